@@ -1,0 +1,76 @@
+//! The GPUs that code objects are made for.
+
+use std::{fmt, str::FromStr};
+
+/// A GPU instruction set that this project knows, by LLVM's processor name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Gpu {
+    /// MI100 (CDNA 1).
+    Gfx908,
+    /// MI210, MI250X (CDNA 2).
+    Gfx90a,
+    /// MI300A, MI300X, MI325X (CDNA 3).
+    Gfx942,
+    /// MI350X, MI355X (CDNA 4).
+    Gfx950,
+}
+
+impl Gpu {
+    /// All of them, oldest first.
+    pub const ALL: [Gpu; 4] = [Gpu::Gfx908, Gpu::Gfx90a, Gpu::Gfx942, Gpu::Gfx950];
+
+    /// LLVM's processor name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Gpu::Gfx908 => "gfx908",
+            Gpu::Gfx90a => "gfx90a",
+            Gpu::Gfx942 => "gfx942",
+            Gpu::Gfx950 => "gfx950",
+        }
+    }
+
+    /// The `EF_AMDGPU_MACH` value in the low 8 bits of a code object's ELF flags
+    /// (LLVM's `AMDGPUUsage`, table «AMDGPU ELF e_flags»).
+    pub const fn mach(self) -> u8 {
+        match self {
+            Gpu::Gfx908 => 0x30,
+            Gpu::Gfx90a => 0x3f,
+            Gpu::Gfx942 => 0x4c,
+            Gpu::Gfx950 => 0x4f,
+        }
+    }
+}
+
+impl fmt::Display for Gpu {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A GPU name that is not one of [`Gpu::ALL`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownGpu(pub String);
+
+impl fmt::Display for UnknownGpu {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "unknown GPU `{}`; known are", self.0)?;
+        for (i, gpu) in Gpu::ALL.into_iter().enumerate() {
+            write!(f, "{} {gpu}", if i == 0 { "" } else { "," })?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for UnknownGpu {}
+
+impl FromStr for Gpu {
+    type Err = UnknownGpu;
+
+    fn from_str(name: &str) -> Result<Self, UnknownGpu> {
+        Gpu::ALL
+            .into_iter()
+            .find(|gpu| gpu.name() == name)
+            .ok_or_else(|| UnknownGpu(name.to_owned()))
+    }
+}

@@ -1,0 +1,273 @@
+//! A decoded instruction: what it does and to which operands, the same for every encoding.
+//!
+//! The decoder fills it, the disassembler prints it and `exec` compiles it to something faster to run.
+
+use super::tables::Op;
+
+/// The encoding that an instruction was found in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// Scalar, one source.
+    Sop1,
+    /// Scalar, two sources.
+    Sop2,
+    /// Scalar compare.
+    Sopc,
+    /// Scalar with a 16-bit constant.
+    Sopk,
+    /// Program control.
+    Sopp,
+    /// Scalar memory.
+    Smem,
+    /// Vector, one source.
+    Vop1,
+    /// Vector, two sources.
+    Vop2,
+    /// Vector compare.
+    Vopc,
+    /// Vector, up to three sources, with modifiers (also the long form of VOP1, VOP2 and VOPC).
+    Vop3,
+    /// As [`Format::Vop3`] with a scalar destination in place of `abs`.
+    Vop3b,
+    /// Packed vector.
+    Vop3p,
+    /// Matrix core.
+    Mai,
+    /// LDS and GDS.
+    Ds,
+    /// Flat address space.
+    Flat,
+    /// Global memory.
+    Global,
+    /// Scratch memory.
+    Scratch,
+    /// Untyped buffer.
+    Mubuf,
+    /// Typed buffer.
+    Mtbuf,
+}
+
+/// What a short vector encoding carries in place of its first source.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Extension {
+    /// Nothing.
+    #[default]
+    None,
+    /// Sub-dword addressing.
+    Sdwa(Sdwa),
+    /// Data-parallel primitives: a lane permutation of the first source.
+    Dpp(Dpp),
+}
+
+/// The part of a register that an SDWA operand selects.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum SdwaSelect {
+    /// Bits 7:0.
+    Byte0 = 0,
+    /// Bits 15:8.
+    Byte1 = 1,
+    /// Bits 23:16.
+    Byte2 = 2,
+    /// Bits 31:24.
+    Byte3 = 3,
+    /// Bits 15:0.
+    Word0 = 4,
+    /// Bits 31:16.
+    Word1 = 5,
+    /// All 32 bits.
+    #[default]
+    Dword = 6,
+}
+
+/// What an SDWA destination does with the bits that it does not select.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum SdwaUnused {
+    /// Zeros.
+    #[default]
+    Pad = 0,
+    /// Copies of the selected part's sign.
+    Sext = 1,
+    /// The destination's old bits.
+    Preserve = 2,
+}
+
+/// Sub-dword addressing of a VOP1, VOP2 or VOPC instruction.
+/// `abs` and `neg` are in [`Modifiers`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Sdwa {
+    /// Destination part (not for compares).
+    pub dst_sel: SdwaSelect,
+    /// The rest of the destination (not for compares).
+    pub dst_unused: SdwaUnused,
+    /// Part of each source.
+    pub src_sel: [SdwaSelect; 2],
+    /// Sign extension of each source.
+    pub sext: [bool; 2],
+}
+
+/// A DPP permutation. `abs` and `neg` are in [`Modifiers`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Dpp {
+    /// The 9-bit control (`quad_perm`, row shifts, broadcasts, …).
+    pub control: u16,
+    /// Rows of 16 lanes that are written, one bit each.
+    pub row_mask: u8,
+    /// Banks of 4 lanes in each row that are written, one bit each.
+    pub bank_mask: u8,
+    /// Read 0 from lanes that are out of range, instead of disabling the write.
+    pub bound_ctrl: bool,
+}
+
+/// Where an operand comes from or goes to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Source {
+    /// Not there (`off`, or a slot that this instruction has not).
+    #[default]
+    None,
+    /// Vector register, 0 to 255.
+    Vgpr(u16),
+    /// Accumulator register, 0 to 255.
+    Agpr(u16),
+    /// Scalar register by its operand code, 0 to 127: SGPRs, `flat_scratch`, `xnack_mask`, `vcc`,
+    /// `ttmp`, `m0` (124) and `exec` (126).
+    Sgpr(u16),
+    /// An inline constant or a special scalar source by its operand code, 128 to 254
+    /// (128 to 208 integers, 235 to 239 apertures, 240 to 248 floats, 251 `vccz`, 252 `execz`, 253 `scc`).
+    Inline(u16),
+    /// The 32-bit literal behind the instruction, or the 16-bit immediate of SOPK sign-extended.
+    Literal(u32),
+    /// LDS, as a direct source (code 254).
+    LdsDirect,
+}
+
+/// How an operand's bits are read, which decides what an inline constant means.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum DataType {
+    /// Bits of the operand's width; integer constants are sign-extended, float constants are f32
+    /// (f64 in 64-bit operands).
+    #[default]
+    B,
+    /// Signed integer.
+    I,
+    /// Unsigned integer.
+    U,
+    /// Floating point of the operand's width.
+    F,
+    /// bfloat16.
+    Bf16,
+    /// Two 16-bit integers in 32 bits.
+    PackedI16,
+    /// Two f16 in 32 bits.
+    PackedF16,
+    /// Two bfloat16 in 32 bits.
+    PackedBf16,
+    /// Two f32 in 64 bits.
+    PackedF32,
+}
+
+/// One operand.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Operand {
+    /// Register or constant.
+    pub source: Source,
+    /// Width in bits, as the instruction uses it (1 for a lane mask is 64).
+    pub bits: u16,
+    /// Type of the data.
+    pub ty: DataType,
+}
+
+/// Source and result modifiers. Bit i of a mask belongs to source i.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Modifiers {
+    /// Absolute value.
+    pub abs: u8,
+    /// Negation (packed: of the low half).
+    pub neg: u8,
+    /// Packed: negation of the high half.
+    pub neg_hi: u8,
+    /// Which half the low result reads (VOP3P), or the half of a 16-bit operand (VOP3; bit 3 is the destination).
+    pub op_sel: u8,
+    /// Which half the high result reads (VOP3P).
+    pub op_sel_hi: u8,
+    /// Clamp the result.
+    pub clamp: bool,
+    /// Output multiplier: 0 none, 1 ×2, 2 ×4, 3 ÷2.
+    pub omod: u8,
+}
+
+/// Bits that only matrix instructions have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct MatrixControl {
+    /// Broadcast size of A's blocks.
+    pub cbsz: u8,
+    /// Which block of A is broadcast.
+    pub abid: u8,
+    /// Lane permutation of B (or `neg` of the f64 forms).
+    pub blgp: u8,
+}
+
+/// Bits that only memory instructions have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct MemoryControl {
+    /// Byte offset: signed for global, scratch and SMEM, unsigned elsewhere.
+    /// DS instructions with two addresses hold `offset0 | offset1 << 8`.
+    pub offset: i32,
+    /// gfx908 and gfx90a `glc`, gfx942 and gfx950 `sc0`.
+    pub sc0: bool,
+    /// `slc` or `nt`.
+    pub nt: bool,
+    /// `scc` or `sc1`.
+    pub sc1: bool,
+    /// The data goes to LDS (MUBUF, FLAT family of gfx908).
+    pub lds: bool,
+    /// The access is to GDS.
+    pub gds: bool,
+    /// The buffer offset comes from a VGPR.
+    pub offen: bool,
+    /// The buffer index comes from a VGPR.
+    pub idxen: bool,
+    /// MTBUF's format: `dfmt | nfmt << 4`.
+    pub format: u8,
+}
+
+/// A decoded instruction.
+///
+/// `dst` and `src` by format:
+///
+/// | format | dst | sdst | src |
+/// |---|---|---|---|
+/// | SOP1, SOP2, SOPC | scalar result | | ssrc0, ssrc1 |
+/// | SOPK | scalar result (or none) | | the register read (sdst, for compares, `addk`, `mulk`, …), the constant as [`Source::Literal`] |
+/// | SOPP | | | the constant as [`Source::Literal`] |
+/// | SMEM | sdata of loads | | sbase, soffset (or none), sdata of stores and atomics |
+/// | VOP1, VOP2, VOP3, VOP3P, MAI | result | | src0, src1, src2 (VOP2's implicit `vcc` and literal-carrying `k` are src2, or src1 for `madmk`) |
+/// | VOP3b, VOP2 with carry out | result | carry out | src0, src1, src2 |
+/// | VOPC | the mask (`vcc` in the short form; `v_cmpx` writes `exec` as well) | | src0, src1 |
+/// | DS | vdst | | address, data0, data1 |
+/// | FLAT, GLOBAL, SCRATCH | vdst | | vaddr, vdata, saddr |
+/// | MUBUF, MTBUF | vdata of loads and returning atomics | | vaddr, vdata of stores and atomics, srsrc, soffset |
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Instruction {
+    /// What it does.
+    pub op: Op,
+    /// Where it was found.
+    pub format: Format,
+    /// Bytes, with literals and extensions.
+    pub size: u8,
+    /// Result.
+    pub dst: Operand,
+    /// Second, scalar result.
+    pub sdst: Operand,
+    /// Sources.
+    pub src: [Operand; 4],
+    /// Modifiers.
+    pub modifiers: Modifiers,
+    /// SDWA or DPP.
+    pub extension: Extension,
+    /// Matrix bits.
+    pub matrix: MatrixControl,
+    /// Memory bits.
+    pub memory: MemoryControl,
+}

@@ -1,0 +1,1 @@
+//! HIP's C types, error codes and the one table of functions.

@@ -1,0 +1,1 @@
+//! HIP from Rust (result and safe layers), matrix products, verification.

@@ -1,0 +1,1 @@
+//! The matrix multiplication kernels, one idea a file.

@@ -1,0 +1,1 @@
+//! What device and host must agree on: the kernel catalogue, argument structs, tile shapes.
