@@ -1,0 +1,86 @@
+//! The arguments of a kernel, as they lie in its kernel argument segment.
+
+/// The whole kernel argument segment: three device addresses, then [`GemmParameters`].
+///
+/// On the device these are four arguments: three typed pointers and the parameters by value. The
+/// pointers stay outside the struct so that the code object's metadata calls them global buffers,
+/// and because the host has no use for pointers that it can't follow.
+///
+/// ```
+/// # use ferrowave_shared::GemmArguments;
+/// assert_eq!(size_of::<GemmArguments>(), 88);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "bytemuck", derive(bytemuck::Pod, bytemuck::Zeroable))]
+#[repr(C)]
+pub struct GemmArguments {
+    /// Device address of A's first element.
+    pub a: u64,
+    /// Device address of B's first element.
+    pub b: u64,
+    /// Device address of C's first element.
+    pub c: u64,
+    /// The problem.
+    pub parameters: GemmParameters,
+}
+
+/// The problem that a launch computes. Extents, leading dimensions and strides are in elements.
+///
+/// The host promises that each extent and leading dimension is at most [`MAX_EXTENT`] and that
+/// every element of the three matrices has a byte offset below 2⁶³, so that the device may compute
+/// rows and columns in 32 bits, tile overhang included, and element offsets in 64.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "bytemuck", derive(bytemuck::Pod, bytemuck::Zeroable))]
+#[repr(C)]
+pub struct GemmParameters {
+    /// Rows of A and C.
+    pub m: u32,
+    /// Columns of B and C.
+    pub n: u32,
+    /// Columns of A, rows of B.
+    pub k: u32,
+    /// Elements from one row of A to the next, at least k.
+    pub lda: u32,
+    /// Elements from one row of B to the next, at least n.
+    pub ldb: u32,
+    /// Elements from one row of C to the next, at least n.
+    pub ldc: u32,
+    /// Factor of the product.
+    pub alpha: f32,
+    /// Factor of the old C; when it is 0, C is only written.
+    pub beta: f32,
+    /// Products in this launch; the extent of the grid along z.
+    pub batch: u32,
+    /// Makes the padding before the strides explicit, so that the host can pass the struct as
+    /// bytes; 0.
+    pub reserved: u32,
+    /// Elements from one A of the batch to the next; 0 when all products share it.
+    pub stride_a: u64,
+    /// Elements from one B of the batch to the next; 0 when all products share it.
+    pub stride_b: u64,
+    /// Elements from one C of the batch to the next.
+    pub stride_c: u64,
+}
+
+/// The largest extent and leading dimension: a tile that starts below it ends below 2³².
+pub const MAX_EXTENT: u32 = i32::MAX as u32;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::mem::{align_of, offset_of};
+
+    /// Offsets that the kernel argument segment has by the C layout rules, counted by hand.
+    #[test]
+    fn the_layout_is_the_c_layout_without_padding() {
+        assert_eq!(offset_of!(GemmArguments, b), 8);
+        assert_eq!(offset_of!(GemmArguments, c), 16);
+        assert_eq!(offset_of!(GemmArguments, parameters), 24);
+        assert_eq!(offset_of!(GemmParameters, alpha), 24);
+        assert_eq!(offset_of!(GemmParameters, batch), 32);
+        assert_eq!(offset_of!(GemmParameters, stride_a), 40);
+        assert_eq!(offset_of!(GemmParameters, stride_c), 56);
+        assert_eq!(size_of::<GemmParameters>(), 64);
+        assert_eq!(align_of::<GemmArguments>(), 8);
+    }
+}
