@@ -1,0 +1,48 @@
+//! Who the calling thread is.
+
+use crate::tile::index::{Index, Thread};
+use core::arch::amdgpu;
+
+/// The position of a workgroup in its grid.
+#[derive(Clone, Copy)]
+pub(crate) struct WorkgroupId {
+    pub(crate) x: u32,
+    pub(crate) y: u32,
+    pub(crate) z: u32,
+}
+
+/// The calling thread's workgroup.
+#[inline(always)]
+pub(crate) fn workgroup() -> WorkgroupId {
+    WorkgroupId {
+        x: amdgpu::workgroup_id_x(),
+        y: amdgpu::workgroup_id_y(),
+        z: amdgpu::workgroup_id_z(),
+    }
+}
+
+/// The calling thread's place in its workgroup.
+///
+/// # Safety
+/// The kernel was launched with workgroups of `X` × `Y` × 1 threads.
+#[inline(always)]
+pub(crate) unsafe fn thread_2d<const X: usize, const Y: usize>() -> (Index<X>, Index<Y>) {
+    // SAFETY: the hardware counts from 0 to the workgroup's extents, which the caller promises.
+    unsafe {
+        (
+            Index::new_unchecked(amdgpu::workitem_id_x()),
+            Index::new_unchecked(amdgpu::workitem_id_y()),
+        )
+    }
+}
+
+/// The calling thread's number in its workgroup.
+///
+/// # Safety
+/// The kernel was launched with workgroups of `THREADS` × 1 × 1 threads.
+#[inline(always)]
+pub(crate) unsafe fn thread<const THREADS: usize>() -> Thread<THREADS> {
+    // SAFETY: the hardware counts from 0 to the workgroup's extent, which the caller promises, and
+    // each thread has a number of its own since the workgroup extends along x only.
+    unsafe { Thread::new(Index::new_unchecked(amdgpu::workitem_id_x())) }
+}

@@ -1,0 +1,74 @@
+//! Tiles that one thread holds in registers.
+
+/// An element type that kernels multiply.
+pub trait Scalar: Copy + PartialEq {
+    /// The empty sum.
+    const ZERO: Self;
+
+    /// `self · factor + addend`, rounded once.
+    #[must_use]
+    fn mul_add(self, factor: Self, addend: Self) -> Self;
+
+    /// `self · factor`.
+    #[must_use]
+    fn mul(self, factor: Self) -> Self;
+}
+
+impl Scalar for f32 {
+    const ZERO: Self = 0.0;
+
+    #[inline(always)]
+    fn mul_add(self, factor: Self, addend: Self) -> Self {
+        core::f32::math::mul_add(self, factor, addend)
+    }
+
+    #[inline(always)]
+    fn mul(self, factor: Self) -> Self {
+        self * factor
+    }
+}
+
+/// `M` × `N` elements of C that a thread is summing up.
+///
+/// All loops over it are over constants and every index is one after unrolling, so that the
+/// elements live in registers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RegisterTile<T, const M: usize, const N: usize>(pub [[T; N]; M]);
+
+impl<T: Scalar, const M: usize, const N: usize> RegisterTile<T, M, N> {
+    /// All zeros.
+    pub const ZERO: Self = Self([[T::ZERO; N]; M]);
+
+    /// Adds the outer product: `self[i][j] ← a[i] · b[j] + self[i][j]`.
+    #[inline(always)]
+    pub fn add_outer_product(&mut self, a: [T; M], b: [T; N]) {
+        for i in 0..M {
+            for j in 0..N {
+                self.0[i][j] = a[i].mul_add(b[j], self.0[i][j]);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outer_products_add_up_to_the_matrix_product() {
+        // [1 2; 3 4; 5 6] · [7 8; 9 10], by hand.
+        let mut tile = RegisterTile::<f32, 3, 2>::ZERO;
+        tile.add_outer_product([1.0, 3.0, 5.0], [7.0, 8.0]);
+        tile.add_outer_product([2.0, 4.0, 6.0], [9.0, 10.0]);
+        assert_eq!(tile.0, [[25.0, 28.0], [57.0, 64.0], [89.0, 100.0]]);
+    }
+
+    #[test]
+    fn products_are_not_rounded_before_they_are_added() {
+        // (1 + ε)² = 1 + 2ε + ε²; rounded first, ε² would be lost.
+        let x = 1.0 + f32::EPSILON;
+        let mut tile = RegisterTile::<f32, 1, 1>([[-1.0 - 2.0 * f32::EPSILON]]);
+        tile.add_outer_product([x], [x]);
+        assert_eq!(tile.0, [[f32::EPSILON * f32::EPSILON]]);
+    }
+}
