@@ -13,6 +13,11 @@
 #![feature(core_float_math)]
 #![cfg_attr(
     target_arch = "amdgpu",
+    expect(
+        internal_features,
+        reason = "launch-sized LDS and LLVM's own intrinsics have no other names; the toolchain is \
+                  pinned"
+    ),
     feature(
         abi_gpu_kernel,
         core_intrinsics,

@@ -1,7 +1,7 @@
 //! Which lane of a wave holds which element of a matrix-core operand.
 //!
-//! The maps are those of AMD's «Matrix Instruction Calculator» and of the CDNA ISA documents. No
-//! other module knows them.
+//! The maps are those of the CDNA ISA documents, chapter «Matrix arithmetic instructions». No other
+//! module knows them.
 
 use crate::tile::index::Index;
 
@@ -45,17 +45,21 @@ impl F32x16x16x4 {
 mod tests {
     use super::*;
 
-    /// The 4 × 4 × 4 corner cases that AMD's calculator prints for this instruction.
+    /// AMD gives the maps the other way round: the lane of an element.
     #[test]
-    fn lanes_hold_what_the_calculator_says() {
-        let lane = Index::<LANES>::wrapping;
-        // `--register-layout -A`: A[5][2] is in lane 37.
-        let (i, p) = F32x16x16x4::a(lane(37));
-        assert_eq!((i.get(), p.get()), (5, 2));
-        let (p, j) = F32x16x16x4::b(lane(37));
-        assert_eq!((p.get(), j.get()), (2, 5));
-        // D[9][3] is in register 1 of lane 35: rows 8 to 11.
-        let (rows, j) = F32x16x16x4::d(lane(35));
-        assert_eq!((rows.get() * 4, j.get()), (8, 3));
+    fn every_element_is_where_amd_says() {
+        let lane = |number: usize| Index::<LANES>::wrapping(number as u32);
+        for i in 0..16 {
+            for p in 0..4 {
+                let (row, column) = F32x16x16x4::a(lane(16 * p + i));
+                assert_eq!((row.as_usize(), column.as_usize()), (i, p));
+                let (row, column) = F32x16x16x4::b(lane(16 * p + i));
+                assert_eq!((row.as_usize(), column.as_usize()), (p, i));
+            }
+            for j in 0..16 {
+                let (rows, column) = F32x16x16x4::d(lane(16 * (i / 4) + j));
+                assert_eq!((4 * rows.as_usize() + i % 4, column.as_usize()), (i, j));
+            }
+        }
     }
 }

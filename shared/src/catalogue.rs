@@ -128,7 +128,8 @@ pub const REGISTER_TILED_F32: Kernel = Kernel {
     },
     block: BlockShape { x: 256, y: 1 },
     lds_bytes: (128 * (16 + 4) + 16 * 32) * F32_BYTES,
-    waves_per_simd: 4,
+    // Four would leave 64 vector registers a wave on gfx908, some of which would spill to AGPRs.
+    waves_per_simd: 2,
     gpus: CDNA_1_TO_3,
 };
 

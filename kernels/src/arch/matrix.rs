@@ -4,14 +4,8 @@ use core::simd::f32x4;
 
 unsafe extern "llvm-intrinsic" {
     #[link_name = "llvm.amdgcn.mfma.f32.16x16x4f32"]
-    fn llvm_mfma_f32_16x16x4f32(
-        a: f32,
-        b: f32,
-        c: f32x4,
-        cbsz: i32,
-        abid: i32,
-        blgp: i32,
-    ) -> f32x4;
+    fn llvm_mfma_f32_16x16x4f32(a: f32, b: f32, c: f32x4, cbsz: i32, abid: i32, blgp: i32)
+    -> f32x4;
 }
 
 /// `v_mfma_f32_16x16x4_f32` (gfx908: `v_mfma_f32_16x16x4f32`): `a · b + c` over the lanes of a wave.

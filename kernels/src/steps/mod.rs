@@ -29,7 +29,7 @@ macro_rules! entries {
                 parameters: GemmParameters,
             ) {
                 // SAFETY: the host launches what `GemmArguments` and the row promise.
-                unsafe { $step(Product::of_workgroup(a, b, c, &parameters, catalogue::$row.tile)) }
+                unsafe { $step(Product::of_workgroup(a, b, c, parameters, catalogue::$row.tile)) }
             }
         )*
 
@@ -48,12 +48,21 @@ entries! {
 
 /// The crate has the kernels of the catalogue, under its symbols and in its order.
 const _: () = {
-    assert!(ENTRIES.len() == CATALOGUE.len(), "not one kernel for each row of the catalogue");
+    assert!(
+        ENTRIES.len() == CATALOGUE.len(),
+        "not one kernel for each row of the catalogue"
+    );
     let mut i = 0;
     while i < ENTRIES.len() {
         let (symbol, row) = ENTRIES[i];
-        assert!(same(symbol, row), "a kernel must have the symbol of its row");
-        assert!(same(symbol, CATALOGUE[i].symbol), "kernels must stand in the catalogue's order");
+        assert!(
+            same(symbol, row),
+            "a kernel must have the symbol of its row"
+        );
+        assert!(
+            same(symbol, CATALOGUE[i].symbol),
+            "kernels must stand in the catalogue's order"
+        );
         i += 1;
     }
     // The pointers, then the parameters: what the entry points take.

@@ -1,25 +1,51 @@
-//! Step 1: one thread per element of C.
+//! Step 1, naive: one thread per element of C.
+//!
+//! ```text
+//! C[i][j] ← α · Σₚ A[i][p] · B[p][j] + β · C[i][j]
+//!
+//!                     B   │ 64 columns │              thread (x, y) of a workgroup of 64 × 4
+//!                         │     ↓ p    │              owns C[4 · block.y + y][64 · block.x + x]
+//!      A  ─────────────   ┌────────────┐ row y = 0    ← wave 0, lane x
+//!   4 rows   → p          │     C      │     y = 1    ← wave 1
+//!         ─────────────   └────────────┘     …
+//! ```
+//!
+//! **Reads.** In each step of p, the 64 lanes of a wave read one element of A, the same for all,
+//! and 64 consecutive elements of B, which are 256 bytes or four cache lines of 64. Were x to run
+//! along the rows instead, they would be 64 lines. The loop needs 2 reads for one multiplication;
+//! only the caches keep them from all going to memory: A is read ⌈n / 64⌉ times, B ⌈m / 4⌉ times.
+//!
+//! **Edges.** A thread without an element has nothing to do and returns. No thread waits for it.
+//!
+//! LDS: none.
 
 use super::Product;
 use crate::{arch, tile::registers::RegisterTile};
 use ferrowave_shared::catalogue::NAIVE_F32 as ROW;
 
+const _: () = assert!(
+    ROW.tile.m == ROW.block.y && ROW.tile.n == ROW.block.x,
+    "one thread per element"
+);
+
+/// Computes one element of C per thread.
+///
 /// # Safety
-/// Launched as the row says.
+/// The kernel was launched with the row's block and LDS.
 #[inline(always)]
 pub(super) unsafe fn run(product: Product) {
-    // SAFETY: the host launches the row's block.
+    // SAFETY: the block is the row's, as the caller promises.
     let (x, y) = unsafe { arch::thread_2d::<{ ROW.block.x }, { ROW.block.y }>() };
     let (row, column) = (y.get(), x.get());
-    if !product.c.contains(row, column) {
+    if !product.has_element(row, column) {
         return;
     }
     let mut sum = RegisterTile::ZERO;
-    if let Some((a, b)) = product.factors {
+    if let Some((a, b)) = product.factors() {
         for (a, b) in a.row(row).zip(b.column(column)) {
             sum.add_outer_product([a], [b]);
         }
     }
-    // SAFETY: the element is this thread's alone.
-    unsafe { product.c.update(row, column, sum, product.scaling) };
+    // SAFETY: no other thread of the workgroup has the same x and y.
+    unsafe { product.store(row, column, sum) };
 }

@@ -1,4 +1,32 @@
-//! Step 2: tiles of A and B pass through LDS.
+//! Step 2, LDS tiling: the threads of a workgroup read each element from global memory once, into
+//! LDS, and share it there.
+//!
+//! ```text
+//! C[i][j] ← α · Σₖ Σₚ A[i][k + p] · B[k + p][j] + β · C[i][j]      k = 0, 16, 32, …; p = 0 … 15
+//!
+//!                           B  ┌────┐
+//!                              │    │ ↓ k
+//!                              ├────┤
+//!                              │ LDS│ 16 × 16       thread (x, y) of a workgroup of 16 × 16
+//!           → k                ├────┤               · fetches element (y, x) of both tiles,
+//!      A ┌───────┬────┬───┐    ┌────┐               · owns element (y, x) of C's tile
+//!        │       │ LDS│   │    │ C  │
+//!        └───────┴────┴───┘    └────┘
+//!                16 × 16       16 × 16
+//! ```
+//!
+//! **What it adds to step 1.** 16 threads use every element that one of them has read, so that A
+//! is read from global memory ⌈n / 16⌉ times and B ⌈m / 16⌉ times, caches or not. Two barriers a
+//! tile: after filling, so that all elements are there, and after multiplying, so that nobody
+//! overwrites what another still reads.
+//!
+//! **LDS.** 2 tiles of 16 × 16 elements, unpadded: 2,048 bytes. 32 lanes, which read at a
+//! time, are 2 rows of 16 threads. Of B they read 16 consecutive elements, in 16 banks; of A 2
+//! elements, each for 16 lanes, 16 apart. Nothing conflicts. But each multiplication takes two
+//! elements from LDS, which is what step 3 improves.
+//!
+//! **Edges.** Outside the matrices the tiles hold zeros, which add nothing. All threads stay to the
+//! end, since all must reach the barriers; only the store asks whether there is an element.
 
 use super::Product;
 use crate::{
@@ -16,18 +44,22 @@ type TileA = LdsTile<f32, { TILE.m }, { TILE.k }, { TILE.k }>;
 type TileB = LdsTile<f32, { TILE.k }, { TILE.n }, { TILE.n }>;
 const _: () = assert!(size_of::<Operands<TileA, TileB>>() == ROW.lds_bytes);
 
+/// Computes one element of C per thread, through LDS.
+///
 /// # Safety
-/// Launched as the row says.
+/// The kernel was launched with the row's block and LDS.
 #[inline(always)]
 pub(super) unsafe fn run(product: Product) {
-    // SAFETY: the host launches the row's block.
+    // SAFETY: the block is the row's, as the caller promises.
     let (x, y) = unsafe { arch::thread_2d::<{ ROW.block.x }, { ROW.block.y }>() };
-    // SAFETY: x and y are this thread's alone, and so is their combination.
+    // SAFETY: no other thread of the workgroup has the same x and y.
     let thread = unsafe { Thread::<{ ROW.block.threads() }>::new(y.join(x)) };
     let mut sum = RegisterTile::ZERO;
-    if let Some((a, b)) = product.factors {
-        // SAFETY: the host allocates the row's LDS, and this is the only place that uses it.
-        let mut lds = unsafe { Vacant::<TileA, TileB, _>::new(arch::launch_lds(), arch::Workgroup) };
+    if let Some((a, b)) = product.factors() {
+        // SAFETY: the LDS has room for the tiles, by the assertion above and the caller's promise,
+        // and nothing else uses it.
+        let mut lds =
+            unsafe { Vacant::<TileA, TileB, _>::new(arch::launch_lds(), arch::Workgroup) };
         for k in (0..a.columns()).step_by(TILE.k) {
             let tiles = lds.fill(
                 thread,
@@ -41,6 +73,6 @@ pub(super) unsafe fn run(product: Product) {
             lds = tiles.vacate();
         }
     }
-    // SAFETY: the element is this thread's alone.
-    unsafe { product.c.update(y.get(), x.get(), sum, product.scaling) };
+    // SAFETY: no other thread of the workgroup has the same x and y.
+    unsafe { product.store(y.get(), x.get(), sum) };
 }

@@ -15,19 +15,19 @@ pub struct Input<T> {
 }
 
 impl<T: Scalar> Input<T> {
-    /// The matrix at `start`, or `None` if it has no element.
+    /// The matrix at `start`.
     ///
     /// # Safety
-    /// For as long as the value is used, `rows` rows of `columns` elements, `leading` elements
-    /// apart, are readable at `start`, and nobody writes to them.
+    /// `rows` and `columns` are not 0. For as long as the value is used, `rows` rows of `columns`
+    /// elements, `leading` elements apart, are readable at `start`, and nobody writes to them.
     #[inline(always)]
-    pub unsafe fn new(start: *const T, rows: u32, columns: u32, leading: u32) -> Option<Self> {
-        (rows > 0 && columns > 0).then_some(Self {
+    pub unsafe fn new(start: *const T, rows: u32, columns: u32, leading: u32) -> Self {
+        Self {
             start,
             rows,
             columns,
             leading,
-        })
+        }
     }
 
     /// The part from `(row, column)` on.
@@ -191,7 +191,9 @@ impl<T: Scalar> Output<T> {
         if scaling.beta == T::ZERO {
             // SAFETY: the caller promises what `for_each` asks.
             unsafe {
-                self.for_each(row, column, product, |_, product| scaling.alpha.mul(product));
+                self.for_each(row, column, product, |_, product| {
+                    scaling.alpha.mul(product)
+                });
             }
         } else {
             // SAFETY: as above.
@@ -220,9 +222,7 @@ impl<T: Scalar> Output<T> {
                 let (row, column) = (row + i as u32, column + j as u32);
                 let product = product.0[i][j];
                 if self.contains(row, column) {
-                    let element = self
-                        .start
-                        .wrapping_add(offset(row, self.leading, column));
+                    let element = self.start.wrapping_add(offset(row, self.leading, column));
                     // SAFETY: the element exists, and only this thread accesses it.
                     unsafe { *element = new(&*element, product) };
                 }
@@ -235,4 +235,92 @@ impl<T: Scalar> Output<T> {
 #[inline(always)]
 const fn offset(row: u32, leading: u32, column: u32) -> usize {
     row as usize * leading as usize + column as usize
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+    use std::{vec, vec::Vec};
+
+    const PADDING: f32 = f32::NAN;
+
+    /// 2 × 3 elements, 4 apart.
+    const MEMORY: [f32; 8] = [1.0, 2.0, 3.0, PADDING, 4.0, 5.0, 6.0, PADDING];
+
+    fn input() -> Input<f32> {
+        // SAFETY: `MEMORY` is a constant of that shape.
+        unsafe { Input::new(MEMORY.as_ptr(), 2, 3, 4) }
+    }
+
+    #[test]
+    fn elements_outside_are_zero_and_padding_is_never_seen() {
+        let rows: Vec<Vec<f32>> = (0..3)
+            .map(|i| (0..5).map(|j| input().element_or_zero(i, j)).collect())
+            .collect();
+        assert_eq!(
+            rows,
+            [
+                [1.0, 2.0, 3.0, 0.0, 0.0],
+                [4.0, 5.0, 6.0, 0.0, 0.0],
+                [0.0; 5]
+            ]
+        );
+        assert_eq!(input().element_or_zero(u32::MAX, u32::MAX), 0.0);
+    }
+
+    #[test]
+    fn a_part_counts_from_its_corner_and_ends_with_the_matrix() {
+        // SAFETY: there is an element (1, 1).
+        let part = unsafe { input().part(1, 1) };
+        assert_eq!(part.columns(), 2);
+        assert_eq!(part.element_or_zero(0, 0), 5.0);
+        assert_eq!(part.element_or_zero(0, 2), 0.0);
+        assert_eq!(part.element_or_zero(1, 0), 0.0);
+    }
+
+    #[test]
+    fn lines_are_rows_and_columns() {
+        assert!(input().row(1).eq([4.0, 5.0, 6.0]));
+        assert!(input().column(2).eq([3.0, 6.0]));
+        assert!(input().row(9).eq(input().row(1)), "the last row stands in");
+        assert!(input().column(9).eq(input().column(2)));
+    }
+
+    fn updated(old: f32, corner: (u32, u32), alpha: f32, beta: f32) -> Vec<f32> {
+        let mut memory = vec![old; 8];
+        memory[3] = -7.0;
+        memory[7] = -7.0;
+        let product = RegisterTile([[1.0, 2.0], [3.0, 4.0]]);
+        // SAFETY: the vector is of that shape, and this is its only thread.
+        unsafe {
+            let output = Output::new(memory.as_mut_ptr(), 2, 3, 4);
+            output.update(corner.0, corner.1, product, Scaling { alpha, beta });
+        }
+        memory
+    }
+
+    #[test]
+    fn an_update_scales_both_sides() {
+        assert_eq!(
+            updated(10.0, (0, 0), 2.0, 0.5),
+            [7.0, 9.0, 10.0, -7.0, 11.0, 13.0, 10.0, -7.0]
+        );
+    }
+
+    #[test]
+    fn an_overhanging_update_is_cut_off() {
+        assert_eq!(
+            updated(10.0, (1, 2), 1.0, 0.0),
+            [10.0, 10.0, 10.0, -7.0, 10.0, 10.0, 1.0, -7.0]
+        );
+    }
+
+    #[test]
+    fn with_beta_zero_a_nan_does_not_survive() {
+        let memory = updated(f32::NAN, (0, 0), 1.0, 0.0);
+        assert_eq!(memory[..2], [1.0, 2.0]);
+        assert_eq!(memory[4..6], [3.0, 4.0]);
+        assert!(memory[2].is_nan(), "not part of the update");
+    }
 }

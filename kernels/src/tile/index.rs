@@ -43,17 +43,24 @@ impl<const N: usize> Index<N> {
     /// Takes the index apart into `⌊self / LOW⌋` and `self mod LOW`.
     #[inline(always)]
     pub const fn split<const HIGH: usize, const LOW: usize>(self) -> (Index<HIGH>, Index<LOW>) {
-        const { assert!(HIGH * LOW == N, "the parts of a split index must multiply to the whole") }
+        const {
+            assert!(
+                HIGH * LOW == N,
+                "the parts of a split index must multiply to the whole"
+            );
+        }
         (Index(self.0 / LOW as u32), Index(self.0 % LOW as u32))
     }
 
     /// The index whose parts are `self` and `low`: `self · LOW + low`.
     #[inline(always)]
-    pub const fn join<const LOW: usize, const WHOLE: usize>(
-        self,
-        low: Index<LOW>,
-    ) -> Index<WHOLE> {
-        const { assert!(N * LOW == WHOLE, "the parts of a joined index must multiply to the whole") }
+    pub const fn join<const LOW: usize, const WHOLE: usize>(self, low: Index<LOW>) -> Index<WHOLE> {
+        const {
+            assert!(
+                N * LOW == WHOLE,
+                "the parts of a joined index must multiply to the whole"
+            );
+        }
         Index(self.0 * LOW as u32 + low.0)
     }
 

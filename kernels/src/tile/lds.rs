@@ -94,8 +94,14 @@ impl<T: Copy, const ROWS: usize, const COLUMNS: usize, const PITCH: usize> Fill
     ) {
         const {
             assert!(COLUMNS <= PITCH, "a row must fit its pitch");
-            assert!(THREADS.is_multiple_of(COLUMNS), "a pass must fill whole rows");
-            assert!((ROWS * COLUMNS).is_multiple_of(THREADS), "every pass must be a whole one");
+            assert!(
+                THREADS.is_multiple_of(COLUMNS),
+                "a pass must fill whole rows"
+            );
+            assert!(
+                (ROWS * COLUMNS).is_multiple_of(THREADS),
+                "every pass must be a whole one"
+            );
         }
         let first_row = thread.number() / COLUMNS as u32;
         let column = thread.number() % COLUMNS as u32;
@@ -189,5 +195,100 @@ impl<A, B, W: Barrier> Filled<A, B, W> {
             operands: self.operands,
             workgroup: self.workgroup,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+    use std::collections::{HashMap, HashSet};
+
+    /// Threads that run one after the other need not wait.
+    #[derive(Clone, Copy)]
+    struct OneAfterTheOther;
+
+    // SAFETY: the test reads only after the last thread has filled its share.
+    unsafe impl Barrier for OneAfterTheOther {
+        fn wait(self) {}
+    }
+
+    type TileA = LdsTile<f32, 8, 4, 5>;
+    type TileB = LdsTile<f32, 4, 16, 16>;
+
+    #[test]
+    fn the_threads_together_fill_every_element_and_no_padding() {
+        let mut memory = Operands {
+            a: TileA {
+                elements: [[f32::NAN; 5]; 8],
+            },
+            b: TileB {
+                elements: [[f32::NAN; 16]; 4],
+            },
+        };
+        for number in Index::<32>::all() {
+            // SAFETY: each number is used once, and nothing else accesses the tiles meanwhile.
+            let (thread, lds) = unsafe {
+                (
+                    Thread::new(number),
+                    Vacant::new(&raw mut memory, OneAfterTheOther),
+                )
+            };
+            let a = |i, j| (10 * i + j) as f32;
+            let b = |i, j| -((100 * i + j) as f32);
+            let _filled: Filled<TileA, TileB, _> = lds.fill(thread, a, b);
+        }
+        for i in Index::all() {
+            for j in Index::all() {
+                let expected = (10 * i.get() + j.get()) as f32;
+                assert_eq!(memory.a.element(i, j), expected);
+            }
+            assert!(memory.a.elements[i.as_usize()][4].is_nan(), "padding");
+        }
+        let row = memory
+            .b
+            .part_of_row::<4, 4>(Index::wrapping(2), Index::wrapping(3));
+        assert_eq!(row, [-212.0, -213.0, -214.0, -215.0]);
+        let column = memory
+            .a
+            .part_of_column::<2, 4>(Index::wrapping(3), Index::wrapping(1));
+        assert_eq!(column, [61.0, 71.0]);
+    }
+
+    /// How often the busiest of 32 banks is used when the first 32 lanes read one element each at
+    /// `row · pitch + column`. Lanes that read the same element share the access.
+    fn degree(pitch: u32, element: impl Fn(u32) -> (u32, u32)) -> usize {
+        let mut banks = HashMap::<u32, HashSet<u32>>::new();
+        for lane in 0..32 {
+            let (row, column) = element(lane);
+            let word = row * pitch + column;
+            banks.entry(word % 32).or_default().insert(word);
+        }
+        banks.values().map(HashSet::len).max().unwrap_or(0)
+    }
+
+    /// What the docs of the steps say of their tiles.
+    #[test]
+    fn pitches_have_the_bank_conflicts_that_the_steps_state() {
+        // lds_tiled: lane l is thread (l mod 16, ⌊l / 16⌋).
+        assert_eq!(degree(16, |lane| (lane / 16, 0)), 1, "A");
+        assert_eq!(degree(16, |lane| (0, lane % 16)), 1, "B");
+        // register_tiled: a thread's first row is 4 ⌊lane / 4⌋.
+        assert_eq!(degree(16, |lane| (lane / 4 * 4, 0)), 8, "A without padding");
+        assert_eq!(degree(20, |lane| (lane / 4 * 4, 0)), 4, "A");
+        assert_eq!(degree(32, |lane| (0, lane % 4 * 4)), 1, "B");
+        // mfma: A[i][p] and B[p][j] in lanes 16p + i and 16p + j.
+        assert_eq!(
+            degree(32, |lane| (lane % 16, lane / 16)),
+            16,
+            "A without padding"
+        );
+        assert_eq!(degree(34, |lane| (lane % 16, lane / 16)), 1, "A");
+        assert_eq!(
+            degree(32, |lane| (lane / 16, lane % 16)),
+            2,
+            "B without padding"
+        );
+        assert_eq!(degree(48, |lane| (lane / 16, lane % 16)), 1, "B");
     }
 }
