@@ -1,5 +1,41 @@
 //! Reads AMD GPU code objects: ELF, metadata, kernel descriptors, line tables.
+//!
+//! A code object is what a compiler makes of GPU kernels: an ELF file with machine code, a descriptor for each kernel
+//! from which the hardware starts it, and a note from which the runtime learns its arguments. This crate reads all of
+//! it for the GPUs of [`Gpu::ALL`] and code objects v4 to v6. It is a crate of its own because three parties read them:
+//! the emulator to run them, the build to check them, the host to check launches.
+//!
+//! Whatever the bytes, reading them ends with a value or a [`CodeObjectError`]. All addresses are relative to where the
+//! image is loaded.
+//!
+//! ```no_run
+//! use ferrowave_code_object::CodeObject;
+//!
+//! let bytes = std::fs::read("kernels.elf")?;
+//! let object = CodeObject::parse(&bytes)?;
+//! for kernel in object.kernels() {
+//!     println!("{} on {}: {} VGPRs", kernel.metadata.name, object.target(), kernel.descriptor.vgprs());
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
+mod code_object;
+mod descriptor;
+mod error;
 mod gpu;
+mod image;
+mod metadata;
+mod msgpack;
+mod occupancy;
+mod symbols;
+mod target;
 
+pub use code_object::{CodeObject, Kernel};
+pub use descriptor::{Exceptions, FloatDenormMode, FloatRoundMode, KernelDescriptor, UserSgprs};
+pub use error::CodeObjectError;
 pub use gpu::{Gpu, UnknownGpu};
+pub use image::{MAX_IMAGE_BYTES, Relocation, RelocationKind, RelocationTarget, Segment};
+pub use metadata::{AddressSpace, Argument, KernelKind, KernelMetadata, Metadata, ValueKind};
+pub use occupancy::GpuLimits;
+pub use symbols::{Symbol, SymbolKind};
+pub use target::{CodeObjectVersion, FeatureSetting, Target};

@@ -1,0 +1,358 @@
+//! The kernel descriptor: 64 bytes from which the hardware sets up a kernel's waves.
+//!
+//! Layout and field names: LLVM's `AMDGPUUsage`, «Kernel Descriptor», and its tables for
+//! `compute_pgm_rsrc1` to `3`, `kernel_code_properties` and `kernarg_preload`.
+
+use crate::{CodeObjectError, Gpu, GpuLimits};
+
+/// `FLOAT_ROUND_MODE_*`: how results are rounded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum FloatRoundMode {
+    /// To the nearest, ties to even.
+    NearEven = 0,
+    /// Towards +∞.
+    PlusInfinity = 1,
+    /// Towards −∞.
+    MinusInfinity = 2,
+    /// Towards 0.
+    Zero = 3,
+}
+
+impl FloatRoundMode {
+    const fn from_bits(bits: u32) -> Self {
+        match bits & 3 {
+            0 => FloatRoundMode::NearEven,
+            1 => FloatRoundMode::PlusInfinity,
+            2 => FloatRoundMode::MinusInfinity,
+            _ => FloatRoundMode::Zero,
+        }
+    }
+}
+
+/// `FLOAT_DENORM_MODE_*`: which denormals become zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum FloatDenormMode {
+    /// Those read and those produced.
+    FlushSrcDst = 0,
+    /// Those produced.
+    FlushDst = 1,
+    /// Those read.
+    FlushSrc = 2,
+    /// None.
+    FlushNone = 3,
+}
+
+impl FloatDenormMode {
+    const fn from_bits(bits: u32) -> Self {
+        match bits & 3 {
+            0 => FloatDenormMode::FlushSrcDst,
+            1 => FloatDenormMode::FlushDst,
+            2 => FloatDenormMode::FlushSrc,
+            _ => FloatDenormMode::FlushNone,
+        }
+    }
+}
+
+/// Which exceptions trap, from `compute_pgm_rsrc2`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Exceptions {
+    /// `ENABLE_EXCEPTION_IEEE_754_FP_INVALID_OPERATION`.
+    pub fp_invalid_operation: bool,
+    /// `ENABLE_EXCEPTION_FP_DENORMAL_SOURCE`.
+    pub fp_denormal_source: bool,
+    /// `ENABLE_EXCEPTION_IEEE_754_FP_DIVISION_BY_ZERO`.
+    pub fp_division_by_zero: bool,
+    /// `ENABLE_EXCEPTION_IEEE_754_FP_OVERFLOW`.
+    pub fp_overflow: bool,
+    /// `ENABLE_EXCEPTION_IEEE_754_FP_UNDERFLOW`.
+    pub fp_underflow: bool,
+    /// `ENABLE_EXCEPTION_IEEE_754_FP_INEXACT`.
+    pub fp_inexact: bool,
+    /// `ENABLE_EXCEPTION_INT_DIVIDE_BY_ZERO`.
+    pub int_divide_by_zero: bool,
+}
+
+/// Which user SGPRs a wave finds set, in the order in which they follow each other from `s0`.
+///
+/// `kernel_code_properties`; the registers each takes are in LLVM's `AMDGPUUsage`,
+/// table «SGPR Register Set Up Order».
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct UserSgprs {
+    /// `ENABLE_SGPR_PRIVATE_SEGMENT_BUFFER`: 4 registers, the buffer resource for scratch.
+    /// Not where scratch is architected (gfx942, gfx950).
+    pub private_segment_buffer: bool,
+    /// `ENABLE_SGPR_DISPATCH_PTR`: 2 registers, the address of the AQL dispatch packet.
+    pub dispatch_ptr: bool,
+    /// `ENABLE_SGPR_QUEUE_PTR`: 2 registers, the address of the queue.
+    pub queue_ptr: bool,
+    /// `ENABLE_SGPR_KERNARG_SEGMENT_PTR`: 2 registers, the address of the arguments.
+    pub kernarg_segment_ptr: bool,
+    /// `ENABLE_SGPR_DISPATCH_ID`: 2 registers.
+    pub dispatch_id: bool,
+    /// `ENABLE_SGPR_FLAT_SCRATCH_INIT`: 2 registers.
+    /// Not where scratch is architected (gfx942, gfx950).
+    pub flat_scratch_init: bool,
+    /// `ENABLE_SGPR_PRIVATE_SEGMENT_SIZE`: 1 register, bytes per work-item.
+    pub private_segment_size: bool,
+}
+
+impl UserSgprs {
+    /// Registers taken by those that are enabled, before any preloaded arguments.
+    pub fn count(self) -> u32 {
+        [
+            (self.private_segment_buffer, 4),
+            (self.dispatch_ptr, 2),
+            (self.queue_ptr, 2),
+            (self.kernarg_segment_ptr, 2),
+            (self.dispatch_id, 2),
+            (self.flat_scratch_init, 2),
+            (self.private_segment_size, 1),
+        ]
+        .into_iter()
+        .map(|(enabled, registers)| if enabled { registers } else { 0 })
+        .sum()
+    }
+}
+
+/// A kernel descriptor, decoded for its GPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct KernelDescriptor {
+    /// The GPU that decides what the granulated counts mean.
+    pub gpu: Gpu,
+    /// `GROUP_SEGMENT_FIXED_SIZE`: LDS of a workgroup in bytes, without what a launch adds.
+    pub group_segment_fixed_size: u32,
+    /// `PRIVATE_SEGMENT_FIXED_SIZE`: scratch of a work-item in bytes.
+    pub private_segment_fixed_size: u32,
+    /// `KERNARG_SIZE`: bytes of arguments; 0 also where the compiler did not say.
+    pub kernarg_size: u32,
+    /// `KERNEL_CODE_ENTRY_BYTE_OFFSET`: from the descriptor's address to the first instruction's, in bytes.
+    pub kernel_code_entry_byte_offset: i64,
+    /// `GRANULATED_WORKITEM_VGPR_COUNT` as it stands; see [`Self::vgprs`].
+    pub granulated_workitem_vgpr_count: u8,
+    /// `GRANULATED_WAVEFRONT_SGPR_COUNT` as it stands; see [`Self::sgprs`].
+    pub granulated_wavefront_sgpr_count: u8,
+    /// `FLOAT_ROUND_MODE_32`: rounding of f32 operations.
+    pub float_round_mode_32: FloatRoundMode,
+    /// `FLOAT_ROUND_MODE_16_64`: rounding of f16 and f64 operations.
+    pub float_round_mode_16_64: FloatRoundMode,
+    /// `FLOAT_DENORM_MODE_32`: denormals of f32 operations.
+    pub float_denorm_mode_32: FloatDenormMode,
+    /// `FLOAT_DENORM_MODE_16_64`: denormals of f16 and f64 operations.
+    pub float_denorm_mode_16_64: FloatDenormMode,
+    /// `ENABLE_DX10_CLAMP`: clamping turns NaN into 0.
+    pub enable_dx10_clamp: bool,
+    /// `ENABLE_IEEE_MODE`: signalling NaNs become quiet.
+    pub enable_ieee_mode: bool,
+    /// `FP16_OVFL`: an f16 result that overflows becomes the largest number, not ∞.
+    pub fp16_ovfl: bool,
+    /// `ENABLE_PRIVATE_SEGMENT`: the kernel uses scratch; where scratch is not architected,
+    /// one more system SGPR holds the wave's offset in it.
+    pub enable_private_segment: bool,
+    /// `USER_SGPR_COUNT`: user SGPRs, with preloaded arguments.
+    pub user_sgpr_count: u8,
+    /// `ENABLE_SGPR_WORKGROUP_ID_X`, `_Y` and `_Z`: system SGPRs after the user SGPRs, in this order.
+    pub enable_sgpr_workgroup_id: [bool; 3],
+    /// `ENABLE_SGPR_WORKGROUP_INFO`: a system SGPR after the workgroup ids.
+    pub enable_sgpr_workgroup_info: bool,
+    /// `ENABLE_VGPR_WORKITEM_ID`: how many dimensions of the work-item id a wave gets, less one (0 to 2).
+    pub enable_vgpr_workitem_id: u8,
+    /// Which exceptions trap.
+    pub enable_exception: Exceptions,
+    /// `ACCUM_OFFSET` decoded: the number of VGPRs before the first accumulation VGPR, a multiple of 4 (4 to 256).
+    /// `None` on gfx908, where accumulation VGPRs are a register file of their own.
+    pub accum_offset: Option<u16>,
+    /// `TG_SPLIT`: the waves of a workgroup may run on several compute units (never on gfx908).
+    pub tg_split: bool,
+    /// The user SGPRs by what they hold.
+    pub user_sgprs: UserSgprs,
+    /// `USES_DYNAMIC_STACK`: the scratch size is a guess, as it depends on calls.
+    pub uses_dynamic_stack: bool,
+    /// `KERNARG_PRELOAD_SPEC_LENGTH`: dwords of arguments that the hardware puts in SGPRs (0 on gfx908).
+    pub kernarg_preload_length: u8,
+    /// `KERNARG_PRELOAD_SPEC_OFFSET`: where in the arguments they start, in dwords.
+    pub kernarg_preload_offset: u16,
+    /// `compute_pgm_rsrc1` to `compute_pgm_rsrc3` as they stand.
+    pub compute_pgm_rsrc: [u32; 3],
+}
+
+/// Bits `shift .. shift + width` of `word`.
+const fn bits(word: u32, shift: u32, width: u32) -> u32 {
+    (word >> shift) & ((1 << width) - 1)
+}
+
+const fn bit(word: u32, shift: u32) -> bool {
+    bits(word, shift, 1) != 0
+}
+
+impl KernelDescriptor {
+    /// The size of a descriptor, and the alignment that it needs, in bytes.
+    pub const BYTES: usize = 64;
+
+    /// Decodes a descriptor of `kernel`, whose name is for the error.
+    ///
+    /// # Errors
+    /// [`CodeObjectError::DescriptorReserved`] if a field is set that is reserved on this GPU: it may ask for something
+    /// that a reader which does not know it would get wrong without a word.
+    pub fn parse(
+        bytes: &[u8; Self::BYTES],
+        gpu: Gpu,
+        kernel: &str,
+    ) -> Result<Self, CodeObjectError> {
+        let u32_at = |offset: usize| {
+            let mut word = [0; 4];
+            word.copy_from_slice(&bytes[offset..offset + 4]);
+            u32::from_le_bytes(word)
+        };
+        let u64_at =
+            |offset: usize| u64::from(u32_at(offset)) | u64::from(u32_at(offset + 4)) << 32;
+        let (rsrc3, rsrc1, rsrc2) = (u32_at(44), u32_at(48), u32_at(52));
+        let properties = u32_at(56) & 0xffff;
+        let preload = u32_at(56) >> 16;
+        let unified = gpu != Gpu::Gfx908;
+
+        let architected_scratch = matches!(gpu, Gpu::Gfx942 | Gpu::Gfx950);
+        let reserved = [
+            ("reserved bytes 12..16", u32_at(12).into()),
+            ("reserved bytes 24..32", u64_at(24)),
+            ("reserved bytes 32..40", u64_at(32)),
+            ("reserved bytes 40..44", u32_at(40).into()),
+            ("reserved bytes 60..64", u32_at(60).into()),
+            ("COMPUTE_PGM_RSRC1.PRIORITY", bits(rsrc1, 10, 2).into()),
+            ("COMPUTE_PGM_RSRC1.PRIV", bits(rsrc1, 20, 1).into()),
+            ("COMPUTE_PGM_RSRC1.DEBUG_MODE", bits(rsrc1, 22, 1).into()),
+            ("COMPUTE_PGM_RSRC1.BULKY", bits(rsrc1, 24, 1).into()),
+            ("COMPUTE_PGM_RSRC1.CDBG_USER", bits(rsrc1, 25, 1).into()),
+            ("COMPUTE_PGM_RSRC1 bits 27..32", bits(rsrc1, 27, 5).into()),
+            (
+                "COMPUTE_PGM_RSRC2.ENABLE_TRAP_HANDLER",
+                bits(rsrc2, 6, 1).into(),
+            ),
+            (
+                "COMPUTE_PGM_RSRC2.ENABLE_EXCEPTION_ADDRESS_WATCH",
+                bits(rsrc2, 13, 1).into(),
+            ),
+            (
+                "COMPUTE_PGM_RSRC2.ENABLE_EXCEPTION_MEMORY",
+                bits(rsrc2, 14, 1).into(),
+            ),
+            (
+                "COMPUTE_PGM_RSRC2.GRANULATED_LDS_SIZE",
+                bits(rsrc2, 15, 9).into(),
+            ),
+            ("COMPUTE_PGM_RSRC2 bit 31", bits(rsrc2, 31, 1).into()),
+            (
+                "COMPUTE_PGM_RSRC3 reserved bits",
+                (rsrc3 & if unified { !0x1_003f } else { !0 }).into(),
+            ),
+            (
+                "KERNEL_CODE_PROPERTIES reserved bits",
+                (properties & !0x087f).into(),
+            ),
+            (
+                "ENABLE_SGPR_PRIVATE_SEGMENT_BUFFER",
+                (properties & if architected_scratch { 0x01 } else { 0 }).into(),
+            ),
+            (
+                "ENABLE_SGPR_FLAT_SCRATCH_INIT",
+                (properties & if architected_scratch { 0x20 } else { 0 }).into(),
+            ),
+            ("KERNARG_PRELOAD", if unified { 0 } else { preload.into() }),
+        ];
+        if let Some((field, value)) = reserved.into_iter().find(|&(_, value)| value != 0) {
+            return Err(CodeObjectError::DescriptorReserved {
+                kernel: kernel.to_owned(),
+                field,
+                value,
+                gpu,
+            });
+        }
+        let enable_vgpr_workitem_id = bits(rsrc2, 11, 2);
+        if enable_vgpr_workitem_id == 3 {
+            return Err(CodeObjectError::DescriptorValue {
+                kernel: kernel.to_owned(),
+                field: "COMPUTE_PGM_RSRC2.ENABLE_VGPR_WORKITEM_ID",
+                value: 3,
+                expected: "0 to 2",
+            });
+        }
+
+        Ok(KernelDescriptor {
+            gpu,
+            group_segment_fixed_size: u32_at(0),
+            private_segment_fixed_size: u32_at(4),
+            kernarg_size: u32_at(8),
+            kernel_code_entry_byte_offset: u64_at(16).cast_signed(),
+            granulated_workitem_vgpr_count: bits(rsrc1, 0, 6) as u8,
+            granulated_wavefront_sgpr_count: bits(rsrc1, 6, 4) as u8,
+            float_round_mode_32: FloatRoundMode::from_bits(bits(rsrc1, 12, 2)),
+            float_round_mode_16_64: FloatRoundMode::from_bits(bits(rsrc1, 14, 2)),
+            float_denorm_mode_32: FloatDenormMode::from_bits(bits(rsrc1, 16, 2)),
+            float_denorm_mode_16_64: FloatDenormMode::from_bits(bits(rsrc1, 18, 2)),
+            enable_dx10_clamp: bit(rsrc1, 21),
+            enable_ieee_mode: bit(rsrc1, 23),
+            fp16_ovfl: bit(rsrc1, 26),
+            enable_private_segment: bit(rsrc2, 0),
+            user_sgpr_count: bits(rsrc2, 1, 5) as u8,
+            enable_sgpr_workgroup_id: [bit(rsrc2, 7), bit(rsrc2, 8), bit(rsrc2, 9)],
+            enable_sgpr_workgroup_info: bit(rsrc2, 10),
+            enable_vgpr_workitem_id: enable_vgpr_workitem_id as u8,
+            enable_exception: Exceptions {
+                fp_invalid_operation: bit(rsrc2, 24),
+                fp_denormal_source: bit(rsrc2, 25),
+                fp_division_by_zero: bit(rsrc2, 26),
+                fp_overflow: bit(rsrc2, 27),
+                fp_underflow: bit(rsrc2, 28),
+                fp_inexact: bit(rsrc2, 29),
+                int_divide_by_zero: bit(rsrc2, 30),
+            },
+            accum_offset: unified.then_some((bits(rsrc3, 0, 6) as u16 + 1) * 4),
+            tg_split: unified && bit(rsrc3, 16),
+            user_sgprs: UserSgprs {
+                private_segment_buffer: bit(properties, 0),
+                dispatch_ptr: bit(properties, 1),
+                queue_ptr: bit(properties, 2),
+                kernarg_segment_ptr: bit(properties, 3),
+                dispatch_id: bit(properties, 4),
+                flat_scratch_init: bit(properties, 5),
+                private_segment_size: bit(properties, 6),
+            },
+            uses_dynamic_stack: bit(properties, 11),
+            kernarg_preload_length: bits(preload, 0, 7) as u8,
+            kernarg_preload_offset: bits(preload, 7, 9) as u16,
+            compute_pgm_rsrc: [rsrc1, rsrc2, rsrc3],
+        })
+    }
+
+    /// Vector registers that the hardware allocates to a work-item.
+    ///
+    /// On gfx908 this many VGPRs and as many accumulation VGPRs; later, both kinds together.
+    pub fn vgprs(&self) -> u32 {
+        (u32::from(self.granulated_workitem_vgpr_count) + 1) * GpuLimits::of(self.gpu).vgpr_granule
+    }
+
+    /// Vector registers that ordinary instructions can name (`v0` up), of those allocated.
+    pub fn arch_vgprs(&self) -> u32 {
+        match self.accum_offset {
+            Some(offset) => self.vgprs().min(offset.into()),
+            None => self.vgprs(),
+        }
+    }
+
+    /// Accumulation VGPRs (`a0` up), of those allocated.
+    pub fn accum_vgprs(&self) -> u32 {
+        match self.accum_offset {
+            Some(offset) => self.vgprs().saturating_sub(offset.into()),
+            None => self.vgprs(),
+        }
+    }
+
+    /// Scalar registers that the hardware allocates to a wave, with VCC, FLAT_SCRATCH and XNACK_MASK.
+    ///
+    /// The field counts in eights while the hardware allocates in sixteens, so the count rounds up.
+    pub fn sgprs(&self) -> u32 {
+        (u32::from(self.granulated_wavefront_sgpr_count) / 2 + 1)
+            * GpuLimits::of(self.gpu).sgpr_granule
+    }
+}

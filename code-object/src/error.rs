@@ -1,0 +1,326 @@
+//! What can be wrong with a code object.
+
+use crate::{CodeObjectVersion, Gpu, MAX_IMAGE_BYTES};
+
+/// Why some bytes are not a code object that can be loaded, or not at the given place.
+///
+/// Each error names the offending value and, where there is a choice, the allowed ones.
+/// Addresses are virtual addresses of the ELF file, which the load address is added to.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CodeObjectError {
+    /// The bytes do not start with the ELF magic.
+    #[error("not an ELF file: it starts with {found:02x?}, not with 7f 45 4c 46")]
+    NotElf {
+        /// The first bytes, at most four.
+        found: Vec<u8>,
+    },
+    /// A structure of the ELF file lies outside the file or contradicts itself.
+    #[error("malformed ELF file: {what}: {reason}")]
+    Elf {
+        /// What was being read.
+        what: &'static str,
+        /// What the ELF reader says of it.
+        reason: String,
+    },
+    /// A field of the ELF header has a value that no code object for these GPUs has.
+    #[error("not an AMD GPU code object: {field} is {found:#x}, expected {expected}")]
+    Header {
+        /// The field by its ELF name.
+        field: &'static str,
+        /// Its value.
+        found: u64,
+        /// The values it may have.
+        expected: &'static str,
+    },
+    /// The code object version is not one of those that are read.
+    #[error(
+        "code object version {} is not supported (ELF ABI version {abi_version}); supported are {}",
+        version_name(*abi_version),
+        CodeObjectVersion::names()
+    )]
+    Version {
+        /// `e_ident[EI_ABIVERSION]`.
+        abi_version: u8,
+    },
+    /// The machine number in `e_flags` is not that of a known GPU.
+    #[error(
+        "code object for an unknown GPU: EF_AMDGPU_MACH is {mach:#04x}; known are {}",
+        known_machs()
+    )]
+    UnknownMach {
+        /// The low 8 bits of `e_flags`.
+        mach: u8,
+    },
+    /// Bits of `e_flags` are set that mean nothing for this version.
+    #[error("e_flags {flags:#010x} has unknown bits {unknown:#010x}")]
+    UnknownFlags {
+        /// All of `e_flags`.
+        flags: u32,
+        /// Those bits that have no meaning.
+        unknown: u32,
+    },
+    /// Nothing to load.
+    #[error("the code object has no loadable segment (PT_LOAD)")]
+    NoSegments,
+    /// The image would be larger than [`MAX_IMAGE_BYTES`].
+    #[error(
+        "segment at address {address:#x} of {size:#x} bytes ends past the largest image of {MAX_IMAGE_BYTES:#x} bytes"
+    )]
+    ImageTooLarge {
+        /// Where the segment starts.
+        address: u64,
+        /// Its size in memory, in bytes.
+        size: u64,
+    },
+    /// A segment's size in the file is larger than in memory.
+    #[error(
+        "segment at address {address:#x} has {file_size:#x} bytes in the file but {memory_size:#x} in memory"
+    )]
+    SegmentSize {
+        /// Where the segment starts.
+        address: u64,
+        /// Bytes in the file.
+        file_size: u64,
+        /// Bytes in memory.
+        memory_size: u64,
+    },
+    /// A segment starts before the one listed before it ends; the ELF specification wants them ascending.
+    #[error(
+        "segment at address {address:#x} starts before the previous one ends ({previous_end:#x})"
+    )]
+    SegmentOverlap {
+        /// Where the segment starts.
+        address: u64,
+        /// Where the one before it ends.
+        previous_end: u64,
+    },
+    /// A segment's alignment is not a power of two or larger than the largest image.
+    #[error(
+        "segment at address {address:#x} is aligned to {align:#x}, expected a power of two up to {MAX_IMAGE_BYTES:#x}"
+    )]
+    SegmentAlign {
+        /// Where the segment starts.
+        address: u64,
+        /// `p_align`.
+        align: u64,
+    },
+    /// A dynamic table entry that the loader does not handle and must not ignore.
+    #[error("dynamic table entry {tag} is not supported: relocations are read from DT_RELA only")]
+    UnsupportedDynamicTag {
+        /// The tag by its ELF name.
+        tag: &'static str,
+    },
+    /// A value in the dynamic table is wrong.
+    #[error("dynamic table: {tag} is {found:#x}, expected {expected}")]
+    Dynamic {
+        /// The tag by its ELF name.
+        tag: &'static str,
+        /// Its value.
+        found: u64,
+        /// What it has to be.
+        expected: &'static str,
+    },
+    /// A relocation of a type that no loader applies at load time.
+    #[error(
+        "relocation at address {address:#x} is of type {kind}, which is not supported; supported are {}",
+        crate::RelocationKind::names()
+    )]
+    RelocationType {
+        /// Where it applies.
+        address: u64,
+        /// `r_type`.
+        kind: u32,
+    },
+    /// A relocation that writes outside the loaded segments.
+    #[error("relocation at address {address:#x} lies outside the loadable segments")]
+    RelocationAddress {
+        /// Where it applies.
+        address: u64,
+    },
+    /// A relocation names a symbol that is not in the symbol table.
+    #[error("relocation at address {address:#x} names symbol {symbol}, but there are {count}")]
+    RelocationSymbol {
+        /// Where it applies.
+        address: u64,
+        /// The symbol's index.
+        symbol: u32,
+        /// How many symbols there are.
+        count: usize,
+    },
+    /// The code object needs a symbol that it does not define.
+    #[error(
+        "relocation at address {address:#x} needs symbol `{name}`, which the code object does not define"
+    )]
+    UndefinedSymbol {
+        /// Where it applies.
+        address: u64,
+        /// The symbol's name.
+        name: String,
+    },
+    /// A relocated value does not fit in its field.
+    #[error("relocation at address {address:#x}: value {value:#x} does not fit in 32 bits")]
+    RelocationOverflow {
+        /// Where it applies.
+        address: u64,
+        /// The value.
+        value: u64,
+    },
+    /// The buffer given to `load_image` has another size than the image.
+    #[error("the image takes {needed} bytes, the buffer for it has {given}")]
+    ImageBuffer {
+        /// The image's size in bytes.
+        needed: u64,
+        /// The buffer's size in bytes.
+        given: usize,
+    },
+    /// The load address breaks the segments' alignment or lets the image wrap around.
+    #[error(
+        "the image of {size:#x} bytes can't be loaded at {base:#x}: the address must be a multiple of {align:#x} and leave room for it"
+    )]
+    LoadAddress {
+        /// The load address.
+        base: u64,
+        /// What it must be a multiple of.
+        align: u64,
+        /// The image's size in bytes.
+        size: u64,
+    },
+    /// A symbol's name is not UTF-8 or lies outside the string table.
+    #[error("symbol {index} has no readable name")]
+    SymbolName {
+        /// Its index in its symbol table.
+        index: usize,
+    },
+    /// A symbol lies outside the image.
+    #[error(
+        "symbol `{name}` at address {address:#x} of {size:#x} bytes lies outside the image of {image_size:#x} bytes"
+    )]
+    SymbolRange {
+        /// The symbol's name.
+        name: String,
+        /// Its address.
+        address: u64,
+        /// Its size in bytes.
+        size: u64,
+        /// The image's size in bytes.
+        image_size: u64,
+    },
+    /// There is no `NT_AMDGPU_METADATA` note.
+    #[error("the code object has no metadata (note NT_AMDGPU_METADATA of owner AMDGPU)")]
+    NoMetadata,
+    /// The metadata note is larger than the reader accepts.
+    #[error("the metadata has {size} bytes, more than the largest accepted of {limit}")]
+    MetadataTooLarge {
+        /// Its size in bytes.
+        size: usize,
+        /// The largest accepted, in bytes.
+        limit: usize,
+    },
+    /// The metadata is not MessagePack.
+    #[error("the metadata is not MessagePack: {reason}")]
+    MetadataEncoding {
+        /// What the MessagePack reader says.
+        reason: String,
+    },
+    /// A value in the metadata is missing or of the wrong type or range.
+    #[error("metadata `{path}`: {reason}")]
+    Metadata {
+        /// Where in the metadata, such as `amdhsa.kernels[0].args[2].size`.
+        path: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The metadata's target names another GPU than the ELF header.
+    #[error("the metadata is for `{target}`, the ELF header for {gpu}")]
+    TargetMismatch {
+        /// `amdhsa.target`.
+        target: String,
+        /// The GPU in `e_flags`.
+        gpu: Gpu,
+    },
+    /// Two kernels have one name.
+    #[error("the metadata lists kernel `{kernel}` twice")]
+    DuplicateKernel {
+        /// The kernel's name.
+        kernel: String,
+    },
+    /// A kernel in the metadata has no descriptor symbol.
+    #[error("kernel `{kernel}`: its descriptor `{symbol}` is not in the symbol table")]
+    NoDescriptor {
+        /// The kernel's name.
+        kernel: String,
+        /// The descriptor's symbol.
+        symbol: String,
+    },
+    /// A kernel descriptor is not 64 aligned bytes of a loadable segment.
+    #[error(
+        "kernel `{kernel}`: its descriptor at address {address:#x} is not 64 bytes of a loadable segment, aligned to 64"
+    )]
+    DescriptorAddress {
+        /// The kernel's name.
+        kernel: String,
+        /// The descriptor's address.
+        address: u64,
+    },
+    /// A field of the kernel descriptor that must be 0 is not.
+    #[error(
+        "kernel `{kernel}`: kernel descriptor field {field} is {value:#x}, but must be 0 on {gpu}"
+    )]
+    DescriptorReserved {
+        /// The kernel's name.
+        kernel: String,
+        /// The field by LLVM's name.
+        field: &'static str,
+        /// Its value.
+        value: u64,
+        /// The GPU of the code object.
+        gpu: Gpu,
+    },
+    /// A field of the kernel descriptor has a value without a meaning.
+    #[error("kernel `{kernel}`: kernel descriptor field {field} is {value}, expected {expected}")]
+    DescriptorValue {
+        /// The kernel's name.
+        kernel: String,
+        /// The field by LLVM's name.
+        field: &'static str,
+        /// Its value.
+        value: u64,
+        /// The values it may have.
+        expected: &'static str,
+    },
+    /// A kernel starts outside executable memory or not where the hardware can start a wave.
+    #[error(
+        "kernel `{kernel}` starts at address {entry:#x}, which is not an executable address that is a multiple of 256"
+    )]
+    Entry {
+        /// The kernel's name.
+        kernel: String,
+        /// Its first instruction's address.
+        entry: u64,
+    },
+}
+
+impl CodeObjectError {
+    /// Names the structure in which `object` found an error.
+    pub(crate) fn elf(what: &'static str) -> impl FnOnce(object::read::Error) -> Self {
+        move |error| CodeObjectError::Elf {
+            what,
+            reason: error.to_string(),
+        }
+    }
+}
+
+fn version_name(abi_version: u8) -> String {
+    match abi_version {
+        0 => "2".to_owned(),
+        1 => "3".to_owned(),
+        _ => "unknown".to_owned(),
+    }
+}
+
+fn known_machs() -> String {
+    Gpu::ALL
+        .map(|gpu| format!("{:#04x} ({gpu})", gpu.mach()))
+        .join(", ")
+}

@@ -1,0 +1,364 @@
+//! The metadata note: what the compiler tells the runtime about a code object's kernels.
+//!
+//! Keys and values: LLVM's `AMDGPUUsage`, «Code Object V3 Metadata» to «V5».
+
+use std::sync::Arc;
+
+use crate::{CodeObjectError, msgpack::Node};
+
+/// The metadata of a code object.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Metadata {
+    /// `amdhsa.version`: (1, 1) in code object v4, (1, 2) from v5 on.
+    pub version: (u32, u32),
+    /// `amdhsa.target`, such as `amdgcn-amd-amdhsa--gfx90a:sramecc+`.
+    pub target: Option<String>,
+    /// `amdhsa.printf`: format strings of device-side `printf`.
+    pub printf: Vec<String>,
+    /// `amdhsa.kernels`.
+    pub kernels: Vec<Arc<KernelMetadata>>,
+}
+
+/// The metadata of one kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelMetadata {
+    /// `.name`: the source name, by which a host asks for it.
+    pub name: String,
+    /// `.symbol`: the ELF symbol of the kernel descriptor.
+    pub symbol: String,
+    /// `.kind`: when the kernel runs.
+    pub kind: KernelKind,
+    /// `.args`, explicit ones first.
+    pub args: Vec<Argument>,
+    /// `.kernarg_segment_size`: bytes of arguments, with hidden ones.
+    pub kernarg_segment_size: u32,
+    /// `.kernarg_segment_align` in bytes, a power of two.
+    pub kernarg_segment_align: u32,
+    /// `.group_segment_fixed_size`: LDS of a workgroup in bytes, without what a launch adds.
+    pub group_segment_fixed_size: u32,
+    /// `.private_segment_fixed_size`: scratch of a work-item in bytes.
+    pub private_segment_fixed_size: u32,
+    /// `.uses_dynamic_stack`: the scratch size is a guess, as it depends on calls.
+    pub uses_dynamic_stack: bool,
+    /// `.wavefront_size`: always 64 on these GPUs.
+    pub wavefront_size: u32,
+    /// `.sgpr_count`: scalar registers, with VCC and the like.
+    pub sgpr_count: u32,
+    /// `.vgpr_count`: vector registers; from gfx90a on with accumulation VGPRs.
+    pub vgpr_count: u32,
+    /// `.agpr_count`: accumulation VGPRs.
+    pub agpr_count: Option<u32>,
+    /// `.sgpr_spill_count`: stores of scalar registers for want of them.
+    pub sgpr_spill_count: Option<u32>,
+    /// `.vgpr_spill_count`: stores of vector registers for want of them.
+    pub vgpr_spill_count: Option<u32>,
+    /// `.max_flat_workgroup_size`: the most work-items in a workgroup.
+    pub max_flat_workgroup_size: u32,
+    /// `.reqd_workgroup_size`: the only workgroup shape the kernel runs with.
+    pub reqd_workgroup_size: Option<[u32; 3]>,
+    /// `.workgroup_size_hint`: the workgroup shape the kernel is likely to run with.
+    pub workgroup_size_hint: Option<[u32; 3]>,
+    /// `.uniform_work_group_size`: the grid is always a multiple of the workgroup.
+    pub uniform_work_group_size: bool,
+    /// `.language`, such as `OpenCL C`.
+    pub language: Option<String>,
+    /// `.device_enqueue_symbol`: the runtime handle for enqueueing from the device.
+    pub device_enqueue_symbol: Option<String>,
+}
+
+/// `.kind`: when a kernel runs.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum KernelKind {
+    /// When it is launched.
+    Normal,
+    /// Once after loading.
+    Init,
+    /// Once before unloading.
+    Fini,
+    /// A kind that was not known when this was written.
+    Other(String),
+}
+
+/// One entry of `.args`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Argument {
+    /// `.name`: the parameter's name in the source.
+    pub name: Option<String>,
+    /// `.type_name`: the parameter's type in the source.
+    pub type_name: Option<String>,
+    /// `.offset` in the kernarg segment, in bytes.
+    pub offset: u32,
+    /// `.size` in bytes.
+    pub size: u32,
+    /// `.value_kind`: what is put there.
+    pub value_kind: ValueKind,
+    /// `.address_space` of a pointer.
+    pub address_space: Option<AddressSpace>,
+    /// `.pointee_align`: for dynamic LDS, the alignment in bytes.
+    pub pointee_align: Option<u32>,
+    /// `.access`, such as `read_only`, as the source declares it.
+    pub access: Option<String>,
+    /// `.actual_access`: as the compiler found it.
+    pub actual_access: Option<String>,
+    /// `.is_const`.
+    pub is_const: bool,
+    /// `.is_restrict`.
+    pub is_restrict: bool,
+    /// `.is_volatile`.
+    pub is_volatile: bool,
+    /// `.is_pipe`.
+    pub is_pipe: bool,
+}
+
+/// An enum whose variants are texts in the metadata; what is not among them is kept as it stands.
+macro_rules! text_enum {
+    ($(#[$meta:meta])* $name:ident { $($(#[$variant_meta:meta])* $variant:ident = $text:literal,)* }) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+        pub enum $name {
+            $($(#[$variant_meta])* #[doc = concat!("\n`", $text, "`.")] $variant,)*
+            /// A text that was not known when this was written.
+            Other(String),
+        }
+
+        impl $name {
+            /// The text in the metadata.
+            pub fn as_str(&self) -> &str {
+                match self {
+                    $($name::$variant => $text,)*
+                    $name::Other(text) => text,
+                }
+            }
+
+            fn from_text(text: &str) -> Self {
+                match text {
+                    $($text => $name::$variant,)*
+                    other => $name::Other(other.to_owned()),
+                }
+            }
+        }
+    };
+}
+
+text_enum! {
+    /// `.value_kind`: what an argument holds.
+    ValueKind {
+        /// The value itself.
+        ByValue = "by_value",
+        /// A pointer to global memory.
+        GlobalBuffer = "global_buffer",
+        /// The LDS offset of memory that the launch sizes.
+        DynamicSharedPointer = "dynamic_shared_pointer",
+        /// A sampler.
+        Sampler = "sampler",
+        /// An image.
+        Image = "image",
+        /// An OpenCL pipe.
+        Pipe = "pipe",
+        /// An OpenCL device queue.
+        Queue = "queue",
+        /// The first global id in x, 8 bytes.
+        HiddenGlobalOffsetX = "hidden_global_offset_x",
+        /// The first global id in y, 8 bytes.
+        HiddenGlobalOffsetY = "hidden_global_offset_y",
+        /// The first global id in z, 8 bytes.
+        HiddenGlobalOffsetZ = "hidden_global_offset_z",
+        /// Nothing.
+        HiddenNone = "hidden_none",
+        /// The buffer of device-side `printf`.
+        HiddenPrintfBuffer = "hidden_printf_buffer",
+        /// The buffer for calls of the host.
+        HiddenHostcallBuffer = "hidden_hostcall_buffer",
+        /// The OpenCL default device queue.
+        HiddenDefaultQueue = "hidden_default_queue",
+        /// The completion action of enqueued kernels.
+        HiddenCompletionAction = "hidden_completion_action",
+        /// The synchronization data of a launch on several devices.
+        HiddenMultigridSyncArg = "hidden_multigrid_sync_arg",
+        /// Complete workgroups in x, 4 bytes.
+        HiddenBlockCountX = "hidden_block_count_x",
+        /// Complete workgroups in y, 4 bytes.
+        HiddenBlockCountY = "hidden_block_count_y",
+        /// Complete workgroups in z, 4 bytes.
+        HiddenBlockCountZ = "hidden_block_count_z",
+        /// Workgroup size in x, 2 bytes.
+        HiddenGroupSizeX = "hidden_group_size_x",
+        /// Workgroup size in y, 2 bytes.
+        HiddenGroupSizeY = "hidden_group_size_y",
+        /// Workgroup size in z, 2 bytes.
+        HiddenGroupSizeZ = "hidden_group_size_z",
+        /// Work-items of the incomplete workgroup in x, 2 bytes.
+        HiddenRemainderX = "hidden_remainder_x",
+        /// Work-items of the incomplete workgroup in y, 2 bytes.
+        HiddenRemainderY = "hidden_remainder_y",
+        /// Work-items of the incomplete workgroup in z, 2 bytes.
+        HiddenRemainderZ = "hidden_remainder_z",
+        /// Dimensions of the grid, 2 bytes.
+        HiddenGridDims = "hidden_grid_dims",
+        /// The heap of device-side allocation.
+        HiddenHeapV1 = "hidden_heap_v1",
+        /// Bytes of LDS that the launch adds, 4 bytes.
+        HiddenDynamicLdsSize = "hidden_dynamic_lds_size",
+        /// High half of the private aperture's address, 4 bytes.
+        HiddenPrivateBase = "hidden_private_base",
+        /// High half of the LDS aperture's address, 4 bytes.
+        HiddenSharedBase = "hidden_shared_base",
+        /// The address of the queue, 8 bytes.
+        HiddenQueuePtr = "hidden_queue_ptr",
+    }
+}
+
+impl ValueKind {
+    /// Whether the runtime supplies the argument, not the caller.
+    pub fn is_hidden(&self) -> bool {
+        self.as_str().starts_with("hidden_")
+    }
+}
+
+text_enum! {
+    /// `.address_space` of a pointer argument.
+    AddressSpace {
+        /// Scratch of a work-item.
+        Private = "private",
+        /// Global memory.
+        Global = "global",
+        /// Global memory that the kernel only reads.
+        Constant = "constant",
+        /// LDS.
+        Local = "local",
+        /// Any of them, told apart by the address.
+        Generic = "generic",
+        /// GDS.
+        Region = "region",
+    }
+}
+
+impl Metadata {
+    /// Reads the contents of one `NT_AMDGPU_METADATA` note (MessagePack).
+    ///
+    /// # Errors
+    /// If it is not MessagePack, or a value is missing or of the wrong type or range.
+    pub fn parse(bytes: &[u8]) -> Result<Self, CodeObjectError> {
+        let value = crate::msgpack::decode(bytes)?;
+        let root = Node::root(&value);
+        let map = root.map()?;
+        let version = map.required("amdhsa.version")?.u32_array::<2>()?;
+        if version[0] != 1 {
+            return Err(map
+                .required("amdhsa.version")?
+                .error(format!("is {}.{}, expected 1.x", version[0], version[1])));
+        }
+        let kernels = map
+            .optional("amdhsa.kernels")
+            .map_or(Ok(Vec::new()), |node| {
+                node.list(|node| kernel(node).map(Arc::new))
+            })?;
+        Ok(Metadata {
+            version: (version[0], version[1]),
+            target: map.optional_with("amdhsa.target", text)?,
+            printf: map
+                .optional("amdhsa.printf")
+                .map_or(Ok(Vec::new()), |node| node.list(|node| text(&node)))?,
+            kernels,
+        })
+    }
+
+    /// Adds what a further note says: the assembler writes one note for each `.amdgpu_metadata`,
+    /// and the compiler one of its own beside them.
+    pub(crate) fn merge(&mut self, other: Metadata) {
+        self.version = self.version.max(other.version);
+        self.target = self.target.take().or(other.target);
+        self.printf.extend(other.printf);
+        self.kernels.extend(other.kernels);
+    }
+}
+
+fn text(node: &Node<'_, '_>) -> Result<String, CodeObjectError> {
+    node.text().map(str::to_owned)
+}
+
+fn kernel(node: Node<'_, '_>) -> Result<KernelMetadata, CodeObjectError> {
+    let map = node.map()?;
+    let number = |key| map.required(key)?.u32();
+    let optional_number = |key| map.optional_with(key, Node::u32);
+    let shape = |key| map.optional_with(key, Node::u32_array::<3>);
+
+    let kernarg_segment_size = number(".kernarg_segment_size")?;
+    let args = map.optional(".args").map_or(Ok(Vec::new()), |node| {
+        node.list(|node| argument(node, kernarg_segment_size))
+    })?;
+    let kernarg_segment_align = number(".kernarg_segment_align")?;
+    if !kernarg_segment_align.is_power_of_two() {
+        return Err(map.required(".kernarg_segment_align")?.error(format!(
+            "is {kernarg_segment_align}, expected a power of two"
+        )));
+    }
+    let wavefront_size = number(".wavefront_size")?;
+    if wavefront_size != 64 {
+        return Err(map
+            .required(".wavefront_size")?
+            .error(format!("is {wavefront_size}, expected 64")));
+    }
+    Ok(KernelMetadata {
+        name: text(&map.required(".name")?)?,
+        symbol: text(&map.required(".symbol")?)?,
+        kind: match map.optional_with(".kind", text)? {
+            None => KernelKind::Normal,
+            Some(kind) => match kind.as_str() {
+                "normal" => KernelKind::Normal,
+                "init" => KernelKind::Init,
+                "fini" => KernelKind::Fini,
+                _ => KernelKind::Other(kind),
+            },
+        },
+        args,
+        kernarg_segment_size,
+        kernarg_segment_align,
+        group_segment_fixed_size: number(".group_segment_fixed_size")?,
+        private_segment_fixed_size: number(".private_segment_fixed_size")?,
+        uses_dynamic_stack: map.flag(".uses_dynamic_stack")?,
+        wavefront_size,
+        sgpr_count: number(".sgpr_count")?,
+        vgpr_count: number(".vgpr_count")?,
+        agpr_count: optional_number(".agpr_count")?,
+        sgpr_spill_count: optional_number(".sgpr_spill_count")?,
+        vgpr_spill_count: optional_number(".vgpr_spill_count")?,
+        max_flat_workgroup_size: number(".max_flat_workgroup_size")?,
+        reqd_workgroup_size: shape(".reqd_workgroup_size")?,
+        workgroup_size_hint: shape(".workgroup_size_hint")?,
+        uniform_work_group_size: map.flag(".uniform_work_group_size")?,
+        language: map.optional_with(".language", text)?,
+        device_enqueue_symbol: map.optional_with(".device_enqueue_symbol", text)?,
+    })
+}
+
+fn argument(node: Node<'_, '_>, kernarg_segment_size: u32) -> Result<Argument, CodeObjectError> {
+    let map = node.map()?;
+    let offset = map.required(".offset")?.u32()?;
+    let size = map.required(".size")?.u32()?;
+    // A host that trusted it would write past the kernarg segment.
+    if u64::from(offset) + u64::from(size) > u64::from(kernarg_segment_size) {
+        return Err(node.error(format!(
+            "takes bytes {offset} to {} of a kernarg segment of {kernarg_segment_size}",
+            u64::from(offset) + u64::from(size)
+        )));
+    }
+    let named = |key| map.optional_with(key, text);
+    Ok(Argument {
+        name: named(".name")?,
+        type_name: named(".type_name")?,
+        offset,
+        size,
+        value_kind: ValueKind::from_text(map.required(".value_kind")?.text()?),
+        address_space: map.optional_with(".address_space", |node| {
+            Ok(AddressSpace::from_text(node.text()?))
+        })?,
+        pointee_align: map.optional_with(".pointee_align", Node::u32)?,
+        access: named(".access")?,
+        actual_access: named(".actual_access")?,
+        is_const: map.flag(".is_const")?,
+        is_restrict: map.flag(".is_restrict")?,
+        is_volatile: map.flag(".is_volatile")?,
+        is_pipe: map.flag(".is_pipe")?,
+    })
+}

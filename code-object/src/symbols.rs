@@ -1,0 +1,188 @@
+//! Symbols: what a host can ask for by name, and what an address belongs to.
+
+use object::{
+    LittleEndian as LE, elf,
+    read::elf::{FileHeader as _, SectionHeader as _, SectionTable, Sym as _, SymbolTable},
+};
+
+use crate::{
+    CodeObjectError,
+    image::{Image, RelocationTarget},
+};
+
+type Header = elf::FileHeader64<LE>;
+
+/// What a symbol stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SymbolKind {
+    /// Code: a kernel's entry point or a device function (`STT_FUNC`).
+    Function,
+    /// A kernel descriptor: an object whose name ends in `.kd`.
+    KernelDescriptor,
+    /// A global variable (`STT_OBJECT`).
+    Variable,
+    /// Anything else, such as a label.
+    Other,
+}
+
+/// A symbol that is defined at an address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Symbol {
+    /// Its name, as it stands in the file.
+    pub name: String,
+    /// Its address, relative to the load address.
+    pub address: u64,
+    /// Its size in bytes; 0 if the file does not say.
+    pub size: u64,
+    /// What it stands for.
+    pub kind: SymbolKind,
+    /// Whether it is in the dynamic symbol table, where a host finds it by name.
+    pub exported: bool,
+}
+
+/// The dynamic symbol table, for relocations.
+pub(crate) struct DynamicSymbols<'a> {
+    table: SymbolTable<'a, Header>,
+    /// The section's address; 0 without one, as in a file without relocations against symbols.
+    pub(crate) address: u64,
+}
+
+impl<'a> DynamicSymbols<'a> {
+    pub(crate) fn parse(
+        bytes: &'a [u8],
+        sections: &SectionTable<'a, Header>,
+    ) -> Result<Self, CodeObjectError> {
+        let table = sections
+            .symbols(LE, bytes, elf::SHT_DYNSYM)
+            .map_err(CodeObjectError::elf("dynamic symbol table"))?;
+        let address = sections
+            .section(table.section())
+            .map_or(0, |section| section.sh_addr(LE));
+        Ok(DynamicSymbols { table, address })
+    }
+
+    /// What symbol `index` means to the relocation at `address`.
+    pub(crate) fn target(
+        &self,
+        index: u32,
+        address: u64,
+    ) -> Result<RelocationTarget, CodeObjectError> {
+        let symbol =
+            self.table
+                .symbols()
+                .get(index as usize)
+                .ok_or(CodeObjectError::RelocationSymbol {
+                    address,
+                    symbol: index,
+                    count: self.table.len(),
+                })?;
+        let value = symbol.st_value(LE);
+        let section = symbol.st_shndx(LE);
+        // Symbol 0 is nothing: the ELF specification gives it the value 0.
+        if index == 0 || section == elf::SHN_ABS {
+            return Ok(RelocationTarget::Absolute(value));
+        }
+        if section == elf::SHN_UNDEF {
+            return Ok(if symbol.is_weak() {
+                RelocationTarget::Absolute(0)
+            } else {
+                RelocationTarget::Undefined(name(&self.table, symbol, index as usize)?)
+            });
+        }
+        Ok(RelocationTarget::Image(value))
+    }
+}
+
+/// All symbols with an address, by address; exported ones once, though the file lists them in both its tables.
+pub(crate) fn read(
+    bytes: &[u8],
+    sections: &SectionTable<'_, Header>,
+    dynamic: &DynamicSymbols<'_>,
+    image: &Image,
+) -> Result<Vec<Symbol>, CodeObjectError> {
+    let all = sections
+        .symbols(LE, bytes, elf::SHT_SYMTAB)
+        .map_err(CodeObjectError::elf("symbol table"))?;
+    let mut symbols = Vec::new();
+    for (table, exported) in [(&dynamic.table, true), (&all, false)] {
+        for (index, symbol) in table.symbols().iter().enumerate() {
+            symbols.extend(defined(table, index, symbol, exported, sections, image)?);
+        }
+    }
+    // The exported one of two equals comes first, so that it is the one that stays.
+    symbols
+        .sort_by(|a, b| (a.address, &a.name, !a.exported).cmp(&(b.address, &b.name, !b.exported)));
+    symbols.dedup_by(|b, a| (a.address, &a.name) == (b.address, &b.name));
+    Ok(symbols)
+}
+
+fn defined(
+    table: &SymbolTable<'_, Header>,
+    index: usize,
+    symbol: &elf::Sym64<LE>,
+    exported: bool,
+    sections: &SectionTable<'_, Header>,
+    image: &Image,
+) -> Result<Option<Symbol>, CodeObjectError> {
+    let Some(section) = symbol.st_shndx(LE).index() else {
+        return Ok(None);
+    };
+    let in_memory = sections
+        .section(object::SectionIndex(section.into()))
+        .is_ok_and(|section| section.sh_flags(LE).0 & elf::SHF_ALLOC.0 != 0);
+    let kind = symbol.st_type();
+    if section == 0
+        || !in_memory
+        || kind == elf::STT_SECTION
+        || kind == elf::STT_FILE
+        || kind == elf::STT_TLS
+    {
+        return Ok(None);
+    }
+    let name = name(table, symbol, index)?;
+    let (address, size) = (symbol.st_value(LE), symbol.st_size(LE));
+    if address.checked_add(size).is_none_or(|end| end > image.size) {
+        return Err(CodeObjectError::SymbolRange {
+            name,
+            address,
+            size,
+            image_size: image.size,
+        });
+    }
+    let kind = match kind {
+        elf::STT_FUNC => SymbolKind::Function,
+        elf::STT_OBJECT if name.ends_with(".kd") => SymbolKind::KernelDescriptor,
+        elf::STT_OBJECT => SymbolKind::Variable,
+        _ => SymbolKind::Other,
+    };
+    Ok(Some(Symbol {
+        name,
+        address,
+        size,
+        kind,
+        exported,
+    }))
+}
+
+fn name(
+    table: &SymbolTable<'_, Header>,
+    symbol: &elf::Sym64<LE>,
+    index: usize,
+) -> Result<String, CodeObjectError> {
+    table
+        .symbol_name(LE, symbol)
+        .ok()
+        .and_then(|name| std::str::from_utf8(name).ok())
+        .map(str::to_owned)
+        .ok_or(CodeObjectError::SymbolName { index })
+}
+
+/// Parses the section headers.
+pub(crate) fn sections<'a>(
+    bytes: &'a [u8],
+    header: &Header,
+) -> Result<SectionTable<'a, Header>, CodeObjectError> {
+    header
+        .sections(LE, bytes)
+        .map_err(CodeObjectError::elf("section headers"))
+}

@@ -1,0 +1,185 @@
+//! What a code object is made for: version, GPU and feature settings, all from the ELF header.
+
+use std::fmt;
+
+use object::{LittleEndian as LE, elf, read::elf::FileHeader as _};
+
+use crate::{CodeObjectError, Gpu};
+
+/// The version of the code object format
+/// (LLVM's `AMDGPUUsage`, table «AMDGPU ELF ABI version»).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum CodeObjectVersion {
+    /// ELF ABI version 2.
+    V4 = 4,
+    /// ELF ABI version 3.
+    V5 = 5,
+    /// ELF ABI version 4.
+    V6 = 6,
+}
+
+impl CodeObjectVersion {
+    /// All that are read, oldest first.
+    pub const ALL: [CodeObjectVersion; 3] = [
+        CodeObjectVersion::V4,
+        CodeObjectVersion::V5,
+        CodeObjectVersion::V6,
+    ];
+
+    /// The value of `e_ident[EI_ABIVERSION]`.
+    pub const fn abi_version(self) -> u8 {
+        self as u8 - 2
+    }
+
+    pub(crate) fn names() -> String {
+        Self::ALL
+            .map(|version| (version as u8).to_string())
+            .join(", ")
+    }
+}
+
+impl fmt::Display for CodeObjectVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "v{}", *self as u8)
+    }
+}
+
+/// How code was compiled with regard to a GPU feature that can be switched
+/// (LLVM's `AMDGPUUsage`, «Target Features»).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FeatureSetting {
+    /// The GPU does not have the feature.
+    Unsupported,
+    /// The code runs either way.
+    Any,
+    /// The code runs only with the feature off.
+    Off,
+    /// The code runs only with the feature on.
+    On,
+}
+
+impl FeatureSetting {
+    /// From the two bits that `e_flags` has for a feature.
+    const fn from_bits(bits: u32) -> Self {
+        match bits & 3 {
+            0 => FeatureSetting::Unsupported,
+            1 => FeatureSetting::Any,
+            2 => FeatureSetting::Off,
+            _ => FeatureSetting::On,
+        }
+    }
+
+    /// Whether the code may run on a device where the feature is `on`.
+    pub const fn allows(self, on: bool) -> bool {
+        match self {
+            FeatureSetting::Unsupported | FeatureSetting::Any => true,
+            FeatureSetting::Off => !on,
+            FeatureSetting::On => on,
+        }
+    }
+}
+
+/// What a code object is made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Target {
+    /// The GPU.
+    pub gpu: Gpu,
+    /// Retry of memory accesses after a page fault; code for it keeps more registers free.
+    pub xnack: FeatureSetting,
+    /// Error correction of SRAM; with it, narrow register writes keep or clear the other half.
+    pub sramecc: FeatureSetting,
+    /// The format of the code object.
+    pub version: CodeObjectVersion,
+}
+
+/// The target identifier as in offload bundles, such as `gfx90a:sramecc+:xnack-`.
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.gpu)?;
+        for (name, setting) in [("sramecc", self.sramecc), ("xnack", self.xnack)] {
+            match setting {
+                FeatureSetting::On => write!(f, ":{name}+")?,
+                FeatureSetting::Off => write!(f, ":{name}-")?,
+                FeatureSetting::Any | FeatureSetting::Unsupported => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+// Fields of e_flags, from LLVM's `AMDGPUUsage`, tables «AMDGPU ELF Header e_flags for Code Object V4 and V5» and V6.
+const MACH_MASK: u32 = 0xff;
+const XNACK_SHIFT: u32 = 8;
+const SRAMECC_SHIFT: u32 = 10;
+const KNOWN_MASK: u32 = 0xfff;
+
+impl Target {
+    /// Reads the ELF header and refuses whatever is not a code object for one of [`Gpu::ALL`].
+    pub(crate) fn parse(header: &elf::FileHeader64<LE>) -> Result<Self, CodeObjectError> {
+        let ident = header.e_ident();
+        check("EI_CLASS", ident.class.0.into(), &[2], "2 (64-bit)")?;
+        check("EI_DATA", ident.data.0.into(), &[1], "1 (little endian)")?;
+        check("EI_VERSION", ident.version.0.into(), &[1], "1")?;
+        check(
+            "e_machine",
+            header.e_machine(LE).0.into(),
+            &[224],
+            "0xe0 (EM_AMDGPU)",
+        )?;
+        check(
+            "EI_OSABI",
+            ident.os_abi.0.into(),
+            &[64],
+            "0x40 (ELFOSABI_AMDGPU_HSA)",
+        )?;
+        let version = CodeObjectVersion::ALL
+            .into_iter()
+            .find(|version| version.abi_version() == ident.abi_version)
+            .ok_or(CodeObjectError::Version {
+                abi_version: ident.abi_version,
+            })?;
+        check(
+            "e_type",
+            header.e_type(LE).0.into(),
+            &[3],
+            "3 (ET_DYN, a linked code object)",
+        )?;
+
+        let flags = header.e_flags(LE).0;
+        let mach = (flags & MACH_MASK) as u8;
+        let gpu = Gpu::ALL
+            .into_iter()
+            .find(|gpu| gpu.mach() == mach)
+            .ok_or(CodeObjectError::UnknownMach { mach })?;
+        // The top byte is the generic version in v6, and only generic targets have one.
+        if flags & !KNOWN_MASK != 0 {
+            return Err(CodeObjectError::UnknownFlags {
+                flags,
+                unknown: flags & !KNOWN_MASK,
+            });
+        }
+        Ok(Target {
+            gpu,
+            xnack: FeatureSetting::from_bits(flags >> XNACK_SHIFT),
+            sramecc: FeatureSetting::from_bits(flags >> SRAMECC_SHIFT),
+            version,
+        })
+    }
+}
+
+fn check(
+    field: &'static str,
+    found: u64,
+    allowed: &[u64],
+    expected: &'static str,
+) -> Result<(), CodeObjectError> {
+    if allowed.contains(&found) {
+        return Ok(());
+    }
+    Err(CodeObjectError::Header {
+        field,
+        found,
+        expected,
+    })
+}
