@@ -1,0 +1,75 @@
+//! Running a program of the toolchain and keeping what it says.
+
+use std::{
+    io,
+    path::PathBuf,
+    process::{Command, Stdio},
+};
+
+/// A program of the toolchain failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ToolError {
+    /// It can't be started.
+    #[error("{} can't be started", program.display())]
+    Start {
+        /// The program.
+        program: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// It ended with an error.
+    #[error("{} ended with {status}:\n{messages}", program.display())]
+    Failed {
+        /// The program.
+        program: PathBuf,
+        /// Its exit status.
+        status: std::process::ExitStatus,
+        /// What it wrote to standard error, unchanged.
+        messages: String,
+    },
+    /// A file for it can't be written or read.
+    #[error("{}", path.display())]
+    File {
+        /// The file or directory.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// It printed something that can't be understood.
+    #[error("{} printed an unexpected line: {line:?}", program.display())]
+    Output {
+        /// The program.
+        program: PathBuf,
+        /// The line.
+        line: String,
+    },
+}
+
+/// Runs a program to its end and gives what it printed.
+pub(crate) fn run(command: &mut Command) -> Result<String, ToolError> {
+    let program = PathBuf::from(command.get_program());
+    let output = command
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|source| ToolError::Start {
+            program: program.clone(),
+            source,
+        })?;
+    if !output.status.success() {
+        return Err(ToolError::Failed {
+            program,
+            status: output.status,
+            messages: String::from_utf8_lossy(&output.stderr).into_owned(),
+        });
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// Adds the path to an error about a file.
+pub(crate) fn file_error(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> ToolError {
+    let path = path.into();
+    move |source| ToolError::File { path, source }
+}
