@@ -1,1 +1,4 @@
 //! HIP from Rust (result and safe layers), matrix products, verification.
+
+pub mod gemm;
+pub mod verify;

@@ -1,0 +1,162 @@
+//! Where the elements of a batch of matrices are in a buffer.
+
+/// Row-major matrices of one shape, at equal distances.
+///
+/// Element `(batch, row, column)` is `batch · stride + row · leading + column` elements after the
+/// first one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// Rows of each matrix.
+    pub rows: u32,
+    /// Columns of each matrix.
+    pub columns: u32,
+    /// Elements from one row to the next, at least `columns`.
+    pub leading: u32,
+    /// How many matrices there are.
+    pub batch: u32,
+    /// Elements from one matrix to the next; 0 when they are all the same one.
+    pub stride: u64,
+}
+
+impl Layout {
+    /// Whether there is no element.
+    pub const fn is_empty(&self) -> bool {
+        self.rows == 0 || self.columns == 0 || self.batch == 0
+    }
+
+    /// Elements from the first to the last one of one matrix, both included. The last row ends with
+    /// its last element, without padding.
+    pub const fn matrix_span(&self) -> u64 {
+        if self.is_empty() {
+            return 0;
+        }
+        (self.rows as u64 - 1) * self.leading as u64 + self.columns as u64
+    }
+
+    /// Elements that a buffer must have. Wider than a buffer can be, so that no layout overflows.
+    pub const fn span(&self) -> u128 {
+        if self.is_empty() {
+            return 0;
+        }
+        (self.batch as u128 - 1) * self.stride as u128 + self.matrix_span() as u128
+    }
+
+    /// How many elements `(batch, row, column)` is after the first one.
+    pub const fn offset(&self, batch: u32, row: u32, column: u32) -> u64 {
+        batch as u64 * self.stride + row as u64 * self.leading as u64 + column as u64
+    }
+
+    /// Whether the element `offset` after the first one belongs to a matrix, and not to the padding
+    /// between rows or matrices or past the end. For matrices that don't overlap.
+    pub const fn contains(&self, offset: u64) -> bool {
+        let Place { batch, row, column } = self.place(offset);
+        batch < self.batch as u64 && row < self.rows as u64 && column < self.columns as u64
+    }
+
+    /// The place that is `offset` elements after the first one. For matrices that don't overlap.
+    pub const fn place(&self, offset: u64) -> Place {
+        // The last matrix has no next one that its stride could lead to.
+        let last = self.batch.saturating_sub(1) as u64;
+        let batch = match offset.checked_div(self.stride) {
+            Some(batch) if batch < last => batch,
+            Some(_) => last,
+            None => 0,
+        };
+        let in_matrix = offset - batch * self.stride;
+        let (row, column) = match self.leading as u64 {
+            0 => (0, in_matrix),
+            leading => (in_matrix / leading, in_matrix % leading),
+        };
+        Place { batch, row, column }
+    }
+}
+
+/// A place in the plane that a [`Layout`] spans, padding included: `row` or `column` may be past
+/// the matrix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Which matrix of the batch.
+    pub batch: u64,
+    /// Which row.
+    pub row: u64,
+    /// Which column.
+    pub column: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LAYOUT: Layout = Layout {
+        rows: 2,
+        columns: 3,
+        leading: 4,
+        batch: 2,
+        stride: 10,
+    };
+
+    #[test]
+    fn a_buffer_ends_with_the_last_element() {
+        assert_eq!(LAYOUT.matrix_span(), 7);
+        assert_eq!(LAYOUT.span(), 17);
+        assert_eq!(Layout { rows: 0, ..LAYOUT }.span(), 0);
+        assert_eq!(Layout { batch: 1, ..LAYOUT }.span(), 7);
+    }
+
+    #[test]
+    fn elements_are_told_from_padding() {
+        // Drawn by hand: x is an element, . is padding.
+        let drawn = "xxx.xxx...xxx.xxx...";
+        let computed: String = (0..20)
+            .map(|offset| if LAYOUT.contains(offset) { 'x' } else { '.' })
+            .collect();
+        assert_eq!(computed, drawn);
+    }
+
+    #[test]
+    fn the_stride_of_a_single_matrix_means_nothing() {
+        let single = Layout {
+            batch: 1,
+            stride: 2,
+            ..LAYOUT
+        };
+        assert_eq!(
+            single.place(6),
+            Place {
+                batch: 0,
+                row: 1,
+                column: 2
+            }
+        );
+        assert!(single.contains(6) && !single.contains(8));
+    }
+
+    #[test]
+    fn a_place_is_where_its_offset_is() {
+        for batch in 0..2 {
+            for row in 0..2 {
+                for column in 0..3 {
+                    let place = LAYOUT.place(LAYOUT.offset(batch, row, column));
+                    let expected = Place {
+                        batch: batch.into(),
+                        row: row.into(),
+                        column: column.into(),
+                    };
+                    assert_eq!(place, expected);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_largest_layout_does_not_overflow() {
+        let largest = Layout {
+            rows: u32::MAX,
+            columns: u32::MAX,
+            leading: u32::MAX,
+            batch: u32::MAX,
+            stride: u64::MAX,
+        };
+        assert!(largest.span() > u128::from(u64::MAX));
+    }
+}

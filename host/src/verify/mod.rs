@@ -1,0 +1,12 @@
+//! Whether a product that a device computed is right.
+//!
+//! [`Inputs`] makes matrices from a seed, with what must not be read or written around them.
+//! [`verify`] compares what the device made of them with a product in f64, and with the bound that
+//! rounding analysis gives for every element; the verdict has no tolerance that somebody chose.
+
+pub mod error;
+pub mod inputs;
+pub mod reference;
+
+pub use error::{Damage, Verdict, Worst, verify};
+pub use inputs::{Inputs, InputsError};
