@@ -1,6 +1,10 @@
 //! A code object as a whole: its parts, joined and checked against each other.
 
-use std::{collections::HashMap, ops::Range, sync::Arc};
+use std::{
+    collections::HashMap,
+    ops::Range,
+    sync::{Arc, OnceLock},
+};
 
 use object::{
     LittleEndian as LE, elf,
@@ -8,8 +12,8 @@ use object::{
 };
 
 use crate::{
-    CodeObjectError, KernelDescriptor, KernelMetadata, Metadata, Relocation, Segment, Symbol,
-    SymbolKind, Target,
+    CodeObjectError, KernelDescriptor, KernelMetadata, LineTables, Metadata, Relocation, Resources,
+    Segment, Symbol, SymbolKind, Target,
     image::Image,
     symbols::{self, DynamicSymbols},
 };
@@ -29,6 +33,22 @@ pub struct Kernel {
     pub code: Range<u64>,
 }
 
+impl Kernel {
+    /// What a workgroup of `workgroup_size` work-items takes of a compute unit when the launch adds
+    /// `dynamic_lds_bytes` of LDS.
+    pub fn resources(&self, workgroup_size: u32, dynamic_lds_bytes: u32) -> Resources {
+        Resources {
+            vgprs: self.descriptor.vgprs(),
+            sgprs: self.descriptor.sgprs(),
+            lds_bytes: self
+                .descriptor
+                .group_segment_fixed_size
+                .saturating_add(dynamic_lds_bytes),
+            workgroup_size,
+        }
+    }
+}
+
 /// A linked code object, parsed and checked.
 #[derive(Clone, Debug)]
 pub struct CodeObject {
@@ -42,6 +62,8 @@ pub struct CodeObject {
     text: Vec<Range<u64>>,
     metadata: Metadata,
     kernels: Vec<Kernel>,
+    /// Shared, so that a clone does not read them again.
+    lines: Arc<OnceLock<LineTables>>,
 }
 
 impl CodeObject {
@@ -97,6 +119,7 @@ impl CodeObject {
             kernels: Vec::new(),
             metadata: Metadata::default(),
             bytes: Arc::clone(&shared),
+            lines: Arc::default(),
         };
         object.kernels = object.join_kernels(&metadata)?;
         object.metadata = metadata;
@@ -171,6 +194,11 @@ impl CodeObject {
     /// `None` if no one segment has all of them in the file.
     pub fn file_bytes(&self, address: u64, size: u64) -> Option<&[u8]> {
         Some(&self.bytes[self.image.file_range(address, size)?])
+    }
+
+    /// Source lines of the code, read when first asked for.
+    pub fn lines(&self) -> &LineTables {
+        self.lines.get_or_init(|| LineTables::new(&self.bytes))
     }
 
     /// The parts of the image, in the order of their addresses.
@@ -291,7 +319,7 @@ fn functions(symbols: &[Symbol]) -> Vec<usize> {
     functions
 }
 
-fn parse_header(bytes: &[u8]) -> Result<&elf::FileHeader64<LE>, CodeObjectError> {
+pub(crate) fn parse_header(bytes: &[u8]) -> Result<&elf::FileHeader64<LE>, CodeObjectError> {
     if !bytes.starts_with(&elf::ELFMAG) {
         return Err(CodeObjectError::NotElf {
             found: bytes[..bytes.len().min(4)].to_vec(),

@@ -24,6 +24,7 @@ mod descriptor;
 mod error;
 mod gpu;
 mod image;
+mod lines;
 mod metadata;
 mod msgpack;
 mod occupancy;
@@ -35,7 +36,8 @@ pub use descriptor::{Exceptions, FloatDenormMode, FloatRoundMode, KernelDescript
 pub use error::CodeObjectError;
 pub use gpu::{Gpu, UnknownGpu};
 pub use image::{MAX_IMAGE_BYTES, Relocation, RelocationKind, RelocationTarget, Segment};
+pub use lines::{LineTables, SourceLocation};
 pub use metadata::{AddressSpace, Argument, KernelKind, KernelMetadata, Metadata, ValueKind};
-pub use occupancy::GpuLimits;
+pub use occupancy::{GpuLimits, Limiter, Occupancy, Resources};
 pub use symbols::{Symbol, SymbolKind};
 pub use target::{CodeObjectVersion, FeatureSetting, Target};

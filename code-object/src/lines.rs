@@ -1,0 +1,124 @@
+//! From an address to a source line, by the DWARF line tables that a compiler may have left in a code object.
+
+use std::{
+    borrow::Cow,
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use addr2line::Context;
+use object::{
+    LittleEndian as LE,
+    read::elf::{FileHeader as _, SectionHeader as _},
+};
+
+use crate::code_object::parse_header;
+
+type Reader = gimli::EndianArcSlice<gimli::LittleEndian>;
+
+/// A place in a source file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct SourceLocation {
+    /// The file, as the compiler was given it.
+    pub file: Option<String>,
+    /// The line, from 1.
+    pub line: Option<u32>,
+    /// The column, from 1.
+    pub column: Option<u32>,
+    /// The function as its source calls it; of an inlined call, the function that was inlined.
+    pub function: Option<String>,
+}
+
+impl fmt::Display for SourceLocation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.file.as_deref().unwrap_or("?"))?;
+        if let Some(line) = self.line {
+            write!(f, ":{line}")?;
+            if let Some(column) = self.column {
+                write!(f, ":{column}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The line tables of a code object, read as far as somebody asks.
+///
+/// Where there are none, or they are malformed, there are no locations: a finding is worth reporting by its address.
+/// Compressed ones (`-gz`) count as absent.
+pub struct LineTables {
+    // Its caches are cells; an Option, as DWARF that can't be indexed gives no context.
+    context: Mutex<Option<Context<Reader>>>,
+}
+
+impl fmt::Debug for LineTables {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LineTables").finish_non_exhaustive()
+    }
+}
+
+impl LineTables {
+    /// The line tables of the code object in `bytes`.
+    pub fn new(bytes: &[u8]) -> Self {
+        let sections = gimli::DwarfSections::load(|id| {
+            Ok::<_, gimli::Error>(section(bytes, id.name()).unwrap_or_default())
+        });
+        let context = sections.ok().and_then(|sections| {
+            let dwarf = sections
+                .borrow(|bytes: &Arc<[u8]>| Reader::new(Arc::clone(bytes), gimli::LittleEndian));
+            Context::from_dwarf(dwarf).ok()
+        });
+        LineTables {
+            context: Mutex::new(context),
+        }
+    }
+
+    /// The source of the instruction at `address` (relative to the load address): the innermost of
+    /// [`Self::frames`].
+    pub fn location(&self, address: u64) -> Option<SourceLocation> {
+        self.frames(address).into_iter().next()
+    }
+
+    /// The source of the instruction at `address` and, where it was inlined, of each call around it, innermost first.
+    pub fn frames(&self, address: u64) -> Vec<SourceLocation> {
+        // Reading DWARF runs none of our code, and its caches are filled in one step each.
+        let context = self.context.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(context) = &*context else {
+            return Vec::new();
+        };
+        let Ok(mut frames) = context.find_frames(address).skip_all_loads() else {
+            return Vec::new();
+        };
+        let mut locations = Vec::new();
+        while let Ok(Some(frame)) = frames.next() {
+            let (file, line, column) = frame.location.map_or((None, None, None), |location| {
+                (location.file, location.line, location.column)
+            });
+            let function = frame
+                .function
+                .as_ref()
+                .and_then(|function| function.demangle().ok().map(Cow::into_owned));
+            let location = SourceLocation {
+                file: file.map(str::to_owned),
+                line: line.filter(|&line| line > 0),
+                column: column.filter(|&column| column > 0),
+                function,
+            };
+            if location != SourceLocation::default() {
+                locations.push(location);
+            }
+        }
+        locations
+    }
+}
+
+/// A debug section's contents, if there is one that can be read as it stands.
+fn section(bytes: &[u8], name: &str) -> Option<Arc<[u8]>> {
+    let header = parse_header(bytes).ok()?;
+    let sections = header.sections(LE, bytes).ok()?;
+    let (_, section) = sections.section_by_name(LE, name.as_bytes())?;
+    if section.sh_flags(LE).0 & object::elf::SHF_COMPRESSED.0 != 0 {
+        return None;
+    }
+    Some(section.data(LE, bytes).ok()?.into())
+}

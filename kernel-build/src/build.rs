@@ -1,0 +1,512 @@
+//! Compiling a crate of kernels.
+
+use std::{
+    ffi::OsString,
+    fs, io,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use cargo_metadata::{CrateType, Message};
+use ferrowave_code_object::{CodeObject, CodeObjectError, Gpu};
+
+use crate::{
+    LaunchBounds, Toolchain, ToolchainError, bounds, dep_info, environment,
+    tool::{ToolError, file_error},
+};
+
+/// Why kernels could not be built.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// There is no toolchain to build with.
+    #[error(transparent)]
+    Toolchain(#[from] ToolchainError),
+    /// A file can't be read or written, or a program not be started.
+    #[error(transparent)]
+    Tool(#[from] ToolError),
+    /// No GPU was named.
+    #[error("no GPU to build for; known are {}", Gpu::ALL.map(Gpu::name).join(", "))]
+    NoGpu,
+    /// There is no crate in the directory.
+    #[error("{} has no Cargo.toml", crate_dir.display())]
+    NoCrate {
+        /// The directory.
+        crate_dir: PathBuf,
+    },
+    /// Launch bounds that the GPU does not have.
+    #[error("launch bounds of kernel `{kernel}` for {gpu}: {what} is {given}, expected {allowed}")]
+    LaunchBounds {
+        /// The kernel's symbol.
+        kernel: String,
+        /// The GPU.
+        gpu: Gpu,
+        /// What of them is wrong.
+        what: &'static str,
+        /// Its value.
+        given: String,
+        /// The values it may have.
+        allowed: String,
+    },
+    /// Launch bounds can't be handed to LLVM, whose arguments rustc splits at spaces.
+    #[error("launch bounds need a directory without spaces, but the target directory is {} and the one for temporary files {}", target_dir.display(), temporary.display())]
+    SpaceInPath {
+        /// The target directory.
+        target_dir: PathBuf,
+        /// The directory for temporary files.
+        temporary: PathBuf,
+    },
+    /// The compiler found errors.
+    #[error("the kernels in {} do not compile for {gpu}:\n{messages}", crate_dir.display())]
+    Compile {
+        /// The crate.
+        crate_dir: PathBuf,
+        /// The GPU it was compiled for.
+        gpu: Gpu,
+        /// What cargo and the compiler said, unchanged; empty if it went to the terminal.
+        messages: String,
+    },
+    /// cargo succeeded without naming a code object.
+    #[error("cargo made no code object of {}: {reason}", crate_dir.display())]
+    NoArtifact {
+        /// The crate.
+        crate_dir: PathBuf,
+        /// What was missing.
+        reason: String,
+    },
+    /// What the linker made can't be read.
+    #[error("the code object {}", path.display())]
+    CodeObject {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        #[source]
+        source: CodeObjectError,
+    },
+    /// The crate has no kernel.
+    #[error("{} has no kernel for {gpu}: a kernel is a `#[unsafe(no_mangle)] pub extern \"gpu-kernel\" fn`", crate_dir.display())]
+    NoKernels {
+        /// The crate.
+        crate_dir: PathBuf,
+        /// The GPU it was compiled for.
+        gpu: Gpu,
+    },
+    /// Launch bounds were given for a kernel that the crate does not have on this GPU.
+    #[error("launch bounds are given for kernel `{kernel}`, which does not exist for {gpu}; kernels are {}", known.join(", "))]
+    UnknownKernel {
+        /// The name.
+        kernel: String,
+        /// The GPU.
+        gpu: Gpu,
+        /// Kernels that exist.
+        known: Vec<String>,
+    },
+    /// The compiler did not act on launch bounds.
+    #[error(
+        "launch bounds of kernel `{kernel}` did not reach the compiler: at most {given} work-items were asked for, the code object says {found} for {gpu}"
+    )]
+    BoundsIgnored {
+        /// The kernel's symbol.
+        kernel: String,
+        /// The GPU.
+        gpu: Gpu,
+        /// The largest workgroup asked for.
+        given: u32,
+        /// The largest workgroup in the metadata.
+        found: u32,
+    },
+}
+
+/// A code object that was built.
+#[derive(Clone, Debug)]
+pub struct Built {
+    /// The GPU it is for.
+    pub gpu: Gpu,
+    /// Where it is.
+    pub path: PathBuf,
+    /// What is in it; the bytes too.
+    pub code_object: CodeObject,
+    /// Files that it was made from, the crate's and its path dependencies', with manifests and lock file.
+    pub sources: Vec<PathBuf>,
+    /// What cargo and the compiler said (warnings); empty if it went to the terminal.
+    pub messages: String,
+    /// Whether it was there already and nothing had to be compiled.
+    pub fresh: bool,
+}
+
+/// A build of one crate for one or several GPUs.
+///
+/// The crate is compiled as a `cdylib` in release mode with one codegen unit, link-time optimization, line tables kept
+/// and `core` built from source. It sees its GPU as `cfg(ferrowave_gpu = "gfx942")`.
+///
+/// ```no_run
+/// use ferrowave_code_object::Gpu;
+/// use ferrowave_kernel_build::{Build, LaunchBounds};
+///
+/// for built in Build::new("kernels")
+///     .gpu(Gpu::Gfx942)
+///     .launch_bounds("saxpy", LaunchBounds::threads(256))
+///     .run()?
+/// {
+///     println!("{}: {}", built.gpu, built.path.display());
+/// }
+/// # Ok::<(), ferrowave_kernel_build::BuildError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Build {
+    crate_dir: PathBuf,
+    toolchain: Option<Toolchain>,
+    target_dir: Option<PathBuf>,
+    gpus: Vec<Gpu>,
+    bounds: Vec<(Option<Gpu>, String, LaunchBounds)>,
+    llvm_args: Vec<String>,
+    rustc_args: Vec<OsString>,
+    cargo_args: Vec<OsString>,
+    show: bool,
+}
+
+impl Build {
+    /// A build of the crate in `crate_dir`, with the toolchain that rustup chooses there.
+    pub fn new(crate_dir: impl Into<PathBuf>) -> Self {
+        Build {
+            crate_dir: crate_dir.into(),
+            toolchain: None,
+            target_dir: None,
+            gpus: Vec::new(),
+            bounds: Vec::new(),
+            llvm_args: Vec::new(),
+            rustc_args: Vec::new(),
+            cargo_args: Vec::new(),
+            show: false,
+        }
+    }
+
+    /// Builds with a toolchain that was found before.
+    #[must_use]
+    pub fn toolchain(mut self, toolchain: Toolchain) -> Self {
+        self.toolchain = Some(toolchain);
+        self
+    }
+
+    /// Also builds for this GPU.
+    #[must_use]
+    pub fn gpu(self, gpu: Gpu) -> Self {
+        self.gpus([gpu])
+    }
+
+    /// Also builds for these GPUs.
+    #[must_use]
+    pub fn gpus(mut self, gpus: impl IntoIterator<Item = Gpu>) -> Self {
+        for gpu in gpus {
+            if !self.gpus.contains(&gpu) {
+                self.gpus.push(gpu);
+            }
+        }
+        self
+    }
+
+    /// Sets a kernel's launch bounds on all GPUs. Bounds given later win.
+    #[must_use]
+    pub fn launch_bounds(mut self, symbol: impl Into<String>, bounds: LaunchBounds) -> Self {
+        self.bounds.push((None, symbol.into(), bounds));
+        self
+    }
+
+    /// Sets a kernel's launch bounds on one GPU, as for a kernel that exists only there. Bounds given later win.
+    #[must_use]
+    pub fn launch_bounds_on(
+        mut self,
+        gpu: Gpu,
+        symbol: impl Into<String>,
+        bounds: LaunchBounds,
+    ) -> Self {
+        self.bounds.push((Some(gpu), symbol.into(), bounds));
+        self
+    }
+
+    /// Where compilation happens, by default `target/gpu-kernels` in the crate. Each GPU has a directory in it. Must not
+    /// be the target directory of a cargo that is running: the two would wait for each other.
+    #[must_use]
+    pub fn target_dir(mut self, dir: impl Into<PathBuf>) -> Self {
+        self.target_dir = Some(dir.into());
+        self
+    }
+
+    /// Adds an option for LLVM, such as `-amdgpu-unroll-threshold-private=40000`; it can't hold spaces.
+    #[must_use]
+    pub fn llvm_arg(mut self, arg: impl Into<String>) -> Self {
+        self.llvm_args.push(arg.into());
+        self
+    }
+
+    /// Adds a `--cfg` for the crate itself (not its dependencies).
+    #[must_use]
+    pub fn cfg(mut self, cfg: &str) -> Self {
+        self.rustc_args.extend(["--cfg".into(), cfg.into()]);
+        self
+    }
+
+    /// Enables features of the crate.
+    #[must_use]
+    pub fn features(mut self, features: &[&str]) -> Self {
+        self.cargo_args
+            .extend(["--features".into(), features.join(",").into()]);
+        self
+    }
+
+    /// Leaves the crate's default features out.
+    #[must_use]
+    pub fn no_default_features(mut self) -> Self {
+        self.cargo_args.push("--no-default-features".into());
+        self
+    }
+
+    /// Fails if `Cargo.lock` would have to change.
+    #[must_use]
+    pub fn locked(mut self) -> Self {
+        self.cargo_args.push("--locked".into());
+        self
+    }
+
+    /// Lets cargo write to standard error as it goes, with progress, instead of keeping its messages.
+    #[must_use]
+    pub fn show_progress(mut self) -> Self {
+        self.show = true;
+        self
+    }
+
+    /// Builds for each GPU, in the order in which they were named.
+    ///
+    /// # Errors
+    /// If something is missing, the crate does not compile, or the product is not what was asked for.
+    pub fn run(&self) -> Result<Vec<Built>, BuildError> {
+        if self.gpus.is_empty() {
+            return Err(BuildError::NoGpu);
+        }
+        // Cargo resolves relative paths in its own directory.
+        let crate_dir =
+            std::path::absolute(&self.crate_dir).map_err(file_error(&self.crate_dir))?;
+        if !crate_dir.join("Cargo.toml").is_file() {
+            return Err(BuildError::NoCrate { crate_dir });
+        }
+        let found;
+        let toolchain = match &self.toolchain {
+            Some(toolchain) => toolchain,
+            None => {
+                found = Toolchain::find(&crate_dir)?;
+                &found
+            }
+        };
+        self.gpus
+            .iter()
+            .map(|&gpu| self.run_for(gpu, &crate_dir, toolchain))
+            .collect()
+    }
+
+    fn run_for(
+        &self,
+        gpu: Gpu,
+        crate_dir: &Path,
+        toolchain: &Toolchain,
+    ) -> Result<Built, BuildError> {
+        let target_dir = match &self.target_dir {
+            Some(dir) => std::path::absolute(dir).map_err(file_error(dir))?,
+            None => crate_dir.join("target/gpu-kernels"),
+        }
+        .join(gpu.name());
+        fs::create_dir_all(&target_dir).map_err(file_error(&target_dir))?;
+
+        let bounds = self.bounds_on(gpu);
+        for (symbol, bounds) in &bounds {
+            bounds.check(symbol, gpu)?;
+        }
+        let csv = bounds::write_csv(&bounds, &target_dir)?;
+        let mut command = self.command(gpu, toolchain, crate_dir, &target_dir, csv.as_deref());
+        let program = PathBuf::from(command.get_program());
+        let output = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(if self.show {
+                Stdio::inherit()
+            } else {
+                Stdio::piped()
+            })
+            .spawn()
+            .and_then(|child| child.wait_with_output())
+            .map_err(|source| ToolError::Start { program, source })?;
+        let messages = without_csv_notices(&String::from_utf8_lossy(&output.stderr));
+        if !output.status.success() {
+            return Err(BuildError::Compile {
+                crate_dir: crate_dir.to_owned(),
+                gpu,
+                messages,
+            });
+        }
+        let (path, fresh) = artifact(&output.stdout, crate_dir)?;
+        let bytes = fs::read(&path).map_err(file_error(&path))?;
+        let code_object =
+            CodeObject::parse_shared(bytes.into()).map_err(|source| match source {
+                // Without kernels, LLVM writes no metadata.
+                CodeObjectError::NoMetadata => BuildError::NoKernels {
+                    crate_dir: crate_dir.to_owned(),
+                    gpu,
+                },
+                source => BuildError::CodeObject {
+                    path: path.clone(),
+                    source,
+                },
+            })?;
+        if code_object.kernels().is_empty() {
+            return Err(BuildError::NoKernels {
+                crate_dir: crate_dir.to_owned(),
+                gpu,
+            });
+        }
+        check_bounds(&bounds, &code_object)?;
+        Ok(Built {
+            gpu,
+            sources: dep_info::sources(&path)?,
+            path,
+            code_object,
+            messages,
+            fresh,
+        })
+    }
+
+    /// The bounds that hold on a GPU, each symbol once.
+    fn bounds_on(&self, gpu: Gpu) -> Vec<(&str, LaunchBounds)> {
+        let mut bounds: Vec<(&str, LaunchBounds)> = Vec::new();
+        for (only, symbol, new) in &self.bounds {
+            if only.is_some_and(|only| only != gpu) {
+                continue;
+            }
+            match bounds.iter_mut().find(|(known, _)| known == symbol) {
+                Some((_, present)) => *present = *new,
+                None => bounds.push((symbol, *new)),
+            }
+        }
+        bounds
+    }
+
+    fn command(
+        &self,
+        gpu: Gpu,
+        toolchain: &Toolchain,
+        crate_dir: &Path,
+        target_dir: &Path,
+        csv: Option<&Path>,
+    ) -> Command {
+        let mut command = Command::new(toolchain.cargo());
+        environment::scrub(&mut command, std::env::vars_os().map(|(name, _)| name));
+        let known_gpus = Gpu::ALL.map(|gpu| format!("{:?}", gpu.name())).join(",");
+        command
+            .current_dir(crate_dir)
+            .env("RUSTC", toolchain.rustc())
+            .env("RUSTUP_TOOLCHAIN", toolchain.name())
+            // For all crates, core too: a device crate can't be compiled without knowing its GPU.
+            .env(
+                "CARGO_ENCODED_RUSTFLAGS",
+                [
+                    format!("-Ctarget-cpu={gpu}"),
+                    format!("--cfg=ferrowave_gpu=\"{gpu}\""),
+                    format!("--check-cfg=cfg(ferrowave_gpu,values({known_gpus}))"),
+                ]
+                .join("\x1f"),
+            )
+            .args(["rustc", "--release", "--lib", "--crate-type", "cdylib"])
+            .args(["--target", "amdgcn-amd-amdhsa", "-Zbuild-std=core"])
+            .args(["--message-format", "json-render-diagnostics"])
+            .arg("--target-dir")
+            .arg(target_dir);
+        // The crate's profile is for the host; on the device anything else gives slower code or none.
+        for setting in [
+            "lto=\"fat\"",
+            "panic=\"abort\"",
+            "opt-level=3",
+            "codegen-units=1",
+            "debug=\"line-tables-only\"",
+            "strip=\"none\"",
+        ] {
+            command.args(["--config", &format!("profile.release.{setting}")]);
+        }
+        if !self.show {
+            command.arg("--quiet");
+        }
+        command.args(&self.cargo_args);
+        // For the crate alone: changed bounds must not compile core again.
+        command.arg("--").args(&self.rustc_args);
+        let mut llvm_args = self.llvm_args.clone();
+        if let Some(csv) = csv {
+            command.arg("-Cpasses=forceattrs");
+            llvm_args.push(format!("-forceattrs-csv-path={}", csv.display()));
+        }
+        for arg in llvm_args {
+            command.arg(format!("-Cllvm-args={arg}"));
+        }
+        command
+    }
+}
+
+/// Takes out what the pass `forceattrs` prints for every module that lacks a kernel, as all but the crate's own do; a
+/// kernel that does not exist at all is an error of ours.
+fn without_csv_notices(messages: &str) -> String {
+    messages
+        .split_inclusive('\n')
+        .filter(|line| !line.starts_with("Function in CSV file at line"))
+        .collect()
+}
+
+/// The code object among what cargo made, and whether it was there before.
+fn artifact(stdout: &[u8], crate_dir: &Path) -> Result<(PathBuf, bool), BuildError> {
+    let error = |reason: String| BuildError::NoArtifact {
+        crate_dir: crate_dir.to_owned(),
+        reason,
+    };
+    let mut found = None;
+    for message in Message::parse_stream(io::Cursor::new(stdout)) {
+        let message = message.map_err(|source| error(format!("it printed {source}")))?;
+        // The crate comes last; a dependency may be built as a cdylib too.
+        if let Message::CompilerArtifact(artifact) = message
+            && artifact.target.crate_types.contains(&CrateType::CDyLib)
+        {
+            found = Some(artifact);
+        }
+    }
+    let artifact = found.ok_or_else(|| error("it built no cdylib".to_owned()))?;
+    let path = artifact
+        .filenames
+        .first()
+        .ok_or_else(|| error("its cdylib has no file".to_owned()))?;
+    Ok((path.into(), artifact.fresh))
+}
+
+/// Looks the bounds up in the product: LLVM does not say when it could not apply them.
+fn check_bounds(
+    bounds: &[(&str, LaunchBounds)],
+    code_object: &CodeObject,
+) -> Result<(), BuildError> {
+    let gpu = code_object.target().gpu;
+    for (symbol, bounds) in bounds {
+        let kernel = code_object
+            .kernel(symbol)
+            .ok_or_else(|| BuildError::UnknownKernel {
+                kernel: (*symbol).to_owned(),
+                gpu,
+                known: code_object
+                    .kernels()
+                    .iter()
+                    .map(|kernel| kernel.metadata.name.clone())
+                    .collect(),
+            })?;
+        let found = kernel.metadata.max_flat_workgroup_size;
+        if found != bounds.flat_workgroup_size.1 {
+            return Err(BuildError::BoundsIgnored {
+                kernel: (*symbol).to_owned(),
+                gpu,
+                given: bounds.flat_workgroup_size.1,
+                found,
+            });
+        }
+    }
+    Ok(())
+}
