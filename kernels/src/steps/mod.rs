@@ -1,4 +1,5 @@
-//! The kernels, in the order in which to read them.
+//! The kernels, in the order in which to read them. Their numbers are those of the ladder, on which
+//! the matrix cores begin with 6.
 
 mod product;
 mod s01_naive;

@@ -11,9 +11,11 @@
 //! ```
 //!
 //! **Reads.** In each step of p, the 64 lanes of a wave read one element of A, the same for all,
-//! and 64 consecutive elements of B, which are 256 bytes or four cache lines of 64. Were x to run
-//! along the rows instead, they would be 64 lines. The loop needs 2 reads for one multiplication;
-//! only the caches keep them from all going to memory: A is read ⌈n / 64⌉ times, B ⌈m / 4⌉ times.
+//! and 64 consecutive elements of B: 256 bytes in a few cache lines. Were x to run along the rows
+//! of C instead, the 64 lanes would read 64 rows of A, each in a line of its own. The loop needs 2
+//! reads for one multiplication; only the caches keep them from all going to memory: workgroups
+//! read A ⌈n / 64⌉ times, B ⌈m / 4⌉ times. The compiler takes eight p in one round of the loop, and
+//! reads A's elements four at a time.
 //!
 //! **Edges.** A thread without an element has nothing to do and returns. No thread waits for it.
 //!
