@@ -289,18 +289,27 @@ impl Build {
         if !crate_dir.join("Cargo.toml").is_file() {
             return Err(BuildError::NoCrate { crate_dir });
         }
-        let found;
-        let toolchain = match &self.toolchain {
-            Some(toolchain) => toolchain,
-            None => {
-                found = Toolchain::find(&crate_dir)?;
-                &found
-            }
-        };
+        let toolchain = self.find_toolchain()?;
         self.gpus
             .iter()
-            .map(|&gpu| self.run_for(gpu, &crate_dir, toolchain))
+            .map(|&gpu| self.run_for(gpu, &crate_dir, &toolchain))
             .collect()
+    }
+
+    /// The toolchain that was given, or the one that rustup chooses for the crate.
+    pub(crate) fn find_toolchain(&self) -> Result<Toolchain, ToolchainError> {
+        match &self.toolchain {
+            Some(toolchain) => Ok(toolchain.clone()),
+            None => Toolchain::find(&self.crate_dir),
+        }
+    }
+
+    pub(crate) fn crate_dir(&self) -> &Path {
+        &self.crate_dir
+    }
+
+    pub(crate) fn has_target_dir(&self) -> bool {
+        self.target_dir.is_some()
     }
 
     fn run_for(

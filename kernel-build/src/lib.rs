@@ -1,15 +1,28 @@
 //! Compiles Rust crates of AMD GPU kernels to code objects, and inspects the result.
+//!
+//! The one way kernels are compiled in this project, and usable for any `no_std` crate with `extern "gpu-kernel"`
+//! functions: [`Build`] compiles it, with launch bounds that its caller passes; [`inspect`] says what the compiler made
+//! of each kernel; a [`Policy`] refuses what costs too much; [`Build::embed`] does all of it in a build script.
+//! [`assemble`] and [`disassemble`] go between text and code objects, for tests.
+//!
+//! All tools come from one rustup toolchain ([`Toolchain`]); neither ROCm nor a system LLVM is needed.
 
 mod assemble;
 mod bounds;
 mod build;
 mod dep_info;
 mod environment;
+mod inspect;
+mod policy;
+mod script;
 mod tool;
 mod toolchain;
 
 pub use assemble::{AssembleError, Assembly, Disassembled, assemble, disassemble};
 pub use bounds::LaunchBounds;
 pub use build::{Build, BuildError, Built};
+pub use inspect::{FlaggedInstruction, KernelReport, inspect};
+pub use policy::{Policy, PolicyError, Refused, Violation};
+pub use script::{EmbedError, Embedded};
 pub use tool::ToolError;
 pub use toolchain::{Toolchain, ToolchainError};

@@ -32,6 +32,12 @@ pub enum ToolchainError {
         #[source]
         source: io::Error,
     },
+    /// The directory whose toolchain is asked for does not exist.
+    #[error("{} is not a directory", dir.display())]
+    NoDirectory {
+        /// The directory.
+        dir: PathBuf,
+    },
     /// rustup does not have the toolchain.
     #[error("rustup has no toolchain for {wanted} ({reason}); run `{command}`")]
     NotInstalled {
@@ -83,6 +89,12 @@ impl Toolchain {
     /// If rustup, the toolchain or a component is missing, or it is not a nightly; the message names the command that
     /// installs what is missing.
     pub fn find(dir: &Path) -> Result<Self, ToolchainError> {
+        // Else it would look as if there were no rustup.
+        if !dir.is_dir() {
+            return Err(ToolchainError::NoDirectory {
+                dir: dir.to_owned(),
+            });
+        }
         let mut command = Command::new("rustup");
         command.args(["which", "rustc"]).current_dir(dir);
         Self::locate(command, &dir.display().to_string(), None)

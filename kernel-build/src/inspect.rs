@@ -1,0 +1,113 @@
+//! What the compiler made of each kernel.
+
+use ferrowave_code_object::{CodeObject, Gpu, Kernel, Occupancy, SourceLocation};
+
+use crate::{Disassembled, Toolchain, tool::ToolError};
+
+/// A kernel as it came out of the compiler.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KernelReport {
+    /// The GPU it is for.
+    pub gpu: Gpu,
+    /// The kernel's name.
+    pub name: String,
+    /// Vector registers used, on gfx90a and later of both kinds.
+    pub vgprs: u32,
+    /// Accumulation VGPRs used, if the compiler says.
+    pub agprs: Option<u32>,
+    /// Scalar registers used, with VCC and the like.
+    pub sgprs: u32,
+    /// LDS of a workgroup in bytes, without what a launch adds.
+    pub lds_bytes: u32,
+    /// Scratch of a work-item in bytes.
+    pub scratch_bytes: u32,
+    /// Whether the scratch size is a guess, as it depends on calls.
+    pub uses_dynamic_stack: bool,
+    /// Scalar registers spilled, if the compiler says.
+    pub sgpr_spills: Option<u32>,
+    /// Vector registers spilled, if the compiler says.
+    pub vgpr_spills: Option<u32>,
+    /// Work-items in a workgroup at most.
+    pub max_workgroup_size: u32,
+    /// Occupancy with the largest workgroup and no LDS added by the launch.
+    pub occupancy: Occupancy,
+    /// Code of the kernel in bytes.
+    pub code_bytes: u64,
+    /// `flat_` instructions in the kernel: the compiler lost track of whether their address is in global memory, LDS or
+    /// scratch, and the hardware finds out for each lane.
+    pub flat: Vec<FlaggedInstruction>,
+    /// Instructions in the kernel that access scratch.
+    pub scratch: Vec<FlaggedInstruction>,
+}
+
+/// An instruction that a policy may not want.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FlaggedInstruction {
+    /// Its address, relative to the load address.
+    pub address: u64,
+    /// Its text, as LLVM prints it.
+    pub text: String,
+    /// Where it comes from, if the code object has line tables; the innermost of inlined calls first.
+    pub source: Vec<SourceLocation>,
+}
+
+/// Reports on all kernels of a code object, in the metadata's order.
+///
+/// # Errors
+/// If the disassembler fails.
+pub fn inspect(
+    toolchain: &Toolchain,
+    code_object: &CodeObject,
+) -> Result<Vec<KernelReport>, ToolError> {
+    let listing = toolchain.disassemble(code_object.bytes())?;
+    Ok(code_object
+        .kernels()
+        .iter()
+        .map(|kernel| report(code_object, kernel, &listing))
+        .collect())
+}
+
+fn report(code_object: &CodeObject, kernel: &Kernel, listing: &[Disassembled]) -> KernelReport {
+    let gpu = code_object.target().gpu;
+    let metadata = &kernel.metadata;
+    let flagged = |wanted: &dyn Fn(&str) -> bool| -> Vec<FlaggedInstruction> {
+        let start = listing.partition_point(|line| line.address < kernel.code.start);
+        listing[start..]
+            .iter()
+            .take_while(|line| line.address < kernel.code.end)
+            .filter(|line| wanted(&line.text))
+            .map(|line| FlaggedInstruction {
+                address: line.address,
+                text: line.text.clone(),
+                source: code_object.lines().frames(line.address),
+            })
+            .collect()
+    };
+    KernelReport {
+        gpu,
+        name: metadata.name.clone(),
+        vgprs: metadata.vgpr_count,
+        agprs: metadata.agpr_count,
+        sgprs: metadata.sgpr_count,
+        lds_bytes: metadata.group_segment_fixed_size,
+        scratch_bytes: metadata.private_segment_fixed_size,
+        uses_dynamic_stack: metadata.uses_dynamic_stack,
+        sgpr_spills: metadata.sgpr_spill_count,
+        vgpr_spills: metadata.vgpr_spill_count,
+        max_workgroup_size: metadata.max_flat_workgroup_size,
+        occupancy: Occupancy::of(gpu, kernel.resources(metadata.max_flat_workgroup_size, 0)),
+        code_bytes: kernel.code.end - kernel.code.start,
+        flat: flagged(&|text| text.starts_with("flat_")),
+        scratch: flagged(&|text| accesses_scratch(kernel, text)),
+    }
+}
+
+/// Whether an instruction accesses scratch. Where scratch has no instructions of its own (gfx908, gfx90a), a kernel does
+/// so by the buffer resource that it finds in its first four registers; one that has no scratch may keep any other there.
+fn accesses_scratch(kernel: &Kernel, text: &str) -> bool {
+    text.starts_with("scratch_")
+        || kernel.metadata.private_segment_fixed_size > 0
+            && kernel.descriptor.user_sgprs.private_segment_buffer
+            && text.starts_with("buffer_")
+            && text.contains(", s[0:3], ")
+}

@@ -1,0 +1,199 @@
+//! What kernels must not do, and the errors of those that do.
+
+use std::fmt;
+
+use ferrowave_code_object::Gpu;
+
+use crate::{FlaggedInstruction, KernelReport};
+
+/// What a build refuses in its kernels.
+///
+/// Each of these costs far more than it looks like in the source, and none of them shows in a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Policy {
+    /// Refuses registers that were spilled.
+    pub no_spills: bool,
+    /// Refuses scratch, which is global memory.
+    pub no_scratch: bool,
+    /// Refuses `flat_` instructions: they wait for both global memory and LDS.
+    pub no_flat: bool,
+}
+
+impl Policy {
+    /// Refuses all of it.
+    pub const STRICT: Policy = Policy {
+        no_spills: true,
+        no_scratch: true,
+        no_flat: true,
+    };
+
+    /// Checks kernels, all of them, so that one run shows everything there is to mend.
+    ///
+    /// # Errors
+    /// If one kernel or more does what the policy refuses.
+    pub fn check(self, kernels: &[KernelReport]) -> Result<(), PolicyError> {
+        let violations: Vec<_> = kernels
+            .iter()
+            .flat_map(|kernel| self.violations(kernel))
+            .collect();
+        if violations.is_empty() {
+            return Ok(());
+        }
+        Err(PolicyError { violations })
+    }
+
+    fn violations(self, kernel: &KernelReport) -> Vec<Violation> {
+        let mut violations = Vec::new();
+        let mut add = |what| {
+            violations.push(Violation {
+                gpu: kernel.gpu,
+                kernel: kernel.name.clone(),
+                what,
+            });
+        };
+        if self.no_spills {
+            let vgprs = kernel.vgpr_spills.unwrap_or(0);
+            let sgprs = kernel.sgpr_spills.unwrap_or(0);
+            if vgprs > 0 || sgprs > 0 {
+                add(Refused::Spills {
+                    vgprs,
+                    sgprs,
+                    first: kernel.scratch.first().cloned(),
+                });
+            }
+        }
+        if self.no_scratch
+            && (kernel.scratch_bytes > 0 || kernel.uses_dynamic_stack || !kernel.scratch.is_empty())
+        {
+            add(Refused::Scratch {
+                bytes: kernel.scratch_bytes,
+                dynamic: kernel.uses_dynamic_stack,
+                first: kernel.scratch.first().cloned(),
+            });
+        }
+        if self.no_flat
+            && let Some(first) = kernel.flat.first()
+        {
+            add(Refused::Flat {
+                count: kernel.flat.len(),
+                first: first.clone(),
+            });
+        }
+        violations
+    }
+}
+
+/// Kernels do what the policy refuses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PolicyError {
+    /// Each case, in the order of the kernels.
+    pub violations: Vec<Violation>,
+}
+
+/// What one kernel does that is refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// The GPU it was compiled for.
+    pub gpu: Gpu,
+    /// The kernel's name.
+    pub kernel: String,
+    /// What it does.
+    pub what: Refused,
+}
+
+/// Something that a [`Policy`] refuses, with the first instruction that shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// Registers were spilled.
+    Spills {
+        /// Vector registers.
+        vgprs: u32,
+        /// Scalar registers.
+        sgprs: u32,
+        /// The first access of scratch, if spills went there.
+        first: Option<FlaggedInstruction>,
+    },
+    /// Scratch is used.
+    Scratch {
+        /// Bytes of a work-item.
+        bytes: u32,
+        /// Whether there is more, of an amount that depends on calls.
+        dynamic: bool,
+        /// The first access.
+        first: Option<FlaggedInstruction>,
+    },
+    /// There are `flat_` instructions.
+    Flat {
+        /// How many.
+        count: usize,
+        /// The first.
+        first: FlaggedInstruction,
+    },
+}
+
+impl fmt::Display for PolicyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, violation) in self.violations.iter().enumerate() {
+            if index > 0 {
+                f.write_str("\n")?;
+            }
+            write!(f, "{violation}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for PolicyError {}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "kernel `{}` for {} ", self.kernel, self.gpu)?;
+        let first = match &self.what {
+            Refused::Spills {
+                vgprs,
+                sgprs,
+                first,
+            } => {
+                write!(f, "spills {vgprs} vector and {sgprs} scalar registers")?;
+                first.as_ref()
+            }
+            Refused::Scratch {
+                bytes,
+                dynamic,
+                first,
+            } => {
+                write!(f, "uses {bytes} bytes of scratch a work-item")?;
+                if *dynamic {
+                    f.write_str(" and more at run time")?;
+                }
+                first.as_ref()
+            }
+            Refused::Flat { count, first } => {
+                write!(
+                    f,
+                    "has {count} flat_ instruction{}",
+                    if *count == 1 { "" } else { "s" }
+                )?;
+                Some(first)
+            }
+        };
+        match first {
+            Some(instruction) => write!(f, ", first {instruction}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for FlaggedInstruction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` at {:#x}", self.text, self.address)?;
+        for (index, location) in self.source.iter().enumerate() {
+            let via = if index == 0 { "from" } else { "inlined at" };
+            write!(f, "\n    {via} {location}")?;
+            if let Some(function) = &location.function {
+                write!(f, " ({function})")?;
+            }
+        }
+        Ok(())
+    }
+}

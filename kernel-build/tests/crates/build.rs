@@ -1,0 +1,291 @@
+//! Building the fixture crate, and refusing what can't be built.
+
+use std::{fs, time::Instant};
+
+use ferrowave_code_object::{CodeObjectVersion, Gpu, ValueKind};
+use ferrowave_kernel_build::{Build, BuildError, LaunchBounds};
+
+use crate::support::{Fixture, run, shared_target_dir};
+
+#[test]
+fn a_kernel_is_built_with_bounds_lines_and_sources() {
+    let fixture = Fixture::new("bounds");
+    let built = run(&fixture
+        .build()
+        .gpu(Gpu::Gfx942)
+        .launch_bounds("scale", LaunchBounds::threads(1024))
+        .launch_bounds("scale", LaunchBounds::threads(256).min_waves_per_eu(2)))
+    .expect("builds");
+    let [built] = &built[..] else {
+        panic!("one GPU was asked for, {} built", built.len());
+    };
+    let object = &built.code_object;
+    assert_eq!((built.gpu, object.target().gpu), (Gpu::Gfx942, Gpu::Gfx942));
+    assert_eq!(object.target().version, CodeObjectVersion::V6);
+    let [kernel] = object.kernels() else {
+        panic!("{} kernels", object.kernels().len());
+    };
+    assert_eq!(kernel.metadata.name, "scale");
+    assert_eq!(kernel.metadata.max_flat_workgroup_size, 256);
+    assert_eq!(kernel.metadata.args[0].value_kind, ValueKind::GlobalBuffer);
+
+    // The store of the product stands on this line of the fixture.
+    let source = include_str!("../fixtures/kernels/src/lib.rs");
+    let line = source
+        .lines()
+        .position(|line| line.contains("*element *="))
+        .expect("the line")
+        + 1;
+    let has_line = |address| {
+        object.lines().frames(address).iter().any(|frame| {
+            frame.line == Some(line as u32)
+                && frame
+                    .file
+                    .as_ref()
+                    .is_some_and(|file| file.ends_with("lib.rs"))
+                && frame.function.as_deref() == Some("scale")
+        })
+    };
+    assert!(kernel.code.clone().step_by(4).any(has_line));
+
+    for file in [
+        "kernels/src/lib.rs",
+        "kernels/Cargo.toml",
+        "kernels/Cargo.lock",
+        "common/src/lib.rs",
+        "common/Cargo.toml",
+    ] {
+        let file = fixture.root.join(file);
+        assert!(
+            built.sources.contains(&file),
+            "{file:?} not in {:?}",
+            built.sources
+        );
+    }
+}
+
+#[test]
+fn without_bounds_the_largest_workgroup_is_expected() {
+    let fixture = Fixture::new("default bounds");
+    let built = run(&fixture.build().gpu(Gpu::Gfx90a)).expect("builds");
+    for kernel in built[0].code_object.kernels() {
+        assert_eq!(kernel.metadata.max_flat_workgroup_size, 1024);
+    }
+}
+
+#[test]
+fn a_second_build_is_quick_and_leaves_the_product_alone() {
+    let fixture = Fixture::new("no-op");
+    // A target directory of its own, so that no other test touches the product.
+    let build = |bounds| {
+        Build::new(fixture.kernels())
+            .target_dir(fixture.root.join("target"))
+            .gpu(Gpu::Gfx942)
+            .launch_bounds("scale", LaunchBounds::threads(bounds))
+            .run()
+            .expect("builds")
+            .remove(0)
+    };
+    let first = build(256);
+    let modified = |path| {
+        fs::metadata(path)
+            .and_then(|data| data.modified())
+            .expect("a time")
+    };
+    let before = modified(&first.path);
+
+    let start = Instant::now();
+    let second = build(256);
+    let took = start.elapsed();
+    assert!(second.fresh);
+    assert_eq!(modified(&second.path), before);
+    // Compiling core alone takes ten times as long.
+    assert!(took.as_secs_f32() < 2.0, "{took:?}");
+
+    // Other bounds, and an edit of a dependency, are compiled; going back to the first bounds too.
+    let third = build(64);
+    assert!(!third.fresh);
+    assert_eq!(
+        third.code_object.kernels()[0]
+            .metadata
+            .max_flat_workgroup_size,
+        64
+    );
+    fixture.edit("common/src/lib.rs", "3.0", "7.0");
+    let fourth = build(64);
+    assert!(!fourth.fresh);
+    assert_ne!(fourth.code_object.bytes(), third.code_object.bytes());
+}
+
+#[test]
+fn the_compilers_own_message_comes_through() {
+    let fixture = Fixture::new("broken");
+    let error = run(&fixture.build().gpu(Gpu::Gfx942).features(&["broken"])).expect_err("broken");
+    let BuildError::Compile { messages, gpu, .. } = &error else {
+        panic!("unexpected: {error:?}");
+    };
+    assert_eq!(*gpu, Gpu::Gfx942);
+    for part in [
+        "error[E0308]: mismatched types",
+        "src/lib.rs:",
+        "\"not a number\"",
+    ] {
+        assert!(messages.contains(part), "{part} not in {messages}");
+        assert!(error.to_string().contains(part), "{error}");
+    }
+}
+
+#[test]
+fn a_path_with_spaces_takes_bounds_too() {
+    let fixture = Fixture::new("a path with spaces");
+    let built = Build::new(fixture.kernels())
+        .target_dir(fixture.root.join("my target"))
+        .gpu(Gpu::Gfx942)
+        .launch_bounds("scale", LaunchBounds::threads(128))
+        .run()
+        .expect("builds");
+    let kernel = &built[0].code_object.kernels()[0];
+    assert_eq!(kernel.metadata.max_flat_workgroup_size, 128);
+    assert!(
+        built[0]
+            .sources
+            .contains(&fixture.root.join("kernels/src/lib.rs"))
+    );
+}
+
+#[test]
+fn each_gpu_has_its_own_product_and_kernels() {
+    let fixture = Fixture::new("gpus");
+    let built = run(&fixture
+        .build()
+        .gpus([Gpu::Gfx90a, Gpu::Gfx942])
+        .launch_bounds_on(Gpu::Gfx90a, "only_gfx90a", LaunchBounds::threads(64)))
+    .expect("builds");
+    let kernels: Vec<_> = built
+        .iter()
+        .map(|built| {
+            let names = built.code_object.kernels().iter();
+            (
+                built.gpu,
+                names
+                    .map(|kernel| kernel.metadata.name.clone())
+                    .collect::<Vec<_>>(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        kernels,
+        [
+            (
+                Gpu::Gfx90a,
+                vec!["only_gfx90a".to_owned(), "scale".to_owned()]
+            ),
+            (Gpu::Gfx942, vec!["scale".to_owned()]),
+        ]
+    );
+    // The crate's own check-cfg and ours: no warnings about either.
+    assert_eq!(built[1].messages, "");
+}
+
+#[test]
+fn cfgs_and_features_reach_the_crate() {
+    let fixture = Fixture::new("cfgs");
+    let build = fixture.build().gpu(Gpu::Gfx942);
+    let plain = run(&build).expect("builds");
+    let tuned = run(&build.clone().cfg("tuned").features(&["extra"])).expect("builds");
+    assert_eq!(plain[0].code_object.kernels().len(), 1);
+    assert_eq!(tuned[0].code_object.kernels().len(), 2);
+    let code = |built: &ferrowave_kernel_build::Built| {
+        let object = &built.code_object;
+        let code = object.kernel("scale").expect("the kernel").code.clone();
+        object
+            .file_bytes(code.start, code.end - code.start)
+            .expect("its code")
+            .to_vec()
+    };
+    assert_ne!(code(&plain[0]), code(&tuned[0]));
+}
+
+#[test]
+fn llvm_arguments_are_passed_on() {
+    let fixture = Fixture::new("llvm");
+    let error = run(&fixture.build().gpu(Gpu::Gfx942).llvm_arg("-no-such-option"))
+        .expect_err("LLVM knows no such option");
+    assert!(error.to_string().contains("no-such-option"), "{error}");
+    run(&fixture
+        .build()
+        .gpu(Gpu::Gfx942)
+        .llvm_arg("-amdgpu-unroll-threshold-private=40000")
+        .launch_bounds("scale", LaunchBounds::threads(256)))
+    .expect("builds");
+}
+
+#[test]
+fn bounds_that_mean_nothing_are_refused() {
+    let fixture = Fixture::new("refused");
+    let check = |gpu, symbol: &str, bounds, part: &str| {
+        let error = run(&fixture.build().gpu(gpu).launch_bounds(symbol, bounds))
+            .expect_err("must be refused");
+        assert!(error.to_string().contains(part), "{error}");
+    };
+    let bounds = |least, most| LaunchBounds {
+        flat_workgroup_size: (least, most),
+        waves_per_eu: None,
+    };
+    check(Gpu::Gfx942, "scale", bounds(0, 64), "0 to 64");
+    check(Gpu::Gfx942, "scale", bounds(128, 64), "128 to 64");
+    check(Gpu::Gfx942, "scale", bounds(1, 1025), "within 1 to 1024");
+    check(
+        Gpu::Gfx942,
+        "scale",
+        LaunchBounds::threads(64).min_waves_per_eu(9),
+        "within 1 to 8",
+    );
+    check(
+        Gpu::Gfx908,
+        "scale",
+        LaunchBounds::threads(64).min_waves_per_eu(11),
+        "within 1 to 10",
+    );
+    check(
+        Gpu::Gfx942,
+        "scale,x",
+        LaunchBounds::threads(64),
+        "\"scale,x\"",
+    );
+    check(
+        Gpu::Gfx942,
+        "scales",
+        LaunchBounds::threads(64),
+        "kernel `scales`, which does not exist for gfx942; kernels are scale",
+    );
+}
+
+#[test]
+fn what_is_no_crate_of_kernels_is_refused() {
+    let fixture = Fixture::new("none");
+    let none = fixture.root.join("nowhere");
+    let error = Build::new(&none)
+        .gpu(Gpu::Gfx942)
+        .run()
+        .expect_err("no crate");
+    assert!(matches!(error, BuildError::NoCrate { .. }), "{error:?}");
+
+    let error = fixture.build().run().expect_err("no GPU");
+    assert!(
+        error.to_string().contains("gfx908, gfx90a, gfx942, gfx950"),
+        "{error}"
+    );
+
+    // The common crate has no kernels; nor a panic handler, which a linked crate needs.
+    fs::write(
+        fixture.root.join("common/src/lib.rs"),
+        "#![no_std]\n#[panic_handler]\nfn panic(_: &core::panic::PanicInfo<'_>) -> ! { loop {} }\n",
+    )
+    .expect("writes");
+    let error = run(&Build::new(fixture.root.join("common"))
+        .target_dir(shared_target_dir())
+        .gpu(Gpu::Gfx942))
+    .expect_err("no kernels");
+    assert!(matches!(error, BuildError::NoKernels { .. }), "{error:?}");
+}

@@ -1,0 +1,119 @@
+//! A build script that embeds kernels, run by a cargo of its own as a user's would be.
+
+use std::{
+    fs,
+    path::Path,
+    process::{Command, Output},
+};
+
+use ferrowave_kernel_build::{Build, EmbedError, Policy, Toolchain};
+
+use crate::support::Fixture;
+
+/// The crate `embedding`, made ready to be built.
+struct Embedding {
+    fixture: Fixture,
+}
+
+impl Embedding {
+    fn new(test: &str) -> Self {
+        let fixture = Fixture::new(test);
+        let kernel_build = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let workspace = kernel_build.parent().expect("a workspace");
+        for (placeholder, dir) in [
+            ("@kernel-build@", kernel_build.to_owned()),
+            ("@code-object@", workspace.join("code-object")),
+        ] {
+            let dir = dir.to_str().expect("a UTF-8 path");
+            fixture.edit("embedding/Cargo.toml", placeholder, dir);
+        }
+        // The versions that the workspace has, whatever has been published since.
+        fs::copy(
+            workspace.join("Cargo.lock"),
+            fixture.root.join("embedding/Cargo.lock"),
+        )
+        .expect("copies");
+        Embedding { fixture }
+    }
+
+    fn cargo(&self, arguments: &[&str]) -> Output {
+        let toolchain = Toolchain::find(&self.fixture.root).expect("a toolchain");
+        Command::new(toolchain.cargo())
+            .args(arguments)
+            .current_dir(self.fixture.root.join("embedding"))
+            .env("RUSTC", toolchain.rustc())
+            .env(
+                "CARGO_TARGET_DIR",
+                Path::new(env!("CARGO_TARGET_TMPDIR")).join("embedding-target"),
+            )
+            // What of the outer cargo must not reach the kernels' build: a flag that no GPU has, and a wrapper that
+            // does not exist would be worse still.
+            .env("RUSTFLAGS", "-Ctarget-cpu=x86-64-v2")
+            .env_remove("CARGO_ENCODED_RUSTFLAGS")
+            .output()
+            .expect("cargo runs")
+    }
+
+    /// Runs the program; gives the size and byte sum of what it embeds, and whether cargo compiled anything.
+    fn run(&self) -> (String, bool) {
+        let output = self.cargo(&["run", "--color=never"]);
+        let messages = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{messages}");
+        (
+            String::from_utf8_lossy(&output.stdout).into_owned(),
+            messages.contains("Compiling fixture-embedding"),
+        )
+    }
+}
+
+#[test]
+fn a_build_script_embeds_kernels_and_follows_their_sources() {
+    let embedding = Embedding::new("embed");
+    let (first, _) = embedding.run();
+    assert!(first.len() > 3, "{first}");
+    // The first build writes the kernels' lock file, which is then newer than the script: cargo looks once more.
+    assert_eq!(embedding.run().0, first);
+    assert_eq!(embedding.run(), (first.clone(), false), "nothing changed");
+
+    embedding.fixture.edit("common/src/lib.rs", "3.0", "9.0");
+    let (edited, compiled) = embedding.run();
+    assert!(compiled);
+    assert_ne!(edited, first);
+
+    // Refusals and compile errors end the script, each with its own message.
+    embedding.fixture.edit(
+        "kernels/Cargo.toml",
+        "[features]",
+        "[features]\ndefault = [\"flat\"]",
+    );
+    let check_fails = |parts: &[&str]| {
+        let output = embedding.cargo(&["build", "--color=never"]);
+        let messages = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success());
+        for part in parts {
+            assert!(messages.contains(part), "{part:?} not in {messages}");
+        }
+    };
+    check_fails(&["kernel `chase` for gfx942 has 1 flat_ instruction, first `flat_load_dword"]);
+    embedding
+        .fixture
+        .edit("kernels/Cargo.toml", "[\"flat\"]", "[\"broken\"]");
+    check_fails(&["error[E0308]: mismatched types", "  --> src/lib.rs:"]);
+    embedding
+        .fixture
+        .edit("kernels/Cargo.toml", "default = [\"broken\"]", "");
+    assert_eq!(embedding.run().0, edited);
+}
+
+#[test]
+fn outside_a_build_script_embedding_is_refused() {
+    // Cargo sets OUT_DIR for tests only of packages with a build script, and this one has none.
+    assert_eq!(std::env::var_os("OUT_DIR"), None);
+    let error = Build::new("kernels")
+        .embed("kernels", Policy::STRICT)
+        .expect_err("no OUT_DIR");
+    assert!(
+        matches!(error, EmbedError::NoBuildScript("OUT_DIR")),
+        "{error:?}"
+    );
+}
