@@ -157,14 +157,16 @@ pub enum DataType {
     F,
     /// bfloat16.
     Bf16,
-    /// Two 16-bit integers in 32 bits.
+    /// Two 16-bit integers in 32 bits (in wider operands, more of them; so for the other packed types).
     PackedI16,
     /// Two f16 in 32 bits.
     PackedF16,
     /// Two bfloat16 in 32 bits.
     PackedBf16,
-    /// Two f32 in 64 bits.
+    /// Two f32 in 64 bits; in wider operands, f32 elements.
     PackedF32,
+    /// f64 elements in an operand wider than 64 bits (the matrix instructions' C and D).
+    PackedF64,
 }
 
 /// One operand.
@@ -195,6 +197,8 @@ pub struct Modifiers {
     pub clamp: bool,
     /// Output multiplier: 0 none, 1 ×2, 2 ×4, 3 ÷2.
     pub omod: u8,
+    /// Truth table of `v_bitop3`.
+    pub bitop3: u8,
 }
 
 /// Bits that only matrix instructions have.
@@ -206,6 +210,9 @@ pub struct MatrixControl {
     pub abid: u8,
     /// Lane permutation of B (or `neg` of the f64 forms).
     pub blgp: u8,
+    /// The scales of A and B (gfx950's `v_mfma_scale_*` only); which byte of them counts is in
+    /// [`Modifiers::op_sel`] (low bit) and [`Modifiers::op_sel_hi`] (high bit).
+    pub scale: [Operand; 2],
 }
 
 /// Bits that only memory instructions have.
@@ -214,7 +221,7 @@ pub struct MemoryControl {
     /// Byte offset: signed for global, scratch and SMEM, unsigned elsewhere.
     /// DS instructions with two addresses hold `offset0 | offset1 << 8`.
     pub offset: i32,
-    /// gfx908 and gfx90a `glc`, gfx942 and gfx950 `sc0`.
+    /// gfx908 and gfx90a `glc`, gfx942 and gfx950 `sc0`. Atomics with it return the old value.
     pub sc0: bool,
     /// `slc` or `nt`.
     pub nt: bool,
@@ -224,6 +231,8 @@ pub struct MemoryControl {
     pub lds: bool,
     /// The access is to GDS.
     pub gds: bool,
+    /// A status word follows the data (MUBUF of gfx908).
+    pub tfe: bool,
     /// The buffer offset comes from a VGPR.
     pub offen: bool,
     /// The buffer index comes from a VGPR.
@@ -238,8 +247,8 @@ pub struct MemoryControl {
 ///
 /// | format | dst | sdst | src |
 /// |---|---|---|---|
-/// | SOP1, SOP2, SOPC | scalar result | | ssrc0, ssrc1 |
-/// | SOPK | scalar result (or none) | | the register read (sdst, for compares, `addk`, `mulk`, …), the constant as [`Source::Literal`] |
+/// | SOP1, SOP2, SOPC | scalar result | | ssrc0, ssrc1 (`s_set_gpr_idx_on`: the mode as [`Source::Literal`]) |
+/// | SOPK | scalar result (or none) | | the register read (sdst, for compares, `addk`, `mulk`, …; or none), the constant as [`Source::Literal`], the literal of `s_setreg_imm32_b32` |
 /// | SOPP | | | the constant as [`Source::Literal`] |
 /// | SMEM | sdata of loads | | sbase, soffset (or none), sdata of stores and atomics |
 /// | VOP1, VOP2, VOP3, VOP3P, MAI | result | | src0, src1, src2 (VOP2's implicit `vcc` and literal-carrying `k` are src2, or src1 for `madmk`) |

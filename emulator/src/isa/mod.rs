@@ -1,7 +1,14 @@
 //! The instruction set: tables, decoder, disassembler.
 
+mod decode;
+mod error;
 mod instruction;
+mod lookup;
+mod operand;
+mod row;
 mod tables;
 
+pub use decode::decode;
+pub use error::{DecodeError, DecodeErrorKind};
 pub use instruction::*;
 pub use tables::Op;

@@ -1,0 +1,74 @@
+//! Why words are no instruction.
+
+use std::fmt;
+
+use ferrowave_code_object::Gpu;
+
+/// Words that are no instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DecodeError {
+    /// Where the instruction starts, in bytes, as the caller counts.
+    pub offset: u64,
+    /// The offending word: the instruction's first, or the one with the operand in question.
+    pub word: u32,
+    /// The GPU it was decoded for.
+    pub gpu: Gpu,
+    /// What is wrong.
+    pub kind: DecodeErrorKind,
+}
+
+/// What is wrong with an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DecodeErrorKind {
+    /// The code ends inside the instruction.
+    Truncated,
+    /// The GPU has no such instruction.
+    Unknown,
+    /// An operand field holds a code that is reserved or that the instruction does not take.
+    Operand {
+        /// The code in the field.
+        code: u32,
+    },
+    /// A vector register tuple starts at an odd register, which GPUs from gfx90a on do not take.
+    Misaligned {
+        /// The first register.
+        register: u32,
+    },
+    /// Bits that must be 0 are not.
+    Reserved {
+        /// These bits of the word.
+        bits: u32,
+    },
+}
+
+impl fmt::Display for DecodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let DecodeError {
+            offset,
+            word,
+            gpu,
+            kind,
+        } = self;
+        let gpu = gpu.name();
+        write!(f, "at {offset:#x}: word {word:#010x} ")?;
+        match kind {
+            DecodeErrorKind::Truncated => write!(f, "starts an instruction that the code ends in"),
+            DecodeErrorKind::Unknown => write!(f, "is no instruction of {gpu}"),
+            DecodeErrorKind::Operand { code } => {
+                write!(
+                    f,
+                    "has operand code {code}, which this instruction of {gpu} does not take"
+                )
+            }
+            DecodeErrorKind::Misaligned { register } => write!(
+                f,
+                "has a register tuple at v{register}, but {gpu} needs an even first register"
+            ),
+            DecodeErrorKind::Reserved { bits } => {
+                write!(f, "has bits {bits:#010x} set, which must be 0 on {gpu}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for DecodeError {}

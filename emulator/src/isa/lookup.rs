@@ -1,0 +1,128 @@
+//! From an instruction's bits to its row of the table, and from an operation back to it.
+
+use ferrowave_code_object::Gpu;
+
+use super::row::{ABSENT, Encoding, Row, flag};
+use super::tables::{FLAT_SEG, OPS, Op, PATTERNS, ROWS};
+
+const ENCODINGS: usize = Encoding::Mtbuf as usize + 1;
+/// VOP3's opcode has 10 bits, all others fewer.
+const OPCODES: usize = 1 << 10;
+/// VOP3 opcodes of the instructions that have a short form as well.
+const VOP1_IN_VOP3: u16 = 0x140;
+const VOP2_IN_VOP3: u16 = 0x100;
+
+/// Row number + 1, or 0, by GPU, encoding and opcode.
+static BY_OPCODE: [[[u16; OPCODES]; ENCODINGS]; 4] = by_opcode();
+/// A row number by operation.
+static BY_OP: [u16; OPS] = by_op();
+/// The pattern that fits an instruction's highest 9 bits.
+static BY_PREFIX: [u8; 512] = by_prefix();
+const NO_PATTERN: u8 = u8::MAX;
+
+const fn by_opcode() -> [[[u16; OPCODES]; ENCODINGS]; 4] {
+    let mut table = [[[0; OPCODES]; ENCODINGS]; 4];
+    let mut n = 0;
+    while n < ROWS.len() {
+        let row = &ROWS[n];
+        let mut gpu = 0;
+        while gpu < 4 {
+            let opcode = row.opcodes[gpu];
+            if opcode != ABSENT {
+                // MAI instructions are VOP3P by their bits.
+                let encoding = match row.encoding {
+                    Encoding::Mai => Encoding::Vop3p,
+                    other => other,
+                };
+                table[gpu][encoding as usize][opcode as usize] = n as u16 + 1;
+                if row.has(flag::E64) {
+                    let base = match row.encoding {
+                        Encoding::Vop1 => VOP1_IN_VOP3,
+                        Encoding::Vop2 => VOP2_IN_VOP3,
+                        _ => 0,
+                    };
+                    table[gpu][Encoding::Vop3 as usize][(base + opcode) as usize] = n as u16 + 1;
+                }
+            }
+            gpu += 1;
+        }
+        n += 1;
+    }
+    table
+}
+
+const fn by_op() -> [u16; OPS] {
+    let mut table = [0; OPS];
+    let mut n = ROWS.len();
+    // Backwards, so that the first row of an operation stays.
+    while n > 0 {
+        n -= 1;
+        table[ROWS[n].op as usize] = n as u16;
+    }
+    table
+}
+
+const fn by_prefix() -> [u8; 512] {
+    let mut table = [NO_PATTERN; 512];
+    let mut prefix = 0;
+    while prefix < 512 {
+        let word = (prefix as u32) << 23;
+        let (mut n, mut best) = (0, 0);
+        while n < PATTERNS.len() {
+            let pattern = &PATTERNS[n];
+            let within = pattern.mask & 0x7f_ffff == 0;
+            let precision = pattern.mask.count_ones() + 1;
+            if within && word & pattern.mask == pattern.value && precision > best {
+                best = precision;
+                table[prefix] = n as u8;
+            }
+            n += 1;
+        }
+        prefix += 1;
+    }
+    table
+}
+
+/// The encoding of an instruction with this first word, and its row, if the GPU has it.
+pub(super) fn find(gpu: Gpu, word: u32) -> Option<(Encoding, &'static Row)> {
+    let pattern = PATTERNS.get(BY_PREFIX[(word >> 23) as usize] as usize)?;
+    let encoding = match pattern.encoding {
+        Encoding::Flat => match FLAT_SEG.of(u64::from(word)) {
+            0 => Encoding::Flat,
+            1 => Encoding::Scratch,
+            2 => Encoding::Global,
+            _ => return None,
+        },
+        other => other,
+    };
+    let row = by_number(gpu, encoding, pattern.op.of(u64::from(word)) as usize)?;
+    Some((encoding, row))
+}
+
+/// The row of an opcode of an encoding.
+pub(super) fn by_number(gpu: Gpu, encoding: Encoding, opcode: usize) -> Option<&'static Row> {
+    let number = BY_OPCODE[gpu as usize][encoding as usize][opcode];
+    ROWS.get(usize::from(number).wrapping_sub(1))
+}
+
+impl Op {
+    /// The (first) row of the operation.
+    pub(super) fn row(self) -> &'static Row {
+        &ROWS[usize::from(BY_OP[self as usize])]
+    }
+
+    /// AMD's mnemonic, without the `_e32`, `_e64`, `_sdwa` and `_dpp` endings.
+    pub fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    /// LLVM's mnemonic for a GPU, which differs from [`Op::name`] for some matrix instructions
+    /// (`v_mfma_f32_16x16x4f32` up to gfx90a, `v_mfma_f32_16x16x4_f32` from gfx942).
+    pub fn mnemonic(self, gpu: Gpu) -> &'static str {
+        let row = self.row();
+        match row.before_gfx942 {
+            Some(name) if matches!(gpu, Gpu::Gfx908 | Gpu::Gfx90a) => name,
+            _ => row.llvm_name,
+        }
+    }
+}

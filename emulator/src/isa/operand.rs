@@ -1,0 +1,261 @@
+//! Operand codes: registers, inline constants, literals.
+
+use ferrowave_code_object::Gpu;
+
+use super::error::DecodeErrorKind;
+use super::instruction::{DataType, Operand, Source};
+use super::row::{Class, Slot};
+
+/// First operand code of `flat_scratch`.
+pub(super) const FLAT_SCRATCH: u32 = 102;
+/// First operand code of `xnack_mask`.
+pub(super) const XNACK_MASK: u32 = 104;
+/// First operand code of `vcc`.
+pub(super) const VCC: u32 = 106;
+/// First operand code of the trap handler's registers.
+pub(super) const TTMP: u32 = 108;
+/// Operand code of `m0`.
+pub(super) const M0: u32 = 124;
+/// First operand code of `exec`.
+pub(super) const EXEC: u32 = 126;
+/// Codes below are integers -16 to 64.
+const INLINE_INTEGERS_END: u32 = 209;
+/// `src_shared_base` to `src_pops_exiting_wave_id`.
+const APERTURES: std::ops::RangeInclusive<u32> = 235..=239;
+/// 0.5 to 1/2π.
+const INLINE_FLOATS: std::ops::RangeInclusive<u32> = 240..=248;
+/// `src_vccz`, `src_execz`, `src_scc`.
+const FLAGS: std::ops::RangeInclusive<u32> = 251..=253;
+/// Operand code of SDWA in place of the first source.
+pub(super) const SDWA: u32 = 249;
+/// Operand code of DPP in place of the first source.
+pub(super) const DPP: u32 = 250;
+/// Operand code of LDS as a direct source.
+const LDS_DIRECT: u32 = 254;
+/// Operand code of a literal.
+pub(super) const LITERAL: u32 = 255;
+/// First operand code of the vector registers.
+pub(super) const VGPRS: u32 = 256;
+
+/// Why an operand code is refused.
+pub(super) type Refused = DecodeErrorKind;
+
+impl Slot {
+    /// The operand of this slot.
+    pub(super) fn holding(self, source: Source) -> Operand {
+        Operand {
+            source,
+            bits: self.bits,
+            ty: self.ty,
+        }
+    }
+
+    /// The vector register tuple that starts at `index`.
+    pub(super) fn vgpr(self, gpu: Gpu, index: u32) -> Result<Operand, Refused> {
+        self.check_tuple(gpu, index)?;
+        Ok(self.holding(Source::Vgpr(index as u16)))
+    }
+
+    /// The accumulator register tuple that starts at `index`.
+    pub(super) fn agpr(self, gpu: Gpu, index: u32) -> Result<Operand, Refused> {
+        self.check_tuple(gpu, index)?;
+        Ok(self.holding(Source::Agpr(index as u16)))
+    }
+
+    fn check_tuple(self, gpu: Gpu, register: u32) -> Result<(), Refused> {
+        if self.bits > 32 && register % 2 != 0 && gpu != Gpu::Gfx908 {
+            return Err(Refused::Misaligned { register });
+        }
+        Ok(())
+    }
+
+    /// The scalar register with this operand code. Tuples start at multiples of 2 or 4;
+    /// for plain and trap registers the hardware ignores the low bits.
+    pub(super) fn sgpr(self, code: u32) -> Result<Operand, Refused> {
+        let refused = Err(Refused::Operand { code });
+        let dwords = u32::from(self.bits).div_ceil(32).max(1);
+        let align = match dwords {
+            1 => 1,
+            2 => 2,
+            _ => 4,
+        };
+        let (base, end) = match code {
+            0..FLAT_SCRATCH => (0, VCC - 2),
+            TTMP..M0 => (TTMP, M0),
+            _ if dwords == 1 && code != M0 + 1 => {
+                return Ok(self.holding(Source::Sgpr(code as u16)));
+            }
+            FLAT_SCRATCH | XNACK_MASK | VCC | EXEC if dwords == 2 => {
+                return Ok(self.holding(Source::Sgpr(code as u16)));
+            }
+            _ => return refused,
+        };
+        let first = base + (code - base) / align * align;
+        if first + dwords > end {
+            return refused;
+        }
+        Ok(self.holding(Source::Sgpr(first as u16)))
+    }
+
+    /// A scalar destination in an 8-bit field that could hold a vector register.
+    pub(super) fn sgpr_or_vcc(self, code: u32) -> Result<Operand, Refused> {
+        match code {
+            0..128 => self.sgpr(code),
+            _ => Err(Refused::Operand { code }),
+        }
+    }
+
+    /// The scalar register that a lane is read into; not `m0`.
+    pub(super) fn lane_destination(self, code: u32) -> Result<Operand, Refused> {
+        match code {
+            M0 | 128.. => Err(Refused::Operand { code }),
+            _ => self.sgpr(code),
+        }
+    }
+
+    /// The scalar source with this operand code, below 256. Literals are the caller's.
+    pub(super) fn scalar(self, code: u32) -> Result<Operand, Refused> {
+        match code {
+            0..128 => self.sgpr(code),
+            _ if self.class == Class::Sgpr
+                || self.bits > 64
+                    && !INLINE_FLOATS.contains(&code)
+                    && code >= INLINE_INTEGERS_END =>
+            {
+                Err(Refused::Operand { code })
+            }
+            128..INLINE_INTEGERS_END => Ok(self.holding(Source::Inline(code as u16))),
+            _ if APERTURES.contains(&code)
+                || INLINE_FLOATS.contains(&code)
+                || FLAGS.contains(&code) =>
+            {
+                Ok(self.holding(Source::Inline(code as u16)))
+            }
+            _ => Err(Refused::Operand { code }),
+        }
+    }
+
+    /// The vector source with this operand code, below 512. Literals are the caller's.
+    pub(super) fn vector(self, gpu: Gpu, code: u32) -> Result<Operand, Refused> {
+        let refused = Err(Refused::Operand { code });
+        match (self.class, code) {
+            (Class::Any | Class::Vgpr, VGPRS..) => self.vgpr(gpu, code - VGPRS),
+            (Class::Agpr, VGPRS..) => self.agpr(gpu, code - VGPRS),
+            (Class::Any | Class::Vgpr, LDS_DIRECT) if self.bits <= 32 => {
+                Ok(self.holding(Source::LdsDirect))
+            }
+            (Class::Vgpr | Class::Agpr, _) => refused,
+            (_, VGPRS..) => refused,
+            _ => self.scalar(code),
+        }
+    }
+}
+
+impl Operand {
+    /// The bit pattern of an inline constant or literal as the instruction sees it, or nothing for registers
+    /// and for the constants whose value the wave decides (apertures, `vccz`, `execz`, `scc`).
+    ///
+    /// - Integers -16 to 64 are sign-extended to the operand's width, 32 bits at least. So a 16-bit operand gets
+    ///   32 bits of which it takes the low half, and a packed one has the integer in the low half and its sign in
+    ///   the high half.
+    /// - Floats are f16 or bf16 for operands of these types, with the high half of a packed operand 0; f64 for
+    ///   64-bit operands that are not packed; otherwise f32 (16-bit integers see the low half of that).
+    ///   Packed f32 have the f32 in the low half and 0 in the high half: LLVM sets `op_sel_hi` so that both results
+    ///   read the low half.
+    /// - A literal is the high half of an f64, and is zero-extended for 64-bit bit patterns and unsigned integers,
+    ///   sign-extended for signed ones.
+    /// - Operands of more than 64 bits (matrices) get one element.
+    pub fn constant(&self) -> Option<u64> {
+        match self.source {
+            Source::Inline(code) => self.inline(u32::from(code)),
+            Source::Literal(value) => Some(match (self.ty, self.bits) {
+                (DataType::F, 64) | (DataType::PackedF64, _) => u64::from(value) << 32,
+                (DataType::I, 64) => value as i32 as u64,
+                _ => u64::from(value),
+            }),
+            _ => None,
+        }
+    }
+
+    fn inline(&self, code: u32) -> Option<u64> {
+        if (128..INLINE_INTEGERS_END).contains(&code) {
+            let value = match code {
+                128..193 => i64::from(code) - 128,
+                _ => 192 - i64::from(code),
+            };
+            let wide = self.bits == 64 || self.ty == DataType::PackedF64;
+            return Some(if wide {
+                value as u64
+            } else {
+                u64::from(value as u32)
+            });
+        }
+        let index = INLINE_FLOATS
+            .contains(&code)
+            .then(|| (code - 240) as usize)?;
+        Some(match (self.ty, self.bits) {
+            (DataType::F, 16) | (DataType::PackedF16, 32) => u64::from(FLOATS[index].f16),
+            (DataType::Bf16 | DataType::PackedBf16, 16 | 32) => u64::from(FLOATS[index].f32 >> 16),
+            (DataType::PackedF32, 64) => u64::from(FLOATS[index].f32),
+            (DataType::PackedF64, _) | (_, 64) => FLOATS[index].f64,
+            _ => u64::from(FLOATS[index].f32),
+        })
+    }
+}
+
+/// An inline float in the formats that the hardware has it in.
+pub(super) struct Float {
+    f16: u16,
+    f32: u32,
+    f64: u64,
+}
+
+/// 0.5, -0.5, 1, -1, 2, -2, 4, -4 and 1/2π. The last one's f64 is not the nearest double, but the one that AMD's
+/// manual gives.
+static FLOATS: [Float; 9] = [
+    Float {
+        f16: 0x3800,
+        f32: 0x3f00_0000,
+        f64: 0x3fe0_0000_0000_0000,
+    },
+    Float {
+        f16: 0xb800,
+        f32: 0xbf00_0000,
+        f64: 0xbfe0_0000_0000_0000,
+    },
+    Float {
+        f16: 0x3c00,
+        f32: 0x3f80_0000,
+        f64: 0x3ff0_0000_0000_0000,
+    },
+    Float {
+        f16: 0xbc00,
+        f32: 0xbf80_0000,
+        f64: 0xbff0_0000_0000_0000,
+    },
+    Float {
+        f16: 0x4000,
+        f32: 0x4000_0000,
+        f64: 0x4000_0000_0000_0000,
+    },
+    Float {
+        f16: 0xc000,
+        f32: 0xc000_0000,
+        f64: 0xc000_0000_0000_0000,
+    },
+    Float {
+        f16: 0x4400,
+        f32: 0x4080_0000,
+        f64: 0x4010_0000_0000_0000,
+    },
+    Float {
+        f16: 0xc400,
+        f32: 0xc080_0000,
+        f64: 0xc010_0000_0000_0000,
+    },
+    Float {
+        f16: 0x3118,
+        f32: 0x3e22_f983,
+        f64: 0x3fc4_5f30_6dc9_c882,
+    },
+];

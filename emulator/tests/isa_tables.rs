@@ -1,0 +1,408 @@
+//! `src/isa/tables.rs` is generated from `isa/cdna.txt`. This test fails when the two differ;
+//! with `UPDATE_TABLES=1` in the environment it writes the file instead.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+#[test]
+fn tables_are_generated_from_the_data() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let data = std::fs::read_to_string(root.join("isa/cdna.txt")).expect("the data file");
+    let data = parse(&data);
+    check_opcodes_are_unique(&data);
+    let generated = rustfmt(&generate(&data));
+
+    let path = root.join("src/isa/tables.rs");
+    let committed = std::fs::read_to_string(&path).unwrap_or_default();
+    if committed == generated {
+        return;
+    }
+    if std::env::var_os("UPDATE_TABLES").is_some() {
+        std::fs::write(&path, generated).expect("tables.rs can be written");
+        return;
+    }
+    let line = committed
+        .lines()
+        .zip(generated.lines())
+        .position(|(a, b)| a != b)
+        .map_or_else(|| "its length".to_string(), |n| format!("line {}", n + 1));
+    panic!(
+        "src/isa/tables.rs is not what isa/cdna.txt gives, from {line} on; \
+         run UPDATE_TABLES=1 cargo test -p ferrowave-emulator --test isa_tables"
+    );
+}
+
+/// The data file.
+#[derive(Default)]
+struct Data {
+    encodings: Vec<Encoding>,
+    rows: Vec<Row>,
+}
+
+struct Encoding {
+    name: String,
+    value: String,
+    mask: String,
+    /// Name, highest and lowest bit.
+    fields: Vec<(String, u8, u8)>,
+}
+
+struct Row {
+    encoding: String,
+    name: String,
+    opcodes: [Option<u16>; 4],
+    /// Slot name and type.
+    slots: BTreeMap<String, String>,
+    /// Flag and value.
+    flags: BTreeMap<String, String>,
+}
+
+fn parse(text: &str) -> Data {
+    let mut data = Data::default();
+    let mut section = "";
+    for line in text
+        .lines()
+        .filter(|l| !l.is_empty() && !l.starts_with('#'))
+    {
+        if let Some(name) = line.strip_prefix('[').and_then(|l| l.strip_suffix(']')) {
+            section = name;
+            continue;
+        }
+        let mut words = line.split_whitespace();
+        let mut word = || {
+            words
+                .next()
+                .unwrap_or_else(|| panic!("too short: {line}"))
+                .to_string()
+        };
+        if section == "encodings" {
+            let (name, value, mask) = (word(), word(), word());
+            let fields = words.map(|w| {
+                let (name, bits) = w.split_once('=').expect("field=high:low");
+                let (high, low) = bits.split_once(':').expect("high:low");
+                let bit = |s: &str| s.parse().expect("a bit number");
+                (name.to_string(), bit(high), bit(low))
+            });
+            let fields = fields.collect();
+            data.encodings.push(Encoding {
+                name,
+                value,
+                mask,
+                fields,
+            });
+            continue;
+        }
+        let name = word();
+        let opcodes: Vec<_> = word()
+            .split(',')
+            .map(|w| (w != "-").then(|| w.parse().expect("an opcode")))
+            .collect();
+        let opcodes = match opcodes[..] {
+            [all] => [all; 4],
+            [a, b, c, d] => [a, b, c, d],
+            _ => panic!("one opcode or four: {line}"),
+        };
+        let (mut slots, mut flags) = (BTreeMap::new(), BTreeMap::new());
+        for w in words {
+            let (map, separator) = match w.contains(':') {
+                true => (&mut slots, ':'),
+                false => (&mut flags, '='),
+            };
+            let (key, value) = w.split_once(separator).unwrap_or((w, ""));
+            map.insert(key.to_string(), value.to_string());
+        }
+        data.rows.push(Row {
+            encoding: section.to_string(),
+            name,
+            opcodes,
+            slots,
+            flags,
+        });
+    }
+    data
+}
+
+fn check_opcodes_are_unique(data: &Data) {
+    let mut seen = BTreeSet::new();
+    for row in &data.rows {
+        // MAI and VOP3P share an encoding, and so its opcodes.
+        let encoding = row.encoding.replace("mai", "vop3p");
+        for (gpu, opcode) in row.opcodes.iter().enumerate() {
+            let Some(opcode) = opcode else { continue };
+            let new = seen.insert((encoding.clone(), gpu, *opcode));
+            assert!(
+                new,
+                "{} takes an opcode that is taken: {opcode} of {encoding}",
+                row.name
+            );
+        }
+    }
+}
+
+/// The name of a type's constant, its width and its `DataType`.
+fn data_type(name: &str) -> (String, u16, &'static str) {
+    let (element, count) = match name.rsplit_once('x') {
+        Some((element, count)) => (element, count.parse().expect("a count")),
+        None => (name, 1),
+    };
+    let digits = element.find(|c: char| c.is_ascii_digit()).expect("a width");
+    let mut width: u16 = element[digits..].parse().expect("a width");
+    let (kind, packed) = match &element[..digits] {
+        "f" if width == 16 => ("F", "PackedF16"),
+        "f" if width == 64 => ("F", "PackedF64"),
+        "f" => ("F", "PackedF32"),
+        "bf" => {
+            width = 16;
+            ("Bf16", "PackedBf16")
+        }
+        "i" if width == 16 => ("I", "PackedI16"),
+        "i" => ("I", "I"),
+        "u" => ("U", "U"),
+        "b" => ("B", "B"),
+        other => panic!("unknown kind of type {other}"),
+    };
+    let ty = if count == 1 { kind } else { packed };
+    (name.to_uppercase(), width * count, ty)
+}
+
+fn camel(name: &str) -> String {
+    name[..1].to_uppercase() + &name[1..]
+}
+
+/// `012` as a bit mask.
+fn mask(digits: &str) -> u8 {
+    digits.bytes().fold(0, |m, digit| m | 1 << (digit - b'0'))
+}
+
+fn generate(data: &Data) -> String {
+    let mut out = String::from(
+        "//! Generated from `isa/cdna.txt` by `tests/isa_tables.rs`; edit the former, then run the latter with \
+         `UPDATE_TABLES=1`.\n\n\
+         use super::instruction::DataType;\n\
+         use super::row::SdwaModifiers::{Float, Ignored, Integer};\n\
+         use super::row::flag::*;\n\
+         use super::row::{ABSENT, Class, Encoding, Field, Immediate, NO, Pattern, ROW, Row, Slot};\n\n",
+    );
+    generate_ops(data, &mut out);
+    generate_encodings(data, &mut out);
+    generate_rows(data, &mut out);
+    out
+}
+
+fn generate_ops(data: &Data, out: &mut String) {
+    let names: BTreeSet<_> = data.rows.iter().map(|r| &r.name).collect();
+    out.push_str(
+        "/// What an instruction does, by its mnemonic without the `_e32`, `_e64`, `_sdwa` and `_dpp` endings.\n\
+         #[expect(non_camel_case_types, missing_docs, reason = \"the names are AMD's mnemonics\")]\n\
+         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]\n#[repr(u16)]\npub enum Op {\n",
+    );
+    for name in &names {
+        writeln!(out, "    {name},").expect("a string");
+    }
+    writeln!(
+        out,
+        "}}\n\n/// How many operations there are.\npub(super) const OPS: usize = {};\n",
+        names.len()
+    )
+    .expect("a string");
+}
+
+fn generate_encodings(data: &Data, out: &mut String) {
+    let mut patterns = Vec::new();
+    for Encoding {
+        name,
+        value,
+        mask,
+        fields,
+    } in &data.encodings
+    {
+        for (field, high, low) in fields.iter().filter(|f| f.0 != "op") {
+            let constant = format!("{name}_{field}").to_uppercase();
+            let width = high - low + 1;
+            writeln!(
+                out,
+                "pub(super) const {constant}: Field = Field::new({low}, {width});"
+            )
+            .expect("a string");
+        }
+        let Some((_, high, low)) = fields.iter().find(|f| f.0 == "op") else {
+            continue;
+        };
+        let bits = |text: &str| {
+            let number =
+                u32::from_str_radix(text.trim_start_matches("0x"), 16).expect("hexadecimal");
+            format!("0x{:04x}_{:04x}", number >> 16, number & 0xffff)
+        };
+        // The pattern of MAI is VOP3P's: the opcode tells them apart.
+        if name != "mai" {
+            patterns.push(format!(
+                "    Pattern {{ encoding: Encoding::{}, value: {}, mask: {}, op: Field::new({low}, {}) }},\n",
+                camel(name),
+                bits(value),
+                bits(mask),
+                high - low + 1
+            ));
+        }
+    }
+    writeln!(
+        out,
+        "\n/// How the encodings are told apart; where several fit, the one with most mask bits is meant.\n\
+         #[rustfmt::skip]\npub(super) static PATTERNS: [Pattern; {}] = [\n{}];\n",
+        patterns.len(),
+        patterns.concat()
+    )
+    .expect("a string");
+}
+
+fn generate_rows(data: &Data, out: &mut String) {
+    let types: BTreeMap<_, _> = data
+        .rows
+        .iter()
+        .flat_map(|r| r.slots.values())
+        .map(|ty| data_type(ty.split('@').next().expect("a type")))
+        .map(|(name, bits, ty)| (name, (bits, ty)))
+        .collect();
+    for (name, (bits, ty)) in types {
+        writeln!(
+            out,
+            "const {name}: Slot = Slot::new({bits}, DataType::{ty});"
+        )
+        .expect("a string");
+    }
+    writeln!(
+        out,
+        "\n/// Every instruction in every encoding.\n#[rustfmt::skip]\npub(super) static ROWS: [Row; {}] = [",
+        data.rows.len()
+    )
+    .expect("a string");
+    for row in &data.rows {
+        writeln!(out, "    Row {{ {}, ..ROW }},", row_fields(row)).expect("a string");
+    }
+    out.push_str("];\n");
+}
+
+fn row_fields(row: &Row) -> String {
+    let slot = |name: &str| {
+        row.slots.get(name).map_or("NO".to_string(), |ty| {
+            let (ty, class) = ty.split_once('@').unwrap_or((ty, ""));
+            let constant = data_type(ty).0;
+            match class {
+                "" => constant,
+                class => format!("{constant}.only(Class::{})", camel(class)),
+            }
+        })
+    };
+    let opcodes = match row.opcodes {
+        [a, b, c, d] if a == b && b == c && c == d => format!("{}; 4", a.expect("an opcode")),
+        all => all
+            .map(|o| o.map_or("ABSENT".to_string(), |o| o.to_string()))
+            .join(", "),
+    };
+    let llvm = row.flags.get("llvm").unwrap_or(&row.name);
+    let mut fields = vec![
+        format!("op: Op::{}", row.name),
+        format!("name: \"{}\"", row.name),
+        format!("llvm_name: \"{llvm}\""),
+        format!("encoding: Encoding::{}", camel(&row.encoding)),
+        format!("opcodes: [{opcodes}]"),
+    ];
+    for name in ["dst", "sdst"] {
+        if row.slots.contains_key(name) {
+            fields.push(format!("{name}: {}", slot(name)));
+        }
+    }
+    let sources: Vec<_> = (0..5).map(|n| slot(&format!("src{n}"))).collect();
+    if sources.iter().any(|s| s != "NO") {
+        fields.push(format!("src: [{}]", sources.join(", ")));
+    }
+    let mut flags = Vec::new();
+    for (flag, value) in &row.flags {
+        match (flag.as_str(), value.as_str()) {
+            ("llvm", _) => {}
+            ("before_gfx942", name) => fields.push(format!("before_gfx942: Some(\"{name}\")")),
+            ("mods", v) => fields.push(format!("mods: {}", mask(v))),
+            ("modsx", v) => fields.push(format!("mods_ignored: {}", mask(v))),
+            ("sel", v) => {
+                fields.push(format!("sel: {}", mask(v)));
+                if !row.flags.contains_key("selx") {
+                    fields.push("sel_ignored: 0".into());
+                }
+            }
+            ("selx", v) => fields.push(format!("sel_ignored: {}", mask(v))),
+            ("sdwa", v) => {
+                let kinds: Vec<_> = v
+                    .bytes()
+                    .filter_map(|b| match b {
+                        b'f' => Some("Float"),
+                        b'i' => Some("Integer"),
+                        b'x' => Some("Ignored"),
+                        _ => None,
+                    })
+                    .collect();
+                let second = kinds.get(1).unwrap_or(&"Ignored");
+                fields.push(format!("sdwa: Some([{}, {second}])", kinds[0]));
+                if v.ends_with('o') {
+                    flags.push("OMOD_IN_SDWA");
+                }
+            }
+            ("k", v) => fields.push(format!("k: {v}")),
+            ("imm", v) => {
+                let kind: String = v.split('_').map(camel).collect();
+                fields.push(format!("imm: Immediate::{kind}"));
+            }
+            ("lds", v) => {
+                let gpus = ["gfx908", "gfx90a", "gfx942", "gfx950"];
+                let index = |gpu: &str| gpus.iter().position(|g| *g == gpu).expect("a GPU");
+                let mask = v.split(',').fold(0, |m, gpu| m | 1 << index(gpu));
+                fields.push(format!("lds: {mask}"));
+            }
+            ("gds", "always") => flags.push("GDS_ALWAYS"),
+            ("gds", _) => flags.push("GDS_NEVER"),
+            ("cache", "bare") => flags.push("CACHE_BARE"),
+            (flag, "") => flags.push(match flag {
+                "e64" => "E64",
+                "dpp" => "DPP",
+                "clamp" => "CLAMP",
+                "omod" => "OMOD",
+                "bitop3" => "BITOP3",
+                "literal" => "LITERAL",
+                "nosel" => "NO_SEL",
+                "mix" => "MIX",
+                "sparse" => "SPARSE",
+                "f8f6f4" => "F8F6F4",
+                "neg" => "NEG",
+                "two" => "TWO",
+                "nooffset" => "NO_OFFSET",
+                "atomic" => "ATOMIC",
+                "glc" => "GLC",
+                "no_scc" => "NO_SCC",
+                "cache" => "CACHE",
+                other => panic!("unknown flag {other}"),
+            }),
+            (flag, value) => panic!("unknown flag {flag}={value}"),
+        }
+    }
+    if !flags.is_empty() {
+        fields.push(format!("flags: {}", flags.join(" | ")));
+    }
+    fields.join(", ")
+}
+
+fn rustfmt(source: &str) -> String {
+    let mut child = Command::new("rustfmt")
+        .args(["--edition", "2024", "--emit", "stdout"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("rustfmt of the pinned toolchain");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    let source = source.to_string();
+    let writer = std::thread::spawn(move || stdin.write_all(source.as_bytes()));
+    let output = child.wait_with_output().expect("rustfmt ends");
+    writer.join().expect("a thread").expect("rustfmt reads");
+    assert!(output.status.success(), "rustfmt refuses the tables");
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
