@@ -1,1 +1,42 @@
-//! HIP's C types, error codes and the one table of functions.
+//! HIP's C interface: its types, error codes and the one table of functions. Data only, no logic.
+//!
+//! Both sides speak it. A host calls through [`Functions`], filled either from `libamdhip64.so`, found at run time, or
+//! by an emulator in the same process; an emulator gives the same table, and a library that exports it, its bodies. All
+//! of these derive from [`for_each_hip_function!`], so that a function which one side forgets does not compile.
+//!
+//! Names are HIP's own, so that its documentation applies and a search finds both.
+//!
+//! # Why not `hip-runtime-sys`
+//! That crate runs bindgen on ROCm's headers and links `libamdhip64` at build time, so that a program with it neither
+//! builds nor starts where there is no ROCm. Here nothing is needed until a device is asked for.
+//!
+//! # Where the facts come from
+//! ROCm's public headers, HIP 7.1.25424, as the PyPI wheel `triton` 3.9.0 carries them (`triton/backends/amd/include`;
+//! in ROCm itself `/opt/rocm/include`): `hip/hip_runtime_api.h`, `hip/hip_deprecated.h`, `hip/driver_types.h`. Values,
+//! sizes and offsets were printed by a C program that clang 22 compiled against them with `__HIP_PLATFORM_AMD__` for
+//! `x86_64-linux-gnu`; the structs here name every offset and don't compile where Rust's layout differs.
+
+#![no_std]
+#![expect(
+    non_camel_case_types,
+    non_snake_case,
+    non_upper_case_globals,
+    reason = "HIP's own names"
+)]
+
+mod attributes;
+mod error;
+mod flags;
+mod functions;
+mod layout;
+mod properties;
+mod properties_legacy;
+mod types;
+
+pub use attributes::{hipDeviceAttribute_t, hipFunction_attribute};
+pub use error::{HipErrorRow, hipError_t};
+pub use flags::*;
+pub use functions::Functions;
+pub use properties::hipDeviceProp_tR0600;
+pub use properties_legacy::hipDeviceProp_tR0000;
+pub use types::*;

@@ -1,0 +1,137 @@
+//! Handles and small types.
+
+use core::ffi::{c_char, c_int, c_void};
+
+/// Defines types of which only the library knows the inside; they are passed by pointer.
+macro_rules! handles {
+    ($($(#[$meta:meta])* $handle:ident = *mut $inside:ident;)*) => {$(
+        #[doc = concat!("What [`", stringify!($handle), "`] points to.")]
+        #[repr(C)]
+        #[derive(Debug)]
+        pub struct $inside {
+            _private: [u8; 0],
+        }
+
+        $(#[$meta])*
+        pub type $handle = *mut $inside;
+    )*};
+}
+
+handles! {
+    /// A queue of work on one device. Null is the device's default stream.
+    hipStream_t = *mut ihipStream_t;
+    /// A point in a stream, with its time.
+    hipEvent_t = *mut ihipEvent_t;
+    /// A loaded code object.
+    hipModule_t = *mut ihipModule_t;
+    /// A kernel of a module.
+    hipFunction_t = *mut ihipModuleSymbol_t;
+}
+
+/// The stream that waits for all others, spelled out.
+pub const hipStreamLegacy: hipStream_t = core::ptr::without_provenance_mut(1);
+/// The calling thread's own default stream.
+pub const hipStreamPerThread: hipStream_t = core::ptr::without_provenance_mut(2);
+
+/// A device by its place in the list of devices.
+pub type hipDevice_t = c_int;
+/// An address in device memory.
+pub type hipDeviceptr_t = *mut c_void;
+
+/// An identifier of 16 bytes.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct hipUUID {
+    /// The bytes; most runtimes put ASCII text there.
+    pub bytes: [c_char; 16],
+}
+
+/// What kernels may use, one bit each.
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct hipDeviceArch_t(pub u32);
+
+impl hipDeviceArch_t {
+    /// 32-bit integer atomics on global memory.
+    pub const hasGlobalInt32Atomics: Self = Self(1 << 0);
+    /// 32-bit floating-point exchange on global memory.
+    pub const hasGlobalFloatAtomicExch: Self = Self(1 << 1);
+    /// 32-bit integer atomics on LDS.
+    pub const hasSharedInt32Atomics: Self = Self(1 << 2);
+    /// 32-bit floating-point exchange on LDS.
+    pub const hasSharedFloatAtomicExch: Self = Self(1 << 3);
+    /// 32-bit floating-point atomic addition.
+    pub const hasFloatAtomicAdd: Self = Self(1 << 4);
+    /// 64-bit integer atomics on global memory.
+    pub const hasGlobalInt64Atomics: Self = Self(1 << 5);
+    /// 64-bit integer atomics on LDS.
+    pub const hasSharedInt64Atomics: Self = Self(1 << 6);
+    /// Double precision.
+    pub const hasDoubles: Self = Self(1 << 7);
+    /// Votes across a wave.
+    pub const hasWarpVote: Self = Self(1 << 8);
+    /// Ballots across a wave.
+    pub const hasWarpBallot: Self = Self(1 << 9);
+    /// Shuffles across a wave.
+    pub const hasWarpShuffle: Self = Self(1 << 10);
+    /// Funnel shifts.
+    pub const hasFunnelShift: Self = Self(1 << 11);
+    /// Fences that reach the host.
+    pub const hasThreadFenceSystem: Self = Self(1 << 12);
+    /// Barriers that count, and, or.
+    pub const hasSyncThreadsExt: Self = Self(1 << 13);
+    /// Surfaces.
+    pub const hasSurfaceFuncs: Self = Self(1 << 14);
+    /// Grids of three dimensions.
+    pub const has3dGrid: Self = Self(1 << 15);
+    /// Launches from kernels.
+    pub const hasDynamicParallelism: Self = Self(1 << 16);
+
+    /// What either has.
+    #[must_use]
+    pub const fn union(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+/// From where to where a copy goes. A struct, not an enum: a caller may pass any value.
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct hipMemcpyKind(pub u32);
+
+impl hipMemcpyKind {
+    /// From host to host.
+    pub const hipMemcpyHostToHost: Self = Self(0);
+    /// From host to device.
+    pub const hipMemcpyHostToDevice: Self = Self(1);
+    /// From device to host.
+    pub const hipMemcpyDeviceToHost: Self = Self(2);
+    /// From device to device.
+    pub const hipMemcpyDeviceToDevice: Self = Self(3);
+    /// As the addresses say.
+    pub const hipMemcpyDefault: Self = Self(4);
+    /// From device to device by the copy engines.
+    pub const hipMemcpyDeviceToDeviceNoCU: Self = Self(1024);
+}
+
+/// How `hipGetProcAddress` fared.
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct hipDriverProcAddressQueryResult(pub u32);
+
+impl hipDriverProcAddressQueryResult {
+    /// Found.
+    pub const HIP_GET_PROC_ADDRESS_SUCCESS: Self = Self(0);
+    /// There is no function of that name.
+    pub const HIP_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND: Self = Self(1);
+    /// There is one, but only from a later version on.
+    pub const HIP_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT: Self = Self(2);
+}
+
+const _: () = {
+    assert!(size_of::<hipDevice_t>() == 4);
+    assert!(size_of::<hipDeviceptr_t>() == 8);
+    assert!(size_of::<hipUUID>() == 16);
+    assert!(size_of::<hipDeviceArch_t>() == 4 && align_of::<hipDeviceArch_t>() == 4);
+    assert!(size_of::<hipMemcpyKind>() == 4);
+};
