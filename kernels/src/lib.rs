@@ -10,24 +10,22 @@
 //! What knows no GPU compiles on the host too and is tested there. The kernels do not: they run as
 //! machine code, on a GPU or in the emulator, or not at all.
 #![no_std]
-#![feature(core_float_math)]
+#![feature(core_float_math, core_intrinsics, portable_simd)]
 #![cfg_attr(
     target_arch = "amdgpu",
-    expect(
-        internal_features,
-        reason = "launch-sized LDS and LLVM's own intrinsics have no other names; the toolchain is \
-                  pinned"
-    ),
     feature(
         abi_gpu_kernel,
-        core_intrinsics,
         gpu_intrinsics,
         gpu_launch_sized_workgroup_mem,
         link_llvm_intrinsics,
         simd_ffi,
-        portable_simd,
         stdarch_amdgpu
     )
+)]
+#![expect(
+    internal_features,
+    reason = "fused multiply-adds of vectors, launch-sized LDS and LLVM's own intrinsics have no \
+              other names; the toolchain is pinned"
 )]
 
 pub mod mfma;

@@ -17,7 +17,8 @@
 //! first column 16 (w mod 2) + 4 (l mod 4).
 //!
 //! **What it adds to step 2.** For each p a thread takes 4 + 4 elements from LDS and does 16 fused
-//! multiply-adds: half an element each, where step 2 takes 2. The tile is larger, too: A is read
+//! multiply-adds: half an element each, where step 2 takes 2. From gfx90a on, these are 8 packed
+//! `v_pk_fma_f32`. The tile is larger, too: A is read
 //! from global memory ⌈n / 32⌉ times, B ⌈m / 128⌉ times.
 //!
 //! **LDS.** A's tile 128 × 16 with rows padded to 20 elements, B's 16 × 32: 12,288 bytes.
