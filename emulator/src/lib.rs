@@ -1,3 +1,10 @@
 //! Runs AMD GPU code objects on a CPU behind the HIP API.
 
+#![feature(f16, portable_simd)]
+
+pub mod dispatch;
+pub mod exec;
+pub mod gpu;
 pub mod isa;
+pub mod memory;
+pub mod program;

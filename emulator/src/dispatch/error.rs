@@ -1,0 +1,168 @@
+//! Launches that cannot be, or that came to grief.
+
+use std::fmt;
+
+use ferrowave_code_object::LineTables;
+
+use crate::{
+    exec::{Fault, FaultKind},
+    memory::{MemoryError, View},
+    program::Kernel,
+};
+
+/// Why a launch failed.
+#[derive(Debug, thiserror::Error)]
+pub enum LaunchError {
+    /// A grid or block without work-items, or with more than a launch may have.
+    #[error("{what} {value:?}: each dimension must be from 1 to {limit}")]
+    Shape {
+        /// `grid` or `block`.
+        what: &'static str,
+        /// What was asked for.
+        value: [u32; 3],
+        /// The most in one dimension.
+        limit: u32,
+    },
+    /// More work-items in a workgroup than the kernel was compiled for.
+    #[error("a block of {threads} threads, but `{kernel}` takes at most {limit}")]
+    BlockTooLarge {
+        /// The kernel.
+        kernel: String,
+        /// Threads asked for.
+        threads: u64,
+        /// The most it takes.
+        limit: u32,
+    },
+    /// More LDS than a workgroup can have.
+    #[error("{requested} bytes of LDS, but a workgroup on {gpu} has at most {limit}")]
+    TooMuchLds {
+        /// Bytes asked for, the kernel's own included.
+        requested: u64,
+        /// The device's GPU.
+        gpu: crate::gpu::Gpu,
+        /// The most there is.
+        limit: u32,
+    },
+    /// Fewer argument bytes than the kernel's explicit arguments take.
+    #[error("{given} bytes of arguments, but `{kernel}` takes {needed}")]
+    Arguments {
+        /// The kernel.
+        kernel: String,
+        /// Bytes given.
+        given: usize,
+        /// Bytes needed.
+        needed: usize,
+    },
+    /// The kernel needs something that the emulator has not.
+    #[error("`{kernel}` needs {what}, which the emulator does not have")]
+    Unsupported {
+        /// The kernel.
+        kernel: String,
+        /// What it needs.
+        what: String,
+    },
+    /// No memory for the launch's own data.
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
+    /// A wave could not go on.
+    #[error(transparent)]
+    Fault(Box<FaultReport>),
+}
+
+/// A fault, with everything that tells where it happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FaultReport {
+    /// The kernel.
+    pub kernel: String,
+    /// What went wrong.
+    pub kind: FaultKind,
+    /// Source file, line and column, where the code object has line tables.
+    pub source: Option<String>,
+    /// The instruction's text.
+    pub instruction: String,
+    /// Its offset in the code object's image, in bytes.
+    pub offset: u64,
+    /// The workgroup.
+    pub workgroup: [u32; 3],
+    /// The wave in the workgroup.
+    pub wave: u32,
+    /// For global memory: the allocation next to the address, and how far from it.
+    pub nearest: Option<String>,
+}
+
+impl std::error::Error for FaultReport {}
+
+impl fmt::Display for FaultReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "kernel `{}`: {}", self.kernel, self.kind)?;
+        if let Some(nearest) = &self.nearest {
+            write!(f, ", {nearest}")?;
+        }
+        let [x, y, z] = self.workgroup;
+        write!(f, "\n  in workgroup ({x}, {y}, {z}), wave {}", self.wave)?;
+        write!(
+            f,
+            "\n  at `{}` (offset {:#x})",
+            self.instruction, self.offset
+        )?;
+        if let Some(source) = &self.source {
+            write!(f, "\n  from {source}")?;
+        }
+        Ok(())
+    }
+}
+
+impl FaultReport {
+    pub(super) fn new(
+        kernel: &Kernel,
+        fault: Fault,
+        view: &View,
+        workgroup: [u32; 3],
+        wave: u32,
+    ) -> Self {
+        let code = kernel.code();
+        let address = code.address_of(fault.operation);
+        let offset = kernel.offset_of(address);
+        let instruction = match code.instruction(fault.operation) {
+            Some(instruction) => instruction.op.mnemonic(kernel.gpu()).to_owned(),
+            None => "no instruction".to_owned(),
+        };
+        let nearest = match fault.kind {
+            FaultKind::Memory { address, bytes, .. } => Some(place(view, address, bytes)),
+            _ => None,
+        };
+        FaultReport {
+            kernel: kernel.name().to_owned(),
+            kind: fault.kind,
+            source: LineTables::new(kernel.object().bytes())
+                .location(offset)
+                .map(|location| location.to_string()),
+            instruction,
+            offset,
+            workgroup,
+            wave,
+            nearest,
+        }
+    }
+}
+
+/// Where an address lies among the allocations, in words.
+fn place(view: &View, address: u64, bytes: u32) -> String {
+    let Some((info, at)) = view.nearest(address) else {
+        return "and nothing is allocated".to_owned();
+    };
+    let (kind, length) = (info.kind, info.bytes);
+    let what = format!("the {kind} of {length} bytes at {:#x}", info.base);
+    if at < 0 {
+        format!("{} bytes before {what}", -at)
+    } else if at >= length as i128 {
+        match at - length as i128 {
+            0 => format!("just past the end of {what}"),
+            past => format!("{past} bytes past the end of {what}"),
+        }
+    } else if at + i128::from(bytes) > length as i128 {
+        format!("of which some lie past the end of {what}")
+    } else {
+        format!("at byte {at} of {what}, which cannot be accessed so")
+    }
+}

@@ -1,0 +1,272 @@
+//! All workgroups of a launch, on all cores.
+
+use std::{
+    cell::RefCell,
+    sync::{
+        LazyLock, Mutex, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+};
+
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use super::{FaultReport, LaunchError, arguments::LaunchData, start::Start, workgroup::Workspace};
+use crate::{
+    exec::{Observer, Unobserved},
+    gpu::{GpuRow, MAX_WORKGROUP_SIZE},
+    memory::View,
+    program::Kernel,
+};
+
+/// What a launch asks for.
+#[derive(Clone, Copy, Debug)]
+pub struct LaunchConfig<'a> {
+    /// Workgroups in each dimension.
+    pub grid: [u32; 3],
+    /// Work-items of a workgroup in each dimension.
+    pub block: [u32; 3],
+    /// LDS on top of the kernel's own, in bytes.
+    pub dynamic_lds_bytes: u32,
+    /// The explicit arguments as they lie in the kernarg segment; the hidden ones are filled in.
+    pub kernarg: &'a [u8],
+    /// Decides the order in which the waves of a workgroup take turns; 0 is the order of their numbers.
+    pub seed: u64,
+    /// Host threads to use at most; `None` for one a core.
+    pub threads: Option<usize>,
+}
+
+/// What a launch did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LaunchSummary {
+    /// Instructions run, counted once a wave.
+    pub wave_instructions: u64,
+    /// Workgroups run.
+    pub workgroups: u64,
+    /// Waves run.
+    pub waves: u64,
+}
+
+/// The most workgroups in one dimension (HIP's limit on x; y and z take fewer on real devices).
+const MAX_GRID: u32 = i32::MAX as u32;
+
+static POOL: LazyLock<Option<ThreadPool>> = LazyLock::new(|| {
+    // Without threads of its own a launch runs on the caller's.
+    ThreadPoolBuilder::new()
+        .thread_name(|index| format!("ferrowave-{index}"))
+        .build()
+        .ok()
+});
+
+thread_local! {
+    static WORKSPACE: RefCell<Workspace> = RefCell::default();
+}
+
+/// Runs a kernel over a grid, to its end.
+pub fn launch(kernel: &Kernel, config: &LaunchConfig<'_>) -> Result<LaunchSummary, LaunchError> {
+    launch_observed(kernel, config, |_| Unobserved).map(|(summary, _)| summary)
+}
+
+/// As [`launch`], watched: each host thread gets an observer of its own, and all come back.
+pub fn launch_observed<O, F>(
+    kernel: &Kernel,
+    config: &LaunchConfig<'_>,
+    observer: F,
+) -> Result<(LaunchSummary, Vec<O>), LaunchError>
+where
+    O: Observer + Send,
+    F: Fn(usize) -> O + Sync,
+{
+    let lds_bytes = check(kernel, config)?;
+    let data = LaunchData::new(kernel, config, kernel.memory())?;
+    let view = kernel.memory().view();
+    let descriptor = &kernel.description().descriptor;
+    let start = Start {
+        gpu: kernel.gpu(),
+        descriptor,
+        data: &data,
+        entry: kernel
+            .code()
+            .index_of(kernel.entry())
+            .unwrap_or(u32::MAX - 1),
+        block: config.block,
+        preloaded: preloaded(kernel, &data),
+    };
+    let grid = Grid {
+        kernel,
+        config,
+        start: &start,
+        view: &view,
+        lds_bytes,
+        next: AtomicU64::new(0),
+        stopped: AtomicBool::new(false),
+        fault: Mutex::new(None),
+        instructions: AtomicU64::new(0),
+    };
+    let observers = match POOL.as_ref() {
+        Some(pool) if config.threads != Some(1) && pool.current_num_threads() > 1 => {
+            let most = config.threads.unwrap_or(usize::MAX);
+            let observers = pool.broadcast(|worker| {
+                (worker.index() < most).then(|| {
+                    let mut observer = observer(worker.index());
+                    grid.work(&mut observer);
+                    observer
+                })
+            });
+            observers.into_iter().flatten().collect()
+        }
+        _ => {
+            let mut observer = observer(0);
+            grid.work(&mut observer);
+            vec![observer]
+        }
+    };
+    let fault = grid
+        .fault
+        .into_inner()
+        .unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, report)) = fault {
+        return Err(LaunchError::Fault(report));
+    }
+    let workgroups = config.grid.iter().map(|&n| u64::from(n)).product();
+    let summary = LaunchSummary {
+        wave_instructions: grid.instructions.into_inner(),
+        workgroups,
+        waves: workgroups * u64::from(start.waves()),
+    };
+    Ok((summary, observers))
+}
+
+/// The LDS of a workgroup, if the launch is one that the kernel and the GPU allow.
+fn check(kernel: &Kernel, config: &LaunchConfig<'_>) -> Result<u32, LaunchError> {
+    let metadata = &kernel.description().metadata;
+    let shapes = [
+        ("grid", config.grid, MAX_GRID),
+        ("block", config.block, MAX_WORKGROUP_SIZE),
+    ];
+    for (what, value, limit) in shapes {
+        if value.iter().any(|n| !(1..=limit).contains(n)) {
+            return Err(LaunchError::Shape { what, value, limit });
+        }
+    }
+    let groups = config.grid.iter().map(|&n| u128::from(n)).product::<u128>();
+    if groups > u128::from(u32::MAX) * u128::from(u32::MAX) {
+        return Err(LaunchError::Shape {
+            what: "grid",
+            value: config.grid,
+            limit: MAX_GRID,
+        });
+    }
+    let threads = config.block.iter().map(|&n| u64::from(n)).product();
+    let limit = metadata.max_flat_workgroup_size.min(MAX_WORKGROUP_SIZE);
+    if threads > u64::from(limit) {
+        let kernel = kernel.name().to_owned();
+        return Err(LaunchError::BlockTooLarge {
+            kernel,
+            threads,
+            limit,
+        });
+    }
+    let gpu = kernel.gpu();
+    let limit = GpuRow::of(gpu).lds_bytes;
+    let requested =
+        u64::from(metadata.group_segment_fixed_size) + u64::from(config.dynamic_lds_bytes);
+    if requested > u64::from(limit) {
+        return Err(LaunchError::TooMuchLds {
+            requested,
+            gpu,
+            limit,
+        });
+    }
+    let descriptor = &kernel.description().descriptor;
+    if metadata.private_segment_fixed_size > 0
+        || metadata.uses_dynamic_stack
+        || descriptor.private_segment_fixed_size > 0
+    {
+        return Err(LaunchError::Unsupported {
+            kernel: kernel.name().to_owned(),
+            what: format!(
+                "{} bytes of scratch memory a work-item",
+                metadata
+                    .private_segment_fixed_size
+                    .max(descriptor.private_segment_fixed_size)
+            ),
+        });
+    }
+    Ok(requested as u32)
+}
+
+/// The arguments that the hardware loads into SGPRs before a wave starts.
+fn preloaded(kernel: &Kernel, data: &LaunchData<'_>) -> Vec<u32> {
+    let descriptor = &kernel.description().descriptor;
+    let first = data.kernarg + 4 * u64::from(descriptor.kernarg_preload_offset);
+    (0..u64::from(descriptor.kernarg_preload_length))
+        .map(|index| {
+            let mut bytes = [0; 4];
+            // Past the arguments there is nothing to load.
+            let _ = kernel.memory().read(first + 4 * index, &mut bytes);
+            u32::from_le_bytes(bytes)
+        })
+        .collect()
+}
+
+/// A launch under way.
+struct Grid<'a> {
+    kernel: &'a Kernel,
+    config: &'a LaunchConfig<'a>,
+    start: &'a Start<'a>,
+    view: &'a View,
+    lds_bytes: u32,
+    next: AtomicU64,
+    stopped: AtomicBool,
+    /// The fault of the lowest workgroup that had one, so that reports do not depend on which thread was first.
+    fault: Mutex<Option<(u64, Box<FaultReport>)>>,
+    instructions: AtomicU64,
+}
+
+impl Grid<'_> {
+    /// Runs workgroups until none is left.
+    fn work<O: Observer>(&self, observer: &mut O) {
+        WORKSPACE.with_borrow_mut(|workspace| {
+            let [gx, gy, gz] = self.config.grid.map(u64::from);
+            while !self.stopped.load(Ordering::Relaxed) {
+                let index = self.next.fetch_add(1, Ordering::Relaxed);
+                if index >= gx * gy * gz {
+                    break;
+                }
+                let workgroup = [index % gx, index / gx % gy, index / gx / gy].map(|id| id as u32);
+                let result = workspace.run(
+                    self.start,
+                    self.kernel.code(),
+                    self.view,
+                    self.lds_bytes,
+                    workgroup,
+                    self.config.seed,
+                    observer,
+                );
+                match result {
+                    Ok(instructions) => {
+                        self.instructions.fetch_add(instructions, Ordering::Relaxed);
+                    }
+                    Err(fault) => {
+                        let report = FaultReport::new(
+                            self.kernel,
+                            fault.fault,
+                            self.view,
+                            workgroup,
+                            fault.wave,
+                        );
+                        self.stop(index, report);
+                    }
+                }
+            }
+        });
+    }
+
+    fn stop(&self, index: u64, report: FaultReport) {
+        self.stopped.store(true, Ordering::Relaxed);
+        let mut fault = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
+        if fault.as_ref().is_none_or(|(first, _)| index < *first) {
+            *fault = Some((index, Box::new(report)));
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! Launches: from a grid of workgroups to waves that run.
+
+mod arguments;
+mod error;
+mod grid;
+mod start;
+mod workgroup;
+
+pub use error::{FaultReport, LaunchError};
+pub use grid::{LaunchConfig, LaunchSummary, launch, launch_observed};

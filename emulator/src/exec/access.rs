@@ -1,0 +1,322 @@
+//! Memory accesses of a wave: where the lanes' addresses lie, and moving data to and from registers.
+//!
+//! Global memory and LDS both come here with host addresses. The range of all active lanes is checked
+//! once; then chunks of 16 lanes with consecutive or equal addresses move as host vectors.
+
+use std::simd::prelude::*;
+
+use super::{
+    Context, FaultKind, Wave,
+    operation::{Flow, Operation},
+    simd::{CHUNKS, D, LANES, U, chunk_mask},
+};
+
+/// Addresses of a wave's lanes, checked: every active lane's bytes may be touched.
+pub(super) struct Access {
+    pub(super) addresses: [D; CHUNKS],
+    pub(super) exec: u64,
+}
+
+/// How the lanes of a chunk lie in memory.
+enum Pattern {
+    /// One after the other.
+    Consecutive,
+    /// All at one address.
+    Uniform,
+    Scattered,
+}
+
+const IOTA: D = D::from_array([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]);
+
+impl Access {
+    #[inline(always)]
+    pub(super) fn lane(&self, lane: usize) -> u64 {
+        self.addresses.as_flattened_lanes()[lane]
+    }
+
+    /// The active lanes of a chunk, one bit each.
+    #[inline(always)]
+    fn active(&self, chunk: usize) -> u32 {
+        (self.exec >> (16 * chunk)) as u32 & 0xffff
+    }
+
+    #[inline(always)]
+    fn pattern(&self, chunk: usize, bytes: u64) -> Pattern {
+        let addresses = self.addresses[chunk];
+        let first = D::splat(addresses[0]);
+        if addresses == first + IOTA * D::splat(bytes) {
+            Pattern::Consecutive
+        } else if addresses == first {
+            Pattern::Uniform
+        } else {
+            Pattern::Scattered
+        }
+    }
+
+    /// Runs `f` for every active lane.
+    #[inline(always)]
+    pub(super) fn each(&self, mut f: impl FnMut(usize, u64)) {
+        let mut left = self.exec;
+        while left != 0 {
+            let lane = left.trailing_zeros() as usize;
+            f(lane, self.lane(lane));
+            left &= left - 1;
+        }
+    }
+
+    /// Loads `N` dwords a lane to consecutive registers.
+    #[inline(always)]
+    pub(super) fn load<const N: usize>(&self, w: &mut Wave, register: u16) {
+        for chunk in 0..CHUNKS {
+            let active = self.active(chunk);
+            if active == 0 {
+                continue;
+            }
+            if active == 0xffff {
+                let first = self.addresses[chunk][0];
+                match self.pattern(chunk, 4 * N as u64) {
+                    Pattern::Consecutive => {
+                        // SAFETY: all sixteen lanes are active, so that their bytes were checked.
+                        let data: [[u32; N]; 16] = unsafe { read(first) };
+                        for part in 0..N {
+                            w.lanes_mut(register + part as u16).0[chunk] =
+                                U::from_array(std::array::from_fn(|lane| data[lane][part]));
+                        }
+                        continue;
+                    }
+                    Pattern::Uniform => {
+                        // SAFETY: the lanes are active, so that their bytes were checked.
+                        let data: [u32; N] = unsafe { read(first) };
+                        for (part, value) in data.into_iter().enumerate() {
+                            w.lanes_mut(register + part as u16).0[chunk] = U::splat(value);
+                        }
+                        continue;
+                    }
+                    Pattern::Scattered => {}
+                }
+            }
+            let addresses = self.addresses[chunk].to_array();
+            let mut left = active;
+            while left != 0 {
+                let lane = left.trailing_zeros() as usize;
+                // SAFETY: the lane is active, so that its bytes were checked.
+                let data: [u32; N] = unsafe { read(addresses[lane]) };
+                for (part, value) in data.into_iter().enumerate() {
+                    w.lanes_mut(register + part as u16).as_mut_array()[16 * chunk + lane] = value;
+                }
+                left &= left - 1;
+            }
+        }
+    }
+
+    /// Stores `N` dwords a lane from consecutive registers. Where lanes overlap, the highest wins.
+    #[inline(always)]
+    pub(super) fn store<const N: usize>(&self, w: &Wave, register: u16) {
+        for chunk in 0..CHUNKS {
+            let active = self.active(chunk);
+            if active == 0 {
+                continue;
+            }
+            if active == 0xffff && matches!(self.pattern(chunk, 4 * N as u64), Pattern::Consecutive)
+            {
+                let parts: [U; N] =
+                    std::array::from_fn(|part| w.lanes(register + part as u16).0[chunk]);
+                let data: [[u32; N]; 16] =
+                    std::array::from_fn(|lane| std::array::from_fn(|part| parts[part][lane]));
+                // SAFETY: all sixteen lanes are active, so that their bytes were checked.
+                unsafe { write(self.addresses[chunk][0], data) };
+                continue;
+            }
+            let addresses = self.addresses[chunk].to_array();
+            let mut left = active;
+            while left != 0 {
+                let lane = left.trailing_zeros() as usize;
+                let data: [u32; N] = std::array::from_fn(|part| {
+                    w.lanes(register + part as u16).as_array()[16 * chunk + lane]
+                });
+                // SAFETY: the lane is active, so that its bytes were checked.
+                unsafe { write(addresses[lane], data) };
+                left &= left - 1;
+            }
+        }
+    }
+
+    /// Loads a value of `T` a lane and puts what `f` makes of it and the old register into the register.
+    #[inline(always)]
+    pub(super) fn load_small<T: Copy>(
+        &self,
+        w: &mut Wave,
+        register: u16,
+        f: impl Fn(T, u32) -> u32,
+    ) {
+        self.each(|lane, address| {
+            // SAFETY: the lane is active, so that its bytes were checked; `T` is a plain integer.
+            let value: T = unsafe { read(address) };
+            let slot = &mut w.lanes_mut(register).as_mut_array()[lane];
+            *slot = f(value, *slot);
+        });
+    }
+
+    /// Stores what `f` makes of the register.
+    #[inline(always)]
+    pub(super) fn store_small<T: Copy>(&self, w: &Wave, register: u16, f: impl Fn(u32) -> T) {
+        self.each(|lane, address| {
+            let value = f(w.lanes(register).as_array()[lane]);
+            // SAFETY: the lane is active, so that its bytes were checked.
+            unsafe { write(address, value) };
+        });
+    }
+}
+
+/// Lanes of an array of vectors by number.
+trait Flattened {
+    fn as_flattened_lanes(&self) -> &[u64; LANES];
+}
+
+impl Flattened for [D; CHUNKS] {
+    #[inline(always)]
+    fn as_flattened_lanes(&self) -> &[u64; LANES] {
+        // SAFETY: four vectors of sixteen lanes, without padding, are 64 lanes side by side.
+        unsafe { &*(&raw const *self).cast() }
+    }
+}
+
+/// Reads a value of integers.
+///
+/// # Safety
+/// The bytes lie in memory that a [`Reach`](crate::memory::Reach) covers (or in the workgroup's LDS),
+/// which is only ever accessed through raw pointers. Workgroups that race on it get unspecified values,
+/// as on a GPU.
+#[inline(always)]
+pub(super) unsafe fn read<T: Copy>(address: u64) -> T {
+    let pointer = std::ptr::with_exposed_provenance::<T>(address as usize);
+    // SAFETY: the caller's promise; the pointer need not be aligned.
+    unsafe { pointer.read_unaligned() }
+}
+
+/// Writes a value of integers.
+///
+/// # Safety
+/// As [`read`], and the memory is writable.
+#[inline(always)]
+pub(super) unsafe fn write<T: Copy>(address: u64, value: T) {
+    let pointer = std::ptr::with_exposed_provenance_mut::<T>(address as usize);
+    // SAFETY: the caller's promise; the pointer need not be aligned.
+    unsafe { pointer.write_unaligned(value) }
+}
+
+/// The lowest and the highest address of the active lanes.
+#[inline(always)]
+fn bounds(addresses: &[D; CHUNKS], exec: u64) -> (u64, u64) {
+    if exec == !0 {
+        let low = addresses[0]
+            .simd_min(addresses[1])
+            .simd_min(addresses[2].simd_min(addresses[3]));
+        let high = addresses[0]
+            .simd_max(addresses[1])
+            .simd_max(addresses[2].simd_max(addresses[3]));
+        return (low.reduce_min(), high.reduce_max());
+    }
+    let (mut low, mut high) = (D::splat(u64::MAX), D::splat(0));
+    for (chunk, lanes) in addresses.iter().enumerate() {
+        let mask = chunk_mask(exec, chunk).cast::<i64>();
+        low = low.simd_min(mask.select(*lanes, D::splat(u64::MAX)));
+        high = high.simd_max(mask.select(*lanes, D::splat(0)));
+    }
+    (low.reduce_min(), high.reduce_max())
+}
+
+/// Checks global addresses: `bytes` at each active lane's must be allocated.
+#[inline(always)]
+pub(super) fn global(
+    c: &mut Context<'_>,
+    o: &Operation,
+    addresses: [D; CHUNKS],
+    exec: u64,
+    bytes: u32,
+    write: bool,
+) -> Result<Access, Flow> {
+    let (low, high) = bounds(&addresses, exec);
+    let end = high.wrapping_add(u64::from(bytes));
+    // Operations lie in one array, so that their address tells them apart: each tends to stay in one allocation.
+    let slot = (&raw const *o as usize / size_of::<Operation>()) & 3;
+    if c.recent[slot].covers(low, end, write) {
+        return Ok(Access { addresses, exec });
+    }
+    global_slow(c, addresses, exec, bytes, write, slot)
+}
+
+#[cold]
+#[inline(never)]
+fn global_slow(
+    c: &mut Context<'_>,
+    addresses: [D; CHUNKS],
+    exec: u64,
+    bytes: u32,
+    write: bool,
+    slot: usize,
+) -> Result<Access, Flow> {
+    let access = Access { addresses, exec };
+    // Lanes may lie in different allocations.
+    for lane in (0..LANES).filter(|lane| exec >> lane & 1 == 1) {
+        let address = access.lane(lane);
+        let end = address.wrapping_add(u64::from(bytes));
+        let reach = c.memory.reach(address);
+        if !reach.covers(address, end, write) {
+            return Err(c.fail(FaultKind::Memory {
+                address,
+                bytes,
+                write,
+                lane: Some(lane as u8),
+            }));
+        }
+        c.recent[slot] = reach;
+    }
+    Ok(access)
+}
+
+/// Checks LDS addresses and makes them host addresses.
+#[inline(always)]
+pub(super) fn lds(
+    c: &mut Context<'_>,
+    addresses: [U; CHUNKS],
+    offset: u32,
+    exec: u64,
+    bytes: u32,
+    write: bool,
+) -> Result<Access, Flow> {
+    let size = c.lds.len() as u64;
+    let relative = addresses.map(|a| a.cast::<u64>() + D::splat(u64::from(offset)));
+    let (_, high) = bounds(&relative, exec);
+    if exec != 0 && high + u64::from(bytes) > size {
+        return Err(lds_fault(c, &relative, exec, bytes, write));
+    }
+    let base = c.lds.as_mut_ptr().expose_provenance() as u64;
+    Ok(Access {
+        addresses: relative.map(|a| a + D::splat(base)),
+        exec,
+    })
+}
+
+#[cold]
+fn lds_fault(
+    c: &mut Context<'_>,
+    addresses: &[D; CHUNKS],
+    exec: u64,
+    bytes: u32,
+    write: bool,
+) -> Flow {
+    let lds_bytes = c.lds.len() as u32;
+    let outside = (0..LANES).find(|&lane| {
+        let end = addresses.as_flattened_lanes()[lane] + u64::from(bytes);
+        exec >> lane & 1 == 1 && end > u64::from(lds_bytes)
+    });
+    let lane = outside.unwrap_or(0);
+    c.fail(FaultKind::Lds {
+        address: addresses.as_flattened_lanes()[lane],
+        bytes,
+        lds_bytes,
+        write,
+        lane: lane as u8,
+    })
+}

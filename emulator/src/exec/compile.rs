@@ -1,0 +1,413 @@
+//! From decoded instructions to operations.
+
+use std::fmt;
+
+use ferrowave_code_object::Gpu;
+
+use super::{
+    ACCUMULATORS, PRIVATE_APERTURE, SHARED_APERTURE, SimdLevel, compare, control, convert,
+    extension,
+    fault::FaultKind,
+    float32, float64, global, half, integer,
+    lanes::Binder,
+    lds, mfma,
+    operation::{Handler, Operation, Source, SourceKind},
+    packed, scalar, scalar_memory,
+};
+use crate::isa::{self, DecodeError, Format, Instruction, Op, Operand};
+
+/// Executable code made ready to run.
+pub struct Code {
+    address: u64,
+    pub(crate) operations: Vec<Operation>,
+    lines: Vec<Line>,
+    /// The operation at each word of the code, or [`NOWHERE`].
+    index_at: Vec<u32>,
+    unsupported: Vec<Unsupported>,
+}
+
+/// What stands at an operation's place in the code.
+struct Line {
+    offset: u32,
+    instruction: Result<Instruction, DecodeError>,
+}
+
+/// An instruction that the emulator cannot run; it is an error only for waves that reach it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unsupported {
+    /// Byte offset in the code.
+    pub offset: u64,
+    /// Its disassembly, or why there is none.
+    pub what: String,
+}
+
+const NOWHERE: u32 = u32::MAX;
+
+impl fmt::Debug for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Code")
+            .field("address", &self.address)
+            .field("operations", &self.operations.len())
+            .field("unsupported", &self.unsupported)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Code {
+    /// Compiles the words of `text`, which will stand at `address`, to run with the host instructions of
+    /// `level` (or the best that this computer has below it).
+    pub fn compile(gpu: Gpu, level: SimdLevel, address: u64, text: &[u8]) -> Self {
+        let level = level.min(SimdLevel::detect());
+        let words: Vec<u32> = text
+            .as_chunks::<4>()
+            .0
+            .iter()
+            .map(|bytes| u32::from_le_bytes(*bytes))
+            .collect();
+        let mut lines = Vec::new();
+        let mut index_at = vec![NOWHERE; words.len()];
+        let mut at = 0;
+        while at < words.len() {
+            let offset = 4 * at as u32;
+            let instruction = isa::decode(gpu, &words[at..], u64::from(offset));
+            index_at[at] = lines.len() as u32;
+            at += instruction
+                .as_ref()
+                .map_or(1, |i| usize::from(i.size / 4).max(1));
+            lines.push(Line {
+                offset,
+                instruction,
+            });
+        }
+        let compiler = Compiler {
+            gpu,
+            binder: Binder { level },
+            index_at: &index_at,
+        };
+        let mut unsupported = Vec::new();
+        let operations = lines
+            .iter()
+            .map(|line| {
+                let reason = match &line.instruction {
+                    Err(error) => error.to_string(),
+                    Ok(instruction) => match compiler.operation(instruction, line.offset) {
+                        Ok(operation) => return operation,
+                        Err(Refused) => {
+                            format!(
+                                "the emulator does not run `{}`",
+                                instruction.op.mnemonic(gpu)
+                            )
+                        }
+                    },
+                };
+                unsupported.push(Unsupported {
+                    offset: u64::from(line.offset),
+                    what: reason,
+                });
+                compiler.refusal(unsupported.len() as u32 - 1)
+            })
+            .collect();
+        Code {
+            address,
+            operations,
+            lines,
+            index_at,
+            unsupported,
+        }
+    }
+
+    /// Where the code stands in memory.
+    pub const fn address(&self) -> u64 {
+        self.address
+    }
+
+    /// Instructions that the emulator cannot run.
+    pub fn unsupported(&self) -> &[Unsupported] {
+        &self.unsupported
+    }
+
+    /// The decoded instruction at an index.
+    pub fn instruction(&self, index: u32) -> Option<&Instruction> {
+        self.lines.get(index as usize)?.instruction.as_ref().ok()
+    }
+
+    /// The address of the instruction at `index` (of the code's end, if it is past it).
+    pub fn address_of(&self, index: u32) -> u64 {
+        let offset = match self.lines.get(index as usize) {
+            Some(line) => u64::from(line.offset),
+            None => 4 * self.index_at.len() as u64,
+        };
+        self.address + offset
+    }
+
+    /// The index of the instruction at an address.
+    pub fn index_of(&self, address: u64) -> Option<u32> {
+        let offset = address.checked_sub(self.address)?;
+        if offset % 4 != 0 {
+            return None;
+        }
+        let index = *self.index_at.get(usize::try_from(offset / 4).ok()?)?;
+        (index != NOWHERE).then_some(index)
+    }
+}
+
+/// The emulator has no operation for an instruction.
+struct Refused;
+
+struct Compiler<'a> {
+    gpu: Gpu,
+    binder: Binder,
+    index_at: &'a [u32],
+}
+
+impl Compiler<'_> {
+    fn blank(&self, run: Handler) -> Operation {
+        Operation {
+            run,
+            src: [Source::default(); 4],
+            dst: 0,
+            sdst: 0,
+            imm: 0,
+            abs: 0,
+            neg: 0,
+            neg_hi: 0,
+            op_sel: 0,
+            op_sel_hi: 0,
+            clamp: false,
+            omod: 0,
+            detail: 0,
+            control: [0; 3],
+            extension: None,
+        }
+    }
+
+    /// What runs in an unsupported instruction's place.
+    fn refusal(&self, number: u32) -> Operation {
+        let run = self.binder.bind(|_, c, o| {
+            let what = c.code.unsupported[o.imm as usize].what.clone();
+            c.fail(FaultKind::Unsupported { what })
+        });
+        Operation {
+            imm: i64::from(number),
+            ..self.blank(run)
+        }
+    }
+
+    fn operation(&self, i: &Instruction, offset: u32) -> Result<Operation, Refused> {
+        let (run, detail, control) = self.handler(i).ok_or(Refused)?;
+        let mut o = self.blank(run);
+        for (slot, operand) in i.src.iter().enumerate() {
+            o.src[slot] = source(operand)?;
+        }
+        o.dst = register(&i.dst)?;
+        o.sdst = register(&i.sdst)?;
+        o.detail = detail;
+        o.control = control;
+        let m = &i.modifiers;
+        (o.abs, o.neg, o.neg_hi) = (m.abs, m.neg, m.neg_hi);
+        (o.op_sel, o.op_sel_hi) = (m.op_sel, m.op_sel_hi);
+        (o.clamp, o.omod) = (m.clamp, m.omod);
+        o.imm = match i.format {
+            Format::Sopp | Format::Sopk => immediate(i),
+            _ => i64::from(i.memory.offset),
+        };
+        if control::is_branch(i.op) {
+            o.imm = self.branch_target(offset, o.imm)?;
+        }
+        if matches!(i.op, Op::s_setreg_imm32_b32 | Op::s_cmovk_i32) {
+            // What they write is the second of two constants, or the one behind the register.
+            o.src[0] = o.src[1];
+        }
+        if accumulates(i.op) && o.src[2].kind == SourceKind::None {
+            o.src[2] = Source {
+                kind: SourceKind::Vector,
+                register: o.dst,
+                value: 0,
+            };
+        }
+        if matches!(i.format, Format::Vop2) && matches!(i.op, Op::v_cndmask_b32) {
+            // The short form picks by `vcc`, whatever the decoder calls it.
+            o.src[2] = Source {
+                kind: SourceKind::Scalar,
+                register: super::VCC,
+                value: 0,
+            };
+        }
+        let vector_result = matches!(i.dst.source, isa::Source::Vgpr(_) | isa::Source::Agpr(_));
+        let wide = i.src[0].bits == 64;
+        Ok(extension::extend(
+            self.binder,
+            o,
+            i.extension,
+            vector_result,
+            wide,
+        ))
+    }
+
+    /// The index of a branch's target; targets outside the code stop the wave when it gets there.
+    fn branch_target(&self, offset: u32, words: i64) -> Result<i64, Refused> {
+        let target = i64::from(offset) / 4 + 1 + words;
+        match usize::try_from(target)
+            .ok()
+            .and_then(|target| self.index_at.get(target))
+        {
+            Some(&NOWHERE) => Err(Refused),
+            Some(&index) => Ok(i64::from(index)),
+            None => Ok(i64::from(u32::MAX - 1)),
+        }
+    }
+
+    /// Function, detail and control bytes of an instruction.
+    fn handler(&self, i: &Instruction) -> Option<(Handler, u8, [u8; 3])> {
+        let b = self.binder;
+        let plain = |handler: Handler| (handler, 0, [0; 3]);
+        let op = i.op;
+        match i.format {
+            Format::Sop1 | Format::Sop2 | Format::Sopc | Format::Sopk | Format::Sopp => {
+                let handler = scalar::handler(b, op).or_else(|| control::handler(b, op))?;
+                Some((handler, u8::from(scalar::writes_new_exec(op)), [0; 3]))
+            }
+            Format::Smem => {
+                let handler = scalar_memory::handler(b, op).or_else(|| control::handler(b, op))?;
+                Some((handler, u8::from(op == Op::s_memrealtime), [0; 3]))
+            }
+            Format::Vop1 | Format::Vop2 | Format::Vopc | Format::Vop3 | Format::Vop3b => {
+                self.vector_handler(i)
+            }
+            Format::Vop3p => {
+                let (handler, detail) = packed::handler(b, op)?;
+                Some((handler, detail, [0; 3]))
+            }
+            Format::Mai => {
+                let m = &i.matrix;
+                let handler = mfma::handler(b, op, self.gpu == Gpu::Gfx90a)
+                    .or_else(|| integer::handler(b, op))?;
+                Some((handler, 0, [m.cbsz, m.abid, m.blgp]))
+            }
+            Format::Ds => {
+                if i.memory.gds {
+                    return None;
+                }
+                let handler = lds::handler(b, op)?;
+                Some((handler, lds::atomic_detail(op).unwrap_or(0), [0; 3]))
+            }
+            Format::Flat | Format::Global => {
+                if i.memory.lds {
+                    return None;
+                }
+                let handler = global::handler(b, op)?;
+                let returns = u8::from(i.dst.source != isa::Source::None);
+                Some((
+                    handler,
+                    global::atomic_detail(op).unwrap_or(0),
+                    [returns, 0, 0],
+                ))
+            }
+            Format::Mubuf => control::handler(b, op).map(plain),
+            Format::Scratch | Format::Mtbuf => None,
+        }
+    }
+
+    fn vector_handler(&self, i: &Instruction) -> Option<(Handler, u8, [u8; 3])> {
+        let (b, op) = (self.binder, i.op);
+        if let Some((handler, writes_exec)) = compare::handler(b, op) {
+            return Some((handler, u8::from(writes_exec), [0; 3]));
+        }
+        if let Some((handler, detail)) = float32::handler(b, op).or_else(|| float64::handler(b, op))
+        {
+            return Some((handler, detail, [0; 3]));
+        }
+        if let Some((handler, detail, preserves)) = half::handler(b, op) {
+            return Some((handler, detail, [u8::from(preserves), 0, 0]));
+        }
+        if let Some((handler, detail)) = packed::handler(b, op) {
+            // Dot products and the packed FMA of the short encodings: no modifiers, halves in order.
+            return Some((handler, detail, [1, 0, 0]));
+        }
+        let handler = integer::handler(b, op)
+            .or_else(|| convert::handler(b, op))
+            .or_else(|| control::handler(b, op))?;
+        let subtracts = matches!(
+            op,
+            Op::v_sub_co_u32 | Op::v_subrev_co_u32 | Op::v_subb_co_u32 | Op::v_subbrev_co_u32
+        );
+        Some((handler, u8::from(subtracts), [0; 3]))
+    }
+}
+
+/// Operations whose third source is their result.
+fn accumulates(op: Op) -> bool {
+    let name = op.name();
+    name.starts_with("v_fmac_")
+        || name.starts_with("v_mac_")
+        || name.starts_with("v_pk_fmac_")
+        || (name.starts_with("v_dot") && name.contains("c_"))
+}
+
+/// The 16-bit constant of SOPP and SOPK, sign-extended.
+fn immediate(i: &Instruction) -> i64 {
+    i.src
+        .iter()
+        .find_map(|operand| match operand.source {
+            isa::Source::Literal(value) => Some(i64::from(value as i32)),
+            _ => None,
+        })
+        .unwrap_or(0)
+}
+
+/// Registers that an operand takes.
+fn count(operand: &Operand) -> u16 {
+    operand.bits.div_ceil(32).max(1)
+}
+
+/// First register of a destination.
+fn register(operand: &Operand) -> Result<u16, Refused> {
+    let last = |first: u16, limit: u16| {
+        if first + count(operand) <= limit {
+            Ok(first)
+        } else {
+            Err(Refused)
+        }
+    };
+    match operand.source {
+        isa::Source::Vgpr(register) => last(register, 256),
+        isa::Source::Agpr(register) => Ok(last(register, 256)? + ACCUMULATORS),
+        isa::Source::Sgpr(register) => last(register, 128),
+        isa::Source::None => Ok(0),
+        _ => Err(Refused),
+    }
+}
+
+fn source(operand: &Operand) -> Result<Source, Refused> {
+    let constant = |value| Source {
+        kind: SourceKind::Constant,
+        register: 0,
+        value,
+    };
+    Ok(match operand.source {
+        isa::Source::None => Source::default(),
+        isa::Source::Vgpr(_) | isa::Source::Agpr(_) => Source {
+            kind: SourceKind::Vector,
+            register: register(operand)?,
+            value: 0,
+        },
+        isa::Source::Sgpr(_) => Source {
+            kind: SourceKind::Scalar,
+            register: register(operand)?,
+            value: 0,
+        },
+        isa::Source::Inline(code @ 251..=253) => Source {
+            kind: SourceKind::Status,
+            register: code,
+            value: 0,
+        },
+        isa::Source::Inline(235) => constant(SHARED_APERTURE),
+        isa::Source::Inline(236) => constant(SHARED_APERTURE | 0xffff_ffff),
+        isa::Source::Inline(237) => constant(PRIVATE_APERTURE),
+        isa::Source::Inline(238) => constant(PRIVATE_APERTURE | 0xffff_ffff),
+        isa::Source::Inline(_) | isa::Source::Literal(_) => {
+            constant(operand.constant().ok_or(Refused)?)
+        }
+        isa::Source::LdsDirect => return Err(Refused),
+    })
+}

@@ -1,0 +1,126 @@
+//! Why a wave could not go on.
+
+use std::fmt;
+
+/// What went wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FaultKind {
+    /// An access to global memory outside every allocation, or a write to memory that is read-only.
+    Memory {
+        /// First byte of the access.
+        address: u64,
+        /// Length of the access, in bytes.
+        bytes: u32,
+        /// Whether it was a write.
+        write: bool,
+        /// The lane, or none for the scalar unit.
+        lane: Option<u8>,
+    },
+    /// An access outside the workgroup's LDS.
+    Lds {
+        /// First byte of the access.
+        address: u64,
+        /// Length of the access, in bytes.
+        bytes: u32,
+        /// Bytes of LDS that the workgroup has.
+        lds_bytes: u32,
+        /// Whether it was a write.
+        write: bool,
+        /// The lane.
+        lane: u8,
+    },
+    /// An atomic operation on an address that is not a multiple of its size.
+    Misaligned {
+        /// The address.
+        address: u64,
+        /// Size of the operand, in bytes.
+        bytes: u32,
+        /// The lane.
+        lane: u8,
+    },
+    /// An access to private (scratch) memory, which is not there.
+    Private {
+        /// The address.
+        address: u64,
+        /// The lane.
+        lane: u8,
+    },
+    /// A jump or a run off the end to where there is no code.
+    LeftCode,
+    /// A jump to an address that is no instruction of the loaded code.
+    Jump {
+        /// The address.
+        address: u64,
+    },
+    /// An instruction that the emulator does not run.
+    Unsupported {
+        /// What is missing.
+        what: String,
+    },
+    /// `s_trap`.
+    Trap {
+        /// Its number.
+        id: u8,
+    },
+}
+
+/// A fault and where it happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// What went wrong.
+    pub kind: FaultKind,
+    /// Index of the instruction in its code.
+    pub operation: u32,
+}
+
+fn verb(write: bool) -> &'static str {
+    if write { "writes" } else { "reads" }
+}
+
+impl fmt::Display for FaultKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FaultKind::Memory {
+                address,
+                bytes,
+                write,
+                lane,
+            } => {
+                match lane {
+                    Some(lane) => write!(f, "lane {lane}")?,
+                    None => write!(f, "the scalar unit")?,
+                }
+                write!(f, " {} {bytes} bytes at {address:#x}", verb(*write))
+            }
+            FaultKind::Lds {
+                address,
+                bytes,
+                lds_bytes,
+                write,
+                lane,
+            } => write!(
+                f,
+                "lane {lane} {} {bytes} bytes at LDS address {address:#x}, but the workgroup has {lds_bytes} bytes of LDS",
+                verb(*write)
+            ),
+            FaultKind::Misaligned {
+                address,
+                bytes,
+                lane,
+            } => write!(
+                f,
+                "lane {lane} does an atomic operation of {bytes} bytes at {address:#x}, which is not a multiple of {bytes}"
+            ),
+            FaultKind::Private { address, lane } => write!(
+                f,
+                "lane {lane} accesses private memory at {address:#x}, but the kernel has none"
+            ),
+            FaultKind::LeftCode => f.write_str("the wave ran past the end of the code"),
+            FaultKind::Jump { address } => {
+                write!(f, "jump to {address:#x}, where there is no instruction")
+            }
+            FaultKind::Unsupported { what } => write!(f, "{what}"),
+            FaultKind::Trap { id } => write!(f, "s_trap {id}"),
+        }
+    }
+}

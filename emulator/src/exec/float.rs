@@ -1,0 +1,504 @@
+//! Floating-point arithmetic under every setting of MODE, one value at a time.
+//!
+//! The vector unit's fast paths use the host's arithmetic where it gives the same bits (rounding to
+//! nearest, denormals kept, no NaN in sight). Everything else comes here, computed by `rustc_apfloat`.
+//!
+//! NaN rules: a result that is NaN because a source is one is the first such source made quiet; a NaN
+//! that an operation makes (∞ − ∞, 0 × ∞) is the positive quiet NaN.
+
+use rustc_apfloat::{
+    Float,
+    ieee::{Double, Half, Single},
+};
+
+use super::wave::{Mode, Round};
+
+/// What an arithmetic instruction computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Arithmetic {
+    Add,
+    Sub,
+    SubReverse,
+    Mul,
+    /// 0 × anything is 0.
+    MulLegacy,
+    /// One rounding.
+    Fma,
+    /// Two roundings, denormals flushed.
+    Mad,
+    Min,
+    Max,
+    Min3,
+    Max3,
+    Med3,
+}
+
+impl Arithmetic {
+    const ALL: [Arithmetic; 12] = [
+        Arithmetic::Add,
+        Arithmetic::Sub,
+        Arithmetic::SubReverse,
+        Arithmetic::Mul,
+        Arithmetic::MulLegacy,
+        Arithmetic::Fma,
+        Arithmetic::Mad,
+        Arithmetic::Min,
+        Arithmetic::Max,
+        Arithmetic::Min3,
+        Arithmetic::Max3,
+        Arithmetic::Med3,
+    ];
+
+    /// Back from an [`super::operation::Operation`]'s `detail`.
+    pub(crate) fn from_detail(detail: u8) -> Self {
+        Self::ALL[usize::from(detail) % Self::ALL.len()]
+    }
+}
+
+/// What MODE says about one format.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Settings {
+    pub(crate) round: Round,
+    pub(crate) keep_source_denormals: bool,
+    pub(crate) keep_result_denormals: bool,
+    pub(crate) ieee: bool,
+    pub(crate) dx10_clamp: bool,
+}
+
+/// A binary floating-point format.
+pub(crate) trait Format: Float {
+    /// All ones of the exponent field, in place.
+    const EXPONENT: u64;
+    /// All ones of the fraction field.
+    const FRACTION: u64;
+    /// The sign bit.
+    const SIGN: u64;
+
+    fn settings(mode: Mode) -> Settings;
+}
+
+macro_rules! format {
+    ($name:ty, $exponent:expr, $fraction:expr, $sign:expr, $round:ident, $denormals:ident) => {
+        impl Format for $name {
+            const EXPONENT: u64 = $exponent;
+            const FRACTION: u64 = $fraction;
+            const SIGN: u64 = $sign;
+
+            fn settings(mode: Mode) -> Settings {
+                let (keep_source_denormals, keep_result_denormals) = mode.$denormals();
+                Settings {
+                    round: mode.$round(),
+                    keep_source_denormals,
+                    keep_result_denormals,
+                    ieee: mode.ieee(),
+                    dx10_clamp: mode.dx10_clamp(),
+                }
+            }
+        }
+    };
+}
+
+format!(Half, 0x7c00, 0x3ff, 0x8000, round16_64, denormals16_64);
+format!(
+    Single,
+    0x7f80_0000, 0x7f_ffff, 0x8000_0000, round32, denormals32
+);
+format!(
+    Double,
+    0x7ff0_0000_0000_0000, 0xf_ffff_ffff_ffff, 0x8000_0000_0000_0000, round16_64, denormals16_64
+);
+
+pub(crate) fn is_nan<T: Format>(bits: u64) -> bool {
+    bits & T::EXPONENT == T::EXPONENT && bits & T::FRACTION != 0
+}
+
+fn is_signalling<T: Format>(bits: u64) -> bool {
+    is_nan::<T>(bits) && bits & quiet_bit::<T>() == 0
+}
+
+fn quiet_bit<T: Format>() -> u64 {
+    T::FRACTION.wrapping_add(1) >> 1
+}
+
+fn quiet<T: Format>(bits: u64) -> u64 {
+    bits | quiet_bit::<T>()
+}
+
+fn is_denormal<T: Format>(bits: u64) -> bool {
+    bits & T::EXPONENT == 0 && bits & T::FRACTION != 0
+}
+
+fn flushed<T: Format>(bits: u64) -> u64 {
+    if is_denormal::<T>(bits) {
+        bits & T::SIGN
+    } else {
+        bits
+    }
+}
+
+pub(crate) fn ap_round(round: Round) -> rustc_apfloat::Round {
+    match round {
+        Round::NearestEven => rustc_apfloat::Round::NearestTiesToEven,
+        Round::Up => rustc_apfloat::Round::TowardPositive,
+        Round::Down => rustc_apfloat::Round::TowardNegative,
+        Round::Zero => rustc_apfloat::Round::TowardZero,
+    }
+}
+
+/// Computes `what` of the first two or three of `sources`, bits in and bits out.
+pub(crate) fn evaluate<T: Format>(what: Arithmetic, sources: [u64; 3], settings: Settings) -> u64 {
+    let keep_sources = settings.keep_source_denormals && what != Arithmetic::Mad;
+    let keep_results = settings.keep_result_denormals && what != Arithmetic::Mad;
+    let [a, b, c] = sources.map(|s| if keep_sources { s } else { flushed::<T>(s) });
+    let round = ap_round(settings.round);
+    let value = |bits: u64| T::from_bits(u128::from(bits));
+    let bits = |value: T| made_nan::<T>(value.to_bits() as u64);
+    let flush = |bits: u64| {
+        if keep_results {
+            bits
+        } else {
+            flushed::<T>(bits)
+        }
+    };
+    let ieee = settings.ieee;
+    let result = match what {
+        Arithmetic::Add => {
+            nan_of::<T>(&[a, b]).unwrap_or_else(|| bits(value(a).add_r(value(b), round).value))
+        }
+        Arithmetic::Sub => {
+            nan_of::<T>(&[a, b]).unwrap_or_else(|| bits(value(a).sub_r(value(b), round).value))
+        }
+        Arithmetic::SubReverse => {
+            nan_of::<T>(&[a, b]).unwrap_or_else(|| bits(value(b).sub_r(value(a), round).value))
+        }
+        Arithmetic::Mul => {
+            nan_of::<T>(&[a, b]).unwrap_or_else(|| bits(value(a).mul_r(value(b), round).value))
+        }
+        Arithmetic::MulLegacy => {
+            if value(a).is_zero() || value(b).is_zero() {
+                0
+            } else {
+                nan_of::<T>(&[a, b]).unwrap_or_else(|| bits(value(a).mul_r(value(b), round).value))
+            }
+        }
+        Arithmetic::Fma => nan_of::<T>(&[a, b, c])
+            .unwrap_or_else(|| bits(value(a).mul_add_r(value(b), value(c), round).value)),
+        Arithmetic::Mad => nan_of::<T>(&[a, b, c]).unwrap_or_else(|| {
+            let product = flush(bits(value(a).mul_r(value(b), round).value));
+            bits(value(product).add_r(value(c), round).value)
+        }),
+        Arithmetic::Min => minimum::<T>(a, b, ieee),
+        Arithmetic::Max => maximum::<T>(a, b, ieee),
+        Arithmetic::Min3 => minimum::<T>(minimum::<T>(a, b, ieee), c, ieee),
+        Arithmetic::Max3 => maximum::<T>(maximum::<T>(a, b, ieee), c, ieee),
+        Arithmetic::Med3 => median::<T>(a, b, c, ieee),
+    };
+    flush(result)
+}
+
+/// The first NaN among the sources, made quiet.
+fn nan_of<T: Format>(sources: &[u64]) -> Option<u64> {
+    sources
+        .iter()
+        .copied()
+        .find(|&s| is_nan::<T>(s))
+        .map(quiet::<T>)
+}
+
+/// The NaN that an operation makes of sources that are none is positive, whatever `rustc_apfloat` says.
+fn made_nan<T: Format>(bits: u64) -> u64 {
+    if is_nan::<T>(bits) {
+        T::EXPONENT | quiet_bit::<T>()
+    } else {
+        bits
+    }
+}
+
+fn minimum<T: Format>(a: u64, b: u64, ieee: bool) -> u64 {
+    smaller_or::<T>(a, b, ieee, true)
+}
+
+fn maximum<T: Format>(a: u64, b: u64, ieee: bool) -> u64 {
+    smaller_or::<T>(a, b, ieee, false)
+}
+
+/// AMD's minimum (or maximum): a signalling NaN is quieted under IEEE, a quiet NaN loses against a
+/// number, and −0 is less than +0.
+fn smaller_or<T: Format>(a: u64, b: u64, ieee: bool, smaller: bool) -> u64 {
+    if ieee && is_signalling::<T>(a) {
+        quiet::<T>(a)
+    } else if ieee && is_signalling::<T>(b) {
+        quiet::<T>(b)
+    } else if is_nan::<T>(a) {
+        b
+    } else if is_nan::<T>(b) {
+        a
+    } else if (order::<T>(a) < order::<T>(b)) == smaller {
+        a
+    } else {
+        b
+    }
+}
+
+/// A key that orders numbers, −0 below +0.
+fn order<T: Format>(bits: u64) -> i128 {
+    let magnitude = i128::from(bits & (T::EXPONENT | T::FRACTION));
+    if bits & T::SIGN == 0 {
+        magnitude
+    } else {
+        -1 - magnitude
+    }
+}
+
+fn median<T: Format>(a: u64, b: u64, c: u64, ieee: bool) -> u64 {
+    if [a, b, c].iter().any(|&s| is_nan::<T>(s)) {
+        return minimum::<T>(minimum::<T>(a, b, ieee), c, ieee);
+    }
+    let largest = maximum::<T>(maximum::<T>(a, b, ieee), c, ieee);
+    let equal = |x: u64| T::from_bits(u128::from(x)) == T::from_bits(u128::from(largest));
+    if equal(a) {
+        maximum::<T>(b, c, ieee)
+    } else if equal(b) {
+        maximum::<T>(a, c, ieee)
+    } else {
+        maximum::<T>(a, b, ieee)
+    }
+}
+
+/// The result modifiers: output multiplier (which the hardware ignores while denormal results or
+/// IEEE mode are on) and clamp to [0, 1].
+pub(crate) fn modify_result<T: Format>(
+    bits: u64,
+    omod: u8,
+    clamp: bool,
+    settings: Settings,
+) -> u64 {
+    let mut bits = bits;
+    if omod != 0 && !settings.keep_result_denormals && !settings.ieee {
+        let scale = match omod {
+            1 => 1,
+            2 => 2,
+            _ => -1,
+        };
+        let scaled = T::from_bits(u128::from(bits)).scalbn_r(scale, ap_round(settings.round));
+        bits = flushed::<T>(scaled.to_bits() as u64);
+    }
+    if clamp {
+        bits = clamp_bits::<T>(bits, settings.dx10_clamp);
+    }
+    bits
+}
+
+fn clamp_bits<T: Format>(bits: u64, dx10_clamp: bool) -> u64 {
+    let one = T::from_u128(1).value.to_bits() as u64;
+    if is_nan::<T>(bits) {
+        if dx10_clamp { 0 } else { bits }
+    } else if bits & T::SIGN != 0 {
+        0
+    } else {
+        bits.min(one)
+    }
+}
+
+/// Converts between formats under MODE: the source's denormals by its own setting, rounding and the
+/// result's denormals by the result's.
+pub(crate) fn convert<S, T>(bits: u64, from: Settings, to: Settings) -> u64
+where
+    S: Format + rustc_apfloat::FloatConvert<T>,
+    T: Format,
+{
+    let bits = if from.keep_source_denormals {
+        bits
+    } else {
+        flushed::<S>(bits)
+    };
+    let mut loses_info = false;
+    let converted: T = S::from_bits(u128::from(bits))
+        .convert_r(ap_round(to.round), &mut loses_info)
+        .value;
+    let result = converted.to_bits() as u64;
+    if to.keep_result_denormals {
+        result
+    } else {
+        flushed::<T>(result)
+    }
+}
+
+/// `x · 2^exponent` under MODE.
+pub(crate) fn scale<T: Format>(bits: u64, exponent: i32, settings: Settings) -> u64 {
+    let bits = if settings.keep_source_denormals {
+        bits
+    } else {
+        flushed::<T>(bits)
+    };
+    if is_nan::<T>(bits) {
+        return quiet::<T>(bits);
+    }
+    let scaled = T::from_bits(u128::from(bits)).scalbn_r(exponent, ap_round(settings.round));
+    let result = scaled.to_bits() as u64;
+    if settings.keep_result_denormals {
+        result
+    } else {
+        flushed::<T>(result)
+    }
+}
+
+/// The class bits of `v_cmp_class`: signalling and quiet NaN, then −∞, −normal, −denormal, −0, +0,
+/// +denormal, +normal, +∞.
+pub(crate) fn class<T: Format>(bits: u64) -> u32 {
+    let negative = bits & T::SIGN != 0;
+    let magnitude = bits & (T::EXPONENT | T::FRACTION);
+    let bit = if is_signalling::<T>(bits) {
+        0
+    } else if is_nan::<T>(bits) {
+        1
+    } else {
+        let rank = if magnitude == T::EXPONENT {
+            3
+        } else if magnitude & T::EXPONENT != 0 {
+            2
+        } else {
+            u32::from(magnitude != 0)
+        };
+        if negative { 5 - rank } else { 6 + rank }
+    };
+    1 << bit
+}
+
+/// The pieces of a division that the compiler expands into `v_div_scale`, `v_div_fmas` and
+/// `v_div_fixup`.
+pub(crate) mod division {
+    use super::{Format, is_denormal, is_nan, quiet, quiet_bit};
+
+    /// Half of the range by which operands are scaled, and limits of the exponent, by format.
+    struct Limits {
+        scale: i32,
+        far_apart: i64,
+        tiny: i64,
+        underflow: i64,
+    }
+
+    fn limits<T: Format>() -> Limits {
+        if T::SIGN == 0x8000_0000 {
+            Limits {
+                scale: 64,
+                far_apart: 96,
+                tiny: 23,
+                underflow: -150,
+            }
+        } else {
+            Limits {
+                scale: 128,
+                far_apart: 768,
+                tiny: 53,
+                underflow: -1075,
+            }
+        }
+    }
+
+    fn exponent<T: Format>(bits: u64) -> i64 {
+        ((bits & T::EXPONENT) / (T::FRACTION + 1)) as i64
+    }
+
+    fn value<T: Format>(bits: u64) -> T {
+        T::from_bits(u128::from(bits))
+    }
+
+    fn ldexp<T: Format>(bits: u64, by: i32) -> u64 {
+        value::<T>(bits).scalbn(by).to_bits() as u64
+    }
+
+    /// `v_div_scale`: the scaled source 0 (the denominator source 1 or the numerator source 2) and
+    /// whether the quotient must be scaled back.
+    pub(crate) fn scale<T: Format>(s0: u64, s1: u64, s2: u64) -> (u64, bool) {
+        let l = limits::<T>();
+        let one = T::from_u128(1).value;
+        let quotient_denormal =
+            |n: T, d: u64| is_denormal::<T>((n / value::<T>(d)).value.to_bits() as u64);
+        if value::<T>(s2).is_zero() || value::<T>(s1).is_zero() {
+            (T::EXPONENT | quiet_bit::<T>(), false)
+        } else if exponent::<T>(s2) - exponent::<T>(s1) >= l.far_apart {
+            (
+                if s0 == s1 {
+                    ldexp::<T>(s0, l.scale)
+                } else {
+                    s0
+                },
+                true,
+            )
+        } else if is_denormal::<T>(s1) {
+            (ldexp::<T>(s0, l.scale), false)
+        } else if quotient_denormal(one, s1) && quotient_denormal(value::<T>(s2), s1) {
+            (
+                if s0 == s1 {
+                    ldexp::<T>(s0, l.scale)
+                } else {
+                    s0
+                },
+                true,
+            )
+        } else if quotient_denormal(one, s1) {
+            (ldexp::<T>(s0, -l.scale), false)
+        } else if quotient_denormal(value::<T>(s2), s1) {
+            (
+                if s0 == s2 {
+                    ldexp::<T>(s0, l.scale)
+                } else {
+                    s0
+                },
+                true,
+            )
+        } else if exponent::<T>(s2) <= l.tiny {
+            (ldexp::<T>(s0, l.scale), false)
+        } else {
+            (s0, false)
+        }
+    }
+
+    /// The power of two that `v_div_fmas` multiplies by to undo `v_div_scale`, of the quotient's estimate.
+    ///
+    /// AMD's pseudocode has 2^32 and 2^64 for this, which would not undo the 2^64 and 2^128 of its own
+    /// `v_div_scale`; the direction depends on which operand was scaled, as the estimate's size tells.
+    /// Test: the compiler's expansion of a division then rounds correctly.
+    pub(crate) fn scale_back<T: Format>(estimate: u64) -> i32 {
+        let one = T::from_u128(1).value.to_bits() as u64;
+        let scale = limits::<T>().scale;
+        if exponent::<T>(estimate) > exponent::<T>(one) {
+            scale
+        } else {
+            -scale
+        }
+    }
+
+    /// `v_div_fixup`: the quotient source 0 of denominator source 1 and numerator source 2, with the
+    /// special cases put right.
+    pub(crate) fn fixup<T: Format>(s0: u64, s1: u64, s2: u64) -> u64 {
+        let sign = (s1 ^ s2) & T::SIGN;
+        let magnitude = |bits: u64| bits & (T::EXPONENT | T::FRACTION);
+        let infinite = |bits: u64| magnitude(bits) == T::EXPONENT;
+        let zero = |bits: u64| magnitude(bits) == 0;
+        let invalid = T::SIGN | T::EXPONENT | quiet_bit::<T>();
+        let highest = T::EXPONENT / (T::FRACTION + 1);
+        if is_nan::<T>(s2) {
+            quiet::<T>(s2)
+        } else if is_nan::<T>(s1) {
+            quiet::<T>(s1)
+        } else if zero(s1) && zero(s2) || infinite(s1) && infinite(s2) {
+            invalid
+        } else if zero(s1) || infinite(s2) {
+            sign | T::EXPONENT
+        } else if infinite(s1) || zero(s2) {
+            sign
+        } else if exponent::<T>(s2) - exponent::<T>(s1) < limits::<T>().underflow {
+            // The smallest denormal's half, rounded to nearest even.
+            sign
+        } else if exponent::<T>(s1) == highest as i64 || is_nan::<T>(s0) {
+            // An estimate that is NaN, of operands that are not, went past ∞ on its way: AMD's text has
+            // no case for it, but the compiler's expansion is a correct division on the hardware.
+            sign | T::EXPONENT
+        } else {
+            sign | magnitude(s0)
+        }
+    }
+}

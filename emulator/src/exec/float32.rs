@@ -1,0 +1,398 @@
+//! f32 operations of the vector unit.
+
+use std::simd::{StdFloat, prelude::*};
+
+use rustc_apfloat::ieee::Single;
+
+use super::{
+    Wave,
+    float::{Arithmetic, Format, division, evaluate, modify_result},
+    lanes::{Binder, chunks},
+    operation::{Flow, Handler, Operation},
+    simd::{CHUNKS, F, LANES, U},
+    wave::Fetched,
+};
+use crate::isa::Op;
+
+/// Applies source modifiers: `abs` first, then `neg`.
+#[inline(always)]
+pub(crate) fn modified(o: &Operation, slot: usize, value: U) -> F {
+    let and = if o.abs >> slot & 1 == 1 {
+        0x7fff_ffff
+    } else {
+        !0
+    };
+    let xor = u32::from(o.neg >> slot & 1) << 31;
+    F::from_bits((value & U::splat(and)) ^ U::splat(xor))
+}
+
+/// One lane's source, modified.
+pub(crate) fn modified_lane(o: &Operation, slot: usize, bits: u32) -> u32 {
+    let bits = if o.abs >> slot & 1 == 1 {
+        bits & 0x7fff_ffff
+    } else {
+        bits
+    };
+    bits ^ u32::from(o.neg >> slot & 1) << 31
+}
+
+/// NaNs made quiet: not all host operations do.
+#[inline(always)]
+pub(crate) fn quieted(value: F) -> F {
+    let quiet = F::from_bits(value.to_bits() | U::splat(0x40_0000));
+    value.is_nan().select(quiet, value)
+}
+
+/// A result's NaNs as the hardware has them: the first source that is one, made quiet, or the positive
+/// quiet NaN.
+#[inline(always)]
+pub(crate) fn settled<const N: usize>(result: F, sources: [F; N]) -> F {
+    let nan = sources
+        .into_iter()
+        .rev()
+        .fold(F::splat(f32::from_bits(0x7fc0_0000)), |nan, s| {
+            s.is_nan().select(quieted(s), nan)
+        });
+    result.is_nan().select(nan, result)
+}
+
+/// The clamp to [0, 1] of results that are not NaN.
+#[inline(always)]
+pub(crate) fn clamped(o: &Operation, value: F) -> F {
+    if o.clamp {
+        // −0 becomes +0, as the sign says.
+        value
+            .is_sign_negative()
+            .select(F::splat(0.0), value.simd_min(F::splat(1.0)))
+    } else {
+        value
+    }
+}
+
+impl Binder {
+    /// An arithmetic operation of `N` sources: `f` on the host where MODE allows it and no NaN is
+    /// about, [`evaluate`] elsewhere. `f` gives NaN for every lane that it cannot do.
+    pub(crate) fn arithmetic32<const N: usize, G>(self, f: G) -> Handler
+    where
+        G: Fn([F; N]) -> F + Copy + 'static,
+    {
+        self.bind(move |w, _, o| {
+            let sources: [Fetched; N] = std::array::from_fn(|i| w.fetch(i as u16, &o.src[i]));
+            if !w.mode.plain32() {
+                evaluate_lanes(w, o, sources, !0);
+                return Flow::Next;
+            }
+            let result: [F; CHUNKS] = chunks(|c| {
+                f(std::array::from_fn(|i| {
+                    modified(o, i, w.chunk(sources[i], c))
+                }))
+            });
+            let unusual = result
+                .iter()
+                .map(|r| r.is_nan())
+                .reduce(|a, b| a | b)
+                .is_some_and(|m| m.any());
+            if unusual {
+                // Source registers may be the result's: those lanes are computed first, from sources
+                // that are still whole, and the rest is written over them afterwards.
+                let nan = super::lanes::mask64(|c| result[c].is_nan());
+                let computed = lane_values(w, o, &sources, nan);
+                let mut merged = super::wave::Lanes(result.map(|r| clamped(o, r).to_bits()));
+                for (lane, value) in computed {
+                    merged.as_mut_array()[lane] = value;
+                }
+                w.commit(o.dst, merged.0);
+            } else {
+                w.commit(o.dst, result.map(|r| clamped(o, r).to_bits()));
+            }
+            Flow::Next
+        })
+    }
+
+    /// An operation of one f32 source that MODE's rounding does not touch.
+    pub(crate) fn f1<G: Fn(F) -> F + Copy + 'static>(self, f: G) -> Handler {
+        self.bind(move |w, _, o| {
+            let a = w.fetch(0, &o.src[0]);
+            let result =
+                chunks(|c| clamped(o, quieted(f(modified(o, 0, w.chunk(a, c))))).to_bits());
+            w.commit(o.dst, result);
+            Flow::Next
+        })
+    }
+
+    /// As [`Self::f1`], a lane at a time.
+    pub(crate) fn f1_scalar<G: Fn(f32) -> f32 + Copy + 'static>(self, f: G) -> Handler {
+        self.f1(move |x| F::from_array(x.to_array().map(f)))
+    }
+}
+
+/// Values of the lanes in `mask`, by the slow path.
+#[cold]
+fn lane_values<const N: usize>(
+    w: &Wave,
+    o: &Operation,
+    sources: &[Fetched; N],
+    mask: u64,
+) -> Vec<(usize, u32)> {
+    let settings = Single::settings(w.mode);
+    let what = Arithmetic::from_detail(o.detail);
+    (0..LANES)
+        .filter(|lane| mask >> lane & 1 == 1)
+        .map(|lane| {
+            let mut bits = [0; 3];
+            for (i, source) in sources.iter().enumerate() {
+                let value = w.chunk(*source, lane / 16)[lane % 16];
+                bits[i] = u64::from(modified_lane(o, i, value));
+            }
+            let result = evaluate::<Single>(what, bits, settings);
+            (
+                lane,
+                modify_result::<Single>(result, o.omod, o.clamp, settings) as u32,
+            )
+        })
+        .collect()
+}
+
+#[cold]
+fn evaluate_lanes<const N: usize>(w: &mut Wave, o: &Operation, sources: [Fetched; N], mask: u64) {
+    let mut result = super::wave::Lanes::splat(0);
+    for (lane, value) in lane_values(w, o, &sources, mask & w.exec) {
+        result.as_mut_array()[lane] = value;
+    }
+    w.commit(o.dst, result.0);
+}
+
+/// Flushes denormals to a zero of their sign, as the transcendental unit does.
+pub(crate) fn flush(x: f32) -> f32 {
+    if x.is_subnormal() {
+        0_f32.copysign(x)
+    } else {
+        x
+    }
+}
+
+/// Any NaN among the sources makes NaN, so that the slow path decides.
+#[inline(always)]
+fn nan_if(any: Mask<i32, 16>, value: F) -> F {
+    any.select(F::splat(f32::NAN), value)
+}
+
+#[inline(always)]
+fn min2(a: F, b: F) -> F {
+    // Equal values differ at most in the sign of a zero, and −0 is the smaller.
+    let equal = F::from_bits(a.to_bits() | b.to_bits());
+    a.simd_eq(b).select(equal, a.simd_lt(b).select(a, b))
+}
+
+#[inline(always)]
+fn max2(a: F, b: F) -> F {
+    let equal = F::from_bits(a.to_bits() & b.to_bits());
+    a.simd_eq(b).select(equal, a.simd_gt(b).select(a, b))
+}
+
+/// The handler of an f32 operation with its slow-path code, if `op` is one.
+pub(crate) fn handler(b: Binder, op: Op) -> Option<(Handler, u8)> {
+    arithmetic(b, op)
+        .map(|(handler, what)| (handler, what as u8))
+        .or_else(|| unary(b, op).map(|handler| (handler, 0)))
+        .or_else(|| quotient(b, op).map(|handler| (handler, 0)))
+}
+
+fn arithmetic(b: Binder, op: Op) -> Option<(Handler, Arithmetic)> {
+    use Arithmetic::*;
+    Some(match op {
+        Op::v_add_f32 => (b.arithmetic32(|[x, y]| x + y), Add),
+        Op::v_sub_f32 => (b.arithmetic32(|[x, y]| x - y), Sub),
+        Op::v_subrev_f32 => (b.arithmetic32(|[x, y]| y - x), SubReverse),
+        Op::v_mul_f32 => (b.arithmetic32(|[x, y]| x * y), Mul),
+        Op::v_mul_legacy_f32 => (
+            b.arithmetic32(|[x, y]| {
+                let zero = x.simd_eq(F::splat(0.0)) | y.simd_eq(F::splat(0.0));
+                zero.select(F::splat(0.0), x * y)
+            }),
+            MulLegacy,
+        ),
+        Op::v_fma_f32 | Op::v_fmac_f32 | Op::v_fmamk_f32 | Op::v_fmaak_f32 => {
+            (b.arithmetic32(|[x, y, z]| x.mul_add(y, z)), Fma)
+        }
+        Op::v_mad_f32 | Op::v_mac_f32 | Op::v_madmk_f32 | Op::v_madak_f32 => (
+            b.bind(|w, _, o| {
+                let sources: [Fetched; 3] = std::array::from_fn(|i| w.fetch(i as u16, &o.src[i]));
+                evaluate_lanes(w, o, sources, !0);
+                Flow::Next
+            }),
+            Mad,
+        ),
+        Op::v_min_f32 => (
+            b.arithmetic32(|[x, y]| nan_if(x.is_nan() | y.is_nan(), min2(x, y))),
+            Min,
+        ),
+        Op::v_max_f32 => (
+            b.arithmetic32(|[x, y]| nan_if(x.is_nan() | y.is_nan(), max2(x, y))),
+            Max,
+        ),
+        Op::v_min3_f32 => (
+            b.arithmetic32(|[x, y, z]| {
+                nan_if(x.is_nan() | y.is_nan() | z.is_nan(), min2(min2(x, y), z))
+            }),
+            Min3,
+        ),
+        Op::v_max3_f32 => (
+            b.arithmetic32(|[x, y, z]| {
+                nan_if(x.is_nan() | y.is_nan() | z.is_nan(), max2(max2(x, y), z))
+            }),
+            Max3,
+        ),
+        Op::v_med3_f32 => (
+            b.arithmetic32(|[x, y, z]| {
+                let median = max2(min2(x, y), min2(max2(x, y), z));
+                nan_if(x.is_nan() | y.is_nan() | z.is_nan(), median)
+            }),
+            Med3,
+        ),
+        _ => return None,
+    })
+}
+
+fn unary(b: Binder, op: Op) -> Option<Handler> {
+    Some(match op {
+        Op::v_fract_f32 => b.f1(|x| x - x.floor()),
+        Op::v_trunc_f32 => b.f1(|x| x.trunc()),
+        Op::v_ceil_f32 => b.f1(|x| x.ceil()),
+        Op::v_floor_f32 => b.f1(|x| x.floor()),
+        Op::v_rndne_f32 => b.f1_scalar(f32::round_ties_even),
+        // The transcendental unit is good to about 1 ulp; the emulator gives the nearest f32.
+        Op::v_exp_f32 | Op::v_exp_legacy_f32 => {
+            b.f1_scalar(|x| flush(f64::from(flush(x)).exp2() as f32))
+        }
+        Op::v_log_f32 | Op::v_log_legacy_f32 => {
+            b.f1_scalar(|x| positive_nan(f64::from(flush(x)).log2() as f32))
+        }
+        Op::v_rcp_f32 | Op::v_rcp_iflag_f32 => b.f1_scalar(|x| flush(1.0 / flush(x))),
+        Op::v_rsq_f32 => b.f1_scalar(|x| positive_nan((1.0 / f64::from(flush(x)).sqrt()) as f32)),
+        Op::v_sqrt_f32 => b.f1_scalar(|x| positive_nan(flush(x).sqrt())),
+        Op::v_sin_f32 => b.f1_scalar(|x| turn(x, f64::sin)),
+        Op::v_cos_f32 => b.f1_scalar(|x| turn(x, f64::cos)),
+        Op::v_frexp_mant_f32 => b.f1_scalar(|x| {
+            if x == 0.0 || !x.is_finite() {
+                x
+            } else {
+                libm::frexpf(x).0
+            }
+        }),
+        Op::v_frexp_exp_i32_f32 => b.bind(|w, _, o| {
+            let a = w.fetch(0, &o.src[0]);
+            let result = chunks(|c| {
+                let x = modified(o, 0, w.chunk(a, c));
+                U::from_array(x.to_array().map(|x| {
+                    if x == 0.0 || !x.is_finite() {
+                        0
+                    } else {
+                        libm::frexpf(x).1 as u32
+                    }
+                }))
+            });
+            w.commit(o.dst, result);
+            Flow::Next
+        }),
+        Op::v_ldexp_f32 => b.bind(|w, _, o| {
+            let (a, e) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
+            let settings = Single::settings(w.mode);
+            let result = chunks(|c| {
+                let x = modified(o, 0, w.chunk(a, c)).to_bits().to_array();
+                let e = w.chunk(e, c).cast::<i32>().to_array();
+                U::from_array(std::array::from_fn(|i| {
+                    let scaled = super::float::scale::<Single>(u64::from(x[i]), e[i], settings);
+                    modify_result::<Single>(scaled, o.omod, o.clamp, settings) as u32
+                }))
+            });
+            w.commit(o.dst, result);
+            Flow::Next
+        }),
+        _ => return None,
+    })
+}
+
+/// The NaN that an operation makes is positive; the host's is negative.
+fn positive_nan(x: f32) -> f32 {
+    if x.is_nan() {
+        f32::from_bits(x.to_bits() & 0x7fff_ffff)
+    } else {
+        x
+    }
+}
+
+/// Sine or cosine of a number of turns; the hardware's range is ±256 turns, beyond it gives the
+/// value at 0.
+fn turn(x: f32, f: fn(f64) -> f64) -> f32 {
+    if !x.is_finite() {
+        return f32::NAN;
+    }
+    if x.abs() > 256.0 {
+        return f(0.0) as f32;
+    }
+    f(f64::from(flush(x)).fract() * std::f64::consts::TAU) as f32
+}
+
+fn quotient(b: Binder, op: Op) -> Option<Handler> {
+    Some(match op {
+        Op::v_div_scale_f32 => b.bind(|w, _, o| {
+            scale_lanes(w, o);
+            Flow::Next
+        }),
+        Op::v_div_fmas_f32 => b.bind(|w, _, o| {
+            fmas_lanes(w, o);
+            Flow::Next
+        }),
+        Op::v_div_fixup_f32 => b.bind(|w, _, o| {
+            fixup_lanes(w, o);
+            Flow::Next
+        }),
+        _ => return None,
+    })
+}
+
+/// One result a lane of three modified sources, for operations that are rare enough.
+fn each_lane(w: &mut Wave, o: &Operation, mut f: impl FnMut(usize, [u32; 3]) -> u32) {
+    let sources: [Fetched; 3] = std::array::from_fn(|i| w.fetch(i as u16, &o.src[i]));
+    let mut result = super::wave::Lanes::splat(0);
+    for lane in 0..LANES {
+        let values =
+            std::array::from_fn(|i| modified_lane(o, i, w.chunk(sources[i], lane / 16)[lane % 16]));
+        result.as_mut_array()[lane] = f(lane, values);
+    }
+    w.commit(o.dst, result.0);
+}
+
+fn scale_lanes(w: &mut Wave, o: &Operation) {
+    let mut scaled = 0_u64;
+    each_lane(w, o, |lane, [a, b, c]| {
+        let (value, flag) = division::scale::<Single>(u64::from(a), u64::from(b), u64::from(c));
+        scaled |= u64::from(flag) << lane;
+        value as u32
+    });
+    w.set_scalar_pair(o.sdst, scaled & w.exec);
+}
+
+fn fmas_lanes(w: &mut Wave, o: &Operation) {
+    let vcc = super::lanes::vcc(w);
+    let settings = Single::settings(w.mode);
+    each_lane(w, o, |lane, sources| {
+        let sum = evaluate::<Single>(Arithmetic::Fma, sources.map(u64::from), settings);
+        let sum = if vcc >> lane & 1 == 1 {
+            let by = division::scale_back::<Single>(u64::from(sources[2]));
+            super::float::scale::<Single>(sum, by, settings)
+        } else {
+            sum
+        };
+        modify_result::<Single>(sum, o.omod, o.clamp, settings) as u32
+    });
+}
+
+fn fixup_lanes(w: &mut Wave, o: &Operation) {
+    let settings = Single::settings(w.mode);
+    each_lane(w, o, |_, [a, b, c]| {
+        let fixed = division::fixup::<Single>(u64::from(a), u64::from(b), u64::from(c));
+        modify_result::<Single>(fixed, o.omod, o.clamp, settings) as u32
+    });
+}

@@ -1,0 +1,206 @@
+//! f64 operations of the vector unit.
+
+use std::simd::{StdFloat, prelude::*};
+
+use rustc_apfloat::ieee::Double;
+
+use super::{
+    Wave,
+    float::{Arithmetic, Format, division, evaluate, modify_result, scale},
+    lanes::{Binder, chunks, vcc},
+    operation::{Flow, Handler, Operation},
+    simd::{CHUNKS, D, E, LANES},
+    wave::Fetched,
+};
+use crate::isa::Op;
+
+const SIGN: u64 = 0x8000_0000_0000_0000;
+
+/// Applies source modifiers: `abs` first, then `neg`.
+#[inline(always)]
+pub(crate) fn modified(o: &Operation, slot: usize, value: D) -> E {
+    let and = if o.abs >> slot & 1 == 1 { !SIGN } else { !0 };
+    let xor = u64::from(o.neg >> slot & 1) << 63;
+    E::from_bits((value & D::splat(and)) ^ D::splat(xor))
+}
+
+/// NaNs made quiet: not all host operations do.
+#[inline(always)]
+fn quieted(value: E) -> E {
+    let quiet = E::from_bits(value.to_bits() | D::splat(0x8_0000_0000_0000));
+    value.is_nan().select(quiet, value)
+}
+
+#[inline(always)]
+pub(crate) fn clamped(o: &Operation, value: E) -> E {
+    if o.clamp {
+        value
+            .is_sign_negative()
+            .select(E::splat(0.0), value.simd_min(E::splat(1.0)))
+    } else {
+        value
+    }
+}
+
+impl Binder {
+    /// As [`Binder::arithmetic32`], in f64.
+    fn arithmetic64<const N: usize, G>(self, f: G) -> Handler
+    where
+        G: Fn([E; N]) -> E + Copy + 'static,
+    {
+        self.bind(move |w, _, o| {
+            let sources: [[Fetched; 2]; N] =
+                std::array::from_fn(|i| w.fetch64(i as u16, &o.src[i]));
+            let result: [E; CHUNKS] = chunks(|c| {
+                f(std::array::from_fn(|i| {
+                    modified(o, i, w.chunk64(sources[i], c))
+                }))
+            });
+            let unusual = !w.mode.plain16_64() || result.iter().any(|r| r.is_nan().any());
+            if unusual {
+                let settings = Double::settings(w.mode);
+                let what = Arithmetic::from_detail(o.detail);
+                each_lane(w, o, N, |_, s| {
+                    let result = evaluate::<Double>(what, s, settings);
+                    modify_result::<Double>(result, o.omod, o.clamp, settings)
+                });
+            } else {
+                w.commit64(o.dst, result.map(|r| clamped(o, r).to_bits()));
+            }
+            Flow::Next
+        })
+    }
+
+    /// An operation of one f64 source that MODE's rounding does not touch.
+    fn e1<G: Fn(E) -> E + Copy + 'static>(self, f: G) -> Handler {
+        self.bind(move |w, _, o| {
+            let a = w.fetch64(0, &o.src[0]);
+            let result =
+                chunks(|c| clamped(o, quieted(f(modified(o, 0, w.chunk64(a, c))))).to_bits());
+            w.commit64(o.dst, result);
+            Flow::Next
+        })
+    }
+
+    fn e1_scalar<G: Fn(f64) -> f64 + Copy + 'static>(self, f: G) -> Handler {
+        self.e1(move |x| E::from_array(x.to_array().map(f)))
+    }
+}
+
+/// One result a lane of `count` modified sources.
+fn each_lane(w: &mut Wave, o: &Operation, count: usize, mut f: impl FnMut(usize, [u64; 3]) -> u64) {
+    let sources: [[Fetched; 2]; 3] = std::array::from_fn(|i| w.fetch64(i as u16, &o.src[i]));
+    let mut result = [D::splat(0); CHUNKS];
+    for lane in 0..LANES {
+        let mut values = [0; 3];
+        for i in 0..count {
+            values[i] = modified(o, i, w.chunk64(sources[i], lane / 16)).to_bits()[lane % 16];
+        }
+        result[lane / 16][lane % 16] = f(lane, values);
+    }
+    w.commit64(o.dst, result);
+}
+
+#[inline(always)]
+fn extreme(a: E, b: E, smaller: bool) -> E {
+    let (x, y) = (a.to_bits(), b.to_bits());
+    let equal = E::from_bits(if smaller { x | y } else { x & y });
+    let first = if smaller { a.simd_lt(b) } else { a.simd_gt(b) };
+    let number = a.simd_eq(b).select(equal, first.select(a, b));
+    (a.is_nan() | b.is_nan()).select(E::splat(f64::NAN), number)
+}
+
+/// The handler of an f64 operation with its slow-path code, if `op` is one.
+pub(crate) fn handler(b: Binder, op: Op) -> Option<(Handler, u8)> {
+    use Arithmetic::*;
+    let (handler, what) = match op {
+        Op::v_add_f64 => (b.arithmetic64(|[x, y]| x + y), Add),
+        Op::v_mul_f64 => (b.arithmetic64(|[x, y]| x * y), Mul),
+        Op::v_fma_f64 | Op::v_fmac_f64 => (b.arithmetic64(|[x, y, z]| x.mul_add(y, z)), Fma),
+        Op::v_min_f64 => (b.arithmetic64(|[x, y]| extreme(x, y, true)), Min),
+        Op::v_max_f64 => (b.arithmetic64(|[x, y]| extreme(x, y, false)), Max),
+        _ => return other(b, op).map(|handler| (handler, 0)),
+    };
+    Some((handler, what as u8))
+}
+
+fn other(b: Binder, op: Op) -> Option<Handler> {
+    Some(match op {
+        Op::v_trunc_f64 => b.e1(|x| x.trunc()),
+        Op::v_ceil_f64 => b.e1(|x| x.ceil()),
+        Op::v_floor_f64 => b.e1(|x| x.floor()),
+        Op::v_fract_f64 => b.e1(|x| x - x.floor()),
+        Op::v_rndne_f64 => b.e1_scalar(f64::round_ties_even),
+        // The hardware's are approximations that the compiler refines; the emulator's are nearest.
+        Op::v_rcp_f64 => b.e1_scalar(|x| 1.0 / x),
+        Op::v_rsq_f64 => b.e1_scalar(|x| 1.0 / x.sqrt()),
+        Op::v_sqrt_f64 => b.e1(|x| x.sqrt()),
+        Op::v_frexp_mant_f64 => b.e1_scalar(|x| {
+            if x == 0.0 || !x.is_finite() {
+                x
+            } else {
+                libm::frexp(x).0
+            }
+        }),
+        Op::v_frexp_exp_i32_f64 => b.bind(|w, _, o| {
+            let a = w.fetch64(0, &o.src[0]);
+            let result = chunks(|c| {
+                let x = modified(o, 0, w.chunk64(a, c)).to_array();
+                Simd::from_array(x.map(|x| {
+                    if x == 0.0 || !x.is_finite() {
+                        0
+                    } else {
+                        libm::frexp(x).1 as u32
+                    }
+                }))
+            });
+            w.commit(o.dst, result);
+            Flow::Next
+        }),
+        Op::v_ldexp_f64 => b.bind(|w, _, o| {
+            let settings = Double::settings(w.mode);
+            let exponents = w.fetch(1, &o.src[1]);
+            let exponents = chunks(|c| w.chunk(exponents, c));
+            each_lane(w, o, 1, |lane, [x, ..]| {
+                let by = exponents[lane / 16][lane % 16] as i32;
+                let scaled = scale::<Double>(x, by, settings);
+                modify_result::<Double>(scaled, o.omod, o.clamp, settings)
+            });
+            Flow::Next
+        }),
+        Op::v_div_scale_f64 => b.bind(|w, _, o| {
+            let mut flags = 0_u64;
+            each_lane(w, o, 3, |lane, [x, y, z]| {
+                let (value, flag) = division::scale::<Double>(x, y, z);
+                flags |= u64::from(flag) << lane;
+                value
+            });
+            w.set_scalar_pair(o.sdst, flags & w.exec);
+            Flow::Next
+        }),
+        Op::v_div_fmas_f64 => b.bind(|w, _, o| {
+            let vcc = vcc(w);
+            let settings = Double::settings(w.mode);
+            each_lane(w, o, 3, |lane, sources| {
+                let sum = evaluate::<Double>(Arithmetic::Fma, sources, settings);
+                let by = division::scale_back::<Double>(sources[2]);
+                let back = if vcc >> lane & 1 == 1 {
+                    scale::<Double>(sum, by, settings)
+                } else {
+                    sum
+                };
+                modify_result::<Double>(back, o.omod, o.clamp, settings)
+            });
+            Flow::Next
+        }),
+        Op::v_div_fixup_f64 => b.bind(|w, _, o| {
+            let settings = Double::settings(w.mode);
+            each_lane(w, o, 3, |_, [x, y, z]| {
+                let fixed = division::fixup::<Double>(x, y, z);
+                modify_result::<Double>(fixed, o.omod, o.clamp, settings)
+            });
+            Flow::Next
+        }),
+        _ => return None,
+    })
+}

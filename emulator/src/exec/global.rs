@@ -1,0 +1,289 @@
+//! Global and flat memory operations of the vector unit.
+
+use std::simd::prelude::*;
+
+use super::{
+    Context, FaultKind, PRIVATE_APERTURE, SHARED_APERTURE, Wave,
+    access::{self, Access},
+    atomic::{self, Atomic},
+    lanes::{Binder, chunks},
+    operation::{Flow, Handler, Operation, SourceKind},
+    simd::{CHUNKS, D, LANES, U},
+};
+use crate::isa::Op;
+
+/// The handler of a global or flat operation, if `op` is one.
+pub(crate) fn handler(b: Binder, op: Op) -> Option<Handler> {
+    let name = op.name();
+    let (rest, flat) = match name.split_once('_')? {
+        ("global", rest) => (rest, false),
+        ("flat", rest) => (rest, true),
+        _ => return None,
+    };
+    if let Some(kind) = rest.strip_prefix("atomic_") {
+        return atomic_handler(b, kind, flat);
+    }
+    transfer(b, rest, flat)
+}
+
+/// Addresses of all lanes: a 64-bit register pair a lane, or a scalar pair and 32 bits a lane; plus the
+/// instruction's offset.
+#[inline(always)]
+fn addresses(w: &mut Wave, o: &Operation) -> [D; CHUNKS] {
+    let offset = D::splat(o.imm as u64);
+    if o.src[2].kind == SourceKind::None {
+        let pair = w.fetch64(0, &o.src[0]);
+        chunks(|c| w.chunk64(pair, c) + offset)
+    } else {
+        let base = D::splat(w.read64(&o.src[2])) + offset;
+        let lane = w.fetch(0, &o.src[0]);
+        chunks(|c| w.chunk(lane, c).cast::<u64>() + base)
+    }
+}
+
+/// Runs `f` on the lanes' memory; flat addresses may lie in LDS for some lanes and not for others.
+#[inline(always)]
+fn visit(
+    w: &mut Wave,
+    c: &mut Context<'_>,
+    o: &Operation,
+    flat: bool,
+    bytes: u32,
+    write: bool,
+    mut f: impl FnMut(&mut Wave, &Access),
+) -> Flow {
+    let exec = w.exec;
+    if exec == 0 {
+        return Flow::Next;
+    }
+    let addresses = addresses(w, o);
+    if flat {
+        return visit_flat(w, c, o, addresses, bytes, write, &mut f);
+    }
+    match access::global(c, o, addresses, exec, bytes, write) {
+        Ok(access) => {
+            f(w, &access);
+            Flow::Next
+        }
+        Err(flow) => flow,
+    }
+}
+
+fn visit_flat(
+    w: &mut Wave,
+    c: &mut Context<'_>,
+    o: &Operation,
+    addresses: [D; CHUNKS],
+    bytes: u32,
+    write: bool,
+    f: &mut dyn FnMut(&mut Wave, &Access),
+) -> Flow {
+    let exec = w.exec;
+    let upper = addresses.map(|a| a >> D::splat(32));
+    let inside = |aperture: u64| {
+        (0..LANES)
+            .filter(|lane| upper[lane / 16][lane % 16] == aperture >> 32)
+            .fold(0_u64, |mask, lane| mask | 1 << lane)
+            & exec
+    };
+    let shared = inside(SHARED_APERTURE);
+    let private = inside(PRIVATE_APERTURE);
+    if private != 0 {
+        let lane = private.trailing_zeros() as usize;
+        let address = addresses[lane / 16][lane % 16];
+        return c.fail(FaultKind::Private {
+            address,
+            lane: lane as u8,
+        });
+    }
+    if shared != 0 {
+        let lds: [U; CHUNKS] = addresses.map(|a| a.cast::<u32>());
+        match access::lds(c, lds, 0, shared, bytes, write) {
+            Ok(access) => f(w, &access),
+            Err(flow) => return flow,
+        }
+    }
+    if exec & !shared != 0 {
+        match access::global(c, o, addresses, exec & !shared, bytes, write) {
+            Ok(access) => f(w, &access),
+            Err(flow) => return flow,
+        }
+    }
+    Flow::Next
+}
+
+impl Binder {
+    fn load<const N: usize>(self, flat: bool) -> Handler {
+        if flat {
+            self.bind(|w, c, o| {
+                visit(w, c, o, true, 4 * N as u32, false, |w, a| {
+                    a.load::<N>(w, o.dst)
+                })
+            })
+        } else {
+            self.bind(|w, c, o| {
+                visit(w, c, o, false, 4 * N as u32, false, |w, a| {
+                    a.load::<N>(w, o.dst)
+                })
+            })
+        }
+    }
+
+    fn store<const N: usize>(self, flat: bool) -> Handler {
+        if flat {
+            self.bind(|w, c, o| {
+                visit(w, c, o, true, 4 * N as u32, true, |w, a| {
+                    a.store::<N>(w, o.src[1].register)
+                })
+            })
+        } else {
+            self.bind(|w, c, o| {
+                visit(w, c, o, false, 4 * N as u32, true, |w, a| {
+                    a.store::<N>(w, o.src[1].register)
+                })
+            })
+        }
+    }
+
+    fn load_small<T, F>(self, flat: bool, f: F) -> Handler
+    where
+        T: Copy + 'static,
+        F: Fn(T, u32) -> u32 + Copy + 'static,
+    {
+        if flat {
+            self.bind(move |w, c, o| {
+                visit(w, c, o, true, size_of::<T>() as u32, false, |w, a| {
+                    a.load_small::<T>(w, o.dst, f);
+                })
+            })
+        } else {
+            self.bind(move |w, c, o| {
+                visit(w, c, o, false, size_of::<T>() as u32, false, |w, a| {
+                    a.load_small::<T>(w, o.dst, f);
+                })
+            })
+        }
+    }
+
+    fn store_small<T, F>(self, flat: bool, f: F) -> Handler
+    where
+        T: Copy + 'static,
+        F: Fn(u32) -> T + Copy + 'static,
+    {
+        if flat {
+            self.bind(move |w, c, o| {
+                visit(w, c, o, true, size_of::<T>() as u32, true, |w, a| {
+                    a.store_small::<T>(w, o.src[1].register, f);
+                })
+            })
+        } else {
+            self.bind(move |w, c, o| {
+                visit(w, c, o, false, size_of::<T>() as u32, true, |w, a| {
+                    a.store_small::<T>(w, o.src[1].register, f);
+                })
+            })
+        }
+    }
+}
+
+fn transfer(b: Binder, name: &str, flat: bool) -> Option<Handler> {
+    Some(match name {
+        "load_dword" => b.load::<1>(flat),
+        "load_dwordx2" => b.load::<2>(flat),
+        "load_dwordx3" => b.load::<3>(flat),
+        "load_dwordx4" => b.load::<4>(flat),
+        "load_ubyte" => b.load_small(flat, |x: u8, _| u32::from(x)),
+        "load_sbyte" => b.load_small(flat, |x: i8, _| x as u32),
+        "load_ushort" => b.load_small(flat, |x: u16, _| u32::from(x)),
+        "load_sshort" => b.load_small(flat, |x: i16, _| x as u32),
+        "load_ubyte_d16" => b.load_small(flat, |x: u8, old| old & 0xffff_0000 | u32::from(x)),
+        "load_ubyte_d16_hi" => b.load_small(flat, |x: u8, old| old & 0xffff | u32::from(x) << 16),
+        "load_sbyte_d16" => {
+            b.load_small(flat, |x: i8, old| old & 0xffff_0000 | u32::from(x as u16))
+        }
+        "load_sbyte_d16_hi" => {
+            b.load_small(flat, |x: i8, old| old & 0xffff | u32::from(x as u16) << 16)
+        }
+        "load_short_d16" => b.load_small(flat, |x: u16, old| old & 0xffff_0000 | u32::from(x)),
+        "load_short_d16_hi" => b.load_small(flat, |x: u16, old| old & 0xffff | u32::from(x) << 16),
+        "store_dword" => b.store::<1>(flat),
+        "store_dwordx2" => b.store::<2>(flat),
+        "store_dwordx3" => b.store::<3>(flat),
+        "store_dwordx4" => b.store::<4>(flat),
+        "store_byte" => b.store_small(flat, |x| x as u8),
+        "store_byte_d16_hi" => b.store_small(flat, |x| (x >> 16) as u8),
+        "store_short" => b.store_small(flat, |x| x as u16),
+        "store_short_d16_hi" => b.store_small(flat, |x| (x >> 16) as u16),
+        _ => return None,
+    })
+}
+
+fn atomic_handler(b: Binder, kind: &str, flat: bool) -> Option<Handler> {
+    let (kind, wide) = match kind.strip_suffix("_x2") {
+        Some(kind) => (kind, true),
+        None => (kind, kind.ends_with("_f64")),
+    };
+    Atomic::from_name(kind, wide)?;
+
+    Some(match (flat, wide) {
+        (false, false) => b.bind(|w, c, o| atomically::<false, false>(w, c, o)),
+        (false, true) => b.bind(|w, c, o| atomically::<false, true>(w, c, o)),
+        (true, false) => b.bind(|w, c, o| atomically::<true, false>(w, c, o)),
+        (true, true) => b.bind(|w, c, o| atomically::<true, true>(w, c, o)),
+    })
+}
+
+/// Which atomic operation an instruction is, for its `detail`.
+pub(crate) fn atomic_detail(op: Op) -> Option<u8> {
+    let name = op.name();
+    let (_, kind) = name.split_once("_atomic_")?;
+    let (kind, wide) = match kind.strip_suffix("_x2") {
+        Some(kind) => (kind, true),
+        None => (kind, kind.ends_with("_f64")),
+    };
+    Some(Atomic::from_name(kind, wide)? as u8)
+}
+
+fn atomically<const FLAT: bool, const WIDE: bool>(
+    w: &mut Wave,
+    c: &mut Context<'_>,
+    o: &Operation,
+) -> Flow {
+    let atomic = Atomic::from_detail(o.detail);
+    let bytes = if WIDE { 8 } else { 4 };
+    let mut misaligned = None;
+    let flow = visit(w, c, o, FLAT, bytes, true, |w, access| {
+        access.each(|lane, address| {
+            if address % u64::from(bytes) != 0 {
+                misaligned.get_or_insert((lane, address));
+                return;
+            }
+            let register =
+                |w: &Wave, index: u16| w.lanes(o.src[1].register + index).as_array()[lane];
+            let old = if WIDE {
+                let data = u64::from(register(w, 0)) | u64::from(register(w, 1)) << 32;
+                let compare = u64::from(register(w, 2)) | u64::from(register(w, 3)) << 32;
+                // SAFETY: the lane is active, so that its bytes were checked, and the address is aligned.
+                unsafe { atomic::update64(address, atomic, data, compare) }
+            } else {
+                let (data, compare) = (register(w, 0), register(w, 1));
+                // SAFETY: as above.
+                u64::from(unsafe { atomic::update32(address, atomic, data, compare) })
+            };
+            if o.control[0] != 0 {
+                w.lanes_mut(o.dst).as_mut_array()[lane] = old as u32;
+                if WIDE {
+                    w.lanes_mut(o.dst + 1).as_mut_array()[lane] = (old >> 32) as u32;
+                }
+            }
+        });
+    });
+    match misaligned {
+        Some((lane, address)) if flow == Flow::Next => c.fail(FaultKind::Misaligned {
+            address,
+            bytes,
+            lane: lane as u8,
+        }),
+        _ => flow,
+    }
+}

@@ -1,0 +1,217 @@
+//! Shapes of vector operations: how a function of lanes becomes an operation of a wave.
+//!
+//! Every function here takes the arithmetic as a closure over host vectors and returns the handler.
+//! All results of a wave are computed before the first is written, so that a result register may be a source.
+
+use std::simd::prelude::*;
+
+use super::{
+    Context, Wave,
+    operation::{Flow, Handler, Operation, bind},
+    simd::{CHUNKS, D, I, M, SimdLevel, U},
+    wave::VCC,
+};
+
+/// Makes handlers for one level of host instructions.
+#[derive(Clone, Copy)]
+pub(crate) struct Binder {
+    pub(crate) level: SimdLevel,
+}
+
+/// Computes all chunks.
+#[inline(always)]
+pub(crate) fn chunks<T>(f: impl FnMut(usize) -> T) -> [T; CHUNKS] {
+    std::array::from_fn(f)
+}
+
+/// A mask of 64 lanes from one of 16 lanes a chunk.
+#[inline(always)]
+pub(crate) fn mask64(mut f: impl FnMut(usize) -> M) -> u64 {
+    let mut mask = 0;
+    for chunk in 0..CHUNKS {
+        mask |= f(chunk).to_bitmask() << (16 * chunk);
+    }
+    mask
+}
+
+impl Binder {
+    pub(crate) fn bind<F>(self, f: F) -> Handler
+    where
+        F: Fn(&mut Wave, &mut Context<'_>, &Operation) -> Flow + Copy + 'static,
+    {
+        bind(self.level, f)
+    }
+
+    /// 32 bits of one source.
+    pub(crate) fn u1<F: Fn(U) -> U + Copy + 'static>(self, f: F) -> Handler {
+        self.bind(move |w, _, o| {
+            let a = w.fetch(0, &o.src[0]);
+            let result = chunks(|c| f(w.chunk(a, c)));
+            w.commit(o.dst, result);
+            Flow::Next
+        })
+    }
+
+    /// 32 bits of two sources.
+    pub(crate) fn u2<F: Fn(U, U) -> U + Copy + 'static>(self, f: F) -> Handler {
+        self.bind(move |w, _, o| {
+            let (a, b) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
+            let result = chunks(|c| f(w.chunk(a, c), w.chunk(b, c)));
+            w.commit(o.dst, result);
+            Flow::Next
+        })
+    }
+
+    /// 32 bits of three sources.
+    pub(crate) fn u3<F: Fn(U, U, U) -> U + Copy + 'static>(self, f: F) -> Handler {
+        self.bind(move |w, _, o| {
+            let a = w.fetch(0, &o.src[0]);
+            let b = w.fetch(1, &o.src[1]);
+            let s = w.fetch(2, &o.src[2]);
+            let result = chunks(|c| f(w.chunk(a, c), w.chunk(b, c), w.chunk(s, c)));
+            w.commit(o.dst, result);
+            Flow::Next
+        })
+    }
+
+    /// 64 bits of one source of 64 bits.
+    pub(crate) fn d1<F: Fn(D) -> D + Copy + 'static>(self, f: F) -> Handler {
+        self.bind(move |w, _, o| {
+            let a = w.fetch64(0, &o.src[0]);
+            let result = chunks(|c| f(w.chunk64(a, c)));
+            w.commit64(o.dst, result);
+            Flow::Next
+        })
+    }
+
+    /// 64 bits of a source of 32 bits and one of 64 (shifts).
+    pub(crate) fn ud_d<F: Fn(U, D) -> D + Copy + 'static>(self, f: F) -> Handler {
+        self.bind(move |w, _, o| {
+            let a = w.fetch(0, &o.src[0]);
+            let b = w.fetch64(1, &o.src[1]);
+            let result = chunks(|c| f(w.chunk(a, c), w.chunk64(b, c)));
+            w.commit64(o.dst, result);
+            Flow::Next
+        })
+    }
+
+    /// 64 bits of sources of 64, 32 and 64 bits.
+    pub(crate) fn dud_d<F: Fn(D, U, D) -> D + Copy + 'static>(self, f: F) -> Handler {
+        self.bind(move |w, _, o| {
+            let a = w.fetch64(0, &o.src[0]);
+            let b = w.fetch(1, &o.src[1]);
+            let s = w.fetch64(2, &o.src[2]);
+            let result = chunks(|c| f(w.chunk64(a, c), w.chunk(b, c), w.chunk64(s, c)));
+            w.commit64(o.dst, result);
+            Flow::Next
+        })
+    }
+
+    /// Two sources of 32 bits added to or put into 64 bits, with a carry out of bit 63.
+    pub(crate) fn uud_d_carry<F: Fn(U, U, D) -> (D, M) + Copy + 'static>(self, f: F) -> Handler {
+        self.bind(move |w, _, o| {
+            let a = w.fetch(0, &o.src[0]);
+            let b = w.fetch(1, &o.src[1]);
+            let s = w.fetch64(2, &o.src[2]);
+            let pairs = chunks(|c| f(w.chunk(a, c), w.chunk(b, c), w.chunk64(s, c)));
+            let carry = mask64(|c| pairs[c].1);
+            w.commit64(o.dst, pairs.map(|p| p.0));
+            w.set_scalar_pair(o.sdst, carry & w.exec);
+            Flow::Next
+        })
+    }
+
+    /// 32 bits of two sources, with a carry out.
+    pub(crate) fn carry_out<F: Fn(U, U) -> (U, M) + Copy + 'static>(self, f: F) -> Handler {
+        self.bind(move |w, _, o| {
+            let (a, b) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
+            let pairs = chunks(|c| f(w.chunk(a, c), w.chunk(b, c)));
+            let carry = mask64(|c| pairs[c].1);
+            let exec = w.exec;
+            if o.clamp {
+                w.commit(o.dst, pairs.map(|p| saturate(p, o.detail)));
+            } else {
+                w.commit(o.dst, pairs.map(|p| p.0));
+            }
+            w.set_scalar_pair(o.sdst, carry & exec);
+            Flow::Next
+        })
+    }
+
+    /// 32 bits of two sources and a carry in, with a carry out.
+    pub(crate) fn carry_in_out<F: Fn(U, U, U) -> (U, M) + Copy + 'static>(self, f: F) -> Handler {
+        self.bind(move |w, _, o| {
+            let (a, b) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
+            let carry_in = w.read64(&o.src[2]);
+            let pairs = chunks(|c| {
+                let carry = super::simd::chunk_mask(carry_in, c).select(U::splat(1), U::splat(0));
+                f(w.chunk(a, c), w.chunk(b, c), carry)
+            });
+            let carry = mask64(|c| pairs[c].1);
+            let exec = w.exec;
+            if o.clamp {
+                w.commit(o.dst, pairs.map(|p| saturate(p, o.detail)));
+            } else {
+                w.commit(o.dst, pairs.map(|p| p.0));
+            }
+            w.set_scalar_pair(o.sdst, carry & exec);
+            Flow::Next
+        })
+    }
+
+    /// A compare of 32-bit sources.
+    pub(crate) fn compare<F: Fn(U, U) -> M + Copy + 'static>(self, f: F) -> Handler {
+        self.bind(move |w, _, o| {
+            let (a, b) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
+            let mask = mask64(|c| f(w.chunk(a, c), w.chunk(b, c)));
+            set_mask(w, o, mask)
+        })
+    }
+
+    /// A compare of 64-bit sources.
+    pub(crate) fn compare64<F: Fn(D, D) -> Mask<i64, 16> + Copy + 'static>(self, f: F) -> Handler {
+        self.bind(move |w, _, o| {
+            let (a, b) = (w.fetch64(0, &o.src[0]), w.fetch64(1, &o.src[1]));
+            let mut mask = 0;
+            for c in 0..CHUNKS {
+                mask |= f(w.chunk64(a, c), w.chunk64(b, c)).to_bitmask() << (16 * c);
+            }
+            set_mask(w, o, mask)
+        })
+    }
+}
+
+/// Writes a compare's result; `detail` 1 makes it a `v_cmpx`, which writes `exec` too.
+#[inline(always)]
+pub(crate) fn set_mask(w: &mut Wave, o: &Operation, mask: u64) -> Flow {
+    let mask = mask & w.exec;
+    w.set_scalar_pair(o.dst, mask);
+    if o.detail == 1 {
+        w.exec = mask;
+    }
+    Flow::Next
+}
+
+/// The clamp of an integer addition (`detail` 0: to all ones) or subtraction (1: to 0).
+#[inline(always)]
+fn saturate((value, carry): (U, M), detail: u8) -> U {
+    carry.select(U::splat(if detail == 0 { !0 } else { 0 }), value)
+}
+
+/// Whether the wave's `vcc` holds lane `lane`'s bit.
+#[inline(always)]
+pub(crate) fn vcc(w: &Wave) -> u64 {
+    w.scalar_pair(VCC)
+}
+
+/// Sign extension of the low 16 bits.
+#[inline(always)]
+pub(crate) fn sext16(a: U) -> I {
+    (a.cast::<i32>() << I::splat(16)) >> I::splat(16)
+}
+
+/// Sign extension of the low 24 bits.
+#[inline(always)]
+pub(crate) fn sext24(a: U) -> I {
+    (a.cast::<i32>() << I::splat(8)) >> I::splat(8)
+}

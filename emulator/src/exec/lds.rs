@@ -1,0 +1,377 @@
+//! LDS operations, and the lane permutations that go through LDS hardware.
+
+use super::{
+    Context, Wave,
+    access::{self, Access},
+    atomic::{Atomic, apply32, apply64},
+    lanes::{Binder, chunks},
+    operation::{Flow, Handler, Operation},
+    simd::{CHUNKS, LANES, U},
+    wave::Lanes,
+};
+use crate::isa::Op;
+
+/// The handler of an LDS operation, if `op` is one.
+pub(crate) fn handler(b: Binder, op: Op) -> Option<Handler> {
+    let name = op.name().strip_prefix("ds_")?;
+    transfer(b, name)
+        .or_else(|| pairs(b, name))
+        .or_else(|| permute(b, name))
+        .or_else(|| atomic_handler(b, name))
+}
+
+/// Runs `f` on the lanes' LDS at `offset` bytes behind their addresses.
+#[inline(always)]
+fn visit(
+    w: &mut Wave,
+    c: &mut Context<'_>,
+    o: &Operation,
+    offset: u32,
+    bytes: u32,
+    write: bool,
+    f: impl FnOnce(&mut Wave, &Access),
+) -> Flow {
+    let exec = w.exec;
+    if exec == 0 {
+        return Flow::Next;
+    }
+    let address = w.fetch(0, &o.src[0]);
+    let addresses: [U; CHUNKS] = chunks(|c| w.chunk(address, c));
+    match access::lds(c, addresses, offset, exec, bytes, write) {
+        Ok(access) => {
+            f(w, &access);
+            Flow::Next
+        }
+        Err(flow) => flow,
+    }
+}
+
+impl Binder {
+    fn ds_load<const N: usize>(self) -> Handler {
+        self.bind(|w, c, o| {
+            visit(w, c, o, o.imm as u32, 4 * N as u32, false, |w, a| {
+                a.load::<N>(w, o.dst)
+            })
+        })
+    }
+
+    fn ds_store<const N: usize>(self) -> Handler {
+        self.bind(|w, c, o| {
+            visit(w, c, o, o.imm as u32, 4 * N as u32, true, |w, a| {
+                a.store::<N>(w, o.src[1].register);
+            })
+        })
+    }
+
+    fn ds_load_small<T, F>(self, f: F) -> Handler
+    where
+        T: Copy + 'static,
+        F: Fn(T, u32) -> u32 + Copy + 'static,
+    {
+        self.bind(move |w, c, o| {
+            visit(
+                w,
+                c,
+                o,
+                o.imm as u32,
+                size_of::<T>() as u32,
+                false,
+                |w, a| {
+                    a.load_small::<T>(w, o.dst, f);
+                },
+            )
+        })
+    }
+
+    fn ds_store_small<T, F>(self, f: F) -> Handler
+    where
+        T: Copy + 'static,
+        F: Fn(u32) -> T + Copy + 'static,
+    {
+        self.bind(move |w, c, o| {
+            visit(
+                w,
+                c,
+                o,
+                o.imm as u32,
+                size_of::<T>() as u32,
+                true,
+                |w, a| {
+                    a.store_small::<T>(w, o.src[1].register, f);
+                },
+            )
+        })
+    }
+
+    /// Two reads of `N` dwords, with offsets in units of `SCALE` bytes.
+    fn ds_load_pair<const N: usize, const SCALE: u32>(self) -> Handler {
+        self.bind(|w, c, o| {
+            // The address register may be a result: both addresses are made before the first load.
+            let address = w.fetch(0, &o.src[0]);
+            let addresses: [U; CHUNKS] = chunks(|c| w.chunk(address, c));
+            let exec = w.exec;
+            for (part, offset) in [o.imm as u32 & 0xff, o.imm as u32 >> 8 & 0xff]
+                .into_iter()
+                .enumerate()
+            {
+                match access::lds(c, addresses, offset * SCALE, exec, 4 * N as u32, false) {
+                    Ok(access) => access.load::<N>(w, o.dst + (part * N) as u16),
+                    Err(flow) => return flow,
+                }
+            }
+            Flow::Next
+        })
+    }
+
+    fn ds_store_pair<const N: usize, const SCALE: u32>(self) -> Handler {
+        self.bind(|w, c, o| {
+            let address = w.fetch(0, &o.src[0]);
+            let addresses: [U; CHUNKS] = chunks(|c| w.chunk(address, c));
+            let exec = w.exec;
+            for (part, offset) in [o.imm as u32 & 0xff, o.imm as u32 >> 8 & 0xff]
+                .into_iter()
+                .enumerate()
+            {
+                match access::lds(c, addresses, offset * SCALE, exec, 4 * N as u32, true) {
+                    Ok(access) => access.store::<N>(w, o.src[1 + part].register),
+                    Err(flow) => return flow,
+                }
+            }
+            Flow::Next
+        })
+    }
+}
+
+fn transfer(b: Binder, name: &str) -> Option<Handler> {
+    Some(match name {
+        "read_b32" => b.ds_load::<1>(),
+        "read_b64" => b.ds_load::<2>(),
+        "read_b96" => b.ds_load::<3>(),
+        "read_b128" => b.ds_load::<4>(),
+        "read_u8" => b.ds_load_small(|x: u8, _| u32::from(x)),
+        "read_i8" => b.ds_load_small(|x: i8, _| x as u32),
+        "read_u16" => b.ds_load_small(|x: u16, _| u32::from(x)),
+        "read_i16" => b.ds_load_small(|x: i16, _| x as u32),
+        "read_u8_d16" => b.ds_load_small(|x: u8, old| old & 0xffff_0000 | u32::from(x)),
+        "read_u8_d16_hi" => b.ds_load_small(|x: u8, old| old & 0xffff | u32::from(x) << 16),
+        "read_i8_d16" => b.ds_load_small(|x: i8, old| old & 0xffff_0000 | u32::from(x as u16)),
+        "read_i8_d16_hi" => b.ds_load_small(|x: i8, old| old & 0xffff | u32::from(x as u16) << 16),
+        "read_u16_d16" => b.ds_load_small(|x: u16, old| old & 0xffff_0000 | u32::from(x)),
+        "read_u16_d16_hi" => b.ds_load_small(|x: u16, old| old & 0xffff | u32::from(x) << 16),
+        "write_b32" => b.ds_store::<1>(),
+        "write_b64" => b.ds_store::<2>(),
+        "write_b96" => b.ds_store::<3>(),
+        "write_b128" => b.ds_store::<4>(),
+        "write_b8" => b.ds_store_small(|x| x as u8),
+        "write_b8_d16_hi" => b.ds_store_small(|x| (x >> 16) as u8),
+        "write_b16" => b.ds_store_small(|x| x as u16),
+        "write_b16_d16_hi" => b.ds_store_small(|x| (x >> 16) as u16),
+        "nop" => b.bind(|_, _, _| Flow::Next),
+        _ => return None,
+    })
+}
+
+fn pairs(b: Binder, name: &str) -> Option<Handler> {
+    Some(match name {
+        "read2_b32" => b.ds_load_pair::<1, 4>(),
+        "read2_b64" => b.ds_load_pair::<2, 8>(),
+        "read2st64_b32" => b.ds_load_pair::<1, 256>(),
+        "read2st64_b64" => b.ds_load_pair::<2, 512>(),
+        "write2_b32" => b.ds_store_pair::<1, 4>(),
+        "write2_b64" => b.ds_store_pair::<2, 8>(),
+        "write2st64_b32" => b.ds_store_pair::<1, 256>(),
+        "write2st64_b64" => b.ds_store_pair::<2, 512>(),
+        _ => return None,
+    })
+}
+
+fn permute(b: Binder, name: &str) -> Option<Handler> {
+    Some(match name {
+        // Backward: each lane reads the lane that its address names; inactive lanes give 0.
+        "bpermute_b32" => b.bind(|w, _, o| {
+            let (address, data) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
+            let values = Lanes(chunks(|c| w.chunk(data, c)));
+            let indices = Lanes(chunks(|c| w.chunk(address, c)));
+            let mut result = Lanes::splat(0);
+            for lane in 0..LANES {
+                let from = indices.as_array()[lane].wrapping_add(o.imm as u32) as usize / 4 % LANES;
+                if w.exec >> from & 1 == 1 {
+                    result.as_mut_array()[lane] = values.as_array()[from];
+                }
+            }
+            w.commit(o.dst, result.0);
+            Flow::Next
+        }),
+        // Forward: each active lane sends to the lane that its address names; the highest sender wins.
+        "permute_b32" => b.bind(|w, _, o| {
+            let (address, data) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
+            let values = Lanes(chunks(|c| w.chunk(data, c)));
+            let indices = Lanes(chunks(|c| w.chunk(address, c)));
+            let mut result = Lanes::splat(0);
+            for lane in (0..LANES).filter(|lane| w.exec >> lane & 1 == 1) {
+                let to = indices.as_array()[lane].wrapping_add(o.imm as u32) as usize / 4 % LANES;
+                result.as_mut_array()[to] = values.as_array()[lane];
+            }
+            w.commit(o.dst, result.0);
+            Flow::Next
+        }),
+        "swizzle_b32" => b.bind(|w, _, o| {
+            let data = w.fetch(0, &o.src[0]);
+            let values = Lanes(chunks(|c| w.chunk(data, c)));
+            let mut result = Lanes::splat(0);
+            for lane in 0..LANES {
+                let from = swizzled(lane, o.imm as usize & 0xffff);
+                if w.exec >> from & 1 == 1 {
+                    result.as_mut_array()[lane] = values.as_array()[from];
+                }
+            }
+            w.commit(o.dst, result.0);
+            Flow::Next
+        }),
+        _ => return None,
+    })
+}
+
+/// The lane that `ds_swizzle` reads for `lane`: within quads, or within 32 by and, or and xor masks,
+/// or by rotation.
+fn swizzled(lane: usize, offset: usize) -> usize {
+    if offset & 0xe000 == 0xc000 {
+        let (rotate, mask) = (offset >> 5 & 31, offset & 31);
+        let moved = if offset >> 10 & 1 == 1 {
+            lane + 32 - rotate
+        } else {
+            lane + rotate
+        };
+        lane & 32 | lane & mask | moved & 31 & !mask
+    } else if offset & 0x8000 != 0 {
+        lane & !3 | offset >> (2 * (lane & 3)) & 3
+    } else {
+        let (and, or, xor) = (offset & 31, offset >> 5 & 31, offset >> 10 & 31);
+        lane & 32 | ((lane & and | or) ^ xor) & 31
+    }
+}
+
+/// Which atomic operation an LDS mnemonic is, and whether it works on 64 bits.
+fn atomic_of(name: &str) -> Option<(Atomic, bool)> {
+    let name = name.replacen("_rtn", "", 1);
+    let (what, ty) = match name.strip_prefix("pk_add_") {
+        Some(ty) => ("pk_add", ty),
+        None => name.split_once('_')?,
+    };
+    let wide = ty.ends_with("64");
+    let atomic = match (what, ty) {
+        ("add", "u32" | "u64") => Atomic::Add,
+        ("sub", "u32" | "u64") => Atomic::Sub,
+        ("rsub", "u32" | "u64") => Atomic::ReverseSub,
+        ("inc", "u32" | "u64") => Atomic::Increment,
+        ("dec", "u32" | "u64") => Atomic::Decrement,
+        ("min", "i32" | "i64") => Atomic::SignedMin,
+        ("max", "i32" | "i64") => Atomic::SignedMax,
+        ("min", "u32" | "u64") => Atomic::UnsignedMin,
+        ("max", "u32" | "u64") => Atomic::UnsignedMax,
+        ("and", "b32" | "b64") => Atomic::And,
+        ("or", "b32" | "b64") => Atomic::Or,
+        ("xor", "b32" | "b64") => Atomic::Xor,
+        ("mskor", "b32" | "b64") => Atomic::MaskOr,
+        ("cmpst", "b32" | "b64") => Atomic::CompareSwap,
+        ("wrxchg", "b32" | "b64") => Atomic::Swap,
+        ("add", "f32") => Atomic::AddF32,
+        ("min", "f32") => Atomic::MinF32,
+        ("max", "f32") => Atomic::MaxF32,
+        ("add", "f64") => Atomic::AddF64,
+        ("min", "f64") => Atomic::MinF64,
+        ("max", "f64") => Atomic::MaxF64,
+        ("pk_add", "f16") => Atomic::PackedAddF16,
+        ("pk_add", "bf16") => Atomic::PackedAddBf16,
+        _ => return None,
+    };
+    Some((atomic, wide))
+}
+
+/// The `detail` of an LDS atomic.
+pub(crate) fn atomic_detail(op: Op) -> Option<u8> {
+    Some(atomic_of(op.name().strip_prefix("ds_")?)?.0 as u8)
+}
+
+fn atomic_handler(b: Binder, name: &str) -> Option<Handler> {
+    let (_, wide) = atomic_of(name)?;
+    Some(match (wide, name.contains("_rtn")) {
+        (false, false) => b.bind(|w, c, o| atomically::<false, false>(w, c, o)),
+        (false, true) => b.bind(|w, c, o| atomically::<false, true>(w, c, o)),
+        (true, false) => b.bind(|w, c, o| atomically::<true, false>(w, c, o)),
+        (true, true) => b.bind(|w, c, o| atomically::<true, true>(w, c, o)),
+    })
+}
+
+/// The waves of a workgroup take turns, so that plain reads and writes are atomic here.
+fn atomically<const WIDE: bool, const RETURN: bool>(
+    w: &mut Wave,
+    c: &mut Context<'_>,
+    o: &Operation,
+) -> Flow {
+    let atomic = Atomic::from_detail(o.detail);
+    let bytes = if WIDE { 8 } else { 4 };
+    visit(w, c, o, o.imm as u32, bytes, true, |w, access| {
+        access.each(|lane, address| {
+            let register = |w: &Wave, slot: usize, part: u16| {
+                w.lanes(o.src[slot].register + part).as_array()[lane]
+            };
+            // A compare-and-store has the value to compare first, the new value second.
+            let (new, other) = if atomic == Atomic::CompareSwap {
+                (2, 1)
+            } else {
+                (1, 2)
+            };
+            if WIDE {
+                let pair = |w: &Wave, slot: usize| {
+                    u64::from(register(w, slot, 0)) | u64::from(register(w, slot, 1)) << 32
+                };
+                // SAFETY: the lane is active, so that its bytes were checked.
+                let old: u64 = unsafe { access::read(address) };
+                let value = apply64(atomic, old, pair(w, new), pair(w, other));
+                // SAFETY: as above.
+                unsafe { access::write(address, value) };
+                if RETURN {
+                    w.lanes_mut(o.dst).as_mut_array()[lane] = old as u32;
+                    w.lanes_mut(o.dst + 1).as_mut_array()[lane] = (old >> 32) as u32;
+                }
+            } else {
+                // SAFETY: the lane is active, so that its bytes were checked.
+                let old: u32 = unsafe { access::read(address) };
+                let value = apply32(atomic, old, register(w, new, 0), register(w, other, 0));
+                // SAFETY: as above.
+                unsafe { access::write(address, value) };
+                if RETURN {
+                    w.lanes_mut(o.dst).as_mut_array()[lane] = old;
+                }
+            }
+        });
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::swizzled;
+
+    #[test]
+    fn swizzle_patterns() {
+        // Quad permutation 3, 2, 1, 0.
+        let reverse = 0x8000 | 0b00_01_10_11;
+        assert_eq!(
+            [0, 1, 2, 3, 36].map(|lane| swizzled(lane, reverse)),
+            [3, 2, 1, 0, 39]
+        );
+        // xor with 1 swaps neighbours, inside each half of the wave.
+        let swap = 1 << 10 | 31;
+        assert_eq!(
+            [0, 1, 30, 33].map(|lane| swizzled(lane, swap)),
+            [1, 0, 31, 32]
+        );
+        // Every lane of 32 reads lane 5.
+        let broadcast = 5 << 5;
+        assert_eq!(
+            [0, 31, 32, 63].map(|lane| swizzled(lane, broadcast)),
+            [5, 5, 37, 37]
+        );
+    }
+}

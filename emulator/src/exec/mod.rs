@@ -1,0 +1,140 @@
+//! Running wavefronts.
+//!
+//! An [`Instruction`](crate::isa::Instruction) is compiled once, when its code object is loaded, into an
+//! operation: a function and its resolved operands. A wave then runs from operation to operation until it
+//! ends, waits at a barrier, or faults. Operations work on all 64 lanes with host vectors.
+
+mod access;
+mod atomic;
+mod compare;
+mod compile;
+mod control;
+mod convert;
+mod extension;
+mod fault;
+mod float;
+mod float32;
+mod float64;
+mod global;
+mod half;
+mod integer;
+mod lanes;
+mod lds;
+mod mfma;
+mod observe;
+mod operation;
+mod packed;
+mod scalar;
+mod scalar_memory;
+mod simd;
+#[cfg(test)]
+mod tests;
+mod wave;
+
+pub use compile::{Code, Unsupported};
+pub use fault::{Fault, FaultKind};
+pub use observe::{Observer, Unobserved};
+pub use operation::Flow;
+pub use simd::SimdLevel;
+pub use wave::{Mode, Round, Wave};
+
+pub(crate) use wave::{ACCUMULATORS, Lanes, VCC};
+
+use crate::memory::{Reach, View};
+
+/// The aperture through which flat addresses reach LDS: addresses whose upper 32 bits are these.
+/// No host address has them, so that global memory and LDS cannot be mistaken for each other.
+pub(crate) const SHARED_APERTURE: u64 = 0x0001_0000_0000_0000;
+/// The aperture of private memory.
+pub(crate) const PRIVATE_APERTURE: u64 = 0x0002_0000_0000_0000;
+
+/// What the waves of one workgroup share while they run.
+pub struct Context<'a> {
+    pub(crate) code: &'a Code,
+    pub(crate) memory: &'a View,
+    /// Allocations that were found last, so that most accesses need no search.
+    pub(crate) recent: [Reach; 4],
+    pub(crate) lds: &'a mut [u8],
+    /// Why the last wave that returned [`Flow::Fault`] could not go on.
+    pub(crate) fault: Option<Box<Fault>>,
+}
+
+impl<'a> Context<'a> {
+    /// For a workgroup with its LDS.
+    pub fn new(code: &'a Code, memory: &'a View, lds: &'a mut [u8]) -> Self {
+        Context {
+            code,
+            memory,
+            recent: [Reach::NOTHING; 4],
+            lds,
+            fault: None,
+        }
+    }
+
+    #[cold]
+    pub(crate) fn fail(&mut self, kind: FaultKind) -> Flow {
+        self.fault = Some(Box::new(Fault { kind, operation: 0 }));
+        Flow::Fault
+    }
+}
+
+/// Why a wave came back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// It ended.
+    Ended,
+    /// It waits at a barrier.
+    Barrier,
+    /// It faulted; see [`Context::take_fault`].
+    Fault,
+    /// Its share of instructions is used up.
+    Budget,
+}
+
+impl Context<'_> {
+    /// The fault that a wave stopped with.
+    pub fn take_fault(&mut self) -> Option<Box<Fault>> {
+        self.fault.take()
+    }
+}
+
+/// Runs a wave for at most `budget` instructions, and takes from `budget` what it used.
+pub fn run<O: Observer>(
+    wave: &mut Wave,
+    context: &mut Context<'_>,
+    budget: &mut u64,
+    observer: &mut O,
+) -> Stop {
+    let code = context.code;
+    let mut left = *budget;
+    let stop = loop {
+        if left == 0 {
+            break Stop::Budget;
+        }
+        let index = wave.pc;
+        let Some(operation) = code.operations.get(index as usize) else {
+            context.fail(FaultKind::LeftCode);
+            break Stop::Fault;
+        };
+        if O::ACTIVE {
+            observer.before(wave, context, index);
+        }
+        wave.pc = index + 1;
+        left -= 1;
+        // SAFETY: `Code` was compiled for a level that this computer has.
+        let flow = unsafe { (operation.run)(wave, context, operation) };
+        match flow {
+            Flow::Next => {}
+            Flow::End => break Stop::Ended,
+            Flow::Barrier => break Stop::Barrier,
+            Flow::Fault => {
+                if let Some(fault) = &mut context.fault {
+                    fault.operation = index;
+                }
+                break Stop::Fault;
+            }
+        }
+    };
+    *budget = left;
+    stop
+}

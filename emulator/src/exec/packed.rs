@@ -1,0 +1,393 @@
+//! Packed operations of the vector unit (VOP3P without the matrix instructions): pairs of 16-bit
+//! values in a register, pairs of f32 in two, dot products, mixed-precision FMA.
+
+use std::simd::prelude::*;
+
+use rustc_apfloat::ieee::{Half, Single};
+
+use super::{
+    Wave,
+    float::{Arithmetic, Format, evaluate},
+    float32, half,
+    lanes::{Binder, chunks, sext16},
+    operation::{Flow, Handler, Operation},
+    simd::{CHUNKS, F, I, U},
+    wave::Fetched,
+};
+use crate::isa::Op;
+
+/// The handler of a packed operation with its slow-path code, if `op` is one.
+pub(crate) fn handler(b: Binder, op: Op) -> Option<(Handler, u8)> {
+    halves(b, op)
+        .or_else(|| singles(b, op))
+        .or_else(|| integers(b, op).map(|handler| (handler, 0)))
+        .or_else(|| dot(b, op).map(|handler| (handler, 0)))
+        .or_else(|| mixed(b, op).map(|handler| (handler, 0)))
+}
+
+/// The 16-bit halves of source `slot` that make the low and the high result, zero-extended.
+#[inline(always)]
+fn halves_of(o: &Operation, slot: usize, value: U) -> [U; 2] {
+    let high = value >> U::splat(16);
+    let low = value & U::splat(0xffff);
+    let pick = |select: u8| if select >> slot & 1 == 1 { high } else { low };
+    [pick(o.op_sel), pick(o.op_sel_hi)]
+}
+
+/// The same as f16 with their signs turned over where `neg_lo` and `neg_hi` say so.
+#[inline(always)]
+fn negated_halves(o: &Operation, slot: usize, value: U) -> [U; 2] {
+    let [low, high] = halves_of(o, slot, value);
+    let sign = |neg: u8| U::splat(u32::from(neg >> slot & 1) << 15);
+    [low ^ sign(o.neg), high ^ sign(o.neg_hi)]
+}
+
+#[inline(always)]
+fn pack(low: U, high: U) -> U {
+    (low & U::splat(0xffff)) | high << U::splat(16)
+}
+
+impl Binder {
+    /// f16 pairs; `f` computes bits of f16 from f32 values of the sources.
+    fn packed_f16<const N: usize, G>(self, f: G) -> Handler
+    where
+        G: Fn([F; N]) -> U + Copy + 'static,
+    {
+        self.bind(move |w, _, o| {
+            let s: [Fetched; N] = std::array::from_fn(|i| w.fetch(i as u16, &o.src[i]));
+            let plain = w.mode.plain16_64() && !o.clamp;
+            let settings = Half::settings(w.mode);
+            let what = Arithmetic::from_detail(o.detail);
+            let result = chunks(|c| {
+                let sources: [[U; 2]; N] =
+                    std::array::from_fn(|i| negated_halves(o, i, w.chunk(s[i], c)));
+                let [low, high] = [0, 1].map(|part| {
+                    let fast = f(std::array::from_fn(|i| half::to_f32(sources[i][part])));
+                    let nan = (fast & U::splat(0x7fff)).simd_gt(U::splat(0x7c00));
+                    if plain && !nan.any() {
+                        fast
+                    } else {
+                        U::from_array(std::array::from_fn(|lane| {
+                            let mut bits = [0; 3];
+                            for i in 0..N {
+                                bits[i] = u64::from(sources[i][part][lane]);
+                            }
+                            let value = evaluate::<Half>(what, bits, settings);
+                            super::float::modify_result::<Half>(value, 0, o.clamp, settings) as u32
+                        }))
+                    }
+                });
+                pack(low, high)
+            });
+            w.commit(o.dst, result);
+            Flow::Next
+        })
+    }
+
+    /// f32 pairs in pairs of registers; the sources' parts are picked as with halves.
+    fn packed_f32<const N: usize, G>(self, f: G) -> Handler
+    where
+        G: Fn([F; N]) -> F + Copy + 'static,
+    {
+        self.bind(move |w, _, o| {
+            let s: [[Fetched; 2]; N] = std::array::from_fn(|i| w.fetch64(i as u16, &o.src[i]));
+            let part = |w: &Wave, select: u8, neg: u8| -> [U; CHUNKS] {
+                let source = |i: usize, c: usize| {
+                    let bits = w.chunk(s[i][usize::from(select >> i & 1)], c);
+                    F::from_bits(bits ^ U::splat(u32::from(neg >> i & 1) << 31))
+                };
+                let fast: [F; CHUNKS] = chunks(|c| f(std::array::from_fn(|i| source(i, c))));
+                let nan = fast.iter().any(|r| r.is_nan().any());
+                if w.mode.plain32() && !nan {
+                    return fast.map(|r| float32::clamped(o, r).to_bits());
+                }
+                let settings = Single::settings(w.mode);
+                let what = Arithmetic::from_detail(o.detail);
+                chunks(|c| {
+                    U::from_array(std::array::from_fn(|lane| {
+                        let mut bits = [0; 3];
+                        for i in 0..N {
+                            bits[i] = u64::from(source(i, c).to_bits()[lane]);
+                        }
+                        let value = evaluate::<Single>(what, bits, settings);
+                        super::float::modify_result::<Single>(value, 0, o.clamp, settings) as u32
+                    }))
+                })
+            };
+            let low = part(w, o.op_sel, o.neg);
+            let high = part(w, o.op_sel_hi, o.neg_hi);
+            w.commit(o.dst, low);
+            w.commit(o.dst + 1, high);
+            Flow::Next
+        })
+    }
+
+    /// 16-bit integer pairs; `f` gets the sources zero-extended and whether to clamp.
+    fn packed_integers<const N: usize, G>(self, f: G) -> Handler
+    where
+        G: Fn([U; N], bool) -> U + Copy + 'static,
+    {
+        self.bind(move |w, _, o| {
+            let s: [Fetched; N] = std::array::from_fn(|i| w.fetch(i as u16, &o.src[i]));
+            let result = chunks(|c| {
+                let sources: [[U; 2]; N] =
+                    std::array::from_fn(|i| halves_of(o, i, w.chunk(s[i], c)));
+                let [low, high] =
+                    [0, 1].map(|part| f(std::array::from_fn(|i| sources[i][part]), o.clamp));
+                pack(low, high)
+            });
+            w.commit(o.dst, result);
+            Flow::Next
+        })
+    }
+
+    /// 32 bits of three sources with the first two's parts unpacked by `f`.
+    fn dot3<G: Fn(&Operation, U, U, U) -> U + Copy + 'static>(self, f: G) -> Handler {
+        self.bind(move |w, _, o| {
+            let (a, b) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
+            let s = w.fetch(2, &o.src[2]);
+            let result = chunks(|c| f(o, w.chunk(a, c), w.chunk(b, c), w.chunk(s, c)));
+            w.commit(o.dst, result);
+            Flow::Next
+        })
+    }
+}
+
+fn halves(b: Binder, op: Op) -> Option<(Handler, u8)> {
+    let (handler, what) = match op {
+        Op::v_pk_fma_f16 | Op::v_pk_fmac_f16 => (
+            b.packed_f16(|[x, y, z]| half::fma(x, y, z)),
+            Arithmetic::Fma,
+        ),
+        Op::v_pk_add_f16 => (
+            b.packed_f16(|[x, y]| half::from_f32(x + y)),
+            Arithmetic::Add,
+        ),
+        Op::v_pk_mul_f16 => (
+            b.packed_f16(|[x, y]| half::from_f32(x * y)),
+            Arithmetic::Mul,
+        ),
+        Op::v_pk_min_f16 => (
+            b.packed_f16(|[x, y]| half::from_f32(half::min2(x, y))),
+            Arithmetic::Min,
+        ),
+        Op::v_pk_max_f16 => (
+            b.packed_f16(|[x, y]| half::from_f32(half::max2(x, y))),
+            Arithmetic::Max,
+        ),
+        _ => return None,
+    };
+    Some((handler, what as u8))
+}
+
+fn singles(b: Binder, op: Op) -> Option<(Handler, u8)> {
+    use std::simd::StdFloat;
+    let (handler, what) = match op {
+        Op::v_pk_fma_f32 => (b.packed_f32(|[x, y, z]| x.mul_add(y, z)), Arithmetic::Fma),
+        Op::v_pk_mul_f32 => (b.packed_f32(|[x, y]| x * y), Arithmetic::Mul),
+        Op::v_pk_add_f32 => (b.packed_f32(|[x, y]| x + y), Arithmetic::Add),
+        Op::v_pk_mov_b32 => (
+            b.bind(|w, _, o| {
+                let (x, y) = (w.fetch64(0, &o.src[0]), w.fetch64(1, &o.src[1]));
+                let (low, high) = (
+                    x[usize::from(o.op_sel & 1)],
+                    y[usize::from(o.op_sel >> 1 & 1)],
+                );
+                let low = chunks(|c| w.chunk(low, c));
+                let high = chunks(|c| w.chunk(high, c));
+                w.commit(o.dst, low);
+                w.commit(o.dst + 1, high);
+                Flow::Next
+            }),
+            Arithmetic::Add,
+        ),
+        _ => return None,
+    };
+    Some((handler, what as u8))
+}
+
+#[inline(always)]
+fn clamp16(value: I, clamp: bool, low: i32, high: i32) -> U {
+    let value = if clamp {
+        value.simd_clamp(I::splat(low), I::splat(high))
+    } else {
+        value
+    };
+    value.cast::<u32>()
+}
+
+fn integers(b: Binder, op: Op) -> Option<Handler> {
+    Some(match op {
+        Op::v_pk_mad_i16 => b.packed_integers(|[x, y, z], clamp| {
+            clamp16(sext16(x) * sext16(y) + sext16(z), clamp, -0x8000, 0x7fff)
+        }),
+        Op::v_pk_mad_u16 => b.packed_integers(|[x, y, z], clamp| {
+            let exact = x.cast::<u64>() * y.cast::<u64>() + z.cast::<u64>();
+            exact
+                .simd_min(Simd::splat(if clamp { 0xffff } else { u64::MAX }))
+                .cast::<u32>()
+        }),
+        Op::v_pk_mul_lo_u16 => b.packed_integers(|[x, y], _| x * y),
+        Op::v_pk_add_i16 => b.packed_integers(|[x, y], clamp| {
+            clamp16(sext16(x) + sext16(y), clamp, -0x8000, 0x7fff)
+        }),
+        Op::v_pk_sub_i16 => b.packed_integers(|[x, y], clamp| {
+            clamp16(sext16(x) - sext16(y), clamp, -0x8000, 0x7fff)
+        }),
+        Op::v_pk_add_u16 => {
+            b.packed_integers(|[x, y], clamp| clamp16((x + y).cast::<i32>(), clamp, 0, 0xffff))
+        }
+        Op::v_pk_sub_u16 => b.packed_integers(|[x, y], clamp| {
+            clamp16(x.cast::<i32>() - y.cast::<i32>(), clamp, 0, 0xffff)
+        }),
+        Op::v_pk_lshlrev_b16 => b.packed_integers(|[x, y], _| y << (x & U::splat(15))),
+        Op::v_pk_lshrrev_b16 => b.packed_integers(|[x, y], _| y >> (x & U::splat(15))),
+        Op::v_pk_ashrrev_i16 => b.packed_integers(|[x, y], _| {
+            (sext16(y) >> (x & U::splat(15)).cast::<i32>()).cast::<u32>()
+        }),
+        Op::v_pk_max_i16 => {
+            b.packed_integers(|[x, y], _| sext16(x).simd_max(sext16(y)).cast::<u32>())
+        }
+        Op::v_pk_min_i16 => {
+            b.packed_integers(|[x, y], _| sext16(x).simd_min(sext16(y)).cast::<u32>())
+        }
+        Op::v_pk_max_u16 => b.packed_integers(|[x, y], _| x.simd_max(y)),
+        Op::v_pk_min_u16 => b.packed_integers(|[x, y], _| x.simd_min(y)),
+        _ => return None,
+    })
+}
+
+/// Part `index` of `bits` bits, sign-extended.
+#[inline(always)]
+fn signed_part(value: U, index: u32, bits: u32) -> I {
+    (value << U::splat(32 - bits * (index + 1))).cast::<i32>() >> I::splat(32 - bits as i32)
+}
+
+#[inline(always)]
+fn unsigned_part(value: U, index: u32, bits: u32) -> U {
+    (value << U::splat(32 - bits * (index + 1))) >> U::splat(32 - bits)
+}
+
+#[inline(always)]
+fn signed_dot(x: U, y: U, z: U, bits: u32, clamp: bool) -> U {
+    let mut sum = z.cast::<i32>().cast::<i64>();
+    for part in 0..32 / bits {
+        let product = signed_part(x, part, bits) * signed_part(y, part, bits);
+        sum += product.cast::<i64>();
+    }
+    if clamp {
+        sum = sum.simd_clamp(
+            Simd::splat(i64::from(i32::MIN)),
+            Simd::splat(i64::from(i32::MAX)),
+        );
+    }
+    sum.cast::<u32>()
+}
+
+#[inline(always)]
+fn unsigned_dot(x: U, y: U, z: U, bits: u32, clamp: bool) -> U {
+    let mut sum = z.cast::<u64>();
+    for part in 0..32 / bits {
+        let product = unsigned_part(x, part, bits) * unsigned_part(y, part, bits);
+        sum += product.cast::<u64>();
+    }
+    if clamp {
+        sum = sum.simd_min(Simd::splat(u64::from(u32::MAX)));
+    }
+    sum.cast::<u32>()
+}
+
+fn dot(b: Binder, op: Op) -> Option<Handler> {
+    Some(match op {
+        Op::v_dot2_i32_i16 | Op::v_dot2c_i32_i16 => {
+            b.dot3(|o, x, y, z| signed_dot(x, y, z, 16, o.clamp))
+        }
+        Op::v_dot4_i32_i8 | Op::v_dot4c_i32_i8 => {
+            b.dot3(|o, x, y, z| signed_dot(x, y, z, 8, o.clamp))
+        }
+        Op::v_dot8_i32_i4 | Op::v_dot8c_i32_i4 => {
+            b.dot3(|o, x, y, z| signed_dot(x, y, z, 4, o.clamp))
+        }
+        Op::v_dot2_u32_u16 => b.dot3(|o, x, y, z| unsigned_dot(x, y, z, 16, o.clamp)),
+        Op::v_dot4_u32_u8 => b.dot3(|o, x, y, z| unsigned_dot(x, y, z, 8, o.clamp)),
+        Op::v_dot8_u32_u4 => b.dot3(|o, x, y, z| unsigned_dot(x, y, z, 4, o.clamp)),
+        // Products of f16 are exact in f32; the sums round one after the other, as AMD's text has it.
+        Op::v_dot2_f32_f16 | Op::v_dot2c_f32_f16 => b.dot3(|o, x, y, z| {
+            let p = negated_or_plain(o, 0, x).map(half::to_f32);
+            let q = negated_or_plain(o, 1, y).map(half::to_f32);
+            let sum = F::from_bits(z ^ U::splat(u32::from(o.neg >> 2 & 1) << 31));
+            let total = sum + p[0] * q[0] + p[1] * q[1];
+            float32::clamped(o, float32::settled(total, [p[0], q[0], p[1], q[1], sum])).to_bits()
+        }),
+        Op::v_dot2_f32_bf16 | Op::v_dot2c_f32_bf16 => b.dot3(|o, x, y, z| {
+            let single = |bits: U| F::from_bits(bits << U::splat(16));
+            let p = negated_or_plain(o, 0, x).map(single);
+            let q = negated_or_plain(o, 1, y).map(single);
+            let sum = F::from_bits(z ^ U::splat(u32::from(o.neg >> 2 & 1) << 31));
+            let total = p[0] * q[0] + p[1] * q[1] + sum;
+            float32::clamped(o, float32::settled(total, [p[0], q[0], p[1], q[1], sum])).to_bits()
+        }),
+        _ => return None,
+    })
+}
+
+/// Halves of a dot product's source: the short encodings have no modifiers and take both in order.
+#[inline(always)]
+fn negated_or_plain(o: &Operation, slot: usize, value: U) -> [U; 2] {
+    if o.op_sel_hi == 0 && o.op_sel == 0 && o.control[0] == 1 {
+        [value & U::splat(0xffff), value >> U::splat(16)]
+    } else {
+        negated_halves(o, slot, value)
+    }
+}
+
+/// Mixed precision: each source is f32, or f16 in the half that `op_sel` names where `op_sel_hi` is set.
+fn mixed(b: Binder, op: Op) -> Option<Handler> {
+    fn sum(w: &mut Wave, o: &Operation) -> [F; CHUNKS] {
+        use std::simd::StdFloat;
+        let s: [Fetched; 3] = std::array::from_fn(|i| w.fetch(i as u16, &o.src[i]));
+        chunks(|c| {
+            let [x, y, z] = std::array::from_fn(|i| {
+                let bits = w.chunk(s[i], c);
+                let value = if o.op_sel_hi >> i & 1 == 0 {
+                    F::from_bits(bits)
+                } else if o.op_sel >> i & 1 == 1 {
+                    half::to_f32(bits >> U::splat(16))
+                } else {
+                    half::to_f32(bits)
+                };
+                // `abs` stands where packed operations have `neg_hi`.
+                let value = if o.neg_hi >> i & 1 == 1 {
+                    value.abs()
+                } else {
+                    value
+                };
+                if o.neg >> i & 1 == 1 { -value } else { value }
+            });
+            float32::clamped(o, float32::settled(x.mul_add(y, z), [x, y, z]))
+        })
+    }
+    Some(match op {
+        Op::v_mad_mix_f32 => b.bind(|w, _, o| {
+            let result = sum(w, o);
+            w.commit(o.dst, result.map(|r| r.to_bits()));
+            Flow::Next
+        }),
+        Op::v_mad_mixlo_f16 => b.bind(|w, _, o| {
+            let result = sum(w, o);
+            let old = w.lanes(o.dst).0;
+            let merged = chunks(|c| half::from_f32(result[c]) | (old[c] & U::splat(0xffff_0000)));
+            w.commit(o.dst, merged);
+            Flow::Next
+        }),
+        Op::v_mad_mixhi_f16 => b.bind(|w, _, o| {
+            let result = sum(w, o);
+            let old = w.lanes(o.dst).0;
+            let merged =
+                chunks(|c| half::from_f32(result[c]) << U::splat(16) | (old[c] & U::splat(0xffff)));
+            w.commit(o.dst, merged);
+            Flow::Next
+        }),
+        _ => return None,
+    })
+}

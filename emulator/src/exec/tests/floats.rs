@@ -1,0 +1,282 @@
+//! f32 and f64 arithmetic in the default MODE.
+
+use ferrowave_code_object::Gpu;
+
+use super::{Check, Values, d, f, nan32, nan64};
+
+fn low(sources: &[u64]) -> Vec<u32> {
+    sources.iter().map(|&s| s as u32).collect()
+}
+
+/// AMD's minimum or maximum: signalling NaNs are quieted, quiet ones lose, −0 < +0.
+fn extreme(a: u64, b: u64, smaller: bool) -> u64 {
+    let (x, y) = (a as u32, b as u32);
+    let nan = |s: u32| s & 0x7fff_ffff > 0x7f80_0000;
+    let signalling = |s: u32| nan(s) && s & 0x40_0000 == 0;
+    u64::from(if signalling(x) {
+        x | 0x40_0000
+    } else if signalling(y) {
+        y | 0x40_0000
+    } else if nan(x) {
+        y
+    } else if nan(y) {
+        x
+    } else {
+        // IEEE's total order of numbers.
+        let first = f(a).total_cmp(&f(b)).is_lt() == smaller;
+        if first { x } else { y }
+    })
+}
+
+#[test]
+fn sums_and_products() {
+    let check = |text| Check::new(text, Values::F32);
+    check("v_add_f32_e32 v6, v0, v2").run(|[a, b, ..]| nan32(f(a) + f(b), &low(&[a, b])));
+    check("v_sub_f32_e32 v6, v0, v2").run(|[a, b, ..]| nan32(f(a) - f(b), &low(&[a, b])));
+    check("v_subrev_f32_e32 v6, v0, v2").run(|[a, b, ..]| nan32(f(b) - f(a), &low(&[a, b])));
+    check("v_mul_f32_e32 v6, v0, v2").run(|[a, b, ..]| nan32(f(a) * f(b), &low(&[a, b])));
+    check("v_mul_f32_e32 v6, 2.0, v2").run(|[_, b, ..]| nan32(2.0 * f(b), &low(&[b])));
+    check("v_fma_f32 v6, v0, v2, v4")
+        .run(|[a, b, c, _]| nan32(f(a).mul_add(f(b), f(c)), &low(&[a, b, c])));
+    check("v_fmac_f32_e32 v6, v0, v2")
+        .run(|[a, b, _, old]| nan32(f(a).mul_add(f(b), f(old)), &low(&[a, b, old])));
+    check("v_fmac_f32_e64 v6, -v0, |v2|").run(|[a, b, _, old]| {
+        let (a, b) = (a ^ 0x8000_0000, b & 0x7fff_ffff);
+        nan32(f(a).mul_add(f(b), f(old)), &low(&[a, b, old]))
+    });
+    check("v_fmaak_f32 v6, v0, v2, 0x40490fdb")
+        .run(|[a, b, ..]| nan32(f(a).mul_add(f(b), f(0x4049_0fdb)), &low(&[a, b])));
+    check("v_fmamk_f32 v6, v0, 0x40490fdb, v2")
+        .run(|[a, b, ..]| nan32(f(a).mul_add(f(0x4049_0fdb), f(b)), &low(&[a, b])));
+    check("v_mul_legacy_f32 v6, v0, v2").run(|[a, b, ..]| {
+        if f(a) == 0.0 || f(b) == 0.0 {
+            0
+        } else {
+            nan32(f(a) * f(b), &low(&[a, b]))
+        }
+    });
+}
+
+#[test]
+fn extremes() {
+    let check = |text| Check::new(text, Values::F32);
+    check("v_min_f32_e32 v6, v0, v2").run(|[a, b, ..]| extreme(a, b, true));
+    check("v_max_f32_e32 v6, v0, v2").run(|[a, b, ..]| extreme(a, b, false));
+    check("v_min3_f32 v6, v0, v2, v4").run(|[a, b, c, _]| extreme(extreme(a, b, true), c, true));
+    check("v_max3_f32 v6, v0, v2, v4").run(|[a, b, c, _]| extreme(extreme(a, b, false), c, false));
+    check("v_med3_f32 v6, v0, v2, v4").run(|[a, b, c, _]| {
+        if [a, b, c].iter().any(|&s| f(s).is_nan()) {
+            return extreme(extreme(a, b, true), c, true);
+        }
+        let max = f(extreme(extreme(a, b, false), c, false));
+        if f(a) == max {
+            extreme(b, c, false)
+        } else if f(b) == max {
+            extreme(a, c, false)
+        } else {
+            extreme(a, b, false)
+        }
+    });
+}
+
+#[test]
+fn modifiers() {
+    let check = |text| Check::new(text, Values::F32);
+    check("v_add_f32_e64 v6, |v0|, -v2").run(|[a, b, ..]| {
+        let (a, b) = (a & 0x7fff_ffff, b ^ 0x8000_0000);
+        nan32(f(a) + f(b), &low(&[a, b]))
+    });
+    check("v_add_f32_e64 v6, -|v0|, v2 clamp").run(|[a, b, ..]| {
+        let sum = f(a | 0x8000_0000) + f(b);
+        // DX10 clamp: NaN is 0.
+        u64::from(if sum > 0.0 { sum.min(1.0).to_bits() } else { 0 })
+    });
+    // While denormals are kept the hardware has no output multiplier.
+    check("v_mul_f32_e64 v6, v0, v2 mul:2").run(|[a, b, ..]| nan32(f(a) * f(b), &low(&[a, b])));
+}
+
+#[test]
+fn rounding_to_integers() {
+    let check = |text| Check::new(text, Values::F32);
+    check("v_trunc_f32_e32 v6, v0").run(|[a, ..]| nan32(f(a).trunc(), &low(&[a])));
+    check("v_ceil_f32_e32 v6, v0").run(|[a, ..]| nan32(f(a).ceil(), &low(&[a])));
+    check("v_floor_f32_e32 v6, v0").run(|[a, ..]| nan32(f(a).floor(), &low(&[a])));
+    check("v_rndne_f32_e32 v6, v0").run(|[a, ..]| nan32(f(a).round_ties_even(), &low(&[a])));
+    let wide = |text| Check::new(text, Values::F64).wide();
+    wide("v_trunc_f64_e32 v[6:7], v[0:1]").run(|[a, ..]| nan64(d(a).trunc(), &[a]));
+    wide("v_ceil_f64_e32 v[6:7], v[0:1]").run(|[a, ..]| nan64(d(a).ceil(), &[a]));
+    wide("v_floor_f64_e32 v[6:7], v[0:1]").run(|[a, ..]| nan64(d(a).floor(), &[a]));
+    wide("v_rndne_f64_e32 v[6:7], v[0:1]").run(|[a, ..]| nan64(d(a).round_ties_even(), &[a]));
+}
+
+#[test]
+fn sixty_four_bits() {
+    let check = |text| Check::new(text, Values::F64).wide();
+    check("v_add_f64 v[6:7], v[0:1], v[2:3]").run(|[a, b, ..]| nan64(d(a) + d(b), &[a, b]));
+    check("v_add_f64 v[6:7], v[0:1], 0.5").run(|[a, ..]| nan64(d(a) + 0.5, &[a]));
+    check("v_mul_f64 v[6:7], v[0:1], -v[2:3]")
+        .run(|[a, b, ..]| nan64(d(a) * d(b ^ 1 << 63), &[a, b ^ 1 << 63]));
+    check("v_fma_f64 v[6:7], v[0:1], v[2:3], v[4:5]")
+        .run(|[a, b, c, _]| nan64(d(a).mul_add(d(b), d(c)), &[a, b, c]));
+    check("v_fmac_f64_e32 v[6:7], v[0:1], v[2:3]")
+        .gpu(Gpu::Gfx90a)
+        .run(|[a, b, _, old]| nan64(d(a).mul_add(d(b), d(old)), &[a, b, old]));
+    check("v_max_f64 v[6:7], v[0:1], v[2:3]").run(|[a, b, ..]| {
+        let signalling = |s: u64| d(s).is_nan() && s & 0x8_0000_0000_0000 == 0;
+        if signalling(a) {
+            a | 0x8_0000_0000_0000
+        } else if signalling(b) {
+            b | 0x8_0000_0000_0000
+        } else if d(a).is_nan() {
+            b
+        } else if d(b).is_nan() || d(a).total_cmp(&d(b)).is_gt() {
+            a
+        } else {
+            b
+        }
+    });
+}
+
+/// The transcendental unit is good to about an ulp, and takes denormals for zeros.
+#[test]
+fn approximations_are_within_an_ulp() {
+    let close = |text: &str, exact: fn(f64) -> f64, domain: fn(f32) -> bool| {
+        let bench = super::Bench::new(Gpu::Gfx942, &[text]);
+        for level in bench.levels() {
+            let mut wave = super::wave();
+            let mut random = super::Random(11);
+            for lane in 0..64 {
+                let value = loop {
+                    let bits = Values::F32.draw(&mut random) as u32;
+                    if domain(f32::from_bits(bits)) {
+                        break bits;
+                    }
+                };
+                wave.lanes_mut(0).as_mut_array()[lane] = value;
+            }
+            bench.step(level, 0, &mut wave);
+            for lane in 0..64 {
+                let x = f32::from_bits(wave.lanes(0).as_array()[lane]);
+                let result = f32::from_bits(wave.lanes(6).as_array()[lane]);
+                let exact = exact(f64::from(x));
+                let ulp = f64::from((exact as f32).abs().max(f32::MIN_POSITIVE)) * 2_f64.powi(-23);
+                assert!(
+                    (f64::from(result) - exact).abs() <= ulp,
+                    "{text}: {x:e} gives {result:e}, not {exact:e}"
+                );
+            }
+        }
+    };
+    let normal = |x: f32| x.is_normal() && x.abs() < 1e6;
+    let positive = |x: f32| x.is_normal() && x > 0.0 && x < 1e30;
+    close("v_rcp_f32_e32 v6, v0", |x| 1.0 / x, normal);
+    close("v_sqrt_f32_e32 v6, v0", f64::sqrt, positive);
+    close("v_rsq_f32_e32 v6, v0", |x| 1.0 / x.sqrt(), positive);
+    close("v_exp_f32_e32 v6, v0", f64::exp2, |x| {
+        x.is_normal() && x.abs() < 100.0
+    });
+    close("v_log_f32_e32 v6, v0", f64::log2, positive);
+    close("v_fract_f32_e32 v6, v0", |x| x - x.floor(), normal);
+}
+
+/// A division as the compiler expands it comes out correctly rounded.
+#[test]
+fn expanded_division() {
+    let lines = [
+        "v_div_scale_f32 v8, s[0:1], v2, v2, v0",
+        "v_div_scale_f32 v9, vcc, v0, v2, v0",
+        "v_rcp_f32_e32 v10, v8",
+        "v_fma_f32 v11, -v8, v10, 1.0",
+        "v_fma_f32 v10, v11, v10, v10",
+        "v_mul_f32_e32 v11, v9, v10",
+        "v_fma_f32 v12, -v8, v11, v9",
+        "v_fma_f32 v11, v12, v10, v11",
+        "v_fma_f32 v12, -v8, v11, v9",
+        "v_div_fmas_f32 v12, v12, v10, v11",
+        "v_div_fixup_f32 v6, v12, v2, v0",
+    ];
+    let bench = super::Bench::new(Gpu::Gfx942, &lines);
+    for level in bench.levels() {
+        let mut random = super::Random(5);
+        for _ in 0..40 {
+            let mut wave = super::wave();
+            for lane in 0..64 {
+                for register in [0, 2] {
+                    // All exponents, denormals and specials too.
+                    let bits = random.next();
+                    let value = if bits & 7 == 0 {
+                        Values::F32.draw(&mut random) as u32
+                    } else {
+                        bits as u32
+                    };
+                    wave.lanes_mut(register).as_mut_array()[lane] = value;
+                }
+            }
+            for index in 0..lines.len() {
+                bench.step(level, index, &mut wave);
+            }
+            for lane in 0..64 {
+                let [n, m] = [0, 2].map(|r| f32::from_bits(wave.lanes(r).as_array()[lane]));
+                let result = f32::from_bits(wave.lanes(6).as_array()[lane]);
+                let exact = n / m;
+                assert!(
+                    result.to_bits() == exact.to_bits() || result.is_nan() && exact.is_nan(),
+                    "{n:e} / {m:e} = {exact:e}, not {result:e}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn scaling_by_powers_of_two() {
+    Check::new("v_ldexp_f32 v6, v0, v2", Values::F32).run(|[a, b, ..]| {
+        let exponent = (b as u32 as i32).clamp(-1000, 1000);
+        nan32(
+            (d(f64::from(f(a)).to_bits()) * 2_f64.powi(exponent)) as f32,
+            &low(&[a]),
+        )
+    });
+    Check::new("v_frexp_exp_i32_f32_e32 v6, v0", Values::F32).run(|[a, ..]| {
+        let x = f64::from(f(a)).abs();
+        if x == 0.0 || !x.is_finite() {
+            return 0;
+        }
+        // x = m · 2^e with m in [1/2, 1).
+        let exponent = (x.to_bits() >> 52) as i64 - 1022;
+        exponent as u64
+    });
+    Check::new("v_frexp_mant_f32_e32 v6, v0", Values::F32).run(|[a, ..]| {
+        let x = f64::from(f(a));
+        if x == 0.0 || !x.is_finite() {
+            return nan32(f(a), &low(&[a]));
+        }
+        let mantissa = f64::from_bits(x.to_bits() & !(0x7ff << 52) | 1022 << 52);
+        u64::from((mantissa as f32).to_bits())
+    });
+}
+
+#[test]
+fn packed_singles() {
+    let part = |x: u64, high: bool| if high { x >> 32 } else { x & 0xffff_ffff };
+    let check = |text| Check::new(text, Values::Integer).wide().gpu(Gpu::Gfx90a);
+    // Random bits are floats of all sizes.
+    check("v_pk_fma_f32 v[6:7], v[0:1], v[2:3], v[4:5]").run(|[a, b, c, _]| {
+        let one = |h| {
+            let [x, y, z] = [a, b, c].map(|s| part(s, h));
+            nan32(f(x).mul_add(f(y), f(z)), &low(&[x, y, z]))
+        };
+        one(false) | one(true) << 32
+    });
+    check("v_pk_mul_f32 v[6:7], v[0:1], v[2:3] op_sel_hi:[0,1]").run(|[a, b, ..]| {
+        let one = |x, y| nan32(f(x) * f(y), &low(&[x, y]));
+        one(part(a, false), part(b, false)) | one(part(a, false), part(b, true)) << 32
+    });
+    check("v_pk_add_f32 v[6:7], v[0:1], v[2:3] op_sel:[1,0] op_sel_hi:[0,1] neg_lo:[0,1] neg_hi:[1,0]")
+        .run(|[a, b, ..]| {
+            let sign = 0x8000_0000;
+            let (x, y) = (part(a, true), part(b, false) ^ sign);
+            let (u, v) = (part(a, false) ^ sign, part(b, true));
+            nan32(f(x) + f(y), &low(&[x, y])) | nan32(f(u) + f(v), &low(&[u, v])) << 32
+        });
+}

@@ -1,0 +1,177 @@
+//! f16, 16-bit integers and packed pairs of them.
+
+use ferrowave_code_object::Gpu;
+
+use super::{Check, Values};
+
+fn h(bits: u64) -> f16 {
+    f16::from_bits(bits as u16)
+}
+
+/// A GPU's NaN rules on the result that the host computed.
+fn nan16(result: f16, sources: &[u64]) -> u64 {
+    let source = sources.iter().find(|&&s| s & 0x7fff > 0x7c00);
+    match source {
+        Some(nan) => nan & 0xffff | 0x200,
+        None if result.is_nan() => 0x7e00,
+        None => u64::from(result.to_bits()),
+    }
+}
+
+/// The exact sum of a product, rounded once: f64 holds it where exponents are near, as here.
+fn fma(a: u64, b: u64, c: u64) -> u64 {
+    let exact = (h(a) as f64) * (h(b) as f64) + (h(c) as f64);
+    nan16(exact as f16, &[a, b, c])
+}
+
+#[test]
+fn arithmetic() {
+    let check = |text| Check::new(text, Values::F16);
+    check("v_add_f16_e32 v6, v0, v2").run(|[a, b, ..]| nan16(h(a) + h(b), &[a, b]));
+    check("v_sub_f16_e32 v6, v0, v2").run(|[a, b, ..]| nan16(h(a) - h(b), &[a, b]));
+    check("v_mul_f16_e32 v6, v0, v2").run(|[a, b, ..]| nan16(h(a) * h(b), &[a, b]));
+    check("v_mul_f16_e64 v6, -v0, |v2|").run(|[a, b, ..]| {
+        let (a, b) = (a ^ 0x8000, b & 0x7fff);
+        nan16(h(a) * h(b), &[a, b])
+    });
+    // The multiply-add came with gfx9 and leaves the other half alone.
+    check("v_fma_f16 v6, v0, v2, v4").run(|[a, b, c, old]| fma(a, b, c) | old & 0xffff_0000);
+    check("v_fma_f16 v6, v0, v2, v4 op_sel:[0,0,0,1]")
+        .run(|[a, b, c, old]| fma(a, b, c) << 16 | old & 0xffff);
+}
+
+#[test]
+fn integers() {
+    let check = |text| Check::new(text, Values::Integer);
+    let w = |x: u64| x as u16;
+    let i = |x: u64| x as i16;
+    check("v_add_u16_e32 v6, v0, v2").run(|[a, b, ..]| w(a).wrapping_add(w(b)).into());
+    check("v_sub_u16_e32 v6, v0, v2").run(|[a, b, ..]| w(a).wrapping_sub(w(b)).into());
+    check("v_mul_lo_u16_e32 v6, v0, v2").run(|[a, b, ..]| w(a).wrapping_mul(w(b)).into());
+    check("v_add_u16_e64 v6, v0, v2 clamp").run(|[a, b, ..]| w(a).saturating_add(w(b)).into());
+    check("v_lshlrev_b16_e32 v6, v0, v2").run(|[a, b, ..]| (w(b) << (a & 15)).into());
+    check("v_ashrrev_i16_e32 v6, v0, v2").run(|[a, b, ..]| ((i(b) >> (a & 15)) as u16).into());
+    check("v_max_i16_e32 v6, v0, v2").run(|[a, b, ..]| (i(a).max(i(b)) as u16).into());
+    check("v_min_u16_e32 v6, v0, v2").run(|[a, b, ..]| w(a).min(w(b)).into());
+    check("v_mad_u16 v6, v0, v2, v4").run(|[a, b, c, old]| {
+        u64::from(w(a).wrapping_mul(w(b)).wrapping_add(w(c))) | old & 0xffff_0000
+    });
+    check("v_add_i16 v6, v0, v2 clamp")
+        .run(|[a, b, _, old]| u64::from(i(a).saturating_add(i(b)) as u16) | old & 0xffff_0000);
+}
+
+#[test]
+fn packed() {
+    let check = |text| Check::new(text, Values::Integer);
+    let halves = |x: u64| [x & 0xffff, x >> 16 & 0xffff];
+    let pair = |f: &dyn Fn(u64, u64) -> u64, a: u64, b: u64| {
+        let ([a, c], [b, d]) = (halves(a), halves(b));
+        f(a, b) & 0xffff | (f(c, d) & 0xffff) << 16
+    };
+    check("v_pk_add_f16 v6, v0, v2")
+        .run(|[a, b, ..]| pair(&|a, b| nan16(h(a) + h(b), &[a, b]), a, b));
+    check("v_pk_mul_f16 v6, v0, v2")
+        .run(|[a, b, ..]| pair(&|a, b| nan16(h(a) * h(b), &[a, b]), a, b));
+    check("v_pk_add_u16 v6, v0, v2").run(|[a, b, ..]| pair(&|a, b| a.wrapping_add(b), a, b));
+    check("v_pk_mul_lo_u16 v6, v0, v2 op_sel:[1,0] op_sel_hi:[0,1]").run(|[a, b, ..]| {
+        let ([low, high], [c, d]) = (halves(a), halves(b));
+        high * c & 0xffff | (low * d & 0xffff) << 16
+    });
+    check("v_pk_max_i16 v6, v0, v2")
+        .run(|[a, b, ..]| pair(&|a, b| (a as i16).max(b as i16) as u16 as u64, a, b));
+    check("v_pk_lshlrev_b16 v6, v0, v2").run(|[a, b, ..]| pair(&|a, b| b << (a & 15), a, b));
+    check("v_pk_mad_u16 v6, v0, v2, v4").run(|[a, b, c, _]| {
+        let (a, b, c) = (halves(a), halves(b), halves(c));
+        let one = |i: usize| (a[i] * b[i] + c[i]) & 0xffff;
+        one(0) | one(1) << 16
+    });
+}
+
+#[test]
+fn packed_multiply_add() {
+    // Two f16 of ordinary size in each source.
+    Check::new("v_pk_fma_f16 v6, v0, v2, v4", Values::F16).run(|[a, b, c, _]| {
+        // The high halves of the sources are zeros of `Values::F16`.
+        fma(a & 0xffff, b & 0xffff, c & 0xffff) | fma(a >> 16, b >> 16, c >> 16) << 16
+    });
+    Check::new(
+        "v_pk_fma_f16 v6, v0, v2, v4 op_sel_hi:[0,0,0] neg_lo:[1,0,0]",
+        Values::F16,
+    )
+    .run(|[a, b, c, _]| {
+        let (a, b, c) = (a & 0xffff, b & 0xffff, c & 0xffff);
+        fma(a ^ 0x8000, b, c) | fma(a, b, c) << 16
+    });
+}
+
+#[test]
+fn dot_products_and_mixed_precision() {
+    let check = |text| Check::new(text, Values::Integer).gpu(Gpu::Gfx90a);
+    check("v_dot4_i32_i8 v6, v0, v2, v4").run(|[a, b, c, _]| {
+        let bytes = |x: u64| (x as u32).to_le_bytes().map(|b| i32::from(b as i8));
+        let products = bytes(a).into_iter().zip(bytes(b)).map(|(x, y)| x * y);
+        products.fold(c as u32 as i32, i32::wrapping_add) as u32 as u64
+    });
+    check("v_dot2_u32_u16 v6, v0, v2, v4").run(|[a, b, c, _]| {
+        let (a, b) = (a & 0xffff_ffff, b & 0xffff_ffff);
+        ((a & 0xffff) * (b & 0xffff) + (a >> 16) * (b >> 16)).wrapping_add(c) & 0xffff_ffff
+    });
+    Check::new(
+        "v_fma_mix_f32 v6, v0, v2, v4 op_sel_hi:[1,1,0]",
+        Values::F16,
+    )
+    .run(|[a, b, c, _]| {
+        let (x, y) = ((h(a) as f32), (h(b) as f32));
+        super::nan32(
+            x.mul_add(y, super::f(c)),
+            &[nan_bits(a), nan_bits(b), c as u32],
+        )
+    });
+}
+
+/// An f16 NaN as f32, made quiet; 0 for anything else.
+fn nan_bits(half: u64) -> u32 {
+    if half & 0x7fff > 0x7c00 {
+        (half as u32 & 0x8000) << 16 | 0x7fc0_0000 | (half as u32 & 0x3ff) << 13
+    } else {
+        0
+    }
+}
+
+#[test]
+fn conversions_from_and_to_f16() {
+    Check::new("v_cvt_f32_f16_e32 v6, v0", Values::F16).run(|[a, ..]| {
+        let nan = nan_bits(a);
+        u64::from(if nan != 0 {
+            nan
+        } else {
+            (h(a) as f32).to_bits()
+        })
+    });
+    Check::new("v_cvt_f16_f32_e32 v6, v0", Values::F32).run(|[a, ..]| {
+        let x = super::f(a);
+        if x.is_nan() {
+            return (a >> 16 & 0x8000) | 0x7e00 | a >> 13 & 0x3ff;
+        }
+        u64::from((x as f16).to_bits())
+    });
+    Check::new("v_pack_b32_f16 v6, v0, v2", Values::Integer)
+        .run(|[a, b, ..]| a & 0xffff | (b & 0xffff) << 16);
+    // Rounds towards zero whatever MODE says.
+    Check::new("v_cvt_pkrtz_f16_f32 v6, v0, v2", Values::F32).run(|[a, b, ..]| {
+        let one = |bits: u64| {
+            let x = super::f(bits);
+            if x.is_nan() {
+                return (bits >> 16 & 0x8000) | 0x7e00 | bits >> 13 & 0x3ff;
+            }
+            let nearest = x as f16;
+            let away = (nearest as f32).abs() > x.abs();
+            u64::from(if away {
+                nearest.to_bits() - 1
+            } else {
+                nearest.to_bits()
+            })
+        };
+        one(a) | one(b) << 16
+    });
+}

@@ -1,0 +1,317 @@
+//! A wavefront's state.
+
+use std::simd::prelude::*;
+
+use super::{
+    operation::{Source, SourceKind},
+    simd::{CHUNKS, D, U, chunk_mask},
+};
+
+/// Vector registers 0 to 255 are `v`, 256 to 511 are `a`.
+pub(crate) const ACCUMULATORS: u16 = 256;
+/// First of the registers that operations use for themselves.
+pub(crate) const TEMPORARIES: u16 = 512;
+/// Registers in the file; a power of two, so that an index needs a mask and no check.
+/// What is never touched costs address space only.
+const FILE: usize = 1024;
+
+/// Scalar register codes (AMD's operand encoding).
+pub(crate) const VCC: u16 = 106;
+pub(crate) const M0: u16 = 124;
+pub(crate) const EXEC: u16 = 126;
+
+/// One vector register: 64 lanes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C, align(64))]
+pub(crate) struct Lanes(pub(crate) [U; CHUNKS]);
+
+impl Lanes {
+    pub(crate) const fn splat(value: u32) -> Self {
+        Lanes([U::splat(value); CHUNKS])
+    }
+
+    pub(crate) const fn as_array(&self) -> &[u32; 64] {
+        // SAFETY: four vectors of sixteen lanes, without padding, are 64 lanes side by side.
+        unsafe { &*(&raw const self.0).cast() }
+    }
+
+    pub(crate) const fn as_mut_array(&mut self) -> &mut [u32; 64] {
+        // SAFETY: as in `as_array`; the borrow is exclusive.
+        unsafe { &mut *(&raw mut self.0).cast() }
+    }
+}
+
+/// Bits of the MODE register that the emulator knows
+/// (CDNA3 ISA guide, «Hardware registers», MODE).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mode(u32);
+
+/// A rounding mode, by its code in MODE.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Round {
+    /// To nearest, ties to even.
+    NearestEven = 0,
+    /// Towards +∞.
+    Up = 1,
+    /// Towards −∞.
+    Down = 2,
+    /// Towards zero.
+    Zero = 3,
+}
+
+impl Mode {
+    /// From the register's bits.
+    pub const fn from_bits(bits: u32) -> Self {
+        Mode(bits)
+    }
+
+    /// The register's bits.
+    pub const fn bits(self) -> u32 {
+        self.0
+    }
+
+    const fn round(bits: u32) -> Round {
+        match bits & 3 {
+            0 => Round::NearestEven,
+            1 => Round::Up,
+            2 => Round::Down,
+            _ => Round::Zero,
+        }
+    }
+
+    /// Rounding of f32 results.
+    pub const fn round32(self) -> Round {
+        Self::round(self.0)
+    }
+
+    /// Rounding of f16 and f64 results.
+    pub const fn round16_64(self) -> Round {
+        Self::round(self.0 >> 2)
+    }
+
+    /// f32: whether denormal sources, denormal results are kept.
+    pub const fn denormals32(self) -> (bool, bool) {
+        (self.0 & 0x10 != 0, self.0 & 0x20 != 0)
+    }
+
+    /// f16 and f64: whether denormal sources, denormal results are kept.
+    pub const fn denormals16_64(self) -> (bool, bool) {
+        (self.0 & 0x40 != 0, self.0 & 0x80 != 0)
+    }
+
+    /// Whether `clamp` turns NaN into 0.
+    pub const fn dx10_clamp(self) -> bool {
+        self.0 & 0x100 != 0
+    }
+
+    /// Whether minimum and maximum quiet a signalling NaN as IEEE 754 says.
+    pub const fn ieee(self) -> bool {
+        self.0 & 0x200 != 0
+    }
+
+    /// f32 arithmetic is the host's: to nearest, denormals kept.
+    #[inline(always)]
+    pub(crate) const fn plain32(self) -> bool {
+        self.0 & 0x33 == 0x30
+    }
+
+    /// f16 and f64 arithmetic is the host's.
+    #[inline(always)]
+    pub(crate) const fn plain16_64(self) -> bool {
+        self.0 & 0xcc == 0xc0
+    }
+}
+
+/// A source operand made ready to be read chunk by chunk.
+///
+/// A scalar stands in the first chunk of a temporary register and `mask` keeps the reader there,
+/// so that one loop serves both.
+#[derive(Clone, Copy)]
+pub(crate) struct Fetched {
+    register: u16,
+    mask: u8,
+}
+
+/// A wavefront's registers and status.
+pub struct Wave {
+    /// Index of the next operation.
+    pub(crate) pc: u32,
+    pub(crate) exec: u64,
+    pub(crate) scc: bool,
+    pub(crate) mode: Mode,
+    /// Scalar registers by operand code. `exec` lives in its own field, the slots 126 and 127 are unused.
+    pub(crate) sgprs: [u32; 256],
+    pub(crate) vgprs: Box<[Lanes; FILE]>,
+    /// Number of this wave in its workgroup.
+    pub(crate) index: u32,
+}
+
+impl Wave {
+    pub(crate) fn new() -> Self {
+        Wave {
+            pc: 0,
+            exec: !0,
+            scc: false,
+            mode: Mode::from_bits(0),
+            sgprs: [0; 256],
+            // SAFETY: zeros are lanes. Zeroed memory costs nothing until it is touched.
+            vgprs: unsafe { Box::<[Lanes; FILE]>::new_zeroed().assume_init() },
+            index: 0,
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn lanes(&self, register: u16) -> &Lanes {
+        &self.vgprs[usize::from(register) & (FILE - 1)]
+    }
+
+    #[inline(always)]
+    pub(crate) fn lanes_mut(&mut self, register: u16) -> &mut Lanes {
+        &mut self.vgprs[usize::from(register) & (FILE - 1)]
+    }
+
+    /// A scalar register by operand code.
+    #[inline(always)]
+    pub(crate) fn scalar(&self, register: u16) -> u32 {
+        match register {
+            EXEC => self.exec as u32,
+            127 => (self.exec >> 32) as u32,
+            _ => self.sgprs[usize::from(register as u8)],
+        }
+    }
+
+    /// A pair of scalar registers.
+    #[inline(always)]
+    pub(crate) fn scalar_pair(&self, register: u16) -> u64 {
+        u64::from(self.scalar(register)) | u64::from(self.scalar(register + 1)) << 32
+    }
+
+    #[inline(always)]
+    pub(crate) fn set_scalar(&mut self, register: u16, value: u32) {
+        match register {
+            EXEC => self.exec = self.exec & !0xffff_ffff | u64::from(value),
+            127 => self.exec = self.exec & 0xffff_ffff | u64::from(value) << 32,
+            _ => self.sgprs[usize::from(register as u8)] = value,
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn set_scalar_pair(&mut self, register: u16, value: u64) {
+        if register == EXEC {
+            self.exec = value;
+        } else {
+            self.sgprs[usize::from(register as u8)] = value as u32;
+            self.sgprs[usize::from((register + 1) as u8)] = (value >> 32) as u32;
+        }
+    }
+
+    fn status(&self, code: u16) -> u32 {
+        u32::from(match code {
+            251 => self.scalar_pair(VCC) == 0,
+            252 => self.exec == 0,
+            _ => self.scc,
+        })
+    }
+
+    /// A scalar source, 32 bits.
+    #[inline(always)]
+    pub(crate) fn read32(&self, source: &Source) -> u32 {
+        match source.kind {
+            SourceKind::Scalar => self.scalar(source.register),
+            SourceKind::Status => self.status(source.register),
+            _ => source.value as u32,
+        }
+    }
+
+    /// A scalar source, 64 bits.
+    #[inline(always)]
+    pub(crate) fn read64(&self, source: &Source) -> u64 {
+        match source.kind {
+            SourceKind::Scalar => self.scalar_pair(source.register),
+            SourceKind::Status => u64::from(self.status(source.register)),
+            _ => source.value,
+        }
+    }
+
+    /// Makes source number `slot` of a vector operation readable.
+    #[inline(always)]
+    pub(crate) fn fetch(&mut self, slot: u16, source: &Source) -> Fetched {
+        if source.kind == SourceKind::Vector {
+            Fetched {
+                register: source.register,
+                mask: 3,
+            }
+        } else {
+            let register = TEMPORARIES + 2 * slot;
+            let value = U::splat(self.read32(source));
+            self.lanes_mut(register).0[0] = value;
+            Fetched { register, mask: 0 }
+        }
+    }
+
+    /// As [`Self::fetch`] for a source of 64 bits: low and high half.
+    #[inline(always)]
+    pub(crate) fn fetch64(&mut self, slot: u16, source: &Source) -> [Fetched; 2] {
+        let register = if source.kind == SourceKind::Vector {
+            source.register
+        } else {
+            let register = TEMPORARIES + 2 * slot;
+            let value = self.read64(source);
+            self.lanes_mut(register).0[0] = U::splat(value as u32);
+            self.lanes_mut(register + 1).0[0] = U::splat((value >> 32) as u32);
+            register
+        };
+        let mask = if source.kind == SourceKind::Vector {
+            3
+        } else {
+            0
+        };
+        [
+            Fetched { register, mask },
+            Fetched {
+                register: register + 1,
+                mask,
+            },
+        ]
+    }
+
+    #[inline(always)]
+    pub(crate) fn chunk(&self, fetched: Fetched, chunk: usize) -> U {
+        self.lanes(fetched.register).0[chunk & usize::from(fetched.mask) & 3]
+    }
+
+    #[inline(always)]
+    pub(crate) fn chunk64(&self, fetched: [Fetched; 2], chunk: usize) -> D {
+        join(self.chunk(fetched[0], chunk), self.chunk(fetched[1], chunk))
+    }
+
+    /// Writes the active lanes of a vector register.
+    #[inline(always)]
+    pub(crate) fn commit(&mut self, register: u16, result: [U; CHUNKS]) {
+        let exec = self.exec;
+        let lanes = self.lanes_mut(register);
+        if exec == !0 {
+            lanes.0 = result;
+        } else {
+            for (chunk, value) in result.into_iter().enumerate() {
+                lanes.0[chunk] = chunk_mask(exec, chunk).select(value, lanes.0[chunk]);
+            }
+        }
+    }
+
+    /// Writes the active lanes of a pair of vector registers.
+    #[inline(always)]
+    pub(crate) fn commit64(&mut self, register: u16, result: [D; CHUNKS]) {
+        self.commit(register, result.map(|d| d.cast::<u32>()));
+        self.commit(
+            register + 1,
+            result.map(|d| (d >> D::splat(32)).cast::<u32>()),
+        );
+    }
+}
+
+/// 64-bit lanes of their halves.
+#[inline(always)]
+pub(crate) fn join(low: U, high: U) -> D {
+    low.cast::<u64>() | high.cast::<u64>() << D::splat(32)
+}

@@ -1,0 +1,114 @@
+//! The GPUs that are emulated, one row each.
+
+pub use ferrowave_code_object::Gpu;
+
+/// What a GPU of a kind has, for programs that ask. Nothing here changes what a kernel computes.
+///
+/// From AMD's data sheets and CDNA white papers (MI100, MI210, MI300X, MI355X); LDS and wave limits from
+/// the CDNA ISA guides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GpuRow {
+    /// Instruction set.
+    pub gpu: Gpu,
+    /// A product that has it.
+    pub product: &'static str,
+    /// Compute units.
+    pub compute_units: u32,
+    /// Highest engine clock, in MHz.
+    pub clock_mhz: u32,
+    /// Memory, in bytes.
+    pub memory_bytes: u64,
+    /// Memory clock (transfers are double), in MHz.
+    pub memory_clock_mhz: u32,
+    /// Width of the memory bus, in bits.
+    pub memory_bus_bits: u32,
+    /// L2 cache (of one XCD, where there are several), in bytes.
+    pub l2_bytes: u32,
+    /// LDS of a workgroup, in bytes.
+    pub lds_bytes: u32,
+    /// Waves that a SIMD holds.
+    pub waves_per_simd: u32,
+}
+
+/// Most work-items in a workgroup, on all of them.
+pub const MAX_WORKGROUP_SIZE: u32 = 1024;
+
+const GIB: u64 = 1 << 30;
+const MIB: u32 = 1 << 20;
+const KIB: u32 = 1 << 10;
+
+/// All rows, in the order of [`Gpu::ALL`].
+pub const GPUS: [GpuRow; 4] = [
+    GpuRow {
+        gpu: Gpu::Gfx908,
+        product: "AMD Instinct MI100",
+        compute_units: 120,
+        clock_mhz: 1502,
+        memory_bytes: 32 * GIB,
+        memory_clock_mhz: 1200,
+        memory_bus_bits: 4096,
+        l2_bytes: 8 * MIB,
+        lds_bytes: 64 * KIB,
+        waves_per_simd: 10,
+    },
+    GpuRow {
+        gpu: Gpu::Gfx90a,
+        product: "AMD Instinct MI210",
+        compute_units: 104,
+        clock_mhz: 1700,
+        memory_bytes: 64 * GIB,
+        memory_clock_mhz: 1600,
+        memory_bus_bits: 4096,
+        l2_bytes: 8 * MIB,
+        lds_bytes: 64 * KIB,
+        waves_per_simd: 8,
+    },
+    GpuRow {
+        gpu: Gpu::Gfx942,
+        product: "AMD Instinct MI300X",
+        compute_units: 304,
+        clock_mhz: 2100,
+        memory_bytes: 192 * GIB,
+        memory_clock_mhz: 2600,
+        memory_bus_bits: 8192,
+        l2_bytes: 4 * MIB,
+        lds_bytes: 64 * KIB,
+        waves_per_simd: 8,
+    },
+    GpuRow {
+        gpu: Gpu::Gfx950,
+        product: "AMD Instinct MI355X",
+        compute_units: 256,
+        clock_mhz: 2400,
+        memory_bytes: 288 * GIB,
+        memory_clock_mhz: 4000,
+        memory_bus_bits: 8192,
+        l2_bytes: 4 * MIB,
+        lds_bytes: 160 * KIB,
+        waves_per_simd: 8,
+    },
+];
+
+impl GpuRow {
+    /// The row of a GPU.
+    pub const fn of(gpu: Gpu) -> &'static GpuRow {
+        &GPUS[match gpu {
+            Gpu::Gfx908 => 0,
+            Gpu::Gfx90a => 1,
+            Gpu::Gfx942 => 2,
+            Gpu::Gfx950 => 3,
+        }]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_gpu_has_its_row() {
+        for gpu in Gpu::ALL {
+            assert_eq!(GpuRow::of(gpu).gpu, gpu);
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Host memory of one allocation, with red zones on both sides.
+
+use std::{
+    alloc::{Layout, alloc_zeroed, dealloc},
+    ptr::NonNull,
+};
+
+use super::RED_ZONE_BYTES;
+
+/// Alignment of what `hipMalloc` returns.
+const ALIGNMENT: usize = 256;
+
+/// Memory that waves and copies access through raw pointers only.
+pub(super) struct Block {
+    start: NonNull<u8>,
+    layout: Layout,
+    bytes: usize,
+}
+
+// SAFETY: the block owns its memory, and nobody holds a reference into it: all access is by raw
+// pointers, under the rules of the GPU's memory (races give unspecified values).
+unsafe impl Send for Block {}
+// SAFETY: as above.
+unsafe impl Sync for Block {}
+
+impl Block {
+    /// `bytes` of memory, or `None` if the host has not that much.
+    pub(super) fn new(bytes: usize) -> Option<Self> {
+        let padded = bytes
+            .checked_next_multiple_of(ALIGNMENT)?
+            .checked_add(2 * RED_ZONE_BYTES)?;
+        let layout = Layout::from_size_align(padded, ALIGNMENT).ok()?;
+        // SAFETY: the layout's size is not zero. Zeroed memory costs nothing until it is touched.
+        let start = NonNull::new(unsafe { alloc_zeroed(layout) })?;
+        start.expose_provenance();
+        Some(Block {
+            start,
+            layout,
+            bytes,
+        })
+    }
+
+    /// The allocation's first address, behind the red zone.
+    pub(super) fn base(&self) -> u64 {
+        (self.start.addr().get() + RED_ZONE_BYTES) as u64
+    }
+
+    /// A pointer to `offset`, behind which `bytes` must be part of the block.
+    fn pointer(&self, offset: usize, bytes: usize) -> *mut u8 {
+        assert!(
+            offset
+                .checked_add(bytes)
+                .is_some_and(|end| end <= self.bytes),
+            "the caller checked the range against the allocation"
+        );
+        // SAFETY: the red zone and `offset` lie inside the memory.
+        unsafe { self.start.as_ptr().add(RED_ZONE_BYTES + offset) }
+    }
+
+    pub(super) fn read(&self, offset: usize, to: &mut [u8]) {
+        let from = self.pointer(offset, to.len());
+        // SAFETY: `pointer` checked the range, and `to` is the caller's own memory.
+        unsafe { from.copy_to(to.as_mut_ptr(), to.len()) }
+    }
+
+    pub(super) fn write(&self, offset: usize, from: &[u8]) {
+        let to = self.pointer(offset, from.len());
+        // SAFETY: `pointer` checked the range, and `from` is the caller's own memory.
+        unsafe { to.copy_from(from.as_ptr(), from.len()) }
+    }
+
+    pub(super) fn copy_from(
+        &self,
+        offset: usize,
+        source: &Block,
+        source_offset: usize,
+        bytes: usize,
+    ) {
+        let to = self.pointer(offset, bytes);
+        // SAFETY: both ranges were checked; they may overlap, which `copy_from` allows.
+        unsafe { to.copy_from(source.pointer(source_offset, bytes), bytes) }
+    }
+}
+
+impl Drop for Block {
+    fn drop(&mut self) {
+        // SAFETY: allocated in `new` with this layout.
+        unsafe { dealloc(self.start.as_ptr(), self.layout) }
+    }
+}

@@ -1,0 +1,433 @@
+//! Global memory: what `hipMalloc` hands out.
+//!
+//! A device address is a host address. Every allocation stands between two red zones, so that an access
+//! that runs over an edge lands in no other allocation; a [`View`] of the allocations that live when a
+//! launch starts lets its waves check their accesses without a lock, and keeps them alive until it ends.
+
+mod block;
+
+use std::{
+    collections::BTreeMap,
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use block::Block;
+
+/// Bytes on either side of an allocation that belong to nobody.
+pub const RED_ZONE_BYTES: usize = 256;
+
+/// What an allocation is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AllocationKind {
+    /// `hipMalloc`.
+    Device,
+    /// `hipHostMalloc`.
+    Host,
+    /// A loaded code object: its segments say what may be written.
+    CodeObject,
+    /// Arguments and the dispatch packet of a launch.
+    Launch,
+}
+
+impl fmt::Display for AllocationKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            AllocationKind::Device => "device allocation",
+            AllocationKind::Host => "host allocation",
+            AllocationKind::CodeObject => "code object",
+            AllocationKind::Launch => "launch arguments",
+        })
+    }
+}
+
+/// An allocation's place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AllocationInfo {
+    /// First address.
+    pub base: u64,
+    /// Length in bytes, as it was asked for.
+    pub bytes: usize,
+    /// What it is for.
+    pub kind: AllocationKind,
+}
+
+/// A request that memory cannot meet.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MemoryError {
+    /// Less is free than was asked for.
+    #[error("out of device memory: {requested} bytes asked for, {used} of {capacity} bytes in use")]
+    OutOfMemory {
+        /// Bytes asked for.
+        requested: usize,
+        /// Bytes in use.
+        used: u64,
+        /// Bytes there are.
+        capacity: u64,
+    },
+    /// The address is not the start of an allocation.
+    #[error("{address:#x} is not the start of an allocation")]
+    NotAnAllocation {
+        /// The address.
+        address: u64,
+    },
+    /// Some of the bytes belong to no allocation, or to more than one.
+    #[error("{bytes} bytes at {address:#x} are not inside one allocation")]
+    OutOfBounds {
+        /// First address.
+        address: u64,
+        /// Length in bytes.
+        bytes: usize,
+    },
+}
+
+/// A range of addresses that an access may touch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reach {
+    base: u64,
+    end: u64,
+    writable: bool,
+}
+
+impl Reach {
+    pub(crate) const NOTHING: Reach = Reach {
+        base: 1,
+        end: 0,
+        writable: false,
+    };
+
+    #[inline(always)]
+    pub(crate) const fn covers(&self, start: u64, end: u64, write: bool) -> bool {
+        start >= self.base && end <= self.end && start < end && (self.writable || !write)
+    }
+}
+
+struct Allocation {
+    block: Arc<Block>,
+    info: AllocationInfo,
+    /// Ranges that can be read, and whether they can be written.
+    reaches: Vec<Reach>,
+}
+
+/// The allocations that lived at one moment.
+pub struct View {
+    reaches: Vec<Reach>,
+    infos: Vec<AllocationInfo>,
+    _alive: Vec<Arc<Block>>,
+}
+
+impl View {
+    /// The range that an address lies in; [`Reach::NOTHING`] if in none.
+    pub(crate) fn reach(&self, address: u64) -> Reach {
+        let after = self.reaches.partition_point(|reach| reach.base <= address);
+        match after.checked_sub(1).map(|index| self.reaches[index]) {
+            Some(reach) if address < reach.end => reach,
+            _ => Reach::NOTHING,
+        }
+    }
+
+    /// The allocation nearest to an address, and the address's distance to its start in bytes.
+    pub fn nearest(&self, address: u64) -> Option<(AllocationInfo, i128)> {
+        self.infos
+            .iter()
+            .min_by_key(|info| {
+                let last = info.base + (info.bytes as u64).saturating_sub(1);
+                if address < info.base {
+                    info.base - address
+                } else {
+                    address.saturating_sub(last)
+                }
+            })
+            .map(|&info| (info, i128::from(address) - i128::from(info.base)))
+    }
+}
+
+impl fmt::Debug for View {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(&self.infos).finish()
+    }
+}
+
+#[derive(Default)]
+struct State {
+    allocations: BTreeMap<u64, Allocation>,
+    used: u64,
+    view: Option<Arc<View>>,
+}
+
+/// A device's global memory.
+pub struct DeviceMemory {
+    capacity: u64,
+    state: Mutex<State>,
+}
+
+impl fmt::Debug for DeviceMemory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DeviceMemory")
+            .field("capacity", &self.capacity)
+            .field("used", &self.used_bytes())
+            .finish_non_exhaustive()
+    }
+}
+
+impl DeviceMemory {
+    /// Memory of `capacity_bytes`, all free.
+    pub fn new(capacity_bytes: u64) -> Self {
+        DeviceMemory {
+            capacity: capacity_bytes,
+            state: Mutex::default(),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // The state is whole between statements, so that a panic elsewhere leaves it usable.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Allocates `bytes` (1 if 0 is asked for), aligned to 256 bytes. The contents are unspecified.
+    pub fn allocate(&self, bytes: usize, kind: AllocationKind) -> Result<u64, MemoryError> {
+        self.allocate_with(bytes, kind, |base, end| {
+            vec![Reach {
+                base,
+                end,
+                writable: true,
+            }]
+        })
+    }
+
+    /// Allocates room for a code object; `segments` are offsets, lengths and whether they can be written.
+    pub(crate) fn allocate_image(
+        &self,
+        bytes: usize,
+        segments: &[(usize, usize, bool)],
+    ) -> Result<u64, MemoryError> {
+        self.allocate_with(bytes, AllocationKind::CodeObject, |base, end| {
+            segments
+                .iter()
+                .map(|&(offset, length, writable)| {
+                    let start = base.saturating_add(offset as u64).min(end);
+                    Reach {
+                        base: start,
+                        end: start.saturating_add(length as u64).min(end),
+                        writable,
+                    }
+                })
+                .collect()
+        })
+    }
+
+    fn allocate_with(
+        &self,
+        bytes: usize,
+        kind: AllocationKind,
+        reaches: impl FnOnce(u64, u64) -> Vec<Reach>,
+    ) -> Result<u64, MemoryError> {
+        let bytes = bytes.max(1);
+        let mut state = self.state();
+        let out_of_memory = MemoryError::OutOfMemory {
+            requested: bytes,
+            used: state.used,
+            capacity: self.capacity,
+        };
+        if bytes as u64 > self.capacity.saturating_sub(state.used) {
+            return Err(out_of_memory);
+        }
+        let Some(block) = Block::new(bytes) else {
+            return Err(out_of_memory);
+        };
+        let base = block.base();
+        let allocation = Allocation {
+            block: Arc::new(block),
+            info: AllocationInfo { base, bytes, kind },
+            reaches: reaches(base, base + bytes as u64),
+        };
+        state.used += bytes as u64;
+        state.allocations.insert(base, allocation);
+        state.view = None;
+        Ok(base)
+    }
+
+    /// Frees an allocation by its first address.
+    pub fn free(&self, address: u64) -> Result<(), MemoryError> {
+        let mut state = self.state();
+        let allocation = state
+            .allocations
+            .remove(&address)
+            .ok_or(MemoryError::NotAnAllocation { address })?;
+        state.used -= allocation.info.bytes as u64;
+        state.view = None;
+        Ok(())
+    }
+
+    /// The allocation that an address lies in.
+    pub fn find(&self, address: u64) -> Option<AllocationInfo> {
+        let state = self.state();
+        let (_, allocation) = state.allocations.range(..=address).next_back()?;
+        let info = allocation.info;
+        (address < info.base + info.bytes as u64).then_some(info)
+    }
+
+    /// Bytes in use.
+    pub fn used_bytes(&self) -> u64 {
+        self.state().used
+    }
+
+    /// Bytes there are.
+    pub const fn capacity_bytes(&self) -> u64 {
+        self.capacity
+    }
+
+    /// The allocations that live now.
+    pub fn view(&self) -> Arc<View> {
+        let mut state = self.state();
+        if let Some(view) = &state.view {
+            return Arc::clone(view);
+        }
+        let mut reaches = Vec::new();
+        let (mut infos, mut alive) = (Vec::new(), Vec::new());
+        for allocation in state.allocations.values() {
+            reaches.extend_from_slice(&allocation.reaches);
+            infos.push(allocation.info);
+            alive.push(Arc::clone(&allocation.block));
+        }
+        reaches.sort_by_key(|reach| reach.base);
+        let view = Arc::new(View {
+            reaches,
+            infos,
+            _alive: alive,
+        });
+        state.view = Some(Arc::clone(&view));
+        view
+    }
+
+    /// The block that holds `bytes` at `address`, which may be none at an allocation's end.
+    fn block(&self, address: u64, bytes: usize) -> Result<(Arc<Block>, usize), MemoryError> {
+        let error = MemoryError::OutOfBounds { address, bytes };
+        let state = self.state();
+        let (_, allocation) = state
+            .allocations
+            .range(..=address)
+            .next_back()
+            .ok_or(error.clone())?;
+        let offset = (address - allocation.info.base) as usize;
+        match offset.checked_add(bytes) {
+            Some(end) if end <= allocation.info.bytes => {
+                Ok((Arc::clone(&allocation.block), offset))
+            }
+            _ => Err(error),
+        }
+    }
+
+    /// Copies from device memory.
+    pub fn read(&self, address: u64, to: &mut [u8]) -> Result<(), MemoryError> {
+        let (block, offset) = self.block(address, to.len())?;
+        block.read(offset, to);
+        Ok(())
+    }
+
+    /// Copies to device memory.
+    pub fn write(&self, address: u64, from: &[u8]) -> Result<(), MemoryError> {
+        let (block, offset) = self.block(address, from.len())?;
+        block.write(offset, from);
+        Ok(())
+    }
+
+    /// Copies inside device memory; the ranges may overlap.
+    pub fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<(), MemoryError> {
+        let (target, target_offset) = self.block(to, bytes)?;
+        let (source, source_offset) = self.block(from, bytes)?;
+        target.copy_from(target_offset, &source, source_offset, bytes);
+        Ok(())
+    }
+
+    /// Writes `count` copies of `pattern`.
+    pub fn fill(&self, address: u64, pattern: &[u8], count: usize) -> Result<(), MemoryError> {
+        let bytes = pattern
+            .len()
+            .checked_mul(count)
+            .ok_or(MemoryError::OutOfBounds {
+                address,
+                bytes: usize::MAX,
+            })?;
+        let (block, offset) = self.block(address, bytes)?;
+        for index in 0..count {
+            block.write(offset + index * pattern.len(), pattern);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn allocations_are_apart_and_come_back() {
+        let memory = DeviceMemory::new(1 << 20);
+        let a = memory.allocate(100, AllocationKind::Device).unwrap();
+        let b = memory.allocate(100, AllocationKind::Device).unwrap();
+        assert_eq!((a % 256, b % 256), (0, 0));
+        assert!(a.abs_diff(b) >= 100 + RED_ZONE_BYTES as u64);
+        assert_eq!(memory.used_bytes(), 200);
+        memory.free(a).unwrap();
+        assert_eq!(
+            memory.free(a),
+            Err(MemoryError::NotAnAllocation { address: a })
+        );
+        assert_eq!(memory.find(b + 99).map(|info| info.base), Some(b));
+        assert_eq!(memory.find(b + 100), None);
+        assert_eq!(memory.used_bytes(), 100);
+    }
+
+    #[test]
+    fn copies_stay_inside_one_allocation() {
+        let memory = DeviceMemory::new(1 << 20);
+        let a = memory.allocate(8, AllocationKind::Device).unwrap();
+        memory.write(a, &[1, 2, 3, 4, 5, 6, 7, 8]).unwrap();
+        memory.copy(a + 2, a, 4).unwrap();
+        let mut out = [0; 8];
+        memory.read(a, &mut out).unwrap();
+        assert_eq!(out, [1, 2, 1, 2, 3, 4, 7, 8]);
+        memory.fill(a + 4, &[9, 10], 2).unwrap();
+        memory.read(a, &mut out).unwrap();
+        assert_eq!(out, [1, 2, 1, 2, 9, 10, 9, 10]);
+        let error = MemoryError::OutOfBounds {
+            address: a + 4,
+            bytes: 5,
+        };
+        assert_eq!(memory.write(a + 4, &[0; 5]), Err(error));
+        assert!(memory.fill(a, &[0; 8], usize::MAX).is_err());
+        assert!(memory.read(a.wrapping_sub(1), &mut [0]).is_err());
+    }
+
+    #[test]
+    fn capacity_is_a_limit() {
+        let memory = DeviceMemory::new(100);
+        let a = memory.allocate(60, AllocationKind::Device).unwrap();
+        assert_eq!(
+            memory.allocate(41, AllocationKind::Device),
+            Err(MemoryError::OutOfMemory {
+                requested: 41,
+                used: 60,
+                capacity: 100
+            })
+        );
+        memory.free(a).unwrap();
+        memory.allocate(100, AllocationKind::Device).unwrap();
+    }
+
+    #[test]
+    fn a_view_keeps_what_it_saw() {
+        let memory = DeviceMemory::new(1 << 20);
+        let a = memory.allocate(64, AllocationKind::Device).unwrap();
+        let view = memory.view();
+        memory.free(a).unwrap();
+        assert!(view.reach(a).covers(a, a + 64, true));
+        assert!(!view.reach(a).covers(a, a + 65, true));
+        assert!(!memory.view().reach(a).covers(a, a + 1, false));
+        assert_eq!(
+            view.nearest(a + 70).map(|(info, at)| (info.base, at)),
+            Some((a, 70))
+        );
+    }
+}

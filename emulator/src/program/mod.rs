@@ -1,0 +1,218 @@
+//! Loaded code objects: image in global memory, code made ready to run.
+
+use std::{ops::Range, sync::Arc};
+
+use ferrowave_code_object::{self as code_object, CodeObject, CodeObjectError, Gpu, SymbolKind};
+
+use crate::{
+    exec::{Code, SimdLevel, Unsupported},
+    memory::{DeviceMemory, MemoryError},
+};
+
+/// A code object that cannot be loaded.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// It is malformed, or of a kind that is not known.
+    #[error(transparent)]
+    CodeObject(#[from] CodeObjectError),
+    /// It is for another GPU.
+    #[error("the code object is for {object}, but the device is {device}")]
+    WrongGpu {
+        /// The code object's GPU.
+        object: Gpu,
+        /// The device's.
+        device: Gpu,
+    },
+    /// Memory for it is missing.
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
+    /// Its executable code is not in one piece.
+    #[error(
+        "the code object has executable code at {first:#x} and {second:#x} in different segments, which is not supported"
+    )]
+    ScatteredCode {
+        /// A code section's address.
+        first: u64,
+        /// Another's.
+        second: u64,
+    },
+}
+
+/// A code object in a device's memory. It stays there as long as the program or one of its kernels lives.
+#[derive(Clone, Debug)]
+pub struct Program(Arc<Loaded>);
+
+#[derive(Debug)]
+struct Loaded {
+    object: CodeObject,
+    memory: Arc<DeviceMemory>,
+    base: u64,
+    code: Code,
+}
+
+impl Drop for Loaded {
+    fn drop(&mut self) {
+        // Nobody else frees it: `free` takes an address that only this knows as an allocation's start.
+        let _ = self.memory.free(self.base);
+    }
+}
+
+/// A kernel of a loaded program.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    loaded: Arc<Loaded>,
+    index: usize,
+}
+
+impl Program {
+    /// Loads a code object for the GPU of a device.
+    pub fn load(
+        bytes: &[u8],
+        gpu: Gpu,
+        memory: &Arc<DeviceMemory>,
+        level: SimdLevel,
+    ) -> Result<Self, LoadError> {
+        let object = CodeObject::parse(bytes)?;
+        if object.target().gpu != gpu {
+            return Err(LoadError::WrongGpu {
+                object: object.target().gpu,
+                device: gpu,
+            });
+        }
+        let text = code_range(&object)?;
+        // `parse` limits the image to `MAX_IMAGE_BYTES`, so that its size fits.
+        let size = object.image_size() as usize;
+        let segments: Vec<_> = object
+            .segments()
+            .iter()
+            .map(|s| (s.address as usize, s.memory_size as usize, s.writable))
+            .collect();
+        let mut image = vec![0; size];
+        let base = memory.allocate_image(size, &segments)?;
+        let written = object
+            .load_image(base, &mut image)
+            .map_err(LoadError::from)
+            .and_then(|()| memory.write(base, &image).map_err(LoadError::from));
+        if let Err(error) = written {
+            memory.free(base)?;
+            return Err(error);
+        }
+        let words = image
+            .get(text.start as usize..text.end as usize)
+            .unwrap_or_default();
+        let code = Code::compile(gpu, level, base + text.start, words);
+        Ok(Program(Arc::new(Loaded {
+            object,
+            memory: Arc::clone(memory),
+            base,
+            code,
+        })))
+    }
+
+    /// The kernel with a name.
+    pub fn kernel(&self, name: &str) -> Option<Kernel> {
+        let index = self
+            .0
+            .object
+            .kernels()
+            .iter()
+            .position(|k| k.metadata.name == name)?;
+        Some(Kernel {
+            loaded: Arc::clone(&self.0),
+            index,
+        })
+    }
+
+    /// Names of all kernels.
+    pub fn kernel_names(&self) -> impl Iterator<Item = &str> {
+        self.0
+            .object
+            .kernels()
+            .iter()
+            .map(|kernel| kernel.metadata.name.as_str())
+    }
+
+    /// Address and length in bytes of a global variable.
+    pub fn global(&self, name: &str) -> Option<(u64, u64)> {
+        let symbol = self.0.object.global(name)?;
+        (symbol.kind == SymbolKind::Variable).then_some((self.0.base + symbol.address, symbol.size))
+    }
+
+    /// The code object.
+    pub fn object(&self) -> &CodeObject {
+        &self.0.object
+    }
+
+    /// Instructions that the emulator cannot run; a wave that reaches one faults.
+    pub fn unsupported(&self) -> &[Unsupported] {
+        self.0.code.unsupported()
+    }
+}
+
+/// Addresses of the executable code, from its first to its last section.
+fn code_range(object: &CodeObject) -> Result<Range<u64>, LoadError> {
+    let ranges = object.text_ranges();
+    let (Some(start), Some(end)) = (
+        ranges.iter().map(|r| r.start).min(),
+        ranges.iter().map(|r| r.end).max(),
+    ) else {
+        return Ok(0..0);
+    };
+    let together = object
+        .segments()
+        .iter()
+        .any(|s| s.address <= start && end <= s.address + s.memory_size);
+    if !together {
+        let last = ranges.iter().map(|r| r.start).max().unwrap_or(start);
+        return Err(LoadError::ScatteredCode {
+            first: start,
+            second: last,
+        });
+    }
+    Ok(start..end)
+}
+
+impl Kernel {
+    /// The kernel as the code object describes it.
+    pub fn description(&self) -> &code_object::Kernel {
+        &self.loaded.object.kernels()[self.index]
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.description().metadata.name
+    }
+
+    /// The GPU that it is for.
+    pub fn gpu(&self) -> Gpu {
+        self.loaded.object.target().gpu
+    }
+
+    pub(crate) fn code(&self) -> &Code {
+        &self.loaded.code
+    }
+
+    /// The memory that its program is loaded in.
+    pub fn memory(&self) -> &Arc<DeviceMemory> {
+        &self.loaded.memory
+    }
+
+    /// The address of its descriptor.
+    pub(crate) fn descriptor_address(&self) -> u64 {
+        self.loaded.base + self.description().descriptor_address
+    }
+
+    /// The address of its first instruction.
+    pub(crate) fn entry(&self) -> u64 {
+        self.loaded.base + self.description().code.start
+    }
+
+    /// An address's offset from where the code object is loaded.
+    pub(crate) fn offset_of(&self, address: u64) -> u64 {
+        address - self.loaded.base
+    }
+
+    pub(crate) fn object(&self) -> &CodeObject {
+        &self.loaded.object
+    }
+}
