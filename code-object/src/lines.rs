@@ -12,7 +12,7 @@ use object::{
     read::elf::{FileHeader as _, SectionHeader as _},
 };
 
-use crate::code_object::parse_header;
+use crate::{MAX_IMAGE_BYTES, code_object::parse_header};
 
 type Reader = gimli::EndianArcSlice<gimli::LittleEndian>;
 
@@ -81,6 +81,10 @@ impl LineTables {
 
     /// The source of the instruction at `address` and, where it was inlined, of each call around it, innermost first.
     pub fn frames(&self, address: u64) -> Vec<SourceLocation> {
+        // No code is there, and addr2line computes the address after it.
+        if address >= MAX_IMAGE_BYTES {
+            return Vec::new();
+        }
         // Reading DWARF runs none of our code, and its caches are filled in one step each.
         let context = self.context.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(context) = &*context else {

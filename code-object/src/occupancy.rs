@@ -3,7 +3,7 @@
 //! | figure | source |
 //! |---|---|
 //! | vector registers, their granule, waves a SIMD | LLVM `AMDGPUUsage`, `compute_pgm_rsrc1`: granules of 4 (gfx908) and 8; AMD «CDNA 2» ISA guide, 3.6: 512 VGPRs, of both kinds together, a lane; AMD CDNA white papers: 10 and 8 waves a SIMD |
-//! | scalar registers | AMD «Vega» and CDNA ISA guides: 800 a SIMD, allocated by 16 |
+//! | scalar registers | AMD «Vega» and CDNA ISA guides: 800 a SIMD, allocated by 16; LLVM `AMDGPUBaseInfo`: 16 more a wave for the trap handler, which the amdhsa runtime installs |
 //! | LDS | AMD CDNA 1 to 3 ISA guides: 64 KiB a compute unit, by 128 dwords; CDNA 4: 160 KiB, by 320 dwords |
 //! | workgroups | LLVM `AMDGPUBaseInfo`: 16 barriers a compute unit, of which a workgroup of one wave needs none |
 
@@ -33,6 +33,8 @@ pub struct GpuLimits {
     pub sgprs: u32,
     /// Scalar registers are allocated to a wave in multiples of this.
     pub sgpr_granule: u32,
+    /// Scalar registers that each wave is given beyond its own, for the trap handler.
+    pub trap_handler_sgprs: u32,
     /// LDS of a compute unit, and so of a workgroup at most, in bytes.
     pub lds_bytes: u32,
     /// LDS is allocated to a workgroup in multiples of this, in bytes.
@@ -53,6 +55,7 @@ impl GpuLimits {
             vgpr_granule: 8,
             sgprs: 800,
             sgpr_granule: 16,
+            trap_handler_sgprs: 16,
             lds_bytes: 64 << 10,
             lds_granule_bytes: 512,
         };
@@ -142,7 +145,9 @@ impl Occupancy {
         } else {
             limits.vgprs / vgprs
         };
-        let by_sgprs = limits.sgprs / allocated(resources.sgprs, limits.sgpr_granule);
+        let sgprs = allocated(resources.sgprs, limits.sgpr_granule)
+            .saturating_add(limits.trap_handler_sgprs);
+        let by_sgprs = limits.sgprs / sgprs;
         let mut counts = vec![
             (Limiter::WaveSlots, workgroups_by(limits.max_waves_per_simd)),
             (Limiter::Vgprs, workgroups_by(by_vgprs)),

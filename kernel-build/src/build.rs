@@ -275,7 +275,7 @@ impl Build {
         self
     }
 
-    /// Builds for each GPU, in the order in which they were named.
+    /// Builds for each GPU and gives the products in the order in which the GPUs were named.
     ///
     /// # Errors
     /// If something is missing, the crate does not compile, or the product is not what was asked for.
@@ -290,10 +290,28 @@ impl Build {
             return Err(BuildError::NoCrate { crate_dir });
         }
         let toolchain = self.find_toolchain()?;
-        self.gpus
-            .iter()
-            .map(|&gpu| self.run_for(gpu, &crate_dir, &toolchain))
-            .collect()
+        // Each GPU has a target directory of its own, and compiling core keeps little more than one core busy.
+        // Progress of several would be unreadable.
+        let at_once = if self.show {
+            1
+        } else {
+            std::thread::available_parallelism().map_or(1, usize::from)
+        };
+        let (crate_dir, toolchain) = (&*crate_dir, &toolchain);
+        let mut built = Vec::new();
+        for gpus in self.gpus.chunks(at_once) {
+            let results: Vec<_> = std::thread::scope(|scope| {
+                let builds: Vec<_> = gpus
+                    .iter()
+                    .map(|&gpu| scope.spawn(move || self.run_for(gpu, crate_dir, toolchain)))
+                    .collect();
+                builds.into_iter().map(|build| build.join()).collect()
+            });
+            for result in results {
+                built.push(result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
+            }
+        }
+        Ok(built)
     }
 
     /// The toolchain that was given, or the one that rustup chooses for the crate.

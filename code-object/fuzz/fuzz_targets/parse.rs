@@ -1,0 +1,28 @@
+//! Any bytes end in a value or an error, and a value can be used.
+#![no_main]
+
+use ferrowave_code_object::{CodeObject, MAX_IMAGE_BYTES, Metadata};
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    // The note by itself too: the fuzzer gets to it sooner than through a whole file.
+    let _ = Metadata::parse(bytes);
+    let Ok(object) = CodeObject::parse(bytes) else {
+        return;
+    };
+    assert!(object.image_size() <= MAX_IMAGE_BYTES);
+    for kernel in object.kernels() {
+        let _ = object.lines().frames(kernel.code.start);
+        let _ = object.lines().frames(kernel.code.end);
+        let _ = object.file_bytes(kernel.code.start, kernel.code.end - kernel.code.start);
+        let _ = object.kernel_at(kernel.code.start);
+        let _ = kernel.descriptor.accum_vgprs();
+    }
+    for symbol in object.symbols() {
+        let _ = object.function_at(symbol.address);
+        let _ = object.file_bytes(symbol.address, symbol.size);
+    }
+    if object.image_size() <= 1 << 20 {
+        let mut image = vec![0; object.image_size() as usize];
+        let _ = object.load_image(object.image_align(), &mut image);
+    }
+});

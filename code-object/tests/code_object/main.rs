@@ -1,0 +1,10 @@
+//! Code objects that LLVM made, read here and by LLVM's own tools.
+
+mod descriptor;
+mod header;
+mod image;
+mod lines;
+mod metadata;
+mod occupancy;
+mod robust;
+mod support;
