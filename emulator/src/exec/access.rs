@@ -17,6 +17,9 @@ pub(super) struct Access {
     pub(super) exec: u64,
 }
 
+/// Allocations that a workgroup's accesses remember.
+pub(super) const RECENT: usize = 16;
+
 /// How the lanes of a chunk lie in memory.
 enum Pattern {
     /// One after the other.
@@ -238,31 +241,32 @@ pub(super) fn global(
 ) -> Result<Access, Flow> {
     let (low, high) = bounds(&addresses, exec);
     let end = high.wrapping_add(u64::from(bytes));
-    // Operations lie in one array, so that their address tells them apart: each tends to stay in one allocation.
-    let slot = (&raw const *o as usize / size_of::<Operation>()) & 3;
-    if c.recent[slot].covers(low, end, write) {
-        return Ok(Access { addresses, exec });
+    // Each instruction tends to stay in one allocation.
+    let slot = usize::from(o.control[1]) % RECENT;
+    if !c.recent[slot].covers(low, end, write) {
+        c.recent[slot] = c.memory.reach(low);
+        if !c.recent[slot].covers(low, end, write) {
+            return each_lane(c, addresses, exec, bytes, write);
+        }
     }
-    global_slow(c, addresses, exec, bytes, write, slot)
+    Ok(Access { addresses, exec })
 }
 
+/// Checks lane by lane: they lie in different allocations, or some in none.
 #[cold]
 #[inline(never)]
-fn global_slow(
+fn each_lane(
     c: &mut Context<'_>,
     addresses: [D; CHUNKS],
     exec: u64,
     bytes: u32,
     write: bool,
-    slot: usize,
 ) -> Result<Access, Flow> {
     let access = Access { addresses, exec };
-    // Lanes may lie in different allocations.
     for lane in (0..LANES).filter(|lane| exec >> lane & 1 == 1) {
         let address = access.lane(lane);
         let end = address.wrapping_add(u64::from(bytes));
-        let reach = c.memory.reach(address);
-        if !reach.covers(address, end, write) {
+        if !c.memory.reach(address).covers(address, end, write) {
             return Err(c.fail(FaultKind::Memory {
                 address,
                 bytes,
@@ -270,7 +274,6 @@ fn global_slow(
                 lane: Some(lane as u8),
             }));
         }
-        c.recent[slot] = reach;
     }
     Ok(access)
 }

@@ -17,46 +17,55 @@ type M64 = Mask<i64, 16>;
 
 impl Binder {
     fn compare_f32<G: Fn(F, F) -> M + Copy + 'static>(self, f: G) -> Handler {
-        self.bind(move |w, _, o| {
-            let (a, b) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
-            let keep = w.mode.denormals32().0;
-            let read = |value: F| if keep { value } else { flush(value) };
-            let mask = mask64(|c| {
-                f(
-                    read(float32::modified(o, 0, w.chunk(a, c))),
-                    read(float32::modified(o, 1, w.chunk(b, c))),
-                )
-            });
-            set_mask(w, o, mask)
-        })
+        self.bind(
+            #[inline(always)]
+            move |w, _, o| {
+                let (a, b) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
+                let keep = w.mode.denormals32().0;
+                let read = |value: F| if keep { value } else { flush(value) };
+                let mask = mask64(|c| {
+                    f(
+                        read(float32::modified(o, 0, w.chunk(a, c))),
+                        read(float32::modified(o, 1, w.chunk(b, c))),
+                    )
+                });
+                set_mask(w, o, mask)
+            },
+        )
     }
 
     fn compare_f16<G: Fn(F, F) -> M + Copy + 'static>(self, f: G) -> Handler {
-        self.bind(move |w, _, o| {
-            let (a, b) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
-            let mask = mask64(|c| {
-                f(
-                    half::source(w, o, 0, w.chunk(a, c)),
-                    half::source(w, o, 1, w.chunk(b, c)),
-                )
-            });
-            set_mask(w, o, mask)
-        })
+        self.bind(
+            #[inline(always)]
+            move |w, _, o| {
+                let (a, b) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
+                let mask = mask64(|c| {
+                    f(
+                        half::source(w, o, 0, w.chunk(a, c)),
+                        half::source(w, o, 1, w.chunk(b, c)),
+                    )
+                });
+                set_mask(w, o, mask)
+            },
+        )
     }
 
     fn compare_f64<G: Fn(E, E) -> M64 + Copy + 'static>(self, f: G) -> Handler {
-        self.bind(move |w, _, o| {
-            let (a, b) = (w.fetch64(0, &o.src[0]), w.fetch64(1, &o.src[1]));
-            let mut mask = 0;
-            for c in 0..CHUNKS {
-                let m = f(
-                    float64::modified(o, 0, w.chunk64(a, c)),
-                    float64::modified(o, 1, w.chunk64(b, c)),
-                );
-                mask |= m.to_bitmask() << (16 * c);
-            }
-            set_mask(w, o, mask)
-        })
+        self.bind(
+            #[inline(always)]
+            move |w, _, o| {
+                let (a, b) = (w.fetch64(0, &o.src[0]), w.fetch64(1, &o.src[1]));
+                let mut mask = 0;
+                for c in 0..CHUNKS {
+                    let m = f(
+                        float64::modified(o, 0, w.chunk64(a, c)),
+                        float64::modified(o, 1, w.chunk64(b, c)),
+                    );
+                    mask |= m.to_bitmask() << (16 * c);
+                }
+                set_mask(w, o, mask)
+            },
+        )
     }
 }
 
@@ -176,39 +185,48 @@ fn narrow<const BITS: u32, const SIGNED: bool>(x: U) -> U {
 
 fn class_handler(b: Binder, ty: &str) -> Option<Handler> {
     Some(match ty {
-        "f32" => b.bind(|w, _, o| {
-            let (a, s) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
-            let mask = mask64(|c| {
-                let x = float32::modified(o, 0, w.chunk(a, c)).to_bits().to_array();
-                let s = w.chunk(s, c).to_array();
-                M::from_array(std::array::from_fn(|i| {
-                    class::<Single>(u64::from(x[i])) & s[i] != 0
-                }))
-            });
-            set_mask(w, o, mask)
-        }),
-        "f16" => b.bind(|w, _, o| {
-            let (a, s) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
-            let mask = mask64(|c| {
-                let x = half::source_bits(o, 0, w.chunk(a, c)).to_array();
-                let s = w.chunk(s, c).to_array();
-                M::from_array(std::array::from_fn(|i| {
-                    class::<Half>(u64::from(x[i])) & s[i] != 0
-                }))
-            });
-            set_mask(w, o, mask)
-        }),
-        "f64" => b.bind(|w, _, o| {
-            let (a, s) = (w.fetch64(0, &o.src[0]), w.fetch(1, &o.src[1]));
-            let mask = mask64(|c| {
-                let x = float64::modified(o, 0, w.chunk64(a, c))
-                    .to_bits()
-                    .to_array();
-                let s = w.chunk(s, c).to_array();
-                M::from_array(std::array::from_fn(|i| class::<Double>(x[i]) & s[i] != 0))
-            });
-            set_mask(w, o, mask)
-        }),
+        "f32" => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let (a, s) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
+                let mask = mask64(|c| {
+                    let x = float32::modified(o, 0, w.chunk(a, c)).to_bits().to_array();
+                    let s = w.chunk(s, c).to_array();
+                    M::from_array(std::array::from_fn(|i| {
+                        class::<Single>(u64::from(x[i])) & s[i] != 0
+                    }))
+                });
+                set_mask(w, o, mask)
+            },
+        ),
+        "f16" => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let (a, s) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
+                let mask = mask64(|c| {
+                    let x = half::source_bits(o, 0, w.chunk(a, c)).to_array();
+                    let s = w.chunk(s, c).to_array();
+                    M::from_array(std::array::from_fn(|i| {
+                        class::<Half>(u64::from(x[i])) & s[i] != 0
+                    }))
+                });
+                set_mask(w, o, mask)
+            },
+        ),
+        "f64" => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let (a, s) = (w.fetch64(0, &o.src[0]), w.fetch(1, &o.src[1]));
+                let mask = mask64(|c| {
+                    let x = float64::modified(o, 0, w.chunk64(a, c))
+                        .to_bits()
+                        .to_array();
+                    let s = w.chunk(s, c).to_array();
+                    M::from_array(std::array::from_fn(|i| class::<Double>(x[i]) & s[i] != 0))
+                });
+                set_mask(w, o, mask)
+            },
+        ),
         _ => return None,
     })
 }

@@ -5,8 +5,9 @@ use std::fmt;
 use ferrowave_code_object::Gpu;
 
 use super::{
-    ACCUMULATORS, PRIVATE_APERTURE, SHARED_APERTURE, SimdLevel, compare, control, convert,
-    extension,
+    ACCUMULATORS, PRIVATE_APERTURE, SHARED_APERTURE, SimdLevel,
+    access::RECENT,
+    compare, control, convert, extension,
     fault::FaultKind,
     float32, float64, global, half, integer,
     lanes::Binder,
@@ -85,13 +86,20 @@ impl Code {
             index_at: &index_at,
         };
         let mut unsupported = Vec::new();
+        let mut accesses = 0_usize;
         let operations = lines
             .iter()
             .map(|line| {
                 let reason = match &line.instruction {
                     Err(error) => error.to_string(),
                     Ok(instruction) => match compiler.operation(instruction, line.offset) {
-                        Ok(operation) => return operation,
+                        Ok(mut operation) => {
+                            if matches!(instruction.format, Format::Flat | Format::Global) {
+                                operation.control[1] = (accesses % RECENT) as u8;
+                                accesses += 1;
+                            }
+                            return operation;
+                        }
                         Err(Refused) => {
                             format!(
                                 "the emulator does not run `{}`",
@@ -183,10 +191,13 @@ impl Compiler<'_> {
 
     /// What runs in an unsupported instruction's place.
     fn refusal(&self, number: u32) -> Operation {
-        let run = self.binder.bind(|_, c, o| {
-            let what = c.code.unsupported[o.imm as usize].what.clone();
-            c.fail(FaultKind::Unsupported { what })
-        });
+        let run = self.binder.bind(
+            #[inline(always)]
+            |_, c, o| {
+                let what = c.code.unsupported[o.imm as usize].what.clone();
+                c.fail(FaultKind::Unsupported { what })
+            },
+        );
         Operation {
             imm: i64::from(number),
             ..self.blank(run)

@@ -32,44 +32,90 @@ pub(crate) fn handler(b: Binder, op: Op) -> Option<Handler> {
         | Op::s_dcache_inv_vol
         | Op::s_dcache_wb_vol
         | Op::buffer_wbl2
-        | Op::buffer_inv => b.bind(|_, _, _| Flow::Next),
-        Op::s_endpgm | Op::s_endpgm_saved | Op::s_endpgm_ordered_ps_done => {
-            b.bind(|_, _, _| Flow::End)
-        }
-        Op::s_barrier => b.bind(|_, _, _| Flow::Barrier),
-        Op::s_trap => b.bind(|_, c, o| c.fail(FaultKind::Trap { id: o.imm as u8 })),
-        Op::s_branch => b.bind(|w, _, o| branch(w, o, true)),
-        Op::s_cbranch_scc0 => b.bind(|w, _, o| branch(w, o, !w.scc)),
-        Op::s_cbranch_scc1 => b.bind(|w, _, o| branch(w, o, w.scc)),
-        Op::s_cbranch_vccz => b.bind(|w, _, o| branch(w, o, vcc(w) == 0)),
-        Op::s_cbranch_vccnz => b.bind(|w, _, o| branch(w, o, vcc(w) != 0)),
-        Op::s_cbranch_execz => b.bind(|w, _, o| branch(w, o, w.exec == 0)),
-        Op::s_cbranch_execnz => b.bind(|w, _, o| branch(w, o, w.exec != 0)),
+        | Op::buffer_inv => b.bind(
+            #[inline(always)]
+            |_, _, _| Flow::Next,
+        ),
+        Op::s_endpgm | Op::s_endpgm_saved | Op::s_endpgm_ordered_ps_done => b.bind(
+            #[inline(always)]
+            |_, _, _| Flow::End,
+        ),
+        Op::s_barrier => b.bind(
+            #[inline(always)]
+            |_, _, _| Flow::Barrier,
+        ),
+        Op::s_trap => b.bind(
+            #[inline(always)]
+            |_, c, o| c.fail(FaultKind::Trap { id: o.imm as u8 }),
+        ),
+        Op::s_branch => b.bind(
+            #[inline(always)]
+            |w, _, o| branch(w, o, true),
+        ),
+        Op::s_cbranch_scc0 => b.bind(
+            #[inline(always)]
+            |w, _, o| branch(w, o, !w.scc),
+        ),
+        Op::s_cbranch_scc1 => b.bind(
+            #[inline(always)]
+            |w, _, o| branch(w, o, w.scc),
+        ),
+        Op::s_cbranch_vccz => b.bind(
+            #[inline(always)]
+            |w, _, o| branch(w, o, vcc(w) == 0),
+        ),
+        Op::s_cbranch_vccnz => b.bind(
+            #[inline(always)]
+            |w, _, o| branch(w, o, vcc(w) != 0),
+        ),
+        Op::s_cbranch_execz => b.bind(
+            #[inline(always)]
+            |w, _, o| branch(w, o, w.exec == 0),
+        ),
+        Op::s_cbranch_execnz => b.bind(
+            #[inline(always)]
+            |w, _, o| branch(w, o, w.exec != 0),
+        ),
         // No debugger is attached.
         Op::s_cbranch_cdbgsys
         | Op::s_cbranch_cdbguser
         | Op::s_cbranch_cdbgsys_or_user
-        | Op::s_cbranch_cdbgsys_and_user => b.bind(|_, _, _| Flow::Next),
-        Op::s_getpc_b64 => b.bind(|w, c, o| {
-            let next = c.code.address_of(w.pc);
-            w.set_scalar_pair(o.dst, next);
-            Flow::Next
-        }),
-        Op::s_setpc_b64 => b.bind(|w, c, o| {
-            let address = w.read64(&o.src[0]);
-            jump(w, c, address)
-        }),
-        Op::s_swappc_b64 => b.bind(|w, c, o| {
-            let address = w.read64(&o.src[0]);
-            let next = c.code.address_of(w.pc);
-            w.set_scalar_pair(o.dst, next);
-            jump(w, c, address)
-        }),
-        Op::s_call_b64 => b.bind(|w, c, o| {
-            let next = c.code.address_of(w.pc);
-            w.set_scalar_pair(o.dst, next);
-            branch(w, o, true)
-        }),
+        | Op::s_cbranch_cdbgsys_and_user => b.bind(
+            #[inline(always)]
+            |_, _, _| Flow::Next,
+        ),
+        Op::s_getpc_b64 => b.bind(
+            #[inline(always)]
+            |w, c, o| {
+                let next = c.code.address_of(w.pc);
+                w.set_scalar_pair(o.dst, next);
+                Flow::Next
+            },
+        ),
+        Op::s_setpc_b64 => b.bind(
+            #[inline(always)]
+            |w, c, o| {
+                let address = w.read64(&o.src[0]);
+                jump(w, c, address)
+            },
+        ),
+        Op::s_swappc_b64 => b.bind(
+            #[inline(always)]
+            |w, c, o| {
+                let address = w.read64(&o.src[0]);
+                let next = c.code.address_of(w.pc);
+                w.set_scalar_pair(o.dst, next);
+                jump(w, c, address)
+            },
+        ),
+        Op::s_call_b64 => b.bind(
+            #[inline(always)]
+            |w, c, o| {
+                let next = c.code.address_of(w.pc);
+                w.set_scalar_pair(o.dst, next);
+                branch(w, o, true)
+            },
+        ),
         _ => return None,
     })
 }

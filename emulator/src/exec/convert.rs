@@ -25,53 +25,65 @@ pub(crate) fn handler(b: Binder, op: Op) -> Option<Handler> {
 impl Binder {
     /// f32 to 32 bits of something else.
     fn from_f32<G: Fn(F) -> U + Copy + 'static>(self, f: G) -> Handler {
-        self.bind(move |w, _, o| {
-            let a = w.fetch(0, &o.src[0]);
-            let result = chunks(|c| f(float32::modified(o, 0, w.chunk(a, c))));
-            w.commit(o.dst, result);
-            Flow::Next
-        })
+        self.bind(
+            #[inline(always)]
+            move |w, _, o| {
+                let a = w.fetch(0, &o.src[0]);
+                let result = chunks(|c| f(float32::modified(o, 0, w.chunk(a, c))));
+                w.commit(o.dst, result);
+                Flow::Next
+            },
+        )
     }
 
     /// An integer to f32, rounded as MODE says.
     fn to_f32<G: Fn(U) -> E + Copy + 'static>(self, exact: G) -> Handler {
-        self.bind(move |w, _, o| {
-            let a = w.fetch(0, &o.src[0]);
-            let result = chunks(|c| {
-                let value = exact(w.chunk(a, c));
-                let rounded = if w.mode.round32() == Round::NearestEven {
-                    value.cast::<f32>()
-                } else {
-                    let (from, to) = (Double::settings(w.mode), Single::settings(w.mode));
-                    F::from_array(value.to_array().map(|x| {
-                        f32::from_bits(convert::<Double, Single>(x.to_bits(), from, to) as u32)
-                    }))
-                };
-                float32::clamped(o, rounded).to_bits()
-            });
-            w.commit(o.dst, result);
-            Flow::Next
-        })
+        self.bind(
+            #[inline(always)]
+            move |w, _, o| {
+                let a = w.fetch(0, &o.src[0]);
+                let result = chunks(|c| {
+                    let value = exact(w.chunk(a, c));
+                    let rounded = if w.mode.round32() == Round::NearestEven {
+                        value.cast::<f32>()
+                    } else {
+                        let (from, to) = (Double::settings(w.mode), Single::settings(w.mode));
+                        F::from_array(value.to_array().map(|x| {
+                            f32::from_bits(convert::<Double, Single>(x.to_bits(), from, to) as u32)
+                        }))
+                    };
+                    float32::clamped(o, rounded).to_bits()
+                });
+                w.commit(o.dst, result);
+                Flow::Next
+            },
+        )
     }
 
     /// 32 bits to f64, exactly.
     fn to_f64<G: Fn(U) -> E + Copy + 'static>(self, exact: G) -> Handler {
-        self.bind(move |w, _, o| {
-            let a = w.fetch(0, &o.src[0]);
-            let result = chunks(|c| float64::clamped(o, exact(w.chunk(a, c))).to_bits());
-            w.commit64(o.dst, result);
-            Flow::Next
-        })
+        self.bind(
+            #[inline(always)]
+            move |w, _, o| {
+                let a = w.fetch(0, &o.src[0]);
+                let result = chunks(|c| float64::clamped(o, exact(w.chunk(a, c))).to_bits());
+                w.commit64(o.dst, result);
+                Flow::Next
+            },
+        )
     }
 
     /// f64 to an integer.
     fn from_f64<G: Fn(E) -> U + Copy + 'static>(self, f: G) -> Handler {
-        self.bind(move |w, _, o| {
-            let a = w.fetch64(0, &o.src[0]);
-            let result = chunks(|c| f(float64::modified(o, 0, w.chunk64(a, c))));
-            w.commit(o.dst, result);
-            Flow::Next
-        })
+        self.bind(
+            #[inline(always)]
+            move |w, _, o| {
+                let a = w.fetch64(0, &o.src[0]);
+                let result = chunks(|c| f(float64::modified(o, 0, w.chunk64(a, c))));
+                w.commit(o.dst, result);
+                Flow::Next
+            },
+        )
     }
 }
 
@@ -99,21 +111,31 @@ fn integers(b: Binder, op: Op) -> Option<Handler> {
             let value = (x.cast::<i32>() << I::splat(28)) >> I::splat(28);
             value.cast::<f64>() * E::splat(1.0 / 16.0)
         }),
-        Op::v_cvt_f16_u16 => {
-            b.bind(|w, _, o| to_half(w, o, |x| (x & U::splat(0xffff)).cast::<f32>()))
-        }
-        Op::v_cvt_f16_i16 => b.bind(|w, _, o| to_half(w, o, |x| sext16(x).cast::<f32>())),
-        Op::v_cvt_u16_f16 => b.bind(|w, _, o| {
-            from_half(w, o, |x| {
-                x.simd_clamp(F::splat(0.0), F::splat(65535.0)).cast::<u32>()
-            })
-        }),
-        Op::v_cvt_i16_f16 => b.bind(|w, _, o| {
-            from_half(w, o, |x| {
-                let clamped = x.simd_clamp(F::splat(-32768.0), F::splat(32767.0));
-                clamped.cast::<i32>().cast::<u32>() & U::splat(0xffff)
-            })
-        }),
+        Op::v_cvt_f16_u16 => b.bind(
+            #[inline(always)]
+            |w, _, o| to_half(w, o, |x| (x & U::splat(0xffff)).cast::<f32>()),
+        ),
+        Op::v_cvt_f16_i16 => b.bind(
+            #[inline(always)]
+            |w, _, o| to_half(w, o, |x| sext16(x).cast::<f32>()),
+        ),
+        Op::v_cvt_u16_f16 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                from_half(w, o, |x| {
+                    x.simd_clamp(F::splat(0.0), F::splat(65535.0)).cast::<u32>()
+                })
+            },
+        ),
+        Op::v_cvt_i16_f16 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                from_half(w, o, |x| {
+                    let clamped = x.simd_clamp(F::splat(-32768.0), F::splat(32767.0));
+                    clamped.cast::<i32>().cast::<u32>() & U::splat(0xffff)
+                })
+            },
+        ),
         _ => return None,
     })
 }
@@ -151,55 +173,70 @@ fn round_to_half(w: &Wave, o: &Operation, values: [F; CHUNKS]) -> [U; CHUNKS] {
 
 fn floats(b: Binder, op: Op) -> Option<Handler> {
     Some(match op {
-        Op::v_cvt_f16_f32 => b.bind(|w, _, o| {
-            let a = w.fetch(0, &o.src[0]);
-            let values: [F; CHUNKS] = chunks(|c| float32::modified(o, 0, w.chunk(a, c)));
-            let result = round_to_half(w, o, values);
-            w.commit(o.dst, result);
-            Flow::Next
-        }),
-        Op::v_cvt_f32_f16 => b.bind(|w, _, o| {
-            let a = w.fetch(0, &o.src[0]);
-            let result = chunks(|c| {
-                let x = half::source(w, o, 0, w.chunk(a, c));
-                float32::clamped(o, float32::quieted(x)).to_bits()
-            });
-            w.commit(o.dst, result);
-            Flow::Next
-        }),
-        Op::v_cvt_f64_f32 => b.bind(|w, _, o| {
-            let a = w.fetch(0, &o.src[0]);
-            let result = chunks(|c| {
-                let x = float32::modified(o, 0, w.chunk(a, c)).cast::<f64>();
-                float64::clamped(o, x).to_bits()
-            });
-            w.commit64(o.dst, result);
-            Flow::Next
-        }),
-        Op::v_cvt_f32_f64 => b.bind(|w, _, o| {
-            let a = w.fetch64(0, &o.src[0]);
-            let (from, to) = (Double::settings(w.mode), Single::settings(w.mode));
-            let plain = w.mode.plain32();
-            let result = chunks(|c| {
-                let x = float64::modified(o, 0, w.chunk64(a, c));
-                let rounded = if plain {
-                    x.cast::<f32>()
-                } else {
-                    F::from_array(x.to_array().map(|x| {
-                        f32::from_bits(convert::<Double, Single>(x.to_bits(), from, to) as u32)
-                    }))
-                };
-                float32::clamped(o, rounded).to_bits()
-            });
-            w.commit(o.dst, result);
-            Flow::Next
-        }),
-        Op::v_cvt_f32_bf16 => b.bind(|w, _, o| {
-            let a = w.fetch(0, &o.src[0]);
-            let result = chunks(|c| half::source_bits(o, 0, w.chunk(a, c)) << U::splat(16));
-            w.commit(o.dst, result);
-            Flow::Next
-        }),
+        Op::v_cvt_f16_f32 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let a = w.fetch(0, &o.src[0]);
+                let values: [F; CHUNKS] = chunks(|c| float32::modified(o, 0, w.chunk(a, c)));
+                let result = round_to_half(w, o, values);
+                w.commit(o.dst, result);
+                Flow::Next
+            },
+        ),
+        Op::v_cvt_f32_f16 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let a = w.fetch(0, &o.src[0]);
+                let result = chunks(|c| {
+                    let x = half::source(w, o, 0, w.chunk(a, c));
+                    float32::clamped(o, float32::quieted(x)).to_bits()
+                });
+                w.commit(o.dst, result);
+                Flow::Next
+            },
+        ),
+        Op::v_cvt_f64_f32 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let a = w.fetch(0, &o.src[0]);
+                let result = chunks(|c| {
+                    let x = float32::modified(o, 0, w.chunk(a, c)).cast::<f64>();
+                    float64::clamped(o, x).to_bits()
+                });
+                w.commit64(o.dst, result);
+                Flow::Next
+            },
+        ),
+        Op::v_cvt_f32_f64 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let a = w.fetch64(0, &o.src[0]);
+                let (from, to) = (Double::settings(w.mode), Single::settings(w.mode));
+                let plain = w.mode.plain32();
+                let result = chunks(|c| {
+                    let x = float64::modified(o, 0, w.chunk64(a, c));
+                    let rounded = if plain {
+                        x.cast::<f32>()
+                    } else {
+                        F::from_array(x.to_array().map(|x| {
+                            f32::from_bits(convert::<Double, Single>(x.to_bits(), from, to) as u32)
+                        }))
+                    };
+                    float32::clamped(o, rounded).to_bits()
+                });
+                w.commit(o.dst, result);
+                Flow::Next
+            },
+        ),
+        Op::v_cvt_f32_bf16 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let a = w.fetch(0, &o.src[0]);
+                let result = chunks(|c| half::source_bits(o, 0, w.chunk(a, c)) << U::splat(16));
+                w.commit(o.dst, result);
+                Flow::Next
+            },
+        ),
         _ => return None,
     })
 }
@@ -216,53 +253,68 @@ pub(crate) fn to_bf16(x: F) -> U {
 
 fn packing(b: Binder, op: Op) -> Option<Handler> {
     Some(match op {
-        Op::v_cvt_pkrtz_f16_f32 => b.bind(|w, _, o| {
-            let zero = |w: &Wave| super::float::Settings {
-                round: Round::Zero,
-                ..Half::settings(w.mode)
-            };
-            let (from, to) = (Single::settings(w.mode), zero(w));
-            two_f32(w, o, |x, y| {
-                let pack =
-                    |v: F| {
+        Op::v_cvt_pkrtz_f16_f32 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let zero = |w: &Wave| super::float::Settings {
+                    round: Round::Zero,
+                    ..Half::settings(w.mode)
+                };
+                let (from, to) = (Single::settings(w.mode), zero(w));
+                two_f32(w, o, |x, y| {
+                    let pack = |v: F| {
                         U::from_array(v.to_array().map(|v| {
                             convert::<Single, Half>(u64::from(v.to_bits()), from, to) as u32
                         }))
                     };
-                pack(x) | pack(y) << U::splat(16)
-            })
-        }),
-        Op::v_cvt_pk_f16_f32 => b.bind(|w, _, o| {
-            two_f32(w, o, |x, y| {
-                half::from_f32(x) | half::from_f32(y) << U::splat(16)
-            })
-        }),
-        Op::v_cvt_pk_bf16_f32 => {
-            b.bind(|w, _, o| two_f32(w, o, |x, y| to_bf16(x) | to_bf16(y) << U::splat(16)))
-        }
-        Op::v_cvt_pknorm_i16_f32 => b.bind(|w, _, o| {
-            two_f32(w, o, |x, y| {
-                normalized(x, true) | normalized(y, true) << U::splat(16)
-            })
-        }),
-        Op::v_cvt_pknorm_u16_f32 => b.bind(|w, _, o| {
-            two_f32(w, o, |x, y| {
-                normalized(x, false) | normalized(y, false) << U::splat(16)
-            })
-        }),
-        Op::v_cvt_pk_u8_f32 => b.bind(|w, _, o| {
-            let a = w.fetch(0, &o.src[0]);
-            let (s, old) = (w.fetch(1, &o.src[1]), w.fetch(2, &o.src[2]));
-            let result = chunks(|c| {
-                let byte = float32::modified(o, 0, w.chunk(a, c))
-                    .cast::<u8>()
-                    .cast::<u32>();
-                let shift = (w.chunk(s, c) & U::splat(3)) * U::splat(8);
-                (w.chunk(old, c) & !(U::splat(0xff) << shift)) | byte << shift
-            });
-            w.commit(o.dst, result);
-            Flow::Next
-        }),
+                    pack(x) | pack(y) << U::splat(16)
+                })
+            },
+        ),
+        Op::v_cvt_pk_f16_f32 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                two_f32(w, o, |x, y| {
+                    half::from_f32(x) | half::from_f32(y) << U::splat(16)
+                })
+            },
+        ),
+        Op::v_cvt_pk_bf16_f32 => b.bind(
+            #[inline(always)]
+            |w, _, o| two_f32(w, o, |x, y| to_bf16(x) | to_bf16(y) << U::splat(16)),
+        ),
+        Op::v_cvt_pknorm_i16_f32 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                two_f32(w, o, |x, y| {
+                    normalized(x, true) | normalized(y, true) << U::splat(16)
+                })
+            },
+        ),
+        Op::v_cvt_pknorm_u16_f32 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                two_f32(w, o, |x, y| {
+                    normalized(x, false) | normalized(y, false) << U::splat(16)
+                })
+            },
+        ),
+        Op::v_cvt_pk_u8_f32 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let a = w.fetch(0, &o.src[0]);
+                let (s, old) = (w.fetch(1, &o.src[1]), w.fetch(2, &o.src[2]));
+                let result = chunks(|c| {
+                    let byte = float32::modified(o, 0, w.chunk(a, c))
+                        .cast::<u8>()
+                        .cast::<u32>();
+                    let shift = (w.chunk(s, c) & U::splat(3)) * U::splat(8);
+                    (w.chunk(old, c) & !(U::splat(0xff) << shift)) | byte << shift
+                });
+                w.commit(o.dst, result);
+                Flow::Next
+            },
+        ),
         _ => return None,
     })
 }

@@ -369,7 +369,12 @@ pub(crate) fn class<T: Format>(bits: u64) -> u32 {
 /// The pieces of a division that the compiler expands into `v_div_scale`, `v_div_fmas` and
 /// `v_div_fixup`.
 pub(crate) mod division {
-    use super::{Format, is_denormal, is_nan, quiet, quiet_bit};
+    use rustc_apfloat::{Float as _, FloatConvert, ieee::Quad};
+
+    use super::{
+        Arithmetic, Format, Settings, ap_round, evaluate, flushed, is_denormal, is_nan, quiet,
+        quiet_bit,
+    };
 
     /// Half of the range by which operands are scaled, and limits of the exponent, by format.
     struct Limits {
@@ -456,12 +461,44 @@ pub(crate) mod division {
         }
     }
 
+    /// `v_div_fmas` of a lane whose operands were scaled: the multiply-add times a power of two, rounded
+    /// once.
+    pub(crate) fn fused_scaled<T>(sources: [u64; 3], settings: Settings) -> u64
+    where
+        T: Format + FloatConvert<Quad>,
+        Quad: FloatConvert<T>,
+    {
+        let plain = evaluate::<T>(Arithmetic::Fma, sources, settings);
+        if !value::<T>(plain).is_finite() {
+            return plain;
+        }
+        let mut loses_info = false;
+        let [a, b, c]: [Quad; 3] = sources.map(|s| {
+            let s = if settings.keep_source_denormals {
+                s
+            } else {
+                flushed::<T>(s)
+            };
+            value::<T>(s).convert(&mut loses_info).value
+        });
+        let scaled = a.mul_add(b, c).value.scalbn(scale_back::<T>(sources[2]));
+        let rounded: T = scaled
+            .convert_r(ap_round(settings.round), &mut loses_info)
+            .value;
+        let bits = rounded.to_bits() as u64;
+        if settings.keep_result_denormals {
+            bits
+        } else {
+            flushed::<T>(bits)
+        }
+    }
+
     /// The power of two that `v_div_fmas` multiplies by to undo `v_div_scale`, of the quotient's estimate.
     ///
     /// AMD's pseudocode has 2^32 and 2^64 for this, which would not undo the 2^64 and 2^128 of its own
     /// `v_div_scale`; the direction depends on which operand was scaled, as the estimate's size tells.
     /// Test: the compiler's expansion of a division then rounds correctly.
-    pub(crate) fn scale_back<T: Format>(estimate: u64) -> i32 {
+    fn scale_back<T: Format>(estimate: u64) -> i32 {
         let one = T::from_u128(1).value.to_bits() as u64;
         let scale = limits::<T>().scale;
         if exponent::<T>(estimate) > exponent::<T>(one) {

@@ -76,48 +76,54 @@ impl Binder {
     where
         G: Fn([F; N]) -> F + Copy + 'static,
     {
-        self.bind(move |w, _, o| {
-            let sources: [Fetched; N] = std::array::from_fn(|i| w.fetch(i as u16, &o.src[i]));
-            if !w.mode.plain32() {
-                evaluate_lanes(w, o, sources, !0);
-                return Flow::Next;
-            }
-            let result: [F; CHUNKS] = chunks(|c| {
-                f(std::array::from_fn(|i| {
-                    modified(o, i, w.chunk(sources[i], c))
-                }))
-            });
-            let unusual = result
-                .iter()
-                .map(|r| r.is_nan())
-                .reduce(|a, b| a | b)
-                .is_some_and(|m| m.any());
-            if unusual {
-                // Source registers may be the result's: those lanes are computed first, from sources
-                // that are still whole, and the rest is written over them afterwards.
-                let nan = super::lanes::mask64(|c| result[c].is_nan());
-                let computed = lane_values(w, o, &sources, nan);
-                let mut merged = super::wave::Lanes(result.map(|r| clamped(o, r).to_bits()));
-                for (lane, value) in computed {
-                    merged.as_mut_array()[lane] = value;
+        self.bind(
+            #[inline(always)]
+            move |w, _, o| {
+                let sources: [Fetched; N] = std::array::from_fn(|i| w.fetch(i as u16, &o.src[i]));
+                if !w.mode.plain32() {
+                    evaluate_lanes(w, o, sources, !0);
+                    return Flow::Next;
                 }
-                w.commit(o.dst, merged.0);
-            } else {
-                w.commit(o.dst, result.map(|r| clamped(o, r).to_bits()));
-            }
-            Flow::Next
-        })
+                let result: [F; CHUNKS] = chunks(|c| {
+                    f(std::array::from_fn(|i| {
+                        modified(o, i, w.chunk(sources[i], c))
+                    }))
+                });
+                let unusual = result
+                    .iter()
+                    .map(|r| r.is_nan())
+                    .reduce(|a, b| a | b)
+                    .is_some_and(|m| m.any());
+                if unusual {
+                    // Source registers may be the result's: those lanes are computed first, from sources
+                    // that are still whole, and the rest is written over them afterwards.
+                    let nan = super::lanes::mask64(|c| result[c].is_nan());
+                    let computed = lane_values(w, o, &sources, nan);
+                    let mut merged = super::wave::Lanes(result.map(|r| clamped(o, r).to_bits()));
+                    for (lane, value) in computed {
+                        merged.as_mut_array()[lane] = value;
+                    }
+                    w.commit(o.dst, merged.0);
+                } else {
+                    w.commit(o.dst, result.map(|r| clamped(o, r).to_bits()));
+                }
+                Flow::Next
+            },
+        )
     }
 
     /// An operation of one f32 source that MODE's rounding does not touch.
     pub(crate) fn f1<G: Fn(F) -> F + Copy + 'static>(self, f: G) -> Handler {
-        self.bind(move |w, _, o| {
-            let a = w.fetch(0, &o.src[0]);
-            let result =
-                chunks(|c| clamped(o, quieted(f(modified(o, 0, w.chunk(a, c))))).to_bits());
-            w.commit(o.dst, result);
-            Flow::Next
-        })
+        self.bind(
+            #[inline(always)]
+            move |w, _, o| {
+                let a = w.fetch(0, &o.src[0]);
+                let result =
+                    chunks(|c| clamped(o, quieted(f(modified(o, 0, w.chunk(a, c))))).to_bits());
+                w.commit(o.dst, result);
+                Flow::Next
+            },
+        )
     }
 
     /// As [`Self::f1`], a lane at a time.
@@ -216,11 +222,15 @@ fn arithmetic(b: Binder, op: Op) -> Option<(Handler, Arithmetic)> {
             (b.arithmetic32(|[x, y, z]| x.mul_add(y, z)), Fma)
         }
         Op::v_mad_f32 | Op::v_mac_f32 | Op::v_madmk_f32 | Op::v_madak_f32 => (
-            b.bind(|w, _, o| {
-                let sources: [Fetched; 3] = std::array::from_fn(|i| w.fetch(i as u16, &o.src[i]));
-                evaluate_lanes(w, o, sources, !0);
-                Flow::Next
-            }),
+            b.bind(
+                #[inline(always)]
+                |w, _, o| {
+                    let sources: [Fetched; 3] =
+                        std::array::from_fn(|i| w.fetch(i as u16, &o.src[i]));
+                    evaluate_lanes(w, o, sources, !0);
+                    Flow::Next
+                },
+            ),
             Mad,
         ),
         Op::v_min_f32 => (
@@ -280,35 +290,41 @@ fn unary(b: Binder, op: Op) -> Option<Handler> {
                 libm::frexpf(x).0
             }
         }),
-        Op::v_frexp_exp_i32_f32 => b.bind(|w, _, o| {
-            let a = w.fetch(0, &o.src[0]);
-            let result = chunks(|c| {
-                let x = modified(o, 0, w.chunk(a, c));
-                U::from_array(x.to_array().map(|x| {
-                    if x == 0.0 || !x.is_finite() {
-                        0
-                    } else {
-                        libm::frexpf(x).1 as u32
-                    }
-                }))
-            });
-            w.commit(o.dst, result);
-            Flow::Next
-        }),
-        Op::v_ldexp_f32 => b.bind(|w, _, o| {
-            let (a, e) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
-            let settings = Single::settings(w.mode);
-            let result = chunks(|c| {
-                let x = modified(o, 0, w.chunk(a, c)).to_bits().to_array();
-                let e = w.chunk(e, c).cast::<i32>().to_array();
-                U::from_array(std::array::from_fn(|i| {
-                    let scaled = super::float::scale::<Single>(u64::from(x[i]), e[i], settings);
-                    modify_result::<Single>(scaled, o.omod, o.clamp, settings) as u32
-                }))
-            });
-            w.commit(o.dst, result);
-            Flow::Next
-        }),
+        Op::v_frexp_exp_i32_f32 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let a = w.fetch(0, &o.src[0]);
+                let result = chunks(|c| {
+                    let x = modified(o, 0, w.chunk(a, c));
+                    U::from_array(x.to_array().map(|x| {
+                        if x == 0.0 || !x.is_finite() {
+                            0
+                        } else {
+                            libm::frexpf(x).1 as u32
+                        }
+                    }))
+                });
+                w.commit(o.dst, result);
+                Flow::Next
+            },
+        ),
+        Op::v_ldexp_f32 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let (a, e) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
+                let settings = Single::settings(w.mode);
+                let result = chunks(|c| {
+                    let x = modified(o, 0, w.chunk(a, c)).to_bits().to_array();
+                    let e = w.chunk(e, c).cast::<i32>().to_array();
+                    U::from_array(std::array::from_fn(|i| {
+                        let scaled = super::float::scale::<Single>(u64::from(x[i]), e[i], settings);
+                        modify_result::<Single>(scaled, o.omod, o.clamp, settings) as u32
+                    }))
+                });
+                w.commit(o.dst, result);
+                Flow::Next
+            },
+        ),
         _ => return None,
     })
 }
@@ -336,18 +352,27 @@ fn turn(x: f32, f: fn(f64) -> f64) -> f32 {
 
 fn quotient(b: Binder, op: Op) -> Option<Handler> {
     Some(match op {
-        Op::v_div_scale_f32 => b.bind(|w, _, o| {
-            scale_lanes(w, o);
-            Flow::Next
-        }),
-        Op::v_div_fmas_f32 => b.bind(|w, _, o| {
-            fmas_lanes(w, o);
-            Flow::Next
-        }),
-        Op::v_div_fixup_f32 => b.bind(|w, _, o| {
-            fixup_lanes(w, o);
-            Flow::Next
-        }),
+        Op::v_div_scale_f32 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                scale_lanes(w, o);
+                Flow::Next
+            },
+        ),
+        Op::v_div_fmas_f32 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                fmas_lanes(w, o);
+                Flow::Next
+            },
+        ),
+        Op::v_div_fixup_f32 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                fixup_lanes(w, o);
+                Flow::Next
+            },
+        ),
         _ => return None,
     })
 }
@@ -378,12 +403,11 @@ fn fmas_lanes(w: &mut Wave, o: &Operation) {
     let vcc = super::lanes::vcc(w);
     let settings = Single::settings(w.mode);
     each_lane(w, o, |lane, sources| {
-        let sum = evaluate::<Single>(Arithmetic::Fma, sources.map(u64::from), settings);
+        let sources = sources.map(u64::from);
         let sum = if vcc >> lane & 1 == 1 {
-            let by = division::scale_back::<Single>(u64::from(sources[2]));
-            super::float::scale::<Single>(sum, by, settings)
+            division::fused_scaled::<Single>(sources, settings)
         } else {
-            sum
+            evaluate::<Single>(Arithmetic::Fma, sources, settings)
         };
         modify_result::<Single>(sum, o.omod, o.clamp, settings) as u32
     });

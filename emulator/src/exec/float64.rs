@@ -48,38 +48,44 @@ impl Binder {
     where
         G: Fn([E; N]) -> E + Copy + 'static,
     {
-        self.bind(move |w, _, o| {
-            let sources: [[Fetched; 2]; N] =
-                std::array::from_fn(|i| w.fetch64(i as u16, &o.src[i]));
-            let result: [E; CHUNKS] = chunks(|c| {
-                f(std::array::from_fn(|i| {
-                    modified(o, i, w.chunk64(sources[i], c))
-                }))
-            });
-            let unusual = !w.mode.plain16_64() || result.iter().any(|r| r.is_nan().any());
-            if unusual {
-                let settings = Double::settings(w.mode);
-                let what = Arithmetic::from_detail(o.detail);
-                each_lane(w, o, N, |_, s| {
-                    let result = evaluate::<Double>(what, s, settings);
-                    modify_result::<Double>(result, o.omod, o.clamp, settings)
+        self.bind(
+            #[inline(always)]
+            move |w, _, o| {
+                let sources: [[Fetched; 2]; N] =
+                    std::array::from_fn(|i| w.fetch64(i as u16, &o.src[i]));
+                let result: [E; CHUNKS] = chunks(|c| {
+                    f(std::array::from_fn(|i| {
+                        modified(o, i, w.chunk64(sources[i], c))
+                    }))
                 });
-            } else {
-                w.commit64(o.dst, result.map(|r| clamped(o, r).to_bits()));
-            }
-            Flow::Next
-        })
+                let unusual = !w.mode.plain16_64() || result.iter().any(|r| r.is_nan().any());
+                if unusual {
+                    let settings = Double::settings(w.mode);
+                    let what = Arithmetic::from_detail(o.detail);
+                    each_lane(w, o, N, |_, s| {
+                        let result = evaluate::<Double>(what, s, settings);
+                        modify_result::<Double>(result, o.omod, o.clamp, settings)
+                    });
+                } else {
+                    w.commit64(o.dst, result.map(|r| clamped(o, r).to_bits()));
+                }
+                Flow::Next
+            },
+        )
     }
 
     /// An operation of one f64 source that MODE's rounding does not touch.
     fn e1<G: Fn(E) -> E + Copy + 'static>(self, f: G) -> Handler {
-        self.bind(move |w, _, o| {
-            let a = w.fetch64(0, &o.src[0]);
-            let result =
-                chunks(|c| clamped(o, quieted(f(modified(o, 0, w.chunk64(a, c))))).to_bits());
-            w.commit64(o.dst, result);
-            Flow::Next
-        })
+        self.bind(
+            #[inline(always)]
+            move |w, _, o| {
+                let a = w.fetch64(0, &o.src[0]);
+                let result =
+                    chunks(|c| clamped(o, quieted(f(modified(o, 0, w.chunk64(a, c))))).to_bits());
+                w.commit64(o.dst, result);
+                Flow::Next
+            },
+        )
     }
 
     fn e1_scalar<G: Fn(f64) -> f64 + Copy + 'static>(self, f: G) -> Handler {
@@ -142,65 +148,78 @@ fn other(b: Binder, op: Op) -> Option<Handler> {
                 libm::frexp(x).0
             }
         }),
-        Op::v_frexp_exp_i32_f64 => b.bind(|w, _, o| {
-            let a = w.fetch64(0, &o.src[0]);
-            let result = chunks(|c| {
-                let x = modified(o, 0, w.chunk64(a, c)).to_array();
-                Simd::from_array(x.map(|x| {
-                    if x == 0.0 || !x.is_finite() {
-                        0
+        Op::v_frexp_exp_i32_f64 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let a = w.fetch64(0, &o.src[0]);
+                let result = chunks(|c| {
+                    let x = modified(o, 0, w.chunk64(a, c)).to_array();
+                    Simd::from_array(x.map(|x| {
+                        if x == 0.0 || !x.is_finite() {
+                            0
+                        } else {
+                            libm::frexp(x).1 as u32
+                        }
+                    }))
+                });
+                w.commit(o.dst, result);
+                Flow::Next
+            },
+        ),
+        Op::v_ldexp_f64 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let settings = Double::settings(w.mode);
+                let exponents = w.fetch(1, &o.src[1]);
+                let exponents = chunks(|c| w.chunk(exponents, c));
+                each_lane(w, o, 1, |lane, [x, ..]| {
+                    let by = exponents[lane / 16][lane % 16] as i32;
+                    let scaled = scale::<Double>(x, by, settings);
+                    modify_result::<Double>(scaled, o.omod, o.clamp, settings)
+                });
+                Flow::Next
+            },
+        ),
+        Op::v_div_scale_f64 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let mut flags = 0_u64;
+                each_lane(w, o, 3, |lane, [x, y, z]| {
+                    let (value, flag) = division::scale::<Double>(x, y, z);
+                    flags |= u64::from(flag) << lane;
+                    value
+                });
+                w.set_scalar_pair(o.sdst, flags & w.exec);
+                Flow::Next
+            },
+        ),
+        Op::v_div_fmas_f64 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let vcc = vcc(w);
+                let settings = Double::settings(w.mode);
+                each_lane(w, o, 3, |lane, sources| {
+                    let sum = if vcc >> lane & 1 == 1 {
+                        division::fused_scaled::<Double>(sources, settings)
                     } else {
-                        libm::frexp(x).1 as u32
-                    }
-                }))
-            });
-            w.commit(o.dst, result);
-            Flow::Next
-        }),
-        Op::v_ldexp_f64 => b.bind(|w, _, o| {
-            let settings = Double::settings(w.mode);
-            let exponents = w.fetch(1, &o.src[1]);
-            let exponents = chunks(|c| w.chunk(exponents, c));
-            each_lane(w, o, 1, |lane, [x, ..]| {
-                let by = exponents[lane / 16][lane % 16] as i32;
-                let scaled = scale::<Double>(x, by, settings);
-                modify_result::<Double>(scaled, o.omod, o.clamp, settings)
-            });
-            Flow::Next
-        }),
-        Op::v_div_scale_f64 => b.bind(|w, _, o| {
-            let mut flags = 0_u64;
-            each_lane(w, o, 3, |lane, [x, y, z]| {
-                let (value, flag) = division::scale::<Double>(x, y, z);
-                flags |= u64::from(flag) << lane;
-                value
-            });
-            w.set_scalar_pair(o.sdst, flags & w.exec);
-            Flow::Next
-        }),
-        Op::v_div_fmas_f64 => b.bind(|w, _, o| {
-            let vcc = vcc(w);
-            let settings = Double::settings(w.mode);
-            each_lane(w, o, 3, |lane, sources| {
-                let sum = evaluate::<Double>(Arithmetic::Fma, sources, settings);
-                let by = division::scale_back::<Double>(sources[2]);
-                let back = if vcc >> lane & 1 == 1 {
-                    scale::<Double>(sum, by, settings)
-                } else {
-                    sum
-                };
-                modify_result::<Double>(back, o.omod, o.clamp, settings)
-            });
-            Flow::Next
-        }),
-        Op::v_div_fixup_f64 => b.bind(|w, _, o| {
-            let settings = Double::settings(w.mode);
-            each_lane(w, o, 3, |_, [x, y, z]| {
-                let fixed = division::fixup::<Double>(x, y, z);
-                modify_result::<Double>(fixed, o.omod, o.clamp, settings)
-            });
-            Flow::Next
-        }),
+                        evaluate::<Double>(Arithmetic::Fma, sources, settings)
+                    };
+                    modify_result::<Double>(sum, o.omod, o.clamp, settings)
+                });
+                Flow::Next
+            },
+        ),
+        Op::v_div_fixup_f64 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let settings = Double::settings(w.mode);
+                each_lane(w, o, 3, |_, [x, y, z]| {
+                    let fixed = division::fixup::<Double>(x, y, z);
+                    modify_result::<Double>(fixed, o.omod, o.clamp, settings)
+                });
+                Flow::Next
+            },
+        ),
         _ => return None,
     })
 }

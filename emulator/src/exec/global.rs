@@ -115,33 +115,73 @@ fn visit_flat(
 impl Binder {
     fn load<const N: usize>(self, flat: bool) -> Handler {
         if flat {
-            self.bind(|w, c, o| {
-                visit(w, c, o, true, 4 * N as u32, false, |w, a| {
-                    a.load::<N>(w, o.dst)
-                })
-            })
+            self.bind(
+                #[inline(always)]
+                |w, c, o| {
+                    visit(
+                        w,
+                        c,
+                        o,
+                        true,
+                        4 * N as u32,
+                        false,
+                        #[inline(always)]
+                        |w, a| a.load::<N>(w, o.dst),
+                    )
+                },
+            )
         } else {
-            self.bind(|w, c, o| {
-                visit(w, c, o, false, 4 * N as u32, false, |w, a| {
-                    a.load::<N>(w, o.dst)
-                })
-            })
+            self.bind(
+                #[inline(always)]
+                |w, c, o| {
+                    visit(
+                        w,
+                        c,
+                        o,
+                        false,
+                        4 * N as u32,
+                        false,
+                        #[inline(always)]
+                        |w, a| a.load::<N>(w, o.dst),
+                    )
+                },
+            )
         }
     }
 
     fn store<const N: usize>(self, flat: bool) -> Handler {
         if flat {
-            self.bind(|w, c, o| {
-                visit(w, c, o, true, 4 * N as u32, true, |w, a| {
-                    a.store::<N>(w, o.src[1].register)
-                })
-            })
+            self.bind(
+                #[inline(always)]
+                |w, c, o| {
+                    visit(
+                        w,
+                        c,
+                        o,
+                        true,
+                        4 * N as u32,
+                        true,
+                        #[inline(always)]
+                        |w, a| a.store::<N>(w, o.src[1].register),
+                    )
+                },
+            )
         } else {
-            self.bind(|w, c, o| {
-                visit(w, c, o, false, 4 * N as u32, true, |w, a| {
-                    a.store::<N>(w, o.src[1].register)
-                })
-            })
+            self.bind(
+                #[inline(always)]
+                |w, c, o| {
+                    visit(
+                        w,
+                        c,
+                        o,
+                        false,
+                        4 * N as u32,
+                        true,
+                        #[inline(always)]
+                        |w, a| a.store::<N>(w, o.src[1].register),
+                    )
+                },
+            )
         }
     }
 
@@ -151,17 +191,41 @@ impl Binder {
         F: Fn(T, u32) -> u32 + Copy + 'static,
     {
         if flat {
-            self.bind(move |w, c, o| {
-                visit(w, c, o, true, size_of::<T>() as u32, false, |w, a| {
-                    a.load_small::<T>(w, o.dst, f);
-                })
-            })
+            self.bind(
+                #[inline(always)]
+                move |w, c, o| {
+                    visit(
+                        w,
+                        c,
+                        o,
+                        true,
+                        size_of::<T>() as u32,
+                        false,
+                        #[inline(always)]
+                        |w, a| {
+                            a.load_small::<T>(w, o.dst, f);
+                        },
+                    )
+                },
+            )
         } else {
-            self.bind(move |w, c, o| {
-                visit(w, c, o, false, size_of::<T>() as u32, false, |w, a| {
-                    a.load_small::<T>(w, o.dst, f);
-                })
-            })
+            self.bind(
+                #[inline(always)]
+                move |w, c, o| {
+                    visit(
+                        w,
+                        c,
+                        o,
+                        false,
+                        size_of::<T>() as u32,
+                        false,
+                        #[inline(always)]
+                        |w, a| {
+                            a.load_small::<T>(w, o.dst, f);
+                        },
+                    )
+                },
+            )
         }
     }
 
@@ -171,17 +235,41 @@ impl Binder {
         F: Fn(u32) -> T + Copy + 'static,
     {
         if flat {
-            self.bind(move |w, c, o| {
-                visit(w, c, o, true, size_of::<T>() as u32, true, |w, a| {
-                    a.store_small::<T>(w, o.src[1].register, f);
-                })
-            })
+            self.bind(
+                #[inline(always)]
+                move |w, c, o| {
+                    visit(
+                        w,
+                        c,
+                        o,
+                        true,
+                        size_of::<T>() as u32,
+                        true,
+                        #[inline(always)]
+                        |w, a| {
+                            a.store_small::<T>(w, o.src[1].register, f);
+                        },
+                    )
+                },
+            )
         } else {
-            self.bind(move |w, c, o| {
-                visit(w, c, o, false, size_of::<T>() as u32, true, |w, a| {
-                    a.store_small::<T>(w, o.src[1].register, f);
-                })
-            })
+            self.bind(
+                #[inline(always)]
+                move |w, c, o| {
+                    visit(
+                        w,
+                        c,
+                        o,
+                        false,
+                        size_of::<T>() as u32,
+                        true,
+                        #[inline(always)]
+                        |w, a| {
+                            a.store_small::<T>(w, o.src[1].register, f);
+                        },
+                    )
+                },
+            )
         }
     }
 }
@@ -226,10 +314,22 @@ fn atomic_handler(b: Binder, kind: &str, flat: bool) -> Option<Handler> {
     Atomic::from_name(kind, wide)?;
 
     Some(match (flat, wide) {
-        (false, false) => b.bind(|w, c, o| atomically::<false, false>(w, c, o)),
-        (false, true) => b.bind(|w, c, o| atomically::<false, true>(w, c, o)),
-        (true, false) => b.bind(|w, c, o| atomically::<true, false>(w, c, o)),
-        (true, true) => b.bind(|w, c, o| atomically::<true, true>(w, c, o)),
+        (false, false) => b.bind(
+            #[inline(always)]
+            |w, c, o| atomically::<false, false>(w, c, o),
+        ),
+        (false, true) => b.bind(
+            #[inline(always)]
+            |w, c, o| atomically::<false, true>(w, c, o),
+        ),
+        (true, false) => b.bind(
+            #[inline(always)]
+            |w, c, o| atomically::<true, false>(w, c, o),
+        ),
+        (true, true) => b.bind(
+            #[inline(always)]
+            |w, c, o| atomically::<true, true>(w, c, o),
+        ),
     })
 }
 
@@ -252,32 +352,41 @@ fn atomically<const FLAT: bool, const WIDE: bool>(
     let atomic = Atomic::from_detail(o.detail);
     let bytes = if WIDE { 8 } else { 4 };
     let mut misaligned = None;
-    let flow = visit(w, c, o, FLAT, bytes, true, |w, access| {
-        access.each(|lane, address| {
-            if address % u64::from(bytes) != 0 {
-                misaligned.get_or_insert((lane, address));
-                return;
-            }
-            let register =
-                |w: &Wave, index: u16| w.lanes(o.src[1].register + index).as_array()[lane];
-            let old = if WIDE {
-                let data = u64::from(register(w, 0)) | u64::from(register(w, 1)) << 32;
-                let compare = u64::from(register(w, 2)) | u64::from(register(w, 3)) << 32;
-                // SAFETY: the lane is active, so that its bytes were checked, and the address is aligned.
-                unsafe { atomic::update64(address, atomic, data, compare) }
-            } else {
-                let (data, compare) = (register(w, 0), register(w, 1));
-                // SAFETY: as above.
-                u64::from(unsafe { atomic::update32(address, atomic, data, compare) })
-            };
-            if o.control[0] != 0 {
-                w.lanes_mut(o.dst).as_mut_array()[lane] = old as u32;
-                if WIDE {
-                    w.lanes_mut(o.dst + 1).as_mut_array()[lane] = (old >> 32) as u32;
+    let flow = visit(
+        w,
+        c,
+        o,
+        FLAT,
+        bytes,
+        true,
+        #[inline(always)]
+        |w, access| {
+            access.each(|lane, address| {
+                if address % u64::from(bytes) != 0 {
+                    misaligned.get_or_insert((lane, address));
+                    return;
                 }
-            }
-        });
-    });
+                let register =
+                    |w: &Wave, index: u16| w.lanes(o.src[1].register + index).as_array()[lane];
+                let old = if WIDE {
+                    let data = u64::from(register(w, 0)) | u64::from(register(w, 1)) << 32;
+                    let compare = u64::from(register(w, 2)) | u64::from(register(w, 3)) << 32;
+                    // SAFETY: the lane is active, so that its bytes were checked, and the address is aligned.
+                    unsafe { atomic::update64(address, atomic, data, compare) }
+                } else {
+                    let (data, compare) = (register(w, 0), register(w, 1));
+                    // SAFETY: as above.
+                    u64::from(unsafe { atomic::update32(address, atomic, data, compare) })
+                };
+                if o.control[0] != 0 {
+                    w.lanes_mut(o.dst).as_mut_array()[lane] = old as u32;
+                    if WIDE {
+                        w.lanes_mut(o.dst + 1).as_mut_array()[lane] = (old >> 32) as u32;
+                    }
+                }
+            });
+        },
+    );
     match misaligned {
         Some((lane, address)) if flow == Flow::Next => c.fail(FaultKind::Misaligned {
             address,

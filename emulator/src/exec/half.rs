@@ -127,40 +127,49 @@ impl Binder {
     where
         G: Fn([F; N]) -> F + Copy + 'static,
     {
-        self.bind(move |w, _, o| {
-            let s: [Fetched; N] = std::array::from_fn(|i| w.fetch(i as u16, &o.src[i]));
-            let result: [F; CHUNKS] =
-                chunks(|c| f(std::array::from_fn(|i| source(w, o, i, w.chunk(s[i], c)))));
-            if !w.mode.plain16_64() || result.iter().any(|r| r.is_nan().any()) {
-                evaluate_lanes(w, o, &s);
-            } else {
-                commit16(w, o, result.map(|r| from_f32(clamped(o, r))));
-            }
-            Flow::Next
-        })
+        self.bind(
+            #[inline(always)]
+            move |w, _, o| {
+                let s: [Fetched; N] = std::array::from_fn(|i| w.fetch(i as u16, &o.src[i]));
+                let result: [F; CHUNKS] =
+                    chunks(|c| f(std::array::from_fn(|i| source(w, o, i, w.chunk(s[i], c)))));
+                if !w.mode.plain16_64() || result.iter().any(|r| r.is_nan().any()) {
+                    evaluate_lanes(w, o, &s);
+                } else {
+                    commit16(w, o, result.map(|r| from_f32(clamped(o, r))));
+                }
+                Flow::Next
+            },
+        )
     }
 
     /// An operation of one f16 source that MODE's rounding does not touch, computed in f32.
     fn h1<G: Fn(F) -> F + Copy + 'static>(self, f: G) -> Handler {
-        self.bind(move |w, _, o| {
-            let a = w.fetch(0, &o.src[0]);
-            let result =
-                chunks(|c| from_f32(clamped(o, quieted(f(source(w, o, 0, w.chunk(a, c)))))));
-            commit16(w, o, result);
-            Flow::Next
-        })
+        self.bind(
+            #[inline(always)]
+            move |w, _, o| {
+                let a = w.fetch(0, &o.src[0]);
+                let result =
+                    chunks(|c| from_f32(clamped(o, quieted(f(source(w, o, 0, w.chunk(a, c)))))));
+                commit16(w, o, result);
+                Flow::Next
+            },
+        )
     }
 
     fn h1_scalar<G: Fn(f32) -> f64 + Copy + 'static>(self, f: G) -> Handler {
-        self.bind(move |w, _, o| {
-            let a = w.fetch(0, &o.src[0]);
-            let result = chunks(|c| {
-                let x = source(w, o, 0, w.chunk(a, c)).to_array();
-                from_f64(E::from_array(x.map(f)))
-            });
-            commit16(w, o, result);
-            Flow::Next
-        })
+        self.bind(
+            #[inline(always)]
+            move |w, _, o| {
+                let a = w.fetch(0, &o.src[0]);
+                let result = chunks(|c| {
+                    let x = source(w, o, 0, w.chunk(a, c)).to_array();
+                    from_f64(E::from_array(x.map(f)))
+                });
+                commit16(w, o, result);
+                Flow::Next
+            },
+        )
     }
 
     /// 16-bit integers of `N` sources, which `f` gets zero-extended.
@@ -168,16 +177,20 @@ impl Binder {
     where
         G: Fn([U; N], bool) -> U + Copy + 'static,
     {
-        self.bind(move |w, _, o| {
-            let s: [Fetched; N] = std::array::from_fn(|i| w.fetch(i as u16, &o.src[i]));
-            let result = chunks(|c| {
-                let sources =
-                    std::array::from_fn(|i| source_bits(o, i, w.chunk(s[i], c)) & U::splat(0xffff));
-                f(sources, o.clamp)
-            });
-            commit16(w, o, result);
-            Flow::Next
-        })
+        self.bind(
+            #[inline(always)]
+            move |w, _, o| {
+                let s: [Fetched; N] = std::array::from_fn(|i| w.fetch(i as u16, &o.src[i]));
+                let result = chunks(|c| {
+                    let sources = std::array::from_fn(|i| {
+                        source_bits(o, i, w.chunk(s[i], c)) & U::splat(0xffff)
+                    });
+                    f(sources, o.clamp)
+                });
+                commit16(w, o, result);
+                Flow::Next
+            },
+        )
     }
 }
 
@@ -260,21 +273,24 @@ fn arithmetic(b: Binder, op: Op) -> Option<(Handler, Arithmetic)> {
             Med3,
         ),
         Op::v_fma_f16 | Op::v_fma_legacy_f16 => (
-            b.bind(|w, _, o| {
-                let s: [Fetched; 3] = std::array::from_fn(|i| w.fetch(i as u16, &o.src[i]));
-                let sources: [[F; 3]; CHUNKS] =
-                    chunks(|c| std::array::from_fn(|i| source(w, o, i, w.chunk(s[i], c))));
-                let result = sources.map(|[x, y, z]| fma(x, y, z));
-                let nan = result
-                    .iter()
-                    .any(|r| (r & U::splat(0x7fff)).simd_gt(U::splat(0x7c00)).any());
-                if nan || o.clamp || !w.mode.plain16_64() {
-                    evaluate_lanes(w, o, &s);
-                } else {
-                    commit16(w, o, result);
-                }
-                Flow::Next
-            }),
+            b.bind(
+                #[inline(always)]
+                |w, _, o| {
+                    let s: [Fetched; 3] = std::array::from_fn(|i| w.fetch(i as u16, &o.src[i]));
+                    let sources: [[F; 3]; CHUNKS] =
+                        chunks(|c| std::array::from_fn(|i| source(w, o, i, w.chunk(s[i], c))));
+                    let result = sources.map(|[x, y, z]| fma(x, y, z));
+                    let nan = result
+                        .iter()
+                        .any(|r| (r & U::splat(0x7fff)).simd_gt(U::splat(0x7c00)).any());
+                    if nan || o.clamp || !w.mode.plain16_64() {
+                        evaluate_lanes(w, o, &s);
+                    } else {
+                        commit16(w, o, result);
+                    }
+                    Flow::Next
+                },
+            ),
             Fma,
         ),
         // Two roundings: the product's and the sum's.
@@ -283,11 +299,14 @@ fn arithmetic(b: Binder, op: Op) -> Option<(Handler, Arithmetic)> {
         | Op::v_mac_f16
         | Op::v_madmk_f16
         | Op::v_madak_f16 => (
-            b.bind(|w, _, o| {
-                let s: [Fetched; 3] = std::array::from_fn(|i| w.fetch(i as u16, &o.src[i]));
-                evaluate_lanes(w, o, &s);
-                Flow::Next
-            }),
+            b.bind(
+                #[inline(always)]
+                |w, _, o| {
+                    let s: [Fetched; 3] = std::array::from_fn(|i| w.fetch(i as u16, &o.src[i]));
+                    evaluate_lanes(w, o, &s);
+                    Flow::Next
+                },
+            ),
             Mad,
         ),
         _ => return None,
@@ -315,57 +334,70 @@ fn unary(b: Binder, op: Op) -> Option<Handler> {
                 libm::frexpf(x).0
             })
         }),
-        Op::v_frexp_exp_i16_f16 => b.bind(|w, _, o| {
-            let a = w.fetch(0, &o.src[0]);
-            let result = chunks(|c| {
-                U::from_array(source(w, o, 0, w.chunk(a, c)).to_array().map(|x| {
-                    if x == 0.0 || !x.is_finite() {
-                        0
-                    } else {
-                        libm::frexpf(x).1 as u32
-                    }
-                }))
-            });
-            commit16(w, o, result);
-            Flow::Next
-        }),
-        Op::v_ldexp_f16 => b.bind(|w, _, o| {
-            let (a, e) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
-            let settings = Half::settings(w.mode);
-            let result = chunks(|c| {
-                let x = source_bits(o, 0, w.chunk(a, c)).to_array();
-                let e = sext16(source_bits(o, 1, w.chunk(e, c))).to_array();
-                U::from_array(std::array::from_fn(|i| {
-                    let scaled = scale::<Half>(u64::from(x[i]), e[i], settings);
-                    modify_result::<Half>(scaled, o.omod, o.clamp, settings) as u32
-                }))
-            });
-            commit16(w, o, result);
-            Flow::Next
-        }),
-        Op::v_div_fixup_f16 | Op::v_div_fixup_legacy_f16 => b.bind(|w, _, o| {
-            let s: [Fetched; 3] = std::array::from_fn(|i| w.fetch(i as u16, &o.src[i]));
-            let result = chunks(|c| {
-                let [x, y, z] = std::array::from_fn(|i| {
-                    source_bits(o, i, w.chunk(s[i], c))
-                        .to_array()
-                        .map(u64::from)
+        Op::v_frexp_exp_i16_f16 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let a = w.fetch(0, &o.src[0]);
+                let result = chunks(|c| {
+                    U::from_array(source(w, o, 0, w.chunk(a, c)).to_array().map(|x| {
+                        if x == 0.0 || !x.is_finite() {
+                            0
+                        } else {
+                            libm::frexpf(x).1 as u32
+                        }
+                    }))
                 });
-                U::from_array(std::array::from_fn(|i| {
-                    division::fixup::<Half>(x[i], y[i], z[i]) as u32
-                }))
-            });
-            commit16(w, o, result);
-            Flow::Next
-        }),
-        Op::v_pack_b32_f16 => b.bind(|w, _, o| {
-            let (x, y) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
-            let result = chunks(|c| {
-                source_bits(o, 0, w.chunk(x, c)) | source_bits(o, 1, w.chunk(y, c)) << U::splat(16)
-            });
-            w.commit(o.dst, result);
-            Flow::Next
-        }),
+                commit16(w, o, result);
+                Flow::Next
+            },
+        ),
+        Op::v_ldexp_f16 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let (a, e) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
+                let settings = Half::settings(w.mode);
+                let result = chunks(|c| {
+                    let x = source_bits(o, 0, w.chunk(a, c)).to_array();
+                    let e = sext16(source_bits(o, 1, w.chunk(e, c))).to_array();
+                    U::from_array(std::array::from_fn(|i| {
+                        let scaled = scale::<Half>(u64::from(x[i]), e[i], settings);
+                        modify_result::<Half>(scaled, o.omod, o.clamp, settings) as u32
+                    }))
+                });
+                commit16(w, o, result);
+                Flow::Next
+            },
+        ),
+        Op::v_div_fixup_f16 | Op::v_div_fixup_legacy_f16 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let s: [Fetched; 3] = std::array::from_fn(|i| w.fetch(i as u16, &o.src[i]));
+                let result = chunks(|c| {
+                    let [x, y, z] = std::array::from_fn(|i| {
+                        source_bits(o, i, w.chunk(s[i], c))
+                            .to_array()
+                            .map(u64::from)
+                    });
+                    U::from_array(std::array::from_fn(|i| {
+                        division::fixup::<Half>(x[i], y[i], z[i]) as u32
+                    }))
+                });
+                commit16(w, o, result);
+                Flow::Next
+            },
+        ),
+        Op::v_pack_b32_f16 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let (x, y) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
+                let result = chunks(|c| {
+                    source_bits(o, 0, w.chunk(x, c))
+                        | source_bits(o, 1, w.chunk(y, c)) << U::splat(16)
+                });
+                w.commit(o.dst, result);
+                Flow::Next
+            },
+        ),
         _ => return None,
     })
 }

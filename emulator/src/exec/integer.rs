@@ -85,56 +85,71 @@ fn sum_of_differences(a: U, b: U, bits: u32) -> U {
 
 fn arithmetic(b: Binder, op: Op) -> Option<Handler> {
     Some(match op {
-        Op::v_add_u32 => b.bind(|w, _, o| {
-            let (x, y) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
-            let clamp = o.clamp;
-            let result = chunks(|c| {
-                let (x, y) = (w.chunk(x, c), w.chunk(y, c));
-                if clamp { x.saturating_add(y) } else { x + y }
-            });
-            w.commit(o.dst, result);
-            Flow::Next
-        }),
-        Op::v_sub_u32 => b.bind(|w, _, o| {
-            let (x, y) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
-            let clamp = o.clamp;
-            let result = chunks(|c| {
-                let (x, y) = (w.chunk(x, c), w.chunk(y, c));
-                if clamp { x.saturating_sub(y) } else { x - y }
-            });
-            w.commit(o.dst, result);
-            Flow::Next
-        }),
-        Op::v_subrev_u32 => b.bind(|w, _, o| {
-            let (x, y) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
-            let clamp = o.clamp;
-            let result = chunks(|c| {
-                let (x, y) = (w.chunk(x, c), w.chunk(y, c));
-                if clamp { y.saturating_sub(x) } else { y - x }
-            });
-            w.commit(o.dst, result);
-            Flow::Next
-        }),
-        Op::v_add_i32 => b.bind(|w, _, o| {
-            let (x, y) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
-            let clamp = o.clamp;
-            let result = chunks(|c| {
-                let (x, y) = (s(w.chunk(x, c)), s(w.chunk(y, c)));
-                u(if clamp { x.saturating_add(y) } else { x + y })
-            });
-            w.commit(o.dst, result);
-            Flow::Next
-        }),
-        Op::v_sub_i32 => b.bind(|w, _, o| {
-            let (x, y) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
-            let clamp = o.clamp;
-            let result = chunks(|c| {
-                let (x, y) = (s(w.chunk(x, c)), s(w.chunk(y, c)));
-                u(if clamp { x.saturating_sub(y) } else { x - y })
-            });
-            w.commit(o.dst, result);
-            Flow::Next
-        }),
+        Op::v_add_u32 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let (x, y) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
+                let clamp = o.clamp;
+                let result = chunks(|c| {
+                    let (x, y) = (w.chunk(x, c), w.chunk(y, c));
+                    if clamp { x.saturating_add(y) } else { x + y }
+                });
+                w.commit(o.dst, result);
+                Flow::Next
+            },
+        ),
+        Op::v_sub_u32 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let (x, y) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
+                let clamp = o.clamp;
+                let result = chunks(|c| {
+                    let (x, y) = (w.chunk(x, c), w.chunk(y, c));
+                    if clamp { x.saturating_sub(y) } else { x - y }
+                });
+                w.commit(o.dst, result);
+                Flow::Next
+            },
+        ),
+        Op::v_subrev_u32 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let (x, y) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
+                let clamp = o.clamp;
+                let result = chunks(|c| {
+                    let (x, y) = (w.chunk(x, c), w.chunk(y, c));
+                    if clamp { y.saturating_sub(x) } else { y - x }
+                });
+                w.commit(o.dst, result);
+                Flow::Next
+            },
+        ),
+        Op::v_add_i32 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let (x, y) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
+                let clamp = o.clamp;
+                let result = chunks(|c| {
+                    let (x, y) = (s(w.chunk(x, c)), s(w.chunk(y, c)));
+                    u(if clamp { x.saturating_add(y) } else { x + y })
+                });
+                w.commit(o.dst, result);
+                Flow::Next
+            },
+        ),
+        Op::v_sub_i32 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let (x, y) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
+                let clamp = o.clamp;
+                let result = chunks(|c| {
+                    let (x, y) = (s(w.chunk(x, c)), s(w.chunk(y, c)));
+                    u(if clamp { x.saturating_sub(y) } else { x - y })
+                });
+                w.commit(o.dst, result);
+                Flow::Next
+            },
+        ),
         Op::v_add_co_u32 => b.carry_out(|x, y| {
             let sum = x + y;
             (sum, sum.simd_lt(x))
@@ -195,7 +210,10 @@ fn bits(b: Binder, op: Op) -> Option<Handler> {
         Op::v_mov_b32 | Op::v_accvgpr_read | Op::v_accvgpr_write | Op::v_accvgpr_mov_b32 => {
             b.u1(|x| x)
         }
-        Op::v_nop => b.bind(|_, _, _| Flow::Next),
+        Op::v_nop => b.bind(
+            #[inline(always)]
+            |_, _, _| Flow::Next,
+        ),
         Op::v_not_b32 => b.u1(|x| !x),
         Op::v_bfrev_b32 => b.u1(|x| x.reverse_bits()),
         Op::v_ffbh_u32 => b.u1(|x| x.simd_eq(k(0)).select(k(!0), x.leading_zeros())),
@@ -250,30 +268,37 @@ fn bits(b: Binder, op: Op) -> Option<Handler> {
             }
             result
         }),
-        Op::v_cndmask_b32 => b.bind(|w, _, o| {
-            let (x, y) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
-            let mask = w.read64(&o.src[2]);
-            let modified = |value: U, slot: u8| {
-                let and = if o.abs >> slot & 1 == 1 {
-                    0x7fff_ffff
-                } else {
-                    !0
+        Op::v_cndmask_b32 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let (x, y) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
+                let mask = w.read64(&o.src[2]);
+                let modified = |value: U, slot: u8| {
+                    let and = if o.abs >> slot & 1 == 1 {
+                        0x7fff_ffff
+                    } else {
+                        !0
+                    };
+                    let xor = u32::from(o.neg >> slot & 1) << 31;
+                    (value & k(and)) ^ k(xor)
                 };
-                let xor = u32::from(o.neg >> slot & 1) << 31;
-                (value & k(and)) ^ k(xor)
-            };
-            let result = chunks(|c| {
-                chunk_mask(mask, c).select(modified(w.chunk(y, c), 1), modified(w.chunk(x, c), 0))
-            });
-            w.commit(o.dst, result);
-            Flow::Next
-        }),
-        Op::v_swap_b32 => b.bind(|w, _, o| {
-            let (x, y) = (*w.lanes(o.src[0].register), *w.lanes(o.dst));
-            w.commit(o.dst, x.0);
-            w.commit(o.src[0].register, y.0);
-            Flow::Next
-        }),
+                let result = chunks(|c| {
+                    chunk_mask(mask, c)
+                        .select(modified(w.chunk(y, c), 1), modified(w.chunk(x, c), 0))
+                });
+                w.commit(o.dst, result);
+                Flow::Next
+            },
+        ),
+        Op::v_swap_b32 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let (x, y) = (*w.lanes(o.src[0].register), *w.lanes(o.dst));
+                w.commit(o.dst, x.0);
+                w.commit(o.src[0].register, y.0);
+                Flow::Next
+            },
+        ),
         Op::v_sat_pk_u8_i16 => b.u1(|x| {
             let byte = |v: I| u(v.simd_clamp(I::splat(0), I::splat(255)));
             byte(sext16(x)) | byte(sext16(x >> k(16))) << k(8)
@@ -327,29 +352,44 @@ fn wide(b: Binder, op: Op) -> Option<Handler> {
 
 fn lanes(b: Binder, op: Op) -> Option<Handler> {
     Some(match op {
-        Op::v_readfirstlane_b32 => b.bind(|w, _, o| {
-            let lane = if w.exec == 0 {
-                0
-            } else {
-                w.exec.trailing_zeros()
-            };
-            let value = read_lane(w, o, lane);
-            w.set_scalar(o.dst, value);
-            Flow::Next
-        }),
-        Op::v_readlane_b32 => b.bind(|w, _, o| {
-            let lane = w.read32(&o.src[1]);
-            let value = read_lane(w, o, lane);
-            w.set_scalar(o.dst, value);
-            Flow::Next
-        }),
-        Op::v_writelane_b32 => b.bind(|w, _, o| {
-            let (value, lane) = (w.read32(&o.src[0]), w.read32(&o.src[1]));
-            w.lanes_mut(o.dst).as_mut_array()[lane as usize % LANES] = value;
-            Flow::Next
-        }),
-        Op::v_mbcnt_lo_u32_b32 => b.bind(|w, _, o| masked_bit_count(w, o, false)),
-        Op::v_mbcnt_hi_u32_b32 => b.bind(|w, _, o| masked_bit_count(w, o, true)),
+        Op::v_readfirstlane_b32 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let lane = if w.exec == 0 {
+                    0
+                } else {
+                    w.exec.trailing_zeros()
+                };
+                let value = read_lane(w, o, lane);
+                w.set_scalar(o.dst, value);
+                Flow::Next
+            },
+        ),
+        Op::v_readlane_b32 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let lane = w.read32(&o.src[1]);
+                let value = read_lane(w, o, lane);
+                w.set_scalar(o.dst, value);
+                Flow::Next
+            },
+        ),
+        Op::v_writelane_b32 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let (value, lane) = (w.read32(&o.src[0]), w.read32(&o.src[1]));
+                w.lanes_mut(o.dst).as_mut_array()[lane as usize % LANES] = value;
+                Flow::Next
+            },
+        ),
+        Op::v_mbcnt_lo_u32_b32 => b.bind(
+            #[inline(always)]
+            |w, _, o| masked_bit_count(w, o, false),
+        ),
+        Op::v_mbcnt_hi_u32_b32 => b.bind(
+            #[inline(always)]
+            |w, _, o| masked_bit_count(w, o, true),
+        ),
         _ => return None,
     })
 }

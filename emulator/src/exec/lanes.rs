@@ -44,140 +44,174 @@ impl Binder {
 
     /// 32 bits of one source.
     pub(crate) fn u1<F: Fn(U) -> U + Copy + 'static>(self, f: F) -> Handler {
-        self.bind(move |w, _, o| {
-            let a = w.fetch(0, &o.src[0]);
-            let result = chunks(|c| f(w.chunk(a, c)));
-            w.commit(o.dst, result);
-            Flow::Next
-        })
+        self.bind(
+            #[inline(always)]
+            move |w, _, o| {
+                let a = w.fetch(0, &o.src[0]);
+                let result = chunks(|c| f(w.chunk(a, c)));
+                w.commit(o.dst, result);
+                Flow::Next
+            },
+        )
     }
 
     /// 32 bits of two sources.
     pub(crate) fn u2<F: Fn(U, U) -> U + Copy + 'static>(self, f: F) -> Handler {
-        self.bind(move |w, _, o| {
-            let (a, b) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
-            let result = chunks(|c| f(w.chunk(a, c), w.chunk(b, c)));
-            w.commit(o.dst, result);
-            Flow::Next
-        })
+        self.bind(
+            #[inline(always)]
+            move |w, _, o| {
+                let (a, b) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
+                let result = chunks(|c| f(w.chunk(a, c), w.chunk(b, c)));
+                w.commit(o.dst, result);
+                Flow::Next
+            },
+        )
     }
 
     /// 32 bits of three sources.
     pub(crate) fn u3<F: Fn(U, U, U) -> U + Copy + 'static>(self, f: F) -> Handler {
-        self.bind(move |w, _, o| {
-            let a = w.fetch(0, &o.src[0]);
-            let b = w.fetch(1, &o.src[1]);
-            let s = w.fetch(2, &o.src[2]);
-            let result = chunks(|c| f(w.chunk(a, c), w.chunk(b, c), w.chunk(s, c)));
-            w.commit(o.dst, result);
-            Flow::Next
-        })
+        self.bind(
+            #[inline(always)]
+            move |w, _, o| {
+                let a = w.fetch(0, &o.src[0]);
+                let b = w.fetch(1, &o.src[1]);
+                let s = w.fetch(2, &o.src[2]);
+                let result = chunks(|c| f(w.chunk(a, c), w.chunk(b, c), w.chunk(s, c)));
+                w.commit(o.dst, result);
+                Flow::Next
+            },
+        )
     }
 
     /// 64 bits of one source of 64 bits.
     pub(crate) fn d1<F: Fn(D) -> D + Copy + 'static>(self, f: F) -> Handler {
-        self.bind(move |w, _, o| {
-            let a = w.fetch64(0, &o.src[0]);
-            let result = chunks(|c| f(w.chunk64(a, c)));
-            w.commit64(o.dst, result);
-            Flow::Next
-        })
+        self.bind(
+            #[inline(always)]
+            move |w, _, o| {
+                let a = w.fetch64(0, &o.src[0]);
+                let result = chunks(|c| f(w.chunk64(a, c)));
+                w.commit64(o.dst, result);
+                Flow::Next
+            },
+        )
     }
 
     /// 64 bits of a source of 32 bits and one of 64 (shifts).
     pub(crate) fn ud_d<F: Fn(U, D) -> D + Copy + 'static>(self, f: F) -> Handler {
-        self.bind(move |w, _, o| {
-            let a = w.fetch(0, &o.src[0]);
-            let b = w.fetch64(1, &o.src[1]);
-            let result = chunks(|c| f(w.chunk(a, c), w.chunk64(b, c)));
-            w.commit64(o.dst, result);
-            Flow::Next
-        })
+        self.bind(
+            #[inline(always)]
+            move |w, _, o| {
+                let a = w.fetch(0, &o.src[0]);
+                let b = w.fetch64(1, &o.src[1]);
+                let result = chunks(|c| f(w.chunk(a, c), w.chunk64(b, c)));
+                w.commit64(o.dst, result);
+                Flow::Next
+            },
+        )
     }
 
     /// 64 bits of sources of 64, 32 and 64 bits.
     pub(crate) fn dud_d<F: Fn(D, U, D) -> D + Copy + 'static>(self, f: F) -> Handler {
-        self.bind(move |w, _, o| {
-            let a = w.fetch64(0, &o.src[0]);
-            let b = w.fetch(1, &o.src[1]);
-            let s = w.fetch64(2, &o.src[2]);
-            let result = chunks(|c| f(w.chunk64(a, c), w.chunk(b, c), w.chunk64(s, c)));
-            w.commit64(o.dst, result);
-            Flow::Next
-        })
+        self.bind(
+            #[inline(always)]
+            move |w, _, o| {
+                let a = w.fetch64(0, &o.src[0]);
+                let b = w.fetch(1, &o.src[1]);
+                let s = w.fetch64(2, &o.src[2]);
+                let result = chunks(|c| f(w.chunk64(a, c), w.chunk(b, c), w.chunk64(s, c)));
+                w.commit64(o.dst, result);
+                Flow::Next
+            },
+        )
     }
 
     /// Two sources of 32 bits added to or put into 64 bits, with a carry out of bit 63.
     pub(crate) fn uud_d_carry<F: Fn(U, U, D) -> (D, M) + Copy + 'static>(self, f: F) -> Handler {
-        self.bind(move |w, _, o| {
-            let a = w.fetch(0, &o.src[0]);
-            let b = w.fetch(1, &o.src[1]);
-            let s = w.fetch64(2, &o.src[2]);
-            let pairs = chunks(|c| f(w.chunk(a, c), w.chunk(b, c), w.chunk64(s, c)));
-            let carry = mask64(|c| pairs[c].1);
-            w.commit64(o.dst, pairs.map(|p| p.0));
-            w.set_scalar_pair(o.sdst, carry & w.exec);
-            Flow::Next
-        })
+        self.bind(
+            #[inline(always)]
+            move |w, _, o| {
+                let a = w.fetch(0, &o.src[0]);
+                let b = w.fetch(1, &o.src[1]);
+                let s = w.fetch64(2, &o.src[2]);
+                let pairs = chunks(|c| f(w.chunk(a, c), w.chunk(b, c), w.chunk64(s, c)));
+                let carry = mask64(|c| pairs[c].1);
+                w.commit64(o.dst, pairs.map(|p| p.0));
+                w.set_scalar_pair(o.sdst, carry & w.exec);
+                Flow::Next
+            },
+        )
     }
 
     /// 32 bits of two sources, with a carry out.
     pub(crate) fn carry_out<F: Fn(U, U) -> (U, M) + Copy + 'static>(self, f: F) -> Handler {
-        self.bind(move |w, _, o| {
-            let (a, b) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
-            let pairs = chunks(|c| f(w.chunk(a, c), w.chunk(b, c)));
-            let carry = mask64(|c| pairs[c].1);
-            let exec = w.exec;
-            if o.clamp {
-                w.commit(o.dst, pairs.map(|p| saturate(p, o.detail)));
-            } else {
-                w.commit(o.dst, pairs.map(|p| p.0));
-            }
-            w.set_scalar_pair(o.sdst, carry & exec);
-            Flow::Next
-        })
+        self.bind(
+            #[inline(always)]
+            move |w, _, o| {
+                let (a, b) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
+                let pairs = chunks(|c| f(w.chunk(a, c), w.chunk(b, c)));
+                let carry = mask64(|c| pairs[c].1);
+                let exec = w.exec;
+                if o.clamp {
+                    w.commit(o.dst, pairs.map(|p| saturate(p, o.detail)));
+                } else {
+                    w.commit(o.dst, pairs.map(|p| p.0));
+                }
+                w.set_scalar_pair(o.sdst, carry & exec);
+                Flow::Next
+            },
+        )
     }
 
     /// 32 bits of two sources and a carry in, with a carry out.
     pub(crate) fn carry_in_out<F: Fn(U, U, U) -> (U, M) + Copy + 'static>(self, f: F) -> Handler {
-        self.bind(move |w, _, o| {
-            let (a, b) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
-            let carry_in = w.read64(&o.src[2]);
-            let pairs = chunks(|c| {
-                let carry = super::simd::chunk_mask(carry_in, c).select(U::splat(1), U::splat(0));
-                f(w.chunk(a, c), w.chunk(b, c), carry)
-            });
-            let carry = mask64(|c| pairs[c].1);
-            let exec = w.exec;
-            if o.clamp {
-                w.commit(o.dst, pairs.map(|p| saturate(p, o.detail)));
-            } else {
-                w.commit(o.dst, pairs.map(|p| p.0));
-            }
-            w.set_scalar_pair(o.sdst, carry & exec);
-            Flow::Next
-        })
+        self.bind(
+            #[inline(always)]
+            move |w, _, o| {
+                let (a, b) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
+                let carry_in = w.read64(&o.src[2]);
+                let pairs = chunks(|c| {
+                    let carry =
+                        super::simd::chunk_mask(carry_in, c).select(U::splat(1), U::splat(0));
+                    f(w.chunk(a, c), w.chunk(b, c), carry)
+                });
+                let carry = mask64(|c| pairs[c].1);
+                let exec = w.exec;
+                if o.clamp {
+                    w.commit(o.dst, pairs.map(|p| saturate(p, o.detail)));
+                } else {
+                    w.commit(o.dst, pairs.map(|p| p.0));
+                }
+                w.set_scalar_pair(o.sdst, carry & exec);
+                Flow::Next
+            },
+        )
     }
 
     /// A compare of 32-bit sources.
     pub(crate) fn compare<F: Fn(U, U) -> M + Copy + 'static>(self, f: F) -> Handler {
-        self.bind(move |w, _, o| {
-            let (a, b) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
-            let mask = mask64(|c| f(w.chunk(a, c), w.chunk(b, c)));
-            set_mask(w, o, mask)
-        })
+        self.bind(
+            #[inline(always)]
+            move |w, _, o| {
+                let (a, b) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
+                let mask = mask64(|c| f(w.chunk(a, c), w.chunk(b, c)));
+                set_mask(w, o, mask)
+            },
+        )
     }
 
     /// A compare of 64-bit sources.
     pub(crate) fn compare64<F: Fn(D, D) -> Mask<i64, 16> + Copy + 'static>(self, f: F) -> Handler {
-        self.bind(move |w, _, o| {
-            let (a, b) = (w.fetch64(0, &o.src[0]), w.fetch64(1, &o.src[1]));
-            let mut mask = 0;
-            for c in 0..CHUNKS {
-                mask |= f(w.chunk64(a, c), w.chunk64(b, c)).to_bitmask() << (16 * c);
-            }
-            set_mask(w, o, mask)
-        })
+        self.bind(
+            #[inline(always)]
+            move |w, _, o| {
+                let (a, b) = (w.fetch64(0, &o.src[0]), w.fetch64(1, &o.src[1]));
+                let mut mask = 0;
+                for c in 0..CHUNKS {
+                    mask |= f(w.chunk64(a, c), w.chunk64(b, c)).to_bitmask() << (16 * c);
+                }
+                set_mask(w, o, mask)
+            },
+        )
     }
 }
 

@@ -48,19 +48,41 @@ fn visit(
 
 impl Binder {
     fn ds_load<const N: usize>(self) -> Handler {
-        self.bind(|w, c, o| {
-            visit(w, c, o, o.imm as u32, 4 * N as u32, false, |w, a| {
-                a.load::<N>(w, o.dst)
-            })
-        })
+        self.bind(
+            #[inline(always)]
+            |w, c, o| {
+                visit(
+                    w,
+                    c,
+                    o,
+                    o.imm as u32,
+                    4 * N as u32,
+                    false,
+                    #[inline(always)]
+                    |w, a| a.load::<N>(w, o.dst),
+                )
+            },
+        )
     }
 
     fn ds_store<const N: usize>(self) -> Handler {
-        self.bind(|w, c, o| {
-            visit(w, c, o, o.imm as u32, 4 * N as u32, true, |w, a| {
-                a.store::<N>(w, o.src[1].register);
-            })
-        })
+        self.bind(
+            #[inline(always)]
+            |w, c, o| {
+                visit(
+                    w,
+                    c,
+                    o,
+                    o.imm as u32,
+                    4 * N as u32,
+                    true,
+                    #[inline(always)]
+                    |w, a| {
+                        a.store::<N>(w, o.src[1].register);
+                    },
+                )
+            },
+        )
     }
 
     fn ds_load_small<T, F>(self, f: F) -> Handler
@@ -68,19 +90,23 @@ impl Binder {
         T: Copy + 'static,
         F: Fn(T, u32) -> u32 + Copy + 'static,
     {
-        self.bind(move |w, c, o| {
-            visit(
-                w,
-                c,
-                o,
-                o.imm as u32,
-                size_of::<T>() as u32,
-                false,
-                |w, a| {
-                    a.load_small::<T>(w, o.dst, f);
-                },
-            )
-        })
+        self.bind(
+            #[inline(always)]
+            move |w, c, o| {
+                visit(
+                    w,
+                    c,
+                    o,
+                    o.imm as u32,
+                    size_of::<T>() as u32,
+                    false,
+                    #[inline(always)]
+                    |w, a| {
+                        a.load_small::<T>(w, o.dst, f);
+                    },
+                )
+            },
+        )
     }
 
     fn ds_store_small<T, F>(self, f: F) -> Handler
@@ -88,57 +114,67 @@ impl Binder {
         T: Copy + 'static,
         F: Fn(u32) -> T + Copy + 'static,
     {
-        self.bind(move |w, c, o| {
-            visit(
-                w,
-                c,
-                o,
-                o.imm as u32,
-                size_of::<T>() as u32,
-                true,
-                |w, a| {
-                    a.store_small::<T>(w, o.src[1].register, f);
-                },
-            )
-        })
+        self.bind(
+            #[inline(always)]
+            move |w, c, o| {
+                visit(
+                    w,
+                    c,
+                    o,
+                    o.imm as u32,
+                    size_of::<T>() as u32,
+                    true,
+                    #[inline(always)]
+                    |w, a| {
+                        a.store_small::<T>(w, o.src[1].register, f);
+                    },
+                )
+            },
+        )
     }
 
     /// Two reads of `N` dwords, with offsets in units of `SCALE` bytes.
     fn ds_load_pair<const N: usize, const SCALE: u32>(self) -> Handler {
-        self.bind(|w, c, o| {
-            // The address register may be a result: both addresses are made before the first load.
-            let address = w.fetch(0, &o.src[0]);
-            let addresses: [U; CHUNKS] = chunks(|c| w.chunk(address, c));
-            let exec = w.exec;
-            for (part, offset) in [o.imm as u32 & 0xff, o.imm as u32 >> 8 & 0xff]
-                .into_iter()
-                .enumerate()
-            {
-                match access::lds(c, addresses, offset * SCALE, exec, 4 * N as u32, false) {
-                    Ok(access) => access.load::<N>(w, o.dst + (part * N) as u16),
-                    Err(flow) => return flow,
+        self.bind(
+            #[inline(always)]
+            |w, c, o| {
+                // The address register may be a result: both addresses are made before the first load.
+                let address = w.fetch(0, &o.src[0]);
+                let addresses: [U; CHUNKS] = chunks(|c| w.chunk(address, c));
+                let exec = w.exec;
+                for (part, offset) in [o.imm as u32 & 0xff, o.imm as u32 >> 8 & 0xff]
+                    .into_iter()
+                    .enumerate()
+                {
+                    match access::lds(c, addresses, offset * SCALE, exec, 4 * N as u32, false) {
+                        Ok(access) => access.load::<N>(w, o.dst + (part * N) as u16),
+                        Err(flow) => return flow,
+                    }
                 }
-            }
-            Flow::Next
-        })
+                Flow::Next
+            },
+        )
     }
 
     fn ds_store_pair<const N: usize, const SCALE: u32>(self) -> Handler {
-        self.bind(|w, c, o| {
-            let address = w.fetch(0, &o.src[0]);
-            let addresses: [U; CHUNKS] = chunks(|c| w.chunk(address, c));
-            let exec = w.exec;
-            for (part, offset) in [o.imm as u32 & 0xff, o.imm as u32 >> 8 & 0xff]
-                .into_iter()
-                .enumerate()
-            {
-                match access::lds(c, addresses, offset * SCALE, exec, 4 * N as u32, true) {
-                    Ok(access) => access.store::<N>(w, o.src[1 + part].register),
-                    Err(flow) => return flow,
+        self.bind(
+            #[inline(always)]
+            |w, c, o| {
+                let address = w.fetch(0, &o.src[0]);
+                let addresses: [U; CHUNKS] = chunks(|c| w.chunk(address, c));
+                let exec = w.exec;
+                for (part, offset) in [o.imm as u32 & 0xff, o.imm as u32 >> 8 & 0xff]
+                    .into_iter()
+                    .enumerate()
+                {
+                    match access::lds(c, addresses, offset * SCALE, exec, 4 * N as u32, true) {
+                        Ok(access) => access.store::<N>(w, o.src[1 + part].register),
+                        Err(flow) => return flow,
+                    }
                 }
-            }
-            Flow::Next
-        })
+                Flow::Next
+            },
+        )
     }
 }
 
@@ -166,7 +202,10 @@ fn transfer(b: Binder, name: &str) -> Option<Handler> {
         "write_b8_d16_hi" => b.ds_store_small(|x| (x >> 16) as u8),
         "write_b16" => b.ds_store_small(|x| x as u16),
         "write_b16_d16_hi" => b.ds_store_small(|x| (x >> 16) as u16),
-        "nop" => b.bind(|_, _, _| Flow::Next),
+        "nop" => b.bind(
+            #[inline(always)]
+            |_, _, _| Flow::Next,
+        ),
         _ => return None,
     })
 }
@@ -188,46 +227,57 @@ fn pairs(b: Binder, name: &str) -> Option<Handler> {
 fn permute(b: Binder, name: &str) -> Option<Handler> {
     Some(match name {
         // Backward: each lane reads the lane that its address names; inactive lanes give 0.
-        "bpermute_b32" => b.bind(|w, _, o| {
-            let (address, data) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
-            let values = Lanes(chunks(|c| w.chunk(data, c)));
-            let indices = Lanes(chunks(|c| w.chunk(address, c)));
-            let mut result = Lanes::splat(0);
-            for lane in 0..LANES {
-                let from = indices.as_array()[lane].wrapping_add(o.imm as u32) as usize / 4 % LANES;
-                if w.exec >> from & 1 == 1 {
-                    result.as_mut_array()[lane] = values.as_array()[from];
+        "bpermute_b32" => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let (address, data) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
+                let values = Lanes(chunks(|c| w.chunk(data, c)));
+                let indices = Lanes(chunks(|c| w.chunk(address, c)));
+                let mut result = Lanes::splat(0);
+                for lane in 0..LANES {
+                    let from =
+                        indices.as_array()[lane].wrapping_add(o.imm as u32) as usize / 4 % LANES;
+                    if w.exec >> from & 1 == 1 {
+                        result.as_mut_array()[lane] = values.as_array()[from];
+                    }
                 }
-            }
-            w.commit(o.dst, result.0);
-            Flow::Next
-        }),
+                w.commit(o.dst, result.0);
+                Flow::Next
+            },
+        ),
         // Forward: each active lane sends to the lane that its address names; the highest sender wins.
-        "permute_b32" => b.bind(|w, _, o| {
-            let (address, data) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
-            let values = Lanes(chunks(|c| w.chunk(data, c)));
-            let indices = Lanes(chunks(|c| w.chunk(address, c)));
-            let mut result = Lanes::splat(0);
-            for lane in (0..LANES).filter(|lane| w.exec >> lane & 1 == 1) {
-                let to = indices.as_array()[lane].wrapping_add(o.imm as u32) as usize / 4 % LANES;
-                result.as_mut_array()[to] = values.as_array()[lane];
-            }
-            w.commit(o.dst, result.0);
-            Flow::Next
-        }),
-        "swizzle_b32" => b.bind(|w, _, o| {
-            let data = w.fetch(0, &o.src[0]);
-            let values = Lanes(chunks(|c| w.chunk(data, c)));
-            let mut result = Lanes::splat(0);
-            for lane in 0..LANES {
-                let from = swizzled(lane, o.imm as usize & 0xffff);
-                if w.exec >> from & 1 == 1 {
-                    result.as_mut_array()[lane] = values.as_array()[from];
+        "permute_b32" => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let (address, data) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
+                let values = Lanes(chunks(|c| w.chunk(data, c)));
+                let indices = Lanes(chunks(|c| w.chunk(address, c)));
+                let mut result = Lanes::splat(0);
+                for lane in (0..LANES).filter(|lane| w.exec >> lane & 1 == 1) {
+                    let to =
+                        indices.as_array()[lane].wrapping_add(o.imm as u32) as usize / 4 % LANES;
+                    result.as_mut_array()[to] = values.as_array()[lane];
                 }
-            }
-            w.commit(o.dst, result.0);
-            Flow::Next
-        }),
+                w.commit(o.dst, result.0);
+                Flow::Next
+            },
+        ),
+        "swizzle_b32" => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let data = w.fetch(0, &o.src[0]);
+                let values = Lanes(chunks(|c| w.chunk(data, c)));
+                let mut result = Lanes::splat(0);
+                for lane in 0..LANES {
+                    let from = swizzled(lane, o.imm as usize & 0xffff);
+                    if w.exec >> from & 1 == 1 {
+                        result.as_mut_array()[lane] = values.as_array()[from];
+                    }
+                }
+                w.commit(o.dst, result.0);
+                Flow::Next
+            },
+        ),
         _ => return None,
     })
 }
@@ -296,10 +346,22 @@ pub(crate) fn atomic_detail(op: Op) -> Option<u8> {
 fn atomic_handler(b: Binder, name: &str) -> Option<Handler> {
     let (_, wide) = atomic_of(name)?;
     Some(match (wide, name.contains("_rtn")) {
-        (false, false) => b.bind(|w, c, o| atomically::<false, false>(w, c, o)),
-        (false, true) => b.bind(|w, c, o| atomically::<false, true>(w, c, o)),
-        (true, false) => b.bind(|w, c, o| atomically::<true, false>(w, c, o)),
-        (true, true) => b.bind(|w, c, o| atomically::<true, true>(w, c, o)),
+        (false, false) => b.bind(
+            #[inline(always)]
+            |w, c, o| atomically::<false, false>(w, c, o),
+        ),
+        (false, true) => b.bind(
+            #[inline(always)]
+            |w, c, o| atomically::<false, true>(w, c, o),
+        ),
+        (true, false) => b.bind(
+            #[inline(always)]
+            |w, c, o| atomically::<true, false>(w, c, o),
+        ),
+        (true, true) => b.bind(
+            #[inline(always)]
+            |w, c, o| atomically::<true, true>(w, c, o),
+        ),
     })
 }
 
@@ -311,42 +373,51 @@ fn atomically<const WIDE: bool, const RETURN: bool>(
 ) -> Flow {
     let atomic = Atomic::from_detail(o.detail);
     let bytes = if WIDE { 8 } else { 4 };
-    visit(w, c, o, o.imm as u32, bytes, true, |w, access| {
-        access.each(|lane, address| {
-            let register = |w: &Wave, slot: usize, part: u16| {
-                w.lanes(o.src[slot].register + part).as_array()[lane]
-            };
-            // A compare-and-store has the value to compare first, the new value second.
-            let (new, other) = if atomic == Atomic::CompareSwap {
-                (2, 1)
-            } else {
-                (1, 2)
-            };
-            if WIDE {
-                let pair = |w: &Wave, slot: usize| {
-                    u64::from(register(w, slot, 0)) | u64::from(register(w, slot, 1)) << 32
+    visit(
+        w,
+        c,
+        o,
+        o.imm as u32,
+        bytes,
+        true,
+        #[inline(always)]
+        |w, access| {
+            access.each(|lane, address| {
+                let register = |w: &Wave, slot: usize, part: u16| {
+                    w.lanes(o.src[slot].register + part).as_array()[lane]
                 };
-                // SAFETY: the lane is active, so that its bytes were checked.
-                let old: u64 = unsafe { access::read(address) };
-                let value = apply64(atomic, old, pair(w, new), pair(w, other));
-                // SAFETY: as above.
-                unsafe { access::write(address, value) };
-                if RETURN {
-                    w.lanes_mut(o.dst).as_mut_array()[lane] = old as u32;
-                    w.lanes_mut(o.dst + 1).as_mut_array()[lane] = (old >> 32) as u32;
+                // A compare-and-store has the value to compare first, the new value second.
+                let (new, other) = if atomic == Atomic::CompareSwap {
+                    (2, 1)
+                } else {
+                    (1, 2)
+                };
+                if WIDE {
+                    let pair = |w: &Wave, slot: usize| {
+                        u64::from(register(w, slot, 0)) | u64::from(register(w, slot, 1)) << 32
+                    };
+                    // SAFETY: the lane is active, so that its bytes were checked.
+                    let old: u64 = unsafe { access::read(address) };
+                    let value = apply64(atomic, old, pair(w, new), pair(w, other));
+                    // SAFETY: as above.
+                    unsafe { access::write(address, value) };
+                    if RETURN {
+                        w.lanes_mut(o.dst).as_mut_array()[lane] = old as u32;
+                        w.lanes_mut(o.dst + 1).as_mut_array()[lane] = (old >> 32) as u32;
+                    }
+                } else {
+                    // SAFETY: the lane is active, so that its bytes were checked.
+                    let old: u32 = unsafe { access::read(address) };
+                    let value = apply32(atomic, old, register(w, new, 0), register(w, other, 0));
+                    // SAFETY: as above.
+                    unsafe { access::write(address, value) };
+                    if RETURN {
+                        w.lanes_mut(o.dst).as_mut_array()[lane] = old;
+                    }
                 }
-            } else {
-                // SAFETY: the lane is active, so that its bytes were checked.
-                let old: u32 = unsafe { access::read(address) };
-                let value = apply32(atomic, old, register(w, new, 0), register(w, other, 0));
-                // SAFETY: as above.
-                unsafe { access::write(address, value) };
-                if RETURN {
-                    w.lanes_mut(o.dst).as_mut_array()[lane] = old;
-                }
-            }
-        });
-    })
+            });
+        },
+    )
 }
 
 #[cfg(test)]

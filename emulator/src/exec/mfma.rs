@@ -240,7 +240,8 @@ where
     let a: [Lanes; R] = operand(w, o.src[0].register);
     let b: [Lanes; R] = permuted(operand(w, o.src[1].register), blgp);
     // Chunk `part` of element k's row (or A's column) in a block.
-    let element = |matrix: &[Lanes; R], block: usize, k: usize, part: usize| {
+    let element = #[inline(always)]
+    |matrix: &[Lanes; R], block: usize, k: usize, part: usize| {
         let (group, index) = (k / per_lane, k % per_lane);
         let chunk = (block * groups + group) * width + part;
         T::unpack(
@@ -408,62 +409,147 @@ pub(crate) fn handler(b: Binder, op: Op, flush: bool) -> Option<Handler> {
         return Some(handler);
     }
     Some(match op {
-        Op::v_mfma_f32_32x32x1_2b_f32 => {
-            b.bind(|w, _, o| multiply::<F32, 32, 1, 2, 1, false>(w, o))
-        }
-        Op::v_mfma_f32_16x16x1_4b_f32 => {
-            b.bind(|w, _, o| multiply::<F32, 16, 1, 4, 1, false>(w, o))
-        }
-        Op::v_mfma_f32_4x4x1_16b_f32 => b.bind(|w, _, o| multiply_small::<F32, 1, 1, false>(w, o)),
-        Op::v_mfma_f32_32x32x2_f32 => b.bind(|w, _, o| multiply::<F32, 32, 2, 1, 1, false>(w, o)),
-        Op::v_mfma_f32_16x16x4_f32 => b.bind(|w, _, o| multiply::<F32, 16, 4, 1, 1, false>(w, o)),
-        Op::v_mfma_f32_32x32x4_2b_f16 => {
-            b.bind(|w, _, o| multiply::<F16, 32, 4, 2, 2, false>(w, o))
-        }
-        Op::v_mfma_f32_16x16x4_4b_f16 => {
-            b.bind(|w, _, o| multiply::<F16, 16, 4, 4, 2, false>(w, o))
-        }
-        Op::v_mfma_f32_4x4x4_16b_f16 => b.bind(|w, _, o| multiply_small::<F16, 4, 2, false>(w, o)),
-        Op::v_mfma_f32_32x32x8_f16 => b.bind(|w, _, o| multiply::<F16, 32, 8, 1, 2, false>(w, o)),
-        Op::v_mfma_f32_16x16x16_f16 => b.bind(|w, _, o| multiply::<F16, 16, 16, 1, 2, false>(w, o)),
-        Op::v_mfma_f32_16x16x32_f16 => b.bind(|w, _, o| multiply::<F16, 16, 32, 1, 4, false>(w, o)),
-        Op::v_mfma_f32_32x32x16_f16 => b.bind(|w, _, o| multiply::<F16, 32, 16, 1, 4, false>(w, o)),
+        Op::v_mfma_f32_32x32x1_2b_f32 => b.bind(
+            #[inline(always)]
+            |w, _, o| multiply::<F32, 32, 1, 2, 1, false>(w, o),
+        ),
+        Op::v_mfma_f32_16x16x1_4b_f32 => b.bind(
+            #[inline(always)]
+            |w, _, o| multiply::<F32, 16, 1, 4, 1, false>(w, o),
+        ),
+        Op::v_mfma_f32_4x4x1_16b_f32 => b.bind(
+            #[inline(always)]
+            |w, _, o| multiply_small::<F32, 1, 1, false>(w, o),
+        ),
+        Op::v_mfma_f32_32x32x2_f32 => b.bind(
+            #[inline(always)]
+            |w, _, o| multiply::<F32, 32, 2, 1, 1, false>(w, o),
+        ),
+        Op::v_mfma_f32_16x16x4_f32 => b.bind(
+            #[inline(always)]
+            |w, _, o| multiply::<F32, 16, 4, 1, 1, false>(w, o),
+        ),
+        Op::v_mfma_f32_32x32x4_2b_f16 => b.bind(
+            #[inline(always)]
+            |w, _, o| multiply::<F16, 32, 4, 2, 2, false>(w, o),
+        ),
+        Op::v_mfma_f32_16x16x4_4b_f16 => b.bind(
+            #[inline(always)]
+            |w, _, o| multiply::<F16, 16, 4, 4, 2, false>(w, o),
+        ),
+        Op::v_mfma_f32_4x4x4_16b_f16 => b.bind(
+            #[inline(always)]
+            |w, _, o| multiply_small::<F16, 4, 2, false>(w, o),
+        ),
+        Op::v_mfma_f32_32x32x8_f16 => b.bind(
+            #[inline(always)]
+            |w, _, o| multiply::<F16, 32, 8, 1, 2, false>(w, o),
+        ),
+        Op::v_mfma_f32_16x16x16_f16 => b.bind(
+            #[inline(always)]
+            |w, _, o| multiply::<F16, 16, 16, 1, 2, false>(w, o),
+        ),
+        Op::v_mfma_f32_16x16x32_f16 => b.bind(
+            #[inline(always)]
+            |w, _, o| multiply::<F16, 16, 32, 1, 4, false>(w, o),
+        ),
+        Op::v_mfma_f32_32x32x16_f16 => b.bind(
+            #[inline(always)]
+            |w, _, o| multiply::<F16, 32, 16, 1, 4, false>(w, o),
+        ),
         // gfx908's bf16: two elements a lane.
-        Op::v_mfma_f32_32x32x2bf16 => b.bind(|w, _, o| multiply::<Bf16, 32, 2, 2, 1, false>(w, o)),
-        Op::v_mfma_f32_16x16x2bf16 => b.bind(|w, _, o| multiply::<Bf16, 16, 2, 4, 1, false>(w, o)),
-        Op::v_mfma_f32_4x4x2bf16 => b.bind(|w, _, o| multiply_small::<Bf16, 2, 1, false>(w, o)),
-        Op::v_mfma_f32_32x32x4bf16 => b.bind(|w, _, o| multiply::<Bf16, 32, 4, 1, 1, false>(w, o)),
-        Op::v_mfma_f32_16x16x8bf16 => b.bind(|w, _, o| multiply::<Bf16, 16, 8, 1, 1, false>(w, o)),
-        Op::v_mfma_f32_32x32x4_2b_bf16 => {
-            b.bind(|w, _, o| multiply::<Bf16, 32, 4, 2, 2, false>(w, o))
-        }
-        Op::v_mfma_f32_16x16x4_4b_bf16 => {
-            b.bind(|w, _, o| multiply::<Bf16, 16, 4, 4, 2, false>(w, o))
-        }
-        Op::v_mfma_f32_4x4x4_16b_bf16 => {
-            b.bind(|w, _, o| multiply_small::<Bf16, 4, 2, false>(w, o))
-        }
-        Op::v_mfma_f32_32x32x8_bf16 => b.bind(|w, _, o| multiply::<Bf16, 32, 8, 1, 2, false>(w, o)),
-        Op::v_mfma_f32_16x16x16_bf16 => {
-            b.bind(|w, _, o| multiply::<Bf16, 16, 16, 1, 2, false>(w, o))
-        }
-        Op::v_mfma_f32_16x16x32_bf16 => {
-            b.bind(|w, _, o| multiply::<Bf16, 16, 32, 1, 4, false>(w, o))
-        }
-        Op::v_mfma_f32_32x32x16_bf16 => {
-            b.bind(|w, _, o| multiply::<Bf16, 32, 16, 1, 4, false>(w, o))
-        }
-        Op::v_mfma_i32_32x32x4_2b_i8 => b.bind(|w, _, o| multiply::<I8, 32, 4, 2, 1, false>(w, o)),
-        Op::v_mfma_i32_16x16x4_4b_i8 => b.bind(|w, _, o| multiply::<I8, 16, 4, 4, 1, false>(w, o)),
-        Op::v_mfma_i32_4x4x4_16b_i8 => b.bind(|w, _, o| multiply_small::<I8, 4, 1, false>(w, o)),
-        Op::v_mfma_i32_32x32x8i8 => b.bind(|w, _, o| multiply::<I8, 32, 8, 1, 1, false>(w, o)),
-        Op::v_mfma_i32_16x16x16i8 => b.bind(|w, _, o| multiply::<I8, 16, 16, 1, 1, false>(w, o)),
-        Op::v_mfma_i32_32x32x16_i8 => b.bind(|w, _, o| multiply::<I8, 32, 16, 1, 2, false>(w, o)),
-        Op::v_mfma_i32_16x16x32_i8 => b.bind(|w, _, o| multiply::<I8, 16, 32, 1, 2, false>(w, o)),
-        Op::v_mfma_i32_32x32x32_i8 => b.bind(|w, _, o| multiply::<I8, 32, 32, 1, 4, false>(w, o)),
-        Op::v_mfma_i32_16x16x64_i8 => b.bind(|w, _, o| multiply::<I8, 16, 64, 1, 4, false>(w, o)),
-        Op::v_mfma_f64_16x16x4_f64 => b.bind(|w, _, o| multiply_f64_16(w, o)),
-        Op::v_mfma_f64_4x4x4_4b_f64 => b.bind(|w, _, o| multiply_f64_4(w, o)),
+        Op::v_mfma_f32_32x32x2bf16 => b.bind(
+            #[inline(always)]
+            |w, _, o| multiply::<Bf16, 32, 2, 2, 1, false>(w, o),
+        ),
+        Op::v_mfma_f32_16x16x2bf16 => b.bind(
+            #[inline(always)]
+            |w, _, o| multiply::<Bf16, 16, 2, 4, 1, false>(w, o),
+        ),
+        Op::v_mfma_f32_4x4x2bf16 => b.bind(
+            #[inline(always)]
+            |w, _, o| multiply_small::<Bf16, 2, 1, false>(w, o),
+        ),
+        Op::v_mfma_f32_32x32x4bf16 => b.bind(
+            #[inline(always)]
+            |w, _, o| multiply::<Bf16, 32, 4, 1, 1, false>(w, o),
+        ),
+        Op::v_mfma_f32_16x16x8bf16 => b.bind(
+            #[inline(always)]
+            |w, _, o| multiply::<Bf16, 16, 8, 1, 1, false>(w, o),
+        ),
+        Op::v_mfma_f32_32x32x4_2b_bf16 => b.bind(
+            #[inline(always)]
+            |w, _, o| multiply::<Bf16, 32, 4, 2, 2, false>(w, o),
+        ),
+        Op::v_mfma_f32_16x16x4_4b_bf16 => b.bind(
+            #[inline(always)]
+            |w, _, o| multiply::<Bf16, 16, 4, 4, 2, false>(w, o),
+        ),
+        Op::v_mfma_f32_4x4x4_16b_bf16 => b.bind(
+            #[inline(always)]
+            |w, _, o| multiply_small::<Bf16, 4, 2, false>(w, o),
+        ),
+        Op::v_mfma_f32_32x32x8_bf16 => b.bind(
+            #[inline(always)]
+            |w, _, o| multiply::<Bf16, 32, 8, 1, 2, false>(w, o),
+        ),
+        Op::v_mfma_f32_16x16x16_bf16 => b.bind(
+            #[inline(always)]
+            |w, _, o| multiply::<Bf16, 16, 16, 1, 2, false>(w, o),
+        ),
+        Op::v_mfma_f32_16x16x32_bf16 => b.bind(
+            #[inline(always)]
+            |w, _, o| multiply::<Bf16, 16, 32, 1, 4, false>(w, o),
+        ),
+        Op::v_mfma_f32_32x32x16_bf16 => b.bind(
+            #[inline(always)]
+            |w, _, o| multiply::<Bf16, 32, 16, 1, 4, false>(w, o),
+        ),
+        Op::v_mfma_i32_32x32x4_2b_i8 => b.bind(
+            #[inline(always)]
+            |w, _, o| multiply::<I8, 32, 4, 2, 1, false>(w, o),
+        ),
+        Op::v_mfma_i32_16x16x4_4b_i8 => b.bind(
+            #[inline(always)]
+            |w, _, o| multiply::<I8, 16, 4, 4, 1, false>(w, o),
+        ),
+        Op::v_mfma_i32_4x4x4_16b_i8 => b.bind(
+            #[inline(always)]
+            |w, _, o| multiply_small::<I8, 4, 1, false>(w, o),
+        ),
+        Op::v_mfma_i32_32x32x8i8 => b.bind(
+            #[inline(always)]
+            |w, _, o| multiply::<I8, 32, 8, 1, 1, false>(w, o),
+        ),
+        Op::v_mfma_i32_16x16x16i8 => b.bind(
+            #[inline(always)]
+            |w, _, o| multiply::<I8, 16, 16, 1, 1, false>(w, o),
+        ),
+        Op::v_mfma_i32_32x32x16_i8 => b.bind(
+            #[inline(always)]
+            |w, _, o| multiply::<I8, 32, 16, 1, 2, false>(w, o),
+        ),
+        Op::v_mfma_i32_16x16x32_i8 => b.bind(
+            #[inline(always)]
+            |w, _, o| multiply::<I8, 16, 32, 1, 2, false>(w, o),
+        ),
+        Op::v_mfma_i32_32x32x32_i8 => b.bind(
+            #[inline(always)]
+            |w, _, o| multiply::<I8, 32, 32, 1, 4, false>(w, o),
+        ),
+        Op::v_mfma_i32_16x16x64_i8 => b.bind(
+            #[inline(always)]
+            |w, _, o| multiply::<I8, 16, 64, 1, 4, false>(w, o),
+        ),
+        Op::v_mfma_f64_16x16x4_f64 => b.bind(
+            #[inline(always)]
+            |w, _, o| multiply_f64_16(w, o),
+        ),
+        Op::v_mfma_f64_4x4x4_4b_f64 => b.bind(
+            #[inline(always)]
+            |w, _, o| multiply_f64_4(w, o),
+        ),
         _ => return None,
     })
 }
@@ -472,51 +558,66 @@ pub(crate) fn handler(b: Binder, op: Op, flush: bool) -> Option<Handler> {
 /// MI200 numerics, from AMD).
 fn flushing(b: Binder, op: Op) -> Option<Handler> {
     Some(match op {
-        Op::v_mfma_f32_32x32x4_2b_f16 => {
-            b.bind(|w, _, o| multiply::<FlushedF16, 32, 4, 2, 2, true>(w, o))
-        }
-        Op::v_mfma_f32_16x16x4_4b_f16 => {
-            b.bind(|w, _, o| multiply::<FlushedF16, 16, 4, 4, 2, true>(w, o))
-        }
-        Op::v_mfma_f32_4x4x4_16b_f16 => {
-            b.bind(|w, _, o| multiply_small::<FlushedF16, 4, 2, true>(w, o))
-        }
-        Op::v_mfma_f32_32x32x8_f16 => {
-            b.bind(|w, _, o| multiply::<FlushedF16, 32, 8, 1, 2, true>(w, o))
-        }
-        Op::v_mfma_f32_16x16x16_f16 => {
-            b.bind(|w, _, o| multiply::<FlushedF16, 16, 16, 1, 2, true>(w, o))
-        }
-        Op::v_mfma_f32_32x32x2bf16 => {
-            b.bind(|w, _, o| multiply::<FlushedBf16, 32, 2, 2, 1, true>(w, o))
-        }
-        Op::v_mfma_f32_16x16x2bf16 => {
-            b.bind(|w, _, o| multiply::<FlushedBf16, 16, 2, 4, 1, true>(w, o))
-        }
-        Op::v_mfma_f32_4x4x2bf16 => {
-            b.bind(|w, _, o| multiply_small::<FlushedBf16, 2, 1, true>(w, o))
-        }
-        Op::v_mfma_f32_32x32x4bf16 => {
-            b.bind(|w, _, o| multiply::<FlushedBf16, 32, 4, 1, 1, true>(w, o))
-        }
-        Op::v_mfma_f32_16x16x8bf16 => {
-            b.bind(|w, _, o| multiply::<FlushedBf16, 16, 8, 1, 1, true>(w, o))
-        }
-        Op::v_mfma_f32_32x32x4_2b_bf16 => {
-            b.bind(|w, _, o| multiply::<FlushedBf16, 32, 4, 2, 2, true>(w, o))
-        }
-        Op::v_mfma_f32_16x16x4_4b_bf16 => {
-            b.bind(|w, _, o| multiply::<FlushedBf16, 16, 4, 4, 2, true>(w, o))
-        }
-        Op::v_mfma_f32_4x4x4_16b_bf16 => {
-            b.bind(|w, _, o| multiply_small::<FlushedBf16, 4, 2, true>(w, o))
-        }
-        Op::v_mfma_f32_32x32x8_bf16 => {
-            b.bind(|w, _, o| multiply::<FlushedBf16, 32, 8, 1, 2, true>(w, o))
-        }
-        Op::v_mfma_f32_16x16x16_bf16 => {
-            b.bind(|w, _, o| multiply::<FlushedBf16, 16, 16, 1, 2, true>(w, o))
-        }
+        Op::v_mfma_f32_32x32x4_2b_f16 => b.bind(
+            #[inline(always)]
+            |w, _, o| multiply::<FlushedF16, 32, 4, 2, 2, true>(w, o),
+        ),
+        Op::v_mfma_f32_16x16x4_4b_f16 => b.bind(
+            #[inline(always)]
+            |w, _, o| multiply::<FlushedF16, 16, 4, 4, 2, true>(w, o),
+        ),
+        Op::v_mfma_f32_4x4x4_16b_f16 => b.bind(
+            #[inline(always)]
+            |w, _, o| multiply_small::<FlushedF16, 4, 2, true>(w, o),
+        ),
+        Op::v_mfma_f32_32x32x8_f16 => b.bind(
+            #[inline(always)]
+            |w, _, o| multiply::<FlushedF16, 32, 8, 1, 2, true>(w, o),
+        ),
+        Op::v_mfma_f32_16x16x16_f16 => b.bind(
+            #[inline(always)]
+            |w, _, o| multiply::<FlushedF16, 16, 16, 1, 2, true>(w, o),
+        ),
+        Op::v_mfma_f32_32x32x2bf16 => b.bind(
+            #[inline(always)]
+            |w, _, o| multiply::<FlushedBf16, 32, 2, 2, 1, true>(w, o),
+        ),
+        Op::v_mfma_f32_16x16x2bf16 => b.bind(
+            #[inline(always)]
+            |w, _, o| multiply::<FlushedBf16, 16, 2, 4, 1, true>(w, o),
+        ),
+        Op::v_mfma_f32_4x4x2bf16 => b.bind(
+            #[inline(always)]
+            |w, _, o| multiply_small::<FlushedBf16, 2, 1, true>(w, o),
+        ),
+        Op::v_mfma_f32_32x32x4bf16 => b.bind(
+            #[inline(always)]
+            |w, _, o| multiply::<FlushedBf16, 32, 4, 1, 1, true>(w, o),
+        ),
+        Op::v_mfma_f32_16x16x8bf16 => b.bind(
+            #[inline(always)]
+            |w, _, o| multiply::<FlushedBf16, 16, 8, 1, 1, true>(w, o),
+        ),
+        Op::v_mfma_f32_32x32x4_2b_bf16 => b.bind(
+            #[inline(always)]
+            |w, _, o| multiply::<FlushedBf16, 32, 4, 2, 2, true>(w, o),
+        ),
+        Op::v_mfma_f32_16x16x4_4b_bf16 => b.bind(
+            #[inline(always)]
+            |w, _, o| multiply::<FlushedBf16, 16, 4, 4, 2, true>(w, o),
+        ),
+        Op::v_mfma_f32_4x4x4_16b_bf16 => b.bind(
+            #[inline(always)]
+            |w, _, o| multiply_small::<FlushedBf16, 4, 2, true>(w, o),
+        ),
+        Op::v_mfma_f32_32x32x8_bf16 => b.bind(
+            #[inline(always)]
+            |w, _, o| multiply::<FlushedBf16, 32, 8, 1, 2, true>(w, o),
+        ),
+        Op::v_mfma_f32_16x16x16_bf16 => b.bind(
+            #[inline(always)]
+            |w, _, o| multiply::<FlushedBf16, 16, 16, 1, 2, true>(w, o),
+        ),
         _ => return None,
     })
 }

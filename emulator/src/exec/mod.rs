@@ -52,8 +52,8 @@ pub(crate) const PRIVATE_APERTURE: u64 = 0x0002_0000_0000_0000;
 pub struct Context<'a> {
     pub(crate) code: &'a Code,
     pub(crate) memory: &'a View,
-    /// Allocations that were found last, so that most accesses need no search.
-    pub(crate) recent: [Reach; 4],
+    /// Allocations that accesses found last, by the instruction's number, so that most need no search.
+    pub(crate) recent: [Reach; access::RECENT],
     pub(crate) lds: &'a mut [u8],
     /// Why the last wave that returned [`Flow::Fault`] could not go on.
     pub(crate) fault: Option<Box<Fault>>,
@@ -65,7 +65,7 @@ impl<'a> Context<'a> {
         Context {
             code,
             memory,
-            recent: [Reach::NOTHING; 4],
+            recent: [Reach::NOTHING; access::RECENT],
             lds,
             fault: None,
         }

@@ -53,35 +53,39 @@ impl Binder {
     where
         G: Fn([F; N]) -> U + Copy + 'static,
     {
-        self.bind(move |w, _, o| {
-            let s: [Fetched; N] = std::array::from_fn(|i| w.fetch(i as u16, &o.src[i]));
-            let plain = w.mode.plain16_64() && !o.clamp;
-            let settings = Half::settings(w.mode);
-            let what = Arithmetic::from_detail(o.detail);
-            let result = chunks(|c| {
-                let sources: [[U; 2]; N] =
-                    std::array::from_fn(|i| negated_halves(o, i, w.chunk(s[i], c)));
-                let [low, high] = [0, 1].map(|part| {
-                    let fast = f(std::array::from_fn(|i| half::to_f32(sources[i][part])));
-                    let nan = (fast & U::splat(0x7fff)).simd_gt(U::splat(0x7c00));
-                    if plain && !nan.any() {
-                        fast
-                    } else {
-                        U::from_array(std::array::from_fn(|lane| {
-                            let mut bits = [0; 3];
-                            for i in 0..N {
-                                bits[i] = u64::from(sources[i][part][lane]);
-                            }
-                            let value = evaluate::<Half>(what, bits, settings);
-                            super::float::modify_result::<Half>(value, 0, o.clamp, settings) as u32
-                        }))
-                    }
+        self.bind(
+            #[inline(always)]
+            move |w, _, o| {
+                let s: [Fetched; N] = std::array::from_fn(|i| w.fetch(i as u16, &o.src[i]));
+                let plain = w.mode.plain16_64() && !o.clamp;
+                let settings = Half::settings(w.mode);
+                let what = Arithmetic::from_detail(o.detail);
+                let result = chunks(|c| {
+                    let sources: [[U; 2]; N] =
+                        std::array::from_fn(|i| negated_halves(o, i, w.chunk(s[i], c)));
+                    let [low, high] = [0, 1].map(|part| {
+                        let fast = f(std::array::from_fn(|i| half::to_f32(sources[i][part])));
+                        let nan = (fast & U::splat(0x7fff)).simd_gt(U::splat(0x7c00));
+                        if plain && !nan.any() {
+                            fast
+                        } else {
+                            U::from_array(std::array::from_fn(|lane| {
+                                let mut bits = [0; 3];
+                                for i in 0..N {
+                                    bits[i] = u64::from(sources[i][part][lane]);
+                                }
+                                let value = evaluate::<Half>(what, bits, settings);
+                                super::float::modify_result::<Half>(value, 0, o.clamp, settings)
+                                    as u32
+                            }))
+                        }
+                    });
+                    pack(low, high)
                 });
-                pack(low, high)
-            });
-            w.commit(o.dst, result);
-            Flow::Next
-        })
+                w.commit(o.dst, result);
+                Flow::Next
+            },
+        )
     }
 
     /// f32 pairs in pairs of registers; the sources' parts are picked as with halves.
@@ -89,37 +93,43 @@ impl Binder {
     where
         G: Fn([F; N]) -> F + Copy + 'static,
     {
-        self.bind(move |w, _, o| {
-            let s: [[Fetched; 2]; N] = std::array::from_fn(|i| w.fetch64(i as u16, &o.src[i]));
-            let part = |w: &Wave, select: u8, neg: u8| -> [U; CHUNKS] {
-                let source = |i: usize, c: usize| {
-                    let bits = w.chunk(s[i][usize::from(select >> i & 1)], c);
-                    F::from_bits(bits ^ U::splat(u32::from(neg >> i & 1) << 31))
+        self.bind(
+            #[inline(always)]
+            move |w, _, o| {
+                let s: [[Fetched; 2]; N] = std::array::from_fn(|i| w.fetch64(i as u16, &o.src[i]));
+                let part = #[inline(always)]
+                |w: &Wave, select: u8, neg: u8| -> [U; CHUNKS] {
+                    let source = #[inline(always)]
+                    |i: usize, c: usize| {
+                        let bits = w.chunk(s[i][usize::from(select >> i & 1)], c);
+                        F::from_bits(bits ^ U::splat(u32::from(neg >> i & 1) << 31))
+                    };
+                    let fast: [F; CHUNKS] = chunks(|c| f(std::array::from_fn(|i| source(i, c))));
+                    let nan = fast.iter().any(|r| r.is_nan().any());
+                    if w.mode.plain32() && !nan {
+                        return fast.map(|r| float32::clamped(o, r).to_bits());
+                    }
+                    let settings = Single::settings(w.mode);
+                    let what = Arithmetic::from_detail(o.detail);
+                    chunks(|c| {
+                        U::from_array(std::array::from_fn(|lane| {
+                            let mut bits = [0; 3];
+                            for i in 0..N {
+                                bits[i] = u64::from(source(i, c).to_bits()[lane]);
+                            }
+                            let value = evaluate::<Single>(what, bits, settings);
+                            super::float::modify_result::<Single>(value, 0, o.clamp, settings)
+                                as u32
+                        }))
+                    })
                 };
-                let fast: [F; CHUNKS] = chunks(|c| f(std::array::from_fn(|i| source(i, c))));
-                let nan = fast.iter().any(|r| r.is_nan().any());
-                if w.mode.plain32() && !nan {
-                    return fast.map(|r| float32::clamped(o, r).to_bits());
-                }
-                let settings = Single::settings(w.mode);
-                let what = Arithmetic::from_detail(o.detail);
-                chunks(|c| {
-                    U::from_array(std::array::from_fn(|lane| {
-                        let mut bits = [0; 3];
-                        for i in 0..N {
-                            bits[i] = u64::from(source(i, c).to_bits()[lane]);
-                        }
-                        let value = evaluate::<Single>(what, bits, settings);
-                        super::float::modify_result::<Single>(value, 0, o.clamp, settings) as u32
-                    }))
-                })
-            };
-            let low = part(w, o.op_sel, o.neg);
-            let high = part(w, o.op_sel_hi, o.neg_hi);
-            w.commit(o.dst, low);
-            w.commit(o.dst + 1, high);
-            Flow::Next
-        })
+                let low = part(w, o.op_sel, o.neg);
+                let high = part(w, o.op_sel_hi, o.neg_hi);
+                w.commit(o.dst, low);
+                w.commit(o.dst + 1, high);
+                Flow::Next
+            },
+        )
     }
 
     /// 16-bit integer pairs; `f` gets the sources zero-extended and whether to clamp.
@@ -127,29 +137,35 @@ impl Binder {
     where
         G: Fn([U; N], bool) -> U + Copy + 'static,
     {
-        self.bind(move |w, _, o| {
-            let s: [Fetched; N] = std::array::from_fn(|i| w.fetch(i as u16, &o.src[i]));
-            let result = chunks(|c| {
-                let sources: [[U; 2]; N] =
-                    std::array::from_fn(|i| halves_of(o, i, w.chunk(s[i], c)));
-                let [low, high] =
-                    [0, 1].map(|part| f(std::array::from_fn(|i| sources[i][part]), o.clamp));
-                pack(low, high)
-            });
-            w.commit(o.dst, result);
-            Flow::Next
-        })
+        self.bind(
+            #[inline(always)]
+            move |w, _, o| {
+                let s: [Fetched; N] = std::array::from_fn(|i| w.fetch(i as u16, &o.src[i]));
+                let result = chunks(|c| {
+                    let sources: [[U; 2]; N] =
+                        std::array::from_fn(|i| halves_of(o, i, w.chunk(s[i], c)));
+                    let [low, high] =
+                        [0, 1].map(|part| f(std::array::from_fn(|i| sources[i][part]), o.clamp));
+                    pack(low, high)
+                });
+                w.commit(o.dst, result);
+                Flow::Next
+            },
+        )
     }
 
     /// 32 bits of three sources with the first two's parts unpacked by `f`.
     fn dot3<G: Fn(&Operation, U, U, U) -> U + Copy + 'static>(self, f: G) -> Handler {
-        self.bind(move |w, _, o| {
-            let (a, b) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
-            let s = w.fetch(2, &o.src[2]);
-            let result = chunks(|c| f(o, w.chunk(a, c), w.chunk(b, c), w.chunk(s, c)));
-            w.commit(o.dst, result);
-            Flow::Next
-        })
+        self.bind(
+            #[inline(always)]
+            move |w, _, o| {
+                let (a, b) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
+                let s = w.fetch(2, &o.src[2]);
+                let result = chunks(|c| f(o, w.chunk(a, c), w.chunk(b, c), w.chunk(s, c)));
+                w.commit(o.dst, result);
+                Flow::Next
+            },
+        )
     }
 }
 
@@ -187,18 +203,21 @@ fn singles(b: Binder, op: Op) -> Option<(Handler, u8)> {
         Op::v_pk_mul_f32 => (b.packed_f32(|[x, y]| x * y), Arithmetic::Mul),
         Op::v_pk_add_f32 => (b.packed_f32(|[x, y]| x + y), Arithmetic::Add),
         Op::v_pk_mov_b32 => (
-            b.bind(|w, _, o| {
-                let (x, y) = (w.fetch64(0, &o.src[0]), w.fetch64(1, &o.src[1]));
-                let (low, high) = (
-                    x[usize::from(o.op_sel & 1)],
-                    y[usize::from(o.op_sel >> 1 & 1)],
-                );
-                let low = chunks(|c| w.chunk(low, c));
-                let high = chunks(|c| w.chunk(high, c));
-                w.commit(o.dst, low);
-                w.commit(o.dst + 1, high);
-                Flow::Next
-            }),
+            b.bind(
+                #[inline(always)]
+                |w, _, o| {
+                    let (x, y) = (w.fetch64(0, &o.src[0]), w.fetch64(1, &o.src[1]));
+                    let (low, high) = (
+                        x[usize::from(o.op_sel & 1)],
+                        y[usize::from(o.op_sel >> 1 & 1)],
+                    );
+                    let low = chunks(|c| w.chunk(low, c));
+                    let high = chunks(|c| w.chunk(high, c));
+                    w.commit(o.dst, low);
+                    w.commit(o.dst + 1, high);
+                    Flow::Next
+                },
+            ),
             Arithmetic::Add,
         ),
         _ => return None,
@@ -368,26 +387,37 @@ fn mixed(b: Binder, op: Op) -> Option<Handler> {
         })
     }
     Some(match op {
-        Op::v_mad_mix_f32 => b.bind(|w, _, o| {
-            let result = sum(w, o);
-            w.commit(o.dst, result.map(|r| r.to_bits()));
-            Flow::Next
-        }),
-        Op::v_mad_mixlo_f16 => b.bind(|w, _, o| {
-            let result = sum(w, o);
-            let old = w.lanes(o.dst).0;
-            let merged = chunks(|c| half::from_f32(result[c]) | (old[c] & U::splat(0xffff_0000)));
-            w.commit(o.dst, merged);
-            Flow::Next
-        }),
-        Op::v_mad_mixhi_f16 => b.bind(|w, _, o| {
-            let result = sum(w, o);
-            let old = w.lanes(o.dst).0;
-            let merged =
-                chunks(|c| half::from_f32(result[c]) << U::splat(16) | (old[c] & U::splat(0xffff)));
-            w.commit(o.dst, merged);
-            Flow::Next
-        }),
+        Op::v_mad_mix_f32 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let result = sum(w, o);
+                w.commit(o.dst, result.map(|r| r.to_bits()));
+                Flow::Next
+            },
+        ),
+        Op::v_mad_mixlo_f16 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let result = sum(w, o);
+                let old = w.lanes(o.dst).0;
+                let merged =
+                    chunks(|c| half::from_f32(result[c]) | (old[c] & U::splat(0xffff_0000)));
+                w.commit(o.dst, merged);
+                Flow::Next
+            },
+        ),
+        Op::v_mad_mixhi_f16 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let result = sum(w, o);
+                let old = w.lanes(o.dst).0;
+                let merged = chunks(|c| {
+                    half::from_f32(result[c]) << U::splat(16) | (old[c] & U::splat(0xffff))
+                });
+                w.commit(o.dst, merged);
+                Flow::Next
+            },
+        ),
         _ => return None,
     })
 }

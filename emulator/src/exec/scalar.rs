@@ -22,88 +22,115 @@ pub(crate) fn handler(b: Binder, op: Op) -> Option<Handler> {
 impl Binder {
     /// 32 bits of one source.
     fn s1<F: Fn(&mut Wave, u32) -> u32 + Copy + 'static>(self, f: F) -> Handler {
-        self.bind(move |w, _, o| {
-            let a = w.read32(&o.src[0]);
-            let result = f(w, a);
-            w.set_scalar(o.dst, result);
-            Flow::Next
-        })
+        self.bind(
+            #[inline(always)]
+            move |w, _, o| {
+                let a = w.read32(&o.src[0]);
+                let result = f(w, a);
+                w.set_scalar(o.dst, result);
+                Flow::Next
+            },
+        )
     }
 
     /// 64 bits of one source of 64.
     fn s1_64<F: Fn(&mut Wave, u64) -> u64 + Copy + 'static>(self, f: F) -> Handler {
-        self.bind(move |w, _, o| {
-            let a = w.read64(&o.src[0]);
-            let result = f(w, a);
-            w.set_scalar_pair(o.dst, result);
-            Flow::Next
-        })
+        self.bind(
+            #[inline(always)]
+            move |w, _, o| {
+                let a = w.read64(&o.src[0]);
+                let result = f(w, a);
+                w.set_scalar_pair(o.dst, result);
+                Flow::Next
+            },
+        )
     }
 
     /// 32 bits of one source of 64.
     fn s1_narrow<F: Fn(&mut Wave, u64) -> u32 + Copy + 'static>(self, f: F) -> Handler {
-        self.bind(move |w, _, o| {
-            let a = w.read64(&o.src[0]);
-            let result = f(w, a);
-            w.set_scalar(o.dst, result);
-            Flow::Next
-        })
+        self.bind(
+            #[inline(always)]
+            move |w, _, o| {
+                let a = w.read64(&o.src[0]);
+                let result = f(w, a);
+                w.set_scalar(o.dst, result);
+                Flow::Next
+            },
+        )
     }
 
     /// 32 bits of two sources.
     fn s2<F: Fn(&mut Wave, u32, u32) -> u32 + Copy + 'static>(self, f: F) -> Handler {
-        self.bind(move |w, _, o| {
-            let (a, b) = (w.read32(&o.src[0]), w.read32(&o.src[1]));
-            let result = f(w, a, b);
-            w.set_scalar(o.dst, result);
-            Flow::Next
-        })
+        self.bind(
+            #[inline(always)]
+            move |w, _, o| {
+                let (a, b) = (w.read32(&o.src[0]), w.read32(&o.src[1]));
+                let result = f(w, a, b);
+                w.set_scalar(o.dst, result);
+                Flow::Next
+            },
+        )
     }
 
     /// 64 bits of two sources of 64.
     fn s2_64<F: Fn(&mut Wave, u64, u64) -> u64 + Copy + 'static>(self, f: F) -> Handler {
-        self.bind(move |w, _, o| {
-            let (a, b) = (w.read64(&o.src[0]), w.read64(&o.src[1]));
-            let result = f(w, a, b);
-            w.set_scalar_pair(o.dst, result);
-            Flow::Next
-        })
+        self.bind(
+            #[inline(always)]
+            move |w, _, o| {
+                let (a, b) = (w.read64(&o.src[0]), w.read64(&o.src[1]));
+                let result = f(w, a, b);
+                w.set_scalar_pair(o.dst, result);
+                Flow::Next
+            },
+        )
     }
 
     /// 64 bits of a source of 64 and one of 32.
     fn s2_shift64<F: Fn(&mut Wave, u64, u32) -> u64 + Copy + 'static>(self, f: F) -> Handler {
-        self.bind(move |w, _, o| {
-            let (a, b) = (w.read64(&o.src[0]), w.read32(&o.src[1]));
-            let result = f(w, a, b);
-            w.set_scalar_pair(o.dst, result);
-            Flow::Next
-        })
+        self.bind(
+            #[inline(always)]
+            move |w, _, o| {
+                let (a, b) = (w.read64(&o.src[0]), w.read32(&o.src[1]));
+                let result = f(w, a, b);
+                w.set_scalar_pair(o.dst, result);
+                Flow::Next
+            },
+        )
     }
 
     fn s_compare<F: Fn(u32, u32) -> bool + Copy + 'static>(self, f: F) -> Handler {
-        self.bind(move |w, _, o| {
-            w.scc = f(w.read32(&o.src[0]), w.read32(&o.src[1]));
-            Flow::Next
-        })
+        self.bind(
+            #[inline(always)]
+            move |w, _, o| {
+                w.scc = f(w.read32(&o.src[0]), w.read32(&o.src[1]));
+                Flow::Next
+            },
+        )
     }
 
     fn s_compare64<F: Fn(u64, u64) -> bool + Copy + 'static>(self, f: F) -> Handler {
-        self.bind(move |w, _, o| {
-            w.scc = f(w.read64(&o.src[0]), w.read64(&o.src[1]));
-            Flow::Next
-        })
+        self.bind(
+            #[inline(always)]
+            move |w, _, o| {
+                w.scc = f(w.read64(&o.src[0]), w.read64(&o.src[1]));
+                Flow::Next
+            },
+        )
     }
 
     /// `exec` and the source make a new `exec`; the old one (or the new, for `wrexec`) is the result.
     fn exec<F: Fn(u64, u64) -> u64 + Copy + 'static>(self, f: F) -> Handler {
-        self.bind(move |w, _, o| {
-            let (source, old) = (w.read64(&o.src[0]), w.exec);
-            w.exec = f(source, old);
-            w.scc = w.exec != 0;
-            let new = w.exec;
-            w.set_scalar_pair(o.dst, if o.detail == 1 { new } else { old });
-            Flow::Next
-        })
+        self.bind(
+            #[inline(always)]
+            move |w, _, o| {
+                let (source, old) = (w.read64(&o.src[0]), w.exec);
+                w.exec = f(source, old);
+                w.scc = w.exec != 0;
+                let new = w.exec;
+                w.set_scalar_pair(o.dst, if o.detail == 1 { new } else { old });
+                Flow::Next
+            },
+        )
     }
 }
 
@@ -122,42 +149,60 @@ fn moves(b: Binder, op: Op) -> Option<Handler> {
     Some(match op {
         Op::s_mov_b32 | Op::s_movk_i32 => b.s1(|_, a| a),
         Op::s_mov_b64 => b.s1_64(|_, a| a),
-        Op::s_cmov_b32 | Op::s_cmovk_i32 => b.bind(|w, _, o| {
-            if w.scc {
-                let value = w.read32(&o.src[0]);
-                w.set_scalar(o.dst, value);
-            }
-            Flow::Next
-        }),
-        Op::s_cmov_b64 => b.bind(|w, _, o| {
-            if w.scc {
-                let value = w.read64(&o.src[0]);
-                w.set_scalar_pair(o.dst, value);
-            }
-            Flow::Next
-        }),
+        Op::s_cmov_b32 | Op::s_cmovk_i32 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                if w.scc {
+                    let value = w.read32(&o.src[0]);
+                    w.set_scalar(o.dst, value);
+                }
+                Flow::Next
+            },
+        ),
+        Op::s_cmov_b64 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                if w.scc {
+                    let value = w.read64(&o.src[0]);
+                    w.set_scalar_pair(o.dst, value);
+                }
+                Flow::Next
+            },
+        ),
         Op::s_cselect_b32 => b.s2(|w, x, y| if w.scc { x } else { y }),
         Op::s_cselect_b64 => b.s2_64(|w, x, y| if w.scc { x } else { y }),
-        Op::s_movrels_b32 => b.bind(|w, _, o| {
-            let value = w.scalar(relative(w, o.src[0].register));
-            w.set_scalar(o.dst, value);
-            Flow::Next
-        }),
-        Op::s_movrels_b64 => b.bind(|w, _, o| {
-            let value = w.scalar_pair(relative(w, o.src[0].register));
-            w.set_scalar_pair(o.dst, value);
-            Flow::Next
-        }),
-        Op::s_movreld_b32 => b.bind(|w, _, o| {
-            let value = w.read32(&o.src[0]);
-            w.set_scalar(relative(w, o.dst), value);
-            Flow::Next
-        }),
-        Op::s_movreld_b64 => b.bind(|w, _, o| {
-            let value = w.read64(&o.src[0]);
-            w.set_scalar_pair(relative(w, o.dst), value);
-            Flow::Next
-        }),
+        Op::s_movrels_b32 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let value = w.scalar(relative(w, o.src[0].register));
+                w.set_scalar(o.dst, value);
+                Flow::Next
+            },
+        ),
+        Op::s_movrels_b64 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let value = w.scalar_pair(relative(w, o.src[0].register));
+                w.set_scalar_pair(o.dst, value);
+                Flow::Next
+            },
+        ),
+        Op::s_movreld_b32 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let value = w.read32(&o.src[0]);
+                w.set_scalar(relative(w, o.dst), value);
+                Flow::Next
+            },
+        ),
+        Op::s_movreld_b64 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let value = w.read64(&o.src[0]);
+                w.set_scalar_pair(relative(w, o.dst), value);
+                Flow::Next
+            },
+        ),
         _ => return None,
     })
 }
@@ -193,40 +238,55 @@ fn one_source(b: Binder, op: Op) -> Option<Handler> {
         }
         Op::s_sext_i32_i8 => b.s1(|_, a| a as i8 as u32),
         Op::s_sext_i32_i16 => b.s1(|_, a| a as i16 as u32),
-        Op::s_bitset0_b32 => b.bind(|w, _, o| {
-            let bit = w.read32(&o.src[0]) & 31;
-            let value = w.scalar(o.dst) & !(1 << bit);
-            w.set_scalar(o.dst, value);
-            Flow::Next
-        }),
-        Op::s_bitset1_b32 => b.bind(|w, _, o| {
-            let bit = w.read32(&o.src[0]) & 31;
-            let value = w.scalar(o.dst) | 1 << bit;
-            w.set_scalar(o.dst, value);
-            Flow::Next
-        }),
-        Op::s_bitset0_b64 => b.bind(|w, _, o| {
-            let bit = w.read32(&o.src[0]) & 63;
-            let value = w.scalar_pair(o.dst) & !(1 << bit);
-            w.set_scalar_pair(o.dst, value);
-            Flow::Next
-        }),
-        Op::s_bitset1_b64 => b.bind(|w, _, o| {
-            let bit = w.read32(&o.src[0]) & 63;
-            let value = w.scalar_pair(o.dst) | 1 << bit;
-            w.set_scalar_pair(o.dst, value);
-            Flow::Next
-        }),
+        Op::s_bitset0_b32 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let bit = w.read32(&o.src[0]) & 31;
+                let value = w.scalar(o.dst) & !(1 << bit);
+                w.set_scalar(o.dst, value);
+                Flow::Next
+            },
+        ),
+        Op::s_bitset1_b32 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let bit = w.read32(&o.src[0]) & 31;
+                let value = w.scalar(o.dst) | 1 << bit;
+                w.set_scalar(o.dst, value);
+                Flow::Next
+            },
+        ),
+        Op::s_bitset0_b64 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let bit = w.read32(&o.src[0]) & 63;
+                let value = w.scalar_pair(o.dst) & !(1 << bit);
+                w.set_scalar_pair(o.dst, value);
+                Flow::Next
+            },
+        ),
+        Op::s_bitset1_b64 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let bit = w.read32(&o.src[0]) & 63;
+                let value = w.scalar_pair(o.dst) | 1 << bit;
+                w.set_scalar_pair(o.dst, value);
+                Flow::Next
+            },
+        ),
         Op::s_abs_i32 => b.s1(|w, a| flag32(w, (a as i32).wrapping_abs() as u32)),
-        Op::s_bitreplicate_b64_b32 => b.bind(|w, _, o| {
-            let a = w.read32(&o.src[0]);
-            let mut result = 0;
-            for bit in 0..32 {
-                result |= u64::from(a >> bit & 1) * 3 << (2 * bit);
-            }
-            w.set_scalar_pair(o.dst, result);
-            Flow::Next
-        }),
+        Op::s_bitreplicate_b64_b32 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let a = w.read32(&o.src[0]);
+                let mut result = 0;
+                for bit in 0..32 {
+                    result |= u64::from(a >> bit & 1) * 3 << (2 * bit);
+                }
+                w.set_scalar_pair(o.dst, result);
+                Flow::Next
+            },
+        ),
         _ => return None,
     })
 }
@@ -352,11 +412,14 @@ fn logic(b: Binder, op: Op) -> Option<Handler> {
         Op::s_ashr_i32 => b.s2(|w, x, y| flag32(w, (x as i32 >> (y & 31)) as u32)),
         Op::s_ashr_i64 => b.s2_shift64(|w, x, y| flag64(w, (x as i64 >> (y & 63)) as u64)),
         Op::s_bfm_b32 => b.s2(|_, x, y| ((1_u32 << (x & 31)) - 1) << (y & 31)),
-        Op::s_bfm_b64 => b.bind(|w, _, o| {
-            let (x, y) = (w.read32(&o.src[0]), w.read32(&o.src[1]));
-            w.set_scalar_pair(o.dst, ((1_u64 << (x & 63)) - 1) << (y & 63));
-            Flow::Next
-        }),
+        Op::s_bfm_b64 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let (x, y) = (w.read32(&o.src[0]), w.read32(&o.src[1]));
+                w.set_scalar_pair(o.dst, ((1_u64 << (x & 63)) - 1) << (y & 63));
+                Flow::Next
+            },
+        ),
         Op::s_bfe_u32 => b.s2(|w, x, y| {
             let field = field(u64::from(x) >> (y & 31), y) as u32;
             flag32(w, field)
@@ -456,17 +519,24 @@ fn constant(b: Binder, op: Op) -> Option<Handler> {
             sum
         }),
         Op::s_mulk_i32 => b.s2(|_, x, k| x.wrapping_mul(k)),
-        Op::s_getreg_b32 => b.bind(|w, _, o| {
-            let (register, offset, size) = hardware_field(o);
-            let value = (u64::from(hardware_register(w, register)) >> offset) & ((1 << size) - 1);
-            w.set_scalar(o.dst, value as u32);
-            Flow::Next
-        }),
-        Op::s_setreg_b32 | Op::s_setreg_imm32_b32 => b.bind(|w, _, o| {
-            let value = w.read32(&o.src[0]);
-            set_hardware_register(w, o, value);
-            Flow::Next
-        }),
+        Op::s_getreg_b32 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let (register, offset, size) = hardware_field(o);
+                let value =
+                    (u64::from(hardware_register(w, register)) >> offset) & ((1 << size) - 1);
+                w.set_scalar(o.dst, value as u32);
+                Flow::Next
+            },
+        ),
+        Op::s_setreg_b32 | Op::s_setreg_imm32_b32 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let value = w.read32(&o.src[0]);
+                set_hardware_register(w, o, value);
+                Flow::Next
+            },
+        ),
         _ => return None,
     })
 }

@@ -11,28 +11,70 @@ use crate::isa::Op;
 /// The handler of a scalar memory operation, if `op` is one.
 pub(crate) fn handler(b: Binder, op: Op) -> Option<Handler> {
     Some(match op {
-        Op::s_load_dword => b.bind(|w, c, o| load::<1>(w, c, o)),
-        Op::s_load_dwordx2 => b.bind(|w, c, o| load::<2>(w, c, o)),
-        Op::s_load_dwordx4 => b.bind(|w, c, o| load::<4>(w, c, o)),
-        Op::s_load_dwordx8 => b.bind(|w, c, o| load::<8>(w, c, o)),
-        Op::s_load_dwordx16 => b.bind(|w, c, o| load::<16>(w, c, o)),
-        Op::s_buffer_load_dword => b.bind(|w, c, o| buffer_load::<1>(w, c, o)),
-        Op::s_buffer_load_dwordx2 => b.bind(|w, c, o| buffer_load::<2>(w, c, o)),
-        Op::s_buffer_load_dwordx4 => b.bind(|w, c, o| buffer_load::<4>(w, c, o)),
-        Op::s_buffer_load_dwordx8 => b.bind(|w, c, o| buffer_load::<8>(w, c, o)),
-        Op::s_buffer_load_dwordx16 => b.bind(|w, c, o| buffer_load::<16>(w, c, o)),
-        Op::s_store_dword => b.bind(|w, c, o| store::<1>(w, c, o)),
-        Op::s_store_dwordx2 => b.bind(|w, c, o| store::<2>(w, c, o)),
-        Op::s_store_dwordx4 => b.bind(|w, c, o| store::<4>(w, c, o)),
+        Op::s_load_dword => b.bind(
+            #[inline(always)]
+            |w, c, o| load::<1>(w, c, o),
+        ),
+        Op::s_load_dwordx2 => b.bind(
+            #[inline(always)]
+            |w, c, o| load::<2>(w, c, o),
+        ),
+        Op::s_load_dwordx4 => b.bind(
+            #[inline(always)]
+            |w, c, o| load::<4>(w, c, o),
+        ),
+        Op::s_load_dwordx8 => b.bind(
+            #[inline(always)]
+            |w, c, o| load::<8>(w, c, o),
+        ),
+        Op::s_load_dwordx16 => b.bind(
+            #[inline(always)]
+            |w, c, o| load::<16>(w, c, o),
+        ),
+        Op::s_buffer_load_dword => b.bind(
+            #[inline(always)]
+            |w, c, o| buffer_load::<1>(w, c, o),
+        ),
+        Op::s_buffer_load_dwordx2 => b.bind(
+            #[inline(always)]
+            |w, c, o| buffer_load::<2>(w, c, o),
+        ),
+        Op::s_buffer_load_dwordx4 => b.bind(
+            #[inline(always)]
+            |w, c, o| buffer_load::<4>(w, c, o),
+        ),
+        Op::s_buffer_load_dwordx8 => b.bind(
+            #[inline(always)]
+            |w, c, o| buffer_load::<8>(w, c, o),
+        ),
+        Op::s_buffer_load_dwordx16 => b.bind(
+            #[inline(always)]
+            |w, c, o| buffer_load::<16>(w, c, o),
+        ),
+        Op::s_store_dword => b.bind(
+            #[inline(always)]
+            |w, c, o| store::<1>(w, c, o),
+        ),
+        Op::s_store_dwordx2 => b.bind(
+            #[inline(always)]
+            |w, c, o| store::<2>(w, c, o),
+        ),
+        Op::s_store_dwordx4 => b.bind(
+            #[inline(always)]
+            |w, c, o| store::<4>(w, c, o),
+        ),
         // A counter that only goes up: the host's.
-        Op::s_memtime | Op::s_memrealtime => b.bind(|w, _, o| {
-            let ticks = std::time::SystemTime::now()
-                .duration_since(std::time::UNIX_EPOCH)
-                .map_or(0, |d| d.as_nanos() as u64);
-            // 100 MHz for the real-time counter, nanoseconds for the core's.
-            w.set_scalar_pair(o.dst, if o.detail == 1 { ticks / 10 } else { ticks });
-            Flow::Next
-        }),
+        Op::s_memtime | Op::s_memrealtime => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let ticks = std::time::SystemTime::now()
+                    .duration_since(std::time::UNIX_EPOCH)
+                    .map_or(0, |d| d.as_nanos() as u64);
+                // 100 MHz for the real-time counter, nanoseconds for the core's.
+                w.set_scalar_pair(o.dst, if o.detail == 1 { ticks / 10 } else { ticks });
+                Flow::Next
+            },
+        ),
         _ => return None,
     })
 }

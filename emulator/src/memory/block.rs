@@ -8,12 +8,14 @@ use std::{
 use super::RED_ZONE_BYTES;
 
 /// Alignment of what `hipMalloc` returns.
-const ALIGNMENT: usize = 256;
+pub(super) const ALIGNMENT: usize = 256;
 
 /// Memory that waves and copies access through raw pointers only.
 pub(super) struct Block {
     start: NonNull<u8>,
     layout: Layout,
+    /// Length of the red zone in front.
+    front: usize,
     bytes: usize,
 }
 
@@ -25,24 +27,28 @@ unsafe impl Sync for Block {}
 
 impl Block {
     /// `bytes` of memory, or `None` if the host has not that much.
-    pub(super) fn new(bytes: usize) -> Option<Self> {
+    pub(super) fn new(bytes: usize, alignment: usize) -> Option<Self> {
+        let alignment = alignment.max(ALIGNMENT);
+        // A whole unit of alignment in front keeps the allocation itself aligned.
+        let front = RED_ZONE_BYTES.next_multiple_of(alignment);
         let padded = bytes
             .checked_next_multiple_of(ALIGNMENT)?
-            .checked_add(2 * RED_ZONE_BYTES)?;
-        let layout = Layout::from_size_align(padded, ALIGNMENT).ok()?;
+            .checked_add(front + RED_ZONE_BYTES)?;
+        let layout = Layout::from_size_align(padded, alignment).ok()?;
         // SAFETY: the layout's size is not zero. Zeroed memory costs nothing until it is touched.
         let start = NonNull::new(unsafe { alloc_zeroed(layout) })?;
         start.expose_provenance();
         Some(Block {
             start,
             layout,
+            front,
             bytes,
         })
     }
 
     /// The allocation's first address, behind the red zone.
     pub(super) fn base(&self) -> u64 {
-        (self.start.addr().get() + RED_ZONE_BYTES) as u64
+        (self.start.addr().get() + self.front) as u64
     }
 
     /// A pointer to `offset`, behind which `bytes` must be part of the block.
@@ -54,7 +60,7 @@ impl Block {
             "the caller checked the range against the allocation"
         );
         // SAFETY: the red zone and `offset` lie inside the memory.
-        unsafe { self.start.as_ptr().add(RED_ZONE_BYTES + offset) }
+        unsafe { self.start.as_ptr().add(self.front + offset) }
     }
 
     pub(super) fn read(&self, offset: usize, to: &mut [u8]) {

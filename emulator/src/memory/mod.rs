@@ -186,7 +186,7 @@ impl DeviceMemory {
 
     /// Allocates `bytes` (1 if 0 is asked for), aligned to 256 bytes. The contents are unspecified.
     pub fn allocate(&self, bytes: usize, kind: AllocationKind) -> Result<u64, MemoryError> {
-        self.allocate_with(bytes, kind, |base, end| {
+        self.allocate_with(bytes, block::ALIGNMENT, kind, |base, end| {
             vec![Reach {
                 base,
                 end,
@@ -199,9 +199,10 @@ impl DeviceMemory {
     pub(crate) fn allocate_image(
         &self,
         bytes: usize,
+        alignment: usize,
         segments: &[(usize, usize, bool)],
     ) -> Result<u64, MemoryError> {
-        self.allocate_with(bytes, AllocationKind::CodeObject, |base, end| {
+        self.allocate_with(bytes, alignment, AllocationKind::CodeObject, |base, end| {
             segments
                 .iter()
                 .map(|&(offset, length, writable)| {
@@ -219,6 +220,7 @@ impl DeviceMemory {
     fn allocate_with(
         &self,
         bytes: usize,
+        alignment: usize,
         kind: AllocationKind,
         reaches: impl FnOnce(u64, u64) -> Vec<Reach>,
     ) -> Result<u64, MemoryError> {
@@ -232,7 +234,7 @@ impl DeviceMemory {
         if bytes as u64 > self.capacity.saturating_sub(state.used) {
             return Err(out_of_memory);
         }
-        let Some(block) = Block::new(bytes) else {
+        let Some(block) = Block::new(bytes, alignment) else {
             return Err(out_of_memory);
         };
         let base = block.base();

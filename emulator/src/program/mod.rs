@@ -9,6 +9,9 @@ use crate::{
     memory::{DeviceMemory, MemoryError},
 };
 
+/// The largest alignment of an image that is honoured, in bytes: segments are aligned to pages.
+const MAX_ALIGNMENT: u64 = 1 << 21;
+
 /// A code object that cannot be loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
@@ -88,7 +91,9 @@ impl Program {
             .map(|s| (s.address as usize, s.memory_size as usize, s.writable))
             .collect();
         let mut image = vec![0; size];
-        let base = memory.allocate_image(size, &segments)?;
+        // The image's alignment is a page's, whatever the file says beyond that.
+        let alignment = (object.image_align().min(MAX_ALIGNMENT) as usize).next_power_of_two();
+        let base = memory.allocate_image(size, alignment, &segments)?;
         let written = object
             .load_image(base, &mut image)
             .map_err(LoadError::from)
