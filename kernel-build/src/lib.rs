@@ -10,6 +10,7 @@
 mod assemble;
 mod bounds;
 mod build;
+mod build_error;
 mod dep_info;
 mod environment;
 mod inspect;
@@ -20,7 +21,8 @@ mod toolchain;
 
 pub use assemble::{AssembleError, Assembly, Disassembled, assemble, disassemble};
 pub use bounds::LaunchBounds;
-pub use build::{Build, BuildError, Built};
+pub use build::{Build, Built};
+pub use build_error::BuildError;
 pub use inspect::{FlaggedInstruction, KernelReport, inspect};
 pub use policy::{Policy, PolicyError, Refused, Violation};
 pub use script::{EmbedError, Embedded};

@@ -56,7 +56,7 @@ impl Build {
     ///
     /// and of the crate:
     ///
-    /// ```ignore
+    /// ```text
     /// const KERNELS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/kernels.gfx942.elf"));
     /// ```
     ///

@@ -435,9 +435,11 @@ pub(crate) mod division {
         } else if is_denormal::<T>(s1) {
             (ldexp::<T>(s0, l.scale), false)
         } else if quotient_denormal(one, s1) && quotient_denormal(value::<T>(s2), s1) {
+            // AMD's text scales the denominator up here, which would make it infinite: its reciprocal is a
+            // denormal because it is large already. Down, the division comes out right.
             (
                 if s0 == s1 {
-                    ldexp::<T>(s0, l.scale)
+                    ldexp::<T>(s0, -l.scale)
                 } else {
                     s0
                 },

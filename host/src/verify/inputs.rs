@@ -130,6 +130,10 @@ fn matrix(
     let mut buffer = Vec::new();
     buffer.try_reserve_exact(length).map_err(|_| no_memory())?;
     buffer.extend((0..length as u64).map(padding));
+    // Rows without elements may have leading dimensions, which lead nowhere.
+    if layout.is_empty() {
+        return Ok(buffer);
+    }
     // Matrices that all are the same one, or overlap, are filled again and again; the last time
     // counts.
     for batch in 0..layout.batch {
@@ -230,6 +234,18 @@ mod tests {
             let random = x.abs() >= f32::EPSILON / 2.0 && x.abs() < 1.0;
             assert_eq!(random, problem.c().contains(offset), "{x} at {offset}");
         }
+    }
+
+    #[test]
+    fn a_matrix_without_elements_may_have_a_leading_dimension() {
+        let request = Request {
+            lda: Some(3),
+            beta: 1.0,
+            ..Request::new(4, 5, 0)
+        };
+        let (_, inputs) = inputs(request, 7);
+        assert!(inputs.a.is_empty() && inputs.b.is_empty());
+        assert_eq!(inputs.c.len(), 20 + TAIL_ELEMENTS);
     }
 
     #[test]

@@ -99,8 +99,8 @@ fn a_second_build_is_quick_and_leaves_the_product_alone() {
     let took = start.elapsed();
     assert!(second.fresh);
     assert_eq!(modified(&second.path), before);
-    // Compiling core alone takes ten times as long.
-    assert!(took.as_secs_f32() < 2.0, "{took:?}");
+    // It takes a quarter of a second on an idle machine, and compiling core more than ten.
+    assert!(took.as_secs_f32() < 5.0, "{took:?}");
 
     // Other bounds, and an edit of a dependency, are compiled; going back to the first bounds too.
     let third = build(64);
