@@ -1,8 +1,7 @@
 //! Matrix products on a device.
 //!
 //! A [`Request`] is what somebody asks for, in numbers that may be nonsense. Checking it gives a
-//! [`Problem`]. A [`Plan`] says which launches of one kernel compute it on one GPU. A
-//! [`Gemm`](launch::Gemm) has the kernels loaded and runs plans.
+//! [`Problem`]. A [`Plan`] says which launches of one kernel compute it on one GPU.
 
 pub mod layout;
 pub mod plan;

@@ -1,7 +1,9 @@
 //! Which launches of a kernel compute a problem.
 
 use super::problem::Problem;
-use ferrowave_shared::{CATALOGUE, ElementTypes, GemmParameters, GpuSet, Grid, Kernel};
+use ferrowave_shared::{
+    CATALOGUE, ElementTypes, GemmArguments, GemmParameters, GpuSet, Grid, Kernel,
+};
 use std::fmt::Write as _;
 use thiserror::Error;
 
@@ -122,6 +124,22 @@ impl Plan {
                 chunks(problem.n(), n).map(move |columns| self.launch(batches, rows, columns))
             })
         })
+    }
+
+    /// The arguments of one of the launches, when the first elements of A, B and C are at these
+    /// device addresses.
+    pub const fn arguments(&self, launch: &Launch, a: u64, b: u64, c: u64) -> GemmArguments {
+        let types = self.problem.types();
+        let input_bytes = types.input.size_bytes() as u64;
+        let output_bytes = types.output.size_bytes() as u64;
+        // Offsets of elements do not overflow, as the problem was checked; addresses that are
+        // nonsense may, and then stay nonsense.
+        GemmArguments {
+            a: a.wrapping_add(launch.offset_a * input_bytes),
+            b: b.wrapping_add(launch.offset_b * input_bytes),
+            c: c.wrapping_add(launch.offset_c * output_bytes),
+            parameters: launch.parameters,
+        }
     }
 
     fn launch(&self, batches: Part, rows: Part, columns: Part) -> Launch {
@@ -315,6 +333,19 @@ mod tests {
             }
         }
         assert!(computed.iter().all(|&times| times == 1));
+    }
+
+    #[test]
+    fn arguments_are_addresses_in_bytes() {
+        let limits = GridLimits { x: 1, y: 1, z: 1 };
+        let plan = plan(Request::new(5, 65, 10), limits);
+        let last = plan.launches().last().expect("four launches");
+        let arguments = plan.arguments(&last, 0x1000, 0x2000, 0x3000);
+        // Row 4 of A, column 64 of B, element (4, 64) of C.
+        assert_eq!(arguments.a, 0x1000 + 4 * 10 * 4);
+        assert_eq!(arguments.b, 0x2000 + 64 * 4);
+        assert_eq!(arguments.c, 0x3000 + (4 * 65 + 64) * 4);
+        assert_eq!((arguments.parameters.m, arguments.parameters.n), (1, 1));
     }
 
     #[test]
