@@ -111,6 +111,18 @@ impl Op {
         &ROWS[usize::from(BY_OP[self as usize])]
     }
 
+    /// The row of the operation in an encoding, or else its first.
+    pub(super) fn row_in(self, encoding: Encoding) -> &'static Row {
+        let first = usize::from(BY_OP[self as usize]);
+        let mut rows = ROWS[first..].iter();
+        let fits = |row: &&Row| row.op == self && row.encoding == encoding;
+        match self {
+            // The only operation that has a short form on some GPUs and a long one of its own on others.
+            Op::v_mul_legacy_f32 => rows.find(fits).unwrap_or_else(|| self.row()),
+            _ => self.row(),
+        }
+    }
+
     /// AMD's mnemonic, without the `_e32`, `_e64`, `_sdwa` and `_dpp` endings.
     pub fn name(self) -> &'static str {
         self.row().name

@@ -59,6 +59,9 @@ impl Slot {
     /// The accumulator register tuple that starts at `index`.
     pub(super) fn agpr(self, gpu: Gpu, index: u32) -> Result<Operand, Refused> {
         self.check_tuple(gpu, index)?;
+        if index + u32::from(self.bits.div_ceil(32)) > 256 {
+            return Err(Refused::Operand { code: index });
+        }
         Ok(self.holding(Source::Agpr(index as u16)))
     }
 
@@ -115,22 +118,17 @@ impl Slot {
 
     /// The scalar source with this operand code, below 256. Literals are the caller's.
     pub(super) fn scalar(self, code: u32) -> Result<Operand, Refused> {
+        let integer = (128..INLINE_INTEGERS_END).contains(&code);
+        let constant = integer || INLINE_FLOATS.contains(&code);
+        let special = APERTURES.contains(&code) || FLAGS.contains(&code);
+        let taken = match self.class {
+            Class::Sgpr => special,
+            _ if self.bits > 64 => constant,
+            _ => constant || special,
+        };
         match code {
             0..128 => self.sgpr(code),
-            _ if self.class == Class::Sgpr
-                || self.bits > 64
-                    && !INLINE_FLOATS.contains(&code)
-                    && code >= INLINE_INTEGERS_END =>
-            {
-                Err(Refused::Operand { code })
-            }
-            128..INLINE_INTEGERS_END => Ok(self.holding(Source::Inline(code as u16))),
-            _ if APERTURES.contains(&code)
-                || INLINE_FLOATS.contains(&code)
-                || FLAGS.contains(&code) =>
-            {
-                Ok(self.holding(Source::Inline(code as u16)))
-            }
+            _ if taken => Ok(self.holding(Source::Inline(code as u16))),
             _ => Err(Refused::Operand { code }),
         }
     }

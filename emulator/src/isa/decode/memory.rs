@@ -120,7 +120,7 @@ impl Decoder<'_> {
         i.memory.nt = self.is_set(FLAT_NT);
         i.memory.sc0 = self.is_set(FLAT_SC0);
         i.memory.sc1 = self.is_set(FLAT_SC1) && self.has_accumulators_everywhere();
-        if self.row.has(flag::NO_SCC) && self.gpu == Gpu::Gfx90a {
+        if self.row.has(flag::NO_SCC) && !self.is_gfx942_or_later() {
             self.reserved(FLAT_SC1.mask())?;
         }
         if self.row.is_plain_atomic() {
@@ -144,6 +144,10 @@ impl Decoder<'_> {
             to_lds = true;
         }
         i.memory.lds = to_lds;
+        let no_data = !row.dst.exists() && !row.src[1].exists();
+        if to_lds || no_data {
+            self.reserved(FLAT_ACC.mask())?;
+        }
         match encoding {
             Encoding::Flat => {
                 self.reserved(FLAT_SADDR.mask())?;

@@ -13,8 +13,8 @@ use super::super::tables::{
 };
 use super::Decoder;
 
-/// Bits of an SDWA word that belong to the second source.
-const SECOND_SOURCE: u64 = 0xff << 56;
+/// Bits of an SDWA word that belong to the second source. One of them means nothing.
+const SECOND_SOURCE: u64 = 0xbf << 56;
 /// Codes from here are reserved in a 3-bit selector.
 const SELECTORS_END: u32 = 7;
 
@@ -120,9 +120,12 @@ impl Decoder<'_> {
         }
         self.extend()?;
         let control = self.field(DPP_CONTROL) as u16;
-        let wide = i.dst.bits > 32 || self.row.src.iter().any(|slot| slot.bits > 32);
+        // Masks in scalar registers do not count.
+        let wide = i.dst.bits > 32 || self.row.src[..2].iter().any(|slot| slot.bits > 32);
         if !self.takes_dpp_control(control, wide) {
-            return self.reserved(DPP_CONTROL.mask());
+            return Err(Refused::Operand {
+                code: u32::from(control),
+            });
         }
         let fields = [(DPP_SRC0_NEG, DPP_SRC0_ABS), (DPP_SRC1_NEG, DPP_SRC1_ABS)];
         for (n, (neg, abs)) in fields.into_iter().enumerate() {

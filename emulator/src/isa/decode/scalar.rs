@@ -1,7 +1,7 @@
 //! SOP1, SOP2, SOPC, SOPK, SOPP and SMEM.
 
 use super::super::instruction::{DataType, Format, Instruction, Operand, Source};
-use super::super::operand::Refused;
+use super::super::operand::{M0, Refused};
 use super::super::row::{Encoding, Immediate, Slot, flag};
 use super::super::tables::{
     SMEM_GLC, SMEM_IMM, SMEM_OFFSET, SMEM_SBASE, SMEM_SDATA, SMEM_SOFFSET, SMEM_SOFFSET_EN,
@@ -73,18 +73,26 @@ impl Decoder<'_> {
         self.extend()?;
         let mut i = self.blank(Format::Smem);
         let row = self.row;
+        let sdata = self.field(SMEM_SDATA);
+        let has_data = row.dst.exists() || row.src[2].exists();
+        if has_data && sdata >= M0 {
+            return Err(Refused::Operand { code: sdata });
+        }
         if row.dst.exists() {
-            i.dst = row.dst.sgpr(self.field(SMEM_SDATA))?;
+            i.dst = row.dst.sgpr(sdata)?;
+        }
+        if !row.src[0].exists() {
+            self.reserved(SMEM_IMM.mask())?;
         }
         if row.src[0].exists() {
             i.src[0] = row.src[0].sgpr(self.field(SMEM_SBASE) << 1)?;
             self.smem_offset(&mut i)?;
         }
         if row.src[2].exists() {
-            i.src[2] = row.src[2].sgpr(self.field(SMEM_SDATA))?;
+            i.src[2] = row.src[2].sgpr(sdata)?;
         }
         if row.imm == Immediate::Probe {
-            i.src[2] = IMMEDIATE.holding(Source::Literal(self.field(SMEM_SDATA)));
+            i.src[2] = IMMEDIATE.holding(Source::Literal(sdata));
         }
         if row.has(flag::GLC) {
             i.memory.sc0 = self.is_set(SMEM_GLC);

@@ -38,7 +38,8 @@ impl Decoder<'_> {
         let vsrc1 = vsrc1.map(|field| self.field(field));
         match vdst {
             Some(field) if row.dst.exists() => i.dst = self.short_destination(self.field(field))?,
-            Some(field) => self.reserved(field.mask() | src0.mask())?,
+            // v_nop and v_clrexcp.
+            Some(field) => self.reserved(field.mask())?,
             None => i.dst = row.dst.holding(Source::Sgpr(VCC as u16)),
         }
         if row.sdst.exists() {
@@ -50,6 +51,7 @@ impl Decoder<'_> {
         }
         let code = self.field(src0);
         match code {
+            _ if !row.src[0].exists() => {}
             SDWA => self.sdwa(&mut i, encoding, vsrc1)?,
             DPP => {
                 self.dpp(&mut i)?;
@@ -65,9 +67,7 @@ impl Decoder<'_> {
                 i.src[3 - k] = row.src[3 - k].vgpr(self.gpu, vsrc1.unwrap_or(0))?;
             }
             _ => {
-                if row.src[0].exists() {
-                    i.src[0] = self.vector_source(row.src[0], code)?;
-                }
+                i.src[0] = self.vector_source(row.src[0], code)?;
                 if let Some(index) = vsrc1 {
                     i.src[1] = row.src[1].vgpr(self.gpu, index)?;
                 }
@@ -97,7 +97,15 @@ impl Decoder<'_> {
         let vdst = self.field(VOP3_VDST);
         if !row.dst.exists() {
             // v_nop and v_clrexcp.
-            self.reserved(!0 ^ 0xffff_0000)?;
+            let fields = [
+                VOP3_VDST,
+                VOP3_ABS,
+                VOP3_NEG,
+                VOP3_OMOD,
+                VOP3_OP_SEL,
+                VOP3_CLAMP,
+            ];
+            self.reserved(fields.iter().map(|field| field.mask()).sum())?;
             return Ok(i);
         }
         i.dst = match row.encoding {

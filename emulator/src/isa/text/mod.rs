@@ -1,0 +1,129 @@
+//! From an [`Instruction`] to LLVM's text for it.
+
+mod memory;
+mod operands;
+mod scalar;
+mod vector;
+
+use std::fmt;
+
+use ferrowave_code_object::Gpu;
+
+use super::instruction::{Extension, Format, Instruction};
+use super::row::{Encoding, Row, flag};
+
+/// Displays an instruction as `llvm-objdump` does, without its address and words.
+#[derive(Clone, Copy, Debug)]
+pub struct Text<'a> {
+    instruction: &'a Instruction,
+    gpu: Gpu,
+}
+
+impl Instruction {
+    /// The instruction in LLVM's assembly syntax for `gpu`, which it was decoded for.
+    ///
+    /// Branch distances are numbers; what they lead to depends on where the instruction is.
+    pub fn text(&self, gpu: Gpu) -> Text<'_> {
+        Text {
+            instruction: self,
+            gpu,
+        }
+    }
+
+    /// What the instruction's encoding adds to its mnemonic.
+    fn suffix(&self, row: &Row) -> &'static str {
+        let operands = row.dst.exists();
+        match (self.format, self.extension) {
+            (_, Extension::Sdwa(_)) => "_sdwa",
+            (_, Extension::Dpp(_)) => "_dpp",
+            (Format::Vop1 | Format::Vop2 | Format::Vopc, Extension::None)
+                if operands && row.has(flag::E64) =>
+            {
+                "_e32"
+            }
+            (Format::Vop3 | Format::Vop3b, _) if operands && row.has(flag::E64) => "_e64",
+            _ => "",
+        }
+    }
+
+    /// The row that this instruction was decoded by, as far as its text goes.
+    fn text_row(&self) -> &'static Row {
+        self.op.row_in(match self.format {
+            Format::Vop1 => Encoding::Vop1,
+            Format::Vop2 => Encoding::Vop2,
+            Format::Vopc => Encoding::Vopc,
+            _ => Encoding::Vop3,
+        })
+    }
+}
+
+impl fmt::Display for Text<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let i = self.instruction;
+        let row = i.text_row();
+        write!(f, "{}{}", i.op.mnemonic(self.gpu), i.suffix(row))?;
+        let mut out = Writer {
+            f,
+            gpu: self.gpu,
+            row,
+            any: false,
+        };
+        match i.format {
+            Format::Sop1 | Format::Sop2 | Format::Sopc => out.scalar_alu(i),
+            Format::Sopk => out.sopk(i),
+            Format::Sopp => out.sopp(i),
+            Format::Smem => out.smem(i),
+            Format::Vop1 | Format::Vop2 | Format::Vopc | Format::Vop3 | Format::Vop3b => {
+                out.vector(i)
+            }
+            Format::Vop3p => out.packed(i),
+            Format::Mai => out.matrix(i),
+            Format::Ds => out.ds(i),
+            Format::Flat | Format::Global | Format::Scratch => out.flat(i),
+            Format::Mubuf | Format::Mtbuf => out.buffer(i),
+        }
+    }
+}
+
+/// Writes operands and modifiers behind a mnemonic.
+struct Writer<'f, 'g> {
+    f: &'f mut fmt::Formatter<'g>,
+    gpu: Gpu,
+    row: &'static Row,
+    /// Whether an operand was written.
+    any: bool,
+}
+
+impl Writer<'_, '_> {
+    /// What stands before the next operand.
+    fn separate(&mut self) -> fmt::Result {
+        let first = !std::mem::replace(&mut self.any, true);
+        self.f.write_str(if first { " " } else { ", " })
+    }
+
+    /// A modifier that is there or not.
+    fn word_if(&mut self, there: bool, word: &str) -> fmt::Result {
+        match there {
+            true => write!(self.f, " {word}"),
+            false => Ok(()),
+        }
+    }
+
+    /// A modifier with a number, unless that is 0.
+    fn number_unless_0(&mut self, name: &str, value: impl Into<i64>) -> fmt::Result {
+        match value.into() {
+            0 => Ok(()),
+            value => write!(self.f, " {name}:{value}"),
+        }
+    }
+
+    /// `name:[0,1,…]` of the lowest `count` bits of `mask`.
+    fn bits(&mut self, name: &str, mask: u8, positions: &[u8]) -> fmt::Result {
+        write!(self.f, " {name}:[")?;
+        for (n, position) in positions.iter().enumerate() {
+            let comma = if n == 0 { "" } else { "," };
+            write!(self.f, "{comma}{}", mask >> position & 1)?;
+        }
+        self.f.write_str("]")
+    }
+}

@@ -1,0 +1,141 @@
+//! Registers, inline constants, literals.
+
+use std::fmt;
+
+use super::super::instruction::{DataType, Operand, Source};
+use super::super::operand::{EXEC, FLAT_SCRATCH, M0, TTMP, VCC, XNACK_MASK};
+use super::super::row::flag;
+use super::Writer;
+
+/// Codes 235 to 239.
+const APERTURES: [&str; 5] = [
+    "src_shared_base",
+    "src_shared_limit",
+    "src_private_base",
+    "src_private_limit",
+    "src_pops_exiting_wave_id",
+];
+/// Codes 251 to 253.
+const FLAGS: [&str; 3] = ["src_vccz", "src_execz", "src_scc"];
+/// Codes 240 to 247; 248 is 1/2π.
+const FLOATS: [&str; 8] = ["0.5", "-0.5", "1.0", "-1.0", "2.0", "-2.0", "4.0", "-4.0"];
+
+impl Operand {
+    /// How many registers of 32 bits the operand takes.
+    fn registers(&self) -> u16 {
+        self.bits.div_ceil(32).max(1)
+    }
+}
+
+impl Writer<'_, '_> {
+    /// An operand behind a separator, or nothing if the instruction has none there.
+    pub(super) fn operand(&mut self, operand: &Operand) -> fmt::Result {
+        if operand.source == Source::None {
+            return Ok(());
+        }
+        self.separate()?;
+        self.bare(operand)
+    }
+
+    /// An operand.
+    pub(super) fn bare(&mut self, operand: &Operand) -> fmt::Result {
+        match operand.source {
+            Source::None => self.f.write_str("off"),
+            Source::Vgpr(first) => self.registers("v", first, operand.registers()),
+            Source::Agpr(first) => self.registers("a", first, operand.registers()),
+            Source::Sgpr(code) => self.scalar_register(u32::from(code), operand.registers()),
+            Source::Inline(code) => self.inline(code, operand),
+            Source::Literal(value) => self.literal(value, operand),
+            Source::LdsDirect => self.f.write_str("src_lds_direct"),
+        }
+    }
+
+    fn registers(&mut self, kind: &str, first: u16, count: u16) -> fmt::Result {
+        match count {
+            1 => write!(self.f, "{kind}{first}"),
+            _ => write!(self.f, "{kind}[{first}:{}]", first + count - 1),
+        }
+    }
+
+    fn scalar_register(&mut self, code: u32, count: u16) -> fmt::Result {
+        let special = match code {
+            0..FLAT_SCRATCH => return self.registers("s", code as u16, count),
+            FLAT_SCRATCH..XNACK_MASK => "flat_scratch",
+            XNACK_MASK..VCC => "xnack_mask",
+            VCC..TTMP => "vcc",
+            TTMP..M0 => return self.registers("ttmp", (code - TTMP) as u16, count),
+            M0 => return self.f.write_str("m0"),
+            EXEC.. => "exec",
+            _ => return write!(self.f, "s{code}"),
+        };
+        let half = match (count, code % 2) {
+            (1, 0) => "_lo",
+            (1, _) => "_hi",
+            _ => "",
+        };
+        write!(self.f, "{special}{half}")
+    }
+
+    fn inline(&mut self, code: u16, operand: &Operand) -> fmt::Result {
+        match code {
+            128..193 => write!(self.f, "{}", code - 128),
+            193..209 => write!(self.f, "-{}", code - 192),
+            235..240 => self.f.write_str(APERTURES[usize::from(code) - 235]),
+            240..248 => self.f.write_str(FLOATS[usize::from(code) - 240]),
+            248 => self.f.write_str(match operand.is_double() {
+                true => "0.15915494309189532",
+                false => "0.15915494",
+            }),
+            _ => self
+                .f
+                .write_str(FLAGS[usize::from(code.clamp(251, 253)) - 251]),
+        }
+    }
+
+    /// A literal. One that an inline constant could express is marked, so that assembling gives a literal again.
+    fn literal(&mut self, value: u32, operand: &Operand) -> fmt::Result {
+        let half = operand.bits == 16 || self.row.has(flag::MIX);
+        if operand.has_inline(value, half && self.row.has(flag::MIX)) {
+            return write!(self.f, "lit({value:#x})");
+        }
+        let shown = if half { value & 0xffff } else { value };
+        write!(self.f, "{shown:#x}")
+    }
+}
+
+impl Operand {
+    /// Whether inline constants are doubles here.
+    fn is_double(&self) -> bool {
+        self.ty == DataType::PackedF64 || self.bits == 64 && self.ty != DataType::PackedF32
+    }
+
+    /// Whether an inline constant has the bits that this literal stands for.
+    fn has_inline(&self, value: u32, mix: bool) -> bool {
+        let wanted = match (self.ty, self.bits) {
+            _ if mix => u64::from(value & 0xffff),
+            (DataType::F | DataType::Bf16, 16) => u64::from(value & 0xffff),
+            (DataType::F, 64) => u64::from(value) << 32,
+            _ => u64::from(value),
+        };
+        let operand = match mix {
+            true => Operand {
+                ty: DataType::F,
+                bits: 16,
+                ..*self
+            },
+            false => *self,
+        };
+        let half = operand.bits == 16 && matches!(operand.ty, DataType::F | DataType::Bf16);
+        let integers = 128..209;
+        let floats = 240..249;
+        integers.chain(floats).any(|code| {
+            let inline = Operand {
+                source: Source::Inline(code),
+                ..operand
+            };
+            inline
+                .constant()
+                .is_some_and(|bits| wanted == if half { bits & 0xffff } else { bits })
+        })
+    }
+}
