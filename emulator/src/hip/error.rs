@@ -1,0 +1,288 @@
+//! Calls that fail: the code for C, the text for people, and both kept for the thread.
+
+use std::{
+    any::Any,
+    cell::RefCell,
+    ffi::{c_char, c_int},
+    fmt::Display,
+    panic::{AssertUnwindSafe, catch_unwind},
+};
+
+use ferrowave_hip_abi::hipError_t;
+
+use crate::memory::MemoryError;
+
+/// Why a call failed.
+#[derive(Clone, Debug)]
+pub(super) struct Failure {
+    pub(super) code: hipError_t,
+    /// What exactly was wrong, naming the value and what is allowed.
+    pub(super) detail: String,
+}
+
+impl Failure {
+    pub(super) fn new(code: hipError_t, detail: impl Display) -> Self {
+        let detail = detail.to_string();
+        Failure { code, detail }
+    }
+
+    pub(super) fn value(detail: impl Display) -> Self {
+        Self::new(hipError_t::hipErrorInvalidValue, detail)
+    }
+
+    pub(super) fn handle(what: &str, handle: usize) -> Self {
+        Self::new(
+            hipError_t::hipErrorInvalidHandle,
+            format_args!("{handle:#x} is no {what}, or one that was destroyed"),
+        )
+    }
+}
+
+impl From<MemoryError> for Failure {
+    fn from(error: MemoryError) -> Self {
+        let code = match error {
+            MemoryError::OutOfMemory { .. } => hipError_t::hipErrorOutOfMemory,
+            MemoryError::NotAnAllocation { .. } | MemoryError::OutOfBounds { .. } => {
+                hipError_t::hipErrorInvalidValue
+            }
+        };
+        Self::new(code, error)
+    }
+}
+
+thread_local! {
+    static LAST: RefCell<Option<Failure>> = const { RefCell::new(None) };
+}
+
+fn last<R>(access: impl FnOnce(&mut Option<Failure>) -> R) -> Option<R> {
+    // A call may come from a destructor of the thread, after its last error is gone.
+    LAST.try_with(|last| last.try_borrow_mut().ok().map(|mut last| access(&mut last)))
+        .ok()
+        .flatten()
+}
+
+/// The text of the calling thread's last call that failed; empty if none did.
+pub fn last_error_detail() -> String {
+    last(|last| last.as_ref().map(|failure| failure.detail.clone()))
+        .flatten()
+        .unwrap_or_default()
+}
+
+/// What a function returns, and what that is in C.
+pub(super) trait Outcome {
+    type C;
+
+    fn into_c(self) -> Self::C;
+
+    /// What to return instead when the function panicked.
+    fn panicked(message: &str) -> Self::C;
+}
+
+impl Outcome for Result<(), Failure> {
+    type C = hipError_t;
+
+    fn into_c(self) -> hipError_t {
+        let Err(failure) = self else {
+            return hipError_t::hipSuccess;
+        };
+        let code = failure.code;
+        // Its header says that this one is not actually an error.
+        if code != hipError_t::hipErrorNotReady {
+            last(|last| *last = Some(failure));
+        }
+        code
+    }
+
+    fn panicked(message: &str) -> hipError_t {
+        let detail = format!("a mistake in the emulator: {message}");
+        Err(Failure::new(hipError_t::hipErrorUnknown, detail)).into_c()
+    }
+}
+
+impl Outcome for hipError_t {
+    type C = hipError_t;
+
+    fn into_c(self) -> hipError_t {
+        self
+    }
+
+    fn panicked(message: &str) -> hipError_t {
+        Result::<(), Failure>::panicked(message)
+    }
+}
+
+impl Outcome for *const c_char {
+    type C = *const c_char;
+
+    fn into_c(self) -> *const c_char {
+        self
+    }
+
+    fn panicked(_: &str) -> *const c_char {
+        c"".as_ptr()
+    }
+}
+
+impl Outcome for usize {
+    type C = usize;
+
+    fn into_c(self) -> usize {
+        self
+    }
+
+    fn panicked(_: &str) -> usize {
+        0
+    }
+}
+
+/// Runs a function's body; what panics in it ends here, as C cannot unwind.
+pub(super) fn guarded<O: Outcome>(body: impl FnOnce() -> O) -> O::C {
+    // Locks are poisoned by a panic, and whoever takes them next knows what that means.
+    match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(outcome) => outcome.into_c(),
+        Err(payload) => O::panicked(panic_message(&*payload)),
+    }
+}
+
+fn panic_message(payload: &(dyn Any + Send)) -> &str {
+    payload
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or_else(|| payload.downcast_ref::<&str>().copied())
+        .unwrap_or("no message")
+}
+
+/// A place for a result, not null.
+pub(super) struct Out<T>(*mut T);
+
+impl<T> Out<T> {
+    /// # Safety
+    /// Unless it is null, `pointer` is valid for a write of a `T` until the call ends.
+    pub(super) unsafe fn new(pointer: *mut T, name: &str) -> Result<Self, Failure> {
+        if pointer.is_null() {
+            return Err(Failure::value(format_args!("{name} is null")));
+        }
+        Ok(Out(pointer))
+    }
+
+    pub(super) fn set(self, value: T) {
+        // SAFETY: `new`'s caller promised that it is valid; C callers may neglect alignment.
+        unsafe { self.0.write_unaligned(value) }
+    }
+}
+
+/// The place for a result that an argument of the surrounding function points to.
+macro_rules! out {
+    ($pointer:ident) => {
+        // SAFETY: HIP's callers pass null or the address of a variable of that type.
+        unsafe { $crate::hip::error::Out::new($pointer, stringify!($pointer)) }?
+    };
+}
+
+pub(super) use out;
+
+pub(super) unsafe fn hipGetLastError() -> hipError_t {
+    last(Option::take)
+        .flatten()
+        .map_or(hipError_t::hipSuccess, |failure| failure.code)
+}
+
+pub(super) unsafe fn hipPeekAtLastError() -> hipError_t {
+    last(|last| last.as_ref().map(|failure| failure.code))
+        .flatten()
+        .unwrap_or(hipError_t::hipSuccess)
+}
+
+pub(super) unsafe fn hipGetErrorName(error: hipError_t) -> *const c_char {
+    error
+        .row()
+        .map_or(c"unrecognized error code", |row| row.name)
+        .as_ptr()
+}
+
+pub(super) unsafe fn hipGetErrorString(error: hipError_t) -> *const c_char {
+    error
+        .row()
+        .map_or(c"unrecognized error code", |row| row.meaning)
+        .as_ptr()
+}
+
+pub(super) unsafe fn ferrowaveGetLastErrorDetail(text: *mut c_char, bytes: usize) -> usize {
+    let detail = last_error_detail();
+    if let (false, Some(room)) = (text.is_null(), bytes.checked_sub(1)) {
+        // SAFETY: the caller promises `bytes` bytes at `text`.
+        unsafe { copy_text(&detail, text, room) }
+    }
+    detail.len()
+}
+
+/// Writes the first `room` bytes of `from` and a NUL.
+///
+/// # Safety
+/// `to` is valid for writes of `room` + 1 bytes.
+pub(super) unsafe fn copy_text(from: &str, to: *mut c_char, room: usize) {
+    // Cut between characters, so that it stays UTF-8.
+    let bytes = &from.as_bytes()[..from.floor_char_boundary(room)];
+    // SAFETY: at most `room` bytes and one more.
+    unsafe {
+        to.cast::<u8>()
+            .copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
+        to.add(bytes.len()).write(0);
+    }
+}
+
+/// A device's number in words.
+pub(super) fn no_such_device(ordinal: c_int, count: usize) -> Failure {
+    let detail = match count {
+        1 => format!("there is no device {ordinal}, only device 0"),
+        _ => format!("there is no device {ordinal} among {count}"),
+    };
+    Failure::new(hipError_t::hipErrorInvalidDevice, detail)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_ends_at_the_boundary() {
+        let code = guarded(|| -> Result<(), Failure> { panic!("no {}", "cells") });
+        assert_eq!(code, hipError_t::hipErrorUnknown);
+        assert_eq!(last_error_detail(), "a mistake in the emulator: no cells");
+        // SAFETY: takes no pointers.
+        assert_eq!(unsafe { hipGetLastError() }, hipError_t::hipErrorUnknown);
+        assert_eq!(last_error_detail(), "");
+    }
+
+    #[test]
+    fn details_are_cut_to_the_room_there_is() {
+        guarded(|| -> Result<(), Failure> { Err(Failure::value("0é2345")) });
+        let mut text = [c_char::MAX; 8];
+        for (bytes, expect) in [(0, ""), (1, ""), (3, "0"), (4, "0é"), (8, "0é2345")] {
+            // SAFETY: `bytes` is at most the array's length.
+            let whole = unsafe { ferrowaveGetLastErrorDetail(text.as_mut_ptr(), bytes) };
+            assert_eq!(whole, 7);
+            if bytes > 0 {
+                // SAFETY: just written with a NUL.
+                let written = unsafe { std::ffi::CStr::from_ptr(text.as_ptr()) };
+                assert_eq!(written.to_str(), Ok(expect));
+            }
+        }
+        // SAFETY: null with no room.
+        let whole = unsafe { ferrowaveGetLastErrorDetail(std::ptr::null_mut(), 0) };
+        assert_eq!(whole, 7);
+    }
+
+    #[test]
+    fn unknown_codes_have_a_name_too() {
+        // SAFETY: takes no pointers, returns static texts.
+        let names = unsafe {
+            [hipError_t(700), hipError_t(4711)]
+                .map(|code| std::ffi::CStr::from_ptr(hipGetErrorName(code)))
+        };
+        assert_eq!(
+            names,
+            [c"hipErrorIllegalAddress", c"unrecognized error code"]
+        );
+    }
+}

@@ -1,0 +1,282 @@
+//! What a device says about itself.
+
+use std::ffi::{c_char, c_int};
+
+use ferrowave_code_object::{Gpu, GpuLimits};
+use ferrowave_hip_abi::{
+    hipDeviceArch_t, hipDeviceAttribute_t as Attribute, hipDeviceProp_tR0000, hipDeviceProp_tR0600,
+    hipUUID,
+};
+
+use super::{
+    error::{Failure, out},
+    runtime::{Device, Runtime},
+};
+use crate::gpu::MAX_WORKGROUP_SIZE;
+
+/// Most workgroups along x, y and z: HIP's limits on AMD GPUs.
+pub(super) const MAX_GRID: [u32; 3] = [i32::MAX as u32, u16::MAX as u32, u16::MAX as u32];
+
+/// Rate of the constant clock (`s_memrealtime`), 100 MHz on all of them.
+const CONSTANT_CLOCK_KHZ: c_int = 100_000;
+
+const ARCH: hipDeviceArch_t = hipDeviceArch_t::hasGlobalInt32Atomics
+    .union(hipDeviceArch_t::hasGlobalFloatAtomicExch)
+    .union(hipDeviceArch_t::hasSharedInt32Atomics)
+    .union(hipDeviceArch_t::hasSharedFloatAtomicExch)
+    .union(hipDeviceArch_t::hasFloatAtomicAdd)
+    .union(hipDeviceArch_t::hasGlobalInt64Atomics)
+    .union(hipDeviceArch_t::hasSharedInt64Atomics)
+    .union(hipDeviceArch_t::hasDoubles)
+    .union(hipDeviceArch_t::hasWarpVote)
+    .union(hipDeviceArch_t::hasWarpBallot)
+    .union(hipDeviceArch_t::hasWarpShuffle)
+    .union(hipDeviceArch_t::hasThreadFenceSystem)
+    .union(hipDeviceArch_t::has3dGrid);
+
+/// Whether SRAM is error-corrected, as it is on all of these cards.
+pub(super) const SRAMECC: bool = true;
+/// Whether memory accesses are retried after page faults, as by default they are not.
+pub(super) const XNACK: bool = false;
+
+/// `text` and NULs.
+fn c_array<const N: usize>(text: &str) -> [c_char; N] {
+    let mut array = [0; N];
+    let end = text.floor_char_boundary(N - 1);
+    for (to, &from) in array.iter_mut().zip(&text.as_bytes()[..end]) {
+        *to = from as c_char;
+    }
+    array
+}
+
+/// `gfx942` is 9.4, `gfx90a` is 9.0: the name's digits without the last, which is the stepping.
+const fn version(gpu: Gpu) -> (c_int, c_int) {
+    match gpu {
+        Gpu::Gfx908 | Gpu::Gfx90a => (9, 0),
+        Gpu::Gfx942 => (9, 4),
+        Gpu::Gfx950 => (9, 5),
+    }
+}
+
+impl Device {
+    /// LLVM's target with the features as this device has them.
+    pub(super) fn target(&self) -> String {
+        let sign = |on| if on { '+' } else { '-' };
+        format!(
+            "{}:sramecc{}:xnack{}",
+            self.row.gpu,
+            sign(SRAMECC),
+            sign(XNACK)
+        )
+    }
+
+    fn properties(&self) -> hipDeviceProp_tR0600 {
+        let (row, limits) = (self.row, GpuLimits::of(self.row.gpu));
+        let int = |value: u32| c_int::try_from(value).unwrap_or(c_int::MAX);
+        let (major, minor) = version(row.gpu);
+        let registers = int(limits.vgprs * limits.wave_size * limits.simds);
+        let lds_bytes = row.lds_bytes as usize;
+        let memory_bytes = self.memory.capacity_bytes() as usize;
+        hipDeviceProp_tR0600 {
+            name: c_array(&self.name()),
+            uuid: hipUUID {
+                bytes: c_array(&format!("ferrowave-{:05}", self.ordinal)),
+            },
+            totalGlobalMem: memory_bytes,
+            sharedMemPerBlock: lds_bytes,
+            regsPerBlock: registers,
+            warpSize: int(limits.wave_size),
+            memPitch: i32::MAX as usize,
+            maxThreadsPerBlock: int(MAX_WORKGROUP_SIZE),
+            maxThreadsDim: [int(MAX_WORKGROUP_SIZE); 3],
+            maxGridSize: MAX_GRID.map(int),
+            clockRate: int(row.clock_mhz * 1000),
+            totalConstMem: memory_bytes.min(i32::MAX as usize),
+            major,
+            minor,
+            textureAlignment: 256,
+            texturePitchAlignment: 256,
+            multiProcessorCount: int(row.compute_units),
+            canMapHostMemory: 1,
+            concurrentKernels: 1,
+            ECCEnabled: c_int::from(SRAMECC),
+            pciBusID: self.ordinal,
+            unifiedAddressing: 1,
+            memoryClockRate: int(row.memory_clock_mhz * 1000),
+            memoryBusWidth: int(row.memory_bus_bits),
+            l2CacheSize: int(row.l2_bytes),
+            maxThreadsPerMultiProcessor: int(row.waves_per_simd * limits.simds * limits.wave_size),
+            globalL1CacheSupported: 1,
+            localL1CacheSupported: 1,
+            sharedMemPerMultiprocessor: lds_bytes,
+            regsPerMultiprocessor: registers,
+            sharedMemPerBlockOptin: lds_bytes,
+            maxBlocksPerMultiProcessor: int(row.waves_per_simd * limits.simds),
+            gcnArchName: c_array(&self.target()),
+            maxSharedMemoryPerMultiProcessor: lds_bytes,
+            clockInstructionRate: CONSTANT_CLOCK_KHZ,
+            arch: ARCH,
+            isLargeBar: 1,
+            ..hipDeviceProp_tR0600::ZERO
+        }
+    }
+
+    fn legacy_properties(&self) -> hipDeviceProp_tR0000 {
+        let now = self.properties();
+        hipDeviceProp_tR0000 {
+            name: now.name,
+            totalGlobalMem: now.totalGlobalMem,
+            sharedMemPerBlock: now.sharedMemPerBlock,
+            regsPerBlock: now.regsPerBlock,
+            warpSize: now.warpSize,
+            maxThreadsPerBlock: now.maxThreadsPerBlock,
+            maxThreadsDim: now.maxThreadsDim,
+            maxGridSize: now.maxGridSize,
+            clockRate: now.clockRate,
+            memoryClockRate: now.memoryClockRate,
+            memoryBusWidth: now.memoryBusWidth,
+            totalConstMem: now.totalConstMem,
+            major: now.major,
+            minor: now.minor,
+            multiProcessorCount: now.multiProcessorCount,
+            l2CacheSize: now.l2CacheSize,
+            maxThreadsPerMultiProcessor: now.maxThreadsPerMultiProcessor,
+            clockInstructionRate: now.clockInstructionRate,
+            arch: now.arch,
+            concurrentKernels: now.concurrentKernels,
+            pciBusID: now.pciBusID,
+            maxSharedMemoryPerMultiProcessor: now.maxSharedMemoryPerMultiProcessor,
+            canMapHostMemory: now.canMapHostMemory,
+            // HIP's number for gfx90a, whose name is no number.
+            gcnArch: self.row.gpu.name()[3..].parse().unwrap_or(910),
+            gcnArchName: now.gcnArchName,
+            memPitch: now.memPitch,
+            textureAlignment: now.textureAlignment,
+            texturePitchAlignment: now.texturePitchAlignment,
+            ECCEnabled: now.ECCEnabled,
+            isLargeBar: now.isLargeBar,
+            ..hipDeviceProp_tR0000::ZERO
+        }
+    }
+}
+
+/// The property that an attribute asks for.
+fn attribute(properties: &hipDeviceProp_tR0600, attribute: Attribute) -> Option<c_int> {
+    let p = properties;
+    let size = |bytes: usize| c_int::try_from(bytes).unwrap_or(c_int::MAX);
+    Some(match attribute {
+        Attribute::hipDeviceAttributeEccEnabled => p.ECCEnabled,
+        Attribute::hipDeviceAttributeAsyncEngineCount => p.asyncEngineCount,
+        Attribute::hipDeviceAttributeCanMapHostMemory => p.canMapHostMemory,
+        Attribute::hipDeviceAttributeCanUseHostPointerForRegisteredMem => {
+            p.canUseHostPointerForRegisteredMem
+        }
+        Attribute::hipDeviceAttributeClockRate => p.clockRate,
+        Attribute::hipDeviceAttributeComputeMode => p.computeMode,
+        Attribute::hipDeviceAttributeComputePreemptionSupported => p.computePreemptionSupported,
+        Attribute::hipDeviceAttributeConcurrentKernels => p.concurrentKernels,
+        Attribute::hipDeviceAttributeConcurrentManagedAccess => p.concurrentManagedAccess,
+        Attribute::hipDeviceAttributeCooperativeLaunch => p.cooperativeLaunch,
+        Attribute::hipDeviceAttributeCooperativeMultiDeviceLaunch => p.cooperativeMultiDeviceLaunch,
+        Attribute::hipDeviceAttributeDeviceOverlap => p.deviceOverlap,
+        Attribute::hipDeviceAttributeDirectManagedMemAccessFromHost => {
+            p.directManagedMemAccessFromHost
+        }
+        Attribute::hipDeviceAttributeGlobalL1CacheSupported => p.globalL1CacheSupported,
+        Attribute::hipDeviceAttributeHostNativeAtomicSupported => p.hostNativeAtomicSupported,
+        Attribute::hipDeviceAttributeIntegrated => p.integrated,
+        Attribute::hipDeviceAttributeIsMultiGpuBoard => p.isMultiGpuBoard,
+        Attribute::hipDeviceAttributeKernelExecTimeout => p.kernelExecTimeoutEnabled,
+        Attribute::hipDeviceAttributeL2CacheSize => p.l2CacheSize,
+        Attribute::hipDeviceAttributeLocalL1CacheSupported => p.localL1CacheSupported,
+        Attribute::hipDeviceAttributeComputeCapabilityMajor => p.major,
+        Attribute::hipDeviceAttributeManagedMemory => p.managedMemory,
+        Attribute::hipDeviceAttributeMaxBlocksPerMultiProcessor => p.maxBlocksPerMultiProcessor,
+        Attribute::hipDeviceAttributeMaxBlockDimX => p.maxThreadsDim[0],
+        Attribute::hipDeviceAttributeMaxBlockDimY => p.maxThreadsDim[1],
+        Attribute::hipDeviceAttributeMaxBlockDimZ => p.maxThreadsDim[2],
+        Attribute::hipDeviceAttributeMaxGridDimX => p.maxGridSize[0],
+        Attribute::hipDeviceAttributeMaxGridDimY => p.maxGridSize[1],
+        Attribute::hipDeviceAttributeMaxGridDimZ => p.maxGridSize[2],
+        Attribute::hipDeviceAttributeMaxThreadsPerBlock => p.maxThreadsPerBlock,
+        Attribute::hipDeviceAttributeMaxThreadsPerMultiProcessor => p.maxThreadsPerMultiProcessor,
+        Attribute::hipDeviceAttributeMaxPitch => size(p.memPitch),
+        Attribute::hipDeviceAttributeMemoryBusWidth => p.memoryBusWidth,
+        Attribute::hipDeviceAttributeMemoryClockRate => p.memoryClockRate,
+        Attribute::hipDeviceAttributeComputeCapabilityMinor => p.minor,
+        Attribute::hipDeviceAttributeMultiprocessorCount
+        | Attribute::hipDeviceAttributePhysicalMultiProcessorCount => p.multiProcessorCount,
+        Attribute::hipDeviceAttributePageableMemoryAccess => p.pageableMemoryAccess,
+        Attribute::hipDeviceAttributePageableMemoryAccessUsesHostPageTables => {
+            p.pageableMemoryAccessUsesHostPageTables
+        }
+        Attribute::hipDeviceAttributePciBusId => p.pciBusID,
+        Attribute::hipDeviceAttributePciDeviceId => p.pciDeviceID,
+        Attribute::hipDeviceAttributePciDomainId => p.pciDomainID,
+        Attribute::hipDeviceAttributeMaxRegistersPerBlock => p.regsPerBlock,
+        Attribute::hipDeviceAttributeMaxRegistersPerMultiprocessor => p.regsPerMultiprocessor,
+        Attribute::hipDeviceAttributeReservedSharedMemPerBlock => size(p.reservedSharedMemPerBlock),
+        Attribute::hipDeviceAttributeMaxSharedMemoryPerBlock => size(p.sharedMemPerBlock),
+        Attribute::hipDeviceAttributeSharedMemPerBlockOptin => size(p.sharedMemPerBlockOptin),
+        Attribute::hipDeviceAttributeSharedMemPerMultiprocessor => {
+            size(p.sharedMemPerMultiprocessor)
+        }
+        Attribute::hipDeviceAttributeStreamPrioritiesSupported => p.streamPrioritiesSupported,
+        Attribute::hipDeviceAttributeTextureAlignment => size(p.textureAlignment),
+        Attribute::hipDeviceAttributeTotalConstantMemory => size(p.totalConstMem),
+        Attribute::hipDeviceAttributeUnifiedAddressing => p.unifiedAddressing,
+        Attribute::hipDeviceAttributeWarpSize => p.warpSize,
+        Attribute::hipDeviceAttributeMemoryPoolsSupported => p.memoryPoolsSupported,
+        Attribute::hipDeviceAttributeHostRegisterSupported => p.hostRegisterSupported,
+        Attribute::hipDeviceAttributeMaxSharedMemoryPerMultiprocessor => {
+            size(p.maxSharedMemoryPerMultiProcessor)
+        }
+        Attribute::hipDeviceAttributeIsLargeBar => p.isLargeBar,
+        Attribute::hipDeviceAttributeAsicRevision => p.asicRevision,
+        Attribute::hipDeviceAttributeClockInstructionRate
+        | Attribute::hipDeviceAttributeWallClockRate => p.clockInstructionRate,
+        // Neither images nor waiting for values, nor addresses apart from memory, nor fine-grained memory.
+        Attribute::hipDeviceAttributeImageSupport
+        | Attribute::hipDeviceAttributeCanUseStreamWaitValue
+        | Attribute::hipDeviceAttributeVirtualMemoryManagementSupported
+        | Attribute::hipDeviceAttributeFineGrainSupport => 0,
+        _ => return None,
+    })
+}
+
+pub(super) unsafe fn hipDeviceGetAttribute(
+    value: *mut c_int,
+    attribute: Attribute,
+    device: c_int,
+) -> Result<(), Failure> {
+    let value = out!(value);
+    let properties = Runtime::get().device(device)?.properties();
+    let answer = self::attribute(&properties, attribute).ok_or_else(|| {
+        Failure::value(format_args!(
+            "the emulator has no device attribute {}",
+            attribute.0
+        ))
+    })?;
+    value.set(answer);
+    Ok(())
+}
+
+pub(super) unsafe fn hipGetDevicePropertiesR0600(
+    properties: *mut hipDeviceProp_tR0600,
+    device: c_int,
+) -> Result<(), Failure> {
+    let properties = out!(properties);
+    properties.set(Runtime::get().device(device)?.properties());
+    Ok(())
+}
+
+pub(super) unsafe fn hipGetDevicePropertiesR0000(
+    properties: *mut hipDeviceProp_tR0000,
+    device: c_int,
+) -> Result<(), Failure> {
+    let properties = out!(properties);
+    properties.set(Runtime::get().device(device)?.legacy_properties());
+    Ok(())
+}
+
+pub(super) use hipGetDevicePropertiesR0000 as hipGetDeviceProperties;

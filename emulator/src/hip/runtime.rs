@@ -1,0 +1,283 @@
+//! The devices of this process, and which of them is current on a thread.
+
+use std::{
+    cell::Cell,
+    env,
+    ffi::c_int,
+    sync::{Arc, LazyLock, PoisonError, RwLock, RwLockWriteGuard},
+};
+
+use ferrowave_hip_abi::hipError_t;
+
+use super::{
+    error::{Failure, no_such_device},
+    event::Event,
+    fault::Faults,
+    handles::Handles,
+    module::{Function, Module},
+    stream::Stream,
+};
+use crate::{
+    gpu::{Gpu, GpuRow},
+    memory::DeviceMemory,
+};
+
+/// The environment variable that names the emulated devices of a process which adds none itself:
+/// `emulator:gfx90a`, or several with commas between them. Without it there is one gfx942. So it is with `auto` and
+/// `hip:N`, too, which choose among libraries, and here the choice has been made.
+pub const DEVICE_VARIABLE: &str = "FERROWAVE_DEVICE";
+
+/// The GPU where nobody names one.
+const DEFAULT_GPU: Gpu = Gpu::Gfx942;
+
+/// An emulated device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeviceConfig {
+    /// What it is.
+    pub gpu: Gpu,
+    /// Its memory in bytes; `None` for what the product has. Host memory is taken only when it is written to.
+    pub memory_bytes: Option<u64>,
+    /// Host threads that a launch uses at most; `None` for one a core.
+    pub threads: Option<usize>,
+    /// Decides the order in which waves of a workgroup take turns; 0 for the order of their numbers.
+    pub seed: u64,
+}
+
+impl DeviceConfig {
+    /// A device with everything that the product has.
+    pub const fn new(gpu: Gpu) -> Self {
+        DeviceConfig {
+            gpu,
+            memory_bytes: None,
+            threads: None,
+            seed: 0,
+        }
+    }
+}
+
+/// A device.
+pub(super) struct Device {
+    pub(super) ordinal: c_int,
+    pub(super) config: DeviceConfig,
+    pub(super) row: &'static GpuRow,
+    pub(super) memory: Arc<DeviceMemory>,
+    pub(super) faults: Faults,
+}
+
+/// All that the HIP functions share.
+pub(super) struct Runtime {
+    devices: RwLock<Devices>,
+    pub(super) streams: Handles<Stream>,
+    pub(super) events: Handles<Event>,
+    pub(super) modules: Handles<Module>,
+    pub(super) functions: Handles<Function>,
+}
+
+#[derive(Default)]
+struct Devices {
+    /// Whether somebody has added or asked for devices before.
+    known: bool,
+    /// By ordinal. A device that was removed leaves its place to the next.
+    list: Vec<Option<Arc<Device>>>,
+    /// The environment variable holds something that names no devices.
+    misnamed: Option<Failure>,
+}
+
+static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Runtime {
+    devices: RwLock::default(),
+    streams: Handles::new(),
+    events: Handles::new(),
+    modules: Handles::new(),
+    functions: Handles::new(),
+});
+
+thread_local! {
+    static CURRENT: Cell<c_int> = const { Cell::new(0) };
+}
+
+/// Adds a device and returns its ordinal. The environment variable then has no say any more.
+pub fn add_device(config: DeviceConfig) -> c_int {
+    let mut devices = RUNTIME.devices_mut();
+    devices.known = true;
+    devices.misnamed = None;
+    devices.add(config)
+}
+
+/// Removes a device with all its streams, events, modules and memory; false if there is none.
+pub fn remove_device(ordinal: c_int) -> bool {
+    let removed = usize::try_from(ordinal).ok().and_then(|index| {
+        RUNTIME
+            .devices_mut()
+            .list
+            .get_mut(index)
+            .and_then(Option::take)
+    });
+    let Some(device) = removed else {
+        return false;
+    };
+    let others = |other: &Arc<Device>| !Arc::ptr_eq(other, &device);
+    RUNTIME
+        .functions
+        .retain(|function| others(&function.device));
+    RUNTIME.modules.retain(|module| others(&module.device));
+    RUNTIME.events.retain(|event| others(&event.device));
+    RUNTIME.streams.retain(|stream| others(&stream.device));
+    true
+}
+
+impl Devices {
+    fn add(&mut self, config: DeviceConfig) -> c_int {
+        let free = self.list.iter().position(Option::is_none);
+        let index = free.unwrap_or(self.list.len());
+        // Memory ends long before ordinals do.
+        let ordinal = index as c_int;
+        let row = GpuRow::of(config.gpu);
+        let memory = DeviceMemory::new(config.memory_bytes.unwrap_or(row.memory_bytes));
+        let device = Some(Arc::new(Device {
+            ordinal,
+            config,
+            row,
+            memory: Arc::new(memory),
+            faults: Faults::default(),
+        }));
+        match self.list.get_mut(index) {
+            Some(place) => *place = device,
+            None => self.list.push(device),
+        }
+        ordinal
+    }
+
+    fn add_from_environment(&mut self) {
+        self.known = true;
+        let text = env::var_os(DEVICE_VARIABLE).unwrap_or_default();
+        match text.to_str().and_then(configs) {
+            Some(configs) => configs.into_iter().for_each(|config| {
+                self.add(config);
+            }),
+            None => {
+                let known = Gpu::ALL.map(|gpu| format!("emulator:{gpu}")).join(", ");
+                self.misnamed = Some(Failure::new(
+                    hipError_t::hipErrorNoDevice,
+                    format_args!(
+                        "{DEVICE_VARIABLE} is `{}`, but the emulator has only {known}, and lists of them with commas",
+                        text.to_string_lossy()
+                    ),
+                ));
+            }
+        }
+    }
+}
+
+impl Runtime {
+    pub(super) fn get() -> &'static Self {
+        &RUNTIME
+    }
+
+    fn devices_mut(&self) -> RwLockWriteGuard<'_, Devices> {
+        // The list is whole between statements.
+        self.devices.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Looks at the devices by ordinal.
+    pub(super) fn with_devices<R>(
+        &self,
+        look: impl FnOnce(&[Option<Arc<Device>>]) -> R,
+    ) -> Result<R, Failure> {
+        let mut devices = self.devices.read().unwrap_or_else(PoisonError::into_inner);
+        if !devices.known {
+            drop(devices);
+            let mut unknown = self.devices_mut();
+            if !unknown.known {
+                unknown.add_from_environment();
+            }
+            devices = RwLockWriteGuard::downgrade(unknown);
+        }
+        match &devices.misnamed {
+            Some(failure) => Err(failure.clone()),
+            None => Ok(look(&devices.list)),
+        }
+    }
+
+    pub(super) fn device(&self, ordinal: c_int) -> Result<Arc<Device>, Failure> {
+        self.with_devices(|devices| {
+            usize::try_from(ordinal)
+                .ok()
+                .and_then(|index| devices.get(index).cloned().flatten())
+                .ok_or_else(|| no_such_device(ordinal, devices.len()))
+        })?
+    }
+
+    /// The calling thread's current device.
+    pub(super) fn current(&self) -> Result<Arc<Device>, Failure> {
+        self.device(CURRENT.get())
+    }
+
+    pub(super) fn set_current(&self, ordinal: c_int) -> Result<(), Failure> {
+        self.device(ordinal)?;
+        CURRENT.set(ordinal);
+        Ok(())
+    }
+}
+
+/// The devices that the variable's text names.
+fn configs(text: &str) -> Option<Vec<DeviceConfig>> {
+    let others_choice = |text: &str| {
+        let ordinal = text.strip_prefix("hip:");
+        text.is_empty() || text == "auto" || ordinal.is_some_and(|n| n.parse::<u32>().is_ok())
+    };
+    if others_choice(text) {
+        return Some(vec![DeviceConfig::new(DEFAULT_GPU)]);
+    }
+    text.split(',')
+        .map(|part| {
+            let gpu = part.trim().strip_prefix("emulator:")?;
+            gpu.parse().map(DeviceConfig::new).ok()
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_variable_names_devices() {
+        let gpus = |text| {
+            configs(text).map(|configs| configs.into_iter().map(|c| c.gpu).collect::<Vec<_>>())
+        };
+        assert_eq!(gpus("emulator:gfx90a"), Some(vec![Gpu::Gfx90a]));
+        assert_eq!(
+            gpus("emulator:gfx908, emulator:gfx942"),
+            Some(vec![Gpu::Gfx908, Gpu::Gfx942])
+        );
+        for text in ["", "auto", "hip:3"] {
+            assert_eq!(gpus(text), Some(vec![Gpu::Gfx942]));
+        }
+        for text in [
+            "gfx90a",
+            "emulator:",
+            "emulator:gfx90b",
+            "emulator:gfx90a,",
+            "hip:",
+            "hip:x",
+            "Auto",
+        ] {
+            assert_eq!(gpus(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_removed_device_leaves_its_place_and_nothing_else() {
+        let config = DeviceConfig::new(Gpu::Gfx908);
+        let (first, second) = (add_device(config), add_device(config));
+        assert_ne!(first, second);
+        let memory = Runtime::get()
+            .device(second)
+            .map(|device| Arc::downgrade(&device.memory));
+        assert!(remove_device(second));
+        assert!(!remove_device(-1));
+        assert!(memory.is_ok_and(|memory| memory.upgrade().is_none()));
+        assert!(Runtime::get().device(first).is_ok());
+        assert!(remove_device(first));
+    }
+}

@@ -1,0 +1,67 @@
+//! Functions by name.
+
+use std::ffi::{CStr, c_char, c_int, c_void};
+
+use ferrowave_hip_abi::{for_each_hip_function, hipDriverProcAddressQueryResult as Query};
+
+use super::{
+    error::{Failure, out},
+    exports,
+};
+
+/// From this version on, the plain name means the newer layout (major × 100 + minor).
+const R0600_VERSION: c_int = 600;
+
+macro_rules! by_name {
+    ($(
+        $(#[$meta:meta])*
+        $kind:ident fn $name:ident($($arguments:tt)*) -> $result:ty;
+    )*) => {
+        fn address(name: &str) -> Option<*mut c_void> {
+            match name {
+                $(stringify!($name) => Some(exports::$name as *mut c_void),)*
+                _ => None,
+            }
+        }
+    };
+}
+
+for_each_hip_function!(by_name);
+
+pub(super) unsafe fn hipGetProcAddress(
+    symbol: *const c_char,
+    function: *mut *mut c_void,
+    version: c_int,
+    flags: u64,
+    status: *mut Query,
+) -> Result<(), Failure> {
+    let function = out!(function);
+    if symbol.is_null() {
+        return Err(Failure::value("symbol is null"));
+    }
+    if flags != 0 {
+        return Err(Failure::value(format_args!(
+            "flags are {flags:#x}, but must be 0"
+        )));
+    }
+    // SAFETY: HIP's contract: a C string.
+    let asked = unsafe { CStr::from_ptr(symbol) }.to_string_lossy();
+    let name = match &*asked {
+        "hipGetDeviceProperties" if version >= R0600_VERSION => "hipGetDevicePropertiesR0600",
+        name => name,
+    };
+    let address = address(name);
+    if !status.is_null() {
+        out!(status).set(match address {
+            Some(_) => Query::HIP_GET_PROC_ADDRESS_SUCCESS,
+            None => Query::HIP_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND,
+        });
+    }
+    function.set(address.unwrap_or(std::ptr::null_mut()));
+    match address {
+        Some(_) => Ok(()),
+        None => Err(Failure::value(format_args!(
+            "there is no function `{asked}`"
+        ))),
+    }
+}

@@ -1,0 +1,202 @@
+//! Devices, properties, versions, errors of a thread, times.
+
+use std::{mem, thread, time::Duration};
+
+use super::*;
+
+#[test]
+fn a_device_says_what_it_is_in_every_way_alike() {
+    let device = TestDevice::new(Gpu::Gfx90a);
+    let ordinal = device.0;
+    let text = |bytes: &[std::ffi::c_char]| {
+        // SAFETY: it ends in NUL.
+        unsafe { CStr::from_ptr(bytes.as_ptr()) }
+            .to_str()
+            .unwrap()
+            .to_owned()
+    };
+    // SAFETY: results.
+    unsafe {
+        assert!(result(|count| hipGetDeviceCount(count)) > ordinal);
+        assert_eq!(result(|device| hipDeviceGet(device, ordinal)), ordinal);
+        assert_eq!(result(|device| hipGetDevice(device)), ordinal);
+        let mut now = hipDeviceProp_tR0600::ZERO;
+        let mut legacy = hipDeviceProp_tR0000::ZERO;
+        succeeds(hipGetDevicePropertiesR0600(&mut now, ordinal));
+        succeeds(hipGetDeviceProperties(&mut legacy, ordinal));
+        let name = "AMD Instinct MI210 (gfx90a, emulated by Ferrowave)";
+        assert_eq!(
+            (text(&now.name), text(&legacy.name)),
+            (name.to_owned(), name.to_owned())
+        );
+        let target = "gfx90a:sramecc+:xnack-".to_owned();
+        assert_eq!(
+            (text(&now.gcnArchName), text(&legacy.gcnArchName)),
+            (target.clone(), target)
+        );
+        assert_eq!(legacy.gcnArch, 910);
+        // AMD's data sheet for the MI210.
+        assert_eq!(
+            (now.multiProcessorCount, now.totalGlobalMem),
+            (104, 64 << 30)
+        );
+        assert_eq!(
+            (now.warpSize, now.sharedMemPerBlock, now.maxThreadsPerBlock),
+            (64, 65536, 1024)
+        );
+        assert_eq!(now.maxGridSize, [i32::MAX, 65535, 65535]);
+        for (attribute, expect) in [
+            (
+                hipDeviceAttribute_t::hipDeviceAttributeMultiprocessorCount,
+                now.multiProcessorCount,
+            ),
+            (
+                hipDeviceAttribute_t::hipDeviceAttributeWarpSize,
+                now.warpSize,
+            ),
+            (
+                hipDeviceAttribute_t::hipDeviceAttributeMaxSharedMemoryPerBlock,
+                65536,
+            ),
+            (hipDeviceAttribute_t::hipDeviceAttributeMaxGridDimY, 65535),
+            (hipDeviceAttribute_t::hipDeviceAttributeClockRate, 1_700_000),
+            (hipDeviceAttribute_t::hipDeviceAttributeImageSupport, 0),
+        ] {
+            assert_eq!(
+                result(|value| hipDeviceGetAttribute(value, attribute, ordinal)),
+                expect
+            );
+        }
+        let mut value = 0;
+        let unknown = hipDeviceGetAttribute(&mut value, hipDeviceAttribute_t(9998), ordinal);
+        fails(
+            unknown,
+            hipError_t::hipErrorInvalidValue,
+            "no device attribute 9998",
+        );
+
+        let mut short = [1; 11];
+        succeeds(hipDeviceGetName(short.as_mut_ptr(), 11, ordinal));
+        assert_eq!(text(&short), "AMD Instin");
+        let none = hipDeviceGetName(short.as_mut_ptr(), 0, ordinal);
+        fails(none, hipError_t::hipErrorInvalidValue, "0 bytes");
+    }
+}
+
+#[test]
+fn devices_that_are_not_there_are_refused() {
+    let gone = TestDevice::new(Gpu::Gfx908);
+    let ordinal = 1 << 20;
+    let invalid = hipError_t::hipErrorInvalidDevice;
+    // SAFETY: results.
+    unsafe {
+        for ordinal in [-1, ordinal, c_int::MIN] {
+            fails(hipSetDevice(ordinal), invalid, "there is no device");
+            let mut bytes = 0;
+            fails(
+                hipDeviceTotalMem(&mut bytes, ordinal),
+                invalid,
+                "there is no device",
+            );
+        }
+        assert_eq!(result(|device| hipGetDevice(device)), gone.0);
+    }
+}
+
+#[test]
+fn versions_are_those_of_the_interface() {
+    // SAFETY: results.
+    unsafe {
+        let version = result(|version| hipRuntimeGetVersion(version));
+        assert_eq!(version / 10_000_000, 6);
+        assert_eq!(result(|version| hipDriverGetVersion(version)), version);
+    }
+}
+
+#[test]
+fn addresses_of_functions_follow_the_callers_version() {
+    let address = |name: &CStr, version| {
+        let mut status = hipDriverProcAddressQueryResult(99);
+        let mut function = ptr::null_mut();
+        // SAFETY: results and a C string.
+        let code =
+            unsafe { hipGetProcAddress(name.as_ptr(), &mut function, version, 0, &mut status) };
+        (code, function, status)
+    };
+    let device = TestDevice::new(Gpu::Gfx942);
+    let (code, function, status) = address(c"hipGetDeviceProperties", 600);
+    assert_eq!((code, status.0), (hipError_t::hipSuccess, 0));
+    // SAFETY: from version 600 on, the function writes the newer layout.
+    let properties = unsafe {
+        type Properties = unsafe extern "C" fn(*mut hipDeviceProp_tR0600, c_int) -> hipError_t;
+        let function = mem::transmute::<*mut c_void, Properties>(function);
+        let mut properties = hipDeviceProp_tR0600::ZERO;
+        succeeds(function(&mut properties, device.0));
+        properties
+    };
+    assert_eq!(properties.multiProcessorCount, 304);
+    let (_, legacy, _) = address(c"hipGetDeviceProperties", 502);
+    assert_ne!(legacy, function);
+
+    let (code, function, status) = address(c"hipFly", 600);
+    fails(
+        code,
+        hipError_t::hipErrorInvalidValue,
+        "no function `hipFly`",
+    );
+    assert_eq!(
+        status,
+        hipDriverProcAddressQueryResult::HIP_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND
+    );
+    assert!(function.is_null());
+}
+
+#[test]
+fn each_thread_has_its_own_error_and_device() {
+    let device = TestDevice::new(Gpu::Gfx942);
+    // SAFETY: no pointers.
+    unsafe {
+        fails(hipSetDevice(-1), hipError_t::hipErrorInvalidDevice, "-1");
+        thread::spawn(|| {
+            assert_eq!(hipPeekAtLastError(), hipError_t::hipSuccess);
+            assert_eq!(last_error_detail(), "");
+        })
+        .join()
+        .unwrap();
+        // A call that succeeds leaves it.
+        succeeds(hipSetDevice(device.0));
+        assert_eq!(hipPeekAtLastError(), hipError_t::hipErrorInvalidDevice);
+        assert_eq!(hipGetLastError(), hipError_t::hipErrorInvalidDevice);
+        assert_eq!(hipGetLastError(), hipError_t::hipSuccess);
+    }
+}
+
+#[test]
+fn events_measure_the_time_between_them() {
+    let _device = TestDevice::new(Gpu::Gfx942);
+    let handle = hipError_t::hipErrorInvalidHandle;
+    // SAFETY: results and handles.
+    unsafe {
+        let [start, stop] = [(); 2].map(|()| result(|event| hipEventCreate(event)));
+        let mut milliseconds = f32::NAN;
+        succeeds(hipEventRecord(start, ptr::null_mut()));
+        fails(
+            hipEventElapsedTime(&mut milliseconds, start, stop),
+            handle,
+            "the stop event was never recorded",
+        );
+        succeeds(hipEventQuery(stop));
+        thread::sleep(Duration::from_millis(20));
+        succeeds(hipEventRecord(stop, stream()));
+        succeeds(hipEventElapsedTime(&mut milliseconds, start, stop));
+        assert!((20.0..20_000.0).contains(&milliseconds), "{milliseconds}");
+        let mut backwards = 0.0;
+        succeeds(hipEventElapsedTime(&mut backwards, stop, start));
+        assert_eq!(backwards, -milliseconds);
+
+        let untimed = result(|event| hipEventCreateWithFlags(event, hipEventDisableTiming));
+        succeeds(hipEventRecord(untimed, ptr::null_mut()));
+        let asked = hipEventElapsedTime(&mut milliseconds, untimed, stop);
+        fails(asked, handle, "the start event was made without a time");
+    }
+}

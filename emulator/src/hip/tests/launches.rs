@@ -1,0 +1,217 @@
+//! Launches that run, and those that are refused.
+
+use std::thread;
+
+use super::*;
+
+#[test]
+fn a_kernel_runs_on_every_gpu_with_either_form_of_arguments() {
+    for gpu in Gpu::ALL {
+        let _device = TestDevice::new(gpu);
+        let function = kernel(load(code_object(gpu)), c"add");
+        let input: Vec<u32> = (0..192).map(|i| 3 * i).collect();
+        let (out, source) = (buffer(&[7; 200]), buffer(&input));
+        let expect = |bias: u32| {
+            let sums = input.iter().map(|x| x + bias);
+            sums.chain([7; 8]).collect::<Vec<_>>()
+        };
+
+        succeeds(add(
+            function,
+            3,
+            &add_arguments(out, source, 1000),
+            ptr::null_mut(),
+        ));
+        assert_eq!(contents(out, 200), expect(1000), "{gpu}");
+
+        let (mut to, mut from, mut bias) = (out, source, 5_u32);
+        let mut parameters = [
+            (&raw mut to).cast(),
+            (&raw mut from).cast(),
+            (&raw mut bias).cast(),
+        ];
+        let launch = Launch {
+            function,
+            grid: [3, 1, 1],
+            block: [64, 1, 1],
+            lds_bytes: 0,
+            stream: stream(),
+            arguments: &[],
+        };
+        succeeds(launch.run_with(parameters.as_mut_ptr(), ptr::null_mut()));
+        assert_eq!(contents(out, 200), expect(5), "{gpu}");
+    }
+}
+
+#[test]
+fn launches_that_cannot_be_are_refused() {
+    let _device = TestDevice::new(Gpu::Gfx90a);
+    let function = kernel(load(code_object(Gpu::Gfx90a)), c"add");
+    let data = buffer(&[0; 64]);
+    let arguments = add_arguments(data, data, 1);
+    let good = || Launch {
+        function,
+        grid: [1, 1, 1],
+        block: [64, 1, 1],
+        lds_bytes: 0,
+        stream: ptr::null_mut(),
+        arguments: &arguments,
+    };
+    let invalid = hipError_t::hipErrorInvalidValue;
+    let refused = |launch: Launch<'_>, text| fails(launch.run(), invalid, text);
+
+    refused(
+        Launch {
+            grid: [1, 0, 1],
+            ..good()
+        },
+        "0 workgroups along y; it must have from 1 to 65535",
+    );
+    refused(
+        Launch {
+            grid: [1, 1, 65536],
+            ..good()
+        },
+        "65536 workgroups along z",
+    );
+    refused(
+        Launch {
+            grid: [1 << 31, 1, 1],
+            ..good()
+        },
+        "must have from 1 to 2147483647",
+    );
+    refused(
+        Launch {
+            grid: [1 << 26, 1, 1],
+            ..good()
+        },
+        "4294967296 threads along x",
+    );
+    refused(
+        Launch {
+            block: [64, 0, 1],
+            ..good()
+        },
+        "block [64, 0, 1]",
+    );
+    refused(
+        Launch {
+            block: [65, 1, 1],
+            ..good()
+        },
+        "65 threads, but `add` takes at most 64",
+    );
+    refused(
+        Launch {
+            block: [1025, 1, 1],
+            ..good()
+        },
+        "from 1 to 1024",
+    );
+    refused(
+        Launch {
+            lds_bytes: 65537,
+            ..good()
+        },
+        "65537 bytes of LDS, but a workgroup on gfx90a has at most 65536",
+    );
+    refused(
+        Launch {
+            arguments: &arguments[..19],
+            ..good()
+        },
+        "19 bytes of arguments, but `add` takes 20",
+    );
+    assert_eq!(contents(data, 64), [0; 64]);
+    succeeds(good().run());
+    assert_eq!(contents(data, 64), [1; 64]);
+}
+
+#[test]
+fn arguments_that_make_no_sense_are_refused() {
+    let _device = TestDevice::new(Gpu::Gfx942);
+    let function = kernel(load(code_object(Gpu::Gfx942)), c"add");
+    let data = buffer(&[0; 64]);
+    let mut arguments = add_arguments(data, data, 1);
+    let launch = Launch {
+        function,
+        grid: [1, 1, 1],
+        block: [64, 1, 1],
+        lds_bytes: 0,
+        stream: ptr::null_mut(),
+        arguments: &[],
+    };
+    let invalid = hipError_t::hipErrorInvalidValue;
+    let null = ptr::null_mut();
+    let mut bytes = arguments.len();
+    let (buffer, size) = (arguments.as_mut_ptr().cast(), (&raw mut bytes).cast());
+    let (pointer_mark, size_mark, end) = (
+        HIP_LAUNCH_PARAM_BUFFER_POINTER,
+        HIP_LAUNCH_PARAM_BUFFER_SIZE,
+        HIP_LAUNCH_PARAM_END,
+    );
+    for (mut extra, text) in [
+        (vec![end], "does not say how long"),
+        (vec![pointer_mark, buffer, end], "does not say how long"),
+        (vec![size_mark, null, end], "does not say how long"),
+        (vec![size_mark, size, end], "no buffer for 20 bytes"),
+        (
+            vec![pointer_mark, null, size_mark, size, end],
+            "no buffer for 20 bytes",
+        ),
+        (vec![buffer, end], "extra is wrong at"),
+        (vec![pointer_mark; 40], "extra is too long"),
+    ] {
+        fails(
+            launch.run_with(null.cast(), extra.as_mut_ptr()),
+            invalid,
+            text,
+        );
+    }
+    let mut parameters = [null; 3];
+    fails(
+        launch.run_with(parameters.as_mut_ptr(), null.cast()),
+        invalid,
+        "argument 0 is null",
+    );
+    let mut extra = [pointer_mark, buffer, size_mark, size, end];
+    fails(
+        launch.run_with(parameters.as_mut_ptr(), extra.as_mut_ptr()),
+        invalid,
+        "both kernelParams and extra",
+    );
+    fails(
+        launch.run_with(null.cast(), null.cast()),
+        invalid,
+        "0 bytes of arguments",
+    );
+    assert_eq!(contents(data, 64), [0; 64]);
+}
+
+#[test]
+fn any_number_of_threads_may_launch() {
+    let device = TestDevice::new(Gpu::Gfx942);
+    let module = load(code_object(Gpu::Gfx942)).addr();
+    thread::scope(|scope| {
+        for thread in 0..8_u32 {
+            let device = &device;
+            scope.spawn(move || {
+                device.make_current();
+                let function = kernel(ptr::without_provenance_mut(module), c"add");
+                let stream = stream();
+                let data = buffer(&[thread; 640]);
+                for _ in 0..50 {
+                    succeeds(add(function, 10, &add_arguments(data, data, 1), stream));
+                }
+                // SAFETY: a handle and an allocation.
+                unsafe {
+                    succeeds(hipStreamSynchronize(stream));
+                    assert_eq!(contents(data, 640), [thread + 50; 640]);
+                    succeeds(hipStreamDestroy(stream));
+                    succeeds(hipFree(data));
+                }
+            });
+        }
+    });
+}

@@ -1,0 +1,173 @@
+//! Allocation, copies and fills.
+
+use super::*;
+
+const INVALID: hipError_t = hipError_t::hipErrorInvalidValue;
+
+#[test]
+fn allocations_are_freed_once_and_by_their_own_function() {
+    let device = TestDevice::with(DeviceConfig {
+        memory_bytes: Some(1 << 20),
+        ..DeviceConfig::new(Gpu::Gfx942)
+    });
+    // SAFETY: results, allocations, and addresses that are none.
+    unsafe {
+        let data = allocate(1000);
+        let host = result(|address| hipHostMalloc(address, 24, hipHostMallocPortable));
+        let (mut free, mut total) = (0, 0);
+        succeeds(hipMemGetInfo(&mut free, &mut total));
+        assert_eq!((free, total), ((1 << 20) - 1024, 1 << 20));
+        assert_eq!(result(|bytes| hipDeviceTotalMem(bytes, device.0)), 1 << 20);
+
+        let mut more = ptr::null_mut();
+        let asked = hipMalloc(&mut more, 1 << 20);
+        fails(
+            asked,
+            hipError_t::hipErrorOutOfMemory,
+            "1048576 bytes asked for, 1024 of 1048576",
+        );
+        assert!(more.is_null());
+        fails(
+            hipHostMalloc(&mut more, 8, 0x100),
+            INVALID,
+            "flags are 0x100",
+        );
+
+        fails(
+            hipFree(data.wrapping_byte_add(1)),
+            INVALID,
+            "not the start of an allocation",
+        );
+        fails(
+            hipFree(host),
+            INVALID,
+            "host allocation, not from hipMalloc",
+        );
+        fails(
+            hipHostFree(data),
+            INVALID,
+            "device allocation, not from hipHostMalloc",
+        );
+        fails(
+            hipFree(ptr::without_provenance_mut(0x10)),
+            INVALID,
+            "0x10 is not from hipMalloc",
+        );
+        succeeds(hipFree(data));
+        fails(hipFree(data), INVALID, "or was freed before");
+        succeeds(hipHostFree(host));
+        succeeds(hipFree(ptr::null_mut()));
+        succeeds(hipHostFree(ptr::null_mut()));
+        assert!(allocate(0).is_null());
+        succeeds(hipMemGetInfo(&mut free, &mut total));
+        assert_eq!(free, total);
+    }
+}
+
+#[test]
+fn copies_go_where_their_kind_says_and_stay_inside() {
+    let _device = TestDevice::new(Gpu::Gfx90a);
+    let data = buffer(&[1, 2, 3, 4]);
+    let other = allocate(16);
+    let host = [5_u32, 6, 7, 8];
+    let from = host.as_ptr().cast();
+    let null = ptr::null_mut();
+    // SAFETY: allocations, and host memory of the lengths given.
+    unsafe {
+        succeeds(hipMemcpyDtoD(other, data, 16));
+        assert_eq!(contents(other, 4), [1, 2, 3, 4]);
+        succeeds(hipMemcpyDtoDAsync(other.byte_add(4), other, 12, stream()));
+        assert_eq!(contents(other, 4), [1, 1, 2, 3]);
+        succeeds(hipMemcpy(other, from, 8, hipMemcpyKind::hipMemcpyDefault));
+        let mut back = [0_u32; 4];
+        succeeds(hipMemcpy(
+            back.as_mut_ptr().cast(),
+            other,
+            16,
+            hipMemcpyKind::hipMemcpyDefault,
+        ));
+        assert_eq!(back, [5, 6, 2, 3]);
+        succeeds(hipMemcpy(
+            back.as_mut_ptr().cast(),
+            from,
+            16,
+            hipMemcpyKind::hipMemcpyHostToHost,
+        ));
+        assert_eq!(back, host);
+
+        fails(hipMemcpyHtoD(other, from, 17), INVALID, "17 bytes at");
+        fails(
+            hipMemcpyHtoD(other.byte_add(16), from, 4),
+            INVALID,
+            "not in device memory",
+        );
+        let local = back.as_mut_ptr().cast();
+        fails(hipMemcpyHtoD(local, from, 4), INVALID, "the copy's target");
+        fails(
+            hipMemcpyDtoH(local, from.cast_mut(), 4),
+            INVALID,
+            "the copy's source",
+        );
+        fails(hipMemcpyHtoD(null, from, 4), INVALID, "target is null");
+        fails(hipMemcpyDtoH(null, data, 4), INVALID, "target is null");
+        fails(
+            hipMemcpy(other, from, usize::MAX, hipMemcpyKind(1)),
+            INVALID,
+            "more than an address space",
+        );
+        let direction = hipError_t::hipErrorInvalidMemcpyDirection;
+        fails(
+            hipMemcpy(other, from, 4, hipMemcpyKind(5)),
+            direction,
+            "5 is no kind of copy",
+        );
+        succeeds(hipMemcpyHtoD(null, from, 0));
+    }
+}
+
+#[test]
+fn fills_stay_inside() {
+    let _device = TestDevice::new(Gpu::Gfx90a);
+    let data = buffer(&[9; 10_001]);
+    // SAFETY: an allocation, and addresses that are none.
+    unsafe {
+        succeeds(hipMemsetD32(data, -2, 10_000));
+        let mut expect = vec![u32::MAX - 1; 10_000];
+        expect.push(9);
+        assert_eq!(contents(data, 10_001), expect);
+        succeeds(hipMemsetD8(data.byte_add(1), 0xab, 2));
+        assert_eq!(contents(data, 1), [0xffab_abfe]);
+        succeeds(hipMemsetAsync(data, 0x1cd, 4, stream()));
+        assert_eq!(contents(data, 2), [0xcdcd_cdcd, u32::MAX - 1]);
+        fails(
+            hipMemsetD32(data, 0, 10_002),
+            INVALID,
+            "10002 times 4 bytes",
+        );
+        fails(
+            hipMemsetD32(data, 0, usize::MAX),
+            INVALID,
+            "not inside one allocation",
+        );
+        fails(
+            hipMemset(ptr::without_provenance_mut(8), 0, 1),
+            INVALID,
+            "not in device memory",
+        );
+        // Nothing was written by those that failed.
+        assert_eq!(contents(data, 2), [0xcdcd_cdcd, u32::MAX - 1]);
+    }
+}
+
+#[test]
+fn copies_between_devices_need_no_kind_of_their_own() {
+    let first = TestDevice::new(Gpu::Gfx942);
+    let words: Vec<u32> = (0..600_000).collect();
+    let there = buffer(&words);
+    let second = TestDevice::new(Gpu::Gfx942);
+    let here = allocate(4 * words.len());
+    // SAFETY: allocations of that length.
+    succeeds(unsafe { hipMemcpyDtoD(here, there, 4 * words.len()) });
+    assert_eq!(contents(here, words.len()), words);
+    assert_ne!(first.0, second.0);
+}

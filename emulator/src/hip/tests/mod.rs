@@ -1,0 +1,201 @@
+//! The HIP functions as a C program calls them.
+
+mod devices;
+mod faults;
+mod handles;
+mod launches;
+mod memory;
+mod modules;
+
+use std::{
+    ffi::{CStr, c_int, c_uint, c_void},
+    ptr,
+    sync::OnceLock,
+};
+
+use ferrowave_hip_abi::*;
+use ferrowave_kernel_build::{Assembly, Toolchain};
+
+use super::{DeviceConfig, add_device, error::last_error_detail, exports::*, remove_device};
+use crate::gpu::Gpu;
+
+/// A device of the test's own, current on its thread.
+struct TestDevice(c_int);
+
+impl TestDevice {
+    fn new(gpu: Gpu) -> Self {
+        Self::with(DeviceConfig::new(gpu))
+    }
+
+    fn with(config: DeviceConfig) -> Self {
+        let device = TestDevice(add_device(config));
+        device.make_current();
+        device
+    }
+
+    fn make_current(&self) {
+        // SAFETY: no pointers.
+        succeeds(unsafe { hipSetDevice(self.0) });
+    }
+}
+
+impl Drop for TestDevice {
+    fn drop(&mut self) {
+        remove_device(self.0);
+    }
+}
+
+#[track_caller]
+fn succeeds(code: hipError_t) {
+    assert_eq!(
+        code,
+        hipError_t::hipSuccess,
+        "{:?}: {}",
+        code.row().map(|row| row.name),
+        last_error_detail()
+    );
+}
+
+/// The call failed with `code`, and its detail holds `text`.
+#[track_caller]
+fn fails(result: hipError_t, code: hipError_t, text: &str) {
+    let detail = last_error_detail();
+    assert_eq!(result, code, "{detail}");
+    assert!(detail.contains(text), "{detail}");
+}
+
+/// What a function writes to its result.
+#[track_caller]
+fn result<T>(function: impl FnOnce(*mut T) -> hipError_t) -> T {
+    let mut value = std::mem::MaybeUninit::zeroed();
+    succeeds(function(value.as_mut_ptr()));
+    // SAFETY: results are integers and raw pointers.
+    unsafe { value.assume_init() }
+}
+
+/// `add.s` for a GPU.
+fn code_object(gpu: Gpu) -> &'static [u8] {
+    static OBJECTS: [OnceLock<Vec<u8>>; 4] = [const { OnceLock::new() }; 4];
+    OBJECTS[gpu as usize].get_or_init(|| assemble(gpu, ""))
+}
+
+/// `add.s` for a GPU with these target features.
+fn assemble(gpu: Gpu, features: &str) -> Vec<u8> {
+    let accumulators = match gpu {
+        Gpu::Gfx908 => "",
+        _ => ".amdhsa_accum_offset 4",
+    };
+    let text = include_str!("add.s").replace("ACCUM_OFFSET\n", &format!("{accumulators}\n"));
+    let toolchain = Toolchain::channel(Toolchain::TESTED_CHANNEL).expect("the pinned toolchain");
+    let assembly = Assembly::new(gpu, &text).features(features);
+    assembly
+        .assemble(&toolchain)
+        .expect("LLVM assembles the test")
+}
+
+fn load(bytes: &[u8]) -> hipModule_t {
+    // SAFETY: a result and a code object.
+    result(|module| unsafe { hipModuleLoadData(module, bytes.as_ptr().cast()) })
+}
+
+fn kernel(module: hipModule_t, name: &CStr) -> hipFunction_t {
+    // SAFETY: a result and a C string.
+    result(|function| unsafe { hipModuleGetFunction(function, module, name.as_ptr()) })
+}
+
+fn allocate(bytes: usize) -> *mut c_void {
+    // SAFETY: a result.
+    result(|address| unsafe { hipMalloc(address, bytes) })
+}
+
+fn stream() -> hipStream_t {
+    // SAFETY: a result.
+    result(|stream| unsafe { hipStreamCreate(stream) })
+}
+
+/// A device buffer with these contents.
+fn buffer(contents: &[u32]) -> *mut c_void {
+    let bytes = size_of_val(contents);
+    let address = allocate(bytes);
+    // SAFETY: both have that many bytes.
+    succeeds(unsafe { hipMemcpyHtoD(address, contents.as_ptr().cast(), bytes) });
+    address
+}
+
+fn contents(address: *mut c_void, count: usize) -> Vec<u32> {
+    let mut contents = vec![0; count];
+    // SAFETY: the vector has that many bytes; the device checks its own.
+    succeeds(unsafe { hipMemcpyDtoH(contents.as_mut_ptr().cast(), address, 4 * count) });
+    contents
+}
+
+/// A launch of a kernel with arguments in a buffer.
+struct Launch<'a> {
+    function: hipFunction_t,
+    grid: [c_uint; 3],
+    block: [c_uint; 3],
+    lds_bytes: c_uint,
+    stream: hipStream_t,
+    arguments: &'a [u8],
+}
+
+impl Launch<'_> {
+    fn run(&self) -> hipError_t {
+        let mut bytes = self.arguments.len();
+        let mut extra = [
+            HIP_LAUNCH_PARAM_BUFFER_POINTER,
+            self.arguments.as_ptr().cast_mut().cast(),
+            HIP_LAUNCH_PARAM_BUFFER_SIZE,
+            (&raw mut bytes).cast(),
+            HIP_LAUNCH_PARAM_END,
+        ];
+        self.run_with(ptr::null_mut(), extra.as_mut_ptr())
+    }
+
+    fn run_with(&self, parameters: *mut *mut c_void, extra: *mut *mut c_void) -> hipError_t {
+        let ([gx, gy, gz], [bx, by, bz]) = (self.grid, self.block);
+        // SAFETY: the arguments are there.
+        unsafe {
+            hipModuleLaunchKernel(
+                self.function,
+                gx,
+                gy,
+                gz,
+                bx,
+                by,
+                bz,
+                self.lds_bytes,
+                self.stream,
+                parameters,
+                extra,
+            )
+        }
+    }
+}
+
+/// The arguments of `add`.
+fn add_arguments(out: *mut c_void, input: *mut c_void, bias: u32) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    bytes.extend(out.addr().to_le_bytes());
+    bytes.extend(input.addr().to_le_bytes());
+    bytes.extend(bias.to_le_bytes());
+    bytes
+}
+
+/// A launch of `add` over `workgroups` × 64.
+fn add(
+    function: hipFunction_t,
+    workgroups: u32,
+    arguments: &[u8],
+    stream: hipStream_t,
+) -> hipError_t {
+    let launch = Launch {
+        function,
+        grid: [workgroups, 1, 1],
+        block: [64, 1, 1],
+        lds_bytes: 0,
+        stream,
+        arguments,
+    };
+    launch.run()
+}

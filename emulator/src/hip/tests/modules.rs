@@ -1,0 +1,173 @@
+//! Modules: what they hold, and what is none.
+
+use super::*;
+
+#[test]
+fn variables_and_attributes_are_as_the_code_object_says() {
+    let _device = TestDevice::new(Gpu::Gfx90a);
+    let module = load(code_object(Gpu::Gfx90a));
+    // SAFETY: results, handles and C strings.
+    unsafe {
+        let (mut address, mut bytes) = (ptr::null_mut(), 0);
+        succeeds(hipModuleGetGlobal(
+            &mut address,
+            &mut bytes,
+            module,
+            c"table".as_ptr(),
+        ));
+        assert_eq!(bytes, 16);
+        assert_eq!(contents(address, 4), [10, 20, 30, 40]);
+        succeeds(hipModuleGetGlobal(
+            ptr::null_mut(),
+            ptr::null_mut(),
+            module,
+            c"table".as_ptr(),
+        ));
+
+        let lds = kernel(module, c"lds");
+        assert_eq!(lds, kernel(module, c"lds"));
+        for (attribute, expect) in [
+            (
+                hipFunction_attribute::HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
+                1024,
+            ),
+            (
+                hipFunction_attribute::HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                64512,
+            ),
+            (
+                hipFunction_attribute::HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
+                64,
+            ),
+            (
+                hipFunction_attribute::HIP_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES,
+                0,
+            ),
+        ] {
+            assert_eq!(
+                result(|value| hipFuncGetAttribute(value, attribute, lds)),
+                expect
+            );
+        }
+        let mut value = 0;
+        let unknown = hipFuncGetAttribute(&mut value, hipFunction_attribute(10), lds);
+        fails(
+            unknown,
+            hipError_t::hipErrorInvalidValue,
+            "10 is no attribute",
+        );
+
+        // 16 KiB of LDS each: 64 KiB hold four.
+        let occupancy = |size, lds_bytes| {
+            result(|n| hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(n, lds, size, lds_bytes))
+        };
+        assert_eq!(occupancy(64, 15 << 10), 4);
+        assert_eq!(occupancy(64, 1 << 20), 0);
+        let none = hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(&mut value, lds, 0, 0);
+        fails(
+            none,
+            hipError_t::hipErrorInvalidValue,
+            "a block of 0 threads",
+        );
+    }
+}
+
+#[test]
+fn names_that_are_not_there_are_not_found() {
+    let _device = TestDevice::new(Gpu::Gfx942);
+    let module = load(code_object(Gpu::Gfx942));
+    let (mut function, mut address) = (ptr::null_mut(), ptr::null_mut());
+    let not_found = hipError_t::hipErrorNotFound;
+    // SAFETY: results, handles and C strings.
+    unsafe {
+        let asked = hipModuleGetFunction(&mut function, module, c"sub".as_ptr());
+        fails(
+            asked,
+            not_found,
+            "no kernel `sub` in the module, which has: add, lds",
+        );
+        // A kernel is no variable.
+        let asked = hipModuleGetGlobal(&mut address, ptr::null_mut(), module, c"add".as_ptr());
+        fails(asked, not_found, "no variable `add`");
+        let asked = hipModuleGetFunction(&mut function, module, ptr::null());
+        fails(asked, hipError_t::hipErrorInvalidValue, "name is null");
+    }
+    assert!(function.is_null() && address.is_null());
+}
+
+#[test]
+fn other_gpus_and_other_files_are_refused() {
+    let _device = TestDevice::new(Gpu::Gfx942);
+    let mut module = ptr::null_mut();
+    // SAFETY: results, images and C strings.
+    unsafe {
+        let other = code_object(Gpu::Gfx90a).as_ptr().cast();
+        let no_binary = hipError_t::hipErrorNoBinaryForGpu;
+        fails(
+            hipModuleLoadData(&mut module, other),
+            no_binary,
+            "is for gfx90a, but the device is gfx942",
+        );
+        let retries = assemble(Gpu::Gfx942, "+xnack");
+        let loaded = hipModuleLoadData(&mut module, retries.as_ptr().cast());
+        fails(
+            loaded,
+            no_binary,
+            "is for gfx942:xnack+, but the device is gfx942:sramecc+:xnack-",
+        );
+
+        let image = hipError_t::hipErrorInvalidImage;
+        let text = *b"__CLANG_OFFLOAD_BUNDLE__";
+        fails(
+            hipModuleLoadData(&mut module, text.as_ptr().cast()),
+            image,
+            "begins with the bytes",
+        );
+        fails(
+            hipModuleLoadData(&mut module, ptr::null()),
+            hipError_t::hipErrorInvalidValue,
+            "image is null",
+        );
+
+        let file = std::env::temp_dir().join(format!("ferrowave-hip-{}.elf", std::process::id()));
+        std::fs::write(&file, code_object(Gpu::Gfx942)).unwrap();
+        let path = std::ffi::CString::new(file.to_str().unwrap()).unwrap();
+        let loaded = hipModuleLoad(&mut module, path.as_ptr());
+        std::fs::remove_file(&file).unwrap();
+        succeeds(loaded);
+        kernel(module, c"add");
+        let missing = hipModuleLoad(&mut module, path.as_ptr());
+        fails(
+            missing,
+            hipError_t::hipErrorFileNotFound,
+            file.to_str().unwrap(),
+        );
+    }
+}
+
+/// Whatever the bytes, loading ends with a code; most changes make it fail, and some don't matter.
+#[test]
+fn corrupted_code_objects_are_refused_or_harmless() {
+    let _device = TestDevice::new(Gpu::Gfx942);
+    let good = code_object(Gpu::Gfx942);
+    let mut refused = 0;
+    for index in (0..good.len()).step_by(7) {
+        let mut bytes = good.to_vec();
+        bytes[index] ^= 0xff;
+        let mut module = ptr::null_mut();
+        // SAFETY: an image, whose headers may lie: memory is checked.
+        match unsafe { hipModuleLoadData(&mut module, bytes.as_ptr().cast()) } {
+            // SAFETY: a handle.
+            hipError_t::hipSuccess => succeeds(unsafe { hipModuleUnload(module) }),
+            hipError_t::hipErrorInvalidImage | hipError_t::hipErrorNoBinaryForGpu => refused += 1,
+            other => panic!("byte {index}: {other:?}: {}", last_error_detail()),
+        }
+    }
+    assert!(refused > 20, "{refused}");
+    // SAFETY: results.
+    unsafe {
+        let (mut free, mut total) = (0, 0);
+        succeeds(hipMemGetInfo(&mut free, &mut total));
+        assert_eq!(free, total);
+    }
+}
