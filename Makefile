@@ -1,0 +1,32 @@
+# `make report` and `make test` are all that a fresh machine needs, with rustup, a C linker and make.
+
+# Tests cover the kernels of every GPU; a plain build makes those of one.
+TEST_GPUS := gfx908,gfx90a,gfx942
+
+.PHONY: report test test-all bench toolchain
+
+## Builds everything, runs every kernel and prints what came out.
+report: toolchain
+	cargo run --release --quiet -- report
+
+## Everything that a change must pass.
+test: export FERROWAVE_GPUS := $(TEST_GPUS)
+test: toolchain
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+	cargo test --workspace
+
+## The same and what takes longer: sweeps over more shapes, fuzzing.
+test-all: export FERROWAVE_GPUS := $(TEST_GPUS)
+test-all: test
+	cargo test --workspace -- --ignored
+
+## The emulator's speed.
+bench: toolchain
+	cargo bench
+
+# Reads rust-toolchain.toml. Needed where rustup does not install by itself (RUSTUP_AUTO_INSTALL=0).
+toolchain:
+	@command -v rustup > /dev/null || { \
+		echo "rustup is missing: see https://rustup.rs, or your system's package of that name" >&2; exit 1; }
+	rustup toolchain install
