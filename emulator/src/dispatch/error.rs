@@ -124,7 +124,7 @@ impl FaultReport {
         let address = code.address_of(fault.operation);
         let offset = kernel.offset_of(address);
         let instruction = match code.instruction(fault.operation) {
-            Some(instruction) => instruction.op.mnemonic(kernel.gpu()).to_owned(),
+            Some(instruction) => instruction.text(kernel.gpu()).to_string(),
             None => "no instruction".to_owned(),
         };
         let nearest = match fault.kind {

@@ -77,16 +77,9 @@ impl Access {
             }
             if active == 0xffff {
                 let first = self.addresses[chunk][0];
-                match self.pattern(chunk, 4 * N as u64) {
-                    Pattern::Consecutive => {
-                        // SAFETY: all sixteen lanes are active, so that their bytes were checked.
-                        let data: [[u32; N]; 16] = unsafe { read(first) };
-                        for part in 0..N {
-                            w.lanes_mut(register + part as u16).0[chunk] =
-                                U::from_array(std::array::from_fn(|lane| data[lane][part]));
-                        }
-                        continue;
-                    }
+                let data: [[u32; N]; 16] = match self.pattern(chunk, 4 * N as u64) {
+                    // SAFETY: all sixteen lanes are active, so that their bytes were checked.
+                    Pattern::Consecutive => unsafe { read(first) },
                     Pattern::Uniform => {
                         // SAFETY: the lanes are active, so that their bytes were checked.
                         let data: [u32; N] = unsafe { read(first) };
@@ -95,8 +88,24 @@ impl Access {
                         }
                         continue;
                     }
-                    Pattern::Scattered => {}
+                    Pattern::Scattered => {
+                        let addresses = self.addresses[chunk].to_array();
+                        let mut data = [[0; N]; 16];
+                        for (lane, address) in data.iter_mut().zip(addresses) {
+                            // SAFETY: the lane is active, so that its bytes were checked.
+                            *lane = unsafe { read(address) };
+                        }
+                        data
+                    }
+                };
+                for part in 0..N {
+                    let mut lanes = [0; 16];
+                    for lane in 0..16 {
+                        lanes[lane] = data[lane][part];
+                    }
+                    w.lanes_mut(register + part as u16).0[chunk] = U::from_array(lanes);
                 }
+                continue;
             }
             let addresses = self.addresses[chunk].to_array();
             let mut left = active;

@@ -101,10 +101,7 @@ impl Code {
                             return operation;
                         }
                         Err(Refused) => {
-                            format!(
-                                "the emulator does not run `{}`",
-                                instruction.op.mnemonic(gpu)
-                            )
+                            format!("the emulator does not run `{}`", instruction.text(gpu))
                         }
                     },
                 };

@@ -17,12 +17,17 @@ use crate::isa::Op;
 /// Applies source modifiers: `abs` first, then `neg`.
 #[inline(always)]
 pub(crate) fn modified(o: &Operation, slot: usize, value: U) -> F {
-    let and = if o.abs >> slot & 1 == 1 {
+    with_modifiers(o.abs, o.neg, slot, value)
+}
+
+#[inline(always)]
+fn with_modifiers(abs: u8, neg: u8, slot: usize, value: U) -> F {
+    let and = if abs >> slot & 1 == 1 {
         0x7fff_ffff
     } else {
         !0
     };
-    let xor = u32::from(o.neg >> slot & 1) << 31;
+    let xor = u32::from(neg >> slot & 1) << 31;
     F::from_bits((value & U::splat(and)) ^ U::splat(xor))
 }
 
@@ -79,34 +84,12 @@ impl Binder {
         self.bind(
             #[inline(always)]
             move |w, _, o| {
-                let sources: [Fetched; N] = std::array::from_fn(|i| w.fetch(i as u16, &o.src[i]));
-                if !w.mode.plain32() {
-                    evaluate_lanes(w, o, sources, !0);
-                    return Flow::Next;
+                let mut sources = [Fetched::default(); N];
+                for (slot, source) in sources.iter_mut().enumerate() {
+                    *source = w.fetch(slot as u16, &o.src[slot]);
                 }
-                let result: [F; CHUNKS] = chunks(|c| {
-                    f(std::array::from_fn(|i| {
-                        modified(o, i, w.chunk(sources[i], c))
-                    }))
-                });
-                let unusual = result
-                    .iter()
-                    .map(|r| r.is_nan())
-                    .reduce(|a, b| a | b)
-                    .is_some_and(|m| m.any());
-                if unusual {
-                    // Source registers may be the result's: those lanes are computed first, from sources
-                    // that are still whole, and the rest is written over them afterwards.
-                    let nan = super::lanes::mask64(|c| result[c].is_nan());
-                    let computed = lane_values(w, o, &sources, nan);
-                    let mut merged = super::wave::Lanes(result.map(|r| clamped(o, r).to_bits()));
-                    for (lane, value) in computed {
-                        merged.as_mut_array()[lane] = value;
-                    }
-                    w.commit(o.dst, merged.0);
-                } else {
-                    w.commit(o.dst, result.map(|r| clamped(o, r).to_bits()));
-                }
+                let result = arithmetic_results(w, o, sources, o.abs, o.neg, f);
+                w.commit(o.dst, result);
                 Flow::Next
             },
         )
@@ -132,40 +115,67 @@ impl Binder {
     }
 }
 
-/// Values of the lanes in `mask`, by the slow path.
-#[cold]
-fn lane_values<const N: usize>(
+/// The results of an arithmetic operation of fetched sources with their modifiers.
+#[inline(always)]
+pub(crate) fn arithmetic_results<const N: usize, G: Fn([F; N]) -> F>(
     w: &Wave,
     o: &Operation,
-    sources: &[Fetched; N],
-    mask: u64,
-) -> Vec<(usize, u32)> {
-    let settings = Single::settings(w.mode);
-    let what = Arithmetic::from_detail(o.detail);
-    (0..LANES)
-        .filter(|lane| mask >> lane & 1 == 1)
-        .map(|lane| {
-            let mut bits = [0; 3];
-            for (i, source) in sources.iter().enumerate() {
-                let value = w.chunk(*source, lane / 16)[lane % 16];
-                bits[i] = u64::from(modified_lane(o, i, value));
+    sources: [Fetched; N],
+    abs: u8,
+    neg: u8,
+    f: G,
+) -> [U; CHUNKS] {
+    let fast = if abs | neg == 0 {
+        chunks(|c| f(sources.map(|source| F::from_bits(w.chunk(source, c)))))
+    } else {
+        chunks(|c| {
+            let mut values = [F::splat(0.0); N];
+            for (slot, value) in values.iter_mut().enumerate() {
+                *value = with_modifiers(abs, neg, slot, w.chunk(sources[slot], c));
             }
-            let result = evaluate::<Single>(what, bits, settings);
-            (
-                lane,
-                modify_result::<Single>(result, o.omod, o.clamp, settings) as u32,
-            )
+            f(values)
         })
-        .collect()
+    };
+    let nan = fast.map(|r| r.is_nan());
+    let none = !(nan[0] | nan[1] | nan[2] | nan[3]).any();
+    if w.mode.plain32() && none {
+        return fast.map(|r| clamped(o, r).to_bits());
+    }
+    let lanes = if w.mode.plain32() {
+        super::lanes::mask64(|c| nan[c])
+    } else {
+        !0
+    };
+    let fast = fast.map(|r| clamped(o, r).to_bits());
+    slow_results(w, o, &sources, abs, neg, lanes & w.exec, fast)
 }
 
+/// Replaces the results of some lanes by what the slow path computes.
 #[cold]
-fn evaluate_lanes<const N: usize>(w: &mut Wave, o: &Operation, sources: [Fetched; N], mask: u64) {
-    let mut result = super::wave::Lanes::splat(0);
-    for (lane, value) in lane_values(w, o, &sources, mask & w.exec) {
-        result.as_mut_array()[lane] = value;
+#[inline(never)]
+fn slow_results(
+    w: &Wave,
+    o: &Operation,
+    sources: &[Fetched],
+    abs: u8,
+    neg: u8,
+    lanes: u64,
+    results: [U; CHUNKS],
+) -> [U; CHUNKS] {
+    let settings = Single::settings(w.mode);
+    let what = Arithmetic::from_detail(o.detail);
+    let mut results = super::wave::Lanes(results);
+    for lane in (0..LANES).filter(|lane| lanes >> lane & 1 == 1) {
+        let mut bits = [0; 3];
+        for (slot, source) in sources.iter().enumerate() {
+            let value = with_modifiers(abs, neg, slot, w.chunk(*source, lane / 16));
+            bits[slot] = u64::from(value.to_bits()[lane % 16]);
+        }
+        let value = evaluate::<Single>(what, bits, settings);
+        let value = modify_result::<Single>(value, o.omod, o.clamp, settings);
+        results.as_mut_array()[lane] = value as u32;
     }
-    w.commit(o.dst, result.0);
+    results.0
 }
 
 /// Flushes denormals to a zero of their sign, as the transcendental unit does.
@@ -225,9 +235,10 @@ fn arithmetic(b: Binder, op: Op) -> Option<(Handler, Arithmetic)> {
             b.bind(
                 #[inline(always)]
                 |w, _, o| {
-                    let sources: [Fetched; 3] =
-                        std::array::from_fn(|i| w.fetch(i as u16, &o.src[i]));
-                    evaluate_lanes(w, o, sources, !0);
+                    let sources = [0, 1, 2].map(|slot| w.fetch(slot, &o.src[usize::from(slot)]));
+                    let none = [U::splat(0); CHUNKS];
+                    let result = slow_results(w, o, &sources, o.abs, o.neg, w.exec, none);
+                    w.commit(o.dst, result);
                     Flow::Next
                 },
             ),

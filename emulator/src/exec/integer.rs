@@ -331,7 +331,27 @@ fn wide(b: Binder, op: Op) -> Option<Handler> {
             b.ud_d(|x, y| (y.cast::<i64>() >> (x & k(63)).cast::<i64>()).cast::<u64>())
         }
         // The hardware shifts by at most 4 (three bits, values above 4 are reserved).
-        Op::v_lshl_add_u64 => b.dud_d(|x, y, z| (x << (y & k(7)).cast::<u64>()) + z),
+        // In halves of 32 bits with a carry: the emulator's vectors are twice as long so.
+        Op::v_lshl_add_u64 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let x = w.fetch64(0, &o.src[0]);
+                let y = w.fetch(1, &o.src[1]);
+                let z = w.fetch64(2, &o.src[2]);
+                let sums = chunks(|c| {
+                    let shift = w.chunk(y, c) & k(7);
+                    let (low, high) = (w.chunk(x[0], c), w.chunk(x[1], c));
+                    let shifted_high = (high << shift) | ((low >> k(1)) >> (k(31) - shift));
+                    let shifted_low = low << shift;
+                    let low = shifted_low + w.chunk(z[0], c);
+                    let carry = low.simd_lt(shifted_low).select(k(1), k(0));
+                    (low, shifted_high + w.chunk(z[1], c) + carry)
+                });
+                w.commit(o.dst, sums.map(|s| s.0));
+                w.commit(o.dst + 1, sums.map(|s| s.1));
+                Flow::Next
+            },
+        ),
         Op::v_mad_u64_u32 => b.uud_d_carry(|x, y, z| {
             let product = x.cast::<u64>() * y.cast::<u64>();
             let sum = product + z;

@@ -110,21 +110,6 @@ impl Binder {
         )
     }
 
-    /// 64 bits of sources of 64, 32 and 64 bits.
-    pub(crate) fn dud_d<F: Fn(D, U, D) -> D + Copy + 'static>(self, f: F) -> Handler {
-        self.bind(
-            #[inline(always)]
-            move |w, _, o| {
-                let a = w.fetch64(0, &o.src[0]);
-                let b = w.fetch(1, &o.src[1]);
-                let s = w.fetch64(2, &o.src[2]);
-                let result = chunks(|c| f(w.chunk64(a, c), w.chunk(b, c), w.chunk64(s, c)));
-                w.commit64(o.dst, result);
-                Flow::Next
-            },
-        )
-    }
-
     /// Two sources of 32 bits added to or put into 64 bits, with a carry out of bit 63.
     pub(crate) fn uud_d_carry<F: Fn(U, U, D) -> (D, M) + Copy + 'static>(self, f: F) -> Handler {
         self.bind(

@@ -35,9 +35,12 @@ trait Element: 'static {
 /// Type of C's and D's elements, 32 bits.
 trait Sum: 'static {
     type Vector: Copy;
+    type Scalar: Copy + Default;
+    const ZERO: Self::Vector;
     fn from_bits(bits: U) -> Self::Vector;
     fn to_bits(value: Self::Vector) -> U;
-    fn lane(value: Self::Vector, lane: usize) -> Self::Vector;
+    fn to_array(value: Self::Vector) -> [Self::Scalar; 16];
+    fn splat(value: Self::Scalar) -> Self::Vector;
     fn multiply_add(a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Self::Vector;
 }
 
@@ -46,6 +49,8 @@ struct SumI32;
 
 impl Sum for SumF32 {
     type Vector = F;
+    type Scalar = f32;
+    const ZERO: F = F::splat(0.0);
     #[inline(always)]
     fn from_bits(bits: U) -> F {
         F::from_bits(bits)
@@ -55,8 +60,12 @@ impl Sum for SumF32 {
         value.to_bits()
     }
     #[inline(always)]
-    fn lane(value: F, lane: usize) -> F {
-        F::splat(value[lane])
+    fn to_array(value: F) -> [f32; 16] {
+        value.to_array()
+    }
+    #[inline(always)]
+    fn splat(value: f32) -> F {
+        F::splat(value)
     }
     #[inline(always)]
     fn multiply_add(a: F, b: F, c: F) -> F {
@@ -66,6 +75,8 @@ impl Sum for SumF32 {
 
 impl Sum for SumI32 {
     type Vector = I;
+    type Scalar = i32;
+    const ZERO: I = I::splat(0);
     #[inline(always)]
     fn from_bits(bits: U) -> I {
         bits.cast::<i32>()
@@ -75,8 +86,12 @@ impl Sum for SumI32 {
         value.cast::<u32>()
     }
     #[inline(always)]
-    fn lane(value: I, lane: usize) -> I {
-        I::splat(value[lane])
+    fn to_array(value: I) -> [i32; 16] {
+        value.to_array()
+    }
+    #[inline(always)]
+    fn splat(value: i32) -> I {
+        I::splat(value)
     }
     #[inline(always)]
     fn multiply_add(a: I, b: I, c: I) -> I {
@@ -198,7 +213,11 @@ fn safe_c(w: &mut Wave, o: &Operation, registers: u16) -> Option<Operation> {
 /// The registers of A or B, copied: D may be written over them.
 #[inline(always)]
 fn operand<const R: usize>(w: &Wave, register: u16) -> [Lanes; R] {
-    std::array::from_fn(|index| *w.lanes(register + index as u16))
+    let mut registers = [Lanes::splat(0); R];
+    for (index, lanes) in registers.iter_mut().enumerate() {
+        *lanes = *w.lanes(register + index as u16);
+    }
+    registers
 }
 
 #[inline(always)]
@@ -256,20 +275,26 @@ where
         // 2^cbsz blocks read A of the one that abid names.
         let a_block = (block >> cbsz << cbsz) + usize::from(abid);
         let a_block = if cbsz == 0 { block } else { a_block % BLOCKS };
-        let b_rows: [[<T::Sum as Sum>::Vector; 2]; K] = std::array::from_fn(|k| {
-            std::array::from_fn(|part| element(&b, block, k, part.min(width - 1)))
-        });
-        let a_columns: [[<T::Sum as Sum>::Vector; 2]; K] = std::array::from_fn(|k| {
-            std::array::from_fn(|part| element(&a, a_block, k, part.min(width - 1)))
-        });
+        // Rows of B as vectors, columns of A as numbers to spread over a row.
+        let mut b_rows = [[T::Sum::ZERO; 2]; K];
+        let mut a_columns = [[Default::default(); 32]; K];
+        for k in 0..K {
+            for part in 0..width {
+                b_rows[k][part] = element(&b, block, k, part);
+                let column = T::Sum::to_array(element(&a, a_block, k, part));
+                a_columns[k][16 * part..16 * (part + 1)].copy_from_slice(&column);
+            }
+        }
         for register in 0..registers {
             let index = block * registers + register;
-            let mut sums: [<T::Sum as Sum>::Vector; CHUNKS] =
-                std::array::from_fn(|chunk| T::Sum::from_bits(c_bits(w, o, index, chunk)));
+            let mut sums = [T::Sum::ZERO; CHUNKS];
+            for (chunk, sum) in sums.iter_mut().enumerate() {
+                *sum = T::Sum::from_bits(c_bits(w, o, index, chunk));
+            }
             for k in 0..K {
                 for (chunk, sum) in sums.iter_mut().enumerate() {
                     let row = 4 * (64 / M) * (register / 4) + 4 * (chunk / width) + register % 4;
-                    let a = T::Sum::lane(a_columns[k][row / 16], row % 16);
+                    let a = T::Sum::splat(a_columns[k][row]);
                     *sum = T::Sum::multiply_add(a, b_rows[k][chunk % width], *sum);
                 }
             }

@@ -3,7 +3,7 @@
 
 use std::simd::prelude::*;
 
-use rustc_apfloat::ieee::{Half, Single};
+use rustc_apfloat::ieee::Half;
 
 use super::{
     Wave,
@@ -96,35 +96,19 @@ impl Binder {
         self.bind(
             #[inline(always)]
             move |w, _, o| {
-                let s: [[Fetched; 2]; N] = std::array::from_fn(|i| w.fetch64(i as u16, &o.src[i]));
-                let part = #[inline(always)]
-                |w: &Wave, select: u8, neg: u8| -> [U; CHUNKS] {
-                    let source = #[inline(always)]
-                    |i: usize, c: usize| {
-                        let bits = w.chunk(s[i][usize::from(select >> i & 1)], c);
-                        F::from_bits(bits ^ U::splat(u32::from(neg >> i & 1) << 31))
-                    };
-                    let fast: [F; CHUNKS] = chunks(|c| f(std::array::from_fn(|i| source(i, c))));
-                    let nan = fast.iter().any(|r| r.is_nan().any());
-                    if w.mode.plain32() && !nan {
-                        return fast.map(|r| float32::clamped(o, r).to_bits());
+                let mut pairs = [[Fetched::default(); 2]; N];
+                for (slot, pair) in pairs.iter_mut().enumerate() {
+                    *pair = w.fetch64(slot as u16, &o.src[slot]);
+                }
+                let picked = |select: u8| {
+                    let mut sources = [Fetched::default(); N];
+                    for (slot, source) in sources.iter_mut().enumerate() {
+                        *source = pairs[slot][usize::from(select >> slot & 1)];
                     }
-                    let settings = Single::settings(w.mode);
-                    let what = Arithmetic::from_detail(o.detail);
-                    chunks(|c| {
-                        U::from_array(std::array::from_fn(|lane| {
-                            let mut bits = [0; 3];
-                            for i in 0..N {
-                                bits[i] = u64::from(source(i, c).to_bits()[lane]);
-                            }
-                            let value = evaluate::<Single>(what, bits, settings);
-                            super::float::modify_result::<Single>(value, 0, o.clamp, settings)
-                                as u32
-                        }))
-                    })
+                    sources
                 };
-                let low = part(w, o.op_sel, o.neg);
-                let high = part(w, o.op_sel_hi, o.neg_hi);
+                let low = float32::arithmetic_results(w, o, picked(o.op_sel), 0, o.neg, f);
+                let high = float32::arithmetic_results(w, o, picked(o.op_sel_hi), 0, o.neg_hi, f);
                 w.commit(o.dst, low);
                 w.commit(o.dst + 1, high);
                 Flow::Next

@@ -126,7 +126,7 @@ impl Mode {
 ///
 /// A scalar stands in the first chunk of a temporary register and `mask` keeps the reader there,
 /// so that one loop serves both.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(crate) struct Fetched {
     register: u16,
     mask: u8,
