@@ -3,7 +3,7 @@
 //! Global memory and LDS both come here with host addresses. The range of all active lanes is checked
 //! once; then chunks of 16 lanes with consecutive or equal addresses move as host vectors.
 
-use std::simd::prelude::*;
+use std::simd::{prelude::*, simd_swizzle};
 
 use super::{
     Context, FaultKind, Wave,
@@ -77,33 +77,24 @@ impl Access {
             }
             if active == 0xffff {
                 let first = self.addresses[chunk][0];
-                let data: [[u32; N]; 16] = match self.pattern(chunk, 4 * N as u64) {
+                if N == 1 && matches!(self.pattern(chunk, 4), Pattern::Consecutive) {
                     // SAFETY: all sixteen lanes are active, so that their bytes were checked.
-                    Pattern::Consecutive => unsafe { read(first) },
-                    Pattern::Uniform => {
-                        // SAFETY: the lanes are active, so that their bytes were checked.
-                        let data: [u32; N] = unsafe { read(first) };
-                        for (part, value) in data.into_iter().enumerate() {
-                            w.lanes_mut(register + part as u16).0[chunk] = U::splat(value);
-                        }
-                        continue;
+                    w.lanes_mut(register).0[chunk] = U::from_array(unsafe { read(first) });
+                    continue;
+                }
+                if matches!(self.pattern(chunk, 4 * N as u64), Pattern::Uniform) {
+                    // SAFETY: the lanes are active, so that their bytes were checked.
+                    let data: [u32; N] = unsafe { read(first) };
+                    for (part, value) in data.into_iter().enumerate() {
+                        w.lanes_mut(register + part as u16).0[chunk] = U::splat(value);
                     }
-                    Pattern::Scattered => {
-                        let addresses = self.addresses[chunk].to_array();
-                        let mut data = [[0; N]; 16];
-                        for (lane, address) in data.iter_mut().zip(addresses) {
-                            // SAFETY: the lane is active, so that its bytes were checked.
-                            *lane = unsafe { read(address) };
-                        }
-                        data
-                    }
-                };
-                for part in 0..N {
-                    let mut lanes = [0; 16];
-                    for lane in 0..16 {
-                        lanes[lane] = data[lane][part];
-                    }
-                    w.lanes_mut(register + part as u16).0[chunk] = U::from_array(lanes);
+                    continue;
+                }
+                let addresses = self.addresses[chunk].to_array();
+                // SAFETY: all sixteen lanes are active, so that their bytes were checked.
+                let parts: [U; N] = unsafe { transposed(addresses) };
+                for (part, lanes) in parts.into_iter().enumerate() {
+                    w.lanes_mut(register + part as u16).0[chunk] = lanes;
                 }
                 continue;
             }
@@ -191,6 +182,74 @@ impl Flattened for [D; CHUNKS] {
         // SAFETY: four vectors of sixteen lanes, without padding, are 64 lanes side by side.
         unsafe { &*(&raw const *self).cast() }
     }
+}
+
+/// `N` dwords at each of sixteen addresses, turned so that each dword's lanes are side by side.
+///
+/// # Safety
+/// As [`read`], for each address.
+#[inline(always)]
+unsafe fn transposed<const N: usize>(addresses: [u64; 16]) -> [U; N] {
+    let mut parts = [U::splat(0); N];
+    match N {
+        2 => {
+            // SAFETY: the caller's promise.
+            let pairs = D::from_array(addresses.map(|address| unsafe { read::<u64>(address) }));
+            parts[0] = pairs.cast();
+            parts[1] = (pairs >> D::splat(32)).cast();
+        }
+        4 => {
+            // SAFETY: the caller's promise.
+            let row = |lane: usize| u32x4::from_array(unsafe { read(addresses[lane]) });
+            // Row `i` of each four, in the four quarters of a vector; then a 4×4 turn in each quarter.
+            let quarters = |i: usize| -> U {
+                let low: u32x8 = simd_swizzle!(row(i), row(i + 4), [0, 1, 2, 3, 4, 5, 6, 7]);
+                let high: u32x8 = simd_swizzle!(row(i + 8), row(i + 12), [0, 1, 2, 3, 4, 5, 6, 7]);
+                simd_swizzle!(
+                    low,
+                    high,
+                    [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]
+                )
+            };
+            let [a, b, c, d] = [quarters(0), quarters(1), quarters(2), quarters(3)];
+            let (ac, bd) = (interleaved_low(a, c), interleaved_low(b, d));
+            parts[0] = interleaved_low(ac, bd);
+            parts[1] = interleaved_high(ac, bd);
+            let (ac, bd) = (interleaved_high(a, c), interleaved_high(b, d));
+            parts[2] = interleaved_low(ac, bd);
+            parts[3] = interleaved_high(ac, bd);
+        }
+        _ => {
+            for (lane, address) in addresses.into_iter().enumerate() {
+                // SAFETY: the caller's promise.
+                let data: [u32; N] = unsafe { read(address) };
+                for (part, value) in data.into_iter().enumerate() {
+                    parts[part][lane] = value;
+                }
+            }
+        }
+    }
+    parts
+}
+
+/// The lower halves of each quarter, taken in turns.
+#[inline(always)]
+fn interleaved_low(a: U, b: U) -> U {
+    simd_swizzle!(
+        a,
+        b,
+        [0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29]
+    )
+}
+
+/// The upper halves of each quarter, taken in turns.
+#[inline(always)]
+fn interleaved_high(a: U, b: U) -> U {
+    simd_swizzle!(
+        a,
+        b,
+        [2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31]
+    )
 }
 
 /// Reads a value of integers.
