@@ -344,8 +344,11 @@ fn row_fields(row: &Row) -> String {
                     .collect();
                 let second = kinds.get(1).unwrap_or(&"Ignored");
                 fields.push(format!("sdwa: Some([{}, {second}])", kinds[0]));
-                if v.ends_with('o') {
+                if v.contains('o') {
                     flags.push("OMOD_IN_SDWA");
+                }
+                if v.contains('w') {
+                    flags.push("WHOLE_IN_SDWA");
                 }
             }
             ("k", v) => fields.push(format!("k: {v}")),

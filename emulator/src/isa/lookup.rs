@@ -111,16 +111,15 @@ impl Op {
         &ROWS[usize::from(BY_OP[self as usize])]
     }
 
-    /// The row of the operation in an encoding, or else its first.
-    pub(super) fn row_in(self, encoding: Encoding) -> &'static Row {
-        let first = usize::from(BY_OP[self as usize]);
-        let mut rows = ROWS[first..].iter();
-        let fits = |row: &&Row| row.op == self && row.encoding == encoding;
-        match self {
-            // The only operation that has a short form on some GPUs and a long one of its own on others.
-            Op::v_mul_legacy_f32 => rows.find(fits).unwrap_or_else(|| self.row()),
-            _ => self.row(),
+    /// The row of the operation on a GPU that has it, or else its first.
+    pub(super) fn row_on(self, gpu: Gpu) -> &'static Row {
+        let has = |row: &&Row| row.op == self && row.opcodes[gpu as usize] != ABSENT;
+        let first = self.row();
+        if has(&first) {
+            return first;
         }
+        // Few operations have a second row: they moved to another encoding or changed otherwise.
+        ROWS.iter().find(has).unwrap_or(first)
     }
 
     /// AMD's mnemonic, without the `_e32`, `_e64`, `_sdwa` and `_dpp` endings.

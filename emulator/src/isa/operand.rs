@@ -66,7 +66,8 @@ impl Slot {
     }
 
     fn check_tuple(self, gpu: Gpu, register: u32) -> Result<(), Refused> {
-        if self.bits > 32 && register % 2 != 0 && gpu != Gpu::Gfx908 {
+        let aligned = gpu != Gpu::Gfx908 && self.class != Class::Odd;
+        if self.bits > 32 && register % 2 != 0 && aligned {
             return Err(Refused::Misaligned { register });
         }
         Ok(())
@@ -137,12 +138,12 @@ impl Slot {
     pub(super) fn vector(self, gpu: Gpu, code: u32) -> Result<Operand, Refused> {
         let refused = Err(Refused::Operand { code });
         match (self.class, code) {
-            (Class::Any | Class::Vgpr, VGPRS..) => self.vgpr(gpu, code - VGPRS),
+            (Class::Any | Class::Vgpr | Class::Lds, VGPRS..) => self.vgpr(gpu, code - VGPRS),
             (Class::Agpr, VGPRS..) => self.agpr(gpu, code - VGPRS),
-            (Class::Any | Class::Vgpr, LDS_DIRECT) if self.bits <= 32 => {
+            (Class::Any | Class::Lds, LDS_DIRECT) if self.bits <= 32 => {
                 Ok(self.holding(Source::LdsDirect))
             }
-            (Class::Vgpr | Class::Agpr, _) => refused,
+            (Class::Vgpr | Class::Lds | Class::Agpr, _) => refused,
             (_, VGPRS..) => refused,
             _ => self.scalar(code),
         }

@@ -72,6 +72,10 @@ pub(super) enum Class {
     Any,
     /// Vector registers only.
     Vgpr,
+    /// Vector registers and LDS as a direct source.
+    Lds,
+    /// As any, and tuples may start at odd registers.
+    Odd,
     /// Accumulator registers only.
     Agpr,
     /// Scalar registers only.
@@ -189,6 +193,8 @@ pub(super) mod flag {
     pub(in super::super) const CACHE: u32 = 1 << 18;
     /// Cache control without cache bits.
     pub(in super::super) const CACHE_BARE: u32 = 1 << 19;
+    /// SDWA writes the whole destination.
+    pub(in super::super) const WHOLE_IN_SDWA: u32 = 1 << 21;
     /// SDWA has the output multiplier.
     pub(in super::super) const OMOD_IN_SDWA: u32 = 1 << 20;
 }

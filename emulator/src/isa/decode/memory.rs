@@ -3,7 +3,7 @@
 use ferrowave_code_object::Gpu;
 
 use super::super::instruction::{Format, Instruction, Operand};
-use super::super::operand::Refused;
+use super::super::operand::{EXEC, Refused};
 use super::super::row::{Encoding, Field, Slot, flag};
 use super::super::tables::{
     DS_ACC, DS_ADDR, DS_DATA0, DS_DATA1, DS_GDS, DS_OFFSET0, DS_OFFSET1, DS_VDST, FLAT_ACC,
@@ -69,7 +69,13 @@ impl Decoder<'_> {
                 self.reserved(field.mask())?;
             }
         }
-        i.src[0] = self.data(row.src[0], self.field(DS_ADDR), false)?;
+        // What the global wave sync takes is data, though it is in the address' place.
+        let address_acc = acc && row.has(flag::GDS_ALWAYS);
+        let address_is_data = row.has(flag::GDS_ALWAYS) && row.src[0].exists();
+        if !row.dst.exists() && !row.src[1].exists() && !address_is_data {
+            self.reserved(DS_ACC.mask())?;
+        }
+        i.src[0] = self.data(row.src[0], self.field(DS_ADDR), address_acc)?;
         i.src[1] = self.data(row.src[1], self.field(DS_DATA0), acc)?;
         i.src[2] = self.data(row.src[2], self.field(DS_DATA1), acc)?;
         i.dst = self.data(row.dst, self.field(DS_VDST), acc)?;
@@ -168,6 +174,9 @@ impl Decoder<'_> {
             _ => {}
         }
         if !off && encoding != Encoding::Flat {
+            if saddr >= EXEC && encoding == Encoding::Global && !no_data && !to_lds {
+                return Err(Refused::Operand { code: saddr });
+            }
             i.src[2] = row.src[2].sgpr(saddr)?;
         }
         Ok(to_lds)
@@ -227,14 +236,7 @@ impl Decoder<'_> {
         )?;
         i.memory.nt = false;
         if self.row.has(flag::CACHE_BARE) {
-            self.reserved(
-                MUBUF_SC0.mask()
-                    | if self.gpu == Gpu::Gfx908 {
-                        0
-                    } else {
-                        MUBUF_SC1.mask()
-                    },
-            )?;
+            self.reserved(MUBUF_SC0.mask() | MUBUF_SC1.mask())?;
         }
         if !self.is_gfx942_or_later() {
             i.memory.sc0 = false;

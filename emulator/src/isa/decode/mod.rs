@@ -143,7 +143,7 @@ impl Decoder<'_> {
 
     /// A scalar source that may be a literal.
     fn scalar_source(&mut self, slot: Slot, code: u32) -> Result<Operand, Refused> {
-        if code == LITERAL {
+        if code == LITERAL && slot.takes_literal() {
             return Ok(slot.holding(Source::Literal(self.literal()?)));
         }
         slot.scalar(code)

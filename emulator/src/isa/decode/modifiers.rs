@@ -73,8 +73,15 @@ impl Decoder<'_> {
             };
         } else {
             sdwa.dst_sel = self.selector(SDWA_DST_SEL)?;
+            let whole = self.row.has(flag::WHOLE_IN_SDWA);
+            if whole && sdwa.dst_sel != SdwaSelect::Dword {
+                return Err(Refused::Operand {
+                    code: sdwa.dst_sel as u32,
+                });
+            }
             sdwa.dst_unused = match self.field(SDWA_DST_UNUSED) {
                 0 => SdwaUnused::Pad,
+                _ if whole => SdwaUnused::Pad,
                 1 => SdwaUnused::Sext,
                 2 => SdwaUnused::Preserve,
                 _ => return self.reserved(SDWA_DST_UNUSED.mask()),

@@ -21,7 +21,7 @@ const SCALE: Slot = Slot::new(32, DataType::B);
 impl Slot {
     /// Whether a literal may stand here: in anything that a scalar register may stand in.
     pub(super) fn takes_literal(self) -> bool {
-        !matches!(self.class, Class::Vgpr | Class::Agpr | Class::Sgpr)
+        matches!(self.class, Class::Any | Class::Scalar | Class::Lane)
     }
 }
 
@@ -97,14 +97,7 @@ impl Decoder<'_> {
         let vdst = self.field(VOP3_VDST);
         if !row.dst.exists() {
             // v_nop and v_clrexcp.
-            let fields = [
-                VOP3_VDST,
-                VOP3_ABS,
-                VOP3_NEG,
-                VOP3_OMOD,
-                VOP3_OP_SEL,
-                VOP3_CLAMP,
-            ];
+            let fields = [VOP3_VDST, VOP3_ABS, VOP3_NEG, VOP3_OMOD, VOP3_CLAMP];
             self.reserved(fields.iter().map(|field| field.mask()).sum())?;
             return Ok(i);
         }
@@ -142,7 +135,7 @@ impl Decoder<'_> {
             VOP3_OP_SEL.of(self.bits) as u8,
         );
         if row.has(flag::BITOP3) {
-            m.bitop3 = neg & 0b111 | omod << 3 | abs << 5;
+            m.bitop3 = neg | abs << 3 | omod << 6;
         } else {
             let unknown = 0b111 & !(row.mods | row.mods_ignored);
             let in_place = |field: Field, bits: u8| u64::from(bits) << field.low;
@@ -185,8 +178,9 @@ impl Decoder<'_> {
     fn vop3p(&mut self) -> Result<Instruction, Refused> {
         let row = self.row;
         let mut i = self.blank(Format::Vop3p);
-        if row.dst.exists() {
-            i.dst = row.dst.vgpr(self.gpu, self.field(VOP3P_VDST))?;
+        match row.dst.exists() {
+            true => i.dst = row.dst.vgpr(self.gpu, self.field(VOP3P_VDST))?,
+            false => self.reserved(VOP3P_VDST.mask() | VOP3P_CLAMP.mask())?,
         }
         for (n, field) in [VOP3P_SRC0, VOP3P_SRC1, VOP3P_SRC2].into_iter().enumerate() {
             if row.src[n].exists() {
@@ -203,8 +197,11 @@ impl Decoder<'_> {
         let unknown = u64::from(0b111 & !sources);
         self.reserved(unknown << VOP3P_NEG.low | unknown << VOP3P_NEG_HI.low)?;
         let m = &mut i.modifiers;
-        m.neg = VOP3P_NEG.of(self.bits) as u8;
-        m.neg_hi = VOP3P_NEG_HI.of(self.bits) as u8;
+        // The scales of v_mfma_ld_scale have no sign to change.
+        if row.dst.exists() {
+            m.neg = VOP3P_NEG.of(self.bits) as u8;
+            m.neg_hi = VOP3P_NEG_HI.of(self.bits) as u8;
+        }
         if row.has(flag::MIX) {
             m.abs = std::mem::take(&mut m.neg_hi);
         }
@@ -300,8 +297,8 @@ impl Decoder<'_> {
         i.modifiers.op_sel = VOP3P_OP_SEL.of(scales) as u8 & 0b11;
         i.modifiers.op_sel_hi = VOP3P_OP_SEL_HI.of(scales) as u8;
         i.matrix.scale = [
-            self.long_source(SCALE, VOP3P_SRC0.of(scales))?,
-            self.long_source(SCALE, VOP3P_SRC1.of(scales))?,
+            self.register(SCALE, VOP3P_SRC0.of(scales), false)?,
+            self.register(SCALE, VOP3P_SRC1.of(scales), false)?,
         ];
         self.bits = product & !MAI_ABID.mask();
         self.used = 4;

@@ -10,7 +10,7 @@ use std::fmt;
 use ferrowave_code_object::Gpu;
 
 use super::instruction::{Extension, Format, Instruction};
-use super::row::{Encoding, Row, flag};
+use super::row::{Row, flag};
 
 /// Displays an instruction as `llvm-objdump` does, without its address and words.
 #[derive(Clone, Copy, Debug)]
@@ -45,22 +45,12 @@ impl Instruction {
             _ => "",
         }
     }
-
-    /// The row that this instruction was decoded by, as far as its text goes.
-    fn text_row(&self) -> &'static Row {
-        self.op.row_in(match self.format {
-            Format::Vop1 => Encoding::Vop1,
-            Format::Vop2 => Encoding::Vop2,
-            Format::Vopc => Encoding::Vopc,
-            _ => Encoding::Vop3,
-        })
-    }
 }
 
 impl fmt::Display for Text<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let i = self.instruction;
-        let row = i.text_row();
+        let row = i.op.row_on(self.gpu);
         write!(f, "{}{}", i.op.mnemonic(self.gpu), i.suffix(row))?;
         let mut out = Writer {
             f,
@@ -117,12 +107,13 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// `name:[0,1,…]` of the lowest `count` bits of `mask`.
-    fn bits(&mut self, name: &str, mask: u8, positions: &[u8]) -> fmt::Result {
+    /// `name:[0,1,…]`: the bits of `mask` at the places that are set in `places`.
+    fn bits(&mut self, name: &str, mask: u8, places: u8) -> fmt::Result {
         write!(self.f, " {name}:[")?;
-        for (n, position) in positions.iter().enumerate() {
-            let comma = if n == 0 { "" } else { "," };
-            write!(self.f, "{comma}{}", mask >> position & 1)?;
+        let mut comma = "";
+        for place in (0..8).filter(|place| places >> place & 1 != 0) {
+            write!(self.f, "{comma}{}", mask >> place & 1)?;
+            comma = ",";
         }
         self.f.write_str("]")
     }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::super::instruction::{DataType, Operand, Source};
 use super::super::operand::{EXEC, FLAT_SCRATCH, M0, TTMP, VCC, XNACK_MASK};
-use super::super::row::flag;
+use super::super::row::{Row, flag};
 use super::Writer;
 
 /// Codes 235 to 239.
@@ -94,10 +94,10 @@ impl Writer<'_, '_> {
 
     /// A literal. One that an inline constant could express is marked, so that assembling gives a literal again.
     fn literal(&mut self, value: u32, operand: &Operand) -> fmt::Result {
-        let half = operand.bits == 16 || self.row.has(flag::MIX);
-        if operand.has_inline(value, half && self.row.has(flag::MIX)) {
+        if operand.has_inline(value, self.row) {
             return write!(self.f, "lit({value:#x})");
         }
+        let half = operand.bits == 16 && operand.ty != DataType::Bf16 || self.row.has(flag::MIX);
         let shown = if half { value & 0xffff } else { value };
         write!(self.f, "{shown:#x}")
     }
@@ -110,32 +110,24 @@ impl Operand {
     }
 
     /// Whether an inline constant has the bits that this literal stands for.
-    fn has_inline(&self, value: u32, mix: bool) -> bool {
-        let wanted = match (self.ty, self.bits) {
-            _ if mix => u64::from(value & 0xffff),
-            (DataType::F | DataType::Bf16, 16) => u64::from(value & 0xffff),
+    pub(super) fn has_inline(&self, value: u32, row: &Row) -> bool {
+        // The sources of mixed multiply-adds can be f16, and LLVM takes them for it.
+        let mixed = Operand {
+            ty: DataType::F,
+            bits: 16,
+            ..*self
+        };
+        let operand = if row.has(flag::MIX) { mixed } else { *self };
+        let half = operand.bits == 16 && operand.ty == DataType::F;
+        let mask = if half { 0xffff } else { u64::MAX };
+        let wanted = match (operand.ty, operand.bits) {
             (DataType::F, 64) => u64::from(value) << 32,
-            _ => u64::from(value),
+            _ => u64::from(value) & mask,
         };
-        let operand = match mix {
-            true => Operand {
-                ty: DataType::F,
-                bits: 16,
-                ..*self
-            },
-            false => *self,
-        };
-        let half = operand.bits == 16 && matches!(operand.ty, DataType::F | DataType::Bf16);
-        let integers = 128..209;
-        let floats = 240..249;
-        integers.chain(floats).any(|code| {
-            let inline = Operand {
-                source: Source::Inline(code),
-                ..operand
-            };
-            inline
-                .constant()
-                .is_some_and(|bits| wanted == if half { bits & 0xffff } else { bits })
+        (128..209).chain(240..249).any(|code| {
+            let source = Source::Inline(code);
+            let inline = Operand { source, ..operand };
+            inline.constant().is_some_and(|bits| wanted == bits & mask)
         })
     }
 }

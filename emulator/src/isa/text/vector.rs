@@ -3,10 +3,13 @@
 use std::fmt;
 
 use super::super::instruction::{
-    Dpp, Extension, Instruction, Sdwa, SdwaSelect, SdwaUnused, Source,
+    Dpp, Extension, Format, Instruction, Sdwa, SdwaSelect, SdwaUnused, Source,
 };
 use super::super::row::{SdwaModifiers, flag};
 use super::Writer;
+
+/// Bits of `op_sel` that only the lane swaps have; they mean what DPP's bits of these names do.
+const LANE_SWAP_BITS: u8 = 0b11;
 
 impl Writer<'_, '_> {
     /// VOP1, VOP2, VOPC, VOP3.
@@ -35,6 +38,7 @@ impl Writer<'_, '_> {
     fn bitop3(&mut self, i: &Instruction) -> fmt::Result {
         match i.modifiers.bitop3 {
             0 => Ok(()),
+            table @ 1..=10 => write!(self.f, " bitop3:{table}"),
             table => write!(self.f, " bitop3:{table:#x}"),
         }
     }
@@ -46,21 +50,23 @@ impl Writer<'_, '_> {
             return Ok(());
         }
         self.separate()?;
-        if self.row.k == n as u8 && n > 0 {
-            if let Source::Literal(value) = operand.source {
-                return write!(self.f, "{value:#x}");
-            }
+        if let Source::Literal(value) = operand.source
+            && n > 0
+            && usize::from(self.row.k) == n
+        {
+            return write!(self.f, "{value:#x}");
         }
-        if let Extension::Sdwa(sdwa) = i.extension {
-            if n < 2 && sdwa.sext[n] {
-                self.f.write_str("sext(")?;
-                self.bare(operand)?;
-                return self.f.write_str(")");
-            }
+        if let Extension::Sdwa(sdwa) = i.extension
+            && sdwa.sext.get(n) == Some(&true)
+        {
+            self.f.write_str("sext(")?;
+            self.bare(operand)?;
+            return self.f.write_str(")");
         }
         let (neg, abs) = (i.modifiers.neg >> n & 1 != 0, i.modifiers.abs >> n & 1 != 0);
         let number = match operand.source {
-            Source::Literal(_) => true,
+            // LLVM has no constant but an expression where it writes lit().
+            Source::Literal(value) => !operand.has_inline(value, self.row),
             Source::Inline(code) => (128..209).contains(&code) || (240..249).contains(&code),
             _ => false,
         };
@@ -92,16 +98,15 @@ impl Writer<'_, '_> {
         if i.modifiers.op_sel == 0 {
             return Ok(());
         }
-        let positions: &[u8] = match self.row.sources() {
-            1 => &[0, 3],
-            2 => &[0, 1, 3],
-            _ => &[0, 1, 2, 3],
-        };
-        self.bits("op_sel", i.modifiers.op_sel, positions)
+        if self.row.sel == LANE_SWAP_BITS {
+            self.word_if(i.modifiers.op_sel & 0b10 != 0, "bound_ctrl:1")?;
+            return self.word_if(i.modifiers.op_sel & 0b01 != 0, "fi:1");
+        }
+        self.bits("op_sel", i.modifiers.op_sel, self.row.sel)
     }
 
     fn sdwa(&mut self, i: &Instruction, sdwa: &Sdwa) -> fmt::Result {
-        if !matches!(i.format, super::Format::Vopc) {
+        if i.format != Format::Vopc && !self.row.has(flag::WHOLE_IN_SDWA) {
             let unused = match sdwa.dst_unused {
                 SdwaUnused::Pad => "PAD",
                 SdwaUnused::Sext => "SEXT",
@@ -158,21 +163,20 @@ impl Writer<'_, '_> {
                 self.operand(source)?;
             }
         }
-        let positions: Vec<u8> = (0..self.row.sources() as u8).collect();
-        let all = (1 << positions.len()) - 1;
+        let all = (1 << self.row.sources()) - 1;
         if m.op_sel != 0 {
-            self.bits("op_sel", m.op_sel, &positions)?;
+            self.bits("op_sel", m.op_sel, all)?;
         }
         let default = if self.row.has(flag::MIX) { 0 } else { all };
         if m.op_sel_hi != default && !self.row.has(flag::NO_SEL) {
-            self.bits("op_sel_hi", m.op_sel_hi, &positions)?;
+            self.bits("op_sel_hi", m.op_sel_hi, all)?;
         }
         if !self.row.has(flag::MIX) {
             if m.neg != 0 {
-                self.bits("neg_lo", m.neg, &positions)?;
+                self.bits("neg_lo", m.neg, all)?;
             }
             if m.neg_hi != 0 {
-                self.bits("neg_hi", m.neg_hi, &positions)?;
+                self.bits("neg_hi", m.neg_hi, all)?;
             }
         }
         self.word_if(m.clamp, "clamp")
@@ -188,16 +192,16 @@ impl Writer<'_, '_> {
         }
         if i.matrix.scale[0].source != Source::None {
             if i.modifiers.op_sel != 0 {
-                self.bits("op_sel", i.modifiers.op_sel, &[0, 1, 2])?;
+                self.bits("op_sel", i.modifiers.op_sel, 0b111)?;
             }
-            self.bits("op_sel_hi", i.modifiers.op_sel_hi, &[0, 1, 2])?;
+            self.bits("op_sel_hi", i.modifiers.op_sel_hi, 0b111)?;
         }
         self.number_unless_0("cbsz", i.matrix.cbsz)?;
         self.number_unless_0("abid", i.matrix.abid)?;
         match i.matrix.blgp {
             0 => Ok(()),
             neg if self.row.has(flag::NEG) && self.is_gfx942_or_later() => {
-                self.bits("neg", neg, &[0, 1, 2])
+                self.bits("neg", neg, 0b111)
             }
             blgp => self.number_unless_0("blgp", blgp),
         }
