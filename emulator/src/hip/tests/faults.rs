@@ -32,7 +32,7 @@ fn a_fault_is_reported_with_its_place_and_the_next_launch_works() {
     let code = unsafe { hipStreamSynchronize(stream) };
     for text in [
         "kernel `add`",
-        "at `global_store_dword",
+        "at `global_store_dword v0, v1, s[4:5]`",
         "workgroup (1, 0, 0), wave 0",
         "just past the end of the device allocation of 256 bytes",
     ] {

@@ -1,0 +1,131 @@
+//! Where the functions come from.
+
+mod choose;
+mod library;
+mod selector;
+
+use std::{fmt, path::PathBuf, sync::Arc};
+
+use ferrowave_hip_abi::Functions;
+use thiserror::Error;
+
+pub use choose::{Choice, Unusable, choose};
+pub use library::{LIBRARY_NAMES, LIBRARY_VARIABLE};
+pub use selector::{DEVICE_VARIABLE, DeviceSelector, SelectorError};
+
+/// HIP's functions, from wherever. Clones are the same table.
+#[derive(Clone)]
+pub struct Api(Arc<Loaded>);
+
+struct Loaded {
+    functions: Functions,
+    source: Source,
+}
+
+/// Where an [`Api`] comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// A library of this name or path.
+    Library(PathBuf),
+    /// The emulator in this process.
+    Emulator,
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Source::Library(path) => write!(f, "{}", path.display()),
+            Source::Emulator => f.write_str("the built-in emulator"),
+        }
+    }
+}
+
+/// Why no table of functions could be had.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// None of the usual names is a library that can be loaded.
+    #[error(
+        "no HIP library was found ({}); install ROCm 6.0 or later, or name the library in {LIBRARY_VARIABLE}",
+        .tried.join("; ")
+    )]
+    NotFound {
+        /// What the system said to each name.
+        tried: Vec<String>,
+    },
+    /// The library that [`LIBRARY_VARIABLE`] names can't be loaded.
+    #[error("{LIBRARY_VARIABLE} names `{}`, which cannot be loaded: {reason}", .path.display())]
+    Named {
+        /// The variable's text.
+        path: PathBuf,
+        /// What the system said.
+        reason: String,
+    },
+    /// The library lacks a function that this program calls.
+    #[error("`{}` lacks the function {function}; ROCm 6.0 or later has it", .library.display())]
+    MissingFunction {
+        /// The library.
+        library: PathBuf,
+        /// HIP's name of the function.
+        function: &'static str,
+    },
+    /// This program was built without the emulator.
+    #[error("this program was built without the emulator (feature `emulator`)")]
+    NoEmulator,
+}
+
+impl Api {
+    /// A table from elsewhere.
+    ///
+    /// # Safety
+    /// Every function is HIP's of that name, keeps its contract, and stays where it is.
+    pub unsafe fn from_functions(functions: Functions, source: Source) -> Self {
+        Api(Arc::new(Loaded { functions, source }))
+    }
+
+    /// The HIP library: the one that [`LIBRARY_VARIABLE`] names, or else the first of [`LIBRARY_NAMES`] that there is.
+    ///
+    /// # Errors
+    /// [`LoadError::NotFound`], [`LoadError::Named`] or [`LoadError::MissingFunction`].
+    pub fn library() -> Result<Self, LoadError> {
+        library::load()
+    }
+
+    /// The emulator in this process. Its devices are added by [`Device`](super::Device).
+    ///
+    /// # Errors
+    /// [`LoadError::NoEmulator`].
+    pub fn emulator() -> Result<Self, LoadError> {
+        #[cfg(feature = "emulator")]
+        {
+            // SAFETY: the emulator keeps HIP's contract, and its functions are part of this program.
+            Ok(unsafe {
+                Self::from_functions(ferrowave_emulator::hip::FUNCTIONS, Source::Emulator)
+            })
+        }
+        #[cfg(not(feature = "emulator"))]
+        Err(LoadError::NoEmulator)
+    }
+
+    /// The functions, for what the layers above don't offer.
+    pub fn functions(&self) -> &Functions {
+        &self.0.functions
+    }
+
+    /// Where they come from.
+    pub fn source(&self) -> &Source {
+        &self.0.source
+    }
+
+    /// Whether an emulator is behind them, in this process or as a library: then times are the emulator's own, and say
+    /// nothing of a GPU.
+    pub fn is_emulated(&self) -> bool {
+        self.functions().ferrowaveGetLastErrorDetail.is_some()
+    }
+}
+
+impl fmt::Debug for Api {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Api").field(&self.0.source).finish()
+    }
+}

@@ -1,0 +1,127 @@
+//! Which device somebody asks for.
+
+use std::{env, fmt, str::FromStr};
+
+use ferrowave_code_object::Gpu;
+use thiserror::Error;
+
+/// The environment variable that asks for a device where a program does not: the forms of [`DeviceSelector`].
+pub const DEVICE_VARIABLE: &str = "FERROWAVE_DEVICE";
+
+/// A request for a device, as text `auto`, `hip:0` or `emulator:gfx90a`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum DeviceSelector {
+    /// HIP's first device if it has one, otherwise the emulator's gfx942.
+    #[default]
+    Auto,
+    /// HIP's device with this number.
+    Hip(u32),
+    /// A GPU that the emulator shall be.
+    Emulator(Gpu),
+}
+
+impl DeviceSelector {
+    /// What [`DEVICE_VARIABLE`] asks for; [`Self::Auto`] if it is empty or not set.
+    ///
+    /// # Errors
+    /// If it is set to something else.
+    pub fn from_environment() -> Result<Self, SelectorError> {
+        match env::var_os(DEVICE_VARIABLE) {
+            Some(text) if !text.is_empty() => {
+                let text = text.to_string_lossy();
+                text.parse().map_err(|_| SelectorError {
+                    text: text.into_owned(),
+                    variable: true,
+                })
+            }
+            _ => Ok(DeviceSelector::Auto),
+        }
+    }
+}
+
+/// A text that is no [`DeviceSelector`].
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error(
+    "{}unknown device `{text}`; allowed are `auto`, `hip:N` with N from 0 on, and `emulator:GPU` with GPU one of {}",
+    if *.variable { "FERROWAVE_DEVICE: " } else { "" },
+    Gpu::ALL.map(Gpu::name).join(", ")
+)]
+pub struct SelectorError {
+    /// The text.
+    pub text: String,
+    /// Whether it stood in [`DEVICE_VARIABLE`].
+    pub variable: bool,
+}
+
+impl FromStr for DeviceSelector {
+    type Err = SelectorError;
+
+    fn from_str(text: &str) -> Result<Self, SelectorError> {
+        let selector = match text.split_once(':') {
+            None if text == "auto" => Some(DeviceSelector::Auto),
+            // `parse` alone would take a sign.
+            Some(("hip", number)) if number.starts_with(|c: char| c.is_ascii_digit()) => {
+                number.parse().ok().map(DeviceSelector::Hip)
+            }
+            Some(("emulator", gpu)) => gpu.parse().ok().map(DeviceSelector::Emulator),
+            _ => None,
+        };
+        selector.ok_or_else(|| SelectorError {
+            text: text.to_owned(),
+            variable: false,
+        })
+    }
+}
+
+impl fmt::Display for DeviceSelector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DeviceSelector::Auto => f.write_str("auto"),
+            DeviceSelector::Hip(number) => write!(f, "hip:{number}"),
+            DeviceSelector::Emulator(gpu) => write!(f, "emulator:{gpu}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_three_forms_come_back_as_text() {
+        for (text, selector) in [
+            ("auto", DeviceSelector::Auto),
+            ("hip:0", DeviceSelector::Hip(0)),
+            ("hip:12", DeviceSelector::Hip(12)),
+            ("emulator:gfx908", DeviceSelector::Emulator(Gpu::Gfx908)),
+        ] {
+            assert_eq!(text.parse(), Ok(selector));
+            assert_eq!(selector.to_string(), text);
+        }
+    }
+
+    #[test]
+    fn other_texts_are_refused_with_what_is_allowed() {
+        for text in [
+            "",
+            "Auto",
+            "hip",
+            "hip:",
+            "hip:-1",
+            "hip:+1",
+            "hip:4294967296",
+            "emulator",
+            "emulator:gfx1100",
+            "cuda:0",
+        ] {
+            let error = text.parse::<DeviceSelector>().unwrap_err();
+            assert_eq!(
+                error.to_string(),
+                format!(
+                    "unknown device `{text}`; allowed are `auto`, `hip:N` with N from 0 on, and `emulator:GPU` with \
+                     GPU one of gfx908, gfx90a, gfx942, gfx950"
+                )
+            );
+        }
+    }
+}

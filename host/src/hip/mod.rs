@@ -1,0 +1,36 @@
+//! HIP from Rust, in three layers.
+//!
+//! - [`load`] gets the table of functions, from `libamdhip64.so` or from the emulator, and chooses the device.
+//! - [`result`] makes each function one that returns its result, or a [`HipError`].
+//! - [`safe`] gives what HIP makes an owner: a [`DeviceBuffer`] frees itself, a [`Kernel`] keeps its module loaded, a
+//!   launch is checked against the kernel's metadata.
+//!
+//! Above this module nobody knows whether a GPU or the emulator is behind the table.
+//!
+//! ```
+//! use ferrowave_host::hip::{Context, Device};
+//!
+//! let device = Device::open(&"emulator:gfx90a".parse()?)?;
+//! println!("{}", device.choice());
+//! let context = Context::new(&device)?;
+//! let mut buffer = context.allocate::<f32>(3)?;
+//! buffer.copy_from_host(&[1.0, 2.0, 3.0])?;
+//! assert_eq!(buffer.to_vec()?, [1.0, 2.0, 3.0]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub mod load;
+pub mod result;
+pub mod safe;
+
+#[cfg(test)]
+mod fake;
+
+pub use load::{
+    Api, DEVICE_VARIABLE, DeviceSelector, LIBRARY_VARIABLE, LoadError, SelectorError, Source,
+};
+pub use result::HipError;
+pub use safe::{
+    Arguments, BufferError, Context, Device, DeviceBuffer, DeviceProperties, Event, Kernel,
+    LaunchConfig, LaunchError, MemoryInfo, Module, ModuleError, OpenError, Stream,
+};

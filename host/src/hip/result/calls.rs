@@ -1,0 +1,445 @@
+//! The functions, each with its results returned.
+
+use std::{
+    ffi::{CStr, c_int, c_void},
+    ptr,
+};
+
+use ferrowave_hip_abi::{
+    self as abi, HIP_LAUNCH_PARAM_BUFFER_POINTER, HIP_LAUNCH_PARAM_BUFFER_SIZE,
+    HIP_LAUNCH_PARAM_END, hipDeviceProp_tR0600, hipError_t, hipEvent_t, hipFunction_t, hipModule_t,
+    hipStream_t,
+};
+
+use super::HipError;
+use crate::hip::Api;
+
+/// Calls one of the table's functions.
+macro_rules! call {
+    ($api:ident.$function:ident($($argument:expr),* $(,)?)) => {{
+        // SAFETY: places for results are variables of the surrounding function; of the rest, the function's caller
+        // promises what HIP asks for.
+        let code = unsafe { ($api.functions().$function)($($argument),*) };
+        $api.check(stringify!($function), code)
+    }};
+}
+
+/// A device address as C has it.
+fn pointer(address: u64) -> *mut c_void {
+    ptr::without_provenance_mut(address as usize)
+}
+
+/// The functions of the result layer. All fail with the code that HIP returns. The unsafe ones pass pointers or handles
+/// on to HIP, which trusts them.
+impl Api {
+    /// `hipInit`.
+    ///
+    /// # Errors
+    /// HIP's.
+    pub fn init(&self) -> Result<(), HipError> {
+        call!(self.hipInit(0))
+    }
+
+    /// `hipRuntimeGetVersion`: major × 10⁷ + minor × 10⁵ + patch.
+    ///
+    /// # Errors
+    /// HIP's.
+    pub fn runtime_version(&self) -> Result<i32, HipError> {
+        let mut version = 0;
+        call!(self.hipRuntimeGetVersion(&mut version))?;
+        Ok(version)
+    }
+
+    /// `hipGetDeviceCount`.
+    ///
+    /// # Errors
+    /// HIP's.
+    pub fn device_count(&self) -> Result<u32, HipError> {
+        let mut count = 0;
+        call!(self.hipGetDeviceCount(&mut count))?;
+        Ok(u32::try_from(count).unwrap_or(0))
+    }
+
+    /// `hipGetDevicePropertiesR0600`.
+    ///
+    /// # Errors
+    /// HIP's.
+    pub fn device_properties(&self, device: c_int) -> Result<Box<hipDeviceProp_tR0600>, HipError> {
+        let mut properties = Box::new(hipDeviceProp_tR0600::ZERO);
+        call!(self.hipGetDevicePropertiesR0600(&mut *properties, device))?;
+        Ok(properties)
+    }
+
+    /// `hipSetDevice`, for this thread.
+    ///
+    /// # Errors
+    /// HIP's.
+    pub fn set_device(&self, device: c_int) -> Result<(), HipError> {
+        call!(self.hipSetDevice(device))
+    }
+
+    /// `hipDeviceSynchronize`: waits for all work of the current device.
+    ///
+    /// # Errors
+    /// HIP's, and those of the work.
+    pub fn device_synchronize(&self) -> Result<(), HipError> {
+        call!(self.hipDeviceSynchronize())
+    }
+
+    /// `hipMemGetInfo`: bytes free and in all on the current device.
+    ///
+    /// # Errors
+    /// HIP's.
+    pub fn memory_info(&self) -> Result<(usize, usize), HipError> {
+        let (mut free, mut total) = (0, 0);
+        call!(self.hipMemGetInfo(&mut free, &mut total))?;
+        Ok((free, total))
+    }
+
+    /// `hipMalloc` on the current device: the address of `bytes` bytes, 0 if that is 0.
+    ///
+    /// # Errors
+    /// HIP's.
+    pub fn malloc(&self, bytes: usize) -> Result<u64, HipError> {
+        let mut address = ptr::null_mut();
+        call!(self.hipMalloc(&mut address, bytes))?;
+        Ok(address.addr() as u64)
+    }
+
+    /// `hipFree`.
+    ///
+    /// # Errors
+    /// HIP's.
+    ///
+    /// # Safety
+    /// The address is from [`Self::malloc`] and not used any more.
+    pub unsafe fn free(&self, address: u64) -> Result<(), HipError> {
+        call!(self.hipFree(pointer(address)))
+    }
+
+    /// `hipMemcpyHtoD`: copies all of `from`.
+    ///
+    /// # Errors
+    /// HIP's, and those of earlier work.
+    ///
+    /// # Safety
+    /// As many bytes at `to` belong to the caller.
+    pub unsafe fn copy_to_device(&self, to: u64, from: &[u8]) -> Result<(), HipError> {
+        call!(self.hipMemcpyHtoD(pointer(to), from.as_ptr().cast(), from.len()))
+    }
+
+    /// `hipMemcpyDtoH`: fills all of `to`.
+    ///
+    /// # Errors
+    /// HIP's, and those of earlier work.
+    ///
+    /// # Safety
+    /// There are as many bytes at `from`.
+    pub unsafe fn copy_to_host(&self, to: &mut [u8], from: u64) -> Result<(), HipError> {
+        call!(self.hipMemcpyDtoH(to.as_mut_ptr().cast(), pointer(from), to.len()))
+    }
+
+    /// `hipMemcpyDtoD`.
+    ///
+    /// # Errors
+    /// HIP's, and those of earlier work.
+    ///
+    /// # Safety
+    /// There are as many bytes at both, and those at `to` belong to the caller.
+    pub unsafe fn copy_on_device(&self, to: u64, from: u64, bytes: usize) -> Result<(), HipError> {
+        call!(self.hipMemcpyDtoD(pointer(to), pointer(from), bytes))
+    }
+
+    /// `hipMemsetD8`: sets `bytes` bytes.
+    ///
+    /// # Errors
+    /// HIP's.
+    ///
+    /// # Safety
+    /// As many bytes at `address` belong to the caller.
+    pub unsafe fn fill(&self, address: u64, value: u8, bytes: usize) -> Result<(), HipError> {
+        call!(self.hipMemsetD8(pointer(address), value, bytes))
+    }
+
+    /// `hipMemsetD32`: sets `count` words of 4 bytes.
+    ///
+    /// # Errors
+    /// HIP's.
+    ///
+    /// # Safety
+    /// As many words at `address` belong to the caller.
+    pub unsafe fn fill_u32(&self, address: u64, value: u32, count: usize) -> Result<(), HipError> {
+        call!(self.hipMemsetD32(pointer(address), value.cast_signed(), count))
+    }
+
+    /// `hipModuleLoadData`, for the current device.
+    ///
+    /// # Errors
+    /// HIP's.
+    ///
+    /// # Safety
+    /// The bytes are a whole code object: HIP is not told their length.
+    pub unsafe fn module_load(&self, code_object: &[u8]) -> Result<hipModule_t, HipError> {
+        let mut module = ptr::null_mut();
+        call!(self.hipModuleLoadData(&mut module, code_object.as_ptr().cast()))?;
+        Ok(module)
+    }
+
+    /// `hipModuleUnload`.
+    ///
+    /// # Errors
+    /// HIP's.
+    ///
+    /// # Safety
+    /// The module is from [`Self::module_load`], and neither it nor its kernels are used any more.
+    pub unsafe fn module_unload(&self, module: hipModule_t) -> Result<(), HipError> {
+        call!(self.hipModuleUnload(module))
+    }
+
+    /// `hipModuleGetFunction`.
+    ///
+    /// # Errors
+    /// HIP's.
+    ///
+    /// # Safety
+    /// The module is loaded.
+    pub unsafe fn module_function(
+        &self,
+        module: hipModule_t,
+        name: &CStr,
+    ) -> Result<hipFunction_t, HipError> {
+        let mut function = ptr::null_mut();
+        call!(self.hipModuleGetFunction(&mut function, module, name.as_ptr()))?;
+        Ok(function)
+    }
+
+    /// `hipModuleGetGlobal`: address and length in bytes.
+    ///
+    /// # Errors
+    /// HIP's.
+    ///
+    /// # Safety
+    /// The module is loaded.
+    pub unsafe fn module_global(
+        &self,
+        module: hipModule_t,
+        name: &CStr,
+    ) -> Result<(u64, usize), HipError> {
+        let (mut address, mut bytes) = (ptr::null_mut(), 0);
+        call!(self.hipModuleGetGlobal(&mut address, &mut bytes, module, name.as_ptr()))?;
+        Ok((address.addr() as u64, bytes))
+    }
+
+    /// `hipModuleOccupancyMaxActiveBlocksPerMultiprocessor`: workgroups that a compute unit holds at once.
+    ///
+    /// # Errors
+    /// HIP's.
+    ///
+    /// # Safety
+    /// The kernel's module is loaded.
+    pub unsafe fn occupancy(
+        &self,
+        function: hipFunction_t,
+        block_size: u32,
+        dynamic_lds_bytes: u32,
+    ) -> Result<u32, HipError> {
+        let mut workgroups = 0;
+        let block_size = c_int::try_from(block_size).unwrap_or(c_int::MAX);
+        call!(self.hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(
+            &mut workgroups,
+            function,
+            block_size,
+            dynamic_lds_bytes as usize,
+        ))?;
+        Ok(u32::try_from(workgroups).unwrap_or(0))
+    }
+
+    /// `hipModuleLaunchKernel` with `arguments` as they lie in the kernel's argument segment.
+    ///
+    /// # Errors
+    /// HIP's.
+    ///
+    /// # Safety
+    /// The kernel's module is loaded, the stream is one of its device, and the kernel keeps to its own memory with these
+    /// arguments, grid (in workgroups) and block (in work-items).
+    pub unsafe fn launch(
+        &self,
+        function: hipFunction_t,
+        [grid_x, grid_y, grid_z]: [u32; 3],
+        [block_x, block_y, block_z]: [u32; 3],
+        dynamic_lds_bytes: u32,
+        stream: hipStream_t,
+        arguments: &[u8],
+    ) -> Result<(), HipError> {
+        let mut bytes = arguments.len();
+        let mut extra = [
+            HIP_LAUNCH_PARAM_BUFFER_POINTER,
+            // HIP copies the arguments; it takes them as mutable for no reason.
+            arguments.as_ptr().cast_mut().cast(),
+            HIP_LAUNCH_PARAM_BUFFER_SIZE,
+            (&raw mut bytes).cast(),
+            HIP_LAUNCH_PARAM_END,
+        ];
+        // A kernel without arguments has no buffer, either.
+        let extra = if bytes == 0 {
+            ptr::null_mut()
+        } else {
+            extra.as_mut_ptr()
+        };
+        call!(self.hipModuleLaunchKernel(
+            function,
+            grid_x,
+            grid_y,
+            grid_z,
+            block_x,
+            block_y,
+            block_z,
+            dynamic_lds_bytes,
+            stream,
+            ptr::null_mut(),
+            extra,
+        ))
+    }
+
+    /// `hipStreamCreate` on the current device.
+    ///
+    /// # Errors
+    /// HIP's.
+    pub fn stream_create(&self) -> Result<hipStream_t, HipError> {
+        let mut stream = ptr::null_mut();
+        call!(self.hipStreamCreateWithFlags(&mut stream, abi::hipStreamDefault))?;
+        Ok(stream)
+    }
+
+    /// `hipStreamDestroy`.
+    ///
+    /// # Errors
+    /// HIP's.
+    ///
+    /// # Safety
+    /// The stream is from [`Self::stream_create`] and not used any more.
+    pub unsafe fn stream_destroy(&self, stream: hipStream_t) -> Result<(), HipError> {
+        call!(self.hipStreamDestroy(stream))
+    }
+
+    /// `hipStreamSynchronize`: waits for the stream's work.
+    ///
+    /// # Errors
+    /// HIP's, and those of the work.
+    ///
+    /// # Safety
+    /// The stream is one.
+    pub unsafe fn stream_synchronize(&self, stream: hipStream_t) -> Result<(), HipError> {
+        call!(self.hipStreamSynchronize(stream))
+    }
+
+    /// `hipStreamQuery`: whether the stream has no work left.
+    ///
+    /// # Errors
+    /// HIP's, and those of the work.
+    ///
+    /// # Safety
+    /// The stream is one.
+    pub unsafe fn stream_is_done(&self, stream: hipStream_t) -> Result<bool, HipError> {
+        is_done(call!(self.hipStreamQuery(stream)))
+    }
+
+    /// `hipStreamWaitEvent`: the stream's later work waits for the event.
+    ///
+    /// # Errors
+    /// HIP's.
+    ///
+    /// # Safety
+    /// Stream and event are such.
+    pub unsafe fn stream_wait(
+        &self,
+        stream: hipStream_t,
+        event: hipEvent_t,
+    ) -> Result<(), HipError> {
+        call!(self.hipStreamWaitEvent(stream, event, 0))
+    }
+
+    /// `hipEventCreate` on the current device.
+    ///
+    /// # Errors
+    /// HIP's.
+    pub fn event_create(&self) -> Result<hipEvent_t, HipError> {
+        let mut event = ptr::null_mut();
+        call!(self.hipEventCreate(&mut event))?;
+        Ok(event)
+    }
+
+    /// `hipEventDestroy`.
+    ///
+    /// # Errors
+    /// HIP's.
+    ///
+    /// # Safety
+    /// The event is from [`Self::event_create`] and not used any more.
+    pub unsafe fn event_destroy(&self, event: hipEvent_t) -> Result<(), HipError> {
+        call!(self.hipEventDestroy(event))
+    }
+
+    /// `hipEventRecord`.
+    ///
+    /// # Errors
+    /// HIP's.
+    ///
+    /// # Safety
+    /// Stream and event are such.
+    pub unsafe fn event_record(
+        &self,
+        event: hipEvent_t,
+        stream: hipStream_t,
+    ) -> Result<(), HipError> {
+        call!(self.hipEventRecord(event, stream))
+    }
+
+    /// `hipEventSynchronize`: waits until the stream has come to the event.
+    ///
+    /// # Errors
+    /// HIP's, and those of the work before it.
+    ///
+    /// # Safety
+    /// The event is one.
+    pub unsafe fn event_synchronize(&self, event: hipEvent_t) -> Result<(), HipError> {
+        call!(self.hipEventSynchronize(event))
+    }
+
+    /// `hipEventQuery`: whether the stream has come to the event.
+    ///
+    /// # Errors
+    /// HIP's, and those of the work before it.
+    ///
+    /// # Safety
+    /// The event is one.
+    pub unsafe fn event_is_done(&self, event: hipEvent_t) -> Result<bool, HipError> {
+        is_done(call!(self.hipEventQuery(event)))
+    }
+
+    /// `hipEventElapsedTime` in milliseconds.
+    ///
+    /// # Errors
+    /// HIP's.
+    ///
+    /// # Safety
+    /// The events are such.
+    pub unsafe fn event_elapsed_ms(
+        &self,
+        start: hipEvent_t,
+        stop: hipEvent_t,
+    ) -> Result<f32, HipError> {
+        let mut milliseconds = 0.0;
+        call!(self.hipEventElapsedTime(&mut milliseconds, start, stop))?;
+        Ok(milliseconds)
+    }
+}
+
+/// `hipErrorNotReady` is an answer.
+fn is_done(result: Result<(), HipError>) -> Result<bool, HipError> {
+    match result {
+        Ok(()) => Ok(true),
+        Err(error) if error.code == hipError_t::hipErrorNotReady => Ok(false),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,133 @@
+//! Each HIP function as one that returns its result or a [`HipError`].
+
+mod calls;
+
+use std::{borrow::Cow, ffi::CStr, fmt};
+
+use ferrowave_hip_abi::hipError_t;
+
+use super::Api;
+
+/// A HIP function that failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HipError {
+    /// What it returned.
+    pub code: hipError_t,
+    /// HIP's name of the code; of one that is unknown here, the library's.
+    pub name: Cow<'static, str>,
+    /// The function.
+    pub function: &'static str,
+    /// What exactly was wrong, if the other side can say.
+    pub detail: Option<String>,
+}
+
+impl HipError {
+    /// What the code means, in words; `None` if it is unknown here.
+    pub fn meaning(&self) -> Option<&'static str> {
+        self.code.row().and_then(|row| row.meaning.to_str().ok())
+    }
+}
+
+impl fmt::Display for HipError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let HipError {
+            code,
+            name,
+            function,
+            detail,
+        } = self;
+        write!(f, "{function} failed with {name} ({})", code.0)?;
+        if let Some(meaning) = self.meaning() {
+            write!(f, ": {meaning}")?;
+        }
+        if let Some(detail) = detail {
+            write!(f, ": {detail}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for HipError {}
+
+impl Api {
+    /// Makes a result of what `function` returned, right after it did: the detail is the thread's last.
+    fn check(&self, function: &'static str, code: hipError_t) -> Result<(), HipError> {
+        if code == hipError_t::hipSuccess {
+            return Ok(());
+        }
+        Err(HipError {
+            code,
+            name: self.error_name(code),
+            function,
+            detail: self.last_error_detail(),
+        })
+    }
+
+    fn error_name(&self, code: hipError_t) -> Cow<'static, str> {
+        if let Some(name) = code.row().and_then(|row| row.name.to_str().ok()) {
+            return name.into();
+        }
+        // SAFETY: takes no pointers.
+        let name = unsafe { (self.functions().hipGetErrorName)(code) };
+        if name.is_null() {
+            return "an unknown error".into();
+        }
+        // SAFETY: HIP returns static C strings.
+        let name = unsafe { CStr::from_ptr(name) };
+        name.to_string_lossy().into_owned().into()
+    }
+
+    /// What was wrong in this thread's last call that failed, if the other side can say.
+    fn last_error_detail(&self) -> Option<String> {
+        let function = self.functions().ferrowaveGetLastErrorDetail?;
+        // SAFETY: null without room only asks for the length.
+        let length = unsafe { function(std::ptr::null_mut(), 0) };
+        let mut text = vec![0_u8; length.checked_add(1)?];
+        // SAFETY: the vector has that many bytes.
+        unsafe { function(text.as_mut_ptr().cast(), text.len()) };
+        text.truncate(length);
+        let text = String::from_utf8_lossy(&text).into_owned();
+        (!text.is_empty()).then_some(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hip::fake;
+
+    #[test]
+    fn an_error_names_function_code_and_meaning() {
+        let api = fake::api(fake::FUNCTIONS);
+        let error = api.init().unwrap_err();
+        assert_eq!(error.code, hipError_t::hipErrorNotSupported);
+        assert_eq!(
+            error.to_string(),
+            "hipInit failed with hipErrorNotSupported (801): not supported"
+        );
+    }
+
+    #[test]
+    fn a_code_that_is_unknown_here_goes_by_the_librarys_name() {
+        let api = fake::api(fake::FUNCTIONS);
+        let error = api.check("hipFly", hipError_t(5555)).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "hipFly failed with hipErrorFromTheLibrary (5555)"
+        );
+        assert_eq!(error.detail, None);
+    }
+
+    #[cfg(feature = "emulator")]
+    #[test]
+    fn the_emulator_says_exactly_what_was_wrong() {
+        let api = Api::emulator().unwrap();
+        // SAFETY: an address that is no allocation is refused.
+        let error = unsafe { api.free(16) }.unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "hipFree failed with hipErrorInvalidValue (1): an argument is null or not in the allowed range: \
+             0x10 is not from hipMalloc, or was freed before"
+        );
+    }
+}

@@ -1,0 +1,99 @@
+//! A kernel's arguments as bytes.
+
+use bytemuck::{NoUninit, Pod};
+
+use super::DeviceBuffer;
+
+/// The arguments of a launch, laid out as the kernel reads them.
+///
+/// Either one after the other, each aligned as its type is, so that a launch checks them one by one:
+/// ```
+/// # use ferrowave_host::hip::{Arguments, Context, Device};
+/// # let context = Context::new(&Device::open(&"emulator:gfx942".parse()?)?)?;
+/// let (input, output) = (context.upload(&[1.0_f32; 64])?, context.allocate::<f32>(64)?);
+/// let arguments = Arguments::new().buffer(&output).buffer(&input).value(64_u32);
+/// assert_eq!(arguments.bytes().len(), 20);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+/// or all in one `#[repr(C)]` struct, of which a launch checks the size.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Arguments {
+    bytes: Vec<u8>,
+    /// Where each argument is; empty if they are in one struct.
+    list: Vec<Argument>,
+}
+
+/// Where one argument lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Argument {
+    /// Bytes before it.
+    pub offset: u32,
+    /// Bytes of it.
+    pub size: u32,
+}
+
+impl Arguments {
+    /// No arguments yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// All arguments, as the struct has them.
+    pub fn from_struct<T: NoUninit>(arguments: &T) -> Self {
+        Arguments {
+            bytes: bytemuck::bytes_of(arguments).to_vec(),
+            list: Vec::new(),
+        }
+    }
+
+    /// Adds an argument by value.
+    #[must_use]
+    pub fn value<T: NoUninit>(mut self, value: T) -> Self {
+        let offset = self.bytes.len().next_multiple_of(align_of::<T>());
+        self.bytes.resize(offset, 0);
+        self.bytes.extend_from_slice(bytemuck::bytes_of(&value));
+        // A kernel's arguments are kilobytes at most; what is longer, a launch refuses by its length.
+        let short = |bytes: usize| u32::try_from(bytes).unwrap_or(u32::MAX);
+        self.list.push(Argument {
+            offset: short(offset),
+            size: short(size_of::<T>()),
+        });
+        self
+    }
+
+    /// Adds a pointer to a buffer's first element.
+    #[must_use]
+    pub fn buffer<T: Pod>(self, buffer: &DeviceBuffer<T>) -> Self {
+        self.value(buffer.address())
+    }
+
+    /// The bytes.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Where each argument lies; empty if they came as a struct, or there are none.
+    pub fn list(&self) -> &[Argument] {
+        &self.list
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_argument_is_aligned_as_its_type() {
+        let arguments = Arguments::new()
+            .value(1_u8)
+            .value(2_u64)
+            .value(3_u16)
+            .value(4.0_f32);
+        let at = |offset, size| Argument { offset, size };
+        assert_eq!(arguments.list(), [at(0, 1), at(8, 8), at(16, 2), at(20, 4)]);
+        let mut bytes = [0; 24];
+        (bytes[0], bytes[8], bytes[16]) = (1, 2, 3);
+        bytes[20..].copy_from_slice(&4.0_f32.to_le_bytes());
+        assert_eq!(arguments.bytes(), bytes);
+    }
+}

@@ -1,0 +1,48 @@
+//! Owners of what HIP makes.
+//!
+//! A [`Device`] is chosen; a [`Context`] does work on it. All that a context makes keeps it, and frees itself when it is
+//! dropped. That can fail, too, with nobody to tell: such errors are kept for [`Context::take_drop_errors`].
+//!
+//! HIP remembers a current device for each thread. Every call here sets it first, so that all of these may be used from
+//! any thread, several devices side by side.
+
+mod arguments;
+mod buffer;
+mod context;
+mod device;
+mod event;
+mod launch;
+mod module;
+mod properties;
+mod stream;
+
+pub use arguments::{Argument, Arguments};
+pub use buffer::{BufferError, DeviceBuffer};
+pub use context::{Context, MemoryInfo};
+pub use device::{Device, OpenError};
+pub use event::Event;
+pub use launch::{LaunchConfig, LaunchError};
+pub use module::{Kernel, Module, ModuleError};
+pub use properties::DeviceProperties;
+pub use stream::Stream;
+
+#[cfg(test)]
+#[cfg(feature = "emulator")]
+mod tests;
+
+/// A handle of HIP's.
+#[derive(Debug)]
+struct Handle<T>(*mut T);
+
+impl<T> Clone for Handle<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Handle<T> {}
+
+// SAFETY: HIP's handles may be used from any thread and by several at once; nobody here looks behind them.
+unsafe impl<T> Send for Handle<T> {}
+// SAFETY: as above.
+unsafe impl<T> Sync for Handle<T> {}
