@@ -18,7 +18,7 @@ use rand_pcg::Pcg64Mcg;
 use words::Words;
 
 /// Forms of each instruction; enough for each bit of a field to be seen both ways.
-const FORMS: usize = 20;
+const FORMS: usize = 32;
 /// Places that LLVM disassembles at a time.
 const PIECE: usize = 4000;
 /// Words of a place: an instruction and what follows it.

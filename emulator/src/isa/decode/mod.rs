@@ -15,8 +15,12 @@ use super::row::{Encoding, Field, Row, Slot};
 
 /// Decodes the instruction at the start of `words`, which is at `offset` in its code (for errors only).
 ///
-/// What LLVM's disassembler takes is taken, what it refuses is refused; but for operand code 125, which LLVM prints
-/// as the `null` register of later GPUs.
+/// What LLVM's disassembler takes is taken and what it refuses is refused. Where it takes what these GPUs have not
+/// (registers of later GPUs, special scalars in place of vector registers, odd accumulator tuples, …), the words are
+/// refused; `tests/isa_llvm.rs` lists these cases.
+///
+/// A tuple of vector registers may run past v255, as it does in LLVM: whoever uses [`Operand::bits`] for more than
+/// the first register has to look.
 ///
 /// # Errors
 /// If the words are no instruction of this GPU, have an operand it does not take, or end too early.
