@@ -7,6 +7,8 @@
 //! | LDS | AMD CDNA 1 to 3 ISA guides: 64 KiB a compute unit, by 128 dwords; CDNA 4: 160 KiB, by 320 dwords |
 //! | workgroups | LLVM `AMDGPUBaseInfo`: 16 barriers a compute unit, of which a workgroup of one wave needs none |
 
+use std::fmt;
+
 use crate::Gpu;
 
 /// What a compute unit of a GPU has, and in what pieces it hands it out.
@@ -105,6 +107,19 @@ pub enum Limiter {
     Workgroups,
     /// Work-items in a workgroup: it is larger than any GPU takes, or empty.
     WorkgroupSize,
+}
+
+impl fmt::Display for Limiter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Limiter::WaveSlots => "wave slots",
+            Limiter::Vgprs => "VGPRs",
+            Limiter::Sgprs => "SGPRs",
+            Limiter::Lds => "LDS",
+            Limiter::Workgroups => "workgroups",
+            Limiter::WorkgroupSize => "workgroup size",
+        })
+    }
 }
 
 /// How much of a kernel a compute unit holds at once.

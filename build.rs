@@ -1,0 +1,63 @@
+//! Compiles `kernels/` for the requested GPUs and embeds the code objects.
+
+use std::{env, fmt::Write as _, fs, path::Path, process};
+
+use ferrowave_code_object::Gpu;
+use ferrowave_kernel_build::{Build, LaunchBounds, Policy};
+use ferrowave_shared::CATALOGUE;
+
+/// Names the GPUs to build for, separated by commas.
+const GPUS: &str = "FERROWAVE_GPUS";
+
+fn main() {
+    println!("cargo::rerun-if-env-changed={GPUS}");
+    let gpus = match requested_gpus() {
+        Ok(gpus) => gpus,
+        Err(error) => fail(&error),
+    };
+    let mut build = Build::new("kernels").gpus(gpus);
+    for kernel in CATALOGUE {
+        let bounds = kernel.launch_bounds();
+        build = build.launch_bounds(
+            kernel.symbol,
+            // The catalogue's tests keep both small.
+            LaunchBounds::threads(bounds.threads as u32)
+                .min_waves_per_eu(bounds.waves_per_simd as u32),
+        );
+    }
+    let mut table = String::from("[\n");
+    for embedded in build.embed_or_exit("kernels", Policy::STRICT) {
+        let gpu = embedded.built.gpu;
+        writeln!(
+            table,
+            "    (Gpu::{gpu:?}, include_bytes!(concat!(env!(\"OUT_DIR\"), \"/kernels.{gpu}.elf\")).as_slice()),"
+        )
+        .unwrap_or_else(|error| fail(&error.to_string()));
+    }
+    table.push(']');
+    let out_dir = env::var("OUT_DIR").unwrap_or_else(|_| fail("cargo sets OUT_DIR"));
+    fs::write(Path::new(&out_dir).join("code_objects.rs"), table)
+        .unwrap_or_else(|error| fail(&error.to_string()));
+}
+
+/// The GPUs in the environment, or gfx942 alone, so that a first build is quick.
+fn requested_gpus() -> Result<Vec<Gpu>, String> {
+    let Ok(names) = env::var(GPUS) else {
+        return Ok(vec![Gpu::Gfx942]);
+    };
+    let mut gpus = Vec::new();
+    for name in names.split(',').map(str::trim) {
+        let gpu: Gpu = name
+            .parse()
+            .map_err(|error| format!("{GPUS}={names}: {error}"))?;
+        if !gpus.contains(&gpu) {
+            gpus.push(gpu);
+        }
+    }
+    Ok(gpus)
+}
+
+fn fail(message: &str) -> ! {
+    eprintln!("{message}");
+    process::exit(1);
+}

@@ -1,0 +1,112 @@
+//! `ferrowave devices`
+
+use std::process::ExitCode;
+
+use clap::Args;
+use ferrowave::{
+    embedded,
+    hip::{Device, DeviceSelector},
+};
+use ferrowave_code_object::Gpu;
+use serde::Serialize;
+
+use super::{Failure, print_json, table::Columns};
+
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Row {
+    device: String,
+    name: String,
+    gpu: String,
+    compute_units: u32,
+    memory_bytes: u64,
+    lds_bytes: u32,
+    emulated: bool,
+    kernels_built: bool,
+}
+
+#[derive(Serialize)]
+struct Devices {
+    /// What `auto` takes, and why.
+    auto: String,
+    devices: Vec<Row>,
+    /// Why HIP has none, if so.
+    hip_unusable: Option<String>,
+}
+
+fn row(selector: DeviceSelector, device: &Device) -> Row {
+    let properties = device.properties();
+    Row {
+        device: selector.to_string(),
+        name: properties.name.clone(),
+        gpu: properties.gpu_name().to_owned(),
+        compute_units: properties.compute_units,
+        memory_bytes: properties.memory_bytes,
+        lds_bytes: properties.lds_bytes,
+        emulated: device.is_emulated(),
+        kernels_built: embedded::code_object(properties.gpu_name()).is_some(),
+    }
+}
+
+pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
+    let mut devices = Vec::new();
+    let mut hip_unusable = None;
+    for ordinal in 0.. {
+        let selector = DeviceSelector::Hip(ordinal);
+        match Device::open(&selector) {
+            Ok(device) => devices.push(row(selector, &device)),
+            Err(error) => {
+                // Behind the last device there is nothing to explain.
+                hip_unusable = (ordinal == 0).then(|| error.to_string());
+                break;
+            }
+        }
+    }
+    for gpu in Gpu::ALL {
+        let selector = DeviceSelector::Emulator(gpu);
+        let device = Device::open(&selector).map_err(Failure::failed)?;
+        devices.push(row(selector, &device));
+    }
+    let auto = Device::open(&DeviceSelector::Auto).map_err(Failure::failed)?;
+    let result = Devices {
+        auto: auto.choice().to_owned(),
+        devices,
+        hip_unusable,
+    };
+    if options.json {
+        print_json(&result)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut table = Columns::new(&[
+        "device",
+        "name",
+        "CUs:",
+        "memory [GiB]:",
+        "LDS [KiB]:",
+        "kernels",
+    ]);
+    for row in &result.devices {
+        table.row([
+            row.device.clone(),
+            row.name.clone(),
+            row.compute_units.to_string(),
+            (row.memory_bytes >> 30).to_string(),
+            (row.lds_bytes >> 10).to_string(),
+            if row.kernels_built {
+                "built"
+            } else {
+                "not built"
+            }
+            .to_owned(),
+        ]);
+    }
+    print!("{table}");
+    println!("auto is {}", result.auto);
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,127 @@
+//! `ferrowave list`
+
+use std::process::ExitCode;
+
+use clap::Args;
+use ferrowave::embedded;
+use ferrowave_code_object::{CodeObject, Gpu, Occupancy};
+use ferrowave_shared::CATALOGUE;
+use serde::Serialize;
+
+use super::{Failure, print_json, table::Columns};
+
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// Only the kernels of this GPU.
+    #[arg(long, value_name = "GPU")]
+    gpu: Option<Gpu>,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// A kernel of the catalogue as it is built for a GPU.
+#[derive(Serialize)]
+struct Row {
+    kernel: &'static str,
+    symbol: &'static str,
+    gpu: &'static str,
+    input: &'static str,
+    output: &'static str,
+    tile: [usize; 3],
+    block: [usize; 2],
+    /// Vector registers a work-item, from gfx90a on of both kinds.
+    vgprs: u32,
+    agprs: u32,
+    sgprs: u32,
+    lds_bytes: usize,
+    waves_per_simd: u32,
+    limited_by: Vec<String>,
+}
+
+fn rows(only: Option<Gpu>) -> Result<Vec<Row>, Failure> {
+    let mut rows = Vec::new();
+    for &(gpu, bytes) in embedded::CODE_OBJECTS {
+        if only.is_some_and(|only| only != gpu) {
+            continue;
+        }
+        let object = CodeObject::parse(bytes).map_err(Failure::failed)?;
+        for kernel in CATALOGUE {
+            let Some(built) = object.kernel(kernel.symbol) else {
+                continue;
+            };
+            let resources = built.resources(kernel.block.threads() as u32, kernel.lds_bytes as u32);
+            let occupancy = Occupancy::of(gpu, resources);
+            rows.push(Row {
+                kernel: kernel.variant.name(),
+                symbol: kernel.symbol,
+                gpu: gpu.name(),
+                input: kernel.types.input.name(),
+                output: kernel.types.output.name(),
+                tile: [kernel.tile.m, kernel.tile.n, kernel.tile.k],
+                block: [kernel.block.x, kernel.block.y],
+                vgprs: built.metadata.vgpr_count,
+                agprs: built.metadata.agpr_count.unwrap_or(0),
+                sgprs: built.metadata.sgpr_count,
+                lds_bytes: kernel.lds_bytes,
+                waves_per_simd: occupancy.waves_per_simd,
+                limited_by: occupancy
+                    .limited_by
+                    .iter()
+                    .map(ToString::to_string)
+                    .collect(),
+            });
+        }
+    }
+    Ok(rows)
+}
+
+pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
+    if let Some(gpu) = options.gpu
+        && embedded::code_object(gpu.name()).is_none()
+    {
+        let built: Vec<_> = embedded::CODE_OBJECTS
+            .iter()
+            .map(|(gpu, _)| gpu.name())
+            .collect();
+        return Err(Failure::failed(format!(
+            "the kernels are not built for {gpu}, only for {}; build with FERROWAVE_GPUS={gpu} set",
+            built.join(", ")
+        )));
+    }
+    let rows = rows(options.gpu)?;
+    if options.json {
+        print_json(&rows)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut table = Columns::new(&[
+        "kernel",
+        "GPU",
+        "types",
+        "tile m×n×k:",
+        "block:",
+        "VGPRs:",
+        "AGPRs:",
+        "SGPRs:",
+        "LDS [B]:",
+        "waves/SIMD:",
+        "limited by",
+    ]);
+    for row in &rows {
+        table.row([
+            row.kernel.to_owned(),
+            row.gpu.to_owned(),
+            format!("{} → {}", row.input, row.output),
+            row.tile.map(|extent| extent.to_string()).join("×"),
+            row.block.map(|extent| extent.to_string()).join("×"),
+            row.vgprs.to_string(),
+            row.agprs.to_string(),
+            row.sgprs.to_string(),
+            row.lds_bytes.to_string(),
+            row.waves_per_simd.to_string(),
+            row.limited_by.join(", "),
+        ]);
+    }
+    print!("{table}");
+    Ok(ExitCode::SUCCESS)
+}
