@@ -1,0 +1,26 @@
+//! `libamdhip64.so`: the emulator under the names of HIP's functions, for programs that know nothing of it.
+//!
+//! Put it on the library path, and a HIP program runs without a GPU. `FERROWAVE_DEVICE=emulator:gfx90a` says which GPU
+//! it finds.
+
+use ferrowave_emulator::hip::exports;
+use ferrowave_hip_abi::for_each_hip_function;
+
+macro_rules! symbols {
+    ($(
+        $(#[$meta:meta])*
+        $kind:ident fn $name:ident($($argument:ident: $type:ty),* $(,)?) -> $result:ty;
+    )*) => {$(
+        $(#[$meta])*
+        ///
+        /// # Safety
+        /// Pointers are null, or valid for what HIP reads from and writes to them.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name($($argument: $type),*) -> $result {
+            // SAFETY: the caller keeps HIP's contract, which is the emulator's too.
+            unsafe { exports::$name($($argument),*) }
+        }
+    )*};
+}
+
+for_each_hip_function!(symbols);

@@ -1,0 +1,230 @@
+//! The library as other programs meet it: its symbols, its names, and that it does what the emulator in process does.
+//!
+//! Which library is loaded is decided by the environment, so that each such test runs in a process of its own: this
+//! program again, with the ignored test `child` alone.
+
+mod program;
+
+use std::{
+    collections::BTreeSet,
+    env, fs,
+    os::unix::fs::symlink,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use ferrowave_hip_abi::for_each_hip_function;
+use ferrowave_host::hip::{DEVICE_VARIABLE, Device, DeviceSelector, LIBRARY_VARIABLE};
+use object::{Object, ObjectSymbol, read::elf::ElfFile64};
+
+/// What the child shall open.
+const SELECTOR_VARIABLE: &str = "FERROWAVE_TEST_SELECTOR";
+/// In front of each line of the child's answer.
+const ANSWER: &str = "answer: ";
+
+const NAME: &str = "libamdhip64.so";
+
+/// The library that cargo has built for this test.
+///
+/// Cargo says nowhere where that is. It lies beside the test or in a directory beside the test's, depending on cargo's
+/// layout; and as cargo has just seen to it, it is the newest.
+fn library() -> PathBuf {
+    let test = env::current_exe().expect("the test has a path");
+    let beside = |directory: &Path| {
+        let here = fs::read_dir(directory).into_iter().flatten().flatten();
+        let mut places = vec![directory.join(NAME)];
+        places.extend(here.map(|entry| entry.path().join("out").join(NAME)));
+        places.into_iter().filter_map(|path| {
+            let built = path.metadata().and_then(|metadata| metadata.modified());
+            Some((built.ok()?, path))
+        })
+    };
+    let newest = test
+        .ancestors()
+        .skip(1)
+        .find_map(|directory| beside(directory).max());
+    newest.expect("cargo builds the library with its tests").1
+}
+
+/// A run of [`child`].
+struct Child(Command);
+
+impl Child {
+    fn new(selector: &str) -> Self {
+        let mut command = Command::new(env::current_exe().expect("the test has a path"));
+        command
+            .args([
+                "--exact",
+                "child",
+                "--ignored",
+                "--nocapture",
+                "--test-threads=1",
+            ])
+            .env(SELECTOR_VARIABLE, selector)
+            .env_remove(LIBRARY_VARIABLE)
+            .env_remove(DEVICE_VARIABLE);
+        Child(command)
+    }
+
+    fn with(mut self, variable: &str, value: impl AsRef<std::ffi::OsStr>) -> Self {
+        self.0.env(variable, value);
+        self
+    }
+
+    /// The lines that it answers.
+    fn answer(mut self) -> Vec<String> {
+        let output = self.0.output().expect("the child starts");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(
+            output.status.success(),
+            "{text}{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        let lines = text.lines().filter_map(|line| line.strip_prefix(ANSWER));
+        lines.map(str::to_owned).collect()
+    }
+}
+
+#[test]
+#[ignore = "the other tests run it in processes of its own, with the environment that it needs"]
+fn child() {
+    let selector: DeviceSelector = env::var(SELECTOR_VARIABLE)
+        .expect("the test beside it sets the variable")
+        .parse()
+        .expect("a selector");
+    // The harness may have begun a line.
+    println!();
+    match Device::open(&selector) {
+        Ok(device) => {
+            println!("{ANSWER}{}", device.choice());
+            for line in program::run(&device) {
+                println!("{ANSWER}{line}");
+            }
+        }
+        Err(error) => println!("{ANSWER}{error}"),
+    }
+}
+
+#[test]
+fn the_library_does_what_the_emulator_in_process_does() {
+    let path = library();
+    for gpu in ["gfx908", "gfx90a", "gfx942", "gfx950"] {
+        let emulator = format!("emulator:{gpu}");
+        let loaded = Child::new("hip:0")
+            .with(LIBRARY_VARIABLE, &path)
+            .with(DEVICE_VARIABLE, &emulator)
+            .answer();
+        let in_process = Child::new(&emulator).answer();
+        assert!(
+            loaded[0].starts_with("hip:0: AMD Instinct "),
+            "{}",
+            loaded[0]
+        );
+        let through = format!(
+            "({gpu}, emulated by Ferrowave) through {}, as asked for",
+            path.display()
+        );
+        assert!(loaded[0].ends_with(&through), "{}", loaded[0]);
+        assert!(in_process.len() > 10, "{in_process:#?}");
+        assert_eq!(loaded[1..], in_process[1..]);
+    }
+}
+
+#[test]
+fn it_is_found_by_each_of_its_names() {
+    for name in ["libamdhip64.so", "libamdhip64.so.6", "libamdhip64.so.7"] {
+        let directory = env::temp_dir().join(format!("ferrowave-{}-{name}", std::process::id()));
+        fs::create_dir_all(&directory).expect("a directory");
+        symlink(library(), directory.join(name)).expect("a link");
+        let answer = Child::new("auto")
+            .with("LD_LIBRARY_PATH", &directory)
+            .answer();
+        fs::remove_dir_all(&directory).expect("the directory goes");
+        assert_eq!(
+            answer[0],
+            format!(
+                "hip:0: AMD Instinct MI300X (gfx942, emulated by Ferrowave) through {name}, the first of HIP's devices, \
+                 of which there are 1"
+            )
+        );
+    }
+}
+
+#[test]
+fn the_variable_may_list_devices() {
+    let second = |selector| {
+        let child = Child::new(selector).with(LIBRARY_VARIABLE, library());
+        child
+            .with(DEVICE_VARIABLE, "emulator:gfx942,emulator:gfx908")
+            .answer()
+            .remove(0)
+    };
+    assert!(second("hip:1").contains("gfx908"));
+    assert_eq!(
+        second("hip:2"),
+        "`hip:2` was asked for, but HIP has only hip:0 to hip:1"
+    );
+}
+
+#[test]
+fn a_device_that_the_emulator_has_not_is_said_and_not_replaced() {
+    let child = Child::new("hip:0").with(LIBRARY_VARIABLE, library());
+    assert_eq!(
+        child.with(DEVICE_VARIABLE, "emulator:gfx1100").answer(),
+        [
+            "`hip:0` was asked for, but HIP cannot be used: hipInit failed with hipErrorNoDevice (100): no device was \
+             found: FERROWAVE_DEVICE is `emulator:gfx1100`, but the emulator has only emulator:gfx908, \
+             emulator:gfx90a, emulator:gfx942, emulator:gfx950, and lists of them with commas"
+        ]
+    );
+}
+
+#[test]
+fn what_is_no_hip_library_is_refused() {
+    let answer = |library: &str| {
+        Child::new("hip:0")
+            .with(LIBRARY_VARIABLE, library)
+            .answer()
+            .remove(0)
+    };
+    assert_eq!(
+        answer("libc.so.6"),
+        "`hip:0` was asked for, but HIP cannot be used: `libc.so.6` lacks the function hipInit; ROCm 6.0 or later has it"
+    );
+    let missing = answer("/nowhere/libamdhip64.so");
+    let start = "`hip:0` was asked for, but HIP cannot be used: FERROWAVE_HIP_LIBRARY names \
+                 `/nowhere/libamdhip64.so`, which cannot be loaded: ";
+    assert!(missing.starts_with(start), "{missing}");
+    let auto = Child::new("auto")
+        .with(LIBRARY_VARIABLE, "/nowhere/libamdhip64.so")
+        .answer()
+        .remove(0);
+    let start = "emulator:gfx942: AMD Instinct MI300X (gfx942, emulated by Ferrowave) through the built-in emulator, \
+                 because HIP cannot be used: FERROWAVE_HIP_LIBRARY names";
+    assert!(auto.starts_with(start), "{auto}");
+}
+
+macro_rules! names {
+    ($($(#[$meta:meta])* $kind:ident fn $name:ident($($arguments:tt)*) -> $result:ty;)*) => {
+        [$(stringify!($name)),*]
+    };
+}
+
+#[test]
+fn it_exports_the_table_and_nothing_else() {
+    let bytes = fs::read(library()).expect("the library is there");
+    let file: ElfFile64<'_> = ElfFile64::parse(&*bytes).expect("it is an ELF file");
+    let exported: BTreeSet<_> = file
+        .dynamic_symbols()
+        .filter(|symbol| symbol.is_definition())
+        .map(|symbol| symbol.name().expect("symbols have names"))
+        .collect();
+    assert_eq!(exported, BTreeSet::from(for_each_hip_function!(names)));
+    // A program that was linked to ROCm 6 looks for this name.
+    let name = b"\0libamdhip64.so.6\0";
+    let strings = file
+        .section_by_name_bytes(b".dynstr")
+        .expect("it has dynamic strings");
+    let strings = object::ObjectSection::data(&strings).expect("they are in the file");
+    assert!(strings.windows(name.len()).any(|window| window == name));
+}
