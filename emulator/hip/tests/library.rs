@@ -1,7 +1,7 @@
 //! The library as other programs meet it: its symbols, its names, and that it does what the emulator in process does.
 //!
 //! Which library is loaded is decided by the environment, so that each such test runs in a process of its own: this
-//! program again, with the ignored test `child` alone.
+//! program again, with the one test [`the_program_runs_to_its_end`].
 
 mod program;
 
@@ -13,6 +13,7 @@ use std::{
     process::Command,
 };
 
+use ferrowave_code_object::Gpu;
 use ferrowave_hip_abi::for_each_hip_function;
 use ferrowave_host::hip::{DEVICE_VARIABLE, Device, DeviceSelector, LIBRARY_VARIABLE};
 use object::{Object, ObjectSymbol, read::elf::ElfFile64};
@@ -46,7 +47,7 @@ fn library() -> PathBuf {
     newest.expect("cargo builds the library with its tests").1
 }
 
-/// A run of [`child`].
+/// A run of [`the_program_runs_to_its_end`] in a process of its own.
 struct Child(Command);
 
 impl Child {
@@ -55,8 +56,7 @@ impl Child {
         command
             .args([
                 "--exact",
-                "child",
-                "--ignored",
+                "the_program_runs_to_its_end",
                 "--nocapture",
                 "--test-threads=1",
             ])
@@ -85,16 +85,22 @@ impl Child {
     }
 }
 
+/// Without the variable on a device of the emulator; with it on the one that is asked for, to answer another test.
 #[test]
-#[ignore = "the other tests run it in processes of its own, with the environment that it needs"]
-fn child() {
-    let selector: DeviceSelector = env::var(SELECTOR_VARIABLE)
-        .expect("the test beside it sets the variable")
-        .parse()
-        .expect("a selector");
+fn the_program_runs_to_its_end() {
+    let Ok(selector) = env::var(SELECTOR_VARIABLE) else {
+        let device = Device::open(&DeviceSelector::Emulator(Gpu::Gfx942)).expect("the emulator");
+        let lines = program::run(&device);
+        assert_eq!(
+            lines.last().map(String::as_str),
+            Some("drops: []"),
+            "{lines:#?}"
+        );
+        return;
+    };
     // The harness may have begun a line.
     println!();
-    match Device::open(&selector) {
+    match Device::open(&selector.parse().expect("a selector")) {
         Ok(device) => {
             println!("{ANSWER}{}", device.choice());
             for line in program::run(&device) {

@@ -150,16 +150,18 @@ pub(super) unsafe fn hipModuleGetFunction(
     // SAFETY: HIP's contract.
     let name = unsafe { text(name, "name") }?.to_string_lossy();
     let runtime = Runtime::get();
-    let module = self::module(module)?;
-    let mut functions = module
+    let loaded = self::module(module)?;
+    let mut functions = loaded
         .functions
         .lock()
         .unwrap_or_else(PoisonError::into_inner);
+    // Unloading takes the module away first and its kernels next; whoever came between would leave one behind.
+    self::module(module)?;
     let handle = match functions.get(&*name) {
         Some(&handle) => handle,
         None => {
-            let Some(kernel) = module.program.kernel(&name) else {
-                let names: Vec<_> = module.program.kernel_names().collect();
+            let Some(kernel) = loaded.program.kernel(&name) else {
+                let names: Vec<_> = loaded.program.kernel_names().collect();
                 return Err(Failure::new(
                     hipError_t::hipErrorNotFound,
                     format_args!(
@@ -168,7 +170,7 @@ pub(super) unsafe fn hipModuleGetFunction(
                     ),
                 ));
             };
-            let device = Arc::clone(&module.device);
+            let device = Arc::clone(&loaded.device);
             let handle = runtime
                 .functions
                 .insert(Arc::new(Function { device, kernel }));

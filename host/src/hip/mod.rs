@@ -7,10 +7,10 @@
 //!
 //! Above this module nobody knows whether a GPU or the emulator is behind the table.
 //!
-//! ```
+//! ```no_run
 //! use ferrowave_host::hip::{Context, Device};
 //!
-//! let device = Device::open(&"emulator:gfx90a".parse()?)?;
+//! let device = Device::from_environment()?;
 //! println!("{}", device.choice());
 //! let context = Context::new(&device)?;
 //! let mut buffer = context.allocate::<f32>(3)?;

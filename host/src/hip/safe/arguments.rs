@@ -8,12 +8,10 @@ use super::DeviceBuffer;
 ///
 /// Either one after the other, each aligned as its type is, so that a launch checks them one by one:
 /// ```
-/// # use ferrowave_host::hip::{Arguments, Context, Device};
-/// # let context = Context::new(&Device::open(&"emulator:gfx942".parse()?)?)?;
-/// let (input, output) = (context.upload(&[1.0_f32; 64])?, context.allocate::<f32>(64)?);
-/// let arguments = Arguments::new().buffer(&output).buffer(&input).value(64_u32);
+/// # use ferrowave_host::hip::Arguments;
+/// let (output, input) = (0x7f00_u64, 0x7e00_u64);
+/// let arguments = Arguments::new().value(output).value(input).value(64_u32);
 /// assert_eq!(arguments.bytes().len(), 20);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 /// or all in one `#[repr(C)]` struct, of which a launch checks the size.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
