@@ -134,9 +134,7 @@ impl FaultReport {
         FaultReport {
             kernel: kernel.name().to_owned(),
             kind: fault.kind,
-            source: LineTables::new(kernel.object().bytes())
-                .location(offset)
-                .map(|location| location.to_string()),
+            source: source(kernel, offset),
             instruction,
             offset,
             workgroup,
@@ -144,6 +142,30 @@ impl FaultReport {
             nearest,
         }
     }
+}
+
+/// The source of the instruction at `offset`: the innermost line, and the kernel's own if it was inlined there.
+fn source(kernel: &Kernel, offset: u64) -> Option<String> {
+    /// Instructions that the compiler made up have no line; the one before tells where they belong.
+    const SEARCHED_BYTES: u64 = 64;
+    let lines = LineTables::new(kernel.object().bytes());
+    let start = kernel.description().code.start;
+    let first = offset.saturating_sub(SEARCHED_BYTES).max(start);
+    let frames = (first..=offset)
+        .rev()
+        .step_by(4)
+        .map(|offset| {
+            let mut frames = lines.frames(offset);
+            frames.retain(|frame| frame.line.is_some());
+            frames
+        })
+        .find(|frames| !frames.is_empty())?;
+    let (innermost, outermost) = (frames.first()?, frames.last()?);
+    Some(if innermost == outermost {
+        innermost.to_string()
+    } else {
+        format!("{innermost}, inlined into {outermost}")
+    })
 }
 
 /// Where an address lies among the allocations, in words.

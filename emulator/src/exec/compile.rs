@@ -222,8 +222,8 @@ impl Compiler<'_> {
         if control::is_branch(i.op) {
             o.imm = self.branch_target(offset, o.imm)?;
         }
-        if matches!(i.op, Op::s_setreg_imm32_b32 | Op::s_cmovk_i32) {
-            // What they write is the second of two constants, or the one behind the register.
+        if i.op == Op::s_setreg_imm32_b32 {
+            // The value stands behind the constant that names the register.
             o.src[0] = o.src[1];
         }
         if accumulates(i.op) && o.src[2].kind == SourceKind::None {

@@ -32,6 +32,9 @@ pub(crate) fn handler(b: Binder, op: Op) -> Option<Handler> {
         | Op::s_dcache_inv_vol
         | Op::s_dcache_wb_vol
         | Op::buffer_wbl2
+        | Op::buffer_wbinvl1
+        | Op::buffer_wbinvl1_vol
+        | Op::buffer_invl2
         | Op::buffer_inv => b.bind(
             #[inline(always)]
             |_, _, _| Flow::Next,

@@ -86,6 +86,7 @@ fn sums() {
             (sum, sum > 0xffff_ffff)
         };
         "s_movk_i32 s4, 0x8001" => |_a, _b, s| (0xffff_8001, s);
+        "s_cmovk_i32 s4, 0x1234" => |_a, _b, s| (if s { 0x1234 } else { 0xaaaa_aaaa }, s);
         "s_addk_i32 s4, 0x7fff" => |_a, _b, _s| (0xaaaa_aaaa + 0x7fff, false);
         "s_mulk_i32 s4, 3" => |_a, _b, s| (0xaaaa_aaaa * 3, s);
         "s_add_u32 s4, s0, 0x12345678" => |a, _b, _s| (w(a) + 0x1234_5678, w(a) + 0x1234_5678 > 0xffff_ffff);
