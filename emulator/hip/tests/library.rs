@@ -201,6 +201,8 @@ fn what_is_no_hip_library_is_refused() {
     let start = "`hip:0` was asked for, but HIP cannot be used: FERROWAVE_HIP_LIBRARY names \
                  `/nowhere/libamdhip64.so`, which cannot be loaded: ";
     assert!(missing.starts_with(start), "{missing}");
+    // What the system says about it, in its own words.
+    assert!(missing.contains("No such file"), "{missing}");
     let auto = Child::new("auto")
         .with(LIBRARY_VARIABLE, "/nowhere/libamdhip64.so")
         .answer()

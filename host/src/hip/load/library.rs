@@ -2,6 +2,7 @@
 
 use std::{
     env,
+    error::Error as _,
     ffi::OsStr,
     mem::ManuallyDrop,
     path::{Path, PathBuf},
@@ -46,7 +47,11 @@ struct Opened {
 
 fn open(path: &OsStr) -> Result<Opened, String> {
     // SAFETY: loading runs the library's initializers. The user names the library, or it is the system's HIP.
-    let library = unsafe { Library::new(path) }.map_err(|error| error.to_string())?;
+    let library = unsafe { Library::new(path) }.map_err(|error| match error.source() {
+        // The loader's own message, which names the library.
+        Some(reason) => reason.to_string(),
+        None => format!("{}: {error}", path.display()),
+    })?;
     Ok(Opened {
         library: ManuallyDrop::new(library),
         path: Path::new(path).to_owned(),
