@@ -4,8 +4,8 @@ pub use ferrowave_code_object::Gpu;
 
 /// What a GPU of a kind has, for programs that ask. Nothing here changes what a kernel computes.
 ///
-/// From AMD's data sheets and CDNA white papers (MI100, MI210, MI300X, MI355X); LDS and wave limits from
-/// the CDNA ISA guides.
+/// From AMD's data sheets and CDNA white papers (MI100, MI210, MI300X, MI355X). What limits kernels is in
+/// [`GpuLimits`](ferrowave_code_object::GpuLimits).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GpuRow {
     /// Instruction set.
@@ -24,10 +24,6 @@ pub struct GpuRow {
     pub memory_bus_bits: u32,
     /// L2 cache (of one XCD, where there are several), in bytes.
     pub l2_bytes: u32,
-    /// LDS of a workgroup, in bytes.
-    pub lds_bytes: u32,
-    /// Waves that a SIMD holds.
-    pub waves_per_simd: u32,
 }
 
 /// Most work-items in a workgroup, on all of them.
@@ -35,7 +31,6 @@ pub const MAX_WORKGROUP_SIZE: u32 = 1024;
 
 const GIB: u64 = 1 << 30;
 const MIB: u32 = 1 << 20;
-const KIB: u32 = 1 << 10;
 
 /// All rows, in the order of [`Gpu::ALL`].
 pub const GPUS: [GpuRow; 4] = [
@@ -48,8 +43,6 @@ pub const GPUS: [GpuRow; 4] = [
         memory_clock_mhz: 1200,
         memory_bus_bits: 4096,
         l2_bytes: 8 * MIB,
-        lds_bytes: 64 * KIB,
-        waves_per_simd: 10,
     },
     GpuRow {
         gpu: Gpu::Gfx90a,
@@ -60,8 +53,6 @@ pub const GPUS: [GpuRow; 4] = [
         memory_clock_mhz: 1600,
         memory_bus_bits: 4096,
         l2_bytes: 8 * MIB,
-        lds_bytes: 64 * KIB,
-        waves_per_simd: 8,
     },
     GpuRow {
         gpu: Gpu::Gfx942,
@@ -72,8 +63,6 @@ pub const GPUS: [GpuRow; 4] = [
         memory_clock_mhz: 2600,
         memory_bus_bits: 8192,
         l2_bytes: 4 * MIB,
-        lds_bytes: 64 * KIB,
-        waves_per_simd: 8,
     },
     GpuRow {
         gpu: Gpu::Gfx950,
@@ -84,8 +73,6 @@ pub const GPUS: [GpuRow; 4] = [
         memory_clock_mhz: 4000,
         memory_bus_bits: 8192,
         l2_bytes: 4 * MIB,
-        lds_bytes: 160 * KIB,
-        waves_per_simd: 8,
     },
 ];
 

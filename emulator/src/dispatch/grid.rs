@@ -8,12 +8,13 @@ use std::{
     },
 };
 
+use ferrowave_code_object::GpuLimits;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::{FaultReport, LaunchError, arguments::LaunchData, start::Start, workgroup::Workspace};
 use crate::{
     exec::{Observer, Unobserved},
-    gpu::{GpuRow, MAX_WORKGROUP_SIZE},
+    gpu::MAX_WORKGROUP_SIZE,
     memory::View,
     program::Kernel,
 };
@@ -167,7 +168,7 @@ fn check(kernel: &Kernel, config: &LaunchConfig<'_>) -> Result<u32, LaunchError>
         });
     }
     let gpu = kernel.gpu();
-    let limit = GpuRow::of(gpu).lds_bytes;
+    let limit = GpuLimits::of(gpu).lds_bytes;
     let requested =
         u64::from(metadata.group_segment_fixed_size) + u64::from(config.dynamic_lds_bytes);
     if requested > u64::from(limit) {

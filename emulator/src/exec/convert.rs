@@ -24,7 +24,7 @@ pub(crate) fn handler(b: Binder, op: Op) -> Option<Handler> {
 
 impl Binder {
     /// f32 to 32 bits of something else.
-    fn from_f32<G: Fn(F) -> U + Copy + 'static>(self, f: G) -> Handler {
+    fn of_f32<G: Fn(F) -> U + Copy + 'static>(self, f: G) -> Handler {
         self.bind(
             #[inline(always)]
             move |w, _, o| {
@@ -74,7 +74,7 @@ impl Binder {
     }
 
     /// f64 to an integer.
-    fn from_f64<G: Fn(E) -> U + Copy + 'static>(self, f: G) -> Handler {
+    fn of_f64<G: Fn(E) -> U + Copy + 'static>(self, f: G) -> Handler {
         self.bind(
             #[inline(always)]
             move |w, _, o| {
@@ -90,14 +90,14 @@ impl Binder {
 /// Truncation that saturates, NaN to 0: what Rust's and the hardware's conversions agree on.
 fn integers(b: Binder, op: Op) -> Option<Handler> {
     Some(match op {
-        Op::v_cvt_i32_f32 => b.from_f32(|x| x.cast::<i32>().cast::<u32>()),
-        Op::v_cvt_u32_f32 => b.from_f32(|x| x.cast::<u32>()),
+        Op::v_cvt_i32_f32 => b.of_f32(|x| x.cast::<i32>().cast::<u32>()),
+        Op::v_cvt_u32_f32 => b.of_f32(|x| x.cast::<u32>()),
         Op::v_cvt_rpi_i32_f32 => {
-            b.from_f32(|x| (x + F::splat(0.5)).floor().cast::<i32>().cast::<u32>())
+            b.of_f32(|x| (x + F::splat(0.5)).floor().cast::<i32>().cast::<u32>())
         }
-        Op::v_cvt_flr_i32_f32 => b.from_f32(|x| x.floor().cast::<i32>().cast::<u32>()),
-        Op::v_cvt_i32_f64 => b.from_f64(|x| x.cast::<i32>().cast::<u32>()),
-        Op::v_cvt_u32_f64 => b.from_f64(|x| x.cast::<u32>()),
+        Op::v_cvt_flr_i32_f32 => b.of_f32(|x| x.floor().cast::<i32>().cast::<u32>()),
+        Op::v_cvt_i32_f64 => b.of_f64(|x| x.cast::<i32>().cast::<u32>()),
+        Op::v_cvt_u32_f64 => b.of_f64(|x| x.cast::<u32>()),
         Op::v_cvt_f32_i32 => b.to_f32(|x| x.cast::<i32>().cast::<f64>()),
         Op::v_cvt_f32_u32 => b.to_f32(|x| x.cast::<f64>()),
         Op::v_cvt_f64_i32 => b.to_f64(|x| x.cast::<i32>().cast::<f64>()),

@@ -177,7 +177,7 @@ pub(crate) fn dpp_source(control: u16, lane: usize) -> Option<usize> {
         0x138 => lane.checked_sub(1),
         0x13c => Some((lane + 63) % LANES),
         0x140 => Some(row + 15 - column),
-        0x141 => Some(lane & !7 | 7 - (lane & 7)),
+        0x141 => Some(lane & !7 | (7 - (lane & 7))),
         0x142 => row.checked_sub(1),
         0x143 => (lane >= 32).then_some(31),
         0x150..=0x15f => Some(row + amount),

@@ -230,14 +230,13 @@ fn smaller_or<T: Format>(a: u64, b: u64, ieee: bool, smaller: bool) -> u64 {
         quiet::<T>(a)
     } else if ieee && is_signalling::<T>(b) {
         quiet::<T>(b)
-    } else if is_nan::<T>(a) {
-        b
-    } else if is_nan::<T>(b) {
-        a
-    } else if (order::<T>(a) < order::<T>(b)) == smaller {
-        a
     } else {
-        b
+        let first = (order::<T>(a) < order::<T>(b)) == smaller;
+        if !is_nan::<T>(a) && (is_nan::<T>(b) || first) {
+            a
+        } else {
+            b
+        }
     }
 }
 

@@ -187,7 +187,7 @@ fn arithmetic(b: Binder, op: Op) -> Option<Handler> {
         Op::v_min3_u32 => b.u3(|x, y, z| x.simd_min(y).simd_min(z)),
         Op::v_max3_u32 => b.u3(|x, y, z| x.simd_max(y).simd_max(z)),
         Op::v_med3_i32 => b.u3(|x, y, z| u(med3(s(x), s(y), s(z)))),
-        Op::v_med3_u32 => b.u3(|x, y, z| med3(x, y, z)),
+        Op::v_med3_u32 => b.u3(med3::<U>),
         Op::v_sad_u8 => b.u3(|x, y, z| sum_of_differences(x, y, 8) + z),
         Op::v_sad_hi_u8 => b.u3(|x, y, z| (sum_of_differences(x, y, 8) << k(16)) + z),
         Op::v_sad_u16 => b.u3(|x, y, z| sum_of_differences(x, y, 16) + z),

@@ -346,22 +346,10 @@ pub(crate) fn atomic_detail(op: Op) -> Option<u8> {
 fn atomic_handler(b: Binder, name: &str) -> Option<Handler> {
     let (_, wide) = atomic_of(name)?;
     Some(match (wide, name.contains("_rtn")) {
-        (false, false) => b.bind(
-            #[inline(always)]
-            |w, c, o| atomically::<false, false>(w, c, o),
-        ),
-        (false, true) => b.bind(
-            #[inline(always)]
-            |w, c, o| atomically::<false, true>(w, c, o),
-        ),
-        (true, false) => b.bind(
-            #[inline(always)]
-            |w, c, o| atomically::<true, false>(w, c, o),
-        ),
-        (true, true) => b.bind(
-            #[inline(always)]
-            |w, c, o| atomically::<true, true>(w, c, o),
-        ),
+        (false, false) => b.bind(atomically::<false, false>),
+        (false, true) => b.bind(atomically::<false, true>),
+        (true, false) => b.bind(atomically::<true, false>),
+        (true, true) => b.bind(atomically::<true, true>),
     })
 }
 

@@ -325,7 +325,7 @@ where
     let a: [Lanes; R] = operand(w, o.src[0].register);
     let b: [Lanes; R] = permuted(operand(w, o.src[1].register), blgp);
     let mut result = [Lanes::splat(0); 4];
-    for row in 0..4 {
+    for (row, lanes) in result.iter_mut().enumerate() {
         for chunk in 0..CHUNKS {
             let mut sum = T::Sum::from_bits(c_bits(w, o, row, chunk));
             for k in 0..K {
@@ -346,7 +346,7 @@ where
                 sum = T::Sum::multiply_add(x, y, sum);
             }
             let bits = T::Sum::to_bits(sum);
-            result[row].0[chunk] = if FLUSH {
+            lanes.0[chunk] = if FLUSH {
                 flushed(F::from_bits(bits)).to_bits()
             } else {
                 bits

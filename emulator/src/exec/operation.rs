@@ -98,7 +98,7 @@ fn only_value<F: Copy + 'static>() -> F {
         assert!(
             size_of::<F>() == 0,
             "an operation's closure captures nothing"
-        )
+        );
     };
     // SAFETY: `F` is zero-sized and `Copy`, and its only value exists: `bind` was called with it.
     unsafe { std::ptr::NonNull::<F>::dangling().read() }

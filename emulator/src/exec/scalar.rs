@@ -281,7 +281,7 @@ fn one_source(b: Binder, op: Op) -> Option<Handler> {
                 let a = w.read32(&o.src[0]);
                 let mut result = 0;
                 for bit in 0..32 {
-                    result |= u64::from(a >> bit & 1) * 3 << (2 * bit);
+                    result |= (u64::from(a >> bit & 1) * 3) << (2 * bit);
                 }
                 w.set_scalar_pair(o.dst, result);
                 Flow::Next
@@ -366,9 +366,9 @@ fn arithmetic(b: Binder, op: Op) -> Option<Handler> {
             if w.scc { x } else { y }
         }),
         Op::s_mul_i32 => b.s2(|_, x, y| x.wrapping_mul(y)),
-        Op::s_mul_hi_u32 => b.s2(|_, x, y| (u64::from(x) * u64::from(y) >> 32) as u32),
+        Op::s_mul_hi_u32 => b.s2(|_, x, y| ((u64::from(x) * u64::from(y)) >> 32) as u32),
         Op::s_mul_hi_i32 => {
-            b.s2(|_, x, y| (i64::from(x as i32) * i64::from(y as i32) >> 32) as u32)
+            b.s2(|_, x, y| ((i64::from(x as i32) * i64::from(y as i32)) >> 32) as u32)
         }
         Op::s_absdiff_i32 => {
             b.s2(|w, x, y| flag32(w, (x.wrapping_sub(y) as i32).wrapping_abs() as u32))

@@ -11,58 +11,19 @@ use crate::isa::Op;
 /// The handler of a scalar memory operation, if `op` is one.
 pub(crate) fn handler(b: Binder, op: Op) -> Option<Handler> {
     Some(match op {
-        Op::s_load_dword => b.bind(
-            #[inline(always)]
-            |w, c, o| load::<1>(w, c, o),
-        ),
-        Op::s_load_dwordx2 => b.bind(
-            #[inline(always)]
-            |w, c, o| load::<2>(w, c, o),
-        ),
-        Op::s_load_dwordx4 => b.bind(
-            #[inline(always)]
-            |w, c, o| load::<4>(w, c, o),
-        ),
-        Op::s_load_dwordx8 => b.bind(
-            #[inline(always)]
-            |w, c, o| load::<8>(w, c, o),
-        ),
-        Op::s_load_dwordx16 => b.bind(
-            #[inline(always)]
-            |w, c, o| load::<16>(w, c, o),
-        ),
-        Op::s_buffer_load_dword => b.bind(
-            #[inline(always)]
-            |w, c, o| buffer_load::<1>(w, c, o),
-        ),
-        Op::s_buffer_load_dwordx2 => b.bind(
-            #[inline(always)]
-            |w, c, o| buffer_load::<2>(w, c, o),
-        ),
-        Op::s_buffer_load_dwordx4 => b.bind(
-            #[inline(always)]
-            |w, c, o| buffer_load::<4>(w, c, o),
-        ),
-        Op::s_buffer_load_dwordx8 => b.bind(
-            #[inline(always)]
-            |w, c, o| buffer_load::<8>(w, c, o),
-        ),
-        Op::s_buffer_load_dwordx16 => b.bind(
-            #[inline(always)]
-            |w, c, o| buffer_load::<16>(w, c, o),
-        ),
-        Op::s_store_dword => b.bind(
-            #[inline(always)]
-            |w, c, o| store::<1>(w, c, o),
-        ),
-        Op::s_store_dwordx2 => b.bind(
-            #[inline(always)]
-            |w, c, o| store::<2>(w, c, o),
-        ),
-        Op::s_store_dwordx4 => b.bind(
-            #[inline(always)]
-            |w, c, o| store::<4>(w, c, o),
-        ),
+        Op::s_load_dword => b.bind(load::<1>),
+        Op::s_load_dwordx2 => b.bind(load::<2>),
+        Op::s_load_dwordx4 => b.bind(load::<4>),
+        Op::s_load_dwordx8 => b.bind(load::<8>),
+        Op::s_load_dwordx16 => b.bind(load::<16>),
+        Op::s_buffer_load_dword => b.bind(buffer_load::<1>),
+        Op::s_buffer_load_dwordx2 => b.bind(buffer_load::<2>),
+        Op::s_buffer_load_dwordx4 => b.bind(buffer_load::<4>),
+        Op::s_buffer_load_dwordx8 => b.bind(buffer_load::<8>),
+        Op::s_buffer_load_dwordx16 => b.bind(buffer_load::<16>),
+        Op::s_store_dword => b.bind(store::<1>),
+        Op::s_store_dwordx2 => b.bind(store::<2>),
+        Op::s_store_dwordx4 => b.bind(store::<4>),
         // A counter that only goes up: the host's.
         Op::s_memtime | Op::s_memrealtime => b.bind(
             #[inline(always)]
@@ -142,6 +103,7 @@ fn buffer_load<const N: usize>(w: &mut Wave, c: &mut Context<'_>, o: &Operation)
     Flow::Next
 }
 
+#[inline(always)]
 fn store<const N: usize>(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flow {
     let address = address(w, o);
     let end = address.wrapping_add(4 * N as u64);

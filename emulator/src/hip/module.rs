@@ -7,7 +7,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use ferrowave_code_object::{Occupancy, Target};
+use ferrowave_code_object::{GpuLimits, Occupancy, Target};
 use ferrowave_hip_abi::{
     hipDeviceptr_t, hipError_t, hipFunction_attribute as Attribute, hipFunction_t, hipModule_t,
 };
@@ -221,11 +221,11 @@ pub(super) unsafe fn hipFuncGetAttribute(
         Attribute::HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES => static_lds_bytes,
         Attribute::HIP_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES => metadata.private_segment_fixed_size,
         Attribute::HIP_FUNC_ATTRIBUTE_NUM_REGS => description.descriptor.vgprs(),
-        Attribute::HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES => function
-            .device
-            .row
-            .lds_bytes
-            .saturating_sub(static_lds_bytes),
+        Attribute::HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES => {
+            GpuLimits::of(function.device.row.gpu)
+                .lds_bytes
+                .saturating_sub(static_lds_bytes)
+        }
         // HIP's caches and constants are not the caller's to arrange on these GPUs, and there is no PTX.
         Attribute::HIP_FUNC_ATTRIBUTE_CONST_SIZE_BYTES
         | Attribute::HIP_FUNC_ATTRIBUTE_PTX_VERSION

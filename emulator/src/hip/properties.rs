@@ -75,7 +75,7 @@ impl Device {
         let int = |value: u32| c_int::try_from(value).unwrap_or(c_int::MAX);
         let (major, minor) = version(row.gpu);
         let registers = int(limits.vgprs * limits.wave_size * limits.simds);
-        let lds_bytes = row.lds_bytes as usize;
+        let lds_bytes = limits.lds_bytes as usize;
         let memory_bytes = self.memory.capacity_bytes() as usize;
         hipDeviceProp_tR0600 {
             name: c_array(&self.name()),
@@ -105,13 +105,15 @@ impl Device {
             memoryClockRate: int(row.memory_clock_mhz * 1000),
             memoryBusWidth: int(row.memory_bus_bits),
             l2CacheSize: int(row.l2_bytes),
-            maxThreadsPerMultiProcessor: int(row.waves_per_simd * limits.simds * limits.wave_size),
+            maxThreadsPerMultiProcessor: int(limits.max_waves_per_simd
+                * limits.simds
+                * limits.wave_size),
             globalL1CacheSupported: 1,
             localL1CacheSupported: 1,
             sharedMemPerMultiprocessor: lds_bytes,
             regsPerMultiprocessor: registers,
             sharedMemPerBlockOptin: lds_bytes,
-            maxBlocksPerMultiProcessor: int(row.waves_per_simd * limits.simds),
+            maxBlocksPerMultiProcessor: int(limits.max_waves_per_simd * limits.simds),
             gcnArchName: c_array(&self.target()),
             maxSharedMemoryPerMultiProcessor: lds_bytes,
             clockInstructionRate: CONSTANT_CLOCK_KHZ,

@@ -4,6 +4,19 @@
 //! the emulator's own arithmetic is used for them. Each check runs on all levels of host instructions that
 //! this computer has, with all lanes active and with some.
 
+#![expect(
+    clippy::needless_range_loop,
+    reason = "a lane's number indexes several arrays at once"
+)]
+#![expect(
+    clippy::neg_cmp_op_on_partial_ord,
+    reason = "the negated compares are what is tested"
+)]
+#![expect(
+    clippy::precedence,
+    reason = "expectations stand as AMD's pseudocode has them"
+)]
+
 mod compares;
 mod conversions;
 mod extensions;

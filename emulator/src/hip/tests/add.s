@@ -65,7 +65,9 @@ amdhsa.kernels:
       - { .offset: 0, .size: 8, .value_kind: global_buffer, .address_space: global }
       - { .offset: 8, .size: 8, .value_kind: global_buffer, .address_space: global }
       - { .offset: 16, .size: 4, .value_kind: by_value }
-    .kernarg_segment_size: 24
+      # What no caller passes.
+      - { .offset: 24, .size: 4, .value_kind: hidden_block_count_x }
+    .kernarg_segment_size: 32
     .group_segment_fixed_size: 0
     .private_segment_fixed_size: 0
     .kernarg_segment_align: 8

@@ -74,6 +74,13 @@ fn only_who_waits_for_a_stream_hears_of_its_fault() {
         succeeds(hipDeviceSynchronize());
 
         overrun.launch(failing);
+        fails(
+            hipStreamSynchronize(ptr::null_mut()),
+            illegal,
+            "kernel `add`",
+        );
+
+        overrun.launch(failing);
         succeeds(hipStreamDestroy(failing));
         fails(hipDeviceSynchronize(), illegal, "kernel `add`");
     }

@@ -133,6 +133,28 @@ fn drops_that_fail_are_recorded() {
     assert_eq!(context.take_drop_errors(), []);
 }
 
+/// Code must not go while a kernel may still run, so that the drop waits, and hears what went wrong.
+#[test]
+fn a_module_waits_for_its_kernels_before_it_goes() {
+    let context = context(Gpu::Gfx942);
+    let kernel = context
+        .load(code_object(Gpu::Gfx942))
+        .unwrap()
+        .kernel("add")
+        .unwrap();
+    let stream = context.stream().unwrap();
+    let nowhere = Arguments::new().value(8_u64).value(8_u64).value(0_u32);
+    // SAFETY: the emulator stops the kernel at its first access.
+    unsafe { kernel.launch(&stream, &groups(1), &nowhere) }.unwrap();
+    drop(kernel);
+    let errors = context.take_drop_errors();
+    assert_eq!(errors.len(), 1);
+    assert_eq!(
+        (errors[0].function, &*errors[0].name),
+        ("hipDeviceSynchronize", "hipErrorIllegalAddress")
+    );
+}
+
 #[test]
 fn modules_for_other_gpus_are_refused_with_both_names() {
     let context = context(Gpu::Gfx942);
