@@ -6,3 +6,8 @@
 pub mod embedded;
 
 pub use ferrowave_host::*;
+
+/// The README's examples.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

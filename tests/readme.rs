@@ -1,0 +1,66 @@
+//! Every command of the README runs, and its example compiles and passes as a doc test.
+
+use std::{fs, path::Path, process::Command};
+
+/// The README's `console` commands, without their prompts.
+fn commands() -> Vec<String> {
+    let readme =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
+    let mut commands = Vec::new();
+    let mut inside = false;
+    for line in readme.lines() {
+        if let Some(language) = line.strip_prefix("```") {
+            inside = language == "console";
+        } else if inside && let Some(command) = line.strip_prefix("$ ") {
+            commands.push(command.to_owned());
+        }
+    }
+    commands
+}
+
+#[test]
+fn commands_run() {
+    let commands = commands();
+    let mut ran = 0;
+    for command in &commands {
+        // Through the binary that the tests were built with, which is the same but for the profile.
+        let Some(arguments) = command.strip_prefix("cargo run --release -- ") else {
+            let target = command
+                .strip_prefix("make ")
+                .map(|target| format!("\n{target}:"));
+            let known = match target {
+                Some(target) => {
+                    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("Makefile"))
+                        .unwrap()
+                        .contains(&target)
+                }
+                None => command == "cargo build --release -p ferrowave-libamdhip64",
+            };
+            assert!(known, "nothing tests `{command}`");
+            continue;
+        };
+        let output = Command::new(env!("CARGO_BIN_EXE_ferrowave"))
+            .args(arguments.split_whitespace())
+            .env_remove("FERROWAVE_DEVICE")
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{command}: {output:?}");
+        assert!(!output.stdout.is_empty(), "{command}");
+        ran += 1;
+    }
+    assert!(ran >= 4, "{commands:?}");
+}
+
+/// What `make report` runs.
+#[test]
+fn the_report_runs() {
+    let makefile =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("Makefile")).unwrap();
+    assert!(makefile.contains("cargo run --release --quiet -- report"));
+    let output = Command::new(env!("CARGO_BIN_EXE_ferrowave"))
+        .arg("report")
+        .env_remove("FERROWAVE_DEVICE")
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+}
