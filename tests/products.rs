@@ -81,6 +81,31 @@ fn requests(kernel: &Kernel) -> Vec<Request> {
 
 #[test]
 fn every_kernel_computes_every_shape() {
+    check_all(requests);
+}
+
+/// Every shape of the other test with every layout, pair of factors and a batch.
+#[test]
+#[ignore = "takes long; `make test-all` runs it"]
+fn every_kernel_computes_every_combination() {
+    check_all(|kernel| {
+        let corners = CORNERS.map(|(m, n, k)| Request::new(m, n, k));
+        let plain: Vec<_> = corners.into_iter().chain(around_tiles(kernel)).collect();
+        let shapes = plain.iter().flat_map(|request| [*request, padded(request)]);
+        let products = shapes.flat_map(|request| [1, 3].map(|batch| Request { batch, ..request }));
+        products
+            .flat_map(|request| {
+                FACTORS.map(|(alpha, beta)| Request {
+                    alpha,
+                    beta,
+                    ..request
+                })
+            })
+            .collect()
+    });
+}
+
+fn check_all(requests: impl Fn(&Kernel) -> Vec<Request>) {
     assert!(!embedded::CODE_OBJECTS.is_empty());
     for &(gpu, code_object) in embedded::CODE_OBJECTS {
         let device = Device::open(&DeviceSelector::Emulator(gpu)).unwrap();

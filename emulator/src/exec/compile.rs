@@ -202,6 +202,9 @@ impl Compiler<'_> {
     }
 
     fn operation(&self, i: &Instruction, offset: u32) -> Result<Operation, Refused> {
+        if ignores_something(i) {
+            return Err(Refused);
+        }
         let (run, detail, control) = self.handler(i).ok_or(Refused)?;
         let mut o = self.blank(run);
         for (slot, operand) in i.src.iter().enumerate() {
@@ -340,6 +343,33 @@ impl Compiler<'_> {
             Op::v_sub_co_u32 | Op::v_subrev_co_u32 | Op::v_subb_co_u32 | Op::v_subbrev_co_u32
         );
         Some((handler, u8::from(subtracts), [0; 3]))
+    }
+}
+
+/// Whether an instruction has a setting that its handler would pass over.
+fn ignores_something(i: &Instruction) -> bool {
+    match i.op {
+        // Of the hardware's registers, those that the emulator has.
+        Op::s_getreg_b32 => !scalar::READABLE_REGISTERS.contains(&(immediate(i) as u32 & 0x3f)),
+        Op::s_setreg_b32 | Op::s_setreg_imm32_b32 => {
+            !scalar::WRITABLE_REGISTERS.contains(&(immediate(i) as u32 & 0x3f))
+        }
+        // The swizzle of the fast Fourier transform.
+        Op::ds_swizzle_b32 => i.memory.offset & 0xe000 == 0xe000,
+        // Integer results that saturate.
+        Op::v_mul_i32_i24
+        | Op::v_mul_u32_u24
+        | Op::v_mad_i32_i24
+        | Op::v_mad_u32_u24
+        | Op::v_mad_u32_u16
+        | Op::v_mad_i32_i16
+        | Op::v_mad_u64_u32
+        | Op::v_mad_i64_i32
+        | Op::v_sad_u8
+        | Op::v_sad_hi_u8
+        | Op::v_sad_u16
+        | Op::v_sad_u32 => i.modifiers.clamp,
+        _ => false,
     }
 }
 

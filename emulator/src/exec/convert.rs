@@ -140,19 +140,18 @@ fn integers(b: Binder, op: Op) -> Option<Handler> {
     })
 }
 
-/// The register's high half becomes 0, as with most 16-bit results on these GPUs.
 fn to_half(w: &mut Wave, o: &Operation, exact: impl Fn(U) -> F) -> Flow {
     let a = w.fetch(0, &o.src[0]);
-    let values: [F; CHUNKS] = chunks(|c| exact(w.chunk(a, c)));
+    let values: [F; CHUNKS] = chunks(|c| exact(half::source_bits(o, 0, w.chunk(a, c))));
     let result = round_to_half(w, o, values);
-    w.commit(o.dst, result);
+    half::commit16(w, o, result);
     Flow::Next
 }
 
 fn from_half(w: &mut Wave, o: &Operation, f: impl Fn(F) -> U) -> Flow {
     let a = w.fetch(0, &o.src[0]);
     let result = chunks(|c| f(half::source(w, o, 0, w.chunk(a, c))));
-    w.commit(o.dst, result);
+    half::commit16(w, o, result);
     Flow::Next
 }
 
@@ -179,7 +178,7 @@ fn floats(b: Binder, op: Op) -> Option<Handler> {
                 let a = w.fetch(0, &o.src[0]);
                 let values: [F; CHUNKS] = chunks(|c| float32::modified(o, 0, w.chunk(a, c)));
                 let result = round_to_half(w, o, values);
-                w.commit(o.dst, result);
+                half::commit16(w, o, result);
                 Flow::Next
             },
         ),

@@ -100,7 +100,7 @@ fn preserves_high(op: Op) -> bool {
 
 /// Writes 16-bit results to the half that `op_sel` names.
 #[inline(always)]
-fn commit16(w: &mut Wave, o: &Operation, result: [U; CHUNKS]) {
+pub(crate) fn commit16(w: &mut Wave, o: &Operation, result: [U; CHUNKS]) {
     let low = U::splat(0xffff);
     let old = w.lanes(o.dst).0;
     let merged = chunks(|c| {

@@ -552,13 +552,19 @@ fn hardware_field(o: &Operation) -> (u32, u32, u32) {
 }
 
 const HWREG_MODE: u32 = 1;
+const HWREG_HW_ID: u32 = 4;
 
-/// What a kernel may read of the hardware's state: MODE, the wave's place, and 0 for the rest.
+/// The hardware's registers that a kernel can read here.
+pub(crate) const READABLE_REGISTERS: [u32; 2] = [HWREG_MODE, HWREG_HW_ID];
+/// The hardware's registers that a kernel can write here.
+pub(crate) const WRITABLE_REGISTERS: [u32; 1] = [HWREG_MODE];
+
+/// What a kernel may read of the hardware's state ([`READABLE_REGISTERS`]): MODE and the wave's place.
 fn hardware_register(w: &Wave, register: u32) -> u32 {
     match register {
         HWREG_MODE => w.mode.bits(),
-        // HW_ID: the wave's number on its SIMD and the SIMD's.
-        4 => (w.index / 4) & 0xf | (w.index & 3) << 4,
+        // The wave's number on its SIMD and the SIMD's.
+        HWREG_HW_ID => (w.index / 4) & 0xf | (w.index & 3) << 4,
         _ => 0,
     }
 }

@@ -75,7 +75,7 @@ impl SimdLevel {
         }
     }
 
-    /// The name that `FERROWAVE_SIMD` takes.
+    /// Its name.
     pub const fn name(self) -> &'static str {
         match self {
             SimdLevel::Portable => "portable",

@@ -155,6 +155,15 @@ fn conversions_from_and_to_f16() {
         }
         u64::from((x as f16).to_bits())
     });
+    Check::new(
+        "v_cvt_f16_u16_sdwa v6, v0 dst_sel:WORD_1 dst_unused:UNUSED_PRESERVE src0_sel:WORD_1",
+        Values::Integer,
+    )
+    .gpu(Gpu::Gfx90a)
+    .run(|[a, _, _, old]| {
+        let value = (a >> 16 & 0xffff) as f32 as f16;
+        u64::from(value.to_bits()) << 16 | old & 0xffff
+    });
     Check::new("v_pack_b32_f16 v6, v0, v2", Values::Integer)
         .run(|[a, b, ..]| a & 0xffff | (b & 0xffff) << 16);
     // Rounds towards zero whatever MODE says.

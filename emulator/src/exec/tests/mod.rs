@@ -99,6 +99,45 @@ impl Bench {
     }
 }
 
+/// What the emulator would get wrong it refuses by name, when a wave gets there.
+#[test]
+fn missing_instructions_are_named() {
+    let lines = [
+        "s_getreg_b32 s0, hwreg(HW_REG_TRAPSTS)",
+        "v_mad_u32_u24 v6, v0, v1, v2 clamp",
+        "buffer_load_dword v6, v0, s[4:7], 0 offen",
+        "scratch_load_dword v6, v0, off",
+        "v_mov_b32_e32 v6, v0",
+    ];
+    let text = format!(".text\n{}\n", lines.join("\n"));
+    let bytes = ferrowave_kernel_build::assemble(Gpu::Gfx942, &text).unwrap();
+    let object = CodeObject::parse(&bytes).unwrap();
+    let range = object.text_ranges()[0].clone();
+    let words = object
+        .file_bytes(range.start, range.end - range.start)
+        .unwrap();
+    let code = Code::compile(Gpu::Gfx942, SimdLevel::detect(), 0x1000, words);
+    let memory = DeviceMemory::new(0).view();
+    for (index, line) in lines.iter().enumerate() {
+        let mut wave = wave();
+        wave.pc = index as u32;
+        let mut context = Context::new(&code, &memory, &mut []);
+        run(&mut wave, &mut context, &mut 1, &mut Unobserved);
+        let message = context.take_fault().map(|fault| fault.kind.to_string());
+        if index == lines.len() - 1 {
+            assert_eq!(message, None, "{line}");
+        } else {
+            let message = message.expect("the instruction is refused");
+            let mnemonic = line.split(' ').next().unwrap();
+            assert!(
+                message.contains("does not run") && message.contains(mnemonic),
+                "{message}"
+            );
+        }
+    }
+    assert_eq!(code.unsupported().len(), lines.len() - 1);
+}
+
 /// A wave with all lanes active and recognizable registers.
 pub(super) fn wave() -> Wave {
     let mut wave = Wave::new();
