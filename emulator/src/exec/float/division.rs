@@ -1,0 +1,173 @@
+//! The pieces of a division that the compiler expands into `v_div_scale`, `v_div_fmas` and `v_div_fixup`.
+
+use rustc_apfloat::{Float as _, FloatConvert, ieee::Quad};
+
+use super::{
+    Arithmetic, Format, Settings, ap_round, evaluate, flushed, is_denormal, is_nan, quiet,
+    quiet_bit,
+};
+
+/// Half of the range by which operands are scaled, and limits of the exponent, by format.
+struct Limits {
+    scale: i32,
+    far_apart: i64,
+    tiny: i64,
+    underflow: i64,
+}
+
+fn limits<T: Format>() -> Limits {
+    if T::SIGN == 0x8000_0000 {
+        Limits {
+            scale: 64,
+            far_apart: 96,
+            tiny: 23,
+            underflow: -150,
+        }
+    } else {
+        Limits {
+            scale: 128,
+            far_apart: 768,
+            tiny: 53,
+            underflow: -1075,
+        }
+    }
+}
+
+fn exponent<T: Format>(bits: u64) -> i64 {
+    ((bits & T::EXPONENT) / (T::FRACTION + 1)) as i64
+}
+
+fn value<T: Format>(bits: u64) -> T {
+    T::from_bits(u128::from(bits))
+}
+
+fn ldexp<T: Format>(bits: u64, by: i32) -> u64 {
+    value::<T>(bits).scalbn(by).to_bits() as u64
+}
+
+/// `v_div_scale`: the scaled source 0 (the denominator source 1 or the numerator source 2) and
+/// whether the quotient must be scaled back.
+pub(crate) fn scale<T: Format>(s0: u64, s1: u64, s2: u64) -> (u64, bool) {
+    let l = limits::<T>();
+    let one = T::from_u128(1).value;
+    let quotient_denormal =
+        |n: T, d: u64| is_denormal::<T>((n / value::<T>(d)).value.to_bits() as u64);
+    if value::<T>(s2).is_zero() || value::<T>(s1).is_zero() {
+        (T::EXPONENT | quiet_bit::<T>(), false)
+    } else if exponent::<T>(s2) - exponent::<T>(s1) >= l.far_apart {
+        (
+            if s0 == s1 {
+                ldexp::<T>(s0, l.scale)
+            } else {
+                s0
+            },
+            true,
+        )
+    } else if is_denormal::<T>(s1) {
+        (ldexp::<T>(s0, l.scale), false)
+    } else if quotient_denormal(one, s1) && quotient_denormal(value::<T>(s2), s1) {
+        // AMD's text scales the denominator up here, which would make it infinite: its reciprocal is a
+        // denormal because it is large already. Down, the division comes out right.
+        (
+            if s0 == s1 {
+                ldexp::<T>(s0, -l.scale)
+            } else {
+                s0
+            },
+            true,
+        )
+    } else if quotient_denormal(one, s1) {
+        (ldexp::<T>(s0, -l.scale), false)
+    } else if quotient_denormal(value::<T>(s2), s1) {
+        (
+            if s0 == s2 {
+                ldexp::<T>(s0, l.scale)
+            } else {
+                s0
+            },
+            true,
+        )
+    } else if exponent::<T>(s2) <= l.tiny {
+        (ldexp::<T>(s0, l.scale), false)
+    } else {
+        (s0, false)
+    }
+}
+
+/// `v_div_fmas` of a lane whose operands were scaled: the multiply-add times a power of two, rounded
+/// once.
+pub(crate) fn fused_scaled<T>(sources: [u64; 3], settings: Settings) -> u64
+where
+    T: Format + FloatConvert<Quad>,
+    Quad: FloatConvert<T>,
+{
+    let plain = evaluate::<T>(Arithmetic::Fma, sources, settings);
+    if !value::<T>(plain).is_finite() {
+        return plain;
+    }
+    let mut loses_info = false;
+    let [a, b, c]: [Quad; 3] = sources.map(|s| {
+        let s = if settings.keep_source_denormals {
+            s
+        } else {
+            flushed::<T>(s)
+        };
+        value::<T>(s).convert(&mut loses_info).value
+    });
+    let scaled = a.mul_add(b, c).value.scalbn(scale_back::<T>(sources[2]));
+    let rounded: T = scaled
+        .convert_r(ap_round(settings.round), &mut loses_info)
+        .value;
+    let bits = rounded.to_bits() as u64;
+    if settings.keep_result_denormals {
+        bits
+    } else {
+        flushed::<T>(bits)
+    }
+}
+
+/// The power of two that `v_div_fmas` multiplies by to undo `v_div_scale`, of the quotient's estimate.
+///
+/// AMD's pseudocode has 2^32 and 2^64 for this, which would not undo the 2^64 and 2^128 of its own
+/// `v_div_scale`; the direction depends on which operand was scaled, as the estimate's size tells.
+/// Test: the compiler's expansion of a division then rounds correctly.
+fn scale_back<T: Format>(estimate: u64) -> i32 {
+    let one = T::from_u128(1).value.to_bits() as u64;
+    let scale = limits::<T>().scale;
+    if exponent::<T>(estimate) > exponent::<T>(one) {
+        scale
+    } else {
+        -scale
+    }
+}
+
+/// `v_div_fixup`: the quotient source 0 of denominator source 1 and numerator source 2, with the
+/// special cases put right.
+pub(crate) fn fixup<T: Format>(s0: u64, s1: u64, s2: u64) -> u64 {
+    let sign = (s1 ^ s2) & T::SIGN;
+    let magnitude = |bits: u64| bits & (T::EXPONENT | T::FRACTION);
+    let infinite = |bits: u64| magnitude(bits) == T::EXPONENT;
+    let zero = |bits: u64| magnitude(bits) == 0;
+    let invalid = T::SIGN | T::EXPONENT | quiet_bit::<T>();
+    let highest = T::EXPONENT / (T::FRACTION + 1);
+    if is_nan::<T>(s2) {
+        quiet::<T>(s2)
+    } else if is_nan::<T>(s1) {
+        quiet::<T>(s1)
+    } else if zero(s1) && zero(s2) || infinite(s1) && infinite(s2) {
+        invalid
+    } else if zero(s1) || infinite(s2) {
+        sign | T::EXPONENT
+    } else if infinite(s1) || zero(s2) {
+        sign
+    } else if exponent::<T>(s2) - exponent::<T>(s1) < limits::<T>().underflow {
+        // The smallest denormal's half, rounded to nearest even.
+        sign
+    } else if exponent::<T>(s1) == highest as i64 || is_nan::<T>(s0) {
+        // An estimate that is NaN, of operands that are not, went past ∞ on its way: AMD's text has
+        // no case for it, but the compiler's expansion is a correct division on the hardware.
+        sign | T::EXPONENT
+    } else {
+        sign | magnitude(s0)
+    }
+}
