@@ -297,76 +297,83 @@ fn bounds(addresses: &[D; CHUNKS], exec: u64) -> (u64, u64) {
     (low.reduce_min(), high.reduce_max())
 }
 
-/// Checks global addresses: `bytes` at each active lane's must be allocated.
+/// Checks global addresses: `bytes` at each active lane's must be allocated. Otherwise the wave stops.
 #[inline(always)]
-pub(super) fn global(
+pub(super) fn check_global(
     c: &mut Context<'_>,
     o: &Operation,
-    addresses: [D; CHUNKS],
-    exec: u64,
+    access: &Access,
     bytes: u32,
     write: bool,
-) -> Result<Access, Flow> {
-    let (low, high) = bounds(&addresses, exec);
+) -> Flow {
+    let (low, high) = bounds(&access.addresses, access.exec);
     let end = high.wrapping_add(u64::from(bytes));
     // Each instruction tends to stay in one allocation.
     let slot = usize::from(o.control[1]) % RECENT;
     if !c.recent[slot].covers(low, end, write) {
         c.recent[slot] = c.memory.reach(low);
         if !c.recent[slot].covers(low, end, write) {
-            return each_lane(c, addresses, exec, bytes, write);
+            return check_each_lane(c, access, bytes, write);
         }
     }
-    Ok(Access { addresses, exec })
+    Flow::Next
 }
 
 /// Checks lane by lane: they lie in different allocations, or some in none.
 #[cold]
 #[inline(never)]
-fn each_lane(
-    c: &mut Context<'_>,
-    addresses: [D; CHUNKS],
-    exec: u64,
-    bytes: u32,
-    write: bool,
-) -> Result<Access, Flow> {
-    let access = Access { addresses, exec };
-    for lane in (0..LANES).filter(|lane| exec >> lane & 1 == 1) {
+fn check_each_lane(c: &mut Context<'_>, access: &Access, bytes: u32, write: bool) -> Flow {
+    for lane in (0..LANES).filter(|lane| access.exec >> lane & 1 == 1) {
         let address = access.lane(lane);
         let end = address.wrapping_add(u64::from(bytes));
         if !c.memory.reach(address).covers(address, end, write) {
-            return Err(c.fail(FaultKind::Memory {
+            return c.fail(FaultKind::Memory {
                 address,
                 bytes,
                 write,
                 lane: Some(lane as u8),
-            }));
+            });
         }
     }
-    Ok(access)
+    Flow::Next
 }
 
-/// Checks LDS addresses and makes them host addresses.
+/// The host addresses of the lanes' LDS.
 #[inline(always)]
-pub(super) fn lds(
+pub(super) fn in_lds(
     c: &mut Context<'_>,
-    addresses: [U; CHUNKS],
+    addresses: &[U; CHUNKS],
+    offset: u32,
+    exec: u64,
+) -> Access {
+    let base = c.lds.as_mut_ptr().expose_provenance() as u64 + u64::from(offset);
+    Access {
+        addresses: addresses.map(|a| a.cast::<u64>() + D::splat(base)),
+        exec,
+    }
+}
+
+/// Checks LDS addresses: `bytes` at each active lane's must be the workgroup's. Otherwise the wave stops.
+#[inline(always)]
+pub(super) fn check_lds(
+    c: &mut Context<'_>,
+    addresses: &[U; CHUNKS],
     offset: u32,
     exec: u64,
     bytes: u32,
     write: bool,
-) -> Result<Access, Flow> {
-    let size = c.lds.len() as u64;
-    let relative = addresses.map(|a| a.cast::<u64>() + D::splat(u64::from(offset)));
-    let (_, high) = bounds(&relative, exec);
-    if exec != 0 && high + u64::from(bytes) > size {
-        return Err(lds_fault(c, &relative, exec, bytes, write));
+) -> Flow {
+    let mut high = U::splat(0);
+    for (chunk, lanes) in addresses.iter().enumerate() {
+        let active = chunk_mask(exec, chunk).select(*lanes, U::splat(0));
+        high = high.simd_max(active);
     }
-    let base = c.lds.as_mut_ptr().expose_provenance() as u64;
-    Ok(Access {
-        addresses: relative.map(|a| a + D::splat(base)),
-        exec,
-    })
+    let end = u64::from(high.reduce_max()) + u64::from(offset) + u64::from(bytes);
+    if exec != 0 && end > c.lds.len() as u64 {
+        let relative = addresses.map(|a| a.cast::<u64>() + D::splat(u64::from(offset)));
+        return lds_fault(c, &relative, exec, bytes, write);
+    }
+    Flow::Next
 }
 
 #[cold]

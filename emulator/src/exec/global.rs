@@ -60,13 +60,12 @@ fn visit(
     if flat {
         return visit_flat(w, c, o, addresses, bytes, write, &mut f);
     }
-    match access::global(c, o, addresses, exec, bytes, write) {
-        Ok(access) => {
-            f(w, &access);
-            Flow::Next
-        }
-        Err(flow) => flow,
+    let access = Access { addresses, exec };
+    match access::check_global(c, o, &access, bytes, write) {
+        Flow::Next => f(w, &access),
+        flow => return flow,
     }
+    Flow::Next
 }
 
 fn visit_flat(
@@ -98,15 +97,19 @@ fn visit_flat(
     }
     if shared != 0 {
         let lds: [U; CHUNKS] = addresses.map(|a| a.cast::<u32>());
-        match access::lds(c, lds, 0, shared, bytes, write) {
-            Ok(access) => f(w, &access),
-            Err(flow) => return flow,
+        match access::check_lds(c, &lds, 0, shared, bytes, write) {
+            Flow::Next => f(w, &access::in_lds(c, &lds, 0, shared)),
+            flow => return flow,
         }
     }
     if exec & !shared != 0 {
-        match access::global(c, o, addresses, exec & !shared, bytes, write) {
-            Ok(access) => f(w, &access),
-            Err(flow) => return flow,
+        let access = Access {
+            addresses,
+            exec: exec & !shared,
+        };
+        match access::check_global(c, o, &access, bytes, write) {
+            Flow::Next => f(w, &access),
+            flow => return flow,
         }
     }
     Flow::Next

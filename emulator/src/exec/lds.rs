@@ -37,13 +37,11 @@ fn visit(
     }
     let address = w.fetch(0, &o.src[0]);
     let addresses: [U; CHUNKS] = chunks(|c| w.chunk(address, c));
-    match access::lds(c, addresses, offset, exec, bytes, write) {
-        Ok(access) => {
-            f(w, &access);
-            Flow::Next
-        }
-        Err(flow) => flow,
+    match access::check_lds(c, &addresses, offset, exec, bytes, write) {
+        Flow::Next => f(w, &access::in_lds(c, &addresses, offset, exec)),
+        flow => return flow,
     }
+    Flow::Next
 }
 
 impl Binder {
@@ -146,9 +144,19 @@ impl Binder {
                     .into_iter()
                     .enumerate()
                 {
-                    match access::lds(c, addresses, offset * SCALE, exec, 4 * N as u32, false) {
-                        Ok(access) => access.load::<N>(w, o.dst + (part * N) as u16),
-                        Err(flow) => return flow,
+                    match access::check_lds(
+                        c,
+                        &addresses,
+                        offset * SCALE,
+                        exec,
+                        4 * N as u32,
+                        false,
+                    ) {
+                        Flow::Next => {
+                            let access = access::in_lds(c, &addresses, offset * SCALE, exec);
+                            access.load::<N>(w, o.dst + (part * N) as u16);
+                        }
+                        flow => return flow,
                     }
                 }
                 Flow::Next
@@ -167,9 +175,13 @@ impl Binder {
                     .into_iter()
                     .enumerate()
                 {
-                    match access::lds(c, addresses, offset * SCALE, exec, 4 * N as u32, true) {
-                        Ok(access) => access.store::<N>(w, o.src[1 + part].register),
-                        Err(flow) => return flow,
+                    match access::check_lds(c, &addresses, offset * SCALE, exec, 4 * N as u32, true)
+                    {
+                        Flow::Next => {
+                            let access = access::in_lds(c, &addresses, offset * SCALE, exec);
+                            access.store::<N>(w, o.src[1 + part].register);
+                        }
+                        flow => return flow,
                     }
                 }
                 Flow::Next
