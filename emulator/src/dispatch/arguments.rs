@@ -67,9 +67,9 @@ fn put(bytes: &mut [u8], offset: usize, value: &[u8]) {
 fn write_packet(bytes: &mut [u8], kernel: &Kernel, config: &LaunchConfig<'_>, kernarg: u64) {
     let [gx, gy, gz] = config.grid;
     let [bx, by, bz] = config.block;
-    let dimensions: u16 = if gz * bz > 1 {
+    let dimensions: u16 = if gz.saturating_mul(bz) > 1 {
         3
-    } else if gy * by > 1 {
+    } else if gy.saturating_mul(by) > 1 {
         2
     } else {
         1
