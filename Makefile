@@ -1,7 +1,7 @@
 # `make report` and `make test` are all that a fresh machine needs, with rustup, a C linker and make.
 
 # Tests cover the kernels of every GPU; a plain build makes those of one.
-TEST_GPUS := gfx908,gfx90a,gfx942
+TEST_GPUS := gfx908,gfx90a,gfx942,gfx950
 
 .PHONY: report test test-all bench toolchain
 

@@ -42,7 +42,7 @@ fn refused(arguments: &[&str], code: i32, parts: &[&str]) {
 #[test]
 fn a_product_is_run_and_verified() {
     let device = device();
-    for kernel in ["naive", "lds_tiled", "register_tiled", "mfma"] {
+    for kernel in ["naive", "lds_tiled", "register_tiled", "mfma_fragment"] {
         let arguments = [
             "--kernel", kernel, "--m", "37", "--n", "53", "--k", "29", "--lda", "40", "--beta",
             "0.5", "--alpha", "-2", "--batch", "2", "--seed", "7", "--json",
@@ -99,7 +99,11 @@ fn sizes_out_of_range_are_refused() {
 fn unknown_names_are_refused_with_the_known() {
     let device = device();
     let kernel = [["--kernel", "fastest"].as_slice(), &SIZE].concat();
-    refused(&run(&device, &kernel), 2, &["fastest", "naive", "mfma"]);
+    refused(
+        &run(&device, &kernel),
+        2,
+        &["fastest", "naive", "mfma_fragment"],
+    );
     let naive = [["--kernel", "naive"].as_slice(), &SIZE].concat();
     refused(
         &run("emulator:gfx1100", &naive),
@@ -162,7 +166,7 @@ fn a_report_lists_all_kernels() {
         "--sizes",
         "16",
         "--kernels",
-        "mfma",
+        "mfma_fragment",
         "--device",
         &device,
         "--json",

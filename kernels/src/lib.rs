@@ -10,7 +10,7 @@
 //! What knows no GPU compiles on the host too and is tested there. The kernels do not: they run as
 //! machine code, on a GPU or in the emulator, or not at all.
 #![no_std]
-#![feature(core_float_math, core_intrinsics, portable_simd)]
+#![feature(core_float_math, core_intrinsics, f16, portable_simd)]
 #![cfg_attr(
     target_arch = "amdgpu",
     feature(

@@ -1,14 +1,16 @@
 //! The arguments of a kernel, as they lie in its kernel argument segment.
 
-/// The whole kernel argument segment: three device addresses, then [`GemmParameters`].
+use crate::Options;
+
+/// The whole kernel argument segment: five device addresses, then [`GemmParameters`].
 ///
-/// On the device these are four arguments: three typed pointers and the parameters by value. The
-/// pointers stay outside the struct so that the code object's metadata calls them global buffers,
-/// and because the host has no use for pointers that it can't follow.
+/// On the device these are six arguments: five pointers and the parameters by value. The pointers
+/// stay outside the struct so that the code object's metadata calls them global buffers, and
+/// because the host has no use for pointers that it can't follow.
 ///
 /// ```
 /// # use ferrowave_shared::GemmArguments;
-/// assert_eq!(size_of::<GemmArguments>(), 88);
+/// assert_eq!(size_of::<GemmArguments>(), 128);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "bytemuck", derive(bytemuck::Pod, bytemuck::Zeroable))]
@@ -20,6 +22,11 @@ pub struct GemmArguments {
     pub b: u64,
     /// Device address of C's first element.
     pub c: u64,
+    /// Device address of the bias vector, of C's element type; not read when the options have no
+    /// bias.
+    pub bias: u64,
+    /// Device address of the workspace of a kernel that divides k; not accessed by others.
+    pub workspace: u64,
     /// The problem.
     pub parameters: GemmParameters,
 }
@@ -39,27 +46,43 @@ pub struct GemmParameters {
     pub n: u32,
     /// Columns of A, rows of B.
     pub k: u32,
-    /// Elements from one row of A to the next, at least k.
+    /// Elements from one row of A to the next, at least k; with
+    /// [`Options::column_major_a`] from one column to the next, at least m.
     pub lda: u32,
-    /// Elements from one row of B to the next, at least n.
+    /// Elements from one row of B to the next, at least n; with
+    /// [`Options::column_major_b`] from one column to the next, at least k.
     pub ldb: u32,
     /// Elements from one row of C to the next, at least n.
     pub ldc: u32,
-    /// Factor of the product.
-    pub alpha: f32,
-    /// Factor of the old C; when it is 0, C is only written.
-    pub beta: f32,
+    /// Layouts, bias, and operations before and after the product.
+    pub options: Options,
     /// Products in this launch; the extent of the grid along z.
     pub batch: u32,
-    /// Makes the padding before the strides explicit, so that the host can pass the struct as
-    /// bytes; 0.
-    pub reserved: u32,
+    /// Factor of the product. A kernel rounds it to its accumulators' type; for integers the host
+    /// promises one that they hold.
+    pub alpha: f64,
+    /// Factor of the old C, likewise; when it is 0, C is only written.
+    pub beta: f64,
     /// Elements from one A of the batch to the next; 0 when all products share it.
     pub stride_a: u64,
     /// Elements from one B of the batch to the next; 0 when all products share it.
     pub stride_b: u64,
     /// Elements from one C of the batch to the next.
     pub stride_c: u64,
+    /// The constant of [`Options::prologue`].
+    pub prologue_value: f32,
+    /// The constant of [`Options::epilogue`].
+    pub epilogue_value: f32,
+    /// For kernels that divide k: into how many parts ([`Reduction::SplitK`]), or over how many
+    /// workgroups ([`Reduction::StreamK`]). Others ignore it.
+    ///
+    /// [`Reduction::SplitK`]: crate::catalogue::Reduction::SplitK
+    /// [`Reduction::StreamK`]: crate::catalogue::Reduction::StreamK
+    pub parts: u32,
+    /// For kernels in linear tile order, how many rows of tiles are walked together before the
+    /// next column of tiles, and the number of XCDs over which the hardware deals out workgroups in
+    /// turn: `rows << 16 | xcds`, each from 1 to 65535. See [`TileOrder`](crate::tile::TileOrder).
+    pub order: u32,
 }
 
 /// The largest extent and leading dimension: a tile that starts below it ends below 2³².
@@ -75,12 +98,13 @@ mod tests {
     fn the_layout_is_the_c_layout_without_padding() {
         assert_eq!(offset_of!(GemmArguments, b), 8);
         assert_eq!(offset_of!(GemmArguments, c), 16);
-        assert_eq!(offset_of!(GemmArguments, parameters), 24);
-        assert_eq!(offset_of!(GemmParameters, alpha), 24);
-        assert_eq!(offset_of!(GemmParameters, batch), 32);
-        assert_eq!(offset_of!(GemmParameters, stride_a), 40);
-        assert_eq!(offset_of!(GemmParameters, stride_c), 56);
-        assert_eq!(size_of::<GemmParameters>(), 64);
+        assert_eq!(offset_of!(GemmArguments, parameters), 40);
+        assert_eq!(offset_of!(GemmParameters, options), 24);
+        assert_eq!(offset_of!(GemmParameters, alpha), 32);
+        assert_eq!(offset_of!(GemmParameters, stride_a), 48);
+        assert_eq!(offset_of!(GemmParameters, stride_c), 64);
+        assert_eq!(offset_of!(GemmParameters, parts), 80);
+        assert_eq!(size_of::<GemmParameters>(), 88);
         assert_eq!(align_of::<GemmArguments>(), 8);
     }
 }

@@ -18,8 +18,14 @@ pub enum ElementType {
     I8,
     /// Two's complement, 32 bits: what products of [`ElementType::I8`] accumulate in.
     I32,
-    /// Four exponent bits, three mantissa bits.
+    /// IEEE binary32 in memory; the matrix cores multiply it with the ten leading bits of its
+    /// fraction («xf32», on gfx942).
+    Xf32,
+    /// E4M3 with four exponent bits of bias 7 and three fraction bits, as the OCP 8-bit
+    /// floating-point specification has it: ±448 is the largest, `0x7f` and `0xff` are NaN. gfx950's.
     Fp8,
+    /// E4M3 with a bias of 8, without negative zero: ±240 is the largest, `0x80` is NaN. gfx942's.
+    Fp8Fnuz,
 }
 
 impl ElementType {
@@ -32,16 +38,18 @@ impl ElementType {
             Self::F64 => "f64",
             Self::I8 => "i8",
             Self::I32 => "i32",
+            Self::Xf32 => "xf32",
             Self::Fp8 => "fp8",
+            Self::Fp8Fnuz => "fp8_fnuz",
         }
     }
 
     /// The size of one element in memory, in bytes.
     pub const fn size_bytes(self) -> usize {
         match self {
-            Self::I8 | Self::Fp8 => 1,
+            Self::I8 | Self::Fp8 | Self::Fp8Fnuz => 1,
             Self::F16 | Self::Bf16 => 2,
-            Self::F32 | Self::I32 => 4,
+            Self::F32 | Self::Xf32 | Self::I32 => 4,
             Self::F64 => 8,
         }
     }
@@ -66,9 +74,39 @@ pub struct ElementTypes {
 
 impl ElementTypes {
     /// Everything in binary32.
-    pub const F32: Self = Self {
-        input: ElementType::F32,
-        output: ElementType::F32,
-        accumulator: ElementType::F32,
-    };
+    pub const F32: Self = Self::new(ElementType::F32, ElementType::F32, ElementType::F32);
+    /// binary32 in memory, multiplied as xf32.
+    pub const XF32: Self = Self::new(ElementType::Xf32, ElementType::F32, ElementType::F32);
+    /// binary16, summed up in binary32.
+    pub const F16: Self = Self::new(ElementType::F16, ElementType::F16, ElementType::F32);
+    /// bfloat16, summed up in binary32.
+    pub const BF16: Self = Self::new(ElementType::Bf16, ElementType::Bf16, ElementType::F32);
+    /// Everything in binary64.
+    pub const F64: Self = Self::new(ElementType::F64, ElementType::F64, ElementType::F64);
+    /// 8-bit integers with 32-bit sums, which wrap around.
+    pub const I8: Self = Self::new(ElementType::I8, ElementType::I32, ElementType::I32);
+    /// OCP's 8-bit floats, to binary32.
+    pub const FP8: Self = Self::new(ElementType::Fp8, ElementType::F32, ElementType::F32);
+    /// The 8-bit floats of gfx942, to binary32.
+    pub const FP8_FNUZ: Self = Self::new(ElementType::Fp8Fnuz, ElementType::F32, ElementType::F32);
+
+    /// All that kernels have, in the order in which lists show them. An input type stands once.
+    pub const ALL: &[Self] = &[
+        Self::F32,
+        Self::XF32,
+        Self::F16,
+        Self::BF16,
+        Self::I8,
+        Self::FP8_FNUZ,
+        Self::FP8,
+        Self::F64,
+    ];
+
+    const fn new(input: ElementType, output: ElementType, accumulator: ElementType) -> Self {
+        Self {
+            input,
+            output,
+            accumulator,
+        }
+    }
 }

@@ -35,6 +35,11 @@ impl GpuSet {
         self.names().any(|member| member == name)
     }
 
+    /// Whether a GPU is in both sets.
+    pub const fn intersects(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
     /// Whether there is no GPU in the set.
     pub const fn is_empty(self) -> bool {
         self.0 == 0
@@ -95,6 +100,7 @@ mod tests {
         let set = GpuSet::GFX942.union(GpuSet::GFX908);
         assert!(set.contains("gfx908") && set.contains("gfx942"));
         assert!(!set.contains("gfx90a") && !set.contains("gfx1100") && !set.contains(""));
+        assert!(set.intersects(GpuSet::GFX942) && !set.intersects(GpuSet::GFX90A));
         assert_eq!(set.to_string(), "gfx908, gfx942");
         assert_eq!(format!("{set:?}"), r#"{"gfx908", "gfx942"}"#);
     }

@@ -6,8 +6,10 @@
 //! C[i][j] ← α · Σₚ A[i][p] · B[p][j] + β · C[i][j]      i < m, j < n, p < k
 //! ```
 //!
-//! for row-major matrices: element `(i, j)` of a matrix with leading dimension `ld` is `i · ld + j`
-//! elements after its first one. With β = 0 the old C is not read, so a NaN in it does not survive.
+//! with a row-major C: element `(i, j)` of a matrix with leading dimension `ld` is `i · ld + j`
+//! elements after its first one. A and B are row- or column-major, as [`Options`] says, which also
+//! adds a bias and operations on C. With β = 0 the old C is not read, so a NaN in it does not
+//! survive.
 //!
 //! The [`catalogue`] is the one list of kernels. The device crate instantiates from it, the build
 //! derives launch bounds from it and the host plans launches from it. The crate knows no other.
@@ -17,10 +19,12 @@ pub mod arguments;
 pub mod catalogue;
 pub mod element;
 pub mod gpu;
+pub mod options;
 pub mod tile;
 
 pub use arguments::{GemmArguments, GemmParameters};
 pub use catalogue::{CATALOGUE, Kernel, LaunchBounds, Variant};
 pub use element::{ElementType, ElementTypes};
 pub use gpu::GpuSet;
-pub use tile::{BlockShape, BlockTile, Grid};
+pub use options::{Bias, FragmentOp, Options};
+pub use tile::{BlockShape, BlockTile, Grid, TileOrder};

@@ -29,6 +29,42 @@ impl BlockShape {
     }
 }
 
+/// How the workgroups of a grid share out the tiles of C.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TileOrder {
+    /// A grid in two dimensions: workgroup `(x, y)` computes the tile in column x and row y.
+    Plane,
+    /// A grid in one dimension, in which workgroups that run at the same time on one XCD compute
+    /// neighbouring tiles.
+    ///
+    /// The hardware deals out workgroups to the XCDs in turn; each XCD has an L2 of its own. So
+    /// workgroup `x` of `count` takes the tile number `(x mod xcds) · ⌊count / xcds⌋ +
+    /// min(x mod xcds, count mod xcds) + ⌊x / xcds⌋`: a contiguous run of numbers for each XCD. Numbers
+    /// walk down a group of some rows of tiles, column by column, before they enter the next group.
+    Linear,
+}
+
+impl TileOrder {
+    /// Row and column of the tile number `x` of a grid of `rows` × `columns` tiles, none of them 0:
+    /// [`Linear`](Self::Linear), with `group` rows of tiles walked together.
+    #[inline(always)]
+    pub const fn linear(x: u32, rows: u32, columns: u32, group: u32, xcds: u32) -> (u32, u32) {
+        let count = rows * columns;
+        let (xcd, turn) = (x % xcds, x / xcds);
+        let (share, rest) = (count / xcds, count % xcds);
+        let number = xcd * share + if xcd < rest { xcd } else { rest } + turn;
+        let in_group = group * columns;
+        let first = number / in_group * group;
+        let rows = if rows - first < group {
+            rows - first
+        } else {
+            group
+        };
+        let place = number % in_group;
+        (first + place % rows, place / rows)
+    }
+}
+
 /// A grid of workgroups.
 ///
 /// Workgroup `(x, y, z)` computes rows `y · tile.m ..` and columns `x · tile.n ..` of product `z` of
@@ -77,6 +113,41 @@ mod tests {
     #[test]
     fn the_largest_extent_does_not_overflow() {
         check(u32::MAX, u32::MAX, 1, 1 << 26, 1 << 30, 1);
+    }
+
+    #[test]
+    fn every_tile_of_the_linear_order_is_computed_once() {
+        extern crate std;
+        for (rows, columns) in [(1, 1), (1, 7), (7, 1), (8, 8), (19, 5), (5, 19)] {
+            for group in [1, 4, 8, 40] {
+                for xcds in [1, 3, 8] {
+                    let mut tiles: std::vec::Vec<_> = (0..rows * columns)
+                        .map(|x| TileOrder::linear(x, rows, columns, group, xcds))
+                        .collect();
+                    tiles.sort_unstable();
+                    let all =
+                        (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column)));
+                    assert!(
+                        tiles.into_iter().eq(all),
+                        "{rows} × {columns}, {group}, {xcds}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_workgroups_of_an_xcd_compute_neighbours() {
+        // 16 tiles on 2 XCDs: the even workgroups take the two upper rows, the odd ones the lower.
+        let tile = |x| TileOrder::linear(x, 4, 4, 2, 2);
+        assert_eq!(
+            [tile(0), tile(2), tile(4), tile(6)],
+            [(0, 0), (1, 0), (0, 1), (1, 1)]
+        );
+        assert_eq!(
+            [tile(1), tile(3), tile(5), tile(7)],
+            [(2, 0), (3, 0), (2, 1), (3, 1)]
+        );
     }
 
     #[test]

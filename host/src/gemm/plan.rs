@@ -138,6 +138,8 @@ impl Plan {
             a: a.wrapping_add(launch.offset_a * input_bytes),
             b: b.wrapping_add(launch.offset_b * input_bytes),
             c: c.wrapping_add(launch.offset_c * output_bytes),
+            bias: 0,
+            workspace: 0,
             parameters: launch.parameters,
         }
     }
@@ -247,7 +249,7 @@ pub enum PlanError {
 mod tests {
     use super::*;
     use crate::gemm::Request;
-    use ferrowave_shared::catalogue::{MFMA_F32, NAIVE_F32};
+    use ferrowave_shared::catalogue::{MFMA_FRAGMENT_F32, NAIVE_F32};
 
     fn plan(request: Request, limits: GridLimits) -> Plan {
         let problem = request.check().expect("valid");
@@ -360,10 +362,11 @@ mod tests {
     #[test]
     fn a_gpu_without_the_kernel_is_refused_with_those_that_have_it() {
         let problem = Request::new(1, 1, 1).check().expect("valid");
-        let error = Plan::new(&MFMA_F32, &problem, "gfx1100", GridLimits::HIP).unwrap_err();
+        let error =
+            Plan::new(&MFMA_FRAGMENT_F32, &problem, "gfx1100", GridLimits::HIP).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "gemm_mfma_f32 is not built for gfx1100, only for gfx908, gfx90a, gfx942"
+            "gemm_mfma_fragment_f32 is not built for gfx1100, only for gfx908, gfx90a, gfx942, gfx950"
         );
     }
 
@@ -387,13 +390,16 @@ mod tests {
 
     #[test]
     fn kernels_go_by_variant_and_by_symbol() {
-        for name in ["mfma", "gemm_mfma_f32"] {
-            assert_eq!(kernel_named(name, ElementTypes::F32), Ok(&MFMA_F32));
+        for name in ["mfma_fragment", "gemm_mfma_fragment_f32"] {
+            assert_eq!(
+                kernel_named(name, ElementTypes::F32),
+                Ok(&MFMA_FRAGMENT_F32)
+            );
         }
         let error = kernel_named("fastest", ElementTypes::F32).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "unknown kernel `fastest`; for f32 there are naive, lds_tiled, register_tiled, mfma"
+            "unknown kernel `fastest`; for f32 there are naive, lds_tiled, register_tiled, mfma_fragment"
         );
     }
 }

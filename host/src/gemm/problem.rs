@@ -1,7 +1,7 @@
 //! What is to be computed, checked.
 
 use super::layout::Layout;
-use ferrowave_shared::{ElementTypes, GemmParameters, arguments::MAX_EXTENT};
+use ferrowave_shared::{ElementTypes, GemmParameters, Options, arguments::MAX_EXTENT};
 use thiserror::Error;
 
 /// A product that somebody asks for: C ← α·A·B + β·C, in numbers that nobody has checked.
@@ -190,13 +190,21 @@ impl Problem {
             ldc: self.c.leading,
             // Without a product there is nothing that α could scale. Were it passed on, an infinite
             // α would make NaNs of the empty sums.
-            alpha: if self.k() == 0 { 0.0 } else { self.alpha },
-            beta: self.beta,
+            alpha: if self.k() == 0 {
+                0.0
+            } else {
+                self.alpha as f64
+            },
+            beta: self.beta as f64,
+            options: Options::NONE,
             batch: self.batch(),
-            reserved: 0,
             stride_a: self.a.stride,
             stride_b: self.b.stride,
             stride_c: self.c.stride,
+            prologue_value: 0.0,
+            epilogue_value: 0.0,
+            parts: 1,
+            order: 8 << 16 | 1,
         }
     }
 }

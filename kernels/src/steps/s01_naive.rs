@@ -35,14 +35,14 @@ const _: () = assert!(
 /// # Safety
 /// The kernel was launched with the row's block and LDS.
 #[inline(always)]
-pub(super) unsafe fn run(product: Product) {
+pub(super) unsafe fn run(product: Product<f32, f32>) {
     // SAFETY: the block is the row's, as the caller promises.
     let (x, y) = unsafe { arch::thread_2d::<{ ROW.block.x }, { ROW.block.y }>() };
     let (row, column) = (y.get(), x.get());
     if !product.has_element(row, column) {
         return;
     }
-    let mut sum = RegisterTile::ZERO;
+    let mut sum = RegisterTile::<f32, 1, 1>::ZERO;
     if let Some((a, b)) = product.factors() {
         for (a, b) in a.row(row).zip(b.column(column)) {
             sum.add_outer_product([a], [b]);

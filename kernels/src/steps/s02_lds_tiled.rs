@@ -49,12 +49,12 @@ const _: () = assert!(size_of::<Operands<TileA, TileB>>() == ROW.lds_bytes);
 /// # Safety
 /// The kernel was launched with the row's block and LDS.
 #[inline(always)]
-pub(super) unsafe fn run(product: Product) {
+pub(super) unsafe fn run(product: Product<f32, f32>) {
     // SAFETY: the block is the row's, as the caller promises.
     let (x, y) = unsafe { arch::thread_2d::<{ ROW.block.x }, { ROW.block.y }>() };
     // SAFETY: no other thread of the workgroup has the same x and y.
     let thread = unsafe { Thread::<{ ROW.block.threads() }>::new(y.join(x)) };
-    let mut sum = RegisterTile::ZERO;
+    let mut sum = RegisterTile::<f32, 1, 1>::ZERO;
     if let Some((a, b)) = product.factors() {
         // SAFETY: the LDS has room for the tiles, by the assertion above and the caller's promise,
         // and nothing else uses it.

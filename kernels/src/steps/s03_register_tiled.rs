@@ -59,7 +59,7 @@ const _: () = assert!(size_of::<Operands<TileA, TileB>>() == ROW.lds_bytes);
 /// # Safety
 /// The kernel was launched with the row's block and LDS.
 #[inline(always)]
-pub(super) unsafe fn run(product: Product) {
+pub(super) unsafe fn run(product: Product<f32, f32>) {
     // SAFETY: the block is the row's, as the caller promises.
     let thread = unsafe { arch::thread::<THREADS>() };
     let (wave, lane) = thread.wave_and_lane::<4>();

@@ -1,9 +1,42 @@
-//! Matrices in global memory: row-major, with a leading dimension.
+//! Matrices in global memory that kernels read: row- or column-major, with a leading dimension.
 //!
-//! Element `(i, j)` is `i · leading + j` elements after the first. The product is taken in 64 bits,
-//! since it exceeds 32 for matrices of more than 4 Gi elements, and outside the inner loops.
+//! Offsets are taken in 64 bits, since they exceed 32 for matrices of more than 4 Gi elements, and
+//! outside the inner loops.
 
-use super::registers::{RegisterTile, Scalar};
+use super::registers::Scalar;
+
+/// Where the elements of a matrix are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Strides {
+    /// Elements from one row to the next.
+    pub row: usize,
+    /// Elements from one column to the next.
+    pub column: usize,
+}
+
+impl Strides {
+    /// Those of a matrix with this leading dimension.
+    #[inline(always)]
+    pub const fn new(leading: u32, column_major: bool) -> Self {
+        if column_major {
+            Self {
+                row: 1,
+                column: leading as usize,
+            }
+        } else {
+            Self {
+                row: leading as usize,
+                column: 1,
+            }
+        }
+    }
+
+    /// How many elements `(row, column)` is after `(0, 0)`.
+    #[inline(always)]
+    pub const fn offset(self, row: u32, column: u32) -> usize {
+        row as usize * self.row + column as usize * self.column
+    }
+}
 
 /// A matrix that the kernel reads, with at least one element.
 #[derive(Clone, Copy)]
@@ -11,22 +44,22 @@ pub struct Input<T> {
     start: *const T,
     rows: u32,
     columns: u32,
-    leading: u32,
+    strides: Strides,
 }
 
 impl<T: Scalar> Input<T> {
     /// The matrix at `start`.
     ///
     /// # Safety
-    /// `rows` and `columns` are not 0. For as long as the value is used, `rows` rows of `columns`
-    /// elements, `leading` elements apart, are readable at `start`, and nobody writes to them.
+    /// `rows` and `columns` are not 0. For as long as the value is used, `rows` × `columns` elements
+    /// are readable at `start`, where `strides` says, and nobody writes to them.
     #[inline(always)]
-    pub unsafe fn new(start: *const T, rows: u32, columns: u32, leading: u32) -> Self {
+    pub unsafe fn new(start: *const T, rows: u32, columns: u32, strides: Strides) -> Self {
         Self {
             start,
             rows,
             columns,
-            leading,
+            strides,
         }
     }
 
@@ -42,10 +75,10 @@ impl<T: Scalar> Input<T> {
     pub unsafe fn part(self, row: u32, column: u32) -> Self {
         Self {
             // SAFETY: the caller promises that the element exists.
-            start: unsafe { self.start.add(offset(row, self.leading, column)) },
+            start: unsafe { self.start.add(self.strides.offset(row, column)) },
             rows: self.rows - row,
             columns: self.columns - column,
-            leading: self.leading,
+            strides: self.strides,
         }
     }
 
@@ -66,7 +99,7 @@ impl<T: Scalar> Input<T> {
         let column = column.min(self.columns - 1);
         // SAFETY: row and column were brought into the matrix, which is not empty, and which
         // `new`'s caller promised to be readable.
-        let element = unsafe { *self.start.add(offset(row, self.leading, column)) };
+        let element = unsafe { *self.start.add(self.strides.offset(row, column)) };
         if inside { element } else { T::ZERO }
     }
 
@@ -76,8 +109,8 @@ impl<T: Scalar> Input<T> {
         Line {
             start: self.start,
             // The last row is one that exists, and so are the steps from column to column.
-            first: offset(row.min(self.rows - 1), self.leading, 0),
-            step: 1,
+            first: self.strides.offset(row.min(self.rows - 1), 0),
+            step: self.strides.column,
             left: self.columns,
         }
     }
@@ -87,8 +120,8 @@ impl<T: Scalar> Input<T> {
     pub fn column(&self, column: u32) -> Line<T> {
         Line {
             start: self.start,
-            first: column.min(self.columns - 1) as usize,
-            step: self.leading as usize,
+            first: self.strides.offset(0, column.min(self.columns - 1)),
+            step: self.strides.row,
             left: self.rows,
         }
     }
@@ -118,130 +151,11 @@ impl<T: Copy> Iterator for Line<T> {
     }
 }
 
-/// The matrix that the kernel writes.
-#[derive(Clone, Copy)]
-pub struct Output<T> {
-    start: *mut T,
-    rows: u32,
-    columns: u32,
-    leading: u32,
-}
-
-/// What is stored: `α · product + β · old`.
-#[derive(Clone, Copy)]
-pub struct Scaling<T> {
-    /// The factor of the product.
-    pub alpha: T,
-    /// The factor of the old element. With 0 the old element is not read.
-    pub beta: T,
-}
-
-impl<T: Scalar> Output<T> {
-    /// The matrix at `start`.
-    ///
-    /// # Safety
-    /// For as long as the value is used, `rows` rows of `columns` elements, `leading` elements
-    /// apart, are readable and writable at `start`.
-    #[inline(always)]
-    pub unsafe fn new(start: *mut T, rows: u32, columns: u32, leading: u32) -> Self {
-        Self {
-            start,
-            rows,
-            columns,
-            leading,
-        }
-    }
-
-    /// Whether there is an element `(row, column)`.
-    #[inline(always)]
-    pub fn contains(&self, row: u32, column: u32) -> bool {
-        row < self.rows && column < self.columns
-    }
-
-    /// The part from `(row, column)` on.
-    ///
-    /// # Safety
-    /// There is an element `(row, column)`.
-    #[inline(always)]
-    #[must_use]
-    pub unsafe fn part(self, row: u32, column: u32) -> Self {
-        Self {
-            // SAFETY: the caller promises that the element exists.
-            start: unsafe { self.start.add(offset(row, self.leading, column)) },
-            rows: self.rows - row,
-            columns: self.columns - column,
-            leading: self.leading,
-        }
-    }
-
-    /// Stores the elements of `product` whose first one belongs to `(row, column)`; those that
-    /// would be outside the matrix are dropped.
-    ///
-    /// # Safety
-    /// No other thread of the launch updates any of these elements.
-    #[inline(always)]
-    pub unsafe fn update<const M: usize, const N: usize>(
-        &self,
-        row: u32,
-        column: u32,
-        product: RegisterTile<T, M, N>,
-        scaling: Scaling<T>,
-    ) {
-        // The same for all lanes and all elements, and thus one branch, taken here.
-        if scaling.beta == T::ZERO {
-            // SAFETY: the caller promises what `for_each` asks.
-            unsafe {
-                self.for_each(row, column, product, |_, product| {
-                    scaling.alpha.mul(product)
-                });
-            }
-        } else {
-            // SAFETY: as above.
-            unsafe {
-                self.for_each(row, column, product, |old, product| {
-                    scaling.alpha.mul_add(product, scaling.beta.mul(*old))
-                });
-            }
-        }
-    }
-
-    /// Replaces the elements that `update` names by `new(old, product)`.
-    ///
-    /// # Safety
-    /// No other thread of the launch accesses these elements.
-    #[inline(always)]
-    unsafe fn for_each<const M: usize, const N: usize>(
-        &self,
-        row: u32,
-        column: u32,
-        product: RegisterTile<T, M, N>,
-        new: impl Fn(&T, T) -> T,
-    ) {
-        for i in 0..M {
-            for j in 0..N {
-                let (row, column) = (row + i as u32, column + j as u32);
-                let product = product.0[i][j];
-                if self.contains(row, column) {
-                    let element = self.start.wrapping_add(offset(row, self.leading, column));
-                    // SAFETY: the element exists, and only this thread accesses it.
-                    unsafe { *element = new(&*element, product) };
-                }
-            }
-        }
-    }
-}
-
-/// How many elements `(row, column)` is after `(0, 0)`.
-#[inline(always)]
-const fn offset(row: u32, leading: u32, column: u32) -> usize {
-    row as usize * leading as usize + column as usize
-}
-
 #[cfg(test)]
 mod tests {
     extern crate std;
     use super::*;
-    use std::{vec, vec::Vec};
+    use std::vec::Vec;
 
     const PADDING: f32 = f32::NAN;
 
@@ -250,7 +164,7 @@ mod tests {
 
     fn input() -> Input<f32> {
         // SAFETY: `MEMORY` is a constant of that shape.
-        unsafe { Input::new(MEMORY.as_ptr(), 2, 3, 4) }
+        unsafe { Input::new(MEMORY.as_ptr(), 2, 3, Strides::new(4, false)) }
     }
 
     #[test]
@@ -270,6 +184,20 @@ mod tests {
     }
 
     #[test]
+    fn a_column_major_matrix_is_its_transpose() {
+        // SAFETY: `MEMORY` is 2 columns of 3 elements, 4 apart.
+        let transposed = unsafe { Input::new(MEMORY.as_ptr(), 3, 2, Strides::new(4, true)) };
+        for i in 0..4 {
+            for j in 0..4 {
+                let expected = input().element_or_zero(j, i);
+                assert_eq!(transposed.element_or_zero(i, j), expected);
+            }
+        }
+        assert!(transposed.row(2).eq(input().column(2)));
+        assert!(transposed.column(1).eq(input().row(1)));
+    }
+
+    #[test]
     fn a_part_counts_from_its_corner_and_ends_with_the_matrix() {
         // SAFETY: there is an element (1, 1).
         let part = unsafe { input().part(1, 1) };
@@ -285,42 +213,5 @@ mod tests {
         assert!(input().column(2).eq([3.0, 6.0]));
         assert!(input().row(9).eq(input().row(1)), "the last row stands in");
         assert!(input().column(9).eq(input().column(2)));
-    }
-
-    fn updated(old: f32, corner: (u32, u32), alpha: f32, beta: f32) -> Vec<f32> {
-        let mut memory = vec![old; 8];
-        memory[3] = -7.0;
-        memory[7] = -7.0;
-        let product = RegisterTile([[1.0, 2.0], [3.0, 4.0]]);
-        // SAFETY: the vector is of that shape, and this is its only thread.
-        unsafe {
-            let output = Output::new(memory.as_mut_ptr(), 2, 3, 4);
-            output.update(corner.0, corner.1, product, Scaling { alpha, beta });
-        }
-        memory
-    }
-
-    #[test]
-    fn an_update_scales_both_sides() {
-        assert_eq!(
-            updated(10.0, (0, 0), 2.0, 0.5),
-            [7.0, 9.0, 10.0, -7.0, 11.0, 13.0, 10.0, -7.0]
-        );
-    }
-
-    #[test]
-    fn an_overhanging_update_is_cut_off() {
-        assert_eq!(
-            updated(10.0, (1, 2), 1.0, 0.0),
-            [10.0, 10.0, 10.0, -7.0, 10.0, 10.0, 1.0, -7.0]
-        );
-    }
-
-    #[test]
-    fn with_beta_zero_a_nan_does_not_survive() {
-        let memory = updated(f32::NAN, (0, 0), 1.0, 0.0);
-        assert_eq!(memory[..2], [1.0, 2.0]);
-        assert_eq!(memory[4..6], [3.0, 4.0]);
-        assert!(memory[2].is_nan(), "not part of the update");
     }
 }

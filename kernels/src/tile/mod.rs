@@ -1,7 +1,9 @@
 //! Tiles, by where their elements are. The place is the type: an element gets from global memory
 //! to LDS to registers only through the methods that these types have.
 
+pub mod element;
 pub mod global;
 pub mod index;
 pub mod lds;
+pub mod output;
 pub mod registers;

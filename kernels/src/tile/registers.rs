@@ -1,46 +1,24 @@
 //! Tiles that one thread holds in registers.
 
+use super::{element::Accumulator, output::Fragment};
 use core::{intrinsics::simd::simd_fma, simd::f32x2};
 
-/// An element type that kernels multiply.
-pub trait Scalar: Copy + PartialEq {
-    /// The empty sum.
-    const ZERO: Self;
-
-    /// `self · factor + addend`, rounded once.
-    #[must_use]
-    fn mul_add(self, factor: Self, addend: Self) -> Self;
-
+/// An element type that the vector unit multiplies.
+pub trait Scalar: Accumulator {
     /// `self · factors[i] + addends[i]`, each rounded once.
     ///
     /// A pair is one instruction on GPUs with packed arithmetic, which does twice as many of them
     /// in the same time; the compiler does not find the pairs on all of them by itself.
     #[must_use]
     fn mul_add_pair(self, factors: [Self; 2], addends: [Self; 2]) -> [Self; 2];
-
-    /// `self · factor`.
-    #[must_use]
-    fn mul(self, factor: Self) -> Self;
 }
 
 impl Scalar for f32 {
-    const ZERO: Self = 0.0;
-
-    #[inline(always)]
-    fn mul_add(self, factor: Self, addend: Self) -> Self {
-        core::f32::math::mul_add(self, factor, addend)
-    }
-
     #[inline(always)]
     fn mul_add_pair(self, factors: [Self; 2], addends: [Self; 2]) -> [Self; 2] {
         let [factors, addends] = [factors, addends].map(f32x2::from_array);
         // SAFETY: the intrinsic is defined for all vectors of floats.
         unsafe { simd_fma(f32x2::splat(self), factors, addends) }.to_array()
-    }
-
-    #[inline(always)]
-    fn mul(self, factor: Self) -> Self {
-        self * factor
     }
 }
 
@@ -68,6 +46,17 @@ impl<T: Scalar, const M: usize, const N: usize> RegisterTile<T, M, N> {
             if N % 2 == 1 {
                 self.0[i][N - 1] = a[i].mul_add(b[N - 1], self.0[i][N - 1]);
             }
+        }
+    }
+}
+
+impl<T: Accumulator, const M: usize, const N: usize> Fragment<N> for RegisterTile<T, M, N> {
+    type Sum = T;
+
+    #[inline(always)]
+    fn for_each_run(&mut self, mut visit: impl FnMut(u32, u32, &mut [T; N])) {
+        for i in 0..M {
+            visit(i as u32, 0, &mut self.0[i]);
         }
     }
 }

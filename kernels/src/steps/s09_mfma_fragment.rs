@@ -1,4 +1,4 @@
-//! Step 6, MFMA: the matrix cores multiply. Each wave owns a 16 × 16 tile of C, which stays in
+//! Step 9, MFMA fragment: the matrix cores multiply. Each wave owns a 16 × 16 tile of C, which stays in
 //! registers until it is stored, once.
 //!
 //! ```text
@@ -38,7 +38,7 @@ use crate::{
         registers::RegisterTile,
     },
 };
-use ferrowave_shared::{BlockTile, catalogue::MFMA_F32 as ROW};
+use ferrowave_shared::{BlockTile, catalogue::MFMA_FRAGMENT_F32 as ROW};
 
 const TILE: BlockTile = ROW.tile;
 const THREADS: usize = ROW.block.threads();
@@ -51,7 +51,7 @@ const _: () = assert!(size_of::<Operands<TileA, TileB>>() == ROW.lds_bytes);
 /// # Safety
 /// The kernel was launched with the row's block and LDS.
 #[inline(always)]
-pub(super) unsafe fn run(product: Product) {
+pub(super) unsafe fn run(product: Product<f32, f32>) {
     // SAFETY: the block is the row's, as the caller promises.
     let thread = unsafe { arch::thread::<THREADS>() };
     let (wave, lane) = thread.wave_and_lane::<4>();

@@ -1,0 +1,266 @@
+//! The types of elements: as they lie in memory, and as sums.
+
+use core::{intrinsics::simd::simd_fexp2, simd::Simd};
+
+/// A type in which products are summed up and scaled.
+pub trait Accumulator: Copy + PartialEq {
+    /// The empty sum.
+    const ZERO: Self;
+
+    /// The value nearest to `value`. For integers the host passes such as they hold.
+    #[must_use]
+    fn from_f64(value: f64) -> Self;
+
+    /// `self · factor`. Integers wrap around.
+    #[must_use]
+    fn mul(self, factor: Self) -> Self;
+
+    /// `self + addend`. Integers wrap around.
+    #[must_use]
+    fn add(self, addend: Self) -> Self;
+
+    /// `self · factor + addend`, rounded once. Integers wrap around.
+    #[must_use]
+    fn mul_add(self, factor: Self, addend: Self) -> Self;
+
+    /// Zero if negative, and else itself, NaN too.
+    #[must_use]
+    fn relu(self) -> Self;
+
+    /// The tanh form of the Gaussian error linear unit. Types that have none are left as they are;
+    /// the host does not ask for it.
+    #[must_use]
+    fn gelu(self) -> Self;
+}
+
+impl Accumulator for f32 {
+    const ZERO: Self = 0.0;
+
+    #[inline(always)]
+    fn from_f64(value: f64) -> Self {
+        value as Self
+    }
+
+    #[inline(always)]
+    fn mul(self, factor: Self) -> Self {
+        self * factor
+    }
+
+    #[inline(always)]
+    fn add(self, addend: Self) -> Self {
+        self + addend
+    }
+
+    #[inline(always)]
+    fn mul_add(self, factor: Self, addend: Self) -> Self {
+        core::f32::math::mul_add(self, factor, addend)
+    }
+
+    #[inline(always)]
+    fn relu(self) -> Self {
+        if self < 0.0 { 0.0 } else { self }
+    }
+
+    /// `x · σ(2u)` with `u = √(2/π) · (x + 0.044715·x³)`, which is the same and needs one
+    /// exponential: `½ · (1 + tanh u) = 1 / (1 + e⁻²ᵘ)`. Where e⁻²ᵘ overflows, the quotient is 0, as
+    /// it should be.
+    #[inline(always)]
+    fn gelu(self) -> Self {
+        // −2 · √(2/π) · log₂ e, and the same times 0.044715.
+        const LINEAR: f32 = -2.302_208_2;
+        const CUBIC: f32 = -0.102_943_24;
+        let square = self * self;
+        let exponent = self * CUBIC.mul_add(square, LINEAR);
+        // SAFETY: the intrinsic is defined for all floats.
+        let [power] = unsafe { simd_fexp2(Simd::from_array([exponent])) }.to_array();
+        let unit = self / (1.0 + power);
+        // −∞ / ∞ would be NaN, where the limit is 0.
+        if self < -16.0 { -0.0 } else { unit }
+    }
+}
+
+impl Accumulator for f64 {
+    const ZERO: Self = 0.0;
+
+    #[inline(always)]
+    fn from_f64(value: f64) -> Self {
+        value
+    }
+
+    #[inline(always)]
+    fn mul(self, factor: Self) -> Self {
+        self * factor
+    }
+
+    #[inline(always)]
+    fn add(self, addend: Self) -> Self {
+        self + addend
+    }
+
+    #[inline(always)]
+    fn mul_add(self, factor: Self, addend: Self) -> Self {
+        core::f64::math::mul_add(self, factor, addend)
+    }
+
+    #[inline(always)]
+    fn relu(self) -> Self {
+        if self < 0.0 { 0.0 } else { self }
+    }
+
+    #[inline(always)]
+    fn gelu(self) -> Self {
+        self
+    }
+}
+
+impl Accumulator for i32 {
+    const ZERO: Self = 0;
+
+    #[inline(always)]
+    fn from_f64(value: f64) -> Self {
+        value as Self
+    }
+
+    #[inline(always)]
+    fn mul(self, factor: Self) -> Self {
+        self.wrapping_mul(factor)
+    }
+
+    #[inline(always)]
+    fn add(self, addend: Self) -> Self {
+        self.wrapping_add(addend)
+    }
+
+    #[inline(always)]
+    fn mul_add(self, factor: Self, addend: Self) -> Self {
+        self.wrapping_mul(factor).wrapping_add(addend)
+    }
+
+    #[inline(always)]
+    fn relu(self) -> Self {
+        self.max(0)
+    }
+
+    #[inline(always)]
+    fn gelu(self) -> Self {
+        self
+    }
+}
+
+/// A type of C's elements in memory.
+pub trait Stored: Copy {
+    /// The type in which they are summed up.
+    type Sum: Accumulator;
+
+    /// The element's value.
+    fn load(self) -> Self::Sum;
+
+    /// The element nearest to `sum`.
+    fn store(sum: Self::Sum) -> Self;
+}
+
+macro_rules! stored_as_summed {
+    ($($type:ty),*) => {
+        $(impl Stored for $type {
+            type Sum = $type;
+
+            #[inline(always)]
+            fn load(self) -> Self {
+                self
+            }
+
+            #[inline(always)]
+            fn store(sum: Self) -> Self {
+                sum
+            }
+        })*
+    };
+}
+
+stored_as_summed!(f32, f64, i32);
+
+impl Stored for f16 {
+    type Sum = f32;
+
+    #[inline(always)]
+    fn load(self) -> f32 {
+        self as f32
+    }
+
+    #[inline(always)]
+    fn store(sum: f32) -> Self {
+        sum as Self
+    }
+}
+
+/// A bfloat16: the upper half of a binary32.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(transparent)]
+pub struct Bf16(pub u16);
+
+impl Stored for Bf16 {
+    type Sum = f32;
+
+    #[inline(always)]
+    fn load(self) -> f32 {
+        f32::from_bits(u32::from(self.0) << 16)
+    }
+
+    /// Rounds to nearest, ties to even. A NaN keeps its upper half and becomes quiet, so that it does
+    /// not round to infinity.
+    #[inline(always)]
+    fn store(sum: f32) -> Self {
+        let bits = sum.to_bits();
+        let tie_to_even = 0x7fff + (bits >> 16 & 1);
+        let rounded = if sum.is_nan() {
+            bits | 0x40_0000
+        } else {
+            bits.wrapping_add(tie_to_even)
+        };
+        Self((rounded >> 16) as u16)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bfloat16_rounds_to_nearest_even() {
+        let rounded = |bits| Bf16::store(f32::from_bits(bits)).0;
+        assert_eq!(rounded(0x3f80_0000), 0x3f80);
+        assert_eq!(rounded(0x3f80_8000), 0x3f80, "a tie goes to even");
+        assert_eq!(rounded(0x3f81_8000), 0x3f82, "a tie goes to even");
+        assert_eq!(rounded(0x3f80_8001), 0x3f81);
+        assert_eq!(rounded(0x7f7f_ffff), 0x7f80, "overflow is infinity");
+        assert_eq!(rounded(0x7f80_0000), 0x7f80);
+        assert_eq!(rounded(0x7f80_0001), 0x7fc0, "a NaN stays one");
+        assert_eq!(rounded(0xffff_ffff), 0xffff);
+        assert_eq!(Bf16(0xc049).load(), -3.140_625);
+    }
+
+    #[test]
+    fn relu_keeps_nan() {
+        assert_eq!((-1.5f32).relu(), 0.0);
+        assert_eq!(2.5f32.relu(), 2.5);
+        assert!(f32::NAN.relu().is_nan());
+        assert_eq!(((-7i32).relu(), 7i32.relu()), (0, 7));
+    }
+
+    #[test]
+    fn gelu_is_its_tanh_form() {
+        for step in -400..400 {
+            let x = f64::from(step) / 50.0;
+            let u = (2.0 / core::f64::consts::PI).sqrt() * (x + 0.044715 * x * x * x);
+            let expected = 0.5 * x * (1.0 + u.tanh());
+            let found = f64::from((x as f32).gelu());
+            assert!(
+                (found - expected).abs() <= 1e-6 * x.abs().max(1e-3),
+                "{x}: {found} {expected}"
+            );
+        }
+        assert_eq!(f32::INFINITY.gelu(), f32::INFINITY);
+        assert_eq!(f32::NEG_INFINITY.gelu(), 0.0);
+        assert!(f32::NAN.gelu().is_nan());
+    }
+}

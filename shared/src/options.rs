@@ -1,0 +1,175 @@
+//! What a launch does besides the plain product, packed into one argument.
+
+/// An operation on every element of a fragment of C, with one constant for all of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[repr(u32)]
+pub enum FragmentOp {
+    /// Leaves the element as it is.
+    #[default]
+    None = 0,
+    /// Replaces the element by the constant.
+    Set = 1,
+    /// Multiplies the element by the constant.
+    Scale = 2,
+    /// Replaces a negative element by 0. NaN stays NaN.
+    Relu = 3,
+    /// The Gaussian error linear unit in its tanh form,
+    /// `x/2 · (1 + tanh(√(2/π) · (x + 0.044715·x³)))`. After the product only.
+    Gelu = 4,
+}
+
+/// The vector that is added to the product.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[repr(u32)]
+pub enum Bias {
+    /// None.
+    #[default]
+    None = 0,
+    /// One element for each row of C: m of them.
+    Row = 1,
+    /// One element for each column of C: n of them.
+    Column = 2,
+}
+
+/// What a launch does besides the plain product of row-major matrices, packed into 32 bits:
+///
+/// ```text
+/// C ← epilogue(α · A · B + β · prologue(C) + bias)
+/// ```
+///
+/// | bits | meaning |
+/// |---|---|
+/// | 0 | A is column-major |
+/// | 1 | B is column-major |
+/// | 2, 3 | [`Bias`] |
+/// | 4 to 6 | the prologue, a [`FragmentOp`] |
+/// | 7 to 9 | the epilogue, a [`FragmentOp`] |
+///
+/// ```
+/// use ferrowave_shared::{Bias, FragmentOp, Options};
+///
+/// let options = Options::NONE
+///     .with_column_major(false, true)
+///     .with_bias(Bias::Column)
+///     .with_epilogue(FragmentOp::Relu);
+/// assert!(options.column_major_b() && !options.column_major_a());
+/// assert_eq!(options.bias(), Bias::Column);
+/// assert_eq!(options.prologue(), FragmentOp::None);
+/// assert_eq!(options.epilogue(), FragmentOp::Relu);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "bytemuck", derive(bytemuck::Pod, bytemuck::Zeroable))]
+#[repr(transparent)]
+pub struct Options(u32);
+
+impl Options {
+    /// Row-major matrices, no bias, no operations.
+    pub const NONE: Self = Self(0);
+
+    /// With these layouts of A and B.
+    #[must_use]
+    pub const fn with_column_major(self, a: bool, b: bool) -> Self {
+        Self(self.0 & !0b11 | a as u32 | (b as u32) << 1)
+    }
+
+    /// With this bias.
+    #[must_use]
+    pub const fn with_bias(self, bias: Bias) -> Self {
+        Self(self.0 & !(0b11 << 2) | (bias as u32) << 2)
+    }
+
+    /// With this operation on the old C, before it is scaled by β.
+    #[must_use]
+    pub const fn with_prologue(self, operation: FragmentOp) -> Self {
+        Self(self.0 & !(0b111 << 4) | (operation as u32) << 4)
+    }
+
+    /// With this operation on the result.
+    #[must_use]
+    pub const fn with_epilogue(self, operation: FragmentOp) -> Self {
+        Self(self.0 & !(0b111 << 7) | (operation as u32) << 7)
+    }
+
+    /// Whether A is column-major: element `(i, p)` at `p · lda + i`.
+    pub const fn column_major_a(self) -> bool {
+        self.0 & 1 != 0
+    }
+
+    /// Whether B is column-major: element `(p, j)` at `j · ldb + p`.
+    pub const fn column_major_b(self) -> bool {
+        self.0 >> 1 & 1 != 0
+    }
+
+    /// What is added to the product.
+    pub const fn bias(self) -> Bias {
+        match self.0 >> 2 & 0b11 {
+            1 => Bias::Row,
+            2 => Bias::Column,
+            _ => Bias::None,
+        }
+    }
+
+    /// What is done to the old C before it is scaled by β.
+    pub const fn prologue(self) -> FragmentOp {
+        operation(self.0 >> 4)
+    }
+
+    /// What is done to the result.
+    pub const fn epilogue(self) -> FragmentOp {
+        operation(self.0 >> 7)
+    }
+}
+
+const fn operation(bits: u32) -> FragmentOp {
+    match bits & 0b111 {
+        1 => FragmentOp::Set,
+        2 => FragmentOp::Scale,
+        3 => FragmentOp::Relu,
+        4 => FragmentOp::Gelu,
+        _ => FragmentOp::None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_option_comes_back_beside_every_other() {
+        let operations = [
+            FragmentOp::None,
+            FragmentOp::Set,
+            FragmentOp::Scale,
+            FragmentOp::Relu,
+            FragmentOp::Gelu,
+        ];
+        for a in [false, true] {
+            for b in [false, true] {
+                for bias in [Bias::None, Bias::Row, Bias::Column] {
+                    for prologue in operations {
+                        for epilogue in operations {
+                            let options = Options::NONE
+                                .with_column_major(!a, !b)
+                                .with_column_major(a, b)
+                                .with_bias(Bias::Column)
+                                .with_bias(bias)
+                                .with_prologue(FragmentOp::Relu)
+                                .with_prologue(prologue)
+                                .with_epilogue(FragmentOp::Relu)
+                                .with_epilogue(epilogue);
+                            assert_eq!(
+                                (options.column_major_a(), options.column_major_b()),
+                                (a, b)
+                            );
+                            assert_eq!(options.bias(), bias);
+                            assert_eq!(
+                                (options.prologue(), options.epilogue()),
+                                (prologue, epilogue)
+                            );
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
