@@ -45,6 +45,7 @@ impl From<MemoryError> for Failure {
             MemoryError::NotAnAllocation { .. } | MemoryError::OutOfBounds { .. } => {
                 hipError_t::hipErrorInvalidValue
             }
+            MemoryError::Overlap { .. } => hipError_t::hipErrorHostMemoryAlreadyRegistered,
         };
         Self::new(code, error)
     }

@@ -2,7 +2,7 @@
 
 use std::{
     alloc::{Layout, alloc_zeroed, dealloc},
-    ptr::NonNull,
+    ptr::{self, NonNull},
 };
 
 use super::RED_ZONE_BYTES;
@@ -17,6 +17,8 @@ pub(super) struct Block {
     /// Length of the red zone in front.
     front: usize,
     bytes: usize,
+    /// Whether the memory is the program's own, which it has lent.
+    lent: bool,
 }
 
 // SAFETY: the block owns its memory, and nobody holds a reference into it: all access is by raw
@@ -43,6 +45,20 @@ impl Block {
             layout,
             front,
             bytes,
+            lent: false,
+        })
+    }
+
+    /// The program's own memory, without red zones; `None` for a null pointer or more than an address space has.
+    pub(super) fn lent(address: u64, bytes: usize) -> Option<Self> {
+        let start = NonNull::new(ptr::with_exposed_provenance_mut(address as usize))?;
+        start.addr().get().checked_add(bytes)?;
+        Some(Block {
+            start,
+            layout: Layout::from_size_align(bytes, 1).ok()?,
+            front: 0,
+            bytes,
+            lent: true,
         })
     }
 
@@ -90,6 +106,9 @@ impl Block {
 
 impl Drop for Block {
     fn drop(&mut self) {
+        if self.lent {
+            return;
+        }
         // SAFETY: allocated in `new` with this layout.
         unsafe { dealloc(self.start.as_ptr(), self.layout) }
     }

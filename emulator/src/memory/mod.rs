@@ -24,6 +24,8 @@ pub enum AllocationKind {
     Device,
     /// `hipHostMalloc`.
     Host,
+    /// `hipHostRegister`: the program's own memory.
+    Registered,
     /// A loaded code object: its segments say what may be written.
     CodeObject,
     /// Arguments and the dispatch packet of a launch.
@@ -35,6 +37,7 @@ impl fmt::Display for AllocationKind {
         f.write_str(match self {
             AllocationKind::Device => "device allocation",
             AllocationKind::Host => "host allocation",
+            AllocationKind::Registered => "registered host memory",
             AllocationKind::CodeObject => "code object",
             AllocationKind::Launch => "launch arguments",
         })
@@ -70,6 +73,14 @@ pub enum MemoryError {
     NotAnAllocation {
         /// The address.
         address: u64,
+    },
+    /// Some of the bytes belong to an allocation already.
+    #[error("some of the {bytes} bytes at {address:#x} belong to an allocation already")]
+    Overlap {
+        /// First address.
+        address: u64,
+        /// Length in bytes.
+        bytes: usize,
     },
     /// Some of the bytes belong to no allocation, or to more than one.
     #[error("{bytes} bytes at {address:#x} are not inside one allocation")]
@@ -249,6 +260,38 @@ impl DeviceMemory {
         Ok(base)
     }
 
+    /// Takes in memory of the program's own, which it must keep until it is freed here and no launch runs that began
+    /// before.
+    pub fn register(&self, address: u64, bytes: usize) -> Result<(), MemoryError> {
+        let overlap = MemoryError::Overlap { address, bytes };
+        let block =
+            Block::lent(address, bytes).ok_or(MemoryError::OutOfBounds { address, bytes })?;
+        let end = address + bytes as u64;
+        let mut state = self.state();
+        let before = state.allocations.range(..end).next_back();
+        if before.is_some_and(|(&base, other)| base + other.info.bytes as u64 > address) {
+            return Err(overlap);
+        }
+        let info = AllocationInfo {
+            base: address,
+            bytes,
+            kind: AllocationKind::Registered,
+        };
+        let reach = Reach {
+            base: address,
+            end,
+            writable: true,
+        };
+        let allocation = Allocation {
+            block: Arc::new(block),
+            info,
+            reaches: vec![reach],
+        };
+        state.allocations.insert(address, allocation);
+        state.view = None;
+        Ok(())
+    }
+
     /// Frees an allocation by its first address.
     pub fn free(&self, address: u64) -> Result<(), MemoryError> {
         let mut state = self.state();
@@ -256,7 +299,9 @@ impl DeviceMemory {
             .allocations
             .remove(&address)
             .ok_or(MemoryError::NotAnAllocation { address })?;
-        state.used -= allocation.info.bytes as u64;
+        if allocation.info.kind != AllocationKind::Registered {
+            state.used -= allocation.info.bytes as u64;
+        }
         state.view = None;
         Ok(())
     }
@@ -400,6 +445,34 @@ mod tests {
         assert_eq!(memory.write(a + 4, &[0; 5]), Err(error));
         assert!(memory.fill(a, &[0; 8], usize::MAX).is_err());
         assert!(memory.read(a.wrapping_sub(1), &mut [0]).is_err());
+    }
+
+    #[test]
+    fn lent_memory_takes_no_room_and_overlaps_nothing() {
+        let memory = DeviceMemory::new(100);
+        let mut own = [1_u8; 64];
+        let start = own.as_mut_ptr().expose_provenance() as u64;
+        memory.register(start + 8, 48).unwrap();
+        for (offset, bytes) in [(0, 9), (8, 1), (55, 9), (0, 64)] {
+            let overlap = MemoryError::Overlap {
+                address: start + offset,
+                bytes,
+            };
+            assert_eq!(memory.register(start + offset, bytes), Err(overlap));
+        }
+        memory.register(start, 8).unwrap();
+        memory.fill(start + 8, &[2], 48).unwrap();
+        assert_eq!(memory.used_bytes(), 0);
+        assert!(
+            memory
+                .view()
+                .reach(start + 8)
+                .covers(start + 8, start + 56, true)
+        );
+        memory.free(start + 8).unwrap();
+        assert_eq!(memory.used_bytes(), 0);
+        assert_eq!((own[7], own[8], own[55], own[56]), (1, 2, 2, 1));
+        assert!(memory.register(0, 8).is_err() && memory.register(u64::MAX, 8).is_err());
     }
 
     #[test]
