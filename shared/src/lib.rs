@@ -21,6 +21,7 @@ pub mod element;
 pub mod gpu;
 pub mod options;
 pub mod tile;
+pub mod workspace;
 
 pub use arguments::{GemmArguments, GemmParameters};
 pub use catalogue::{CATALOGUE, Kernel, LaunchBounds, Variant};
@@ -28,3 +29,4 @@ pub use element::{ElementType, ElementTypes};
 pub use gpu::GpuSet;
 pub use options::{Bias, FragmentOp, Options};
 pub use tile::{BlockShape, BlockTile, Grid, TileOrder};
+pub use workspace::Workspace;

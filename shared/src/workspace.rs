@@ -1,0 +1,184 @@
+//! The workspace of kernels that divide k: where the workgroups that share a tile leave their sums, and how they
+//! share out the steps of k.
+//!
+//! ```text
+//!            ┌──────────────────────────────────────┬─────────┬────────┬────────┬─────
+//! workspace  │ counters: u32 [batch][tile]          │ to 256 B│ slot 0 │ slot 1 │ …
+//!            └──────────────────────────────────────┴─────────┴────────┴────────┴─────
+//!             one for each tile of each product                 tile.m × tile.n sums each
+//! ```
+//!
+//! | | slots of a product | slot of a workgroup |
+//! |---|---|---|
+//! | [`Reduction::SplitK`] | tiles · parts | `tile · parts + part` |
+//! | [`Reduction::StreamK`] | 2 · parts | `2 · workgroup` for its first tile, one more for its last, where it computes only a part of it |
+//!
+//! Tiles count as the linear order does *before* it maps them to rows and columns: the number of a tile is the `x` of
+//! [`TileOrder::linear`](crate::TileOrder::linear). How the sums of a tile lie in its slot is the kernel's own affair:
+//! the same kernel writes and reads them.
+//!
+//! **Counters are 0** before each launch, and every kernel leaves them so. The rest holds anything.
+//!
+//! The host promises of each launch that the steps of all tiles of a product, `tiles · steps`, are below 2³², and that
+//! [`parts`](crate::GemmParameters::parts) is from 1 to the number of steps that are shared out, or 1 if k is 0.
+
+use crate::{BlockTile, Kernel, catalogue::Reduction};
+
+/// Counters end, and slots begin, at a multiple of this.
+pub const ALIGNMENT_BYTES: u64 = 256;
+
+/// The layout of a launch's workspace; see [the module](self).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Workspace {
+    /// Tiles of one product.
+    tiles: u32,
+    /// Slots of one product.
+    slots: u64,
+    /// Sums of one slot, in bytes.
+    slot_bytes: u64,
+    /// Products.
+    batch: u32,
+}
+
+impl Workspace {
+    /// The workspace of a launch of `kernel` for `batch` products of `tiles` tiles, cut into `parts` as
+    /// [`GemmParameters::parts`](crate::GemmParameters::parts) says.
+    #[inline(always)]
+    pub const fn new(kernel: &Kernel, tiles: u32, parts: u32, batch: u32) -> Self {
+        let BlockTile { m, n, .. } = kernel.tile;
+        Self {
+            tiles,
+            slots: match kernel.reduction {
+                Reduction::None => 0,
+                Reduction::SplitK => tiles as u64 * parts as u64,
+                Reduction::StreamK => 2 * parts as u64,
+            },
+            slot_bytes: (m * n * kernel.types.accumulator.size_bytes()) as u64,
+            // Without slots there is nothing to count either.
+            batch: match kernel.reduction {
+                Reduction::None => 0,
+                _ => batch,
+            },
+        }
+    }
+
+    /// Bytes before the counter of the tile number `tile` of product `batch`.
+    #[inline(always)]
+    pub const fn counter_offset_bytes(&self, batch: u32, tile: u32) -> u64 {
+        (batch as u64 * self.tiles as u64 + tile as u64) * size_of::<u32>() as u64
+    }
+
+    /// Bytes of all counters, without what follows them up to the first slot.
+    #[inline(always)]
+    pub const fn counter_bytes(&self) -> u64 {
+        self.counter_offset_bytes(self.batch, 0)
+    }
+
+    /// Bytes before slot `slot` of product `batch`. Does not overflow where
+    /// [`size_bytes`](Self::size_bytes) does not.
+    #[inline(always)]
+    pub const fn slot_offset_bytes(&self, batch: u32, slot: u64) -> u64 {
+        self.counter_bytes().next_multiple_of(ALIGNMENT_BYTES)
+            + (batch as u64 * self.slots + slot) * self.slot_bytes
+    }
+
+    /// Bytes in all; 0 for a kernel that does not divide k, `None` if they do not fit 64 bits.
+    pub const fn size_bytes(&self) -> Option<u64> {
+        // Counters: at most 2³² · 2³² of 4 bytes.
+        let counters = self.batch as u128 * self.tiles as u128 * size_of::<u32>() as u128;
+        let Some(slots) =
+            (self.batch as u128 * self.slots as u128).checked_mul(self.slot_bytes as u128)
+        else {
+            return None;
+        };
+        let Some(bytes) = slots.checked_add(counters.next_multiple_of(ALIGNMENT_BYTES as u128))
+        else {
+            return None;
+        };
+        if bytes > u64::MAX as u128 {
+            return None;
+        }
+        Some(bytes as u64)
+    }
+}
+
+/// The first of `total` steps that falls to share number `share` of `shares`, which is not 0; with `share = shares`
+/// the end of the last one. Shares are contiguous and differ by one step at most, longer ones first.
+///
+/// [`Reduction::SplitK`] shares out the steps of one tile among its parts, [`Reduction::StreamK`] those of all tiles
+/// of a product, tile after tile, among its workgroups.
+///
+/// ```
+/// use ferrowave_shared::workspace::first_step;
+///
+/// let starts = [0, 1, 2, 3].map(|share| first_step(10, 3, share));
+/// assert_eq!(starts, [0, 4, 7, 10]);
+/// ```
+#[inline(always)]
+pub const fn first_step(total: u32, shares: u32, share: u32) -> u32 {
+    let (each, rest) = (total / shares, total % shares);
+    each * share + if share < rest { share } else { rest }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalogue::NAIVE_F32;
+
+    const TILE: BlockTile = BlockTile { m: 16, n: 8, k: 4 };
+
+    const fn kernel(reduction: Reduction) -> Kernel {
+        Kernel {
+            tile: TILE,
+            reduction,
+            ..NAIVE_F32
+        }
+    }
+
+    #[test]
+    fn split_k_has_a_slot_for_each_part_of_each_tile() {
+        let workspace = Workspace::new(&kernel(Reduction::SplitK), 70, 3, 2);
+        // 140 counters are 560 bytes, 768 with what follows; a slot is 16 · 8 · 4 bytes.
+        assert_eq!(workspace.counter_bytes(), 560);
+        assert_eq!(workspace.counter_offset_bytes(1, 2), 288);
+        assert_eq!(workspace.slot_offset_bytes(0, 0), 768);
+        assert_eq!(workspace.slot_offset_bytes(1, 5), 768 + (210 + 5) * 512);
+        assert_eq!(workspace.size_bytes(), Some(768 + 420 * 512));
+    }
+
+    #[test]
+    fn stream_k_has_two_slots_for_each_workgroup() {
+        let workspace = Workspace::new(&kernel(Reduction::StreamK), 64, 5, 1);
+        assert_eq!(workspace.counter_bytes(), 256);
+        assert_eq!(workspace.slot_offset_bytes(0, 0), 256);
+        assert_eq!(workspace.size_bytes(), Some(256 + 10 * 512));
+    }
+
+    #[test]
+    fn other_kernels_have_none() {
+        let workspace = Workspace::new(&kernel(Reduction::None), 70, 1, 9);
+        assert_eq!(workspace.size_bytes(), Some(0));
+        assert_eq!(workspace.counter_bytes(), 0);
+    }
+
+    #[test]
+    fn a_workspace_beyond_64_bits_is_none() {
+        let workspace = Workspace::new(&kernel(Reduction::SplitK), u32::MAX, u32::MAX, 1);
+        assert_eq!(workspace.size_bytes(), None);
+    }
+
+    #[test]
+    fn shares_are_contiguous_and_even() {
+        for total in [1, 7, 8, 9, 1000, u32::MAX] {
+            for shares in [1, 2, 3, 7, 304] {
+                assert_eq!(first_step(total, shares, 0), 0);
+                assert_eq!(first_step(total, shares, shares), total);
+                for share in 0..shares {
+                    let length =
+                        first_step(total, shares, share + 1) - first_step(total, shares, share);
+                    assert!(length == total / shares || length == total / shares + 1);
+                }
+            }
+        }
+    }
+}
