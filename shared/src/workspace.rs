@@ -19,8 +19,8 @@
 //!
 //! **Counters are 0** before each launch, and every kernel leaves them so. The rest holds anything.
 //!
-//! The host promises of each launch that the steps of all tiles of a product, `tiles · steps`, are below 2³², and that
-//! [`parts`](crate::GemmParameters::parts) is from 1 to the number of steps that are shared out, or 1 if k is 0.
+//! The host promises of each launch that the [steps](steps) of all tiles of a product, `tiles · steps`, are below 2³²,
+//! and that [`parts`](crate::GemmParameters::parts) is from 1 to the number of steps that are shared out.
 
 use crate::{BlockTile, Kernel, catalogue::Reduction};
 
@@ -102,6 +102,14 @@ impl Workspace {
     }
 }
 
+/// The steps in which a tile is summed up: ⌈k / tile.k⌉. With k = 0 it is one step of nothing, so that somebody has the
+/// tile and stores it.
+#[inline(always)]
+pub const fn steps(k: u32, tile: BlockTile) -> u32 {
+    let steps = k.div_ceil(tile.k as u32);
+    if steps == 0 { 1 } else { steps }
+}
+
 /// The first of `total` steps that falls to share number `share` of `shares`, which is not 0; with `share = shares`
 /// the end of the last one. Shares are contiguous and differ by one step at most, longer ones first.
 ///
@@ -165,6 +173,12 @@ mod tests {
     fn a_workspace_beyond_64_bits_is_none() {
         let workspace = Workspace::new(&kernel(Reduction::SplitK), u32::MAX, u32::MAX, 1);
         assert_eq!(workspace.size_bytes(), None);
+    }
+
+    #[test]
+    fn an_empty_sum_is_one_step() {
+        assert_eq!([0, 1, 4, 5].map(|k| steps(k, TILE)), [1, 1, 1, 2]);
+        assert_eq!(steps(u32::MAX, TILE), 1 << 30);
     }
 
     #[test]
