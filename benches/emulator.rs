@@ -1,13 +1,13 @@
 //! The emulator's wall time. It says nothing of a GPU.
 //!
-//! `naive/256/1 thread` is the figure that the project measures itself against: see the README.
+//! `naive/f32/256/1 thread` is the figure that the project measures itself against: see the README.
 
 use std::{sync::Arc, time::Duration};
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use ferrowave::{
     embedded,
-    gemm::{GridLimits, Plan, Problem, Request},
+    gemm::{Addresses, Machine, Order, Plan, Problem, Request},
     verify::Inputs,
 };
 use ferrowave_emulator::{
@@ -17,7 +17,7 @@ use ferrowave_emulator::{
     memory::{AllocationKind, DeviceMemory},
     program::Program,
 };
-use ferrowave_shared::{CATALOGUE, GemmArguments, Kernel};
+use ferrowave_shared::{CATALOGUE, GemmArguments, Kernel, catalogue::Access};
 
 const GPU: Gpu = Gpu::Gfx942;
 
@@ -37,24 +37,33 @@ impl Setup {
         let program = Program::load(code_object, GPU, &memory, level).expect("our own code object");
         let inputs = Inputs::random(problem, 1).expect("memory for the matrices");
         let [a, b, c] = [&inputs.a, &inputs.b, &inputs.c].map(|matrix| {
-            let bytes: Vec<u8> = matrix.iter().flat_map(|x| x.to_le_bytes()).collect();
+            let bytes = matrix.bytes();
             let address = memory
                 .allocate(bytes.len(), AllocationKind::Device)
                 .expect("memory for the matrices");
             memory
-                .write(address, &bytes)
+                .write(address, bytes)
                 .expect("the allocation is as long");
             address
         });
-        let plan = Plan::new(kernel, problem, GPU.name(), GridLimits::HIP).expect("a plan");
+        let plan = Plan::new(kernel, problem, &Machine::smallest(GPU.name())).expect("a plan");
         let launch = plan.launches().next().expect("a launch");
+        let workspace_bytes = plan.workspace_bytes().expect("a small workspace").all;
+        let zeros = vec![0; workspace_bytes.max(1) as usize];
+        let workspace = memory
+            .allocate(zeros.len(), AllocationKind::Device)
+            .expect("memory for the workspace");
+        memory
+            .write(workspace, &zeros)
+            .expect("the allocation is as long");
+        let addresses = Addresses { a, b, c, bias: 0 };
         Setup {
             kernel,
             loaded: program
                 .kernel(kernel.symbol)
                 .expect("the catalogue's kernel"),
             grid: [launch.grid.x, launch.grid.y, launch.grid.z],
-            arguments: plan.arguments(&launch, a, b, c),
+            arguments: plan.arguments(&launch, &addresses, workspace),
         }
     }
 
@@ -73,13 +82,25 @@ impl Setup {
 
 /// Each kernel over sizes and threads, as wave-instructions a second.
 fn kernels(criterion: &mut Criterion) {
-    for kernel in CATALOGUE {
-        let mut group = criterion.benchmark_group(kernel.variant.name());
+    for kernel in CATALOGUE
+        .iter()
+        .filter(|kernel| kernel.gpus.contains(GPU.name()))
+    {
+        let name = format!("{}/{}", kernel.variant.name(), kernel.types.input);
+        let mut group = criterion.benchmark_group(name);
         group
             .measurement_time(Duration::from_secs(3))
             .sample_size(20);
         for size in [256, 512] {
-            let problem = Request::new(size, size, size).check().expect("a problem");
+            let request = Request {
+                order_b: match kernel.access {
+                    Access::WideAlongK => Order::ColumnMajor,
+                    Access::Elements | Access::Wide => Order::RowMajor,
+                },
+                types: kernel.types,
+                ..Request::new(size, size, size)
+            };
+            let problem = request.check().expect("a problem");
             let setup = Setup::new(kernel, &problem, SimdLevel::detect());
             group.throughput(Throughput::Elements(setup.run(Some(1)).wave_instructions));
             for (name, threads) in [("1 thread", Some(1)), ("all cores", None)] {

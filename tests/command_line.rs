@@ -3,6 +3,7 @@
 use std::process::{Command, Output};
 
 use ferrowave::embedded;
+use ferrowave_shared::{CATALOGUE, ElementTypes, Kernel, catalogue::Access};
 
 fn ferrowave(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_ferrowave"))
@@ -39,10 +40,22 @@ fn refused(arguments: &[&str], code: i32, parts: &[&str]) {
     }
 }
 
+/// The kernels of the first GPU that they are built for, for these types.
+fn kernels(types: ElementTypes) -> impl Iterator<Item = &'static Kernel> {
+    let gpu = embedded::CODE_OBJECTS[0].0;
+    CATALOGUE
+        .iter()
+        .filter(move |kernel| kernel.types == types && kernel.gpus.contains(gpu.name()))
+}
+
 #[test]
 fn a_product_is_run_and_verified() {
     let device = device();
-    for kernel in ["naive", "lds_tiled", "register_tiled", "mfma_fragment"] {
+    for kernel in kernels(ElementTypes::F32) {
+        if kernel.access == Access::WideAlongK {
+            continue;
+        }
+        let kernel = kernel.variant.name();
         let arguments = [
             "--kernel", kernel, "--m", "37", "--n", "53", "--k", "29", "--lda", "40", "--beta",
             "0.5", "--alpha", "-2", "--batch", "2", "--seed", "7", "--json",
@@ -61,6 +74,116 @@ fn a_product_is_run_and_verified() {
             "{said}"
         );
     }
+}
+
+#[test]
+fn layouts_bias_and_operations_are_computed() {
+    let device = device();
+    for layout in ["NN", "nt", "TN", "TT"] {
+        let arguments = [
+            "--m",
+            "37",
+            "--n",
+            "53",
+            "--k",
+            "29",
+            "--layout",
+            layout,
+            "--bias",
+            "column",
+            "--beta",
+            "2",
+            "--prologue",
+            "scale=-0.5",
+            "--epilogue",
+            "gelu",
+            "--json",
+            "--verbose",
+        ];
+        let output = ferrowave(&run(&device, &arguments));
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(0), "{said}");
+        let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(report["passed"], true);
+        assert_eq!(report["layout"], layout.to_uppercase());
+        assert_eq!(report["bias_elements"], 53);
+        assert_eq!(report["prologue"], "scale=-0.5");
+        assert_eq!(report["epilogue"], "gelu");
+        let chosen = format!("kernel {}", report["kernel"].as_str().unwrap());
+        assert!(said.contains(&chosen), "{said}");
+    }
+}
+
+#[test]
+fn a_preset_gives_the_sizes_that_are_not_given() {
+    let device = device();
+    let arguments = ["--preset", "seeds", "--m", "8", "--k", "16", "--json"];
+    let output = ferrowave(&run(&device, &arguments));
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(
+        (&report["m"], &report["n"], &report["k"]),
+        (&8.into(), &1024.into(), &16.into())
+    );
+}
+
+#[test]
+fn options_that_cannot_be_are_refused_with_those_that_can() {
+    let device = device();
+    let with = |changed: &[&'static str]| {
+        let mut arguments = run(&device, &SIZE);
+        arguments.extend(changed);
+        arguments
+    };
+    refused(
+        &with(&["--type", "f8"]),
+        2,
+        &["f8", "f32, xf32, f16, bf16, i8, f64, fp8"],
+    );
+    refused(&with(&["--layout", "NX"]), 2, &["NX", "NN, NT, TN and TT"]);
+    refused(
+        &with(&["--bias", "both"]),
+        2,
+        &["both", "none, row, column"],
+    );
+    refused(
+        &with(&["--prologue", "tanh"]),
+        2,
+        &["tanh", "set=C, scale=C, relu"],
+    );
+    refused(&with(&["--epilogue", "scale"]), 2, &["scale", "scale=C"]);
+    refused(
+        &with(&["--prologue", "gelu"]),
+        2,
+        &["prologue gelu", "none, set, scale, relu"],
+    );
+    refused(
+        &with(&["--type", "f64", "--epilogue", "gelu"]),
+        2,
+        &["epilogue gelu", "sums in f64"],
+    );
+    refused(
+        &with(&["--type", "i8", "--alpha", "0.5"]),
+        2,
+        &["alpha is 0.5", "integer"],
+    );
+    refused(&with(&["--preset", "mine"]), 2, &["mine", "seeds"]);
+    // 7 columns of B, of 8 rows.
+    refused(
+        &with(&["--layout", "NT", "--ldb", "7"]),
+        2,
+        &["ldb is 7", "from 8 (k)"],
+    );
+    // f16's kernels have other names, if any.
+    refused(
+        &with(&["--type", "f16", "--kernel", "mfma_uncached"]),
+        2,
+        &["mfma_uncached", "for f16"],
+    );
+    refused(
+        &["report", "--preset", "seeds", "--sizes", "8"],
+        2,
+        &["--preset", "--sizes"],
+    );
 }
 
 #[test]
@@ -120,11 +243,15 @@ fn unknown_names_are_refused_with_the_known() {
 #[test]
 fn what_is_not_there_is_said() {
     let naive = [["--kernel", "naive"].as_slice(), &SIZE].concat();
-    // The catalogue has no kernel for gfx950 yet.
+    // xf32 is an instruction of gfx942 alone.
+    let xf32 = [["--type", "xf32"].as_slice(), &SIZE].concat();
     refused(
-        &run("emulator:gfx950", &naive),
+        &run("emulator:gfx90a", &xf32),
         2,
-        &["gemm_naive_f32", "gfx950", "gfx942"],
+        &[
+            "no kernel computes f32 from xf32 on gfx90a",
+            "there are kernels for f32",
+        ],
     );
     let output = Command::new(env!("CARGO_BIN_EXE_ferrowave"))
         .args(run("hip:0", &naive))
@@ -156,7 +283,10 @@ fn a_report_lists_all_kernels() {
     let output = ferrowave(&["report", "--sizes", "16,5x6x7", "--device", &device]);
     assert_eq!(output.status.code(), Some(0));
     let table = String::from_utf8_lossy(&output.stdout);
-    assert_eq!(table.matches("correct").count(), 8, "{table}");
+    let expected = 2 * kernels(ElementTypes::F32)
+        .filter(|kernel| kernel.access != Access::WideAlongK)
+        .count();
+    assert_eq!(table.matches("correct").count(), expected, "{table}");
     assert!(
         table.contains("5×6×7") && table.contains("say nothing of a GPU"),
         "{table}"
@@ -181,9 +311,18 @@ fn kernels_and_devices_are_listed() {
     let output = ferrowave(&["list", "--json"]);
     let rows: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let rows = rows.as_array().unwrap();
-    assert_eq!(rows.len(), 4 * embedded::CODE_OBJECTS.len());
+    let built = embedded::CODE_OBJECTS.iter().map(|(gpu, _)| {
+        let kernels = CATALOGUE.iter();
+        kernels
+            .filter(|kernel| kernel.gpus.contains(gpu.name()))
+            .count()
+    });
+    assert_eq!(rows.len(), built.sum::<usize>());
     for row in rows {
         assert!(row["vgprs"].as_u64().unwrap() > 0 && row["waves_per_simd"].as_u64().unwrap() > 0);
+        for column in ["order", "access", "reduction", "accumulator"] {
+            assert!(row[column].is_string(), "{column}: {row}");
+        }
     }
     let output = ferrowave(&["devices", "--json"]);
     let devices: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();

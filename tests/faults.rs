@@ -2,10 +2,11 @@
 
 use ferrowave::{
     embedded,
-    gemm::Request,
+    gemm::{Addresses, Machine, Order, Plan, Problem, Request},
     hip::{Arguments, Context, Device, DeviceSelector, LaunchConfig, LaunchError},
+    verify::{Elements, Inputs, verify},
 };
-use ferrowave_shared::{CATALOGUE, GemmArguments, Kernel};
+use ferrowave_shared::{CATALOGUE, Kernel};
 
 fn config(kernel: &Kernel, grid: [u32; 3]) -> LaunchConfig {
     LaunchConfig {
@@ -20,57 +21,81 @@ fn naive() -> &'static Kernel {
     Kernel::by_symbol("gemm_naive_f32").unwrap()
 }
 
-/// Arguments of a 64×64×64 product whose matrices are at these addresses.
-fn arguments(a: u64, b: u64, c: u64) -> GemmArguments {
-    let problem = Request::new(64, 64, 64).check().unwrap();
-    let plan = ferrowave::gemm::Plan::new(
-        naive(),
-        &problem,
-        "gfx942",
-        ferrowave::gemm::GridLimits::HIP,
-    )
-    .unwrap();
-    let launch = plan.launches().next().unwrap();
-    plan.arguments(&launch, a, b, c)
+/// A 64×64×64 product with layouts that every kernel reads.
+fn problem(kernel: &Kernel) -> Problem {
+    let request = Request {
+        order_b: Order::ColumnMajor,
+        types: kernel.types,
+        ..Request::new(64, 64, 64)
+    };
+    request.check().unwrap()
 }
 
 #[test]
 fn accesses_outside_of_buffers_are_named() {
     for &(gpu, code_object) in embedded::CODE_OBJECTS {
         let device = Device::open(&DeviceSelector::Emulator(gpu)).unwrap();
+        let machine = Machine::of(&device);
         let context = Context::new(&device).unwrap();
         let module = context.load(code_object).unwrap();
         let stream = context.stream().unwrap();
-        let whole = context.upload(&[1.0_f32; 64 * 64]).unwrap();
-        let mut output = context.upload(&[0.0_f32; 64 * 64]).unwrap();
-        // One row less than the kernel reads or writes.
-        let short = context.upload(&[1.0_f32; 63 * 64]).unwrap();
         for kernel in CATALOGUE
             .iter()
             .filter(|kernel| kernel.gpus.contains(gpu.name()))
         {
+            let problem = problem(kernel);
+            let inputs = Inputs::random(&problem, 1).unwrap();
+            let [a, b, mut c] = [&inputs.a, &inputs.b, &inputs.c]
+                .map(|elements| context.upload(elements.bytes()).unwrap());
+            // One row or column less than the kernel reads or writes.
+            let short = |elements: &Elements| {
+                let bytes = 63 * 64 * elements.element().size_bytes();
+                context.upload(&elements.bytes()[..bytes]).unwrap()
+            };
             let loaded = module.kernel(kernel.symbol).unwrap();
-            let grid = kernel.tile.grid(64, 64, 1);
-            let config = config(kernel, [grid.x, grid.y, grid.z]);
+            let plan = Plan::new(kernel, &problem, &machine).unwrap();
+            let launch = plan.launches().next().unwrap();
+            let config = config(kernel, [launch.grid.x, launch.grid.y, launch.grid.z]);
+            let workspace_bytes = plan.workspace_bytes().unwrap().all as usize;
             let run = |a: u64, b: u64, c: u64| {
-                let arguments = Arguments::from_struct(&arguments(a, b, c));
+                // Its counters may be anything after a launch that failed.
+                let mut workspace = context.allocate::<u8>(workspace_bytes).unwrap();
+                workspace.fill_bytes(0).unwrap();
+                let addresses = Addresses { a, b, c, bias: 0 };
+                let arguments = plan.arguments(&launch, &addresses, workspace.address());
+                let arguments = Arguments::from_struct(&arguments);
                 // SAFETY: on the emulator, which is what is tested: it lets no access through that is
                 // outside of an allocation.
                 unsafe { loaded.launch(&stream, &config, &arguments) }.unwrap();
                 context.synchronize()
             };
-            let (good, bad) = (whole.address(), short.address());
-            for (what, verb, result) in [
-                ("A", "reads", run(bad, good, output.address())),
-                ("B", "reads", run(good, bad, output.address())),
-                ("C", "writes", run(good, good, bad)),
+            let [short_a, short_b, short_c] = [&inputs.a, &inputs.b, &inputs.c].map(short);
+            for (what, verb, short, result) in [
+                (
+                    "A",
+                    "reads",
+                    &short_a,
+                    run(short_a.address(), b.address(), c.address()),
+                ),
+                (
+                    "B",
+                    "reads",
+                    &short_b,
+                    run(a.address(), short_b.address(), c.address()),
+                ),
+                (
+                    "C",
+                    "writes",
+                    &short_c,
+                    run(a.address(), b.address(), short_c.address()),
+                ),
             ] {
                 let error = result.expect_err(what).to_string();
                 for part in [
                     "hipErrorIllegalAddress",
                     kernel.symbol,
                     verb,
-                    "the end of the device allocation of 16128 bytes",
+                    &format!("the end of the device allocation of {} bytes", short.len()),
                     "workgroup (",
                     "global_",
                     "kernels/src/",
@@ -82,14 +107,11 @@ fn accesses_outside_of_buffers_are_named() {
                 }
             }
             // The failure is reported once, and the next launch is as good as any.
-            run(good, good, output.address()).unwrap();
-            assert_eq!(
-                output.to_vec().unwrap(),
-                [64.0; 64 * 64],
-                "{} on {gpu}",
-                kernel.symbol
-            );
-            output.fill_bytes(0).unwrap();
+            c.copy_from_host(inputs.c.bytes()).unwrap();
+            run(a.address(), b.address(), c.address()).unwrap();
+            let output = Elements::from_bytes(kernel.types.output, c.to_vec().unwrap());
+            let verdict = verify(&problem, &inputs, &output);
+            assert!(verdict.passed(), "{} on {gpu}: {verdict:?}", kernel.symbol);
         }
     }
 }
@@ -102,7 +124,11 @@ fn launches_that_cannot_be_are_refused() {
     let module = context.load(code_object).unwrap();
     let stream = context.stream().unwrap();
     let kernel = module.kernel(naive().symbol).unwrap();
-    let arguments = Arguments::from_struct(&arguments(0, 0, 0));
+    let problem = problem(naive());
+    let plan = Plan::new(naive(), &problem, &Machine::of(&device)).unwrap();
+    let launch = plan.launches().next().unwrap();
+    let arguments = plan.arguments(&launch, &Addresses::default(), 0);
+    let arguments = Arguments::from_struct(&arguments);
     let good = config(naive(), [1, 1, 1]);
     let refused = |config: LaunchConfig, arguments: &Arguments| -> LaunchError {
         // SAFETY: refused before the device sees it.
@@ -132,7 +158,7 @@ fn launches_that_cannot_be_are_refused() {
     );
     assert_eq!(
         refused(good, &Arguments::from_struct(&[0_u64; 10])).to_string(),
-        "80 bytes of arguments, but `gemm_naive_f32` takes 88"
+        "80 bytes of arguments, but `gemm_naive_f32` takes 128"
     );
 }
 

@@ -5,7 +5,10 @@ use std::process::ExitCode;
 use clap::Args;
 use ferrowave::embedded;
 use ferrowave_code_object::{CodeObject, Gpu, Occupancy};
-use ferrowave_shared::CATALOGUE;
+use ferrowave_shared::{
+    CATALOGUE, TileOrder,
+    catalogue::{Access, Reduction},
+};
 use serde::Serialize;
 
 use super::{Failure, print_json, table::Columns};
@@ -28,8 +31,15 @@ struct Row {
     gpu: &'static str,
     input: &'static str,
     output: &'static str,
+    accumulator: &'static str,
     tile: [usize; 3],
     block: [usize; 2],
+    /// How workgroups share out the tiles.
+    order: &'static str,
+    /// How A and B are read.
+    access: &'static str,
+    /// How many workgroups share a tile.
+    reduction: &'static str,
     /// Vector registers a work-item, from gfx90a on of both kinds.
     vgprs: u32,
     agprs: u32,
@@ -58,8 +68,23 @@ fn rows(only: Option<Gpu>) -> Result<Vec<Row>, Failure> {
                 gpu: gpu.name(),
                 input: kernel.types.input.name(),
                 output: kernel.types.output.name(),
+                accumulator: kernel.types.accumulator.name(),
                 tile: [kernel.tile.m, kernel.tile.n, kernel.tile.k],
                 block: [kernel.block.x, kernel.block.y],
+                order: match kernel.order {
+                    TileOrder::Plane => "plane",
+                    TileOrder::Linear => "linear",
+                },
+                access: match kernel.access {
+                    Access::Elements => "elements",
+                    Access::Wide => "wide",
+                    Access::WideAlongK => "wide along k",
+                },
+                reduction: match kernel.reduction {
+                    Reduction::None => "none",
+                    Reduction::SplitK => "split k",
+                    Reduction::StreamK => "stream k",
+                },
                 vgprs: built.metadata.vgpr_count,
                 agprs: built.metadata.agpr_count.unwrap_or(0),
                 sgprs: built.metadata.sgpr_count,
@@ -100,6 +125,9 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
         "types",
         "tile m×n×k:",
         "block:",
+        "order",
+        "access",
+        "parts",
         "VGPRs:",
         "AGPRs:",
         "SGPRs:",
@@ -114,6 +142,9 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
             format!("{} → {}", row.input, row.output),
             row.tile.map(|extent| extent.to_string()).join("×"),
             row.block.map(|extent| extent.to_string()).join("×"),
+            row.order.to_owned(),
+            row.access.to_owned(),
+            row.reduction.to_owned(),
             row.vgprs.to_string(),
             row.agprs.to_string(),
             row.sgprs.to_string(),

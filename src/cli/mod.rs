@@ -4,6 +4,7 @@ pub(crate) mod devices;
 pub(crate) mod list;
 pub(crate) mod product;
 pub(crate) mod report;
+pub(crate) mod request;
 pub(crate) mod run;
 pub(crate) mod table;
 

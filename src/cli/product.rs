@@ -3,8 +3,9 @@
 use std::time::{Duration, Instant};
 
 use ferrowave::{
-    gemm::{Gemm, Problem},
-    verify::{Inputs, Verdict, verify},
+    gemm::{Gemm, Operands, Problem, Source, Target},
+    hip::DeviceBuffer,
+    verify::{Elements, Inputs, Verdict, verify},
 };
 use ferrowave_shared::Kernel;
 
@@ -28,14 +29,28 @@ pub(crate) fn compute(
 ) -> Result<Outcome, Failure> {
     let inputs = Inputs::random(problem, seed).map_err(Failure::failed)?;
     let started = Instant::now();
-    let context = gemm.context();
-    let a = context.upload(&inputs.a).map_err(Failure::failed)?;
-    let b = context.upload(&inputs.b).map_err(Failure::failed)?;
-    let mut c = context.upload(&inputs.c).map_err(Failure::failed)?;
+    let upload = |elements: &Elements| -> Result<DeviceBuffer<u8>, Failure> {
+        gemm.context()
+            .upload(elements.bytes())
+            .map_err(Failure::failed)
+    };
+    let [a, b, bias] = [
+        upload(&inputs.a)?,
+        upload(&inputs.b)?,
+        upload(&inputs.bias)?,
+    ];
+    let mut c = upload(&inputs.c)?;
+    let types = problem.types();
+    let operands = Operands::new(
+        Source::of_bytes(&a, types.input),
+        Source::of_bytes(&b, types.input),
+        Target::of_bytes(&mut c, types.output),
+    )
+    .with_bias(Source::of_bytes(&bias, types.output));
     let kernel_time = gemm
-        .run(kernel, problem, &a, &b, &mut c)
+        .run_kernel(kernel, problem, operands)
         .map_err(Failure::failed)?;
-    let output = c.to_vec().map_err(Failure::failed)?;
+    let output = Elements::from_bytes(types.output, c.to_vec().map_err(Failure::failed)?);
     let wall_time = started.elapsed();
     Ok(Outcome {
         verdict: verify(problem, &inputs, &output),

@@ -1,23 +1,25 @@
 //! `ferrowave report`
 
-use std::{process::ExitCode, str::FromStr, time::Duration};
+use std::{process::ExitCode, time::Duration};
 
 use clap::Args;
 use ferrowave::{
-    gemm::{Gemm, GridLimits, Plan, Problem, Request, kernel_named},
+    gemm::{Gemm, Machine, Plan, PlanError, Problem, choose, kernel_named},
     hip::Context,
 };
-use ferrowave_shared::{CATALOGUE, ElementTypes, Kernel};
+use ferrowave_shared::{CATALOGUE, Kernel};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
 use super::{
     DeviceOption, Failure, code_object, print_json,
     product::{complaint, compute},
+    request::{Preset, ProductOptions, Size},
     table::Columns,
 };
 
 #[derive(Debug, Args)]
+#[command(allow_negative_numbers = true)]
 pub(crate) struct Options {
     /// Sizes, each one number or m×n×k with `x` between them.
     #[arg(
@@ -27,9 +29,14 @@ pub(crate) struct Options {
         value_name = "SIZE"
     )]
     sizes: Vec<Size>,
-    /// Kernels, as `ferrowave list` names them [default: all].
+    /// Sizes that published figures are for, instead of --sizes.
+    #[arg(long, value_enum, conflicts_with = "sizes")]
+    preset: Option<Preset>,
+    /// Kernels, as `ferrowave list` names them [default: all that there are for the problem].
     #[arg(long, value_delimiter = ',', value_name = "KERNEL")]
     kernels: Vec<String>,
+    #[command(flatten)]
+    product: ProductOptions,
     /// Seed of the random matrices.
     #[arg(long, default_value_t = 0)]
     seed: u64,
@@ -38,31 +45,6 @@ pub(crate) struct Options {
     /// Print JSON.
     #[arg(long)]
     json: bool,
-}
-
-/// The extents of a problem.
-#[derive(Clone, Copy, Debug)]
-struct Size {
-    m: i64,
-    n: i64,
-    k: i64,
-}
-
-impl FromStr for Size {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let error = || format!("`{text}` is not a size; write one number, or m×n×k like 37x53x29");
-        let numbers = text
-            .split('x')
-            .map(|number| number.trim().parse().map_err(|_| error()))
-            .collect::<Result<Vec<i64>, _>>()?;
-        match numbers[..] {
-            [n] => Ok(Size { m: n, n, k: n }),
-            [m, n, k] => Ok(Size { m, n, k }),
-            _ => Err(error()),
-        }
-    }
 }
 
 #[derive(Serialize)]
@@ -84,51 +66,72 @@ struct Report {
     device: String,
     emulated: bool,
     version: &'static str,
+    input: &'static str,
+    output: &'static str,
     seed: u64,
     rows: Vec<Row>,
 }
 
 pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
-    let problems = options
-        .sizes
-        .iter()
-        .map(|size| Request::new(size.m, size.n, size.k).check())
-        .collect::<Result<Vec<_>, _>>()
-        .map_err(Failure::usage)?;
-    let mut kernels = options
-        .kernels
-        .iter()
-        .map(|name| kernel_named(name, ElementTypes::F32))
-        .collect::<Result<Vec<_>, _>>()
-        .map_err(Failure::usage)?;
-    if kernels.is_empty() {
-        kernels.extend(CATALOGUE);
-    }
     let device = options.device.open()?;
-    let gpu = device.properties().gpu_name();
-    // All that was asked for must exist for the GPU; of all kernels, those that do.
+    let machine = Machine::of(&device);
+    let preset = options.preset.map(|preset| vec![preset.size()]);
+    let problems = preset
+        .as_ref()
+        .unwrap_or(&options.sizes)
+        .iter()
+        .map(|size| {
+            options
+                .product
+                .request(&machine.gpu, size.m, size.n, size.k)
+                .check()
+        })
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(Failure::usage)?;
+    let types = options.product.types(&machine.gpu);
+    // All that was asked for must exist for the GPU and compute the problems; of all kernels, those that do.
+    let mut pairs = Vec::new();
     if options.kernels.is_empty() {
-        kernels.retain(|kernel| kernel.gpus.contains(gpu));
-    }
-    for problem in &problems {
-        for kernel in &kernels {
-            Plan::new(kernel, problem, gpu, GridLimits::HIP).map_err(Failure::usage)?;
+        let kernels = CATALOGUE
+            .iter()
+            .filter(|kernel| kernel.types == types && kernel.gpus.contains(&machine.gpu));
+        for (kernel, problem) in
+            kernels.flat_map(|kernel| problems.iter().map(move |p| (kernel, p)))
+        {
+            match Plan::new(kernel, problem, &machine) {
+                Ok(_) => pairs.push((kernel, *problem)),
+                Err(PlanError::Misfit { misfit, .. }) => eprintln!(
+                    "{} is left out for {}×{}×{}: {misfit}",
+                    kernel.variant.name(),
+                    problem.m(),
+                    problem.n(),
+                    problem.k()
+                ),
+                Err(error) => return Err(Failure::usage(error)),
+            }
         }
+    }
+    for name in &options.kernels {
+        let kernel = kernel_named(name, types).map_err(Failure::usage)?;
+        for problem in &problems {
+            Plan::new(kernel, problem, &machine).map_err(Failure::usage)?;
+            pairs.push((kernel, *problem));
+        }
+    }
+    if pairs.is_empty() && !problems.is_empty() {
+        // Says which types there are kernels for.
+        choose(&problems[0], &machine, None).map_err(Failure::usage)?;
     }
     let code_object = code_object(&device)?;
     let context = Context::new(&device).map_err(Failure::failed)?;
     let gemm = Gemm::new(&context, code_object).map_err(Failure::failed)?;
-    let rows = measure(
-        &gemm,
-        &kernels,
-        &problems,
-        options.seed,
-        device.is_emulated(),
-    )?;
+    let rows = measure(&gemm, &pairs, options.seed, device.is_emulated())?;
     let report = Report {
         device: device.choice().to_owned(),
         emulated: device.is_emulated(),
         version: env!("CARGO_PKG_VERSION"),
+        input: types.input.name(),
+        output: types.output.name(),
         seed: options.seed,
         rows,
     };
@@ -147,38 +150,35 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
 
 fn measure(
     gemm: &Gemm,
-    kernels: &[&'static Kernel],
-    problems: &[Problem],
+    pairs: &[(&'static Kernel, Problem)],
     seed: u64,
     emulated: bool,
 ) -> Result<Vec<Row>, Failure> {
     // Hidden by itself where standard error is no terminal.
-    let bar = ProgressBar::new((kernels.len() * problems.len()) as u64);
+    let bar = ProgressBar::new(pairs.len() as u64);
     if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}") {
         bar.set_style(style);
     }
     bar.enable_steady_tick(Duration::from_millis(200));
     let mut rows = Vec::new();
-    for kernel in kernels {
-        for problem in problems {
-            let (m, n, k) = (problem.m(), problem.n(), problem.k());
-            bar.set_message(format!("{} {m}×{n}×{k}", kernel.variant.name()));
-            let outcome = compute(gemm, kernel, problem, seed)?;
-            let kernel_ns = outcome.kernel_time.as_nanos();
-            rows.push(Row {
-                kernel: kernel.variant.name(),
-                m,
-                n,
-                k,
-                passed: outcome.verdict.passed(),
-                relative_error: outcome.verdict.relative_error,
-                worst_error_in_bounds: outcome.verdict.worst.as_ref().map(|w| w.error_in_bounds),
-                gpu_kernel_ns: (!emulated).then_some(kernel_ns),
-                emulator_kernel_ns: emulated.then_some(kernel_ns),
-                complaint: complaint(&outcome.verdict),
-            });
-            bar.inc(1);
-        }
+    for &(kernel, ref problem) in pairs {
+        let (m, n, k) = (problem.m(), problem.n(), problem.k());
+        bar.set_message(format!("{} {m}×{n}×{k}", kernel.variant.name()));
+        let outcome = compute(gemm, kernel, problem, seed)?;
+        let kernel_ns = outcome.kernel_time.as_nanos();
+        rows.push(Row {
+            kernel: kernel.variant.name(),
+            m,
+            n,
+            k,
+            passed: outcome.verdict.passed(),
+            relative_error: outcome.verdict.relative_error,
+            worst_error_in_bounds: outcome.verdict.worst.as_ref().map(|w| w.error_in_bounds),
+            gpu_kernel_ns: (!emulated).then_some(kernel_ns),
+            emulator_kernel_ns: emulated.then_some(kernel_ns),
+            complaint: complaint(&outcome.verdict),
+        });
+        bar.inc(1);
     }
     bar.finish_and_clear();
     Ok(rows)
@@ -216,6 +216,7 @@ fn print(report: &Report) {
             println!("{} {}×{}×{}: {complaint}", row.kernel, row.m, row.n, row.k);
         }
     }
+    println!("{} → {}", report.input, report.output);
     if report.emulated {
         println!("Emulation times are the emulator's wall clock; they say nothing of a GPU.");
     }

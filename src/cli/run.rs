@@ -4,56 +4,55 @@ use std::process::ExitCode;
 
 use clap::Args;
 use ferrowave::{
-    gemm::{Gemm, GridLimits, Plan, Request, kernel_named},
+    gemm::{Gemm, Machine, Plan, Request, choose, kernel_named},
     hip::Context,
 };
-use ferrowave_shared::ElementTypes;
 use serde::Serialize;
 
 use super::{
     DeviceOption, Failure, code_object, print_json,
     product::{complaint, compute},
+    request::{Preset, ProductOptions, layout_letters},
 };
 
-/// C ← α·A·B + β·C with row-major matrices.
+/// C ← epilogue(α·A·B + β·prologue(C) + bias)
 #[derive(Debug, Args)]
 #[command(allow_negative_numbers = true)]
 pub(crate) struct Options {
-    /// The kernel, as `ferrowave list` names it.
+    /// The kernel, as `ferrowave list` names it [default: the one that fits the problem best].
     #[arg(long)]
-    kernel: String,
+    kernel: Option<String>,
     /// Rows of A and C.
-    #[arg(long)]
-    m: i64,
+    #[arg(long, required_unless_present = "preset")]
+    m: Option<i64>,
     /// Columns of B and C.
-    #[arg(long)]
-    n: i64,
+    #[arg(long, required_unless_present = "preset")]
+    n: Option<i64>,
     /// Columns of A, rows of B.
-    #[arg(long)]
-    k: i64,
-    /// Elements from one row of A to the next [default: k].
+    #[arg(long, required_unless_present = "preset")]
+    k: Option<i64>,
+    /// Sizes that published figures are for, where --m, --n and --k say nothing else.
+    #[arg(long, value_enum)]
+    preset: Option<Preset>,
+    /// Elements from one row of A to the next, or column if it is column-major [default: as many as one has].
     #[arg(long)]
     lda: Option<i64>,
-    /// Elements from one row of B to the next [default: n].
+    /// Elements from one row of B to the next, or column if it is column-major [default: as many as one has].
     #[arg(long)]
     ldb: Option<i64>,
     /// Elements from one row of C to the next [default: n].
     #[arg(long)]
     ldc: Option<i64>,
-    /// Factor of the product.
-    #[arg(long, default_value_t = 1.0)]
-    alpha: f32,
-    /// Factor of the old C; with 0, C is only written.
-    #[arg(long, default_value_t = 0.0)]
-    beta: f32,
-    /// How many products.
-    #[arg(long, default_value_t = 1)]
-    batch: i64,
+    #[command(flatten)]
+    product: ProductOptions,
     /// Seed of the random matrices.
     #[arg(long, default_value_t = 0)]
     seed: u64,
     #[command(flatten)]
     device: DeviceOption,
+    /// Say on standard error which kernel was chosen, and what spoke against a faster one.
+    #[arg(long)]
+    verbose: bool,
     /// Print JSON.
     #[arg(long)]
     json: bool,
@@ -68,8 +67,14 @@ struct Report<'a> {
     n: u32,
     k: u32,
     batch: u32,
-    alpha: f32,
-    beta: f32,
+    input: &'static str,
+    output: &'static str,
+    layout: String,
+    alpha: f64,
+    beta: f64,
+    bias_elements: u32,
+    prologue: String,
+    epilogue: String,
     seed: u64,
     passed: bool,
     /// ‖out − ref‖ / ‖ref‖.
@@ -85,26 +90,36 @@ struct Report<'a> {
 }
 
 pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
+    let preset = options.preset.map(Preset::size);
+    // One of both is there, or the arguments would not have been accepted.
+    let extent = |given: Option<i64>, preset: Option<i64>| given.or(preset).unwrap_or(0);
+    let [m, n, k] = [
+        extent(options.m, preset.map(|size| size.m)),
+        extent(options.n, preset.map(|size| size.n)),
+        extent(options.k, preset.map(|size| size.k)),
+    ];
+    let device = options.device.open()?;
+    let machine = Machine::of(&device);
     let request = Request {
         lda: options.lda,
         ldb: options.ldb,
         ldc: options.ldc,
-        batch: options.batch,
-        alpha: options.alpha,
-        beta: options.beta,
-        ..Request::new(options.m, options.n, options.k)
+        ..options.product.request(&machine.gpu, m, n, k)
     };
     let problem = request.check().map_err(Failure::usage)?;
-    let kernel = kernel_named(&options.kernel, ElementTypes::F32).map_err(Failure::usage)?;
-    let device = options.device.open()?;
+    let kernel = match &options.kernel {
+        Some(name) => kernel_named(name, problem.types()).map_err(Failure::usage)?,
+        None => {
+            // What is uploaded is aligned.
+            let choice = choose(&problem, &machine, None).map_err(Failure::usage)?;
+            if options.verbose {
+                eprintln!("kernel {choice}");
+            }
+            choice.kernel
+        }
+    };
     // Before the code object is looked for: which GPUs a kernel exists for does not depend on this build.
-    Plan::new(
-        kernel,
-        &problem,
-        device.properties().gpu_name(),
-        GridLimits::HIP,
-    )
-    .map_err(Failure::usage)?;
+    Plan::new(kernel, &problem, &machine).map_err(Failure::usage)?;
     let code_object = code_object(&device)?;
     let context = Context::new(&device).map_err(Failure::failed)?;
     let gemm = Gemm::new(&context, code_object).map_err(Failure::failed)?;
@@ -119,8 +134,14 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
         n: problem.n(),
         k: problem.k(),
         batch: problem.batch(),
-        alpha: problem.alpha(),
-        beta: problem.beta(),
+        input: problem.types().input.name(),
+        output: problem.types().output.name(),
+        layout: layout_letters(problem.a().order, problem.b().order),
+        alpha: request.alpha,
+        beta: request.beta,
+        bias_elements: problem.bias_length(),
+        prologue: problem.prologue().to_string(),
+        epilogue: problem.epilogue().to_string(),
         seed: options.seed,
         passed: outcome.verdict.passed(),
         relative_error: outcome.verdict.relative_error,
@@ -149,16 +170,25 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
 fn print(report: &Report<'_>) {
     let milliseconds = |ns: u128| ns as f64 / 1e6;
     println!(
-        "{} {}×{}×{}, batch {}, α {}, β {}, seed {}",
+        "{} {}×{}×{} {} → {}, layout {}, batch {}, α {}, β {}, seed {}",
         report.kernel,
         report.m,
         report.n,
         report.k,
+        report.input,
+        report.output,
+        report.layout,
         report.batch,
         report.alpha,
         report.beta,
         report.seed
     );
+    if report.bias_elements > 0 || report.prologue != "none" || report.epilogue != "none" {
+        println!(
+            "bias of {} elements, prologue {}, epilogue {}",
+            report.bias_elements, report.prologue, report.epilogue
+        );
+    }
     println!("relative error   {:.3e}", report.relative_error);
     if let Some(worst) = report.worst_error_in_bounds {
         println!("worst element    {worst:.4} of its rounding bound");

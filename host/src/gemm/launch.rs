@@ -1,17 +1,23 @@
 //! Running plans on a device.
 
-use std::time::Duration;
+use std::{
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
 
 use ferrowave_shared::Kernel;
 use thiserror::Error;
 
 use super::{
-    layout::Layout,
-    plan::{GridLimits, Plan, PlanError},
+    choose::{Choice, NoKernel, choose},
+    machine::Machine,
+    operands::{OperandError, Operands},
+    plan::{Plan, PlanError},
     problem::Problem,
+    scratch::Scratch,
 };
 use crate::hip::{
-    Arguments, Context, DeviceBuffer, Event, HipError, LaunchConfig, LaunchError, Module,
+    Arguments, BufferError, Context, Event, HipError, LaunchConfig, LaunchError, Module,
     ModuleError, Stream,
 };
 
@@ -19,6 +25,9 @@ use crate::hip::{
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum GemmError {
+    /// No kernel computes the problem on this GPU.
+    #[error(transparent)]
+    NoKernel(#[from] NoKernel),
     /// The kernel does not compute the problem on this GPU.
     #[error(transparent)]
     Plan(#[from] PlanError),
@@ -28,16 +37,20 @@ pub enum GemmError {
     /// The launch was refused.
     #[error(transparent)]
     Launch(#[from] LaunchError),
-    /// A buffer is shorter than the problem's matrix.
-    #[error("{matrix} has {length} elements, but the problem needs {needed}")]
-    BufferTooShort {
-        /// Which matrix.
-        matrix: &'static str,
-        /// Elements of the buffer.
-        length: usize,
-        /// Elements from the first to the last that the problem names.
-        needed: u128,
+    /// A matrix is not the problem's.
+    #[error(transparent)]
+    Operand(#[from] OperandError),
+    /// There is no room for the kernel's workspace.
+    #[error("no workspace of {bytes} bytes for the parts of k: {error}")]
+    Workspace {
+        /// How much it takes.
+        bytes: u64,
+        /// Why there is none.
+        error: BufferError,
     },
+    /// The workspace would take more than there are addresses.
+    #[error("the workspace for the parts of k would take more bytes than there are addresses")]
+    NoAddresses,
     /// HIP's, such as a kernel's access outside its memory.
     #[error(transparent)]
     Hip(#[from] HipError),
@@ -47,10 +60,23 @@ pub enum GemmError {
 #[derive(Debug)]
 pub struct Gemm {
     context: Context,
+    machine: Machine,
     module: Module,
     stream: Stream,
     start: Event,
     end: Event,
+    /// Held for as long as a product is computed.
+    scratch: Mutex<Scratch>,
+}
+
+/// A product that was computed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Computed {
+    /// By which kernel, and why.
+    pub choice: Choice,
+    /// The time between HIP events around its launches. On a GPU that is the GPU's time; on the emulator it is the
+    /// emulator's wall clock and says nothing of a GPU.
+    pub time: Duration,
 }
 
 impl Gemm {
@@ -61,10 +87,12 @@ impl Gemm {
     pub fn new(context: &Context, code_object: &[u8]) -> Result<Self, GemmError> {
         Ok(Gemm {
             context: context.clone(),
+            machine: Machine::of(context.device()),
             module: context.load(code_object)?,
             stream: context.stream()?,
             start: context.event()?,
             end: context.event()?,
+            scratch: Mutex::default(),
         })
     }
 
@@ -73,32 +101,53 @@ impl Gemm {
         &self.context
     }
 
-    /// Computes C ← α·A·B + β·C by one kernel, waits for it, and returns the time between HIP events
-    /// around its launches. On a GPU that is the GPU's time; on the emulator it is the emulator's wall
-    /// clock and says nothing of a GPU.
+    /// What planning knows of the device.
+    pub fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
+    /// Computes C ← epilogue(α·A·B + β·prologue(C) + bias) by the kernel that [`choose`] takes, and waits for it.
     ///
     /// # Errors
-    /// If the kernel is not for the problem or the GPU, a buffer is too short, or the device fails.
-    pub fn run(
+    /// If there is no kernel for the problem on the GPU, an operand is not the problem's, or the device fails.
+    pub fn run(&self, problem: &Problem, operands: Operands<'_>) -> Result<Computed, GemmError> {
+        let choice = choose(problem, &self.machine, Some(&operands.addresses()))?;
+        let time = self.run_kernel(choice.kernel, problem, operands)?;
+        Ok(Computed { choice, time })
+    }
+
+    /// The same by one kernel; returns the [time](Computed::time).
+    ///
+    /// # Errors
+    /// As [`Self::run`], and if the kernel is not for the problem or the GPU.
+    pub fn run_kernel(
         &self,
         kernel: &'static Kernel,
         problem: &Problem,
-        a: &DeviceBuffer<f32>,
-        b: &DeviceBuffer<f32>,
-        c: &mut DeviceBuffer<f32>,
+        operands: Operands<'_>,
     ) -> Result<Duration, GemmError> {
-        let properties = self.context.device().properties();
-        let [x, y, z] = properties.max_grid;
-        let plan = Plan::new(
-            kernel,
-            problem,
-            properties.gpu_name(),
-            GridLimits { x, y, z },
-        )?;
-        check_length("A", problem.a(), a)?;
-        check_length("B", problem.b(), b)?;
-        check_length("C", problem.c(), c)?;
+        self.run_plan(&Plan::new(kernel, problem, &self.machine)?, operands)
+    }
+
+    /// The same as planned.
+    ///
+    /// # Errors
+    /// As [`Self::run`]; if the plan is for another GPU, as its kernel is missing.
+    pub fn run_plan(&self, plan: &Plan, operands: Operands<'_>) -> Result<Duration, GemmError> {
+        operands.check(plan.problem(), self.context.device())?;
+        let addresses = operands.addresses();
+        plan.check_addresses(&addresses)?;
+        let kernel = plan.kernel();
         let loaded = self.module.kernel(kernel.symbol)?;
+        let bytes = plan.workspace_bytes().ok_or(GemmError::NoAddresses)?;
+        let mut scratch = self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
+        let workspace =
+            scratch
+                .reserve(&self.context, bytes)
+                .map_err(|error| GemmError::Workspace {
+                    bytes: bytes.all,
+                    error,
+                })?;
         self.start.record(&self.stream)?;
         for launch in plan.launches() {
             let config = LaunchConfig {
@@ -107,30 +156,27 @@ impl Gemm {
                 block: [kernel.block.x as u32, kernel.block.y as u32, 1],
                 dynamic_lds_bytes: kernel.lds_bytes as u32,
             };
-            let arguments = plan.arguments(&launch, a.address(), b.address(), c.address());
-            // SAFETY: the buffers are as long as the problem's layouts, live until the synchronization
-            // below, and are of this device; C is borrowed for writing. Block and LDS are the catalogue's
-            // for this kernel, which the device crate is compiled from.
+            let arguments = plan.arguments(&launch, &addresses, workspace);
+            // SAFETY: the matrices are as long as the problem's layouts, live until the synchronization
+            // below, and are of this device; C is borrowed for writing. The workspace is as large as the largest
+            // launch's, its counters are 0, and nobody else has it, the lock being held; launches in one stream run one
+            // after the other. Block and LDS are the catalogue's for this kernel, which the device crate is compiled
+            // from.
             unsafe { loaded.launch(&self.stream, &config, &Arguments::from_struct(&arguments)) }?;
         }
         self.end.record(&self.stream)?;
         self.stream.synchronize()?;
+        scratch.clean(bytes);
         Ok(self.end.duration_since(&self.start)?)
     }
-}
 
-fn check_length(
-    matrix: &'static str,
-    layout: &Layout,
-    buffer: &DeviceBuffer<f32>,
-) -> Result<(), GemmError> {
-    let (length, needed) = (buffer.len(), layout.span());
-    if (length as u128) < needed {
-        return Err(GemmError::BufferTooShort {
-            matrix,
-            length,
-            needed,
-        });
+    /// The counters of the workspace as the last product by a kernel that divides k left them: all 0, or the kernel is
+    /// wrong. Empty if there was none.
+    ///
+    /// # Errors
+    /// If they can't be copied.
+    pub fn counters(&self) -> Result<Vec<u32>, BufferError> {
+        let scratch = self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
+        scratch.counters()
     }
-    Ok(())
 }

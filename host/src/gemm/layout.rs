@@ -1,16 +1,39 @@
 //! Where the elements of a batch of matrices are in a buffer.
 
-/// Row-major matrices of one shape, at equal distances.
+use std::fmt;
+
+/// Which elements of a matrix are neighbours in memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Order {
+    /// Those of a row.
+    #[default]
+    RowMajor,
+    /// Those of a column.
+    ColumnMajor,
+}
+
+impl fmt::Display for Order {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::RowMajor => "row-major",
+            Self::ColumnMajor => "column-major",
+        })
+    }
+}
+
+/// Matrices of one shape, at equal distances.
 ///
-/// Element `(batch, row, column)` is `batch · stride + row · leading + column` elements after the
-/// first one.
+/// A line is what is contiguous in memory: a row of a row-major matrix, a column of a column-major one. Element
+/// `(batch, row, column)` is `batch · stride + line · leading + place in the line` elements after the first one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// Rows of each matrix.
     pub rows: u32,
     /// Columns of each matrix.
     pub columns: u32,
-    /// Elements from one row to the next, at least `columns`.
+    /// What is contiguous.
+    pub order: Order,
+    /// Elements from one line to the next, at least as many as a line has.
     pub leading: u32,
     /// How many matrices there are.
     pub batch: u32,
@@ -24,13 +47,29 @@ impl Layout {
         self.rows == 0 || self.columns == 0 || self.batch == 0
     }
 
-    /// Elements from the first to the last one of one matrix, both included. The last row ends with
+    /// How many lines a matrix has.
+    pub const fn lines(&self) -> u32 {
+        match self.order {
+            Order::RowMajor => self.rows,
+            Order::ColumnMajor => self.columns,
+        }
+    }
+
+    /// How many elements a line has.
+    pub const fn line_length(&self) -> u32 {
+        match self.order {
+            Order::RowMajor => self.columns,
+            Order::ColumnMajor => self.rows,
+        }
+    }
+
+    /// Elements from the first to the last one of one matrix, both included. The last line ends with
     /// its last element, without padding.
     pub const fn matrix_span(&self) -> u64 {
         if self.is_empty() {
             return 0;
         }
-        (self.rows as u64 - 1) * self.leading as u64 + self.columns as u64
+        (self.lines() as u64 - 1) * self.leading as u64 + self.line_length() as u64
     }
 
     /// Elements that a buffer must have. Wider than a buffer can be, so that no layout overflows.
@@ -43,11 +82,15 @@ impl Layout {
 
     /// How many elements `(batch, row, column)` is after the first one.
     pub const fn offset(&self, batch: u32, row: u32, column: u32) -> u64 {
-        batch as u64 * self.stride + row as u64 * self.leading as u64 + column as u64
+        let (line, place) = match self.order {
+            Order::RowMajor => (row, column),
+            Order::ColumnMajor => (column, row),
+        };
+        batch as u64 * self.stride + line as u64 * self.leading as u64 + place as u64
     }
 
     /// Whether the element `offset` after the first one belongs to a matrix, and not to the padding
-    /// between rows or matrices or past the end. For matrices that don't overlap.
+    /// between lines or matrices or past the end. For matrices that don't overlap.
     pub const fn contains(&self, offset: u64) -> bool {
         let Place { batch, row, column } = self.place(offset);
         batch < self.batch as u64 && row < self.rows as u64 && column < self.columns as u64
@@ -63,9 +106,13 @@ impl Layout {
             None => 0,
         };
         let in_matrix = offset - batch * self.stride;
-        let (row, column) = match self.leading as u64 {
+        let (line, place) = match self.leading as u64 {
             0 => (0, in_matrix),
             leading => (in_matrix / leading, in_matrix % leading),
+        };
+        let (row, column) = match self.order {
+            Order::RowMajor => (line, place),
+            Order::ColumnMajor => (place, line),
         };
         Place { batch, row, column }
     }
@@ -90,6 +137,7 @@ mod tests {
     const LAYOUT: Layout = Layout {
         rows: 2,
         columns: 3,
+        order: Order::RowMajor,
         leading: 4,
         batch: 2,
         stride: 10,
@@ -132,18 +180,33 @@ mod tests {
     }
 
     #[test]
+    fn the_lines_of_a_column_major_matrix_are_its_columns() {
+        let layout = Layout {
+            order: Order::ColumnMajor,
+            leading: 3,
+            ..LAYOUT
+        };
+        // Three columns of two elements, 3 apart.
+        assert_eq!((layout.matrix_span(), layout.span()), (8, 18));
+        assert_eq!(layout.offset(1, 1, 2), 10 + 2 * 3 + 1);
+        let computed: String = (0..20)
+            .map(|offset| if layout.contains(offset) { 'x' } else { '.' })
+            .collect();
+        assert_eq!(computed, "xx.xx.xx..xx.xx.xx..");
+    }
+
+    #[test]
     fn a_place_is_where_its_offset_is() {
-        for batch in 0..2 {
-            for row in 0..2 {
-                for column in 0..3 {
-                    let place = LAYOUT.place(LAYOUT.offset(batch, row, column));
-                    let expected = Place {
-                        batch: batch.into(),
-                        row: row.into(),
-                        column: column.into(),
-                    };
-                    assert_eq!(place, expected);
-                }
+        for order in [Order::RowMajor, Order::ColumnMajor] {
+            let layout = Layout { order, ..LAYOUT };
+            for (batch, row, column) in (0..12).map(|index| (index / 6, index / 3 % 2, index % 3)) {
+                let place = layout.place(layout.offset(batch, row, column));
+                let expected = Place {
+                    batch: batch.into(),
+                    row: row.into(),
+                    column: column.into(),
+                };
+                assert_eq!(place, expected);
             }
         }
     }
@@ -153,6 +216,7 @@ mod tests {
         let largest = Layout {
             rows: u32::MAX,
             columns: u32::MAX,
+            order: Order::RowMajor,
             leading: u32::MAX,
             batch: u32::MAX,
             stride: u64::MAX,

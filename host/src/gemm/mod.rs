@@ -1,14 +1,34 @@
 //! Matrix products on a device.
 //!
 //! A [`Request`] is what somebody asks for, in numbers that may be nonsense. Checking it gives a
-//! [`Problem`]. A [`Plan`] says which launches of one kernel compute it on one GPU.
+//! [`Problem`]. [`choose()`] says which kernel computes it best on a [`Machine`], a [`Plan`] which launches of one kernel
+//! compute it, and [`Gemm`] does all that and runs them on [`Operands`].
 
+mod access;
+mod chunk;
+mod scratch;
+
+pub mod choose;
+pub mod element;
 pub mod launch;
 pub mod layout;
+pub mod machine;
+pub mod names;
+pub mod operands;
+pub mod operation;
 pub mod plan;
 pub mod problem;
+pub mod request;
 
-pub use launch::{Gemm, GemmError};
-pub use layout::Layout;
-pub use plan::{GridLimits, Launch, Plan, PlanError, UnknownKernel, kernel_named};
-pub use problem::{Problem, ProblemError, Request};
+pub use access::Misfit;
+pub use choose::{Choice, NoKernel, choose};
+pub use element::{Element, Fp8, Fp8Fnuz};
+pub use launch::{Computed, Gemm, GemmError};
+pub use layout::{Layout, Order};
+pub use machine::{GridLimits, Machine};
+pub use names::{UnknownKernel, kernel_named};
+pub use operands::{Addresses, OperandError, Operands, Source, Target};
+pub use operation::{Operation, UnknownOperation};
+pub use plan::{Launch, Plan, PlanError, WorkspaceBytes};
+pub use problem::Problem;
+pub use request::{ProblemError, Request};

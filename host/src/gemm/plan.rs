@@ -1,49 +1,40 @@
 //! Which launches of a kernel compute a problem.
 
-use super::problem::Problem;
-use ferrowave_shared::{
-    CATALOGUE, ElementTypes, GemmArguments, GemmParameters, GpuSet, Grid, Kernel,
+use super::{
+    access::{Misfit, check_addresses, check_layouts},
+    chunk::{self, Chunk},
+    machine::Machine,
+    operands::Addresses,
+    problem::Problem,
 };
-use std::fmt::Write as _;
+use ferrowave_shared::{
+    Bias, ElementTypes, GemmArguments, GemmParameters, GpuSet, Grid, Kernel, TileOrder, Workspace,
+    catalogue::Reduction, workspace,
+};
 use thiserror::Error;
 
-/// The largest grid that a device launches, in workgroups.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GridLimits {
-    /// Along x.
-    pub x: u32,
-    /// Along y.
-    pub y: u32,
-    /// Along z.
-    pub z: u32,
-}
-
-impl GridLimits {
-    /// What HIP launches on every AMD GPU.
-    pub const HIP: Self = Self {
-        x: i32::MAX as u32,
-        y: u16::MAX as u32,
-        z: u16::MAX as u32,
-    };
-}
+/// Rows of tiles that kernels in linear order walk together: 8 × 8 tiles read 16 tiles' worth of A and B for 64 of C.
+/// The fastest published kernels group 8, too.
+const GROUP_ROWS: u32 = 8;
 
 /// The launches of one kernel that together compute a problem.
 ///
-/// They are one launch unless the problem exceeds the grid that the device launches; then it is
-/// cut along the batch, the rows and the columns of C.
+/// They are one launch unless the problem exceeds the grid that the device launches, or what the workspace may take;
+/// then it is cut along the batch, the rows and the columns of C.
+///
+/// | [`TileOrder`] | [`Reduction`] | grid |
+/// |---|---|---|
+/// | `Plane` | `None` | columns of tiles × rows of tiles × batch |
+/// | `Linear` | `None` | tiles × 1 × batch |
+/// | `Linear` | `SplitK` | tiles · parts × 1 × batch, the parts of a tile side by side |
+/// | `Linear` | `StreamK` | parts × 1 × batch |
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     kernel: &'static Kernel,
     problem: Problem,
+    parts: u32,
+    xcds: u32,
     chunk: Chunk,
-}
-
-/// The most that one launch computes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Chunk {
-    m: u32,
-    n: u32,
-    batch: u32,
 }
 
 /// One launch of a [`Plan`].
@@ -57,25 +48,47 @@ pub struct Launch {
     pub offset_b: u64,
     /// Elements from the first of C to the first that this launch computes.
     pub offset_c: u64,
+    /// Elements from the first of the bias to the first that this launch uses.
+    pub offset_bias: u64,
     /// The part of the problem that this launch computes.
     pub parameters: GemmParameters,
+    /// The workspace that it needs.
+    pub workspace: Workspace,
 }
 
 impl Plan {
-    /// Plans the launches of `kernel` that compute `problem` on the GPU that LLVM calls `gpu`.
+    /// Plans the launches of `kernel` that compute `problem` on `machine`.
     ///
     /// # Errors
-    /// The kernel is not built for the GPU, or not for the problem's element types.
+    /// The kernel is not built for the GPU, or not for the problem's element types or layouts.
     pub fn new(
         kernel: &'static Kernel,
         problem: &Problem,
-        gpu: &str,
-        limits: GridLimits,
+        machine: &Machine,
     ) -> Result<Self, PlanError> {
-        if !kernel.gpus.contains(gpu) {
+        Self::with_parts(
+            kernel,
+            problem,
+            machine,
+            chunk::parts(kernel, problem, machine),
+        )
+    }
+
+    /// The same with k cut into `parts`, or for [`Reduction::StreamK`] with so many workgroups a product, or as many
+    /// as there are steps.
+    ///
+    /// # Errors
+    /// As [`Self::new`]; [`PlanError::Parts`] if a tile has not that many steps.
+    pub fn with_parts(
+        kernel: &'static Kernel,
+        problem: &Problem,
+        machine: &Machine,
+        parts: u32,
+    ) -> Result<Self, PlanError> {
+        if !kernel.gpus.contains(&machine.gpu) {
             return Err(PlanError::NotBuiltFor {
                 kernel: kernel.symbol,
-                gpu: gpu.to_owned(),
+                gpu: machine.gpu.clone(),
                 built_for: kernel.gpus,
             });
         }
@@ -86,22 +99,25 @@ impl Plan {
                 wanted: problem.types(),
             });
         }
-        // The queue's packets count work-items, in 32 bits for each dimension.
-        let workgroups = |limit: u32, threads: usize| {
-            let by_packet = u32::MAX as usize / threads.max(1);
-            (limit as usize).min(by_packet).max(1)
+        check_layouts(kernel.access, problem).map_err(|misfit| misfits(kernel, misfit))?;
+        let max = match kernel.reduction {
+            Reduction::None => 1,
+            Reduction::SplitK => workspace::steps(problem.k(), kernel.tile),
+            Reduction::StreamK => machine.limits.x,
         };
-        let extent = |workgroups: usize, tile: usize| {
-            u32::try_from(workgroups.saturating_mul(tile)).unwrap_or(u32::MAX)
-        };
+        if !(1..=max).contains(&parts) {
+            return Err(PlanError::Parts {
+                kernel: kernel.symbol,
+                parts,
+                max,
+            });
+        }
         Ok(Self {
             kernel,
             problem: *problem,
-            chunk: Chunk {
-                m: extent(workgroups(limits.y, kernel.block.y), kernel.tile.m),
-                n: extent(workgroups(limits.x, kernel.block.x), kernel.tile.n),
-                batch: limits.z.max(1),
-            },
+            parts,
+            xcds: machine.xcds,
+            chunk: Chunk::new(kernel, problem, machine, parts),
         })
     }
 
@@ -115,7 +131,8 @@ impl Plan {
         &self.problem
     }
 
-    /// The launches, in any order of which the result is the same. None if C has no element.
+    /// The launches, in any order of which the result is the same. None if C has no element. Those that have a workspace
+    /// may share it if they run one after the other.
     pub fn launches(&self) -> impl Iterator<Item = Launch> {
         let Chunk { m, n, batch } = self.chunk;
         let problem = self.problem;
@@ -126,20 +143,47 @@ impl Plan {
         })
     }
 
-    /// The arguments of one of the launches, when the first elements of A, B and C are at these
-    /// device addresses.
-    pub const fn arguments(&self, launch: &Launch, a: u64, b: u64, c: u64) -> GemmArguments {
+    /// Bytes of the largest workspace of a launch, and of the counters at its beginning, which must be 0; `None` if
+    /// they are more than there are addresses.
+    pub fn workspace_bytes(&self) -> Option<WorkspaceBytes> {
+        self.launches()
+            .try_fold(WorkspaceBytes::default(), |most, launch| {
+                Some(WorkspaceBytes {
+                    all: most.all.max(launch.workspace.size_bytes()?),
+                    counters: most.counters.max(launch.workspace.counter_bytes()),
+                })
+            })
+    }
+
+    /// Checks that the kernel can read matrices that begin at these addresses.
+    ///
+    /// # Errors
+    /// [`PlanError::Misfit`] names the matrix and the alignment.
+    pub fn check_addresses(&self, addresses: &Addresses) -> Result<(), PlanError> {
+        check_addresses(self.kernel.access, addresses)
+            .map_err(|misfit| misfits(self.kernel, misfit))
+    }
+
+    /// The arguments of one of the launches, when matrices and workspace are at these device addresses.
+    pub const fn arguments(
+        &self,
+        launch: &Launch,
+        addresses: &Addresses,
+        workspace: u64,
+    ) -> GemmArguments {
         let types = self.problem.types();
         let input_bytes = types.input.size_bytes() as u64;
         let output_bytes = types.output.size_bytes() as u64;
         // Offsets of elements do not overflow, as the problem was checked; addresses that are
         // nonsense may, and then stay nonsense.
         GemmArguments {
-            a: a.wrapping_add(launch.offset_a * input_bytes),
-            b: b.wrapping_add(launch.offset_b * input_bytes),
-            c: c.wrapping_add(launch.offset_c * output_bytes),
-            bias: 0,
-            workspace: 0,
+            a: addresses.a.wrapping_add(launch.offset_a * input_bytes),
+            b: addresses.b.wrapping_add(launch.offset_b * input_bytes),
+            c: addresses.c.wrapping_add(launch.offset_c * output_bytes),
+            bias: addresses
+                .bias
+                .wrapping_add(launch.offset_bias * output_bytes),
+            workspace,
             parameters: launch.parameters,
         }
     }
@@ -148,21 +192,57 @@ impl Plan {
         let Self {
             kernel, problem, ..
         } = self;
+        let plane = kernel
+            .tile
+            .grid(rows.length, columns.length, batches.length);
+        // A chunk has no more tiles than fit, nor steps of all of them.
+        let tiles = || plane.x * plane.y;
+        let steps = workspace::steps(problem.k(), kernel.tile);
+        let (parts, grid) = match (kernel.order, kernel.reduction) {
+            (TileOrder::Plane, _) => (1, plane),
+            (TileOrder::Linear, Reduction::None | Reduction::SplitK) => {
+                let x = tiles() * self.parts;
+                (self.parts, Grid { x, y: 1, ..plane })
+            }
+            (TileOrder::Linear, Reduction::StreamK) => {
+                let x = self.parts.min(tiles() * steps);
+                (x, Grid { x, y: 1, ..plane })
+            }
+        };
+        let slots_of = match kernel.reduction {
+            Reduction::None => 0,
+            Reduction::SplitK | Reduction::StreamK => tiles(),
+        };
         Launch {
-            grid: kernel
-                .tile
-                .grid(rows.length, columns.length, batches.length),
+            grid,
             offset_a: problem.a().offset(batches.first, rows.first, 0),
             offset_b: problem.b().offset(batches.first, 0, columns.first),
             offset_c: problem.c().offset(batches.first, rows.first, columns.first),
+            offset_bias: match problem.bias() {
+                Bias::None => 0,
+                Bias::Row => rows.first.into(),
+                Bias::Column => columns.first.into(),
+            },
             parameters: GemmParameters {
                 m: rows.length,
                 n: columns.length,
                 batch: batches.length,
+                parts,
+                order: GROUP_ROWS << 16 | self.xcds,
                 ..problem.parameters()
             },
+            workspace: Workspace::new(kernel, slots_of, parts, batches.length),
         }
     }
+}
+
+/// How much workspace the launches of a plan need.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WorkspaceBytes {
+    /// In all.
+    pub all: u64,
+    /// Of the counters at its beginning.
+    pub counters: u64,
 }
 
 /// A part of an extent.
@@ -178,42 +258,6 @@ fn chunks(extent: u32, length: u32) -> impl Iterator<Item = Part> {
         first,
         length: length.min(extent - first),
     })
-}
-
-/// The kernel of the variant called `name`, or with the symbol `name`, for these element types.
-///
-/// # Errors
-/// There is none; the error lists those that there are.
-pub fn kernel_named(name: &str, types: ElementTypes) -> Result<&'static Kernel, UnknownKernel> {
-    Kernel::by_variant(name, types)
-        .or_else(|| Kernel::by_symbol(name))
-        .ok_or_else(|| UnknownKernel {
-            name: name.to_owned(),
-            types,
-        })
-}
-
-/// There is no kernel of this name for these element types.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
-#[error("unknown kernel `{name}`; for {} there are {}", .types.input, kernels_for(.types))]
-pub struct UnknownKernel {
-    /// What was asked for.
-    pub name: String,
-    /// For these element types.
-    pub types: ElementTypes,
-}
-
-fn kernels_for(types: &ElementTypes) -> String {
-    let mut list = String::new();
-    for kernel in CATALOGUE.iter().filter(|kernel| kernel.types == *types) {
-        let separator = if list.is_empty() { "" } else { ", " };
-        // Writing to a string does not fail.
-        let _ = write!(list, "{separator}{}", kernel.variant.name());
-    }
-    if list.is_empty() {
-        list.push_str("none");
-    }
-    list
 }
 
 /// Why a kernel can't compute a problem.
@@ -243,17 +287,58 @@ pub enum PlanError {
         /// What the problem has.
         wanted: ElementTypes,
     },
+    /// The kernel can't read the matrices as they lie in memory.
+    #[error(
+        "{kernel} reads A and B 16 bytes at a time along k: {misfit}; other kernels read any layout"
+    )]
+    Misfit {
+        /// The kernel's symbol.
+        kernel: &'static str,
+        /// What it can't read.
+        misfit: Misfit,
+    },
+    /// The kernel can't cut k into that many parts.
+    #[error("{kernel} cuts this problem into 1 to {max} parts, not {parts}")]
+    Parts {
+        /// The kernel's symbol.
+        kernel: &'static str,
+        /// What was asked for.
+        parts: u32,
+        /// The most.
+        max: u32,
+    },
+}
+
+fn misfits(kernel: &Kernel, misfit: Misfit) -> PlanError {
+    PlanError::Misfit {
+        kernel: kernel.symbol,
+        misfit,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::gemm::Request;
-    use ferrowave_shared::catalogue::{MFMA_FRAGMENT_F32, NAIVE_F32};
+    use crate::gemm::{GridLimits, Order};
+    use ferrowave_shared::catalogue::{Access, MFMA_FRAGMENT_F32, NAIVE_F32};
+
+    fn machine(limits: GridLimits) -> Machine {
+        Machine {
+            limits,
+            compute_units: 304,
+            xcds: 8,
+            ..Machine::smallest("gfx942")
+        }
+    }
+
+    fn plan_of(kernel: &'static Kernel, request: Request, limits: GridLimits) -> Plan {
+        let problem = request.check().expect("valid");
+        Plan::new(kernel, &problem, &machine(limits)).expect("built for gfx942")
+    }
 
     fn plan(request: Request, limits: GridLimits) -> Plan {
-        let problem = request.check().expect("valid");
-        Plan::new(&NAIVE_F32, &problem, "gfx942", limits).expect("built for gfx942")
+        plan_of(&NAIVE_F32, request, limits)
     }
 
     #[test]
@@ -340,13 +425,27 @@ mod tests {
     #[test]
     fn arguments_are_addresses_in_bytes() {
         let limits = GridLimits { x: 1, y: 1, z: 1 };
-        let plan = plan(Request::new(5, 65, 10), limits);
+        let request = Request {
+            bias: Bias::Column,
+            ..Request::new(5, 65, 10)
+        };
+        let plan = plan(request, limits);
         let last = plan.launches().last().expect("four launches");
-        let arguments = plan.arguments(&last, 0x1000, 0x2000, 0x3000);
+        let addresses = Addresses {
+            a: 0x1000,
+            b: 0x2000,
+            c: 0x3000,
+            bias: 0x4000,
+        };
+        let arguments = plan.arguments(&last, &addresses, 0x5000);
         // Row 4 of A, column 64 of B, element (4, 64) of C.
         assert_eq!(arguments.a, 0x1000 + 4 * 10 * 4);
         assert_eq!(arguments.b, 0x2000 + 64 * 4);
         assert_eq!(arguments.c, 0x3000 + (4 * 65 + 64) * 4);
+        assert_eq!(
+            (arguments.bias, arguments.workspace),
+            (0x4000 + 64 * 4, 0x5000)
+        );
         assert_eq!((arguments.parameters.m, arguments.parameters.n), (1, 1));
     }
 
@@ -363,7 +462,7 @@ mod tests {
     fn a_gpu_without_the_kernel_is_refused_with_those_that_have_it() {
         let problem = Request::new(1, 1, 1).check().expect("valid");
         let error =
-            Plan::new(&MFMA_FRAGMENT_F32, &problem, "gfx1100", GridLimits::HIP).unwrap_err();
+            Plan::new(&MFMA_FRAGMENT_F32, &problem, &Machine::smallest("gfx1100")).unwrap_err();
         assert_eq!(
             error.to_string(),
             "gemm_mfma_fragment_f32 is not built for gfx1100, only for gfx908, gfx90a, gfx942, gfx950"
@@ -372,34 +471,113 @@ mod tests {
 
     #[test]
     fn other_element_types_are_refused() {
-        let types = ElementTypes {
-            input: ferrowave_shared::ElementType::F16,
-            ..ElementTypes::F32
-        };
         let request = Request {
-            types,
+            types: ElementTypes::F16,
             ..Request::new(1, 1, 1)
         };
         let problem = request.check().expect("valid");
-        let error = Plan::new(&NAIVE_F32, &problem, "gfx942", GridLimits::HIP).unwrap_err();
+        let error = Plan::new(&NAIVE_F32, &problem, &Machine::smallest("gfx942")).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "gemm_naive_f32 computes f32 from f32, not f32 from f16"
+            "gemm_naive_f32 computes f32 from f32, not f16 from f16"
         );
     }
 
+    /// A kernel in linear order with tiles of 4 × 64 × 32.
+    const LINEAR: Kernel = Kernel {
+        tile: ferrowave_shared::BlockTile { m: 4, n: 64, k: 32 },
+        order: TileOrder::Linear,
+        ..NAIVE_F32
+    };
+
     #[test]
-    fn kernels_go_by_variant_and_by_symbol() {
-        for name in ["mfma_fragment", "gemm_mfma_fragment_f32"] {
+    fn tiles_in_linear_order_are_along_x() {
+        let request = Request {
+            batch: 5,
+            ..Request::new(12, 128, 7)
+        };
+        let launches: Vec<_> = plan_of(&LINEAR, request, GridLimits::HIP)
+            .launches()
+            .collect();
+        let [launch] = launches.as_slice() else {
+            panic!("{launches:?}");
+        };
+        assert_eq!(launch.grid, Grid { x: 6, y: 1, z: 5 });
+        assert_eq!(launch.parameters.order, 8 << 16 | 8);
+        assert_eq!(launch.workspace.size_bytes(), Some(0));
+    }
+
+    #[test]
+    fn the_parts_of_split_k_are_workgroups_with_slots() {
+        const SPLIT: Kernel = Kernel {
+            reduction: Reduction::SplitK,
+            ..LINEAR
+        };
+        let problem = Request::new(12, 128, 320).check().expect("valid");
+        let parts = |parts| Plan::with_parts(&SPLIT, &problem, &machine(GridLimits::HIP), parts);
+        let plan = parts(3).expect("ten steps");
+        let launch = plan.launches().next().expect("one");
+        assert_eq!(launch.grid, Grid { x: 18, y: 1, z: 1 });
+        assert_eq!(launch.parameters.parts, 3);
+        let bytes = WorkspaceBytes {
+            all: 256 + 18 * 4 * 64 * 4,
+            counters: 6 * 4,
+        };
+        assert_eq!(plan.workspace_bytes(), Some(bytes));
+        for wrong in [0, 11] {
             assert_eq!(
-                kernel_named(name, ElementTypes::F32),
-                Ok(&MFMA_FRAGMENT_F32)
+                parts(wrong).unwrap_err().to_string(),
+                format!("gemm_naive_f32 cuts this problem into 1 to 10 parts, not {wrong}")
             );
         }
-        let error = kernel_named("fastest", ElementTypes::F32).unwrap_err();
+    }
+
+    #[test]
+    fn stream_k_has_no_more_workgroups_than_steps() {
+        const STREAM: Kernel = Kernel {
+            reduction: Reduction::StreamK,
+            ..LINEAR
+        };
+        let grid = |m, n, k| {
+            let plan = plan_of(&STREAM, Request::new(m, n, k), GridLimits::HIP);
+            let launch = plan.launches().next().expect("one");
+            assert_eq!(launch.parameters.parts, launch.grid.x);
+            launch.grid.x
+        };
+        assert_eq!(grid(12, 128, 320), 60);
+        assert_eq!(grid(12, 128, 0), 6);
+        // Four waves on each SIMD of 304 compute units, as the row states.
+        assert_eq!(grid(1200, 1280, 320), 304 * 4);
+    }
+
+    #[test]
+    fn a_misfit_is_named_with_the_kernel() {
+        const ALONG_K: Kernel = Kernel {
+            access: Access::WideAlongK,
+            ..LINEAR
+        };
+        let machine = machine(GridLimits::HIP);
+        let problem = Request::new(12, 128, 32).check().expect("valid");
         assert_eq!(
-            error.to_string(),
-            "unknown kernel `fastest`; for f32 there are naive, lds_tiled, register_tiled, mfma_fragment"
+            Plan::new(&ALONG_K, &problem, &machine)
+                .unwrap_err()
+                .to_string(),
+            "gemm_naive_f32 reads A and B 16 bytes at a time along k: B is row-major, but must be \
+             column-major; other kernels read any layout"
+        );
+        let request = Request {
+            order_b: Order::ColumnMajor,
+            ..Request::new(12, 128, 32)
+        };
+        let plan = plan_of(&ALONG_K, request, GridLimits::HIP);
+        let addresses = Addresses {
+            a: 4,
+            ..Addresses::default()
+        };
+        let error = plan.check_addresses(&addresses).unwrap_err().to_string();
+        assert!(
+            error.contains("A begins at 0x4, no multiple of 16"),
+            "{error}"
         );
     }
 }

@@ -1,20 +1,13 @@
 //! How far a result is from the reference, and whether rounding explains it.
 //!
-//! For one element of C ← αAB + βC, computed in a floating-point format with unit roundoff u (half
-//! the distance from 1 to the next larger number; 2⁻²⁴ for f32), whatever the order of the sum and
-//! whether multiply-adds are fused or not:
-//!
-//! - the sum s of k products has an error of at most ku · S with S = Σ|aₚ||bₚ| (Jeannerod and Rump,
-//!   *Improved error bounds for inner products in floating-point arithmetic*, 2013);
-//! - αs is rounded at most twice more, as a product and in the final sum, and so is βc.
-//!
-//! So the error is at most |α|S · ((1 + ku)(1 + u)² − 1) + |βc| · ((1 + u)² − 1), plus the smallest
-//! normal number for each operation whose result may have been flushed to zero. An element is wrong
-//! if and only if its error exceeds this bound. Sums that lose half a unit each time come close to
-//! it; random elements stay at about 1/√k of it, since their errors cancel.
+//! An element is wrong if and only if its error exceeds the bound that rounding analysis gives (`bound`). Sums that lose
+//! half a unit each time come close to it; random elements stay at about 1/√k of it, since their errors cancel.
 
 use super::{
-    inputs::{Inputs, canary},
+    bound::Rule,
+    canary::canary,
+    elements::Elements,
+    inputs::Inputs,
     reference::{BlockSize, for_each_block},
 };
 use crate::gemm::{Layout, Problem};
@@ -23,7 +16,7 @@ use crate::gemm::{Layout, Problem};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Verdict {
     /// ‖out − ref‖ / ‖ref‖, with the Frobenius norm, over the elements whose reference is a number in
-    /// f32. 0 if there are none, and not finite if one of them is no number.
+    /// C's type. 0 if there are none, and not finite if one of them is no number.
     pub relative_error: f64,
     /// The element with the largest error in units of its bound; `None` if there is no element.
     pub worst: Option<Worst>,
@@ -52,7 +45,7 @@ pub struct Worst {
     /// Which column of C.
     pub column: u32,
     /// What the device computed.
-    pub value: f32,
+    pub value: f64,
     /// What it should be, before rounding.
     pub reference: f64,
     /// The error in units of the bound: right up to 1. Infinite if the device computed no number
@@ -77,11 +70,16 @@ pub struct Damage {
 /// with the reference.
 ///
 /// # Panics
-/// If `output` has not the length of `inputs.c`, or the inputs are not those of the problem.
-pub fn verify(problem: &Problem, inputs: &Inputs, output: &[f32]) -> Verdict {
+/// If `output` has not the length and type of `inputs.c`, or the inputs are not those of the problem.
+pub fn verify(problem: &Problem, inputs: &Inputs, output: &Elements) -> Verdict {
     assert_eq!(output.len(), inputs.c.len(), "the output is C and its tail");
+    assert_eq!(
+        output.element(),
+        problem.types().output,
+        "the output has C's type"
+    );
     let mut errors = Errors::default();
-    let bound = Bound::new(problem);
+    let rule = Rule::new(problem, &inputs.bias);
     for_each_block(
         problem,
         &inputs.a,
@@ -89,27 +87,23 @@ pub fn verify(problem: &Problem, inputs: &Inputs, output: &[f32]) -> Verdict {
         BlockSize::default(),
         |block| {
             for (row, products, magnitudes) in block.rows() {
-                // Offsets of elements are below the length of C.
-                let start = problem.c().offset(block.batch, row, block.columns.start) as usize;
-                let elements = start..start + block.columns.len();
-                let values = output[elements.clone()].iter().zip(&inputs.c[elements]);
-                for (column, ((&value, &old), (&product, &magnitude))) in block
-                    .columns
-                    .clone()
-                    .zip(values.zip(products.iter().zip(magnitudes)))
+                for (column, (&product, &magnitude)) in
+                    block.columns.clone().zip(products.iter().zip(magnitudes))
                 {
-                    let (reference, bound) = bound.of_element(product, magnitude, old);
-                    errors.add(
-                        Worst {
-                            batch: block.batch,
-                            row,
-                            column,
-                            value,
-                            reference,
-                            error_in_bounds: 0.0,
-                        },
-                        bound,
-                    );
+                    // Offsets of elements are below the length of C.
+                    let offset = problem.c().offset(block.batch, row, column) as usize;
+                    let expected =
+                        rule.expected((row, column), product, magnitude, inputs.c.bits(offset));
+                    let value = output.value(offset);
+                    let element = Worst {
+                        batch: block.batch,
+                        row,
+                        column,
+                        value,
+                        reference: expected.reference,
+                        error_in_bounds: rule.error_in_bounds(value, expected),
+                    };
+                    errors.add(element, rule.is_number(expected.reference));
                 }
             }
         },
@@ -124,56 +118,6 @@ pub fn verify(problem: &Problem, inputs: &Inputs, output: &[f32]) -> Verdict {
     }
 }
 
-/// The bound of the module's docs.
-struct Bound {
-    alpha: f64,
-    beta: f64,
-    /// (1 + ku)(1 + u)² − 1
-    of_product: f64,
-    /// (1 + u)² − 1
-    of_old: f64,
-    /// What flushing to zero may cost.
-    of_flushing: f64,
-}
-
-impl Bound {
-    fn new(problem: &Problem) -> Self {
-        /// u
-        const U: f64 = f32::EPSILON as f64 / 2.0;
-        let k = f64::from(problem.k());
-        // Without a product there is nothing that α could scale.
-        let alpha = if problem.k() == 0 {
-            0.0
-        } else {
-            f64::from(problem.alpha())
-        };
-        // Multiplied out, since subtracting 1 from 1 + 2u would cost the last 28 bits of 2u.
-        let of_old = 2.0 * U + U * U;
-        Self {
-            alpha,
-            beta: f64::from(problem.beta()),
-            of_product: k * U * (1.0 + of_old) + of_old,
-            of_old,
-            // Each product and each partial sum, scaled; both terms of the result and their sum.
-            of_flushing: (2.0 * k * alpha.abs() + 3.0) * f64::from(f32::MIN_POSITIVE),
-        }
-    }
-
-    /// The reference of an element and the bound of its error.
-    fn of_element(&self, product: f64, magnitude: f64, old: f32) -> (f64, f64) {
-        let term = self.alpha * product;
-        let old = if self.beta == 0.0 {
-            0.0
-        } else {
-            self.beta * f64::from(old)
-        };
-        let bound = self.alpha.abs() * magnitude * self.of_product
-            + old.abs() * self.of_old
-            + self.of_flushing;
-        (term + old, bound)
-    }
-}
-
 /// Errors added up over the elements.
 #[derive(Default)]
 struct Errors {
@@ -184,41 +128,19 @@ struct Errors {
 }
 
 impl Errors {
-    fn add(&mut self, element: Worst, bound: f64) {
-        let value = f64::from(element.value);
-        let reference = element.reference;
-        let rounded = reference as f32;
-        // Where no number is to come out, only the same NaN or infinity is right.
-        let error = if rounded.is_finite() {
-            (value - reference).abs()
-        } else if rounded == element.value || rounded.is_nan() && value.is_nan() {
-            0.0
-        } else {
-            f64::INFINITY
-        };
-        if rounded.is_finite() {
-            self.squared_error += error * error;
-            self.squared_reference += reference * reference;
+    fn add(&mut self, element: Worst, is_number: bool) {
+        if is_number {
+            self.squared_error += (element.value - element.reference).powi(2);
+            self.squared_reference += element.reference.powi(2);
         }
-        let in_bounds = if error == 0.0 {
-            0.0
-        } else if error.is_finite() {
-            error / bound
-        } else {
-            // The device computed no number, or one where there should be none.
-            f64::INFINITY
-        };
-        if in_bounds > 1.0 {
+        if element.error_in_bounds > 1.0 {
             self.wrong += 1;
         }
         if self
             .worst
-            .is_none_or(|worst| in_bounds > worst.error_in_bounds)
+            .is_none_or(|worst| element.error_in_bounds > worst.error_in_bounds)
         {
-            self.worst = Some(Worst {
-                error_in_bounds: in_bounds,
-                ..element
-            });
+            self.worst = Some(element);
         }
     }
 
@@ -231,11 +153,12 @@ impl Errors {
 }
 
 /// The first canary of C that is not what it was, and how many there are.
-fn damage(layout: &Layout, output: &[f32]) -> (Option<Damage>, u64) {
+fn damage(layout: &Layout, output: &Elements) -> (Option<Damage>, u64) {
     let mut first = None;
     let mut count = 0;
-    for (offset, value) in (0..).zip(output) {
-        if value.to_bits() == canary(offset).to_bits() || layout.contains(offset) {
+    for index in 0..output.len() {
+        let offset = index as u64;
+        if output.bits(index) == canary(output.element(), offset) || layout.contains(offset) {
             continue;
         }
         count += 1;
@@ -255,7 +178,11 @@ fn damage(layout: &Layout, output: &[f32]) -> (Option<Damage>, u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gemm::Request;
+    use crate::{
+        gemm::{Operation, Order, Request},
+        verify::elements::{nearest, value},
+    };
+    use ferrowave_shared::{Bias, ElementTypes};
 
     const PADDED: Request = Request {
         lda: Some(33),
@@ -266,30 +193,55 @@ mod tests {
         ..Request::new(17, 23, 31)
     };
 
-    /// What a correct device would do: sums in f32, from the first product to the last.
-    fn computed(problem: &Problem, inputs: &Inputs) -> Vec<f32> {
+    fn set(elements: &mut Elements, index: u64, value: f64) {
+        let bits = nearest(elements.element(), value);
+        elements.set_bits(index as usize, bits);
+    }
+
+    /// What a correct device would do: sums in the accumulators' type, from the first product to the last.
+    fn computed(problem: &Problem, inputs: &Inputs) -> Elements {
+        let sums = problem.types().accumulator;
+        let round = |x: f64| value(sums, nearest(sums, x));
+        let operation = |x: f64, operation| match operation {
+            Operation::None => x,
+            Operation::Set(constant) => constant.into(),
+            Operation::Scale(constant) => round(x * f64::from(constant)),
+            Operation::Relu if x < 0.0 => 0.0,
+            Operation::Relu => x,
+            Operation::Gelu => {
+                let u = 0.797_884_560_802_865_4 * (x + 0.044_715 * x.powi(3));
+                round(0.5 * x * (1.0 + u.tanh()))
+            }
+        };
         let mut output = inputs.c.clone();
         for batch in 0..problem.batch() {
             for i in 0..problem.m() {
                 for j in 0..problem.n() {
-                    let sum = (0..problem.k()).fold(0.0, |sum: f32, p| {
-                        let a = inputs.a[problem.a().offset(batch, i, p) as usize];
-                        let b = inputs.b[problem.b().offset(batch, p, j) as usize];
-                        sum + a * b
+                    let sum = (0..problem.k()).fold(0.0, |sum: f64, p| {
+                        let a = inputs.a.value(problem.a().offset(batch, i, p) as usize);
+                        let b = inputs.b.value(problem.b().offset(batch, p, j) as usize);
+                        round(sum + round(a * b))
                     });
-                    let c = &mut output[problem.c().offset(batch, i, j) as usize];
-                    *c = if problem.beta() == 0.0 {
-                        problem.alpha() * sum
-                    } else {
-                        problem.alpha() * sum + problem.beta() * *c
+                    let c = problem.c().offset(batch, i, j);
+                    let mut result = round(problem.alpha() * sum);
+                    if problem.beta() != 0.0 {
+                        let old = operation(output.value(c as usize), problem.prologue());
+                        result = round(result + round(problem.beta() * old));
+                    }
+                    let bias = match problem.bias() {
+                        Bias::None => 0.0,
+                        Bias::Row => inputs.bias.value(i as usize),
+                        Bias::Column => inputs.bias.value(j as usize),
                     };
+                    let result = operation(round(result + bias), problem.epilogue());
+                    set(&mut output, c, result);
                 }
             }
         }
         output
     }
 
-    fn case(request: Request) -> (Problem, Inputs, Vec<f32>) {
+    fn case(request: Request) -> (Problem, Inputs, Elements) {
         let problem = request.check().expect("valid");
         let inputs = Inputs::random(&problem, 5).expect("small");
         let output = computed(&problem, &inputs);
@@ -315,9 +267,11 @@ mod tests {
     #[test]
     fn one_product_left_out_is_found() {
         let (problem, inputs, mut output) = case(PADDED);
-        let a = inputs.a[problem.a().offset(1, 4, 7) as usize];
-        let b = inputs.b[problem.b().offset(1, 7, 9) as usize];
-        output[problem.c().offset(1, 4, 9) as usize] -= a * b;
+        let a = inputs.a.value(problem.a().offset(1, 4, 7) as usize);
+        let b = inputs.b.value(problem.b().offset(1, 7, 9) as usize);
+        let c = problem.c().offset(1, 4, 9);
+        let less = output.value(c as usize) - a * b;
+        set(&mut output, c, less);
         let verdict = verify(&problem, &inputs, &output);
         assert!(!verdict.passed());
         assert_eq!(verdict.wrong_elements, 1);
@@ -328,7 +282,7 @@ mod tests {
     #[test]
     fn an_element_that_was_not_written_is_found() {
         let (problem, inputs, mut output) = case(PADDED);
-        output[problem.c().offset(2, 16, 22) as usize] = f32::NAN;
+        set(&mut output, problem.c().offset(2, 16, 22), f64::NAN);
         let verdict = verify(&problem, &inputs, &output);
         assert_eq!(verdict.wrong_elements, 1);
         assert!(!verdict.relative_error.is_finite());
@@ -343,7 +297,7 @@ mod tests {
         let swapped = Inputs {
             a: inputs.b.clone(),
             b: inputs.a.clone(),
-            c: inputs.c.clone(),
+            ..inputs.clone()
         };
         assert!(verify(&problem, &inputs, &output).passed());
         assert!(!verify(&problem, &swapped, &output).passed());
@@ -354,7 +308,7 @@ mod tests {
         let (problem, inputs, correct) = case(PADDED);
         let check = |offset: u64, batch, row, column| {
             let mut output = correct.clone();
-            output[offset as usize] = 0.0;
+            set(&mut output, offset, 0.0);
             let verdict = verify(&problem, &inputs, &output);
             assert!(!verdict.passed());
             assert_eq!((verdict.wrong_elements, verdict.damaged_canaries), (0, 1));
@@ -379,11 +333,13 @@ mod tests {
         const K: u32 = 1000;
         let problem = Request::new(1, 1, K.into()).check().expect("valid");
         let mut inputs = Inputs::random(&problem, 0).expect("small");
-        inputs.a.fill(f32::EPSILON / 2.0);
-        inputs.a[0] = 1.0;
-        inputs.b.fill(1.0);
+        for p in 0..K.into() {
+            set(&mut inputs.a, p, f64::from(f32::EPSILON) / 2.0);
+            set(&mut inputs.b, p, 1.0);
+        }
+        set(&mut inputs.a, 0, 1.0);
         let output = computed(&problem, &inputs);
-        assert_eq!(output[0], 1.0);
+        assert_eq!(output.value(0), 1.0);
         let worst = verify(&problem, &inputs, &output).worst.expect("one");
         assert!(
             (0.99..1.0).contains(&worst.error_in_bounds),
@@ -395,32 +351,106 @@ mod tests {
     #[test]
     fn without_products_what_remains_is_beta_c() {
         let (problem, inputs, output) = case(Request {
-            alpha: f32::INFINITY,
+            alpha: f64::INFINITY,
             beta: 0.5,
             ..Request::new(3, 4, 0)
         });
-        // 0 · ∞ is what the formula gives and what must not come out.
-        assert!(output[0].is_nan());
-        assert!(!verify(&problem, &inputs, &output).passed());
-        let halved: Vec<f32> = (0..)
-            .zip(&inputs.c)
-            .map(|(i, &c)| if problem.c().contains(i) { 0.5 * c } else { c })
-            .collect();
-        let verdict = verify(&problem, &inputs, &halved);
+        assert_eq!(output.value(0), 0.5 * inputs.c.value(0));
+        let verdict = verify(&problem, &inputs, &output);
         assert!(verdict.passed(), "{verdict:?}");
         assert_eq!(verdict.relative_error, 0.0);
+        // 0 · ∞ is what the formula gives and what must not come out.
+        let mut output = output;
+        set(&mut output, 0, f64::NAN);
+        assert!(!verify(&problem, &inputs, &output).passed());
+    }
+
+    #[test]
+    fn every_type_layout_bias_and_operation_is_judged() {
+        let operations = [
+            (Operation::None, Operation::Gelu),
+            (Operation::Relu, Operation::Relu),
+            (Operation::Scale(-3.0), Operation::Scale(2.0)),
+            (Operation::Set(2.0), Operation::None),
+            (Operation::None, Operation::Set(-1.0)),
+        ];
+        for &types in ElementTypes::ALL {
+            // Integers are judged by their own tests: what they wrap to is no float's business.
+            if types == ElementTypes::I8 {
+                continue;
+            }
+            for (prologue, epilogue) in operations {
+                if epilogue == Operation::Gelu && types == ElementTypes::F64 {
+                    continue;
+                }
+                for (bias, order) in [
+                    (Bias::Row, Order::RowMajor),
+                    (Bias::Column, Order::ColumnMajor),
+                ] {
+                    let (problem, inputs, output) = case(Request {
+                        types,
+                        alpha: -1.5,
+                        beta: 0.5,
+                        prologue,
+                        epilogue,
+                        bias,
+                        order_a: order,
+                        order_b: order,
+                        ..Request::new(17, 23, 100)
+                    });
+                    let verdict = verify(&problem, &inputs, &output);
+                    assert!(verdict.passed(), "{problem:?}: {verdict:?}");
+                    if epilogue == Operation::Set(-1.0) {
+                        continue;
+                    }
+                    // Five bounds of the format off, the smallest that is certain to show after rounding.
+                    let mut wrong = output.clone();
+                    let place = (0..output.len() as u64)
+                        .find(|&i| problem.c().contains(i) && output.value(i as usize) > 0.1)
+                        .expect("some are");
+                    let value = output.value(place as usize);
+                    set(&mut wrong, place, value * 1.2 + 0.5);
+                    let verdict = verify(&problem, &inputs, &wrong);
+                    assert_eq!(verdict.wrong_elements, 1, "{problem:?}: {verdict:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn integers_must_be_equal() {
+        let (problem, inputs, mut output) = case(Request {
+            types: ElementTypes::I8,
+            bias: Bias::Column,
+            ..Request::new(5, 6, 7)
+        });
+        // Small enough not to wrap, but for the bias, which is any integer: so the sums are judged without it.
+        let exact = |i: u32, j: u32| {
+            let products = (0..7).map(|p| {
+                let a = inputs.a.value(problem.a().offset(0, i, p) as usize);
+                a * inputs.b.value(problem.b().offset(0, p, j) as usize)
+            });
+            (products.sum::<f64>() + inputs.bias.value(j as usize)) as i64 as i32
+        };
+        for (i, j) in (0..30).map(|index| (index / 6, index % 6)) {
+            set(&mut output, problem.c().offset(0, i, j), exact(i, j).into());
+        }
+        assert!(verify(&problem, &inputs, &output).passed());
+        let off_by_one = output.value(8) - 1.0;
+        set(&mut output, 8, off_by_one);
+        assert_eq!(verify(&problem, &inputs, &output).wrong_elements, 1);
     }
 
     #[test]
     fn factors_that_are_no_numbers_give_none() {
-        for alpha in [f32::INFINITY, f32::NEG_INFINITY, f32::NAN] {
+        for alpha in [f64::INFINITY, f64::NEG_INFINITY, f64::NAN] {
             let (problem, inputs, mut output) = case(Request {
                 alpha,
                 ..Request::new(3, 4, 5)
             });
             let verdict = verify(&problem, &inputs, &output);
             assert!(verdict.passed(), "{alpha}: {verdict:?}");
-            output[0] = 1.0;
+            set(&mut output, 0, 1.0);
             assert_eq!(verify(&problem, &inputs, &output).wrong_elements, 1);
         }
     }

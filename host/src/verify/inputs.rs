@@ -1,6 +1,8 @@
 //! Random matrices, and what surrounds them.
 
+use super::{canary::canary, elements::Elements, fp8::Encoding};
 use crate::gemm::{Layout, Problem};
+use ferrowave_shared::ElementType;
 use rand_chacha::{
     ChaCha8Rng,
     rand_core::{Rng as _, SeedableRng as _},
@@ -12,23 +14,29 @@ pub const TAIL_ELEMENTS: usize = 64;
 
 /// The buffers of a problem, filled so that mistakes show.
 ///
-/// - Elements of A and B are random in (−1, 1), never 0, so that none can be left out unnoticed.
-/// - Elements of C are random, too, if β ≠ 0. If β = 0 they are NaN: what is not written, and what
-///   is read against the rules, stays NaN.
-/// - The padding of A and B is NaN: whatever uses it becomes NaN.
+/// - Elements of A and B are random and never 0, so that none can be left out unnoticed.
+/// - Elements of C are random, too, if the result depends on them. If not they are NaN (integers: canaries): what is not
+///   written, and what is read against the rules, stays so.
+/// - The padding of A and B is NaN (integers: 101): whatever uses it shows.
 /// - The padding of C, between rows, between matrices and [`TAIL_ELEMENTS`] past the end, holds
 ///   canaries, which must survive.
+///
+/// Floats are odd multiples of 2⁻ᵖ in (−1, 1), where p is the precision of the type, so that all of their bits count
+/// and none is denormal; of xf32 those of 11 bits, because AMD's documents leave open how longer ones are rounded, so that
+/// no reference could judge them. 8-bit floats are any but 0 and NaN, and so are integers.
 ///
 /// The same seed and problem give the same elements on every computer, from ChaCha with 8 rounds,
 /// each matrix from a stream of its own.
 #[derive(Clone, Debug)]
 pub struct Inputs {
     /// A, without a tail.
-    pub a: Vec<f32>,
+    pub a: Elements,
     /// B, without a tail.
-    pub b: Vec<f32>,
+    pub b: Elements,
     /// C before the product, with its tail.
-    pub c: Vec<f32>,
+    pub c: Elements,
+    /// The bias; empty if there is none.
+    pub bias: Elements,
 }
 
 impl Inputs {
@@ -37,20 +45,34 @@ impl Inputs {
     /// # Errors
     /// This computer has not enough memory.
     pub fn random(problem: &Problem, seed: u64) -> Result<Self, InputsError> {
-        let a = matrix("A", problem.a(), 0, Random::new(seed, 0), |_| f32::NAN)?;
-        let b = matrix("B", problem.b(), 0, Random::new(seed, 1), |_| f32::NAN)?;
-        let c = if problem.beta() == 0.0 {
-            matrix("C", problem.c(), TAIL_ELEMENTS, Poison, canary)?
-        } else {
-            matrix(
-                "C",
-                problem.c(),
-                TAIL_ELEMENTS,
-                Random::new(seed, 2),
+        let types = problem.types();
+        let (input, output) = (types.input, types.output);
+        let padding = |_| never_read(input);
+        let canary = |offset| canary(output, offset);
+        let c = problem.c();
+        let mut random = [0, 1, 2, 3].map(|stream| Random::new(seed, stream));
+        let [of_a, of_b, of_c, of_bias] = &mut random;
+        Ok(Self {
+            a: matrix("A", input, problem.a(), 0, |_| of_a.next(input), padding)?,
+            b: matrix("B", input, problem.b(), 0, |_| of_b.next(input), padding)?,
+            c: if problem.reads_c() {
+                matrix("C", output, c, TAIL_ELEMENTS, |_| of_c.next(output), canary)?
+            } else {
+                let poison = |offset| match output {
+                    ElementType::I32 => canary(offset),
+                    _ => never_read(output),
+                };
+                matrix("C", output, c, TAIL_ELEMENTS, poison, canary)?
+            },
+            bias: matrix(
+                "the bias",
+                output,
+                &vector(problem.bias_length()),
+                0,
+                |_| of_bias.next(output),
                 canary,
-            )?
-        };
-        Ok(Self { a, b, c })
+            )?,
+        })
     }
 }
 
@@ -64,23 +86,20 @@ pub struct InputsError {
     pub bytes: u128,
 }
 
-/// What stands at `offset` in the padding of C.
-///
-/// Different at each place, so that canaries moved by a shifted write show; and of the order of
-/// 1e-13, so that anything added to them shows: had they the size of the elements or more, a sum
-/// could round back to the canary.
-pub fn canary(offset: u64) -> f32 {
-    const EXPONENT: u32 = 0x2a00_0000;
-    // An odd factor permutes the 2²³ mantissas.
-    let mantissa = (offset as u32).wrapping_mul(0x9e37_79b1) & 0x7f_ffff;
-    f32::from_bits(EXPONENT | mantissa)
+/// The bits of an element that makes whatever uses it no number, or wrong.
+fn never_read(element: ElementType) -> u64 {
+    match element {
+        ElementType::F32 | ElementType::Xf32 => f32::NAN.to_bits().into(),
+        ElementType::F16 => half::f16::NAN.to_bits().into(),
+        ElementType::Bf16 => half::bf16::NAN.to_bits().into(),
+        ElementType::F64 => f64::NAN.to_bits(),
+        ElementType::Fp8 => Encoding::OCP.nan().into(),
+        ElementType::Fp8Fnuz => Encoding::FNUZ.nan().into(),
+        _ => 101,
+    }
 }
 
-/// Where elements come from, one after the other.
-trait Source {
-    fn next(&mut self) -> f32;
-}
-
+/// Elements, one after the other.
 struct Random(ChaCha8Rng);
 
 impl Random {
@@ -93,55 +112,91 @@ impl Random {
         generator.set_stream(stream);
         Self(generator)
     }
-}
 
-impl Source for Random {
-    /// An odd multiple of 2⁻²⁴ between −1 and 1: exact in f32, and never 0.
-    fn next(&mut self) -> f32 {
-        const HALF: i32 = 1 << 23;
-        let number = (self.0.next_u32() >> 8) as i32 - HALF;
-        (2 * number + 1) as f32 / (2 * HALF) as f32
+    /// The bits of the next.
+    fn next(&mut self, element: ElementType) -> u64 {
+        match element {
+            ElementType::F32 => (self.odd(24) as f32).to_bits().into(),
+            ElementType::Xf32 => (self.odd(11) as f32).to_bits().into(),
+            ElementType::F16 => half::f16::from_f64(self.odd(11)).to_bits().into(),
+            ElementType::Bf16 => half::bf16::from_f64(self.odd(8)).to_bits().into(),
+            ElementType::F64 => self.odd(53).to_bits(),
+            ElementType::I32 => self.0.next_u32().into(),
+            ElementType::Fp8 => self.code(|code| Encoding::OCP.value(code)),
+            ElementType::Fp8Fnuz => self.code(|code| Encoding::FNUZ.value(code)),
+            _ => self.code(f64::from),
+        }
+    }
+
+    /// An odd multiple of 2 to the power of −`bits` between −1 and 1: exact in a float of that precision, and never 0.
+    fn odd(&mut self, bits: u32) -> f64 {
+        let number = match bits {
+            ..=32 => (self.0.next_u32() >> (32 - bits)).into(),
+            _ => self.0.next_u64() >> (64 - bits),
+        };
+        let half = 1_i64 << (bits - 1);
+        // At most 53 bits.
+        let number = number as i64 - half;
+        (2 * number + 1) as f64 / (2 * half) as f64
+    }
+
+    /// A code of 8 bits whose value is a number other than 0.
+    fn code(&mut self, value: impl Fn(u8) -> f64) -> u64 {
+        loop {
+            let code = (self.0.next_u32() >> 24) as u8;
+            let value = value(code);
+            if value != 0.0 && !value.is_nan() {
+                return code.into();
+            }
+        }
     }
 }
 
-struct Poison;
-
-impl Source for Poison {
-    fn next(&mut self) -> f32 {
-        f32::NAN
+/// A matrix of one row.
+const fn vector(length: u32) -> Layout {
+    Layout {
+        rows: 1,
+        columns: length,
+        order: crate::gemm::Order::RowMajor,
+        leading: length,
+        batch: 1,
+        stride: 0,
     }
 }
 
 fn matrix(
     name: &'static str,
+    element: ElementType,
     layout: &Layout,
     tail: usize,
-    mut elements: impl Source,
-    padding: impl Fn(u64) -> f32,
-) -> Result<Vec<f32>, InputsError> {
+    mut bits: impl FnMut(u64) -> u64,
+    padding: impl Fn(u64) -> u64,
+) -> Result<Elements, InputsError> {
     let no_memory = || InputsError {
         matrix: name,
-        bytes: (layout.span() + tail as u128) * size_of::<f32>() as u128,
+        bytes: (layout.span() + tail as u128) * element.size_bytes() as u128,
     };
     let length = usize::try_from(layout.span())
         .ok()
         .and_then(|span| span.checked_add(tail))
         .ok_or_else(no_memory)?;
-    let mut buffer = Vec::new();
-    buffer.try_reserve_exact(length).map_err(|_| no_memory())?;
-    buffer.extend((0..length as u64).map(padding));
-    // Rows without elements may have leading dimensions, which lead nowhere.
+    let mut buffer = Elements::with_capacity(element, length).ok_or_else(no_memory)?;
+    for offset in 0..length as u64 {
+        buffer.push_bits(padding(offset));
+    }
+    // Lines without elements may have leading dimensions, which lead nowhere.
     if layout.is_empty() {
         return Ok(buffer);
     }
     // Matrices that all are the same one, or overlap, are filled again and again; the last time
     // counts.
     for batch in 0..layout.batch {
-        for row in 0..layout.rows {
-            // Offsets of elements are below the length, and so fit.
-            let start = layout.offset(batch, row, 0) as usize;
-            for element in &mut buffer[start..start + layout.columns as usize] {
-                *element = elements.next();
+        for line in 0..layout.lines() {
+            let start =
+                u64::from(batch) * layout.stride + u64::from(line) * u64::from(layout.leading);
+            for offset in start..start + u64::from(layout.line_length()) {
+                // Offsets of elements are below the length, and so fit.
+                buffer.set_bits(offset as usize, bits(offset));
             }
         }
     }
@@ -151,7 +206,8 @@ fn matrix(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gemm::Request;
+    use crate::gemm::{Operation, Order, Request};
+    use ferrowave_shared::{Bias, ElementTypes};
 
     fn inputs(request: Request, seed: u64) -> (Problem, Inputs) {
         let problem = request.check().expect("valid");
@@ -159,9 +215,16 @@ mod tests {
         (problem, inputs)
     }
 
+    fn values(elements: &Elements) -> Vec<f64> {
+        (0..elements.len())
+            .map(|index| elements.value(index))
+            .collect()
+    }
+
     const PADDED: Request = Request {
         lda: Some(9),
-        ldb: Some(6),
+        ldb: Some(9),
+        order_b: Order::ColumnMajor,
         ldc: Some(7),
         stride_c: Some(30),
         batch: 2,
@@ -170,13 +233,44 @@ mod tests {
 
     #[test]
     fn elements_are_between_minus_one_and_one_and_never_zero() {
-        let (_, inputs) = inputs(Request::new(100, 1, 1000), 1);
-        assert!(inputs.a.iter().all(|&x| x != 0.0 && x.abs() < 1.0));
-        let mean = inputs.a.iter().map(|&x| f64::from(x)).sum::<f64>() / 1e5;
-        // The standard deviation of the mean is 1 / √(3 · 10⁵), about 0.0018.
-        assert!(mean.abs() < 0.01, "{mean}");
-        let negative = inputs.a.iter().filter(|x| x.is_sign_negative()).count();
-        assert!((49_000..51_000).contains(&negative), "{negative}");
+        for types in [
+            ElementTypes::F32,
+            ElementTypes::XF32,
+            ElementTypes::F16,
+            ElementTypes::BF16,
+            ElementTypes::F64,
+        ] {
+            let request = Request {
+                types,
+                ..Request::new(100, 1, 1000)
+            };
+            let (_, inputs) = inputs(request, 1);
+            let a = values(&inputs.a);
+            assert!(a.iter().all(|&x| x != 0.0 && x.abs() < 1.0));
+            let mean = a.iter().sum::<f64>() / 1e5;
+            // The standard deviation of the mean is 1 / √(3 · 10⁵), about 0.0018.
+            assert!(mean.abs() < 0.01, "{mean}");
+            let negative = a.iter().filter(|x| x.is_sign_negative()).count();
+            assert!((49_000..51_000).contains(&negative), "{negative}");
+        }
+    }
+
+    #[test]
+    fn every_code_but_zero_and_nan_is_an_element() {
+        for (types, count) in [
+            (ElementTypes::I8, 255),
+            (ElementTypes::FP8, 252),
+            (ElementTypes::FP8_FNUZ, 254),
+        ] {
+            let request = Request {
+                types,
+                ..Request::new(100, 1, 1000)
+            };
+            let (_, inputs) = inputs(request, 1);
+            let codes: std::collections::HashSet<_> = inputs.a.bytes().iter().collect();
+            assert_eq!(codes.len(), count, "{}", types.input);
+            assert!(values(&inputs.a).iter().all(|&x| x != 0.0 && x.is_finite()));
+        }
     }
 
     /// The stream must not change under anybody's seeds: these are the values of the first release.
@@ -190,7 +284,7 @@ mod tests {
         let (_, other) = inputs(Request::new(4, 4, 4), 43);
         assert_ne!(first.a, other.a);
         // From another implementation of ChaCha8, with key 42, streams 0 and 1.
-        let numerators = |x: &[f32]| x[..3].iter().map(|x| x * 16_777_216.0).collect::<Vec<_>>();
+        let numerators = |x: &Elements| [0, 1, 2].map(|i| x.value(i) * 16_777_216.0);
         assert_eq!(
             numerators(&first.a),
             [-13_426_863.0, -5_091_735.0, -13_812_753.0]
@@ -203,36 +297,57 @@ mod tests {
 
     #[test]
     fn padding_of_inputs_is_nan_and_of_the_output_a_canary() {
-        let (problem, inputs) = inputs(PADDED, 7);
-        for (offset, x) in (0..).zip(&inputs.a) {
-            assert_eq!(x.is_nan(), !problem.a().contains(offset), "A at {offset}");
-        }
-        for (offset, x) in (0..).zip(&inputs.b) {
-            assert_eq!(x.is_nan(), !problem.b().contains(offset), "B at {offset}");
-        }
-        let mut canaries = 0;
-        for (offset, x) in (0..).zip(&inputs.c) {
-            if problem.c().contains(offset) {
-                assert!(x.is_nan(), "poison at {offset}");
-            } else {
-                assert_eq!(x.to_bits(), canary(offset).to_bits());
-                canaries += 1;
+        for types in [
+            ElementTypes::F32,
+            ElementTypes::BF16,
+            ElementTypes::FP8_FNUZ,
+        ] {
+            let (problem, inputs) = inputs(Request { types, ..PADDED }, 7);
+            for (offset, x) in (0..).zip(values(&inputs.a)) {
+                assert_eq!(x.is_nan(), !problem.a().contains(offset), "A at {offset}");
             }
+            for (offset, x) in (0..).zip(values(&inputs.b)) {
+                assert_eq!(x.is_nan(), !problem.b().contains(offset), "B at {offset}");
+            }
+            let mut canaries = 0;
+            for (offset, x) in (0..).zip(values(&inputs.c)) {
+                if problem.c().contains(offset) {
+                    assert!(x.is_nan(), "poison at {offset}");
+                } else {
+                    let bits = inputs.c.bits(offset as usize);
+                    assert_eq!(bits, canary(types.output, offset));
+                    canaries += 1;
+                }
+            }
+            // 2 rows with 2 elements of padding in each matrix, 30 − 19 between them, and the tail.
+            assert_eq!(canaries, 2 * 2 * 2 + 11 + TAIL_ELEMENTS);
         }
-        // 2 rows with 2 elements of padding in each matrix, 30 − 19 between them, and the tail.
-        assert_eq!(canaries, 2 * 2 * 2 + 11 + TAIL_ELEMENTS);
     }
 
     #[test]
-    fn with_beta_the_output_is_random() {
+    fn an_output_that_counts_is_random() {
         let request = Request {
             beta: 0.5,
             ..PADDED
         };
-        let (problem, inputs) = inputs(request, 7);
-        for (offset, x) in (0..).zip(&inputs.c) {
-            let random = x.abs() >= f32::EPSILON / 2.0 && x.abs() < 1.0;
+        let (problem, scaled) = inputs(request, 7);
+        for (offset, x) in (0..).zip(values(&scaled.c)) {
+            let random = x.abs() >= f64::from(f32::EPSILON) / 2.0 && x.abs() < 1.0;
             assert_eq!(random, problem.c().contains(offset), "{x} at {offset}");
+        }
+        let request = Request {
+            prologue: Operation::Set(1.0),
+            ..request
+        };
+        let (problem, replaced) = inputs(request, 7);
+        assert!(!problem.reads_c() && replaced.c.value(0).is_nan());
+    }
+
+    #[test]
+    fn a_bias_is_as_long_as_a_row_or_a_column() {
+        for (bias, length) in [(Bias::None, 0), (Bias::Row, 3), (Bias::Column, 5)] {
+            let (_, inputs) = inputs(Request { bias, ..PADDED }, 7);
+            assert_eq!(inputs.bias.len(), length);
         }
     }
 
@@ -246,17 +361,6 @@ mod tests {
         let (_, inputs) = inputs(request, 7);
         assert!(inputs.a.is_empty() && inputs.b.is_empty());
         assert_eq!(inputs.c.len(), 20 + TAIL_ELEMENTS);
-    }
-
-    #[test]
-    fn canaries_differ_and_drown_in_any_sum() {
-        let mut seen = std::collections::HashSet::new();
-        for offset in 0..100_000 {
-            let x = canary(offset);
-            assert!(x.is_normal() && x > 0.0 && x < 1e-12);
-            assert_ne!(x + f32::EPSILON * f32::EPSILON, x);
-            assert!(seen.insert(x.to_bits()));
-        }
     }
 
     #[test]

@@ -4,9 +4,15 @@
 //! [`verify`] compares what the device made of them with a product in f64, and with the bound that
 //! rounding analysis gives for every element; the verdict has no tolerance that somebody chose.
 
+mod bound;
+mod canary;
+mod fp8;
+
+pub mod elements;
 pub mod error;
 pub mod inputs;
 pub mod reference;
 
+pub use elements::Elements;
 pub use error::{Damage, Verdict, Worst, verify};
-pub use inputs::{Inputs, InputsError};
+pub use inputs::{Inputs, InputsError, TAIL_ELEMENTS};

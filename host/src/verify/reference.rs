@@ -1,7 +1,10 @@
 //! The product in f64, a block at a time.
 //!
+//! Of 8-bit integers it is exact: sums of less than 2³¹ products of 2¹⁴ are integers below 2⁵³, in whatever order.
+//!
 //! A block's worth of f64 copies is all that is held: 30 MiB whatever the problem's size.
 
+use super::elements::Elements;
 use crate::gemm::{Layout, Problem};
 use std::ops::Range;
 
@@ -52,12 +55,12 @@ impl Block {
 
 /// Multiplies `a` and `b` and calls `visit` with every block of the product.
 ///
-/// The f64 product of f32 elements is exact up to a few units in the last place of an f64, and
-/// thus 2²⁹ times better than what it is compared with.
+/// The f64 product of shorter floats is exact up to a few units in the last place of an f64, and
+/// thus 2²⁹ times better than sums in f32, which it is compared with.
 pub(super) fn for_each_block(
     problem: &Problem,
-    a: &[f32],
-    b: &[f32],
+    a: &Elements,
+    b: &Elements,
     size: BlockSize,
     mut visit: impl FnMut(&Block),
 ) {
@@ -113,7 +116,7 @@ fn parts(extent: u32, length: u32) -> impl Iterator<Item = Range<u32>> {
 /// Copies a block of a matrix, packed.
 fn copy(
     to: &mut Vec<f64>,
-    from: &[f32],
+    from: &Elements,
     layout: &Layout,
     batch: u32,
     rows: Range<u32>,
@@ -121,12 +124,11 @@ fn copy(
 ) {
     to.clear();
     for row in rows {
-        // Offsets are below the length of the slice.
-        let start = layout.offset(batch, row, columns.start) as usize;
+        // Offsets are below the length of the matrix.
         to.extend(
-            from[start..start + columns.len()]
-                .iter()
-                .map(|&x| f64::from(x)),
+            columns
+                .clone()
+                .map(|column| from.value(layout.offset(batch, row, column) as usize)),
         );
     }
 }
@@ -161,7 +163,11 @@ fn add_product((m, k, n): (usize, usize, usize), a: &[f64], b: &[f64], c: &mut [
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gemm::Request;
+    use crate::{
+        gemm::{Order, Request},
+        verify::elements::nearest,
+    };
+    use ferrowave_shared::ElementType;
 
     /// Products of small integers are exact in f64, in any order: the blocks must be equal to what
     /// integer arithmetic gives, element by element.
@@ -173,7 +179,13 @@ mod tests {
                 .collect()
         };
         let (a, b) = (integers(problem.a(), 17), integers(problem.b(), 29));
-        let floats = |x: &[i64]| x.iter().map(|&x| x as f32).collect::<Vec<_>>();
+        let floats = |x: &[i64]| {
+            let mut elements = Elements::with_capacity(ElementType::F32, x.len()).expect("small");
+            for &x in x {
+                elements.push_bits(nearest(ElementType::F32, x as f64));
+            }
+            elements
+        };
         let mut visited = 0;
         for_each_block(&problem, &floats(&a), &floats(&b), size, |block| {
             for (i, products, magnitudes) in block.rows() {
@@ -210,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn leading_dimensions_and_batches_are_followed() {
+    fn layouts_and_batches_are_followed() {
         let request = Request {
             lda: Some(31),
             ldb: Some(25),
@@ -219,6 +231,14 @@ mod tests {
             stride_b: Some(0),
             ..Request::new(13, 21, 19)
         };
-        check(request, BlockSize { m: 5, n: 8, k: 7 });
+        let orders = [Order::RowMajor, Order::ColumnMajor];
+        for (order_a, order_b) in orders.into_iter().flat_map(|a| orders.map(|b| (a, b))) {
+            let request = Request {
+                order_a,
+                order_b,
+                ..request
+            };
+            check(request, BlockSize { m: 5, n: 8, k: 7 });
+        }
     }
 }

@@ -70,6 +70,20 @@ impl Api {
         Ok(properties)
     }
 
+    /// `hipDeviceGetAttribute`.
+    ///
+    /// # Errors
+    /// HIP's; for an attribute that it does not know, too.
+    pub fn device_attribute(
+        &self,
+        device: c_int,
+        attribute: abi::hipDeviceAttribute_t,
+    ) -> Result<c_int, HipError> {
+        let mut value = 0;
+        call!(self.hipDeviceGetAttribute(&mut value, attribute, device))?;
+        Ok(value)
+    }
+
     /// `hipSetDevice`, for this thread.
     ///
     /// # Errors

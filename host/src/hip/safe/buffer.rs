@@ -128,6 +128,24 @@ impl<T: Pod> DeviceBuffer<T> {
         Ok(elements)
     }
 
+    /// The first `length` elements, after all earlier work.
+    ///
+    /// # Errors
+    /// [`BufferError::Length`] if there are not that many; HIP's, and those of earlier work.
+    pub fn first(&self, length: usize) -> Result<Vec<T>, BufferError> {
+        if length > self.length {
+            return Err(BufferError::Length {
+                from: self.length,
+                to: length,
+            });
+        }
+        let mut elements = vec![T::zeroed(); length];
+        let api = self.context.bind()?;
+        // SAFETY: the buffer has at least as many bytes.
+        unsafe { api.copy_to_host(bytemuck::cast_slice_mut(&mut elements), self.address) }?;
+        Ok(elements)
+    }
+
     /// Copies another buffer of the device here, after all earlier work.
     ///
     /// # Errors

@@ -1,0 +1,450 @@
+//! Which kernel computes a problem best.
+//!
+//! Of the kernels that are built for the GPU and the element types and can read the matrices as they lie in memory, the
+//! one with the highest expected throughput is taken:
+//!
+//! ```text
+//! score = reach · tile efficiency · use of the compute units · width
+//! ```
+//!
+//! | factor | what it is | why |
+//! |---|---|---|
+//! | reach | the share of the GPU's peak that such a kernel reaches on a large problem | the ladder's order; taken from published ladders (see below) |
+//! | tile efficiency | m·n·k over the extents rounded up to whole tiles | what overhangs is multiplied for nothing |
+//! | use of the compute units | workgroups over those of as many full rounds over all compute units | in the last round the others wait; a 256 × 256 tile leaves most of 304 compute units idle at 1024 × 1024 |
+//! | width | ½ for a kernel that loads 16 bytes at once where aligned, if lines are not | then it loads element by element |
+//!
+//! Kernels that divide k use all compute units, and pay for it with storing and adding up their parts: as much as
+//! [`REDUCTION_STEPS`] more steps for each workgroup. So they win where there are few tiles and k is long, and nowhere
+//! else.
+//!
+//! The reaches are no measurements of these kernels: on MI100 published figures of the same variants (1.4 % without
+//! matrix cores, 4.3, 6.2, 12.8 and 13.9 % for the variants with them), on RX 7900 and A6000 the ladders of the vector
+//! unit, on MI355X that from 16-byte loads to ping-pong. Only their ratios matter here.
+//!
+//! A kernel that is passed over only for the matrices' layout or alignment is named in the [`Choice`], with the reason.
+
+use super::{
+    access::{Misfit, check_addresses, check_layouts, is_wide},
+    chunk,
+    machine::Machine,
+    operands::Addresses,
+    problem::Problem,
+};
+use ferrowave_shared::{
+    CATALOGUE, ElementTypes, Kernel, Variant,
+    catalogue::{Access, Reduction},
+    workspace,
+};
+use std::fmt;
+use thiserror::Error;
+
+/// What storing and adding up a part of a tile costs, in steps of k.
+const REDUCTION_STEPS: f64 = 2.0;
+
+/// The kernel that was chosen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Choice {
+    /// The kernel.
+    pub kernel: &'static Kernel,
+    /// A kernel that would be faster, and why it can't read the matrices.
+    pub passed_over: Option<(&'static Kernel, Misfit)>,
+    /// Why the chosen kernel reads the matrices element by element, if it could read 16 bytes at once.
+    pub narrow: Option<Misfit>,
+}
+
+/// The kernel and what is to be said about it, in one line.
+impl fmt::Display for Choice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.kernel.variant.name())?;
+        if let Some((kernel, misfit)) = self.passed_over {
+            write!(
+                f,
+                ", as {} can't read the matrices: {misfit}",
+                kernel.variant.name()
+            )?;
+        }
+        if let Some(misfit) = self.narrow {
+            write!(f, ", element by element: {misfit}")?;
+        }
+        Ok(())
+    }
+}
+
+/// No kernel computes the problem.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("no kernel computes {} from {} on {gpu}; there are kernels for {}", .types.output, .types.input, list(.supported))]
+pub struct NoKernel {
+    /// The problem's element types.
+    pub types: ElementTypes,
+    /// The GPU.
+    pub gpu: String,
+    /// The element types that there are kernels for on this GPU.
+    pub supported: Vec<ElementTypes>,
+}
+
+fn list(types: &[ElementTypes]) -> String {
+    if types.is_empty() {
+        return "none".to_owned();
+    }
+    let names: Vec<_> = types.iter().map(|types| types.input.name()).collect();
+    names.join(", ")
+}
+
+/// Chooses among all kernels; see [the module](self).
+///
+/// Without addresses they count as aligned.
+///
+/// # Errors
+/// [`NoKernel`] names the element types that there are kernels for.
+pub fn choose(
+    problem: &Problem,
+    machine: &Machine,
+    addresses: Option<&Addresses>,
+) -> Result<Choice, NoKernel> {
+    choose_among(CATALOGUE, problem, machine, addresses)
+}
+
+fn choose_among(
+    kernels: &'static [Kernel],
+    problem: &Problem,
+    machine: &Machine,
+    addresses: Option<&Addresses>,
+) -> Result<Choice, NoKernel> {
+    let built = || {
+        kernels
+            .iter()
+            .filter(|kernel| kernel.gpus.contains(&machine.gpu))
+    };
+    let scored: Vec<_> = built()
+        .filter(|kernel| kernel.types == problem.types())
+        .map(|kernel| {
+            let misfit = check_layouts(kernel.access, problem).and_then(|()| {
+                addresses.map_or(Ok(()), |addresses| {
+                    check_addresses(kernel.access, addresses)
+                })
+            });
+            (
+                kernel,
+                misfit.err(),
+                score(kernel, problem, machine, addresses),
+            )
+        })
+        .collect();
+    let best = |fits: bool| {
+        scored
+            .iter()
+            .filter(|(_, misfit, _)| misfit.is_none() == fits)
+            // Of equals the first.
+            .rev()
+            .max_by(|left, right| left.2.total_cmp(&right.2))
+    };
+    let Some(&(kernel, _, score)) = best(true) else {
+        let supported = ElementTypes::ALL.iter().copied();
+        return Err(NoKernel {
+            types: problem.types(),
+            gpu: machine.gpu.clone(),
+            supported: supported
+                .filter(|types| built().any(|kernel| kernel.types == *types))
+                .collect(),
+        });
+    };
+    Ok(Choice {
+        kernel,
+        passed_over: best(false)
+            .filter(|(_, _, other)| *other > score)
+            .and_then(|&(kernel, misfit, _)| Some((kernel, misfit?))),
+        narrow: match kernel.access {
+            Access::Wide => is_wide(problem, addresses).err(),
+            Access::Elements | Access::WideAlongK => None,
+        },
+    })
+}
+
+/// The share of the GPU's peak that a kernel reaches on a large problem, in percent; see [the module](self).
+const fn reach(variant: Variant) -> f64 {
+    match variant {
+        Variant::MfmaBlockOrder | Variant::MfmaPassOrder => 1.0,
+        Variant::Naive => 1.4,
+        Variant::MfmaUncached => 4.3,
+        Variant::LdsTiled => 6.0,
+        Variant::MfmaLds => 6.2,
+        Variant::MfmaDoubleBuffered => 12.8,
+        Variant::MfmaFragment => 13.9,
+        Variant::RegisterTiled => 25.0,
+        Variant::RegisterTiled8x8 => 32.0,
+        Variant::Vectorized => 37.0,
+        Variant::DoubleBuffered => 42.0,
+        // Below what they are made of, so that they win by their use of the compute units only.
+        Variant::SplitK | Variant::StreamK => 44.0,
+        Variant::MfmaWide => 45.0,
+        Variant::MfmaSwizzled => 50.0,
+        Variant::MfmaDirectToLds => 55.0,
+        Variant::MfmaPingpongSmall => 62.0,
+        Variant::MfmaInterleaved => 68.0,
+        Variant::MfmaPingpong => 72.0,
+        // A variant newer than this rule.
+        _ => 1.0,
+    }
+}
+
+fn score(
+    kernel: &Kernel,
+    problem: &Problem,
+    machine: &Machine,
+    addresses: Option<&Addresses>,
+) -> f64 {
+    let width = match kernel.access {
+        Access::Wide if is_wide(problem, addresses).is_err() => 0.5,
+        _ => 1.0,
+    };
+    reach(kernel.variant)
+        * tile_efficiency(kernel, problem)
+        * use_of_units(kernel, problem, machine)
+        * width
+}
+
+fn tile_efficiency(kernel: &Kernel, problem: &Problem) -> f64 {
+    let tile = kernel.tile;
+    [
+        (problem.m(), tile.m),
+        (problem.n(), tile.n),
+        (problem.k(), tile.k),
+    ]
+    .into_iter()
+    // Without an extent there is nothing to compute, by whatever kernel.
+    .filter(|&(extent, _)| extent > 0)
+    .map(|(extent, tile)| {
+        let whole = (extent as usize).next_multiple_of(tile);
+        f64::from(extent) / whole as f64
+    })
+    .product()
+}
+
+fn use_of_units(kernel: &Kernel, problem: &Problem, machine: &Machine) -> f64 {
+    let grid = kernel.tile.grid(problem.m(), problem.n(), problem.batch());
+    let tiles = f64::from(grid.x) * f64::from(grid.y) * f64::from(grid.z);
+    if tiles == 0.0 {
+        return 1.0;
+    }
+    let units = f64::from(machine.compute_units);
+    let steps = f64::from(workspace::steps(problem.k(), kernel.tile));
+    let parts = f64::from(chunk::parts(kernel, problem, machine));
+    // Workgroups, each with the same work, and what each pays for sharing tiles.
+    let (workgroups, each, reduction) = match kernel.reduction {
+        Reduction::None => (tiles, steps, 0.0),
+        Reduction::SplitK if parts == 1.0 => (tiles, steps, 0.0),
+        Reduction::SplitK => (tiles * parts, steps / parts, REDUCTION_STEPS),
+        Reduction::StreamK => {
+            let workgroups = units.min(tiles * steps);
+            (workgroups, tiles * steps / workgroups, REDUCTION_STEPS)
+        }
+    };
+    let rounds = (workgroups / units).ceil();
+    workgroups / (rounds * units) * (each / (each + reduction))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gemm::{Order, Request};
+    use ferrowave_shared::{BlockTile, GpuSet, catalogue::NAIVE_F32};
+
+    const fn row(variant: Variant, edge: usize, access: Access, reduction: Reduction) -> Kernel {
+        Kernel {
+            variant,
+            types: ElementTypes::F16,
+            tile: BlockTile {
+                m: edge,
+                n: edge,
+                k: 64,
+            },
+            access,
+            reduction,
+            gpus: GpuSet::GFX942,
+            ..NAIVE_F32
+        }
+    }
+
+    /// Rows as the catalogue may have them, whatever it has.
+    const ROWS: &[Kernel] = &[
+        NAIVE_F32,
+        row(Variant::MfmaWide, 128, Access::Wide, Reduction::None),
+        row(
+            Variant::MfmaPingpong,
+            256,
+            Access::WideAlongK,
+            Reduction::None,
+        ),
+        row(
+            Variant::MfmaPingpongSmall,
+            128,
+            Access::WideAlongK,
+            Reduction::None,
+        ),
+        row(Variant::SplitK, 128, Access::Wide, Reduction::SplitK),
+    ];
+
+    const F16: Request = Request {
+        types: ElementTypes::F16,
+        order_b: Order::ColumnMajor,
+        ..Request::new(8192, 8192, 8192)
+    };
+
+    fn machine() -> Machine {
+        Machine {
+            compute_units: 304,
+            xcds: 8,
+            ..Machine::smallest("gfx942")
+        }
+    }
+
+    fn chosen(request: Request, addresses: Option<&Addresses>) -> Choice {
+        let problem = request.check().expect("valid");
+        choose_among(ROWS, &problem, &machine(), addresses).expect("f16 on gfx942")
+    }
+
+    fn check(request: Request, expected: Variant) {
+        let choice = chosen(request, None);
+        assert_eq!(choice.kernel.variant, expected, "{request:?}: {choice}");
+    }
+
+    #[test]
+    fn large_problems_take_large_tiles_and_smaller_ones_smaller() {
+        check(F16, Variant::MfmaPingpong);
+        // 16 tiles of 256 × 256 on 304 compute units, or 64 of 128 × 128.
+        check(
+            Request {
+                m: 1024,
+                n: 1024,
+                k: 256,
+                ..F16
+            },
+            Variant::MfmaPingpongSmall,
+        );
+        // Half of each 256 × 256 tile would overhang.
+        check(
+            Request {
+                m: 128,
+                n: 304 * 128,
+                ..F16
+            },
+            Variant::MfmaPingpongSmall,
+        );
+    }
+
+    #[test]
+    fn few_tiles_and_a_long_k_are_split() {
+        check(
+            Request {
+                m: 128,
+                n: 128,
+                k: 65536,
+                ..F16
+            },
+            Variant::SplitK,
+        );
+        // Too short to be worth it.
+        check(
+            Request {
+                m: 128,
+                n: 128,
+                k: 128,
+                ..F16
+            },
+            Variant::MfmaPingpongSmall,
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_passed_over_and_said() {
+        let choice = chosen(
+            Request {
+                order_b: Order::RowMajor,
+                ..F16
+            },
+            None,
+        );
+        assert_eq!(choice.kernel.variant, Variant::MfmaWide);
+        assert_eq!(
+            choice.to_string(),
+            "mfma_wide, as mfma_pingpong can't read the matrices: B is row-major, but must be column-major"
+        );
+        let choice = chosen(
+            Request {
+                lda: Some(8193),
+                ..F16
+            },
+            None,
+        );
+        assert_eq!(choice.kernel.variant, Variant::MfmaWide);
+        assert_eq!(
+            choice.to_string(),
+            "mfma_wide, as mfma_pingpong can't read the matrices: lda is 16386 bytes, no multiple of 16, \
+             element by element: lda is 16386 bytes, no multiple of 16"
+        );
+        let addresses = Addresses {
+            b: 0x1002,
+            ..Addresses::default()
+        };
+        let choice = chosen(F16, Some(&addresses));
+        assert_eq!(choice.kernel.variant, Variant::MfmaWide);
+        let (kernel, misfit) = choice.passed_over.expect("misaligned");
+        assert_eq!(kernel.variant, Variant::MfmaPingpong);
+        assert_eq!(
+            misfit,
+            Misfit::Address {
+                matrix: "B",
+                address: 0x1002
+            }
+        );
+        assert_eq!(chosen(F16, Some(&Addresses::default())).passed_over, None);
+    }
+
+    #[test]
+    fn without_a_kernel_the_supported_types_are_named() {
+        let problem = Request {
+            types: ElementTypes::FP8,
+            ..F16
+        }
+        .check()
+        .expect("valid");
+        let error = |gpu| {
+            let machine = Machine::smallest(gpu);
+            choose_among(ROWS, &problem, &machine, None)
+                .unwrap_err()
+                .to_string()
+        };
+        assert_eq!(
+            error("gfx942"),
+            "no kernel computes f32 from fp8 on gfx942; there are kernels for f32, f16"
+        );
+        assert_eq!(
+            error("gfx908"),
+            "no kernel computes f32 from fp8 on gfx908; there are kernels for f32"
+        );
+        assert_eq!(
+            error("gfx1100"),
+            "no kernel computes f32 from fp8 on gfx1100; there are kernels for none"
+        );
+    }
+
+    #[test]
+    fn empty_problems_have_a_kernel() {
+        for (m, n, k) in [(0, 4, 4), (4, 0, 4), (4, 4, 0)] {
+            chosen(Request { m, n, k, ..F16 }, None);
+        }
+    }
+
+    #[test]
+    fn every_kernel_of_the_catalogue_can_be_scored() {
+        for kernel in CATALOGUE {
+            let request = Request {
+                types: kernel.types,
+                ..Request::new(1000, 2000, 3000)
+            };
+            let score = score(kernel, &request.check().expect("valid"), &machine(), None);
+            assert!(score > 0.0 && score <= 100.0, "{}: {score}", kernel.symbol);
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Rust's types of matrix elements.
+
+use bytemuck::{Pod, Zeroable};
+use ferrowave_shared::ElementType;
+use half::{bf16, f16};
+
+/// A type whose values lie in memory as elements of a matrix do.
+pub trait Element: Pod {
+    /// The element types that it is.
+    const TYPES: &'static [ElementType];
+}
+
+/// An 8-bit float as OCP defines it, [`ElementType::Fp8`]: its code.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+#[repr(transparent)]
+pub struct Fp8(pub u8);
+
+/// An 8-bit float of gfx942, [`ElementType::Fp8Fnuz`]: its code.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+#[repr(transparent)]
+pub struct Fp8Fnuz(pub u8);
+
+macro_rules! elements {
+    ($($type:ty: $($element:ident),*;)*) => {
+        $(impl Element for $type {
+            const TYPES: &'static [ElementType] = &[$(ElementType::$element),*];
+        })*
+    };
+}
+
+elements! {
+    f32: F32, Xf32;
+    f64: F64;
+    f16: F16;
+    bf16: Bf16;
+    i8: I8;
+    i32: I32;
+    Fp8: Fp8;
+    Fp8Fnuz: Fp8Fnuz;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check<T: Element>() {
+        for element in T::TYPES {
+            assert_eq!(size_of::<T>(), element.size_bytes(), "{element}");
+        }
+    }
+
+    #[test]
+    fn elements_have_the_size_that_kernels_take_them_to_have() {
+        check::<f32>();
+        check::<f64>();
+        check::<f16>();
+        check::<bf16>();
+        check::<i8>();
+        check::<i32>();
+        check::<Fp8>();
+        check::<Fp8Fnuz>();
+    }
+}

@@ -1,0 +1,118 @@
+//! Operations on the elements of C, with their constants.
+
+use ferrowave_shared::FragmentOp;
+use std::{fmt, str::FromStr};
+use thiserror::Error;
+
+/// An operation on every element of C, before the product is added or after.
+///
+/// ```
+/// use ferrowave_host::gemm::Operation;
+///
+/// assert_eq!("scale=0.5".parse(), Ok(Operation::Scale(0.5)));
+/// assert_eq!(Operation::Relu.to_string(), "relu");
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Operation {
+    /// Leaves the element as it is.
+    #[default]
+    None,
+    /// Replaces the element by the constant.
+    Set(f32),
+    /// Multiplies the element by the constant.
+    Scale(f32),
+    /// Replaces a negative element by 0. NaN stays NaN.
+    Relu,
+    /// The Gaussian error linear unit in its tanh form; see [`FragmentOp::Gelu`]. After the product only, and only
+    /// where products are summed up in f32.
+    Gelu,
+}
+
+impl Operation {
+    /// What a kernel is told to do.
+    pub const fn kind(self) -> FragmentOp {
+        match self {
+            Self::None => FragmentOp::None,
+            Self::Set(_) => FragmentOp::Set,
+            Self::Scale(_) => FragmentOp::Scale,
+            Self::Relu => FragmentOp::Relu,
+            Self::Gelu => FragmentOp::Gelu,
+        }
+    }
+
+    /// The constant; 0 for operations that have none.
+    pub const fn constant(self) -> f32 {
+        match self {
+            Self::Set(constant) | Self::Scale(constant) => constant,
+            Self::None | Self::Relu | Self::Gelu => 0.0,
+        }
+    }
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => f.write_str("none"),
+            Self::Set(constant) => write!(f, "set={constant}"),
+            Self::Scale(constant) => write!(f, "scale={constant}"),
+            Self::Relu => f.write_str("relu"),
+            Self::Gelu => f.write_str("gelu"),
+        }
+    }
+}
+
+/// There is no such operation.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("unknown operation `{text}`; there are none, set=C, scale=C, relu and gelu, C a number")]
+pub struct UnknownOperation {
+    /// What was asked for.
+    pub text: String,
+}
+
+impl FromStr for Operation {
+    type Err = UnknownOperation;
+
+    fn from_str(text: &str) -> Result<Self, UnknownOperation> {
+        let unknown = || UnknownOperation {
+            text: text.to_owned(),
+        };
+        let constant = |text: &str| text.parse().map_err(|_| unknown());
+        match (text, text.split_once('=')) {
+            ("none", _) => Ok(Self::None),
+            ("relu", _) => Ok(Self::Relu),
+            ("gelu", _) => Ok(Self::Gelu),
+            (_, Some(("set", number))) => Ok(Self::Set(constant(number)?)),
+            (_, Some(("scale", number))) => Ok(Self::Scale(constant(number)?)),
+            _ => Err(unknown()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_printed_is_read_again() {
+        for operation in [
+            Operation::None,
+            Operation::Set(-2.5),
+            Operation::Scale(f32::INFINITY),
+            Operation::Relu,
+            Operation::Gelu,
+        ] {
+            assert_eq!(operation.to_string().parse(), Ok(operation));
+        }
+    }
+
+    #[test]
+    fn what_is_no_operation_is_named_with_those_that_are() {
+        for text in ["", "tanh", "set", "set=", "scale=x", "relu=1"] {
+            let error = text.parse::<Operation>().unwrap_err().to_string();
+            assert!(
+                error.contains(&format!("`{text}`")) && error.contains("scale=C"),
+                "{error}"
+            );
+        }
+    }
+}

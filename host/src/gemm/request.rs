@@ -1,0 +1,569 @@
+//! What somebody asks for, and the checks of it.
+
+use super::{
+    layout::{Layout, Order},
+    operation::Operation,
+    problem::Problem,
+};
+use ferrowave_shared::{Bias, ElementType, ElementTypes, FragmentOp, arguments::MAX_EXTENT};
+use thiserror::Error;
+
+/// A product that somebody asks for: C ← epilogue(α·A·B + β·prologue(C) + bias), in numbers that nobody has checked.
+///
+/// ```
+/// use ferrowave_host::gemm::Request;
+///
+/// let problem = Request { lda: Some(40), ..Request::new(37, 53, 29) }.check()?;
+/// assert_eq!(problem.a().span(), 36 * 40 + 29);
+///
+/// let error = Request { lda: Some(28), ..Request::new(37, 53, 29) }.check().unwrap_err();
+/// assert_eq!(error.to_string(), "lda is 28, but must be from 29 (k) to 2147483647");
+/// # Ok::<(), ferrowave_host::gemm::ProblemError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Request {
+    /// Rows of A and C.
+    pub m: i64,
+    /// Columns of B and C.
+    pub n: i64,
+    /// Columns of A, rows of B.
+    pub k: i64,
+    /// Whether A is row- or column-major.
+    pub order_a: Order,
+    /// Whether B is row- or column-major.
+    pub order_b: Order,
+    /// Elements from one row of a row-major A to the next, or from one column of a column-major one; if not given, as
+    /// many as a row or column has.
+    pub lda: Option<i64>,
+    /// The same of B.
+    pub ldb: Option<i64>,
+    /// Elements from one row of C to the next; n if not given.
+    pub ldc: Option<i64>,
+    /// How many products.
+    pub batch: i64,
+    /// Elements from one A to the next; its rows or columns times lda if not given, 0 to use one A for all.
+    pub stride_a: Option<i64>,
+    /// Elements from one B to the next; likewise.
+    pub stride_b: Option<i64>,
+    /// Elements from one C to the next; m · ldc if not given.
+    pub stride_c: Option<i64>,
+    /// Factor of the product, rounded to the accumulators' type. Passed on as IEEE says, whatever it is; only where
+    /// sums are integers it must be one that they hold.
+    pub alpha: f64,
+    /// Factor of the old C, likewise. With 0, C is only written.
+    pub beta: f64,
+    /// Whether a vector of C's element type is added, the same for all products of the batch.
+    pub bias: Bias,
+    /// What is done to the old C before it is scaled.
+    pub prologue: Operation,
+    /// What is done to the result.
+    pub epilogue: Operation,
+    /// The element types.
+    pub types: ElementTypes,
+}
+
+impl Request {
+    /// One product of row-major matrices without padding, in f32, with α = 1 and β = 0 and nothing else.
+    pub const fn new(m: i64, n: i64, k: i64) -> Self {
+        Self {
+            m,
+            n,
+            k,
+            order_a: Order::RowMajor,
+            order_b: Order::RowMajor,
+            lda: None,
+            ldb: None,
+            ldc: None,
+            batch: 1,
+            stride_a: None,
+            stride_b: None,
+            stride_c: None,
+            alpha: 1.0,
+            beta: 0.0,
+            bias: Bias::None,
+            prologue: Operation::None,
+            epilogue: Operation::None,
+            types: ElementTypes::F32,
+        }
+    }
+
+    /// Checks every number.
+    ///
+    /// # Errors
+    /// A [`ProblemError`] names the first number that is out of its range, and the range; or the operation that the
+    /// element types don't have, and those that they have.
+    pub fn check(&self) -> Result<Problem, ProblemError> {
+        let m = extent("m", self.m)?;
+        let n = extent("n", self.n)?;
+        let k = extent("k", self.k)?;
+        let batch = extent("batch", self.batch)?;
+        let matrix = |names: Names, rows, columns, order, leading, stride| {
+            let mut layout = Layout {
+                rows,
+                columns,
+                order,
+                leading: 0,
+                batch,
+                stride: 0,
+            };
+            layout.leading = leading_dimension(names, &layout, leading)?;
+            layout.stride = batch_stride(names, &layout, stride)?;
+            Ok(layout)
+        };
+        let a = matrix(A, m, k, self.order_a, self.lda, self.stride_a)?;
+        let b = matrix(B, k, n, self.order_b, self.ldb, self.stride_b)?;
+        let c = matrix(C, m, n, Order::RowMajor, self.ldc, self.stride_c)?;
+        // Products that share elements of C would be computed into the same ones, in any order.
+        if batch > 1 && c.stride < c.matrix_span() {
+            return Err(ProblemError::OverlappingOutputs {
+                stride: c.stride,
+                span: c.matrix_span(),
+            });
+        }
+        fits(A, a, self.types.input.size_bytes())?;
+        fits(B, b, self.types.input.size_bytes())?;
+        fits(C, c, self.types.output.size_bytes())?;
+        let sums = self.types.accumulator;
+        Ok(Problem {
+            a,
+            b,
+            c,
+            alpha: factor("alpha", self.alpha, sums)?,
+            beta: factor("beta", self.beta, sums)?,
+            bias: self.bias,
+            prologue: operation("prologue", self.prologue, sums)?,
+            epilogue: operation("epilogue", self.epilogue, sums)?,
+            types: self.types,
+        })
+    }
+}
+
+/// Why a [`Request`] can't be computed.
+#[derive(Clone, Debug, Error, PartialEq)]
+#[non_exhaustive]
+pub enum ProblemError {
+    /// A number is out of its range.
+    #[error("{name} is {value}, but must be from {min} to {max}")]
+    OutOfRange {
+        /// Which number.
+        name: &'static str,
+        /// What it is.
+        value: i64,
+        /// The smallest allowed.
+        min: i64,
+        /// The largest allowed.
+        max: i64,
+    },
+    /// A leading dimension is smaller than a row or column, or too large.
+    #[error("{name} is {value}, but must be from {line} ({line_name}) to {max}")]
+    LeadingDimension {
+        /// Which leading dimension.
+        name: &'static str,
+        /// What it is.
+        value: i64,
+        /// The length of what is contiguous: a row, or a column of a column-major matrix.
+        line: u32,
+        /// What that length is called.
+        line_name: &'static str,
+        /// The largest allowed.
+        max: u32,
+    },
+    /// Two matrices C of the batch share elements.
+    #[error("stride_c is {stride}, but must be at least {span}, so that the outputs don't overlap")]
+    OverlappingOutputs {
+        /// What the stride is, in elements.
+        stride: u64,
+        /// The elements of one output, padding between rows included.
+        span: u64,
+    },
+    /// A matrix is too large to be addressed.
+    #[error("{name} has {bytes} bytes from its first to its last element, but {max} are the most")]
+    TooLarge {
+        /// Which matrix.
+        name: &'static str,
+        /// Its size in bytes.
+        bytes: u128,
+        /// The largest allowed.
+        max: u128,
+    },
+    /// A number that integers are computed with is none that they hold.
+    #[error(
+        "{name} is {value}, but sums are i32, so that it must be an integer from {} to {}",
+        i32::MIN,
+        i32::MAX
+    )]
+    NoInteger {
+        /// Which number.
+        name: &'static str,
+        /// What it is.
+        value: f64,
+    },
+    /// There is no such operation there, or not with these element types.
+    #[error("{place} {operation} is not computed with sums in {sums}; there are {}", .supported.join(", "))]
+    Operation {
+        /// `prologue` or `epilogue`.
+        place: &'static str,
+        /// What was asked for.
+        operation: Operation,
+        /// The type in which products are summed up.
+        sums: ElementType,
+        /// What there is.
+        supported: &'static [&'static str],
+    },
+}
+
+/// What the numbers of a matrix are called.
+#[derive(Clone, Copy)]
+struct Names {
+    matrix: &'static str,
+    rows: &'static str,
+    columns: &'static str,
+    leading: &'static str,
+    stride: &'static str,
+}
+
+const A: Names = Names {
+    matrix: "A",
+    rows: "m",
+    columns: "k",
+    leading: "lda",
+    stride: "stride_a",
+};
+const B: Names = Names {
+    matrix: "B",
+    rows: "k",
+    columns: "n",
+    leading: "ldb",
+    stride: "stride_b",
+};
+const C: Names = Names {
+    matrix: "C",
+    rows: "m",
+    columns: "n",
+    leading: "ldc",
+    stride: "stride_c",
+};
+
+/// A byte offset beyond this doesn't fit a pointer's signed distance.
+const MAX_BYTES: u128 = i64::MAX as u128;
+
+fn extent(name: &'static str, value: i64) -> Result<u32, ProblemError> {
+    u32::try_from(value)
+        .ok()
+        .filter(|&value| value <= MAX_EXTENT)
+        .ok_or(ProblemError::OutOfRange {
+            name,
+            value,
+            min: 0,
+            max: MAX_EXTENT.into(),
+        })
+}
+
+fn leading_dimension(
+    names: Names,
+    layout: &Layout,
+    value: Option<i64>,
+) -> Result<u32, ProblemError> {
+    let line = layout.line_length();
+    let value = value.unwrap_or(line.into());
+    u32::try_from(value)
+        .ok()
+        .filter(|leading| (line..=MAX_EXTENT).contains(leading))
+        .ok_or(ProblemError::LeadingDimension {
+            name: names.leading,
+            value,
+            line,
+            line_name: match layout.order {
+                Order::RowMajor => names.columns,
+                Order::ColumnMajor => names.rows,
+            },
+            max: MAX_EXTENT,
+        })
+}
+
+fn batch_stride(names: Names, layout: &Layout, value: Option<i64>) -> Result<u64, ProblemError> {
+    let Some(value) = value else {
+        return Ok(u64::from(layout.lines()) * u64::from(layout.leading));
+    };
+    u64::try_from(value).map_err(|_| ProblemError::OutOfRange {
+        name: names.stride,
+        value,
+        min: 0,
+        max: i64::MAX,
+    })
+}
+
+fn fits(names: Names, layout: Layout, element_bytes: usize) -> Result<(), ProblemError> {
+    // At most 2³² · 2⁶³ elements: far from overflowing 128 bits.
+    let bytes = layout.span() * element_bytes as u128;
+    if bytes > MAX_BYTES {
+        return Err(ProblemError::TooLarge {
+            name: names.matrix,
+            bytes,
+            max: MAX_BYTES,
+        });
+    }
+    Ok(())
+}
+
+/// A factor as the type of the sums has it.
+fn factor(name: &'static str, value: f64, sums: ElementType) -> Result<f64, ProblemError> {
+    match sums {
+        ElementType::I32 if f64::from(value as i32) != value => {
+            Err(ProblemError::NoInteger { name, value })
+        }
+        ElementType::I32 | ElementType::F64 => Ok(value),
+        _ => Ok(f64::from(value as f32)),
+    }
+}
+
+fn operation(
+    place: &'static str,
+    operation: Operation,
+    sums: ElementType,
+) -> Result<Operation, ProblemError> {
+    let has_gelu = place == "epilogue" && sums == ElementType::F32;
+    if operation.kind() == FragmentOp::Gelu && !has_gelu {
+        return Err(ProblemError::Operation {
+            place,
+            operation,
+            sums,
+            supported: &["none", "set", "scale", "relu"],
+        });
+    }
+    let name = match place {
+        "prologue" => "the prologue's constant",
+        _ => "the epilogue's constant",
+    };
+    factor(name, operation.constant().into(), sums)?;
+    Ok(operation)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(request: Request) -> String {
+        match request.check() {
+            Ok(problem) => panic!("accepted: {problem:?}"),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn what_is_not_given_is_packed() {
+        let problem = Request {
+            batch: 3,
+            ..Request::new(2, 5, 7)
+        };
+        let problem = problem.check().expect("valid");
+        let strides = [problem.a(), problem.b(), problem.c()].map(|layout| layout.stride);
+        assert_eq!(strides, [14, 35, 10]);
+        let spans = [problem.a(), problem.b(), problem.c()].map(Layout::span);
+        assert_eq!(spans, [42, 105, 30]);
+    }
+
+    #[test]
+    fn negative_and_huge_extents_are_named_with_the_range() {
+        let expected = "m is -1, but must be from 0 to 2147483647";
+        assert_eq!(error(Request::new(-1, 1, 1)), expected);
+        let expected = "n is 2147483648, but must be from 0 to 2147483647";
+        assert_eq!(error(Request::new(1, 1 << 31, 1)), expected);
+        let expected = "k is -9223372036854775808, but must be from 0 to 2147483647";
+        assert_eq!(error(Request::new(1, 1, i64::MIN)), expected);
+        let batch = Request {
+            batch: i64::MAX,
+            ..Request::new(1, 1, 1)
+        };
+        let expected = "batch is 9223372036854775807, but must be from 0 to 2147483647";
+        assert_eq!(error(batch), expected);
+    }
+
+    #[test]
+    fn a_leading_dimension_under_the_row_is_refused() {
+        let base = Request::new(2, 5, 7);
+        let request = Request {
+            ldb: Some(4),
+            ..base
+        };
+        assert_eq!(
+            error(request),
+            "ldb is 4, but must be from 5 (n) to 2147483647"
+        );
+        let request = Request {
+            ldc: Some(-5),
+            ..base
+        };
+        assert_eq!(
+            error(request),
+            "ldc is -5, but must be from 5 (n) to 2147483647"
+        );
+        let request = Request {
+            lda: Some(1 << 31),
+            ..base
+        };
+        assert_eq!(
+            error(request),
+            "lda is 2147483648, but must be from 7 (k) to 2147483647"
+        );
+    }
+
+    #[test]
+    fn a_matrix_that_cannot_be_addressed_is_refused() {
+        let largest = i64::from(MAX_EXTENT);
+        assert_eq!(
+            error(Request::new(largest, 1, largest)),
+            "A has 18446744056529682436 bytes from its first to its last element, but \
+             9223372036854775807 are the most"
+        );
+        let request = Request {
+            batch: 2,
+            stride_b: Some(i64::MAX),
+            ..Request::new(1, 1, 1)
+        };
+        assert!(error(request).starts_with("B has 36893488147419103232 bytes"));
+    }
+
+    #[test]
+    fn outputs_must_not_overlap_but_inputs_may() {
+        let base = Request {
+            batch: 2,
+            stride_a: Some(0),
+            stride_b: Some(1),
+            ..Request::new(2, 3, 4)
+        };
+        assert!(base.check().is_ok());
+        let request = Request {
+            ldc: Some(8),
+            stride_c: Some(10),
+            ..base
+        };
+        assert_eq!(
+            error(request),
+            "stride_c is 10, but must be at least 11, so that the outputs don't overlap"
+        );
+        let request = Request {
+            stride_a: Some(-1),
+            ..base
+        };
+        assert_eq!(
+            error(request),
+            "stride_a is -1, but must be from 0 to 9223372036854775807"
+        );
+    }
+
+    #[test]
+    fn empty_products_are_problems_too() {
+        for (m, n, k) in [(0, 4, 4), (4, 0, 4), (4, 4, 0), (0, 0, 0)] {
+            let problem = Request::new(m, n, k).check().expect("valid");
+            assert_eq!(problem.flops(), 0.0);
+        }
+        let problem = Request::new(4, 4, 0).check().expect("valid");
+        assert_eq!(problem.a().span(), 0);
+        assert_eq!(problem.c().span(), 16);
+    }
+
+    #[test]
+    fn without_products_alpha_is_not_passed_on() {
+        let request = Request {
+            alpha: f64::INFINITY,
+            ..Request::new(4, 4, 0)
+        };
+        assert_eq!(request.check().expect("valid").parameters().alpha, 0.0);
+    }
+
+    #[test]
+    fn the_lines_of_a_column_major_matrix_must_fit_its_leading_dimension() {
+        let base = Request {
+            order_a: Order::ColumnMajor,
+            order_b: Order::ColumnMajor,
+            ..Request::new(2, 5, 7)
+        };
+        let problem = base.check().expect("valid");
+        assert_eq!((problem.a().leading, problem.b().leading), (2, 7));
+        assert_eq!((problem.a().stride, problem.b().stride), (14, 35));
+        let request = Request {
+            lda: Some(1),
+            ..base
+        };
+        assert_eq!(
+            error(request),
+            "lda is 1, but must be from 2 (m) to 2147483647"
+        );
+        let request = Request {
+            ldb: Some(6),
+            ..base
+        };
+        assert_eq!(
+            error(request),
+            "ldb is 6, but must be from 7 (k) to 2147483647"
+        );
+    }
+
+    #[test]
+    fn integers_take_integers_that_they_hold() {
+        let base = Request {
+            types: ElementTypes::I8,
+            ..Request::new(2, 3, 4)
+        };
+        for alpha in [-2_147_483_648.0, -3.0, 0.0, 2_147_483_647.0] {
+            assert!(Request { alpha, ..base }.check().is_ok(), "{alpha}");
+        }
+        for alpha in [0.5, 2_147_483_648.0, f64::INFINITY, f64::NAN] {
+            let message = error(Request { alpha, ..base });
+            let expected = format!(
+                "alpha is {alpha}, but sums are i32, so that it must be an integer from \
+                 -2147483648 to 2147483647"
+            );
+            assert_eq!(message, expected);
+        }
+        let request = Request {
+            epilogue: Operation::Scale(0.5),
+            ..base
+        };
+        assert!(error(request).starts_with("the epilogue's constant is 0.5, but sums are i32"));
+        let request = Request {
+            prologue: Operation::Set(f32::INFINITY),
+            ..base
+        };
+        assert!(error(request).starts_with("the prologue's constant is inf, but"));
+    }
+
+    #[test]
+    fn factors_are_rounded_as_the_kernels_round_them() {
+        let alpha = |types| {
+            let request = Request {
+                alpha: 0.1,
+                beta: 1e-50,
+                types,
+                ..Request::new(2, 3, 4)
+            };
+            let problem = request.check().expect("valid");
+            (problem.alpha(), problem.beta())
+        };
+        assert_eq!(alpha(ElementTypes::F16), (f64::from(0.1_f32), 0.0));
+        assert_eq!(alpha(ElementTypes::F64), (0.1, 1e-50));
+    }
+
+    #[test]
+    fn gelu_is_an_epilogue_of_f32_sums() {
+        let request = |types, prologue, epilogue| Request {
+            types,
+            prologue,
+            epilogue,
+            ..Request::new(2, 3, 4)
+        };
+        let (none, gelu) = (Operation::None, Operation::Gelu);
+        for types in [ElementTypes::F32, ElementTypes::BF16, ElementTypes::FP8] {
+            assert!(request(types, none, gelu).check().is_ok());
+        }
+        assert_eq!(
+            error(request(ElementTypes::F64, none, gelu)),
+            "epilogue gelu is not computed with sums in f64; there are none, set, scale, relu"
+        );
+        assert_eq!(
+            error(request(ElementTypes::F32, gelu, none)),
+            "prologue gelu is not computed with sums in f32; there are none, set, scale, relu"
+        );
+    }
+}

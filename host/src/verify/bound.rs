@@ -1,0 +1,402 @@
+//! What an element of C should be, and how far rounding may take it from there.
+//!
+//! For C ← epilogue(αAB + β·prologue(C) + bias), summed up in a float of unit roundoff u (half the distance from 1 to the
+//! next larger number; 2⁻²⁴ for f32), whatever the order of the sum and whether multiply-adds are fused or not:
+//!
+//! - the sum s of k products has an error of at most ku · S with S = Σ|aₚ||bₚ| (Jeannerod and Rump, *Improved error
+//!   bounds for inner products in floating-point arithmetic*, 2013). Products of f16, bf16, 8-bit floats and xf32 are
+//!   exact in f32, so that only the sums are rounded, and the bound holds all the more;
+//! - each operation after that, on a value x of error e, rounds once more: by at most u(|x| + e). Scaling by α, by β and
+//!   by an operation's constant multiplies the error; adding adds the errors; ReLU leaves it as it is;
+//! - GELU's slope is below 1.13, and its own error at most 8u|x|: with p = e⁻²ᵘ⁽ˣ⁾ it is x / (1 + p), and a relative
+//!   error δ of p changes that by |x| · p/(1 + p)² · δ. The exponent has four roundings and so δ ≤ 4u|2u(x)| + 2u, of which
+//!   p/(1 + p)² ≤ ¼ leaves no more than 2u|x|; quotient and sum round once each, the quotient with an error of up to an
+//!   ulp;
+//! - what is stored in a shorter float is rounded to that: f16 has u = 2⁻¹¹, bf16 2⁻⁸;
+//! - each result may have been flushed to zero instead of rounded, if it is no normal number.
+//!
+//! In f64 the reference itself is rounded as often, so that the bound is doubled. Integers have none: they wrap around
+//! at 2³², and must be equal.
+
+use super::elements::{Elements, nearest, value};
+use crate::gemm::{Operation, Problem};
+use ferrowave_shared::{Bias, ElementType};
+
+/// What an element should be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Expected {
+    /// The value before it is rounded to C's type.
+    pub(super) reference: f64,
+    /// The largest error of what is stored.
+    pub(super) bound: f64,
+}
+
+/// How an element of C follows from the sum of its products.
+pub(super) struct Rule<'a> {
+    problem: &'a Problem,
+    bias: &'a Elements,
+    sums: Float,
+    stored: Float,
+    /// Bounds hold for the difference of two rounded values.
+    of_reference: f64,
+}
+
+/// A type of float.
+#[derive(Clone, Copy)]
+struct Float {
+    element: ElementType,
+    /// u
+    roundoff: f64,
+    /// The smallest normal number.
+    tiny: f64,
+    /// The largest finite number.
+    largest: f64,
+}
+
+impl Float {
+    const fn of(element: ElementType) -> Self {
+        let (roundoff, tiny, largest) = match element {
+            ElementType::F16 => (4.882_812_5e-4, 6.103_515_625e-5, 65504.0),
+            ElementType::Bf16 => (
+                3.906_25e-3,
+                f32::MIN_POSITIVE as f64,
+                3.389_531_389_251_535_5e38,
+            ),
+            ElementType::F64 => (f64::EPSILON / 2.0, f64::MIN_POSITIVE, f64::MAX),
+            _ => (
+                f32::EPSILON as f64 / 2.0,
+                f32::MIN_POSITIVE as f64,
+                f32::MAX as f64,
+            ),
+        };
+        Self {
+            element,
+            roundoff,
+            tiny,
+            largest,
+        }
+    }
+
+    /// The value as this type has it.
+    fn round(self, x: f64) -> f64 {
+        value(self.element, nearest(self.element, x))
+    }
+}
+
+/// A value and the bound of its error.
+#[derive(Clone, Copy)]
+struct Uncertain {
+    value: f64,
+    error: f64,
+}
+
+impl Uncertain {
+    /// After an operation whose result is rounded.
+    fn rounded(self, float: Float) -> Self {
+        // What overflows is infinite from there on, and what is no number has no error.
+        let value = if self.value.abs() > float.largest {
+            float.round(self.value)
+        } else {
+            self.value
+        };
+        if !value.is_finite() {
+            return Self { value, error: 0.0 };
+        }
+        Self {
+            value,
+            error: self.error + float.roundoff * (value.abs() + self.error) + float.tiny,
+        }
+    }
+
+    fn scaled(self, factor: f64, float: Float) -> Self {
+        let scaled = Self {
+            value: self.value * factor,
+            error: self.error * factor.abs(),
+        };
+        scaled.rounded(float)
+    }
+
+    fn plus(self, other: Self, float: Float) -> Self {
+        let sum = Self {
+            value: self.value + other.value,
+            error: self.error + other.error,
+        };
+        sum.rounded(float)
+    }
+
+    fn after(self, operation: Operation, float: Float) -> Self {
+        match operation {
+            Operation::None => self,
+            Operation::Set(constant) => Self {
+                value: constant.into(),
+                error: 0.0,
+            },
+            Operation::Scale(constant) => self.scaled(constant.into(), float),
+            // Not `max`, of which NaN would not survive.
+            Operation::Relu if self.value < 0.0 => Self { value: 0.0, ..self },
+            Operation::Relu => self,
+            Operation::Gelu => {
+                let gelu = Self {
+                    value: gelu(self.value),
+                    error: 1.13 * self.error + 8.0 * float.roundoff * self.value.abs(),
+                };
+                gelu.rounded(float)
+            }
+        }
+    }
+}
+
+/// The tanh form of the Gaussian error linear unit.
+fn gelu(x: f64) -> f64 {
+    if x == f64::NEG_INFINITY {
+        // −∞ · 0 would be NaN, where the limit is 0.
+        return 0.0;
+    }
+    let u = (2.0 / std::f64::consts::PI).sqrt() * (x + 0.044_715 * x * x * x);
+    0.5 * x * (1.0 + u.tanh())
+}
+
+impl<'a> Rule<'a> {
+    /// The rule of a problem with this bias.
+    pub(super) fn new(problem: &'a Problem, bias: &'a Elements) -> Self {
+        let types = problem.types();
+        Self {
+            problem,
+            bias,
+            sums: Float::of(types.accumulator),
+            stored: Float::of(types.output),
+            of_reference: match types.accumulator {
+                ElementType::F64 => 2.0,
+                _ => 1.0,
+            },
+        }
+    }
+
+    /// What the element `(row, column)` should be, from the sum of its products, the sum of their magnitudes and the
+    /// bits of the old element.
+    pub(super) fn expected(
+        &self,
+        (row, column): (u32, u32),
+        product: f64,
+        magnitude: f64,
+        old: u64,
+    ) -> Expected {
+        let bias = match self.problem.bias() {
+            Bias::None => None,
+            Bias::Row => Some(self.bias.value(row as usize)),
+            Bias::Column => Some(self.bias.value(column as usize)),
+        };
+        let old = value(self.problem.types().output, old);
+        match self.problem.types().accumulator {
+            ElementType::I32 => self.integer(product, old, bias),
+            _ => self.float(product, magnitude, old, bias),
+        }
+    }
+
+    fn float(&self, product: f64, magnitude: f64, old: f64, bias: Option<f64>) -> Expected {
+        let (problem, float) = (self.problem, self.sums);
+        let k = f64::from(problem.k());
+        let sum = Uncertain {
+            value: product,
+            // Each product and each partial sum may have been flushed.
+            error: k * float.roundoff * magnitude + 2.0 * k * float.tiny,
+        };
+        let mut result = sum.scaled(problem.alpha(), float);
+        if problem.beta() != 0.0 {
+            let old = Uncertain {
+                value: old,
+                error: 0.0,
+            };
+            let old = old.after(problem.prologue(), float);
+            result = result.plus(old.scaled(problem.beta(), float), float);
+        }
+        if let Some(value) = bias {
+            result = result.plus(Uncertain { value, error: 0.0 }, float);
+        }
+        let result = result.after(problem.epilogue(), float);
+        let stored = if self.stored.element == self.sums.element {
+            result
+        } else {
+            // Overflow is judged by whoever compares, with the value before it.
+            let error = self.stored.roundoff * (result.value.abs() + result.error);
+            Uncertain {
+                value: result.value,
+                error: result.error + error + self.stored.tiny,
+            }
+        };
+        Expected {
+            reference: stored.value,
+            bound: if stored.value.is_finite() {
+                stored.error * self.of_reference
+            } else {
+                0.0
+            },
+        }
+    }
+
+    /// Modulo 2³², as the accumulators are.
+    fn integer(&self, product: f64, old: f64, bias: Option<f64>) -> Expected {
+        // The product is an integer below 2⁵³, the others are of 32 bits: exact, and wrapped by the last cast.
+        let wrapped = |x: f64| x as i64 as i32;
+        let operation = |x: i32, operation| match operation {
+            Operation::None | Operation::Gelu => x,
+            Operation::Set(constant) => wrapped(constant.into()),
+            Operation::Scale(constant) => x.wrapping_mul(wrapped(constant.into())),
+            Operation::Relu => x.max(0),
+        };
+        let problem = self.problem;
+        let old = operation(wrapped(old), problem.prologue());
+        let result = wrapped(product)
+            .wrapping_mul(wrapped(problem.alpha()))
+            .wrapping_add(old.wrapping_mul(wrapped(problem.beta())))
+            .wrapping_add(wrapped(bias.unwrap_or(0.0)));
+        Expected {
+            reference: operation(result, problem.epilogue()).into(),
+            bound: 0.0,
+        }
+    }
+
+    /// The error of a stored value in units of its bound: right up to 1. Infinite if it is no number where there should
+    /// be one, or the other way round.
+    pub(super) fn error_in_bounds(&self, stored: f64, expected: Expected) -> f64 {
+        let Expected { reference, bound } = expected;
+        // A value near the largest may have been rounded beyond it, or not.
+        let may_overflow = reference.abs() + bound > self.stored.largest;
+        let rounded = match self.problem.types().output {
+            ElementType::I32 => reference,
+            _ => self.stored.round(reference),
+        };
+        let error = if stored.is_infinite() && may_overflow && stored.signum() == reference.signum()
+        {
+            0.0
+        } else if rounded.is_finite() || stored.is_finite() && may_overflow {
+            (stored - reference).abs()
+        } else if rounded == stored || rounded.is_nan() && stored.is_nan() {
+            0.0
+        } else {
+            f64::INFINITY
+        };
+        if error == 0.0 {
+            0.0
+        } else if error.is_finite() {
+            error / bound
+        } else {
+            f64::INFINITY
+        }
+    }
+
+    /// Whether a reference is a number in C's type.
+    pub(super) fn is_number(&self, reference: f64) -> bool {
+        reference.abs() <= self.stored.largest
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gemm::Request;
+    use ferrowave_shared::ElementTypes;
+
+    const NO_BIAS: fn() -> Elements = || Elements::from_bytes(ElementType::F32, Vec::new());
+
+    fn expected(request: Request, product: f64, old: f64) -> Expected {
+        let problem = request.check().expect("valid");
+        let bias = NO_BIAS();
+        let rule = Rule::new(&problem, &bias);
+        let old = nearest(problem.types().output, old);
+        rule.expected((0, 0), product, product.abs(), old)
+    }
+
+    const INTEGERS: Request = Request {
+        types: ElementTypes::I8,
+        beta: 1.0,
+        ..Request::new(1, 1, 4)
+    };
+
+    #[test]
+    fn integers_wrap_around_and_are_exact() {
+        let request = Request {
+            alpha: 3.0,
+            beta: -2.0,
+            epilogue: Operation::Scale(-1.0),
+            ..INTEGERS
+        };
+        // 3 · 2³¹ is −2³¹ modulo 2³², and −2 · 5 more wraps to 2³¹ − 10.
+        let expected = expected(request, 2_147_483_648.0, 5.0);
+        assert_eq!(expected.reference, -2_147_483_638.0);
+        assert_eq!(expected.bound, 0.0);
+    }
+
+    #[test]
+    fn operations_of_integers_have_their_places() {
+        let request = |prologue, epilogue| Request {
+            prologue,
+            epilogue,
+            ..INTEGERS
+        };
+        let reference = |prologue, epilogue, product, old| {
+            expected(request(prologue, epilogue), product, old).reference
+        };
+        let none = Operation::None;
+        assert_eq!(reference(Operation::Relu, none, -3.0, -5.0), -3.0);
+        assert_eq!(reference(none, Operation::Relu, -3.0, -5.0), 0.0);
+        assert_eq!(reference(Operation::Set(7.0), none, 1.0, -5.0), 8.0);
+        assert_eq!(
+            reference(Operation::Scale(7.0), Operation::Set(2.0), 1.0, 1.0),
+            2.0
+        );
+    }
+
+    #[test]
+    fn what_is_stored_short_is_rounded_once_more() {
+        let bound = |types| {
+            let request = Request {
+                types,
+                ..Request::new(1, 1, 1)
+            };
+            expected(request, 1.0, 0.0).bound
+        };
+        let u = f64::from(f32::EPSILON) / 2.0;
+        assert!((bound(ElementTypes::F32) / u - 2.0).abs() < 0.01);
+        assert!((bound(ElementTypes::F16) * 2048.0 - 1.0).abs() < 0.2);
+        assert!((bound(ElementTypes::BF16) * 256.0 - 1.0).abs() < 0.01);
+        assert!((bound(ElementTypes::F64) / f64::EPSILON - 2.0).abs() < 0.01);
+    }
+
+    #[test]
+    fn overflow_is_right_on_both_sides_of_the_largest() {
+        let request = Request {
+            types: ElementTypes::F16,
+            ..Request::new(1, 1, 1)
+        };
+        let problem = request.check().expect("valid");
+        let bias = NO_BIAS();
+        let rule = Rule::new(&problem, &bias);
+        let in_bounds = |stored, product: f64| {
+            let expected = rule.expected((0, 0), product, product.abs(), 0);
+            rule.error_in_bounds(stored, expected)
+        };
+        assert!(in_bounds(65504.0, 65519.0) <= 1.0);
+        assert!(in_bounds(f64::INFINITY, 65519.0) <= 1.0);
+        assert!(in_bounds(f64::INFINITY, 1e6) <= 1.0);
+        assert!(in_bounds(f64::NEG_INFINITY, 1e6) > 1.0);
+        assert!(in_bounds(65504.0, 1e6) > 1.0);
+        assert!(in_bounds(f64::INFINITY, 60000.0) > 1.0);
+        assert!(in_bounds(f64::NAN, 60000.0) > 1.0);
+    }
+
+    #[test]
+    fn gelu_is_its_tanh_form() {
+        assert_eq!(gelu(0.0), 0.0);
+        assert!((gelu(1.0) - 0.841_191_990_608_276_8).abs() < 1e-12);
+        assert!((gelu(-1.0) + 0.158_808_009_391_723_24).abs() < 1e-12);
+        assert_eq!(gelu(f64::INFINITY), f64::INFINITY);
+        assert_eq!(gelu(f64::NEG_INFINITY), 0.0);
+        // Its slope, which the bound takes to be below 1.13.
+        let steepest = (-4000..4000)
+            .map(|i| f64::from(i) / 1000.0)
+            .map(|x| (gelu(x + 1e-6) - gelu(x - 1e-6)) / 2e-6)
+            .fold(0.0, f64::max);
+        assert!((1.12..1.13).contains(&steepest), "{steepest}");
+    }
+}

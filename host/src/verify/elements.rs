@@ -1,0 +1,155 @@
+//! Elements of a type that is known at run time.
+
+use super::fp8::Encoding;
+use ferrowave_shared::ElementType;
+use half::{bf16, f16};
+
+/// Elements as they lie in memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Elements {
+    element: ElementType,
+    bytes: Vec<u8>,
+}
+
+impl Elements {
+    /// No elements, with room for `length`. `None` if this computer has not the memory.
+    pub fn with_capacity(element: ElementType, length: usize) -> Option<Self> {
+        let mut bytes = Vec::new();
+        bytes
+            .try_reserve_exact(length.checked_mul(element.size_bytes())?)
+            .ok()?;
+        Some(Self { element, bytes })
+    }
+
+    /// The elements that these bytes are; bytes left over at the end are dropped.
+    pub fn from_bytes(element: ElementType, mut bytes: Vec<u8>) -> Self {
+        bytes.truncate(bytes.len() - bytes.len() % element.size_bytes());
+        Self { element, bytes }
+    }
+
+    /// Their type.
+    pub const fn element(&self) -> ElementType {
+        self.element
+    }
+
+    /// How many there are.
+    pub const fn len(&self) -> usize {
+        self.bytes.len() / self.element.size_bytes()
+    }
+
+    /// Whether there is none.
+    pub const fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// Their bytes.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The bits of one, in the lower ones of the result.
+    ///
+    /// # Panics
+    /// If there is no such element.
+    pub fn bits(&self, index: usize) -> u64 {
+        let size = self.element.size_bytes();
+        let mut bits = [0; 8];
+        bits[..size].copy_from_slice(&self.bytes[index * size..][..size]);
+        u64::from_le_bytes(bits)
+    }
+
+    /// The value of one, which every element has exactly in f64.
+    ///
+    /// # Panics
+    /// If there is no such element.
+    pub fn value(&self, index: usize) -> f64 {
+        value(self.element, self.bits(index))
+    }
+
+    /// Adds one with these bits.
+    pub fn push_bits(&mut self, bits: u64) {
+        self.bytes
+            .extend(&bits.to_le_bytes()[..self.element.size_bytes()]);
+    }
+
+    /// Gives one these bits.
+    ///
+    /// # Panics
+    /// If there is no such element.
+    pub fn set_bits(&mut self, index: usize, bits: u64) {
+        let size = self.element.size_bytes();
+        self.bytes[index * size..][..size].copy_from_slice(&bits.to_le_bytes()[..size]);
+    }
+}
+
+/// The value of an element with these bits.
+pub(super) fn value(element: ElementType, bits: u64) -> f64 {
+    // The lower bits are the element's.
+    match element {
+        ElementType::F32 | ElementType::Xf32 => f32::from_bits(bits as u32).into(),
+        ElementType::F16 => f16::from_bits(bits as u16).to_f64(),
+        ElementType::Bf16 => bf16::from_bits(bits as u16).to_f64(),
+        ElementType::F64 => f64::from_bits(bits),
+        ElementType::I8 => (bits as i8).into(),
+        ElementType::I32 => (bits as i32).into(),
+        ElementType::Fp8 => Encoding::OCP.value(bits as u8),
+        ElementType::Fp8Fnuz => Encoding::FNUZ.value(bits as u8),
+        // A type that this crate does not know has no values.
+        _ => f64::NAN,
+    }
+}
+
+/// The bits of the element nearest to `value`, ties to even; of an integer that is out of range the nearest one.
+/// 8-bit floats are inputs only and have none.
+pub(super) fn nearest(element: ElementType, value: f64) -> u64 {
+    match element {
+        ElementType::F32 | ElementType::Xf32 => (value as f32).to_bits().into(),
+        ElementType::F16 => f16::from_f64(value).to_bits().into(),
+        ElementType::Bf16 => bf16::from_f64(value).to_bits().into(),
+        ElementType::F64 => value.to_bits(),
+        ElementType::I8 => (value as i8 as u8).into(),
+        ElementType::I32 => (value as i32 as u32).into(),
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ferrowave_shared::ElementTypes;
+
+    #[test]
+    fn values_come_back() {
+        let types = ElementTypes::ALL;
+        let outputs = types.iter().map(|types| types.output);
+        for element in outputs.chain([ElementType::I8, ElementType::Xf32]) {
+            let mut elements = Elements::with_capacity(element, 4).expect("small");
+            for value in [-3.0, 0.0, 1.0, 100.0] {
+                elements.push_bits(nearest(element, value));
+            }
+            elements.set_bits(1, nearest(element, 7.0));
+            assert_eq!(elements.len(), 4);
+            let values: Vec<_> = (0..4).map(|index| elements.value(index)).collect();
+            assert_eq!(values, [-3.0, 7.0, 1.0, 100.0], "{element}");
+        }
+    }
+
+    #[test]
+    fn rounding_is_to_nearest_even() {
+        let rounded = |element, x| value(element, nearest(element, x));
+        assert_eq!(rounded(ElementType::F16, 2049.0), 2048.0);
+        assert_eq!(rounded(ElementType::F16, 2051.0), 2052.0);
+        assert_eq!(rounded(ElementType::F16, 65_519.0), 65_504.0);
+        assert_eq!(rounded(ElementType::F16, 65_520.0), f64::INFINITY);
+        assert_eq!(rounded(ElementType::Bf16, 257.0), 256.0);
+        assert_eq!(rounded(ElementType::Bf16, 259.0), 260.0);
+        assert!(rounded(ElementType::Bf16, f64::NAN).is_nan());
+        assert_eq!(rounded(ElementType::F32, 16_777_217.0), 16_777_216.0);
+    }
+
+    #[test]
+    fn bytes_left_over_are_dropped() {
+        let elements = Elements::from_bytes(ElementType::F32, vec![0; 11]);
+        assert_eq!((elements.len(), elements.bytes().len()), (2, 8));
+    }
+}

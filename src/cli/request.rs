@@ -1,0 +1,192 @@
+//! The options that say what is to be computed, shared by `run` and `report`.
+
+use std::str::FromStr;
+
+use clap::{Args, ValueEnum};
+use ferrowave::gemm::{Operation, Order, Request};
+use ferrowave_shared::{Bias, ElementType, ElementTypes};
+
+/// Everything of a product but its extents.
+#[derive(Debug, Args)]
+pub(crate) struct ProductOptions {
+    /// The type of the elements of A and B.
+    ///
+    /// C has the same, but i32 for i8, and f32 for xf32 and fp8. fp8 is the GPU's own encoding: FNUZ on gfx942, OCP's on
+    /// others.
+    #[arg(long = "type", value_name = "TYPE", default_value = "f32")]
+    element: ElementName,
+    /// How A and B lie in memory: N is row-major, T column-major.
+    #[arg(long, value_name = "LAYOUT", default_value = "NN")]
+    layout: LayoutName,
+    /// Factor of the product.
+    #[arg(long, default_value_t = 1.0)]
+    alpha: f64,
+    /// Factor of the old C; with 0, C is only written.
+    #[arg(long, default_value_t = 0.0)]
+    beta: f64,
+    /// The vector that is added: one element for each row or for each column of C.
+    #[arg(long, value_enum, default_value_t = BiasName::None)]
+    bias: BiasName,
+    /// What is done to the old C before it is scaled: none, set=C, scale=C or relu.
+    #[arg(long, value_name = "OPERATION", default_value_t = Operation::None)]
+    prologue: Operation,
+    /// What is done to the result: none, set=C, scale=C, relu or gelu.
+    #[arg(long, value_name = "OPERATION", default_value_t = Operation::None)]
+    epilogue: Operation,
+    /// How many products.
+    #[arg(long, default_value_t = 1)]
+    batch: i64,
+}
+
+impl ProductOptions {
+    /// The element types, on a GPU.
+    pub(crate) fn types(&self, gpu: &str) -> ElementTypes {
+        self.element.types(gpu)
+    }
+
+    /// What is asked for, on a GPU.
+    pub(crate) fn request(&self, gpu: &str, m: i64, n: i64, k: i64) -> Request {
+        Request {
+            order_a: self.layout.a,
+            order_b: self.layout.b,
+            alpha: self.alpha,
+            beta: self.beta,
+            bias: match self.bias {
+                BiasName::None => Bias::None,
+                BiasName::Row => Bias::Row,
+                BiasName::Column => Bias::Column,
+            },
+            prologue: self.prologue,
+            epilogue: self.epilogue,
+            batch: self.batch,
+            types: self.types(gpu),
+            ..Request::new(m, n, k)
+        }
+    }
+}
+
+/// The letters of a problem's layouts.
+pub(crate) fn layout_letters(a: Order, b: Order) -> String {
+    [a, b]
+        .map(|order| match order {
+            Order::RowMajor => 'N',
+            Order::ColumnMajor => 'T',
+        })
+        .iter()
+        .collect()
+}
+
+/// The name of an element type on the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ElementName {
+    /// Those of the types.
+    Types(ElementTypes),
+    /// 8-bit floats as the GPU has them.
+    Fp8,
+}
+
+impl ElementName {
+    /// The types that are meant on a GPU.
+    fn types(self, gpu: &str) -> ElementTypes {
+        match self {
+            Self::Types(types) => types,
+            Self::Fp8 if gpu == "gfx942" => ElementTypes::FP8_FNUZ,
+            Self::Fp8 => ElementTypes::FP8,
+        }
+    }
+}
+
+impl FromStr for ElementName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        // Which of the encodings is the GPU's affair.
+        let eight_bits = [ElementType::Fp8, ElementType::Fp8Fnuz];
+        let others = ElementTypes::ALL
+            .iter()
+            .filter(|types| !eight_bits.contains(&types.input));
+        if text == "fp8" {
+            return Ok(Self::Fp8);
+        }
+        if let Some(types) = others.clone().find(|types| types.input.name() == text) {
+            return Ok(Self::Types(*types));
+        }
+        let mut names: Vec<_> = others.map(|types| types.input.name()).collect();
+        names.push("fp8");
+        Err(format!("unknown type; there are {}", names.join(", ")))
+    }
+}
+
+/// NN, NT, TN or TT.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct LayoutName {
+    a: Order,
+    b: Order,
+}
+
+impl FromStr for LayoutName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (a, b) = match text.to_ascii_uppercase().as_str() {
+            "NN" => (Order::RowMajor, Order::RowMajor),
+            "NT" => (Order::RowMajor, Order::ColumnMajor),
+            "TN" => (Order::ColumnMajor, Order::RowMajor),
+            "TT" => (Order::ColumnMajor, Order::ColumnMajor),
+            _ => return Err("there are NN, NT, TN and TT: N is row-major, T column-major".into()),
+        };
+        Ok(Self { a, b })
+    }
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum BiasName {
+    None,
+    Row,
+    Column,
+}
+
+/// Sizes that published figures are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Preset {
+    /// 2048 × 1024 × 2048 in f32, of which the documents behind the ladder give times on MI100.
+    Seeds,
+}
+
+impl Preset {
+    /// m, n and k.
+    pub(crate) const fn size(self) -> Size {
+        match self {
+            Self::Seeds => Size {
+                m: 2048,
+                n: 1024,
+                k: 2048,
+            },
+        }
+    }
+}
+
+/// The extents of a problem.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Size {
+    pub(crate) m: i64,
+    pub(crate) n: i64,
+    pub(crate) k: i64,
+}
+
+impl FromStr for Size {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let error = || format!("`{text}` is not a size; write one number, or m×n×k like 37x53x29");
+        let numbers = text
+            .split('x')
+            .map(|number| number.trim().parse().map_err(|_| error()))
+            .collect::<Result<Vec<i64>, _>>()?;
+        match numbers[..] {
+            [n] => Ok(Size { m: n, n, k: n }),
+            [m, n, k] => Ok(Size { m, n, k }),
+            _ => Err(error()),
+        }
+    }
+}
