@@ -229,6 +229,13 @@ impl Compiler<'_> {
             // The value stands behind the constant that names the register.
             o.src[0] = o.src[1];
         }
+        if let [a @ Operand { source, .. }, b] = &i.matrix.scale
+            && *source != isa::Source::None
+        {
+            // The scales of gfx950's products.
+            o.src[3] = self::source(a)?;
+            o.sdst = register(b)?;
+        }
         if accumulates(i.op) && o.src[2].kind == SourceKind::None {
             o.src[2] = Source {
                 kind: SourceKind::Vector,
@@ -291,8 +298,7 @@ impl Compiler<'_> {
             }
             Format::Mai => {
                 let m = &i.matrix;
-                let handler = mfma::handler(b, op, self.gpu == Gpu::Gfx90a)
-                    .or_else(|| integer::handler(b, op))?;
+                let handler = mfma::handler(b, self.gpu, i).or_else(|| integer::handler(b, op))?;
                 Some((handler, 0, [m.cbsz, m.abid, m.blgp]))
             }
             Format::Ds => {

@@ -21,6 +21,7 @@ mod integer;
 mod lanes;
 mod lds;
 mod mfma;
+mod narrow;
 mod observe;
 mod operation;
 mod packed;

@@ -1,0 +1,170 @@
+//! What matrices are made of: elements of A and B as f32, and the sums that C and D hold.
+
+use std::simd::prelude::*;
+
+use crate::exec::{
+    half,
+    narrow::{self, Bf6, Bf8, Bf8Fnuz, Fp4, Fp6, Fp8, Fp8Fnuz, Narrow},
+    simd::{F, I, U},
+};
+
+/// Type of A's or B's elements. All of them are f32 without loss.
+pub(super) trait Element: 'static {
+    /// Bits of an element; elements stand side by side in a lane's registers.
+    const BITS: usize;
+    /// The elements that begin at bit `shift`, where `bits` has all of their bits.
+    fn read(bits: U, shift: u32) -> F;
+}
+
+/// Type of C's and D's elements, 32 bits. Products are summed in f32.
+pub(super) trait Sum: 'static {
+    /// What the sum starts with.
+    fn start(c: U) -> F;
+    /// D of C and the sum.
+    fn finish(c: U, sum: F) -> U;
+}
+
+/// f32 sums that start with C.
+pub(super) struct Single;
+
+/// f32 sums whose denormals are zeros at the end.
+pub(super) struct FlushedSingle;
+
+/// i32 sums that wrap. The products of i8 in one instruction add up to 2²⁰ at most, which f32 holds.
+pub(super) struct Integer;
+
+impl Integer {
+    /// Where the sum starts, so that it is the integer in the fraction's bits: between 2²³ and 2²⁴ an
+    /// f32's last bit is 1.
+    const ZERO: f32 = 12_582_912.0;
+}
+
+impl Sum for Single {
+    #[inline(always)]
+    fn start(c: U) -> F {
+        F::from_bits(c)
+    }
+    #[inline(always)]
+    fn finish(_: U, sum: F) -> U {
+        sum.to_bits()
+    }
+}
+
+impl Sum for FlushedSingle {
+    #[inline(always)]
+    fn start(c: U) -> F {
+        F::from_bits(c)
+    }
+    #[inline(always)]
+    fn finish(_: U, sum: F) -> U {
+        flushed(sum).to_bits()
+    }
+}
+
+impl Sum for Integer {
+    #[inline(always)]
+    fn start(_: U) -> F {
+        F::splat(Self::ZERO)
+    }
+    #[inline(always)]
+    fn finish(c: U, sum: F) -> U {
+        c + sum.to_bits() - U::splat(Self::ZERO.to_bits())
+    }
+}
+
+pub(super) struct F32;
+/// f32 of which the matrix cores take the sign, the exponent and ten bits of the fraction. They drop the
+/// others without rounding (AMD, in rocm-libraries' pull request 9176).
+pub(super) struct Xf32;
+pub(super) struct F16;
+pub(super) struct Bf16;
+pub(super) struct I8;
+/// f16 whose denormals are zeros.
+pub(super) struct FlushedF16;
+/// bf16 whose denormals are zeros.
+pub(super) struct FlushedBf16;
+
+impl Element for F32 {
+    const BITS: usize = 32;
+    #[inline(always)]
+    fn read(bits: U, _: u32) -> F {
+        F::from_bits(bits)
+    }
+}
+
+impl Element for Xf32 {
+    const BITS: usize = 32;
+    #[inline(always)]
+    fn read(bits: U, _: u32) -> F {
+        let value = F::from_bits(bits);
+        // A NaN stays one, whichever bits of its fraction are set.
+        let kept = F::from_bits(bits & U::splat(0xffff_e000));
+        value.is_nan().select(value, kept)
+    }
+}
+
+impl Element for F16 {
+    const BITS: usize = 16;
+    #[inline(always)]
+    fn read(bits: U, shift: u32) -> F {
+        half::to_f32(bits >> U::splat(shift))
+    }
+}
+
+impl Element for Bf16 {
+    const BITS: usize = 16;
+    #[inline(always)]
+    fn read(bits: U, shift: u32) -> F {
+        if shift == 0 {
+            F::from_bits(bits << U::splat(16))
+        } else {
+            F::from_bits(bits & U::splat(0xffff_0000))
+        }
+    }
+}
+
+impl Element for FlushedF16 {
+    const BITS: usize = 16;
+    #[inline(always)]
+    fn read(bits: U, shift: u32) -> F {
+        let half = bits >> U::splat(shift);
+        let denormal = (half & U::splat(0x7c00)).simd_eq(U::splat(0));
+        half::to_f32(denormal.select(half & U::splat(0x8000), half))
+    }
+}
+
+impl Element for FlushedBf16 {
+    const BITS: usize = 16;
+    #[inline(always)]
+    fn read(bits: U, shift: u32) -> F {
+        flushed(Bf16::read(bits, shift))
+    }
+}
+
+#[inline(always)]
+fn flushed(value: F) -> F {
+    let zero = F::from_bits(value.to_bits() & U::splat(0x8000_0000));
+    value.is_subnormal().select(zero, value)
+}
+
+impl Element for I8 {
+    const BITS: usize = 8;
+    #[inline(always)]
+    fn read(bits: U, shift: u32) -> F {
+        ((bits << U::splat(24 - shift)).cast::<i32>() >> I::splat(24)).cast::<f32>()
+    }
+}
+
+macro_rules! narrow_elements {
+    ($($name:ident)*) => {
+        $(impl Element for $name {
+            const BITS: usize = <$name as Narrow>::BITS as usize;
+            #[inline(always)]
+            fn read(bits: U, shift: u32) -> F {
+                narrow::read::<$name>(bits, shift)
+            }
+        })*
+    };
+}
+
+narrow_elements!(Fp8 Bf8 Fp8Fnuz Bf8Fnuz Fp6 Bf6 Fp4);

@@ -1,0 +1,83 @@
+//! From registers to panels: A's columns and B's rows as vectors of f32.
+
+use super::element::Element;
+use crate::exec::{
+    Wave,
+    simd::{F, U},
+};
+
+/// Column k of A, or row k of B, for each k: M elements in `W` = M/16 vectors.
+pub(super) type Panel<const W: usize, const K: usize> = [[F; W]; K];
+
+pub(super) const fn empty<const W: usize, const K: usize>() -> Panel<W, K> {
+    [[F::splat(0.0); W]; K]
+}
+
+/// Where the elements of an operand stand: lanes are in groups of M, and those of a block follow each
+/// other in k.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    /// Group of lanes, counted in the whole wave.
+    pub(super) group: usize,
+    /// Element in the lane.
+    pub(super) index: usize,
+}
+
+/// The place of element `k` of block `block`, where `blocks` of M rows and `k_all` elements each share
+/// the wave's lanes.
+///
+/// Operands of 128 bits have their elements side by side in k. Those of 256 bits are two such operands
+/// one after the other, each with half of all k (AMD, composable_kernel: `mx_mfma_op.hpp`;
+/// measured on gfx950 for the sparse forms' B).
+pub(super) const fn place<T: Element>(
+    rows: usize,
+    k_all: usize,
+    blocks: usize,
+    block: usize,
+    k: usize,
+) -> Place {
+    let groups = 64 / rows / blocks;
+    let per_lane = k_all / groups;
+    let parts = if per_lane * T::BITS == 256 { 2 } else { 1 };
+    let (part, within) = (k / (k_all / parts), k % (k_all / parts));
+    let run = per_lane / parts;
+    Place {
+        group: block * groups + within / run,
+        index: part * run + within % run,
+    }
+}
+
+/// Element `index` of a chunk of lanes, in registers from `register` on.
+#[inline(always)]
+pub(super) fn element<T: Element>(w: &Wave, register: u16, chunk: usize, index: usize) -> F {
+    let (first, shift) = (index * T::BITS / 32, index * T::BITS % 32);
+    let low = w.lanes(register + first as u16).0[chunk];
+    if shift + T::BITS <= 32 {
+        return T::read(low, shift as u32);
+    }
+    // An element that begins in one register and ends in the next.
+    let high = w.lanes(register + first as u16 + 1).0[chunk];
+    T::read(
+        (low >> U::splat(shift as u32)) | high << U::splat(32 - shift as u32),
+        0,
+    )
+}
+
+/// Reads a block's panel; `chunk_of` says which sixteen lanes stand in the place of others.
+#[inline(always)]
+pub(super) fn read<T: Element, const W: usize, const K: usize>(
+    w: &Wave,
+    register: u16,
+    (blocks, block): (usize, usize),
+    chunk_of: impl Fn(usize) -> usize,
+) -> Panel<W, K> {
+    let mut panel = empty();
+    for (k, parts) in panel.iter_mut().enumerate() {
+        let place = place::<T>(16 * W, K, blocks, block, k);
+        for (part, value) in parts.iter_mut().enumerate() {
+            let chunk = chunk_of(place.group * W + part);
+            *value = element::<T>(w, register, chunk & 3, place.index);
+        }
+    }
+    panel
+}
