@@ -346,14 +346,17 @@ pub(super) fn in_lds(
     offset: u32,
     exec: u64,
 ) -> Access {
-    let base = c.lds.as_mut_ptr().expose_provenance() as u64 + u64::from(offset);
+    let base = c.lds.as_mut_ptr().expose_provenance() as u64;
     Access {
-        addresses: addresses.map(|a| a.cast::<u64>() + D::splat(base)),
+        addresses: addresses.map(|a| (a + U::splat(offset)).cast::<u64>() + D::splat(base)),
         exec,
     }
 }
 
 /// Checks LDS addresses: `bytes` at each active lane's must be the workgroup's. Otherwise the wave stops.
+///
+/// Address and offset add up in 32 bits and wrap around: LLVM relies on it from GCN 2 on and makes addresses
+/// «below 0» that the offset brings back.
 #[inline(always)]
 pub(super) fn check_lds(
     c: &mut Context<'_>,
@@ -365,12 +368,12 @@ pub(super) fn check_lds(
 ) -> Flow {
     let mut high = U::splat(0);
     for (chunk, lanes) in addresses.iter().enumerate() {
-        let active = chunk_mask(exec, chunk).select(*lanes, U::splat(0));
+        let active = chunk_mask(exec, chunk).select(*lanes + U::splat(offset), U::splat(0));
         high = high.simd_max(active);
     }
-    let end = u64::from(high.reduce_max()) + u64::from(offset) + u64::from(bytes);
+    let end = u64::from(high.reduce_max()) + u64::from(bytes);
     if exec != 0 && end > c.lds.len() as u64 {
-        let relative = addresses.map(|a| a.cast::<u64>() + D::splat(u64::from(offset)));
+        let relative = addresses.map(|a| (a + U::splat(offset)).cast::<u64>());
         return lds_fault(c, &relative, exec, bytes, write);
     }
     Flow::Next

@@ -267,6 +267,7 @@ fn accesses_outside_are_faults() {
         "s_load_dwordx4 s[4:7], s[8:9], 0x0",
         "ds_read_b32 v8, v2",
         "ds_write_b64 v2, v[8:9]",
+        "ds_read_b32 v8, v2 offset:4096",
     ];
     let bench = Bench::new(Gpu::Gfx942, &lines);
     let memory = DeviceMemory::new(1 << 20);
@@ -347,6 +348,14 @@ fn accesses_outside_are_faults() {
         assert_eq!(
             fault(4, !0, at(0xffff_fffc), base),
             lds_fault(0xffff_fffc, 8, true)
+        );
+        assert!(
+            fault(5, 1 << 9, at(0xffff_f000 + 124), base).is_ok(),
+            "an LDS address below 0 that the offset brings back"
+        );
+        assert_eq!(
+            fault(5, 1 << 9, at(0xffff_f000 + 125), base),
+            lds_fault(125, 4, false)
         );
         assert!(fault(3, !0, at(124), base).is_ok());
     }
