@@ -19,6 +19,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod bundle;
 mod code_object;
 mod descriptor;
 mod error;
@@ -31,6 +32,9 @@ mod occupancy;
 mod symbols;
 mod target;
 
+pub use bundle::{
+    Bundle, BundleEntry, BundleError, EntryTarget, FoundObject, MAX_BUNDLE_BYTES, code_objects,
+};
 pub use code_object::{CodeObject, Kernel};
 pub use descriptor::{Exceptions, FloatDenormMode, FloatRoundMode, KernelDescriptor, UserSgprs};
 pub use error::CodeObjectError;

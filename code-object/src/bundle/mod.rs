@@ -1,0 +1,269 @@
+//! Offload bundles: the code of several GPUs in one piece, as compilers put it into programs.
+//!
+//! The formats are described in clang's `ClangOffloadBundler` document: the bundle itself (`__CLANG_OFFLOAD_BUNDLE__`)
+//! and its compressed form (`CCOB`), versions 1 to 3, by zlib or zstd.
+
+mod compressed;
+mod container;
+mod entry;
+
+use std::borrow::Cow;
+
+use crate::Gpu;
+
+pub use container::{FoundObject, code_objects};
+pub use entry::EntryTarget;
+
+use compressed::unpack;
+
+/// What a bundle begins with.
+const MAGIC: &[u8] = b"__CLANG_OFFLOAD_BUNDLE__";
+/// What a compressed bundle begins with.
+const COMPRESSED_MAGIC: &[u8] = b"CCOB";
+/// The most entries that a bundle may have.
+const MAX_ENTRIES: u64 = 4096;
+/// The longest name of an entry, in bytes.
+const MAX_NAME_BYTES: u64 = 4096;
+/// The largest bundle that is unpacked, in bytes.
+pub const MAX_BUNDLE_BYTES: u64 = 4 << 30;
+
+/// Why bytes are no bundle that can be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BundleError {
+    /// It begins like neither.
+    #[error(
+        "neither a code object nor an offload bundle: it starts with {found:02x?}, not with 7f 45 4c 46 (ELF), \
+         `__CLANG_OFFLOAD_BUNDLE__` or `CCOB`"
+    )]
+    Unknown {
+        /// The first bytes, at most four.
+        found: Vec<u8>,
+    },
+    /// It ends too soon.
+    #[error("the bundle ends at byte {length}, inside {what} of {bytes} bytes at {offset:#x}")]
+    Short {
+        /// What was being read.
+        what: &'static str,
+        /// Where that starts.
+        offset: u64,
+        /// Its length in bytes.
+        bytes: u64,
+        /// Bytes that there are.
+        length: u64,
+    },
+    /// A number is larger than it may be.
+    #[error("the bundle's {what} is {found}, more than the largest accepted of {limit}")]
+    TooLarge {
+        /// What the number is.
+        what: &'static str,
+        /// Its value.
+        found: u64,
+        /// The largest accepted.
+        limit: u64,
+    },
+    /// An entry's name is no UTF-8.
+    #[error("the name of the bundle's entry {index} is not UTF-8")]
+    Name {
+        /// The entry's number.
+        index: u64,
+    },
+    /// A version of the compressed form that is not known.
+    #[error("compressed bundle of version {version}; known are 1, 2 and 3")]
+    Version {
+        /// The version.
+        version: u16,
+    },
+    /// A way to compress that is not known.
+    #[error("bundle compressed by method {method}; known are 0 (zlib) and 1 (zstd)")]
+    Method {
+        /// The method.
+        method: u16,
+    },
+    /// The compressed bytes are damaged.
+    #[error("the compressed bundle cannot be unpacked: {reason}")]
+    Compression {
+        /// What the decompressor says.
+        reason: String,
+    },
+    /// It unpacks to another length than it says.
+    #[error("the compressed bundle unpacks to {found} bytes, but says that there are {expected}")]
+    Length {
+        /// Bytes that came out.
+        found: u64,
+        /// Bytes that it says.
+        expected: u64,
+    },
+}
+
+/// A little-endian number of up to eight bytes.
+fn number(bytes: &[u8], offset: u64, size: u64, what: &'static str) -> Result<u64, BundleError> {
+    let part = part(bytes, offset, size, what)?;
+    let mut word = [0; 8];
+    word[..part.len()].copy_from_slice(part);
+    Ok(u64::from_le_bytes(word))
+}
+
+fn part<'a>(
+    bytes: &'a [u8],
+    offset: u64,
+    size: u64,
+    what: &'static str,
+) -> Result<&'a [u8], BundleError> {
+    let short = BundleError::Short {
+        what,
+        offset,
+        bytes: size,
+        length: bytes.len() as u64,
+    };
+    let end = offset.checked_add(size).ok_or(short.clone())?;
+    let range = usize::try_from(offset).ok().zip(usize::try_from(end).ok());
+    let (start, end) = range.ok_or(short.clone())?;
+    bytes.get(start..end).ok_or(short)
+}
+
+/// An entry of a bundle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BundleEntry<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Its bytes.
+    pub bytes: &'a [u8],
+}
+
+/// A bundle, unpacked if it was compressed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bundle<'a> {
+    bytes: Cow<'a, [u8]>,
+    /// Name and place of each entry.
+    entries: Vec<(String, std::ops::Range<usize>)>,
+}
+
+impl<'a> Bundle<'a> {
+    /// Whether bytes begin like a bundle.
+    pub fn is_bundle(bytes: &[u8]) -> bool {
+        bytes.starts_with(MAGIC) || bytes.starts_with(COMPRESSED_MAGIC)
+    }
+
+    /// Reads a bundle. What follows it is ignored.
+    ///
+    /// # Errors
+    /// [`BundleError`], whatever the bytes.
+    pub fn parse(bytes: &'a [u8]) -> Result<Self, BundleError> {
+        if bytes.starts_with(COMPRESSED_MAGIC) {
+            let unpacked = unpack(bytes)?;
+            let entries = entries(&unpacked)?;
+            return Ok(Bundle {
+                bytes: Cow::Owned(unpacked),
+                entries,
+            });
+        }
+        Ok(Bundle {
+            entries: entries(bytes)?,
+            bytes: Cow::Borrowed(bytes),
+        })
+    }
+
+    /// Its entries, in its order.
+    pub fn entries(&self) -> impl Iterator<Item = BundleEntry<'_>> {
+        self.entries.iter().map(|(name, range)| BundleEntry {
+            name,
+            bytes: &self.bytes[range.clone()],
+        })
+    }
+
+    /// The entry that suits a device best: of those that run there, the one that says most about its features.
+    pub fn pick(&self, gpu: Gpu, xnack: bool, sramecc: bool) -> Option<BundleEntry<'_>> {
+        let fits = self.entries().filter_map(|entry| {
+            let fit = EntryTarget::parse(entry.name)?.fit(gpu, xnack, sramecc)?;
+            Some((fit, entry))
+        });
+        // The first of equals.
+        fits.reduce(|best, next| if next.0 > best.0 { next } else { best })
+            .map(|(_, entry)| entry)
+    }
+
+    /// The length of a bundle of which nobody says how long it is, from its own headers. `read` reads a part of it by
+    /// offset and length.
+    ///
+    /// # Errors
+    /// Those of `read`, and [`BundleError`] for what is no bundle or does not say how long it is.
+    pub fn length<E: From<BundleError>>(
+        read: impl Fn(u64, u64) -> Result<Vec<u8>, E>,
+    ) -> Result<u64, E> {
+        let magic = read(0, COMPRESSED_MAGIC.len() as u64)?;
+        if magic == COMPRESSED_MAGIC {
+            let header = read(0, 8)?;
+            let version = number(&header, 4, 2, "the version")? as u16;
+            let length = match version {
+                1 => {
+                    return Err(BundleError::Compression {
+                        reason: "version 1 does not say how long it is; load it from a file"
+                            .to_owned(),
+                    }
+                    .into());
+                }
+                2 => number(&read(8, 4)?, 0, 4, "the length")?,
+                3 => number(&read(8, 8)?, 0, 8, "the length")?,
+                version => return Err(BundleError::Version { version }.into()),
+            };
+            return Ok(limited("length", length, MAX_BUNDLE_BYTES)?);
+        }
+        let head = MAGIC.len() as u64 + 8;
+        let start = read(0, head)?;
+        if !start.starts_with(MAGIC) {
+            let found = magic;
+            return Err(BundleError::Unknown { found }.into());
+        }
+        let count = number(&start, MAGIC.len() as u64, 8, "the number of entries")?;
+        limited("number of entries", count, MAX_ENTRIES)?;
+        let (mut at, mut end) = (head, head);
+        for _ in 0..count {
+            let entry = read(at, 24)?;
+            let offset = number(&entry, 0, 8, "an entry")?;
+            let size = number(&entry, 8, 8, "an entry")?;
+            let name = limited(
+                "length of a name",
+                number(&entry, 16, 8, "an entry")?,
+                MAX_NAME_BYTES,
+            )?;
+            at = at.saturating_add(24 + name);
+            end = end.max(at).max(offset.saturating_add(size));
+        }
+        Ok(limited("length", end, MAX_BUNDLE_BYTES)?)
+    }
+}
+
+fn limited(what: &'static str, found: u64, limit: u64) -> Result<u64, BundleError> {
+    if found > limit {
+        return Err(BundleError::TooLarge { what, found, limit });
+    }
+    Ok(found)
+}
+
+fn entries(bytes: &[u8]) -> Result<Vec<(String, std::ops::Range<usize>)>, BundleError> {
+    if !bytes.starts_with(MAGIC) {
+        return Err(BundleError::Unknown {
+            found: bytes[..bytes.len().min(4)].to_vec(),
+        });
+    }
+    let mut at = MAGIC.len() as u64;
+    let count = number(bytes, at, 8, "the number of entries")?;
+    limited("number of entries", count, MAX_ENTRIES)?;
+    at += 8;
+    let mut entries = Vec::new();
+    for index in 0..count {
+        let offset = number(bytes, at, 8, "an entry's offset")?;
+        let size = number(bytes, at + 8, 8, "an entry's length")?;
+        let name_bytes = number(bytes, at + 16, 8, "the length of an entry's name")?;
+        limited("length of a name", name_bytes, MAX_NAME_BYTES)?;
+        let name = part(bytes, at + 24, name_bytes, "an entry's name")?;
+        let name = std::str::from_utf8(name).map_err(|_| BundleError::Name { index })?;
+        part(bytes, offset, size, "an entry's bytes")?;
+        // `part` found them inside, so that both fit.
+        let start = offset as usize;
+        entries.push((name.to_owned(), start..start + size as usize));
+        at += 24 + name_bytes;
+    }
+    Ok(entries)
+}
