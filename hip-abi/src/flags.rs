@@ -45,3 +45,45 @@ pub const HIP_LAUNCH_PARAM_BUFFER_POINTER: *mut c_void = core::ptr::without_prov
 pub const HIP_LAUNCH_PARAM_BUFFER_SIZE: *mut c_void = core::ptr::without_provenance_mut(2);
 /// Ends a launch's `extra`.
 pub const HIP_LAUNCH_PARAM_END: *mut c_void = core::ptr::without_provenance_mut(3);
+
+/// Managed memory that all streams may use.
+pub const hipMemAttachGlobal: c_uint = 1;
+/// Managed memory that no stream uses yet.
+pub const hipMemAttachHost: c_uint = 2;
+
+/// Device memory that the host sees while a kernel runs.
+pub const hipDeviceMallocFinegrained: c_uint = 1;
+/// Device memory for signals.
+pub const hipMallocSignalMemory: c_uint = 2;
+/// Device memory that is not cached.
+pub const hipDeviceMallocUncached: c_uint = 3;
+/// Device memory in one piece.
+pub const hipDeviceMallocContiguous: c_uint = 4;
+
+/// Registered for all devices.
+pub const hipHostRegisterPortable: c_uint = 1;
+/// Mapped into the device's addresses.
+pub const hipHostRegisterMapped: c_uint = 2;
+/// Memory of a device.
+pub const hipHostRegisterIoMemory: c_uint = 4;
+/// Only read by devices.
+pub const hipHostRegisterReadOnly: c_uint = 8;
+/// Not cached on the device.
+pub const hipExtHostRegisterUncached: c_uint = 0x8000_0000;
+
+/// An event recorded outside of the capture that the stream is in.
+pub const hipEventRecordExternal: c_uint = 1;
+/// An event waited for outside of the capture that the stream is in.
+pub const hipEventWaitExternal: c_uint = 1;
+
+/// How threads wait for a device; the other flags of devices.
+pub const hipDeviceFlagsMask: c_uint = 0x1f;
+
+/// New dependencies are added to those of a capture.
+pub const hipStreamAddCaptureDependencies: c_uint = 0;
+/// New dependencies take the place of those of a capture.
+pub const hipStreamSetCaptureDependencies: c_uint = 1;
+/// All flags that a graph may be made ready with.
+pub const hipGraphInstantiateFlags: u64 = 0xf;
+/// The number that stands for the host in place of a device's.
+pub const hipCpuDeviceId: core::ffi::c_int = -1;

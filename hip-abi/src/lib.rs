@@ -25,18 +25,22 @@
 )]
 
 mod attributes;
+mod enums;
 mod error;
 mod flags;
 mod functions;
 mod layout;
 mod properties;
 mod properties_legacy;
+mod structs;
 mod types;
 
 pub use attributes::{hipDeviceAttribute_t, hipFunction_attribute};
+pub use enums::*;
 pub use error::{HipErrorRow, hipError_t};
 pub use flags::*;
 pub use functions::Functions;
 pub use properties::hipDeviceProp_tR0600;
 pub use properties_legacy::hipDeviceProp_tR0000;
+pub use structs::*;
 pub use types::*;

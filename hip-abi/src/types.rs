@@ -2,6 +2,8 @@
 
 use core::ffi::{c_char, c_int, c_void};
 
+use crate::hipError_t;
+
 /// Defines types of which only the library knows the inside; they are passed by pointer.
 macro_rules! handles {
     ($($(#[$meta:meta])* $handle:ident = *mut $inside:ident;)*) => {$(
@@ -26,7 +28,25 @@ handles! {
     hipModule_t = *mut ihipModule_t;
     /// A kernel of a module.
     hipFunction_t = *mut ihipModuleSymbol_t;
+    /// A use of a device.
+    hipCtx_t = *mut ihipCtx_t;
+    /// A pool of device memory.
+    hipMemPool_t = *mut ihipMemPoolHandle_t;
+    /// Memory for textures, of which this project has none.
+    hipArray_t = *mut hipArray;
+    /// Work and its order.
+    hipGraph_t = *mut ihipGraph;
+    /// A piece of a graph's work.
+    hipGraphNode_t = *mut hipGraphNode;
+    /// A graph that is ready to launch.
+    hipGraphExec_t = *mut hipGraphExec;
 }
+
+/// A function on the host, with its argument.
+pub type hipHostFn_t = Option<unsafe extern "C" fn(user_data: *mut c_void)>;
+/// A function on the host that learns how a stream fared.
+pub type hipStreamCallback_t =
+    Option<unsafe extern "C" fn(stream: hipStream_t, status: hipError_t, user_data: *mut c_void)>;
 
 /// The stream that waits for all others, spelled out.
 pub const hipStreamLegacy: hipStream_t = core::ptr::without_provenance_mut(1);

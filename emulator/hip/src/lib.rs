@@ -1,10 +1,10 @@
 //! `libamdhip64.so`: the emulator under the names of HIP's functions, for programs that know nothing of it.
 //!
 //! Put it on the library path, and a HIP program runs without a GPU. `FERROWAVE_DEVICE=emulator:gfx90a` says which GPU
-//! it finds.
+//! it finds. Functions that the emulator has not are there too, and say so.
 
 use ferrowave_emulator::hip::exports;
-use ferrowave_hip_abi::for_each_hip_function;
+use ferrowave_hip_abi::{for_each_hip_function, for_each_unsupported_hip_function, hipError_t};
 
 macro_rules! symbols {
     ($(
@@ -24,3 +24,15 @@ macro_rules! symbols {
 }
 
 for_each_hip_function!(symbols);
+
+macro_rules! unsupported {
+    ($($name:ident)*) => {$(
+        #[doc = concat!("Returns `hipErrorNotSupported`: the emulator has no `", stringify!($name), "`.")]
+        #[unsafe(no_mangle)]
+        pub extern "C" fn $name() -> hipError_t {
+            exports::unsupported::$name()
+        }
+    )*};
+}
+
+for_each_unsupported_hip_function!(unsupported);

@@ -112,7 +112,7 @@ fn write_queue(bytes: &mut [u8]) {
 }
 
 /// The kernel's arguments: the caller's, and the hidden ones that its metadata asks for.
-fn kernarg(kernel: &Kernel, config: &LaunchConfig<'_>) -> Result<Vec<u8>, LaunchError> {
+pub(super) fn kernarg(kernel: &Kernel, config: &LaunchConfig<'_>) -> Result<Vec<u8>, LaunchError> {
     let metadata = &kernel.description().metadata;
     let explicit = metadata
         .args

@@ -11,7 +11,12 @@ use std::{
 use ferrowave_code_object::GpuLimits;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use super::{FaultReport, LaunchError, arguments::LaunchData, start::Start, workgroup::Workspace};
+use super::{
+    FaultReport, LaunchError,
+    arguments::{self, LaunchData},
+    start::Start,
+    workgroup::Workspace,
+};
 use crate::{
     exec::{Observer, Unobserved},
     gpu::MAX_WORKGROUP_SIZE,
@@ -60,6 +65,12 @@ static POOL: LazyLock<Option<ThreadPool>> = LazyLock::new(|| {
 
 thread_local! {
     static WORKSPACE: RefCell<Workspace> = RefCell::default();
+}
+
+/// Refuses a launch that the kernel or the GPU does not allow, before anything runs.
+pub fn check_launch(kernel: &Kernel, config: &LaunchConfig<'_>) -> Result<(), LaunchError> {
+    check(kernel, config)?;
+    arguments::kernarg(kernel, config).map(drop)
 }
 
 /// Runs a kernel over a grid, to its end.

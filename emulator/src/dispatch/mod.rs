@@ -7,4 +7,4 @@ mod start;
 mod workgroup;
 
 pub use error::{FaultReport, LaunchError};
-pub use grid::{LaunchConfig, LaunchSummary, launch, launch_observed};
+pub use grid::{LaunchConfig, LaunchSummary, check_launch, launch, launch_observed};

@@ -2,16 +2,19 @@
 
 use std::ffi::{c_char, c_int, c_uint};
 
-use ferrowave_hip_abi::hipDevice_t;
+use ferrowave_hip_abi::{hipCtx_t, hipDevice_t, hipDeviceP2PAttr, hipError_t, hipLimit_t, hipUUID};
 
 use super::{
+    context,
     error::{Failure, copy_text, out},
     fault::Waits,
+    module::text,
+    properties::version,
     runtime::{Device, Runtime},
 };
 
 /// The HIP whose interface this is, in HIP's decimal form: 6.4.0.
-const VERSION: c_int = 60_400_000;
+pub(super) const VERSION: c_int = 60_400_000;
 
 /// Succeeds if there are devices.
 pub(super) unsafe fn hipInit(flags: c_uint) -> Result<(), Failure> {
@@ -83,7 +86,10 @@ pub(super) unsafe fn hipDeviceTotalMem(
 }
 
 pub(super) unsafe fn hipSetDevice(device: c_int) -> Result<(), Failure> {
-    Runtime::get().set_current(device)
+    let runtime = Runtime::get();
+    runtime.set_current(device)?;
+    context::device_was_set(&runtime.device(device)?);
+    Ok(())
 }
 
 pub(super) unsafe fn hipGetDevice(device: *mut c_int) -> Result<(), Failure> {
@@ -92,7 +98,195 @@ pub(super) unsafe fn hipGetDevice(device: *mut c_int) -> Result<(), Failure> {
     Ok(())
 }
 
+pub(super) unsafe fn hipSetValidDevices(devices: *mut c_int, count: c_int) -> Result<(), Failure> {
+    let count = usize::try_from(count)
+        .map_err(|_| Failure::value(format_args!("a list of {count} devices")))?;
+    if devices.is_null() && count > 0 {
+        return Err(Failure::value("devices is null"));
+    }
+    for index in 0..count {
+        // SAFETY: HIP's contract: `count` of them.
+        let device = unsafe { devices.add(index).read_unaligned() };
+        Runtime::get().device(device)?;
+    }
+    // All devices remain to be named by their numbers; HIP takes the list as advice, too.
+    Ok(())
+}
+
 pub(super) unsafe fn hipDeviceSynchronize() -> Result<(), Failure> {
-    // Work is done when a launch returns; only its failures wait.
-    Runtime::get().current()?.faults.report(Waits::Device)
+    let device = Runtime::get().current()?;
+    device.queues.wait_for_all()?;
+    device.faults.report(Waits::Device)
+}
+
+pub(super) unsafe fn hipDeviceReset() -> Result<(), Failure> {
+    let runtime = Runtime::get();
+    runtime.reset(&runtime.current()?)
+}
+
+pub(super) unsafe fn hipDeviceComputeCapability(
+    major: *mut c_int,
+    minor: *mut c_int,
+    device: hipDevice_t,
+) -> Result<(), Failure> {
+    let (major, minor) = (out!(major), out!(minor));
+    let numbers = version(Runtime::get().device(device)?.row.gpu);
+    major.set(numbers.0);
+    minor.set(numbers.1);
+    Ok(())
+}
+
+pub(super) unsafe fn hipDeviceGetUuid(
+    uuid: *mut hipUUID,
+    device: hipDevice_t,
+) -> Result<(), Failure> {
+    let uuid = out!(uuid);
+    uuid.set(Runtime::get().device(device)?.uuid());
+    Ok(())
+}
+
+/// A device's place on a bus that there is not: each has a bus of its own.
+fn bus_id(ordinal: c_int) -> String {
+    format!("{:04x}:{:02x}:00.0", ordinal >> 8, ordinal & 0xff)
+}
+
+pub(super) unsafe fn hipDeviceGetPCIBusId(
+    text: *mut c_char,
+    bytes: c_int,
+    device: c_int,
+) -> Result<(), Failure> {
+    let device = Runtime::get().device(device)?;
+    let room = usize::try_from(bytes)
+        .ok()
+        .and_then(|bytes| bytes.checked_sub(1));
+    let (false, Some(room)) = (text.is_null(), room) else {
+        return Err(Failure::value(format_args!(
+            "no room for a place on the bus: {bytes} bytes at {text:p}"
+        )));
+    };
+    // SAFETY: the caller promises `bytes` bytes there.
+    unsafe { copy_text(&bus_id(device.ordinal), text, room) }
+    Ok(())
+}
+
+pub(super) unsafe fn hipDeviceGetByPCIBusId(
+    device: *mut c_int,
+    text: *const c_char,
+) -> Result<(), Failure> {
+    let device = out!(device);
+    // SAFETY: HIP's contract.
+    let asked = unsafe { self::text(text, "pciBusId") }?.to_string_lossy();
+    let count = Runtime::get().with_devices(|devices| devices.len() as c_int)?;
+    let found = (0..count).find(|&ordinal| bus_id(ordinal).eq_ignore_ascii_case(&asked));
+    let found = found
+        .ok_or_else(|| Failure::value(format_args!("no device is at `{asked}` on the bus")))?;
+    device.set(Runtime::get().device(found)?.ordinal);
+    Ok(())
+}
+
+pub(super) unsafe fn hipDeviceGetP2PAttribute(
+    value: *mut c_int,
+    attribute: hipDeviceP2PAttr,
+    from: c_int,
+    to: c_int,
+) -> Result<(), Failure> {
+    let value = out!(value);
+    Runtime::get().device(from)?;
+    Runtime::get().device(to)?;
+    if from == to || attribute.0 > hipDeviceP2PAttr::hipDevP2PAttrHipArrayAccessSupported.0 {
+        return Err(Failure::value(format_args!(
+            "attribute {} of the link from device {from} to {to}",
+            attribute.0
+        )));
+    }
+    // No link at all.
+    value.set(0);
+    Ok(())
+}
+
+pub(super) unsafe fn hipDeviceCanAccessPeer(
+    can: *mut c_int,
+    device: c_int,
+    peer: c_int,
+) -> Result<(), Failure> {
+    let can = out!(can);
+    Runtime::get().device(device)?;
+    Runtime::get().device(peer)?;
+    can.set(0);
+    Ok(())
+}
+
+pub(super) unsafe fn hipDeviceEnablePeerAccess(peer: c_int, flags: c_uint) -> Result<(), Failure> {
+    if flags != 0 {
+        return Err(Failure::value(format_args!(
+            "flags are {flags:#x}, but must be 0"
+        )));
+    }
+    let device = Runtime::get().current()?;
+    if Runtime::get().device(peer)?.ordinal == device.ordinal {
+        return Err(Failure::new(
+            hipError_t::hipErrorInvalidDevice,
+            "a device is no peer of itself",
+        ));
+    }
+    Err(Failure::new(
+        hipError_t::hipErrorPeerAccessUnsupported,
+        "kernels of one emulated device do not reach another's memory; copies do",
+    ))
+}
+
+pub(super) unsafe fn hipDeviceDisablePeerAccess(peer: c_int) -> Result<(), Failure> {
+    Runtime::get().device(peer)?;
+    Err(Failure::new(
+        hipError_t::hipErrorPeerAccessNotEnabled,
+        "access to a peer's memory was never enabled",
+    ))
+}
+
+pub(super) unsafe fn hipCtxEnablePeerAccess(peer: hipCtx_t, flags: c_uint) -> Result<(), Failure> {
+    let peer = context::context(peer)?.device.ordinal;
+    // SAFETY: no pointers.
+    unsafe { hipDeviceEnablePeerAccess(peer, flags) }
+}
+
+pub(super) unsafe fn hipCtxDisablePeerAccess(peer: hipCtx_t) -> Result<(), Failure> {
+    let peer = context::context(peer)?.device.ordinal;
+    // SAFETY: no pointers.
+    unsafe { hipDeviceDisablePeerAccess(peer) }
+}
+
+/// The limits that a device has: they are what ROCm's are from the start.
+fn limit(limit: hipLimit_t) -> Result<usize, Failure> {
+    match limit {
+        hipLimit_t::hipLimitStackSize => Ok(1024),
+        hipLimit_t::hipLimitMallocHeapSize => Ok(8 << 20),
+        hipLimit_t::hipLimitPrintfFifoSize => Ok(1 << 20),
+        hipLimit_t(other) => Err(Failure::new(
+            hipError_t::hipErrorUnsupportedLimit,
+            format_args!("{other} is no limit of a device; there are 0 to 2"),
+        )),
+    }
+}
+
+pub(super) unsafe fn hipDeviceGetLimit(
+    value: *mut usize,
+    limit: hipLimit_t,
+) -> Result<(), Failure> {
+    let value = out!(value);
+    Runtime::get().current()?;
+    value.set(self::limit(limit)?);
+    Ok(())
+}
+
+pub(super) unsafe fn hipDeviceSetLimit(limit: hipLimit_t, value: usize) -> Result<(), Failure> {
+    Runtime::get().current()?;
+    let now = self::limit(limit)?;
+    // Stacks are as large as a kernel says, and kernels neither print nor allocate: less is enough, more is not there.
+    if value > now {
+        return Err(Failure::new(
+            hipError_t::hipErrorUnsupportedLimit,
+            format_args!("limit {} is {now}, and cannot be {value}", limit.0),
+        ));
+    }
+    Ok(())
 }

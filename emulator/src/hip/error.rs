@@ -3,12 +3,12 @@
 use std::{
     any::Any,
     cell::RefCell,
-    ffi::{c_char, c_int},
+    ffi::{CStr, c_char, c_int, c_void},
     fmt::Display,
     panic::{AssertUnwindSafe, catch_unwind},
 };
 
-use ferrowave_hip_abi::hipError_t;
+use ferrowave_hip_abi::{HipErrorRow, hipError_t};
 
 use crate::memory::MemoryError;
 
@@ -124,6 +124,38 @@ impl Outcome for *const c_char {
     }
 }
 
+impl Outcome for () {
+    type C = ();
+
+    fn into_c(self) {}
+
+    fn panicked(_: &str) {}
+}
+
+impl Outcome for c_int {
+    type C = c_int;
+
+    fn into_c(self) -> c_int {
+        self
+    }
+
+    fn panicked(_: &str) -> c_int {
+        -1
+    }
+}
+
+impl Outcome for *mut *mut c_void {
+    type C = *mut *mut c_void;
+
+    fn into_c(self) -> *mut *mut c_void {
+        self
+    }
+
+    fn panicked(_: &str) -> *mut *mut c_void {
+        std::ptr::null_mut()
+    }
+}
+
 impl Outcome for usize {
     type C = usize;
 
@@ -145,12 +177,23 @@ pub(super) fn guarded<O: Outcome>(body: impl FnOnce() -> O) -> O::C {
     }
 }
 
+/// Runs work for which nobody waits in a call; what panics in it ends here.
+pub(super) fn guarded_work(work: impl FnOnce()) {
+    // The panic hook has told of it, and there is nobody to return it to.
+    let _ = catch_unwind(AssertUnwindSafe(work));
+}
+
 fn panic_message(payload: &(dyn Any + Send)) -> &str {
     payload
         .downcast_ref::<String>()
         .map(String::as_str)
         .or_else(|| payload.downcast_ref::<&str>().copied())
         .unwrap_or("no message")
+}
+
+/// Says on standard error what no call can return.
+pub(super) fn warn(what: impl Display) {
+    eprintln!("ferrowave: {what}");
 }
 
 /// A place for a result, not null.
@@ -182,6 +225,22 @@ macro_rules! out {
 
 pub(super) use out;
 
+/// What an argument of the surrounding function points to.
+macro_rules! read {
+    ($pointer:ident) => {{
+        if $pointer.is_null() {
+            return Err($crate::hip::error::Failure::value(concat!(
+                stringify!($pointer),
+                " is null"
+            )));
+        }
+        // SAFETY: HIP's callers pass null or the address of a variable of that type; they may neglect alignment.
+        unsafe { $pointer.read_unaligned() }
+    }};
+}
+
+pub(super) use read;
+
 pub(super) unsafe fn hipGetLastError() -> hipError_t {
     last(Option::take)
         .flatten()
@@ -192,6 +251,36 @@ pub(super) unsafe fn hipPeekAtLastError() -> hipError_t {
     last(|last| last.as_ref().map(|failure| failure.code))
         .flatten()
         .unwrap_or(hipError_t::hipSuccess)
+}
+
+pub(super) use hipGetLastError as hipExtGetLastError;
+
+pub(super) unsafe fn hipDrvGetErrorName(
+    error: hipError_t,
+    text: *mut *const c_char,
+) -> Result<(), Failure> {
+    described(error, text, |row| row.name)
+}
+
+pub(super) unsafe fn hipDrvGetErrorString(
+    error: hipError_t,
+    text: *mut *const c_char,
+) -> Result<(), Failure> {
+    described(error, text, |row| row.meaning)
+}
+
+fn described(
+    error: hipError_t,
+    text: *mut *const c_char,
+    part: impl FnOnce(&'static HipErrorRow) -> &'static CStr,
+) -> Result<(), Failure> {
+    let text = out!(text);
+    let Some(row) = error.row() else {
+        text.set(std::ptr::null());
+        return Err(Failure::value(format_args!("{} is no error code", error.0)));
+    };
+    text.set(part(row).as_ptr());
+    Ok(())
 }
 
 pub(super) unsafe fn hipGetErrorName(error: hipError_t) -> *const c_char {
@@ -265,7 +354,7 @@ mod tests {
             assert_eq!(whole, 7);
             if bytes > 0 {
                 // SAFETY: just written with a NUL.
-                let written = unsafe { std::ffi::CStr::from_ptr(text.as_ptr()) };
+                let written = unsafe { CStr::from_ptr(text.as_ptr()) };
                 assert_eq!(written.to_str(), Ok(expect));
             }
         }
@@ -278,8 +367,7 @@ mod tests {
     fn unknown_codes_have_a_name_too() {
         // SAFETY: takes no pointers, returns static texts.
         let names = unsafe {
-            [hipError_t(700), hipError_t(4711)]
-                .map(|code| std::ffi::CStr::from_ptr(hipGetErrorName(code)))
+            [hipError_t(700), hipError_t(4711)].map(|code| CStr::from_ptr(hipGetErrorName(code)))
         };
         assert_eq!(
             names,

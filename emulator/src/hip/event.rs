@@ -12,30 +12,80 @@ use ferrowave_hip_abi::{self as abi, hipError_t, hipEvent_t, hipStream_t};
 use super::{
     error::{Failure, out},
     fault::Waits,
+    graph::capture::{self, Point},
+    operation::Operation,
     runtime::{Device, Runtime},
-    stream::stream,
+    stream::{StreamRef, stream},
+    task::Task,
 };
 
 /// An event that a program made.
 pub(super) struct Event {
     pub(super) device: Arc<Device>,
+    /// Its handle.
+    pub(super) id: usize,
     timed: bool,
     record: Mutex<Option<Record>>,
 }
 
+/// Where an event was recorded last.
 #[derive(Clone)]
-struct Record {
+pub(super) enum Record {
+    /// In a stream.
+    Done(Recorded),
+    /// In a stream whose work goes to a graph.
+    Captured(Point),
+}
+
+/// An event in a stream.
+#[derive(Clone)]
+pub(super) struct Recorded {
     device: Arc<Device>,
     waits: Waits,
-    at: Instant,
+    pub(super) task: Arc<Task>,
 }
 
 impl Event {
-    fn record(&self) -> Option<Record> {
+    pub(super) fn record(&self) -> Option<Record> {
         self.record
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone()
+    }
+
+    pub(super) fn set(&self, record: Record) {
+        *self.record.lock().unwrap_or_else(PoisonError::into_inner) = Some(record);
+    }
+
+    /// Records it as over when a task is, which stands in a stream at `sequence`.
+    pub(super) fn recorded_at(
+        &self,
+        device: Arc<Device>,
+        waits: Waits,
+        sequence: u64,
+        task: Arc<Task>,
+    ) {
+        let waits = match waits {
+            Waits::Stream(stream) => Waits::Until { stream, sequence },
+            all => all,
+        };
+        self.set(Record::Done(Recorded {
+            device,
+            waits,
+            task,
+        }));
+    }
+
+    /// Where it was recorded; an error if that is in a graph, where it never happens.
+    fn happens(&self) -> Result<Option<Recorded>, Failure> {
+        match self.record() {
+            None => Ok(None),
+            Some(Record::Done(recorded)) => Ok(Some(recorded)),
+            Some(Record::Captured(_)) => Err(Failure::new(
+                hipError_t::hipErrorCapturedEvent,
+                "the event was last recorded in a stream that is captured",
+            )),
+        }
     }
 }
 
@@ -43,6 +93,14 @@ impl Event {
 pub(super) fn event(handle: hipEvent_t) -> Result<Arc<Event>, Failure> {
     let found = Runtime::get().events.get(handle.addr());
     found.ok_or_else(|| Failure::handle("event", handle.addr()))
+}
+
+/// The event of a handle, or none for null.
+pub(super) fn optional_event(handle: hipEvent_t) -> Result<Option<Arc<Event>>, Failure> {
+    if handle.is_null() {
+        return Ok(None);
+    }
+    event(handle).map(Some)
 }
 
 pub(super) unsafe fn hipEventCreate(event: *mut hipEvent_t) -> Result<(), Failure> {
@@ -72,11 +130,15 @@ pub(super) unsafe fn hipEventCreateWithFlags(
         )));
     }
     let runtime = Runtime::get();
-    let handle = runtime.events.insert(Arc::new(Event {
-        device: runtime.current()?,
-        timed: flags & abi::hipEventDisableTiming == 0,
-        record: Mutex::new(None),
-    }));
+    let device = runtime.current()?;
+    let handle = runtime.events.insert_with(|id| {
+        Arc::new(Event {
+            device,
+            id,
+            timed: flags & abi::hipEventDisableTiming == 0,
+            record: Mutex::new(None),
+        })
+    });
     event.set(ptr::without_provenance_mut(handle));
     Ok(())
 }
@@ -87,45 +149,74 @@ pub(super) unsafe fn hipEventDestroy(event: hipEvent_t) -> Result<(), Failure> {
         .ok_or_else(|| Failure::handle("event", event.addr()))
 }
 
+/// Refuses an event of another device than a stream's.
+pub(super) fn check_device(event: &Event, stream: &StreamRef) -> Result<(), Failure> {
+    if Arc::ptr_eq(&event.device, &stream.device) {
+        return Ok(());
+    }
+    Err(Failure::new(
+        hipError_t::hipErrorInvalidHandle,
+        format_args!(
+            "the event is of device {}, the stream of device {}",
+            event.device.ordinal, stream.device.ordinal
+        ),
+    ))
+}
+
+/// Puts an event in a stream that is not captured.
+pub(super) fn record_in(event: &Event, stream: &StreamRef) {
+    let (task, sequence) = stream.mark();
+    event.recorded_at(Arc::clone(&stream.device), stream.waits(), sequence, task);
+}
+
 pub(super) unsafe fn hipEventRecord(event: hipEvent_t, stream: hipStream_t) -> Result<(), Failure> {
+    // SAFETY: the same contract.
+    unsafe { hipEventRecordWithFlags(event, stream, 0) }
+}
+
+pub(super) unsafe fn hipEventRecordWithFlags(
+    event: hipEvent_t,
+    stream: hipStream_t,
+    flags: c_uint,
+) -> Result<(), Failure> {
+    if flags & !abi::hipEventRecordExternal != 0 {
+        return Err(Failure::value(format_args!(
+            "flags are {flags:#x}, but must be 0 or 1 (hipEventRecordExternal)"
+        )));
+    }
     let event = self::event(event)?;
     let stream = self::stream(stream)?;
-    if !Arc::ptr_eq(&event.device, &stream.device) {
-        return Err(Failure::new(
-            hipError_t::hipErrorInvalidHandle,
-            format_args!(
-                "the event is of device {}, the stream of device {}",
-                event.device.ordinal, stream.device.ordinal
-            ),
-        ));
+    check_device(&event, &stream)?;
+    let external = flags & abi::hipEventRecordExternal != 0;
+    if external && capture::add(&stream, &Operation::Record(Arc::clone(&event)))? {
+        return Ok(());
     }
-    let waits = match stream.waits() {
-        Waits::Stream(stream_id) => Waits::Until {
-            stream: stream_id,
-            moment: stream.device.faults.next_moment(),
-        },
-        all => all,
-    };
-    let record = Record {
-        device: stream.device,
-        waits,
-        at: Instant::now(),
-    };
-    *event.record.lock().unwrap_or_else(PoisonError::into_inner) = Some(record);
+    match capture::point(&stream)? {
+        Some(point) => event.set(Record::Captured(point)),
+        None => record_in(&event, &stream),
+    }
     Ok(())
 }
 
 pub(super) unsafe fn hipEventSynchronize(event: hipEvent_t) -> Result<(), Failure> {
-    match self::event(event)?.record() {
-        Some(record) => record.device.faults.report(record.waits),
-        None => Ok(()),
-    }
+    let Some(recorded) = self::event(event)?.happens()? else {
+        return Ok(());
+    };
+    recorded.task.wait()?;
+    recorded.device.faults.report(recorded.waits)
 }
 
 pub(super) unsafe fn hipEventQuery(event: hipEvent_t) -> Result<(), Failure> {
-    // Work is done when a launch returns, so that asking is waiting.
-    // SAFETY: the same contract.
-    unsafe { hipEventSynchronize(event) }
+    let Some(recorded) = self::event(event)?.happens()? else {
+        return Ok(());
+    };
+    if !recorded.task.is_over() {
+        return Err(Failure::new(
+            hipError_t::hipErrorNotReady,
+            "the stream has not come to the event",
+        ));
+    }
+    recorded.device.faults.report(recorded.waits)
 }
 
 pub(super) unsafe fn hipEventElapsedTime(
@@ -134,21 +225,30 @@ pub(super) unsafe fn hipEventElapsedTime(
     stop: hipEvent_t,
 ) -> Result<(), Failure> {
     let milliseconds = out!(milliseconds);
-    let at = |handle: hipEvent_t, name: &str| {
-        let event = event(handle)?;
-        let reason = match event.record() {
-            Some(record) if event.timed => return Ok(record.at),
-            Some(_) => "was made without a time",
-            None => "was never recorded",
-        };
-        Err(Failure::new(
-            hipError_t::hipErrorInvalidHandle,
-            format_args!("the {name} event {reason}"),
-        ))
-    };
     let (start, stop) = (at(start, "start")?, at(stop, "stop")?);
     let forward = stop.saturating_duration_since(start).as_secs_f64();
     let backward = start.saturating_duration_since(stop).as_secs_f64();
     milliseconds.set(((forward - backward) * 1e3) as f32);
     Ok(())
+}
+
+/// When an event was over.
+fn at(handle: hipEvent_t, name: &str) -> Result<Instant, Failure> {
+    let event = event(handle)?;
+    let reason = match event.happens()? {
+        Some(recorded) if event.timed => {
+            return recorded.task.over_at().ok_or_else(|| {
+                Failure::new(
+                    hipError_t::hipErrorNotReady,
+                    format_args!("the stream has not come to the {name} event"),
+                )
+            });
+        }
+        Some(_) => "was made without a time",
+        None => "was never recorded",
+    };
+    Err(Failure::new(
+        hipError_t::hipErrorInvalidHandle,
+        format_args!("the {name} event {reason}"),
+    ))
 }

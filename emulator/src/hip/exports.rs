@@ -7,8 +7,10 @@ use super::error::guarded;
 /// The functions behind the boundary, by HIP's names. One that is missing here does not compile below.
 mod bodies {
     pub(super) use super::super::{
-        device::*, error::*, event::*, launch::*, memory::*, module::*, properties::*, stream::*,
-        symbols::*,
+        allocation::*, callback::*, context::*, copy::*, device::*, error::*, event::*, fill::*,
+        function::*, graph::capture::*, graph::executable::*, graph::look::*, graph::nodes::*,
+        graph::*, launch::*, module::*, per_thread::*, pointer::*, pool::*, properties::*,
+        registry::*, stream::*, symbols::*,
     };
 }
 
@@ -53,3 +55,28 @@ macro_rules! table {
 }
 
 for_each_hip_function!(table);
+
+/// Functions that the emulator does not offer: each says so.
+pub mod unsupported {
+    use ferrowave_hip_abi::{for_each_unsupported_hip_function, hipError_t};
+
+    use crate::hip::error::{Failure, guarded};
+
+    macro_rules! refuse {
+        ($($name:ident)*) => {$(
+            #[doc = concat!("Returns `hipErrorNotSupported`: the emulator has no `", stringify!($name), "`.")]
+            ///
+            /// Its arguments, whatever they are, are not looked at.
+            pub extern "C" fn $name() -> hipError_t {
+                guarded(|| {
+                    Err::<(), _>(Failure::new(
+                        hipError_t::hipErrorNotSupported,
+                        concat!("the emulator has no ", stringify!($name)),
+                    ))
+                })
+            }
+        )*};
+    }
+
+    for_each_unsupported_hip_function!(refuse);
+}

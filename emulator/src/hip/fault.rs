@@ -11,26 +11,30 @@ pub(super) enum Waits {
     Device,
     /// One stream's.
     Stream(usize),
-    /// One stream's up to a moment.
+    /// One stream's up to an event.
     Until {
         /// The stream.
         stream: usize,
-        /// The first moment that it does not wait for.
-        moment: u64,
+        /// The event's number among the device's work.
+        sequence: u64,
     },
 }
 
 struct Fault {
     stream: usize,
-    moment: u64,
+    /// The number of the work that failed among the device's work.
+    sequence: u64,
     failure: Failure,
 }
 
+/// Faults that are kept at most; a program that never waits must not fill memory. More are counted.
+const MAX_FAULTS: usize = 64;
+
 #[derive(Default)]
 struct State {
-    /// Counts launches and events, so that an event knows what came before it.
-    moment: u64,
     faults: Vec<Fault>,
+    /// Those that were not kept.
+    others: usize,
 }
 
 /// The faults of one device that nobody was told of yet.
@@ -43,34 +47,51 @@ impl Faults {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A new moment, later than all before.
-    pub(super) fn next_moment(&self) -> u64 {
+    pub(super) fn add(&self, stream: usize, sequence: u64, failure: Failure) {
         let mut state = self.state();
-        state.moment += 1;
-        state.moment
-    }
-
-    pub(super) fn add(&self, stream: usize, failure: Failure) {
-        let moment = self.next_moment();
-        self.state().faults.push(Fault {
+        if state.faults.len() >= MAX_FAULTS {
+            state.others += 1;
+            return;
+        }
+        state.faults.push(Fault {
             stream,
-            moment,
+            sequence,
             failure,
         });
     }
 
+    /// Whether a stream has failed, as its callbacks are told.
+    pub(super) fn of_stream(&self, stream: usize) -> Option<Failure> {
+        let state = self.state();
+        let fault = state.faults.iter().find(|fault| fault.stream == stream);
+        fault.map(|fault| fault.failure.clone())
+    }
+
+    /// Forgets all.
+    pub(super) fn clear(&self) {
+        *self.state() = State::default();
+    }
+
     /// Reports what failed of the work that is waited for, once: the first failure stands for the others.
     pub(super) fn report(&self, waits: Waits) -> Result<(), Failure> {
-        let reported: Vec<Fault> = self
-            .state()
+        let mut state = self.state();
+        let mut reported: Vec<Fault> = state
             .faults
             .extract_if(.., |fault| match waits {
                 Waits::Device => true,
                 Waits::Stream(stream) => fault.stream == stream,
-                Waits::Until { stream, moment } => fault.stream == stream && fault.moment < moment,
+                Waits::Until { stream, sequence } => {
+                    fault.stream == stream && fault.sequence < sequence
+                }
             })
             .collect();
-        let others = reported.len().saturating_sub(1);
+        // Streams run side by side: the first is the one that was submitted first.
+        reported.sort_by_key(|fault| fault.sequence);
+        let mut others = reported.len().saturating_sub(1);
+        if !reported.is_empty() && matches!(waits, Waits::Device) {
+            others += std::mem::take(&mut state.others);
+        }
+        drop(state);
         let Some(mut first) = reported.into_iter().next() else {
             return Ok(());
         };
@@ -93,15 +114,14 @@ mod tests {
     #[test]
     fn a_fault_is_told_once_to_who_waits_for_it() {
         let faults = Faults::default();
-        faults.add(16, Failure::value("a"));
-        let event = faults.next_moment();
-        faults.add(16, Failure::value("b"));
-        faults.add(32, Failure::value("c"));
-        faults.add(32, Failure::value("d"));
+        faults.add(16, 1, Failure::value("a"));
+        faults.add(16, 3, Failure::value("b"));
+        faults.add(32, 5, Failure::value("d"));
+        faults.add(32, 4, Failure::value("c"));
         assert_eq!(texts(&faults, Waits::Stream(48)), None);
         let until = Waits::Until {
             stream: 16,
-            moment: event,
+            sequence: 2,
         };
         assert_eq!(texts(&faults, until).as_deref(), Some("a"));
         assert_eq!(texts(&faults, until), None);
@@ -110,6 +130,19 @@ mod tests {
             Some("c\n  and 1 later launch failed")
         );
         assert_eq!(texts(&faults, Waits::Device).as_deref(), Some("b"));
+        assert_eq!(texts(&faults, Waits::Device), None);
+    }
+
+    #[test]
+    fn faults_that_nobody_waits_for_are_counted() {
+        let faults = Faults::default();
+        for sequence in 0..1000 {
+            faults.add(16, sequence, Failure::value(sequence));
+        }
+        assert_eq!(
+            texts(&faults, Waits::Device).as_deref(),
+            Some("0\n  and 999 later launches failed")
+        );
         assert_eq!(texts(&faults, Waits::Device), None);
     }
 }

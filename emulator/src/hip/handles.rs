@@ -13,6 +13,11 @@ use std::{
 static NEXT: AtomicUsize = AtomicUsize::new(0x1000);
 const STEP: usize = 16;
 
+/// A handle that nothing has.
+pub(super) fn unused() -> usize {
+    NEXT.fetch_add(STEP, Ordering::Relaxed)
+}
+
 /// The objects of one kind.
 pub(super) struct Handles<T> {
     objects: RwLock<HashMap<usize, Arc<T>>>,
@@ -27,14 +32,32 @@ impl<T> Handles<T> {
 
     /// Takes an object in and returns its handle.
     pub(super) fn insert(&self, object: Arc<T>) -> usize {
-        let handle = NEXT.fetch_add(STEP, Ordering::Relaxed);
-        self.write().insert(handle, object);
+        self.insert_with(|_| object)
+    }
+
+    /// Takes in an object that is made from its handle.
+    pub(super) fn insert_with(&self, make: impl FnOnce(usize) -> Arc<T>) -> usize {
+        let handle = unused();
+        self.insert_at(handle, make(handle));
         handle
+    }
+
+    /// Takes an object in under a handle that was [`unused`].
+    pub(super) fn insert_at(&self, handle: usize, object: Arc<T>) {
+        self.write().insert(handle, object);
     }
 
     pub(super) fn get(&self, handle: usize) -> Option<Arc<T>> {
         let objects = self.objects.read().unwrap_or_else(PoisonError::into_inner);
         objects.get(&handle).cloned()
+    }
+
+    /// The handle of an object.
+    pub(super) fn handle_of(&self, object: &Arc<T>) -> Option<usize> {
+        let objects = self.objects.read().unwrap_or_else(PoisonError::into_inner);
+        let mut handles = objects.iter();
+        let (&handle, _) = handles.find(|(_, other)| Arc::ptr_eq(object, other))?;
+        Some(handle)
     }
 
     pub(super) fn remove(&self, handle: usize) -> Option<Arc<T>> {

@@ -1,7 +1,8 @@
-//! A code object in the caller's memory, of which nobody says how long it is.
+//! A code object or offload bundle in the caller's memory, of which nobody says how long it is.
 
 use std::{ffi::c_void, fs::File, io, os::unix::fs::FileExt, slice};
 
+use ferrowave_code_object::{Bundle, BundleError};
 use ferrowave_hip_abi::hipError_t;
 
 use super::error::Failure;
@@ -44,14 +45,20 @@ impl HostMemory {
     }
 }
 
+impl From<BundleError> for Failure {
+    fn from(error: BundleError) -> Self {
+        invalid(error)
+    }
+}
+
 fn invalid(detail: impl std::fmt::Display) -> Failure {
     Failure::new(hipError_t::hipErrorInvalidImage, detail)
 }
 
-/// Copies the code object at `image`.
+/// Copies the code object or bundle at `image`.
 ///
 /// # Safety
-/// A whole code object is at `image`; where `/proc/self/mem` can be read, any address will do.
+/// A whole code object or bundle is at `image`; where `/proc/self/mem` can be read, any address will do.
 pub(super) unsafe fn read(image: *const c_void) -> Result<Vec<u8>, Failure> {
     if image.is_null() {
         return Err(Failure::value("image is null"));
@@ -75,9 +82,8 @@ pub(super) unsafe fn read(image: *const c_void) -> Result<Vec<u8>, Failure> {
     };
     let magic = part(0, 4)?;
     if magic != *b"\x7fELF" {
-        return Err(invalid(format_args!(
-            "the image begins with the bytes {magic:02x?}, but a code object with 7f 45 4c 46 (ELF)"
-        )));
+        let length = Bundle::length(part)?;
+        return part(0, length);
     }
     let length = file_bytes(&part(0, HEADER_BYTES as u64)?, part)?;
     if length > MAX_BYTES {

@@ -5,6 +5,9 @@
 //! | [`exports`] | the C boundary: one `extern "C"` function a row of the table, and nothing that unwinds through it |
 //! | `error` | what a call that failed leaves behind on its thread |
 //! | `runtime` | the list of devices and each thread's current one |
+//! | `task`, `queue`, `operation` | work, its order, and what it does |
+//! | `graph` | graphs, and streams whose work goes to one |
+//! | `registry` | what programs compiled for HIP register as they start |
 //! | `handles` | streams, events, modules and kernels by handle; none is ever used twice |
 //! | `fault` | kernels that failed, until a call that waits for them says so |
 //! | the others | the functions, by what they are about |
@@ -12,26 +15,41 @@
 //! A program in the same process gets the table with [`FUNCTIONS`] and a device with [`add_device`]. A program that
 //! knows only HIP loads the library made from `emulator/hip`; its devices are what [`DEVICE_VARIABLE`] names.
 //!
-//! Launches run to their end before they return, so that streams are in order by themselves.
+//! A call adds work to a stream and returns; `task` runs it on threads of its own, in the order that `queue` keeps:
+//! streams, the default stream among them, events and graphs all come down to tasks that wait for others.
 
 #![expect(non_snake_case, reason = "HIP's own names")]
 
+mod allocation;
+mod callback;
+mod context;
+mod copy;
 mod device;
 mod error;
 mod event;
 pub mod exports;
 mod fault;
+mod fill;
+mod function;
+mod graph;
 mod handles;
 mod image;
 mod launch;
-mod memory;
 mod module;
+mod operation;
+mod per_thread;
+mod pointer;
+mod pool;
 mod properties;
+mod queue;
+mod registry;
 mod runtime;
 mod stream;
 mod symbols;
+mod task;
 #[cfg(test)]
 mod tests;
+mod transfer;
 
 pub use error::last_error_detail;
 pub use exports::FUNCTIONS;

@@ -2,15 +2,13 @@
 
 use std::{
     collections::HashMap,
-    ffi::{CStr, c_char, c_int, c_void},
+    ffi::{CStr, CString, c_char, c_uint, c_void},
     fs, io, ptr,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicU32},
 };
 
-use ferrowave_code_object::{GpuLimits, Occupancy, Target};
-use ferrowave_hip_abi::{
-    hipDeviceptr_t, hipError_t, hipFunction_attribute as Attribute, hipFunction_t, hipModule_t,
-};
+use ferrowave_code_object::{Bundle, Target};
+use ferrowave_hip_abi::{hipDeviceptr_t, hipError_t, hipFunction_t, hipJitOption, hipModule_t};
 
 use super::{
     error::{Failure, out},
@@ -34,7 +32,10 @@ pub(super) struct Module {
 /// A kernel that a program asked for.
 pub(super) struct Function {
     pub(super) device: Arc<Device>,
+    pub(super) name: CString,
     pub(super) kernel: Kernel,
+    /// LDS that launches may add, in bytes, as the program has set it; all that there is if it has not.
+    pub(super) dynamic_lds_bytes: AtomicU32,
 }
 
 impl From<LoadError> for Failure {
@@ -64,7 +65,7 @@ pub(super) fn function(handle: hipFunction_t) -> Result<Arc<Function>, Failure> 
 ///
 /// # Safety
 /// `name` is null or a C string.
-unsafe fn text<'a>(name: *const c_char, what: &str) -> Result<&'a CStr, Failure> {
+pub(super) unsafe fn text<'a>(name: *const c_char, what: &str) -> Result<&'a CStr, Failure> {
     if name.is_null() {
         return Err(Failure::value(format_args!("{what} is null")));
     }
@@ -72,29 +73,109 @@ unsafe fn text<'a>(name: *const c_char, what: &str) -> Result<&'a CStr, Failure>
     Ok(unsafe { CStr::from_ptr(name) })
 }
 
+impl Module {
+    /// Loads a code object, or the entry of a bundle that suits the device best.
+    pub(super) fn load(device: Arc<Device>, bytes: &[u8]) -> Result<Arc<Self>, Failure> {
+        if !Bundle::is_bundle(bytes) {
+            return Self::load_object(device, bytes);
+        }
+        let bundle = Bundle::parse(bytes)?;
+        let Some(entry) = bundle.pick(device.row.gpu, XNACK, SRAMECC) else {
+            let names: Vec<_> = bundle.entries().map(|entry| entry.name).collect();
+            return Err(Failure::new(
+                hipError_t::hipErrorNoBinaryForGpu,
+                format_args!(
+                    "the bundle has nothing for {}, only: {}",
+                    device.target(),
+                    names.join(", ")
+                ),
+            ));
+        };
+        Self::load_object(device, entry.bytes)
+    }
+
+    fn load_object(device: Arc<Device>, bytes: &[u8]) -> Result<Arc<Self>, Failure> {
+        let program = Program::load(bytes, device.row.gpu, &device.memory, SimdLevel::detect())?;
+        let Target { xnack, sramecc, .. } = program.object().target();
+        if !xnack.allows(XNACK) || !sramecc.allows(SRAMECC) {
+            return Err(Failure::new(
+                hipError_t::hipErrorNoBinaryForGpu,
+                format_args!(
+                    "the code object is for {}, but the device is {}",
+                    program.object().target(),
+                    device.target()
+                ),
+            ));
+        }
+        Ok(Arc::new(Module {
+            device,
+            program,
+            functions: Mutex::default(),
+        }))
+    }
+
+    fn functions(&self) -> MutexGuard<'_, HashMap<String, usize>> {
+        self.functions
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The handle of a kernel, which is the same each time. `live` is asked whether the module is still loaded, once
+    /// nobody else can be unloading it.
+    fn function(
+        &self,
+        name: &str,
+        live: impl FnOnce() -> Result<(), Failure>,
+    ) -> Result<usize, Failure> {
+        let mut functions = self.functions();
+        live()?;
+        if let Some(&handle) = functions.get(name) {
+            return Ok(handle);
+        }
+        let Some(kernel) = self.program.kernel(name) else {
+            let names: Vec<_> = self.program.kernel_names().collect();
+            return Err(Failure::new(
+                hipError_t::hipErrorNotFound,
+                format_args!(
+                    "no kernel `{name}` in the module, which has: {}",
+                    names.join(", ")
+                ),
+            ));
+        };
+        let handle = Runtime::get().functions.insert(Arc::new(Function {
+            device: Arc::clone(&self.device),
+            // A name with a NUL was not asked for as a C string.
+            name: CString::new(name).unwrap_or_default(),
+            kernel,
+            dynamic_lds_bytes: AtomicU32::new(u32::MAX),
+        }));
+        functions.insert(name.to_owned(), handle);
+        Ok(handle)
+    }
+
+    /// The handle of a kernel of a module that is never unloaded by its handle.
+    pub(super) fn registered_function(&self, name: &str) -> Result<usize, Failure> {
+        self.function(name, || Ok(()))
+    }
+
+    /// Takes its kernels' handles away.
+    pub(super) fn forget_functions(&self) {
+        for &handle in self.functions().values() {
+            Runtime::get().functions.remove(handle);
+        }
+    }
+
+    /// Address and length of a variable.
+    pub(super) fn variable(&self, name: &str) -> Option<(u64, u64)> {
+        self.program.global(name)
+    }
+}
+
+/// Loads a module on the current device.
 fn load(bytes: &[u8]) -> Result<hipModule_t, Failure> {
     let runtime = Runtime::get();
-    let device = runtime.current()?;
-    let program = Program::load(bytes, device.row.gpu, &device.memory, SimdLevel::detect())?;
-    let Target { xnack, sramecc, .. } = program.object().target();
-    if !xnack.allows(XNACK) || !sramecc.allows(SRAMECC) {
-        return Err(Failure::new(
-            hipError_t::hipErrorNoBinaryForGpu,
-            format_args!(
-                "the code object is for {}, but the device is {}",
-                program.object().target(),
-                device.target()
-            ),
-        ));
-    }
-    let module = Module {
-        device,
-        program,
-        functions: Mutex::default(),
-    };
-    Ok(ptr::without_provenance_mut(
-        runtime.modules.insert(Arc::new(module)),
-    ))
+    let module = Module::load(runtime.current()?, bytes)?;
+    Ok(ptr::without_provenance_mut(runtime.modules.insert(module)))
 }
 
 pub(super) unsafe fn hipModuleLoad(
@@ -127,17 +208,25 @@ pub(super) unsafe fn hipModuleLoadData(
     Ok(())
 }
 
+pub(super) unsafe fn hipModuleLoadDataEx(
+    module: *mut hipModule_t,
+    image: *const c_void,
+    _count: c_uint,
+    _options: *mut hipJitOption,
+    _values: *mut *mut c_void,
+) -> Result<(), Failure> {
+    // SAFETY: the same contract.
+    unsafe { hipModuleLoadData(module, image) }
+}
+
+pub(super) use hipModuleLoadData as hipModuleLoadFatBinary;
+
 pub(super) unsafe fn hipModuleUnload(module: hipModule_t) -> Result<(), Failure> {
     let runtime = Runtime::get();
     let gone = runtime.modules.remove(module.addr());
     let module = gone.ok_or_else(|| Failure::handle("module", module.addr()))?;
-    let functions = module
-        .functions
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner);
-    for &handle in functions.values() {
-        runtime.functions.remove(handle);
-    }
+    // Launches under way keep what they run.
+    module.forget_functions();
     Ok(())
 }
 
@@ -149,36 +238,19 @@ pub(super) unsafe fn hipModuleGetFunction(
     let function = out!(function);
     // SAFETY: HIP's contract.
     let name = unsafe { text(name, "name") }?.to_string_lossy();
-    let runtime = Runtime::get();
     let loaded = self::module(module)?;
-    let mut functions = loaded
-        .functions
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner);
     // Unloading takes the module away first and its kernels next; whoever came between would leave one behind.
-    self::module(module)?;
-    let handle = match functions.get(&*name) {
-        Some(&handle) => handle,
-        None => {
-            let Some(kernel) = loaded.program.kernel(&name) else {
-                let names: Vec<_> = loaded.program.kernel_names().collect();
-                return Err(Failure::new(
-                    hipError_t::hipErrorNotFound,
-                    format_args!(
-                        "no kernel `{name}` in the module, which has: {}",
-                        names.join(", ")
-                    ),
-                ));
-            };
-            let device = Arc::clone(&loaded.device);
-            let handle = runtime
-                .functions
-                .insert(Arc::new(Function { device, kernel }));
-            functions.insert(name.into_owned(), handle);
-            handle
-        }
-    };
+    let handle = loaded.function(&name, || self::module(module).map(drop))?;
     function.set(ptr::without_provenance_mut(handle));
+    Ok(())
+}
+
+pub(super) unsafe fn hipModuleGetFunctionCount(
+    count: *mut c_uint,
+    module: hipModule_t,
+) -> Result<(), Failure> {
+    let count = out!(count);
+    count.set(self::module(module)?.program.kernel_names().count() as c_uint);
     Ok(())
 }
 
@@ -191,7 +263,7 @@ pub(super) unsafe fn hipModuleGetGlobal(
     // SAFETY: HIP's contract.
     let name = unsafe { text(name, "name") }?.to_string_lossy();
     let module = self::module(module)?;
-    let Some((start, length)) = module.program.global(&name) else {
+    let Some((start, length)) = module.variable(&name) else {
         return Err(Failure::new(
             hipError_t::hipErrorNotFound,
             format_args!("no variable `{name}` in the module"),
@@ -203,67 +275,5 @@ pub(super) unsafe fn hipModuleGetGlobal(
     if !bytes.is_null() {
         out!(bytes).set(length as usize);
     }
-    Ok(())
-}
-
-pub(super) unsafe fn hipFuncGetAttribute(
-    value: *mut c_int,
-    attribute: Attribute,
-    function: hipFunction_t,
-) -> Result<(), Failure> {
-    let value = out!(value);
-    let function = self::function(function)?;
-    let description = function.kernel.description();
-    let metadata = &description.metadata;
-    let static_lds_bytes = metadata.group_segment_fixed_size;
-    let answer = match attribute {
-        Attribute::HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK => metadata.max_flat_workgroup_size,
-        Attribute::HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES => static_lds_bytes,
-        Attribute::HIP_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES => metadata.private_segment_fixed_size,
-        Attribute::HIP_FUNC_ATTRIBUTE_NUM_REGS => description.descriptor.vgprs(),
-        Attribute::HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES => {
-            GpuLimits::of(function.device.row.gpu)
-                .lds_bytes
-                .saturating_sub(static_lds_bytes)
-        }
-        // HIP's caches and constants are not the caller's to arrange on these GPUs, and there is no PTX.
-        Attribute::HIP_FUNC_ATTRIBUTE_CONST_SIZE_BYTES
-        | Attribute::HIP_FUNC_ATTRIBUTE_PTX_VERSION
-        | Attribute::HIP_FUNC_ATTRIBUTE_BINARY_VERSION
-        | Attribute::HIP_FUNC_ATTRIBUTE_CACHE_MODE_CA
-        | Attribute::HIP_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT => 0,
-        Attribute(other) => {
-            return Err(Failure::value(format_args!(
-                "{other} is no attribute of a kernel; there are 0 to 9"
-            )));
-        }
-    };
-    value.set(c_int::try_from(answer).unwrap_or(c_int::MAX));
-    Ok(())
-}
-
-pub(super) unsafe fn hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(
-    workgroups: *mut c_int,
-    function: hipFunction_t,
-    block_size: c_int,
-    dynamic_lds_bytes: usize,
-) -> Result<(), Failure> {
-    let workgroups = out!(workgroups);
-    let function = self::function(function)?;
-    let size = u32::try_from(block_size)
-        .ok()
-        .filter(|&size| size > 0)
-        .ok_or_else(|| {
-            Failure::value(format_args!(
-                "a block of {block_size} threads; it must have at least 1"
-            ))
-        })?;
-    let lds_bytes = u32::try_from(dynamic_lds_bytes).unwrap_or(u32::MAX);
-    let kernel = &function.kernel;
-    let occupancy = Occupancy::of(
-        kernel.gpu(),
-        kernel.description().resources(size, lds_bytes),
-    );
-    workgroups.set(c_int::try_from(occupancy.workgroups_per_compute_unit).unwrap_or(c_int::MAX));
     Ok(())
 }

@@ -50,7 +50,7 @@ fn c_array<const N: usize>(text: &str) -> [c_char; N] {
 }
 
 /// `gfx942` is 9.4, `gfx90a` is 9.0: the name's digits without the last, which is the stepping.
-const fn version(gpu: Gpu) -> (c_int, c_int) {
+pub(super) const fn version(gpu: Gpu) -> (c_int, c_int) {
     match gpu {
         Gpu::Gfx908 | Gpu::Gfx90a => (9, 0),
         Gpu::Gfx942 => (9, 4),
@@ -70,6 +70,14 @@ impl Device {
         )
     }
 
+    /// Its identifier: 16 bytes of text without a NUL, as ROCm has it.
+    pub(super) fn uuid(&self) -> hipUUID {
+        let text: [c_char; 17] = c_array(&format!("ferrowave{:07}", self.ordinal));
+        let mut bytes = [0; 16];
+        bytes.copy_from_slice(&text[..16]);
+        hipUUID { bytes }
+    }
+
     fn properties(&self) -> hipDeviceProp_tR0600 {
         let (row, limits) = (self.row, GpuLimits::of(self.row.gpu));
         let int = |value: u32| c_int::try_from(value).unwrap_or(c_int::MAX);
@@ -79,9 +87,7 @@ impl Device {
         let memory_bytes = self.memory.capacity_bytes() as usize;
         hipDeviceProp_tR0600 {
             name: c_array(&self.name()),
-            uuid: hipUUID {
-                bytes: c_array(&format!("ferrowave-{:05}", self.ordinal)),
-            },
+            uuid: self.uuid(),
             totalGlobalMem: memory_bytes,
             sharedMemPerBlock: lds_bytes,
             regsPerBlock: registers,

@@ -4,17 +4,26 @@ use std::{
     cell::Cell,
     env,
     ffi::c_int,
-    sync::{Arc, LazyLock, PoisonError, RwLock, RwLockWriteGuard},
+    sync::{
+        Arc, LazyLock, OnceLock, PoisonError, RwLock, RwLockWriteGuard,
+        atomic::{AtomicU32, AtomicUsize},
+    },
 };
 
 use ferrowave_hip_abi::hipError_t;
 
 use super::{
+    allocation::Allocations,
+    context::Context,
     error::{Failure, no_such_device},
     event::Event,
     fault::Faults,
+    graph::{Graph, NodeOf, executable::Executable},
     handles::Handles,
     module::{Function, Module},
+    pool::Pool,
+    queue::Queues,
+    registry,
     stream::Stream,
 };
 use crate::{
@@ -61,7 +70,23 @@ pub(super) struct Device {
     pub(super) config: DeviceConfig,
     pub(super) row: &'static GpuRow,
     pub(super) memory: Arc<DeviceMemory>,
+    pub(super) allocations: Allocations,
+    pub(super) queues: Queues,
     pub(super) faults: Faults,
+    /// Captures under way of streams that wait for the default stream.
+    pub(super) captures: AtomicUsize,
+    /// The handle of its own pool, once somebody asks.
+    pub(super) default_pool: OnceLock<usize>,
+    /// The handle of the pool that allocations in streams are from; 0 for its own.
+    pub(super) pool: AtomicUsize,
+    /// The handle of its primary context, once somebody asks.
+    pub(super) primary_context: OnceLock<usize>,
+    pub(super) primary_uses: AtomicU32,
+    /// How threads wait for it, which is kept for who asks.
+    pub(super) flags: AtomicU32,
+    /// Whether what fails in it is said on standard error, too: HIP's codes tell a program little, and one that did not
+    /// add its devices itself knows nothing of details.
+    pub(super) is_loud: bool,
 }
 
 /// All that the HIP functions share.
@@ -71,6 +96,11 @@ pub(super) struct Runtime {
     pub(super) events: Handles<Event>,
     pub(super) modules: Handles<Module>,
     pub(super) functions: Handles<Function>,
+    pub(super) contexts: Handles<Context>,
+    pub(super) pools: Handles<Pool>,
+    pub(super) graphs: Handles<Graph>,
+    pub(super) nodes: Handles<NodeOf>,
+    pub(super) executables: Handles<Executable>,
 }
 
 #[derive(Default)]
@@ -89,6 +119,11 @@ static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Runtime {
     events: Handles::new(),
     modules: Handles::new(),
     functions: Handles::new(),
+    contexts: Handles::new(),
+    pools: Handles::new(),
+    graphs: Handles::new(),
+    nodes: Handles::new(),
+    executables: Handles::new(),
 });
 
 thread_local! {
@@ -100,7 +135,7 @@ pub fn add_device(config: DeviceConfig) -> c_int {
     let mut devices = RUNTIME.devices_mut();
     devices.known = true;
     devices.misnamed = None;
-    devices.add(config)
+    devices.add(config, false)
 }
 
 /// Removes a device with all its streams, events, modules and memory; false if there is none.
@@ -115,10 +150,16 @@ pub fn remove_device(ordinal: c_int) -> bool {
     let Some(device) = removed else {
         return false;
     };
+    // From a host function that a stream called, its work cannot be waited for; it keeps what it needs.
+    let _ = device.queues.wait_for_all();
+    device.free_all();
+    registry::forget(&device);
     let others = |other: &Arc<Device>| !Arc::ptr_eq(other, &device);
     RUNTIME
         .functions
         .retain(|function| others(&function.device));
+    RUNTIME.pools.retain(|pool| others(&pool.device));
+    RUNTIME.contexts.retain(|context| others(&context.device));
     RUNTIME.modules.retain(|module| others(&module.device));
     RUNTIME.events.retain(|event| others(&event.device));
     RUNTIME.streams.retain(|stream| others(&stream.device));
@@ -126,7 +167,7 @@ pub fn remove_device(ordinal: c_int) -> bool {
 }
 
 impl Devices {
-    fn add(&mut self, config: DeviceConfig) -> c_int {
+    fn add(&mut self, config: DeviceConfig, is_loud: bool) -> c_int {
         let free = self.list.iter().position(Option::is_none);
         let index = free.unwrap_or(self.list.len());
         // Memory ends long before ordinals do.
@@ -138,7 +179,16 @@ impl Devices {
             config,
             row,
             memory: Arc::new(memory),
+            allocations: Allocations::default(),
+            queues: Queues::default(),
             faults: Faults::default(),
+            captures: AtomicUsize::new(0),
+            default_pool: OnceLock::new(),
+            pool: AtomicUsize::new(0),
+            primary_context: OnceLock::new(),
+            primary_uses: AtomicU32::new(0),
+            flags: AtomicU32::new(0),
+            is_loud,
         }));
         match self.list.get_mut(index) {
             Some(place) => *place = device,
@@ -152,7 +202,7 @@ impl Devices {
         let text = env::var_os(DEVICE_VARIABLE).unwrap_or_default();
         match text.to_str().and_then(configs) {
             Some(configs) => configs.into_iter().for_each(|config| {
-                self.add(config);
+                self.add(config, true);
             }),
             None => {
                 let known = Gpu::ALL.map(|gpu| format!("emulator:{gpu}")).join(", ");
@@ -210,6 +260,16 @@ impl Runtime {
     /// The calling thread's current device.
     pub(super) fn current(&self) -> Result<Arc<Device>, Failure> {
         self.device(CURRENT.get())
+    }
+
+    /// Waits for a device, then frees what the program has made on it and forgets its errors.
+    pub(super) fn reset(&self, device: &Arc<Device>) -> Result<(), Failure> {
+        device.queues.wait_for_all()?;
+        self.streams
+            .retain(|stream| !Arc::ptr_eq(&stream.device, device));
+        device.free_all();
+        device.faults.clear();
+        Ok(())
     }
 
     pub(super) fn set_current(&self, ordinal: c_int) -> Result<(), Failure> {

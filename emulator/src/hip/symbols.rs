@@ -2,7 +2,10 @@
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 
-use ferrowave_hip_abi::{for_each_hip_function, hipDriverProcAddressQueryResult as Query};
+use ferrowave_hip_abi::{
+    for_each_hip_function, for_each_unsupported_hip_function,
+    hipDriverProcAddressQueryResult as Query,
+};
 
 use super::{
     error::{Failure, out},
@@ -20,13 +23,36 @@ macro_rules! by_name {
         fn address(name: &str) -> Option<*mut c_void> {
             match name {
                 $(stringify!($name) => Some(exports::$name as *mut c_void),)*
-                _ => None,
+                _ => unsupported(name),
             }
         }
     };
 }
 
 for_each_hip_function!(by_name);
+
+macro_rules! unsupported_by_name {
+    ($($name:ident)*) => {
+        fn unsupported(name: &str) -> Option<*mut c_void> {
+            match name {
+                $(stringify!($name) => Some(exports::unsupported::$name as *mut c_void),)*
+                _ => None,
+            }
+        }
+    };
+}
+
+for_each_unsupported_hip_function!(unsupported_by_name);
+
+pub(super) unsafe fn hipGetDriverEntryPoint(
+    symbol: *const c_char,
+    function: *mut *mut c_void,
+    flags: u64,
+    status: *mut Query,
+) -> Result<(), Failure> {
+    // SAFETY: the same contract.
+    unsafe { hipGetProcAddress(symbol, function, c_int::MAX, flags, status) }
+}
 
 pub(super) unsafe fn hipGetProcAddress(
     symbol: *const c_char,

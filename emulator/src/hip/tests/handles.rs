@@ -191,9 +191,9 @@ fn unknown_flags_are_refused() {
         assert!(stream.is_null() && event.is_null());
         succeeds(hipEventCreateWithFlags(&mut event, hipEventBlockingSync));
         fails(
-            hipStreamWaitEvent(stream, event, 1),
+            hipStreamWaitEvent(stream, event, 2),
             invalid,
-            "flags are 0x1",
+            "flags are 0x2",
         );
         succeeds(hipStreamWaitEvent(stream, event, 0));
     }

@@ -117,12 +117,24 @@ fn other_gpus_and_other_files_are_refused() {
         );
 
         let image = hipError_t::hipErrorInvalidImage;
-        let text = *b"__CLANG_OFFLOAD_BUNDLE__";
-        fails(
-            hipModuleLoadData(&mut module, text.as_ptr().cast()),
-            image,
-            "begins with the bytes",
-        );
+        for (bytes, text) in [
+            (
+                &b"MZ with more behind it than a magic number"[..],
+                "neither a code object nor",
+            ),
+            (
+                &b"__CLANG_OFFLOAD_BUNDLE__\xff\xff\xff\xff\0\0\0\0"[..],
+                "number of entries",
+            ),
+            (&b"CCOB\x07\0\x01\0\0\0\0\0\0\0\0\0"[..], "version 7"),
+            (
+                &b"CCOB\x03\0\x01\0\xff\xff\xff\xff\xff\xff\xff\xff"[..],
+                "length",
+            ),
+        ] {
+            let loaded = hipModuleLoadData(&mut module, bytes.as_ptr().cast());
+            fails(loaded, image, text);
+        }
         fails(
             hipModuleLoadData(&mut module, ptr::null()),
             hipError_t::hipErrorInvalidValue,

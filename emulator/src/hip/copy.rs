@@ -1,0 +1,504 @@
+//! Copies.
+
+use std::ffi::{c_int, c_void};
+
+use ferrowave_hip_abi::{
+    HIP_MEMCPY3D, hip_Memcpy2D, hipArray_t, hipDeviceptr_t, hipError_t, hipMemcpy3DParms,
+    hipMemcpyKind, hipMemoryType, hipStream_t,
+};
+
+use super::{
+    error::{Failure, read},
+    operation::Operation,
+    registry,
+    runtime::Runtime,
+    stream::{StreamRef, default_stream, stream},
+    transfer::{Extent, Side, Transfer},
+};
+
+/// Where the caller's pointer points, for a thread that runs tasks.
+fn address(pointer: *const c_void) -> u64 {
+    pointer.expose_provenance() as u64
+}
+
+/// Copies after all that a stream has; after a failure nothing is copied.
+fn now(stream: &StreamRef, transfer: &Transfer) -> Result<(), Failure> {
+    stream.synchronize()?;
+    transfer.run()
+}
+
+/// Copies in a stream.
+///
+/// # Safety
+/// Where an address is in no device's memory, it is the caller's own until the copy is done.
+unsafe fn later(stream: &StreamRef, mut transfer: Transfer) -> Result<(), Failure> {
+    // Memory of the program's own that no device knows may change as soon as the call returns: HIP reads it before,
+    // and waits for what it writes to it. SAFETY: the caller's promise.
+    if unsafe { transfer.stage_in(stream) } {
+        return stream.submit_and_wait(Operation::Transfer(transfer));
+    }
+    stream.submit(Operation::Transfer(transfer))
+}
+
+/// A copy of bytes.
+pub(super) fn bytes(
+    to: *mut c_void,
+    from: *const c_void,
+    bytes: usize,
+    kind: hipMemcpyKind,
+) -> Result<Transfer, Failure> {
+    let (to, from) = (Side::linear(address(to)), Side::linear(address(from)));
+    Transfer::new(to, from, Extent::bytes(bytes), kind)
+}
+
+pub(super) unsafe fn hipMemcpy(
+    to: *mut c_void,
+    from: *const c_void,
+    bytes: usize,
+    kind: hipMemcpyKind,
+) -> Result<(), Failure> {
+    now(&default_stream()?, &self::bytes(to, from, bytes, kind)?)
+}
+
+pub(super) unsafe fn hipMemcpyAsync(
+    to: *mut c_void,
+    from: *const c_void,
+    bytes: usize,
+    kind: hipMemcpyKind,
+    stream: hipStream_t,
+) -> Result<(), Failure> {
+    let stream = self::stream(stream)?;
+    // SAFETY: HIP's contract.
+    unsafe { later(&stream, self::bytes(to, from, bytes, kind)?) }
+}
+
+pub(super) unsafe fn hipMemcpyWithStream(
+    to: *mut c_void,
+    from: *const c_void,
+    bytes: usize,
+    kind: hipMemcpyKind,
+    stream: hipStream_t,
+) -> Result<(), Failure> {
+    let stream = self::stream(stream)?;
+    now(&stream, &self::bytes(to, from, bytes, kind)?)
+}
+
+/// Copies whose kind is in the function's name, each with its form in a stream.
+macro_rules! copies {
+    ($($name:ident, $in_stream:ident: $kind:ident, $to:ty, $from:ty;)*) => {$(
+        pub(super) unsafe fn $name(to: $to, from: $from, bytes: usize) -> Result<(), Failure> {
+            // SAFETY: the same contract.
+            unsafe { hipMemcpy(to, from, bytes, hipMemcpyKind::$kind) }
+        }
+
+        pub(super) unsafe fn $in_stream(
+            to: $to,
+            from: $from,
+            bytes: usize,
+            stream: hipStream_t,
+        ) -> Result<(), Failure> {
+            // SAFETY: the same contract.
+            unsafe { hipMemcpyAsync(to, from, bytes, hipMemcpyKind::$kind, stream) }
+        }
+    )*};
+}
+
+copies! {
+    hipMemcpyHtoD, hipMemcpyHtoDAsync: hipMemcpyHostToDevice, hipDeviceptr_t, *const c_void;
+    hipMemcpyDtoH, hipMemcpyDtoHAsync: hipMemcpyDeviceToHost, *mut c_void, hipDeviceptr_t;
+    hipMemcpyDtoD, hipMemcpyDtoDAsync: hipMemcpyDeviceToDevice, hipDeviceptr_t, hipDeviceptr_t;
+}
+
+/// A copy of rows.
+fn rows(
+    to: *mut c_void,
+    to_pitch: usize,
+    from: *const c_void,
+    from_pitch: usize,
+    (width, height): (usize, usize),
+    kind: hipMemcpyKind,
+) -> Result<Transfer, Failure> {
+    let side = |address, pitch| Side {
+        address,
+        pitch,
+        layer: 0,
+    };
+    let extent = Extent {
+        width,
+        height,
+        depth: 1,
+    };
+    let (to, from) = (side(address(to), to_pitch), side(address(from), from_pitch));
+    Transfer::new(to, from, extent, kind)
+}
+
+pub(super) unsafe fn hipMemcpy2D(
+    to: *mut c_void,
+    to_pitch: usize,
+    from: *const c_void,
+    from_pitch: usize,
+    width: usize,
+    height: usize,
+    kind: hipMemcpyKind,
+) -> Result<(), Failure> {
+    let transfer = rows(to, to_pitch, from, from_pitch, (width, height), kind)?;
+    now(&default_stream()?, &transfer)
+}
+
+#[expect(clippy::too_many_arguments, reason = "HIP's signature")]
+pub(super) unsafe fn hipMemcpy2DAsync(
+    to: *mut c_void,
+    to_pitch: usize,
+    from: *const c_void,
+    from_pitch: usize,
+    width: usize,
+    height: usize,
+    kind: hipMemcpyKind,
+    stream: hipStream_t,
+) -> Result<(), Failure> {
+    let stream = self::stream(stream)?;
+    let transfer = rows(to, to_pitch, from, from_pitch, (width, height), kind)?;
+    // SAFETY: HIP's contract.
+    unsafe { later(&stream, transfer) }
+}
+
+/// One side of a copy as a struct names it.
+struct Named {
+    memory: hipMemoryType,
+    host: *const c_void,
+    device: *const c_void,
+    pitch: usize,
+    /// Rows of a layer.
+    height: usize,
+    /// Where in it the copy starts: bytes, rows, layers.
+    at: [usize; 3],
+}
+
+fn no_arrays() -> Failure {
+    Failure::new(
+        hipError_t::hipErrorNotSupported,
+        "the copy is to or from an array, of which the emulator has none",
+    )
+}
+
+impl Named {
+    /// The side, and whether it must be in device memory.
+    fn side(&self, width: usize, what: &str) -> Result<(Side, bool), Failure> {
+        let (pointer, device) = match self.memory {
+            hipMemoryType::hipMemoryTypeHost | hipMemoryType::hipMemoryTypeUnregistered => {
+                (self.host, false)
+            }
+            hipMemoryType::hipMemoryTypeDevice => (self.device, true),
+            hipMemoryType::hipMemoryTypeUnified | hipMemoryType::hipMemoryTypeManaged => {
+                (self.device, false)
+            }
+            hipMemoryType::hipMemoryTypeArray => return Err(no_arrays()),
+            hipMemoryType(other) => {
+                return Err(Failure::value(format_args!(
+                    "the {what}'s memory type is {other}; there are 0 to 3, 10 and 11"
+                )));
+            }
+        };
+        if pointer.is_null() {
+            return Err(Failure::value(format_args!("the {what} is null")));
+        }
+        let [x, y, z] = self.at;
+        // HIP: 0 stands for rows without room between them.
+        let pitch = if self.pitch == 0 {
+            width.saturating_add(x)
+        } else {
+            self.pitch
+        };
+        let layer = pitch.checked_mul(self.height);
+        let start = layer.and_then(|layer| {
+            let offset = z
+                .checked_mul(layer)?
+                .checked_add(y.checked_mul(pitch)?)?
+                .checked_add(x)?;
+            pointer.expose_provenance().checked_add(offset)
+        });
+        let (Some(layer), Some(start)) = (layer, start) else {
+            return Err(Failure::value(format_args!(
+                "the copy starts outside of all memory: {x} bytes, {y} rows and {z} layers into the {what}"
+            )));
+        };
+        let side = Side {
+            address: start as u64,
+            pitch,
+            layer,
+        };
+        Ok((side, device))
+    }
+}
+
+/// The copy between two sides as structs name them.
+fn between(to: &Named, from: &Named, extent: Extent) -> Result<Transfer, Failure> {
+    let (to, to_device) = to.side(extent.width, "copy's target")?;
+    let (from, from_device) = from.side(extent.width, "copy's source")?;
+    let kind = match (from_device, to_device) {
+        (false, false) => hipMemcpyKind::hipMemcpyDefault,
+        (false, true) => hipMemcpyKind::hipMemcpyHostToDevice,
+        (true, false) => hipMemcpyKind::hipMemcpyDeviceToHost,
+        (true, true) => hipMemcpyKind::hipMemcpyDeviceToDevice,
+    };
+    Transfer::new(to, from, extent, kind)
+}
+
+/// The copy that a struct describes.
+///
+/// # Safety
+/// The pointer is null or to such a struct.
+unsafe fn from_2d(parameters: *const hip_Memcpy2D) -> Result<Transfer, Failure> {
+    let p = read!(parameters);
+    let to = Named {
+        memory: p.dstMemoryType,
+        host: p.dstHost,
+        device: p.dstDevice,
+        pitch: p.dstPitch,
+        height: 0,
+        at: [p.dstXInBytes, p.dstY, 0],
+    };
+    let from = Named {
+        memory: p.srcMemoryType,
+        host: p.srcHost,
+        device: p.srcDevice,
+        pitch: p.srcPitch,
+        height: 0,
+        at: [p.srcXInBytes, p.srcY, 0],
+    };
+    let extent = Extent {
+        width: p.WidthInBytes,
+        height: p.Height,
+        depth: 1,
+    };
+    between(&to, &from, extent)
+}
+
+/// The copy that a struct describes.
+///
+/// # Safety
+/// The pointer is null or to such a struct.
+pub(super) unsafe fn from_driver_3d(parameters: *const HIP_MEMCPY3D) -> Result<Transfer, Failure> {
+    let p = read!(parameters);
+    let to = Named {
+        memory: p.dstMemoryType,
+        host: p.dstHost,
+        device: p.dstDevice,
+        pitch: p.dstPitch,
+        height: if p.dstHeight == 0 {
+            p.Height
+        } else {
+            p.dstHeight
+        },
+        at: [p.dstXInBytes, p.dstY, p.dstZ],
+    };
+    let from = Named {
+        memory: p.srcMemoryType,
+        host: p.srcHost,
+        device: p.srcDevice,
+        pitch: p.srcPitch,
+        height: if p.srcHeight == 0 {
+            p.Height
+        } else {
+            p.srcHeight
+        },
+        at: [p.srcXInBytes, p.srcY, p.srcZ],
+    };
+    let extent = Extent {
+        width: p.WidthInBytes,
+        height: p.Height,
+        depth: p.Depth,
+    };
+    between(&to, &from, extent)
+}
+
+/// The copy that a struct describes.
+///
+/// # Safety
+/// The pointer is null or to such a struct.
+pub(super) unsafe fn from_3d(parameters: *const hipMemcpy3DParms) -> Result<Transfer, Failure> {
+    let p = read!(parameters);
+    let no_array = |array: hipArray_t| array.is_null().then_some(()).ok_or_else(no_arrays);
+    no_array(p.srcArray)?;
+    no_array(p.dstArray)?;
+    let side = |pointer: ferrowave_hip_abi::hipPitchedPtr, at: ferrowave_hip_abi::hipPos, what| {
+        let named = Named {
+            memory: hipMemoryType::hipMemoryTypeUnified,
+            host: std::ptr::null(),
+            device: pointer.ptr,
+            pitch: pointer.pitch,
+            height: if pointer.ysize == 0 {
+                p.extent.height
+            } else {
+                pointer.ysize
+            },
+            at: [at.x, at.y, at.z],
+        };
+        named.side(p.extent.width, what).map(|(side, _)| side)
+    };
+    let extent = Extent {
+        width: p.extent.width,
+        height: p.extent.height,
+        depth: p.extent.depth,
+    };
+    let to = side(p.dstPtr, p.dstPos, "copy's target")?;
+    let from = side(p.srcPtr, p.srcPos, "copy's source")?;
+    Transfer::new(to, from, extent, p.kind)
+}
+
+/// Copies that a struct describes, each with its form in a stream.
+macro_rules! described {
+    ($($name:ident, $in_stream:ident: $type:ty, $from:ident;)*) => {$(
+        pub(super) unsafe fn $name(parameters: *const $type) -> Result<(), Failure> {
+            // SAFETY: HIP's contract.
+            now(&default_stream()?, &unsafe { $from(parameters) }?)
+        }
+
+        pub(super) unsafe fn $in_stream(parameters: *const $type, stream: hipStream_t) -> Result<(), Failure> {
+            let stream = self::stream(stream)?;
+            // SAFETY: HIP's contract.
+            unsafe { later(&stream, $from(parameters)?) }
+        }
+    )*};
+}
+
+described! {
+    hipMemcpyParam2D, hipMemcpyParam2DAsync: hip_Memcpy2D, from_2d;
+    hipMemcpy3D, hipMemcpy3DAsync: hipMemcpy3DParms, from_3d;
+    hipDrvMemcpy3D, hipDrvMemcpy3DAsync: HIP_MEMCPY3D, from_driver_3d;
+}
+
+pub(super) unsafe fn hipDrvMemcpy2DUnaligned(
+    parameters: *const hip_Memcpy2D,
+) -> Result<(), Failure> {
+    // SAFETY: the same contract.
+    unsafe { hipMemcpyParam2D(parameters) }
+}
+
+/// A copy between two devices; what the addresses say decides, and the devices must exist.
+fn peers(
+    to: *mut c_void,
+    to_device: c_int,
+    from: *const c_void,
+    from_device: c_int,
+    bytes: usize,
+) -> Result<Transfer, Failure> {
+    Runtime::get().device(to_device)?;
+    Runtime::get().device(from_device)?;
+    self::bytes(to, from, bytes, hipMemcpyKind::hipMemcpyDeviceToDevice)
+}
+
+pub(super) unsafe fn hipMemcpyPeer(
+    to: *mut c_void,
+    to_device: c_int,
+    from: *const c_void,
+    from_device: c_int,
+    bytes: usize,
+) -> Result<(), Failure> {
+    let transfer = peers(to, to_device, from, from_device, bytes)?;
+    for device in [to_device, from_device] {
+        StreamRef::default_of(Runtime::get().device(device)?).synchronize()?;
+    }
+    transfer.run()
+}
+
+pub(super) unsafe fn hipMemcpyPeerAsync(
+    to: *mut c_void,
+    to_device: c_int,
+    from: *const c_void,
+    from_device: c_int,
+    bytes: usize,
+    stream: hipStream_t,
+) -> Result<(), Failure> {
+    let stream = self::stream(stream)?;
+    let transfer = peers(to, to_device, from, from_device, bytes)?;
+    // SAFETY: HIP's contract.
+    unsafe { later(&stream, transfer) }
+}
+
+/// The copy of `bytes` to a program's device variable, from `offset` on.
+pub(super) fn to_symbol(
+    symbol: *const c_void,
+    from: *const c_void,
+    bytes: usize,
+    offset: usize,
+    kind: hipMemcpyKind,
+) -> Result<Transfer, Failure> {
+    self::bytes(inside(symbol, bytes, offset)?, from, bytes, kind)
+}
+
+/// The copy of `bytes` from a program's device variable, from `offset` on.
+pub(super) fn from_symbol(
+    to: *mut c_void,
+    symbol: *const c_void,
+    bytes: usize,
+    offset: usize,
+    kind: hipMemcpyKind,
+) -> Result<Transfer, Failure> {
+    self::bytes(to, inside(symbol, bytes, offset)?, bytes, kind)
+}
+
+/// The address of a part of a program's device variable.
+fn inside(symbol: *const c_void, bytes: usize, offset: usize) -> Result<*mut c_void, Failure> {
+    let (start, length) = registry::variable(symbol)?;
+    match offset.checked_add(bytes) {
+        Some(end) if end as u64 <= length => Ok(std::ptr::with_exposed_provenance_mut(
+            start as usize + offset,
+        )),
+        _ => Err(Failure::value(format_args!(
+            "{bytes} bytes from byte {offset} on are not inside the variable, which has {length}"
+        ))),
+    }
+}
+
+pub(super) unsafe fn hipMemcpyToSymbol(
+    symbol: *const c_void,
+    from: *const c_void,
+    bytes: usize,
+    offset: usize,
+    kind: hipMemcpyKind,
+) -> Result<(), Failure> {
+    now(
+        &default_stream()?,
+        &to_symbol(symbol, from, bytes, offset, kind)?,
+    )
+}
+
+pub(super) unsafe fn hipMemcpyToSymbolAsync(
+    symbol: *const c_void,
+    from: *const c_void,
+    bytes: usize,
+    offset: usize,
+    kind: hipMemcpyKind,
+    stream: hipStream_t,
+) -> Result<(), Failure> {
+    let stream = self::stream(stream)?;
+    // SAFETY: HIP's contract.
+    unsafe { later(&stream, to_symbol(symbol, from, bytes, offset, kind)?) }
+}
+
+pub(super) unsafe fn hipMemcpyFromSymbol(
+    to: *mut c_void,
+    symbol: *const c_void,
+    bytes: usize,
+    offset: usize,
+    kind: hipMemcpyKind,
+) -> Result<(), Failure> {
+    now(
+        &default_stream()?,
+        &from_symbol(to, symbol, bytes, offset, kind)?,
+    )
+}
+
+pub(super) unsafe fn hipMemcpyFromSymbolAsync(
+    to: *mut c_void,
+    symbol: *const c_void,
+    bytes: usize,
+    offset: usize,
+    kind: hipMemcpyKind,
+    stream: hipStream_t,
+) -> Result<(), Failure> {
+    let stream = self::stream(stream)?;
+    // SAFETY: HIP's contract.
+    unsafe { later(&stream, from_symbol(to, symbol, bytes, offset, kind)?) }
+}

@@ -1,0 +1,282 @@
+//! What kernels are and need, and how many of their workgroups a device holds.
+
+use std::{
+    ffi::{c_char, c_int, c_uint, c_void},
+    ptr,
+    sync::{Arc, atomic::Ordering},
+};
+
+use ferrowave_code_object::{GpuLimits, Occupancy};
+use ferrowave_hip_abi::{
+    hipFuncAttribute, hipFuncAttributes, hipFuncCache_t, hipFunction_attribute as Attribute,
+    hipFunction_t, hipSharedMemConfig,
+};
+
+use super::{
+    context::{check_banks, check_cache},
+    error::{Failure, out},
+    module::{Function, function},
+    registry,
+};
+
+impl Function {
+    /// LDS that a launch may add, in bytes.
+    fn most_dynamic_lds_bytes(&self) -> u32 {
+        let metadata = &self.kernel.description().metadata;
+        let most = GpuLimits::of(self.device.row.gpu)
+            .lds_bytes
+            .saturating_sub(metadata.group_segment_fixed_size);
+        most.min(self.dynamic_lds_bytes.load(Ordering::Relaxed))
+    }
+
+    fn attribute(&self, attribute: Attribute) -> Option<u32> {
+        let description = self.kernel.description();
+        let metadata = &description.metadata;
+        Some(match attribute {
+            Attribute::HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK => metadata.max_flat_workgroup_size,
+            Attribute::HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES => metadata.group_segment_fixed_size,
+            Attribute::HIP_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES => metadata.private_segment_fixed_size,
+            Attribute::HIP_FUNC_ATTRIBUTE_NUM_REGS => description.descriptor.vgprs(),
+            Attribute::HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES => {
+                self.most_dynamic_lds_bytes()
+            }
+            // HIP's caches and constants are not the caller's to arrange on these GPUs, and there is no PTX.
+            Attribute::HIP_FUNC_ATTRIBUTE_CONST_SIZE_BYTES
+            | Attribute::HIP_FUNC_ATTRIBUTE_PTX_VERSION
+            | Attribute::HIP_FUNC_ATTRIBUTE_BINARY_VERSION
+            | Attribute::HIP_FUNC_ATTRIBUTE_CACHE_MODE_CA
+            | Attribute::HIP_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT => 0,
+            _ => return None,
+        })
+    }
+
+    /// Workgroups of a size that a compute unit holds at once.
+    pub(super) fn workgroups_per_compute_unit(&self, threads: u32, lds_bytes: u32) -> u32 {
+        let resources = self.kernel.description().resources(threads, lds_bytes);
+        Occupancy::of(self.kernel.gpu(), resources).workgroups_per_compute_unit
+    }
+}
+
+pub(super) unsafe fn hipFuncGetAttribute(
+    value: *mut c_int,
+    attribute: Attribute,
+    function: hipFunction_t,
+) -> Result<(), Failure> {
+    let value = out!(value);
+    let answer = self::function(function)?
+        .attribute(attribute)
+        .ok_or_else(|| {
+            Failure::value(format_args!(
+                "{} is no attribute of a kernel; there are 0 to 9",
+                attribute.0
+            ))
+        })?;
+    value.set(int(answer));
+    Ok(())
+}
+
+fn int(value: u32) -> c_int {
+    c_int::try_from(value).unwrap_or(c_int::MAX)
+}
+
+pub(super) unsafe fn hipFuncGetAttributes(
+    attributes: *mut hipFuncAttributes,
+    stub: *const c_void,
+) -> Result<(), Failure> {
+    let attributes = out!(attributes);
+    let function = registry::kernel(stub)?;
+    let ask = |attribute| function.attribute(attribute).unwrap_or_default();
+    attributes.set(hipFuncAttributes {
+        localSizeBytes: ask(Attribute::HIP_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES) as usize,
+        maxDynamicSharedSizeBytes: int(function.most_dynamic_lds_bytes()),
+        maxThreadsPerBlock: int(ask(Attribute::HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)),
+        numRegs: int(ask(Attribute::HIP_FUNC_ATTRIBUTE_NUM_REGS)),
+        sharedSizeBytes: ask(Attribute::HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES) as usize,
+        ..hipFuncAttributes::ZERO
+    });
+    Ok(())
+}
+
+pub(super) unsafe fn hipFuncSetAttribute(
+    stub: *const c_void,
+    attribute: hipFuncAttribute,
+    value: c_int,
+) -> Result<(), Failure> {
+    let function = registry::kernel(stub)?;
+    match attribute {
+        hipFuncAttribute::hipFuncAttributeMaxDynamicSharedMemorySize => {
+            let metadata = &function.kernel.description().metadata;
+            let limit = GpuLimits::of(function.device.row.gpu).lds_bytes;
+            let most = limit.saturating_sub(metadata.group_segment_fixed_size);
+            let value = u32::try_from(value).ok().filter(|&value| value <= most);
+            let value = value.ok_or_else(|| {
+                Failure::value(format_args!(
+                    "a launch of this kernel may add from 0 to {most} bytes of LDS"
+                ))
+            })?;
+            function.dynamic_lds_bytes.store(value, Ordering::Relaxed);
+            Ok(())
+        }
+        // LDS and cache are apart on these GPUs.
+        hipFuncAttribute::hipFuncAttributePreferredSharedMemoryCarveout => Ok(()),
+        hipFuncAttribute(other) => Err(Failure::value(format_args!(
+            "{other} cannot be set of a kernel, only 8 and 9"
+        ))),
+    }
+}
+
+pub(super) unsafe fn hipFuncSetCacheConfig(
+    stub: *const c_void,
+    config: hipFuncCache_t,
+) -> Result<(), Failure> {
+    check_cache(config)?;
+    registry::kernel(stub).map(drop)
+}
+
+pub(super) unsafe fn hipFuncSetSharedMemConfig(
+    stub: *const c_void,
+    config: hipSharedMemConfig,
+) -> Result<(), Failure> {
+    check_banks(config)?;
+    registry::kernel(stub).map(drop)
+}
+
+pub(super) unsafe fn hipKernelNameRef(function: hipFunction_t) -> *const c_char {
+    // The name lives as long as the kernel's handle.
+    self::function(function).map_or(ptr::null(), |function| function.name.as_ptr())
+}
+
+fn threads(block_size: c_int) -> Result<u32, Failure> {
+    u32::try_from(block_size)
+        .ok()
+        .filter(|&size| size > 0)
+        .ok_or_else(|| {
+            Failure::value(format_args!(
+                "a block of {block_size} threads; it must have at least 1"
+            ))
+        })
+}
+
+fn active(
+    workgroups: *mut c_int,
+    function: impl FnOnce() -> Result<Arc<Function>, Failure>,
+    block_size: c_int,
+    dynamic_lds_bytes: usize,
+) -> Result<(), Failure> {
+    let workgroups = out!(workgroups);
+    let function = function()?;
+    let lds_bytes = u32::try_from(dynamic_lds_bytes).unwrap_or(u32::MAX);
+    let held = function.workgroups_per_compute_unit(threads(block_size)?, lds_bytes);
+    workgroups.set(int(held));
+    Ok(())
+}
+
+/// The smallest grid that fills the device, and the largest workgroup of which that many waves run at once.
+fn potential(
+    grid_size: *mut c_int,
+    block_size: *mut c_int,
+    function: impl FnOnce() -> Result<Arc<Function>, Failure>,
+    dynamic_lds_bytes: usize,
+    limit: c_int,
+) -> Result<(), Failure> {
+    let (grid_size, block_size) = (out!(grid_size), out!(block_size));
+    let function = function()?;
+    let most = function
+        .kernel
+        .description()
+        .metadata
+        .max_flat_workgroup_size;
+    let most = match u32::try_from(limit) {
+        Ok(limit) if limit > 0 => most.min(limit),
+        _ => most,
+    };
+    let lds_bytes = u32::try_from(dynamic_lds_bytes).unwrap_or(u32::MAX);
+    let wave_size = GpuLimits::of(function.device.row.gpu).wave_size;
+    // Whole waves, the largest first, so that of equals it is the one that is kept.
+    let sizes = (1..=most.div_ceil(wave_size)).rev();
+    let held = sizes.map(|waves| {
+        let threads = (waves * wave_size).min(most);
+        let workgroups = function.workgroups_per_compute_unit(threads, lds_bytes);
+        (workgroups * waves, threads, workgroups)
+    });
+    let best = held.reduce(|best, next| if next.0 > best.0 { next } else { best });
+    let Some((_, threads, workgroups)) = best.filter(|&(waves, ..)| waves > 0) else {
+        return Err(Failure::value(format_args!(
+            "no workgroup of this kernel with {lds_bytes} more bytes of LDS fits on a compute unit"
+        )));
+    };
+    block_size.set(int(threads));
+    grid_size.set(int(workgroups * function.device.row.compute_units));
+    Ok(())
+}
+
+/// Occupancy queries for a module's kernels and for a program's, with flags that mean nothing on these GPUs.
+macro_rules! occupancy {
+    ($($active:ident, $active_flags:ident, $potential:ident: $type:ty, |$f:ident| $function:expr;)*) => {$(
+        pub(super) unsafe fn $active(
+            workgroups: *mut c_int,
+            $f: $type,
+            block_size: c_int,
+            dynamic_lds_bytes: usize,
+        ) -> Result<(), Failure> {
+            active(workgroups, || $function, block_size, dynamic_lds_bytes)
+        }
+
+        pub(super) unsafe fn $active_flags(
+            workgroups: *mut c_int,
+            $f: $type,
+            block_size: c_int,
+            dynamic_lds_bytes: usize,
+            flags: c_uint,
+        ) -> Result<(), Failure> {
+            check_flags(flags)?;
+            active(workgroups, || $function, block_size, dynamic_lds_bytes)
+        }
+
+        pub(super) unsafe fn $potential(
+            grid_size: *mut c_int,
+            block_size: *mut c_int,
+            $f: $type,
+            dynamic_lds_bytes: usize,
+            limit: c_int,
+        ) -> Result<(), Failure> {
+            potential(grid_size, block_size, || $function, dynamic_lds_bytes, limit)
+        }
+    )*};
+}
+
+fn check_flags(flags: c_uint) -> Result<(), Failure> {
+    if flags > 1 {
+        return Err(Failure::value(format_args!(
+            "flags are {flags:#x}, but must be 0 or 1"
+        )));
+    }
+    Ok(())
+}
+
+occupancy! {
+    hipModuleOccupancyMaxActiveBlocksPerMultiprocessor,
+    hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
+    hipModuleOccupancyMaxPotentialBlockSize: hipFunction_t, |f| function(f);
+    hipOccupancyMaxActiveBlocksPerMultiprocessor,
+    hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
+    hipOccupancyMaxPotentialBlockSize: *const c_void, |f| registry::kernel(f);
+}
+
+pub(super) unsafe fn hipModuleOccupancyMaxPotentialBlockSizeWithFlags(
+    grid_size: *mut c_int,
+    block_size: *mut c_int,
+    function: hipFunction_t,
+    dynamic_lds_bytes: usize,
+    limit: c_int,
+    flags: c_uint,
+) -> Result<(), Failure> {
+    check_flags(flags)?;
+    potential(
+        grid_size,
+        block_size,
+        || self::function(function),
+        dynamic_lds_bytes,
+        limit,
+    )
+}

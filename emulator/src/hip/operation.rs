@@ -1,0 +1,135 @@
+//! What a stream or a node of a graph can be asked to do.
+
+use std::{ffi::c_void, sync::Arc};
+
+use ferrowave_hip_abi::{hipError_t, hipStream_t};
+
+use super::{
+    error::{Failure, warn},
+    event::{Event, Record},
+    fault::Waits,
+    graph::Plan,
+    launch::Launch,
+    queue::DEFAULT,
+    runtime::Device,
+    task::Task,
+    transfer::{Fill, Transfer},
+};
+
+/// Whose work it is, so that what fails of it is told to who waits for it.
+#[derive(Clone)]
+pub(super) struct Origin {
+    pub(super) device: Arc<Device>,
+    pub(super) stream: usize,
+    /// Its number among the device's work.
+    pub(super) sequence: u64,
+}
+
+impl Origin {
+    fn waits(&self) -> Waits {
+        match self.stream {
+            DEFAULT => Waits::Device,
+            stream => Waits::Stream(stream),
+        }
+    }
+
+    fn keep(&self, result: Result<(), Failure>) {
+        if let Err(failure) = result {
+            if self.device.is_loud {
+                warn(&failure.detail);
+            }
+            self.device.faults.add(self.stream, self.sequence, failure);
+        }
+    }
+}
+
+/// A function of the program's, with its argument.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct HostCall {
+    pub(super) function: unsafe extern "C" fn(*mut c_void),
+    /// The argument's address.
+    pub(super) data: usize,
+}
+
+/// A function of the program's that learns how its stream fared.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Callback {
+    pub(super) function: unsafe extern "C" fn(hipStream_t, hipError_t, *mut c_void),
+    /// The stream as the program named it.
+    pub(super) stream: usize,
+    /// The argument's address.
+    pub(super) data: usize,
+}
+
+/// A piece of work.
+#[derive(Clone)]
+pub(super) enum Operation {
+    Nothing,
+    Launch(Arc<Launch>),
+    Transfer(Transfer),
+    Fill(Fill),
+    Host(HostCall),
+    Callback(Callback),
+    /// Frees device memory by its first address.
+    Free(u64),
+    Record(Arc<Event>),
+    Wait(Arc<Event>),
+    Graph(Arc<Plan>),
+}
+
+impl Operation {
+    /// Makes tasks of it that wait for others, and returns the last.
+    pub(super) fn submit(self, mut dependencies: Vec<Arc<Task>>, origin: Origin) -> Arc<Task> {
+        match self {
+            Operation::Nothing => Task::submit(&dependencies, None),
+            Operation::Record(event) => {
+                let task = Task::submit(&dependencies, None);
+                let device = Arc::clone(&origin.device);
+                event.recorded_at(device, origin.waits(), origin.sequence, Arc::clone(&task));
+                task
+            }
+            Operation::Wait(event) => {
+                if let Some(Record::Done(recorded)) = event.record() {
+                    dependencies.push(recorded.task);
+                }
+                Task::submit(&dependencies, None)
+            }
+            Operation::Graph(plan) => plan.submit(dependencies, &origin),
+            work => {
+                let run = move || work.run(&origin);
+                Task::submit(&dependencies, Some(Box::new(run)))
+            }
+        }
+    }
+
+    /// Does it, on a thread that runs tasks.
+    fn run(self, origin: &Origin) {
+        match self {
+            Operation::Launch(launch) => origin.keep(launch.run()),
+            Operation::Transfer(transfer) => origin.keep(transfer.run()),
+            Operation::Fill(fill) => origin.keep(fill.run()),
+            // SAFETY: whoever gave the function promised that it may be called with this argument, on any thread.
+            Operation::Host(call) => unsafe {
+                (call.function)(std::ptr::with_exposed_provenance_mut(call.data));
+            },
+            Operation::Callback(callback) => {
+                let failed = origin.device.faults.of_stream(origin.stream);
+                let status = failed.map_or(hipError_t::hipSuccess, |failure| failure.code);
+                // SAFETY: as above.
+                unsafe {
+                    (callback.function)(
+                        std::ptr::without_provenance_mut(callback.stream),
+                        status,
+                        std::ptr::with_exposed_provenance_mut(callback.data),
+                    );
+                }
+            }
+            Operation::Free(address) => origin.keep(origin.device.release(address)),
+            // `submit` makes tasks without work of these.
+            Operation::Nothing
+            | Operation::Record(_)
+            | Operation::Wait(_)
+            | Operation::Graph(_) => {}
+        }
+    }
+}

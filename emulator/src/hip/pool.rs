@@ -1,0 +1,278 @@
+//! Pools of device memory. They keep nothing back: what is freed is the device's again at once.
+
+use std::{
+    ffi::{c_int, c_void},
+    ptr,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use ferrowave_hip_abi::{
+    hipError_t, hipMemAccessDesc, hipMemAccessFlags, hipMemLocation, hipMemLocationType,
+    hipMemPool_t, hipMemPoolAttr as Attr, hipMemPoolProps,
+};
+
+use super::{
+    error::{Failure, out, read},
+    runtime::{Device, Runtime},
+};
+
+/// A pool.
+pub(super) struct Pool {
+    pub(super) device: Arc<Device>,
+    used: AtomicU64,
+    used_high: AtomicU64,
+    /// What the program has set, by attribute: kept, and without effect.
+    settings: [AtomicU64; 4],
+}
+
+impl Pool {
+    pub(super) fn new(device: Arc<Device>) -> Self {
+        Pool {
+            device,
+            used: AtomicU64::new(0),
+            used_high: AtomicU64::new(0),
+            // HIP's reuse is on from the start, and nothing is kept.
+            settings: [1, 1, 1, 0].map(AtomicU64::new),
+        }
+    }
+
+    /// Counts bytes that were allocated from it.
+    pub(super) fn take(&self, bytes: u64) {
+        let used = self.used.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        self.used_high.fetch_max(used, Ordering::Relaxed);
+    }
+
+    /// Counts bytes that were freed.
+    pub(super) fn give_back(&self, bytes: u64) {
+        self.used.fetch_sub(bytes, Ordering::Relaxed);
+    }
+
+    /// The setting of an attribute, if it is one.
+    fn setting(&self, attribute: Attr) -> Option<&AtomicU64> {
+        self.settings.get((attribute.0 as usize).checked_sub(1)?)
+    }
+}
+
+/// The pool of a handle.
+pub(super) fn pool(handle: hipMemPool_t) -> Result<Arc<Pool>, Failure> {
+    let found = Runtime::get().pools.get(handle.addr());
+    found.ok_or_else(|| no_pool(handle))
+}
+
+fn no_pool(handle: hipMemPool_t) -> Failure {
+    // HIP's code for it is not that of other handles.
+    Failure::value(format_args!(
+        "{:#x} is no pool, or one that was destroyed",
+        handle.addr()
+    ))
+}
+
+/// The handle of the pool that a device has from the start.
+fn default_of(device: &Arc<Device>) -> usize {
+    *device.default_pool.get_or_init(|| {
+        Runtime::get()
+            .pools
+            .insert(Arc::new(Pool::new(Arc::clone(device))))
+    })
+}
+
+/// The handle of the pool that a device allocates from.
+fn current_of(device: &Arc<Device>) -> usize {
+    let chosen = device.pool.load(Ordering::Relaxed);
+    match Runtime::get().pools.get(chosen) {
+        Some(_) => chosen,
+        // None was chosen, or it was destroyed.
+        None => default_of(device),
+    }
+}
+
+/// The pool that a device allocates from.
+pub(super) fn current(device: &Arc<Device>) -> Result<Arc<Pool>, Failure> {
+    pool(ptr::without_provenance_mut(current_of(device)))
+}
+
+pub(super) unsafe fn hipDeviceGetDefaultMemPool(
+    pool: *mut hipMemPool_t,
+    device: c_int,
+) -> Result<(), Failure> {
+    let pool = out!(pool);
+    let device = Runtime::get().device(device)?;
+    pool.set(ptr::without_provenance_mut(default_of(&device)));
+    Ok(())
+}
+
+pub(super) unsafe fn hipDeviceGetMemPool(
+    pool: *mut hipMemPool_t,
+    device: c_int,
+) -> Result<(), Failure> {
+    let pool = out!(pool);
+    let device = Runtime::get().device(device)?;
+    pool.set(ptr::without_provenance_mut(current_of(&device)));
+    Ok(())
+}
+
+pub(super) unsafe fn hipDeviceSetMemPool(device: c_int, pool: hipMemPool_t) -> Result<(), Failure> {
+    let device = Runtime::get().device(device)?;
+    let chosen = self::pool(pool)?;
+    if !Arc::ptr_eq(&chosen.device, &device) {
+        return Err(Failure::value(format_args!(
+            "the pool is on device {}, not on {}",
+            chosen.device.ordinal, device.ordinal
+        )));
+    }
+    device.pool.store(pool.addr(), Ordering::Relaxed);
+    Ok(())
+}
+
+pub(super) unsafe fn hipMemPoolCreate(
+    pool: *mut hipMemPool_t,
+    properties: *const hipMemPoolProps,
+) -> Result<(), Failure> {
+    let pool = out!(pool);
+    let properties = read!(properties);
+    if properties.allocType != 1 {
+        return Err(Failure::value(format_args!(
+            "allocType is {}, but must be 1 (hipMemAllocationTypePinned)",
+            properties.allocType
+        )));
+    }
+    if properties.handleTypes != 0 {
+        return Err(Failure::new(
+            hipError_t::hipErrorNotSupported,
+            "processes cannot share the emulator's pools",
+        ));
+    }
+    let device = located(properties.location)?;
+    let handle = Runtime::get().pools.insert(Arc::new(Pool::new(device)));
+    pool.set(ptr::without_provenance_mut(handle));
+    Ok(())
+}
+
+/// The device that a location names.
+fn located(location: hipMemLocation) -> Result<Arc<Device>, Failure> {
+    if location.r#type != hipMemLocationType::hipMemLocationTypeDevice {
+        return Err(Failure::value(format_args!(
+            "the location's type is {}, but must be 1 (hipMemLocationTypeDevice)",
+            location.r#type.0
+        )));
+    }
+    Runtime::get().device(location.id)
+}
+
+pub(super) unsafe fn hipMemPoolDestroy(pool: hipMemPool_t) -> Result<(), Failure> {
+    let device = Arc::clone(&self::pool(pool)?.device);
+    if default_of(&device) == pool.addr() {
+        return Err(Failure::value(
+            "a device's default pool cannot be destroyed",
+        ));
+    }
+    let gone = Runtime::get().pools.remove(pool.addr());
+    gone.map(drop).ok_or_else(|| no_pool(pool))
+}
+
+pub(super) unsafe fn hipMemPoolGetAttribute(
+    pool: hipMemPool_t,
+    attribute: Attr,
+    value: *mut c_void,
+) -> Result<(), Failure> {
+    let pool = self::pool(pool)?;
+    let number = match attribute {
+        Attr::hipMemPoolAttrReservedMemCurrent | Attr::hipMemPoolAttrUsedMemCurrent => &pool.used,
+        Attr::hipMemPoolAttrReservedMemHigh | Attr::hipMemPoolAttrUsedMemHigh => &pool.used_high,
+        _ => pool.setting(attribute).ok_or_else(|| unknown(attribute))?,
+    };
+    let number = number.load(Ordering::Relaxed);
+    if attribute.0 < Attr::hipMemPoolAttrReleaseThreshold.0 {
+        let value = value.cast::<c_int>();
+        out!(value).set(number as c_int);
+    } else {
+        let value = value.cast::<u64>();
+        out!(value).set(number);
+    }
+    Ok(())
+}
+
+fn unknown(attribute: Attr) -> Failure {
+    Failure::value(format_args!(
+        "{} is no attribute of a pool; there are 1 to 8",
+        attribute.0
+    ))
+}
+
+pub(super) unsafe fn hipMemPoolSetAttribute(
+    pool: hipMemPool_t,
+    attribute: Attr,
+    value: *mut c_void,
+) -> Result<(), Failure> {
+    let pool = self::pool(pool)?;
+    match attribute {
+        Attr::hipMemPoolAttrReservedMemHigh | Attr::hipMemPoolAttrUsedMemHigh => {
+            let value = value.cast::<u64>();
+            if read!(value) != 0 {
+                return Err(Failure::value("the highest use can only be set to 0"));
+            }
+            let used = pool.used.load(Ordering::Relaxed);
+            pool.used_high.store(used, Ordering::Relaxed);
+        }
+        Attr::hipMemPoolAttrReleaseThreshold => {
+            let value = value.cast::<u64>();
+            pool.settings[3].store(read!(value), Ordering::Relaxed);
+        }
+        _ => {
+            let setting = pool.setting(attribute).ok_or_else(|| unknown(attribute))?;
+            let value = value.cast::<c_int>();
+            setting.store(u64::from(read!(value) != 0), Ordering::Relaxed);
+        }
+    }
+    Ok(())
+}
+
+pub(super) unsafe fn hipMemPoolTrimTo(pool: hipMemPool_t, _bytes: usize) -> Result<(), Failure> {
+    self::pool(pool).map(drop)
+}
+
+pub(super) unsafe fn hipMemPoolSetAccess(
+    pool: hipMemPool_t,
+    list: *const hipMemAccessDesc,
+    count: usize,
+) -> Result<(), Failure> {
+    let pool = self::pool(pool)?;
+    if list.is_null() && count > 0 {
+        return Err(Failure::value("list is null"));
+    }
+    for index in 0..count {
+        // SAFETY: HIP's contract: `count` of them.
+        let access = unsafe { list.add(index).read_unaligned() };
+        let device = located(access.location)?;
+        let own = Arc::ptr_eq(&device, &pool.device);
+        let all = access.flags == hipMemAccessFlags::hipMemAccessFlagsProtReadWrite;
+        if own != all {
+            return Err(Failure::new(
+                hipError_t::hipErrorNotSupported,
+                format_args!(
+                    "the pool's memory is reached by device {} alone, which reads and writes it",
+                    pool.device.ordinal
+                ),
+            ));
+        }
+    }
+    Ok(())
+}
+
+pub(super) unsafe fn hipMemPoolGetAccess(
+    flags: *mut hipMemAccessFlags,
+    pool: hipMemPool_t,
+    location: *mut hipMemLocation,
+) -> Result<(), Failure> {
+    let flags = out!(flags);
+    let pool = self::pool(pool)?;
+    let device = located(read!(location))?;
+    flags.set(match Arc::ptr_eq(&device, &pool.device) {
+        true => hipMemAccessFlags::hipMemAccessFlagsProtReadWrite,
+        false => hipMemAccessFlags::hipMemAccessFlagsProtNone,
+    });
+    Ok(())
+}

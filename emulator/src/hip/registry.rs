@@ -1,0 +1,343 @@
+//! What programs compiled for HIP register as they start: their code objects, and which of their host functions and
+//! variables stand for which kernels and device variables.
+//!
+//! A code object is loaded on a device when its first kernel or variable is asked for there.
+
+use std::{
+    collections::HashMap,
+    ffi::{c_char, c_int, c_uint, c_void},
+    ptr,
+    sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError},
+};
+
+use ferrowave_hip_abi::{FatBinaryWrapper, dim3, hipError_t, hipFunction_t};
+
+use super::{
+    allocation::MadeBy,
+    error::{Failure, out, warn},
+    handles, image,
+    module::{Function, Module, function, text},
+    runtime::{Device, Runtime},
+};
+
+/// The code objects of one translation unit or program.
+struct Binary {
+    /// The bundle, or why it cannot be read.
+    image: Result<Vec<u8>, Failure>,
+    /// By device.
+    loaded: Vec<(Arc<Device>, Arc<Module>)>,
+    managed: Vec<Managed>,
+}
+
+/// A managed variable: the device's variable of that name holds its address.
+#[derive(Clone)]
+struct Managed {
+    name: String,
+    /// Where the program keeps the address.
+    pointer: usize,
+    initial: Vec<u8>,
+    /// Its own address, once it is allocated.
+    address: Option<u64>,
+}
+
+/// What a host function or variable stands for.
+#[derive(Clone)]
+struct Named {
+    binary: usize,
+    name: String,
+}
+
+#[derive(Default)]
+struct Registered {
+    binaries: HashMap<usize, Binary>,
+    functions: HashMap<usize, Named>,
+    variables: HashMap<usize, Named>,
+}
+
+static REGISTERED: LazyLock<Mutex<Registered>> = LazyLock::new(Mutex::default);
+
+fn registered() -> MutexGuard<'static, Registered> {
+    // Whole between statements.
+    REGISTERED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Forgets what is loaded on a device that is going.
+pub(super) fn forget(device: &Arc<Device>) {
+    let mut gone = Vec::new();
+    for binary in registered().binaries.values_mut() {
+        gone.extend(
+            binary
+                .loaded
+                .extract_if(.., |(of, _)| Arc::ptr_eq(of, device)),
+        );
+    }
+    // Dropped without the lock, as modules free memory.
+    drop(gone);
+}
+
+impl Registered {
+    /// The module of a binary on a device.
+    fn module(&mut self, binary: usize, device: &Arc<Device>) -> Result<Arc<Module>, Failure> {
+        let Some(binary) = self.binaries.get_mut(&binary) else {
+            return Err(Failure::new(
+                hipError_t::hipErrorInvalidDeviceFunction,
+                "the program has unregistered its code objects",
+            ));
+        };
+        let on_device = |(of, _): &&(Arc<Device>, Arc<Module>)| Arc::ptr_eq(of, device);
+        if let Some((_, module)) = binary.loaded.iter().find(on_device) {
+            return Ok(Arc::clone(module));
+        }
+        let image = binary.image.as_ref().map_err(Failure::clone)?;
+        let module = Module::load(Arc::clone(device), image)?;
+        for managed in &mut binary.managed {
+            let address = managed.allocate(device)?;
+            if let Some((variable, 8)) = module.variable(&managed.name) {
+                device.memory.write(variable, &address.to_le_bytes())?;
+            }
+        }
+        binary
+            .loaded
+            .push((Arc::clone(device), Arc::clone(&module)));
+        Ok(module)
+    }
+}
+
+impl Managed {
+    /// Allocates it with its first value, and tells the program where.
+    fn allocate(&mut self, device: &Arc<Device>) -> Result<u64, Failure> {
+        if let Some(address) = self.address {
+            return Ok(address);
+        }
+        let flags = ferrowave_hip_abi::hipMemAttachGlobal;
+        let start = device.allocate(self.initial.len(), MadeBy::Managed, flags)?;
+        let address = start.addr() as u64;
+        device.memory.write(address, &self.initial)?;
+        let pointer = ptr::with_exposed_provenance_mut::<*mut c_void>(self.pointer);
+        // SAFETY: whoever registered it promised a pointer of the program's there, which lives as long as it.
+        unsafe { pointer.write_unaligned(start) }
+        self.address = Some(address);
+        Ok(address)
+    }
+}
+
+/// The kernel that a host function stands for on the current device; a module's kernel is itself.
+pub(super) fn kernel(stub: *const c_void) -> Result<Arc<Function>, Failure> {
+    if stub.is_null() {
+        return Err(Failure::new(
+            hipError_t::hipErrorInvalidDeviceFunction,
+            "the kernel is null",
+        ));
+    }
+    let device = Runtime::get().current()?;
+    let mut registered = registered();
+    let Some(named) = registered.functions.get(&stub.addr()).cloned() else {
+        drop(registered);
+        return function(ptr::without_provenance_mut(stub.addr())).map_err(|_| {
+            Failure::new(
+                hipError_t::hipErrorInvalidDeviceFunction,
+                format_args!("{stub:p} is neither a kernel of the program nor of a module"),
+            )
+        });
+    };
+    let module = registered.module(named.binary, &device)?;
+    drop(registered);
+    let handle = module
+        .registered_function(&named.name)
+        .map_err(|failure| Failure {
+            code: hipError_t::hipErrorInvalidDeviceFunction,
+            ..failure
+        })?;
+    function(ptr::without_provenance_mut(handle))
+}
+
+/// Address and length of the device variable that a host variable stands for, on the current device.
+pub(super) fn variable(symbol: *const c_void) -> Result<(u64, u64), Failure> {
+    let invalid =
+        |detail: std::fmt::Arguments<'_>| Failure::new(hipError_t::hipErrorInvalidSymbol, detail);
+    let device = Runtime::get().current()?;
+    let mut registered = registered();
+    let named = registered.variables.get(&symbol.addr()).cloned();
+    let named = named.ok_or_else(|| {
+        invalid(format_args!(
+            "{symbol:p} stands for no device variable of the program"
+        ))
+    })?;
+    let module = registered.module(named.binary, &device)?;
+    module.variable(&named.name).ok_or_else(|| {
+        invalid(format_args!(
+            "the program's code object has no variable `{}`",
+            named.name
+        ))
+    })
+}
+
+pub(super) unsafe fn hipGetFuncBySymbol(
+    function: *mut hipFunction_t,
+    stub: *const c_void,
+) -> Result<(), Failure> {
+    let function = out!(function);
+    let kernel = kernel(stub)?;
+    let handle = Runtime::get().functions.handle_of(&kernel);
+    let handle = handle.ok_or_else(|| Failure::handle("kernel", stub.addr()))?;
+    function.set(ptr::without_provenance_mut(handle));
+    Ok(())
+}
+
+pub(super) unsafe fn hipGetSymbolAddress(
+    address: *mut *mut c_void,
+    symbol: *const c_void,
+) -> Result<(), Failure> {
+    let address = out!(address);
+    let (start, _) = variable(symbol)?;
+    address.set(ptr::with_exposed_provenance_mut(start as usize));
+    Ok(())
+}
+
+pub(super) unsafe fn hipGetSymbolSize(
+    size: *mut usize,
+    symbol: *const c_void,
+) -> Result<(), Failure> {
+    let size = out!(size);
+    let (_, length) = variable(symbol)?;
+    size.set(length as usize);
+    Ok(())
+}
+
+pub(super) unsafe fn __hipRegisterFatBinary(data: *const c_void) -> *mut *mut c_void {
+    if data.is_null() {
+        warn("a program registers code objects at a null pointer");
+        return ptr::null_mut();
+    }
+    // SAFETY: HIP's contract: clang's wrapper is there.
+    let wrapper = unsafe { data.cast::<FatBinaryWrapper>().read_unaligned() };
+    if wrapper.magic != FatBinaryWrapper::MAGIC {
+        warn(format_args!(
+            "a program registers code objects with the magic number {:#x} instead of {:#x}",
+            wrapper.magic,
+            FatBinaryWrapper::MAGIC
+        ));
+        return ptr::null_mut();
+    }
+    // SAFETY: the wrapper points to a bundle. What is wrong with it is told to who asks for a kernel of it: as programs
+    // start, nobody listens.
+    let image = unsafe { image::read(wrapper.binary) };
+    let handle = handles::unused();
+    let binary = Binary {
+        image,
+        loaded: Vec::new(),
+        managed: Vec::new(),
+    };
+    registered().binaries.insert(handle, binary);
+    ptr::without_provenance_mut(handle)
+}
+
+/// Keeps what a host address stands for.
+///
+/// # Safety
+/// `name` is null or a C string.
+unsafe fn name(
+    modules: *mut *mut c_void,
+    host: *const c_void,
+    name: *const c_char,
+    place: impl FnOnce(&mut Registered) -> &mut HashMap<usize, Named>,
+) {
+    // SAFETY: the caller's promise.
+    let Ok(name) = (unsafe { text(name, "name") }) else {
+        return;
+    };
+    let named = Named {
+        binary: modules.addr(),
+        name: name.to_string_lossy().into_owned(),
+    };
+    let mut registered = registered();
+    if !host.is_null() && registered.binaries.contains_key(&named.binary) {
+        place(&mut registered).insert(host.addr(), named);
+    }
+}
+
+#[expect(clippy::too_many_arguments, reason = "HIP's signature")]
+pub(super) unsafe fn __hipRegisterFunction(
+    modules: *mut *mut c_void,
+    stub: *const c_void,
+    _host_name: *mut c_char,
+    device_name: *const c_char,
+    _thread_limit: c_uint,
+    _thread: *mut c_void,
+    _block: *mut c_void,
+    _block_dim: *mut dim3,
+    _grid_dim: *mut dim3,
+    _wave_size: *mut c_int,
+) {
+    // SAFETY: HIP's contract.
+    unsafe { name(modules, stub, device_name, |all| &mut all.functions) }
+}
+
+#[expect(clippy::too_many_arguments, reason = "HIP's signature")]
+pub(super) unsafe fn __hipRegisterVar(
+    modules: *mut *mut c_void,
+    variable: *mut c_void,
+    _host_name: *mut c_char,
+    device_name: *mut c_char,
+    _is_extern: c_int,
+    _bytes: usize,
+    _is_constant: c_int,
+    _is_global: c_int,
+) {
+    // SAFETY: HIP's contract.
+    unsafe { name(modules, variable, device_name, |all| &mut all.variables) }
+}
+
+pub(super) unsafe fn __hipRegisterManagedVar(
+    modules: *mut *mut c_void,
+    pointer: *mut *mut c_void,
+    initial: *mut c_void,
+    device_name: *const c_char,
+    bytes: usize,
+    _alignment: c_uint,
+) {
+    // SAFETY: HIP's contract.
+    let Ok(name) = (unsafe { text(device_name, "name") }) else {
+        return;
+    };
+    if pointer.is_null() || bytes == 0 || isize::try_from(bytes).is_err() {
+        return;
+    }
+    let initial = match initial.is_null() {
+        true => vec![0; bytes],
+        // SAFETY: HIP's contract: its first value is there.
+        false => unsafe { std::slice::from_raw_parts(initial.cast::<u8>(), bytes) }.to_vec(),
+    };
+    let mut managed = Managed {
+        name: name.to_string_lossy().into_owned(),
+        pointer: pointer.expose_provenance(),
+        initial,
+        address: None,
+    };
+    // The program may use it before any kernel.
+    let allocated = Runtime::get()
+        .current()
+        .and_then(|device| managed.allocate(&device));
+    if let Err(failure) = allocated {
+        warn(format_args!(
+            "no memory for the managed variable `{}`: {}",
+            managed.name, failure.detail
+        ));
+    }
+    let mut registered = registered();
+    if let Some(binary) = registered.binaries.get_mut(&modules.addr()) {
+        binary.managed.push(managed);
+    }
+}
+
+pub(super) unsafe fn __hipUnregisterFatBinary(modules: *mut *mut c_void) {
+    let mut registered = registered();
+    let gone = registered.binaries.remove(&modules.addr());
+    let others = |_: &usize, named: &mut Named| named.binary != modules.addr();
+    registered.functions.retain(others);
+    registered.variables.retain(others);
+    drop(registered);
+    for (_, module) in gone.iter().flat_map(|binary| &binary.loaded) {
+        module.forget_functions();
+    }
+}

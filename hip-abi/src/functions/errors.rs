@@ -1,0 +1,34 @@
+//! Error codes and texts: rows of [`for_each_hip_function!`](crate::for_each_hip_function).
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __hip_functions_errors {
+    ($next:ident $($rest:tt)*) => {
+        $crate::$next! { $($rest)*
+            /// The name of an error code; never null.
+            required fn hipGetErrorName(error: $crate::hipError_t) -> *const ::core::ffi::c_char;
+            /// What an error code means; never null.
+            required fn hipGetErrorString(error: $crate::hipError_t) -> *const ::core::ffi::c_char;
+            /// The error of the calling thread's last call that failed, which is then forgotten.
+            required fn hipGetLastError() -> $crate::hipError_t;
+            /// The error of the calling thread's last call that failed.
+            required fn hipPeekAtLastError() -> $crate::hipError_t;
+            /// Ferrowave's own: what exactly was wrong in the calling thread's last call that failed, as UTF-8. Returns
+            /// the text's length in bytes without the NUL, 0 if there is none, and writes at most `bytes` bytes of
+            /// text and NUL to `text`, which may be null if `bytes` is 0.
+            optional fn ferrowaveGetLastErrorDetail(text: *mut ::core::ffi::c_char, bytes: usize) -> usize;
+            /// The name of an error code. `hipErrorInvalidValue`, and null, for what is none.
+            optional fn hipDrvGetErrorName(
+                hip_error: $crate::hipError_t,
+                error_string: *mut *const ::core::ffi::c_char,
+            ) -> $crate::hipError_t;
+            /// What an error code means. `hipErrorInvalidValue`, and null, for what is none.
+            optional fn hipDrvGetErrorString(
+                hip_error: $crate::hipError_t,
+                error_string: *mut *const ::core::ffi::c_char,
+            ) -> $crate::hipError_t;
+            /// As `hipGetLastError`.
+            optional fn hipExtGetLastError() -> $crate::hipError_t;
+        }
+    };
+}

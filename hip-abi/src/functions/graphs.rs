@@ -1,0 +1,379 @@
+//! Graphs: rows of [`for_each_hip_function!`](crate::for_each_hip_function).
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __hip_functions_graphs {
+    ($next:ident $($rest:tt)*) => {
+        $crate::$next! { $($rest)*
+            /// Makes an empty graph, for which `flags` must be 0.
+            optional fn hipGraphCreate(
+                graph: *mut $crate::hipGraph_t,
+                flags: ::core::ffi::c_uint,
+            ) -> $crate::hipError_t;
+            /// Destroys a graph and its nodes.
+            optional fn hipGraphDestroy(graph: $crate::hipGraph_t) -> $crate::hipError_t;
+            /// Copies a graph.
+            optional fn hipGraphClone(
+                graph_clone: *mut $crate::hipGraph_t,
+                original_graph: $crate::hipGraph_t,
+            ) -> $crate::hipError_t;
+            /// The node of a copy that was made of a node. `hipErrorInvalidValue` if there is none.
+            optional fn hipGraphNodeFindInClone(
+                node: *mut $crate::hipGraphNode_t,
+                original_node: $crate::hipGraphNode_t,
+                cloned_graph: $crate::hipGraph_t,
+            ) -> $crate::hipError_t;
+            /// Takes a node and its dependencies out of its graph.
+            optional fn hipGraphDestroyNode(node: $crate::hipGraphNode_t) -> $crate::hipError_t;
+            /// Adds a node that does nothing.
+            optional fn hipGraphAddEmptyNode(
+                graph_node: *mut $crate::hipGraphNode_t,
+                graph: $crate::hipGraph_t,
+                dependencies: *const $crate::hipGraphNode_t,
+                num_dependencies: usize,
+            ) -> $crate::hipError_t;
+            /// Adds a launch; the kernel is a program's stub or a module's kernel.
+            optional fn hipGraphAddKernelNode(
+                graph_node: *mut $crate::hipGraphNode_t,
+                graph: $crate::hipGraph_t,
+                dependencies: *const $crate::hipGraphNode_t,
+                num_dependencies: usize,
+                node_params: *const $crate::hipKernelNodeParams,
+            ) -> $crate::hipError_t;
+            /// Adds a copy as the struct says; not to or from arrays.
+            optional fn hipGraphAddMemcpyNode(
+                graph_node: *mut $crate::hipGraphNode_t,
+                graph: $crate::hipGraph_t,
+                dependencies: *const $crate::hipGraphNode_t,
+                num_dependencies: usize,
+                copy_params: *const $crate::hipMemcpy3DParms,
+            ) -> $crate::hipError_t;
+            /// Adds a copy of bytes.
+            optional fn hipGraphAddMemcpyNode1D(
+                graph_node: *mut $crate::hipGraphNode_t,
+                graph: $crate::hipGraph_t,
+                dependencies: *const $crate::hipGraphNode_t,
+                num_dependencies: usize,
+                dst: *mut ::core::ffi::c_void,
+                src: *const ::core::ffi::c_void,
+                count: usize,
+                kind: $crate::hipMemcpyKind,
+            ) -> $crate::hipError_t;
+            /// Adds a copy from a program's device variable.
+            optional fn hipGraphAddMemcpyNodeFromSymbol(
+                graph_node: *mut $crate::hipGraphNode_t,
+                graph: $crate::hipGraph_t,
+                dependencies: *const $crate::hipGraphNode_t,
+                num_dependencies: usize,
+                dst: *mut ::core::ffi::c_void,
+                symbol: *const ::core::ffi::c_void,
+                count: usize,
+                offset: usize,
+                kind: $crate::hipMemcpyKind,
+            ) -> $crate::hipError_t;
+            /// Adds a copy to a program's device variable.
+            optional fn hipGraphAddMemcpyNodeToSymbol(
+                graph_node: *mut $crate::hipGraphNode_t,
+                graph: $crate::hipGraph_t,
+                dependencies: *const $crate::hipGraphNode_t,
+                num_dependencies: usize,
+                symbol: *const ::core::ffi::c_void,
+                src: *const ::core::ffi::c_void,
+                count: usize,
+                offset: usize,
+                kind: $crate::hipMemcpyKind,
+            ) -> $crate::hipError_t;
+            /// Adds a copy as the struct says; not to or from arrays. `ctx` may be null.
+            optional fn hipDrvGraphAddMemcpyNode(
+                graph_node: *mut $crate::hipGraphNode_t,
+                graph: $crate::hipGraph_t,
+                dependencies: *const $crate::hipGraphNode_t,
+                num_dependencies: usize,
+                copy_params: *const $crate::HIP_MEMCPY3D,
+                ctx: $crate::hipCtx_t,
+            ) -> $crate::hipError_t;
+            /// Adds a fill of `height` rows of `width` elements of 1, 2 or 4 bytes.
+            optional fn hipGraphAddMemsetNode(
+                graph_node: *mut $crate::hipGraphNode_t,
+                graph: $crate::hipGraph_t,
+                dependencies: *const $crate::hipGraphNode_t,
+                num_dependencies: usize,
+                memset_params: *const $crate::hipMemsetParams,
+            ) -> $crate::hipError_t;
+            /// As `hipGraphAddMemsetNode`. `ctx` may be null.
+            optional fn hipDrvGraphAddMemsetNode(
+                graph_node: *mut $crate::hipGraphNode_t,
+                graph: $crate::hipGraph_t,
+                dependencies: *const $crate::hipGraphNode_t,
+                num_dependencies: usize,
+                memset_params: *const $crate::hipMemsetParams,
+                ctx: $crate::hipCtx_t,
+            ) -> $crate::hipError_t;
+            /// Adds a call of a function on the host.
+            optional fn hipGraphAddHostNode(
+                graph_node: *mut $crate::hipGraphNode_t,
+                graph: $crate::hipGraph_t,
+                dependencies: *const $crate::hipGraphNode_t,
+                num_dependencies: usize,
+                node_params: *const $crate::hipHostNodeParams,
+            ) -> $crate::hipError_t;
+            /// Adds all of another graph, as it is now.
+            optional fn hipGraphAddChildGraphNode(
+                graph_node: *mut $crate::hipGraphNode_t,
+                graph: $crate::hipGraph_t,
+                dependencies: *const $crate::hipGraphNode_t,
+                num_dependencies: usize,
+                child_graph: $crate::hipGraph_t,
+            ) -> $crate::hipError_t;
+            /// Adds the recording of an event.
+            optional fn hipGraphAddEventRecordNode(
+                graph_node: *mut $crate::hipGraphNode_t,
+                graph: $crate::hipGraph_t,
+                dependencies: *const $crate::hipGraphNode_t,
+                num_dependencies: usize,
+                event: $crate::hipEvent_t,
+            ) -> $crate::hipError_t;
+            /// Adds a wait for an event.
+            optional fn hipGraphAddEventWaitNode(
+                graph_node: *mut $crate::hipGraphNode_t,
+                graph: $crate::hipGraph_t,
+                dependencies: *const $crate::hipGraphNode_t,
+                num_dependencies: usize,
+                event: $crate::hipEvent_t,
+            ) -> $crate::hipError_t;
+            /// Lets nodes wait for others. `hipErrorInvalidValue` if one would wait for itself.
+            optional fn hipGraphAddDependencies(
+                graph: $crate::hipGraph_t,
+                from: *const $crate::hipGraphNode_t,
+                to: *const $crate::hipGraphNode_t,
+                num_dependencies: usize,
+            ) -> $crate::hipError_t;
+            /// Takes dependencies away.
+            optional fn hipGraphRemoveDependencies(
+                graph: $crate::hipGraph_t,
+                from: *const $crate::hipGraphNode_t,
+                to: *const $crate::hipGraphNode_t,
+                num_dependencies: usize,
+            ) -> $crate::hipError_t;
+            /// A graph's nodes, as many as `num_nodes` says there is room for; their number if `nodes` is null.
+            optional fn hipGraphGetNodes(
+                graph: $crate::hipGraph_t,
+                nodes: *mut $crate::hipGraphNode_t,
+                num_nodes: *mut usize,
+            ) -> $crate::hipError_t;
+            /// A graph's nodes that wait for none, likewise.
+            optional fn hipGraphGetRootNodes(
+                graph: $crate::hipGraph_t,
+                root_nodes: *mut $crate::hipGraphNode_t,
+                num_root_nodes: *mut usize,
+            ) -> $crate::hipError_t;
+            /// A graph's dependencies, likewise.
+            optional fn hipGraphGetEdges(
+                graph: $crate::hipGraph_t,
+                from: *mut $crate::hipGraphNode_t,
+                to: *mut $crate::hipGraphNode_t,
+                num_edges: *mut usize,
+            ) -> $crate::hipError_t;
+            /// What a node does.
+            optional fn hipGraphNodeGetType(
+                node: $crate::hipGraphNode_t,
+                kind: *mut $crate::hipGraphNodeType,
+            ) -> $crate::hipError_t;
+            /// The nodes that a node waits for, as `hipGraphGetNodes`.
+            optional fn hipGraphNodeGetDependencies(
+                node: $crate::hipGraphNode_t,
+                dependencies: *mut $crate::hipGraphNode_t,
+                num_dependencies: *mut usize,
+            ) -> $crate::hipError_t;
+            /// The nodes that wait for a node, as `hipGraphGetNodes`.
+            optional fn hipGraphNodeGetDependentNodes(
+                node: $crate::hipGraphNode_t,
+                dependent_nodes: *mut $crate::hipGraphNode_t,
+                num_dependent_nodes: *mut usize,
+            ) -> $crate::hipError_t;
+            /// What a launch was given. Its arguments are those that the graph keeps, valid until the node changes.
+            optional fn hipGraphKernelNodeGetParams(
+                node: $crate::hipGraphNode_t,
+                node_params: *mut $crate::hipKernelNodeParams,
+            ) -> $crate::hipError_t;
+            /// Changes a launch.
+            optional fn hipGraphKernelNodeSetParams(
+                node: $crate::hipGraphNode_t,
+                node_params: *const $crate::hipKernelNodeParams,
+            ) -> $crate::hipError_t;
+            /// Changes a copy.
+            optional fn hipGraphMemcpyNodeSetParams(
+                node: $crate::hipGraphNode_t,
+                node_params: *const $crate::hipMemcpy3DParms,
+            ) -> $crate::hipError_t;
+            /// Changes a copy to one of bytes.
+            optional fn hipGraphMemcpyNodeSetParams1D(
+                node: $crate::hipGraphNode_t,
+                dst: *mut ::core::ffi::c_void,
+                src: *const ::core::ffi::c_void,
+                count: usize,
+                kind: $crate::hipMemcpyKind,
+            ) -> $crate::hipError_t;
+            /// Changes a copy.
+            optional fn hipDrvGraphMemcpyNodeSetParams(
+                node: $crate::hipGraphNode_t,
+                node_params: *const $crate::HIP_MEMCPY3D,
+            ) -> $crate::hipError_t;
+            /// What a fill was given.
+            optional fn hipGraphMemsetNodeGetParams(
+                node: $crate::hipGraphNode_t,
+                node_params: *mut $crate::hipMemsetParams,
+            ) -> $crate::hipError_t;
+            /// Changes a fill.
+            optional fn hipGraphMemsetNodeSetParams(
+                node: $crate::hipGraphNode_t,
+                node_params: *const $crate::hipMemsetParams,
+            ) -> $crate::hipError_t;
+            /// What a call was given.
+            optional fn hipGraphHostNodeGetParams(
+                node: $crate::hipGraphNode_t,
+                node_params: *mut $crate::hipHostNodeParams,
+            ) -> $crate::hipError_t;
+            /// Changes a call.
+            optional fn hipGraphHostNodeSetParams(
+                node: $crate::hipGraphNode_t,
+                node_params: *const $crate::hipHostNodeParams,
+            ) -> $crate::hipError_t;
+            /// The graph of such a node, to look at.
+            optional fn hipGraphChildGraphNodeGetGraph(
+                node: $crate::hipGraphNode_t,
+                graph: *mut $crate::hipGraph_t,
+            ) -> $crate::hipError_t;
+            /// The event that a node records.
+            optional fn hipGraphEventRecordNodeGetEvent(
+                node: $crate::hipGraphNode_t,
+                event_out: *mut $crate::hipEvent_t,
+            ) -> $crate::hipError_t;
+            /// Changes the event that a node records.
+            optional fn hipGraphEventRecordNodeSetEvent(
+                node: $crate::hipGraphNode_t,
+                event: $crate::hipEvent_t,
+            ) -> $crate::hipError_t;
+            /// The event that a node waits for.
+            optional fn hipGraphEventWaitNodeGetEvent(
+                node: $crate::hipGraphNode_t,
+                event_out: *mut $crate::hipEvent_t,
+            ) -> $crate::hipError_t;
+            /// Changes the event that a node waits for.
+            optional fn hipGraphEventWaitNodeSetEvent(
+                node: $crate::hipGraphNode_t,
+                event: $crate::hipEvent_t,
+            ) -> $crate::hipError_t;
+            /// Makes a graph ready to launch, as it is now. The log stays empty.
+            optional fn hipGraphInstantiate(
+                graph_exec: *mut $crate::hipGraphExec_t,
+                graph: $crate::hipGraph_t,
+                error_node: *mut $crate::hipGraphNode_t,
+                log_buffer: *mut ::core::ffi::c_char,
+                buffer_size: usize,
+            ) -> $crate::hipError_t;
+            /// As `hipGraphInstantiate`. `hipErrorInvalidValue` for unknown flags.
+            optional fn hipGraphInstantiateWithFlags(
+                graph_exec: *mut $crate::hipGraphExec_t,
+                graph: $crate::hipGraph_t,
+                flags: u64,
+            ) -> $crate::hipError_t;
+            /// Accepted; there is nothing to upload.
+            optional fn hipGraphUpload(
+                graph_exec: $crate::hipGraphExec_t,
+                stream: $crate::hipStream_t,
+            ) -> $crate::hipError_t;
+            /// Runs a graph in a stream.
+            optional fn hipGraphLaunch(
+                graph_exec: $crate::hipGraphExec_t,
+                stream: $crate::hipStream_t,
+            ) -> $crate::hipError_t;
+            /// Destroys a graph that was made ready; runs that have begun go on.
+            optional fn hipGraphExecDestroy(graph_exec: $crate::hipGraphExec_t) -> $crate::hipError_t;
+            /// The flags that a graph was made ready with.
+            optional fn hipGraphExecGetFlags(
+                graph_exec: $crate::hipGraphExec_t,
+                flags: *mut u64,
+            ) -> $crate::hipError_t;
+            /// Gives an executable graph the parameters of a graph of the same shape.
+            /// `hipErrorGraphExecUpdateFailure` if it is not; the results, which may be null, say where and why.
+            optional fn hipGraphExecUpdate(
+                graph_exec: $crate::hipGraphExec_t,
+                graph: $crate::hipGraph_t,
+                error_node_out: *mut $crate::hipGraphNode_t,
+                update_result_out: *mut $crate::hipGraphExecUpdateResult,
+            ) -> $crate::hipError_t;
+            /// Changes a launch of an executable graph, by the node that it was made from.
+            optional fn hipGraphExecKernelNodeSetParams(
+                graph_exec: $crate::hipGraphExec_t,
+                node: $crate::hipGraphNode_t,
+                node_params: *const $crate::hipKernelNodeParams,
+            ) -> $crate::hipError_t;
+            /// Changes a copy of an executable graph.
+            optional fn hipGraphExecMemcpyNodeSetParams(
+                graph_exec: $crate::hipGraphExec_t,
+                node: $crate::hipGraphNode_t,
+                node_params: *mut $crate::hipMemcpy3DParms,
+            ) -> $crate::hipError_t;
+            /// Changes a copy of an executable graph to one of bytes.
+            optional fn hipGraphExecMemcpyNodeSetParams1D(
+                graph_exec: $crate::hipGraphExec_t,
+                node: $crate::hipGraphNode_t,
+                dst: *mut ::core::ffi::c_void,
+                src: *const ::core::ffi::c_void,
+                count: usize,
+                kind: $crate::hipMemcpyKind,
+            ) -> $crate::hipError_t;
+            /// Changes a copy of an executable graph. `ctx` may be null.
+            optional fn hipDrvGraphExecMemcpyNodeSetParams(
+                graph_exec: $crate::hipGraphExec_t,
+                node: $crate::hipGraphNode_t,
+                copy_params: *const $crate::HIP_MEMCPY3D,
+                ctx: $crate::hipCtx_t,
+            ) -> $crate::hipError_t;
+            /// Changes a fill of an executable graph.
+            optional fn hipGraphExecMemsetNodeSetParams(
+                graph_exec: $crate::hipGraphExec_t,
+                node: $crate::hipGraphNode_t,
+                node_params: *const $crate::hipMemsetParams,
+            ) -> $crate::hipError_t;
+            /// Changes a fill of an executable graph. `ctx` may be null.
+            optional fn hipDrvGraphExecMemsetNodeSetParams(
+                graph_exec: $crate::hipGraphExec_t,
+                node: $crate::hipGraphNode_t,
+                memset_params: *const $crate::hipMemsetParams,
+                ctx: $crate::hipCtx_t,
+            ) -> $crate::hipError_t;
+            /// Changes a call of an executable graph.
+            optional fn hipGraphExecHostNodeSetParams(
+                graph_exec: $crate::hipGraphExec_t,
+                node: $crate::hipGraphNode_t,
+                node_params: *const $crate::hipHostNodeParams,
+            ) -> $crate::hipError_t;
+            /// Changes the event that a node of an executable graph records.
+            optional fn hipGraphExecEventRecordNodeSetEvent(
+                graph_exec: $crate::hipGraphExec_t,
+                node: $crate::hipGraphNode_t,
+                event: $crate::hipEvent_t,
+            ) -> $crate::hipError_t;
+            /// Changes the event that a node of an executable graph waits for.
+            optional fn hipGraphExecEventWaitNodeSetEvent(
+                graph_exec: $crate::hipGraphExec_t,
+                node: $crate::hipGraphNode_t,
+                event: $crate::hipEvent_t,
+            ) -> $crate::hipError_t;
+            /// Has an executable graph run a node, or do nothing in its place.
+            optional fn hipGraphNodeSetEnabled(
+                graph_exec: $crate::hipGraphExec_t,
+                node: $crate::hipGraphNode_t,
+                is_enabled: ::core::ffi::c_uint,
+            ) -> $crate::hipError_t;
+            /// Whether an executable graph runs a node.
+            optional fn hipGraphNodeGetEnabled(
+                graph_exec: $crate::hipGraphExec_t,
+                node: $crate::hipGraphNode_t,
+                is_enabled: *mut ::core::ffi::c_uint,
+            ) -> $crate::hipError_t;
+        }
+    };
+}

@@ -1,0 +1,124 @@
+//! Launches: rows of [`for_each_hip_function!`](crate::for_each_hip_function).
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __hip_functions_launches {
+    ($next:ident $($rest:tt)*) => {
+        $crate::$next! { $($rest)*
+            /// Launches a grid of workgroups. Arguments are either `parameters`, a pointer to each, or `extra`, a buffer
+            /// of all of them between the markers `HIP_LAUNCH_PARAM_BUFFER_POINTER`
+            /// and so on; the other is null. `hipErrorInvalidValue` if grid, block, LDS or arguments are not such that
+            /// the kernel runs with them on this device.
+            required fn hipModuleLaunchKernel(
+                function: $crate::hipFunction_t,
+                grid_x: ::core::ffi::c_uint,
+                grid_y: ::core::ffi::c_uint,
+                grid_z: ::core::ffi::c_uint,
+                block_x: ::core::ffi::c_uint,
+                block_y: ::core::ffi::c_uint,
+                block_z: ::core::ffi::c_uint,
+                dynamic_lds_bytes: ::core::ffi::c_uint,
+                stream: $crate::hipStream_t,
+                parameters: *mut *mut ::core::ffi::c_void,
+                extra: *mut *mut ::core::ffi::c_void,
+            ) -> $crate::hipError_t;
+            /// What a `<<<>>>` keeps for the kernel's stub.
+            optional fn __hipPushCallConfiguration(
+                grid_dim: $crate::dim3,
+                block_dim: $crate::dim3,
+                shared_mem: usize,
+                stream: $crate::hipStream_t,
+            ) -> $crate::hipError_t;
+            /// What the stub asks for. `hipErrorMissingConfiguration` if nothing was kept.
+            optional fn __hipPopCallConfiguration(
+                grid_dim: *mut $crate::dim3,
+                block_dim: *mut $crate::dim3,
+                shared_mem: *mut usize,
+                stream: *mut $crate::hipStream_t,
+            ) -> $crate::hipError_t;
+            /// Launches a program's kernel. `hipErrorInvalidDeviceFunction` if it is none.
+            optional fn hipLaunchKernel(
+                function_address: *const ::core::ffi::c_void,
+                num_blocks: $crate::dim3,
+                dim_blocks: $crate::dim3,
+                args: *mut *mut ::core::ffi::c_void,
+                shared_mem_bytes: usize,
+                stream: $crate::hipStream_t,
+            ) -> $crate::hipError_t;
+            /// As `hipLaunchKernel`, with the configuration in a struct; attributes must be cooperative launch or
+            /// none.
+            optional fn hipLaunchKernelExC(
+                config: *const $crate::hipLaunchConfig_t,
+                f_ptr: *const ::core::ffi::c_void,
+                args: *mut *mut ::core::ffi::c_void,
+            ) -> $crate::hipError_t;
+            /// As `hipModuleLaunchKernel`, with the configuration in a struct; attributes must be cooperative launch
+            /// or none.
+            optional fn hipDrvLaunchKernelEx(
+                config: *const $crate::HIP_LAUNCH_CONFIG,
+                function: $crate::hipFunction_t,
+                params: *mut *mut ::core::ffi::c_void,
+                extra: *mut *mut ::core::ffi::c_void,
+            ) -> $crate::hipError_t;
+            /// As `hipLaunchKernel`, with events before and after it, which may be null.
+            optional fn hipExtLaunchKernel(
+                function_address: *const ::core::ffi::c_void,
+                num_blocks: $crate::dim3,
+                dim_blocks: $crate::dim3,
+                args: *mut *mut ::core::ffi::c_void,
+                shared_mem_bytes: usize,
+                stream: $crate::hipStream_t,
+                start_event: $crate::hipEvent_t,
+                stop_event: $crate::hipEvent_t,
+                flags: ::core::ffi::c_int,
+            ) -> $crate::hipError_t;
+            /// As `hipModuleLaunchKernel`, with sizes in work-items and events before and after it, which may be
+            /// null.
+            optional fn hipExtModuleLaunchKernel(
+                function: $crate::hipFunction_t,
+                global_work_size_x: u32,
+                global_work_size_y: u32,
+                global_work_size_z: u32,
+                local_work_size_x: u32,
+                local_work_size_y: u32,
+                local_work_size_z: u32,
+                shared_mem_bytes: usize,
+                stream: $crate::hipStream_t,
+                kernel_params: *mut *mut ::core::ffi::c_void,
+                extra: *mut *mut ::core::ffi::c_void,
+                start_event: $crate::hipEvent_t,
+                stop_event: $crate::hipEvent_t,
+                flags: u32,
+            ) -> $crate::hipError_t;
+            /// As `hipModuleLaunchKernel`. `hipErrorCooperativeLaunchTooLarge` if not all workgroups are on the
+            /// device at once.
+            optional fn hipModuleLaunchCooperativeKernel(
+                function: $crate::hipFunction_t,
+                grid_dim_x: ::core::ffi::c_uint,
+                grid_dim_y: ::core::ffi::c_uint,
+                grid_dim_z: ::core::ffi::c_uint,
+                block_dim_x: ::core::ffi::c_uint,
+                block_dim_y: ::core::ffi::c_uint,
+                block_dim_z: ::core::ffi::c_uint,
+                shared_mem_bytes: ::core::ffi::c_uint,
+                stream: $crate::hipStream_t,
+                kernel_params: *mut *mut ::core::ffi::c_void,
+            ) -> $crate::hipError_t;
+            /// As `hipModuleLaunchCooperativeKernel`, for a program's kernel.
+            optional fn hipLaunchCooperativeKernel(
+                function: *const ::core::ffi::c_void,
+                grid_dim: $crate::dim3,
+                block_dim_x: $crate::dim3,
+                kernel_params: *mut *mut ::core::ffi::c_void,
+                shared_mem_bytes: ::core::ffi::c_uint,
+                stream: $crate::hipStream_t,
+            ) -> $crate::hipError_t;
+            /// Calls a function on the host after the work that is in a stream now. It must not call HIP.
+            optional fn hipLaunchHostFunc(
+                stream: $crate::hipStream_t,
+                function: $crate::hipHostFn_t,
+                user_data: *mut ::core::ffi::c_void,
+            ) -> $crate::hipError_t;
+        }
+    };
+}

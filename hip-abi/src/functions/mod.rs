@@ -1,0 +1,72 @@
+//! The one table of functions, and the struct that it makes. The rows stand in files by what they are about.
+
+mod copies;
+mod devices;
+mod errors;
+mod graphs;
+mod launches;
+mod memory;
+mod modules;
+mod per_thread;
+mod start;
+mod streams;
+mod unsupported;
+
+/// Calls the macro `callback` with all HIP functions that this project uses or offers.
+///
+/// Each has the form `KIND fn NAME(ARGUMENT: TYPE, …) -> TYPE;` behind its doc comment. Types are absolute paths, so
+/// that the callback needs no imports. `KIND` is
+/// - `required`: every `libamdhip64.so` since ROCm 6.0 has it, and a library without it is none of them;
+/// - `optional`: some have it not, or nobody here needs it from them. What isn't there is `None` in [`Functions`].
+///
+/// Tokens after the callback's name go in front of the list: `for_each_hip_function!(export, prefix tokens)` calls
+/// `export! { prefix tokens; … }`.
+///
+/// Unless a function says otherwise, it returns `hipErrorInvalidValue` for a null pointer to a result,
+/// `hipErrorInvalidHandle` for a handle that is none, and `hipErrorNoDevice` if there is no device.
+#[macro_export]
+macro_rules! for_each_hip_function {
+    ($callback:ident $(, $($prefix:tt)*)?) => {
+        // Each room adds its rows behind those before it and calls the next; the last calls back.
+        $crate::__hip_functions_start! {
+            __hip_functions_errors __hip_functions_devices __hip_functions_memory __hip_functions_copies
+            __hip_functions_modules __hip_functions_launches __hip_functions_streams __hip_functions_graphs
+            __hip_functions_per_thread
+            __hip_functions_end $callback [$($($prefix)*;)?]
+        }
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __hip_functions_end {
+    ($callback:ident [$($prefix:tt)*] $($rows:tt)*) => {
+        $callback! { $($prefix)* $($rows)* }
+    };
+}
+
+/// A field's type: what some libraries lack may be absent.
+macro_rules! field {
+    (required, $type:ty) => { $type };
+    (optional, $type:ty) => { Option<$type> };
+}
+
+macro_rules! functions {
+    ($(
+        $(#[$meta:meta])*
+        $kind:ident fn $name:ident($($argument:ident: $type:ty),* $(,)?) -> $result:ty;
+    )*) => {
+        /// The addresses of all HIP functions, from whichever library or emulator.
+        ///
+        /// Whoever fills it promises that each has this signature and stays where it is as long as the table is used.
+        #[derive(Clone, Copy, Debug)]
+        pub struct Functions {
+            $(
+                $(#[$meta])*
+                pub $name: field!($kind, unsafe extern "C" fn($($argument: $type),*) -> $result),
+            )*
+        }
+    };
+}
+
+for_each_hip_function!(functions);

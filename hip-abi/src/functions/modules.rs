@@ -1,0 +1,194 @@
+//! Modules, registered kernels and variables, attributes: rows of [`for_each_hip_function!`](crate::for_each_hip_function).
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __hip_functions_modules {
+    ($next:ident $($rest:tt)*) => {
+        $crate::$next! { $($rest)*
+            /// Loads a file. `hipErrorFileNotFound` without it, otherwise as `hipModuleLoadData`.
+            required fn hipModuleLoad(
+                module: *mut $crate::hipModule_t,
+                path: *const ::core::ffi::c_char,
+            ) -> $crate::hipError_t;
+            /// Loads a code object from memory; its own header says how long it is. `hipErrorInvalidImage` if it is
+            /// malformed, `hipErrorNoBinaryForGpu` if it is for another GPU than the current device's.
+            required fn hipModuleLoadData(
+                module: *mut $crate::hipModule_t,
+                image: *const ::core::ffi::c_void,
+            ) -> $crate::hipError_t;
+            /// Unloads a module; its kernels and variables are then gone.
+            required fn hipModuleUnload(module: $crate::hipModule_t) -> $crate::hipError_t;
+            /// A module's kernel. `hipErrorNotFound` if it has none of that name.
+            required fn hipModuleGetFunction(
+                function: *mut $crate::hipFunction_t,
+                module: $crate::hipModule_t,
+                name: *const ::core::ffi::c_char,
+            ) -> $crate::hipError_t;
+            /// A module's variable: address and length; either result may be null. `hipErrorNotFound` if there is none.
+            required fn hipModuleGetGlobal(
+                address: *mut $crate::hipDeviceptr_t,
+                bytes: *mut usize,
+                module: $crate::hipModule_t,
+                name: *const ::core::ffi::c_char,
+            ) -> $crate::hipError_t;
+            /// One property of a kernel. `hipErrorInvalidValue` for what is none.
+            required fn hipFuncGetAttribute(
+                value: *mut ::core::ffi::c_int,
+                attribute: $crate::hipFunction_attribute,
+                function: $crate::hipFunction_t,
+            ) -> $crate::hipError_t;
+            /// Workgroups of a kernel that a compute unit holds at once.
+            required fn hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(
+                workgroups: *mut ::core::ffi::c_int,
+                function: $crate::hipFunction_t,
+                block_size: ::core::ffi::c_int,
+                dynamic_lds_bytes: usize,
+            ) -> $crate::hipError_t;
+            /// As `hipModuleLoadData`; the options are for compilers, of which there is none.
+            optional fn hipModuleLoadDataEx(
+                module: *mut $crate::hipModule_t,
+                image: *const ::core::ffi::c_void,
+                num_options: ::core::ffi::c_uint,
+                options: *mut $crate::hipJitOption,
+                option_values: *mut *mut ::core::ffi::c_void,
+            ) -> $crate::hipError_t;
+            /// As `hipModuleLoadData`.
+            optional fn hipModuleLoadFatBinary(
+                module: *mut $crate::hipModule_t,
+                fatbin: *const ::core::ffi::c_void,
+            ) -> $crate::hipError_t;
+            /// How many kernels a module has.
+            optional fn hipModuleGetFunctionCount(
+                count: *mut ::core::ffi::c_uint,
+                module: $crate::hipModule_t,
+            ) -> $crate::hipError_t;
+            /// Sets one property of a kernel: how much LDS a launch may add.
+            optional fn hipFuncSetAttribute(
+                func: *const ::core::ffi::c_void,
+                attr: $crate::hipFuncAttribute,
+                value: ::core::ffi::c_int,
+            ) -> $crate::hipError_t;
+            /// All properties of a program's kernel.
+            optional fn hipFuncGetAttributes(
+                attr: *mut $crate::hipFuncAttributes,
+                func: *const ::core::ffi::c_void,
+            ) -> $crate::hipError_t;
+            /// Accepted for a kernel, and without effect on AMD's GPUs.
+            optional fn hipFuncSetCacheConfig(
+                func: *const ::core::ffi::c_void,
+                config: $crate::hipFuncCache_t,
+            ) -> $crate::hipError_t;
+            /// Accepted for a kernel, and without effect on AMD's GPUs.
+            optional fn hipFuncSetSharedMemConfig(
+                func: *const ::core::ffi::c_void,
+                config: $crate::hipSharedMemConfig,
+            ) -> $crate::hipError_t;
+            /// A kernel's name; null if it is none.
+            optional fn hipKernelNameRef(function: $crate::hipFunction_t) -> *const ::core::ffi::c_char;
+            /// The kernel that a program's stub stands for, on the current device. `hipErrorInvalidDeviceFunction` if
+            /// it is none.
+            optional fn hipGetFuncBySymbol(
+                function_ptr: *mut $crate::hipFunction_t,
+                symbol_ptr: *const ::core::ffi::c_void,
+            ) -> $crate::hipError_t;
+            /// Where a program's device variable is on the current device. `hipErrorInvalidSymbol` if it is none.
+            optional fn hipGetSymbolAddress(
+                dev_ptr: *mut *mut ::core::ffi::c_void,
+                symbol: *const ::core::ffi::c_void,
+            ) -> $crate::hipError_t;
+            /// Length of a program's device variable in bytes. `hipErrorInvalidSymbol` if it is none.
+            optional fn hipGetSymbolSize(
+                size: *mut usize,
+                symbol: *const ::core::ffi::c_void,
+            ) -> $crate::hipError_t;
+            /// What a program compiled for HIP calls as it starts: takes in the code objects that it holds. Null if
+            /// `data` is no such wrapper.
+            optional fn __hipRegisterFatBinary(data: *const ::core::ffi::c_void) -> *mut *mut ::core::ffi::c_void;
+            /// Names the kernel that a stub stands for.
+            optional fn __hipRegisterFunction(
+                modules: *mut *mut ::core::ffi::c_void,
+                host_function: *const ::core::ffi::c_void,
+                device_function: *mut ::core::ffi::c_char,
+                device_name: *const ::core::ffi::c_char,
+                thread_limit: ::core::ffi::c_uint,
+                tid: *mut ::core::ffi::c_void,
+                bid: *mut ::core::ffi::c_void,
+                block_dim: *mut $crate::dim3,
+                grid_dim: *mut $crate::dim3,
+                w_size: *mut ::core::ffi::c_int,
+            ) -> ();
+            /// Names the device variable that a host variable stands for.
+            optional fn __hipRegisterVar(
+                modules: *mut *mut ::core::ffi::c_void,
+                var: *mut ::core::ffi::c_void,
+                host_var: *mut ::core::ffi::c_char,
+                device_var: *mut ::core::ffi::c_char,
+                ext: ::core::ffi::c_int,
+                size: usize,
+                constant: ::core::ffi::c_int,
+                global: ::core::ffi::c_int,
+            ) -> ();
+            /// Names a managed variable, allocates it with its first value, and has the program's pointer point to
+            /// it.
+            optional fn __hipRegisterManagedVar(
+                modules: *mut *mut ::core::ffi::c_void,
+                pointer: *mut *mut ::core::ffi::c_void,
+                init_value: *mut ::core::ffi::c_void,
+                name: *const ::core::ffi::c_char,
+                size: usize,
+                align: ::core::ffi::c_uint,
+            ) -> ();
+            /// What such a program calls as it ends.
+            optional fn __hipUnregisterFatBinary(modules: *mut *mut ::core::ffi::c_void) -> ();
+            /// As `hipModuleOccupancyMaxActiveBlocksPerMultiprocessor`.
+            optional fn hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+                num_blocks: *mut ::core::ffi::c_int,
+                function: $crate::hipFunction_t,
+                block_size: ::core::ffi::c_int,
+                dyn_shared_mem_per_blk: usize,
+                flags: ::core::ffi::c_uint,
+            ) -> $crate::hipError_t;
+            /// The workgroup size that fills the device best, up to a limit (0 for none), and how many such
+            /// workgroups do.
+            optional fn hipModuleOccupancyMaxPotentialBlockSize(
+                grid_size: *mut ::core::ffi::c_int,
+                block_size: *mut ::core::ffi::c_int,
+                function: $crate::hipFunction_t,
+                dyn_shared_mem_per_blk: usize,
+                block_size_limit: ::core::ffi::c_int,
+            ) -> $crate::hipError_t;
+            /// As `hipModuleOccupancyMaxPotentialBlockSize`.
+            optional fn hipModuleOccupancyMaxPotentialBlockSizeWithFlags(
+                grid_size: *mut ::core::ffi::c_int,
+                block_size: *mut ::core::ffi::c_int,
+                function: $crate::hipFunction_t,
+                dyn_shared_mem_per_blk: usize,
+                block_size_limit: ::core::ffi::c_int,
+                flags: ::core::ffi::c_uint,
+            ) -> $crate::hipError_t;
+            /// As `hipModuleOccupancyMaxActiveBlocksPerMultiprocessor`, for a program's kernel.
+            optional fn hipOccupancyMaxActiveBlocksPerMultiprocessor(
+                num_blocks: *mut ::core::ffi::c_int,
+                function: *const ::core::ffi::c_void,
+                block_size: ::core::ffi::c_int,
+                dyn_shared_mem_per_blk: usize,
+            ) -> $crate::hipError_t;
+            /// As `hipOccupancyMaxActiveBlocksPerMultiprocessor`.
+            optional fn hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+                num_blocks: *mut ::core::ffi::c_int,
+                function: *const ::core::ffi::c_void,
+                block_size: ::core::ffi::c_int,
+                dyn_shared_mem_per_blk: usize,
+                flags: ::core::ffi::c_uint,
+            ) -> $crate::hipError_t;
+            /// As `hipModuleOccupancyMaxPotentialBlockSize`, for a program's kernel.
+            optional fn hipOccupancyMaxPotentialBlockSize(
+                grid_size: *mut ::core::ffi::c_int,
+                block_size: *mut ::core::ffi::c_int,
+                function: *const ::core::ffi::c_void,
+                dyn_shared_mem_per_blk: usize,
+                block_size_limit: ::core::ffi::c_int,
+            ) -> $crate::hipError_t;
+        }
+    };
+}
