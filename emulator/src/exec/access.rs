@@ -307,6 +307,20 @@ pub(super) fn check_global(
     write: bool,
 ) -> Flow {
     let (low, high) = bounds(&access.addresses, access.exec);
+    check_span(c, o, access, low, high, bytes, write)
+}
+
+/// As [`check_global`], where the lowest and the highest address of the active lanes are known.
+#[inline(always)]
+pub(super) fn check_span(
+    c: &mut Context<'_>,
+    o: &Operation,
+    access: &Access,
+    low: u64,
+    high: u64,
+    bytes: u32,
+    write: bool,
+) -> Flow {
     let end = high.wrapping_add(u64::from(bytes));
     // Each instruction tends to stay in one allocation.
     let slot = usize::from(o.control[1]) % RECENT;

@@ -2,6 +2,13 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
+use super::{
+    Context, FaultKind, Wave,
+    access::Access,
+    operation::{Flow, Operation},
+};
+use crate::isa::Op;
+
 /// What an atomic operation does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -63,8 +70,16 @@ impl Atomic {
         Self::ALL[usize::from(detail) % Self::ALL.len()]
     }
 
-    /// By the mnemonic's part behind `atomic_`, without `_x2`.
-    pub(crate) fn from_name(name: &str, wide: bool) -> Option<Self> {
+    /// By the mnemonic's part behind `atomic_`, and whether it works on 64 bits.
+    pub(crate) fn of_mnemonic(kind: &str) -> Option<(Self, bool)> {
+        let (name, wide) = match kind.strip_suffix("_x2") {
+            Some(name) => (name, true),
+            None => (kind, kind.ends_with("_f64")),
+        };
+        Some((Self::from_name(name, wide)?, wide))
+    }
+
+    fn from_name(name: &str, wide: bool) -> Option<Self> {
         Some(match name {
             "swap" => Atomic::Swap,
             "cmpswap" => Atomic::CompareSwap,
@@ -224,6 +239,63 @@ pub(crate) unsafe fn update64(address: u64, atomic: Atomic, data: u64, compare: 
         |order, f| cell.try_update(order, order, f),
         |old| apply64(atomic, old, data, compare),
     )
+}
+
+/// The `detail` of an instruction that is an atomic operation on memory.
+pub(crate) fn detail(op: Op) -> Option<u8> {
+    let (_, kind) = op.name().split_once("atomic_")?;
+    Some(Atomic::of_mnemonic(kind)?.0 as u8)
+}
+
+/// Updates memory at each active lane's address with the data in source 1 (behind it, the value to compare),
+/// and puts the old value in the result if `control[0]` asks for it. A misaligned lane is left out and the
+/// first one returned, with its address.
+#[inline(always)]
+pub(super) fn on_lanes<const WIDE: bool>(
+    w: &mut Wave,
+    o: &Operation,
+    access: &Access,
+) -> Option<(usize, u64)> {
+    let atomic = Atomic::from_detail(o.detail);
+    let bytes = if WIDE { 8 } else { 4 };
+    let mut misaligned = None;
+    access.each(|lane, address| {
+        if address % bytes != 0 {
+            misaligned.get_or_insert((lane, address));
+            return;
+        }
+        let register = |w: &Wave, index: u16| w.lanes(o.src[1].register + index).as_array()[lane];
+        let old = if WIDE {
+            let data = u64::from(register(w, 0)) | u64::from(register(w, 1)) << 32;
+            let compare = u64::from(register(w, 2)) | u64::from(register(w, 3)) << 32;
+            // SAFETY: the lane is active, so that its bytes were checked, and the address is aligned.
+            unsafe { update64(address, atomic, data, compare) }
+        } else {
+            let (data, compare) = (register(w, 0), register(w, 1));
+            // SAFETY: as above.
+            u64::from(unsafe { update32(address, atomic, data, compare) })
+        };
+        if o.control[0] != 0 {
+            w.lanes_mut(o.dst).as_mut_array()[lane] = old as u32;
+            if WIDE {
+                w.lanes_mut(o.dst + 1).as_mut_array()[lane] = (old >> 32) as u32;
+            }
+        }
+    });
+    misaligned
+}
+
+/// The fault of a misaligned lane that [`on_lanes`] returned.
+#[inline(always)]
+pub(super) fn finish(c: &mut Context<'_>, misaligned: Option<(usize, u64)>, bytes: u32) -> Flow {
+    match misaligned {
+        None => Flow::Next,
+        Some((lane, address)) => c.fail(FaultKind::Misaligned {
+            address,
+            bytes,
+            lane: lane as u8,
+        }),
+    }
 }
 
 fn update<T, U>(fetch: U, new: impl Fn(T) -> T) -> T

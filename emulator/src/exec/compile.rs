@@ -7,13 +7,13 @@ use ferrowave_code_object::Gpu;
 use super::{
     ACCUMULATORS, PRIVATE_APERTURE, SHARED_APERTURE, SimdLevel,
     access::RECENT,
-    compare, control, convert, extension,
+    atomic, buffer, compare, control, convert, extension,
     fault::FaultKind,
     float32, float64, global, half, integer,
     lanes::Binder,
     lds, mfma,
     operation::{Handler, Operation, Source, SourceKind},
-    packed, scalar, scalar_memory,
+    packed, scalar, scalar_memory, to_lds,
 };
 use crate::isa::{self, DecodeError, Format, Instruction, Op, Operand};
 
@@ -94,8 +94,8 @@ impl Code {
                     Err(error) => error.to_string(),
                     Ok(instruction) => match compiler.operation(instruction, line.offset) {
                         Ok(mut operation) => {
-                            if matches!(instruction.format, Format::Flat | Format::Global) {
-                                operation.control[1] = (accesses % RECENT) as u8;
+                            if is_memory_access(instruction.format) {
+                                operation.remember((accesses % RECENT) as u8);
                                 accesses += 1;
                             }
                             return operation;
@@ -251,6 +251,13 @@ impl Compiler<'_> {
                 value: 0,
             };
         }
+        if let Some(registers) = to_lds_registers(i) {
+            let base = match self.gpu {
+                Gpu::Gfx950 => to_lds::Base::Wide,
+                _ => to_lds::Base::Narrow,
+            };
+            return to_lds::extend(self.binder, o, registers, base).ok_or(Refused);
+        }
         let vector_result = matches!(i.dst.source, isa::Source::Vgpr(_) | isa::Source::Agpr(_));
         let wide = i.src[0].bits == 64;
         Ok(extension::extend(
@@ -278,7 +285,6 @@ impl Compiler<'_> {
     /// Function, detail and control bytes of an instruction.
     fn handler(&self, i: &Instruction) -> Option<(Handler, u8, [u8; 3])> {
         let b = self.binder;
-        let plain = |handler: Handler| (handler, 0, [0; 3]);
         let op = i.op;
         match i.format {
             Format::Sop1 | Format::Sop2 | Format::Sopc | Format::Sopk | Format::Sopp => {
@@ -309,18 +315,16 @@ impl Compiler<'_> {
                 Some((handler, lds::atomic_detail(op).unwrap_or(0), [0; 3]))
             }
             Format::Flat | Format::Global => {
-                if i.memory.lds {
-                    return None;
-                }
                 let handler = global::handler(b, op)?;
                 let returns = u8::from(i.dst.source != isa::Source::None);
-                Some((
-                    handler,
-                    global::atomic_detail(op).unwrap_or(0),
-                    [returns, 0, 0],
-                ))
+                Some((handler, atomic::detail(op).unwrap_or(0), [returns, 0, 0]))
             }
-            Format::Mubuf => control::handler(b, op).map(plain),
+            Format::Mubuf => {
+                let handler = buffer::handler(b, op).or_else(|| control::handler(b, op))?;
+                let returns = u8::from(i.dst.source != isa::Source::None);
+                let control = [returns, 0, buffer::address_control(&i.memory)];
+                Some((handler, atomic::detail(op).unwrap_or(0), control))
+            }
             Format::Scratch | Format::Mtbuf => None,
         }
     }
@@ -352,6 +356,28 @@ impl Compiler<'_> {
     }
 }
 
+/// Whether a format's operations remember the allocation that they used last.
+fn is_memory_access(format: Format) -> bool {
+    matches!(
+        format,
+        Format::Flat | Format::Global | Format::Scratch | Format::Mubuf | Format::Mtbuf
+    )
+}
+
+/// The registers' worth of data that a load takes to LDS, if that is where it goes.
+fn to_lds_registers(i: &Instruction) -> Option<u16> {
+    let name = i.op.name();
+    if !i.memory.lds && !name.contains("_load_lds_") {
+        return None;
+    }
+    Some(match name {
+        _ if name.ends_with("_dwordx2") => 2,
+        _ if name.ends_with("_dwordx3") => 3,
+        _ if name.ends_with("_dwordx4") => 4,
+        _ => 1,
+    })
+}
+
 /// Whether an instruction has a setting that its handler would pass over.
 fn ignores_something(i: &Instruction) -> bool {
     match i.op {
@@ -375,6 +401,11 @@ fn ignores_something(i: &Instruction) -> bool {
         | Op::v_sad_hi_u8
         | Op::v_sad_u16
         | Op::v_sad_u32 => i.modifiers.clamp,
+        // The status word would lie behind the last register.
+        _ if i.memory.tfe => match i.dst.source {
+            isa::Source::Vgpr(first) => first + count(&i.dst) >= 256,
+            _ => true,
+        },
         _ => false,
     }
 }

@@ -69,6 +69,20 @@ pub(crate) fn extend(
     outer
 }
 
+/// An operation that does something of its own around `inner`, which stands in [`Extended::inner`].
+pub(super) fn around(inner: Operation, run: Handler) -> Operation {
+    let mut outer = inner.clone();
+    outer.run = run;
+    outer.extension = Some(Box::new(Extended {
+        extension: Extension::None,
+        dst: inner.dst,
+        wide: false,
+        originals: [inner.src[0], inner.src[1]],
+        inner,
+    }));
+    outer
+}
+
 /// A source's staged copy.
 fn staged(register: u16) -> Source {
     Source {

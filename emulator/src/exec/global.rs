@@ -23,7 +23,9 @@ pub(crate) fn handler(b: Binder, op: Op) -> Option<Handler> {
     if let Some(kind) = rest.strip_prefix("atomic_") {
         return atomic_handler(b, kind, flat);
     }
-    transfer(b, rest, flat)
+    // Where the data goes to LDS, another operation takes it there.
+    let rest = rest.replacen("load_lds_", "load_", 1);
+    transfer(b, &rest, flat)
 }
 
 /// Addresses of all lanes: a 64-bit register pair a lane, or a scalar pair and 32 bits a lane; plus the
@@ -310,12 +312,7 @@ fn transfer(b: Binder, name: &str, flat: bool) -> Option<Handler> {
 }
 
 fn atomic_handler(b: Binder, kind: &str, flat: bool) -> Option<Handler> {
-    let (kind, wide) = match kind.strip_suffix("_x2") {
-        Some(kind) => (kind, true),
-        None => (kind, kind.ends_with("_f64")),
-    };
-    Atomic::from_name(kind, wide)?;
-
+    let (_, wide) = Atomic::of_mnemonic(kind)?;
     Some(match (flat, wide) {
         (false, false) => b.bind(atomically::<false, false>),
         (false, true) => b.bind(atomically::<false, true>),
@@ -324,23 +321,11 @@ fn atomic_handler(b: Binder, kind: &str, flat: bool) -> Option<Handler> {
     })
 }
 
-/// Which atomic operation an instruction is, for its `detail`.
-pub(crate) fn atomic_detail(op: Op) -> Option<u8> {
-    let name = op.name();
-    let (_, kind) = name.split_once("_atomic_")?;
-    let (kind, wide) = match kind.strip_suffix("_x2") {
-        Some(kind) => (kind, true),
-        None => (kind, kind.ends_with("_f64")),
-    };
-    Some(Atomic::from_name(kind, wide)? as u8)
-}
-
 fn atomically<const FLAT: bool, const WIDE: bool>(
     w: &mut Wave,
     c: &mut Context<'_>,
     o: &Operation,
 ) -> Flow {
-    let atomic = Atomic::from_detail(o.detail);
     let bytes = if WIDE { 8 } else { 4 };
     let mut misaligned = None;
     let flow = visit(
@@ -352,38 +337,12 @@ fn atomically<const FLAT: bool, const WIDE: bool>(
         true,
         #[inline(always)]
         |w, access| {
-            access.each(|lane, address| {
-                if address % u64::from(bytes) != 0 {
-                    misaligned.get_or_insert((lane, address));
-                    return;
-                }
-                let register =
-                    |w: &Wave, index: u16| w.lanes(o.src[1].register + index).as_array()[lane];
-                let old = if WIDE {
-                    let data = u64::from(register(w, 0)) | u64::from(register(w, 1)) << 32;
-                    let compare = u64::from(register(w, 2)) | u64::from(register(w, 3)) << 32;
-                    // SAFETY: the lane is active, so that its bytes were checked, and the address is aligned.
-                    unsafe { atomic::update64(address, atomic, data, compare) }
-                } else {
-                    let (data, compare) = (register(w, 0), register(w, 1));
-                    // SAFETY: as above.
-                    u64::from(unsafe { atomic::update32(address, atomic, data, compare) })
-                };
-                if o.control[0] != 0 {
-                    w.lanes_mut(o.dst).as_mut_array()[lane] = old as u32;
-                    if WIDE {
-                        w.lanes_mut(o.dst + 1).as_mut_array()[lane] = (old >> 32) as u32;
-                    }
-                }
-            });
+            let lane = atomic::on_lanes::<WIDE>(w, o, access);
+            misaligned = misaligned.or(lane);
         },
     );
-    match misaligned {
-        Some((lane, address)) if flow == Flow::Next => c.fail(FaultKind::Misaligned {
-            address,
-            bytes,
-            lane: lane as u8,
-        }),
-        _ => flow,
+    match flow {
+        Flow::Next => atomic::finish(c, misaligned, bytes),
+        flow => flow,
     }
 }

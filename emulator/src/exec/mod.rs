@@ -6,6 +6,7 @@
 
 mod access;
 mod atomic;
+mod buffer;
 mod compare;
 mod compile;
 mod control;
@@ -30,6 +31,7 @@ mod scalar_memory;
 mod simd;
 #[cfg(test)]
 mod tests;
+mod to_lds;
 mod wave;
 
 pub use compile::{Code, Unsupported};

@@ -73,6 +73,16 @@ pub(crate) struct Operation {
     pub(crate) extension: Option<Box<super::extension::Extended>>,
 }
 
+impl Operation {
+    /// Gives a memory operation its place among the allocations that a workgroup remembers.
+    pub(crate) fn remember(&mut self, place: u8) {
+        self.control[1] = place;
+        if let Some(extended) = &mut self.extension {
+            extended.inner.control[1] = place;
+        }
+    }
+}
+
 /// The function pointer that runs `f` with the host instructions of `level`.
 ///
 /// `f` must capture nothing, so that the pointer alone stands for it.

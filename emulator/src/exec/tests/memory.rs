@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// Ways in which the lanes' addresses can lie.
-fn patterns(size: u64) -> Vec<(&'static str, [u64; 64])> {
+pub(super) fn patterns(size: u64) -> Vec<(&'static str, [u64; 64])> {
     let mut random = Random(9);
     vec![
         (
@@ -38,14 +38,14 @@ fn patterns(size: u64) -> Vec<(&'static str, [u64; 64])> {
     ]
 }
 
-const BYTES: usize = 8192;
+pub(super) const BYTES: usize = 8192;
 
-fn filled() -> Vec<u8> {
+pub(super) fn filled() -> Vec<u8> {
     let mut random = Random(4);
     (0..BYTES).map(|_| random.next() as u8).collect()
 }
 
-fn set_addresses(wave: &mut Wave, base: u64, offsets: &[u64; 64]) {
+pub(super) fn set_addresses(wave: &mut Wave, base: u64, offsets: &[u64; 64]) {
     for (lane, offset) in offsets.iter().enumerate() {
         let address = base + offset;
         wave.lanes_mut(0).as_mut_array()[lane] = address as u32;
@@ -55,7 +55,7 @@ fn set_addresses(wave: &mut Wave, base: u64, offsets: &[u64; 64]) {
     wave.set_scalar_pair(8, base);
 }
 
-fn dword(bytes: &[u8], at: usize) -> u32 {
+pub(super) fn dword(bytes: &[u8], at: usize) -> u32 {
     u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap())
 }
 

@@ -17,6 +17,7 @@
     reason = "expectations stand as AMD's pseudocode has them"
 )]
 
+mod buffers;
 mod compares;
 mod conversions;
 mod extensions;
@@ -107,7 +108,7 @@ fn missing_instructions_are_named() {
     let lines = [
         "s_getreg_b32 s0, hwreg(HW_REG_TRAPSTS)",
         "v_mad_u32_u24 v6, v0, v1, v2 clamp",
-        "buffer_load_dword v6, v0, s[4:7], 0 offen",
+        "buffer_load_format_x v6, v0, s[4:7], 0 offen",
         "scratch_load_dword v6, v0, off",
         "v_mov_b32_e32 v6, v0",
     ];

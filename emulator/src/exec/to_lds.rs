@@ -1,0 +1,70 @@
+//! Loads from memory straight to LDS.
+//!
+//! The load puts its data in temporary registers, from where each lane's goes to LDS: to `m0`, the
+//! instruction's offset and the lane's number times the size of its data (CDNA3 ISA guide, «LDS direct loads»;
+//! LLVM's `llvm.amdgcn.global.load.lds`: the offset counts for both addresses). Bytes and halves take a dword.
+
+use super::{
+    Context, Wave, access,
+    extension::{self, Extended},
+    lanes::{Binder, chunks},
+    operation::{Flow, Operation},
+    simd::U,
+    wave::{M0, TEMPORARIES},
+};
+
+/// First of the registers that the data goes through.
+const PASSED: u16 = TEMPORARIES + 32;
+
+/// Bits of `m0` that are an address: as many as the LDS of the GPU needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Base {
+    /// 64 KiB.
+    Narrow,
+    /// 160 KiB.
+    Wide,
+}
+
+/// Makes a load to `registers` registers one to LDS.
+pub(crate) fn extend(
+    b: Binder,
+    mut load: Operation,
+    registers: u16,
+    base: Base,
+) -> Option<Operation> {
+    let run = match registers {
+        1 => b.bind(run::<1>),
+        3 => b.bind(run::<3>),
+        4 => b.bind(run::<4>),
+        _ => return None,
+    };
+    load.dst = PASSED;
+    let mut outer = extension::around(load, run);
+    outer.detail = u8::from(base == Base::Wide);
+    Some(outer)
+}
+
+#[inline(always)]
+fn run<const N: usize>(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flow {
+    let Some(Extended { inner, .. }) = o.extension.as_deref() else {
+        return Flow::Next;
+    };
+    // SAFETY: bound for the same level as this function.
+    let flow = unsafe { (inner.run)(w, c, inner) };
+    let exec = w.exec;
+    if flow != Flow::Next || exec == 0 {
+        return flow;
+    }
+    let bits = if o.detail == 0 { 0xfffc } else { 0x3_fffc };
+    let start = (w.scalar(M0) & bits).wrapping_add(o.imm as u32);
+    let addresses = chunks(|chunk| {
+        U::from_array(std::array::from_fn(|lane| {
+            (4 * N * (16 * chunk + lane)) as u32
+        }))
+    });
+    match access::check_lds(c, &addresses, start, exec, 4 * N as u32, true) {
+        Flow::Next => access::in_lds(c, &addresses, start, exec).store::<N>(w, PASSED),
+        flow => return flow,
+    }
+    Flow::Next
+}
