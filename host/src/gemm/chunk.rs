@@ -160,17 +160,17 @@ mod tests {
     #[test]
     fn k_is_cut_until_every_compute_unit_has_a_workgroup() {
         let split = kernel(Reduction::SplitK);
-        let parts = |m, n, k| {
+        let cut = |m, n, k| {
             let problem = Request::new(m, n, k).check().expect("valid");
-            super::parts(&split, &problem, &machine())
+            parts(&split, &problem, &machine())
         };
         // 2 tiles on 304 compute units.
-        assert_eq!(parts(128, 512, 1 << 20), 152);
+        assert_eq!(cut(128, 512, 1 << 20), 152);
         // 40 steps, of which a part has 4.
-        assert_eq!(parts(128, 512, 40 * 64), 10);
-        assert_eq!(parts(128, 512, 100), 1);
-        assert_eq!(parts(128, 512, 0), 1);
-        assert_eq!(parts(1 << 16, 1 << 16, 1 << 16), 1);
+        assert_eq!(cut(128, 512, 40 * 64), 10);
+        assert_eq!(cut(128, 512, 100), 1);
+        assert_eq!(cut(128, 512, 0), 1);
+        assert_eq!(cut(1 << 16, 1 << 16, 1 << 16), 1);
     }
 
     #[test]

@@ -13,7 +13,9 @@
 //!   p/(1 + p)² ≤ ¼ leaves no more than 2u|x|; quotient and sum round once each, the quotient with an error of up to an
 //!   ulp;
 //! - what is stored in a shorter float is rounded to that: f16 has u = 2⁻¹¹, bf16 2⁻⁸;
-//! - each result may have been flushed to zero instead of rounded, if it is no normal number.
+//! - each result may have been flushed to zero instead of rounded, if it is no normal number;
+//! - an infinite factor makes an infinity of a sum whose sign is certain, and of one within its bound anything: that is
+//!   not judged.
 //!
 //! In f64 the reference itself is rounded as often, so that the bound is doubled. Integers have none: they wrap around
 //! at 2³², and must be equal.
@@ -100,7 +102,12 @@ impl Uncertain {
             self.value
         };
         if !value.is_finite() {
-            return Self { value, error: 0.0 };
+            let error = if self.error == f64::INFINITY {
+                self.error
+            } else {
+                0.0
+            };
+            return Self { value, error };
         }
         Self {
             value,
@@ -109,9 +116,21 @@ impl Uncertain {
     }
 
     fn scaled(self, factor: f64, float: Float) -> Self {
+        if factor.is_infinite() && self.value.abs() <= self.error {
+            // The sign, and whether it is 0, is a matter of rounding: any infinity or NaN is right.
+            return Self {
+                value: f64::NAN,
+                error: f64::INFINITY,
+            };
+        }
         let scaled = Self {
             value: self.value * factor,
-            error: self.error * factor.abs(),
+            // An infinity of certain sign has no error.
+            error: if factor.is_infinite() {
+                0.0
+            } else {
+                self.error * factor.abs()
+            },
         };
         scaled.rounded(float)
     }
@@ -136,9 +155,14 @@ impl Uncertain {
             Operation::Relu if self.value < 0.0 => Self { value: 0.0, ..self },
             Operation::Relu => self,
             Operation::Gelu => {
+                let own_error = if self.value.is_finite() {
+                    8.0 * float.roundoff * self.value.abs()
+                } else {
+                    0.0
+                };
                 let gelu = Self {
                     value: gelu(self.value),
-                    error: 1.13 * self.error + 8.0 * float.roundoff * self.value.abs(),
+                    error: 1.13 * self.error + own_error,
                 };
                 gelu.rounded(float)
             }
@@ -221,16 +245,16 @@ impl<'a> Rule<'a> {
             let error = self.stored.roundoff * (result.value.abs() + result.error);
             Uncertain {
                 value: result.value,
-                error: result.error + error + self.stored.tiny,
+                error: if result.value.is_finite() {
+                    result.error + error + self.stored.tiny
+                } else {
+                    result.error
+                },
             }
         };
         Expected {
             reference: stored.value,
-            bound: if stored.value.is_finite() {
-                stored.error * self.of_reference
-            } else {
-                0.0
-            },
+            bound: stored.error * self.of_reference,
         }
     }
 
@@ -260,6 +284,10 @@ impl<'a> Rule<'a> {
     /// be one, or the other way round.
     pub(super) fn error_in_bounds(&self, stored: f64, expected: Expected) -> f64 {
         let Expected { reference, bound } = expected;
+        if bound == f64::INFINITY {
+            // What infinite factors make of a sum that rounding alone decides.
+            return 0.0;
+        }
         // A value near the largest may have been rounded beyond it, or not.
         let may_overflow = reference.abs() + bound > self.stored.largest;
         let rounded = match self.problem.types().output {
@@ -383,6 +411,29 @@ mod tests {
         assert!(in_bounds(65504.0, 1e6) > 1.0);
         assert!(in_bounds(f64::INFINITY, 60000.0) > 1.0);
         assert!(in_bounds(f64::NAN, 60000.0) > 1.0);
+    }
+
+    #[test]
+    fn infinite_factors_need_a_sum_of_certain_sign() {
+        let request = Request {
+            alpha: f64::INFINITY,
+            epilogue: Operation::Relu,
+            ..Request::new(1, 1, 4)
+        };
+        let problem = request.check().expect("valid");
+        let bias = NO_BIAS();
+        let rule = Rule::new(&problem, &bias);
+        let in_bounds = |stored, product: f64| {
+            let expected = rule.expected((0, 0), product, 1.0, 0);
+            rule.error_in_bounds(stored, expected)
+        };
+        assert!(in_bounds(f64::INFINITY, 0.1) <= 1.0);
+        assert!(in_bounds(0.0, -0.1) <= 1.0);
+        assert!(in_bounds(0.0, 0.1) > 1.0);
+        assert!(in_bounds(f64::INFINITY, -0.1) > 1.0);
+        for stored in [f64::INFINITY, 0.0, f64::NAN] {
+            assert!(in_bounds(stored, 1e-9) <= 1.0);
+        }
     }
 
     #[test]
