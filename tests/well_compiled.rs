@@ -1,0 +1,474 @@
+//! What the compiler made of each kernel's main loop, against what the catalogue's row promises.
+//!
+//! The main loop is the innermost loop with the most multiplications; loops are found by their backward branches in
+//! LLVM's disassembly of the embedded code objects.
+
+use std::{collections::BTreeSet, ops::Range};
+
+use ferrowave::embedded;
+use ferrowave_code_object::{CodeObject, Gpu, Occupancy};
+use ferrowave_kernel_build::{Disassembled, disassemble};
+use ferrowave_shared::{CATALOGUE, ElementTypes, Kernel, Variant, catalogue::Access};
+
+/// Lanes of a wave.
+const LANES: usize = 64;
+
+/// A kernel as it was built.
+struct Built {
+    gpu: Gpu,
+    kernel: &'static Kernel,
+    /// Its instructions.
+    code: Vec<Disassembled>,
+}
+
+/// Every row of the catalogue on every GPU that was built.
+fn all_built() -> Vec<Built> {
+    let mut all = Vec::new();
+    for &(gpu, bytes) in embedded::CODE_OBJECTS {
+        let object = CodeObject::parse(bytes).unwrap();
+        let lines = disassemble(bytes).unwrap();
+        for kernel in CATALOGUE
+            .iter()
+            .filter(|kernel| kernel.gpus.contains(gpu.name()))
+        {
+            let range = &object.kernel(kernel.symbol).expect(kernel.symbol).code;
+            let code: Vec<_> = lines
+                .iter()
+                .filter(|line| range.contains(&line.address))
+                .cloned()
+                .collect();
+            all.push(Built { gpu, kernel, code });
+        }
+    }
+    assert!(!all.is_empty());
+    all
+}
+
+impl Built {
+    fn name(&self) -> String {
+        format!("{} on {}", self.kernel.symbol, self.gpu)
+    }
+
+    /// Indices of the instructions of each loop: from the target of a backward branch to the branch.
+    fn loops(&self) -> Vec<Range<usize>> {
+        let mut loops = Vec::new();
+        for (end, line) in self.code.iter().enumerate() {
+            if let Some(target) = branch_target(line)
+                && target <= line.address
+                && let Ok(start) = self.code.binary_search_by_key(&target, |line| line.address)
+            {
+                loops.push(start..end + 1);
+            }
+        }
+        loops
+    }
+
+    /// The instructions of the main loop.
+    fn main_loop(&self) -> &[Disassembled] {
+        let multiplications = |range: &Range<usize>| -> usize {
+            self.code[range.clone()].iter().map(multiplications).sum()
+        };
+        let wide = |range: &Range<usize>| {
+            let lines = self.code[range.clone()].iter();
+            lines.filter(|line| is_wide_load(&line.text)).count()
+        };
+        let multiplying: Vec<_> = self
+            .loops()
+            .into_iter()
+            .filter(|range| multiplications(range) > 0)
+            .collect();
+        let innermost = multiplying.iter().filter(|outer| {
+            !multiplying.iter().any(|inner| {
+                inner != *outer && outer.start <= inner.start && inner.end <= outer.end
+            })
+        });
+        // A loop may exist twice, once for the edges.
+        let main = innermost.max_by_key(|range| (multiplications(range), wide(range)));
+        &self.code[main
+            .unwrap_or_else(|| panic!("{}: no loop multiplies", self.name()))
+            .clone()]
+    }
+}
+
+/// Where a branch goes.
+fn branch_target(line: &Disassembled) -> Option<u64> {
+    // SOPP: a signed count of dwords from the next instruction on, in the lower half of its only dword.
+    let branches = ["s_branch", "s_cbranch"];
+    branches.iter().find(|name| line.text.starts_with(**name))?;
+    let dwords = i64::from(*line.words.first()? as u16 as i16);
+    line.address.checked_add(4)?.checked_add_signed(4 * dwords)
+}
+
+/// Multiplications of elements that an instruction does in all lanes together.
+fn multiplications(line: &Disassembled) -> usize {
+    let mnemonic = line.text.split(' ').next().unwrap_or_default();
+    if let Some(shape) = MatrixShape::of(mnemonic) {
+        return shape.m * shape.n * shape.k * shape.blocks;
+    }
+    let vector = |name: &str| mnemonic.starts_with(name);
+    if vector("v_pk_fma_f32") {
+        return 2 * LANES;
+    }
+    let scalar = ["v_fma_f32", "v_fmac_f32", "v_fma_f64", "v_fmac_f64"];
+    if scalar.iter().any(|name| vector(name)) {
+        LANES
+    } else {
+        0
+    }
+}
+
+/// What a matrix instruction multiplies.
+#[derive(Debug, PartialEq, Eq)]
+struct MatrixShape {
+    m: usize,
+    n: usize,
+    k: usize,
+    blocks: usize,
+}
+
+impl MatrixShape {
+    /// The shape in the name of a matrix instruction, such as `v_mfma_f32_16x16x1_4b_f32`, or `v_mfma_f32_16x16x1f32`
+    /// as older GPUs have it. These don't say how many blocks there are, but their operands do: each lane holds as many
+    /// elements of A as fit its registers, and the lanes together m · k of each block.
+    fn of(mnemonic: &str) -> Option<Self> {
+        let rest = mnemonic.strip_prefix("v_mfma_")?;
+        let (_, shape) = rest.split_once('_')?;
+        let mut parts = shape.splitn(3, 'x');
+        let [m, n, last] = [parts.next()?, parts.next()?, parts.next()?];
+        let digits = last
+            .find(|c: char| !c.is_ascii_digit())
+            .unwrap_or(last.len());
+        let (k, kind) = last.split_at(digits);
+        let [m, n, k] = [m, n, k].map(|number| number.parse::<usize>().ok());
+        let (m, n, k) = (m?, n?, k?);
+        let blocks = match kind.strip_prefix('_') {
+            Some(kind) => match kind.split_once("b_") {
+                Some((blocks, _)) => blocks.parse().unwrap_or(1),
+                None => 1,
+            },
+            None => {
+                let in_a_lane = match kind {
+                    "f32" | "f64" => 1,
+                    "bf16" => 2,
+                    "f16" | "bf16_1k" | "i8" => 4,
+                    _ => return None,
+                };
+                in_a_lane * LANES / (m * k)
+            }
+        };
+        Some(Self { m, n, k, blocks })
+    }
+}
+
+fn is_wide_load(text: &str) -> bool {
+    let wide = [
+        "global_load_dwordx4",
+        "global_load_lds_dwordx4",
+        "buffer_load_dwordx4",
+    ];
+    wide.iter().any(|name| text.starts_with(name))
+}
+
+/// The vector registers that an operand names, such as `v3`, `v[4:7]` or `a[0:15]`, with their file.
+fn registers(operand: &str) -> BTreeSet<(char, u32)> {
+    let operand = operand.trim();
+    let Some(file @ ('v' | 'a')) = operand.chars().next() else {
+        return BTreeSet::new();
+    };
+    let numbers = operand[1..].trim_matches(|c| c == '[' || c == ']');
+    let (first, last) = numbers.split_once(':').unwrap_or((numbers, numbers));
+    match (first.parse::<u32>(), last.parse::<u32>()) {
+        (Ok(first), Ok(last)) => (first..=last).map(|number| (file, number)).collect(),
+        _ => BTreeSet::new(),
+    }
+}
+
+/// The operands of an instruction, the destination first.
+fn operands(text: &str) -> impl Iterator<Item = &str> {
+    text.split_once(' ')
+        .map_or("", |(_, operands)| operands)
+        .split(',')
+}
+
+/// The vector registers that an instruction writes.
+fn results(text: &str) -> BTreeSet<(char, u32)> {
+    let without = [
+        "ds_write",
+        "global_store",
+        "buffer_store",
+        "global_load_lds",
+        "s_",
+    ];
+    if without.iter().any(|name| text.starts_with(name)) {
+        return BTreeSet::new();
+    }
+    operands(text).next().map(registers).unwrap_or_default()
+}
+
+/// An instruction of a loop that copies what a multiplication has summed up.
+fn moved_sum(main_loop: &[Disassembled]) -> Option<&str> {
+    let moves = |index: usize, text: &str| {
+        if !text.starts_with("v_mov_b") {
+            return text.starts_with("v_accvgpr_");
+        }
+        // What the register was last given, in this round or the one before.
+        let source = operands(text).nth(1).map(registers).unwrap_or_default();
+        let (before, after) = main_loop.split_at(index);
+        let definition = before
+            .iter()
+            .rev()
+            .chain(after.iter().rev())
+            .find(|line| !results(&line.text).is_disjoint(&source));
+        definition.is_some_and(|line| multiplications(line) > 0)
+    };
+    let mut lines = main_loop.iter().enumerate();
+    let (_, line) = lines.find(|(index, line)| moves(*index, &line.text))?;
+    Some(&line.text)
+}
+
+/// Kernels whose idea it is that C goes through memory in each step, so that their sums do move.
+const fn keeps_sums_in_memory(variant: Variant) -> bool {
+    matches!(
+        variant,
+        Variant::MfmaUncached | Variant::MfmaLds | Variant::MfmaDoubleBuffered
+    )
+}
+
+#[test]
+fn no_kernel_spills_or_leaves_its_address_space() {
+    for built in all_built() {
+        for line in &built.code {
+            let text = &line.text;
+            let bad = ["flat_", "scratch_"]
+                .iter()
+                .any(|name| text.starts_with(name));
+            assert!(!bad, "{}: {text}", built.name());
+        }
+    }
+    for &(gpu, bytes) in embedded::CODE_OBJECTS {
+        for kernel in CodeObject::parse(bytes).unwrap().kernels() {
+            let metadata = &kernel.metadata;
+            assert_eq!(
+                metadata.private_segment_fixed_size, 0,
+                "{} on {gpu}",
+                metadata.name
+            );
+            let spills = [metadata.vgpr_spill_count, metadata.sgpr_spill_count];
+            assert_eq!(
+                spills.map(Option::unwrap_or_default),
+                [0; 2],
+                "{} on {gpu}",
+                metadata.name
+            );
+        }
+    }
+}
+
+#[test]
+fn registers_leave_room_for_the_waves_that_the_row_states() {
+    for &(gpu, bytes) in embedded::CODE_OBJECTS {
+        let object = CodeObject::parse(bytes).unwrap();
+        for kernel in CATALOGUE
+            .iter()
+            .filter(|kernel| kernel.gpus.contains(gpu.name()))
+        {
+            let built = object.kernel(kernel.symbol).expect(kernel.symbol);
+            // Of one wave without LDS, so that registers alone count.
+            let occupancy = Occupancy::of(gpu, built.resources(LANES as u32, 0));
+            assert!(
+                occupancy.waves_per_simd as usize >= kernel.waves_per_simd,
+                "{} on {gpu}: {} waves, not {}",
+                kernel.symbol,
+                occupancy.waves_per_simd,
+                kernel.waves_per_simd
+            );
+        }
+    }
+}
+
+/// One round of the main loop multiplies a whole number of steps of the tile: nothing twice, nothing for nothing.
+#[test]
+fn main_loops_multiply_what_the_tile_implies() {
+    for built in all_built() {
+        let tile = built.kernel.tile;
+        let waves = built.kernel.block.threads() / LANES;
+        let in_a_round: usize = built.main_loop().iter().map(multiplications).sum();
+        let step = tile.m * tile.n * tile.k;
+        assert!(
+            (in_a_round * waves).is_multiple_of(step),
+            "{}: {in_a_round} multiplications of {waves} waves for a step of {step}",
+            built.name()
+        );
+    }
+}
+
+#[test]
+fn main_loops_do_not_move_their_sums() {
+    for built in all_built() {
+        if keeps_sums_in_memory(built.kernel.variant) {
+            continue;
+        }
+        let moved = moved_sum(built.main_loop());
+        assert_eq!(moved, None, "{}", built.name());
+    }
+}
+
+/// Where the row says so, A and B come in pieces of 16 bytes, and from LDS in as large pieces as the instructions take.
+#[test]
+fn main_loops_load_as_wide_as_the_row_says() {
+    for built in all_built() {
+        let Kernel {
+            tile,
+            types,
+            access,
+            block,
+            ..
+        } = *built.kernel;
+        if access == Access::Elements {
+            continue;
+        }
+        let main_loop = built.main_loop();
+        let in_a_round: usize = main_loop.iter().map(multiplications).sum();
+        let waves = block.threads() / LANES;
+        let rounds = in_a_round * waves / (tile.m * tile.n * tile.k);
+        let needed = (tile.m + tile.n) * tile.k * types.input.size_bytes() * rounds;
+        let wide = main_loop
+            .iter()
+            .filter(|line| is_wide_load(&line.text))
+            .count();
+        assert!(
+            wide * 16 * block.threads() >= needed,
+            "{}: {wide} loads of 16 bytes for {needed} bytes",
+            built.name()
+        );
+        for line in main_loop {
+            let narrow = [
+                "ds_read_b32",
+                "ds_read2_b32",
+                "ds_read_u",
+                "ds_read_i",
+                "ds_read2st64_b32",
+            ];
+            let narrow = narrow.iter().any(|name| line.text.starts_with(name));
+            assert!(!narrow, "{}: {}", built.name(), line.text);
+        }
+    }
+}
+
+#[test]
+fn names_of_matrix_instructions_are_taken_apart() {
+    let shape = |name| MatrixShape::of(name).map(|s| [s.m, s.n, s.k, s.blocks]);
+    assert_eq!(shape("v_mfma_f32_16x16x4_f32"), Some([16, 16, 4, 1]));
+    assert_eq!(shape("v_mfma_f32_16x16x4f32"), Some([16, 16, 4, 1]));
+    assert_eq!(shape("v_mfma_f32_16x16x1_4b_f32"), Some([16, 16, 1, 4]));
+    assert_eq!(shape("v_mfma_f32_16x16x1f32"), Some([16, 16, 1, 4]));
+    assert_eq!(shape("v_mfma_f32_32x32x1f32"), Some([32, 32, 1, 2]));
+    assert_eq!(shape("v_mfma_f32_32x32x8f16"), Some([32, 32, 8, 1]));
+    assert_eq!(shape("v_mfma_f32_32x32x4bf16_1k"), Some([32, 32, 4, 2]));
+    assert_eq!(shape("v_mfma_f32_16x16x8bf16"), Some([16, 16, 8, 1]));
+    assert_eq!(shape("v_mfma_i32_16x16x16i8"), Some([16, 16, 16, 1]));
+    assert_eq!(shape("v_mfma_i32_32x32x16_i8"), Some([32, 32, 16, 1]));
+    assert_eq!(shape("v_mfma_f32_16x16x32_fp8_fp8"), Some([16, 16, 32, 1]));
+    assert_eq!(shape("v_mfma_f64_16x16x4_f64"), Some([16, 16, 4, 1]));
+    assert_eq!(shape("v_fma_f32"), None);
+}
+
+/// Instructions of one dword each.
+fn code(texts: &[(&str, u32)]) -> Vec<Disassembled> {
+    (0..)
+        .zip(texts)
+        .map(|(index, &(text, word))| Disassembled {
+            address: 0x100 + 4 * index,
+            symbol: String::new(),
+            text: text.to_owned(),
+            words: vec![word],
+        })
+        .collect()
+}
+
+#[test]
+fn the_innermost_loop_that_multiplies_most_is_the_main_one() {
+    let built = Built {
+        gpu: Gpu::Gfx942,
+        kernel: &CATALOGUE[0],
+        code: code(&[
+            ("s_mov_b32 s0, 0", 0),
+            // The outer loop begins.
+            ("v_fma_f32 v0, v1, v2, v0", 0),
+            ("v_mfma_f32_16x16x4_f32 v[0:3], v4, v5, v[0:3]", 0),
+            ("s_cbranch_scc0 65534", 0xbf84_fffe),
+            ("v_fma_f32 v0, v1, v2, v0", 0),
+            ("s_cbranch_scc0 65534", 0xbf84_fffe),
+            ("s_branch 65530", 0xbf82_fffa),
+            ("s_branch 1", 0xbf82_0001),
+            ("s_endpgm", 0),
+        ]),
+    };
+    assert_eq!(built.loops(), [2..4, 4..6, 1..7]);
+    assert_eq!(built.main_loop()[0].text, built.code[2].text);
+    assert_eq!(built.main_loop().len(), 2);
+}
+
+#[test]
+fn copies_of_sums_are_found_and_copies_of_factors_are_not() {
+    let sum = ("v_mfma_f32_16x16x4_f32 v[0:3], v4, v5, v[0:3]", 0);
+    let moved = |texts: &[(&str, u32)]| moved_sum(&code(texts)).map(str::to_owned);
+    let factor = ("v_mov_b32_e32 v5, v9", 0);
+    assert_eq!(moved(&[("ds_read_b32 v9, v8", 0), factor, sum]), None);
+    let copy = ("v_mov_b32_e32 v7, v2", 0);
+    assert_eq!(moved(&[sum, copy]), Some(copy.0.to_owned()));
+    // The sum of the round before.
+    assert_eq!(moved(&[copy, sum]), Some(copy.0.to_owned()));
+    assert_eq!(moved(&[sum, ("ds_read_b32 v2, v8", 0), copy]), None);
+    let read = ("v_accvgpr_read_b32 v7, a0", 0);
+    assert_eq!(moved(&[sum, read]), Some(read.0.to_owned()));
+}
+
+#[test]
+fn registers_of_operands_are_counted() {
+    assert_eq!(
+        registers(" v[4:6]"),
+        BTreeSet::from([('v', 4), ('v', 5), ('v', 6)])
+    );
+    assert_eq!(registers("a7"), BTreeSet::from([('a', 7)]));
+    assert_eq!(results("v_mov_b32_e32 v0, v1"), BTreeSet::from([('v', 0)]));
+    assert!(results("ds_write_b32 v0, v1").is_empty());
+    for other in ["s3", "vcc", "0", "off", "v", ""] {
+        assert!(registers(other).is_empty(), "{other}");
+    }
+    assert_eq!(
+        operands("v_mov_b32_e32 v0, v1")
+            .map(str::trim)
+            .collect::<Vec<_>>(),
+        ["v0", "v1"]
+    );
+}
+
+/// The rows that multiply in f32 with vector instructions are told from the others by their instructions.
+#[test]
+fn kernels_use_the_unit_that_they_are_named_for() {
+    for built in all_built() {
+        let matrix = built
+            .main_loop()
+            .iter()
+            .any(|line| line.text.starts_with("v_mfma_"));
+        let vector = matches!(
+            built.kernel.variant,
+            Variant::Naive
+                | Variant::LdsTiled
+                | Variant::RegisterTiled
+                | Variant::RegisterTiled8x8
+                | Variant::Vectorized
+                | Variant::DoubleBuffered
+        );
+        assert_eq!(matrix, !vector, "{}", built.name());
+        if vector && built.kernel.types == ElementTypes::F32 && built.gpu != Gpu::Gfx908 {
+            let tiled = !matches!(built.kernel.variant, Variant::Naive | Variant::LdsTiled);
+            let packed = built
+                .main_loop()
+                .iter()
+                .any(|line| line.text.starts_with("v_pk_fma_f32"));
+            assert_eq!(packed, tiled, "{}", built.name());
+        }
+    }
+}
