@@ -12,8 +12,10 @@ pub struct GpuRow {
     pub gpu: Gpu,
     /// A product that has it.
     pub product: &'static str,
-    /// Compute units.
+    /// Compute units, all XCDs together.
     pub compute_units: u32,
+    /// XCDs, each with an L2 of its own; 1 where the GPU is one die.
+    pub xcds: u32,
     /// Highest engine clock, in MHz.
     pub clock_mhz: u32,
     /// Memory, in bytes.
@@ -38,6 +40,7 @@ pub const GPUS: [GpuRow; 4] = [
         gpu: Gpu::Gfx908,
         product: "AMD Instinct MI100",
         compute_units: 120,
+        xcds: 1,
         clock_mhz: 1502,
         memory_bytes: 32 * GIB,
         memory_clock_mhz: 1200,
@@ -48,6 +51,7 @@ pub const GPUS: [GpuRow; 4] = [
         gpu: Gpu::Gfx90a,
         product: "AMD Instinct MI210",
         compute_units: 104,
+        xcds: 1,
         clock_mhz: 1700,
         memory_bytes: 64 * GIB,
         memory_clock_mhz: 1600,
@@ -58,6 +62,7 @@ pub const GPUS: [GpuRow; 4] = [
         gpu: Gpu::Gfx942,
         product: "AMD Instinct MI300X",
         compute_units: 304,
+        xcds: 8,
         clock_mhz: 2100,
         memory_bytes: 192 * GIB,
         memory_clock_mhz: 2600,
@@ -68,6 +73,7 @@ pub const GPUS: [GpuRow; 4] = [
         gpu: Gpu::Gfx950,
         product: "AMD Instinct MI355X",
         compute_units: 256,
+        xcds: 8,
         clock_mhz: 2400,
         memory_bytes: 288 * GIB,
         memory_clock_mhz: 4000,

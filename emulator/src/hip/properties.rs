@@ -258,8 +258,13 @@ pub(super) unsafe fn hipDeviceGetAttribute(
     device: c_int,
 ) -> Result<(), Failure> {
     let value = out!(value);
-    let properties = Runtime::get().device(device)?.properties();
-    let answer = self::attribute(&properties, attribute).ok_or_else(|| {
+    let device = Runtime::get().device(device)?;
+    let answer = match attribute {
+        // Properties have no field for it.
+        Attribute::hipDeviceAttributeNumberOfXccs => c_int::try_from(device.row.xcds).ok(),
+        _ => self::attribute(&device.properties(), attribute),
+    };
+    let answer = answer.ok_or_else(|| {
         Failure::value(format_args!(
             "the emulator has no device attribute {}",
             attribute.0
