@@ -327,19 +327,27 @@ fn every_kernel_computes_every_shape() {
     }
 }
 
-/// Every shape with every layout, pair of factors and pair of operations; the other choices vary with them.
+/// Corners with every layout, pair of factors and pair of operations, and the larger shapes with every layout and three
+/// draws of the rest; the other choices vary with them.
 #[test]
 #[ignore = "takes long; `make test-all` runs it"]
 fn every_kernel_computes_every_combination() {
+    let layouts = ORDERS.len() as u64;
+    let all = layouts * (FACTORS.len() * OPERATIONS.len()) as u64;
     for bench in Bench::all() {
         for kernel in bench.kernels() {
-            let combinations = (ORDERS.len() * FACTORS.len() * OPERATIONS.len()) as u64;
-            let around = around_tiles(kernel);
-            for (index, &shape) in (0..).zip(CORNERS.iter().chain(&around)) {
-                for combination in 0..combinations {
-                    let rest = scattered(index * combinations + combination) >> 16;
-                    let digits = Digits(combination + combinations * rest);
-                    bench.check(kernel, &case(kernel, shape, digits), index);
+            for (seed, &shape) in (0..).zip(&CORNERS) {
+                for combination in 0..all {
+                    let rest = scattered(seed * all + combination) >> 16;
+                    let digits = Digits(combination + all * rest);
+                    bench.check(kernel, &case(kernel, shape, digits), seed);
+                }
+            }
+            for (seed, &shape) in (1000..).zip(&around_tiles(kernel)) {
+                for draw in 0..3 * layouts {
+                    let rest = scattered(seed * all + draw) >> 16;
+                    let digits = Digits(draw % layouts + layouts * rest);
+                    bench.check(kernel, &case(kernel, shape, digits), seed);
                 }
             }
         }
