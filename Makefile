@@ -3,7 +3,7 @@
 # Tests cover the kernels of every GPU; a plain build makes those of one.
 TEST_GPUS := gfx908,gfx90a,gfx942,gfx950
 
-.PHONY: report test test-all bench toolchain
+.PHONY: report test test-all clients compare-disassembly bench toolchain
 
 ## Builds everything, runs every kernel and prints what came out.
 report: toolchain
@@ -18,8 +18,16 @@ test: toolchain
 
 ## The same and what takes longer: sweeps over more shapes, fuzzing.
 test-all: export FERROWAVE_GPUS := $(TEST_GPUS)
-test-all: test
+test-all: test clients compare-disassembly
 	cargo test --workspace -- --ignored
+
+## Real HIP programs on the emulator: one in C++ built by clang-22, and IREE's compiler and runtime from PyPI.
+clients: toolchain
+	tests/hip_clients/run.sh
+
+## Decoding compared with llvm-objdump on the code objects of libraries from PyPI and Debian.
+compare-disassembly: toolchain
+	tests/compare_disassembly/run.sh
 
 ## The emulator's speed.
 bench: toolchain
