@@ -7,13 +7,13 @@ use ferrowave_code_object::Gpu;
 use super::{
     ACCUMULATORS, PRIVATE_APERTURE, SHARED_APERTURE, SimdLevel,
     access::RECENT,
-    atomic, buffer, compare, control, convert, extension,
+    atomic, buffer, compare, control, convert, cube, differences, exchange, extension,
     fault::FaultKind,
-    float32, float64, global, half, integer,
+    float32, float64, gfx950, global, half, integer,
     lanes::Binder,
     lds, mfma,
     operation::{Handler, Operation, Source, SourceKind},
-    packed, scalar, scalar_memory, to_lds,
+    packed, saturating, scalar, scalar_memory, to_lds,
 };
 use crate::isa::{self, DecodeError, Format, Instruction, Op, Operand};
 
@@ -331,6 +331,19 @@ impl Compiler<'_> {
 
     fn vector_handler(&self, i: &Instruction) -> Option<(Handler, u8, [u8; 3])> {
         let (b, op) = (self.binder, i.op);
+        if i.modifiers.clamp
+            && let Some(handler) = saturating::handler(b, op)
+        {
+            return Some((handler, 0, [0; 3]));
+        }
+        if let Some(handler) = convert::narrowing::handler(b, self.gpu, i)
+            .or_else(|| convert::widening::handler(b, self.gpu, i))
+        {
+            return Some((handler, 0, [0; 3]));
+        }
+        if let Some(handler) = gfx950::handler(b, op) {
+            return Some((handler, i.modifiers.bitop3, [1, 0, 0]));
+        }
         if let Some((handler, writes_exec)) = compare::handler(b, op) {
             return Some((handler, u8::from(writes_exec), [0; 3]));
         }
@@ -347,6 +360,9 @@ impl Compiler<'_> {
         }
         let handler = integer::handler(b, op)
             .or_else(|| convert::handler(b, op))
+            .or_else(|| differences::handler(b, op))
+            .or_else(|| cube::handler(b, op))
+            .or_else(|| exchange::handler(b, op))
             .or_else(|| control::handler(b, op))?;
         let subtracts = matches!(
             op,
@@ -388,19 +404,6 @@ fn ignores_something(i: &Instruction) -> bool {
         }
         // The swizzle of the fast Fourier transform.
         Op::ds_swizzle_b32 => i.memory.offset & 0xe000 == 0xe000,
-        // Integer results that saturate.
-        Op::v_mul_i32_i24
-        | Op::v_mul_u32_u24
-        | Op::v_mad_i32_i24
-        | Op::v_mad_u32_u24
-        | Op::v_mad_u32_u16
-        | Op::v_mad_i32_i16
-        | Op::v_mad_u64_u32
-        | Op::v_mad_i64_i32
-        | Op::v_sad_u8
-        | Op::v_sad_hi_u8
-        | Op::v_sad_u16
-        | Op::v_sad_u32 => i.modifiers.clamp,
         // The status word would lie behind the last register.
         _ if i.memory.tfe => match i.dst.source {
             isa::Source::Vgpr(first) => first + count(&i.dst) >= 256,

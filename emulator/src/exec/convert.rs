@@ -1,5 +1,8 @@
 //! Conversions between number formats.
 
+pub(crate) mod narrowing;
+pub(crate) mod widening;
+
 use std::simd::{StdFloat, prelude::*};
 
 use rustc_apfloat::ieee::{Double, Half, Single};
@@ -118,6 +121,14 @@ fn integers(b: Binder, op: Op) -> Option<Handler> {
         Op::v_cvt_f16_i16 => b.bind(
             #[inline(always)]
             |w, _, o| to_half(w, o, |x| sext16(x).cast::<f32>()),
+        ),
+        Op::v_cvt_norm_i16_f16 => b.bind(
+            #[inline(always)]
+            |w, _, o| from_half(w, o, |x| normalized(x, true)),
+        ),
+        Op::v_cvt_norm_u16_f16 => b.bind(
+            #[inline(always)]
+            |w, _, o| from_half(w, o, |x| normalized(x, false)),
         ),
         Op::v_cvt_u16_f16 => b.bind(
             #[inline(always)]
@@ -298,24 +309,56 @@ fn packing(b: Binder, op: Op) -> Option<Handler> {
                 })
             },
         ),
+        Op::v_cvt_pknorm_i16_f16 => b.bind(
+            #[inline(always)]
+            |w, _, o| two_f16(w, o, |x| normalized(x, true)),
+        ),
+        Op::v_cvt_pknorm_u16_f16 => b.bind(
+            #[inline(always)]
+            |w, _, o| two_f16(w, o, |x| normalized(x, false)),
+        ),
+        Op::v_cvt_pkaccum_u8_f32 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let (a, s) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
+                let old = w.lanes(o.dst).0;
+                let result = chunks(|c| with_byte(o, w.chunk(a, c), w.chunk(s, c), old[c]));
+                w.commit(o.dst, result);
+                Flow::Next
+            },
+        ),
         Op::v_cvt_pk_u8_f32 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 let a = w.fetch(0, &o.src[0]);
                 let (s, old) = (w.fetch(1, &o.src[1]), w.fetch(2, &o.src[2]));
-                let result = chunks(|c| {
-                    let byte = float32::modified(o, 0, w.chunk(a, c))
-                        .cast::<u8>()
-                        .cast::<u32>();
-                    let shift = (w.chunk(s, c) & U::splat(3)) * U::splat(8);
-                    (w.chunk(old, c) & !(U::splat(0xff) << shift)) | byte << shift
-                });
+                let result =
+                    chunks(|c| with_byte(o, w.chunk(a, c), w.chunk(s, c), w.chunk(old, c)));
                 w.commit(o.dst, result);
                 Flow::Next
             },
         ),
         _ => return None,
     })
+}
+
+/// `old` with f32 source 0, as an unsigned byte, in the place of byte `place`.
+#[inline(always)]
+fn with_byte(o: &Operation, value: U, place: U, old: U) -> U {
+    let byte = float32::modified(o, 0, value).cast::<u8>().cast::<u32>();
+    let shift = (place & U::splat(3)) * U::splat(8);
+    (old & !(U::splat(0xff) << shift)) | byte << shift
+}
+
+/// Two f16 sources, each converted to 16 bits.
+fn two_f16(w: &mut Wave, o: &Operation, f: impl Fn(F) -> U) -> Flow {
+    let (a, b) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
+    let result = chunks(|c| {
+        f(half::source(w, o, 0, w.chunk(a, c)))
+            | f(half::source(w, o, 1, w.chunk(b, c))) << U::splat(16)
+    });
+    w.commit(o.dst, result);
+    Flow::Next
 }
 
 fn two_f32(w: &mut Wave, o: &Operation, f: impl Fn(F, F) -> U) -> Flow {

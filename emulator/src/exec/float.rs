@@ -34,10 +34,16 @@ pub(crate) enum Arithmetic {
     Min3,
     Max3,
     Med3,
+    /// Two roundings, denormals flushed, 0 × anything is 0.
+    MadLegacy,
+    /// As IEEE 754's minimum: NaN if any source is.
+    Minimum3,
+    /// As IEEE 754's maximum.
+    Maximum3,
 }
 
 impl Arithmetic {
-    const ALL: [Arithmetic; 12] = [
+    const ALL: [Arithmetic; 15] = [
         Arithmetic::Add,
         Arithmetic::Sub,
         Arithmetic::SubReverse,
@@ -50,6 +56,9 @@ impl Arithmetic {
         Arithmetic::Min3,
         Arithmetic::Max3,
         Arithmetic::Med3,
+        Arithmetic::MadLegacy,
+        Arithmetic::Minimum3,
+        Arithmetic::Maximum3,
     ];
 
     /// Back from an [`super::operation::Operation`]'s `detail`.
@@ -150,8 +159,9 @@ pub(crate) fn ap_round(round: Round) -> rustc_apfloat::Round {
 
 /// Computes `what` of the first two or three of `sources`, bits in and bits out.
 pub(crate) fn evaluate<T: Format>(what: Arithmetic, sources: [u64; 3], settings: Settings) -> u64 {
-    let keep_sources = settings.keep_source_denormals && what != Arithmetic::Mad;
-    let keep_results = settings.keep_result_denormals && what != Arithmetic::Mad;
+    let mad = matches!(what, Arithmetic::Mad | Arithmetic::MadLegacy);
+    let keep_sources = settings.keep_source_denormals && !mad;
+    let keep_results = settings.keep_result_denormals && !mad;
     let [a, b, c] = sources.map(|s| if keep_sources { s } else { flushed::<T>(s) });
     let round = ap_round(settings.round);
     let value = |bits: u64| T::from_bits(u128::from(bits));
@@ -186,7 +196,10 @@ pub(crate) fn evaluate<T: Format>(what: Arithmetic, sources: [u64; 3], settings:
         }
         Arithmetic::Fma => nan_of::<T>(&[a, b, c])
             .unwrap_or_else(|| bits(value(a).mul_add_r(value(b), value(c), round).value)),
-        Arithmetic::Mad => nan_of::<T>(&[a, b, c]).unwrap_or_else(|| {
+        Arithmetic::MadLegacy if value(a).is_zero() || value(b).is_zero() => {
+            nan_of::<T>(&[c]).unwrap_or_else(|| bits(T::ZERO.add_r(value(c), round).value))
+        }
+        Arithmetic::Mad | Arithmetic::MadLegacy => nan_of::<T>(&[a, b, c]).unwrap_or_else(|| {
             let product = flush(bits(value(a).mul_r(value(b), round).value));
             bits(value(product).add_r(value(c), round).value)
         }),
@@ -195,6 +208,13 @@ pub(crate) fn evaluate<T: Format>(what: Arithmetic, sources: [u64; 3], settings:
         Arithmetic::Min3 => minimum::<T>(minimum::<T>(a, b, ieee), c, ieee),
         Arithmetic::Max3 => maximum::<T>(maximum::<T>(a, b, ieee), c, ieee),
         Arithmetic::Med3 => median::<T>(a, b, c, ieee),
+        Arithmetic::Minimum3 | Arithmetic::Maximum3 => {
+            let smaller = what == Arithmetic::Minimum3;
+            let pair = |a: u64, b: u64| {
+                strict_nan::<T>(a, b).unwrap_or_else(|| smaller_or::<T>(a, b, ieee, smaller))
+            };
+            pair(pair(a, b), c)
+        }
     };
     flush(result)
 }
@@ -205,6 +225,14 @@ fn nan_of<T: Format>(sources: &[u64]) -> Option<u64> {
         .iter()
         .copied()
         .find(|&s| is_nan::<T>(s))
+        .map(quiet::<T>)
+}
+
+/// The NaN of two sources, a signalling one before a quiet one, made quiet.
+fn strict_nan<T: Format>(a: u64, b: u64) -> Option<u64> {
+    let found = |is: fn(u64) -> bool| [a, b].into_iter().find(|&s| is(s));
+    found(is_signalling::<T>)
+        .or_else(|| found(is_nan::<T>))
         .map(quiet::<T>)
 }
 

@@ -206,6 +206,20 @@ fn max2(a: F, b: F) -> F {
     a.simd_eq(b).select(equal, a.simd_gt(b).select(a, b))
 }
 
+/// A multiply-add that rounds twice: always the slow path.
+fn two_roundings(b: Binder) -> Handler {
+    b.bind(
+        #[inline(always)]
+        |w, _, o| {
+            let sources = [0, 1, 2].map(|slot| w.fetch(slot, &o.src[usize::from(slot)]));
+            let none = [U::splat(0); CHUNKS];
+            let result = slow_results(w, o, &sources, o.abs, o.neg, w.exec, none);
+            w.commit(o.dst, result);
+            Flow::Next
+        },
+    )
+}
+
 /// The handler of an f32 operation with its slow-path code, if `op` is one.
 pub(crate) fn handler(b: Binder, op: Op) -> Option<(Handler, u8)> {
     arithmetic(b, op)
@@ -231,18 +245,21 @@ fn arithmetic(b: Binder, op: Op) -> Option<(Handler, Arithmetic)> {
         Op::v_fma_f32 | Op::v_fmac_f32 | Op::v_fmamk_f32 | Op::v_fmaak_f32 => {
             (b.arithmetic32(|[x, y, z]| x.mul_add(y, z)), Fma)
         }
-        Op::v_mad_f32 | Op::v_mac_f32 | Op::v_madmk_f32 | Op::v_madak_f32 => (
-            b.bind(
-                #[inline(always)]
-                |w, _, o| {
-                    let sources = [0, 1, 2].map(|slot| w.fetch(slot, &o.src[usize::from(slot)]));
-                    let none = [U::splat(0); CHUNKS];
-                    let result = slow_results(w, o, &sources, o.abs, o.neg, w.exec, none);
-                    w.commit(o.dst, result);
-                    Flow::Next
-                },
-            ),
-            Mad,
+        Op::v_mad_legacy_f32 => (two_roundings(b), MadLegacy),
+        Op::v_mad_f32 | Op::v_mac_f32 | Op::v_madmk_f32 | Op::v_madak_f32 => {
+            (two_roundings(b), Mad)
+        }
+        Op::v_minimum3_f32 => (
+            b.arithmetic32(|[x, y, z]| {
+                nan_if(x.is_nan() | y.is_nan() | z.is_nan(), min2(min2(x, y), z))
+            }),
+            Minimum3,
+        ),
+        Op::v_maximum3_f32 => (
+            b.arithmetic32(|[x, y, z]| {
+                nan_if(x.is_nan() | y.is_nan() | z.is_nan(), max2(max2(x, y), z))
+            }),
+            Maximum3,
         ),
         Op::v_min_f32 => (
             b.arithmetic32(|[x, y]| nan_if(x.is_nan() | y.is_nan(), min2(x, y))),

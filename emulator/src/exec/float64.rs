@@ -10,6 +10,7 @@ use super::{
     lanes::{Binder, chunks, vcc},
     operation::{Flow, Handler, Operation},
     simd::{CHUNKS, D, E, LANES},
+    two_over_pi,
     wave::Fetched,
 };
 use crate::isa::Op;
@@ -176,6 +177,19 @@ fn other(b: Binder, op: Op) -> Option<Handler> {
                     let by = exponents[lane / 16][lane % 16] as i32;
                     let scaled = scale::<Double>(x, by, settings);
                     modify_result::<Double>(scaled, o.omod, o.clamp, settings)
+                });
+                Flow::Next
+            },
+        ),
+        Op::v_trig_preop_f64 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let settings = Double::settings(w.mode);
+                let segments = w.fetch(1, &o.src[1]);
+                let segments = chunks(|c| w.chunk(segments, c));
+                each_lane(w, o, 1, |lane, [x, ..]| {
+                    let value = two_over_pi::segment(x, segments[lane / 16][lane % 16]);
+                    modify_result::<Double>(value.to_bits(), o.omod, o.clamp, settings)
                 });
                 Flow::Next
             },

@@ -72,17 +72,6 @@ impl Ord3 for I {
     }
 }
 
-#[inline(always)]
-fn sum_of_differences(a: U, b: U, bits: u32) -> U {
-    let field = k(if bits == 32 { !0 } else { (1 << bits) - 1 });
-    let mut sum = k(0);
-    for part in 0..32 / bits {
-        let (x, y) = ((a >> k(part * bits)) & field, (b >> k(part * bits)) & field);
-        sum += x.simd_max(y) - x.simd_min(y);
-    }
-    sum
-}
-
 fn arithmetic(b: Binder, op: Op) -> Option<Handler> {
     Some(match op {
         Op::v_add_u32 => b.bind(
@@ -188,10 +177,6 @@ fn arithmetic(b: Binder, op: Op) -> Option<Handler> {
         Op::v_max3_u32 => b.u3(|x, y, z| x.simd_max(y).simd_max(z)),
         Op::v_med3_i32 => b.u3(|x, y, z| u(med3(s(x), s(y), s(z)))),
         Op::v_med3_u32 => b.u3(med3::<U>),
-        Op::v_sad_u8 => b.u3(|x, y, z| sum_of_differences(x, y, 8) + z),
-        Op::v_sad_hi_u8 => b.u3(|x, y, z| (sum_of_differences(x, y, 8) << k(16)) + z),
-        Op::v_sad_u16 => b.u3(|x, y, z| sum_of_differences(x, y, 16) + z),
-        Op::v_sad_u32 => b.u3(|x, y, z| sum_of_differences(x, y, 32) + z),
         _ => return None,
     })
 }
@@ -210,10 +195,12 @@ fn bits(b: Binder, op: Op) -> Option<Handler> {
         Op::v_mov_b32 | Op::v_accvgpr_read | Op::v_accvgpr_write | Op::v_accvgpr_mov_b32 => {
             b.u1(|x| x)
         }
-        Op::v_nop => b.bind(
+        // The second clears exception flags, which the emulator does not keep.
+        Op::v_nop | Op::v_clrexcp => b.bind(
             #[inline(always)]
             |_, _, _| Flow::Next,
         ),
+        Op::v_prng_b32 => b.u1(next_random),
         Op::v_not_b32 => b.u1(|x| !x),
         Op::v_bfrev_b32 => b.u1(|x| x.reverse_bits()),
         Op::v_ffbh_u32 => b.u1(|x| x.simd_eq(k(0)).select(k(!0), x.leading_zeros())),
@@ -303,6 +290,16 @@ fn bits(b: Binder, op: Op) -> Option<Handler> {
             let byte = |v: I| u(v.simd_clamp(I::splat(0), I::splat(255)));
             byte(sext16(x)) | byte(sext16(x >> k(16))) << k(8)
         }),
+        Op::v_lerp_u8 => b.u3(|x, y, z| {
+            // Each byte's mean, rounded up where the last source's bit 0 says so.
+            let mut result = k(0);
+            for shift in [0, 8, 16, 24] {
+                let byte = |v: U| (v >> k(shift)) & k(0xff);
+                let sum = byte(x) + byte(y) + (byte(z) & k(1));
+                result |= (sum >> k(1)) << k(shift);
+            }
+            result
+        }),
         Op::v_cvt_pk_u16_u32 => b.u2(|x, y| x.simd_min(k(0xffff)) | y.simd_min(k(0xffff)) << k(16)),
         Op::v_cvt_pk_i16_i32 => b.u2(|x, y| {
             let clamp = |v: U| u(s(v).simd_clamp(I::splat(-0x8000), I::splat(0x7fff)));
@@ -310,6 +307,13 @@ fn bits(b: Binder, op: Op) -> Option<Handler> {
         }),
         _ => return None,
     })
+}
+
+/// The generator of `v_prng_b32`.
+#[inline(always)]
+pub(crate) fn next_random(seed: U) -> U {
+    let top = s(seed) >> I::splat(31);
+    (seed << k(1)) ^ (u(top) & k(197))
 }
 
 #[inline(always)]

@@ -21,9 +21,8 @@ mod sparse;
 
 use ferrowave_code_object::Gpu;
 
-use self::element::{
-    Bf16, Element, F16, F32, FlushedBf16, FlushedF16, FlushedSingle, I8, Integer, Single, Sum, Xf32,
-};
+pub(crate) use self::element::{Bf16, Element, F16, F32};
+use self::element::{FlushedBf16, FlushedF16, FlushedSingle, I8, Integer, Single, Sum, Xf32};
 use super::{
     lanes::Binder,
     narrow::{Bf8, Bf8Fnuz, Fp8, Fp8Fnuz},

@@ -30,7 +30,7 @@ pub(crate) enum Specials {
     HighestExponent,
 }
 
-/// A floating-point format of at most 8 bits.
+/// A floating-point format of at most 16 bits.
 pub(crate) trait Narrow: 'static {
     const EXPONENT_BITS: u32;
     const FRACTION_BITS: u32;
@@ -39,6 +39,15 @@ pub(crate) trait Narrow: 'static {
 
     /// Bits of an element.
     const BITS: u32 = 1 + Self::EXPONENT_BITS + Self::FRACTION_BITS;
+    /// Exponent and fraction of the largest number.
+    const LARGEST: u32 = {
+        let all = (1 << (Self::BITS - 1)) - 1;
+        match Self::SPECIALS {
+            Specials::None | Specials::NegativeZero => all,
+            Specials::AllOnes => all - 1,
+            Specials::HighestExponent => all - (1 << Self::FRACTION_BITS),
+        }
+    };
 }
 
 macro_rules! formats {
@@ -69,6 +78,10 @@ formats! {
     Bf6: 3, 2, 3, None;
     /// OCP E2M1.
     Fp4: 2, 1, 1, None;
+    /// IEEE 754's binary16, as what others are rounded to.
+    Fp16: 5, 10, 15, HighestExponent;
+    /// bfloat16, as what others are rounded to.
+    Brain16: 8, 7, 127, HighestExponent;
 }
 
 /// A power of two that f32 has as a normal number.
@@ -110,4 +123,126 @@ pub(crate) fn read<T: Narrow>(bits: U, shift: u32) -> F {
             special(magnitude.simd_ge(U::splat(highest)), F::from_bits(value))
         }
     }
+}
+
+/// The bits from bit `bit` of registers side by side, an element of `size` bits lowest.
+#[inline(always)]
+pub(crate) fn read_across(register: impl Fn(usize) -> U, bit: usize, size: usize) -> U {
+    let (first, shift) = (bit / 32, (bit % 32) as u32);
+    let low = register(first) >> U::splat(shift);
+    if shift as usize + size <= 32 {
+        return low;
+    }
+    // An element that begins in one register and ends in the next.
+    low | register(first + 1) << U::splat(32 - shift)
+}
+
+/// A scale as the conversions and products of gfx950 have it (E8M0): 2^(byte − 127), 0xff is NaN.
+#[inline(always)]
+pub(crate) fn power_of_scale(scale: U) -> F {
+    let denormal = U::splat(0x0040_0000);
+    let bits = scale
+        .simd_eq(U::splat(0))
+        .select(denormal, scale << U::splat(23));
+    let nan = U::splat(0x7fc0_0000);
+    F::from_bits(scale.simd_eq(U::splat(0xff)).select(nan, bits))
+}
+
+/// How a number is rounded to a narrower format.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Rounding {
+    /// To the nearest, ties to even.
+    Nearest,
+    /// Up by chance: `random` below what the format drops is added before the rest is dropped.
+    Stochastic {
+        /// Random bits; the highest ones count.
+        random: u32,
+        /// Bits of the fraction that the source's format has: finer ones are not added to.
+        source_fraction: u32,
+    },
+}
+
+/// `value` · 2^-`exponent` in a narrow format.
+///
+/// What is larger than the format's numbers, ∞ among it, becomes the largest number if `saturate` is set
+/// (MODE's `FP16_OVFL`) or the format has nothing else, and ∞ or else NaN otherwise (RDNA4 ISA guide,
+/// which has the table that CDNA's leave out).
+///
+/// The stochastic rounding is AMD's library's (`amd_hip_ocp_host.hpp`) and its simulator's. The ISA
+/// guides' pseudocode for `v_cvt_sr_fp8_f32` rounds to the nearest after the addition and drops its
+/// carry, which would favour the larger neighbour and turn numbers just below a power of two into half
+/// of themselves.
+pub(crate) fn round<T: Narrow>(
+    value: f32,
+    exponent: i32,
+    rounding: Rounding,
+    saturate: bool,
+) -> u32 {
+    let sign = u32::from(value.is_sign_negative()) << (T::BITS - 1);
+    let all_ones = (1 << (T::BITS - 1)) - 1;
+    if value.is_nan() {
+        return match T::SPECIALS {
+            Specials::NegativeZero => 1 << (T::BITS - 1),
+            _ => sign | all_ones,
+        };
+    }
+    let magnitude = if value.is_infinite() {
+        u32::MAX
+    } else {
+        round_magnitude::<T>(value, exponent, rounding)
+    };
+    if magnitude > T::LARGEST {
+        return match T::SPECIALS {
+            Specials::None => sign | T::LARGEST,
+            _ if saturate => sign | T::LARGEST,
+            Specials::NegativeZero => 1 << (T::BITS - 1),
+            Specials::AllOnes => sign | all_ones,
+            Specials::HighestExponent => sign | (T::LARGEST + 1),
+        };
+    }
+    if magnitude == 0 && T::SPECIALS == Specials::NegativeZero {
+        return 0;
+    }
+    sign | magnitude
+}
+
+/// Exponent and fraction of a finite number; more than the largest number's if it is larger.
+fn round_magnitude<T: Narrow>(value: f32, exponent: i32, rounding: Rounding) -> u32 {
+    let bits = value.to_bits() & 0x7fff_ffff;
+    if bits == 0 {
+        return 0;
+    }
+    // The fraction with its leading one at bit 23, and that one's power of two.
+    let (fraction, power) = if bits >> 23 == 0 {
+        let up = bits.leading_zeros() - 8;
+        (bits << up, -126 - up as i32)
+    } else {
+        (bits & 0x7f_ffff | 0x80_0000, (bits >> 23) as i32 - 127)
+    };
+    let above = power - exponent - (1 - T::BIAS);
+    if above > 1 << T::EXPONENT_BITS {
+        return u32::MAX;
+    }
+    // What the format drops; denormals drop more.
+    let dropped = 23 - T::FRACTION_BITS;
+    let below = (-above).clamp(0, 31) as u32;
+    let units = match rounding {
+        Rounding::Nearest => {
+            let exact = u64::from(fraction) << 32 >> below;
+            let unit = 1_u64 << (32 + dropped);
+            let (down, rest) = (exact / unit, exact % unit);
+            let up = rest > unit / 2 || rest == unit / 2 && down % 2 == 1;
+            (down + u64::from(up)) as u32
+        }
+        Rounding::Stochastic {
+            random,
+            source_fraction,
+        } => {
+            let bits = source_fraction - T::FRACTION_BITS;
+            let added = random >> (32 - bits) << (23 - source_fraction);
+            ((fraction >> below) + added) >> dropped
+        }
+    };
+    // The leading one of the units counts in the exponent's field, and so does a carry.
+    ((above.max(0) as u32) << T::FRACTION_BITS) + units
 }

@@ -175,6 +175,14 @@ fn halves(b: Binder, op: Op) -> Option<(Handler, u8)> {
             b.packed_f16(|[x, y]| half::from_f32(half::max2(x, y))),
             Arithmetic::Max,
         ),
+        Op::v_pk_minimum3_f16 => (
+            b.packed_f16(|[x, y, z]| half::from_f32(half::min2(half::min2(x, y), z))),
+            Arithmetic::Minimum3,
+        ),
+        Op::v_pk_maximum3_f16 => (
+            b.packed_f16(|[x, y, z]| half::from_f32(half::max2(half::max2(x, y), z))),
+            Arithmetic::Maximum3,
+        ),
         _ => return None,
     };
     Some((handler, what as u8))

@@ -109,6 +109,12 @@ impl Mode {
         self.0 & 0x200 != 0
     }
 
+    /// Whether results that are too large for a format of 16 bits or fewer become its largest number
+    /// (`FP16_OVFL`).
+    pub const fn saturates_overflow(self) -> bool {
+        self.0 & 0x80_0000 != 0
+    }
+
     /// f32 arithmetic is the host's: to nearest, denormals kept.
     #[inline(always)]
     pub(crate) const fn plain32(self) -> bool {

@@ -9,7 +9,7 @@ use crate::exec::{
 };
 
 /// Type of A's or B's elements. All of them are f32 without loss.
-pub(super) trait Element: 'static {
+pub(crate) trait Element: 'static {
     /// Bits of an element; elements stand side by side in a lane's registers.
     const BITS: usize;
     /// The elements that begin at bit `shift`, where `bits` has all of their bits.
@@ -72,12 +72,16 @@ impl Sum for Integer {
     }
 }
 
-pub(super) struct F32;
+/// f32.
+pub(crate) struct F32;
 /// f32 of which the matrix cores take the sign, the exponent and ten bits of the fraction. They drop the
 /// others without rounding (AMD, in rocm-libraries' pull request 9176).
 pub(super) struct Xf32;
-pub(super) struct F16;
-pub(super) struct Bf16;
+/// f16.
+pub(crate) struct F16;
+/// bfloat16.
+pub(crate) struct Bf16;
+/// Signed bytes.
 pub(super) struct I8;
 /// f16 whose denormals are zeros.
 pub(super) struct FlushedF16;

@@ -1,10 +1,7 @@
 //! From registers to panels: A's columns and B's rows as vectors of f32.
 
 use super::element::Element;
-use crate::exec::{
-    Wave,
-    simd::{F, U},
-};
+use crate::exec::{Wave, narrow::read_across, simd::F};
 
 /// Column k of A, or row k of B, for each k: M elements in `W` = M/16 vectors.
 pub(super) type Panel<const W: usize, const K: usize> = [[F; W]; K];
@@ -50,17 +47,12 @@ pub(super) const fn place<T: Element>(
 /// Element `index` of a chunk of lanes, in registers from `register` on.
 #[inline(always)]
 pub(super) fn element<T: Element>(w: &Wave, register: u16, chunk: usize, index: usize) -> F {
-    let (first, shift) = (index * T::BITS / 32, index * T::BITS % 32);
-    let low = w.lanes(register + first as u16).0[chunk];
-    if shift + T::BITS <= 32 {
-        return T::read(low, shift as u32);
+    let bit = index * T::BITS;
+    let lanes = |r: usize| w.lanes(register + r as u16).0[chunk];
+    if 32 % T::BITS == 0 {
+        return T::read(lanes(bit / 32), (bit % 32) as u32);
     }
-    // An element that begins in one register and ends in the next.
-    let high = w.lanes(register + first as u16 + 1).0[chunk];
-    T::read(
-        (low >> U::splat(shift as u32)) | high << U::splat(32 - shift as u32),
-        0,
-    )
+    T::read(read_across(lanes, bit, T::BITS), 0)
 }
 
 /// Reads a block's panel; `chunk_of` says which sixteen lanes stand in the place of others.

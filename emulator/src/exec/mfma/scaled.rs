@@ -14,7 +14,7 @@ use super::{
 };
 use crate::exec::{
     Wave,
-    narrow::{Bf6, Bf8, Fp4, Fp6, Fp8},
+    narrow::{Bf6, Bf8, Fp4, Fp6, Fp8, power_of_scale},
     operation::{Flow, Operation},
     simd::{CHUNKS, F, U},
 };
@@ -45,17 +45,6 @@ fn scales(w: &Wave, o: &Operation, register: u16, source: u8) -> [U; CHUNKS] {
         .map(|bits| bits >> shift & U::splat(0xff))
 }
 
-/// 2^(byte − 127).
-#[inline(always)]
-fn power(scale: U) -> F {
-    let denormal = U::splat(0x0040_0000);
-    let bits = scale
-        .simd_eq(U::splat(0))
-        .select(denormal, scale << U::splat(23));
-    let nan = U::splat(0x7fc0_0000);
-    F::from_bits(scale.simd_eq(U::splat(0xff)).select(nan, bits))
-}
-
 /// M×M×K without scales.
 #[inline(always)]
 pub(super) fn multiply<const W: usize, const K: usize>(w: &mut Wave, o: &Operation) -> Flow {
@@ -84,7 +73,7 @@ pub(super) fn multiply_scaled<const W: usize, const K: usize>(w: &mut Wave, o: &
     for (panel, scales) in [(&mut a, &a_scales), (&mut b, &b_scales)] {
         for (k, parts) in panel.iter_mut().enumerate() {
             for (part, value) in parts.iter_mut().enumerate() {
-                *value *= power(scales[(k / BLOCK * W + part) & 3]);
+                *value *= power_of_scale(scales[(k / BLOCK * W + part) & 3]);
             }
         }
     }

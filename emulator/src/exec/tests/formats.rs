@@ -61,4 +61,95 @@ impl Format {
         };
         if negative { -size } else { size }
     }
+
+    /// The largest number's pattern.
+    fn largest(self) -> u32 {
+        let patterns = 0..1 << (self.bits() - 1);
+        patterns.rev().find(|&p| self.value(p).is_finite()).unwrap()
+    }
+
+    /// What a number too large becomes.
+    fn overflow(self, saturate: bool) -> u32 {
+        match self.specials {
+            _ if saturate => self.largest(),
+            Specials::None => self.largest(),
+            Specials::Fnuz => 0x80,
+            Specials::Finite => 0x7f,
+            Specials::Ieee => self.largest() + 1,
+        }
+    }
+
+    /// The pattern with the sign of `value`; FNUZ has neither −0 nor a NaN with a sign.
+    fn signed(self, value: f64, pattern: u32) -> u32 {
+        let unsigned = self.specials == Specials::Fnuz && matches!(pattern, 0 | 0x80);
+        if value.is_sign_negative() && !unsigned {
+            pattern | 1 << (self.bits() - 1)
+        } else {
+            pattern
+        }
+    }
+
+    /// NaN, or what stands for it.
+    fn nan(self, value: f64) -> u32 {
+        match self.specials {
+            Specials::Fnuz => 0x80,
+            _ => self.signed(value, (1 << (self.bits() - 1)) - 1),
+        }
+    }
+
+    /// The pattern below and the width of the gap above it, of a magnitude; the gap above the largest
+    /// number is as wide as the one below it.
+    fn below(self, size: f64) -> (u32, f64) {
+        let below = (0..=self.largest())
+            .rev()
+            .find(|&p| self.value(p) <= size)
+            .unwrap();
+        let gap = if below == self.largest() {
+            self.value(below) - self.value(below - 1)
+        } else {
+            self.value(below + 1) - self.value(below)
+        };
+        (below, gap)
+    }
+
+    /// The nearest number, of two as near the even one; by trying all.
+    pub(super) fn nearest(self, value: f64, saturate: bool) -> u32 {
+        if value.is_nan() {
+            return self.nan(value);
+        }
+        if value.is_infinite() {
+            return self.signed(value, self.overflow(saturate));
+        }
+        let (below, gap) = self.below(value.abs());
+        let part = (value.abs() - self.value(below)) / gap;
+        let up = part > 0.5 || part == 0.5 && below % 2 == 1;
+        self.stepped(value, below, up, saturate)
+    }
+
+    /// The number below, or the one above if the dropped bits (as many as a source of `fraction` bits
+    /// has more) and random ones together carry.
+    pub(super) fn stochastic(self, value: f64, fraction: u32, random: u32, saturate: bool) -> u32 {
+        if value.is_nan() {
+            return self.nan(value);
+        }
+        if value.is_infinite() {
+            return self.signed(value, self.overflow(saturate));
+        }
+        let (below, gap) = self.below(value.abs());
+        let bits = fraction - self.fraction;
+        let steps = 2_f64.powi(bits as i32);
+        let dropped = ((value.abs() - self.value(below)) / gap * steps).floor();
+        let up = dropped + f64::from(random >> (32 - bits)) >= steps;
+        self.stepped(value, below, up, saturate)
+    }
+
+    fn stepped(self, value: f64, below: u32, up: bool, saturate: bool) -> u32 {
+        let past = value.abs() >= 2.0 * self.value(self.largest());
+        let pattern = below + u32::from(up);
+        if past || pattern > self.largest() {
+            self.signed(value, self.overflow(saturate))
+        } else {
+            self.signed(value, pattern)
+        }
+    }
 }

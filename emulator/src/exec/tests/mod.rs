@@ -20,6 +20,8 @@
 mod buffers;
 mod compares;
 mod conversions;
+mod coverage;
+mod differences;
 mod extensions;
 mod floats;
 mod formats;
@@ -29,6 +31,8 @@ mod matrix;
 mod matrix_narrow;
 mod memory;
 mod modes;
+mod narrow_conversions;
+mod rarities;
 mod scalars;
 
 use ferrowave_code_object::{CodeObject, Gpu};
@@ -107,7 +111,7 @@ impl Bench {
 fn missing_instructions_are_named() {
     let lines = [
         "s_getreg_b32 s0, hwreg(HW_REG_TRAPSTS)",
-        "v_mad_u32_u24 v6, v0, v1, v2 clamp",
+        "v_mfma_f32_16x16x4_f32 v[0:3], v4, v5, v[0:3] cbsz:1",
         "buffer_load_format_x v6, v0, s[4:7], 0 offen",
         "scratch_load_dword v6, v0, off",
         "v_mov_b32_e32 v6, v0",
