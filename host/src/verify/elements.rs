@@ -104,12 +104,26 @@ pub(super) fn value(element: ElementType, bits: u64) -> f64 {
 pub(super) fn nearest(element: ElementType, value: f64) -> u64 {
     match element {
         ElementType::F32 | ElementType::Xf32 => (value as f32).to_bits().into(),
-        ElementType::F16 => f16::from_f64(value).to_bits().into(),
-        ElementType::Bf16 => bf16::from_f64(value).to_bits().into(),
+        ElementType::F16 => f16::from_f32(to_odd(value)).to_bits().into(),
+        ElementType::Bf16 => bf16::from_f32(to_odd(value)).to_bits().into(),
         ElementType::F64 => value.to_bits(),
         ElementType::I8 => (value as i8 as u8).into(),
         ElementType::I32 => (value as i32 as u32).into(),
         _ => 0,
+    }
+}
+
+/// The f32 nearest to `value`, or if it is none the one of its neighbours with an odd last bit: what is rounded again, to
+/// a shorter float, comes out as if it had been rounded once, because it is no tie unless `value` is one.
+fn to_odd(value: f64) -> f32 {
+    let nearest = value as f32;
+    let exact = f64::from(nearest);
+    if exact == value || !exact.is_finite() || nearest.to_bits() & 1 == 1 {
+        nearest
+    } else if exact < value {
+        nearest.next_up()
+    } else {
+        nearest.next_down()
     }
 }
 
@@ -143,6 +157,11 @@ mod tests {
         assert_eq!(rounded(ElementType::F16, 65_520.0), f64::INFINITY);
         assert_eq!(rounded(ElementType::Bf16, 257.0), 256.0);
         assert_eq!(rounded(ElementType::Bf16, 259.0), 260.0);
+        // Ties but for a bit that an f32 has not.
+        let above = 1.0 + 2.0_f64.powi(-40);
+        assert_eq!(rounded(ElementType::F16, 2049.0 * above), 2050.0);
+        assert_eq!(rounded(ElementType::Bf16, -257.0 * above), -258.0);
+        assert_eq!(rounded(ElementType::Bf16, 259.0 / above), 258.0);
         assert!(rounded(ElementType::Bf16, f64::NAN).is_nan());
         assert_eq!(rounded(ElementType::F32, 16_777_217.0), 16_777_216.0);
     }
