@@ -11,8 +11,11 @@ use crate::{FlaggedInstruction, KernelReport};
 /// Each of these costs far more than it looks like in the source, and none of them shows in a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Policy {
-    /// Refuses registers that were spilled.
+    /// Refuses vector registers that were spilled.
     pub no_spills: bool,
+    /// Refuses scalar registers that were spilled, to lanes of a vector register as a rule. That is one
+    /// instruction for each use, and harmless outside inner loops.
+    pub no_scalar_spills: bool,
     /// Refuses scratch, which is global memory.
     pub no_scratch: bool,
     /// Refuses `flat_` instructions: they wait for both global memory and LDS.
@@ -23,6 +26,7 @@ impl Policy {
     /// Refuses all of it.
     pub const STRICT: Policy = Policy {
         no_spills: true,
+        no_scalar_spills: true,
         no_scratch: true,
         no_flat: true,
     };
@@ -51,16 +55,14 @@ impl Policy {
                 what,
             });
         };
-        if self.no_spills {
-            let vgprs = kernel.vgpr_spills.unwrap_or(0);
-            let sgprs = kernel.sgpr_spills.unwrap_or(0);
-            if vgprs > 0 || sgprs > 0 {
-                add(Refused::Spills {
-                    vgprs,
-                    sgprs,
-                    first: kernel.scratch.first().cloned(),
-                });
-            }
+        let vgprs = kernel.vgpr_spills.unwrap_or(0);
+        let sgprs = kernel.sgpr_spills.unwrap_or(0);
+        if self.no_spills && vgprs > 0 || self.no_scalar_spills && sgprs > 0 {
+            add(Refused::Spills {
+                vgprs,
+                sgprs,
+                first: kernel.scratch.first().cloned(),
+            });
         }
         if self.no_scratch
             && (kernel.scratch_bytes > 0 || kernel.uses_dynamic_stack || !kernel.scratch.is_empty())

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `steps` | the kernels, in the order in which to read them |
 //! | [`tile`] | where elements are: in global memory, in LDS, in registers; knows no GPU |
+//! | [`blocks`] | products of large blocks, of any element type: which lane holds which sum |
 //! | [`mfma`] | which lane holds which element of a matrix-core operand; knows no GPU either |
 //! | `arch` | the only place with intrinsics and assembly |
 //!
@@ -15,11 +16,21 @@
     target_arch = "amdgpu",
     feature(
         abi_gpu_kernel,
+        asm_experimental_arch,
         gpu_intrinsics,
         gpu_launch_sized_workgroup_mem,
         link_llvm_intrinsics,
+        repr_simd,
         simd_ffi,
         stdarch_amdgpu
+    )
+)]
+#![cfg_attr(
+    ferrowave_gpu = "gfx908",
+    expect(
+        dead_code,
+        unused_imports,
+        reason = "the steps from 11 on, and what only they use, begin with gfx90a"
     )
 )]
 #![expect(
@@ -28,6 +39,7 @@
               other names; the toolchain is pinned"
 )]
 
+pub mod blocks;
 pub mod mfma;
 pub mod tile;
 
@@ -35,3 +47,12 @@ pub mod tile;
 mod arch;
 #[cfg(target_arch = "amdgpu")]
 mod steps;
+
+#[cfg(target_arch = "amdgpu")]
+pub(crate) use arch::unknown_zero;
+
+/// 0, which the compiler does not know where it matters.
+#[cfg(not(target_arch = "amdgpu"))]
+fn unknown_zero() -> u32 {
+    0
+}

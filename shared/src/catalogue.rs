@@ -247,12 +247,297 @@ pub const MFMA_FRAGMENT_F32: Kernel = Kernel {
     gpus: CDNA,
 };
 
+/// The GPUs for which the fastest kernels are built: those whose matrix cores have bf16 at full rate.
+const CDNA_2_TO_4: GpuSet = GpuSet::GFX90A.union(GpuSet::GFX942).union(GpuSet::GFX950);
+
+/// Bytes along k of a row of a tile in LDS, for the kernels on large blocks.
+const ROW_BYTES: usize = 64;
+
+/// What the rows of one step on large blocks have in common.
+#[derive(Clone, Copy)]
+struct Step {
+    variant: Variant,
+    /// Rows and columns of C per workgroup.
+    tile: (usize, usize),
+    /// Rows and columns of waves.
+    waves: (usize, usize),
+    /// Tiles of A and of B that LDS holds at the same time.
+    stages: usize,
+    /// Stages in one round of the main loop.
+    round: usize,
+    waves_per_simd: usize,
+    access: Access,
+    reduction: Reduction,
+}
+
+impl Step {
+    const fn row(self, symbol: &'static str, types: ElementTypes, gpus: GpuSet) -> Kernel {
+        let (m, n) = self.tile;
+        Kernel {
+            symbol,
+            variant: self.variant,
+            types,
+            tile: BlockTile {
+                m,
+                n,
+                k: self.round * ROW_BYTES / types.input.size_bytes(),
+            },
+            block: BlockShape {
+                x: 64 * self.waves.1,
+                y: self.waves.0,
+            },
+            lds_bytes: self.stages * (m + n) * ROW_BYTES,
+            waves_per_simd: self.waves_per_simd,
+            order: TileOrder::Linear,
+            access: self.access,
+            reduction: self.reduction,
+            gpus,
+        }
+    }
+}
+
+/// [`Variant::MfmaWide`]: 2 × 2 waves of 64 × 64.
+const WIDE: Step = Step {
+    variant: Variant::MfmaWide,
+    tile: (128, 128),
+    waves: (2, 2),
+    stages: 1,
+    round: 1,
+    waves_per_simd: 2,
+    access: Access::Wide,
+    reduction: Reduction::None,
+};
+
+/// [`Variant::MfmaSwizzled`].
+const SWIZZLED: Step = Step {
+    variant: Variant::MfmaSwizzled,
+    ..WIDE
+};
+
+/// [`Variant::MfmaDirectToLds`]: four stages in LDS.
+const DIRECT_TO_LDS: Step = Step {
+    variant: Variant::MfmaDirectToLds,
+    stages: 4,
+    round: 4,
+    access: Access::WideAlongK,
+    ..WIDE
+};
+
+/// In f64 sums and operands take twice the registers.
+const DIRECT_TO_LDS_ONE_WAVE: Step = Step {
+    waves_per_simd: 1,
+    ..DIRECT_TO_LDS
+};
+
+/// [`Variant::MfmaPingpong`]: 2 × 4 waves of 128 × 64, two a SIMD.
+const PINGPONG: Step = Step {
+    variant: Variant::MfmaPingpong,
+    tile: (256, 256),
+    waves: (2, 4),
+    stages: 2,
+    round: 2,
+    ..WIDE
+};
+
+/// In f64 waves of 64 × 64: sums take twice the registers.
+const PINGPONG_IN_F64: Step = Step {
+    tile: (128, 256),
+    ..PINGPONG
+};
+
+/// [`Variant::MfmaPingpongSmall`]: 2 × 4 waves of 64 × 32.
+const PINGPONG_SMALL: Step = Step {
+    variant: Variant::MfmaPingpongSmall,
+    tile: (128, 128),
+    ..PINGPONG
+};
+
+/// [`Variant::MfmaInterleaved`]: 2 × 2 waves of 128 × 64, one a SIMD.
+const INTERLEAVED: Step = Step {
+    variant: Variant::MfmaInterleaved,
+    tile: (256, 128),
+    waves: (2, 2),
+    waves_per_simd: 1,
+    ..PINGPONG
+};
+
+/// In f64 waves of 64 × 64.
+const INTERLEAVED_IN_F64: Step = Step {
+    tile: (128, 128),
+    ..INTERLEAVED
+};
+
+/// [`Variant::SplitK`]: 2 × 2 waves of 64 × 64.
+const SPLIT_K: Step = Step {
+    variant: Variant::SplitK,
+    tile: (128, 128),
+    waves_per_simd: 2,
+    reduction: Reduction::SplitK,
+    ..INTERLEAVED
+};
+
+/// [`Variant::StreamK`].
+const STREAM_K: Step = Step {
+    variant: Variant::StreamK,
+    reduction: Reduction::StreamK,
+    ..SPLIT_K
+};
+
+/// In f64 sums and operands take twice the registers.
+const SPLIT_K_ONE_WAVE: Step = Step {
+    waves_per_simd: 1,
+    ..SPLIT_K
+};
+
+/// In f64, and for the 32-byte operands of fp8 on gfx950.
+const STREAM_K_ONE_WAVE: Step = Step {
+    waves_per_simd: 1,
+    ..STREAM_K
+};
+
+/// Makes a row of a step for each element type.
+macro_rules! rows {
+    ($($step:ident: $name:ident = $symbol:literal, $types:ident, $gpus:expr;)*) => {
+        $(
+            #[doc = concat!("The row of `", $symbol, "`.")]
+            pub const $name: Kernel = $step.row($symbol, ElementTypes::$types, $gpus);
+        )*
+    };
+}
+
+rows! {
+    WIDE: MFMA_WIDE_F32 = "gemm_mfma_wide_f32", F32, CDNA_2_TO_4;
+    WIDE: MFMA_WIDE_XF32 = "gemm_mfma_wide_xf32", XF32, GpuSet::GFX942;
+    WIDE: MFMA_WIDE_F16 = "gemm_mfma_wide_f16", F16, CDNA_2_TO_4;
+    WIDE: MFMA_WIDE_BF16 = "gemm_mfma_wide_bf16", BF16, CDNA_2_TO_4;
+    WIDE: MFMA_WIDE_I8 = "gemm_mfma_wide_i8", I8, CDNA_2_TO_4;
+    WIDE: MFMA_WIDE_FP8_FNUZ = "gemm_mfma_wide_fp8_fnuz", FP8_FNUZ, GpuSet::GFX942;
+    WIDE: MFMA_WIDE_FP8 = "gemm_mfma_wide_fp8", FP8, GpuSet::GFX950;
+    WIDE: MFMA_WIDE_F64 = "gemm_mfma_wide_f64", F64, CDNA_2_TO_4;
+    SWIZZLED: MFMA_SWIZZLED_F32 = "gemm_mfma_swizzled_f32", F32, CDNA_2_TO_4;
+    SWIZZLED: MFMA_SWIZZLED_XF32 = "gemm_mfma_swizzled_xf32", XF32, GpuSet::GFX942;
+    SWIZZLED: MFMA_SWIZZLED_F16 = "gemm_mfma_swizzled_f16", F16, CDNA_2_TO_4;
+    SWIZZLED: MFMA_SWIZZLED_BF16 = "gemm_mfma_swizzled_bf16", BF16, CDNA_2_TO_4;
+    SWIZZLED: MFMA_SWIZZLED_I8 = "gemm_mfma_swizzled_i8", I8, CDNA_2_TO_4;
+    SWIZZLED: MFMA_SWIZZLED_FP8_FNUZ = "gemm_mfma_swizzled_fp8_fnuz", FP8_FNUZ, GpuSet::GFX942;
+    SWIZZLED: MFMA_SWIZZLED_FP8 = "gemm_mfma_swizzled_fp8", FP8, GpuSet::GFX950;
+    SWIZZLED: MFMA_SWIZZLED_F64 = "gemm_mfma_swizzled_f64", F64, CDNA_2_TO_4;
+    DIRECT_TO_LDS: MFMA_DIRECT_TO_LDS_F32 = "gemm_mfma_direct_to_lds_f32", F32, GpuSet::GFX950;
+    DIRECT_TO_LDS: MFMA_DIRECT_TO_LDS_F16 = "gemm_mfma_direct_to_lds_f16", F16, GpuSet::GFX950;
+    DIRECT_TO_LDS: MFMA_DIRECT_TO_LDS_BF16 = "gemm_mfma_direct_to_lds_bf16", BF16, GpuSet::GFX950;
+    DIRECT_TO_LDS: MFMA_DIRECT_TO_LDS_I8 = "gemm_mfma_direct_to_lds_i8", I8, GpuSet::GFX950;
+    DIRECT_TO_LDS: MFMA_DIRECT_TO_LDS_FP8 = "gemm_mfma_direct_to_lds_fp8", FP8, GpuSet::GFX950;
+    DIRECT_TO_LDS_ONE_WAVE: MFMA_DIRECT_TO_LDS_F64 = "gemm_mfma_direct_to_lds_f64", F64, GpuSet::GFX950;
+    PINGPONG: MFMA_PINGPONG_F32 = "gemm_mfma_pingpong_f32", F32, CDNA_2_TO_4;
+    PINGPONG: MFMA_PINGPONG_XF32 = "gemm_mfma_pingpong_xf32", XF32, GpuSet::GFX942;
+    PINGPONG: MFMA_PINGPONG_F16 = "gemm_mfma_pingpong_f16", F16, CDNA_2_TO_4;
+    PINGPONG: MFMA_PINGPONG_BF16 = "gemm_mfma_pingpong_bf16", BF16, CDNA_2_TO_4;
+    PINGPONG: MFMA_PINGPONG_I8 = "gemm_mfma_pingpong_i8", I8, CDNA_2_TO_4;
+    PINGPONG: MFMA_PINGPONG_FP8_FNUZ = "gemm_mfma_pingpong_fp8_fnuz", FP8_FNUZ, GpuSet::GFX942;
+    PINGPONG: MFMA_PINGPONG_FP8 = "gemm_mfma_pingpong_fp8", FP8, GpuSet::GFX950;
+    PINGPONG_IN_F64: MFMA_PINGPONG_F64 = "gemm_mfma_pingpong_f64", F64, CDNA_2_TO_4;
+    PINGPONG_SMALL: MFMA_PINGPONG_SMALL_F32 = "gemm_mfma_pingpong_small_f32", F32, CDNA_2_TO_4;
+    PINGPONG_SMALL: MFMA_PINGPONG_SMALL_XF32 = "gemm_mfma_pingpong_small_xf32", XF32, GpuSet::GFX942;
+    PINGPONG_SMALL: MFMA_PINGPONG_SMALL_F16 = "gemm_mfma_pingpong_small_f16", F16, CDNA_2_TO_4;
+    PINGPONG_SMALL: MFMA_PINGPONG_SMALL_BF16 = "gemm_mfma_pingpong_small_bf16", BF16, CDNA_2_TO_4;
+    PINGPONG_SMALL: MFMA_PINGPONG_SMALL_I8 = "gemm_mfma_pingpong_small_i8", I8, CDNA_2_TO_4;
+    PINGPONG_SMALL: MFMA_PINGPONG_SMALL_FP8_FNUZ = "gemm_mfma_pingpong_small_fp8_fnuz", FP8_FNUZ, GpuSet::GFX942;
+    PINGPONG_SMALL: MFMA_PINGPONG_SMALL_FP8 = "gemm_mfma_pingpong_small_fp8", FP8, GpuSet::GFX950;
+    PINGPONG_SMALL: MFMA_PINGPONG_SMALL_F64 = "gemm_mfma_pingpong_small_f64", F64, CDNA_2_TO_4;
+    INTERLEAVED: MFMA_INTERLEAVED_F32 = "gemm_mfma_interleaved_f32", F32, CDNA_2_TO_4;
+    INTERLEAVED: MFMA_INTERLEAVED_XF32 = "gemm_mfma_interleaved_xf32", XF32, GpuSet::GFX942;
+    INTERLEAVED: MFMA_INTERLEAVED_F16 = "gemm_mfma_interleaved_f16", F16, CDNA_2_TO_4;
+    INTERLEAVED: MFMA_INTERLEAVED_BF16 = "gemm_mfma_interleaved_bf16", BF16, CDNA_2_TO_4;
+    INTERLEAVED: MFMA_INTERLEAVED_I8 = "gemm_mfma_interleaved_i8", I8, CDNA_2_TO_4;
+    INTERLEAVED: MFMA_INTERLEAVED_FP8_FNUZ = "gemm_mfma_interleaved_fp8_fnuz", FP8_FNUZ, GpuSet::GFX942;
+    INTERLEAVED: MFMA_INTERLEAVED_FP8 = "gemm_mfma_interleaved_fp8", FP8, GpuSet::GFX950;
+    INTERLEAVED_IN_F64: MFMA_INTERLEAVED_F64 = "gemm_mfma_interleaved_f64", F64, CDNA_2_TO_4;
+    SPLIT_K: SPLIT_K_F32 = "gemm_split_k_f32", F32, CDNA_2_TO_4;
+    SPLIT_K: SPLIT_K_XF32 = "gemm_split_k_xf32", XF32, GpuSet::GFX942;
+    SPLIT_K: SPLIT_K_F16 = "gemm_split_k_f16", F16, CDNA_2_TO_4;
+    SPLIT_K: SPLIT_K_BF16 = "gemm_split_k_bf16", BF16, CDNA_2_TO_4;
+    SPLIT_K: SPLIT_K_I8 = "gemm_split_k_i8", I8, CDNA_2_TO_4;
+    SPLIT_K: SPLIT_K_FP8_FNUZ = "gemm_split_k_fp8_fnuz", FP8_FNUZ, GpuSet::GFX942;
+    SPLIT_K: SPLIT_K_FP8 = "gemm_split_k_fp8", FP8, GpuSet::GFX950;
+    SPLIT_K_ONE_WAVE: SPLIT_K_F64 = "gemm_split_k_f64", F64, CDNA_2_TO_4;
+    STREAM_K: STREAM_K_F32 = "gemm_stream_k_f32", F32, CDNA_2_TO_4;
+    STREAM_K: STREAM_K_XF32 = "gemm_stream_k_xf32", XF32, GpuSet::GFX942;
+    STREAM_K: STREAM_K_F16 = "gemm_stream_k_f16", F16, CDNA_2_TO_4;
+    STREAM_K: STREAM_K_BF16 = "gemm_stream_k_bf16", BF16, CDNA_2_TO_4;
+    STREAM_K: STREAM_K_I8 = "gemm_stream_k_i8", I8, CDNA_2_TO_4;
+    STREAM_K: STREAM_K_FP8_FNUZ = "gemm_stream_k_fp8_fnuz", FP8_FNUZ, GpuSet::GFX942;
+    STREAM_K_ONE_WAVE: STREAM_K_FP8 = "gemm_stream_k_fp8", FP8, GpuSet::GFX950;
+    STREAM_K_ONE_WAVE: STREAM_K_F64 = "gemm_stream_k_f64", F64, CDNA_2_TO_4;
+}
+
 /// All kernels, in the order of the ladder.
 pub const CATALOGUE: &[Kernel] = &[
     NAIVE_F32,
     LDS_TILED_F32,
     REGISTER_TILED_F32,
     MFMA_FRAGMENT_F32,
+    MFMA_WIDE_F32,
+    MFMA_WIDE_XF32,
+    MFMA_WIDE_F16,
+    MFMA_WIDE_BF16,
+    MFMA_WIDE_I8,
+    MFMA_WIDE_FP8_FNUZ,
+    MFMA_WIDE_FP8,
+    MFMA_WIDE_F64,
+    MFMA_SWIZZLED_F32,
+    MFMA_SWIZZLED_XF32,
+    MFMA_SWIZZLED_F16,
+    MFMA_SWIZZLED_BF16,
+    MFMA_SWIZZLED_I8,
+    MFMA_SWIZZLED_FP8_FNUZ,
+    MFMA_SWIZZLED_FP8,
+    MFMA_SWIZZLED_F64,
+    MFMA_DIRECT_TO_LDS_F32,
+    MFMA_DIRECT_TO_LDS_F16,
+    MFMA_DIRECT_TO_LDS_BF16,
+    MFMA_DIRECT_TO_LDS_I8,
+    MFMA_DIRECT_TO_LDS_FP8,
+    MFMA_DIRECT_TO_LDS_F64,
+    MFMA_PINGPONG_F32,
+    MFMA_PINGPONG_XF32,
+    MFMA_PINGPONG_F16,
+    MFMA_PINGPONG_BF16,
+    MFMA_PINGPONG_I8,
+    MFMA_PINGPONG_FP8_FNUZ,
+    MFMA_PINGPONG_FP8,
+    MFMA_PINGPONG_F64,
+    MFMA_PINGPONG_SMALL_F32,
+    MFMA_PINGPONG_SMALL_XF32,
+    MFMA_PINGPONG_SMALL_F16,
+    MFMA_PINGPONG_SMALL_BF16,
+    MFMA_PINGPONG_SMALL_I8,
+    MFMA_PINGPONG_SMALL_FP8_FNUZ,
+    MFMA_PINGPONG_SMALL_FP8,
+    MFMA_PINGPONG_SMALL_F64,
+    MFMA_INTERLEAVED_F32,
+    MFMA_INTERLEAVED_XF32,
+    MFMA_INTERLEAVED_F16,
+    MFMA_INTERLEAVED_BF16,
+    MFMA_INTERLEAVED_I8,
+    MFMA_INTERLEAVED_FP8_FNUZ,
+    MFMA_INTERLEAVED_FP8,
+    MFMA_INTERLEAVED_F64,
+    SPLIT_K_F32,
+    SPLIT_K_XF32,
+    SPLIT_K_F16,
+    SPLIT_K_BF16,
+    SPLIT_K_I8,
+    SPLIT_K_FP8_FNUZ,
+    SPLIT_K_FP8,
+    SPLIT_K_F64,
+    STREAM_K_F32,
+    STREAM_K_XF32,
+    STREAM_K_F16,
+    STREAM_K_BF16,
+    STREAM_K_I8,
+    STREAM_K_FP8_FNUZ,
+    STREAM_K_FP8,
+    STREAM_K_F64,
 ];
 
 #[cfg(test)]

@@ -128,6 +128,19 @@ pub const fn first_step(total: u32, shares: u32, share: u32) -> u32 {
     each * share + if share < rest { share } else { rest }
 }
 
+/// The share that has step number `step` of `total`, by [`first_step`]; there are no more shares than steps.
+#[inline(always)]
+pub const fn share_of_step(total: u32, shares: u32, step: u32) -> u32 {
+    let (each, rest) = (total / shares, total % shares);
+    // The first `rest` shares have one step more.
+    let longer = rest * (each + 1);
+    if step < longer {
+        step / (each + 1)
+    } else {
+        (step - rest) / each
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -179,6 +192,17 @@ mod tests {
     fn an_empty_sum_is_one_step() {
         assert_eq!([0, 1, 4, 5].map(|k| steps(k, TILE)), [1, 1, 1, 2]);
         assert_eq!(steps(u32::MAX, TILE), 1 << 30);
+    }
+
+    #[test]
+    fn every_step_is_found_in_its_share() {
+        for (total, shares) in [(1, 1), (10, 3), (10, 10), (304, 16), (1001, 304)] {
+            for share in 0..shares {
+                for step in first_step(total, shares, share)..first_step(total, shares, share + 1) {
+                    assert_eq!(share_of_step(total, shares, step), share);
+                }
+            }
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::tile::index::{Index, Thread};
 use core::arch::amdgpu;
+use ferrowave_shared::BlockShape;
 
 /// The position of a workgroup in its grid.
 #[derive(Clone, Copy)]
@@ -45,4 +46,27 @@ pub(crate) unsafe fn thread<const THREADS: usize>() -> Thread<THREADS> {
     // SAFETY: the hardware counts from 0 to the workgroup's extent, which the caller promises, and
     // each thread has a number of its own since the workgroup extends along x only.
     unsafe { Thread::new(Index::new_unchecked(amdgpu::workitem_id_x())) }
+}
+
+/// The calling thread's number in its workgroup, counted along x, and its wave's, which the compiler
+/// sees to be the same in all lanes.
+///
+/// # Safety
+/// The kernel was launched with workgroups of this block, × 1.
+#[inline(always)]
+pub(crate) unsafe fn thread_and_wave(block: BlockShape) -> (u32, u32) {
+    let thread = if block.y == 1 {
+        amdgpu::workitem_id_x()
+    } else {
+        amdgpu::workitem_id_y() * block.x as u32 + amdgpu::workitem_id_x()
+    };
+    // SAFETY: the hardware counts from 0 to the workgroup's extents, which the caller promises.
+    unsafe { core::hint::assert_unchecked((thread as usize) < block.threads()) };
+    (thread, amdgpu::readfirstlane_u32(thread) / 64)
+}
+
+/// The value, which is the same in all lanes, as the compiler can't see.
+#[inline(always)]
+pub(crate) fn same_in_all_lanes(value: u32) -> u32 {
+    amdgpu::readfirstlane_u32(value)
 }

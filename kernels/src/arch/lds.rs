@@ -2,7 +2,7 @@
 
 use crate::tile::lds::Barrier;
 use core::{
-    arch::amdgpu::s_barrier,
+    arch::amdgpu::{self, s_barrier},
     intrinsics::gpu::gpu_launch_sized_workgroup_mem,
     sync::atomic::{Ordering, compiler_fence},
 };
@@ -10,10 +10,78 @@ use core::{
 unsafe extern "llvm-intrinsic" {
     #[link_name = "llvm.amdgcn.s.waitcnt"]
     fn llvm_s_waitcnt(counters: i32);
+
+    #[link_name = "llvm.amdgcn.s.setprio"]
+    fn llvm_s_setprio(priority: i16);
 }
 
 /// `s_waitcnt lgkmcnt(0)` on gfx9: the other counters at their maxima, which waits for none.
 const LGKMCNT_0: i32 = 0xc07f;
+
+/// Lets every wave of the workgroup arrive before any goes on. Does not wait for accesses to LDS.
+///
+/// Fences of the compiler alone: those that Rust has for the hardware are system-wide and would write back
+/// and invalidate caches, for global memory, which is not what waits here.
+#[inline(always)]
+pub(crate) fn barrier() {
+    compiler_fence(Ordering::Release);
+    s_barrier();
+    compiler_fence(Ordering::Acquire);
+}
+
+/// Waits until at most `left` of the wave's accesses to LDS, in the order in which they were issued, are
+/// not done; a counter of four bits.
+#[inline(always)]
+pub(crate) fn wait_for_lds_until(left: u32) {
+    compiler_fence(Ordering::Release);
+    // The instruction's operand is a constant, and so is `left` once this is inlined.
+    macro_rules! wait {
+        ($($count:literal)*) => {
+            match left {
+                // SAFETY: waiting for counters has no other effect.
+                $($count => unsafe { llvm_s_waitcnt(LGKMCNT_0 | $count << 8) },)*
+                // More than the counter counts: it stops at 15, and so it does here.
+                // SAFETY: as above.
+                _ => unsafe { llvm_s_waitcnt(LGKMCNT_0 | 15 << 8) },
+            }
+        };
+    }
+    wait!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14);
+}
+
+/// Keeps the compiler from moving any instruction across.
+#[inline(always)]
+pub(crate) fn keep_order() {
+    // SAFETY: it is no instruction.
+    unsafe { amdgpu::sched_barrier::<0>() };
+}
+
+/// Asks the compiler to place `reads` accesses to LDS evenly among the `multiplications` of the matrix cores
+/// before this point, up to the last such wish or order that is to be kept. Constants, once this is inlined.
+#[inline(always)]
+pub(crate) fn interleave(multiplications: usize, reads: usize) {
+    let each = multiplications / reads;
+    for _ in 0..reads {
+        // SAFETY: these are no instructions.
+        unsafe {
+            amdgpu::sched_group_barrier::<LDS_READS, 1, 0>();
+            for _ in 0..each {
+                amdgpu::sched_group_barrier::<MATRIX, 1, 0>();
+            }
+        }
+    }
+}
+
+/// Kinds of instructions, as `sched_group_barrier` takes them.
+const MATRIX: u32 = 1 << 3;
+const LDS_READS: u32 = 1 << 8;
+
+/// Sets the priority of the wave on its SIMD, from 0 to 3: a constant, once this is inlined.
+#[inline(always)]
+pub(crate) fn set_priority<const PRIORITY: i16>() {
+    // SAFETY: priorities change no result.
+    unsafe { llvm_s_setprio(PRIORITY) };
+}
 
 /// The LDS that the host sized at launch, aligned for `T`. The same address on every call.
 #[inline(always)]
@@ -39,4 +107,50 @@ unsafe impl Barrier for Workgroup {
         s_barrier();
         compiler_fence(Ordering::Acquire);
     }
+}
+
+/// `global_load_lds_dwordx4`: loads 16 bytes a lane from the lane's address to LDS, those of lane l to `to`,
+/// which is the same in all lanes, plus 16 l.
+///
+/// # Safety
+/// The bytes are readable and the LDS is the wave's to write, until a
+/// [wait](wait_for_loads_until) has passed: the compiler does not know of either.
+#[cfg(ferrowave_gpu = "gfx950")]
+#[inline(always)]
+pub(crate) unsafe fn load_unit_to_lds(from: *const u8, to: *mut crate::tile::units::Unit) {
+    // An LDS address is the lower half of the flat address that Rust has for it.
+    let to = amdgpu::readfirstlane_u32(to as usize as u32);
+    compiler_fence(Ordering::Release);
+    // SAFETY: as the caller promises.
+    unsafe {
+        core::arch::asm!(
+            "s_mov_b32 m0, {to}",
+            "s_nop 0",
+            "global_load_lds_dwordx4 {from}, off",
+            to = in(sgpr32) to,
+            from = in(vgpr64) from,
+            options(nostack),
+        );
+    }
+    compiler_fence(Ordering::Acquire);
+}
+
+/// Waits until at most `left` of the wave's loads from global memory are not done; a counter of six bits.
+#[cfg(ferrowave_gpu = "gfx950")]
+#[inline(always)]
+pub(crate) fn wait_for_loads_until(left: usize) {
+    compiler_fence(Ordering::Release);
+    macro_rules! wait {
+        ($($count:literal)*) => {
+            match left {
+                // The other counters at their maxima; the two upper bits of this one are bits 14 and 15.
+                // SAFETY: waiting for counters has no other effect.
+                $($count => unsafe { llvm_s_waitcnt(0x0f70 | $count) },)*
+                // SAFETY: as above; all of them is never too few.
+                _ => unsafe { llvm_s_waitcnt(0x0f70) },
+            }
+        };
+    }
+    wait!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
+    compiler_fence(Ordering::Acquire);
 }

@@ -3,7 +3,10 @@
 mod ids;
 mod lds;
 mod matrix;
+#[cfg(not(ferrowave_gpu = "gfx908"))]
+mod multiply;
 mod panic;
+mod registers;
 
 use ferrowave_shared::GpuSet;
 
@@ -20,6 +23,21 @@ pub(crate) const GPU: GpuSet = if cfg!(ferrowave_gpu = "gfx908") {
     panic!("the catalogue has no kernels for this GPU")
 };
 
-pub(crate) use ids::{thread, thread_2d, workgroup};
-pub(crate) use lds::{Workgroup, launch_lds};
+/// Banks of LDS, of 4 bytes each.
+#[cfg(not(ferrowave_gpu = "gfx908"))]
+pub(crate) const LDS_BANKS: usize = if cfg!(ferrowave_gpu = "gfx950") {
+    64
+} else {
+    32
+};
+
+pub(crate) use ids::{same_in_all_lanes, thread, thread_2d, thread_and_wave, workgroup};
+pub(crate) use lds::{
+    Workgroup, barrier, interleave, keep_order, launch_lds, set_priority, wait_for_lds_until,
+};
+#[cfg(ferrowave_gpu = "gfx950")]
+pub(crate) use lds::{load_unit_to_lds, wait_for_loads_until};
 pub(crate) use matrix::mfma_f32_16x16x4;
+#[cfg(not(ferrowave_gpu = "gfx908"))]
+pub(crate) use multiply::*;
+pub(crate) use registers::unknown_zero;

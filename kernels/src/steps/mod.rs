@@ -1,14 +1,39 @@
 //! The kernels, in the order in which to read them. Their numbers are those of the ladder, on which
 //! the matrix cores begin with 6.
 
+#[cfg(not(ferrowave_gpu = "gfx908"))]
+mod matrix;
 mod product;
+#[cfg(not(ferrowave_gpu = "gfx908"))]
+mod reduction;
 mod s01_naive;
 mod s02_lds_tiled;
 mod s03_register_tiled;
 mod s09_mfma_fragment;
+#[cfg(not(ferrowave_gpu = "gfx908"))]
+mod s11_mfma_wide;
+#[cfg(not(ferrowave_gpu = "gfx908"))]
+mod s12_mfma_swizzled;
+#[cfg(ferrowave_gpu = "gfx950")]
+mod s13_mfma_direct_to_lds;
+#[cfg(not(ferrowave_gpu = "gfx908"))]
+mod s14_mfma_pingpong;
+#[cfg(not(ferrowave_gpu = "gfx908"))]
+mod s15_mfma_interleaved;
+#[cfg(not(ferrowave_gpu = "gfx908"))]
+mod s16_split_k;
+#[cfg(not(ferrowave_gpu = "gfx908"))]
+mod s17_stream_k;
 
 use crate::arch;
+#[cfg(not(ferrowave_gpu = "gfx908"))]
+use crate::tile::{
+    element::Bf16,
+    units::{Plain, Swizzled},
+};
 use ferrowave_shared::{CATALOGUE, GemmArguments, GemmParameters, Kernel, catalogue};
+#[cfg(not(ferrowave_gpu = "gfx908"))]
+use matrix::Matrix;
 use product::{Pointers, Product};
 
 /// Makes a kernel's entry point: the symbol in the code object, its arguments as
@@ -49,11 +74,92 @@ macro_rules! entries {
     };
 }
 
+/// The step on large blocks, from CDNA 2 on, for a product of blocks, an arrangement of LDS, `M` x `N` blocks a wave and
+/// so many units a thread of A and of B, which must be those of the row.
+#[cfg(not(ferrowave_gpu = "gfx908"))]
+macro_rules! blocks {
+    ($step:ident, $product:ident, $arrangement:ty, $m:literal x $n:literal, $a:literal + $b:literal, $row:ident) => {{
+        const {
+            assert!(
+                Matrix::<arch::$product, $arrangement, _, $m, $n, $a, $b>::fits(&catalogue::$row),
+                "the parameters must fit the row"
+            );
+        }
+        $step::run::<arch::$product, $arrangement, _, $m, $n, $a, $b>
+    }};
+}
+
+/// Without bank conflicts on the GPU that this is compiled for.
+#[cfg(not(ferrowave_gpu = "gfx908"))]
+type Swizzle<const SIZE: usize> = Swizzled<SIZE, { arch::LDS_BANKS }>;
+
 entries! {
     ["gfx908", "gfx90a", "gfx942", "gfx950"] gemm_naive_f32(f32 => f32) = NAIVE_F32 => s01_naive::run;
     ["gfx908", "gfx90a", "gfx942", "gfx950"] gemm_lds_tiled_f32(f32 => f32) = LDS_TILED_F32 => s02_lds_tiled::run;
     ["gfx908", "gfx90a", "gfx942", "gfx950"] gemm_register_tiled_f32(f32 => f32) = REGISTER_TILED_F32 => s03_register_tiled::run;
     ["gfx908", "gfx90a", "gfx942", "gfx950"] gemm_mfma_fragment_f32(f32 => f32) = MFMA_FRAGMENT_F32 => s09_mfma_fragment::run;
+    ["gfx90a", "gfx942", "gfx950"] gemm_mfma_wide_f32(u32 => f32) = MFMA_WIDE_F32 => blocks!(s11_mfma_wide, F32, Plain, 2 x 2, 2 + 2, MFMA_WIDE_F32);
+    ["gfx942"] gemm_mfma_wide_xf32(u32 => f32) = MFMA_WIDE_XF32 => blocks!(s11_mfma_wide, Xf32, Plain, 2 x 2, 2 + 2, MFMA_WIDE_XF32);
+    ["gfx90a", "gfx942", "gfx950"] gemm_mfma_wide_f16(u16 => f16) = MFMA_WIDE_F16 => blocks!(s11_mfma_wide, F16, Plain, 2 x 2, 2 + 2, MFMA_WIDE_F16);
+    ["gfx90a", "gfx942", "gfx950"] gemm_mfma_wide_bf16(u16 => Bf16) = MFMA_WIDE_BF16 => blocks!(s11_mfma_wide, Bfloat16, Plain, 2 x 2, 2 + 2, MFMA_WIDE_BF16);
+    ["gfx90a", "gfx942", "gfx950"] gemm_mfma_wide_i8(u8 => i32) = MFMA_WIDE_I8 => blocks!(s11_mfma_wide, I8, Plain, 2 x 2, 2 + 2, MFMA_WIDE_I8);
+    ["gfx942"] gemm_mfma_wide_fp8_fnuz(u8 => f32) = MFMA_WIDE_FP8_FNUZ => blocks!(s11_mfma_wide, Fp8, Plain, 2 x 2, 2 + 2, MFMA_WIDE_FP8_FNUZ);
+    ["gfx950"] gemm_mfma_wide_fp8(u8 => f32) = MFMA_WIDE_FP8 => blocks!(s11_mfma_wide, Fp8, Plain, 2 x 2, 2 + 2, MFMA_WIDE_FP8);
+    ["gfx90a", "gfx942", "gfx950"] gemm_mfma_wide_f64(u64 => f64) = MFMA_WIDE_F64 => blocks!(s11_mfma_wide, F64, Plain, 4 x 4, 2 + 2, MFMA_WIDE_F64);
+    ["gfx90a", "gfx942", "gfx950"] gemm_mfma_swizzled_f32(u32 => f32) = MFMA_SWIZZLED_F32 => blocks!(s12_mfma_swizzled, F32, Swizzle<4>, 2 x 2, 2 + 2, MFMA_SWIZZLED_F32);
+    ["gfx942"] gemm_mfma_swizzled_xf32(u32 => f32) = MFMA_SWIZZLED_XF32 => blocks!(s12_mfma_swizzled, Xf32, Swizzle<4>, 2 x 2, 2 + 2, MFMA_SWIZZLED_XF32);
+    ["gfx90a", "gfx942", "gfx950"] gemm_mfma_swizzled_f16(u16 => f16) = MFMA_SWIZZLED_F16 => blocks!(s12_mfma_swizzled, F16, Swizzle<2>, 2 x 2, 2 + 2, MFMA_SWIZZLED_F16);
+    ["gfx90a", "gfx942", "gfx950"] gemm_mfma_swizzled_bf16(u16 => Bf16) = MFMA_SWIZZLED_BF16 => blocks!(s12_mfma_swizzled, Bfloat16, Swizzle<2>, 2 x 2, 2 + 2, MFMA_SWIZZLED_BF16);
+    ["gfx90a", "gfx942", "gfx950"] gemm_mfma_swizzled_i8(u8 => i32) = MFMA_SWIZZLED_I8 => blocks!(s12_mfma_swizzled, I8, Swizzle<1>, 2 x 2, 2 + 2, MFMA_SWIZZLED_I8);
+    ["gfx942"] gemm_mfma_swizzled_fp8_fnuz(u8 => f32) = MFMA_SWIZZLED_FP8_FNUZ => blocks!(s12_mfma_swizzled, Fp8, Swizzle<1>, 2 x 2, 2 + 2, MFMA_SWIZZLED_FP8_FNUZ);
+    ["gfx950"] gemm_mfma_swizzled_fp8(u8 => f32) = MFMA_SWIZZLED_FP8 => blocks!(s12_mfma_swizzled, Fp8, Swizzle<1>, 2 x 2, 2 + 2, MFMA_SWIZZLED_FP8);
+    ["gfx90a", "gfx942", "gfx950"] gemm_mfma_swizzled_f64(u64 => f64) = MFMA_SWIZZLED_F64 => blocks!(s12_mfma_swizzled, F64, Swizzle<8>, 4 x 4, 2 + 2, MFMA_SWIZZLED_F64);
+    ["gfx950"] gemm_mfma_direct_to_lds_f32(u32 => f32) = MFMA_DIRECT_TO_LDS_F32 => blocks!(s13_mfma_direct_to_lds, F32, Swizzle<4>, 2 x 2, 2 + 2, MFMA_DIRECT_TO_LDS_F32);
+    ["gfx950"] gemm_mfma_direct_to_lds_f16(u16 => f16) = MFMA_DIRECT_TO_LDS_F16 => blocks!(s13_mfma_direct_to_lds, F16, Swizzle<2>, 2 x 2, 2 + 2, MFMA_DIRECT_TO_LDS_F16);
+    ["gfx950"] gemm_mfma_direct_to_lds_bf16(u16 => Bf16) = MFMA_DIRECT_TO_LDS_BF16 => blocks!(s13_mfma_direct_to_lds, Bfloat16, Swizzle<2>, 2 x 2, 2 + 2, MFMA_DIRECT_TO_LDS_BF16);
+    ["gfx950"] gemm_mfma_direct_to_lds_i8(u8 => i32) = MFMA_DIRECT_TO_LDS_I8 => blocks!(s13_mfma_direct_to_lds, I8, Swizzle<1>, 2 x 2, 2 + 2, MFMA_DIRECT_TO_LDS_I8);
+    ["gfx950"] gemm_mfma_direct_to_lds_fp8(u8 => f32) = MFMA_DIRECT_TO_LDS_FP8 => blocks!(s13_mfma_direct_to_lds, Fp8, Swizzle<1>, 2 x 2, 2 + 2, MFMA_DIRECT_TO_LDS_FP8);
+    ["gfx950"] gemm_mfma_direct_to_lds_f64(u64 => f64) = MFMA_DIRECT_TO_LDS_F64 => blocks!(s13_mfma_direct_to_lds, F64, Swizzle<8>, 4 x 4, 2 + 2, MFMA_DIRECT_TO_LDS_F64);
+    ["gfx90a", "gfx942", "gfx950"] gemm_mfma_pingpong_f32(u32 => f32) = MFMA_PINGPONG_F32 => blocks!(s14_mfma_pingpong, F32, Swizzle<4>, 4 x 2, 2 + 2, MFMA_PINGPONG_F32);
+    ["gfx942"] gemm_mfma_pingpong_xf32(u32 => f32) = MFMA_PINGPONG_XF32 => blocks!(s14_mfma_pingpong, Xf32, Swizzle<4>, 4 x 2, 2 + 2, MFMA_PINGPONG_XF32);
+    ["gfx90a", "gfx942", "gfx950"] gemm_mfma_pingpong_f16(u16 => f16) = MFMA_PINGPONG_F16 => blocks!(s14_mfma_pingpong, F16, Swizzle<2>, 4 x 2, 2 + 2, MFMA_PINGPONG_F16);
+    ["gfx90a", "gfx942", "gfx950"] gemm_mfma_pingpong_bf16(u16 => Bf16) = MFMA_PINGPONG_BF16 => blocks!(s14_mfma_pingpong, Bfloat16, Swizzle<2>, 4 x 2, 2 + 2, MFMA_PINGPONG_BF16);
+    ["gfx90a", "gfx942", "gfx950"] gemm_mfma_pingpong_i8(u8 => i32) = MFMA_PINGPONG_I8 => blocks!(s14_mfma_pingpong, I8, Swizzle<1>, 4 x 2, 2 + 2, MFMA_PINGPONG_I8);
+    ["gfx942"] gemm_mfma_pingpong_fp8_fnuz(u8 => f32) = MFMA_PINGPONG_FP8_FNUZ => blocks!(s14_mfma_pingpong, Fp8, Swizzle<1>, 4 x 2, 2 + 2, MFMA_PINGPONG_FP8_FNUZ);
+    ["gfx950"] gemm_mfma_pingpong_fp8(u8 => f32) = MFMA_PINGPONG_FP8 => blocks!(s14_mfma_pingpong, Fp8, Swizzle<1>, 4 x 2, 2 + 2, MFMA_PINGPONG_FP8);
+    ["gfx90a", "gfx942", "gfx950"] gemm_mfma_pingpong_f64(u64 => f64) = MFMA_PINGPONG_F64 => blocks!(s14_mfma_pingpong, F64, Swizzle<8>, 4 x 4, 1 + 2, MFMA_PINGPONG_F64);
+    ["gfx90a", "gfx942", "gfx950"] gemm_mfma_pingpong_small_f32(u32 => f32) = MFMA_PINGPONG_SMALL_F32 => blocks!(s14_mfma_pingpong, F32, Swizzle<4>, 2 x 1, 1 + 1, MFMA_PINGPONG_SMALL_F32);
+    ["gfx942"] gemm_mfma_pingpong_small_xf32(u32 => f32) = MFMA_PINGPONG_SMALL_XF32 => blocks!(s14_mfma_pingpong, Xf32, Swizzle<4>, 2 x 1, 1 + 1, MFMA_PINGPONG_SMALL_XF32);
+    ["gfx90a", "gfx942", "gfx950"] gemm_mfma_pingpong_small_f16(u16 => f16) = MFMA_PINGPONG_SMALL_F16 => blocks!(s14_mfma_pingpong, F16, Swizzle<2>, 2 x 1, 1 + 1, MFMA_PINGPONG_SMALL_F16);
+    ["gfx90a", "gfx942", "gfx950"] gemm_mfma_pingpong_small_bf16(u16 => Bf16) = MFMA_PINGPONG_SMALL_BF16 => blocks!(s14_mfma_pingpong, Bfloat16, Swizzle<2>, 2 x 1, 1 + 1, MFMA_PINGPONG_SMALL_BF16);
+    ["gfx90a", "gfx942", "gfx950"] gemm_mfma_pingpong_small_i8(u8 => i32) = MFMA_PINGPONG_SMALL_I8 => blocks!(s14_mfma_pingpong, I8, Swizzle<1>, 2 x 1, 1 + 1, MFMA_PINGPONG_SMALL_I8);
+    ["gfx942"] gemm_mfma_pingpong_small_fp8_fnuz(u8 => f32) = MFMA_PINGPONG_SMALL_FP8_FNUZ => blocks!(s14_mfma_pingpong, Fp8, Swizzle<1>, 2 x 1, 1 + 1, MFMA_PINGPONG_SMALL_FP8_FNUZ);
+    ["gfx950"] gemm_mfma_pingpong_small_fp8(u8 => f32) = MFMA_PINGPONG_SMALL_FP8 => blocks!(s14_mfma_pingpong, Fp8, Swizzle<1>, 2 x 1, 1 + 1, MFMA_PINGPONG_SMALL_FP8);
+    ["gfx90a", "gfx942", "gfx950"] gemm_mfma_pingpong_small_f64(u64 => f64) = MFMA_PINGPONG_SMALL_F64 => blocks!(s14_mfma_pingpong, F64, Swizzle<8>, 4 x 2, 1 + 1, MFMA_PINGPONG_SMALL_F64);
+    ["gfx90a", "gfx942", "gfx950"] gemm_mfma_interleaved_f32(u32 => f32) = MFMA_INTERLEAVED_F32 => blocks!(s15_mfma_interleaved, F32, Swizzle<4>, 4 x 2, 4 + 2, MFMA_INTERLEAVED_F32);
+    ["gfx942"] gemm_mfma_interleaved_xf32(u32 => f32) = MFMA_INTERLEAVED_XF32 => blocks!(s15_mfma_interleaved, Xf32, Swizzle<4>, 4 x 2, 4 + 2, MFMA_INTERLEAVED_XF32);
+    ["gfx90a", "gfx942", "gfx950"] gemm_mfma_interleaved_f16(u16 => f16) = MFMA_INTERLEAVED_F16 => blocks!(s15_mfma_interleaved, F16, Swizzle<2>, 4 x 2, 4 + 2, MFMA_INTERLEAVED_F16);
+    ["gfx90a", "gfx942", "gfx950"] gemm_mfma_interleaved_bf16(u16 => Bf16) = MFMA_INTERLEAVED_BF16 => blocks!(s15_mfma_interleaved, Bfloat16, Swizzle<2>, 4 x 2, 4 + 2, MFMA_INTERLEAVED_BF16);
+    ["gfx90a", "gfx942", "gfx950"] gemm_mfma_interleaved_i8(u8 => i32) = MFMA_INTERLEAVED_I8 => blocks!(s15_mfma_interleaved, I8, Swizzle<1>, 4 x 2, 4 + 2, MFMA_INTERLEAVED_I8);
+    ["gfx942"] gemm_mfma_interleaved_fp8_fnuz(u8 => f32) = MFMA_INTERLEAVED_FP8_FNUZ => blocks!(s15_mfma_interleaved, Fp8, Swizzle<1>, 4 x 2, 4 + 2, MFMA_INTERLEAVED_FP8_FNUZ);
+    ["gfx950"] gemm_mfma_interleaved_fp8(u8 => f32) = MFMA_INTERLEAVED_FP8 => blocks!(s15_mfma_interleaved, Fp8, Swizzle<1>, 4 x 2, 4 + 2, MFMA_INTERLEAVED_FP8);
+    ["gfx90a", "gfx942", "gfx950"] gemm_mfma_interleaved_f64(u64 => f64) = MFMA_INTERLEAVED_F64 => blocks!(s15_mfma_interleaved, F64, Swizzle<8>, 4 x 4, 2 + 2, MFMA_INTERLEAVED_F64);
+    ["gfx90a", "gfx942", "gfx950"] gemm_split_k_f32(u32 => f32) = SPLIT_K_F32 => blocks!(s16_split_k, F32, Swizzle<4>, 2 x 2, 2 + 2, SPLIT_K_F32);
+    ["gfx942"] gemm_split_k_xf32(u32 => f32) = SPLIT_K_XF32 => blocks!(s16_split_k, Xf32, Swizzle<4>, 2 x 2, 2 + 2, SPLIT_K_XF32);
+    ["gfx90a", "gfx942", "gfx950"] gemm_split_k_f16(u16 => f16) = SPLIT_K_F16 => blocks!(s16_split_k, F16, Swizzle<2>, 2 x 2, 2 + 2, SPLIT_K_F16);
+    ["gfx90a", "gfx942", "gfx950"] gemm_split_k_bf16(u16 => Bf16) = SPLIT_K_BF16 => blocks!(s16_split_k, Bfloat16, Swizzle<2>, 2 x 2, 2 + 2, SPLIT_K_BF16);
+    ["gfx90a", "gfx942", "gfx950"] gemm_split_k_i8(u8 => i32) = SPLIT_K_I8 => blocks!(s16_split_k, I8, Swizzle<1>, 2 x 2, 2 + 2, SPLIT_K_I8);
+    ["gfx942"] gemm_split_k_fp8_fnuz(u8 => f32) = SPLIT_K_FP8_FNUZ => blocks!(s16_split_k, Fp8, Swizzle<1>, 2 x 2, 2 + 2, SPLIT_K_FP8_FNUZ);
+    ["gfx950"] gemm_split_k_fp8(u8 => f32) = SPLIT_K_FP8 => blocks!(s16_split_k, Fp8, Swizzle<1>, 2 x 2, 2 + 2, SPLIT_K_FP8);
+    ["gfx90a", "gfx942", "gfx950"] gemm_split_k_f64(u64 => f64) = SPLIT_K_F64 => blocks!(s16_split_k, F64, Swizzle<8>, 4 x 4, 2 + 2, SPLIT_K_F64);
+    ["gfx90a", "gfx942", "gfx950"] gemm_stream_k_f32(u32 => f32) = STREAM_K_F32 => blocks!(s17_stream_k, F32, Swizzle<4>, 2 x 2, 2 + 2, STREAM_K_F32);
+    ["gfx942"] gemm_stream_k_xf32(u32 => f32) = STREAM_K_XF32 => blocks!(s17_stream_k, Xf32, Swizzle<4>, 2 x 2, 2 + 2, STREAM_K_XF32);
+    ["gfx90a", "gfx942", "gfx950"] gemm_stream_k_f16(u16 => f16) = STREAM_K_F16 => blocks!(s17_stream_k, F16, Swizzle<2>, 2 x 2, 2 + 2, STREAM_K_F16);
+    ["gfx90a", "gfx942", "gfx950"] gemm_stream_k_bf16(u16 => Bf16) = STREAM_K_BF16 => blocks!(s17_stream_k, Bfloat16, Swizzle<2>, 2 x 2, 2 + 2, STREAM_K_BF16);
+    ["gfx90a", "gfx942", "gfx950"] gemm_stream_k_i8(u8 => i32) = STREAM_K_I8 => blocks!(s17_stream_k, I8, Swizzle<1>, 2 x 2, 2 + 2, STREAM_K_I8);
+    ["gfx942"] gemm_stream_k_fp8_fnuz(u8 => f32) = STREAM_K_FP8_FNUZ => blocks!(s17_stream_k, Fp8, Swizzle<1>, 2 x 2, 2 + 2, STREAM_K_FP8_FNUZ);
+    ["gfx950"] gemm_stream_k_fp8(u8 => f32) = STREAM_K_FP8 => blocks!(s17_stream_k, Fp8, Swizzle<1>, 2 x 2, 2 + 2, STREAM_K_FP8);
+    ["gfx90a", "gfx942", "gfx950"] gemm_stream_k_f64(u64 => f64) = STREAM_K_F64 => blocks!(s17_stream_k, F64, Swizzle<8>, 4 x 4, 2 + 2, STREAM_K_F64);
 }
 
 /// The crate has the kernels of the catalogue for its GPU, under its symbols and in its order.

@@ -6,12 +6,17 @@ use crate::{
         element::{Accumulator, Stored},
         global::{Input, Strides},
         output::{Addend, Finish, Fragment, Operation, Output},
+        panel::Operand,
         registers::Scalar,
     },
 };
-use ferrowave_shared::{Bias, BlockTile, FragmentOp, GemmParameters, Kernel, TileOrder};
+use ferrowave_shared::{
+    Bias, BlockTile, FragmentOp, GemmParameters, Kernel, TileOrder, catalogue::Reduction,
+    workspace::Workspace,
+};
 
 /// The device addresses that a kernel gets.
+#[derive(Clone, Copy)]
 pub(super) struct Pointers<A, C> {
     pub(super) a: *const A,
     pub(super) b: *const A,
@@ -25,9 +30,10 @@ pub(super) struct Pointers<A, C> {
 ///
 /// Rows and columns count from the corner of the workgroup's tile. The matrices extend to their
 /// own ends and not to the tile's, so that a step sees where its tile overhangs.
+#[derive(Clone, Copy)]
 pub(super) struct Product<A, C> {
     pointers: Pointers<A, C>,
-    tile: BlockTile,
+    kernel: &'static Kernel,
     row: u32,
     column: u32,
     parameters: GemmParameters,
@@ -43,34 +49,85 @@ impl<A: Copy, C: Stored> Product<A, C> {
     pub(super) unsafe fn of_workgroup(
         pointers: Pointers<A, C>,
         parameters: GemmParameters,
-        kernel: &Kernel,
+        kernel: &'static Kernel,
     ) -> Self {
         let workgroup = arch::workgroup();
-        let tile = kernel.tile;
-        let (row, column) = match kernel.order {
-            TileOrder::Plane => (workgroup.y, workgroup.x),
-            TileOrder::Linear => TileOrder::linear(
-                workgroup.x,
-                parameters.m.div_ceil(tile.m as u32),
-                parameters.n.div_ceil(tile.n as u32),
-                parameters.order >> 16,
-                parameters.order & 0xffff,
-            ),
-        };
         let batch = workgroup.z as usize;
         let Pointers { a, b, c, .. } = pointers;
-        Self {
+        let product = Self {
             pointers: Pointers {
                 a: a.wrapping_add(batch * parameters.stride_a as usize),
                 b: b.wrapping_add(batch * parameters.stride_b as usize),
                 c: c.wrapping_add(batch * parameters.stride_c as usize),
                 ..pointers
             },
-            tile,
-            row: row * tile.m as u32,
-            column: column * tile.n as u32,
+            kernel,
+            row: workgroup.y * kernel.tile.m as u32,
+            column: workgroup.x * kernel.tile.n as u32,
             parameters,
+        };
+        match (kernel.order, kernel.reduction) {
+            (TileOrder::Plane, _) => product,
+            // SAFETY: the grid has a workgroup for each tile, or `parts` of them.
+            (TileOrder::Linear, Reduction::None) => unsafe { product.at_tile(workgroup.x) },
+            (TileOrder::Linear, Reduction::SplitK) => unsafe {
+                product.at_tile(workgroup.x / product.parameters.parts)
+            },
+            // Its workgroups go from tile to tile.
+            (TileOrder::Linear, Reduction::StreamK) => product,
         }
+    }
+
+    /// The same at the tile with this number, in linear order.
+    ///
+    /// # Safety
+    /// There is a tile with this number, and the calling workgroup may update C there.
+    #[inline(always)]
+    pub(super) unsafe fn at_tile(self, number: u32) -> Self {
+        let BlockTile { m, n, .. } = self.kernel.tile;
+        let p = &self.parameters;
+        let (row, column) = TileOrder::linear(
+            number,
+            p.m.div_ceil(m as u32),
+            p.n.div_ceil(n as u32),
+            p.order >> 16,
+            p.order & 0xffff,
+        );
+        Self {
+            row: row * m as u32,
+            column: column * n as u32,
+            ..self
+        }
+    }
+
+    /// Tiles of a product.
+    #[inline(always)]
+    pub(super) fn tiles(&self) -> u32 {
+        let BlockTile { m, n, .. } = self.kernel.tile;
+        self.parameters.m.div_ceil(m as u32) * self.parameters.n.div_ceil(n as u32)
+    }
+
+    /// Into how many parts a kernel that divides k is to divide it.
+    #[inline(always)]
+    pub(super) fn parts(&self) -> u32 {
+        self.parameters.parts
+    }
+
+    /// The counter of a tile in the workspace, and the address of a slot.
+    #[inline(always)]
+    pub(super) fn shared(&self, tile: u32) -> (*mut u32, impl Fn(u32) -> *mut u8 + use<A, C>) {
+        let (batch, start) = (arch::workgroup().z, self.pointers.workspace);
+        let workspace = Workspace::new(
+            self.kernel,
+            self.tiles(),
+            self.parameters.parts,
+            self.parameters.batch,
+        );
+        let counter = workspace.counter_offset_bytes(batch, tile) as usize;
+        (start.wrapping_add(counter).cast(), move |slot| {
+            let offset = workspace.slot_offset_bytes(batch, slot.into());
+            start.wrapping_add(offset as usize)
+        })
     }
 
     /// The rows of A from the tile's first on, and the columns of B from the tile's first on.
@@ -93,6 +150,42 @@ impl<A: Copy, C: Stored> Product<A, C> {
             let b = Input::new(self.pointers.b, p.k, p.n, strides_b).part(0, self.column);
             Some((a, b))
         }
+    }
+
+    /// The rows of A from the tile's first on, and the columns of B, as the matrix cores take them.
+    /// `None` if k = 0: the same in all lanes.
+    #[inline(always)]
+    pub(super) fn operands(&self) -> Option<(Operand<A>, Operand<A>)> {
+        let p = &self.parameters;
+        if p.k == 0 {
+            return None;
+        }
+        let operand = |start: *const A, first: u32, extent: u32, strides: Strides| Operand {
+            start: start.wrapping_add(strides.offset(first, 0)),
+            rows: extent - first,
+            k: p.k,
+            strides,
+        };
+        let strides_a = Strides::new(p.lda, p.options.column_major_a());
+        // Its rows are the columns of B.
+        let strides_b = Strides::new(p.ldb, !p.options.column_major_b());
+        let Pointers { a, b, .. } = self.pointers;
+        Some((
+            operand(a, self.row, p.m, strides_a),
+            operand(b, self.column, p.n, strides_b),
+        ))
+    }
+
+    /// Columns of A, rows of B.
+    #[inline(always)]
+    pub(super) fn k(&self) -> u32 {
+        self.parameters.k
+    }
+
+    /// The kernel's row of the catalogue.
+    #[inline(always)]
+    pub(super) fn kernel(&self) -> &'static Kernel {
+        self.kernel
     }
 
     /// Whether C has an element `(row, column)`.
@@ -121,11 +214,30 @@ impl<A: Copy, C: Stored> Product<A, C> {
         };
     }
 
+    /// Updates the run of elements of C that begins at `(row, column)`.
+    ///
+    /// # Safety
+    /// No other thread of the workgroup stores these elements, and all of them are in the tile.
+    #[inline(always)]
+    pub(super) unsafe fn store_run<const RUN: usize>(
+        &self,
+        row: u32,
+        column: u32,
+        sums: [C::Sum; RUN],
+    ) {
+        // SAFETY: as in `store`.
+        unsafe {
+            self.result()
+                .update_run(row, column, sums, &self.finish(), self.is_whole());
+        };
+    }
+
     /// Whether C has every element of the tile: the same in all lanes.
     #[inline(always)]
     fn is_whole(&self) -> bool {
         let p = &self.parameters;
-        self.tile.m as u32 <= p.m - self.row && self.tile.n as u32 <= p.n - self.column
+        self.kernel.tile.m as u32 <= p.m - self.row
+            && self.kernel.tile.n as u32 <= p.n - self.column
     }
 
     /// What is to be done with the sums.
@@ -160,10 +272,10 @@ impl<A: Copy, C: Stored> Product<A, C> {
 fn operation<S: Accumulator>(operation: FragmentOp, value: f32) -> Operation<S> {
     let value = S::from_f64(value.into());
     match operation {
-        FragmentOp::None => Operation::None,
-        FragmentOp::Set => Operation::Set(value),
-        FragmentOp::Scale => Operation::Scale(value),
-        FragmentOp::Relu => Operation::Relu,
-        FragmentOp::Gelu => Operation::Gelu,
+        FragmentOp::None => Operation::NONE,
+        FragmentOp::Set => Operation::set(value),
+        FragmentOp::Scale => Operation::scale(value),
+        FragmentOp::Relu => Operation::RELU,
+        FragmentOp::Gelu => Operation::GELU,
     }
 }

@@ -6,6 +6,8 @@ use core::{intrinsics::simd::simd_fexp2, simd::Simd};
 pub trait Accumulator: Copy + PartialEq {
     /// The empty sum.
     const ZERO: Self;
+    /// The empty product.
+    const ONE: Self;
 
     /// The value nearest to `value`. For integers the host passes such as they hold.
     #[must_use]
@@ -35,6 +37,7 @@ pub trait Accumulator: Copy + PartialEq {
 
 impl Accumulator for f32 {
     const ZERO: Self = 0.0;
+    const ONE: Self = 1.0;
 
     #[inline(always)]
     fn from_f64(value: f64) -> Self {
@@ -81,6 +84,7 @@ impl Accumulator for f32 {
 
 impl Accumulator for f64 {
     const ZERO: Self = 0.0;
+    const ONE: Self = 1.0;
 
     #[inline(always)]
     fn from_f64(value: f64) -> Self {
@@ -115,6 +119,7 @@ impl Accumulator for f64 {
 
 impl Accumulator for i32 {
     const ZERO: Self = 0;
+    const ONE: Self = 1;
 
     #[inline(always)]
     fn from_f64(value: f64) -> Self {

@@ -6,4 +6,6 @@ pub mod global;
 pub mod index;
 pub mod lds;
 pub mod output;
+pub mod panel;
 pub mod registers;
+pub mod units;

@@ -19,46 +19,82 @@ pub trait Fragment<const RUN: usize> {
 }
 
 /// An operation on every element of a fragment.
+///
+/// One formula for all of them, with constants that are the same in all lanes: code that branches for
+/// each element of a large fragment, or keeps a whole one between branches, needs more registers than
+/// there are.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Operation<A> {
-    /// Nothing.
-    None,
-    /// The element becomes this.
-    Set(A),
+pub struct Operation<A> {
     /// The element is multiplied by this.
-    Scale(A),
+    factor: A,
     /// Negative elements become 0.
-    Relu,
+    relu: bool,
     /// The Gaussian error linear unit.
-    Gelu,
+    gelu: bool,
+    /// The element becomes this.
+    set: Option<A>,
 }
 
 impl<A: Accumulator> Operation<A> {
-    /// Does it to every element of `fragment`. The operation is the same in all lanes, so that this
-    /// is one branch and not one for each element.
+    /// Leaves the element as it is.
+    pub const NONE: Self = Self {
+        factor: A::ONE,
+        relu: false,
+        gelu: false,
+        set: None,
+    };
+
+    /// Negative elements become 0.
+    pub const RELU: Self = Self {
+        relu: true,
+        ..Self::NONE
+    };
+
+    /// The Gaussian error linear unit.
+    pub const GELU: Self = Self {
+        gelu: true,
+        ..Self::NONE
+    };
+
+    /// The element becomes `value`.
     #[inline(always)]
-    pub fn apply<const RUN: usize, F: Fragment<RUN, Sum = A>>(self, fragment: &mut F) {
-        match self {
-            Self::None => {}
-            Self::Set(value) => for_each(fragment, |_, _, element| *element = value),
-            Self::Scale(factor) => {
-                for_each(fragment, |_, _, element| *element = element.mul(factor))
-            }
-            Self::Relu => for_each(fragment, |_, _, element| *element = element.relu()),
-            Self::Gelu => for_each(fragment, |_, _, element| *element = element.gelu()),
+    pub fn set(value: A) -> Self {
+        Self {
+            set: Some(value),
+            ..Self::NONE
+        }
+    }
+
+    /// The element is multiplied by `factor`.
+    #[inline(always)]
+    pub fn scale(factor: A) -> Self {
+        Self {
+            factor,
+            ..Self::NONE
         }
     }
 
     /// Its result for one element.
     #[inline(always)]
-    fn of(self, element: A) -> A {
-        match self {
-            Self::None => element,
-            Self::Set(value) => value,
-            Self::Scale(factor) => element.mul(factor),
-            Self::Relu => element.relu(),
-            Self::Gelu => element.gelu(),
-        }
+    pub fn of(&self, element: A) -> A {
+        let scaled = element.mul(self.factor);
+        let rectified = if self.relu { scaled.relu() } else { scaled };
+        let curved = if self.gelu {
+            rectified.gelu()
+        } else {
+            rectified
+        };
+        self.set.unwrap_or(curved)
+    }
+
+    /// Does it to every element of a fragment.
+    #[inline(always)]
+    pub fn apply<const RUN: usize, F: Fragment<RUN, Sum = A>>(&self, fragment: &mut F) {
+        fragment.for_each_run(|_, _, sums| {
+            for k in 0..RUN {
+                sums[k] = self.of(sums[k]);
+            }
+        });
     }
 }
 
@@ -86,6 +122,72 @@ pub struct Finish<T: Stored> {
     pub bias: Addend<T>,
     /// What is done to the sum of all that.
     pub epilogue: Operation<T::Sum>,
+}
+
+impl<T: Stored> Addend<T> {
+    /// The addends of a run.
+    ///
+    /// # Safety
+    /// The vector has elements for the run's rows and columns.
+    #[inline(always)]
+    unsafe fn run<const RUN: usize>(&self, row: u32, column: u32) -> [T::Sum; RUN] {
+        match *self {
+            Self::None => [T::Sum::ZERO; RUN],
+            // SAFETY: as the caller promises.
+            Self::Row(bias) => [unsafe { *bias.add(row as usize) }.load(); RUN],
+            // SAFETY: as the caller promises.
+            Self::Column(bias) => unsafe {
+                bias.add(column as usize)
+                    .cast::<[T; RUN]>()
+                    .read_unaligned()
+            }
+            .map(T::load),
+        }
+    }
+}
+
+impl<T: Stored> Finish<T> {
+    /// Whether the product is only multiplied by α.
+    #[inline(always)]
+    fn is_plain(&self) -> bool {
+        self.beta == T::Sum::ZERO
+            && matches!(self.bias, Addend::None)
+            && self.epilogue == Operation::NONE
+    }
+
+    /// Whether the old elements have to be read.
+    #[inline(always)]
+    fn needs_old(&self) -> bool {
+        self.beta != T::Sum::ZERO && self.prologue.set.is_none()
+    }
+
+    /// What is stored for a run.
+    #[inline(always)]
+    fn results<const RUN: usize>(
+        &self,
+        sums: [T::Sum; RUN],
+        old: [T::Sum; RUN],
+        bias: [T::Sum; RUN],
+    ) -> [T; RUN] {
+        let scaled_old = self.beta != T::Sum::ZERO;
+        let mut results = sums.map(T::store);
+        for k in 0..RUN {
+            let product = if scaled_old {
+                let old = self.beta.mul(self.prologue.of(old[k]));
+                self.alpha.mul_add(sums[k], old)
+            } else {
+                // β = 0 times what is not a number would be one neither.
+                self.alpha.mul(sums[k])
+            };
+            // A bias that there is not must not turn -0 into 0.
+            let sum = match self.bias {
+                Addend::None => product,
+                _ => product.add(bias[k]),
+            };
+            results[k] = T::store(self.epilogue.of(sum));
+        }
+        results
+    }
 }
 
 /// The matrix that the kernel writes, row-major.
@@ -155,77 +257,77 @@ impl<T: Stored> Output<T> {
         finish: &Finish<T>,
         whole: bool,
     ) {
-        // All branches here are the same for all lanes and all elements.
-        if finish.beta == T::Sum::ZERO {
-            for_each(&mut fragment, |_, _, sum| *sum = finish.alpha.mul(*sum));
-        } else if let Operation::Set(value) = finish.prologue {
-            let addend = finish.beta.mul(value);
-            for_each(&mut fragment, |_, _, sum| {
-                *sum = finish.alpha.mul_add(*sum, addend);
-            });
-        } else {
+        // The same for all lanes.
+        if whole && finish.is_plain() {
             fragment.for_each_run(|i, j, sums| {
-                // SAFETY: the elements belong to the caller.
-                let old = unsafe { self.run::<RUN>(row + i, column + j, whole) };
-                for k in 0..RUN {
-                    let old = finish.beta.mul(finish.prologue.of(old[k]));
-                    sums[k] = finish.alpha.mul_add(sums[k], old);
-                }
-            });
-        }
-        match finish.bias {
-            Addend::None => {}
-            Addend::Row(bias) => fragment.for_each_run(|i, _, sums| {
-                let row = (row + i).min(self.rows - 1);
-                // SAFETY: the row was brought into the matrix, which has one.
-                let addend = unsafe { *bias.add(row as usize) }.load();
-                for k in 0..RUN {
-                    sums[k] = sums[k].add(addend);
-                }
-            }),
-            Addend::Column(bias) => for_each(&mut fragment, |_, j, sum| {
-                let column = (column + j).min(self.columns - 1);
-                // SAFETY: the column was brought into the matrix, which has one.
-                *sum = sum.add(unsafe { *bias.add(column as usize) }.load());
-            }),
-        }
-        finish.epilogue.apply(&mut fragment);
-        if whole {
-            fragment.for_each_run(|i, j, sums| {
-                let run = self.at(row + i, column + j).cast::<[T; RUN]>();
+                let stored = sums.map(|sum| T::store(finish.alpha.mul(sum)));
                 // SAFETY: the elements exist, by `whole`, and belong to the caller.
-                unsafe { run.write_unaligned(sums.map(T::store)) };
+                unsafe { self.run(row + i, column + j).write_unaligned(stored) };
             });
         } else {
-            for_each(&mut fragment, |i, j, sum| {
-                let (row, column) = (row + i, column + j);
-                if self.contains(row, column) {
-                    // SAFETY: the element exists and belongs to the caller.
-                    unsafe { self.at(row, column).write(T::store(*sum)) };
-                }
+            fragment.for_each_run(|i, j, sums| {
+                // SAFETY: as the caller promises.
+                unsafe { self.update_run(row + i, column + j, *sums, finish, whole) };
             });
         }
     }
 
-    /// The run at `(row, column)`; zeros for elements outside the matrix.
+    /// Updates a run of which, unless `whole`, not all elements may exist. What is read besides is read
+    /// of the nearest ones that do, without a branch.
     ///
     /// # Safety
-    /// No other thread writes these elements. With `whole` the matrix has them.
+    /// As [`update`](Self::update).
     #[inline(always)]
-    unsafe fn run<const RUN: usize>(&self, row: u32, column: u32, whole: bool) -> [T::Sum; RUN] {
-        let start = self.at(row, column);
-        if whole {
-            // SAFETY: the caller promises the elements.
-            return unsafe { start.cast::<[T; RUN]>().read_unaligned() }.map(T::load);
-        }
-        let mut values = [T::Sum::ZERO; RUN];
-        for k in 0..RUN {
-            if self.contains(row, column + k as u32) {
-                // SAFETY: the element exists, and only this thread accesses it.
-                values[k] = unsafe { *start.add(k) }.load();
+    pub unsafe fn update_run<const RUN: usize>(
+        &self,
+        row: u32,
+        column: u32,
+        sums: [T::Sum; RUN],
+        finish: &Finish<T>,
+        whole: bool,
+    ) {
+        // Without the zero the compiler would compute the addresses of all runs before the first one.
+        let row = row + crate::unknown_zero();
+        let mut old = [T::Sum::ZERO; RUN];
+        let mut bias = [T::Sum::ZERO; RUN];
+        let nearest_row = row.min(self.rows - 1);
+        // SAFETY: the elements exist, some by `whole` and some as the nearest ones. Those may belong to
+        // another thread, but then what was read is not used.
+        unsafe {
+            if whole {
+                if finish.needs_old() {
+                    old = self.run::<RUN>(row, column).read_unaligned().map(T::load);
+                }
+                bias = finish.bias.run(row, column);
+            } else {
+                for k in 0..RUN {
+                    let nearest = (column + k as u32).min(self.columns - 1);
+                    if finish.needs_old() {
+                        old[k] = self.at(nearest_row, nearest).read().load();
+                    }
+                    [bias[k]] = finish.bias.run(nearest_row, nearest);
+                }
             }
         }
-        values
+        let results = finish.results(sums, old, bias);
+        if whole {
+            // SAFETY: the elements exist and belong to the caller.
+            unsafe { self.run(row, column).write_unaligned(results) };
+            return;
+        }
+        for k in 0..RUN {
+            let column = column + k as u32;
+            if self.contains(row, column) {
+                // SAFETY: the element exists and belongs to the caller.
+                unsafe { self.at(row, column).write(results[k]) };
+            }
+        }
+    }
+
+    /// The address of the run at `(row, column)`.
+    #[inline(always)]
+    fn run<const RUN: usize>(&self, row: u32, column: u32) -> *mut [T; RUN] {
+        self.at(row, column).cast()
     }
 
     /// The address of `(row, column)`, which need not exist.
@@ -241,19 +343,6 @@ impl<T: Stored> Output<T> {
     }
 }
 
-/// Calls `visit(row, column, sum)` for each element.
-#[inline(always)]
-fn for_each<const RUN: usize, F: Fragment<RUN>>(
-    fragment: &mut F,
-    mut visit: impl FnMut(u32, u32, &mut F::Sum),
-) {
-    fragment.for_each_run(|row, column, sums| {
-        for k in 0..RUN {
-            visit(row, column + k as u32, &mut sums[k]);
-        }
-    });
-}
-
 #[cfg(test)]
 mod tests {
     extern crate std;
@@ -264,9 +353,9 @@ mod tests {
     const PLAIN: Finish<f32> = Finish {
         alpha: 1.0,
         beta: 0.0,
-        prologue: Operation::None,
+        prologue: Operation::NONE,
         bias: Addend::None,
-        epilogue: Operation::None,
+        epilogue: Operation::NONE,
     };
 
     /// 2 × 3 elements, 4 apart, after an update with 1 2 / 3 4 at `corner`; the padding is -7.
@@ -334,30 +423,30 @@ mod tests {
     fn operations_come_before_beta_and_after_everything() {
         let finish = Finish {
             beta: 2.0,
-            prologue: Operation::Relu,
+            prologue: Operation::RELU,
             ..PLAIN
         };
         assert_eq!(updated(-5.0, (0, 0), &finish)[..2], [1.0, 2.0]);
         assert_eq!(updated(5.0, (0, 0), &finish)[..2], [11.0, 12.0]);
         let finish = Finish {
-            prologue: Operation::Set(3.0),
+            prologue: Operation::set(3.0),
             ..finish
         };
         let set = updated(f32::NAN, (0, 0), &finish);
         assert_eq!(set[..2], [7.0, 8.0], "the old C is not read");
         let finish = Finish {
-            prologue: Operation::Scale(0.5),
+            prologue: Operation::scale(0.5),
             ..finish
         };
         assert_eq!(updated(10.0, (0, 0), &finish)[..2], [11.0, 12.0]);
         let finish = Finish {
             alpha: -1.0,
-            epilogue: Operation::Relu,
+            epilogue: Operation::RELU,
             ..PLAIN
         };
         assert_eq!(updated(10.0, (0, 0), &finish)[..2], [0.0, 0.0]);
         let finish = Finish {
-            epilogue: Operation::Scale(-3.0),
+            epilogue: Operation::scale(-3.0),
             ..PLAIN
         };
         assert_eq!(updated(10.0, (0, 0), &finish)[..2], [-3.0, -6.0]);

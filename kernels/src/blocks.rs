@@ -1,0 +1,204 @@
+//! Products of the matrix cores' largest blocks, in units of 16 bytes along k.
+//!
+//! What [`crate::mfma`] says of a single instruction, this says of as many as two units need: a lane
+//! gives 16 consecutive bytes of a row of each operand (32, where one instruction takes as many), and
+//! all lanes of a wave together give a step of k. Which of them multiplies which k does not matter, as
+//! long as both operands agree.
+//!
+//! The maps of D are those of the CDNA ISA documents, chapter «Matrix arithmetic instructions».
+
+use crate::tile::{
+    element::{Accumulator, Stored},
+    panel::Bits,
+    units::Unit,
+};
+
+/// A product of blocks, of whose sums `RUN` are 16 bytes.
+pub trait Multiply<const RUN: usize> {
+    /// An element of A and B, as bits.
+    type Element: Bits;
+    /// An element of C.
+    type Output: Stored<Sum = Self::Sum>;
+    /// What is summed up.
+    type Sum: Accumulator;
+    /// A lane's sums of one block.
+    type Sums: Copy;
+    /// A lane's part of an operand in one step.
+    type Operand: Copy;
+
+    /// Rows, and columns, of a block.
+    const EDGE: usize;
+    /// Units of a row in one step: those of all lanes that share the row.
+    const STEP_UNITS: usize;
+    /// Units of a lane in one step.
+    const OPERAND_UNITS: usize;
+    /// Instructions of one product of blocks.
+    const INSTRUCTIONS: usize;
+    /// Sums of nothing.
+    const ZERO: Self::Sums;
+
+    /// A lane's part of an operand: `unit(u)` reads unit `u` of a step for the lane's row, where lanes
+    /// with the same row count on from `u` by their number, `⌊lane / EDGE⌋`.
+    fn operand(unit: impl Fn(u32) -> Unit) -> Self::Operand;
+
+    /// `sums + a · b`, with all lanes of the wave together.
+    fn multiply(a: Self::Operand, b: Self::Operand, sums: Self::Sums) -> Self::Sums;
+
+    /// Writes a lane's sums to the block of C at `block`: `EDGE` rows of 128 bytes, whose units lie as
+    /// [`sum_position`] says.
+    ///
+    /// # Safety
+    /// There are `8 · EDGE` units at `block`, and no other lane writes a lane's part.
+    unsafe fn spill(lane: u32, sums: &Self::Sums, block: *mut Unit);
+}
+
+/// Units of a row of a block of sums.
+pub const SUM_UNITS: u32 = 8;
+
+/// Where unit `unit` of row `row` of a block of sums is. The exchange puts the same unit of 8 rows into
+/// different banks.
+#[inline(always)]
+pub const fn sum_position(row: u32, unit: u32) -> u32 {
+    SUM_UNITS * row + (unit ^ row % SUM_UNITS)
+}
+
+/// [`Multiply::spill`] for D of the 32 × 32 blocks with the operands exchanged, so that i counts columns
+/// of C and j rows: register g of a lane is D[8⌊g/4⌋ + 4⌊lane/32⌋ + g mod 4][lane mod 32]. Four registers
+/// are four neighbours in a row of C.
+///
+/// # Safety
+/// As there.
+#[inline(always)]
+pub unsafe fn spill_32x32<A: Copy>(lane: u32, sums: &[A; 16], block: *mut Unit) {
+    const { assert!(size_of::<[A; 4]>() == size_of::<Unit>()) }
+    let (row, half) = (lane % 32, lane / 32);
+    for group in 0..4 {
+        let first = 4 * group;
+        let run = [
+            sums[first],
+            sums[first + 1],
+            sums[first + 2],
+            sums[first + 3],
+        ];
+        let position = sum_position(row, 2 * group as u32 + half);
+        // SAFETY: the unit is in the block, and of the same size as four sums.
+        unsafe {
+            let unit: Unit = core::mem::transmute_copy(&run);
+            block.add(position as usize).write(unit);
+        }
+    }
+}
+
+/// [`Multiply::spill`] for D of the 16 × 16 blocks in binary64: register g of a lane is
+/// D[4g + ⌊lane/16⌋][lane mod 16], and the operands are not exchanged.
+///
+/// # Safety
+/// As there.
+#[inline(always)]
+pub unsafe fn spill_16x16_f64(lane: u32, sums: &[f64; 4], block: *mut Unit) {
+    let column = lane % 16;
+    for g in 0..4 {
+        let position = sum_position(4 * g as u32 + lane / 16, column / 2);
+        // SAFETY: the sum is half of a unit of the block.
+        unsafe {
+            let unit = block.add(position as usize).cast::<f64>();
+            unit.add(column as usize % 2).write(sums[g]);
+        }
+    }
+}
+
+/// A lane's sums of `M` × `N` blocks, those of a wave.
+pub struct BlockSums<T: Multiply<RUN>, const RUN: usize, const M: usize, const N: usize> {
+    /// The sums.
+    pub blocks: [[T::Sums; N]; M],
+    /// The lane's number in its wave.
+    pub lane: u32,
+}
+
+impl<T: Multiply<RUN>, const RUN: usize, const M: usize, const N: usize> BlockSums<T, RUN, M, N> {
+    /// Sums of nothing.
+    #[inline(always)]
+    pub fn zero(lane: u32) -> Self {
+        Self {
+            blocks: [[T::ZERO; N]; M],
+            lane,
+        }
+    }
+
+    /// Adds the products of the rows of blocks from `first` up to `end` with `N` columns of blocks.
+    #[inline(always)]
+    pub fn add_products(
+        &mut self,
+        a: &[T::Operand; M],
+        b: &[T::Operand; N],
+        first: usize,
+        end: usize,
+    ) {
+        for i in first..end {
+            for j in 0..N {
+                self.blocks[i][j] = T::multiply(a[i], b[j], self.blocks[i][j]);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+    use std::{collections::HashSet, vec};
+
+    /// AMD gives D[i][j] as register and lane; the exchange makes i the column of C.
+    #[test]
+    fn blocks_of_32x32_are_where_amd_says() {
+        let mut block = vec![Unit::splat(u32::MAX); 32 * 8];
+        for lane in 0..64 {
+            let sums: [u32; 16] = core::array::from_fn(|register| register as u32 * 64 + lane);
+            // SAFETY: the block is as large, and lanes come one after the other.
+            unsafe { spill_32x32(lane, &sums, block.as_mut_ptr()) };
+        }
+        for i in 0..32 {
+            for j in 0..32 {
+                let (register, lane) = (4 * (i / 8) + i % 4, 32 * (i / 4 % 2) + j);
+                let unit = block[sum_position(j, i / 4) as usize];
+                assert_eq!(unit.as_array()[i as usize % 4], 64 * register + lane);
+            }
+        }
+    }
+
+    #[test]
+    fn blocks_of_16x16_in_f64_are_where_amd_says() {
+        let mut block = vec![Unit::splat(u32::MAX); 16 * 8];
+        for lane in 0..64 {
+            let sums = core::array::from_fn(|register| (register * 64) as f64 + f64::from(lane));
+            // SAFETY: the block is as large, and lanes come one after the other.
+            unsafe { spill_16x16_f64(lane, &sums, block.as_mut_ptr()) };
+        }
+        for i in 0..16 {
+            for j in 0..16 {
+                let (register, lane) = (i / 4, 16 * (i % 4) + j);
+                let unit = block[sum_position(i, j / 2) as usize].to_array();
+                let half = 2 * (j as usize % 2);
+                let bits = u64::from(unit[half]) | u64::from(unit[half + 1]) << 32;
+                assert_eq!(f64::from_bits(bits), f64::from(64 * register + lane));
+            }
+        }
+    }
+
+    /// Eight lanes write or read 16 bytes each at a time.
+    #[test]
+    fn sums_are_spilled_and_read_without_bank_conflicts() {
+        for phase in (0..64).step_by(8) {
+            let banks = |unit: &dyn Fn(u32) -> u32| {
+                let units: HashSet<u32> = (phase..phase + 8).map(|lane| unit(lane) % 8).collect();
+                units.len()
+            };
+            for group in 0..4 {
+                let written = |lane: u32| sum_position(lane % 32, 2 * group + lane / 32);
+                assert_eq!(banks(&written), 8);
+            }
+            let read = |lane: u32| sum_position(lane / 8, lane % 8);
+            assert_eq!(banks(&read), 8);
+        }
+    }
+}

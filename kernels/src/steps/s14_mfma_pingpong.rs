@@ -1,0 +1,136 @@
+//! Step 14, ping-pong: half of the waves multiplies while the other half reads and writes LDS.
+//!
+//! ```text
+//! slot       0    1    2    3    4    5    6            R  read stage s from LDS, store stage s + 1
+//! waves 0–3  R 0 │M 0 │R 1 │M 1 │R 2 │M 2 │ …              to the other buffer, fetch stage s + 3
+//! waves 4–7      │R 0 │M 0 │R 1 │M 1 │R 2 │M 2 │ …      M  multiply stage s
+//!                ↑    ↑    ↑   a barrier between slots
+//!
+//!   C's tile, 256 × 256: 2 × 4 waves                 a wave's part, 128 × 64: 4 × 2 blocks
+//!   ┌──────┬──────┬──────┬──────┐                    ┌──────┬──────┐
+//!   │  w0  │  w1  │  w2  │  w3  │ 128                │      │      │ 32
+//!   ├──────┼──────┼──────┼──────┤                    ├──────┼──────┤
+//!   │  w4  │  w5  │  w6  │  w7  │ 128                │  …   │  …   │
+//!   └──────┴──────┴──────┴──────┘                    └──────┴──────┘
+//!      64                                               32
+//! ```
+//!
+//! **What it adds to step 12.** A SIMD has one matrix core. With two waves on it that do the same at
+//! the same time, the matrix core waits while both read LDS, and LDS waits while both multiply. Here
+//! one barrier that only the second half of the waves meets, before the loop, shifts it by one slot;
+//! from then on every barrier ends a slot for both halves, and each SIMD has one wave that multiplies
+//! (at a higher priority, `s_setprio`) and one that moves data.
+//!
+//! The tile is four times as large as in step 12: A and B are read from global memory half as often,
+//! and 4 + 2 operands from LDS feed 8 products of blocks, instead of 2 + 2 for 4.
+//!
+//! **Waits.** A stage is fetched from global memory three stages before it is multiplied, into one of two
+//! sets of registers, so that when a set is stored, the other one is still on its way: the wait counts
+//! down to the number of loads of one set and never to 0. Before a barrier, a wave waits for its writes to
+//! LDS alone. They were issued before its reads, and LDS answers in order, so that the count to wait for
+//! is that of the reads.
+//!
+//! **LDS.** Two buffers of a stage of 64 bytes along k: 2 · (256 + 256) · 64 bytes = 64 KiB. Buffer
+//! s mod 2 is read in slots 2s and 2s + 1 and written, with stage s + 2, in slots 2s + 2 and 2s + 3. Rows are
+//! swizzled as in step 12.
+//!
+//! **The rest.** The loop takes two stages a round. What is left of k, and tiles whose units don't end
+//! with the matrices, go through [`Matrix::sequential`].
+
+use super::{
+    Product,
+    matrix::{Matrix, Source},
+};
+use crate::{
+    arch,
+    blocks::Multiply,
+    tile::{lds::Barrier as _, units::Arrangement},
+};
+
+/// Computes `M` × `N` blocks of C per wave.
+///
+/// # Safety
+/// The kernel was launched with the row's block and LDS, and the parameters
+/// [fit](Matrix::fits) the row.
+#[inline(always)]
+pub(super) unsafe fn run<
+    T: Multiply<RUN>,
+    R: Arrangement,
+    const RUN: usize,
+    const M: usize,
+    const N: usize,
+    const UA: usize,
+    const UB: usize,
+>(
+    product: Product<T::Element, T::Output>,
+) {
+    // SAFETY: as the caller promises.
+    let matrix = unsafe { Matrix::<T, R, RUN, M, N, UA, UB>::new(product) };
+    // SAFETY: all threads of the workgroup are here, and have this tile for themselves.
+    unsafe {
+        matrix.compute(
+            #[inline(always)]
+            |matrix, source, stages| alternate(matrix, source, stages),
+        );
+    }
+}
+
+/// Multiplies an even number of stages, not 0.
+///
+/// # Safety
+/// The stages are whole, and all threads of the workgroup call this.
+#[inline(always)]
+unsafe fn alternate<
+    T: Multiply<RUN>,
+    R: Arrangement,
+    const RUN: usize,
+    const M: usize,
+    const N: usize,
+    const UA: usize,
+    const UB: usize,
+>(
+    matrix: &mut Matrix<T, R, RUN, M, N, UA, UB>,
+    source: Source<T::Element, R, UA, UB>,
+    stages: u32,
+) {
+    let steps = Matrix::<T, R, RUN, M, N, UA, UB>::STEPS;
+    let reads = (M + N) * T::OPERAND_UNITS * steps as usize;
+    // SAFETY: the caller promises whole stages, among which `Fetch` stays. Buffers are written and read in
+    // the slots that the module's documentation gives, with a barrier between any two.
+    unsafe {
+        let mut fetch = source.fetch(stages);
+        let first = fetch.next();
+        matrix.store(&fetch, 0, first);
+        let mut in_flight = [fetch.next(), fetch.next()];
+        arch::Workgroup.wait();
+        let half = matrix.half();
+        if half == 1 {
+            arch::barrier();
+        }
+        for _ in 0..stages / 2 {
+            for buffer in 0..2 {
+                matrix.store(&fetch, 1 - buffer, in_flight[buffer]);
+                in_flight[buffer] = fetch.next();
+                arch::keep_order();
+                let first = matrix.operands(buffer, 0);
+                let last = matrix.operands(buffer, steps - 1);
+                arch::keep_order();
+                arch::wait_for_lds_until(reads as u32);
+                arch::barrier();
+                arch::keep_order();
+                arch::set_priority::<1>();
+                matrix.multiply(&first);
+                if steps > 1 {
+                    matrix.multiply(&last);
+                }
+                arch::set_priority::<0>();
+                arch::keep_order();
+                arch::barrier();
+                arch::keep_order();
+            }
+        }
+        if half == 0 {
+            arch::barrier();
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Step 15, interleaved: one wave a SIMD, whose matrix instructions follow each other without a gap, and
+//! everything else between them.
+//!
+//! ```text
+//!   C's tile, 256 × 128: 2 × 2 waves        one round of a wave, one stage
+//!   ┌───────┬───────┐                       multiply step 0   ▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓
+//!   │       │       │                         read step 1       r r r r r r
+//!   │  w0   │  w1   │ 128                     fetch stage + 3            f f f f f f
+//!   │       │       │                         store stage + 1        w w w w w w
+//!   ├───────┼───────┤                       ── barrier ──
+//!   │       │       │                       multiply step 1   ▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓
+//!   │  w2   │  w3   │ 128                     read step 0 of    r r r r r r
+//!   │       │       │                               stage + 1
+//!   └───────┴───────┘
+//!      64      64
+//! ```
+//!
+//! **What it adds to step 14.** There, two waves on a SIMD take turns, and each slot lasts as long as the
+//! longer of its two halves. Here a SIMD has one wave, with registers for the operands of two steps and two
+//! stages on their way. A matrix instruction takes 32 to 64 cycles on the matrix core and 4 to issue: while it
+//! runs, the wave issues the reads of the next step, and the waits for them are long over when their turn
+//! comes. `sched_group_barrier` asks the compiler for that order.
+//!
+//! **Registers.** One wave a SIMD may have 512, half of them accumulation registers, which would do for
+//! 128 × 128 of C a wave. LLVM 23 keeps sums in the other half and moves what does not fit back and forth in
+//! the loop, and its option to do better lost the sums' zeros where it was tried. So a wave has 128 × 64,
+//! whose sums fit.
+//!
+//! **Waits.** As in step 14, a stage is fetched three stages ahead into two sets of registers. There is
+//! one barrier a stage, between its two steps: it waits for the writes of stage + 1, which were issued a
+//! step before.
+//!
+//! **LDS.** Two buffers of a stage, 2 · (256 + 128) · 64 bytes = 48 KiB. Stage s + 1 is written to the buffer of stage s − 1
+//! before the barrier of stage s; its last reads, of step 1, were done before the barrier of stage s − 1.
+//!
+//! **Types of one step a stage** (f64, and fp8 on gfx950) have the barrier between the two halves of their
+//! rows of blocks.
+
+use super::{
+    Product,
+    matrix::{Matrix, Source},
+};
+use crate::{
+    arch,
+    blocks::Multiply,
+    tile::{lds::Barrier as _, units::Arrangement},
+};
+
+/// Computes `M` × `N` blocks of C per wave.
+///
+/// # Safety
+/// The kernel was launched with the row's block and LDS, and the parameters
+/// [fit](Matrix::fits) the row.
+#[inline(always)]
+pub(super) unsafe fn run<
+    T: Multiply<RUN>,
+    R: Arrangement,
+    const RUN: usize,
+    const M: usize,
+    const N: usize,
+    const UA: usize,
+    const UB: usize,
+>(
+    product: Product<T::Element, T::Output>,
+) {
+    // SAFETY: as the caller promises.
+    let matrix = unsafe { Matrix::<T, R, RUN, M, N, UA, UB>::new(product) };
+    // SAFETY: all threads of the workgroup are here, and have this tile for themselves.
+    unsafe {
+        matrix.compute(
+            #[inline(always)]
+            |matrix, source, stages| weave(matrix, source, stages),
+        );
+    }
+}
+
+/// Multiplies an even number of stages, not 0.
+///
+/// # Safety
+/// The stages are whole, and all threads of the workgroup call this.
+#[inline(always)]
+pub(super) unsafe fn weave<
+    T: Multiply<RUN>,
+    R: Arrangement,
+    const RUN: usize,
+    const M: usize,
+    const N: usize,
+    const UA: usize,
+    const UB: usize,
+>(
+    matrix: &mut Matrix<T, R, RUN, M, N, UA, UB>,
+    source: Source<T::Element, R, UA, UB>,
+    stages: u32,
+) {
+    let two_steps = Matrix::<T, R, RUN, M, N, UA, UB>::STEPS == 2;
+    // SAFETY: the caller promises whole stages, among which `Fetch` stays. Buffers are written and read
+    // as the module's documentation says, with a barrier between.
+    unsafe {
+        let mut fetch = source.fetch(stages);
+        let first = fetch.next();
+        matrix.store(&fetch, 0, first);
+        let mut in_flight = [fetch.next(), fetch.next()];
+        arch::Workgroup.wait();
+        let mut operands = matrix.operands(0, 0);
+        for _ in 0..stages / 2 {
+            for buffer in 0..2 {
+                if two_steps {
+                    let second = matrix.operands(buffer, 1);
+                    matrix.multiply_rows(&operands, 0, M / 2);
+                    arch::interleave(M * N / 2 * T::INSTRUCTIONS, (M + N) * T::OPERAND_UNITS);
+                    matrix.store(&fetch, 1 - buffer, in_flight[buffer]);
+                    arch::keep_order();
+                    in_flight[buffer] = fetch.next();
+                    matrix.multiply_rows(&operands, M / 2, M);
+                    arch::keep_order();
+                    arch::Workgroup.wait();
+                    arch::keep_order();
+                    operands = matrix.operands(1 - buffer, 0);
+                    matrix.multiply(&second);
+                    arch::interleave(M * N * T::INSTRUCTIONS, (M + N) * T::OPERAND_UNITS);
+                    arch::keep_order();
+                } else {
+                    matrix.store(&fetch, 1 - buffer, in_flight[buffer]);
+                    in_flight[buffer] = fetch.next();
+                    matrix.multiply_rows(&operands, 0, M / 2);
+                    arch::Workgroup.wait();
+                    let next = matrix.operands(1 - buffer, 0);
+                    matrix.multiply_rows(&operands, M / 2, M);
+                    operands = next;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Step 16, split-K: several workgroups share a tile, each with a part of k.
+//!
+//! ```text
+//! C[i][j] ← α · Σₛ (Σₚ∈part(s) A[i][p] · B[p][j]) + β · C[i][j]
+//!
+//!                       B   ┌────┐
+//!                           │ w0 │ part 0 of k
+//!                           ├────┤
+//!                           │ w1 │ part 1             workspace: a slot of sums a part
+//!                           ├────┤                    ┌────┬────┬────┐
+//!        part 0  1    2     │ w2 │ part 2             │ w0 │ w1 │ w2 │ → added in this order
+//!      A ┌────┬────┬────┐   ┌────┐                    └────┴────┴────┘   by the last to come
+//!        │ w0 │ w1 │ w2 │   │ C  │ 128 × 128
+//!        └────┴────┴────┘   └────┘
+//! ```
+//!
+//! **When it is for.** A product with few tiles and a long k (m = n = 256, k = 65,536 has four tiles of
+//! 128 × 128) leaves most compute units without work. Dividing k gives each tile `parts` workgroups. The
+//! price is that each of them writes its sums to memory and one reads them all: 2 · parts · 64 KiB a tile, which
+//! the host weighs against the idle units.
+//!
+//! **Deterministic.** No floating-point atomics: see [`reduction`](super::reduction). The tile is summed up as in
+//! step 15, one wave of 64 × 64 a SIMD, over the steps that [`first_step`] gives to the part.
+//!
+//! **LDS.** Two buffers, 32 KiB.
+
+use super::{Product, matrix::Matrix, s15_mfma_interleaved::weave};
+use crate::{arch, blocks::Multiply, tile::units::Arrangement};
+use ferrowave_shared::workspace::{first_step, steps};
+
+/// Computes a part of `M` × `N` blocks of C per wave.
+///
+/// # Safety
+/// The kernel was launched with the row's block and LDS, and the parameters
+/// [fit](Matrix::fits) the row.
+#[inline(always)]
+pub(super) unsafe fn run<
+    T: Multiply<RUN>,
+    R: Arrangement,
+    const RUN: usize,
+    const M: usize,
+    const N: usize,
+    const UA: usize,
+    const UB: usize,
+>(
+    product: Product<T::Element, T::Output>,
+) {
+    let (parts, k, tile_k) = (product.parts(), product.k(), product.kernel().tile.k as u32);
+    let workgroup = arch::workgroup().x;
+    let (tile, part) = (workgroup / parts, workgroup % parts);
+    let steps = steps(k, product.kernel().tile);
+    let first = first_step(steps, parts, part) * tile_k;
+    let end = first_step(steps, parts, part + 1)
+        .saturating_mul(tile_k)
+        .min(k);
+    // SAFETY: as the caller promises; all threads of the workgroup are here, and the host gives each tile
+    // `parts` workgroups and slots.
+    unsafe {
+        let mut matrix = Matrix::<T, R, RUN, M, N, UA, UB>::new(product);
+        matrix.sum_up(
+            first,
+            end,
+            #[inline(always)]
+            |matrix, source, stages| weave(matrix, source, stages),
+        );
+        if parts == 1 {
+            matrix.finish();
+        } else {
+            matrix.contribute(tile, parts, tile * parts + part, |part| tile * parts + part);
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Step 17, stream-K: the steps of all tiles in one line, cut into pieces of equal length, one for each
+//! workgroup.
+//!
+//! ```text
+//!   tiles   │    0    │    1    │    2    │    3    │    4    │     5 tiles of 8 steps of k
+//!   steps   ├─┬─┬─┬─┬─┬─┬─┬─┬─┬─┬─┬─┬─┬─┬─┬─┬─┬─┬─┬─┬─┬─┬─┬─┤
+//!   w0      ├────────────┤                                      on 4 compute units: 10 steps each,
+//!   w1                   ├────────────┤                         where whole tiles would take 16
+//!   w2                                ├────────────┤
+//!   w3                                             ├────────────┤
+//! ```
+//!
+//! **When it is for.** A number of tiles just above a multiple of what the GPU runs at once leaves most of
+//! it idle in the last wave of workgroups. Here there are as many workgroups as run at once, and all have
+//! the same number of steps, to within one. A workgroup begins in the middle of a tile, computes whole tiles
+//! without sharing them, and ends in the middle of another: at most two slots of the workspace each, however
+//! many tiles there are.
+//!
+//! **Deterministic.** The tile's parts are added in the order of k by whoever comes last; see
+//! [`reduction`](super::reduction). Nobody waits, so that the workgroups need not run at the same time.
+//!
+//! **Registers.** Around the loop over tiles the compiler keeps more scalars than there are scalar registers,
+//! and puts some 50 into lanes of a vector register. None is fetched from there within the loop along k.
+//!
+//! **LDS.** As in step 16.
+
+use super::{Product, matrix::Matrix, s15_mfma_interleaved::weave};
+use crate::{
+    arch::{self, Workgroup},
+    blocks::Multiply,
+    tile::{lds::Barrier as _, units::Arrangement},
+};
+use ferrowave_shared::workspace::{first_step, share_of_step, steps};
+
+/// Computes a piece of the line of steps, `M` × `N` blocks of C per wave at a time.
+///
+/// # Safety
+/// The kernel was launched with the row's block and LDS, and the parameters
+/// [fit](Matrix::fits) the row.
+#[inline(always)]
+pub(super) unsafe fn run<
+    T: Multiply<RUN>,
+    R: Arrangement,
+    const RUN: usize,
+    const M: usize,
+    const N: usize,
+    const UA: usize,
+    const UB: usize,
+>(
+    product: Product<T::Element, T::Output>,
+) {
+    let (workgroups, k, tile_k) = (product.parts(), product.k(), product.kernel().tile.k as u32);
+    let workgroup = arch::workgroup().x;
+    let steps = steps(k, product.kernel().tile);
+    let total = product.tiles() * steps;
+    let mut step = first_step(total, workgroups, workgroup);
+    let last = first_step(total, workgroups, workgroup + 1);
+    while step < last {
+        let tile = step / steps;
+        let (tile_first, tile_end) = (tile * steps, (tile + 1) * steps);
+        let end = last.min(tile_end);
+        // The waves have read the sums of the tile before from LDS.
+        Workgroup.wait();
+        // SAFETY: as the caller promises; all threads of the workgroup are here. Only those that share the
+        // tile are in it, and slots are as the workspace has them: the first tile of a workgroup has its
+        // first slot, any other that it shares its second.
+        unsafe {
+            let mut matrix = Matrix::<T, R, RUN, M, N, UA, UB>::new(product.at_tile(tile));
+            matrix.sum_up(
+                (step - tile_first) * tile_k,
+                (end - tile_first).saturating_mul(tile_k).min(k),
+                #[inline(always)]
+                |matrix, source, stages| weave(matrix, source, stages),
+            );
+            let first_part = share_of_step(total, workgroups, tile_first);
+            let last_part = share_of_step(total, workgroups, tile_end - 1);
+            if first_part == last_part {
+                matrix.finish();
+            } else {
+                let slot = |part| {
+                    let first_tile = first_step(total, workgroups, part) / steps;
+                    2 * part + u32::from(first_tile != tile)
+                };
+                matrix.contribute(tile, last_part - first_part + 1, slot(workgroup), |part| {
+                    slot(first_part + part)
+                });
+            }
+        }
+        step = end;
+    }
+}

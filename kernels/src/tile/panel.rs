@@ -1,0 +1,367 @@
+//! A thread's share of an operand's tile, on its way from global memory to LDS in units of 16 bytes.
+
+use super::{
+    global::Strides,
+    units::{Arrangement, Place, ROW_BYTES, ROW_UNITS, UNIT_BYTES, Unit},
+};
+use core::{marker::PhantomData, mem::transmute_copy};
+
+/// An operand as the matrix cores see it: rows of A, or columns of B, with their elements along k.
+#[derive(Clone, Copy)]
+pub struct Operand<T> {
+    /// The first element of the workgroup's first row.
+    pub start: *const T,
+    /// How many rows there are from there on; not 0.
+    pub rows: u32,
+    /// Elements of a row.
+    pub k: u32,
+    /// Elements from one row to the next, and from one k to the next; one of them is 1.
+    pub strides: Strides,
+}
+
+impl<T> Operand<T> {
+    /// Whether the elements of a row are next to each other.
+    #[inline(always)]
+    pub fn is_along_k(&self) -> bool {
+        self.strides.column == 1
+    }
+
+    /// Whether all units of a tile of `rows` rows can be loaded whole: the same in all lanes. Across
+    /// rows they can if the tile does not overhang, or ends with a unit.
+    #[inline(always)]
+    pub fn has_units(&self, rows: usize) -> bool {
+        let per_unit = (UNIT_BYTES / size_of::<T>()) as u32;
+        self.is_along_k() || self.rows >= rows as u32 || self.rows.is_multiple_of(per_unit)
+    }
+
+    /// The same with its elements from `end` on left out.
+    #[inline(always)]
+    #[must_use]
+    pub fn until(self, end: u32) -> Self {
+        Self { k: end, ..self }
+    }
+
+    /// The element of a row at `k`, or all-zero bits outside the matrix.
+    #[inline(always)]
+    fn element_or_zero(&self, row: u32, k: u32) -> T
+    where
+        T: Bits,
+    {
+        if row < self.rows && k < self.k {
+            // SAFETY: the element exists.
+            unsafe { *self.start.add(self.strides.offset(row, k)) }
+        } else {
+            T::ZERO
+        }
+    }
+}
+
+/// Elements as bits: the load path does not calculate.
+pub trait Bits: Copy {
+    /// Zero in every type of the same size.
+    const ZERO: Self;
+}
+
+impl Bits for u8 {
+    const ZERO: Self = 0;
+}
+
+impl Bits for u16 {
+    const ZERO: Self = 0;
+}
+
+impl Bits for u32 {
+    const ZERO: Self = 0;
+}
+
+impl Bits for u64 {
+    const ZERO: Self = 0;
+}
+
+/// How the threads of a workgroup share a tile of rows of elements `T`, `UNITS` units each, and where
+/// a thread's share is.
+///
+/// In global memory a unit extends along k or across rows, as the operand's layout has it:
+///
+/// ```text
+/// along k: thread t's unit number i is          across rows: thread t's unit number i is
+/// number t + i · threads along the rows          rows E · b … and k = UNITS · g + i
+///        k →                                            k →
+///   row ┌────┬────┬────┬────┐                     row ┌─┬─┬─┬─┬───
+///    ↓  │ t=0│  1 │  2 │  3 │                      ↓  │u│u│u│u│     E = 16 bytes of rows;
+///       ├────┼────┼────┼────┤                         │0│1│2│3│     b = t mod 8 + 8 ⌊t / 8G⌋,
+///       │  4 │  5 │  6 │  7 │                         ├─┼─┼─┼─┼───  g = ⌊t / 8⌋ mod G,
+///       └────┴────┴────┴────┘                         │b=1 …        G = k of the tile / UNITS
+/// ```
+///
+/// In LDS rows are always along k. What came across rows is turned in registers: a thread's block of E
+/// rows by UNITS k has, for each row, UNITS elements to write at once.
+#[derive(Clone, Copy)]
+pub struct Panel<T, R, const UNITS: usize> {
+    pointers: [*const T; UNITS],
+    /// Elements from one tile to the next.
+    step: usize,
+    along_k: bool,
+    /// Where the share begins in LDS, and the byte of that unit.
+    place: Place<R>,
+    byte: u32,
+    arrangement: PhantomData<R>,
+}
+
+impl<T: Bits, R: Arrangement, const UNITS: usize> Panel<T, R, UNITS> {
+    /// Elements of a unit.
+    const PER_UNIT: usize = UNIT_BYTES / size_of::<T>();
+    /// Elements of a row of the tile.
+    const K: usize = ROW_BYTES / size_of::<T>();
+    /// Blocks of rows that neighbouring threads take before the next ones go along k: lanes of one
+    /// phase of an LDS write then differ in both.
+    const NEIGHBOURS: usize = 8;
+
+    /// The share of thread number `thread` in the operand's tiles from `k` on.
+    ///
+    /// Rows that the operand has not are replaced by its last ones: what they contribute is never
+    /// stored.
+    #[inline(always)]
+    pub fn new(operand: &Operand<T>, thread: u32, threads: usize, k: u32) -> Self {
+        const {
+            assert!(
+                Self::K.is_multiple_of(UNITS),
+                "a block is in one row of units"
+            );
+        }
+        let Operand { start, strides, .. } = *operand;
+        let along_k = operand.is_along_k();
+        let mut pointers = [start; UNITS];
+        let (place, byte);
+        if along_k {
+            let (row, unit) = (thread / ROW_UNITS as u32, thread % ROW_UNITS as u32);
+            for i in 0..UNITS {
+                let row = row + (i * threads / ROW_UNITS) as u32;
+                let row = row.min(operand.rows - 1);
+                let offset = strides.offset(row, k + unit * Self::PER_UNIT as u32);
+                pointers[i] = start.wrapping_add(offset);
+            }
+            (place, byte) = (Place::new(row, unit), 0);
+        } else {
+            let (block, group) = Self::block(thread);
+            let row = block * Self::PER_UNIT as u32;
+            let first = group * UNITS as u32;
+            let last_block = operand.rows.max(Self::PER_UNIT as u32) - Self::PER_UNIT as u32;
+            for i in 0..UNITS {
+                let offset = strides.offset(row.min(last_block), k + first + i as u32);
+                pointers[i] = start.wrapping_add(offset);
+            }
+            let start = first * size_of::<T>() as u32;
+            place = Place::new(row, start / UNIT_BYTES as u32);
+            byte = start % UNIT_BYTES as u32;
+        }
+        Self {
+            pointers,
+            step: Self::K * strides.column,
+            along_k,
+            place,
+            byte,
+            arrangement: PhantomData,
+        }
+    }
+
+    /// The share of thread number `thread` in the tiles of an operand along k, when unit number i goes to
+    /// position `thread + i · threads` of the tile and the choice is which one that is.
+    #[inline(always)]
+    pub fn in_place(operand: &Operand<T>, thread: u32, threads: usize) -> Self {
+        let Operand { start, strides, .. } = *operand;
+        let mut pointers = [start; UNITS];
+        for i in 0..UNITS {
+            let (row, unit) = R::at(thread + (i * threads) as u32);
+            let row = row.min(operand.rows - 1);
+            let offset = strides.offset(row, unit * Self::PER_UNIT as u32);
+            pointers[i] = start.wrapping_add(offset);
+        }
+        Self {
+            pointers,
+            step: Self::K * strides.column,
+            along_k: true,
+            place: Place::new(0, 0),
+            byte: 0,
+            arrangement: PhantomData,
+        }
+    }
+
+    /// The block of rows and the group of k that thread number `thread` takes across rows.
+    #[inline(always)]
+    const fn block(thread: u32) -> (u32, u32) {
+        let neighbours = Self::NEIGHBOURS as u32;
+        let groups = (Self::K / UNITS) as u32;
+        let (high, low) = (thread / neighbours, thread % neighbours);
+        (high / groups * neighbours + low, high % groups)
+    }
+
+    /// The same share of an operand that is along k, which the compiler then knows: a loop over it has no
+    /// branch.
+    #[inline(always)]
+    #[must_use]
+    pub fn known_along_k(self) -> Self {
+        Self {
+            along_k: true,
+            ..self
+        }
+    }
+
+    /// Loads the share of a tile.
+    ///
+    /// # Safety
+    /// The operand [has units](Operand::has_units) for the tile's rows, and all k of the tile.
+    #[inline(always)]
+    pub unsafe fn load(&self) -> [Unit; UNITS] {
+        let mut units = [Unit::splat(0); UNITS];
+        for i in 0..UNITS {
+            // SAFETY: the unit is in the operand, as the caller promises. Its alignment is that of
+            // the elements: amdhsa has unaligned accesses switched on.
+            units[i] = unsafe { self.pointers[i].cast::<Unit>().read_unaligned() };
+        }
+        units
+    }
+
+    /// Goes on to the tile that is `tiles` further along k.
+    #[inline(always)]
+    pub fn advance(&mut self, tiles: u32) {
+        let elements = self.step * tiles as usize;
+        for i in 0..UNITS {
+            self.pointers[i] = self.pointers[i].wrapping_add(elements);
+        }
+    }
+
+    /// The addresses of the share, for an instruction that loads it past the registers.
+    #[inline(always)]
+    pub fn pointers(&self) -> [*const T; UNITS] {
+        self.pointers
+    }
+
+    /// Writes the share to the tile at `tile`.
+    ///
+    /// # Safety
+    /// The `threads` threads together have `UNITS · threads` units at `tile`, which no other thread accesses but for its own
+    /// share.
+    #[inline(always)]
+    pub unsafe fn store(&self, tile: *mut Unit, threads: usize, units: [Unit; UNITS]) {
+        if self.along_k {
+            for i in 0..UNITS {
+                let position = self.place.further((i * threads / ROW_UNITS) as u32, 0);
+                // SAFETY: the position is that of a unit of the tile.
+                unsafe { tile.add(position).write(units[i]) };
+            }
+            return;
+        }
+        // The same in all lanes, so that this is one branch a tile.
+        match size_of::<T>() {
+            // SAFETY: as the caller promises; units are vectors of elements of any size.
+            1 => unsafe { self.store_turned::<u8, 16>(tile, units) },
+            2 => unsafe { self.store_turned::<u16, 8>(tile, units) },
+            4 => unsafe { self.store_turned::<u32, 4>(tile, units) },
+            _ => unsafe { self.store_turned::<u64, 2>(tile, units) },
+        }
+    }
+
+    /// Writes a block of `E` rows by `UNITS` k whose columns are `units`.
+    ///
+    /// # Safety
+    /// As [`store`](Self::store); `E` elements `B` are a unit.
+    #[inline(always)]
+    unsafe fn store_turned<B: Bits, const E: usize>(&self, tile: *mut Unit, units: [Unit; UNITS]) {
+        // Without the zero the compiler would keep the addresses of all rows in registers around a loop
+        // that has none to spare. Each is one instruction away from the first.
+        let place = self.place.plus(crate::unknown_zero());
+        let mut columns = [[B::ZERO; E]; UNITS];
+        for i in 0..UNITS {
+            // SAFETY: both have 16 bytes, and any bits are elements.
+            columns[i] = unsafe { transmute_copy(&units[i]) };
+        }
+        for row in 0..E {
+            let mut piece = [B::ZERO; UNITS];
+            for i in 0..UNITS {
+                piece[i] = columns[i][row];
+            }
+            // As one access of its size: blocks begin at multiples of it.
+            // SAFETY: the bytes copied are those of the piece, and where they go is in the tile.
+            unsafe {
+                match size_of::<[B; UNITS]>() {
+                    1 => self.store_piece::<u8>(tile, place, row, transmute_copy(&piece)),
+                    2 => self.store_piece::<u16>(tile, place, row, transmute_copy(&piece)),
+                    4 => self.store_piece::<u32>(tile, place, row, transmute_copy(&piece)),
+                    8 => self.store_piece::<u64>(tile, place, row, transmute_copy(&piece)),
+                    16 => self.store_piece::<Unit>(tile, place, row, transmute_copy(&piece)),
+                    32 => {
+                        let units: [Unit; 2] = transmute_copy(&piece);
+                        for part in 0..2 {
+                            let position = place.further(row as u32, part);
+                            tile.add(position).write(units[part as usize]);
+                        }
+                    }
+                    _ => const { panic_unless_piece::<B, UNITS>() },
+                }
+            }
+        }
+    }
+
+    /// Writes a piece that is in one unit of row `row` of the share.
+    ///
+    /// # Safety
+    /// As [`store`](Self::store).
+    #[inline(always)]
+    unsafe fn store_piece<P>(&self, tile: *mut Unit, place: Place<R>, row: usize, piece: P) {
+        let position = place.further(row as u32, 0);
+        // SAFETY: the piece is in the tile, as the caller promises.
+        unsafe {
+            let unit = tile.add(position).cast::<u8>();
+            unit.add(self.byte as usize).cast::<P>().write(piece);
+        }
+    }
+}
+
+/// Other sizes do not occur.
+const fn panic_unless_piece<B, const UNITS: usize>() {
+    assert!(
+        matches!(size_of::<[B; UNITS]>(), 1 | 2 | 4 | 8 | 16 | 32),
+        "a piece of a row has 1, 2, 4, 8, 16 or 32 bytes"
+    );
+}
+
+/// Writes this thread's share of a tile element by element, zeros outside the operand: for tiles that
+/// overhang, and for those whose units don't end with the operand. A loop that stays one, since it is
+/// seldom run and should be small.
+///
+/// # Safety
+/// As [`Panel::store`] says.
+#[inline(always)]
+pub unsafe fn store_elements<T: Bits, R: Arrangement>(
+    operand: &Operand<T>,
+    thread: u32,
+    threads: usize,
+    rows: usize,
+    k: u32,
+    tile: *mut Unit,
+) {
+    let columns = (ROW_BYTES / size_of::<T>()) as u32;
+    let along_k = operand.is_along_k();
+    let mut number = thread;
+    while number < rows as u32 * columns {
+        // Neighbouring threads take neighbouring elements of global memory.
+        let (row, column) = if along_k {
+            (number / columns, number % columns)
+        } else {
+            (number % rows as u32, number / rows as u32)
+        };
+        let element = operand.element_or_zero(row, k + column);
+        let byte = column * size_of::<T>() as u32;
+        let position = R::position(row, byte / UNIT_BYTES as u32) as usize;
+        // SAFETY: the element is in the tile.
+        unsafe {
+            tile.add(position)
+                .cast::<u8>()
+                .add(byte as usize % UNIT_BYTES)
+                .cast::<T>()
+                .write(element);
+        }
+        number += threads as u32;
+    }
+}
