@@ -169,7 +169,7 @@ fn from_half(w: &mut Wave, o: &Operation, f: impl Fn(F) -> U) -> Flow {
 /// f32 to f16 as MODE says.
 #[inline(always)]
 fn round_to_half(w: &Wave, o: &Operation, values: [F; CHUNKS]) -> [U; CHUNKS] {
-    if w.mode.plain16_64() && w.mode.denormals32().0 {
+    if w.mode.plain16() && w.mode.denormals32().0 {
         return values.map(|x| half::from_f32(float32::clamped(o, x)));
     }
     let (from, to) = (Single::settings(w.mode), Half::settings(w.mode));
@@ -284,8 +284,11 @@ fn packing(b: Binder, op: Op) -> Option<Handler> {
         Op::v_cvt_pk_f16_f32 => b.bind(
             #[inline(always)]
             |w, _, o| {
+                let mode = w.mode;
                 two_f32(w, o, |x, y| {
-                    half::from_f32(x) | half::from_f32(y) << U::splat(16)
+                    let [low, high] =
+                        [x, y].map(|v| half::saturated(mode, half::from_f32(v), v.is_infinite()));
+                    low | high << U::splat(16)
                 })
             },
         ),

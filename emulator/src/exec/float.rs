@@ -75,6 +75,8 @@ pub(crate) struct Settings {
     pub(crate) keep_result_denormals: bool,
     pub(crate) ieee: bool,
     pub(crate) dx10_clamp: bool,
+    /// Results that are too large become the largest number.
+    pub(crate) saturate: bool,
 }
 
 /// A binary floating-point format.
@@ -90,7 +92,7 @@ pub(crate) trait Format: Float {
 }
 
 macro_rules! format {
-    ($name:ty, $exponent:expr, $fraction:expr, $sign:expr, $round:ident, $denormals:ident) => {
+    ($name:ty, $exponent:expr, $fraction:expr, $sign:expr, $round:ident, $denormals:ident, $saturates:expr) => {
         impl Format for $name {
             const EXPONENT: u64 = $exponent;
             const FRACTION: u64 = $fraction;
@@ -104,20 +106,29 @@ macro_rules! format {
                     keep_result_denormals,
                     ieee: mode.ieee(),
                     dx10_clamp: mode.dx10_clamp(),
+                    saturate: $saturates && mode.saturates_overflow(),
                 }
             }
         }
     };
 }
 
-format!(Half, 0x7c00, 0x3ff, 0x8000, round16_64, denormals16_64);
+format!(
+    Half,
+    0x7c00, 0x3ff, 0x8000, round16_64, denormals16_64, true
+);
 format!(
     Single,
-    0x7f80_0000, 0x7f_ffff, 0x8000_0000, round32, denormals32
+    0x7f80_0000, 0x7f_ffff, 0x8000_0000, round32, denormals32, false
 );
 format!(
     Double,
-    0x7ff0_0000_0000_0000, 0xf_ffff_ffff_ffff, 0x8000_0000_0000_0000, round16_64, denormals16_64
+    0x7ff0_0000_0000_0000,
+    0xf_ffff_ffff_ffff,
+    0x8000_0000_0000_0000,
+    round16_64,
+    denormals16_64,
+    false
 );
 
 pub(crate) fn is_nan<T: Format>(bits: u64) -> bool {
@@ -216,7 +227,21 @@ pub(crate) fn evaluate<T: Format>(what: Arithmetic, sources: [u64; 3], settings:
             pair(pair(a, b), c)
         }
     };
-    flush(result)
+    let infinite = [a, b, c].into_iter().any(is_infinite::<T>);
+    saturated::<T>(flush(result), infinite, settings)
+}
+
+fn is_infinite<T: Format>(bits: u64) -> bool {
+    bits & !T::SIGN == T::EXPONENT
+}
+
+/// The largest number in place of an ∞ that no source was, where MODE wants that.
+fn saturated<T: Format>(bits: u64, infinite_source: bool, settings: Settings) -> u64 {
+    if settings.saturate && !infinite_source && is_infinite::<T>(bits) {
+        bits - 1
+    } else {
+        bits
+    }
 }
 
 /// The first NaN among the sources, made quiet.
@@ -346,7 +371,7 @@ where
     let converted: T = S::from_bits(u128::from(bits))
         .convert_r(ap_round(to.round), &mut loses_info)
         .value;
-    let result = converted.to_bits() as u64;
+    let result = saturated::<T>(converted.to_bits() as u64, is_infinite::<S>(bits), to);
     if to.keep_result_denormals {
         result
     } else {
@@ -365,7 +390,7 @@ pub(crate) fn scale<T: Format>(bits: u64, exponent: i32, settings: Settings) -> 
         return quiet::<T>(bits);
     }
     let scaled = T::from_bits(u128::from(bits)).scalbn_r(exponent, ap_round(settings.round));
-    let result = scaled.to_bits() as u64;
+    let result = saturated::<T>(scaled.to_bits() as u64, is_infinite::<T>(bits), settings);
     if settings.keep_result_denormals {
         result
     } else {

@@ -13,8 +13,8 @@ use super::{
     float32::quieted,
     lanes::{Binder, chunks, sext16},
     operation::{Flow, Handler, Operation},
-    simd::{CHUNKS, E, F, I, LANES, U},
-    wave::{Fetched, Lanes},
+    simd::{CHUNKS, E, F, I, LANES, M, U},
+    wave::{Fetched, Lanes, Mode},
 };
 use crate::isa::Op;
 
@@ -44,6 +44,17 @@ fn from_f64(value: E) -> U {
     // SAFETY: as in `to_f32`.
     let bits: Simd<u16, 16> = unsafe { std::mem::transmute(half) };
     bits.cast::<u32>()
+}
+
+/// f16 results of f32 values: ∞ that is none of the sources' becomes the largest number where MODE wants
+/// that.
+#[inline(always)]
+pub(crate) fn saturated(mode: Mode, bits: U, infinite_source: M) -> U {
+    if !mode.saturates_overflow() {
+        return bits;
+    }
+    let infinite = (bits & U::splat(0x7fff)).simd_eq(U::splat(0x7c00));
+    (infinite & !infinite_source).select(bits - U::splat(1), bits)
 }
 
 /// A 16-bit source's bits: the half that `op_sel` picks, then `abs`, then `neg`.
@@ -133,7 +144,7 @@ impl Binder {
                 let s: [Fetched; N] = std::array::from_fn(|i| w.fetch(i as u16, &o.src[i]));
                 let result: [F; CHUNKS] =
                     chunks(|c| f(std::array::from_fn(|i| source(w, o, i, w.chunk(s[i], c)))));
-                if !w.mode.plain16_64() || result.iter().any(|r| r.is_nan().any()) {
+                if !w.mode.plain16() || result.iter().any(|r| r.is_nan().any()) {
                     evaluate_lanes(w, o, &s);
                 } else {
                     commit16(w, o, result.map(|r| from_f32(clamped(o, r))));
@@ -163,8 +174,9 @@ impl Binder {
             move |w, _, o| {
                 let a = w.fetch(0, &o.src[0]);
                 let result = chunks(|c| {
-                    let x = source(w, o, 0, w.chunk(a, c)).to_array();
-                    from_f64(E::from_array(x.map(f)))
+                    let x = source(w, o, 0, w.chunk(a, c));
+                    let result = from_f64(E::from_array(x.to_array().map(f)));
+                    saturated(w.mode, result, x.is_infinite())
                 });
                 commit16(w, o, result);
                 Flow::Next
@@ -283,7 +295,7 @@ fn arithmetic(b: Binder, op: Op) -> Option<(Handler, Arithmetic)> {
                     let nan = result
                         .iter()
                         .any(|r| (r & U::splat(0x7fff)).simd_gt(U::splat(0x7c00)).any());
-                    if nan || o.clamp || !w.mode.plain16_64() {
+                    if nan || o.clamp || !w.mode.plain16() {
                         evaluate_lanes(w, o, &s);
                     } else {
                         commit16(w, o, result);

@@ -11,7 +11,7 @@ use super::{
     float32, half,
     lanes::{Binder, chunks, sext16},
     operation::{Flow, Handler, Operation},
-    simd::{CHUNKS, F, I, U},
+    simd::{CHUNKS, F, I, M, U},
     wave::Fetched,
 };
 use crate::isa::Op;
@@ -57,7 +57,7 @@ impl Binder {
             #[inline(always)]
             move |w, _, o| {
                 let s: [Fetched; N] = std::array::from_fn(|i| w.fetch(i as u16, &o.src[i]));
-                let plain = w.mode.plain16_64() && !o.clamp;
+                let plain = w.mode.plain16() && !o.clamp;
                 let settings = Half::settings(w.mode);
                 let what = Arithmetic::from_detail(o.detail);
                 let result = chunks(|c| {
@@ -330,16 +330,26 @@ fn dot(b: Binder, op: Op) -> Option<Handler> {
             let total = sum + p[0] * q[0] + p[1] * q[1];
             float32::clamped(o, float32::settled(total, [p[0], q[0], p[1], q[1], sum])).to_bits()
         }),
-        Op::v_dot2_f32_bf16 | Op::v_dot2c_f32_bf16 => b.dot3(|o, x, y, z| {
-            let single = |bits: U| F::from_bits(bits << U::splat(16));
-            let p = negated_or_plain(o, 0, x).map(single);
-            let q = negated_or_plain(o, 1, y).map(single);
-            let sum = F::from_bits(z ^ U::splat(u32::from(o.neg >> 2 & 1) << 31));
-            let total = p[0] * q[0] + p[1] * q[1] + sum;
-            float32::clamped(o, float32::settled(total, [p[0], q[0], p[1], q[1], sum])).to_bits()
-        }),
+        // The accumulating form begins with the sum, the other ends with it.
+        Op::v_dot2_f32_bf16 => {
+            b.dot3(|o, x, y, z| dot2_bf16(o, x, y, z, |first, second, sum| first + second + sum))
+        }
+        Op::v_dot2c_f32_bf16 => {
+            b.dot3(|o, x, y, z| dot2_bf16(o, x, y, z, |first, second, sum| sum + first + second))
+        }
         _ => return None,
     })
+}
+
+/// The products of two bf16 pairs, exact in f32, and the sum with source 2 by `add`.
+#[inline(always)]
+fn dot2_bf16(o: &Operation, x: U, y: U, z: U, add: impl Fn(F, F, F) -> F) -> U {
+    let single = |bits: U| F::from_bits(bits << U::splat(16));
+    let p = negated_or_plain(o, 0, x).map(single);
+    let q = negated_or_plain(o, 1, y).map(single);
+    let sum = F::from_bits(z ^ U::splat(u32::from(o.neg >> 2 & 1) << 31));
+    let total = add(p[0] * q[0], p[1] * q[1], sum);
+    float32::clamped(o, float32::settled(total, [p[0], q[0], p[1], q[1], sum])).to_bits()
 }
 
 /// Halves of a dot product's source: the short encodings have no modifiers and take both in order.
@@ -354,7 +364,8 @@ fn negated_or_plain(o: &Operation, slot: usize, value: U) -> [U; 2] {
 
 /// Mixed precision: each source is f32, or f16 in the half that `op_sel` names where `op_sel_hi` is set.
 fn mixed(b: Binder, op: Op) -> Option<Handler> {
-    fn sum(w: &mut Wave, o: &Operation) -> [F; CHUNKS] {
+    // Sums, and whether a source is ∞.
+    fn sum(w: &mut Wave, o: &Operation) -> [(F, M); CHUNKS] {
         use std::simd::StdFloat;
         let s: [Fetched; 3] = std::array::from_fn(|i| w.fetch(i as u16, &o.src[i]));
         chunks(|c| {
@@ -367,33 +378,37 @@ fn mixed(b: Binder, op: Op) -> Option<Handler> {
                 } else {
                     half::to_f32(bits)
                 };
-                // `abs` stands where packed operations have `neg_hi`.
-                let value = if o.neg_hi >> i & 1 == 1 {
+                let value = if o.abs >> i & 1 == 1 {
                     value.abs()
                 } else {
                     value
                 };
                 if o.neg >> i & 1 == 1 { -value } else { value }
             });
-            float32::clamped(o, float32::settled(x.mul_add(y, z), [x, y, z]))
+            let sum = float32::clamped(o, float32::settled(x.mul_add(y, z), [x, y, z]));
+            (sum, x.is_infinite() | y.is_infinite() | z.is_infinite())
         })
+    }
+    /// As f16.
+    fn half_sum(w: &mut Wave, o: &Operation) -> [U; CHUNKS] {
+        let mode = w.mode;
+        sum(w, o).map(|(sum, infinite)| half::saturated(mode, half::from_f32(sum), infinite))
     }
     Some(match op {
         Op::v_mad_mix_f32 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 let result = sum(w, o);
-                w.commit(o.dst, result.map(|r| r.to_bits()));
+                w.commit(o.dst, result.map(|(sum, _)| sum.to_bits()));
                 Flow::Next
             },
         ),
         Op::v_mad_mixlo_f16 => b.bind(
             #[inline(always)]
             |w, _, o| {
-                let result = sum(w, o);
+                let result = half_sum(w, o);
                 let old = w.lanes(o.dst).0;
-                let merged =
-                    chunks(|c| half::from_f32(result[c]) | (old[c] & U::splat(0xffff_0000)));
+                let merged = chunks(|c| result[c] | (old[c] & U::splat(0xffff_0000)));
                 w.commit(o.dst, merged);
                 Flow::Next
             },
@@ -401,11 +416,9 @@ fn mixed(b: Binder, op: Op) -> Option<Handler> {
         Op::v_mad_mixhi_f16 => b.bind(
             #[inline(always)]
             |w, _, o| {
-                let result = sum(w, o);
+                let result = half_sum(w, o);
                 let old = w.lanes(o.dst).0;
-                let merged = chunks(|c| {
-                    half::from_f32(result[c]) << U::splat(16) | (old[c] & U::splat(0xffff))
-                });
+                let merged = chunks(|c| result[c] << U::splat(16) | (old[c] & U::splat(0xffff)));
                 w.commit(o.dst, merged);
                 Flow::Next
             },

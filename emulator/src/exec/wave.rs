@@ -121,7 +121,13 @@ impl Mode {
         self.0 & 0x33 == 0x30
     }
 
-    /// f16 and f64 arithmetic is the host's.
+    /// f16 arithmetic is the host's.
+    #[inline(always)]
+    pub(crate) const fn plain16(self) -> bool {
+        self.plain16_64() && !self.saturates_overflow()
+    }
+
+    /// f16 (but for [`Self::saturates_overflow`]) and f64 arithmetic is the host's.
     #[inline(always)]
     pub(crate) const fn plain16_64(self) -> bool {
         self.0 & 0xcc == 0xc0

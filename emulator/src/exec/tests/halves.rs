@@ -116,6 +116,19 @@ fn dot_products_and_mixed_precision() {
         let (a, b) = (a & 0xffff_ffff, b & 0xffff_ffff);
         ((a & 0xffff) * (b & 0xffff) + (a >> 16) * (b >> 16)).wrapping_add(c) & 0xffff_ffff
     });
+    // Sign and size of a mixed source, which packed operations have other bits for.
+    Check::new(
+        "v_fma_mix_f32 v6, |v0|, -v2, v4 op_sel_hi:[1,1,0]",
+        Values::F16,
+    )
+    .run(|[a, b, c, _]| {
+        let (a, b) = (a & 0x7fff, b ^ 0x8000);
+        let (x, y) = ((h(a) as f32), (h(b) as f32));
+        super::nan32(
+            x.mul_add(y, super::f(c)),
+            &[nan_bits(a), nan_bits(b), c as u32],
+        )
+    });
     Check::new(
         "v_fma_mix_f32 v6, v0, v2, v4 op_sel_hi:[1,1,0]",
         Values::F16,
@@ -126,6 +139,79 @@ fn dot_products_and_mixed_precision() {
             x.mul_add(y, super::f(c)),
             &[nan_bits(a), nan_bits(b), c as u32],
         )
+    });
+}
+
+/// bf16 pairs: products exact, sums rounded one after the other, in the order of AMD's text.
+#[test]
+fn dot_products_of_bf16() {
+    let single = |bits: u64| (bits as u32) << 16;
+    let parts = |a: u64, b: u64| {
+        let [x, y] = [a, b].map(|s| [single(s & 0xffff), single(s >> 16 & 0xffff)]);
+        let product = |i: usize| f32::from_bits(x[i]) * f32::from_bits(y[i]);
+        ([product(0), product(1)], [x[0], y[0], x[1], y[1]])
+    };
+    let check = |text| Check::new(text, Values::F32).gpu(Gpu::Gfx950);
+    check("v_dot2_f32_bf16 v6, v0, v2, v4").run(|[a, b, c, _]| {
+        let ([low, high], [p, q, r, s]) = parts(a, b);
+        super::nan32(low + high + super::f(c), &[p, q, r, s, c as u32])
+    });
+    check("v_dot2c_f32_bf16_e32 v6, v0, v2").run(|[a, b, _, old]| {
+        let ([low, high], [p, q, r, s]) = parts(a, b);
+        super::nan32(super::f(old) + low + high, &[p, q, r, s, old as u32])
+    });
+}
+
+/// MODE's `FP16_OVFL`: a result too large is the largest number, but ∞ of a source stays.
+#[test]
+fn saturated_halves() {
+    let mode = super::DEFAULT_MODE | 1 << 23;
+    let saturated = |bits: u64, sources: &[f32]| {
+        let keep = sources.iter().any(|s| s.is_infinite());
+        bits - u64::from(bits & 0x7fff == 0x7c00 && !keep)
+    };
+    let check = |text, values| Check::new(text, values).mode(mode);
+    let wide = |x: u64| h(x) as f32;
+    check("v_mul_f16_e32 v6, v0, v2", Values::F16)
+        .run(|[a, b, ..]| saturated(nan16(h(a) * h(b), &[a, b]), &[wide(a), wide(b)]));
+    check("v_pk_add_f16 v6, v0, v2", Values::F16).run(|[a, b, ..]| {
+        let (a, b) = (a & 0xffff, b & 0xffff);
+        saturated(nan16(h(a) + h(b), &[a, b]), &[wide(a), wide(b)])
+    });
+    check("v_fma_f16 v6, v0, v2, v4", Values::F16).run(|[a, b, c, old]| {
+        saturated(fma(a, b, c), &[wide(a), wide(b), wide(c)]) | old & 0xffff_0000
+    });
+    let converted = |x: f32| {
+        let bits = x.to_bits();
+        if x.is_nan() {
+            return u64::from((bits >> 16 & 0x8000) | 0x7e00 | bits >> 13 & 0x3ff);
+        }
+        saturated((x as f16).to_bits().into(), &[x])
+    };
+    check("v_cvt_f16_f32_e32 v6, v0", Values::F32).run(|[a, ..]| converted(super::f(a)));
+    let pair = |[a, b, ..]: [u64; 4]| converted(super::f(a)) | converted(super::f(b)) << 16;
+    Check::new("v_cvt_pk_f16_f32 v6, v0, v2", Values::F32)
+        .gpu(Gpu::Gfx950)
+        .mode(mode)
+        .run(pair);
+    check("v_rcp_f16_e32 v6, v0", Values::F16).run(|[a, ..]| {
+        let result = (1.0 / f64::from(wide(a))) as f16;
+        saturated(nan16(result, &[a]), &[wide(a)])
+    });
+    check(
+        "v_fma_mixlo_f16 v6, v0, v2, v4 op_sel_hi:[1,1,1]",
+        Values::F16,
+    )
+    .run(|[a, b, c, old]| {
+        let [x, y, z] = [a, b, c].map(wide);
+        let sum = x.mul_add(y, z);
+        let nan = [a, b, c].into_iter().find(|&s| s & 0x7fff > 0x7c00);
+        let low = match nan {
+            Some(nan) => nan & 0xffff | 0x200,
+            None if sum.is_nan() => 0x7e00,
+            None => saturated((sum as f16).to_bits().into(), &[x, y, z]),
+        };
+        low | old & 0xffff_0000
     });
 }
 
