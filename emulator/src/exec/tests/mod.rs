@@ -28,6 +28,7 @@ mod formats;
 mod halves;
 mod integers;
 mod matrix;
+mod matrix_modifiers;
 mod matrix_narrow;
 mod memory;
 mod modes;
