@@ -41,8 +41,9 @@ pub trait Multiply<const RUN: usize> {
     /// with the same row count on from `u` by their number, `⌊lane / EDGE⌋`.
     fn operand(unit: impl Fn(u32) -> Unit) -> Self::Operand;
 
-    /// `sums + a · b`, with all lanes of the wave together.
-    fn multiply(a: Self::Operand, b: Self::Operand, sums: Self::Sums) -> Self::Sums;
+    /// Part number `part` of [`INSTRUCTIONS`](Self::INSTRUCTIONS) of `sums + a · b`, with all lanes of the
+    /// wave together.
+    fn multiply(part: usize, a: Self::Operand, b: Self::Operand, sums: Self::Sums) -> Self::Sums;
 
     /// Writes a lane's sums to the block of C at `block`: `EDGE` rows of 128 bytes, whose units lie as
     /// [`sum_position`] says.
@@ -125,10 +126,12 @@ impl<T: Multiply<RUN>, const RUN: usize, const M: usize, const N: usize> BlockSu
         }
     }
 
-    /// Adds the products of the rows of blocks from `first` up to `end` with `N` columns of blocks.
+    /// Adds part number `part` of the products of the rows of blocks from `first` up to `end` with `N` columns
+    /// of blocks.
     #[inline(always)]
     pub fn add_products(
         &mut self,
+        part: usize,
         a: &[T::Operand; M],
         b: &[T::Operand; N],
         first: usize,
@@ -136,7 +139,7 @@ impl<T: Multiply<RUN>, const RUN: usize, const M: usize, const N: usize> BlockSu
     ) {
         for i in first..end {
             for j in 0..N {
-                self.blocks[i][j] = T::multiply(a[i], b[j], self.blocks[i][j]);
+                self.blocks[i][j] = T::multiply(part, a[i], b[j], self.blocks[i][j]);
             }
         }
     }

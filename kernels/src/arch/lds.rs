@@ -76,6 +76,17 @@ pub(crate) fn interleave(multiplications: usize, reads: usize) {
 const MATRIX: u32 = 1 << 3;
 const LDS_READS: u32 = 1 << 8;
 
+/// Keeps the compiler from moving instructions of the matrix cores across, and those alone.
+#[inline(always)]
+pub(crate) fn keep_matrix_order() {
+    const VECTOR: u32 = 1 << 1;
+    const SCALAR: u32 = 1 << 2;
+    const GLOBAL: u32 = 1 << 4;
+    const LDS: u32 = 1 << 7;
+    // SAFETY: it is no instruction.
+    unsafe { amdgpu::sched_barrier::<{ VECTOR | SCALAR | GLOBAL | LDS }>() };
+}
+
 /// Sets the priority of the wave on its SIMD, from 0 to 3: a constant, once this is inlined.
 #[inline(always)]
 pub(crate) fn set_priority<const PRIORITY: i16>() {

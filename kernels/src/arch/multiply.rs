@@ -51,15 +51,17 @@ macro_rules! multiply {
                 }
 
                 #[inline(always)]
-                fn multiply(a: Self::Operand, b: Self::Operand, sums: Self::Sums) -> Self::Sums {
-                    let mut sums = <$vector>::from_array(sums);
-                    for i in 0..$parts {
-                        // Exchanged, so that a lane's sums are neighbours in a row of C.
-                        // SAFETY: the GPU has the instruction, by the `cfg` of this type. No
-                        // broadcast of blocks and no permutation of lanes: all modifiers are 0.
-                        sums = unsafe { instruction(b[i], a[i], sums, 0, 0, 0) };
-                    }
-                    sums.to_array()
+                fn multiply(
+                    part: usize,
+                    a: Self::Operand,
+                    b: Self::Operand,
+                    sums: Self::Sums,
+                ) -> Self::Sums {
+                    let sums = <$vector>::from_array(sums);
+                    // Exchanged, so that a lane's sums are neighbours in a row of C.
+                    // SAFETY: the GPU has the instruction, by the `cfg` of this type. No broadcast of
+                    // blocks and no permutation of lanes: all modifiers are 0.
+                    unsafe { instruction(b[part], a[part], sums, 0, 0, 0) }.to_array()
                 }
 
                 #[inline(always)]
@@ -182,7 +184,12 @@ const _: () = {
         }
 
         #[inline(always)]
-        fn multiply(a: Self::Operand, b: Self::Operand, sums: Self::Sums) -> Self::Sums {
+        fn multiply(
+            _part: usize,
+            a: Self::Operand,
+            b: Self::Operand,
+            sums: Self::Sums,
+        ) -> Self::Sums {
             let sums = f32x16::from_array(sums);
             // cbsz and blgp 0 mean E4M3 for both. LLVM chooses the form without scales for scales
             // that are the constant 0.
@@ -227,13 +234,15 @@ const _: () = {
         }
 
         #[inline(always)]
-        fn multiply(a: Self::Operand, b: Self::Operand, sums: Self::Sums) -> Self::Sums {
-            let mut sums = f64x4::from_array(sums);
-            for i in 0..2 {
-                // SAFETY: the GPU has the instruction, by the `cfg`; all modifiers are 0.
-                sums = unsafe { instruction(a[i], b[i], sums, 0, 0, 0) };
-            }
-            sums.to_array()
+        fn multiply(
+            part: usize,
+            a: Self::Operand,
+            b: Self::Operand,
+            sums: Self::Sums,
+        ) -> Self::Sums {
+            let sums = f64x4::from_array(sums);
+            // SAFETY: the GPU has the instruction, by the `cfg`; all modifiers are 0.
+            unsafe { instruction(a[part], b[part], sums, 0, 0, 0) }.to_array()
         }
 
         #[inline(always)]

@@ -275,7 +275,12 @@ impl<
         first: usize,
         end: usize,
     ) {
-        self.sums.add_products(&operands.a, &operands.b, first, end);
+        for part in 0..T::INSTRUCTIONS {
+            self.sums
+                .add_products(part, &operands.a, &operands.b, first, end);
+            // An instruction that adds to sums which the one before it makes has to wait for them.
+            arch::keep_matrix_order();
+        }
     }
 
     /// Sums up all of k, as many stages as possible two at a time by `pipelined`, and updates C.
