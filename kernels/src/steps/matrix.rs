@@ -170,11 +170,15 @@ impl<
         // SAFETY: as the caller promises. Unit number i of a wave's first lane is where the tile's unit number
         // i · threads + `first` is, and those of the other lanes follow.
         unsafe {
-            for (i, from) in fetch.source.panel_a.pointers().into_iter().enumerate() {
-                arch::load_unit_to_lds(from.cast(), a.add(i * self.threads() + first));
+            let (from_a, from_b) = (
+                fetch.source.panel_a.pointers(),
+                fetch.source.panel_b.pointers(),
+            );
+            for i in 0..UA {
+                arch::load_unit_to_lds(from_a[i].cast(), a.add(i * self.threads() + first));
             }
-            for (i, from) in fetch.source.panel_b.pointers().into_iter().enumerate() {
-                arch::load_unit_to_lds(from.cast(), b.add(i * self.threads() + first));
+            for i in 0..UB {
+                arch::load_unit_to_lds(from_b[i].cast(), b.add(i * self.threads() + first));
             }
         }
         fetch.go_on();
