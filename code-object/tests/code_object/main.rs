@@ -1,5 +1,6 @@
 //! Code objects that LLVM made, read here and by LLVM's own tools.
 
+mod bundle;
 mod descriptor;
 mod header;
 mod image;
