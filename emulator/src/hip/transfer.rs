@@ -22,19 +22,21 @@ pub(super) enum Place {
     Host,
 }
 
-/// Whose an address is. Memory that the program has registered is at every device; its place is the first.
+/// Whose an address is. Of memory that all devices reach, it is the device's where the program made it.
 pub(super) fn place(address: u64) -> Result<Place, Failure> {
     Runtime::get().with_devices(|devices| {
         let found = |device: &Arc<Device>| {
             let info = device.memory.find(address)?;
             // A launch's own data is no allocation to anybody else.
-            (info.kind != AllocationKind::Launch).then_some((Arc::clone(device), info.kind))
+            (info.kind != AllocationKind::Launch).then_some((Arc::clone(device), info))
         };
         let mut places: Vec<_> = devices.iter().flatten().filter_map(found).collect();
-        // What is one device's is lent to the others.
-        places.sort_by_key(|(_, kind)| *kind == AllocationKind::Registered);
+        // What is one device's is lent to the others, which know no more of it.
+        places.sort_by_key(|(device, info)| {
+            info.kind == AllocationKind::Registered && device.allocations.get(info.base).is_none()
+        });
         match places.into_iter().next() {
-            Some((device, kind)) => Place::Device(device, kind),
+            Some((device, info)) => Place::Device(device, info.kind),
             None => Place::Host,
         }
     })

@@ -2,10 +2,14 @@
 
 mod devices;
 mod faults;
+mod graphs;
 mod handles;
 mod launches;
 mod memory;
 mod modules;
+mod nulls;
+mod places;
+mod streams;
 
 use std::{
     ffi::{CStr, c_int, c_uint, c_void},

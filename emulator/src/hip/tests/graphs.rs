@@ -1,0 +1,253 @@
+//! Graphs: captured or built node by node, changed, and run many times.
+
+use super::*;
+
+/// A stream that is captured.
+fn capture(stream: hipStream_t, work: impl FnOnce()) -> hipGraph_t {
+    // SAFETY: a handle and a result.
+    unsafe {
+        let mode = hipStreamCaptureMode::hipStreamCaptureModeGlobal;
+        succeeds(hipStreamBeginCapture(stream, mode));
+        work();
+        result(|graph| hipStreamEndCapture(stream, graph))
+    }
+}
+
+fn ready(graph: hipGraph_t) -> hipGraphExec_t {
+    // SAFETY: a handle and a result.
+    result(|executable| unsafe { hipGraphInstantiateWithFlags(executable, graph, 0) })
+}
+
+fn run(executable: hipGraphExec_t, stream: hipStream_t, times: usize) {
+    // SAFETY: handles.
+    unsafe {
+        for _ in 0..times {
+            succeeds(hipGraphLaunch(executable, stream));
+        }
+        succeeds(hipStreamSynchronize(stream));
+    }
+}
+
+fn nodes(graph: hipGraph_t) -> Vec<hipGraphNode_t> {
+    // SAFETY: a handle and as much room as it says.
+    unsafe {
+        let count = result::<usize>(|count| hipGraphGetNodes(graph, ptr::null_mut(), count));
+        let (mut nodes, mut room) = (vec![ptr::null_mut(); count], count);
+        succeeds(hipGraphGetNodes(graph, nodes.as_mut_ptr(), &mut room));
+        assert_eq!(room, count);
+        nodes
+    }
+}
+
+#[test]
+fn captured_work_runs_when_it_is_launched_and_forks_come_back() {
+    let _device = TestDevice::new(Gpu::Gfx942);
+    let function = kernel(load(code_object(Gpu::Gfx942)), c"add");
+    let (data, other) = (buffer(&[0; 64]), buffer(&[0; 64]));
+    let (first, second) = (stream(), stream());
+    // SAFETY: a result.
+    let [fork, back] = [(); 2].map(|()| result::<hipEvent_t>(|e| unsafe { hipEventCreate(e) }));
+    let graph = capture(first, || {
+        succeeds(add(function, 1, &add_arguments(data, data, 1), first));
+        // SAFETY: handles.
+        unsafe {
+            succeeds(hipEventRecord(fork, first));
+            succeeds(hipStreamWaitEvent(second, fork, 0));
+            succeeds(add(function, 1, &add_arguments(other, data, 100), second));
+            succeeds(hipEventRecord(back, second));
+            succeeds(hipStreamWaitEvent(first, back, 0));
+        }
+        succeeds(add(function, 1, &add_arguments(data, other, 1000), first));
+    });
+    assert_eq!(contents(data, 64), [0; 64]);
+    assert_eq!(nodes(graph).len(), 3);
+    let executable = ready(graph);
+    // SAFETY: a handle. What is ready to launch needs its graph no more.
+    succeeds(unsafe { hipGraphDestroy(graph) });
+    run(executable, first, 1);
+    assert_eq!(contents(data, 64), [1101; 64]);
+    run(executable, second, 3);
+    assert_eq!(contents(data, 64), [4404; 64]);
+    // SAFETY: a handle.
+    succeeds(unsafe { hipGraphExecDestroy(executable) });
+    let stale = hipError_t::hipErrorInvalidValue;
+    // SAFETY: handles.
+    fails(
+        unsafe { hipGraphLaunch(executable, first) },
+        stale,
+        "no executable graph",
+    );
+}
+
+#[test]
+fn captures_that_go_wrong_are_ended_and_leave_the_stream_usable() {
+    let _device = TestDevice::new(Gpu::Gfx942);
+    let data = buffer(&[1; 4]);
+    let (first, second) = (stream(), stream());
+    let mut graph = ptr::null_mut();
+    let mode = hipStreamCaptureMode::hipStreamCaptureModeGlobal;
+    // SAFETY: handles and results.
+    unsafe {
+        let event: hipEvent_t = result(|event| hipEventCreate(event));
+        // Waiting.
+        succeeds(hipStreamBeginCapture(first, mode));
+        let unsupported = hipError_t::hipErrorStreamCaptureUnsupported;
+        fails(hipStreamSynchronize(first), unsupported, "is captured");
+        let invalidated = hipError_t::hipErrorStreamCaptureInvalidated;
+        fails(hipMemsetAsync(data, 0, 4, first), invalidated, "ended");
+        fails(hipStreamEndCapture(first, &mut graph), invalidated, "ended");
+        // The default stream.
+        succeeds(hipStreamBeginCapture(first, mode));
+        let implicit = hipError_t::hipErrorStreamCaptureImplicit;
+        fails(hipMemset(data, 0, 4), implicit, "default stream");
+        succeeds(hipStreamEndCapture(first, &mut graph));
+        assert!(nodes(graph).is_empty());
+        run(ready(graph), first, 1);
+        // A fork that does not come back.
+        succeeds(hipStreamBeginCapture(first, mode));
+        succeeds(hipEventRecord(event, first));
+        succeeds(hipStreamWaitEvent(second, event, 0));
+        succeeds(hipMemsetAsync(data, 0, 4, second));
+        let unmatched = hipError_t::hipErrorStreamCaptureUnmatched;
+        fails(
+            hipStreamEndCapture(second, &mut graph),
+            unmatched,
+            "another stream",
+        );
+        let unjoined = hipError_t::hipErrorStreamCaptureUnjoined;
+        fails(
+            hipStreamEndCapture(first, &mut graph),
+            unjoined,
+            "did not come back",
+        );
+        assert!(graph.is_null());
+        fails(
+            hipEventSynchronize(event),
+            hipError_t::hipErrorCapturedEvent,
+            "captured",
+        );
+        for stream in [first, second] {
+            succeeds(hipMemsetAsync(data, 0, 4, stream));
+            succeeds(hipStreamSynchronize(stream));
+        }
+    }
+    assert_eq!(contents(data, 2), [0, 1]);
+}
+
+#[test]
+fn a_graph_is_built_looked_at_and_changed() {
+    let device = TestDevice::new(Gpu::Gfx90a);
+    let function = kernel(load(code_object(Gpu::Gfx90a)), c"add");
+    let (data, stream) = (buffer(&[9; 64]), stream());
+    let mut host = [0_u32; 64];
+    let mut bias = 3_u32;
+    let (mut out, mut input) = (data, data);
+    let mut parameters = [
+        (&raw mut out).cast::<c_void>(),
+        (&raw mut input).cast(),
+        (&raw mut bias).cast(),
+    ];
+    let launch = hipKernelNodeParams {
+        func: function.cast(),
+        gridDim: dim3 { x: 1, y: 1, z: 1 },
+        blockDim: dim3 { x: 64, y: 1, z: 1 },
+        kernelParams: parameters.as_mut_ptr(),
+        ..hipKernelNodeParams::ZERO
+    };
+    let fill = |value| hipMemsetParams {
+        dst: data,
+        elementSize: 4,
+        height: 1,
+        value,
+        width: 64,
+        ..hipMemsetParams::ZERO
+    };
+    let kind = hipMemcpyKind::hipMemcpyDeviceToHost;
+    // SAFETY: results, handles and parameters that are there.
+    unsafe {
+        let graph: hipGraph_t = result(|graph| hipGraphCreate(graph, 0));
+        let memset: hipGraphNode_t =
+            result(|node| hipGraphAddMemsetNode(node, graph, ptr::null(), 0, &fill(10)));
+        let kernel: hipGraphNode_t =
+            result(|node| hipGraphAddKernelNode(node, graph, &memset, 1, &launch));
+        let copy: hipGraphNode_t = result(|node| {
+            let to = host.as_mut_ptr().cast();
+            hipGraphAddMemcpyNode1D(node, graph, ptr::null(), 0, to, data, 256, kind)
+        });
+        succeeds(hipGraphAddDependencies(graph, &kernel, &copy, 1));
+        let invalid = hipError_t::hipErrorInvalidValue;
+        fails(
+            hipGraphAddDependencies(graph, &copy, &memset, 1),
+            invalid,
+            "would wait for itself",
+        );
+        let roots = result::<usize>(|n| hipGraphGetRootNodes(graph, ptr::null_mut(), n));
+        let edges =
+            result::<usize>(|n| hipGraphGetEdges(graph, ptr::null_mut(), ptr::null_mut(), n));
+        assert_eq!((roots, edges), (1, 2));
+        let kinds = [memset, kernel, copy]
+            .map(|node| result::<hipGraphNodeType>(|kind| hipGraphNodeGetType(node, kind)).0);
+        assert_eq!(kinds, [2, 0, 1]);
+        let given: hipKernelNodeParams = result(|p| hipGraphKernelNodeGetParams(kernel, p));
+        assert_eq!(given.func, function.cast());
+        assert_eq!(
+            (*given.kernelParams.add(2)).cast::<u32>().read_unaligned(),
+            3
+        );
+
+        let executable = ready(graph);
+        run(executable, stream, 1);
+        assert_eq!(host, [13; 64]);
+        // A change of what is ready to launch, by the nodes that it was made from.
+        (&raw mut bias).write(4);
+        succeeds(hipGraphExecKernelNodeSetParams(executable, kernel, &launch));
+        succeeds(hipGraphExecMemsetNodeSetParams(
+            executable,
+            memset,
+            &fill(20),
+        ));
+        fails(
+            hipGraphExecMemsetNodeSetParams(executable, kernel, &fill(20)),
+            invalid,
+            "no such parameters",
+        );
+        run(executable, stream, 1);
+        assert_eq!(host, [24; 64]);
+        succeeds(hipGraphNodeSetEnabled(executable, kernel, 0));
+        run(executable, stream, 1);
+        assert_eq!(host, [20; 64]);
+        // The graph itself is as it was; a copy of it updates what is ready to launch.
+        let clone: hipGraph_t = result(|clone| hipGraphClone(clone, graph));
+        let twin: hipGraphNode_t = result(|node| hipGraphNodeFindInClone(node, memset, clone));
+        succeeds(hipGraphMemsetNodeSetParams(twin, &fill(30)));
+        succeeds(hipGraphNodeSetEnabled(executable, kernel, 1));
+        let why: hipGraphExecUpdateResult =
+            result(|why| hipGraphExecUpdate(executable, clone, ptr::null_mut(), why));
+        assert_eq!(why, hipGraphExecUpdateResult::hipGraphExecUpdateSuccess);
+        run(executable, stream, 1);
+        assert_eq!(host, [33; 64]);
+        succeeds(hipGraphDestroyNode(twin));
+        let failure = hipError_t::hipErrorGraphExecUpdateFailure;
+        let mut why = hipGraphExecUpdateResult::hipGraphExecUpdateSuccess;
+        let updated = hipGraphExecUpdate(executable, clone, ptr::null_mut(), &mut why);
+        fails(updated, failure, "other nodes or dependencies");
+        assert_eq!(
+            why,
+            hipGraphExecUpdateResult::hipGraphExecUpdateErrorTopologyChanged
+        );
+        // A graph in a graph.
+        let outer: hipGraph_t = result(|graph| hipGraphCreate(graph, 0));
+        let child: hipGraphNode_t =
+            result(|node| hipGraphAddChildGraphNode(node, outer, ptr::null(), 0, graph));
+        let inside: hipGraph_t = result(|graph| hipGraphChildGraphNodeGetGraph(child, graph));
+        assert_eq!(nodes(inside).len(), 3);
+        host = [0; 64];
+        run(ready(outer), stream, 2);
+        assert_eq!(host, [13; 64]);
+        succeeds(hipGraphDestroy(outer));
+        fails(hipGraphDestroy(inside), invalid, "no graph");
+        succeeds(hipGraphDestroy(graph));
+        fails(hipGraphDestroyNode(memset), invalid, "no node");
+    }
+    drop(device);
+}

@@ -1,0 +1,289 @@
+//! Kinds of memory, what is said about addresses, pools and contexts.
+
+use super::*;
+
+fn attributes(address: *const c_void) -> hipPointerAttribute_t {
+    // SAFETY: a result.
+    result(|attributes| unsafe { hipPointerGetAttributes(attributes, address) })
+}
+
+#[test]
+fn kernels_reach_managed_and_lent_memory_at_the_programs_addresses() {
+    let device = TestDevice::new(Gpu::Gfx942);
+    let function = kernel(load(code_object(Gpu::Gfx942)), c"add");
+    let mut own = vec![5_u32; 64];
+    let lent: *mut c_void = own.as_mut_ptr().cast();
+    // SAFETY: results, and memory of the test's that stays until it is taken back.
+    unsafe {
+        let managed: *mut u32 =
+            result(|address| hipMallocManaged(address, 256, hipMemAttachGlobal)).cast();
+        managed.write_bytes(0, 64);
+        assert_eq!(
+            attributes(lent).r#type,
+            hipMemoryType::hipMemoryTypeUnregistered
+        );
+        let unregistered = hipError_t::hipErrorHostMemoryNotRegistered;
+        fails(
+            hipHostUnregister(lent),
+            unregistered,
+            "not from hipHostRegister",
+        );
+        succeeds(hipHostRegister(lent, 256, 0));
+        let twice = hipError_t::hipErrorHostMemoryAlreadyRegistered;
+        fails(hipHostRegister(lent.byte_add(128), 4, 0), twice, "already");
+        let on_device: *mut c_void = result(|address| hipHostGetDevicePointer(address, lent, 0));
+        let arguments = add_arguments(managed.cast(), on_device, 1);
+        succeeds(add(function, 1, &arguments, ptr::null_mut()));
+        succeeds(hipDeviceSynchronize());
+        assert_eq!(managed.add(63).read(), 6);
+        let is = attributes(managed.add(3).cast());
+        assert_eq!(is.r#type, hipMemoryType::hipMemoryTypeManaged);
+        assert_eq!((is.device, is.isManaged), (device.0, 1));
+        assert_eq!(is.hostPointer, managed.add(3).cast());
+        assert_eq!(attributes(lent).r#type, hipMemoryType::hipMemoryTypeHost);
+        succeeds(hipHostUnregister(lent));
+        // Nobody reaches it any more.
+        succeeds(add(function, 1, &arguments, ptr::null_mut()));
+        let illegal = hipError_t::hipErrorIllegalAddress;
+        fails(hipDeviceSynchronize(), illegal, "global_load_dword");
+        succeeds(hipFree(managed.cast()));
+    }
+    assert_eq!(own, [5; 64]);
+}
+
+#[test]
+fn host_memory_is_every_devices() {
+    let first = TestDevice::new(Gpu::Gfx942);
+    let second = TestDevice::new(Gpu::Gfx90a);
+    first.make_current();
+    // SAFETY: results, and an allocation of 256 bytes.
+    unsafe {
+        let host: *mut u32 = result(|address| hipHostMalloc(address, 256, 0)).cast();
+        (0..64).for_each(|i| host.add(i).write(1));
+        second.make_current();
+        let function = kernel(load(code_object(Gpu::Gfx90a)), c"add");
+        let arguments = add_arguments(host.cast(), host.cast(), 1);
+        succeeds(add(function, 1, &arguments, ptr::null_mut()));
+        succeeds(hipDeviceSynchronize());
+        assert_eq!(host.read(), 2);
+        assert_eq!(attributes(host.cast()).device, first.0);
+        succeeds(hipHostFree(host.cast()));
+        succeeds(add(function, 1, &arguments, ptr::null_mut()));
+        let illegal = hipError_t::hipErrorIllegalAddress;
+        fails(hipDeviceSynchronize(), illegal, "global_load_dword");
+    }
+}
+
+#[test]
+fn rows_and_layers_are_copied_and_filled_one_by_one() {
+    let _device = TestDevice::new(Gpu::Gfx942);
+    let rows: Vec<u8> = (0..60).collect();
+    let mut back = [0xee_u8; 60];
+    // SAFETY: allocations, and memory of the test's.
+    unsafe {
+        let mut pitch = 0;
+        let there: *mut c_void = result(|address| hipMallocPitch(address, &mut pitch, 10, 6));
+        assert_eq!(pitch, 256);
+        let (to, from) = (
+            hipMemcpyKind::hipMemcpyHostToDevice,
+            hipMemcpyKind::hipMemcpyDeviceToHost,
+        );
+        succeeds(hipMemcpy2D(
+            there,
+            pitch,
+            rows.as_ptr().cast(),
+            10,
+            10,
+            6,
+            to,
+        ));
+        succeeds(hipMemset2D(there.byte_add(pitch), pitch, 0xab, 3, 2));
+        succeeds(hipMemcpy2D(
+            back.as_mut_ptr().cast(),
+            10,
+            there,
+            pitch,
+            10,
+            6,
+            from,
+        ));
+        let mut expected = rows.clone();
+        for row in [1, 2] {
+            expected[10 * row..10 * row + 3].fill(0xab);
+        }
+        assert_eq!(back[..], expected);
+        let invalid = hipError_t::hipErrorInvalidPitchValue;
+        let narrow = hipMemcpy2D(there, 9, rows.as_ptr().cast(), 10, 10, 6, to);
+        fails(narrow, invalid, "pitch is 9 bytes");
+        let beyond = hipMemcpy2D(there, pitch, rows.as_ptr().cast(), 10, 10, 7, to);
+        fails(
+            beyond,
+            hipError_t::hipErrorInvalidValue,
+            "not inside one allocation",
+        );
+
+        // Two layers of three rows, of which the second and third are copied, from their fourth byte on.
+        let p = hipMemcpy3DParms {
+            srcPos: hipPos { x: 4, y: 1, z: 0 },
+            srcPtr: hipPitchedPtr {
+                ptr: there,
+                pitch,
+                xsize: 10,
+                ysize: 3,
+            },
+            dstPtr: hipPitchedPtr {
+                ptr: back.as_mut_ptr().cast(),
+                pitch: 6,
+                xsize: 6,
+                ysize: 2,
+            },
+            extent: hipExtent {
+                width: 6,
+                height: 2,
+                depth: 2,
+            },
+            kind: from,
+            ..hipMemcpy3DParms::ZERO
+        };
+        succeeds(hipMemcpy3D(&p));
+        let row = |row: usize| expected[10 * row + 4..10 * row + 10].to_vec();
+        assert_eq!(back[..24], [row(1), row(2), row(4), row(5)].concat());
+        let array = hipMemcpy3DParms {
+            srcArray: ptr::without_provenance_mut(16),
+            ..p
+        };
+        fails(
+            hipMemcpy3D(&array),
+            hipError_t::hipErrorNotSupported,
+            "array",
+        );
+    }
+}
+
+#[test]
+fn pools_count_what_is_taken_from_them() {
+    let device = TestDevice::new(Gpu::Gfx942);
+    let location = hipMemLocation {
+        r#type: hipMemLocationType::hipMemLocationTypeDevice,
+        id: device.0,
+    };
+    let properties = hipMemPoolProps {
+        allocType: 1,
+        location,
+        ..hipMemPoolProps::ZERO
+    };
+    let used = hipMemPoolAttr::hipMemPoolAttrUsedMemCurrent;
+    // SAFETY: results and handles.
+    unsafe {
+        let pool: hipMemPool_t = result(|pool| hipMemPoolCreate(pool, &properties));
+        let data: *mut c_void =
+            result(|address| hipMallocFromPoolAsync(address, 1000, pool, ptr::null_mut()));
+        let bytes = || result::<u64>(|bytes| hipMemPoolGetAttribute(pool, used, bytes.cast()));
+        assert_eq!(bytes(), 1000);
+        succeeds(hipFree(data));
+        assert_eq!(bytes(), 0);
+        let own: hipMemPool_t = result(|pool| hipDeviceGetMemPool(pool, device.0));
+        let invalid = hipError_t::hipErrorInvalidValue;
+        fails(hipMemPoolDestroy(own), invalid, "cannot be destroyed");
+        succeeds(hipDeviceSetMemPool(device.0, pool));
+        assert_eq!(
+            result::<hipMemPool_t>(|p| hipDeviceGetMemPool(p, device.0)),
+            pool
+        );
+        succeeds(hipMemPoolDestroy(pool));
+        fails(hipMemPoolTrimTo(pool, 0), invalid, "no pool");
+        // The device goes back to its own.
+        assert_eq!(
+            result::<hipMemPool_t>(|p| hipDeviceGetMemPool(p, device.0)),
+            own
+        );
+        // Nobody's address has no attributes.
+        let here = ptr::from_ref(&properties).cast_mut().cast();
+        let base = result::<hipDeviceptr_t>(|_| {
+            let found = hipMemGetAddressRange(ptr::null_mut(), ptr::null_mut(), here);
+            assert_eq!(found, hipError_t::hipErrorNotFound);
+            hipError_t::hipSuccess
+        });
+        assert!(base.is_null());
+    }
+}
+
+#[test]
+fn the_topmost_context_says_which_device_is_current() {
+    let (first, second) = (TestDevice::new(Gpu::Gfx942), TestDevice::new(Gpu::Gfx90a));
+    first.make_current();
+    let current = || {
+        // SAFETY: results.
+        unsafe {
+            (
+                result::<hipCtx_t>(|ctx| hipCtxGetCurrent(ctx)),
+                result::<c_int>(|device| hipGetDevice(device)),
+            )
+        }
+    };
+    // SAFETY: results and handles.
+    unsafe {
+        let primary: hipCtx_t = result(|ctx| hipDevicePrimaryCtxRetain(ctx, first.0));
+        let other: hipCtx_t = result(|ctx| hipDevicePrimaryCtxRetain(ctx, second.0));
+        assert_eq!(current(), (primary, first.0));
+        succeeds(hipCtxPushCurrent(other));
+        assert_eq!(current(), (other, second.0));
+        let made: hipCtx_t = result(|ctx| hipCtxCreate(ctx, 0, first.0));
+        assert_eq!(current(), (made, first.0));
+        assert_eq!(result::<hipCtx_t>(|ctx| hipCtxPopCurrent(ctx)), made);
+        assert_eq!(current(), (other, second.0));
+        succeeds(hipCtxDestroy(made));
+        let invalid = hipError_t::hipErrorInvalidContext;
+        fails(hipCtxPushCurrent(made), invalid, "no context");
+        fails(hipCtxDestroy(primary), invalid, "cannot be destroyed");
+        succeeds(hipSetDevice(first.0));
+        assert_eq!(current(), (primary, first.0));
+        succeeds(hipCtxPopCurrent(ptr::null_mut()));
+        fails(hipCtxPopCurrent(ptr::null_mut()), invalid, "empty");
+        let (mut flags, mut active) = (9, 9);
+        succeeds(hipDevicePrimaryCtxGetState(
+            first.0,
+            &mut flags,
+            &mut active,
+        ));
+        assert_eq!((flags, active), (0, 1));
+        succeeds(hipDevicePrimaryCtxRelease(first.0));
+    }
+}
+
+#[test]
+fn a_reset_device_is_as_new() {
+    let _device = TestDevice::new(Gpu::Gfx942);
+    let (data, stream) = (allocate(100), stream());
+    // SAFETY: handles and results.
+    unsafe {
+        succeeds(hipDeviceReset());
+        let (mut free, mut total) = (0, 0);
+        succeeds(hipMemGetInfo(&mut free, &mut total));
+        assert_eq!(free, total);
+        fails(
+            hipFree(data),
+            hipError_t::hipErrorInvalidValue,
+            "freed before",
+        );
+        assert_eq!(hipStreamQuery(stream), hipError_t::hipErrorInvalidHandle);
+    }
+}
+
+#[test]
+fn what_the_emulator_has_not_says_so() {
+    let _device = TestDevice::new(Gpu::Gfx942);
+    // SAFETY: results; the function takes any arguments.
+    unsafe {
+        let name = c"hipCreateTextureObject".as_ptr();
+        let status = ptr::null_mut();
+        let function: *mut c_void =
+            result(|function| hipGetProcAddress(name, function, 600, 0, status));
+        let function: extern "C" fn() -> hipError_t = std::mem::transmute(function);
+        fails(
+            function(),
+            hipError_t::hipErrorNotSupported,
+            "no hipCreateTextureObject",
+        );
+    }
+}

@@ -1,0 +1,214 @@
+//! Streams run by themselves, in their order.
+
+use std::sync::{
+    Barrier, Mutex, PoisonError,
+    atomic::{AtomicBool, AtomicUsize, Ordering},
+    mpsc,
+};
+
+use super::*;
+
+/// A gate that a stream waits at until it is opened.
+struct Gate(mpsc::Sender<()>);
+
+impl Gate {
+    /// Closes a stream.
+    fn close(stream: hipStream_t) -> Self {
+        unsafe extern "C" fn wait(gate: *mut c_void) {
+            // SAFETY: `close` gives it away.
+            let gate = unsafe { Box::from_raw(gate.cast::<mpsc::Receiver<()>>()) };
+            let _ = gate.recv();
+        }
+        let (open, gate) = mpsc::channel();
+        let gate = Box::into_raw(Box::new(gate)).cast();
+        // SAFETY: the function takes what it is given once.
+        succeeds(unsafe { hipLaunchHostFunc(stream, Some(wait), gate) });
+        Gate(open)
+    }
+
+    fn open(self) {
+        let _ = self.0.send(());
+    }
+}
+
+const NOT_READY: hipError_t = hipError_t::hipErrorNotReady;
+
+#[test]
+fn a_launch_returns_before_it_runs_and_streams_are_in_order() {
+    let _device = TestDevice::new(Gpu::Gfx942);
+    let function = kernel(load(code_object(Gpu::Gfx942)), c"add");
+    let data = buffer(&[0; 64]);
+    let (stream, other) = (stream(), stream());
+    let gate = Gate::close(stream);
+    for _ in 0..10 {
+        succeeds(add(function, 1, &add_arguments(data, data, 1), stream));
+    }
+    // SAFETY: results and handles.
+    unsafe {
+        let event: hipEvent_t = result(|event| hipEventCreate(event));
+        succeeds(hipEventRecord(event, stream));
+        assert_eq!(hipStreamQuery(stream), NOT_READY);
+        assert_eq!(hipEventQuery(event), NOT_READY);
+        succeeds(hipStreamQuery(other));
+        // Another stream waits for the event only when it is told to.
+        succeeds(hipStreamWaitEvent(other, event, 0));
+        assert_eq!(hipStreamQuery(other), NOT_READY);
+        gate.open();
+        succeeds(hipStreamSynchronize(other));
+        succeeds(hipEventQuery(event));
+        succeeds(hipStreamQuery(stream));
+    }
+    assert_eq!(contents(data, 64), [10; 64]);
+}
+
+#[test]
+fn the_default_stream_waits_for_blocking_streams_only() {
+    let _device = TestDevice::new(Gpu::Gfx90a);
+    let blocking = stream();
+    // SAFETY: a result.
+    let free: hipStream_t =
+        result(|stream| unsafe { hipStreamCreateWithFlags(stream, hipStreamNonBlocking) });
+    let gate = Gate::close(blocking);
+    let data = allocate(8);
+    // SAFETY: allocations and handles.
+    unsafe {
+        succeeds(hipMemsetD8Async(data, 1, 4, ptr::null_mut()));
+        assert_eq!(hipStreamQuery(ptr::null_mut()), NOT_READY);
+        succeeds(hipMemsetD8Async(data.byte_add(4), 2, 4, free));
+        succeeds(hipStreamSynchronize(free));
+        // A thread's own default stream is a blocking one.
+        succeeds(hipMemsetD8Async(data, 3, 2, hipStreamPerThread));
+        assert_eq!(hipStreamQuery(hipStreamPerThread), NOT_READY);
+        gate.open();
+        succeeds(hipStreamSynchronize(hipStreamPerThread));
+    }
+    assert_eq!(contents(data, 2), [0x0101_0303, 0x0202_0202]);
+}
+
+#[test]
+fn what_the_caller_may_change_is_read_before_a_copy_returns() {
+    let _device = TestDevice::new(Gpu::Gfx942);
+    let stream = stream();
+    let data = allocate(4);
+    let gate = Gate::close(stream);
+    let mut word = 5_u32;
+    // SAFETY: a word of the test's, and an allocation.
+    unsafe {
+        succeeds(hipMemcpyHtoDAsync(
+            data,
+            (&raw const word).cast(),
+            4,
+            stream,
+        ));
+        word = 6;
+        assert_eq!(hipStreamQuery(stream), NOT_READY);
+        gate.open();
+        let mut back = 0_u32;
+        succeeds(hipMemcpyDtoHAsync((&raw mut back).cast(), data, 4, stream));
+        // A copy to such memory has happened when the call returns.
+        assert_eq!(back, 5);
+        assert_eq!(word, 6);
+    }
+}
+
+#[test]
+fn a_callback_hears_of_its_streams_failure_and_must_not_wait() {
+    static HEARD: Mutex<Vec<hipError_t>> = Mutex::new(Vec::new());
+    unsafe extern "C" fn hear(stream: hipStream_t, status: hipError_t, _: *mut c_void) {
+        let mut heard = HEARD.lock().unwrap_or_else(PoisonError::into_inner);
+        heard.push(status);
+        // Its own stream is not done until it is.
+        // SAFETY: a handle.
+        heard.push(unsafe { hipStreamSynchronize(stream) });
+    }
+    let _device = TestDevice::new(Gpu::Gfx942);
+    let function = kernel(load(code_object(Gpu::Gfx942)), c"add");
+    let small = allocate(4);
+    let stream = stream();
+    let callback = Some(hear as unsafe extern "C" fn(hipStream_t, hipError_t, *mut c_void));
+    // SAFETY: handles; the callback takes no data.
+    unsafe {
+        succeeds(hipStreamAddCallback(stream, callback, ptr::null_mut(), 0));
+        succeeds(add(function, 1, &add_arguments(small, small, 1), stream));
+        succeeds(hipStreamAddCallback(stream, callback, ptr::null_mut(), 0));
+        let illegal = hipError_t::hipErrorIllegalAddress;
+        assert_eq!(hipStreamSynchronize(stream), illegal);
+        let heard = HEARD.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = hipError_t::hipErrorIllegalState;
+        assert_eq!(*heard, [hipError_t::hipSuccess, state, illegal, state]);
+    }
+}
+
+#[test]
+fn memory_is_freed_when_its_stream_comes_to_it() {
+    let _device = TestDevice::new(Gpu::Gfx942);
+    let stream = stream();
+    let (mut free, mut total, mut data) = (0, 0, ptr::null_mut());
+    // SAFETY: results and handles.
+    unsafe {
+        succeeds(hipMallocAsync(&mut data, 4096, stream));
+        let gate = Gate::close(stream);
+        succeeds(hipFreeAsync(data, stream));
+        let invalid = hipError_t::hipErrorInvalidValue;
+        fails(hipFreeAsync(data, stream), invalid, "was freed before");
+        fails(hipFree(data), invalid, "was freed before");
+        succeeds(hipMemGetInfo(&mut free, &mut total));
+        assert_eq!(total - free, 4096);
+        gate.open();
+        succeeds(hipStreamSynchronize(stream));
+        succeeds(hipMemGetInfo(&mut free, &mut total));
+        assert_eq!(free, total);
+    }
+}
+
+/// Threads that share streams, events, memory and modules, for ThreadSanitizer too.
+#[test]
+fn threads_may_share_everything() {
+    const THREADS: usize = 8;
+    let device = TestDevice::new(Gpu::Gfx942);
+    let function = kernel(load(code_object(Gpu::Gfx942)), c"add").addr();
+    let shared = stream().addr();
+    // SAFETY: a result.
+    let event = result::<hipEvent_t>(|event| unsafe { hipEventCreate(event) }).addr();
+    let counted = AtomicUsize::new(0);
+    let (start, over) = (Barrier::new(THREADS), AtomicBool::new(false));
+    unsafe extern "C" fn count(counted: *mut c_void) {
+        // SAFETY: it is the test's counter.
+        unsafe { &*counted.cast::<AtomicUsize>() }.fetch_add(1, Ordering::Relaxed);
+    }
+    std::thread::scope(|scope| {
+        for thread in 0..THREADS {
+            let (device, counted, start, over) = (&device, &counted, &start, &over);
+            scope.spawn(move || {
+                device.make_current();
+                let function: hipFunction_t = ptr::without_provenance_mut(function);
+                let shared: hipStream_t = ptr::without_provenance_mut(shared);
+                let event: hipEvent_t = ptr::without_provenance_mut(event);
+                let (own, data) = (stream(), buffer(&[0; 64]));
+                start.wait();
+                for round in 0..20 {
+                    let stream = if round % 2 == 0 { own } else { shared };
+                    succeeds(add(function, 1, &add_arguments(data, data, 1), stream));
+                    // SAFETY: handles, and a counter that outlives the streams' work.
+                    unsafe {
+                        let counter = ptr::from_ref(counted).cast_mut().cast();
+                        succeeds(hipLaunchHostFunc(stream, Some(count), counter));
+                        succeeds(hipEventRecord(event, stream));
+                        succeeds(hipStreamWaitEvent(own, event, 0));
+                        succeeds(hipStreamWaitEvent(shared, event, 0));
+                        let scratch: *mut c_void =
+                            result(|address| hipMallocAsync(address, 64 << (round % 4), own));
+                        succeeds(hipMemsetAsync(scratch, thread as c_int, 64, own));
+                        succeeds(hipFreeAsync(scratch, own));
+                        let _ = hipEventQuery(event);
+                    }
+                }
+                // SAFETY: a handle.
+                succeeds(unsafe { hipDeviceSynchronize() });
+                assert_eq!(contents(data, 64), [20; 64]);
+                over.store(true, Ordering::Relaxed);
+            });
+        }
+    });
+    assert_eq!(counted.load(Ordering::Relaxed), THREADS * 20);
+}
