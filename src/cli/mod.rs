@@ -1,6 +1,7 @@
 //! Subcommands and what they have in common.
 
 pub(crate) mod devices;
+pub(crate) mod disasm;
 pub(crate) mod list;
 pub(crate) mod product;
 pub(crate) mod report;
@@ -32,6 +33,8 @@ pub(crate) enum Command {
     List(list::Options),
     /// Run a kernel on random matrices and compare the result with a reference in f64.
     Run(run::Options),
+    /// Print the instructions of a code object, an offload bundle or a HIP program, as `llvm-objdump -d` does.
+    Disasm(disasm::Options),
     /// Run all kernels over a few sizes and print a table of errors and times.
     Report(report::Options),
 }

@@ -1,0 +1,201 @@
+//! `ferrowave disasm`
+
+use std::{
+    fs,
+    io::{self, BufWriter, Write},
+    ops::Range,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use clap::Args;
+use ferrowave_code_object::{CodeObject, EntryTarget, FoundObject, Gpu, code_objects};
+use ferrowave_emulator::isa::decode;
+
+use super::Failure;
+
+/// The column at which addresses begin, as `llvm-objdump` has it.
+const COLUMN: usize = 60;
+
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// A code object, an offload bundle, or a program or library with bundles in it.
+    file: PathBuf,
+    /// Only this kernel.
+    #[arg(long, value_name = "NAME")]
+    kernel: Option<String>,
+    /// Only code objects for this GPU, such as `gfx942`.
+    #[arg(long)]
+    gpu: Option<Gpu>,
+}
+
+pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
+    let file = options.file.display();
+    let bytes =
+        fs::read(&options.file).map_err(|error| Failure::failed(format!("{file}: {error}")))?;
+    let found =
+        code_objects(&bytes).map_err(|error| Failure::failed(format!("{file}: {error}")))?;
+    let mut out = BufWriter::new(io::stdout().lock());
+    match listing(options, &found, &mut out).and_then(|()| Ok(out.flush()?)) {
+        Ok(()) => Ok(ExitCode::SUCCESS),
+        // Whoever reads it has seen enough.
+        Err(Stopped::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(Stopped::Output(error)) => Err(Failure::failed(error)),
+        Err(Stopped::Input(reason)) => Err(Failure::failed(format!("{file}: {reason}"))),
+    }
+}
+
+/// Why a listing ended.
+enum Stopped {
+    Input(String),
+    Output(io::Error),
+}
+
+impl From<io::Error> for Stopped {
+    fn from(error: io::Error) -> Self {
+        Stopped::Output(error)
+    }
+}
+
+/// Whether a code object may be for a GPU that the disassembler knows, and for the one that was asked for.
+fn wanted(options: &Options, found: &FoundObject<'_>) -> bool {
+    let Some(entry) = found.entry.as_deref().and_then(EntryTarget::parse) else {
+        // Only its own header says.
+        return found.entry.is_none();
+    };
+    let gpu = entry.processor.parse::<Gpu>().ok();
+    gpu.is_some_and(|gpu| options.gpu.is_none_or(|asked| asked == gpu))
+}
+
+fn listing(
+    options: &Options,
+    found: &[FoundObject<'_>],
+    out: &mut impl Write,
+) -> Result<(), Stopped> {
+    let (mut objects, mut kernels) = (0, Vec::new());
+    for found in found.iter().filter(|found| wanted(options, found)) {
+        let object = CodeObject::parse(&found.bytes).map_err(|error| {
+            let what = found.entry.as_deref().unwrap_or("code object");
+            Stopped::Input(format!("{what}: {error}"))
+        })?;
+        if options.gpu.is_some_and(|gpu| gpu != object.target().gpu) {
+            continue;
+        }
+        objects += 1;
+        let names = object.kernels().iter().map(|k| k.metadata.name.clone());
+        kernels.extend(names);
+        let ranges = match &options.kernel {
+            Some(name) => match object.kernel(name) {
+                Some(kernel) => vec![kernel.code.clone()],
+                None => continue,
+            },
+            None => object.text_ranges().to_vec(),
+        };
+        let name = heading(&options.file, found);
+        writeln!(
+            out,
+            "\n{name}:\tfile format elf64-amdgpu\n\nDisassembly of section .text:"
+        )?;
+        for range in ranges {
+            disassemble(&object, range, out)?;
+        }
+    }
+    if objects == 0 {
+        let entries: Vec<_> = found
+            .iter()
+            .filter_map(|found| found.entry.as_deref())
+            .collect();
+        let asked = options
+            .gpu
+            .map_or("the known GPUs".to_owned(), |gpu| gpu.to_string());
+        return Err(Stopped::Input(match entries.is_empty() {
+            true => format!("it holds no code object for {asked}"),
+            false => format!(
+                "it holds no code object for {asked}, only: {}",
+                entries.join(", ")
+            ),
+        }));
+    }
+    match &options.kernel {
+        Some(name) if !kernels.contains(name) => {
+            kernels.sort();
+            kernels.dedup();
+            Err(Stopped::Input(format!(
+                "no kernel `{name}`, only: {}",
+                kernels.join(", ")
+            )))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn heading(file: &Path, found: &FoundObject<'_>) -> String {
+    match &found.entry {
+        Some(entry) => format!("{}({entry})", file.display()),
+        None => file.display().to_string(),
+    }
+}
+
+/// Prints a range of code, with the name of each function where it begins.
+fn disassemble(
+    object: &CodeObject,
+    range: Range<u64>,
+    out: &mut impl Write,
+) -> Result<(), Stopped> {
+    let gpu = object.target().gpu;
+    let bytes = object
+        .file_bytes(range.start, range.end - range.start)
+        .ok_or_else(|| {
+            Stopped::Input(format!("its code at {:#x} is not in the file", range.start))
+        })?;
+    let words: Vec<u32> = bytes
+        .as_chunks::<4>()
+        .0
+        .iter()
+        .map(|&word| u32::from_le_bytes(word))
+        .collect();
+    let mut at = 0;
+    while at < words.len() {
+        let address = range.start + 4 * at as u64;
+        // What follows a function and is no other's goes on under its name.
+        match object.function_at(address) {
+            Some(symbol) if symbol.address == address => {
+                writeln!(out, "\n{address:016x} <{}>:", symbol.name)?;
+            }
+            None if at == 0 => writeln!(out, "\n{address:016x} <.text>:")?,
+            _ => {}
+        }
+        // What is no instruction is data, word by word.
+        let (text, length) = match decode(gpu, &words[at..], address) {
+            Ok(instruction) => {
+                let length = usize::from(instruction.size) / 4;
+                (instruction.text(gpu).to_string(), length.max(1))
+            }
+            Err(_) => (format!(".long {:#010x}", words[at]), 1),
+        };
+        let its_words = &words[at..words.len().min(at + length)];
+        let hex: Vec<_> = its_words.iter().map(|word| format!("{word:08X}")).collect();
+        let line = format!("\t{text}");
+        write!(out, "{line:<COLUMN$}// {address:012X}: {}", hex.join(" "))?;
+        match target(&text, words[at], address).and_then(|to| Some((to, object.function_at(to)?))) {
+            Some((to, symbol)) if to == symbol.address => writeln!(out, " <{}>", symbol.name)?,
+            Some((to, symbol)) => {
+                writeln!(out, " <{}+{:#x}>", symbol.name, to - symbol.address)?;
+            }
+            None => writeln!(out)?,
+        }
+        at += length;
+    }
+    Ok(())
+}
+
+/// Where a branch goes.
+fn target(text: &str, word: u32, address: u64) -> Option<u64> {
+    let branches = ["s_branch", "s_cbranch_", "s_call_b64"];
+    let is_branch = branches.iter().any(|name| text.starts_with(name));
+    // The distance in words from the next instruction.
+    let distance = i64::from(word as u16 as i16) * 4;
+    is_branch.then(|| address.wrapping_add(4).wrapping_add_signed(distance))
+}
