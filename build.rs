@@ -18,10 +18,7 @@ fn main() {
     let mut build = Build::new("kernels")
         .gpus(gpus.iter().copied())
         // Tiles of sums are arrays, which live in registers only if every loop over them unrolls.
-        .llvm_arg("-amdgpu-unroll-threshold-private=40000")
-        // Two pointers that advance side by side would become a vector of pointers, which has forgotten
-        // that they are global. What is to be packed is written as vectors.
-        .llvm_arg("-vectorize-slp=false");
+        .llvm_arg("-amdgpu-unroll-threshold-private=40000");
     for kernel in CATALOGUE {
         let bounds = kernel.launch_bounds();
         // The catalogue's tests keep both small.

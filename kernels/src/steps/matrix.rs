@@ -167,18 +167,21 @@ impl<
     ) {
         let (a, b) = self.tiles(stage);
         let first = arch::same_in_all_lanes(self.thread) as usize / 64 * 64;
+        let (panel_a, panel_b) = (&fetch.source.panel_a, &fetch.source.panel_b);
         // SAFETY: as the caller promises. Unit number i of a wave's first lane is where the tile's unit number
         // i · threads + `first` is, and those of the other lanes follow.
         unsafe {
-            let (from_a, from_b) = (
-                fetch.source.panel_a.pointers(),
-                fetch.source.panel_b.pointers(),
-            );
             for i in 0..UA {
-                arch::load_unit_to_lds(from_a[i].cast(), a.add(i * self.threads() + first));
+                arch::load_unit_to_lds(
+                    panel_a.pointer(i).cast(),
+                    a.add(i * self.threads() + first),
+                );
             }
             for i in 0..UB {
-                arch::load_unit_to_lds(from_b[i].cast(), b.add(i * self.threads() + first));
+                arch::load_unit_to_lds(
+                    panel_b.pointer(i).cast(),
+                    b.add(i * self.threads() + first),
+                );
             }
         }
         fetch.go_on();

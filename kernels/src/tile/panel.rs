@@ -130,18 +130,16 @@ impl<T: Bits, R: Arrangement, const UNITS: usize> Panel<T, R, UNITS> {
             );
         }
         let Operand { start, strides, .. } = *operand;
-        let along_k = operand.is_along_k();
-        let mut pointers = [start; UNITS];
-        let (place, byte);
-        if along_k {
+        let mut panel = Self::at(operand);
+        if panel.along_k {
             let (row, unit) = (thread / ROW_UNITS as u32, thread % ROW_UNITS as u32);
             for i in 0..UNITS {
                 let row = row + (i * threads / ROW_UNITS) as u32;
                 let row = row.min(operand.rows - 1);
                 let offset = strides.offset(row, k + unit * Self::PER_UNIT as u32);
-                pointers[i] = start.wrapping_add(offset);
+                panel.pointers[i] = start.wrapping_add(offset);
             }
-            (place, byte) = (Place::new(row, unit), 0);
+            panel.place = Place::new(row, unit);
         } else {
             let (block, group) = Self::block(thread);
             let row = block * Self::PER_UNIT as u32;
@@ -149,18 +147,26 @@ impl<T: Bits, R: Arrangement, const UNITS: usize> Panel<T, R, UNITS> {
             let last_block = operand.rows.max(Self::PER_UNIT as u32) - Self::PER_UNIT as u32;
             for i in 0..UNITS {
                 let offset = strides.offset(row.min(last_block), k + first + i as u32);
-                pointers[i] = start.wrapping_add(offset);
+                panel.pointers[i] = start.wrapping_add(offset);
             }
-            let start = first * size_of::<T>() as u32;
-            place = Place::new(row, start / UNIT_BYTES as u32);
-            byte = start % UNIT_BYTES as u32;
+            let byte = first * size_of::<T>() as u32;
+            panel.place = Place::new(row, byte / UNIT_BYTES as u32);
+            panel.byte = byte % UNIT_BYTES as u32;
         }
+        panel
+    }
+
+    /// A share at the operand's first element, of which the caller computes the addresses in place: an array
+    /// of a single pointer that is moved is moved as an integer, of which the compiler has forgotten that it is
+    /// a global address.
+    #[inline(always)]
+    fn at(operand: &Operand<T>) -> Self {
         Self {
-            pointers,
-            step: Self::K * strides.column,
-            along_k,
-            place,
-            byte,
+            pointers: [operand.start; UNITS],
+            step: Self::K * operand.strides.column,
+            along_k: operand.is_along_k(),
+            place: Place::new(0, 0),
+            byte: 0,
             arrangement: PhantomData,
         }
     }
@@ -170,21 +176,15 @@ impl<T: Bits, R: Arrangement, const UNITS: usize> Panel<T, R, UNITS> {
     #[inline(always)]
     pub fn in_place(operand: &Operand<T>, thread: u32, threads: usize) -> Self {
         let Operand { start, strides, .. } = *operand;
-        let mut pointers = [start; UNITS];
+        let mut panel = Self::at(operand);
         for i in 0..UNITS {
             let (row, unit) = R::at(thread + (i * threads) as u32);
             let row = row.min(operand.rows - 1);
             let offset = strides.offset(row, unit * Self::PER_UNIT as u32);
-            pointers[i] = start.wrapping_add(offset);
+            panel.pointers[i] = start.wrapping_add(offset);
         }
-        Self {
-            pointers,
-            step: Self::K * strides.column,
-            along_k: true,
-            place: Place::new(0, 0),
-            byte: 0,
-            arrangement: PhantomData,
-        }
+        panel.along_k = true;
+        panel
     }
 
     /// The block of rows and the group of k that thread number `thread` takes across rows.
@@ -200,11 +200,9 @@ impl<T: Bits, R: Arrangement, const UNITS: usize> Panel<T, R, UNITS> {
     /// branch.
     #[inline(always)]
     #[must_use]
-    pub fn known_along_k(self) -> Self {
-        Self {
-            along_k: true,
-            ..self
-        }
+    pub fn known_along_k(mut self) -> Self {
+        self.along_k = true;
+        self
     }
 
     /// Loads the share of a tile.
@@ -231,10 +229,10 @@ impl<T: Bits, R: Arrangement, const UNITS: usize> Panel<T, R, UNITS> {
         }
     }
 
-    /// The addresses of the share, for an instruction that loads it past the registers.
+    /// The address of unit number `i` of the share, for an instruction that loads it past the registers.
     #[inline(always)]
-    pub fn pointers(&self) -> [*const T; UNITS] {
-        self.pointers
+    pub fn pointer(&self, i: usize) -> *const T {
+        self.pointers[i]
     }
 
     /// Writes the share to the tile at `tile`.
