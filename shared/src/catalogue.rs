@@ -250,6 +250,9 @@ pub const MFMA_FRAGMENT_F32: Kernel = Kernel {
 /// The GPUs for which the fastest kernels are built: those whose matrix cores have bf16 at full rate.
 const CDNA_2_TO_4: GpuSet = GpuSet::GFX90A.union(GpuSet::GFX942).union(GpuSet::GFX950);
 
+/// gfx90a spills two registers in stream-K's f64.
+const CDNA_3_AND_4: GpuSet = GpuSet::GFX942.union(GpuSet::GFX950);
+
 /// Bytes along k of a row of a tile in LDS, for the kernels on large blocks.
 const ROW_BYTES: usize = 64;
 
@@ -467,7 +470,7 @@ rows! {
     STREAM_K: STREAM_K_I8 = "gemm_stream_k_i8", I8, CDNA_2_TO_4;
     STREAM_K: STREAM_K_FP8_FNUZ = "gemm_stream_k_fp8_fnuz", FP8_FNUZ, GpuSet::GFX942;
     STREAM_K_ONE_WAVE: STREAM_K_FP8 = "gemm_stream_k_fp8", FP8, GpuSet::GFX950;
-    STREAM_K_ONE_WAVE: STREAM_K_F64 = "gemm_stream_k_f64", F64, CDNA_2_TO_4;
+    STREAM_K_ONE_WAVE: STREAM_K_F64 = "gemm_stream_k_f64", F64, CDNA_3_AND_4;
 }
 
 /// All kernels, in the order of the ladder.

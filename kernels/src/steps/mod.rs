@@ -159,7 +159,7 @@ entries! {
     ["gfx90a", "gfx942", "gfx950"] gemm_stream_k_i8(u8 => i32) = STREAM_K_I8 => blocks!(s17_stream_k, I8, Swizzle<1>, 2 x 2, 2 + 2, STREAM_K_I8);
     ["gfx942"] gemm_stream_k_fp8_fnuz(u8 => f32) = STREAM_K_FP8_FNUZ => blocks!(s17_stream_k, Fp8, Swizzle<1>, 2 x 2, 2 + 2, STREAM_K_FP8_FNUZ);
     ["gfx950"] gemm_stream_k_fp8(u8 => f32) = STREAM_K_FP8 => blocks!(s17_stream_k, Fp8, Swizzle<1>, 2 x 2, 2 + 2, STREAM_K_FP8);
-    ["gfx90a", "gfx942", "gfx950"] gemm_stream_k_f64(u64 => f64) = STREAM_K_F64 => blocks!(s17_stream_k, F64, Swizzle<8>, 4 x 4, 2 + 2, STREAM_K_F64);
+    ["gfx942", "gfx950"] gemm_stream_k_f64(u64 => f64) = STREAM_K_F64 => blocks!(s17_stream_k, F64, Swizzle<8>, 4 x 4, 2 + 2, STREAM_K_F64);
 }
 
 /// The crate has the kernels of the catalogue for its GPU, under its symbols and in its order.
