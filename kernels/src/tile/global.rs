@@ -82,10 +82,75 @@ impl<T: Scalar> Input<T> {
         }
     }
 
+    /// The same elements with rows as columns.
+    #[inline(always)]
+    #[must_use]
+    pub fn transposed(self) -> Self {
+        Self {
+            start: self.start,
+            rows: self.columns,
+            columns: self.rows,
+            strides: Strides {
+                row: self.strides.column,
+                column: self.strides.row,
+            },
+        }
+    }
+
+    /// Whether the elements of a column are next to each other.
+    #[inline(always)]
+    pub fn is_column_major(&self) -> bool {
+        self.strides.row == 1
+    }
+
+    /// Whether there are all of the `rows` × `columns` elements from `(row, column)` on.
+    #[inline(always)]
+    pub fn contains(&self, (row, column): (u32, u32), rows: u32, columns: u32) -> bool {
+        // Tiles begin below 2³¹ and are smaller than that, so that nothing overflows.
+        row + rows <= self.rows && column + columns <= self.columns
+    }
+
+    /// The four elements from `(row, column)` on that are next to each other in memory, by one access:
+    /// of a column if the matrix is column-major, and else of a row.
+    ///
+    /// # Safety
+    /// There are all four.
+    #[inline(always)]
+    pub unsafe fn piece(&self, row: u32, column: u32) -> [T; 4] {
+        // SAFETY: the caller promises that the elements exist. A piece needs no more alignment than an
+        // element: amdhsa has unaligned accesses switched on.
+        unsafe {
+            self.start
+                .add(self.strides.offset(row, column))
+                .cast::<[T; 4]>()
+                .read_unaligned()
+        }
+    }
+
+    /// How many rows there are.
+    #[inline(always)]
+    pub fn rows(&self) -> u32 {
+        self.rows
+    }
+
     /// How many columns there are.
     #[inline(always)]
     pub fn columns(&self) -> u32 {
         self.columns
+    }
+
+    /// Elements `(row, column)`, `(row + apart, column)`, … of a column, as many as asked for.
+    ///
+    /// # Safety
+    /// There are all of them.
+    #[inline(always)]
+    pub unsafe fn down(&self, (row, column): (u32, u32), apart: u32, count: u32) -> Line<T> {
+        Line {
+            start: self.start,
+            first: self.strides.offset(row, column),
+            step: apart as usize * self.strides.row,
+            left: count,
+        }
     }
 
     /// Element `(row, column)`, or zero outside the matrix.
@@ -94,13 +159,28 @@ impl<T: Scalar> Input<T> {
     /// branch would exchange the EXEC mask around every load, also where no tile overhangs.
     #[inline(always)]
     pub fn element_or_zero(&self, row: u32, column: u32) -> T {
-        let inside = row < self.rows && column < self.columns;
+        let element = self.nearest(row, column);
+        if self.has(row, column) {
+            element
+        } else {
+            T::ZERO
+        }
+    }
+
+    /// Whether there is an element `(row, column)`.
+    #[inline(always)]
+    pub fn has(&self, row: u32, column: u32) -> bool {
+        row < self.rows && column < self.columns
+    }
+
+    /// Element `(row, column)`, or the nearest one that exists.
+    #[inline(always)]
+    pub fn nearest(&self, row: u32, column: u32) -> T {
         let row = row.min(self.rows - 1);
         let column = column.min(self.columns - 1);
         // SAFETY: row and column were brought into the matrix, which is not empty, and which
         // `new`'s caller promised to be readable.
-        let element = unsafe { *self.start.add(self.strides.offset(row, column)) };
-        if inside { element } else { T::ZERO }
+        unsafe { *self.start.add(self.strides.offset(row, column)) }
     }
 
     /// The elements of a row from left to right; of the last row, if `row` is none.
@@ -141,7 +221,7 @@ impl<T: Copy> Iterator for Line<T> {
     #[inline(always)]
     fn next(&mut self) -> Option<T> {
         self.left = self.left.checked_sub(1)?;
-        // SAFETY: only `Input::row` and `Input::column` make lines, of elements that exist, and
+        // SAFETY: only methods of `Input` make lines, of elements that exist, and
         // `left` was not yet 0.
         let element = unsafe { *self.start.add(self.first) };
         // Moves the start, which is the same in all lanes, and not `first`, which isn't. Past the
@@ -213,5 +293,9 @@ mod tests {
         assert!(input().column(2).eq([3.0, 6.0]));
         assert!(input().row(9).eq(input().row(1)), "the last row stands in");
         assert!(input().column(9).eq(input().column(2)));
+        // SAFETY: these elements exist.
+        let [one, both] = unsafe { [input().down((1, 0), 5, 1), input().down((0, 2), 1, 2)] };
+        assert!(one.eq([4.0]));
+        assert!(both.eq([3.0, 6.0]));
     }
 }

@@ -3,8 +3,19 @@
 //! The two phases are two types. [`Vacant`] can be filled, which ends with a barrier and gives
 //! [`Filled`]; [`Filled`] can be read, and vacated, which begins with a barrier and gives
 //! [`Vacant`] back. Leaving out either barrier does not compile.
+#![expect(
+    clippy::needless_range_loop,
+    reason = "loops over iterators unroll too late, and leave the registers in memory"
+)]
 
-use super::index::{Index, Thread};
+use super::{
+    exchange::{Exchange, Straight},
+    global::Input,
+    index::{Index, Thread},
+    pieces::Piece,
+    registers::Scalar,
+};
+use core::marker::PhantomData;
 
 /// How the threads of a workgroup wait for each other.
 ///
@@ -16,27 +27,63 @@ pub unsafe trait Barrier: Copy {
     fn wait(self);
 }
 
-/// `ROWS` × `COLUMNS` elements, row-major, with `PITCH` elements from one row to the next.
+/// `ROWS` × `COLUMNS` elements, row-major, with `PITCH` elements from one row to the next, and
+/// within a row at the places that `X` gives them.
 ///
-/// LDS has 32 banks of 4 bytes: the pitch decides which elements of a column share one.
+/// LDS has 32 banks of 4 bytes: pitch and places decide which elements of a column share one.
 #[repr(C, align(16))]
-pub struct LdsTile<T, const ROWS: usize, const COLUMNS: usize, const PITCH: usize> {
+pub struct LdsTile<T, const ROWS: usize, const COLUMNS: usize, const PITCH: usize, X = Straight> {
     elements: [[T; PITCH]; ROWS],
+    places: PhantomData<X>,
 }
 
-impl<T: Copy, const ROWS: usize, const COLUMNS: usize, const PITCH: usize>
-    LdsTile<T, ROWS, COLUMNS, PITCH>
+impl<T: Copy, const ROWS: usize, const COLUMNS: usize, const PITCH: usize, X: Exchange>
+    LdsTile<T, ROWS, COLUMNS, PITCH, X>
 {
+    /// How many elements after the first one `(row, column)` is.
+    ///
+    /// In range if both are: a row fits its pitch, and exchanges stay within groups of columns of
+    /// which a row has a whole number.
+    #[inline(always)]
+    pub fn position(row: u32, column: u32) -> usize {
+        const {
+            assert!(COLUMNS <= PITCH, "a row must fit its pitch");
+            assert!(
+                COLUMNS.is_multiple_of(X::REACH),
+                "exchanges must stay in the row"
+            );
+        }
+        row as usize * PITCH + X::place(row, column) as usize
+    }
+
     /// Element `(row, column)`.
     #[inline(always)]
     pub fn element(&self, row: Index<ROWS>, column: Index<COLUMNS>) -> T {
-        const { assert!(COLUMNS <= PITCH, "a row must fit its pitch") }
-        // SAFETY: the indices are in range by their types, and a row is no longer than its pitch.
+        let position = Self::position(row.get(), column.get());
+        // SAFETY: the position is in range, since the indices are.
+        unsafe { *self.elements.as_ptr().cast::<T>().add(position) }
+    }
+
+    /// Elements `4 · part ..` of a row, by one access of 16 bytes.
+    #[inline(always)]
+    pub fn piece<const PARTS: usize>(&self, row: Index<ROWS>, part: Index<PARTS>) -> [T; 4] {
+        const {
+            assert!(PARTS * 4 == COLUMNS, "the pieces must make up a row");
+            assert!(
+                PITCH.is_multiple_of(4) && X::KEEPS_PIECES,
+                "pieces must be whole and aligned"
+            );
+        }
+        let position = Self::position(row.get(), 4 * part.get());
+        // SAFETY: as in `element`. The tile is aligned as a piece is, and so is the position.
         unsafe {
-            *self
+            (*self
                 .elements
-                .get_unchecked(row.as_usize())
-                .get_unchecked(column.as_usize())
+                .as_ptr()
+                .cast::<T>()
+                .add(position)
+                .cast::<Piece<T>>())
+            .0
         }
     }
 
@@ -78,44 +125,164 @@ pub trait Fill {
     );
 }
 
-impl<T: Copy, const ROWS: usize, const COLUMNS: usize, const PITCH: usize> Fill
-    for LdsTile<T, ROWS, COLUMNS, PITCH>
+/// The element that a thread takes in pass number `pass` through a tile of `ROWS` × `COLUMNS`: number
+/// `thread + pass · THREADS`, counted along the rows. Neighbouring threads so read neighbouring elements
+/// of global memory and write to neighbouring banks.
+///
+/// In the tile for the first `ROWS · COLUMNS / THREADS` passes.
+#[inline(always)]
+fn element_of_pass<const ROWS: usize, const COLUMNS: usize, const THREADS: usize>(
+    thread: Thread<THREADS>,
+    pass: u32,
+) -> (u32, u32) {
+    const {
+        assert!(
+            THREADS.is_multiple_of(COLUMNS),
+            "a pass must fill whole rows"
+        );
+        assert!(
+            (ROWS * COLUMNS).is_multiple_of(THREADS),
+            "every pass must be a whole one"
+        );
+    }
+    let row = thread.number() / COLUMNS as u32 + pass * (THREADS / COLUMNS) as u32;
+    (row, thread.number() % COLUMNS as u32)
+}
+
+impl<T: Copy, const ROWS: usize, const COLUMNS: usize, const PITCH: usize, X: Exchange> Fill
+    for LdsTile<T, ROWS, COLUMNS, PITCH, X>
 {
     type Element = T;
 
-    /// A thread's share are the elements number `thread + i · THREADS`, counted along the rows.
-    /// Neighbouring threads so read neighbouring elements of global memory and write to
-    /// neighbouring banks.
     #[inline(always)]
     unsafe fn fill<const THREADS: usize>(
         this: *mut Self,
         thread: Thread<THREADS>,
         element: impl Fn(u32, u32) -> T,
     ) {
-        const {
-            assert!(COLUMNS <= PITCH, "a row must fit its pitch");
-            assert!(
-                THREADS.is_multiple_of(COLUMNS),
-                "a pass must fill whole rows"
-            );
-            assert!(
-                (ROWS * COLUMNS).is_multiple_of(THREADS),
-                "every pass must be a whole one"
-            );
-        }
-        let first_row = thread.number() / COLUMNS as u32;
-        let column = thread.number() % COLUMNS as u32;
-        let rows_per_pass = (THREADS / COLUMNS) as u32;
         for pass in 0..(ROWS * COLUMNS / THREADS) as u32 {
-            let row = first_row + pass * rows_per_pass;
+            let (row, column) = element_of_pass::<ROWS, COLUMNS, THREADS>(thread, pass);
             let value = element(row, column);
-            // SAFETY: `row` is below ROWS and `column` below COLUMNS, since the passes are as many
-            // as fill the tile. Threads have different numbers and thus different elements, and
-            // the caller excludes all other accesses.
+            // SAFETY: the element is in the tile. Threads have different numbers and thus different
+            // elements, and the caller excludes all other accesses.
             unsafe {
                 this.cast::<T>()
-                    .add(row as usize * PITCH + column as usize)
+                    .add(Self::position(row, column))
                     .write(value);
+            }
+        }
+    }
+}
+
+/// What one thread writes of a tile, already in its registers.
+///
+/// # Safety
+/// The shares of the threads of a workgroup together write every element of the tile, and no two of them
+/// the same one.
+pub unsafe trait Share {
+    /// The tile.
+    type Tile;
+
+    /// Writes the share.
+    ///
+    /// # Safety
+    /// `tile` points to memory for a tile. Between the barrier before and the one after, it is only
+    /// accessed by this function, for the shares of a workgroup.
+    unsafe fn write(self, tile: *mut Self::Tile);
+}
+
+/// The elements that [`Fill::fill`] would write, fetched before there is room for them.
+pub struct Elements<Tile, T, const THREADS: usize, const SHARE: usize> {
+    thread: Thread<THREADS>,
+    elements: [T; SHARE],
+    tile: PhantomData<Tile>,
+}
+
+impl<
+    T: Scalar,
+    X: Exchange,
+    const ROWS: usize,
+    const COLUMNS: usize,
+    const PITCH: usize,
+    const THREADS: usize,
+    const SHARE: usize,
+> Elements<LdsTile<T, ROWS, COLUMNS, PITCH, X>, T, THREADS, SHARE>
+{
+    /// Loads the calling thread's share of the tile of `input` whose corner is at `(row, column)`; zeros
+    /// for elements outside the matrix.
+    #[inline(always)]
+    pub fn fetch(thread: Thread<THREADS>, input: &Input<T>, row: u32, column: u32) -> Self {
+        const {
+            assert!(
+                SHARE * THREADS == ROWS * COLUMNS,
+                "the shares must make up the tile"
+            );
+        }
+        let mut elements = [T::ZERO; SHARE];
+        // Without it the compiler would compute what the addresses of all passes need before the loop over
+        // the tiles, and run out of registers.
+        let zero = crate::unknown_zero();
+        // The same in all lanes, so that tiles that do not overhang pay for one scalar branch.
+        if input.contains((row, column), ROWS as u32, COLUMNS as u32) {
+            let first = element_of_pass::<ROWS, COLUMNS, THREADS>(thread, 0);
+            let apart = (THREADS / COLUMNS) as u32 + zero;
+            // SAFETY: the whole tile is in the matrix, passes are as many rows apart, and the zero is one.
+            let part = unsafe { input.part(row, column) };
+            // SAFETY: as above.
+            let mut line = unsafe { part.down(first, apart, SHARE as u32) };
+            for pass in 0..SHARE {
+                // Never none, as there are SHARE of them, which the compiler sees.
+                elements[pass] = line.next().unwrap_or(T::ZERO);
+            }
+        } else {
+            let place = |pass, zero| {
+                let (down, right) = element_of_pass::<ROWS, COLUMNS, THREADS>(thread, pass as u32);
+                (row + down + zero, column + right)
+            };
+            for pass in 0..SHARE {
+                let (row, column) = place(pass, zero);
+                elements[pass] = input.nearest(row, column);
+            }
+            // And with the same one here it would keep a mask of lanes for each pass until the loads are
+            // done.
+            let zero = crate::unknown_zero();
+            for pass in 0..SHARE {
+                let (row, column) = place(pass, zero);
+                if !input.has(row, column) {
+                    elements[pass] = T::ZERO;
+                }
+            }
+        }
+        Self {
+            thread,
+            elements,
+            tile: PhantomData,
+        }
+    }
+}
+
+// SAFETY: as many passes as fill the tile, and threads have different numbers and thus different elements.
+unsafe impl<
+    T: Copy,
+    X: Exchange,
+    const ROWS: usize,
+    const COLUMNS: usize,
+    const PITCH: usize,
+    const THREADS: usize,
+    const SHARE: usize,
+> Share for Elements<LdsTile<T, ROWS, COLUMNS, PITCH, X>, T, THREADS, SHARE>
+{
+    type Tile = LdsTile<T, ROWS, COLUMNS, PITCH, X>;
+
+    #[inline(always)]
+    unsafe fn write(self, tile: *mut Self::Tile) {
+        for pass in 0..SHARE {
+            let (row, column) = element_of_pass::<ROWS, COLUMNS, THREADS>(self.thread, pass as u32);
+            // SAFETY: the element is in the tile, and the caller excludes all other accesses.
+            unsafe {
+                tile.cast::<T>()
+                    .add(Self::Tile::position(row, column))
+                    .write(self.elements[pass]);
             }
         }
     }
@@ -136,7 +303,7 @@ pub struct Vacant<A, B, W> {
     workgroup: W,
 }
 
-impl<A: Fill, B: Fill, W: Barrier> Vacant<A, B, W> {
+impl<A, B, W: Barrier> Vacant<A, B, W> {
     /// The LDS at `operands`.
     ///
     /// # Safety
@@ -157,13 +324,41 @@ impl<A: Fill, B: Fill, W: Barrier> Vacant<A, B, W> {
         thread: Thread<THREADS>,
         a: impl Fn(u32, u32) -> A::Element,
         b: impl Fn(u32, u32) -> B::Element,
-    ) -> Filled<A, B, W> {
+    ) -> Filled<A, B, W>
+    where
+        A: Fill,
+        B: Fill,
+    {
         // SAFETY: a barrier has passed since the last reader had the tiles, or nobody ever had
         // them; until the barrier below, every thread is in this function.
         unsafe {
             A::fill(&raw mut (*self.operands).a, thread, a);
             B::fill(&raw mut (*self.operands).b, thread, b);
         }
+        self.filled()
+    }
+
+    /// Writes what this thread has fetched of both tiles and waits for the other threads' shares.
+    #[inline(always)]
+    pub fn put(self, a: impl Share<Tile = A>, b: impl Share<Tile = B>) -> Filled<A, B, W> {
+        self.write(a, b).0.filled()
+    }
+
+    /// Writes what this thread has fetched of both tiles. They can be read behind a barrier:
+    /// [`Filled::turn`]'s.
+    #[inline(always)]
+    pub fn write(self, a: impl Share<Tile = A>, b: impl Share<Tile = B>) -> Written<A, B, W> {
+        // SAFETY: as in `fill`; nobody can access the tiles through what is returned before the barrier.
+        unsafe {
+            a.write(&raw mut (*self.operands).a);
+            b.write(&raw mut (*self.operands).b);
+        }
+        Written(self)
+    }
+
+    /// Waits for the other threads' shares.
+    #[inline(always)]
+    fn filled(self) -> Filled<A, B, W> {
         self.workgroup.wait();
         Filled {
             operands: self.operands,
@@ -171,6 +366,9 @@ impl<A: Fill, B: Fill, W: Barrier> Vacant<A, B, W> {
         }
     }
 }
+
+/// LDS in which this thread's shares of the tiles have been written, and others' may not yet be.
+pub struct Written<A, B, W>(Vacant<A, B, W>);
 
 /// LDS in which every element of the tiles has been written, and none is being written.
 pub struct Filled<A, B, W> {
@@ -187,10 +385,24 @@ impl<A, B, W: Barrier> Filled<A, B, W> {
         unsafe { &*self.operands }
     }
 
+    /// Changes from these tiles to others in the same LDS. One barrier does what [`vacate`](Self::vacate)
+    /// and [`Vacant::put`] need two for: behind it nobody reads these tiles any more, and everybody has
+    /// written the others.
+    #[inline(always)]
+    pub fn turn(self, other: Written<A, B, W>) -> (Self, Vacant<A, B, W>) {
+        (other.0.filled(), self.left())
+    }
+
     /// Waits until no thread reads the tiles any more.
     #[inline(always)]
     pub fn vacate(self) -> Vacant<A, B, W> {
         self.workgroup.wait();
+        self.left()
+    }
+
+    /// The tiles after a barrier that every thread reached when it had no more use for them.
+    #[inline(always)]
+    fn left(self) -> Vacant<A, B, W> {
         Vacant {
             operands: self.operands,
             workgroup: self.workgroup,
@@ -202,7 +414,8 @@ impl<A, B, W: Barrier> Filled<A, B, W> {
 mod tests {
     extern crate std;
     use super::*;
-    use std::collections::{HashMap, HashSet};
+    use crate::tile::{exchange::SixteenRows, global::Strides};
+    use std::vec::Vec;
 
     /// Threads that run one after the other need not wait.
     #[derive(Clone, Copy)]
@@ -213,6 +426,39 @@ mod tests {
         fn wait(self) {}
     }
 
+    #[test]
+    fn fetched_shares_make_up_the_tile_and_end_with_the_matrix() {
+        type Tile = LdsTile<f32, 4, 64, 64, SixteenRows>;
+        let memory: Vec<f32> = (0..10 * 70).map(|i| i as f32).collect();
+        // SAFETY: the vector is of that shape.
+        let input = unsafe { Input::new(memory.as_ptr(), 10, 70, Strides::new(70, false)) };
+        for (row, column) in [(0, 0), (6, 6), (8, 64)] {
+            let mut tile = Tile {
+                elements: [[f32::NAN; 64]; 4],
+                places: PhantomData,
+            };
+            for number in Index::<128>::all() {
+                // SAFETY: each number is used once, and nothing else accesses the tile meanwhile.
+                unsafe {
+                    let thread = Thread::new(number);
+                    Elements::<Tile, _, _, 2>::fetch(thread, &input, row, column).write(&mut tile);
+                }
+            }
+            for i in Index::all() {
+                for j in Index::all() {
+                    let (i_in, j_in) = (row + i.get(), column + j.get());
+                    let inside = i_in < 10 && j_in < 70;
+                    let expected = if inside {
+                        (70 * i_in + j_in) as f32
+                    } else {
+                        0.0
+                    };
+                    assert_eq!(tile.element(i, j), expected, "({i_in}, {j_in})");
+                }
+            }
+        }
+    }
+
     type TileA = LdsTile<f32, 8, 4, 5>;
     type TileB = LdsTile<f32, 4, 16, 16>;
 
@@ -221,9 +467,11 @@ mod tests {
         let mut memory = Operands {
             a: TileA {
                 elements: [[f32::NAN; 5]; 8],
+                places: PhantomData,
             },
             b: TileB {
                 elements: [[f32::NAN; 16]; 4],
+                places: PhantomData,
             },
         };
         for number in Index::<32>::all() {
@@ -253,42 +501,5 @@ mod tests {
             .a
             .part_of_column::<2, 4>(Index::wrapping(3), Index::wrapping(1));
         assert_eq!(column, [61.0, 71.0]);
-    }
-
-    /// How often the busiest of 32 banks is used when the first 32 lanes read one element each at
-    /// `row · pitch + column`. Lanes that read the same element share the access.
-    fn degree(pitch: u32, element: impl Fn(u32) -> (u32, u32)) -> usize {
-        let mut banks = HashMap::<u32, HashSet<u32>>::new();
-        for lane in 0..32 {
-            let (row, column) = element(lane);
-            let word = row * pitch + column;
-            banks.entry(word % 32).or_default().insert(word);
-        }
-        banks.values().map(HashSet::len).max().unwrap_or(0)
-    }
-
-    /// What the docs of the steps say of their tiles.
-    #[test]
-    fn pitches_have_the_bank_conflicts_that_the_steps_state() {
-        // lds_tiled: lane l is thread (l mod 16, ⌊l / 16⌋).
-        assert_eq!(degree(16, |lane| (lane / 16, 0)), 1, "A");
-        assert_eq!(degree(16, |lane| (0, lane % 16)), 1, "B");
-        // register_tiled: a thread's first row is 4 ⌊lane / 4⌋.
-        assert_eq!(degree(16, |lane| (lane / 4 * 4, 0)), 8, "A without padding");
-        assert_eq!(degree(20, |lane| (lane / 4 * 4, 0)), 4, "A");
-        assert_eq!(degree(32, |lane| (0, lane % 4 * 4)), 1, "B");
-        // mfma: A[i][p] and B[p][j] in lanes 16p + i and 16p + j.
-        assert_eq!(
-            degree(32, |lane| (lane % 16, lane / 16)),
-            16,
-            "A without padding"
-        );
-        assert_eq!(degree(34, |lane| (lane % 16, lane / 16)), 1, "A");
-        assert_eq!(
-            degree(32, |lane| (lane / 16, lane % 16)),
-            2,
-            "B without padding"
-        );
-        assert_eq!(degree(48, |lane| (lane / 16, lane % 16)), 1, "B");
     }
 }

@@ -237,6 +237,57 @@ impl<T: Stored> Output<T> {
         }
     }
 
+    /// Replaces the elements of `fragment` by those of the matrix, its corner at `(row, column)`; by zeros
+    /// outside. `whole` as for [`update`](Self::update).
+    ///
+    /// # Safety
+    /// No other thread of the launch accesses any of these elements. With `whole` the matrix has all of
+    /// them.
+    #[inline(always)]
+    pub unsafe fn load_as_is<const RUN: usize, F: Fragment<RUN, Sum = T::Sum>>(
+        &self,
+        row: u32,
+        column: u32,
+        fragment: &mut F,
+        whole: bool,
+    ) {
+        fragment.for_each_run(|i, j, elements| {
+            for k in 0..RUN {
+                let (row, column) = (row + i, column + j + k as u32);
+                elements[k] = if whole || self.contains(row, column) {
+                    // SAFETY: the element exists and belongs to the caller.
+                    unsafe { self.at(row, column).read() }.load()
+                } else {
+                    T::Sum::ZERO
+                };
+            }
+        });
+    }
+
+    /// Writes the elements of `fragment` to the matrix, its corner at `(row, column)`; those that would be
+    /// outside are dropped. `whole` as for [`update`](Self::update).
+    ///
+    /// # Safety
+    /// As [`load_as_is`](Self::load_as_is).
+    #[inline(always)]
+    pub unsafe fn store_as_is<const RUN: usize, F: Fragment<RUN, Sum = T::Sum>>(
+        &self,
+        row: u32,
+        column: u32,
+        fragment: &mut F,
+        whole: bool,
+    ) {
+        fragment.for_each_run(|i, j, elements| {
+            for k in 0..RUN {
+                let (row, column) = (row + i, column + j + k as u32);
+                if whole || self.contains(row, column) {
+                    // SAFETY: the element exists and belongs to the caller.
+                    unsafe { self.at(row, column).write(T::store(elements[k])) };
+                }
+            }
+        });
+    }
+
     /// Makes the elements of `fragment` ready and stores them, its corner at `(row, column)`; those
     /// that would be outside the matrix are dropped.
     ///
@@ -384,6 +435,28 @@ mod tests {
             updated(10.0, (0, 0), &finish),
             [7.0, 9.0, 10.0, -7.0, 11.0, 13.0, 10.0, -7.0]
         );
+    }
+
+    #[test]
+    fn elements_are_stored_and_loaded_as_they_are_and_cut_off() {
+        for (corner, whole) in [((0, 1), true), ((1, 2), false)] {
+            let mut memory = vec![10.0; 8];
+            let mut loaded = RegisterTile([[-1.0; 2]; 2]);
+            // SAFETY: the vector is of that shape, and this is its only thread.
+            unsafe {
+                let output = Output::<f32>::new(memory.as_mut_ptr(), 2, 3, 4);
+                let mut stored = RegisterTile([[1.0, 2.0], [3.0, 4.0]]);
+                output.store_as_is(corner.0, corner.1, &mut stored, whole);
+                output.load_as_is(corner.0, corner.1, &mut loaded, whole);
+            }
+            if whole {
+                assert_eq!(memory, [10.0, 1.0, 2.0, 10.0, 10.0, 3.0, 4.0, 10.0]);
+                assert_eq!(loaded.0, [[1.0, 2.0], [3.0, 4.0]]);
+            } else {
+                assert_eq!(memory, [10.0, 10.0, 10.0, 10.0, 10.0, 10.0, 1.0, 10.0]);
+                assert_eq!(loaded.0, [[1.0, 0.0], [0.0, 0.0]]);
+            }
+        }
     }
 
     #[test]

@@ -61,8 +61,50 @@ impl<T: Accumulator, const M: usize, const N: usize> Fragment<N> for RegisterTil
     }
 }
 
+/// [`RegisterTile`] of `M` × `N` elements in blocks of 4 × 4 that are not next to each other in C: from one
+/// block to the next it is `APART` rows or columns, which other threads' blocks fill.
+///
+/// The first blocks of neighbouring threads are neighbours, so that what a wave takes from LDS at once
+/// is without gaps.
+pub struct ScatteredTile<T, const M: usize, const N: usize, const APART: usize>(
+    pub RegisterTile<T, M, N>,
+);
+
+impl<T: Accumulator, const M: usize, const N: usize, const APART: usize> Fragment<4>
+    for ScatteredTile<T, M, N, APART>
+{
+    type Sum = T;
+
+    #[inline(always)]
+    fn for_each_run(&mut self, mut visit: impl FnMut(u32, u32, &mut [T; 4])) {
+        const {
+            assert!(
+                M.is_multiple_of(4) && N.is_multiple_of(4),
+                "blocks are of 4 × 4"
+            )
+        }
+        for i in 0..M {
+            for block in 0..N / 4 {
+                let mut run = [T::ZERO; 4];
+                for j in 0..4 {
+                    run[j] = self.0.0[i][4 * block + j];
+                }
+                visit(
+                    (i / 4 * APART + i % 4) as u32,
+                    (block * APART) as u32,
+                    &mut run,
+                );
+                for j in 0..4 {
+                    self.0.0[i][4 * block + j] = run[j];
+                }
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    extern crate std;
     use super::*;
 
     #[test]
@@ -77,6 +119,28 @@ mod tests {
         tile.add_outer_product([7.0, 8.0], [1.0, 3.0, 5.0]);
         tile.add_outer_product([9.0, 10.0], [2.0, 4.0, 6.0]);
         assert_eq!(tile.0, [[25.0, 57.0, 89.0], [28.0, 64.0, 100.0]]);
+    }
+
+    #[test]
+    fn runs_of_a_scattered_tile_are_where_its_blocks_are() {
+        let mut tile = ScatteredTile::<f32, 8, 8, 32>(RegisterTile::ZERO);
+        for i in 0..8 {
+            for j in 0..8 {
+                tile.0.0[i][j] = (100 * (i + i / 4 * 28) + j + j / 4 * 28) as f32;
+            }
+        }
+        let mut seen = std::vec::Vec::new();
+        tile.for_each_run(|row, column, run| {
+            for j in 0..4 {
+                assert_eq!(run[j], (100 * row + column + j as u32) as f32);
+                run[j] += 0.5;
+            }
+            seen.push((row, column));
+        });
+        seen.sort_unstable();
+        seen.dedup();
+        assert_eq!(seen.len(), 16);
+        assert_eq!(tile.0.0[7][7], 3535.5, "what is done to a run stays");
     }
 
     #[test]

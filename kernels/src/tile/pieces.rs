@@ -1,0 +1,229 @@
+//! A thread's share of an operand's tile in pieces of four neighbours in global memory: 16 bytes of f32.
+//!
+//! An operand is read as k × w, with w the rows of A or the columns of B, and so it lies in LDS, row-major.
+//! A column-major B or a row-major A, which is column-major when seen so, is transposed on the way:
+//!
+//! ```text
+//! neighbours along w: piece q is             neighbours along k: piece q is
+//! row ⌊q / ¼W⌋, columns 4 (q mod ¼W) …       rows 4 (q mod ¼K) …, column ⌊q / ¼K⌋
+//!       w →                                        w →
+//!    k ┌────────┬────────┬───                   k ┌─┬─┬─┬───
+//!    ↓ │ q=0    │  1     │ …                    ↓ │0│2│…│
+//!      ├────────┼────────┼───                     │ │ │ │
+//!      │ ¼W     │  ¼W+1  │ …                      ├─┼─┼─┼───  K = 8
+//!      └────────┴────────┴───                     │1│3│…│
+//!      one write of 16 bytes                      four writes, of 4 bytes each
+//! ```
+//!
+//! Thread t takes the pieces t, t + threads, …: neighbouring threads read neighbouring bytes.
+
+#![expect(
+    clippy::needless_range_loop,
+    reason = "loops over iterators unroll too late, and leave the registers in memory"
+)]
+
+use super::{
+    exchange::Exchange,
+    global::Input,
+    index::Thread,
+    lds::{LdsTile, Share},
+    registers::Scalar,
+};
+use core::marker::PhantomData;
+
+/// Four neighbours, aligned so that one access takes them.
+#[derive(Clone, Copy)]
+#[repr(C, align(16))]
+pub struct Piece<T>(pub [T; 4]);
+
+/// Where a thread's `PIECES` pieces of the operand's tiles of `K` × `W` are, which lie in LDS as `X` says.
+pub struct Reader<T, X, const K: usize, const W: usize, const PIECES: usize> {
+    input: Input<T>,
+    /// Row and column of each piece's first element in the tile.
+    places: [(u32, u32); PIECES],
+    exchange: PhantomData<X>,
+}
+
+impl<T: Scalar, X: Exchange, const K: usize, const W: usize, const PIECES: usize>
+    Reader<T, X, K, W, PIECES>
+{
+    /// The calling thread's pieces of tiles of `input`, all of whose columns are the workgroup's.
+    #[inline(always)]
+    pub fn new<const THREADS: usize>(input: Input<T>, thread: Thread<THREADS>) -> Self {
+        const {
+            assert!(
+                K.is_multiple_of(4) && W.is_multiple_of(4),
+                "pieces must be whole"
+            );
+            assert!(
+                4 * PIECES * THREADS == K * W,
+                "the pieces of all threads must make up the tile"
+            );
+        }
+        let mut places = [(0, 0); PIECES];
+        for i in 0..PIECES {
+            let number = thread.number() + (i * THREADS) as u32;
+            let (along_k, along_w) = (K as u32 / 4, W as u32 / 4);
+            places[i] = if input.is_column_major() {
+                (number % along_k * 4, number / along_k)
+            } else {
+                (number / along_w, number % along_w * 4)
+            };
+        }
+        Self {
+            input,
+            places,
+            exchange: PhantomData,
+        }
+    }
+
+    /// Loads the pieces of the tile from row `k` on; zeros for elements outside the matrix.
+    #[inline(always)]
+    pub fn fetch(&self, k: u32) -> Pieces<T, X, K, W, PIECES> {
+        let mut pieces = [[T::ZERO; 4]; PIECES];
+        // The same in all lanes, so that tiles that do not overhang pay for one scalar branch.
+        if self.input.contains((k, 0), K as u32, W as u32) {
+            for i in 0..PIECES {
+                let (row, column) = self.places[i];
+                // SAFETY: the tile is in the matrix, and the piece in the tile.
+                pieces[i] = unsafe { self.input.piece(k + row, column) };
+            }
+        } else if k < self.input.rows() {
+            for i in 0..PIECES {
+                let (row, column) = self.places[i];
+                pieces[i] = self.overhanging(k + row, column);
+            }
+        }
+        Pieces {
+            pieces,
+            places: self.places,
+            along_k: self.input.is_column_major(),
+            exchange: PhantomData,
+        }
+    }
+
+    /// A piece of which not every element may exist.
+    #[inline(always)]
+    fn overhanging(&self, row: u32, column: u32) -> [T; 4] {
+        let (rows, columns) = if self.input.is_column_major() {
+            (4, 1)
+        } else {
+            (1, 4)
+        };
+        if self.input.contains((row, column), rows, columns) {
+            // SAFETY: all of its elements exist.
+            return unsafe { self.input.piece(row, column) };
+        }
+        let mut piece = [T::ZERO; 4];
+        for i in 0..4 {
+            let (down, right) = if rows == 4 { (i, 0) } else { (0, i) };
+            piece[i as usize] = self.input.element_or_zero(row + down, column + right);
+        }
+        piece
+    }
+}
+
+/// A thread's share of a tile, in registers.
+pub struct Pieces<T, X, const K: usize, const W: usize, const PIECES: usize> {
+    pieces: [[T; 4]; PIECES],
+    places: [(u32, u32); PIECES],
+    along_k: bool,
+    exchange: PhantomData<X>,
+}
+
+// SAFETY: the pieces that `Reader::new` deals out are different for different threads, since their numbers
+// are, and as many as make up the tile.
+unsafe impl<T: Scalar, X: Exchange, const K: usize, const W: usize, const PIECES: usize> Share
+    for Pieces<T, X, K, W, PIECES>
+{
+    type Tile = LdsTile<T, K, W, W, X>;
+
+    #[inline(always)]
+    unsafe fn write(self, tile: *mut Self::Tile) {
+        const { assert!(X::KEEPS_PIECES, "pieces must stay whole") }
+        let elements = tile.cast::<T>();
+        if self.along_k {
+            for i in 0..PIECES {
+                let (row, column) = self.places[i];
+                for down in 0..4 {
+                    let position = Self::Tile::position(row + down as u32, column);
+                    // SAFETY: the element is in the tile, and the caller excludes all other accesses.
+                    unsafe { elements.add(position).write(self.pieces[i][down]) };
+                }
+            }
+        } else {
+            for i in 0..PIECES {
+                let (row, column) = self.places[i];
+                let position = Self::Tile::position(row, column);
+                // SAFETY: so is the piece. It is aligned, as its column, the tile and its rows are.
+                unsafe {
+                    elements
+                        .add(position)
+                        .cast::<Piece<T>>()
+                        .write(Piece(self.pieces[i]));
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+    use crate::tile::{exchange::PiecesOfColumns, global::Strides, index::Index};
+    use std::{boxed::Box, vec::Vec};
+
+    const K: usize = 8;
+    const W: usize = 128;
+    type Tile = LdsTile<f32, K, W, W, PiecesOfColumns>;
+
+    /// The tile that 256 threads fill from row `k` on of `rows` × `columns` elements, whose values are
+    /// their coordinates.
+    fn filled(rows: usize, columns: usize, column_major: bool, k: u32) -> Box<Tile> {
+        let leading = if column_major { rows } else { columns } + 3;
+        let lines = if column_major { columns } else { rows };
+        let mut memory: Vec<f32> = std::vec![f32::NAN; leading * lines];
+        let strides = Strides::new(leading as u32, column_major);
+        for row in 0..rows {
+            for column in 0..columns {
+                memory[strides.offset(row as u32, column as u32)] = (1000 * row + column) as f32;
+            }
+        }
+        // The last line ends with its last element, so that nobody reads on unnoticed by Miri.
+        memory.truncate(leading * lines - 3);
+        // SAFETY: the memory is of that shape.
+        let input = unsafe { Input::new(memory.as_ptr(), rows as u32, columns as u32, strides) };
+        let mut tile = Box::<Tile>::new_uninit();
+        for number in Index::<256>::all() {
+            // SAFETY: each number is used once, and nothing else accesses the tile meanwhile.
+            unsafe {
+                let reader = Reader::<_, PiecesOfColumns, K, W, 1>::new(input, Thread::new(number));
+                reader.fetch(k).write(tile.as_mut_ptr());
+            }
+        }
+        // SAFETY: the shares of all threads make up the tile.
+        unsafe { tile.assume_init() }
+    }
+
+    #[test]
+    fn tiles_are_the_same_from_either_layout_and_end_with_the_matrix() {
+        for (rows, columns, k) in [(24, 140, 8), (9, 128, 0), (14, 126, 8), (3, 1, 0)] {
+            for column_major in [false, true] {
+                let tile = filled(rows, columns, column_major, k);
+                for row in Index::<K>::all() {
+                    for column in Index::<W>::all() {
+                        let (p, w) = (k as usize + row.as_usize(), column.as_usize());
+                        let inside = p < rows && w < columns;
+                        let expected = if inside { (1000 * p + w) as f32 } else { 0.0 };
+                        let found = tile.element(row, column);
+                        assert_eq!(found, expected, "({p}, {w}), column major: {column_major}");
+                    }
+                    let expected =
+                        core::array::from_fn(|i| tile.element(row, Index::wrapping(20 + i as u32)));
+                    assert_eq!(tile.piece::<32>(row, Index::wrapping(5)), expected);
+                }
+            }
+        }
+    }
+}
