@@ -79,7 +79,8 @@ impl Variant {
 /// How a kernel reaches the elements of A and B in global memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Access {
-    /// Element by element: any layout, any alignment.
+    /// Any layout, any alignment, and the same pace for all: element by element, or in pieces that need
+    /// no alignment.
     Elements,
     /// In pieces of 16 bytes where they are aligned, and else element by element: any layout and any
     /// alignment, but misaligned problems are slow.
@@ -227,8 +228,119 @@ pub const REGISTER_TILED_F32: Kernel = Kernel {
     gpus: CDNA,
 };
 
-/// [`Variant::MfmaFragment`] in f32: 2 × 2 waves of one 16 × 16 tile. Rows are padded in LDS, A's by 2 and
-/// B's by 16 elements.
+/// [`Variant::RegisterTiled8x8`] in f32: 2 × 2 waves of 8 × 8 threads of 8 × 8 elements, rows of A padded as
+/// in [`REGISTER_TILED_F32`].
+pub const REGISTER_TILED_8X8_F32: Kernel = Kernel {
+    symbol: "gemm_register_tiled_8x8_f32",
+    variant: Variant::RegisterTiled8x8,
+    types: ElementTypes::F32,
+    tile: BlockTile {
+        m: 128,
+        n: 128,
+        k: 8,
+    },
+    block: BlockShape { x: 256, y: 1 },
+    lds_bytes: (128 * (8 + 4) + 8 * 128) * F32_BYTES,
+    waves_per_simd: 2,
+    order: TileOrder::Plane,
+    access: Access::Elements,
+    reduction: Reduction::None,
+    gpus: CDNA,
+};
+
+/// [`Variant::Vectorized`] in f32: 2 × 2 waves of 8 × 8 threads of 8 × 8 elements, nothing padded.
+pub const VECTORIZED_F32: Kernel = Kernel {
+    symbol: "gemm_vectorized_f32",
+    variant: Variant::Vectorized,
+    types: ElementTypes::F32,
+    tile: BlockTile {
+        m: 128,
+        n: 128,
+        k: 8,
+    },
+    block: BlockShape { x: 256, y: 1 },
+    lds_bytes: (8 * 128 + 8 * 128) * F32_BYTES,
+    waves_per_simd: 2,
+    order: TileOrder::Plane,
+    access: Access::Elements,
+    reduction: Reduction::None,
+    gpus: CDNA,
+};
+
+/// [`Variant::DoubleBuffered`] in f32: the tiles of [`VECTORIZED_F32`], twice in LDS.
+pub const DOUBLE_BUFFERED_F32: Kernel = Kernel {
+    symbol: "gemm_double_buffered_f32",
+    variant: Variant::DoubleBuffered,
+    types: ElementTypes::F32,
+    tile: BlockTile {
+        m: 128,
+        n: 128,
+        k: 8,
+    },
+    block: BlockShape { x: 256, y: 1 },
+    lds_bytes: 2 * VECTORIZED_F32.lds_bytes,
+    waves_per_simd: 2,
+    order: TileOrder::Plane,
+    access: Access::Elements,
+    reduction: Reduction::None,
+    gpus: CDNA,
+};
+
+/// [`Variant::MfmaUncached`] in f32: 2 × 2 waves of one 16 × 16 tile, by `v_mfma_f32_16x16x4_f32`.
+pub const MFMA_UNCACHED_F32: Kernel = Kernel {
+    symbol: "gemm_mfma_uncached_f32",
+    variant: Variant::MfmaUncached,
+    types: ElementTypes::F32,
+    tile: BlockTile { m: 32, n: 32, k: 4 },
+    block: BlockShape { x: 128, y: 2 },
+    lds_bytes: 0,
+    waves_per_simd: 4,
+    order: TileOrder::Plane,
+    access: Access::Elements,
+    reduction: Reduction::None,
+    gpus: CDNA,
+};
+
+/// [`Variant::MfmaLds`] in f32: the waves of [`MFMA_UNCACHED_F32`]. The tiles fill the LDS of most GPUs, so
+/// that a compute unit has one workgroup, and a SIMD one wave.
+pub const MFMA_LDS_F32: Kernel = Kernel {
+    symbol: "gemm_mfma_lds_f32",
+    variant: Variant::MfmaLds,
+    types: ElementTypes::F32,
+    tile: BlockTile {
+        m: 32,
+        n: 32,
+        k: 256,
+    },
+    block: BlockShape { x: 128, y: 2 },
+    lds_bytes: (32 * 256 + 256 * 32) * F32_BYTES,
+    waves_per_simd: 1,
+    order: TileOrder::Plane,
+    access: Access::Elements,
+    reduction: Reduction::None,
+    gpus: CDNA,
+};
+
+/// [`Variant::MfmaDoubleBuffered`] in f32: the tiles of [`MFMA_LDS_F32`].
+pub const MFMA_DOUBLE_BUFFERED_F32: Kernel = Kernel {
+    symbol: "gemm_mfma_double_buffered_f32",
+    variant: Variant::MfmaDoubleBuffered,
+    types: ElementTypes::F32,
+    tile: BlockTile {
+        m: 32,
+        n: 32,
+        k: 256,
+    },
+    block: BlockShape { x: 128, y: 2 },
+    lds_bytes: MFMA_LDS_F32.lds_bytes,
+    waves_per_simd: 1,
+    order: TileOrder::Plane,
+    access: Access::Elements,
+    reduction: Reduction::None,
+    gpus: CDNA,
+};
+
+/// [`Variant::MfmaFragment`] in f32: the tiles of [`MFMA_LDS_F32`].
 pub const MFMA_FRAGMENT_F32: Kernel = Kernel {
     symbol: "gemm_mfma_fragment_f32",
     variant: Variant::MfmaFragment,
@@ -236,11 +348,41 @@ pub const MFMA_FRAGMENT_F32: Kernel = Kernel {
     tile: BlockTile {
         m: 32,
         n: 32,
-        k: 32,
+        k: 256,
     },
-    block: BlockShape { x: 256, y: 1 },
-    lds_bytes: (32 * (32 + 2) + 32 * (32 + 16)) * F32_BYTES,
-    waves_per_simd: 4,
+    block: BlockShape { x: 128, y: 2 },
+    lds_bytes: MFMA_LDS_F32.lds_bytes,
+    waves_per_simd: 1,
+    order: TileOrder::Plane,
+    access: Access::Elements,
+    reduction: Reduction::None,
+    gpus: CDNA,
+};
+
+/// [`Variant::MfmaBlockOrder`] in f32: one wave, 4 blocks of 16 × 64 by `v_mfma_f32_16x16x1_4b_f32`.
+pub const MFMA_BLOCK_ORDER_F32: Kernel = Kernel {
+    symbol: "gemm_mfma_block_order_f32",
+    variant: Variant::MfmaBlockOrder,
+    types: ElementTypes::F32,
+    tile: BlockTile { m: 64, n: 64, k: 4 },
+    block: BlockShape { x: 64, y: 1 },
+    lds_bytes: 0,
+    waves_per_simd: 2,
+    order: TileOrder::Plane,
+    access: Access::Elements,
+    reduction: Reduction::None,
+    gpus: CDNA,
+};
+
+/// [`Variant::MfmaPassOrder`] in f32: the tile of [`MFMA_BLOCK_ORDER_F32`].
+pub const MFMA_PASS_ORDER_F32: Kernel = Kernel {
+    symbol: "gemm_mfma_pass_order_f32",
+    variant: Variant::MfmaPassOrder,
+    types: ElementTypes::F32,
+    tile: BlockTile { m: 64, n: 64, k: 4 },
+    block: BlockShape { x: 64, y: 1 },
+    lds_bytes: 0,
+    waves_per_simd: 2,
     order: TileOrder::Plane,
     access: Access::Elements,
     reduction: Reduction::None,
@@ -478,7 +620,15 @@ pub const CATALOGUE: &[Kernel] = &[
     NAIVE_F32,
     LDS_TILED_F32,
     REGISTER_TILED_F32,
+    REGISTER_TILED_8X8_F32,
+    VECTORIZED_F32,
+    DOUBLE_BUFFERED_F32,
+    MFMA_UNCACHED_F32,
+    MFMA_LDS_F32,
+    MFMA_DOUBLE_BUFFERED_F32,
     MFMA_FRAGMENT_F32,
+    MFMA_BLOCK_ORDER_F32,
+    MFMA_PASS_ORDER_F32,
     MFMA_WIDE_F32,
     MFMA_WIDE_XF32,
     MFMA_WIDE_F16,

@@ -38,7 +38,7 @@ pub(crate) use lds::{
 };
 #[cfg(ferrowave_gpu = "gfx950")]
 pub(crate) use lds::{load_unit_to_lds, wait_for_loads_until};
-pub(crate) use matrix::mfma_f32_16x16x4;
+pub(crate) use matrix::{mfma_f32_16x16x1_4b, mfma_f32_16x16x4};
 #[cfg(not(ferrowave_gpu = "gfx908"))]
 pub(crate) use multiply::*;
 pub(crate) use registers::unknown_zero;

@@ -9,7 +9,13 @@ mod reduction;
 mod s01_naive;
 mod s02_lds_tiled;
 mod s03_register_tiled;
+mod s04_vectorized;
+mod s05_double_buffered;
+mod s06_mfma_uncached;
+mod s07_mfma_lds;
+mod s08_mfma_double_buffered;
 mod s09_mfma_fragment;
+mod s10_mfma_blocks;
 #[cfg(not(ferrowave_gpu = "gfx908"))]
 mod s11_mfma_wide;
 #[cfg(not(ferrowave_gpu = "gfx908"))]
@@ -24,6 +30,7 @@ mod s15_mfma_interleaved;
 mod s16_split_k;
 #[cfg(not(ferrowave_gpu = "gfx908"))]
 mod s17_stream_k;
+mod uncached;
 
 use crate::arch;
 #[cfg(not(ferrowave_gpu = "gfx908"))]
@@ -96,8 +103,16 @@ type Swizzle<const SIZE: usize> = Swizzled<SIZE, { arch::LDS_BANKS }>;
 entries! {
     ["gfx908", "gfx90a", "gfx942", "gfx950"] gemm_naive_f32(f32 => f32) = NAIVE_F32 => s01_naive::run;
     ["gfx908", "gfx90a", "gfx942", "gfx950"] gemm_lds_tiled_f32(f32 => f32) = LDS_TILED_F32 => s02_lds_tiled::run;
-    ["gfx908", "gfx90a", "gfx942", "gfx950"] gemm_register_tiled_f32(f32 => f32) = REGISTER_TILED_F32 => s03_register_tiled::run;
+    ["gfx908", "gfx90a", "gfx942", "gfx950"] gemm_register_tiled_f32(f32 => f32) = REGISTER_TILED_F32 => s03_register_tiled::run_4x4;
+    ["gfx908", "gfx90a", "gfx942", "gfx950"] gemm_register_tiled_8x8_f32(f32 => f32) = REGISTER_TILED_8X8_F32 => s03_register_tiled::run_8x8;
+    ["gfx908", "gfx90a", "gfx942", "gfx950"] gemm_vectorized_f32(f32 => f32) = VECTORIZED_F32 => s04_vectorized::run;
+    ["gfx908", "gfx90a", "gfx942", "gfx950"] gemm_double_buffered_f32(f32 => f32) = DOUBLE_BUFFERED_F32 => s05_double_buffered::run;
+    ["gfx908", "gfx90a", "gfx942", "gfx950"] gemm_mfma_uncached_f32(f32 => f32) = MFMA_UNCACHED_F32 => s06_mfma_uncached::run;
+    ["gfx908", "gfx90a", "gfx942", "gfx950"] gemm_mfma_lds_f32(f32 => f32) = MFMA_LDS_F32 => s07_mfma_lds::run;
+    ["gfx908", "gfx90a", "gfx942", "gfx950"] gemm_mfma_double_buffered_f32(f32 => f32) = MFMA_DOUBLE_BUFFERED_F32 => s08_mfma_double_buffered::run;
     ["gfx908", "gfx90a", "gfx942", "gfx950"] gemm_mfma_fragment_f32(f32 => f32) = MFMA_FRAGMENT_F32 => s09_mfma_fragment::run;
+    ["gfx908", "gfx90a", "gfx942", "gfx950"] gemm_mfma_block_order_f32(f32 => f32) = MFMA_BLOCK_ORDER_F32 => s10_mfma_blocks::run_block_order;
+    ["gfx908", "gfx90a", "gfx942", "gfx950"] gemm_mfma_pass_order_f32(f32 => f32) = MFMA_PASS_ORDER_F32 => s10_mfma_blocks::run_pass_order;
     ["gfx90a", "gfx942", "gfx950"] gemm_mfma_wide_f32(u32 => f32) = MFMA_WIDE_F32 => blocks!(s11_mfma_wide, F32, Plain, 2 x 2, 2 + 2, MFMA_WIDE_F32);
     ["gfx942"] gemm_mfma_wide_xf32(u32 => f32) = MFMA_WIDE_XF32 => blocks!(s11_mfma_wide, Xf32, Plain, 2 x 2, 2 + 2, MFMA_WIDE_XF32);
     ["gfx90a", "gfx942", "gfx950"] gemm_mfma_wide_f16(u16 => f16) = MFMA_WIDE_F16 => blocks!(s11_mfma_wide, F16, Plain, 2 x 2, 2 + 2, MFMA_WIDE_F16);

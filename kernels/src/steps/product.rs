@@ -194,6 +194,50 @@ impl<A: Copy, C: Stored> Product<A, C> {
         self.result().contains(row, column)
     }
 
+    /// Whether the old C is part of the result.
+    #[inline(always)]
+    pub(super) fn has_old(&self) -> bool {
+        self.finish().beta != C::Sum::ZERO
+    }
+
+    /// Replaces the elements of `fragment` by those of C as they are, its corner at `(row, column)`; by
+    /// zeros where C has none.
+    ///
+    /// # Safety
+    /// No other thread accesses these elements, and all of them are in the tile.
+    #[inline(always)]
+    pub(super) unsafe fn load_as_is<const RUN: usize, F: Fragment<RUN, Sum = C::Sum>>(
+        &self,
+        row: u32,
+        column: u32,
+        fragment: &mut F,
+    ) {
+        // SAFETY: as the caller promises.
+        unsafe {
+            self.result()
+                .load_as_is(row, column, fragment, self.is_whole())
+        };
+    }
+
+    /// Writes the elements of `fragment` to C as they are, its corner at `(row, column)`; those that would
+    /// be outside C are dropped.
+    ///
+    /// # Safety
+    /// No other thread accesses these elements, and all of them are in the tile.
+    #[inline(always)]
+    pub(super) unsafe fn store_as_is<const RUN: usize, F: Fragment<RUN, Sum = C::Sum>>(
+        &self,
+        row: u32,
+        column: u32,
+        fragment: &mut F,
+    ) {
+        // SAFETY: as the caller promises.
+        unsafe {
+            self.result()
+                .store_as_is(row, column, fragment, self.is_whole())
+        };
+    }
+
     /// Updates the elements of C that the thread has summed up in `sums`, their corner at `(row,
     /// column)`; those that would be outside C are dropped.
     ///

@@ -1,5 +1,5 @@
 //! Step 3, register tiling: each thread computes 4 × 4 elements, and uses 4 times every element that
-//! it takes from LDS.
+//! it takes from LDS; or, in the second configuration of the same code, 8 × 8 and 8 times.
 //!
 //! ```text
 //! C[i][j] ← α · Σₖ Σₚ A[i][k + p] · B[k + p][j] + β · C[i][j]      k = 0, 16, 32, …; p = 0 … 15
@@ -14,23 +14,34 @@
 //! ```
 //!
 //! Thread t is lane l = t mod 64 of wave w = ⌊t / 64⌋. Its first row is 64 ⌊w / 2⌋ + 4 ⌊l / 4⌋, its
-//! first column 16 (w mod 2) + 4 (l mod 4).
+//! first column 16 (w mod 2) + 4 (l mod 4). With 8 × 8 elements a thread, C's tile is 128 × 128, a wave's
+//! part 64 × 64 with lanes in 8 rows of 8: the first row is 64 ⌊w / 2⌋ + 8 ⌊l / 8⌋, the first column
+//! 64 (w mod 2) + 8 (l mod 8).
 //!
 //! **What it adds to step 2.** For each p a thread takes 4 + 4 elements from LDS and does 16 fused
 //! multiply-adds: half an element each, where step 2 takes 2. From gfx90a on, these are 8 packed
 //! `v_pk_fma_f32`. The tile is larger, too: A is read
 //! from global memory ⌈n / 32⌉ times, B ⌈m / 128⌉ times.
 //!
-//! **LDS.** A's tile 128 × 16 with rows padded to 20 elements, B's 16 × 32: 12,288 bytes.
-//! - B: a thread's 4 elements are consecutive, one `ds_read_b128`; a wave reads 16 elements, each
-//!   for 16 lanes, without conflicts.
-//! - A: a thread's 4 elements are a column. Those of four p are consecutive along the rows, and
+//! **What 8 × 8 adds.** A quarter of an element from LDS for each multiply-add, and A and B are read from
+//! global memory ⌈n / 128⌉ and ⌈m / 128⌉ times, for 64 registers of sums. These leave fewer for what is
+//! read ahead, so that its K tile is 8. LDS gives 32 elements a cycle, the
+//! vector units take 64 multiply-adds, or 128 packed: 4 × 4 keeps LDS as busy as plain multiply-adds, and twice
+//! as busy as packed ones; 8 × 8 is where LDS keeps up with those, too.
+//!
+//! **LDS.** A's tile 128 × 16 with rows padded to 20 elements, B's 16 × 32: 12,288 bytes; with 8 × 8,
+//! A's is 128 × 8 with rows of 12, B's 8 × 128: 10,240 bytes.
+//! - B: a thread's elements are consecutive, one `ds_read_b128` for 4 of them. With 4 × 4, a wave
+//!   reads 16 elements, each for 16 lanes, without conflicts. With 8 × 8, the fours of neighbouring
+//!   threads are 8 elements apart, and lanes 0 and 4 need the same bank: degree 2.
+//! - A: a thread's elements are a column. Those of four p are consecutive along the rows, and
 //!   since 20 elements are a multiple of 16 bytes, the compiler reads them by one `ds_read_b128` for
 //!   each row. Row 4r begins at bank 80 r mod 32, which is 0 or 16; without the padding it is 0
 //!   for all r. So the padding halves the conflicts of 32 lanes from degree 8 to 4, and does not
-//!   end them: that takes A transposed, in a later step.
+//!   end them: that takes A transposed, in step 4. Row 8r begins at bank 0 for all r, but the lanes
+//!   that are served together are in two rows of threads only: degree 2.
 //!
-//! **Filling.** 256 threads take 16 rows of A or 8 of B in one pass. A's 16 columns are 64
+//! **Filling.** 256 threads take 16 rows of A or 8 of B in one pass, or 32 and 2 with 8 × 8. A's 16 columns are 64
 //! consecutive bytes of global memory, B's 32 are 128.
 //!
 //! **Edges.** As in step 2.
@@ -44,37 +55,110 @@ use crate::{
         registers::RegisterTile,
     },
 };
-use ferrowave_shared::{BlockTile, catalogue::REGISTER_TILED_F32 as ROW};
+use ferrowave_shared::{
+    Kernel,
+    catalogue::{REGISTER_TILED_8X8_F32, REGISTER_TILED_F32},
+};
 
-const TILE: BlockTile = ROW.tile;
-const THREADS: usize = ROW.block.threads();
-/// Rows and columns per thread.
-const PER_THREAD: usize = 4;
-type TileA = LdsTile<f32, { TILE.m }, { TILE.k }, { TILE.k + 4 }>;
-type TileB = LdsTile<f32, { TILE.k }, { TILE.n }, { TILE.n }>;
-const _: () = assert!(size_of::<Operands<TileA, TileB>>() == ROW.lds_bytes);
+/// Threads of a workgroup, in 2 × 2 waves.
+const THREADS: usize = 256;
+/// Elements of a row of A in LDS that are not used.
+const PADDING: usize = 4;
+
+type TileA<const M: usize, const K: usize, const PITCH: usize> = LdsTile<f32, M, K, PITCH>;
+type TileB<const K: usize, const N: usize> = LdsTile<f32, K, N, N>;
+
+/// Whether a row of the catalogue is a configuration of 2 × 2 waves of `lanes` with `PER_THREAD` elements
+/// in each direction.
+const fn is_configuration<
+    const M: usize,
+    const N: usize,
+    const K: usize,
+    const PITCH: usize,
+    const PER_THREAD: usize,
+>(
+    row: &Kernel,
+    lanes: (usize, usize),
+) -> bool {
+    PITCH == K + PADDING
+        && row.tile.m == M
+        && row.tile.n == N
+        && row.tile.k == K
+        && row.block.x == THREADS
+        && row.block.y == 1
+        && row.lds_bytes == size_of::<Operands<TileA<M, K, PITCH>, TileB<K, N>>>()
+        && lanes.0 * lanes.1 == 64
+        && 2 * lanes.0 * PER_THREAD == M
+        && 2 * lanes.1 * PER_THREAD == N
+}
 
 /// Computes 4 × 4 elements of C per thread.
 ///
 /// # Safety
-/// The kernel was launched with the row's block and LDS.
+/// The kernel was launched with the block and LDS of [`REGISTER_TILED_F32`].
 #[inline(always)]
-pub(super) unsafe fn run(product: Product<f32, f32>) {
-    // SAFETY: the block is the row's, as the caller promises.
+pub(super) unsafe fn run_4x4(product: Product<f32, f32>) {
+    const {
+        assert!(is_configuration::<128, 32, 16, 20, 4>(
+            &REGISTER_TILED_F32,
+            (16, 4)
+        ))
+    }
+    // SAFETY: the block and the LDS are the row's, as the caller promises.
+    unsafe { run::<128, 32, 16, 20, 4, 16, 4, 32, 8>(product) };
+}
+
+/// Computes 8 × 8 elements of C per thread.
+///
+/// # Safety
+/// The kernel was launched with the block and LDS of [`REGISTER_TILED_8X8_F32`].
+#[inline(always)]
+pub(super) unsafe fn run_8x8(product: Product<f32, f32>) {
+    const {
+        assert!(is_configuration::<128, 128, 8, 12, 8>(
+            &REGISTER_TILED_8X8_F32,
+            (8, 8)
+        ))
+    }
+    // SAFETY: the block and the LDS are the row's, as the caller promises.
+    unsafe { run::<128, 128, 8, 12, 8, 8, 8, 16, 16>(product) };
+}
+
+/// Computes `PER_THREAD` × `PER_THREAD` elements of C per thread, with lanes in `LANES_M` rows of
+/// `LANES_N`, and threads in `THREADS_M` rows of `THREADS_N`.
+///
+/// # Safety
+/// The workgroup has [`THREADS`] threads along x, and LDS for the tiles. The constants are those of
+/// [a configuration](is_configuration).
+#[inline(always)]
+unsafe fn run<
+    const M: usize,
+    const N: usize,
+    const K: usize,
+    const PITCH: usize,
+    const PER_THREAD: usize,
+    const LANES_M: usize,
+    const LANES_N: usize,
+    const THREADS_M: usize,
+    const THREADS_N: usize,
+>(
+    product: Product<f32, f32>,
+) {
+    // SAFETY: the caller promises so many threads.
     let thread = unsafe { arch::thread::<THREADS>() };
     let (wave, lane) = thread.wave_and_lane::<4>();
     let (wave_row, wave_column) = wave.split::<2, 2>();
-    let (lane_row, lane_column) = lane.split::<16, 4>();
-    let row: Index<32> = wave_row.join(lane_row);
-    let column: Index<8> = wave_column.join(lane_column);
+    let (lane_row, lane_column) = lane.split::<LANES_M, LANES_N>();
+    let row: Index<THREADS_M> = wave_row.join(lane_row);
+    let column: Index<THREADS_N> = wave_column.join(lane_column);
 
     let mut sums = RegisterTile::<f32, PER_THREAD, PER_THREAD>::ZERO;
     if let Some((a, b)) = product.factors() {
-        // SAFETY: the LDS has room for the tiles, by the assertion above and the caller's promise,
-        // and nothing else uses it.
-        let mut lds =
-            unsafe { Vacant::<TileA, TileB, _>::new(arch::launch_lds(), arch::Workgroup) };
-        for k in (0..a.columns()).step_by(TILE.k) {
+        // SAFETY: the LDS has room for the tiles, as the caller promises, and nothing else uses it.
+        let mut lds = unsafe {
+            Vacant::<TileA<M, K, PITCH>, TileB<K, N>, _>::new(arch::launch_lds(), arch::Workgroup)
+        };
+        for k in (0..a.columns()).step_by(K) {
             let tiles = lds.fill(
                 thread,
                 |i, p| a.element_or_zero(i, k + p),
@@ -91,6 +175,6 @@ pub(super) unsafe fn run(product: Product<f32, f32>) {
         row.get() * PER_THREAD as u32,
         column.get() * PER_THREAD as u32,
     );
-    // SAFETY: the map from threads to rows and columns of 4 × 4 elements is one to one.
+    // SAFETY: the map from threads to rows and columns of elements is one to one.
     unsafe { product.store(row, column, sums) };
 }

@@ -1,0 +1,157 @@
+//! Step 4, vectorized: all accesses take 128 bits; A is transposed on its way into LDS.
+//!
+//! ```text
+//! C[i][j] ← α · Σₖ Σₚ A[i][k + p] · B[k + p][j] + β · C[i][j]      k = 0, 8, 16, …; p = 0 … 7
+//!
+//!  C's tile, 128 × 128       a wave's part, 64 × 64         a thread's, 8 × 8, in four blocks
+//!  ┌────────┬────────┐       ┌────────────┬────────────┐             b₀…b₃    b₄…b₇
+//!  │ wave 0 │ wave 1 │ 64    │ 8 × 8 lanes│ the same   │ 32    a₀   ┌──────┐ ┌──────┐ 4
+//!  ├────────┼────────┤       │ of 4 × 4   │ 8 × 8      │       …    └──────┘ └──────┘
+//!  │ wave 2 │ wave 3 │ 64    ├────────────┼────────────┤       a₃      4    28 between
+//!  └────────┴────────┘       │            │            │ 32    a₄   ┌──────┐ ┌──────┐
+//!      64       64           └────────────┴────────────┘       …a₇  └──────┘ └──────┘
+//! ```
+//!
+//! Thread t is lane l = t mod 64 of wave w = ⌊t / 64⌋. Its first row is 64 ⌊w / 2⌋ + 4 ⌊l / 8⌋, its first
+//! column 64 (w mod 2) + 4 (l mod 8); its other blocks are 32 rows and columns further.
+//!
+//! **What it adds to step 3, 8 × 8.** There a row's four p are one access, but their rows begin in the
+//! same banks; and every element comes from global memory by an access of its own. Here both operands
+//! are k × w in LDS. For each p a thread takes two pieces of A and two of B, each by one `ds_read_b128`:
+//! 4 reads for 64 multiply-adds. A thread's part of the tiles is two `global_load_dwordx4` instead of 8
+//! loads, and of C 16 `global_store_dwordx4` instead of 64. What this saves are instructions to issue and
+//! addresses to compute, beside the 32 packed multiply-adds, and the bank conflicts of step 3.
+//!
+//! **Layouts.** The load path absorbs them ([`crate::tile::pieces`]): a piece is four neighbours in memory,
+//! along w or along k, and is written to LDS by one `ds_write_b128` or transposed by four `ds_write_b32`.
+//! The layout is the same in all lanes, so that this is a scalar branch a tile. A piece needs no
+//! alignment.
+//!
+//! **LDS.** 2 tiles of 8 × 128 elements: 8,192 bytes, without padding. Nothing conflicts, on 32 or 64
+//! banks:
+//! - reads: the lanes that are served together are in 2 rows and 8 columns of lanes. Of A they need 2
+//!   pieces, next but one, of B 8 neighbouring ones: 32 elements, which is why a thread's blocks are apart.
+//! - writes along w: neighbouring pieces.
+//! - writes along k: lanes with the same p differ in w, 16 or 32 neighbours; two lanes have the same w and a p
+//!   that is 4 apart, a multiple of 512 bytes. So places are exchanged by ⌊p / 4⌋:
+//!   [`PiecesOfColumns`].
+//!
+//! **Edges.** A tile that is in the matrix is loaded without asking for each piece. In one that overhangs, a
+//! piece that is in the matrix is still one load, and what is outside is zero.
+
+use super::Product;
+use crate::{
+    arch,
+    tile::{
+        exchange::PiecesOfColumns,
+        global::Input,
+        index::{Index, Thread},
+        lds::{LdsTile, Operands, Vacant},
+        pieces::Reader,
+        registers::{RegisterTile, ScatteredTile},
+    },
+};
+use ferrowave_shared::{BlockTile, catalogue::VECTORIZED_F32 as ROW};
+
+const TILE: BlockTile = ROW.tile;
+const THREADS: usize = ROW.block.threads();
+/// Rows or columns from one block of a thread to the next.
+const APART: usize = 32;
+/// A's tile transposed, and B's.
+pub(super) type TileA = LdsTile<f32, { TILE.k }, { TILE.m }, { TILE.m }, PiecesOfColumns>;
+pub(super) type TileB = LdsTile<f32, { TILE.k }, { TILE.n }, { TILE.n }, PiecesOfColumns>;
+const _: () = assert!(size_of::<Operands<TileA, TileB>>() == ROW.lds_bytes);
+
+type ReaderA = Reader<f32, PiecesOfColumns, { TILE.k }, { TILE.m }, PIECES>;
+type ReaderB = Reader<f32, PiecesOfColumns, { TILE.k }, { TILE.n }, PIECES>;
+/// Pieces of a tile per thread.
+const PIECES: usize = 1;
+
+/// Computes 8 × 8 elements of C per thread, by accesses of 128 bits.
+///
+/// # Safety
+/// The kernel was launched with the row's block and LDS.
+#[inline(always)]
+pub(super) unsafe fn run(product: Product<f32, f32>) {
+    // SAFETY: the block is the row's, as the caller promises.
+    let thread = unsafe { arch::thread::<THREADS>() };
+    let mut sums = Sums::of(thread);
+    if let Some((a, b)) = product.factors() {
+        let (read_a, read_b) = readers(a, b, thread);
+        // SAFETY: the LDS has room for the tiles, by the assertion above and the caller's promise,
+        // and nothing else uses it.
+        let mut lds =
+            unsafe { Vacant::<TileA, TileB, _>::new(arch::launch_lds(), arch::Workgroup) };
+        for k in (0..a.columns()).step_by(TILE.k) {
+            let tiles = lds.put(read_a.fetch(k), read_b.fetch(k));
+            sums.add_product(tiles.operands());
+            lds = tiles.vacate();
+        }
+    }
+    // SAFETY: the caller's promises.
+    unsafe { sums.store(&product) };
+}
+
+/// The pieces of both operands that a thread takes.
+#[inline(always)]
+pub(super) fn readers(a: Input<f32>, b: Input<f32>, thread: Thread<THREADS>) -> (ReaderA, ReaderB) {
+    (Reader::new(a.transposed(), thread), Reader::new(b, thread))
+}
+
+/// A thread's sums and where they are in C's tile.
+pub(super) struct Sums {
+    /// The blocks of 4 rows, and of 4 columns, with APART between them: the first one.
+    row: Index<{ TILE.m / 4 }>,
+    column: Index<{ TILE.n / 4 }>,
+    sums: RegisterTile<f32, 8, 8>,
+}
+
+impl Sums {
+    /// Those of a thread, still empty.
+    #[inline(always)]
+    pub(super) fn of(thread: Thread<THREADS>) -> Self {
+        let (wave, lane) = thread.wave_and_lane::<4>();
+        let (wave_row, wave_column) = wave.split::<2, 2>();
+        let (lane_row, lane_column) = lane.split::<8, 8>();
+        let first_half = Index::<2>::wrapping(0);
+        Self {
+            row: wave_row.join::<2, 4>(first_half).join(lane_row),
+            column: wave_column.join::<2, 4>(first_half).join(lane_column),
+            sums: RegisterTile::ZERO,
+        }
+    }
+
+    /// Adds the product of the tiles.
+    #[inline(always)]
+    pub(super) fn add_product(&mut self, tiles: &Operands<TileA, TileB>) {
+        let Operands { a, b } = tiles;
+        for p in Index::all() {
+            let [a0, a1, a2, a3] = a.piece(p, self.row);
+            let [a4, a5, a6, a7] = a.piece(p, second(self.row));
+            let [b0, b1, b2, b3] = b.piece(p, self.column);
+            let [b4, b5, b6, b7] = b.piece(p, second(self.column));
+            self.sums.add_outer_product(
+                [a0, a1, a2, a3, a4, a5, a6, a7],
+                [b0, b1, b2, b3, b4, b5, b6, b7],
+            );
+        }
+    }
+
+    /// Stores the thread's elements of C.
+    ///
+    /// # Safety
+    /// Each thread of the workgroup stores the sums made for it, once.
+    #[inline(always)]
+    pub(super) unsafe fn store(self, product: &Product<f32, f32>) {
+        let (row, column) = (4 * self.row.get(), 4 * self.column.get());
+        let sums = ScatteredTile::<_, _, _, APART>(self.sums);
+        // SAFETY: the map from threads to blocks is one to one.
+        unsafe { product.store(row, column, sums) };
+    }
+}
+
+/// The second block of a thread whose first one is `first`.
+#[inline(always)]
+fn second<const PARTS: usize>(first: Index<PARTS>) -> Index<PARTS> {
+    Index::wrapping(first.get() + APART as u32 / 4)
+}

@@ -1,0 +1,89 @@
+//! Step 5, double-buffered: the next tiles are on their way to registers while these are multiplied.
+//!
+//! ```text
+//! C[i][j] ← α · Σₖ Σₚ A[i][k + p] · B[k + p][j] + β · C[i][j]      k = 0, 8, 16, …; p = 0 … 7
+//!
+//!  step 4:  load 0 ─ wait ─ write ║ multiply 0 ║ load 1 ─ wait ─ write ║ multiply 1 ║ …
+//!
+//!  step 5:  write tiles 1 to buffer 1 ║ write tiles 2 to buffer 0 ║ write tiles 3 to buffer 1
+//!           load tiles 2 ┐            ║ load tiles 3 ┐            ║ load tiles 4 ┐
+//!           multiply 0, buffer 0      ║ multiply 1, buffer 1      ║ multiply 2, buffer 0      …
+//!                        └────────────→ wait                      ║ ║ barrier
+//! ```
+//!
+//! Tiles, threads and lanes are those of step 4: 128 × 128 elements of C a workgroup, 8 × 8 a thread.
+//!
+//! **What it adds to step 4.** There every wave stands still for as long as a load takes, hundreds of
+//! cycles, and only another workgroup on the same compute unit can fill the gap. Here the loads are issued
+//! before the 256 packed multiply-adds of a tile, and what they return is waited for only behind them. Between
+//! one tile and the next there is one barrier instead of two: tiles are written to the buffer that nobody
+//! has read since the last barrier. The types say so: going on to the other buffer gives this one
+//! back as vacant ([`Filled::turn`](crate::tile::lds::Filled::turn)).
+//!
+//! The price are 8 registers for the pieces in flight, and twice the LDS.
+//!
+//! **LDS.** 2 buffers of step 4's tiles: 16,384 bytes. Without bank conflicts, as there.
+//!
+//! **Edges.** As in step 4. The last two tiles have no next ones: what is fetched then is outside the
+//! matrices, zeros without a load, which are never multiplied.
+
+use super::{
+    Product,
+    s04_vectorized::{Sums, TileA, TileB, readers},
+};
+use crate::{
+    arch,
+    tile::lds::{Operands, Vacant},
+};
+use ferrowave_shared::catalogue::{DOUBLE_BUFFERED_F32 as ROW, VECTORIZED_F32 as STEP_4};
+
+const _: () = assert!(
+    2 * size_of::<Operands<TileA, TileB>>() == ROW.lds_bytes,
+    "two buffers"
+);
+const _: () = assert!(
+    ROW.tile.m == STEP_4.tile.m
+        && ROW.tile.n == STEP_4.tile.n
+        && ROW.tile.k == STEP_4.tile.k
+        && ROW.block.threads() == STEP_4.block.threads(),
+    "tiles and threads are those of step 4"
+);
+
+const TILE_K: u32 = ROW.tile.k as u32;
+
+/// Computes 8 × 8 elements of C per thread, and loads while it multiplies.
+///
+/// # Safety
+/// The kernel was launched with the row's block and LDS.
+#[inline(always)]
+pub(super) unsafe fn run(product: Product<f32, f32>) {
+    // SAFETY: the block is the row's, as the caller promises.
+    let thread = unsafe { arch::thread::<{ ROW.block.threads() }>() };
+    let mut sums = Sums::of(thread);
+    if let Some((a, b)) = product.factors() {
+        let (read_a, read_b) = readers(a, b, thread);
+        let buffers = arch::launch_lds::<Operands<TileA, TileB>>();
+        // SAFETY: the LDS has room for two buffers, by the assertion above and the caller's promise, and
+        // nothing else uses them.
+        let (vacant, mut other) = unsafe {
+            (
+                Vacant::new(buffers, arch::Workgroup),
+                Vacant::new(buffers.add(1), arch::Workgroup),
+            )
+        };
+        let fetch = |k| (read_a.fetch(k), read_b.fetch(k));
+        let (first_a, first_b) = fetch(0);
+        let mut tiles = vacant.put(first_a, first_b);
+        let mut next = fetch(TILE_K);
+        for k in (0..a.columns()).step_by(ROW.tile.k) {
+            let written = other.write(next.0, next.1);
+            next = fetch(k + 2 * TILE_K);
+            // Right before the barrier: else the compiler would move the multiply-adds, though not the reads
+            // of what they multiply, behind the branches of the other two, and run out of registers.
+            sums.add_product(tiles.operands());
+            (tiles, other) = tiles.turn(written);
+        }
+    }
+    // SAFETY: the caller's promises.
+    unsafe { sums.store(&product) };
+}

@@ -1,0 +1,138 @@
+//! Step 6, uncached MFMA: the matrix cores multiply, and everything comes from global memory, C too.
+//!
+//! ```text
+//! for k = 0, 4, 8, …:   C[i][j] ← Σₚ A[i][k + p] · B[k + p][j] + C[i][j]      p = 0 … 3
+//! at the end:           C[i][j] ← α · C[i][j] + β · old C[i][j]
+//!
+//!   C's tile, 32 × 32         one v_mfma_f32_16x16x4_f32 of a wave: 64 lanes at once
+//!   ┌────────┬────────┐                      B: 4 × 16
+//!   │ wave 0 │ wave 1 │ 16                   lane 16p + j
+//!   ├────────┼────────┤
+//!   │ wave 2 │ wave 3 │ 16     A: 16 × 4      D: 16 × 16
+//!   └────────┴────────┘        lane 16p + i   lane 16⌊i/4⌋ + j, register i mod 4
+//!       16       16
+//! ```
+//!
+//! A workgroup is (128, 2): thread (x, y) is in wave 2y + ⌊x / 64⌋. M = 2048, N = 1024 makes a grid of
+//! (32, 64). Which lane holds which element is [`crate::mfma`]'s business; this step asks it.
+//!
+//! **What it adds to the vector steps.** One instruction does 16 · 16 · 4 = 1024 multiply-adds with
+//! two registers of operands a lane, where `v_fma_f32` does 64: the matrix core takes 32 cycles for
+//! it, a quarter of what the vector unit would (half of packed ones).
+//!
+//! **What it does not.** For one such instruction a wave loads 2 · 64 elements of A and B, loads 256
+//! elements of C and stores them again, and waits for all of that. Steps 7 to 9 take away one of these
+//! waits after the other; on MI100, with M = 2048, N = 1024, K = 2048, this one ran at 4 % of the matrix
+//! cores' peak (published by the tutorial that this sequence of steps follows, not measured here).
+//!
+//! **α, β.** C holds the bare sums between the steps of k, and a lane's four old elements wait in
+//! registers: see [`super::uncached`].
+//!
+//! **Edges.** Elements outside A and B are zeros. All 64 lanes must reach the instruction, which multiplies
+//! what inactive lanes hold, too. Elements outside C are neither loaded nor stored.
+//!
+//! LDS: none.
+
+use super::{Product, uncached::Uncached};
+use crate::{
+    arch,
+    mfma::F32x16x16x4,
+    tile::{
+        index::{Index, Thread},
+        registers::RegisterTile,
+    },
+};
+use ferrowave_shared::{BlockTile, catalogue::MFMA_UNCACHED_F32 as ROW};
+
+const TILE: BlockTile = ROW.tile;
+pub(super) const THREADS: usize = ROW.block.threads();
+const _: () = assert!(
+    TILE.k == F32x16x16x4::K && TILE.m == 32 && TILE.n == 32,
+    "a step is one instruction of 2 × 2 waves"
+);
+
+/// Computes 16 × 16 elements of C per wave, in C.
+///
+/// # Safety
+/// The kernel was launched with the row's block.
+#[inline(always)]
+pub(super) unsafe fn run(product: Product<f32, f32>) {
+    // SAFETY: the block is the row's, as the caller promises.
+    let lane = Lane::of(unsafe { thread() });
+    // SAFETY: lanes hold different elements of a wave's tile, and waves have different tiles.
+    let mut c = unsafe { Uncached::new(&product, lane.row(), lane.column(), Sums::ZERO) };
+    if let Some((a, b)) = product.factors() {
+        for k in (0..a.columns()).step_by(TILE.k) {
+            let a = a.element_or_zero(lane.a_row.get(), k + lane.a_k.get());
+            let b = b.element_or_zero(k + lane.b_k.get(), lane.b_column.get());
+            c.store(multiply(a, b, c.load()));
+        }
+    }
+    c.finish();
+}
+
+/// The calling thread, in a workgroup of steps 6 to 9.
+///
+/// # Safety
+/// The kernel was launched with the row's block.
+#[inline(always)]
+pub(super) unsafe fn thread() -> Thread<THREADS> {
+    // SAFETY: the block is the row's, as the caller promises, and no other thread has the same x and y.
+    unsafe {
+        let (x, y) = arch::thread_2d::<{ ROW.block.x }, { ROW.block.y }>();
+        Thread::new(y.join(x))
+    }
+}
+
+/// What a lane sums up: four elements of a column of C.
+pub(super) type Sums = RegisterTile<f32, 4, 1>;
+
+/// One matrix instruction.
+#[inline(always)]
+pub(super) fn multiply(a: f32, b: f32, sums: Sums) -> Sums {
+    let sums = arch::mfma_f32_16x16x4(a, b, sums.0.map(|[sum]| sum));
+    RegisterTile(sums.map(|sum| [sum]))
+}
+
+/// What a lane holds of the workgroup's tiles, in each step of k.
+pub(super) struct Lane {
+    pub(super) a_row: Index<{ TILE.m }>,
+    pub(super) a_k: Index<{ F32x16x16x4::K }>,
+    pub(super) b_k: Index<{ F32x16x16x4::K }>,
+    pub(super) b_column: Index<{ TILE.n }>,
+    /// Rows of C, by fours.
+    rows: Index<{ TILE.m / 4 }>,
+    column: Index<{ TILE.n }>,
+}
+
+impl Lane {
+    /// The calling lane.
+    #[inline(always)]
+    pub(super) fn of(thread: Thread<THREADS>) -> Self {
+        let (wave, lane) = thread.wave_and_lane::<4>();
+        let (wave_row, wave_column) = wave.split::<2, 2>();
+        let (a_row, a_k) = F32x16x16x4::a(lane);
+        let (b_k, b_column) = F32x16x16x4::b(lane);
+        let (d_rows, d_column) = F32x16x16x4::d(lane);
+        Self {
+            a_row: wave_row.join(a_row),
+            a_k,
+            b_k,
+            b_column: wave_column.join(b_column),
+            rows: wave_row.join(d_rows),
+            column: wave_column.join(d_column),
+        }
+    }
+
+    /// The row of the first of its sums.
+    #[inline(always)]
+    pub(super) fn row(&self) -> u32 {
+        4 * self.rows.get()
+    }
+
+    /// The column of its sums.
+    #[inline(always)]
+    pub(super) fn column(&self) -> u32 {
+        self.column.get()
+    }
+}

@@ -1,0 +1,86 @@
+//! Sums that live in C between the steps of k, for the steps of the ladder that do not keep them in
+//! registers.
+//!
+//! What is in C meanwhile are the bare sums: α comes at the end, so that it may be 0 or infinite. The old
+//! C waits in registers, unless β is 0, when it is not read at all, and is put back before the update. So
+//! the update is that of all other steps.
+
+use super::Product;
+use crate::tile::output::Fragment;
+use core::sync::atomic::{Ordering, compiler_fence};
+
+/// A lane's sums `F` in C.
+pub(super) struct Uncached<'p, F> {
+    product: &'p Product<f32, f32>,
+    row: u32,
+    column: u32,
+    old: F,
+}
+
+impl<'p, F: Fragment<1, Sum = f32> + Copy> Uncached<'p, F> {
+    /// Makes the elements of C, their corner at `(row, column)`, the empty sums `zero`.
+    ///
+    /// # Safety
+    /// The elements are in the workgroup's tile, and no other thread accesses them until this value is
+    /// [finished](Self::finish).
+    #[inline(always)]
+    pub(super) unsafe fn new(
+        product: &'p Product<f32, f32>,
+        row: u32,
+        column: u32,
+        mut zero: F,
+    ) -> Self {
+        let mut old = zero;
+        // The same in all lanes.
+        if product.has_old() {
+            // SAFETY: the elements are the caller's.
+            unsafe { product.load_as_is(row, column, &mut old) };
+        }
+        // SAFETY: the elements are the caller's.
+        unsafe { product.store_as_is(row, column, &mut zero) };
+        Self {
+            product,
+            row,
+            column,
+            old,
+        }
+    }
+
+    /// The sums so far, from C.
+    #[inline(always)]
+    pub(super) fn load(&self) -> F {
+        // Without it the compiler would see what was stored last, and keep it in registers.
+        compiler_fence(Ordering::SeqCst);
+        let mut sums = self.old;
+        // SAFETY: the elements belong to this value, as `new`'s caller promised.
+        unsafe { self.product.load_as_is(self.row(), self.column, &mut sums) };
+        sums
+    }
+
+    /// Stores the sums to C.
+    #[inline(always)]
+    pub(super) fn store(&mut self, mut sums: F) {
+        // SAFETY: as in `load`.
+        unsafe { self.product.store_as_is(self.row(), self.column, &mut sums) };
+    }
+
+    /// The row, as the compiler can't foresee it: else it would compute the addresses of all elements, and
+    /// whether they exist, before the loop over k, and run out of registers.
+    #[inline(always)]
+    fn row(&self) -> u32 {
+        self.row + crate::unknown_zero()
+    }
+
+    /// Turns the sums in C into the result.
+    #[inline(always)]
+    pub(super) fn finish(self) {
+        let (sums, mut old) = (self.load(), self.old);
+        // SAFETY: as in `load`.
+        unsafe {
+            if self.product.has_old() {
+                self.product.store_as_is(self.row, self.column, &mut old);
+            }
+            self.product.store(self.row, self.column, sums);
+        }
+    }
+}
