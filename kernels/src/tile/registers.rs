@@ -1,4 +1,8 @@
 //! Tiles that one thread holds in registers.
+#![expect(
+    clippy::needless_range_loop,
+    reason = "loops over iterators unroll too late, and leave the registers in memory"
+)]
 
 use super::{element::Accumulator, output::Fragment};
 use core::{intrinsics::simd::simd_fma, simd::f32x2};
@@ -81,7 +85,7 @@ impl<T: Accumulator, const M: usize, const N: usize, const APART: usize> Fragmen
             assert!(
                 M.is_multiple_of(4) && N.is_multiple_of(4),
                 "blocks are of 4 × 4"
-            )
+            );
         }
         for i in 0..M {
             for block in 0..N / 4 {
