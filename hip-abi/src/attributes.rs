@@ -2,8 +2,8 @@
 
 /// A question about a device; yes is 1 and no is 0.
 ///
-/// Those about textures, surfaces and CUDA's hardware are left out: any value may be passed, so that a device which
-/// knows none of them answers `hipErrorInvalidValue` to those too.
+/// Those about textures, surfaces and CUDA's hardware are left out: any value may be passed, and a device that has
+/// nothing of the kind answers 0.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct hipDeviceAttribute_t(pub u32);
@@ -139,6 +139,8 @@ impl hipDeviceAttribute_t {
     pub const hipDeviceAttributeWallClockRate: Self = Self(10017);
     /// Accelerator dies.
     pub const hipDeviceAttributeNumberOfXccs: Self = Self(10018);
+    /// Vector registers that a work-item may have.
+    pub const hipDeviceAttributeMaxAvailableVgprsPerThread: Self = Self(10019);
 }
 
 /// A question about a kernel.

@@ -105,6 +105,12 @@ impl Device {
             multiProcessorCount: int(row.compute_units),
             canMapHostMemory: 1,
             concurrentKernels: 1,
+            managedMemory: 1,
+            concurrentManagedAccess: 1,
+            directManagedMemAccessFromHost: 1,
+            canUseHostPointerForRegisteredMem: 1,
+            hostRegisterSupported: 1,
+            memoryPoolsSupported: 1,
             ECCEnabled: c_int::from(SRAMECC),
             pciBusID: self.ordinal,
             unifiedAddressing: 1,
@@ -155,6 +161,9 @@ impl Device {
             pciBusID: now.pciBusID,
             maxSharedMemoryPerMultiProcessor: now.maxSharedMemoryPerMultiProcessor,
             canMapHostMemory: now.canMapHostMemory,
+            managedMemory: now.managedMemory,
+            concurrentManagedAccess: now.concurrentManagedAccess,
+            directManagedMemAccessFromHost: now.directManagedMemAccessFromHost,
             // HIP's number for gfx90a, whose name is no number.
             gcnArch: self.row.gpu.name()[3..].parse().unwrap_or(910),
             gcnArchName: now.gcnArchName,
@@ -248,9 +257,16 @@ fn attribute(properties: &hipDeviceProp_tR0600, attribute: Attribute) -> Option<
         | Attribute::hipDeviceAttributeCanUseStreamWaitValue
         | Attribute::hipDeviceAttributeVirtualMemoryManagementSupported
         | Attribute::hipDeviceAttributeFineGrainSupport => 0,
+        // Textures, surfaces and CUDA's own: there is none of it.
+        Attribute(0..=LAST_ATTRIBUTE | FIRST_AMD_ATTRIBUTE..=LAST_AMD_ATTRIBUTE) => 0,
         _ => return None,
     })
 }
+
+/// The numbers that HIP 7.1 has: those that are CUDA's too, and AMD's own.
+const LAST_ATTRIBUTE: u32 = 91;
+const FIRST_AMD_ATTRIBUTE: u32 = 10_000;
+const LAST_AMD_ATTRIBUTE: u32 = 10_020;
 
 pub(super) unsafe fn hipDeviceGetAttribute(
     value: *mut c_int,
@@ -260,8 +276,11 @@ pub(super) unsafe fn hipDeviceGetAttribute(
     let value = out!(value);
     let device = Runtime::get().device(device)?;
     let answer = match attribute {
-        // Properties have no field for it.
+        // Properties have no field for these.
         Attribute::hipDeviceAttributeNumberOfXccs => c_int::try_from(device.row.xcds).ok(),
+        Attribute::hipDeviceAttributeMaxAvailableVgprsPerThread => {
+            c_int::try_from(GpuLimits::of(device.row.gpu).vgprs).ok()
+        }
         _ => self::attribute(&device.properties(), attribute),
     };
     let answer = answer.ok_or_else(|| {

@@ -61,6 +61,14 @@ fn a_device_says_what_it_is_in_every_way_alike() {
             (hipDeviceAttribute_t::hipDeviceAttributeMaxGridDimY, 65535),
             (hipDeviceAttribute_t::hipDeviceAttributeClockRate, 1_700_000),
             (hipDeviceAttribute_t::hipDeviceAttributeImageSupport, 0),
+            (hipDeviceAttribute_t::hipDeviceAttributeManagedMemory, 1),
+            (
+                hipDeviceAttribute_t::hipDeviceAttributeMaxAvailableVgprsPerThread,
+                512,
+            ),
+            // The width of a texture.
+            (hipDeviceAttribute_t(40), 0),
+            (hipDeviceAttribute_t(10_020), 0),
         ] {
             assert_eq!(
                 result(|value| hipDeviceGetAttribute(value, attribute, ordinal)),
