@@ -36,10 +36,10 @@
 //!   threads are 8 elements apart, and lanes 0 and 4 need the same bank: degree 2.
 //! - A: a thread's elements are a column. Those of four p are consecutive along the rows, and
 //!   since 20 elements are a multiple of 16 bytes, the compiler reads them by one `ds_read_b128` for
-//!   each row. Row 4r begins at bank 80 r mod 32, which is 0 or 16; without the padding it is 0
-//!   for all r. So the padding halves the conflicts of 32 lanes from degree 8 to 4, and does not
-//!   end them: that takes A transposed, in step 4. Row 8r begins at bank 0 for all r, but the lanes
-//!   that are served together are in two rows of threads only: degree 2.
+//!   each row, of which 8 lanes are served at a time, in two rows of threads. Row 4r begins at bank 80 r mod
+//!   32, which is 0 or 16, and is not the same for both; without the padding it is 0 for all r, and
+//!   the degree 2. With 8 × 8 and a pitch of 12, row 8r begins at bank 0 for all r in spite of it: degree 2.
+//!   What ends that is A transposed, in step 4.
 //!
 //! **Filling.** 256 threads take 16 rows of A or 8 of B in one pass, or 32 and 2 with 8 × 8. A's 16 columns are 64
 //! consecutive bytes of global memory, B's 32 are 128.

@@ -93,9 +93,8 @@ fn lds_tiled() {
 fn register_tiled() {
     // A thread's first row is 4 ⌊lane / 4⌋, and a read takes four p of it.
     let a = |pitch| move |lane: u32| word::<Straight>(pitch, (lane / 4 * 4, 0));
-    assert_eq!(degree(Access::Word, 32, a(16)), 8, "without padding");
-    assert_eq!(degree(Access::Word, 32, a(20)), 4);
-    assert_eq!(degree(Access::ReadPiece, 32, a(20)), 1, "as it is served");
+    assert_eq!(degree(Access::ReadPiece, 32, a(16)), 2, "without padding");
+    assert_eq!(degrees(Access::ReadPiece, a(20)), [1, 1]);
     let b = |lane| word::<Straight>(32, (0, lane % 4 * 4));
     assert_eq!(degrees(Access::ReadPiece, b), [1, 1]);
     // 8 × 8: its first row is 8 ⌊lane / 8⌋, its first column 8 (lane mod 8).
