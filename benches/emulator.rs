@@ -75,6 +75,7 @@ impl Setup {
             kernarg: bytemuck::bytes_of(&self.arguments),
             seed: 0,
             threads,
+            instruction_limit: None,
         };
         launch(&self.loaded, &config).expect("a correct kernel")
     }

@@ -2,7 +2,7 @@
 
 use ferrowave_code_object::{Argument, ValueKind};
 
-use super::{LaunchConfig, LaunchError};
+use super::{LaunchConfig, LaunchError, private};
 use crate::{
     exec::{PRIVATE_APERTURE, SHARED_APERTURE},
     memory::{AllocationKind, DeviceMemory},
@@ -36,7 +36,7 @@ impl<'a> LaunchData<'a> {
         config: &LaunchConfig<'_>,
         memory: &'a DeviceMemory,
     ) -> Result<Self, LaunchError> {
-        let arguments = kernarg(kernel, config)?;
+        let mut arguments = kernarg(kernel, config)?;
         let kernarg_bytes = arguments.len().next_multiple_of(64).max(64);
         let total = kernarg_bytes + PACKET_BYTES + QUEUE_BYTES;
         let base = memory.allocate(total, AllocationKind::Launch)?;
@@ -49,6 +49,16 @@ impl<'a> LaunchData<'a> {
             packet,
             queue,
         };
+        let metadata = &kernel.description().metadata;
+        for argument in &metadata.args {
+            if argument.value_kind == ValueKind::HiddenQueuePtr {
+                put(
+                    &mut arguments,
+                    argument.offset as usize,
+                    &queue.to_le_bytes(),
+                );
+            }
+        }
         let mut bytes = vec![0; total];
         bytes[..arguments.len()].copy_from_slice(&arguments);
         write_packet(&mut bytes[kernarg_bytes..], kernel, config, base);
@@ -88,14 +98,7 @@ fn write_packet(bytes: &mut [u8], kernel: &Kernel, config: &LaunchConfig<'_>, ke
     }
     let description = kernel.description();
     let lds = description.metadata.group_segment_fixed_size + config.dynamic_lds_bytes;
-    put(
-        bytes,
-        24,
-        &description
-            .metadata
-            .private_segment_fixed_size
-            .to_le_bytes(),
-    );
+    put(bytes, 24, &private::bytes_of(kernel).to_le_bytes());
     put(bytes, 28, &lds.to_le_bytes());
     put(bytes, 32, &kernel.descriptor_address().to_le_bytes());
     put(bytes, 40, &kernarg.to_le_bytes());

@@ -4,6 +4,7 @@ use std::fmt;
 
 use ferrowave_code_object::LineTables;
 
+use super::{INSTRUCTION_LIMIT_VARIABLE, LimitReport};
 use crate::{
     exec::{Fault, FaultKind},
     memory::{MemoryError, View},
@@ -53,17 +54,20 @@ pub enum LaunchError {
         /// Bytes needed.
         needed: usize,
     },
-    /// The kernel needs something that the emulator has not.
-    #[error("`{kernel}` needs {what}, which the emulator does not have")]
-    Unsupported {
-        /// The kernel.
-        kernel: String,
-        /// What it needs.
-        what: String,
+    /// The environment's instruction limit is none.
+    #[error(
+        "{INSTRUCTION_LIMIT_VARIABLE} is `{value}`, which is no number of wave-instructions above 0"
+    )]
+    InstructionLimitSetting {
+        /// What it is set to.
+        value: String,
     },
     /// No memory for the launch's own data.
     #[error(transparent)]
     Memory(#[from] MemoryError),
+    /// The launch used up the instructions that it was given.
+    #[error(transparent)]
+    InstructionLimit(Box<LimitReport>),
     /// A wave could not go on.
     #[error(transparent)]
     Fault(Box<FaultReport>),

@@ -12,10 +12,11 @@ use ferrowave_code_object::GpuLimits;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::{
-    FaultReport, LaunchError,
+    FaultReport, LaunchError, LimitReport,
     arguments::{self, LaunchData},
+    private::PrivateMemory,
     start::Start,
-    workgroup::Workspace,
+    workgroup::{End, Group, Workspace},
 };
 use crate::{
     exec::{Observer, Unobserved},
@@ -39,6 +40,8 @@ pub struct LaunchConfig<'a> {
     pub seed: u64,
     /// Host threads to use at most; `None` for one a core.
     pub threads: Option<usize>,
+    /// Wave-instructions after which the launch is given up; each host thread may run some ten thousand more.
+    pub instruction_limit: Option<u64>,
 }
 
 /// What a launch did.
@@ -90,6 +93,13 @@ where
 {
     let lds_bytes = check(kernel, config)?;
     let data = LaunchData::new(kernel, config, kernel.memory())?;
+    let most = config.threads.unwrap_or(usize::MAX);
+    let pool = POOL
+        .as_ref()
+        .filter(|pool| most != 1 && pool.current_num_threads() > 1);
+    let workers = pool.map_or(1, |pool| pool.current_num_threads().min(most).max(1));
+    let threads: u32 = config.block.iter().product();
+    let private = PrivateMemory::new(kernel, kernel.memory(), threads.div_ceil(64), workers)?;
     let view = kernel.memory().view();
     let descriptor = &kernel.description().descriptor;
     let start = Start {
@@ -102,6 +112,8 @@ where
             .unwrap_or(u32::MAX - 1),
         block: config.block,
         preloaded: preloaded(kernel, &data),
+        private: &private,
+        lds_bytes,
     };
     let grid = Grid {
         kernel,
@@ -111,33 +123,33 @@ where
         lds_bytes,
         next: AtomicU64::new(0),
         stopped: AtomicBool::new(false),
-        fault: Mutex::new(None),
+        error: Mutex::new(None),
         instructions: AtomicU64::new(0),
+        left: config.instruction_limit.map(AtomicU64::new),
     };
-    let observers = match POOL.as_ref() {
-        Some(pool) if config.threads != Some(1) && pool.current_num_threads() > 1 => {
-            let most = config.threads.unwrap_or(usize::MAX);
+    let observers = match pool {
+        Some(pool) => {
             let observers = pool.broadcast(|worker| {
-                (worker.index() < most).then(|| {
+                (worker.index() < workers).then(|| {
                     let mut observer = observer(worker.index());
-                    grid.work(&mut observer);
+                    grid.work(worker.index(), &mut observer);
                     observer
                 })
             });
             observers.into_iter().flatten().collect()
         }
-        _ => {
+        None => {
             let mut observer = observer(0);
-            grid.work(&mut observer);
+            grid.work(0, &mut observer);
             vec![observer]
         }
     };
-    let fault = grid
-        .fault
+    let error = grid
+        .error
         .into_inner()
         .unwrap_or_else(PoisonError::into_inner);
-    if let Some((_, report)) = fault {
-        return Err(LaunchError::Fault(report));
+    if let Some((_, error)) = error {
+        return Err(error);
     }
     let workgroups = config.grid.iter().map(|&n| u64::from(n)).product();
     let summary = LaunchSummary {
@@ -189,21 +201,6 @@ fn check(kernel: &Kernel, config: &LaunchConfig<'_>) -> Result<u32, LaunchError>
             limit,
         });
     }
-    let descriptor = &kernel.description().descriptor;
-    if metadata.private_segment_fixed_size > 0
-        || metadata.uses_dynamic_stack
-        || descriptor.private_segment_fixed_size > 0
-    {
-        return Err(LaunchError::Unsupported {
-            kernel: kernel.name().to_owned(),
-            what: format!(
-                "{} bytes of scratch memory a work-item",
-                metadata
-                    .private_segment_fixed_size
-                    .max(descriptor.private_segment_fixed_size)
-            ),
-        });
-    }
     Ok(requested as u32)
 }
 
@@ -230,14 +227,16 @@ struct Grid<'a> {
     lds_bytes: u32,
     next: AtomicU64,
     stopped: AtomicBool,
-    /// The fault of the lowest workgroup that had one, so that reports do not depend on which thread was first.
-    fault: Mutex<Option<(u64, Box<FaultReport>)>>,
+    /// The error of the lowest workgroup that had one, so that reports do not depend on which thread was first.
+    error: Mutex<Option<(u64, LaunchError)>>,
     instructions: AtomicU64,
+    /// Instructions that the launch may still run, if they are limited.
+    left: Option<AtomicU64>,
 }
 
 impl Grid<'_> {
     /// Runs workgroups until none is left.
-    fn work<O: Observer>(&self, observer: &mut O) {
+    fn work<O: Observer>(&self, worker: usize, observer: &mut O) {
         WORKSPACE.with_borrow_mut(|workspace| {
             let [gx, gy, gz] = self.config.grid.map(u64::from);
             while !self.stopped.load(Ordering::Relaxed) {
@@ -246,39 +245,57 @@ impl Grid<'_> {
                     break;
                 }
                 let workgroup = [index % gx, index / gx % gy, index / gx / gy].map(|id| id as u32);
-                let result = workspace.run(
-                    self.start,
-                    self.kernel.code(),
-                    self.view,
-                    self.lds_bytes,
-                    workgroup,
-                    self.config.seed,
-                    observer,
-                );
-                match result {
+                match self.run(worker, workspace, workgroup, observer) {
                     Ok(instructions) => {
                         self.instructions.fetch_add(instructions, Ordering::Relaxed);
                     }
-                    Err(fault) => {
-                        let report = FaultReport::new(
-                            self.kernel,
-                            fault.fault,
-                            self.view,
-                            workgroup,
-                            fault.wave,
-                        );
-                        self.stop(index, report);
-                    }
+                    Err(error) => self.stop(index, error),
                 }
             }
         });
     }
 
-    fn stop(&self, index: u64, report: FaultReport) {
+    /// Runs a workgroup and returns the wave-instructions that it took.
+    fn run<O: Observer>(
+        &self,
+        worker: usize,
+        workspace: &mut Workspace,
+        workgroup: [u32; 3],
+        observer: &mut O,
+    ) -> Result<u64, LaunchError> {
+        let private = self.start.private.workgroup(worker)?;
+        let group = Group {
+            start: self.start,
+            code: self.kernel.code(),
+            view: self.view,
+            lds_bytes: self.lds_bytes,
+            number: workgroup,
+            private,
+            seed: self.config.seed,
+            left: self.left.as_ref(),
+        };
+        workspace.run(&group, observer).map_err(|end| match end {
+            End::Fault { wave, fault } => LaunchError::Fault(Box::new(FaultReport::new(
+                self.kernel,
+                *fault,
+                self.view,
+                workgroup,
+                wave,
+            ))),
+            End::Limit(waves) => LaunchError::InstructionLimit(Box::new(LimitReport::new(
+                self.kernel,
+                self.config.instruction_limit.unwrap_or(u64::MAX),
+                workgroup,
+                &waves,
+            ))),
+        })
+    }
+
+    fn stop(&self, index: u64, error: LaunchError) {
         self.stopped.store(true, Ordering::Relaxed);
-        let mut fault = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
-        if fault.as_ref().is_none_or(|(first, _)| index < *first) {
-            *fault = Some((index, Box::new(report)));
+        let mut first = self.error.lock().unwrap_or_else(PoisonError::into_inner);
+        if first.as_ref().is_none_or(|(number, _)| index < *number) {
+            *first = Some((index, error));
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use ferrowave_code_object::{Gpu, KernelDescriptor};
 
-use super::arguments::LaunchData;
-use crate::exec::{ACCUMULATORS, Lanes, Mode, Wave};
+use super::{arguments::LaunchData, private::PrivateMemory};
+use crate::exec::{ACCUMULATORS, Allocated, Lanes, Mode, Segment, Wave};
 
 /// What registers and LDS hold that nobody wrote: a NaN, in every run the same.
 pub(super) const UNDEFINED: u32 = 0x7fc5_5a5a;
@@ -17,6 +17,8 @@ pub(super) struct Start<'a> {
     pub(super) block: [u32; 3],
     /// The dwords of the arguments that the hardware puts in SGPRs.
     pub(super) preloaded: Vec<u32>,
+    pub(super) private: &'a PrivateMemory<'a>,
+    pub(super) lds_bytes: u32,
 }
 
 impl Start<'_> {
@@ -29,8 +31,8 @@ impl Start<'_> {
         self.block.iter().product()
     }
 
-    /// Sets up wave `index` of a workgroup.
-    pub(super) fn wave(&self, wave: &mut Wave, index: u32, workgroup: [u32; 3]) {
+    /// Sets up wave `index` of a workgroup whose private memory starts at `private`.
+    pub(super) fn wave(&self, wave: &mut Wave, index: u32, workgroup: [u32; 3], private: u64) {
         wave.index = index;
         wave.pc = self.entry;
         wave.scc = false;
@@ -51,11 +53,49 @@ impl Start<'_> {
         for register in 0..self.descriptor.accum_vgprs() as u16 {
             *wave.lanes_mut(ACCUMULATORS + register) = Lanes::splat(UNDEFINED);
         }
-        self.sgprs(wave, workgroup);
+        wave.trap_status = 0;
+        wave.skips_vector = false;
+        wave.allocated = self.allocated();
+        wave.private = Segment {
+            // Before gfx942 the kernel itself puts its address in `flat_scratch`.
+            base: self
+                .has_architected_scratch()
+                .then(|| private + u64::from(index) * self.private.wave_bytes()),
+            bytes: self.private.bytes,
+        };
+        self.sgprs(wave, index, workgroup, private);
         self.work_items(wave, index);
     }
 
-    fn sgprs(&self, wave: &mut Wave, workgroup: [u32; 3]) {
+    fn has_architected_scratch(&self) -> bool {
+        matches!(self.gpu, Gpu::Gfx942 | Gpu::Gfx950)
+    }
+
+    /// GPR_ALLOC and LDS_ALLOC: sizes in the hardware's granules, at bases of 0 (CDNA3 ISA guide).
+    fn allocated(&self) -> Allocated {
+        let vgprs = u32::from(self.descriptor.granulated_workitem_vgpr_count);
+        let sgprs = u32::from(self.descriptor.granulated_wavefront_sgpr_count);
+        Allocated {
+            gprs: (vgprs & 0x3f) << 8 | (sgprs & 0xf) << 24,
+            lds: self.lds_bytes.div_ceil(512) << 12,
+            in_group: self.waves() > 1,
+        }
+    }
+
+    /// The buffer resource of a workgroup's private memory: lanes interleaved by dwords.
+    fn private_resource(&self, private: u64) -> [u64; 2] {
+        const SWIZZLE: u64 = 1 << 63;
+        const INDEX_STRIDE_64: u64 = 3 << 21;
+        const ADD_TID: u64 = 1 << 23;
+        let bytes = u64::from(self.waves()) * self.private.wave_bytes();
+        let records = bytes.min(u64::from(u32::MAX));
+        [
+            private | SWIZZLE,
+            records | (INDEX_STRIDE_64 | ADD_TID) << 32,
+        ]
+    }
+
+    fn sgprs(&self, wave: &mut Wave, index: u32, workgroup: [u32; 3], private: u64) {
         let user = self.descriptor.user_sgprs;
         let mut next = 0;
         let mut put = |value: u32| {
@@ -68,16 +108,16 @@ impl Start<'_> {
                 put((value >> 32) as u32);
             }
         };
-        // No scratch: its buffer resource is empty.
-        pair(user.private_segment_buffer, 0);
-        pair(user.private_segment_buffer, 0);
+        let [low, high] = self.private_resource(private);
+        pair(user.private_segment_buffer, low);
+        pair(user.private_segment_buffer, high);
         pair(user.dispatch_ptr, self.data.packet);
         pair(user.queue_ptr, self.data.queue);
         pair(user.kernarg_segment_ptr, self.data.kernarg);
         pair(user.dispatch_id, 0);
-        pair(user.flat_scratch_init, 0);
+        pair(user.flat_scratch_init, private);
         if user.private_segment_size {
-            put(0);
+            put(self.private.bytes);
         }
         for &value in &self.preloaded {
             put(value);
@@ -94,6 +134,17 @@ impl Start<'_> {
                 wave.set_scalar(next, id);
                 next += 1;
             }
+        }
+        if self.descriptor.enable_sgpr_workgroup_info {
+            // The first wave's flag and how many there are.
+            let first = u32::from(index == 0) << 31;
+            wave.set_scalar(next, first | self.waves());
+            next += 1;
+        }
+        if self.descriptor.enable_private_segment && !self.has_architected_scratch() {
+            // `check` has seen that it fits.
+            let offset = u64::from(index) * self.private.wave_bytes();
+            wave.set_scalar(next, offset as u32);
         }
     }
 

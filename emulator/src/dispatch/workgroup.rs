@@ -1,9 +1,14 @@
 //! One workgroup: its waves take turns until all have ended.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use rand::{SeedableRng, seq::SliceRandom};
 use rand_pcg::Pcg32;
 
-use super::start::{Start, UNDEFINED};
+use super::{
+    Standing,
+    start::{Start, UNDEFINED},
+};
 use crate::{
     exec::{Code, Context, Fault, Observer, Stop, Wave, run},
     memory::View,
@@ -20,10 +25,49 @@ pub(super) struct Workspace {
     lds: Vec<u32>,
 }
 
-/// A wave's fault, and its number.
-pub(super) struct WaveFault {
-    pub(super) wave: u32,
-    pub(super) fault: Fault,
+/// As [`TURN`], where the launch's instructions are limited: so many may run beyond the limit.
+const LIMITED_TURN: u64 = 1 << 14;
+
+/// Why a workgroup came to no good end.
+pub(super) enum End {
+    /// A wave faulted.
+    Fault { wave: u32, fault: Box<Fault> },
+    /// The launch's instructions are used up: where each wave stands.
+    Limit(Vec<(Standing, u32)>),
+}
+
+/// A workgroup to run.
+pub(super) struct Group<'a> {
+    pub(super) start: &'a Start<'a>,
+    pub(super) code: &'a Code,
+    pub(super) view: &'a View,
+    pub(super) lds_bytes: u32,
+    pub(super) number: [u32; 3],
+    /// Address of its private memory.
+    pub(super) private: u64,
+    pub(super) seed: u64,
+    /// Instructions that the launch may still run, if they are limited.
+    pub(super) left: Option<&'a AtomicU64>,
+}
+
+impl Group<'_> {
+    /// Instructions of the next turn.
+    fn turn(&self) -> u64 {
+        match self.left {
+            None => TURN,
+            Some(left) => LIMITED_TURN.min(left.load(Ordering::Relaxed)),
+        }
+    }
+
+    /// Takes note of instructions that ran.
+    fn used(&self, instructions: u64) {
+        if let Some(left) = self.left {
+            // Others take from it at the same time: it must not go below 0.
+            let _ = left.try_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
+                Some(left.saturating_sub(instructions))
+            });
+        }
+    }
 }
 
 /// A wave's place in the schedule.
@@ -36,35 +80,30 @@ enum State {
 
 impl Workspace {
     /// Runs a workgroup and returns the wave-instructions that it took.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "the launch's parts, each of its own kind"
-    )]
     pub(super) fn run<O: Observer>(
         &mut self,
-        start: &Start<'_>,
-        code: &Code,
-        view: &View,
-        lds_bytes: u32,
-        workgroup: [u32; 3],
-        seed: u64,
+        group: &Group<'_>,
         observer: &mut O,
-    ) -> Result<u64, WaveFault> {
-        let count = start.waves();
+    ) -> Result<u64, End> {
+        let count = group.start.waves();
         while self.waves.len() < count as usize {
             self.waves.push(Wave::new());
         }
         let waves = &mut self.waves[..count as usize];
         for (index, wave) in waves.iter_mut().enumerate() {
-            start.wave(wave, index as u32, workgroup);
+            group
+                .start
+                .wave(wave, index as u32, group.number, group.private);
         }
+        let lds_bytes = group.lds_bytes as usize;
         self.lds.clear();
-        self.lds.resize((lds_bytes as usize).div_ceil(4), UNDEFINED);
-        let lds = &mut as_bytes(&mut self.lds)[..lds_bytes as usize];
-        let mut context = Context::new(code, view, lds);
+        self.lds.resize(lds_bytes.div_ceil(4), UNDEFINED);
+        let lds = &mut as_bytes(&mut self.lds)[..lds_bytes];
+        let mut context = Context::new(group.code, group.view, lds);
         let mut states = vec![State::Ready; count as usize];
         let mut order: Vec<usize> = (0..count as usize).collect();
-        let mut shuffle = (seed != 0).then(|| Pcg32::seed_from_u64(mixed(seed, workgroup)));
+        let mut shuffle =
+            (group.seed != 0).then(|| Pcg32::seed_from_u64(mixed(group.seed, group.number)));
         let mut instructions = 0;
         loop {
             if let Some(rng) = &mut shuffle {
@@ -74,18 +113,23 @@ impl Workspace {
                 if states[index] != State::Ready {
                     continue;
                 }
-                let mut budget = TURN;
+                let turn = group.turn();
+                if turn == 0 {
+                    return Err(End::Limit(standings(waves, &states)));
+                }
+                let mut budget = turn;
                 let stop = run(&mut waves[index], &mut context, &mut budget, observer);
-                instructions += TURN - budget;
+                group.used(turn - budget);
+                instructions += turn - budget;
                 states[index] = match stop {
                     Stop::Ended => State::Ended,
                     Stop::Barrier => State::AtBarrier,
                     Stop::Budget => State::Ready,
                     Stop::Fault => {
                         if let Some(fault) = context.take_fault() {
-                            return Err(WaveFault {
+                            return Err(End::Fault {
                                 wave: index as u32,
-                                fault: *fault,
+                                fault,
                             });
                         }
                         State::Ended
@@ -93,7 +137,7 @@ impl Workspace {
                 };
             }
             if !states.contains(&State::Ready) {
-                // Waves that have ended do not hold up a barrier.
+                // Waves that have ended do not hold up a barrier (CDNA3 ISA guide, `S_BARRIER`).
                 if !states.contains(&State::AtBarrier) {
                     return Ok(instructions);
                 }
@@ -105,6 +149,19 @@ impl Workspace {
             }
         }
     }
+}
+
+fn standings(waves: &[Wave], states: &[State]) -> Vec<(Standing, u32)> {
+    let standing = |state: &State| match state {
+        State::Ready => Standing::Runs,
+        State::AtBarrier => Standing::Waits,
+        State::Ended => Standing::Ended,
+    };
+    waves
+        .iter()
+        .zip(states)
+        .map(|(wave, state)| (standing(state), wave.pc))
+        .collect()
 }
 
 /// A workgroup's own seed.

@@ -36,10 +36,15 @@ pub(crate) enum Atomic {
     MinF64,
     MaxF64,
     MaskOr,
+    /// Compares as floats, so that both zeros are one and a NaN is none.
+    CompareSwapF32,
+    CompareSwapF64,
+    /// Subtracts what it can, or else adds the second operand.
+    Wrap,
 }
 
 impl Atomic {
-    const ALL: [Atomic; 23] = [
+    const ALL: [Atomic; 26] = [
         Atomic::Swap,
         Atomic::CompareSwap,
         Atomic::Add,
@@ -63,6 +68,9 @@ impl Atomic {
         Atomic::MinF64,
         Atomic::MaxF64,
         Atomic::MaskOr,
+        Atomic::CompareSwapF32,
+        Atomic::CompareSwapF64,
+        Atomic::Wrap,
     ];
 
     /// Back from an operation's `detail`.
@@ -154,14 +162,29 @@ pub(crate) fn apply32(atomic: Atomic, old: u32, data: u32, compare: u32) -> u32 
             }
         }
         Atomic::AddF32 => float(|a, b| a + b),
-        Atomic::MinF32 => float(f32::min),
-        Atomic::MaxF32 => float(f32::max),
+        // The old value stays unless the new one compares: so NaNs stay, and none comes in.
+        Atomic::MinF32 => float(|a, b| if b < a { b } else { a }),
+        Atomic::MaxF32 => float(|a, b| if b > a { b } else { a }),
         Atomic::PackedAddF16 => halves(old, data, |a, b| {
             (f16::from_bits(a) + f16::from_bits(b)).to_bits()
         }),
         Atomic::PackedAddBf16 => halves(old, data, bf16_add),
         Atomic::MaskOr => old & !data | compare,
-        Atomic::AddF64 | Atomic::MinF64 | Atomic::MaxF64 => old,
+        Atomic::CompareSwapF32 => {
+            if f32::from_bits(old) == f32::from_bits(compare) {
+                data
+            } else {
+                old
+            }
+        }
+        Atomic::Wrap => {
+            if old >= data {
+                old - data
+            } else {
+                old.wrapping_add(compare)
+            }
+        }
+        Atomic::AddF64 | Atomic::MinF64 | Atomic::MaxF64 | Atomic::CompareSwapF64 => old,
     }
 }
 
@@ -202,10 +225,19 @@ pub(crate) fn apply64(atomic: Atomic, old: u64, data: u64, compare: u64) -> u64 
             }
         }
         Atomic::AddF64 => float(|a, b| a + b),
-        Atomic::MinF64 => float(f64::min),
-        Atomic::MaxF64 => float(f64::max),
+        Atomic::MinF64 => float(|a, b| if b < a { b } else { a }),
+        Atomic::MaxF64 => float(|a, b| if b > a { b } else { a }),
         Atomic::MaskOr => old & !data | compare,
-        Atomic::AddF32
+        Atomic::CompareSwapF64 => {
+            if f64::from_bits(old) == f64::from_bits(compare) {
+                data
+            } else {
+                old
+            }
+        }
+        Atomic::CompareSwapF32
+        | Atomic::Wrap
+        | Atomic::AddF32
         | Atomic::MinF32
         | Atomic::MaxF32
         | Atomic::PackedAddF16

@@ -11,7 +11,9 @@ use super::{
     atomic::{self, Atomic},
     lanes::{Binder, chunks},
     operation::{Flow, Handler, Operation},
+    private::Small,
     simd::{CHUNKS, D, U, chunk_mask},
+    transfer::{self, Transfers},
 };
 use crate::isa::{MemoryControl, Op};
 
@@ -262,48 +264,15 @@ pub(crate) fn handler(b: Binder, op: Op) -> Option<Handler> {
             true => b.bind(atomically::<true>),
         });
     }
-    Some(match name {
-        "load_dword" => b.buffer_load::<1>(),
-        "load_dwordx2" => b.buffer_load::<2>(),
-        "load_dwordx3" => b.buffer_load::<3>(),
-        "load_dwordx4" => b.buffer_load::<4>(),
-        "load_ubyte" => b.buffer_load_small(|x: u8, _| u32::from(x)),
-        "load_sbyte" => b.buffer_load_small(|x: i8, _| x as u32),
-        "load_ushort" => b.buffer_load_small(|x: u16, _| u32::from(x)),
-        "load_sshort" => b.buffer_load_small(|x: i16, _| x as u32),
-        "load_ubyte_d16" => b.buffer_load_small(|x: u8, old| low_half(u16::from(x), old)),
-        "load_ubyte_d16_hi" => b.buffer_load_small(|x: u8, old| high_half(u16::from(x), old)),
-        "load_sbyte_d16" => b.buffer_load_small(|x: i8, old| low_half(x as u16, old)),
-        "load_sbyte_d16_hi" => b.buffer_load_small(|x: i8, old| high_half(x as u16, old)),
-        "load_short_d16" => b.buffer_load_small(|x: u16, old| low_half(x, old)),
-        "load_short_d16_hi" => b.buffer_load_small(|x: u16, old| high_half(x, old)),
-        "store_dword" => b.buffer_store::<1>(),
-        "store_dwordx2" => b.buffer_store::<2>(),
-        "store_dwordx3" => b.buffer_store::<3>(),
-        "store_dwordx4" => b.buffer_store::<4>(),
-        "store_byte" => b.buffer_store_small(|x| x as u8),
-        "store_byte_d16_hi" => b.buffer_store_small(|x| (x >> 16) as u8),
-        "store_short" => b.buffer_store_small(|x| x as u16),
-        "store_short_d16_hi" => b.buffer_store_small(|x| (x >> 16) as u16),
-        _ => return None,
-    })
+    transfer::handler(name, Buffers(b))
 }
 
-/// A register with its low half replaced.
-#[inline(always)]
-pub(super) fn low_half(value: u16, old: u32) -> u32 {
-    old & 0xffff_0000 | u32::from(value)
-}
+/// Makes handlers of buffer operations.
+struct Buffers(Binder);
 
-/// A register with its high half replaced.
-#[inline(always)]
-pub(super) fn high_half(value: u16, old: u32) -> u32 {
-    old & 0xffff | u32::from(value) << 16
-}
-
-impl Binder {
-    fn buffer_load<const N: usize>(self) -> Handler {
-        self.bind(
+impl Transfers for Buffers {
+    fn load<const N: usize>(&self) -> Handler {
+        self.0.bind(
             #[inline(always)]
             |w, c, o| {
                 if w.exec == 0 {
@@ -325,8 +294,8 @@ impl Binder {
         )
     }
 
-    fn buffer_store<const N: usize>(self) -> Handler {
-        self.bind(
+    fn store<const N: usize>(&self) -> Handler {
+        self.0.bind(
             #[inline(always)]
             |w, c, o| {
                 if w.exec == 0 {
@@ -346,12 +315,12 @@ impl Binder {
         )
     }
 
-    fn buffer_load_small<T, F>(self, f: F) -> Handler
+    fn load_small<T, F>(&self, f: F) -> Handler
     where
-        T: Copy + Default + 'static,
+        T: Small,
         F: Fn(T, u32) -> u32 + Copy + 'static,
     {
-        self.bind(
+        self.0.bind(
             #[inline(always)]
             move |w, c, o| {
                 let target = Target::new(w, o);
@@ -375,12 +344,12 @@ impl Binder {
         )
     }
 
-    fn buffer_store_small<T, F>(self, f: F) -> Handler
+    fn store_small<T, F>(&self, f: F) -> Handler
     where
-        T: Copy + 'static,
+        T: Small,
         F: Fn(u32) -> T + Copy + 'static,
     {
-        self.bind(
+        self.0.bind(
             #[inline(always)]
             move |w, c, o| {
                 let target = Target::new(w, o);

@@ -9,11 +9,11 @@ use super::{
     access::RECENT,
     atomic, buffer, compare, control, convert, cube, differences, exchange, extension,
     fault::FaultKind,
-    float32, float64, gfx950, global, half, integer,
+    float32, float64, gfx950, global, half, hardware_registers, integer,
     lanes::Binder,
     lds, mfma,
     operation::{Handler, Operation, Source, SourceKind},
-    packed, saturating, scalar, scalar_memory, to_lds,
+    packed, private, saturating, scalar, scalar_memory, to_lds,
 };
 use crate::isa::{self, DecodeError, Format, Instruction, Op, Operand};
 
@@ -293,7 +293,12 @@ impl Compiler<'_> {
             }
             Format::Smem => {
                 let handler = scalar_memory::handler(b, op).or_else(|| control::handler(b, op))?;
-                Some((handler, u8::from(op == Op::s_memrealtime), [0; 3]))
+                let returns = u8::from(i.dst.source != isa::Source::None);
+                let detail = match op {
+                    Op::s_memrealtime => 1,
+                    _ => atomic::detail(op).unwrap_or(0),
+                };
+                Some((handler, detail, [returns, 0, 0]))
             }
             Format::Vop1 | Format::Vop2 | Format::Vopc | Format::Vop3 | Format::Vop3b => {
                 self.vector_handler(i)
@@ -325,7 +330,8 @@ impl Compiler<'_> {
                 let control = [returns, 0, buffer::address_control(&i.memory)];
                 Some((handler, atomic::detail(op).unwrap_or(0), control))
             }
-            Format::Scratch | Format::Mtbuf => None,
+            Format::Scratch => Some((private::handler(b, op)?, 0, [0; 3])),
+            Format::Mtbuf => None,
         }
     }
 
@@ -398,12 +404,10 @@ fn to_lds_registers(i: &Instruction) -> Option<u16> {
 fn ignores_something(i: &Instruction) -> bool {
     match i.op {
         // Of the hardware's registers, those that the emulator has.
-        Op::s_getreg_b32 => !scalar::READABLE_REGISTERS.contains(&(immediate(i) as u32 & 0x3f)),
+        Op::s_getreg_b32 => !hardware_registers::is_readable(immediate(i) as u32 & 0x3f),
         Op::s_setreg_b32 | Op::s_setreg_imm32_b32 => {
-            !scalar::WRITABLE_REGISTERS.contains(&(immediate(i) as u32 & 0x3f))
+            !hardware_registers::is_writable(immediate(i) as u32 & 0x3f)
         }
-        // The swizzle of the fast Fourier transform.
-        Op::ds_swizzle_b32 => i.memory.offset & 0xe000 == 0xe000,
         // The status word would lie behind the last register.
         _ if i.memory.tfe => match i.dst.source {
             isa::Source::Vgpr(first) => first + count(&i.dst) >= 256,

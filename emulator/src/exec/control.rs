@@ -4,8 +4,12 @@ use super::{
     Context, FaultKind, Wave,
     lanes::{Binder, vcc},
     operation::{Flow, Handler, Operation},
+    wave::M0,
 };
 use crate::isa::Op;
+
+/// The trap of `llvm.debugtrap`.
+const DEBUG_TRAP: u8 = 3;
 
 /// The handler of a control operation, if `op` is one.
 pub(crate) fn handler(b: Binder, op: Op) -> Option<Handler> {
@@ -16,11 +20,8 @@ pub(crate) fn handler(b: Binder, op: Op) -> Option<Handler> {
         | Op::s_waitcnt
         | Op::s_setprio
         | Op::s_sleep
-        | Op::s_sethalt
-        | Op::s_setkill
         | Op::s_wakeup
         | Op::s_sendmsg
-        | Op::s_sendmsghalt
         | Op::s_icache_inv
         | Op::s_incperflevel
         | Op::s_decperflevel
@@ -47,9 +48,74 @@ pub(crate) fn handler(b: Binder, op: Op) -> Option<Handler> {
             #[inline(always)]
             |_, _, _| Flow::Barrier,
         ),
+        // Without a debugger its trap is passed over (LLVM's `AMDGPUUsage`, «Trap Handler ABI»).
         Op::s_trap => b.bind(
             #[inline(always)]
-            |_, c, o| c.fail(FaultKind::Trap { id: o.imm as u8 }),
+            |_, c, o| match o.imm as u8 {
+                DEBUG_TRAP => Flow::Next,
+                id => c.fail(FaultKind::Trap { id }),
+            },
+        ),
+        // Only the host could make a halted wave go on, and nothing here does.
+        Op::s_sethalt => b.bind(
+            #[inline(always)]
+            |_, c, o| match o.imm & 1 {
+                0 => Flow::Next,
+                _ => c.fail(FaultKind::Halted),
+            },
+        ),
+        Op::s_sendmsghalt => b.bind(
+            #[inline(always)]
+            |_, c, _| c.fail(FaultKind::Halted),
+        ),
+        Op::s_setkill => b.bind(
+            #[inline(always)]
+            |_, _, o| match o.imm & 1 {
+                0 => Flow::Next,
+                _ => Flow::End,
+            },
+        ),
+        Op::s_setvskip => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                w.skips_vector = w.read32(&o.src[0]) >> (w.read32(&o.src[1]) & 31) & 1 == 1;
+                Flow::Changed
+            },
+        ),
+        Op::s_set_gpr_idx_on => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let index = w.read32(&o.src[0]) & 0xff;
+                let operands = w.read32(&o.src[1]) & 15;
+                let rest = w.scalar(M0) & !0xf0ff;
+                w.set_scalar(M0, rest | index | operands << 12);
+                w.mode = w.mode.with_indexing(true);
+                Flow::Changed
+            },
+        ),
+        Op::s_set_gpr_idx_off => b.bind(
+            #[inline(always)]
+            |w, _, _| {
+                w.mode = w.mode.with_indexing(false);
+                Flow::Changed
+            },
+        ),
+        Op::s_set_gpr_idx_mode => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let rest = w.scalar(M0) & !0xf000;
+                w.set_scalar(M0, rest | (o.imm as u32 & 15) << 12);
+                Flow::Next
+            },
+        ),
+        Op::s_set_gpr_idx_idx => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let index = w.read32(&o.src[0]) & 0xff;
+                let rest = w.scalar(M0) & !0xff;
+                w.set_scalar(M0, rest | index);
+                Flow::Next
+            },
         ),
         Op::s_branch => b.bind(
             #[inline(always)]
@@ -111,6 +177,32 @@ pub(crate) fn handler(b: Binder, op: Op) -> Option<Handler> {
                 jump(w, c, address)
             },
         ),
+        // Back from a trap handler: without privilege, a jump.
+        Op::s_rfe_b64 | Op::s_rfe_restore_b64 => b.bind(
+            #[inline(always)]
+            |w, c, o| {
+                let address = w.read64(&o.src[0]);
+                jump(w, c, address)
+            },
+        ),
+        Op::s_cbranch_g_fork => b.bind(
+            #[inline(always)]
+            |w, c, o| {
+                let target = w.read64(&o.src[1]);
+                match c.code.index_of(target) {
+                    Some(index) => fork(w, c, o, target, index),
+                    None => c.fail(FaultKind::Jump { address: target }),
+                }
+            },
+        ),
+        Op::s_cbranch_i_fork => b.bind(
+            #[inline(always)]
+            |w, c, o| {
+                let index = o.imm as u32;
+                fork(w, c, o, c.code.address_of(index), index)
+            },
+        ),
+        Op::s_cbranch_join => b.bind(join),
         Op::s_call_b64 => b.bind(
             #[inline(always)]
             |w, c, o| {
@@ -129,6 +221,53 @@ fn branch(w: &mut Wave, o: &Operation, taken: bool) -> Flow {
         w.pc = o.imm as u32;
     }
     Flow::Next
+}
+
+/// Forks that can wait: three bits count them.
+const FORKS: u32 = 7;
+
+/// Lanes whose bit in the source is set go to the target, the others on. Where there are both, the fewer go first,
+/// and the others' place and mask wait in four SGPRs until [`join`].
+fn fork(w: &mut Wave, c: &mut Context<'_>, o: &Operation, target: u64, index: u32) -> Flow {
+    let source = w.read64(&o.src[0]);
+    let (taken, left) = (source & w.exec, !source & w.exec);
+    if left == 0 {
+        w.pc = index;
+        return Flow::Next;
+    }
+    if taken == 0 {
+        return Flow::Next;
+    }
+    let forks = w.mode.forks();
+    if forks == FORKS {
+        return c.fail(FaultKind::TooManyForks);
+    }
+    let next = c.code.address_of(w.pc);
+    let (now, waiting, place) = if left.count_ones() < taken.count_ones() {
+        (left, taken, target)
+    } else {
+        w.pc = index;
+        (taken, left, next)
+    };
+    w.exec = now;
+    let slot = 4 * forks as u16;
+    w.set_scalar_pair(slot, waiting);
+    w.set_scalar_pair(slot + 2, place);
+    w.mode = w.mode.with_forks(forks + 1);
+    Flow::Next
+}
+
+/// The first lanes to get here wait, the others of their fork run; when those get here all go on.
+fn join(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flow {
+    let forks = w.mode.forks();
+    if forks == w.read32(&o.src[0]) || forks == 0 {
+        return Flow::Next;
+    }
+    let slot = 4 * (forks - 1) as u16;
+    w.mode = w.mode.with_forks(forks - 1);
+    w.exec = w.scalar_pair(slot);
+    let place = w.scalar_pair(slot + 2);
+    jump(w, c, place)
 }
 
 fn jump(w: &mut Wave, c: &mut Context<'_>, address: u64) -> Flow {
@@ -153,5 +292,6 @@ pub(crate) fn is_branch(op: Op) -> bool {
             | Op::s_cbranch_execz
             | Op::s_cbranch_execnz
             | Op::s_call_b64
+            | Op::s_cbranch_i_fork
     )
 }

@@ -38,10 +38,14 @@ pub enum FaultKind {
         /// The lane.
         lane: u8,
     },
-    /// An access to private (scratch) memory, which is not there.
+    /// An access outside a lane's private (scratch) memory.
     Private {
-        /// The address.
+        /// First byte of the access, counted from the start of the lane's private memory.
         address: u64,
+        /// Length of the access, in bytes.
+        bytes: u32,
+        /// Bytes of private memory that a lane has.
+        private_bytes: u32,
         /// The lane.
         lane: u8,
     },
@@ -62,6 +66,10 @@ pub enum FaultKind {
         /// Its number.
         id: u8,
     },
+    /// `s_sethalt` or `s_sendmsghalt`: the wave waits for a debugger, and there is none.
+    Halted,
+    /// More forks than can wait to be joined.
+    TooManyForks,
 }
 
 /// A fault and where it happened.
@@ -111,9 +119,14 @@ impl fmt::Display for FaultKind {
                 f,
                 "lane {lane} does an atomic operation of {bytes} bytes at {address:#x}, which is not a multiple of {bytes}"
             ),
-            FaultKind::Private { address, lane } => write!(
+            FaultKind::Private {
+                address,
+                bytes,
+                private_bytes,
+                lane,
+            } => write!(
                 f,
-                "lane {lane} accesses private memory at {address:#x}, but the kernel has none"
+                "lane {lane} accesses {bytes} bytes at {address:#x} of its private memory, which has {private_bytes} bytes"
             ),
             FaultKind::LeftCode => f.write_str("the wave ran past the end of the code"),
             FaultKind::Jump { address } => {
@@ -121,6 +134,12 @@ impl fmt::Display for FaultKind {
             }
             FaultKind::Unsupported { what } => write!(f, "{what}"),
             FaultKind::Trap { id } => write!(f, "s_trap {id}"),
+            FaultKind::Halted => {
+                f.write_str("the wave halts, and there is no debugger that would let it go on")
+            }
+            FaultKind::TooManyForks => {
+                f.write_str("more than 7 forks wait to be joined (s_cbranch_join)")
+            }
         }
     }
 }

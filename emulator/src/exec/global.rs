@@ -8,7 +8,9 @@ use super::{
     atomic::{self, Atomic},
     lanes::{Binder, chunks},
     operation::{Flow, Handler, Operation, SourceKind},
-    simd::{CHUNKS, D, LANES, U},
+    private::{Private, Small},
+    simd::{CHUNKS, D, U},
+    transfer::{self, Transfers},
 };
 use crate::isa::Op;
 
@@ -25,8 +27,17 @@ pub(crate) fn handler(b: Binder, op: Op) -> Option<Handler> {
     }
     // Where the data goes to LDS, another operation takes it there.
     let rest = rest.replacen("load_lds_", "load_", 1);
-    transfer(b, &rest, flat)
+    match flat {
+        true => transfer::handler(&rest, Flat(b)),
+        false => transfer::handler(&rest, Global(b)),
+    }
 }
+
+/// Makes handlers of global operations.
+struct Global(Binder);
+
+/// Makes handlers of flat operations.
+struct Flat(Binder);
 
 /// Addresses of all lanes: a 64-bit register pair a lane, or a scalar pair and 32 bits a lane; plus the
 /// instruction's offset.
@@ -43,25 +54,21 @@ fn addresses(w: &mut Wave, o: &Operation) -> [D; CHUNKS] {
     }
 }
 
-/// Runs `f` on the lanes' memory; flat addresses may lie in LDS for some lanes and not for others.
+/// Runs `f` on the lanes' global memory.
 #[inline(always)]
 fn visit(
     w: &mut Wave,
     c: &mut Context<'_>,
     o: &Operation,
-    flat: bool,
     bytes: u32,
     write: bool,
-    mut f: impl FnMut(&mut Wave, &Access),
+    f: impl FnOnce(&mut Wave, &Access),
 ) -> Flow {
     let exec = w.exec;
     if exec == 0 {
         return Flow::Next;
     }
     let addresses = addresses(w, o);
-    if flat {
-        return visit_flat(w, c, o, addresses, bytes, write, &mut f);
-    }
     let access = Access { addresses, exec };
     match access::check_global(c, o, &access, bytes, write) {
         Flow::Next => f(w, &access),
@@ -70,45 +77,51 @@ fn visit(
     Flow::Next
 }
 
+/// Runs `f` on the lanes' memory, which may be LDS for some lanes and global for others, and `private` on what is
+/// private memory.
 fn visit_flat(
     w: &mut Wave,
     c: &mut Context<'_>,
     o: &Operation,
-    addresses: [D; CHUNKS],
     bytes: u32,
     write: bool,
     f: &mut dyn FnMut(&mut Wave, &Access),
+    private: &mut dyn FnMut(&mut Wave, &mut Context<'_>, &Private) -> Flow,
 ) -> Flow {
     let exec = w.exec;
+    if exec == 0 {
+        return Flow::Next;
+    }
+    let addresses = addresses(w, o);
     let upper = addresses.map(|a| a >> D::splat(32));
     let inside = |aperture: u64| {
-        (0..LANES)
-            .filter(|lane| upper[lane / 16][lane % 16] == aperture >> 32)
-            .fold(0_u64, |mask, lane| mask | 1 << lane)
-            & exec
+        let mut mask = 0;
+        for (chunk, lanes) in upper.iter().enumerate() {
+            let inside = lanes.simd_eq(D::splat(aperture >> 32));
+            mask |= inside.to_bitmask() << (16 * chunk);
+        }
+        mask & exec
     };
-    let shared = inside(SHARED_APERTURE);
-    let private = inside(PRIVATE_APERTURE);
-    if private != 0 {
-        let lane = private.trailing_zeros() as usize;
-        let address = addresses[lane / 16][lane % 16];
-        return c.fail(FaultKind::Private {
-            address,
-            lane: lane as u8,
-        });
+    let (in_lds, in_private) = (inside(SHARED_APERTURE), inside(PRIVATE_APERTURE));
+    let lower: [U; CHUNKS] = addresses.map(|a| a.cast::<u32>());
+    if in_private != 0 {
+        let flow = match Private::new(w, c, lower, in_private, bytes) {
+            Ok(lanes) => private(w, c, &lanes),
+            Err(flow) => flow,
+        };
+        if flow != Flow::Next {
+            return flow;
+        }
     }
-    if shared != 0 {
-        let lds: [U; CHUNKS] = addresses.map(|a| a.cast::<u32>());
-        match access::check_lds(c, &lds, 0, shared, bytes, write) {
-            Flow::Next => f(w, &access::in_lds(c, &lds, 0, shared)),
+    if in_lds != 0 {
+        match access::check_lds(c, &lower, 0, in_lds, bytes, write) {
+            Flow::Next => f(w, &access::in_lds(c, &lower, 0, in_lds)),
             flow => return flow,
         }
     }
-    if exec & !shared != 0 {
-        let access = Access {
-            addresses,
-            exec: exec & !shared,
-        };
+    let exec = exec & !in_lds & !in_private;
+    if exec != 0 {
+        let access = Access { addresses, exec };
         match access::check_global(c, o, &access, bytes, write) {
             Flow::Next => f(w, &access),
             flow => return flow,
@@ -117,198 +130,148 @@ fn visit_flat(
     Flow::Next
 }
 
-impl Binder {
-    fn load<const N: usize>(self, flat: bool) -> Handler {
-        if flat {
-            self.bind(
-                #[inline(always)]
-                |w, c, o| {
-                    visit(
-                        w,
-                        c,
-                        o,
-                        true,
-                        4 * N as u32,
-                        false,
-                        #[inline(always)]
-                        |w, a| a.load::<N>(w, o.dst),
-                    )
-                },
-            )
-        } else {
-            self.bind(
-                #[inline(always)]
-                |w, c, o| {
-                    visit(
-                        w,
-                        c,
-                        o,
-                        false,
-                        4 * N as u32,
-                        false,
-                        #[inline(always)]
-                        |w, a| a.load::<N>(w, o.dst),
-                    )
-                },
-            )
-        }
+impl Transfers for Global {
+    fn load<const N: usize>(&self) -> Handler {
+        self.0.bind(
+            #[inline(always)]
+            |w, c, o| {
+                visit(
+                    w,
+                    c,
+                    o,
+                    4 * N as u32,
+                    false,
+                    #[inline(always)]
+                    |w, a| a.load::<N>(w, o.dst),
+                )
+            },
+        )
     }
 
-    fn store<const N: usize>(self, flat: bool) -> Handler {
-        if flat {
-            self.bind(
-                #[inline(always)]
-                |w, c, o| {
-                    visit(
-                        w,
-                        c,
-                        o,
-                        true,
-                        4 * N as u32,
-                        true,
-                        #[inline(always)]
-                        |w, a| a.store::<N>(w, o.src[1].register),
-                    )
-                },
-            )
-        } else {
-            self.bind(
-                #[inline(always)]
-                |w, c, o| {
-                    visit(
-                        w,
-                        c,
-                        o,
-                        false,
-                        4 * N as u32,
-                        true,
-                        #[inline(always)]
-                        |w, a| a.store::<N>(w, o.src[1].register),
-                    )
-                },
-            )
-        }
+    fn store<const N: usize>(&self) -> Handler {
+        self.0.bind(
+            #[inline(always)]
+            |w, c, o| {
+                visit(
+                    w,
+                    c,
+                    o,
+                    4 * N as u32,
+                    true,
+                    #[inline(always)]
+                    |w, a| a.store::<N>(w, o.src[1].register),
+                )
+            },
+        )
     }
 
-    fn load_small<T, F>(self, flat: bool, f: F) -> Handler
+    fn load_small<T, F>(&self, f: F) -> Handler
     where
-        T: Copy + 'static,
+        T: Small,
         F: Fn(T, u32) -> u32 + Copy + 'static,
     {
-        if flat {
-            self.bind(
-                #[inline(always)]
-                move |w, c, o| {
-                    visit(
-                        w,
-                        c,
-                        o,
-                        true,
-                        size_of::<T>() as u32,
-                        false,
-                        #[inline(always)]
-                        |w, a| {
-                            a.load_small::<T>(w, o.dst, f);
-                        },
-                    )
-                },
-            )
-        } else {
-            self.bind(
-                #[inline(always)]
-                move |w, c, o| {
-                    visit(
-                        w,
-                        c,
-                        o,
-                        false,
-                        size_of::<T>() as u32,
-                        false,
-                        #[inline(always)]
-                        |w, a| {
-                            a.load_small::<T>(w, o.dst, f);
-                        },
-                    )
-                },
-            )
-        }
+        self.0.bind(
+            #[inline(always)]
+            move |w, c, o| {
+                visit(
+                    w,
+                    c,
+                    o,
+                    size_of::<T>() as u32,
+                    false,
+                    #[inline(always)]
+                    |w, a| a.load_small::<T>(w, o.dst, f),
+                )
+            },
+        )
     }
 
-    fn store_small<T, F>(self, flat: bool, f: F) -> Handler
+    fn store_small<T, F>(&self, f: F) -> Handler
     where
-        T: Copy + 'static,
+        T: Small,
         F: Fn(u32) -> T + Copy + 'static,
     {
-        if flat {
-            self.bind(
-                #[inline(always)]
-                move |w, c, o| {
-                    visit(
-                        w,
-                        c,
-                        o,
-                        true,
-                        size_of::<T>() as u32,
-                        true,
-                        #[inline(always)]
-                        |w, a| {
-                            a.store_small::<T>(w, o.src[1].register, f);
-                        },
-                    )
-                },
-            )
-        } else {
-            self.bind(
-                #[inline(always)]
-                move |w, c, o| {
-                    visit(
-                        w,
-                        c,
-                        o,
-                        false,
-                        size_of::<T>() as u32,
-                        true,
-                        #[inline(always)]
-                        |w, a| {
-                            a.store_small::<T>(w, o.src[1].register, f);
-                        },
-                    )
-                },
-            )
-        }
+        self.0.bind(
+            #[inline(always)]
+            move |w, c, o| {
+                visit(
+                    w,
+                    c,
+                    o,
+                    size_of::<T>() as u32,
+                    true,
+                    #[inline(always)]
+                    |w, a| a.store_small::<T>(w, o.src[1].register, f),
+                )
+            },
+        )
     }
 }
 
-fn transfer(b: Binder, name: &str, flat: bool) -> Option<Handler> {
-    Some(match name {
-        "load_dword" => b.load::<1>(flat),
-        "load_dwordx2" => b.load::<2>(flat),
-        "load_dwordx3" => b.load::<3>(flat),
-        "load_dwordx4" => b.load::<4>(flat),
-        "load_ubyte" => b.load_small(flat, |x: u8, _| u32::from(x)),
-        "load_sbyte" => b.load_small(flat, |x: i8, _| x as u32),
-        "load_ushort" => b.load_small(flat, |x: u16, _| u32::from(x)),
-        "load_sshort" => b.load_small(flat, |x: i16, _| x as u32),
-        "load_ubyte_d16" => b.load_small(flat, |x: u8, old| old & 0xffff_0000 | u32::from(x)),
-        "load_ubyte_d16_hi" => b.load_small(flat, |x: u8, old| old & 0xffff | u32::from(x) << 16),
-        "load_sbyte_d16" => {
-            b.load_small(flat, |x: i8, old| old & 0xffff_0000 | u32::from(x as u16))
-        }
-        "load_sbyte_d16_hi" => {
-            b.load_small(flat, |x: i8, old| old & 0xffff | u32::from(x as u16) << 16)
-        }
-        "load_short_d16" => b.load_small(flat, |x: u16, old| old & 0xffff_0000 | u32::from(x)),
-        "load_short_d16_hi" => b.load_small(flat, |x: u16, old| old & 0xffff | u32::from(x) << 16),
-        "store_dword" => b.store::<1>(flat),
-        "store_dwordx2" => b.store::<2>(flat),
-        "store_dwordx3" => b.store::<3>(flat),
-        "store_dwordx4" => b.store::<4>(flat),
-        "store_byte" => b.store_small(flat, |x| x as u8),
-        "store_byte_d16_hi" => b.store_small(flat, |x| (x >> 16) as u8),
-        "store_short" => b.store_small(flat, |x| x as u16),
-        "store_short_d16_hi" => b.store_small(flat, |x| (x >> 16) as u16),
-        _ => return None,
-    })
+impl Transfers for Flat {
+    fn load<const N: usize>(&self) -> Handler {
+        self.0.bind(|w, c, o| {
+            visit_flat(
+                w,
+                c,
+                o,
+                4 * N as u32,
+                false,
+                &mut |w, a| a.load::<N>(w, o.dst),
+                &mut |w, c, p| p.load::<N>(w, c, o),
+            )
+        })
+    }
+
+    fn store<const N: usize>(&self) -> Handler {
+        self.0.bind(|w, c, o| {
+            visit_flat(
+                w,
+                c,
+                o,
+                4 * N as u32,
+                true,
+                &mut |w, a| a.store::<N>(w, o.src[1].register),
+                &mut |w, c, p| p.store::<N>(w, c, o),
+            )
+        })
+    }
+
+    fn load_small<T, F>(&self, f: F) -> Handler
+    where
+        T: Small,
+        F: Fn(T, u32) -> u32 + Copy + 'static,
+    {
+        self.0.bind(move |w, c, o| {
+            visit_flat(
+                w,
+                c,
+                o,
+                size_of::<T>() as u32,
+                false,
+                &mut |w, a| a.load_small::<T>(w, o.dst, f),
+                &mut |w, c, p| p.load_small::<T>(w, c, o, f),
+            )
+        })
+    }
+
+    fn store_small<T, F>(&self, f: F) -> Handler
+    where
+        T: Small,
+        F: Fn(u32) -> T + Copy + 'static,
+    {
+        self.0.bind(move |w, c, o| {
+            visit_flat(
+                w,
+                c,
+                o,
+                size_of::<T>() as u32,
+                true,
+                &mut |w, a| a.store_small::<T>(w, o.src[1].register, f),
+                &mut |w, c, p| p.store_small::<T>(w, c, o, f),
+            )
+        })
+    }
 }
 
 fn atomic_handler(b: Binder, kind: &str, flat: bool) -> Option<Handler> {
@@ -328,19 +291,29 @@ fn atomically<const FLAT: bool, const WIDE: bool>(
 ) -> Flow {
     let bytes = if WIDE { 8 } else { 4 };
     let mut misaligned = None;
-    let flow = visit(
-        w,
-        c,
-        o,
-        FLAT,
-        bytes,
-        true,
-        #[inline(always)]
-        |w, access| {
-            let lane = atomic::on_lanes::<WIDE>(w, o, access);
-            misaligned = misaligned.or(lane);
-        },
-    );
+    let mut update = |w: &mut Wave, access: &Access| {
+        let lane = atomic::on_lanes::<WIDE>(w, o, access);
+        misaligned = misaligned.or(lane);
+    };
+    let flow = if FLAT {
+        let mut in_private = None;
+        let flow = visit_flat(w, c, o, bytes, true, &mut update, &mut |w, c, private| {
+            // A lane's private dwords are apart, so that two are no place for an atomic operation.
+            if WIDE || !private.is_aligned() {
+                let what = "the emulator has no atomic operation on 64 bits of private memory, or on misaligned ones";
+                return c.fail(FaultKind::Unsupported { what: what.into() });
+            }
+            match private.access(c, o, 0, bytes, true) {
+                Ok(access) => in_private = atomic::on_lanes::<WIDE>(w, o, &access),
+                Err(flow) => return flow,
+            }
+            Flow::Next
+        });
+        misaligned = misaligned.or(in_private);
+        flow
+    } else {
+        visit(w, c, o, bytes, true, update)
+    };
     match flow {
         Flow::Next => atomic::finish(c, misaligned, bytes),
         flow => flow,

@@ -5,6 +5,7 @@ use super::{
     access::{self, Access},
     atomic::{Atomic, apply32, apply64},
     lanes::{Binder, chunks},
+    lds_exchange, lds_transpose,
     operation::{Flow, Handler, Operation},
     simd::{CHUNKS, LANES, U},
     wave::Lanes,
@@ -17,6 +18,8 @@ pub(crate) fn handler(b: Binder, op: Op) -> Option<Handler> {
     transfer(b, name)
         .or_else(|| pairs(b, name))
         .or_else(|| permute(b, name))
+        .or_else(|| lds_exchange::handler(b, name))
+        .or_else(|| lds_transpose::handler(b, name))
         .or_else(|| atomic_handler(b, name))
 }
 
@@ -295,9 +298,13 @@ fn permute(b: Binder, name: &str) -> Option<Handler> {
 }
 
 /// The lane that `ds_swizzle` reads for `lane`: within quads, or within 32 by and, or and xor masks,
-/// or by rotation.
+/// by rotation, or by the reversed bits of its number (for Fourier transforms).
 fn swizzled(lane: usize, offset: usize) -> usize {
-    if offset & 0xe000 == 0xc000 {
+    if offset & 0xe000 == 0xe000 {
+        let mask = offset & 31;
+        let reversed = (lane as u8 & 31).reverse_bits() >> 3;
+        lane & 32 | lane & mask | usize::from(reversed >> mask.count_ones())
+    } else if offset & 0xe000 == 0xc000 {
         let (rotate, mask) = (offset >> 5 & 31, offset & 31);
         let moved = if offset >> 10 & 1 == 1 {
             lane + 32 - rotate
@@ -314,7 +321,7 @@ fn swizzled(lane: usize, offset: usize) -> usize {
 }
 
 /// Which atomic operation an LDS mnemonic is, and whether it works on 64 bits.
-fn atomic_of(name: &str) -> Option<(Atomic, bool)> {
+pub(super) fn atomic_of(name: &str) -> Option<(Atomic, bool)> {
     let name = name.replacen("_rtn", "", 1);
     let (what, ty) = match name.strip_prefix("pk_add_") {
         Some(ty) => ("pk_add", ty),
@@ -336,6 +343,9 @@ fn atomic_of(name: &str) -> Option<(Atomic, bool)> {
         ("xor", "b32" | "b64") => Atomic::Xor,
         ("mskor", "b32" | "b64") => Atomic::MaskOr,
         ("cmpst", "b32" | "b64") => Atomic::CompareSwap,
+        ("cmpst", "f32") => Atomic::CompareSwapF32,
+        ("cmpst", "f64") => Atomic::CompareSwapF64,
+        ("wrap", "b32") => Atomic::Wrap,
         ("wrxchg", "b32" | "b64") => Atomic::Swap,
         ("add", "f32") => Atomic::AddF32,
         ("min", "f32") => Atomic::MinF32,
@@ -352,7 +362,9 @@ fn atomic_of(name: &str) -> Option<(Atomic, bool)> {
 
 /// The `detail` of an LDS atomic.
 pub(crate) fn atomic_detail(op: Op) -> Option<u8> {
-    Some(atomic_of(op.name().strip_prefix("ds_")?)?.0 as u8)
+    let name = op.name().strip_prefix("ds_")?;
+    let atomic = lds_exchange::second_source(name).or_else(|| Some(atomic_of(name)?.0));
+    Some(atomic? as u8)
 }
 
 fn atomic_handler(b: Binder, name: &str) -> Option<Handler> {
@@ -387,11 +399,11 @@ fn atomically<const WIDE: bool, const RETURN: bool>(
                     w.lanes(o.src[slot].register + part).as_array()[lane]
                 };
                 // A compare-and-store has the value to compare first, the new value second.
-                let (new, other) = if atomic == Atomic::CompareSwap {
-                    (2, 1)
-                } else {
-                    (1, 2)
-                };
+                let compares = matches!(
+                    atomic,
+                    Atomic::CompareSwap | Atomic::CompareSwapF32 | Atomic::CompareSwapF64
+                );
+                let (new, other) = if compares { (2, 1) } else { (1, 2) };
                 if WIDE {
                     let pair = |w: &Wave, slot: usize| {
                         u64::from(register(w, slot, 0)) | u64::from(register(w, slot, 1)) << 32
@@ -438,6 +450,11 @@ mod tests {
             [0, 1, 30, 33].map(|lane| swizzled(lane, swap)),
             [1, 0, 31, 32]
         );
+        // The table of AMD's guide, which counts lanes from 1: 1, 11, 9, 19, 5, … and 1, 9, 5, d, …, 11, 19, …
+        let bits = |offset| [0, 1, 2, 3, 4, 16, 17, 33].map(|lane| swizzled(lane, offset));
+        assert_eq!(bits(0xe000), [0, 16, 8, 24, 4, 1, 17, 48]);
+        assert_eq!(bits(0xe010), [0, 8, 4, 12, 2, 16, 24, 40]);
+        assert_eq!(bits(0xe01f), [0, 1, 2, 3, 4, 16, 17, 33]);
         // Every lane of 32 reads lane 5.
         let broadcast = 5 << 5;
         assert_eq!(

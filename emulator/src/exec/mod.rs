@@ -22,14 +22,19 @@ mod float64;
 mod gfx950;
 mod global;
 mod half;
+mod hardware_registers;
+mod indexing;
 mod integer;
 mod lanes;
 mod lds;
+mod lds_exchange;
+mod lds_transpose;
 mod mfma;
 mod narrow;
 mod observe;
 mod operation;
 mod packed;
+mod private;
 mod saturating;
 mod scalar;
 mod scalar_memory;
@@ -37,6 +42,7 @@ mod simd;
 #[cfg(test)]
 mod tests;
 mod to_lds;
+mod transfer;
 mod two_over_pi;
 mod wave;
 
@@ -47,6 +53,9 @@ pub use operation::Flow;
 pub use simd::SimdLevel;
 pub use wave::{Mode, Round, Wave};
 
+pub(crate) use hardware_registers::Allocated;
+pub(crate) use private::Segment;
+pub(crate) use simd::LANES;
 pub(crate) use wave::{ACCUMULATORS, Lanes, VCC};
 
 use crate::memory::{Reach, View};
@@ -114,33 +123,61 @@ pub fn run<O: Observer>(
     budget: &mut u64,
     observer: &mut O,
 ) -> Stop {
+    loop {
+        let stop = if indexing::is_plain(wave) {
+            run_while::<O, true>(wave, context, budget, observer)
+        } else {
+            run_while::<O, false>(wave, context, budget, observer)
+        };
+        if let Some(stop) = stop {
+            return stop;
+        }
+    }
+}
+
+/// Runs a wave until it stops, or until [`indexing::is_plain`] is not `PLAIN` any more.
+fn run_while<O: Observer, const PLAIN: bool>(
+    wave: &mut Wave,
+    context: &mut Context<'_>,
+    budget: &mut u64,
+    observer: &mut O,
+) -> Option<Stop> {
     let code = context.code;
     let mut left = *budget;
     let stop = loop {
         if left == 0 {
-            break Stop::Budget;
+            break Some(Stop::Budget);
         }
         let index = wave.pc;
         let Some(operation) = code.operations.get(index as usize) else {
             context.fail(FaultKind::LeftCode);
-            break Stop::Fault;
+            break Some(Stop::Fault);
         };
         if O::ACTIVE {
             observer.before(wave, context, index);
         }
         wave.pc = index + 1;
         left -= 1;
-        // SAFETY: `Code` was compiled for a level that this computer has.
-        let flow = unsafe { (operation.run)(wave, context, operation) };
+        let flow = if PLAIN {
+            // SAFETY: `Code` was compiled for a level that this computer has.
+            unsafe { (operation.run)(wave, context, operation) }
+        } else {
+            indexing::run(wave, context, index, operation)
+        };
         match flow {
             Flow::Next => {}
-            Flow::End => break Stop::Ended,
-            Flow::Barrier => break Stop::Barrier,
+            Flow::Changed => {
+                if indexing::is_plain(wave) != PLAIN {
+                    break None;
+                }
+            }
+            Flow::End => break Some(Stop::Ended),
+            Flow::Barrier => break Some(Stop::Barrier),
             Flow::Fault => {
                 if let Some(fault) = &mut context.fault {
                     fault.operation = index;
                 }
-                break Stop::Fault;
+                break Some(Stop::Fault);
             }
         }
     };

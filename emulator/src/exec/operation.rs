@@ -10,6 +10,8 @@ pub enum Flow {
     Next,
     /// Has ended.
     End,
+    /// As [`Flow::Next`], and how instructions are run may be another from now on ([`super::indexing`]).
+    Changed,
     /// Waits at a workgroup barrier.
     Barrier,
     /// Cannot go on; the reason is in [`Context::fault`].

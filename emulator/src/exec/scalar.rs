@@ -1,10 +1,10 @@
 //! The scalar unit: SOP1, SOP2, SOPC, SOPK.
 
 use super::{
-    Wave,
+    Wave, hardware_registers,
     lanes::Binder,
-    operation::{Flow, Handler, Operation},
-    wave::{M0, Mode},
+    operation::{Flow, Handler},
+    wave::M0,
 };
 use crate::isa::Op;
 
@@ -17,6 +17,7 @@ pub(crate) fn handler(b: Binder, op: Op) -> Option<Handler> {
         .or_else(|| compare(b, op))
         .or_else(|| save_exec(b, op))
         .or_else(|| constant(b, op))
+        .or_else(|| hardware_registers::handler(b, op))
 }
 
 impl Binder {
@@ -519,60 +520,6 @@ fn constant(b: Binder, op: Op) -> Option<Handler> {
             sum
         }),
         Op::s_mulk_i32 => b.s2(|_, x, k| x.wrapping_mul(k)),
-        Op::s_getreg_b32 => b.bind(
-            #[inline(always)]
-            |w, _, o| {
-                let (register, offset, size) = hardware_field(o);
-                let value =
-                    (u64::from(hardware_register(w, register)) >> offset) & ((1 << size) - 1);
-                w.set_scalar(o.dst, value as u32);
-                Flow::Next
-            },
-        ),
-        Op::s_setreg_b32 | Op::s_setreg_imm32_b32 => b.bind(
-            #[inline(always)]
-            |w, _, o| {
-                let value = w.read32(&o.src[0]);
-                set_hardware_register(w, o, value);
-                Flow::Next
-            },
-        ),
         _ => return None,
     })
-}
-
-/// Register, bit offset and bit count of `hwreg(…)`.
-fn hardware_field(o: &Operation) -> (u32, u32, u32) {
-    let immediate = o.imm as u32;
-    (
-        immediate & 0x3f,
-        immediate >> 6 & 0x1f,
-        (immediate >> 11 & 0x1f) + 1,
-    )
-}
-
-const HWREG_MODE: u32 = 1;
-const HWREG_HW_ID: u32 = 4;
-
-/// The hardware's registers that a kernel can read here.
-pub(crate) const READABLE_REGISTERS: [u32; 2] = [HWREG_MODE, HWREG_HW_ID];
-/// The hardware's registers that a kernel can write here.
-pub(crate) const WRITABLE_REGISTERS: [u32; 1] = [HWREG_MODE];
-
-/// What a kernel may read of the hardware's state ([`READABLE_REGISTERS`]): MODE and the wave's place.
-fn hardware_register(w: &Wave, register: u32) -> u32 {
-    match register {
-        HWREG_MODE => w.mode.bits(),
-        // The wave's number on its SIMD and the SIMD's.
-        HWREG_HW_ID => (w.index / 4) & 0xf | (w.index & 3) << 4,
-        _ => 0,
-    }
-}
-
-fn set_hardware_register(w: &mut Wave, o: &Operation, value: u32) {
-    let (register, offset, size) = hardware_field(o);
-    if register == HWREG_MODE {
-        let field = (((1_u64 << size) - 1) << offset) as u32;
-        w.mode = Mode::from_bits(w.mode.bits() & !field | value << offset & field);
-    }
 }

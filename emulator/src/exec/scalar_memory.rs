@@ -3,13 +3,17 @@
 use super::{
     Context, FaultKind, Wave,
     access::{read, write},
+    atomic::{self, Atomic},
     lanes::Binder,
-    operation::{Flow, Handler, Operation},
+    operation::{Flow, Handler, Operation, SourceKind},
 };
 use crate::isa::Op;
 
 /// The handler of a scalar memory operation, if `op` is one.
 pub(crate) fn handler(b: Binder, op: Op) -> Option<Handler> {
+    if let Some(handler) = atomic_handler(b, op.name()) {
+        return Some(handler);
+    }
     Some(match op {
         Op::s_load_dword => b.bind(load::<1>),
         Op::s_load_dwordx2 => b.bind(load::<2>),
@@ -24,6 +28,15 @@ pub(crate) fn handler(b: Binder, op: Op) -> Option<Handler> {
         Op::s_store_dword => b.bind(store::<1>),
         Op::s_store_dwordx2 => b.bind(store::<2>),
         Op::s_store_dwordx4 => b.bind(store::<4>),
+        Op::s_buffer_store_dword => b.bind(buffer_store::<1>),
+        Op::s_buffer_store_dwordx2 => b.bind(buffer_store::<2>),
+        Op::s_buffer_store_dwordx4 => b.bind(buffer_store::<4>),
+        Op::s_scratch_load_dword => b.bind(scratch_load::<1>),
+        Op::s_scratch_load_dwordx2 => b.bind(scratch_load::<2>),
+        Op::s_scratch_load_dwordx4 => b.bind(scratch_load::<4>),
+        Op::s_scratch_store_dword => b.bind(scratch_store::<1>),
+        Op::s_scratch_store_dwordx2 => b.bind(scratch_store::<2>),
+        Op::s_scratch_store_dwordx4 => b.bind(scratch_store::<4>),
         // A counter that only goes up: the host's.
         Op::s_memtime | Op::s_memrealtime => b.bind(
             #[inline(always)]
@@ -36,30 +49,90 @@ pub(crate) fn handler(b: Binder, op: Op) -> Option<Handler> {
                 Flow::Next
             },
         ),
+        // What a probe brings in and a discard throws away is in caches, of which there are none.
+        Op::s_atc_probe
+        | Op::s_atc_probe_buffer
+        | Op::s_dcache_discard
+        | Op::s_dcache_discard_x2 => b.bind(
+            #[inline(always)]
+            |_, _, _| Flow::Next,
+        ),
         _ => return None,
     })
 }
 
-/// Base, immediate and register offset; the lowest two bits are ignored.
+fn atomic_handler(b: Binder, name: &str) -> Option<Handler> {
+    let (buffer, kind) = match name.strip_prefix("s_buffer_atomic_") {
+        Some(kind) => (true, kind),
+        None => (false, name.strip_prefix("s_atomic_")?),
+    };
+    let (_, wide) = Atomic::of_mnemonic(kind)?;
+    Some(match (buffer, wide) {
+        (false, false) => b.bind(atomically::<false, false>),
+        (false, true) => b.bind(atomically::<false, true>),
+        (true, false) => b.bind(atomically::<true, false>),
+        (true, true) => b.bind(atomically::<true, true>),
+    })
+}
+
+/// The immediate and the register offset, in bytes.
+#[inline(always)]
+fn offset(w: &Wave, o: &Operation) -> u64 {
+    (o.imm as u64).wrapping_add(u64::from(w.read32(&o.src[1])))
+}
+
+/// Base and offsets; the lowest two bits of both are ignored.
 #[inline(always)]
 fn address(w: &Wave, o: &Operation) -> u64 {
     let base = w.read64(&o.src[0]) & !3;
-    let offset = (o.imm as u64).wrapping_add(u64::from(w.read32(&o.src[1])));
+    base.wrapping_add(offset(w, o) & !3)
+}
+
+/// As [`address`], with a register offset in units of 64 bytes (Vega ISA guide, «S_SCRATCH_LOAD»).
+fn scratch_address(w: &Wave, o: &Operation) -> u64 {
+    let base = w.read64(&o.src[0]) & !3;
+    let units = match o.src[1].kind {
+        SourceKind::None => 0,
+        _ => u64::from(w.read32(&o.src[1])),
+    };
+    let offset = (o.imm as u64).wrapping_add(64 * units);
     base.wrapping_add(offset & !3)
+}
+
+/// Checks an access of the scalar unit.
+#[inline(always)]
+fn check(c: &mut Context<'_>, address: u64, bytes: u32, write: bool) -> Flow {
+    let end = address.wrapping_add(u64::from(bytes));
+    if c.memory.reach(address).covers(address, end, write) {
+        return Flow::Next;
+    }
+    c.fail(FaultKind::Memory {
+        address,
+        bytes,
+        write,
+        lane: None,
+    })
 }
 
 #[inline(always)]
 fn load<const N: usize>(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flow {
-    let address = address(w, o);
-    let end = address.wrapping_add(4 * N as u64);
-    if !c.memory.reach(address).covers(address, end, false) {
-        let bytes = 4 * N as u32;
-        return c.fail(FaultKind::Memory {
-            address,
-            bytes,
-            write: false,
-            lane: None,
-        });
+    load_from::<N>(w, c, o, address(w, o))
+}
+
+fn scratch_load<const N: usize>(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flow {
+    load_from::<N>(w, c, o, scratch_address(w, o))
+}
+
+#[inline(always)]
+fn load_from<const N: usize>(
+    w: &mut Wave,
+    c: &mut Context<'_>,
+    o: &Operation,
+    address: u64,
+) -> Flow {
+    match check(c, address, 4 * N as u32, false) {
+        Flow::Next => {}
+        flow => return flow,
     }
     // SAFETY: the range was just checked.
     let data: [u32; N] = unsafe { read(address) };
@@ -69,55 +142,124 @@ fn load<const N: usize>(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flo
     Flow::Next
 }
 
-/// Loads through a buffer resource: dwords past its end read as 0.
-#[inline(always)]
-fn buffer_load<const N: usize>(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flow {
-    let resource = o.src[0].register;
-    let [a, b, records, _] = std::array::from_fn(|i| w.scalar(resource + i as u16));
-    let base = u64::from(a) | u64::from(b & 0xffff) << 32;
-    let stride = b >> 16 & 0x3fff;
-    let limit = u64::from(records) * u64::from(stride.max(1));
-    let offset = (o.imm as u64).wrapping_add(u64::from(w.read32(&o.src[1]))) & !3;
-    for index in 0..N as u64 {
-        let at = offset + 4 * index;
-        let mut value = 0;
-        if at + 4 <= limit {
-            let address = base.wrapping_add(at);
-            if !c
-                .memory
-                .reach(address)
-                .covers(address, address.wrapping_add(4), false)
-            {
-                return c.fail(FaultKind::Memory {
-                    address,
-                    bytes: 4,
-                    write: false,
-                    lane: None,
-                });
-            }
-            // SAFETY: the range was just checked.
-            value = unsafe { read(address) };
-        }
-        w.set_scalar(o.dst + index as u16, value);
-    }
-    Flow::Next
-}
-
 #[inline(always)]
 fn store<const N: usize>(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flow {
-    let address = address(w, o);
-    let end = address.wrapping_add(4 * N as u64);
-    if !c.memory.reach(address).covers(address, end, true) {
-        let bytes = 4 * N as u32;
-        return c.fail(FaultKind::Memory {
-            address,
-            bytes,
-            write: true,
-            lane: None,
-        });
+    store_to::<N>(w, c, o, address(w, o))
+}
+
+fn scratch_store<const N: usize>(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flow {
+    store_to::<N>(w, c, o, scratch_address(w, o))
+}
+
+fn store_to<const N: usize>(
+    w: &mut Wave,
+    c: &mut Context<'_>,
+    o: &Operation,
+    address: u64,
+) -> Flow {
+    match check(c, address, 4 * N as u32, true) {
+        Flow::Next => {}
+        flow => return flow,
     }
     let data: [u32; N] = std::array::from_fn(|i| w.scalar(o.src[2].register + i as u16));
     // SAFETY: the range was just checked.
     unsafe { write(address, data) };
+    Flow::Next
+}
+
+/// Base and length in bytes of a buffer resource; the scalar unit knows no swizzling.
+#[inline(always)]
+fn buffer(w: &Wave, o: &Operation) -> (u64, u64) {
+    let resource = o.src[0].register;
+    let [a, b, records, _] = std::array::from_fn(|i| w.scalar(resource + i as u16));
+    let base = u64::from(a) | u64::from(b & 0xffff) << 32;
+    let stride = b >> 16 & 0x3fff;
+    (base, u64::from(records) * u64::from(stride.max(1)))
+}
+
+/// Loads through a buffer resource: dwords past its end read as 0.
+#[inline(always)]
+fn buffer_load<const N: usize>(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flow {
+    let (base, limit) = buffer(w, o);
+    let offset = offset(w, o) & !3;
+    let mut data = [0; N];
+    for (index, value) in data.iter_mut().enumerate() {
+        let at = offset.wrapping_add(4 * index as u64);
+        if at < limit && limit - at >= 4 {
+            let address = base.wrapping_add(at);
+            match check(c, address, 4, false) {
+                Flow::Next => {}
+                flow => return flow,
+            }
+            // SAFETY: the range was just checked.
+            *value = unsafe { read(address) };
+        }
+    }
+    for (register, value) in (o.dst..).zip(data) {
+        w.set_scalar(register, value);
+    }
+    Flow::Next
+}
+
+/// Stores through a buffer resource: dwords past its end are dropped.
+fn buffer_store<const N: usize>(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flow {
+    let (base, limit) = buffer(w, o);
+    let offset = offset(w, o) & !3;
+    for index in 0..N as u16 {
+        let at = offset.wrapping_add(4 * u64::from(index));
+        if at < limit && limit - at >= 4 {
+            let address = base.wrapping_add(at);
+            match check(c, address, 4, true) {
+                Flow::Next => {}
+                flow => return flow,
+            }
+            // SAFETY: the range was just checked.
+            unsafe { write(address, w.scalar(o.src[2].register + index)) };
+        }
+    }
+    Flow::Next
+}
+
+/// An atomic operation of the scalar unit; past the end of a buffer it does nothing and returns 0.
+fn atomically<const BUFFER: bool, const WIDE: bool>(
+    w: &mut Wave,
+    c: &mut Context<'_>,
+    o: &Operation,
+) -> Flow {
+    let bytes = if WIDE { 8 } else { 4 };
+    let mut outside = false;
+    // Addresses are multiples of the operand's size: the lower bits are ignored.
+    let mut address = address(w, o);
+    if BUFFER {
+        let (base, limit) = buffer(w, o);
+        let at = offset(w, o) & !3;
+        outside = at >= limit || limit - at < u64::from(bytes);
+        address = base.wrapping_add(at);
+    }
+    let address = address & !(u64::from(bytes) - 1);
+    let mut old = 0;
+    if !outside {
+        match check(c, address, bytes, true) {
+            Flow::Next => {}
+            flow => return flow,
+        }
+        let atomic = Atomic::from_detail(o.detail);
+        let data = o.src[2].register;
+        old = if WIDE {
+            let (new, compare) = (w.scalar_pair(data), w.scalar_pair(data + 2));
+            // SAFETY: the range was just checked, and the address is a multiple of 8.
+            unsafe { atomic::update64(address, atomic, new, compare) }
+        } else {
+            let (new, compare) = (w.scalar(data), w.scalar(data + 1));
+            // SAFETY: as above, of 4.
+            u64::from(unsafe { atomic::update32(address, atomic, new, compare) })
+        };
+    }
+    if o.control[0] != 0 {
+        w.set_scalar(o.dst, old as u32);
+        if WIDE {
+            w.set_scalar(o.dst + 1, (old >> 32) as u32);
+        }
+    }
     Flow::Next
 }

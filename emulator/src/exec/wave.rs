@@ -3,7 +3,9 @@
 use std::simd::prelude::*;
 
 use super::{
+    hardware_registers::Allocated,
     operation::{Source, SourceKind},
+    private::Segment,
     simd::{CHUNKS, D, U, chunk_mask},
 };
 
@@ -115,6 +117,29 @@ impl Mode {
         self.0 & 0x80_0000 != 0
     }
 
+    /// Whether vector registers are indexed (`s_set_gpr_idx_on`).
+    pub const fn indexes_registers(self) -> bool {
+        self.0 & Self::INDEXES_REGISTERS != 0
+    }
+
+    const INDEXES_REGISTERS: u32 = 1 << 27;
+
+    pub(crate) const fn with_indexing(self, on: bool) -> Self {
+        match on {
+            true => Mode(self.0 | Self::INDEXES_REGISTERS),
+            false => Mode(self.0 & !Self::INDEXES_REGISTERS),
+        }
+    }
+
+    /// How many forks wait to be joined (`s_cbranch_g_fork`): bits 31:29.
+    pub(crate) const fn forks(self) -> u32 {
+        self.0 >> 29
+    }
+
+    pub(crate) const fn with_forks(self, forks: u32) -> Self {
+        Mode(self.0 & !(7 << 29) | forks << 29)
+    }
+
     /// f32 arithmetic is the host's: to nearest, denormals kept.
     #[inline(always)]
     pub(crate) const fn plain32(self) -> bool {
@@ -156,6 +181,12 @@ pub struct Wave {
     pub(crate) vgprs: Box<[Lanes; FILE]>,
     /// Number of this wave in its workgroup.
     pub(crate) index: u32,
+    /// TRAPSTS: what the kernel itself put there.
+    pub(crate) trap_status: u32,
+    pub(crate) allocated: Allocated,
+    pub(crate) private: Segment,
+    /// Vector instructions are passed over (`s_setvskip`).
+    pub(crate) skips_vector: bool,
 }
 
 impl Wave {
@@ -169,6 +200,10 @@ impl Wave {
             // SAFETY: zeros are lanes. Zeroed memory costs nothing until it is touched.
             vgprs: unsafe { Box::<[Lanes; FILE]>::new_zeroed().assume_init() },
             index: 0,
+            trap_status: 0,
+            allocated: Allocated::default(),
+            private: Segment::default(),
+            skips_vector: false,
         }
     }
 

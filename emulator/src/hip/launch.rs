@@ -159,7 +159,7 @@ impl From<LaunchError> for Failure {
         let code = match &error {
             LaunchError::Fault(report) => fault_code(report),
             LaunchError::Memory(_) => hipError_t::hipErrorOutOfMemory,
-            LaunchError::Unsupported { .. } => hipError_t::hipErrorNotSupported,
+            LaunchError::InstructionLimit(_) => hipError_t::hipErrorLaunchTimeOut,
             _ => hipError_t::hipErrorInvalidValue,
         };
         Failure::new(code, error)
@@ -222,12 +222,17 @@ impl Launch {
             kernarg: &self.kernarg,
             seed: config.seed,
             threads: config.threads,
+            instruction_limit: None,
         }
     }
 
     /// Runs it to its end.
     pub(super) fn run(&self) -> Result<(), Failure> {
-        dispatch::launch(&self.function.kernel, &self.config())?;
+        let config = LaunchConfig {
+            instruction_limit: dispatch::instruction_limit_from_environment()?,
+            ..self.config()
+        };
+        dispatch::launch(&self.function.kernel, &config)?;
         Ok(())
     }
 

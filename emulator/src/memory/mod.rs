@@ -30,6 +30,8 @@ pub enum AllocationKind {
     CodeObject,
     /// Arguments and the dispatch packet of a launch.
     Launch,
+    /// Private memory of a launch's waves.
+    Private,
 }
 
 impl fmt::Display for AllocationKind {
@@ -40,6 +42,7 @@ impl fmt::Display for AllocationKind {
             AllocationKind::Registered => "registered host memory",
             AllocationKind::CodeObject => "code object",
             AllocationKind::Launch => "launch arguments",
+            AllocationKind::Private => "private memory",
         })
     }
 }

@@ -27,14 +27,17 @@ mod floats;
 mod formats;
 mod halves;
 mod integers;
+mod lds_special;
 mod matrix;
 mod matrix_modifiers;
 mod matrix_narrow;
 mod memory;
 mod modes;
 mod narrow_conversions;
+mod private;
 mod rarities;
 mod scalars;
+mod states;
 
 use ferrowave_code_object::{CodeObject, Gpu};
 
@@ -111,10 +114,9 @@ impl Bench {
 #[test]
 fn missing_instructions_are_named() {
     let lines = [
-        "s_getreg_b32 s0, hwreg(HW_REG_TRAPSTS)",
+        "s_setreg_b32 hwreg(HW_REG_HW_ID), s0",
         "v_mfma_f32_16x16x4_f32 v[0:3], v4, v5, v[0:3] cbsz:1",
         "buffer_load_format_x v6, v0, s[4:7], 0 offen",
-        "scratch_load_dword v6, v0, off",
         "v_mov_b32_e32 v6, v0",
     ];
     let text = format!(".text\n{}\n", lines.join("\n"));

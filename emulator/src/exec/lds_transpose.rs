@@ -1,0 +1,67 @@
+//! gfx950's transposing LDS reads.
+//!
+//! Sixteen lanes together read a matrix of sixteen columns: lane after lane, each reads a piece of a row, and
+//! each gets a column (CDNA4 ISA guide, «LDS transpose load»). With `n` elements a lane, element `x` that lane
+//! `i` of the sixteen reads stands in row `(i·n + x) / 16` and column `(i·n + x) mod 16`; the lane with the
+//! column's number gets it as its element with the row's number.
+
+use super::{
+    Context, Wave, access,
+    lanes::{Binder, chunks},
+    operation::{Flow, Handler, Operation},
+    simd::{CHUNKS, LANES, U},
+    wave::Lanes,
+};
+
+/// The handler of one of these operations by its mnemonic without `ds_`, if it is one.
+pub(super) fn handler(b: Binder, name: &str) -> Option<Handler> {
+    Some(match name {
+        "read_b64_tr_b16" => b.bind(transposed::<16, 2>),
+        "read_b64_tr_b8" => b.bind(transposed::<8, 2>),
+        "read_b64_tr_b4" => b.bind(transposed::<4, 2>),
+        "read_b96_tr_b6" => b.bind(transposed::<6, 3>),
+        _ => return None,
+    })
+}
+
+/// Elements of `BITS` bits in `N` dwords a lane.
+#[inline(always)]
+fn transposed<const BITS: usize, const N: usize>(
+    w: &mut Wave,
+    c: &mut Context<'_>,
+    o: &Operation,
+) -> Flow {
+    let exec = w.exec;
+    let addresses: [U; CHUNKS] = chunks(|c| w.lanes(o.src[0].register).0[c]);
+    match access::check_lds(c, &addresses, o.imm as u32, exec, 4 * N as u32, false) {
+        Flow::Next => {}
+        flow => return flow,
+    }
+    let mut rows = [0_u128; LANES];
+    access::in_lds(c, &addresses, o.imm as u32, exec).each(|lane, address| {
+        // SAFETY: the lane is active, so that its bytes were checked.
+        let data: [u32; N] = unsafe { access::read(address) };
+        for (part, dword) in data.into_iter().enumerate() {
+            rows[lane] |= u128::from(dword) << (32 * part);
+        }
+    });
+    let elements = 32 * N / BITS;
+    let mask = (1_u128 << BITS) - 1;
+    let mut results = [Lanes::splat(0); N];
+    for lane in 0..LANES {
+        let (group, column) = (lane & !15, lane & 15);
+        let mut value = 0;
+        for row in 0..elements {
+            let flat = 16 * row + column;
+            let element = rows[group + flat / elements] >> (BITS * (flat % elements)) & mask;
+            value |= element << (BITS * row);
+        }
+        for (part, result) in results.iter_mut().enumerate() {
+            result.as_mut_array()[lane] = (value >> (32 * part)) as u32;
+        }
+    }
+    for (register, result) in (o.dst..).zip(results) {
+        w.commit(register, result.0);
+    }
+    Flow::Next
+}

@@ -1,0 +1,406 @@
+//! Private memory: scratch instructions, and flat ones whose addresses lie in the private aperture.
+//!
+//! A wave's private memory is in global memory: dword `d` of lane `l` is dword `64 d + l`, as the buffer resource
+//! that kernels of gfx908 and gfx90a get has it too (LLVM's `AMDGPUUsage`, «Private Segment Buffer»).
+
+use std::simd::prelude::*;
+
+use super::{
+    Context, FaultKind, Wave,
+    access::{self, Access},
+    lanes::{Binder, chunks},
+    operation::{Flow, Handler, Operation, SourceKind},
+    simd::{CHUNKS, D, LANES, U, chunk_mask},
+};
+use crate::isa::Op;
+
+/// Bytes from a lane's dword to its next.
+const ROW_BYTES: u64 = 4 * LANES as u64;
+/// First of the two scalar registers that hold the address of private memory up to gfx90a.
+const FLAT_SCRATCH: u16 = 102;
+
+/// Where a wave's private memory is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Segment {
+    /// Its address; none where the kernel itself puts it in `flat_scratch`.
+    pub(crate) base: Option<u64>,
+    /// Bytes of a lane.
+    pub(crate) bytes: u32,
+}
+
+/// Offsets of lanes in their private memory, all of whose data is inside.
+pub(super) struct Private {
+    base: u64,
+    offsets: [D; CHUNKS],
+    exec: u64,
+    /// Whether no lane's data crosses from one dword to another but at its start.
+    aligned: bool,
+}
+
+impl Private {
+    /// Checks `bytes` at the offsets of the lanes in `exec`.
+    #[inline(always)]
+    pub(super) fn new(
+        w: &Wave,
+        c: &mut Context<'_>,
+        offsets: [U; CHUNKS],
+        exec: u64,
+        bytes: u32,
+    ) -> Result<Self, Flow> {
+        let segment = w.private;
+        let mut last = U::splat(0);
+        // A byte or a half may stand anywhere in its dword.
+        let room = U::splat(4 - bytes.min(4));
+        let mut crossing = 0;
+        for (chunk, lanes) in offsets.iter().enumerate() {
+            let active = chunk_mask(exec, chunk).select(*lanes, U::splat(0));
+            last = last.simd_max(active);
+            crossing |= (active & U::splat(3)).simd_gt(room).to_bitmask();
+        }
+        if u64::from(last.reduce_max()) + u64::from(bytes) > u64::from(segment.bytes) {
+            return Err(outside(c, &offsets, exec, bytes, segment.bytes));
+        }
+        Ok(Private {
+            base: segment.base.unwrap_or_else(|| w.scalar_pair(FLAT_SCRATCH)),
+            offsets: offsets.map(|lanes| lanes.cast()),
+            exec,
+            aligned: crossing == 0,
+        })
+    }
+
+    /// Addresses of the lanes' bytes `at` behind their offset.
+    #[inline(always)]
+    fn addresses(&self, at: u64) -> [D; CHUNKS] {
+        let base = D::splat(self.base);
+        chunks(|c| {
+            let offset = self.offsets[c] + D::splat(at);
+            let lane = D::from_array(std::array::from_fn(|lane| 4 * (16 * c + lane) as u64));
+            base + (offset >> D::splat(2)) * D::splat(ROW_BYTES) + (offset & D::splat(3)) + lane
+        })
+    }
+
+    /// The lanes' `bytes` at `at` behind their offset, of which none crosses into another dword.
+    #[inline(always)]
+    pub(super) fn access(
+        &self,
+        c: &mut Context<'_>,
+        o: &Operation,
+        at: u64,
+        bytes: u32,
+        write: bool,
+    ) -> Result<Access, Flow> {
+        let access = Access {
+            addresses: self.addresses(at),
+            exec: self.exec,
+        };
+        match access::check_global(c, o, &access, bytes, write) {
+            Flow::Next => Ok(access),
+            flow => Err(flow),
+        }
+    }
+
+    /// Whether a lane's data may be taken as what it is, and not byte by byte.
+    pub(super) fn is_aligned(&self) -> bool {
+        self.aligned
+    }
+
+    #[inline(always)]
+    pub(super) fn load<const N: usize>(
+        &self,
+        w: &mut Wave,
+        c: &mut Context<'_>,
+        o: &Operation,
+    ) -> Flow {
+        if !self.aligned {
+            return self.load_bytes::<N>(w, c, o);
+        }
+        for part in 0..N as u16 {
+            match self.access(c, o, 4 * u64::from(part), 4, false) {
+                Ok(access) => access.load::<1>(w, o.dst + part),
+                Err(flow) => return flow,
+            }
+        }
+        Flow::Next
+    }
+
+    #[inline(always)]
+    pub(super) fn store<const N: usize>(
+        &self,
+        w: &mut Wave,
+        c: &mut Context<'_>,
+        o: &Operation,
+    ) -> Flow {
+        if !self.aligned {
+            return self.store_bytes::<N>(w, c, o);
+        }
+        for part in 0..N as u16 {
+            match self.access(c, o, 4 * u64::from(part), 4, true) {
+                Ok(access) => access.store::<1>(w, o.src[1].register + part),
+                Err(flow) => return flow,
+            }
+        }
+        Flow::Next
+    }
+
+    #[cold]
+    fn load_bytes<const N: usize>(&self, w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flow {
+        for register in o.dst..o.dst + N as u16 {
+            let zeros = [U::splat(0); CHUNKS];
+            let exec = std::mem::replace(&mut w.exec, self.exec);
+            w.commit(register, zeros);
+            w.exec = exec;
+        }
+        for at in 0..4 * N as u16 {
+            let register = o.dst + at / 4;
+            match self.access(c, o, u64::from(at), 1, false) {
+                Ok(access) => access.load_small(w, register, |byte: u8, old| {
+                    old | u32::from(byte) << (8 * (at % 4))
+                }),
+                Err(flow) => return flow,
+            }
+        }
+        Flow::Next
+    }
+
+    #[cold]
+    fn store_bytes<const N: usize>(
+        &self,
+        w: &mut Wave,
+        c: &mut Context<'_>,
+        o: &Operation,
+    ) -> Flow {
+        for at in 0..4 * N as u16 {
+            let register = o.src[1].register + at / 4;
+            match self.access(c, o, u64::from(at), 1, true) {
+                Ok(access) => access.store_small(w, register, |x| (x >> (8 * (at % 4))) as u8),
+                Err(flow) => return flow,
+            }
+        }
+        Flow::Next
+    }
+
+    /// As [`Access::load_small`].
+    #[inline(always)]
+    pub(super) fn load_small<T: Small>(
+        &self,
+        w: &mut Wave,
+        c: &mut Context<'_>,
+        o: &Operation,
+        f: impl Fn(T, u32) -> u32,
+    ) -> Flow {
+        if self.aligned {
+            return match self.access(c, o, 0, size_of::<T>() as u32, false) {
+                Ok(access) => {
+                    access.load_small::<T>(w, o.dst, f);
+                    Flow::Next
+                }
+                Err(flow) => flow,
+            };
+        }
+        // A half that stands in two dwords.
+        let (low, high) = match (
+            self.access(c, o, 0, 1, false),
+            self.access(c, o, 1, 1, false),
+        ) {
+            (Ok(low), Ok(high)) => (low, high),
+            (Err(flow), _) | (_, Err(flow)) => return flow,
+        };
+        low.each(|lane, address| {
+            // SAFETY: the lane is active, so that both bytes were checked.
+            let bytes = unsafe { [access::read(address), access::read(high.lane(lane))] };
+            let slot = &mut w.lanes_mut(o.dst).as_mut_array()[lane];
+            *slot = f(T::from_half(u16::from_le_bytes(bytes)), *slot);
+        });
+        Flow::Next
+    }
+
+    /// As [`Access::store_small`].
+    #[inline(always)]
+    pub(super) fn store_small<T: Small>(
+        &self,
+        w: &Wave,
+        c: &mut Context<'_>,
+        o: &Operation,
+        f: impl Fn(u32) -> T,
+    ) -> Flow {
+        let data = o.src[1].register;
+        if self.aligned {
+            return match self.access(c, o, 0, size_of::<T>() as u32, true) {
+                Ok(access) => {
+                    access.store_small::<T>(w, data, f);
+                    Flow::Next
+                }
+                Err(flow) => flow,
+            };
+        }
+        for at in 0..2 {
+            match self.access(c, o, at, 1, true) {
+                Ok(access) => {
+                    access.store_small(w, data, |x| (f(x).to_half() >> (8 * at)) as u8);
+                }
+                Err(flow) => return flow,
+            }
+        }
+        Flow::Next
+    }
+}
+
+/// An integer of at most two bytes.
+pub(super) trait Small: Copy + Default + 'static {
+    fn from_half(half: u16) -> Self;
+    fn to_half(self) -> u16;
+}
+
+macro_rules! small {
+    ($($ty:ty),*) => {$(
+        impl Small for $ty {
+            fn from_half(half: u16) -> Self {
+                half as $ty
+            }
+
+            fn to_half(self) -> u16 {
+                self as u16
+            }
+        }
+    )*};
+}
+
+small!(u8, i8, u16, i16);
+
+#[cold]
+fn outside(
+    c: &mut Context<'_>,
+    offsets: &[U; CHUNKS],
+    exec: u64,
+    bytes: u32,
+    private_bytes: u32,
+) -> Flow {
+    let at = |lane: usize| u64::from(offsets[lane / 16][lane % 16]);
+    let lane = (0..LANES)
+        .filter(|lane| exec >> lane & 1 == 1)
+        .find(|&lane| at(lane) + u64::from(bytes) > u64::from(private_bytes))
+        .unwrap_or(0);
+    c.fail(FaultKind::Private {
+        address: at(lane),
+        bytes,
+        private_bytes,
+        lane: lane as u8,
+    })
+}
+
+/// Offsets of a scratch instruction's lanes: a vector register, a scalar one, both or neither, and a constant.
+#[inline(always)]
+fn offsets(w: &Wave, o: &Operation) -> [U; CHUNKS] {
+    let scalar = match o.src[2].kind {
+        SourceKind::None => 0,
+        _ => w.read32(&o.src[2]),
+    };
+    let same = U::splat(scalar.wrapping_add(o.imm as u32));
+    match o.src[0].kind {
+        SourceKind::None => [same; CHUNKS],
+        _ => chunks(|c| w.lanes(o.src[0].register).0[c] + same),
+    }
+}
+
+/// Runs `f` on the private memory that a scratch instruction names.
+#[inline(always)]
+fn visit(
+    w: &mut Wave,
+    c: &mut Context<'_>,
+    o: &Operation,
+    bytes: u32,
+    f: impl FnOnce(&mut Wave, &mut Context<'_>, &Private) -> Flow,
+) -> Flow {
+    let exec = w.exec;
+    if exec == 0 {
+        return Flow::Next;
+    }
+    match Private::new(w, c, offsets(w, o), exec, bytes) {
+        Ok(private) => f(w, c, &private),
+        Err(flow) => flow,
+    }
+}
+
+/// The handler of a scratch operation, if `op` is one.
+pub(crate) fn handler(b: Binder, op: Op) -> Option<Handler> {
+    let name = op.name().strip_prefix("scratch_")?;
+    let name = name.replacen("load_lds_", "load_", 1);
+    super::transfer::handler(&name, Scratch(b))
+}
+
+/// Makes handlers of scratch operations.
+struct Scratch(Binder);
+
+impl super::transfer::Transfers for Scratch {
+    fn load<const N: usize>(&self) -> Handler {
+        self.0.bind(
+            #[inline(always)]
+            |w, c, o| {
+                visit(
+                    w,
+                    c,
+                    o,
+                    4 * N as u32,
+                    #[inline(always)]
+                    |w, c, p| p.load::<N>(w, c, o),
+                )
+            },
+        )
+    }
+
+    fn store<const N: usize>(&self) -> Handler {
+        self.0.bind(
+            #[inline(always)]
+            |w, c, o| {
+                visit(
+                    w,
+                    c,
+                    o,
+                    4 * N as u32,
+                    #[inline(always)]
+                    |w, c, p| p.store::<N>(w, c, o),
+                )
+            },
+        )
+    }
+
+    fn load_small<T, F>(&self, f: F) -> Handler
+    where
+        T: Small,
+        F: Fn(T, u32) -> u32 + Copy + 'static,
+    {
+        self.0.bind(
+            #[inline(always)]
+            move |w, c, o| {
+                visit(
+                    w,
+                    c,
+                    o,
+                    size_of::<T>() as u32,
+                    #[inline(always)]
+                    |w, c, p| p.load_small::<T>(w, c, o, f),
+                )
+            },
+        )
+    }
+
+    fn store_small<T, F>(&self, f: F) -> Handler
+    where
+        T: Small,
+        F: Fn(u32) -> T + Copy + 'static,
+    {
+        self.0.bind(
+            #[inline(always)]
+            move |w, c, o| {
+                visit(
+                    w,
+                    c,
+                    o,
+                    size_of::<T>() as u32,
+                    #[inline(always)]
+                    |w, c, p| p.store_small::<T>(w, c, o, f),
+                )
+            },
+        )
+    }
+}

@@ -1,0 +1,62 @@
+//! Loads and stores by their mnemonic: the same list for global, flat, scratch and buffer instructions.
+
+use super::{operation::Handler, private::Small};
+
+/// Makes the handlers of one kind of memory.
+pub(super) trait Transfers {
+    /// Loads `N` dwords.
+    fn load<const N: usize>(&self) -> Handler;
+    /// Stores `N` dwords.
+    fn store<const N: usize>(&self) -> Handler;
+    /// Loads a `T` and puts what the function makes of it and the old register into the register.
+    fn load_small<T, F>(&self, f: F) -> Handler
+    where
+        T: Small,
+        F: Fn(T, u32) -> u32 + Copy + 'static;
+    /// Stores what the function makes of the register.
+    fn store_small<T, F>(&self, f: F) -> Handler
+    where
+        T: Small,
+        F: Fn(u32) -> T + Copy + 'static;
+}
+
+/// The handler of a mnemonic without what stands before `load` or `store`.
+pub(super) fn handler(name: &str, t: impl Transfers) -> Option<Handler> {
+    Some(match name {
+        "load_dword" => t.load::<1>(),
+        "load_dwordx2" => t.load::<2>(),
+        "load_dwordx3" => t.load::<3>(),
+        "load_dwordx4" => t.load::<4>(),
+        "load_ubyte" => t.load_small(|x: u8, _| u32::from(x)),
+        "load_sbyte" => t.load_small(|x: i8, _| x as u32),
+        "load_ushort" => t.load_small(|x: u16, _| u32::from(x)),
+        "load_sshort" => t.load_small(|x: i16, _| x as u32),
+        "load_ubyte_d16" => t.load_small(|x: u8, old| low_half(u16::from(x), old)),
+        "load_ubyte_d16_hi" => t.load_small(|x: u8, old| high_half(u16::from(x), old)),
+        "load_sbyte_d16" => t.load_small(|x: i8, old| low_half(x as u16, old)),
+        "load_sbyte_d16_hi" => t.load_small(|x: i8, old| high_half(x as u16, old)),
+        "load_short_d16" => t.load_small(|x: u16, old| low_half(x, old)),
+        "load_short_d16_hi" => t.load_small(|x: u16, old| high_half(x, old)),
+        "store_dword" => t.store::<1>(),
+        "store_dwordx2" => t.store::<2>(),
+        "store_dwordx3" => t.store::<3>(),
+        "store_dwordx4" => t.store::<4>(),
+        "store_byte" => t.store_small(|x| x as u8),
+        "store_byte_d16_hi" => t.store_small(|x| (x >> 16) as u8),
+        "store_short" => t.store_small(|x| x as u16),
+        "store_short_d16_hi" => t.store_small(|x| (x >> 16) as u16),
+        _ => return None,
+    })
+}
+
+/// A register with its low half replaced.
+#[inline(always)]
+fn low_half(value: u16, old: u32) -> u32 {
+    old & 0xffff_0000 | u32::from(value)
+}
+
+/// A register with its high half replaced.
+#[inline(always)]
+fn high_half(value: u16, old: u32) -> u32 {
+    old & 0xffff | u32::from(value) << 16
+}

@@ -1,0 +1,82 @@
+//! Every instruction of the data file that the scalar unit, LDS or memory runs has an operation.
+//!
+//! Those that have none are listed with the reason; one that gets an operation has to leave the list.
+
+#[path = "support/words.rs"]
+mod words;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ferrowave_code_object::Gpu;
+use ferrowave_emulator::{
+    exec::{Code, SimdLevel},
+    isa::decode,
+};
+use rand::SeedableRng;
+use rand_pcg::Pcg64Mcg;
+
+const ENCODINGS: [&str; 12] = [
+    "sop1", "sop2", "sopc", "sopk", "sopp", "smem", "ds", "flat", "global", "scratch", "mubuf",
+    "mtbuf",
+];
+
+/// Forms in which an instruction is tried until one has an operation: most random bits are no instruction.
+const FORMS: usize = 400;
+
+/// Why an instruction is not run.
+fn reason(name: &str) -> Option<&'static str> {
+    Some(match name {
+        _ if name.starts_with("ds_gws_") || name == "ds_ordered_count" => {
+            "global data share and its wave sync: runtimes give compute programs none"
+        }
+        _ if name.contains("buffer_load_format_") || name.contains("buffer_store_format_") => {
+            "conversions of typed buffers: compilers of compute programs use none"
+        }
+        _ => return None,
+    })
+}
+
+#[test]
+fn every_instruction_runs_or_is_excepted() {
+    for gpu in Gpu::ALL {
+        let (mut runs, mut refused) = (BTreeSet::new(), BTreeMap::new());
+        for opcode in words::opcodes(gpu) {
+            if !ENCODINGS.contains(&opcode.encoding) {
+                continue;
+            }
+            let mut random = Pcg64Mcg::seed_from_u64(7);
+            for form in 0..FORMS {
+                let words = opcode.words(gpu, form, &mut random);
+                let Ok(instruction) = decode(gpu, &words, 0) else {
+                    continue;
+                };
+                let size = usize::from(instruction.size);
+                let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+                let code = Code::compile(gpu, SimdLevel::Portable, 0, &bytes[..size]);
+                match code.unsupported().first() {
+                    None => {
+                        runs.insert(opcode.name.clone());
+                        break;
+                    }
+                    Some(first) => {
+                        refused.insert(opcode.name.clone(), first.what.clone());
+                    }
+                }
+            }
+            let name = &opcode.name;
+            assert!(
+                runs.contains(name) || refused.contains_key(name),
+                "no form of {name} on {gpu} is an instruction"
+            );
+        }
+        assert!(runs.len() > 500, "{} instructions on {gpu}", runs.len());
+        let missing: Vec<_> = refused
+            .iter()
+            .filter(|(name, _)| !runs.contains(*name) && reason(name).is_none())
+            .map(|(_, what)| what)
+            .collect();
+        assert!(missing.is_empty(), "{gpu}: {missing:#?}");
+        let found: Vec<_> = runs.iter().filter(|name| reason(name).is_some()).collect();
+        assert!(found.is_empty(), "{gpu} runs {found:?}: off the list");
+    }
+}

@@ -1,0 +1,248 @@
+//! Whole launches: private memory as kernels set it up on each GPU, and launches that do not end.
+
+use std::sync::Arc;
+
+use ferrowave_code_object::Gpu;
+use ferrowave_emulator::{
+    dispatch::{LaunchConfig, LaunchError, Standing, launch},
+    exec::SimdLevel,
+    memory::{AllocationKind, DeviceMemory},
+    program::Program,
+};
+
+/// A kernel `k(out: *mut u32)` of this body. `user` are directives of the descriptor.
+fn program(gpu: Gpu, body: &str, user: &str, private_bytes: u32, dynamic: bool) -> String {
+    let accumulators = if gpu == Gpu::Gfx908 {
+        ""
+    } else {
+        ".amdhsa_accum_offset 8"
+    };
+    format!(
+        "
+.text
+.globl k
+.p2align 8
+.type k,@function
+k:
+{body}
+  s_endpgm
+.Lend:
+.size k, .Lend-k
+.rodata
+.p2align 6
+.amdhsa_kernel k
+  {user}
+  .amdhsa_user_sgpr_kernarg_segment_ptr 1
+  .amdhsa_system_sgpr_workgroup_id_x 1
+  .amdhsa_private_segment_fixed_size {private_bytes}
+  .amdhsa_uses_dynamic_stack {}
+  .amdhsa_next_free_vgpr 8
+  .amdhsa_next_free_sgpr 24
+  {accumulators}
+.end_amdhsa_kernel
+.amdgpu_metadata
+---
+amdhsa.version: [1, 2]
+amdhsa.kernels:
+  - .name: k
+    .symbol: k.kd
+    .args:
+      - {{ .offset: 0, .size: 8, .value_kind: global_buffer, .address_space: global }}
+    .kernarg_segment_size: 8
+    .group_segment_fixed_size: 0
+    .private_segment_fixed_size: {private_bytes}
+    .uses_dynamic_stack: {dynamic}
+    .kernarg_segment_align: 8
+    .wavefront_size: 64
+    .sgpr_count: 24
+    .vgpr_count: 8
+    .max_flat_workgroup_size: 256
+...
+.end_amdgpu_metadata
+",
+        u8::from(dynamic)
+    )
+}
+
+const THREADS: u32 = 192;
+const WORKGROUPS: u32 = 5;
+
+/// Runs the kernel and returns what each thread wrote, or why it did not.
+fn run(gpu: Gpu, text: &str, limit: Option<u64>) -> Result<Vec<u32>, LaunchError> {
+    let object = ferrowave_kernel_build::assemble(gpu, text).expect("LLVM assembles the test");
+    let memory = Arc::new(DeviceMemory::new(1 << 28));
+    let program = Program::load(&object, gpu, &memory, SimdLevel::detect()).expect("it loads");
+    let kernel = program.kernel("k").expect("the kernel");
+    let bytes = (4 * THREADS * WORKGROUPS) as usize;
+    let out = memory
+        .allocate(bytes, AllocationKind::Device)
+        .expect("room");
+    let used = memory.used_bytes();
+    let config = LaunchConfig {
+        grid: [WORKGROUPS, 1, 1],
+        block: [THREADS, 1, 1],
+        dynamic_lds_bytes: 0,
+        kernarg: &out.to_le_bytes(),
+        seed: 3,
+        threads: None,
+        instruction_limit: limit,
+    };
+    let result = launch(&kernel, &config);
+    assert_eq!(
+        memory.used_bytes(),
+        used,
+        "the launch leaves nothing behind"
+    );
+    result?;
+    let mut data = vec![0; bytes];
+    memory.read(out, &mut data).expect("the results");
+    let words = data.as_chunks::<4>().0;
+    Ok(words.iter().map(|word| u32::from_le_bytes(*word)).collect())
+}
+
+/// Stores `v4` for thread `v0` of workgroup `s{group}`, with the arguments at `s[{arguments}:…]`.
+fn store(arguments: u32, group: u32) -> String {
+    format!(
+        "
+  s_load_dwordx2 s[18:19], s[{arguments}:{}], 0x0
+  s_mul_i32 s20, s{group}, {THREADS}
+  v_add_u32_e32 v1, s20, v0
+  v_lshlrev_b32_e32 v1, 2, v1
+  s_waitcnt vmcnt(0) lgkmcnt(0)
+  global_store_dword v1, v4, s[18:19]
+",
+        arguments + 1
+    )
+}
+
+/// A kernel that puts its threads' numbers, times 3, in private memory in one way and takes them out in another.
+fn through_private_memory(gpu: Gpu, private_bytes: u32, offset: u32, dynamic: bool) -> String {
+    let address = format!(
+        "
+  s_mov_b64 s[16:17], src_private_base
+  v_mov_b32_e32 v2, {offset}
+  v_mov_b32_e32 v3, s17
+"
+    );
+    let number = "
+  v_and_b32_e32 v0, 0x3ff, v0
+  v_mul_u32_u24_e32 v5, 3, v0
+";
+    if matches!(gpu, Gpu::Gfx942 | Gpu::Gfx950) {
+        let body = format!(
+            "{number}
+  s_movk_i32 s21, {offset}
+  scratch_store_dword off, v5, s21
+  {address}
+  flat_load_dword v4, v[2:3]
+  {}",
+            store(0, 2)
+        );
+        return program(
+            gpu,
+            &body,
+            ".amdhsa_enable_private_segment 1",
+            private_bytes,
+            dynamic,
+        );
+    }
+    // The buffer resource, the arguments, the start of scratch, the workgroup, the wave's offset.
+    let user = "
+  .amdhsa_user_sgpr_private_segment_buffer 1
+  .amdhsa_user_sgpr_flat_scratch_init 1
+  .amdhsa_system_sgpr_private_segment_wavefront_offset 1";
+    let body = format!(
+        "{number}
+  s_add_u32 flat_scratch_lo, s6, s9
+  s_addc_u32 flat_scratch_hi, s7, 0
+  s_add_u32 s0, s0, s9
+  s_addc_u32 s1, s1, 0
+  v_mov_b32_e32 v2, {offset}
+  buffer_store_dword v5, v2, s[0:3], 0 offen
+  {address}
+  flat_load_dword v4, v[2:3]
+  {}",
+        store(4, 8)
+    );
+    program(gpu, &body, user, private_bytes, dynamic)
+}
+
+#[test]
+fn private_memory_is_each_threads_own() {
+    for gpu in Gpu::ALL {
+        for (private_bytes, offset, dynamic) in [(32, 12, false), (0, 8000, true)] {
+            let text = through_private_memory(gpu, private_bytes, offset, dynamic);
+            let result = run(gpu, &text, None).expect("it runs");
+            for (index, value) in result.into_iter().enumerate() {
+                assert_eq!(value, 3 * (index as u32 % THREADS), "{gpu}, thread {index}");
+            }
+        }
+    }
+}
+
+#[test]
+fn private_memory_has_an_end() {
+    for gpu in [Gpu::Gfx90a, Gpu::Gfx942] {
+        let text = through_private_memory(gpu, 32, 32, false);
+        let message = run(gpu, &text, None).map(drop).unwrap_err().to_string();
+        assert!(
+            message.contains(
+                "lane 0 accesses 4 bytes at 0x20 of its private memory, which has 32 bytes"
+            ),
+            "{message}"
+        );
+    }
+}
+
+/// The first wave spins, the second waits at a barrier, the third ends.
+const ENDLESS: &str = "
+  v_readfirstlane_b32 s8, v0
+  s_and_b32 s8, s8, 0x3ff
+  s_cmp_eq_u32 s8, 128
+  s_cbranch_scc1 .Lout
+  s_cmp_eq_u32 s8, 64
+  s_cbranch_scc1 .Lwait
+.Lspin:
+  s_sleep 1
+  s_branch .Lspin
+.Lwait:
+  s_barrier
+  s_nop 3
+.Lout:
+";
+
+#[test]
+fn launches_that_do_not_end_are_given_up() {
+    let text = program(Gpu::Gfx90a, ENDLESS, "", 0, false);
+    let error = run(Gpu::Gfx90a, &text, Some(100_000)).unwrap_err();
+    let LaunchError::InstructionLimit(report) = &error else {
+        panic!("{error}");
+    };
+    assert_eq!(report.limit, 100_000);
+    let [spins, waits, ended] = &report.waves[..] else {
+        panic!("{error}");
+    };
+    assert_eq!(
+        [spins, waits, ended].map(|wave| wave.standing),
+        [Standing::Runs, Standing::Waits, Standing::Ended],
+        "{error}"
+    );
+    assert_eq!(waits.instruction, "s_nop 3");
+    let message = error.to_string();
+    for part in [
+        "kernel `k` ran 100000 wave-instructions, the limit",
+        "wave 0 is at `s_",
+        "wave 1 waits at a barrier before `s_nop 3` (offset 0x",
+        "wave 2 has ended",
+    ] {
+        assert!(message.contains(part), "{message}");
+    }
+}
+
+#[test]
+fn a_limit_leaves_launches_alone_that_end() {
+    let text = through_private_memory(Gpu::Gfx942, 32, 0, false);
+    let instructions = 13 * u64::from(THREADS / 64 * WORKGROUPS);
+    assert!(run(Gpu::Gfx942, &text, Some(2 * instructions)).is_ok());
+    assert!(run(Gpu::Gfx942, &text, Some(instructions / 4)).is_err());
+}
