@@ -6,6 +6,10 @@
 //! long as both operands agree.
 //!
 //! The maps of D are those of the CDNA ISA documents, chapter «Matrix arithmetic instructions».
+#![expect(
+    clippy::needless_range_loop,
+    reason = "loops over iterators unroll too late, and leave the registers in memory"
+)]
 
 use crate::tile::{
     element::{Accumulator, Stored},
@@ -60,7 +64,7 @@ pub const SUM_UNITS: u32 = 8;
 /// different banks.
 #[inline(always)]
 pub const fn sum_position(row: u32, unit: u32) -> u32 {
-    SUM_UNITS * row + (unit ^ row % SUM_UNITS)
+    SUM_UNITS * row + (unit ^ (row % SUM_UNITS))
 }
 
 /// [`Multiply::spill`] for D of the 32 × 32 blocks with the operands exchanged, so that i counts columns

@@ -19,6 +19,7 @@ fn refusal(feature: &str, gpu: Gpu) -> String {
     assert!(!error.to_string().contains("`scale`"), "{error}");
     let lenient = Policy {
         no_spills: true,
+        no_scalar_spills: true,
         no_scratch: feature != "scratch",
         no_flat: feature != "flat",
     };

@@ -1,4 +1,8 @@
 //! A thread's share of an operand's tile, on its way from global memory to LDS in units of 16 bytes.
+#![expect(
+    clippy::needless_range_loop,
+    reason = "loops over iterators unroll too late, and leave the registers in memory"
+)]
 
 use super::{
     global::Strides,
@@ -254,8 +258,11 @@ impl<T: Bits, R: Arrangement, const UNITS: usize> Panel<T, R, UNITS> {
         match size_of::<T>() {
             // SAFETY: as the caller promises; units are vectors of elements of any size.
             1 => unsafe { self.store_turned::<u8, 16>(tile, units) },
+            // SAFETY: as above.
             2 => unsafe { self.store_turned::<u16, 8>(tile, units) },
+            // SAFETY: as above.
             4 => unsafe { self.store_turned::<u32, 4>(tile, units) },
+            // SAFETY: as above.
             _ => unsafe { self.store_turned::<u64, 2>(tile, units) },
         }
     }
