@@ -86,16 +86,6 @@ impl<A: Accumulator> Operation<A> {
         };
         self.set.unwrap_or(curved)
     }
-
-    /// Does it to every element of a fragment.
-    #[inline(always)]
-    pub fn apply<const RUN: usize, F: Fragment<RUN, Sum = A>>(&self, fragment: &mut F) {
-        fragment.for_each_run(|_, _, sums| {
-            for k in 0..RUN {
-                sums[k] = self.of(sums[k]);
-            }
-        });
-    }
 }
 
 /// What is added to the scaled product.
