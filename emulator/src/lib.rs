@@ -2,6 +2,7 @@
 
 #![feature(f16, portable_simd, stmt_expr_attributes)]
 
+pub mod check;
 pub mod dispatch;
 pub mod exec;
 pub mod gpu;

@@ -78,15 +78,24 @@ pub fn check_launch(kernel: &Kernel, config: &LaunchConfig<'_>) -> Result<(), La
 
 /// Runs a kernel over a grid, to its end.
 pub fn launch(kernel: &Kernel, config: &LaunchConfig<'_>) -> Result<LaunchSummary, LaunchError> {
-    launch_observed(kernel, config, |_| Unobserved).map(|(summary, _)| summary)
+    launch_observed(kernel, config, |_| Unobserved)?.outcome
 }
 
-/// As [`launch`], watched: each host thread gets an observer of its own, and all come back.
+/// What came of a launch that was watched.
+#[derive(Debug)]
+pub struct Observed<O> {
+    /// How it ended.
+    pub outcome: Result<LaunchSummary, LaunchError>,
+    /// The observer of each host thread, whatever the outcome.
+    pub observers: Vec<O>,
+}
+
+/// As [`launch`], watched: each host thread gets an observer of its own. An error is a launch that did not begin.
 pub fn launch_observed<O, F>(
     kernel: &Kernel,
     config: &LaunchConfig<'_>,
     observer: F,
-) -> Result<(LaunchSummary, Vec<O>), LaunchError>
+) -> Result<Observed<O>, LaunchError>
 where
     O: Observer + Send,
     F: Fn(usize) -> O + Sync,
@@ -148,16 +157,16 @@ where
         .error
         .into_inner()
         .unwrap_or_else(PoisonError::into_inner);
-    if let Some((_, error)) = error {
-        return Err(error);
-    }
     let workgroups = config.grid.iter().map(|&n| u64::from(n)).product();
-    let summary = LaunchSummary {
-        wave_instructions: grid.instructions.into_inner(),
-        workgroups,
-        waves: workgroups * u64::from(start.waves()),
+    let outcome = match error {
+        Some((_, error)) => Err(error),
+        None => Ok(LaunchSummary {
+            wave_instructions: grid.instructions.into_inner(),
+            workgroups,
+            waves: workgroups * u64::from(start.waves()),
+        }),
     };
-    Ok((summary, observers))
+    Ok(Observed { outcome, observers })
 }
 
 /// The LDS of a workgroup, if the launch is one that the kernel and the GPU allow.
@@ -245,7 +254,7 @@ impl Grid<'_> {
                     break;
                 }
                 let workgroup = [index % gx, index / gx % gy, index / gx / gy].map(|id| id as u32);
-                match self.run(worker, workspace, workgroup, observer) {
+                match self.run(worker, workspace, (workgroup, index), observer) {
                     Ok(instructions) => {
                         self.instructions.fetch_add(instructions, Ordering::Relaxed);
                     }
@@ -260,7 +269,7 @@ impl Grid<'_> {
         &self,
         worker: usize,
         workspace: &mut Workspace,
-        workgroup: [u32; 3],
+        (workgroup, number): ([u32; 3], u64),
         observer: &mut O,
     ) -> Result<u64, LaunchError> {
         let private = self.start.private.workgroup(worker)?;
@@ -269,7 +278,8 @@ impl Grid<'_> {
             code: self.kernel.code(),
             view: self.view,
             lds_bytes: self.lds_bytes,
-            number: workgroup,
+            workgroup,
+            number,
             private,
             seed: self.config.seed,
             left: self.left.as_ref(),

@@ -9,7 +9,7 @@ mod start;
 mod workgroup;
 
 pub use error::{FaultReport, LaunchError};
-pub use grid::{LaunchConfig, LaunchSummary, check_launch, launch, launch_observed};
+pub use grid::{LaunchConfig, LaunchSummary, Observed, check_launch, launch, launch_observed};
 pub use limit::{
     INSTRUCTION_LIMIT_VARIABLE, LimitReport, Standing, WavePlace,
     instruction_limit_from_environment,

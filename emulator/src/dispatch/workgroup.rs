@@ -10,7 +10,7 @@ use super::{
     start::{Start, UNDEFINED},
 };
 use crate::{
-    exec::{Code, Context, Fault, Observer, Stop, Wave, run},
+    exec::{Code, Context, Fault, GroupStart, Observer, Stop, Wave, run},
     memory::View,
 };
 
@@ -42,7 +42,9 @@ pub(super) struct Group<'a> {
     pub(super) code: &'a Code,
     pub(super) view: &'a View,
     pub(super) lds_bytes: u32,
-    pub(super) number: [u32; 3],
+    pub(super) workgroup: [u32; 3],
+    /// Its place in the order of the grid.
+    pub(super) number: u64,
     /// Address of its private memory.
     pub(super) private: u64,
     pub(super) seed: u64,
@@ -93,17 +95,26 @@ impl Workspace {
         for (index, wave) in waves.iter_mut().enumerate() {
             group
                 .start
-                .wave(wave, index as u32, group.number, group.private);
+                .wave(wave, index as u32, group.workgroup, group.private);
         }
         let lds_bytes = group.lds_bytes as usize;
         self.lds.clear();
         self.lds.resize(lds_bytes.div_ceil(4), UNDEFINED);
         let lds = &mut as_bytes(&mut self.lds)[..lds_bytes];
         let mut context = Context::new(group.code, group.view, lds);
+        if O::ACTIVE {
+            context.watched = true;
+            observer.begin(&GroupStart {
+                workgroup: group.workgroup,
+                number: group.number,
+                waves,
+                lds_bytes: group.lds_bytes,
+            });
+        }
         let mut states = vec![State::Ready; count as usize];
         let mut order: Vec<usize> = (0..count as usize).collect();
         let mut shuffle =
-            (group.seed != 0).then(|| Pcg32::seed_from_u64(mixed(group.seed, group.number)));
+            (group.seed != 0).then(|| Pcg32::seed_from_u64(mixed(group.seed, group.workgroup)));
         let mut instructions = 0;
         loop {
             if let Some(rng) = &mut shuffle {
@@ -115,6 +126,7 @@ impl Workspace {
                 }
                 let turn = group.turn();
                 if turn == 0 {
+                    observer.end(waves, &mut context);
                     return Err(End::Limit(standings(waves, &states)));
                 }
                 let mut budget = turn;
@@ -127,6 +139,7 @@ impl Workspace {
                     Stop::Budget => State::Ready,
                     Stop::Fault => {
                         if let Some(fault) = context.take_fault() {
+                            observer.end(waves, &mut context);
                             return Err(End::Fault {
                                 wave: index as u32,
                                 fault,
@@ -139,7 +152,15 @@ impl Workspace {
             if !states.contains(&State::Ready) {
                 // Waves that have ended do not hold up a barrier (CDNA3 ISA guide, `S_BARRIER`).
                 if !states.contains(&State::AtBarrier) {
+                    observer.end(waves, &mut context);
                     return Ok(instructions);
+                }
+                if O::ACTIVE {
+                    let waiting: Vec<bool> = states
+                        .iter()
+                        .map(|state| *state == State::AtBarrier)
+                        .collect();
+                    observer.barrier(waves, &waiting, &mut context);
                 }
                 for state in &mut states {
                     if *state == State::AtBarrier {

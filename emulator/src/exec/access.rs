@@ -6,7 +6,7 @@
 use std::simd::{prelude::*, simd_swizzle};
 
 use super::{
-    Context, FaultKind, Wave,
+    Context, FaultKind, Space, Touch, Wave,
     operation::{Flow, Operation},
     simd::{CHUNKS, D, LANES, U, chunk_mask},
 };
@@ -327,10 +327,33 @@ pub(super) fn check_span(
     if !c.recent[slot].covers(low, end, write) {
         c.recent[slot] = c.memory.reach(low);
         if !c.recent[slot].covers(low, end, write) {
-            return check_each_lane(c, access, bytes, write);
+            let flow = check_each_lane(c, access, bytes, write);
+            if flow != Flow::Next {
+                return flow;
+            }
         }
     }
+    if c.watched {
+        record(
+            c,
+            Touch {
+                space: Space::Global,
+                write,
+                scalar: false,
+                bytes,
+                lanes: access.exec,
+                addresses: *access.addresses.as_flattened_lanes(),
+            },
+        );
+    }
     Flow::Next
+}
+
+/// Tells observers of an access.
+#[cold]
+#[inline(never)]
+pub(super) fn record(c: &mut Context<'_>, touch: Touch) {
+    c.touches.push(touch);
 }
 
 /// Checks lane by lane: they lie in different allocations, or some in none.
@@ -389,6 +412,20 @@ pub(super) fn check_lds(
     if exec != 0 && end > c.lds.len() as u64 {
         let relative = addresses.map(|a| (a + U::splat(offset)).cast::<u64>());
         return lds_fault(c, &relative, exec, bytes, write);
+    }
+    if c.watched && exec != 0 {
+        let relative = addresses.map(|a| (a + U::splat(offset)).cast::<u64>());
+        record(
+            c,
+            Touch {
+                space: Space::Lds,
+                write,
+                scalar: false,
+                bytes,
+                lanes: exec,
+                addresses: *relative.as_flattened_lanes(),
+            },
+        );
     }
     Flow::Next
 }

@@ -1,6 +1,6 @@
 //! From decoded instructions to operations.
 
-use std::fmt;
+use std::{fmt, sync::OnceLock};
 
 use ferrowave_code_object::Gpu;
 
@@ -12,6 +12,7 @@ use super::{
     float32, float64, gfx950, global, half, hardware_registers, integer,
     lanes::Binder,
     lds, mfma,
+    observe::Facts,
     operation::{Handler, Operation, Source, SourceKind},
     packed, private, saturating, scalar, scalar_memory, to_lds,
 };
@@ -25,6 +26,8 @@ pub struct Code {
     /// The operation at each word of the code, or [`NOWHERE`].
     index_at: Vec<u32>,
     unsupported: Vec<Unsupported>,
+    /// For observers, found when the first asks.
+    facts: OnceLock<Vec<Option<Facts>>>,
 }
 
 /// What stands at an operation's place in the code.
@@ -118,7 +121,18 @@ impl Code {
             lines,
             index_at,
             unsupported,
+            facts: OnceLock::new(),
         }
+    }
+
+    /// What observers need to know of each instruction, by index; nothing where there is none.
+    pub fn facts(&self) -> &[Option<Facts>] {
+        self.facts.get_or_init(|| {
+            self.lines
+                .iter()
+                .map(|line| line.instruction.as_ref().ok().map(Facts::of))
+                .collect()
+        })
     }
 
     /// Where the code stands in memory.
@@ -236,7 +250,7 @@ impl Compiler<'_> {
             o.src[3] = self::source(a)?;
             o.sdst = register(b)?;
         }
-        if accumulates(i.op) && o.src[2].kind == SourceKind::None {
+        if i.accumulates() && o.src[2].kind == SourceKind::None {
             o.src[2] = Source {
                 kind: SourceKind::Vector,
                 register: o.dst,
@@ -415,15 +429,6 @@ fn ignores_something(i: &Instruction) -> bool {
         },
         _ => false,
     }
-}
-
-/// Operations whose third source is their result.
-fn accumulates(op: Op) -> bool {
-    let name = op.name();
-    name.starts_with("v_fmac_")
-        || name.starts_with("v_mac_")
-        || name.starts_with("v_pk_fmac_")
-        || (name.starts_with("v_dot") && name.contains("c_"))
 }
 
 /// The 16-bit constant of SOPP and SOPK, sign-extended.

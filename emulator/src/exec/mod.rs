@@ -48,7 +48,7 @@ mod wave;
 
 pub use compile::{Code, Unsupported};
 pub use fault::{Fault, FaultKind};
-pub use observe::{Observer, Unobserved};
+pub use observe::{Facts, GroupStart, Observer, Space, Touch, Unobserved};
 pub use operation::Flow;
 pub use simd::SimdLevel;
 pub use wave::{Mode, Round, Wave};
@@ -73,6 +73,9 @@ pub struct Context<'a> {
     /// Allocations that accesses found last, by the instruction's number, so that most need no search.
     pub(crate) recent: [Reach; access::RECENT],
     pub(crate) lds: &'a mut [u8],
+    /// Whether accesses are recorded in `touches`.
+    pub(crate) watched: bool,
+    pub(crate) touches: Vec<Touch>,
     /// Why the last wave that returned [`Flow::Fault`] could not go on.
     pub(crate) fault: Option<Box<Fault>>,
 }
@@ -85,8 +88,20 @@ impl<'a> Context<'a> {
             memory,
             recent: [Reach::NOTHING; access::RECENT],
             lds,
+            watched: false,
+            touches: Vec::new(),
             fault: None,
         }
+    }
+
+    /// The code that runs.
+    pub fn code(&self) -> &'a Code {
+        self.code
+    }
+
+    /// The memory that the instruction which just ran has accessed, if the run is watched.
+    pub fn touches(&self) -> &[Touch] {
+        &self.touches
     }
 
     #[cold]
@@ -154,6 +169,7 @@ fn run_while<O: Observer, const PLAIN: bool>(
             break Some(Stop::Fault);
         };
         if O::ACTIVE {
+            context.touches.clear();
             observer.before(wave, context, index);
         }
         wave.pc = index + 1;
@@ -164,6 +180,9 @@ fn run_while<O: Observer, const PLAIN: bool>(
         } else {
             indexing::run(wave, context, index, operation)
         };
+        if O::ACTIVE {
+            observer.after(wave, context, index, flow);
+        }
         match flow {
             Flow::Next => {}
             Flow::Changed => {

@@ -1,15 +1,42 @@
-//! Watching a wave run: what checks, counters and the timing model hang on to.
+//! Watching waves run: what checks, counters and the timing model hang on to.
 
-use super::{Context, Wave};
+use super::{Context, Flow, LANES, Wave};
+use crate::isa::{Category, Effect, Instruction, Uses};
 
-/// Sees every instruction of a run before it happens. A run is generic over its observer, so that one
+/// Sees a workgroup run, instruction by instruction. A run is generic over its observer, so that one
 /// without observer ([`Unobserved`]) has no trace of it.
 pub trait Observer {
-    /// Whether [`Self::before`] is called at all.
+    /// Whether anything is called at all, and memory accesses are recorded.
     const ACTIVE: bool;
+
+    /// A workgroup begins, its waves' registers are as the hardware sets them up.
+    fn begin(&mut self, group: &GroupStart<'_>);
 
     /// The wave is about to run the instruction at `index` of the code.
     fn before(&mut self, wave: &Wave, context: &Context<'_>, index: u32);
+
+    /// The wave has run it, and [`Context::touches`] tells the memory that it accessed. An instruction that faulted has
+    /// not done all that it should.
+    fn after(&mut self, wave: &mut Wave, context: &mut Context<'_>, index: u32, flow: Flow);
+
+    /// All waves of the workgroup that have not ended wait at a barrier, and now go on. Waves stand behind their barriers.
+    fn barrier(&mut self, waves: &mut [Wave], waiting: &[bool], context: &mut Context<'_>);
+
+    /// The workgroup's waves have all ended, or one faulted.
+    fn end(&mut self, waves: &mut [Wave], context: &mut Context<'_>);
+}
+
+/// What an observer is told of a workgroup that begins.
+#[derive(Clone, Copy)]
+pub struct GroupStart<'a> {
+    /// Its place in the grid.
+    pub workgroup: [u32; 3],
+    /// Its number among the grid's: x runs fastest.
+    pub number: u64,
+    /// Its waves.
+    pub waves: &'a [Wave],
+    /// Bytes of LDS.
+    pub lds_bytes: u32,
 }
 
 /// Nobody watches.
@@ -19,5 +46,104 @@ pub struct Unobserved;
 impl Observer for Unobserved {
     const ACTIVE: bool = false;
 
+    fn begin(&mut self, _: &GroupStart<'_>) {}
+
     fn before(&mut self, _: &Wave, _: &Context<'_>, _: u32) {}
+
+    fn after(&mut self, _: &mut Wave, _: &mut Context<'_>, _: u32, _: Flow) {}
+
+    fn barrier(&mut self, _: &mut [Wave], _: &[bool], _: &mut Context<'_>) {}
+
+    fn end(&mut self, _: &mut [Wave], _: &mut Context<'_>) {}
+}
+
+/// Two watch, the first one first.
+impl<A: Observer, B: Observer> Observer for (A, B) {
+    const ACTIVE: bool = A::ACTIVE || B::ACTIVE;
+
+    fn begin(&mut self, group: &GroupStart<'_>) {
+        self.0.begin(group);
+        self.1.begin(group);
+    }
+
+    fn before(&mut self, wave: &Wave, context: &Context<'_>, index: u32) {
+        self.0.before(wave, context, index);
+        self.1.before(wave, context, index);
+    }
+
+    fn after(&mut self, wave: &mut Wave, context: &mut Context<'_>, index: u32, flow: Flow) {
+        self.0.after(wave, context, index, flow);
+        self.1.after(wave, context, index, flow);
+    }
+
+    fn barrier(&mut self, waves: &mut [Wave], waiting: &[bool], context: &mut Context<'_>) {
+        self.0.barrier(waves, waiting, context);
+        self.1.barrier(waves, waiting, context);
+    }
+
+    fn end(&mut self, waves: &mut [Wave], context: &mut Context<'_>) {
+        self.0.end(waves, context);
+        self.1.end(waves, context);
+    }
+}
+
+/// Which memory an access went to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Space {
+    /// Global memory (and private memory, which lies in it), by address.
+    Global,
+    /// The workgroup's LDS, by offset from its start.
+    Lds,
+}
+
+/// One access of an instruction: the same number of bytes in every active lane.
+#[derive(Clone, Copy, Debug)]
+pub struct Touch {
+    /// Which memory.
+    pub space: Space,
+    /// Whether it wrote. An atomic operation counts as writing.
+    pub write: bool,
+    /// Whether it is the scalar unit's; then it is in lane 0.
+    pub scalar: bool,
+    /// Bytes of each lane.
+    pub bytes: u32,
+    /// The lanes that took part.
+    pub lanes: u64,
+    /// First byte of each lane; what inactive lanes have means nothing.
+    pub addresses: [u64; LANES],
+}
+
+impl Touch {
+    /// Each active lane and its address.
+    pub fn iter(&self) -> impl Iterator<Item = (usize, u64)> {
+        let mut left = self.lanes;
+        std::iter::from_fn(move || {
+            (left != 0).then(|| {
+                let lane = left.trailing_zeros() as usize;
+                left &= left - 1;
+                (lane, self.addresses[lane])
+            })
+        })
+    }
+}
+
+/// What observers need to know of an instruction, found once.
+#[derive(Clone, Debug)]
+pub struct Facts {
+    /// The unit that it goes to.
+    pub category: Category,
+    /// What it does with memory.
+    pub effect: Effect,
+    /// Its registers.
+    pub uses: Uses,
+}
+
+impl Facts {
+    pub(super) fn of(instruction: &Instruction) -> Self {
+        Facts {
+            category: instruction.category(),
+            effect: instruction.effect(),
+            uses: instruction.uses(),
+        }
+    }
 }

@@ -1,8 +1,8 @@
 //! Scalar memory: SMEM.
 
 use super::{
-    Context, FaultKind, Wave,
-    access::{read, write},
+    Context, FaultKind, LANES, Space, Touch, Wave,
+    access::{read, record, write},
     atomic::{self, Atomic},
     lanes::Binder,
     operation::{Flow, Handler, Operation, SourceKind},
@@ -104,6 +104,17 @@ fn scratch_address(w: &Wave, o: &Operation) -> u64 {
 fn check(c: &mut Context<'_>, address: u64, bytes: u32, write: bool) -> Flow {
     let end = address.wrapping_add(u64::from(bytes));
     if c.memory.reach(address).covers(address, end, write) {
+        if c.watched {
+            let touch = Touch {
+                space: Space::Global,
+                write,
+                scalar: true,
+                bytes,
+                lanes: 1,
+                addresses: [address; LANES],
+            };
+            record(c, touch);
+        }
         return Flow::Next;
     }
     c.fail(FaultKind::Memory {

@@ -1,5 +1,6 @@
 //! The instruction set: tables, decoder, disassembler.
 
+mod category;
 mod decode;
 mod error;
 mod instruction;
@@ -8,9 +9,12 @@ mod operand;
 mod row;
 mod tables;
 mod text;
+mod uses;
 
+pub use category::{Category, Effect};
 pub use decode::decode;
 pub use error::{DecodeError, DecodeErrorKind};
 pub use instruction::*;
 pub use tables::Op;
 pub use text::Text;
+pub use uses::{Read, Register, Registers, Role, Uses, registers};

@@ -1,0 +1,240 @@
+//! The checks, and what each can find.
+
+use std::fmt;
+
+/// A check that can be chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Check {
+    /// Global memory: bounds, freed memory, alignment, memory that nobody wrote.
+    Memory,
+    /// LDS: bounds, bytes that nobody wrote, races between waves, accesses in flight at a barrier.
+    Lds,
+    /// Races in global memory.
+    Races,
+    /// Waits for loads (`s_waitcnt`).
+    Waits,
+    /// Wait states that the program owes the hardware (`s_nop`).
+    Hazards,
+    /// Registers that nobody wrote, barriers that some waves pass by.
+    Registers,
+}
+
+impl Check {
+    /// All checks.
+    pub const ALL: [Check; 6] = [
+        Check::Memory,
+        Check::Lds,
+        Check::Races,
+        Check::Waits,
+        Check::Hazards,
+        Check::Registers,
+    ];
+
+    /// Its name on the command line and in `FERROWAVE_CHECK`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Check::Memory => "memory",
+            Check::Lds => "lds",
+            Check::Races => "races",
+            Check::Waits => "waits",
+            Check::Hazards => "hazards",
+            Check::Registers => "registers",
+        }
+    }
+}
+
+impl fmt::Display for Check {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A name that is no check's.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{name}` is no check: there are memory, lds, races, waits, hazards, registers, and all for every one of them"
+)]
+pub struct UnknownCheck {
+    /// The name.
+    pub name: String,
+}
+
+/// Checks from their names, with commas between; `all` is all of them.
+pub fn parse(names: &str) -> Result<Vec<Check>, UnknownCheck> {
+    let mut checks = Vec::new();
+    for name in names
+        .split(',')
+        .map(str::trim)
+        .filter(|name| !name.is_empty())
+    {
+        if name == "all" {
+            checks.extend(Check::ALL);
+            continue;
+        }
+        let check = Check::ALL.into_iter().find(|check| check.name() == name);
+        checks.push(check.ok_or_else(|| UnknownCheck { name: name.into() })?);
+    }
+    checks.sort();
+    checks.dedup();
+    Ok(checks)
+}
+
+/// What can be found. The identifiers in reports are [`Kind::id`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Kind {
+    /// An access to global memory outside every allocation, or a write to what cannot be written.
+    OutOfBounds,
+    /// An access to memory that was freed.
+    UseAfterFree,
+    /// An access at an address that is not a multiple of what it must be.
+    Misaligned,
+    /// A read of global memory that nobody wrote.
+    UninitializedMemory,
+    /// An access outside the workgroup's LDS.
+    LdsOutOfBounds,
+    /// A read of LDS that no wave of the workgroup wrote.
+    UninitializedLds,
+    /// Two waves access LDS without a barrier between, at least one writes.
+    LdsRace,
+    /// An LDS access is still in flight when its wave comes to a barrier behind which another wave meets it.
+    LdsInFlight,
+    /// Two waves access global memory with nothing that orders them, at least one writes.
+    GlobalRace,
+    /// A register is read while a load to it is in flight.
+    ReadInFlight,
+    /// A register is written while a load to it is in flight.
+    OverwrittenInFlight,
+    /// LDS is read where a load from global memory to it is in flight.
+    LdsLoadInFlight,
+    /// Fewer wait states than the hardware demands between two instructions.
+    Hazard,
+    /// A register that nobody wrote decides an address, a branch or what is stored.
+    UninitializedRegister,
+    /// Some waves of a workgroup pass by a barrier at which others wait.
+    SkippedBarrier,
+    /// A wave could not go on, for another reason.
+    Fault,
+    /// The kernel gives other results when waves take turns in another order.
+    ScheduleDependence,
+}
+
+impl Kind {
+    /// All kinds.
+    pub const ALL: [Kind; 17] = [
+        Kind::OutOfBounds,
+        Kind::UseAfterFree,
+        Kind::Misaligned,
+        Kind::UninitializedMemory,
+        Kind::LdsOutOfBounds,
+        Kind::UninitializedLds,
+        Kind::LdsRace,
+        Kind::LdsInFlight,
+        Kind::GlobalRace,
+        Kind::ReadInFlight,
+        Kind::OverwrittenInFlight,
+        Kind::LdsLoadInFlight,
+        Kind::Hazard,
+        Kind::UninitializedRegister,
+        Kind::SkippedBarrier,
+        Kind::Fault,
+        Kind::ScheduleDependence,
+    ];
+
+    /// Its identifier in reports.
+    pub const fn id(self) -> &'static str {
+        match self {
+            Kind::OutOfBounds => "out-of-bounds",
+            Kind::UseAfterFree => "use-after-free",
+            Kind::Misaligned => "misaligned",
+            Kind::UninitializedMemory => "uninitialized-memory",
+            Kind::LdsOutOfBounds => "lds-out-of-bounds",
+            Kind::UninitializedLds => "uninitialized-lds",
+            Kind::LdsRace => "lds-race",
+            Kind::LdsInFlight => "lds-in-flight-at-barrier",
+            Kind::GlobalRace => "global-race",
+            Kind::ReadInFlight => "register-read-in-flight",
+            Kind::OverwrittenInFlight => "register-overwritten-in-flight",
+            Kind::LdsLoadInFlight => "lds-load-in-flight",
+            Kind::Hazard => "missing-wait-states",
+            Kind::UninitializedRegister => "uninitialized-register",
+            Kind::SkippedBarrier => "skipped-barrier",
+            Kind::Fault => "fault",
+            Kind::ScheduleDependence => "schedule-dependence",
+        }
+    }
+
+    /// What it is, in a sentence for people who meet it for the first time.
+    pub const fn explanation(self) -> &'static str {
+        match self {
+            Kind::OutOfBounds => {
+                "An access lies outside every allocation, or writes where nothing may be written."
+            }
+            Kind::UseAfterFree => "An access lies in an allocation that was freed.",
+            Kind::Misaligned => "An address is not a multiple of what the instruction demands.",
+            Kind::UninitializedMemory => {
+                "A kernel reads bytes of an allocation that neither the host nor a kernel has written."
+            }
+            Kind::LdsOutOfBounds => "An access lies outside the workgroup's LDS.",
+            Kind::UninitializedLds => {
+                "A wave reads bytes of LDS that no wave of its workgroup has written."
+            }
+            Kind::LdsRace => {
+                "Two waves of a workgroup access the same bytes of LDS with no barrier between, and one of them writes."
+            }
+            Kind::LdsInFlight => {
+                "An LDS access had not been waited for (lgkmcnt) when its wave came to the barrier that should order it."
+            }
+            Kind::GlobalRace => {
+                "Two waves access the same bytes of global memory, one of them writes, and neither a barrier nor atomic operations order them."
+            }
+            Kind::ReadInFlight => {
+                "An instruction reads a register before the load that fills it has been waited for."
+            }
+            Kind::OverwrittenInFlight => {
+                "An instruction writes a register that a load in flight will overwrite."
+            }
+            Kind::LdsLoadInFlight => {
+                "LDS is accessed where a load from global memory that goes straight to LDS has not been waited for."
+            }
+            Kind::Hazard => {
+                "The hardware demands more wait states between two instructions than the program has there."
+            }
+            Kind::UninitializedRegister => {
+                "A register that nobody wrote decides an address, a branch, or what is stored."
+            }
+            Kind::SkippedBarrier => {
+                "Some waves of a workgroup wait at a barrier that others have passed by."
+            }
+            Kind::Fault => "A wave could not go on.",
+            Kind::ScheduleDependence => {
+                "The kernel's results depend on the order in which waves run or loads come back."
+            }
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.id())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_checks() {
+        assert_eq!(parse("all").unwrap(), Check::ALL);
+        assert_eq!(
+            parse("races, lds,races").unwrap(),
+            [Check::Lds, Check::Races]
+        );
+        assert_eq!(parse("").unwrap(), []);
+        let error = parse("lds,race").unwrap_err().to_string();
+        for name in Check::ALL.map(Check::name) {
+            assert!(error.contains(name), "{error}");
+        }
+        assert!(error.contains("`race`"));
+    }
+}
