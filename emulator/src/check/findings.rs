@@ -6,33 +6,33 @@ use super::Kind;
 
 /// Findings of one kind at one place count as one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Key {
+pub(crate) struct Key {
     /// What was found.
-    pub kind: Kind,
+    pub(crate) kind: Kind,
     /// Index of the instruction in its code.
-    pub index: u32,
+    pub(crate) index: u32,
     /// The instruction of the other side.
-    pub other: Option<u32>,
+    pub(crate) other: Option<u32>,
 }
 
 /// A wave's part in a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Side {
+pub(crate) struct Side {
     /// Index of the instruction in its code.
-    pub index: u32,
+    pub(crate) index: u32,
     /// The workgroup.
-    pub workgroup: [u32; 3],
+    pub(crate) workgroup: [u32; 3],
     /// The wave in the workgroup.
-    pub wave: u32,
+    pub(crate) wave: u32,
     /// The lanes, one bit each; 0 for the scalar unit.
-    pub lanes: u64,
+    pub(crate) lanes: u64,
     /// What it did, as in «writes 4 bytes».
-    pub what: String,
+    pub(crate) what: String,
 }
 
 /// The memory of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
+pub(crate) enum Access {
     /// Global memory, by address.
     Global {
         /// First byte.
@@ -51,13 +51,13 @@ pub enum Access {
 
 /// A finding: the first that was met, by the order of workgroups.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Example {
+pub(crate) struct Example {
     /// The wave that was found.
-    pub side: Side,
+    pub(crate) side: Side,
     /// The memory it is about.
-    pub access: Option<Access>,
+    pub(crate) access: Option<Access>,
     /// The other side of a race, or the instruction that this one comes too soon after.
-    pub other: Option<Side>,
+    pub(crate) other: Option<Side>,
 }
 
 #[derive(Clone, Debug)]
@@ -70,7 +70,7 @@ struct Entry {
 
 /// Findings of a launch, each with one example.
 #[derive(Clone, Debug, Default)]
-pub struct Findings {
+pub(crate) struct Findings {
     entries: HashMap<Key, Entry>,
     workgroup: [u32; 3],
     number: u64,
@@ -79,11 +79,6 @@ pub struct Findings {
 impl Findings {
     pub(crate) fn begin(&mut self, workgroup: [u32; 3], number: u64) {
         (self.workgroup, self.number) = (workgroup, number);
-    }
-
-    /// The workgroup that runs.
-    pub(crate) fn workgroup(&self) -> [u32; 3] {
-        self.workgroup
     }
 
     /// Takes note of a finding; `example` is asked for if it is the first of its key.
@@ -108,7 +103,7 @@ impl Findings {
     }
 
     /// Adds another thread's.
-    pub fn merge(&mut self, others: Findings) {
+    pub(crate) fn merge(&mut self, others: Findings) {
         for (key, other) in others.entries {
             match self.entries.get_mut(&key) {
                 Some(entry) => {
@@ -124,13 +119,8 @@ impl Findings {
         }
     }
 
-    /// Whether nothing was found.
-    pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
-    }
-
     /// All of them with how often each was met, by kind and place.
-    pub fn sorted(&self) -> Vec<(Key, &Example, u64)> {
+    pub(crate) fn sorted(&self) -> Vec<(Key, &Example, u64)> {
         let mut all: Vec<_> = self
             .entries
             .iter()

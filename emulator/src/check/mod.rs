@@ -3,17 +3,61 @@
 //! A [`Checker`] watches a launch ([`crate::exec::Observer`]) and hands every instruction to the checks that were
 //! chosen. They report to [`Findings`], which keeps one example of each kind of finding and place, and counts the rest.
 
+mod allocations;
+mod cells;
+mod clocks;
+mod faults;
 mod findings;
 mod kind;
+mod lds;
+mod memory;
+mod names;
+mod races;
+mod report;
+mod stamp;
 
-pub use findings::{Access, Example, Findings, Key, Side};
 pub use kind::{Check, Kind, UnknownCheck, parse};
+
+pub use report::{Allocation, Finding, Format, JSON_VERSION, Memory, Place, SourceLine, WavePart};
+
+pub(crate) use findings::{Access, Example, Findings, Key, Side};
+pub(crate) use names::WaitCounts;
+
+use std::sync::Arc;
+
+use allocations::Allocations;
 
 use crate::{
     dispatch::{LaunchConfig, LaunchError, LaunchSummary, Observed, launch_observed},
     exec::{Context, Facts, Flow, GroupStart, Observer, Wave},
+    memory::{View, Written},
     program::Kernel,
 };
+
+/// What a launch is checked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// The checks.
+    pub checks: Vec<Check>,
+    /// How often it runs in other orders of waves, workgroups and loads, to see whether results depend on them.
+    pub seeds: u32,
+}
+
+impl Options {
+    /// Whether anything is checked.
+    pub fn is_active(&self) -> bool {
+        !self.checks.is_empty() || self.seeds > 0
+    }
+}
+
+impl<const N: usize> From<[Check; N]> for Options {
+    fn from(checks: [Check; N]) -> Self {
+        Options {
+            checks: checks.into(),
+            seeds: 0,
+        }
+    }
+}
 
 /// What came of a launch that was checked.
 #[derive(Debug)]
@@ -21,7 +65,7 @@ pub struct Checked {
     /// How it ended.
     pub outcome: Result<LaunchSummary, LaunchError>,
     /// What was found on the way.
-    pub findings: Findings,
+    pub findings: Vec<Finding>,
 }
 
 /// Runs a kernel over a grid as [`crate::dispatch::launch`] does, and checks it. An error is a launch that did not
@@ -29,20 +73,50 @@ pub struct Checked {
 pub fn launch(
     kernel: &Kernel,
     config: &LaunchConfig<'_>,
-    checks: &[Check],
+    options: &Options,
 ) -> Result<Checked, LaunchError> {
+    let view = kernel.memory().view();
+    let setup = Setup::new(&view, config, &options.checks);
     let Observed { outcome, observers } =
-        launch_observed(kernel, config, |_| Checker::new(watches(kernel, checks)))?;
+        launch_observed(kernel, config, |_| Checker::new(setup.watches()))?;
     let mut findings = Findings::default();
     for checker in observers {
         findings.merge(checker.findings);
     }
+    let findings = report::describe(kernel, &view, &findings);
     Ok(Checked { outcome, findings })
 }
 
-/// What looks for the findings of each check.
-fn watches(_kernel: &Kernel, _checks: &[Check]) -> Vec<Box<dyn Watch + Send>> {
-    Vec::new()
+/// The checks of a launch and what its host threads share.
+struct Setup<'a> {
+    checks: &'a [Check],
+    written: Allocations<Arc<Written>>,
+    races: races::Shared,
+}
+
+impl<'a> Setup<'a> {
+    fn new(view: &View, config: &LaunchConfig<'_>, checks: &'a [Check]) -> Self {
+        Setup {
+            checks,
+            written: Allocations::new(view, |index| view.written(index).cloned()),
+            races: races::Shared::new(view, config.grid),
+        }
+    }
+
+    /// What looks for the findings of each check, for one host thread.
+    fn watches(&self) -> Vec<Box<dyn Watch + Send>> {
+        self.checks
+            .iter()
+            .filter_map(|check| -> Option<Box<dyn Watch + Send>> {
+                Some(match check {
+                    Check::Memory => Box::new(memory::Memory::new(self.written.clone())),
+                    Check::Lds => Box::new(lds::Lds::default()),
+                    Check::Races => Box::new(races::Races::new(self.races.clone())),
+                    Check::Waits | Check::Hazards | Check::Registers => return None,
+                })
+            })
+            .collect()
+    }
 }
 
 /// An instruction that a wave is about to run or has run, as checks see it.
@@ -50,8 +124,6 @@ pub(crate) struct Step<'a> {
     /// Index in the code.
     pub(crate) index: u32,
     pub(crate) facts: &'a Facts,
-    /// The wave's `exec` before the instruction.
-    pub(crate) exec: u64,
 }
 
 /// One check of a launch. Each host thread has its own, for one workgroup at a time.
@@ -94,7 +166,6 @@ pub(crate) trait Watch {
 pub struct Checker {
     watches: Vec<Box<dyn Watch + Send>>,
     findings: Findings,
-    exec: u64,
 }
 
 impl Checker {
@@ -102,7 +173,6 @@ impl Checker {
         Checker {
             watches,
             findings: Findings::default(),
-            exec: 0,
         }
     }
 }
@@ -118,15 +188,10 @@ impl Observer for Checker {
     }
 
     fn before(&mut self, wave: &Wave, context: &Context<'_>, index: u32) {
-        self.exec = wave.exec;
         let Some(Some(facts)) = context.code.facts().get(index as usize) else {
             return;
         };
-        let step = Step {
-            index,
-            facts,
-            exec: self.exec,
-        };
+        let step = Step { index, facts };
         for watch in &mut self.watches {
             watch.before(&step, wave, context, &mut self.findings);
         }
@@ -134,17 +199,14 @@ impl Observer for Checker {
 
     fn after(&mut self, wave: &mut Wave, context: &mut Context<'_>, index: u32, flow: Flow) {
         if flow == Flow::Fault {
+            faults::add(wave, context, index, &mut self.findings);
             return;
         }
         let code = context.code;
         let Some(Some(facts)) = code.facts().get(index as usize) else {
             return;
         };
-        let step = Step {
-            index,
-            facts,
-            exec: self.exec,
-        };
+        let step = Step { index, facts };
         for watch in &mut self.watches {
             watch.after(&step, wave, context, &mut self.findings);
         }

@@ -132,7 +132,13 @@ impl FaultReport {
             None => "no instruction".to_owned(),
         };
         let nearest = match fault.kind {
-            FaultKind::Memory { address, bytes, .. } => Some(place(view, address, bytes)),
+            FaultKind::Memory { address, bytes, .. } => {
+                let denied = match view.holds(address, bytes) {
+                    true => ", which cannot be accessed so",
+                    false => "",
+                };
+                Some(view.place(address, bytes) + denied)
+            }
             _ => None,
         };
         FaultReport {
@@ -170,25 +176,4 @@ fn source(kernel: &Kernel, offset: u64) -> Option<String> {
     } else {
         format!("{innermost}, inlined into {outermost}")
     })
-}
-
-/// Where an address lies among the allocations, in words.
-fn place(view: &View, address: u64, bytes: u32) -> String {
-    let Some((info, at)) = view.nearest(address) else {
-        return "and nothing is allocated".to_owned();
-    };
-    let (kind, length) = (info.kind, info.bytes);
-    let what = format!("the {kind} of {length} bytes at {:#x}", info.base);
-    if at < 0 {
-        format!("{} bytes before {what}", -at)
-    } else if at >= length as i128 {
-        match at - length as i128 {
-            0 => format!("just past the end of {what}"),
-            past => format!("{past} bytes past the end of {what}"),
-        }
-    } else if at + i128::from(bytes) > length as i128 {
-        format!("of which some lie past the end of {what}")
-    } else {
-        format!("at byte {at} of {what}, which cannot be accessed so")
-    }
 }

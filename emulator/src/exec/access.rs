@@ -360,19 +360,24 @@ pub(super) fn record(c: &mut Context<'_>, touch: Touch) {
 #[cold]
 #[inline(never)]
 fn check_each_lane(c: &mut Context<'_>, access: &Access, bytes: u32, write: bool) -> Flow {
-    for lane in (0..LANES).filter(|lane| access.exec >> lane & 1 == 1) {
-        let address = access.lane(lane);
+    let mut lanes = 0_u64;
+    access.each(|lane, address| {
         let end = address.wrapping_add(u64::from(bytes));
         if !c.memory.reach(address).covers(address, end, write) {
-            return c.fail(FaultKind::Memory {
-                address,
-                bytes,
-                write,
-                lane: Some(lane as u8),
-            });
+            lanes |= 1 << lane;
         }
+    });
+    if lanes == 0 {
+        return Flow::Next;
     }
-    Flow::Next
+    let lane = lanes.trailing_zeros();
+    c.fail(FaultKind::Memory {
+        address: access.lane(lane as usize),
+        bytes,
+        write,
+        lane: Some(lane as u8),
+        lanes,
+    })
 }
 
 /// The host addresses of the lanes' LDS.
@@ -439,16 +444,19 @@ fn lds_fault(
     write: bool,
 ) -> Flow {
     let lds_bytes = c.lds.len() as u32;
-    let outside = (0..LANES).find(|&lane| {
-        let end = addresses.as_flattened_lanes()[lane] + u64::from(bytes);
-        exec >> lane & 1 == 1 && end > u64::from(lds_bytes)
-    });
-    let lane = outside.unwrap_or(0);
+    let lanes = (0..LANES)
+        .filter(|&lane| {
+            let end = addresses.as_flattened_lanes()[lane] + u64::from(bytes);
+            exec >> lane & 1 == 1 && end > u64::from(lds_bytes)
+        })
+        .fold(0_u64, |lanes, lane| lanes | 1 << lane);
+    let lane = lanes.trailing_zeros() as usize % LANES;
     c.fail(FaultKind::Lds {
         address: addresses.as_flattened_lanes()[lane],
         bytes,
         lds_bytes,
         write,
         lane: lane as u8,
+        lanes,
     })
 }

@@ -15,6 +15,8 @@ pub enum FaultKind {
         write: bool,
         /// The lane, or none for the scalar unit.
         lane: Option<u8>,
+        /// All lanes whose access is one like it, one bit each.
+        lanes: u64,
     },
     /// An access outside the workgroup's LDS.
     Lds {
@@ -28,6 +30,8 @@ pub enum FaultKind {
         write: bool,
         /// The lane.
         lane: u8,
+        /// All lanes whose access is one like it, one bit each.
+        lanes: u64,
     },
     /// An atomic operation on an address that is not a multiple of its size.
     Misaligned {
@@ -93,6 +97,7 @@ impl fmt::Display for FaultKind {
                 bytes,
                 write,
                 lane,
+                ..
             } => {
                 match lane {
                     Some(lane) => write!(f, "lane {lane}")?,
@@ -106,6 +111,7 @@ impl fmt::Display for FaultKind {
                 lds_bytes,
                 write,
                 lane,
+                ..
             } => write!(
                 f,
                 "lane {lane} {} {bytes} bytes at LDS address {address:#x}, but the workgroup has {lds_bytes} bytes of LDS",

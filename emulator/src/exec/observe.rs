@@ -134,6 +134,11 @@ pub struct Facts {
     pub category: Category,
     /// What it does with memory.
     pub effect: Effect,
+    /// Whether its data goes from memory to LDS without passing registers.
+    pub to_lds: bool,
+    /// Whether it is a vector load or store with a coherence bit (`glc`, `sc0`, `sc1`), which compilers make of atomic
+    /// ones.
+    pub coherent: bool,
     /// Its registers.
     pub uses: Uses,
 }
@@ -143,6 +148,9 @@ impl Facts {
         Facts {
             category: instruction.category(),
             effect: instruction.effect(),
+            to_lds: instruction.loads_to_lds(),
+            coherent: instruction.category() == Category::VectorMemory
+                && (instruction.memory.sc0 || instruction.memory.sc1),
             uses: instruction.uses(),
         }
     }

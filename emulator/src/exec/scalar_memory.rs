@@ -122,6 +122,7 @@ fn check(c: &mut Context<'_>, address: u64, bytes: u32, write: bool) -> Flow {
         bytes,
         write,
         lane: None,
+        lanes: 0,
     })
 }
 

@@ -14,6 +14,7 @@ use ferrowave_hip_abi::{
 };
 
 use super::{
+    check,
     error::{Failure, out, read},
     event::{check_device, optional_event},
     graph::capture,
@@ -232,7 +233,7 @@ impl Launch {
             instruction_limit: dispatch::instruction_limit_from_environment()?,
             ..self.config()
         };
-        dispatch::launch(&self.function.kernel, &config)?;
+        check::launch(&self.function.kernel, &config)?;
         Ok(())
     }
 

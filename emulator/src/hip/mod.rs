@@ -9,6 +9,7 @@
 //! | `graph` | graphs, and streams whose work goes to one |
 //! | `registry` | what programs compiled for HIP register as they start |
 //! | `handles` | streams, events, modules and kernels by handle; none is ever used twice |
+//! | [`check`] | checks of launches, and where their findings go |
 //! | `fault` | kernels that failed, until a call that waits for them says so |
 //! | the others | the functions, by what they are about |
 //!
@@ -22,6 +23,7 @@
 
 mod allocation;
 mod callback;
+pub mod check;
 mod context;
 mod copy;
 mod device;

@@ -14,6 +14,7 @@ use ferrowave_hip_abi::hipError_t;
 
 use super::{
     allocation::Allocations,
+    check,
     context::Context,
     error::{Failure, no_such_device},
     event::Event,
@@ -173,7 +174,11 @@ impl Devices {
         // Memory ends long before ordinals do.
         let ordinal = index as c_int;
         let row = GpuRow::of(config.gpu);
-        let memory = DeviceMemory::new(config.memory_bytes.unwrap_or(row.memory_bytes));
+        let memory_bytes = config.memory_bytes.unwrap_or(row.memory_bytes);
+        let memory = match check::needs_account() {
+            true => DeviceMemory::with_account(memory_bytes),
+            false => DeviceMemory::new(memory_bytes),
+        };
         let device = Some(Arc::new(Device {
             ordinal,
             config,
@@ -199,6 +204,10 @@ impl Devices {
 
     fn add_from_environment(&mut self) {
         self.known = true;
+        if let Some(failure) = check::misnamed() {
+            self.misnamed = Some(failure);
+            return;
+        }
         let text = env::var_os(DEVICE_VARIABLE).unwrap_or_default();
         match text.to_str().and_then(configs) {
             Some(configs) => configs.into_iter().for_each(|config| {

@@ -5,14 +5,16 @@
 //! launch starts lets its waves check their accesses without a lock, and keeps them alive until it ends.
 
 mod block;
+mod written;
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, VecDeque},
     fmt,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use block::Block;
+pub(crate) use written::Written;
 
 /// Bytes on either side of an allocation that belong to nobody.
 pub const RED_ZONE_BYTES: usize = 256;
@@ -56,6 +58,13 @@ pub struct AllocationInfo {
     pub bytes: usize,
     /// What it is for.
     pub kind: AllocationKind,
+}
+
+impl fmt::Display for AllocationInfo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let AllocationInfo { base, bytes, kind } = self;
+        write!(f, "the {kind} of {bytes} bytes at {base:#x}")
+    }
 }
 
 /// A request that memory cannot meet.
@@ -121,12 +130,17 @@ struct Allocation {
     info: AllocationInfo,
     /// Ranges that can be read, and whether they can be written.
     reaches: Vec<Reach>,
+    /// Which bytes were written, if the memory keeps account of it.
+    written: Option<Arc<Written>>,
 }
 
 /// The allocations that lived at one moment.
 pub struct View {
     reaches: Vec<Reach>,
     infos: Vec<AllocationInfo>,
+    /// Of each, which bytes were written, if the memory keeps account of it.
+    written: Vec<Option<Arc<Written>>>,
+    freed: Vec<AllocationInfo>,
     _alive: Vec<Arc<Block>>,
 }
 
@@ -137,6 +151,56 @@ impl View {
         match after.checked_sub(1).map(|index| self.reaches[index]) {
             Some(reach) if address < reach.end => reach,
             _ => Reach::NOTHING,
+        }
+    }
+
+    /// The allocations, by address.
+    pub fn allocations(&self) -> &[AllocationInfo] {
+        &self.infos
+    }
+
+    /// Which bytes of an allocation were written, by its place among [`Self::allocations`].
+    pub(crate) fn written(&self, index: usize) -> Option<&Arc<Written>> {
+        self.written.get(index)?.as_ref()
+    }
+
+    /// The allocation that an address lay in when it was freed: the last of those that are remembered.
+    pub fn freed(&self, address: u64) -> Option<AllocationInfo> {
+        let lies_in = |info: &&AllocationInfo| {
+            address >= info.base && address - info.base < info.bytes as u64
+        };
+        self.freed.iter().rev().find(lies_in).copied()
+    }
+
+    /// Whether an access lies in one allocation.
+    pub(crate) fn holds(&self, address: u64, bytes: u32) -> bool {
+        let end = address.saturating_add(u64::from(bytes));
+        self.infos
+            .iter()
+            .any(|info| info.base <= address && end <= info.base + info.bytes as u64)
+    }
+
+    /// Where an access lies among the allocations, in words.
+    pub fn place(&self, address: u64, bytes: u32) -> String {
+        if let Some(info) = self.freed(address) {
+            let at = address - info.base;
+            return format!("at byte {at} of {info}, which was freed");
+        }
+        let Some((info, at)) = self.nearest(address) else {
+            return "and nothing is allocated".to_owned();
+        };
+        let length = info.bytes as i128;
+        let past = at + i128::from(bytes) > length;
+        if at < 0 {
+            format!("{} bytes before {info}", -at)
+        } else if at == length {
+            format!("just past the end of {info}")
+        } else if at > length {
+            format!("{} bytes past the end of {info}", at - length)
+        } else if past {
+            format!("of which some lie past the end of {info}")
+        } else {
+            format!("at byte {at} of {info}")
         }
     }
 
@@ -167,11 +231,48 @@ struct State {
     allocations: BTreeMap<u64, Allocation>,
     used: u64,
     view: Option<Arc<View>>,
+    /// Allocations that were freed last and whose addresses no other has got since. Their blocks, where they are kept,
+    /// keep their addresses from being handed out again.
+    freed: VecDeque<(AllocationInfo, Option<Arc<Block>>)>,
+    /// Bytes of the blocks in `freed`.
+    kept_bytes: usize,
+}
+
+/// Freed allocations that are remembered.
+const MAX_FREED: usize = 64;
+/// Bytes of freed allocations that keep their addresses, in memory that keeps account of writes.
+const MAX_KEPT_BYTES: usize = 64 << 20;
+
+impl State {
+    fn remember_freed(&mut self, info: AllocationInfo, block: Option<Arc<Block>>) {
+        if block.is_some() {
+            self.kept_bytes += info.bytes;
+        }
+        self.freed.push_back((info, block));
+        while self.freed.len() > MAX_FREED || self.kept_bytes > MAX_KEPT_BYTES {
+            let Some((info, block)) = self.freed.pop_front() else {
+                break;
+            };
+            if block.is_some() {
+                self.kept_bytes -= info.bytes;
+            }
+        }
+    }
+
+    /// Forgets what was freed where there is an allocation again. A block that is kept is in nobody's way.
+    fn forget_freed(&mut self, base: u64, bytes: usize) {
+        let end = base + bytes as u64;
+        self.freed.retain(|(info, block)| {
+            block.is_some() || end <= info.base || info.base + info.bytes as u64 <= base
+        });
+    }
 }
 
 /// A device's global memory.
 pub struct DeviceMemory {
     capacity: u64,
+    /// Whether it keeps account of which bytes were written, and keeps the addresses of what was freed.
+    accounts: bool,
     state: Mutex<State>,
 }
 
@@ -189,7 +290,17 @@ impl DeviceMemory {
     pub fn new(capacity_bytes: u64) -> Self {
         DeviceMemory {
             capacity: capacity_bytes,
+            accounts: false,
             state: Mutex::default(),
+        }
+    }
+
+    /// As [`Self::new`], for checks: it knows which bytes of [`AllocationKind::Device`] were written, and does not hand
+    /// out the addresses of freed allocations again soon.
+    pub fn with_account(capacity_bytes: u64) -> Self {
+        DeviceMemory {
+            accounts: true,
+            ..Self::new(capacity_bytes)
         }
     }
 
@@ -256,7 +367,10 @@ impl DeviceMemory {
             block: Arc::new(block),
             info: AllocationInfo { base, bytes, kind },
             reaches: reaches(base, base + bytes as u64),
+            written: (self.accounts && kind == AllocationKind::Device)
+                .then(|| Arc::new(Written::nothing(bytes))),
         };
+        state.forget_freed(base, bytes);
         state.used += bytes as u64;
         state.allocations.insert(base, allocation);
         state.view = None;
@@ -289,7 +403,9 @@ impl DeviceMemory {
             block: Arc::new(block),
             info,
             reaches: vec![reach],
+            written: None,
         };
+        state.forget_freed(address, bytes);
         state.allocations.insert(address, allocation);
         state.view = None;
         Ok(())
@@ -305,6 +421,9 @@ impl DeviceMemory {
         if allocation.info.kind != AllocationKind::Registered {
             state.used -= allocation.info.bytes as u64;
         }
+        let keeps = self.accounts && allocation.info.kind == AllocationKind::Device;
+        let block = keeps.then_some(allocation.block);
+        state.remember_freed(allocation.info, block);
         state.view = None;
         Ok(())
     }
@@ -334,16 +453,19 @@ impl DeviceMemory {
             return Arc::clone(view);
         }
         let mut reaches = Vec::new();
-        let (mut infos, mut alive) = (Vec::new(), Vec::new());
+        let (mut infos, mut alive, mut written) = (Vec::new(), Vec::new(), Vec::new());
         for allocation in state.allocations.values() {
             reaches.extend_from_slice(&allocation.reaches);
             infos.push(allocation.info);
+            written.push(allocation.written.clone());
             alive.push(Arc::clone(&allocation.block));
         }
         reaches.sort_by_key(|reach| reach.base);
         let view = Arc::new(View {
             reaches,
             infos,
+            written,
+            freed: state.freed.iter().map(|(info, _)| *info).collect(),
             _alive: alive,
         });
         state.view = Some(Arc::clone(&view));
@@ -351,7 +473,7 @@ impl DeviceMemory {
     }
 
     /// The block that holds `bytes` at `address`, which may be none at an allocation's end.
-    fn block(&self, address: u64, bytes: usize) -> Result<(Arc<Block>, usize), MemoryError> {
+    fn block(&self, address: u64, bytes: usize) -> Result<Place, MemoryError> {
         let error = MemoryError::OutOfBounds { address, bytes };
         let state = self.state();
         let (_, allocation) = state
@@ -361,32 +483,46 @@ impl DeviceMemory {
             .ok_or(error.clone())?;
         let offset = (address - allocation.info.base) as usize;
         match offset.checked_add(bytes) {
-            Some(end) if end <= allocation.info.bytes => {
-                Ok((Arc::clone(&allocation.block), offset))
-            }
+            Some(end) if end <= allocation.info.bytes => Ok(Place {
+                block: Arc::clone(&allocation.block),
+                written: allocation.written.clone(),
+                offset,
+            }),
             _ => Err(error),
         }
     }
 
     /// Copies from device memory.
     pub fn read(&self, address: u64, to: &mut [u8]) -> Result<(), MemoryError> {
-        let (block, offset) = self.block(address, to.len())?;
-        block.read(offset, to);
+        let place = self.block(address, to.len())?;
+        place.block.read(place.offset, to);
         Ok(())
     }
 
     /// Copies to device memory.
     pub fn write(&self, address: u64, from: &[u8]) -> Result<(), MemoryError> {
-        let (block, offset) = self.block(address, from.len())?;
-        block.write(offset, from);
+        let place = self.block(address, from.len())?;
+        place.block.write(place.offset, from);
+        place.mark(from.len());
         Ok(())
     }
 
     /// Copies inside device memory; the ranges may overlap.
     pub fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<(), MemoryError> {
-        let (target, target_offset) = self.block(to, bytes)?;
-        let (source, source_offset) = self.block(from, bytes)?;
-        target.copy_from(target_offset, &source, source_offset, bytes);
+        let target = self.block(to, bytes)?;
+        let source = self.block(from, bytes)?;
+        target
+            .block
+            .copy_from(target.offset, &source.block, source.offset, bytes);
+        match (&target.written, &source.written) {
+            (Some(to), Some(from)) => to.copy(
+                target.offset as u64,
+                from,
+                source.offset as u64,
+                bytes as u64,
+            ),
+            _ => target.mark(bytes),
+        }
         Ok(())
     }
 
@@ -399,11 +535,30 @@ impl DeviceMemory {
                 address,
                 bytes: usize::MAX,
             })?;
-        let (block, offset) = self.block(address, bytes)?;
+        let place = self.block(address, bytes)?;
         for index in 0..count {
-            block.write(offset + index * pattern.len(), pattern);
+            place
+                .block
+                .write(place.offset + index * pattern.len(), pattern);
         }
+        place.mark(bytes);
         Ok(())
+    }
+}
+
+/// Some bytes of an allocation.
+struct Place {
+    block: Arc<Block>,
+    written: Option<Arc<Written>>,
+    offset: usize,
+}
+
+impl Place {
+    /// Marks them as written.
+    fn mark(&self, bytes: usize) {
+        if let Some(written) = &self.written {
+            written.mark(self.offset as u64, bytes as u64);
+        }
     }
 }
 

@@ -492,6 +492,7 @@ fn buffer_accesses_outside_of_allocations_are_faults() {
                 bytes,
                 write,
                 lane: Some(9),
+                lanes: 1 << 9,
             };
             assert_eq!(run(!0, !0), Err(expected), "{}", lines[line]);
             assert!(run(256, !0).is_ok(), "{}: the resource ends", lines[line]);

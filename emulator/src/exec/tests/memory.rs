@@ -295,6 +295,7 @@ fn accesses_outside_are_faults() {
             bytes: 4,
             write: false,
             lane: Some(20),
+            lanes: 1 << 20,
         };
         assert_eq!(fault(0, !0, far, base), Err(expected));
         assert!(
@@ -306,6 +307,7 @@ fn accesses_outside_are_faults() {
             bytes: 16,
             write: true,
             lane: Some(20),
+            lanes: 1 << 20,
         };
         assert_eq!(fault(1, 1 << 20, far, base), Err(expected));
         let expected = FaultKind::Memory {
@@ -313,6 +315,7 @@ fn accesses_outside_are_faults() {
             bytes: 4,
             write: false,
             lane: Some(0),
+            lanes: !0,
         };
         assert_eq!(fault(0, !0, [0; 64], 0), Err(expected));
         let last = u64::MAX - 1;
@@ -321,6 +324,7 @@ fn accesses_outside_are_faults() {
             bytes: 4,
             write: false,
             lane: Some(0),
+            lanes: 1,
         };
         assert_eq!(
             fault(0, 1, [0; 64], last),
@@ -332,6 +336,7 @@ fn accesses_outside_are_faults() {
             bytes: 16,
             write: false,
             lane: None,
+            lanes: 0,
         };
         assert_eq!(fault(2, !0, [0; 64], base + 244), Err(expected));
         let at = |address| std::array::from_fn(|lane| if lane == 9 { address } else { 0 });
@@ -342,6 +347,7 @@ fn accesses_outside_are_faults() {
                 lds_bytes: 128,
                 write,
                 lane: 9,
+                lanes: 1 << 9,
             })
         };
         assert_eq!(fault(3, !0, at(125), base), lds_fault(125, 4, false));

@@ -1,0 +1,202 @@
+//! What a wave knows to have happened before: through barriers of its workgroup, and through atomic operations that pass
+//! knowledge from one wave to another.
+//!
+//! An atomic operation (and a load or store with a coherence bit, which is what compilers make of atomic loads and
+//! stores) takes in what the address was given and, if it writes, gives it what the wave knows: acquire and release.
+//! Whether the program also waited for its stores and handled caches as the memory model demands is not looked at here.
+
+use std::{collections::HashMap, sync::Mutex, sync::PoisonError};
+
+use super::stamp::{Moment, Stamp};
+
+/// What is known of one other workgroup.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Known {
+    /// All accesses before this many barriers.
+    epochs: u32,
+    /// Of single waves, all accesses up to this many releases.
+    waves: Vec<(u32, u32)>,
+}
+
+/// What is known of other workgroups, by [`Stamp::group_of`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Clock(HashMap<u32, Known>);
+
+impl Clock {
+    fn join(&mut self, other: &Clock) {
+        for (&group, theirs) in &other.0 {
+            let ours = self.0.entry(group).or_default();
+            ours.epochs = ours.epochs.max(theirs.epochs);
+            for &(wave, releases) in &theirs.waves {
+                match ours.waves.iter_mut().find(|(w, _)| *w == wave) {
+                    Some((_, known)) => *known = releases.max(*known),
+                    None => ours.waves.push((wave, releases)),
+                }
+            }
+        }
+    }
+
+    /// Whether an access of another workgroup is known to have happened.
+    fn covers(&self, stamp: Stamp) -> bool {
+        let Some(known) = self.0.get(&stamp.group()) else {
+            return false;
+        };
+        let (Some(epoch), Some(release)) = (stamp.epoch(), stamp.release()) else {
+            // Too long ago to tell.
+            return true;
+        };
+        epoch < known.epochs
+            || known
+                .waves
+                .iter()
+                .any(|&(wave, releases)| wave == stamp.wave() && release <= releases)
+    }
+}
+
+/// What atomic operations leave at their addresses, for all workgroups of a launch.
+#[derive(Default)]
+pub(super) struct Passed(Mutex<HashMap<u64, Clock>>);
+
+/// What the waves of one workgroup know.
+#[derive(Default)]
+pub(super) struct Clocks {
+    group: u64,
+    epoch: u32,
+    /// What all waves know: they have met at a barrier since.
+    common: Clock,
+    /// What each wave has learned since, and how many releases it has done.
+    waves: Vec<(Clock, u32)>,
+}
+
+impl Clocks {
+    pub(super) fn begin(&mut self, group: u64, waves: usize) {
+        (self.group, self.epoch) = (group, 0);
+        self.common.0.clear();
+        self.waves.clear();
+        self.waves.resize_with(waves, Default::default);
+    }
+
+    pub(super) fn now(&self, wave: u32) -> Moment {
+        Moment {
+            group: self.group,
+            wave,
+            epoch: self.epoch,
+            release: self.waves.get(wave as usize).map_or(0, |wave| wave.1),
+        }
+    }
+
+    /// The waves meet: all know what each did.
+    pub(super) fn barrier(&mut self) {
+        self.epoch += 1;
+        for (learned, _) in &mut self.waves {
+            if !learned.0.is_empty() {
+                self.common.join(learned);
+                learned.0.clear();
+            }
+        }
+    }
+
+    /// Whether an access happened before what a wave does now.
+    #[inline]
+    pub(super) fn is_ordered(&self, wave: u32, stamp: Stamp) -> bool {
+        if stamp.group() == Stamp::group_of(self.group) {
+            return stamp.wave() == wave || stamp.epoch().is_none_or(|epoch| epoch < self.epoch);
+        }
+        self.common.covers(stamp)
+            || self
+                .waves
+                .get(wave as usize)
+                .is_some_and(|(learned, _)| learned.covers(stamp))
+    }
+
+    /// A wave takes in what was left at an address, and leaves what it knows.
+    pub(super) fn pass(
+        &mut self,
+        wave: u32,
+        address: u64,
+        acquires: bool,
+        releases: bool,
+        passed: &Passed,
+    ) {
+        let Some((learned, count)) = self.waves.get_mut(wave as usize) else {
+            return;
+        };
+        // Whole between statements.
+        let mut passed = passed.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if acquires && let Some(left) = passed.get(&address) {
+            learned.join(left);
+            // What it did itself it needs nobody to tell.
+            learned.0.remove(&Stamp::group_of(self.group));
+        }
+        if releases {
+            let left = passed.entry(address).or_default();
+            left.join(&self.common);
+            left.join(learned);
+            let mine = Known {
+                epochs: self.epoch,
+                waves: vec![(wave, *count)],
+            };
+            left.join(&Clock(HashMap::from([(Stamp::group_of(self.group), mine)])));
+            *count += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn clocks(group: u64) -> Clocks {
+        let mut clocks = Clocks::default();
+        clocks.begin(group, 2);
+        clocks
+    }
+
+    fn stamp(clocks: &Clocks, wave: u32) -> Stamp {
+        Stamp::new(clocks.now(wave), 0, false)
+    }
+
+    #[test]
+    fn waves_meet_at_barriers() {
+        let mut clocks = clocks(5);
+        let early = stamp(&clocks, 0);
+        assert!(clocks.is_ordered(0, early));
+        assert!(!clocks.is_ordered(1, early));
+        clocks.barrier();
+        assert!(clocks.is_ordered(1, early));
+    }
+
+    #[test]
+    fn atomics_pass_what_a_wave_knows() {
+        let passed = Passed::default();
+        let (mut a, mut b, mut c) = (clocks(1), clocks(2), clocks(3));
+        let other_wave = stamp(&a, 1);
+        let early = stamp(&a, 0);
+        a.pass(0, 64, true, true, &passed);
+        let late = stamp(&a, 0);
+        b.pass(1, 64, true, true, &passed);
+        assert!(b.is_ordered(1, early));
+        assert!(!b.is_ordered(1, late), "what came after the release");
+        assert!(!b.is_ordered(1, other_wave), "a wave that met nobody");
+        assert!(!b.is_ordered(0, early), "the other wave was told nothing");
+        b.barrier();
+        assert!(b.is_ordered(0, early));
+        // From b to c, with what b has from a.
+        b.pass(0, 128, false, true, &passed);
+        c.pass(0, 128, true, false, &passed);
+        assert!(c.is_ordered(0, early));
+        c.pass(1, 256, true, false, &passed);
+        assert!(!c.is_ordered(1, early));
+    }
+
+    #[test]
+    fn a_barrier_before_the_release_counts_for_all_waves() {
+        let passed = Passed::default();
+        let (mut a, mut b) = (clocks(1), clocks(2));
+        let other_wave = stamp(&a, 1);
+        a.barrier();
+        a.pass(0, 64, false, true, &passed);
+        b.pass(0, 64, true, false, &passed);
+        assert!(b.is_ordered(0, other_wave));
+    }
+}

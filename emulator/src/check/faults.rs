@@ -1,0 +1,86 @@
+//! Faults as findings.
+
+use super::{
+    Access, Example, Findings, Key, Kind, Side,
+    names::{bytes_text, verb},
+};
+use crate::exec::{Context, FaultKind, Wave};
+
+/// Reports the fault that a wave has just stopped with.
+pub(super) fn add(wave: &Wave, context: &Context<'_>, index: u32, findings: &mut Findings) {
+    let Some(fault) = &context.fault else {
+        return;
+    };
+    let one = |lane: u8| 1_u64 << (lane & 63);
+    let (kind, lanes, access, what) = match &fault.kind {
+        FaultKind::Memory {
+            address,
+            bytes,
+            write,
+            lanes,
+            ..
+        } => {
+            let kind = match context.memory.freed(*address) {
+                Some(_) => Kind::UseAfterFree,
+                None => Kind::OutOfBounds,
+            };
+            let access = Access::Global {
+                address: *address,
+                bytes: *bytes,
+            };
+            let what = format!("{} {}", verb(*write), bytes_text(*bytes));
+            (kind, *lanes, Some(access), what)
+        }
+        FaultKind::Lds {
+            address,
+            bytes,
+            lds_bytes,
+            write,
+            lanes,
+            ..
+        } => {
+            let access = Access::Lds {
+                offset: *address,
+                bytes: *bytes,
+            };
+            let what = format!(
+                "{} {}, but the workgroup has {lds_bytes} bytes of LDS",
+                verb(*write),
+                bytes_text(*bytes)
+            );
+            (Kind::LdsOutOfBounds, *lanes, Some(access), what)
+        }
+        FaultKind::Misaligned {
+            address,
+            bytes,
+            lane,
+        } => {
+            let access = Access::Global {
+                address: *address,
+                bytes: *bytes,
+            };
+            let what = format!("does an atomic operation on {}", bytes_text(*bytes));
+            (Kind::Misaligned, one(*lane), Some(access), what)
+        }
+        FaultKind::Private { lane, .. } => {
+            (Kind::OutOfBounds, one(*lane), None, fault.kind.to_string())
+        }
+        other => (Kind::Fault, 0, None, other.to_string()),
+    };
+    let key = Key {
+        kind,
+        index,
+        other: None,
+    };
+    findings.add(key, |workgroup| Example {
+        side: Side {
+            index,
+            workgroup,
+            wave: wave.index,
+            lanes,
+            what,
+        },
+        access,
+        other: None,
+    });
+}

@@ -1,0 +1,218 @@
+//! Races in global memory: between workgroups, and between waves of one.
+//!
+//! Two accesses to the same byte, of which one writes and not both are atomic, race unless a barrier of their workgroup
+//! or a chain of atomic operations orders them ([`super::clocks`]). Which comes first in this run does not matter.
+
+use std::sync::Arc;
+
+use super::{
+    Access, Example, Findings, Key, Kind, Side, Step, Watch,
+    allocations::Allocations,
+    cells::{Cells, dwords},
+    clocks::{Clocks, Passed},
+    names::{Numbering, bytes_text, verb},
+    stamp::Stamp,
+};
+use crate::{
+    exec::{Context, GroupStart, Space, Touch, Wave},
+    isa::Effect,
+    memory::{AllocationKind, View},
+};
+
+/// What all host threads of a launch share.
+#[derive(Clone)]
+pub(super) struct Shared {
+    allocations: Allocations<Arc<Cells>>,
+    passed: Arc<Passed>,
+    /// Workgroups along each dimension, to name one by its number.
+    grid: [u32; 3],
+}
+
+impl Shared {
+    pub(super) fn new(view: &View, grid: [u32; 3]) -> Self {
+        let allocations = Allocations::new(view, |index| {
+            let info = view.allocations()[index];
+            match info.kind {
+                // Each launch and each wave has its own.
+                AllocationKind::Launch | AllocationKind::Private => None,
+                _ => Some(Arc::new(Cells::new(info.bytes))),
+            }
+        });
+        Shared {
+            allocations,
+            passed: Arc::default(),
+            grid,
+        }
+    }
+}
+
+pub(super) struct Races {
+    shared: Shared,
+    clocks: Clocks,
+    numbering: Numbering,
+    group: u64,
+}
+
+impl Races {
+    pub(super) fn new(shared: Shared) -> Self {
+        Races {
+            shared,
+            clocks: Clocks::default(),
+            numbering: Numbering::default(),
+            group: 0,
+        }
+    }
+
+    /// Passes on what a wave knows through the addresses of an atomic access. Loads and stores of many addresses are
+    /// data that bypasses caches and not flags that pass anything on.
+    fn pass(&mut self, wave: u32, effect: Effect, touch: &Touch) {
+        let first = touch.iter().next().map(|(_, address)| address);
+        let is_flag = touch.iter().all(|(_, address)| Some(address) == first);
+        if effect != Effect::Atomic && !is_flag {
+            return;
+        }
+        let (acquires, releases) = (effect != Effect::Store, effect != Effect::Load);
+        let mut last = None;
+        for (_, address) in touch.iter() {
+            if last != Some(address) {
+                let passed = &self.shared.passed;
+                self.clocks.pass(wave, address, acquires, releases, passed);
+            }
+            last = Some(address);
+        }
+    }
+
+    fn touch(&mut self, stamp: Stamp, index: u32, touch: &Touch, findings: &mut Findings) {
+        let wave = stamp.wave();
+        let mut race: Option<(Stamp, bool, u64, u64)> = None;
+        let mut place = self.shared.allocations.start(index);
+        for (lane, address) in touch.iter() {
+            let Some((base, cells)) = self.shared.allocations.find(&mut place, address) else {
+                continue;
+            };
+            for (dword, mask) in dwords(address - base, touch.bytes) {
+                let Some(cell) = cells.cell(dword) else {
+                    continue;
+                };
+                let found = cell.touch(stamp.with_mask(mask), touch.write, |other| {
+                    self.clocks.is_ordered(wave, other)
+                });
+                if let Some((other, wrote)) = found {
+                    let (first, .., lanes) = race.get_or_insert((other, wrote, address, 0));
+                    if first.access() == other.access() && !touch.scalar {
+                        *lanes |= 1 << lane;
+                    }
+                }
+            }
+        }
+        self.shared.allocations.remember(index, place);
+        if let Some((other, wrote, address, lanes)) = race {
+            self.report(stamp, touch, (other, wrote), (address, lanes), findings);
+        }
+    }
+
+    #[cold]
+    fn report(
+        &self,
+        stamp: Stamp,
+        touch: &Touch,
+        (other, wrote): (Stamp, bool),
+        (address, lanes): (u64, u64),
+        findings: &mut Findings,
+    ) {
+        let other_index = self.numbering.index(other);
+        let key = Key {
+            kind: Kind::GlobalRace,
+            index: self.numbering.index(stamp).unwrap_or(u32::MAX),
+            other: other_index,
+        };
+        let inside = other.group() == stamp.group();
+        let atomically = |atomic: bool| if atomic { " atomically" } else { "" };
+        findings.add(key, |workgroup| Example {
+            side: Side {
+                index: key.index,
+                workgroup,
+                wave: stamp.wave(),
+                lanes,
+                what: format!(
+                    "{} {}{}",
+                    verb(touch.write),
+                    bytes_text(touch.bytes),
+                    atomically(stamp.is_atomic())
+                ),
+            },
+            access: Some(Access::Global {
+                address,
+                bytes: touch.bytes,
+            }),
+            other: Some(Side {
+                index: other_index.unwrap_or(u32::MAX),
+                workgroup: match inside {
+                    true => workgroup,
+                    false => self.workgroup(other),
+                },
+                wave: other.wave(),
+                lanes: 0,
+                what: format!(
+                    "{} it{}, and nothing orders the two",
+                    verb(wrote),
+                    atomically(other.is_atomic())
+                ),
+            }),
+        });
+    }
+
+    /// The workgroup of a stamp; of those with the same stamp, the one nearest below this thread's.
+    fn workgroup(&self, stamp: Stamp) -> [u32; 3] {
+        let code = u64::from(stamp.group());
+        let number = (0..=self.group)
+            .rev()
+            .chain(self.group + 1..)
+            .take(1 << 22)
+            .find(|&number| u64::from(Stamp::group_of(number)) == code)
+            .unwrap_or(0);
+        let [x, y, _] = self.shared.grid.map(u64::from);
+        [number % x, number / x % y, number / x / y].map(|id| id as u32)
+    }
+}
+
+impl Watch for Races {
+    fn begin(&mut self, group: &GroupStart<'_>, _: &mut Findings) {
+        self.group = group.number;
+        self.numbering = Numbering::of(group);
+        self.clocks.begin(group.number, group.waves.len());
+    }
+
+    fn before(&mut self, _: &Step<'_>, _: &Wave, _: &Context<'_>, _: &mut Findings) {}
+
+    fn after(
+        &mut self,
+        step: &Step<'_>,
+        wave: &mut Wave,
+        context: &mut Context<'_>,
+        findings: &mut Findings,
+    ) {
+        if context.touches.is_empty() {
+            return;
+        }
+        let facts = step.facts;
+        let atomic = facts.effect == Effect::Atomic || facts.coherent;
+        for touch in &context.touches {
+            if touch.space != Space::Global {
+                continue;
+            }
+            if atomic {
+                self.pass(wave.index, facts.effect, touch);
+            }
+            let moment = self.clocks.now(wave.index);
+            let stamp = Stamp::new(moment, self.numbering.code(step.index), atomic);
+            self.touch(stamp, step.index, touch, findings);
+        }
+    }
+
+    fn barrier(&mut self, _: &mut [Wave], _: &[bool], _: &mut Context<'_>, _: &mut Findings) {
+        self.clocks.barrier();
+    }
+
+    fn end(&mut self, _: &mut [Wave], _: &mut Context<'_>, _: &mut Findings) {}
+}

@@ -1,0 +1,182 @@
+//! Who touched a dword of memory last: 64 bits that fit into an atomic.
+
+/// Bits of each field, from the lowest.
+const MASK: u32 = 4;
+const INSTRUCTION: u32 = 16;
+const ATOMIC: u32 = 1;
+const RELEASE: u32 = 4;
+const EPOCH: u32 = 14;
+const WAVE: u32 = 4;
+const GROUP: u32 = 21;
+const _: () = assert!(MASK + INSTRUCTION + ATOMIC + RELEASE + EPOCH + WAVE + GROUP == 64);
+
+/// An access: which workgroup and wave, when, by which instruction, and which bytes of the dword. 0 is none.
+///
+/// Fields that are too small for a number hold their largest value, which orders an access before everything: races are
+/// then missed, never made up. Workgroups count modulo 2²¹ - 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Stamp(pub(super) u64);
+
+/// When a wave does something, as the other waves of its workgroup and those of others can order it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Moment {
+    /// Number of the workgroup in the grid.
+    pub(super) group: u64,
+    /// The wave in the workgroup.
+    pub(super) wave: u32,
+    /// Barriers that the workgroup has passed.
+    pub(super) epoch: u32,
+    /// Releases that the wave has done.
+    pub(super) release: u32,
+}
+
+const fn field(value: u64, shift: u32, width: u32) -> u32 {
+    (value >> shift) as u32 & ((1 << width) - 1)
+}
+
+const fn saturated(value: u32, width: u32) -> u64 {
+    let most = (1 << width) - 1;
+    (if value > most { most } else { value }) as u64
+}
+
+const fn group_code(number: u64) -> u64 {
+    number % ((1 << GROUP) - 1) + 1
+}
+
+impl Stamp {
+    const INSTRUCTION_AT: u32 = MASK;
+    const ATOMIC_AT: u32 = Self::INSTRUCTION_AT + INSTRUCTION;
+    const RELEASE_AT: u32 = Self::ATOMIC_AT + ATOMIC;
+    const EPOCH_AT: u32 = Self::RELEASE_AT + RELEASE;
+    const WAVE_AT: u32 = Self::EPOCH_AT + EPOCH;
+    const GROUP_AT: u32 = Self::WAVE_AT + WAVE;
+
+    /// An access without bytes yet. `instruction` counts from the kernel's first.
+    pub(super) const fn new(moment: Moment, instruction: u32, atomic: bool) -> Self {
+        Stamp(
+            group_code(moment.group) << Self::GROUP_AT
+                | saturated(moment.wave, WAVE) << Self::WAVE_AT
+                | saturated(moment.epoch, EPOCH) << Self::EPOCH_AT
+                | saturated(moment.release, RELEASE) << Self::RELEASE_AT
+                | (atomic as u64) << Self::ATOMIC_AT
+                | saturated(instruction, INSTRUCTION) << Self::INSTRUCTION_AT,
+        )
+    }
+
+    pub(super) const fn with_mask(self, mask: u32) -> Self {
+        Stamp(self.0 | mask as u64)
+    }
+
+    pub(super) const fn is_none(self) -> bool {
+        self.0 == 0
+    }
+
+    pub(super) const fn mask(self) -> u32 {
+        field(self.0, 0, MASK)
+    }
+
+    /// All but the bytes.
+    pub(super) const fn access(self) -> u64 {
+        self.0 >> MASK
+    }
+
+    /// The instruction, counted from the kernel's first, if its number fits.
+    pub(super) const fn instruction(self) -> Option<u32> {
+        let number = field(self.0, Self::INSTRUCTION_AT, INSTRUCTION);
+        if number == (1 << INSTRUCTION) - 1 {
+            None
+        } else {
+            Some(number)
+        }
+    }
+
+    pub(super) const fn is_atomic(self) -> bool {
+        field(self.0, Self::ATOMIC_AT, ATOMIC) == 1
+    }
+
+    pub(super) const fn wave(self) -> u32 {
+        field(self.0, Self::WAVE_AT, WAVE)
+    }
+
+    /// Barriers before it; none if there were more than can be told.
+    pub(super) const fn epoch(self) -> Option<u32> {
+        let epoch = field(self.0, Self::EPOCH_AT, EPOCH);
+        if epoch == (1 << EPOCH) - 1 {
+            None
+        } else {
+            Some(epoch)
+        }
+    }
+
+    /// Releases of its wave before it; none if there were more than can be told.
+    pub(super) const fn release(self) -> Option<u32> {
+        let release = field(self.0, Self::RELEASE_AT, RELEASE);
+        if release == (1 << RELEASE) - 1 {
+            None
+        } else {
+            Some(release)
+        }
+    }
+
+    /// The workgroup as [`Stamp::group_of`] has it.
+    pub(super) const fn group(self) -> u32 {
+        (self.0 >> Self::GROUP_AT) as u32
+    }
+
+    /// What stands for a workgroup in stamps.
+    pub(super) const fn group_of(number: u64) -> u32 {
+        group_code(number) as u32
+    }
+
+    /// The wave of a workgroup, as one number.
+    pub(super) const fn actor(self) -> u32 {
+        (self.0 >> Self::WAVE_AT) as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_goes_in_comes_out() {
+        let moment = Moment {
+            group: 77,
+            wave: 15,
+            epoch: 9000,
+            release: 3,
+        };
+        let stamp = Stamp::new(moment, 1234, true).with_mask(0b1010);
+        assert!(stamp.is_atomic());
+        assert_eq!((stamp.mask(), stamp.wave()), (0b1010, 15));
+        assert_eq!((stamp.epoch(), stamp.release()), (Some(9000), Some(3)));
+        assert_eq!(stamp.instruction(), Some(1234));
+        assert_eq!(stamp.group(), Stamp::group_of(77));
+        assert_eq!(stamp.actor(), Stamp::group_of(77) << 4 | 15);
+        // The first access of all is not «none».
+        let first = Moment {
+            group: 0,
+            wave: 0,
+            epoch: 0,
+            release: 0,
+        };
+        assert!(!Stamp::new(first, 0, false).is_none());
+    }
+
+    #[test]
+    fn what_does_not_fit_is_not_told() {
+        let moment = Moment {
+            group: 0,
+            wave: 0,
+            epoch: 1 << 20,
+            release: 16,
+        };
+        let stamp = Stamp::new(moment, 1 << 20, false);
+        assert_eq!(
+            (stamp.epoch(), stamp.release(), stamp.instruction()),
+            (None, None, None)
+        );
+        assert!(!stamp.is_atomic());
+        assert_eq!(stamp.wave(), 0);
+    }
+}
