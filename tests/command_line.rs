@@ -94,7 +94,7 @@ fn layouts_bias_and_operations_are_computed() {
             "--beta",
             "2",
             "--prologue",
-            "scale=-0.5",
+            "scale=-0.1",
             "--epilogue",
             "gelu",
             "--json",
@@ -107,7 +107,7 @@ fn layouts_bias_and_operations_are_computed() {
         assert_eq!(report["passed"], true);
         assert_eq!(report["layout"], layout.to_uppercase());
         assert_eq!(report["bias_elements"], 53);
-        assert_eq!(report["prologue"], "scale=-0.5");
+        assert_eq!(report["prologue"], "scale=-0.1");
         assert_eq!(report["epilogue"], "gelu");
         let chosen = format!("kernel {}", report["kernel"].as_str().unwrap());
         assert!(said.contains(&chosen), "{said}");
@@ -165,6 +165,11 @@ fn options_that_cannot_be_are_refused_with_those_that_can() {
         &with(&["--type", "i8", "--alpha", "0.5"]),
         2,
         &["alpha is 0.5", "integer"],
+    );
+    refused(
+        &with(&["--type", "i8", "--prologue", "set=2147483648"]),
+        2,
+        &["the prologue's constant is 2147483648", "integer"],
     );
     refused(&with(&["--preset", "mine"]), 2, &["mine", "seeds"]);
     // 7 columns of B, of 8 rows.

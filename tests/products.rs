@@ -293,6 +293,36 @@ impl Bench {
 /// What stands before the first elements.
 const LEAD: u8 = 0xa5;
 
+/// 0.1 and 2²⁴ + 1 are not in f32, but sums may be in a type that has them.
+#[test]
+fn constants_have_the_precision_of_the_sums() {
+    for bench in Bench::all() {
+        for kernel in bench.kernels() {
+            let constant = match kernel.types.accumulator {
+                ElementType::I32 => 16_777_217.0,
+                ElementType::F64 => 0.1,
+                _ => continue,
+            };
+            let shape = (37, 53, 29);
+            let base = case(kernel, shape, Digits(0));
+            for (prologue, epilogue) in [
+                (Operation::Set(constant), Operation::None),
+                (Operation::Scale(constant), Operation::None),
+                (Operation::None, Operation::Set(constant)),
+                (Operation::None, Operation::Scale(constant)),
+            ] {
+                let request = Request {
+                    beta: 1.0,
+                    prologue,
+                    epilogue,
+                    ..base.request
+                };
+                bench.check(kernel, &Case { request, ..base }, 1);
+            }
+        }
+    }
+}
+
 /// A sample of the cases of [`every_kernel_computes_every_combination`]: all shapes, each with other choices.
 #[test]
 fn every_kernel_computes_every_shape() {

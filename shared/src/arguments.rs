@@ -10,7 +10,7 @@ use crate::Options;
 ///
 /// ```
 /// # use ferrowave_shared::GemmArguments;
-/// assert_eq!(size_of::<GemmArguments>(), 128);
+/// assert_eq!(size_of::<GemmArguments>(), 136);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "bytemuck", derive(bytemuck::Pod, bytemuck::Zeroable))]
@@ -63,16 +63,16 @@ pub struct GemmParameters {
     pub alpha: f64,
     /// Factor of the old C, likewise; when it is 0, C is only written.
     pub beta: f64,
+    /// The constant of [`Options::prologue`], rounded likewise.
+    pub prologue_value: f64,
+    /// The constant of [`Options::epilogue`], rounded likewise.
+    pub epilogue_value: f64,
     /// Elements from one A of the batch to the next; 0 when all products share it.
     pub stride_a: u64,
     /// Elements from one B of the batch to the next; 0 when all products share it.
     pub stride_b: u64,
     /// Elements from one C of the batch to the next.
     pub stride_c: u64,
-    /// The constant of [`Options::prologue`].
-    pub prologue_value: f32,
-    /// The constant of [`Options::epilogue`].
-    pub epilogue_value: f32,
     /// For kernels that divide k: into how many parts ([`Reduction::SplitK`]), or over how many
     /// workgroups ([`Reduction::StreamK`]). Others ignore it.
     ///
@@ -101,10 +101,15 @@ mod tests {
         assert_eq!(offset_of!(GemmArguments, parameters), 40);
         assert_eq!(offset_of!(GemmParameters, options), 24);
         assert_eq!(offset_of!(GemmParameters, alpha), 32);
-        assert_eq!(offset_of!(GemmParameters, stride_a), 48);
-        assert_eq!(offset_of!(GemmParameters, stride_c), 64);
-        assert_eq!(offset_of!(GemmParameters, parts), 80);
-        assert_eq!(size_of::<GemmParameters>(), 88);
+        assert_eq!(offset_of!(GemmParameters, beta), 40);
+        assert_eq!(offset_of!(GemmParameters, prologue_value), 48);
+        assert_eq!(offset_of!(GemmParameters, epilogue_value), 56);
+        assert_eq!(offset_of!(GemmParameters, stride_a), 64);
+        assert_eq!(offset_of!(GemmParameters, stride_b), 72);
+        assert_eq!(offset_of!(GemmParameters, stride_c), 80);
+        assert_eq!(offset_of!(GemmParameters, parts), 88);
+        assert_eq!(offset_of!(GemmParameters, order), 92);
+        assert_eq!(size_of::<GemmParameters>(), 96);
         assert_eq!(align_of::<GemmArguments>(), 8);
     }
 }

@@ -4,7 +4,8 @@ use ferrowave_shared::FragmentOp;
 use std::{fmt, str::FromStr};
 use thiserror::Error;
 
-/// An operation on every element of C, before the product is added or after.
+/// An operation on every element of C, before the product is added or after. Constants are rounded to the type in which
+/// products are summed up; see [`Request::alpha`](super::Request::alpha).
 ///
 /// ```
 /// use ferrowave_host::gemm::Operation;
@@ -18,9 +19,9 @@ pub enum Operation {
     #[default]
     None,
     /// Replaces the element by the constant.
-    Set(f32),
+    Set(f64),
     /// Multiplies the element by the constant.
-    Scale(f32),
+    Scale(f64),
     /// Replaces a negative element by 0. NaN stays NaN.
     Relu,
     /// The Gaussian error linear unit in its tanh form; see [`FragmentOp::Gelu`]. After the product only, and only
@@ -40,8 +41,18 @@ impl Operation {
         }
     }
 
+    /// The same with another constant, if it has one.
+    #[must_use]
+    pub(super) const fn with_constant(self, constant: f64) -> Self {
+        match self {
+            Self::Set(_) => Self::Set(constant),
+            Self::Scale(_) => Self::Scale(constant),
+            Self::None | Self::Relu | Self::Gelu => self,
+        }
+    }
+
     /// The constant; 0 for operations that have none.
-    pub const fn constant(self) -> f32 {
+    pub const fn constant(self) -> f64 {
         match self {
             Self::Set(constant) | Self::Scale(constant) => constant,
             Self::None | Self::Relu | Self::Gelu => 0.0,
@@ -97,7 +108,9 @@ mod tests {
         for operation in [
             Operation::None,
             Operation::Set(-2.5),
-            Operation::Scale(f32::INFINITY),
+            Operation::Set(16_777_217.0),
+            Operation::Scale(0.1),
+            Operation::Scale(f64::INFINITY),
             Operation::Relu,
             Operation::Gelu,
         ] {

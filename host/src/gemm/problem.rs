@@ -15,7 +15,7 @@ pub struct Problem {
     pub(super) a: Layout,
     pub(super) b: Layout,
     pub(super) c: Layout,
-    /// As the accumulators' type has it, as is `beta`.
+    /// As the accumulators' type has it, as are `beta` and the constants of the operations.
     pub(super) alpha: f64,
     pub(super) beta: f64,
     pub(super) bias: Bias,
@@ -70,12 +70,12 @@ impl Problem {
         }
     }
 
-    /// What is done to the old C before it is scaled.
+    /// What is done to the old C before it is scaled, its constant in the precision of the accumulators.
     pub const fn prologue(&self) -> Operation {
         self.prologue
     }
 
-    /// What is done to the result.
+    /// What is done to the result, likewise.
     pub const fn epilogue(&self) -> Operation {
         self.epilogue
     }

@@ -306,7 +306,7 @@ fn fits(names: Names, layout: Layout, element_bytes: usize) -> Result<(), Proble
     Ok(())
 }
 
-/// A factor as the type of the sums has it.
+/// A factor or constant as the type of the sums has it.
 fn factor(name: &'static str, value: f64, sums: ElementType) -> Result<f64, ProblemError> {
     match sums {
         ElementType::I32 if f64::from(value as i32) != value => {
@@ -335,8 +335,8 @@ fn operation(
         "prologue" => "the prologue's constant",
         _ => "the epilogue's constant",
     };
-    factor(name, operation.constant().into(), sums)?;
-    Ok(operation)
+    let constant = factor(name, operation.constant(), sums)?;
+    Ok(operation.with_constant(constant))
 }
 
 #[cfg(test)]
@@ -523,26 +523,48 @@ mod tests {
         };
         assert!(error(request).starts_with("the epilogue's constant is 0.5, but sums are i32"));
         let request = Request {
-            prologue: Operation::Set(f32::INFINITY),
+            prologue: Operation::Set(f64::INFINITY),
             ..base
         };
         assert!(error(request).starts_with("the prologue's constant is inf, but"));
+        let request = Request {
+            prologue: Operation::Set(2_147_483_648.0),
+            ..base
+        };
+        assert!(error(request).starts_with("the prologue's constant is 2147483648, but"));
     }
 
     #[test]
     fn factors_are_rounded_as_the_kernels_round_them() {
-        let alpha = |types| {
+        let rounded = |types| {
             let request = Request {
                 alpha: 0.1,
                 beta: 1e-50,
+                prologue: Operation::Set(0.1),
+                epilogue: Operation::Scale(1e-50),
                 types,
                 ..Request::new(2, 3, 4)
             };
-            let problem = request.check().expect("valid");
-            (problem.alpha(), problem.beta())
+            let p = request.check().expect("valid").parameters();
+            [p.alpha, p.beta, p.prologue_value, p.epilogue_value]
         };
-        assert_eq!(alpha(ElementTypes::F16), (f64::from(0.1_f32), 0.0));
-        assert_eq!(alpha(ElementTypes::F64), (0.1, 1e-50));
+        let short = f64::from(0.1_f32);
+        assert_eq!(rounded(ElementTypes::F16), [short, 0.0, short, 0.0]);
+        assert_eq!(rounded(ElementTypes::F64), [0.1, 1e-50, 0.1, 1e-50]);
+    }
+
+    /// 2²⁴ + 1, the first integer that f32 lacks.
+    #[test]
+    fn constants_of_integers_are_passed_on_exactly() {
+        let request = Request {
+            prologue: Operation::Set(16_777_217.0),
+            epilogue: Operation::Scale(-16_777_217.0),
+            types: ElementTypes::I8,
+            ..Request::new(2, 3, 4)
+        };
+        let p = request.check().expect("valid").parameters();
+        assert_eq!(p.prologue_value, 16_777_217.0);
+        assert_eq!(p.epilogue_value, -16_777_217.0);
     }
 
     #[test]

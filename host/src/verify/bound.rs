@@ -147,10 +147,10 @@ impl Uncertain {
         match operation {
             Operation::None => self,
             Operation::Set(constant) => Self {
-                value: constant.into(),
+                value: constant,
                 error: 0.0,
             },
-            Operation::Scale(constant) => self.scaled(constant.into(), float),
+            Operation::Scale(constant) => self.scaled(constant, float),
             // Not `max`, of which NaN would not survive.
             Operation::Relu if self.value < 0.0 => Self { value: 0.0, ..self },
             Operation::Relu => self,
@@ -264,8 +264,8 @@ impl<'a> Rule<'a> {
         let wrapped = |x: f64| x as i64 as i32;
         let operation = |x: i32, operation| match operation {
             Operation::None | Operation::Gelu => x,
-            Operation::Set(constant) => wrapped(constant.into()),
-            Operation::Scale(constant) => x.wrapping_mul(wrapped(constant.into())),
+            Operation::Set(constant) => wrapped(constant),
+            Operation::Scale(constant) => x.wrapping_mul(wrapped(constant)),
             Operation::Relu => x.max(0),
         };
         let problem = self.problem;
@@ -373,6 +373,27 @@ mod tests {
             reference(Operation::Scale(7.0), Operation::Set(2.0), 1.0, 1.0),
             2.0
         );
+    }
+
+    /// 0.1 and 2²⁴ + 1 are not in f32.
+    #[test]
+    fn constants_have_the_precision_of_the_sums() {
+        let integers = Request {
+            prologue: Operation::Set(16_777_217.0),
+            epilogue: Operation::Scale(3.0),
+            ..INTEGERS
+        };
+        assert_eq!(expected(integers, 1.0, 0.0).reference, 50_331_654.0);
+        let scaled = |types| {
+            let request = Request {
+                types,
+                epilogue: Operation::Scale(0.1),
+                ..Request::new(1, 1, 1)
+            };
+            expected(request, 1.0, 0.0).reference
+        };
+        assert_eq!(scaled(ElementTypes::F64), 0.1);
+        assert_eq!(scaled(ElementTypes::F32), f64::from(0.1_f32));
     }
 
     #[test]

@@ -204,8 +204,8 @@ mod tests {
         let round = |x: f64| value(sums, nearest(sums, x));
         let operation = |x: f64, operation| match operation {
             Operation::None => x,
-            Operation::Set(constant) => constant.into(),
-            Operation::Scale(constant) => round(x * f64::from(constant)),
+            Operation::Set(constant) => constant,
+            Operation::Scale(constant) => round(x * constant),
             Operation::Relu if x < 0.0 => 0.0,
             Operation::Relu => x,
             Operation::Gelu => {

@@ -313,8 +313,8 @@ impl<A: Copy, C: Stored> Product<A, C> {
 }
 
 #[inline(always)]
-fn operation<S: Accumulator>(operation: FragmentOp, value: f32) -> Operation<S> {
-    let value = S::from_f64(value.into());
+fn operation<S: Accumulator>(operation: FragmentOp, value: f64) -> Operation<S> {
+    let value = S::from_f64(value);
     match operation {
         FragmentOp::None => Operation::NONE,
         FragmentOp::Set => Operation::set(value),
