@@ -82,8 +82,10 @@ pub enum Access {
     /// Any layout, any alignment, and the same pace for all: element by element, or in pieces that need
     /// no alignment.
     Elements,
-    /// In pieces of 16 bytes where they are aligned, and else element by element: any layout and any
-    /// alignment, but misaligned problems are slow.
+    /// In units of 16 bytes at any alignment, which amdhsa has switched on, and in any layout. Units of
+    /// lines that don't begin at multiples of 16 bytes straddle cache lines. Only the end of k goes
+    /// element by element, and so do tiles that overhang an operand where units lie across its rows and
+    /// the last of them would not end with it.
     Wide,
     /// In pieces of 16 bytes along k only: A row-major, B column-major, first elements, leading
     /// dimensions and batch strides at multiples of 16 bytes.

@@ -53,7 +53,7 @@ pub(super) fn check_layouts(access: Access, problem: &Problem) -> Result<(), Mis
         Access::WideAlongK => {
             along_k("A", problem.a(), Order::RowMajor)?;
             along_k("B", problem.b(), Order::ColumnMajor)?;
-            aligned(problem)
+            lines_aligned(problem)
         }
     }
 }
@@ -69,13 +69,13 @@ pub(super) fn check_addresses(access: Access, addresses: &Addresses) -> Result<(
     }
 }
 
-/// Whether every line of A and B begins at a multiple of 16 bytes, so that kernels that can do both load them 16 bytes
-/// at once.
+/// Whether every line of A and B begins at a multiple of 16 bytes, so that no 16 bytes that a lane loads at once
+/// straddle two cache lines.
 ///
 /// # Errors
 /// The first [`Misfit`].
-pub(super) fn is_wide(problem: &Problem, addresses: Option<&Addresses>) -> Result<(), Misfit> {
-    aligned(problem)?;
+pub(super) fn is_aligned(problem: &Problem, addresses: Option<&Addresses>) -> Result<(), Misfit> {
+    lines_aligned(problem)?;
     addresses.map_or(Ok(()), begins_aligned)
 }
 
@@ -90,7 +90,7 @@ fn along_k(matrix: &'static str, layout: &Layout, must: Order) -> Result<(), Mis
     })
 }
 
-fn aligned(problem: &Problem) -> Result<(), Misfit> {
+fn lines_aligned(problem: &Problem) -> Result<(), Misfit> {
     let element_bytes = problem.types().input.size_bytes() as u64;
     for (leading, stride, layout) in [
         ("lda", "stride_a", problem.a()),

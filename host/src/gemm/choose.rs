@@ -12,7 +12,7 @@
 //! | reach | the share of the GPU's peak that such a kernel reaches on a large problem | the ladder's order; taken from published ladders (see below) |
 //! | tile efficiency | m·n·k over the extents rounded up to whole tiles | what overhangs is multiplied for nothing |
 //! | use of the compute units | workgroups over those of as many full rounds over all compute units | in the last round the others wait; a 256 × 256 tile leaves most of 304 compute units idle at 1024 × 1024 |
-//! | width | ½ for a kernel that loads 16 bytes at once where aligned, if lines are not | then it loads element by element |
+//! | width | ½ for a kernel that loads 16 bytes at once at any alignment, if lines begin at others than multiples of 16 bytes | then what it loads straddles cache lines, and two are fetched for one |
 //!
 //! Kernels that divide k use all compute units, and pay for it with storing and adding up their parts: as much as
 //! [`REDUCTION_STEPS`] more steps for each workgroup. So they win where there are few tiles and k is long, and nowhere
@@ -25,7 +25,7 @@
 //! A kernel that is passed over only for the matrices' layout or alignment is named in the [`Choice`], with the reason.
 
 use super::{
-    access::{Misfit, check_addresses, check_layouts, is_wide},
+    access::{Misfit, check_addresses, check_layouts, is_aligned},
     chunk,
     machine::Machine,
     operands::Addresses,
@@ -49,8 +49,9 @@ pub struct Choice {
     pub kernel: &'static Kernel,
     /// A kernel that would be faster, and why it can't read the matrices.
     pub passed_over: Option<(&'static Kernel, Misfit)>,
-    /// Why the chosen kernel reads the matrices element by element, if it could read 16 bytes at once.
-    pub narrow: Option<Misfit>,
+    /// Why 16 bytes that the chosen kernel loads at once straddle cache lines, if it loads so many at any alignment and
+    /// they do.
+    pub straddling: Option<Misfit>,
 }
 
 /// The kernel and what is to be said about it, in one line.
@@ -64,8 +65,8 @@ impl fmt::Display for Choice {
                 kernel.variant.name()
             )?;
         }
-        if let Some(misfit) = self.narrow {
-            write!(f, ", element by element: {misfit}")?;
+        if let Some(misfit) = self.straddling {
+            write!(f, ", loads straddle cache lines: {misfit}")?;
         }
         Ok(())
     }
@@ -154,8 +155,8 @@ fn choose_among(
         passed_over: best(false)
             .filter(|(_, _, other)| *other > score)
             .and_then(|&(kernel, misfit, _)| Some((kernel, misfit?))),
-        narrow: match kernel.access {
-            Access::Wide => is_wide(problem, addresses).err(),
+        straddling: match kernel.access {
+            Access::Wide => is_aligned(problem, addresses).err(),
             Access::Elements | Access::WideAlongK => None,
         },
     })
@@ -195,7 +196,7 @@ fn score(
     addresses: Option<&Addresses>,
 ) -> f64 {
     let width = match kernel.access {
-        Access::Wide if is_wide(problem, addresses).is_err() => 0.5,
+        Access::Wide if is_aligned(problem, addresses).is_err() => 0.5,
         _ => 1.0,
     };
     reach(kernel.variant)
@@ -381,7 +382,7 @@ mod tests {
         assert_eq!(
             choice.to_string(),
             "mfma_wide, as mfma_pingpong can't read the matrices: lda is 16386 bytes, no multiple of 16, \
-             element by element: lda is 16386 bytes, no multiple of 16"
+             loads straddle cache lines: lda is 16386 bytes, no multiple of 16"
         );
         let addresses = Addresses {
             b: 0x1002,
