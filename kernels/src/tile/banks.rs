@@ -4,6 +4,9 @@
 //! An access of a wave is served in phases, groups of lanes that together take what all banks give in a
 //! cycle. Within a phase, a bank gives one word; lanes that need the same word share it. On gfx908 to
 //! gfx942 there are 32 banks of 4 bytes, on gfx950 64.
+//!
+//! Here are the model and the patterns of steps 1 to 9. Those of later ones are tested where they are made, in
+//! [`units`](super::units) and [`blocks`](crate::blocks).
 
 extern crate std;
 use super::{
@@ -13,69 +16,98 @@ use super::{
 use crate::mfma::F32x16x16x4;
 use std::{
     collections::{HashMap, HashSet},
+    ops::Range,
+    vec,
     vec::Vec,
 };
 
-/// Words that a lane accesses at once, and whether it reads.
+/// What each lane does, with so many bytes at its address.
 #[derive(Clone, Copy)]
-enum Access {
-    Word,
-    ReadPiece,
-    WritePiece,
+pub(crate) enum Access {
+    Read(usize),
+    Write(usize),
 }
 
-/// The lanes of a wave in groups that are served together.
-fn phases(access: Access, banks: usize) -> Vec<Vec<u32>> {
-    let wave: Vec<u32> = (0..64).collect();
-    let in_order = |lanes: usize| wave.chunks(lanes).map(Vec::from).collect();
-    match (access, banks) {
-        (Access::Word, banks) => in_order(banks),
-        // Eight lanes at a time: in this order on gfx942, for all that is known.
-        (Access::ReadPiece, 32) => [[0, 20], [4, 16], [8, 28], [12, 24]]
-            .iter()
-            .flat_map(|starts| [0, 32].map(|half| starts.map(|start| half + start)))
-            .map(|starts| starts.iter().flat_map(|&start| start..start + 4).collect())
-            .collect(),
-        (Access::ReadPiece | Access::WritePiece, banks) => in_order(banks / 4),
+impl Access {
+    fn bytes(self) -> usize {
+        let (Self::Read(bytes) | Self::Write(bytes)) = self;
+        bytes
     }
 }
 
-/// The cycles that the worst phase takes when lane `l` accesses the words from `word(l)` on.
-fn degree(access: Access, banks: usize, word: impl Fn(u32) -> u32) -> usize {
-    let words = match access {
-        Access::Word => 1,
-        Access::ReadPiece | Access::WritePiece => 4,
+/// Lanes that are served together, and all phases of a wave.
+type Phases = Vec<Vec<u32>>;
+
+/// The orders in which a wave may be served: phases of neighbouring lanes, and where lanes read 16 bytes the
+/// groups that AMD's page «LDS bank conflicts» of Composable Kernel gives for 32 banks, two of which are one
+/// on 64. A pattern has to suit both, as nobody says which of them each GPU has.
+fn orders(access: Access, banks: usize) -> Vec<Phases> {
+    let wave: Vec<u32> = (0..64).collect();
+    // A bank gives a whole word, to whomever needs a part of it.
+    let lanes = 4 * banks / access.bytes().max(4);
+    let neighbours = wave.chunks(lanes).map(Vec::from).collect();
+    let half: &[&[Range<u32>]] = match (access, banks) {
+        (Access::Read(16), 32) => &[
+            &[0..4, 20..24],
+            &[4..8, 16..20],
+            &[8..12, 28..32],
+            &[12..16, 24..28],
+        ],
+        (Access::Read(16), 64) => &[&[0..4, 12..16, 20..28], &[4..12, 16..20, 28..32]],
+        _ => return vec![neighbours],
     };
+    let of_half = |first: u32| {
+        half.iter().map(move |ranges| {
+            ranges
+                .iter()
+                .cloned()
+                .flatten()
+                .map(|lane| first + lane)
+                .collect()
+        })
+    };
+    vec![neighbours, of_half(0).chain(of_half(32)).collect()]
+}
+
+/// The cycles that the worst phase takes when lane `l` accesses the bytes from `address(l)` on.
+pub(crate) fn degree(banks: usize, access: Access, address: impl Fn(u32) -> usize) -> usize {
     let of_phase = |lanes: Vec<u32>| {
-        let mut used = HashMap::<u32, HashSet<u32>>::new();
+        let mut used = HashMap::<usize, HashSet<usize>>::new();
         for lane in lanes {
-            for word in (0..words).map(|i| word(lane) + i) {
-                used.entry(word % banks as u32).or_default().insert(word);
+            let first = address(lane);
+            for word in first / 4..(first + access.bytes()).div_ceil(4) {
+                used.entry(word % banks).or_default().insert(word);
             }
         }
         used.values().map(HashSet::len).max().unwrap_or(0)
     };
-    let phases = phases(access, banks);
-    phases.into_iter().map(of_phase).max().unwrap_or(0)
+    let phases = orders(access, banks).into_iter().flatten();
+    phases.map(of_phase).max().unwrap_or(0)
 }
 
-/// The word of `(row, column)` in a tile with this pitch.
-fn word<X: Exchange>(pitch: u32, (row, column): (u32, u32)) -> u32 {
-    row * pitch + X::place(row, column)
+/// The address of the 4 bytes of `(row, column)` in a tile with this pitch.
+fn address<X: Exchange>(pitch: u32, (row, column): (u32, u32)) -> usize {
+    4 * (row * pitch + X::place(row, column)) as usize
 }
 
 /// On 32 and on 64 banks.
-fn degrees(access: Access, word: impl Fn(u32) -> u32) -> [usize; 2] {
-    [32, 64].map(|banks| degree(access, banks, &word))
+fn degrees(access: Access, address: impl Fn(u32) -> usize) -> [usize; 2] {
+    [32, 64].map(|banks| degree(banks, access, &address))
 }
 
 #[test]
 fn every_lane_is_in_one_phase() {
     for banks in [32, 64] {
-        for access in [Access::Word, Access::ReadPiece, Access::WritePiece] {
-            let mut lanes = phases(access, banks).concat();
-            lanes.sort_unstable();
-            assert!(lanes.into_iter().eq(0..64));
+        for bytes in [1, 2, 4, 8, 16] {
+            for access in [Access::Read(bytes), Access::Write(bytes)] {
+                for phases in orders(access, banks) {
+                    let lanes = 4 * banks / bytes.max(4);
+                    assert!(phases.iter().all(|phase| phase.len() == lanes));
+                    let mut lanes = phases.concat();
+                    lanes.sort_unstable();
+                    assert!(lanes.into_iter().eq(0..64));
+                }
+            }
         }
     }
 }
@@ -83,25 +115,25 @@ fn every_lane_is_in_one_phase() {
 #[test]
 fn lds_tiled() {
     // Lane l is thread (l mod 16, ⌊l / 16⌋).
-    let a = |lane| word::<Straight>(16, (lane / 16, 0));
-    let b = |lane| word::<Straight>(16, (0, lane % 16));
-    assert_eq!(degrees(Access::Word, a), [1, 1]);
-    assert_eq!(degrees(Access::Word, b), [1, 1]);
+    let a = |lane| address::<Straight>(16, (lane / 16, 0));
+    let b = |lane| address::<Straight>(16, (0, lane % 16));
+    assert_eq!(degrees(Access::Read(4), a), [1, 1]);
+    assert_eq!(degrees(Access::Read(4), b), [1, 1]);
 }
 
 #[test]
 fn register_tiled() {
     // A thread's first row is 4 ⌊lane / 4⌋, and a read takes four p of it.
-    let a = |pitch| move |lane: u32| word::<Straight>(pitch, (lane / 4 * 4, 0));
-    assert_eq!(degree(Access::ReadPiece, 32, a(16)), 2, "without padding");
-    assert_eq!(degrees(Access::ReadPiece, a(20)), [1, 1]);
-    let b = |lane| word::<Straight>(32, (0, lane % 4 * 4));
-    assert_eq!(degrees(Access::ReadPiece, b), [1, 1]);
+    let a = |pitch| move |lane: u32| address::<Straight>(pitch, (lane / 4 * 4, 0));
+    assert_eq!(degree(32, Access::Read(16), a(16)), 2, "without padding");
+    assert_eq!(degrees(Access::Read(16), a(20)), [1, 1]);
+    let b = |lane| address::<Straight>(32, (0, lane % 4 * 4));
+    assert_eq!(degrees(Access::Read(16), b), [1, 1]);
     // 8 × 8: its first row is 8 ⌊lane / 8⌋, its first column 8 (lane mod 8).
-    let a = |lane| word::<Straight>(12, (lane / 8 * 8, 0));
-    assert_eq!(degree(Access::ReadPiece, 32, a), 2);
-    let b = |lane| word::<Straight>(128, (0, lane % 8 * 8));
-    assert_eq!(degree(Access::ReadPiece, 32, b), 2);
+    let a = |lane| address::<Straight>(12, (lane / 8 * 8, 0));
+    assert_eq!(degree(32, Access::Read(16), a), 2);
+    let b = |lane| address::<Straight>(128, (0, lane % 8 * 8));
+    assert_eq!(degree(32, Access::Read(16), b), 2);
 }
 
 #[test]
@@ -109,10 +141,10 @@ fn vectorized_and_double_buffered() {
     for p in 0..8 {
         for half in [0, 32] {
             for wave in [0, 64] {
-                let a = |lane| word::<PiecesOfColumns>(128, (p, wave + half + lane / 8 * 4));
-                let b = |lane| word::<PiecesOfColumns>(128, (p, wave + half + lane % 8 * 4));
-                assert_eq!(degrees(Access::ReadPiece, a), [1, 1]);
-                assert_eq!(degrees(Access::ReadPiece, b), [1, 1]);
+                let a = |lane| address::<PiecesOfColumns>(128, (p, wave + half + lane / 8 * 4));
+                let b = |lane| address::<PiecesOfColumns>(128, (p, wave + half + lane % 8 * 4));
+                assert_eq!(degrees(Access::Read(16), a), [1, 1]);
+                assert_eq!(degrees(Access::Read(16), b), [1, 1]);
             }
         }
     }
@@ -120,19 +152,19 @@ fn vectorized_and_double_buffered() {
         // Piece number q, as `Reader` deals them out.
         let along_w = |lane| {
             let q = first + lane;
-            word::<PiecesOfColumns>(128, (q / 32, q % 32 * 4))
+            address::<PiecesOfColumns>(128, (q / 32, q % 32 * 4))
         };
-        assert_eq!(degrees(Access::WritePiece, along_w), [1, 1]);
+        assert_eq!(degrees(Access::Write(16), along_w), [1, 1]);
         for down in 0..4 {
             let along_k = |lane| {
                 let q = first + lane;
-                word::<PiecesOfColumns>(128, (q % 2 * 4 + down, q / 2))
+                address::<PiecesOfColumns>(128, (q % 2 * 4 + down, q / 2))
             };
-            assert_eq!(degrees(Access::Word, along_k), [1, 1]);
+            assert_eq!(degrees(Access::Write(4), along_k), [1, 1]);
         }
     }
-    let unexchanged = |lane| word::<Straight>(128, (lane % 2 * 4, lane / 2));
-    assert_eq!(degree(Access::Word, 32, unexchanged), 2);
+    let unexchanged = |lane| address::<Straight>(128, (lane % 2 * 4, lane / 2));
+    assert_eq!(degree(32, Access::Write(4), unexchanged), 2);
 }
 
 #[test]
@@ -148,26 +180,26 @@ fn matrix_cores_on_a_k_tile_of_256() {
                 let (k, column) = F32x16x16x4::b(lane(number));
                 (4 * step + k.get(), wave + column.get())
             };
-            let read_a = |number| word::<SixteenRows>(256, a(number));
-            let read_b = |number| word::<FourRows>(32, b(number));
-            assert_eq!(degrees(Access::Word, read_a), [1, 1]);
-            assert_eq!(degrees(Access::Word, read_b), [1, 1]);
-            let unexchanged = |number| word::<Straight>(256, a(number));
-            assert_eq!(degree(Access::Word, 32, unexchanged), 16);
-            let unexchanged = |number| word::<Straight>(32, b(number));
-            assert_eq!(degree(Access::Word, 32, unexchanged), 2);
+            let read_a = |number| address::<SixteenRows>(256, a(number));
+            let read_b = |number| address::<FourRows>(32, b(number));
+            assert_eq!(degrees(Access::Read(4), read_a), [1, 1]);
+            assert_eq!(degrees(Access::Read(4), read_b), [1, 1]);
+            let unexchanged = |number| address::<Straight>(256, a(number));
+            assert_eq!(degree(32, Access::Read(4), unexchanged), 16);
+            let unexchanged = |number| address::<Straight>(32, b(number));
+            assert_eq!(degree(32, Access::Read(4), unexchanged), 2);
         }
     }
     // A pass writes a row of A, or 8 rows of B; a wave 64 elements of a row, or two rows.
     for pass in 0..32 {
         for wave in (0..256).step_by(64) {
-            let write_a = |number| word::<SixteenRows>(256, (pass, wave + number));
+            let write_a = |number| address::<SixteenRows>(256, (pass, wave + number));
             let write_b = |number| {
                 let thread = wave + number;
-                word::<FourRows>(32, (8 * pass + thread / 32, thread % 32))
+                address::<FourRows>(32, (8 * pass + thread / 32, thread % 32))
             };
-            assert_eq!(degrees(Access::Word, write_a), [1, 1]);
-            assert_eq!(degrees(Access::Word, write_b), [1, 1]);
+            assert_eq!(degrees(Access::Write(4), write_a), [1, 1]);
+            assert_eq!(degrees(Access::Write(4), write_b), [1, 1]);
         }
     }
 }

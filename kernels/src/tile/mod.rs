@@ -2,7 +2,7 @@
 //! to LDS to registers only through the methods that these types have.
 
 #[cfg(test)]
-mod banks;
+pub(crate) mod banks;
 pub mod element;
 pub mod exchange;
 pub mod global;

@@ -143,69 +143,8 @@ impl<R: Arrangement> Place<R> {
 mod tests {
     extern crate std;
     use super::*;
-    use std::{collections::HashSet, vec::Vec};
-
-    /// The lanes that one phase of a 16-byte read serves together, for half of a wave: on 32 banks as AMD's
-    /// «LDS bank conflicts» page of Composable Kernel gives them, on 64 banks two of those groups.
-    fn read_phases(banks: usize) -> Vec<Vec<u32>> {
-        let of = |parts: &[(u32, u32)]| {
-            parts
-                .iter()
-                .flat_map(|&(first, end)| first..end)
-                .collect::<Vec<_>>()
-        };
-        let half = if banks == 32 {
-            Vec::from([
-                of(&[(0, 4), (20, 24)]),
-                of(&[(4, 8), (16, 20)]),
-                of(&[(8, 12), (28, 32)]),
-                of(&[(12, 16), (24, 28)]),
-            ])
-        } else {
-            Vec::from([
-                of(&[(0, 4), (12, 16), (20, 28)]),
-                of(&[(4, 12), (16, 20), (28, 32)]),
-            ])
-        };
-        let other = half
-            .iter()
-            .map(|phase| phase.iter().map(|lane| lane + 32).collect());
-        half.iter()
-            .cloned()
-            .chain(other)
-            .chain(consecutive(banks * 4, 16))
-            .collect()
-    }
-
-    /// Phases of consecutive lanes, as writes have them, and reads of fewer bytes.
-    fn consecutive(phase_bytes: usize, bytes: usize) -> Vec<Vec<u32>> {
-        let lanes = (phase_bytes / bytes).min(64) as u32;
-        (0..64 / lanes)
-            .map(|phase| (phase * lanes..(phase + 1) * lanes).collect())
-            .collect()
-    }
-
-    /// How often the busiest bank is used when the lanes of each phase access so many bytes at their
-    /// addresses. Lanes that access the same word share it.
-    fn degree(
-        banks: usize,
-        phases: &[Vec<u32>],
-        bytes: usize,
-        address: impl Fn(u32) -> usize,
-    ) -> usize {
-        let words = |phase: &Vec<u32>| {
-            let words: HashSet<usize> = phase
-                .iter()
-                .flat_map(|&lane| address(lane) / 4..(address(lane) + bytes).div_ceil(4))
-                .collect();
-            let mut uses = [0; 64];
-            for word in words {
-                uses[word % banks] += 1;
-            }
-            uses.into_iter().max().unwrap_or(0)
-        };
-        phases.iter().map(words).max().unwrap_or(0)
-    }
+    use crate::tile::banks::{Access, degree};
+    use std::collections::HashSet;
 
     fn check<const SIZE: usize, const BANKS: usize>(edge: u32) {
         type Under<const SIZE: usize, const BANKS: usize> = Swizzled<SIZE, BANKS>;
@@ -225,17 +164,13 @@ mod tests {
             for step in (0..4).step_by(64 / edge as usize) {
                 let address =
                     |lane| 16 * position(first + lane % edge, step as u32 + lane / edge) as usize;
-                assert_eq!(degree(BANKS, &read_phases(BANKS), 16, address), 1, "read");
+                assert_eq!(degree(BANKS, Access::Read(16), address), 1, "read");
             }
         }
         // Writes of rows along k.
         for thread in (0..1024).step_by(64) {
             let address = |lane| 16 * position((thread + lane) / 4, (thread + lane) % 4) as usize;
-            assert_eq!(
-                degree(BANKS, &consecutive(4 * BANKS, 16), 16, address),
-                1,
-                "write"
-            );
+            assert_eq!(degree(BANKS, Access::Write(16), address), 1, "write");
         }
     }
 
@@ -255,8 +190,8 @@ mod tests {
     #[test]
     fn without_the_exchange_reads_have_conflicts_of_degree_4() {
         let address = |lane| 16 * Plain::position(lane % 32, lane / 32) as usize;
-        assert_eq!(degree(32, &read_phases(32), 16, address), 4);
-        assert_eq!(degree(64, &read_phases(64), 16, address), 4);
+        assert_eq!(degree(32, Access::Read(16), address), 4);
+        assert_eq!(degree(64, Access::Read(16), address), 4);
     }
 
     /// The writes of blocks that were turned, of so many bytes each: threads, and the rows and bytes of k
@@ -280,8 +215,7 @@ mod tests {
                         let unit = Swizzled::<SIZE, BANKS>::position(row, byte as u32 / 16);
                         16 * unit as usize + byte % 16
                     };
-                    let phases = consecutive(4 * BANKS, piece.max(4));
-                    worst = worst.max(degree(BANKS, &phases, piece, address));
+                    worst = worst.max(degree(BANKS, Access::Write(piece), address));
                 }
             }
         }
