@@ -50,7 +50,7 @@ pub trait Multiply<const RUN: usize> {
     fn multiply(part: usize, a: Self::Operand, b: Self::Operand, sums: Self::Sums) -> Self::Sums;
 
     /// Writes a lane's sums to the block of C at `block`: `EDGE` rows of 128 bytes, whose units lie as
-    /// [`sum_position`] says.
+    /// [`sum_position`] says for the GPU's banks.
     ///
     /// # Safety
     /// There are `8 · EDGE` units at `block`, and no other lane writes a lane's part.
@@ -60,11 +60,15 @@ pub trait Multiply<const RUN: usize> {
 /// Units of a row of a block of sums.
 pub const SUM_UNITS: u32 = 8;
 
-/// Where unit `unit` of row `row` of a block of sums is. The exchange puts the same unit of 8 rows into
-/// different banks.
+/// Where unit `unit` of row `row` of a block of sums is, in an LDS of `BANKS` banks of 4 bytes.
+///
+/// A row fills 32 banks, so that the same unit of all rows is in the same 4 of them, and on 64 banks that of
+/// every other row. The exchange puts the same unit of 8 such rows into different banks.
 #[inline(always)]
-pub const fn sum_position(row: u32, unit: u32) -> u32 {
-    SUM_UNITS * row + (unit ^ (row % SUM_UNITS))
+pub const fn sum_position<const BANKS: usize>(row: u32, unit: u32) -> u32 {
+    const { assert!(BANKS == 32 || BANKS == 64) }
+    let rows_at_once = BANKS as u32 / 32;
+    SUM_UNITS * row + (unit ^ (row / rows_at_once % SUM_UNITS))
 }
 
 /// [`Multiply::spill`] for D of the 32 × 32 blocks with the operands exchanged, so that i counts columns
@@ -74,7 +78,11 @@ pub const fn sum_position(row: u32, unit: u32) -> u32 {
 /// # Safety
 /// As there.
 #[inline(always)]
-pub unsafe fn spill_32x32<A: Copy>(lane: u32, sums: &[A; 16], block: *mut Unit) {
+pub unsafe fn spill_32x32<A: Copy, const BANKS: usize>(
+    lane: u32,
+    sums: &[A; 16],
+    block: *mut Unit,
+) {
     const { assert!(size_of::<[A; 4]>() == size_of::<Unit>()) }
     let (row, half) = (lane % 32, lane / 32);
     for group in 0..4 {
@@ -85,7 +93,7 @@ pub unsafe fn spill_32x32<A: Copy>(lane: u32, sums: &[A; 16], block: *mut Unit) 
             sums[first + 2],
             sums[first + 3],
         ];
-        let position = sum_position(row, 2 * group as u32 + half);
+        let position = sum_position::<BANKS>(row, 2 * group as u32 + half);
         // SAFETY: the unit is in the block, and of the same size as four sums.
         unsafe {
             let unit: Unit = core::mem::transmute_copy(&run);
@@ -100,10 +108,10 @@ pub unsafe fn spill_32x32<A: Copy>(lane: u32, sums: &[A; 16], block: *mut Unit) 
 /// # Safety
 /// As there.
 #[inline(always)]
-pub unsafe fn spill_16x16_f64(lane: u32, sums: &[f64; 4], block: *mut Unit) {
+pub unsafe fn spill_16x16_f64<const BANKS: usize>(lane: u32, sums: &[f64; 4], block: *mut Unit) {
     let column = lane % 16;
     for g in 0..4 {
-        let position = sum_position(4 * g as u32 + lane / 16, column / 2);
+        let position = sum_position::<BANKS>(4 * g as u32 + lane / 16, column / 2);
         // SAFETY: the sum is half of a unit of the block.
         unsafe {
             let unit = block.add(position as usize).cast::<f64>();
@@ -153,59 +161,100 @@ impl<T: Multiply<RUN>, const RUN: usize, const M: usize, const N: usize> BlockSu
 mod tests {
     extern crate std;
     use super::*;
-    use std::{collections::HashSet, vec};
+    use crate::tile::banks::{Access, degree};
+    use std::{vec, vec::Vec};
 
-    /// AMD gives D[i][j] as register and lane; the exchange makes i the column of C.
-    #[test]
-    fn blocks_of_32x32_are_where_amd_says() {
+    /// 32 × 32 sums that tell register and lane, as `64 · register + lane`, after all lanes have spilled them.
+    fn block_32x32<const BANKS: usize>() -> Vec<u32> {
         let mut block = vec![Unit::splat(u32::MAX); 32 * 8];
         for lane in 0..64 {
             let sums: [u32; 16] = core::array::from_fn(|register| register as u32 * 64 + lane);
             // SAFETY: the block is as large, and lanes come one after the other.
-            unsafe { spill_32x32(lane, &sums, block.as_mut_ptr()) };
+            unsafe { spill_32x32::<_, BANKS>(lane, &sums, block.as_mut_ptr()) };
         }
-        for i in 0..32 {
-            for j in 0..32 {
-                let (register, lane) = (4 * (i / 8) + i % 4, 32 * (i / 4 % 2) + j);
-                let unit = block[sum_position(j, i / 4) as usize];
-                assert_eq!(unit.as_array()[i as usize % 4], 64 * register + lane);
-            }
-        }
+        block.into_iter().flat_map(Unit::to_array).collect()
     }
 
-    #[test]
-    fn blocks_of_16x16_in_f64_are_where_amd_says() {
+    /// The same of 16 × 16 in f64.
+    fn block_16x16<const BANKS: usize>() -> Vec<f64> {
         let mut block = vec![Unit::splat(u32::MAX); 16 * 8];
         for lane in 0..64 {
             let sums = core::array::from_fn(|register| (register * 64) as f64 + f64::from(lane));
             // SAFETY: the block is as large, and lanes come one after the other.
-            unsafe { spill_16x16_f64(lane, &sums, block.as_mut_ptr()) };
+            unsafe { spill_16x16_f64::<BANKS>(lane, &sums, block.as_mut_ptr()) };
         }
-        for i in 0..16 {
-            for j in 0..16 {
-                let (register, lane) = (i / 4, 16 * (i % 4) + j);
-                let unit = block[sum_position(i, j / 2) as usize].to_array();
-                let half = 2 * (j as usize % 2);
-                let bits = u64::from(unit[half]) | u64::from(unit[half + 1]) << 32;
-                assert_eq!(f64::from_bits(bits), f64::from(64 * register + lane));
+        let halves = block.iter().flat_map(|unit| {
+            let [a, b, c, d] = unit.to_array().map(u64::from);
+            [a | b << 32, c | d << 32]
+        });
+        halves.map(f64::from_bits).collect()
+    }
+
+    /// AMD gives D[i][j] as register and lane; the exchange makes i the column of C.
+    fn check_32x32<const BANKS: usize>() {
+        let block = block_32x32::<BANKS>();
+        for i in 0..32 {
+            for j in 0..32 {
+                let (register, lane) = (4 * (i / 8) + i % 4, 32 * (i / 4 % 2) + j);
+                let position = 4 * sum_position::<BANKS>(j, i / 4) + i % 4;
+                assert_eq!(block[position as usize], 64 * register + lane);
             }
         }
     }
 
-    /// Eight lanes write or read 16 bytes each at a time.
+    fn check_16x16<const BANKS: usize>() {
+        let block = block_16x16::<BANKS>();
+        for i in 0..16 {
+            for j in 0..16 {
+                let (register, lane) = (i / 4, 16 * (i % 4) + j);
+                let position = 2 * sum_position::<BANKS>(i, j / 2) + j % 2;
+                assert_eq!(block[position as usize], f64::from(64 * register + lane));
+            }
+        }
+    }
+
+    #[test]
+    fn blocks_are_where_amd_says() {
+        check_32x32::<32>();
+        check_32x32::<64>();
+        check_16x16::<32>();
+        check_16x16::<64>();
+    }
+
+    /// The byte address of a sum in its block.
+    fn address<T: PartialEq>(block: &[T], sum: T) -> usize {
+        let position = block.iter().position(|other| *other == sum);
+        size_of::<T>() * position.expect("every lane has written its registers")
+    }
+
+    fn check_banks<const BANKS: usize>() {
+        let block = block_32x32::<BANKS>();
+        for register in (0..16).step_by(4) {
+            let written = |lane| address(&block, 64 * register + lane);
+            assert_eq!(degree(BANKS, Access::Write(16), written), 1);
+        }
+        let block = block_16x16::<BANKS>();
+        for register in 0..4 {
+            let written = |lane| address(&block, f64::from(64 * register + lane));
+            assert_eq!(degree(BANKS, Access::Write(8), written), 1);
+        }
+        for first in (0..32).step_by(8) {
+            let read = |lane| 16 * sum_position::<BANKS>(first + lane / 8, lane % 8) as usize;
+            assert_eq!(degree(BANKS, Access::Read(16), read), 1);
+        }
+    }
+
     #[test]
     fn sums_are_spilled_and_read_without_bank_conflicts() {
-        for phase in (0..64).step_by(8) {
-            let banks = |unit: &dyn Fn(u32) -> u32| {
-                let units: HashSet<u32> = (phase..phase + 8).map(|lane| unit(lane) % 8).collect();
-                units.len()
-            };
-            for group in 0..4 {
-                let written = |lane: u32| sum_position(lane % 32, 2 * group + lane / 32);
-                assert_eq!(banks(&written), 8);
-            }
-            let read = |lane: u32| sum_position(lane / 8, lane % 8);
-            assert_eq!(banks(&read), 8);
-        }
+        check_banks::<32>();
+        check_banks::<64>();
+    }
+
+    /// What the exchange for 32 banks would cost on 64, where 16 lanes write at a time.
+    #[test]
+    fn the_exchange_depends_on_the_banks() {
+        let block = block_32x32::<32>();
+        let written = |lane| address(&block, lane);
+        assert_eq!(degree(64, Access::Write(16), written), 2);
     }
 }

@@ -1,6 +1,7 @@
 //! The matrix-core instructions of the large blocks, for each element type the widest that the GPU
 //! has. What their lanes hold is the business of [`crate::blocks`].
 
+use super::LDS_BANKS;
 use crate::{
     blocks::{Multiply, spill_16x16_f64, spill_32x32},
     tile::{element::Bf16, units::Unit},
@@ -67,7 +68,7 @@ macro_rules! multiply {
                 #[inline(always)]
                 unsafe fn spill(lane: u32, sums: &Self::Sums, block: *mut Unit) {
                     // SAFETY: as the caller promises.
-                    unsafe { spill_32x32(lane, sums, block) };
+                    unsafe { spill_32x32::<_, LDS_BANKS>(lane, sums, block) };
                 }
             }
         };
@@ -200,7 +201,7 @@ const _: () = {
         #[inline(always)]
         unsafe fn spill(lane: u32, sums: &Self::Sums, block: *mut Unit) {
             // SAFETY: as the caller promises.
-            unsafe { spill_32x32(lane, sums, block) };
+            unsafe { spill_32x32::<_, LDS_BANKS>(lane, sums, block) };
         }
     }
 };
@@ -248,7 +249,7 @@ const _: () = {
         #[inline(always)]
         unsafe fn spill(lane: u32, sums: &Self::Sums, block: *mut Unit) {
             // SAFETY: as the caller promises.
-            unsafe { spill_16x16_f64(lane, sums, block) };
+            unsafe { spill_16x16_f64::<LDS_BANKS>(lane, sums, block) };
         }
     }
 };

@@ -418,7 +418,8 @@ impl<
             let row = row + number / N as u32 * edge + lane / SUM_UNITS;
             let column = column + number % N as u32 * edge + lane % SUM_UNITS * RUN as u32;
             for rows in (0..edge).step_by(64 / SUM_UNITS as usize) {
-                let position = sum_position(rows + lane / SUM_UNITS, lane % SUM_UNITS);
+                let position =
+                    sum_position::<{ arch::LDS_BANKS }>(rows + lane / SUM_UNITS, lane % SUM_UNITS);
                 // SAFETY: the wave has written the block. Lanes read different units of it, and waves
                 // have different blocks of the tile.
                 unsafe {
