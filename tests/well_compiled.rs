@@ -277,6 +277,28 @@ fn no_kernel_spills_or_leaves_its_address_space() {
     }
 }
 
+/// Assembly in `kernels/src/arch` overwrites m0 without the compiler's knowledge, right before the instruction that reads
+/// it. So nobody else may have anything there.
+#[test]
+fn only_loads_to_lds_use_m0() {
+    for built in all_built() {
+        for (index, line) in built.code.iter().enumerate() {
+            if !operands(&line.text).any(|operand| operand.trim() == "m0") {
+                continue;
+            }
+            let next: Vec<_> = built.code[index..].iter().take(3).collect();
+            assert!(
+                line.text.starts_with("s_mov_b32 m0,")
+                    && next[1].text.starts_with("s_nop")
+                    && next[2].text.starts_with("global_load_lds_"),
+                "{}: {}",
+                built.name(),
+                line.text
+            );
+        }
+    }
+}
+
 /// stream_k keeps scalars in lanes of a vector register around its loop over tiles, but fetches none within the
 /// loop along k.
 #[test]

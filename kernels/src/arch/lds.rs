@@ -18,6 +18,10 @@ unsafe extern "llvm-intrinsic" {
 /// `s_waitcnt lgkmcnt(0)` on gfx9: the other counters at their maxima, which waits for none.
 const LGKMCNT_0: i32 = 0xc07f;
 
+/// The same for `vmcnt(0)`.
+#[cfg(ferrowave_gpu = "gfx950")]
+const VMCNT_0: i32 = 0x0f70;
+
 /// Lets every wave of the workgroup arrive before any goes on. Does not wait for accesses to LDS.
 ///
 /// Fences of the compiler alone: those that Rust has for the hardware are system-wide and would write back
@@ -29,24 +33,34 @@ pub(crate) fn barrier() {
     compiler_fence(Ordering::Acquire);
 }
 
+/// `s_waitcnt` with the count `$left` in the bits from `$bit` on of an operand that is otherwise `$drained`, which
+/// waits until nothing is left. The operand is a constant, and so is `$left` once this is inlined. From 16 on the
+/// count is `$more`.
+///
+/// Accesses that the wait is for stay before it, and those that it is waited for stay behind: fences of the
+/// compiler alone, as in [`barrier`].
+macro_rules! wait_until {
+    ($left:expr, $drained:expr, $bit:literal, $more:literal) => {
+        wait_until!($left, $drained, $bit, $more; 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15)
+    };
+    ($left:expr, $drained:expr, $bit:literal, $more:literal; $($count:literal)*) => {{
+        compiler_fence(Ordering::Release);
+        match $left {
+            // SAFETY: waiting for counters has no other effect.
+            $($count => unsafe { llvm_s_waitcnt($drained | $count << $bit) },)*
+            // SAFETY: as above.
+            _ => unsafe { llvm_s_waitcnt($drained | $more << $bit) },
+        }
+        compiler_fence(Ordering::Acquire);
+    }};
+}
+
 /// Waits until at most `left` of the wave's accesses to LDS, in the order in which they were issued, are
 /// not done; a counter of four bits.
 #[inline(always)]
 pub(crate) fn wait_for_lds_until(left: u32) {
-    compiler_fence(Ordering::Release);
-    // The instruction's operand is a constant, and so is `left` once this is inlined.
-    macro_rules! wait {
-        ($($count:literal)*) => {
-            match left {
-                // SAFETY: waiting for counters has no other effect.
-                $($count => unsafe { llvm_s_waitcnt(LGKMCNT_0 | $count << 8) },)*
-                // More than the counter counts: it stops at 15, and so it does here.
-                // SAFETY: as above.
-                _ => unsafe { llvm_s_waitcnt(LGKMCNT_0 | 15 << 8) },
-            }
-        };
-    }
-    wait!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14);
+    // More than the counter counts: it stops at 15, and so it does here.
+    wait_until!(left, LGKMCNT_0, 8, 15);
 }
 
 /// Keeps the compiler from moving any instruction across.
@@ -132,6 +146,9 @@ pub(crate) unsafe fn load_unit_to_lds(from: *const u8, to: *mut crate::tile::uni
     // An LDS address is the lower half of the flat address that Rust has for it.
     let to = amdgpu::readfirstlane_u32(to as usize as u32);
     compiler_fence(Ordering::Release);
+    // It overwrites m0, which Rust has no name for and the compiler so does not know of. LLVM keeps nothing in
+    // m0: it reserves the register and sets it right before an instruction that reads it, of which the kernels
+    // have none but this one; tests/well_compiled.rs looks.
     // SAFETY: as the caller promises.
     unsafe {
         core::arch::asm!(
@@ -150,18 +167,6 @@ pub(crate) unsafe fn load_unit_to_lds(from: *const u8, to: *mut crate::tile::uni
 #[cfg(ferrowave_gpu = "gfx950")]
 #[inline(always)]
 pub(crate) fn wait_for_loads_until(left: usize) {
-    compiler_fence(Ordering::Release);
-    macro_rules! wait {
-        ($($count:literal)*) => {
-            match left {
-                // The other counters at their maxima; the two upper bits of this one are bits 14 and 15.
-                // SAFETY: waiting for counters has no other effect.
-                $($count => unsafe { llvm_s_waitcnt(0x0f70 | $count) },)*
-                // SAFETY: as above; all of them is never too few.
-                _ => unsafe { llvm_s_waitcnt(0x0f70) },
-            }
-        };
-    }
-    wait!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
-    compiler_fence(Ordering::Acquire);
+    // All of them is never too few. Of the six bits, which count to 63, the upper two are bits 14 and 15.
+    wait_until!(left, VMCNT_0, 0, 0);
 }

@@ -2,7 +2,9 @@
 //!
 //! The two phases are two types. [`Vacant`] can be filled, which ends with a barrier and gives
 //! [`Filled`]; [`Filled`] can be read, and vacated, which begins with a barrier and gives
-//! [`Vacant`] back. Leaving out either barrier does not compile.
+//! [`Vacant`] back. With tiles in two places, [`Written`] is between them: a thread has written its
+//! share of one while others still read the other, and a single barrier, in [`Filled::turn`], ends both
+//! phases. Leaving out a barrier does not compile.
 #![expect(
     clippy::needless_range_loop,
     reason = "loops over iterators unroll too late, and leave the registers in memory"
