@@ -1,4 +1,8 @@
 //! What the steps from 11 on share: tiles in units of 16 bytes, waves of large blocks.
+#![expect(
+    clippy::needless_range_loop,
+    reason = "loops over iterators unroll too late, and leave the registers in memory"
+)]
 
 use super::Product;
 use crate::{

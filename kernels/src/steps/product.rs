@@ -70,6 +70,7 @@ impl<A: Copy, C: Stored> Product<A, C> {
             (TileOrder::Plane, _) => product,
             // SAFETY: the grid has a workgroup for each tile, or `parts` of them.
             (TileOrder::Linear, Reduction::None) => unsafe { product.at_tile(workgroup.x) },
+            // SAFETY: as above.
             (TileOrder::Linear, Reduction::SplitK) => unsafe {
                 product.at_tile(workgroup.x / product.parameters.parts)
             },
@@ -215,7 +216,7 @@ impl<A: Copy, C: Stored> Product<A, C> {
         // SAFETY: as the caller promises.
         unsafe {
             self.result()
-                .load_as_is(row, column, fragment, self.is_whole())
+                .load_as_is(row, column, fragment, self.is_whole());
         };
     }
 
@@ -234,7 +235,7 @@ impl<A: Copy, C: Stored> Product<A, C> {
         // SAFETY: as the caller promises.
         unsafe {
             self.result()
-                .store_as_is(row, column, fragment, self.is_whole())
+                .store_as_is(row, column, fragment, self.is_whole());
         };
     }
 

@@ -4,6 +4,10 @@
 //! finds all slots written, adds them up in the order of k and updates C. Nobody waits for anybody, so that it
 //! does not matter which workgroups run at the same time, and the order of the additions does not depend
 //! on who came last: the same input gives the same bits.
+#![expect(
+    clippy::needless_range_loop,
+    reason = "loops over iterators unroll too late, and leave the registers in memory"
+)]
 
 use super::matrix::Matrix;
 use crate::{
@@ -96,7 +100,7 @@ impl<
                     // SAFETY: the unit is one of the sums, and its place is in the slot.
                     unsafe {
                         slot.add(number * threads)
-                            .write(sums.add(unit).read_unaligned())
+                            .write(sums.add(unit).read_unaligned());
                     };
                 }
             }

@@ -102,7 +102,7 @@ pub(super) unsafe fn run_4x4(product: Product<f32, f32>) {
         assert!(is_configuration::<128, 32, 16, 20, 4>(
             &REGISTER_TILED_F32,
             (16, 4)
-        ))
+        ));
     }
     // SAFETY: the block and the LDS are the row's, as the caller promises.
     unsafe { run::<128, 32, 16, 20, 4, 16, 4, 32, 8>(product) };
@@ -118,7 +118,7 @@ pub(super) unsafe fn run_8x8(product: Product<f32, f32>) {
         assert!(is_configuration::<128, 128, 8, 12, 8>(
             &REGISTER_TILED_8X8_F32,
             (8, 8)
-        ))
+        ));
     }
     // SAFETY: the block and the LDS are the row's, as the caller promises.
     unsafe { run::<128, 128, 8, 12, 8, 8, 8, 16, 16>(product) };

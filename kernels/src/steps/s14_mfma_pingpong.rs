@@ -36,6 +36,10 @@
 //!
 //! **The rest.** The loop takes two stages a round. What is left of k, and tiles whose units don't end
 //! with the matrices, go through [`Matrix::sequential`].
+#![expect(
+    clippy::needless_range_loop,
+    reason = "a buffer of registers has the number of its stage in LDS"
+)]
 
 use super::{
     Product,

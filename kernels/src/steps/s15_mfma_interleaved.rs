@@ -35,6 +35,10 @@
 //!
 //! **Types of one step a stage** (f64, and fp8 on gfx950) have the barrier between the two halves of their
 //! rows of blocks.
+#![expect(
+    clippy::needless_range_loop,
+    reason = "a buffer of registers has the number of its stage in LDS"
+)]
 
 use super::{
     Product,
