@@ -29,6 +29,7 @@
     ferrowave_gpu = "gfx908",
     expect(
         dead_code,
+        unused_features,
         unused_imports,
         reason = "the steps from 11 on, and what only they use, begin with gfx90a"
     )
