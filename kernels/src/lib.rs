@@ -20,16 +20,18 @@
         gpu_intrinsics,
         gpu_launch_sized_workgroup_mem,
         link_llvm_intrinsics,
-        repr_simd,
         simd_ffi,
         stdarch_amdgpu
     )
 )]
 #![cfg_attr(
+    all(target_arch = "amdgpu", not(ferrowave_gpu = "gfx908")),
+    feature(repr_simd)
+)]
+#![cfg_attr(
     ferrowave_gpu = "gfx908",
     expect(
         dead_code,
-        unused_features,
         unused_imports,
         reason = "the steps from 11 on, and what only they use, begin with gfx90a"
     )
