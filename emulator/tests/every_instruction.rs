@@ -29,9 +29,6 @@ fn reason(name: &str) -> Option<&'static str> {
         _ if name.starts_with("ds_gws_") || name == "ds_ordered_count" => {
             "global data share and its wave sync: runtimes give compute programs none"
         }
-        _ if name.contains("buffer_load_format_") || name.contains("buffer_store_format_") => {
-            "conversions of typed buffers: compilers of compute programs use none"
-        }
         _ => return None,
     })
 }

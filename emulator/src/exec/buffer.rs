@@ -1,15 +1,17 @@
-//! Untyped buffer operations: MUBUF.
-//!
-//! Addresses and range checks as in AMD's CDNA3 ISA guide, «Vector Memory Buffer Instructions»; that the
-//! scalar offset takes no part in the range check is from LLVM's buffer intrinsics (`IntrinsicsAMDGPU.td`).
+//! Untyped buffer operations: MUBUF without its format instructions, which are in [`typed`].
+
+mod format;
+mod target;
+pub(super) mod typed;
 
 use std::simd::prelude::*;
 
+use self::target::{IDXEN, OFFEN, TFE, Target};
 use super::{
     Context, Wave,
-    access::{self, Access},
+    access::Access,
     atomic::{self, Atomic},
-    lanes::{Binder, chunks},
+    lanes::Binder,
     operation::{Flow, Handler, Operation},
     private::Small,
     simd::{CHUNKS, D, U, chunk_mask},
@@ -17,218 +19,10 @@ use super::{
 };
 use crate::isa::{MemoryControl, Op};
 
-/// Bits of a buffer operation's `control[2]`.
-const IDXEN: u8 = 1;
-const OFFEN: u8 = 2;
-/// A status word follows the data.
-pub(super) const TFE: u8 = 4;
-
 /// `control[2]` of a buffer instruction.
 pub(crate) fn address_control(memory: &MemoryControl) -> u8 {
     let bit = |set: bool, bit: u8| if set { bit } else { 0 };
     bit(memory.idxen, IDXEN) | bit(memory.offen, OFFEN) | bit(memory.tfe, TFE)
-}
-
-/// Bytes between which a swizzled buffer puts the other lanes' (fixed from GFX9 on).
-const ELEMENT_BYTES: u64 = 4;
-
-/// A buffer resource (V#).
-#[derive(Clone, Copy)]
-pub(super) struct Resource {
-    base: u64,
-    stride: u64,
-    /// Bytes, or structures where an index is used.
-    records: u64,
-    swizzle: bool,
-    /// Structures that a swizzled buffer interleaves.
-    index_stride: u64,
-    /// Whether the lane's number is part of the index.
-    add_tid: bool,
-}
-
-impl Resource {
-    #[inline(always)]
-    fn new(w: &Wave, register: u16) -> Self {
-        let [low, high, records, format] = std::array::from_fn(|i| w.scalar(register + i as u16));
-        let add_tid = format >> 23 & 1 == 1;
-        let mut stride = u64::from(high >> 16 & 0x3fff);
-        if add_tid {
-            // The bits of the data format are the stride's upper ones then.
-            stride |= u64::from(format >> 15 & 15) << 14;
-        }
-        Resource {
-            base: u64::from(low) | u64::from(high & 0xffff) << 32,
-            stride,
-            records: u64::from(records),
-            swizzle: high >> 31 == 1,
-            index_stride: 8 << (format >> 21 & 3),
-            add_tid,
-        }
-    }
-}
-
-/// What the range check compares.
-#[derive(Clone, Copy)]
-enum Range {
-    /// Nothing: private memory.
-    None,
-    /// Offsets with the bytes that there are.
-    Bytes,
-    /// Indices with the structures that there are.
-    Structures,
-}
-
-/// Where the lanes of a buffer operation point to.
-pub(super) struct Target {
-    pub(super) resource: Resource,
-    /// Base and scalar offset.
-    start: u64,
-    index: [D; CHUNKS],
-    offset: [D; CHUNKS],
-    range: Range,
-    /// Whether consecutive dwords of a lane are apart in memory.
-    swizzled: bool,
-    exec: u64,
-}
-
-/// Numbers of the lanes.
-#[inline(always)]
-fn lane_numbers(chunk: usize) -> D {
-    D::from_array(std::array::from_fn(|lane| (16 * chunk + lane) as u64))
-}
-
-impl Target {
-    #[inline(always)]
-    pub(super) fn new(w: &mut Wave, o: &Operation) -> Self {
-        let resource = Resource::new(w, o.src[2].register);
-        let flags = o.control[2];
-        let start = resource.base.wrapping_add(u64::from(w.read32(&o.src[3])));
-        let immediate = D::splat(o.imm as u64);
-        let address = o.src[0].register;
-        let (mut index, mut offset) = ([D::splat(0); CHUNKS], [immediate; CHUNKS]);
-        if flags & IDXEN != 0 {
-            index = chunks(|c| w.lanes(address).0[c].cast());
-        }
-        if flags & OFFEN != 0 {
-            let register = address + u16::from(flags & IDXEN);
-            offset = chunks(|c| w.lanes(register).0[c].cast::<u64>() + immediate);
-        }
-        let range = if flags & IDXEN != 0 && resource.stride != 0 {
-            Range::Structures
-        } else if resource.add_tid {
-            Range::None
-        } else {
-            Range::Bytes
-        };
-        let mut target = Target {
-            resource,
-            start,
-            index,
-            offset,
-            range,
-            swizzled: resource.swizzle,
-            exec: w.exec,
-        };
-        if resource.add_tid {
-            target.index = chunks(|c| index[c] + lane_numbers(c));
-        }
-        target
-    }
-
-    /// The lanes whose `bytes` at `at` behind their offset are in range.
-    #[inline(always)]
-    pub(super) fn inside(&self, at: u64, bytes: u32) -> u64 {
-        let limit = |values: &[D; CHUNKS], first_outside: u64| {
-            let mut mask = 0;
-            for (chunk, lanes) in values.iter().enumerate() {
-                let inside = lanes.simd_lt(D::splat(first_outside));
-                mask |= inside.to_bitmask() << (16 * chunk);
-            }
-            mask
-        };
-        let records = self.resource.records;
-        let mask = match self.range {
-            Range::None => !0,
-            Range::Structures => {
-                let flat = self.index_without_lane();
-                limit(&flat, records)
-            }
-            Range::Bytes => {
-                let last = records.saturating_add(1);
-                limit(&self.offset, last.saturating_sub(at + u64::from(bytes)))
-            }
-        };
-        mask & self.exec
-    }
-
-    /// The index that the range check takes, which the lane's number is no part of.
-    #[inline(always)]
-    fn index_without_lane(&self) -> [D; CHUNKS] {
-        match self.resource.add_tid {
-            true => chunks(|c| self.index[c] - lane_numbers(c)),
-            false => self.index,
-        }
-    }
-
-    /// Addresses of the lanes' data `at` bytes behind their offset.
-    #[inline(always)]
-    pub(super) fn addresses(&self, at: u64) -> [D; CHUNKS] {
-        let Resource {
-            stride,
-            index_stride,
-            ..
-        } = self.resource;
-        let (start, at) = (D::splat(self.start), D::splat(at));
-        if !self.swizzled {
-            return match stride {
-                0 => chunks(|c| self.offset[c] + at + start),
-                _ => chunks(|c| self.offset[c] + at + start + self.index[c] * D::splat(stride)),
-            };
-        }
-        // `index_stride` is a power of two, as is the element.
-        let shift = D::splat(index_stride.trailing_zeros().into());
-        let lower = D::splat(index_stride - 1);
-        let element = D::splat(ELEMENT_BYTES);
-        chunks(|c| {
-            let (index, offset) = (self.index[c], self.offset[c] + at);
-            let in_element = offset & (element - D::splat(1));
-            let rows = (index >> shift) * D::splat(stride) + (offset - in_element);
-            start + (rows << shift) + (index & lower) * element + in_element
-        })
-    }
-
-    /// The lanes of `mask`, checked for `bytes` at `at` behind their offset.
-    #[inline(always)]
-    pub(super) fn access(
-        &self,
-        c: &mut Context<'_>,
-        o: &Operation,
-        mask: u64,
-        at: u64,
-        bytes: u32,
-        write: bool,
-    ) -> Result<Access, Flow> {
-        let access = Access {
-            addresses: self.addresses(at),
-            exec: mask,
-        };
-        if mask == 0 {
-            return Ok(access);
-        }
-        match access::check_global(c, o, &access, bytes, write) {
-            Flow::Next => Ok(access),
-            flow => Err(flow),
-        }
-    }
-
-    /// Whether `bytes` of every lane lie in one piece, and either all or none of them in range; the lanes in range.
-    #[inline(always)]
-    fn in_one_piece(&self, bytes: u32) -> Option<u64> {
-        let all = self.inside(0, bytes);
-        let whole = all == self.exec || bytes <= 4 || all == self.inside(0, 4);
-        let together = !self.swizzled || bytes <= 4;
-        (whole && together).then_some(all)
-    }
 }
 
 /// Writes zeros to the lanes of `mask` in `count` registers.

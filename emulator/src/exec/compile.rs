@@ -338,6 +338,12 @@ impl Compiler<'_> {
                 let returns = u8::from(i.dst.source != isa::Source::None);
                 Some((handler, atomic::detail(op).unwrap_or(0), [returns, 0, 0]))
             }
+            Format::Mubuf | Format::Mtbuf
+                if let Some((handler, detail)) = buffer::typed::handler(b, op) =>
+            {
+                let control = [i.memory.format, 0, buffer::address_control(&i.memory)];
+                Some((handler, detail, control))
+            }
             Format::Mubuf => {
                 let handler = buffer::handler(b, op).or_else(|| control::handler(b, op))?;
                 let returns = u8::from(i.dst.source != isa::Source::None);

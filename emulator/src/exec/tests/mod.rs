@@ -17,6 +17,7 @@
     reason = "expectations stand as AMD's pseudocode has them"
 )]
 
+mod buffer_formats;
 mod buffers;
 mod compares;
 mod conversions;
@@ -116,7 +117,7 @@ fn missing_instructions_are_named() {
     let lines = [
         "s_setreg_b32 hwreg(HW_REG_HW_ID), s0",
         "v_mfma_f32_16x16x4_f32 v[0:3], v4, v5, v[0:3] cbsz:1",
-        "buffer_load_format_x v6, v0, s[4:7], 0 offen",
+        "ds_gws_init v0 gds",
         "v_mov_b32_e32 v6, v0",
     ];
     let text = format!(".text\n{}\n", lines.join("\n"));

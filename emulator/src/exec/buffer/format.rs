@@ -1,0 +1,242 @@
+//! Formats of typed buffers: where the components of an element stand, and what they are in registers.
+//!
+//! Codes as in AMD's CDNA4 ISA guide, table 41; the first component of a packed element has the lowest bits (Mesa
+//! takes 10_11_11 for R11G11B10, 2_10_10_10 for R10G10B10A2). The guide says of conversions that floats and
+//! normalized numbers are floats in registers and integers integers; how they are rounded it leaves out. What is
+//! done here is what Direct3D's data conversion rules ask of GPUs: normalized numbers to nearest, floats to smaller
+//! ones towards zero, integers and scaled numbers to the nearest that there is.
+
+use rustc_apfloat::{
+    Float, FloatConvert, Round,
+    ieee::{Half, Single},
+};
+
+/// What a component's bits mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Number {
+    /// [0, 1] in equal steps.
+    Unorm,
+    /// [-1, 1] in equal steps.
+    Snorm,
+    /// An unsigned integer that is a float in registers.
+    Uscaled,
+    /// A signed integer that is a float in registers.
+    Sscaled,
+    Uint,
+    Sint,
+    /// A float; with 10 or 11 bits an unsigned one with f16's exponent.
+    Float,
+}
+
+/// A format that there is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Format {
+    /// Bits of each component.
+    widths: &'static [u8],
+    pub(super) number: Number,
+}
+
+/// Where a component stands: in which unit of memory, and in which of its bits.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    /// The unit's first byte in the element.
+    pub(super) at: u64,
+    /// The unit's bytes.
+    pub(super) bytes: u32,
+    shift: u32,
+    bits: u32,
+}
+
+/// Why there is no format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NoFormat {
+    /// The invalid one: the buffer is unbound.
+    Unbound,
+    /// The codes mean nothing together.
+    Unknown,
+}
+
+impl Format {
+    /// The format of a data format's and a number format's code.
+    pub(super) fn new(data: u8, number: u8) -> Result<Self, NoFormat> {
+        let widths: &[u8] = match data {
+            0 => return Err(NoFormat::Unbound),
+            1 => &[8],
+            2 => &[16],
+            3 => &[8; 2],
+            4 => &[32],
+            5 => &[16; 2],
+            6 => &[11, 11, 10],
+            7 => &[10, 11, 11],
+            8 => &[2, 10, 10, 10],
+            9 => &[10, 10, 10, 2],
+            10 => &[8; 4],
+            11 => &[32; 2],
+            12 => &[16; 4],
+            13 => &[32; 3],
+            14 => &[32; 4],
+            _ => return Err(NoFormat::Unknown),
+        };
+        let number = match number {
+            0 => Number::Unorm,
+            1 => Number::Snorm,
+            2 => Number::Uscaled,
+            3 => Number::Sscaled,
+            4 => Number::Uint,
+            5 => Number::Sint,
+            7 => Number::Float,
+            _ => return Err(NoFormat::Unknown),
+        };
+        let exists = match number {
+            Number::Uint | Number::Sint => true,
+            // Neither bytes nor the two bits beside ten.
+            Number::Float => widths.iter().all(|bits| *bits > 8),
+            _ => widths[0] != 32,
+        };
+        if !exists {
+            return Err(NoFormat::Unknown);
+        }
+        Ok(Format { widths, number })
+    }
+
+    pub(super) fn components(&self) -> usize {
+        self.widths.len()
+    }
+
+    /// Whether components share a dword.
+    pub(super) fn is_packed(&self) -> bool {
+        self.widths.iter().any(|bits| bits % 8 != 0)
+    }
+
+    /// Bytes of an element.
+    pub(super) fn bytes(&self) -> u32 {
+        self.widths.iter().map(|&bits| u32::from(bits)).sum::<u32>() / 8
+    }
+
+    /// The place of a component.
+    pub(super) fn place(&self, component: usize) -> Place {
+        let before = self.widths[..component]
+            .iter()
+            .map(|&bits| u32::from(bits))
+            .sum::<u32>();
+        let bits = u32::from(self.widths[component]);
+        if self.is_packed() {
+            return Place {
+                at: 0,
+                bytes: 4,
+                shift: before,
+                bits,
+            };
+        }
+        Place {
+            at: u64::from(before / 8),
+            bytes: bits / 8,
+            shift: 0,
+            bits,
+        }
+    }
+
+    /// What 1 is in a register.
+    pub(super) fn one(&self) -> u32 {
+        match self.number {
+            Number::Uint | Number::Sint => 1,
+            _ => 1_f32.to_bits(),
+        }
+    }
+
+    /// A component as it is in a register.
+    pub(super) fn in_register(&self, place: Place, unit: u32) -> u32 {
+        let raw = unit >> place.shift & ones(place.bits);
+        let signed = ((raw << (32 - place.bits)) as i32) >> (32 - place.bits);
+        match self.number {
+            Number::Unorm => ((f64::from(raw) / largest(place.bits)) as f32).to_bits(),
+            Number::Snorm => {
+                // The lowest pattern is -1, as is the one above it.
+                let value = f64::from(signed) / largest(place.bits - 1);
+                (value.max(-1.0) as f32).to_bits()
+            }
+            Number::Uscaled => (raw as f32).to_bits(),
+            Number::Sscaled => (signed as f32).to_bits(),
+            Number::Uint => raw,
+            Number::Sint => signed as u32,
+            Number::Float if place.bits == 32 => raw,
+            Number::Float if place.bits == 16 => widened(raw),
+            // Unsigned floats have f16's exponent and fewer bits behind it.
+            Number::Float => widened(raw << (15 - place.bits)),
+        }
+    }
+
+    /// A register's value as a component, in its bits of the unit.
+    pub(super) fn in_unit(&self, place: Place, register: u32) -> u32 {
+        let value = f32::from_bits(register);
+        let bits = place.bits;
+        let raw = match self.number {
+            Number::Unorm => {
+                (f64::from(value).clamp(0.0, 1.0) * largest(bits)).round_ties_even() as u32
+            }
+            Number::Snorm => {
+                let scaled = f64::from(value).clamp(-1.0, 1.0) * largest(bits - 1);
+                scaled.round_ties_even() as i32 as u32
+            }
+            Number::Uscaled => (value as u32).min(ones(bits)),
+            Number::Sscaled => saturated(value as i32, bits),
+            Number::Uint => register.min(ones(bits)),
+            Number::Sint => saturated(register as i32, bits),
+            Number::Float if bits == 32 => register,
+            Number::Float if bits == 16 => narrowed(register),
+            Number::Float if value < 0.0 => 0,
+            Number::Float => (narrowed(register) & 0x7fff) >> (15 - bits),
+        };
+        (raw & ones(bits)) << place.shift
+    }
+
+    /// A register's value in 16 bits (D16): floats become f16, of integers the lower bits remain.
+    pub(super) fn halved(&self, register: u32) -> u32 {
+        match self.number {
+            Number::Uint | Number::Sint => register & 0xffff,
+            _ => narrowed(register),
+        }
+    }
+
+    /// Back from 16 bits.
+    pub(super) fn unhalved(&self, half: u32) -> u32 {
+        match self.number {
+            Number::Uint => half,
+            Number::Sint => half as u16 as i16 as u32,
+            _ => widened(half),
+        }
+    }
+}
+
+/// A number's lowest `bits` bits.
+fn ones(bits: u32) -> u32 {
+    u32::MAX >> (32 - bits)
+}
+
+fn largest(bits: u32) -> f64 {
+    f64::from(ones(bits))
+}
+
+/// The nearest integer of `bits` bits.
+fn saturated(value: i32, bits: u32) -> u32 {
+    let high = (ones(bits) >> 1) as i32;
+    value.clamp(-high - 1, high) as u32
+}
+
+/// f16 as f32.
+fn widened(half: u32) -> u32 {
+    let mut loses_info = false;
+    let single: Single = Half::from_bits(u128::from(half))
+        .convert(&mut loses_info)
+        .value;
+    single.to_bits() as u32
+}
+
+/// f32 as f16, towards zero.
+fn narrowed(single: u32) -> u32 {
+    let mut loses_info = false;
+    let half: Half = Single::from_bits(u128::from(single))
+        .convert_r(Round::TowardZero, &mut loses_info)
+        .value;
+    half.to_bits() as u32
+}

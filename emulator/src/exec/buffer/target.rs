@@ -1,0 +1,257 @@
+//! Buffer resources, and where the lanes of a buffer operation point to.
+//!
+//! Fields, addresses and range checks as in AMD's CDNA4 ISA guide, «Vector Memory Buffer Instructions» (9.1.4 to
+//! 9.1.8). The scalar offset takes no part in the range check.
+
+use std::simd::prelude::*;
+
+use crate::exec::{
+    Context, Wave,
+    access::{self, Access},
+    lanes::chunks,
+    operation::{Flow, Operation},
+    simd::{CHUNKS, D},
+};
+
+/// Bits of a buffer operation's `control[2]`.
+pub(super) const IDXEN: u8 = 1;
+pub(super) const OFFEN: u8 = 2;
+/// A status word follows the data.
+pub(super) const TFE: u8 = 4;
+
+/// Bytes between which a swizzled buffer puts the other lanes': GFX9's resources have no field for it, and the
+/// private memory of compilers' kernels is interleaved by dwords.
+const ELEMENT_BYTES: u64 = 4;
+
+/// A buffer resource (V#).
+#[derive(Clone, Copy)]
+pub(super) struct Resource {
+    base: u64,
+    stride: u64,
+    /// Bytes, or structures where an index is used.
+    records: u64,
+    swizzle: bool,
+    /// Structures that a swizzled buffer interleaves.
+    index_stride: u64,
+    /// Whether the lane's number is part of the index.
+    add_tid: bool,
+    /// The last dword, which has the format.
+    format: u32,
+}
+
+impl Resource {
+    #[inline(always)]
+    fn new(w: &Wave, register: u16) -> Self {
+        let [low, high, records, format] = std::array::from_fn(|i| w.scalar(register + i as u16));
+        Resource {
+            base: u64::from(low) | u64::from(high & 0xffff) << 32,
+            stride: u64::from(high >> 16 & 0x3fff),
+            records: u64::from(records),
+            swizzle: high >> 31 == 1,
+            index_stride: 8 << (format >> 21 & 3),
+            add_tid: format >> 23 & 1 == 1,
+            format,
+        }
+    }
+
+    /// Codes of the data format and the number format.
+    pub(super) fn formats(&self) -> (u8, u8) {
+        (
+            (self.format >> 15 & 15) as u8,
+            (self.format >> 12 & 7) as u8,
+        )
+    }
+
+    /// What a register of a format instruction gets: 0, 1, or from 4 on a component.
+    pub(super) fn select(&self, register: usize) -> u32 {
+        self.format >> (3 * register) & 7
+    }
+}
+
+/// What the range check compares.
+#[derive(Clone, Copy)]
+enum Range {
+    /// Nothing: private memory.
+    None,
+    /// Nothing either, but that there is no memory: the resource's format is the invalid one.
+    Unbound,
+    /// Offsets with the bytes that there are.
+    Bytes,
+    /// Indices with the structures that there are.
+    Structures,
+}
+
+/// Where the lanes of a buffer operation point to.
+pub(super) struct Target {
+    pub(super) resource: Resource,
+    /// Base and scalar offset.
+    start: u64,
+    index: [D; CHUNKS],
+    offset: [D; CHUNKS],
+    range: Range,
+    /// Whether consecutive dwords of a lane are apart in memory.
+    swizzled: bool,
+    pub(super) exec: u64,
+}
+
+/// Numbers of the lanes.
+#[inline(always)]
+fn lane_numbers(chunk: usize) -> D {
+    D::from_array(std::array::from_fn(|lane| (16 * chunk + lane) as u64))
+}
+
+impl Target {
+    #[inline(always)]
+    pub(super) fn new(w: &Wave, o: &Operation) -> Self {
+        let mut resource = Resource::new(w, o.src[2].register);
+        let (data_format, _) = resource.formats();
+        if resource.add_tid {
+            // The bits of the data format are the stride's upper ones then.
+            resource.stride |= u64::from(data_format) << 14;
+        }
+        let mut target = Self::of(w, o, resource);
+        if data_format == 0 && !resource.add_tid {
+            target.range = Range::Unbound;
+        }
+        target
+    }
+
+    /// As [`Self::new`] for instructions with a format, whose strides are never the long ones.
+    pub(super) fn typed(w: &Wave, o: &Operation) -> Self {
+        Self::of(w, o, Resource::new(w, o.src[2].register))
+    }
+
+    #[inline(always)]
+    fn of(w: &Wave, o: &Operation, resource: Resource) -> Self {
+        let flags = o.control[2];
+        let start = resource.base.wrapping_add(u64::from(w.read32(&o.src[3])));
+        let immediate = D::splat(o.imm as u64);
+        let address = o.src[0].register;
+        let (mut index, mut offset) = ([D::splat(0); CHUNKS], [immediate; CHUNKS]);
+        if flags & IDXEN != 0 {
+            index = chunks(|c| w.lanes(address).0[c].cast());
+        }
+        if flags & OFFEN != 0 {
+            let register = address + u16::from(flags & IDXEN);
+            offset = chunks(|c| w.lanes(register).0[c].cast::<u64>() + immediate);
+        }
+        // The guide leaves open what is checked without a stride, or with one and the lanes' numbers.
+        let range = if flags & IDXEN != 0 && resource.stride != 0 {
+            Range::Structures
+        } else if resource.add_tid {
+            Range::None
+        } else {
+            Range::Bytes
+        };
+        let mut target = Target {
+            resource,
+            start,
+            index,
+            offset,
+            range,
+            swizzled: resource.swizzle,
+            exec: w.exec,
+        };
+        if resource.add_tid {
+            target.index = chunks(|c| index[c] + lane_numbers(c));
+        }
+        target
+    }
+
+    /// The lanes whose `bytes` at `at` behind their offset are in range: all of them, as LLVM's pull request 134734
+    /// («relaxed buffer OOB mode») describes for dwords across the end, of which the guide compares the start only.
+    #[inline(always)]
+    pub(super) fn inside(&self, at: u64, bytes: u32) -> u64 {
+        let limit = |values: &[D; CHUNKS], first_outside: u64| {
+            let mut mask = 0;
+            for (chunk, lanes) in values.iter().enumerate() {
+                let inside = lanes.simd_lt(D::splat(first_outside));
+                mask |= inside.to_bitmask() << (16 * chunk);
+            }
+            mask
+        };
+        let records = self.resource.records;
+        let mask = match self.range {
+            Range::None => !0,
+            Range::Unbound => 0,
+            Range::Structures => {
+                let flat = self.index_without_lane();
+                limit(&flat, records)
+            }
+            Range::Bytes => {
+                let last = records.saturating_add(1);
+                limit(&self.offset, last.saturating_sub(at + u64::from(bytes)))
+            }
+        };
+        mask & self.exec
+    }
+
+    /// The index that the range check takes, which the lane's number is no part of.
+    #[inline(always)]
+    fn index_without_lane(&self) -> [D; CHUNKS] {
+        match self.resource.add_tid {
+            true => chunks(|c| self.index[c] - lane_numbers(c)),
+            false => self.index,
+        }
+    }
+
+    /// Addresses of the lanes' data `at` bytes behind their offset.
+    #[inline(always)]
+    pub(super) fn addresses(&self, at: u64) -> [D; CHUNKS] {
+        let Resource {
+            stride,
+            index_stride,
+            ..
+        } = self.resource;
+        let (start, at) = (D::splat(self.start), D::splat(at));
+        if !self.swizzled {
+            return match stride {
+                0 => chunks(|c| self.offset[c] + at + start),
+                _ => chunks(|c| self.offset[c] + at + start + self.index[c] * D::splat(stride)),
+            };
+        }
+        // `index_stride` is a power of two, as is the element.
+        let shift = D::splat(index_stride.trailing_zeros().into());
+        let lower = D::splat(index_stride - 1);
+        let element = D::splat(ELEMENT_BYTES);
+        chunks(|c| {
+            let (index, offset) = (self.index[c], self.offset[c] + at);
+            let in_element = offset & (element - D::splat(1));
+            let rows = (index >> shift) * D::splat(stride) + (offset - in_element);
+            start + (rows << shift) + (index & lower) * element + in_element
+        })
+    }
+
+    /// The lanes of `mask`, checked for `bytes` at `at` behind their offset.
+    #[inline(always)]
+    pub(super) fn access(
+        &self,
+        c: &mut Context<'_>,
+        o: &Operation,
+        mask: u64,
+        at: u64,
+        bytes: u32,
+        write: bool,
+    ) -> Result<Access, Flow> {
+        let access = Access {
+            addresses: self.addresses(at),
+            exec: mask,
+        };
+        if mask == 0 {
+            return Ok(access);
+        }
+        match access::check_global(c, o, &access, bytes, write) {
+            Flow::Next => Ok(access),
+            flow => Err(flow),
+        }
+    }
+
+    /// Whether `bytes` of every lane lie in one piece, and either all or none of them in range; the lanes in range.
+    #[inline(always)]
+    pub(super) fn in_one_piece(&self, bytes: u32) -> Option<u64> {
+        let all = self.inside(0, bytes);
+        let whole = all == self.exec || bytes <= 4 || all == self.inside(0, 4);
+        let together = !self.swizzled || bytes <= 4;
+        (whole && together).then_some(all)
+    }
+}
