@@ -14,7 +14,7 @@ use super::{
     lds, mfma,
     observe::Facts,
     operation::{Handler, Operation, Source, SourceKind},
-    packed, private, saturating, scalar, scalar_memory, to_lds,
+    output_modifier, packed, private, saturating, scalar, scalar_memory, to_lds,
 };
 use crate::isa::{self, DecodeError, Format, Instruction, Op, Operand};
 
@@ -272,6 +272,7 @@ impl Compiler<'_> {
             };
             return to_lds::extend(self.binder, o, registers, base).ok_or(Refused);
         }
+        let o = output_modifier::extend(self.binder, i, o);
         let vector_result = matches!(i.dst.source, isa::Source::Vgpr(_) | isa::Source::Agpr(_));
         let wide = i.src[0].bits == 64;
         Ok(extension::extend(
@@ -327,6 +328,8 @@ impl Compiler<'_> {
                 Some((handler, 0, [m.cbsz, m.abid, m.blgp]))
             }
             Format::Ds => {
+                // Global data share, and the semaphores and barriers of `ds_gws_*`: a wave would wait for one of another
+                // workgroup, while a worker runs its workgroups one after the other.
                 if i.memory.gds {
                     return None;
                 }

@@ -9,7 +9,7 @@ use rustc_apfloat::ieee::{Double, Half, Single};
 
 use super::{
     Wave,
-    float::{Format, convert, modify_result},
+    float::{Format, convert},
     float32, float64, half,
     lanes::{Binder, chunks, sext16},
     operation::{Flow, Handler, Operation},
@@ -55,7 +55,7 @@ impl Binder {
                             f32::from_bits(convert::<Double, Single>(x.to_bits(), from, to) as u32)
                         }))
                     };
-                    float32::clamped(o, rounded).to_bits()
+                    rounded.to_bits()
                 });
                 w.commit(o.dst, result);
                 Flow::Next
@@ -69,7 +69,7 @@ impl Binder {
             #[inline(always)]
             move |w, _, o| {
                 let a = w.fetch(0, &o.src[0]);
-                let result = chunks(|c| float64::clamped(o, exact(w.chunk(a, c))).to_bits());
+                let result = chunks(|c| exact(w.chunk(a, c)).to_bits());
                 w.commit64(o.dst, result);
                 Flow::Next
             },
@@ -154,7 +154,7 @@ fn integers(b: Binder, op: Op) -> Option<Handler> {
 fn to_half(w: &mut Wave, o: &Operation, exact: impl Fn(U) -> F) -> Flow {
     let a = w.fetch(0, &o.src[0]);
     let values: [F; CHUNKS] = chunks(|c| exact(half::source_bits(o, 0, w.chunk(a, c))));
-    let result = round_to_half(w, o, values);
+    let result = round_to_half(w, values);
     half::commit16(w, o, result);
     Flow::Next
 }
@@ -168,16 +168,16 @@ fn from_half(w: &mut Wave, o: &Operation, f: impl Fn(F) -> U) -> Flow {
 
 /// f32 to f16 as MODE says.
 #[inline(always)]
-fn round_to_half(w: &Wave, o: &Operation, values: [F; CHUNKS]) -> [U; CHUNKS] {
+fn round_to_half(w: &Wave, values: [F; CHUNKS]) -> [U; CHUNKS] {
     if w.mode.plain16() && w.mode.denormals32().0 {
-        return values.map(|x| half::from_f32(float32::clamped(o, x)));
+        return values.map(half::from_f32);
     }
     let (from, to) = (Single::settings(w.mode), Half::settings(w.mode));
     values.map(|x| {
-        U::from_array(x.to_array().map(|x| {
-            let bits = convert::<Single, Half>(u64::from(x.to_bits()), from, to);
-            modify_result::<Half>(bits, o.omod, o.clamp, to) as u32
-        }))
+        U::from_array(
+            x.to_array()
+                .map(|x| convert::<Single, Half>(u64::from(x.to_bits()), from, to) as u32),
+        )
     })
 }
 
@@ -188,7 +188,7 @@ fn floats(b: Binder, op: Op) -> Option<Handler> {
             |w, _, o| {
                 let a = w.fetch(0, &o.src[0]);
                 let values: [F; CHUNKS] = chunks(|c| float32::modified(o, 0, w.chunk(a, c)));
-                let result = round_to_half(w, o, values);
+                let result = round_to_half(w, values);
                 half::commit16(w, o, result);
                 Flow::Next
             },
@@ -199,7 +199,7 @@ fn floats(b: Binder, op: Op) -> Option<Handler> {
                 let a = w.fetch(0, &o.src[0]);
                 let result = chunks(|c| {
                     let x = half::source(w, o, 0, w.chunk(a, c));
-                    float32::clamped(o, float32::quieted(x)).to_bits()
+                    float32::quieted(x).to_bits()
                 });
                 w.commit(o.dst, result);
                 Flow::Next
@@ -210,8 +210,9 @@ fn floats(b: Binder, op: Op) -> Option<Handler> {
             |w, _, o| {
                 let a = w.fetch(0, &o.src[0]);
                 let result = chunks(|c| {
-                    let x = float32::modified(o, 0, w.chunk(a, c)).cast::<f64>();
-                    float64::clamped(o, x).to_bits()
+                    float32::modified(o, 0, w.chunk(a, c))
+                        .cast::<f64>()
+                        .to_bits()
                 });
                 w.commit64(o.dst, result);
                 Flow::Next
@@ -232,7 +233,7 @@ fn floats(b: Binder, op: Op) -> Option<Handler> {
                             f32::from_bits(convert::<Double, Single>(x.to_bits(), from, to) as u32)
                         }))
                     };
-                    float32::clamped(o, rounded).to_bits()
+                    rounded.to_bits()
                 });
                 w.commit(o.dst, result);
                 Flow::Next

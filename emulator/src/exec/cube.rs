@@ -33,7 +33,7 @@ fn bind<G: Fn([F; 3]) -> F + Copy + 'static>(b: Binder, f: G) -> Handler {
                 let value = f(std::array::from_fn(|i| {
                     float32::modified(o, i, w.chunk(sources[i], c))
                 }));
-                float32::clamped(o, float32::quieted(value)).to_bits()
+                float32::quieted(value).to_bits()
             });
             w.commit(o.dst, results);
             Flow::Next

@@ -83,6 +83,20 @@ pub(super) fn around(inner: Operation, run: Handler) -> Operation {
     outer
 }
 
+impl Extended {
+    /// Puts other registers in the place of the instruction's; `source` gets a slot and what is there.
+    pub(super) fn replace(&mut self, source: impl Fn(usize, &mut Source), dst: impl Fn(&mut u16)) {
+        for (slot, original) in self.originals.iter_mut().enumerate() {
+            source(slot, original);
+        }
+        for (slot, staged) in self.inner.src.iter_mut().enumerate().take(3) {
+            source(slot, staged);
+        }
+        dst(&mut self.dst);
+        dst(&mut self.inner.dst);
+    }
+}
+
 /// A source's staged copy.
 fn staged(register: u16) -> Source {
     Source {

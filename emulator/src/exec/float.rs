@@ -320,8 +320,7 @@ fn median<T: Format>(a: u64, b: u64, c: u64, ieee: bool) -> u64 {
     }
 }
 
-/// The result modifiers: output multiplier (which the hardware ignores while denormal results or
-/// IEEE mode are on) and clamp to [0, 1].
+/// The result modifiers ([`super::output_modifier`]).
 pub(crate) fn modify_result<T: Format>(
     bits: u64,
     omod: u8,
@@ -337,6 +336,9 @@ pub(crate) fn modify_result<T: Format>(
         };
         let scaled = T::from_bits(u128::from(bits)).scalbn_r(scale, ap_round(settings.round));
         bits = flushed::<T>(scaled.to_bits() as u64);
+        if bits == T::SIGN {
+            bits = 0;
+        }
     }
     if clamp {
         bits = clamp_bits::<T>(bits, settings.dx10_clamp);

@@ -101,8 +101,7 @@ impl Binder {
             #[inline(always)]
             move |w, _, o| {
                 let a = w.fetch(0, &o.src[0]);
-                let result =
-                    chunks(|c| clamped(o, quieted(f(modified(o, 0, w.chunk(a, c))))).to_bits());
+                let result = chunks(|c| quieted(f(modified(o, 0, w.chunk(a, c)))).to_bits());
                 w.commit(o.dst, result);
                 Flow::Next
             },
@@ -172,7 +171,7 @@ fn slow_results(
             bits[slot] = u64::from(value.to_bits()[lane % 16]);
         }
         let value = evaluate::<Single>(what, bits, settings);
-        let value = modify_result::<Single>(value, o.omod, o.clamp, settings);
+        let value = modify_result::<Single>(value, 0, o.clamp, settings);
         results.as_mut_array()[lane] = value as u32;
     }
     results.0
@@ -345,8 +344,7 @@ fn unary(b: Binder, op: Op) -> Option<Handler> {
                     let x = modified(o, 0, w.chunk(a, c)).to_bits().to_array();
                     let e = w.chunk(e, c).cast::<i32>().to_array();
                     U::from_array(std::array::from_fn(|i| {
-                        let scaled = super::float::scale::<Single>(u64::from(x[i]), e[i], settings);
-                        modify_result::<Single>(scaled, o.omod, o.clamp, settings) as u32
+                        super::float::scale::<Single>(u64::from(x[i]), e[i], settings) as u32
                     }))
                 });
                 w.commit(o.dst, result);
@@ -437,14 +435,12 @@ fn fmas_lanes(w: &mut Wave, o: &Operation) {
         } else {
             evaluate::<Single>(Arithmetic::Fma, sources, settings)
         };
-        modify_result::<Single>(sum, o.omod, o.clamp, settings) as u32
+        sum as u32
     });
 }
 
 fn fixup_lanes(w: &mut Wave, o: &Operation) {
-    let settings = Single::settings(w.mode);
     each_lane(w, o, |_, [a, b, c]| {
-        let fixed = division::fixup::<Single>(u64::from(a), u64::from(b), u64::from(c));
-        modify_result::<Single>(fixed, o.omod, o.clamp, settings) as u32
+        division::fixup::<Single>(u64::from(a), u64::from(b), u64::from(c)) as u32
     });
 }

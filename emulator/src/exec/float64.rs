@@ -6,7 +6,7 @@ use rustc_apfloat::ieee::Double;
 
 use super::{
     Wave,
-    float::{Arithmetic, Format, division, evaluate, modify_result, scale},
+    float::{Arithmetic, Format, division, evaluate, scale},
     lanes::{Binder, chunks, vcc},
     operation::{Flow, Handler, Operation},
     simd::{CHUNKS, D, E, LANES},
@@ -32,17 +32,6 @@ fn quieted(value: E) -> E {
     value.is_nan().select(quiet, value)
 }
 
-#[inline(always)]
-pub(crate) fn clamped(o: &Operation, value: E) -> E {
-    if o.clamp {
-        value
-            .is_sign_negative()
-            .select(E::splat(0.0), value.simd_min(E::splat(1.0)))
-    } else {
-        value
-    }
-}
-
 impl Binder {
     /// As [`Binder::arithmetic32`], in f64.
     fn arithmetic64<const N: usize, G>(self, f: G) -> Handler
@@ -63,12 +52,9 @@ impl Binder {
                 if unusual {
                     let settings = Double::settings(w.mode);
                     let what = Arithmetic::from_detail(o.detail);
-                    each_lane(w, o, N, |_, s| {
-                        let result = evaluate::<Double>(what, s, settings);
-                        modify_result::<Double>(result, o.omod, o.clamp, settings)
-                    });
+                    each_lane(w, o, N, |_, s| evaluate::<Double>(what, s, settings));
                 } else {
-                    w.commit64(o.dst, result.map(|r| clamped(o, r).to_bits()));
+                    w.commit64(o.dst, result.map(|r| r.to_bits()));
                 }
                 Flow::Next
             },
@@ -81,8 +67,7 @@ impl Binder {
             #[inline(always)]
             move |w, _, o| {
                 let a = w.fetch64(0, &o.src[0]);
-                let result =
-                    chunks(|c| clamped(o, quieted(f(modified(o, 0, w.chunk64(a, c))))).to_bits());
+                let result = chunks(|c| quieted(f(modified(o, 0, w.chunk64(a, c)))).to_bits());
                 w.commit64(o.dst, result);
                 Flow::Next
             },
@@ -175,8 +160,7 @@ fn other(b: Binder, op: Op) -> Option<Handler> {
                 let exponents = chunks(|c| w.chunk(exponents, c));
                 each_lane(w, o, 1, |lane, [x, ..]| {
                     let by = exponents[lane / 16][lane % 16] as i32;
-                    let scaled = scale::<Double>(x, by, settings);
-                    modify_result::<Double>(scaled, o.omod, o.clamp, settings)
+                    scale::<Double>(x, by, settings)
                 });
                 Flow::Next
             },
@@ -184,12 +168,10 @@ fn other(b: Binder, op: Op) -> Option<Handler> {
         Op::v_trig_preop_f64 => b.bind(
             #[inline(always)]
             |w, _, o| {
-                let settings = Double::settings(w.mode);
                 let segments = w.fetch(1, &o.src[1]);
                 let segments = chunks(|c| w.chunk(segments, c));
                 each_lane(w, o, 1, |lane, [x, ..]| {
-                    let value = two_over_pi::segment(x, segments[lane / 16][lane % 16]);
-                    modify_result::<Double>(value.to_bits(), o.omod, o.clamp, settings)
+                    two_over_pi::segment(x, segments[lane / 16][lane % 16]).to_bits()
                 });
                 Flow::Next
             },
@@ -213,12 +195,11 @@ fn other(b: Binder, op: Op) -> Option<Handler> {
                 let vcc = vcc(w);
                 let settings = Double::settings(w.mode);
                 each_lane(w, o, 3, |lane, sources| {
-                    let sum = if vcc >> lane & 1 == 1 {
+                    if vcc >> lane & 1 == 1 {
                         division::fused_scaled::<Double>(sources, settings)
                     } else {
                         evaluate::<Double>(Arithmetic::Fma, sources, settings)
-                    };
-                    modify_result::<Double>(sum, o.omod, o.clamp, settings)
+                    }
                 });
                 Flow::Next
             },
@@ -226,11 +207,7 @@ fn other(b: Binder, op: Op) -> Option<Handler> {
         Op::v_div_fixup_f64 => b.bind(
             #[inline(always)]
             |w, _, o| {
-                let settings = Double::settings(w.mode);
-                each_lane(w, o, 3, |_, [x, y, z]| {
-                    let fixed = division::fixup::<Double>(x, y, z);
-                    modify_result::<Double>(fixed, o.omod, o.clamp, settings)
-                });
+                each_lane(w, o, 3, |_, [x, y, z]| division::fixup::<Double>(x, y, z));
                 Flow::Next
             },
         ),

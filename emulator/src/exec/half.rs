@@ -9,7 +9,7 @@ use rustc_apfloat::ieee::Half;
 
 use super::{
     Wave,
-    float::{Arithmetic, Format, division, evaluate, modify_result, scale},
+    float::{Arithmetic, Format, division, evaluate, scale},
     float32::quieted,
     lanes::{Binder, chunks, sext16},
     operation::{Flow, Handler, Operation},
@@ -126,11 +126,6 @@ pub(crate) fn commit16(w: &mut Wave, o: &Operation, result: [U; CHUNKS]) {
     w.commit(o.dst, merged);
 }
 
-#[inline(always)]
-fn clamped(o: &Operation, value: F) -> F {
-    super::float32::clamped(o, value)
-}
-
 impl Binder {
     /// As [`Binder::arithmetic32`], in f16: `f` computes in f32, whose 24 bits make the second
     /// rounding harmless for sums and products of f16.
@@ -147,7 +142,7 @@ impl Binder {
                 if !w.mode.plain16() || result.iter().any(|r| r.is_nan().any()) {
                     evaluate_lanes(w, o, &s);
                 } else {
-                    commit16(w, o, result.map(|r| from_f32(clamped(o, r))));
+                    commit16(w, o, result.map(from_f32));
                 }
                 Flow::Next
             },
@@ -160,8 +155,7 @@ impl Binder {
             #[inline(always)]
             move |w, _, o| {
                 let a = w.fetch(0, &o.src[0]);
-                let result =
-                    chunks(|c| from_f32(clamped(o, quieted(f(source(w, o, 0, w.chunk(a, c)))))));
+                let result = chunks(|c| from_f32(quieted(f(source(w, o, 0, w.chunk(a, c))))));
                 commit16(w, o, result);
                 Flow::Next
             },
@@ -217,9 +211,7 @@ fn evaluate_lanes<const N: usize>(w: &mut Wave, o: &Operation, sources: &[Fetche
             let value = source_bits(o, i, w.chunk(*fetched, lane / 16));
             bits[i] = u64::from(value[lane % 16]);
         }
-        let value = evaluate::<Half>(what, bits, settings);
-        result.as_mut_array()[lane] =
-            modify_result::<Half>(value, o.omod, o.clamp, settings) as u32;
+        result.as_mut_array()[lane] = evaluate::<Half>(what, bits, settings) as u32;
     }
     commit16(w, o, result.0);
 }
@@ -295,7 +287,7 @@ fn arithmetic(b: Binder, op: Op) -> Option<(Handler, Arithmetic)> {
                     let nan = result
                         .iter()
                         .any(|r| (r & U::splat(0x7fff)).simd_gt(U::splat(0x7c00)).any());
-                    if nan || o.clamp || !w.mode.plain16() {
+                    if nan || !w.mode.plain16() {
                         evaluate_lanes(w, o, &s);
                     } else {
                         commit16(w, o, result);
@@ -372,8 +364,7 @@ fn unary(b: Binder, op: Op) -> Option<Handler> {
                     let x = source_bits(o, 0, w.chunk(a, c)).to_array();
                     let e = sext16(source_bits(o, 1, w.chunk(e, c))).to_array();
                     U::from_array(std::array::from_fn(|i| {
-                        let scaled = scale::<Half>(u64::from(x[i]), e[i], settings);
-                        modify_result::<Half>(scaled, o.omod, o.clamp, settings) as u32
+                        scale::<Half>(u64::from(x[i]), e[i], settings) as u32
                     }))
                 });
                 commit16(w, o, result);

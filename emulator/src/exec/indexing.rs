@@ -2,12 +2,14 @@
 //! vector instructions passed over (`s_setvskip`).
 //!
 //! A wave in such a mode is run apart ([`super::run`]), so that others pay nothing for it.
-//! Vega ISA guide, «VGPR indexing»: `m0[7:0]` is added to the numbers of the registers that `m0[15:12]` selects:
-//! sources 0, 1, 2, destination. A source past the last register is `v0`, such a destination is not written.
+//! CDNA4 ISA guide, «VGPR Indexing» (6.6): `m0[7:0]` is added to the numbers of the registers that `m0[15:12]`
+//! selects: sources 0, 1, 2, destination. What an instruction reads of its destination moves with it, be it the
+//! accumulator of `v_mac` or the bits that SDWA preserves. A source past the last register is `v0`, such a destination
+//! is not written («Out-of-Range GPRs», 6.2.3).
 
 use super::{
-    Context, FaultKind, Wave,
-    operation::{Flow, Operation, SourceKind},
+    Context, Wave,
+    operation::{self, Flow, Operation, SourceKind},
     wave::{ACCUMULATORS, M0, TEMPORARIES},
 };
 use crate::isa::{Format, Instruction, Source};
@@ -33,11 +35,6 @@ pub(super) fn run(w: &mut Wave, c: &mut Context<'_>, index: u32, operation: &Ope
         // SAFETY: `Code` was compiled for a level that this computer has.
         return unsafe { (operation.run)(w, c, operation) };
     };
-    if operation.extension.is_some() {
-        return c.fail(FaultKind::Unsupported {
-            what: "the emulator does not index the registers of SDWA and DPP instructions".into(),
-        });
-    }
     let moved = moved(w, instruction, operation);
     // SAFETY: as above.
     unsafe { (moved.run)(w, c, &moved) }
@@ -69,17 +66,27 @@ fn moved(w: &Wave, instruction: &Instruction, operation: &Operation) -> Operatio
         let place = register + index;
         (place < ACCUMULATORS).then_some(place)
     };
-    let mut moved = operation.clone();
-    for (slot, source) in moved.src.iter_mut().enumerate().take(3) {
+    let move_source = |slot: usize, source: &mut operation::Source| {
         let is_register = source.kind == SourceKind::Vector && source.register < ACCUMULATORS;
         // The accumulator of `v_mac` is the destination, and no operand of its own.
         let own = !matches!(instruction.src[slot].source, Source::None);
         if is_register && selected(if own { slot } else { DESTINATION }) {
             source.register = place(source.register).unwrap_or(0);
         }
+    };
+    let moves_result = matches!(instruction.dst.source, Source::Vgpr(_)) && selected(DESTINATION);
+    let move_result = |register: &mut u16| {
+        if moves_result && *register < ACCUMULATORS {
+            *register = place(*register).unwrap_or(NOWHERE);
+        }
+    };
+    let mut moved = operation.clone();
+    for (slot, source) in moved.src.iter_mut().enumerate().take(3) {
+        move_source(slot, source);
     }
-    if matches!(instruction.dst.source, Source::Vgpr(_)) && selected(DESTINATION) {
-        moved.dst = place(moved.dst).unwrap_or(NOWHERE);
+    move_result(&mut moved.dst);
+    if let Some(extended) = &mut moved.extension {
+        extended.replace(move_source, move_result);
     }
     moved
 }

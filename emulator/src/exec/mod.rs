@@ -33,6 +33,7 @@ mod mfma;
 mod narrow;
 mod observe;
 mod operation;
+mod output_modifier;
 mod packed;
 mod private;
 mod saturating;

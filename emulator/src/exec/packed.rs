@@ -1,17 +1,18 @@
 //! Packed operations of the vector unit (VOP3P without the matrix instructions): pairs of 16-bit
-//! values in a register, pairs of f32 in two, dot products, mixed-precision FMA.
+//! values in a register, pairs of f32 in two, dot products of integers.
+
+mod mixed;
 
 use std::simd::prelude::*;
 
 use rustc_apfloat::ieee::Half;
 
 use super::{
-    Wave,
     float::{Arithmetic, Format, evaluate},
     float32, half,
     lanes::{Binder, chunks, sext16},
     operation::{Flow, Handler, Operation},
-    simd::{CHUNKS, F, I, M, U},
+    simd::{F, I, U},
     wave::Fetched,
 };
 use crate::isa::Op;
@@ -22,7 +23,7 @@ pub(crate) fn handler(b: Binder, op: Op) -> Option<(Handler, u8)> {
         .or_else(|| singles(b, op))
         .or_else(|| integers(b, op).map(|handler| (handler, 0)))
         .or_else(|| dot(b, op).map(|handler| (handler, 0)))
-        .or_else(|| mixed(b, op).map(|handler| (handler, 0)))
+        .or_else(|| mixed::handler(b, op).map(|handler| (handler, 0)))
 }
 
 /// The 16-bit halves of source `slot` that make the low and the high result, zero-extended.
@@ -322,107 +323,6 @@ fn dot(b: Binder, op: Op) -> Option<Handler> {
         Op::v_dot2_u32_u16 => b.dot3(|o, x, y, z| unsigned_dot(x, y, z, 16, o.clamp)),
         Op::v_dot4_u32_u8 => b.dot3(|o, x, y, z| unsigned_dot(x, y, z, 8, o.clamp)),
         Op::v_dot8_u32_u4 => b.dot3(|o, x, y, z| unsigned_dot(x, y, z, 4, o.clamp)),
-        // Products of f16 are exact in f32; the sums round one after the other, as AMD's text has it.
-        Op::v_dot2_f32_f16 | Op::v_dot2c_f32_f16 => b.dot3(|o, x, y, z| {
-            let p = negated_or_plain(o, 0, x).map(half::to_f32);
-            let q = negated_or_plain(o, 1, y).map(half::to_f32);
-            let sum = F::from_bits(z ^ U::splat(u32::from(o.neg >> 2 & 1) << 31));
-            let total = sum + p[0] * q[0] + p[1] * q[1];
-            float32::clamped(o, float32::settled(total, [p[0], q[0], p[1], q[1], sum])).to_bits()
-        }),
-        // The accumulating form begins with the sum, the other ends with it.
-        Op::v_dot2_f32_bf16 => {
-            b.dot3(|o, x, y, z| dot2_bf16(o, x, y, z, |first, second, sum| first + second + sum))
-        }
-        Op::v_dot2c_f32_bf16 => {
-            b.dot3(|o, x, y, z| dot2_bf16(o, x, y, z, |first, second, sum| sum + first + second))
-        }
-        _ => return None,
-    })
-}
-
-/// The products of two bf16 pairs, exact in f32, and the sum with source 2 by `add`.
-#[inline(always)]
-fn dot2_bf16(o: &Operation, x: U, y: U, z: U, add: impl Fn(F, F, F) -> F) -> U {
-    let single = |bits: U| F::from_bits(bits << U::splat(16));
-    let p = negated_or_plain(o, 0, x).map(single);
-    let q = negated_or_plain(o, 1, y).map(single);
-    let sum = F::from_bits(z ^ U::splat(u32::from(o.neg >> 2 & 1) << 31));
-    let total = add(p[0] * q[0], p[1] * q[1], sum);
-    float32::clamped(o, float32::settled(total, [p[0], q[0], p[1], q[1], sum])).to_bits()
-}
-
-/// Halves of a dot product's source: the short encodings have no modifiers and take both in order.
-#[inline(always)]
-fn negated_or_plain(o: &Operation, slot: usize, value: U) -> [U; 2] {
-    if o.op_sel_hi == 0 && o.op_sel == 0 && o.control[0] == 1 {
-        [value & U::splat(0xffff), value >> U::splat(16)]
-    } else {
-        negated_halves(o, slot, value)
-    }
-}
-
-/// Mixed precision: each source is f32, or f16 in the half that `op_sel` names where `op_sel_hi` is set.
-fn mixed(b: Binder, op: Op) -> Option<Handler> {
-    // Sums, and whether a source is ∞.
-    fn sum(w: &mut Wave, o: &Operation) -> [(F, M); CHUNKS] {
-        use std::simd::StdFloat;
-        let s: [Fetched; 3] = std::array::from_fn(|i| w.fetch(i as u16, &o.src[i]));
-        chunks(|c| {
-            let [x, y, z] = std::array::from_fn(|i| {
-                let bits = w.chunk(s[i], c);
-                let value = if o.op_sel_hi >> i & 1 == 0 {
-                    F::from_bits(bits)
-                } else if o.op_sel >> i & 1 == 1 {
-                    half::to_f32(bits >> U::splat(16))
-                } else {
-                    half::to_f32(bits)
-                };
-                let value = if o.abs >> i & 1 == 1 {
-                    value.abs()
-                } else {
-                    value
-                };
-                if o.neg >> i & 1 == 1 { -value } else { value }
-            });
-            let sum = float32::clamped(o, float32::settled(x.mul_add(y, z), [x, y, z]));
-            (sum, x.is_infinite() | y.is_infinite() | z.is_infinite())
-        })
-    }
-    /// As f16.
-    fn half_sum(w: &mut Wave, o: &Operation) -> [U; CHUNKS] {
-        let mode = w.mode;
-        sum(w, o).map(|(sum, infinite)| half::saturated(mode, half::from_f32(sum), infinite))
-    }
-    Some(match op {
-        Op::v_mad_mix_f32 => b.bind(
-            #[inline(always)]
-            |w, _, o| {
-                let result = sum(w, o);
-                w.commit(o.dst, result.map(|(sum, _)| sum.to_bits()));
-                Flow::Next
-            },
-        ),
-        Op::v_mad_mixlo_f16 => b.bind(
-            #[inline(always)]
-            |w, _, o| {
-                let result = half_sum(w, o);
-                let old = w.lanes(o.dst).0;
-                let merged = chunks(|c| result[c] | (old[c] & U::splat(0xffff_0000)));
-                w.commit(o.dst, merged);
-                Flow::Next
-            },
-        ),
-        Op::v_mad_mixhi_f16 => b.bind(
-            #[inline(always)]
-            |w, _, o| {
-                let result = half_sum(w, o);
-                let old = w.lanes(o.dst).0;
-                let merged = chunks(|c| result[c] << U::splat(16) | (old[c] & U::splat(0xffff)));
-                w.commit(o.dst, merged);
-                Flow::Next
-            },
-        ),
         _ => return None,
     })
 }

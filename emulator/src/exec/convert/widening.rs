@@ -9,7 +9,7 @@ use ferrowave_code_object::Gpu;
 
 use super::{
     super::{
-        Wave, float32, half,
+        Wave, half,
         lanes::{Binder, chunks},
         mfma::{Bf16, Element, F16, F32},
         narrow::{Bf6, Bf8, Bf8Fnuz, Fp4, Fp6, Fp8, Fp8Fnuz, power_of_scale, read_across},
@@ -60,7 +60,7 @@ fn one<T: Element>(b: Binder) -> Handler {
         #[inline(always)]
         |w, _, o| {
             let a = w.fetch(0, &o.src[0]);
-            let results = chunks(|c| float32::clamped(o, T::read(w.chunk(a, c), 0)).to_bits());
+            let results = chunks(|c| T::read(w.chunk(a, c), 0).to_bits());
             w.commit(o.dst, results);
             Flow::Next
         },
@@ -73,8 +73,8 @@ fn two<T: Element>(b: Binder) -> Handler {
         #[inline(always)]
         |w, _, o| {
             let a = w.fetch(0, &o.src[0]);
-            let [low, high] = [0, T::BITS as u32]
-                .map(|at| chunks(|c| float32::clamped(o, T::read(w.chunk(a, c), at)).to_bits()));
+            let [low, high] =
+                [0, T::BITS as u32].map(|at| chunks(|c| T::read(w.chunk(a, c), at).to_bits()));
             w.commit(o.dst, low);
             w.commit(o.dst + 1, high);
             Flow::Next

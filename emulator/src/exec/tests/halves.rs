@@ -142,10 +142,16 @@ fn dot_products_and_mixed_precision() {
     });
 }
 
-/// bf16 pairs: products exact, sums rounded one after the other, in the order of AMD's text.
+/// bf16 pairs: products exact, sums rounded one after the other, in the order of AMD's text, and no denormals.
 #[test]
 fn dot_products_of_bf16() {
-    let single = |bits: u64| (bits as u32) << 16;
+    let flush = |bits: u32| match f32::from_bits(bits).is_subnormal() {
+        true => bits & 0x8000_0000,
+        false => bits,
+    };
+    let single = |bits: u64| flush((bits as u32) << 16);
+    let sum = |x: f32, y: f32, z: f32| f32::from_bits(flush((x + y + z).to_bits()));
+    let third = |c: u64| f32::from_bits(flush(c as u32));
     let parts = |a: u64, b: u64| {
         let [x, y] = [a, b].map(|s| [single(s & 0xffff), single(s >> 16 & 0xffff)]);
         let product = |i: usize| f32::from_bits(x[i]) * f32::from_bits(y[i]);
@@ -154,11 +160,11 @@ fn dot_products_of_bf16() {
     let check = |text| Check::new(text, Values::F32).gpu(Gpu::Gfx950);
     check("v_dot2_f32_bf16 v6, v0, v2, v4").run(|[a, b, c, _]| {
         let ([low, high], [p, q, r, s]) = parts(a, b);
-        super::nan32(low + high + super::f(c), &[p, q, r, s, c as u32])
+        super::nan32(sum(low, high, third(c)), &[p, q, r, s, c as u32])
     });
     check("v_dot2c_f32_bf16_e32 v6, v0, v2").run(|[a, b, _, old]| {
         let ([low, high], [p, q, r, s]) = parts(a, b);
-        super::nan32(super::f(old) + low + high, &[p, q, r, s, old as u32])
+        super::nan32(sum(third(old), low, high), &[p, q, r, s, old as u32])
     });
 }
 

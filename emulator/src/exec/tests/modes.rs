@@ -97,6 +97,12 @@ fn denormals_are_flushed_as_mode_says() {
         .run(|[a, b, ..]| super::nan32(flush(f(a)) + flush(f(b)), &[a as u32, b as u32]));
 }
 
+/// Denormals become 0, and that is +0.
+fn multiplied(x: f32, factor: f32) -> f32 {
+    let result = flush(x * factor);
+    if result == 0.0 { 0.0 } else { result }
+}
+
 #[test]
 fn output_multipliers_need_flushed_denormals_and_no_ieee() {
     let mode = 0x1c0;
@@ -105,10 +111,187 @@ fn output_multipliers_need_flushed_denormals_and_no_ieee() {
         ("v_add_f32_e64 v6, v0, v2 mul:4", 4.0),
         ("v_add_f32_e64 v6, v0, v2 div:2", 0.5),
     ] {
-        Check::new(text, Values::F32).mode(mode).run(|[a, b, ..]| {
-            let sum = flush(flush(f(a)) + flush(f(b)));
-            super::nan32(flush(sum * factor), &[a as u32, b as u32])
+        let sum = |a, b| flush(flush(f(a)) + flush(f(b)));
+        Check::new(text, Values::F32)
+            .mode(mode)
+            .run(|[a, b, ..]| super::nan32(multiplied(sum(a, b), factor), &[a as u32, b as u32]));
+        // In IEEE mode.
+        Check::new(text, Values::F32)
+            .mode(mode | 0x200)
+            .run(|[a, b, ..]| super::nan32(sum(a, b), &[a as u32, b as u32]));
+        // With denormal results.
+        Check::new(text, Values::F32)
+            .mode(mode | 0x30)
+            .run(|[a, b, ..]| super::nan32(f(a) + f(b), &[a as u32, b as u32]));
+    }
+}
+
+#[test]
+fn output_multipliers_of_one_source() {
+    let check = |text, values| Check::new(text, values).gpu(Gpu::Gfx90a).mode(0x100);
+    let single = |x: f32, a: u64| super::nan32(x, &[a as u32]);
+    check("v_floor_f32_e64 v6, -v0 mul:4", Values::F32)
+        .run(|[a, ..]| single(multiplied((-f(a)).floor(), 4.0), a ^ 0x8000_0000));
+    check(
+        "v_floor_f32_sdwa v6, v0 mul:2 dst_sel:DWORD src0_sel:DWORD",
+        Values::F32,
+    )
+    .run(|[a, ..]| single(multiplied(f(a).floor(), 2.0), a));
+    check("v_cvt_f32_i32_e64 v6, v0 div:2", Values::Integer)
+        .run(|[a, ..]| single(multiplied(a as u32 as i32 as f32, 0.5), 0));
+    check("v_cvt_f32_f64_e64 v6, v[0:1] mul:2", Values::F64).run(|[a, ..]| {
+        // Which of a NaN's bits remain is another test's.
+        let narrow = d(a) as f32;
+        match narrow.is_nan() {
+            true => u64::from(
+                (a >> 32) as u32 & 0x8000_0000 | 0x7fc0_0000 | (a >> 29) as u32 & 0x3f_ffff,
+            ),
+            false => u64::from(multiplied(flush(narrow), 2.0).to_bits()),
+        }
+    });
+    check("v_trunc_f64_e64 v[6:7], v[0:1] mul:2", Values::F64)
+        .wide()
+        .run(|[a, ..]| {
+            let result = d(a).trunc() * 2.0;
+            let result = if result == 0.0 { 0.0 } else { result };
+            super::nan64(result, &[a])
         });
+    // An integer has no multiplier.
+    check("v_cvt_i32_f32_e64 v6, v0 mul:2", Values::F32)
+        .run(|[a, ..]| u64::from(f(a) as i32 as u32));
+    check("v_floor_f16_e64 v6, v0 mul:2", Values::F16).run(|[a, ..]| {
+        let x = f16::from_bits(a as u16);
+        let x = if x.is_subnormal() { 0.0 } else { x as f32 };
+        let result = (x.floor() * 2.0) as f16;
+        match (a as u16 & 0x7fff > 0x7c00, result == 0.0) {
+            (true, _) => a & 0xffff | 0x200,
+            (_, true) => 0,
+            _ => result.to_bits().into(),
+        }
+    });
+}
+
+#[test]
+fn clamps_of_one_source() {
+    let mode = DEFAULT_MODE;
+    for (mode, of_nan) in [(mode, Some(0)), (mode & !0x100, None)] {
+        Check::new("v_floor_f32_e64 v6, v0 clamp", Values::F32)
+            .mode(mode)
+            .run(|[a, ..]| match of_nan {
+                Some(result) if f(a).is_nan() => result,
+                _ if f(a).is_nan() => a & 0xffff_ffff | 0x40_0000,
+                _ => u64::from((f(a).floor().clamp(0.0, 1.0) + 0.0).to_bits()),
+            });
+    }
+}
+
+/// x·y + z rounded to odd: where it is not exact, its last bit is set, so that rounding it again rounds the exact sum.
+fn odd_sum(x: f64, y: f64, z: f64) -> f64 {
+    let product = x * y;
+    let sum = product + z;
+    let back = sum - product;
+    let error = (product - (sum - back)) + (z - back);
+    if !sum.is_finite() || error == 0.0 || sum.to_bits() & 1 == 1 {
+        return sum;
+    }
+    match error > 0.0 {
+        true => sum.next_up(),
+        false => sum.next_down(),
+    }
+}
+
+/// As [`directed`], f16 of an f32.
+fn directed16(exact: f32, mode: u32) -> u64 {
+    let nearest = exact as f16;
+    let bits = nearest.to_bits();
+    let (size, exact_size) = ((nearest as f32).abs(), exact.abs());
+    let negative = exact.is_sign_negative();
+    let away = mode == 1 && !negative || mode == 2 && negative;
+    u64::from(match away {
+        true if size < exact_size => bits + 1,
+        false if size > exact_size => bits - 1,
+        _ => bits,
+    })
+}
+
+#[test]
+fn mixed_precision_rounds_as_mode_says() {
+    let half = |bits: u64| f16::from_bits(bits as u16);
+    let nan_of = |sources: [u64; 3]| sources.into_iter().find(|&s| s & 0x7fff > 0x7c00);
+    for mode in 1..4 {
+        let sum = |sources: [u64; 3]| {
+            let [x, y, z] = sources.map(|s| half(s) as f64);
+            let exact = odd_sum(x, y, z);
+            // Zeros that cancel are negative where results are rounded down.
+            match exact == 0.0 && (x * y).is_sign_negative() != z.is_sign_negative() {
+                true if mode == 2 => -0.0,
+                true => 0.0,
+                false => directed(exact, mode),
+            }
+        };
+        Check::new(
+            "v_fma_mix_f32 v6, v0, v2, v4 op_sel_hi:[1,1,1]",
+            Values::F16,
+        )
+        .mode(DEFAULT_MODE | mode)
+        .run(|[a, b, c, _]| match nan_of([a, b, c]) {
+            Some(nan) => ((nan & 0x8000) << 16) | 0x7fc0_0000 | (nan & 0x3ff) << 13,
+            None => super::nan32(sum([a, b, c]), &[]),
+        });
+        // The sum rounds as f32 does, what is made of it as f16.
+        Check::new(
+            "v_fma_mixlo_f16 v6, v0, v2, v4 op_sel_hi:[1,1,1]",
+            Values::F16,
+        )
+        .mode(DEFAULT_MODE | mode | mode << 2)
+        .run(|[a, b, c, old]| {
+            let sum = sum([a, b, c]);
+            let low = match nan_of([a, b, c]) {
+                Some(nan) => nan & 0xffff | 0x200,
+                None if sum.is_nan() => 0x7e00,
+                None => directed16(sum, mode),
+            };
+            low | old & 0xffff_0000
+        });
+    }
+    // Denormals of f16 are those of MODE's f16, not of its f32.
+    let flushed = |bits: u64| {
+        let x = half(bits);
+        if x.is_subnormal() { 0.0 } else { x as f32 }
+    };
+    Check::new(
+        "v_fma_mix_f32 v6, v0, v2, 1.0 op_sel_hi:[1,1,0]",
+        Values::F16,
+    )
+    .mode(DEFAULT_MODE & !0x40)
+    .run(|[a, b, ..]| match nan_of([a, b, 0]) {
+        Some(nan) => ((nan & 0x8000) << 16) | 0x7fc0_0000 | (nan & 0x3ff) << 13,
+        None => super::nan32(flushed(a).mul_add(flushed(b), 1.0), &[]),
+    });
+}
+
+/// Dot products of floats know neither MODE's rounding nor its denormals: they have none.
+#[test]
+fn dot_products_ignore_mode() {
+    let single = |bits: u64| {
+        let x = f16::from_bits(bits as u16);
+        match x.is_nan() {
+            true => f32::from_bits(
+                (bits as u32 & 0x8000) << 16 | 0x7fc0_0000 | (bits as u32 & 0x3ff) << 13,
+            ),
+            false if x.is_subnormal() => 0.0,
+            false => x as f32,
+        }
+    };
+    for mode in [DEFAULT_MODE, DEFAULT_MODE | 0xf, 0x300] {
+        Check::new("v_dot2_f32_f16 v6, v0, v2, v4", Values::F32)
+            .mode(mode)
+            .run(|[a, b, c, _]| {
+                let [x, y] = [a, b].map(|s| [single(s & 0xffff), single(s >> 16 & 0xffff)]);
+                let sum = flush(f(c)) + x[0] * y[0] + x[1] * y[1];
+                let sources = [x[0], y[0], x[1], y[1], f(c)].map(f32::to_bits);
+                super::nan32(flush(sum), &sources)
+            });
     }
 }
 

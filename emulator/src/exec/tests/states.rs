@@ -4,7 +4,7 @@ use ferrowave_code_object::Gpu;
 
 use super::{Bench, UNTOUCHED, wave};
 use crate::{
-    exec::{Allocated, FaultKind, Stop, Wave},
+    exec::{Allocated, FaultKind, Mode, Stop, Wave},
     memory::{AllocationKind, DeviceMemory},
 };
 
@@ -59,6 +59,54 @@ fn registers_are_indexed() {
         bench.step(level, 7, &mut wave);
         bench.step(level, 8, &mut wave);
         assert_eq!(value(&wave, 31), (1031, 1010));
+    }
+}
+
+/// The register that SDWA preserves bits of is the indexed one; DPP permutes the lanes of the indexed one.
+#[test]
+fn registers_of_sdwa_and_dpp_are_indexed() {
+    let lines = [
+        "s_set_gpr_idx_on s2, gpr_idx(SRC0,DST)",
+        "v_mov_b32_sdwa v1, v10 dst_sel:WORD_1 dst_unused:UNUSED_PRESERVE src0_sel:BYTE_0",
+        "v_add_u32_sdwa v2, v10, v11 dst_sel:DWORD src0_sel:WORD_0 src1_sel:WORD_0",
+        "v_add_u32_dpp v3, v10, v11 row_shr:1 row_mask:0xf bank_mask:0xf",
+        "s_set_gpr_idx_mode gpr_idx(SRC1)",
+        "v_add_u32_dpp v20, v10, v11 row_shr:1 row_mask:0xf bank_mask:0xf",
+        "v_add_f32_sdwa v21, v10, v11 mul:2 dst_sel:DWORD src0_sel:DWORD src1_sel:DWORD",
+    ];
+    let bench = Bench::new(Gpu::Gfx90a, &lines);
+    for level in bench.levels() {
+        let mut wave = wave();
+        for register in 0..64 {
+            for lane in 0..64 {
+                let value = 0x1000 * u32::from(register) + lane as u32;
+                wave.lanes_mut(register).as_mut_array()[lane] = value;
+            }
+        }
+        let old = |register: u32, lane: u32| 0x1000 * register + lane;
+        let value = |wave: &Wave, register| wave.lanes(register).as_array()[21];
+        wave.set_scalar(2, 4);
+        bench.step(level, 0, &mut wave);
+        bench.step(level, 1, &mut wave);
+        assert_eq!(value(&wave, 5), old(5, 21) & 0xffff | 21 << 16);
+        bench.step(level, 2, &mut wave);
+        assert_eq!(
+            value(&wave, 6),
+            (old(14, 21) & 0xffff) + (old(11, 21) & 0xffff)
+        );
+        bench.step(level, 3, &mut wave);
+        assert_eq!(value(&wave, 7), old(14, 20) + old(11, 21));
+        for register in 1..4 {
+            assert_eq!(value(&wave, register), old(register.into(), 21));
+        }
+        bench.step(level, 4, &mut wave);
+        bench.step(level, 5, &mut wave);
+        assert_eq!(value(&wave, 20), old(10, 20) + old(15, 21));
+        wave.mode = Mode::from_bits(wave.mode.bits() & !0x2f0);
+        wave.lanes_mut(10).as_mut_array().fill(1.5_f32.to_bits());
+        wave.lanes_mut(15).as_mut_array().fill(0.25_f32.to_bits());
+        bench.step(level, 6, &mut wave);
+        assert_eq!(f32::from_bits(value(&wave, 21)), 3.5);
     }
 }
 
