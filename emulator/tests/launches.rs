@@ -240,6 +240,48 @@ fn launches_that_do_not_end_are_given_up() {
     }
 }
 
+/// A barrier waits for the waves that live: the first has ended before, the second ends after it, and the third passes
+/// another one alone.
+#[test]
+fn ended_waves_do_not_hold_up_barriers() {
+    let address = store(0, 2).replace("global_store_dword v1, v4, s[18:19]", "");
+    let body = format!(
+        "
+  v_and_b32_e32 v0, 0x3ff, v0
+  v_readfirstlane_b32 s8, v0
+  s_cmp_lt_u32 s8, 64
+  s_cbranch_scc1 .Lout
+  v_mov_b32_e32 v4, v0
+  s_cmp_eq_u32 s8, 64
+  s_cbranch_scc0 .Lthird
+  {}
+  s_waitcnt vmcnt(0)
+  s_barrier
+  s_endpgm
+.Lthird:
+  {address}
+  s_barrier
+  global_load_dword v4, v1, s[18:19] offset:-256
+  s_waitcnt vmcnt(0)
+  s_barrier
+  {}
+.Lout:
+",
+        store(0, 2),
+        store(0, 2)
+    );
+    for gpu in [Gpu::Gfx90a, Gpu::Gfx942] {
+        let text = program(gpu, &body, "", 0, false);
+        let result = run(gpu, &text, Some(100_000)).expect("it ends");
+        for (index, value) in result.into_iter().enumerate() {
+            let thread = index as u32 % THREADS;
+            if thread >= 64 {
+                assert_eq!(value, 64 + thread % 64, "{gpu}, thread {index}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_limit_leaves_launches_alone_that_end() {
     let text = through_private_memory(Gpu::Gfx942, 32, 0, false);

@@ -150,7 +150,8 @@ impl Workspace {
                 };
             }
             if !states.contains(&State::Ready) {
-                // Waves that have ended do not hold up a barrier (CDNA3 ISA guide, `S_BARRIER`).
+                // All live waves wait: the barrier is complete, as ended ones do not count (CDNA4 ISA guide,
+                // «Workgroups», 4.3). So there is none that can never complete.
                 if !states.contains(&State::AtBarrier) {
                     observer.end(waves, &mut context);
                     return Ok(instructions);
