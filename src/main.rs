@@ -14,6 +14,7 @@ fn main() -> ExitCode {
         Command::Devices(options) => cli::devices::run(options),
         Command::List(options) => cli::list::run(options),
         Command::Run(options) => cli::run::run(options),
+        Command::Check(options) => cli::check::run(options),
         Command::Disasm(options) => cli::disasm::run(options),
         Command::Report(options) => cli::report::run(options),
     };

@@ -1,13 +1,16 @@
 //! Subcommands and what they have in common.
 
+pub(crate) mod check;
 pub(crate) mod devices;
 pub(crate) mod disasm;
+pub(crate) mod foreign;
 pub(crate) mod list;
 pub(crate) mod product;
 pub(crate) mod report;
 pub(crate) mod request;
 pub(crate) mod run;
 pub(crate) mod table;
+pub(crate) mod target;
 
 use std::error::Error;
 
@@ -16,6 +19,7 @@ use ferrowave::{
     embedded,
     hip::{Device, DeviceSelector},
 };
+use ferrowave_code_object::Gpu;
 
 /// Matrix multiplication for AMD GPUs in Rust, on a GPU or on the built-in emulator.
 #[derive(Debug, Parser)]
@@ -33,6 +37,8 @@ pub(crate) enum Command {
     List(list::Options),
     /// Run a kernel on random matrices and compare the result with a reference in f64.
     Run(run::Options),
+    /// Run a kernel on the emulator and look for races, bad accesses, missing waits and other bugs.
+    Check(check::Options),
     /// Print the instructions of a code object, an offload bundle or a HIP program, as `llvm-objdump -d` does.
     Disasm(disasm::Options),
     /// Run all kernels over a few sizes and print a table of errors and times.
@@ -56,6 +62,28 @@ impl DeviceOption {
         let selector = match self.device {
             Some(selector) => selector,
             None => DeviceSelector::from_environment().map_err(Failure::usage)?,
+        };
+        let device = Device::open(&selector).map_err(Failure::failed)?;
+        eprintln!("device {}", device.choice());
+        Ok(device)
+    }
+}
+
+impl DeviceOption {
+    /// As [`Self::open`], where only the emulator can do `what`.
+    pub(crate) fn open_emulator(&self, what: &str) -> Result<Device, Failure> {
+        let selector = match self.device {
+            Some(selector) => selector,
+            None => DeviceSelector::from_environment().map_err(Failure::usage)?,
+        };
+        let selector = match selector {
+            DeviceSelector::Auto => DeviceSelector::Emulator(Gpu::Gfx942),
+            DeviceSelector::Emulator(_) => selector,
+            DeviceSelector::Hip(_) => {
+                return Err(Failure::usage(format!(
+                    "`{selector}`: only the emulator {what}; choose it with --device emulator:gfx942"
+                )));
+            }
         };
         let device = Device::open(&selector).map_err(Failure::failed)?;
         eprintln!("device {}", device.choice());

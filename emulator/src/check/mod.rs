@@ -8,13 +8,17 @@ mod cells;
 mod clocks;
 mod faults;
 mod findings;
+mod hazard_rules;
+mod hazards;
 mod kind;
 mod lds;
 mod memory;
 mod names;
 mod races;
+mod register_set;
 mod report;
 mod stamp;
+mod waits;
 
 pub use kind::{Check, Kind, UnknownCheck, parse};
 
@@ -26,6 +30,7 @@ pub(crate) use names::WaitCounts;
 use std::sync::Arc;
 
 use allocations::Allocations;
+use ferrowave_code_object::Gpu;
 
 use crate::{
     dispatch::{LaunchConfig, LaunchError, LaunchSummary, Observed, launch_observed},
@@ -76,7 +81,7 @@ pub fn launch(
     options: &Options,
 ) -> Result<Checked, LaunchError> {
     let view = kernel.memory().view();
-    let setup = Setup::new(&view, config, &options.checks);
+    let setup = Setup::new(kernel, &view, config, &options.checks);
     let Observed { outcome, observers } =
         launch_observed(kernel, config, |_| Checker::new(setup.watches()))?;
     let mut findings = Findings::default();
@@ -92,14 +97,16 @@ struct Setup<'a> {
     checks: &'a [Check],
     written: Allocations<Arc<Written>>,
     races: races::Shared,
+    gpu: Gpu,
 }
 
 impl<'a> Setup<'a> {
-    fn new(view: &View, config: &LaunchConfig<'_>, checks: &'a [Check]) -> Self {
+    fn new(kernel: &Kernel, view: &View, config: &LaunchConfig<'_>, checks: &'a [Check]) -> Self {
         Setup {
             checks,
             written: Allocations::new(view, |index| view.written(index).cloned()),
             races: races::Shared::new(view, config.grid),
+            gpu: kernel.gpu(),
         }
     }
 
@@ -112,7 +119,9 @@ impl<'a> Setup<'a> {
                     Check::Memory => Box::new(memory::Memory::new(self.written.clone())),
                     Check::Lds => Box::new(lds::Lds::default()),
                     Check::Races => Box::new(races::Races::new(self.races.clone())),
-                    Check::Waits | Check::Hazards | Check::Registers => return None,
+                    Check::Waits => Box::new(waits::Waits::default()),
+                    Check::Hazards => Box::new(hazards::Hazards::new(self.gpu)),
+                    Check::Registers => return None,
                 })
             })
             .collect()

@@ -4,7 +4,7 @@ mod json;
 mod sarif;
 mod text;
 
-use std::fmt;
+use std::{env, fmt, path::Path};
 
 use ferrowave_code_object::{LineTables, SourceLocation};
 use serde::Serialize;
@@ -55,6 +55,21 @@ pub struct Place {
     pub offset: u64,
     /// Its source line, and the calls that it was inlined into, outwards; none without line tables.
     pub source: Vec<SourceLine>,
+}
+
+impl Place {
+    /// Its lines that are not the standard library's, innermost first; all, if there are no others.
+    pub fn own_source(&self) -> Vec<&SourceLine> {
+        let own: Vec<_> = self
+            .source
+            .iter()
+            .filter(|line| !line.file.contains("/lib/rustlib/src/rust/library/"))
+            .collect();
+        match own.is_empty() {
+            true => self.source.iter().collect(),
+            false => own,
+        }
+    }
 }
 
 /// A line of source.
@@ -232,9 +247,13 @@ impl Names<'_> {
     }
 }
 
+/// Paths below the current directory are told from there.
 fn line(location: SourceLocation) -> Option<SourceLine> {
+    let file = location.file?;
+    let here = env::current_dir().ok();
+    let below = here.and_then(|here| Some(Path::new(&file).strip_prefix(here).ok()?.to_owned()));
     Some(SourceLine {
-        file: location.file?,
+        file: below.map_or_else(|| file.clone(), |path| path.display().to_string()),
         line: location.line?,
         column: location.column,
         function: location.function,

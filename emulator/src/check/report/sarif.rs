@@ -3,7 +3,7 @@
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 
-use super::{Finding, Kind, Place, WavePart};
+use super::{Finding, Kind, WavePart};
 
 pub(super) fn write(findings: &[Finding]) -> String {
     let rules: Vec<_> = Kind::ALL
@@ -56,13 +56,13 @@ fn location(part: &WavePart, kernel: &str) -> Value {
         "message": { "text": part.what },
         "logicalLocations": [{ "name": kernel, "kind": "function" }],
     });
-    let Some(Place { offset, source, .. }) = &part.instruction else {
+    let Some(place) = &part.instruction else {
         return value;
     };
     let mut physical = json!({
-        "address": { "relativeAddress": offset, "kind": "instruction" },
+        "address": { "relativeAddress": place.offset, "kind": "instruction" },
     });
-    if let Some(line) = source.first() {
+    if let Some(line) = place.own_source().first() {
         physical["artifactLocation"] = json!({ "uri": uri(&line.file) });
         physical["region"] = match line.column {
             Some(column) => json!({ "startLine": line.line, "startColumn": column }),

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
-use super::{Check, Finding, Memory, Place, WavePart};
+use super::{Check, Finding, Memory, Place, SourceLine, WavePart};
 
 pub(super) fn write(checks: &[Check], findings: &[Finding]) -> String {
     let mut text = String::new();
@@ -74,18 +74,29 @@ fn place(place: Option<&Place>, indent: &str, f: &mut fmt::Formatter<'_>) -> fmt
         "\n{indent}at `{}` (offset {:#x})",
         place.text, place.offset
     )?;
-    for (index, line) in place.source.iter().enumerate() {
-        let (word, file, number) = (
-            ["from", "inlined into"][usize::from(index > 0)],
-            &line.file,
-            line.line,
-        );
-        write!(f, "\n{indent}{word} {file}:{number}")?;
-        if let Some(column) = line.column {
-            write!(f, ":{column}")?;
-        }
+    let lines = place.own_source();
+    let mut inlined = lines.iter();
+    if let Some(line) = inlined.next() {
+        write!(f, "\n{indent}from {line}")?;
+    }
+    // Where it was inlined first says what it is for, where last which kernel asked for it.
+    if let Some(line) = inlined.next() {
+        write!(f, "\n{indent}inlined into {line}")?;
+    }
+    if let Some(line) = inlined.next_back() {
+        write!(f, ", at last into {line}")?;
     }
     Ok(())
+}
+
+impl fmt::Display for SourceLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)?;
+        match self.column {
+            Some(column) => write!(f, ":{column}"),
+            None => Ok(()),
+        }
+    }
 }
 
 /// Lanes in words: ranges.

@@ -44,6 +44,14 @@ impl Arguments {
         }
     }
 
+    /// All arguments, as they lie in the kernel's argument segment.
+    pub fn from_bytes(bytes: Vec<u8>) -> Self {
+        Arguments {
+            bytes,
+            list: Vec::new(),
+        }
+    }
+
     /// Adds an argument by value.
     #[must_use]
     pub fn value<T: NoUninit>(mut self, value: T) -> Self {
