@@ -447,3 +447,17 @@ fn the_same_sum_may_follow_at_once() {
         assert_eq!(found(gpu, Check::Hazards, &body), [], "{gpu}");
     }
 }
+
+#[test]
+fn what_is_found_again_is_counted() {
+    let body = format!("{OFFSET}  global_load_dword v2, v1, s[4:5]\n  v_mov_b32_e32 v3, v2\n");
+    let kernel = Small::new(Gpu::Gfx942, &body).threads(128).workgroups(3);
+    let findings = kernel.found(&[Check::Waits].into());
+    assert_eq!(names(&findings).len(), 1);
+    // Two waves in each of three workgroups; the first is told.
+    assert_eq!(findings[0].count, 6);
+    assert_eq!(
+        (findings[0].wave.workgroup, findings[0].wave.wave),
+        ([0; 3], 0)
+    );
+}

@@ -20,6 +20,7 @@ use super::{
 const ALL: &str = "all";
 
 #[derive(Debug, Args)]
+#[group(skip)]
 pub(crate) struct Options {
     /// The kernel: as `ferrowave list` names it, `all` for each that computes the product, or one of --code-object
     /// [default: the one that fits the product best].
@@ -139,6 +140,13 @@ impl<'a> Target<'a> {
                 vec![choice.kernel]
             }
         };
+        if kernels.is_empty() {
+            return Err(Failure::usage(format!(
+                "no kernel computes this product of {} on {}",
+                problem.types().input.name(),
+                machine.gpu
+            )));
+        }
         for kernel in &kernels {
             plan(kernel).map_err(Failure::usage)?;
         }

@@ -233,6 +233,9 @@ impl Launch {
             instruction_limit: dispatch::instruction_limit_from_environment()?,
             ..self.config()
         };
+        if let Some(failure) = check::misnamed() {
+            return Err(failure);
+        }
         check::launch(&self.function.kernel, &config)?;
         Ok(())
     }

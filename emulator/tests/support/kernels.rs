@@ -40,12 +40,10 @@ impl<'a> Small<'a> {
         }
     }
 
-    #[allow(dead_code, reason = "not every test that includes this needs it")]
     pub(crate) const fn threads(self, threads: u32) -> Self {
         Small { threads, ..self }
     }
 
-    #[allow(dead_code, reason = "not every test that includes this needs it")]
     pub(crate) const fn workgroups(self, workgroups: u32) -> Self {
         Small { workgroups, ..self }
     }

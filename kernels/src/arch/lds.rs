@@ -33,34 +33,14 @@ pub(crate) fn barrier() {
     compiler_fence(Ordering::Acquire);
 }
 
-/// `s_waitcnt` with the count `$left` in the bits from `$bit` on of an operand that is otherwise `$drained`, which
-/// waits until nothing is left. The operand is a constant, and so is `$left` once this is inlined. From 16 on the
-/// count is `$more`.
-///
-/// Accesses that the wait is for stay before it, and those that it is waited for stay behind: fences of the
-/// compiler alone, as in [`barrier`].
-macro_rules! wait_until {
-    ($left:expr, $drained:expr, $bit:literal, $more:literal) => {
-        wait_until!($left, $drained, $bit, $more; 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15)
-    };
-    ($left:expr, $drained:expr, $bit:literal, $more:literal; $($count:literal)*) => {{
-        compiler_fence(Ordering::Release);
-        match $left {
-            // SAFETY: waiting for counters has no other effect.
-            $($count => unsafe { llvm_s_waitcnt($drained | $count << $bit) },)*
-            // SAFETY: as above.
-            _ => unsafe { llvm_s_waitcnt($drained | $more << $bit) },
-        }
-        compiler_fence(Ordering::Acquire);
-    }};
-}
-
-/// Waits until at most `left` of the wave's accesses to LDS, in the order in which they were issued, are
-/// not done; a counter of four bits.
+/// Waits for the wave's accesses to LDS: what it read is in registers, what it wrote is there for all. Fences as in
+/// [`barrier`].
 #[inline(always)]
-pub(crate) fn wait_for_lds_until(left: u32) {
-    // More than the counter counts: it stops at 15, and so it does here.
-    wait_until!(left, LGKMCNT_0, 8, 15);
+pub(crate) fn wait_for_lds() {
+    compiler_fence(Ordering::Release);
+    // SAFETY: waiting for counters has no other effect.
+    unsafe { llvm_s_waitcnt(LGKMCNT_0) };
+    compiler_fence(Ordering::Acquire);
 }
 
 /// Keeps the compiler from moving any instruction across.
@@ -167,6 +147,19 @@ pub(crate) unsafe fn load_unit_to_lds(from: *const u8, to: *mut crate::tile::uni
 #[cfg(ferrowave_gpu = "gfx950")]
 #[inline(always)]
 pub(crate) fn wait_for_loads_until(left: usize) {
-    // All of them is never too few. Of the six bits, which count to 63, the upper two are bits 14 and 15.
-    wait_until!(left, VMCNT_0, 0, 0);
+    /// The operand is a constant, and so is `left` once this is inlined.
+    macro_rules! wait {
+        ($($count:literal)*) => {
+            match left {
+                // SAFETY: waiting for counters has no other effect.
+                $($count => unsafe { llvm_s_waitcnt(VMCNT_0 | $count) },)*
+                // All of them is never too few. Of the six bits, the upper two are bits 14 and 15.
+                // SAFETY: as above.
+                _ => unsafe { llvm_s_waitcnt(VMCNT_0) },
+            }
+        };
+    }
+    compiler_fence(Ordering::Release);
+    wait!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
+    compiler_fence(Ordering::Acquire);
 }

@@ -34,7 +34,7 @@ pub(crate) const LDS_BANKS: usize = if cfg!(ferrowave_gpu = "gfx950") {
 pub(crate) use ids::{same_in_all_lanes, thread, thread_2d, thread_and_wave, workgroup};
 pub(crate) use lds::{
     Workgroup, barrier, interleave, keep_matrix_order, keep_order, launch_lds, set_priority,
-    wait_for_lds_until,
+    wait_for_lds,
 };
 #[cfg(ferrowave_gpu = "gfx950")]
 pub(crate) use lds::{load_unit_to_lds, wait_for_loads_until};

@@ -418,7 +418,7 @@ impl<
                     }
                 }
             }
-            arch::wait_for_lds_until(0);
+            arch::wait_for_lds();
             let row = row + number / N as u32 * edge + lane / SUM_UNITS;
             let column = column + number % N as u32 * edge + lane % SUM_UNITS * RUN as u32;
             for rows in (0..edge).step_by(64 / SUM_UNITS as usize) {

@@ -26,9 +26,9 @@
 //!
 //! **Waits.** A stage is fetched from global memory three stages before it is multiplied, into one of two
 //! sets of registers, so that when a set is stored, the other one is still on its way: the wait counts
-//! down to the number of loads of one set and never to 0. Before a barrier, a wave waits for its writes to
-//! LDS alone. They were issued before its reads, and LDS answers in order, so that the count to wait for
-//! is that of the reads.
+//! down to the number of loads of one set and never to 0. Before the barrier behind its reads and writes of LDS, a wave
+//! waits for all of them: the other half then writes to the buffer that it reads from, and a read still in flight
+//! could see that. It costs nothing while the other half multiplies for longer.
 //!
 //! **LDS.** Two buffers of a stage of 64 bytes along k: 2 · (256 + 256) · 64 bytes = 64 KiB. Buffer
 //! s mod 2 is read in slots 2s and 2s + 1 and written, with stage s + 2, in slots 2s + 2 and 2s + 3. Rows are
@@ -98,7 +98,6 @@ unsafe fn alternate<
     stages: u32,
 ) {
     let steps = Matrix::<T, R, RUN, M, N, UA, UB>::STEPS;
-    let reads = (M + N) * T::OPERAND_UNITS * steps as usize;
     // SAFETY: the caller promises whole stages, among which `Fetch` stays. Buffers are written and read in
     // the slots that the module's documentation gives, with a barrier between any two.
     unsafe {
@@ -119,7 +118,7 @@ unsafe fn alternate<
                 let first = matrix.operands(buffer, 0);
                 let last = matrix.operands(buffer, steps - 1);
                 arch::keep_order();
-                arch::wait_for_lds_until(reads as u32);
+                arch::wait_for_lds();
                 arch::barrier();
                 arch::keep_order();
                 arch::set_priority::<1>();
