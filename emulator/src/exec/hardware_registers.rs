@@ -1,6 +1,7 @@
 //! `s_getreg` and `s_setreg`: what a kernel may read and write of the hardware's state.
 //!
-//! Numbers and fields: LLVM's `AMDGPUBaseInfo` (names and numbers) and AMD's ISA guides, «Hardware registers».
+//! Numbers and fields: CDNA4 ISA guide, tables 3 to 7 and 19 to 22; SH_MEM_BASES, which it leaves out, as LLVM names
+//! it (`AMDGPUAsmUtils`).
 
 use super::{
     PRIVATE_APERTURE, SHARED_APERTURE, Wave,
@@ -24,6 +25,9 @@ const TMA_HI: u32 = 19;
 /// From gfx942: the part of the GPU that the wave runs on, and the profiler's snapshot.
 const XCC_ID: u32 = 20;
 const SNAPSHOT_PC_HI: u32 = 24;
+
+/// MODE's bit that `s_setvskip` sets too; the wave has it apart.
+const VSKIP: u32 = 1 << 28;
 
 /// Whether a kernel can read a register here.
 pub(crate) fn is_readable(register: u32) -> bool {
@@ -85,7 +89,7 @@ fn field(o: &Operation) -> (u32, u32, u32) {
 
 fn read(w: &Wave, register: u32) -> u32 {
     match register {
-        MODE => w.mode.bits(),
+        MODE => w.mode.bits() & !VSKIP | u32::from(w.skips_vector) << VSKIP.trailing_zeros(),
         STATUS => {
             let valid = 1 << 16;
             u32::from(w.scc)
@@ -111,7 +115,11 @@ fn write(w: &mut Wave, o: &Operation, value: u32) {
     let bits = (((1_u64 << size) - 1) << offset) as u32;
     let put = |old: u32| old & !bits | value << offset & bits;
     match register {
-        MODE => w.mode = Mode::from_bits(put(w.mode.bits())),
+        MODE => {
+            let mode = put(read(w, MODE));
+            w.skips_vector = mode & VSKIP != 0;
+            w.mode = Mode::from_bits(mode & !VSKIP);
+        }
         TRAPSTS => w.trap_status = put(w.trap_status),
         _ => {}
     }

@@ -175,7 +175,8 @@ fn count_lanes(
 }
 
 /// Updates a place with the data of another, which lies as far from it as the offset says (in dwords, with a
-/// sign), or as the address' upper bits do.
+/// sign), or as the address' upper bits do. That the lower 17 bits are the place then is chosen, as the other bits
+/// say something else; the guide says only what the distance is.
 fn combine<const WIDE: bool>(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flow {
     let atomic = Atomic::from_detail(o.detail);
     let offset = o.imm as u32;

@@ -1,9 +1,14 @@
 //! gfx950's transposing LDS reads.
 //!
 //! Sixteen lanes together read a matrix of sixteen columns: lane after lane, each reads a piece of a row, and
-//! each gets a column (CDNA4 ISA guide, «LDS transpose load»). With `n` elements a lane, element `x` that lane
-//! `i` of the sixteen reads stands in row `(i·n + x) / 16` and column `(i·n + x) mod 16`; the lane with the
-//! column's number gets it as its element with the row's number.
+//! each gets a column. With `n` elements a lane, element `x` that lane `i` of the sixteen reads stands in row
+//! `(i·n + x) / 16` and column `(i·n + x) mod 16`; the lane with the column's number gets it as its element with
+//! the row's number.
+//!
+//! AMD's CDNA4 ISA guide («MFMA Transpose Load from LDS», 11.4) says what matrices the instructions are for and not
+//! which lane gets what. For bytes, Modular's documentation of `ds_read_tr8_b64` has two interleaved transposes of
+//! 8 × 8 in sixteen lanes, which this is; the other sizes follow the same rule. With some lanes inactive, which the
+//! guide forbids, their elements read as 0.
 
 use super::{
     Context, Wave, access,

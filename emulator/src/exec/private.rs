@@ -1,7 +1,9 @@
 //! Private memory: scratch instructions, and flat ones whose addresses lie in the private aperture.
 //!
 //! A wave's private memory is in global memory: dword `d` of lane `l` is dword `64 d + l`, as the buffer resource
-//! that kernels of gfx908 and gfx90a get has it too (LLVM's `AMDGPUUsage`, «Private Segment Buffer»).
+//! that kernels of gfx908 and gfx90a get has it too (LLVM's `AMDGPUUsage`, «Address Spaces»: where all lanes access
+//! the same private address, they reach adjacent dwords). Accesses past a lane's end are a fault; what the hardware
+//! does then is not documented but for the range checks of buffers.
 
 use std::simd::prelude::*;
 

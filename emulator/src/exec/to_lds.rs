@@ -1,8 +1,11 @@
 //! Loads from memory straight to LDS.
 //!
-//! The load puts its data in temporary registers, from where each lane's goes to LDS: to `m0`, the
-//! instruction's offset and the lane's number times the size of its data (CDNA3 ISA guide, «LDS direct loads»;
-//! LLVM's `llvm.amdgcn.global.load.lds`: the offset counts for both addresses). Bytes and halves take a dword.
+//! The load puts its data in temporary registers, from where each lane's goes to LDS: to `m0` (a multiple of 4), the
+//! instruction's offset and the lane's number times 4, or times 16 for three or four dwords, of which three leave a
+//! gap (CDNA4 ISA guide, «Memory Buffer Load to LDS», 9.1.9, and flat «Addressing», 10.3; that buffer instructions'
+//! offset counts for LDS too is from LLVM's `llvm.amdgcn.raw.buffer.load.lds`). Bytes and halves take a dword.
+//!
+//! Lanes whose data would leave the workgroup's LDS are passed over by the hardware; here they are a fault.
 
 use super::{
     Context, Wave, access,
@@ -57,9 +60,10 @@ fn run<const N: usize>(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flow
     }
     let bits = if o.detail == 0 { 0xfffc } else { 0x3_fffc };
     let start = (w.scalar(M0) & bits).wrapping_add(o.imm as u32);
+    let apart = if N == 1 { 4 } else { 16 };
     let addresses = chunks(|chunk| {
         U::from_array(std::array::from_fn(|lane| {
-            (4 * N * (16 * chunk + lane)) as u32
+            (apart * (16 * chunk + lane)) as u32
         }))
     });
     match access::check_lds(c, &addresses, start, exec, 4 * N as u32, true) {

@@ -44,7 +44,7 @@ impl Lanes {
 }
 
 /// Bits of the MODE register that the emulator knows
-/// (CDNA3 ISA guide, «Hardware registers», MODE).
+/// (CDNA4 ISA guide, «Mode register», 3.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mode(u32);
 

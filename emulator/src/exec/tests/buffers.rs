@@ -503,7 +503,8 @@ fn buffer_accesses_outside_of_allocations_are_faults() {
 
 #[test]
 fn loads_to_lds() {
-    // GPU, text, size of a lane's data in LDS, bytes read, offset of the instruction.
+    // GPU, text, size of a lane's data in LDS (three dwords stand as far apart as four), bytes read, offset of the
+    // instruction.
     let lines = [
         (
             Gpu::Gfx908,
@@ -610,7 +611,8 @@ fn loads_to_lds() {
                             2 => whole & 0xffff,
                             _ => whole,
                         };
-                        let to = start + offset + size * lane + 4 * part;
+                        let apart = if size == 12 { 16 } else { size };
+                        let to = start + offset + apart * lane + 4 * part;
                         expected[to..to + 4].copy_from_slice(&value.to_le_bytes());
                     }
                 }

@@ -135,6 +135,28 @@ fn indices_past_the_last_register() {
     }
 }
 
+/// The same bit, in MODE.
+#[test]
+fn mode_holds_whether_vector_instructions_are_skipped() {
+    let lines = [
+        "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 28, 1), 1",
+        "v_mov_b32_e32 v8, 1",
+        "s_getreg_b32 s4, hwreg(HW_REG_MODE, 27, 2)",
+        "s_setvskip 0, 0",
+        "s_getreg_b32 s5, hwreg(HW_REG_MODE, 27, 2)",
+        "v_mov_b32_e32 v9, 1",
+    ];
+    let bench = Bench::new(Gpu::Gfx90a, &lines);
+    for level in bench.levels() {
+        let mut wave = wave();
+        for line in 0..lines.len() {
+            bench.step(level, line, &mut wave);
+        }
+        assert_eq!([8, 9].map(|r| wave.lanes(r).as_array()[0]), [UNTOUCHED, 1]);
+        assert_eq!([4, 5].map(|r| wave.scalar(r)), [2, 0]);
+    }
+}
+
 #[test]
 fn vector_instructions_are_skipped() {
     let lines = [
