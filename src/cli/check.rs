@@ -31,6 +31,9 @@ pub(crate) struct Options {
     /// Run each launch so many times more, in other orders of waves, workgroups and loads, and compare the results.
     #[arg(long, value_name = "N", default_value_t = 0)]
     seeds: u32,
+    /// Run in the schedule of this number, which --seeds has found to give other results.
+    #[arg(long, value_name = "NUMBER", conflicts_with = "seeds")]
+    schedule: Option<u64>,
     /// How to write the findings.
     #[arg(long, value_enum, default_value_t = FormatName::Text)]
     format: FormatName,
@@ -76,6 +79,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
     let checks = Checks {
         checks: options.checks.0.clone(),
         seeds: options.seeds,
+        schedule: options.schedule,
     };
     // Before the first device: its memory must know from the start what is written to it.
     check::set_checks(checks);

@@ -6,6 +6,7 @@
 mod allocations;
 mod cells;
 mod clocks;
+mod delay;
 mod faults;
 mod findings;
 mod hazard_rules;
@@ -17,6 +18,7 @@ mod names;
 mod races;
 mod register_set;
 mod report;
+mod schedules;
 mod stamp;
 mod waits;
 
@@ -30,6 +32,7 @@ pub(crate) use names::WaitCounts;
 use std::sync::Arc;
 
 use allocations::Allocations;
+use delay::Delayer;
 use ferrowave_code_object::Gpu;
 
 use crate::{
@@ -46,12 +49,14 @@ pub struct Options {
     pub checks: Vec<Check>,
     /// How often it runs in other orders of waves, workgroups and loads, to see whether results depend on them.
     pub seeds: u32,
+    /// The schedule to run in: the seed of one that was found to give other results.
+    pub schedule: Option<u64>,
 }
 
 impl Options {
     /// Whether anything is checked.
     pub fn is_active(&self) -> bool {
-        !self.checks.is_empty() || self.seeds > 0
+        !self.checks.is_empty() || self.seeds > 0 || self.schedule.is_some()
     }
 }
 
@@ -59,7 +64,7 @@ impl<const N: usize> From<[Check; N]> for Options {
     fn from(checks: [Check; N]) -> Self {
         Options {
             checks: checks.into(),
-            seeds: 0,
+            ..Options::default()
         }
     }
 }
@@ -80,16 +85,25 @@ pub fn launch(
     config: &LaunchConfig<'_>,
     options: &Options,
 ) -> Result<Checked, LaunchError> {
+    let mut found = schedules::compare(kernel, config, options.seeds);
+    let config = match options.schedule {
+        Some(seed) => &schedules::scheduled(config, seed),
+        None => config,
+    };
     let view = kernel.memory().view();
     let setup = Setup::new(kernel, &view, config, &options.checks);
-    let Observed { outcome, observers } =
-        launch_observed(kernel, config, |_| Checker::new(setup.watches()))?;
+    let Observed { outcome, observers } = launch_observed(kernel, config, |_| {
+        Checker::new(setup.watches(), options.schedule)
+    })?;
     let mut findings = Findings::default();
     for checker in observers {
         findings.merge(checker.findings);
     }
-    let findings = report::describe(kernel, &view, &findings);
-    Ok(Checked { outcome, findings })
+    found.extend(report::describe(kernel, &view, &findings));
+    Ok(Checked {
+        outcome,
+        findings: found,
+    })
 }
 
 /// The checks of a launch and what its host threads share.
@@ -175,13 +189,16 @@ pub(crate) trait Watch {
 pub struct Checker {
     watches: Vec<Box<dyn Watch + Send>>,
     findings: Findings,
+    /// In a schedule of its own: what delays loads.
+    delayer: Option<Delayer>,
 }
 
 impl Checker {
-    fn new(watches: Vec<Box<dyn Watch + Send>>) -> Self {
+    fn new(watches: Vec<Box<dyn Watch + Send>>, schedule: Option<u64>) -> Self {
         Checker {
             watches,
             findings: Findings::default(),
+            delayer: schedule.map(Delayer::new),
         }
     }
 }
@@ -194,6 +211,9 @@ impl Observer for Checker {
         for watch in &mut self.watches {
             watch.begin(group, &mut self.findings);
         }
+        if let Some(delayer) = &mut self.delayer {
+            delayer.begin(group);
+        }
     }
 
     fn before(&mut self, wave: &Wave, context: &Context<'_>, index: u32) {
@@ -203,6 +223,9 @@ impl Observer for Checker {
         let step = Step { index, facts };
         for watch in &mut self.watches {
             watch.before(&step, wave, context, &mut self.findings);
+        }
+        if let Some(delayer) = &mut self.delayer {
+            delayer.before(wave, context, index);
         }
     }
 
@@ -218,6 +241,9 @@ impl Observer for Checker {
         let step = Step { index, facts };
         for watch in &mut self.watches {
             watch.after(&step, wave, context, &mut self.findings);
+        }
+        if let Some(delayer) = &mut self.delayer {
+            delayer.after(wave, context, index, flow);
         }
     }
 

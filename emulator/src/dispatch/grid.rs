@@ -36,7 +36,7 @@ pub struct LaunchConfig<'a> {
     pub dynamic_lds_bytes: u32,
     /// The explicit arguments as they lie in the kernarg segment; the hidden ones are filled in.
     pub kernarg: &'a [u8],
-    /// Decides the order in which the waves of a workgroup take turns; 0 is the order of their numbers.
+    /// Decides the order in which workgroups run, and in which the waves of one take turns; 0 is that of their numbers.
     pub seed: u64,
     /// Host threads to use at most; `None` for one a core.
     pub threads: Option<usize>,
@@ -227,6 +227,28 @@ fn preloaded(kernel: &Kernel, data: &LaunchData<'_>) -> Vec<u32> {
         .collect()
 }
 
+/// The workgroup whose turn it is as number `index` of `count`, in the order of a seed: each has one place.
+fn shuffled(index: u64, count: u64, seed: u64) -> u64 {
+    if seed == 0 || count < 2 {
+        return index;
+    }
+    let gcd = |mut a: u64, mut b: u64| {
+        while b != 0 {
+            (a, b) = (b, a % b);
+        }
+        a
+    };
+    // A step that shares no factor with the count comes by every place once.
+    let mixed = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let step = (mixed >> 17) % count;
+    let step = (0..count)
+        .map(|more| (step + more) % count)
+        .find(|&step| gcd(step, count) == 1)
+        .unwrap_or(1);
+    let place = u128::from(index) * u128::from(step) + u128::from(mixed >> 3);
+    (place % u128::from(count)) as u64
+}
+
 /// A launch under way.
 struct Grid<'a> {
     kernel: &'a Kernel,
@@ -253,6 +275,7 @@ impl Grid<'_> {
                 if index >= gx * gy * gz {
                     break;
                 }
+                let index = shuffled(index, gx * gy * gz, self.config.seed);
                 let workgroup = [index % gx, index / gx % gy, index / gx / gy].map(|id| id as u32);
                 match self.run(worker, workspace, (workgroup, index), observer) {
                     Ok(instructions) => {
@@ -307,5 +330,26 @@ impl Grid<'_> {
         if first.as_ref().is_none_or(|(number, _)| index < *number) {
             *first = Some((index, error));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shuffled;
+
+    #[test]
+    fn each_workgroup_has_its_turn() {
+        for count in [1, 2, 3, 12, 97, 360] {
+            for seed in 0..20 {
+                let mut order: Vec<u64> = (0..count).map(|i| shuffled(i, count, seed)).collect();
+                if seed == 0 {
+                    assert!(order.iter().copied().eq(0..count));
+                }
+                order.sort_unstable();
+                assert!(order.into_iter().eq(0..count), "{count} with seed {seed}");
+            }
+        }
+        let orders = |seed| (0..97).map(move |i| shuffled(i, 97, seed));
+        assert!(!orders(1).eq(orders(2)));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rand::{SeedableRng, seq::SliceRandom};
+use rand::{RngExt as _, SeedableRng, seq::SliceRandom};
 use rand_pcg::Pcg32;
 
 use super::{
@@ -27,6 +27,9 @@ pub(super) struct Workspace {
 
 /// As [`TURN`], where the launch's instructions are limited: so many may run beyond the limit.
 const LIMITED_TURN: u64 = 1 << 14;
+
+/// As [`TURN`], where a seed decides: so short that waves come between each other's instructions.
+const LONGEST_SHUFFLED_TURN: u64 = 128;
 
 /// Why a workgroup came to no good end.
 pub(super) enum End {
@@ -124,7 +127,10 @@ impl Workspace {
                 if states[index] != State::Ready {
                     continue;
                 }
-                let turn = group.turn();
+                let mut turn = group.turn();
+                if let Some(rng) = &mut shuffle {
+                    turn = turn.min(rng.random_range(1..=LONGEST_SHUFFLED_TURN));
+                }
                 if turn == 0 {
                     observer.end(waves, &mut context);
                     return Err(End::Limit(standings(waves, &states)));

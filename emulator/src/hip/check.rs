@@ -24,6 +24,9 @@ pub const CHECK_VARIABLE: &str = "FERROWAVE_CHECK";
 /// The environment variable that asks for so many runs of each launch in different orders of waves and loads.
 pub const SEEDS_VARIABLE: &str = "FERROWAVE_CHECK_SEEDS";
 
+/// The environment variable that asks for one schedule: launches run in the order of its number.
+pub const SCHEDULE_VARIABLE: &str = "FERROWAVE_CHECK_SCHEDULE";
+
 /// The environment variable that names a file for all findings: JSON if its name ends in `.json`, SARIF if in `.sarif`,
 /// otherwise text.
 pub const OUTPUT_VARIABLE: &str = "FERROWAVE_CHECK_OUTPUT";
@@ -88,6 +91,16 @@ impl State {
                 Err(_) => {
                     state.misnamed = Some(format!(
                         "{SEEDS_VARIABLE} is `{seeds}`, which is no number of runs"
+                    ));
+                }
+            }
+        }
+        if let Some(schedule) = text(SCHEDULE_VARIABLE) {
+            match schedule.trim().parse() {
+                Ok(seed) => state.options.schedule = Some(seed),
+                Err(_) => {
+                    state.misnamed = Some(format!(
+                        "{SCHEDULE_VARIABLE} is `{schedule}`, which is no number of a schedule"
                     ));
                 }
             }

@@ -102,8 +102,8 @@ amdhsa.kernels:
         )
     }
 
-    /// Runs it with checks.
-    pub(crate) fn launch(&self, options: &Options) -> Checked {
+    /// Runs it with checks; with what the first buffer then holds.
+    pub(crate) fn launch(&self, options: &Options) -> (Checked, Vec<u8>) {
         let object =
             ferrowave_kernel_build::assemble(self.gpu, &self.text()).expect("LLVM assembles it");
         let memory = Arc::new(DeviceMemory::with_account(1 << 28));
@@ -132,12 +132,17 @@ amdhsa.kernels:
             threads: None,
             instruction_limit: Some(1 << 20),
         };
-        check::launch(&kernel, &config, options).expect("it begins")
+        let checked = check::launch(&kernel, &config, options).expect("it begins");
+        let mut bytes = vec![0; self.buffers[0].0];
+        memory
+            .read(buffers[0], &mut bytes)
+            .expect("inside the buffer");
+        (checked, bytes)
     }
 
     /// What is found, by identifier and instruction.
     pub(crate) fn found(&self, options: &Options) -> Vec<Finding> {
-        self.launch(options).findings
+        self.launch(options).0.findings
     }
 }
 

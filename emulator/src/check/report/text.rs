@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
-use super::{Check, Finding, Memory, Place, SourceLine, WavePart};
+use super::{Check, Finding, Kind, Memory, Place, SourceLine, WavePart};
 
 pub(super) fn write(checks: &[Check], findings: &[Finding]) -> String {
     let mut text = String::new();
@@ -35,6 +35,9 @@ pub(super) fn finding(finding: &Finding, f: &mut fmt::Formatter<'_>) -> fmt::Res
         Some(Memory::Global { address, place, .. }) => write!(f, " at {address:#x}, {place}")?,
         Some(Memory::Lds { offset, .. }) => write!(f, " at LDS byte {offset:#x}")?,
         None => {}
+    }
+    if finding.kind == Kind::ScheduleDependence {
+        return write!(f, "\n  in kernel `{}`", finding.kernel);
     }
     let [x, y, z] = wave.workgroup;
     write!(
