@@ -96,24 +96,22 @@ impl Cells {
         }
     }
 
-    /// The cell of a dword; it lies inside what `new` was told of.
+    /// The cells of a dword and of those behind it on the same page; it lies inside what `new` was told of.
     #[inline]
-    pub(super) fn cell(&self, dword: usize) -> Option<&Cell> {
-        let page = self.pages.get(dword / PAGE)?;
+    pub(super) fn from(&self, dword: usize) -> &[Cell] {
+        let Some(page) = self.pages.get(dword / PAGE) else {
+            return &[];
+        };
         let cells = page.get_or_init(|| (0..PAGE).map(|_| Cell::default()).collect());
-        cells.get(dword % PAGE)
+        &cells[dword % PAGE..]
     }
 }
 
-/// Cuts `bytes` bytes at `start` into dwords: each one's number and its bytes that take part.
+/// The bytes of the dword number `dword` that lie from `start` to `end`.
 #[inline]
-pub(super) fn dwords(start: u64, bytes: u32) -> impl Iterator<Item = (usize, u32)> {
-    let end = start + u64::from(bytes);
-    (start / 4..end.div_ceil(4)).map(move |dword| {
-        let (from, to) = (start.max(4 * dword), end.min(4 * dword + 4));
-        let mask = ((1 << (to - from)) - 1) << (from - 4 * dword);
-        (dword as usize, mask)
-    })
+pub(super) fn mask(dword: u64, start: u64, end: u64) -> u32 {
+    let (from, to) = (start.max(4 * dword), end.min(4 * dword + 4));
+    ((1 << (to - from)) - 1) << (from - 4 * dword)
 }
 
 #[cfg(test)]
@@ -139,10 +137,9 @@ mod tests {
 
     #[test]
     fn dwords_have_their_bytes() {
-        let cut = |start, bytes| dwords(start, bytes).collect::<Vec<_>>();
-        assert_eq!(cut(8, 8), [(2, 15), (3, 15)]);
-        assert_eq!(cut(3, 2), [(0, 8), (1, 1)]);
-        assert_eq!(cut(6, 1), [(1, 4)]);
+        assert_eq!([2, 3].map(|dword| mask(dword, 8, 16)), [15, 15]);
+        assert_eq!([0, 1].map(|dword| mask(dword, 3, 5)), [8, 1]);
+        assert_eq!(mask(1, 6, 7), 4);
     }
 
     #[test]

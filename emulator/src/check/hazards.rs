@@ -331,7 +331,7 @@ impl Watch for Hazards {
     ) {
         let index = step.index as usize;
         if self.plans.len() <= index {
-            self.plans.resize_with(context.code.facts().len(), || None);
+            self.plans.resize_with(index + 1, || None);
         }
         if self.plans[index].is_none()
             && let Some(instruction) = context.code.instruction(step.index)

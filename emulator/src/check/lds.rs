@@ -8,13 +8,15 @@ use std::collections::VecDeque;
 
 use super::{
     Access, Example, Findings, Key, Kind, Side, Step, WaitCounts, Watch,
-    cells::{Cell, dwords},
+    cells::{Cell, mask},
     names::{Numbering, bytes_text, verb},
+    segments::segments,
     stamp::{Moment, Stamp},
 };
 use crate::{
     exec::{Context, GroupStart, Space, Touch, Wave},
     isa::{Category, Effect},
+    memory::words,
 };
 
 /// The most LDS a workgroup can have on any GPU: 160 KiB.
@@ -70,16 +72,17 @@ impl Lds {
                 || other.epoch().is_none_or(|other| other < epoch)
         };
         let mut race: Option<(Stamp, bool, u64, u64)> = None;
-        for (lane, address) in touch.iter() {
-            for (dword, mask) in dwords(address, touch.bytes) {
-                let Some(cell) = self.cells.get(dword) else {
-                    continue;
-                };
-                let found = cell.touch(stamp.with_mask(mask), touch.write, is_ordered);
-                if let Some((other, wrote)) = found {
+        for segment in segments(touch) {
+            let end = segment.start + segment.bytes;
+            let dwords = segment.start / 4..end.div_ceil(4);
+            let cells = self.cells.get(dwords.start as usize..).unwrap_or_default();
+            for (dword, cell) in dwords.zip(cells) {
+                let stamp = stamp.with_mask(mask(dword, segment.start, end));
+                if let Some((other, wrote)) = cell.touch(stamp, touch.write, is_ordered) {
+                    let address = segment.start.max(4 * dword);
                     let (first, .., lanes) = race.get_or_insert((other, wrote, address, 0));
                     if first.access() == other.access() {
-                        *lanes |= 1 << lane;
+                        *lanes |= segment.lane_of(address, touch);
                     }
                 }
             }
@@ -147,12 +150,16 @@ impl Lds {
     /// Reports bytes that nobody wrote.
     fn read(&self, step: &Step<'_>, wave: u32, touch: &Touch, findings: &mut Findings) {
         let mut missing: Option<(u64, u64)> = None;
-        for (lane, address) in touch.iter() {
-            let end = address + u64::from(touch.bytes);
-            let unwritten = (address..end)
-                .find(|&byte| self.written[byte as usize / 64] >> (byte % 64) & 1 == 0);
-            if let Some(byte) = unwritten {
-                missing.get_or_insert((byte, 0)).1 |= 1 << lane;
+        for segment in segments(touch) {
+            let end = segment.start + segment.bytes;
+            if self.first_missing(segment.start, end).is_none() {
+                continue;
+            }
+            let bytes = u64::from(touch.bytes);
+            for start in (segment.start..end).step_by(touch.bytes as usize) {
+                if let Some(byte) = self.first_missing(start, start + bytes) {
+                    missing.get_or_insert((byte, 0)).1 |= segment.lane_of(start, touch);
+                }
             }
         }
         if let Some((offset, lanes)) = missing {
@@ -179,15 +186,21 @@ impl Lds {
     }
 
     fn write(&mut self, touch: &Touch) {
-        for (_, address) in touch.iter() {
-            let (word, bit) = ((address / 64) as usize, address % 64);
-            // A lane's bytes are at most 16, so that they lie in two words at most.
-            let mask = u128::from((1_u64 << touch.bytes) - 1) << bit;
-            self.written[word] |= mask as u64;
-            if let Some(next) = self.written.get_mut(word + 1) {
-                *next |= (mask >> 64) as u64;
+        for segment in segments(touch) {
+            for (word, mask) in words(segment.start, segment.start + segment.bytes) {
+                if let Some(written) = self.written.get_mut(word) {
+                    *written |= mask;
+                }
             }
         }
+    }
+
+    /// The first byte that nobody wrote.
+    fn first_missing(&self, start: u64, end: u64) -> Option<u64> {
+        words(start, end).find_map(|(word, mask)| {
+            let missing = !self.written.get(word)? & mask;
+            (missing != 0).then(|| 64 * word as u64 + u64::from(missing.trailing_zeros()))
+        })
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{
     Access, Example, Findings, Key, Kind, Side, Step, Watch, allocations::Allocations,
-    names::bytes_text,
+    names::bytes_text, segments::segments,
 };
 use crate::{
     exec::{Context, GroupStart, Space, Touch, Wave},
@@ -27,16 +27,24 @@ impl Memory {
         let bytes = u64::from(touch.bytes);
         let mut missing: Option<(u64, u64)> = None;
         let mut place = self.allocations.start(step.index);
-        for (lane, address) in touch.iter() {
-            let Some((base, written)) = self.allocations.find(&mut place, address) else {
+        for segment in segments(touch) {
+            let Some((base, written)) = self.allocations.find(&mut place, segment.start) else {
                 continue;
             };
-            if reads && let Some(byte) = written.first_missing(address - base, bytes) {
-                let lane = if touch.scalar { 0 } else { 1 << lane };
-                missing.get_or_insert((base + byte, 0)).1 |= lane;
+            let offset = segment.start - base;
+            if reads && written.first_missing(offset, segment.bytes).is_some() {
+                for start in (offset..offset + segment.bytes).step_by(touch.bytes as usize) {
+                    if let Some(byte) = written.first_missing(start, bytes) {
+                        let lane = match touch.scalar {
+                            true => 0,
+                            false => segment.lane_of(base + start, touch),
+                        };
+                        missing.get_or_insert((base + byte, 0)).1 |= lane;
+                    }
+                }
             }
             if touch.write {
-                written.mark(address - base, bytes);
+                written.mark(offset, segment.bytes);
             }
         }
         self.allocations.remember(step.index, place);

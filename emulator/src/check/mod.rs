@@ -19,6 +19,7 @@ mod races;
 mod register_set;
 mod report;
 mod schedules;
+mod segments;
 mod stamp;
 mod waits;
 

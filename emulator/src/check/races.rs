@@ -8,9 +8,10 @@ use std::sync::Arc;
 use super::{
     Access, Example, Findings, Key, Kind, Side, Step, Watch,
     allocations::Allocations,
-    cells::{Cells, dwords},
+    cells::{Cells, mask},
     clocks::{Clocks, Passed},
     names::{Numbering, bytes_text, verb},
+    segments::segments,
     stamp::Stamp,
 };
 use crate::{
@@ -86,23 +87,32 @@ impl Races {
         let wave = stamp.wave();
         let mut race: Option<(Stamp, bool, u64, u64)> = None;
         let mut place = self.shared.allocations.start(index);
-        for (lane, address) in touch.iter() {
-            let Some((base, cells)) = self.shared.allocations.find(&mut place, address) else {
+        for segment in segments(touch) {
+            let Some((base, cells)) = self.shared.allocations.find(&mut place, segment.start)
+            else {
                 continue;
             };
-            for (dword, mask) in dwords(address - base, touch.bytes) {
-                let Some(cell) = cells.cell(dword) else {
-                    continue;
-                };
-                let found = cell.touch(stamp.with_mask(mask), touch.write, |other| {
-                    self.clocks.is_ordered(wave, other)
-                });
-                if let Some((other, wrote)) = found {
-                    let (first, .., lanes) = race.get_or_insert((other, wrote, address, 0));
-                    if first.access() == other.access() && !touch.scalar {
-                        *lanes |= 1 << lane;
+            let (start, end) = (segment.start - base, segment.start - base + segment.bytes);
+            let mut dword = start / 4;
+            while dword < end.div_ceil(4) {
+                let page = cells.from(dword as usize);
+                if page.is_empty() {
+                    break;
+                }
+                for (dword, cell) in (dword..end.div_ceil(4)).zip(page) {
+                    let stamp = stamp.with_mask(mask(dword, start, end));
+                    let found = cell.touch(stamp, touch.write, |other| {
+                        self.clocks.is_ordered(wave, other)
+                    });
+                    if let Some((other, wrote)) = found {
+                        let address = base + start.max(4 * dword);
+                        let (first, .., lanes) = race.get_or_insert((other, wrote, address, 0));
+                        if first.access() == other.access() && !touch.scalar {
+                            *lanes |= segment.lane_of(address, touch);
+                        }
                     }
                 }
+                dword += page.len() as u64;
             }
         }
         self.shared.allocations.remember(index, place);

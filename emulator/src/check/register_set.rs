@@ -49,7 +49,8 @@ impl RegisterSet {
 
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
-        self.0 == [0; WORDS]
+        // A comparison of arrays would be a call.
+        self.0.iter().fold(0, |all, word| all | word) == 0
     }
 }
 

@@ -18,6 +18,9 @@ use super::{
 };
 use crate::isa::{self, DecodeError, Format, Instruction, Op, Operand};
 
+/// Facts that are found when somebody asks for them.
+type LateFacts = OnceLock<Box<Option<Facts>>>;
+
 /// Executable code made ready to run.
 pub struct Code {
     address: u64,
@@ -26,8 +29,8 @@ pub struct Code {
     /// The operation at each word of the code, or [`NOWHERE`].
     index_at: Vec<u32>,
     unsupported: Vec<Unsupported>,
-    /// For observers, found when the first asks.
-    facts: OnceLock<Vec<Option<Facts>>>,
+    /// For observers, each found when the first asks.
+    facts: OnceLock<Box<[LateFacts]>>,
 }
 
 /// What stands at an operation's place in the code.
@@ -54,6 +57,26 @@ impl fmt::Debug for Code {
             .field("operations", &self.operations.len())
             .field("unsupported", &self.unsupported)
             .finish_non_exhaustive()
+    }
+}
+
+/// What observers need to know of a code's instructions, each found when the first asks: a code object may hold far
+/// more of them than a launch runs.
+#[derive(Clone, Copy, Debug)]
+pub struct FactsTable<'a> {
+    code: &'a Code,
+}
+
+impl<'a> FactsTable<'a> {
+    /// Of the instruction at an index; nothing inside where there is none.
+    pub fn get(self, index: usize) -> Option<&'a Option<Facts>> {
+        let line = self.code.lines.get(index)?;
+        let all = self
+            .code
+            .facts
+            .get_or_init(|| self.code.lines.iter().map(|_| OnceLock::new()).collect());
+        let facts = all.get(index)?;
+        Some(facts.get_or_init(|| Box::new(line.instruction.as_ref().ok().map(Facts::of))))
     }
 }
 
@@ -125,14 +148,9 @@ impl Code {
         }
     }
 
-    /// What observers need to know of each instruction, by index; nothing where there is none.
-    pub fn facts(&self) -> &[Option<Facts>] {
-        self.facts.get_or_init(|| {
-            self.lines
-                .iter()
-                .map(|line| line.instruction.as_ref().ok().map(Facts::of))
-                .collect()
-        })
+    /// What observers need to know of each instruction.
+    pub fn facts(&self) -> FactsTable<'_> {
+        FactsTable { code: self }
     }
 
     /// Where the code stands in memory.

@@ -47,7 +47,7 @@ mod transfer;
 mod two_over_pi;
 mod wave;
 
-pub use compile::{Code, Unsupported};
+pub use compile::{Code, FactsTable, Unsupported};
 pub use fault::{Fault, FaultKind};
 pub use observe::{Facts, GroupStart, Observer, Space, Touch, Unobserved};
 pub use operation::Flow;

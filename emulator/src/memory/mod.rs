@@ -16,7 +16,7 @@ use std::{
 
 use block::Block;
 pub(crate) use snapshot::Snapshot;
-pub(crate) use written::Written;
+pub(crate) use written::{Written, words};
 
 /// Bytes on either side of an allocation that belong to nobody.
 pub const RED_ZONE_BYTES: usize = 256;

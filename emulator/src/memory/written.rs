@@ -14,8 +14,8 @@ const fn bits(at: u64, bytes: u64) -> u64 {
 }
 
 /// Cuts a range of bytes into the words of their bits: word, mask.
-fn cut(offset: u64, bytes: u64) -> impl Iterator<Item = (usize, u64)> {
-    let end = offset + bytes;
+#[inline]
+pub(crate) fn words(offset: u64, end: u64) -> impl Iterator<Item = (usize, u64)> {
     (offset / 64..end.div_ceil(64)).map(move |word| {
         let from = offset.max(64 * word);
         let to = end.min(64 * word + 64);
@@ -34,7 +34,7 @@ impl Written {
     /// Marks bytes as written.
     #[inline]
     pub(crate) fn mark(&self, offset: u64, bytes: u64) {
-        for (word, mask) in cut(offset, bytes) {
+        for (word, mask) in words(offset, offset + bytes) {
             if let Some(word) = self.words.get(word)
                 && word.load(Relaxed) & mask != mask
             {
@@ -46,7 +46,7 @@ impl Written {
     /// The first of some bytes that nobody has written.
     #[inline]
     pub(crate) fn first_missing(&self, offset: u64, bytes: u64) -> Option<u64> {
-        cut(offset, bytes).find_map(|(index, mask)| {
+        words(offset, offset + bytes).find_map(|(index, mask)| {
             let missing = !self.words.get(index)?.load(Relaxed) & mask;
             (missing != 0).then(|| 64 * index as u64 + u64::from(missing.trailing_zeros()))
         })
