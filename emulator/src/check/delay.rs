@@ -68,12 +68,7 @@ fn delayed(context: &Context<'_>, index: u32) -> Option<(Registers, u32)> {
     if !loads || facts.to_lds || facts.effect == Effect::Store {
         return None;
     }
-    let name = instruction.op.name();
-    let mask = match () {
-        () if name.contains("_d16_hi") => 0xffff_0000,
-        () if name.contains("_d16") && !name.contains("format") => 0xffff,
-        () => !0,
-    };
+    let mask = instruction.loaded_bits();
     facts
         .uses
         .writes

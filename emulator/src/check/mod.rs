@@ -17,6 +17,7 @@ mod memory;
 mod names;
 mod races;
 mod register_set;
+mod registers;
 mod report;
 mod schedules;
 mod segments;
@@ -113,6 +114,8 @@ struct Setup<'a> {
     written: Allocations<Arc<Written>>,
     races: races::Shared,
     gpu: Gpu,
+    /// Of [`Check::Registers`], if it is chosen.
+    registers: Option<Arc<registers::Shared>>,
 }
 
 impl<'a> Setup<'a> {
@@ -122,6 +125,9 @@ impl<'a> Setup<'a> {
             written: Allocations::new(view, |index| view.written(index).cloned()),
             races: races::Shared::new(view, config.grid),
             gpu: kernel.gpu(),
+            registers: checks
+                .contains(&Check::Registers)
+                .then(|| Arc::new(registers::Shared::new(kernel.code()))),
         }
     }
 
@@ -136,7 +142,9 @@ impl<'a> Setup<'a> {
                     Check::Races => Box::new(races::Races::new(self.races.clone())),
                     Check::Waits => Box::new(waits::Waits::default()),
                     Check::Hazards => Box::new(hazards::Hazards::new(self.gpu)),
-                    Check::Registers => return None,
+                    Check::Registers => {
+                        Box::new(registers::Registers::new(self.registers.clone()?))
+                    }
                 })
             })
             .collect()

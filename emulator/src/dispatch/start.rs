@@ -3,10 +3,13 @@
 use ferrowave_code_object::{Gpu, KernelDescriptor};
 
 use super::{arguments::LaunchData, private::PrivateMemory};
-use crate::exec::{ACCUMULATORS, Allocated, Lanes, Mode, Segment, Wave};
+use crate::exec::{ACCUMULATORS, Allocated, Lanes, Mode, Prepared, Segment, Wave};
 
 /// What registers and LDS hold that nobody wrote: a NaN, in every run the same.
 pub(super) const UNDEFINED: u32 = 0x7fc5_5a5a;
+
+/// Operand code of `flat_scratch`, a pair.
+const FLAT_SCRATCH: u32 = 102;
 
 /// What all waves of a launch have in common.
 pub(super) struct Start<'a> {
@@ -63,7 +66,9 @@ impl Start<'_> {
                 .then(|| private + u64::from(index) * self.private.wave_bytes()),
             bytes: self.private.bytes,
         };
-        self.sgprs(wave, index, workgroup, private);
+        self.sgprs(index, workgroup, private, |code, value| {
+            wave.set_scalar(code, value);
+        });
         self.work_items(wave, index);
     }
 
@@ -95,11 +100,30 @@ impl Start<'_> {
         ]
     }
 
-    fn sgprs(&self, wave: &mut Wave, index: u32, workgroup: [u32; 3], private: u64) {
+    /// The registers that [`Self::wave`] gives a value, in every wave the same.
+    pub(super) fn prepared(&self) -> Prepared {
+        let mut scalars = match self.has_architected_scratch() {
+            true => 3 << FLAT_SCRATCH,
+            false => 0,
+        };
+        self.sgprs(0, [0; 3], 0, |code, _| {
+            scalars |= 1_u128.checked_shl(code.into()).unwrap_or(0);
+        });
+        Prepared {
+            scalars,
+            vectors: match self.gpu {
+                Gpu::Gfx908 => u16::from(self.descriptor.enable_vgpr_workitem_id) + 1,
+                _ => 1,
+            },
+        }
+    }
+
+    /// The scalar registers of a wave, by code and value.
+    fn sgprs(&self, index: u32, workgroup: [u32; 3], private: u64, mut set: impl FnMut(u16, u32)) {
         let user = self.descriptor.user_sgprs;
         let mut next = 0;
         let mut put = |value: u32| {
-            wave.set_scalar(next, value);
+            set(next, value);
             next += 1;
         };
         let mut pair = |enabled: bool, value: u64| {
@@ -131,20 +155,20 @@ impl Start<'_> {
             .zip(workgroup)
         {
             if enabled {
-                wave.set_scalar(next, id);
+                set(next, id);
                 next += 1;
             }
         }
         if self.descriptor.enable_sgpr_workgroup_info {
             // The first wave's flag and how many there are.
             let first = u32::from(index == 0) << 31;
-            wave.set_scalar(next, first | self.waves());
+            set(next, first | self.waves());
             next += 1;
         }
         if self.descriptor.enable_private_segment && !self.has_architected_scratch() {
             // `check` has seen that it fits.
             let offset = u64::from(index) * self.private.wave_bytes();
-            wave.set_scalar(next, offset as u32);
+            set(next, offset as u32);
         }
     }
 

@@ -112,6 +112,7 @@ impl Workspace {
                 number: group.number,
                 waves,
                 lds_bytes: group.lds_bytes,
+                prepared: group.start.prepared(),
             });
         }
         let mut states = vec![State::Ready; count as usize];

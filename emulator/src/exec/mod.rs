@@ -49,7 +49,7 @@ mod wave;
 
 pub use compile::{Code, FactsTable, Unsupported};
 pub use fault::{Fault, FaultKind};
-pub use observe::{Facts, GroupStart, Observer, Space, Touch, Unobserved};
+pub use observe::{Facts, GroupStart, Observer, Prepared, Space, Touch, Unobserved};
 pub use operation::Flow;
 pub use simd::SimdLevel;
 pub use wave::{Mode, Round, Wave};
@@ -149,6 +149,15 @@ pub fn run<O: Observer>(
             return stop;
         }
     }
+}
+
+/// Runs one instruction of a wave in no special mode, and nobody watches: for observers that ask what it would do.
+pub(crate) fn run_one(wave: &mut Wave, context: &mut Context<'_>, index: u32) -> Flow {
+    let Some(operation) = context.code.operations.get(index as usize) else {
+        return context.fail(FaultKind::LeftCode);
+    };
+    // SAFETY: `Code` was compiled for a level that this computer has.
+    unsafe { (operation.run)(wave, context, operation) }
 }
 
 /// Runs a wave until it stops, or until [`indexing::is_plain`] is not `PLAIN` any more.

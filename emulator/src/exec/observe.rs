@@ -37,6 +37,17 @@ pub struct GroupStart<'a> {
     pub waves: &'a [Wave],
     /// Bytes of LDS.
     pub lds_bytes: u32,
+    /// What the hardware has put in its waves' registers.
+    pub prepared: Prepared,
+}
+
+/// Registers that hold something when a wave starts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Prepared {
+    /// Scalar registers, one bit for each operand code.
+    pub scalars: u128,
+    /// How many vector registers, from `v0`.
+    pub vectors: u16,
 }
 
 /// Nobody watches.

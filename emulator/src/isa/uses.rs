@@ -211,6 +211,16 @@ impl Instruction {
         )
     }
 
+    /// The bits of each of its registers that a load fills.
+    pub fn loaded_bits(&self) -> u32 {
+        match self.op.name() {
+            name if name.contains("_d16_hi") => 0xffff_0000,
+            // Formats put halves side by side.
+            name if name.contains("_d16") && !name.contains("format") => 0xffff,
+            _ => !0,
+        }
+    }
+
     /// Whether its third source is its result.
     pub fn accumulates(&self) -> bool {
         let name = self.op.name();

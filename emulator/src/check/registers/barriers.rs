@@ -1,0 +1,186 @@
+//! Barriers that a wave passes by because of its lanes.
+//!
+//! A branch on `exec` or `vcc` stands for a condition of lanes, so that waves part there by accident; a branch on `scc`
+//! stands for one of waves, and kernels whose waves have roles take it on purpose.
+
+use crate::{
+    check::{Example, Findings, Key, Kind, Side},
+    exec::{Code, Wave},
+    isa::{Op, Source},
+};
+
+/// A branch that lanes decide, and the instructions that each way leaves out.
+#[derive(Clone, Copy, Debug)]
+struct Branch {
+    index: u32,
+    /// Instructions that it jumps over.
+    taken: (u32, u32),
+    /// Instructions that it does not go back to.
+    not_taken: (u32, u32),
+}
+
+/// The branches of a code that may leave out a barrier.
+#[derive(Debug)]
+pub(super) struct Branches(Vec<Branch>);
+
+impl Branches {
+    pub(super) fn of(code: &Code) -> Self {
+        let count = code.facts().len() as u32;
+        let barriers: Vec<u32> = (0..count)
+            .filter(|&index| is_barrier(code, index))
+            .collect();
+        let holds =
+            |&(from, to): &(u32, u32)| barriers.iter().any(|barrier| (from..to).contains(barrier));
+        let branches = (0..count).filter_map(|index| {
+            let target = target(code, index)?;
+            let branch = Branch {
+                index,
+                taken: (index + 1, target),
+                not_taken: (target, index),
+            };
+            [branch.taken, branch.not_taken]
+                .iter()
+                .any(holds)
+                .then_some(branch)
+        });
+        Branches(branches.collect())
+    }
+
+    fn at(&self, index: u32) -> Option<&Branch> {
+        let place = self.0.binary_search_by_key(&index, |branch| branch.index);
+        self.0.get(place.ok()?)
+    }
+}
+
+fn is_barrier(code: &Code, index: u32) -> bool {
+    code.instruction(index)
+        .is_some_and(|i| i.op == Op::s_barrier)
+}
+
+/// Whether it is a branch whose condition comes from lanes.
+pub(super) fn is_of_lanes(op: Op) -> bool {
+    matches!(
+        op,
+        Op::s_cbranch_execz | Op::s_cbranch_execnz | Op::s_cbranch_vccz | Op::s_cbranch_vccnz
+    )
+}
+
+/// Where a branch on lanes leads.
+fn target(code: &Code, index: u32) -> Option<u32> {
+    let instruction = code.instruction(index)?;
+    let Source::Literal(words) = instruction.src[0].source else {
+        return None;
+    };
+    is_of_lanes(instruction.op).then(|| {
+        let next = code.address_of(index) + u64::from(instruction.size);
+        // 16 bits, signed, in words.
+        let bytes = 4 * i64::from(words as u16 as i16);
+        code.index_of(next.wrapping_add_signed(bytes))
+    })?
+}
+
+/// Instructions that a wave left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Skip {
+    branch: u32,
+    range: (u32, u32),
+}
+
+/// What a wave left out since it last met the others.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Skips {
+    all: Vec<Skip>,
+    /// Of its last branch on lanes.
+    last: Option<Skip>,
+}
+
+/// More than these are not kept: loops come by the same few.
+const MOST: usize = 32;
+
+impl Skips {
+    pub(super) fn clear(&mut self) {
+        self.all.clear();
+        self.last = None;
+    }
+
+    /// The wave has run a branch.
+    pub(super) fn branch(&mut self, branches: &Branches, index: u32, wave: &Wave) {
+        let Some(branch) = branches.at(index) else {
+            self.last = None;
+            return;
+        };
+        let range = if wave.pc == index + 1 {
+            branch.not_taken
+        } else {
+            branch.taken
+        };
+        let skip = Skip {
+            branch: index,
+            range,
+        };
+        self.last = Some(skip);
+        self.all.retain(|old| old.branch != index);
+        if self.all.len() < MOST {
+            self.all.push(skip);
+        }
+    }
+
+    /// The branch at which the wave left out an instruction.
+    fn over(&self, index: u32, ended: bool) -> Option<u32> {
+        let holds = |skip: &&Skip| (skip.range.0..skip.range.1).contains(&index);
+        // Whatever made a wave end was decided last.
+        let skip = if ended {
+            self.last.as_ref().filter(holds)
+        } else {
+            self.all.iter().find(holds)
+        };
+        skip.map(|skip| skip.branch)
+    }
+}
+
+/// A barrier opens: looks for waves that have left out one at which others wait.
+pub(super) fn opens<'a>(
+    waves: &[Wave],
+    waiting: &[bool],
+    skips: impl Fn(usize) -> &'a Skips,
+    findings: &mut Findings,
+) {
+    let stands_at = |wave: &Wave| wave.pc.wrapping_sub(1);
+    for (number, passing) in waves.iter().enumerate() {
+        for (other, waits) in waves.iter().zip(waiting) {
+            let barrier = stands_at(other);
+            let same = waiting[number] && stands_at(passing) == barrier;
+            if !waits || same {
+                continue;
+            }
+            let Some(branch) = skips(number).over(barrier, !waiting[number]) else {
+                continue;
+            };
+            let key = Key {
+                kind: Kind::SkippedBarrier,
+                index: branch,
+                other: Some(barrier),
+            };
+            let side = |index, wave: &Wave, workgroup, what: &str| Side {
+                index,
+                workgroup,
+                wave: wave.index,
+                lanes: 0,
+                what: what.into(),
+            };
+            findings.add(key, |workgroup| Example {
+                side: side(
+                    branch,
+                    passing,
+                    workgroup,
+                    match waiting[number] {
+                        true => "passes by a barrier and waits at another",
+                        false => "passes by a barrier and ends",
+                    },
+                ),
+                access: None,
+                other: Some(side(barrier, other, workgroup, "waits at it")),
+            });
+        }
+    }
+}

@@ -1,0 +1,385 @@
+//! Registers that nobody wrote, and barriers that some waves pass by.
+//!
+//! Compilers copy undefined registers and compute with them, so that an undefined value is followed, to the bit, until
+//! something depends on it that others see: an address, a branch or `exec`, or what is stored. What comes from memory
+//! counts as defined (memory that nobody wrote is another check's), and so do registers that are indexed.
+
+mod barriers;
+mod definedness;
+mod plan;
+mod trial;
+
+use std::sync::Arc;
+
+use barriers::{Branches, Skips};
+use definedness::{Definedness, Origin};
+use plan::{Action, Plan, is_exec, status_word};
+use trial::Trial;
+
+use super::{Example, Findings, Key, Kind, Side, Step, Watch};
+use crate::{
+    exec::{Code, Context, GroupStart, PRIVATE_APERTURE, Wave},
+    isa::{Category, Format, Instruction, Op, Read, Register, Registers as Range, Role, Source},
+};
+
+/// What a launch's host threads share.
+pub(super) struct Shared {
+    plans: Vec<Option<Plan>>,
+    branches: Branches,
+}
+
+impl Shared {
+    pub(super) fn new(code: &Code) -> Self {
+        Shared {
+            plans: plan::plans(code),
+            branches: Branches::of(code),
+        }
+    }
+}
+
+struct State {
+    registers: Definedness,
+    skips: Skips,
+}
+
+/// The check.
+pub(super) struct Registers {
+    shared: Arc<Shared>,
+    waves: Vec<State>,
+    trial: Trial,
+}
+
+impl Registers {
+    pub(super) fn new(shared: Arc<Shared>) -> Self {
+        Registers {
+            shared,
+            waves: Vec::new(),
+            trial: Trial::new(),
+        }
+    }
+}
+
+/// An instruction about to run, and its wave.
+struct Look<'a> {
+    step: &'a Step<'a>,
+    plan: &'a Plan,
+    instruction: &'a Instruction,
+    wave: &'a Wave,
+}
+
+impl Look<'_> {
+    /// The lanes that take part.
+    fn lanes(&self) -> u64 {
+        match self.instruction.is_vector() {
+            true => self.wave.exec,
+            false => !0,
+        }
+    }
+
+    /// The first register of a source with undefined bits in lanes that take part, of those that count, and the lanes.
+    fn undefined(&self, read: &Read, state: &Definedness) -> Option<(Register, u64)> {
+        let count = match read.role {
+            Role::Data => self.plan.stored,
+            _ => !0,
+        };
+        let lanes = self.lanes();
+        if is_exec(read.registers) || lanes == 0 {
+            return None;
+        }
+        read.registers.iter().find_map(|register| {
+            let found = match register.is_vector() {
+                true => state.lanes_with(register, count) & lanes,
+                false if state.scalar(register) != 0 => lanes,
+                false => 0,
+            };
+            (found != 0).then_some((register, found))
+        })
+    }
+
+    /// Reports addresses, data and branches that are undefined.
+    fn sinks(&self, state: &mut Definedness, findings: &mut Findings) {
+        for read in &self.step.facts.uses.reads {
+            let what = match read.role {
+                Role::Address => "takes an address from",
+                Role::Data if self.is_private() => continue,
+                Role::Data => "stores",
+                Role::Branch => "branches on",
+                Role::Value | Role::Exec => continue,
+            };
+            let Some((register, lanes)) = self.undefined(read, state) else {
+                continue;
+            };
+            if self.is_decided(state) {
+                continue;
+            }
+            self.report(what, register, lanes, state.origin(register), findings);
+            // One finding is enough for what follows from it.
+            for register in read.registers.iter() {
+                state.define(register, lanes);
+            }
+        }
+    }
+
+    /// Whether a branch on `vcc` goes the same way whatever its undefined bits are.
+    fn is_decided(&self, state: &Definedness) -> bool {
+        let on_vcc = matches!(
+            self.instruction.op,
+            Op::s_cbranch_vccz | Op::s_cbranch_vccnz
+        );
+        on_vcc
+            && Range {
+                first: Register::VCC,
+                count: 2,
+            }
+            .iter()
+            .any(|half| {
+                let value = self.wave.scalar(half.0 - Register::SCALARS);
+                value & !state.scalar(half) != 0
+            })
+    }
+
+    /// Whether it accesses private memory, where compilers put registers aside whether or not they hold something.
+    fn is_private(&self) -> bool {
+        let i = self.instruction;
+        match (i.format, i.src[0].source, i.src[2].source) {
+            (Format::Scratch, ..) => true,
+            // Buffers whose lanes are interleaved.
+            (Format::Mubuf, _, Source::Sgpr(resource)) => self.wave.scalar(resource + 1) >> 31 == 1,
+            (Format::Flat, Source::Vgpr(address), _) => {
+                let high = self.wave.lanes(address + 1).as_array();
+                let aperture = (PRIVATE_APERTURE >> 32) as u32;
+                (0..64).any(|lane| self.wave.exec >> lane & 1 == 1 && high[lane] == aperture)
+            }
+            _ => false,
+        }
+    }
+
+    #[cold]
+    fn report(
+        &self,
+        what: &str,
+        register: Register,
+        lanes: u64,
+        origin: Origin,
+        findings: &mut Findings,
+    ) {
+        let reader = origin.reader.filter(|reader| *reader != self.step.index);
+        let key = Key {
+            kind: Kind::UninitializedRegister,
+            index: self.step.index,
+            other: reader,
+        };
+        findings.add(key, |workgroup| Example {
+            side: Side {
+                index: self.step.index,
+                workgroup,
+                wave: self.wave.index,
+                lanes: if register.is_vector() { lanes } else { 0 },
+                what: match origin.register == register && reader.is_none() {
+                    true => format!("{what} {register}, which nobody wrote"),
+                    false => format!(
+                        "{what} {register}, which depends on {}, which nobody wrote",
+                        origin.register
+                    ),
+                },
+            },
+            access: None,
+            other: reader.map(|index| Side {
+                index,
+                workgroup,
+                wave: self.wave.index,
+                lanes: 0,
+                what: format!("first read {}", origin.register),
+            }),
+        });
+    }
+
+    /// Where undefined results come from: the first source that is undefined.
+    fn origin(&self, state: &Definedness) -> Option<(Register, u64, Origin)> {
+        let sources = || {
+            let reads = self.step.facts.uses.reads.iter();
+            reads
+                .map(|read| read.registers)
+                .filter(|registers| !is_exec(*registers))
+                .flat_map(Range::iter)
+        };
+        let undefined = |register: Register, lanes: u64| match register.is_vector() {
+            true => state.lanes(register) & lanes,
+            false => u64::from(state.scalar(register) != 0),
+        };
+        // A source of inactive lanes only, if there is no other.
+        let found = sources()
+            .find(|register| undefined(*register, self.lanes()) != 0)
+            .or_else(|| sources().find(|register| undefined(*register, !0) != 0))?;
+        let lanes = match found.is_vector() {
+            true => state.lanes(found),
+            false => 0,
+        };
+        let origin = state.origin(found);
+        let reader = origin.reader.or(Some(self.step.index));
+        Some((found, lanes, Origin { reader, ..origin }))
+    }
+
+    /// Whether all sources are defined, for what this instruction makes of them.
+    fn reads_defined(&self, state: &Definedness) -> bool {
+        let reads = &self.step.facts.uses.reads;
+        reads
+            .iter()
+            .all(|read| self.undefined(read, state).is_none())
+    }
+
+    fn define_results(&self, lanes: u64, bits: u32, state: &mut Definedness) {
+        let writes = self.step.facts.uses.writes.iter().copied();
+        for register in writes
+            .chain(status_word(self.instruction))
+            .flat_map(Range::iter)
+        {
+            state.define_bits(register, lanes, bits);
+        }
+    }
+
+    /// What is undefined in the results.
+    fn results(
+        &self,
+        trial: &mut Trial,
+        context: &Context<'_>,
+        state: &mut Definedness,
+        findings: &mut Findings,
+    ) {
+        match self.plan.action {
+            Action::Define => return self.define_results(!0, !0, state),
+            Action::Load(bits) => return self.define_results(self.lanes(), bits, state),
+            Action::Lanes if self.reads_defined(state) => {
+                return self.define_results(self.lanes(), !0, state);
+            }
+            Action::Lanes | Action::Compute => {}
+        }
+        let origin = self.origin(state);
+        let outcome = trial.run(self.step, self.plan.compares, self.wave, context, state);
+        let Some((source, lanes, origin)) = origin else {
+            return;
+        };
+        for register in self.step.facts.uses.writes.iter().flat_map(|w| w.iter()) {
+            if state.scalar(register) != 0 || state.lanes(register) != 0 {
+                state.set_origin(register, origin);
+            }
+        }
+        if outcome.exec != 0 {
+            let origin = Origin {
+                reader: origin.reader.filter(|reader| *reader != self.step.index),
+                ..origin
+            };
+            self.report(
+                "sets exec from",
+                source,
+                lanes & self.lanes(),
+                origin,
+                findings,
+            );
+        }
+    }
+
+    /// Registers are indexed or vector instructions skipped: which results there are is not looked at.
+    fn define_indexed(&self, state: &mut Definedness) {
+        self.define_results(!0, !0, state);
+        let index = (self.wave.scalar(Register::M0.0 - Register::SCALARS) & 0xff) as u16;
+        for write in &self.step.facts.uses.writes {
+            let first = Register(write.first.0.saturating_add(index));
+            if write.first.0 < Register::ACCUMULATORS && first.0 < Register::ACCUMULATORS {
+                Range { first, ..*write }
+                    .iter()
+                    .for_each(|register| state.define(register, !0));
+            }
+        }
+    }
+
+    /// `s_movreld` writes another register than it names.
+    fn define_relative(&self, state: &mut Definedness) {
+        let index = self.wave.scalar(Register::M0.0 - Register::SCALARS);
+        for write in &self.step.facts.uses.writes {
+            let first = u32::from(write.first.0).saturating_add(index);
+            if write.first.0 >= Register::SCALARS && first < Register::VCC.0.into() {
+                let first = Register(first as u16);
+                Range { first, ..*write }
+                    .iter()
+                    .for_each(|register| state.define(register, !0));
+            }
+        }
+    }
+}
+
+impl Watch for Registers {
+    fn begin(&mut self, group: &GroupStart<'_>, _: &mut Findings) {
+        self.waves.clear();
+        self.waves.resize_with(group.waves.len(), || State {
+            registers: Definedness::new(group.prepared),
+            skips: Skips::default(),
+        });
+    }
+
+    fn before(
+        &mut self,
+        step: &Step<'_>,
+        wave: &Wave,
+        context: &Context<'_>,
+        findings: &mut Findings,
+    ) {
+        let Some(Some(plan)) = self.shared.plans.get(step.index as usize) else {
+            return;
+        };
+        let state = &mut self.waves[wave.index as usize].registers;
+        let indexed = wave.mode.indexes_registers() || wave.skips_vector;
+        if !indexed && !plan.moves_relative && !state.meets(plan.touched()) {
+            return;
+        }
+        let Some(instruction) = context.code.instruction(step.index) else {
+            return;
+        };
+        let look = Look {
+            step,
+            plan,
+            instruction,
+            wave,
+        };
+        if indexed {
+            return look.define_indexed(state);
+        }
+        look.sinks(state, findings);
+        look.results(&mut self.trial, context, state, findings);
+        if plan.moves_relative {
+            look.define_relative(state);
+        }
+    }
+
+    fn after(
+        &mut self,
+        step: &Step<'_>,
+        wave: &mut Wave,
+        context: &mut Context<'_>,
+        _: &mut Findings,
+    ) {
+        if step.facts.category == Category::Branch
+            && let Some(i) = context.code.instruction(step.index)
+            && barriers::is_of_lanes(i.op)
+        {
+            let skips = &mut self.waves[wave.index as usize].skips;
+            skips.branch(&self.shared.branches, step.index, wave);
+        }
+    }
+
+    fn barrier(
+        &mut self,
+        waves: &mut [Wave],
+        waiting: &[bool],
+        _: &mut Context<'_>,
+        findings: &mut Findings,
+    ) {
+        let states = &mut self.waves;
+        barriers::opens(waves, waiting, |number| &states[number].skips, findings);
+        for (state, _) in states.iter_mut().zip(waiting).filter(|(_, waits)| **waits) {
+            state.skips.clear();
+        }
+    }
+
+    fn end(&mut self, _: &mut [Wave], _: &mut Context<'_>, _: &mut Findings) {}
+}
