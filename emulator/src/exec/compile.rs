@@ -68,6 +68,16 @@ pub struct FactsTable<'a> {
 }
 
 impl<'a> FactsTable<'a> {
+    /// How many there are, with the places where there is no instruction.
+    pub fn len(self) -> usize {
+        self.code.lines.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(self) -> bool {
+        self.code.lines.is_empty()
+    }
+
     /// Of the instruction at an index; nothing inside where there is none.
     pub fn get(self, index: usize) -> Option<&'a Option<Facts>> {
         let line = self.code.lines.get(index)?;

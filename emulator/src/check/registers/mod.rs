@@ -9,7 +9,7 @@ mod definedness;
 mod plan;
 mod trial;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use barriers::{Branches, Skips};
 use definedness::{Definedness, Origin};
@@ -24,16 +24,27 @@ use crate::{
 
 /// What a launch's host threads share.
 pub(super) struct Shared {
-    plans: Vec<Option<Plan>>,
+    /// Of each instruction, made when the first wave comes to it.
+    plans: Box<[OnceLock<Option<Box<Plan>>>]>,
     branches: Branches,
 }
 
 impl Shared {
     pub(super) fn new(code: &Code) -> Self {
         Shared {
-            plans: plan::plans(code),
+            plans: (0..code.facts().len()).map(|_| OnceLock::new()).collect(),
             branches: Branches::of(code),
         }
+    }
+
+    /// The plan of an instruction.
+    fn plan(&self, code: &Code, step: &Step<'_>) -> Option<&Plan> {
+        let plan = self.plans.get(step.index as usize)?;
+        plan.get_or_init(|| {
+            let instruction = code.instruction(step.index)?;
+            Some(Box::new(plan::plan(instruction, step.facts)))
+        })
+        .as_deref()
     }
 }
 
@@ -324,7 +335,7 @@ impl Watch for Registers {
         context: &Context<'_>,
         findings: &mut Findings,
     ) {
-        let Some(Some(plan)) = self.shared.plans.get(step.index as usize) else {
+        let Some(plan) = self.shared.plan(context.code, step) else {
             return;
         };
         let state = &mut self.waves[wave.index as usize].registers;

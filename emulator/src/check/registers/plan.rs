@@ -2,7 +2,7 @@
 
 use super::definedness::{Cut, cut};
 use crate::{
-    exec::{Code, Facts},
+    exec::Facts,
     isa::{Category, Extension, Format, Instruction, Op, Register, Registers},
 };
 
@@ -39,19 +39,8 @@ impl Plan {
     }
 }
 
-/// Each instruction's plan; none where there is no instruction.
-pub(super) fn plans(code: &Code) -> Vec<Option<Plan>> {
-    code.facts()
-        .iter()
-        .enumerate()
-        .map(|(index, facts)| {
-            let instruction = code.instruction(index as u32)?;
-            facts.as_ref().map(|facts| plan(instruction, facts))
-        })
-        .collect()
-}
-
-fn plan(i: &Instruction, facts: &Facts) -> Plan {
+/// An instruction's plan.
+pub(super) fn plan(i: &Instruction, facts: &Facts) -> Plan {
     let name = i.op.name();
     let mut touched: Vec<Cut> = Vec::new();
     let reads = facts.uses.reads.iter().map(|read| read.registers);
