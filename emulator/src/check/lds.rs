@@ -250,7 +250,7 @@ impl Watch for Lds {
         );
         let mut kept = None;
         for touch in context
-            .touches
+            .touches()
             .iter()
             .filter(|touch| touch.space == Space::Lds)
         {

@@ -129,7 +129,7 @@ impl Watch for Memory {
         context: &mut Context<'_>,
         findings: &mut Findings,
     ) {
-        for touch in &context.touches {
+        for touch in context.touches() {
             if touch.space == Space::Global {
                 self.touch(step, wave.index, touch, findings);
             }

@@ -202,12 +202,12 @@ impl Watch for Races {
         context: &mut Context<'_>,
         findings: &mut Findings,
     ) {
-        if context.touches.is_empty() {
+        if context.touches().is_empty() {
             return;
         }
         let facts = step.facts;
         let atomic = facts.effect == Effect::Atomic || facts.coherent;
-        for touch in &context.touches {
+        for touch in context.touches() {
             if touch.space != Space::Global {
                 continue;
             }

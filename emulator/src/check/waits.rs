@@ -308,7 +308,7 @@ impl Watch for Waits {
             return;
         };
         let mut lds = None;
-        for touch in &context.touches {
+        for touch in context.touches() {
             if touch.space != Space::Lds {
                 continue;
             }

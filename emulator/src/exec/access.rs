@@ -6,7 +6,7 @@
 use std::simd::{prelude::*, simd_swizzle};
 
 use super::{
-    Context, FaultKind, Space, Touch, Wave,
+    Context, FaultKind, Space, Wave,
     operation::{Flow, Operation},
     simd::{CHUNKS, D, LANES, U, chunk_mask},
 };
@@ -334,26 +334,29 @@ pub(super) fn check_span(
         }
     }
     if c.watched {
+        let addresses = access.addresses.as_flattened_lanes();
         record(
             c,
-            Touch {
-                space: Space::Global,
-                write,
-                scalar: false,
-                bytes,
-                lanes: access.exec,
-                addresses: *access.addresses.as_flattened_lanes(),
-            },
+            (Space::Global, write, false),
+            bytes,
+            access.exec,
+            addresses,
         );
     }
     Flow::Next
 }
 
-/// Tells observers of an access.
+/// Tells observers of an access: its space, whether it writes, whether it is the scalar unit's.
 #[cold]
 #[inline(never)]
-pub(super) fn record(c: &mut Context<'_>, touch: Touch) {
-    c.touches.push(touch);
+pub(super) fn record(
+    c: &mut Context<'_>,
+    how: (Space, bool, bool),
+    bytes: u32,
+    lanes: u64,
+    addresses: &[u64; LANES],
+) {
+    c.touches.add(how, bytes, lanes, addresses);
 }
 
 /// Checks lane by lane: they lie in different allocations, or some in none.
@@ -420,17 +423,8 @@ pub(super) fn check_lds(
     }
     if c.watched && exec != 0 {
         let relative = addresses.map(|a| (a + U::splat(offset)).cast::<u64>());
-        record(
-            c,
-            Touch {
-                space: Space::Lds,
-                write,
-                scalar: false,
-                bytes,
-                lanes: exec,
-                addresses: *relative.as_flattened_lanes(),
-            },
-        );
+        let addresses = relative.as_flattened_lanes();
+        record(c, (Space::Lds, write, false), bytes, exec, addresses);
     }
     Flow::Next
 }

@@ -55,6 +55,7 @@ pub use simd::SimdLevel;
 pub use wave::{Mode, Round, Wave};
 
 pub(crate) use hardware_registers::Allocated;
+pub(crate) use observe::Touches;
 pub(crate) use private::Segment;
 pub(crate) use simd::LANES;
 pub(crate) use wave::{ACCUMULATORS, Lanes, VCC};
@@ -76,7 +77,7 @@ pub struct Context<'a> {
     pub(crate) lds: &'a mut [u8],
     /// Whether accesses are recorded in `touches`.
     pub(crate) watched: bool,
-    pub(crate) touches: Vec<Touch>,
+    pub(crate) touches: Touches,
     /// Why the last wave that returned [`Flow::Fault`] could not go on.
     pub(crate) fault: Option<Box<Fault>>,
 }
@@ -90,7 +91,7 @@ impl<'a> Context<'a> {
             recent: [Reach::NOTHING; access::RECENT],
             lds,
             watched: false,
-            touches: Vec::new(),
+            touches: Touches::default(),
             fault: None,
         }
     }
@@ -102,7 +103,7 @@ impl<'a> Context<'a> {
 
     /// The memory that the instruction which just ran has accessed, if the run is watched.
     pub fn touches(&self) -> &[Touch] {
-        &self.touches
+        self.touches.all()
     }
 
     #[cold]

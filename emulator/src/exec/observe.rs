@@ -138,6 +138,49 @@ impl Touch {
     }
 }
 
+/// The accesses of the instruction that runs. Those of earlier ones are written over where they are: they are large.
+#[derive(Debug, Default)]
+pub(crate) struct Touches {
+    list: Vec<Touch>,
+    used: usize,
+}
+
+impl Touches {
+    /// The next instruction begins.
+    pub(super) const fn clear(&mut self) {
+        self.used = 0;
+    }
+
+    /// Adds an access.
+    pub(super) fn add(
+        &mut self,
+        (space, write, scalar): (Space, bool, bool),
+        bytes: u32,
+        lanes: u64,
+        addresses: &[u64; LANES],
+    ) {
+        if self.used == self.list.len() {
+            self.list.push(Touch {
+                space,
+                write,
+                scalar,
+                bytes,
+                lanes,
+                addresses: [0; LANES],
+            });
+        }
+        let touch = &mut self.list[self.used];
+        (touch.space, touch.write, touch.scalar) = (space, write, scalar);
+        (touch.bytes, touch.lanes) = (bytes, lanes);
+        touch.addresses = *addresses;
+        self.used += 1;
+    }
+
+    pub(super) fn all(&self) -> &[Touch] {
+        &self.list[..self.used]
+    }
+}
+
 /// What observers need to know of an instruction, found once.
 #[derive(Clone, Debug)]
 pub struct Facts {

@@ -1,7 +1,7 @@
 //! Scalar memory: SMEM.
 
 use super::{
-    Context, FaultKind, LANES, Space, Touch, Wave,
+    Context, FaultKind, LANES, Space, Wave,
     access::{read, record, write},
     atomic::{self, Atomic},
     lanes::Binder,
@@ -105,15 +105,7 @@ fn check(c: &mut Context<'_>, address: u64, bytes: u32, write: bool) -> Flow {
     let end = address.wrapping_add(u64::from(bytes));
     if c.memory.reach(address).covers(address, end, write) {
         if c.watched {
-            let touch = Touch {
-                space: Space::Global,
-                write,
-                scalar: true,
-                bytes,
-                lanes: 1,
-                addresses: [address; LANES],
-            };
-            record(c, touch);
+            record(c, (Space::Global, write, true), bytes, 1, &[address; LANES]);
         }
         return Flow::Next;
     }
