@@ -9,4 +9,5 @@ pub mod gpu;
 pub mod hip;
 pub mod isa;
 pub mod memory;
+pub mod profile;
 pub mod program;

@@ -30,6 +30,7 @@ pub use report::{Allocation, Finding, Format, JSON_VERSION, Memory, Place, Sourc
 
 pub(crate) use findings::{Access, Example, Findings, Key, Side};
 pub(crate) use names::WaitCounts;
+pub(crate) use report::Names;
 
 use std::sync::Arc;
 
@@ -39,7 +40,7 @@ use ferrowave_code_object::Gpu;
 
 use crate::{
     dispatch::{LaunchConfig, LaunchError, LaunchSummary, Observed, launch_observed},
-    exec::{Context, Facts, Flow, GroupStart, Observer, Wave},
+    exec::{Context, Facts, Flow, GroupStart, Observer, Unobserved, Wave},
     memory::{View, Written},
     program::Kernel,
 };
@@ -87,6 +88,16 @@ pub fn launch(
     config: &LaunchConfig<'_>,
     options: &Options,
 ) -> Result<Checked, LaunchError> {
+    launch_beside(kernel, config, options, || Unobserved).map(|(checked, _)| checked)
+}
+
+/// As [`launch`], and on each host thread another observer watches the run whose outcome counts.
+pub(crate) fn launch_beside<O: Observer + Send>(
+    kernel: &Kernel,
+    config: &LaunchConfig<'_>,
+    options: &Options,
+    other: impl Fn() -> O + Sync,
+) -> Result<(Checked, Vec<O>), LaunchError> {
     let mut found = schedules::compare(kernel, config, options.seeds);
     let config = match options.schedule {
         Some(seed) => &schedules::scheduled(config, seed),
@@ -95,17 +106,20 @@ pub fn launch(
     let view = kernel.memory().view();
     let setup = Setup::new(kernel, &view, config, &options.checks);
     let Observed { outcome, observers } = launch_observed(kernel, config, |_| {
-        Checker::new(setup.watches(), options.schedule)
+        (Checker::new(setup.watches(), options.schedule), other())
     })?;
     let mut findings = Findings::default();
-    for checker in observers {
+    let mut others = Vec::new();
+    for (checker, other) in observers {
         findings.merge(checker.findings);
+        others.push(other);
     }
     found.extend(report::describe(kernel, &view, &findings));
-    Ok(Checked {
+    let checked = Checked {
         outcome,
         findings: found,
-    })
+    };
+    Ok((checked, others))
 }
 
 /// The checks of a launch and what its host threads share.

@@ -14,7 +14,8 @@ use ferrowave_hip_abi::hipError_t;
 use super::error::Failure;
 use crate::{
     check::{self, Check, Checked, Finding, Format, Options},
-    dispatch::{self, LaunchConfig, LaunchError},
+    dispatch::{self, LaunchConfig, LaunchError, Observed},
+    exec::Observer,
     program::Kernel,
 };
 
@@ -155,6 +156,29 @@ pub(super) fn launch(kernel: &Kernel, config: &LaunchConfig<'_>) -> Result<(), L
     let Checked { outcome, findings } = check::launch(kernel, config, &options)?;
     state().add(findings);
     outcome.map(drop)
+}
+
+/// Runs a launch as [`launch`] does, and beside the checks another observer on each host thread.
+pub(super) fn launch_beside<O: Observer + Send>(
+    kernel: &Kernel,
+    config: &LaunchConfig<'_>,
+    other: impl Fn() -> O + Sync,
+) -> Result<(Result<(), LaunchError>, Vec<O>), LaunchError> {
+    let options = state().options.clone();
+    if !options.is_active() {
+        let Observed { outcome, observers } =
+            dispatch::launch_observed(kernel, config, |_| other())?;
+        return Ok((outcome.map(drop), observers));
+    }
+    let (Checked { outcome, findings }, observers) =
+        check::launch_beside(kernel, config, &options, other)?;
+    state().add(findings);
+    Ok((outcome.map(drop), observers))
+}
+
+/// Reads the environment, if nobody has before.
+pub(super) fn prepare() {
+    LazyLock::force(&STATE);
 }
 
 /// Says how much was found, writes the file, and ends the program as one with findings.

@@ -20,6 +20,7 @@ use super::{
     graph::capture,
     module::{Function, function},
     operation::Operation,
+    profile,
     properties::MAX_GRID,
     registry,
     stream::{StreamRef, stream},
@@ -236,7 +237,7 @@ impl Launch {
         if let Some(failure) = check::misnamed() {
             return Err(failure);
         }
-        check::launch(&self.function.kernel, &config)?;
+        profile::launch(&self.function.kernel, &config)?;
         Ok(())
     }
 

@@ -10,6 +10,7 @@
 //! | `registry` | what programs compiled for HIP register as they start |
 //! | `handles` | streams, events, modules and kernels by handle; none is ever used twice |
 //! | [`check`] | checks of launches, and where their findings go |
+//! | [`profile`] | counters of launches, and where profiles go |
 //! | `fault` | kernels that failed, until a call that waits for them says so |
 //! | the others | the functions, by what they are about |
 //!
@@ -42,6 +43,7 @@ mod operation;
 mod per_thread;
 mod pointer;
 mod pool;
+pub mod profile;
 mod properties;
 mod queue;
 mod registry;

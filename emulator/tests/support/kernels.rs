@@ -8,7 +8,7 @@ use ferrowave_emulator::{
     dispatch::LaunchConfig,
     exec::SimdLevel,
     memory::{AllocationKind, DeviceMemory},
-    program::Program,
+    program::{Kernel, Program},
 };
 
 /// A kernel `k(a: *mut u32, b: *mut u32)` and a launch of it.
@@ -104,6 +104,20 @@ amdhsa.kernels:
 
     /// Runs it with checks; with what the first buffer then holds.
     pub(crate) fn launch(&self, options: &Options) -> (Checked, Vec<u8>) {
+        self.run(|kernel, config| {
+            let checked = check::launch(kernel, config, options).expect("it begins");
+            let (buffer, _) = config.kernarg.split_first_chunk().expect("two buffers");
+            let mut bytes = vec![0; self.buffers[0].0];
+            let memory = kernel.memory();
+            memory
+                .read(u64::from_le_bytes(*buffer), &mut bytes)
+                .expect("inside the buffer");
+            (checked, bytes)
+        })
+    }
+
+    /// Loads it and makes its buffers, for `launch`.
+    pub(crate) fn run<R>(&self, launch: impl FnOnce(&Kernel, &LaunchConfig<'_>) -> R) -> R {
         let object =
             ferrowave_kernel_build::assemble(self.gpu, &self.text()).expect("LLVM assembles it");
         let memory = Arc::new(DeviceMemory::with_account(1 << 28));
@@ -132,12 +146,7 @@ amdhsa.kernels:
             threads: None,
             instruction_limit: Some(1 << 20),
         };
-        let checked = check::launch(&kernel, &config, options).expect("it begins");
-        let mut bytes = vec![0; self.buffers[0].0];
-        memory
-            .read(buffers[0], &mut bytes)
-            .expect("inside the buffer");
-        (checked, bytes)
+        launch(&kernel, &config)
     }
 
     /// What is found, by identifier and instruction.

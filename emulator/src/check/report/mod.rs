@@ -188,10 +188,7 @@ pub(super) fn describe(kernel: &Kernel, view: &View, findings: &Findings) -> Vec
     if sorted.is_empty() {
         return Vec::new();
     }
-    let names = Names {
-        kernel,
-        lines: LineTables::new(kernel.object().bytes()),
-    };
+    let names = Names::new(kernel);
     sorted
         .into_iter()
         .map(|(key, example, count)| Finding {
@@ -205,12 +202,20 @@ pub(super) fn describe(kernel: &Kernel, view: &View, findings: &Findings) -> Vec
         .collect()
 }
 
-struct Names<'a> {
+/// Names the instructions of a kernel.
+pub(crate) struct Names<'a> {
     kernel: &'a Kernel,
     lines: LineTables,
 }
 
-impl Names<'_> {
+impl<'a> Names<'a> {
+    pub(crate) fn new(kernel: &'a Kernel) -> Self {
+        Names {
+            kernel,
+            lines: LineTables::new(kernel.object().bytes()),
+        }
+    }
+
     fn part(&self, side: &Side) -> WavePart {
         WavePart {
             what: side.what.clone(),
@@ -221,7 +226,8 @@ impl Names<'_> {
         }
     }
 
-    fn place(&self, index: u32) -> Option<Place> {
+    /// The instruction at an index of the code.
+    pub(crate) fn place(&self, index: u32) -> Option<Place> {
         let code = self.kernel.code();
         let instruction = code.instruction(index)?;
         let offset = self.kernel.offset_of(code.address_of(index));

@@ -1,0 +1,86 @@
+//! How many cache lines the lanes of an access touch.
+
+use ferrowave_code_object::Gpu;
+
+use crate::exec::{LANES, Touch};
+
+/// Bytes of a line of the vector L1 cache: 64 up to CDNA 2, 128 from CDNA 3 on (AMD's documentation of ROCm Compute
+/// Profiler, «vL1D»; CDNA 3 white paper).
+pub(super) const fn line_bytes(gpu: Gpu) -> u32 {
+    match gpu {
+        Gpu::Gfx908 | Gpu::Gfx90a => 64,
+        Gpu::Gfx942 | Gpu::Gfx950 => 128,
+    }
+}
+
+/// The lines of 64 and of 128 bytes that the active lanes touch.
+pub(super) fn lines(touch: &Touch) -> [u32; 2] {
+    // An access may begin in one line and end in the next; none is longer than a line.
+    let mut lines = [0; 2 * LANES];
+    let mut count = 0;
+    let mut last = None;
+    let mut ascending = true;
+    for (_, address) in touch.iter() {
+        let end = address.wrapping_add(u64::from(touch.bytes.max(1)) - 1);
+        for line in [address / 64, end / 64] {
+            // Most lanes are in the line of the one before.
+            if last == Some(line) {
+                continue;
+            }
+            ascending &= last < Some(line);
+            last = Some(line);
+            lines[count] = line;
+            count += 1;
+        }
+    }
+    let lines = &mut lines[..count];
+    if !ascending {
+        lines.sort_unstable();
+    }
+    let different = |shift: u32| {
+        let mut last = None;
+        lines
+            .iter()
+            .filter(|&line| last.replace(line >> shift) != Some(line >> shift))
+            .count() as u32
+    };
+    [different(0), different(1)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exec::Space;
+
+    fn of(bytes: u32, lanes: u64, address: impl Fn(u64) -> u64) -> [u32; 2] {
+        lines(&Touch {
+            space: Space::Global,
+            write: false,
+            scalar: false,
+            bytes,
+            lanes,
+            addresses: std::array::from_fn(|lane| address(lane as u64)),
+        })
+    }
+
+    #[test]
+    fn lines_are_counted_once() {
+        // 256 bytes, aligned and not.
+        assert_eq!(of(4, !0, |lane| 0x1000 + 4 * lane), [4, 2]);
+        assert_eq!(of(4, !0, |lane| 0x1020 + 4 * lane), [5, 3]);
+        assert_eq!(of(4, !0, |lane| 0x1022 + 4 * lane), [5, 3]);
+        // Backwards and shuffled.
+        assert_eq!(of(4, !0, |lane| 0x1000 + 4 * (63 - lane)), [4, 2]);
+        assert_eq!(of(4, !0, |lane| 0x1000 + 4 * (lane * 17 % 64)), [4, 2]);
+        // All on one, each on its own, every second line.
+        assert_eq!(of(16, !0, |_| 0x1030), [1, 1]);
+        assert_eq!(of(4, !0, |lane| 4096 * lane), [64, 64]);
+        assert_eq!(of(4, !0, |lane| 64 * lane), [64, 32]);
+        // Each on the border of two.
+        assert_eq!(of(8, !0, |lane| 60 + 128 * lane), [128, 64]);
+        assert_eq!(of(8, !0, |lane| 124 + 256 * lane), [128, 128]);
+        // Few lanes, and none.
+        assert_eq!(of(4, 1 | 1 << 40, |lane| 4 * lane), [2, 2]);
+        assert_eq!(of(4, 0, |lane| 4 * lane), [0, 0]);
+    }
+}
