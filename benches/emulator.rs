@@ -15,6 +15,7 @@ use ferrowave_emulator::{
     exec::SimdLevel,
     gpu::Gpu,
     memory::{AllocationKind, DeviceMemory},
+    profile,
     program::Program,
 };
 use ferrowave_shared::{CATALOGUE, GemmArguments, Kernel, catalogue::Access};
@@ -68,7 +69,19 @@ impl Setup {
     }
 
     fn run(&self, threads: Option<usize>) -> LaunchSummary {
-        let config = LaunchConfig {
+        launch(&self.loaded, &self.config(threads)).expect("a correct kernel")
+    }
+
+    /// The same with counters.
+    fn count(&self, threads: Option<usize>) -> profile::Counted {
+        let counted = profile::count(&self.loaded, &self.config(threads));
+        let (outcome, counted) = counted.expect("a launch that the kernel allows");
+        outcome.expect("a correct kernel");
+        counted
+    }
+
+    fn config(&self, threads: Option<usize>) -> LaunchConfig<'_> {
+        LaunchConfig {
             grid: self.grid,
             block: [self.kernel.block.x as u32, self.kernel.block.y as u32, 1],
             dynamic_lds_bytes: self.kernel.lds_bytes as u32,
@@ -76,8 +89,7 @@ impl Setup {
             seed: 0,
             threads,
             instruction_limit: None,
-        };
-        launch(&self.loaded, &config).expect("a correct kernel")
+        }
     }
 }
 
@@ -132,5 +144,21 @@ fn levels(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, kernels, levels);
+/// What counters cost: the project's bound is twice the time without.
+fn counters(criterion: &mut Criterion) {
+    for symbol in ["gemm_mfma_lds_f32", "gemm_register_tiled_f32"] {
+        let mut group = criterion.benchmark_group(format!("counters, {symbol} 256, 1 thread"));
+        group
+            .measurement_time(Duration::from_secs(3))
+            .sample_size(20);
+        let problem = Request::new(256, 256, 256).check().expect("a problem");
+        let kernel = Kernel::by_symbol(symbol).expect("the catalogue has it");
+        let setup = Setup::new(kernel, &problem, SimdLevel::detect());
+        group.bench_function("plain", |bencher| bencher.iter(|| setup.run(Some(1))));
+        group.bench_function("counted", |bencher| bencher.iter(|| setup.count(Some(1))));
+        group.finish();
+    }
+}
+
+criterion_group!(benches, kernels, levels, counters);
 criterion_main!(benches);

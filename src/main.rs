@@ -15,6 +15,7 @@ fn main() -> ExitCode {
         Command::List(options) => cli::list::run(options),
         Command::Run(options) => cli::run::run(options),
         Command::Check(options) => cli::check::run(options),
+        Command::Profile(options) => cli::profile::run(options),
         Command::Disasm(options) => cli::disasm::run(options),
         Command::Report(options) => cli::report::run(options),
     };

@@ -6,6 +6,7 @@ pub(crate) mod disasm;
 pub(crate) mod foreign;
 pub(crate) mod list;
 pub(crate) mod product;
+pub(crate) mod profile;
 pub(crate) mod report;
 pub(crate) mod request;
 pub(crate) mod run;
@@ -39,6 +40,8 @@ pub(crate) enum Command {
     Run(run::Options),
     /// Run a kernel on the emulator and look for races, bad accesses, missing waits and other bugs.
     Check(check::Options),
+    /// Run a kernel on the emulator and count what it does, instruction by instruction.
+    Profile(profile::Options),
     /// Print the instructions of a code object, an offload bundle or a HIP program, as `llvm-objdump -d` does.
     Disasm(disasm::Options),
     /// Run all kernels over a few sizes and print a table of errors and times.

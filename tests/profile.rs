@@ -1,0 +1,143 @@
+//! Counters of ladder kernels, against what their algorithms say.
+
+use std::sync::{Mutex, PoisonError};
+
+use ferrowave::{
+    embedded,
+    gemm::{Gemm, Operands, Problem, Request},
+    hip::{Context, Device, DeviceSelector},
+    verify::Inputs,
+};
+use ferrowave_emulator::{
+    hip::profile::{set_profiling, take_profiles},
+    profile::{Profile, Totals},
+};
+use ferrowave_shared::{CATALOGUE, ElementTypes, Kernel};
+
+/// Profiling is of the whole process.
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// A kernel's profile for a product, on each GPU that the kernels are built for and that the kernel is for.
+fn profiles(kernel: &'static Kernel, problem: &Problem) -> Vec<Profile> {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let built = embedded::CODE_OBJECTS
+        .iter()
+        .filter(|(gpu, _)| kernel.gpus.contains(gpu.name()));
+    let profiles: Vec<_> = built
+        .map(|&(gpu, code_object)| {
+            let device = Device::open(&DeviceSelector::Emulator(gpu)).unwrap();
+            let context = Context::new(&device).unwrap();
+            let gemm = Gemm::new(&context, code_object).unwrap();
+            let inputs = Inputs::random(problem, 1).unwrap();
+            let [a, b, c] = [&inputs.a, &inputs.b, &inputs.c].map(|matrix| {
+                context.upload::<f32>(&matrix.bytes().chunks(4).map(float).collect::<Vec<_>>())
+            });
+            let (a, b, mut c) = (a.unwrap(), b.unwrap(), c.unwrap());
+            set_profiling(true);
+            gemm.run_kernel(kernel, problem, Operands::new(&a, &b, &mut c))
+                .unwrap();
+            set_profiling(false);
+            let mut profiles = take_profiles();
+            assert_eq!(profiles.len(), 1);
+            profiles.remove(0)
+        })
+        .collect();
+    assert!(!profiles.is_empty());
+    profiles
+}
+
+fn float(bytes: &[u8]) -> f32 {
+    f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
+}
+
+/// Extents of whole tiles, each another.
+const M: u64 = 128;
+const N: u64 = 64;
+const K: u64 = 96;
+
+fn totals(symbol: &str) -> Vec<(Profile, Totals)> {
+    let kernel = Kernel::by_symbol(symbol).unwrap();
+    let problem = Request::new(M as i64, N as i64, K as i64).check().unwrap();
+    let profiles = profiles(kernel, &problem);
+    profiles
+        .into_iter()
+        .map(|profile| {
+            let totals = profile.totals();
+            (profile, totals)
+        })
+        .collect()
+}
+
+#[test]
+fn naive_reads_two_elements_for_each_multiplication() {
+    for (profile, totals) in totals("gemm_naive_f32") {
+        // A workgroup of 64 × 4 threads has an element of C for each.
+        assert_eq!(profile.workgroups, M * N / 256);
+        assert_eq!(profile.waves, M * N / 64);
+        // Each element is a sum of k products, times α.
+        assert_eq!(totals.flops, 2 * M * N * K + M * N);
+        assert_eq!((totals.matrix_flops, totals.integer_operations), (0, 0));
+        assert_eq!(totals.global_read_bytes, 8 * M * N * K);
+        assert_eq!(totals.global_written_bytes, 4 * M * N);
+        // A wave reads one element of A, or some that follow each other, and 64 of B, which begin with a line.
+        let b_lines = (M * N / 64) * K * 2;
+        let c_lines = (M * N / 64) * 2;
+        let a_accesses = totals.global_accesses - (M * N / 64) * K - M * N / 64;
+        assert_eq!(totals.lines_128, a_accesses + b_lines + c_lines);
+        assert_eq!(totals.lines_64, a_accesses + 2 * (b_lines + c_lines));
+        assert_eq!((totals.barriers, totals.lds_accesses), (0, 0));
+        assert_eq!(totals.divergent, 0);
+    }
+}
+
+#[test]
+fn lds_tiling_reads_an_element_once_for_a_tile() {
+    const TILE: u64 = 16;
+    for (profile, totals) in totals("gemm_lds_tiled_f32") {
+        let workgroups = M * N / (TILE * TILE);
+        let waves = workgroups * 4;
+        assert_eq!((profile.workgroups, profile.waves), (workgroups, waves));
+        let tiles = K / TILE;
+        assert_eq!(totals.flops, 2 * M * N * K + M * N);
+        // Every thread fetches an element of A and one of B for each tile.
+        assert_eq!(totals.global_read_bytes, workgroups * tiles * 2 * 256 * 4);
+        assert_eq!(totals.global_written_bytes, 4 * M * N);
+        // It writes both to LDS, and reads the tile's row of A and column of B.
+        assert_eq!(
+            totals.lds_bytes,
+            workgroups * tiles * 256 * 4 * (2 + 2 * TILE)
+        );
+        assert_eq!(totals.lds_conflict_cycles, 0);
+        // After filling and after multiplying.
+        assert_eq!(totals.barriers, waves * 2 * tiles);
+        // The 64 lanes of a wave are in 4 rows of 16 elements, which begin with a line of 64 bytes.
+        let accesses = waves * (2 * tiles + 1);
+        assert_eq!(totals.global_accesses, accesses);
+        assert_eq!(
+            (totals.lines_64, totals.lines_128),
+            (4 * accesses, 4 * accesses)
+        );
+        assert_eq!(totals.divergent, 0);
+    }
+}
+
+#[test]
+fn matrix_cores_do_two_operations_for_each_product() {
+    // All kernels of f32 on matrix cores whose tiles are whole in this product.
+    let mut seen = 0;
+    let is_f32 = |kernel: &&Kernel| kernel.types == ElementTypes::F32;
+    for kernel in CATALOGUE.iter().filter(is_f32) {
+        let tile = kernel.tile;
+        let whole = [(M, tile.m), (N, tile.n), (K, tile.k)]
+            .iter()
+            .all(|(extent, tile)| extent % *tile as u64 == 0);
+        if !whole || !kernel.variant.name().starts_with("mfma") {
+            continue;
+        }
+        seen += 1;
+        for (_, totals) in totals(kernel.symbol) {
+            assert_eq!(totals.matrix_flops, 2 * M * N * K, "{}", kernel.symbol);
+        }
+    }
+    assert!(seen > 0);
+}
