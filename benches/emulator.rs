@@ -11,6 +11,7 @@ use ferrowave::{
     verify::Inputs,
 };
 use ferrowave_emulator::{
+    check::{self, Check},
     dispatch::{LaunchConfig, LaunchSummary, launch},
     exec::SimdLevel,
     gpu::Gpu,
@@ -80,6 +81,14 @@ impl Setup {
         counted
     }
 
+    /// The same with all checks.
+    fn check(&self, threads: Option<usize>) -> check::Checked {
+        let checked = check::launch(&self.loaded, &self.config(threads), &Check::ALL.into());
+        let checked = checked.expect("a launch that the kernel allows");
+        assert!(checked.findings.is_empty(), "a correct kernel");
+        checked
+    }
+
     fn config(&self, threads: Option<usize>) -> LaunchConfig<'_> {
         LaunchConfig {
             grid: self.grid,
@@ -144,10 +153,10 @@ fn levels(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// What counters cost: the project's bound is twice the time without.
-fn counters(criterion: &mut Criterion) {
+/// What watching costs: the project's bounds are twice the time without for counters, ten times for all checks.
+fn watched(criterion: &mut Criterion) {
     for symbol in ["gemm_mfma_lds_f32", "gemm_register_tiled_f32"] {
-        let mut group = criterion.benchmark_group(format!("counters, {symbol} 256, 1 thread"));
+        let mut group = criterion.benchmark_group(format!("watched, {symbol} 256, 1 thread"));
         group
             .measurement_time(Duration::from_secs(3))
             .sample_size(20);
@@ -156,9 +165,10 @@ fn counters(criterion: &mut Criterion) {
         let setup = Setup::new(kernel, &problem, SimdLevel::detect());
         group.bench_function("plain", |bencher| bencher.iter(|| setup.run(Some(1))));
         group.bench_function("counted", |bencher| bencher.iter(|| setup.count(Some(1))));
+        group.bench_function("checked", |bencher| bencher.iter(|| setup.check(Some(1))));
         group.finish();
     }
 }
 
-criterion_group!(benches, kernels, levels, counters);
+criterion_group!(benches, kernels, levels, watched);
 criterion_main!(benches);

@@ -359,7 +359,7 @@ fn barriers_that_lanes_pass_by() {
     // A loop whose number of turns depends on lanes, with a barrier in it.
     let turns = |barrier: [&str; 2]| {
         format!(
-            "  v_lshrrev_b32 v1, 6, v0
+            "  v_lshrrev_b32 v1, 5, v0
   s_mov_b64 s[8:9], exec
 .Lturn:
   {}
@@ -398,6 +398,14 @@ fn barriers_that_waves_with_roles_pair() {
     let found = findings(Gfx942, &on_lanes, 192);
     assert_eq!(names(&found).len(), 1, "{found:?}");
     assert_eq!(found[0].kind.id(), "skipped-barrier");
+    // Conditions of waves may lie in `vcc`, and in vector registers that hold the same in all lanes.
+    for condition in [
+        "s_cmp_lt_u32 s8, 64\n  s_cselect_b64 s[10:11], -1, 0\n  s_and_b64 vcc, exec, s[10:11]",
+        "v_lshrrev_b32 v1, 6, v0\n  v_cmp_gt_u32 vcc, 1, v1",
+    ] {
+        let roles = roles(&format!("{condition}\n  s_cbranch_vccz"));
+        assert_eq!(findings(Gfx90a, &roles, 192), []);
+    }
     // A wave that has ended holds up nobody.
     let ends = "  v_readfirstlane_b32 s8, v0\n  s_cmp_lt_u32 s8, 64\n  s_cbranch_scc1 .Lgo\n  s_endpgm\n.Lgo:\n  s_barrier\n";
     assert_eq!(findings(Gfx908, ends, 128), []);

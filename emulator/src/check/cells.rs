@@ -1,13 +1,79 @@
 //! Who touched each dword of a stretch of memory: for races.
 
-use std::sync::{
-    OnceLock,
-    atomic::{AtomicU64, Ordering::Relaxed},
+use std::{
+    ops::Range,
+    sync::{
+        OnceLock,
+        atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+    },
 };
 
 use super::stamp::Stamp;
 
-/// The last write and two readers of a dword. Workgroups that run at the same time may lose each other's notes, which
+/// The last write and two readers of a dword.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Marks {
+    pub(super) write: Stamp,
+    pub(super) reads: [Stamp; 2],
+}
+
+impl Marks {
+    /// Takes note of an access to the bytes of `stamp` and returns an earlier one that it races with: one to some of the
+    /// same bytes, not both atomic, at least one of them a write, that `is_ordered` does not order. With it, whether
+    /// that was the write.
+    #[inline]
+    pub(super) fn touch(
+        &mut self,
+        stamp: Stamp,
+        write: bool,
+        is_ordered: impl Fn(Stamp) -> bool,
+    ) -> Option<(Stamp, bool)> {
+        let races = |other: Stamp| {
+            !other.is_none()
+                && other.mask() & stamp.mask() != 0
+                && !(other.is_atomic() && stamp.is_atomic())
+                && !is_ordered(other)
+        };
+        let mut found = races(self.write).then_some((self.write, true));
+        if write {
+            if found.is_none() {
+                let read = self.reads.into_iter().find(|read| races(*read));
+                found = read.map(|read| (read, false));
+            }
+            // An instruction may write the bytes of a dword one by one.
+            self.write = if self.write.access() == stamp.access() {
+                Stamp(self.write.0 | stamp.0)
+            } else {
+                stamp
+            };
+        } else {
+            self.note_read(stamp, is_ordered);
+        }
+        found
+    }
+
+    /// A read takes the place of one that is ordered before it: whatever comes after the later one comes after the
+    /// earlier one too. Of others the first two stay, of which no writer can be both.
+    #[inline]
+    fn note_read(&mut self, stamp: Stamp, is_ordered: impl Fn(Stamp) -> bool) {
+        for read in &mut self.reads {
+            if read.access() == stamp.access() {
+                read.0 |= stamp.0;
+                return;
+            }
+            if read.is_none()
+                || read.mask() & !stamp.mask() == 0
+                    && (read.is_atomic() || !stamp.is_atomic())
+                    && is_ordered(*read)
+            {
+                *read = stamp;
+                return;
+            }
+        }
+    }
+}
+
+/// The marks of a dword that host threads share. Workgroups that run at the same time may lose each other's notes, which
 /// misses races and makes up none.
 #[derive(Default)]
 pub(super) struct Cell {
@@ -16,9 +82,7 @@ pub(super) struct Cell {
 }
 
 impl Cell {
-    /// Takes note of an access to the bytes of `stamp` and returns an earlier one that it races with: one to some of the
-    /// same bytes, not both atomic, at least one of them a write, that `is_ordered` does not order. With it, whether
-    /// that was the write.
+    /// As [`Marks::touch`].
     #[inline]
     pub(super) fn touch(
         &self,
@@ -26,84 +90,120 @@ impl Cell {
         write: bool,
         is_ordered: impl Fn(Stamp) -> bool,
     ) -> Option<(Stamp, bool)> {
-        let races = |other: Stamp| {
-            other.mask() & stamp.mask() != 0
-                && !(other.is_atomic() && stamp.is_atomic())
-                && !is_ordered(other)
-        };
-        let last_write = Stamp(self.write.load(Relaxed));
-        let mut found = None;
-        if !last_write.is_none() && races(last_write) {
-            found = Some((last_write, true));
-        }
-        if write {
-            for read in &self.reads {
-                let read = Stamp(read.load(Relaxed));
-                if found.is_none() && !read.is_none() && races(read) {
-                    found = Some((read, false));
-                }
-            }
-            // The lanes of one instruction may write the bytes of a dword one by one.
-            let joined = if last_write.access() == stamp.access() {
-                Stamp(last_write.0 | stamp.0)
-            } else {
-                stamp
-            };
-            self.write.store(joined.0, Relaxed);
-        } else {
-            self.note_read(stamp);
+        let before = self.marks();
+        let mut after = before;
+        let found = after.touch(stamp, write, is_ordered);
+        // What is only read stays in the caches of all cores.
+        if before != after {
+            self.set(after);
         }
         found
     }
 
     #[inline]
-    fn note_read(&self, stamp: Stamp) {
-        let first = Stamp(self.reads[0].load(Relaxed));
-        if first.access() == stamp.access() {
-            if first.0 | stamp.0 != first.0 {
-                self.reads[0].store(first.0 | stamp.0, Relaxed);
-            }
-            return;
+    fn marks(&self) -> Marks {
+        let load = |word: &AtomicU64| Stamp(word.load(Relaxed));
+        Marks {
+            write: load(&self.write),
+            reads: [load(&self.reads[0]), load(&self.reads[1])],
         }
-        if first.is_none() || first.actor() == stamp.actor() {
-            self.reads[0].store(stamp.0, Relaxed);
-            return;
-        }
-        // Of many readers the first of all and the last stay.
-        let second = Stamp(self.reads[1].load(Relaxed));
-        let joined = if second.access() == stamp.access() {
-            second.0 | stamp.0
-        } else {
-            stamp.0
-        };
-        self.reads[1].store(joined, Relaxed);
+    }
+
+    #[inline]
+    fn set(&self, marks: Marks) {
+        self.write.store(marks.write.0, Relaxed);
+        self.reads[0].store(marks.reads[0].0, Relaxed);
+        self.reads[1].store(marks.reads[1].0, Relaxed);
     }
 }
 
-/// Dwords of a page.
-const PAGE: usize = 1024;
+/// Dwords of a block.
+const BLOCK: u64 = 8;
+
+/// Blocks of a page.
+const PAGE: usize = 128;
+
+/// Dwords that lie together. Most accesses take in all of them: then one cell does for all, until one takes some.
+#[derive(Default)]
+struct Block {
+    all: Cell,
+    /// Whether `each` tells, and not `all`.
+    is_split: AtomicBool,
+    each: [Cell; BLOCK as usize],
+}
+
+impl Block {
+    fn split(&self) {
+        let marks = self.all.marks();
+        for cell in &self.each {
+            cell.set(marks);
+        }
+        self.is_split.store(true, Relaxed);
+    }
+
+    /// Takes one cell for all again if all are alike.
+    fn join(&self) {
+        let marks = self.each[0].marks();
+        if self.each.iter().all(|cell| cell.marks() == marks) {
+            self.all.set(marks);
+            self.is_split.store(false, Relaxed);
+        }
+    }
+}
 
 /// The cells of an allocation, made when they are touched.
 pub(super) struct Cells {
-    pages: Box<[OnceLock<Box<[Cell]>>]>,
+    pages: Box<[OnceLock<Box<[Block]>>]>,
 }
 
 impl Cells {
     pub(super) fn new(bytes: usize) -> Self {
-        let pages = bytes.div_ceil(4 * PAGE) + 1;
+        let pages = bytes.div_ceil(4 * PAGE * BLOCK as usize);
         Cells {
             pages: (0..pages).map(|_| OnceLock::new()).collect(),
         }
     }
 
-    /// The cells of a dword and of those behind it on the same page; it lies inside what `new` was told of.
-    #[inline]
-    pub(super) fn from(&self, dword: usize) -> &[Cell] {
-        let Some(page) = self.pages.get(dword / PAGE) else {
-            return &[];
-        };
-        let cells = page.get_or_init(|| (0..PAGE).map(|_| Cell::default()).collect());
-        &cells[dword % PAGE..]
+    /// Notes an access to the bytes from `start` to `end` of the allocation as [`Marks::touch`] does, and hands on what
+    /// it races with: the bytes, the earlier access, and whether that was the write.
+    pub(super) fn touch(
+        &self,
+        (start, end): (u64, u64),
+        stamp: Stamp,
+        write: bool,
+        is_ordered: impl Fn(Stamp) -> bool + Copy,
+        mut race: impl FnMut(Range<u64>, Stamp, bool),
+    ) {
+        for number in start / (4 * BLOCK)..end.div_ceil(4 * BLOCK) {
+            let Some(page) = self.pages.get(number as usize / PAGE) else {
+                return;
+            };
+            let page = page.get_or_init(|| (0..PAGE).map(|_| Block::default()).collect());
+            let block = &page[number as usize % PAGE];
+            let (first, behind) = (number * BLOCK, (number + 1) * BLOCK);
+            let is_whole = start <= 4 * first && 4 * behind <= end;
+            let is_split = block.is_split.load(Relaxed);
+            if is_whole && !is_split {
+                let found = block.all.touch(stamp.with_mask(0xf), write, is_ordered);
+                if let Some((other, wrote)) = found {
+                    race(4 * first..4 * behind, other, wrote);
+                }
+                continue;
+            }
+            if !is_split {
+                block.split();
+            }
+            for dword in first.max(start / 4)..behind.min(end.div_ceil(4)) {
+                let stamp = stamp.with_mask(mask(dword, start, end));
+                let cell = &block.each[(dword - first) as usize];
+                if let Some((other, wrote)) = cell.touch(stamp, write, is_ordered) {
+                    race(start.max(4 * dword)..end.min(4 * dword + 4), other, wrote);
+                }
+            }
+            if is_whole && write {
+                block.join();
+            }
+        }
     }
 }
 
@@ -136,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn dwords_have_their_bytes() {
+    fn dwords_know_their_bytes() {
         assert_eq!([2, 3].map(|dword| mask(dword, 8, 16)), [15, 15]);
         assert_eq!([0, 1].map(|dword| mask(dword, 3, 5)), [8, 1]);
         assert_eq!(mask(1, 6, 7), 4);
@@ -148,7 +248,7 @@ mod tests {
         assert_eq!(touch(&cell, 1, 15, false), None);
         assert_eq!(touch(&cell, 2, 15, false), None);
         assert_eq!(touch(&cell, 3, 15, false), None);
-        assert_eq!(touch(&cell, 1, 15, true), Some((3, false)));
+        assert_eq!(touch(&cell, 1, 15, true), Some((2, false)));
         assert_eq!(touch(&cell, 2, 15, false), Some((1, true)));
     }
 
@@ -158,6 +258,72 @@ mod tests {
         assert_eq!(touch(&cell, 1, 15, false), None);
         assert_eq!(touch(&cell, 2, 15, false), None);
         assert_eq!(touch(&cell, 2, 15, true), Some((1, false)));
+    }
+
+    #[test]
+    fn reads_that_are_ordered_make_room() {
+        let cell = Cell::default();
+        // Wave 3 comes behind all others.
+        let touch = |wave: u32, write: bool| {
+            cell.touch(stamp(wave, 15), write, |other| {
+                other.wave() == wave || wave == 3 && other.wave() < 3
+            })
+            .map(|(other, write)| (other.wave(), write))
+        };
+        assert_eq!(touch(1, false), None);
+        assert_eq!(touch(2, false), None);
+        assert_eq!(touch(3, false), None);
+        assert_eq!(touch(4, true), Some((3, false)));
+    }
+
+    #[test]
+    fn a_read_of_fewer_bytes_takes_no_place() {
+        let cell = Cell::default();
+        assert_eq!(touch(&cell, 1, 15, false), None);
+        let later = Stamp(stamp(1, 1).0 | 1 << 4);
+        assert_eq!(cell.touch(later, false, |other| other.wave() == 1), None);
+        assert_eq!(touch(&cell, 2, 0b1000, true), Some((1, false)));
+    }
+
+    /// What accesses of a few waves to an allocation race with, byte by byte: `(byte, other wave)`.
+    fn races(cells: &Cells, wave: u32, bytes: Range<u64>, write: bool) -> Vec<(u64, u32)> {
+        let mut found = Vec::new();
+        cells.touch(
+            (bytes.start, bytes.end),
+            stamp(wave, 0),
+            write,
+            |other| other.wave() == wave,
+            |bytes, other, _| found.extend(bytes.map(|byte| (byte, other.wave()))),
+        );
+        found
+    }
+
+    #[test]
+    fn blocks_come_apart_and_together() {
+        let cells = Cells::new(100);
+        assert_eq!(races(&cells, 1, 0..96, true), []);
+        // A part of the second block, then all of it.
+        assert_eq!(races(&cells, 2, 41..43, false), [(41, 1), (42, 1)]);
+        let all: Vec<_> = (32..64).map(|byte| (byte, 1)).collect();
+        assert_eq!(races(&cells, 3, 32..64, false), all);
+        // Of dwords that were read the last write is told first.
+        assert_eq!(races(&cells, 2, 32..64, true), all);
+        let block = &cells.pages[0].get().expect("touched")[1];
+        assert!(block.is_split.load(Relaxed), "reads differ");
+        // An allocation's last bytes, which make no whole block.
+        assert_eq!(races(&cells, 1, 96..100, true), []);
+        assert_eq!(races(&cells, 2, 99..100, true), [(99, 1)]);
+    }
+
+    #[test]
+    fn a_whole_write_joins_what_is_alike() {
+        let cells = Cells::new(64);
+        assert_eq!(races(&cells, 1, 4..8, true), []);
+        let block = &cells.pages[0].get().expect("touched")[0];
+        assert!(block.is_split.load(Relaxed));
+        assert_eq!(races(&cells, 1, 0..32, true), []);
+        assert!(!block.is_split.load(Relaxed));
+        assert_eq!(races(&cells, 2, 31..33, false), [(31, 1)]);
     }
 
     #[test]

@@ -37,7 +37,12 @@ impl Clock {
     }
 
     /// Whether an access of another workgroup is known to have happened.
+    #[inline]
     fn covers(&self, stamp: Stamp) -> bool {
+        !self.0.is_empty() && self.covers_group(stamp)
+    }
+
+    fn covers_group(&self, stamp: Stamp) -> bool {
         let Some(known) = self.0.get(&stamp.group()) else {
             return false;
         };
@@ -61,6 +66,8 @@ pub(super) struct Passed(Mutex<HashMap<u64, Clock>>);
 #[derive(Default)]
 pub(super) struct Clocks {
     group: u64,
+    /// The same in stamps.
+    group_code: u32,
     epoch: u32,
     /// What all waves know: they have met at a barrier since.
     common: Clock,
@@ -71,6 +78,7 @@ pub(super) struct Clocks {
 impl Clocks {
     pub(super) fn begin(&mut self, group: u64, waves: usize) {
         (self.group, self.epoch) = (group, 0);
+        self.group_code = Stamp::group_of(group);
         self.common.0.clear();
         self.waves.clear();
         self.waves.resize_with(waves, Default::default);
@@ -99,14 +107,11 @@ impl Clocks {
     /// Whether an access happened before what a wave does now.
     #[inline]
     pub(super) fn is_ordered(&self, wave: u32, stamp: Stamp) -> bool {
-        if stamp.group() == Stamp::group_of(self.group) {
+        if stamp.group() == self.group_code {
             return stamp.wave() == wave || stamp.epoch().is_none_or(|epoch| epoch < self.epoch);
         }
         self.common.covers(stamp)
-            || self
-                .waves
-                .get(wave as usize)
-                .is_some_and(|(learned, _)| learned.covers(stamp))
+            || (self.waves.get(wave as usize)).is_some_and(|(learned, _)| learned.covers(stamp))
     }
 
     /// A wave takes in what was left at an address, and leaves what it knows.

@@ -325,6 +325,28 @@ pub(super) fn consumer(instruction: &Instruction, gpu: Gpu) -> Vec<Reader> {
     readers
 }
 
+impl Reader {
+    /// Whether only instructions that [`concerns_all`] tells can make it wait.
+    pub(super) const fn is_ordinary(&self) -> bool {
+        matches!(
+            self.usage,
+            Use::VectorRead { .. } | Use::MemoryRead | Use::Write { .. }
+        )
+    }
+}
+
+/// Whether reads and writes of the vector unit and of memory may have to wait for an instruction; of others, only the
+/// uses that have a rule of their own may.
+pub(super) fn concerns_all(producer: &Producer) -> bool {
+    match producer {
+        Producer::Matrix(_) | Producer::Store(_) => true,
+        Producer::Vector(by) => {
+            by.dot || by.transcendental || by.selects || by.op == Op::v_accvgpr_read
+        }
+        Producer::Scalar | Producer::Other => false,
+    }
+}
+
 /// Wait states that a use owes a register that the vector unit wrote.
 pub(super) fn owed_after_vector(by: &Producer, reader: &Reader, register: Register) -> u64 {
     let Producer::Vector(by) = by else {

@@ -6,14 +6,14 @@
 use ferrowave_code_object::Gpu;
 
 use super::{
-    Example, Findings, Key, Kind, Side, Step, Watch,
+    Example, Findings, Interest, Key, Kind, Side, Step, Watch,
     hazard_rules::{
-        Producer, Reader, consumer, owed_after_matrix, owed_after_source, owed_after_vector,
-        producer,
+        Producer, Reader, concerns_all, consumer, owed_after_matrix, owed_after_source,
+        owed_after_vector, producer,
     },
 };
 use crate::{
-    exec::{Context, GroupStart, Wave},
+    exec::{Context, Facts, GroupStart, Wave},
     isa::{Instruction, Op, Register, Registers, Source},
 };
 
@@ -46,6 +46,8 @@ struct History {
 
 struct WaveHistory {
     now: u64,
+    /// The last instruction that [`concerns_all`].
+    concerned: u64,
     registers: Box<[History; Register::COUNT]>,
     /// The last `s_setreg` of each hardware register.
     set: [Write; 64],
@@ -56,6 +58,7 @@ impl Default for WaveHistory {
         WaveHistory {
             // Far from the writes that never were.
             now: 2 * LONGEST,
+            concerned: 0,
             registers: Box::new([History::default(); Register::COUNT]),
             set: [Write::default(); 64],
         }
@@ -65,6 +68,8 @@ impl Default for WaveHistory {
 /// What is known of an instruction before it runs.
 pub(super) struct Plan {
     pub(super) producer: Producer,
+    /// Whether [`concerns_all`] of it.
+    pub(super) concerns_all: bool,
     pub(super) readers: Vec<Reader>,
     /// Wait states that it is itself.
     pub(super) states: u64,
@@ -82,8 +87,10 @@ impl Plan {
                 _ => None,
             });
         let immediate = immediate.unwrap_or(0);
+        let producer = producer(instruction, gpu);
         Plan {
-            producer: producer(instruction, gpu),
+            concerns_all: concerns_all(&producer),
+            producer,
             readers: consumer(instruction, gpu),
             states: match instruction.op {
                 Op::s_nop => u64::from(immediate & 0xf) + 1,
@@ -125,7 +132,11 @@ impl Hazards {
             return;
         };
         let history = &self.waves[wave.index as usize];
+        let quiet = history.now - history.concerned >= LONGEST;
         for reader in &plan.readers {
+            if quiet && reader.is_ordinary() {
+                continue;
+            }
             for register in reader.registers.iter() {
                 let Some(h) = history.registers.get(usize::from(register.0)) else {
                     continue;
@@ -209,6 +220,9 @@ impl Hazards {
             at: history.now,
             index: step.index,
         };
+        if plan.concerns_all {
+            history.concerned = history.now;
+        }
         let registers = &mut history.registers;
         let mut each = |list: Registers, f: &mut dyn FnMut(&mut History)| {
             for register in list.iter() {
@@ -313,6 +327,13 @@ fn report(
 }
 
 impl Watch for Hazards {
+    fn interest(&self, _: &Facts) -> Interest {
+        Interest {
+            before: true,
+            after: true,
+        }
+    }
+
     fn begin(&mut self, group: &GroupStart<'_>, _: &mut Findings) {
         // Times go on, so that nothing of an earlier workgroup is near.
         self.waves

@@ -7,14 +7,14 @@
 use std::collections::VecDeque;
 
 use super::{
-    Access, Example, Findings, Key, Kind, Side, Step, WaitCounts, Watch,
-    cells::{Cell, mask},
+    Access, Example, Findings, Interest, Key, Kind, Side, Step, WaitCounts, Watch,
+    lds_cells::{LdsCells, Now, Race},
     names::{Numbering, bytes_text, verb},
-    segments::segments,
+    spans::{Span, lanes_at},
     stamp::{Moment, Stamp},
 };
 use crate::{
-    exec::{Context, GroupStart, Space, Touch, Wave},
+    exec::{Context, Facts, GroupStart, Space, Touch, Wave},
     isa::{Category, Effect},
     memory::words,
 };
@@ -29,6 +29,7 @@ const IN_FLIGHT: u32 = 1;
 struct Pending {
     stamp: Stamp,
     touch: Touch,
+    spans: Box<[Span]>,
 }
 
 /// What a wave has in flight.
@@ -42,7 +43,8 @@ struct InFlight {
 
 #[derive(Default)]
 pub(super) struct Lds {
-    cells: Vec<Cell>,
+    /// None before the first workgroup.
+    cells: Option<LdsCells>,
     /// One bit a byte that was written.
     written: Vec<u64>,
     waves: Vec<InFlight>,
@@ -62,46 +64,31 @@ impl Lds {
     }
 
     /// Notes an access in the cells and reports what it races with.
-    fn touch(&self, stamp: Stamp, touch: &Touch, findings: &mut Findings) {
-        let group = stamp.group();
-        let (wave, epoch) = (stamp.wave(), self.epoch);
-        // Waves are ordered in themselves; what another workgroup left in this thread's cells means nothing.
-        let is_ordered = |other: Stamp| {
-            other.group() != group
-                || other.wave() == wave
-                || other.epoch().is_none_or(|other| other < epoch)
+    fn touch(&mut self, stamp: Stamp, touch: &Touch, spans: &[Span], findings: &mut Findings) {
+        let Some(cells) = &mut self.cells else {
+            return;
         };
-        let mut race: Option<(Stamp, bool, u64, u64)> = None;
-        for segment in segments(touch) {
-            let end = segment.start + segment.bytes;
-            let dwords = segment.start / 4..end.div_ceil(4);
-            let cells = self.cells.get(dwords.start as usize..).unwrap_or_default();
-            for (dword, cell) in dwords.zip(cells) {
-                let stamp = stamp.with_mask(mask(dword, segment.start, end));
-                if let Some((other, wrote)) = cell.touch(stamp, touch.write, is_ordered) {
-                    let address = segment.start.max(4 * dword);
-                    let (first, .., lanes) = race.get_or_insert((other, wrote, address, 0));
-                    if first.access() == other.access() {
-                        *lanes |= segment.lane_of(address, touch);
-                    }
+        let now = Now {
+            stamp,
+            epoch: self.epoch,
+        };
+        let mut found: Option<(Race, u64)> = None;
+        for &span in spans {
+            cells.touch(now, span, touch.write, &mut |race| {
+                let (first, lanes) = found.get_or_insert((race, 0));
+                if first.other.access() == race.other.access() {
+                    *lanes |= lanes_at(touch, race.bytes.start, race.bytes.end);
                 }
-            }
+            });
         }
-        if let Some((other, wrote, offset, lanes)) = race {
-            self.report(stamp, touch, other, wrote, (offset, lanes), findings);
+        if let Some((race, lanes)) = found {
+            self.report(stamp, touch, race, lanes, findings);
         }
     }
 
     #[cold]
-    fn report(
-        &self,
-        stamp: Stamp,
-        touch: &Touch,
-        other: Stamp,
-        wrote: bool,
-        (offset, lanes): (u64, u64),
-        findings: &mut Findings,
-    ) {
+    fn report(&self, stamp: Stamp, touch: &Touch, race: Race, lanes: u64, findings: &mut Findings) {
+        let Race { other, wrote, .. } = race;
         let in_flight = [stamp, other].map(|stamp| stamp.release() == Some(IN_FLIGHT));
         let kind = if in_flight.contains(&true) {
             Kind::LdsInFlight
@@ -131,7 +118,7 @@ impl Lds {
                 what: what(touch.write, in_flight[0]),
             },
             access: Some(Access::Lds {
-                offset,
+                offset: race.bytes.start,
                 bytes: touch.bytes,
             }),
             other: Some(Side {
@@ -148,21 +135,22 @@ impl Lds {
     }
 
     /// Reports bytes that nobody wrote.
-    fn read(&self, step: &Step<'_>, wave: u32, touch: &Touch, findings: &mut Findings) {
-        let mut missing: Option<(u64, u64)> = None;
-        for segment in segments(touch) {
-            let end = segment.start + segment.bytes;
-            if self.first_missing(segment.start, end).is_none() {
-                continue;
-            }
-            let bytes = u64::from(touch.bytes);
-            for start in (segment.start..end).step_by(touch.bytes as usize) {
-                if let Some(byte) = self.first_missing(start, start + bytes) {
-                    missing.get_or_insert((byte, 0)).1 |= segment.lane_of(start, touch);
-                }
-            }
-        }
-        if let Some((offset, lanes)) = missing {
+    fn read(
+        &self,
+        step: &Step<'_>,
+        wave: u32,
+        (touch, spans): (&Touch, &[Span]),
+        findings: &mut Findings,
+    ) {
+        let missing = |span: &Span| self.first_missing(span.start, span.end);
+        if let Some(offset) = spans.iter().find_map(missing) {
+            let lanes = touch
+                .iter()
+                .filter(|(_, start)| {
+                    let end = start + u64::from(touch.bytes);
+                    self.first_missing(*start, end).is_some()
+                })
+                .fold(0, |lanes, (lane, _)| lanes | 1 << lane);
             let key = Key {
                 kind: Kind::UninitializedLds,
                 index: step.index,
@@ -185,9 +173,9 @@ impl Lds {
         }
     }
 
-    fn write(&mut self, touch: &Touch) {
-        for segment in segments(touch) {
-            for (word, mask) in words(segment.start, segment.start + segment.bytes) {
+    fn write(&mut self, spans: &[Span]) {
+        for span in spans {
+            for (word, mask) in words(span.start, span.end) {
                 if let Some(written) = self.written.get_mut(word) {
                     *written |= mask;
                 }
@@ -205,11 +193,21 @@ impl Lds {
 }
 
 impl Watch for Lds {
+    fn interest(&self, facts: &Facts) -> Interest {
+        Interest {
+            before: false,
+            after: matches!(
+                facts.category,
+                Category::Lds | Category::VectorMemory | Category::Wait
+            ),
+        }
+    }
+
     fn begin(&mut self, group: &GroupStart<'_>, _: &mut Findings) {
         // Stamps count workgroups modulo a number: no cell may live so long.
         let generations = [self.group, group.number].map(|number| number >> 20);
-        if self.cells.is_empty() || generations[0] != generations[1] {
-            self.cells = (0..MAX_LDS_DWORDS).map(|_| Cell::default()).collect();
+        if self.cells.is_none() || generations[0] != generations[1] {
+            self.cells = Some(LdsCells::new(MAX_LDS_DWORDS));
         }
         (self.group, self.epoch) = (group.number, 0);
         self.numbering = Numbering::of(group);
@@ -249,21 +247,18 @@ impl Watch for Lds {
             atomic,
         );
         let mut kept = None;
-        for touch in context
-            .touches()
-            .iter()
-            .filter(|touch| touch.space == Space::Lds)
-        {
+        for (touch, spans) in step.accesses(context, Space::Lds) {
             if !touch.write || atomic {
-                self.read(step, wave.index, touch, findings);
+                self.read(step, wave.index, (touch, spans), findings);
             }
             if touch.write {
-                self.write(touch);
+                self.write(spans);
             }
-            self.touch(stamp, touch, findings);
+            self.touch(stamp, touch, spans, findings);
             kept = Some(Pending {
                 stamp,
                 touch: *touch,
+                spans: spans.into(),
             });
         }
         let flight = &mut self.waves[wave.index as usize];
@@ -286,15 +281,17 @@ impl Watch for Lds {
         findings: &mut Findings,
     ) {
         self.epoch += 1;
+        let mut flights = std::mem::take(&mut self.waves);
         for (wave, _) in waves.iter().zip(waiting).filter(|(_, waits)| **waits) {
-            let flight = &self.waves[wave.index as usize];
+            let flight = &mut flights[wave.index as usize];
             for pending in flight.lds.iter().chain(&flight.memory).flatten() {
                 let code = pending.stamp.instruction().unwrap_or(u32::MAX);
                 let moment = self.moment(wave.index, true);
                 let stamp = Stamp::new(moment, code, pending.stamp.is_atomic());
-                self.touch(stamp, &pending.touch, findings);
+                self.touch(stamp, &pending.touch, &pending.spans, findings);
             }
         }
+        self.waves = flights;
     }
 
     fn end(&mut self, _: &mut [Wave], _: &mut Context<'_>, _: &mut Findings) {}

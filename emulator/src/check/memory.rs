@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::{
-    Access, Example, Findings, Key, Kind, Side, Step, Watch, allocations::Allocations,
-    names::bytes_text, segments::segments,
+    Access, Example, Findings, Interest, Key, Kind, Side, Step, Watch, allocations::Allocations,
+    names::bytes_text, spans::Span,
 };
 use crate::{
-    exec::{Context, GroupStart, Space, Touch, Wave},
+    exec::{Context, Facts, GroupStart, Space, Touch, Wave},
     isa::{Category, Effect, Format, Source},
     memory::Written,
 };
@@ -22,29 +22,25 @@ impl Memory {
         Memory { allocations }
     }
 
-    fn touch(&mut self, step: &Step<'_>, wave: u32, touch: &Touch, findings: &mut Findings) {
-        let reads = !touch.write || step.facts.effect == Effect::Atomic;
-        let bytes = u64::from(touch.bytes);
-        let mut missing: Option<(u64, u64)> = None;
+    fn touch(
+        &mut self,
+        step: &Step<'_>,
+        wave: u32,
+        (touch, spans): (&Touch, &[Span]),
+        findings: &mut Findings,
+    ) {
         let mut place = self.allocations.start(step.index);
-        for segment in segments(touch) {
-            let Some((base, written)) = self.allocations.find(&mut place, segment.start) else {
-                continue;
-            };
-            let offset = segment.start - base;
-            if reads && written.first_missing(offset, segment.bytes).is_some() {
-                for start in (offset..offset + segment.bytes).step_by(touch.bytes as usize) {
-                    if let Some(byte) = written.first_missing(start, bytes) {
-                        let lane = match touch.scalar {
-                            true => 0,
-                            false => segment.lane_of(base + start, touch),
-                        };
-                        missing.get_or_insert((base + byte, 0)).1 |= lane;
-                    }
+        let mut missing = None;
+        if !touch.write || step.facts.effect == Effect::Atomic {
+            let find = |span: &Span| self.first_missing(&mut place, span.start, span.end);
+            missing = spans.iter().find_map(find);
+        }
+        let missing = missing.map(|address| (address, self.lanes_missing(touch, place)));
+        if touch.write {
+            for span in spans {
+                if let Some((base, written)) = self.allocations.find(&mut place, span.start) {
+                    written.mark(span.start - base, span.end - span.start);
                 }
-            }
-            if touch.write {
-                written.mark(offset, segment.bytes);
             }
         }
         self.allocations.remember(step.index, place);
@@ -70,9 +66,37 @@ impl Memory {
             });
         }
     }
+
+    /// The address of the first byte that nobody wrote.
+    fn first_missing(&self, place: &mut usize, start: u64, end: u64) -> Option<u64> {
+        let (base, written) = self.allocations.find(place, start)?;
+        let byte = written.first_missing(start - base, end - start)?;
+        Some(base + byte)
+    }
+
+    /// The lanes that read such bytes; none of a scalar access, which has no lanes.
+    #[cold]
+    fn lanes_missing(&self, touch: &Touch, mut place: usize) -> u64 {
+        let bytes = u64::from(touch.bytes);
+        touch
+            .iter()
+            .filter(|_| !touch.scalar)
+            .filter(|(_, start)| {
+                self.first_missing(&mut place, *start, start + bytes)
+                    .is_some()
+            })
+            .fold(0, |lanes, (lane, _)| lanes | 1 << lane)
+    }
 }
 
 impl Watch for Memory {
+    fn interest(&self, facts: &Facts) -> Interest {
+        Interest {
+            before: facts.category == Category::ScalarMemory,
+            after: facts.effect != Effect::None,
+        }
+    }
+
     fn begin(&mut self, _: &GroupStart<'_>, _: &mut Findings) {}
 
     fn before(
@@ -129,10 +153,8 @@ impl Watch for Memory {
         context: &mut Context<'_>,
         findings: &mut Findings,
     ) {
-        for touch in context.touches() {
-            if touch.space == Space::Global {
-                self.touch(step, wave.index, touch, findings);
-            }
+        for access in step.accesses(context, Space::Global) {
+            self.touch(step, wave.index, access, findings);
         }
     }
 

@@ -13,6 +13,7 @@ mod hazard_rules;
 mod hazards;
 mod kind;
 mod lds;
+mod lds_cells;
 mod memory;
 mod names;
 mod races;
@@ -20,7 +21,7 @@ mod register_set;
 mod registers;
 mod report;
 mod schedules;
-mod segments;
+mod spans;
 mod stamp;
 mod waits;
 
@@ -37,10 +38,11 @@ use std::sync::Arc;
 use allocations::Allocations;
 use delay::Delayer;
 use ferrowave_code_object::Gpu;
+use spans::{Span, Spans};
 
 use crate::{
     dispatch::{LaunchConfig, LaunchError, LaunchSummary, Observed, launch_observed},
-    exec::{Context, Facts, Flow, GroupStart, Observer, Unobserved, Wave},
+    exec::{Context, Facts, Flow, GroupStart, Observer, Space, Touch, Unobserved, Wave},
     memory::{View, Written},
     program::Kernel,
 };
@@ -106,7 +108,8 @@ pub(crate) fn launch_beside<O: Observer + Send>(
     let view = kernel.memory().view();
     let setup = Setup::new(kernel, &view, config, &options.checks);
     let Observed { outcome, observers } = launch_observed(kernel, config, |_| {
-        (Checker::new(setup.watches(), options.schedule), other())
+        let checker = Checker::new(setup.watches(), &options.checks, options.schedule);
+        (checker, other())
     })?;
     let mut findings = Findings::default();
     let mut others = Vec::new();
@@ -170,10 +173,35 @@ pub(crate) struct Step<'a> {
     /// Index in the code.
     pub(crate) index: u32,
     pub(crate) facts: &'a Facts,
+    spans: &'a Spans,
+}
+
+impl Step<'_> {
+    /// The accesses of an instruction that has run, to one memory, each with the bytes that it touches.
+    fn accesses<'a>(
+        &'a self,
+        context: &'a Context<'_>,
+        space: Space,
+    ) -> impl Iterator<Item = (&'a Touch, &'a [Span])> {
+        let touches = context.touches().iter().enumerate();
+        touches
+            .filter(move |(_, touch)| touch.space == space)
+            .map(|(number, touch)| (touch, self.spans.of(number)))
+    }
+}
+
+/// When a check looks at an instruction.
+#[derive(Clone, Copy)]
+pub(crate) struct Interest {
+    pub(crate) before: bool,
+    pub(crate) after: bool,
 }
 
 /// One check of a launch. Each host thread has its own, for one workgroup at a time.
 pub(crate) trait Watch {
+    /// When it looks at instructions of this sort.
+    fn interest(&self, facts: &Facts) -> Interest;
+
     /// A workgroup begins.
     fn begin(&mut self, group: &GroupStart<'_>, findings: &mut Findings);
 
@@ -212,18 +240,66 @@ pub(crate) trait Watch {
 pub struct Checker {
     watches: Vec<Box<dyn Watch + Send>>,
     findings: Findings,
+    /// Of the instruction that ran last, if a check looks at them.
+    spans: Spans,
+    looks_at_spans: bool,
+    /// Of each instruction that has run, the watches to call before and after it, a bit each.
+    interests: Vec<Option<[u8; 2]>>,
     /// In a schedule of its own: what delays loads.
     delayer: Option<Delayer>,
 }
 
 impl Checker {
-    fn new(watches: Vec<Box<dyn Watch + Send>>, schedule: Option<u64>) -> Self {
+    fn new(watches: Vec<Box<dyn Watch + Send>>, checks: &[Check], schedule: Option<u64>) -> Self {
         Checker {
             watches,
             findings: Findings::default(),
+            spans: Spans::default(),
+            looks_at_spans: [Check::Memory, Check::Lds, Check::Races]
+                .iter()
+                .any(|check| checks.contains(check)),
+            interests: Vec::new(),
             delayer: schedule.map(Delayer::new),
         }
     }
+
+    /// Which watches look at an instruction, before and after it.
+    #[inline]
+    fn interests(&mut self, index: u32, facts: &Facts) -> [u8; 2] {
+        match self.interests.get(index as usize) {
+            Some(Some(interests)) => *interests,
+            _ => self.find_interests(index, facts),
+        }
+    }
+
+    #[cold]
+    fn find_interests(&mut self, index: u32, facts: &Facts) -> [u8; 2] {
+        let mut found = [0; 2];
+        for (number, watch) in self.watches.iter().enumerate() {
+            let interest = watch.interest(facts);
+            found[0] |= u8::from(interest.before) << number;
+            found[1] |= u8::from(interest.after) << number;
+        }
+        let index = index as usize;
+        if self.interests.len() <= index {
+            self.interests.resize(index + 1, None);
+        }
+        self.interests[index] = Some(found);
+        found
+    }
+}
+
+const _: () = assert!(Check::ALL.len() <= u8::BITS as usize);
+
+/// The numbers of the bits that are set.
+fn bits(mut set: u8) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        (set != 0).then(|| {
+            let number = set.trailing_zeros() as usize;
+            set &= set - 1;
+            number
+        })
+    })
 }
 
 impl Observer for Checker {
@@ -243,9 +319,14 @@ impl Observer for Checker {
         let Some(Some(facts)) = context.code.facts().get(index as usize) else {
             return;
         };
-        let step = Step { index, facts };
-        for watch in &mut self.watches {
-            watch.before(&step, wave, context, &mut self.findings);
+        let [interested, _] = self.interests(index, facts);
+        let step = Step {
+            index,
+            facts,
+            spans: &self.spans,
+        };
+        for number in bits(interested) {
+            self.watches[number].before(&step, wave, context, &mut self.findings);
         }
         if let Some(delayer) = &mut self.delayer {
             delayer.before(wave, context, index);
@@ -261,9 +342,17 @@ impl Observer for Checker {
         let Some(Some(facts)) = code.facts().get(index as usize) else {
             return;
         };
-        let step = Step { index, facts };
-        for watch in &mut self.watches {
-            watch.after(&step, wave, context, &mut self.findings);
+        let [_, interested] = self.interests(index, facts);
+        if self.looks_at_spans {
+            self.spans.find(index, context.touches());
+        }
+        let step = Step {
+            index,
+            facts,
+            spans: &self.spans,
+        };
+        for number in bits(interested) {
+            self.watches[number].after(&step, wave, context, &mut self.findings);
         }
         if let Some(delayer) = &mut self.delayer {
             delayer.after(wave, context, index, flow);

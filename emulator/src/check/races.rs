@@ -6,16 +6,16 @@
 use std::sync::Arc;
 
 use super::{
-    Access, Example, Findings, Key, Kind, Side, Step, Watch,
+    Access, Example, Findings, Interest, Key, Kind, Side, Step, Watch,
     allocations::Allocations,
-    cells::{Cells, mask},
+    cells::Cells,
     clocks::{Clocks, Passed},
     names::{Numbering, bytes_text, verb},
-    segments::segments,
+    spans::{Span, lanes_at},
     stamp::Stamp,
 };
 use crate::{
-    exec::{Context, GroupStart, Space, Touch, Wave},
+    exec::{Context, Facts, GroupStart, Space, Touch, Wave},
     isa::Effect,
     memory::{AllocationKind, View},
 };
@@ -83,37 +83,33 @@ impl Races {
         }
     }
 
-    fn touch(&mut self, stamp: Stamp, index: u32, touch: &Touch, findings: &mut Findings) {
+    fn touch(
+        &mut self,
+        stamp: Stamp,
+        index: u32,
+        (touch, spans): (&Touch, &[Span]),
+        findings: &mut Findings,
+    ) {
         let wave = stamp.wave();
         let mut race: Option<(Stamp, bool, u64, u64)> = None;
         let mut place = self.shared.allocations.start(index);
-        for segment in segments(touch) {
-            let Some((base, cells)) = self.shared.allocations.find(&mut place, segment.start)
-            else {
+        for span in spans {
+            let Some((base, cells)) = self.shared.allocations.find(&mut place, span.start) else {
                 continue;
             };
-            let (start, end) = (segment.start - base, segment.start - base + segment.bytes);
-            let mut dword = start / 4;
-            while dword < end.div_ceil(4) {
-                let page = cells.from(dword as usize);
-                if page.is_empty() {
-                    break;
-                }
-                for (dword, cell) in (dword..end.div_ceil(4)).zip(page) {
-                    let stamp = stamp.with_mask(mask(dword, start, end));
-                    let found = cell.touch(stamp, touch.write, |other| {
-                        self.clocks.is_ordered(wave, other)
-                    });
-                    if let Some((other, wrote)) = found {
-                        let address = base + start.max(4 * dword);
-                        let (first, .., lanes) = race.get_or_insert((other, wrote, address, 0));
-                        if first.access() == other.access() && !touch.scalar {
-                            *lanes |= segment.lane_of(address, touch);
-                        }
+            cells.touch(
+                (span.start - base, span.end - base),
+                stamp,
+                touch.write,
+                |other| self.clocks.is_ordered(wave, other),
+                |bytes, other, wrote| {
+                    let (address, end) = (base + bytes.start, base + bytes.end);
+                    let (first, .., lanes) = race.get_or_insert((other, wrote, address, 0));
+                    if first.access() == other.access() {
+                        *lanes |= lanes_at(touch, address, end);
                     }
-                }
-                dword += page.len() as u64;
-            }
+                },
+            );
         }
         self.shared.allocations.remember(index, place);
         if let Some((other, wrote, address, lanes)) = race {
@@ -187,6 +183,13 @@ impl Races {
 }
 
 impl Watch for Races {
+    fn interest(&self, facts: &Facts) -> Interest {
+        Interest {
+            before: false,
+            after: facts.effect != Effect::None,
+        }
+    }
+
     fn begin(&mut self, group: &GroupStart<'_>, _: &mut Findings) {
         self.group = group.number;
         self.numbering = Numbering::of(group);
@@ -207,16 +210,13 @@ impl Watch for Races {
         }
         let facts = step.facts;
         let atomic = facts.effect == Effect::Atomic || facts.coherent;
-        for touch in context.touches() {
-            if touch.space != Space::Global {
-                continue;
-            }
+        for (touch, spans) in step.accesses(context, Space::Global) {
             if atomic {
                 self.pass(wave.index, facts.effect, touch);
             }
             let moment = self.clocks.now(wave.index);
             let stamp = Stamp::new(moment, self.numbering.code(step.index), atomic);
-            self.touch(stamp, step.index, touch, findings);
+            self.touch(stamp, step.index, (touch, spans), findings);
         }
     }
 

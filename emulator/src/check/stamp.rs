@@ -51,6 +51,12 @@ impl Stamp {
     const WAVE_AT: u32 = Self::EPOCH_AT + EPOCH;
     const GROUP_AT: u32 = Self::WAVE_AT + WAVE;
 
+    /// The bits that tell the wave in its workgroup.
+    pub(super) const WAVE_BITS: u64 = ((1 << WAVE) - 1) << Self::WAVE_AT;
+    /// The bits that tell the workgroup and how many barriers it had passed.
+    pub(super) const GROUP_AND_EPOCH: u64 =
+        ((1 << GROUP) - 1) << Self::GROUP_AT | ((1 << EPOCH) - 1) << Self::EPOCH_AT;
+
     /// An access without bytes yet. `instruction` counts from the kernel's first.
     pub(super) const fn new(moment: Moment, instruction: u32, atomic: bool) -> Self {
         Stamp(
@@ -127,11 +133,6 @@ impl Stamp {
     pub(super) const fn group_of(number: u64) -> u32 {
         group_code(number) as u32
     }
-
-    /// The wave of a workgroup, as one number.
-    pub(super) const fn actor(self) -> u32 {
-        (self.0 >> Self::WAVE_AT) as u32
-    }
 }
 
 #[cfg(test)]
@@ -152,7 +153,6 @@ mod tests {
         assert_eq!((stamp.epoch(), stamp.release()), (Some(9000), Some(3)));
         assert_eq!(stamp.instruction(), Some(1234));
         assert_eq!(stamp.group(), Stamp::group_of(77));
-        assert_eq!(stamp.actor(), Stamp::group_of(77) << 4 | 15);
         // The first access of all is not «none».
         let first = Moment {
             group: 0,

@@ -8,11 +8,11 @@
 use std::collections::VecDeque;
 
 use super::{
-    Access, Example, Findings, Key, Kind, Side, Step, WaitCounts, Watch, names::bytes_text,
-    register_set::RegisterSet,
+    Access, Example, Findings, Interest, Key, Kind, Side, Step, WaitCounts, Watch,
+    names::bytes_text, register_set::RegisterSet,
 };
 use crate::{
-    exec::{Context, GroupStart, Space, Touch, Wave},
+    exec::{Context, Facts, GroupStart, Space, Touch, Wave},
     isa::{Category, Effect, Format, Op, Registers, Role},
 };
 
@@ -48,6 +48,8 @@ struct InFlight {
     lgkm: VecDeque<Flight>,
     /// Registers that will be written.
     pending: RegisterSet,
+    /// Whether there are any.
+    some_pending: bool,
     /// Loads to LDS among `vm`.
     to_lds: usize,
 }
@@ -73,10 +75,12 @@ impl InFlight {
     /// Finds what is pending of what is in flight.
     fn count(&mut self) {
         self.pending.clear();
+        self.some_pending = false;
         self.to_lds = 0;
         for flight in self.vm.iter().chain(&self.lgkm) {
             if let Some(result) = flight.result {
                 self.pending.insert(result);
+                self.some_pending = true;
             }
             self.to_lds += usize::from(flight.lds.is_some());
         }
@@ -85,6 +89,7 @@ impl InFlight {
     fn issue(&mut self, flight: Flight) {
         if let Some(result) = flight.result {
             self.pending.insert(result);
+            self.some_pending = true;
         }
         self.to_lds += usize::from(flight.lds.is_some());
         if matches!(flight.unit, Unit::Memory | Unit::Flat) {
@@ -132,9 +137,9 @@ fn unit(step: &Step<'_>, context: &Context<'_>) -> Option<Unit> {
 }
 
 impl Waits {
-    fn uses(&self, step: &Step<'_>, wave: &Wave, unit: Option<Unit>, findings: &mut Findings) {
+    fn uses(&self, step: &Step<'_>, wave: &Wave, context: &Context<'_>, findings: &mut Findings) {
         let flight = &self.waves[wave.index as usize];
-        if flight.pending.is_empty() {
+        if !flight.some_pending {
             return;
         }
         for read in &step.facts.uses.reads {
@@ -158,6 +163,7 @@ impl Waits {
                 continue;
             };
             // What comes back in order ends with the last one's value.
+            let unit = unit(step, context);
             let in_order = matches!(unit, Some(Unit::Memory | Unit::Lds));
             if !(in_order && unit == Some(writer.unit)) {
                 report(
@@ -267,6 +273,16 @@ fn report(
 }
 
 impl Watch for Waits {
+    fn interest(&self, facts: &Facts) -> Interest {
+        Interest {
+            before: true,
+            after: matches!(
+                facts.category,
+                Category::VectorMemory | Category::Lds | Category::ScalarMemory | Category::Control
+            ),
+        }
+    }
+
     fn begin(&mut self, group: &GroupStart<'_>, _: &mut Findings) {
         self.waves.clear();
         self.waves.resize_with(group.waves.len(), InFlight::default);
@@ -288,7 +304,7 @@ impl Watch for Waits {
         if wave.mode.indexes_registers() {
             return;
         }
-        self.uses(step, wave, unit(step, context), findings);
+        self.uses(step, wave, context, findings);
     }
 
     fn after(

@@ -263,6 +263,19 @@ impl Instruction {
                 uses.reads(Registers::one(Register::SCC), Role::Branch);
             }
             Op::v_readlane_b32 | Op::v_readfirstlane_b32 => {}
+            Op::s_cmov_b32
+            | Op::s_cmov_b64
+            | Op::s_cmovk_i32
+            | Op::s_bitset0_b32
+            | Op::s_bitset0_b64
+            | Op::s_bitset1_b32
+            | Op::s_bitset1_b64 => {
+                // All bits, or all but one, may stay as they were.
+                if let Some(registers) = registers(&self.dst) {
+                    uses.reads(registers, Role::Value);
+                }
+                uses.partial = true;
+            }
             Op::v_writelane_b32 => uses.partial = true,
             Op::s_set_gpr_idx_on | Op::s_set_gpr_idx_idx | Op::s_set_gpr_idx_mode => {
                 uses.writes.push(Registers::one(Register::M0));

@@ -1,7 +1,8 @@
 //! Barriers that a wave passes by because of its lanes.
 //!
-//! A branch on `exec` or `vcc` stands for a condition of lanes, so that waves part there by accident; a branch on `scc`
-//! stands for one of waves, and kernels whose waves have roles take it on purpose.
+//! A branch on `exec`, or on a `vcc` that was made of what lanes hold ([`super::conditions`]), stands for a condition of
+//! lanes, so that waves part there by accident; any other stands for one of waves, and kernels whose waves have roles take
+//! it on purpose.
 
 use crate::{
     check::{Example, Findings, Key, Kind, Side},
@@ -17,6 +18,7 @@ struct Branch {
     taken: (u32, u32),
     /// Instructions that it does not go back to.
     not_taken: (u32, u32),
+    on_vcc: bool,
 }
 
 /// The branches of a code that may leave out a barrier.
@@ -29,14 +31,17 @@ impl Branches {
         let barriers: Vec<u32> = (0..count)
             .filter(|&index| is_barrier(code, index))
             .collect();
-        let holds =
-            |&(from, to): &(u32, u32)| barriers.iter().any(|barrier| (from..to).contains(barrier));
+        let holds = |&(from, to): &(u32, u32)| {
+            let next = barriers.partition_point(|&barrier| barrier < from);
+            barriers.get(next).is_some_and(|&barrier| barrier < to)
+        };
         let branches = (0..count).filter_map(|index| {
-            let target = target(code, index)?;
+            let (target, op) = target(code, index)?;
             let branch = Branch {
                 index,
                 taken: (index + 1, target),
                 not_taken: (target, index),
+                on_vcc: is_on_vcc(op),
             };
             [branch.taken, branch.not_taken]
                 .iter()
@@ -44,6 +49,11 @@ impl Branches {
                 .then_some(branch)
         });
         Branches(branches.collect())
+    }
+
+    /// Whether one of them is on `vcc`.
+    pub(super) fn on_vcc(&self) -> bool {
+        self.0.iter().any(|branch| branch.on_vcc)
     }
 
     fn at(&self, index: u32) -> Option<&Branch> {
@@ -57,7 +67,7 @@ fn is_barrier(code: &Code, index: u32) -> bool {
         .is_some_and(|i| i.op == Op::s_barrier)
 }
 
-/// Whether it is a branch whose condition comes from lanes.
+/// Whether it is a branch on lanes.
 pub(super) fn is_of_lanes(op: Op) -> bool {
     matches!(
         op,
@@ -65,8 +75,13 @@ pub(super) fn is_of_lanes(op: Op) -> bool {
     )
 }
 
-/// Where a branch on lanes leads.
-fn target(code: &Code, index: u32) -> Option<u32> {
+/// Whether it is a branch on `vcc`.
+pub(super) fn is_on_vcc(op: Op) -> bool {
+    matches!(op, Op::s_cbranch_vccz | Op::s_cbranch_vccnz)
+}
+
+/// Where a branch on lanes leads, and which one it is.
+fn target(code: &Code, index: u32) -> Option<(u32, Op)> {
     let instruction = code.instruction(index)?;
     let Source::Literal(words) = instruction.src[0].source else {
         return None;
@@ -75,7 +90,8 @@ fn target(code: &Code, index: u32) -> Option<u32> {
         let next = code.address_of(index) + u64::from(instruction.size);
         // 16 bits, signed, in words.
         let bytes = 4 * i64::from(words as u16 as i16);
-        code.index_of(next.wrapping_add_signed(bytes))
+        let target = code.index_of(next.wrapping_add_signed(bytes))?;
+        Some((target, instruction.op))
     })?
 }
 

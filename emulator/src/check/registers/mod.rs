@@ -5,6 +5,7 @@
 //! counts as defined (memory that nobody wrote is another check's), and so do registers that are indexed.
 
 mod barriers;
+mod conditions;
 mod definedness;
 mod plan;
 mod trial;
@@ -12,14 +13,15 @@ mod trial;
 use std::sync::{Arc, OnceLock};
 
 use barriers::{Branches, Skips};
+use conditions::Conditions;
 use definedness::{Definedness, Origin};
 use plan::{Action, Plan, is_exec, status_word};
 use trial::Trial;
 
-use super::{Example, Findings, Key, Kind, Side, Step, Watch};
+use super::{Example, Findings, Interest, Key, Kind, Side, Step, Watch};
 use crate::{
-    exec::{Code, Context, GroupStart, PRIVATE_APERTURE, Wave},
-    isa::{Category, Format, Instruction, Op, Read, Register, Registers as Range, Role, Source},
+    exec::{Code, Context, Facts, GroupStart, PRIVATE_APERTURE, Wave},
+    isa::{Category, Format, Instruction, Read, Register, Registers as Range, Role, Source},
 };
 
 /// What a launch's host threads share.
@@ -27,13 +29,17 @@ pub(super) struct Shared {
     /// Of each instruction, made when the first wave comes to it.
     plans: Box<[OnceLock<Option<Box<Plan>>>]>,
     branches: Branches,
+    /// Whether one on `vcc` leads around a barrier.
+    on_vcc: bool,
 }
 
 impl Shared {
     pub(super) fn new(code: &Code) -> Self {
+        let branches = Branches::of(code);
         Shared {
             plans: (0..code.facts().len()).map(|_| OnceLock::new()).collect(),
-            branches: Branches::of(code),
+            on_vcc: branches.on_vcc(),
+            branches,
         }
     }
 
@@ -50,6 +56,7 @@ impl Shared {
 
 struct State {
     registers: Definedness,
+    conditions: Conditions,
     skips: Skips,
 }
 
@@ -133,11 +140,7 @@ impl Look<'_> {
 
     /// Whether a branch on `vcc` goes the same way whatever its undefined bits are.
     fn is_decided(&self, state: &Definedness) -> bool {
-        let on_vcc = matches!(
-            self.instruction.op,
-            Op::s_cbranch_vccz | Op::s_cbranch_vccnz
-        );
-        on_vcc
+        barriers::is_on_vcc(self.instruction.op)
             && Range {
                 first: Register::VCC,
                 count: 2,
@@ -320,10 +323,18 @@ impl Look<'_> {
 }
 
 impl Watch for Registers {
+    fn interest(&self, facts: &Facts) -> Interest {
+        Interest {
+            before: true,
+            after: facts.category == Category::Branch,
+        }
+    }
+
     fn begin(&mut self, group: &GroupStart<'_>, _: &mut Findings) {
         self.waves.clear();
         self.waves.resize_with(group.waves.len(), || State {
             registers: Definedness::new(group.prepared),
+            conditions: Conditions::default(),
             skips: Skips::default(),
         });
     }
@@ -338,7 +349,13 @@ impl Watch for Registers {
         let Some(plan) = self.shared.plan(context.code, step) else {
             return;
         };
-        let state = &mut self.waves[wave.index as usize].registers;
+        let state = &mut self.waves[wave.index as usize];
+        if self.shared.on_vcc
+            && let Some(effect) = plan.condition
+        {
+            state.conditions.before(effect, step.facts, wave);
+        }
+        let state = &mut state.registers;
         let indexed = wave.mode.indexes_registers() || wave.skips_vector;
         if !indexed && !plan.moves_relative && !state.meets(plan.touched()) {
             return;
@@ -369,12 +386,13 @@ impl Watch for Registers {
         context: &mut Context<'_>,
         _: &mut Findings,
     ) {
-        if step.facts.category == Category::Branch
-            && let Some(i) = context.code.instruction(step.index)
+        if let Some(i) = context.code.instruction(step.index)
             && barriers::is_of_lanes(i.op)
         {
-            let skips = &mut self.waves[wave.index as usize].skips;
-            skips.branch(&self.shared.branches, step.index, wave);
+            let state = &mut self.waves[wave.index as usize];
+            if state.conditions.vcc() || !barriers::is_on_vcc(i.op) {
+                state.skips.branch(&self.shared.branches, step.index, wave);
+            }
         }
     }
 

@@ -1,6 +1,9 @@
 //! What an instruction does to undefined registers, found once for a launch.
 
-use super::definedness::{Cut, cut};
+use super::{
+    conditions::Effect,
+    definedness::{Cut, cut},
+};
 use crate::{
     exec::Facts,
     isa::{Category, Extension, Format, Instruction, Op, Register, Registers},
@@ -31,6 +34,8 @@ pub(super) struct Plan {
     pub(super) compares: bool,
     /// It reads or writes a scalar register that `m0` tells.
     pub(super) moves_relative: bool,
+    /// What it does to conditions.
+    pub(super) condition: Option<Effect>,
 }
 
 impl Plan {
@@ -55,6 +60,7 @@ pub(super) fn plan(i: &Instruction, facts: &Facts) -> Plan {
     }
     Plan {
         moves_relative: is_relative(i),
+        condition: Effect::of(facts),
         action: action(i, facts),
         touched: touched.into(),
         stored: stored_bits(name),
