@@ -1,20 +1,14 @@
 //! `ferrowave check`
 
-use std::{fs, path::PathBuf, process::ExitCode};
+use std::process::ExitCode;
 
 use clap::Args;
-use ferrowave_emulator::{
-    check::{Check, Finding, Format, Options as Checks, parse},
-    hip::check,
-};
+use ferrowave_launch::check::{self, CheckOptions};
 
 use super::{
-    DeviceOption, Failure,
+    Failure,
     target::{self, Target},
 };
-
-/// The exit code of a run with findings.
-const FINDINGS: u8 = 3;
 
 /// Run a kernel on the emulator and look for what a GPU would not say: accesses out of bounds, to freed memory or of
 /// bytes that nobody wrote, races, missing waits and wait states, registers that nobody wrote.
@@ -25,91 +19,12 @@ const FINDINGS: u8 = 3;
 pub(crate) struct Options {
     #[command(flatten)]
     target: target::Options,
-    /// What to look for: memory, lds, races, waits, hazards, registers, or all; several with commas.
-    #[arg(long, value_name = "CHECKS", default_value = "all", value_parser = parse_checks)]
-    checks: CheckList,
-    /// Run each launch so many times more, in other orders of waves, workgroups and loads, and compare the results.
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    seeds: u32,
-    /// Run in the schedule of this number, which --seeds has found to give other results.
-    #[arg(long, value_name = "NUMBER", conflicts_with = "seeds")]
-    schedule: Option<u64>,
-    /// How to write the findings.
-    #[arg(long, value_enum, default_value_t = FormatName::Text)]
-    format: FormatName,
-    /// Write them to a file [default: standard output].
-    #[arg(long, value_name = "FILE")]
-    output: Option<PathBuf>,
     #[command(flatten)]
-    device: DeviceOption,
-}
-
-#[derive(Clone, Debug)]
-struct CheckList(Vec<Check>);
-
-fn parse_checks(text: &str) -> Result<CheckList, String> {
-    let checks = parse(text).map_err(|error| error.to_string())?;
-    match checks.is_empty() {
-        true => Err("no check is named".into()),
-        false => Ok(CheckList(checks)),
-    }
-}
-
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum FormatName {
-    /// For people.
-    Text,
-    /// For programs.
-    Json,
-    /// For editors and code hosts: SARIF 2.1.0.
-    Sarif,
-}
-
-impl From<FormatName> for Format {
-    fn from(name: FormatName) -> Self {
-        match name {
-            FormatName::Text => Format::Text,
-            FormatName::Json => Format::Json,
-            FormatName::Sarif => Format::Sarif,
-        }
-    }
+    check: CheckOptions,
 }
 
 pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
-    let checks = Checks {
-        checks: options.checks.0.clone(),
-        seeds: options.seeds,
-        schedule: options.schedule,
-    };
-    // Before the first device: its memory must know from the start what is written to it.
-    check::set_checks(checks);
-    let device = options.device.open_emulator("checks kernels")?;
-    let target = Target::new(&options.target, &device)?;
-    let outcome = target.launch();
-    let findings = check::take_findings();
-    write(options, &findings)?;
-    match outcome {
-        // A fault is among the findings.
-        Err(_) if !findings.is_empty() => {}
-        Err(failure) => return Err(failure),
-        Ok(()) => {}
-    }
-    Ok(match findings.is_empty() {
-        true => ExitCode::SUCCESS,
-        false => ExitCode::from(FINDINGS),
-    })
-}
-
-/// Writes the findings where they shall go; they are not lost if that cannot be.
-fn write(options: &Options, findings: &[Finding]) -> Result<(), Failure> {
-    let format = Format::from(options.format);
-    let text = format.write(&options.checks.0, findings);
-    let Some(path) = &options.output else {
-        print!("{text}");
-        return Ok(());
-    };
-    fs::write(path, &text).map_err(|error| {
-        eprint!("{}", Format::Text.write(&options.checks.0, findings));
-        Failure::failed(format!("`{}` cannot be written: {error}", path.display()))
+    check::run(&options.check, |device| {
+        Target::new(&options.target, device)?.launch()
     })
 }

@@ -10,7 +10,7 @@ use ferrowave::{
 use ferrowave_code_object::Gpu;
 use serde::Serialize;
 
-use super::{Failure, print_json, table::Columns};
+use super::{Columns, Failure, print_json};
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {

@@ -10,7 +10,7 @@ use std::{
 
 use clap::Args;
 use ferrowave_code_object::{CodeObject, EntryTarget, FoundObject, Gpu, code_objects};
-use ferrowave_emulator::isa::decode;
+use ferrowave_launch::code;
 
 use super::Failure;
 
@@ -144,58 +144,34 @@ fn disassemble(
     range: Range<u64>,
     out: &mut impl Write,
 ) -> Result<(), Stopped> {
-    let gpu = object.target().gpu;
-    let bytes = object
-        .file_bytes(range.start, range.end - range.start)
-        .ok_or_else(|| {
-            Stopped::Input(format!("its code at {:#x} is not in the file", range.start))
-        })?;
-    let words: Vec<u32> = bytes
-        .as_chunks::<4>()
-        .0
-        .iter()
-        .map(|&word| u32::from_le_bytes(word))
-        .collect();
-    let mut at = 0;
-    while at < words.len() {
-        let address = range.start + 4 * at as u64;
+    let lines = code(object, range.clone()).map_err(Stopped::Input)?;
+    for line in &lines {
+        let address = line.address;
         // What follows a function and is no other's goes on under its name.
         match object.function_at(address) {
             Some(symbol) if symbol.address == address => {
                 writeln!(out, "\n{address:016x} <{}>:", symbol.name)?;
             }
-            None if at == 0 => writeln!(out, "\n{address:016x} <.text>:")?,
+            None if address == range.start => writeln!(out, "\n{address:016x} <.text>:")?,
             _ => {}
         }
-        // What is no instruction is data, word by word.
-        let (text, length) = match decode(gpu, &words[at..], address) {
-            Ok(instruction) => {
-                let length = usize::from(instruction.size) / 4;
-                (instruction.text(gpu).to_string(), length.max(1))
-            }
-            Err(_) => (format!(".long {:#010x}", words[at]), 1),
-        };
-        let its_words = &words[at..words.len().min(at + length)];
-        let hex: Vec<_> = its_words.iter().map(|word| format!("{word:08X}")).collect();
-        let line = format!("\t{text}");
-        write!(out, "{line:<COLUMN$}// {address:012X}: {}", hex.join(" "))?;
-        match target(&text, words[at], address).and_then(|to| Some((to, object.function_at(to)?))) {
+        let hex: Vec<_> = line
+            .words
+            .iter()
+            .map(|word| format!("{word:08X}"))
+            .collect();
+        let text = format!("\t{}", line.text);
+        write!(out, "{text:<COLUMN$}// {address:012X}: {}", hex.join(" "))?;
+        match line
+            .branch_target()
+            .and_then(|to| Some((to, object.function_at(to)?)))
+        {
             Some((to, symbol)) if to == symbol.address => writeln!(out, " <{}>", symbol.name)?,
             Some((to, symbol)) => {
                 writeln!(out, " <{}+{:#x}>", symbol.name, to - symbol.address)?;
             }
             None => writeln!(out)?,
         }
-        at += length;
     }
     Ok(())
-}
-
-/// Where a branch goes.
-fn target(text: &str, word: u32, address: u64) -> Option<u64> {
-    let branches = ["s_branch", "s_cbranch_", "s_call_b64"];
-    let is_branch = branches.iter().any(|name| text.starts_with(name));
-    // The distance in words from the next instruction.
-    let distance = i64::from(word as u16 as i16) * 4;
-    is_branch.then(|| address.wrapping_add(4).wrapping_add_signed(distance))
 }

@@ -11,7 +11,7 @@ use ferrowave_shared::{
 };
 use serde::Serialize;
 
-use super::{Failure, print_json, table::Columns};
+use super::{Columns, Failure, print_json};
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {

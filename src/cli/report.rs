@@ -12,10 +12,9 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
 use super::{
-    DeviceOption, Failure, code_object, print_json,
+    Columns, DeviceOption, Failure, code_object, print_json,
     product::{complaint, compute},
     request::{Preset, ProductOptions, Size},
-    table::Columns,
 };
 
 #[derive(Debug, Args)]

@@ -1,17 +1,17 @@
 //! What `check` and `profile` run: products of this program's kernels, or any kernel of a code object.
 
-use std::{path::PathBuf, str::FromStr};
+use std::path::PathBuf;
 
 use clap::Args;
 use ferrowave::{
     gemm::{Gemm, Machine, Plan, choose, kernel_named},
     hip::{Context, Device},
 };
+use ferrowave_launch::LaunchOptions;
 use ferrowave_shared::{Kernel, catalogue::CATALOGUE};
 
 use super::{
     Failure, code_object,
-    foreign::{self, ForeignArgument},
     product::{complaint, compute},
     request::ProductOptions,
 };
@@ -37,53 +37,11 @@ pub(crate) struct Options {
     k: i64,
     #[command(flatten)]
     product: ProductOptions,
-    /// Seed of random data.
-    #[arg(long, default_value_t = 0)]
-    seed: u64,
     /// Launch a kernel of this code object or offload bundle instead.
-    #[arg(long, value_name = "FILE", requires_all = ["kernel", "grid", "block"])]
+    #[arg(long, value_name = "FILE", requires = "kernel")]
     code_object: Option<PathBuf>,
-    /// Workgroups along x, y and z.
-    #[arg(long, value_name = "X,Y,Z", requires = "code_object")]
-    grid: Option<Shape>,
-    /// Work-items of a workgroup along x, y and z.
-    #[arg(long, value_name = "X,Y,Z", requires = "code_object")]
-    block: Option<Shape>,
-    /// LDS on top of the kernel's own, in bytes.
-    #[arg(
-        long,
-        value_name = "BYTES",
-        default_value_t = 0,
-        requires = "code_object"
-    )]
-    lds: u32,
-    /// The kernel's next argument: `f32=1.5` by value, or a buffer: `zeros:64xf32`, `random:64xf32`, `uninit:64xf32` (as
-    /// an allocation is before anybody writes to it) or `file:PATH`.
-    #[arg(long = "arg", value_name = "ARGUMENT", requires = "code_object")]
-    arguments: Vec<ForeignArgument>,
-}
-
-/// One number for each axis; those that are missing are 1.
-#[derive(Clone, Copy, Debug)]
-struct Shape([u32; 3]);
-
-impl FromStr for Shape {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let mut shape = [1; 3];
-        let parts: Vec<_> = text.split(',').collect();
-        if parts.len() > 3 {
-            return Err("there are three axes at most: x,y,z".into());
-        }
-        for (axis, part) in shape.iter_mut().zip(parts) {
-            *axis = part
-                .trim()
-                .parse()
-                .map_err(|_| format!("`{part}` is no number of workgroups or work-items"))?;
-        }
-        Ok(Shape(shape))
-    }
+    #[command(flatten)]
+    launch: LaunchOptions,
 }
 
 /// Something that can be launched.
@@ -101,28 +59,19 @@ impl<'a> Target<'a> {
     /// Launches it, and waits for its end. Products are compared with the reference.
     pub(crate) fn launch(&self) -> Result<(), Failure> {
         let options = self.options;
-        let (Some(file), Some(grid), Some(block), Some(kernel)) = (
-            &options.code_object,
-            options.grid,
-            options.block,
-            &options.kernel,
-        ) else {
-            return self.products();
-        };
-        let launch = foreign::Launch {
-            file,
-            kernel,
-            grid: grid.0,
-            block: block.0,
-            lds_bytes: options.lds,
-            arguments: &options.arguments,
-            seed: options.seed,
-        };
-        launch.run(&self.context)
+        match (&options.code_object, &options.kernel) {
+            (Some(file), Some(kernel)) => options.launch.launch(file, kernel)?.run(&self.context),
+            _ => self.products(),
+        }
     }
 
     fn products(&self) -> Result<(), Failure> {
         let options = self.options;
+        if let Some(option) = options.launch.given() {
+            return Err(Failure::usage(format!(
+                "{option} is for a kernel of --code-object FILE, which is missing"
+            )));
+        }
         let device = self.context.device();
         let machine = Machine::of(device);
         let (m, n, k) = (options.m, options.n, options.k);
@@ -154,7 +103,7 @@ impl<'a> Target<'a> {
         for kernel in kernels {
             let name = kernel.variant.name();
             eprintln!("kernel {name}, {m} x {n} x {k}");
-            let outcome = compute(&gemm, kernel, &problem, options.seed)?;
+            let outcome = compute(&gemm, kernel, &problem, options.launch.seed)?;
             if let Some(complaint) = complaint(&outcome.verdict) {
                 return Err(Failure::failed(format!("{name}: {complaint}")));
             }

@@ -3,13 +3,15 @@
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, TableComponent, presets};
 
 /// A table with a line under its header; columns whose name ends in a colon are numbers, to the right.
-pub(crate) struct Columns {
+#[derive(Debug)]
+pub struct Columns {
     table: Table,
     right: Vec<bool>,
 }
 
 impl Columns {
-    pub(crate) fn new(names: &[&str]) -> Self {
+    /// A table with columns of these names.
+    pub fn new(names: &[&str]) -> Self {
         let right: Vec<bool> = names.iter().map(|name| name.ends_with(':')).collect();
         let mut columns = Columns {
             table: Table::new(),
@@ -31,7 +33,8 @@ impl Columns {
         columns
     }
 
-    pub(crate) fn row(&mut self, values: impl IntoIterator<Item = String>) {
+    /// Adds a row.
+    pub fn row(&mut self, values: impl IntoIterator<Item = String>) {
         let cells = self.cells(values);
         self.table.add_row(cells);
     }

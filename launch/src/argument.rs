@@ -1,0 +1,99 @@
+//! Arguments of kernels on a command line.
+
+use std::str::FromStr;
+
+use crate::Element;
+
+/// The most bytes of one buffer: what a command line asks for beyond is a slip.
+const MAX_BUFFER_BYTES: usize = 1 << 36;
+
+/// An argument as the command line has it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum KernelArgument {
+    /// By value.
+    Value(Vec<u8>),
+    /// A buffer of so many elements.
+    Buffer(Contents, Element, usize),
+    /// A buffer with a file's contents.
+    File(String),
+}
+
+/// What is in a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Contents {
+    /// Zeros.
+    Zeros,
+    /// Floats from -1 to 1, integers of all bits.
+    Random,
+    /// Nobody has written to it.
+    Uninitialized,
+}
+
+impl FromStr for KernelArgument {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if let Some((element, value)) = text.split_once('=') {
+            return Ok(Self::Value(Element::named(element)?.parse(value)?));
+        }
+        let form = "write f32=1.5, zeros:64xf32, random:64xf32, uninit:64xf32 or file:PATH";
+        let (contents, rest) = text.split_once(':').ok_or(form)?;
+        let contents = match contents {
+            "file" => return Ok(Self::File(rest.to_owned())),
+            "zeros" => Contents::Zeros,
+            "random" => Contents::Random,
+            "uninit" => Contents::Uninitialized,
+            _ => return Err(format!("`{contents}` is no kind of buffer; {form}")),
+        };
+        let (count, element) = rest.split_once('x').ok_or(form)?;
+        let element = Element::named(element)?;
+        let count: usize = count
+            .parse()
+            .map_err(|_| format!("`{count}` is no number of elements"))?;
+        match count.checked_mul(element.bytes()) {
+            Some(1..=MAX_BUFFER_BYTES) => Ok(Self::Buffer(contents, element, count)),
+            _ => Err(format!(
+                "{count} elements; a buffer has from 1 to {MAX_BUFFER_BYTES} bytes"
+            )),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_are_values_and_buffers() {
+        let parse = |text: &str| text.parse::<KernelArgument>();
+        assert_eq!(
+            parse("f32=1.5"),
+            Ok(KernelArgument::Value(1.5_f32.to_le_bytes().to_vec()))
+        );
+        assert_eq!(parse("i16=-2"), Ok(KernelArgument::Value(vec![0xfe, 0xff])));
+        assert_eq!(
+            parse("u64=0x10"),
+            Ok(KernelArgument::Value(vec![16, 0, 0, 0, 0, 0, 0, 0]))
+        );
+        assert_eq!(
+            parse("random:64xbf16"),
+            Ok(KernelArgument::Buffer(Contents::Random, Element::Bf16, 64))
+        );
+        assert_eq!(parse("file:a:b"), Ok(KernelArgument::File("a:b".into())));
+        for (text, complaint) in [
+            ("u8=256", "`256` is no value"),
+            ("i8=-129", "`-129` is no value"),
+            ("u32=x", "`x` is no value"),
+            ("f80=1", "there are u8"),
+            ("ones:3xf32", "`ones` is no kind of buffer"),
+            ("zeros:xf32", "`` is no number"),
+            ("zeros:0xf32", "from 1 to"),
+            ("zeros:3", "write f32=1.5"),
+            ("zeros", "write f32=1.5"),
+            ("zeros:99999999999999999999xf32", "is no number"),
+        ] {
+            let error = parse(text).expect_err(text);
+            assert!(error.contains(complaint), "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Instructions of a code object, one after the other.
+
+use std::ops::Range;
+
+use ferrowave_code_object::CodeObject;
+use ferrowave_emulator::isa::{Instruction, decode};
+
+/// An instruction, or a word that is none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CodeLine {
+    /// Its address, relative to the load address.
+    pub address: u64,
+    /// Its dwords, with literals.
+    pub words: Vec<u32>,
+    /// Its text, as LLVM prints it; `.long` and the word for what is no instruction.
+    pub text: String,
+    /// The instruction; nothing for data.
+    pub instruction: Option<Instruction>,
+}
+
+impl CodeLine {
+    /// Where a branch with a constant distance goes.
+    pub fn branch_target(&self) -> Option<u64> {
+        let branches = ["s_branch", "s_cbranch_", "s_call_b64"];
+        let is_branch = branches.iter().any(|name| self.text.starts_with(name));
+        // The distance in words from the next instruction.
+        let distance = i64::from(*self.words.first()? as u16 as i16) * 4;
+        is_branch.then(|| self.address.wrapping_add(4).wrapping_add_signed(distance))
+    }
+}
+
+/// The instructions in a range of addresses, such as [`CodeObject::text_ranges`] or a kernel's.
+///
+/// # Errors
+/// If the file does not have these bytes.
+pub fn code(object: &CodeObject, range: Range<u64>) -> Result<Vec<CodeLine>, String> {
+    let gpu = object.target().gpu;
+    let bytes = object
+        .file_bytes(range.start, range.end - range.start)
+        .ok_or_else(|| format!("its code at {:#x} is not in the file", range.start))?;
+    let words: Vec<u32> = bytes
+        .as_chunks::<4>()
+        .0
+        .iter()
+        .map(|&word| u32::from_le_bytes(word))
+        .collect();
+    let mut lines = Vec::new();
+    let mut at = 0;
+    while at < words.len() {
+        let address = range.start + 4 * at as u64;
+        let instruction = decode(gpu, &words[at..], address).ok();
+        let (text, length) = match &instruction {
+            Some(instruction) => {
+                let length = usize::from(instruction.size) / 4;
+                (instruction.text(gpu).to_string(), length.max(1))
+            }
+            None => (format!(".long {:#010x}", words[at]), 1),
+        };
+        lines.push(CodeLine {
+            address,
+            words: words[at..words.len().min(at + length)].to_vec(),
+            text,
+            instruction,
+        });
+        at += length;
+    }
+    Ok(lines)
+}

@@ -1,0 +1,53 @@
+//! Why a command ends without a result, and the exit code that says so.
+
+use std::{error::Error, process::ExitCode};
+
+/// Why a subcommand ends without a result.
+#[derive(Debug)]
+pub enum Failure {
+    /// The command line asks for what cannot be: exit code 2.
+    Usage(Box<dyn Error>),
+    /// It went wrong: exit code 1.
+    Failed(Box<dyn Error>),
+}
+
+impl Failure {
+    /// The command line asks for what cannot be.
+    pub fn usage(error: impl Into<Box<dyn Error>>) -> Self {
+        Failure::Usage(error.into())
+    }
+
+    /// It went wrong.
+    pub fn failed(error: impl Into<Box<dyn Error>>) -> Self {
+        Failure::Failed(error.into())
+    }
+}
+
+/// The exit code of a command; what went wrong is told on standard error, with its causes.
+pub fn exit_code(result: Result<ExitCode, Failure>) -> ExitCode {
+    let failure = match result {
+        Ok(code) => return code,
+        Err(failure) => failure,
+    };
+    let (error, code): (&dyn Error, u8) = match &failure {
+        Failure::Usage(error) => (&**error, 2),
+        Failure::Failed(error) => (&**error, 1),
+    };
+    eprintln!("error: {}", chain(error));
+    ExitCode::from(code)
+}
+
+/// An error and its causes, as far as they say something new.
+fn chain(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let more = error.to_string();
+        if !text.contains(&more) {
+            text.push_str("\n  because ");
+            text.push_str(&more);
+        }
+        cause = error.source();
+    }
+    text
+}

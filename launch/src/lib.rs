@@ -1,0 +1,37 @@
+//! Launching, checking and profiling any kernel from a command line.
+//!
+//! What the commands `ferrowave` and `cargo gpu-amdgpu` share: options that clap reads, a launch of a kernel of which
+//! nothing is known but its code object, the emulator's checks and counters around a launch, tables and exit codes. It
+//! knows code objects, the host library and the emulator, and nobody's kernels.
+
+mod argument;
+pub mod check;
+mod code;
+mod device;
+mod element;
+mod failure;
+mod kernel_launch;
+mod options;
+pub mod profile;
+mod shape;
+mod table;
+
+pub use argument::{Contents, KernelArgument};
+pub use code::{CodeLine, code};
+pub use device::DeviceOption;
+pub use element::Element;
+pub use failure::{Failure, exit_code};
+pub use kernel_launch::KernelLaunch;
+pub use options::LaunchOptions;
+pub use shape::Shape;
+pub use table::Columns;
+
+/// Prints a value as JSON on standard output.
+///
+/// # Errors
+/// If it has no form in JSON.
+pub fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_string_pretty(value).map_err(Failure::failed)?;
+    println!("{text}");
+    Ok(())
+}
