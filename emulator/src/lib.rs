@@ -11,3 +11,4 @@ pub mod isa;
 pub mod memory;
 pub mod profile;
 pub mod program;
+pub mod timing;

@@ -8,8 +8,12 @@ use std::{
 
 use clap::Args;
 use ferrowave_emulator::{
-    hip::profile,
+    hip::{
+        profile,
+        timing::{self, Settings},
+    },
     profile::{Format, Profile},
+    timing::{Format as TimingFormat, Machine},
 };
 use ferrowave_host::hip::Device;
 
@@ -19,6 +23,9 @@ use crate::{DeviceOption, Failure};
 #[derive(Debug, Args)]
 #[group(skip)]
 pub struct ProfileOptions {
+    /// Model the time on a machine, too: MI100, MI210, MI250X, MI300X or MI355X [default: the one that the device is].
+    #[arg(long, value_name = "MACHINE", num_args = 0..=1, require_equals = true)]
+    timing: Option<Option<Machine>>,
     /// Print all instructions with their counts, under the source lines that they come from.
     #[arg(long)]
     listing: bool,
@@ -41,6 +48,12 @@ pub fn run(
     launch: impl FnOnce(&Device) -> Result<(), Failure>,
 ) -> Result<ExitCode, Failure> {
     profile::set_profiling(true);
+    if let Some(machine) = options.timing {
+        timing::set_timing(Some(Settings {
+            machine,
+            estimate: false,
+        }));
+    }
     let device = options.device.open_emulator("counts what kernels do")?;
     let outcome = launch(&device);
     let profiles = profile::take_profiles();
@@ -50,6 +63,14 @@ pub fn run(
         false => Format::Summary,
     };
     print!("{}", format.write(&profiles));
+    let timings = timing::take_timings();
+    if !timings.is_empty() {
+        let format = match options.listing {
+            true => TimingFormat::Listing,
+            false => TimingFormat::Summary,
+        };
+        print!("\n{}", format.write(&timings));
+    }
     let files = [(&options.html, Format::Html), (&options.json, Format::Json)];
     let written = files.into_iter().try_for_each(|(path, format)| match path {
         Some(path) => write(path, format, &profiles),

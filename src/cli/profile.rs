@@ -12,7 +12,8 @@ use super::{
 
 /// Run a kernel on the emulator and count: instructions, lanes, operations, bytes and cache lines, bank conflicts.
 ///
-/// The counts are exact and say what the machine code asks for, not how long a GPU takes.
+/// The counts are exact and say what the machine code asks for, not how long a GPU takes. How long it would take is what
+/// --timing models.
 #[derive(Debug, Args)]
 #[command(allow_negative_numbers = true)]
 pub(crate) struct Options {

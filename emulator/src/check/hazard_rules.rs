@@ -109,7 +109,7 @@ const fn is_gfx940(gpu: Gpu) -> bool {
 }
 
 /// Passes of a matrix instruction (LLVM's `SISchedule.td`, `WriteNPassMAI`): a quarter of its cycles.
-fn passes(name: &str, gpu: Gpu) -> u64 {
+pub(crate) fn passes(name: &str, gpu: Gpu) -> u64 {
     let shape = name.split('_').find(|part| {
         let mut numbers = part.split('x');
         numbers.clone().count() == 3 && numbers.all(|n| n.starts_with(|c: char| c.is_ascii_digit()))

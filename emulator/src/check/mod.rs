@@ -9,7 +9,7 @@ mod clocks;
 mod delay;
 mod faults;
 mod findings;
-mod hazard_rules;
+pub(crate) mod hazard_rules;
 mod hazards;
 mod kind;
 mod lds;

@@ -100,6 +100,21 @@ where
     O: Observer + Send,
     F: Fn(usize) -> O + Sync,
 {
+    launch_some(kernel, config, None, observer)
+}
+
+/// As [`launch_observed`], of all workgroups or only those with these numbers, in their order. What a launch of some leaves
+/// in memory is no result.
+pub(crate) fn launch_some<O, F>(
+    kernel: &Kernel,
+    config: &LaunchConfig<'_>,
+    chosen: Option<&[u64]>,
+    observer: F,
+) -> Result<Observed<O>, LaunchError>
+where
+    O: Observer + Send,
+    F: Fn(usize) -> O + Sync,
+{
     let lds_bytes = check(kernel, config)?;
     let data = LaunchData::new(kernel, config, kernel.memory())?;
     let most = config.threads.unwrap_or(usize::MAX);
@@ -130,6 +145,7 @@ where
         start: &start,
         view: &view,
         lds_bytes,
+        chosen,
         next: AtomicU64::new(0),
         stopped: AtomicBool::new(false),
         error: Mutex::new(None),
@@ -157,7 +173,10 @@ where
         .error
         .into_inner()
         .unwrap_or_else(PoisonError::into_inner);
-    let workgroups = config.grid.iter().map(|&n| u64::from(n)).product();
+    let workgroups = match chosen {
+        Some(chosen) => chosen.len() as u64,
+        None => config.grid.iter().map(|&n| u64::from(n)).product(),
+    };
     let outcome = match error {
         Some((_, error)) => Err(error),
         None => Ok(LaunchSummary {
@@ -256,6 +275,8 @@ struct Grid<'a> {
     start: &'a Start<'a>,
     view: &'a View,
     lds_bytes: u32,
+    /// The workgroups that run, if not all do.
+    chosen: Option<&'a [u64]>,
     next: AtomicU64,
     stopped: AtomicBool,
     /// The error of the lowest workgroup that had one, so that reports do not depend on which thread was first.
@@ -271,13 +292,23 @@ impl Grid<'_> {
         WORKSPACE.with_borrow_mut(|workspace| {
             let [gx, gy, gz] = self.config.grid.map(u64::from);
             while !self.stopped.load(Ordering::Relaxed) {
-                let index = self.next.fetch_add(1, Ordering::Relaxed);
-                if index >= gx * gy * gz {
+                let turn = self.next.fetch_add(1, Ordering::Relaxed);
+                let index = match self.chosen {
+                    Some(chosen) => chosen.get(turn as usize).copied(),
+                    None if turn < gx * gy * gz => {
+                        Some(shuffled(turn, gx * gy * gz, self.config.seed))
+                    }
+                    None => None,
+                };
+                let Some(index) = index.filter(|&index| index < gx * gy * gz) else {
                     break;
-                }
-                let index = shuffled(index, gx * gy * gz, self.config.seed);
+                };
                 let workgroup = [index % gx, index / gx % gy, index / gx / gy].map(|id| id as u32);
-                match self.run(worker, workspace, (workgroup, index), observer) {
+                let ran = match !O::ACTIVE || observer.wants(index) {
+                    true => self.run(worker, workspace, (workgroup, index), observer),
+                    false => self.run(worker, workspace, (workgroup, index), &mut Unobserved),
+                };
+                match ran {
                     Ok(instructions) => {
                         self.instructions.fetch_add(instructions, Ordering::Relaxed);
                     }

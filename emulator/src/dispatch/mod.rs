@@ -9,6 +9,7 @@ mod start;
 mod workgroup;
 
 pub use error::{FaultReport, LaunchError};
+pub(crate) use grid::launch_some;
 pub use grid::{LaunchConfig, LaunchSummary, Observed, check_launch, launch, launch_observed};
 pub use limit::{
     INSTRUCTION_LIMIT_VARIABLE, LimitReport, Standing, WavePlace,

@@ -129,6 +129,9 @@ impl Workspace {
                     continue;
                 }
                 let mut turn = group.turn();
+                if O::ACTIVE {
+                    turn = turn.min(observer.turn());
+                }
                 if let Some(rng) = &mut shuffle {
                     turn = turn.min(rng.random_range(1..=LONGEST_SHUFFLED_TURN));
                 }
@@ -140,6 +143,10 @@ impl Workspace {
                 let stop = run(&mut waves[index], &mut context, &mut budget, observer);
                 group.used(turn - budget);
                 instructions += turn - budget;
+                if O::ACTIVE && observer.is_done() {
+                    observer.end(waves, &mut context);
+                    return Ok(instructions);
+                }
                 states[index] = match stop {
                     Stop::Ended => State::Ended,
                     Stop::Barrier => State::AtBarrier,

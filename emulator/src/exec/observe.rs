@@ -9,6 +9,21 @@ pub trait Observer {
     /// Whether anything is called at all, and memory accesses are recorded.
     const ACTIVE: bool;
 
+    /// Whether it watches the workgroup with a number. Others run as if nobody did.
+    fn wants(&self, _number: u64) -> bool {
+        true
+    }
+
+    /// Instructions after which a wave is asked again whether [`Self::is_done`], at most.
+    fn turn(&self) -> u64 {
+        u64::MAX
+    }
+
+    /// Whether the rest of the workgroup need not run. Only launches whose results nobody uses may have such observers.
+    fn is_done(&self) -> bool {
+        false
+    }
+
     /// A workgroup begins, its waves' registers are as the hardware sets them up.
     fn begin(&mut self, group: &GroupStart<'_>);
 
@@ -71,6 +86,18 @@ impl Observer for Unobserved {
 /// Two watch, the first one first.
 impl<A: Observer, B: Observer> Observer for (A, B) {
     const ACTIVE: bool = A::ACTIVE || B::ACTIVE;
+
+    fn wants(&self, number: u64) -> bool {
+        self.0.wants(number) || self.1.wants(number)
+    }
+
+    fn turn(&self) -> u64 {
+        self.0.turn().min(self.1.turn())
+    }
+
+    fn is_done(&self) -> bool {
+        self.0.is_done() && self.1.is_done()
+    }
 
     fn begin(&mut self, group: &GroupStart<'_>) {
         self.0.begin(group);

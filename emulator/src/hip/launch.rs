@@ -20,10 +20,10 @@ use super::{
     graph::capture,
     module::{Function, function},
     operation::Operation,
-    profile,
     properties::MAX_GRID,
     registry,
     stream::{StreamRef, stream},
+    timing,
 };
 use crate::{
     dispatch::{self, FaultReport, LaunchConfig, LaunchError},
@@ -234,10 +234,10 @@ impl Launch {
             instruction_limit: dispatch::instruction_limit_from_environment()?,
             ..self.config()
         };
-        if let Some(failure) = check::misnamed() {
+        if let Some(failure) = check::misnamed().or_else(timing::misnamed) {
             return Err(failure);
         }
-        profile::launch(&self.function.kernel, &config)?;
+        timing::launch(&self.function.kernel, &config)?;
         Ok(())
     }
 

@@ -11,6 +11,7 @@
 //! | `handles` | streams, events, modules and kernels by handle; none is ever used twice |
 //! | [`check`] | checks of launches, and where their findings go |
 //! | [`profile`] | counters of launches, and where profiles go |
+//! | [`timing`] | modelled times of launches, and where they go |
 //! | `fault` | kernels that failed, until a call that waits for them says so |
 //! | the others | the functions, by what they are about |
 //!
@@ -53,6 +54,7 @@ mod symbols;
 mod task;
 #[cfg(test)]
 mod tests;
+pub mod timing;
 mod transfer;
 
 pub use error::last_error_detail;

@@ -16,6 +16,7 @@ use std::{
 use super::check;
 use crate::{
     dispatch::{LaunchConfig, LaunchError},
+    exec::Observer,
     profile::{Counted, Format, Profile, Setup, identity},
     program::Kernel,
 };
@@ -85,6 +86,24 @@ pub(super) fn launch(kernel: &Kernel, config: &LaunchConfig<'_>) -> Result<(), L
     let counted = Counted::new(kernel, config, counters);
     state().add(kernel, &counted);
     outcome
+}
+
+/// Runs a launch as [`launch`] does, and beside the rest another observer on each host thread.
+pub(super) fn launch_beside<O: Observer + Send>(
+    kernel: &Kernel,
+    config: &LaunchConfig<'_>,
+    other: impl Fn() -> O + Sync,
+) -> Result<(Result<(), LaunchError>, Vec<O>), LaunchError> {
+    if state().sink == Sink::Off {
+        return check::launch_beside(kernel, config, other);
+    }
+    let setup = Setup::new(kernel);
+    let both = || (setup.counter(), other());
+    let (outcome, observers) = check::launch_beside(kernel, config, both)?;
+    let (counters, others) = observers.into_iter().unzip();
+    let counted = Counted::new(kernel, config, counters);
+    state().add(kernel, &counted);
+    Ok((outcome, others))
 }
 
 impl State {

@@ -71,14 +71,25 @@ const fn both_halves<const N: usize, const BOTH: usize>(low: [u64; N]) -> [u64; 
 
 /// What an access does to a bank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub(crate) enum Way {
     Read,
     Write,
     Atomic,
 }
 
+impl Way {
+    /// Of an access of an instruction, which is atomic or not.
+    pub(crate) const fn of(touch: &Touch, is_atomic: bool) -> Self {
+        match (touch.write, is_atomic) {
+            (_, true) => Way::Atomic,
+            (true, false) => Way::Write,
+            (false, false) => Way::Read,
+        }
+    }
+}
+
 /// The LDS of a GPU, as far as conflicts go.
-pub(super) struct Banks {
+pub(crate) struct Banks {
     has_wide_reads: bool,
     used: [u8; MOST_BANKS],
     /// The words that each bank has to give in a phase.
@@ -86,7 +97,7 @@ pub(super) struct Banks {
 }
 
 impl Banks {
-    pub(super) fn new(gpu: Gpu) -> Self {
+    pub(crate) fn new(gpu: Gpu) -> Self {
         Banks {
             has_wide_reads: gpu == Gpu::Gfx950,
             used: [0; MOST_BANKS],
@@ -109,7 +120,7 @@ impl Banks {
     }
 
     /// The cycles that an access takes beyond one for each of its phases with active lanes.
-    pub(super) fn extra_cycles(&mut self, touch: &Touch, way: Way) -> u32 {
+    pub(crate) fn extra_cycles(&mut self, touch: &Touch, way: Way) -> u32 {
         let (banks, phases) = self.phases(way, touch.bytes);
         phases
             .iter()
@@ -118,6 +129,13 @@ impl Banks {
                     .saturating_sub(1)
             })
             .sum()
+    }
+
+    /// All cycles that an access takes: one for each phase with active lanes, and those of conflicts.
+    pub(crate) fn cycles_of(&mut self, touch: &Touch, way: Way) -> u32 {
+        let (_, phases) = self.phases(way, touch.bytes);
+        let busy = phases.iter().filter(|lanes| *lanes & touch.lanes != 0);
+        busy.count() as u32 + self.extra_cycles(touch, way)
     }
 
     /// The words that the busiest bank has to give.

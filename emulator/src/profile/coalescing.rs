@@ -6,45 +6,60 @@ use crate::exec::{LANES, Touch};
 
 /// Bytes of a line of the vector L1 cache: 64 up to CDNA 2, 128 from CDNA 3 on (AMD's documentation of ROCm Compute
 /// Profiler, «vL1D»; CDNA 3 white paper).
-pub(super) const fn line_bytes(gpu: Gpu) -> u32 {
+pub(crate) const fn line_bytes(gpu: Gpu) -> u32 {
     match gpu {
         Gpu::Gfx908 | Gpu::Gfx90a => 64,
         Gpu::Gfx942 | Gpu::Gfx950 => 128,
     }
 }
 
+/// Lines of 64 bytes, by their addresses in lines, in order.
+pub(crate) struct Lines {
+    lines: [u64; 2 * LANES],
+    count: usize,
+}
+
+impl Lines {
+    /// Those that the active lanes touch.
+    pub(crate) fn of(touch: &Touch) -> Self {
+        // An access may begin in one line and end in the next; none is longer than a line.
+        let mut lines = [0; 2 * LANES];
+        let mut count = 0;
+        let mut last = None;
+        let mut ascending = true;
+        for (_, address) in touch.iter() {
+            let end = address.wrapping_add(u64::from(touch.bytes.max(1)) - 1);
+            for line in [address / 64, end / 64] {
+                // Most lanes are in the line of the one before.
+                if last == Some(line) {
+                    continue;
+                }
+                ascending &= last < Some(line);
+                last = Some(line);
+                lines[count] = line;
+                count += 1;
+            }
+        }
+        if !ascending {
+            lines[..count].sort_unstable();
+        }
+        Lines { lines, count }
+    }
+
+    /// Each once, or with a shift of 1 those of 128 bytes.
+    pub(crate) fn different(&self, shift: u32) -> impl Iterator<Item = u64> {
+        let mut last = None;
+        self.lines[..self.count]
+            .iter()
+            .map(move |line| line >> shift)
+            .filter(move |line| last.replace(*line) != Some(*line))
+    }
+}
+
 /// The lines of 64 and of 128 bytes that the active lanes touch.
 pub(super) fn lines(touch: &Touch) -> [u32; 2] {
-    // An access may begin in one line and end in the next; none is longer than a line.
-    let mut lines = [0; 2 * LANES];
-    let mut count = 0;
-    let mut last = None;
-    let mut ascending = true;
-    for (_, address) in touch.iter() {
-        let end = address.wrapping_add(u64::from(touch.bytes.max(1)) - 1);
-        for line in [address / 64, end / 64] {
-            // Most lanes are in the line of the one before.
-            if last == Some(line) {
-                continue;
-            }
-            ascending &= last < Some(line);
-            last = Some(line);
-            lines[count] = line;
-            count += 1;
-        }
-    }
-    let lines = &mut lines[..count];
-    if !ascending {
-        lines.sort_unstable();
-    }
-    let different = |shift: u32| {
-        let mut last = None;
-        lines
-            .iter()
-            .filter(|&line| last.replace(line >> shift) != Some(line >> shift))
-            .count() as u32
-    };
-    [different(0), different(1)]
+    let lines = Lines::of(touch);
+    [0, 1].map(|shift| lines.different(shift).count() as u32)
 }
 
 #[cfg(test)]

@@ -9,9 +9,10 @@ use super::{
     banks::{Banks, Way},
     coalescing,
     counts::Counts,
+    pattern::Pattern,
 };
 use crate::{
-    exec::{Context, Facts, Flow, GroupStart, LANES, Observer, Space, Touch, Wave},
+    exec::{Context, Facts, Flow, GroupStart, LANES, Observer, Space, Wave},
     isa::Effect,
 };
 
@@ -55,68 +56,7 @@ struct Accesses {
     lds_bytes: u64,
     conflict_cycles: u64,
     /// The last accesses that were counted the long way. The second is for instructions with two.
-    patterns: [Pattern; 2],
-}
-
-/// Addresses and what came of them.
-#[derive(Clone, Copy)]
-struct Pattern {
-    addresses: [u64; LANES],
-    lanes: u64,
-    space: Space,
-    bytes: u32,
-    /// Whose addresses may differ only by a multiple of this.
-    period: u64,
-    result: [u32; 2],
-}
-
-impl Default for Pattern {
-    fn default() -> Self {
-        Pattern {
-            addresses: [0; LANES],
-            // No access is without lanes.
-            lanes: 0,
-            space: Space::Global,
-            bytes: 0,
-            period: 1,
-            result: [0; 2],
-        }
-    }
-}
-
-impl Pattern {
-    /// Whether these are the same addresses moved by a multiple of the period, all lanes together.
-    fn is_same(&self, touch: &Touch) -> bool {
-        let moved = touch.addresses[0].wrapping_sub(self.addresses[0]);
-        let differences = touch
-            .addresses
-            .iter()
-            .zip(&self.addresses)
-            .fold(0, |all, (new, old)| all | (new.wrapping_sub(*old) ^ moved));
-        differences == 0
-            && (self.lanes, self.space, self.bytes) == (touch.lanes, touch.space, touch.bytes)
-            && moved & (self.period - 1) == 0
-    }
-
-    /// What `count` makes of the access, which must not depend on where it is beyond `period`, a power of two.
-    fn result(
-        &mut self,
-        touch: &Touch,
-        period: u64,
-        count: impl FnOnce(&Touch) -> [u32; 2],
-    ) -> [u32; 2] {
-        if !self.is_same(touch) {
-            *self = Pattern {
-                addresses: touch.addresses,
-                lanes: touch.lanes,
-                space: touch.space,
-                bytes: touch.bytes,
-                period,
-                result: count(touch),
-            };
-        }
-        self.result
-    }
+    patterns: [Pattern<[u32; 2]>; 2],
 }
 
 /// The largest line that is counted, in bytes.
@@ -228,11 +168,7 @@ impl Counter {
                 Space::Lds => {
                     accesses.lds += 1;
                     accesses.lds_bytes += bytes;
-                    let way = match (touch.write, is_atomic) {
-                        (_, true) => Way::Atomic,
-                        (true, false) => Way::Write,
-                        (false, false) => Way::Read,
-                    };
+                    let way = Way::of(touch, is_atomic);
                     let [cycles, _] = pattern.result(touch, WORD, |touch| {
                         [self.banks.extra_cycles(touch, way), 0]
                     });

@@ -4,11 +4,12 @@
 //! for, and do not depend on time: how often instructions run and with how many lanes, bytes and cache lines of memory
 //! accesses, bank conflicts of LDS, operations. What caches hold and how long anything takes is not among them.
 
-mod banks;
-mod coalescing;
+pub(crate) mod banks;
+pub(crate) mod coalescing;
 mod counter;
 mod counts;
 mod flops;
+pub(crate) mod pattern;
 mod report;
 
 pub use counts::Counts;
@@ -103,7 +104,7 @@ impl Counted {
 }
 
 /// The indices of a kernel's own instructions.
-fn instructions(kernel: &Kernel) -> Range<u32> {
+pub(crate) fn instructions(kernel: &Kernel) -> Range<u32> {
     let code = kernel.code();
     let own = &kernel.description().code;
     let Some(first) = code.index_of(kernel.entry()) else {

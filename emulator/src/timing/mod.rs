@@ -1,0 +1,226 @@
+//! The timing model: how long a kernel would take on a GPU. **What it says is modelled, never measured.**
+//!
+//! It is driven by what the emulator really runs. [`launch`] runs a kernel as [`crate::dispatch::launch`] does and writes
+//! down what chosen workgroups do: their instructions, the lines of memory that their accesses touch, the cycles that LDS
+//! takes with bank conflicts. Then
+//!
+//! 1. the accesses of all workgroups that are on the machine at the beginning go through the tags of all caches, so that
+//!    it is known which share of each instruction's loads comes from L2, the Infinity Cache and memory (`sharing`);
+//! 2. one compute unit, the fullest, replays its workgroups cycle by cycle: four SIMDs that issue in order, units that are
+//!    busy, results that are waited for, barriers, its own L1 cache, and its share of what lies behind (`compute_unit`,
+//!    `memory`);
+//! 3. if it has more than some batches of workgroups, those that were not replayed take as long as the replayed ones did
+//!    behind the first batch ([`Timing::workgroups_modelled`] of them).
+//!
+//! What is not modelled: clocks that sag under load, the launch itself, address translation, the network between caches,
+//! DRAM pages. Caches are cold, the instruction cache is warm if it holds the kernel.
+
+mod compute_unit;
+mod instruction;
+mod memory;
+mod parameters;
+mod placement;
+mod report;
+mod sharing;
+mod stall;
+mod tags;
+mod trace;
+mod wave;
+
+pub use parameters::{MACHINES, Machine, Parameters, TURN, UnknownMachine};
+pub use report::{Bound, Format, InstructionTiming, JSON_VERSION, MODELLED, Timing, Unit, Usage};
+pub use stall::{Stall, Stalls};
+pub(crate) use trace::Tracer;
+
+use ferrowave_code_object::{Gpu, Occupancy};
+
+use compute_unit::{ComputeUnit, Replay};
+use instruction::Timed;
+use memory::Memory;
+use placement::Placement;
+use trace::{Chosen, Recorded};
+use wave::Instructions;
+
+use crate::{
+    dispatch::{LaunchConfig, LaunchError, Observed, launch_observed, launch_some},
+    program::Kernel,
+};
+
+/// Batches of workgroups that are replayed at most: the first, which begins with nothing under way, and those that show how
+/// long the rest take.
+const BATCHES: u64 = 3;
+
+/// Why a launch has no timing.
+#[derive(Debug, thiserror::Error)]
+pub enum TimingError {
+    /// It cannot be, or came to grief.
+    #[error(transparent)]
+    Launch(#[from] LaunchError),
+    /// The machine does not run the kernel's instructions.
+    #[error("{machine} runs {runs}, but kernel `{kernel}` is for {is_for}")]
+    WrongMachine {
+        /// The machine.
+        machine: Machine,
+        /// Its instruction set.
+        runs: Gpu,
+        /// The kernel.
+        kernel: String,
+        /// The kernel's instruction set.
+        is_for: Gpu,
+    },
+}
+
+/// Runs a kernel over a grid as [`crate::dispatch::launch`] does, and models its time.
+///
+/// # Errors
+/// A machine of another instruction set, and whatever the launch itself may fail with.
+pub fn launch(
+    kernel: &Kernel,
+    config: &LaunchConfig<'_>,
+    machine: Machine,
+) -> Result<Timing, TimingError> {
+    let plan = Plan::new(kernel, config, machine)?;
+    let Observed { outcome, observers } = launch_observed(kernel, config, |_| plan.tracer())?;
+    outcome?;
+    Ok(plan.timing(kernel, observers))
+}
+
+/// Models the time of a launch and runs no more of it than that takes. **What it leaves in memory is no result**: most
+/// workgroups do not run, others stop before their end.
+///
+/// # Errors
+/// As [`launch`].
+pub fn estimate(
+    kernel: &Kernel,
+    config: &LaunchConfig<'_>,
+    machine: Machine,
+) -> Result<Timing, TimingError> {
+    let mut plan = Plan::new(kernel, config, machine)?;
+    plan.chosen.may_stop = true;
+    let chosen = plan.chosen.numbers();
+    let Observed { outcome, observers } =
+        launch_some(kernel, config, Some(&chosen), |_| plan.tracer())?;
+    outcome?;
+    Ok(plan.timing(kernel, observers))
+}
+
+/// What is recorded of a launch, and for what machine.
+pub(crate) struct Plan {
+    parameters: &'static Parameters,
+    placement: Placement,
+    waves_per_simd: u32,
+    chosen: Chosen,
+}
+
+impl Plan {
+    pub(crate) fn new(
+        kernel: &Kernel,
+        config: &LaunchConfig<'_>,
+        machine: Machine,
+    ) -> Result<Self, TimingError> {
+        let parameters = machine.parameters();
+        if parameters.gpu != kernel.gpu() {
+            return Err(TimingError::WrongMachine {
+                machine,
+                runs: parameters.gpu,
+                kernel: kernel.name().to_owned(),
+                is_for: kernel.gpu(),
+            });
+        }
+        crate::dispatch::check_launch(kernel, config)?;
+        let workgroups = config.grid.iter().map(|&n| u64::from(n)).product();
+        let threads = config.block.iter().product();
+        let resources = kernel
+            .description()
+            .resources(threads, config.dynamic_lds_bytes);
+        let occupancy = Occupancy::of(kernel.gpu(), resources);
+        let resident = u64::from(occupancy.workgroups_per_compute_unit);
+        let placement = Placement::new(parameters, workgroups, resident);
+        let mut chosen = Chosen {
+            lines: placement.at_once().collect(),
+            ..Chosen::default()
+        };
+        chosen
+            .whole
+            .extend(placement.first(BATCHES * placement.resident));
+        Ok(Plan {
+            parameters,
+            placement,
+            waves_per_simd: occupancy.waves_per_simd,
+            chosen,
+        })
+    }
+
+    pub(crate) fn tracer(&self) -> Tracer<'_> {
+        Tracer::new(self.parameters.gpu, &self.chosen)
+    }
+
+    /// The time, from what was recorded.
+    pub(crate) fn timing(&self, kernel: &Kernel, tracers: Vec<Tracer<'_>>) -> Timing {
+        let recorded = Recorded::of(tracers);
+        let code = kernel.code();
+        let replayed: Vec<_> = self
+            .placement
+            .first(BATCHES * self.placement.resident)
+            .filter_map(|number| recorded.whole(number))
+            .collect();
+        let blocks = || {
+            let waves = replayed.iter().flat_map(|workgroup| &workgroup.waves);
+            waves.flat_map(|wave| wave.blocks.iter())
+        };
+        let first = blocks().map(|(first, _)| *first).min().unwrap_or(0);
+        let end = blocks().map(|(_, end)| *end).max().unwrap_or(0);
+        let table = Timed::table(code, first..end, self.parameters);
+        let instructions = Instructions::new(first, &table);
+        let mut is_run = vec![false; table.len()];
+        for (first, end) in blocks() {
+            is_run[instructions.slot(*first)..instructions.slot(*end)].fill(true);
+        }
+        let code_bytes = table
+            .iter()
+            .zip(&is_run)
+            .filter(|(_, is_run)| **is_run)
+            .filter_map(|(timed, _)| timed.as_ref())
+            .map(|timed| timed.size)
+            .sum();
+        let shares = sharing::shares(&recorded, code.facts(), &self.placement, self.parameters);
+        let memory = Memory::new(self.parameters, &self.placement, shares);
+        let unit = ComputeUnit::new(self.parameters, instructions, &recorded, memory, code_bytes);
+        let replay = unit.run(&replayed, self.placement.resident as usize);
+        let cycles = self.cycles(&replay);
+        Timing::new(
+            kernel,
+            self.parameters,
+            &report::Modelled {
+                placement: self.placement,
+                waves_per_simd: self.waves_per_simd,
+                cycles,
+                first,
+                replay: &replay,
+            },
+        )
+    }
+
+    /// Cycles of the whole grid: of the replay, and of the workgroups of the same compute unit that were not replayed at
+    /// the pace of those behind the first batch.
+    fn cycles(&self, replay: &Replay) -> u64 {
+        let ended_at = &replay.ended_at;
+        let Some(&last) = ended_at.last() else {
+            return 0;
+        };
+        let left = self.placement.of_fullest() - ended_at.len() as u64;
+        let resident = self.placement.resident as usize;
+        let (Some(behind), Some(&first)) = (
+            ended_at.len().checked_sub(resident),
+            ended_at.get(resident - 1),
+        ) else {
+            return last.max(replay.stored_at);
+        };
+        let last = last.max(replay.stored_at);
+        if left == 0 || behind == 0 {
+            return last;
+        }
+        let each = (last - first) as f64 / behind as f64;
+        last + (left as f64 * each).round() as u64
+    }
+}

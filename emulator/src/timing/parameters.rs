@@ -1,0 +1,295 @@
+//! The machines that are modelled, and what their units do in a cycle: one table.
+//!
+//! | figures | source |
+//! |---|---|
+//! | compute units, XCDs, clocks, memory bandwidth, cache capacities | AMD's data sheets and CDNA white papers; ROCm's «GPU hardware specifications» |
+//! | latencies of L1, L2, memory, scalar cache, LDS; bandwidth of L2 | measured by mt4g («Memory Topology 4 GPUs», reports of MI100, MI210 and MI300X, August 2025) |
+//! | latency of the Infinity Cache | mt4g, MI300X: latency of L2 and its miss penalty |
+//! | bandwidth of the Infinity Cache | measured by Chips and Cheese, «Testing AMD's Giant MI300X»: 11.9 TB/s |
+//! | share of the memory's bandwidth that is reached | BabelStream on MI300X (Azure's guide to benchmarks): 4.26 of 5.3 TB/s; about the same is reported for MI250X |
+//! | L1: 64 bytes a cycle, 16 addresses a cycle, results in order | documentation of ROCm Compute Profiler, «vL1D»; AMD GCN white paper |
+//! | LDS: 128 bytes a cycle | CDNA white papers; the banks in [`crate::profile::banks`](crate::profile) |
+//! | instruction cache | ROCm's «GPU hardware specifications»: 32 KiB and, from CDNA 3 on, 64 KiB for two compute units |
+//! | a vector instruction: 4 cycles on 16 lanes, transcendental ones and products of 32-bit integers 16, f64 8 on MI100 | CDNA ISA guides; LLVM's `SISchedule.td` |
+//! | a branch | LLVM's `SISchedule.td`: `WriteBranch`, 8 turns of 4 cycles |
+//!
+//! **MI355X has not been measured by anybody we found**: latencies are those of MI300X, the share of bandwidth is too.
+
+use std::{fmt, str::FromStr};
+
+use ferrowave_code_object::Gpu;
+use serde::{Serialize, Serializer};
+
+/// A product whose timing is modelled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Machine {
+    /// CDNA 1.
+    Mi100,
+    /// CDNA 2, one die.
+    Mi210,
+    /// CDNA 2, one of its two dies: that is what HIP calls a device.
+    Mi250x,
+    /// CDNA 3.
+    Mi300x,
+    /// CDNA 4.
+    Mi355x,
+}
+
+/// What a machine has and how fast it is. Cycles are those of the engine clock.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Parameters {
+    /// The machine.
+    pub machine: Machine,
+    /// Its name.
+    pub name: &'static str,
+    /// Its instruction set.
+    pub gpu: Gpu,
+    /// Compute units, all XCDs together.
+    pub compute_units: u32,
+    /// XCDs, each with an L2 of its own.
+    pub xcds: u32,
+    /// Highest engine clock in Hz. Clocks sag under load, which is not modelled.
+    pub clock_hz: f64,
+    /// Peak bandwidth of memory in bytes a second.
+    pub memory_bytes_per_second: f64,
+    /// The share of it that programs reach.
+    pub memory_efficiency: f64,
+    /// Cycles from a load to its result, where it hits in the vector L1 cache.
+    pub l1_latency: u64,
+    /// In L2.
+    pub l2_latency: u64,
+    /// In the Infinity Cache; that of memory where there is none.
+    pub infinity_latency: u64,
+    /// In memory.
+    pub memory_latency: u64,
+    /// In the scalar cache.
+    pub scalar_latency: u64,
+    /// In LDS, without conflicts.
+    pub lds_latency: u64,
+    /// Bytes of the vector L1 cache.
+    pub l1_bytes: u32,
+    /// Bytes of its lines, which are L2's too.
+    pub line_bytes: u32,
+    /// Bytes of the scalar cache.
+    pub scalar_cache_bytes: u32,
+    /// Bytes of the instruction cache, which neighbouring compute units share.
+    pub instruction_cache_bytes: u32,
+    /// Bytes of an XCD's L2.
+    pub l2_bytes: u32,
+    /// Bytes that an XCD's L2 gives in a cycle, as measured.
+    pub l2_bytes_per_cycle: f64,
+    /// Bytes of the Infinity Cache; 0 if there is none.
+    pub infinity_bytes: u64,
+    /// Bytes a second that it gives, as measured.
+    pub infinity_bytes_per_second: f64,
+    /// Cycles of a vector instruction on f64.
+    pub double_cycles: u64,
+    /// Bytes that the path from L1 to L2 takes in a cycle, for one compute unit.
+    pub l1_to_l2_bytes_per_cycle: f64,
+}
+
+/// Cycles between two turns of a SIMD: four SIMDs issue one after the other.
+pub const TURN: u64 = 4;
+
+/// Ways of the caches (AMD's documentation of ROCm Compute Profiler: L2 has 16; GCN white paper: L1 has 4, from CDNA on
+/// 64 lines a set).
+pub(crate) const L1_WAYS: usize = 64;
+/// Of L2 and the Infinity Cache.
+pub(crate) const L2_WAYS: usize = 16;
+
+const MIB: u32 = 1 << 20;
+const GIB_PER_SECOND: f64 = (1_u64 << 30) as f64;
+
+const MI100: Parameters = Parameters {
+    machine: Machine::Mi100,
+    name: "MI100",
+    gpu: Gpu::Gfx908,
+    compute_units: 120,
+    xcds: 1,
+    clock_hz: 1.502e9,
+    memory_bytes_per_second: 1.229e12,
+    memory_efficiency: 0.8,
+    l1_latency: 136,
+    l2_latency: 344,
+    infinity_latency: 703,
+    memory_latency: 703,
+    scalar_latency: 50,
+    lds_latency: 50,
+    l1_bytes: 16 << 10,
+    line_bytes: 64,
+    scalar_cache_bytes: 16 << 10,
+    instruction_cache_bytes: 32 << 10,
+    l2_bytes: 8 * MIB,
+    l2_bytes_per_cycle: 2484.7 * GIB_PER_SECOND / 1.502e9,
+    infinity_bytes: 0,
+    infinity_bytes_per_second: 0.0,
+    double_cycles: 8,
+    l1_to_l2_bytes_per_cycle: 64.0,
+};
+
+const MI210: Parameters = Parameters {
+    machine: Machine::Mi210,
+    name: "MI210",
+    gpu: Gpu::Gfx90a,
+    compute_units: 104,
+    clock_hz: 1.7e9,
+    memory_bytes_per_second: 1.638e12,
+    l1_latency: 124,
+    l2_latency: 302,
+    infinity_latency: 741,
+    memory_latency: 741,
+    scalar_latency: 53,
+    l2_bytes_per_cycle: 4014.1 * GIB_PER_SECOND / 1.7e9,
+    double_cycles: 4,
+    ..MI100
+};
+
+const MI250X: Parameters = Parameters {
+    machine: Machine::Mi250x,
+    name: "MI250X",
+    compute_units: 110,
+    // The same die as MI210's with more of its units.
+    l2_bytes_per_cycle: MI210.l2_bytes_per_cycle,
+    ..MI210
+};
+
+const MI300X: Parameters = Parameters {
+    machine: Machine::Mi300x,
+    name: "MI300X",
+    gpu: Gpu::Gfx942,
+    compute_units: 304,
+    xcds: 8,
+    clock_hz: 2.1e9,
+    memory_bytes_per_second: 5.3e12,
+    l1_latency: 116,
+    l2_latency: 288,
+    infinity_latency: 288 + 209,
+    memory_latency: 900,
+    scalar_latency: 48,
+    lds_latency: 51,
+    l1_bytes: 32 << 10,
+    line_bytes: 128,
+    instruction_cache_bytes: 64 << 10,
+    l2_bytes: 4 * MIB,
+    l2_bytes_per_cycle: 14364.7 * GIB_PER_SECOND / 2.1e9 / 8.0,
+    infinity_bytes: 256 << 20,
+    infinity_bytes_per_second: 11.9e12,
+    ..MI210
+};
+
+const MI355X: Parameters = Parameters {
+    machine: Machine::Mi355x,
+    name: "MI355X",
+    gpu: Gpu::Gfx950,
+    compute_units: 256,
+    clock_hz: 2.4e9,
+    memory_bytes_per_second: 8.0e12,
+    ..MI300X
+};
+
+/// All rows.
+pub const MACHINES: [Parameters; 5] = [MI100, MI210, MI250X, MI300X, MI355X];
+
+impl Machine {
+    /// All of them.
+    pub const ALL: [Machine; 5] = [
+        Machine::Mi100,
+        Machine::Mi210,
+        Machine::Mi250x,
+        Machine::Mi300x,
+        Machine::Mi355x,
+    ];
+
+    /// The machine that is meant where only the instruction set is known.
+    pub const fn of(gpu: Gpu) -> Self {
+        match gpu {
+            Gpu::Gfx908 => Machine::Mi100,
+            Gpu::Gfx90a => Machine::Mi210,
+            Gpu::Gfx942 => Machine::Mi300x,
+            Gpu::Gfx950 => Machine::Mi355x,
+        }
+    }
+
+    /// Its row.
+    pub const fn parameters(self) -> &'static Parameters {
+        &MACHINES[self as usize]
+    }
+
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        self.parameters().name
+    }
+}
+
+impl Parameters {
+    /// Compute units of an XCD.
+    pub const fn compute_units_per_xcd(&self) -> u32 {
+        self.compute_units / self.xcds
+    }
+
+    /// Bytes that memory gives in a cycle, all of it and as far as programs reach it.
+    pub fn memory_bytes_per_cycle(&self) -> f64 {
+        self.memory_bytes_per_second * self.memory_efficiency / self.clock_hz
+    }
+}
+
+impl fmt::Display for Machine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl Serialize for Machine {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+/// A name that no machine has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownMachine(pub String);
+
+impl fmt::Display for UnknownMachine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = Machine::ALL.map(Machine::name).join(", ");
+        write!(f, "no machine `{}` is modelled; there are {names}", self.0)
+    }
+}
+
+impl std::error::Error for UnknownMachine {}
+
+impl FromStr for Machine {
+    type Err = UnknownMachine;
+
+    fn from_str(name: &str) -> Result<Self, UnknownMachine> {
+        let is_named = |machine: &Machine| machine.name().eq_ignore_ascii_case(name.trim());
+        let found = Machine::ALL.into_iter().find(is_named);
+        found.ok_or_else(|| UnknownMachine(name.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu::GpuRow;
+
+    #[test]
+    fn rows_stand_in_their_machines_order_and_agree_with_the_emulated_devices() {
+        for machine in Machine::ALL {
+            let row = machine.parameters();
+            assert_eq!(row.machine, machine);
+            assert_eq!(row.name.parse(), Ok(machine));
+            assert_eq!(row.name.to_lowercase().parse(), Ok(machine));
+            let device = GpuRow::of(row.gpu);
+            assert_eq!((row.xcds, row.l2_bytes), (device.xcds, device.l2_bytes));
+            if Machine::of(row.gpu) == machine {
+                assert_eq!(row.compute_units, device.compute_units);
+                assert_eq!(row.clock_hz, 1e6 * f64::from(device.clock_mhz));
+            }
+        }
+        let message = "MI9".parse::<Machine>().map_err(|error| error.to_string());
+        let expected =
+            "no machine `MI9` is modelled; there are MI100, MI210, MI250X, MI300X, MI355X";
+        assert_eq!(message, Err(expected.to_owned()));
+    }
+}

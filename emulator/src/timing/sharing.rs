@@ -1,0 +1,276 @@
+//! Where loads find their lines: L2, the Infinity Cache or memory, as all compute units share them.
+//!
+//! One compute unit is replayed, but its loads hit in L2 because others have loaded the same lines. So the accesses of all
+//! workgroups that are on the machine at the beginning go through tags of all L1 caches, the L2 of each XCD and the
+//! Infinity Cache: in rounds, in each of which every wave does its next access. What came of an instruction's accesses
+//! then are shares, which the replay deals out evenly.
+//!
+//! A line that another wave has asked for in the same round is on its way: it takes as long as if it had to be fetched, but
+//! is fetched once. Caches are cold at the beginning.
+
+use std::collections::HashMap;
+
+use super::{
+    parameters::{L1_WAYS, L2_WAYS, Parameters},
+    placement::Placement,
+    tags::Tags,
+    trace::Recorded,
+};
+use crate::{
+    exec::FactsTable,
+    isa::{Category, Effect},
+};
+
+/// Where a line that is not in L1 comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Level {
+    /// L2.
+    L2,
+    /// The Infinity Cache.
+    Infinity,
+    /// Memory.
+    Memory,
+}
+
+impl Level {
+    const ALL: [Level; 3] = [Level::L2, Level::Infinity, Level::Memory];
+}
+
+/// What the requests of an instruction to L2 came to.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Shares {
+    /// By level: lines that it gave.
+    given: [u64; 3],
+    /// By level: lines that were on their way from there already.
+    on_their_way: [u64; 3],
+    /// Requests dealt out by the replay.
+    dealt: u64,
+}
+
+/// What a request is dealt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Dealt {
+    /// Where the line comes from.
+    pub(super) level: Level,
+    /// Nobody else has asked for it.
+    pub(super) is_first: bool,
+}
+
+impl Shares {
+    fn total(&self) -> u64 {
+        self.given.iter().chain(&self.on_their_way).sum()
+    }
+
+    /// The next request's share: the golden ratio's multiples are spread evenly, in any number of them.
+    pub(super) fn deal(&mut self) -> Dealt {
+        let total = self.total();
+        if total == 0 {
+            // It was not seen before: in what was left out of the shares.
+            return Dealt {
+                level: Level::L2,
+                is_first: true,
+            };
+        }
+        self.dealt += 1;
+        let spread = self.dealt.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mut place = (u128::from(spread) * u128::from(total) >> 64) as u64;
+        for level in Level::ALL {
+            for (counts, is_first) in [(&self.given, true), (&self.on_their_way, false)] {
+                let count = counts[level as usize];
+                if place < count {
+                    return Dealt { level, is_first };
+                }
+                place -= count;
+            }
+        }
+        Dealt {
+            level: Level::Memory,
+            is_first: true,
+        }
+    }
+}
+
+/// A line in L2 or the Infinity Cache.
+#[derive(Clone, Copy)]
+struct Held {
+    /// The round in which it was asked for.
+    round: usize,
+    /// From where.
+    from: Level,
+    is_dirty: bool,
+}
+
+/// The shares of each instruction, by index in the code.
+pub(super) fn shares(
+    recorded: &Recorded,
+    facts: FactsTable<'_>,
+    placement: &Placement,
+    parameters: &Parameters,
+) -> HashMap<u32, Shares> {
+    let mut caches = Caches::new(placement, parameters);
+    let mut shares: HashMap<u32, Shares> = HashMap::new();
+    let at_once = placement.at_once();
+    let waves: Vec<_> = recorded
+        .workgroups
+        .iter()
+        .filter(|workgroup| at_once.contains(&workgroup.number))
+        .flat_map(|workgroup| {
+            let place = placement.of(workgroup.number);
+            workgroup.waves.iter().map(move |wave| (place, wave))
+        })
+        .collect();
+    let longest = waves.iter().map(|(_, wave)| wave.accesses.len()).max();
+    let rounds = longest.unwrap_or(0).min(super::trace::KEPT_ACCESSES);
+    for round in 0..rounds {
+        for ((xcd, unit), wave) in &waves {
+            let Some(access) = wave.accesses.get(round) else {
+                continue;
+            };
+            let (Some(shape), Some(Some(facts))) = (
+                recorded.shapes.get(access.shape as usize),
+                facts.get(access.index as usize),
+            ) else {
+                continue;
+            };
+            let shares = shares.entry(access.index).or_default();
+            let is_scalar = facts.category == Category::ScalarMemory;
+            for line in shape
+                .lines
+                .iter()
+                .map(|line| line.wrapping_add(access.base))
+            {
+                if facts.effect == Effect::Load {
+                    if is_scalar || !caches.in_l1((*xcd, *unit), line) {
+                        caches.load(*xcd, line, round, shares);
+                    }
+                } else {
+                    caches.store((*xcd, *unit), line, shape.is_whole, shares);
+                }
+            }
+        }
+    }
+    shares
+}
+
+/// All caches of the machine.
+struct Caches {
+    units: u64,
+    l1: Vec<Tags<()>>,
+    l2: Vec<Tags<Held>>,
+    infinity: Option<Tags<usize>>,
+}
+
+impl Caches {
+    fn new(placement: &Placement, parameters: &Parameters) -> Self {
+        let line = u64::from(parameters.line_bytes);
+        let l1 = Tags::new(u64::from(parameters.l1_bytes) / line, L1_WAYS);
+        let l2 = Tags::new(u64::from(parameters.l2_bytes) / line, L2_WAYS);
+        Caches {
+            units: placement.units(),
+            l1: vec![l1; (placement.xcds() * placement.units()) as usize],
+            l2: vec![l2; placement.xcds() as usize],
+            infinity: (parameters.infinity_bytes > 0)
+                .then(|| Tags::new(parameters.infinity_bytes / line, L2_WAYS)),
+        }
+    }
+
+    fn l1(&mut self, (xcd, unit): (u64, u64)) -> &mut Tags<()> {
+        &mut self.l1[(xcd * self.units + unit) as usize]
+    }
+
+    /// Whether L1 has the line; then or not, it does from now on.
+    fn in_l1(&mut self, place: (u64, u64), line: u64) -> bool {
+        let l1 = self.l1(place);
+        let hit = l1.find(line).is_some();
+        if !hit {
+            l1.insert(line, ());
+        }
+        hit
+    }
+
+    fn load(&mut self, xcd: u64, line: u64, round: usize, shares: &mut Shares) {
+        let l2 = &mut self.l2[xcd as usize];
+        if let Some(held) = l2.find(line) {
+            match held.round == round && held.from != Level::L2 {
+                true => shares.on_their_way[held.from as usize] += 1,
+                false => shares.given[Level::L2 as usize] += 1,
+            }
+            return;
+        }
+        let (from, on_its_way) = match &mut self.infinity {
+            None => (Level::Memory, false),
+            Some(infinity) => match infinity.find(line) {
+                Some(asked) if *asked == round => (Level::Memory, true),
+                Some(_) => (Level::Infinity, false),
+                None => {
+                    infinity.insert(line, round);
+                    (Level::Memory, false)
+                }
+            },
+        };
+        match on_its_way {
+            true => shares.on_their_way[from as usize] += 1,
+            false => shares.given[from as usize] += 1,
+        }
+        self.l2[xcd as usize].insert(
+            line,
+            Held {
+                round,
+                from,
+                is_dirty: false,
+            },
+        );
+    }
+
+    /// L2 keeps what is written, and memory gets it some time: once for each line that was clean.
+    fn store(&mut self, place: (u64, u64), line: u64, is_whole: bool, shares: &mut Shares) {
+        if !is_whole {
+            self.l1(place).remove(line);
+        }
+        let l2 = &mut self.l2[place.0 as usize];
+        match l2.find(line) {
+            Some(held) if held.is_dirty => shares.given[Level::L2 as usize] += 1,
+            Some(held) => {
+                held.is_dirty = true;
+                shares.given[Level::Memory as usize] += 1;
+            }
+            None => {
+                let held = Held {
+                    round: usize::MAX,
+                    from: Level::L2,
+                    is_dirty: true,
+                };
+                l2.insert(line, held);
+                shares.given[Level::Memory as usize] += 1;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_dealt_out_evenly() {
+        let mut shares = Shares {
+            given: [60, 10, 20],
+            on_their_way: [0, 0, 10],
+            dealt: 0,
+        };
+        let mut seen = [0; 4];
+        for _ in 0..1000 {
+            let dealt = shares.deal();
+            let place = match (dealt.level, dealt.is_first) {
+                (Level::L2, _) => 0,
+                (Level::Infinity, _) => 1,
+                (Level::Memory, true) => 2,
+                (Level::Memory, false) => 3,
+            };
+            seen[place] += 1;
+        }
+        for (seen, expected) in seen.into_iter().zip([600_i32, 100, 200, 100]) {
+            assert!((seen - expected).abs() <= 5, "{seen} and {expected}");
+        }
+    }
+}

@@ -1,0 +1,410 @@
+//! What waves did, written down while the emulator runs them: enough to replay their time.
+//!
+//! A wave's instructions are kept as runs of instructions that follow each other, its memory accesses as the shape of the
+//! lines that they touch and where those begin. Shapes repeat, so that an access takes 24 bytes.
+
+use std::collections::{HashMap, HashSet};
+
+use ferrowave_code_object::Gpu;
+
+use crate::{
+    exec::{Context, Facts, Flow, GroupStart, Observer, Space, Touch, Wave},
+    isa::{Category, Effect},
+    profile::{
+        banks::{Banks, Way},
+        coalescing::{Lines, line_bytes},
+        pattern::Pattern,
+    },
+};
+
+/// Accesses of each wave that are kept where only lines are asked for: the first, which stand for all.
+pub(super) const KEPT_ACCESSES: usize = 768;
+
+/// Instructions of a wave's turn where a workgroup may be left before its end.
+const SHORT_TURN: u64 = 1 << 12;
+
+/// An access to memory.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Access {
+    /// The instruction, by index in the code.
+    pub(super) index: u32,
+    /// Index into [`Recorded::shapes`].
+    pub(super) shape: u32,
+    /// Added to the shape's lines.
+    pub(super) base: u64,
+}
+
+/// The lines that an access touches.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Shape {
+    /// In units of the L1 cache's lines, in order, from the access's base.
+    pub(super) lines: Box<[u64]>,
+    /// Cycles for which the access keeps the L1 cache busy.
+    pub(super) busy: u32,
+    /// Of each of the lines whether it is written completely.
+    pub(super) is_whole: bool,
+}
+
+/// What one wave did.
+#[derive(Clone, Debug, Default)]
+pub(super) struct WaveTrace {
+    /// Instructions that follow each other: the first's index in the code and the one behind the last.
+    pub(super) blocks: Vec<(u32, u32)>,
+    /// Global memory, vector and scalar, in order.
+    pub(super) accesses: Vec<Access>,
+    /// Cycles of LDS of each instruction that goes there.
+    pub(super) lds_cycles: Vec<u32>,
+}
+
+/// What the waves of a workgroup did.
+#[derive(Clone, Debug)]
+pub(super) struct WorkgroupTrace {
+    /// Its number in the grid.
+    pub(super) number: u64,
+    /// Everything is there, not only the first accesses.
+    pub(super) is_whole: bool,
+    pub(super) waves: Vec<WaveTrace>,
+}
+
+/// All that was recorded.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Recorded {
+    /// By number.
+    pub(super) workgroups: Vec<WorkgroupTrace>,
+    pub(super) shapes: Vec<Shape>,
+}
+
+impl Recorded {
+    /// Puts together what the host's threads have recorded.
+    pub(super) fn of(tracers: Vec<Tracer>) -> Self {
+        let mut all = Recorded::default();
+        let mut known = HashMap::new();
+        for tracer in tracers {
+            let shapes: Vec<u32> = tracer
+                .shapes
+                .into_iter()
+                .map(|shape| {
+                    let next = all.shapes.len() as u32;
+                    *known.entry(shape.clone()).or_insert_with(|| {
+                        all.shapes.push(shape);
+                        next
+                    })
+                })
+                .collect();
+            for mut workgroup in tracer.workgroups {
+                let accesses = workgroup.waves.iter_mut().flat_map(|w| &mut w.accesses);
+                for access in accesses {
+                    access.shape = shapes.get(access.shape as usize).copied().unwrap_or(0);
+                }
+                all.workgroups.push(workgroup);
+            }
+        }
+        all.workgroups.sort_by_key(|workgroup| workgroup.number);
+        all
+    }
+
+    /// A workgroup of which everything was recorded.
+    pub(super) fn whole(&self, number: u64) -> Option<&WorkgroupTrace> {
+        let place = self
+            .workgroups
+            .binary_search_by_key(&number, |workgroup| workgroup.number);
+        let workgroup = place.ok().and_then(|place| self.workgroups.get(place));
+        workgroup.filter(|workgroup| workgroup.is_whole)
+    }
+}
+
+/// The workgroups that are recorded.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Chosen {
+    /// With everything.
+    pub(super) whole: HashSet<u64>,
+    /// With their first accesses only.
+    pub(super) lines: HashSet<u64>,
+    /// The rest of those need not run.
+    pub(super) may_stop: bool,
+}
+
+impl Chosen {
+    /// All of them, in order.
+    pub(super) fn numbers(&self) -> Vec<u64> {
+        let mut all: Vec<u64> = self.whole.union(&self.lines).copied().collect();
+        all.sort_unstable();
+        all
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Off,
+    Lines,
+    Whole,
+}
+
+/// Shapes of the last accesses of an instruction.
+#[derive(Clone, Default)]
+struct Recent {
+    global: Pattern<u32>,
+    lds: [Pattern<u32>; 2],
+}
+
+/// Writes down what chosen workgroups of one host thread do.
+pub(crate) struct Tracer<'a> {
+    chosen: &'a Chosen,
+    /// Of lines of 64 bytes, to the machine's.
+    shift: u32,
+    mode: Mode,
+    waves: Vec<WaveTrace>,
+    /// The instruction behind each wave's last.
+    next: Vec<u32>,
+    /// Waves that are not full, where only lines are asked for.
+    not_full: usize,
+    number: u64,
+    workgroups: Vec<WorkgroupTrace>,
+    shapes: Vec<Shape>,
+    known: HashMap<Shape, u32>,
+    recent: Vec<Option<Box<Recent>>>,
+    banks: Banks,
+}
+
+impl<'a> Tracer<'a> {
+    pub(super) fn new(gpu: Gpu, chosen: &'a Chosen) -> Self {
+        Tracer {
+            chosen,
+            shift: line_bytes(gpu).trailing_zeros() - 6,
+            mode: Mode::Off,
+            waves: Vec::new(),
+            next: Vec::new(),
+            not_full: 0,
+            number: 0,
+            workgroups: Vec::new(),
+            shapes: Vec::new(),
+            known: HashMap::new(),
+            recent: Vec::new(),
+            banks: Banks::new(gpu),
+        }
+    }
+
+    fn record(&mut self, wave: usize, index: u32, facts: &Facts, touches: &[Touch]) {
+        let slot = index as usize;
+        if self.recent.len() <= slot {
+            self.recent.resize(slot + 1, None);
+        }
+        let is_memory = matches!(
+            facts.category,
+            Category::VectorMemory | Category::ScalarMemory
+        ) && facts.effect != Effect::None;
+        if is_memory {
+            let access = self.access(slot, index, facts, touches);
+            if let Some(trace) = self.waves.get_mut(wave)
+                && (self.mode == Mode::Whole || trace.accesses.len() < KEPT_ACCESSES)
+            {
+                trace.accesses.push(access);
+                let is_full = trace.accesses.len() == KEPT_ACCESSES;
+                self.not_full -= usize::from(is_full && self.not_full > 0);
+            }
+        }
+        if self.mode == Mode::Whole && (facts.category == Category::Lds || facts.to_lds) {
+            let cycles = self.lds_cycles(slot, facts, touches);
+            if let Some(trace) = self.waves.get_mut(wave) {
+                trace.lds_cycles.push(cycles);
+            }
+        }
+    }
+
+    fn access(&mut self, slot: usize, index: u32, facts: &Facts, touches: &[Touch]) -> Access {
+        let shift = self.shift;
+        let mut global = touches
+            .iter()
+            .filter(|touch| touch.space == Space::Global && touch.lanes != 0);
+        let first = global.next();
+        let others = global.next().is_some();
+        let line = 64 << shift;
+        let place = |touch: &Touch| (touch.addresses[0] / 64) >> shift;
+        match (first, others) {
+            (None, _) => Access {
+                index,
+                shape: self.intern(Shape {
+                    lines: Box::default(),
+                    busy: 4,
+                    is_whole: false,
+                }),
+                base: 0,
+            },
+            (Some(touch), false) => {
+                let recent = self.recent.get_mut(slot).and_then(Option::take);
+                let mut recent = recent.unwrap_or_default();
+                let shape = recent.global.result(touch, line, |touch| {
+                    let base = place(touch);
+                    self.intern(shape(std::slice::from_ref(touch), shift, base))
+                });
+                if let Some(kept) = self.recent.get_mut(slot) {
+                    *kept = Some(recent);
+                }
+                Access {
+                    index,
+                    shape,
+                    base: place(touch),
+                }
+            }
+            // Private memory by several dwords: one access for each.
+            (Some(first), true) => {
+                let base = place(first);
+                let all: Vec<Touch> = touches
+                    .iter()
+                    .filter(|touch| touch.space == Space::Global)
+                    .copied()
+                    .collect();
+                debug_assert!(facts.category == Category::VectorMemory);
+                Access {
+                    index,
+                    shape: self.intern(shape(&all, shift, base)),
+                    base,
+                }
+            }
+        }
+    }
+
+    fn lds_cycles(&mut self, slot: usize, facts: &Facts, touches: &[Touch]) -> u32 {
+        let mut recent = self
+            .recent
+            .get_mut(slot)
+            .and_then(Option::take)
+            .unwrap_or_default();
+        let mut cycles = 0;
+        let in_lds = touches.iter().filter(|touch| touch.space == Space::Lds);
+        for (touch, pattern) in in_lds.zip([0, 1].into_iter().cycle()) {
+            let way = Way::of(touch, facts.effect == Effect::Atomic);
+            cycles +=
+                recent.lds[pattern].result(touch, 4, |touch| self.banks.cycles_of(touch, way));
+        }
+        if let Some(kept) = self.recent.get_mut(slot) {
+            *kept = Some(recent);
+        }
+        // Permutations of lanes go through the banks without touching memory: as 4 bytes a lane.
+        if cycles == 0 { 2 } else { cycles }
+    }
+
+    fn intern(&mut self, shape: Shape) -> u32 {
+        let next = self.shapes.len() as u32;
+        let known = self.known.entry(shape);
+        *known.or_insert_with_key(|shape| {
+            self.shapes.push(shape.clone());
+            next
+        })
+    }
+}
+
+/// The shape of accesses of one instruction, from a line on.
+///
+/// L1 takes 16 addresses and gives 64 bytes a cycle, and looks up a line of 64 bytes in each (AMD's documentation of ROCm
+/// Compute Profiler, «vL1D»).
+fn shape(touches: &[Touch], shift: u32, base: u64) -> Shape {
+    let mut lines = Vec::new();
+    let (mut busy, mut asked) = (0, 0);
+    for touch in touches {
+        let touched = Lines::of(touch);
+        let lanes = touch.lanes.count_ones();
+        let bytes = lanes * touch.bytes;
+        busy += touched.different(0).count() as u32;
+        asked += (bytes / 64).max(lanes.div_ceil(16)).max(1);
+        lines.extend(touched.different(shift).map(|line| line.wrapping_sub(base)));
+    }
+    lines.sort_unstable();
+    lines.dedup();
+    let bytes: u64 = touches
+        .iter()
+        .map(|touch| u64::from(touch.lanes.count_ones() * touch.bytes))
+        .sum();
+    Shape {
+        is_whole: bytes >= (lines.len() as u64) << (6 + shift),
+        lines: lines.into(),
+        busy: busy.max(asked),
+    }
+}
+
+impl Observer for Tracer<'_> {
+    const ACTIVE: bool = true;
+
+    fn wants(&self, number: u64) -> bool {
+        self.chosen.whole.contains(&number) || self.chosen.lines.contains(&number)
+    }
+
+    fn turn(&self) -> u64 {
+        match self.chosen.may_stop {
+            true => SHORT_TURN,
+            false => u64::MAX,
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.chosen.may_stop && self.mode == Mode::Lines && self.not_full == 0
+    }
+
+    fn begin(&mut self, group: &GroupStart<'_>) {
+        self.number = group.number;
+        self.mode = match (
+            self.chosen.whole.contains(&group.number),
+            self.chosen.lines.contains(&group.number),
+        ) {
+            (true, _) => Mode::Whole,
+            (false, true) => Mode::Lines,
+            (false, false) => Mode::Off,
+        };
+        self.waves.clear();
+        self.waves.resize(group.waves.len(), WaveTrace::default());
+        self.next.clear();
+        self.next.resize(group.waves.len(), u32::MAX);
+        self.not_full = group.waves.len();
+    }
+
+    #[inline(always)]
+    fn before(&mut self, wave: &Wave, _: &Context<'_>, index: u32) {
+        if self.mode != Mode::Whole {
+            return;
+        }
+        let number = wave.index as usize;
+        let (Some(trace), Some(next)) = (self.waves.get_mut(number), self.next.get_mut(number))
+        else {
+            return;
+        };
+        match trace.blocks.last_mut() {
+            Some((_, end)) if *next == index => *end = index + 1,
+            _ => trace.blocks.push((index, index + 1)),
+        }
+        *next = index + 1;
+    }
+
+    #[inline(always)]
+    fn after(&mut self, wave: &mut Wave, context: &mut Context<'_>, index: u32, flow: Flow) {
+        if self.mode == Mode::Off {
+            return;
+        }
+        if flow == Flow::End && self.mode == Mode::Lines {
+            let trace = self.waves.get(wave.index as usize);
+            let was_full = trace.is_some_and(|trace| trace.accesses.len() >= KEPT_ACCESSES);
+            self.not_full -= usize::from(!was_full && self.not_full > 0);
+        }
+        let facts = context.code().facts().get(index as usize);
+        if let Some(Some(facts)) = facts
+            && matches!(
+                facts.category,
+                Category::VectorMemory | Category::ScalarMemory | Category::Lds
+            )
+        {
+            self.record(wave.index as usize, index, facts, context.touches());
+        }
+    }
+
+    fn barrier(&mut self, _: &mut [Wave], _: &[bool], _: &mut Context<'_>) {}
+
+    fn end(&mut self, _: &mut [Wave], _: &mut Context<'_>) {
+        if self.mode != Mode::Off {
+            self.workgroups.push(WorkgroupTrace {
+                number: self.number,
+                is_whole: self.mode == Mode::Whole,
+                waves: std::mem::take(&mut self.waves),
+            });
+        }
+        self.mode = Mode::Off;
+    }
+}

@@ -1,0 +1,356 @@
+//! The timing model, on kernels small enough to count cycles by hand.
+
+#[path = "support/kernels.rs"]
+#[expect(dead_code, reason = "checks look at findings, too")]
+mod kernels;
+
+use ferrowave_code_object::Gpu;
+use ferrowave_emulator::{
+    dispatch::LaunchConfig,
+    timing::{self, Bound, Machine, Stall, TURN, Timing, TimingError, Unit},
+};
+use kernels::Small;
+
+fn model(kernel: &Small<'_>, machine: Machine) -> Timing {
+    kernel.run(|kernel, config| {
+        let config = LaunchConfig {
+            instruction_limit: None,
+            ..*config
+        };
+        timing::launch(kernel, &config, machine).expect("it runs")
+    })
+}
+
+/// Cycles that a kernel takes longer for so many more repetitions of some lines.
+fn more_cycles(kernel: &Small<'_>, machine: Machine, lines: &str, repetitions: u64) -> u64 {
+    let cycles = |count: u64| {
+        let body = kernel.body.to_owned() + &lines.repeat(count as usize);
+        let kernel = Small {
+            body: &body,
+            ..*kernel
+        };
+        model(&kernel, machine).cycles
+    };
+    cycles(10 + repetitions) - cycles(10)
+}
+
+/// Cycles of each repetition of some lines in a kernel of one wave.
+fn each(machine: Machine, before: &str, lines: &str) -> f64 {
+    let kernel = Small::new(machine.parameters().gpu, before);
+    more_cycles(&kernel, machine, lines, 100) as f64 / 100.0
+}
+
+const DEPENDENT: &str = "  v_fma_f32 v1, v1, v1, v1\n";
+
+#[test]
+fn a_dependent_vector_instruction_takes_a_turn() {
+    for machine in Machine::ALL {
+        assert_eq!(each(machine, "", DEPENDENT), TURN as f64, "{machine}");
+        assert_eq!(each(machine, "", "  s_add_u32 s8, s8, s8\n"), TURN as f64);
+    }
+}
+
+#[test]
+fn slow_vector_instructions_keep_the_unit_busy() {
+    for machine in Machine::ALL {
+        assert_eq!(each(machine, "", "  v_rcp_f32 v1, v2\n"), 16.0);
+        assert_eq!(each(machine, "", "  v_mul_lo_u32 v1, v2, v3\n"), 16.0);
+        let double = each(machine, "", "  v_fma_f64 v[2:3], v[4:5], v[4:5], v[4:5]\n");
+        let expected = if machine == Machine::Mi100 { 8.0 } else { 4.0 };
+        assert_eq!(double, expected, "{machine}");
+    }
+}
+
+#[test]
+fn waves_of_one_simd_share_its_vector_unit_and_those_of_others_do_not() {
+    for (waves, cycles) in [(1, 4.0), (4, 4.0), (5, 8.0), (8, 8.0), (16, 16.0)] {
+        let kernel = Small::new(Gpu::Gfx942, "").threads(64 * waves);
+        let more = more_cycles(&kernel, Machine::Mi300x, DEPENDENT, 100);
+        assert!(
+            (more as f64 / 100.0 - cycles).abs() < 0.5,
+            "{waves} waves: {more}"
+        );
+    }
+}
+
+#[test]
+fn matrix_instructions_take_their_passes() {
+    // AMD's matrix instruction calculator: cycles of an instruction.
+    for (machine, name, a, d, cycles) in [
+        (
+            Machine::Mi100,
+            "v_mfma_f32_32x32x2f32",
+            "v1",
+            "a[0:15]",
+            64.0,
+        ),
+        (
+            Machine::Mi100,
+            "v_mfma_f32_16x16x4f32",
+            "v1",
+            "a[0:3]",
+            32.0,
+        ),
+        (
+            Machine::Mi210,
+            "v_mfma_f32_32x32x8f16",
+            "v[2:3]",
+            "a[0:15]",
+            64.0,
+        ),
+        (
+            Machine::Mi300x,
+            "v_mfma_f32_32x32x8_f16",
+            "v[2:3]",
+            "a[0:15]",
+            32.0,
+        ),
+        (
+            Machine::Mi300x,
+            "v_mfma_f32_16x16x16_f16",
+            "v[2:3]",
+            "a[0:3]",
+            16.0,
+        ),
+        (
+            Machine::Mi355x,
+            "v_mfma_f32_32x32x16_f16",
+            "v[4:7]",
+            "a[0:15]",
+            32.0,
+        ),
+    ] {
+        let chain = format!("  {name} {d}, {a}, {a}, {d}\n");
+        assert_eq!(each(machine, "", &chain), cycles, "{name} on {machine}");
+    }
+}
+
+#[test]
+fn vector_instructions_run_beside_the_matrix_core() {
+    let lines = "  v_mfma_f32_32x32x8_f16 a[0:15], v[2:3], v[2:3], a[0:15]\n".to_owned()
+        + &"  v_fma_f32 v1, v1, v1, v1\n".repeat(7);
+    assert_eq!(each(Machine::Mi300x, "", &lines), 32.0);
+    let lines = lines + "  v_fma_f32 v1, v1, v1, v1\n";
+    assert_eq!(each(Machine::Mi300x, "", &lines), 36.0);
+}
+
+#[test]
+fn s_nop_takes_its_turns() {
+    assert_eq!(each(Machine::Mi210, "", "  s_nop 0\n"), 4.0);
+    assert_eq!(each(Machine::Mi210, "", "  s_nop 7\n"), 32.0);
+    assert_eq!(each(Machine::Mi210, "", "  s_sleep 2\n"), 4.0 + 128.0);
+}
+
+/// `v1` = 4 times the work-item's number.
+const OFFSET: &str = "  v_lshlrev_b32_e32 v1, 2, v0\n";
+
+#[test]
+fn lds_gives_128_bytes_a_cycle_and_less_with_conflicts() {
+    // 256 bytes, from 16 waves so that nobody waits for latency.
+    let reads = "  ds_read_b32 v2, v1\n".repeat(4) + "  s_waitcnt lgkmcnt(0)\n";
+    let kernel = Small {
+        lds_bytes: 8192,
+        ..Small::new(Gpu::Gfx90a, OFFSET).threads(1024)
+    };
+    let free = more_cycles(&kernel, Machine::Mi210, &reads, 50) as f64;
+    let expected = 50.0 * 16.0 * 4.0 * 2.0;
+    assert!((free / expected - 1.0).abs() < 0.1, "{free} of {expected}");
+    // Rows of 32 words: each half of a wave on one bank.
+    let kernel = Small {
+        body: "  v_lshlrev_b32_e32 v1, 7, v0\n  v_and_b32 v1, 0x1fff, v1\n",
+        ..kernel
+    };
+    let conflicts = more_cycles(&kernel, Machine::Mi210, &reads, 50) as f64;
+    let expected = 50.0 * 16.0 * 4.0 * 64.0;
+    assert!((conflicts / expected - 1.0).abs() < 0.1, "{conflicts}");
+    let body = kernel.body.to_owned() + &reads.repeat(50);
+    let timing = model(
+        &Small {
+            body: &body,
+            ..kernel
+        },
+        Machine::Mi210,
+    );
+    assert_eq!(timing.bound_by, Bound::Unit(Unit::Lds));
+}
+
+#[test]
+fn loads_take_their_latency() {
+    for machine in Machine::ALL {
+        let parameters = machine.parameters();
+        let load = "  global_load_dword v2, v1, s[4:5]\n  s_waitcnt vmcnt(0)\n";
+        // Issue of the load, latency, and the turn of the wait that sees it done.
+        let hit = each(machine, OFFSET, load);
+        let expected = parameters.l1_latency as f64 + 4.0;
+        assert!((hit - expected).abs() <= 4.0, "{machine}: {hit}");
+        let lds = each(
+            machine,
+            OFFSET,
+            "  ds_read_b32 v2, v1\n  s_waitcnt lgkmcnt(0)\n",
+        );
+        let expected = parameters.lds_latency as f64 + 4.0;
+        assert!((lds - expected).abs() <= 4.0, "{machine}: {lds}");
+    }
+}
+
+#[test]
+fn waits_let_the_newest_go_on() {
+    // The second load of each pair is waited for only in the next round.
+    let pair = "  global_load_dword v2, v1, s[4:5]\n  s_waitcnt vmcnt(1)\n";
+    let both = each(Machine::Mi300x, OFFSET, pair);
+    let parameters = Machine::Mi300x.parameters();
+    let expected = (parameters.l1_latency + 4) as f64 / 2.0;
+    assert!((both - expected).abs() <= 6.0, "{both}, not {expected}");
+}
+
+#[test]
+fn the_first_load_comes_from_memory() {
+    for machine in Machine::ALL {
+        let body = format!("{OFFSET}  global_load_dword v2, v1, s[4:5]\n  s_waitcnt vmcnt(0)\n");
+        let timing = model(&Small::new(machine.parameters().gpu, &body), machine);
+        let wait = timing
+            .instructions
+            .iter()
+            .find(|i| i.place.text.contains("vmcnt"));
+        let waited = wait.expect("it ran").stalls.of(Stall::VectorMemory);
+        let latency = machine.parameters().memory_latency;
+        assert!(
+            waited.abs_diff(latency) <= 16,
+            "{machine}: {waited} of {latency}"
+        );
+        assert_eq!(timing.bound_by, Bound::Latency(Stall::VectorMemory));
+    }
+}
+
+#[test]
+fn a_barrier_waits_for_the_slowest() {
+    // The first of two waves has 100 instructions more.
+    let body = "  v_cmp_gt_u32_e32 vcc, 64, v0
+  s_cbranch_vccz .Lafter
+"
+    .to_owned()
+        + &DEPENDENT.repeat(100)
+        + ".Lafter:
+  s_barrier
+  v_mov_b32_e32 v2, 1";
+    let timing = model(&Small::new(Gpu::Gfx90a, &body).threads(128), Machine::Mi210);
+    let behind = timing
+        .instructions
+        .iter()
+        .find(|i| i.place.text.starts_with("v_mov"));
+    let waited = behind.expect("it ran").stalls.of(Stall::Barrier);
+    assert!(waited.abs_diff(400) <= 48, "{waited}");
+}
+
+#[test]
+fn a_copy_is_bound_by_memory() {
+    // 16 bytes a work-item, 1024 work-items in each of 416 workgroups: 6.8 MB each way.
+    let body = "  s_lshl_b32 s8, s2, 14
+  v_lshlrev_b32_e32 v1, 4, v0
+  v_add_u32_e32 v1, s8, v1
+  global_load_dwordx4 v[4:7], v1, s[4:5]
+  s_waitcnt vmcnt(0)
+  global_store_dwordx4 v1, v[4:7], s[6:7]";
+    let bytes = 416 << 14;
+    let kernel = Small {
+        buffers: [(bytes, bytes), (bytes, bytes)],
+        ..Small::new(Gpu::Gfx90a, body).threads(1024).workgroups(416)
+    };
+    let timing = model(&kernel, Machine::Mi210);
+    let parameters = Machine::Mi210.parameters();
+    let at_best =
+        2.0 * bytes as f64 / (parameters.memory_bytes_per_second * parameters.memory_efficiency);
+    let ratio = timing.seconds / at_best;
+    assert!((1.0..1.25).contains(&ratio), "{ratio}");
+    assert_eq!(timing.bound_by, Bound::Unit(Unit::Memory));
+}
+
+#[test]
+fn what_others_load_too_comes_from_l2() {
+    // All workgroups read the same 4096 bytes.
+    let body = "  v_lshlrev_b32_e32 v1, 2, v0\n".to_owned()
+        + &"  global_load_dword v2, v1, s[4:5]\n  s_waitcnt vmcnt(0)\n".repeat(2);
+    let kernel = Small::new(Gpu::Gfx90a, &body).threads(256).workgroups(1040);
+    let timing = model(&kernel, Machine::Mi210);
+    assert!(timing.memory_bytes * 20 < timing.l2_bytes, "{timing:?}");
+}
+
+#[test]
+fn many_workgroups_take_as_long_as_their_batches() {
+    let body = DEPENDENT.repeat(1000);
+    // One workgroup of 16 waves for each compute unit and SIMD slot; registers leave 4 waves a SIMD.
+    let cycles = |workgroups| {
+        let kernel = Small::new(Gpu::Gfx90a, &body)
+            .threads(1024)
+            .workgroups(workgroups);
+        model(&kernel, Machine::Mi210)
+    };
+    let one = cycles(104);
+    assert_eq!((one.waves_per_simd, one.workgroups_modelled), (4, 1));
+    let two = cycles(105);
+    assert_eq!(two.workgroups_of_unit, 2);
+    let ten = cycles(1040);
+    assert_eq!((ten.workgroups_of_unit, ten.workgroups_modelled), (10, 3));
+    let ratio = ten.cycles as f64 / one.cycles as f64;
+    assert!((9.5..10.5).contains(&ratio), "{ratio}");
+}
+
+#[test]
+fn estimates_are_what_whole_runs_say() {
+    let body =
+        format!("{OFFSET}  global_load_dword v2, v1, s[4:5]\n  s_waitcnt vmcnt(0)\n  s_barrier\n")
+            + &DEPENDENT.repeat(50);
+    let kernel = Small::new(Gpu::Gfx942, &body).threads(256).workgroups(5000);
+    let whole = model(&kernel, Machine::Mi300x);
+    let estimated = kernel
+        .run(|kernel, config| timing::estimate(kernel, config, Machine::Mi300x).expect("it runs"));
+    assert_eq!(whole.cycles, estimated.cycles);
+    assert_eq!(whole.stalls, estimated.stalls);
+    // And every time the same.
+    assert_eq!(model(&kernel, Machine::Mi300x).cycles, whole.cycles);
+}
+
+#[test]
+fn estimates_of_huge_grids_end() {
+    let kernel = Small::new(Gpu::Gfx942, DEPENDENT).workgroups(i32::MAX as u32);
+    let timing = kernel
+        .run(|kernel, config| timing::estimate(kernel, config, Machine::Mi300x).expect("it runs"));
+    assert_eq!(timing.workgroups, i32::MAX as u64);
+    assert!(timing.cycles > 1 << 20);
+}
+
+#[test]
+fn machines_run_their_own_instructions() {
+    let error = Small::new(Gpu::Gfx942, "").run(|kernel, config| {
+        timing::launch(kernel, config, Machine::Mi210).expect_err("another instruction set")
+    });
+    assert!(matches!(error, TimingError::WrongMachine { .. }));
+    assert_eq!(
+        error.to_string(),
+        "MI210 runs gfx90a, but kernel `k` is for gfx942"
+    );
+}
+
+#[test]
+fn kernels_that_never_end_are_stopped() {
+    let body = ".Lloop:\n  s_branch .Lloop";
+    let error = Small::new(Gpu::Gfx942, body).run(|kernel, config| {
+        timing::launch(kernel, config, Machine::Mi300x).expect_err("it never ends")
+    });
+    assert!(error.to_string().contains("the limit"), "{error}");
+}
+
+#[test]
+fn reports_say_that_times_are_modelled() {
+    let timing = model(&Small::new(Gpu::Gfx942, DEPENDENT), Machine::Mi300x);
+    let text = timing::Format::Listing.write(std::slice::from_ref(&timing));
+    assert!(
+        text.contains("modelled by Ferrowave, not measured"),
+        "{text}"
+    );
+    let json = timing::Format::Json.write(&[timing]);
+    let value: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(value["version"], timing::JSON_VERSION);
+    assert_eq!(value["timings"][0]["machine"], "MI300X");
+    assert!(value["timings"][0]["modelled"].is_string());
+}
