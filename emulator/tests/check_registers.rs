@@ -167,12 +167,6 @@ fn stores() {
     let at = "global_store_dword v1, v3, s[4:5]";
     let says = "stores v3, which depends on v2, which nobody wrote";
     planted(Gfx942, "v_mov_b32 v2, 1.0", &body, at, says);
-    let body = format!("{offset}  ds_write_b64 v1, v[2:3]\n");
-    let says = "stores v3, which nobody wrote";
-    let missing = "v_mov_b32 v3, 0";
-    let at = "ds_write_b64 v1, v[2:3]";
-    let body = format!("  v_mov_b32 v2, 0\n{body}");
-    planted(Gfx908, missing, &body, at, says);
     // Through an accumulator, and through a scalar register.
     let body = format!(
         "{offset}  v_accvgpr_write_b32 a0, v9\n  v_accvgpr_read_b32 v2, a0\n  global_store_dword v1, v2, s[4:5]\n"
@@ -188,6 +182,62 @@ fn stores() {
     let says = "stores v2, which nobody wrote";
     let at = "global_atomic_add v1, v2, s[4:5]";
     planted(Gfx908, "v_mov_b32 v2, 0", &body, at, says);
+}
+
+/// What is stored to LDS may be undefined, if nobody uses what is loaded there.
+#[test]
+fn values_that_pass_through_lds() {
+    let exchange = |store: &str, load: &str| {
+        format!(
+            "  v_lshlrev_b32 v1, 4, v0
+  v_mov_b32 v2, 0
+  v_mov_b32 v4, 1
+  {store}
+  s_waitcnt lgkmcnt(0)
+  {load}
+  s_waitcnt lgkmcnt(0)
+  v_add_u32 v7, v7, v2
+  v_lshlrev_b32 v1, 2, v0
+  global_store_dword v1, v7, s[4:5]
+"
+        )
+    };
+    let at = "global_store_dword v1, v7, s[4:5]";
+    let says = "stores v7, which depends on v3, which nobody wrote";
+    let missing = "v_mov_b32 v3, 1.0";
+    for (store, used, unused) in [
+        (
+            "ds_write_b64 v1, v[2:3]",
+            "ds_read_b32 v7, v1 offset:4",
+            "ds_read_b32 v7, v1",
+        ),
+        (
+            "ds_write2_b32 v1, v2, v3 offset1:2",
+            "ds_read_b64 v[6:7], v1 offset:4",
+            "ds_read2_b32 v[6:7], v1 offset0:2",
+        ),
+        (
+            "ds_write_b8 v1, v3 offset:7\n  ds_write_b8 v1, v2 offset:6",
+            "ds_read_u8 v7, v1 offset:7",
+            "ds_read_u8 v7, v1 offset:6",
+        ),
+        // What is written over is as defined as what was written last.
+        (
+            "ds_write_b64 v1, v[2:3]\n  ds_write_b16 v1, v4 offset:4",
+            "ds_read_u16 v7, v1 offset:6",
+            "ds_read_u16 v7, v1 offset:4",
+        ),
+    ] {
+        let gpu = Gfx942;
+        let unwritten = match used {
+            // Bytes that nobody stored are another check's.
+            "ds_read_b64 v[6:7], v1 offset:4" => "ds_write_b32 v1, v2 offset:4\n  ",
+            _ => "",
+        };
+        let store = format!("{unwritten}{store}");
+        planted(gpu, missing, &exchange(&store, used), at, says);
+        clean(gpu, &exchange(&store, unused));
+    }
 }
 
 #[test]

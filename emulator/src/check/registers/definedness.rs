@@ -173,6 +173,15 @@ impl Definedness {
         self.note(register);
     }
 
+    /// Some lanes of a vector register become undefined.
+    pub(super) fn undefine(&mut self, register: Register, lanes: u64) {
+        let bits = std::array::from_fn(|lane| match lanes >> lane & 1 {
+            1 => !0,
+            _ => self.lane(register, lane),
+        });
+        self.set_vector(register, &bits);
+    }
+
     /// Some lanes of a register become defined; a scalar register as a whole.
     #[inline]
     pub(super) fn define(&mut self, register: Register, lanes: u64) {

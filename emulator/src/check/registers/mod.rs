@@ -2,12 +2,14 @@
 //!
 //! Compilers copy undefined registers and compute with them, so that an undefined value is followed, to the bit, until
 //! something depends on it that others see: an address, a branch or `exec`, or what is stored. What comes from memory
-//! counts as defined (memory that nobody wrote is another check's), and so do registers that are indexed.
+//! counts as defined (memory that nobody wrote is another check's), and so do registers that are indexed; what passes
+//! through LDS is as undefined there as it was.
 
 mod barriers;
 mod conditions;
 mod definedness;
 mod plan;
+mod through_lds;
 mod trial;
 
 use std::sync::{Arc, OnceLock};
@@ -16,6 +18,7 @@ use barriers::{Branches, Skips};
 use conditions::Conditions;
 use definedness::{Definedness, Origin};
 use plan::{Action, Plan, is_exec, status_word};
+use through_lds::{ThroughLds, is_load, is_store};
 use trial::Trial;
 
 use super::{Example, Findings, Interest, Key, Kind, Side, Step, Watch};
@@ -64,6 +67,7 @@ struct State {
 pub(super) struct Registers {
     shared: Arc<Shared>,
     waves: Vec<State>,
+    through_lds: ThroughLds,
     trial: Trial,
 }
 
@@ -72,6 +76,7 @@ impl Registers {
         Registers {
             shared,
             waves: Vec::new(),
+            through_lds: ThroughLds::default(),
             trial: Trial::new(),
         }
     }
@@ -119,7 +124,7 @@ impl Look<'_> {
         for read in &self.step.facts.uses.reads {
             let what = match read.role {
                 Role::Address => "takes an address from",
-                Role::Data if self.is_private() => continue,
+                Role::Data if self.is_private() || is_store(self.step.facts) => continue,
                 Role::Data => "stores",
                 Role::Branch => "branches on",
                 Role::Value | Role::Exec => continue,
@@ -326,11 +331,12 @@ impl Watch for Registers {
     fn interest(&self, facts: &Facts) -> Interest {
         Interest {
             before: true,
-            after: facts.category == Category::Branch,
+            after: facts.category == Category::Branch || is_store(facts) || is_load(facts),
         }
     }
 
     fn begin(&mut self, group: &GroupStart<'_>, _: &mut Findings) {
+        self.through_lds.clear();
         self.waves.clear();
         self.waves.resize_with(group.waves.len(), || State {
             registers: Definedness::new(group.prepared),
@@ -372,6 +378,9 @@ impl Watch for Registers {
         if indexed {
             return look.define_indexed(state);
         }
+        if is_store(step.facts) {
+            self.through_lds.store(&look, state);
+        }
         look.sinks(state, findings);
         look.results(&mut self.trial, context, state, findings);
         if plan.moves_relative {
@@ -386,6 +395,14 @@ impl Watch for Registers {
         context: &mut Context<'_>,
         _: &mut Findings,
     ) {
+        if is_store(step.facts) {
+            return self.through_lds.stored(context.touches());
+        }
+        if is_load(step.facts) {
+            let results = step.facts.uses.writes.iter().flat_map(|w| w.iter());
+            let state = &mut self.waves[wave.index as usize].registers;
+            return self.through_lds.loaded(results, context.touches(), state);
+        }
         if let Some(i) = context.code.instruction(step.index)
             && barriers::is_of_lanes(i.op)
         {
