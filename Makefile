@@ -5,9 +5,9 @@ TEST_GPUS := gfx908,gfx90a,gfx942,gfx950
 
 .PHONY: report test test-all clients compare-disassembly bench toolchain
 
-## Builds everything, runs every kernel and prints what came out.
+## Builds everything, runs every kernel and compares them, in the terminal and in target/report.
 report: toolchain
-	cargo run --release --quiet -- report
+	cargo run --release --quiet -- report --out target/report
 
 ## Everything that a change must pass. What the host leaves out of kernels/ is linted for the GPU that has most of it.
 test: export FERROWAVE_GPUS := $(TEST_GPUS)

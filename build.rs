@@ -1,9 +1,9 @@
 //! Compiles `kernels/` for the requested GPUs and embeds the code objects.
 
-use std::{env, fmt::Write as _, fs, path::Path, process};
+use std::{env, fmt::Write as _, fs, path::Path, process, process::Command};
 
 use ferrowave_code_object::Gpu;
-use ferrowave_kernel_build::{Build, LaunchBounds, Policy};
+use ferrowave_kernel_build::{Build, LaunchBounds, Policy, Toolchain};
 use ferrowave_shared::CATALOGUE;
 
 /// Names the GPUs to build for, separated by commas.
@@ -15,6 +15,16 @@ fn main() {
         Ok(gpus) => gpus,
         Err(error) => fail(&error),
     };
+    match Toolchain::find(Path::new("kernels")) {
+        Ok(toolchain) => println!(
+            "cargo::rustc-env=FERROWAVE_TOOLCHAIN={}",
+            toolchain.release()
+        ),
+        Err(error) => fail(&error.to_string()),
+    }
+    if let Some(commit) = commit() {
+        println!("cargo::rustc-env=FERROWAVE_COMMIT={commit}");
+    }
     let mut build = Build::new("kernels")
         .gpus(gpus.iter().copied())
         // Tiles of sums are arrays, which live in registers only if every loop over them unrolls.
@@ -63,6 +73,27 @@ fn requested_gpus() -> Result<Vec<Gpu>, String> {
         }
     }
     Ok(gpus)
+}
+
+/// The commit that is built, for reports; nothing outside of a repository.
+fn commit() -> Option<String> {
+    let git = |arguments: &[&str]| {
+        let output = Command::new("git").args(arguments).output().ok()?;
+        let text = String::from_utf8(output.stdout).ok()?;
+        output.status.success().then(|| text.trim().to_owned())
+    };
+    // What grows with every commit.
+    let log = git(&["rev-parse", "--git-path", "logs/HEAD"])?;
+    if Path::new(&log).exists() {
+        println!("cargo::rerun-if-changed={log}");
+    }
+    git(&[
+        "describe",
+        "--always",
+        "--dirty",
+        "--abbrev=12",
+        "--exclude=*",
+    ])
 }
 
 fn fail(message: &str) -> ! {

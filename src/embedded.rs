@@ -12,3 +12,9 @@ pub fn code_object(gpu: &str) -> Option<&'static [u8]> {
         .find(|(built, _)| built.name() == gpu)
         .map(|&(_, bytes)| bytes)
 }
+
+/// The compiler of the kernels, with its LLVM.
+pub const TOOLCHAIN: &str = env!("FERROWAVE_TOOLCHAIN");
+
+/// The commit that this was built from, with `-dirty` if tracked files were changed; none outside of a repository.
+pub const COMMIT: Option<&str> = option_env!("FERROWAVE_COMMIT");

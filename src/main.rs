@@ -1,6 +1,7 @@
 //! The command line `ferrowave`.
 
 mod cli;
+mod report;
 
 use std::process::ExitCode;
 
@@ -18,6 +19,7 @@ fn main() -> ExitCode {
         Command::Profile(options) => cli::profile::run(options),
         Command::Disasm(options) => cli::disasm::run(options),
         Command::Report(options) => cli::report::run(options),
+        Command::Compare(options) => cli::compare::run(options),
     };
     ferrowave_launch::exit_code(result)
 }

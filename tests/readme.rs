@@ -56,9 +56,13 @@ fn commands_run() {
 fn the_report_runs() {
     let makefile =
         fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("Makefile")).unwrap();
-    assert!(makefile.contains("cargo run --release --quiet -- report"));
+    let command = "cargo run --release --quiet -- report --out target/report\n";
+    assert!(makefile.contains(command));
+    let folder = tempfile::tempdir().unwrap();
+    // Its sizes are for a release build; `tests/report.rs` reads what such a run writes.
     let output = Command::new(env!("CARGO_BIN_EXE_ferrowave"))
-        .arg("report")
+        .args(["report", "--sizes", "64,128", "--out"])
+        .arg(folder.path())
         .env_remove("FERROWAVE_DEVICE")
         .output()
         .unwrap();

@@ -1,6 +1,6 @@
 //! Why a command ends without a result, and the exit code that says so.
 
-use std::{error::Error, process::ExitCode};
+use std::{error::Error, fmt, process::ExitCode};
 
 /// Why a subcommand ends without a result.
 #[derive(Debug)]
@@ -20,6 +20,13 @@ impl Failure {
     /// It went wrong.
     pub fn failed(error: impl Into<Box<dyn Error>>) -> Self {
         Failure::Failed(error.into())
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Failure::Usage(error) | Failure::Failed(error)) = self;
+        f.write_str(&chain(&**error))
     }
 }
 

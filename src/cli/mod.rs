@@ -1,6 +1,7 @@
 //! Subcommands and what they have in common.
 
 pub(crate) mod check;
+pub(crate) mod compare;
 pub(crate) mod devices;
 pub(crate) mod disasm;
 pub(crate) mod list;
@@ -37,8 +38,10 @@ pub(crate) enum Command {
     Profile(profile::Options),
     /// Print the instructions of a code object, an offload bundle or a HIP program, as `llvm-objdump -d` does.
     Disasm(disasm::Options),
-    /// Run all kernels over a few sizes and print a table of errors and times.
+    /// Run kernels over sizes and write a report that compares them.
     Report(report::Options),
+    /// Compare two reports.
+    Compare(compare::Options),
 }
 
 /// The embedded kernels for a device's GPU.

@@ -16,8 +16,67 @@ pub(crate) struct Outcome {
     pub(crate) verdict: Verdict,
     /// Between HIP events around the launches: a GPU's own time, or on the emulator the emulator's wall clock.
     pub(crate) kernel_time: Duration,
-    /// Uploads, launches and download together, on the host's clock.
+    /// Making inputs, uploads and launches together, on the host's clock.
     pub(crate) wall_time: Duration,
+}
+
+/// Random operands of a problem on the device.
+pub(crate) struct Product<'a> {
+    gemm: &'a Gemm,
+    problem: &'a Problem,
+    inputs: Inputs,
+    a: DeviceBuffer<u8>,
+    b: DeviceBuffer<u8>,
+    bias: DeviceBuffer<u8>,
+    c: DeviceBuffer<u8>,
+}
+
+impl<'a> Product<'a> {
+    /// Makes them from a seed, and C as it is before.
+    pub(crate) fn new(gemm: &'a Gemm, problem: &'a Problem, seed: u64) -> Result<Self, Failure> {
+        let inputs = Inputs::random(problem, seed).map_err(Failure::failed)?;
+        let upload = |elements: &Elements| -> Result<DeviceBuffer<u8>, Failure> {
+            let buffer = gemm.context().upload(elements.bytes());
+            buffer.map_err(Failure::failed)
+        };
+        Ok(Product {
+            gemm,
+            problem,
+            a: upload(&inputs.a)?,
+            b: upload(&inputs.b)?,
+            bias: upload(&inputs.bias)?,
+            c: upload(&inputs.c)?,
+            inputs,
+        })
+    }
+
+    /// Bytes of the matrices on the device.
+    pub(crate) fn bytes(&self) -> usize {
+        [&self.a, &self.b, &self.c]
+            .map(DeviceBuffer::bytes)
+            .iter()
+            .sum()
+    }
+
+    /// Runs a kernel; the time between HIP events.
+    pub(crate) fn run(&mut self, kernel: &'static Kernel) -> Result<Duration, Failure> {
+        let types = self.problem.types();
+        let operands = Operands::new(
+            Source::of_bytes(&self.a, types.input),
+            Source::of_bytes(&self.b, types.input),
+            Target::of_bytes(&mut self.c, types.output),
+        )
+        .with_bias(Source::of_bytes(&self.bias, types.output));
+        let time = self.gemm.run_kernel(kernel, self.problem, operands);
+        time.map_err(Failure::failed)
+    }
+
+    /// Compares what the first run has left with the reference.
+    pub(crate) fn verdict(&self) -> Result<Verdict, Failure> {
+        let bytes = self.c.to_vec().map_err(Failure::failed)?;
+        let output = Elements::from_bytes(self.problem.types().output, bytes);
+        Ok(verify(self.problem, &self.inputs, &output))
+    }
 }
 
 /// Runs a kernel on random inputs from a seed and compares the output with the reference.
@@ -27,33 +86,12 @@ pub(crate) fn compute(
     problem: &Problem,
     seed: u64,
 ) -> Result<Outcome, Failure> {
-    let inputs = Inputs::random(problem, seed).map_err(Failure::failed)?;
     let started = Instant::now();
-    let upload = |elements: &Elements| -> Result<DeviceBuffer<u8>, Failure> {
-        gemm.context()
-            .upload(elements.bytes())
-            .map_err(Failure::failed)
-    };
-    let [a, b, bias] = [
-        upload(&inputs.a)?,
-        upload(&inputs.b)?,
-        upload(&inputs.bias)?,
-    ];
-    let mut c = upload(&inputs.c)?;
-    let types = problem.types();
-    let operands = Operands::new(
-        Source::of_bytes(&a, types.input),
-        Source::of_bytes(&b, types.input),
-        Target::of_bytes(&mut c, types.output),
-    )
-    .with_bias(Source::of_bytes(&bias, types.output));
-    let kernel_time = gemm
-        .run_kernel(kernel, problem, operands)
-        .map_err(Failure::failed)?;
-    let output = Elements::from_bytes(types.output, c.to_vec().map_err(Failure::failed)?);
+    let mut product = Product::new(gemm, problem, seed)?;
+    let kernel_time = product.run(kernel)?;
     let wall_time = started.elapsed();
     Ok(Outcome {
-        verdict: verify(problem, &inputs, &output),
+        verdict: product.verdict()?,
         kernel_time,
         wall_time,
     })

@@ -1,22 +1,41 @@
 //! `ferrowave report`
 
-use std::{process::ExitCode, time::Duration};
+use std::{
+    env,
+    path::{Path, PathBuf},
+    process::ExitCode,
+    time::Duration,
+};
 
 use clap::Args;
 use ferrowave::{
-    gemm::{Gemm, Machine, Plan, PlanError, Problem, choose, kernel_named},
-    hip::Context,
+    embedded,
+    gemm::{Gemm, Machine as Host, Plan, PlanError, Problem, Request, choose, kernel_named},
+    hip::{Context, Device, DeviceSelector},
 };
-use ferrowave_shared::{CATALOGUE, Kernel};
+use ferrowave_code_object::CodeObject;
+use ferrowave_emulator::{gpu::Gpu, timing::Machine};
+use ferrowave_shared::{Bias, CATALOGUE, Kernel};
 use indicatif::{ProgressBar, ProgressStyle};
-use serde::Serialize;
 
 use super::{
-    Columns, DeviceOption, Failure, code_object, print_json,
-    product::{complaint, compute},
-    request::{Preset, ProductOptions, Size},
+    Columns, DeviceOption, Failure, code_object,
+    compare::print_pairs,
+    print_json,
+    request::{Preset, ProductOptions, Size, layout_letters},
+};
+use crate::report::{
+    compare::pairs,
+    figures,
+    files::Folder,
+    measure::{Bench, describe},
+    results::{Product, Results, Row, Run, SCHEMA},
+    tabular::{Section, caption, ladder, sections, shown},
 };
 
+/// Run kernels over sizes, compare them and write a report: a page, Markdown, CSV, JSON and plots.
+///
+/// On a GPU times are measured between HIP events; on the emulator they are modelled, which is said everywhere.
 #[derive(Debug, Args)]
 #[command(allow_negative_numbers = true)]
 pub(crate) struct Options {
@@ -24,7 +43,7 @@ pub(crate) struct Options {
     #[arg(
         long,
         value_delimiter = ',',
-        default_value = "64,128,256,512,37x53x29,257x129x100",
+        default_value = "128,256,512,1024,257x129x100",
         value_name = "SIZE"
     )]
     sizes: Vec<Size>,
@@ -34,112 +53,100 @@ pub(crate) struct Options {
     /// Kernels, as `ferrowave list` names them [default: all that there are for the problem].
     #[arg(long, value_delimiter = ',', value_name = "KERNEL")]
     kernels: Vec<String>,
+    /// GPUs to emulate, by LLVM's name or the machine's: gfx90a, MI250X.
+    #[arg(
+        long,
+        value_delimiter = ',',
+        value_name = "GPU",
+        conflicts_with = "device"
+    )]
+    gpus: Vec<String>,
     #[command(flatten)]
     product: ProductOptions,
     /// Seed of the random matrices.
     #[arg(long, default_value_t = 0)]
     seed: u64,
+    /// Timed runs of each kernel on a GPU; what the emulator's model says does not vary.
+    #[arg(long, default_value_t = 20, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
+    samples: u32,
+    /// The folder that the report goes to; files in it are replaced.
+    #[arg(long, default_value = "ferrowave-report", value_name = "FOLDER")]
+    out: PathBuf,
+    /// An earlier report, or its results.json, to compare with.
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
     #[command(flatten)]
     device: DeviceOption,
-    /// Print JSON.
+    /// Print the results as JSON.
     #[arg(long)]
     json: bool,
 }
 
-#[derive(Serialize)]
-struct Row {
-    kernel: &'static str,
-    m: u32,
-    n: u32,
-    k: u32,
-    passed: bool,
-    relative_error: f64,
-    worst_error_in_bounds: Option<f64>,
-    gpu_kernel_ns: Option<u128>,
-    emulator_kernel_ns: Option<u128>,
-    complaint: Option<String>,
-}
-
-#[derive(Serialize)]
-struct Report {
-    device: String,
-    emulated: bool,
-    version: &'static str,
-    input: &'static str,
-    output: &'static str,
-    seed: u64,
-    rows: Vec<Row>,
+/// A device and what is to run on it.
+struct Work {
+    device: Device,
+    machine: Option<Machine>,
+    code_object: &'static [u8],
+    pairs: Vec<(&'static Kernel, Request, Problem)>,
 }
 
 pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
-    let device = options.device.open()?;
-    let machine = Machine::of(&device);
-    let preset = options.preset.map(|preset| vec![preset.size()]);
-    let problems = preset
-        .as_ref()
-        .unwrap_or(&options.sizes)
-        .iter()
-        .map(|size| {
-            options
-                .product
-                .request(&machine.gpu, size.m, size.n, size.k)
-                .check()
-        })
-        .collect::<Result<Vec<_>, _>>()
-        .map_err(Failure::usage)?;
-    let types = options.product.types(&machine.gpu);
-    // All that was asked for must exist for the GPU and compute the problems; of all kernels, those that do.
-    let mut pairs = Vec::new();
-    if options.kernels.is_empty() {
-        let kernels = CATALOGUE
-            .iter()
-            .filter(|kernel| kernel.types == types && kernel.gpus.contains(&machine.gpu));
-        for (kernel, problem) in
-            kernels.flat_map(|kernel| problems.iter().map(move |p| (kernel, p)))
-        {
-            match Plan::new(kernel, problem, &machine) {
-                Ok(_) => pairs.push((kernel, *problem)),
-                Err(PlanError::Misfit { misfit, .. }) => eprintln!(
-                    "{} is left out for {}×{}×{}: {misfit}",
-                    kernel.variant.name(),
-                    problem.m(),
-                    problem.n(),
-                    problem.k()
-                ),
-                Err(error) => return Err(Failure::usage(error)),
-            }
-        }
+    let baseline = options.baseline.as_deref().map(Results::read);
+    let baseline = baseline.transpose().map_err(Failure::usage)?;
+    let mut work = Vec::new();
+    for (device, machine) in devices(options)? {
+        let pairs = plan(options, &device)?;
+        work.push(Work {
+            code_object: code_object(&device)?,
+            device,
+            machine,
+            pairs,
+        });
     }
-    for name in &options.kernels {
-        let kernel = kernel_named(name, types).map_err(Failure::usage)?;
-        for problem in &problems {
-            Plan::new(kernel, problem, &machine).map_err(Failure::usage)?;
-            pairs.push((kernel, *problem));
-        }
-    }
-    if pairs.is_empty() && !problems.is_empty() {
-        // Says which types there are kernels for.
-        choose(&problems[0], &machine, None).map_err(Failure::usage)?;
-    }
-    let code_object = code_object(&device)?;
-    let context = Context::new(&device).map_err(Failure::failed)?;
-    let gemm = Gemm::new(&context, code_object).map_err(Failure::failed)?;
-    let rows = measure(&gemm, &pairs, options.seed, device.is_emulated())?;
-    let report = Report {
-        device: device.choice().to_owned(),
-        emulated: device.is_emulated(),
-        version: env!("CARGO_PKG_VERSION"),
-        input: types.input.name(),
-        output: types.output.name(),
-        seed: options.seed,
-        rows,
+    let folder = Folder::create(&options.out).map_err(Failure::failed)?;
+    let mut results = Results {
+        schema: SCHEMA,
+        complete: false,
+        run: Run {
+            command: env::args().collect(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            commit: embedded::COMMIT.map(str::to_owned),
+            toolchain: embedded::TOOLCHAIN.to_owned(),
+            date: jiff::Timestamp::now().to_string(),
+            seed: options.seed,
+            devices: work
+                .iter()
+                .map(|w| describe(&w.device, w.machine))
+                .collect(),
+        },
+        rows: Vec::new(),
     };
+    measure(options, &work, &folder, &mut results)?;
+    results.complete = true;
+    figures::fill(&mut results);
     if options.json {
-        print_json(&report)?;
+        print_json(&results)?;
     } else {
-        print(&report);
+        print(&results);
     }
-    let passed = report.rows.iter().all(|row| row.passed);
+    if let Some(baseline) = &baseline
+        && !options.json
+    {
+        println!(
+            "\nCompared with {}:",
+            options
+                .baseline
+                .as_deref()
+                .unwrap_or(Path::new(""))
+                .display()
+        );
+        print_pairs(&pairs(baseline, &results));
+    }
+    folder.finish(&mut results).map_err(Failure::failed)?;
+    if !options.json {
+        println!("\nAll of it, with plots: {}", folder.page().display());
+    }
+    let passed = results.rows.iter().all(|row| row.outcome.passed);
     Ok(if passed {
         ExitCode::SUCCESS
     } else {
@@ -147,76 +154,178 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
     })
 }
 
+/// The devices to run on, and for emulated ones the machine to model.
+fn devices(options: &Options) -> Result<Vec<(Device, Option<Machine>)>, Failure> {
+    if options.gpus.is_empty() {
+        let device = options.device.open()?;
+        let gpu = device.properties().gpu().filter(|_| device.is_emulated());
+        return Ok(vec![(device, gpu.map(Machine::of))]);
+    }
+    let mut devices = Vec::new();
+    for name in &options.gpus {
+        let machine = match name.parse::<Gpu>() {
+            Ok(gpu) => Machine::of(gpu),
+            Err(_) => name.parse().map_err(|error| {
+                let gpus = Gpu::ALL.map(|gpu| gpu.name()).join(", ");
+                Failure::usage(format!("--gpus: {error}, and {gpus}"))
+            })?,
+        };
+        let selector = DeviceSelector::Emulator(machine.parameters().gpu);
+        let device = Device::open(&selector).map_err(Failure::failed)?;
+        eprintln!("device {}", device.choice());
+        devices.push((device, Some(machine)));
+    }
+    Ok(devices)
+}
+
+/// What is to run on a device. All that was asked for must exist for the GPU and compute the problems; of all kernels,
+/// those that do.
+fn plan(
+    options: &Options,
+    device: &Device,
+) -> Result<Vec<(&'static Kernel, Request, Problem)>, Failure> {
+    let host = Host::of(device);
+    let preset = options.preset.map(|preset| vec![preset.size()]);
+    let sizes = preset.as_ref().unwrap_or(&options.sizes);
+    let mut problems = Vec::new();
+    for size in sizes {
+        let request = options.product.request(&host.gpu, size.m, size.n, size.k);
+        let problem = request.check().map_err(Failure::usage)?;
+        fits(&problem, device)?;
+        problems.push((request, problem));
+    }
+    let types = options.product.types(&host.gpu);
+    let mut pairs = Vec::new();
+    if options.kernels.is_empty() {
+        for (request, problem) in &problems {
+            let kernels = CATALOGUE.iter();
+            for kernel in
+                kernels.filter(|kernel| kernel.types == types && kernel.gpus.contains(&host.gpu))
+            {
+                match Plan::new(kernel, problem, &host) {
+                    Ok(_) => pairs.push((kernel, request.clone(), *problem)),
+                    Err(PlanError::Misfit { misfit, .. }) => eprintln!(
+                        "{} is left out for {}×{}×{}: {misfit}",
+                        kernel.variant.name(),
+                        problem.m(),
+                        problem.n(),
+                        problem.k()
+                    ),
+                    Err(error) => return Err(Failure::usage(error)),
+                }
+            }
+        }
+    }
+    for (request, problem) in &problems {
+        for name in &options.kernels {
+            let kernel = kernel_named(name, types).map_err(Failure::usage)?;
+            Plan::new(kernel, problem, &host).map_err(Failure::usage)?;
+            pairs.push((kernel, request.clone(), *problem));
+        }
+    }
+    if pairs.is_empty() && !problems.is_empty() {
+        // Says which types there are kernels for.
+        choose(&problems[0].1, &host, None).map_err(Failure::usage)?;
+    }
+    Ok(pairs)
+}
+
+/// Refuses what the device's memory does not hold, before anything has run.
+fn fits(problem: &Problem, device: &Device) -> Result<(), Failure> {
+    let [m, n, k, batch] = [problem.m(), problem.n(), problem.k(), problem.batch()].map(u128::from);
+    let types = problem.types();
+    let [input, output] = [types.input, types.output].map(|element| element.size_bytes() as u128);
+    let bytes = batch * ((m * k + k * n) * input + m * n * output);
+    let memory = device.properties().memory_bytes;
+    if bytes > u128::from(memory) {
+        return Err(Failure::usage(format!(
+            "{m}×{n}×{k} takes {:.1} GB for A, B and C, but the device has {:.1} GB",
+            bytes as f64 / 1e9,
+            memory as f64 / 1e9
+        )));
+    }
+    Ok(())
+}
+
+fn described(request: &Request, problem: &Problem) -> Product {
+    Product {
+        m: problem.m(),
+        n: problem.n(),
+        k: problem.k(),
+        batch: problem.batch(),
+        input: problem.types().input.name().to_owned(),
+        output: problem.types().output.name().to_owned(),
+        layout: layout_letters(problem.a().order, problem.b().order),
+        alpha: request.alpha,
+        beta: request.beta,
+        bias: request.bias != Bias::None,
+        prologue: request.prologue.to_string(),
+        epilogue: request.epilogue.to_string(),
+    }
+}
+
 fn measure(
-    gemm: &Gemm,
-    pairs: &[(&'static Kernel, Problem)],
-    seed: u64,
-    emulated: bool,
-) -> Result<Vec<Row>, Failure> {
+    options: &Options,
+    work: &[Work],
+    folder: &Folder,
+    results: &mut Results,
+) -> Result<(), Failure> {
     // Hidden by itself where standard error is no terminal.
-    let bar = ProgressBar::new(pairs.len() as u64);
+    let bar = ProgressBar::new(work.iter().map(|w| w.pairs.len() as u64).sum());
     if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}") {
         bar.set_style(style);
     }
     bar.enable_steady_tick(Duration::from_millis(200));
-    let mut rows = Vec::new();
-    for &(kernel, ref problem) in pairs {
-        let (m, n, k) = (problem.m(), problem.n(), problem.k());
-        bar.set_message(format!("{} {m}×{n}×{k}", kernel.variant.name()));
-        let outcome = compute(gemm, kernel, problem, seed)?;
-        let kernel_ns = outcome.kernel_time.as_nanos();
-        rows.push(Row {
-            kernel: kernel.variant.name(),
-            m,
-            n,
-            k,
-            passed: outcome.verdict.passed(),
-            relative_error: outcome.verdict.relative_error,
-            worst_error_in_bounds: outcome.verdict.worst.as_ref().map(|w| w.error_in_bounds),
-            gpu_kernel_ns: (!emulated).then_some(kernel_ns),
-            emulator_kernel_ns: emulated.then_some(kernel_ns),
-            complaint: complaint(&outcome.verdict),
-        });
-        bar.inc(1);
-    }
-    bar.finish_and_clear();
-    Ok(rows)
-}
-
-fn print(report: &Report) {
-    let time = if report.emulated {
-        "emulation [ms]:"
-    } else {
-        "kernel on GPU [ms]:"
-    };
-    let mut table = Columns::new(&[
-        "kernel",
-        "m×n×k:",
-        "relative error:",
-        "worst/bound:",
-        time,
-        "result",
-    ]);
-    for row in &report.rows {
-        let ns = row.gpu_kernel_ns.or(row.emulator_kernel_ns).unwrap_or(0);
-        table.row([
-            row.kernel.to_owned(),
-            format!("{}×{}×{}", row.m, row.n, row.k),
-            format!("{:.2e}", row.relative_error),
-            row.worst_error_in_bounds
-                .map_or_else(String::new, |worst| format!("{worst:.4}")),
-            format!("{:.3}", ns as f64 / 1e6),
-            if row.passed { "correct" } else { "WRONG" }.to_owned(),
-        ]);
-    }
-    print!("{table}");
-    for row in &report.rows {
-        if let Some(complaint) = &row.complaint {
-            println!("{} {}×{}×{}: {complaint}", row.kernel, row.m, row.n, row.k);
+    for (number, work) in work.iter().enumerate() {
+        let context = Context::new(&work.device).map_err(Failure::failed)?;
+        let gemm = Gemm::new(&context, work.code_object).map_err(Failure::failed)?;
+        let Some(gpu) = work.device.properties().gpu() else {
+            continue;
+        };
+        let bench = Bench {
+            gemm: &gemm,
+            code_object: &CodeObject::parse(work.code_object).map_err(Failure::failed)?,
+            gpu,
+            device: number,
+            machine: work.machine,
+            seed: options.seed,
+            samples: options.samples,
+        };
+        for (kernel, request, problem) in &work.pairs {
+            let described = described(request, problem);
+            bar.set_message(format!("{} {}", kernel.variant.name(), described.size()));
+            results.rows.push(bench.row(kernel, problem, &described));
+            folder.keep(results).map_err(Failure::failed)?;
+            bar.inc(1);
         }
     }
-    println!("{} → {}", report.input, report.output);
-    if report.emulated {
-        println!("Emulation times are the emulator's wall clock; they say nothing of a GPU.");
+    bar.finish_and_clear();
+    Ok(())
+}
+
+fn print(results: &Results) {
+    let columns = ladder(results);
+    for Section { title, rows } in sections(results) {
+        let shown: Vec<&Row> = shown(&rows);
+        println!("{title}");
+        let names: Vec<_> = columns
+            .iter()
+            .map(|column| match column.is_number {
+                true => format!("{}:", column.name),
+                false => column.name.to_owned(),
+            })
+            .collect();
+        let names: Vec<_> = names.iter().map(String::as_str).collect();
+        let mut table = Columns::new(&names);
+        for row in shown {
+            table.row(columns.iter().map(|column| column.cell(row)));
+        }
+        print!("{table}");
     }
+    for row in &results.rows {
+        if let Some(complaint) = &row.outcome.complaint {
+            println!("{} {}: {complaint}", row.kernel, row.problem.size());
+        }
+    }
+    println!("{}", caption(results));
 }

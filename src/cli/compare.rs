@@ -1,0 +1,122 @@
+//! `ferrowave compare`
+
+use std::{path::PathBuf, process::ExitCode};
+
+use clap::Args;
+use serde::Serialize;
+
+use super::{Columns, Failure, print_json};
+use crate::report::{
+    compare::{Change, Pair, failures, pairs},
+    results::Results,
+    tabular::digits,
+};
+
+/// Compare two reports, row by row: what became faster or slower beyond noise.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// The earlier report's folder or results.json.
+    before: PathBuf,
+    /// The later one's.
+    after: PathBuf,
+    /// Fail with exit code 1 if a kernel's speed is below this share of what it was, beyond noise.
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    fail_under: Option<f64>,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(share) if share > 0.0 && share <= 1.0 => Ok(share),
+        _ => Err("a share is above 0 and at most 1, like 0.95".into()),
+    }
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    kernel: &'a str,
+    size: String,
+    input: &'a str,
+    before_seconds: Option<f64>,
+    after_seconds: Option<f64>,
+    /// Speed after over speed before.
+    speedup: Option<f64>,
+    change: &'static str,
+}
+
+pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
+    let read = |path: &PathBuf| Results::read(path).map_err(Failure::usage);
+    let (before, after) = (read(&options.before)?, read(&options.after)?);
+    for (path, results) in [(&options.before, &before), (&options.after, &after)] {
+        if !results.complete {
+            eprintln!("`{}` is of an interrupted run", path.display());
+        }
+    }
+    let pairs = pairs(&before, &after);
+    if options.json {
+        let lines: Vec<_> = pairs.iter().filter_map(line).collect();
+        print_json(&lines)?;
+    } else {
+        print_pairs(&pairs);
+    }
+    let failures = failures(&pairs, options.fail_under);
+    if failures.is_empty() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    for line in failures.into_iter().filter_map(line) {
+        eprintln!(
+            "{} {} {}: {}",
+            line.kernel, line.size, line.input, line.change
+        );
+    }
+    Ok(ExitCode::FAILURE)
+}
+
+fn line<'a>(pair: &'a Pair<'_>) -> Option<Line<'a>> {
+    let row = pair.row()?;
+    Some(Line {
+        kernel: &row.kernel,
+        size: row.problem.size(),
+        input: &row.problem.input,
+        before_seconds: pair.before.and_then(|row| row.seconds()),
+        after_seconds: pair.after.and_then(|row| row.seconds()),
+        speedup: pair.speedup,
+        change: pair.change.name(),
+    })
+}
+
+/// Prints two runs beside each other.
+pub(crate) fn print_pairs(pairs: &[Pair<'_>]) {
+    let mut table = Columns::new(&[
+        "kernel",
+        "m×n×k:",
+        "type",
+        "before [ms]:",
+        "after [ms]:",
+        "speed-up:",
+        "change",
+    ]);
+    let milliseconds = |seconds: Option<f64>| seconds.map_or_else(String::new, |s| digits(1e3 * s));
+    for line in pairs.iter().filter_map(line) {
+        table.row([
+            line.kernel.to_owned(),
+            line.size,
+            line.input.to_owned(),
+            milliseconds(line.before_seconds),
+            milliseconds(line.after_seconds),
+            line.speedup
+                .map_or_else(String::new, |speedup| format!("{speedup:.3}")),
+            line.change.to_owned(),
+        ]);
+    }
+    print!("{table}");
+    let count = |change| pairs.iter().filter(|pair| pair.change == change).count();
+    println!(
+        "{} faster, {} slower, {} the same",
+        count(Change::Faster),
+        count(Change::Slower),
+        count(Change::Same)
+    );
+}

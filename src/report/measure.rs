@@ -1,0 +1,281 @@
+//! Running kernels for a report.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use ferrowave::{
+    gemm::{Gemm, Problem},
+    hip,
+};
+use ferrowave_code_object::{CodeObject, Gpu, GpuLimits, Occupancy};
+use ferrowave_emulator::{
+    hip::{
+        profile,
+        timing::{self, Settings},
+    },
+    profile::Profile,
+    timing::{Machine, Timing, Unit},
+};
+use ferrowave_shared::Kernel;
+
+use super::results::{
+    Built, Counters, Device, Figures, Measured, Modelled, Outcome, Product as Described, Row,
+};
+use crate::cli::{Failure, product::Product, product::complaint};
+
+/// Runs on a GPU that warm it up: clocks, instruction caches, address translation.
+const WARM_UP: u32 = 3;
+/// Operands that are used in turn, so that one run finds nothing of the last in the caches: more than 256 MiB of Infinity
+/// Cache hold.
+const ROTATED_BYTES: f64 = 512.0 * 1024.0 * 1024.0;
+/// The most copies of operands, whatever the size.
+const MOST_COPIES: f64 = 64.0;
+
+/// Where kernels run, and how often.
+pub(crate) struct Bench<'a> {
+    pub(crate) gemm: &'a Gemm,
+    pub(crate) code_object: &'a CodeObject,
+    /// What it is for.
+    pub(crate) gpu: Gpu,
+    /// Index among the run's devices.
+    pub(crate) device: usize,
+    /// The machine that is modelled, on the emulator.
+    pub(crate) machine: Option<Machine>,
+    pub(crate) seed: u64,
+    /// Timed runs on a GPU.
+    pub(crate) samples: u32,
+}
+
+/// What a device is, for reports.
+pub(crate) fn describe(device: &hip::Device, machine: Option<Machine>) -> Device {
+    let properties = device.properties();
+    let parameters = machine.map(Machine::parameters);
+    let software = match device.is_emulated() {
+        true => format!("Ferrowave's emulator {}", env!("CARGO_PKG_VERSION")),
+        false => match device.api().runtime_version() {
+            Ok(version) => format!("HIP runtime {version}"),
+            Err(error) => format!("HIP runtime of unknown version ({error})"),
+        },
+    };
+    // Two transfers a clock.
+    let bandwidth =
+        2e3 * f64::from(properties.memory_clock_khz) * f64::from(properties.memory_bus_bits) / 8.0;
+    Device {
+        name: properties.name.clone(),
+        gpu: properties.gpu_name().to_owned(),
+        emulated: device.is_emulated(),
+        software,
+        machine: machine.map(|machine| machine.to_string()),
+        compute_units: parameters.map_or(properties.compute_units, |p| p.compute_units),
+        clock_hz: parameters.map_or(1e3 * f64::from(properties.clock_khz), |p| p.clock_hz),
+        memory_bytes_per_second: parameters.map_or(bandwidth, |p| p.memory_bytes_per_second),
+        max_waves_per_simd: properties
+            .gpu()
+            .map(|gpu| GpuLimits::of(gpu).max_waves_per_simd),
+    }
+}
+
+impl Bench<'_> {
+    /// Runs a kernel on a problem and says what came of it. A kernel that fails is a row that says so.
+    pub(crate) fn row(
+        &self,
+        kernel: &'static Kernel,
+        problem: &Problem,
+        described: &Described,
+    ) -> Row {
+        let mut row = Row {
+            device: self.device,
+            kernel: kernel.variant.name().to_owned(),
+            problem: described.clone(),
+            outcome: Outcome::default(),
+            measured: None,
+            modelled: None,
+            emulation_seconds: None,
+            counters: None,
+            built: self.built(kernel),
+            figures: Figures::default(),
+        };
+        let ran = match self.machine {
+            Some(machine) => self.emulate(kernel, problem, machine, &mut row),
+            None => self.measure(kernel, problem, &mut row),
+        };
+        if let Err(failure) = ran {
+            row.outcome.passed = false;
+            row.outcome.complaint = Some(failure.to_string());
+        }
+        row
+    }
+
+    fn emulate(
+        &self,
+        kernel: &'static Kernel,
+        problem: &Problem,
+        machine: Machine,
+        row: &mut Row,
+    ) -> Result<(), Failure> {
+        let mut product = Product::new(self.gemm, problem, self.seed)?;
+        row.emulation_seconds = Some(product.run(kernel)?.as_secs_f64());
+        row.outcome = outcome(&product)?;
+        profile::set_profiling(true);
+        timing::set_timing(Some(Settings {
+            machine: Some(machine),
+            estimate: false,
+        }));
+        let watched = product.run(kernel);
+        profile::set_profiling(false);
+        timing::set_timing(None);
+        let (profiles, timings) = (profile::take_profiles(), timing::take_timings());
+        watched?;
+        row.counters = counters(&profiles);
+        row.modelled = modelled(&timings);
+        Ok(())
+    }
+
+    fn measure(
+        &self,
+        kernel: &'static Kernel,
+        problem: &Problem,
+        row: &mut Row,
+    ) -> Result<(), Failure> {
+        let mut first = Product::new(self.gemm, problem, self.seed)?;
+        first.run(kernel)?;
+        row.outcome = outcome(&first)?;
+        let copies = (ROTATED_BYTES / first.bytes() as f64).clamp(1.0, MOST_COPIES);
+        let mut products = vec![first];
+        for copy in 1..copies.ceil() as u64 {
+            let seed = self.seed.wrapping_add(copy);
+            products.push(Product::new(self.gemm, problem, seed)?);
+        }
+        let runs = WARM_UP + self.samples;
+        let count = products.len();
+        let mut times = Vec::new();
+        for run in 0..runs {
+            let time = products[run as usize % count].run(kernel)?;
+            if run >= WARM_UP {
+                times.push(time);
+            }
+        }
+        row.measured = measured(times);
+        Ok(())
+    }
+
+    fn built(&self, kernel: &Kernel) -> Option<Built> {
+        let built = self.code_object.kernel(kernel.symbol)?;
+        let resources = built.resources(kernel.block.threads() as u32, kernel.lds_bytes as u32);
+        let occupancy = Occupancy::of(self.gpu, resources);
+        Some(Built {
+            vgprs: built.metadata.vgpr_count,
+            agprs: built.metadata.agpr_count.unwrap_or(0),
+            sgprs: built.metadata.sgpr_count,
+            lds_bytes: resources.lds_bytes,
+            vgpr_spills: built.metadata.vgpr_spill_count.unwrap_or(0),
+            sgpr_spills: built.metadata.sgpr_spill_count.unwrap_or(0),
+            waves_per_simd: occupancy.waves_per_simd,
+            limited_by: occupancy
+                .limited_by
+                .iter()
+                .map(ToString::to_string)
+                .collect(),
+        })
+    }
+}
+
+fn outcome(product: &Product<'_>) -> Result<Outcome, Failure> {
+    let verdict = product.verdict()?;
+    let finite = |value: f64| value.is_finite().then_some(value);
+    Ok(Outcome {
+        passed: verdict.passed(),
+        relative_error: finite(verdict.relative_error),
+        worst_error_in_bounds: verdict
+            .worst
+            .as_ref()
+            .and_then(|worst| finite(worst.error_in_bounds)),
+        complaint: complaint(&verdict),
+    })
+}
+
+fn measured(mut times: Vec<Duration>) -> Option<Measured> {
+    times.sort_unstable();
+    let (fastest, slowest) = (times.first()?, times.last()?);
+    Some(Measured {
+        median_seconds: times[times.len() / 2].as_secs_f64(),
+        fastest_seconds: fastest.as_secs_f64(),
+        slowest_seconds: slowest.as_secs_f64(),
+        samples: times.len() as u32,
+    })
+}
+
+/// All kernels of a product together.
+fn counters(profiles: &[Profile]) -> Option<Counters> {
+    let all: Vec<_> = profiles.iter().map(Profile::totals).collect();
+    let first = all.first()?;
+    let mut classes = BTreeMap::new();
+    for class in all.iter().flat_map(|totals| &totals.classes) {
+        *classes.entry(class.name.to_owned()).or_insert(0) += class.wave_instructions;
+    }
+    let bytes: u64 = all.iter().map(|totals| totals.global_bytes()).sum();
+    let lines: u64 = all.iter().map(|totals| totals.lines()).sum();
+    let fetched = lines * u64::from(first.line_bytes);
+    Some(Counters {
+        wave_instructions: all.iter().map(|t| t.wave_instructions).sum(),
+        classes,
+        bank_conflict_cycles: all.iter().map(|t| t.lds_conflict_cycles).sum(),
+        lds_accesses: all.iter().map(|t| t.lds_accesses).sum(),
+        coalescing: (fetched > 0).then(|| bytes as f64 / fetched as f64),
+        global_bytes: bytes,
+    })
+}
+
+/// All launches of a product, one after the other.
+fn modelled(timings: &[Timing]) -> Option<Modelled> {
+    // What bounds the longest launch bounds the product.
+    let longest = timings.iter().max_by_key(|timing| timing.cycles)?;
+    let cycles: u64 = timings.iter().map(|timing| timing.cycles).sum();
+    let mut usage = BTreeMap::new();
+    for unit in Unit::ALL {
+        let busy: f64 = timings
+            .iter()
+            .map(|t| t.share(unit) * t.cycles as f64)
+            .sum();
+        usage.insert(unit.name().to_owned(), busy / cycles.max(1) as f64);
+    }
+    let mut stalls = BTreeMap::new();
+    for (stall, cycles) in timings.iter().flat_map(|timing| timing.stalls.iter()) {
+        *stalls.entry(stall.name().to_owned()).or_insert(0) += cycles;
+    }
+    let memory = |timing: &Timing| {
+        let share = timing.workgroups as f64 / timing.workgroups_modelled.max(1) as f64;
+        timing.memory_bytes as f64 * share
+    };
+    Some(Modelled {
+        seconds: timings.iter().map(|timing| timing.seconds).sum(),
+        cycles,
+        bound_by: longest.bound_by.text(),
+        usage,
+        wave_cycles: timings.iter().map(|timing| timing.wave_cycles).sum(),
+        stalls,
+        memory_bytes: timings.iter().map(memory).sum(),
+        workgroups: timings.iter().map(|timing| timing.workgroups).sum(),
+        workgroups_modelled: timings
+            .iter()
+            .map(|timing| timing.workgroups_modelled)
+            .sum(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_and_the_ends() {
+        let times = [5, 1, 9].map(Duration::from_secs).to_vec();
+        let measured = measured(times).unwrap();
+        assert_eq!(measured.median_seconds, 5.0);
+        assert_eq!(
+            (measured.fastest_seconds, measured.slowest_seconds),
+            (1.0, 9.0)
+        );
+        assert_eq!(measured.samples, 3);
+        assert_eq!(super::measured(Vec::new()), None);
+    }
+}

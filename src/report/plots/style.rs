@@ -1,0 +1,53 @@
+//! Colours, letters, and what makes a plot follow light and dark.
+
+use plotters::style::{FontDesc, FontFamily, FontStyle, IntoFont as _, RGBColor, TextStyle};
+
+/// Behind everything.
+pub(super) const PAPER: RGBColor = RGBColor(255, 255, 255);
+/// Letters and axes.
+pub(super) const INK: RGBColor = RGBColor(17, 17, 17);
+/// Lines to read values by.
+pub(super) const GRID: RGBColor = RGBColor(221, 221, 221);
+
+/// Okabe and Ito's colours, which people with any kind of colour vision tell apart («Color Universal Design», 2008), the
+/// yellow left out, which is hard to see on white.
+pub(super) const PALETTE: [RGBColor; 7] = [
+    RGBColor(0, 114, 178),
+    RGBColor(230, 159, 0),
+    RGBColor(0, 158, 115),
+    RGBColor(213, 94, 0),
+    RGBColor(86, 180, 233),
+    RGBColor(204, 121, 167),
+    RGBColor(102, 102, 102),
+];
+
+/// A colour for the part or line with a number; the last is for what is left over.
+pub(super) const fn colour(number: usize) -> RGBColor {
+    match number {
+        0..7 => PALETTE[number],
+        _ => RGBColor(187, 187, 187),
+    }
+}
+
+/// Letters of a size in pixels.
+pub(super) fn letters(size: i32) -> TextStyle<'static> {
+    let font: FontDesc<'static> =
+        (FontFamily::SansSerif, f64::from(size), FontStyle::Normal).into_font();
+    TextStyle::from(font).color(&INK)
+}
+
+/// What readers who prefer dark get: paper, ink and grid change places, the two darkest colours become lighter.
+const DARK: &str = "<style>@media (prefers-color-scheme: dark) {\
+svg [fill=\"#FFFFFF\"]{fill:#15181c}svg [fill=\"#111111\"]{fill:#e8e8e8}svg [stroke=\"#111111\"]{stroke:#e8e8e8}\
+svg [stroke=\"#DDDDDD\"]{stroke:#3a3f45}svg [fill=\"#0072B2\"]{fill:#4a9fd8}svg [stroke=\"#0072B2\"]{stroke:#4a9fd8}\
+svg [fill=\"#666666\"]{fill:#9a9a9a}svg [stroke=\"#666666\"]{stroke:#9a9a9a}svg [fill=\"#BBBBBB\"]{fill:#5a5f65}}\
+</style>";
+
+/// Makes a plot follow light and dark.
+pub(super) fn finish(svg: &str) -> String {
+    let svg = svg.trim();
+    match svg.find('>') {
+        Some(end) => format!("{}{DARK}{}\n", &svg[..=end], &svg[end + 1..]),
+        None => svg.to_owned(),
+    }
+}

@@ -1,0 +1,412 @@
+//! `results.json`: a schema of its own, which other programs may read.
+
+use std::{collections::BTreeMap, fs, io, path::Path};
+
+use serde::{Deserialize, Serialize};
+
+/// The version of the schema. It goes up when something is taken away or changes its meaning, not when something is
+/// added.
+pub(crate) const SCHEMA: u32 = 1;
+
+/// A run of kernels.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Results {
+    /// [`SCHEMA`].
+    pub(crate) schema: u32,
+    /// False in what an interrupted run leaves: rows are missing at the end.
+    pub(crate) complete: bool,
+    pub(crate) run: Run,
+    /// By device, type, size and kernel, in the order of the ladder.
+    pub(crate) rows: Vec<Row>,
+}
+
+/// What ran, where and when.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Run {
+    /// The command line.
+    pub(crate) command: Vec<String>,
+    /// Ferrowave's version.
+    pub(crate) version: String,
+    /// The commit that it was built from, with `-dirty` if files were changed; none if it was not built in a repository.
+    pub(crate) commit: Option<String>,
+    /// The compiler of the kernels.
+    pub(crate) toolchain: String,
+    /// The host's time when the run began, in RFC 3339.
+    pub(crate) date: String,
+    /// Seed of the random matrices.
+    pub(crate) seed: u64,
+    pub(crate) devices: Vec<Device>,
+}
+
+/// A device that kernels ran on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Device {
+    /// Its name for people.
+    pub(crate) name: String,
+    /// LLVM's name of the GPU.
+    pub(crate) gpu: String,
+    /// Whether Ferrowave's emulator was the device: then no time is measured on a GPU.
+    pub(crate) emulated: bool,
+    /// The HIP runtime or the emulator, with its version.
+    pub(crate) software: String,
+    /// The machine whose time is modelled, where it is.
+    pub(crate) machine: Option<String>,
+    pub(crate) compute_units: u32,
+    /// The engine clock that peaks are for, in Hz: the highest one.
+    pub(crate) clock_hz: f64,
+    /// Peak bandwidth of memory.
+    pub(crate) memory_bytes_per_second: f64,
+    /// The most waves that a SIMD holds.
+    pub(crate) max_waves_per_simd: Option<u32>,
+}
+
+/// A kernel on a problem.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Row {
+    /// Index in [`Run::devices`].
+    pub(crate) device: usize,
+    /// Its name, as `ferrowave list` has it.
+    pub(crate) kernel: String,
+    pub(crate) problem: Product,
+    pub(crate) outcome: Outcome,
+    /// Between HIP events on a GPU. Never beside a modelled time.
+    pub(crate) measured: Option<Measured>,
+    /// By the timing model.
+    pub(crate) modelled: Option<Modelled>,
+    /// The emulator's own wall clock without counters; it says nothing of a GPU.
+    pub(crate) emulation_seconds: Option<f64>,
+    pub(crate) counters: Option<Counters>,
+    pub(crate) built: Option<Built>,
+    /// What follows from the above.
+    pub(crate) figures: Figures,
+}
+
+/// C ← epilogue(α·A·B + β·prologue(C) + bias).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Product {
+    pub(crate) m: u32,
+    pub(crate) n: u32,
+    pub(crate) k: u32,
+    pub(crate) batch: u32,
+    /// Type of the elements of A and B.
+    pub(crate) input: String,
+    /// Type of the elements of C.
+    pub(crate) output: String,
+    /// Of A and B: N is row-major, T column-major.
+    pub(crate) layout: String,
+    pub(crate) alpha: f64,
+    pub(crate) beta: f64,
+    pub(crate) bias: bool,
+    pub(crate) prologue: String,
+    pub(crate) epilogue: String,
+}
+
+impl Product {
+    /// m×n×k, and the batch if there is one.
+    pub(crate) fn size(&self) -> String {
+        let size = format!("{}×{}×{}", self.m, self.n, self.k);
+        match self.batch {
+            1 => size,
+            batch => format!("{size} ×{batch}"),
+        }
+    }
+
+    /// Whether it is of one number, n×n×n.
+    pub(crate) fn is_cube(&self) -> bool {
+        self.m == self.n && self.n == self.k && self.batch == 1
+    }
+}
+
+/// How right a result was.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Outcome {
+    pub(crate) passed: bool,
+    /// ‖out − ref‖ / ‖ref‖; none if it is no number.
+    pub(crate) relative_error: Option<f64>,
+    /// The largest element error in units of its rounding bound.
+    pub(crate) worst_error_in_bounds: Option<f64>,
+    /// What is wrong, or why it did not run.
+    pub(crate) complaint: Option<String>,
+}
+
+/// Times between HIP events on a GPU.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Measured {
+    pub(crate) median_seconds: f64,
+    pub(crate) fastest_seconds: f64,
+    pub(crate) slowest_seconds: f64,
+    /// Without those that warm up.
+    pub(crate) samples: u32,
+}
+
+/// What the timing model says.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Modelled {
+    pub(crate) seconds: f64,
+    pub(crate) cycles: u64,
+    pub(crate) bound_by: String,
+    /// The share of its time in which each unit works, from 0 to 1.
+    pub(crate) usage: BTreeMap<String, f64>,
+    /// Cycles for which waves were resident, over all waves replayed.
+    pub(crate) wave_cycles: u64,
+    /// Of these, those in which they waited, by cause.
+    pub(crate) stalls: BTreeMap<String, u64>,
+    /// Bytes that all workgroups ask of memory behind the caches.
+    pub(crate) memory_bytes: f64,
+    pub(crate) workgroups: u64,
+    pub(crate) workgroups_modelled: u64,
+}
+
+/// What the emulator counted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Counters {
+    pub(crate) wave_instructions: u64,
+    /// The same by the unit that they go to.
+    pub(crate) classes: BTreeMap<String, u64>,
+    /// Cycles that LDS took for bank conflicts.
+    pub(crate) bank_conflict_cycles: u64,
+    pub(crate) lds_accesses: u64,
+    /// Bytes asked of global memory for each byte of the cache lines touched.
+    pub(crate) coalescing: Option<f64>,
+    /// Bytes that lanes asked of global memory.
+    pub(crate) global_bytes: u64,
+}
+
+/// What the compiler made of a kernel.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Built {
+    /// From gfx90a on with accumulation registers.
+    pub(crate) vgprs: u32,
+    pub(crate) agprs: u32,
+    pub(crate) sgprs: u32,
+    pub(crate) lds_bytes: u32,
+    pub(crate) vgpr_spills: u32,
+    pub(crate) sgpr_spills: u32,
+    pub(crate) waves_per_simd: u32,
+    pub(crate) limited_by: Vec<String>,
+}
+
+/// What follows from the other fields.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Figures {
+    /// Operations of the product: 2·m·n·k·batch.
+    pub(crate) operations: f64,
+    /// Bytes that have to move: A, B and C once, and the old C if β is not 0.
+    pub(crate) least_bytes: f64,
+    /// Operations a second, by the measured or the modelled time.
+    pub(crate) operations_per_second: Option<f64>,
+    /// Of the GPU's peak for the type.
+    pub(crate) share_of_peak: Option<f64>,
+    /// Of what peak and memory bandwidth allow for [`Self::least_bytes`].
+    pub(crate) share_of_roofline: Option<f64>,
+    /// Over the kernel before it in the ladder, on the same problem.
+    pub(crate) speedup_over_previous: Option<f64>,
+    /// Over the naive kernel.
+    pub(crate) speedup_over_naive: Option<f64>,
+    /// What changed in the instruction mix since the kernel before it.
+    pub(crate) mix_change: Option<String>,
+}
+
+impl Row {
+    /// The measured time, or the modelled one where nothing was measured.
+    pub(crate) fn seconds(&self) -> Option<f64> {
+        let measured = self.measured.as_ref().map(|time| time.median_seconds);
+        measured.or_else(|| self.modelled.as_ref().map(|time| time.seconds))
+    }
+}
+
+/// Why results cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ReadError {
+    /// The file cannot be read.
+    #[error("`{file}` cannot be read: {error}")]
+    Io {
+        file: String,
+        #[source]
+        error: io::Error,
+    },
+    /// It is of a later version of this program.
+    #[error("`{file}` is of schema {schema}; this program reads up to {SCHEMA}")]
+    Newer { file: String, schema: u64 },
+    /// It is something else.
+    #[error("`{file}` is not the results of a report: {reason}")]
+    Other { file: String, reason: String },
+}
+
+impl Results {
+    /// Reads a file, or `results.json` in a folder.
+    pub(crate) fn read(path: &Path) -> Result<Self, ReadError> {
+        let path = match path.is_dir() {
+            true => path.join("results.json"),
+            false => path.to_owned(),
+        };
+        let file = path.display().to_string();
+        let text = fs::read_to_string(&path).map_err(|error| ReadError::Io {
+            file: file.clone(),
+            error,
+        })?;
+        Self::parse(&text, &file)
+    }
+
+    fn parse(text: &str, file: &str) -> Result<Self, ReadError> {
+        let other = |reason: String| ReadError::Other {
+            file: file.to_owned(),
+            reason,
+        };
+        let value: serde_json::Value =
+            serde_json::from_str(text).map_err(|error| other(error.to_string()))?;
+        let schema = value.get("schema").and_then(serde_json::Value::as_u64);
+        match schema {
+            None => return Err(other("it has no `schema`".into())),
+            Some(schema) if schema > u64::from(SCHEMA) => {
+                return Err(ReadError::Newer {
+                    file: file.to_owned(),
+                    schema,
+                });
+            }
+            Some(_) => {}
+        }
+        let results: Results =
+            serde_json::from_value(value).map_err(|error| other(error.to_string()))?;
+        let devices = results.run.devices.len();
+        if let Some(row) = results.rows.iter().find(|row| row.device >= devices) {
+            return Err(other(format!(
+                "a row names device {}, but there are {devices}",
+                row.device
+            )));
+        }
+        Ok(results)
+    }
+
+    /// The device of a row. Rows that are read or made name one that there is.
+    pub(crate) fn device(&self, row: &Row) -> &Device {
+        &self.run.devices[row.device]
+    }
+
+    /// Whether times are modelled.
+    pub(crate) fn is_modelled(&self) -> bool {
+        self.rows.iter().any(|row| row.modelled.is_some())
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// A row of a made-up run.
+    pub(crate) fn row(kernel: &str, size: u32, seconds: f64) -> Row {
+        Row {
+            device: 0,
+            kernel: kernel.into(),
+            problem: Product {
+                m: size,
+                n: size,
+                k: size,
+                batch: 1,
+                input: "f32".into(),
+                output: "f32".into(),
+                layout: "NN".into(),
+                alpha: 1.0,
+                beta: 0.0,
+                bias: false,
+                prologue: "none".into(),
+                epilogue: "none".into(),
+            },
+            outcome: Outcome {
+                passed: true,
+                relative_error: Some(1e-7),
+                worst_error_in_bounds: Some(0.01),
+                complaint: None,
+            },
+            measured: None,
+            modelled: Some(Modelled {
+                seconds,
+                cycles: 1000,
+                bound_by: "LDS".into(),
+                usage: BTreeMap::from([("LDS".into(), 0.9)]),
+                wave_cycles: 100,
+                stalls: BTreeMap::from([("wait for LDS".into(), 60)]),
+                memory_bytes: 1e6,
+                workgroups: 4,
+                workgroups_modelled: 4,
+            }),
+            emulation_seconds: Some(0.5),
+            counters: Some(Counters {
+                wave_instructions: 100,
+                classes: BTreeMap::from([("vector".into(), 60), ("LDS".into(), 40)]),
+                bank_conflict_cycles: 3,
+                lds_accesses: 40,
+                coalescing: Some(0.5),
+                global_bytes: 1 << 20,
+            }),
+            built: Some(Built {
+                vgprs: 64,
+                agprs: 0,
+                sgprs: 32,
+                lds_bytes: 4096,
+                vgpr_spills: 0,
+                sgpr_spills: 0,
+                waves_per_simd: 8,
+                limited_by: vec!["VGPRs".into()],
+            }),
+            figures: Figures::default(),
+        }
+    }
+
+    /// A made-up run.
+    pub(crate) fn results(rows: Vec<Row>) -> Results {
+        Results {
+            schema: SCHEMA,
+            complete: true,
+            run: Run {
+                command: vec!["ferrowave".into(), "report".into()],
+                version: "0.0.0".into(),
+                commit: None,
+                toolchain: "rustc".into(),
+                date: "2026-11-21T12:00:00Z".into(),
+                seed: 0,
+                devices: vec![Device {
+                    name: "MI300X <emulated>".into(),
+                    gpu: "gfx942".into(),
+                    emulated: true,
+                    software: "emulator".into(),
+                    machine: Some("MI300X".into()),
+                    compute_units: 304,
+                    clock_hz: 2.1e9,
+                    memory_bytes_per_second: 5.3e12,
+                    max_waves_per_simd: Some(8),
+                }],
+            },
+            rows,
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let written = results(vec![row("naive", 64, 1e-3)]);
+        let text = serde_json::to_string(&written).unwrap();
+        assert_eq!(Results::parse(&text, "x").unwrap(), written);
+    }
+
+    #[test]
+    fn what_is_no_result_is_refused_by_name() {
+        let message = |text: &str| Results::parse(text, "x.json").unwrap_err().to_string();
+        assert!(message("{").starts_with("`x.json` is not the results of a report: "));
+        assert!(message("{}").ends_with("it has no `schema`"));
+        assert_eq!(
+            message(r#"{"schema": 2}"#),
+            "`x.json` is of schema 2; this program reads up to 1"
+        );
+        assert!(message(r#"{"schema": 1}"#).contains("missing field"));
+        let mut wrong = results(vec![row("naive", 64, 1e-3)]);
+        wrong.rows[0].device = 3;
+        let text = serde_json::to_string(&wrong).unwrap();
+        assert!(message(&text).ends_with("a row names device 3, but there are 1"));
+        let missing = Results::read(Path::new("no such file")).unwrap_err();
+        assert!(
+            missing
+                .to_string()
+                .starts_with("`no such file` cannot be read: ")
+        );
+    }
+}

@@ -1,0 +1,495 @@
+//! Results as rows and columns, the same in the terminal, in Markdown, on the page and for spreadsheets.
+
+use super::results::{Results, Row};
+
+/// A column for people.
+pub(crate) struct Column {
+    /// Its name with its unit.
+    pub(crate) name: &'static str,
+    /// Whether it holds numbers.
+    pub(crate) is_number: bool,
+    cell: fn(&Row) -> Option<String>,
+}
+
+impl Column {
+    /// What stands there for a row; empty where nothing is known.
+    pub(crate) fn cell(&self, row: &Row) -> String {
+        (self.cell)(row).unwrap_or_default()
+    }
+}
+
+const fn number(name: &'static str, cell: fn(&Row) -> Option<String>) -> Column {
+    Column {
+        name,
+        is_number: true,
+        cell,
+    }
+}
+
+const fn text(name: &'static str, cell: fn(&Row) -> Option<String>) -> Column {
+    Column {
+        name,
+        is_number: false,
+        cell,
+    }
+}
+
+/// A number with three digits that say something.
+pub(crate) fn digits(value: f64) -> String {
+    match value.abs() {
+        0.0 => "0".into(),
+        v if v >= 1e5 => format!("{value:.3e}"),
+        v if v >= 100.0 => format!("{value:.0}"),
+        v if v >= 10.0 => format!("{value:.1}"),
+        v if v >= 1.0 => format!("{value:.2}"),
+        v if v >= 0.01 => format!("{value:.3}"),
+        _ => format!("{value:.2e}"),
+    }
+}
+
+fn milliseconds(seconds: f64) -> String {
+    digits(1e3 * seconds)
+}
+
+fn percent(share: Option<f64>) -> Option<String> {
+    Some(format!("{:.1}", 100.0 * share?))
+}
+
+fn factor(value: Option<f64>) -> Option<String> {
+    Some(digits(value?))
+}
+
+const KERNEL: Column = text("kernel", |row| Some(row.kernel.clone()));
+const SIZE: Column = number("m×n×k", |row| Some(row.problem.size()));
+const MEASURED: Column = number("measured [ms]", |row| {
+    Some(milliseconds(row.measured.as_ref()?.median_seconds))
+});
+const MODELLED: Column = number("modelled [ms]", |row| {
+    Some(milliseconds(row.modelled.as_ref()?.seconds))
+});
+const EMULATION: Column = number("emulation [ms]", |row| {
+    Some(milliseconds(row.emulation_seconds?))
+});
+const RATE_MEASURED: Column = number("TFLOP/s measured", |row| rate(row, row.measured.is_some()));
+const RATE_MODELLED: Column = number("TFLOP/s modelled", |row| rate(row, row.measured.is_none()));
+const PEAK: Column = number("of peak [%]", |row| percent(row.figures.share_of_peak));
+const ROOFLINE: Column = number("of roofline [%]", |row| {
+    percent(row.figures.share_of_roofline)
+});
+const STEP: Column = number("over step before", |row| {
+    factor(row.figures.speedup_over_previous)
+});
+const NAIVE: Column = number("over naive", |row| factor(row.figures.speedup_over_naive));
+const BOUND: Column = text("bound by", |row| {
+    Some(row.modelled.as_ref()?.bound_by.clone())
+});
+const ERROR: Column = number("relative error", |row| {
+    Some(format!("{:.2e}", row.outcome.relative_error?))
+});
+const WORST: Column = number("worst/bound", |row| {
+    Some(format!("{:.4}", row.outcome.worst_error_in_bounds?))
+});
+const RESULT: Column = text("result", |row| {
+    Some(
+        if row.outcome.passed {
+            "correct"
+        } else {
+            "WRONG"
+        }
+        .into(),
+    )
+});
+const VGPRS: Column = number("VGPRs", |row| {
+    let built = row.built.as_ref()?;
+    Some(match built.agprs {
+        0 => built.vgprs.to_string(),
+        agprs => format!("{} ({agprs} AGPRs)", built.vgprs),
+    })
+});
+const LDS: Column = number("LDS [B]", |row| {
+    Some(row.built.as_ref()?.lds_bytes.to_string())
+});
+const WAVES: Column = number("waves/SIMD", |row| {
+    Some(row.built.as_ref()?.waves_per_simd.to_string())
+});
+const LIMIT: Column = text("limited by", |row| {
+    Some(row.built.as_ref()?.limited_by.join(", "))
+});
+const SPILLS: Column = number("spills V+S", |row| {
+    let built = row.built.as_ref()?;
+    Some(format!("{}+{}", built.vgpr_spills, built.sgpr_spills))
+});
+const CONFLICTS: Column = number("conflict cycles/LDS access", |row| {
+    let counters = row.counters.as_ref()?;
+    (counters.lds_accesses > 0)
+        .then(|| digits(counters.bank_conflict_cycles as f64 / counters.lds_accesses as f64))
+});
+const COALESCING: Column = number("coalescing [%]", |row| {
+    percent(row.counters.as_ref()?.coalescing)
+});
+const MIX: Column = text("instructions, since the step before", |row| {
+    row.figures.mix_change.clone()
+});
+
+fn rate(row: &Row, shown: bool) -> Option<String> {
+    let rate = row.figures.operations_per_second.filter(|_| shown)?;
+    Some(digits(rate / 1e12))
+}
+
+/// The columns of times and what follows from them, those that hold something.
+pub(crate) fn speed(results: &Results) -> Vec<Column> {
+    let all = [
+        KERNEL,
+        SIZE,
+        MEASURED,
+        MODELLED,
+        RATE_MEASURED,
+        RATE_MODELLED,
+        PEAK,
+        ROOFLINE,
+        STEP,
+        NAIVE,
+        BOUND,
+        ERROR,
+        WORST,
+        EMULATION,
+        RESULT,
+    ];
+    held(all.into(), results)
+}
+
+/// The columns of the ladder in the terminal.
+pub(crate) fn ladder(results: &Results) -> Vec<Column> {
+    let all = [
+        KERNEL,
+        SIZE,
+        MEASURED,
+        MODELLED,
+        RATE_MEASURED,
+        RATE_MODELLED,
+        PEAK,
+        STEP,
+        BOUND,
+        WAVES,
+        ERROR,
+        EMULATION,
+        RESULT,
+    ];
+    held(all.into(), results)
+}
+
+/// The columns of what a kernel is and does, whose figures depend little on the size.
+pub(crate) fn build(results: &Results) -> Vec<Column> {
+    let all = [
+        KERNEL, SIZE, VGPRS, LDS, WAVES, LIMIT, SPILLS, CONFLICTS, COALESCING, MIX,
+    ];
+    held(all.into(), results)
+}
+
+fn held(columns: Vec<Column>, results: &Results) -> Vec<Column> {
+    let holds = |column: &Column| results.rows.iter().any(|row| !column.cell(row).is_empty());
+    columns.into_iter().filter(holds).collect()
+}
+
+/// The rows of one device and type, in their order.
+pub(crate) struct Section<'a> {
+    /// The device's name, and the machine whose time is modelled.
+    pub(crate) title: String,
+    pub(crate) rows: Vec<&'a Row>,
+}
+
+/// Rows by device and type.
+pub(crate) fn sections(results: &Results) -> Vec<Section<'_>> {
+    let mut sections: Vec<((usize, &str), Section<'_>)> = Vec::new();
+    for row in &results.rows {
+        let key = (row.device, row.problem.input.as_str());
+        match sections.iter_mut().find(|(other, _)| *other == key) {
+            Some((_, section)) => section.rows.push(row),
+            None => {
+                let device = results.device(row);
+                let title = format!(
+                    "{}, {} → {}",
+                    device.machine.as_ref().unwrap_or(&device.name),
+                    row.problem.input,
+                    row.problem.output
+                );
+                let rows = vec![row];
+                sections.push((key, Section { title, rows }));
+            }
+        }
+    }
+    sections.into_iter().map(|(_, section)| section).collect()
+}
+
+/// The product that the ladder is shown for: the largest one of n×n×n, or the largest of all.
+pub(crate) fn shown<'a>(rows: &[&'a Row]) -> Vec<&'a Row> {
+    let largest = rows.iter().max_by(|a, b| {
+        let key = |row: &Row| (row.problem.is_cube(), row.figures.operations);
+        key(a)
+            .partial_cmp(&key(b))
+            .unwrap_or(std::cmp::Ordering::Equal)
+    });
+    let of_it = |row: &&&Row| largest.is_some_and(|largest| largest.problem == row.problem);
+    rows.iter().filter(of_it).copied().collect()
+}
+
+/// What must be said of the times.
+pub(crate) fn caption(results: &Results) -> &'static str {
+    if results.is_modelled() {
+        "Modelled times come from Ferrowave's timing model; nobody measured them on a GPU. Emulation times are the \
+         emulator's wall clock and say nothing of a GPU."
+    } else {
+        "Measured times are medians between HIP events on the GPU."
+    }
+}
+
+/// Results as CSV: one line a row, with the units in the names.
+pub(crate) fn csv(results: &Results) -> Result<Vec<u8>, csv::Error> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record([
+        "device",
+        "gpu",
+        "machine",
+        "kernel",
+        "input",
+        "output",
+        "layout",
+        "m",
+        "n",
+        "k",
+        "batch",
+        "passed",
+        "relative_error",
+        "worst_error_in_bounds",
+        "measured_seconds",
+        "modelled_seconds",
+        "emulation_seconds",
+        "operations_per_second",
+        "share_of_peak",
+        "share_of_roofline",
+        "speedup_over_previous",
+        "speedup_over_naive",
+        "bound_by",
+        "vgprs",
+        "agprs",
+        "sgprs",
+        "lds_bytes",
+        "waves_per_simd",
+        "vgpr_spills",
+        "sgpr_spills",
+        "bank_conflict_cycles",
+        "lds_accesses",
+        "coalescing",
+        "wave_instructions",
+    ])?;
+    let optional = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
+    for row in &results.rows {
+        let device = results.device(row);
+        let (problem, figures) = (&row.problem, &row.figures);
+        let mut record = vec![
+            device.name.clone(),
+            device.gpu.clone(),
+            device.machine.clone().unwrap_or_default(),
+            row.kernel.clone(),
+            problem.input.clone(),
+            problem.output.clone(),
+            problem.layout.clone(),
+        ];
+        record.extend([problem.m, problem.n, problem.k, problem.batch].map(|n| n.to_string()));
+        record.push(row.outcome.passed.to_string());
+        record.extend(
+            [
+                row.outcome.relative_error,
+                row.outcome.worst_error_in_bounds,
+                row.measured.as_ref().map(|time| time.median_seconds),
+                row.modelled.as_ref().map(|time| time.seconds),
+                row.emulation_seconds,
+                figures.operations_per_second,
+                figures.share_of_peak,
+                figures.share_of_roofline,
+                figures.speedup_over_previous,
+                figures.speedup_over_naive,
+            ]
+            .map(optional),
+        );
+        let bound_by = row.modelled.as_ref().map(|time| time.bound_by.clone());
+        record.push(bound_by.unwrap_or_default());
+        let built = row.built.as_ref();
+        record.extend(
+            [
+                built.map(|b| b.vgprs),
+                built.map(|b| b.agprs),
+                built.map(|b| b.sgprs),
+                built.map(|b| b.lds_bytes),
+                built.map(|b| b.waves_per_simd),
+                built.map(|b| b.vgpr_spills),
+                built.map(|b| b.sgpr_spills),
+            ]
+            .map(|value| optional(value.map(f64::from))),
+        );
+        let counters = row.counters.as_ref();
+        let whole = |value: Option<u64>| value.map_or_else(String::new, |n| n.to_string());
+        record.push(whole(counters.map(|c| c.bank_conflict_cycles)));
+        record.push(whole(counters.map(|c| c.lds_accesses)));
+        record.push(optional(counters.and_then(|c| c.coalescing)));
+        record.push(whole(counters.map(|c| c.wave_instructions)));
+        writer.write_record(record)?;
+    }
+    writer
+        .into_inner()
+        .map_err(|error| error.into_error().into())
+}
+
+/// Results as Markdown.
+pub(crate) fn markdown(results: &Results) -> String {
+    let mut text = String::from("# Ferrowave's kernels compared\n");
+    if !results.complete {
+        text += "\n**The run was interrupted: rows are missing.**\n";
+    }
+    text += &format!("\n{}\n", caption(results));
+    for section in sections(results) {
+        text += &format!("\n## {}\n", section.title);
+        for columns in [speed(results), build(results)] {
+            text.push('\n');
+            let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+            text += &line(columns.iter().map(|c| c.name.to_owned()).collect());
+            let rules = columns
+                .iter()
+                .map(|c| if c.is_number { "--:" } else { "---" }.to_owned());
+            text += &line(rules.collect());
+            for row in &section.rows {
+                // A bar would end the cell.
+                let cells = columns.iter().map(|c| c.cell(row).replace('|', "\\|"));
+                text += &line(cells.collect());
+            }
+        }
+    }
+    for row in &results.rows {
+        if let Some(complaint) = &row.outcome.complaint {
+            text += &format!("\n- {} {}: {complaint}", row.kernel, row.problem.size());
+        }
+    }
+    text += "\n## Run\n\n";
+    for (name, value) in provenance(results) {
+        text += &format!("- {name}: {value}\n");
+    }
+    text
+}
+
+/// What a run was, in names and values.
+pub(crate) fn provenance(results: &Results) -> Vec<(&'static str, String)> {
+    let run = &results.run;
+    let mut list = vec![
+        ("command", run.command.join(" ")),
+        ("date", run.date.clone()),
+        ("Ferrowave", run.version.clone()),
+    ];
+    if let Some(commit) = &run.commit {
+        list.push(("commit", commit.clone()));
+    }
+    list.push(("kernels built by", run.toolchain.clone()));
+    list.push(("seed", run.seed.to_string()));
+    for device in &run.devices {
+        list.push((
+            "device",
+            format!(
+                "{} ({}), {} compute units, peak figures at {:.0} MHz and {:.2} TB/s, {}",
+                device.name,
+                device.gpu,
+                device.compute_units,
+                device.clock_hz / 1e6,
+                device.memory_bytes_per_second / 1e12,
+                device.software
+            ),
+        ));
+    }
+    list
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{
+        figures,
+        results::tests::{results, row},
+    };
+    use super::*;
+
+    fn run() -> Results {
+        let mut run = results(vec![
+            row("naive", 64, 4e-3),
+            row("naive", 128, 8e-3),
+            row("lds_tiled", 128, 1e-3),
+        ]);
+        figures::fill(&mut run);
+        run
+    }
+
+    #[test]
+    fn measured_and_modelled_times_have_columns_of_their_own() {
+        let names = |run: &Results| -> Vec<_> { speed(run).iter().map(|c| c.name).collect() };
+        let mut run = run();
+        let modelled = names(&run);
+        assert!(modelled.contains(&"modelled [ms]") && modelled.contains(&"TFLOP/s modelled"));
+        assert!(!modelled.iter().any(|name| name.contains("measured")));
+        for row in &mut run.rows {
+            row.modelled = None;
+            row.measured = Some(super::super::results::Measured {
+                median_seconds: 1e-3,
+                fastest_seconds: 1e-3,
+                slowest_seconds: 1e-3,
+                samples: 3,
+            });
+        }
+        figures::fill(&mut run);
+        let measured = names(&run);
+        assert!(measured.contains(&"measured [ms]") && measured.contains(&"TFLOP/s measured"));
+        assert!(!measured.iter().any(|name| name.contains("modelled")));
+        assert!(!caption(&run).contains("odelled"));
+    }
+
+    #[test]
+    fn the_ladder_is_shown_for_the_largest_product() {
+        let run = run();
+        let sections = sections(&run);
+        assert_eq!(sections.len(), 1);
+        assert_eq!(sections[0].title, "MI300X, f32 → f32");
+        let kernels: Vec<_> = shown(&sections[0].rows).iter().map(|r| &r.kernel).collect();
+        assert_eq!(kernels, ["naive", "lds_tiled"]);
+    }
+
+    #[test]
+    fn spreadsheets_get_every_row() {
+        let bytes = csv(&run()).unwrap();
+        let mut reader = csv::Reader::from_reader(bytes.as_slice());
+        let header = reader.headers().unwrap().clone();
+        let place = |name| header.iter().position(|column| column == name).unwrap();
+        let rows: Vec<_> = reader.records().map(Result::unwrap).collect();
+        assert_eq!(rows.len(), 3);
+        assert_eq!(&rows[2][place("speedup_over_previous")], "8");
+        assert_eq!(&rows[2][place("modelled_seconds")], "0.001");
+        assert_eq!(&rows[0][place("device")], "MI300X <emulated>");
+    }
+
+    #[test]
+    fn markdown_has_every_row_and_says_what_is_missing() {
+        let mut run = run();
+        run.complete = false;
+        run.rows[0].outcome.complaint = Some("out of luck".into());
+        let text = markdown(&run);
+        assert!(text.contains("interrupted") && text.contains("naive 64×64×64: out of luck"));
+        assert_eq!(
+            text.matches("| lds_tiled | 128×128×128 |").count(),
+            2,
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn numbers_have_three_digits() {
+        let texts = [0.0, 123_456.0, 1234.0, 12.345, 1.2345, 0.0123, 0.000_123].map(digits);
+        assert_eq!(
+            texts,
+            ["0", "1.235e5", "1234", "12.3", "1.23", "0.012", "1.23e-4"]
+        );
+    }
+}

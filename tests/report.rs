@@ -1,0 +1,236 @@
+//! `ferrowave report` and `ferrowave compare`, as their users run them.
+
+use std::{
+    fs,
+    path::Path,
+    process::{Command, Output, Stdio},
+};
+
+use ferrowave::embedded;
+use ferrowave_shared::{CATALOGUE, ElementTypes, catalogue::Access};
+use serde_json::Value;
+
+fn ferrowave(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_ferrowave"))
+        .args(arguments)
+        .current_dir(folder)
+        .env_remove("FERROWAVE_DEVICE")
+        .output()
+        .expect("it runs")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn results(file: &Path) -> Value {
+    serde_json::from_slice(&fs::read(file).expect("results")).expect("JSON")
+}
+
+/// The first GPU that this was built for.
+fn gpu() -> &'static str {
+    embedded::CODE_OBJECTS[0].0.name()
+}
+
+#[test]
+fn a_report_compares_all_kernels() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = ferrowave(
+        folder.path(),
+        &[
+            "report",
+            "--sizes",
+            "32,5x6x7,64",
+            "--gpus",
+            gpu(),
+            "--out",
+            "a report",
+        ],
+    );
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let kernels: Vec<_> = CATALOGUE
+        .iter()
+        .filter(|kernel| kernel.types == ElementTypes::F32 && kernel.gpus.contains(gpu()))
+        .filter(|kernel| kernel.access != Access::WideAlongK)
+        .collect();
+    // The ladder of the largest cube, and where the rest is.
+    let table = text(&output.stdout);
+    assert_eq!(table.matches("64×64×64").count(), kernels.len(), "{table}");
+    assert!(table.contains("nobody measured them on a GPU"), "{table}");
+    assert!(table.trim_end().ends_with("report.html"), "{table}");
+    let out = folder.path().join("a report");
+    let written = results(&out.join("results.json"));
+    assert_eq!(
+        (&written["schema"], &written["complete"]),
+        (&1.into(), &true.into())
+    );
+    let run = &written["run"];
+    assert_eq!(run["command"][1], "report");
+    assert!(
+        run["toolchain"].as_str().unwrap().starts_with("rustc "),
+        "{run}"
+    );
+    assert!(run["date"].as_str().unwrap().ends_with('Z'), "{run}");
+    assert_eq!(run["devices"][0]["emulated"], true);
+    let rows = written["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 3 * kernels.len());
+    for row in rows {
+        assert_eq!(row["outcome"]["passed"], true, "{row}");
+        assert!(row["measured"].is_null(), "no GPU ran: {row}");
+        assert!(row["modelled"]["seconds"].as_f64().unwrap() > 0.0, "{row}");
+        assert!(
+            row["counters"]["wave_instructions"].as_u64().unwrap() > 0,
+            "{row}"
+        );
+        assert_eq!(row["built"]["vgpr_spills"], 0, "{row}");
+        let share = row["figures"]["share_of_roofline"].as_f64().unwrap();
+        assert!(share > 0.0 && share <= 1.0, "{row}");
+    }
+    for file in ["report.html", "report.md", "results.csv"] {
+        let text = fs::read_to_string(out.join(file)).unwrap();
+        assert!(
+            text.contains("stream_k") && text.contains("mfma_fragment"),
+            "{file}"
+        );
+    }
+    let plots = fs::read_dir(&out).unwrap().filter(|entry| {
+        let name = entry.as_ref().unwrap().file_name();
+        name.to_string_lossy().ends_with(".svg")
+    });
+    assert_eq!(plots.count(), 5);
+}
+
+#[test]
+fn one_row_as_json_against_a_baseline() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = |out: &'static str| {
+        [
+            "report",
+            "--sizes",
+            "48",
+            "--kernels",
+            "naive,lds_tiled",
+            "--gpus",
+            gpu(),
+            "--out",
+            out,
+        ]
+    };
+    let output = ferrowave(folder.path(), &[&arguments("a")[..], &["--json"]].concat());
+    let printed: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(printed, results(&folder.path().join("a/results.json")));
+    assert_eq!(printed["rows"].as_array().unwrap().len(), 2);
+    // Modelled times do not vary.
+    let output = ferrowave(
+        folder.path(),
+        &[&arguments("b")[..], &["--baseline", "a"]].concat(),
+    );
+    assert!(
+        text(&output.stdout).contains("0 faster, 0 slower, 2 the same"),
+        "{output:?}"
+    );
+    let output = ferrowave(
+        folder.path(),
+        &["compare", "a", "b/results.json", "--fail-under", "1"],
+    );
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+
+    // A kernel that has become slower, and one that has become wrong.
+    let file = folder.path().join("b/results.json");
+    let mut later = results(&file);
+    let seconds = later["rows"][0]["modelled"]["seconds"].as_f64().unwrap();
+    later["rows"][0]["modelled"]["seconds"] = (1.25 * seconds).into();
+    fs::write(&file, later.to_string()).unwrap();
+    let compare = ["compare", "a", "b"];
+    let output = ferrowave(folder.path(), &compare);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(
+        text(&output.stdout).contains("0 faster, 1 slower, 1 the same"),
+        "{output:?}"
+    );
+    let output = ferrowave(
+        folder.path(),
+        &[&compare[..], &["--fail-under", "0.75"]].concat(),
+    );
+    assert_eq!(output.status.code(), Some(0));
+    let output = ferrowave(
+        folder.path(),
+        &[&compare[..], &["--fail-under", "0.9"]].concat(),
+    );
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        text(&output.stderr).contains("naive 48×48×48 f32: slower"),
+        "{output:?}"
+    );
+    later["rows"][1]["outcome"]["passed"] = false.into();
+    later["complete"] = false.into();
+    fs::write(&file, later.to_string()).unwrap();
+    let output = ferrowave(folder.path(), &[&compare[..], &["--json"]].concat());
+    assert_eq!(output.status.code(), Some(1));
+    let pairs: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let speedup = pairs[0]["speedup"].as_f64().unwrap();
+    assert!((speedup - 0.8).abs() < 1e-9, "{speedup}");
+    assert_eq!(pairs[1]["change"], "WRONG NOW");
+    assert!(
+        text(&output.stderr).contains("`b` is of an interrupted run"),
+        "{output:?}"
+    );
+
+    // Results of a later version are not guessed at.
+    later["schema"] = 9.into();
+    fs::write(&file, later.to_string()).unwrap();
+    for arguments in [
+        &compare[..],
+        &[&arguments("c")[..], &["--baseline", "b"]].concat(),
+    ] {
+        let output = ferrowave(folder.path(), arguments);
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        assert!(text(&output.stderr).contains("is of schema 9; this program reads up to 1"));
+    }
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_said_before_anything_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("file"), "").unwrap();
+    let output = ferrowave(
+        folder.path(),
+        &[
+            "report",
+            "--sizes",
+            "4096",
+            "--gpus",
+            gpu(),
+            "--out",
+            "file/below",
+        ],
+    );
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        text(&output.stderr).contains("file/below` cannot be written"),
+        "{output:?}"
+    );
+}
+
+/// What an interrupted run has found out is there, and marked.
+#[test]
+fn an_interrupted_run_leaves_what_it_has() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_ferrowave"))
+        .args(["report", "--sizes", "16,2048", "--gpus", gpu()])
+        .current_dir(folder.path())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let file = folder.path().join("ferrowave-report/results.json");
+    while !file.exists() {
+        assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let written = results(&file);
+    assert_eq!(written["complete"], false);
+    assert!(!written["rows"].as_array().unwrap().is_empty());
+}
