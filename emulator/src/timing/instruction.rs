@@ -184,20 +184,25 @@ const fn after_matrix(gpu: Gpu) -> u64 {
     }
 }
 
-/// Cycles of a vector instruction on its SIMD's 16 lanes.
+/// Cycles of a vector instruction on its SIMD's 16 lanes (LLVM's `SISchedule.td`: products of integers are slow on gfx908,
+/// not from gfx90a on, where f64 has its full rate).
 fn vector_cycles(instruction: &Instruction, parameters: &Parameters) -> u64 {
-    const QUARTER: [&str; 4] = [
-        "v_mul_lo_u32",
-        "v_mul_hi_",
-        "v_mad_u64_u32",
-        "v_mad_i64_i32",
-    ];
     let name = instruction.op.name();
     let is_double = name.contains("_f64");
-    if instruction.is_transcendental() || QUARTER.iter().any(|part| name.starts_with(part)) {
-        return if is_double { 8 * TURN } else { 4 * TURN };
+    let starts = |parts: &[&str]| parts.iter().any(|part| name.starts_with(part));
+    if instruction.is_transcendental() {
+        return match is_double {
+            true => 4 * parameters.integer_product_cycles.max(TURN),
+            false => 4 * TURN,
+        };
     }
-    if is_double {
+    if starts(&["v_mad_u64_u32", "v_mad_i64_i32"]) {
+        return parameters.integer_product_cycles.max(2 * TURN);
+    }
+    if starts(&["v_mul_lo_u32", "v_mul_hi_u32", "v_mul_hi_i32"]) {
+        return parameters.integer_product_cycles;
+    }
+    if is_double || starts(&["v_lshlrev_b64", "v_lshrrev_b64", "v_ashrrev_i64"]) {
         return parameters.double_cycles;
     }
     TURN

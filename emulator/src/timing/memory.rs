@@ -74,6 +74,8 @@ pub(super) struct Memory<'a> {
     returned_at: u64,
     port: Server,
     l2: Server,
+    /// How many times as long L2 takes for a written byte.
+    write_factor: f64,
     infinity: Server,
     memory: Server,
     traffic: Traffic,
@@ -98,6 +100,7 @@ impl<'a> Memory<'a> {
             returned_at: 0,
             port: Server::new(parameters.l1_to_l2_bytes_per_cycle),
             l2: Server::new(parameters.l2_bytes_per_cycle / units_of_xcd),
+            write_factor: parameters.l2_bytes_per_cycle / parameters.l2_written_bytes_per_cycle,
             infinity: Server::new(infinity / units),
             memory: Server::new(parameters.memory_bytes_per_cycle() / units),
             traffic: Traffic::default(),
@@ -121,7 +124,7 @@ impl<'a> Memory<'a> {
                 done = done.max(*there_at);
                 continue;
             }
-            let there_at = self.fetch(start, index, true);
+            let there_at = self.request(start, index, true);
             self.l1.insert(line, there_at);
             done = done.max(there_at);
         }
@@ -135,15 +138,8 @@ impl<'a> Memory<'a> {
         let mut done = start + self.parameters.l2_latency;
         for line in shape.lines.iter().map(|line| line.wrapping_add(base)) {
             self.traffic.l1_lines += 1;
-            if !shape.is_whole {
-                // Lines that are written in part leave L1, whole ones stay (AMD GCN white paper).
-                self.l1.remove(line);
-            } else if let Some(there_at) = self.l1.find(line) {
-                *there_at = (*there_at).max(start);
-            } else {
-                self.l1.insert(line, start);
-            }
-            done = done.max(self.fetch(start, index, false));
+            self.l1.remove(line);
+            done = done.max(self.request(start, index, false));
         }
         done
     }
@@ -156,7 +152,7 @@ impl<'a> Memory<'a> {
                 done = done.max(*there_at);
                 continue;
             }
-            let there_at = self.fetch(now, index, true);
+            let there_at = self.request(now, index, true);
             self.scalar.insert(line, there_at);
             done = done.max(there_at);
         }
@@ -173,11 +169,15 @@ impl<'a> Memory<'a> {
     }
 
     /// When a line from L2 or behind is there, or what is written has arrived.
-    fn fetch(&mut self, now: u64, index: u32, is_load: bool) -> u64 {
+    fn request(&mut self, now: u64, index: u32, is_load: bool) -> u64 {
         let line = f64::from(self.parameters.line_bytes);
         let dealt = self.shares.entry(index).or_default().deal();
         let at = self.port.serve(now as f64, line);
-        let mut at = self.l2.serve(at, line);
+        // Reads and writes share L2, and writes take longer.
+        let mut at = match is_load {
+            true => self.l2.serve(at, line),
+            false => self.l2.serve(at, line * self.write_factor),
+        };
         self.traffic.l2_bytes += u64::from(self.parameters.line_bytes);
         let parameters = self.parameters;
         let mut latency = parameters.l2_latency;

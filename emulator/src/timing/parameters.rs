@@ -8,9 +8,11 @@
 //! | bandwidth of the Infinity Cache | measured by Chips and Cheese, «Testing AMD's Giant MI300X»: 11.9 TB/s |
 //! | share of the memory's bandwidth that is reached | BabelStream on MI300X (Azure's guide to benchmarks): 4.26 of 5.3 TB/s; about the same is reported for MI250X |
 //! | L1: 64 bytes a cycle, 16 addresses a cycle, results in order | documentation of ROCm Compute Profiler, «vL1D»; AMD GCN white paper |
+//! | stores leave nothing in L1 | LLVM's `SIMemoryLegalizer`: stores have the policy «miss» |
 //! | LDS: 128 bytes a cycle | CDNA white papers; the banks in [`crate::profile::banks`](crate::profile) |
 //! | instruction cache | ROCm's «GPU hardware specifications»: 32 KiB and, from CDNA 3 on, 64 KiB for two compute units |
-//! | a vector instruction: 4 cycles on 16 lanes, transcendental ones and products of 32-bit integers 16, f64 8 on MI100 | CDNA ISA guides; LLVM's `SISchedule.td` |
+//! | a vector instruction: 4 cycles on 16 lanes, transcendental ones 16; products of 32-bit integers 16 on MI100 | CDNA ISA guides; LLVM's `SISchedule.td` |
+//! | f64: 8 cycles on MI100, 4 from MI210 on | peak rates of AMD's data sheets |
 //! | a branch | LLVM's `SISchedule.td`: `WriteBranch`, 8 turns of 4 cycles |
 //!
 //! **MI355X has not been measured by anybody we found**: latencies are those of MI300X, the share of bandwidth is too.
@@ -78,12 +80,16 @@ pub struct Parameters {
     pub l2_bytes: u32,
     /// Bytes that an XCD's L2 gives in a cycle, as measured.
     pub l2_bytes_per_cycle: f64,
+    /// Bytes that it takes in a cycle, as measured, while it gives none.
+    pub l2_written_bytes_per_cycle: f64,
     /// Bytes of the Infinity Cache; 0 if there is none.
     pub infinity_bytes: u64,
     /// Bytes a second that it gives, as measured.
     pub infinity_bytes_per_second: f64,
     /// Cycles of a vector instruction on f64.
     pub double_cycles: u64,
+    /// Cycles of a product of 32-bit integers.
+    pub integer_product_cycles: u64,
     /// Bytes that the path from L1 to L2 takes in a cycle, for one compute unit.
     pub l1_to_l2_bytes_per_cycle: f64,
 }
@@ -121,9 +127,11 @@ const MI100: Parameters = Parameters {
     instruction_cache_bytes: 32 << 10,
     l2_bytes: 8 * MIB,
     l2_bytes_per_cycle: 2484.7 * GIB_PER_SECOND / 1.502e9,
+    l2_written_bytes_per_cycle: 2209.0 * GIB_PER_SECOND / 1.502e9,
     infinity_bytes: 0,
     infinity_bytes_per_second: 0.0,
     double_cycles: 8,
+    integer_product_cycles: 16,
     l1_to_l2_bytes_per_cycle: 64.0,
 };
 
@@ -140,16 +148,17 @@ const MI210: Parameters = Parameters {
     memory_latency: 741,
     scalar_latency: 53,
     l2_bytes_per_cycle: 4014.1 * GIB_PER_SECOND / 1.7e9,
+    l2_written_bytes_per_cycle: 2403.7 * GIB_PER_SECOND / 1.7e9,
     double_cycles: 4,
+    integer_product_cycles: 4,
     ..MI100
 };
 
 const MI250X: Parameters = Parameters {
     machine: Machine::Mi250x,
     name: "MI250X",
-    compute_units: 110,
     // The same die as MI210's with more of its units.
-    l2_bytes_per_cycle: MI210.l2_bytes_per_cycle,
+    compute_units: 110,
     ..MI210
 };
 
@@ -172,6 +181,7 @@ const MI300X: Parameters = Parameters {
     instruction_cache_bytes: 64 << 10,
     l2_bytes: 4 * MIB,
     l2_bytes_per_cycle: 14364.7 * GIB_PER_SECOND / 2.1e9 / 8.0,
+    l2_written_bytes_per_cycle: 6562.2 * GIB_PER_SECOND / 2.1e9 / 8.0,
     infinity_bytes: 256 << 20,
     infinity_bytes_per_second: 11.9e12,
     ..MI210

@@ -144,7 +144,7 @@ pub(super) fn shares(
                         caches.load(*xcd, line, round, shares);
                     }
                 } else {
-                    caches.store((*xcd, *unit), line, shape.is_whole, shares);
+                    caches.store((*xcd, *unit), line, shares);
                 }
             }
         }
@@ -223,10 +223,8 @@ impl Caches {
     }
 
     /// L2 keeps what is written, and memory gets it some time: once for each line that was clean.
-    fn store(&mut self, place: (u64, u64), line: u64, is_whole: bool, shares: &mut Shares) {
-        if !is_whole {
-            self.l1(place).remove(line);
-        }
+    fn store(&mut self, place: (u64, u64), line: u64, shares: &mut Shares) {
+        self.l1(place).remove(line);
         let l2 = &mut self.l2[place.0 as usize];
         match l2.find(line) {
             Some(held) if held.is_dirty => shares.given[Level::L2 as usize] += 1,

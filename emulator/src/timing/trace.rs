@@ -41,8 +41,6 @@ pub(super) struct Shape {
     pub(super) lines: Box<[u64]>,
     /// Cycles for which the access keeps the L1 cache busy.
     pub(super) busy: u32,
-    /// Of each of the lines whether it is written completely.
-    pub(super) is_whole: bool,
 }
 
 /// What one wave did.
@@ -226,7 +224,6 @@ impl<'a> Tracer<'a> {
                 shape: self.intern(Shape {
                     lines: Box::default(),
                     busy: 4,
-                    is_whole: false,
                 }),
                 base: 0,
             },
@@ -311,12 +308,7 @@ fn shape(touches: &[Touch], shift: u32, base: u64) -> Shape {
     }
     lines.sort_unstable();
     lines.dedup();
-    let bytes: u64 = touches
-        .iter()
-        .map(|touch| u64::from(touch.lanes.count_ones() * touch.bytes))
-        .sum();
     Shape {
-        is_whole: bytes >= (lines.len() as u64) << (6 + shift),
         lines: lines.into(),
         busy: busy.max(asked),
     }
