@@ -46,8 +46,7 @@ impl Build {
     /// The three lines of a `build.rs` whose kernels are in the directory `kernels`:
     ///
     /// ```no_run
-    /// use ferrowave_code_object::Gpu;
-    /// use ferrowave_kernel_build::{Build, Policy};
+    /// use ferrowave_kernel_build::{Build, Gpu, Policy};
     ///
     /// fn main() {
     ///     Build::new("kernels").gpu(Gpu::Gfx942).embed_or_exit("kernels", Policy::STRICT);

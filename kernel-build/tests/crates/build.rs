@@ -257,7 +257,7 @@ fn bounds_that_mean_nothing_are_refused() {
         Gpu::Gfx942,
         "scales",
         LaunchBounds::threads(64),
-        "kernel `scales`, which does not exist for gfx942; kernels are scale",
+        "kernel `scales`, which does not exist for gfx942; did you mean `scale`? kernels are scale",
     );
 }
 
