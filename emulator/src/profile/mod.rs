@@ -12,7 +12,9 @@ mod flops;
 mod report;
 
 pub use counts::Counts;
-pub use report::{Class, Format, InstructionProfile, JSON_VERSION, Occupied, Profile, Totals};
+pub use report::{
+    Class, Format, InstructionProfile, JSON_VERSION, Occupied, Profile, Sources, Totals,
+};
 
 use std::{
     hash::{DefaultHasher, Hash as _, Hasher as _},
