@@ -102,10 +102,9 @@ impl KernelLaunch<'_> {
         let kernel = module.kernel(self.kernel).map_err(|error| {
             let kernels = module.code_object().kernels().iter();
             let names = kernels.map(|kernel| kernel.metadata.name.as_str());
-            match nearest(self.kernel, names) {
-                Some(meant) => failed(&format!("{error}; did you mean `{meant}`?")),
-                None => failed(&error),
-            }
+            let meant = nearest(self.kernel, names)
+                .map_or_else(String::new, |meant| format!("; did you mean `{meant}`?"));
+            Failure::usage(format!("{}: {error}{meant}", self.file.display()))
         })?;
         let expected = self.expected(kernel.metadata())?;
         self.check_outputs(outputs)?;
