@@ -1,10 +1,12 @@
 //! The command `cargo gpu-amdgpu`: builds, shows, runs and checks any Rust crate of AMD GPU kernels.
 
 mod asm;
+mod bounds;
 mod build;
 mod check;
 mod help;
 mod inspect;
+mod install;
 mod new;
 mod object;
 mod profile;

@@ -4,17 +4,17 @@ use std::{
     env,
     io::{IsTerminal as _, stderr},
     path::{Path, PathBuf},
-    process::Command,
-    str::FromStr,
 };
 
 use clap::Args;
-use ferrowave_kernel_build::{
-    Build, BuildError, Gpu, KernelCrate, LaunchBounds, Toolchain, ToolchainError,
-};
+use ferrowave_kernel_build::{Build, BuildError, Gpu, KernelCrate, Toolchain};
 use ferrowave_launch::Failure;
 
-use crate::object::{self, Product};
+use crate::{
+    bounds::Bounds,
+    install::install,
+    object::{self, Product},
+};
 
 /// The GPU where neither the command line nor the manifest names one.
 const DEFAULT_GPU: Gpu = Gpu::Gfx942;
@@ -61,39 +61,6 @@ pub(crate) struct ProjectOptions {
     /// Install the toolchain or its components with rustup if they are missing.
     #[arg(long, help_heading = "Crate")]
     install: bool,
-}
-
-/// `KERNEL=THREADS` or `KERNEL=THREADS,WAVES`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Bounds {
-    kernel: String,
-    bounds: LaunchBounds,
-}
-
-impl FromStr for Bounds {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let form = "write KERNEL=THREADS or KERNEL=THREADS,WAVES, as in softmax=256";
-        let (kernel, numbers) = text.split_once('=').ok_or(form)?;
-        let number = |text: &str| {
-            text.parse::<u32>()
-                .map_err(|_| format!("`{text}` is no number; {form}"))
-        };
-        let bounds = match numbers.split_once(',') {
-            Some((threads, waves)) => {
-                LaunchBounds::threads(number(threads)?).min_waves_per_eu(number(waves)?)
-            }
-            None => LaunchBounds::threads(number(numbers)?),
-        };
-        match kernel.is_empty() {
-            true => Err(form.to_owned()),
-            false => Ok(Bounds {
-                kernel: kernel.to_owned(),
-                bounds,
-            }),
-        }
-    }
 }
 
 /// A crate of kernels that was found, ready to be built.
@@ -242,53 +209,4 @@ fn directory(manifest: Option<&Path>) -> Result<PathBuf, Failure> {
     }
     let manifest = std::path::absolute(manifest).map_err(Failure::failed)?;
     Ok(manifest.parent().unwrap_or(&manifest).to_owned())
-}
-
-/// Runs the command that installs what is missing, with its output where the user sees it.
-fn install(error: &ToolchainError) -> Result<(), Failure> {
-    let Some(command) = error.command() else {
-        return Ok(());
-    };
-    eprintln!("{error}");
-    let mut words = command.split(' ');
-    let program = words.next().unwrap_or_default();
-    let status = Command::new(program)
-        .args(words)
-        .env_remove("RUSTUP_TOOLCHAIN")
-        .status()
-        .map_err(|error| Failure::failed(format!("`{command}` can't be started: {error}")))?;
-    match status.success() {
-        true => Ok(()),
-        false => Err(Failure::failed(format!("`{command}` ended with {status}"))),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn launch_bounds_are_read() {
-        let parse = |text: &str| text.parse::<Bounds>().map(|b| (b.kernel, b.bounds));
-        assert_eq!(
-            parse("a=256"),
-            Ok(("a".to_owned(), LaunchBounds::threads(256)))
-        );
-        assert_eq!(
-            parse("a=64,2"),
-            Ok((
-                "a".to_owned(),
-                LaunchBounds::threads(64).min_waves_per_eu(2)
-            ))
-        );
-        for (text, complaint) in [
-            ("a", "write KERNEL=THREADS"),
-            ("=256", "write KERNEL=THREADS"),
-            ("a=many", "`many` is no number"),
-            ("a=64,", "`` is no number"),
-        ] {
-            let error = parse(text).expect_err(text);
-            assert!(error.contains(complaint), "{text}: {error}");
-        }
-    }
 }
