@@ -2,8 +2,7 @@
 
 use std::{env, fmt::Write as _, fs, path::Path, process, process::Command};
 
-use ferrowave_code_object::Gpu;
-use ferrowave_kernel_build::{Build, LaunchBounds, Policy, Toolchain};
+use ferrowave_kernel_build::{Build, Gpu, LaunchBounds, Policy, Toolchain};
 use ferrowave_shared::CATALOGUE;
 
 /// Names the GPUs to build for, separated by commas.

@@ -28,12 +28,14 @@ mod image;
 mod lines;
 mod metadata;
 mod msgpack;
+mod nearest;
 mod occupancy;
 mod symbols;
 mod target;
 
 pub use bundle::{
     Bundle, BundleEntry, BundleError, EntryTarget, FoundObject, MAX_BUNDLE_BYTES, code_objects,
+    write_bundle,
 };
 pub use code_object::{CodeObject, Kernel};
 pub use descriptor::{Exceptions, FloatDenormMode, FloatRoundMode, KernelDescriptor, UserSgprs};
@@ -42,6 +44,7 @@ pub use gpu::{Gpu, UnknownGpu};
 pub use image::{MAX_IMAGE_BYTES, Relocation, RelocationKind, RelocationTarget, Segment};
 pub use lines::{LineTables, SourceLocation};
 pub use metadata::{AddressSpace, Argument, KernelKind, KernelMetadata, Metadata, ValueKind};
+pub use nearest::nearest;
 pub use occupancy::{GpuLimits, Limiter, Occupancy, Resources};
 pub use symbols::{Symbol, SymbolKind};
 pub use target::{CodeObjectVersion, FeatureSetting, Target};

@@ -11,7 +11,8 @@ use cargo_metadata::{CrateType, Message};
 use ferrowave_code_object::{CodeObject, CodeObjectError, Gpu};
 
 use crate::{
-    BuildError, LaunchBounds, Toolchain, ToolchainError, bounds, dep_info, environment,
+    BuildError, KernelCrate, LaunchBounds, Settings, Toolchain, ToolchainError, bounds, dep_info,
+    environment,
     tool::{ToolError, file_error},
 };
 
@@ -35,7 +36,8 @@ pub struct Built {
 /// A build of one crate for one or several GPUs.
 ///
 /// The crate is compiled as a `cdylib` in release mode with one codegen unit, link-time optimization, line tables kept
-/// and `core` built from source. It sees its GPU as `cfg(ferrowave_gpu = "gfx942")`.
+/// and `core` built from source. It sees its GPU as `cfg(ferrowave_gpu = "gfx942")`. What its manifest says in
+/// `package.metadata.gpu-amdgpu` ([`Settings`]) holds where this says nothing else.
 ///
 /// ```no_run
 /// use ferrowave_code_object::Gpu;
@@ -61,10 +63,12 @@ pub struct Build {
     rustc_args: Vec<OsString>,
     cargo_args: Vec<OsString>,
     show: bool,
+    color: bool,
 }
 
 impl Build {
-    /// A build of the crate in `crate_dir`, with the toolchain that rustup chooses there.
+    /// A build of the crate in `crate_dir`, with the toolchain that rustup chooses there, for the GPUs that its manifest
+    /// names unless others are given.
     pub fn new(crate_dir: impl Into<PathBuf>) -> Self {
         Build {
             crate_dir: crate_dir.into(),
@@ -76,6 +80,7 @@ impl Build {
             rustc_args: Vec::new(),
             cargo_args: Vec::new(),
             show: false,
+            color: false,
         }
     }
 
@@ -173,14 +178,18 @@ impl Build {
         self
     }
 
+    /// Lets the compiler color its messages, though they are kept, for a program that prints them to a terminal.
+    #[must_use]
+    pub fn color(mut self) -> Self {
+        self.color = true;
+        self
+    }
+
     /// Builds for each GPU and gives the products in the order in which the GPUs were named.
     ///
     /// # Errors
     /// If something is missing, the crate does not compile, or the product is not what was asked for.
     pub fn run(&self) -> Result<Vec<Built>, BuildError> {
-        if self.gpus.is_empty() {
-            return Err(BuildError::NoGpu);
-        }
         // Cargo resolves relative paths in its own directory.
         let crate_dir =
             std::path::absolute(&self.crate_dir).map_err(file_error(&self.crate_dir))?;
@@ -188,6 +197,14 @@ impl Build {
             return Err(BuildError::NoCrate { crate_dir });
         }
         let toolchain = self.find_toolchain()?;
+        let settings = KernelCrate::find(&crate_dir, &toolchain)?.settings;
+        let gpus = match self.gpus.is_empty() {
+            true => &settings.gpus,
+            false => &self.gpus,
+        };
+        if gpus.is_empty() {
+            return Err(BuildError::NoGpu);
+        }
         // Each GPU has a target directory of its own, and compiling core keeps little more than one core busy.
         // Progress of several would be unreadable.
         let at_once = if self.show {
@@ -195,13 +212,15 @@ impl Build {
         } else {
             std::thread::available_parallelism().map_or(1, usize::from)
         };
-        let (crate_dir, toolchain) = (&*crate_dir, &toolchain);
+        let (crate_dir, toolchain, settings) = (&*crate_dir, &toolchain, &settings);
         let mut built = Vec::new();
-        for gpus in self.gpus.chunks(at_once) {
+        for gpus in gpus.chunks(at_once) {
             let results: Vec<_> = std::thread::scope(|scope| {
                 let builds: Vec<_> = gpus
                     .iter()
-                    .map(|&gpu| scope.spawn(move || self.run_for(gpu, crate_dir, toolchain)))
+                    .map(|&gpu| {
+                        scope.spawn(move || self.run_for(gpu, crate_dir, toolchain, settings))
+                    })
                     .collect();
                 builds.into_iter().map(|build| build.join()).collect()
             });
@@ -233,6 +252,7 @@ impl Build {
         gpu: Gpu,
         crate_dir: &Path,
         toolchain: &Toolchain,
+        settings: &Settings,
     ) -> Result<Built, BuildError> {
         let target_dir = match &self.target_dir {
             Some(dir) => std::path::absolute(dir).map_err(file_error(dir))?,
@@ -241,12 +261,19 @@ impl Build {
         .join(gpu.name());
         fs::create_dir_all(&target_dir).map_err(file_error(&target_dir))?;
 
-        let bounds = self.bounds_on(gpu);
+        let bounds = self.bounds_on(gpu, settings);
         for (symbol, bounds) in &bounds {
             bounds.check(symbol, gpu)?;
         }
         let csv = bounds::write_csv(&bounds, &target_dir)?;
-        let mut command = self.command(gpu, toolchain, crate_dir, &target_dir, csv.as_deref());
+        let mut command = self.command(
+            gpu,
+            toolchain,
+            crate_dir,
+            &target_dir,
+            csv.as_deref(),
+            settings,
+        );
         let program = PathBuf::from(command.get_program());
         let output = command
             .stdin(Stdio::null())
@@ -298,9 +325,12 @@ impl Build {
         })
     }
 
-    /// The bounds that hold on a GPU, each symbol once.
-    fn bounds_on(&self, gpu: Gpu) -> Vec<(&str, LaunchBounds)> {
-        let mut bounds: Vec<(&str, LaunchBounds)> = Vec::new();
+    /// The bounds that hold on a GPU, each symbol once: the manifest's, and over them those that were given.
+    fn bounds_on<'a>(&'a self, gpu: Gpu, settings: &'a Settings) -> Vec<(&'a str, LaunchBounds)> {
+        let of_manifest = settings.launch_bounds.iter();
+        let mut bounds: Vec<_> = of_manifest
+            .map(|(symbol, bounds)| (symbol.as_str(), *bounds))
+            .collect();
         for (only, symbol, new) in &self.bounds {
             if only.is_some_and(|only| only != gpu) {
                 continue;
@@ -320,6 +350,7 @@ impl Build {
         crate_dir: &Path,
         target_dir: &Path,
         csv: Option<&Path>,
+        settings: &Settings,
     ) -> Command {
         let mut command = Command::new(toolchain.cargo());
         environment::scrub(&mut command, std::env::vars_os().map(|(name, _)| name));
@@ -357,10 +388,13 @@ impl Build {
         if !self.show {
             command.arg("--quiet");
         }
+        if self.color {
+            command.args(["--color", "always"]);
+        }
         command.args(&self.cargo_args);
         // For the crate alone: changed bounds must not compile core again.
         command.arg("--").args(&self.rustc_args);
-        let mut llvm_args = self.llvm_args.clone();
+        let mut llvm_args = [&*settings.llvm_args, &self.llvm_args].concat();
         if let Some(csv) = csv {
             command.arg("-Cpasses=forceattrs");
             llvm_args.push(format!("-forceattrs-csv-path={}", csv.display()));

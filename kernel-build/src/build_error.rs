@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use ferrowave_code_object::{CodeObjectError, Gpu};
+use ferrowave_code_object::{CodeObjectError, Gpu, nearest};
 
-use crate::{ToolchainError, tool::ToolError};
+use crate::{CrateError, ToolchainError, tool::ToolError};
 
 /// Why kernels could not be built.
 #[derive(Debug, thiserror::Error)]
@@ -13,6 +13,9 @@ pub enum BuildError {
     /// There is no toolchain to build with.
     #[error(transparent)]
     Toolchain(#[from] ToolchainError),
+    /// The crate's manifest is not as it should be.
+    #[error(transparent)]
+    Crate(#[from] CrateError),
     /// A file can't be read or written, or a program not be started.
     #[error(transparent)]
     Tool(#[from] ToolError),
@@ -48,7 +51,7 @@ pub enum BuildError {
         temporary: PathBuf,
     },
     /// The compiler found errors.
-    #[error("the kernels in {} do not compile for {gpu}:\n{messages}", crate_dir.display())]
+    #[error("the kernels in {} do not compile for {gpu}:\n{messages}{}", crate_dir.display(), no_std_hint(messages))]
     Compile {
         /// The crate.
         crate_dir: PathBuf,
@@ -83,7 +86,11 @@ pub enum BuildError {
         gpu: Gpu,
     },
     /// Launch bounds were given for a kernel that the crate does not have on this GPU.
-    #[error("launch bounds are given for kernel `{kernel}`, which does not exist for {gpu}; kernels are {}", known.join(", "))]
+    #[error(
+        "launch bounds are given for kernel `{kernel}`, which does not exist for {gpu}; {}kernels are {}",
+        nearest(kernel, known.iter().map(String::as_str)).map_or_else(String::new, |name| format!("did you mean `{name}`? ")),
+        known.join(", ")
+    )]
     UnknownKernel {
         /// The name.
         kernel: String,
@@ -106,4 +113,14 @@ pub enum BuildError {
         /// The largest workgroup in the metadata.
         found: u32,
     },
+}
+
+/// What to say of a crate that was not meant for a GPU.
+fn no_std_hint(messages: &str) -> &'static str {
+    match messages.contains("can't find crate for `std`") {
+        true => {
+            "A GPU has no `std`: kernels and all that they depend on are `#![no_std]`. Is this crate meant for the host?"
+        }
+        false => "",
+    }
 }

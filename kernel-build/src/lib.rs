@@ -16,6 +16,7 @@ mod environment;
 mod inspect;
 mod policy;
 mod script;
+mod settings;
 mod tool;
 mod toolchain;
 
@@ -23,8 +24,10 @@ pub use assemble::{AssembleError, Assembly, Disassembled, assemble, disassemble}
 pub use bounds::LaunchBounds;
 pub use build::{Build, Built};
 pub use build_error::BuildError;
+pub use ferrowave_code_object::Gpu;
 pub use inspect::{FlaggedInstruction, KernelReport, inspect};
 pub use policy::{Policy, PolicyError, Refused, Violation};
 pub use script::{EmbedError, Embedded};
+pub use settings::{CrateError, KernelCrate, Settings};
 pub use tool::ToolError;
 pub use toolchain::{Toolchain, ToolchainError};

@@ -46,12 +46,20 @@ impl Build {
     /// The three lines of a `build.rs` whose kernels are in the directory `kernels`:
     ///
     /// ```no_run
-    /// use ferrowave_code_object::Gpu;
     /// use ferrowave_kernel_build::{Build, Policy};
     ///
     /// fn main() {
-    ///     Build::new("kernels").gpu(Gpu::Gfx942).embed_or_exit("kernels", Policy::STRICT);
+    ///     Build::new("kernels").embed_or_exit("kernels", Policy::STRICT);
     /// }
+    /// ```
+    ///
+    /// with GPUs and launch bounds in `kernels/Cargo.toml` ([`crate::Settings`]), or in the script by [`Self::gpu`] and
+    /// [`Self::launch_bounds`]:
+    ///
+    /// ```toml
+    /// [package.metadata.gpu-amdgpu]
+    /// gpus = ["gfx942"]
+    /// launch-bounds = { saxpy = 256 }
     /// ```
     ///
     /// and of the crate:

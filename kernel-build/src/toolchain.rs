@@ -79,6 +79,18 @@ pub enum ToolchainError {
     },
 }
 
+impl ToolchainError {
+    /// The command that installs what is missing, if there is one.
+    pub fn command(&self) -> Option<&str> {
+        match self {
+            ToolchainError::NoRustup { command, .. }
+            | ToolchainError::NotInstalled { command, .. }
+            | ToolchainError::MissingComponents { command, .. } => Some(command),
+            _ => None,
+        }
+    }
+}
+
 impl Toolchain {
     /// The nightly that this crate is tested with. Others may do: names and ABIs of unstable features change.
     pub const TESTED_CHANNEL: &'static str = "nightly-2026-10-30";

@@ -12,9 +12,11 @@ const MAX_BUFFER_BYTES: usize = 1 << 36;
 pub enum KernelArgument {
     /// By value.
     Value(Vec<u8>),
-    /// A buffer of so many elements.
-    Buffer(Contents, Element, usize),
-    /// A buffer with a file's contents.
+    /// By value: the bytes of a file, such as a struct.
+    ValueOfFile(String),
+    /// A buffer of elements, with its extent along each axis.
+    Buffer(Contents, Element, Vec<usize>),
+    /// A buffer with a file's contents: an array if the name ends in `.npy`, otherwise plain bytes.
     File(String),
 }
 
@@ -36,24 +38,31 @@ impl FromStr for KernelArgument {
         if let Some((element, value)) = text.split_once('=') {
             return Ok(Self::Value(Element::named(element)?.parse(value)?));
         }
-        let form = "write f32=1.5, zeros:64xf32, random:64xf32, uninit:64xf32 or file:PATH";
+        let form =
+            "write f32=1.5, zeros:64xf32, random:4x16xf32, uninit:64xf32, file:PATH or value:PATH";
         let (contents, rest) = text.split_once(':').ok_or(form)?;
         let contents = match contents {
             "file" => return Ok(Self::File(rest.to_owned())),
+            "value" => return Ok(Self::ValueOfFile(rest.to_owned())),
             "zeros" => Contents::Zeros,
             "random" => Contents::Random,
             "uninit" => Contents::Uninitialized,
             _ => return Err(format!("`{contents}` is no kind of buffer; {form}")),
         };
-        let (count, element) = rest.split_once('x').ok_or(form)?;
+        let (extents, element) = rest.rsplit_once('x').ok_or(form)?;
         let element = Element::named(element)?;
-        let count: usize = count
-            .parse()
-            .map_err(|_| format!("`{count}` is no number of elements"))?;
-        match count.checked_mul(element.bytes()) {
-            Some(1..=MAX_BUFFER_BYTES) => Ok(Self::Buffer(contents, element, count)),
+        let shape = extents
+            .split('x')
+            .map(|extent| extent.parse::<usize>().map_err(|_| extent))
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(|extent| format!("`{extent}` is no number of elements"))?;
+        let bytes = shape
+            .iter()
+            .try_fold(element.bytes(), |bytes, &extent| bytes.checked_mul(extent));
+        match bytes {
+            Some(1..=MAX_BUFFER_BYTES) => Ok(Self::Buffer(contents, element, shape)),
             _ => Err(format!(
-                "{count} elements; a buffer has from 1 to {MAX_BUFFER_BYTES} bytes"
+                "{extents} elements; a buffer has from 1 to {MAX_BUFFER_BYTES} bytes"
             )),
         }
     }
@@ -77,7 +86,19 @@ mod tests {
         );
         assert_eq!(
             parse("random:64xbf16"),
-            Ok(KernelArgument::Buffer(Contents::Random, Element::Bf16, 64))
+            Ok(KernelArgument::Buffer(
+                Contents::Random,
+                Element::Bf16,
+                vec![64]
+            ))
+        );
+        assert_eq!(
+            parse("zeros:4x16xf32"),
+            Ok(KernelArgument::Buffer(
+                Contents::Zeros,
+                Element::F32,
+                vec![4, 16]
+            ))
         );
         assert_eq!(parse("file:a:b"), Ok(KernelArgument::File("a:b".into())));
         for (text, complaint) in [
@@ -88,6 +109,8 @@ mod tests {
             ("ones:3xf32", "`ones` is no kind of buffer"),
             ("zeros:xf32", "`` is no number"),
             ("zeros:0xf32", "from 1 to"),
+            ("zeros:4xxf32", "`` is no number"),
+            ("zeros:99999999999x99999999999xf32", "from 1 to"),
             ("zeros:3", "write f32=1.5"),
             ("zeros", "write f32=1.5"),
             ("zeros:99999999999999999999xf32", "is no number"),

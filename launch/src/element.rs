@@ -47,6 +47,15 @@ impl Element {
         ("f64", Element::F64),
     ];
 
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter().map(|(_, element)| element)
+    }
+
+    /// Its name in Rust.
+    pub const fn name(self) -> &'static str {
+        Self::ALL[self as usize].0
+    }
+
     pub(crate) fn named(name: &str) -> Result<Self, String> {
         let found = Self::ALL.iter().find(|(known, _)| *known == name);
         found.map(|(_, element)| *element).ok_or_else(|| {
@@ -80,6 +89,24 @@ impl Element {
         }
     }
 
+    /// The text of a value's bytes, [`Self::bytes`] of them, the shortest that stands for the same value.
+    pub(crate) fn text(self, bytes: &[u8]) -> String {
+        let mut word = [0; 8];
+        word[..bytes.len()].copy_from_slice(bytes);
+        let bits = u64::from_le_bytes(word);
+        match self {
+            Element::U8 | Element::U16 | Element::U32 | Element::U64 => bits.to_string(),
+            Element::I8 => (bits as i8).to_string(),
+            Element::I16 => (bits as i16).to_string(),
+            Element::I32 => (bits as i32).to_string(),
+            Element::I64 => (bits as i64).to_string(),
+            Element::F16 => float_text(f16::from_bits(bits as u16).to_f32()),
+            Element::Bf16 => float_text(bf16::from_bits(bits as u16).to_f32()),
+            Element::F32 => float_text(f32::from_bits(bits as u32)),
+            Element::F64 => float_text(f64::from_bits(bits)),
+        }
+    }
+
     /// The value that a text stands for, as bytes.
     pub(crate) fn parse(self, text: &str) -> Result<Vec<u8>, String> {
         let error = || format!("`{text}` is no value of this type");
@@ -103,5 +130,40 @@ impl Element {
             true => Ok(value.to_le_bytes()[..self.bytes()].to_vec()),
             false => Err(error()),
         }
+    }
+}
+
+/// Small and large numbers with an exponent, as they would be rows of zeros otherwise.
+fn float_text(value: impl Into<f64> + std::fmt::Display + std::fmt::LowerExp + Copy) -> String {
+    let magnitude = value.into().abs();
+    match magnitude == 0.0 || (1e-4..1e7).contains(&magnitude) || !magnitude.is_finite() {
+        true => value.to_string(),
+        false => format!("{value:e}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_have_names_and_texts() {
+        for (index, (name, element)) in Element::ALL.into_iter().enumerate() {
+            assert_eq!(element as usize, index);
+            assert_eq!(element.name(), name);
+            let bytes = element.parse("5").expect("a value");
+            assert_eq!(element.text(&bytes), "5");
+        }
+        let check = |element: Element, value: &str| {
+            let bytes = element.parse(value).expect("a value");
+            assert_eq!(element.text(&bytes), value);
+        };
+        check(Element::I8, "-128");
+        check(Element::I64, "-9223372036854775808");
+        check(Element::F32, "0.1");
+        check(Element::F32, "1.5e-7");
+        check(Element::F64, "-1e300");
+        check(Element::Bf16, "-0.5");
+        check(Element::F32, "NaN");
     }
 }

@@ -1,13 +1,22 @@
 //! Launching a kernel of which nothing is known but what its code object says.
 
-use std::{fs, path::Path};
+use std::{
+    fmt::Display,
+    fs,
+    path::{Path, PathBuf},
+};
 
-use ferrowave_code_object::{CodeObject, FoundObject, code_objects};
+use ferrowave_code_object::{
+    Argument, CodeObject, FoundObject, KernelMetadata, ValueKind, code_objects, nearest,
+};
 use ferrowave_host::hip::{Arguments, Context, DeviceBuffer, LaunchConfig};
 use rand::{RngExt as _, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::{Contents, Failure, KernelArgument, Shape};
+use crate::{
+    BufferAfter, Contents, Element, Failure, KernelArgument, OutputFile, Shape, buffer::BufferData,
+    npy,
+};
 
 /// A launch of a kernel of a file.
 #[derive(Clone, Copy, Debug)]
@@ -28,14 +37,54 @@ pub struct KernelLaunch<'a> {
     pub seed: u64,
 }
 
+/// A buffer on the device, and what its elements are.
+struct Buffer {
+    argument: usize,
+    element: Element,
+    shape: Vec<usize>,
+    memory: DeviceBuffer<u8>,
+}
+
 impl KernelLaunch<'_> {
     /// Launches it, and waits for its end.
     ///
     /// # Errors
     /// If the file has no such kernel for the device, the arguments are not the kernel's, or it fails.
     pub fn run(&self, context: &Context) -> Result<(), Failure> {
-        let file = self.file.display();
-        let failed = |error: &dyn std::fmt::Display| Failure::failed(format!("{file}: {error}"));
+        self.launch(context, &[]).map(drop)
+    }
+
+    /// As [`Self::run`]; then reads all buffers and writes some to files.
+    ///
+    /// # Errors
+    /// As [`Self::run`], and if there is no such buffer to write or its file cannot be written.
+    pub fn run_and_read(
+        &self,
+        context: &Context,
+        outputs: &[OutputFile],
+    ) -> Result<Vec<BufferAfter>, Failure> {
+        let mut after = Vec::new();
+        for buffer in self.launch(context, outputs)? {
+            let bytes = buffer.memory.to_vec().map_err(Failure::failed)?;
+            after.push(BufferAfter {
+                argument: buffer.argument,
+                data: BufferData {
+                    element: buffer.element,
+                    shape: buffer.shape,
+                    bytes,
+                },
+            });
+        }
+        for output in outputs {
+            let buffer = after.iter().find(|after| after.argument == output.argument);
+            buffer.map_or(Ok(()), |buffer| buffer.write(&output.path))?;
+        }
+        Ok(after)
+    }
+
+    fn launch(&self, context: &Context, outputs: &[OutputFile]) -> Result<Vec<Buffer>, Failure> {
+        let failed =
+            |error: &dyn Display| Failure::failed(format!("{}: {error}", self.file.display()));
         let bytes = fs::read(self.file).map_err(|error| failed(&error))?;
         let found = code_objects(&bytes).map_err(|error| failed(&error))?;
         let gpu = context.device().properties().gpu_name();
@@ -50,41 +99,32 @@ impl KernelLaunch<'_> {
             ))
         })?;
         let module = context.load(object).map_err(|error| failed(&error))?;
-        let kernel = module.kernel(self.kernel).map_err(|error| failed(&error))?;
-        let places: Vec<_> = kernel
-            .metadata()
-            .args
-            .iter()
-            .filter(|argument| !argument.value_kind.is_hidden())
-            .map(|argument| (argument.offset as usize, argument.size as usize))
-            .collect();
-        if places.len() != self.arguments.len() {
-            return Err(Failure::usage(format!(
-                "`{}` takes {} arguments, but --arg stands {} times",
-                self.kernel,
-                places.len(),
-                self.arguments.len()
-            )));
-        }
+        let kernel = module.kernel(self.kernel).map_err(|error| {
+            let kernels = module.code_object().kernels().iter();
+            let names = kernels.map(|kernel| kernel.metadata.name.as_str());
+            let meant = nearest(self.kernel, names)
+                .map_or_else(String::new, |meant| format!("; did you mean `{meant}`?"));
+            Failure::usage(format!("{}: {error}{meant}", self.file.display()))
+        })?;
+        let expected = self.expected(kernel.metadata())?;
+        self.check_outputs(outputs)?;
         let mut buffers = Vec::new();
         let mut kernarg = Vec::new();
-        for (index, (argument, &(offset, size))) in self.arguments.iter().zip(&places).enumerate() {
+        for (index, (argument, expected)) in self.arguments.iter().zip(&expected).enumerate() {
             let value = match argument {
                 KernelArgument::Value(bytes) => bytes.clone(),
+                KernelArgument::ValueOfFile(path) => {
+                    fs::read(path).map_err(|error| Failure::failed(format!("{path}: {error}")))?
+                }
                 buffer => {
                     let buffer = self.buffer(context, buffer, index)?;
-                    let address = buffer.address().to_le_bytes().to_vec();
+                    let address = buffer.memory.address().to_le_bytes().to_vec();
                     buffers.push(buffer);
                     address
                 }
             };
-            if value.len() != size {
-                return Err(Failure::usage(format!(
-                    "argument {index} of `{}` has {size} bytes, but {} are given",
-                    self.kernel,
-                    value.len()
-                )));
-            }
+            self.check(index, argument, &value, expected)?;
+            let (offset, size) = (expected.offset as usize, expected.size as usize);
             if kernarg.len() < offset + size {
                 kernarg.resize(offset + size, 0);
             }
@@ -96,10 +136,87 @@ impl KernelLaunch<'_> {
             dynamic_lds_bytes: self.lds_bytes,
         };
         let stream = context.stream().map_err(Failure::failed)?;
-        // SAFETY: on the emulator an access outside of a buffer is an error, and buffers live until the end.
+        // SAFETY: buffers live until the end, and nothing else uses the device. Whoever names a kernel and its arguments
+        // vouches for what it does with them; on the emulator, an access outside of a buffer is an error.
         unsafe { kernel.launch(&stream, &config, &Arguments::from_bytes(kernarg)) }
             .map_err(Failure::usage)?;
-        stream.synchronize().map_err(Failure::failed)
+        stream.synchronize().map_err(Failure::failed)?;
+        Ok(buffers)
+    }
+
+    /// The arguments that the kernel takes, as many as are given.
+    fn expected<'a>(&self, metadata: &'a KernelMetadata) -> Result<Vec<&'a Argument>, Failure> {
+        let expected: Vec<_> = metadata
+            .args
+            .iter()
+            .filter(|argument| !argument.value_kind.is_hidden())
+            .collect();
+        if expected.len() == self.arguments.len() {
+            return Ok(expected);
+        }
+        let kinds: Vec<_> = expected.iter().map(|argument| kind(argument)).collect();
+        Err(Failure::usage(format!(
+            "`{}` takes {} arguments, but --arg stands {} times; it takes: {}",
+            self.kernel,
+            expected.len(),
+            self.arguments.len(),
+            match kinds.is_empty() {
+                true => "none".to_owned(),
+                false => kinds.join(", "),
+            }
+        )))
+    }
+
+    /// Whether an argument is what the kernel takes there.
+    fn check(
+        &self,
+        index: usize,
+        given: &KernelArgument,
+        value: &[u8],
+        expected: &Argument,
+    ) -> Result<(), Failure> {
+        let kernel = self.kernel;
+        let is_value = matches!(
+            given,
+            KernelArgument::Value(_) | KernelArgument::ValueOfFile(_)
+        );
+        let complaint = match expected.value_kind {
+            // A null pointer is a buffer that is not there.
+            ValueKind::GlobalBuffer if is_value && value.iter().any(|&byte| byte != 0) => {
+                "but a value is given; u64=0 is a null pointer".to_owned()
+            }
+            ValueKind::ByValue if !is_value => "but a buffer is given".to_owned(),
+            _ if value.len() != expected.size as usize => {
+                format!("but {} are given", value.len())
+            }
+            _ => return Ok(()),
+        };
+        Err(Failure::usage(format!(
+            "argument {index} of `{kernel}` is {}, {complaint}",
+            kind(expected)
+        )))
+    }
+
+    /// Whether all outputs are buffers and can be written as their names want it.
+    fn check_outputs(&self, outputs: &[OutputFile]) -> Result<(), Failure> {
+        for OutputFile { argument, path } in outputs {
+            let complaint = match self.arguments.get(*argument) {
+                Some(KernelArgument::Buffer(_, element, _)) if npy::is_npy(path) => {
+                    match npy::unwritable(*element) {
+                        Some(reason) => reason,
+                        None => continue,
+                    }
+                }
+                Some(KernelArgument::Buffer(..) | KernelArgument::File(_)) => continue,
+                Some(_) => "it is no buffer".to_owned(),
+                None => format!("there are {} arguments, from 0", self.arguments.len()),
+            };
+            return Err(Failure::usage(format!(
+                "argument {argument} cannot be written to `{}`: {complaint}",
+                path.display()
+            )));
+        }
+        Ok(())
     }
 
     fn buffer(
@@ -107,35 +224,62 @@ impl KernelLaunch<'_> {
         context: &Context,
         argument: &KernelArgument,
         index: usize,
-    ) -> Result<DeviceBuffer<u8>, Failure> {
-        let bytes = match argument {
-            KernelArgument::File(path) => {
-                fs::read(path).map_err(|error| Failure::failed(format!("{path}: {error}")))?
-            }
-            KernelArgument::Buffer(Contents::Zeros, element, count) => {
-                vec![0; count * element.bytes()]
-            }
-            KernelArgument::Buffer(Contents::Random, element, count) => {
-                let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
-                rng.set_stream(index as u64);
-                let mut bytes = vec![0; count * element.bytes()];
-                if element.is_float() {
-                    for value in bytes.chunks_exact_mut(element.bytes()) {
-                        value.copy_from_slice(&element.float(rng.random_range(-1.0..1.0)));
+    ) -> Result<Buffer, Failure> {
+        let data = match argument {
+            KernelArgument::File(path) => BufferData::read(&PathBuf::from(path))?,
+            KernelArgument::Buffer(contents, element, shape) => {
+                let length = shape.iter().product::<usize>() * element.bytes();
+                let bytes = match contents {
+                    Contents::Zeros => vec![0; length],
+                    Contents::Random => self.random(*element, length, index),
+                    Contents::Uninitialized => {
+                        return Ok(Buffer {
+                            argument: index,
+                            element: *element,
+                            shape: shape.clone(),
+                            memory: context.allocate(length).map_err(Failure::failed)?,
+                        });
                     }
-                } else {
-                    rng.fill(&mut bytes[..]);
+                };
+                BufferData {
+                    element: *element,
+                    shape: shape.clone(),
+                    bytes,
                 }
-                bytes
             }
-            KernelArgument::Buffer(Contents::Uninitialized, element, count) => {
-                return context
-                    .allocate(count * element.bytes())
-                    .map_err(Failure::failed);
+            KernelArgument::Value(_) | KernelArgument::ValueOfFile(_) => {
+                return Err(Failure::failed(format!("argument {index} is no buffer")));
             }
-            KernelArgument::Value(_) => Vec::new(),
         };
-        context.upload(&bytes).map_err(Failure::failed)
+        Ok(Buffer {
+            argument: index,
+            element: data.element,
+            shape: data.shape,
+            memory: context.upload(&data.bytes).map_err(Failure::failed)?,
+        })
+    }
+
+    fn random(&self, element: Element, length: usize, index: usize) -> Vec<u8> {
+        let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
+        rng.set_stream(index as u64);
+        let mut bytes = vec![0; length];
+        if element.is_float() {
+            for value in bytes.chunks_exact_mut(element.bytes()) {
+                value.copy_from_slice(&element.float(rng.random_range(-1.0..1.0)));
+            }
+        } else {
+            rng.fill(&mut bytes[..]);
+        }
+        bytes
+    }
+}
+
+/// What a kernel takes for an argument, for messages.
+fn kind(argument: &Argument) -> String {
+    match &argument.value_kind {
+        ValueKind::ByValue => format!("a value of {} bytes", argument.size),
+        ValueKind::GlobalBuffer => "a buffer".to_owned(),
+        other => format!("{} of {} bytes", other.as_str(), argument.size),
     }
 }
 

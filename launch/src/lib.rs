@@ -5,18 +5,21 @@
 //! knows code objects, the host library and the emulator, and nobody's kernels.
 
 mod argument;
+mod buffer;
 pub mod check;
 mod code;
 mod device;
 mod element;
 mod failure;
 mod kernel_launch;
+mod npy;
 mod options;
 pub mod profile;
 mod shape;
 mod table;
 
 pub use argument::{Contents, KernelArgument};
+pub use buffer::{BufferAfter, OutputFile};
 pub use code::{CodeLine, code};
 pub use device::DeviceOption;
 pub use element::Element;

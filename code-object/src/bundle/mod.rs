@@ -6,6 +6,7 @@
 mod compressed;
 mod container;
 mod entry;
+mod write;
 
 use std::borrow::Cow;
 
@@ -13,6 +14,7 @@ use crate::Gpu;
 
 pub use container::{FoundObject, code_objects};
 pub use entry::EntryTarget;
+pub use write::write_bundle;
 
 use compressed::unpack;
 

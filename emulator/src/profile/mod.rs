@@ -13,7 +13,9 @@ pub(crate) mod pattern;
 mod report;
 
 pub use counts::Counts;
-pub use report::{Class, Format, InstructionProfile, JSON_VERSION, Occupied, Profile, Totals};
+pub use report::{
+    Class, Format, InstructionProfile, JSON_VERSION, Occupied, Profile, Sources, Totals,
+};
 
 use std::{
     hash::{DefaultHasher, Hash as _, Hasher as _},

@@ -257,7 +257,38 @@ fn bounds_that_mean_nothing_are_refused() {
         Gpu::Gfx942,
         "scales",
         LaunchBounds::threads(64),
-        "kernel `scales`, which does not exist for gfx942; kernels are scale",
+        "kernel `scales`, which does not exist for gfx942; did you mean `scale`? kernels are scale",
+    );
+}
+
+#[test]
+fn the_manifest_says_what_nobody_else_says() {
+    let fixture = Fixture::new("manifest");
+    fixture.edit(
+        "kernels/Cargo.toml",
+        "[workspace]",
+        "[workspace]\n[package.metadata.gpu-amdgpu]\ngpus = [\"gfx90a\"]\nlaunch-bounds = { scale = 128 }",
+    );
+    let size = |build: &Build| {
+        let built = run(build).expect("builds").remove(0);
+        let kernel = built.code_object.kernel("scale").expect("the kernel");
+        (built.gpu, kernel.metadata.max_flat_workgroup_size)
+    };
+    assert_eq!(size(&fixture.build()), (Gpu::Gfx90a, 128));
+    let given = fixture
+        .build()
+        .gpu(Gpu::Gfx942)
+        .launch_bounds("scale", LaunchBounds::threads(64));
+    assert_eq!(size(&given), (Gpu::Gfx942, 64));
+
+    fixture.edit("kernels/Cargo.toml", "scale = 128", "scale = \"all\"");
+    let error = run(&fixture.build()).expect_err("must be refused");
+    assert!(matches!(error, BuildError::Crate(_)), "{error:?}");
+    fixture.edit("kernels/Cargo.toml", "scale = \"all\"", "scales = 64");
+    let error = run(&fixture.build()).expect_err("must be refused");
+    assert!(
+        error.to_string().contains("did you mean `scale`?"),
+        "{error}"
     );
 }
 

@@ -20,13 +20,14 @@ impl Embedding {
         let fixture = Fixture::new(test);
         let kernel_build = Path::new(env!("CARGO_MANIFEST_DIR"));
         let workspace = kernel_build.parent().expect("a workspace");
-        for (placeholder, dir) in [
-            ("@kernel-build@", kernel_build.to_owned()),
-            ("@code-object@", workspace.join("code-object")),
-        ] {
-            let dir = dir.to_str().expect("a UTF-8 path");
-            fixture.edit("embedding/Cargo.toml", placeholder, dir);
-        }
+        let dir = kernel_build.to_str().expect("a UTF-8 path");
+        fixture.edit("embedding/Cargo.toml", "@kernel-build@", dir);
+        // What the three lines of the script leave to the manifest.
+        fixture.edit(
+            "kernels/Cargo.toml",
+            "[workspace]",
+            "[workspace]\n[package.metadata.gpu-amdgpu]\ngpus = [\"gfx942\"]\nlaunch-bounds = { scale = 256 }",
+        );
         // The versions that the workspace has, whatever has been published since.
         fs::copy(
             workspace.join("Cargo.lock"),

@@ -60,11 +60,7 @@ pub struct Place {
 impl Place {
     /// Its lines that are not the standard library's, innermost first; all, if there are no others.
     pub fn own_source(&self) -> Vec<&SourceLine> {
-        let own: Vec<_> = self
-            .source
-            .iter()
-            .filter(|line| !line.file.contains("/lib/rustlib/src/rust/library/"))
-            .collect();
+        let own: Vec<_> = self.source.iter().filter(|line| line.is_own()).collect();
         match own.is_empty() {
             true => self.source.iter().collect(),
             false => own,
@@ -83,6 +79,36 @@ pub struct SourceLine {
     pub column: Option<u32>,
     /// The function.
     pub function: Option<String>,
+}
+
+impl SourceLine {
+    /// A place in a source file; nothing if it has no file or no line. Paths below the current directory are told from
+    /// there.
+    pub fn of(location: SourceLocation) -> Option<Self> {
+        let file = location.file?;
+        let here = env::current_dir().ok();
+        let below =
+            here.and_then(|here| Some(Path::new(&file).strip_prefix(here).ok()?.to_owned()));
+        Some(SourceLine {
+            file: below.map_or_else(|| file.clone(), |path| path.display().to_string()),
+            line: location.line?,
+            column: location.column,
+            function: location.function,
+        })
+    }
+
+    /// Of a line and the calls that it was inlined through, those that are not in Rust's own library; all, if none is.
+    pub fn own(mut frames: Vec<Self>) -> Vec<Self> {
+        if frames.iter().any(Self::is_own) {
+            frames.retain(Self::is_own);
+        }
+        frames
+    }
+
+    /// Whether it is not in Rust's own library.
+    fn is_own(&self) -> bool {
+        !self.file.contains("/lib/rustlib/src/rust/library/")
+    }
 }
 
 /// The memory of a finding.
@@ -246,24 +272,11 @@ impl<'a> Names<'a> {
             .step_by(4)
             .map(|offset| {
                 let frames = self.lines.frames(offset).into_iter();
-                frames.filter_map(line).collect::<Vec<_>>()
+                frames.filter_map(SourceLine::of).collect::<Vec<_>>()
             })
             .find(|frames| !frames.is_empty())
             .unwrap_or_default()
     }
-}
-
-/// Paths below the current directory are told from there.
-fn line(location: SourceLocation) -> Option<SourceLine> {
-    let file = location.file?;
-    let here = env::current_dir().ok();
-    let below = here.and_then(|here| Some(Path::new(&file).strip_prefix(here).ok()?.to_owned()));
-    Some(SourceLine {
-        file: below.map_or_else(|| file.clone(), |path| path.display().to_string()),
-        line: location.line?,
-        column: location.column,
-        function: location.function,
-    })
 }
 
 fn memory(view: &View, access: Access) -> Memory {

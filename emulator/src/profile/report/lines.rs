@@ -90,12 +90,12 @@ pub(super) fn hottest(profile: &Profile) -> Vec<Hot<'_>> {
 }
 
 /// Source files, read once, as far as they are where the compiler found them.
-#[derive(Default)]
-pub(super) struct Sources(HashMap<String, Vec<String>>);
+#[derive(Debug, Default)]
+pub struct Sources(HashMap<String, Vec<String>>);
 
 impl Sources {
     /// The text of a line, without the space around it.
-    pub(super) fn text(&mut self, line: &SourceLine) -> Option<&str> {
+    pub fn text(&mut self, line: &SourceLine) -> Option<&str> {
         let lines = self
             .0
             .entry(line.file.clone())

@@ -12,6 +12,7 @@ use ferrowave_code_object::{Gpu, Occupancy};
 use serde::{Serialize, Serializer};
 use serde_json::json;
 
+pub use lines::Sources;
 use totals::ratio;
 pub use totals::{Class, Totals};
 

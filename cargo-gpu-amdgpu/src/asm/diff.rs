@@ -1,0 +1,59 @@
+//! How a kernel differs from the one of another build.
+
+use std::fmt::Write as _;
+
+use ferrowave_launch::CodeLine;
+use similar::TextDiff;
+
+use super::{Code, loops::mix};
+
+/// Instructions around a difference that are shown, too.
+const CONTEXT: usize = 3;
+
+/// The differences of a kernel from the one before, if there was one.
+pub(super) fn write(before: Option<&Code<'_>>, now: &Code<'_>) -> String {
+    let gpu = now.object.target().gpu;
+    let name = now.name();
+    let Some(before) = before else {
+        return format!("{name} on {gpu}: not in the other build\n");
+    };
+    let (old, new) = (text(&before.lines), text(&now.lines));
+    let (old_use, new_use) = (resources(before), resources(now));
+    if old == new && old_use == new_use {
+        return format!("{name} on {gpu}: the same\n");
+    }
+    let mut text = format!("{name} on {gpu}\n");
+    // Writing to a string does not fail.
+    let _ = write!(text, "- {old_use}\n+ {new_use}\n");
+    let diff = TextDiff::from_lines(&old, &new);
+    let _ = write!(text, "{}", diff.unified_diff().context_radius(CONTEXT));
+    text
+}
+
+/// Registers and memory, and what the instructions are.
+fn resources(code: &Code<'_>) -> String {
+    let metadata = &code.kernel.metadata;
+    format!(
+        "{} VGPRs, {} AGPRs, {} SGPRs, {} B of LDS, {} B of scratch; {}",
+        metadata.vgpr_count,
+        metadata.agpr_count.unwrap_or(0),
+        metadata.sgpr_count,
+        metadata.group_segment_fixed_size,
+        metadata.private_segment_fixed_size,
+        mix(&code.lines)
+    )
+}
+
+/// One instruction a line. Branches have no distance, which changes with all that lies between.
+fn text(lines: &[CodeLine]) -> String {
+    let mut text = String::new();
+    for line in lines {
+        let shown = match line.branch_target() {
+            Some(_) => line.text.split(' ').next().unwrap_or_default(),
+            None => &line.text,
+        };
+        text.push_str(shown);
+        text.push('\n');
+    }
+    text
+}

@@ -1,0 +1,209 @@
+//! Loops of machine code, by the branches that go back.
+
+use std::{collections::HashMap, fmt::Write as _};
+
+use ferrowave_emulator::isa::Category;
+use ferrowave_launch::CodeLine;
+
+/// A loop: what runs between a place in the code and a branch back to it, by the indices of instructions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Loop {
+    /// Its first instruction in the code.
+    pub(super) first: usize,
+    /// Its last in the code, the branch.
+    pub(super) last: usize,
+    /// Its instructions. Between first and last there may be others, which compilers put there to be out of the way.
+    pub(super) body: Vec<usize>,
+}
+
+/// The loops of a kernel, outer ones before those inside.
+pub(super) fn loops(lines: &[CodeLine]) -> Vec<Loop> {
+    let flow = Flow::new(lines);
+    let mut loops: Vec<Loop> = Vec::new();
+    for (last, target) in flow.targets.iter().enumerate() {
+        let Some(first) = target.filter(|&target| target <= last) else {
+            continue;
+        };
+        // A branch back to what never comes to it again is only the way home from code that was put out of the way.
+        let body = flow.cycle(first, last);
+        if body.is_empty() {
+            continue;
+        }
+        // Branches from several places to one head are one loop.
+        match loops.iter_mut().find(|known| known.first == first) {
+            Some(known) => {
+                known.last = last;
+                known.body.extend(body);
+                known.body.sort_unstable();
+                known.body.dedup();
+            }
+            None => loops.push(Loop { first, last, body }),
+        }
+    }
+    loops.sort_by_key(|found| (found.first, usize::MAX - found.last));
+    // Loops that share a part without one being inside the other become nested, so that they can be drawn.
+    for inner in (0..loops.len()).rev() {
+        for outer in 0..inner {
+            if loops[outer].last >= loops[inner].first {
+                loops[outer].last = loops[outer].last.max(loops[inner].last);
+            }
+        }
+    }
+    loops
+}
+
+/// Where control goes from each instruction.
+struct Flow {
+    /// The instruction that a branch goes to.
+    targets: Vec<Option<usize>>,
+    /// Whether the next instruction may follow.
+    falls: Vec<bool>,
+    /// The branches that go to an instruction.
+    branches: HashMap<usize, Vec<usize>>,
+}
+
+impl Flow {
+    fn new(lines: &[CodeLine]) -> Self {
+        let targets: Vec<_> = lines
+            .iter()
+            .map(|line| {
+                let target = line.branch_target()?;
+                lines
+                    .binary_search_by_key(&target, |line| line.address)
+                    .ok()
+            })
+            .collect();
+        let ends = ["s_branch", "s_endpgm", "s_setpc", "s_trap"];
+        let falls = lines
+            .iter()
+            .map(|line| !ends.iter().any(|name| line.text.starts_with(name)))
+            .collect();
+        let mut branches: HashMap<usize, Vec<usize>> = HashMap::new();
+        for (from, target) in targets.iter().enumerate() {
+            if let Some(target) = *target {
+                branches.entry(target).or_default().push(from);
+            }
+        }
+        Flow {
+            targets,
+            falls,
+            branches,
+        }
+    }
+
+    /// The instructions on the ways from `head` to `branch`, which goes back to it; none if there is no way.
+    fn cycle(&self, head: usize, branch: usize) -> Vec<usize> {
+        let after = |at: usize| {
+            let next = (self.falls[at] && at + 1 < self.falls.len()).then_some(at + 1);
+            next.into_iter().chain(self.targets[at]).collect::<Vec<_>>()
+        };
+        let before = |at: usize| {
+            // What leads to the head is another round.
+            if at == head {
+                return Vec::new();
+            }
+            let previous = at.checked_sub(1).filter(|&previous| self.falls[previous]);
+            let branches = self.branches.get(&at).into_iter().flatten().copied();
+            previous.into_iter().chain(branches).collect()
+        };
+        let reached = self.walk(head, after);
+        let leading = self.walk(branch, before);
+        match reached[branch] {
+            true => (0..reached.len())
+                .filter(|&at| reached[at] && leading[at])
+                .collect(),
+            false => Vec::new(),
+        }
+    }
+
+    /// What can be reached from an instruction by these steps.
+    fn walk(&self, from: usize, steps: impl Fn(usize) -> Vec<usize>) -> Vec<bool> {
+        let mut seen = vec![false; self.falls.len()];
+        let mut left = vec![from];
+        while let Some(at) = left.pop() {
+            if !std::mem::replace(&mut seen[at], true) {
+                left.extend(steps(at));
+            }
+        }
+        seen
+    }
+}
+
+/// How many instructions there are of each kind, as text: `24 instructions: 10 vector, 4 LDS`.
+pub(super) fn mix<'a>(lines: impl IntoIterator<Item = &'a CodeLine>) -> String {
+    let lines = lines.into_iter();
+    let instructions: Vec<_> = lines.filter_map(|line| line.instruction).collect();
+    let mut text = match instructions.len() {
+        1 => "1 instruction".to_owned(),
+        count => format!("{count} instructions"),
+    };
+    let mut separator = ": ";
+    for category in Category::ALL {
+        let of_it = instructions
+            .iter()
+            .filter(|instruction| instruction.category() == category);
+        let count = of_it.count();
+        if count > 0 {
+            // Writing to a string does not fail.
+            let _ = write!(text, "{separator}{count} {}", category.name());
+            separator = ", ";
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Instructions of one dword each; branches go to the index beside them.
+    fn lines(branches: &[(usize, usize)], count: usize) -> Vec<CodeLine> {
+        (0..count)
+            .map(|index| {
+                let branch = branches.iter().find(|(at, _)| *at == index);
+                let distance = branch.map_or(0, |&(at, to)| to as i64 - at as i64 - 1);
+                CodeLine {
+                    address: 0x100 + 4 * index as u64,
+                    words: vec![0xbf82_0000 | u32::from(distance as i16 as u16)],
+                    text: branch.map_or("s_nop 0", |_| "s_cbranch_scc1 1").to_owned(),
+                    instruction: None,
+                }
+            })
+            .collect()
+    }
+
+    fn check(branches: &[(usize, usize)], expected: &[(usize, usize)]) {
+        let found: Vec<_> = loops(&lines(branches, 20))
+            .iter()
+            .map(|found| (found.first, found.last))
+            .collect();
+        assert_eq!(found, expected, "{branches:?}");
+    }
+
+    #[test]
+    fn backward_branches_are_loops() {
+        check(&[], &[]);
+        check(&[(3, 9)], &[]);
+        check(&[(9, 3)], &[(3, 9)]);
+        check(&[(5, 5)], &[(5, 5)]);
+        check(&[(9, 3), (6, 4)], &[(3, 9), (4, 6)]);
+        check(&[(6, 3), (9, 3)], &[(3, 9)]);
+        check(&[(4, 2), (9, 6)], &[(2, 4), (6, 9)]);
+        check(&[(6, 3), (9, 5)], &[(3, 9), (5, 9)]);
+    }
+
+    #[test]
+    fn code_out_of_the_way_is_no_loop_and_in_none() {
+        // 2 goes to 10, which comes back to 4; 6 ends the kernel.
+        let mut code = lines(&[(2, 10), (12, 4)], 20);
+        code[6].text = "s_endpgm".to_owned();
+        assert_eq!(loops(&code), []);
+
+        // A loop of 3 to 9 that jumps over 5 to 7, where somebody else's code is.
+        let mut code = lines(&[(4, 8), (9, 3)], 20);
+        code[4].text = "s_branch 3".to_owned();
+        let found = loops(&code);
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].body, [3, 4, 8, 9]);
+    }
+}

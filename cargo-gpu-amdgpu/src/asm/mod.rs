@@ -1,0 +1,113 @@
+//! `cargo gpu-amdgpu asm`
+
+mod diff;
+mod listing;
+mod loops;
+
+use std::{
+    io::{self, Write as _},
+    path::PathBuf,
+    process::ExitCode,
+};
+
+use clap::Args;
+use ferrowave_code_object::{CodeObject, Kernel};
+use ferrowave_launch::{CodeLine, Failure, code};
+
+use crate::object::{self, Product, SourceOptions};
+
+/// Print the instructions of kernels under the source lines that they come from, with loops and what is in them.
+///
+/// A loop is what runs between the target of a backward branch and the branch; its instructions are counted where it begins.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// The kernel [default: all].
+    kernel: Option<String>,
+    /// Of this code object, offload bundle or HIP program [default: the crate here].
+    #[arg(long, value_name = "FILE")]
+    code_object: Option<PathBuf>,
+    /// Print how the instructions differ from those in this code object or bundle, such as one of an earlier build.
+    #[arg(long, value_name = "FILE")]
+    diff: Option<PathBuf>,
+    #[command(flatten)]
+    source: SourceOptions,
+}
+
+/// A kernel's instructions.
+struct Code<'a> {
+    object: &'a CodeObject,
+    kernel: &'a Kernel,
+    lines: Vec<CodeLine>,
+}
+
+impl<'a> Code<'a> {
+    fn new(object: &'a CodeObject, kernel: &'a Kernel) -> Result<Self, Failure> {
+        let lines = code(object, kernel.code.clone()).map_err(Failure::failed)?;
+        Ok(Code {
+            object,
+            kernel,
+            lines,
+        })
+    }
+
+    fn name(&self) -> &str {
+        &self.kernel.metadata.name
+    }
+}
+
+pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
+    // Read first: building may replace the file.
+    let before = match &options.diff {
+        Some(file) => Some(object::read(file, &options.source.gpu)?),
+        None => None,
+    };
+    let products = options.source.objects(options.code_object.as_deref())?;
+    let mut texts = Vec::new();
+    for (object, kernel) in object::kernels(&products, options.kernel.as_deref())? {
+        let now = Code::new(object, kernel)?;
+        texts.push(match &before {
+            Some(before) => diff::write(counterpart(before, &now)?.as_ref(), &now),
+            None => listing::write(&now),
+        });
+    }
+    if let Some(before) = &before {
+        texts.extend(gone(before, &products, options.kernel.as_deref()));
+    }
+    match io::stdout().write_all(texts.join("\n").as_bytes()) {
+        // Whoever reads it has seen enough.
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::failed(error)),
+        _ => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// The kernel of the same name and GPU in another build.
+fn counterpart<'a>(before: &'a [Product], now: &Code<'_>) -> Result<Option<Code<'a>>, Failure> {
+    let gpu = now.object.target().gpu;
+    before
+        .iter()
+        .filter(|product| product.object.target().gpu == gpu)
+        .find_map(|product| Some((&product.object, product.object.kernel(now.name())?)))
+        .map(|(object, kernel)| Code::new(object, kernel))
+        .transpose()
+}
+
+/// What to say of kernels that only the other build has.
+fn gone(before: &[Product], now: &[Product], only: Option<&str>) -> Vec<String> {
+    let still = |object: &CodeObject, name: &str| {
+        let same = now
+            .iter()
+            .filter(|product| product.object.target().gpu == object.target().gpu);
+        same.clone().next().is_none() || same.clone().any(|p| p.object.kernel(name).is_some())
+    };
+    let mut texts = Vec::new();
+    for product in before {
+        for kernel in product.object.kernels() {
+            let name = kernel.metadata.name.as_str();
+            if only.is_none_or(|only| only == name) && !still(&product.object, name) {
+                let gpu = product.object.target().gpu;
+                texts.push(format!("{name} on {gpu}: only in the other build\n"));
+            }
+        }
+    }
+    texts
+}

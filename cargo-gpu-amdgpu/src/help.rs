@@ -1,0 +1,66 @@
+//! Completions and the man page.
+
+use std::{
+    io::{self, Write as _},
+    process::ExitCode,
+};
+
+use clap::{Args, Command, CommandFactory as _};
+use clap_complete::Shell;
+use ferrowave_launch::Failure;
+
+use crate::Arguments;
+
+/// Print completions for a shell, for `cargo-gpu-amdgpu`.
+#[derive(Debug, Args)]
+pub(crate) struct CompletionOptions {
+    /// The shell.
+    #[arg(value_enum)]
+    shell: Shell,
+}
+
+pub(crate) fn completions(options: &CompletionOptions) -> Result<ExitCode, Failure> {
+    let mut text = Vec::new();
+    // Shells complete the program's name; what stands after `cargo` is cargo's to complete.
+    clap_complete::generate(options.shell, &mut command(), "cargo-gpu-amdgpu", &mut text);
+    print(&text)
+}
+
+/// The page, and below it one section for each command.
+pub(crate) fn man() -> Result<ExitCode, Failure> {
+    let mut text = Vec::new();
+    let mut command = command();
+    command.build();
+    clap_mangen::Man::new(command.clone())
+        .render(&mut text)
+        .map_err(Failure::failed)?;
+    for subcommand in command.get_subcommands() {
+        if subcommand.get_name() == "help" {
+            continue;
+        }
+        writeln!(
+            text,
+            ".SH CARGO GPU-AMDGPU {}",
+            subcommand.get_name().to_uppercase()
+        )
+        .map_err(Failure::failed)?;
+        let man = clap_mangen::Man::new(subcommand.clone());
+        man.render_synopsis_section(&mut text)
+            .and_then(|()| man.render_description_section(&mut text))
+            .and_then(|()| man.render_options_section(&mut text))
+            .map_err(Failure::failed)?;
+    }
+    print(&text)
+}
+
+fn command() -> Command {
+    Arguments::command()
+}
+
+fn print(text: &[u8]) -> Result<ExitCode, Failure> {
+    match io::stdout().write_all(text) {
+        // Whoever reads it has seen enough.
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::failed(error)),
+        _ => Ok(ExitCode::SUCCESS),
+    }
+}

@@ -1,0 +1,25 @@
+//! Installing what the toolchain lacks.
+
+use std::process::Command;
+
+use ferrowave_kernel_build::ToolchainError;
+use ferrowave_launch::Failure;
+
+/// Runs the command that installs what is missing, with its output where the user sees it.
+pub(crate) fn install(error: &ToolchainError) -> Result<(), Failure> {
+    let Some(command) = error.command() else {
+        return Ok(());
+    };
+    eprintln!("{error}");
+    let mut words = command.split(' ');
+    let program = words.next().unwrap_or_default();
+    let status = Command::new(program)
+        .args(words)
+        .env_remove("RUSTUP_TOOLCHAIN")
+        .status()
+        .map_err(|error| Failure::failed(format!("`{command}` can't be started: {error}")))?;
+    match status.success() {
+        true => Ok(()),
+        false => Err(Failure::failed(format!("`{command}` ended with {status}"))),
+    }
+}

@@ -1,0 +1,111 @@
+//! The command `cargo gpu-amdgpu`: builds, shows, runs and checks any Rust crate of AMD GPU kernels.
+
+mod asm;
+mod bounds;
+mod build;
+mod check;
+mod help;
+mod inspect;
+mod install;
+mod new;
+mod object;
+mod profile;
+mod project;
+mod run;
+mod test;
+
+use std::{env, ffi::OsString, process::ExitCode};
+
+use clap::{Parser, Subcommand};
+
+/// Build, look at, run and check Rust crates of AMD GPU kernels.
+///
+/// For any `#![no_std]` crate with `extern "gpu-kernel"` functions. Kernels run on a GPU through HIP, or on the built-in
+/// emulator where there is none. Neither ROCm nor a GPU is needed.
+///
+/// Exit codes: 0 done, 1 failed, 2 asked for what cannot be, 3 `check` has findings.
+#[derive(Debug, Parser)]
+#[command(
+    name = "cargo-gpu-amdgpu",
+    bin_name = "cargo gpu-amdgpu",
+    version,
+    arg_required_else_help = true
+)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Make a crate with a kernel, a program that launches it and a test.
+    New(new::Options),
+    /// Compile a crate's kernels to code objects.
+    Build(build::Options),
+    /// Show what the compiler made of kernels: arguments, registers, LDS, scratch, spills, occupancy.
+    Inspect(inspect::Options),
+    /// Print the instructions of kernels under their source lines, with loops and what is in them.
+    Asm(asm::Options),
+    /// Launch a kernel and print its buffers or write them to files.
+    Run(run::Options),
+    /// Launch a kernel on the emulator and look for races, bad accesses, missing waits and other bugs.
+    Check(check::Options),
+    /// Launch a kernel on the emulator and count what it does, instruction by instruction.
+    Profile(profile::Options),
+    /// Build the kernels, then run `cargo test` with FERROWAVE_DEVICE and FERROWAVE_KERNELS set.
+    Test(test::Options),
+    /// Print completions for a shell.
+    Completions(help::CompletionOptions),
+    /// Print the man page.
+    Man,
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse_from(without_subcommand(env::args_os()));
+    ferrowave_launch::exit_code(match &arguments.command {
+        Command::New(options) => new::run(options),
+        Command::Build(options) => build::run(options),
+        Command::Inspect(options) => inspect::run(options),
+        Command::Asm(options) => asm::run(options),
+        Command::Run(options) => run::run(options),
+        Command::Check(options) => check::run(options),
+        Command::Profile(options) => profile::run(options),
+        Command::Test(options) => test::run(options),
+        Command::Completions(options) => help::completions(options),
+        Command::Man => help::man(),
+    })
+}
+
+/// Cargo passes the name of the subcommand that it was called with.
+fn without_subcommand(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut arguments: Vec<_> = arguments.collect();
+    if arguments.get(1).is_some_and(|name| name == "gpu-amdgpu") {
+        arguments.remove(1);
+    }
+    arguments
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn options_do_not_contradict_each_other() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn cargo_and_people_call_it_alike() {
+        let check = |given: &[&str], expected: &[&str]| {
+            assert_eq!(
+                without_subcommand(given.iter().map(OsString::from)),
+                expected
+            );
+        };
+        check(&["p", "gpu-amdgpu", "build"], &["p", "build"]);
+        check(&["p", "build"], &["p", "build"]);
+        check(&["p"], &["p"]);
+    }
+}

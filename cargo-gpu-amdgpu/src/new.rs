@@ -1,0 +1,291 @@
+//! `cargo gpu-amdgpu new`
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use clap::{Args, ValueEnum};
+use ferrowave_kernel_build::Toolchain;
+use ferrowave_launch::Failure;
+
+/// Make a crate with a kernel, a program that launches it and a test.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// Where to make it; its last part is the crate's name.
+    path: PathBuf,
+    /// Ferrowave's sources, whose host library the crate launches kernels with: a directory or the URL of a git
+    /// repository [default: the directory that this command was installed from].
+    #[arg(long, value_name = "PATH-OR-URL")]
+    ferrowave: Option<String>,
+    /// What the crate begins with.
+    #[arg(long, value_enum, default_value_t = Template::Saxpy)]
+    template: Template,
+}
+
+/// What a new crate begins with.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Template {
+    /// One kernel of a few lines: y ← a·x + y.
+    Saxpy,
+    /// The crate of the tutorial: softmax, which reduces rows through LDS, and a transpose.
+    Softmax,
+}
+
+impl Template {
+    /// The files and what is in them.
+    fn files(self) -> [(&'static str, &'static str); 8] {
+        match self {
+            Template::Saxpy => [
+                ("Cargo.toml", include_str!("templates/Cargo.toml.in")),
+                (
+                    "rust-toolchain.toml",
+                    include_str!("templates/rust-toolchain.toml.in"),
+                ),
+                (".gitignore", include_str!("templates/gitignore.in")),
+                ("src/lib.rs", include_str!("templates/lib.rs.in")),
+                ("src/kernels.rs", include_str!("templates/kernels.rs.in")),
+                ("src/host.rs", include_str!("templates/host.rs.in")),
+                ("src/main.rs", include_str!("templates/main.rs.in")),
+                ("tests/saxpy.rs", include_str!("templates/tests.rs.in")),
+            ],
+            Template::Softmax => [
+                (
+                    "Cargo.toml",
+                    include_str!("../../examples/softmax/Cargo.toml"),
+                ),
+                (
+                    "rust-toolchain.toml",
+                    include_str!("templates/rust-toolchain.toml.in"),
+                ),
+                (".gitignore", include_str!("templates/gitignore.in")),
+                (
+                    "src/lib.rs",
+                    include_str!("../../examples/softmax/src/lib.rs"),
+                ),
+                (
+                    "src/kernels.rs",
+                    include_str!("../../examples/softmax/src/kernels.rs"),
+                ),
+                (
+                    "src/host.rs",
+                    include_str!("../../examples/softmax/src/host.rs"),
+                ),
+                (
+                    "src/main.rs",
+                    include_str!("../../examples/softmax/src/main.rs"),
+                ),
+                (
+                    "tests/kernels.rs",
+                    include_str!("../../examples/softmax/tests/kernels.rs"),
+                ),
+            ],
+        }
+    }
+}
+
+/// What stands for the crate's name and its dependency in the templates: marks, and the example's own.
+const NAME: [&str; 2] = ["name = \"@NAME@\"", "name = \"softmax\""];
+const CRATE: [&str; 2] = ["@CRATE@::", "use softmax::"];
+const FERROWAVE: [&str; 2] = ["@FERROWAVE@", "path = \"../../host\""];
+
+/// Names of crates that come with Rust, and words that are no names.
+const RESERVED: [&str; 52] = [
+    "abstract",
+    "alloc",
+    "as",
+    "async",
+    "await",
+    "become",
+    "box",
+    "break",
+    "const",
+    "continue",
+    "core",
+    "crate",
+    "do",
+    "dyn",
+    "else",
+    "enum",
+    "extern",
+    "false",
+    "final",
+    "fn",
+    "for",
+    "gen",
+    "if",
+    "impl",
+    "in",
+    "let",
+    "loop",
+    "macro",
+    "match",
+    "mod",
+    "move",
+    "mut",
+    "override",
+    "priv",
+    "proc_macro",
+    "pub",
+    "ref",
+    "return",
+    "self",
+    "static",
+    "std",
+    "struct",
+    "super",
+    "test",
+    "trait",
+    "true",
+    "try",
+    "type",
+    "unsafe",
+    "use",
+    "where",
+    "while",
+];
+
+pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
+    let path = &options.path;
+    let name = path.file_name().map(|name| name.to_string_lossy());
+    let name =
+        name.ok_or_else(|| Failure::usage(format!("`{}` does not end in a name", path.display())))?;
+    check_name(&name)?;
+    let ferrowave = match &options.ferrowave {
+        Some(given) => dependency(given)?,
+        None => installed_from()?,
+    };
+    if fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some()) || path.is_file() {
+        return Err(Failure::usage(format!(
+            "`{}` exists already",
+            path.display()
+        )));
+    }
+    let crate_name = name.replace('-', "_");
+    for (file, template) in options.template.files() {
+        let mut text = template.replace("@CHANNEL@", Toolchain::TESTED_CHANNEL);
+        for (marks, value) in [
+            (NAME, format!("name = {}", toml_string(&name))),
+            (FERROWAVE, ferrowave.clone()),
+        ] {
+            for mark in marks {
+                text = text.replace(mark, &value);
+            }
+        }
+        for mark in CRATE {
+            text = text.replace(
+                mark,
+                &mark
+                    .replace("@CRATE@", &crate_name)
+                    .replace("softmax", &crate_name),
+            );
+        }
+        let to = path.join(file);
+        fs::create_dir_all(to.parent().unwrap_or(path))
+            .and_then(|()| fs::write(&to, text))
+            .map_err(|error| {
+                Failure::failed(format!("`{}` cannot be written: {error}", to.display()))
+            })?;
+    }
+    println!("made `{}`; in it:", path.display());
+    println!(
+        "  cargo gpu-amdgpu test    builds the kernels and tests them, on the emulator without a GPU"
+    );
+    println!("  cargo run                runs the program");
+    println!("  src/kernels.rs           has the kernels");
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Whether cargo takes it for a package's name, and Rust for a crate's.
+fn check_name(name: &str) -> Result<(), Failure> {
+    let first = |c: char| c.is_ascii_alphabetic();
+    let rest = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    let complaint = if !name.starts_with(first) || !name.chars().all(rest) {
+        "a crate's name has letters, digits, `-` and `_`, and begins with a letter"
+    } else if RESERVED.contains(&name.replace('-', "_").as_str()) {
+        "it is a word or crate of Rust's own"
+    } else if matches!(name, "ferrowave-host" | "ferrowave_host") {
+        "the crate depends on one of this name"
+    } else {
+        return Ok(());
+    };
+    Err(Failure::usage(format!(
+        "`{name}` can't be a crate's name: {complaint}"
+    )))
+}
+
+/// Where the host library is, as a dependency has it.
+fn dependency(given: &str) -> Result<String, Failure> {
+    if given.contains("://") {
+        return Ok(format!("git = {}", toml_string(given)));
+    }
+    let root = Path::new(given);
+    if !root.join("host/Cargo.toml").is_file() {
+        return Err(Failure::usage(format!(
+            "--ferrowave {given}: no sources of Ferrowave are there (there is no host/Cargo.toml); name a directory with \
+             them, or the URL of a git repository"
+        )));
+    }
+    let host = std::path::absolute(root.join("host")).map_err(Failure::failed)?;
+    Ok(format!(
+        "path = {}",
+        toml_string(&host.display().to_string())
+    ))
+}
+
+/// The sources that this program was compiled from, if they are still there.
+fn installed_from() -> Result<String, Failure> {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = own.parent().unwrap_or(own);
+    if root.join("host/Cargo.toml").is_file() {
+        return dependency(&root.display().to_string());
+    }
+    Err(Failure::usage(format!(
+        "the sources of Ferrowave, whose host library the crate needs, are no longer in {} where this command was \
+         installed from; name them with --ferrowave PATH-OR-URL",
+        root.display()
+    )))
+}
+
+/// A string as TOML has it. JSON's escapes are among TOML's.
+fn toml_string(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_cargos() {
+        for name in ["softmax", "my-kernels", "a_1", "Rows"] {
+            assert!(check_name(name).is_ok(), "{name}");
+        }
+        for name in [
+            "1a",
+            "a b",
+            "é",
+            "-a",
+            "fn",
+            "core",
+            "proc-macro",
+            "a.b",
+            "ferrowave-host",
+        ] {
+            assert!(check_name(name).is_err(), "{name}");
+        }
+    }
+
+    #[test]
+    fn repositories_are_not_directories() {
+        let check = |given: &str, expected: &str| {
+            assert_eq!(dependency(given).ok().as_deref(), Some(expected), "{given}");
+        };
+        check(
+            "https://example.org/f.git",
+            r#"git = "https://example.org/f.git""#,
+        );
+        assert!(dependency("/nowhere").is_err());
+    }
+}

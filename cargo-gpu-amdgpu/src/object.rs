@@ -1,0 +1,170 @@
+//! Code objects: those that were just built, and those of a file.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use clap::Args;
+use ferrowave_code_object::{CodeObject, Gpu, Kernel, code_objects, nearest};
+use ferrowave_host::hip::Device;
+use ferrowave_launch::Failure;
+
+use crate::project::{Project, ProjectOptions};
+
+/// A code object and where it is.
+#[derive(Debug)]
+pub(crate) struct Product {
+    pub(crate) path: PathBuf,
+    pub(crate) object: CodeObject,
+}
+
+/// What a command that shows kernels looks at: the crate here, or a file.
+#[derive(Debug, Args)]
+#[group(skip)]
+pub(crate) struct SourceOptions {
+    /// Only these GPUs, with commas between [default: the manifest's, or gfx942; all of a file].
+    #[arg(long, value_name = "GPUS", value_delimiter = ',')]
+    pub(crate) gpu: Vec<Gpu>,
+    #[command(flatten)]
+    pub(crate) project: ProjectOptions,
+}
+
+impl SourceOptions {
+    /// The code objects of a file or, without one, of the crate, which is built first.
+    pub(crate) fn objects(&self, file: Option<&Path>) -> Result<Vec<Product>, Failure> {
+        match file {
+            Some(file) => read(file, &self.gpu),
+            None => {
+                let project = Project::find(&self.project)?;
+                project.build(&project.gpus(&self.gpu))
+            }
+        }
+    }
+}
+
+/// The code objects of a code object, bundle or HIP program; only those for these GPUs, if there are any.
+pub(crate) fn read(path: &Path, gpus: &[Gpu]) -> Result<Vec<Product>, Failure> {
+    let file = path.display();
+    let bytes = fs::read(path).map_err(|error| Failure::failed(format!("{file}: {error}")))?;
+    let found =
+        code_objects(&bytes).map_err(|error| Failure::failed(format!("{file}: {error}")))?;
+    let mut products = Vec::new();
+    let mut others = Vec::new();
+    for found in &found {
+        let what = found.entry.as_deref().unwrap_or("code object");
+        match CodeObject::parse(&found.bytes) {
+            Ok(object) if gpus.is_empty() || gpus.contains(&object.target().gpu) => {
+                products.push(Product {
+                    path: path.to_owned(),
+                    object,
+                });
+            }
+            Ok(object) => others.push(object.target().to_string()),
+            Err(error) => others.push(format!("{what} ({error})")),
+        }
+    }
+    if products.is_empty() {
+        let asked = match gpus {
+            [] => "a GPU that this program knows".to_owned(),
+            gpus => gpus
+                .iter()
+                .map(|gpu| gpu.name())
+                .collect::<Vec<_>>()
+                .join(", "),
+        };
+        return Err(Failure::failed(match others.is_empty() {
+            true => format!("{file}: it holds no code object"),
+            false => format!(
+                "{file}: it holds no code object for {asked}, only: {}",
+                others.join(", ")
+            ),
+        }));
+    }
+    Ok(products)
+}
+
+/// Kernels of code objects, all or those of a name, each with its code object.
+pub(crate) fn kernels<'a>(
+    products: &'a [Product],
+    name: Option<&str>,
+) -> Result<Vec<(&'a CodeObject, &'a Kernel)>, Failure> {
+    let all = products.iter().flat_map(|product| {
+        product
+            .object
+            .kernels()
+            .iter()
+            .map(|kernel| (&product.object, kernel))
+    });
+    let Some(name) = name else {
+        return Ok(all.collect());
+    };
+    let chosen: Vec<_> = all
+        .clone()
+        .filter(|(_, kernel)| kernel.metadata.name == name)
+        .collect();
+    if !chosen.is_empty() {
+        return Ok(chosen);
+    }
+    let mut names: Vec<_> = all
+        .map(|(_, kernel)| kernel.metadata.name.as_str())
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    let meant = nearest(name, names.iter().copied());
+    Err(Failure::usage(format!(
+        "no kernel `{name}`; {}kernels are {}",
+        meant.map_or_else(String::new, |meant| format!("did you mean `{meant}`? ")),
+        names.join(", ")
+    )))
+}
+
+/// What a command that launches a kernel launches: one of the crate here, or of a file.
+#[derive(Debug, Args)]
+#[group(skip)]
+pub(crate) struct KernelOptions {
+    /// The kernel's name.
+    pub(crate) kernel: String,
+    /// Launch it from this code object or offload bundle, and build nothing.
+    #[arg(long, value_name = "FILE")]
+    code_object: Option<PathBuf>,
+    #[command(flatten)]
+    project: ProjectOptions,
+}
+
+impl KernelOptions {
+    /// The file with the kernel for a device. The crate is built if no file was named.
+    pub(crate) fn file(&self, device: &Device) -> Result<PathBuf, Failure> {
+        if let Some(file) = &self.code_object {
+            return Ok(file.clone());
+        }
+        let project = Project::find(&self.project)?;
+        Ok(project.build_one(gpu(device)?)?.path)
+    }
+}
+
+/// The GPU to build for, for a device.
+pub(crate) fn gpu(device: &Device) -> Result<Gpu, Failure> {
+    let properties = device.properties();
+    properties.gpu().ok_or_else(|| {
+        Failure::failed(format!(
+            "kernels can't be built for this device: {} is none of {}",
+            properties.gpu_name(),
+            Gpu::ALL.map(Gpu::name).join(", ")
+        ))
+    })
+}
+
+/// Writes a file and the directories above it.
+pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    // Its time is that of its contents.
+    if fs::read(path).is_ok_and(|present| present == bytes) {
+        return Ok(());
+    }
+    let dir = path.parent().unwrap_or(path);
+    fs::create_dir_all(dir)
+        .and_then(|()| fs::write(path, bytes))
+        .map_err(|error| {
+            Failure::failed(format!("`{}` cannot be written: {error}", path.display()))
+        })
+}

@@ -1,0 +1,58 @@
+//! `cargo gpu-amdgpu run`
+
+use std::process::ExitCode;
+
+use clap::Args;
+use ferrowave_host::hip::Context;
+use ferrowave_launch::{BufferAfter, Columns, DeviceOption, Failure, LaunchOptions, OutputFile};
+
+use crate::object::KernelOptions;
+
+/// Launch a kernel on a GPU or the emulator, and print what is in its buffers then or write it to files.
+#[derive(Debug, Args)]
+#[command(allow_negative_numbers = true)]
+pub(crate) struct Options {
+    #[command(flatten)]
+    kernel: KernelOptions,
+    #[command(flatten)]
+    launch: LaunchOptions,
+    /// Write a buffer to a file: the argument's number, from 0, and the file, as in `1=out.npy`. A name that ends in
+    /// `.npy` is written for NumPy, any other as plain bytes.
+    #[arg(long = "out", value_name = "ARGUMENT=FILE")]
+    outputs: Vec<OutputFile>,
+    #[command(flatten)]
+    device: DeviceOption,
+}
+
+pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
+    let device = options.device.open()?;
+    let file = options.kernel.file(&device)?;
+    let context = Context::new(&device).map_err(Failure::failed)?;
+    let launch = options.launch.launch(&file, &options.kernel.kernel)?;
+    let buffers = launch.run_and_read(&context, &options.outputs)?;
+    let mut table = Columns::new(&["argument:", "buffer", "contents"]);
+    for buffer in &buffers {
+        table.row([buffer.argument.to_string(), buffer.kind(), contents(buffer)]);
+    }
+    if !buffers.is_empty() {
+        print!("{table}");
+    }
+    for output in &options.outputs {
+        println!(
+            "argument {} is in {}",
+            output.argument,
+            output.path.display()
+        );
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The first elements, and how many more there are.
+fn contents(buffer: &BufferAfter) -> String {
+    const SHOWN: usize = 6;
+    let mut texts: Vec<_> = buffer.elements().take(SHOWN).collect();
+    if buffer.len() > SHOWN {
+        texts.push("…".to_owned());
+    }
+    texts.join(" ")
+}

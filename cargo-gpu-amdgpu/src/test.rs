@@ -1,0 +1,56 @@
+//! `cargo gpu-amdgpu test`
+
+use std::process::{Command, ExitCode};
+
+use clap::Args;
+use ferrowave_launch::{DeviceOption, Failure};
+
+use crate::{
+    object::gpu,
+    project::{Project, ProjectOptions},
+};
+
+/// Build the kernels, then run `cargo test` with FERROWAVE_DEVICE set to the device, and FERROWAVE_KERNELS to the
+/// directory whose `<gpu>/<crate>.elf` are the code objects.
+///
+/// Exit code 1 if a test fails.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    #[command(flatten)]
+    device: DeviceOption,
+    #[command(flatten)]
+    project: ProjectOptions,
+    /// What `cargo test` is given, after `--`.
+    #[arg(last = true, value_name = "ARGUMENTS")]
+    arguments: Vec<String>,
+}
+
+pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
+    let device = options.device.open()?;
+    let project = Project::find(&options.project)?;
+    let gpu = gpu(&device)?;
+    project.build(&[gpu])?;
+    let chosen = match device.is_emulated() {
+        true => format!("emulator:{gpu}"),
+        false => format!("hip:{}", device.ordinal()),
+    };
+    let cargo = project.toolchain.cargo();
+    let status = Command::new(&cargo)
+        .arg("test")
+        .args(&options.arguments)
+        .current_dir(&project.krate.dir)
+        .env("FERROWAVE_DEVICE", chosen)
+        .env("FERROWAVE_KERNELS", &project.products)
+        .env("RUSTUP_TOOLCHAIN", project.toolchain.name())
+        .env("RUSTC", project.toolchain.rustc())
+        .env_remove("CARGO")
+        .status()
+        .map_err(|error| {
+            Failure::failed(format!("{} can't be started: {error}", cargo.display()))
+        })?;
+    Ok(match status.code() {
+        Some(0) => ExitCode::SUCCESS,
+        // Cargo says 101.
+        _ => ExitCode::FAILURE,
+    })
+}

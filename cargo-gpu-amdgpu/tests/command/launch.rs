@@ -1,0 +1,185 @@
+//! `run`, `check` and `profile`.
+
+use std::fs;
+
+use crate::support::{run, softmax, target_dir, tmp};
+
+/// The elements of a `.npy` file of f32, by NumPy's description of the format; and its header's dictionary.
+fn npy(bytes: &[u8]) -> (String, Vec<f32>) {
+    assert_eq!(bytes[..8], *b"\x93NUMPY\x01\x00");
+    let length = usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
+    let header = String::from_utf8(bytes[10..10 + length].to_vec()).expect("a dictionary");
+    (header, floats(&bytes[10 + length..]))
+}
+
+fn floats(bytes: &[u8]) -> Vec<f32> {
+    let elements = bytes.as_chunks::<4>().0.iter();
+    elements
+        .map(|&element| f32::from_le_bytes(element))
+        .collect()
+}
+
+/// A launch of `softmax` over 4 rows of 1000.
+fn rows<'a>(verb: &'a str, input: &'a str) -> Vec<&'a str> {
+    let [grid, block] = ["--grid=4", "--block=256"];
+    vec![
+        verb,
+        "softmax",
+        grid,
+        block,
+        "--lds",
+        "1024",
+        "--arg",
+        input,
+        "--arg",
+        "uninit:4x1000xf32",
+        "--arg",
+        "u32=1000",
+    ]
+}
+
+#[test]
+fn results_are_written_for_numpy() {
+    let dir = tmp("npy");
+    let [input, output] = ["in.npy", "out.npy"].map(|name| dir.join(name));
+    let [first, second] =
+        [(0, &input), (1, &output)].map(|(i, path)| format!("{i}={}", path.display()));
+    let arguments = rows("run", "random:4x1000xf32");
+    let said = run(
+        softmax(),
+        &[&arguments[..], &["--out", &first, "--out", &second]].concat(),
+    );
+    assert!(
+        said.stderr.contains("device emulator:gfx942"),
+        "{}",
+        said.stderr
+    );
+    assert!(said.ok().contains("4x1000xf32"));
+    let (header, x) = npy(&fs::read(&input).expect("the input"));
+    assert!(
+        header.contains("'<f4'") && header.contains("(4, 1000,"),
+        "{header}"
+    );
+    let (_, y) = npy(&fs::read(&output).expect("the output"));
+    assert_eq!((x.len(), y.len()), (4000, 4000));
+    for (row, computed) in x.chunks(1000).zip(y.chunks(1000)) {
+        let powers: Vec<f64> = row.iter().map(|&x| f64::from(x).exp()).collect();
+        let sum: f64 = powers.iter().sum();
+        for (power, &computed) in powers.iter().zip(computed) {
+            assert!((f64::from(computed) * sum / power - 1.0).abs() < 1e-5);
+        }
+    }
+
+    // What was written is read again; plain bytes go the same way.
+    let raw = dir.join("raw");
+    let again = format!("file:{}", input.display());
+    let to = format!("1={}", raw.display());
+    run(
+        softmax(),
+        &[&rows("run", &again)[..], &["--out", &to]].concat(),
+    )
+    .ok();
+    assert_eq!(floats(&fs::read(&raw).expect("bytes")), y);
+}
+
+#[test]
+fn seeds_choose_the_data() {
+    let said = |seed: &str| {
+        let arguments = rows("run", "random:4x1000xf32");
+        run(softmax(), &[&arguments[..], &["--seed", seed]].concat()).ok()
+    };
+    assert_eq!(said("1"), said("1"));
+    assert_ne!(said("1"), said("2"));
+}
+
+#[test]
+fn plain_bytes_are_transposed() {
+    let dir = tmp("raw");
+    let numbers: Vec<f32> = (0_u16..50 * 100).map(f32::from).collect();
+    let bytes: Vec<u8> = numbers.iter().flat_map(|x| x.to_le_bytes()).collect();
+    fs::write(dir.join("in"), bytes).expect("writes");
+    let from = format!("file:{}", dir.join("in").display());
+    let to = format!("1={}", dir.join("out").display());
+    let launch = [
+        "transpose",
+        "--grid",
+        "4,2",
+        "--block",
+        "32,8",
+        "--lds",
+        "4224",
+        "--arg",
+        &from,
+        "--arg",
+        "zeros:100x50xf32",
+        "--arg",
+        "u32=50",
+        "--arg",
+        "u32=100",
+    ];
+    run(
+        softmax(),
+        &[&["run"], &launch[..], &["--out", &to]].concat(),
+    )
+    .ok();
+    let transposed = floats(&fs::read(dir.join("out")).expect("bytes"));
+    for (index, element) in transposed.iter().enumerate() {
+        assert_eq!(*element, numbers[index % 50 * 100 + index / 50], "{index}");
+    }
+
+    let counts = run(softmax(), &[&["profile"], &launch[..]].concat()).ok();
+    assert!(
+        counts.contains("20,000 B read, 20,000 B written"),
+        "{counts}"
+    );
+    assert!(counts.contains("src/kernels.rs:"), "{counts}");
+
+    // The same from a file, built no more.
+    let file = target_dir().join("gpu-amdgpu/gfx942/softmax.elf");
+    let file = file.display().to_string();
+    let ran = run(
+        &dir,
+        &[&["check"], &launch[..], &["--code-object", &file]].concat(),
+    );
+    assert!(!ran.stderr.contains("building"), "{}", ran.stderr);
+    assert!(ran.ok().starts_with("nothing found"));
+}
+
+#[test]
+fn bugs_are_found_with_their_lines() {
+    assert!(
+        run(softmax(), &rows("check", "random:4x1000xf32"))
+            .ok()
+            .starts_with("nothing found")
+    );
+    let found = run(softmax(), &rows("check", "random:3x1000xf32"));
+    assert_eq!(found.code, 3, "{found:?}");
+    assert!(found.stdout.contains("out-of-bounds"), "{}", found.stdout);
+    assert!(
+        found.stdout.contains("from src/kernels.rs:37:"),
+        "{}",
+        found.stdout
+    );
+    // Launched with fewer work-items than it reduces over.
+    let small = [
+        "check",
+        "softmax",
+        "--grid",
+        "1",
+        "--block",
+        "128",
+        "--lds",
+        "1024",
+        "--arg",
+        "random:1000xf32",
+        "--arg",
+        "uninit:1000xf32",
+        "--arg",
+        "u32=1000",
+    ];
+    let found = run(softmax(), &small);
+    assert_eq!(found.code, 3, "{found:?}");
+    // A faulting launch of `run` is no finding but a failure.
+    run(softmax(), &rows("run", "random:3x1000xf32"))
+        .fails(1, &["hipErrorIllegalAddress", "kernel `softmax`"]);
+}

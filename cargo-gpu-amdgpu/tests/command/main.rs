@@ -1,0 +1,9 @@
+//! The command as a user runs it: one program, because its builds share a target directory and take turns.
+
+mod bad_input;
+mod build;
+mod help;
+mod launch;
+mod show;
+mod support;
+mod tutorial;

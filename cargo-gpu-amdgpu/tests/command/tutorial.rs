@@ -1,0 +1,119 @@
+//! Every command of the tutorial runs, in the order of the page, and so do those of a crate that `new` makes.
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use crate::support::{command, empty, lock, run_command, toolchain};
+
+const TUTORIAL: &str = include_str!("../../../examples/softmax/README.md");
+
+/// The commands and the lines that the page shows of their output.
+fn commands() -> Vec<(&'static str, Vec<&'static str>)> {
+    let mut commands: Vec<(&str, Vec<&str>)> = Vec::new();
+    let mut inside = false;
+    for line in TUTORIAL.lines() {
+        if let Some(language) = line.strip_prefix("```") {
+            inside = language == "console";
+        } else if !inside {
+        } else if let Some(command) = line.strip_prefix("$ ") {
+            commands.push((command, Vec::new()));
+        } else if let Some((_, shown)) = commands.last_mut() {
+            shown.push(line);
+        }
+    }
+    commands
+}
+
+/// Host programs are compiled in one place for both crates: what they depend on is the same.
+fn run_in(dir: &Path, words: &[&str]) -> String {
+    // As a user has it: crates have target directories of their own.
+    let cargo = |arguments: &[&str]| {
+        let toolchain = toolchain();
+        let mut command = Command::new(toolchain.cargo());
+        command
+            .args(arguments)
+            .current_dir(dir)
+            .env("RUSTC", toolchain.rustc())
+            .env("FERROWAVE_HIP_LIBRARY", "/nonexistent/libamdhip64.so")
+            .env_remove("FERROWAVE_DEVICE");
+        command
+    };
+    let mut command = match words {
+        ["gpu-amdgpu", arguments @ ..] => command(dir, arguments),
+        words => cargo(words),
+    };
+    // Flags and names of the cargo that runs the tests are not the user's.
+    for name in [
+        "CARGO_TARGET_DIR",
+        "CARGO_ENCODED_RUSTFLAGS",
+        "RUSTFLAGS",
+        "CARGO",
+    ] {
+        command.env_remove(name);
+    }
+    run_command(&mut command).ok()
+}
+
+#[test]
+fn every_command_runs_and_says_what_the_page_shows() {
+    let mut dir = empty("tutorial");
+    let mut ran = 0;
+    for (command, shown) in commands() {
+        let words: Vec<_> = command.split(' ').collect();
+        match words.as_slice() {
+            // This program is what it installs.
+            ["cargo", "install", "--path", "cargo-gpu-amdgpu"] => {
+                let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
+                assert!(manifest.is_file());
+            }
+            ["cd", to] => {
+                dir.push(to);
+                lock(&dir);
+            }
+            ["cargo", arguments @ ..] => {
+                let said = run_in(&dir, arguments);
+                for line in shown {
+                    assert!(
+                        said.contains(line.trim_end()),
+                        "{command}: {line:?} not in:\n{said}"
+                    );
+                }
+                ran += 1;
+            }
+            _ => panic!("nothing runs `{command}`"),
+        }
+    }
+    assert!(ran > 10, "{ran}");
+
+    // The crate of one kernel, with what the other has compiled.
+    let small = empty("small");
+    run_in(&small, &["gpu-amdgpu", "new", "my-kernels"]);
+    let small = small.join("my-kernels");
+    lock(&small);
+    let built: PathBuf = dir.join("target");
+    fs::rename(built, small.join("target")).expect("moves");
+    run_in(&small, &["gpu-amdgpu", "test"]);
+    let said = run_in(&small, &["run"]);
+    assert!(
+        said.contains("= [1.0, 3.0, 5.0, 7.0, 9.0, 11.0, 13.0, 15.0]"),
+        "{said}"
+    );
+}
+
+#[test]
+fn the_commands_of_the_page_are_all_there_are() {
+    for verb in [
+        "new", "build", "inspect", "asm", "run", "check", "profile", "test",
+    ] {
+        let command = format!("cargo gpu-amdgpu {verb}");
+        assert!(
+            commands()
+                .iter()
+                .any(|(given, _)| given.starts_with(&command)),
+            "{verb}"
+        );
+    }
+}

@@ -1,0 +1,22 @@
+//! Prints the softmax of a row, and a transpose.
+
+use std::error::Error;
+
+use ferrowave_host::hip::{Context, Device};
+use softmax::{Matrix, softmax, transpose};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    // A GPU if HIP has one, otherwise the emulator; FERROWAVE_DEVICE chooses.
+    let device = Device::from_environment()?;
+    println!("{}", device.choice());
+    let context = Context::new(&device)?;
+
+    let matrix = Matrix {
+        rows: 2,
+        columns: 3,
+        elements: vec![0.0, 1.0, 2.0, 1000.0, 1000.0, 999.0],
+    };
+    println!("softmax   {:?}", softmax(&context, &matrix)?.elements);
+    println!("transpose {:?}", transpose(&context, &matrix)?.elements);
+    Ok(())
+}
