@@ -205,6 +205,9 @@ pub(crate) struct Figures {
     pub(crate) speedup_over_naive: Option<f64>,
     /// What changed in the instruction mix since the kernel before it.
     pub(crate) mix_change: Option<String>,
+    /// The time on this machine that was published for the document's variant that the kernel follows.
+    #[serde(default)]
+    pub(crate) published_seconds: Option<f64>,
 }
 
 impl Row {

@@ -67,6 +67,9 @@ const MEASURED: Column = number("measured [ms]", |row| {
 const MODELLED: Column = number("modelled [ms]", |row| {
     Some(milliseconds(row.modelled.as_ref()?.seconds))
 });
+const PUBLISHED: Column = number("published [ms]", |row| {
+    Some(milliseconds(row.figures.published_seconds?))
+});
 const EMULATION: Column = number("emulation [ms]", |row| {
     Some(milliseconds(row.emulation_seconds?))
 });
@@ -143,6 +146,7 @@ pub(crate) fn speed(results: &Results) -> Vec<Column> {
         SIZE,
         MEASURED,
         MODELLED,
+        PUBLISHED,
         RATE_MEASURED,
         RATE_MODELLED,
         PEAK,
@@ -165,6 +169,7 @@ pub(crate) fn ladder(results: &Results) -> Vec<Column> {
         SIZE,
         MEASURED,
         MODELLED,
+        PUBLISHED,
         RATE_MEASURED,
         RATE_MODELLED,
         PEAK,

@@ -50,7 +50,7 @@ pub(super) fn horizontal(
     };
     let count = bars.len();
     let legend_height = LEGEND_ROW * legend.len().div_ceil(LEGEND_COLUMNS) as u32;
-    let height = 110 + legend_height + ROW * count as u32;
+    let height = 118 + legend_height + ROW * count as u32;
     let mut svg = String::new();
     draw(&mut svg, (WIDTH, height), |root| {
         root.fill(&PAPER)?;
@@ -69,6 +69,7 @@ pub(super) fn horizontal(
         let mut chart = ChartBuilder::on(&body)
             .margin_right(16)
             .margin_top(6)
+            .margin_bottom(8)
             .x_label_area_size(52)
             .y_label_area_size(NAMES)
             .build_cartesian_2d(0.0..end, -0.5..count as f64 - 0.5)?;
