@@ -203,7 +203,7 @@ fn plan(
                 kernels.filter(|kernel| kernel.types == types && kernel.gpus.contains(&host.gpu))
             {
                 match Plan::new(kernel, problem, &host) {
-                    Ok(_) => pairs.push((kernel, request.clone(), *problem)),
+                    Ok(_) => pairs.push((kernel, *request, *problem)),
                     Err(PlanError::Misfit { misfit, .. }) => eprintln!(
                         "{} is left out for {}×{}×{}: {misfit}",
                         kernel.variant.name(),
@@ -220,7 +220,7 @@ fn plan(
         for name in &options.kernels {
             let kernel = kernel_named(name, types).map_err(Failure::usage)?;
             Plan::new(kernel, problem, &host).map_err(Failure::usage)?;
-            pairs.push((kernel, request.clone(), *problem));
+            pairs.push((kernel, *request, *problem));
         }
     }
     if pairs.is_empty() && !problems.is_empty() {
