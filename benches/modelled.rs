@@ -1,9 +1,11 @@
-//! The timing model beside what was published, by kernels with the same tiles: see `docs/timing.md`.
+//! The timing model beside what was published: see `docs/timing.md`.
 //!
-//! `cargo bench --bench modelled` prints the table; the kernels of a row's GPU must be built (`FERROWAVE_GPUS`). An argument
-//! chooses rows by a part of their machine's or kernel's name.
+//! `cargo bench --bench modelled` prints two tables: our kernels with the same tiles, which must be built for the row's GPU
+//! (`FERROWAVE_GPUS`), and the documents' own kernels (`documents.hip`), if there is a clang that compiles HIP: `CLANG`,
+//! `clang-22` or `clang`. An argument chooses rows by a part of their machine's or kernel's name; with `VERBOSE` set,
+//! everything that the model says is printed.
 
-use std::{env, sync::Arc, time::Instant};
+use std::{env, fs, process::Command, sync::Arc, time::Instant};
 
 use ferrowave::{
     embedded,
@@ -148,19 +150,153 @@ impl Row {
     }
 }
 
+/// A kernel of `documents.hip` on MI100, and what was published of it.
+struct Document {
+    kernel: &'static str,
+    grid: [u32; 2],
+    block: [u32; 2],
+    milliseconds: f64,
+}
+
+const fn document(
+    kernel: &'static str,
+    grid: [u32; 2],
+    block: [u32; 2],
+    milliseconds: f64,
+) -> Document {
+    Document {
+        kernel,
+        grid,
+        block,
+        milliseconds,
+    }
+}
+
+const DOCUMENTS: &[Document] = &[
+    document("naive", [32, 64], [32, 32], 13.70),
+    document("uncached", [32, 64], [128, 2], 4.339),
+    document("cached_in_each_step", [32, 64], [128, 2], 3.025),
+    document("cached_in_each_tile", [32, 64], [128, 2], 3.025),
+    document("double_buffered_in_each_step", [32, 64], [128, 2], 1.455),
+    document("double_buffered_in_each_tile", [32, 64], [128, 2], 1.455),
+    document("fragments", [32, 64], [128, 2], 1.340),
+    document("block_order", [16, 32], [64, 1], 29.04),
+    document("pass_order", [16, 32], [64, 1], 26.12),
+    document("block_order_one_by_one", [16, 32], [64, 1], 29.04),
+    document("pass_order_one_by_one", [16, 32], [64, 1], 26.12),
+];
+
+impl Document {
+    fn estimate(&self, code_object: &[u8]) -> Timing {
+        let machine = Machine::Mi100;
+        let gpu = machine.parameters().gpu;
+        let memory = Arc::new(DeviceMemory::new(1 << 30));
+        let program = Program::load(code_object, gpu, &memory, SimdLevel::detect())
+            .expect("clang's code object");
+        let [m, n, k] = SEEDS;
+        let matrices = [m * k, k * n, m * n].map(|elements| {
+            let bytes = 4 * elements as usize;
+            let address = memory.allocate(bytes, AllocationKind::Device);
+            let address = address.expect("memory for the matrices");
+            memory
+                .fill(address, &[0], bytes)
+                .expect("the allocation is as long");
+            address
+        });
+        let kernel = program.kernel(self.kernel).expect("one of the file's");
+        let config = LaunchConfig {
+            grid: [self.grid[0], self.grid[1], 1],
+            block: [self.block[0], self.block[1], 1],
+            dynamic_lds_bytes: 0,
+            kernarg: bytemuck::cast_slice(&matrices),
+            seed: 0,
+            threads: None,
+            instruction_limit: None,
+        };
+        timing::estimate(&kernel, &config, machine).expect("a kernel for the machine")
+    }
+}
+
+/// Compiles `documents.hip`, or says why not.
+fn compile_documents() -> Result<Vec<u8>, String> {
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/documents.hip");
+    let directory = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let object = directory.path().join("documents.co");
+    let named = env::var("CLANG").ok();
+    let compilers = match &named {
+        Some(clang) => vec![clang.as_str()],
+        None => vec!["clang-22", "clang"],
+    };
+    let mut complaint = String::new();
+    for clang in compilers {
+        let output = Command::new(clang)
+            .args(["-x", "hip", "--offload-arch=gfx908", "-O3"])
+            .args(["--offload-device-only", "--no-gpu-bundle-output"])
+            .args(["-nogpulib", "-nogpuinc", source, "-o"])
+            .arg(&object)
+            .output();
+        complaint = match output {
+            Ok(output) if output.status.success() => {
+                return fs::read(&object).map_err(|error| error.to_string());
+            }
+            Ok(output) => String::from_utf8_lossy(&output.stderr).into_owned(),
+            Err(error) => error.to_string(),
+        };
+    }
+    Err(format!("no clang compiles documents.hip: {complaint}"))
+}
+
 fn main() {
     let filter = env::args()
         .skip(1)
         .find(|argument| !argument.starts_with('-'));
+    let is_chosen = |names: [&str; 2]| {
+        let contained = |part: &String| names.iter().any(|name| name.contains(part.as_str()));
+        filter.as_ref().is_none_or(contained)
+    };
     let verbose = env::var_os("VERBOSE").is_some();
+    let say = |timing: Timing| {
+        if verbose {
+            println!("{}", timing::Format::Summary.write(&[timing]));
+        }
+    };
+    ours(is_chosen, say);
+    println!();
+    documents(is_chosen, say);
+}
+
+fn documents(is_chosen: impl Fn([&str; 2]) -> bool, say: impl Fn(Timing)) {
+    let code_object = match compile_documents() {
+        Ok(code_object) => code_object,
+        Err(complaint) => return println!("{complaint}"),
+    };
+    println!("| the documents' kernel | published [ms] | modelled [ms] | ratio | bound by |");
+    println!("|---|---|---|---|---|");
+    for document in DOCUMENTS {
+        if !is_chosen([Machine::Mi100.name(), document.kernel]) {
+            continue;
+        }
+        let timing = document.estimate(&code_object);
+        let modelled = 1e3 * timing.seconds;
+        println!(
+            "| `{}` | {:.3} | {modelled:.3} | {:.2} | {} |",
+            document.kernel,
+            document.milliseconds,
+            modelled / document.milliseconds,
+            timing.bound_by.text()
+        );
+        say(timing);
+    }
+}
+
+fn ours(is_chosen: impl Fn([&str; 2]) -> bool, say: impl Fn(Timing)) {
     println!(
         "| machine | published as | our kernel | size | published [ms] | modelled [ms] | ratio | bound by | host [s] |"
     );
     println!("|---|---|---|---|---|---|---|---|---|");
     for row in ROWS {
         let machine = row.machine.name();
-        let is_chosen = |part: &String| machine.contains(part) || row.variant.contains(part);
-        if !filter.as_ref().is_none_or(is_chosen) {
+        if !is_chosen([machine, row.variant]) {
             continue;
         }
         let gpu = row.machine.parameters().gpu;
@@ -183,8 +319,6 @@ fn main() {
             timing.bound_by.text(),
             started.elapsed().as_secs_f64(),
         );
-        if verbose {
-            println!("{}", timing::Format::Summary.write(&[timing]));
-        }
+        say(timing);
     }
 }

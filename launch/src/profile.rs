@@ -55,6 +55,15 @@ pub fn run(
         }));
     }
     let device = options.device.open_emulator("counts what kernels do")?;
+    if let Some(Some(machine)) = options.timing {
+        let runs = machine.parameters().gpu.name();
+        let gpu = device.properties().gpu_name();
+        if runs != gpu {
+            return Err(Failure::usage(format!(
+                "{machine} runs {runs}, but the device is {gpu}; choose it with --device emulator:{runs}"
+            )));
+        }
+    }
     let outcome = launch(&device);
     let profiles = profile::take_profiles();
     // A kernel that faulted has counts, too.

@@ -1,9 +1,10 @@
 //! One compute unit, cycle by cycle as far as something happens.
 //!
-//! Its four SIMDs take turns, one a cycle. In its turn a SIMD issues of each kind (vector, scalar, scalar memory, vector
+//! Its four SIMDs take turns, one a cycle. In its turn a SIMD issues of each kind (vector, scalar with scalar memory, vector
 //! memory, LDS, branch) the instruction of one wave, and of a wave one instruction: of those that are ready, the wave with
 //! the highest priority (`s_setprio`), and among these the oldest. What needs no unit (`s_nop`, `s_waitcnt`, `s_barrier`)
-//! every wave does by itself (AMD GCN white paper; CDNA ISA guides). Turns in which nothing can happen are skipped.
+//! every wave does by itself (AMD's documentation of ROCm Compute Profiler, «Compute unit», and the slides that it
+//! refers to, «Introduction to AMD GPU programming with HIP»). Turns in which nothing can happen are skipped.
 
 use std::cmp::Reverse;
 
@@ -128,10 +129,7 @@ impl<'a> ComputeUnit<'a> {
         for workgroup in next.by_ref().take(resident) {
             self.start(workgroup, 0);
         }
-        loop {
-            let Some((number, now)) = self.next_turn() else {
-                break;
-            };
+        while let Some((number, now)) = self.next_turn() {
             let ended = self.turn(number, now);
             for _ in 0..ended {
                 self.replay.ended_at.push(now + TURN);

@@ -36,17 +36,16 @@ pub(super) enum Unit {
 
 impl Unit {
     /// Kinds of which a SIMD issues one in a turn; the rest a wave does by itself.
-    pub(super) const PORTS: usize = 6;
+    pub(super) const PORTS: usize = 5;
 
     /// The port, if it takes one.
     pub(super) const fn port(self) -> Option<usize> {
         Some(match self {
             Unit::Vector | Unit::Matrix => 0,
-            Unit::Scalar => 1,
-            Unit::ScalarMemory => 2,
-            Unit::VectorMemory => 3,
-            Unit::Lds => 4,
-            Unit::Branch => 5,
+            Unit::Scalar | Unit::ScalarMemory => 1,
+            Unit::VectorMemory => 2,
+            Unit::Lds => 3,
+            Unit::Branch => 4,
             Unit::Barrier | Unit::Wait | Unit::Internal => return None,
         })
     }

@@ -2,7 +2,7 @@
 //!
 //! Each resource is a queue that takes so many bytes a cycle: what comes later starts when what came before is through.
 //! Of L2, the Infinity Cache and memory, the compute unit has the share that is left when all busy ones ask for as much.
-//! Results come back in the order of the requests, as L1 is a queue (AMD's documentation of ROCm Compute Profiler, «vL1D»).
+//! Results come back in the order of the requests, as L1 is taken to be one queue: an assumption.
 
 use std::collections::HashMap;
 
@@ -138,7 +138,13 @@ impl<'a> Memory<'a> {
         let mut done = start + self.parameters.l2_latency;
         for line in shape.lines.iter().map(|line| line.wrapping_add(base)) {
             self.traffic.l1_lines += 1;
-            self.l1.remove(line);
+            if !shape.is_whole {
+                self.l1.remove(line);
+            } else if let Some(there_at) = self.l1.find(line) {
+                *there_at = (*there_at).max(start);
+            } else {
+                self.l1.insert(line, start);
+            }
             done = done.max(self.request(start, index, false));
         }
         done

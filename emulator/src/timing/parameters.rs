@@ -2,20 +2,17 @@
 //!
 //! | figures | source |
 //! |---|---|
-//! | compute units, XCDs, clocks, memory bandwidth, cache capacities | AMD's data sheets and CDNA white papers; ROCm's «GPU hardware specifications» |
-//! | latencies of L1, L2, memory, scalar cache, LDS; bandwidth of L2 | measured by mt4g («Memory Topology 4 GPUs», reports of MI100, MI210 and MI300X, August 2025) |
-//! | latency of the Infinity Cache | mt4g, MI300X: latency of L2 and its miss penalty |
-//! | bandwidth of the Infinity Cache | measured by Chips and Cheese, «Testing AMD's Giant MI300X»: 11.9 TB/s |
-//! | share of the memory's bandwidth that is reached | BabelStream on MI300X (Azure's guide to benchmarks): 4.26 of 5.3 TB/s; about the same is reported for MI250X |
-//! | L1: 64 bytes a cycle, 16 addresses a cycle, results in order | documentation of ROCm Compute Profiler, «vL1D»; AMD GCN white paper |
-//! | stores leave nothing in L1 | LLVM's `SIMemoryLegalizer`: stores have the policy «miss» |
-//! | LDS: 128 bytes a cycle | CDNA white papers; the banks in [`crate::profile::banks`](crate::profile) |
-//! | instruction cache | ROCm's «GPU hardware specifications»: 32 KiB and, from CDNA 3 on, 64 KiB for two compute units |
-//! | a vector instruction: 4 cycles on 16 lanes, transcendental ones 16; products of 32-bit integers 16 on MI100 | CDNA ISA guides; LLVM's `SISchedule.td` |
-//! | f64: 8 cycles on MI100, 4 from MI210 on | peak rates of AMD's data sheets |
-//! | a branch | LLVM's `SISchedule.td`: `WriteBranch`, 8 turns of 4 cycles |
+//! | compute units, XCDs, clocks, memory bandwidth | [`crate::gpu`] and AMD's data sheets |
+//! | caches: capacities | ROCm's «Accelerator and GPU hardware specifications» |
+//! | latencies of L1, L2, memory, scalar cache, LDS; bandwidth of L2, read and written | measured by mt4g («Memory Topology 4 GPUs», reports of MI100, MI210 and MI300X, August 2025) |
+//! | latency of the Infinity Cache | the same, MI300X: latency of L2 and its miss penalty |
+//! | bandwidth of the Infinity Cache | Chips and Cheese, «Testing AMD's Giant MI300X»: 11.9 TB/s; mt4g measured 5.8 TB/s |
+//! | share of memory's bandwidth that is reached: 0.8 | BabelStream on MI300X (Azure's guide to benchmarks), 4.26 of 5.3 TB/s, taken for all; mt4g measured 0.60 (MI100) to 0.75 (MI300X) |
+//! | L1: 4 cycles for addresses, 64 bytes a cycle, 64 ways, whole lines that are written stay; LDS: 128 bytes a cycle; f64 at half rate on MI100 | AMD's slides «Introduction to AMD GPU programming with HIP», to which the documentation of ROCm Compute Profiler refers |
+//! | ways of L2 | published descriptions of MI300X: 16, taken for all and for the Infinity Cache |
+//! | a vector instruction: 4 cycles, transcendental ones 16; products of integers; a branch that is taken: 8 turns | LLVM's `SISchedule.td`, which calls its latencies possibly inaccurate |
 //!
-//! **MI355X has not been measured by anybody we found**: latencies are those of MI300X, the share of bandwidth is too.
+//! **MI355X has not been measured by anybody we found**: its latencies and shares are those of MI300X.
 
 use std::{fmt, str::FromStr};
 
@@ -97,10 +94,9 @@ pub struct Parameters {
 /// Cycles between two turns of a SIMD: four SIMDs issue one after the other.
 pub const TURN: u64 = 4;
 
-/// Ways of the caches (AMD's documentation of ROCm Compute Profiler: L2 has 16; GCN white paper: L1 has 4, from CDNA on
-/// 64 lines a set).
+/// Ways of the vector L1 cache.
 pub(crate) const L1_WAYS: usize = 64;
-/// Of L2 and the Infinity Cache.
+/// Ways of L2 and the Infinity Cache.
 pub(crate) const L2_WAYS: usize = 16;
 
 const MIB: u32 = 1 << 20;

@@ -1,7 +1,7 @@
 //! Which compute unit a workgroup runs on.
 //!
-//! Workgroups go round the XCDs in the order of their numbers (AMD's documentation of CDNA 3, «workgroup dispatch»), and in
-//! an XCD round its compute units, until each holds as many as fit; those that follow take the places of those that end.
+//! Workgroups go round the XCDs in the order of their numbers, for which fast kernels number their tiles anew, and are taken
+//! to go in an XCD round its compute units, until each holds as many as fit; those that follow take the places of those that end.
 
 use super::parameters::Parameters;
 

@@ -73,7 +73,7 @@ impl Shares {
         }
         self.dealt += 1;
         let spread = self.dealt.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let mut place = (u128::from(spread) * u128::from(total) >> 64) as u64;
+        let mut place = ((u128::from(spread) * u128::from(total)) >> 64) as u64;
         for level in Level::ALL {
             for (counts, is_first) in [(&self.given, true), (&self.on_their_way, false)] {
                 let count = counts[level as usize];
@@ -144,7 +144,7 @@ pub(super) fn shares(
                         caches.load(*xcd, line, round, shares);
                     }
                 } else {
-                    caches.store((*xcd, *unit), line, shares);
+                    caches.store((*xcd, *unit), line, shape.is_whole, shares);
                 }
             }
         }
@@ -223,8 +223,14 @@ impl Caches {
     }
 
     /// L2 keeps what is written, and memory gets it some time: once for each line that was clean.
-    fn store(&mut self, place: (u64, u64), line: u64, shares: &mut Shares) {
-        self.l1(place).remove(line);
+    fn store(&mut self, place: (u64, u64), line: u64, is_whole: bool, shares: &mut Shares) {
+        match is_whole {
+            // Written lines stay in L1 if they are whole.
+            true => {
+                self.in_l1(place, line);
+            }
+            false => self.l1(place).remove(line),
+        }
         let l2 = &mut self.l2[place.0 as usize];
         match l2.find(line) {
             Some(held) if held.is_dirty => shares.given[Level::L2 as usize] += 1,

@@ -41,6 +41,8 @@ pub(super) struct Shape {
     pub(super) lines: Box<[u64]>,
     /// Cycles for which the access keeps the L1 cache busy.
     pub(super) busy: u32,
+    /// Its bytes fill all of its lines.
+    pub(super) is_whole: bool,
 }
 
 /// What one wave did.
@@ -224,6 +226,7 @@ impl<'a> Tracer<'a> {
                 shape: self.intern(Shape {
                     lines: Box::default(),
                     busy: 4,
+                    is_whole: false,
                 }),
                 base: 0,
             },
@@ -293,8 +296,7 @@ impl<'a> Tracer<'a> {
 
 /// The shape of accesses of one instruction, from a line on.
 ///
-/// L1 takes 16 addresses and gives 64 bytes a cycle, and looks up a line of 64 bytes in each (AMD's documentation of ROCm
-/// Compute Profiler, «vL1D»).
+/// L1 takes 16 addresses and gives 64 bytes a cycle ([`super::parameters`]), and is taken to look up a line in each.
 fn shape(touches: &[Touch], shift: u32, base: u64) -> Shape {
     let mut lines = Vec::new();
     let (mut busy, mut asked) = (0, 0);
@@ -308,7 +310,12 @@ fn shape(touches: &[Touch], shift: u32, base: u64) -> Shape {
     }
     lines.sort_unstable();
     lines.dedup();
+    let bytes: u64 = touches
+        .iter()
+        .map(|touch| u64::from(touch.lanes.count_ones() * touch.bytes))
+        .sum();
     Shape {
+        is_whole: bytes >= (lines.len() as u64) << (6 + shift),
         lines: lines.into(),
         busy: busy.max(asked),
     }
