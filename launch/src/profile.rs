@@ -13,7 +13,7 @@ use ferrowave_emulator::{
 };
 use ferrowave_host::hip::Device;
 
-use crate::{DeviceOption, Failure};
+use crate::{DeviceOption, Failure, print};
 
 /// How to write the counts, and where.
 #[derive(Debug, Args)]
@@ -49,7 +49,7 @@ pub fn run(
         true => Format::Listing,
         false => Format::Summary,
     };
-    print!("{}", format.write(&profiles));
+    let printed = print(&format.write(&profiles));
     let files = [(&options.html, Format::Html), (&options.json, Format::Json)];
     let written = files.into_iter().try_for_each(|(path, format)| match path {
         Some(path) => write(path, format, &profiles),
@@ -59,7 +59,10 @@ pub fn run(
         // All that the file would have said.
         eprint!("{}", Format::Listing.write(&profiles));
     }
-    outcome.and(written).map(|()| ExitCode::SUCCESS)
+    outcome
+        .and(printed)
+        .and(written)
+        .map(|()| ExitCode::SUCCESS)
 }
 
 fn write(path: &Path, format: Format, profiles: &[Profile]) -> Result<(), Failure> {
