@@ -256,7 +256,7 @@ fn what_cannot_be_checked_is_said() {
         (
             racy("f32=1", &[]),
             2,
-            "argument 0 of `racy` has 8 bytes, but 4 are given",
+            "argument 0 of `racy` is a buffer, but a value is given",
         ),
         (
             racy("zeros:3xf32", &["--arg", "f32=1"]),

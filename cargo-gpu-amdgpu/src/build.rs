@@ -7,7 +7,7 @@ use std::{
 
 use clap::Args;
 use ferrowave_code_object::{Gpu, write_bundle};
-use ferrowave_launch::{Columns, Failure};
+use ferrowave_launch::{Columns, Failure, print};
 
 use crate::{
     object::{self, Product},
@@ -40,7 +40,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
             names(product),
         ]);
     }
-    print!("{table}");
+    print(&table)?;
     if let Some(bundle) = &options.bundle {
         let path = match bundle {
             Some(path) => path.clone(),
@@ -58,7 +58,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
             })
             .collect();
         object::write(&path, &write_bundle(&objects))?;
-        println!("bundle {}", near(&path).display());
+        print(&format_args!("bundle {}\n", near(&path).display()))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -3,13 +3,12 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use ferrowave_host::hip::Context;
 use ferrowave_launch::{
-    Failure, LaunchOptions,
+    Failure,
     check::{self, CheckOptions},
 };
 
-use crate::object::KernelOptions;
+use crate::target::TargetOptions;
 
 /// Launch a kernel on the emulator and look for what a GPU would not say: accesses out of bounds, to freed memory or of
 /// bytes that nobody wrote, races, missing waits and wait states, registers that nobody wrote.
@@ -19,17 +18,11 @@ use crate::object::KernelOptions;
 #[command(allow_negative_numbers = true)]
 pub(crate) struct Options {
     #[command(flatten)]
-    kernel: KernelOptions,
-    #[command(flatten)]
-    launch: LaunchOptions,
+    target: TargetOptions,
     #[command(flatten)]
     check: CheckOptions,
 }
 
 pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
-    check::run(&options.check, |device| {
-        let file = options.kernel.file(device)?;
-        let launch = options.launch.launch(&file, &options.kernel.kernel)?;
-        launch.run(&Context::new(device).map_err(Failure::failed)?)
-    })
+    check::run(&options.check, |device| options.target.run(device))
 }

@@ -1,13 +1,10 @@
 //! Completions and the man page.
 
-use std::{
-    io::{self, Write as _},
-    process::ExitCode,
-};
+use std::{io::Write as _, process::ExitCode};
 
 use clap::{Args, Command, CommandFactory as _};
 use clap_complete::Shell;
-use ferrowave_launch::Failure;
+use ferrowave_launch::{Failure, print};
 
 use crate::Arguments;
 
@@ -23,7 +20,8 @@ pub(crate) fn completions(options: &CompletionOptions) -> Result<ExitCode, Failu
     let mut text = Vec::new();
     // Shells complete the program's name; what stands after `cargo` is cargo's to complete.
     clap_complete::generate(options.shell, &mut command(), "cargo-gpu-amdgpu", &mut text);
-    print(&text)
+    print(&String::from_utf8_lossy(&text))?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// The page, and below it one section for each command.
@@ -50,17 +48,10 @@ pub(crate) fn man() -> Result<ExitCode, Failure> {
             .and_then(|()| man.render_options_section(&mut text))
             .map_err(Failure::failed)?;
     }
-    print(&text)
+    print(&String::from_utf8_lossy(&text))?;
+    Ok(ExitCode::SUCCESS)
 }
 
 fn command() -> Command {
     Arguments::command()
-}
-
-fn print(text: &[u8]) -> Result<ExitCode, Failure> {
-    match io::stdout().write_all(text) {
-        // Whoever reads it has seen enough.
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::failed(error)),
-        _ => Ok(ExitCode::SUCCESS),
-    }
 }

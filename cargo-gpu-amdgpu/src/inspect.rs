@@ -4,7 +4,7 @@ use std::{path::PathBuf, process::ExitCode};
 
 use clap::Args;
 use ferrowave_code_object::{Argument, CodeObject, Kernel, Occupancy, ValueKind};
-use ferrowave_launch::{Columns, Failure, Shape, code, print_json};
+use ferrowave_launch::{Columns, Failure, Shape, code, print, print_json};
 use serde::Serialize;
 
 use crate::object::{self, SourceOptions};
@@ -110,7 +110,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
             row.limited_by.join(", "),
         ]);
     }
-    print!("{table}");
+    print(&table)?;
     Ok(ExitCode::SUCCESS)
 }
 

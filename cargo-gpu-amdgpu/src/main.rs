@@ -12,6 +12,7 @@ mod object;
 mod profile;
 mod project;
 mod run;
+mod target;
 mod test;
 
 use std::{env, ffi::OsString, process::ExitCode};

@@ -8,7 +8,7 @@ use std::{
 
 use clap::{Args, ValueEnum};
 use ferrowave_kernel_build::Toolchain;
-use ferrowave_launch::Failure;
+use ferrowave_launch::{Failure, print};
 
 /// Make a crate with a kernel, a program that launches it and a test.
 #[derive(Debug, Args)]
@@ -188,12 +188,13 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
                 Failure::failed(format!("`{}` cannot be written: {error}", to.display()))
             })?;
     }
-    println!("made `{}`; in it:", path.display());
-    println!(
-        "  cargo gpu-amdgpu test    builds the kernels and tests them, on the emulator without a GPU"
-    );
-    println!("  cargo run                runs the program");
-    println!("  src/kernels.rs           has the kernels");
+    print(&format_args!(
+        "made `{}`; in it:\n\
+         \x20 cargo gpu-amdgpu test    builds the kernels and tests them, on the emulator without a GPU\n\
+         \x20 cargo run                runs the program\n\
+         \x20 src/kernels.rs           has the kernels\n",
+        path.display()
+    ))?;
     Ok(ExitCode::SUCCESS)
 }
 

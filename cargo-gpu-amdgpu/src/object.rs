@@ -7,7 +7,6 @@ use std::{
 
 use clap::Args;
 use ferrowave_code_object::{CodeObject, Gpu, Kernel, code_objects, nearest};
-use ferrowave_host::hip::Device;
 use ferrowave_launch::Failure;
 
 use crate::project::{Project, ProjectOptions};
@@ -117,42 +116,6 @@ pub(crate) fn kernels<'a>(
         meant.map_or_else(String::new, |meant| format!("did you mean `{meant}`? ")),
         names.join(", ")
     )))
-}
-
-/// What a command that launches a kernel launches: one of the crate here, or of a file.
-#[derive(Debug, Args)]
-#[group(skip)]
-pub(crate) struct KernelOptions {
-    /// The kernel's name.
-    pub(crate) kernel: String,
-    /// Launch it from this code object or offload bundle, and build nothing.
-    #[arg(long, value_name = "FILE")]
-    code_object: Option<PathBuf>,
-    #[command(flatten)]
-    project: ProjectOptions,
-}
-
-impl KernelOptions {
-    /// The file with the kernel for a device. The crate is built if no file was named.
-    pub(crate) fn file(&self, device: &Device) -> Result<PathBuf, Failure> {
-        if let Some(file) = &self.code_object {
-            return Ok(file.clone());
-        }
-        let project = Project::find(&self.project)?;
-        Ok(project.build_one(gpu(device)?)?.path)
-    }
-}
-
-/// The GPU to build for, for a device.
-pub(crate) fn gpu(device: &Device) -> Result<Gpu, Failure> {
-    let properties = device.properties();
-    properties.gpu().ok_or_else(|| {
-        Failure::failed(format!(
-            "kernels can't be built for this device: {} is none of {}",
-            properties.gpu_name(),
-            Gpu::ALL.map(Gpu::name).join(", ")
-        ))
-    })
 }
 
 /// Writes a file and the directories above it.

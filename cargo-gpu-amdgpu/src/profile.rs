@@ -3,13 +3,12 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use ferrowave_host::hip::Context;
 use ferrowave_launch::{
-    Failure, LaunchOptions,
+    Failure,
     profile::{self, ProfileOptions},
 };
 
-use crate::object::KernelOptions;
+use crate::target::TargetOptions;
 
 /// Launch a kernel on the emulator and count: instructions, lanes, operations, bytes and cache lines, bank conflicts.
 ///
@@ -18,17 +17,11 @@ use crate::object::KernelOptions;
 #[command(allow_negative_numbers = true)]
 pub(crate) struct Options {
     #[command(flatten)]
-    kernel: KernelOptions,
-    #[command(flatten)]
-    launch: LaunchOptions,
+    target: TargetOptions,
     #[command(flatten)]
     profile: ProfileOptions,
 }
 
 pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
-    profile::run(&options.profile, |device| {
-        let file = options.kernel.file(device)?;
-        let launch = options.launch.launch(&file, &options.kernel.kernel)?;
-        launch.run(&Context::new(device).map_err(Failure::failed)?)
-    })
+    profile::run(&options.profile, |device| options.target.run(device))
 }

@@ -3,19 +3,16 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use ferrowave_host::hip::Context;
-use ferrowave_launch::{BufferAfter, Columns, DeviceOption, Failure, LaunchOptions, OutputFile};
+use ferrowave_launch::{BufferAfter, Columns, DeviceOption, Failure, OutputFile, print};
 
-use crate::object::KernelOptions;
+use crate::target::TargetOptions;
 
 /// Launch a kernel on a GPU or the emulator, and print what is in its buffers then or write it to files.
 #[derive(Debug, Args)]
 #[command(allow_negative_numbers = true)]
 pub(crate) struct Options {
     #[command(flatten)]
-    kernel: KernelOptions,
-    #[command(flatten)]
-    launch: LaunchOptions,
+    target: TargetOptions,
     /// Write a buffer to a file: the argument's number, from 0, and the file, as in `1=out.npy`. A name that ends in
     /// `.npy` is written for NumPy, any other as plain bytes.
     #[arg(long = "out", value_name = "ARGUMENT=FILE")]
@@ -26,23 +23,17 @@ pub(crate) struct Options {
 
 pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
     let device = options.device.open()?;
-    let file = options.kernel.file(&device)?;
-    let context = Context::new(&device).map_err(Failure::failed)?;
-    let launch = options.launch.launch(&file, &options.kernel.kernel)?;
-    let buffers = launch.run_and_read(&context, &options.outputs)?;
+    let buffers = options.target.run_and_read(&device, &options.outputs)?;
     let mut table = Columns::new(&["argument:", "buffer", "contents"]);
     for buffer in &buffers {
         table.row([buffer.argument.to_string(), buffer.kind(), contents(buffer)]);
     }
     if !buffers.is_empty() {
-        print!("{table}");
+        print(&table)?;
     }
     for output in &options.outputs {
-        println!(
-            "argument {} is in {}",
-            output.argument,
-            output.path.display()
-        );
+        let path = output.path.display();
+        print(&format_args!("argument {} is in {path}\n", output.argument))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -6,8 +6,8 @@ use clap::Args;
 use ferrowave_launch::{DeviceOption, Failure};
 
 use crate::{
-    object::gpu,
     project::{Project, ProjectOptions},
+    target::gpu,
 };
 
 /// Build the kernels, then run `cargo test` with FERROWAVE_DEVICE set to the device, and FERROWAVE_KERNELS to the

@@ -9,7 +9,7 @@ use ferrowave_emulator::{
 };
 use ferrowave_host::hip::Device;
 
-use crate::{DeviceOption, Failure};
+use crate::{DeviceOption, Failure, print};
 
 /// The exit code of a run with findings.
 const FINDINGS: u8 = 3;
@@ -104,8 +104,7 @@ fn write(options: &CheckOptions, findings: &[Finding]) -> Result<(), Failure> {
     let format = Format::from(options.format);
     let text = format.write(&options.checks.0, findings);
     let Some(path) = &options.output else {
-        print!("{text}");
-        return Ok(());
+        return print(&text);
     };
     fs::write(path, &text).map_err(|error| {
         eprint!("{}", Format::Text.write(&options.checks.0, findings));

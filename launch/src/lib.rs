@@ -14,6 +14,7 @@ mod failure;
 mod kernel_launch;
 mod npy;
 mod options;
+mod output;
 pub mod profile;
 mod shape;
 mod table;
@@ -26,15 +27,6 @@ pub use element::Element;
 pub use failure::{Failure, exit_code};
 pub use kernel_launch::KernelLaunch;
 pub use options::LaunchOptions;
+pub use output::{print, print_json};
 pub use shape::Shape;
 pub use table::Columns;
-
-/// Prints a value as JSON on standard output.
-///
-/// # Errors
-/// If it has no form in JSON.
-pub fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
-    let text = serde_json::to_string_pretty(value).map_err(Failure::failed)?;
-    println!("{text}");
-    Ok(())
-}

@@ -17,7 +17,7 @@ use ferrowave_emulator::{
 };
 use ferrowave_host::hip::Device;
 
-use crate::{DeviceOption, Failure};
+use crate::{DeviceOption, Failure, print};
 
 /// How to write the counts, and where.
 #[derive(Debug, Args)]
@@ -71,15 +71,17 @@ pub fn run(
         true => Format::Listing,
         false => Format::Summary,
     };
-    print!("{}", format.write(&profiles));
+    let mut text = format.write(&profiles);
     let timings = timing::take_timings();
     if !timings.is_empty() {
         let format = match options.listing {
             true => TimingFormat::Listing,
             false => TimingFormat::Summary,
         };
-        print!("\n{}", format.write(&timings));
+        text.push('\n');
+        text.push_str(&format.write(&timings));
     }
+    let printed = print(&text);
     let files = [(&options.html, Format::Html), (&options.json, Format::Json)];
     let written = files.into_iter().try_for_each(|(path, format)| match path {
         Some(path) => write(path, format, &profiles),
@@ -89,7 +91,10 @@ pub fn run(
         // All that the file would have said.
         eprint!("{}", Format::Listing.write(&profiles));
     }
-    outcome.and(written).map(|()| ExitCode::SUCCESS)
+    outcome
+        .and(printed)
+        .and(written)
+        .map(|()| ExitCode::SUCCESS)
 }
 
 fn write(path: &Path, format: Format, profiles: &[Profile]) -> Result<(), Failure> {

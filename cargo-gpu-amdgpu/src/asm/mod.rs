@@ -4,15 +4,11 @@ mod diff;
 mod listing;
 mod loops;
 
-use std::{
-    io::{self, Write as _},
-    path::PathBuf,
-    process::ExitCode,
-};
+use std::{path::PathBuf, process::ExitCode};
 
 use clap::Args;
 use ferrowave_code_object::{CodeObject, Kernel};
-use ferrowave_launch::{CodeLine, Failure, code};
+use ferrowave_launch::{CodeLine, Failure, code, print};
 
 use crate::object::{self, Product, SourceOptions};
 
@@ -73,11 +69,8 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
     if let Some(before) = &before {
         texts.extend(gone(before, &products, options.kernel.as_deref()));
     }
-    match io::stdout().write_all(texts.join("\n").as_bytes()) {
-        // Whoever reads it has seen enough.
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::failed(error)),
-        _ => Ok(ExitCode::SUCCESS),
-    }
+    print(&texts.join("\n"))?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// The kernel of the same name and GPU in another build.

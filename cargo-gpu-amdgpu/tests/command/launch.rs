@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::{run, softmax, target_dir, tmp};
+use crate::support::{empty, lock, run, softmax, target_dir, tmp};
 
 /// The elements of a `.npy` file of f32, by NumPy's description of the format; and its header's dictionary.
 fn npy(bytes: &[u8]) -> (String, Vec<f32>) {
@@ -182,4 +182,26 @@ fn bugs_are_found_with_their_lines() {
     // A faulting launch of `run` is no finding but a failure.
     run(softmax(), &rows("run", "random:3x1000xf32"))
         .fails(1, &["hipErrorIllegalAddress", "kernel `softmax`"]);
+}
+
+#[test]
+fn a_barrier_that_is_missing_is_found() {
+    // As the tutorial proposes; and the template under another name.
+    let dir = empty("racy");
+    run(&dir, &["new", "racy-rows", "--template", "softmax"]).ok();
+    let dir = dir.join("racy-rows");
+    lock(&dir);
+    let file = dir.join("src/kernels.rs");
+    let source = fs::read_to_string(&file).expect("the kernels");
+    let without = source.replace(
+        "            barrier();\n            half /= 2;",
+        "            half /= 2;",
+    );
+    assert_ne!(without, source);
+    fs::write(&file, without).expect("writes");
+    let found = run(&dir, &rows("check", "random:4x1000xf32"));
+    assert_eq!(found.code, 3, "{found:?}");
+    assert!(found.stdout.starts_with("lds-race: "), "{}", found.stdout);
+    let main = fs::read_to_string(dir.join("src/main.rs")).expect("the program");
+    assert!(main.contains("use racy_rows::{"), "{main}");
 }

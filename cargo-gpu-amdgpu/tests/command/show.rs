@@ -5,7 +5,7 @@ use std::{fs, process::Command};
 use ferrowave_code_object::CodeObject;
 use serde_json::Value;
 
-use crate::support::{run, scale, softmax, target_dir, tmp, toolchain};
+use crate::support::{command, run, run_command, scale, softmax, target_dir, tmp, toolchain};
 
 /// The code object that the last build of a crate left.
 fn product(name: &str) -> std::path::PathBuf {
@@ -136,4 +136,20 @@ fn differences_are_those_of_the_code() {
     assert!(tuned.contains("VGPRs") && tuned.contains("@@"), "{tuned}");
     let other = run(softmax(), &["asm", "softmax", "--diff", &before]).ok();
     assert_eq!(other, "softmax on gfx942: not in the other build\n");
+}
+
+#[test]
+fn output_may_be_closed_and_not_full() {
+    for arguments in [&["inspect"][..], &["asm"], &["inspect", "--json"], &["man"]] {
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        let closed = run_command(command(scale(), arguments).stdout(writer));
+        assert_eq!(closed.code, 0, "{arguments:?}: {}", closed.stderr);
+        let full = fs::File::options()
+            .write(true)
+            .open("/dev/full")
+            .expect("opens");
+        run_command(command(scale(), arguments).stdout(full))
+            .fails(1, &["standard output cannot be written"]);
+    }
 }
