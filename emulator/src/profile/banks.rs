@@ -211,7 +211,13 @@ mod tests {
         for bytes in [1, 2, 4, 8, 12, 16] {
             for way in [Way::Read, Way::Write] {
                 let beside = touch(bytes, !0, |lane| 64 + lane * u64::from(bytes));
-                assert_eq!(extra(way, &beside), [0, 0], "{bytes} {way:?}");
+                let expected = match (bytes, way) {
+                    // Each of the eight phases has two runs of four lanes, 60 or 36 words apart: 12 words of each meet
+                    // in some of 32 banks.
+                    (12, Way::Read) => [8, 8],
+                    _ => [0, 0],
+                };
+                assert_eq!(extra(way, &beside), expected, "{bytes} {way:?}");
                 assert_eq!(extra(way, &touch(bytes, !0, |_| 48)), [0, 0]);
             }
         }
