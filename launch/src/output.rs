@@ -24,7 +24,7 @@ pub fn print(text: &impl Display) -> Result<(), Failure> {
 /// Prints a value as JSON on standard output.
 ///
 /// # Errors
-/// If it has no form in JSON, or as [`print`].
+/// If it has no form in JSON, or as [`print()`].
 pub fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(value).map_err(Failure::failed)?;
     print(&format_args!("{text}\n"))
