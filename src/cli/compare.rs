@@ -5,7 +5,7 @@ use std::{path::PathBuf, process::ExitCode};
 use clap::Args;
 use serde::Serialize;
 
-use super::{Columns, Failure, print_json};
+use super::{Columns, Failure, print, print_json};
 use crate::report::{
     compare::{Change, Pair, failures, pairs},
     results::Results,
@@ -59,7 +59,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
         let lines: Vec<_> = pairs.iter().filter_map(line).collect();
         print_json(&lines)?;
     } else {
-        print_pairs(&pairs);
+        print(&comparison(&pairs))?;
     }
     let failures = failures(&pairs, options.fail_under);
     if failures.is_empty() {
@@ -87,8 +87,8 @@ fn line<'a>(pair: &'a Pair<'_>) -> Option<Line<'a>> {
     })
 }
 
-/// Prints two runs beside each other.
-pub(crate) fn print_pairs(pairs: &[Pair<'_>]) {
+/// Two runs beside each other.
+pub(crate) fn comparison(pairs: &[Pair<'_>]) -> String {
     let mut table = Columns::new(&[
         "kernel",
         "m×n×k:",
@@ -111,12 +111,11 @@ pub(crate) fn print_pairs(pairs: &[Pair<'_>]) {
             line.change.to_owned(),
         ]);
     }
-    print!("{table}");
     let count = |change| pairs.iter().filter(|pair| pair.change == change).count();
-    println!(
-        "{} faster, {} slower, {} the same",
+    format!(
+        "{table}{} faster, {} slower, {} the same\n",
         count(Change::Faster),
         count(Change::Slower),
         count(Change::Same)
-    );
+    )
 }

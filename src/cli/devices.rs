@@ -10,7 +10,7 @@ use ferrowave::{
 use ferrowave_code_object::Gpu;
 use serde::Serialize;
 
-use super::{Columns, Failure, print_json};
+use super::{Columns, Failure, print, print_json};
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {
@@ -106,7 +106,6 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
             .to_owned(),
         ]);
     }
-    print!("{table}");
-    println!("auto is {}", result.auto);
+    print(&format_args!("{table}auto is {}\n", result.auto))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -11,7 +11,7 @@ use ferrowave_shared::{
 };
 use serde::Serialize;
 
-use super::{Columns, Failure, print_json};
+use super::{Columns, Failure, print, print_json};
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {
@@ -153,6 +153,6 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
             row.limited_by.join(", "),
         ]);
     }
-    print!("{table}");
+    print(&table)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -14,7 +14,7 @@ pub(crate) mod target;
 
 use clap::{Parser, Subcommand};
 use ferrowave::{embedded, hip::Device};
-pub(crate) use ferrowave_launch::{Columns, DeviceOption, Failure, print_json};
+pub(crate) use ferrowave_launch::{Columns, DeviceOption, Failure, print, print_json};
 
 /// Matrix multiplication for AMD GPUs in Rust, on a GPU or on the built-in emulator.
 #[derive(Debug, Parser)]

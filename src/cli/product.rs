@@ -16,7 +16,7 @@ pub(crate) struct Outcome {
     pub(crate) verdict: Verdict,
     /// Between HIP events around the launches: a GPU's own time, or on the emulator the emulator's wall clock.
     pub(crate) kernel_time: Duration,
-    /// Making inputs, uploads and launches together, on the host's clock.
+    /// Uploads, launches and download together, on the host's clock.
     pub(crate) wall_time: Duration,
 }
 
@@ -35,6 +35,10 @@ impl<'a> Product<'a> {
     /// Makes them from a seed, and C as it is before.
     pub(crate) fn new(gemm: &'a Gemm, problem: &'a Problem, seed: u64) -> Result<Self, Failure> {
         let inputs = Inputs::random(problem, seed).map_err(Failure::failed)?;
+        Self::upload(gemm, problem, inputs)
+    }
+
+    fn upload(gemm: &'a Gemm, problem: &'a Problem, inputs: Inputs) -> Result<Self, Failure> {
         let upload = |elements: &Elements| -> Result<DeviceBuffer<u8>, Failure> {
             let buffer = gemm.context().upload(elements.bytes());
             buffer.map_err(Failure::failed)
@@ -73,9 +77,12 @@ impl<'a> Product<'a> {
 
     /// Compares what the first run has left with the reference.
     pub(crate) fn verdict(&self) -> Result<Verdict, Failure> {
+        Ok(verify(self.problem, &self.inputs, &self.output()?))
+    }
+
+    fn output(&self) -> Result<Elements, Failure> {
         let bytes = self.c.to_vec().map_err(Failure::failed)?;
-        let output = Elements::from_bytes(self.problem.types().output, bytes);
-        Ok(verify(self.problem, &self.inputs, &output))
+        Ok(Elements::from_bytes(self.problem.types().output, bytes))
     }
 }
 
@@ -86,12 +93,14 @@ pub(crate) fn compute(
     problem: &Problem,
     seed: u64,
 ) -> Result<Outcome, Failure> {
+    let inputs = Inputs::random(problem, seed).map_err(Failure::failed)?;
     let started = Instant::now();
-    let mut product = Product::new(gemm, problem, seed)?;
+    let mut product = Product::upload(gemm, problem, inputs)?;
     let kernel_time = product.run(kernel)?;
+    let output = product.output()?;
     let wall_time = started.elapsed();
     Ok(Outcome {
-        verdict: product.verdict()?,
+        verdict: verify(problem, &product.inputs, &output),
         kernel_time,
         wall_time,
     })

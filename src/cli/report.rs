@@ -20,8 +20,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::{
     Columns, DeviceOption, Failure, code_object,
-    compare::print_pairs,
-    print_json,
+    compare::comparison,
+    print, print_json,
     request::{Preset, ProductOptions, Size, layout_letters},
 };
 use crate::report::{
@@ -124,27 +124,32 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
     measure(options, &work, &folder, &mut results)?;
     results.complete = true;
     figures::fill(&mut results);
-    if options.json {
-        print_json(&results)?;
-    } else {
-        print(&results);
+    let mut text = String::new();
+    if !options.json {
+        text = table(&results);
     }
     if let Some(baseline) = &baseline
         && !options.json
     {
-        println!(
-            "\nCompared with {}:",
-            options
-                .baseline
-                .as_deref()
-                .unwrap_or(Path::new(""))
-                .display()
+        let path = options.baseline.as_deref().unwrap_or(Path::new(""));
+        text += &format!(
+            "\nCompared with {}:\n{}",
+            path.display(),
+            comparison(&pairs(baseline, &results))
         );
-        print_pairs(&pairs(baseline, &results));
+    }
+    if options.json {
+        print_json(&results)?;
+    } else {
+        print(&text)?;
     }
     folder.finish(&mut results).map_err(Failure::failed)?;
     if !options.json {
-        println!("\nAll of it, with plots: {}", folder.page().display());
+        let page = folder.page();
+        print(&format_args!(
+            "\nAll of it, with plots: {}\n",
+            page.display()
+        ))?;
     }
     let passed = results.rows.iter().all(|row| row.outcome.passed);
     Ok(if passed {
@@ -303,11 +308,12 @@ fn measure(
     Ok(())
 }
 
-fn print(results: &Results) {
+fn table(results: &Results) -> String {
+    let mut text = String::new();
     let columns = ladder(results);
     for Section { title, rows } in sections(results) {
         let shown: Vec<&Row> = shown(&rows);
-        println!("{title}");
+        text += &format!("{title}\n");
         let names: Vec<_> = columns
             .iter()
             .map(|column| match column.is_number {
@@ -320,12 +326,12 @@ fn print(results: &Results) {
         for row in shown {
             table.row(columns.iter().map(|column| column.cell(row)));
         }
-        print!("{table}");
+        text += &table.to_string();
     }
     for row in &results.rows {
         if let Some(complaint) = &row.outcome.complaint {
-            println!("{} {}: {complaint}", row.kernel, row.problem.size());
+            text += &format!("{} {}: {complaint}\n", row.kernel, row.problem.size());
         }
     }
-    println!("{}", caption(results));
+    text + caption(results) + "\n"
 }

@@ -10,7 +10,7 @@ use ferrowave::{
 use serde::Serialize;
 
 use super::{
-    DeviceOption, Failure, code_object, print_json,
+    DeviceOption, Failure, code_object, print, print_json,
     product::{complaint, compute},
     request::{Preset, ProductOptions, layout_letters},
 };
@@ -158,7 +158,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
     if options.json {
         print_json(&report)?;
     } else {
-        print(&report);
+        print(&text(&report))?;
     }
     Ok(if report.passed {
         ExitCode::SUCCESS
@@ -167,10 +167,10 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
     })
 }
 
-fn print(report: &Report<'_>) {
+fn text(report: &Report<'_>) -> String {
     let milliseconds = |ns: u128| ns as f64 / 1e6;
-    println!(
-        "{} {}×{}×{} {} → {}, layout {}, batch {}, α {}, β {}, seed {}",
+    let mut text = format!(
+        "{} {}×{}×{} {} → {}, layout {}, batch {}, α {}, β {}, seed {}\n",
         report.kernel,
         report.m,
         report.n,
@@ -184,30 +184,30 @@ fn print(report: &Report<'_>) {
         report.seed
     );
     if report.bias_elements > 0 || report.prologue != "none" || report.epilogue != "none" {
-        println!(
-            "bias of {} elements, prologue {}, epilogue {}",
+        text += &format!(
+            "bias of {} elements, prologue {}, epilogue {}\n",
             report.bias_elements, report.prologue, report.epilogue
         );
     }
-    println!("relative error   {:.3e}", report.relative_error);
+    text += &format!("relative error   {:.3e}\n", report.relative_error);
     if let Some(worst) = report.worst_error_in_bounds {
-        println!("worst element    {worst:.4} of its rounding bound");
+        text += &format!("worst element    {worst:.4} of its rounding bound\n");
     }
     if let Some(ns) = report.gpu_kernel_ns {
-        println!("kernel time      {:.3} ms on the GPU", milliseconds(ns));
+        text += &format!("kernel time      {:.3} ms on the GPU\n", milliseconds(ns));
     }
     if let Some(ns) = report.emulator_kernel_ns {
-        println!(
-            "emulation time   {:.3} ms, which says nothing of a GPU",
+        text += &format!(
+            "emulation time   {:.3} ms, which says nothing of a GPU\n",
             milliseconds(ns)
         );
     }
-    println!(
-        "wall time        {:.3} ms with copies",
+    text += &format!(
+        "wall time        {:.3} ms with copies\n",
         milliseconds(report.wall_ns)
     );
     match &report.complaint {
-        None => println!("correct"),
-        Some(complaint) => println!("WRONG: {complaint}"),
+        None => text + "correct\n",
+        Some(complaint) => text + &format!("WRONG: {complaint}\n"),
     }
 }
