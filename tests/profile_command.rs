@@ -203,8 +203,11 @@ fn programs_leave_profiles_in_a_directory() {
 fn launches_add_up_and_checks_see_them_too() {
     let folder = tempfile::tempdir().unwrap();
     let device = device();
+    let report = folder.path().join("report");
     let arguments = [
         "report",
+        "--out",
+        report.to_str().unwrap(),
         "--sizes",
         "16,32",
         "--kernels",
@@ -214,12 +217,13 @@ fn launches_add_up_and_checks_see_them_too() {
     ];
     let mut command = ferrowave(&arguments);
     command
-        .env("FERROWAVE_PROFILE", folder.path())
+        .env("FERROWAVE_PROFILE", folder.path().join("profiles"))
         .env("FERROWAVE_CHECK", "memory,lds");
     let (run, _, error) = output(command);
     assert_eq!(run.status.code(), Some(0), "{error}");
     for kernel in ["gemm_naive_f32", "gemm_lds_tiled_f32"] {
-        let json = fs::read(folder.path().join(format!("{kernel}.json"))).unwrap();
+        let file = folder.path().join(format!("profiles/{kernel}.json"));
+        let json = fs::read(file).unwrap();
         let json: Value = serde_json::from_slice(&json).unwrap();
         let profile = &json["profiles"][0];
         assert_eq!(profile["launches"], 2, "{kernel}");

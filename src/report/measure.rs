@@ -115,15 +115,12 @@ impl Bench<'_> {
         let mut product = Product::new(self.gemm, problem, self.seed)?;
         row.emulation_seconds = Some(product.run(kernel)?.as_secs_f64());
         row.outcome = outcome(&product)?;
-        profile::set_profiling(true);
-        timing::set_timing(Some(Settings {
+        let settings = Settings {
             machine: Some(machine),
             estimate: false,
-        }));
-        let watched = product.run(kernel);
-        profile::set_profiling(false);
-        timing::set_timing(None);
-        let (profiles, timings) = (profile::take_profiles(), timing::take_timings());
+        };
+        let ((watched, timings), profiles) =
+            profile::during(|| timing::during(settings, || product.run(kernel)));
         watched?;
         row.counters = counters(&profiles);
         row.modelled = modelled(&timings);

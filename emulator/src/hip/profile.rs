@@ -76,6 +76,24 @@ pub fn take_profiles() -> Vec<Profile> {
     entries.into_iter().map(|entry| entry.profile).collect()
 }
 
+/// Counts what is launched while `run` runs, whatever was asked for before, which stands again afterwards. Launches of
+/// other threads count, too.
+pub fn during<R>(run: impl FnOnce() -> R) -> (R, Vec<Profile>) {
+    let (sink, entries) = {
+        let mut state = state();
+        let entries = std::mem::take(&mut state.entries);
+        (std::mem::replace(&mut state.sink, Sink::Kept), entries)
+    };
+    let result = run();
+    let mut state = state();
+    state.sink = sink;
+    let counted = std::mem::replace(&mut state.entries, entries);
+    (
+        result,
+        counted.into_iter().map(|entry| entry.profile).collect(),
+    )
+}
+
 /// Runs a launch, checked and counted if that was chosen.
 pub(super) fn launch(kernel: &Kernel, config: &LaunchConfig<'_>) -> Result<(), LaunchError> {
     if state().sink == Sink::Off {

@@ -71,6 +71,21 @@ pub fn take_timings() -> Vec<Timing> {
     std::mem::take(&mut state().timings)
 }
 
+/// Models what is launched while `run` runs, whatever was asked for before, which stands again afterwards. Launches of
+/// other threads are modelled, too.
+pub fn during<R>(settings: Settings, run: impl FnOnce() -> R) -> (R, Vec<Timing>) {
+    let (before, sink, timings) = {
+        let mut state = state();
+        let before = state.settings.replace(settings);
+        let sink = std::mem::replace(&mut state.sink, Sink::Kept);
+        (before, sink, std::mem::take(&mut state.timings))
+    };
+    let result = run();
+    let mut state = state();
+    (state.settings, state.sink) = (before, sink);
+    (result, std::mem::replace(&mut state.timings, timings))
+}
+
 impl State {
     fn from_environment() -> Self {
         let name = env::var_os(TIMING_VARIABLE).filter(|name| !name.is_empty());
