@@ -273,6 +273,7 @@ fn what_cannot_be_checked_is_said() {
         let said = text(&output.stderr);
         assert_eq!(output.status.code(), Some(code), "{said}");
         assert!(said.contains(part), "{part}: {said}");
+        assert_eq!(text(&output.stdout), "", "nothing ran: {part}");
     }
 }
 

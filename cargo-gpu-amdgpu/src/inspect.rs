@@ -151,11 +151,7 @@ fn row(options: &Options, object: &CodeObject, kernel: &Kernel) -> Result<Row, F
         workgroup_size,
         waves_per_simd: occupancy.waves_per_simd,
         workgroups_per_compute_unit: occupancy.workgroups_per_compute_unit,
-        limited_by: occupancy
-            .limited_by
-            .iter()
-            .map(ToString::to_string)
-            .collect(),
+        limited_by: occupancy.limiters(),
     })
 }
 

@@ -134,6 +134,11 @@ pub struct Occupancy {
 }
 
 impl Occupancy {
+    /// The names of what it is limited by.
+    pub fn limiters(&self) -> Vec<String> {
+        self.limited_by.iter().map(ToString::to_string).collect()
+    }
+
     /// The occupancy that a kernel reaches at most; caches and dispatch may leave it lower.
     pub fn of(gpu: Gpu, resources: Resources) -> Self {
         let limits = GpuLimits::of(gpu);

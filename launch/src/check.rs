@@ -86,12 +86,11 @@ pub fn run(
     let device = options.device.open_emulator("checks kernels")?;
     let outcome = launch(&device);
     let findings = check::take_findings();
-    write(options, &findings)?;
     match outcome {
+        // That nothing was found would be said of what did not run to its end.
+        Err(failure) if findings.is_empty() => return Err(failure),
         // A fault is among the findings.
-        Err(_) if !findings.is_empty() => {}
-        Err(failure) => return Err(failure),
-        Ok(()) => {}
+        Err(_) | Ok(()) => write(options, &findings)?,
     }
     Ok(match findings.is_empty() {
         true => ExitCode::SUCCESS,

@@ -90,11 +90,7 @@ fn rows(only: Option<Gpu>) -> Result<Vec<Row>, Failure> {
                 sgprs: built.metadata.sgpr_count,
                 lds_bytes: kernel.lds_bytes,
                 waves_per_simd: occupancy.waves_per_simd,
-                limited_by: occupancy
-                    .limited_by
-                    .iter()
-                    .map(ToString::to_string)
-                    .collect(),
+                limited_by: occupancy.limiters(),
             });
         }
     }

@@ -73,7 +73,7 @@ pub(crate) struct Options {
     #[arg(long, default_value = "ferrowave-report", value_name = "FOLDER")]
     out: PathBuf,
     /// An earlier report, or its results.json, to compare with.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "json")]
     baseline: Option<PathBuf>,
     #[command(flatten)]
     device: DeviceOption,

@@ -167,11 +167,7 @@ impl Bench<'_> {
             vgpr_spills: built.metadata.vgpr_spill_count.unwrap_or(0),
             sgpr_spills: built.metadata.sgpr_spill_count.unwrap_or(0),
             waves_per_simd: occupancy.waves_per_simd,
-            limited_by: occupancy
-                .limited_by
-                .iter()
-                .map(ToString::to_string)
-                .collect(),
+            limited_by: occupancy.limiters(),
         })
     }
 }

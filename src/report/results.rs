@@ -286,9 +286,9 @@ impl Results {
         &self.run.devices[row.device]
     }
 
-    /// Whether times are modelled.
+    /// Whether times are modelled: a run is of emulated devices or of a GPU.
     pub(crate) fn is_modelled(&self) -> bool {
-        self.rows.iter().any(|row| row.modelled.is_some())
+        self.run.devices.iter().any(|device| device.emulated)
     }
 }
 

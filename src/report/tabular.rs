@@ -436,6 +436,11 @@ mod tests {
         let modelled = names(&run);
         assert!(modelled.contains(&"modelled [ms]") && modelled.contains(&"TFLOP/s modelled"));
         assert!(!modelled.iter().any(|name| name.contains("measured")));
+        // An emulated run without a time is still none of a GPU.
+        let mut untimed = run.clone();
+        untimed.rows.iter_mut().for_each(|row| row.modelled = None);
+        assert!(caption(&untimed).contains("nobody measured"));
+        run.run.devices[0].emulated = false;
         for row in &mut run.rows {
             row.modelled = None;
             row.measured = Some(super::super::results::Measured {

@@ -33,7 +33,11 @@ pub(super) fn roofline(title: &str, how: &str, device: &Device, rows: &[&Row]) -
     let points: Vec<(&str, f64, f64)> = rows
         .iter()
         .filter_map(|row| {
-            let rate = row.figures.operations_per_second?;
+            // Of no operations a logarithm has nothing to show.
+            let rate = row
+                .figures
+                .operations_per_second
+                .filter(|rate| *rate > 0.0)?;
             Some((row.kernel.as_str(), intensity(row), rate / 1e12))
         })
         .collect();

@@ -114,11 +114,7 @@ impl Occupied {
             lds_bytes: resources.lds_bytes,
             waves_per_simd: occupancy.waves_per_simd,
             workgroups_per_compute_unit: occupancy.workgroups_per_compute_unit,
-            limited_by: occupancy
-                .limited_by
-                .iter()
-                .map(ToString::to_string)
-                .collect(),
+            limited_by: occupancy.limiters(),
         }
     }
 }
