@@ -96,6 +96,13 @@ impl Gemm {
         })
     }
 
+    /// Plans for another machine than the device says that it is, such as a product with more compute units. The GPU must
+    /// be the same: a kernel of another one is missing in the code object.
+    #[must_use]
+    pub fn planned_for(self, machine: Machine) -> Self {
+        Gemm { machine, ..self }
+    }
+
     /// The device that it runs on.
     pub fn context(&self) -> &Context {
         &self.context

@@ -51,7 +51,7 @@ impl Context {
     }
 
     /// HIP's functions, with this thread's current device set to the context's.
-    pub(super) fn bind(&self) -> Result<&Api, HipError> {
+    pub(crate) fn bind(&self) -> Result<&Api, HipError> {
         let device = &self.0.device;
         device.api().set_device(device.ordinal())?;
         Ok(device.api())

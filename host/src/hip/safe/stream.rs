@@ -22,7 +22,7 @@ impl Stream {
         })
     }
 
-    pub(super) fn handle(&self) -> hipStream_t {
+    pub(crate) fn handle(&self) -> hipStream_t {
         self.handle.0
     }
 

@@ -1,0 +1,109 @@
+//! Finding a library.
+
+use std::{env, ffi::OsString, path::Path};
+
+use super::{Vendor, VendorError};
+use crate::{dynamic::Dynamic, hip::Source};
+
+/// A library that was found.
+pub(super) struct Found {
+    vendor: Vendor,
+    library: Dynamic,
+}
+
+/// The library that the environment names, or the first of the usual names that there is.
+pub(super) fn find(vendor: Vendor, hip: &Source) -> Result<Found, VendorError> {
+    if let Some(path) = env::var_os(vendor.variable()).filter(|path| !path.is_empty()) {
+        return at(vendor, Path::new(&path));
+    }
+    let mut tried = Vec::new();
+    for name in candidates(vendor, hip) {
+        match Dynamic::open(&name) {
+            Ok(library) => return Ok(Found { vendor, library }),
+            Err(reason) => tried.push(reason),
+        }
+    }
+    Err(VendorError::NotFound { vendor, tried })
+}
+
+/// The library of a name.
+pub(super) fn at(vendor: Vendor, path: &Path) -> Result<Found, VendorError> {
+    match Dynamic::open(path.as_os_str()) {
+        Ok(library) => Ok(Found { vendor, library }),
+        Err(reason) => Err(VendorError::Named {
+            vendor,
+            path: path.to_owned(),
+            reason,
+        }),
+    }
+}
+
+/// The library's names, beside the HIP library first: two releases of ROCm in one process do not get along.
+fn candidates(vendor: Vendor, hip: &Source) -> Vec<OsString> {
+    let names = vendor.library_names();
+    let folder = match hip {
+        Source::Library(path) => path.parent().filter(|path| !path.as_os_str().is_empty()),
+        Source::Emulator => None,
+    };
+    let beside = folder.into_iter().flat_map(|folder| {
+        let paths = names.iter().map(|name| folder.join(name));
+        paths.filter(|path| path.exists()).map(OsString::from)
+    });
+    beside.chain(names.iter().map(OsString::from)).collect()
+}
+
+impl Found {
+    /// A function.
+    ///
+    /// # Safety
+    /// `F` is its type.
+    pub(super) unsafe fn function<F: Copy>(&self, name: &'static str) -> Result<F, VendorError> {
+        // SAFETY: the caller's.
+        let function = unsafe { self.library.function(name) };
+        function.ok_or_else(|| VendorError::MissingFunction {
+            vendor: self.vendor,
+            library: self.library.path().to_owned(),
+            function: name,
+        })
+    }
+}
+
+/// A struct of a library's functions, each with a name of ours, its name in the library and its arguments.
+macro_rules! functions {
+    ($(#[$meta:meta])* $table:ident { $($(#[$note:meta])* $field:ident: $name:literal, fn($($argument:ty),*);)* }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy)]
+        struct $table {
+            $($(#[$note])* $field: unsafe extern "C" fn($($argument),*) -> i32,)*
+        }
+
+        impl $table {
+            fn of(library: &super::library::Found) -> Result<Self, super::VendorError> {
+                Ok($table {
+                    // SAFETY: the types are those of the library's headers.
+                    $($field: unsafe { library.function($name) }?,)*
+                })
+            }
+        }
+    };
+}
+
+pub(super) use functions;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_folder_of_the_hip_library_comes_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let beside = folder.path().join("librocblas.so.4");
+        std::fs::write(&beside, "").unwrap();
+        let hip = Source::Library(folder.path().join("libamdhip64.so.6"));
+        let names = Vendor::RocBlas.library_names().iter().map(OsString::from);
+        let expected: Vec<_> = [beside.into_os_string()].into_iter().chain(names).collect();
+        assert_eq!(candidates(Vendor::RocBlas, &hip), expected);
+        let by_name = Source::Library("libamdhip64.so.7".into());
+        assert_eq!(candidates(Vendor::RocBlas, &by_name), expected[1..]);
+    }
+}
