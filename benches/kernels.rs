@@ -2,6 +2,10 @@
 //!
 //! Without a GPU it does nothing but say so, unless FERROWAVE_DEVICE names an emulated one: then the times are the
 //! emulator's wall clock, and the groups are named so. `benches/emulator.rs` looks at the emulator's speed closely.
+//!
+//! With `--quick` there is one size of each, so that all of them take less than two minutes on the emulator.
+//!
+//! On a GPU, rocBLAS and hipBLASLt are groups beside the kernels where they are found.
 
 use std::time::Duration;
 
@@ -10,9 +14,10 @@ use ferrowave::{
     embedded,
     gemm::{Gemm, Machine, Operands, Order, Plan, Problem, Request, Source, Target},
     hip::{Context, Device, DeviceBuffer},
+    vendor::{Vendor, VendorGemm},
     verify::Inputs,
 };
-use ferrowave_shared::{CATALOGUE, Kernel, catalogue::Access};
+use ferrowave_shared::{CATALOGUE, ElementTypes, Kernel, catalogue::Access};
 
 /// Bytes of operands that are used in turn, so that no run finds the last one's in the caches: MI300X has 256 MiB.
 const ROTATED: usize = 512 << 20;
@@ -26,8 +31,7 @@ struct Buffers {
 }
 
 impl Buffers {
-    fn new(gemm: &Gemm, problem: &Problem, seed: u64) -> Self {
-        let inputs = Inputs::random(problem, seed).expect("memory for the matrices");
+    fn new(gemm: &Gemm, inputs: &Inputs) -> Self {
         let upload = |bytes: &[u8]| gemm.context().upload(bytes).expect("memory on the device");
         Buffers {
             a: upload(inputs.a.bytes()),
@@ -36,15 +40,12 @@ impl Buffers {
         }
     }
 
-    fn run(&mut self, gemm: &Gemm, kernel: &'static Kernel, problem: &Problem) -> Duration {
-        let types = problem.types();
-        let operands = Operands::new(
+    fn operands(&mut self, types: ElementTypes) -> Operands<'_> {
+        Operands::new(
             Source::of_bytes(&self.a, types.input),
             Source::of_bytes(&self.b, types.input),
             Target::of_bytes(&mut self.c, types.output),
-        );
-        let time = gemm.run_kernel(kernel, problem, operands);
-        time.expect("a correct kernel")
+        )
     }
 }
 
@@ -75,73 +76,146 @@ fn main() {
     let context = Context::new(&device).expect("a device that works");
     let gemm = Gemm::new(&context, code_object).expect("our own code object");
     let mut criterion = Criterion::default().configure_from_args();
-    let sizes: &[i64] = if emulated {
-        &[128, 256]
-    } else {
-        &[1024, 2048, 4096, 8192]
+    let is_quick = std::env::args().any(|argument| argument == "--quick");
+    let sizes: &[i64] = match (emulated, is_quick) {
+        (true, true) => &[128],
+        (true, false) => &[128, 256],
+        (false, true) => &[2048],
+        (false, false) => &[1024, 2048, 4096, 8192],
     };
     let kernels = CATALOGUE
         .iter()
         .filter(|kernel| kernel.gpus.contains(&machine.gpu));
-    for kernel in kernels {
-        bench(&mut criterion, &gemm, kernel, sizes, emulated);
+    let mut bench = Bench {
+        criterion: &mut criterion,
+        gemm: &gemm,
+        sizes,
+        emulated,
+    };
+    for kernel in kernels.clone() {
+        bench.kernel(kernel);
+    }
+    if !emulated {
+        bench.libraries(kernels.map(|kernel| kernel.types).collect());
     }
     criterion.final_summary();
 }
 
-fn bench(
-    criterion: &mut Criterion,
-    gemm: &Gemm,
-    kernel: &'static Kernel,
-    sizes: &[i64],
+struct Bench<'a> {
+    criterion: &'a mut Criterion,
+    gemm: &'a Gemm,
+    sizes: &'a [i64],
     emulated: bool,
-) {
-    let clock = if emulated {
-        "emulator's wall clock, "
-    } else {
-        ""
-    };
-    let name = format!("{clock}{}/{}", kernel.variant.name(), kernel.types.input);
-    let mut group = criterion.benchmark_group(name);
-    group
-        .sample_size(10)
-        .warm_up_time(Duration::from_millis(500));
-    for &size in sizes {
-        let request = Request {
-            order_b: match kernel.access {
-                Access::WideAlongK => Order::ColumnMajor,
-                Access::Elements | Access::Wide => Order::RowMajor,
-            },
-            types: kernel.types,
-            ..Request::new(size, size, size)
+}
+
+/// Something that computes a problem, and the time that it took.
+type Compute<'a> = Box<dyn Fn(Operands<'_>) -> Duration + 'a>;
+
+impl Bench<'_> {
+    fn kernel(&mut self, kernel: &'static Kernel) {
+        let order = match kernel.access {
+            Access::WideAlongK => Order::ColumnMajor,
+            Access::Elements | Access::Wide => Order::RowMajor,
         };
-        let problem = request.check().expect("a problem");
-        if Plan::new(kernel, &problem, gemm.machine()).is_err() {
-            continue;
-        }
-        // Operations count as elements.
-        group.throughput(Throughput::Elements(2 * (size as u64).pow(3)));
-        let mut buffers: Vec<Buffers> = Vec::new();
-        group.bench_function(BenchmarkId::from_parameter(size), |bencher| {
-            if buffers.is_empty() {
-                // Only for what is chosen on the command line.
-                let first = Buffers::new(gemm, &problem, 0);
-                let bytes = first.a.bytes() + first.b.bytes() + first.c.bytes();
-                let copies = match emulated {
-                    true => 1,
-                    false => (ROTATED / bytes).clamp(1, COPIES),
-                };
-                buffers.push(first);
-                let more = (1..copies).map(|seed| Buffers::new(gemm, &problem, seed as u64));
-                buffers.extend(more);
-            }
-            let count = buffers.len();
-            bencher.iter_custom(|runs| {
-                let times =
-                    (0..runs).map(|run| buffers[run as usize % count].run(gemm, kernel, &problem));
-                times.sum()
-            });
+        let gemm = self.gemm;
+        self.group(kernel.variant.name(), kernel.types, order, |problem| {
+            Plan::new(kernel, problem, gemm.machine()).ok()?;
+            let problem = *problem;
+            Some(Box::new(move |operands| {
+                let time = gemm.run_kernel(kernel, &problem, operands);
+                time.expect("a correct kernel")
+            }))
         });
     }
-    group.finish();
+
+    /// The libraries that are found, with both layouts of B: each of our kernels takes one of them.
+    fn libraries(&mut self, kernels: Vec<ElementTypes>) {
+        let all_types = ElementTypes::ALL
+            .iter()
+            .filter(|types| kernels.contains(types));
+        for vendor in Vendor::ALL {
+            let library = match VendorGemm::open(vendor, self.gemm.context()) {
+                Ok(library) => library,
+                Err(error) => {
+                    eprintln!("{vendor} is left out: {error}");
+                    continue;
+                }
+            };
+            for (types, order, letters) in all_types.clone().flat_map(|&types| {
+                let orders = [(Order::RowMajor, "NN"), (Order::ColumnMajor, "NT")];
+                orders.map(|(order, letters)| (types, order, letters))
+            }) {
+                let name = format!("{vendor} {} {letters}", library.version());
+                self.group(&name, types, order, |problem| {
+                    let product = match library.product(problem) {
+                        Ok(product) => product,
+                        Err(error) => {
+                            eprintln!("{name}, {}: {error}", types.input);
+                            return None;
+                        }
+                    };
+                    Some(Box::new(move |operands| {
+                        product.run(operands).expect("a correct library")
+                    }))
+                });
+            }
+        }
+    }
+
+    /// All sizes that something computes.
+    fn group<'c>(
+        &mut self,
+        name: &str,
+        types: ElementTypes,
+        order_b: Order,
+        compute: impl Fn(&Problem) -> Option<Compute<'c>>,
+    ) {
+        let (gemm, emulated) = (self.gemm, self.emulated);
+        let clock = if emulated {
+            "emulator's wall clock, "
+        } else {
+            ""
+        };
+        let name = format!("{clock}{name}/{}", types.input);
+        let mut group = self.criterion.benchmark_group(name);
+        group
+            .sample_size(10)
+            .warm_up_time(Duration::from_millis(500));
+        for &size in self.sizes {
+            let request = Request {
+                order_b,
+                types,
+                ..Request::new(size, size, size)
+            };
+            let problem = request.check().expect("a problem");
+            let Some(compute) = compute(&problem) else {
+                continue;
+            };
+            // Operations count as elements.
+            group.throughput(Throughput::Elements(2 * (size as u64).pow(3)));
+            let mut buffers: Vec<Buffers> = Vec::new();
+            group.bench_function(BenchmarkId::from_parameter(size), |bencher| {
+                if buffers.is_empty() {
+                    // Only for what is chosen on the command line. Copies differ in where they are, not in what they hold.
+                    let inputs = Inputs::random(&problem, 0).expect("memory for the matrices");
+                    let first = Buffers::new(gemm, &inputs);
+                    let bytes = first.a.bytes() + first.b.bytes() + first.c.bytes();
+                    let copies = match emulated {
+                        true => 1,
+                        false => (ROTATED / bytes).clamp(1, COPIES),
+                    };
+                    buffers.push(first);
+                    let more = (1..copies).map(|_| Buffers::new(gemm, &inputs));
+                    buffers.extend(more);
+                }
+                let count = buffers.len();
+                bencher.iter_custom(|runs| {
+                    let times =
+                        (0..runs).map(|run| compute(buffers[run as usize % count].operands(types)));
+                    times.sum()
+                });
+            });
+        }
+        group.finish();
+    }
 }

@@ -65,6 +65,14 @@ fn a_report_compares_all_kernels() {
         (&1.into(), &true.into())
     );
     let run = &written["run"];
+    let notes = run["notes"].as_array().unwrap();
+    assert_eq!(notes.len(), 1, "{run}");
+    for text in [&table, notes[0].as_str().unwrap()] {
+        assert!(
+            text.contains("rocBLAS and hipBLASLt are left out"),
+            "{text}"
+        );
+    }
     assert_eq!(run["command"][1], "report");
     assert!(
         run["toolchain"].as_str().unwrap().starts_with("rustc "),

@@ -39,6 +39,13 @@ pub struct ProfileOptions {
     device: DeviceOption,
 }
 
+impl ProfileOptions {
+    /// The machine whose time is modelled, if one was named.
+    pub fn machine(&self) -> Option<Machine> {
+        self.timing.flatten()
+    }
+}
+
 /// Launches what `launch` launches on the emulator, and writes the counts.
 ///
 /// # Errors

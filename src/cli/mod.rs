@@ -5,6 +5,7 @@ pub(crate) mod compare;
 pub(crate) mod devices;
 pub(crate) mod disasm;
 pub(crate) mod list;
+mod memory;
 pub(crate) mod product;
 pub(crate) mod profile;
 pub(crate) mod report;

@@ -9,7 +9,7 @@ use ferrowave::{
 };
 use ferrowave_shared::Kernel;
 
-use super::Failure;
+use super::{Failure, memory};
 
 /// A product, verified.
 pub(crate) struct Outcome {
@@ -34,6 +34,7 @@ pub(crate) struct Product<'a> {
 impl<'a> Product<'a> {
     /// Makes them from a seed, and C as it is before.
     pub(crate) fn new(gemm: &'a Gemm, problem: &'a Problem, seed: u64) -> Result<Self, Failure> {
+        memory::check(problem, gemm.context().device())?;
         let inputs = Inputs::random(problem, seed).map_err(Failure::failed)?;
         Self::upload(gemm, problem, inputs)
     }
@@ -64,15 +65,20 @@ impl<'a> Product<'a> {
 
     /// Runs a kernel; the time between HIP events.
     pub(crate) fn run(&mut self, kernel: &'static Kernel) -> Result<Duration, Failure> {
+        let (gemm, problem) = (self.gemm, self.problem);
+        let time = gemm.run_kernel(kernel, problem, self.operands());
+        time.map_err(Failure::failed)
+    }
+
+    /// The matrices.
+    pub(crate) fn operands(&mut self) -> Operands<'_> {
         let types = self.problem.types();
-        let operands = Operands::new(
+        Operands::new(
             Source::of_bytes(&self.a, types.input),
             Source::of_bytes(&self.b, types.input),
             Target::of_bytes(&mut self.c, types.output),
         )
-        .with_bias(Source::of_bytes(&self.bias, types.output));
-        let time = self.gemm.run_kernel(kernel, self.problem, operands);
-        time.map_err(Failure::failed)
+        .with_bias(Source::of_bytes(&self.bias, types.output))
     }
 
     /// Compares what the first run has left with the reference.
@@ -93,6 +99,7 @@ pub(crate) fn compute(
     problem: &Problem,
     seed: u64,
 ) -> Result<Outcome, Failure> {
+    memory::check(problem, gemm.context().device())?;
     let inputs = Inputs::random(problem, seed).map_err(Failure::failed)?;
     let started = Instant::now();
     let mut product = Product::upload(gemm, problem, inputs)?;

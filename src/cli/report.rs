@@ -12,6 +12,7 @@ use ferrowave::{
     embedded,
     gemm::{Gemm, Machine as Host, Plan, PlanError, Problem, Request, choose, kernel_named},
     hip::{Context, Device, DeviceSelector},
+    vendor::{Vendor, VendorGemm},
 };
 use ferrowave_code_object::CodeObject;
 use ferrowave_emulator::{gpu::Gpu, timing::Machine};
@@ -21,12 +22,11 @@ use indicatif::{ProgressBar, ProgressStyle};
 use super::{
     Columns, DeviceOption, Failure, code_object,
     compare::comparison,
-    print, print_json,
+    memory, print, print_json,
     request::{Preset, ProductOptions, Size, layout_letters},
 };
 use crate::report::{
     compare::pairs,
-    figures,
     files::Folder,
     measure::{Bench, describe},
     results::{Product, Results, Row, Run, SCHEMA},
@@ -61,6 +61,9 @@ pub(crate) struct Options {
         conflicts_with = "device"
     )]
     gpus: Vec<String>,
+    /// Leave out AMD's libraries, rocBLAS and hipBLASLt, which are compared with on a GPU where they are found.
+    #[arg(long)]
+    no_libraries: bool,
     #[command(flatten)]
     product: ProductOptions,
     /// Seed of the random matrices.
@@ -86,6 +89,8 @@ pub(crate) struct Options {
 struct Work {
     device: Device,
     machine: Option<Machine>,
+    /// What launches are planned for: the device, or the machine that is modelled.
+    planned_for: Host,
     code_object: &'static [u8],
     pairs: Vec<(&'static Kernel, Request, Problem)>,
 }
@@ -95,11 +100,13 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
     let baseline = baseline.transpose().map_err(Failure::usage)?;
     let mut work = Vec::new();
     for (device, machine) in devices(options)? {
-        let pairs = plan(options, &device)?;
+        let planned_for = modelled_host(&device, machine);
+        let pairs = plan(options, &device, &planned_for)?;
         work.push(Work {
             code_object: code_object(&device)?,
             device,
             machine,
+            planned_for,
             pairs,
         });
     }
@@ -118,12 +125,15 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
                 .iter()
                 .map(|w| describe(&w.device, w.machine))
                 .collect(),
+            notes: Vec::new(),
         },
         rows: Vec::new(),
+        plots: Vec::new(),
     };
     measure(options, &work, &folder, &mut results)?;
     results.complete = true;
-    figures::fill(&mut results);
+    // What cannot be written is still told.
+    let written = folder.finish(&mut results).map_err(Failure::failed);
     let mut text = String::new();
     if !options.json {
         text = table(&results);
@@ -143,7 +153,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
     } else {
         print(&text)?;
     }
-    folder.finish(&mut results).map_err(Failure::failed)?;
+    written?;
     if !options.json {
         let page = folder.page();
         print(&format_args!(
@@ -151,7 +161,9 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
             page.display()
         ))?;
     }
-    let passed = results.rows.iter().all(|row| row.outcome.passed);
+    // The libraries are compared with, not judged.
+    let mut ours = results.rows.iter().filter(|row| !row.is_library());
+    let passed = ours.all(|row| row.outcome.passed);
     Ok(if passed {
         ExitCode::SUCCESS
     } else {
@@ -183,20 +195,30 @@ fn devices(options: &Options) -> Result<Vec<(Device, Option<Machine>)>, Failure>
     Ok(devices)
 }
 
+/// What launches are planned for: the device, or a product that has another number of compute units than the emulated
+/// device of its GPU.
+fn modelled_host(device: &Device, machine: Option<Machine>) -> Host {
+    let mut host = Host::of(device);
+    if let Some(machine) = machine {
+        host.compute_units = machine.parameters().compute_units;
+    }
+    host
+}
+
 /// What is to run on a device. All that was asked for must exist for the GPU and compute the problems; of all kernels,
 /// those that do.
 fn plan(
     options: &Options,
     device: &Device,
+    host: &Host,
 ) -> Result<Vec<(&'static Kernel, Request, Problem)>, Failure> {
-    let host = Host::of(device);
     let preset = options.preset.map(|preset| vec![preset.size()]);
     let sizes = preset.as_ref().unwrap_or(&options.sizes);
     let mut problems = Vec::new();
     for size in sizes {
         let request = options.product.request(&host.gpu, size.m, size.n, size.k);
         let problem = request.check().map_err(Failure::usage)?;
-        fits(&problem, device)?;
+        memory::check(&problem, device)?;
         problems.push((request, problem));
     }
     let types = options.product.types(&host.gpu);
@@ -207,7 +229,7 @@ fn plan(
             for kernel in
                 kernels.filter(|kernel| kernel.types == types && kernel.gpus.contains(&host.gpu))
             {
-                match Plan::new(kernel, problem, &host) {
+                match Plan::new(kernel, problem, host) {
                     Ok(_) => pairs.push((kernel, *request, *problem)),
                     Err(PlanError::Misfit { misfit, .. }) => eprintln!(
                         "{} is left out for {}×{}×{}: {misfit}",
@@ -224,32 +246,15 @@ fn plan(
     for (request, problem) in &problems {
         for name in &options.kernels {
             let kernel = kernel_named(name, types).map_err(Failure::usage)?;
-            Plan::new(kernel, problem, &host).map_err(Failure::usage)?;
+            Plan::new(kernel, problem, host).map_err(Failure::usage)?;
             pairs.push((kernel, *request, *problem));
         }
     }
     if pairs.is_empty() && !problems.is_empty() {
         // Says which types there are kernels for.
-        choose(&problems[0].1, &host, None).map_err(Failure::usage)?;
+        choose(&problems[0].1, host, None).map_err(Failure::usage)?;
     }
     Ok(pairs)
-}
-
-/// Refuses what the device's memory does not hold, before anything has run.
-fn fits(problem: &Problem, device: &Device) -> Result<(), Failure> {
-    let [m, n, k, batch] = [problem.m(), problem.n(), problem.k(), problem.batch()].map(u128::from);
-    let types = problem.types();
-    let [input, output] = [types.input, types.output].map(|element| element.size_bytes() as u128);
-    let bytes = batch * ((m * k + k * n) * input + m * n * output);
-    let memory = device.properties().memory_bytes;
-    if bytes > u128::from(memory) {
-        return Err(Failure::usage(format!(
-            "{m}×{n}×{k} takes {:.1} GB for A, B and C, but the device has {:.1} GB",
-            bytes as f64 / 1e9,
-            memory as f64 / 1e9
-        )));
-    }
-    Ok(())
 }
 
 fn described(request: &Request, problem: &Problem) -> Product {
@@ -284,6 +289,7 @@ fn measure(
     for (number, work) in work.iter().enumerate() {
         let context = Context::new(&work.device).map_err(Failure::failed)?;
         let gemm = Gemm::new(&context, work.code_object).map_err(Failure::failed)?;
+        let gemm = gemm.planned_for(work.planned_for.clone());
         let Some(gpu) = work.device.properties().gpu() else {
             continue;
         };
@@ -296,16 +302,59 @@ fn measure(
             seed: options.seed,
             samples: options.samples,
         };
-        for (kernel, request, problem) in &work.pairs {
+        let libraries = libraries(options, &context, &mut results.run.notes);
+        // Pairs of one problem stand together.
+        for pairs in work.pairs.chunk_by(|(_, _, a), (_, _, b)| a == b) {
+            for (kernel, request, problem) in pairs {
+                let described = described(request, problem);
+                bar.set_message(format!("{} {}", kernel.variant.name(), described.size()));
+                results.rows.push(bench.row(kernel, problem, &described));
+                folder.keep(results).map_err(Failure::failed)?;
+                bar.inc(1);
+            }
+            let (_, request, problem) = &pairs[0];
             let described = described(request, problem);
-            bar.set_message(format!("{} {}", kernel.variant.name(), described.size()));
-            results.rows.push(bench.row(kernel, problem, &described));
-            folder.keep(results).map_err(Failure::failed)?;
-            bar.inc(1);
+            for library in &libraries {
+                let name = library.vendor().name();
+                bar.set_message(format!("{name} {}", described.size()));
+                match bench.library_row(library, problem, &described) {
+                    Ok(row) => results.rows.push(row),
+                    Err(failure) => {
+                        let note =
+                            format!("{name} is left out for {}: {failure}", described.size());
+                        results.run.notes.push(note);
+                    }
+                }
+                folder.keep(results).map_err(Failure::failed)?;
+            }
         }
     }
     bar.finish_and_clear();
     Ok(())
+}
+
+/// The libraries that there are, and notes of those that there are not.
+fn libraries(options: &Options, context: &Context, notes: &mut Vec<String>) -> Vec<VendorGemm> {
+    if options.no_libraries {
+        return Vec::new();
+    }
+    if context.device().is_emulated() {
+        let [first, second] = Vendor::ALL;
+        let note =
+            format!("{first} and {second} are left out: they are compared with on a GPU only");
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
+        return Vec::new();
+    }
+    let open = |vendor| match VendorGemm::open(vendor, context) {
+        Ok(library) => Some(library),
+        Err(error) => {
+            notes.push(format!("{vendor} is left out: {error}"));
+            None
+        }
+    };
+    Vendor::ALL.into_iter().filter_map(open).collect()
 }
 
 fn table(results: &Results) -> String {
@@ -330,8 +379,11 @@ fn table(results: &Results) -> String {
     }
     for row in &results.rows {
         if let Some(complaint) = &row.outcome.complaint {
-            text += &format!("{} {}: {complaint}\n", row.kernel, row.problem.size());
+            text += &format!("{} {}: {complaint}\n", row.name(), row.problem.size());
         }
+    }
+    for note in &results.run.notes {
+        text += &format!("{note}.\n");
     }
     text + caption(results) + "\n"
 }

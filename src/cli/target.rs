@@ -48,12 +48,23 @@ pub(crate) struct Options {
 pub(crate) struct Target<'a> {
     options: &'a Options,
     context: Context,
+    /// What launches are planned for.
+    machine: Machine,
 }
 
 impl<'a> Target<'a> {
     pub(crate) fn new(options: &'a Options, device: &Device) -> Result<Self, Failure> {
         let context = Context::new(device).map_err(Failure::failed)?;
-        Ok(Target { options, context })
+        Ok(Target {
+            options,
+            machine: Machine::of(device),
+            context,
+        })
+    }
+
+    /// Plans products for a machine with so many compute units, whatever the device has.
+    pub(crate) fn plan_for(&mut self, compute_units: u32) {
+        self.machine.compute_units = compute_units;
     }
 
     /// Launches it, and waits for its end. Products are compared with the reference.
@@ -73,11 +84,11 @@ impl<'a> Target<'a> {
             )));
         }
         let device = self.context.device();
-        let machine = Machine::of(device);
+        let machine = &self.machine;
         let (m, n, k) = (options.m, options.n, options.k);
         let request = options.product.request(&machine.gpu, m, n, k);
         let problem = request.check().map_err(Failure::usage)?;
-        let plan = |kernel| Plan::new(kernel, &problem, &machine);
+        let plan = |kernel| Plan::new(kernel, &problem, machine);
         let kernels: Vec<&'static Kernel> = match options.kernel.as_deref() {
             Some(ALL) => CATALOGUE
                 .iter()
@@ -85,7 +96,7 @@ impl<'a> Target<'a> {
                 .collect(),
             Some(name) => vec![kernel_named(name, problem.types()).map_err(Failure::usage)?],
             None => {
-                let choice = choose(&problem, &machine, None).map_err(Failure::usage)?;
+                let choice = choose(&problem, machine, None).map_err(Failure::usage)?;
                 vec![choice.kernel]
             }
         };
@@ -100,6 +111,7 @@ impl<'a> Target<'a> {
             plan(kernel).map_err(Failure::usage)?;
         }
         let gemm = Gemm::new(&self.context, code_object(device)?).map_err(Failure::failed)?;
+        let gemm = gemm.planned_for(machine.clone());
         for kernel in kernels {
             let name = kernel.variant.name();
             eprintln!("kernel {name}, {m} x {n} x {k}");

@@ -145,7 +145,20 @@ fn figures(results: &Results, index: usize) -> Figures {
     });
     let share = |of: Option<f64>| Some(rate? / of?);
     let same = |other: &&Row| other.device == row.device && other.problem == row.problem;
-    let previous = results.rows[..index].iter().rfind(same);
+    let previous = match row.is_library() {
+        // Libraries are no step of the ladder.
+        true => None,
+        false => results.rows[..index].iter().rfind(same),
+    };
+    let fastest = match row.is_library() {
+        true => None,
+        false => results
+            .rows
+            .iter()
+            .filter(|other| other.is_library() && same(other))
+            .filter_map(|other| other.seconds())
+            .min_by(f64::total_cmp),
+    };
     let naive = results.rows.iter().filter(same).find(|r| r.kernel == NAIVE);
     let speedup = |over: Option<&Row>| Some(over?.seconds()? / row.seconds()?);
     Figures {
@@ -156,6 +169,7 @@ fn figures(results: &Results, index: usize) -> Figures {
         share_of_roofline: share(roofline),
         speedup_over_previous: speedup(previous),
         speedup_over_naive: speedup(naive),
+        speedup_over_library: fastest.and_then(|seconds| Some(seconds / row.seconds()?)),
         mix_change: previous
             .and_then(|previous| {
                 Some(mix_change(
@@ -194,6 +208,30 @@ mod tests {
         assert_eq!(tera(&mi355x, "f16"), 2516.6);
         assert_eq!(tera(&mi355x, "fp8"), 5033.2);
         assert_eq!(peak(&device("gfx1100", 96, 2e9), "f32"), None);
+    }
+
+    #[test]
+    fn libraries_are_compared_with_and_are_no_steps() {
+        let library = |seconds| {
+            let mut row = row("rocBLAS", 64, seconds);
+            row.library_version = Some("5.0".into());
+            row
+        };
+        let mut run = results(vec![
+            row("naive", 64, 4e-3),
+            library(2e-3),
+            library(1e-3),
+            row("lds_tiled", 64, 3e-3),
+        ]);
+        run.rows.swap(1, 3);
+        fill(&mut run);
+        let figures = |index: usize| &run.rows[index].figures;
+        assert_eq!(figures(0).speedup_over_library, Some(0.25));
+        assert_eq!(figures(1).speedup_over_library, Some(1e-3 / 3e-3));
+        assert_eq!(figures(1).speedup_over_previous, Some(4e-3 / 3e-3));
+        assert_eq!(figures(2).speedup_over_library, None);
+        assert_eq!(figures(2).speedup_over_previous, None);
+        assert_eq!(figures(3).speedup_over_naive, Some(4e-3 / 2e-3));
     }
 
     #[test]

@@ -20,7 +20,11 @@ pub(crate) struct WriteError {
 }
 
 /// A report's folder.
-pub(crate) struct Folder(PathBuf);
+pub(crate) struct Folder {
+    path: PathBuf,
+    /// Plots of the report that was there before. They stay until this one has its own.
+    old_plots: Vec<String>,
+}
 
 impl Folder {
     /// Makes it, and finds out whether it can be written to, before anything has run for it.
@@ -31,19 +35,29 @@ impl Folder {
         };
         fs::create_dir_all(path).map_err(failed)?;
         NamedTempFile::new_in(path).map_err(failed)?;
-        Ok(Folder(path.to_owned()))
+        // What is no report has no plots of a report.
+        let old_plots = Results::read(path).map_or_else(|_| Vec::new(), |results| results.plots);
+        Ok(Folder {
+            path: path.to_owned(),
+            old_plots,
+        })
     }
 
     /// Where the page is.
     pub(crate) fn page(&self) -> PathBuf {
-        self.0.join("report.html")
+        self.path.join("report.html")
     }
 
     /// Writes the results so far.
     pub(crate) fn keep(&self, results: &mut Results) -> Result<(), WriteError> {
+        results.plots.clone_from(&self.old_plots);
+        self.write_results(results)
+    }
+
+    fn write_results(&self, results: &mut Results) -> Result<(), WriteError> {
         figures::fill(results);
         let text = serde_json::to_vec_pretty(results).map_err(|error| WriteError {
-            file: self.0.join("results.json"),
+            file: self.path.join("results.json"),
             error: error.into(),
         })?;
         self.write("results.json", &text)
@@ -51,24 +65,49 @@ impl Folder {
 
     /// Writes everything.
     pub(crate) fn finish(&self, results: &mut Results) -> Result<(), WriteError> {
-        self.keep(results)?;
         let csv = tabular::csv(results).map_err(|error| WriteError {
-            file: self.0.join("results.csv"),
+            file: self.path.join("results.csv"),
             error: error.into(),
         })?;
         self.write("results.csv", &csv)?;
         self.write("report.md", tabular::markdown(results).as_bytes())?;
         let plots = plots::all(results);
-        for plot in &plots {
-            self.write(&format!("{}.svg", plot.file), plot.svg.as_bytes())?;
+        let files = plots.iter().map(|plot| format!("{}.svg", plot.file));
+        results.plots = files.collect();
+        for (plot, file) in plots.iter().zip(&results.plots) {
+            self.write(file, plot.svg.as_bytes())?;
         }
-        self.write("report.html", page::write(results, &plots).as_bytes())
+        self.write("report.html", page::write(results, &plots).as_bytes())?;
+        self.write_results(results)?;
+        let is_stale = |old: &&String| !results.plots.contains(old);
+        for file in self.old_plots.iter().filter(is_stale) {
+            self.remove(file)?;
+        }
+        Ok(())
+    }
+
+    /// Removes a plot of an earlier report. Whatever a file may list, only plots in the folder go.
+    fn remove(&self, name: &str) -> Result<(), WriteError> {
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
+        let is_plot = name
+            .strip_suffix(".svg")
+            .is_some_and(|stem| !stem.is_empty() && stem.chars().all(plain));
+        if !is_plot {
+            return Ok(());
+        }
+        let file = self.path.join(name);
+        match fs::remove_file(&file) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(WriteError { file, error })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Whoever reads a file while it is written finds the old one.
     fn write(&self, name: &str, bytes: &[u8]) -> Result<(), WriteError> {
-        let file = self.0.join(name);
-        let written = NamedTempFile::new_in(&self.0).and_then(|mut part| {
+        let file = self.path.join(name);
+        let written = NamedTempFile::new_in(&self.path).and_then(|mut part| {
             part.write_all(bytes)?;
             // Temporary files are the owner's alone; a report is for everybody who may read its folder.
             #[cfg(unix)]
@@ -111,6 +150,50 @@ mod tests {
             assert!(names.iter().any(|n| n == name), "{name}");
         }
         assert!(names.iter().all(|name| !name.starts_with('.')), "{names:?}");
+    }
+
+    #[test]
+    fn plots_of_an_earlier_report_go_and_other_files_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path();
+        let write = |run: &mut Results| Folder::create(path).unwrap().finish(run).unwrap();
+        let plots = || {
+            let names = fs::read_dir(path).unwrap();
+            let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+            let mut names: Vec<_> = names.filter(|name| name.ends_with(".svg")).collect();
+            names.sort();
+            names
+        };
+        fs::write(path.join("mine.svg"), "x").unwrap();
+        let mut before = results(vec![row("naive", 64, 4e-3)]);
+        before.run.devices[0].machine = Some("MI100".into());
+        write(&mut before);
+        let mut expected = before.plots.clone();
+        assert!(!expected.is_empty() && expected.iter().all(|name| name.starts_with("mi100-")));
+        expected.push("mine.svg".into());
+        expected.sort();
+        assert_eq!(plots(), expected);
+        // A file that lists what is no plot of a report takes nothing else with it.
+        before.plots.push("../mine.svg".into());
+        before.plots.push("results.csv".into());
+        fs::write(
+            path.join("results.json"),
+            serde_json::to_vec(&before).unwrap(),
+        )
+        .unwrap();
+        let mut after = results(vec![row("naive", 64, 4e-3)]);
+        // An interrupted run leaves the old plots to the next one.
+        let report = Folder::create(path).unwrap();
+        report.keep(&mut after).unwrap();
+        assert_eq!(plots(), expected);
+        write(&mut after);
+        let mut expected = after.plots.clone();
+        assert!(expected.iter().all(|name| name.starts_with("mi300x-")));
+        expected.push("mine.svg".into());
+        expected.sort();
+        assert_eq!(plots(), expected);
+        assert!(path.join("results.csv").exists());
+        assert_eq!(Results::read(path).unwrap(), after);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, time::Duration};
 use ferrowave::{
     gemm::{Gemm, Problem},
     hip,
+    vendor::VendorGemm,
 };
 use ferrowave_code_object::{CodeObject, Gpu, GpuLimits, Occupancy};
 use ferrowave_emulator::{
@@ -82,27 +83,49 @@ impl Bench<'_> {
         problem: &Problem,
         described: &Described,
     ) -> Row {
-        let mut row = Row {
-            device: self.device,
-            kernel: kernel.variant.name().to_owned(),
-            problem: described.clone(),
-            outcome: Outcome::default(),
-            measured: None,
-            modelled: None,
-            emulation_seconds: None,
-            counters: None,
-            built: self.built(kernel),
-            figures: Figures::default(),
-        };
+        let mut row = self.empty(kernel.variant.name(), described);
+        row.built = self.built(kernel);
         let ran = match self.machine {
             Some(machine) => self.emulate(kernel, problem, machine, &mut row),
-            None => self.measure(kernel, problem, &mut row),
+            None => self.measure(problem, &mut row, |product| product.run(kernel)),
         };
         if let Err(failure) = ran {
             row.outcome.passed = false;
             row.outcome.complaint = Some(failure.to_string());
         }
         row
+    }
+
+    /// Has a vendor's library compute a problem on a GPU.
+    pub(crate) fn library_row(
+        &self,
+        library: &VendorGemm,
+        problem: &Problem,
+        described: &Described,
+    ) -> Result<Row, Failure> {
+        let mut row = self.empty(library.vendor().name(), described);
+        row.library_version = Some(library.version().to_owned());
+        let prepared = library.product(problem).map_err(Failure::failed)?;
+        self.measure(problem, &mut row, |product| {
+            prepared.run(product.operands()).map_err(Failure::failed)
+        })?;
+        Ok(row)
+    }
+
+    fn empty(&self, kernel: &str, problem: &Described) -> Row {
+        Row {
+            device: self.device,
+            kernel: kernel.to_owned(),
+            library_version: None,
+            problem: problem.clone(),
+            outcome: Outcome::default(),
+            measured: None,
+            modelled: None,
+            emulation_seconds: None,
+            counters: None,
+            built: None,
+            figures: Figures::default(),
+        }
     }
 
     fn emulate(
@@ -129,12 +152,12 @@ impl Bench<'_> {
 
     fn measure(
         &self,
-        kernel: &'static Kernel,
         problem: &Problem,
         row: &mut Row,
+        mut compute: impl FnMut(&mut Product<'_>) -> Result<Duration, Failure>,
     ) -> Result<(), Failure> {
         let mut first = Product::new(self.gemm, problem, self.seed)?;
-        first.run(kernel)?;
+        compute(&mut first)?;
         row.outcome = outcome(&first)?;
         let copies = (ROTATED_BYTES / first.bytes() as f64).clamp(1.0, MOST_COPIES);
         let mut products = vec![first];
@@ -146,7 +169,7 @@ impl Bench<'_> {
         let count = products.len();
         let mut times = Vec::new();
         for run in 0..runs {
-            let time = products[run as usize % count].run(kernel)?;
+            let time = compute(&mut products[run as usize % count])?;
             if run >= WARM_UP {
                 times.push(time);
             }
@@ -257,7 +280,55 @@ fn modelled(timings: &[Timing]) -> Option<Modelled> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::process::Command;
+
+    use ferrowave::{embedded, gemm::Request, vendor::Vendor};
+
+    use super::{super::results::tests::row, *};
+
+    /// The library is the one of `host/src/vendor/tests`, which computes on the host; the device is emulated, which only
+    /// this test does not mind.
+    #[test]
+    fn a_vendors_library_is_a_row_and_its_failures_are_said() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("libblas.so");
+        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/host/src/vendor/tests/blas.c");
+        let status = Command::new("cc")
+            .args(["-O1", "-shared", "-fPIC", source, "-o"])
+            .arg(&file)
+            .status();
+        assert!(status.expect("a C compiler, cc").success());
+        let (gpu, code_object) = embedded::CODE_OBJECTS[0];
+        let device = hip::Device::open(&hip::DeviceSelector::Emulator(gpu)).unwrap();
+        let context = hip::Context::new(&device).unwrap();
+        let gemm = Gemm::new(&context, code_object).unwrap();
+        let bench = Bench {
+            gemm: &gemm,
+            code_object: &CodeObject::parse(code_object).unwrap(),
+            gpu,
+            device: 0,
+            machine: None,
+            seed: 0,
+            samples: 3,
+        };
+        let described = row("", 20, 0.0).problem;
+        for (vendor, version) in [
+            (Vendor::RocBlas, "4.2.1.test"),
+            (Vendor::HipBlasLt, "1.2.3"),
+        ] {
+            let library = VendorGemm::open_file(vendor, &file, &context).unwrap();
+            let problem = Request::new(20, 20, 20).check().unwrap();
+            let row = bench.library_row(&library, &problem, &described);
+            let row = row.map_err(|failure| failure.to_string()).unwrap();
+            assert!(row.outcome.passed, "{:?}", row.outcome);
+            assert_eq!(row.name(), format!("{vendor} {version}"));
+            assert_eq!(row.measured.as_ref().map(|time| time.samples), Some(3));
+            let problem = Request::new(20, 13, 20).check().unwrap();
+            let failure = bench.library_row(&library, &problem, &described);
+            let text = failure.err().map(|failure| failure.to_string());
+            assert!(text.is_some_and(|text| text.contains("failed with ")));
+        }
+    }
 
     #[test]
     fn the_median_and_the_ends() {

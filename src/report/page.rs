@@ -41,6 +41,9 @@ pub(super) fn write(results: &Results, plots: &[Plot]) -> String {
                     p.bad { "The run was interrupted: rows are missing." }
                 }
                 p.note { (caption(results)) }
+                @for note in &results.run.notes {
+                    p.note { (note) "." }
+                }
                 @for (section, plots) in &sections {
                     h2 { (section.title) }
                     div.plots {
@@ -57,7 +60,7 @@ pub(super) fn write(results: &Results, plots: &[Plot]) -> String {
                     ul {
                         @for row in &results.rows {
                             @if let Some(complaint) = &row.outcome.complaint {
-                                li { (row.kernel) " " (row.problem.size()) ": " (complaint) }
+                                li { (row.name()) " " (row.problem.size()) ": " (complaint) }
                             }
                         }
                     }

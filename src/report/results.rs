@@ -16,8 +16,11 @@ pub(crate) struct Results {
     /// False in what an interrupted run leaves: rows are missing at the end.
     pub(crate) complete: bool,
     pub(crate) run: Run,
-    /// By device, type, size and kernel, in the order of the ladder.
+    /// By device, type, size and kernel, in the order of the ladder; behind them the vendor's libraries.
     pub(crate) rows: Vec<Row>,
+    /// Files of plots in the folder. They are the report's: the next one in the folder replaces or removes them.
+    #[serde(default)]
+    pub(crate) plots: Vec<String>,
 }
 
 /// What ran, where and when.
@@ -36,6 +39,9 @@ pub(crate) struct Run {
     /// Seed of the random matrices.
     pub(crate) seed: u64,
     pub(crate) devices: Vec<Device>,
+    /// What the run left out, and why.
+    #[serde(default)]
+    pub(crate) notes: Vec<String>,
 }
 
 /// A device that kernels ran on.
@@ -65,8 +71,11 @@ pub(crate) struct Device {
 pub(crate) struct Row {
     /// Index in [`Run::devices`].
     pub(crate) device: usize,
-    /// Its name, as `ferrowave list` has it.
+    /// Its name, as `ferrowave list` has it, or that of the vendor's library.
     pub(crate) kernel: String,
+    /// Version of the vendor's library; none in rows of our kernels.
+    #[serde(default)]
+    pub(crate) library_version: Option<String>,
     pub(crate) problem: Product,
     pub(crate) outcome: Outcome,
     /// Between HIP events on a GPU. Never beside a modelled time.
@@ -203,6 +212,9 @@ pub(crate) struct Figures {
     pub(crate) speedup_over_previous: Option<f64>,
     /// Over the naive kernel.
     pub(crate) speedup_over_naive: Option<f64>,
+    /// Of our kernels, over the fastest of the vendor's libraries.
+    #[serde(default)]
+    pub(crate) speedup_over_library: Option<f64>,
     /// What changed in the instruction mix since the kernel before it.
     pub(crate) mix_change: Option<String>,
     /// The time on this machine that was published for the document's variant that the kernel follows.
@@ -211,6 +223,19 @@ pub(crate) struct Figures {
 }
 
 impl Row {
+    /// The kernel's name, or the library's with its version.
+    pub(crate) fn name(&self) -> String {
+        match &self.library_version {
+            Some(version) => format!("{} {version}", self.kernel),
+            None => self.kernel.clone(),
+        }
+    }
+
+    /// Whether it is of the vendor's library.
+    pub(crate) fn is_library(&self) -> bool {
+        self.library_version.is_some()
+    }
+
     /// The measured time, or the modelled one where nothing was measured.
     pub(crate) fn seconds(&self) -> Option<f64> {
         let measured = self.measured.as_ref().map(|time| time.median_seconds);
@@ -301,6 +326,7 @@ pub(crate) mod tests {
         Row {
             device: 0,
             kernel: kernel.into(),
+            library_version: None,
             problem: Product {
                 m: size,
                 n: size,
@@ -379,8 +405,10 @@ pub(crate) mod tests {
                     memory_bytes_per_second: 5.3e12,
                     max_waves_per_simd: Some(8),
                 }],
+                notes: Vec::new(),
             },
             rows,
+            plots: Vec::new(),
         }
     }
 

@@ -59,7 +59,7 @@ fn factor(value: Option<f64>) -> Option<String> {
     Some(digits(value?))
 }
 
-const KERNEL: Column = text("kernel", |row| Some(row.kernel.clone()));
+const KERNEL: Column = text("kernel", |row| Some(row.name()));
 const SIZE: Column = number("m×n×k", |row| Some(row.problem.size()));
 const MEASURED: Column = number("measured [ms]", |row| {
     Some(milliseconds(row.measured.as_ref()?.median_seconds))
@@ -83,6 +83,9 @@ const STEP: Column = number("over step before", |row| {
     factor(row.figures.speedup_over_previous)
 });
 const NAIVE: Column = number("over naive", |row| factor(row.figures.speedup_over_naive));
+const LIBRARY: Column = number("over AMD's library", |row| {
+    factor(row.figures.speedup_over_library)
+});
 const BOUND: Column = text("bound by", |row| {
     Some(row.modelled.as_ref()?.bound_by.clone())
 });
@@ -153,6 +156,7 @@ pub(crate) fn speed(results: &Results) -> Vec<Column> {
         ROOFLINE,
         STEP,
         NAIVE,
+        LIBRARY,
         BOUND,
         ERROR,
         WORST,
@@ -174,6 +178,7 @@ pub(crate) fn ladder(results: &Results) -> Vec<Column> {
         RATE_MODELLED,
         PEAK,
         STEP,
+        LIBRARY,
         BOUND,
         WAVES,
         ERROR,
@@ -256,6 +261,7 @@ pub(crate) fn csv(results: &Results) -> Result<Vec<u8>, csv::Error> {
         "gpu",
         "machine",
         "kernel",
+        "library_version",
         "input",
         "output",
         "layout",
@@ -274,6 +280,7 @@ pub(crate) fn csv(results: &Results) -> Result<Vec<u8>, csv::Error> {
         "share_of_roofline",
         "speedup_over_previous",
         "speedup_over_naive",
+        "speedup_over_library",
         "bound_by",
         "vgprs",
         "agprs",
@@ -296,6 +303,7 @@ pub(crate) fn csv(results: &Results) -> Result<Vec<u8>, csv::Error> {
             device.gpu.clone(),
             device.machine.clone().unwrap_or_default(),
             row.kernel.clone(),
+            row.library_version.clone().unwrap_or_default(),
             problem.input.clone(),
             problem.output.clone(),
             problem.layout.clone(),
@@ -314,6 +322,7 @@ pub(crate) fn csv(results: &Results) -> Result<Vec<u8>, csv::Error> {
                 figures.share_of_roofline,
                 figures.speedup_over_previous,
                 figures.speedup_over_naive,
+                figures.speedup_over_library,
             ]
             .map(optional),
         );
@@ -352,6 +361,9 @@ pub(crate) fn markdown(results: &Results) -> String {
         text += "\n**The run was interrupted: rows are missing.**\n";
     }
     text += &format!("\n{}\n", caption(results));
+    for note in &results.run.notes {
+        text += &format!("\n{note}.\n");
+    }
     for section in sections(results) {
         text += &format!("\n## {}\n", section.title);
         for columns in [speed(results), build(results)] {
@@ -371,7 +383,7 @@ pub(crate) fn markdown(results: &Results) -> String {
     }
     for row in &results.rows {
         if let Some(complaint) = &row.outcome.complaint {
-            text += &format!("\n- {} {}: {complaint}", row.kernel, row.problem.size());
+            text += &format!("\n- {} {}: {complaint}", row.name(), row.problem.size());
         }
     }
     text += "\n## Run\n\n";
@@ -398,9 +410,13 @@ pub(crate) fn provenance(results: &Results) -> Vec<(&'static str, String)> {
         list.push((
             "device",
             format!(
-                "{} ({}), {} compute units, peak figures at {:.0} MHz and {:.2} TB/s, {}",
+                "{} ({}){}, {} compute units, peak figures at {:.0} MHz and {:.2} TB/s, {}",
                 device.name,
                 device.gpu,
+                match &device.machine {
+                    Some(machine) => format!(", modelled as {machine}"),
+                    None => String::new(),
+                },
                 device.compute_units,
                 device.clock_hz / 1e6,
                 device.memory_bytes_per_second / 1e12,

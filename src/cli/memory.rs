@@ -1,0 +1,140 @@
+//! What products take of this computer's memory and the device's, before it is taken.
+
+use ferrowave::{gemm::Problem, hip::Device};
+use sysinfo::{MemoryRefreshKind, RefreshKind, System};
+
+use super::Failure;
+
+/// The share of what is available that a product may take: others need memory, too.
+const ALLOWED: (u128, u128) = (9, 10);
+
+/// Blocks of the reference product in f64, whatever the size (`ferrowave::verify`).
+const REFERENCE_BYTES: u128 = 32 << 20;
+
+/// Bytes of a verified product.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Need {
+    /// A, B and C.
+    device: u128,
+    /// The same matrices where they were made, the result where it is compared, and blocks of the reference.
+    host: u128,
+}
+
+impl Need {
+    fn of(problem: &Problem) -> Self {
+        let types = problem.types();
+        let [input, output] =
+            [types.input, types.output].map(|element| element.size_bytes() as u128);
+        let [a, b] = [problem.a(), problem.b()].map(|layout| layout.span() * input);
+        let c = problem.c().span() * output;
+        Need {
+            device: a + b + c,
+            host: a + b + 2 * c + REFERENCE_BYTES,
+        }
+    }
+}
+
+/// Refuses a product for which there is no memory here or on the device.
+pub(crate) fn check(problem: &Problem, device: &Device) -> Result<(), Failure> {
+    let memory = device.properties().memory_bytes as u128;
+    let refused = refusal(problem, memory, device.is_emulated(), available());
+    refused.map_or(Ok(()), |text| Err(Failure::usage(text)))
+}
+
+/// Bytes that this computer can give without swapping, as far as the system says: within the limits of its control group,
+/// if it has one.
+fn available() -> Option<u128> {
+    let memory = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
+    let system = System::new_with_specifics(memory).ok()?;
+    let all = Some(system.available_memory()).filter(|&bytes| bytes > 0);
+    let group = system.cgroup_limits().map(|limits| limits.free_memory);
+    let least = match (all, group.filter(|&bytes| bytes > 0)) {
+        (Some(all), Some(group)) => Some(all.min(group)),
+        (all, group) => all.or(group),
+    };
+    least.map(u128::from)
+}
+
+/// Why a product is refused, if it is.
+fn refusal(
+    problem: &Problem,
+    device: u128,
+    is_emulated: bool,
+    available: Option<u128>,
+) -> Option<String> {
+    let need = Need::of(problem);
+    let size = format!("{}×{}×{}", problem.m(), problem.n(), problem.k());
+    let size = match problem.batch() {
+        1 => size,
+        batch => format!("{size} ×{batch}"),
+    };
+    let giga = |bytes: u128| bytes as f64 / 1e9;
+    if need.device > device {
+        return Some(format!(
+            "{size} takes {:.1} GB for A, B and C, but the device has {:.1} GB",
+            giga(need.device),
+            giga(device)
+        ));
+    }
+    let (taken, what) = match is_emulated {
+        true => (need.host + need.device, "with the emulated device's"),
+        false => (need.host, "beside the device's"),
+    };
+    let allowed = available? / ALLOWED.1 * ALLOWED.0;
+    (taken > allowed).then(|| {
+        format!(
+            "{size} takes {:.1} GB of this computer's memory, {what}, but {:.1} GB may be taken: {} of {} parts of what \
+             is available",
+            giga(taken),
+            giga(allowed),
+            ALLOWED.0,
+            ALLOWED.1
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use ferrowave::gemm::Request;
+
+    use super::*;
+
+    #[test]
+    fn needs_by_hand() {
+        let request = Request {
+            batch: 2,
+            beta: 1.0,
+            ..Request::new(1000, 2000, 3000)
+        };
+        let problem = request.check().unwrap();
+        // f32: 3, 6 and 2 million elements, twice.
+        let need = Need::of(&problem);
+        assert_eq!(need.device, 88_000_000);
+        assert_eq!(need.host, 104_000_000 + REFERENCE_BYTES);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused_with_its_size() {
+        let problem = Request::new(60_000, 60_000, 60_000).check().unwrap();
+        let refused = |device, emulated, available| refusal(&problem, device, emulated, available);
+        let huge = 1 << 60;
+        assert_eq!(
+            refused(192_000_000_000, true, Some(20_000_000_000)).unwrap(),
+            "60000×60000×60000 takes 100.8 GB of this computer's memory, with the emulated device's, but 18.0 GB may be \
+             taken: 9 of 10 parts of what is available"
+        );
+        assert_eq!(
+            refused(32_000_000_000, false, Some(huge)).unwrap(),
+            "60000×60000×60000 takes 43.2 GB for A, B and C, but the device has 32.0 GB"
+        );
+        // A GPU's memory is not this computer's.
+        assert_eq!(refused(192_000_000_000, false, Some(70_000_000_000)), None);
+        assert!(refused(192_000_000_000, true, Some(70_000_000_000)).is_some());
+        assert_eq!(refused(192_000_000_000, true, None), None);
+    }
+
+    #[test]
+    fn this_computer_has_memory() {
+        assert!(available().is_none_or(|bytes| bytes > 1 << 20));
+    }
+}
