@@ -1,5 +1,7 @@
 //! The emulator's wall time. It says nothing of a GPU.
 //!
+//! With `--quick` there is one small size, so that all of it takes less than two minutes.
+//!
 //! `naive/f32/256/1 thread` is the figure that the project measures itself against: see the README.
 
 use std::{sync::Arc, time::Duration};
@@ -7,7 +9,7 @@ use std::{sync::Arc, time::Duration};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use ferrowave::{
     embedded,
-    gemm::{Addresses, Machine, Order, Plan, Problem, Request},
+    gemm::{Addresses, Machine as Host, Order, Plan, Problem, Request},
     verify::Inputs,
 };
 use ferrowave_emulator::{
@@ -18,6 +20,7 @@ use ferrowave_emulator::{
     memory::{AllocationKind, DeviceMemory},
     profile,
     program::Program,
+    timing::{self, Machine, Timing},
 };
 use ferrowave_shared::{CATALOGUE, GemmArguments, Kernel, catalogue::Access};
 
@@ -48,7 +51,7 @@ impl Setup {
                 .expect("the allocation is as long");
             address
         });
-        let plan = Plan::new(kernel, problem, &Machine::smallest(GPU.name())).expect("a plan");
+        let plan = Plan::new(kernel, problem, &Host::smallest(GPU.name())).expect("a plan");
         let launch = plan.launches().next().expect("a launch");
         let workspace_bytes = plan.workspace_bytes().expect("a small workspace").all;
         let zeros = vec![0; workspace_bytes.max(1) as usize];
@@ -81,6 +84,12 @@ impl Setup {
         counted
     }
 
+    /// The same with the timing model.
+    fn time(&self, threads: Option<usize>) -> Timing {
+        let timing = timing::launch(&self.loaded, &self.config(threads), Machine::of(GPU));
+        timing.expect("a correct kernel")
+    }
+
     /// The same with all checks.
     fn check(&self, threads: Option<usize>) -> check::Checked {
         let checked = check::launch(&self.loaded, &self.config(threads), &Check::ALL.into());
@@ -104,6 +113,8 @@ impl Setup {
 
 /// Each kernel over sizes and threads, as wave-instructions a second.
 fn kernels(criterion: &mut Criterion) {
+    let is_quick = std::env::args().any(|argument| argument == "--quick");
+    let sizes: &[i64] = if is_quick { &[128] } else { &[256, 512] };
     for kernel in CATALOGUE
         .iter()
         .filter(|kernel| kernel.gpus.contains(GPU.name()))
@@ -113,7 +124,7 @@ fn kernels(criterion: &mut Criterion) {
         group
             .measurement_time(Duration::from_secs(3))
             .sample_size(20);
-        for size in [256, 512] {
+        for &size in sizes {
             let request = Request {
                 order_b: match kernel.access {
                     Access::WideAlongK => Order::ColumnMajor,
@@ -153,9 +164,14 @@ fn levels(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// What watching costs: the project's bounds are twice the time without for counters, ten times for all checks.
+/// What watching costs: the project's bounds are twice the time without for counters, ten times for all checks and for the
+/// timing model.
 fn watched(criterion: &mut Criterion) {
-    for symbol in ["gemm_mfma_lds_f32", "gemm_register_tiled_f32"] {
+    for symbol in [
+        "gemm_mfma_lds_f32",
+        "gemm_register_tiled_f32",
+        "gemm_mfma_pingpong_f32",
+    ] {
         let mut group = criterion.benchmark_group(format!("watched, {symbol} 256, 1 thread"));
         group
             .measurement_time(Duration::from_secs(3))
@@ -165,6 +181,7 @@ fn watched(criterion: &mut Criterion) {
         let setup = Setup::new(kernel, &problem, SimdLevel::detect());
         group.bench_function("plain", |bencher| bencher.iter(|| setup.run(Some(1))));
         group.bench_function("counted", |bencher| bencher.iter(|| setup.count(Some(1))));
+        group.bench_function("timed", |bencher| bencher.iter(|| setup.time(Some(1))));
         group.bench_function("checked", |bencher| bencher.iter(|| setup.check(Some(1))));
         group.finish();
     }

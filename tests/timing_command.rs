@@ -36,6 +36,56 @@ fn a_profile_with_its_time() {
 }
 
 #[test]
+fn a_profiles_files_have_the_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name).display().to_string();
+    let (json, html) = (file("profile.json"), file("profile.html"));
+    let profile = ["profile", "--kernel", "mfma_lds", "--json", &json];
+    let read =
+        || -> serde_json::Value { serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap() };
+    let timed = [&profile[..], &["--html", &html, "--timing"]].concat();
+    let (output, stdout, stderr) = run(&mut ferrowave(&timed));
+    assert!(output.status.success(), "{stderr}");
+    let written = read();
+    assert_eq!(written["version"], 2);
+    let timing = &written["timings"][0];
+    assert_eq!(timing["kernel"], written["profiles"][0]["kernel"]);
+    assert!(timing["seconds"].as_f64().unwrap() > 0.0, "{timing}");
+    assert!(timing["bound_by"].is_object(), "{timing}");
+    // What instructions waited for adds up, and each of them is one of the profile's.
+    let of = |value: &serde_json::Value| value["offset"].as_u64().unwrap();
+    let counted = written["profiles"][0]["instructions"].as_array().unwrap();
+    let mut barriers = 0;
+    for instruction in timing["instructions"].as_array().unwrap() {
+        assert!(counted.iter().any(|other| of(other) == of(instruction)));
+        barriers += instruction["stalls"]["barrier"].as_u64().unwrap_or(0);
+    }
+    assert_eq!(timing["stalls"]["barrier"].as_u64(), Some(barriers));
+    let page = std::fs::read_to_string(&html).unwrap();
+    let bound = stdout
+        .lines()
+        .find(|line| line.contains("bound by"))
+        .unwrap();
+    let bound = bound.trim().strip_prefix("bound by").unwrap().trim();
+    for part in [
+        "Time, modelled by Ferrowave, not measured on a GPU",
+        "MI300X at 2.100 GHz",
+        bound,
+        ">waits</th>",
+        "wait for vector memory",
+        "wait8",
+    ] {
+        assert!(page.contains(part), "no `{part}`");
+    }
+    // Without a model neither has a word of it.
+    let plain = [&profile[..], &["--html", &html]].concat();
+    assert!(run(&mut ferrowave(&plain)).0.status.success());
+    assert_eq!(read()["timings"], serde_json::json!([]));
+    let page = std::fs::read_to_string(&html).unwrap();
+    assert!(!page.contains("odelled") && !page.contains("waits</th>"));
+}
+
+#[test]
 fn machines_that_cannot_be() {
     let (output, _, stderr) = run(&mut ferrowave(&["profile", "--timing=H100"]));
     assert_eq!(output.status.code(), Some(2), "{stderr}");

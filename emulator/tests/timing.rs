@@ -408,6 +408,31 @@ fn kernels_that_never_end_are_stopped() {
 }
 
 #[test]
+fn traces_have_a_bound() {
+    // Each turn of the loop is a jump that is written down.
+    let body = "  s_movk_i32 s8, 20000\n.Lloop:\n  s_sub_u32 s8, s8, 1\n  s_cmp_lg_u32 s8, 0\n  s_cbranch_scc1 .Lloop\n";
+    let kernel = Small::new(Gpu::Gfx942, body);
+    let launch = |bytes| {
+        kernel.run(|kernel, config| {
+            let config = LaunchConfig {
+                instruction_limit: None,
+                ..*config
+            };
+            timing::launch_within(kernel, &config, Machine::Mi300x, bytes)
+        })
+    };
+    let expected = launch(timing::MOST_TRACE_BYTES).expect("it is short");
+    let timing = launch(1 << 20).expect("8 bytes for each turn");
+    assert_eq!(timing.cycles, expected.cycles);
+    let error = launch(1 << 17).expect_err("there is room for 16384 turns");
+    assert!(matches!(error, TimingError::TooLong { .. }), "{error:?}");
+    assert!(
+        error.to_string().contains("`k` has no modelled time"),
+        "{error}"
+    );
+}
+
+#[test]
 fn reports_say_that_times_are_modelled() {
     let timing = model(&Small::new(Gpu::Gfx942, DEPENDENT), Machine::Mi300x);
     let text = timing::Format::Listing.write(std::slice::from_ref(&timing));

@@ -12,7 +12,7 @@ use ferrowave_emulator::{
         profile,
         timing::{self, Settings},
     },
-    profile::{Format, Profile},
+    profile::Format,
     timing::{Format as TimingFormat, Machine},
 };
 use ferrowave_host::hip::Device;
@@ -79,7 +79,10 @@ pub fn run(
         false => Format::Summary,
     };
     let mut text = format.write(&profiles);
-    let timings = timing::take_timings();
+    let timing::Timings {
+        modelled: timings,
+        missed,
+    } = timing::take_timings();
     if !timings.is_empty() {
         let format = match options.listing {
             true => TimingFormat::Listing,
@@ -91,21 +94,26 @@ pub fn run(
     let printed = print(&text);
     let files = [(&options.html, Format::Html), (&options.json, Format::Json)];
     let written = files.into_iter().try_for_each(|(path, format)| match path {
-        Some(path) => write(path, format, &profiles),
+        Some(path) => write(path, &format.write_with(&profiles, &timings)),
         None => Ok(()),
     });
     if written.is_err() && !options.listing {
         // All that the file would have said.
         eprint!("{}", Format::Listing.write(&profiles));
     }
+    let timed = match missed.into_iter().next() {
+        Some(error) => Err(Failure::failed(error)),
+        None => Ok(()),
+    };
     outcome
         .and(printed)
         .and(written)
+        .and(timed)
         .map(|()| ExitCode::SUCCESS)
 }
 
-fn write(path: &Path, format: Format, profiles: &[Profile]) -> Result<(), Failure> {
-    fs::write(path, format.write(profiles)).map_err(|error| {
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    fs::write(path, text).map_err(|error| {
         Failure::failed(format!("`{}` cannot be written: {error}", path.display()))
     })
 }

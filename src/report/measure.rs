@@ -146,7 +146,11 @@ impl Bench<'_> {
             profile::during(|| timing::during(settings, || product.run(kernel)));
         watched?;
         row.counters = counters(&profiles);
-        row.modelled = modelled(&timings);
+        row.modelled = modelled(&timings.modelled);
+        if let Some(error) = timings.missed.first() {
+            // It is correct all the same.
+            row.outcome.complaint = Some(error.to_string());
+        }
         Ok(())
     }
 

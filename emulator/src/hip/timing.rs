@@ -34,6 +34,15 @@ pub struct Settings {
     pub estimate: bool,
 }
 
+/// What was modelled.
+#[derive(Debug, Default)]
+pub struct Timings {
+    /// The times, in the order of their launches.
+    pub modelled: Vec<Timing>,
+    /// Why launches that went well have no time.
+    pub missed: Vec<TimingError>,
+}
+
 /// Where timings go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sink {
@@ -46,7 +55,7 @@ enum Sink {
 struct State {
     settings: Option<Settings>,
     sink: Sink,
-    timings: Vec<Timing>,
+    timings: Timings,
     /// Kernels of which everything has been said.
     said: Vec<u64>,
     /// What is wrong with the environment.
@@ -67,13 +76,13 @@ pub fn set_timing(settings: Option<Settings>) {
 }
 
 /// Takes the times that were modelled since the last time, one for each launch, in their order.
-pub fn take_timings() -> Vec<Timing> {
+pub fn take_timings() -> Timings {
     std::mem::take(&mut state().timings)
 }
 
 /// Models what is launched while `run` runs, whatever was asked for before, which stands again afterwards. Launches of
 /// other threads are modelled, too.
-pub fn during<R>(settings: Settings, run: impl FnOnce() -> R) -> (R, Vec<Timing>) {
+pub fn during<R>(settings: Settings, run: impl FnOnce() -> R) -> (R, Timings) {
     let (before, sink, timings) = {
         let mut state = state();
         let before = state.settings.replace(settings);
@@ -98,7 +107,7 @@ impl State {
         State {
             settings,
             sink: Sink::Said,
-            timings: Vec::new(),
+            timings: Timings::default(),
             said: Vec::new(),
             misnamed,
         }
@@ -106,7 +115,7 @@ impl State {
 
     fn add(&mut self, kernel: &Kernel, timing: Timing) {
         if self.sink == Sink::Kept {
-            self.timings.push(timing);
+            self.timings.modelled.push(timing);
             return;
         }
         let identity = identity(kernel);
@@ -122,6 +131,14 @@ impl State {
             self.said.push(identity);
             eprint!("{}", Format::Summary.write(&[timing]));
         }
+    }
+}
+
+/// A launch without a time.
+fn miss(state: &mut State, error: TimingError) {
+    match state.sink {
+        Sink::Kept => state.timings.missed.push(error),
+        Sink::Said => eprintln!("ferrowave: {error}"),
     }
 }
 
@@ -152,14 +169,19 @@ pub(super) fn launch(kernel: &Kernel, config: &LaunchConfig<'_>) -> Result<(), T
     };
     let machine = settings.machine.unwrap_or(Machine::of(kernel.gpu()));
     let timing = if settings.estimate {
-        timing::estimate(kernel, config, machine)?
+        timing::estimate(kernel, config, machine)
     } else {
         let plan = Plan::new(kernel, config, machine)?;
         let (outcome, tracers) = profile::launch_beside(kernel, config, || plan.tracer())?;
         outcome?;
         plan.timing(kernel, tracers)
     };
-    state().add(kernel, timing);
+    match timing {
+        Ok(timing) => state().add(kernel, timing),
+        // What it computed is right all the same.
+        Err(error @ TimingError::TooLong { .. }) => miss(&mut state(), error),
+        Err(error) => return Err(error),
+    }
     Ok(())
 }
 

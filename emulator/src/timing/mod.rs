@@ -15,6 +15,7 @@
 //! What is not modelled: clocks that sag under load, the launch itself, address translation, the network between caches,
 //! DRAM pages. Caches are cold, the instruction cache is warm if it holds the kernel.
 
+mod budget;
 mod compute_unit;
 mod instruction;
 mod memory;
@@ -27,13 +28,18 @@ mod tags;
 mod trace;
 mod wave;
 
+pub use budget::MOST_TRACE_BYTES;
 pub use parameters::{MACHINES, Machine, Parameters, TURN, UnknownMachine};
+pub(crate) use report::duration;
 pub use report::{Bound, Format, InstructionTiming, JSON_VERSION, MODELLED, Timing, Unit, Usage};
 pub use stall::{Stall, Stalls};
 pub(crate) use trace::Tracer;
 
+use std::sync::Arc;
+
 use ferrowave_code_object::{Gpu, Occupancy};
 
+use budget::Budget;
 use compute_unit::{ComputeUnit, Replay};
 use instruction::Timed;
 use memory::Memory;
@@ -68,6 +74,17 @@ pub enum TimingError {
         /// The kernel's instruction set.
         is_for: Gpu,
     },
+    /// Its workgroups do more than may be written down of a launch: [`MOST_TRACE_BYTES`], or what [`launch_within`] says.
+    #[error(
+        "kernel `{kernel}` has no modelled time: what its workgroups do takes more than {} MiB of traces, the most that \
+         there may be; a smaller problem takes less", .trace_bytes >> 20
+    )]
+    TooLong {
+        /// The kernel.
+        kernel: String,
+        /// The most bytes that there may be.
+        trace_bytes: u64,
+    },
 }
 
 /// Runs a kernel over a grid as [`crate::dispatch::launch`] does, and models its time.
@@ -79,10 +96,24 @@ pub fn launch(
     config: &LaunchConfig<'_>,
     machine: Machine,
 ) -> Result<Timing, TimingError> {
-    let plan = Plan::new(kernel, config, machine)?;
+    launch_within(kernel, config, machine, MOST_TRACE_BYTES)
+}
+
+/// As [`launch`], with another bound for the bytes of traces.
+///
+/// # Errors
+/// As [`launch`].
+pub fn launch_within(
+    kernel: &Kernel,
+    config: &LaunchConfig<'_>,
+    machine: Machine,
+    trace_bytes: u64,
+) -> Result<Timing, TimingError> {
+    let mut plan = Plan::new(kernel, config, machine)?;
+    plan.chosen.budget = Arc::new(Budget::new(trace_bytes));
     let Observed { outcome, observers } = launch_observed(kernel, config, |_| plan.tracer())?;
     outcome?;
-    Ok(plan.timing(kernel, observers))
+    plan.timing(kernel, observers)
 }
 
 /// Models the time of a launch and runs no more of it than that takes. **What it leaves in memory is no result**: most
@@ -101,7 +132,7 @@ pub fn estimate(
     let Observed { outcome, observers } =
         launch_some(kernel, config, Some(&chosen), |_| plan.tracer())?;
     outcome?;
-    Ok(plan.timing(kernel, observers))
+    plan.timing(kernel, observers)
 }
 
 /// What is recorded of a launch, and for what machine.
@@ -156,7 +187,20 @@ impl Plan {
     }
 
     /// The time, from what was recorded.
-    pub(crate) fn timing(&self, kernel: &Kernel, tracers: Vec<Tracer<'_>>) -> Timing {
+    ///
+    /// # Errors
+    /// If not everything was.
+    pub(crate) fn timing(
+        &self,
+        kernel: &Kernel,
+        tracers: Vec<Tracer<'_>>,
+    ) -> Result<Timing, TimingError> {
+        if self.chosen.budget.is_exceeded() {
+            return Err(TimingError::TooLong {
+                kernel: kernel.name().to_owned(),
+                trace_bytes: self.chosen.budget.all(),
+            });
+        }
         let recorded = Recorded::of(tracers);
         let code = kernel.code();
         let replayed: Vec<_> = self
@@ -188,7 +232,7 @@ impl Plan {
         let unit = ComputeUnit::new(self.parameters, instructions, &recorded, memory, code_bytes);
         let replay = unit.run(&replayed, self.placement.resident as usize);
         let cycles = self.cycles(&replay);
-        Timing::new(
+        Ok(Timing::new(
             kernel,
             self.parameters,
             &report::Modelled {
@@ -198,7 +242,7 @@ impl Plan {
                 first,
                 replay: &replay,
             },
-        )
+        ))
     }
 
     /// Cycles of the whole grid: of the replay, and of the workgroups of the same compute unit that were not replayed at

@@ -15,6 +15,7 @@ use super::{
 use crate::{
     check::{Names, Place},
     isa::Category,
+    profile::identity,
     program::Kernel,
 };
 
@@ -119,6 +120,9 @@ pub struct Timing {
     /// Its instruction set.
     #[serde(serialize_with = "as_text")]
     pub gpu: Gpu,
+    /// What [`identity`](crate::profile::identity) says of it.
+    #[serde(skip)]
+    pub(crate) identity: u64,
     /// The machine.
     pub machine: Machine,
     /// Its clock in Hz, at which it is taken to run throughout.
@@ -200,6 +204,7 @@ impl Timing {
             modelled: MODELLED,
             kernel: kernel.name().to_owned(),
             gpu: kernel.gpu(),
+            identity: identity(kernel),
             machine: parameters.machine,
             clock_hz: parameters.clock_hz,
             cycles: modelled.cycles,
@@ -316,7 +321,7 @@ impl Format {
 }
 
 /// A time in the unit that fits it.
-fn duration(seconds: f64) -> String {
+pub(crate) fn duration(seconds: f64) -> String {
     match seconds {
         s if s >= 1.0 => format!("{s:.3} s"),
         s if s >= 1e-3 => format!("{:.3} ms", 1e3 * s),

@@ -95,6 +95,13 @@ impl Stalls {
         most.map(|(stall, _)| stall)
     }
 
+    /// Adds those of others.
+    pub(crate) fn add_all(&mut self, others: &Stalls) {
+        for (sum, cycles) in self.0.iter_mut().zip(others.0) {
+            *sum += cycles;
+        }
+    }
+
     pub(super) const fn add(&mut self, stall: Stall, cycles: u64) {
         self.0[stall as usize] += cycles;
     }

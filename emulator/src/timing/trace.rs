@@ -3,10 +3,14 @@
 //! A wave's instructions are kept as runs of instructions that follow each other, its memory accesses as the shape of the
 //! lines that they touch and where those begin. Shapes repeat, so that an access takes 24 bytes.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 use ferrowave_code_object::Gpu;
 
+use super::budget::{Allowance, Budget, MOST_TRACE_BYTES};
 use crate::{
     exec::{Context, Facts, Flow, GroupStart, Observer, Space, Touch, Wave},
     isa::{Category, Effect},
@@ -114,7 +118,7 @@ impl Recorded {
 }
 
 /// The workgroups that are recorded.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Chosen {
     /// With everything.
     pub(super) whole: HashSet<u64>,
@@ -122,6 +126,19 @@ pub(super) struct Chosen {
     pub(super) lines: HashSet<u64>,
     /// The rest of those need not run.
     pub(super) may_stop: bool,
+    /// How much may be recorded.
+    pub(super) budget: Arc<Budget>,
+}
+
+impl Default for Chosen {
+    fn default() -> Self {
+        Chosen {
+            whole: HashSet::new(),
+            lines: HashSet::new(),
+            may_stop: false,
+            budget: Arc::new(Budget::new(MOST_TRACE_BYTES)),
+        }
+    }
 }
 
 impl Chosen {
@@ -164,6 +181,7 @@ pub(crate) struct Tracer<'a> {
     known: HashMap<Shape, u32>,
     recent: Vec<Option<Box<Recent>>>,
     banks: Banks,
+    allowance: Allowance,
 }
 
 impl<'a> Tracer<'a> {
@@ -181,7 +199,27 @@ impl<'a> Tracer<'a> {
             known: HashMap::new(),
             recent: Vec::new(),
             banks: Banks::new(gpu),
+            allowance: Allowance::default(),
         }
+    }
+
+    /// Whether there is room for another of a list's elements. If not, the launch has no timing, and nothing more is
+    /// recorded of the workgroup.
+    #[inline]
+    fn has_room<T>(&mut self) -> bool {
+        let has_room = self
+            .allowance
+            .spend(size_of::<T>() as u64, &self.chosen.budget);
+        if !has_room {
+            self.give_up();
+        }
+        has_room
+    }
+
+    #[cold]
+    fn give_up(&mut self) {
+        self.mode = Mode::Off;
+        self.waves = Vec::new();
     }
 
     fn record(&mut self, wave: usize, index: u32, facts: &Facts, touches: &[Touch]) {
@@ -195,6 +233,9 @@ impl<'a> Tracer<'a> {
         ) && facts.effect != Effect::None;
         if is_memory {
             let access = self.access(slot, index, facts, touches);
+            if !self.has_room::<Access>() {
+                return;
+            }
             if let Some(trace) = self.waves.get_mut(wave)
                 && (self.mode == Mode::Whole || trace.accesses.len() < KEPT_ACCESSES)
             {
@@ -205,6 +246,9 @@ impl<'a> Tracer<'a> {
         }
         if self.mode == Mode::Whole && (facts.category == Category::Lds || facts.to_lds) {
             let cycles = self.lds_cycles(slot, facts, touches);
+            if !self.has_room::<u32>() {
+                return;
+            }
             if let Some(trace) = self.waves.get_mut(wave) {
                 trace.lds_cycles.push(cycles);
             }
@@ -287,10 +331,17 @@ impl<'a> Tracer<'a> {
     fn intern(&mut self, shape: Shape) -> u32 {
         let next = self.shapes.len() as u32;
         let known = self.known.entry(shape);
-        *known.or_insert_with_key(|shape| {
+        let mut bytes = 0;
+        let shape = *known.or_insert_with_key(|shape| {
+            bytes = size_of::<Shape>() + size_of_val(&*shape.lines);
             self.shapes.push(shape.clone());
             next
-        })
+        });
+        // Twice: in the list, and in the map.
+        if bytes > 0 && !self.allowance.spend(2 * bytes as u64, &self.chosen.budget) {
+            self.give_up();
+        }
+        shape
     }
 }
 
@@ -325,7 +376,8 @@ impl Observer for Tracer<'_> {
     const ACTIVE: bool = true;
 
     fn wants(&self, number: u64) -> bool {
-        self.chosen.whole.contains(&number) || self.chosen.lines.contains(&number)
+        let is_chosen = self.chosen.whole.contains(&number) || self.chosen.lines.contains(&number);
+        is_chosen && !self.chosen.budget.is_exceeded()
     }
 
     fn turn(&self) -> u64 {
@@ -336,7 +388,9 @@ impl Observer for Tracer<'_> {
     }
 
     fn is_done(&self) -> bool {
-        self.chosen.may_stop && self.mode == Mode::Lines && self.not_full == 0
+        let is_exceeded = self.mode == Mode::Off && self.chosen.budget.is_exceeded();
+        let has_enough = self.mode == Mode::Lines && self.not_full == 0;
+        self.chosen.may_stop && (has_enough || is_exceeded)
     }
 
     fn begin(&mut self, group: &GroupStart<'_>) {
@@ -362,6 +416,9 @@ impl Observer for Tracer<'_> {
             return;
         }
         let number = wave.index as usize;
+        if self.next.get(number) != Some(&index) && !self.has_room::<(u32, u32)>() {
+            return;
+        }
         let (Some(trace), Some(next)) = (self.waves.get_mut(number), self.next.get_mut(number))
         else {
             return;

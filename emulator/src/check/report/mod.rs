@@ -231,14 +231,15 @@ pub(super) fn describe(kernel: &Kernel, view: &View, findings: &Findings) -> Vec
 /// Names the instructions of a kernel.
 pub(crate) struct Names<'a> {
     kernel: &'a Kernel,
-    lines: LineTables,
+    /// The code object's, which are read once.
+    lines: &'a LineTables,
 }
 
 impl<'a> Names<'a> {
     pub(crate) fn new(kernel: &'a Kernel) -> Self {
         Names {
             kernel,
-            lines: LineTables::new(kernel.object().bytes()),
+            lines: kernel.object().lines(),
         }
     }
 

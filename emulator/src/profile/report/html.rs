@@ -6,17 +6,19 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use super::{
     InstructionProfile, Profile,
     lines::{Group, Sources, groups, hottest},
-    summary::{extent, grouped, percent, rows},
+    summary::{Row, extent, grouped, percent, rows},
     text::{NO_LINES, heat},
+    timed::Timed,
     totals::ratio,
 };
+use crate::timing::{MODELLED, Stall, Timing};
 
 const STYLE: &str = include_str!("page.css");
 
 /// Source lines that are shown by themselves.
 const HOT_LINES: usize = 16;
 
-pub(super) fn write(profiles: &[Profile]) -> String {
+pub(super) fn write(profiles: &[Profile], timings: &[Timing]) -> String {
     let names: Vec<_> = profiles
         .iter()
         .map(|profile| profile.kernel.as_str())
@@ -34,32 +36,31 @@ pub(super) fn write(profiles: &[Profile]) -> String {
             }
             body {
                 @for profile in profiles {
-                    (section(profile, &mut sources))
+                    (section(profile, Timed::of(profile, timings).as_ref(), &mut sources))
                 }
-                footer { "Counted by Ferrowave's emulator: what the machine code asks for, not how long a GPU takes." }
+                footer {
+                    p { "Counted by Ferrowave's emulator: what the machine code asks for, not how long a GPU takes." }
+                    @if !timings.is_empty() {
+                        p { "Times and waits are " (MODELLED) "." }
+                    }
+                }
             }
         }
     };
     page.into_string()
 }
 
-fn section(profile: &Profile, sources: &mut Sources) -> Markup {
+fn section(profile: &Profile, timed: Option<&Timed<'_>>, sources: &mut Sources) -> Markup {
     let all = profile.totals().wave_instructions;
     let hot = hottest(profile);
     html! {
         section {
             h1 { (profile.kernel) }
             p { (extent(profile)) }
-            div.wide {
-                table.summary {
-                    @for row in rows(profile) {
-                        tr {
-                            th.part[row.is_part] scope="row" { (row.name) }
-                            td.number { (row.value) }
-                            td.note { (row.note) }
-                        }
-                    }
-                }
+            (summary(&rows(profile)))
+            @if let Some(timed) = timed {
+                h2 { "Time, " (MODELLED) }
+                (summary(&timed.rows()))
             }
             @if hot.is_empty() {
                 p { (NO_LINES) "." }
@@ -84,12 +85,31 @@ fn section(profile: &Profile, sources: &mut Sources) -> Markup {
                 }
             }
             h2 { "Instructions" }
-            (listing(profile, sources))
+            (listing(profile, timed, sources))
         }
     }
 }
 
-fn listing(profile: &Profile, sources: &mut Sources) -> Markup {
+fn summary(rows: &[Row]) -> Markup {
+    html! {
+        div.wide {
+            table.summary {
+                @for row in rows {
+                    tr {
+                        th.part[row.is_part] scope="row" { (row.name) }
+                        td.number { (row.value) }
+                        td.note { (row.note) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Columns of the listing, and two more where times are modelled.
+const COLUMNS: usize = 6;
+
+fn listing(profile: &Profile, timed: Option<&Timed<'_>>, sources: &mut Sources) -> Markup {
     let counts = profile.instructions.iter().map(|i| i.counts.executions);
     let most = counts.max().unwrap_or(0);
     html! {
@@ -98,6 +118,10 @@ fn listing(profile: &Profile, sources: &mut Sources) -> Markup {
                 thead {
                     tr {
                         th { "runs" }
+                        @if timed.is_some() {
+                            th title="share of the cycles of all waves in which they waited to issue it, modelled" { "waits" }
+                            th.left title="what most of them waited for, modelled" { "for" }
+                        }
                         th title="active lanes, on average" { "lanes" }
                         th title="cache lines that an access touches" { "lines" }
                         th title="cycles a run that LDS takes for bank conflicts" { "conflicts" }
@@ -107,9 +131,9 @@ fn listing(profile: &Profile, sources: &mut Sources) -> Markup {
                 }
                 tbody {
                     @for group in groups(profile) {
-                        (heading(&group, sources))
+                        (heading(&group, COLUMNS + 2 * usize::from(timed.is_some()), sources))
                         @for instruction in group.instructions {
-                            (row(profile, instruction, most))
+                            (row(profile, timed, instruction, most))
                         }
                     }
                 }
@@ -118,11 +142,11 @@ fn listing(profile: &Profile, sources: &mut Sources) -> Markup {
     }
 }
 
-fn heading(group: &Group<'_>, sources: &mut Sources) -> Markup {
+fn heading(group: &Group<'_>, columns: usize, sources: &mut Sources) -> Markup {
     html! {
         @if let Some(line) = group.lines.first() {
             tr.source {
-                td colspan="6" {
+                td colspan=(columns) {
                     span.place { (line.file) ":" (line.line) }
                     " "
                     code { (sources.text(line).unwrap_or_default()) }
@@ -135,19 +159,49 @@ fn heading(group: &Group<'_>, sources: &mut Sources) -> Markup {
     }
 }
 
-fn row(profile: &Profile, instruction: &InstructionProfile, most: u64) -> Markup {
+fn row(
+    profile: &Profile,
+    timed: Option<&Timed<'_>>,
+    instruction: &InstructionProfile,
+    most: u64,
+) -> Markup {
     let runs = instruction.counts.executions;
     let number = |value: Option<f64>| value.map(|value| format!("{value:.1}"));
     let conflicts = instruction.conflicts_per_run();
     html! {
         tr.idle[runs == 0] {
             td class={ "number heat" (heat(runs, most)) } { (grouped(runs)) }
+            @if let Some(timed) = timed {
+                (waits(timed, instruction.place.offset))
+            }
             td.number { (number(instruction.lanes_per_run()).unwrap_or_default()) }
             td.number { (number(instruction.lines_per_access(profile.gpu)).unwrap_or_default()) }
             td.number.conflict[conflicts.is_some_and(|cycles| cycles > 0.0)] { (number(conflicts).unwrap_or_default()) }
             td.number.offset { (format!("{:x}", instruction.place.offset)) }
             td.code { (instruction.text()) }
         }
+    }
+}
+
+/// Shares that are not worth a number.
+const NEXT_TO_NOTHING: f64 = 0.0005;
+
+fn waits(timed: &Timed<'_>, offset: u64) -> Markup {
+    let stalls = timed.waits(offset);
+    let cycles = stalls.map_or(0, |stalls| stalls.total());
+    let share = ratio(cycles, timed.wave_cycles()).filter(|&share| share >= NEXT_TO_NOTHING);
+    let cause = stalls
+        .and_then(|stalls| stalls.most())
+        .filter(|_| share.is_some());
+    let all = stalls.into_iter().flat_map(|stalls| stalls.iter());
+    let all: Vec<_> = all
+        .map(|(stall, cycles)| format!("{} {}", stall.name(), grouped(cycles)))
+        .collect();
+    html! {
+        td class={ "number wait" (heat(cycles, timed.most())) } title=[(!all.is_empty()).then(|| all.join(", "))] {
+            (percent(share))
+        }
+        td.cause { (cause.map_or("", Stall::name)) }
     }
 }
 
@@ -160,7 +214,7 @@ mod tests {
     fn names_cannot_end_what_they_stand_in() {
         let mut profile = Profile::nothing("k<script>\"&", Gpu::Gfx942);
         profile.launches = 1;
-        let page = write(&[profile]);
+        let page = write(&[profile], &[]);
         assert!(page.contains("<h1>k&lt;script&gt;"), "{page}");
         assert!(!page.contains("<script"), "{page}");
         assert!(page.contains("on gfx942: 1 launch, 0 workgroups, 0 waves"));

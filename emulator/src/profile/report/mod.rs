@@ -4,6 +4,7 @@ mod html;
 mod lines;
 mod summary;
 mod text;
+mod timed;
 mod totals;
 
 use std::collections::HashMap;
@@ -22,10 +23,12 @@ use crate::{
     dispatch::LaunchConfig,
     isa::{Category, Effect},
     program::Kernel,
+    timing::Timing,
 };
 
-/// The version of the JSON's shape: it goes up when something is taken away or changes its meaning.
-pub const JSON_VERSION: u32 = 1;
+/// The version of the JSON's shape. 2 has `timings` beside `profiles`; who reads 1 and skips what it does not know finds
+/// everything else where it was.
+pub const JSON_VERSION: u32 = 2;
 
 /// A kernel's launches, added up.
 #[derive(Clone, Debug, Serialize)]
@@ -273,16 +276,22 @@ pub enum Format {
 impl Format {
     /// Writes profiles.
     pub fn write(self, profiles: &[Profile]) -> String {
+        self.write_with(profiles, &[])
+    }
+
+    /// Writes profiles, and in JSON and on the page the modelled times of their launches: there what instructions wait for
+    /// stands beside how often they run.
+    pub fn write_with(self, profiles: &[Profile], timings: &[Timing]) -> String {
         match self {
             Format::Summary => text::write(profiles, false),
             Format::Listing => text::write(profiles, true),
-            Format::Json => json(profiles),
-            Format::Html => html::write(profiles),
+            Format::Json => json(profiles, timings),
+            Format::Html => html::write(profiles, timings),
         }
     }
 }
 
-fn json(profiles: &[Profile]) -> String {
+fn json(profiles: &[Profile], timings: &[Timing]) -> String {
     #[derive(Serialize)]
     struct WithTotals<'a> {
         #[serde(flatten)]
@@ -296,7 +305,7 @@ fn json(profiles: &[Profile]) -> String {
             totals: profile.totals(),
         })
         .collect();
-    let value = json!({ "version": JSON_VERSION, "profiles": profiles });
+    let value = json!({ "version": JSON_VERSION, "profiles": profiles, "timings": timings });
     format!("{value:#}\n")
 }
 
