@@ -333,6 +333,45 @@ fn a_copy_is_bound_by_memory() {
 }
 
 #[test]
+fn times_do_not_depend_on_where_the_host_keeps_buffers() {
+    // Rows of 1024 bytes, a line of each: they share sets of L1.
+    let body = "  v_lshlrev_b32_e32 v1, 10, v0\n".to_owned()
+        + &"  global_load_dword v2, v1, s[4:5]\n  global_load_dword v3, v1, s[6:7]\n  s_waitcnt vmcnt(0)\n".repeat(8);
+    let kernel = Small {
+        buffers: [(1 << 18, 1 << 18), (1 << 18, 1 << 18)],
+        ..Small::new(Gpu::Gfx942, &body).threads(256).workgroups(64)
+    };
+    let times: Vec<_> = (0..4)
+        .map(|run: usize| {
+            // The next buffers come to lie elsewhere.
+            let between: Vec<Vec<u8>> = (0..run).map(|n| vec![0; 100_000 * (n + 1) + 64]).collect();
+            let cycles = model(&kernel, Machine::Mi300x).cycles;
+            drop(between);
+            cycles
+        })
+        .collect();
+    assert!(times.iter().all(|&time| time == times[0]), "{times:?}");
+}
+
+#[test]
+fn lines_at_a_stride_share_a_set_of_l1() {
+    // 256 lanes load a line each, four times: of lines side by side all are held, of lines at a stride of 512 bytes a quarter.
+    let hits = |shift: u32| {
+        let mut body = format!("  v_lshlrev_b32_e32 v1, {shift}, v0\n");
+        body +=
+            &"  global_load_dword v2, v1, s[4:5]\n  s_waitcnt vmcnt(0)\n  s_barrier\n".repeat(4);
+        let bytes = 256 << shift;
+        let kernel = Small {
+            buffers: [(bytes, bytes), (4096, 4096)],
+            ..Small::new(Gpu::Gfx942, &body).threads(256)
+        };
+        model(&kernel, Machine::Mi300x).l1_hit_rate.expect("loads")
+    };
+    assert!(hits(7) > 0.7, "{}", hits(7));
+    assert!(hits(9) < 0.25, "{}", hits(9));
+}
+
+#[test]
 fn what_others_load_too_comes_from_l2() {
     // All workgroups read the same 4096 bytes.
     let body = "  v_lshlrev_b32_e32 v1, 2, v0\n".to_owned()

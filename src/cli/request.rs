@@ -149,7 +149,8 @@ enum BiasName {
 /// Sizes that published figures are for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Preset {
-    /// 2048 × 1024 × 2048 in f32, of which the documents behind the ladder give times on MI100.
+    /// 2048 × 1024 × 2048 in f32, of which the documents behind the ladder give times on MI100 (`--gpus MI100`); the
+    /// emulator takes some minutes.
     Seeds,
 }
 

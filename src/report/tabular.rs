@@ -70,6 +70,9 @@ const MODELLED: Column = number("modelled [ms]", |row| {
 const PUBLISHED: Column = number("published [ms]", |row| {
     Some(milliseconds(row.figures.published_seconds?))
 });
+const OVER_PUBLISHED: Column = number("time/published", |row| {
+    factor(Some(row.seconds()? / row.figures.published_seconds?))
+});
 const EMULATION: Column = number("emulation [ms]", |row| {
     Some(milliseconds(row.emulation_seconds?))
 });
@@ -150,6 +153,7 @@ pub(crate) fn speed(results: &Results) -> Vec<Column> {
         MEASURED,
         MODELLED,
         PUBLISHED,
+        OVER_PUBLISHED,
         RATE_MEASURED,
         RATE_MODELLED,
         PEAK,
@@ -174,6 +178,7 @@ pub(crate) fn ladder(results: &Results) -> Vec<Column> {
         MEASURED,
         MODELLED,
         PUBLISHED,
+        OVER_PUBLISHED,
         RATE_MEASURED,
         RATE_MODELLED,
         PEAK,

@@ -1,7 +1,8 @@
 //! The memory of one compute unit while it is replayed: its L1 cache, and its share of everything behind.
 //!
 //! Each resource is a queue that takes so many bytes a cycle: what comes later starts when what came before is through.
-//! Of L2, the Infinity Cache and memory, the compute unit has the share that is left when all busy ones ask for as much.
+//! Of L2, the Infinity Cache and memory, the compute unit has the share that its workgroups are of all: who has more to do
+//! asks for more, and has what others leave when they are through.
 //! Results come back in the order of the requests, as L1 is taken to be one queue: an assumption.
 
 use std::collections::HashMap;
@@ -88,21 +89,21 @@ impl<'a> Memory<'a> {
         shares: HashMap<u32, Shares>,
     ) -> Self {
         let line = u64::from(parameters.line_bytes);
-        let units = placement.busy_units().max(1) as f64;
-        let units_of_xcd = placement.busy_units_of_xcd().max(1) as f64;
+        let share = placement.share();
+        let share_of_xcd = placement.share_of_xcd();
         let infinity = parameters.infinity_bytes_per_second / parameters.clock_hz;
         Memory {
             parameters,
             shares,
-            l1: Tags::new(u64::from(parameters.l1_bytes) / line, L1_WAYS),
+            l1: Tags::by_low_bits(u64::from(parameters.l1_bytes) / line, L1_WAYS),
             scalar: Tags::new(u64::from(parameters.scalar_cache_bytes) / line, 4),
             l1_free_at: 0,
             returned_at: 0,
             port: Server::new(parameters.l1_to_l2_bytes_per_cycle),
-            l2: Server::new(parameters.l2_bytes_per_cycle / units_of_xcd),
+            l2: Server::new(parameters.l2_bytes_per_cycle * share_of_xcd),
             write_factor: parameters.l2_bytes_per_cycle / parameters.l2_written_bytes_per_cycle,
-            infinity: Server::new(infinity / units),
-            memory: Server::new(parameters.memory_bytes_per_cycle() / units),
+            infinity: Server::new(infinity * share),
+            memory: Server::new(parameters.memory_bytes_per_cycle() * share),
             traffic: Traffic::default(),
         }
     }

@@ -18,6 +18,7 @@
 mod budget;
 mod compute_unit;
 mod instruction;
+mod layout;
 mod memory;
 mod parameters;
 mod placement;
@@ -201,7 +202,9 @@ impl Plan {
                 trace_bytes: self.chosen.budget.all(),
             });
         }
-        let recorded = Recorded::of(tracers);
+        let mut recorded = Recorded::of(tracers);
+        let line_bytes = u64::from(self.parameters.line_bytes);
+        layout::place(&mut recorded, &kernel.memory().view(), line_bytes);
         let code = kernel.code();
         let replayed: Vec<_> = self
             .placement

@@ -9,6 +9,7 @@
 //! | bandwidth of the Infinity Cache | Chips and Cheese, «Testing AMD's Giant MI300X»: 11.9 TB/s; mt4g measured 5.8 TB/s |
 //! | share of memory's bandwidth that is reached: 0.8 | BabelStream on MI300X (Azure's guide to benchmarks), 4.26 of 5.3 TB/s, taken for all; mt4g measured 0.60 (MI100) to 0.75 (MI300X) |
 //! | L1: 4 cycles for addresses, 64 bytes a cycle, 64 ways, whole lines that are written stay; LDS: 128 bytes a cycle; f64 at half rate on MI100 | AMD's slides «Introduction to AMD GPU programming with HIP», to which the documentation of ROCm Compute Profiler refers |
+//! | the set of L1 that a line is in: by the lowest bits of its number | Wave's documentation («L1 Cache Swizzling on MI300»): 4 sets, chosen by bits 7 and 8 of the address; taken for all |
 //! | ways of L2 | published descriptions of MI300X: 16, taken for all and for the Infinity Cache |
 //! | a vector instruction: 4 cycles, transcendental ones 16; products of integers; a branch that is taken: 8 turns | LLVM's `SISchedule.td`, which calls its latencies possibly inaccurate |
 //!

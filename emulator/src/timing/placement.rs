@@ -53,14 +53,14 @@ impl Placement {
         0..held.min(self.workgroups)
     }
 
-    /// Compute units that have something to do.
-    pub(super) fn busy_units(&self) -> u64 {
-        self.workgroups.min(self.xcds * self.units)
+    /// The share of all workgroups that the fullest compute unit has.
+    pub(super) fn share(&self) -> f64 {
+        self.of_fullest() as f64 / self.workgroups.max(1) as f64
     }
 
-    /// Compute units that have something to do in the first XCD.
-    pub(super) fn busy_units_of_xcd(&self) -> u64 {
-        self.workgroups.div_ceil(self.xcds).min(self.units)
+    /// The share of its XCD's workgroups.
+    pub(super) fn share_of_xcd(&self) -> f64 {
+        self.of_fullest() as f64 / self.workgroups.div_ceil(self.xcds).max(1) as f64
     }
 
     /// XCDs.
@@ -89,7 +89,9 @@ mod tests {
         assert!(placement.first(9).eq([0, 304, 608, 912]));
         assert_eq!(placement.at_once(), 0..608);
         let small = Placement::new(Machine::Mi300x.parameters(), 9, 2);
-        assert_eq!((small.busy_units(), small.busy_units_of_xcd()), (9, 2));
+        assert_eq!((small.share(), small.share_of_xcd()), (1.0 / 9.0, 0.5));
+        // The fullest of 38 compute units has 4 of an XCD's 125.
+        assert_eq!(placement.share_of_xcd(), 4.0 / 125.0);
         let huge = Placement::new(Machine::Mi100.parameters(), u64::MAX, 10);
         assert_eq!(huge.at_once(), 0..1200);
         assert_eq!(huge.first(3).last(), Some(240));

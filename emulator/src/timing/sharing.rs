@@ -163,7 +163,7 @@ struct Caches {
 impl Caches {
     fn new(placement: &Placement, parameters: &Parameters) -> Self {
         let line = u64::from(parameters.line_bytes);
-        let l1 = Tags::new(u64::from(parameters.l1_bytes) / line, L1_WAYS);
+        let l1 = Tags::by_low_bits(u64::from(parameters.l1_bytes) / line, L1_WAYS);
         let l2 = Tags::new(u64::from(parameters.l2_bytes) / line, L2_WAYS);
         Caches {
             units: placement.units(),

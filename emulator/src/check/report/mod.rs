@@ -4,7 +4,10 @@ mod json;
 mod sarif;
 mod text;
 
-use std::{env, fmt, path::Path};
+use std::{
+    env, fmt,
+    path::{Path, PathBuf},
+};
 
 use ferrowave_code_object::{LineTables, SourceLocation};
 use serde::Serialize;
@@ -85,10 +88,13 @@ impl SourceLine {
     /// A place in a source file; nothing if it has no file or no line. Paths below the current directory are told from
     /// there.
     pub fn of(location: SourceLocation) -> Option<Self> {
+        Self::told_from(location, env::current_dir().ok().as_deref())
+    }
+
+    /// The same, from a directory. Asking the system for the current one takes longer than all the rest.
+    fn told_from(location: SourceLocation, here: Option<&Path>) -> Option<Self> {
         let file = location.file?;
-        let here = env::current_dir().ok();
-        let below =
-            here.and_then(|here| Some(Path::new(&file).strip_prefix(here).ok()?.to_owned()));
+        let below = here.and_then(|here| Path::new(&file).strip_prefix(here).ok());
         Some(SourceLine {
             file: below.map_or_else(|| file.clone(), |path| path.display().to_string()),
             line: location.line?,
@@ -233,6 +239,8 @@ pub(crate) struct Names<'a> {
     kernel: &'a Kernel,
     /// The code object's, which are read once.
     lines: &'a LineTables,
+    /// The current directory.
+    here: Option<PathBuf>,
 }
 
 impl<'a> Names<'a> {
@@ -240,6 +248,7 @@ impl<'a> Names<'a> {
         Names {
             kernel,
             lines: kernel.object().lines(),
+            here: env::current_dir().ok(),
         }
     }
 
@@ -273,7 +282,9 @@ impl<'a> Names<'a> {
             .step_by(4)
             .map(|offset| {
                 let frames = self.lines.frames(offset).into_iter();
-                frames.filter_map(SourceLine::of).collect::<Vec<_>>()
+                let here = self.here.as_deref();
+                let lines = frames.filter_map(|frame| SourceLine::told_from(frame, here));
+                lines.collect::<Vec<_>>()
             })
             .find(|frames| !frames.is_empty())
             .unwrap_or_default()

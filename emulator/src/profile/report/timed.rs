@@ -68,24 +68,27 @@ impl<'a> Timed<'a> {
             });
         };
         if let Some(longest) = self.launches.iter().max_by_key(|timing| timing.cycles) {
-            let clock = format!("{} at {:.3} GHz", longest.machine, longest.clock_hz / 1e9);
-            add("modelled time", duration(seconds), clock, false);
-            let launches = match self.launches.len() {
-                1 => String::new(),
-                launches => format!("of {launches} launches together"),
-            };
-            add("cycles", grouped(cycles), launches, true);
-            let bound = longest.bound_by.text();
-            add("bound by", bound, String::new(), false);
+            let mut note = format!(
+                "{} at {:.3} GHz, {} cycles",
+                longest.machine,
+                longest.clock_hz / 1e9,
+                grouped(cycles)
+            );
+            if self.launches.len() > 1 {
+                note += &format!(", {} launches", grouped(self.launches.len() as u64));
+            }
+            add("modelled time", duration(seconds), note, false);
+            add("bound by", longest.bound_by.text(), String::new(), false);
         }
         let all = self.wave_cycles();
         let mut stalls = Stalls::default();
         for timing in &self.launches {
             stalls.add_all(&timing.stalls);
         }
+        let note = "of those that were replayed, by what they waited for".to_owned();
+        add("cycles of waves", grouped(all), note, false);
         let issuing = all.saturating_sub(stalls.total());
-        let note = "waves issue instructions".to_owned();
-        add("issuing", percent(ratio(issuing, all)), note, true);
+        add("issuing", percent(ratio(issuing, all)), String::new(), true);
         for stall in Stall::ALL {
             let cycles = stalls.of(stall);
             if cycles > 0 {
