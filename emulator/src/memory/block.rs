@@ -67,6 +67,11 @@ impl Block {
         (self.start.addr().get() + self.front) as u64
     }
 
+    /// Where its memory begins, and how many bytes it has, red zones included.
+    pub(super) fn extent(&self) -> (u64, usize) {
+        (self.start.addr().get() as u64, self.layout.size())
+    }
+
     /// A pointer to `offset`, behind which `bytes` must be part of the block.
     fn pointer(&self, offset: usize, bytes: usize) -> *mut u8 {
         assert!(

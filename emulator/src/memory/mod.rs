@@ -125,6 +125,15 @@ impl Reach {
     pub(crate) const fn covers(&self, start: u64, end: u64, write: bool) -> bool {
         start >= self.base && end <= self.end && start < end && (self.writable || !write)
     }
+
+    /// The lowest and the highest number of bytes behind `base` at which `bytes` bytes may be accessed, as far as 32
+    /// bits hold them.
+    #[inline(always)]
+    pub(crate) fn offsets(&self, base: u64, bytes: u32, write: bool) -> Option<(u32, u32)> {
+        let highest = self.end.checked_sub(base)?.checked_sub(u64::from(bytes))?;
+        let lowest = u32::try_from(self.base.saturating_sub(base)).ok()?;
+        (self.writable || !write).then_some((lowest, highest.min(u64::from(u32::MAX)) as u32))
+    }
 }
 
 struct Allocation {
@@ -261,8 +270,9 @@ impl State {
         }
     }
 
-    /// Forgets what was freed where there is an allocation again. A block that is kept is in nobody's way.
-    fn forget_freed(&mut self, base: u64, bytes: usize) {
+    /// Forgets what was freed where there is an allocation again, or its red zone: who accesses that has left the new
+    /// allocation. A block that is kept is in nobody's way.
+    fn forget_freed(&mut self, (base, bytes): (u64, usize)) {
         let end = base + bytes as u64;
         self.freed.retain(|(info, block)| {
             block.is_some() || end <= info.base || info.base + info.bytes as u64 <= base
@@ -365,6 +375,7 @@ impl DeviceMemory {
             return Err(out_of_memory);
         };
         let base = block.base();
+        state.forget_freed(block.extent());
         let allocation = Allocation {
             block: Arc::new(block),
             info: AllocationInfo { base, bytes, kind },
@@ -372,7 +383,6 @@ impl DeviceMemory {
             written: (self.accounts && kind == AllocationKind::Device)
                 .then(|| Arc::new(Written::nothing(bytes))),
         };
-        state.forget_freed(base, bytes);
         state.used += bytes as u64;
         state.allocations.insert(base, allocation);
         state.view = None;
@@ -407,7 +417,7 @@ impl DeviceMemory {
             reaches: vec![reach],
             written: None,
         };
-        state.forget_freed(address, bytes);
+        state.forget_freed((address, bytes));
         state.allocations.insert(address, allocation);
         state.view = None;
         Ok(())
@@ -640,6 +650,30 @@ mod tests {
         assert_eq!(memory.used_bytes(), 0);
         assert_eq!((own[7], own[8], own[55], own[56]), (1, 2, 2, 1));
         assert!(memory.register(0, 8).is_err() && memory.register(u64::MAX, 8).is_err());
+    }
+
+    #[test]
+    fn red_zones_are_not_what_was_freed_there_before() {
+        let memory = DeviceMemory::new(1 << 30);
+        for bytes in (1..64).rev().map(|n| 512 * n) {
+            let larger = memory
+                .allocate(bytes + 1024, AllocationKind::Device)
+                .unwrap();
+            memory.free(larger).unwrap();
+            let base = memory.allocate(bytes, AllocationKind::Device).unwrap();
+            let view = memory.view();
+            let zones = [
+                base - RED_ZONE_BYTES as u64,
+                base - 1,
+                base + bytes as u64,
+                base + (bytes + RED_ZONE_BYTES) as u64 - 1,
+            ];
+            for address in zones {
+                assert_eq!(view.freed(address), None, "{bytes} bytes at {base:#x}");
+            }
+            let past = format!("just past the end of {}", memory.find(base).unwrap());
+            assert_eq!(view.place(base + bytes as u64, 4), past);
+        }
     }
 
     #[test]
