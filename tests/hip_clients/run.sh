@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Real clients of libamdhip64.so: a C++ HIP program built by clang against ROCm's headers, and IREE. Everything that
-# they need comes from PyPI and stays under target/clients; clang is the system's.
+# they need comes from PyPI and stays under target/clients; clang is the system's, or Debian's packages unpacked there.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -14,10 +14,24 @@ mkdir -p "$work"
 work=$(cd "$work" && pwd)
 here=$PWD/tests/hip_clients
 
-command -v "$CLANG" > /dev/null || {
-    echo "$CLANG is missing: install Debian's clang-22 and lld-22, or set CLANG" >&2
-    exit 1
-}
+if ! command -v "$CLANG" > /dev/null; then
+    command -v apt-get > /dev/null && command -v dpkg-deb > /dev/null || {
+        echo "$CLANG is missing, and this is no Debian to get its packages from: install clang 22 and lld 22, or set CLANG" >&2
+        exit 1
+    }
+    CLANG=$work/llvm/usr/bin/clang++-22
+    if [ ! -x "$CLANG" ]; then
+        packages=$(mktemp -d)
+        (cd "$packages" && apt-get download clang-22 clang-tools-22 lld-22 libclang-common-22-dev libclang-cpp22 libllvm22 llvm-22-linker-tools)
+        rm -rf "$work/llvm.part" "$work/llvm"
+        for package in "$packages"/*.deb; do
+            dpkg-deb -x "$package" "$work/llvm.part"
+        done
+        rm -rf "$packages"
+        mv "$work/llvm.part" "$work/llvm"
+    fi
+    CLANG_LIBRARIES=$work/llvm/usr/lib/llvm-22/lib:$work/llvm/usr/lib/x86_64-linux-gnu
+fi
 
 python=$work/venv/bin/python
 stamp=$work/venv/installed-$IREE
@@ -72,7 +86,7 @@ done
 # A bundle as it is, and packed.
 for packed in --no-offload-compress --offload-compress; do
     program=$work/program$packed
-    "$CLANG" -x hip --rocm-path="$rocm" --offload-arch=gfx942 --offload-arch=gfx90a -nogpulib "$packed" \
+    LD_LIBRARY_PATH=${CLANG_LIBRARIES:-${LD_LIBRARY_PATH:-}} "$CLANG" -x hip --rocm-path="$rocm" --offload-arch=gfx942 --offload-arch=gfx90a -nogpulib "$packed" \
         -std=c++17 -O2 "$here/program.hip" -o "$program"
     for gpu in gfx942 gfx90a; do
         echo "program $packed on $gpu: $(LD_LIBRARY_PATH=$rocm/lib FERROWAVE_DEVICE=emulator:$gpu "$program" 2> "$work/program.log" ||
