@@ -1,12 +1,13 @@
 //! Memory accesses of a wave: where the lanes' addresses lie, and moving data to and from registers.
 //!
 //! Global memory and LDS both come here with host addresses. The range of all active lanes is checked
-//! once; then chunks of 16 lanes with consecutive or equal addresses move as host vectors.
+//! once; then [`Near`] moves what lies within 4 GiB, and lanes that are farther apart move one by one.
 
-use std::simd::{prelude::*, simd_swizzle};
+use std::simd::prelude::*;
 
 use super::{
     Context, FaultKind, Space, Wave,
+    near::{Near, within},
     operation::{Flow, Operation},
     simd::{CHUNKS, D, LANES, U, chunk_mask},
 };
@@ -20,40 +21,28 @@ pub(super) struct Access {
 /// Allocations that a workgroup's accesses remember.
 pub(super) const RECENT: usize = 16;
 
-/// How the lanes of a chunk lie in memory.
-enum Pattern {
-    /// One after the other.
-    Consecutive,
-    /// All at one address.
-    Uniform,
-    Scattered,
-}
-
-const IOTA: D = D::from_array([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]);
-
 impl Access {
     #[inline(always)]
     pub(super) fn lane(&self, lane: usize) -> u64 {
         self.addresses.as_flattened_lanes()[lane]
     }
 
-    /// The active lanes of a chunk, one bit each.
+    /// The same behind one base, if the active lanes are within 4 GiB that begin at a multiple of that.
     #[inline(always)]
-    fn active(&self, chunk: usize) -> u32 {
-        (self.exec >> (16 * chunk)) as u32 & 0xffff
-    }
-
-    #[inline(always)]
-    fn pattern(&self, chunk: usize, bytes: u64) -> Pattern {
-        let addresses = self.addresses[chunk];
-        let first = D::splat(addresses[0]);
-        if addresses == first + IOTA * D::splat(bytes) {
-            Pattern::Consecutive
-        } else if addresses == first {
-            Pattern::Uniform
-        } else {
-            Pattern::Scattered
+    fn near(&self) -> Option<Near> {
+        let first = self.lane(self.exec.trailing_zeros() as usize % LANES);
+        let high = D::splat(first >> 32);
+        let mut apart = 0;
+        for (chunk, addresses) in self.addresses.iter().enumerate() {
+            apart |= (*addresses >> D::splat(32)).simd_ne(high).to_bitmask() << (16 * chunk);
         }
+        let near = Near {
+            base: first & !0xffff_ffff,
+            offsets: self.addresses.map(|addresses| addresses.cast()),
+            exec: self.exec,
+        };
+        let fits = apart & self.exec == 0 && within(&near.offsets, self.exec, 0, Near::FARTHEST);
+        fits.then_some(near)
     }
 
     /// Runs `f` for every active lane.
@@ -70,78 +59,30 @@ impl Access {
     /// Loads `N` dwords a lane to consecutive registers.
     #[inline(always)]
     pub(super) fn load<const N: usize>(&self, w: &mut Wave, register: u16) {
-        for chunk in 0..CHUNKS {
-            let active = self.active(chunk);
-            if active == 0 {
-                continue;
-            }
-            if active == 0xffff {
-                let first = self.addresses[chunk][0];
-                if N == 1 && matches!(self.pattern(chunk, 4), Pattern::Consecutive) {
-                    // SAFETY: all sixteen lanes are active, so that their bytes were checked.
-                    w.lanes_mut(register).0[chunk] = U::from_array(unsafe { read(first) });
-                    continue;
-                }
-                if matches!(self.pattern(chunk, 4 * N as u64), Pattern::Uniform) {
-                    // SAFETY: the lanes are active, so that their bytes were checked.
-                    let data: [u32; N] = unsafe { read(first) };
-                    for (part, value) in data.into_iter().enumerate() {
-                        w.lanes_mut(register + part as u16).0[chunk] = U::splat(value);
-                    }
-                    continue;
-                }
-                let addresses = self.addresses[chunk].to_array();
-                // SAFETY: all sixteen lanes are active, so that their bytes were checked.
-                let parts: [U; N] = unsafe { transposed(addresses) };
-                for (part, lanes) in parts.into_iter().enumerate() {
-                    w.lanes_mut(register + part as u16).0[chunk] = lanes;
-                }
-                continue;
-            }
-            let addresses = self.addresses[chunk].to_array();
-            let mut left = active;
-            while left != 0 {
-                let lane = left.trailing_zeros() as usize;
-                // SAFETY: the lane is active, so that its bytes were checked.
-                let data: [u32; N] = unsafe { read(addresses[lane]) };
-                for (part, value) in data.into_iter().enumerate() {
-                    w.lanes_mut(register + part as u16).as_mut_array()[16 * chunk + lane] = value;
-                }
-                left &= left - 1;
-            }
+        if let Some(near) = self.near() {
+            return near.load_some::<N>(w, register);
         }
+        self.each(|lane, address| {
+            // SAFETY: the lane is active, so that its bytes were checked.
+            let data: [u32; N] = unsafe { read(address) };
+            for (part, value) in data.into_iter().enumerate() {
+                w.lanes_mut(register + part as u16).as_mut_array()[lane] = value;
+            }
+        });
     }
 
     /// Stores `N` dwords a lane from consecutive registers. Where lanes overlap, the highest wins.
     #[inline(always)]
     pub(super) fn store<const N: usize>(&self, w: &Wave, register: u16) {
-        for chunk in 0..CHUNKS {
-            let active = self.active(chunk);
-            if active == 0 {
-                continue;
-            }
-            if active == 0xffff && matches!(self.pattern(chunk, 4 * N as u64), Pattern::Consecutive)
-            {
-                let parts: [U; N] =
-                    std::array::from_fn(|part| w.lanes(register + part as u16).0[chunk]);
-                let data: [[u32; N]; 16] =
-                    std::array::from_fn(|lane| std::array::from_fn(|part| parts[part][lane]));
-                // SAFETY: all sixteen lanes are active, so that their bytes were checked.
-                unsafe { write(self.addresses[chunk][0], data) };
-                continue;
-            }
-            let addresses = self.addresses[chunk].to_array();
-            let mut left = active;
-            while left != 0 {
-                let lane = left.trailing_zeros() as usize;
-                let data: [u32; N] = std::array::from_fn(|part| {
-                    w.lanes(register + part as u16).as_array()[16 * chunk + lane]
-                });
-                // SAFETY: the lane is active, so that its bytes were checked.
-                unsafe { write(addresses[lane], data) };
-                left &= left - 1;
-            }
+        if let Some(near) = self.near() {
+            return near.store_some::<N>(w, register);
         }
+        self.each(|lane, address| {
+            let data: [u32; N] =
+                std::array::from_fn(|part| w.lanes(register + part as u16).as_array()[lane]);
+            // SAFETY: the lane is active, so that its bytes were checked.
+            unsafe { write(address, data) };
+        });
     }
 
     /// Loads a value of `T` a lane and puts what `f` makes of it and the old register into the register.
@@ -182,74 +123,6 @@ impl Flattened for [D; CHUNKS] {
         // SAFETY: four vectors of sixteen lanes, without padding, are 64 lanes side by side.
         unsafe { &*(&raw const *self).cast() }
     }
-}
-
-/// `N` dwords at each of sixteen addresses, turned so that each dword's lanes are side by side.
-///
-/// # Safety
-/// As [`read`], for each address.
-#[inline(always)]
-unsafe fn transposed<const N: usize>(addresses: [u64; 16]) -> [U; N] {
-    let mut parts = [U::splat(0); N];
-    match N {
-        2 => {
-            // SAFETY: the caller's promise.
-            let pairs = D::from_array(addresses.map(|address| unsafe { read::<u64>(address) }));
-            parts[0] = pairs.cast();
-            parts[1] = (pairs >> D::splat(32)).cast();
-        }
-        4 => {
-            // SAFETY: the caller's promise.
-            let row = |lane: usize| u32x4::from_array(unsafe { read(addresses[lane]) });
-            // Row `i` of each four, in the four quarters of a vector; then a 4×4 turn in each quarter.
-            let quarters = |i: usize| -> U {
-                let low: u32x8 = simd_swizzle!(row(i), row(i + 4), [0, 1, 2, 3, 4, 5, 6, 7]);
-                let high: u32x8 = simd_swizzle!(row(i + 8), row(i + 12), [0, 1, 2, 3, 4, 5, 6, 7]);
-                simd_swizzle!(
-                    low,
-                    high,
-                    [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]
-                )
-            };
-            let [a, b, c, d] = [quarters(0), quarters(1), quarters(2), quarters(3)];
-            let (ac, bd) = (interleaved_low(a, c), interleaved_low(b, d));
-            parts[0] = interleaved_low(ac, bd);
-            parts[1] = interleaved_high(ac, bd);
-            let (ac, bd) = (interleaved_high(a, c), interleaved_high(b, d));
-            parts[2] = interleaved_low(ac, bd);
-            parts[3] = interleaved_high(ac, bd);
-        }
-        _ => {
-            for (lane, address) in addresses.into_iter().enumerate() {
-                // SAFETY: the caller's promise.
-                let data: [u32; N] = unsafe { read(address) };
-                for (part, value) in data.into_iter().enumerate() {
-                    parts[part][lane] = value;
-                }
-            }
-        }
-    }
-    parts
-}
-
-/// The lower halves of each quarter, taken in turns.
-#[inline(always)]
-fn interleaved_low(a: U, b: U) -> U {
-    simd_swizzle!(
-        a,
-        b,
-        [0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29]
-    )
-}
-
-/// The upper halves of each quarter, taken in turns.
-#[inline(always)]
-fn interleaved_high(a: U, b: U) -> U {
-    simd_swizzle!(
-        a,
-        b,
-        [2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31]
-    )
 }
 
 /// Reads a value of integers.
@@ -411,33 +284,87 @@ pub(super) fn check_lds(
     bytes: u32,
     write: bool,
 ) -> Flow {
-    let mut high = U::splat(0);
-    for (chunk, lanes) in addresses.iter().enumerate() {
-        let active = chunk_mask(exec, chunk).select(*lanes + U::splat(offset), U::splat(0));
-        high = high.simd_max(active);
+    if exec == 0 {
+        return Flow::Next;
     }
-    let end = u64::from(high.reduce_max()) + u64::from(bytes);
-    if exec != 0 && end > c.lds.len() as u64 {
-        let relative = addresses.map(|a| (a + U::splat(offset)).cast::<u64>());
-        return lds_fault(c, &relative, exec, bytes, write);
+    let offsets = addresses.map(|a| a + U::splat(offset));
+    if !lds_holds(c, &offsets, exec, bytes) {
+        return lds_fault(c, &offsets, exec, bytes, write);
     }
-    if c.watched && exec != 0 {
-        let relative = addresses.map(|a| (a + U::splat(offset)).cast::<u64>());
-        let addresses = relative.as_flattened_lanes();
+    if c.watched {
+        let addresses = offsets.map(|offsets| offsets.cast::<u64>());
+        let addresses = addresses.as_flattened_lanes();
         record(c, (Space::Lds, write, false), bytes, exec, addresses);
     }
     Flow::Next
 }
 
+/// The LDS of all lanes behind an offset, if they are active, nobody watches and it is theirs: else [`check_lds`] knows.
+#[inline(always)]
+pub(super) fn near_lds(
+    w: &Wave,
+    c: &mut Context<'_>,
+    addresses: &[U; CHUNKS],
+    offset: u32,
+    bytes: u32,
+) -> Option<Near> {
+    let near = lds_behind(c, addresses, offset, !0);
+    let plain = w.exec == !0 && !c.watched;
+    (plain && lds_holds(c, &near.offsets, !0, bytes)).then_some(near)
+}
+
+/// The lanes' LDS behind an offset.
+#[inline(always)]
+pub(super) fn lds_behind(
+    c: &mut Context<'_>,
+    addresses: &[U; CHUNKS],
+    offset: u32,
+    exec: u64,
+) -> Near {
+    Near {
+        base: c.lds.as_mut_ptr().expose_provenance() as u64,
+        offsets: addresses.map(|a| a + U::splat(offset)),
+        exec,
+    }
+}
+
+/// Whether all active lanes' bytes are the workgroup's.
+#[inline(always)]
+fn lds_holds(c: &Context<'_>, offsets: &[U; CHUNKS], exec: u64, bytes: u32) -> bool {
+    // A workgroup's LDS is far below 4 GiB.
+    let highest = (c.lds.len() as u32).checked_sub(bytes);
+    highest.is_some_and(|highest| within(offsets, exec, 0, highest))
+}
+
+/// Whether the lanes may access `bytes` at their global addresses, as far as the allocation tells that which the
+/// instruction used last, and nobody watches: else [`check_global`] knows.
+#[inline(always)]
+pub(super) fn is_in_reach(
+    c: &Context<'_>,
+    o: &Operation,
+    near: &Near,
+    bytes: u32,
+    write: bool,
+) -> bool {
+    let reach = &c.recent[usize::from(o.control[1]) % RECENT];
+    let range = reach.offsets(near.base, bytes, write);
+    !c.watched
+        && range.is_some_and(|(low, high)| {
+            within(&near.offsets, near.exec, low, high.min(Near::FARTHEST))
+        })
+}
+
 #[cold]
+#[inline(never)]
 fn lds_fault(
     c: &mut Context<'_>,
-    addresses: &[D; CHUNKS],
+    offsets: &[U; CHUNKS],
     exec: u64,
     bytes: u32,
     write: bool,
 ) -> Flow {
     let lds_bytes = c.lds.len() as u32;
+    let addresses = offsets.map(|offsets| offsets.cast::<u64>());
     let lanes = (0..LANES)
         .filter(|&lane| {
             let end = addresses.as_flattened_lanes()[lane] + u64::from(bytes);

@@ -24,6 +24,8 @@ type LateFacts = OnceLock<Box<Option<Facts>>>;
 /// Executable code made ready to run.
 pub struct Code {
     address: u64,
+    /// The host instructions that its operations use.
+    pub(super) level: SimdLevel,
     pub(crate) operations: Vec<Operation>,
     lines: Vec<Line>,
     /// The operation at each word of the code, or [`NOWHERE`].
@@ -118,7 +120,10 @@ impl Code {
         }
         let compiler = Compiler {
             gpu,
-            binder: Binder { level },
+            binder: Binder {
+                level,
+                plain: false,
+            },
             index_at: &index_at,
         };
         let mut unsupported = Vec::new();
@@ -150,6 +155,7 @@ impl Code {
             .collect();
         Code {
             address,
+            level,
             operations,
             lines,
             index_at,
@@ -327,7 +333,10 @@ impl Compiler<'_> {
 
     /// Function, detail and control bytes of an instruction.
     fn handler(&self, i: &Instruction) -> Option<(Handler, u8, [u8; 3])> {
-        let b = self.binder;
+        let b = Binder {
+            plain: is_plain(i),
+            ..self.binder
+        };
         let op = i.op;
         match i.format {
             Format::Sop1 | Format::Sop2 | Format::Sopc | Format::Sopk | Format::Sopp => {
@@ -344,7 +353,7 @@ impl Compiler<'_> {
                 Some((handler, detail, [returns, 0, 0]))
             }
             Format::Vop1 | Format::Vop2 | Format::Vopc | Format::Vop3 | Format::Vop3b => {
-                self.vector_handler(i)
+                self.vector_handler(b, i)
             }
             Format::Vop3p => {
                 let (handler, detail) = packed::handler(b, op)?;
@@ -386,8 +395,8 @@ impl Compiler<'_> {
         }
     }
 
-    fn vector_handler(&self, i: &Instruction) -> Option<(Handler, u8, [u8; 3])> {
-        let (b, op) = (self.binder, i.op);
+    fn vector_handler(&self, b: Binder, i: &Instruction) -> Option<(Handler, u8, [u8; 3])> {
+        let op = i.op;
         if i.modifiers.clamp
             && let Some(handler) = saturating::handler(b, op)
         {
@@ -427,6 +436,18 @@ impl Compiler<'_> {
         );
         Some((handler, u8::from(subtracts), [0; 3]))
     }
+}
+
+/// Whether an instruction works on vector registers as they are: [`Binder::plain`].
+fn is_plain(i: &Instruction) -> bool {
+    let m = &i.modifiers;
+    let vectors = i.src.iter().all(|operand| {
+        matches!(
+            operand.source,
+            isa::Source::None | isa::Source::Vgpr(_) | isa::Source::Agpr(_)
+        )
+    });
+    vectors && !m.clamp && (m.abs | m.neg | m.neg_hi | m.omod) == 0
 }
 
 /// Whether a format's operations remember the allocation that they used last.

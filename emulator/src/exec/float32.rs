@@ -63,8 +63,8 @@ pub(crate) fn settled<const N: usize>(result: F, sources: [F; N]) -> F {
 
 /// The clamp to [0, 1] of results that are not NaN.
 #[inline(always)]
-pub(crate) fn clamped(o: &Operation, value: F) -> F {
-    if o.clamp {
+pub(crate) fn clamped(clamp: bool, value: F) -> F {
+    if clamp {
         // −0 becomes +0, as the sign says.
         value
             .is_sign_negative()
@@ -81,16 +81,38 @@ impl Binder {
     where
         G: Fn([F; N]) -> F + Copy + 'static,
     {
+        if self.plain {
+            return self.bind(
+                #[inline(always)]
+                move |w, c, o| {
+                    let sources = std::array::from_fn(|slot| Fetched::vector(o.src[slot].register));
+                    if let Some(result) = fast_results(w, false, sources, 0, 0, f) {
+                        w.commit(o.dst, result);
+                        return Flow::Next;
+                    }
+                    c.apart(
+                        w,
+                        o,
+                        #[inline(always)]
+                        move |w, _, o| careful_arithmetic(w, o, f),
+                    )
+                },
+            );
+        }
         self.bind(
             #[inline(always)]
-            move |w, _, o| {
-                let mut sources = [Fetched::default(); N];
-                for (slot, source) in sources.iter_mut().enumerate() {
-                    *source = w.fetch(slot as u16, &o.src[slot]);
+            move |w, c, o| {
+                let sources = std::array::from_fn(|slot| w.fetch(slot as u16, &o.src[slot]));
+                if let Some(result) = fast_results(w, o.clamp, sources, o.abs, o.neg, f) {
+                    w.commit(o.dst, result);
+                    return Flow::Next;
                 }
-                let result = arithmetic_results(w, o, sources, o.abs, o.neg, f);
-                w.commit(o.dst, result);
-                Flow::Next
+                c.apart(
+                    w,
+                    o,
+                    #[inline(always)]
+                    move |w, _, o| careful_arithmetic(w, o, f),
+                )
             },
         )
     }
@@ -114,9 +136,57 @@ impl Binder {
     }
 }
 
-/// The results of an arithmetic operation of fetched sources with their modifiers.
+/// The results of fetched sources with their modifiers, if all are the host's.
 #[inline(always)]
-pub(crate) fn arithmetic_results<const N: usize, G: Fn([F; N]) -> F>(
+pub(crate) fn fast_results<const N: usize, G: Fn([F; N]) -> F>(
+    w: &Wave,
+    clamp: bool,
+    sources: [Fetched; N],
+    abs: u8,
+    neg: u8,
+    f: G,
+) -> Option<[U; CHUNKS]> {
+    let results = host_results(w, sources, abs, neg, f);
+    let nan = results.map(|r| r.is_nan());
+    let none = !(nan[0] | nan[1] | nan[2] | nan[3]).any();
+    (w.mode.plain32() && none).then(|| results.map(|r| clamped(clamp, r).to_bits()))
+}
+
+/// An arithmetic operation whose results are not all the host's.
+#[inline(always)]
+fn careful_arithmetic<const N: usize, G>(w: &mut Wave, o: &Operation, f: G) -> Flow
+where
+    G: Fn([F; N]) -> F,
+{
+    let sources = std::array::from_fn(|slot| w.fetch(slot as u16, &o.src[slot]));
+    let result = careful_results(w, o, sources, o.abs, o.neg, f);
+    w.commit(o.dst, result);
+    Flow::Next
+}
+
+#[inline(always)]
+fn host_results<const N: usize, G: Fn([F; N]) -> F>(
+    w: &Wave,
+    sources: [Fetched; N],
+    abs: u8,
+    neg: u8,
+    f: G,
+) -> [F; CHUNKS] {
+    if abs | neg == 0 {
+        return chunks(|c| f(sources.map(|source| F::from_bits(w.chunk(source, c)))));
+    }
+    chunks(|c| {
+        let mut values = [F::splat(0.0); N];
+        for (slot, value) in values.iter_mut().enumerate() {
+            *value = with_modifiers(abs, neg, slot, w.chunk(sources[slot], c));
+        }
+        f(values)
+    })
+}
+
+/// The results where MODE asks for other than the host does, or some are NaN.
+#[inline(always)]
+pub(crate) fn careful_results<const N: usize, G: Fn([F; N]) -> F>(
     w: &Wave,
     o: &Operation,
     sources: [Fetched; N],
@@ -124,29 +194,15 @@ pub(crate) fn arithmetic_results<const N: usize, G: Fn([F; N]) -> F>(
     neg: u8,
     f: G,
 ) -> [U; CHUNKS] {
-    let fast = if abs | neg == 0 {
-        chunks(|c| f(sources.map(|source| F::from_bits(w.chunk(source, c)))))
-    } else {
-        chunks(|c| {
-            let mut values = [F::splat(0.0); N];
-            for (slot, value) in values.iter_mut().enumerate() {
-                *value = with_modifiers(abs, neg, slot, w.chunk(sources[slot], c));
-            }
-            f(values)
-        })
+    let results = host_results(w, sources, abs, neg, f);
+    let lanes = match w.mode.plain32() {
+        true => super::lanes::mask64(|c| results[c].is_nan()),
+        false => !0,
     };
-    let nan = fast.map(|r| r.is_nan());
-    let none = !(nan[0] | nan[1] | nan[2] | nan[3]).any();
-    if w.mode.plain32() && none {
-        return fast.map(|r| clamped(o, r).to_bits());
-    }
-    let lanes = if w.mode.plain32() {
-        super::lanes::mask64(|c| nan[c])
-    } else {
-        !0
-    };
-    let fast = fast.map(|r| clamped(o, r).to_bits());
-    slow_results(w, o, &sources, abs, neg, lanes & w.exec, fast)
+    let bits = results.map(|r| clamped(o.clamp, r).to_bits());
+    let mut all = [Fetched::default(); 3];
+    all[..N].copy_from_slice(&sources);
+    slow_results(w, o, all, abs, neg, lanes & w.exec, bits)
 }
 
 /// Replaces the results of some lanes by what the slow path computes.
@@ -155,7 +211,7 @@ pub(crate) fn arithmetic_results<const N: usize, G: Fn([F; N]) -> F>(
 fn slow_results(
     w: &Wave,
     o: &Operation,
-    sources: &[Fetched],
+    sources: [Fetched; 3],
     abs: u8,
     neg: u8,
     lanes: u64,
@@ -166,8 +222,8 @@ fn slow_results(
     let mut results = super::wave::Lanes(results);
     for lane in (0..LANES).filter(|lane| lanes >> lane & 1 == 1) {
         let mut bits = [0; 3];
-        for (slot, source) in sources.iter().enumerate() {
-            let value = with_modifiers(abs, neg, slot, w.chunk(*source, lane / 16));
+        for (slot, source) in sources.into_iter().enumerate() {
+            let value = with_modifiers(abs, neg, slot, w.chunk(source, lane / 16));
             bits[slot] = u64::from(value.to_bits()[lane % 16]);
         }
         let value = evaluate::<Single>(what, bits, settings);
@@ -212,7 +268,7 @@ fn two_roundings(b: Binder) -> Handler {
         |w, _, o| {
             let sources = [0, 1, 2].map(|slot| w.fetch(slot, &o.src[usize::from(slot)]));
             let none = [U::splat(0); CHUNKS];
-            let result = slow_results(w, o, &sources, o.abs, o.neg, w.exec, none);
+            let result = slow_results(w, o, sources, o.abs, o.neg, w.exec, none);
             w.commit(o.dst, result);
             Flow::Next
         },

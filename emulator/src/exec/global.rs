@@ -7,10 +7,12 @@ use super::{
     access::{self, Access},
     atomic::{self, Atomic},
     lanes::{Binder, chunks},
+    near::Near,
     operation::{Flow, Handler, Operation, SourceKind},
     private::{Private, Small},
     simd::{CHUNKS, D, U},
     transfer::{self, Transfers},
+    wave::Fetched,
 };
 use crate::isa::Op;
 
@@ -77,6 +79,52 @@ fn visit(
     Flow::Next
 }
 
+/// The addresses of all lanes behind one base, if their upper halves are alike; they may wrap around.
+#[inline(always)]
+fn near(w: &mut Wave, o: &Operation) -> Option<Near> {
+    let lane = w.fetch(0, &o.src[0]);
+    let offsets = chunks(|c| w.chunk(lane, c));
+    let base = if o.src[2].kind == SourceKind::None {
+        let upper = Fetched::vector(o.src[0].register + 1);
+        let first = w.chunk(upper, 0)[0];
+        let apart = |c| w.chunk(upper, c).simd_ne(U::splat(first));
+        if (apart(0) | apart(1) | apart(2) | apart(3)).any() {
+            return None;
+        }
+        u64::from(first) << 32
+    } else {
+        w.read64(&o.src[2])
+    };
+    Some(Near {
+        base: base.wrapping_add(o.imm as u64),
+        offsets,
+        exec: !0,
+    })
+}
+
+/// Runs `f` on the global memory of all lanes if they are active and all of it is in one allocation and within 4 GiB:
+/// [`visit`] does the rest.
+#[inline(always)]
+fn visit_near(
+    w: &mut Wave,
+    c: &mut Context<'_>,
+    o: &Operation,
+    bytes: u32,
+    write: bool,
+    f: impl FnOnce(&mut Wave, &Near),
+) -> bool {
+    if w.exec != !0 {
+        return false;
+    }
+    match near(w, o) {
+        Some(near) if access::is_in_reach(c, o, &near, bytes, write) => {
+            f(w, &near);
+            true
+        }
+        _ => false,
+    }
+}
+
 /// Runs `f` on the lanes' memory, which may be LDS for some lanes and global for others, and `private` on what is
 /// private memory.
 fn visit_flat(
@@ -135,14 +183,23 @@ impl Transfers for Global {
         self.0.bind(
             #[inline(always)]
             |w, c, o| {
-                visit(
+                let done = visit_near(
                     w,
                     c,
                     o,
                     4 * N as u32,
                     false,
                     #[inline(always)]
-                    |w, a| a.load::<N>(w, o.dst),
+                    |w, near| near.load::<N>(w, o.dst),
+                );
+                if done {
+                    return Flow::Next;
+                }
+                c.apart(
+                    w,
+                    o,
+                    #[inline(always)]
+                    |w, c, o| visit(w, c, o, 4 * N as u32, false, |w, a| a.load::<N>(w, o.dst)),
                 )
             },
         )
@@ -152,14 +209,26 @@ impl Transfers for Global {
         self.0.bind(
             #[inline(always)]
             |w, c, o| {
-                visit(
+                let done = visit_near(
                     w,
                     c,
                     o,
                     4 * N as u32,
                     true,
                     #[inline(always)]
-                    |w, a| a.store::<N>(w, o.src[1].register),
+                    |w, near| near.store::<N>(w, o.src[1].register),
+                );
+                if done {
+                    return Flow::Next;
+                }
+                c.apart(
+                    w,
+                    o,
+                    #[inline(always)]
+                    |w, c, o| {
+                        let data = o.src[1].register;
+                        visit(w, c, o, 4 * N as u32, true, |w, a| a.store::<N>(w, data))
+                    },
                 )
             },
         )

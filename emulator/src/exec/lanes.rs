@@ -16,6 +16,8 @@ use super::{
 #[derive(Clone, Copy)]
 pub(crate) struct Binder {
     pub(crate) level: SimdLevel,
+    /// The instruction's sources are vector registers, without modifiers, and its result has none.
+    pub(crate) plain: bool,
 }
 
 /// Computes all chunks.

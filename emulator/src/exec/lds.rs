@@ -6,6 +6,7 @@ use super::{
     atomic::{Atomic, apply32, apply64},
     lanes::{Binder, chunks},
     lds_exchange, lds_transpose,
+    near::Near,
     operation::{Flow, Handler, Operation},
     simd::{CHUNKS, LANES, U},
     wave::Lanes,
@@ -38,8 +39,7 @@ fn visit(
     if exec == 0 {
         return Flow::Next;
     }
-    let address = w.fetch(0, &o.src[0]);
-    let addresses: [U; CHUNKS] = chunks(|c| w.chunk(address, c));
+    let addresses = addresses(w, o);
     match access::check_lds(c, &addresses, offset, exec, bytes, write) {
         Flow::Next => f(w, &access::in_lds(c, &addresses, offset, exec)),
         flow => return flow,
@@ -47,42 +47,179 @@ fn visit(
     Flow::Next
 }
 
+/// The lanes' addresses, without the instruction's offset.
+#[inline(always)]
+fn addresses(w: &mut Wave, o: &Operation) -> [U; CHUNKS] {
+    let address = w.fetch(0, &o.src[0]);
+    chunks(|c| w.chunk(address, c))
+}
+
+/// Loads `N` dwords a lane from an offset.
+#[inline(always)]
+fn load<const N: usize>(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flow {
+    let (offset, bytes) = (o.imm as u32, 4 * N as u32);
+    let addresses = addresses(w, o);
+    if let Some(near) = access::near_lds(w, c, &addresses, offset, bytes) {
+        near.load::<N>(w, o.dst);
+        return Flow::Next;
+    }
+    c.apart(
+        w,
+        o,
+        #[inline(always)]
+        |w, c, o| {
+            visit_each(
+                w,
+                c,
+                o,
+                [o.imm as u32],
+                4 * N as u32,
+                false,
+                |w, near, _| {
+                    near.load_some::<N>(w, o.dst);
+                },
+            )
+        },
+    )
+}
+
+/// Stores `N` dwords a lane to an offset.
+#[inline(always)]
+fn store<const N: usize>(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flow {
+    let (offset, bytes) = (o.imm as u32, 4 * N as u32);
+    let addresses = addresses(w, o);
+    if let Some(near) = access::near_lds(w, c, &addresses, offset, bytes) {
+        near.store::<N>(w, o.src[1].register);
+        return Flow::Next;
+    }
+    c.apart(
+        w,
+        o,
+        #[inline(always)]
+        |w, c, o| {
+            visit_each(w, c, o, [o.imm as u32], 4 * N as u32, true, |w, near, _| {
+                near.store_some::<N>(w, o.src[1].register);
+            })
+        },
+    )
+}
+
+/// Loads `N` dwords a lane from each of two offsets, in units of `SCALE` bytes. The address register may be a result, so
+/// that all addresses are made before the first load.
+#[inline(always)]
+fn load_pair<const N: usize, const SCALE: u32>(
+    w: &mut Wave,
+    c: &mut Context<'_>,
+    o: &Operation,
+) -> Flow {
+    let ([first, second], bytes) = (pair::<SCALE>(o), 4 * N as u32);
+    let addresses = addresses(w, o);
+    if let Some(a) = access::near_lds(w, c, &addresses, first, bytes)
+        && let Some(b) = access::near_lds(w, c, &addresses, second, bytes)
+    {
+        a.load::<N>(w, o.dst);
+        b.load::<N>(w, o.dst + N as u16);
+        return Flow::Next;
+    }
+    c.apart(
+        w,
+        o,
+        #[inline(always)]
+        |w, c, o| {
+            visit_each(
+                w,
+                c,
+                o,
+                pair::<SCALE>(o),
+                4 * N as u32,
+                false,
+                |w, near, part| {
+                    near.load_some::<N>(w, o.dst + (part * N) as u16);
+                },
+            )
+        },
+    )
+}
+
+/// Stores `N` dwords a lane to each of two offsets, from the two sources behind the address.
+#[inline(always)]
+fn store_pair<const N: usize, const SCALE: u32>(
+    w: &mut Wave,
+    c: &mut Context<'_>,
+    o: &Operation,
+) -> Flow {
+    let ([first, second], bytes) = (pair::<SCALE>(o), 4 * N as u32);
+    let addresses = addresses(w, o);
+    if let Some(a) = access::near_lds(w, c, &addresses, first, bytes)
+        && let Some(b) = access::near_lds(w, c, &addresses, second, bytes)
+    {
+        a.store::<N>(w, o.src[1].register);
+        b.store::<N>(w, o.src[2].register);
+        return Flow::Next;
+    }
+    c.apart(
+        w,
+        o,
+        #[inline(always)]
+        |w, c, o| {
+            visit_each(
+                w,
+                c,
+                o,
+                pair::<SCALE>(o),
+                4 * N as u32,
+                true,
+                |w, near, part| {
+                    near.store_some::<N>(w, o.src[1 + part].register);
+                },
+            )
+        },
+    )
+}
+
+/// Runs `f` on the lanes' LDS at each of some offsets, one after the other, with the offset's number.
+#[inline(always)]
+fn visit_each<const TIMES: usize>(
+    w: &mut Wave,
+    c: &mut Context<'_>,
+    o: &Operation,
+    offsets: [u32; TIMES],
+    bytes: u32,
+    write: bool,
+    f: impl Fn(&mut Wave, &Near, usize),
+) -> Flow {
+    let (exec, addresses) = (w.exec, addresses(w, o));
+    for (number, offset) in offsets.into_iter().enumerate() {
+        match access::check_lds(c, &addresses, offset, exec, bytes, write) {
+            Flow::Next => f(w, &access::lds_behind(c, &addresses, offset, exec), number),
+            flow => return flow,
+        }
+    }
+    Flow::Next
+}
+
+/// The two offsets of an instruction that accesses LDS twice, in units of `SCALE` bytes.
+#[inline(always)]
+fn pair<const SCALE: u32>(o: &Operation) -> [u32; 2] {
+    [o.imm as u32 & 0xff, o.imm as u32 >> 8 & 0xff].map(|offset| offset * SCALE)
+}
+
+#[expect(
+    clippy::redundant_closure,
+    reason = "closures are inlined where the host's instructions are known; functions are called without them"
+)]
 impl Binder {
     fn ds_load<const N: usize>(self) -> Handler {
         self.bind(
             #[inline(always)]
-            |w, c, o| {
-                visit(
-                    w,
-                    c,
-                    o,
-                    o.imm as u32,
-                    4 * N as u32,
-                    false,
-                    #[inline(always)]
-                    |w, a| a.load::<N>(w, o.dst),
-                )
-            },
+            |w, c, o| load::<N>(w, c, o),
         )
     }
 
     fn ds_store<const N: usize>(self) -> Handler {
         self.bind(
             #[inline(always)]
-            |w, c, o| {
-                visit(
-                    w,
-                    c,
-                    o,
-                    o.imm as u32,
-                    4 * N as u32,
-                    true,
-                    #[inline(always)]
-                    |w, a| {
-                        a.store::<N>(w, o.src[1].register);
-                    },
-                )
-            },
+            |w, c, o| store::<N>(w, c, o),
         )
     }
 
@@ -134,61 +271,18 @@ impl Binder {
         )
     }
 
-    /// Two reads of `N` dwords, with offsets in units of `SCALE` bytes.
+    /// Two reads of `N` dwords.
     fn ds_load_pair<const N: usize, const SCALE: u32>(self) -> Handler {
         self.bind(
             #[inline(always)]
-            |w, c, o| {
-                // The address register may be a result: both addresses are made before the first load.
-                let address = w.fetch(0, &o.src[0]);
-                let addresses: [U; CHUNKS] = chunks(|c| w.chunk(address, c));
-                let exec = w.exec;
-                for (part, offset) in [o.imm as u32 & 0xff, o.imm as u32 >> 8 & 0xff]
-                    .into_iter()
-                    .enumerate()
-                {
-                    match access::check_lds(
-                        c,
-                        &addresses,
-                        offset * SCALE,
-                        exec,
-                        4 * N as u32,
-                        false,
-                    ) {
-                        Flow::Next => {
-                            let access = access::in_lds(c, &addresses, offset * SCALE, exec);
-                            access.load::<N>(w, o.dst + (part * N) as u16);
-                        }
-                        flow => return flow,
-                    }
-                }
-                Flow::Next
-            },
+            |w, c, o| load_pair::<N, SCALE>(w, c, o),
         )
     }
 
     fn ds_store_pair<const N: usize, const SCALE: u32>(self) -> Handler {
         self.bind(
             #[inline(always)]
-            |w, c, o| {
-                let address = w.fetch(0, &o.src[0]);
-                let addresses: [U; CHUNKS] = chunks(|c| w.chunk(address, c));
-                let exec = w.exec;
-                for (part, offset) in [o.imm as u32 & 0xff, o.imm as u32 >> 8 & 0xff]
-                    .into_iter()
-                    .enumerate()
-                {
-                    match access::check_lds(c, &addresses, offset * SCALE, exec, 4 * N as u32, true)
-                    {
-                        Flow::Next => {
-                            let access = access::in_lds(c, &addresses, offset * SCALE, exec);
-                            access.store::<N>(w, o.src[1 + part].register);
-                        }
-                        flow => return flow,
-                    }
-                }
-                Flow::Next
-            },
+            |w, c, o| store_pair::<N, SCALE>(w, c, o),
         )
     }
 }

@@ -31,6 +31,7 @@ mod lds_exchange;
 mod lds_transpose;
 mod mfma;
 mod narrow;
+mod near;
 mod observe;
 mod operation;
 mod output_modifier;
@@ -104,6 +105,21 @@ impl<'a> Context<'a> {
     /// The memory that the instruction which just ran has accessed, if the run is watched.
     pub fn touches(&self) -> &[Touch] {
         self.touches.all()
+    }
+
+    /// Runs what an operation seldom needs, with the same host instructions and not inlined.
+    #[inline(always)]
+    pub(crate) fn apart<F>(
+        &mut self,
+        wave: &mut Wave,
+        operation: &operation::Operation,
+        f: F,
+    ) -> Flow
+    where
+        F: Fn(&mut Wave, &mut Context<'_>, &operation::Operation) -> Flow + Copy + 'static,
+    {
+        // SAFETY: `Code` was compiled for a level that this computer has.
+        unsafe { operation::apart(self.code.level, wave, self, operation, f) }
     }
 
     #[cold]

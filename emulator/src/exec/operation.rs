@@ -103,6 +103,27 @@ where
     }
 }
 
+/// Runs `f`, which is seldom needed, with the host instructions of `level`, and not inlined: what it needs of the stack
+/// and of the host's registers costs those nothing that do without it.
+///
+/// # Safety
+/// The computer must have the [`SimdLevel`].
+#[cold]
+#[inline(never)]
+pub(crate) unsafe fn apart<F>(
+    level: SimdLevel,
+    wave: &mut Wave,
+    context: &mut Context<'_>,
+    operation: &Operation,
+    f: F,
+) -> Flow
+where
+    F: Fn(&mut Wave, &mut Context<'_>, &Operation) -> Flow + Copy + 'static,
+{
+    // SAFETY: the caller's promise.
+    unsafe { bind(level, f)(wave, context, operation) }
+}
+
 /// The value of a type that has only one.
 #[inline(always)]
 fn only_value<F: Copy + 'static>() -> F {

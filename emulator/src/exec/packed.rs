@@ -8,11 +8,12 @@ use std::simd::prelude::*;
 use rustc_apfloat::ieee::Half;
 
 use super::{
+    Wave,
     float::{Arithmetic, Format, evaluate},
     float32, half,
     lanes::{Binder, chunks, sext16},
     operation::{Flow, Handler, Operation},
-    simd::{F, I, U},
+    simd::{CHUNKS, F, I, U},
     wave::Fetched,
 };
 use crate::isa::Op;
@@ -46,6 +47,33 @@ fn negated_halves(o: &Operation, slot: usize, value: U) -> [U; 2] {
 #[inline(always)]
 fn pack(low: U, high: U) -> U {
     (low & U::splat(0xffff)) | high << U::splat(16)
+}
+
+/// The registers of f32 pairs that make the low and the high result.
+#[inline(always)]
+fn picked_pairs<const N: usize>(w: &mut Wave, o: &Operation) -> [[Fetched; N]; 2] {
+    let pairs: [[Fetched; 2]; N] = std::array::from_fn(|slot| w.fetch64(slot as u16, &o.src[slot]));
+    [o.op_sel, o.op_sel_hi]
+        .map(|select| std::array::from_fn(|slot| pairs[slot][usize::from(select >> slot & 1)]))
+}
+
+#[inline(always)]
+fn commit_pair(w: &mut Wave, o: &Operation, low: [U; CHUNKS], high: [U; CHUNKS]) -> Flow {
+    w.commit(o.dst, low);
+    w.commit(o.dst + 1, high);
+    Flow::Next
+}
+
+/// An operation of f32 pairs whose results are not all the host's.
+#[inline(always)]
+fn careful_pairs<const N: usize, G>(w: &mut Wave, o: &Operation, f: G) -> Flow
+where
+    G: Fn([F; N]) -> F,
+{
+    let [low, high] = picked_pairs(w, o);
+    let low = float32::careful_results(w, o, low, 0, o.neg, &f);
+    let high = float32::careful_results(w, o, high, 0, o.neg_hi, f);
+    commit_pair(w, o, low, high)
 }
 
 impl Binder {
@@ -94,25 +122,44 @@ impl Binder {
     where
         G: Fn([F; N]) -> F + Copy + 'static,
     {
+        if self.plain {
+            return self.bind(
+                #[inline(always)]
+                move |w, c, o| {
+                    let picked = |select: u8| {
+                        std::array::from_fn(|slot| {
+                            let part = u16::from(select >> slot & 1);
+                            Fetched::vector(o.src[slot].register + part)
+                        })
+                    };
+                    let fast = |sources| float32::fast_results(w, false, sources, 0, 0, f);
+                    let (low, high) = (fast(picked(o.op_sel)), fast(picked(o.op_sel_hi)));
+                    match (low, high) {
+                        (Some(low), Some(high)) => commit_pair(w, o, low, high),
+                        _ => c.apart(
+                            w,
+                            o,
+                            #[inline(always)]
+                            move |w, _, o| careful_pairs(w, o, f),
+                        ),
+                    }
+                },
+            );
+        }
         self.bind(
             #[inline(always)]
-            move |w, _, o| {
-                let mut pairs = [[Fetched::default(); 2]; N];
-                for (slot, pair) in pairs.iter_mut().enumerate() {
-                    *pair = w.fetch64(slot as u16, &o.src[slot]);
+            move |w, c, o| {
+                let [low, high] = picked_pairs(w, o);
+                let fast = |sources, neg| float32::fast_results(w, o.clamp, sources, 0, neg, f);
+                match (fast(low, o.neg), fast(high, o.neg_hi)) {
+                    (Some(low), Some(high)) => commit_pair(w, o, low, high),
+                    _ => c.apart(
+                        w,
+                        o,
+                        #[inline(always)]
+                        move |w, _, o| careful_pairs(w, o, f),
+                    ),
                 }
-                let picked = |select: u8| {
-                    let mut sources = [Fetched::default(); N];
-                    for (slot, source) in sources.iter_mut().enumerate() {
-                        *source = pairs[slot][usize::from(select >> slot & 1)];
-                    }
-                    sources
-                };
-                let low = float32::arithmetic_results(w, o, picked(o.op_sel), 0, o.neg, f);
-                let high = float32::arithmetic_results(w, o, picked(o.op_sel_hi), 0, o.neg_hi, f);
-                w.commit(o.dst, low);
-                w.commit(o.dst + 1, high);
-                Flow::Next
             },
         )
     }

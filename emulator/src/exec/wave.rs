@@ -1,6 +1,6 @@
 //! A wavefront's state.
 
-use std::simd::prelude::*;
+use std::simd::{prelude::*, simd_swizzle};
 
 use super::{
     hardware_registers::Allocated,
@@ -161,12 +161,34 @@ impl Mode {
 
 /// A source operand made ready to be read chunk by chunk.
 ///
-/// A scalar stands in the first chunk of a temporary register and `mask` keeps the reader there,
-/// so that one loop serves both.
+/// A scalar stands in the first chunk of a temporary register and no step leads away from it, so that one loop serves
+/// both. Both are in bytes, so that a host's address takes them as they are.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Fetched {
-    register: u16,
-    mask: u8,
+    /// Where its register stands in the file.
+    first: usize,
+    /// From a chunk to the next: a chunk's size, or 0.
+    step: usize,
+}
+
+impl Fetched {
+    /// A vector register.
+    #[inline(always)]
+    pub(crate) const fn vector(register: u16) -> Self {
+        Fetched {
+            first: (register as usize & (FILE - 1)) * size_of::<Lanes>(),
+            step: size_of::<U>(),
+        }
+    }
+
+    /// The first chunk of a register, for all lanes.
+    #[inline(always)]
+    const fn spread(register: u16) -> Self {
+        Fetched {
+            step: 0,
+            ..Self::vector(register)
+        }
+    }
 }
 
 /// A wavefront's registers and status.
@@ -284,47 +306,33 @@ impl Wave {
     #[inline(always)]
     pub(crate) fn fetch(&mut self, slot: u16, source: &Source) -> Fetched {
         if source.kind == SourceKind::Vector {
-            Fetched {
-                register: source.register,
-                mask: 3,
-            }
+            Fetched::vector(source.register)
         } else {
             let register = TEMPORARIES + 2 * slot;
             let value = U::splat(self.read32(source));
             self.lanes_mut(register).0[0] = value;
-            Fetched { register, mask: 0 }
+            Fetched::spread(register)
         }
     }
 
     /// As [`Self::fetch`] for a source of 64 bits: low and high half.
     #[inline(always)]
     pub(crate) fn fetch64(&mut self, slot: u16, source: &Source) -> [Fetched; 2] {
-        let register = if source.kind == SourceKind::Vector {
-            source.register
-        } else {
-            let register = TEMPORARIES + 2 * slot;
-            let value = self.read64(source);
-            self.lanes_mut(register).0[0] = U::splat(value as u32);
-            self.lanes_mut(register + 1).0[0] = U::splat((value >> 32) as u32);
-            register
-        };
-        let mask = if source.kind == SourceKind::Vector {
-            3
-        } else {
-            0
-        };
-        [
-            Fetched { register, mask },
-            Fetched {
-                register: register + 1,
-                mask,
-            },
-        ]
+        if source.kind == SourceKind::Vector {
+            return [0, 1].map(|part| Fetched::vector(source.register + part));
+        }
+        let register = TEMPORARIES + 2 * slot;
+        let value = self.read64(source);
+        self.lanes_mut(register).0[0] = U::splat(value as u32);
+        self.lanes_mut(register + 1).0[0] = U::splat((value >> 32) as u32);
+        [0, 1].map(|part| Fetched::spread(register + part))
     }
 
     #[inline(always)]
     pub(crate) fn chunk(&self, fetched: Fetched, chunk: usize) -> U {
-        self.lanes(fetched.register).0[chunk & usize::from(fetched.mask) & 3]
+        let offset = fetched.first + (chunk & (CHUNKS - 1)) * fetched.step;
+        // SAFETY: `Fetched` is a register of the file, and the offset one of its chunks.
+        unsafe { *self.vgprs.as_ptr().byte_add(offset).cast::<U>() }
     }
 
     #[inline(always)]
@@ -349,16 +357,38 @@ impl Wave {
     /// Writes the active lanes of a pair of vector registers.
     #[inline(always)]
     pub(crate) fn commit64(&mut self, register: u16, result: [D; CHUNKS]) {
-        self.commit(register, result.map(|d| d.cast::<u32>()));
-        self.commit(
-            register + 1,
-            result.map(|d| (d >> D::splat(32)).cast::<u32>()),
-        );
+        let halves = result.map(split);
+        self.commit(register, halves.map(|halves| halves[0]));
+        self.commit(register + 1, halves.map(|halves| halves[1]));
     }
 }
 
 /// 64-bit lanes of their halves.
 #[inline(always)]
 pub(crate) fn join(low: U, high: U) -> D {
-    low.cast::<u64>() | high.cast::<u64>() << D::splat(32)
+    if cfg!(target_endian = "big") {
+        return low.cast::<u64>() | high.cast::<u64>() << D::splat(32);
+    }
+    // Taken in turns, the halves are the lanes: two shuffles, where widening and shifting take eight instructions.
+    let mixed: Simd<u32, 32> = simd_swizzle!(low, high, IN_TURNS);
+    // SAFETY: both are the same bits, whatever they are.
+    unsafe { std::mem::transmute::<Simd<u32, 32>, D>(mixed) }
 }
+
+/// The inverse of [`join`].
+#[inline(always)]
+fn split(lanes: D) -> [U; 2] {
+    if cfg!(target_endian = "big") {
+        return [lanes.cast(), (lanes >> D::splat(32)).cast()];
+    }
+    // SAFETY: as in `join`.
+    let mixed = unsafe { std::mem::transmute::<D, Simd<u32, 32>>(lanes) };
+    [simd_swizzle!(mixed, EVEN), simd_swizzle!(mixed, ODD)]
+}
+
+const IN_TURNS: [usize; 32] = [
+    0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28,
+    13, 29, 14, 30, 15, 31,
+];
+const EVEN: [usize; 16] = [0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30];
+const ODD: [usize; 16] = [1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31];

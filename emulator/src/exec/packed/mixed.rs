@@ -124,7 +124,7 @@ fn clamped(o: &Operation, mode: Mode, value: F) -> F {
     } else {
         value
     };
-    value.is_nan().select(nan, float32::clamped(o, value))
+    value.is_nan().select(nan, float32::clamped(o.clamp, value))
 }
 
 /// The sums of a mixed-precision FMA, rounded and flushed as MODE says, and whether a source is ∞. Each source is f32,
