@@ -1,11 +1,84 @@
-//! Names the library as HIP programs ask for it.
+//! Names the library as HIP programs ask for it, and its symbols' versions.
+
+use std::{env, fmt::Write as _, fs, path::Path};
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    // Programs that were linked to ROCm 6 ask for this name. Those that load it by path or under another name don't care.
-    if std::env::var("CARGO_CFG_TARGET_OS").as_deref() == Ok("linux") {
+    println!("cargo::rustc-check-cfg=cfg(symbol_versions)");
+    let out = env::var_os("OUT_DIR").expect("cargo sets it");
+    let out = Path::new(&out);
+    let is_linux = variable("CARGO_CFG_TARGET_OS") == "linux";
+    if is_linux {
+        // Programs that were linked to ROCm 6 ask for this name. Those that load it by path or under another name don't care.
         println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libamdhip64.so.6");
         // Its threads outlive a `dlclose`: what they run must stay.
         println!("cargo::rustc-cdylib-link-arg=-Wl,-z,nodelete");
     }
+    let versions = read_versions("versions.txt");
+    if is_linux && links_with_lld() {
+        // rustc brings an anonymous version script. LLD takes one with names beside it, as long as the names of symbols
+        // stand in the object files; GNU ld takes none.
+        let map = out.join("versions.map");
+        fs::write(&map, version_script(&versions)).expect("OUT_DIR can be written");
+        println!(
+            "cargo::rustc-cdylib-link-arg=-Wl,--version-script={}",
+            map.display()
+        );
+        println!("cargo::rustc-cfg=symbol_versions");
+    }
+    fs::write(out.join("versions.rs"), version_macro(&versions)).expect("OUT_DIR can be written");
+}
+
+fn variable(name: &str) -> String {
+    println!("cargo::rerun-if-env-changed={name}");
+    env::var(name).unwrap_or_default()
+}
+
+/// Whether the linker is the one that the pinned toolchain brings for this target.
+fn links_with_lld() -> bool {
+    const OTHERS: [&str; 4] = ["linker=", "linker-flavor=", "linker-features=", "-fuse-ld="];
+    let flags = variable("CARGO_ENCODED_RUSTFLAGS");
+    variable("TARGET") == "x86_64-unknown-linux-gnu"
+        && variable("RUSTC_LINKER").is_empty()
+        && !OTHERS.iter().any(|other| flags.contains(other))
+}
+
+/// Versions in order, each with its symbols.
+fn read_versions(path: &str) -> Vec<(String, Vec<String>)> {
+    println!("cargo::rerun-if-changed={path}");
+    let text = fs::read_to_string(path).expect("the list of versions is there");
+    let mut versions: Vec<(String, Vec<String>)> = Vec::new();
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        match (line.strip_prefix("    "), versions.last_mut()) {
+            (Some(symbol), Some((_, symbols))) => symbols.push(symbol.to_owned()),
+            (None, _) if !line.is_empty() => versions.push((line.to_owned(), Vec::new())),
+            _ => {}
+        }
+    }
+    versions
+}
+
+/// The versions alone: which symbols have them stands in the object files.
+fn version_script(versions: &[(String, Vec<String>)]) -> String {
+    let mut script = String::new();
+    let mut before = "";
+    for (version, _) in versions {
+        let _ = writeln!(script, "{version} {{ }} {before};");
+        before = version;
+    }
+    script
+}
+
+/// `version!(NAME)`: what marks the function that it stands in with its version; nothing for functions that have none.
+fn version_macro(versions: &[(String, Vec<String>)]) -> String {
+    let mut text = String::from("macro_rules! version {\n");
+    for (version, symbols) in versions {
+        for name in symbols {
+            let _ = writeln!(
+                text,
+                "({name}) => {{ \".symver {name}, {name}@@{version}\" }};"
+            );
+        }
+    }
+    text + "($other:ident) => { \"\" };\n}\n"
 }

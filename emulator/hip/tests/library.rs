@@ -16,7 +16,7 @@ use std::{
 use ferrowave_code_object::Gpu;
 use ferrowave_hip_abi::{for_each_hip_function, for_each_unsupported_hip_function};
 use ferrowave_host::hip::{DEVICE_VARIABLE, Device, DeviceSelector, LIBRARY_VARIABLE};
-use object::{Object, ObjectSymbol, read::elf::ElfFile64};
+use object::{Endianness, Object, ObjectSymbol, read::elf::ElfFile64};
 
 /// What the child shall open.
 const SELECTOR_VARIABLE: &str = "FERROWAVE_TEST_SELECTOR";
@@ -246,4 +246,141 @@ fn it_exports_the_table_and_nothing_else() {
         .expect("it has dynamic strings");
     let strings = object::ObjectSection::data(&strings).expect("they are in the file");
     assert!(strings.windows(name.len()).any(|window| window == name));
+}
+
+/// The list of versions, read as a program would that knows nothing of the build.
+fn listed_versions() -> Vec<(&'static str, Vec<&'static str>)> {
+    let text = include_str!("../versions.txt");
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    let mut versions: Vec<(&str, Vec<&str>)> = Vec::new();
+    for word in lines.map(str::trim).filter(|line| !line.is_empty()) {
+        match versions.last_mut() {
+            Some((_, symbols)) if !word.starts_with("hip_") => symbols.push(word),
+            _ => versions.push((word, Vec::new())),
+        }
+    }
+    versions
+}
+
+/// Whether the library was linked so that it can have versions: by the toolchain's own linker.
+fn has_versions() -> bool {
+    cfg!(all(
+        target_os = "linux",
+        target_arch = "x86_64",
+        target_env = "gnu"
+    )) && env::var_os("RUSTFLAGS").is_none()
+}
+
+#[test]
+fn symbols_have_the_versions_of_rocm() {
+    if !has_versions() {
+        return;
+    }
+    let bytes = fs::read(library()).expect("the library is there");
+    let file: ElfFile64<'_> = ElfFile64::parse(&*bytes).expect("it is an ELF file");
+    let versions = file
+        .elf_section_table()
+        .versions(Endianness::Little, &*bytes)
+        .expect("its versions can be read")
+        .expect("it has versions");
+    let listed = listed_versions();
+    assert!(
+        listed.len() > 10 && listed[0].1.contains(&"hipInit"),
+        "{listed:?}"
+    );
+    let expected = |name: &str| {
+        let mut listed = listed.iter();
+        listed.find_map(|(version, symbols)| symbols.contains(&name).then_some(*version))
+    };
+    let mut with_version = 0;
+    for symbol in file.dynamic_symbols().filter(ObjectSymbol::is_definition) {
+        let name = symbol.name().expect("symbols have names");
+        let index = versions.version_index(Endianness::Little, symbol.index());
+        let version = versions.version(index.into()).expect("it is defined");
+        let version = version.map(|version| String::from_utf8_lossy(version.name()).into_owned());
+        assert_eq!(version.as_deref(), expected(name), "{name}");
+        assert!(!index.is_hidden(), "{name}");
+        with_version += usize::from(version.is_some());
+    }
+    assert!(with_version > 400, "{with_version}");
+}
+
+/// A C program is linked to a library with ROCm's versions and runs on ours: the dynamic linker finds each version.
+#[test]
+fn a_program_that_was_linked_to_rocm_runs_without_complaint() {
+    if !has_versions() {
+        return;
+    }
+    let directory = env::temp_dir().join(format!("ferrowave-{}-versions", std::process::id()));
+    fs::create_dir_all(directory.join("ours")).expect("a directory");
+    let write = |name: &str, text: &str| fs::write(directory.join(name), text).expect("a file");
+    let called = [
+        "hipInit",
+        "hipGraphCreate",
+        "hipMallocAsync",
+        "hipGetDevicePropertiesR0600",
+        "hipGetProcAddress",
+        "hipLaunchKernelExC",
+    ];
+    let mut script = String::new();
+    let mut before = "";
+    for (version, symbols) in listed_versions() {
+        let here: Vec<_> = symbols.iter().filter(|s| called.contains(s)).collect();
+        let here: String = here
+            .iter()
+            .map(|symbol| format!("global: {symbol};"))
+            .collect();
+        script += &format!("{version} {{ {here} }} {before};\n");
+        before = version;
+    }
+    let define = |name: &&str| format!("int {name}() {{ return 1; }}\n");
+    write("stub.c", &called.iter().map(define).collect::<String>());
+    write("stub.map", &script);
+    // The stub's hipInit fails. Of the rest, each refuses its nulls.
+    let calls: String = called[1..]
+        .iter()
+        .map(|name| format!("  if ({name}(0, 0, 0, 0, 0) != 1) return 2;\n"))
+        .collect();
+    let declare = |name: &&str| format!("int {name}();\n");
+    let declarations: String = called.iter().map(declare).collect();
+    write(
+        "program.c",
+        &format!(
+            "{declarations}int main(void) {{\n  if (hipInit(0) != 0) return 3;\n{calls}  return 0;\n}}\n"
+        ),
+    );
+    let compile = |arguments: &[&str]| {
+        let output = Command::new("cc")
+            .current_dir(&directory)
+            .arg("-w")
+            .args(arguments)
+            .output()
+            .expect("the linker of Rust programs");
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+    };
+    compile(&[
+        "-shared",
+        "-fPIC",
+        "-Wl,--version-script=stub.map",
+        "-Wl,-soname,libamdhip64.so.6",
+        "-o",
+        "libamdhip64.so",
+        "stub.c",
+    ]);
+    compile(&["program.c", "-o", "program", "-L.", "-lamdhip64"]);
+    symlink(library(), directory.join("ours/libamdhip64.so.6")).expect("a link");
+    let output = Command::new(directory.join("program"))
+        .env("LD_LIBRARY_PATH", directory.join("ours"))
+        .env("LD_BIND_NOW", "1")
+        .env_remove(DEVICE_VARIABLE)
+        .output()
+        .expect("it starts");
+    fs::remove_dir_all(&directory).expect("the directory goes");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{:?}: {said}", output.status);
+    assert!(!said.contains("version"), "{said}");
 }
