@@ -107,6 +107,7 @@ impl Setup {
             seed: 0,
             threads,
             instruction_limit: None,
+            cooperative: false,
         }
     }
 }

@@ -145,6 +145,7 @@ impl Row {
             seed: 0,
             threads: None,
             instruction_limit: None,
+            cooperative: false,
         };
         timing::estimate(&loaded, &config, self.machine).expect("a kernel for the machine")
     }
@@ -212,6 +213,7 @@ impl Document {
             seed: 0,
             threads: None,
             instruction_limit: None,
+            cooperative: false,
         };
         timing::estimate(&kernel, &config, machine).expect("a kernel for the machine")
     }

@@ -26,9 +26,7 @@ const FORMS: usize = 400;
 /// Why an instruction is not run.
 fn reason(name: &str) -> Option<&'static str> {
     Some(match name {
-        _ if name.starts_with("ds_gws_") || name == "ds_ordered_count" => {
-            "global data share and its wave sync: runtimes give compute programs none"
-        }
+        "ds_ordered_count" => "it counts waves in an order that only graphics dispatches have",
         _ => return None,
     })
 }

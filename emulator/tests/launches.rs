@@ -86,6 +86,7 @@ fn run(gpu: Gpu, text: &str, limit: Option<u64>) -> Result<Vec<u32>, LaunchError
         seed: 3,
         threads: None,
         instruction_limit: limit,
+        cooperative: false,
     };
     let result = launch(&kernel, &config);
     assert_eq!(

@@ -83,13 +83,14 @@ for name in libamdhip64.so libamdhip64.so.6 libamdhip64.so.7; do
     ln -sf "$built" "$rocm/lib/$name"
 done
 
-# A bundle as it is, and packed.
-for packed in --no-offload-compress --offload-compress; do
-    program=$work/program$packed
+# A bundle as it is, and packed; and workgroups that wait for each other.
+for variant in program--no-offload-compress program--offload-compress cooperative--no-offload-compress; do
+    source=${variant%%--*} packed=--${variant#*--}
+    program=$work/$variant
     LD_LIBRARY_PATH=${CLANG_LIBRARIES:-${LD_LIBRARY_PATH:-}} "$CLANG" -x hip --rocm-path="$rocm" --offload-arch=gfx942 --offload-arch=gfx90a -nogpulib "$packed" \
-        -std=c++17 -O2 "$here/program.hip" -o "$program"
+        -std=c++17 -O2 "$here/$source.hip" -o "$program"
     for gpu in gfx942 gfx90a; do
-        echo "program $packed on $gpu: $(LD_LIBRARY_PATH=$rocm/lib FERROWAVE_DEVICE=emulator:$gpu "$program" 2> "$work/program.log" ||
+        echo "$source $packed on $gpu: $(LD_LIBRARY_PATH=$rocm/lib FERROWAVE_DEVICE=emulator:$gpu "$program" 2> "$work/program.log" ||
             { cat "$work/program.log"; echo failed; })" | tee "$work/program.out"
         grep -q ': passed$' "$work/program.out"
     done

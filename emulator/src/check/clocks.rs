@@ -5,7 +5,14 @@
 //! stores) takes in what the address was given and, if it writes, gives it what the wave knows: acquire and release.
 //! Whether the program also waited for its stores and handled caches as the memory model demands is not looked at here.
 
-use std::{collections::HashMap, sync::Mutex, sync::PoisonError};
+use std::{
+    collections::HashMap,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+};
 
 use super::stamp::{Moment, Stamp};
 
@@ -60,7 +67,25 @@ impl Clock {
 
 /// What atomic operations leave at their addresses, for all workgroups of a launch.
 #[derive(Default)]
-pub(super) struct Passed(Mutex<HashMap<u64, Clock>>);
+pub(super) struct Passed {
+    left: Mutex<HashMap<u64, Clock>>,
+    /// Whether a thread has its turn.
+    turn: AtomicBool,
+}
+
+impl Passed {
+    /// Waits until no other thread has its turn. Turns are as short as an instruction.
+    pub(super) fn take_turn(&self) {
+        while self.turn.swap(true, Ordering::Acquire) {
+            thread::yield_now();
+        }
+    }
+
+    /// Ends the thread's turn.
+    pub(super) fn end_turn(&self) {
+        self.turn.store(false, Ordering::Release);
+    }
+}
 
 /// What the waves of one workgroup know.
 #[derive(Default)]
@@ -127,7 +152,7 @@ impl Clocks {
             return;
         };
         // Whole between statements.
-        let mut passed = passed.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut passed = passed.left.lock().unwrap_or_else(PoisonError::into_inner);
         if acquires && let Some(left) = passed.get(&address) {
             learned.join(left);
             // What it did itself it needs nobody to tell.

@@ -232,6 +232,9 @@ pub(crate) trait Watch {
         findings: &mut Findings,
     );
 
+    /// A wave goes on behind a barrier or semaphore of the whole launch.
+    fn released(&mut self, _wave: u32, _resource: u8) {}
+
     /// The workgroup ends.
     fn end(&mut self, waves: &mut [Wave], context: &mut Context<'_>, findings: &mut Findings);
 }
@@ -362,6 +365,12 @@ impl Observer for Checker {
     fn barrier(&mut self, waves: &mut [Wave], waiting: &[bool], context: &mut Context<'_>) {
         for watch in &mut self.watches {
             watch.barrier(waves, waiting, context, &mut self.findings);
+        }
+    }
+
+    fn released(&mut self, wave: u32, resource: u8) {
+        for watch in &mut self.watches {
+            watch.released(wave, resource);
         }
     }
 

@@ -52,15 +52,29 @@ pub(super) struct Races {
     clocks: Clocks,
     numbering: Numbering,
     group: u64,
+    /// Whether no other thread passes anything on now.
+    has_turn: bool,
+}
+
+/// Whether an instruction may pass on what its wave knows, or take in what others do.
+fn passes(facts: &Facts) -> bool {
+    facts.effect == Effect::Atomic || facts.coherent || facts.global_sync
 }
 
 impl Races {
+    fn end_turn(&mut self) {
+        if std::mem::take(&mut self.has_turn) {
+            self.shared.passed.end_turn();
+        }
+    }
+
     pub(super) fn new(shared: Shared) -> Self {
         Races {
             shared,
             clocks: Clocks::default(),
             numbering: Numbering::default(),
             group: 0,
+            has_turn: false,
         }
     }
 
@@ -182,11 +196,16 @@ impl Races {
     }
 }
 
+/// Where waves leave what they know that meet at a resource of global wave sync: addresses that no memory has.
+fn global_sync(resource: u8) -> u64 {
+    u64::MAX - u64::from(resource)
+}
+
 impl Watch for Races {
     fn interest(&self, facts: &Facts) -> Interest {
         Interest {
-            before: false,
-            after: facts.effect != Effect::None,
+            before: passes(facts),
+            after: facts.effect != Effect::None || facts.global_sync,
         }
     }
 
@@ -196,7 +215,12 @@ impl Watch for Races {
         self.clocks.begin(group.number, group.waves.len());
     }
 
-    fn before(&mut self, _: &Step<'_>, _: &Wave, _: &Context<'_>, _: &mut Findings) {}
+    /// What an atomic operation does and what it passes on are one for all threads: nobody must see what it has done
+    /// before it has been told what the wave knows.
+    fn before(&mut self, _: &Step<'_>, _: &Wave, _: &Context<'_>, _: &mut Findings) {
+        self.shared.passed.take_turn();
+        self.has_turn = true;
+    }
 
     fn after(
         &mut self,
@@ -205,10 +229,11 @@ impl Watch for Races {
         context: &mut Context<'_>,
         findings: &mut Findings,
     ) {
-        if context.touches().is_empty() {
-            return;
-        }
         let facts = step.facts;
+        if let Some(wait) = wave.global_wait.filter(|_| facts.global_sync) {
+            let place = global_sync(wait.resource);
+            (self.clocks).pass(wave.index, place, false, true, &self.shared.passed);
+        }
         let atomic = facts.effect == Effect::Atomic || facts.coherent;
         for (touch, spans) in step.accesses(context, Space::Global) {
             if atomic {
@@ -218,11 +243,23 @@ impl Watch for Races {
             let stamp = Stamp::new(moment, self.numbering.code(step.index), atomic);
             self.touch(stamp, step.index, (touch, spans), findings);
         }
+        self.end_turn();
     }
 
     fn barrier(&mut self, _: &mut [Wave], _: &[bool], _: &mut Context<'_>, _: &mut Findings) {
         self.clocks.barrier();
     }
 
-    fn end(&mut self, _: &mut [Wave], _: &mut Context<'_>, _: &mut Findings) {}
+    fn released(&mut self, wave: u32, resource: u8) {
+        // Who let it go may be about to say what it knows.
+        self.shared.passed.take_turn();
+        let place = global_sync(resource);
+        (self.clocks).pass(wave, place, true, false, &self.shared.passed);
+        self.shared.passed.end_turn();
+    }
+
+    fn end(&mut self, _: &mut [Wave], _: &mut Context<'_>, _: &mut Findings) {
+        // An instruction that faulted has not come to its end.
+        self.end_turn();
+    }
 }

@@ -14,6 +14,9 @@ const PACKET_BYTES: usize = 64;
 /// Bytes of the queue that kernels may read (`amd_queue_t` up to its apertures, and some).
 const QUEUE_BYTES: usize = 256;
 
+/// Bytes of what a cooperative launch's workgroups share for their barrier.
+const GRID_SYNC_BYTES: usize = 64;
+
 /// A launch's data in device memory; freed with it.
 pub(super) struct LaunchData<'a> {
     memory: &'a DeviceMemory,
@@ -38,7 +41,12 @@ impl<'a> LaunchData<'a> {
     ) -> Result<Self, LaunchError> {
         let mut arguments = kernarg(kernel, config)?;
         let kernarg_bytes = arguments.len().next_multiple_of(64).max(64);
-        let total = kernarg_bytes + PACKET_BYTES + QUEUE_BYTES;
+        let grid_sync = kernarg_bytes + PACKET_BYTES + QUEUE_BYTES;
+        let total = grid_sync
+            + match config.cooperative {
+                true => GRID_SYNC_BYTES,
+                false => 0,
+            };
         let base = memory.allocate(total, AllocationKind::Launch)?;
         let packet = base + kernarg_bytes as u64;
         let queue = packet + PACKET_BYTES as u64;
@@ -51,18 +59,24 @@ impl<'a> LaunchData<'a> {
         };
         let metadata = &kernel.description().metadata;
         for argument in &metadata.args {
-            if argument.value_kind == ValueKind::HiddenQueuePtr {
-                put(
-                    &mut arguments,
-                    argument.offset as usize,
-                    &queue.to_le_bytes(),
-                );
-            }
+            let address = match argument.value_kind {
+                ValueKind::HiddenQueuePtr => queue,
+                ValueKind::HiddenMultigridSyncArg if config.cooperative => base + grid_sync as u64,
+                _ => continue,
+            };
+            put(
+                &mut arguments,
+                argument.offset as usize,
+                &address.to_le_bytes(),
+            );
         }
         let mut bytes = vec![0; total];
         bytes[..arguments.len()].copy_from_slice(&arguments);
         write_packet(&mut bytes[kernarg_bytes..], kernel, config, base);
         write_queue(&mut bytes[kernarg_bytes + PACKET_BYTES..]);
+        if config.cooperative {
+            write_grid_sync(&mut bytes[grid_sync..], config.grid);
+        }
         memory.write(base, &bytes)?;
         Ok(data)
     }
@@ -112,6 +126,13 @@ fn write_queue(bytes: &mut [u8]) {
         0x44,
         &((PRIVATE_APERTURE >> 32) as u32).to_le_bytes(),
     );
+}
+
+/// `MGSyncInfo` of ROCclr (`device.hpp` up to ROCm 7), which the barrier of ROCm's device library reads (`cg.cl`): of a
+/// launch on one device only the number of workgroups, behind the barrier's own two words, is not 0.
+fn write_grid_sync(bytes: &mut [u8], grid: [u32; 3]) {
+    let workgroups: u32 = grid.iter().product();
+    put(bytes, 40, &workgroups.to_le_bytes());
 }
 
 /// The kernel's arguments: the caller's, and the hidden ones that its metadata asks for.

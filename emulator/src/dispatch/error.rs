@@ -44,6 +44,14 @@ pub enum LaunchError {
         /// The most there is.
         limit: u32,
     },
+    /// More workgroups than can run side by side.
+    #[error("a cooperative launch of {workgroups} workgroups; it may have at most {limit}")]
+    TooManyAtOnce {
+        /// Workgroups asked for.
+        workgroups: u64,
+        /// The most there may be.
+        limit: u64,
+    },
     /// Fewer argument bytes than the kernel's explicit arguments take.
     #[error("{given} bytes of arguments, but `{kernel}` takes {needed}")]
     Arguments {

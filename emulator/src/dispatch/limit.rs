@@ -34,6 +34,8 @@ pub enum Standing {
     Runs,
     /// It waited at a barrier, with the instruction to follow.
     Waits,
+    /// It waited at a barrier or semaphore of the whole launch, with the instruction to follow.
+    Queued,
     /// It had ended.
     Ended,
 }
@@ -104,6 +106,12 @@ impl fmt::Display for LimitReport {
                 Standing::Runs => write!(f, "\n  wave {number} is at {place}")?,
                 Standing::Waits => {
                     write!(f, "\n  wave {number} waits at a barrier before {place}")?;
+                }
+                Standing::Queued => {
+                    write!(
+                        f,
+                        "\n  wave {number} waits for other workgroups before {place}"
+                    )?;
                 }
                 Standing::Ended => write!(f, "\n  wave {number} has ended")?,
             }

@@ -1,11 +1,13 @@
 //! Launches: from a grid of workgroups to waves that run.
 
 mod arguments;
+mod aside;
 mod error;
 mod grid;
 mod limit;
 mod private;
 mod start;
+mod workers;
 mod workgroup;
 
 pub use error::{FaultReport, LaunchError};

@@ -58,6 +58,7 @@ impl Start<'_> {
         }
         wave.trap_status = 0;
         wave.skips_vector = false;
+        wave.global_wait = None;
         wave.allocated = self.allocated();
         wave.private = Segment {
             // Before gfx942 the kernel itself puts its address in `flat_scratch`.

@@ -10,26 +10,55 @@ use super::{
     start::{Start, UNDEFINED},
 };
 use crate::{
-    exec::{Code, Context, Fault, GroupStart, Observer, Stop, Wave, run},
+    exec::{
+        Code, Context, Fault, FaultKind, GlobalSync, GlobalWait, GroupStart, Observer, Stop, Wave,
+        run,
+    },
     memory::View,
 };
 
-/// Instructions that a wave runs before the next gets its turn, so that one which waits for another by
-/// looking at memory does not wait forever.
-const TURN: u64 = 1 << 20;
-
-/// What a worker keeps from one workgroup to the next.
+/// What a worker keeps from one workgroup to the next; of one that is under way, its state.
 #[derive(Default)]
 pub(super) struct Workspace {
     waves: Vec<Wave>,
     lds: Vec<u32>,
+    states: Vec<State>,
+    /// The waves, in the order of their turns.
+    order: Vec<usize>,
+    shuffle: Option<Pcg32>,
 }
 
-/// As [`TURN`], where the launch's instructions are limited: so many may run beyond the limit.
+/// How long a workgroup runs before others may.
+#[derive(Clone, Copy)]
+pub(super) struct Slice {
+    /// Instructions of the workgroup.
+    pub(super) instructions: u64,
+    /// Instructions that a wave runs before the next gets its turn, so that one which waits for another by looking at
+    /// memory does not wait forever.
+    pub(super) turn: u64,
+    /// Whether others may run as soon as a wave sleeps.
+    pub(super) ends_with_sleep: bool,
+}
+
+/// Instructions that a wave's sleep counts for, so that one which sleeps again and again comes to the end of its slice.
+const SLEEP: u64 = 64;
+
+/// As [`Slice::turn`], where the launch's instructions are limited: so many may run beyond the limit.
 const LIMITED_TURN: u64 = 1 << 14;
 
-/// As [`TURN`], where a seed decides: so short that waves come between each other's instructions.
+/// As [`Slice::turn`], where a seed decides: so short that waves come between each other's instructions.
 const LONGEST_SHUFFLED_TURN: u64 = 128;
+
+/// How a workgroup's slice ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Progress {
+    /// All waves have ended.
+    Ended,
+    /// The slice is used up.
+    Ran,
+    /// All waves that have not ended wait, some of them for other workgroups.
+    Waits,
+}
 
 /// Why a workgroup came to no good end.
 pub(super) enum End {
@@ -53,14 +82,19 @@ pub(super) struct Group<'a> {
     pub(super) seed: u64,
     /// Instructions that the launch may still run, if they are limited.
     pub(super) left: Option<&'a AtomicU64>,
+    /// Barriers and semaphores of all workgroups, if the launch is cooperative.
+    pub(super) global_sync: Option<&'a GlobalSync>,
 }
 
 impl Group<'_> {
     /// Instructions of the next turn.
-    fn turn(&self) -> u64 {
+    fn turn(&self, slice: Slice) -> u64 {
         match self.left {
-            None => TURN,
-            Some(left) => LIMITED_TURN.min(left.load(Ordering::Relaxed)),
+            None => slice.turn,
+            Some(left) => slice
+                .turn
+                .min(LIMITED_TURN)
+                .min(left.load(Ordering::Relaxed)),
         }
     }
 
@@ -80,33 +114,34 @@ impl Group<'_> {
 enum State {
     Ready,
     AtBarrier,
+    /// Queued at a barrier or semaphore of the launch.
+    Queued(GlobalWait),
     Ended,
 }
 
 impl Workspace {
-    /// Runs a workgroup and returns the wave-instructions that it took.
-    pub(super) fn run<O: Observer>(
-        &mut self,
-        group: &Group<'_>,
-        observer: &mut O,
-    ) -> Result<u64, End> {
-        let count = group.start.waves();
-        while self.waves.len() < count as usize {
+    /// Sets up a workgroup.
+    pub(super) fn begin<O: Observer>(&mut self, group: &Group<'_>, observer: &mut O) {
+        let count = group.start.waves() as usize;
+        while self.waves.len() < count {
             self.waves.push(Wave::new());
         }
-        let waves = &mut self.waves[..count as usize];
+        let waves = &mut self.waves[..count];
         for (index, wave) in waves.iter_mut().enumerate() {
             group
                 .start
                 .wave(wave, index as u32, group.workgroup, group.private);
         }
-        let lds_bytes = group.lds_bytes as usize;
         self.lds.clear();
-        self.lds.resize(lds_bytes.div_ceil(4), UNDEFINED);
-        let lds = &mut as_bytes(&mut self.lds)[..lds_bytes];
-        let mut context = Context::new(group.code, group.view, lds);
+        self.lds
+            .resize((group.lds_bytes as usize).div_ceil(4), UNDEFINED);
+        self.states.clear();
+        self.states.resize(count, State::Ready);
+        self.order.clear();
+        self.order.extend(0..count);
+        self.shuffle =
+            (group.seed != 0).then(|| Pcg32::seed_from_u64(mixed(group.seed, group.workgroup)));
         if O::ACTIVE {
-            context.watched = true;
             observer.begin(&GroupStart {
                 workgroup: group.workgroup,
                 number: group.number,
@@ -115,42 +150,73 @@ impl Workspace {
                 prepared: group.start.prepared(),
             });
         }
-        let mut states = vec![State::Ready; count as usize];
-        let mut order: Vec<usize> = (0..count as usize).collect();
-        let mut shuffle =
-            (group.seed != 0).then(|| Pcg32::seed_from_u64(mixed(group.seed, group.workgroup)));
-        let mut instructions = 0;
+    }
+
+    /// Runs a slice of a workgroup that has begun, and adds to `instructions` what it took.
+    pub(super) fn run<O: Observer>(
+        &mut self,
+        group: &Group<'_>,
+        observer: &mut O,
+        slice: Slice,
+        instructions: &mut u64,
+    ) -> Result<Progress, End> {
+        let states = &mut self.states[..];
+        let waves = &mut self.waves[..states.len()];
+        let lds = &mut as_bytes(&mut self.lds)[..group.lds_bytes as usize];
+        let mut context = Context::new(group.code, group.view, lds);
+        context.watched = O::ACTIVE;
+        context.global_sync = group.global_sync;
+        let mut spent = 0;
         loop {
-            if let Some(rng) = &mut shuffle {
-                order.shuffle(rng);
+            if let Some(rng) = &mut self.shuffle {
+                self.order.shuffle(rng);
             }
-            for &index in &order {
+            let (mut ran, mut slept) = (false, false);
+            for &index in &self.order {
+                if let State::Queued(wait) = states[index] {
+                    if !group.global_sync.is_some_and(|sync| sync.is_released(wait)) {
+                        continue;
+                    }
+                    observer.released(index as u32, wait.resource);
+                    states[index] = State::Ready;
+                }
                 if states[index] != State::Ready {
                     continue;
                 }
-                let mut turn = group.turn();
+                ran = true;
+                let mut turn = group.turn(slice);
                 if O::ACTIVE {
                     turn = turn.min(observer.turn());
                 }
-                if let Some(rng) = &mut shuffle {
+                if let Some(rng) = &mut self.shuffle {
                     turn = turn.min(rng.random_range(1..=LONGEST_SHUFFLED_TURN));
                 }
                 if turn == 0 {
                     observer.end(waves, &mut context);
-                    return Err(End::Limit(standings(waves, &states)));
+                    return Err(End::Limit(standings(waves, states)));
                 }
                 let mut budget = turn;
                 let stop = run(&mut waves[index], &mut context, &mut budget, observer);
                 group.used(turn - budget);
-                instructions += turn - budget;
+                *instructions += turn - budget;
+                spent += turn - budget;
                 if O::ACTIVE && observer.is_done() {
                     observer.end(waves, &mut context);
-                    return Ok(instructions);
+                    return Ok(Progress::Ended);
                 }
                 states[index] = match stop {
                     Stop::Ended => State::Ended,
                     Stop::Barrier => State::AtBarrier,
                     Stop::Budget => State::Ready,
+                    Stop::Yield => {
+                        slept = true;
+                        spent += SLEEP;
+                        State::Ready
+                    }
+                    Stop::Wait => match waves[index].global_wait.take() {
+                        Some(wait) => State::Queued(wait),
+                        None => State::Ready,
+                    },
                     Stop::Fault => {
                         if let Some(fault) = context.take_fault() {
                             observer.end(waves, &mut context);
@@ -164,26 +230,52 @@ impl Workspace {
                 };
             }
             if !states.contains(&State::Ready) {
-                // All live waves wait: the barrier is complete, as ended ones do not count (CDNA4 ISA guide,
-                // «Workgroups», 4.3). So there is none that can never complete.
-                if !states.contains(&State::AtBarrier) {
-                    observer.end(waves, &mut context);
-                    return Ok(instructions);
-                }
-                if O::ACTIVE {
-                    let waiting: Vec<bool> = states
-                        .iter()
-                        .map(|state| *state == State::AtBarrier)
-                        .collect();
-                    observer.barrier(waves, &waiting, &mut context);
-                }
-                for state in &mut states {
-                    if *state == State::AtBarrier {
-                        *state = State::Ready;
+                if states.iter().any(|state| matches!(state, State::Queued(_))) {
+                    // Those at a barrier wait for them, too.
+                    if !ran {
+                        return Ok(Progress::Waits);
                     }
+                } else if states.contains(&State::AtBarrier) {
+                    // All live waves wait: the barrier is complete, as ended ones do not count (CDNA4 ISA guide,
+                    // «Workgroups», 4.3). So there is none that can never complete.
+                    if O::ACTIVE {
+                        let waiting: Vec<bool> = states
+                            .iter()
+                            .map(|state| *state == State::AtBarrier)
+                            .collect();
+                        observer.barrier(waves, &waiting, &mut context);
+                    }
+                    for state in &mut *states {
+                        if *state == State::AtBarrier {
+                            *state = State::Ready;
+                        }
+                    }
+                } else {
+                    observer.end(waves, &mut context);
+                    return Ok(Progress::Ended);
                 }
             }
+            if spent >= slice.instructions || slept && slice.ends_with_sleep {
+                return Ok(Progress::Ran);
+            }
         }
+    }
+
+    /// The first wave that waits for other workgroups, as one that waits forever.
+    pub(super) fn never_released(&self) -> Option<End> {
+        let mut states = self.states.iter().zip(&self.waves).enumerate();
+        states.find_map(|(index, (state, wave))| match state {
+            State::Queued(wait) => Some(End::Fault {
+                wave: index as u32,
+                fault: Box::new(Fault {
+                    kind: FaultKind::NeverReleased {
+                        resource: wait.resource,
+                    },
+                    operation: wave.pc.wrapping_sub(1),
+                }),
+            }),
+            _ => None,
+        })
     }
 }
 
@@ -191,6 +283,7 @@ fn standings(waves: &[Wave], states: &[State]) -> Vec<(Standing, u32)> {
     let standing = |state: &State| match state {
         State::Ready => Standing::Runs,
         State::AtBarrier => Standing::Waits,
+        State::Queued(_) => Standing::Queued,
         State::Ended => Standing::Ended,
     };
     waves

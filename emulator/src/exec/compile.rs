@@ -9,7 +9,7 @@ use super::{
     access::RECENT,
     atomic, buffer, compare, control, convert, cube, differences, exchange, extension,
     fault::FaultKind,
-    float32, float64, gfx950, global, half, hardware_registers, integer,
+    float32, float64, gfx950, global, gws, half, hardware_registers, integer,
     lanes::Binder,
     lds, mfma,
     observe::Facts,
@@ -365,8 +365,11 @@ impl Compiler<'_> {
                 Some((handler, 0, [m.cbsz, m.abid, m.blgp]))
             }
             Format::Ds => {
-                // Global data share, and the semaphores and barriers of `ds_gws_*`: a wave would wait for one of another
-                // workgroup, while a worker runs its workgroups one after the other.
+                if let Some(handler) = gws::handler(b, op) {
+                    return Some((handler, 0, [0; 3]));
+                }
+                // Global data share: HIP gives kernels none of it. `ds_ordered_count` besides counts waves in an order
+                // that only graphics dispatches have.
                 if i.memory.gds {
                     return None;
                 }

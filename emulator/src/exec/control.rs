@@ -19,7 +19,6 @@ pub(crate) fn handler(b: Binder, op: Op) -> Option<Handler> {
         Op::s_nop
         | Op::s_waitcnt
         | Op::s_setprio
-        | Op::s_sleep
         | Op::s_wakeup
         | Op::s_sendmsg
         | Op::s_icache_inv
@@ -43,6 +42,10 @@ pub(crate) fn handler(b: Binder, op: Op) -> Option<Handler> {
         Op::s_endpgm | Op::s_endpgm_saved | Op::s_endpgm_ordered_ps_done => b.bind(
             #[inline(always)]
             |_, _, _| Flow::End,
+        ),
+        Op::s_sleep => b.bind(
+            #[inline(always)]
+            |_, _, _| Flow::Yield,
         ),
         Op::s_barrier => b.bind(
             #[inline(always)]

@@ -74,6 +74,13 @@ pub enum FaultKind {
     Halted,
     /// More forks than can wait to be joined.
     TooManyForks,
+    /// A barrier or semaphore of the whole launch, in a launch that is not cooperative.
+    NoGlobalSync,
+    /// A wave waits at such a barrier or semaphore, and nobody is left who could let it go on.
+    NeverReleased {
+        /// Its number.
+        resource: u8,
+    },
 }
 
 /// A fault and where it happened.
@@ -146,6 +153,13 @@ impl fmt::Display for FaultKind {
             FaultKind::TooManyForks => {
                 f.write_str("more than 7 forks wait to be joined (s_cbranch_join)")
             }
+            FaultKind::NoGlobalSync => f.write_str(
+                "global wave sync (GWS) in a plain launch; only a cooperative one (hipLaunchCooperativeKernel) has it",
+            ),
+            FaultKind::NeverReleased { resource } => write!(
+                f,
+                "the wave waits at resource {resource} of global wave sync (GWS) forever: all others of the launch have ended or wait, too"
+            ),
         }
     }
 }

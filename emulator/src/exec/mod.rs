@@ -21,6 +21,7 @@ mod float32;
 mod float64;
 mod gfx950;
 mod global;
+mod gws;
 mod half;
 mod hardware_registers;
 mod indexing;
@@ -55,6 +56,7 @@ pub use operation::Flow;
 pub use simd::SimdLevel;
 pub use wave::{Mode, Round, Wave};
 
+pub(crate) use gws::{GlobalSync, GlobalWait};
 pub(crate) use hardware_registers::Allocated;
 pub(crate) use observe::Touches;
 pub(crate) use private::Segment;
@@ -76,6 +78,8 @@ pub struct Context<'a> {
     /// Allocations that accesses found last, by the instruction's number, so that most need no search.
     pub(crate) recent: [Reach; access::RECENT],
     pub(crate) lds: &'a mut [u8],
+    /// Barriers and semaphores of the whole launch, if it is a cooperative one.
+    pub(crate) global_sync: Option<&'a GlobalSync>,
     /// Whether accesses are recorded in `touches`.
     pub(crate) watched: bool,
     pub(crate) touches: Touches,
@@ -91,6 +95,7 @@ impl<'a> Context<'a> {
             memory,
             recent: [Reach::NOTHING; access::RECENT],
             lds,
+            global_sync: None,
             watched: false,
             touches: Touches::default(),
             fault: None,
@@ -136,6 +141,10 @@ pub enum Stop {
     Ended,
     /// It waits at a barrier.
     Barrier,
+    /// It lets others go first.
+    Yield,
+    /// It has queued at a barrier or semaphore of the whole launch.
+    Wait,
     /// It faulted; see [`Context::take_fault`].
     Fault,
     /// Its share of instructions is used up.
@@ -219,6 +228,8 @@ fn run_while<O: Observer, const PLAIN: bool>(
             }
             Flow::End => break Some(Stop::Ended),
             Flow::Barrier => break Some(Stop::Barrier),
+            Flow::Yield => break Some(Stop::Yield),
+            Flow::Wait => break Some(Stop::Wait),
             Flow::Fault => {
                 if let Some(fault) = &mut context.fault {
                     fault.operation = index;

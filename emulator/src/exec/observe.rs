@@ -37,6 +37,10 @@ pub trait Observer {
     /// All waves of the workgroup that have not ended wait at a barrier, and now go on. Waves stand behind their barriers.
     fn barrier(&mut self, waves: &mut [Wave], waiting: &[bool], context: &mut Context<'_>);
 
+    /// A wave of the workgroup goes on behind a barrier or semaphore of the whole launch, after an instruction that had
+    /// [`Wave::global_wait`].
+    fn released(&mut self, _wave: u32, _resource: u8) {}
+
     /// The workgroup's waves have all ended, or one faulted.
     fn end(&mut self, waves: &mut [Wave], context: &mut Context<'_>);
 }
@@ -117,6 +121,11 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     fn barrier(&mut self, waves: &mut [Wave], waiting: &[bool], context: &mut Context<'_>) {
         self.0.barrier(waves, waiting, context);
         self.1.barrier(waves, waiting, context);
+    }
+
+    fn released(&mut self, wave: u32, resource: u8) {
+        self.0.released(wave, resource);
+        self.1.released(wave, resource);
     }
 
     fn end(&mut self, waves: &mut [Wave], context: &mut Context<'_>) {
@@ -220,6 +229,8 @@ pub struct Facts {
     /// Whether it is a vector load or store with a coherence bit (`glc`, `sc0`, `sc1`), which compilers make of atomic
     /// ones.
     pub coherent: bool,
+    /// Whether it goes to a barrier or semaphore of the whole launch (`ds_gws_*`).
+    pub global_sync: bool,
     /// Its registers.
     pub uses: Uses,
 }
@@ -232,6 +243,7 @@ impl Facts {
             to_lds: instruction.loads_to_lds(),
             coherent: instruction.category() == Category::VectorMemory
                 && (instruction.memory.sc0 || instruction.memory.sc1),
+            global_sync: instruction.op.name().starts_with("ds_gws_"),
             uses: instruction.uses(),
         }
     }

@@ -14,6 +14,10 @@ pub enum Flow {
     Changed,
     /// Waits at a workgroup barrier.
     Barrier,
+    /// As [`Flow::Next`], when others have had their turn: it sleeps, most likely until one of them has done something.
+    Yield,
+    /// Goes on when what it queued for is its own ([`super::gws`]).
+    Wait,
     /// Cannot go on; the reason is in [`Context::fault`].
     Fault,
 }

@@ -3,6 +3,7 @@
 use std::simd::{prelude::*, simd_swizzle};
 
 use super::{
+    gws::GlobalWait,
     hardware_registers::Allocated,
     operation::{Source, SourceKind},
     private::Segment,
@@ -209,6 +210,8 @@ pub struct Wave {
     pub(crate) private: Segment,
     /// Vector instructions are passed over (`s_setvskip`).
     pub(crate) skips_vector: bool,
+    /// Where it has queued, between an operation that does and whoever runs the wave.
+    pub(crate) global_wait: Option<GlobalWait>,
 }
 
 impl Wave {
@@ -226,6 +229,7 @@ impl Wave {
             allocated: Allocated::default(),
             private: Segment::default(),
             skips_vector: false,
+            global_wait: None,
         }
     }
 

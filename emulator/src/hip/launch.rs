@@ -149,11 +149,14 @@ impl Shape {
 }
 
 /// A kernel with all that a launch of it needs.
+#[derive(Clone)]
 pub(super) struct Launch {
     pub(super) function: Arc<Function>,
     pub(super) shape: Shape,
     /// The explicit arguments as they lie in the kernarg segment.
     pub(super) kernarg: Vec<u8>,
+    /// Whether its workgroups run side by side.
+    pub(super) cooperative: bool,
 }
 
 impl From<LaunchError> for Failure {
@@ -162,6 +165,7 @@ impl From<LaunchError> for Failure {
             LaunchError::Fault(report) => fault_code(report),
             LaunchError::Memory(_) => hipError_t::hipErrorOutOfMemory,
             LaunchError::InstructionLimit(_) => hipError_t::hipErrorLaunchTimeOut,
+            LaunchError::TooManyAtOnce { .. } => hipError_t::hipErrorCooperativeLaunchTooLarge,
             _ => hipError_t::hipErrorInvalidValue,
         };
         Failure::new(code, error)
@@ -210,6 +214,7 @@ impl Launch {
             function,
             shape,
             kernarg,
+            cooperative: false,
         };
         dispatch::check_launch(&launch.function.kernel, &launch.config())?;
         Ok(launch)
@@ -225,6 +230,7 @@ impl Launch {
             seed: config.seed,
             threads: config.threads,
             instruction_limit: None,
+            cooperative: self.cooperative,
         }
     }
 
@@ -241,8 +247,8 @@ impl Launch {
         Ok(())
     }
 
-    /// Refuses a launch of which not all workgroups are on the device at once, so that none can wait for another.
-    fn check_cooperative(&self) -> Result<(), Failure> {
+    /// Makes it a launch whose workgroups wait for each other, unless not all are on the device at once.
+    pub(super) fn to_cooperative(&self) -> Result<Self, Failure> {
         let Shape {
             grid,
             block,
@@ -261,7 +267,12 @@ impl Launch {
                 ),
             ));
         }
-        Ok(())
+        let cooperative = Launch {
+            cooperative: true,
+            ..self.clone()
+        };
+        dispatch::check_launch(&self.function.kernel, &cooperative.config())?;
+        Ok(cooperative)
     }
 
     fn submit_to(self, stream: &StreamRef) -> Result<(), Failure> {
@@ -325,8 +336,7 @@ pub(super) unsafe fn hipModuleLaunchCooperativeKernel(
     };
     // SAFETY: HIP's contract.
     let launch = unsafe { Launch::new(function, shape, parameters, std::ptr::null_mut()) }?;
-    launch.check_cooperative()?;
-    launch.submit_to(&stream)
+    launch.to_cooperative()?.submit_to(&stream)
 }
 
 /// Launches a kernel between two events, which may be null.
@@ -456,8 +466,7 @@ pub(super) unsafe fn hipLaunchCooperativeKernel(
     let shape = Shape::new(grid, block, dynamic_lds_bytes as usize);
     // SAFETY: HIP's contract.
     let launch = unsafe { of_stub(stub, shape, arguments) }?;
-    launch.check_cooperative()?;
-    launch.submit_to(&stream)
+    launch.to_cooperative()?.submit_to(&stream)
 }
 
 /// Whether attributes ask for a cooperative launch; any other is refused.
@@ -504,9 +513,10 @@ pub(super) unsafe fn hipLaunchKernelExC(
             is_cooperative(config.attrs, config.numAttrs)?,
         )
     };
-    if cooperative {
-        launch.check_cooperative()?;
-    }
+    let launch = match cooperative {
+        true => launch.to_cooperative()?,
+        false => launch,
+    };
     launch.submit_to(&stream)
 }
 
@@ -531,9 +541,10 @@ pub(super) unsafe fn hipDrvLaunchKernelEx(
             is_cooperative(config.attrs, config.numAttrs)?,
         )
     };
-    if cooperative {
-        launch.check_cooperative()?;
-    }
+    let launch = match cooperative {
+        true => launch.to_cooperative()?,
+        false => launch,
+    };
     launch.submit_to(&stream)
 }
 

@@ -88,7 +88,9 @@ pub enum TimingError {
     },
 }
 
-/// Runs a kernel over a grid as [`crate::dispatch::launch`] does, and models its time.
+/// Runs a kernel over a grid as [`crate::dispatch::launch`] does, and models its time. Waits for other workgroups are not
+/// modelled: a loop that looks at memory is replayed as often as the emulator's order of turns had it look, and global wave
+/// sync takes no time.
 ///
 /// # Errors
 /// A machine of another instruction set, and whatever the launch itself may fail with.
@@ -118,7 +120,8 @@ pub fn launch_within(
 }
 
 /// Models the time of a launch and runs no more of it than that takes. **What it leaves in memory is no result**: most
-/// workgroups do not run, others stop before their end.
+/// workgroups do not run, others stop before their end. Those of a cooperative launch may wait for each other, so that all
+/// run.
 ///
 /// # Errors
 /// As [`launch`].
@@ -127,6 +130,9 @@ pub fn estimate(
     config: &LaunchConfig<'_>,
     machine: Machine,
 ) -> Result<Timing, TimingError> {
+    if config.cooperative {
+        return launch(kernel, config, machine);
+    }
     let mut plan = Plan::new(kernel, config, machine)?;
     plan.chosen.may_stop = true;
     let chosen = plan.chosen.numbers();

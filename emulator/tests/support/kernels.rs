@@ -145,6 +145,7 @@ amdhsa.kernels:
             seed: 0,
             threads: None,
             instruction_limit: Some(1 << 20),
+            cooperative: false,
         };
         launch(&kernel, &config)
     }

@@ -193,8 +193,14 @@ pub(super) fn replace(node: &mut Node, operation: Operation) -> Result<(), Failu
 /// Gives a node another launch.
 pub(super) fn replace_launch(
     node: &mut Node,
-    (operation, named): (Operation, usize),
+    (mut operation, named): (Operation, usize),
 ) -> Result<(), Failure> {
+    // Whether a launch is cooperative is not among the parameters: it stays so.
+    if let (Operation::Launch(old), Operation::Launch(new)) = (&node.operation, &mut operation)
+        && old.cooperative
+    {
+        *new = Arc::new(new.to_cooperative()?);
+    }
     replace(node, operation)?;
     node.named = named;
     Ok(())

@@ -1,5 +1,6 @@
 //! The HIP functions as a C program calls them.
 
+mod cooperative;
 mod devices;
 mod faults;
 mod graphs;
