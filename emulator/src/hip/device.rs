@@ -1,6 +1,9 @@
 //! Start, versions, devices.
 
-use std::ffi::{c_char, c_int, c_uint};
+use std::{
+    ffi::{c_char, c_int, c_uint},
+    sync::Arc,
+};
 
 use ferrowave_hip_abi::{hipCtx_t, hipDevice_t, hipDeviceP2PAttr, hipError_t, hipLimit_t, hipUUID};
 
@@ -193,14 +196,23 @@ pub(super) unsafe fn hipDeviceGetP2PAttribute(
     let value = out!(value);
     Runtime::get().device(from)?;
     Runtime::get().device(to)?;
-    if from == to || attribute.0 > hipDeviceP2PAttr::hipDevP2PAttrHipArrayAccessSupported.0 {
+    if from == to {
         return Err(Failure::value(format_args!(
-            "attribute {} of the link from device {from} to {to}",
-            attribute.0
+            "device {from} has no link to itself"
         )));
     }
-    // No link at all.
-    value.set(0);
+    value.set(match attribute {
+        // All links are alike, and memory is the host's: atomic operations are whole for everybody.
+        hipDeviceP2PAttr::hipDevP2PAttrPerformanceRank => 0,
+        hipDeviceP2PAttr::hipDevP2PAttrAccessSupported
+        | hipDeviceP2PAttr::hipDevP2PAttrNativeAtomicSupported => 1,
+        hipDeviceP2PAttr::hipDevP2PAttrHipArrayAccessSupported => 0,
+        hipDeviceP2PAttr(other) => {
+            return Err(Failure::value(format_args!(
+                "attribute {other} of the link from device {from} to {to}; there are 0 to 3"
+            )));
+        }
+    });
     Ok(())
 }
 
@@ -212,7 +224,7 @@ pub(super) unsafe fn hipDeviceCanAccessPeer(
     let can = out!(can);
     Runtime::get().device(device)?;
     Runtime::get().device(peer)?;
-    can.set(0);
+    can.set(c_int::from(device != peer));
     Ok(())
 }
 
@@ -223,24 +235,40 @@ pub(super) unsafe fn hipDeviceEnablePeerAccess(peer: c_int, flags: c_uint) -> Re
         )));
     }
     let device = Runtime::get().current()?;
-    if Runtime::get().device(peer)?.ordinal == device.ordinal {
+    let peer = Runtime::get().device(peer)?;
+    if Arc::ptr_eq(&peer, &device) {
         return Err(Failure::new(
             hipError_t::hipErrorInvalidDevice,
             "a device is no peer of itself",
         ));
     }
-    Err(Failure::new(
-        hipError_t::hipErrorPeerAccessUnsupported,
-        "kernels of one emulated device do not reach another's memory; copies do",
-    ))
+    if !device.memory.enable_peer(&peer.memory) {
+        return Err(Failure::new(
+            hipError_t::hipErrorPeerAccessAlreadyEnabled,
+            format_args!(
+                "device {} has access to the memory of device {} already",
+                device.ordinal, peer.ordinal
+            ),
+        ));
+    }
+    Ok(())
 }
 
 pub(super) unsafe fn hipDeviceDisablePeerAccess(peer: c_int) -> Result<(), Failure> {
-    Runtime::get().device(peer)?;
-    Err(Failure::new(
-        hipError_t::hipErrorPeerAccessNotEnabled,
-        "access to a peer's memory was never enabled",
-    ))
+    let device = Runtime::get().current()?;
+    let peer = Runtime::get().device(peer)?;
+    // What has been launched so far may use it.
+    device.queues.wait_for_all()?;
+    if !device.memory.disable_peer(&peer.memory) {
+        return Err(Failure::new(
+            hipError_t::hipErrorPeerAccessNotEnabled,
+            format_args!(
+                "device {} has no access to the memory of device {}",
+                device.ordinal, peer.ordinal
+            ),
+        ));
+    }
+    Ok(())
 }
 
 pub(super) unsafe fn hipCtxEnablePeerAccess(peer: hipCtx_t, flags: c_uint) -> Result<(), Failure> {

@@ -24,10 +24,13 @@ use super::{
     registry,
     stream::{StreamRef, stream},
     timing,
+    transfer::{Place, place},
 };
 use crate::{
     dispatch::{self, FaultReport, LaunchConfig, LaunchError},
     exec::FaultKind,
+    memory::AllocationKind,
+    timing::TimingError,
 };
 
 /// The entries of `extra` that are read at most: no marker has reason to stand twice.
@@ -243,8 +246,27 @@ impl Launch {
         if let Some(failure) = check::misnamed().or_else(timing::misnamed) {
             return Err(failure);
         }
-        timing::launch(&self.function.kernel, &config)?;
-        Ok(())
+        let ran = timing::launch(&self.function.kernel, &config);
+        Ok(ran.map_err(|error| self.with_owner(error))?)
+    }
+
+    /// A fault at an address of another device's says so.
+    fn with_owner(&self, mut error: TimingError) -> TimingError {
+        if let TimingError::Launch(LaunchError::Fault(report)) = &mut error
+            && let FaultKind::Memory { address, .. } = report.kind
+            && let Ok(Place::Device(owner, AllocationKind::Device)) = place(address)
+            && !Arc::ptr_eq(&owner, &self.function.device)
+            && let Some(info) = owner.memory.find(address)
+        {
+            report.nearest = Some(format!(
+                "at byte {} of {info}, which is on device {}; peer access from device {} is not enabled \
+                 (hipDeviceEnablePeerAccess)",
+                address - info.base,
+                owner.ordinal,
+                self.function.device.ordinal
+            ));
+        }
+        error
     }
 
     /// Makes it a launch whose workgroups wait for each other, unless not all are on the device at once.

@@ -277,6 +277,7 @@ impl Runtime {
         self.streams
             .retain(|stream| !Arc::ptr_eq(&stream.device, device));
         device.free_all();
+        device.memory.disable_peers();
         device.faults.clear();
         Ok(())
     }

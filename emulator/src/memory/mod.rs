@@ -5,6 +5,7 @@
 //! launch starts lets its waves check their accesses without a lock, and keeps them alive until it ends.
 
 mod block;
+mod peers;
 mod snapshot;
 mod written;
 
@@ -15,6 +16,7 @@ use std::{
 };
 
 use block::Block;
+use peers::Peers;
 pub(crate) use snapshot::Snapshot;
 pub(crate) use written::{Written, words};
 
@@ -153,6 +155,8 @@ pub struct View {
     written: Vec<Option<Arc<Written>>>,
     freed: Vec<AllocationInfo>,
     _alive: Vec<Arc<Block>>,
+    /// Of other devices' memory, whose allocations are among these.
+    _peers: Vec<Arc<View>>,
 }
 
 impl View {
@@ -286,6 +290,8 @@ pub struct DeviceMemory {
     /// Whether it keeps account of which bytes were written, and keeps the addresses of what was freed.
     accounts: bool,
     state: Mutex<State>,
+    /// Other devices' memory that this device's kernels reach.
+    peers: Peers,
 }
 
 impl fmt::Debug for DeviceMemory {
@@ -304,6 +310,7 @@ impl DeviceMemory {
             capacity: capacity_bytes,
             accounts: false,
             state: Mutex::default(),
+            peers: Peers::default(),
         }
     }
 
@@ -458,8 +465,14 @@ impl DeviceMemory {
         self.capacity
     }
 
-    /// The allocations that live now.
+    /// The allocations that live now, and those of the peers that kernels reach ([`Self::enable_peer`]).
     pub fn view(&self) -> Arc<View> {
+        let own = self.own_view();
+        self.peers.join(own)
+    }
+
+    /// The allocations that live now.
+    fn own_view(&self) -> Arc<View> {
         let mut state = self.state();
         if let Some(view) = &state.view {
             return Arc::clone(view);
@@ -479,6 +492,7 @@ impl DeviceMemory {
             written,
             freed: state.freed.iter().map(|(info, _)| *info).collect(),
             _alive: alive,
+            _peers: Vec::new(),
         });
         state.view = Some(Arc::clone(&view));
         view

@@ -9,6 +9,7 @@ mod launches;
 mod memory;
 mod modules;
 mod nulls;
+mod peers;
 mod places;
 mod streams;
 
