@@ -207,6 +207,22 @@ numbers! {
         hipGraphNodeTypeWaitEvent = 6,
         /// The recording of an event.
         hipGraphNodeTypeEventRecord = 7,
+        /// An allocation.
+        hipGraphNodeTypeMemAlloc = 10,
+        /// The freeing of one.
+        hipGraphNodeTypeMemFree = 11,
+    }
+
+    /// A question about the memory of graphs.
+    hipGraphMemAttributeType {
+        /// Bytes that are allocated.
+        hipGraphMemAttrUsedMemCurrent = 0,
+        /// The most that there were.
+        hipGraphMemAttrUsedMemHigh = 1,
+        /// Bytes that graphs have a place for.
+        hipGraphMemAttrReservedMemCurrent = 2,
+        /// The most that there were.
+        hipGraphMemAttrReservedMemHigh = 3,
     }
 
     /// Why a graph was not updated.
@@ -219,5 +235,7 @@ numbers! {
         hipGraphExecUpdateErrorTopologyChanged = 2,
         /// A node of another kind.
         hipGraphExecUpdateErrorNodeTypeChanged = 3,
+        /// Something that cannot be changed.
+        hipGraphExecUpdateErrorNotSupported = 6,
     }
 }

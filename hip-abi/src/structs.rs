@@ -140,6 +140,22 @@ c_struct! {
 }
 
 c_struct! {
+    /// Memory that a graph allocates.
+    pub struct hipMemAllocNodeParams of 120 bytes {
+        /// Where it shall be.
+        0 poolProps: hipMemPoolProps,
+        /// What reaches it.
+        88 accessDescs: *const hipMemAccessDesc,
+        /// How many of them there are.
+        96 accessDescCount: usize,
+        /// How much, in bytes.
+        104 bytesize: usize,
+        /// The result: where it is.
+        112 dptr: *mut c_void,
+    }
+}
+
+c_struct! {
     /// A copy of rows.
     pub struct hip_Memcpy2D of 128 bytes {
         /// Where in the source's rows it starts, in bytes.

@@ -13,7 +13,7 @@ use ferrowave_hip_abi::{
 
 use super::{
     error::{Failure, out},
-    graph::capture,
+    graph::{GraphMemory, capture, memory},
     operation::Operation,
     pool::{self, Pool},
     runtime::{Device, Runtime},
@@ -37,6 +37,7 @@ pub(super) struct Made {
 pub(super) enum MadeBy {
     Device,
     Pool(Arc<Pool>),
+    Graph(Arc<GraphMemory>),
     Host,
     Managed,
     Registered,
@@ -57,7 +58,7 @@ impl Allocations {
     }
 
     /// Takes an allocation out if `is_it` holds for it.
-    fn take(&self, base: u64, is_it: impl FnOnce(&MadeBy) -> bool) -> Option<Made> {
+    pub(super) fn take(&self, base: u64, is_it: impl FnOnce(&MadeBy) -> bool) -> Option<Made> {
         let mut made = self.made();
         made.get(&base).filter(|made| is_it(&made.by))?;
         made.remove(&base)
@@ -97,7 +98,7 @@ impl Device {
         Ok(ptr::with_exposed_provenance_mut(base as usize))
     }
 
-    fn keep(&self, base: u64, by: MadeBy, flags: c_uint) {
+    pub(super) fn keep(&self, base: u64, by: MadeBy, flags: c_uint) {
         let id = super::handles::unused() as u64;
         let made = Made { by, flags, id };
         self.allocations.made().insert(base, made);
@@ -114,6 +115,9 @@ impl Device {
             let Some(made) = self.allocations.take(base, |_| true) else {
                 continue;
             };
+            if let MadeBy::Graph(memory) = &made.by {
+                memory.forget();
+            }
             self.unlend(base, &made);
             // Known to nobody else once it is taken.
             let _ = self.release(base);
@@ -121,9 +125,12 @@ impl Device {
     }
 
     /// Undoes `lend` and a pool's count.
-    fn unlend(self: &Arc<Self>, base: u64, made: &Made) {
+    pub(super) fn unlend(self: &Arc<Self>, base: u64, made: &Made) {
         if let (MadeBy::Pool(pool), Some(info)) = (&made.by, self.memory.find(base)) {
             pool.give_back(info.bytes as u64);
+        }
+        if let MadeBy::Graph(memory) = &made.by {
+            memory.was_freed();
         }
         if matches!(made.by, MadeBy::Host | MadeBy::Managed | MadeBy::Registered) {
             for other in others(self) {
@@ -221,7 +228,10 @@ fn find(
 }
 
 fn is_device(by: &MadeBy) -> bool {
-    matches!(by, MadeBy::Device | MadeBy::Pool(_) | MadeBy::Managed)
+    matches!(
+        by,
+        MadeBy::Device | MadeBy::Pool(_) | MadeBy::Graph(_) | MadeBy::Managed
+    )
 }
 
 pub(super) unsafe fn hipMalloc(address: *mut *mut c_void, bytes: usize) -> Result<(), Failure> {
@@ -249,6 +259,11 @@ pub(super) unsafe fn hipExtMallocWithFlags(
 }
 
 pub(super) unsafe fn hipFree(address: *mut c_void) -> Result<(), Failure> {
+    if let Some(memory) = GraphMemory::find(address) {
+        memory.will_be_free()?;
+        wait_for_devices()?;
+        return memory.free();
+    }
     free(address, is_device, "hipMalloc")
 }
 
@@ -352,11 +367,19 @@ pub(super) unsafe fn hipMallocFromPoolAsync(
 ) -> Result<(), Failure> {
     let address = out!(address);
     let stream = self::stream(stream)?;
-    capture::refuse(&stream, "memory cannot be allocated in a graph")?;
     let pool = match pool.is_null() {
         true => pool::current(&stream.device)?,
         false => pool::pool(pool)?,
     };
+    if capture::is_captured(&stream) {
+        if bytes == 0 {
+            address.set(ptr::null_mut());
+            return Ok(());
+        }
+        let memory = GraphMemory::new(&pool.device, bytes)?;
+        address.set(memory.address());
+        return stream.submit(Operation::Allocate(memory));
+    }
     // It is there at once, which is not later than when the stream comes to it.
     let device = Arc::clone(&pool.device);
     address.set(device.allocate(bytes, MadeBy::Pool(pool), 0)?);
@@ -371,7 +394,13 @@ pub(super) unsafe fn hipFreeAsync(
     if address.is_null() {
         return Ok(());
     }
-    capture::refuse(&stream, "memory cannot be freed in a graph")?;
+    if let Some(graph) = capture::graph_of(&stream) {
+        return stream.submit(memory::free_in(&graph, address)?);
+    }
+    if let Some(memory) = GraphMemory::find(address) {
+        memory.will_be_free()?;
+        return stream.submit(Operation::FreeGraphs(memory));
+    }
     let (device, made) = find(address, is_device, "hipMalloc")?;
     let base = address.addr() as u64;
     device

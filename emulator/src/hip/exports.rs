@@ -8,9 +8,9 @@ use super::error::guarded;
 mod bodies {
     pub(super) use super::super::{
         allocation::*, callback::*, context::*, copy::*, device::*, error::*, event::*, fill::*,
-        function::*, graph::capture::*, graph::executable::*, graph::look::*, graph::nodes::*,
-        graph::*, launch::*, module::*, per_thread::*, pointer::*, pool::*, properties::*,
-        registry::*, stream::*, symbols::*,
+        function::*, graph::capture::*, graph::executable::*, graph::look::*, graph::memory::*,
+        graph::nodes::*, graph::*, launch::*, module::*, per_thread::*, pointer::*, pool::*,
+        properties::*, registry::*, stream::*, symbols::*,
     };
 }
 

@@ -8,7 +8,7 @@ use super::{
     error::{Failure, warn},
     event::{Event, Record},
     fault::Waits,
-    graph::Plan,
+    graph::{GraphMemory, Plan},
     launch::Launch,
     queue::DEFAULT,
     runtime::Device,
@@ -72,6 +72,10 @@ pub(super) enum Operation {
     Callback(Callback),
     /// Frees device memory by its first address.
     Free(u64),
+    /// Allocates the memory of a graph.
+    Allocate(Arc<GraphMemory>),
+    /// Frees it.
+    FreeGraphs(Arc<GraphMemory>),
     Record(Arc<Event>),
     Wait(Arc<Event>),
     Graph(Arc<Plan>),
@@ -125,6 +129,8 @@ impl Operation {
                 }
             }
             Operation::Free(address) => origin.keep(origin.device.release(address)),
+            Operation::Allocate(memory) => origin.keep(memory.allocate()),
+            Operation::FreeGraphs(memory) => origin.keep(memory.free()),
             // `submit` makes tasks without work of these.
             Operation::Nothing
             | Operation::Record(_)

@@ -51,7 +51,9 @@ impl Owner {
         match self.made.as_ref().map(|made| &made.by) {
             Some(MadeBy::Host | MadeBy::Registered) => hipMemoryType::hipMemoryTypeHost,
             Some(MadeBy::Managed) => hipMemoryType::hipMemoryTypeManaged,
-            Some(MadeBy::Device | MadeBy::Pool(_)) | None => hipMemoryType::hipMemoryTypeDevice,
+            Some(MadeBy::Device | MadeBy::Pool(_) | MadeBy::Graph(_)) | None => {
+                hipMemoryType::hipMemoryTypeDevice
+            }
         }
     }
 

@@ -19,7 +19,7 @@ use super::{
     error::{Failure, no_such_device},
     event::Event,
     fault::Faults,
-    graph::{Graph, NodeOf, executable::Executable},
+    graph::{Graph, GraphMemories, NodeOf, executable::Executable},
     handles::Handles,
     module::{Function, Module},
     pool::Pool,
@@ -80,6 +80,7 @@ pub(super) struct Device {
     pub(super) default_pool: OnceLock<usize>,
     /// The handle of the pool that allocations in streams are from; 0 for its own.
     pub(super) pool: AtomicUsize,
+    pub(super) graph_memories: GraphMemories,
     /// The handle of its primary context, once somebody asks.
     pub(super) primary_context: OnceLock<usize>,
     pub(super) primary_uses: AtomicU32,
@@ -190,6 +191,7 @@ impl Devices {
             captures: AtomicUsize::new(0),
             default_pool: OnceLock::new(),
             pool: AtomicUsize::new(0),
+            graph_memories: GraphMemories::default(),
             primary_context: OnceLock::new(),
             primary_uses: AtomicU32::new(0),
             flags: AtomicU32::new(0),

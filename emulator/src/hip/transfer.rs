@@ -35,8 +35,13 @@ pub(super) fn place(address: u64) -> Result<Place, Failure> {
         places.sort_by_key(|(device, info)| {
             info.kind == AllocationKind::Registered && device.allocations.get(info.base).is_none()
         });
-        match places.into_iter().next() {
-            Some((device, info)) => Place::Device(device, info.kind),
+        if let Some((device, info)) = places.into_iter().next() {
+            return Place::Device(device, info.kind);
+        }
+        // The memory of a graph is the device's, allocated or not.
+        let is_graphs = |device: &&Arc<Device>| device.graph_memories.place(address).is_some();
+        match devices.iter().flatten().find(is_graphs) {
+            Some(device) => Place::Device(Arc::clone(device), AllocationKind::Device),
             None => Place::Host,
         }
     })
@@ -132,10 +137,14 @@ impl Side {
         let span = self.span(extent, what)?;
         match place(address)? {
             Place::Device(device, _) => {
-                let inside = device.memory.find(address).is_some_and(|info| {
-                    let room = info.base + info.bytes as u64 - address;
-                    span as u64 <= room
-                });
+                let found = device
+                    .memory
+                    .find(address)
+                    .map(|info| (info.base, info.bytes));
+                // Whether a graph's memory is there is seen when it is needed.
+                let found = found.or_else(|| device.graph_memories.place(address));
+                let inside =
+                    found.is_some_and(|(base, bytes)| span as u64 <= base + bytes as u64 - address);
                 if !inside {
                     return Err(Failure::value(format_args!(
                         "{span} bytes at {address:#x} are not inside one allocation"
@@ -169,6 +178,8 @@ pub(super) struct Transfer {
     extent: Extent,
     /// The source's bytes, if they were taken when the copy was asked for.
     taken: Option<Arc<Vec<u8>>>,
+    /// Whether target and source were in a device's memory when the copy was asked for.
+    on_device: [bool; 2],
     /// Whether one of the sides is memory of the program's that it may change or free once the call returns.
     pageable: bool,
 }
@@ -190,6 +201,7 @@ impl Transfer {
             from,
             extent,
             taken: None,
+            on_device: [false; 2],
             pageable: false,
         };
         if extent.is_empty() {
@@ -198,6 +210,7 @@ impl Transfer {
         }
         let target = to.check(extent, to_device, "copy's target")?;
         let source = from.check(extent, from_device, "copy's source")?;
+        transfer.on_device = [target, source];
         transfer.pageable = !(target && source);
         Ok(transfer)
     }
@@ -236,16 +249,20 @@ impl Transfer {
         if self.extent.is_empty() {
             return Ok(());
         }
-        let device = |address| match place(address)? {
+        let device = |address, was_on_device| match place(address)? {
             Place::Device(device, _) => Ok::<_, Failure>(Some(device)),
+            Place::Host if was_on_device => Err(Failure::value(format_args!(
+                "the copy's side at {address:#x} is not in device memory any more"
+            ))),
             Place::Host => Ok(None),
         };
-        let target = device(self.to.address)?;
+        let [to_device, from_device] = self.on_device;
+        let target = device(self.to.address, to_device)?;
         if let (Some(bytes), Some(target)) = (&self.taken, &target) {
             target.memory.write(self.to.address, bytes)?;
             return Ok(());
         }
-        let source = device(self.from.address)?;
+        let source = device(self.from.address, from_device)?;
         let mut chunk = Vec::new();
         for (to, from) in self.to.rows(self.extent).zip(self.from.rows(self.extent)) {
             let own_to = std::ptr::with_exposed_provenance_mut::<u8>(to as usize);

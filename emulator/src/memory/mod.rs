@@ -6,6 +6,7 @@
 
 mod block;
 mod peers;
+mod reservation;
 mod snapshot;
 mod written;
 
@@ -17,6 +18,7 @@ use std::{
 
 use block::Block;
 use peers::Peers;
+pub(crate) use reservation::Reservation;
 pub(crate) use snapshot::Snapshot;
 pub(crate) use written::{Written, words};
 
@@ -275,11 +277,16 @@ impl State {
     }
 
     /// Forgets what was freed where there is an allocation again, or its red zone: who accesses that has left the new
-    /// allocation. A block that is kept is in nobody's way.
+    /// allocation.
     fn forget_freed(&mut self, (base, bytes): (u64, usize)) {
         let end = base + bytes as u64;
         self.freed.retain(|(info, block)| {
-            block.is_some() || end <= info.base || info.base + info.bytes as u64 <= base
+            let apart = end <= info.base || info.base + info.bytes as u64 <= base;
+            if !apart && block.is_some() {
+                // It has come back where it was.
+                self.kept_bytes -= info.bytes;
+            }
+            apart
         });
     }
 }

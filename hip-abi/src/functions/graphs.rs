@@ -40,6 +40,55 @@ macro_rules! __hip_functions_graphs {
                 num_dependencies: usize,
                 node_params: *const $crate::hipKernelNodeParams,
             ) -> $crate::hipError_t;
+            /// Adds an allocation, and tells its address in `dptr`: memory is there from when the node has run until a node
+            /// or a call frees it.
+            optional fn hipGraphAddMemAllocNode(
+                graph_node: *mut $crate::hipGraphNode_t,
+                graph: $crate::hipGraph_t,
+                dependencies: *const $crate::hipGraphNode_t,
+                num_dependencies: usize,
+                node_params: *mut $crate::hipMemAllocNodeParams,
+            ) -> $crate::hipError_t;
+            /// What `hipGraphAddMemAllocNode` was given, and the address.
+            optional fn hipGraphMemAllocNodeGetParams(
+                node: $crate::hipGraphNode_t,
+                node_params: *mut $crate::hipMemAllocNodeParams,
+            ) -> $crate::hipError_t;
+            /// Adds the freeing of what a node allocates.
+            optional fn hipGraphAddMemFreeNode(
+                graph_node: *mut $crate::hipGraphNode_t,
+                graph: $crate::hipGraph_t,
+                dependencies: *const $crate::hipGraphNode_t,
+                num_dependencies: usize,
+                dev_ptr: *mut ::core::ffi::c_void,
+            ) -> $crate::hipError_t;
+            /// As `hipGraphAddMemFreeNode`.
+            optional fn hipDrvGraphAddMemFreeNode(
+                graph_node: *mut $crate::hipGraphNode_t,
+                graph: $crate::hipGraph_t,
+                dependencies: *const $crate::hipGraphNode_t,
+                num_dependencies: usize,
+                dptr: $crate::hipDeviceptr_t,
+            ) -> $crate::hipError_t;
+            /// The address that a node frees, written to where `dev_ptr` points.
+            optional fn hipGraphMemFreeNodeGetParams(
+                node: $crate::hipGraphNode_t,
+                dev_ptr: *mut ::core::ffi::c_void,
+            ) -> $crate::hipError_t;
+            /// How much memory graphs use, or have reserved: `value` points to 64 bits.
+            optional fn hipDeviceGetGraphMemAttribute(
+                device: ::core::ffi::c_int,
+                attr: $crate::hipGraphMemAttributeType,
+                value: *mut ::core::ffi::c_void,
+            ) -> $crate::hipError_t;
+            /// Sets one of the two highest values to what there is now, for which 0 must be given.
+            optional fn hipDeviceSetGraphMemAttribute(
+                device: ::core::ffi::c_int,
+                attr: $crate::hipGraphMemAttributeType,
+                value: *mut ::core::ffi::c_void,
+            ) -> $crate::hipError_t;
+            /// Gives back what graphs hold and do not need.
+            optional fn hipDeviceGraphMemTrim(device: ::core::ffi::c_int) -> $crate::hipError_t;
             /// Adds a copy as the struct says; not to or from arrays.
             optional fn hipGraphAddMemcpyNode(
                 graph_node: *mut $crate::hipGraphNode_t,

@@ -30,11 +30,7 @@ macro_rules! for_each_unsupported_hip_function {
             hipDestroyExternalSemaphore
             hipDestroySurfaceObject
             hipDestroyTextureObject
-            hipDeviceGetGraphMemAttribute
             hipDeviceGetTexture1DLinearMaxWidth
-            hipDeviceGraphMemTrim
-            hipDeviceSetGraphMemAttribute
-            hipDrvGraphAddMemFreeNode
             hipDrvGraphMemcpyNodeGetParams
             hipExtGetLinkTypeAndHopCount
             hipExtLaunchMultiKernelMultiDevice
@@ -55,8 +51,6 @@ macro_rules! for_each_unsupported_hip_function {
             hipGraphAddBatchMemOpNode
             hipGraphAddExternalSemaphoresSignalNode
             hipGraphAddExternalSemaphoresWaitNode
-            hipGraphAddMemAllocNode
-            hipGraphAddMemFreeNode
             hipGraphAddNode
             hipGraphBatchMemOpNodeGetParams
             hipGraphBatchMemOpNodeSetParams
@@ -76,8 +70,6 @@ macro_rules! for_each_unsupported_hip_function {
             hipGraphKernelNodeCopyAttributes
             hipGraphKernelNodeGetAttribute
             hipGraphKernelNodeSetAttribute
-            hipGraphMemAllocNodeGetParams
-            hipGraphMemFreeNodeGetParams
             hipGraphMemcpyNodeGetParams
             hipGraphMemcpyNodeSetParamsFromSymbol
             hipGraphMemcpyNodeSetParamsToSymbol

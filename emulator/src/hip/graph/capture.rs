@@ -124,6 +124,12 @@ pub(in crate::hip) fn add(stream: &StreamRef, operation: &Operation) -> Result<b
     Ok(true)
 }
 
+/// The graph that a stream's work goes to, if it goes to one.
+pub(in crate::hip) fn graph_of(stream: &StreamRef) -> Option<Arc<Graph>> {
+    let part = part(stream.object.as_ref()?);
+    Some(Arc::clone(&part.as_ref()?.capture.graph))
+}
+
 pub(in crate::hip) fn is_captured(stream: &StreamRef) -> bool {
     let object = stream.object.as_ref();
     object.is_some_and(|stream| part(stream).is_some())

@@ -8,12 +8,12 @@ use std::{
 
 use ferrowave_hip_abi::{
     HIP_MEMCPY3D, hipCtx_t, hipError_t, hipEvent_t, hipGraph_t, hipGraphExec_t,
-    hipGraphExecUpdateResult as Update, hipGraphInstantiateFlags, hipGraphNode_t,
-    hipHostNodeParams, hipKernelNodeParams, hipMemcpy3DParms, hipMemcpyKind, hipMemsetParams,
-    hipStream_t,
+    hipGraphExecUpdateResult as Update, hipGraphInstantiateFlagAutoFreeOnLaunch,
+    hipGraphInstantiateFlags, hipGraphNode_t, hipHostNodeParams, hipKernelNodeParams,
+    hipMemcpy3DParms, hipMemcpyKind, hipMemsetParams, hipStream_t,
 };
 
-use super::{Node, Plan, capture, graph, nodes};
+use super::{Node, Plan, capture, graph, memory, nodes};
 use crate::hip::{
     copy,
     error::{Failure, out},
@@ -141,13 +141,24 @@ pub(in crate::hip) unsafe fn hipGraphLaunch(
     let stream = self::stream(stream)?;
     let mut state = executable.state();
     let run = Operation::Graph(Arc::clone(&state.plan));
+    let memory = memory::Changes::of(&state.plan);
+    if memory.any() {
+        capture::refuse(&stream, "a graph with memory cannot be a part of another")?;
+    }
     if capture::add(&stream, &run)? {
         return Ok(());
     }
+    let automatic = executable.flags & hipGraphInstantiateFlagAutoFreeOnLaunch != 0;
+    let left = memory.before(automatic)?;
     if let Some(last) = state.last.take().filter(|last| !last.is_over()) {
         stream.wait_for(last);
     }
+    for memory in left {
+        memory.forget();
+        stream.enqueue(Operation::FreeGraphs(memory))?;
+    }
     let (task, _) = stream.enqueue(run)?;
+    memory.done();
     state.last = Some(task);
     Ok(())
 }
@@ -187,6 +198,14 @@ pub(in crate::hip) unsafe fn hipGraphExecUpdate(
                 "a node of kind {} was of kind {}",
                 new.node.kind().0,
                 step.node.kind().0
+            )));
+        }
+        if memory::is_memory(&new.node.operation)
+            && !memory::is_same(&new.node.operation, &step.node.operation)
+        {
+            tell(new.node.id, Update::hipGraphExecUpdateErrorNotSupported)?;
+            return Err(refused(format_args!(
+                "the memory that a graph allocates or frees cannot become other memory"
             )));
         }
         step.node.operation = new.node.operation;

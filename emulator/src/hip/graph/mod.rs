@@ -3,6 +3,7 @@
 //! | room | what is in it |
 //! |---|---|
 //! | this file | graphs, their nodes and dependencies |
+//! | `memory` | memory that graphs allocate and free |
 //! | `plan` | a graph in an order in which it can be run |
 //! | `nodes` | adding nodes, and what they were given |
 //! | `look` | asking a graph what it holds |
@@ -12,6 +13,7 @@
 pub(super) mod capture;
 pub(super) mod executable;
 pub(super) mod look;
+pub(super) mod memory;
 pub(super) mod nodes;
 mod plan;
 
@@ -23,6 +25,7 @@ use std::{
 
 use ferrowave_hip_abi::{hipGraph_t, hipGraphNode_t, hipGraphNodeType};
 
+pub(super) use memory::{GraphMemories, GraphMemory};
 pub(super) use plan::Plan;
 
 use super::{
@@ -60,6 +63,8 @@ impl Node {
             Operation::Graph(_) => hipGraphNodeType::hipGraphNodeTypeGraph,
             Operation::Wait(_) => hipGraphNodeType::hipGraphNodeTypeWaitEvent,
             Operation::Record(_) => hipGraphNodeType::hipGraphNodeTypeEventRecord,
+            Operation::Allocate(_) => hipGraphNodeType::hipGraphNodeTypeMemAlloc,
+            Operation::FreeGraphs(_) => hipGraphNodeType::hipGraphNodeTypeMemFree,
             Operation::Nothing | Operation::Free(_) => hipGraphNodeType::hipGraphNodeTypeEmpty,
         }
     }
@@ -247,7 +252,9 @@ pub(super) unsafe fn hipGraphClone(
     original: hipGraph_t,
 ) -> Result<(), Failure> {
     let clone = out!(clone);
-    let copy = graph(original)?.copy();
+    let original = graph(original)?;
+    memory::refuse_memory(&original, "cannot be cloned")?;
+    let copy = original.copy();
     clone.set(ptr::without_provenance_mut(
         Runtime::get().graphs.insert(copy),
     ));
@@ -255,6 +262,7 @@ pub(super) unsafe fn hipGraphClone(
 }
 
 pub(super) unsafe fn hipGraphDestroyNode(node: hipGraphNode_t) -> Result<(), Failure> {
+    memory::refuse_to_destroy(node)?;
     let graph = graph_of(node)?;
     let gone: Vec<_> = {
         let mut nodes = graph.nodes();

@@ -9,7 +9,7 @@ use ferrowave_hip_abi::{
     hipHostNodeParams, hipKernelNodeParams, hipMemcpy3DParms, hipMemcpyKind, hipMemsetParams,
 };
 
-use super::{Graph, Node, Plan, graph, listed, with_node};
+use super::{Graph, Node, Plan, graph, listed, memory, with_node};
 use crate::hip::{
     callback::host_call,
     context, copy,
@@ -76,7 +76,7 @@ pub(super) unsafe fn host(parameters: *const hipHostNodeParams) -> Result<Operat
 ///
 /// # Safety
 /// `list` is null or has `count` nodes; `node` is null or valid for a write.
-unsafe fn add(
+pub(super) unsafe fn add(
     node: *mut hipGraphNode_t,
     graph: hipGraph_t,
     list: *const hipGraphNode_t,
@@ -154,7 +154,9 @@ pub(in crate::hip) unsafe fn hipGraphAddChildGraphNode(
     count: usize,
     child: hipGraph_t,
 ) -> Result<(), Failure> {
-    let copy = self::graph(child)?.copy();
+    let child = self::graph(child)?;
+    memory::refuse_memory(&child, "cannot be a part of another")?;
+    let copy = child.copy();
     let plan = Plan::new(&copy)?;
     // SAFETY: HIP's contract.
     let (graph, id) = unsafe {
@@ -169,7 +171,7 @@ pub(in crate::hip) unsafe fn hipGraphAddChildGraphNode(
     })
 }
 
-fn other_kind(node: &Node) -> Failure {
+pub(super) fn other_kind(node: &Node) -> Failure {
     Failure::value(format_args!(
         "the node is of kind {}, which has no such parameters",
         node.kind().0

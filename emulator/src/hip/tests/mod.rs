@@ -3,6 +3,7 @@
 mod cooperative;
 mod devices;
 mod faults;
+mod graph_memory;
 mod graphs;
 mod handles;
 mod launches;
