@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ferrowave_code_object::Gpu;
+use ferrowave_code_object::{Gpu, GpuLimits};
 use ferrowave_emulator::{
     dispatch::{LaunchConfig, LaunchError, Standing, launch},
     exec::SimdLevel,
@@ -238,6 +238,56 @@ fn launches_that_do_not_end_are_given_up() {
         "wave 2 has ended",
     ] {
         assert!(message.contains(part), "{message}");
+    }
+}
+
+/// What a kernel finds of its own allocation: the trap handler that Linux has for these GPUs reads it so.
+#[test]
+fn waves_know_what_they_have_been_given() {
+    for gpu in Gpu::ALL {
+        let parts = [
+            (
+                "GPR_ALLOC",
+                if gpu == Gpu::Gfx908 { (8, 6) } else { (6, 6) },
+            ),
+            ("GPR_ALLOC", (12, 6)),
+            ("GPR_ALLOC", (24, 4)),
+            ("LDS_ALLOC", (12, 9)),
+        ];
+        let found = parts.map(|(register, (offset, bits))| {
+            let body = format!(
+                "
+  v_and_b32_e32 v0, 0x3ff, v0
+  s_getreg_b32 s8, hwreg(HW_REG_{register}, {offset}, {bits})
+  v_mov_b32_e32 v4, s8
+{}",
+                store(0, 2)
+            );
+            let text = program(
+                gpu,
+                &body,
+                ".amdhsa_group_segment_fixed_size 1500",
+                0,
+                false,
+            )
+            .replace(
+                ".group_segment_fixed_size: 0",
+                ".group_segment_fixed_size: 1500",
+            )
+            .replace(".amdhsa_next_free_vgpr 8", ".amdhsa_next_free_vgpr 40")
+            .replace(".amdhsa_next_free_sgpr 24", ".amdhsa_next_free_sgpr 40");
+            run(gpu, &text, None).expect("it runs")[0]
+        });
+        let [vgprs, accumulators, sgprs, lds] = found;
+        match gpu {
+            Gpu::Gfx908 => assert_eq!((vgprs + 1) * 4, 40),
+            // v0 to v7, and the rest is accumulators.
+            _ => assert_eq!([(vgprs + 1) * 8, (accumulators + 1) * 4], [40, 8], "{gpu}"),
+        }
+        // 40, and six for VCC, FLAT_SCRATCH and XNACK_MASK.
+        assert_eq!((sgprs + 1) * 16, 48, "{gpu}");
+        let granule = GpuLimits::of(gpu).lds_granule_bytes;
+        assert_eq!(lds * 64 * 4, 1500_u32.next_multiple_of(granule), "{gpu}");
     }
 }
 

@@ -1,6 +1,6 @@
 //! The state that a wave starts in (LLVM's `AMDGPUUsage`, «Initial Kernel Execution State»).
 
-use ferrowave_code_object::{Gpu, KernelDescriptor};
+use ferrowave_code_object::{Gpu, GpuLimits, KernelDescriptor};
 
 use super::{arguments::LaunchData, private::PrivateMemory};
 use crate::exec::{ACCUMULATORS, Allocated, Lanes, Mode, Prepared, Segment, Wave};
@@ -77,13 +77,21 @@ impl Start<'_> {
         matches!(self.gpu, Gpu::Gfx942 | Gpu::Gfx950)
     }
 
-    /// GPR_ALLOC and LDS_ALLOC: sizes in the hardware's granules, at bases of 0 (CDNA3 ISA guide).
+    /// GPR_ALLOC and LDS_ALLOC, at bases of 0: where the fields are and what they count as Linux's trap handler takes
+    /// them (`cwsr_trap_handler_gfx9.asm`), which differs from gfx90a on. Of gfx950's LDS, which may be more than nine
+    /// bits count, it says nothing of its own.
     fn allocated(&self) -> Allocated {
-        let vgprs = u32::from(self.descriptor.granulated_workitem_vgpr_count);
-        let sgprs = u32::from(self.descriptor.granulated_wavefront_sgpr_count);
+        let vgprs = u32::from(self.descriptor.granulated_workitem_vgpr_count) & 0x3f;
+        // In sixteens, while the descriptor counts in eights.
+        let sgprs = u32::from(self.descriptor.granulated_wavefront_sgpr_count) / 2;
+        let vgprs = match self.descriptor.accum_offset {
+            None => vgprs << 8,
+            Some(offset) => vgprs << 6 | (u32::from(offset) / 4).wrapping_sub(1) << 12 & 0x3_f000,
+        };
+        let granule = GpuLimits::of(self.gpu).lds_granule_bytes;
         Allocated {
-            gprs: (vgprs & 0x3f) << 8 | (sgprs & 0xf) << 24,
-            lds: self.lds_bytes.div_ceil(512) << 12,
+            gprs: vgprs | sgprs << 24,
+            lds: (self.lds_bytes.next_multiple_of(granule) / 256) << 12,
             in_group: self.waves() > 1,
         }
     }

@@ -26,13 +26,17 @@ pub(crate) fn handler(b: Binder, op: Op) -> Option<Handler> {
 }
 
 impl Binder {
-    /// f32 to 32 bits of something else.
+    /// f32 to 32 bits of something else, denormals as MODE says.
     fn of_f32<G: Fn(F) -> U + Copy + 'static>(self, f: G) -> Handler {
         self.bind(
             #[inline(always)]
             move |w, _, o| {
                 let a = w.fetch(0, &o.src[0]);
-                let result = chunks(|c| f(float32::modified(o, 0, w.chunk(a, c))));
+                let (kept, _) = w.mode.denormals32();
+                let result = chunks(|c| {
+                    let x = float32::modified(o, 0, w.chunk(a, c));
+                    f(float32::flushed_unless(kept, x))
+                });
                 w.commit(o.dst, result);
                 Flow::Next
             },
@@ -209,10 +213,10 @@ fn floats(b: Binder, op: Op) -> Option<Handler> {
             #[inline(always)]
             |w, _, o| {
                 let a = w.fetch(0, &o.src[0]);
+                let (kept, _) = w.mode.denormals32();
                 let result = chunks(|c| {
-                    float32::modified(o, 0, w.chunk(a, c))
-                        .cast::<f64>()
-                        .to_bits()
+                    let x = float32::modified(o, 0, w.chunk(a, c));
+                    float32::flushed_unless(kept, x).cast::<f64>().to_bits()
                 });
                 w.commit64(o.dst, result);
                 Flow::Next
@@ -285,10 +289,15 @@ fn packing(b: Binder, op: Op) -> Option<Handler> {
         Op::v_cvt_pk_f16_f32 => b.bind(
             #[inline(always)]
             |w, _, o| {
-                let mode = w.mode;
+                let plain = w.mode.plain16() && w.mode.denormals32().0;
+                let (from, to) = (Single::settings(w.mode), Half::settings(w.mode));
                 two_f32(w, o, |x, y| {
-                    let [low, high] =
-                        [x, y].map(|v| half::saturated(mode, half::from_f32(v), v.is_infinite()));
+                    let [low, high] = [x, y].map(|v| match plain {
+                        true => half::from_f32(v),
+                        false => U::from_array(v.to_array().map(|v| {
+                            convert::<Single, Half>(u64::from(v.to_bits()), from, to) as u32
+                        })),
+                    });
                     low | high << U::splat(16)
                 })
             },

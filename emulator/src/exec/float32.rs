@@ -48,6 +48,14 @@ pub(crate) fn quieted(value: F) -> F {
     value.is_nan().select(quiet, value)
 }
 
+/// Denormals made zeros of their sign, unless they are kept.
+#[inline(always)]
+pub(crate) fn flushed_unless(kept: bool, value: F) -> F {
+    let least = F::splat(if kept { 0.0 } else { f32::MIN_POSITIVE });
+    let zero = F::from_bits(value.to_bits() & U::splat(1 << 31));
+    value.abs().simd_lt(least).select(zero, value)
+}
+
 /// A result's NaNs as the hardware has them: the first source that is one, made quiet, or the positive
 /// quiet NaN.
 #[inline(always)]
@@ -117,13 +125,18 @@ impl Binder {
         )
     }
 
-    /// An operation of one f32 source that MODE's rounding does not touch.
+    /// An operation of one f32 source that MODE's rounding does not touch. Denormals are as MODE says: LLVM counts on
+    /// all of these to flush them (`SITargetLowering::isCanonicalized`).
     pub(crate) fn f1<G: Fn(F) -> F + Copy + 'static>(self, f: G) -> Handler {
         self.bind(
             #[inline(always)]
             move |w, _, o| {
                 let a = w.fetch(0, &o.src[0]);
-                let result = chunks(|c| quieted(f(modified(o, 0, w.chunk(a, c)))).to_bits());
+                let (sources, results) = w.mode.denormals32();
+                let result = chunks(|c| {
+                    let x = flushed_unless(sources, modified(o, 0, w.chunk(a, c)));
+                    quieted(flushed_unless(results, f(x))).to_bits()
+                });
                 w.commit(o.dst, result);
                 Flow::Next
             },
@@ -349,7 +362,7 @@ fn arithmetic(b: Binder, op: Op) -> Option<(Handler, Arithmetic)> {
 
 fn unary(b: Binder, op: Op) -> Option<Handler> {
     Some(match op {
-        Op::v_fract_f32 => b.f1(|x| x - x.floor()),
+        Op::v_fract_f32 => b.f1(|x| settled(x - x.floor(), [x])),
         Op::v_trunc_f32 => b.f1(|x| x.trunc()),
         Op::v_ceil_f32 => b.f1(|x| x.ceil()),
         Op::v_floor_f32 => b.f1(|x| x.floor()),

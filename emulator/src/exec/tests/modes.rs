@@ -97,6 +97,80 @@ fn denormals_are_flushed_as_mode_says() {
         .run(|[a, b, ..]| super::nan32(flush(f(a)) + flush(f(b)), &[a as u32, b as u32]));
 }
 
+#[test]
+fn functions_of_one_source_flush_denormals_as_mode_says() {
+    /// An operation, and what it gives where nothing is flushed.
+    type Row = (&'static str, fn(f32) -> f32);
+    let rows: [Row; 6] = [
+        ("v_floor_f32_e32 v6, v0", f32::floor),
+        ("v_ceil_f32_e32 v6, v0", f32::ceil),
+        ("v_trunc_f32_e32 v6, v0", f32::trunc),
+        ("v_rndne_f32_e32 v6, v0", f32::round_ties_even),
+        ("v_fract_f32_e32 v6, v0", |x| x - x.floor()),
+        ("v_frexp_mant_f32_e32 v6, v0", |x| match x {
+            x if x == 0.0 || !x.is_finite() => x,
+            x => libm::frexpf(x).0,
+        }),
+    ];
+    for what in 0..4 {
+        let mode = DEFAULT_MODE & !0x30 | what << 4;
+        let source = move |x: f32| if what & 1 == 0 { flush(x) } else { x };
+        let result = move |x: f32| if what & 2 == 0 { flush(x) } else { x };
+        for (text, expected) in rows {
+            Check::new(text, Values::F32)
+                .mode(mode)
+                .run(|[a, ..]| super::nan32(result(expected(source(f(a)))), &[a as u32]));
+        }
+        // To other formats, where a denormal may become something that is none.
+        Check::new("v_cvt_flr_i32_f32_e32 v6, v0", Values::F32)
+            .mode(mode)
+            .run(|[a, ..]| u64::from(source(f(a)).floor() as i32 as u32));
+        Check::new("v_frexp_exp_i32_f32_e32 v6, v0", Values::F32)
+            .mode(mode | 0x10)
+            .run(|[a, ..]| {
+                let x = f(a);
+                let none = x == 0.0 || !x.is_finite();
+                u64::from(if none { 0 } else { libm::frexpf(x).1 as u32 })
+            });
+        Check::new("v_cvt_f64_f32_e32 v[6:7], v0", Values::F32)
+            .mode(mode)
+            .run(|[a, ..]| match f(a).is_nan() {
+                true => {
+                    (u64::from(a as u32 & 0x8000_0000) << 32)
+                        | 0x7ff8_0000_0000_0000
+                        | u64::from(a as u32 & 0x7f_ffff) << 29
+                }
+                false => f64::from(source(f(a))).to_bits(),
+            });
+    }
+}
+
+#[test]
+fn pairs_of_halves_are_rounded_as_mode_says() {
+    for (code, what) in [(0, "nearest"), (1, "up"), (2, "down"), (3, "zero")] {
+        let rounded = move |x: f32| {
+            let nearest = x as f16;
+            let (near, bits) = (nearest as f32, x.to_bits());
+            let half = match code {
+                _ if x.is_nan() => {
+                    return u64::from((bits >> 16 & 0x8000) | 0x7e00 | bits >> 13 & 0x3ff);
+                }
+                1 if near < x => nearest.next_up(),
+                2 if near > x => nearest.next_down(),
+                3 if near > x && x > 0.0 => nearest.next_down(),
+                3 if near < x && x < 0.0 => nearest.next_up(),
+                _ => nearest,
+            };
+            u64::from(half.to_bits())
+        };
+        assert_eq!(rounded(1e6) == 0x7bff, matches!(code, 2 | 3), "{what}");
+        Check::new("v_cvt_pk_f16_f32 v6, v0, v2", Values::F32)
+            .gpu(Gpu::Gfx950)
+            .mode(DEFAULT_MODE & !0xc | code << 2)
+            .run(|[a, b, ..]| rounded(f(a)) | rounded(f(b)) << 16);
+    }
+}
+
 /// Denormals become 0, and that is +0.
 fn multiplied(x: f32, factor: f32) -> f32 {
     let result = flush(x * factor);
@@ -131,12 +205,12 @@ fn output_multipliers_of_one_source() {
     let check = |text, values| Check::new(text, values).gpu(Gpu::Gfx90a).mode(0x100);
     let single = |x: f32, a: u64| super::nan32(x, &[a as u32]);
     check("v_floor_f32_e64 v6, -v0 mul:4", Values::F32)
-        .run(|[a, ..]| single(multiplied((-f(a)).floor(), 4.0), a ^ 0x8000_0000));
+        .run(|[a, ..]| single(multiplied(flush(-f(a)).floor(), 4.0), a ^ 0x8000_0000));
     check(
         "v_floor_f32_sdwa v6, v0 mul:2 dst_sel:DWORD src0_sel:DWORD",
         Values::F32,
     )
-    .run(|[a, ..]| single(multiplied(f(a).floor(), 2.0), a));
+    .run(|[a, ..]| single(multiplied(flush(f(a)).floor(), 2.0), a));
     check("v_cvt_f32_i32_e64 v6, v0 div:2", Values::Integer)
         .run(|[a, ..]| single(multiplied(a as u32 as i32 as f32, 0.5), 0));
     check("v_cvt_f32_f64_e64 v6, v[0:1] mul:2", Values::F64).run(|[a, ..]| {
