@@ -13,6 +13,7 @@ mod nulls;
 mod peers;
 mod places;
 mod streams;
+mod threads;
 
 use std::{
     ffi::{CStr, c_int, c_uint, c_void},

@@ -1,0 +1,93 @@
+//! Many threads of a program at once, on one device: to be run under ThreadSanitizer, too.
+
+use std::thread;
+
+use super::*;
+
+/// What one thread does again and again. Nothing of it is another's but the device, its default stream and the kernels.
+fn round(add: hipFunction_t, meet: hipFunction_t, number: u32) {
+    // Others use the default stream while these are captured.
+    let own = || {
+        // SAFETY: a result.
+        result(|stream| unsafe { hipStreamCreateWithFlags(stream, hipStreamNonBlocking) })
+    };
+    let (first, second): (hipStream_t, hipStream_t) = (own(), own());
+    let data = buffer(&[number; 64]);
+    // SAFETY: handles, results and allocations of this round.
+    unsafe {
+        let event: hipEvent_t = result(|event| hipEventCreate(event));
+        // One stream waits for the other.
+        let temporary: *mut c_void = result(|address| hipMallocAsync(address, 256, first));
+        succeeds(super::add(
+            add,
+            1,
+            &add_arguments(temporary, data, 1),
+            first,
+        ));
+        succeeds(hipEventRecord(event, first));
+        succeeds(hipStreamWaitEvent(second, event, 0));
+        succeeds(super::add(
+            add,
+            1,
+            &add_arguments(data, temporary, 10),
+            second,
+        ));
+        succeeds(hipFreeAsync(temporary, second));
+        // A graph with memory of its own, launched after it is destroyed.
+        let mode = hipStreamCaptureMode::hipStreamCaptureModeRelaxed;
+        succeeds(hipStreamBeginCapture(first, mode));
+        let memory: *mut c_void = result(|address| hipMallocAsync(address, 256, first));
+        succeeds(super::add(add, 1, &add_arguments(memory, data, 100), first));
+        succeeds(super::add(add, 1, &add_arguments(data, memory, 100), first));
+        succeeds(hipFreeAsync(memory, first));
+        let graph: hipGraph_t = result(|graph| hipStreamEndCapture(first, graph));
+        let executable: hipGraphExec_t =
+            result(|executable| hipGraphInstantiateWithFlags(executable, graph, 0));
+        succeeds(hipGraphDestroy(graph));
+        for _ in 0..2 {
+            succeeds(hipGraphLaunch(executable, second));
+        }
+        // Workgroups that wait for each other, while other launches run.
+        let out = buffer(&[0; 64]);
+        succeeds(cooperative::launch(meet, 5, 1, out, second));
+        succeeds(hipEventRecord(event, second));
+        succeeds(hipEventSynchronize(event));
+        succeeds(hipEventQuery(event));
+        assert_eq!(contents(data, 64), [number + 411; 64]);
+        assert_eq!(contents(out, 5), [1, 2, 3, 4, 5]);
+        succeeds(hipGraphExecDestroy(executable));
+        succeeds(hipEventDestroy(event));
+        succeeds(hipStreamDestroy(first));
+        succeeds(hipStreamDestroy(second));
+        succeeds(hipFree(data));
+        succeeds(hipFree(out));
+    }
+}
+
+#[test]
+fn threads_do_everything_at_once() {
+    let device = TestDevice::new(Gpu::Gfx942);
+    let add = kernel(load(code_object(Gpu::Gfx942)), c"add").addr();
+    let meet = cooperative::meet(Gpu::Gfx942).addr();
+    thread::scope(|scope| {
+        for thread in 0..8 {
+            let device = &device;
+            scope.spawn(move || {
+                device.make_current();
+                let function = |handle| ptr::without_provenance_mut(handle);
+                for time in 0..20 {
+                    round(function(add), function(meet), 1000 * thread + time);
+                }
+            });
+        }
+    });
+    // SAFETY: no pointers.
+    succeeds(unsafe { hipDeviceSynchronize() });
+    for attribute in [0, 2].map(hipGraphMemAttributeType) {
+        // SAFETY: a result of 64 bits.
+        let bytes = result(|value: *mut u64| unsafe {
+            hipDeviceGetGraphMemAttribute(device.0, attribute, value.cast())
+        });
+        assert_eq!(bytes, 0, "all memory of graphs is given back");
+    }
+}
