@@ -79,13 +79,12 @@ pub fn launch(kernel: &Kernel, config: &LaunchConfig<'_>) -> Result<LaunchSummar
 pub struct Observed<O> {
     /// How it ended.
     pub outcome: Result<LaunchSummary, LaunchError>,
-    /// The observers, whatever the outcome: one or more for each host thread. Each has seen one workgroup after the
-    /// other.
+    /// The observers, whatever the outcome. Each has seen one workgroup after the other.
     pub observers: Vec<O>,
 }
 
-/// As [`launch`], watched: each host thread gets an observer of its own, and another for each workgroup beyond those that
-/// it has under way at once. An error is a launch that did not begin.
+/// As [`launch`], watched: each workgroup that is under way has an observer, which may then watch another. `observer` is
+/// told the host thread. Those of a cooperative launch are all under way at once. An error is a launch that did not begin.
 pub fn launch_observed<O, F>(
     kernel: &Kernel,
     config: &LaunchConfig<'_>,
