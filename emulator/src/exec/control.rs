@@ -1,5 +1,7 @@
 //! Program control: branches, calls, barriers, waits.
 
+use std::sync::atomic::{Ordering, fence};
+
 use super::{
     Context, FaultKind, Wave,
     lanes::{Binder, vcc},
@@ -14,10 +16,8 @@ const DEBUG_TRAP: u8 = 3;
 /// The handler of a control operation, if `op` is one.
 pub(crate) fn handler(b: Binder, op: Op) -> Option<Handler> {
     Some(match op {
-        // Memory operations are done when they are issued, so that there is nothing to wait for; what
-        // only tunes the hardware has no effect on results.
+        // What only tunes the hardware has no effect on results.
         Op::s_nop
-        | Op::s_waitcnt
         | Op::s_setprio
         | Op::s_wakeup
         | Op::s_sendmsg
@@ -26,7 +26,13 @@ pub(crate) fn handler(b: Binder, op: Op) -> Option<Handler> {
         | Op::s_decperflevel
         | Op::s_ttracedata
         | Op::s_set_valu_coexec_mode
-        | Op::v_clrexcp
+        | Op::v_clrexcp => b.bind(
+            #[inline(always)]
+            |_, _, _| Flow::Next,
+        ),
+        // Memory operations are done when they are issued, so that there is nothing to wait for. A wave that has looked
+        // at another's flag must not have loaded what comes behind it before: on x86 the fence is no instruction.
+        Op::s_waitcnt
         | Op::s_dcache_inv
         | Op::s_dcache_wb
         | Op::s_dcache_inv_vol
@@ -37,7 +43,10 @@ pub(crate) fn handler(b: Binder, op: Op) -> Option<Handler> {
         | Op::buffer_invl2
         | Op::buffer_inv => b.bind(
             #[inline(always)]
-            |_, _, _| Flow::Next,
+            |_, _, _| {
+                fence(Ordering::AcqRel);
+                Flow::Next
+            },
         ),
         Op::s_endpgm | Op::s_endpgm_saved | Op::s_endpgm_ordered_ps_done => b.bind(
             #[inline(always)]
