@@ -2,8 +2,8 @@
 //!
 //! `cargo bench --bench modelled` prints two tables: our kernels with the same tiles, which must be built for the row's GPU
 //! (`FERROWAVE_GPUS`), and the documents' own kernels (`documents.hip`), if there is a clang that compiles HIP: `CLANG`,
-//! `clang-22` or `clang`. An argument chooses rows by a part of their machine's or kernel's name; with `VERBOSE` set,
-//! everything that the model says is printed.
+//! `clang-22` or `clang`. An argument chooses rows by a part of their machine's or kernel's name; `--quick` leaves out those
+//! that take long; with `VERBOSE` set, everything that the model says is printed.
 
 use std::{env, fs, process::Command, sync::Arc, time::Instant};
 
@@ -262,7 +262,8 @@ fn main() {
             println!("{}", timing::Format::Summary.write(&[timing]));
         }
     };
-    ours(is_chosen, say);
+    let is_quick = env::args().any(|argument| argument == "--quick");
+    ours(is_chosen, is_quick, say);
     println!();
     documents(is_chosen, say);
 }
@@ -291,14 +292,14 @@ fn documents(is_chosen: impl Fn([&str; 2]) -> bool, say: impl Fn(Timing)) {
     }
 }
 
-fn ours(is_chosen: impl Fn([&str; 2]) -> bool, say: impl Fn(Timing)) {
+fn ours(is_chosen: impl Fn([&str; 2]) -> bool, is_quick: bool, say: impl Fn(Timing)) {
     println!(
         "| machine | published as | our kernel | size | published [ms] | modelled [ms] | ratio | bound by | host [s] |"
     );
     println!("|---|---|---|---|---|---|---|---|---|");
     for row in ROWS {
         let machine = row.machine.name();
-        if !is_chosen([machine, row.variant]) {
+        if !is_chosen([machine, row.variant]) || is_quick && row.size != SEEDS {
             continue;
         }
         let gpu = row.machine.parameters().gpu;

@@ -80,6 +80,8 @@ pub(super) struct ComputeUnit<'a> {
     simds: [Simd; SIMDS],
     workgroups: Vec<Workgroup>,
     lds_free_at: u64,
+    /// The ready waves of a SIMD that has its turn, by priority.
+    by_priority: Vec<usize>,
     /// Lines of code, if not all of it fits.
     code: Option<Tags<()>>,
     replay: Replay,
@@ -108,6 +110,7 @@ impl<'a> ComputeUnit<'a> {
             }),
             workgroups: Vec::new(),
             lds_free_at: 0,
+            by_priority: Vec::new(),
             code: (code_bytes > capacity).then(|| Tags::new(capacity / CODE_LINE, 8)),
             replay: Replay {
                 ended_at: Vec::new(),
@@ -188,19 +191,21 @@ impl<'a> ComputeUnit<'a> {
         let mut order = std::mem::take(&mut self.simds[number].waves);
         let mut taken = [false; Unit::PORTS];
         let mut ended = 0;
-        let has_priorities = order.iter().any(|&wave| self.waves[wave].priority > 0);
-        let mut by_priority = Vec::new();
-        if has_priorities {
-            by_priority.clone_from(&order);
-            // Stable: the oldest stays first.
-            by_priority.sort_by_key(|&wave| Reverse(self.waves[wave].priority));
+        let mut ready = std::mem::take(&mut self.by_priority);
+        ready.clear();
+        ready.extend(order.iter().copied().filter(|&wave| {
+            let wave = &self.waves[wave];
+            wave.state == State::Runs && wave.ready_at <= now
+        }));
+        // Stable: the oldest stays first.
+        if ready.len() > 1 {
+            ready.sort_by_key(|&wave| Reverse(self.waves[wave].priority));
         }
-        let looked_at = if has_priorities { &by_priority } else { &order };
-        for &wave in looked_at {
-            if self.waves[wave].state == State::Runs && self.waves[wave].ready_at <= now {
-                ended += usize::from(self.try_issue(number, wave, now, &mut taken));
-            }
+        // None of them keeps another one from being ready, and whom a barrier lets go on is so in a later turn.
+        for &wave in &ready {
+            ended += usize::from(self.try_issue(number, wave, now, &mut taken));
         }
+        self.by_priority = ready;
         order.retain(|&wave| self.waves[wave].state != State::Ended);
         // The next turn in which something may happen, as far as the SIMD knows by itself.
         let ready = order

@@ -20,6 +20,7 @@ mod compute_unit;
 mod instruction;
 mod layout;
 mod memory;
+mod named;
 mod parameters;
 mod placement;
 mod report;
@@ -30,6 +31,7 @@ mod trace;
 mod wave;
 
 pub use budget::MOST_TRACE_BYTES;
+pub use named::Instructions;
 pub use parameters::{MACHINES, Machine, Parameters, TURN, UnknownMachine};
 pub(crate) use report::duration;
 pub use report::{Bound, Format, InstructionTiming, JSON_VERSION, MODELLED, Timing, Unit, Usage};
@@ -46,7 +48,7 @@ use instruction::Timed;
 use memory::Memory;
 use placement::Placement;
 use trace::{Chosen, Recorded};
-use wave::Instructions;
+use wave::Instructions as Table;
 
 use crate::{
     dispatch::{LaunchConfig, LaunchError, Observed, launch_observed, launch_some},
@@ -224,7 +226,7 @@ impl Plan {
         let first = blocks().map(|(first, _)| *first).min().unwrap_or(0);
         let end = blocks().map(|(_, end)| *end).max().unwrap_or(0);
         let table = Timed::table(code, first..end, self.parameters);
-        let instructions = Instructions::new(first, &table);
+        let instructions = Table::new(first, &table);
         let mut is_run = vec![false; table.len()];
         for (first, end) in blocks() {
             is_run[instructions.slot(*first)..instructions.slot(*end)].fill(true);

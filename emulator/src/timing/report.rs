@@ -8,16 +8,12 @@ use serde_json::json;
 
 use super::{
     compute_unit::Replay,
+    named::Instructions,
     parameters::{Machine, Parameters},
     placement::Placement,
     stall::{Stall, Stalls},
 };
-use crate::{
-    check::{Names, Place},
-    isa::Category,
-    profile::identity,
-    program::Kernel,
-};
+use crate::{check::Place, isa::Category, profile::identity, program::Kernel};
 
 /// The version of the JSON's shape: it goes up when something is taken away or changes its meaning.
 pub const JSON_VERSION: u32 = 1;
@@ -158,7 +154,7 @@ pub struct Timing {
     /// Of these, those in which they waited, by cause.
     pub stalls: Stalls,
     /// Instructions that ran, in the order of the code.
-    pub instructions: Vec<InstructionTiming>,
+    pub instructions: Instructions,
 }
 
 /// What the model says of an instruction, over all waves replayed.
@@ -223,7 +219,7 @@ impl Timing {
             memory_bytes: traffic.memory_bytes,
             wave_cycles: replay.wave_cycles,
             stalls,
-            instructions: instructions(kernel, modelled),
+            instructions: Instructions::new(kernel, modelled.first, replay.issued.clone()),
         }
     }
 
@@ -269,23 +265,6 @@ fn bound(usage: &[Usage], stalls: &Stalls) -> Bound {
         (None, Some(stall)) => Bound::Latency(stall),
         (None, None) => Bound::Nothing,
     }
-}
-
-fn instructions(kernel: &Kernel, modelled: &Modelled<'_>) -> Vec<InstructionTiming> {
-    let names = Names::new(kernel);
-    let code = kernel.code();
-    (modelled.first..)
-        .zip(&modelled.replay.issued)
-        .filter(|(_, issued)| issued.count > 0)
-        .filter_map(|(index, issued)| {
-            Some(InstructionTiming {
-                place: names.place(index)?,
-                category: code.instruction(index)?.category(),
-                issued: issued.count,
-                stalls: issued.stalls,
-            })
-        })
-        .collect()
 }
 
 /// How timings are written.

@@ -27,7 +27,10 @@ impl<'a> Timed<'a> {
             return None;
         }
         let mut waits: HashMap<u64, Stalls> = HashMap::new();
-        for instruction in launches.iter().flat_map(|timing| &timing.instructions) {
+        for instruction in launches
+            .iter()
+            .flat_map(|timing| timing.instructions.iter())
+        {
             let sum = waits.entry(instruction.place.offset).or_default();
             sum.add_all(&instruction.stalls);
         }

@@ -30,10 +30,34 @@ static double eight_bits(uint8_t code, int bias) {
     return code & 128 ? -value : value;
 }
 
+/* binary16, by hand, as not every C compiler has it. */
+static double from_half(uint16_t half) {
+    int exponent = half >> 10 & 31, fraction = half & 1023;
+    double value = exponent ? 1024 + fraction : fraction;
+    if (exponent == 31) value = fraction ? 0.0 / 0.0 : 1.0 / 0.0;
+    else
+        for (int i = exponent ? exponent : 1; i != 25; i += i < 25 ? 1 : -1) value = i < 25 ? value / 2 : value * 2;
+    return half & 0x8000 ? -value : value;
+}
+
+/* Rounded to the nearest, ties to even; no NaN. */
+static uint16_t to_half(double value) {
+    uint16_t sign = value < 0 ? 0x8000 : 0;
+    double rest = value < 0 ? -value : value;
+    int exponent = 0;
+    if (rest >= 65536) return sign | 0x7c00;
+    for (; rest >= 2; exponent++) rest /= 2;
+    for (; rest < 1 && exponent > -14; exponent--) rest *= 2;
+    uint32_t bits = (uint32_t)(rest * 1024);
+    double left = rest * 1024 - bits;
+    bits += left > 0.5 || (left == 0.5 && (bits & 1));
+    return sign | (uint16_t)(bits + ((uint32_t)(exponent + 14) << 10));
+}
+
 static double get(const void *data, int type, size_t index) {
     const char *at = (const char *)data + index * size_of(type);
     switch (type) {
-    case F16: { _Float16 v; memcpy(&v, at, 2); return v; }
+    case F16: { uint16_t v; memcpy(&v, at, 2); return from_half(v); }
     case F32: { float v; memcpy(&v, at, 4); return v; }
     case F64: { double v; memcpy(&v, at, 8); return v; }
     case I8: return *(const int8_t *)at;
@@ -54,7 +78,7 @@ static double get(const void *data, int type, size_t index) {
 static void put(void *data, int type, size_t index, double value) {
     char *at = (char *)data + index * size_of(type);
     switch (type) {
-    case F16: { _Float16 v = (_Float16)value; memcpy(at, &v, 2); return; }
+    case F16: { uint16_t v = to_half(value); memcpy(at, &v, 2); return; }
     case F32: { float v = (float)value; memcpy(at, &v, 4); return; }
     case F64: memcpy(at, &value, 8); return;
     case I32: { int32_t v = (int32_t)(uint32_t)(int64_t)value; memcpy(at, &v, 4); return; }
