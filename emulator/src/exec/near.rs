@@ -397,6 +397,95 @@ mod tests {
         turns_back::<4>();
     }
 
+    /// Offsets of all lanes in the ways that are told apart, and some that are nearly so; below 4096.
+    fn ways(bytes: u32) -> Vec<[U; CHUNKS]> {
+        let of = |f: &dyn Fn(u32) -> u32| {
+            chunks(|c| U::from_array(std::array::from_fn(|lane| f((16 * c + lane) as u32))))
+        };
+        let mut ways = vec![
+            of(&|lane| 4 + lane * bytes),
+            of(&|lane| lane % 16 * bytes),
+            of(&|_| 12),
+            of(&|lane| lane / 16 * 36),
+            of(&|lane| lane % 16 * bytes + lane / 16 * 3),
+            of(&|lane| lane * 37 % 1021),
+            of(&|lane| lane % 16 * 37),
+            of(&|lane| (63 - lane) * bytes),
+            of(&|lane| match lane {
+                0..32 => lane * bytes,
+                32..48 => 5,
+                _ => lane * 31 % 977,
+            }),
+        ];
+        // One lane away from where it would be.
+        for lane in [0, 15, 16, 63] {
+            for way in 0..4 {
+                let mut offsets = ways[way];
+                offsets[lane / 16][lane % 16] += 1;
+                ways.push(offsets);
+            }
+        }
+        ways
+    }
+
+    fn moves_as_lanes_would<const N: usize>() {
+        let mut memory: Vec<u8> = (0..8192_u32).map(|i| (i * i / 7 + i) as u8).collect();
+        for offsets in ways(4 * N as u32) {
+            for exec in [!0, 0, 1, !0 << 16, 0x0fff_ffff_0001_ffff] {
+                let near = Near {
+                    base: memory.as_mut_ptr().expose_provenance() as u64,
+                    offsets,
+                    exec,
+                };
+                let place = |lane: usize| offsets[lane / 16][lane % 16] as usize;
+                let (mut wave, before) = (Wave::new(), 0xdead_beef);
+                for part in 0..N as u16 {
+                    *wave.lanes_mut(8 + part) = super::super::Lanes::splat(before);
+                }
+                match exec {
+                    u64::MAX => near.load::<N>(&mut wave, 8),
+                    _ => near.load_some::<N>(&mut wave, 8),
+                }
+                for lane in 0..64 {
+                    for part in 0..N {
+                        let bytes = &memory[place(lane) + 4 * part..][..4];
+                        let expected = match exec >> lane & 1 {
+                            1 => u32::from_le_bytes(bytes.try_into().unwrap()),
+                            _ => before,
+                        };
+                        let loaded = wave.lanes(8 + part as u16).as_array()[lane];
+                        assert_eq!(loaded, expected, "lane {lane}, {offsets:?}, {exec:#x}");
+                    }
+                }
+                let value = |lane: usize, part: usize| (lane * 0x0101_0101 + part * 77) as u32;
+                let mut expected = memory.clone();
+                for lane in 0..64 {
+                    for part in 0..N {
+                        let lanes = wave.lanes_mut(8 + part as u16).as_mut_array();
+                        lanes[lane] = value(lane, part);
+                        if exec >> lane & 1 == 1 {
+                            expected[place(lane) + 4 * part..][..4]
+                                .copy_from_slice(&value(lane, part).to_le_bytes());
+                        }
+                    }
+                }
+                match exec {
+                    u64::MAX => near.store::<N>(&wave, 8),
+                    _ => near.store_some::<N>(&wave, 8),
+                }
+                assert!(memory == expected, "{offsets:?}, {exec:#x}");
+            }
+        }
+    }
+
+    #[test]
+    fn dwords_move_as_they_would_lane_by_lane() {
+        moves_as_lanes_would::<1>();
+        moves_as_lanes_would::<2>();
+        moves_as_lanes_would::<3>();
+        moves_as_lanes_would::<4>();
+    }
+
     #[test]
     fn offsets_outside_are_seen_in_active_lanes_only() {
         let mut offsets = [U::splat(8); CHUNKS];

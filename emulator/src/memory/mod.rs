@@ -674,6 +674,28 @@ mod tests {
     }
 
     #[test]
+    fn reaches_as_offsets() {
+        let reach = Reach {
+            base: 0x1_0000_0100,
+            end: 0x1_0000_0200,
+            writable: false,
+        };
+        assert_eq!(reach.offsets(0x1_0000_0000, 4, false), Some((0x100, 0x1fc)));
+        assert_eq!(reach.offsets(0x1_0000_0180, 4, false), Some((0, 0x7c)));
+        assert_eq!(reach.offsets(0x1_0000_0000, 4, true), None, "read-only");
+        assert_eq!(reach.offsets(0x1_0000_01fd, 4, false), None, "behind");
+        assert_eq!(reach.offsets(0xff, 4, false), None, "over 4 GiB away");
+        assert_eq!(reach.offsets(u64::MAX, 4, false), None);
+        let large = Reach {
+            base: 0x100,
+            end: 0x3_0000_0000,
+            writable: true,
+        };
+        assert_eq!(large.offsets(0, 16, true), Some((0x100, u32::MAX)));
+        assert_eq!(Reach::NOTHING.offsets(0, 1, false), None);
+    }
+
+    #[test]
     fn red_zones_are_not_what_was_freed_there_before() {
         let memory = DeviceMemory::new(1 << 30);
         for bytes in (1..64).rev().map(|n| 512 * n) {
