@@ -7,6 +7,7 @@ use std::simd::prelude::*;
 
 use super::{
     Context, FaultKind, Space, Wave,
+    lanes::chunks,
     near::{Near, within},
     operation::{Flow, Operation},
     simd::{CHUNKS, D, LANES, U, chunk_mask},
@@ -299,7 +300,7 @@ pub(super) fn check_lds(
     Flow::Next
 }
 
-/// The LDS of all lanes behind an offset, if they are active, nobody watches and it is theirs: else [`check_lds`] knows.
+/// The LDS of all lanes behind an offset, if they are active and it is theirs: else [`check_lds`] knows.
 #[inline(always)]
 pub(super) fn near_lds(
     w: &Wave,
@@ -309,8 +310,7 @@ pub(super) fn near_lds(
     bytes: u32,
 ) -> Option<Near> {
     let near = lds_behind(c, addresses, offset, !0);
-    let plain = w.exec == !0 && !c.watched;
-    (plain && lds_holds(c, &near.offsets, !0, bytes)).then_some(near)
+    (w.exec == !0 && lds_holds(c, &near.offsets, !0, bytes)).then_some(near)
 }
 
 /// The lanes' LDS behind an offset.
@@ -337,7 +337,7 @@ fn lds_holds(c: &Context<'_>, offsets: &[U; CHUNKS], exec: u64, bytes: u32) -> b
 }
 
 /// Whether the lanes may access `bytes` at their global addresses, as far as the allocation tells that which the
-/// instruction used last, and nobody watches: else [`check_global`] knows.
+/// instruction used last: else [`check_global`] knows.
 #[inline(always)]
 pub(super) fn is_in_reach(
     c: &Context<'_>,
@@ -348,10 +348,36 @@ pub(super) fn is_in_reach(
 ) -> bool {
     let reach = &c.recent[usize::from(o.control[1]) % RECENT];
     let range = reach.offsets(near.base, bytes, write);
-    !c.watched
-        && range.is_some_and(|(low, high)| {
-            within(&near.offsets, near.exec, low, high.min(Near::FARTHEST))
-        })
+    range.is_some_and(|(low, high)| within(&near.offsets, near.exec, low, high.min(Near::FARTHEST)))
+}
+
+/// Tells observers, if there are any, of an access of all lanes; `base` is where LDS or global memory is counted from.
+#[inline(always)]
+pub(super) fn tell(c: &mut Context<'_>, how: (Space, bool), bytes: u32, base: u64, near: &Near) {
+    if c.watched {
+        // Of its own, so that the addresses are in memory only where somebody is told of them.
+        let offsets = chunks(|chunk| near.offsets[chunk]);
+        tell_watchers(c, how, bytes, base, &offsets);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn tell_watchers(
+    c: &mut Context<'_>,
+    (space, write): (Space, bool),
+    bytes: u32,
+    base: u64,
+    offsets: &[U; CHUNKS],
+) {
+    let addresses = offsets.map(|offsets| offsets.cast::<u64>() + D::splat(base));
+    record(
+        c,
+        (space, write, false),
+        bytes,
+        !0,
+        addresses.as_flattened_lanes(),
+    );
 }
 
 #[cold]

@@ -3,7 +3,7 @@
 use std::simd::prelude::*;
 
 use super::{
-    Context, FaultKind, PRIVATE_APERTURE, SHARED_APERTURE, Wave,
+    Context, FaultKind, PRIVATE_APERTURE, SHARED_APERTURE, Space, Wave,
     access::{self, Access},
     atomic::{self, Atomic},
     lanes::{Binder, chunks},
@@ -118,6 +118,7 @@ fn visit_near(
     }
     match near(w, o) {
         Some(near) if access::is_in_reach(c, o, &near, bytes, write) => {
+            access::tell(c, (Space::Global, write), bytes, near.base, &near);
             f(w, &near);
             true
         }

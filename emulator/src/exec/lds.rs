@@ -1,7 +1,7 @@
 //! LDS operations, and the lane permutations that go through LDS hardware.
 
 use super::{
-    Context, Wave,
+    Context, Space, Wave,
     access::{self, Access},
     atomic::{Atomic, apply32, apply64},
     lanes::{Binder, chunks},
@@ -60,6 +60,7 @@ fn load<const N: usize>(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flo
     let (offset, bytes) = (o.imm as u32, 4 * N as u32);
     let addresses = addresses(w, o);
     if let Some(near) = access::near_lds(w, c, &addresses, offset, bytes) {
+        access::tell(c, (Space::Lds, false), bytes, 0, &near);
         near.load::<N>(w, o.dst);
         return Flow::Next;
     }
@@ -89,6 +90,7 @@ fn store<const N: usize>(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Fl
     let (offset, bytes) = (o.imm as u32, 4 * N as u32);
     let addresses = addresses(w, o);
     if let Some(near) = access::near_lds(w, c, &addresses, offset, bytes) {
+        access::tell(c, (Space::Lds, true), bytes, 0, &near);
         near.store::<N>(w, o.src[1].register);
         return Flow::Next;
     }
@@ -117,6 +119,8 @@ fn load_pair<const N: usize, const SCALE: u32>(
     if let Some(a) = access::near_lds(w, c, &addresses, first, bytes)
         && let Some(b) = access::near_lds(w, c, &addresses, second, bytes)
     {
+        access::tell(c, (Space::Lds, false), bytes, 0, &a);
+        access::tell(c, (Space::Lds, false), bytes, 0, &b);
         a.load::<N>(w, o.dst);
         b.load::<N>(w, o.dst + N as u16);
         return Flow::Next;
@@ -153,6 +157,8 @@ fn store_pair<const N: usize, const SCALE: u32>(
     if let Some(a) = access::near_lds(w, c, &addresses, first, bytes)
         && let Some(b) = access::near_lds(w, c, &addresses, second, bytes)
     {
+        access::tell(c, (Space::Lds, true), bytes, 0, &a);
+        access::tell(c, (Space::Lds, true), bytes, 0, &b);
         a.store::<N>(w, o.src[1].register);
         b.store::<N>(w, o.src[2].register);
         return Flow::Next;
