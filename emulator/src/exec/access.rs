@@ -288,15 +288,11 @@ pub(super) fn check_lds(
     if exec == 0 {
         return Flow::Next;
     }
-    let offsets = addresses.map(|a| a + U::splat(offset));
-    if !lds_holds(c, &offsets, exec, bytes) {
-        return lds_fault(c, &offsets, exec, bytes, write);
+    let near = lds_behind(c, addresses, offset, exec);
+    if !lds_holds(c, &near.offsets, exec, bytes) {
+        return lds_fault(c, &near.offsets, exec, bytes, write);
     }
-    if c.watched {
-        let addresses = offsets.map(|offsets| offsets.cast::<u64>());
-        let addresses = addresses.as_flattened_lanes();
-        record(c, (Space::Lds, write, false), bytes, exec, addresses);
-    }
+    tell(c, (Space::Lds, write), bytes, 0, &near);
     Flow::Next
 }
 
@@ -351,13 +347,13 @@ pub(super) fn is_in_reach(
     range.is_some_and(|(low, high)| within(&near.offsets, near.exec, low, high.min(Near::FARTHEST)))
 }
 
-/// Tells observers, if there are any, of an access of all lanes; `base` is where LDS or global memory is counted from.
+/// Tells observers, if there are any, of an access; `base` is where LDS or global memory is counted from.
 #[inline(always)]
 pub(super) fn tell(c: &mut Context<'_>, how: (Space, bool), bytes: u32, base: u64, near: &Near) {
     if c.watched {
         // Of its own, so that the addresses are in memory only where somebody is told of them.
         let offsets = chunks(|chunk| near.offsets[chunk]);
-        tell_watchers(c, how, bytes, base, &offsets);
+        tell_watchers(c, how, bytes, base, &offsets, near.exec);
     }
 }
 
@@ -369,15 +365,11 @@ fn tell_watchers(
     bytes: u32,
     base: u64,
     offsets: &[U; CHUNKS],
+    exec: u64,
 ) {
     let addresses = offsets.map(|offsets| offsets.cast::<u64>() + D::splat(base));
-    record(
-        c,
-        (space, write, false),
-        bytes,
-        !0,
-        addresses.as_flattened_lanes(),
-    );
+    let addresses = addresses.as_flattened_lanes();
+    record(c, (space, write, false), bytes, exec, addresses);
 }
 
 #[cold]

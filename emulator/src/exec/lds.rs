@@ -114,13 +114,7 @@ fn load_pair<const N: usize, const SCALE: u32>(
     c: &mut Context<'_>,
     o: &Operation,
 ) -> Flow {
-    let ([first, second], bytes) = (pair::<SCALE>(o), 4 * N as u32);
-    let addresses = addresses(w, o);
-    if let Some(a) = access::near_lds(w, c, &addresses, first, bytes)
-        && let Some(b) = access::near_lds(w, c, &addresses, second, bytes)
-    {
-        access::tell(c, (Space::Lds, false), bytes, 0, &a);
-        access::tell(c, (Space::Lds, false), bytes, 0, &b);
+    if let Some((a, b)) = near_pair::<SCALE>(w, c, o, 4 * N as u32, false) {
         a.load::<N>(w, o.dst);
         b.load::<N>(w, o.dst + N as u16);
         return Flow::Next;
@@ -152,13 +146,7 @@ fn store_pair<const N: usize, const SCALE: u32>(
     c: &mut Context<'_>,
     o: &Operation,
 ) -> Flow {
-    let ([first, second], bytes) = (pair::<SCALE>(o), 4 * N as u32);
-    let addresses = addresses(w, o);
-    if let Some(a) = access::near_lds(w, c, &addresses, first, bytes)
-        && let Some(b) = access::near_lds(w, c, &addresses, second, bytes)
-    {
-        access::tell(c, (Space::Lds, true), bytes, 0, &a);
-        access::tell(c, (Space::Lds, true), bytes, 0, &b);
+    if let Some((a, b)) = near_pair::<SCALE>(w, c, o, 4 * N as u32, true) {
         a.store::<N>(w, o.src[1].register);
         b.store::<N>(w, o.src[2].register);
         return Flow::Next;
@@ -181,6 +169,24 @@ fn store_pair<const N: usize, const SCALE: u32>(
             )
         },
     )
+}
+
+/// The LDS of all lanes behind each of two offsets, as [`access::near_lds`]; observers are told of it.
+#[inline(always)]
+fn near_pair<const SCALE: u32>(
+    w: &mut Wave,
+    c: &mut Context<'_>,
+    o: &Operation,
+    bytes: u32,
+    write: bool,
+) -> Option<(Near, Near)> {
+    let [first, second] = pair::<SCALE>(o);
+    let addresses = addresses(w, o);
+    let a = access::near_lds(w, c, &addresses, first, bytes)?;
+    let b = access::near_lds(w, c, &addresses, second, bytes)?;
+    access::tell(c, (Space::Lds, write), bytes, 0, &a);
+    access::tell(c, (Space::Lds, write), bytes, 0, &b);
+    Some((a, b))
 }
 
 /// Runs `f` on the lanes' LDS at each of some offsets, one after the other, with the offset's number.
