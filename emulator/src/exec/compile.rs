@@ -11,7 +11,7 @@ use super::{
     fault::FaultKind,
     float32, float64, gfx950, global, gws, half, hardware_registers, integer,
     lanes::Binder,
-    lds, mfma,
+    lds, mfma, native,
     observe::Facts,
     operation::{Handler, Operation, Source, SourceKind},
     output_modifier, packed, private, saturating, scalar, scalar_memory, to_lds,
@@ -31,6 +31,9 @@ pub struct Code {
     /// The operation at each word of the code, or [`NOWHERE`].
     index_at: Vec<u32>,
     unsupported: Vec<Unsupported>,
+    /// Runs of operations that can be host code.
+    pub(super) runs: Vec<native::Run>,
+    pub(super) policy: native::Policy,
     /// For observers, each found when the first asks.
     facts: OnceLock<Box<[LateFacts]>>,
 }
@@ -96,6 +99,17 @@ impl Code {
     /// Compiles the words of `text`, which will stand at `address`, to run with the host instructions of
     /// `level` (or the best that this computer has below it).
     pub fn compile(gpu: Gpu, level: SimdLevel, address: u64, text: &[u8]) -> Self {
+        Self::compile_with(gpu, level, address, text, native::Policy::default())
+    }
+
+    /// As [`Self::compile`], with another opinion of which runs are worth being host code.
+    pub(super) fn compile_with(
+        gpu: Gpu,
+        level: SimdLevel,
+        address: u64,
+        text: &[u8],
+        policy: native::Policy,
+    ) -> Self {
         let level = level.min(SimdLevel::detect());
         let words: Vec<u32> = text
             .as_chunks::<4>()
@@ -128,7 +142,7 @@ impl Code {
         };
         let mut unsupported = Vec::new();
         let mut accesses = 0_usize;
-        let operations = lines
+        let mut operations: Vec<Operation> = lines
             .iter()
             .map(|line| {
                 let reason = match &line.instruction {
@@ -153,6 +167,18 @@ impl Code {
                 compiler.refusal(unsupported.len() as u32 - 1)
             })
             .collect();
+        let runs = match level {
+            SimdLevel::Avx512 => native::find(
+                |index| {
+                    lines
+                        .get(index)
+                        .and_then(|line| line.instruction.as_ref().ok())
+                },
+                &mut operations,
+                policy,
+            ),
+            SimdLevel::Portable | SimdLevel::Avx2 => Vec::new(),
+        };
         Code {
             address,
             level,
@@ -160,6 +186,8 @@ impl Code {
             lines,
             index_at,
             unsupported,
+            runs,
+            policy,
             facts: OnceLock::new(),
         }
     }
@@ -230,6 +258,7 @@ impl Compiler<'_> {
             omod: 0,
             detail: 0,
             control: [0; 3],
+            native: native::NONE,
             extension: None,
         }
     }

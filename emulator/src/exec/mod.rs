@@ -32,6 +32,7 @@ mod lds_exchange;
 mod lds_transpose;
 mod mfma;
 mod narrow;
+mod native;
 mod near;
 mod observe;
 mod operation;
@@ -207,6 +208,17 @@ fn run_while<O: Observer, const PLAIN: bool>(
         if O::ACTIVE {
             context.touches.clear();
             observer.before(wave, context, index);
+        } else if PLAIN
+            && operation.native != native::NONE
+            && let Some(flow) = native::run(wave, context, operation.native, &mut left)
+        {
+            if flow == Flow::Next {
+                continue;
+            }
+            if let Some(fault) = &mut context.fault {
+                fault.operation = wave.pc - 1;
+            }
+            break Some(Stop::Fault);
         }
         wave.pc = index + 1;
         left -= 1;

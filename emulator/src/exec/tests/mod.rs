@@ -35,6 +35,8 @@ mod matrix_narrow;
 mod memory;
 mod modes;
 mod narrow_conversions;
+#[cfg(target_arch = "x86_64")]
+mod native;
 mod private;
 mod rarities;
 mod scalars;
@@ -42,7 +44,7 @@ mod states;
 
 use ferrowave_code_object::{CodeObject, Gpu};
 
-use super::{Code, Context, Fault, SimdLevel, Stop, Unobserved, Wave, run};
+use super::{Code, Context, Fault, SimdLevel, Stop, Unobserved, Wave, native::Policy, run};
 use crate::memory::{DeviceMemory, View};
 
 /// What registers hold before a check that no check expects as a result.
@@ -66,11 +68,20 @@ impl Bench {
         let words = object
             .file_bytes(range.start, range.end - range.start)
             .expect("the text is in the file");
-        let codes = SimdLevel::ALL
+        let mut codes = SimdLevel::ALL
             .into_iter()
             .filter(|level| level.is_available())
             .map(|level| (level, Code::compile(gpu, level, 0x1000, words)))
             .collect::<Vec<_>>();
+        // Once more, with each instruction that can be as host code of its own.
+        if SimdLevel::Avx512.is_available() {
+            let at_once = Policy {
+                shortest: 1,
+                patience: 0,
+            };
+            let code = Code::compile_with(gpu, SimdLevel::Avx512, 0x1000, words, at_once);
+            codes.push((SimdLevel::Avx512, code));
+        }
         for (index, line) in lines.iter().enumerate() {
             for problem in codes[0].1.unsupported() {
                 let address = codes[0].1.address_of(index as u32) - 0x1000;

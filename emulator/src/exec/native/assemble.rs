@@ -1,0 +1,991 @@
+//! From values to host code: AVX-512, sixteen lanes in a register.
+//!
+//! The code goes over the four chunks of a wave's lanes. Of each it computes everything in the host's registers, and
+//! writes vector registers only when all is known to be right: a chunk with a NaN, whose bits on a GPU are not the host's,
+//! or with an address outside LDS is left as it was, and the code returns its number.
+//!
+//! Registers are given out in the order of the steps. When none is left, the value goes that is needed last: to the stack,
+//! or nowhere if it stands in the wave's registers, which nobody writes before the end.
+
+use std::collections::BTreeMap;
+
+use iced_x86::{
+    BlockEncoder, BlockEncoderOptions, Code as X, Instruction as Host, InstructionBlock,
+    MemoryOperand, Register as R,
+};
+
+use super::values::{Id, Load, Operator, Run, Step, Value};
+use crate::exec::{
+    simd::{CHUNKS, U},
+    wave::Lanes,
+};
+
+/// Host registers that hold values; the others are for what an instruction needs meanwhile.
+const HELD: usize = 27;
+/// First of those.
+const SPARE: usize = 27;
+/// Bytes of a chunk.
+const CHUNK: i64 = size_of::<U>() as i64;
+/// Values on the stack at most.
+const SLOTS: usize = 192;
+/// Bytes that the stack may grow by without touching them.
+const PAGE: i32 = 4096;
+
+// The arguments, by the System V convention.
+const FILE: R = R::RDI;
+const SCALARS: R = R::RSI;
+const LDS: R = R::RDX;
+const LDS_BYTES: R = R::ECX;
+const POOL: R = R::R8;
+/// Behind [`SCALARS`] by the chunk's place in a mask of 64 lanes.
+const MASKS: R = R::R9;
+/// The chunk's number.
+const CHUNK_NUMBER: R = R::EBX;
+
+/// Constants that stand in front of a run's own.
+#[derive(Clone, Copy)]
+enum Fixed {
+    /// Multiples of 4, 8 and 16: how far lanes of a row are apart.
+    Row4,
+    Row8,
+    Row16,
+    /// What picks the dwords of lanes that lie side by side, of two vectors.
+    Even,
+    Odd,
+    FirstTwo,
+    LastTwo,
+}
+
+const FIXED: [[u32; 16]; 7] = [
+    multiples(4),
+    multiples(8),
+    multiples(16),
+    [0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30],
+    [1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31],
+    // Dword 0 of eight lanes of four dwords, then dword 1; dwords 2 and 3.
+    [0, 4, 8, 12, 16, 20, 24, 28, 1, 5, 9, 13, 17, 21, 25, 29],
+    [2, 6, 10, 14, 18, 22, 26, 30, 3, 7, 11, 15, 19, 23, 27, 31],
+];
+
+const fn multiples(of: u32) -> [u32; 16] {
+    let mut all = [0; 16];
+    let mut lane = 0;
+    while lane < 16 {
+        all[lane] = of * lane as u32;
+        lane += 1;
+    }
+    all
+}
+
+/// Host code with its constants.
+pub(super) struct Assembled {
+    pub(super) code: Vec<u8>,
+    pub(super) pool: Vec<U>,
+}
+
+/// A place in the code that is jumped to.
+#[derive(Clone, Copy)]
+struct Label(usize);
+
+/// What the code knows of an address register of LDS: made once for each chunk.
+#[derive(Clone, Copy)]
+struct Address {
+    /// The stack's slot of all lanes' addresses.
+    lanes: usize,
+    /// The slot of what is known of them: the host's address of the first lane, and bytes that say whether all lanes
+    /// are at one address ([`SAME`]), or in a row of so many bytes a lane ([`Row`]).
+    facts: usize,
+    /// The first byte behind all that is loaded, from the address.
+    end: u32,
+    rows: [bool; 3],
+    prepared: bool,
+}
+
+/// Where [`Address::facts`] say that all lanes are at one address; behind it are the rows of 4, 8 and 16 bytes.
+const SAME: i64 = 8;
+
+struct Assembler<'a> {
+    run: &'a Run,
+    needed: Vec<bool>,
+    written: &'a [(u16, Id)],
+    host: Vec<Host>,
+    /// Where labels stand: the number of the instruction behind them.
+    labels: Vec<Option<usize>>,
+    /// Instructions that jump, with the label.
+    jumps: Vec<(usize, Label)>,
+    pool: Vec<U>,
+    /// Constants by value: their number in dwords.
+    constants: BTreeMap<u32, usize>,
+    /// For each value the steps that use it, the nearest last.
+    uses: Vec<Vec<usize>>,
+    /// The host register that holds a value.
+    place: Vec<Option<usize>>,
+    holds: [Option<Id>; HELD],
+    /// The stack's slot that a value stands in.
+    slot: Vec<Option<usize>>,
+    free_slots: Vec<usize>,
+    /// Slots that the step at hand may still read.
+    left_slots: Vec<usize>,
+    slots: usize,
+    addresses: BTreeMap<Id, Address>,
+    gather: Option<Label>,
+    bail: Label,
+}
+
+/// A source of a host instruction.
+#[derive(Clone, Copy)]
+enum Source {
+    Register(usize),
+    Memory(MemoryOperand),
+}
+
+/// Host code for a run, if it fits.
+pub(super) fn assemble(run: &Run, written: &[(u16, Id)]) -> Option<Assembled> {
+    let needed = run.needed(written);
+    let mut assembler = Assembler {
+        run,
+        uses: uses(run, &needed, written),
+        needed,
+        written,
+        host: Vec::new(),
+        labels: vec![None],
+        jumps: Vec::new(),
+        pool: FIXED.map(U::from_array).to_vec(),
+        constants: BTreeMap::new(),
+        place: vec![None; run.values.len()],
+        holds: [None; HELD],
+        slot: vec![None; run.values.len()],
+        free_slots: Vec::new(),
+        left_slots: Vec::new(),
+        slots: 0,
+        addresses: BTreeMap::new(),
+        gather: None,
+        bail: Label(0),
+    };
+    assembler.find_addresses();
+    assembler.whole()?;
+    assembler.encoded()
+}
+
+/// For each value the steps that use it, the nearest last. Results are used behind the last step.
+fn uses(run: &Run, needed: &[bool], written: &[(u16, Id)]) -> Vec<Vec<usize>> {
+    let mut uses = vec![Vec::new(); run.values.len()];
+    for &(_, id) in written {
+        uses[id as usize].push(run.steps.len());
+    }
+    for (number, step) in run.steps.iter().enumerate().rev() {
+        match *step {
+            Step::Compute(id) if needed[id as usize] => {
+                for &source in run.sources(id) {
+                    uses[source as usize].push(number);
+                }
+            }
+            Step::Compute(_) => {}
+            // Only the first load of an address needs it in a register: the others find it on the stack.
+            Step::Load(load) => {
+                let address = run.loads[load as usize].address;
+                let first = run.steps.iter().position(|step| {
+                    matches!(step, Step::Load(other) if run.loads[*other as usize].address == address)
+                });
+                if first == Some(number) {
+                    uses[address as usize].push(number);
+                }
+            }
+        }
+    }
+    uses
+}
+
+fn zmm(number: usize) -> R {
+    R::ZMM0 + number as u32
+}
+
+fn xmm(number: usize) -> R {
+    R::XMM0 + number as u32
+}
+
+fn at(base: R, displacement: i64) -> MemoryOperand {
+    MemoryOperand::with_base_displ(base, displacement)
+}
+
+fn spread(base: R, displacement: i64) -> MemoryOperand {
+    let mut operand = at(base, displacement);
+    operand.is_broadcast = true;
+    operand
+}
+
+/// The host instruction of an operator with two sources.
+fn instruction(operator: Operator) -> Option<X> {
+    Some(match operator {
+        Operator::AddF32 => X::EVEX_Vaddps_zmm_k1z_zmm_zmmm512b32_er,
+        Operator::SubF32 => X::EVEX_Vsubps_zmm_k1z_zmm_zmmm512b32_er,
+        Operator::MulF32 => X::EVEX_Vmulps_zmm_k1z_zmm_zmmm512b32_er,
+        Operator::Add => X::EVEX_Vpaddd_zmm_k1z_zmm_zmmm512b32,
+        Operator::Sub => X::EVEX_Vpsubd_zmm_k1z_zmm_zmmm512b32,
+        Operator::Mul => X::EVEX_Vpmulld_zmm_k1z_zmm_zmmm512b32,
+        Operator::And => X::EVEX_Vpandd_zmm_k1z_zmm_zmmm512b32,
+        Operator::Or => X::EVEX_Vpord_zmm_k1z_zmm_zmmm512b32,
+        Operator::Xor => X::EVEX_Vpxord_zmm_k1z_zmm_zmmm512b32,
+        Operator::ShiftLeft => X::EVEX_Vpsllvd_zmm_k1z_zmm_zmmm512b32,
+        Operator::ShiftRight => X::EVEX_Vpsrlvd_zmm_k1z_zmm_zmmm512b32,
+        Operator::ShiftRightSigned => X::EVEX_Vpsravd_zmm_k1z_zmm_zmmm512b32,
+        Operator::Min => X::EVEX_Vpminud_zmm_k1z_zmm_zmmm512b32,
+        Operator::Max => X::EVEX_Vpmaxud_zmm_k1z_zmm_zmmm512b32,
+        Operator::MinSigned => X::EVEX_Vpminsd_zmm_k1z_zmm_zmmm512b32,
+        Operator::MaxSigned => X::EVEX_Vpmaxsd_zmm_k1z_zmm_zmmm512b32,
+        Operator::Copy | Operator::FmaF32 => return None,
+    })
+}
+
+/// Parts of the code that are the same for all runs.
+impl Assembler<'_> {
+    fn emit(&mut self, instruction: Result<Host, iced_x86::IcedError>) -> Option<()> {
+        self.host.push(instruction.ok()?);
+        Some(())
+    }
+
+    fn label(&mut self) -> Label {
+        self.labels.push(None);
+        Label(self.labels.len() - 1)
+    }
+
+    fn here(&mut self, label: Label) {
+        self.labels[label.0] = Some(self.host.len());
+    }
+
+    fn jump(&mut self, code: X, label: Label) -> Option<()> {
+        self.jumps.push((self.host.len(), label));
+        self.emit(Host::with_branch(code, 0))
+    }
+
+    /// The loop over the chunks, with what stands around it.
+    fn whole(&mut self) -> Option<()> {
+        // How far the stack grows is known when all is written: its instructions stand in front, but come last.
+        self.emit(Host::with2(X::Xor_r32_rm32, CHUNK_NUMBER, CHUNK_NUMBER))?;
+        self.emit(Host::with2(X::Mov_r64_rm64, MASKS, SCALARS))?;
+        let (again, leave) = (self.label(), self.label());
+        self.here(again);
+        self.emit(Host::with3(X::VEX_Kxorw_kr_kr_kr, R::K7, R::K7, R::K7))?;
+        self.chunk()?;
+        self.emit(Host::with2(X::Add_rm64_imm32, FILE, CHUNK as i32))?;
+        self.emit(Host::with2(X::Add_rm64_imm8, MASKS, 2))?;
+        self.emit(Host::with2(X::Add_rm32_imm8, CHUNK_NUMBER, 1))?;
+        self.emit(Host::with2(X::Cmp_rm32_imm8, CHUNK_NUMBER, CHUNKS as i32))?;
+        self.jump(X::Jb_rel32_64, again)?;
+        self.here(self.bail);
+        self.emit(Host::with2(X::Mov_r32_rm32, R::EAX, CHUNK_NUMBER))?;
+        self.here(leave);
+        // `rbx` was pushed behind `rbp`.
+        self.emit(Host::with2(X::Mov_r64_rm64, R::RBX, at(R::RBP, -8)))?;
+        self.emit(Host::with2(X::Mov_r64_rm64, R::RSP, R::RBP))?;
+        self.emit(Host::with1(X::Pop_r64, R::RBP))?;
+        self.emit(Ok(Host::with(X::VEX_Vzeroupper)))?;
+        self.emit(Ok(Host::with(X::Retnq)))?;
+        if let Some(gather) = self.gather {
+            self.here(gather);
+            self.gather_four()?;
+        }
+        self.begin()
+    }
+
+    /// Puts the function's beginning in front of the rest.
+    fn begin(&mut self) -> Option<()> {
+        if self.slots > SLOTS {
+            return None;
+        }
+        let rest = std::mem::take(&mut self.host);
+        self.emit(Host::with1(X::Push_r64, R::RBP))?;
+        self.emit(Host::with2(X::Mov_r64_rm64, R::RBP, R::RSP))?;
+        self.emit(Host::with1(X::Push_r64, R::RBX))?;
+        self.emit(Host::with2(X::And_rm64_imm8, R::RSP, -64))?;
+        // Every page is touched, so that a stack that is too small ends at its guard and nowhere else.
+        let mut left = self.slots as i32 * CHUNK as i32;
+        while left > 0 {
+            let step = left.min(PAGE);
+            self.emit(Host::with2(X::Sub_rm64_imm32, R::RSP, step))?;
+            self.emit(Host::with2(X::Or_rm32_imm8, at(R::RSP, 0), 0))?;
+            left -= step;
+        }
+        let front = self.host.len();
+        self.host.extend(rest);
+        for place in self.labels.iter_mut().flatten() {
+            *place += front;
+        }
+        for (place, _) in &mut self.jumps {
+            *place += front;
+        }
+        Some(())
+    }
+
+    /// The bytes of the code.
+    fn encoded(mut self) -> Option<Assembled> {
+        // To the encoder an instruction's address is its number from 1 on.
+        for (number, instruction) in (1..).zip(&mut self.host) {
+            instruction.set_ip(number);
+        }
+        for &(place, label) in &self.jumps {
+            let target = self.labels[label.0]?;
+            self.host[place].set_near_branch64(target as u64 + 1);
+        }
+        let block = InstructionBlock::new(&self.host, 0);
+        let encoded = BlockEncoder::encode(64, block, BlockEncoderOptions::NONE).ok()?;
+        Some(Assembled {
+            code: encoded.code_buffer,
+            pool: self.pool,
+        })
+    }
+
+    /// The stack's bytes behind a slot.
+    fn stack(&self, slot: usize, displacement: i64) -> MemoryOperand {
+        at(R::RSP, slot as i64 * CHUNK + displacement)
+    }
+
+    fn take_slot(&mut self) -> usize {
+        self.free_slots.pop().unwrap_or_else(|| {
+            self.slots += 1;
+            self.slots - 1
+        })
+    }
+
+    fn fixed(&self, which: Fixed) -> MemoryOperand {
+        at(POOL, which as i64 * CHUNK)
+    }
+
+    /// A constant in all lanes.
+    fn constant(&mut self, value: u32) -> MemoryOperand {
+        let next = self.constants.len();
+        let number = *self.constants.entry(value).or_insert(next);
+        let vector = FIXED.len() + number / 16;
+        if vector == self.pool.len() {
+            self.pool.push(U::splat(0));
+        }
+        self.pool[vector][number % 16] = value;
+        spread(POOL, vector as i64 * CHUNK + 4 * (number % 16) as i64)
+    }
+}
+
+/// Which value is where.
+impl Assembler<'_> {
+    fn next_use(&self, id: Id) -> usize {
+        self.uses[id as usize].last().copied().unwrap_or(usize::MAX)
+    }
+
+    /// The memory that holds a value.
+    fn home(&mut self, id: Id) -> Option<MemoryOperand> {
+        match self.run.values[id as usize] {
+            Value::Register(register) => {
+                Some(at(FILE, i64::from(register) * size_of::<Lanes>() as i64))
+            }
+            Value::Scalar(register) => Some(spread(SCALARS, 4 * i64::from(register))),
+            Value::Constant(value) => Some(self.constant(value)),
+            Value::Computed(..) | Value::Selected(..) | Value::Loaded { .. } => {
+                let slot = self.slot[id as usize]?;
+                Some(self.stack(slot, 0))
+            }
+        }
+    }
+
+    /// Copies a value's memory into a host register.
+    fn fill(&mut self, register: usize, memory: MemoryOperand) -> Option<()> {
+        if memory.is_broadcast {
+            let mut memory = memory;
+            memory.is_broadcast = false;
+            return self.emit(Host::with2(
+                X::EVEX_Vpbroadcastd_zmm_k1z_xmmm32,
+                zmm(register),
+                memory,
+            ));
+        }
+        self.emit(Host::with2(
+            X::EVEX_Vmovdqa32_zmm_k1z_zmmm512,
+            zmm(register),
+            memory,
+        ))
+    }
+
+    fn free_register(&self) -> Option<usize> {
+        self.holds.iter().position(Option::is_none)
+    }
+
+    /// A host register for a value, but none of `kept`.
+    fn take(&mut self, id: Id, kept: &[usize]) -> Option<usize> {
+        let register = match self.free_register() {
+            Some(register) => register,
+            None => self.evict(kept)?,
+        };
+        self.hold(register, id);
+        Some(register)
+    }
+
+    fn hold(&mut self, register: usize, id: Id) {
+        self.holds[register] = Some(id);
+        self.place[id as usize] = Some(register);
+    }
+
+    /// Frees the register whose value is needed last.
+    fn evict(&mut self, kept: &[usize]) -> Option<usize> {
+        let (register, id) = (0..HELD)
+            .filter(|register| !kept.contains(register))
+            .filter_map(|register| Some((register, self.holds[register]?)))
+            .max_by_key(|&(_, id)| self.next_use(id))?;
+        if self.home(id).is_none() {
+            let slot = self.take_slot();
+            self.slot[id as usize] = Some(slot);
+            let memory = self.stack(slot, 0);
+            self.emit(Host::with2(
+                X::EVEX_Vmovdqa32_zmmm512_k1z_zmm,
+                memory,
+                zmm(register),
+            ))?;
+        }
+        self.place[id as usize] = None;
+        self.holds[register] = None;
+        Some(register)
+    }
+
+    /// Puts a value in a host register.
+    fn ensure(&mut self, id: Id, kept: &[usize]) -> Option<usize> {
+        if let Some(register) = self.place[id as usize] {
+            return Some(register);
+        }
+        let memory = self.home(id)?;
+        let register = self.take(id, kept)?;
+        self.fill(register, memory)?;
+        Some(register)
+    }
+
+    /// A value as an instruction's last source, which may be memory.
+    fn source(&mut self, id: Id, kept: &[usize]) -> Option<Source> {
+        if let Some(register) = self.place[id as usize] {
+            return Some(Source::Register(register));
+        }
+        let again = self.uses[id as usize].len() > 1;
+        if again && self.free_register().is_some() {
+            return Some(Source::Register(self.ensure(id, kept)?));
+        }
+        Some(Source::Memory(self.home(id)?))
+    }
+
+    /// Whether nobody needs a value behind step `number`.
+    fn dies(&self, id: Id, number: usize) -> bool {
+        self.uses[id as usize].first() == Some(&number)
+    }
+
+    /// Forgets the uses of step `number`, and values that are used no more.
+    fn used(&mut self, ids: &[Id], number: usize) {
+        for &id in ids {
+            let uses = &mut self.uses[id as usize];
+            while uses.last() == Some(&number) {
+                uses.pop();
+            }
+            if uses.is_empty() {
+                self.forget(id);
+            }
+        }
+    }
+
+    fn forget(&mut self, id: Id) {
+        if let Some(register) = self.place[id as usize].take() {
+            self.holds[register] = None;
+        }
+        if let Some(slot) = self.slot[id as usize].take() {
+            self.left_slots.push(slot);
+        }
+    }
+}
+
+/// What a run computes.
+impl Assembler<'_> {
+    /// The run for one chunk.
+    fn chunk(&mut self) -> Option<()> {
+        for number in 0..self.run.steps.len() {
+            self.free_slots.append(&mut self.left_slots);
+            match self.run.steps[number] {
+                Step::Compute(id) if self.needed[id as usize] => self.compute(id, number)?,
+                Step::Compute(_) => {}
+                Step::Load(load) => {
+                    let load = self.run.loads[load as usize].clone();
+                    self.load(&load, number)?;
+                }
+            }
+        }
+        self.emit(Host::with2(X::VEX_Kortestw_kr_kr, R::K7, R::K7))?;
+        self.jump(X::Jne_rel32_64, self.bail)?;
+        for &(register, id) in self.written {
+            let from = match self.place[id as usize] {
+                Some(place) => place,
+                None => {
+                    let memory = self.home(id)?;
+                    self.fill(SPARE, memory)?;
+                    SPARE
+                }
+            };
+            let memory = at(FILE, i64::from(register) * size_of::<Lanes>() as i64);
+            self.emit(Host::with2(
+                X::EVEX_Vmovdqa32_zmmm512_k1z_zmm,
+                memory,
+                zmm(from),
+            ))?;
+        }
+        Some(())
+    }
+
+    fn three(&mut self, code: X, result: usize, first: usize, second: Source) -> Option<()> {
+        self.emit(match second {
+            Source::Register(second) => Host::with3(code, zmm(result), zmm(first), zmm(second)),
+            Source::Memory(memory) => Host::with3(code, zmm(result), zmm(first), memory),
+        })
+    }
+
+    fn compute(&mut self, id: Id, number: usize) -> Option<()> {
+        let sources = self.run.sources(id).to_vec();
+        let result = match self.run.values[id as usize] {
+            Value::Computed(Operator::FmaF32, [a, b, c]) => self.fma(id, number, [a, b, c])?,
+            Value::Computed(Operator::Copy, [a, ..]) => {
+                let memory = self.home(a)?;
+                let result = self.take(id, &[])?;
+                self.fill(result, memory)?;
+                self.used(&sources, number);
+                result
+            }
+            Value::Computed(operator, [a, b, _]) => {
+                let (mut a, mut b) = (a, b);
+                if operator.commutes() && self.place[a as usize].is_none() {
+                    (a, b) = (b, a);
+                }
+                let first = self.ensure(a, &[])?;
+                let second = self.source(b, &[first])?;
+                self.used(&sources, number);
+                let result = self.take(id, &kept(first, second))?;
+                self.three(instruction(operator)?, result, first, second)?;
+                result
+            }
+            Value::Selected(mask, [yes, no]) => {
+                let first = self.ensure(no, &[])?;
+                let second = self.source(yes, &[first])?;
+                self.used(&sources, number);
+                let result = self.take(id, &kept(first, second))?;
+                let lanes = at(MASKS, 4 * i64::from(mask));
+                self.emit(Host::with2(X::VEX_Kmovw_kr_km16, R::K1, lanes))?;
+                self.three(
+                    X::EVEX_Vpblendmd_zmm_k1z_zmm_zmmm512b32,
+                    result,
+                    first,
+                    second,
+                )?;
+                self.host.last_mut()?.set_op_mask(R::K1);
+                result
+            }
+            Value::Register(_) | Value::Scalar(_) | Value::Constant(_) | Value::Loaded { .. } => {
+                return None;
+            }
+        };
+        if self.is_to_be_checked(id) {
+            let code = X::EVEX_Vcmpps_kr_k1_zmm_zmmm512b32_imm8_sae;
+            const UNORDERED: u32 = 3;
+            self.emit(Host::with4(
+                code,
+                R::K1,
+                zmm(result),
+                zmm(result),
+                UNORDERED,
+            ))?;
+            self.emit(Host::with3(X::VEX_Korw_kr_kr_kr, R::K7, R::K7, R::K1))?;
+        }
+        Some(())
+    }
+
+    /// Whether a NaN in a value would be seen nowhere else: those that only float operations use make them NaN, too.
+    fn is_to_be_checked(&self, id: Id) -> bool {
+        let is_float = |id: Id| matches!(self.run.values[id as usize], Value::Computed(operator, _) if operator.is_float());
+        let by_float = |&number: &usize| match self.run.steps.get(number) {
+            Some(&Step::Compute(user)) => is_float(user),
+            Some(Step::Load(_)) | None => false,
+        };
+        is_float(id) && !self.uses[id as usize].iter().all(by_float)
+    }
+
+    /// `a * b + c`, in the register of a source that is needed no more, if there is one.
+    fn fma(&mut self, id: Id, number: usize, [a, b, c]: [Id; 3]) -> Option<usize> {
+        const SUM: X = X::EVEX_Vfmadd231ps_zmm_k1z_zmm_zmmm512b32_er;
+        const FACTOR: X = X::EVEX_Vfmadd213ps_zmm_k1z_zmm_zmmm512b32_er;
+        let (mut a, mut b) = (a, b);
+        let ends = |this: &Self, id: Id| this.place[id as usize].is_some() && this.dies(id, number);
+        if ends(self, c) && c != a && c != b {
+            if self.place[a as usize].is_none() {
+                (a, b) = (b, a);
+            }
+            let sum = self.place[c as usize]?;
+            let first = self.ensure(a, &[sum])?;
+            let second = self.source(b, &[sum, first])?;
+            self.three(SUM, sum, first, second)?;
+            self.used(&[a, b, c], number);
+            self.hold(sum, id);
+            return Some(sum);
+        }
+        if ends(self, b) && !ends(self, a) {
+            (a, b) = (b, a);
+        }
+        if ends(self, a) && a != b && a != c {
+            let factor = self.place[a as usize]?;
+            let first = self.ensure(b, &[factor])?;
+            let second = self.source(c, &[factor, first])?;
+            self.three(FACTOR, factor, first, second)?;
+            self.used(&[a, b, c], number);
+            self.hold(factor, id);
+            return Some(factor);
+        }
+        if self.place[a as usize].is_none() {
+            (a, b) = (b, a);
+        }
+        let first = self.ensure(a, &[])?;
+        let second = self.source(b, &[first])?;
+        let sum = match self.place[c as usize] {
+            Some(register) => Source::Register(register),
+            None => Source::Memory(self.home(c)?),
+        };
+        let mut all = kept(first, second);
+        all.extend(kept(first, sum));
+        let result = self.take(id, &all)?;
+        match sum {
+            Source::Register(sum) => {
+                self.emit(Host::with2(
+                    X::EVEX_Vmovdqa32_zmm_k1z_zmmm512,
+                    zmm(result),
+                    zmm(sum),
+                ))?;
+            }
+            Source::Memory(memory) => self.fill(result, memory)?,
+        }
+        self.three(SUM, result, first, second)?;
+        self.used(&[a, b, c], number);
+        Some(result)
+    }
+}
+
+/// Registers that an instruction still reads.
+fn kept(first: usize, second: Source) -> Vec<usize> {
+    match second {
+        Source::Register(second) => vec![first, second],
+        Source::Memory(_) => vec![first],
+    }
+}
+
+/// Loads from LDS.
+impl Assembler<'_> {
+    fn find_addresses(&mut self) {
+        for load in &self.run.loads {
+            let new = Address {
+                lanes: 0,
+                facts: 0,
+                end: 0,
+                rows: [false; 3],
+                prepared: false,
+            };
+            let known = self.addresses.entry(load.address).or_insert(new);
+            known.end = known.end.max(load.end());
+            if let Some(row) = row(load) {
+                known.rows[row] = true;
+            }
+        }
+    }
+
+    fn load(&mut self, load: &Load, number: usize) -> Option<()> {
+        self.prepare(load.address)?;
+        self.used(&[load.address], number);
+        let mut results = Vec::new();
+        for &id in &load.results {
+            results.push(if self.needed[id as usize] {
+                Some(self.take(id, &results.iter().copied().flatten().collect::<Vec<_>>())?)
+            } else {
+                None
+            });
+        }
+        if results.iter().all(Option::is_none) {
+            return Some(());
+        }
+        let address = *self.addresses.get(&load.address)?;
+        let (same, in_row, done) = (self.label(), self.label(), self.label());
+        let byte = |this: &Self, which: i64| this.stack(address.facts, SAME + which);
+        self.emit(Host::with2(
+            X::Mov_r64_rm64,
+            R::R10,
+            self.stack(address.facts, 0),
+        ))?;
+        self.emit(Host::with2(X::Cmp_rm8_imm8, byte(self, 0), 0))?;
+        self.jump(X::Jne_rel32_64, same)?;
+        let row = row(load);
+        if let Some(row) = row {
+            self.emit(Host::with2(X::Cmp_rm8_imm8, byte(self, 1 + row as i64), 0))?;
+            self.jump(X::Jne_rel32_64, in_row)?;
+        }
+        self.load_anywhere(load, &results, address)?;
+        self.jump(X::Jmp_rel32_64, done)?;
+        if row.is_some() {
+            self.here(in_row);
+            self.load_row(load, &results)?;
+            self.jump(X::Jmp_rel32_64, done)?;
+        }
+        self.here(same);
+        for (place, part) in results.iter().zip(0_i64..) {
+            if let Some(place) = *place {
+                let memory = at(R::R10, i64::from(load.offset) + 4 * part);
+                self.emit(Host::with2(
+                    X::EVEX_Vpbroadcastd_zmm_k1z_xmmm32,
+                    zmm(place),
+                    memory,
+                ))?;
+            }
+        }
+        self.here(done);
+        Some(())
+    }
+
+    /// Checks a chunk's addresses and finds out how they lie, before the first load of them.
+    fn prepare(&mut self, id: Id) -> Option<()> {
+        let known = *self.addresses.get(&id)?;
+        if known.prepared {
+            return Some(());
+        }
+        let register = self.ensure(id, &[])?;
+        let address = Address {
+            lanes: self.take_slot(),
+            facts: self.take_slot(),
+            prepared: true,
+            ..known
+        };
+        self.addresses.insert(id, address);
+        let (first, next) = (SPARE, SPARE + 1);
+        let (lanes, facts) = (self.stack(address.lanes, 0), self.stack(address.facts, 0));
+        // The highest address that there may be. Addresses that the offset brings round to 0 are the interpreter's.
+        self.emit(Host::with2(X::Mov_r32_rm32, R::EAX, LDS_BYTES))?;
+        self.emit(Host::with2(X::Sub_rm32_imm32, R::EAX, address.end))?;
+        self.jump(X::Jb_rel32_64, self.bail)?;
+        const ABOVE: u32 = 6;
+        self.emit(Host::with2(
+            X::EVEX_Vpbroadcastd_zmm_k1z_r32,
+            zmm(first),
+            R::EAX,
+        ))?;
+        let code = X::EVEX_Vpcmpud_kr_k1_zmm_zmmm512b32_imm8;
+        self.emit(Host::with4(code, R::K1, zmm(register), zmm(first), ABOVE))?;
+        self.emit(Host::with2(X::VEX_Kortestw_kr_kr, R::K1, R::K1))?;
+        self.jump(X::Jne_rel32_64, self.bail)?;
+        self.emit(Host::with2(
+            X::EVEX_Vmovdqa32_zmmm512_k1z_zmm,
+            lanes,
+            zmm(register),
+        ))?;
+        self.emit(Host::with2(X::EVEX_Vmovd_rm32_xmm, R::EAX, xmm(register)))?;
+        self.emit(Host::with2(
+            X::Lea_r64_m,
+            R::R10,
+            MemoryOperand::with_base_index(LDS, R::RAX),
+        ))?;
+        self.emit(Host::with2(X::Mov_rm64_r64, facts, R::R10))?;
+        self.emit(Host::with2(
+            X::EVEX_Vpbroadcastd_zmm_k1z_xmmm32,
+            zmm(first),
+            xmm(register),
+        ))?;
+        self.all_equal(register, first, self.stack(address.facts, SAME))?;
+        for (row, distances) in [Fixed::Row4, Fixed::Row8, Fixed::Row16]
+            .into_iter()
+            .enumerate()
+        {
+            if address.rows[row] {
+                let distances = Source::Memory(self.fixed(distances));
+                self.three(
+                    X::EVEX_Vpaddd_zmm_k1z_zmm_zmmm512b32,
+                    next,
+                    first,
+                    distances,
+                )?;
+                let fact = self.stack(address.facts, SAME + 1 + row as i64);
+                self.all_equal(register, next, fact)?;
+            }
+        }
+        Some(())
+    }
+
+    /// Writes down whether two registers are the same.
+    fn all_equal(&mut self, a: usize, b: usize, fact: MemoryOperand) -> Option<()> {
+        self.emit(Host::with3(
+            X::EVEX_Vpcmpeqd_kr_k1_zmm_zmmm512b32,
+            R::K1,
+            zmm(a),
+            zmm(b),
+        ))?;
+        self.emit(Host::with2(X::VEX_Kortestw_kr_kr, R::K1, R::K1))?;
+        // The carry says that all bits are 1.
+        self.emit(Host::with1(X::Setb_rm8, fact))
+    }
+
+    /// Loads lanes that are one behind the other, the first at `r10`.
+    fn load_row(&mut self, load: &Load, results: &[Option<usize>]) -> Option<()> {
+        let vector = |number: i64| at(R::R10, i64::from(load.offset) + number * CHUNK);
+        let unaligned = X::EVEX_Vmovdqu32_zmm_k1z_zmmm512;
+        match *results {
+            [Some(result)] => self.emit(Host::with2(unaligned, zmm(result), vector(0))),
+            [low, high] => {
+                self.emit(Host::with2(unaligned, zmm(SPARE), vector(0)))?;
+                for (result, pick) in [(low, Fixed::Even), (high, Fixed::Odd)] {
+                    if let Some(result) = result {
+                        self.pick(result, pick, SPARE, vector(1))?;
+                    }
+                }
+                Some(())
+            }
+            [_, _, _, _] => {
+                let (a, b) = (SPARE, SPARE + 1);
+                self.emit(Host::with2(unaligned, zmm(a), vector(0)))?;
+                self.emit(Host::with2(unaligned, zmm(b), vector(2)))?;
+                for (pair, pick) in [(0, Fixed::FirstTwo), (2, Fixed::LastTwo)] {
+                    if results[pair].or(results[pair + 1]).is_none() {
+                        continue;
+                    }
+                    let (low, high) = (SPARE + 2, SPARE + 3);
+                    self.pick(low, pick, a, vector(1))?;
+                    self.pick(high, pick, b, vector(3))?;
+                    const LOWER: u32 = 0x44;
+                    const UPPER: u32 = 0xee;
+                    for (place, halves) in [(pair, LOWER), (pair + 1, UPPER)] {
+                        if let Some(result) = results[place] {
+                            let code = X::EVEX_Vshufi64x2_zmm_k1z_zmm_zmmm512b64_imm8;
+                            self.emit(Host::with4(code, zmm(result), zmm(low), zmm(high), halves))?;
+                        }
+                    }
+                }
+                Some(())
+            }
+            _ => None,
+        }
+    }
+
+    /// Picks dwords of a register and of memory.
+    fn pick(&mut self, result: usize, pick: Fixed, a: usize, b: MemoryOperand) -> Option<()> {
+        let pick = self.fixed(pick);
+        self.fill(result, pick)?;
+        self.emit(Host::with3(
+            X::EVEX_Vpermi2d_zmm_k1z_zmm_zmmm512b32,
+            zmm(result),
+            zmm(a),
+            b,
+        ))
+    }
+
+    /// Loads lanes wherever they are.
+    fn load_anywhere(
+        &mut self,
+        load: &Load,
+        results: &[Option<usize>],
+        address: Address,
+    ) -> Option<()> {
+        let offset = i64::from(load.offset);
+        if results.len() == 4 {
+            let gather = match self.gather {
+                Some(label) => label,
+                None => {
+                    let label = self.label();
+                    self.gather = Some(label);
+                    label
+                }
+            };
+            self.emit(Host::with2(
+                X::Lea_r64_m,
+                R::R10,
+                self.stack(address.lanes, 0),
+            ))?;
+            self.emit(Host::with2(X::Lea_r64_m, R::R11, at(LDS, offset)))?;
+            self.jump(X::Call_rel32_64, gather)?;
+            for (result, gathered) in results.iter().zip(GATHERED) {
+                if let Some(result) = *result {
+                    let code = X::EVEX_Vmovdqa32_zmm_k1z_zmmm512;
+                    self.emit(Host::with2(code, zmm(result), zmm(gathered)))?;
+                }
+            }
+            return Some(());
+        }
+        let lanes = self.stack(address.lanes, 0);
+        self.fill(SPARE, lanes)?;
+        for (place, part) in results.iter().zip(0_i64..) {
+            if let Some(place) = *place {
+                self.emit(Host::with3(X::VEX_Kxnorw_kr_kr_kr, R::K1, R::K1, R::K1))?;
+                let memory = MemoryOperand::with_base_index_scale_displ_size(
+                    LDS,
+                    zmm(SPARE),
+                    1,
+                    offset + 4 * part,
+                    1,
+                );
+                self.emit(Host::with2(
+                    X::EVEX_Vpgatherdd_zmm_k1_vm32z,
+                    zmm(place),
+                    memory,
+                ))?;
+                self.host.last_mut()?.set_op_mask(R::K1);
+            }
+        }
+        Some(())
+    }
+
+    /// A function that loads four dwords of each lane: `r10` is where the lanes' addresses stand, `r11` where they
+    /// begin.
+    fn gather_four(&mut self) -> Option<()> {
+        let [a, b, c, d] = [1, 2, 3, 4].map(|n| SPARE + n);
+        let spare = SPARE;
+        // Each block of four dwords is a lane's: those of lanes 0, 4, 8 and 12 are one vector, and so on, so that turning
+        // blocks of four lanes makes vectors of dwords in the lanes' order.
+        for (column, vector) in [a, b, c, d].into_iter().enumerate() {
+            for block in 0..4 {
+                let lane = 4 * block + column;
+                self.emit(Host::with2(
+                    X::Mov_r32_rm32,
+                    R::EAX,
+                    at(R::R10, 4 * lane as i64),
+                ))?;
+                let memory = MemoryOperand::with_base_index(R::R11, R::RAX);
+                self.emit(match block {
+                    0 => Host::with2(X::EVEX_Vmovdqu32_xmm_k1z_xmmm128, xmm(vector), memory),
+                    _ => Host::with4(
+                        X::EVEX_Vinserti32x4_zmm_k1z_zmm_xmmm128_imm8,
+                        zmm(vector),
+                        zmm(vector),
+                        memory,
+                        block as u32,
+                    ),
+                })?;
+            }
+        }
+        let low = X::EVEX_Vunpcklps_zmm_k1z_zmm_zmmm512b32;
+        let high = X::EVEX_Vunpckhps_zmm_k1z_zmm_zmmm512b32;
+        let lows = X::EVEX_Vunpcklpd_zmm_k1z_zmm_zmmm512b64;
+        let highs = X::EVEX_Vunpckhpd_zmm_k1z_zmm_zmmm512b64;
+        for (code, result, first, second) in [
+            (low, spare, a, b),
+            (high, b, a, b),
+            (low, a, c, d),
+            (high, d, c, d),
+            (lows, c, spare, a),
+            (highs, spare, spare, a),
+            (lows, a, b, d),
+            (highs, b, b, d),
+        ] {
+            self.three(code, result, first, Source::Register(second))?;
+        }
+        self.emit(Ok(Host::with(X::Retnq)))
+    }
+}
+
+/// Where [`Assembler::gather_four`] leaves the dwords.
+const GATHERED: [usize; 4] = [SPARE + 3, SPARE, SPARE + 1, SPARE + 2];
+
+/// Which of the rows of [`Address::rows`] a load's lanes may be in.
+fn row(load: &Load) -> Option<usize> {
+    match load.results.len() {
+        1 => Some(0),
+        2 => Some(1),
+        4 => Some(2),
+        _ => None,
+    }
+}

@@ -1,0 +1,235 @@
+//! What a run of instructions computes: values of sixteen lanes, and where they come from.
+
+use std::collections::HashMap;
+
+/// A value's number.
+pub(super) type Id = u32;
+
+/// Sixteen lanes of 32 bits. All but registers and loads depend on nothing that the run changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Value {
+    /// What a vector register holds before the run.
+    Register(u16),
+    /// A scalar register in all lanes.
+    Scalar(u16),
+    /// A constant in all lanes.
+    Constant(u32),
+    /// An operation on values; those with two sources have the second twice.
+    Computed(Operator, [Id; 3]),
+    /// Lanes of the first value where a pair of scalar registers has their bit, else of the second.
+    Selected(u16, [Id; 2]),
+    /// A dword of a load from LDS.
+    Loaded { load: u32, part: u8 },
+}
+
+/// What the host computes of values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Operator {
+    /// The value as it is: of a register that the run writes before the copy is used last.
+    Copy,
+    AddF32,
+    SubF32,
+    MulF32,
+    FmaF32,
+    Add,
+    Sub,
+    Mul,
+    And,
+    Or,
+    Xor,
+    ShiftLeft,
+    ShiftRight,
+    ShiftRightSigned,
+    Min,
+    Max,
+    MinSigned,
+    MaxSigned,
+}
+
+impl Operator {
+    /// Whether the sources may change places.
+    pub(super) const fn commutes(self) -> bool {
+        !matches!(
+            self,
+            Operator::Copy
+                | Operator::SubF32
+                | Operator::Sub
+                | Operator::ShiftLeft
+                | Operator::ShiftRight
+                | Operator::ShiftRightSigned
+        )
+    }
+
+    /// Whether it computes with f32, so that a NaN among the sources makes NaN, and a result that is none is the host's.
+    pub(super) const fn is_float(self) -> bool {
+        matches!(
+            self,
+            Operator::AddF32 | Operator::SubF32 | Operator::MulF32 | Operator::FmaF32
+        )
+    }
+}
+
+/// A load of consecutive dwords from LDS.
+#[derive(Clone, Debug)]
+pub(super) struct Load {
+    pub(super) address: Id,
+    pub(super) offset: u32,
+    /// The dwords; those that nobody needs have no number in [`Run::needed`].
+    pub(super) results: Vec<Id>,
+}
+
+impl Load {
+    /// The first byte behind it, from the address.
+    pub(super) fn end(&self) -> u32 {
+        self.offset + 4 * self.results.len() as u32
+    }
+}
+
+/// What happens next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    Compute(Id),
+    Load(u32),
+}
+
+/// A run of instructions as values.
+#[derive(Debug, Default)]
+pub(super) struct Run {
+    pub(super) values: Vec<Value>,
+    known: HashMap<Value, Id>,
+    /// The value that each vector register holds now.
+    current: HashMap<u16, Id>,
+    pub(super) loads: Vec<Load>,
+    /// In the order of the instructions.
+    pub(super) steps: Vec<Step>,
+}
+
+impl Run {
+    /// The number of a value, the same for the same one.
+    fn number(&mut self, value: Value) -> Id {
+        if let Some(&id) = self.known.get(&value) {
+            return id;
+        }
+        let id = self.values.len() as Id;
+        self.values.push(value);
+        self.known.insert(value, id);
+        match value {
+            Value::Computed(..) | Value::Selected(..) => self.steps.push(Step::Compute(id)),
+            Value::Register(_) | Value::Scalar(_) | Value::Constant(_) | Value::Loaded { .. } => {}
+        }
+        id
+    }
+
+    pub(super) fn register(&mut self, register: u16) -> Id {
+        match self.current.get(&register) {
+            Some(&id) => id,
+            None => self.number(Value::Register(register)),
+        }
+    }
+
+    pub(super) fn scalar(&mut self, register: u16) -> Id {
+        self.number(Value::Scalar(register))
+    }
+
+    pub(super) fn constant(&mut self, value: u32) -> Id {
+        self.number(Value::Constant(value))
+    }
+
+    pub(super) fn unary(&mut self, operator: Operator, a: Id) -> Id {
+        self.number(Value::Computed(operator, [a; 3]))
+    }
+
+    pub(super) fn binary(&mut self, operator: Operator, a: Id, b: Id) -> Id {
+        if let (Operator::And, Value::Constant(a), Value::Constant(b)) =
+            (operator, self.values[a as usize], self.values[b as usize])
+        {
+            // The counts of shifts.
+            return self.constant(a & b);
+        }
+        self.number(Value::Computed(operator, [a, b, b]))
+    }
+
+    pub(super) fn fma(&mut self, a: Id, b: Id, c: Id) -> Id {
+        self.number(Value::Computed(Operator::FmaF32, [a, b, c]))
+    }
+
+    pub(super) fn select(&mut self, mask: u16, yes: Id, no: Id) -> Id {
+        self.number(Value::Selected(mask, [yes, no]))
+    }
+
+    /// Loads dwords to the registers from `first` on.
+    pub(super) fn load(&mut self, address: Id, offset: u32, dwords: u8, first: u16) {
+        let load = self.loads.len() as u32;
+        let results: Vec<Id> = (0..dwords)
+            .map(|part| self.number(Value::Loaded { load, part }))
+            .collect();
+        for (register, &id) in (first..).zip(&results) {
+            self.set(register, id);
+        }
+        self.loads.push(Load {
+            address,
+            offset,
+            results,
+        });
+        self.steps.push(Step::Load(load));
+    }
+
+    pub(super) fn set(&mut self, register: u16, id: Id) {
+        self.current.insert(register, id);
+    }
+
+    /// Ends the run: what each register is to hold that holds something else before it, in order.
+    ///
+    /// Registers are written when all is computed: those that get another's old value need a copy of it.
+    pub(super) fn finish(&mut self) -> Vec<(u16, Id)> {
+        let mut written: Vec<(u16, Id)> = self
+            .current
+            .iter()
+            .map(|(&register, &id)| (register, id))
+            .filter(|&(register, id)| self.values[id as usize] != Value::Register(register))
+            .collect();
+        written.sort_unstable();
+        for (_, id) in &mut written {
+            if matches!(self.values[*id as usize], Value::Register(_)) {
+                *id = self.unary(Operator::Copy, *id);
+            }
+        }
+        written
+    }
+
+    /// The values that a value is made of.
+    pub(super) fn sources(&self, id: Id) -> &[Id] {
+        match &self.values[id as usize] {
+            Value::Computed(Operator::FmaF32, sources) => sources,
+            Value::Computed(Operator::Copy, sources) => &sources[..1],
+            Value::Computed(_, sources) => &sources[..2],
+            Value::Selected(_, sources) => sources,
+            Value::Register(_) | Value::Scalar(_) | Value::Constant(_) | Value::Loaded { .. } => {
+                &[]
+            }
+        }
+    }
+
+    /// Which values are needed for those that are written in the end.
+    pub(super) fn needed(&self, written: &[(u16, Id)]) -> Vec<bool> {
+        let mut needed = vec![false; self.values.len()];
+        for &(_, id) in written {
+            needed[id as usize] = true;
+        }
+        for step in self.steps.iter().rev() {
+            match *step {
+                Step::Compute(id) if needed[id as usize] => {
+                    for &source in self.sources(id) {
+                        needed[source as usize] = true;
+                    }
+                }
+                Step::Compute(_) => {}
+                Step::Load(load) => {
+                    // Its addresses are checked even if nobody needs what it loads.
+                    needed[self.loads[load as usize].address as usize] = true;
+                }
+            }
+        }
+        needed
+    }
+}

@@ -1,0 +1,414 @@
+//! Runs as host code beside the same instructions one by one, whose own tests compare them with AMD's pseudocode.
+
+use std::ops::Range;
+
+use ferrowave_code_object::{CodeObject, Gpu};
+
+use super::{
+    super::{Code, Context, Fault, SimdLevel, Stop, Unobserved, Wave, native::Policy, run},
+    Random, wave,
+};
+use crate::memory::DeviceMemory;
+
+/// Bytes of LDS.
+const LDS: usize = 4096;
+
+/// Vector registers with numbers, with integers, and with addresses.
+const NUMBERS: Range<u64> = 0..40;
+const INTEGERS: Range<u64> = 40..56;
+const ADDRESSES: Range<u64> = 56..60;
+
+impl Random {
+    fn below(&mut self, end: u64) -> u64 {
+        self.next() % end
+    }
+
+    fn of(&mut self, range: Range<u64>) -> u64 {
+        range.start + self.below(range.end - range.start)
+    }
+
+    fn pick<'a>(&mut self, all: &[&'a str]) -> &'a str {
+        all[self.below(all.len() as u64) as usize]
+    }
+}
+
+/// Many programs in one code.
+struct Programs {
+    /// With all runs as host code, and with none.
+    codes: [Code; 2],
+    starts: Vec<u32>,
+}
+
+/// What a program leaves behind.
+struct Outcome {
+    wave: Wave,
+    budget: u64,
+    stop: Stop,
+    fault: Option<Box<Fault>>,
+}
+
+impl Programs {
+    fn new(gpu: Gpu, programs: &[Vec<String>]) -> Self {
+        let mut text = String::from(".text\n");
+        let mut starts = Vec::new();
+        let mut next = 0;
+        for program in programs {
+            starts.push(next);
+            next += program.len() as u32 + 1;
+            text += &format!("{}\ns_endpgm\n", program.join("\n"));
+        }
+        let bytes = ferrowave_kernel_build::assemble(gpu, &text).expect("LLVM assembles the test");
+        let object = CodeObject::parse(&bytes).expect("LLVM's code object is one");
+        let range = object.text_ranges()[0].clone();
+        let words = object
+            .file_bytes(range.start, range.end - range.start)
+            .expect("the text is in the file");
+        let codes = [1, u32::MAX].map(|shortest| {
+            let policy = Policy {
+                shortest,
+                patience: 0,
+            };
+            Code::compile_with(gpu, SimdLevel::Avx512, 0x1000, words, policy)
+        });
+        Programs { codes, starts }
+    }
+
+    fn run(&self, code: usize, program: usize, wave: Wave, budget: u64) -> Outcome {
+        let memory = DeviceMemory::new(0).view();
+        let mut random = Random(program as u64);
+        let mut lds: Vec<u8> = (0..LDS / 4)
+            .flat_map(|_| number(&mut random).to_le_bytes())
+            .collect();
+        let mut context = Context::new(&self.codes[code], &memory, &mut lds);
+        let (mut wave, mut budget) = (wave, budget);
+        wave.pc = self.starts[program];
+        let stop = run(&mut wave, &mut context, &mut budget, &mut Unobserved);
+        Outcome {
+            wave,
+            budget,
+            stop,
+            fault: context.take_fault(),
+        }
+    }
+
+    /// Runs a program both ways: all that anybody can see must be the same.
+    fn compare(&self, program: usize, budget: u64, make: impl Fn() -> Wave) {
+        let [native, plain] = [0, 1].map(|code| self.run(code, program, make(), budget));
+        assert_eq!(native.stop, plain.stop, "program {program}");
+        let place = |outcome: &Outcome| {
+            let fault = outcome.fault.as_ref();
+            fault.map(|fault| (fault.operation, fault.kind.to_string()))
+        };
+        assert_eq!(place(&native), place(&plain), "program {program}");
+        if plain.fault.is_some() {
+            return;
+        }
+        for register in 0..64 {
+            let [native, plain] = [&native, &plain].map(|o| o.wave.lanes(register).as_array());
+            assert_eq!(native, plain, "program {program}, v{register}");
+        }
+        let rest = |o: &Outcome| (o.wave.pc, o.wave.exec, o.wave.scc, o.wave.sgprs, o.budget);
+        assert_eq!(rest(&native), rest(&plain), "program {program}");
+    }
+
+    /// How often host code did a whole run and how often it left something, in all runs of all programs.
+    fn counts(&self) -> [u32; 2] {
+        super::super::native::counts(&self.codes[0])
+    }
+}
+
+/// A number from 1/2 to 2, of either sign.
+fn number(random: &mut Random) -> u32 {
+    let bits = random.next() as u32;
+    bits & 0x807f_ffff | (126 + (bits >> 23 & 1)) << 23
+}
+
+/// A wave whose registers hold what [`NUMBERS`], [`INTEGERS`] and [`ADDRESSES`] say.
+fn prepared(seed: u64, rows: &[Row; 4]) -> Wave {
+    let mut random = Random(seed);
+    let mut wave = wave();
+    for register in NUMBERS {
+        for lane in 0..64 {
+            wave.lanes_mut(register as u16).as_mut_array()[lane] = number(&mut random);
+        }
+    }
+    for register in INTEGERS {
+        for lane in 0..64 {
+            let value = super::Values::Integer.draw(&mut random) as u32;
+            wave.lanes_mut(register as u16).as_mut_array()[lane] = value;
+        }
+    }
+    for (register, row) in ADDRESSES.zip(rows) {
+        for lane in 0..64 {
+            let address = row.address(lane, &mut random);
+            wave.lanes_mut(register as u16).as_mut_array()[lane] = address;
+        }
+    }
+    for register in 0..64 {
+        wave.sgprs[register] = match register % 2 {
+            0 => number(&mut random),
+            _ => random.next() as u32,
+        };
+    }
+    wave.set_scalar_pair(super::super::VCC, random.next());
+    wave
+}
+
+/// How lanes' addresses lie.
+#[derive(Clone, Copy, Debug)]
+enum Row {
+    /// Sixteen lanes so many bytes one behind the other.
+    Stride(u32),
+    Anywhere,
+    /// As [`Row::Anywhere`], but for one lane.
+    But(usize, u32),
+}
+
+impl Row {
+    fn address(self, lane: usize, random: &mut Random) -> u32 {
+        match self {
+            Row::Stride(stride) => 512 * (lane as u32 / 16) + stride * (lane as u32 % 16),
+            Row::But(outside, address) if outside == lane => address,
+            Row::Anywhere | Row::But(..) => random.below(2048) as u32,
+        }
+    }
+}
+
+/// A random instruction that can be part of a run.
+fn instruction(random: &mut Random) -> String {
+    let vector = |random: &mut Random, kind: Range<u64>| format!("v{}", random.of(kind));
+    let pair = |random: &mut Random, kind: Range<u64>| {
+        let first = random.of(kind) & !1;
+        format!("v[{first}:{}]", first + 1)
+    };
+    // One of the sources may be scalar.
+    let source =
+        |random: &mut Random, kind: Range<u64>, constants: &[&'static str]| match random.below(6) {
+            0 => format!("s{}", 2 * random.below(16)),
+            1 => random.pick(constants).to_owned(),
+            _ => vector(random, kind),
+        };
+    let number = |random: &mut Random| source(random, NUMBERS, &["0.5", "1.0", "-2.0"]);
+    let integer = |random: &mut Random| source(random, INTEGERS, &["0", "1", "31", "-16", "64"]);
+    let [a, b, d] = std::array::from_fn(|_| vector(random, NUMBERS));
+    let [i, j, k] = std::array::from_fn(|_| vector(random, INTEGERS));
+    let (n, m) = (number(random), integer(random));
+    match random.below(20) {
+        0 => format!("v_add_f32_e64 {d}, {n}, -{a}"),
+        1 => format!("v_sub_f32_e64 {d}, |{n}|, {a}"),
+        2 => format!("v_subrev_f32_e32 {d}, {n}, {a}"),
+        3 => format!("v_mul_f32_e64 {d}, 0.5, {a}"),
+        4 => format!("v_fma_f32 {d}, {n}, 0.5, {a}").replace("s0,", "v0,"),
+        5 => format!("v_fma_f32 {d}, {n}, -{a}, |{b}|"),
+        6 => format!("v_fmac_f32_e32 {d}, {n}, {a}"),
+        7 | 8 => {
+            let [a, b, c, d] = std::array::from_fn(|_| pair(random, NUMBERS));
+            let modifiers = random.pick(&[
+                "",
+                "op_sel_hi:[0,1,1]",
+                "op_sel:[1,0,0]",
+                "op_sel:[0,1,1] op_sel_hi:[1,0,0] neg_lo:[1,0,0] neg_hi:[0,0,1]",
+            ]);
+            format!("v_pk_fma_f32 {d}, {a}, {b}, {c} {modifiers}")
+        }
+        9 => {
+            let [a, b, d] = std::array::from_fn(|_| pair(random, NUMBERS));
+            match random.below(4) {
+                0 => format!("v_pk_add_f32 {d}, {a}, {b} neg_hi:[0,1]"),
+                1 => format!("v_pk_mul_f32 {d}, {a}, {b}"),
+                2 => format!("v_pk_mov_b32 {d}, {a}, {b} op_sel:[1,0]"),
+                _ => format!("v_mov_b64_e32 {d}, {a}"),
+            }
+        }
+        10 => format!("v_mov_b32_e32 {d}, {n}"),
+        11 => format!(
+            "v_cndmask_b32_e64 {d}, {a}, {b}, {}",
+            random.pick(&["vcc", "s[2:3]", "s[40:41]"])
+        ),
+        12 => {
+            let name = random.pick(&[
+                "v_add_u32_e32",
+                "v_sub_u32_e32",
+                "v_subrev_u32_e32",
+                "v_and_b32_e32",
+                "v_or_b32_e32",
+                "v_xor_b32_e32",
+                "v_min_u32_e32",
+                "v_max_u32_e32",
+                "v_min_i32_e32",
+                "v_max_i32_e32",
+                "v_lshlrev_b32_e32",
+                "v_lshrrev_b32_e32",
+                "v_ashrrev_i32_e32",
+                "v_xnor_b32_e32",
+                "v_mul_u32_u24_e32",
+            ]);
+            format!("{name} {k}, {m}, {i}")
+        }
+        13 => {
+            let name = random.pick(&[
+                "v_add3_u32",
+                "v_xad_u32",
+                "v_or3_b32",
+                "v_and_or_b32",
+                "v_lshl_add_u32",
+                "v_lshl_or_b32",
+                "v_add_lshl_u32",
+                "v_mad_u32_u24",
+                "v_bfe_u32",
+                "v_bfi_b32",
+            ]);
+            format!("{name} {k}, {m}, {i}, {j}")
+        }
+        14 => match random.below(3) {
+            0 => format!("v_mul_lo_u32 {k}, {i}, {m}"),
+            1 => format!("v_not_b32_e32 {k}, {m}"),
+            _ => format!("v_mov_b32_e32 {k}, {m}"),
+        },
+        15 => random
+            .pick(&[
+                "s_waitcnt lgkmcnt(0)",
+                "s_nop 1",
+                "s_add_u32 s60, s60, s61",
+                "s_cmp_lt_i32 s60, s62",
+                "s_lshl_b64 s[42:43], s[44:45], 3",
+                "s_mov_b32 s30, 0x3f000000",
+                "s_cselect_b32 s63, s60, s61",
+            ])
+            .to_owned(),
+        _ => {
+            let address = vector(random, ADDRESSES);
+            let first = random.of(0..36) & !1;
+            let registers = |count: u64| match count {
+                1 => format!("v{first}"),
+                _ => format!("v[{first}:{}]", first + count - 1),
+            };
+            let offset = random.pick(&["", "offset:16", "offset:1024", "offset:36"]);
+            let offsets = random.pick(&["offset1:1", "offset0:3 offset1:7", "offset0:2"]);
+            match random.below(7) {
+                0 => format!("ds_read_b32 {}, {address} {offset}", registers(1)),
+                1 => format!("ds_read_b64 {}, {address} {offset}", registers(2)),
+                2 => format!("ds_read_b96 {}, {address} {offset}", registers(3)),
+                3 | 4 => format!("ds_read_b128 {}, {address} {offset}", registers(4)),
+                5 => format!("ds_read2_b32 {}, {address} {offsets}", registers(2)),
+                _ => format!("ds_read2_b64 {}, {address} {offsets}", registers(4)),
+            }
+        }
+    }
+}
+
+fn programs(count: u64, longest: u64) -> Vec<Vec<String>> {
+    let mut random = Random(7);
+    (0..count)
+        .map(|_| {
+            let length = random.of(1..longest);
+            (0..length).map(|_| instruction(&mut random)).collect()
+        })
+        .collect()
+}
+
+const ROWS: [[Row; 4]; 3] = [
+    [
+        Row::Stride(0),
+        Row::Stride(16),
+        Row::Stride(4),
+        Row::Stride(8),
+    ],
+    [
+        Row::Anywhere,
+        Row::Stride(20),
+        Row::Stride(0),
+        Row::Stride(16),
+    ],
+    [Row::Anywhere, Row::Anywhere, Row::Anywhere, Row::Anywhere],
+];
+
+/// Programs of up to a hundred instructions, which need more values at once than the host has registers.
+#[test]
+fn runs_leave_what_their_instructions_leave() {
+    if !SimdLevel::Avx512.is_available() {
+        return;
+    }
+    let programs = Programs::new(Gpu::Gfx942, &programs(300, 100));
+    for program in 0..programs.starts.len() {
+        for (seed, rows) in (0..).zip(&ROWS) {
+            programs.compare(program, 1000, || prepared(seed, rows));
+        }
+    }
+    let [whole, left] = programs.counts();
+    assert!(
+        whole > 500 && left < whole / 2,
+        "host code did {whole} runs, and left something of {left}"
+    );
+}
+
+/// NaN and ∞ in some lanes: chunks before them are done by host code, the rest is not.
+#[test]
+fn lanes_with_nan_are_left_to_the_operations() {
+    if !SimdLevel::Avx512.is_available() {
+        return;
+    }
+    let programs = Programs::new(Gpu::Gfx942, &programs(100, 30));
+    for program in 0..programs.starts.len() {
+        for (seed, lane) in [3, 17, 40, 63].into_iter().enumerate() {
+            programs.compare(program, 1000, || {
+                let mut wave = prepared(seed as u64, &ROWS[0]);
+                let specials = [0x7fc0_1234, 0xffa0_0000, 0x7f80_0000, 0xff80_0000, 1];
+                for register in NUMBERS {
+                    let special = specials[(register as usize + seed) % specials.len()];
+                    wave.lanes_mut(register as u16).as_mut_array()[lane] = special;
+                }
+                wave
+            });
+        }
+    }
+    assert!(programs.counts()[1] > 50);
+}
+
+/// Faults name the same instruction and lane; addresses that an offset brings round to 0 are no faults.
+#[test]
+fn addresses_outside_lds_are_left_to_the_operations() {
+    if !SimdLevel::Avx512.is_available() {
+        return;
+    }
+    let programs = Programs::new(Gpu::Gfx942, &programs(200, 20));
+    let mut faults = 0;
+    for program in 0..programs.starts.len() {
+        for (lane, address) in [(0, 4096), (21, 4093), (50, 3080), (63, 0xffff_fff0)] {
+            let rows = [Row::But(lane, address); 4];
+            programs.compare(program, 1000, || prepared(3, &rows));
+            let fault = programs.run(0, program, prepared(3, &rows), 1000).fault;
+            faults += u32::from(fault.is_some());
+        }
+    }
+    assert!(faults > 100, "{faults}");
+}
+
+/// A wave stops where its share of instructions ends, be that inside of a run; inactive lanes and other modes of f32
+/// are as they are without host code.
+#[test]
+fn budgets_inactive_lanes_and_modes_are_kept() {
+    if !SimdLevel::Avx512.is_available() {
+        return;
+    }
+    let programs = Programs::new(Gpu::Gfx942, &programs(60, 40));
+    for program in 0..programs.starts.len() {
+        for budget in [1, 2, 5, 17] {
+            programs.compare(program, budget, || prepared(budget, &ROWS[1]));
+        }
+        for exec in [0, 1, 0xffff, !0 << 16, 0x5555_5555_5555_5555] {
+            programs.compare(program, 1000, || {
+                let mut wave = prepared(5, &ROWS[1]);
+                wave.exec = exec;
+                wave
+            });
+        }
+        for mode in [0x3c0, 0x3ff, 0x3f5] {
+            programs.compare(program, 1000, || {
+                let mut wave = prepared(6, &ROWS[0]);
+                wave.mode = super::super::Mode::from_bits(mode);
+                wave
+            });
+        }
+    }
+}
