@@ -119,6 +119,10 @@ pub(crate) struct Reach {
 }
 
 impl Reach {
+    /// Where the first byte's address stands in it, and that of the first behind the range: for host code.
+    pub(crate) const BASE: usize = std::mem::offset_of!(Reach, base);
+    pub(crate) const END: usize = std::mem::offset_of!(Reach, end);
+
     pub(crate) const NOTHING: Reach = Reach {
         base: 1,
         end: 0,

@@ -14,11 +14,12 @@ use iced_x86::{
     MemoryOperand, Register as R,
 };
 
-use super::values::{Id, Load, Operator, Run, Step, Value};
+use super::values::{Address, Id, Load, Operator, Run, Step, Value};
 use crate::exec::{
     simd::{CHUNKS, U},
     wave::Lanes,
 };
+use crate::memory::Reach;
 
 /// Host registers that hold values; the others are for what an instruction needs meanwhile.
 const HELD: usize = 27;
@@ -37,8 +38,10 @@ const SCALARS: R = R::RSI;
 const LDS: R = R::RDX;
 const LDS_BYTES: R = R::ECX;
 const POOL: R = R::R8;
+/// Allocations that accesses found last.
+const RECENT: R = R::R9;
 /// Behind [`SCALARS`] by the chunk's place in a mask of 64 lanes.
-const MASKS: R = R::R9;
+const MASKS: R = R::R12;
 /// The chunk's number.
 const CHUNK_NUMBER: R = R::EBX;
 
@@ -54,9 +57,11 @@ enum Fixed {
     Odd,
     FirstTwo,
     LastTwo,
+    /// The farthest that a lane may be behind the beginning of an allocation: offsets are signed.
+    Farthest,
 }
 
-const FIXED: [[u32; 16]; 7] = [
+const FIXED: [[u32; 16]; 8] = [
     multiples(4),
     multiples(8),
     multiples(16),
@@ -65,6 +70,7 @@ const FIXED: [[u32; 16]; 7] = [
     // Dword 0 of eight lanes of four dwords, then dword 1; dwords 2 and 3.
     [0, 4, 8, 12, 16, 20, 24, 28, 1, 5, 9, 13, 17, 21, 25, 29],
     [2, 6, 10, 14, 18, 22, 26, 30, 3, 7, 11, 15, 19, 23, 27, 31],
+    [i32::MAX as u32, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
 ];
 
 const fn multiples(of: u32) -> [u32; 16] {
@@ -87,22 +93,30 @@ pub(super) struct Assembled {
 #[derive(Clone, Copy)]
 struct Label(usize);
 
-/// What the code knows of an address register of LDS: made once for each chunk.
+/// What the code knows of the addresses of a load, or of all loads of an address in LDS: made once for each chunk.
 #[derive(Clone, Copy)]
-struct Address {
-    /// The stack's slot of all lanes' addresses.
+struct Lanes16 {
+    /// The stack's slot of how far the lanes are behind their base.
     lanes: usize,
-    /// The slot of what is known of them: the host's address of the first lane, and bytes that say whether all lanes
-    /// are at one address ([`SAME`]), or in a row of so many bytes a lane ([`Row`]).
+    /// The slot of what is known of them: the host's address of the first lane, bytes that say whether all lanes are at
+    /// one address ([`SAME`]) or in a row of so many bytes a lane, and the base's address ([`BASE`]).
     facts: usize,
-    /// The first byte behind all that is loaded, from the address.
+    /// The first byte behind all that is loaded from LDS, from the address.
     end: u32,
+    /// Which rows of 4, 8 and 16 bytes a lane are of use.
     rows: [bool; 3],
+    /// Loads that are still to come.
+    left: u32,
     prepared: bool,
 }
 
-/// Where [`Address::facts`] say that all lanes are at one address; behind it are the rows of 4, 8 and 16 bytes.
+/// Where [`Lanes16::facts`] say that all lanes are at one address; behind it are the rows of 4, 8 and 16 bytes.
 const SAME: i64 = 8;
+/// Where they have the base's address.
+const BASE: i64 = 16;
+
+/// What loads have in common: an address in LDS, or nothing.
+type Key = Result<Id, u32>;
 
 struct Assembler<'a> {
     run: &'a Run,
@@ -127,7 +141,7 @@ struct Assembler<'a> {
     /// Slots that the step at hand may still read.
     left_slots: Vec<usize>,
     slots: usize,
-    addresses: BTreeMap<Id, Address>,
+    addresses: BTreeMap<Key, Lanes16>,
     gather: Option<Label>,
     bail: Label,
 }
@@ -181,14 +195,19 @@ fn uses(run: &Run, needed: &[bool], written: &[(u16, Id)]) -> Vec<Vec<usize>> {
                 }
             }
             Step::Compute(_) => {}
-            // Only the first load of an address needs it in a register: the others find it on the stack.
+            // Only the first load of an address in LDS needs it in a register: the others find it on the stack.
             Step::Load(load) => {
-                let address = run.loads[load as usize].address;
-                let first = run.steps.iter().position(|step| {
-                    matches!(step, Step::Load(other) if run.loads[*other as usize].address == address)
-                });
+                let load = &run.loads[load as usize];
+                let first = match load.address {
+                    Address::Lds(_) => run.steps.iter().position(|step| {
+                        matches!(step, Step::Load(other) if run.loads[*other as usize].address == load.address)
+                    }),
+                    Address::Global { .. } => Some(number),
+                };
                 if first == Some(number) {
-                    uses[address as usize].push(number);
+                    for source in load.sources() {
+                        uses[source as usize].push(number);
+                    }
                 }
             }
         }
@@ -233,7 +252,7 @@ fn instruction(operator: Operator) -> Option<X> {
         Operator::Max => X::EVEX_Vpmaxud_zmm_k1z_zmm_zmmm512b32,
         Operator::MinSigned => X::EVEX_Vpminsd_zmm_k1z_zmm_zmmm512b32,
         Operator::MaxSigned => X::EVEX_Vpmaxsd_zmm_k1z_zmm_zmmm512b32,
-        Operator::Copy | Operator::FmaF32 => return None,
+        Operator::Copy | Operator::FmaF32 | Operator::Below => return None,
     })
 }
 
@@ -275,8 +294,9 @@ impl Assembler<'_> {
         self.here(self.bail);
         self.emit(Host::with2(X::Mov_r32_rm32, R::EAX, CHUNK_NUMBER))?;
         self.here(leave);
-        // `rbx` was pushed behind `rbp`.
+        // Both were pushed behind `rbp`.
         self.emit(Host::with2(X::Mov_r64_rm64, R::RBX, at(R::RBP, -8)))?;
+        self.emit(Host::with2(X::Mov_r64_rm64, MASKS, at(R::RBP, -16)))?;
         self.emit(Host::with2(X::Mov_r64_rm64, R::RSP, R::RBP))?;
         self.emit(Host::with1(X::Pop_r64, R::RBP))?;
         self.emit(Ok(Host::with(X::VEX_Vzeroupper)))?;
@@ -297,6 +317,7 @@ impl Assembler<'_> {
         self.emit(Host::with1(X::Push_r64, R::RBP))?;
         self.emit(Host::with2(X::Mov_r64_rm64, R::RBP, R::RSP))?;
         self.emit(Host::with1(X::Push_r64, R::RBX))?;
+        self.emit(Host::with1(X::Push_r64, MASKS))?;
         self.emit(Host::with2(X::And_rm64_imm8, R::RSP, -64))?;
         // Every page is touched, so that a stack that is too small ends at its guard and nowhere else.
         let mut left = self.slots as i32 * CHUNK as i32;
@@ -504,8 +525,7 @@ impl Assembler<'_> {
                 Step::Compute(id) if self.needed[id as usize] => self.compute(id, number)?,
                 Step::Compute(_) => {}
                 Step::Load(load) => {
-                    let load = self.run.loads[load as usize].clone();
-                    self.load(&load, number)?;
+                    self.load(load, number)?;
                 }
             }
         }
@@ -546,6 +566,26 @@ impl Assembler<'_> {
                 let result = self.take(id, &[])?;
                 self.fill(result, memory)?;
                 self.used(&sources, number);
+                result
+            }
+            Value::Computed(Operator::Below, [a, b, _]) => {
+                let first = self.ensure(a, &[])?;
+                let second = self.source(b, &[first])?;
+                let less = X::EVEX_Vpcmpud_kr_k1_zmm_zmmm512b32_imm8;
+                const LESS: u32 = 1;
+                self.emit(match second {
+                    Source::Register(second) => {
+                        Host::with4(less, R::K1, zmm(first), zmm(second), LESS)
+                    }
+                    Source::Memory(memory) => Host::with4(less, R::K1, zmm(first), memory, LESS),
+                })?;
+                self.used(&sources, number);
+                let result = self.take(id, &[])?;
+                let one = self.constant(1);
+                self.fill(result, one)?;
+                let last = self.host.last_mut()?;
+                last.set_op_mask(R::K1);
+                last.set_zeroing_masking(true);
                 result
             }
             Value::Computed(operator, [a, b, _]) => {
@@ -671,28 +711,32 @@ fn kept(first: usize, second: Source) -> Vec<usize> {
     }
 }
 
-/// Loads from LDS.
+/// Loads.
 impl Assembler<'_> {
     fn find_addresses(&mut self) {
-        for load in &self.run.loads {
-            let new = Address {
+        for (number, load) in (0..).zip(&self.run.loads) {
+            let new = Lanes16 {
                 lanes: 0,
                 facts: 0,
                 end: 0,
                 rows: [false; 3],
+                left: 0,
                 prepared: false,
             };
-            let known = self.addresses.entry(load.address).or_insert(new);
-            known.end = known.end.max(load.end());
+            let known = self.addresses.entry(key(number, load)).or_insert(new);
+            known.end = known.end.max(load.offset + load.bytes());
+            known.left += 1;
             if let Some(row) = row(load) {
                 known.rows[row] = true;
             }
         }
     }
 
-    fn load(&mut self, load: &Load, number: usize) -> Option<()> {
-        self.prepare(load.address)?;
-        self.used(&[load.address], number);
+    fn load(&mut self, load: u32, number: usize) -> Option<()> {
+        let key = key(load, &self.run.loads[load as usize]);
+        let load = self.run.loads[load as usize].clone();
+        self.prepare(key, &load)?;
+        self.used(&load.sources(), number);
         let mut results = Vec::new();
         for &id in &load.results {
             results.push(if self.needed[id as usize] {
@@ -701,17 +745,28 @@ impl Assembler<'_> {
                 None
             });
         }
-        if results.iter().all(Option::is_none) {
-            return Some(());
+        let address = *self.addresses.get(&key)?;
+        if results.iter().any(Option::is_some) {
+            self.load_lanes(&load, &results, address)?;
         }
-        let address = *self.addresses.get(&load.address)?;
+        let known = self.addresses.get_mut(&key)?;
+        known.left -= 1;
+        if known.left == 0 {
+            self.left_slots.extend([address.lanes, address.facts]);
+        }
+        Some(())
+    }
+
+    fn load_lanes(
+        &mut self,
+        load: &Load,
+        results: &[Option<usize>],
+        address: Lanes16,
+    ) -> Option<()> {
         let (same, in_row, done) = (self.label(), self.label(), self.label());
         let byte = |this: &Self, which: i64| this.stack(address.facts, SAME + which);
-        self.emit(Host::with2(
-            X::Mov_r64_rm64,
-            R::R10,
-            self.stack(address.facts, 0),
-        ))?;
+        let first = self.stack(address.facts, 0);
+        self.emit(Host::with2(X::Mov_r64_rm64, R::R10, first))?;
         self.emit(Host::with2(X::Cmp_rm8_imm8, byte(self, 0), 0))?;
         self.jump(X::Jne_rel32_64, same)?;
         let row = row(load);
@@ -719,11 +774,11 @@ impl Assembler<'_> {
             self.emit(Host::with2(X::Cmp_rm8_imm8, byte(self, 1 + row as i64), 0))?;
             self.jump(X::Jne_rel32_64, in_row)?;
         }
-        self.load_anywhere(load, &results, address)?;
+        self.load_anywhere(load, results, address)?;
         self.jump(X::Jmp_rel32_64, done)?;
         if row.is_some() {
             self.here(in_row);
-            self.load_row(load, &results)?;
+            self.load_row(load, results)?;
             self.jump(X::Jmp_rel32_64, done)?;
         }
         self.here(same);
@@ -742,53 +797,144 @@ impl Assembler<'_> {
     }
 
     /// Checks a chunk's addresses and finds out how they lie, before the first load of them.
-    fn prepare(&mut self, id: Id) -> Option<()> {
-        let known = *self.addresses.get(&id)?;
+    fn prepare(&mut self, key: Key, load: &Load) -> Option<()> {
+        let known = *self.addresses.get(&key)?;
         if known.prepared {
             return Some(());
         }
-        let register = self.ensure(id, &[])?;
-        let address = Address {
+        let address = Lanes16 {
             lanes: self.take_slot(),
             facts: self.take_slot(),
             prepared: true,
             ..known
         };
-        self.addresses.insert(id, address);
-        let (first, next) = (SPARE, SPARE + 1);
-        let (lanes, facts) = (self.stack(address.lanes, 0), self.stack(address.facts, 0));
-        // The highest address that there may be. Addresses that the offset brings round to 0 are the interpreter's.
+        self.addresses.insert(key, address);
+        let offsets = match load.address {
+            Address::Lds(id) => self.check_lds(id, address.end)?,
+            Address::Global {
+                low,
+                high,
+                base,
+                offset,
+                place,
+            } => {
+                self.find_base(base, offset, place, load.bytes())?;
+                self.check_global(low, high)?
+            }
+        };
+        let base = self.stack(address.facts, BASE);
+        self.emit(Host::with2(X::Mov_rm64_r64, base, R::R10))?;
+        self.find_rows(offsets, address)
+    }
+
+    /// The register with a chunk's addresses in LDS, and LDS as their base in `r10`.
+    fn check_lds(&mut self, id: Id, end: u32) -> Option<usize> {
+        let offsets = self.ensure(id, &[])?;
+        // The highest address that there may be. Addresses that the offset brings round to 0 are the operations'.
         self.emit(Host::with2(X::Mov_r32_rm32, R::EAX, LDS_BYTES))?;
-        self.emit(Host::with2(X::Sub_rm32_imm32, R::EAX, address.end))?;
+        self.emit(Host::with2(X::Sub_rm32_imm32, R::EAX, end))?;
         self.jump(X::Jb_rel32_64, self.bail)?;
+        self.leave_above(offsets)?;
+        self.emit(Host::with2(X::Mov_r64_rm64, R::R10, LDS))?;
+        Some(offsets)
+    }
+
+    /// Leaves the chunk if a lane is above `eax`.
+    fn leave_above(&mut self, offsets: usize) -> Option<()> {
         const ABOVE: u32 = 6;
         self.emit(Host::with2(
             X::EVEX_Vpbroadcastd_zmm_k1z_r32,
-            zmm(first),
+            zmm(SPARE),
             R::EAX,
         ))?;
         let code = X::EVEX_Vpcmpud_kr_k1_zmm_zmmm512b32_imm8;
-        self.emit(Host::with4(code, R::K1, zmm(register), zmm(first), ABOVE))?;
+        self.emit(Host::with4(code, R::K1, zmm(offsets), zmm(SPARE), ABOVE))?;
+        self.leave_if_any()
+    }
+
+    /// Leaves the chunk if a bit of `k1` is set.
+    fn leave_if_any(&mut self) -> Option<()> {
         self.emit(Host::with2(X::VEX_Kortestw_kr_kr, R::K1, R::K1))?;
-        self.jump(X::Jne_rel32_64, self.bail)?;
+        self.jump(X::Jne_rel32_64, self.bail)
+    }
+
+    /// The allocation that the instruction used last: its base in `r10`, how far behind it the last access may be in
+    /// `rax`, and in `r11` what is to be added to lanes' addresses to make them distances from it.
+    fn find_base(&mut self, scalar: Option<u16>, offset: i32, place: u8, bytes: u32) -> Option<()> {
+        let reach = (usize::from(place) * size_of::<Reach>()) as i64;
+        let (base, end) = (reach + Reach::BASE as i64, reach + Reach::END as i64);
+        self.emit(Host::with2(X::Mov_r64_rm64, R::R10, at(RECENT, base)))?;
+        self.emit(Host::with2(X::Mov_r64_rm64, R::RAX, at(RECENT, end)))?;
+        self.emit(Host::with2(X::Sub_r64_rm64, R::RAX, R::R10))?;
+        self.jump(X::Jb_rel32_64, self.bail)?;
+        self.emit(Host::with2(X::Sub_rm64_imm32, R::RAX, bytes as i32))?;
+        self.jump(X::Jb_rel32_64, self.bail)?;
+        let farthest = self.fixed(Fixed::Farthest);
+        self.emit(Host::with2(X::Cmp_r64_rm64, R::RAX, farthest))?;
+        self.emit(Host::with2(X::Cmova_r64_rm64, R::RAX, farthest))?;
+        match scalar {
+            Some(register) => {
+                let memory = at(SCALARS, 4 * i64::from(register));
+                self.emit(Host::with2(X::Mov_r64_rm64, R::R11, memory))?;
+                self.emit(Host::with2(X::Add_rm64_imm32, R::R11, offset))?;
+            }
+            None => self.emit(Host::with2(X::Mov_rm64_imm32, R::R11, offset))?,
+        }
+        self.emit(Host::with2(X::Sub_r64_rm64, R::R11, R::R10))
+    }
+
+    /// The register with a chunk's distances from what [`Self::find_base`] has found.
+    fn check_global(&mut self, low: Id, high: Option<Id>) -> Option<usize> {
+        let (upper, distance) = (SPARE, SPARE + 1);
+        let low = self.source(low, &[])?;
+        self.emit(Host::with2(
+            X::EVEX_Vpbroadcastd_zmm_k1z_r32,
+            zmm(upper),
+            R::R11D,
+        ))?;
+        self.three(X::EVEX_Vpaddd_zmm_k1z_zmm_zmmm512b32, distance, upper, low)?;
+        const LESS: u32 = 1;
+        let less = X::EVEX_Vpcmpud_kr_k1_zmm_zmmm512b32_imm8;
+        self.emit(Host::with4(less, R::K1, zmm(distance), zmm(upper), LESS))?;
+        // The upper half of the sum must be 0.
+        self.emit(Host::with2(X::Shr_rm64_imm8, R::R11, 32))?;
+        self.emit(Host::with2(
+            X::EVEX_Vpbroadcastd_zmm_k1z_r32,
+            zmm(upper),
+            R::R11D,
+        ))?;
+        if let Some(high) = high {
+            let high = self.source(high, &[])?;
+            self.three(X::EVEX_Vpaddd_zmm_k1z_zmm_zmmm512b32, upper, upper, high)?;
+        }
+        let one = Source::Memory(self.constant(1));
+        self.three(X::EVEX_Vpaddd_zmm_k1z_zmm_zmmm512b32, upper, upper, one)?;
+        self.host.last_mut()?.set_op_mask(R::K1);
+        let code = X::EVEX_Vptestmd_kr_k1_zmm_zmmm512b32;
+        self.emit(Host::with3(code, R::K1, zmm(upper), zmm(upper)))?;
+        self.leave_if_any()?;
+        self.leave_above(distance)?;
+        Some(distance)
+    }
+
+    /// Writes down how lanes lie that are `offsets` behind `r10`.
+    fn find_rows(&mut self, offsets: usize, address: Lanes16) -> Option<()> {
+        let (first, next) = (SPARE, SPARE + 2);
+        let (lanes, facts) = (self.stack(address.lanes, 0), self.stack(address.facts, 0));
         self.emit(Host::with2(
             X::EVEX_Vmovdqa32_zmmm512_k1z_zmm,
             lanes,
-            zmm(register),
+            zmm(offsets),
         ))?;
-        self.emit(Host::with2(X::EVEX_Vmovd_rm32_xmm, R::EAX, xmm(register)))?;
-        self.emit(Host::with2(
-            X::Lea_r64_m,
-            R::R10,
-            MemoryOperand::with_base_index(LDS, R::RAX),
-        ))?;
+        self.emit(Host::with2(X::EVEX_Vmovd_rm32_xmm, R::EAX, xmm(offsets)))?;
+        self.emit(Host::with2(X::Add_r64_rm64, R::R10, R::RAX))?;
         self.emit(Host::with2(X::Mov_rm64_r64, facts, R::R10))?;
         self.emit(Host::with2(
             X::EVEX_Vpbroadcastd_zmm_k1z_xmmm32,
             zmm(first),
-            xmm(register),
+            xmm(offsets),
         ))?;
-        self.all_equal(register, first, self.stack(address.facts, SAME))?;
+        self.all_equal(offsets, first, self.stack(address.facts, SAME))?;
         for (row, distances) in [Fixed::Row4, Fixed::Row8, Fixed::Row16]
             .into_iter()
             .enumerate()
@@ -802,7 +948,7 @@ impl Assembler<'_> {
                     distances,
                 )?;
                 let fact = self.stack(address.facts, SAME + 1 + row as i64);
-                self.all_equal(register, next, fact)?;
+                self.all_equal(offsets, next, fact)?;
             }
         }
         Some(())
@@ -879,9 +1025,12 @@ impl Assembler<'_> {
         &mut self,
         load: &Load,
         results: &[Option<usize>],
-        address: Address,
+        address: Lanes16,
     ) -> Option<()> {
         let offset = i64::from(load.offset);
+        let base = self.stack(address.facts, BASE);
+        self.emit(Host::with2(X::Mov_r64_rm64, R::R11, base))?;
+        let lanes = self.stack(address.lanes, 0);
         if results.len() == 4 {
             let gather = match self.gather {
                 Some(label) => label,
@@ -891,12 +1040,8 @@ impl Assembler<'_> {
                     label
                 }
             };
-            self.emit(Host::with2(
-                X::Lea_r64_m,
-                R::R10,
-                self.stack(address.lanes, 0),
-            ))?;
-            self.emit(Host::with2(X::Lea_r64_m, R::R11, at(LDS, offset)))?;
+            self.emit(Host::with2(X::Lea_r64_m, R::R10, lanes))?;
+            self.emit(Host::with2(X::Lea_r64_m, R::R11, at(R::R11, offset)))?;
             self.jump(X::Call_rel32_64, gather)?;
             for (result, gathered) in results.iter().zip(GATHERED) {
                 if let Some(result) = *result {
@@ -906,13 +1051,12 @@ impl Assembler<'_> {
             }
             return Some(());
         }
-        let lanes = self.stack(address.lanes, 0);
         self.fill(SPARE, lanes)?;
         for (place, part) in results.iter().zip(0_i64..) {
             if let Some(place) = *place {
                 self.emit(Host::with3(X::VEX_Kxnorw_kr_kr_kr, R::K1, R::K1, R::K1))?;
                 let memory = MemoryOperand::with_base_index_scale_displ_size(
-                    LDS,
+                    R::R11,
                     zmm(SPARE),
                     1,
                     offset + 4 * part,
@@ -987,5 +1131,12 @@ fn row(load: &Load) -> Option<usize> {
         2 => Some(1),
         4 => Some(2),
         _ => None,
+    }
+}
+
+fn key(number: u32, load: &Load) -> Key {
+    match load.address {
+        Address::Lds(id) => Ok(id),
+        Address::Global { .. } => Err(number),
     }
 }

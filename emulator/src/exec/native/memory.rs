@@ -3,11 +3,15 @@
 use memmap2::{Mmap, MmapOptions};
 
 use super::assemble::Assembled;
-use crate::exec::{Wave, simd::U};
+use crate::{
+    exec::{Wave, access::RECENT, simd::U},
+    memory::Reach,
+};
 
-/// A run's code: vector registers, scalar registers, LDS and its bytes, constants. Gives the number of chunks that it
-/// has done.
-type Function = unsafe extern "sysv64" fn(*mut u8, *const u32, *const u8, u32, *const U) -> u32;
+/// A run's code: vector registers, scalar registers, LDS and its bytes, constants, allocations that accesses found last.
+/// Gives the number of chunks that it has done.
+type Function =
+    unsafe extern "sysv64" fn(*mut u8, *const u32, *const u8, u32, *const U, *const Reach) -> u32;
 
 /// Host code that can be run.
 #[derive(Debug)]
@@ -35,13 +39,18 @@ impl Executable {
     /// # Safety
     /// The computer has AVX-512 F, BW and DQ.
     #[inline]
-    pub(super) unsafe fn run(&self, wave: &mut Wave, lds: &[u8]) -> usize {
+    pub(super) unsafe fn run(
+        &self,
+        wave: &mut Wave,
+        lds: &[u8],
+        recent: &[Reach; RECENT],
+    ) -> usize {
         // SAFETY: the memory holds a function of this type that `assemble` wrote.
         let function: Function = unsafe { std::mem::transmute(self.memory.as_ptr()) };
         let file = wave.vgprs.as_mut_ptr().cast();
         let lds_bytes = lds.len() as u32;
-        // SAFETY: the code accesses registers of the file, scalar registers, bytes of LDS below `lds_bytes`, and its
-        // constants; the caller promises the host's instructions.
+        // SAFETY: the code accesses registers of the file, scalar registers, bytes of LDS below `lds_bytes`, bytes of the
+        // allocations, and its constants; the caller promises the host's instructions.
         let done = unsafe {
             function(
                 file,
@@ -49,6 +58,7 @@ impl Executable {
                 lds.as_ptr(),
                 lds_bytes,
                 self.pool.as_ptr(),
+                recent.as_ptr(),
             )
         };
         done as usize

@@ -31,7 +31,7 @@ use super::{
 };
 use crate::isa::Instruction;
 #[cfg(target_arch = "x86_64")]
-use select::{Later, Part};
+use select::{Extent, Part};
 
 /// No run begins at an operation.
 pub(super) const NONE: u32 = u32::MAX;
@@ -116,21 +116,22 @@ pub(super) fn find<'a>(
     let mut runs = Vec::new();
     let mut first = 0;
     while first < operations.len() {
-        if part(first, operations) != Some(Part::Lanes) {
+        let is_vector = |part| matches!(part, Part::Lanes | Part::Load);
+        if !part(first, operations).is_some_and(is_vector) {
             first += 1;
             continue;
         }
         let (mut last, mut lanes) = (first, 0);
-        let mut later = Later::default();
+        let mut extent = Extent::default();
         for index in first..operations.len().min(first + LONGEST) {
             let Some(part) = part(index, operations) else {
                 break;
             };
             let is_entered = index != first && targets[index];
-            if is_entered || !later.allows(part, &operations[index]) {
+            if is_entered || !extent.allows(part, &operations[index]) {
                 break;
             }
-            if part == Part::Lanes {
+            if is_vector(part) {
                 (last, lanes) = (index, lanes + 1);
             }
         }
@@ -182,7 +183,7 @@ pub(super) fn run(
     }
     *left -= u64::from(run.length);
     // SAFETY: `Code` was compiled for a level that this computer has, and runs are found for AVX-512 only.
-    let done = unsafe { translation.code.run(wave, context.lds) };
+    let done = unsafe { translation.code.run(wave, context.lds, &context.recent) };
     #[cfg(test)]
     translation.counts[usize::from(done < CHUNKS)].fetch_add(1, Relaxed);
     if done < CHUNKS {

@@ -5,7 +5,7 @@ use super::{
         operation::{Operation, Source, SourceKind},
         wave::EXEC,
     },
-    values::{Id, Operator, Run},
+    values::{Address, Id, Operator, Run, Value},
 };
 use crate::isa::{Extension, Format, Instruction, Op};
 
@@ -14,8 +14,12 @@ use crate::isa::{Extension, Format, Instruction, Op};
 pub(super) enum Part {
     /// It computes lanes from lanes, or loads them from LDS.
     Lanes,
+    /// It loads lanes from global memory.
+    Load,
     /// The scalar unit's: done after the run, if nothing of the run needs its result.
     Scalar,
+    /// It waits for memory, which is there at once; loads stay on their side of it.
+    Wait,
     /// It does nothing where nobody watches.
     Nothing,
 }
@@ -23,20 +27,21 @@ pub(super) enum Part {
 /// What an instruction can be to a run, if anything.
 pub(super) fn part(instruction: &Instruction, operation: &Operation) -> Option<Part> {
     match instruction.format {
-        Format::Sopp => does_nothing(instruction.op).then_some(Part::Nothing),
+        Format::Sopp => match instruction.op {
+            Op::s_waitcnt => Some(Part::Wait),
+            Op::s_nop | Op::s_setprio => Some(Part::Nothing),
+            _ => None,
+        },
         Format::Sop1 | Format::Sop2 | Format::Sopc | Format::Sopk => {
             is_plain_scalar(instruction.op, operation).then_some(Part::Scalar)
         }
         Format::Ds => lds_loads(instruction, operation).map(|_| Part::Lanes),
+        Format::Global => global_load(instruction, operation).map(|_| Part::Load),
         Format::Vop1 | Format::Vop2 | Format::Vop3 | Format::Vop3p | Format::Mai => {
             is_lanewise(instruction, operation).then_some(Part::Lanes)
         }
         _ => None,
     }
-}
-
-fn does_nothing(op: Op) -> bool {
-    matches!(op, Op::s_nop | Op::s_setprio | Op::s_waitcnt)
 }
 
 /// Scalar arithmetic, whose only effect is on scalar registers and `scc`, and that depends on nothing else.
@@ -127,6 +132,26 @@ fn lds_loads(i: &Instruction, o: &Operation) -> Option<(u8, Vec<u32>)> {
     })
 }
 
+/// How many dwords an instruction loads from global memory, if that is what it does.
+fn global_load(i: &Instruction, o: &Operation) -> Option<u8> {
+    let base = &o.src[2];
+    let is_readable = match base.kind {
+        SourceKind::None => true,
+        SourceKind::Scalar => !touches_exec(base.register),
+        SourceKind::Vector | SourceKind::Constant | SourceKind::Status => false,
+    };
+    if i.memory.lds || !is_readable || o.src[0].kind != SourceKind::Vector {
+        return None;
+    }
+    Some(match i.op {
+        Op::global_load_dword => 1,
+        Op::global_load_dwordx2 => 2,
+        Op::global_load_dwordx3 => 3,
+        Op::global_load_dwordx4 => 4,
+        _ => return None,
+    })
+}
+
 /// What a lane-wise instruction computes.
 #[derive(Clone, Copy, Debug)]
 enum Shape {
@@ -155,6 +180,8 @@ enum Shape {
     /// The product of sources of 24 bits, and a sum.
     Product24,
     MultiplyAdd24,
+    /// 64 bits, shifted, and a sum.
+    ShiftAddWide,
     /// A field of bits.
     Extract,
     Insert,
@@ -202,6 +229,7 @@ fn shape(op: Op) -> Option<Shape> {
         Op::v_xnor_b32 => Shape::ExclusiveNor,
         Op::v_mul_u32_u24 => Shape::Product24,
         Op::v_mad_u32_u24 => Shape::MultiplyAdd24,
+        Op::v_lshl_add_u64 => Shape::ShiftAddWide,
         Op::v_bfe_u32 => Shape::Extract,
         Op::v_bfi_b32 => Shape::Insert,
         _ => return None,
@@ -234,24 +262,39 @@ fn is_lanewise(i: &Instruction, o: &Operation) -> bool {
         && (!matches!(shape, Shape::Select) || o.src[2].kind == SourceKind::Scalar)
 }
 
-/// Scalar registers that are written after a run.
+/// What the instructions of a run so far mean for the next.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Later {
+pub(super) struct Extent {
+    /// Scalar registers that are written after the run.
     written: u128,
+    /// Global memory was loaded, and waited for.
+    loaded: bool,
+    waited: bool,
 }
 
-impl Later {
+impl Extent {
     /// Whether an instruction can be the next in the run; it is then.
     pub(super) fn allows(&mut self, part: Part, o: &Operation) -> bool {
+        let is_there = !o.src.iter().any(|source| {
+            source.kind == SourceKind::Scalar && self.written & pair(source.register) != 0
+        });
         match part {
             Part::Nothing => true,
+            Part::Wait => {
+                self.waited |= self.loaded;
+                true
+            }
             Part::Scalar => {
                 self.written |= pair(o.dst);
                 true
             }
-            Part::Lanes => !o.src.iter().any(|source| {
-                source.kind == SourceKind::Scalar && self.written & pair(source.register) != 0
-            }),
+            Part::Lanes => is_there,
+            // Chunks are done one after the other. Who has waited for a flag of one must not have loaded what is behind
+            // it of another.
+            Part::Load => {
+                self.loaded = true;
+                is_there && !self.waited
+            }
         }
     }
 }
@@ -275,14 +318,26 @@ impl Selection {
     /// Takes the instruction at `index`; `None` if it cannot be part of a run.
     pub(super) fn take(&mut self, index: u32, i: &Instruction, o: &Operation) -> Option<()> {
         match part(i, o)? {
-            Part::Nothing => {}
+            Part::Nothing | Part::Wait => {}
             Part::Scalar => self.later.push(index),
+            Part::Load => {
+                let dwords = global_load(i, o)?;
+                let is_whole = o.src[2].kind == SourceKind::None;
+                let address = Address::Global {
+                    low: self.run.register(o.src[0].register),
+                    high: is_whole.then(|| self.run.register(o.src[0].register + 1)),
+                    base: (!is_whole).then_some(o.src[2].register),
+                    offset: i32::try_from(o.imm).ok()?,
+                    place: o.control[1],
+                };
+                self.run.load(address, 0, dwords, o.dst);
+            }
             Part::Lanes if i.format == Format::Ds => {
                 let (dwords, offsets) = lds_loads(i, o)?;
                 let address = self.run.register(o.src[0].register);
                 for (number, offset) in (0..).zip(offsets) {
                     let first = o.dst + number * u16::from(dwords);
-                    self.run.load(address, offset, dwords, first);
+                    self.run.load(Address::Lds(address), offset, dwords, first);
                 }
             }
             Part::Lanes => self.lanes(i.op, o)?,
@@ -418,6 +473,30 @@ impl Selection {
                     Shape::MultiplyAdd24 => self.run.binary(Add, product, c),
                     _ => product,
                 }
+            }
+            Shape::ShiftAddWide => {
+                // Shifts by 5 to 7 are not documented; the operation does them.
+                let count = self.masked(b, 7);
+                let [a_high, c_high] = [0, 2].map(|slot| self.source(o, slot, 1));
+                let (one, most) = (self.run.constant(1), self.run.constant(31));
+                let low = self.run.binary(ShiftLeft, a, count);
+                let high = match self.run.values[count as usize] {
+                    Value::Constant(0) => a_high,
+                    _ => {
+                        let high = self.run.binary(ShiftLeft, a_high, count);
+                        let rest = self.run.binary(Sub, most, count);
+                        let halved = self.run.binary(ShiftRight, a, one);
+                        let carried = self.run.binary(ShiftRight, halved, rest);
+                        self.run.binary(Operator::Or, high, carried)
+                    }
+                };
+                let sum = self.run.binary(Add, low, c);
+                let carry = self.run.binary(Operator::Below, sum, low);
+                let high = self.run.binary(Add, high, c_high);
+                let high = self.run.binary(Add, high, carry);
+                self.run.set(o.dst, sum);
+                self.run.set(o.dst + 1, high);
+                return Some(());
             }
             Shape::Extract => {
                 let [first, width] = [b, c].map(|id| self.count(id));

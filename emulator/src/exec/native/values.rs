@@ -18,7 +18,7 @@ pub(super) enum Value {
     Computed(Operator, [Id; 3]),
     /// Lanes of the first value where a pair of scalar registers has their bit, else of the second.
     Selected(u16, [Id; 2]),
-    /// A dword of a load from LDS.
+    /// A dword of a load.
     Loaded { load: u32, part: u8 },
 }
 
@@ -44,6 +44,8 @@ pub(super) enum Operator {
     Max,
     MinSigned,
     MaxSigned,
+    /// 1 where the first source is less than the second, without sign, else 0.
+    Below,
 }
 
 impl Operator {
@@ -57,6 +59,7 @@ impl Operator {
                 | Operator::ShiftLeft
                 | Operator::ShiftRight
                 | Operator::ShiftRightSigned
+                | Operator::Below
         )
     }
 
@@ -69,19 +72,43 @@ impl Operator {
     }
 }
 
-/// A load of consecutive dwords from LDS.
+/// Where a load finds its lanes' dwords.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Address {
+    /// In LDS, at an address that loads at several offsets may have in common.
+    Lds(Id),
+    /// In global memory: the halves of an address, of which a scalar pair may be the rest, and the instruction's place
+    /// among the allocations that a workgroup remembers.
+    Global {
+        low: Id,
+        high: Option<Id>,
+        base: Option<u16>,
+        offset: i32,
+        place: u8,
+    },
+}
+
+/// A load of consecutive dwords.
 #[derive(Clone, Debug)]
 pub(super) struct Load {
-    pub(super) address: Id,
+    pub(super) address: Address,
+    /// Bytes behind an address in LDS.
     pub(super) offset: u32,
-    /// The dwords; those that nobody needs have no number in [`Run::needed`].
+    /// The dwords; those that nobody needs are not in [`Run::needed`].
     pub(super) results: Vec<Id>,
 }
 
 impl Load {
-    /// The first byte behind it, from the address.
-    pub(super) fn end(&self) -> u32 {
-        self.offset + 4 * self.results.len() as u32
+    pub(super) fn bytes(&self) -> u32 {
+        4 * self.results.len() as u32
+    }
+
+    /// The values that the address is made of.
+    pub(super) fn sources(&self) -> Vec<Id> {
+        match self.address {
+            Address::Lds(id) => vec![id],
+            Address::Global { low, high, .. } => [Some(low), high].into_iter().flatten().collect(),
+        }
     }
 }
 
@@ -140,11 +167,16 @@ impl Run {
     }
 
     pub(super) fn binary(&mut self, operator: Operator, a: Id, b: Id) -> Id {
-        if let (Operator::And, Value::Constant(a), Value::Constant(b)) =
-            (operator, self.values[a as usize], self.values[b as usize])
-        {
-            // The counts of shifts.
-            return self.constant(a & b);
+        let constant = |id: Id| match self.values[id as usize] {
+            Value::Constant(value) => Some(value),
+            _ => None,
+        };
+        // What addresses and the counts of shifts are made of.
+        match (operator, constant(a), constant(b)) {
+            (Operator::And, Some(a), Some(b)) => return self.constant(a & b),
+            (Operator::Sub, Some(a), Some(b)) => return self.constant(a.wrapping_sub(b)),
+            (Operator::Add | Operator::ShiftLeft | Operator::ShiftRight, _, Some(0)) => return a,
+            _ => {}
         }
         self.number(Value::Computed(operator, [a, b, b]))
     }
@@ -157,8 +189,8 @@ impl Run {
         self.number(Value::Selected(mask, [yes, no]))
     }
 
-    /// Loads dwords to the registers from `first` on.
-    pub(super) fn load(&mut self, address: Id, offset: u32, dwords: u8, first: u16) {
+    /// Loads dwords to the registers from `first` on; `offset` is of addresses in LDS.
+    pub(super) fn load(&mut self, address: Address, offset: u32, dwords: u8, first: u16) {
         let load = self.loads.len() as u32;
         let results: Vec<Id> = (0..dwords)
             .map(|part| self.number(Value::Loaded { load, part }))
@@ -226,7 +258,9 @@ impl Run {
                 Step::Compute(_) => {}
                 Step::Load(load) => {
                     // Its addresses are checked even if nobody needs what it loads.
-                    needed[self.loads[load as usize].address as usize] = true;
+                    for source in self.loads[load as usize].sources() {
+                        needed[source as usize] = true;
+                    }
                 }
             }
         }
