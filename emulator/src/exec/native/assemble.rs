@@ -25,6 +25,14 @@ use crate::memory::Reach;
 const HELD: usize = 27;
 /// First of those.
 const SPARE: usize = 27;
+/// Where lanes' distances from the beginning of an allocation stand while they are loaded from.
+const DISTANCE: usize = SPARE + 1;
+
+/// How vectors are compared: the predicates of host instructions.
+const LESS: u32 = 1;
+const ABOVE: u32 = 6;
+const UNORDERED: u32 = 3;
+
 /// Bytes of a chunk.
 const CHUNK: i64 = size_of::<U>() as i64;
 /// Values on the stack at most.
@@ -93,30 +101,50 @@ pub(super) struct Assembled {
 #[derive(Clone, Copy)]
 struct Label(usize);
 
-/// What the code knows of the addresses of a load, or of all loads of an address in LDS: made once for each chunk.
-#[derive(Clone, Copy)]
-struct Lanes16 {
-    /// The stack's slot of how far the lanes are behind their base.
-    lanes: usize,
-    /// The slot of what is known of them: the host's address of the first lane, bytes that say whether all lanes are at
-    /// one address ([`SAME`]) or in a row of so many bytes a lane, and the base's address ([`BASE`]).
+/// How the addresses of some loads lie: found once for each chunk. Loads share it whose addresses are the same distances
+/// apart.
+#[derive(Clone, Copy, Default)]
+struct Pattern {
+    /// The stack's slot of what is known. Of LDS also the host's address of the first lane.
     facts: usize,
+    /// The slot of all lanes' addresses, for LDS.
+    lanes: usize,
     /// The first byte behind all that is loaded from LDS, from the address.
     end: u32,
     /// Which rows of 4, 8 and 16 bytes a lane are of use.
     rows: [bool; 3],
     /// Loads that are still to come.
     left: u32,
-    prepared: bool,
+    found: bool,
 }
 
-/// Where [`Lanes16::facts`] say that all lanes are at one address; behind it are the rows of 4, 8 and 16 bytes.
+/// Where [`Pattern::facts`] say that all lanes are at one address; behind it are the rows of 4, 8 and 16 bytes.
 const SAME: i64 = 8;
-/// Where they have the base's address.
-const BASE: i64 = 16;
 
-/// What loads have in common: an address in LDS, or nothing.
-type Key = Result<Id, u32>;
+/// What is known of a load from global memory before the first chunk: bytes on the stack from here on.
+#[derive(Clone, Copy)]
+struct Fixture {
+    slot: usize,
+    displacement: i64,
+}
+
+/// Bytes of a [`Fixture`].
+const FIXTURE: i64 = 32;
+/// Where it has what makes distances from the allocation's beginning of addresses, lower and upper half; how far the
+/// farthest lane may be; and where the allocation begins.
+const LOWER: i64 = 0;
+const UPPER: i64 = 4;
+const LIMIT: i64 = 8;
+const BEGINNING: i64 = 16;
+
+/// What loads of one [`Pattern`] have in common.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Key {
+    /// The address in LDS.
+    Lds(Id),
+    /// What the same is added to in all lanes.
+    Global(Id),
+}
 
 struct Assembler<'a> {
     run: &'a Run,
@@ -141,7 +169,9 @@ struct Assembler<'a> {
     /// Slots that the step at hand may still read.
     left_slots: Vec<usize>,
     slots: usize,
-    addresses: BTreeMap<Key, Lanes16>,
+    patterns: BTreeMap<Key, Pattern>,
+    /// Of each load from global memory, by its number.
+    fixtures: BTreeMap<u32, Fixture>,
     gather: Option<Label>,
     bail: Label,
 }
@@ -172,11 +202,12 @@ pub(super) fn assemble(run: &Run, written: &[(u16, Id)]) -> Option<Assembled> {
         free_slots: Vec::new(),
         left_slots: Vec::new(),
         slots: 0,
-        addresses: BTreeMap::new(),
+        patterns: BTreeMap::new(),
+        fixtures: BTreeMap::new(),
         gather: None,
         bail: Label(0),
     };
-    assembler.find_addresses();
+    assembler.find_patterns();
     assembler.whole()?;
     assembler.encoded()
 }
@@ -282,6 +313,7 @@ impl Assembler<'_> {
         // How far the stack grows is known when all is written: its instructions stand in front, but come last.
         self.emit(Host::with2(X::Xor_r32_rm32, CHUNK_NUMBER, CHUNK_NUMBER))?;
         self.emit(Host::with2(X::Mov_r64_rm64, MASKS, SCALARS))?;
+        self.fix()?;
         let (again, leave) = (self.label(), self.label());
         self.here(again);
         self.emit(Host::with3(X::VEX_Kxorw_kr_kr_kr, R::K7, R::K7, R::K7))?;
@@ -571,14 +603,7 @@ impl Assembler<'_> {
             Value::Computed(Operator::Below, [a, b, _]) => {
                 let first = self.ensure(a, &[])?;
                 let second = self.source(b, &[first])?;
-                let less = X::EVEX_Vpcmpud_kr_k1_zmm_zmmm512b32_imm8;
-                const LESS: u32 = 1;
-                self.emit(match second {
-                    Source::Register(second) => {
-                        Host::with4(less, R::K1, zmm(first), zmm(second), LESS)
-                    }
-                    Source::Memory(memory) => Host::with4(less, R::K1, zmm(first), memory, LESS),
-                })?;
+                self.compare(R::K1, first, LESS, second)?;
                 self.used(&sources, number);
                 let result = self.take(id, &[])?;
                 let one = self.constant(1);
@@ -622,7 +647,6 @@ impl Assembler<'_> {
         };
         if self.is_to_be_checked(id) {
             let code = X::EVEX_Vcmpps_kr_k1_zmm_zmmm512b32_imm8_sae;
-            const UNORDERED: u32 = 3;
             self.emit(Host::with4(
                 code,
                 R::K1,
@@ -713,30 +737,48 @@ fn kept(first: usize, second: Source) -> Vec<usize> {
 
 /// Loads.
 impl Assembler<'_> {
-    fn find_addresses(&mut self) {
-        for (number, load) in (0..).zip(&self.run.loads) {
-            let new = Lanes16 {
-                lanes: 0,
-                facts: 0,
-                end: 0,
-                rows: [false; 3],
-                left: 0,
-                prepared: false,
-            };
-            let known = self.addresses.entry(key(number, load)).or_insert(new);
-            known.end = known.end.max(load.offset + load.bytes());
-            known.left += 1;
+    fn key(&self, load: &Load) -> Key {
+        match load.address {
+            Address::Lds(id) => Key::Lds(id),
+            Address::Global { low, .. } => Key::Global(self.run.root(low)),
+        }
+    }
+
+    fn find_patterns(&mut self) {
+        for load in &self.run.loads {
+            let key = self.key(load);
+            let pattern = self.patterns.entry(key).or_default();
+            pattern.end = pattern.end.max(load.offset + load.bytes());
+            pattern.left += 1;
             if let Some(row) = row(load) {
-                known.rows[row] = true;
+                pattern.rows[row] = true;
             }
         }
     }
 
-    fn load(&mut self, load: u32, number: usize) -> Option<()> {
-        let key = key(load, &self.run.loads[load as usize]);
-        let load = self.run.loads[load as usize].clone();
-        self.prepare(key, &load)?;
-        self.used(&load.sources(), number);
+    fn load(&mut self, number: u32, step: usize) -> Option<()> {
+        let load = self.run.loads[number as usize].clone();
+        let key = self.key(&load);
+        let mut pattern = *self.patterns.get(&key)?;
+        match load.address {
+            Address::Lds(id) => {
+                if !pattern.found {
+                    (pattern.facts, pattern.lanes) = (self.take_slot(), self.take_slot());
+                    self.check_lds(id, pattern)?;
+                }
+            }
+            Address::Global { low, high, .. } => {
+                self.check_global(low, high, number)?;
+                if !pattern.found {
+                    pattern.facts = self.take_slot();
+                    self.find_rows(DISTANCE, pattern)?;
+                }
+            }
+        }
+        pattern.found = true;
+        pattern.left -= 1;
+        self.patterns.insert(key, pattern);
+        self.used(&load.sources(), step);
         let mut results = Vec::new();
         for &id in &load.results {
             results.push(if self.needed[id as usize] {
@@ -745,14 +787,14 @@ impl Assembler<'_> {
                 None
             });
         }
-        let address = *self.addresses.get(&key)?;
         if results.iter().any(Option::is_some) {
-            self.load_lanes(&load, &results, address)?;
+            self.load_lanes(&load, number, &results, pattern)?;
         }
-        let known = self.addresses.get_mut(&key)?;
-        known.left -= 1;
-        if known.left == 0 {
-            self.left_slots.extend([address.lanes, address.facts]);
+        if pattern.left == 0 {
+            self.left_slots.push(pattern.facts);
+            if matches!(key, Key::Lds(_)) {
+                self.left_slots.push(pattern.lanes);
+            }
         }
         Some(())
     }
@@ -760,13 +802,26 @@ impl Assembler<'_> {
     fn load_lanes(
         &mut self,
         load: &Load,
+        number: u32,
         results: &[Option<usize>],
-        address: Lanes16,
+        pattern: Pattern,
     ) -> Option<()> {
         let (same, in_row, done) = (self.label(), self.label(), self.label());
-        let byte = |this: &Self, which: i64| this.stack(address.facts, SAME + which);
-        let first = self.stack(address.facts, 0);
-        self.emit(Host::with2(X::Mov_r64_rm64, R::R10, first))?;
+        let fixture = self.fixtures.get(&number).copied();
+        match fixture {
+            Some(fixture) => {
+                let beginning = self.fixed_memory(fixture, BEGINNING);
+                self.emit(Host::with2(X::EVEX_Vmovd_rm32_xmm, R::EAX, xmm(DISTANCE)))?;
+                self.emit(Host::with2(X::Mov_r64_rm64, R::R11, beginning))?;
+                let first = MemoryOperand::with_base_index(R::R11, R::RAX);
+                self.emit(Host::with2(X::Lea_r64_m, R::R10, first))?;
+            }
+            None => {
+                let first = self.stack(pattern.facts, 0);
+                self.emit(Host::with2(X::Mov_r64_rm64, R::R10, first))?;
+            }
+        }
+        let byte = |this: &Self, which: i64| this.stack(pattern.facts, SAME + which);
         self.emit(Host::with2(X::Cmp_rm8_imm8, byte(self, 0), 0))?;
         self.jump(X::Jne_rel32_64, same)?;
         let row = row(load);
@@ -774,7 +829,7 @@ impl Assembler<'_> {
             self.emit(Host::with2(X::Cmp_rm8_imm8, byte(self, 1 + row as i64), 0))?;
             self.jump(X::Jne_rel32_64, in_row)?;
         }
-        self.load_anywhere(load, results, address)?;
+        self.load_anywhere(load, results, (fixture.is_none()).then_some(pattern.lanes))?;
         self.jump(X::Jmp_rel32_64, done)?;
         if row.is_some() {
             self.here(in_row);
@@ -796,150 +851,145 @@ impl Assembler<'_> {
         Some(())
     }
 
-    /// Checks a chunk's addresses and finds out how they lie, before the first load of them.
-    fn prepare(&mut self, key: Key, load: &Load) -> Option<()> {
-        let known = *self.addresses.get(&key)?;
-        if known.prepared {
-            return Some(());
-        }
-        let address = Lanes16 {
-            lanes: self.take_slot(),
-            facts: self.take_slot(),
-            prepared: true,
-            ..known
-        };
-        self.addresses.insert(key, address);
-        let offsets = match load.address {
-            Address::Lds(id) => self.check_lds(id, address.end)?,
-            Address::Global {
-                low,
-                high,
-                base,
-                offset,
-                place,
-            } => {
-                self.find_base(base, offset, place, load.bytes())?;
-                self.check_global(low, high)?
-            }
-        };
-        let base = self.stack(address.facts, BASE);
-        self.emit(Host::with2(X::Mov_rm64_r64, base, R::R10))?;
-        self.find_rows(offsets, address)
-    }
-
-    /// The register with a chunk's addresses in LDS, and LDS as their base in `r10`.
-    fn check_lds(&mut self, id: Id, end: u32) -> Option<usize> {
+    /// Checks a chunk's addresses in LDS, and finds out how they lie.
+    fn check_lds(&mut self, id: Id, pattern: Pattern) -> Option<()> {
         let offsets = self.ensure(id, &[])?;
         // The highest address that there may be. Addresses that the offset brings round to 0 are the operations'.
         self.emit(Host::with2(X::Mov_r32_rm32, R::EAX, LDS_BYTES))?;
-        self.emit(Host::with2(X::Sub_rm32_imm32, R::EAX, end))?;
+        self.emit(Host::with2(X::Sub_rm32_imm32, R::EAX, pattern.end))?;
         self.jump(X::Jb_rel32_64, self.bail)?;
-        self.leave_above(offsets)?;
-        self.emit(Host::with2(X::Mov_r64_rm64, R::R10, LDS))?;
-        Some(offsets)
-    }
-
-    /// Leaves the chunk if a lane is above `eax`.
-    fn leave_above(&mut self, offsets: usize) -> Option<()> {
-        const ABOVE: u32 = 6;
         self.emit(Host::with2(
             X::EVEX_Vpbroadcastd_zmm_k1z_r32,
             zmm(SPARE),
             R::EAX,
         ))?;
-        let code = X::EVEX_Vpcmpud_kr_k1_zmm_zmmm512b32_imm8;
-        self.emit(Host::with4(code, R::K1, zmm(offsets), zmm(SPARE), ABOVE))?;
-        self.leave_if_any()
-    }
-
-    /// Leaves the chunk if a bit of `k1` is set.
-    fn leave_if_any(&mut self) -> Option<()> {
-        self.emit(Host::with2(X::VEX_Kortestw_kr_kr, R::K1, R::K1))?;
-        self.jump(X::Jne_rel32_64, self.bail)
-    }
-
-    /// The allocation that the instruction used last: its base in `r10`, how far behind it the last access may be in
-    /// `rax`, and in `r11` what is to be added to lanes' addresses to make them distances from it.
-    fn find_base(&mut self, scalar: Option<u16>, offset: i32, place: u8, bytes: u32) -> Option<()> {
-        let reach = (usize::from(place) * size_of::<Reach>()) as i64;
-        let (base, end) = (reach + Reach::BASE as i64, reach + Reach::END as i64);
-        self.emit(Host::with2(X::Mov_r64_rm64, R::R10, at(RECENT, base)))?;
-        self.emit(Host::with2(X::Mov_r64_rm64, R::RAX, at(RECENT, end)))?;
-        self.emit(Host::with2(X::Sub_r64_rm64, R::RAX, R::R10))?;
-        self.jump(X::Jb_rel32_64, self.bail)?;
-        self.emit(Host::with2(X::Sub_rm64_imm32, R::RAX, bytes as i32))?;
-        self.jump(X::Jb_rel32_64, self.bail)?;
-        let farthest = self.fixed(Fixed::Farthest);
-        self.emit(Host::with2(X::Cmp_r64_rm64, R::RAX, farthest))?;
-        self.emit(Host::with2(X::Cmova_r64_rm64, R::RAX, farthest))?;
-        match scalar {
-            Some(register) => {
-                let memory = at(SCALARS, 4 * i64::from(register));
-                self.emit(Host::with2(X::Mov_r64_rm64, R::R11, memory))?;
-                self.emit(Host::with2(X::Add_rm64_imm32, R::R11, offset))?;
-            }
-            None => self.emit(Host::with2(X::Mov_rm64_imm32, R::R11, offset))?,
-        }
-        self.emit(Host::with2(X::Sub_r64_rm64, R::R11, R::R10))
-    }
-
-    /// The register with a chunk's distances from what [`Self::find_base`] has found.
-    fn check_global(&mut self, low: Id, high: Option<Id>) -> Option<usize> {
-        let (upper, distance) = (SPARE, SPARE + 1);
-        let low = self.source(low, &[])?;
-        self.emit(Host::with2(
-            X::EVEX_Vpbroadcastd_zmm_k1z_r32,
-            zmm(upper),
-            R::R11D,
-        ))?;
-        self.three(X::EVEX_Vpaddd_zmm_k1z_zmm_zmmm512b32, distance, upper, low)?;
-        const LESS: u32 = 1;
-        let less = X::EVEX_Vpcmpud_kr_k1_zmm_zmmm512b32_imm8;
-        self.emit(Host::with4(less, R::K1, zmm(distance), zmm(upper), LESS))?;
-        // The upper half of the sum must be 0.
-        self.emit(Host::with2(X::Shr_rm64_imm8, R::R11, 32))?;
-        self.emit(Host::with2(
-            X::EVEX_Vpbroadcastd_zmm_k1z_r32,
-            zmm(upper),
-            R::R11D,
-        ))?;
-        if let Some(high) = high {
-            let high = self.source(high, &[])?;
-            self.three(X::EVEX_Vpaddd_zmm_k1z_zmm_zmmm512b32, upper, upper, high)?;
-        }
-        let one = Source::Memory(self.constant(1));
-        self.three(X::EVEX_Vpaddd_zmm_k1z_zmm_zmmm512b32, upper, upper, one)?;
-        self.host.last_mut()?.set_op_mask(R::K1);
-        let code = X::EVEX_Vptestmd_kr_k1_zmm_zmmm512b32;
-        self.emit(Host::with3(code, R::K1, zmm(upper), zmm(upper)))?;
-        self.leave_if_any()?;
-        self.leave_above(distance)?;
-        Some(distance)
-    }
-
-    /// Writes down how lanes lie that are `offsets` behind `r10`.
-    fn find_rows(&mut self, offsets: usize, address: Lanes16) -> Option<()> {
-        let (first, next) = (SPARE, SPARE + 2);
-        let (lanes, facts) = (self.stack(address.lanes, 0), self.stack(address.facts, 0));
+        self.compare(R::K1, offsets, ABOVE, Source::Register(SPARE))?;
+        self.leave_if_any(R::K1, R::K1)?;
+        let (lanes, facts) = (self.stack(pattern.lanes, 0), self.stack(pattern.facts, 0));
         self.emit(Host::with2(
             X::EVEX_Vmovdqa32_zmmm512_k1z_zmm,
             lanes,
             zmm(offsets),
         ))?;
         self.emit(Host::with2(X::EVEX_Vmovd_rm32_xmm, R::EAX, xmm(offsets)))?;
-        self.emit(Host::with2(X::Add_r64_rm64, R::R10, R::RAX))?;
-        self.emit(Host::with2(X::Mov_rm64_r64, facts, R::R10))?;
+        self.emit(Host::with2(X::Add_r64_rm64, R::RAX, LDS))?;
+        self.emit(Host::with2(X::Mov_rm64_r64, facts, R::RAX))?;
+        self.find_rows(offsets, pattern)
+    }
+
+    fn compare(&mut self, mask: R, a: usize, how: u32, b: Source) -> Option<()> {
+        let code = X::EVEX_Vpcmpud_kr_k1_zmm_zmmm512b32_imm8;
+        self.emit(match b {
+            Source::Register(b) => Host::with4(code, mask, zmm(a), zmm(b), how),
+            Source::Memory(b) => Host::with4(code, mask, zmm(a), b, how),
+        })
+    }
+
+    /// Leaves the chunk if a bit of one of two masks is set.
+    fn leave_if_any(&mut self, a: R, b: R) -> Option<()> {
+        self.emit(Host::with2(X::VEX_Kortestw_kr_kr, a, b))?;
+        self.jump(X::Jne_rel32_64, self.bail)
+    }
+
+    fn fixed_memory(&self, fixture: Fixture, displacement: i64) -> MemoryOperand {
+        self.stack(fixture.slot, fixture.displacement + displacement)
+    }
+
+    /// Finds, before the first chunk, what loads from global memory need of the allocation that each used last.
+    fn fix(&mut self) -> Option<()> {
+        let mut free = Vec::new();
+        for (number, load) in (0..).zip(&self.run.loads) {
+            let Address::Global {
+                base,
+                offset,
+                place,
+                ..
+            } = load.address
+            else {
+                continue;
+            };
+            if free.is_empty() {
+                let slot = self.take_slot();
+                free.extend((0..CHUNK / FIXTURE).map(|part| Fixture {
+                    slot,
+                    displacement: part * FIXTURE,
+                }));
+            }
+            let fixture = free.pop()?;
+            self.fixtures.insert(number, fixture);
+            let reach = (usize::from(place) * size_of::<Reach>()) as i64;
+            let (begins, ends) = (reach + Reach::BASE as i64, reach + Reach::END as i64);
+            self.emit(Host::with2(X::Mov_r64_rm64, R::R10, at(RECENT, begins)))?;
+            self.emit(Host::with2(X::Mov_r64_rm64, R::RAX, at(RECENT, ends)))?;
+            self.emit(Host::with2(X::Sub_r64_rm64, R::RAX, R::R10))?;
+            self.jump(X::Jb_rel32_64, self.bail)?;
+            self.emit(Host::with2(X::Sub_rm64_imm32, R::RAX, load.bytes() as i32))?;
+            self.jump(X::Jb_rel32_64, self.bail)?;
+            let farthest = self.fixed(Fixed::Farthest);
+            self.emit(Host::with2(X::Cmp_r64_rm64, R::RAX, farthest))?;
+            self.emit(Host::with2(X::Cmova_r64_rm64, R::RAX, farthest))?;
+            match base {
+                Some(register) => {
+                    let memory = at(SCALARS, 4 * i64::from(register));
+                    self.emit(Host::with2(X::Mov_r64_rm64, R::R11, memory))?;
+                    self.emit(Host::with2(X::Add_rm64_imm32, R::R11, offset))?;
+                }
+                None => self.emit(Host::with2(X::Mov_rm64_imm32, R::R11, offset))?,
+            }
+            self.emit(Host::with2(X::Sub_r64_rm64, R::R11, R::R10))?;
+            for (displacement, register) in [(LOWER, R::R11), (LIMIT, R::RAX), (BEGINNING, R::R10)]
+            {
+                let memory = self.fixed_memory(fixture, displacement);
+                self.emit(Host::with2(X::Mov_rm64_r64, memory, register))?;
+            }
+        }
+        Some(())
+    }
+
+    /// Checks a chunk's addresses in global memory, and leaves their distances from the allocation's beginning in
+    /// [`DISTANCE`].
+    fn check_global(&mut self, low: Id, high: Option<Id>, number: u32) -> Option<()> {
+        let fixture = *self.fixtures.get(&number)?;
+        let [lower, upper, limit] = [LOWER, UPPER, LIMIT].map(|part| {
+            let mut memory = self.fixed_memory(fixture, part);
+            memory.is_broadcast = true;
+            memory
+        });
+        let add = X::EVEX_Vpaddd_zmm_k1z_zmm_zmmm512b32;
+        let low = self.ensure(low, &[])?;
+        self.three(add, DISTANCE, low, Source::Memory(lower))?;
+        self.compare(R::K1, DISTANCE, LESS, Source::Memory(lower))?;
+        // The upper half of the sum must be 0.
+        match high {
+            Some(high) => {
+                let high = self.ensure(high, &[low])?;
+                self.three(add, SPARE, high, Source::Memory(upper))?;
+            }
+            None => self.fill(SPARE, upper)?,
+        }
+        let one = Source::Memory(self.constant(1));
+        self.three(add, SPARE, SPARE, one)?;
+        self.host.last_mut()?.set_op_mask(R::K1);
+        let code = X::EVEX_Vptestmd_kr_k1_zmm_zmmm512b32;
+        self.emit(Host::with3(code, R::K1, zmm(SPARE), zmm(SPARE)))?;
+        self.compare(R::K2, DISTANCE, ABOVE, Source::Memory(limit))?;
+        self.leave_if_any(R::K1, R::K2)
+    }
+
+    /// Writes down how lanes lie.
+    fn find_rows(&mut self, offsets: usize, pattern: Pattern) -> Option<()> {
+        let (first, next) = (SPARE, SPARE + 2);
         self.emit(Host::with2(
             X::EVEX_Vpbroadcastd_zmm_k1z_xmmm32,
             zmm(first),
             xmm(offsets),
         ))?;
-        self.all_equal(offsets, first, self.stack(address.facts, SAME))?;
+        self.all_equal(offsets, first, self.stack(pattern.facts, SAME))?;
         for (row, distances) in [Fixed::Row4, Fixed::Row8, Fixed::Row16]
             .into_iter()
             .enumerate()
         {
-            if address.rows[row] {
+            if pattern.rows[row] {
                 let distances = Source::Memory(self.fixed(distances));
                 self.three(
                     X::EVEX_Vpaddd_zmm_k1z_zmm_zmmm512b32,
@@ -947,7 +997,7 @@ impl Assembler<'_> {
                     first,
                     distances,
                 )?;
-                let fact = self.stack(address.facts, SAME + 1 + row as i64);
+                let fact = self.stack(pattern.facts, SAME + 1 + row as i64);
                 self.all_equal(offsets, next, fact)?;
             }
         }
@@ -1020,17 +1070,14 @@ impl Assembler<'_> {
         ))
     }
 
-    /// Loads lanes wherever they are.
+    /// Loads lanes wherever they are: behind LDS by what stands in a slot, or behind `r11` by [`DISTANCE`].
     fn load_anywhere(
         &mut self,
         load: &Load,
         results: &[Option<usize>],
-        address: Lanes16,
+        lanes: Option<usize>,
     ) -> Option<()> {
         let offset = i64::from(load.offset);
-        let base = self.stack(address.facts, BASE);
-        self.emit(Host::with2(X::Mov_r64_rm64, R::R11, base))?;
-        let lanes = self.stack(address.lanes, 0);
         if results.len() == 4 {
             let gather = match self.gather {
                 Some(label) => label,
@@ -1040,8 +1087,21 @@ impl Assembler<'_> {
                     label
                 }
             };
-            self.emit(Host::with2(X::Lea_r64_m, R::R10, lanes))?;
-            self.emit(Host::with2(X::Lea_r64_m, R::R11, at(R::R11, offset)))?;
+            match lanes {
+                Some(slot) => {
+                    let lanes = self.stack(slot, 0);
+                    self.emit(Host::with2(X::Lea_r64_m, R::R10, lanes))?;
+                    self.emit(Host::with2(X::Lea_r64_m, R::R11, at(LDS, offset)))?;
+                }
+                None => {
+                    let slot = self.take_slot();
+                    let lanes = self.stack(slot, 0);
+                    self.left_slots.push(slot);
+                    let code = X::EVEX_Vmovdqa32_zmmm512_k1z_zmm;
+                    self.emit(Host::with2(code, lanes, zmm(DISTANCE)))?;
+                    self.emit(Host::with2(X::Lea_r64_m, R::R10, lanes))?;
+                }
+            }
             self.jump(X::Call_rel32_64, gather)?;
             for (result, gathered) in results.iter().zip(GATHERED) {
                 if let Some(result) = *result {
@@ -1051,13 +1111,20 @@ impl Assembler<'_> {
             }
             return Some(());
         }
-        self.fill(SPARE, lanes)?;
+        let base = match lanes {
+            Some(slot) => {
+                let lanes = self.stack(slot, 0);
+                self.fill(DISTANCE, lanes)?;
+                LDS
+            }
+            None => R::R11,
+        };
         for (place, part) in results.iter().zip(0_i64..) {
             if let Some(place) = *place {
                 self.emit(Host::with3(X::VEX_Kxnorw_kr_kr_kr, R::K1, R::K1, R::K1))?;
                 let memory = MemoryOperand::with_base_index_scale_displ_size(
-                    R::R11,
-                    zmm(SPARE),
+                    base,
+                    zmm(DISTANCE),
                     1,
                     offset + 4 * part,
                     1,
@@ -1131,12 +1198,5 @@ fn row(load: &Load) -> Option<usize> {
         2 => Some(1),
         4 => Some(2),
         _ => None,
-    }
-}
-
-fn key(number: u32, load: &Load) -> Key {
-    match load.address {
-        Address::Lds(id) => Ok(id),
-        Address::Global { .. } => Err(number),
     }
 }

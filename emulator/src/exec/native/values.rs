@@ -266,4 +266,23 @@ impl Run {
         }
         needed
     }
+
+    /// What a value is by adding the same to all lanes.
+    pub(super) fn root(&self, id: Id) -> Id {
+        let is_one = |id: Id| {
+            matches!(
+                self.values[id as usize],
+                Value::Scalar(_) | Value::Constant(_)
+            )
+        };
+        let mut id = id;
+        while let Value::Computed(Operator::Add, [a, b, _]) = self.values[id as usize] {
+            id = match (is_one(a), is_one(b)) {
+                (_, true) => a,
+                (true, false) => b,
+                (false, false) => return id,
+            };
+        }
+        id
+    }
 }
