@@ -14,7 +14,7 @@ use iced_x86::{
     MemoryOperand, Register as R,
 };
 
-use super::values::{Address, Id, Load, Operator, Run, Step, Value};
+use super::values::{Address, Id, Load, Operator, Relation, Run, Step, Value, Written};
 use crate::exec::{
     simd::{CHUNKS, U},
     wave::Lanes,
@@ -28,10 +28,9 @@ const SPARE: usize = 27;
 /// Where lanes' distances from the beginning of an allocation stand while they are loaded from.
 const DISTANCE: usize = SPARE + 1;
 
-/// How vectors are compared: the predicates of host instructions.
-const LESS: u32 = 1;
-const ABOVE: u32 = 6;
-const UNORDERED: u32 = 3;
+const LESS: Relation = Relation::Unsigned(1);
+const ABOVE: Relation = Relation::Unsigned(6);
+const UNORDERED: Relation = Relation::F32(3);
 
 /// Bytes of a chunk.
 const CHUNK: i64 = size_of::<U>() as i64;
@@ -149,7 +148,7 @@ enum Key {
 struct Assembler<'a> {
     run: &'a Run,
     needed: Vec<bool>,
-    written: &'a [(u16, Id)],
+    written: &'a Written,
     host: Vec<Host>,
     /// Where labels stand: the number of the instruction behind them.
     labels: Vec<Option<usize>>,
@@ -184,7 +183,7 @@ enum Source {
 }
 
 /// Host code for a run, if it fits.
-pub(super) fn assemble(run: &Run, written: &[(u16, Id)]) -> Option<Assembled> {
+pub(super) fn assemble(run: &Run, written: &Written) -> Option<Assembled> {
     let needed = run.needed(written);
     let mut assembler = Assembler {
         run,
@@ -213,9 +212,9 @@ pub(super) fn assemble(run: &Run, written: &[(u16, Id)]) -> Option<Assembled> {
 }
 
 /// For each value the steps that use it, the nearest last. Results are used behind the last step.
-fn uses(run: &Run, needed: &[bool], written: &[(u16, Id)]) -> Vec<Vec<usize>> {
+fn uses(run: &Run, needed: &[bool], written: &Written) -> Vec<Vec<usize>> {
     let mut uses = vec![Vec::new(); run.values.len()];
-    for &(_, id) in written {
+    for (_, id) in written.all() {
         uses[id as usize].push(run.steps.len());
     }
     for (number, step) in run.steps.iter().enumerate().rev() {
@@ -283,7 +282,9 @@ fn instruction(operator: Operator) -> Option<X> {
         Operator::Max => X::EVEX_Vpmaxud_zmm_k1z_zmm_zmmm512b32,
         Operator::MinSigned => X::EVEX_Vpminsd_zmm_k1z_zmm_zmmm512b32,
         Operator::MaxSigned => X::EVEX_Vpmaxsd_zmm_k1z_zmm_zmmm512b32,
-        Operator::Copy | Operator::FmaF32 | Operator::Below => return None,
+        Operator::Copy | Operator::FmaF32 | Operator::MulHigh | Operator::Compare(_) => {
+            return None;
+        }
     })
 }
 
@@ -431,7 +432,11 @@ impl Assembler<'_> {
             }
             Value::Scalar(register) => Some(spread(SCALARS, 4 * i64::from(register))),
             Value::Constant(value) => Some(self.constant(value)),
-            Value::Computed(..) | Value::Selected(..) | Value::Loaded { .. } => {
+            Value::Computed(..)
+            | Value::Selected(..)
+            | Value::SelectedBy(_)
+            | Value::Flags(_)
+            | Value::Loaded { .. } => {
                 let slot = self.slot[id as usize]?;
                 Some(self.stack(slot, 0))
             }
@@ -563,15 +568,9 @@ impl Assembler<'_> {
         }
         self.emit(Host::with2(X::VEX_Kortestw_kr_kr, R::K7, R::K7))?;
         self.jump(X::Jne_rel32_64, self.bail)?;
-        for &(register, id) in self.written {
-            let from = match self.place[id as usize] {
-                Some(place) => place,
-                None => {
-                    let memory = self.home(id)?;
-                    self.fill(SPARE, memory)?;
-                    SPARE
-                }
-            };
+        let written = self.written;
+        for &(register, id) in &written.registers {
+            let from = self.found(id)?;
             let memory = at(FILE, i64::from(register) * size_of::<Lanes>() as i64);
             self.emit(Host::with2(
                 X::EVEX_Vmovdqa32_zmmm512_k1z_zmm,
@@ -579,6 +578,37 @@ impl Assembler<'_> {
                 zmm(from),
             ))?;
         }
+        for &(mask, id) in &written.masks {
+            let flags = self.found(id)?;
+            self.test(R::K1, flags)?;
+            let memory = at(MASKS, 4 * i64::from(mask));
+            self.emit(Host::with2(X::VEX_Kmovw_m16_kr, memory, R::K1))?;
+        }
+        Some(())
+    }
+
+    /// A register with a value that is needed for the last time.
+    fn found(&mut self, id: Id) -> Option<usize> {
+        if let Some(place) = self.place[id as usize] {
+            return Some(place);
+        }
+        let memory = self.home(id)?;
+        self.fill(SPARE, memory)?;
+        Some(SPARE)
+    }
+
+    /// A mask of the lanes that are not 0.
+    fn test(&mut self, mask: R, lanes: usize) -> Option<()> {
+        let code = X::EVEX_Vptestmd_kr_k1_zmm_zmmm512b32;
+        self.emit(Host::with3(code, mask, zmm(lanes), zmm(lanes)))
+    }
+
+    /// Copies memory into a register for the lanes of `k1`, and 0 for the others.
+    fn fill_masked(&mut self, register: usize, memory: MemoryOperand) -> Option<()> {
+        self.fill(register, memory)?;
+        let last = self.host.last_mut()?;
+        last.set_op_mask(R::K1);
+        last.set_zeroing_masking(true);
         Some(())
     }
 
@@ -600,17 +630,46 @@ impl Assembler<'_> {
                 self.used(&sources, number);
                 result
             }
-            Value::Computed(Operator::Below, [a, b, _]) => {
+            Value::Computed(Operator::Compare(relation), [a, b, _]) => {
                 let first = self.ensure(a, &[])?;
                 let second = self.source(b, &[first])?;
-                self.compare(R::K1, first, LESS, second)?;
+                self.compare(R::K1, first, relation, second)?;
                 self.used(&sources, number);
                 let result = self.take(id, &[])?;
                 let one = self.constant(1);
-                self.fill(result, one)?;
-                let last = self.host.last_mut()?;
-                last.set_op_mask(R::K1);
-                last.set_zeroing_masking(true);
+                self.fill_masked(result, one)?;
+                result
+            }
+            Value::Computed(Operator::MulHigh, [a, b, _]) => {
+                let first = self.ensure(a, &[])?;
+                let second = self.ensure(b, &[first])?;
+                self.used(&sources, number);
+                let result = self.take(id, &[first, second])?;
+                self.mul_high(result, first, second)?;
+                result
+            }
+            Value::Flags(mask) => {
+                let lanes = at(MASKS, 4 * i64::from(mask));
+                self.emit(Host::with2(X::VEX_Kmovw_kr_km16, R::K1, lanes))?;
+                let result = self.take(id, &[])?;
+                let one = self.constant(1);
+                self.fill_masked(result, one)?;
+                result
+            }
+            Value::SelectedBy([flags, yes, no]) => {
+                let flags = self.ensure(flags, &[])?;
+                let first = self.ensure(no, &[flags])?;
+                let second = self.source(yes, &[flags, first])?;
+                self.test(R::K1, flags)?;
+                self.used(&sources, number);
+                let result = self.take(id, &kept(first, second))?;
+                self.three(
+                    X::EVEX_Vpblendmd_zmm_k1z_zmm_zmmm512b32,
+                    result,
+                    first,
+                    second,
+                )?;
+                self.host.last_mut()?.set_op_mask(R::K1);
                 result
             }
             Value::Computed(operator, [a, b, _]) => {
@@ -646,16 +705,28 @@ impl Assembler<'_> {
             }
         };
         if self.is_to_be_checked(id) {
-            let code = X::EVEX_Vcmpps_kr_k1_zmm_zmmm512b32_imm8_sae;
-            self.emit(Host::with4(
-                code,
-                R::K1,
-                zmm(result),
-                zmm(result),
-                UNORDERED,
-            ))?;
+            self.compare(R::K1, result, UNORDERED, Source::Register(result))?;
             self.emit(Host::with3(X::VEX_Korw_kr_kr_kr, R::K7, R::K7, R::K1))?;
         }
+        Some(())
+    }
+
+    /// The upper halves of products: those of even lanes and of odd ones, by turns.
+    fn mul_high(&mut self, result: usize, a: usize, b: usize) -> Option<()> {
+        let (odd_a, odd_b) = (SPARE, SPARE + 1);
+        let shift = X::EVEX_Vpsrlq_zmm_k1z_zmmm512b64_imm8;
+        let product = X::EVEX_Vpmuludq_zmm_k1z_zmm_zmmm512b64;
+        self.emit(Host::with3(shift, zmm(odd_a), zmm(a), 32))?;
+        self.emit(Host::with3(shift, zmm(odd_b), zmm(b), 32))?;
+        self.three(product, result, a, Source::Register(b))?;
+        self.three(product, odd_a, odd_a, Source::Register(odd_b))?;
+        self.emit(Host::with3(shift, zmm(result), zmm(result), 32))?;
+        let mut odd = self.constant(0xaaaa);
+        odd.is_broadcast = false;
+        self.emit(Host::with2(X::VEX_Kmovw_kr_km16, R::K1, odd))?;
+        let blend = X::EVEX_Vpblendmd_zmm_k1z_zmm_zmmm512b32;
+        self.three(blend, result, result, Source::Register(odd_a))?;
+        self.host.last_mut()?.set_op_mask(R::K1);
         Some(())
     }
 
@@ -877,11 +948,16 @@ impl Assembler<'_> {
         self.find_rows(offsets, pattern)
     }
 
-    fn compare(&mut self, mask: R, a: usize, how: u32, b: Source) -> Option<()> {
-        let code = X::EVEX_Vpcmpud_kr_k1_zmm_zmmm512b32_imm8;
+    fn compare(&mut self, mask: R, a: usize, relation: Relation, b: Source) -> Option<()> {
+        let (code, predicate) = match relation {
+            Relation::Unsigned(predicate) => (X::EVEX_Vpcmpud_kr_k1_zmm_zmmm512b32_imm8, predicate),
+            Relation::Signed(predicate) => (X::EVEX_Vpcmpd_kr_k1_zmm_zmmm512b32_imm8, predicate),
+            Relation::F32(predicate) => (X::EVEX_Vcmpps_kr_k1_zmm_zmmm512b32_imm8_sae, predicate),
+        };
+        let predicate = u32::from(predicate);
         self.emit(match b {
-            Source::Register(b) => Host::with4(code, mask, zmm(a), zmm(b), how),
-            Source::Memory(b) => Host::with4(code, mask, zmm(a), b, how),
+            Source::Register(b) => Host::with4(code, mask, zmm(a), zmm(b), predicate),
+            Source::Memory(b) => Host::with4(code, mask, zmm(a), b, predicate),
         })
     }
 
@@ -970,8 +1046,7 @@ impl Assembler<'_> {
         let one = Source::Memory(self.constant(1));
         self.three(add, SPARE, SPARE, one)?;
         self.host.last_mut()?.set_op_mask(R::K1);
-        let code = X::EVEX_Vptestmd_kr_k1_zmm_zmmm512b32;
-        self.emit(Host::with3(code, R::K1, zmm(SPARE), zmm(SPARE)))?;
+        self.test(R::K1, SPARE)?;
         self.compare(R::K2, DISTANCE, ABOVE, Source::Memory(limit))?;
         self.leave_if_any(R::K1, R::K2)
     }

@@ -88,6 +88,8 @@ struct Translation {
     is_float: bool,
     /// The scalar unit's operations, by index.
     later: Box<[u32]>,
+    /// Pairs of scalar registers that are written as masks.
+    masks: Box<[u16]>,
     /// Times in a row that something was left to the operations.
     left: AtomicU32,
     /// Times that all was done, and that something was left.
@@ -124,11 +126,11 @@ pub(super) fn find<'a>(
         let (mut last, mut lanes) = (first, 0);
         let mut extent = Extent::default();
         for index in first..operations.len().min(first + LONGEST) {
-            let Some(part) = part(index, operations) else {
+            let (Some(part), Some(i)) = (part(index, operations), instruction(index)) else {
                 break;
             };
             let is_entered = index != first && targets[index];
-            if is_entered || !extent.allows(part, &operations[index]) {
+            if is_entered || !extent.allows(part, i, &operations[index]) {
                 break;
             }
             if is_vector(part) {
@@ -232,6 +234,7 @@ fn translate(code: &Code, run: &Run) -> Option<Translation> {
         code: memory::Executable::new(assembled)?,
         is_float: selection.is_float,
         later: selection.later.into(),
+        masks: written.masks.iter().map(|&(mask, _)| mask).collect(),
         left: AtomicU32::new(0),
         #[cfg(test)]
         counts: Default::default(),
@@ -249,8 +252,15 @@ fn rest(
     done: usize,
 ) -> Flow {
     translation.left.fetch_add(1, Relaxed);
-    // No instruction of a run depends on other lanes, or asks for `exec`.
-    wave.exec = !0 << (16 * done);
+    // No instruction of a run depends on other lanes, or asks for `exec`. Those that write masks write 0 for lanes that
+    // are not active.
+    let lanes = !0 << (16 * done);
+    let masks: Vec<u64> = translation
+        .masks
+        .iter()
+        .map(|&mask| wave.scalar_pair(mask) & !lanes)
+        .collect();
+    wave.exec = lanes;
     let mut flow = Flow::Next;
     for index in run.first..run.first + run.length {
         wave.pc = index + 1;
@@ -262,6 +272,10 @@ fn rest(
         }
     }
     wave.exec = !0;
+    for (&mask, done) in translation.masks.iter().zip(masks) {
+        let both = wave.scalar_pair(mask) | done;
+        wave.set_scalar_pair(mask, both);
+    }
     flow
 }
 

@@ -5,7 +5,7 @@ use super::{
         operation::{Operation, Source, SourceKind},
         wave::EXEC,
     },
-    values::{Address, Id, Operator, Run, Value},
+    values::{Address, BELOW, Id, Operator, Relation, Run, Value},
 };
 use crate::isa::{Extension, Format, Instruction, Op};
 
@@ -37,9 +37,13 @@ pub(super) fn part(instruction: &Instruction, operation: &Operation) -> Option<P
         }
         Format::Ds => lds_loads(instruction, operation).map(|_| Part::Lanes),
         Format::Global => global_load(instruction, operation).map(|_| Part::Load),
-        Format::Vop1 | Format::Vop2 | Format::Vop3 | Format::Vop3p | Format::Mai => {
-            is_lanewise(instruction, operation).then_some(Part::Lanes)
-        }
+        Format::Vop1
+        | Format::Vop2
+        | Format::Vopc
+        | Format::Vop3
+        | Format::Vop3b
+        | Format::Vop3p
+        | Format::Mai => is_lanewise(instruction, operation).then_some(Part::Lanes),
         _ => None,
     }
 }
@@ -177,6 +181,15 @@ enum Shape {
     AddShift,
     Not,
     ExclusiveNor,
+    /// A mask of lanes.
+    Compare(Relation),
+    /// A compare with the sources' modifiers.
+    CompareFloat(Relation),
+    /// A sum or difference, and a mask of the lanes that carry. The sources may change places, and there may be a mask of
+    /// lanes that carry in.
+    Carry(Carry),
+    /// A product of 64 bits, and a sum, with a mask of the lanes that carry.
+    MultiplyAddWide,
     /// The product of sources of 24 bits, and a sum.
     Product24,
     MultiplyAdd24,
@@ -185,6 +198,87 @@ enum Shape {
     /// A field of bits.
     Extract,
     Insert,
+}
+
+/// What a [`Shape::Carry`] does.
+#[derive(Clone, Copy, Debug)]
+struct Carry {
+    subtracts: bool,
+    reversed: bool,
+    carries_in: bool,
+}
+
+impl Shape {
+    /// Whether the third source is a mask.
+    const fn takes_mask(self) -> bool {
+        matches!(
+            self,
+            Shape::Select
+                | Shape::Carry(Carry {
+                    carries_in: true,
+                    ..
+                })
+        )
+    }
+
+    /// The pair of scalar registers that a mask of lanes is written to.
+    fn mask(self, o: &Operation) -> Option<u16> {
+        match self {
+            Shape::Compare(_) | Shape::CompareFloat(_) => Some(o.dst),
+            Shape::Carry(_) | Shape::MultiplyAddWide => Some(o.sdst),
+            _ => None,
+        }
+    }
+}
+
+/// The relation of a compare, by the predicates of host instructions.
+fn relation(op: Op) -> Option<Shape> {
+    use Relation::{F32, Signed, Unsigned};
+    let integer = match op {
+        Op::v_cmp_eq_u32 | Op::v_cmp_eq_i32 => Unsigned(0),
+        Op::v_cmp_lt_u32 => Unsigned(1),
+        Op::v_cmp_le_u32 => Unsigned(2),
+        Op::v_cmp_ne_u32 | Op::v_cmp_ne_i32 => Unsigned(4),
+        Op::v_cmp_ge_u32 => Unsigned(5),
+        Op::v_cmp_gt_u32 => Unsigned(6),
+        Op::v_cmp_lt_i32 => Signed(1),
+        Op::v_cmp_le_i32 => Signed(2),
+        Op::v_cmp_ge_i32 => Signed(5),
+        Op::v_cmp_gt_i32 => Signed(6),
+        Op::v_cmp_eq_f32 => return Some(Shape::CompareFloat(F32(0))),
+        Op::v_cmp_lt_f32 => return Some(Shape::CompareFloat(F32(1))),
+        Op::v_cmp_le_f32 => return Some(Shape::CompareFloat(F32(2))),
+        Op::v_cmp_u_f32 => return Some(Shape::CompareFloat(F32(3))),
+        Op::v_cmp_neq_f32 => return Some(Shape::CompareFloat(F32(4))),
+        Op::v_cmp_nlt_f32 => return Some(Shape::CompareFloat(F32(5))),
+        Op::v_cmp_nle_f32 => return Some(Shape::CompareFloat(F32(6))),
+        Op::v_cmp_o_f32 => return Some(Shape::CompareFloat(F32(7))),
+        Op::v_cmp_nlg_f32 => return Some(Shape::CompareFloat(F32(8))),
+        Op::v_cmp_nge_f32 => return Some(Shape::CompareFloat(F32(9))),
+        Op::v_cmp_ngt_f32 => return Some(Shape::CompareFloat(F32(10))),
+        Op::v_cmp_lg_f32 => return Some(Shape::CompareFloat(F32(12))),
+        Op::v_cmp_ge_f32 => return Some(Shape::CompareFloat(F32(13))),
+        Op::v_cmp_gt_f32 => return Some(Shape::CompareFloat(F32(14))),
+        _ => return None,
+    };
+    Some(Shape::Compare(integer))
+}
+
+fn carry(op: Op) -> Option<Shape> {
+    let (subtracts, reversed, carries_in) = match op {
+        Op::v_add_co_u32 => (false, false, false),
+        Op::v_addc_co_u32 => (false, false, true),
+        Op::v_sub_co_u32 => (true, false, false),
+        Op::v_subb_co_u32 => (true, false, true),
+        Op::v_subrev_co_u32 => (true, true, false),
+        Op::v_subbrev_co_u32 => (true, true, true),
+        _ => return None,
+    };
+    Some(Shape::Carry(Carry {
+        subtracts,
+        reversed,
+        carries_in,
+    }))
 }
 
 fn shape(op: Op) -> Option<Shape> {
@@ -232,7 +326,9 @@ fn shape(op: Op) -> Option<Shape> {
         Op::v_lshl_add_u64 => Shape::ShiftAddWide,
         Op::v_bfe_u32 => Shape::Extract,
         Op::v_bfi_b32 => Shape::Insert,
-        _ => return None,
+        Op::v_mad_u64_u32 => Shape::MultiplyAddWide,
+        Op::v_mul_hi_u32 => Shape::Binary(MulHigh),
+        _ => return relation(op).or_else(|| carry(op)),
     })
 }
 
@@ -246,7 +342,9 @@ fn is_lanewise(i: &Instruction, o: &Operation) -> bool {
     let modifiers = match shape {
         Shape::Packed(_) => m.abs == 0,
         Shape::PackedMove => m.abs | m.neg | m.neg_hi == 0,
-        Shape::Float(_) | Shape::FloatReversed(_) | Shape::Select => m.neg_hi | m.op_sel == 0,
+        Shape::Float(_) | Shape::FloatReversed(_) | Shape::Select | Shape::CompareFloat(_) => {
+            m.neg_hi | m.op_sel == 0
+        }
         _ => bare,
     };
     let readable = |source: &Source| match source.kind {
@@ -259,14 +357,19 @@ fn is_lanewise(i: &Instruction, o: &Operation) -> bool {
         && m.omod == 0
         && i.extension == Extension::None
         && o.src.iter().all(readable)
-        && (!matches!(shape, Shape::Select) || o.src[2].kind == SourceKind::Scalar)
+        && (!shape.takes_mask() || o.src[2].kind == SourceKind::Scalar)
+        && !shape.mask(o).is_some_and(touches_exec)
 }
 
 /// What the instructions of a run so far mean for the next.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Extent {
-    /// Scalar registers that are written after the run.
-    written: u128,
+    /// Scalar registers that are read after the run, written after it, read by vector instructions as what they are, and
+    /// written as masks, sixteen bits with each chunk.
+    read_later: u128,
+    written_later: u128,
+    read: u128,
+    masks: u128,
     /// Global memory was loaded, and waited for.
     loaded: bool,
     waited: bool,
@@ -274,10 +377,13 @@ pub(super) struct Extent {
 
 impl Extent {
     /// Whether an instruction can be the next in the run; it is then.
-    pub(super) fn allows(&mut self, part: Part, o: &Operation) -> bool {
-        let is_there = !o.src.iter().any(|source| {
-            source.kind == SourceKind::Scalar && self.written & pair(source.register) != 0
-        });
+    pub(super) fn allows(&mut self, part: Part, i: &Instruction, o: &Operation) -> bool {
+        let scalars = |sources: &[Source]| {
+            let scalars = sources
+                .iter()
+                .filter(|source| source.kind == SourceKind::Scalar);
+            scalars.fold(0, |all, source| all | pair(source.register))
+        };
         match part {
             Part::Nothing => true,
             Part::Wait => {
@@ -285,15 +391,29 @@ impl Extent {
                 true
             }
             Part::Scalar => {
-                self.written |= pair(o.dst);
-                true
+                // Half of a mask may be written when chunks are left to the operations.
+                let (read, written) = (scalars(&o.src), pair(o.dst));
+                self.read_later |= read;
+                self.written_later |= written;
+                self.masks & (read | written) == 0
             }
-            Part::Lanes => is_there,
-            // Chunks are done one after the other. Who has waited for a flag of one must not have loaded what is behind
-            // it of another.
-            Part::Load => {
-                self.loaded = true;
-                is_there && !self.waited
+            Part::Lanes | Part::Load => {
+                let shape = shape(i.op);
+                let all = scalars(&o.src);
+                let read = match shape {
+                    Some(shape) if shape.takes_mask() => scalars(&o.src[..2]),
+                    _ => all,
+                };
+                let mask = shape.and_then(|shape| shape.mask(o)).map_or(0, pair);
+                let is_there = self.written_later & all == 0 && self.masks & read == 0;
+                self.read |= read;
+                let is_free = mask & (self.read | self.read_later | self.written_later) == 0;
+                self.masks |= mask;
+                // Chunks are done one after the other. Who has waited for a flag of one must not have loaded what is
+                // behind it of another.
+                let is_load = part == Part::Load;
+                self.loaded |= is_load;
+                is_there && is_free && !(is_load && self.waited)
             }
         }
     }
@@ -437,6 +557,58 @@ impl Selection {
                     [(a, 0), (b, 1)].map(|(id, slot)| self.modified(id, slot, o.abs, o.neg));
                 self.float(operator, [b, a, a])
             }
+            Shape::Compare(relation) => {
+                let flags = self.run.binary(Operator::Compare(relation), a, b);
+                self.run.set_mask(o.dst, flags);
+                return Some(());
+            }
+            Shape::CompareFloat(relation) => {
+                let [a, b] =
+                    [(a, 0), (b, 1)].map(|(id, slot)| self.modified(id, slot, o.abs, o.neg));
+                self.is_float = true;
+                let flags = self.run.binary(Operator::Compare(relation), a, b);
+                self.run.set_mask(o.dst, flags);
+                return Some(());
+            }
+            Shape::Carry(carry) => {
+                let (a, b) = if carry.reversed { (b, a) } else { (a, b) };
+                let operator = if carry.subtracts { Sub } else { Add };
+                // A sum is below its parts if it wraps around; a difference does if its first part is below the second.
+                let step = |run: &mut Run, a, b| {
+                    let result = run.binary(operator, a, b);
+                    let flags = match carry.subtracts {
+                        true => run.binary(BELOW, a, b),
+                        false => run.binary(BELOW, result, a),
+                    };
+                    (result, flags)
+                };
+                let (mut result, mut flags) = step(&mut self.run, a, b);
+                if carry.carries_in {
+                    let carried = self.run.flags(o.src[2].register);
+                    let (total, more) = step(&mut self.run, result, carried);
+                    result = total;
+                    flags = self.run.binary(Operator::Or, flags, more);
+                }
+                self.run.set(o.dst, result);
+                self.run.set_mask(o.sdst, flags);
+                return Some(());
+            }
+            Shape::MultiplyAddWide => {
+                let c_high = self.source(o, 2, 1);
+                let [low, high] =
+                    [Mul, Operator::MulHigh].map(|operator| self.run.binary(operator, a, b));
+                let sum = self.run.binary(Add, low, c);
+                let carry = self.run.binary(BELOW, sum, low);
+                let part = self.run.binary(Add, high, c_high);
+                let first = self.run.binary(BELOW, part, high);
+                let total = self.run.binary(Add, part, carry);
+                let second = self.run.binary(BELOW, total, part);
+                let flags = self.run.binary(Operator::Or, first, second);
+                self.run.set(o.dst, sum);
+                self.run.set(o.dst + 1, total);
+                self.run.set_mask(o.sdst, flags);
+                return Some(());
+            }
             Shape::Binary(operator) => self.run.binary(operator, a, b),
             Shape::Reversed(operator) => self.run.binary(operator, b, a),
             Shape::Shift(operator) => {
@@ -491,7 +663,7 @@ impl Selection {
                     }
                 };
                 let sum = self.run.binary(Add, low, c);
-                let carry = self.run.binary(Operator::Below, sum, low);
+                let carry = self.run.binary(BELOW, sum, low);
                 let high = self.run.binary(Add, high, c_high);
                 let high = self.run.binary(Add, high, carry);
                 self.run.set(o.dst, sum);

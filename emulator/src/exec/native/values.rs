@@ -18,6 +18,10 @@ pub(super) enum Value {
     Computed(Operator, [Id; 3]),
     /// Lanes of the first value where a pair of scalar registers has their bit, else of the second.
     Selected(u16, [Id; 2]),
+    /// Lanes of the second value where the first is not 0, else of the third.
+    SelectedBy([Id; 3]),
+    /// 1 where a pair of scalar registers has the lane's bit, else 0.
+    Flags(u16),
     /// A dword of a load.
     Loaded { load: u32, part: u8 },
 }
@@ -44,9 +48,22 @@ pub(super) enum Operator {
     Max,
     MinSigned,
     MaxSigned,
-    /// 1 where the first source is less than the second, without sign, else 0.
-    Below,
+    /// The upper half of the product of 64 bits.
+    MulHigh,
+    /// 1 where a relation holds, else 0.
+    Compare(Relation),
 }
+
+/// How two values compare: a type, and the predicate of the host's instruction for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Relation {
+    Unsigned(u8),
+    Signed(u8),
+    F32(u8),
+}
+
+/// The relation that a sum without sign has to its parts if it wrapped around.
+pub(super) const BELOW: Operator = Operator::Compare(Relation::Unsigned(1));
 
 impl Operator {
     /// Whether the sources may change places.
@@ -59,7 +76,7 @@ impl Operator {
                 | Operator::ShiftLeft
                 | Operator::ShiftRight
                 | Operator::ShiftRightSigned
-                | Operator::Below
+                | Operator::Compare(_)
         )
     }
 
@@ -119,6 +136,21 @@ pub(super) enum Step {
     Load(u32),
 }
 
+/// What registers are to hold behind a run that hold something else before it, in order.
+#[derive(Debug)]
+pub(super) struct Written {
+    /// Vector registers.
+    pub(super) registers: Vec<(u16, Id)>,
+    /// Pairs of scalar registers, as masks.
+    pub(super) masks: Vec<(u16, Id)>,
+}
+
+impl Written {
+    pub(super) fn all(&self) -> impl Iterator<Item = (u16, Id)> {
+        self.registers.iter().chain(&self.masks).copied()
+    }
+}
+
 /// A run of instructions as values.
 #[derive(Debug, Default)]
 pub(super) struct Run {
@@ -126,6 +158,8 @@ pub(super) struct Run {
     known: HashMap<Value, Id>,
     /// The value that each vector register holds now.
     current: HashMap<u16, Id>,
+    /// The flags that each written pair of scalar registers holds now as a mask.
+    masks: HashMap<u16, Id>,
     pub(super) loads: Vec<Load>,
     /// In the order of the instructions.
     pub(super) steps: Vec<Step>,
@@ -141,7 +175,9 @@ impl Run {
         self.values.push(value);
         self.known.insert(value, id);
         match value {
-            Value::Computed(..) | Value::Selected(..) => self.steps.push(Step::Compute(id)),
+            Value::Computed(..) | Value::Selected(..) | Value::SelectedBy(_) | Value::Flags(_) => {
+                self.steps.push(Step::Compute(id))
+            }
             Value::Register(_) | Value::Scalar(_) | Value::Constant(_) | Value::Loaded { .. } => {}
         }
         id
@@ -186,7 +222,22 @@ impl Run {
     }
 
     pub(super) fn select(&mut self, mask: u16, yes: Id, no: Id) -> Id {
-        self.number(Value::Selected(mask, [yes, no]))
+        self.number(match self.masks.get(&mask) {
+            Some(&flags) => Value::SelectedBy([flags, yes, no]),
+            None => Value::Selected(mask, [yes, no]),
+        })
+    }
+
+    /// A pair of scalar registers as a mask.
+    pub(super) fn flags(&mut self, mask: u16) -> Id {
+        match self.masks.get(&mask) {
+            Some(&flags) => flags,
+            None => self.number(Value::Flags(mask)),
+        }
+    }
+
+    pub(super) fn set_mask(&mut self, mask: u16, flags: Id) {
+        self.masks.insert(mask, flags);
     }
 
     /// Loads dwords to the registers from `first` on; `offset` is of addresses in LDS.
@@ -210,23 +261,25 @@ impl Run {
         self.current.insert(register, id);
     }
 
-    /// Ends the run: what each register is to hold that holds something else before it, in order.
+    /// Ends the run.
     ///
     /// Registers are written when all is computed: those that get another's old value need a copy of it.
-    pub(super) fn finish(&mut self) -> Vec<(u16, Id)> {
-        let mut written: Vec<(u16, Id)> = self
+    pub(super) fn finish(&mut self) -> Written {
+        let mut registers: Vec<(u16, Id)> = self
             .current
             .iter()
             .map(|(&register, &id)| (register, id))
             .filter(|&(register, id)| self.values[id as usize] != Value::Register(register))
             .collect();
-        written.sort_unstable();
-        for (_, id) in &mut written {
+        registers.sort_unstable();
+        for (_, id) in &mut registers {
             if matches!(self.values[*id as usize], Value::Register(_)) {
                 *id = self.unary(Operator::Copy, *id);
             }
         }
-        written
+        let mut masks: Vec<(u16, Id)> = self.masks.iter().map(|(&m, &id)| (m, id)).collect();
+        masks.sort_unstable();
+        Written { registers, masks }
     }
 
     /// The values that a value is made of.
@@ -236,16 +289,19 @@ impl Run {
             Value::Computed(Operator::Copy, sources) => &sources[..1],
             Value::Computed(_, sources) => &sources[..2],
             Value::Selected(_, sources) => sources,
-            Value::Register(_) | Value::Scalar(_) | Value::Constant(_) | Value::Loaded { .. } => {
-                &[]
-            }
+            Value::SelectedBy(sources) => sources,
+            Value::Register(_)
+            | Value::Scalar(_)
+            | Value::Constant(_)
+            | Value::Flags(_)
+            | Value::Loaded { .. } => &[],
         }
     }
 
     /// Which values are needed for those that are written in the end.
-    pub(super) fn needed(&self, written: &[(u16, Id)]) -> Vec<bool> {
+    pub(super) fn needed(&self, written: &Written) -> Vec<bool> {
         let mut needed = vec![false; self.values.len()];
-        for &(_, id) in written {
+        for (_, id) in written.all() {
             needed[id as usize] = true;
         }
         for step in self.steps.iter().rev() {

@@ -242,7 +242,7 @@ fn instruction(random: &mut Random) -> String {
     let [a, b, d] = std::array::from_fn(|_| vector(random, NUMBERS));
     let [i, j, k] = std::array::from_fn(|_| vector(random, INTEGERS));
     let (n, m) = (number(random), integer(random));
-    match random.below(24) {
+    match random.below(28) {
         0 => format!("v_add_f32_e64 {d}, {n}, -{a}"),
         1 => format!("v_sub_f32_e64 {d}, |{n}|, {a}"),
         2 => format!("v_subrev_f32_e32 {d}, {n}, {a}"),
@@ -323,6 +323,8 @@ fn instruction(random: &mut Random) -> String {
                 "s_lshl_b64 s[42:43], s[44:45], 3",
                 "s_mov_b32 s30, 0x3f000000",
                 "s_cselect_b32 s63, s60, s61",
+                "s_and_b64 vcc, vcc, s[2:3]",
+                "s_or_b64 s[46:47], s[2:3], s[40:41]",
             ])
             .to_owned(),
         16 => {
@@ -330,6 +332,39 @@ fn instruction(random: &mut Random) -> String {
             let shift = random.pick(&["0", "0", "2", "3", "v41"]);
             let c = random.pick(&[c.as_str(), "s[50:51]"]).to_owned();
             format!("v_lshl_add_u64 {d}, {a}, {shift}, {c}")
+        }
+        24 => {
+            let mask = random.pick(&["vcc", "s[2:3]", "s[40:41]"]);
+            let relation = random.pick(&["lt", "eq", "le", "gt", "ne", "ge"]);
+            let ty = random.pick(&["u32", "i32"]);
+            format!("v_cmp_{relation}_{ty}_e64 {mask}, {m}, {i}")
+        }
+        25 => {
+            let mask = random.pick(&["vcc", "s[2:3]", "s[40:41]"]);
+            let relation = random.pick(&[
+                "lt", "eq", "le", "gt", "lg", "ge", "o", "u", "nge", "nlg", "ngt", "nle", "neq",
+                "nlt",
+            ]);
+            format!("v_cmp_{relation}_f32_e64 {mask}, {a}, -|{b}|")
+        }
+        26 => {
+            let [to, from] = std::array::from_fn(|_| random.pick(&["vcc", "s[2:3]", "s[40:41]"]));
+            match random.below(6) {
+                0 => format!("v_add_co_u32_e64 {k}, {to}, {i}, {j}"),
+                1 => format!("v_sub_co_u32_e64 {k}, {to}, {i}, {j}"),
+                2 => format!("v_subrev_co_u32_e64 {k}, {to}, {i}, {j}"),
+                3 => format!("v_addc_co_u32_e64 {k}, {to}, {i}, {j}, {from}"),
+                4 => format!("v_subb_co_u32_e64 {k}, {to}, {i}, {j}, {from}"),
+                _ => format!("v_subbrev_co_u32_e64 {k}, {to}, {i}, {j}, {from}"),
+            }
+        }
+        27 => {
+            let [c, d] = std::array::from_fn(|_| pair(random, INTEGERS));
+            let mask = random.pick(&["vcc", "s[2:3]"]);
+            match random.below(2) {
+                0 => format!("v_mad_u64_u32 {d}, {mask}, {i}, {m}, {c}"),
+                _ => format!("v_mul_hi_u32 {k}, {i}, {m}"),
+            }
         }
         17 | 18 => {
             let (suffix, count) =
