@@ -257,7 +257,7 @@ pub(crate) fn flush(x: f32) -> f32 {
 
 /// Any NaN among the sources makes NaN, so that the slow path decides.
 #[inline(always)]
-fn nan_if(any: Mask<i32, 16>, value: F) -> F {
+pub(crate) fn nan_if(any: Mask<i32, 16>, value: F) -> F {
     any.select(F::splat(f32::NAN), value)
 }
 
@@ -272,6 +272,15 @@ fn min2(a: F, b: F) -> F {
 fn max2(a: F, b: F) -> F {
     let equal = F::from_bits(a.to_bits() & b.to_bits());
     a.simd_eq(b).select(equal, a.simd_gt(b).select(a, b))
+}
+
+/// The larger of the two that are left without the largest, to which zeros of either sign are equal, as in AMD's
+/// pseudocode.
+#[inline(always)]
+pub(crate) fn med3(x: F, y: F, z: F) -> F {
+    let largest = max2(max2(x, y), z);
+    let without_y = y.simd_eq(largest).select(max2(x, z), max2(x, y));
+    x.simd_eq(largest).select(max2(y, z), without_y)
 }
 
 /// A multiply-add that rounds twice: always the slow path.
@@ -350,10 +359,7 @@ fn arithmetic(b: Binder, op: Op) -> Option<(Handler, Arithmetic)> {
             Max3,
         ),
         Op::v_med3_f32 => (
-            b.arithmetic32(|[x, y, z]| {
-                let median = max2(min2(x, y), min2(max2(x, y), z));
-                nan_if(x.is_nan() | y.is_nan() | z.is_nan(), median)
-            }),
+            b.arithmetic32(|[x, y, z]| nan_if(x.is_nan() | y.is_nan() | z.is_nan(), med3(x, y, z))),
             Med3,
         ),
         _ => return None,

@@ -10,7 +10,7 @@ use rustc_apfloat::ieee::Half;
 use super::{
     Wave,
     float::{Arithmetic, Format, division, evaluate, scale},
-    float32::quieted,
+    float32::{self, quieted},
     lanes::{Binder, chunks, sext16},
     operation::{Flow, Handler, Operation},
     simd::{CHUNKS, E, F, I, LANES, M, U},
@@ -273,7 +273,10 @@ fn arithmetic(b: Binder, op: Op) -> Option<(Handler, Arithmetic)> {
         Op::v_min3_f16 => (b.arithmetic16(|[x, y, z]| min2(min2(x, y), z)), Min3),
         Op::v_max3_f16 => (b.arithmetic16(|[x, y, z]| max2(max2(x, y), z)), Max3),
         Op::v_med3_f16 => (
-            b.arithmetic16(|[x, y, z]| max2(min2(x, y), min2(max2(x, y), z))),
+            b.arithmetic16(|[x, y, z]| {
+                let nan = x.is_nan() | y.is_nan() | z.is_nan();
+                float32::nan_if(nan, float32::med3(x, y, z))
+            }),
             Med3,
         ),
         Op::v_fma_f16 | Op::v_fma_legacy_f16 => (

@@ -176,7 +176,7 @@ impl Run {
         self.known.insert(value, id);
         match value {
             Value::Computed(..) | Value::Selected(..) | Value::SelectedBy(_) | Value::Flags(_) => {
-                self.steps.push(Step::Compute(id))
+                self.steps.push(Step::Compute(id));
             }
             Value::Register(_) | Value::Scalar(_) | Value::Constant(_) | Value::Loaded { .. } => {}
         }

@@ -59,24 +59,28 @@ fn sums_and_products() {
 
 #[test]
 fn extremes() {
-    let check = |text| Check::new(text, Values::F32);
-    check("v_min_f32_e32 v6, v0, v2").run(|[a, b, ..]| extreme(a, b, true));
-    check("v_max_f32_e32 v6, v0, v2").run(|[a, b, ..]| extreme(a, b, false));
-    check("v_min3_f32 v6, v0, v2, v4").run(|[a, b, c, _]| extreme(extreme(a, b, true), c, true));
-    check("v_max3_f32 v6, v0, v2, v4").run(|[a, b, c, _]| extreme(extreme(a, b, false), c, false));
-    check("v_med3_f32 v6, v0, v2, v4").run(|[a, b, c, _]| {
-        if [a, b, c].iter().any(|&s| f(s).is_nan()) {
-            return extreme(extreme(a, b, true), c, true);
-        }
-        let max = f(extreme(extreme(a, b, false), c, false));
-        if f(a) == max {
-            extreme(b, c, false)
-        } else if f(b) == max {
-            extreme(a, c, false)
-        } else {
-            extreme(a, b, false)
-        }
-    });
+    for values in [Values::F32, Values::Zeros32] {
+        let check = |text| Check::new(text, values);
+        check("v_min_f32_e32 v6, v0, v2").run(|[a, b, ..]| extreme(a, b, true));
+        check("v_max_f32_e32 v6, v0, v2").run(|[a, b, ..]| extreme(a, b, false));
+        check("v_min3_f32 v6, v0, v2, v4")
+            .run(|[a, b, c, _]| extreme(extreme(a, b, true), c, true));
+        check("v_max3_f32 v6, v0, v2, v4")
+            .run(|[a, b, c, _]| extreme(extreme(a, b, false), c, false));
+        check("v_med3_f32 v6, v0, v2, v4").run(|[a, b, c, _]| {
+            if [a, b, c].iter().any(|&s| f(s).is_nan()) {
+                return extreme(extreme(a, b, true), c, true);
+            }
+            let max = f(extreme(extreme(a, b, false), c, false));
+            if f(a) == max {
+                extreme(b, c, false)
+            } else if f(b) == max {
+                extreme(a, c, false)
+            } else {
+                extreme(a, b, false)
+            }
+        });
+    }
 }
 
 #[test]

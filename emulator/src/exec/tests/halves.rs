@@ -40,6 +40,38 @@ fn arithmetic() {
         .run(|[a, b, c, old]| fma(a, b, c) << 16 | old & 0xffff);
 }
 
+/// The larger of two, of which neither is NaN; −0 is below +0.
+fn larger(a: u64, b: u64) -> u64 {
+    let key = |bits: u64| {
+        let magnitude = (bits & 0x7fff) as i32;
+        if bits & 0x8000 == 0 {
+            magnitude
+        } else {
+            -1 - magnitude
+        }
+    };
+    if key(a) > key(b) {
+        a & 0xffff
+    } else {
+        b & 0xffff
+    }
+}
+
+#[test]
+fn medians_of_zeros_and_ones() {
+    Check::new("v_med3_f16 v6, v0, v2, v4", Values::Zeros16).run(|[a, b, c, old]| {
+        let max = h(larger(larger(a, b), c));
+        let median = if h(a) == max {
+            larger(b, c)
+        } else if h(b) == max {
+            larger(a, c)
+        } else {
+            larger(a, b)
+        };
+        median | old & 0xffff_0000
+    });
+}
+
 #[test]
 fn integers() {
     let check = |text| Check::new(text, Values::Integer);

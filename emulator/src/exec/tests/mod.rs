@@ -198,6 +198,9 @@ pub(super) enum Values {
     F16,
     F32,
     F64,
+    /// Zeros and ones of both signs, f16 and f32.
+    Zeros16,
+    Zeros32,
 }
 
 impl Values {
@@ -236,6 +239,8 @@ impl Values {
                 0x8000_0000_0000_0000,
                 u64::MAX,
             ],
+            Values::Zeros16 => &[0, 0x8000, 0x3c00, 0xbc00],
+            Values::Zeros32 => &[0, 0x8000_0000, 0x3f80_0000, 0xbf80_0000],
             // Zeros, denormals, the smallest normal, ones and near ones, halves, limits, ∞, both kinds of NaN.
             Values::F16 => &[
                 0, 0x8000, 1, 0x8001, 0x3ff, 0x400, 0x3800, 0x3bff, 0x3c00, 0xbc00, 0x3c01, 0x3e00,
@@ -293,12 +298,14 @@ impl Values {
     fn draw(self, random: &mut Random) -> u64 {
         let bits = random.next();
         let specials = self.specials();
-        if bits & 3 == 0 {
+        if bits & 3 == 0 || matches!(self, Values::Zeros16 | Values::Zeros32) {
             return specials[(bits >> 8) as usize % specials.len()];
         }
         let (sign, fraction) = (bits >> 63, bits >> 2);
         match self {
-            Values::Integer => random.next() >> (bits >> 8 & 31),
+            Values::Integer | Values::Zeros16 | Values::Zeros32 => {
+                random.next() >> (bits >> 8 & 31)
+            }
             // Exponents near 0, so that sums and products have something to round.
             Values::F16 => sign << 15 | (8 + (bits >> 40) % 14) << 10 | fraction & 0x3ff,
             Values::F32 => sign << 31 | (115 + (bits >> 40) % 24) << 23 | fraction & 0x7f_ffff,
