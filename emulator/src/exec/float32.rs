@@ -135,7 +135,7 @@ impl Binder {
                 let (sources, results) = w.mode.denormals32();
                 let result = chunks(|c| {
                     let x = flushed_unless(sources, modified(o, 0, w.chunk(a, c)));
-                    quieted(flushed_unless(results, f(x))).to_bits()
+                    settled(flushed_unless(results, f(x)), [x]).to_bits()
                 });
                 w.commit(o.dst, result);
                 Flow::Next
@@ -368,7 +368,7 @@ fn arithmetic(b: Binder, op: Op) -> Option<(Handler, Arithmetic)> {
 
 fn unary(b: Binder, op: Op) -> Option<Handler> {
     Some(match op {
-        Op::v_fract_f32 => b.f1(|x| settled(x - x.floor(), [x])),
+        Op::v_fract_f32 => b.f1(|x| x - x.floor()),
         Op::v_trunc_f32 => b.f1(|x| x.trunc()),
         Op::v_ceil_f32 => b.f1(|x| x.ceil()),
         Op::v_floor_f32 => b.f1(|x| x.floor()),
@@ -377,12 +377,10 @@ fn unary(b: Binder, op: Op) -> Option<Handler> {
         Op::v_exp_f32 | Op::v_exp_legacy_f32 => {
             b.f1_scalar(|x| flush(f64::from(flush(x)).exp2() as f32))
         }
-        Op::v_log_f32 | Op::v_log_legacy_f32 => {
-            b.f1_scalar(|x| positive_nan(f64::from(flush(x)).log2() as f32))
-        }
+        Op::v_log_f32 | Op::v_log_legacy_f32 => b.f1_scalar(|x| f64::from(flush(x)).log2() as f32),
         Op::v_rcp_f32 | Op::v_rcp_iflag_f32 => b.f1_scalar(|x| flush(1.0 / flush(x))),
-        Op::v_rsq_f32 => b.f1_scalar(|x| positive_nan((1.0 / f64::from(flush(x)).sqrt()) as f32)),
-        Op::v_sqrt_f32 => b.f1_scalar(|x| positive_nan(flush(x).sqrt())),
+        Op::v_rsq_f32 => b.f1_scalar(|x| (1.0 / f64::from(flush(x)).sqrt()) as f32),
+        Op::v_sqrt_f32 => b.f1_scalar(|x| flush(x).sqrt()),
         Op::v_sin_f32 => b.f1_scalar(|x| turn(x, f64::sin)),
         Op::v_cos_f32 => b.f1_scalar(|x| turn(x, f64::cos)),
         Op::v_frexp_mant_f32 => b.f1_scalar(|x| {
@@ -428,15 +426,6 @@ fn unary(b: Binder, op: Op) -> Option<Handler> {
         ),
         _ => return None,
     })
-}
-
-/// The NaN that an operation makes is positive; the host's is negative.
-fn positive_nan(x: f32) -> f32 {
-    if x.is_nan() {
-        f32::from_bits(x.to_bits() & 0x7fff_ffff)
-    } else {
-        x
-    }
 }
 
 /// Sine or cosine of a number of turns; the hardware's range is ±256 turns, beyond it gives the

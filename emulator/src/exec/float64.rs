@@ -32,6 +32,14 @@ fn quieted(value: E) -> E {
     value.is_nan().select(quiet, value)
 }
 
+/// As [`super::float32::settled`], of one source.
+#[inline(always)]
+fn settled(result: E, source: E) -> E {
+    let made = E::from_bits(D::splat(0x7ff8_0000_0000_0000));
+    let nan = source.is_nan().select(quieted(source), made);
+    result.is_nan().select(nan, result)
+}
+
 impl Binder {
     /// As [`Binder::arithmetic32`], in f64.
     fn arithmetic64<const N: usize, G>(self, f: G) -> Handler
@@ -67,7 +75,10 @@ impl Binder {
             #[inline(always)]
             move |w, _, o| {
                 let a = w.fetch64(0, &o.src[0]);
-                let result = chunks(|c| quieted(f(modified(o, 0, w.chunk64(a, c)))).to_bits());
+                let result = chunks(|c| {
+                    let x = modified(o, 0, w.chunk64(a, c));
+                    settled(f(x), x).to_bits()
+                });
                 w.commit64(o.dst, result);
                 Flow::Next
             },

@@ -46,6 +46,16 @@ fn from_f64(value: E) -> U {
     bits.cast::<u32>()
 }
 
+/// As [`float32::settled`], bits of f16 of one source.
+#[inline(always)]
+fn settled(result: U, source: F) -> U {
+    let nan = source
+        .is_nan()
+        .select(from_f32(quieted(source)), U::splat(0x7e00));
+    let is_nan = (result & U::splat(0x7fff)).simd_gt(U::splat(0x7c00));
+    is_nan.select(nan, result)
+}
+
 /// f16 results of f32 values: ∞ that is none of the sources' becomes the largest number where MODE wants
 /// that.
 #[inline(always)]
@@ -155,7 +165,10 @@ impl Binder {
             #[inline(always)]
             move |w, _, o| {
                 let a = w.fetch(0, &o.src[0]);
-                let result = chunks(|c| from_f32(quieted(f(source(w, o, 0, w.chunk(a, c))))));
+                let result = chunks(|c| {
+                    let x = source(w, o, 0, w.chunk(a, c));
+                    from_f32(float32::settled(f(x), [x]))
+                });
                 commit16(w, o, result);
                 Flow::Next
             },
@@ -169,7 +182,7 @@ impl Binder {
                 let a = w.fetch(0, &o.src[0]);
                 let result = chunks(|c| {
                     let x = source(w, o, 0, w.chunk(a, c));
-                    let result = from_f64(E::from_array(x.to_array().map(f)));
+                    let result = settled(from_f64(E::from_array(x.to_array().map(f))), x);
                     saturated(w.mode, result, x.is_infinite())
                 });
                 commit16(w, o, result);

@@ -183,6 +183,89 @@ fn approximations_are_within_an_ulp() {
     close("v_fract_f32_e32 v6, v0", |x| x - x.floor(), normal);
 }
 
+/// A NaN of one source is that source made quiet, and the NaN that an operation makes is positive, in all widths.
+#[test]
+fn operations_of_one_source_keep_a_nan_and_make_a_positive_one() {
+    let names = [
+        "fract", "trunc", "ceil", "floor", "rndne", "rcp", "rsq", "sqrt", "exp", "log", "sin",
+        "cos",
+    ];
+    // Of each width: signalling and quiet NaN of both signs, ∞, −1; the quiet bit; and the NaN that is made.
+    let widths: [(&str, [u64; 6], u64, u64); 3] = [
+        (
+            "f16",
+            [0x7d01, 0xfd02, 0x7e03, 0xfe04, 0x7c00, 0xbc00],
+            0x200,
+            0x7e00,
+        ),
+        (
+            "f32",
+            [
+                0x7f80_0001,
+                0xffa0_0002,
+                0x7fc0_0003,
+                0xffc0_0004,
+                0x7f80_0000,
+                0xbf80_0000,
+            ],
+            0x40_0000,
+            0x7fc0_0000,
+        ),
+        (
+            "f64",
+            [
+                0x7ff0_0000_0000_0001,
+                0xfff4_0000_0000_0002,
+                0x7ff8_0000_0000_0003,
+                0xfff8_0000_0000_0004,
+                0x7ff0_0000_0000_0000,
+                0xbff0_0000_0000_0000,
+            ],
+            0x8_0000_0000_0000,
+            0x7ff8_0000_0000_0000,
+        ),
+    ];
+    for (ty, values, quiet, made) in widths {
+        let wide = ty == "f64";
+        for name in names {
+            if wide && matches!(name, "exp" | "log" | "sin" | "cos") {
+                continue;
+            }
+            let registers = if wide { "v[6:7], v[0:1]" } else { "v6, v0" };
+            let text = format!("v_{name}_{ty}_e32 {registers}");
+            let bench = super::Bench::new(Gpu::Gfx942, &[&text]);
+            for level in bench.levels() {
+                let mut wave = super::wave();
+                for lane in 0..64 {
+                    let value = values[lane % 6];
+                    wave.lanes_mut(0).as_mut_array()[lane] = value as u32;
+                    wave.lanes_mut(1).as_mut_array()[lane] = (value >> 32) as u32;
+                }
+                bench.step(level, 0, &mut wave);
+                for lane in 0..64 {
+                    let high = if wide {
+                        wave.lanes(7).as_array()[lane]
+                    } else {
+                        0
+                    };
+                    let result = u64::from(high) << 32 | u64::from(wave.lanes(6).as_array()[lane]);
+                    let is_made = match lane % 6 {
+                        4 => matches!(name, "fract" | "sin" | "cos"),
+                        5 => matches!(name, "rsq" | "sqrt" | "log"),
+                        _ => false,
+                    };
+                    let value = values[lane % 6];
+                    if lane % 6 < 4 {
+                        assert_eq!(result, value | quiet, "{text} of {value:#x}");
+                    } else if is_made {
+                        assert_eq!(result, made, "{text} of {value:#x}");
+                    }
+                }
+            }
+        }
+    }
+}
+
 /// A division as the compiler expands it comes out correctly rounded.
 #[test]
 fn expanded_division() {
