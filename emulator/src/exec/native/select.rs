@@ -7,7 +7,7 @@ use super::{
     },
     values::{Address, BELOW, Id, Operator, Relation, Run, Value},
 };
-use crate::isa::{Extension, Format, Instruction, Op};
+use crate::isa::{self, Extension, Format, Instruction, Op};
 
 /// What an instruction is to a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -378,11 +378,12 @@ pub(super) struct Extent {
 impl Extent {
     /// Whether an instruction can be the next in the run; it is then.
     pub(super) fn allows(&mut self, part: Part, i: &Instruction, o: &Operation) -> bool {
-        let scalars = |sources: &[Source]| {
-            let scalars = sources
-                .iter()
-                .filter(|source| source.kind == SourceKind::Scalar);
-            scalars.fold(0, |all, source| all | pair(source.register))
+        let scalars = |slots: usize| {
+            let sources = o.src.iter().zip(&i.src).take(slots);
+            let scalars = sources.filter(|(source, _)| source.kind == SourceKind::Scalar);
+            scalars.fold(0, |all, (source, operand)| {
+                all | registers(source.register, operand.bits)
+            })
         };
         match part {
             Part::Nothing => true,
@@ -392,20 +393,27 @@ impl Extent {
             }
             Part::Scalar => {
                 // Half of a mask may be written when chunks are left to the operations.
-                let (read, written) = (scalars(&o.src), pair(o.dst));
+                let read = scalars(4);
+                // A compare writes `scc` alone.
+                let written = match i.dst.source {
+                    isa::Source::None => 0,
+                    _ => registers(o.dst, i.dst.bits),
+                };
                 self.read_later |= read;
                 self.written_later |= written;
                 self.masks & (read | written) == 0
             }
             Part::Lanes | Part::Load => {
                 let shape = shape(i.op);
-                let all = scalars(&o.src);
-                let read = match shape {
-                    Some(shape) if shape.takes_mask() => scalars(&o.src[..2]),
-                    _ => all,
+                let (read, selects) = match shape {
+                    Some(shape) if shape.takes_mask() => {
+                        (scalars(2), registers(o.src[2].register, 64))
+                    }
+                    _ => (scalars(4), 0),
                 };
-                let mask = shape.and_then(|shape| shape.mask(o)).map_or(0, pair);
-                let is_there = self.written_later & all == 0 && self.masks & read == 0;
+                let mask = shape.and_then(|shape| shape.mask(o));
+                let mask = mask.map_or(0, |mask| registers(mask, 64));
+                let is_there = self.written_later & (read | selects) == 0 && self.masks & read == 0;
                 self.read |= read;
                 let is_free = mask & (self.read | self.read_later | self.written_later) == 0;
                 self.masks |= mask;
@@ -419,9 +427,10 @@ impl Extent {
     }
 }
 
-/// A scalar register and the one behind it.
-fn pair(register: u16) -> u128 {
-    3_u128.checked_shl(u32::from(register)).unwrap_or(0)
+/// The scalar registers of an operand.
+fn registers(first: u16, bits: u16) -> u128 {
+    let all = if bits > 32 { 3_u128 } else { 1 };
+    all.checked_shl(u32::from(first)).unwrap_or(0)
 }
 
 /// Takes instructions into a run, one after the other.
