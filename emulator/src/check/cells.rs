@@ -117,43 +117,64 @@ impl Cell {
     }
 }
 
+/// An earlier access that one races with, and whether that was the write.
+type Raced = Option<(Stamp, bool)>;
+
 /// Dwords of a block.
 const BLOCK: u64 = 8;
 
 /// Blocks of a page.
 const PAGE: usize = 128;
 
-/// Dwords that lie together. Most accesses take in all of them: then one cell does for all, until one takes some.
-#[derive(Default)]
-struct Block {
-    all: Cell,
-    /// Whether `each` tells, and not `all`.
-    is_split: AtomicBool,
-    each: [Cell; BLOCK as usize],
+/// Blocks that lie together, each of dwords of which most accesses take in all: then one cell does for all, until one takes
+/// some.
+struct Page {
+    all: [Cell; PAGE],
+    /// Of each block, whether `each` tells, and not `all`.
+    split: [AtomicBool; PAGE],
+    /// The dwords of each block, made when the first is split.
+    each: OnceLock<Box<[Dwords]>>,
 }
 
-impl Block {
-    fn split(&self) {
-        let marks = self.all.marks();
-        for cell in &self.each {
-            cell.set(marks);
-        }
-        self.is_split.store(true, Relaxed);
+/// The dwords of a block.
+type Dwords = [Cell; BLOCK as usize];
+
+impl Page {
+    fn new() -> Box<Self> {
+        Box::new(Page {
+            all: std::array::from_fn(|_| Cell::default()),
+            split: std::array::from_fn(|_| AtomicBool::new(false)),
+            each: OnceLock::new(),
+        })
     }
 
-    /// Takes one cell for all again if all are alike.
-    fn join(&self) {
-        let marks = self.each[0].marks();
-        if self.each.iter().all(|cell| cell.marks() == marks) {
-            self.all.set(marks);
-            self.is_split.store(false, Relaxed);
+    fn dwords(&self, block: usize) -> &Dwords {
+        let make = || (0..PAGE).map(|_| Dwords::default()).collect();
+        &self.each.get_or_init(make)[block % PAGE]
+    }
+
+    fn split(&self, block: usize) {
+        let marks = self.all[block % PAGE].marks();
+        for cell in self.dwords(block) {
+            cell.set(marks);
+        }
+        self.split[block % PAGE].store(true, Relaxed);
+    }
+
+    /// Takes one cell for all of a block again if all are alike.
+    fn join(&self, block: usize) {
+        let dwords = self.dwords(block);
+        let marks = dwords[0].marks();
+        if dwords.iter().all(|cell| cell.marks() == marks) {
+            self.all[block % PAGE].set(marks);
+            self.split[block % PAGE].store(false, Relaxed);
         }
     }
 }
 
 /// The cells of an allocation, made when they are touched.
 pub(super) struct Cells {
-    pages: Box<[OnceLock<Box<[Block]>>]>,
+    pages: Box<[OnceLock<Box<Page>>]>,
 }
 
 impl Cells {
@@ -174,34 +195,50 @@ impl Cells {
         is_ordered: impl Fn(Stamp) -> bool + Copy,
         mut race: impl FnMut(Range<u64>, Stamp, bool),
     ) {
+        // What becomes of a block's marks: of the next block they are mostly the same.
+        let mut last: Option<(Marks, Marks, Raced)> = None;
         for number in start / (4 * BLOCK)..end.div_ceil(4 * BLOCK) {
             let Some(page) = self.pages.get(number as usize / PAGE) else {
                 return;
             };
-            let page = page.get_or_init(|| (0..PAGE).map(|_| Block::default()).collect());
-            let block = &page[number as usize % PAGE];
+            let page = page.get_or_init(Page::new);
+            let block = number as usize % PAGE;
             let (first, behind) = (number * BLOCK, (number + 1) * BLOCK);
             let is_whole = start <= 4 * first && 4 * behind <= end;
-            let is_split = block.is_split.load(Relaxed);
+            let is_split = page.split[block].load(Relaxed);
             if is_whole && !is_split {
-                let found = block.all.touch(stamp.with_mask(0xf), write, is_ordered);
+                let cell = &page.all[block];
+                let before = cell.marks();
+                let (after, found) = match last {
+                    Some((same, after, found)) if same == before => (after, found),
+                    _ => {
+                        let mut after = before;
+                        let found = after.touch(stamp.with_mask(0xf), write, is_ordered);
+                        last = Some((before, after, found));
+                        (after, found)
+                    }
+                };
+                // What is only read stays in the caches of all cores.
+                if before != after {
+                    cell.set(after);
+                }
                 if let Some((other, wrote)) = found {
                     race(4 * first..4 * behind, other, wrote);
                 }
                 continue;
             }
             if !is_split {
-                block.split();
+                page.split(block);
             }
             for dword in first.max(start / 4)..behind.min(end.div_ceil(4)) {
                 let stamp = stamp.with_mask(mask(dword, start, end));
-                let cell = &block.each[(dword - first) as usize];
+                let cell = &page.dwords(block)[(dword - first) as usize];
                 if let Some((other, wrote)) = cell.touch(stamp, write, is_ordered) {
                     race(start.max(4 * dword)..end.min(4 * dword + 4), other, wrote);
                 }
             }
             if is_whole && write {
-                block.join();
+                page.join(block);
             }
         }
     }
@@ -308,8 +345,8 @@ mod tests {
         assert_eq!(races(&cells, 3, 32..64, false), all);
         // Of dwords that were read the last write is told first.
         assert_eq!(races(&cells, 2, 32..64, true), all);
-        let block = &cells.pages[0].get().expect("touched")[1];
-        assert!(block.is_split.load(Relaxed), "reads differ");
+        let page = cells.pages[0].get().expect("touched");
+        assert!(page.split[1].load(Relaxed), "reads differ");
         // An allocation's last bytes, which make no whole block.
         assert_eq!(races(&cells, 1, 96..100, true), []);
         assert_eq!(races(&cells, 2, 99..100, true), [(99, 1)]);
@@ -319,10 +356,10 @@ mod tests {
     fn a_whole_write_joins_what_is_alike() {
         let cells = Cells::new(64);
         assert_eq!(races(&cells, 1, 4..8, true), []);
-        let block = &cells.pages[0].get().expect("touched")[0];
-        assert!(block.is_split.load(Relaxed));
+        let page = cells.pages[0].get().expect("touched");
+        assert!(page.split[0].load(Relaxed));
         assert_eq!(races(&cells, 1, 0..32, true), []);
-        assert!(!block.is_split.load(Relaxed));
+        assert!(!page.split[0].load(Relaxed));
         assert_eq!(races(&cells, 2, 31..33, false), [(31, 1)]);
     }
 
