@@ -78,6 +78,8 @@ impl WaitCounts {
     /// Drops what has come back of a queue in order.
     pub(crate) fn keep_newest<T>(&self, queue: &mut VecDeque<T>, count: u32) {
         let done = queue.len().saturating_sub(count as usize);
-        queue.drain(..done);
+        if done > 0 {
+            queue.drain(..done);
+        }
     }
 }

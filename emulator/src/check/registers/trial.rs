@@ -144,9 +144,11 @@ impl Trial {
             };
             let swap = |old: u32, bits: u32, new: u32| old & !bits | new & bits;
             if register.is_vector() {
-                let lanes = state.lanes(register);
                 let copy = self.wave.lanes_mut(register.0).as_mut_array();
-                for lane in (0..64).filter(|lane| lanes >> lane & 1 == 1) {
+                let mut left = state.lanes(register);
+                while left != 0 {
+                    let lane = left.trailing_zeros() as usize;
+                    left &= left - 1;
                     copy[lane] = swap(copy[lane], state.lane(register, lane), value(lane));
                 }
                 continue;
