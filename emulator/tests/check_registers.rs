@@ -311,6 +311,49 @@ fn results_that_depend_on_nothing_undefined() {
     }
 }
 
+/// Packed arithmetic names pairs and may look at one half of each: what the other holds makes no difference, here or where it
+/// is read for something else too.
+#[test]
+fn halves_that_packed_arithmetic_passes_over_may_be_undefined() {
+    let product = |defined: &str, operands: &str| {
+        format!(
+            "  v_lshlrev_b32 v1, 3, v0
+  v_mov_b32 {defined}, 1.0
+  v_mov_b32 v6, 2.0
+  v_mov_b32 v7, 2.0
+  v_pk_mul_f32 v[2:3], v[4:5], {operands}
+  v_pk_add_f32 v[2:3], v[2:3], v[6:7]
+  global_store_dwordx2 v1, v[2:3], s[4:5]
+"
+        )
+    };
+    let low = "v[6:7] op_sel_hi:[0,1]";
+    let high = "v[6:7] op_sel:[1,0]";
+    for gpu in [Gfx90a, Gfx942] {
+        clean(gpu, &product("v4", low));
+        clean(gpu, &product("v5", high));
+    }
+    for (defined, operands, from) in [
+        ("v4", "v[6:7]", "v5"),
+        ("v4", high, "v5"),
+        ("v5", low, "v4"),
+        ("v4", "v[4:5] op_sel_hi:[0,1]", "v5"),
+        ("v5", "v[4:5] op_sel:[1,0]", "v4"),
+    ] {
+        let body = product(defined, operands);
+        let findings = findings(Gfx942, &body, 64);
+        let at = "global_store_dwordx2 v1, v[2:3], s[4:5]";
+        assert_eq!(
+            names(&findings),
+            [("uninitialized-register", at.into())],
+            "{body}"
+        );
+        let text = findings[0].to_string();
+        let says = format!("depends on {from}, which nobody wrote");
+        assert!(text.contains(&says), "{text}");
+    }
+}
+
 #[test]
 fn rows_of_a_matrix_product_are_apart() {
     // Lanes 0 to 3 of each sixteen have rows of A; D's first row depends on lane 0 of its block only.

@@ -2,23 +2,30 @@
 //!
 //! Each instruction that a wave issues is one wait state, `s_nop n` is n + 1. The rules stand in [`super::hazard_rules`];
 //! here is what they look at: for each register, the last instructions of each kind that wrote it, and when.
+//!
+//! All of that follows from the last few instructions of a wave ([`super::way`]). One that owed nothing when it was come to
+//! by some way owes nothing by the same way again, so that nearly all are looked at once.
 
 use ferrowave_code_object::Gpu;
 
 use super::{
-    Example, Findings, Interest, Key, Kind, Side, Step, Watch,
+    Example, Findings, Key, Kind, Side,
+    by_index::ByIndex,
     hazard_rules::{
         Producer, Reader, concerns_all, consumer, owed_after_matrix, owed_after_source,
         owed_after_vector, producer,
     },
+    way::{self, Walk, Way, Ways},
 };
 use crate::{
-    exec::{Context, Facts, GroupStart, Wave},
+    exec::{Code, Wave},
     isa::{Instruction, Op, Register, Registers, Source},
 };
 
 /// Longer than any rule asks for.
 pub(super) const LONGEST: u64 = 24;
+// Each instruction is a wait state or more.
+const _: () = assert!(LONGEST <= way::LENGTH as u64);
 
 /// The last write of a register by one sort of instruction.
 #[derive(Clone, Copy, Debug, Default)]
@@ -30,7 +37,7 @@ struct Write {
 
 /// What a wave has done to one register.
 #[derive(Clone, Copy, Debug, Default)]
-struct History {
+struct RegisterHistory {
     /// Written by the vector unit.
     vector: Write,
     /// Written by a matrix instruction, whose result begins at this register.
@@ -44,26 +51,30 @@ struct History {
     stored: Write,
 }
 
-struct WaveHistory {
+/// What a wave has done of late.
+struct History {
     now: u64,
     /// The last instruction that [`concerns_all`].
     concerned: u64,
-    registers: Box<[History; Register::COUNT]>,
+    registers: Box<[RegisterHistory; Register::COUNT]>,
     /// The last `s_setreg` of each hardware register.
     set: [Write; 64],
 }
 
-impl Default for WaveHistory {
+impl Default for History {
     fn default() -> Self {
-        WaveHistory {
+        History {
             // Far from the writes that never were.
             now: 2 * LONGEST,
             concerned: 0,
-            registers: Box::new([History::default(); Register::COUNT]),
+            registers: Box::new([RegisterHistory::default(); Register::COUNT]),
             set: [Write::default(); 64],
         }
     }
 }
+
+/// The last ways by which an instruction was found to owe nothing: straight on, and by a jump.
+pub(super) type Clean = [Way; 2];
 
 /// What is known of an instruction before it runs.
 pub(super) struct Plan {
@@ -107,31 +118,112 @@ impl Plan {
 
 pub(super) struct Hazards {
     gpu: Gpu,
-    /// Of each instruction that has run, by index.
-    plans: Vec<Option<Box<Plan>>>,
-    waves: Vec<WaveHistory>,
+    /// Of each instruction that was looked at or has run before one that was.
+    plans: ByIndex<Plan>,
+    ways: Ways,
+    walks: Vec<Walk>,
+    /// What a wave has done before its last instruction that was looked at.
+    history: History,
+    /// The wave, and how many instructions it had run then.
+    history_of: Option<(u32, u64)>,
 }
 
 impl Hazards {
     pub(super) fn new(gpu: Gpu) -> Self {
         Hazards {
             gpu,
-            plans: Vec::new(),
-            waves: Vec::new(),
+            plans: ByIndex::default(),
+            ways: Ways::default(),
+            walks: Vec::new(),
+            history: History::default(),
+            history_of: None,
         }
+    }
+
+    /// A workgroup of so many waves begins.
+    pub(super) fn begin(&mut self, waves: usize) {
+        self.walks.clear();
+        self.walks.resize_with(waves, Walk::default);
+        self.history_of = None;
+    }
+
+    /// A wave is about to run an instruction.
+    #[inline]
+    pub(super) fn step(
+        &mut self,
+        index: u32,
+        clean: &mut Clean,
+        wave: &Wave,
+        code: &Code,
+        findings: &mut Findings,
+    ) {
+        let Some(walk) = self.walks.get_mut(wave.index as usize) else {
+            return;
+        };
+        let way = walk.go(index, &mut self.ways);
+        if !clean.contains(&way) {
+            self.look_by(way, index, clean, wave, code, findings);
+        }
+    }
+
+    /// Looks at an instruction to which a wave has come by a way by which it may owe something.
+    #[inline(never)]
+    fn look_by(
+        &mut self,
+        way: Way,
+        index: u32,
+        clean: &mut Clean,
+        wave: &Wave,
+        code: &Code,
+        findings: &mut Findings,
+    ) {
+        // Which registers are meant is not known then.
+        if wave.mode.indexes_registers() {
+            return;
+        }
+        let walk = &self.walks[wave.index as usize];
+        let steps = walk.steps();
+        let goes_on = steps > 0 && self.history_of == Some((wave.index, steps - 1));
+        let unknown: Vec<u32> = match goes_on {
+            true => walk.last().into_iter().collect(),
+            false => walk.before().collect(),
+        };
+        if !goes_on {
+            // Nothing of what is there is near.
+            self.history.now += LONGEST;
+        }
+        for index in unknown {
+            self.note(index, code);
+        }
+        self.history_of = Some((wave.index, steps));
+        let owes = self.look(index, wave, code, findings);
+        if owes || way == Way::UNKNOWN {
+            return;
+        }
+        clean[usize::from(way != Way::STRAIGHT)] = way;
+    }
+
+    /// The plan of an instruction, made when it is first asked for.
+    fn make_plan(&mut self, index: u32, code: &Code) -> Option<usize> {
+        let gpu = self.gpu;
+        self.plans.insert_with(index, code, || {
+            code.instruction(index).map(|i| Plan::new(i, gpu))
+        })
     }
 
     /// The plan of an instruction that has run.
     fn plan(&self, index: u32) -> Option<&Plan> {
-        self.plans.get(index as usize)?.as_deref()
+        self.plans.get(index)
     }
 
-    /// Reports what comes too soon.
-    fn look(&self, step: &Step<'_>, wave: &Wave, findings: &mut Findings) {
-        let Some(plan) = self.plan(step.index) else {
-            return;
+    /// Reports what comes too soon, and tells whether anything does.
+    fn look(&mut self, index: u32, wave: &Wave, code: &Code, findings: &mut Findings) -> bool {
+        let place = self.make_plan(index, code);
+        let Some(plan) = place.and_then(|place| self.plans.at(place)) else {
+            return false;
         };
-        let history = &self.waves[wave.index as usize];
+        let history = &self.history;
+        let mut owes = false;
         let quiet = history.now - history.concerned >= LONGEST;
         for reader in &plan.readers {
             if quiet && reader.is_ordinary() {
@@ -144,8 +236,9 @@ impl Hazards {
                 let mut check = |write: Write, owed: u64, did: &'static str| {
                     let since = history.now - write.at;
                     if write.at != 0 && since < owed {
+                        owes = true;
                         report(
-                            step,
+                            index,
                             wave,
                             register,
                             write.index,
@@ -192,14 +285,15 @@ impl Hazards {
             let write = history.set[usize::from(number)];
             let since = history.now - write.at;
             if write.at != 0 && since < OWED {
+                owes = true;
                 let key = Key {
                     kind: Kind::Hazard,
-                    index: step.index,
+                    index,
                     other: Some(write.index),
                 };
                 findings.add(key, |workgroup| {
                     example(
-                        step,
+                        index,
                         wave,
                         workgroup,
                         format!("uses hardware register {number}"),
@@ -208,30 +302,36 @@ impl Hazards {
                 });
             }
         }
+        owes
     }
 
-    fn note(&mut self, step: &Step<'_>, wave: &Wave) {
-        let Some(Some(plan)) = self.plans.get(step.index as usize) else {
+    /// Takes note of an instruction that has run.
+    fn note(&mut self, index: u32, code: &Code) {
+        let place = self.make_plan(index, code);
+        let (Some(plan), Some(Some(facts))) = (
+            place.and_then(|place| self.plans.at(place)),
+            code.facts().get(index as usize),
+        ) else {
             return;
         };
-        let history = &mut self.waves[wave.index as usize];
+        let history = &mut self.history;
         history.now += plan.states;
         let write = Write {
             at: history.now,
-            index: step.index,
+            index,
         };
         if plan.concerns_all {
             history.concerned = history.now;
         }
         let registers = &mut history.registers;
-        let mut each = |list: Registers, f: &mut dyn FnMut(&mut History)| {
+        let mut each = |list: Registers, f: &mut dyn FnMut(&mut RegisterHistory)| {
             for register in list.iter() {
                 if let Some(history) = registers.get_mut(usize::from(register.0)) {
                     f(history);
                 }
             }
         };
-        let writes = &step.facts.uses.writes;
+        let writes = &facts.uses.writes;
         match &plan.producer {
             Producer::Other => {}
             Producer::Scalar => {
@@ -268,7 +368,7 @@ impl Hazards {
 }
 
 fn example(
-    step: &Step<'_>,
+    index: u32,
     wave: &Wave,
     workgroup: [u32; 3],
     what: String,
@@ -280,7 +380,7 @@ fn example(
     };
     Example {
         side: Side {
-            index: step.index,
+            index,
             workgroup,
             wave: wave.index,
             lanes: 0,
@@ -302,7 +402,7 @@ fn example(
 
 #[cold]
 fn report(
-    step: &Step<'_>,
+    index: u32,
     wave: &Wave,
     register: Register,
     other: u32,
@@ -312,63 +412,16 @@ fn report(
 ) {
     let key = Key {
         kind: Kind::Hazard,
-        index: step.index,
+        index,
         other: Some(other),
     };
     findings.add(key, |workgroup| {
         example(
-            step,
+            index,
             wave,
             workgroup,
             format!("uses {register}"),
             (other, since, owed, did),
         )
     });
-}
-
-impl Watch for Hazards {
-    fn interest(&self, _: &Facts) -> Interest {
-        Interest {
-            before: true,
-            after: true,
-        }
-    }
-
-    fn begin(&mut self, group: &GroupStart<'_>, _: &mut Findings) {
-        // Times go on, so that nothing of an earlier workgroup is near.
-        self.waves
-            .resize_with(group.waves.len(), WaveHistory::default);
-        for wave in &mut self.waves {
-            wave.now += LONGEST;
-        }
-    }
-
-    fn before(
-        &mut self,
-        step: &Step<'_>,
-        wave: &Wave,
-        context: &Context<'_>,
-        findings: &mut Findings,
-    ) {
-        let index = step.index as usize;
-        if self.plans.len() <= index {
-            self.plans.resize_with(index + 1, || None);
-        }
-        if self.plans[index].is_none()
-            && let Some(instruction) = context.code.instruction(step.index)
-        {
-            self.plans[index] = Some(Box::new(Plan::new(instruction, self.gpu)));
-        }
-        if !wave.mode.indexes_registers() {
-            self.look(step, wave, findings);
-        }
-    }
-
-    fn after(&mut self, step: &Step<'_>, wave: &mut Wave, _: &mut Context<'_>, _: &mut Findings) {
-        self.note(step, wave);
-    }
-
-    fn barrier(&mut self, _: &mut [Wave], _: &[bool], _: &mut Context<'_>, _: &mut Findings) {}
-
-    fn end(&mut self, _: &mut [Wave], _: &mut Context<'_>, _: &mut Findings) {}
 }

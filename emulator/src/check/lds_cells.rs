@@ -1,7 +1,8 @@
 //! Who touched each dword of a workgroup's LDS: as [`super::cells`], for one host thread, and eight dwords at a time.
 //!
-//! Nearly all accesses touch whole dwords that no other wave has touched since the last barrier, or that others have only
-//! read too; those need no more than a few vector operations. The rest goes through [`Marks::touch`].
+//! Accesses come here where those between two barriers may race ([`super::epoch`]). Most of them touch whole dwords that no
+//! other wave has touched since the last barrier, or that others have only read too; those need no more than a few vector
+//! operations. The rest goes through [`Marks::touch`].
 
 use std::{ops::Range, simd::prelude::*};
 

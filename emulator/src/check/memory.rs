@@ -26,7 +26,7 @@ impl Memory {
         &mut self,
         step: &Step<'_>,
         wave: u32,
-        (touch, spans): (&Touch, &[Span]),
+        (touch, spans): (&Touch<'_>, &[Span]),
         findings: &mut Findings,
     ) {
         let mut place = self.allocations.start(step.index);
@@ -76,7 +76,7 @@ impl Memory {
 
     /// The lanes that read such bytes; none of a scalar access, which has no lanes.
     #[cold]
-    fn lanes_missing(&self, touch: &Touch, mut place: usize) -> u64 {
+    fn lanes_missing(&self, touch: &Touch<'_>, mut place: usize) -> u64 {
         let bytes = u64::from(touch.bytes);
         touch
             .iter()
@@ -153,8 +153,8 @@ impl Watch for Memory {
         context: &mut Context<'_>,
         findings: &mut Findings,
     ) {
-        for access in step.accesses(context, Space::Global) {
-            self.touch(step, wave.index, access, findings);
+        for (touch, spans) in step.accesses(context, Space::Global) {
+            self.touch(step, wave.index, (&touch, spans), findings);
         }
     }
 

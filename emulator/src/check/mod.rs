@@ -4,9 +4,11 @@
 //! chosen. They report to [`Findings`], which keeps one example of each kind of finding and place, and counts the rest.
 
 mod allocations;
+mod by_index;
 mod cells;
 mod clocks;
 mod delay;
+mod epoch;
 mod faults;
 mod findings;
 pub(crate) mod hazard_rules;
@@ -24,6 +26,7 @@ mod schedules;
 mod spans;
 mod stamp;
 mod waits;
+mod way;
 
 pub use kind::{Check, Kind, UnknownCheck, parse};
 
@@ -36,13 +39,17 @@ pub(crate) use report::Names;
 use std::sync::Arc;
 
 use allocations::Allocations;
+use by_index::ByIndex;
 use delay::Delayer;
 use ferrowave_code_object::Gpu;
+use register_set::WORDS;
+use registers::Cut;
 use spans::{Span, Spans};
 
 use crate::{
     dispatch::{LaunchConfig, LaunchError, LaunchSummary, Observed, launch_observed},
-    exec::{Context, Facts, Flow, GroupStart, Observer, Space, Touch, Unobserved, Wave},
+    exec::{Code, Context, Facts, Flow, GroupStart, Observer, Space, Touch, Unobserved, Wave},
+    isa::Role,
     memory::{View, Written},
     program::Kernel,
 };
@@ -108,13 +115,12 @@ pub(crate) fn launch_beside<O: Observer + Send>(
     let view = kernel.memory().view();
     let setup = Setup::new(kernel, &view, config, &options.checks);
     let Observed { outcome, observers } = launch_observed(kernel, config, |_| {
-        let checker = Checker::new(setup.watches(), &options.checks, options.schedule);
-        (checker, other())
+        (Checker::new(&setup, options.schedule), other())
     })?;
     let mut findings = Findings::default();
     let mut others = Vec::new();
     for (checker, other) in observers {
-        findings.merge(checker.findings);
+        findings.merge(checker.into_findings());
         others.push(other);
     }
     found.extend(report::describe(kernel, &view, &findings));
@@ -144,27 +150,8 @@ impl<'a> Setup<'a> {
             gpu: kernel.gpu(),
             registers: checks
                 .contains(&Check::Registers)
-                .then(|| Arc::new(registers::Shared::new(kernel.code()))),
+                .then(|| Arc::new(registers::Shared::new(kernel))),
         }
-    }
-
-    /// What looks for the findings of each check, for one host thread.
-    fn watches(&self) -> Vec<Box<dyn Watch + Send>> {
-        self.checks
-            .iter()
-            .filter_map(|check| -> Option<Box<dyn Watch + Send>> {
-                Some(match check {
-                    Check::Memory => Box::new(memory::Memory::new(self.written.clone())),
-                    Check::Lds => Box::new(lds::Lds::default()),
-                    Check::Races => Box::new(races::Races::new(self.races.clone())),
-                    Check::Waits => Box::new(waits::Waits::default()),
-                    Check::Hazards => Box::new(hazards::Hazards::new(self.gpu)),
-                    Check::Registers => {
-                        Box::new(registers::Registers::new(self.registers.clone()?))
-                    }
-                })
-            })
-            .collect()
     }
 }
 
@@ -182,15 +169,15 @@ impl Step<'_> {
         &'a self,
         context: &'a Context<'_>,
         space: Space,
-    ) -> impl Iterator<Item = (&'a Touch, &'a [Span])> {
-        let touches = context.touches().iter().enumerate();
+    ) -> impl Iterator<Item = (Touch<'a>, &'a [Span])> {
+        let touches = context.touches().enumerate();
         touches
             .filter(move |(_, touch)| touch.space == space)
             .map(|(number, touch)| (touch, self.spans.of(number)))
     }
 }
 
-/// When a check looks at an instruction.
+/// When a check looks at an instruction, whatever registers it touches.
 #[derive(Clone, Copy)]
 pub(crate) struct Interest {
     pub(crate) before: bool,
@@ -240,69 +227,230 @@ pub(crate) trait Watch {
 }
 
 /// Watches the launches of one host thread.
+///
+/// Most instructions have nothing for checks to look at: they come by a way that was looked at, and touch no register that
+/// is undefined or in flight. What tells them is found once for each ([`Known`]).
 pub struct Checker {
-    watches: Vec<Box<dyn Watch + Send>>,
+    memory: Option<memory::Memory>,
+    lds: Option<lds::Lds>,
+    races: Option<races::Races>,
+    waits: Option<waits::Waits>,
+    hazards: Option<hazards::Hazards>,
+    registers: Option<registers::Registers>,
     findings: Findings,
     /// Of the instruction that ran last, if a check looks at them.
     spans: Spans,
     looks_at_spans: bool,
-    /// Of each instruction that has run, the watches to call before and after it, a bit each.
-    interests: Vec<Option<[u8; 2]>>,
+    /// Of each instruction that has run.
+    known: ByIndex<Known>,
+    /// What the instructions touch: of each some words of a set of registers.
+    touched: Vec<Touched>,
+    /// The checks that look at the instruction that runs once it has run, a bit each.
+    after: u8,
     /// In a schedule of its own: what delays loads.
     delayer: Option<Delayer>,
 }
 
-impl Checker {
-    fn new(watches: Vec<Box<dyn Watch + Send>>, checks: &[Check], schedule: Option<u64>) -> Self {
-        Checker {
-            watches,
-            findings: Findings::default(),
-            spans: Spans::default(),
-            looks_at_spans: [Check::Memory, Check::Lds, Check::Races]
-                .iter()
-                .any(|check| checks.contains(check)),
-            interests: Vec::new(),
-            delayer: schedule.map(Delayer::new),
-        }
+/// What is known of an instruction without running it.
+#[derive(Clone, Copy)]
+struct Known {
+    /// Checks that look at it, before it runs and after it: a bit each.
+    before: u8,
+    after: u8,
+    /// Where the registers that it touches stand in [`Checker::touched`], and how many words they are.
+    touched: (u32, u16),
+    /// The ways by which it owes no wait states.
+    clean: hazards::Clean,
+}
+
+/// Registers that an instruction touches: a word of their set.
+#[derive(Clone, Copy)]
+struct Touched {
+    word: u16,
+    /// All of them: none may be in flight.
+    any: u64,
+    /// Those that matter where they are undefined.
+    needed: u64,
+}
+
+impl Touched {
+    /// The words of both.
+    fn all(any: &[Cut], needed: &[Cut]) -> impl Iterator<Item = Touched> {
+        let bits = |list: &[Cut], word: u16| {
+            let one = list.iter().find(|(other, _)| *other == word);
+            one.map_or(0, |(_, bits)| *bits)
+        };
+        let words = (0..WORDS as u16).map(move |word| Touched {
+            word,
+            any: bits(any, word),
+            needed: bits(needed, word),
+        });
+        words.filter(|touched| touched.any | touched.needed != 0)
     }
 
-    /// Which watches look at an instruction, before and after it.
+    /// Whether one of them is in flight or undefined.
     #[inline]
-    fn interests(&mut self, index: u32, facts: &Facts) -> [u8; 2] {
-        match self.interests.get(index as usize) {
-            Some(Some(interests)) => *interests,
-            _ => self.find_interests(index, facts),
-        }
+    fn meets(&self, pending: &[u64; WORDS], undefined: &[u64; WORDS]) -> bool {
+        let word = usize::from(self.word) % WORDS;
+        pending[word] & self.any | undefined[word] & self.needed != 0
     }
+}
 
-    #[cold]
-    fn find_interests(&mut self, index: u32, facts: &Facts) -> [u8; 2] {
-        let mut found = [0; 2];
-        for (number, watch) in self.watches.iter().enumerate() {
-            let interest = watch.interest(facts);
-            found[0] |= u8::from(interest.before) << number;
-            found[1] |= u8::from(interest.after) << number;
-        }
-        let index = index as usize;
-        if self.interests.len() <= index {
-            self.interests.resize(index + 1, None);
-        }
-        self.interests[index] = Some(found);
-        found
-    }
+/// The bit of a check.
+const fn bit(check: Check) -> u8 {
+    1 << check as u8
 }
 
 const _: () = assert!(Check::ALL.len() <= u8::BITS as usize);
 
-/// The numbers of the bits that are set.
-fn bits(mut set: u8) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        (set != 0).then(|| {
-            let number = set.trailing_zeros() as usize;
-            set &= set - 1;
-            number
+/// Calls each of a checker's checks that is chosen and has its bit in a set; that of hazards is not among them, as it sees
+/// each instruction.
+macro_rules! each_watch {
+    ($checker:ident, $asked:expr, |$check:pat_param, $watch:ident| $call:expr) => {{
+        let asked: u8 = $asked;
+        each_watch!(@ $checker, asked, $check, $watch, $call,
+            (Memory, memory) (Lds, lds) (Races, races) (Waits, waits) (Registers, registers));
+    }};
+    (@ $checker:ident, $asked:ident, $check:pat_param, $watch:ident, $call:expr, $(($name:ident, $field:ident))*) => {
+        $(if $asked & bit(Check::$name) != 0
+            && let Some($watch) = &mut $checker.$field
+        {
+            let $check = Check::$name;
+            $call;
+        })*
+    };
+}
+
+impl Checker {
+    fn new(setup: &Setup<'_>, schedule: Option<u64>) -> Self {
+        let is_chosen = |check| setup.checks.contains(&check);
+        let shared = setup.registers.clone();
+        Checker {
+            memory: is_chosen(Check::Memory).then(|| memory::Memory::new(setup.written.clone())),
+            lds: is_chosen(Check::Lds).then(lds::Lds::default),
+            races: is_chosen(Check::Races).then(|| races::Races::new(setup.races.clone())),
+            waits: is_chosen(Check::Waits).then(waits::Waits::default),
+            hazards: is_chosen(Check::Hazards).then(|| hazards::Hazards::new(setup.gpu)),
+            registers: shared.map(registers::Registers::new),
+            findings: Findings::default(),
+            spans: Spans::default(),
+            looks_at_spans: [Check::Memory, Check::Lds, Check::Races]
+                .into_iter()
+                .any(is_chosen),
+            known: ByIndex::default(),
+            touched: Vec::new(),
+            after: 0,
+            delayer: schedule.map(Delayer::new),
+        }
+    }
+
+    /// What was found. A launch may stop while workgroups are under way.
+    fn into_findings(mut self) -> Findings {
+        if let Some(lds) = &mut self.lds {
+            lds.settle(&mut self.findings);
+        }
+        self.findings
+    }
+
+    /// Finds what there is to know of an instruction: its place in `known`.
+    #[cold]
+    #[inline(never)]
+    fn find(&mut self, index: u32, code: &Code) -> Option<usize> {
+        let Some(Some(facts)) = code.facts().get(index as usize) else {
+            return None;
+        };
+        let (mut before, mut after) = (0, 0);
+        each_watch!(self, !0, |check, watch| {
+            let interest = watch.interest(facts);
+            before |= u8::from(interest.before) * bit(check);
+            after |= u8::from(interest.after) * bit(check);
+        });
+        let reads = facts.uses.reads.iter();
+        let reads = reads.filter(|read| read.role != Role::Exec);
+        let all = reads
+            .map(|read| read.registers)
+            .chain(facts.uses.writes.iter().copied());
+        let mut all_words: Vec<Cut> = Vec::new();
+        registers::merge(&mut all_words, all.flat_map(registers::cut));
+        let mut needed: &[Cut] = &[];
+        if let Some(registers) = &self.registers {
+            let (words, always) = registers.demands(code, index, facts);
+            before |= u8::from(always) * bit(Check::Registers);
+            needed = words;
+        }
+        let first = self.touched.len() as u32;
+        self.touched.extend(Touched::all(&all_words, needed));
+        let place = (first, (self.touched.len() as u32 - first) as u16);
+        self.known.insert_with(index, code, || {
+            Some(Known {
+                before,
+                after,
+                touched: place,
+                clean: hazards::Clean::default(),
+            })
         })
-    })
+    }
+
+    /// Whether a wave's instruction touches a register that is undefined or in flight.
+    #[inline]
+    fn meets(&self, wave: u32, (first, count): (u32, u16)) -> bool {
+        let first = first as usize;
+        let Some(touched) = self.touched.get(first..first + usize::from(count)) else {
+            return true;
+        };
+        let pending = self.waits.as_ref().and_then(|waits| waits.pending(wave));
+        let undefined = self
+            .registers
+            .as_ref()
+            .and_then(|registers| registers.undefined(wave));
+        const NONE: [u64; WORDS] = [0; WORDS];
+        let (pending, undefined) = (pending.unwrap_or(&NONE), undefined.unwrap_or(&NONE));
+        touched
+            .iter()
+            .any(|touched| touched.meets(pending, undefined))
+    }
+
+    /// Asks checks before an instruction runs: those with a bit in `asked`.
+    #[inline(never)]
+    fn ask_before(&mut self, asked: u8, wave: &Wave, context: &Context<'_>, index: u32) {
+        let Some(Some(facts)) = context.code.facts().get(index as usize) else {
+            return;
+        };
+        let step = Step {
+            index,
+            facts,
+            spans: &self.spans,
+        };
+        each_watch!(self, asked, |_, watch| watch.before(
+            &step,
+            wave,
+            context,
+            &mut self.findings
+        ));
+    }
+
+    /// Asks checks after an instruction has run: those with a bit in `asked`.
+    #[inline(never)]
+    fn ask_after(&mut self, asked: u8, wave: &mut Wave, context: &mut Context<'_>, index: u32) {
+        let code = context.code;
+        let Some(Some(facts)) = code.facts().get(index as usize) else {
+            return;
+        };
+        if self.looks_at_spans {
+            self.spans.find(context.touches());
+        }
+        let step = Step {
+            index,
+            facts,
+            spans: &self.spans,
+        };
+        each_watch!(self, asked, |_, watch| watch.after(
+            &step,
+            wave,
+            context,
+            &mut self.findings
+        ));
+    }
 }
 
 impl Observer for Checker {
@@ -310,52 +458,53 @@ impl Observer for Checker {
 
     fn begin(&mut self, group: &GroupStart<'_>) {
         self.findings.begin(group.workgroup, group.number);
-        for watch in &mut self.watches {
-            watch.begin(group, &mut self.findings);
+        each_watch!(self, !0, |_, watch| watch.begin(group, &mut self.findings));
+        if let Some(hazards) = &mut self.hazards {
+            hazards.begin(group.waves.len());
         }
         if let Some(delayer) = &mut self.delayer {
             delayer.begin(group);
         }
     }
 
+    #[inline]
     fn before(&mut self, wave: &Wave, context: &Context<'_>, index: u32) {
-        let Some(Some(facts)) = context.code.facts().get(index as usize) else {
+        self.after = 0;
+        let place = self.known.place(index);
+        let Some(place) = place.or_else(|| self.find(index, context.code)) else {
             return;
         };
-        let [interested, _] = self.interests(index, facts);
-        let step = Step {
-            index,
-            facts,
-            spans: &self.spans,
+        let Some(known) = self.known.at_mut(place) else {
+            return;
         };
-        for number in bits(interested) {
-            self.watches[number].before(&step, wave, context, &mut self.findings);
+        if let Some(hazards) = &mut self.hazards {
+            let (clean, findings) = (&mut known.clean, &mut self.findings);
+            hazards.step(index, clean, wave, context.code, findings);
+        }
+        let known = *known;
+        self.after = known.after;
+        let mut asked = known.before;
+        // Which registers are meant is not known in these modes.
+        let is_plain = !wave.mode.indexes_registers() && !wave.skips_vector;
+        if !is_plain || self.meets(wave.index, known.touched) {
+            asked |= bit(Check::Waits) | bit(Check::Registers);
+        }
+        if asked != 0 {
+            self.ask_before(asked, wave, context, index);
         }
         if let Some(delayer) = &mut self.delayer {
             delayer.before(wave, context, index);
         }
     }
 
+    #[inline]
     fn after(&mut self, wave: &mut Wave, context: &mut Context<'_>, index: u32, flow: Flow) {
         if flow == Flow::Fault {
             faults::add(wave, context, index, &mut self.findings);
             return;
         }
-        let code = context.code;
-        let Some(Some(facts)) = code.facts().get(index as usize) else {
-            return;
-        };
-        let [_, interested] = self.interests(index, facts);
-        if self.looks_at_spans {
-            self.spans.find(index, context.touches());
-        }
-        let step = Step {
-            index,
-            facts,
-            spans: &self.spans,
-        };
-        for number in bits(interested) {
-            self.watches[number].after(&step, wave, context, &mut self.findings);
+        if self.after != 0 {
+            self.ask_after(self.after, wave, context, index);
         }
         if let Some(delayer) = &mut self.delayer {
             delayer.after(wave, context, index, flow);
@@ -363,20 +512,49 @@ impl Observer for Checker {
     }
 
     fn barrier(&mut self, waves: &mut [Wave], waiting: &[bool], context: &mut Context<'_>) {
-        for watch in &mut self.watches {
-            watch.barrier(waves, waiting, context, &mut self.findings);
-        }
+        each_watch!(self, !0, |_, watch| watch.barrier(
+            waves,
+            waiting,
+            context,
+            &mut self.findings
+        ));
     }
 
     fn released(&mut self, wave: u32, resource: u8) {
-        for watch in &mut self.watches {
-            watch.released(wave, resource);
-        }
+        each_watch!(self, !0, |_, watch| watch.released(wave, resource));
     }
 
     fn end(&mut self, waves: &mut [Wave], context: &mut Context<'_>) {
-        for watch in &mut self.watches {
-            watch.end(waves, context, &mut self.findings);
+        each_watch!(self, !0, |_, watch| watch.end(
+            waves,
+            context,
+            &mut self.findings
+        ));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Registers meet a set as they do one by one.
+    #[test]
+    fn touched_registers_meet_what_they_are_in() {
+        let list = |registers: &[u16]| -> Vec<Cut> {
+            let mut list = Vec::new();
+            let one = |&register| (register / 64, 1_u64 << (register % 64));
+            registers::merge(&mut list, registers.iter().map(one));
+            list
+        };
+        let (any, needed) = ([0, 31, 64, 100, 300, 640], [31, 32, 100, 512]);
+        let touched: Vec<_> = Touched::all(&list(&any), &list(&needed)).collect();
+        let none = [0; WORDS];
+        for register in 0..700_u16 {
+            let mut set = none;
+            set[usize::from(register / 64)] |= 1_u64 << (register % 64);
+            let meets = |pending, undefined| touched.iter().any(|t| t.meets(pending, undefined));
+            assert_eq!(meets(&set, &none), any.contains(&register), "{register}");
+            assert_eq!(meets(&none, &set), needed.contains(&register), "{register}");
         }
     }
 }

@@ -80,7 +80,7 @@ impl Races {
 
     /// Passes on what a wave knows through the addresses of an atomic access. Loads and stores of many addresses are
     /// data that bypasses caches and not flags that pass anything on.
-    fn pass(&mut self, wave: u32, effect: Effect, touch: &Touch) {
+    fn pass(&mut self, wave: u32, effect: Effect, touch: &Touch<'_>) {
         let first = touch.iter().next().map(|(_, address)| address);
         let is_flag = touch.iter().all(|(_, address)| Some(address) == first);
         if effect != Effect::Atomic && !is_flag {
@@ -101,7 +101,7 @@ impl Races {
         &mut self,
         stamp: Stamp,
         index: u32,
-        (touch, spans): (&Touch, &[Span]),
+        (touch, spans): (&Touch<'_>, &[Span]),
         findings: &mut Findings,
     ) {
         let wave = stamp.wave();
@@ -135,7 +135,7 @@ impl Races {
     fn report(
         &self,
         stamp: Stamp,
-        touch: &Touch,
+        touch: &Touch<'_>,
         (other, wrote): (Stamp, bool),
         (address, lanes): (u64, u64),
         findings: &mut Findings,
@@ -237,11 +237,11 @@ impl Watch for Races {
         let atomic = facts.effect == Effect::Atomic || facts.coherent;
         for (touch, spans) in step.accesses(context, Space::Global) {
             if atomic {
-                self.pass(wave.index, facts.effect, touch);
+                self.pass(wave.index, facts.effect, &touch);
             }
             let moment = self.clocks.now(wave.index);
             let stamp = Stamp::new(moment, self.numbering.code(step.index), atomic);
-            self.touch(stamp, step.index, (touch, spans), findings);
+            self.touch(stamp, step.index, (&touch, spans), findings);
         }
         self.end_turn();
     }

@@ -2,7 +2,8 @@
 
 use crate::isa::{Register, Registers};
 
-const WORDS: usize = Register::COUNT.div_ceil(64);
+/// Words of a set: a power of two, so that a place in it is checked by a mask.
+pub(super) const WORDS: usize = Register::COUNT.div_ceil(64).next_power_of_two();
 
 /// One bit a register.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -41,6 +42,11 @@ impl RegisterSet {
             let bits = self.0[word] & mask;
             (bits != 0).then(|| Register(64 * word as u16 + bits.trailing_zeros() as u16))
         })
+    }
+
+    /// Its bits.
+    pub(super) const fn words(&self) -> &[u64; WORDS] {
+        &self.0
     }
 
     pub(super) fn clear(&mut self) {

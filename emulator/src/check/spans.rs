@@ -1,6 +1,6 @@
 //! The bytes that an access touches, each once, however many lanes share them.
 
-use crate::exec::{LANES, Touch};
+use crate::exec::{ByShape, Shape, Touch};
 
 /// Bytes that follow each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,7 +10,7 @@ pub(super) struct Span {
 }
 
 /// The lanes that touch some of the bytes from `start` to `end`; none of a scalar access, which has no lanes.
-pub(super) fn lanes_at(touch: &Touch, start: u64, end: u64) -> u64 {
+pub(super) fn lanes_at(touch: &Touch<'_>, start: u64, end: u64) -> u64 {
     if touch.scalar {
         return 0;
     }
@@ -20,75 +20,36 @@ pub(super) fn lanes_at(touch: &Touch, start: u64, end: u64) -> u64 {
         .fold(0, |lanes, (lane, _)| lanes | 1 << lane)
 }
 
-/// How the addresses of an access lie to that of its first lane.
-struct Shape {
-    lanes: u64,
-    bytes: u32,
-    relative: [u64; LANES],
-    spans: Vec<Span>,
-}
-
-impl Shape {
-    fn of(touch: &Touch, base: u64) -> Self {
-        let mut lanes: Vec<u64> = touch.iter().map(|(_, address)| address).collect();
-        if !lanes.is_sorted() {
-            lanes.sort_unstable();
-        }
-        let bytes = u64::from(touch.bytes);
-        let mut spans: Vec<Span> = Vec::new();
-        for start in lanes {
-            let end = start.wrapping_add(bytes);
-            match spans.last_mut() {
-                Some(last) if start <= last.end => last.end = last.end.max(end),
-                _ => spans.push(Span { start, end }),
-            }
-        }
-        for span in &mut spans {
-            span.start = span.start.wrapping_sub(base);
-            span.end = span.end.wrapping_sub(base);
-        }
-        Shape {
-            lanes: touch.lanes,
-            bytes: touch.bytes,
-            relative: touch.addresses.map(|address| address.wrapping_sub(base)),
-            spans,
+/// The bytes of accesses that look alike, from the lowest lane's first on.
+pub(super) fn spans(shape: &Shape) -> Box<[Span]> {
+    let mut lanes: Vec<u64> = shape.iter().map(|(_, distance)| distance).collect();
+    if !lanes.is_sorted() {
+        lanes.sort_unstable();
+    }
+    let bytes = u64::from(shape.bytes());
+    let mut spans: Vec<Span> = Vec::new();
+    for start in lanes {
+        let end = start.wrapping_add(bytes);
+        match spans.last_mut() {
+            Some(last) if start <= last.end => last.end = last.end.max(end),
+            _ => spans.push(Span { start, end }),
         }
     }
-
-    #[inline]
-    fn fits(&self, touch: &Touch, base: u64) -> bool {
-        if (self.lanes, self.bytes) != (touch.lanes, touch.bytes) {
-            return false;
-        }
-        let differs = |lane: usize| touch.addresses[lane].wrapping_sub(base) ^ self.relative[lane];
-        if touch.lanes == !0 {
-            return (0..LANES).fold(0, |all, lane| all | differs(lane)) == 0;
-        }
-        touch.iter().all(|(lane, _)| differs(lane) == 0)
-    }
+    spans.into()
 }
 
-/// Shapes of one access that are kept: swizzled layouts have as many as rows that they differ for.
-const SHAPES: usize = 32;
-
-/// Which of the kept shapes an access would be.
-#[inline]
-fn slot(touch: &Touch, base: u64) -> usize {
-    // Any mixture would do; small powers of two must not fall together.
-    const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
-    let lanes = [1, 16, 32, 63].map(|lane| touch.addresses[lane].wrapping_sub(base));
-    let mixed = lanes.into_iter().fold(touch.lanes, |mixed, relative| {
-        (mixed ^ relative).wrapping_mul(MIX).rotate_left(29)
-    });
-    mixed as usize % SHAPES
+/// Spans as far behind an address.
+pub(super) fn behind(base: u64, spans: &[Span]) -> impl Iterator<Item = Span> {
+    spans.iter().map(move |span| Span {
+        start: span.start.wrapping_add(base),
+        end: span.end.wrapping_add(base),
+    })
 }
 
-/// The spans of the accesses of one instruction. Accesses of an instruction tend to look alike from run to run, moved as
-/// a whole, so that the last shapes of each stay.
+/// The spans of the accesses of one instruction.
 #[derive(Default)]
 pub(super) struct Spans {
-    /// Of each instruction, of each of its accesses.
-    shapes: Vec<Vec<[Option<Box<Shape>>; SHAPES]>>,
+    known: ByShape<Option<Box<[Span]>>>,
     list: Vec<Span>,
     /// Where the spans of each access end in `list`.
     ends: Vec<usize>,
@@ -96,31 +57,13 @@ pub(super) struct Spans {
 
 impl Spans {
     /// Finds those of an instruction that has run.
-    pub(super) fn find(&mut self, index: u32, touches: &[Touch]) {
+    pub(super) fn find<'a>(&mut self, touches: impl Iterator<Item = Touch<'a>>) {
         self.list.clear();
         self.ends.clear();
-        if touches.is_empty() {
-            return;
-        }
-        let index = index as usize;
-        if self.shapes.len() <= index {
-            self.shapes.resize_with(index + 1, Vec::new);
-        }
-        let shapes = &mut self.shapes[index];
-        if shapes.len() < touches.len() {
-            shapes.resize_with(touches.len(), Default::default);
-        }
-        for (touch, shapes) in touches.iter().zip(shapes) {
-            let base = touch.iter().next().map_or(0, |(_, address)| address);
-            let kept = &mut shapes[slot(touch, base)];
-            let shape = match kept.take() {
-                Some(shape) if shape.fits(touch, base) => kept.insert(shape),
-                _ => kept.insert(Box::new(Shape::of(touch, base))),
-            };
-            self.list.extend(shape.spans.iter().map(|span| Span {
-                start: span.start.wrapping_add(base),
-                end: span.end.wrapping_add(base),
-            }));
+        for touch in touches {
+            let known = self.known.of(touch.shape);
+            let known = known.get_or_insert_with(|| spans(touch.shape));
+            self.list.extend(behind(touch.base, known));
             self.ends.push(self.list.len());
         }
     }
@@ -141,19 +84,12 @@ mod tests {
     use super::*;
     use crate::exec::Space;
 
-    fn touch(lanes: u64, address: impl Fn(u64) -> u64) -> Touch {
-        Touch {
-            space: Space::Lds,
-            write: false,
-            scalar: false,
-            bytes: 8,
-            lanes,
-            addresses: std::array::from_fn(|lane| address(lane as u64)),
-        }
+    fn touch(lanes: u64, address: impl Fn(u64) -> u64) -> Touch<'static> {
+        Touch::of(Space::Lds, false, 8, lanes, address)
     }
 
-    fn spans(of: &mut Spans, touch: &Touch) -> Vec<(u64, u64)> {
-        of.find(3, std::slice::from_ref(touch));
+    fn spans(of: &mut Spans, touch: &Touch<'_>) -> Vec<(u64, u64)> {
+        of.find(std::iter::once(*touch));
         of.of(0).iter().map(|s| (s.start, s.end)).collect()
     }
 
@@ -193,11 +129,11 @@ mod tests {
     fn accesses_of_an_instruction_are_apart() {
         let mut s = Spans::default();
         let two = [touch(1, |_| 8), touch(3, |lane| 100 * lane)];
-        s.find(0, &two);
+        s.find(two.into_iter());
         assert_eq!(s.of(0).len(), 1);
         assert_eq!(s.of(1).len(), 2);
         assert_eq!(s.of(2), []);
-        s.find(1, &[]);
+        s.find(std::iter::empty());
         assert_eq!(s.of(0), []);
     }
 }

@@ -9,7 +9,8 @@ use std::collections::VecDeque;
 
 use super::{
     Access, Example, Findings, Interest, Key, Kind, Side, Step, WaitCounts, Watch,
-    names::bytes_text, register_set::RegisterSet,
+    names::bytes_text,
+    register_set::{RegisterSet, WORDS},
 };
 use crate::{
     exec::{Context, Facts, GroupStart, Space, Touch, Wave},
@@ -56,6 +57,7 @@ struct InFlight {
 
 impl InFlight {
     fn wait(&mut self, counts: &WaitCounts) {
+        let before = (self.vm.len(), self.lgkm.len());
         counts.keep_newest(&mut self.vm, counts.vm);
         if counts.lgkm == 0 {
             self.lgkm.clear();
@@ -69,7 +71,9 @@ impl InFlight {
                 keeps
             });
         }
-        self.count();
+        if (self.vm.len(), self.lgkm.len()) != before {
+            self.count();
+        }
     }
 
     /// Finds what is pending of what is in flight.
@@ -116,6 +120,14 @@ impl InFlight {
 #[derive(Default)]
 pub(super) struct Waits {
     waves: Vec<InFlight>,
+}
+
+impl Waits {
+    /// The registers of a wave that will be written.
+    #[inline]
+    pub(super) fn pending(&self, wave: u32) -> Option<&[u64; WORDS]> {
+        Some(self.waves.get(wave as usize)?.pending.words())
+    }
 }
 
 /// The unit that an instruction keeps busy, if a counter counts it.
@@ -179,7 +191,7 @@ impl Waits {
     }
 
     /// LDS accesses where a load of this wave will write.
-    fn lds(&self, step: &Step<'_>, wave: &Wave, touch: &Touch, findings: &mut Findings) {
+    fn lds(&self, step: &Step<'_>, wave: &Wave, touch: &Touch<'_>, findings: &mut Findings) {
         let flight = &self.waves[wave.index as usize];
         if flight.to_lds == 0 || step.facts.to_lds {
             return;
@@ -196,7 +208,9 @@ impl Waits {
             if lanes == 0 {
                 continue;
             }
-            let offset = touch.addresses[lanes.trailing_zeros() as usize];
+            let first = lanes.trailing_zeros() as usize;
+            let offset = touch.iter().find(|(lane, _)| *lane == first);
+            let offset = offset.map_or(touch.base, |(_, address)| address);
             let key = Key {
                 kind: Kind::LdsLoadInFlight,
                 index: step.index,
@@ -275,7 +289,8 @@ fn report(
 impl Watch for Waits {
     fn interest(&self, facts: &Facts) -> Interest {
         Interest {
-            before: true,
+            // Others are asked for where they meet what is pending.
+            before: facts.category == Category::Wait,
             after: matches!(
                 facts.category,
                 Category::VectorMemory | Category::Lds | Category::ScalarMemory | Category::Control
@@ -328,7 +343,7 @@ impl Watch for Waits {
             if touch.space != Space::Lds {
                 continue;
             }
-            self.lds(step, wave, touch, findings);
+            self.lds(step, wave, &touch, findings);
             if step.facts.to_lds {
                 let bytes = u64::from(touch.bytes);
                 let range = touch

@@ -1,6 +1,9 @@
 //! One workgroup: its waves take turns until all have ended.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::{
+    mem,
+    sync::atomic::{AtomicU64, Ordering},
+};
 
 use rand::{RngExt as _, SeedableRng, seq::SliceRandom};
 use rand_pcg::Pcg32;
@@ -11,8 +14,8 @@ use super::{
 };
 use crate::{
     exec::{
-        Code, Context, Fault, FaultKind, GlobalSync, GlobalWait, GroupStart, Observer, Stop, Wave,
-        run,
+        Code, Context, Fault, FaultKind, GlobalSync, GlobalWait, GroupStart, Observer, Stop,
+        Touches, Wave, run,
     },
     memory::View,
 };
@@ -22,6 +25,8 @@ use crate::{
 pub(super) struct Workspace {
     waves: Vec<Wave>,
     lds: Vec<u32>,
+    /// What accesses looked like, for observers.
+    touches: Touches,
     states: Vec<State>,
     /// The waves, in the order of their turns.
     order: Vec<usize>,
@@ -160,12 +165,28 @@ impl Workspace {
         slice: Slice,
         instructions: &mut u64,
     ) -> Result<Progress, End> {
-        let states = &mut self.states[..];
-        let waves = &mut self.waves[..states.len()];
-        let lds = &mut as_bytes(&mut self.lds)[..group.lds_bytes as usize];
-        let mut context = Context::new(group.code, group.view, lds);
+        let mut lds = mem::take(&mut self.lds);
+        let lds_bytes = &mut as_bytes(&mut lds)[..group.lds_bytes as usize];
+        let mut context = Context::new(group.code, group.view, lds_bytes);
         context.watched = O::ACTIVE;
         context.global_sync = group.global_sync;
+        context.touches = mem::take(&mut self.touches);
+        let progress = self.take_turns(group, observer, slice, instructions, &mut context);
+        self.touches = context.touches;
+        self.lds = lds;
+        progress
+    }
+
+    fn take_turns<O: Observer>(
+        &mut self,
+        group: &Group<'_>,
+        observer: &mut O,
+        slice: Slice,
+        instructions: &mut u64,
+        context: &mut Context<'_>,
+    ) -> Result<Progress, End> {
+        let states = &mut self.states[..];
+        let waves = &mut self.waves[..states.len()];
         let mut spent = 0;
         loop {
             if let Some(rng) = &mut self.shuffle {
@@ -192,16 +213,16 @@ impl Workspace {
                     turn = turn.min(rng.random_range(1..=LONGEST_SHUFFLED_TURN));
                 }
                 if turn == 0 {
-                    observer.end(waves, &mut context);
+                    observer.end(waves, context);
                     return Err(End::Limit(standings(waves, states)));
                 }
                 let mut budget = turn;
-                let stop = run(&mut waves[index], &mut context, &mut budget, observer);
+                let stop = run(&mut waves[index], context, &mut budget, observer);
                 group.used(turn - budget);
                 *instructions += turn - budget;
                 spent += turn - budget;
                 if O::ACTIVE && observer.is_done() {
-                    observer.end(waves, &mut context);
+                    observer.end(waves, context);
                     return Ok(Progress::Ended);
                 }
                 states[index] = match stop {
@@ -219,7 +240,7 @@ impl Workspace {
                     },
                     Stop::Fault => {
                         if let Some(fault) = context.take_fault() {
-                            observer.end(waves, &mut context);
+                            observer.end(waves, context);
                             return Err(End::Fault {
                                 wave: index as u32,
                                 fault,
@@ -243,7 +264,7 @@ impl Workspace {
                             .iter()
                             .map(|state| *state == State::AtBarrier)
                             .collect();
-                        observer.barrier(waves, &waiting, &mut context);
+                        observer.barrier(waves, &waiting, context);
                     }
                     for state in &mut *states {
                         if *state == State::AtBarrier {
@@ -251,7 +272,7 @@ impl Workspace {
                         }
                     }
                 } else {
-                    observer.end(waves, &mut context);
+                    observer.end(waves, context);
                     return Ok(Progress::Ended);
                 }
             }

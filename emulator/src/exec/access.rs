@@ -230,7 +230,15 @@ pub(super) fn record(
     lanes: u64,
     addresses: &[u64; LANES],
 ) {
-    c.touches.add(how, bytes, lanes, addresses);
+    c.touches.add(c.code.level, how, bytes, lanes, addresses);
+}
+
+/// The same of an access of the scalar unit.
+#[cold]
+#[inline(never)]
+pub(super) fn record_scalar(c: &mut Context<'_>, write: bool, bytes: u32, address: u64) {
+    let how = (Space::Global, write, true);
+    c.touches.add_scalar(c.code.level, how, bytes, address);
 }
 
 /// Checks lane by lane: they lie in different allocations, or some in none.
@@ -367,9 +375,9 @@ fn tell_watchers(
     offsets: &[U; CHUNKS],
     exec: u64,
 ) {
-    let addresses = offsets.map(|offsets| offsets.cast::<u64>() + D::splat(base));
-    let addresses = addresses.as_flattened_lanes();
-    record(c, (space, write, false), bytes, exec, addresses);
+    let how = (space, write, false);
+    c.touches
+        .add_near(c.code.level, how, bytes, exec, base, offsets);
 }
 
 #[cold]

@@ -46,22 +46,24 @@ mod simd;
 #[cfg(test)]
 mod tests;
 mod to_lds;
+mod touch;
 mod transfer;
 mod two_over_pi;
 mod wave;
 
 pub use compile::{Code, FactsTable, Unsupported};
 pub use fault::{Fault, FaultKind};
-pub use observe::{Facts, GroupStart, Observer, Prepared, Space, Touch, Unobserved};
+pub use observe::{Facts, GroupStart, Observer, Prepared, Unobserved};
 pub use operation::Flow;
 pub use simd::SimdLevel;
+pub use touch::{Space, Touch};
 pub use wave::{Mode, Round, Wave};
 
 pub(crate) use gws::{GlobalSync, GlobalWait};
 pub(crate) use hardware_registers::Allocated;
-pub(crate) use observe::Touches;
 pub(crate) use private::Segment;
 pub(crate) use simd::LANES;
+pub(crate) use touch::{ByPlace, ByShape, Kept, Shape, Touches};
 pub(crate) use wave::{ACCUMULATORS, Lanes, VCC};
 
 use crate::memory::{Reach, View};
@@ -109,7 +111,7 @@ impl<'a> Context<'a> {
     }
 
     /// The memory that the instruction which just ran has accessed, if the run is watched.
-    pub fn touches(&self) -> &[Touch] {
+    pub fn touches(&self) -> impl Iterator<Item = Touch<'_>> {
         self.touches.all()
     }
 
@@ -206,7 +208,7 @@ fn run_while<O: Observer, const PLAIN: bool>(
             break Some(Stop::Fault);
         };
         if O::ACTIVE {
-            context.touches.clear();
+            context.touches.begin(index);
             observer.before(wave, context, index);
         } else if PLAIN
             && operation.native != native::NONE

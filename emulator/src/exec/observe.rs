@@ -1,6 +1,6 @@
 //! Watching waves run: what checks, counters and the timing model hang on to.
 
-use super::{Context, Flow, LANES, Wave};
+use super::{Context, Flow, Wave};
 use crate::isa::{Category, Effect, Instruction, Uses};
 
 /// Sees a workgroup run, instruction by instruction. A run is generic over its observer, so that one
@@ -131,89 +131,6 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     fn end(&mut self, waves: &mut [Wave], context: &mut Context<'_>) {
         self.0.end(waves, context);
         self.1.end(waves, context);
-    }
-}
-
-/// Which memory an access went to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Space {
-    /// Global memory (and private memory, which lies in it), by address.
-    Global,
-    /// The workgroup's LDS, by offset from its start.
-    Lds,
-}
-
-/// One access of an instruction: the same number of bytes in every active lane.
-#[derive(Clone, Copy, Debug)]
-pub struct Touch {
-    /// Which memory.
-    pub space: Space,
-    /// Whether it wrote. An atomic operation counts as writing.
-    pub write: bool,
-    /// Whether it is the scalar unit's; then it is in lane 0.
-    pub scalar: bool,
-    /// Bytes of each lane.
-    pub bytes: u32,
-    /// The lanes that took part.
-    pub lanes: u64,
-    /// First byte of each lane; what inactive lanes have means nothing.
-    pub addresses: [u64; LANES],
-}
-
-impl Touch {
-    /// Each active lane and its address.
-    pub fn iter(&self) -> impl Iterator<Item = (usize, u64)> {
-        let mut left = self.lanes;
-        std::iter::from_fn(move || {
-            (left != 0).then(|| {
-                let lane = left.trailing_zeros() as usize;
-                left &= left - 1;
-                (lane, self.addresses[lane])
-            })
-        })
-    }
-}
-
-/// The accesses of the instruction that runs. Those of earlier ones are written over where they are: they are large.
-#[derive(Debug, Default)]
-pub(crate) struct Touches {
-    list: Vec<Touch>,
-    used: usize,
-}
-
-impl Touches {
-    /// The next instruction begins.
-    pub(super) const fn clear(&mut self) {
-        self.used = 0;
-    }
-
-    /// Adds an access.
-    pub(super) fn add(
-        &mut self,
-        (space, write, scalar): (Space, bool, bool),
-        bytes: u32,
-        lanes: u64,
-        addresses: &[u64; LANES],
-    ) {
-        if self.used == self.list.len() {
-            self.list.push(Touch {
-                space,
-                write,
-                scalar,
-                bytes,
-                lanes,
-                addresses: [0; LANES],
-            });
-        }
-        let touch = &mut self.list[self.used];
-        (touch.space, touch.write, touch.scalar) = (space, write, scalar);
-        (touch.bytes, touch.lanes) = (bytes, lanes);
-        touch.addresses = *addresses;
-        self.used += 1;
-    }
-
-    pub(super) fn all(&self) -> &[Touch] {
-        &self.list[..self.used]
     }
 }
 

@@ -1,8 +1,8 @@
 //! Scalar memory: SMEM.
 
 use super::{
-    Context, FaultKind, LANES, Space, Wave,
-    access::{read, record, write},
+    Context, FaultKind, Wave,
+    access::{read, record_scalar, write},
     atomic::{self, Atomic},
     lanes::Binder,
     operation::{Flow, Handler, Operation, SourceKind},
@@ -105,7 +105,7 @@ fn check(c: &mut Context<'_>, address: u64, bytes: u32, write: bool) -> Flow {
     let end = address.wrapping_add(u64::from(bytes));
     if c.memory.reach(address).covers(address, end, write) {
         if c.watched {
-            record(c, (Space::Global, write, true), bytes, 1, &[address; LANES]);
+            record_scalar(c, write, bytes, address);
         }
         return Flow::Next;
     }

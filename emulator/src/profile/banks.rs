@@ -79,7 +79,7 @@ pub(crate) enum Way {
 
 impl Way {
     /// Of an access of an instruction, which is atomic or not.
-    pub(crate) const fn of(touch: &Touch, is_atomic: bool) -> Self {
+    pub(crate) const fn of(touch: &Touch<'_>, is_atomic: bool) -> Self {
         match (touch.write, is_atomic) {
             (_, true) => Way::Atomic,
             (true, false) => Way::Write,
@@ -120,7 +120,7 @@ impl Banks {
     }
 
     /// The cycles that an access takes beyond one for each of its phases with active lanes.
-    pub(crate) fn extra_cycles(&mut self, touch: &Touch, way: Way) -> u32 {
+    pub(crate) fn extra_cycles(&mut self, touch: &Touch<'_>, way: Way) -> u32 {
         let (banks, phases) = self.phases(way, touch.bytes);
         phases
             .iter()
@@ -132,19 +132,18 @@ impl Banks {
     }
 
     /// All cycles that an access takes: one for each phase with active lanes, and those of conflicts.
-    pub(crate) fn cycles_of(&mut self, touch: &Touch, way: Way) -> u32 {
+    pub(crate) fn cycles_of(&mut self, touch: &Touch<'_>, way: Way) -> u32 {
         let (_, phases) = self.phases(way, touch.bytes);
         let busy = phases.iter().filter(|lanes| *lanes & touch.lanes != 0);
         busy.count() as u32 + self.extra_cycles(touch, way)
     }
 
     /// The words that the busiest bank has to give.
-    fn cycles(&mut self, touch: &Touch, mut lanes: u64, way: Way, banks: u64) -> u32 {
+    fn cycles(&mut self, touch: &Touch<'_>, lanes: u64, way: Way, banks: u64) -> u32 {
         self.used = [0; MOST_BANKS];
         let mut most = 0;
-        while lanes != 0 {
-            let address = touch.addresses[lanes.trailing_zeros() as usize];
-            lanes &= lanes - 1;
+        let of_phase = touch.iter().filter(|(lane, _)| lanes >> lane & 1 == 1);
+        for (_, address) in of_phase {
             let last = address.wrapping_add(u64::from(touch.bytes.max(1)) - 1);
             for word in address / 4..=last / 4 {
                 // A power of two.
@@ -171,19 +170,12 @@ mod tests {
     use super::*;
     use crate::exec::Space;
 
-    fn touch(bytes: u32, lanes: u64, address: impl Fn(u64) -> u64) -> Touch {
-        Touch {
-            space: Space::Lds,
-            write: false,
-            scalar: false,
-            bytes,
-            lanes,
-            addresses: std::array::from_fn(|lane| address(lane as u64)),
-        }
+    fn touch(bytes: u32, lanes: u64, address: impl Fn(u64) -> u64) -> Touch<'static> {
+        Touch::of(Space::Lds, false, bytes, lanes, address)
     }
 
     /// Extra cycles on 32 banks (gfx90a) and on gfx950.
-    fn extra(way: Way, touch: &Touch) -> [u32; 2] {
+    fn extra(way: Way, touch: &Touch<'_>) -> [u32; 2] {
         [Gpu::Gfx90a, Gpu::Gfx950].map(|gpu| Banks::new(gpu).extra_cycles(touch, way))
     }
 

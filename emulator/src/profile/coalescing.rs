@@ -21,7 +21,7 @@ pub(crate) struct Lines {
 
 impl Lines {
     /// Those that the active lanes touch.
-    pub(crate) fn of(touch: &Touch) -> Self {
+    pub(crate) fn of(touch: &Touch<'_>) -> Self {
         // An access may begin in one line and end in the next; none is longer than a line.
         let mut lines = [0; 2 * LANES];
         let mut count = 0;
@@ -57,7 +57,7 @@ impl Lines {
 }
 
 /// The lines of 64 and of 128 bytes that the active lanes touch.
-pub(super) fn lines(touch: &Touch) -> [u32; 2] {
+pub(super) fn lines(touch: &Touch<'_>) -> [u32; 2] {
     let lines = Lines::of(touch);
     [0, 1].map(|shift| lines.different(shift).count() as u32)
 }
@@ -68,14 +68,7 @@ mod tests {
     use crate::exec::Space;
 
     fn of(bytes: u32, lanes: u64, address: impl Fn(u64) -> u64) -> [u32; 2] {
-        lines(&Touch {
-            space: Space::Global,
-            write: false,
-            scalar: false,
-            bytes,
-            lanes,
-            addresses: std::array::from_fn(|lane| address(lane as u64)),
-        })
+        lines(&Touch::of(Space::Global, false, bytes, lanes, address))
     }
 
     #[test]

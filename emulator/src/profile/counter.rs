@@ -1,7 +1,7 @@
 //! The observer that counts. It does as little as it can for each instruction: what an instruction is and does is known
 //! without running it, and is multiplied at the end.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, ops::Range};
 
 use ferrowave_code_object::Gpu;
 
@@ -9,10 +9,9 @@ use super::{
     banks::{Banks, Way},
     coalescing,
     counts::Counts,
-    pattern::Pattern,
 };
 use crate::{
-    exec::{Context, Facts, Flow, GroupStart, LANES, Observer, Space, Wave},
+    exec::{ByPlace, ByShape, Context, Flow, GroupStart, LANES, Observer, Space, Wave},
     isa::Effect,
 };
 
@@ -22,9 +21,13 @@ pub(crate) struct Counter {
     first: u32,
     /// How many they are.
     own: u32,
-    /// One for each of them, and behind those for others that ran.
+    /// The stretch of them that is running, one behind the other and with all lanes.
+    stretch: Range<u32>,
+    /// Stretches that have run: how many more or fewer of them an instruction is in than the one before it.
+    changes: Vec<i64>,
+    /// One for each of the instructions, and behind those for others that ran.
     runs: Vec<Runs>,
-    accesses: Vec<Option<Box<Accesses>>>,
+    accesses: Vec<Accesses>,
     /// Where instructions outside of the kernel are: functions that it calls.
     others: HashMap<u32, u32>,
     /// The lanes that each wave of the workgroup began with.
@@ -32,22 +35,25 @@ pub(crate) struct Counter {
     workgroups: u64,
     waves: u64,
     banks: Banks,
+    found: ByShape<Found>,
 }
 
-/// Runs of an instruction.
+/// Runs of an instruction that are in no stretch.
 #[derive(Clone, Copy, Default)]
 struct Runs {
-    all: u64,
+    /// Those with all lanes.
+    full: u64,
     /// Those with less than all 64 lanes.
     partial: u64,
     /// The lanes of those.
     partial_lanes: u64,
     divergent: u64,
+    /// Those after which the wave went on elsewhere, of all.
     taken: u64,
 }
 
 /// Memory accesses of an instruction.
-#[derive(Clone, Default)]
+#[derive(Clone, Copy, Default)]
 struct Accesses {
     global: u64,
     global_bytes: u64,
@@ -55,8 +61,15 @@ struct Accesses {
     lds: u64,
     lds_bytes: u64,
     conflict_cycles: u64,
-    /// The last accesses that were counted the long way. The second is for instructions with two.
-    patterns: [Pattern<[u32; 2]>; 2],
+}
+
+/// What was counted of accesses that look alike.
+#[derive(Clone, Default)]
+struct Found {
+    /// Lines, of accesses that begin in the first or in the second half of one.
+    lines: [ByPlace<[u32; 2]>; 2],
+    /// Cycles of bank conflicts, by [`Way`].
+    cycles: [ByPlace<u32>; 3],
 }
 
 /// The largest line that is counted, in bytes.
@@ -66,18 +79,21 @@ const WORD: u64 = 4;
 
 impl Counter {
     /// For a kernel with these instructions, by index in the code.
-    pub(super) fn new(gpu: Gpu, instructions: std::ops::Range<u32>) -> Self {
+    pub(super) fn new(gpu: Gpu, instructions: Range<u32>) -> Self {
         let own = instructions.end.saturating_sub(instructions.start);
         Counter {
             first: instructions.start,
             own,
+            stretch: 0..0,
+            changes: vec![0; own as usize + 1],
             runs: vec![Runs::default(); own as usize],
-            accesses: vec![None; own as usize],
+            accesses: vec![Accesses::default(); own as usize],
             others: HashMap::new(),
             began: Vec::new(),
             workgroups: 0,
             waves: 0,
             banks: Banks::new(gpu),
+            found: ByShape::default(),
         }
     }
 
@@ -97,7 +113,7 @@ impl Counter {
         let slot = *self.others.entry(index).or_insert(next);
         if slot == next {
             self.runs.push(Runs::default());
-            self.accesses.push(None);
+            self.accesses.push(Accesses::default());
         }
         slot as usize
     }
@@ -114,22 +130,29 @@ impl Counter {
 
     /// Counts by index in the code, of instructions that ran.
     pub(super) fn counts(&self) -> impl Iterator<Item = (u32, Counts)> {
+        let mut changes = self.changes.clone();
+        note(&mut changes, self.first, &self.stretch);
+        let in_stretches = changes.into_iter().scan(0, |sum: &mut i64, change| {
+            *sum += change;
+            Some(sum.unsigned_abs())
+        });
         let own = (self.first..).take(self.own as usize).enumerate();
-        let own = own.map(|(slot, index)| (index, slot));
+        let own = own.zip(in_stretches);
+        let own = own.map(|((slot, index), full)| (index, slot, full));
         let others = self
             .others
             .iter()
-            .map(|(&index, &slot)| (index, slot as usize));
-        own.chain(others).filter_map(|(index, slot)| {
+            .map(|(&index, &slot)| (index, slot as usize, 0));
+        own.chain(others).filter_map(|(index, slot, full)| {
             let runs = self.runs[slot];
-            if runs.all == 0 {
+            let full = full + runs.full;
+            if full + runs.partial == 0 {
                 return None;
             }
-            let none = Accesses::default();
-            let accesses = self.accesses[slot].as_deref().unwrap_or(&none);
+            let accesses = &self.accesses[slot];
             let counts = Counts {
-                executions: runs.all,
-                active_lanes: LANES as u64 * (runs.all - runs.partial) + runs.partial_lanes,
+                executions: full + runs.partial,
+                active_lanes: LANES as u64 * full + runs.partial_lanes,
                 divergent: runs.divergent,
                 taken: runs.taken,
                 global_bytes: accesses.global_bytes,
@@ -144,37 +167,75 @@ impl Counter {
         })
     }
 
+    /// Counts an instruction that does not go on with the stretch: another begins, or there is none.
+    #[inline(never)]
+    fn begin_stretch(&mut self, wave: &Wave, index: u32) {
+        note(&mut self.changes, self.first, &self.stretch);
+        if wave.exec == !0 && index.wrapping_sub(self.first) < self.own {
+            self.stretch = index..index + 1;
+            return;
+        }
+        // Where nothing follows.
+        self.stretch = u32::MAX..u32::MAX;
+        let slot = self.slot(index);
+        let runs = &mut self.runs[slot];
+        if wave.exec == !0 {
+            runs.full += 1;
+            return;
+        }
+        runs.partial += 1;
+        runs.partial_lanes += u64::from(wave.exec.count_ones());
+        let began = self.began.get(wave.index as usize);
+        runs.divergent += u64::from(began != Some(&wave.exec));
+    }
+
     #[inline(never)]
     fn count_accesses(&mut self, index: u32, context: &Context<'_>) {
         let slot = self.slot(index);
-        let facts = context.code().facts().get(index as usize);
-        let is_atomic = |facts: &Facts| facts.effect == Effect::Atomic;
-        let is_atomic = facts.and_then(Option::as_ref).is_some_and(is_atomic);
-        let accesses = self.accesses[slot].get_or_insert_default();
-        for (number, touch) in context.touches().iter().enumerate() {
+        let is_atomic = || {
+            let facts = context.code().facts().get(index as usize);
+            let facts = facts.and_then(Option::as_ref);
+            facts.is_some_and(|facts| facts.effect == Effect::Atomic)
+        };
+        let accesses = &mut self.accesses[slot];
+        for touch in context.touches() {
             if touch.lanes == 0 {
                 continue;
             }
             let bytes = u64::from(touch.lanes.count_ones()) * u64::from(touch.bytes);
-            let pattern = &mut accesses.patterns[number % 2];
+            let found = self.found.of(touch.shape);
             match touch.space {
                 Space::Global => {
                     accesses.global += 1;
                     accesses.global_bytes += bytes;
-                    let lines = pattern.result(touch, LINE, coalescing::lines);
+                    let half = (touch.base / (LINE / 2) % 2) as usize;
+                    let lines = &mut found.lines[half];
+                    let lines = lines.result(touch.base, LINE, || coalescing::lines(&touch));
                     accesses.lines[0] += u64::from(lines[0]);
                     accesses.lines[1] += u64::from(lines[1]);
                 }
                 Space::Lds => {
                     accesses.lds += 1;
                     accesses.lds_bytes += bytes;
-                    let way = Way::of(touch, is_atomic);
-                    let [cycles, _] = pattern.result(touch, WORD, |touch| {
-                        [self.banks.extra_cycles(touch, way), 0]
-                    });
+                    let way = Way::of(&touch, touch.write && is_atomic());
+                    let cycles = &mut found.cycles[way as usize];
+                    let cycles =
+                        cycles.result(touch.base, WORD, || self.banks.extra_cycles(&touch, way));
                     accesses.conflict_cycles += u64::from(cycles);
                 }
             }
+        }
+    }
+}
+
+/// Notes a stretch of instructions of a kernel that begins at `first`.
+fn note(changes: &mut [i64], first: u32, stretch: &Range<u32>) {
+    if stretch.is_empty() {
+        return;
+    }
+    for (end, change) in [(stretch.start, 1), (stretch.end, -1)] {
+        if let Some(place) = changes.get_mut(end.wrapping_sub(first) as usize) {
+            *place += change;
         }
     }
 }
@@ -191,20 +252,18 @@ impl Observer for Counter {
 
     #[inline(always)]
     fn before(&mut self, wave: &Wave, _: &Context<'_>, index: u32) {
-        let slot = self.slot(index);
-        let runs = &mut self.runs[slot];
-        runs.all += 1;
-        if wave.exec != !0 {
-            runs.partial += 1;
-            runs.partial_lanes += u64::from(wave.exec.count_ones());
-            let began = self.began.get(wave.index as usize);
-            runs.divergent += u64::from(began != Some(&wave.exec));
+        // What wave it is does not matter where all lanes are active. Behind the kernel's last instruction are others'.
+        let goes_on = index == self.stretch.end && wave.exec == !0;
+        if goes_on && index.wrapping_sub(self.first) < self.own {
+            self.stretch.end = index + 1;
+        } else {
+            self.begin_stretch(wave, index);
         }
     }
 
     #[inline(always)]
     fn after(&mut self, wave: &mut Wave, context: &mut Context<'_>, index: u32, _: Flow) {
-        if !context.touches().is_empty() {
+        if !context.touches.is_empty() {
             self.count_accesses(index, context);
         }
         if wave.pc != index + 1 {

@@ -9,7 +9,6 @@ pub(crate) mod coalescing;
 mod counter;
 mod counts;
 mod flops;
-pub(crate) mod pattern;
 mod report;
 
 pub use counts::Counts;

@@ -12,12 +12,11 @@ use ferrowave_code_object::Gpu;
 
 use super::budget::{Allowance, Budget, MOST_TRACE_BYTES};
 use crate::{
-    exec::{Context, Facts, Flow, GroupStart, Observer, Space, Touch, Wave},
+    exec::{ByPlace, ByShape, Context, Facts, Flow, GroupStart, Observer, Space, Touch, Wave},
     isa::{Category, Effect},
     profile::{
         banks::{Banks, Way},
         coalescing::{Lines, line_bytes},
-        pattern::Pattern,
     },
 };
 
@@ -157,11 +156,13 @@ enum Mode {
     Whole,
 }
 
-/// Shapes of the last accesses of an instruction.
+/// What was found of accesses that look alike.
 #[derive(Clone, Default)]
-struct Recent {
-    global: Pattern<u32>,
-    lds: [Pattern<u32>; 2],
+struct Found {
+    /// The number of their shape.
+    global: ByPlace<u32>,
+    /// Cycles of LDS, by [`Way`].
+    lds: [ByPlace<u32>; 3],
 }
 
 /// Writes down what chosen workgroups of one host thread do.
@@ -179,7 +180,7 @@ pub(crate) struct Tracer<'a> {
     workgroups: Vec<WorkgroupTrace>,
     shapes: Vec<Shape>,
     known: HashMap<Shape, u32>,
-    recent: Vec<Option<Box<Recent>>>,
+    found: ByShape<Found>,
     banks: Banks,
     allowance: Allowance,
 }
@@ -197,7 +198,7 @@ impl<'a> Tracer<'a> {
             workgroups: Vec::new(),
             shapes: Vec::new(),
             known: HashMap::new(),
-            recent: Vec::new(),
+            found: ByShape::default(),
             banks: Banks::new(gpu),
             allowance: Allowance::default(),
         }
@@ -222,17 +223,13 @@ impl<'a> Tracer<'a> {
         self.waves = Vec::new();
     }
 
-    fn record(&mut self, wave: usize, index: u32, facts: &Facts, touches: &[Touch]) {
-        let slot = index as usize;
-        if self.recent.len() <= slot {
-            self.recent.resize(slot + 1, None);
-        }
+    fn record(&mut self, wave: usize, index: u32, facts: &Facts, context: &Context<'_>) {
         let is_memory = matches!(
             facts.category,
             Category::VectorMemory | Category::ScalarMemory
         ) && facts.effect != Effect::None;
         if is_memory {
-            let access = self.access(slot, index, facts, touches);
+            let access = self.access(index, facts, context);
             if !self.has_room::<Access>() {
                 return;
             }
@@ -245,7 +242,7 @@ impl<'a> Tracer<'a> {
             }
         }
         if self.mode == Mode::Whole && (facts.category == Category::Lds || facts.to_lds) {
-            let cycles = self.lds_cycles(slot, facts, touches);
+            let cycles = self.lds_cycles(facts, context);
             if !self.has_room::<u32>() {
                 return;
             }
@@ -255,15 +252,15 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    fn access(&mut self, slot: usize, index: u32, facts: &Facts, touches: &[Touch]) -> Access {
+    fn access(&mut self, index: u32, facts: &Facts, context: &Context<'_>) -> Access {
         let shift = self.shift;
-        let mut global = touches
-            .iter()
+        let mut global = context
+            .touches()
             .filter(|touch| touch.space == Space::Global && touch.lanes != 0);
         let first = global.next();
         let others = global.next().is_some();
         let line = 64 << shift;
-        let place = |touch: &Touch| (touch.addresses[0] / 64) >> shift;
+        let place = |touch: &Touch<'_>| (touch.base / 64) >> shift;
         match (first, others) {
             (None, _) => Access {
                 index,
@@ -275,28 +272,20 @@ impl<'a> Tracer<'a> {
                 base: 0,
             },
             (Some(touch), false) => {
-                let recent = self.recent.get_mut(slot).and_then(Option::take);
-                let mut recent = recent.unwrap_or_default();
-                let shape = recent.global.result(touch, line, |touch| {
-                    let base = place(touch);
-                    self.intern(shape(std::slice::from_ref(touch), shift, base))
+                let base = place(&touch);
+                let mut known = self.found.of(touch.shape).global;
+                let shape = known.result(touch.base, line, || {
+                    self.intern(shape(std::slice::from_ref(&touch), shift, base))
                 });
-                if let Some(kept) = self.recent.get_mut(slot) {
-                    *kept = Some(recent);
-                }
-                Access {
-                    index,
-                    shape,
-                    base: place(touch),
-                }
+                self.found.of(touch.shape).global = known;
+                Access { index, shape, base }
             }
             // Private memory by several dwords: one access for each.
             (Some(first), true) => {
-                let base = place(first);
-                let all: Vec<Touch> = touches
-                    .iter()
+                let base = place(&first);
+                let all: Vec<Touch<'_>> = context
+                    .touches()
                     .filter(|touch| touch.space == Space::Global)
-                    .copied()
                     .collect();
                 debug_assert!(facts.category == Category::VectorMemory);
                 Access {
@@ -308,21 +297,13 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    fn lds_cycles(&mut self, slot: usize, facts: &Facts, touches: &[Touch]) -> u32 {
-        let mut recent = self
-            .recent
-            .get_mut(slot)
-            .and_then(Option::take)
-            .unwrap_or_default();
+    fn lds_cycles(&mut self, facts: &Facts, context: &Context<'_>) -> u32 {
         let mut cycles = 0;
-        let in_lds = touches.iter().filter(|touch| touch.space == Space::Lds);
-        for (touch, pattern) in in_lds.zip([0, 1].into_iter().cycle()) {
-            let way = Way::of(touch, facts.effect == Effect::Atomic);
-            cycles +=
-                recent.lds[pattern].result(touch, 4, |touch| self.banks.cycles_of(touch, way));
-        }
-        if let Some(kept) = self.recent.get_mut(slot) {
-            *kept = Some(recent);
+        let in_lds = context.touches().filter(|touch| touch.space == Space::Lds);
+        for touch in in_lds {
+            let way = Way::of(&touch, facts.effect == Effect::Atomic);
+            let known = &mut self.found.of(touch.shape).lds[way as usize];
+            cycles += known.result(touch.base, 4, || self.banks.cycles_of(&touch, way));
         }
         // Permutations of lanes go through the banks without touching memory: as 4 bytes a lane.
         if cycles == 0 { 2 } else { cycles }
@@ -348,7 +329,7 @@ impl<'a> Tracer<'a> {
 /// The shape of accesses of one instruction, from a line on.
 ///
 /// L1 takes 16 addresses and gives 64 bytes a cycle ([`super::parameters`]), and is taken to look up a line in each.
-fn shape(touches: &[Touch], shift: u32, base: u64) -> Shape {
+fn shape(touches: &[Touch<'_>], shift: u32, base: u64) -> Shape {
     let mut lines = Vec::new();
     let (mut busy, mut asked) = (0, 0);
     for touch in touches {
@@ -447,7 +428,7 @@ impl Observer for Tracer<'_> {
                 Category::VectorMemory | Category::ScalarMemory | Category::Lds
             )
         {
-            self.record(wave.index as usize, index, facts, context.touches());
+            self.record(wave.index as usize, index, facts, context);
         }
     }
 

@@ -4,10 +4,12 @@
 //! lanes, so that waves part there by accident; any other stands for one of waves, and kernels whose waves have roles take
 //! it on purpose.
 
+use std::ops::Range;
+
 use crate::{
     check::{Example, Findings, Key, Kind, Side},
     exec::{Code, Wave},
-    isa::{Op, Source},
+    isa::{Category, Instruction, Op, Source},
 };
 
 /// A branch that lanes decide, and the instructions that each way leaves out.
@@ -26,16 +28,17 @@ struct Branch {
 pub(super) struct Branches(Vec<Branch>);
 
 impl Branches {
-    pub(super) fn of(code: &Code) -> Self {
-        let count = code.facts().len() as u32;
-        let barriers: Vec<u32> = (0..count)
+    /// Those among some instructions.
+    pub(super) fn of(code: &Code, own: Range<u32>) -> Self {
+        let barriers: Vec<u32> = own
+            .clone()
             .filter(|&index| is_barrier(code, index))
             .collect();
         let holds = |&(from, to): &(u32, u32)| {
             let next = barriers.partition_point(|&barrier| barrier < from);
             barriers.get(next).is_some_and(|&barrier| barrier < to)
         };
-        let branches = (0..count).filter_map(|index| {
+        let branches = own.filter_map(|index| {
             let (target, op) = target(code, index)?;
             let branch = Branch {
                 index,
@@ -83,16 +86,46 @@ pub(super) fn is_on_vcc(op: Op) -> bool {
 /// Where a branch on lanes leads, and which one it is.
 fn target(code: &Code, index: u32) -> Option<(u32, Op)> {
     let instruction = code.instruction(index)?;
+    if !is_of_lanes(instruction.op) {
+        return None;
+    }
+    Some((destination(code, index, instruction)?, instruction.op))
+}
+
+/// Where a branch by a number of words leads.
+fn destination(code: &Code, index: u32, instruction: &Instruction) -> Option<u32> {
     let Source::Literal(words) = instruction.src[0].source else {
         return None;
     };
-    is_of_lanes(instruction.op).then(|| {
-        let next = code.address_of(index) + u64::from(instruction.size);
-        // 16 bits, signed, in words.
-        let bytes = 4 * i64::from(words as u16 as i16);
-        let target = code.index_of(next.wrapping_add_signed(bytes))?;
-        Some((target, instruction.op))
-    })?
+    let next = code.address_of(index) + u64::from(instruction.size);
+    // 16 bits, signed, in words.
+    let bytes = 4 * i64::from(words as u16 as i16);
+    code.index_of(next.wrapping_add_signed(bytes))
+}
+
+/// Whether waves that run some instructions may come to others.
+pub(super) fn leaves(code: &Code, own: Range<u32>) -> bool {
+    let ends = |op| {
+        matches!(
+            op,
+            Op::s_endpgm | Op::s_endpgm_saved | Op::s_endpgm_ordered_ps_done
+        )
+    };
+    let last = own
+        .end
+        .checked_sub(1)
+        .and_then(|last| code.instruction(last));
+    let stays = last.is_some_and(|last| ends(last.op) || last.op == Op::s_branch);
+    !stays
+        || own.clone().any(|index| {
+            code.instruction(index).is_some_and(|instruction| {
+                // Those that take an address from registers may go anywhere.
+                let target = || destination(code, index, instruction);
+                instruction.category() == Category::Branch
+                    && !ends(instruction.op)
+                    && !target().is_some_and(|target| own.contains(&target))
+            })
+        })
 }
 
 /// Instructions that a wave left out.

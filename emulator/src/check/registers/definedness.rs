@@ -1,19 +1,19 @@
 //! Which bits of a wave's registers nobody has written.
 
 use crate::{
+    check::register_set::WORDS,
     exec::Prepared,
     isa::{Register, Registers},
 };
 
-const WORDS: usize = Register::COUNT.div_ceil(64);
 const VECTORS: usize = Register::SCALARS as usize;
 const SCALARS: usize = Register::COUNT - VECTORS;
 
 /// A few words of a set of registers: each one's place and its bits.
-pub(super) type Cut = (u16, u64);
+pub(in crate::check) type Cut = (u16, u64);
 
 /// The bits of some registers in the words of a set.
-pub(super) fn cut(registers: Registers) -> impl Iterator<Item = Cut> {
+pub(in crate::check) fn cut(registers: Registers) -> impl Iterator<Item = Cut> {
     let first = registers.first.0;
     let end = (first + registers.count).min(Register::COUNT as u16);
     (first / 64..end.div_ceil(64)).map(move |word| {
@@ -21,6 +21,16 @@ pub(super) fn cut(registers: Registers) -> impl Iterator<Item = Cut> {
             .fold(0, |bits, register| bits | 1 << (register % 64));
         (word, bits)
     })
+}
+
+/// Adds words to a list in which each stands once.
+pub(in crate::check) fn merge(list: &mut Vec<Cut>, more: impl Iterator<Item = Cut>) {
+    for (word, bits) in more {
+        match list.iter_mut().find(|(other, _)| *other == word) {
+            Some((_, others)) => *others |= bits,
+            None => list.push((word, bits)),
+        }
+    }
 }
 
 /// Where an undefined value comes from.
@@ -94,6 +104,11 @@ impl Definedness {
     pub(super) fn meets(&self, cuts: &[Cut]) -> bool {
         cuts.iter()
             .any(|&(word, bits)| self.any[usize::from(word) % WORDS] & bits != 0)
+    }
+
+    /// The registers that have an undefined bit.
+    pub(super) const fn any(&self) -> &[u64; WORDS] {
+        &self.any
     }
 
     /// The undefined bits of a scalar register.

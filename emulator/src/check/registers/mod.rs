@@ -16,20 +16,25 @@ use std::sync::{Arc, OnceLock};
 
 use barriers::{Branches, Skips};
 use conditions::Conditions;
+pub(super) use definedness::{Cut, cut, merge};
 use definedness::{Definedness, Origin};
 use plan::{Action, Plan, is_exec, status_word};
 use through_lds::{ThroughLds, is_load, is_store};
 use trial::Trial;
 
-use super::{Example, Findings, Interest, Key, Kind, Side, Step, Watch};
+use super::{Example, Findings, Interest, Key, Kind, Side, Step, Watch, register_set::WORDS};
 use crate::{
     exec::{Code, Context, Facts, GroupStart, PRIVATE_APERTURE, Wave},
     isa::{Category, Format, Instruction, Read, Register, Registers as Range, Role, Source},
+    profile::instructions,
+    program::Kernel,
 };
 
 /// What a launch's host threads share.
 pub(super) struct Shared {
-    /// Of each instruction, made when the first wave comes to it.
+    /// The instructions that the launch may run.
+    own: std::ops::Range<u32>,
+    /// Of each of them, made when the first wave comes to it.
     plans: Box<[OnceLock<Option<Box<Plan>>>]>,
     branches: Branches,
     /// Whether one on `vcc` leads around a barrier.
@@ -37,21 +42,30 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    pub(super) fn new(code: &Code) -> Self {
-        let branches = Branches::of(code);
+    pub(super) fn new(kernel: &Kernel) -> Self {
+        let code = kernel.code();
+        let own = instructions(kernel);
+        // Functions that it calls may stand anywhere.
+        let own = match barriers::leaves(code, own.clone()) {
+            false => own,
+            true => 0..code.facts().len() as u32,
+        };
+        let branches = Branches::of(code, own.clone());
         Shared {
-            plans: (0..code.facts().len()).map(|_| OnceLock::new()).collect(),
+            plans: own.clone().map(|_| OnceLock::new()).collect(),
             on_vcc: branches.on_vcc(),
             branches,
+            own,
         }
     }
 
     /// The plan of an instruction.
-    fn plan(&self, code: &Code, step: &Step<'_>) -> Option<&Plan> {
-        let plan = self.plans.get(step.index as usize)?;
+    fn plan(&self, code: &Code, index: u32, facts: &Facts) -> Option<&Plan> {
+        let number = index.checked_sub(self.own.start)?;
+        let plan = self.plans.get(number as usize)?;
         plan.get_or_init(|| {
-            let instruction = code.instruction(step.index)?;
-            Some(Box::new(plan::plan(instruction, step.facts)))
+            let instruction = code.instruction(index)?;
+            Some(Box::new(plan::plan(instruction, facts)))
         })
         .as_deref()
     }
@@ -79,6 +93,24 @@ impl Registers {
             through_lds: ThroughLds::default(),
             trial: Trial::new(),
         }
+    }
+
+    /// The registers that an instruction touches, in words of a set, and whether it has to be looked at even if all of them
+    /// are defined.
+    pub(super) fn demands(&self, code: &Code, index: u32, facts: &Facts) -> (&[Cut], bool) {
+        match self.shared.plan(code, index, facts) {
+            None => (&[], false),
+            Some(plan) => {
+                let decides = self.shared.on_vcc && plan.condition.is_some();
+                (plan.touched(), plan.moves_relative || decides)
+            }
+        }
+    }
+
+    /// The registers of a wave that have an undefined bit.
+    #[inline]
+    pub(super) fn undefined(&self, wave: u32) -> Option<&[u64; WORDS]> {
+        Some(self.waves.get(wave as usize)?.registers.any())
     }
 }
 
@@ -330,7 +362,8 @@ impl Look<'_> {
 impl Watch for Registers {
     fn interest(&self, facts: &Facts) -> Interest {
         Interest {
-            before: true,
+            // Where they meet something undefined, or have to.
+            before: false,
             after: facts.category == Category::Branch || is_store(facts) || is_load(facts),
         }
     }
@@ -352,7 +385,7 @@ impl Watch for Registers {
         context: &Context<'_>,
         findings: &mut Findings,
     ) {
-        let Some(plan) = self.shared.plan(context.code, step) else {
+        let Some(plan) = self.shared.plan(context.code, step.index, step.facts) else {
             return;
         };
         let state = &mut self.waves[wave.index as usize];

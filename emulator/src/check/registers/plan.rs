@@ -2,7 +2,7 @@
 
 use super::{
     conditions::Effect,
-    definedness::{Cut, cut},
+    definedness::{Cut, cut, merge},
 };
 use crate::{
     exec::Facts,
@@ -26,7 +26,7 @@ pub(super) enum Action {
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
     pub(super) action: Action,
-    /// All registers that it reads or writes, but for `exec`.
+    /// All registers that it reads or writes, but for `exec` and those that it names and does not look at.
     touched: Box<[Cut]>,
     /// Of each register with data to be stored these bits count.
     pub(super) stored: u32,
@@ -50,12 +50,16 @@ pub(super) fn plan(i: &Instruction, facts: &Facts) -> Plan {
     let mut touched: Vec<Cut> = Vec::new();
     let reads = facts.uses.reads.iter().map(|read| read.registers);
     let all = reads.chain(facts.uses.writes.iter().copied());
-    for registers in all.chain(status_word(i)).filter(|r| !is_exec(*r)) {
-        for (word, bits) in cut(registers) {
-            match touched.iter_mut().find(|(other, _)| *other == word) {
-                Some((_, others)) => *others |= bits,
-                None => touched.push((word, bits)),
-            }
+    let all = all.chain(status_word(i)).filter(|r| !is_exec(*r));
+    merge(&mut touched, all.flat_map(cut));
+    for register in idle(i, facts) {
+        let one = Registers {
+            first: register,
+            count: 1,
+        };
+        for (idle, bit) in cut(one) {
+            let words = touched.iter_mut().filter(|(word, _)| *word == idle);
+            words.for_each(|(_, bits)| *bits &= !bit);
         }
     }
     Plan {
@@ -70,6 +74,37 @@ pub(super) fn plan(i: &Instruction, facts: &Facts) -> Plan {
                     .iter()
                     .any(|start| name.starts_with(start)),
     }
+}
+
+/// Registers that an instruction names and does not look at: `op_sel` of packed f32 arithmetic takes both operations' factors
+/// from the same half of a pair (CDNA3 ISA guide, «Packed math»). What is in the other half makes no difference, and
+/// compilers leave it undefined.
+fn idle(i: &Instruction, facts: &Facts) -> Vec<Register> {
+    let is_packed = matches!(i.op, Op::v_pk_fma_f32 | Op::v_pk_mul_f32 | Op::v_pk_add_f32);
+    if !is_packed {
+        return Vec::new();
+    }
+    let halves = facts.uses.reads.iter().filter_map(|read| {
+        let slot = read.slot?;
+        let [low, high] = [i.modifiers.op_sel, i.modifiers.op_sel_hi].map(|s| s >> slot & 1);
+        let is_one = low == high && read.registers.count == 2 && read.registers.first.is_vector();
+        is_one.then(|| Register(read.registers.first.0 + u16::from(1 - low)))
+    });
+    let mut idle: Vec<Register> = halves.collect();
+    idle.retain(|register| {
+        let reads = facts.uses.reads.iter().filter(|read| {
+            // As a pair of which only the other half counts, or in another way.
+            read.registers.contains(*register)
+                && !read.slot.is_some_and(|slot| {
+                    let first = read.registers.first.0;
+                    let low = i.modifiers.op_sel >> slot & 1;
+                    let high = i.modifiers.op_sel_hi >> slot & 1;
+                    low == high && register.0 == first + u16::from(1 - low)
+                })
+        });
+        reads.count() == 0 && !facts.uses.writes.iter().any(|w| w.contains(*register))
+    });
+    idle
 }
 
 /// Whether the registers are `exec`, which is always defined.

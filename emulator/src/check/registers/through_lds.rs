@@ -80,11 +80,11 @@ impl ThroughLds {
     }
 
     /// A store has run: what it touched is as defined as what it stored.
-    pub(super) fn stored(&mut self, touches: &[Touch]) {
+    pub(super) fn stored<'a>(&mut self, touches: impl Iterator<Item = Touch<'a>>) {
         if self.storing.is_empty() && self.dwords.is_empty() {
             return;
         }
-        let touches = touches.iter().filter(|touch| touch.space == Space::Lds);
+        let touches = touches.filter(|touch| touch.space == Space::Lds);
         for (access, touch) in touches.enumerate() {
             for (lane, address) in touch.iter() {
                 for byte in 0..u64::from(touch.bytes) {
@@ -120,18 +120,18 @@ impl ThroughLds {
     }
 
     /// A load has run: lanes that loaded something undefined hold it.
-    pub(super) fn loaded(
+    pub(super) fn loaded<'a>(
         &self,
         results: impl Iterator<Item = Register>,
-        touches: &[Touch],
+        touches: impl Iterator<Item = Touch<'a>>,
         state: &mut Definedness,
     ) {
         if self.dwords.is_empty() {
             return;
         }
-        let touches = || touches.iter().filter(|touch| touch.space == Space::Lds);
+        let touches = touches.filter(|touch| touch.space == Space::Lds);
         // The registers that the accesses of a lane fill, one after the other.
-        let dwords = touches().flat_map(|touch| {
+        let dwords = touches.flat_map(|touch| {
             (0..u64::from(touch.bytes).div_ceil(4)).map(move |dword| (touch, 4 * dword))
         });
         for (register, (touch, offset)) in results.zip(dwords) {

@@ -1,0 +1,237 @@
+//! By which way a wave has come to an instruction: the last few that it has run, told by a number.
+//!
+//! What depends on those only is the same whenever a wave comes by the same way.
+
+use std::collections::{HashMap, VecDeque};
+
+/// Instructions that a way tells.
+pub(super) const LENGTH: u32 = 24;
+
+/// A way; different numbers may be the same way, but no number is two.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Way(u32);
+
+impl Way {
+    /// No way is this one.
+    pub(super) const NONE: Way = Way(0);
+    /// The instructions that stand before it.
+    pub(super) const STRAIGHT: Way = Way(1);
+    /// One of too many: none of these is known to be another.
+    pub(super) const UNKNOWN: Way = Way(2);
+    const FIRST: u32 = 3;
+    /// So many are told apart.
+    const MOST: u32 = 1 << 16;
+}
+
+/// Instructions that ran one behind the other: the first, and the one behind the last.
+type Stretch = (u32, u32);
+
+/// The ways that waves have come by.
+#[derive(Debug, Default)]
+pub(super) struct Ways {
+    /// By the stretches before a jump and its target.
+    known: HashMap<(Vec<Stretch>, u32), Way>,
+    /// The same by the way to the jump, the instruction behind it, and its target.
+    steps: HashMap<(Way, u32, u32), Way>,
+}
+
+impl Ways {
+    fn find(&mut self, stretches: &VecDeque<Stretch>, target: u32) -> Way {
+        let next = Way::FIRST + self.known.len() as u32;
+        if next >= Way::MOST {
+            return Way::UNKNOWN;
+        }
+        let mut last: Vec<Stretch> = Vec::new();
+        let mut left = LENGTH;
+        for &(start, end) in stretches.iter().rev() {
+            let length = (end - start).min(left);
+            last.push((end - length, end));
+            left -= length;
+        }
+        last.retain(|(start, end)| start != end);
+        *self.known.entry((last, target)).or_insert(Way(next))
+    }
+}
+
+/// Where a wave has been.
+#[derive(Clone, Debug)]
+pub(super) struct Walk {
+    /// The stretch that it runs.
+    start: u32,
+    next: u32,
+    /// The way to its first instructions.
+    way: Way,
+    /// Stretches before it, as many as a way may tell.
+    earlier: VecDeque<Stretch>,
+    /// Instructions that it has run before this stretch.
+    passed: u64,
+}
+
+impl Default for Walk {
+    fn default() -> Self {
+        Walk {
+            start: u32::MAX,
+            next: u32::MAX,
+            way: Way::NONE,
+            earlier: VecDeque::new(),
+            passed: 0,
+        }
+    }
+}
+
+impl Walk {
+    /// The wave is about to run an instruction: the way by which it came.
+    #[inline]
+    pub(super) fn go(&mut self, index: u32, ways: &mut Ways) -> Way {
+        if index != self.next {
+            self.jump(index, ways);
+        }
+        self.next = index + 1;
+        self.way_to(index)
+    }
+
+    #[inline]
+    fn way_to(&self, index: u32) -> Way {
+        if index - self.start >= LENGTH {
+            Way::STRAIGHT
+        } else {
+            self.way
+        }
+    }
+
+    #[inline(never)]
+    fn jump(&mut self, index: u32, ways: &mut Ways) {
+        let length = self.next - self.start;
+        if length > 0 {
+            self.passed += u64::from(length);
+            self.earlier.push_back((self.start, self.next));
+            let mut all: u32 = self
+                .earlier
+                .iter()
+                .map(|(start, end)| (end - start).min(LENGTH))
+                .sum();
+            while let Some(&(start, end)) = self.earlier.front()
+                && let Some(rest) = all.checked_sub((end - start).min(LENGTH))
+                && rest >= LENGTH
+            {
+                self.earlier.pop_front();
+                all = rest;
+            }
+        }
+        let step = (self.way_to(self.next), self.next, index);
+        self.way = match ways.steps.get(&step) {
+            Some(way) if length > 0 => *way,
+            _ => {
+                let way = ways.find(&self.earlier, index);
+                // What follows an unknown way is not told by it, and a wave's first instruction follows none.
+                if length > 0 && ![step.0, way].contains(&Way::UNKNOWN) {
+                    ways.steps.insert(step, way);
+                }
+                way
+            }
+        };
+        self.start = index;
+    }
+
+    /// Instructions that the wave has run before the last one that it came to.
+    pub(super) fn steps(&self) -> u64 {
+        self.passed + u64::from(self.next - self.start) - 1
+    }
+
+    /// The one that ran before that.
+    pub(super) fn last(&self) -> Option<u32> {
+        let now = self.next.wrapping_sub(1);
+        match self.start == now {
+            true => self.earlier.back().map(|(_, end)| end - 1),
+            false => Some(now - 1),
+        }
+    }
+
+    /// Those that ran before the last one that it came to: as many as a way tells, in their order.
+    pub(super) fn before(&self) -> impl Iterator<Item = u32> {
+        let now = self.next.wrapping_sub(1);
+        let stretches = self.earlier.iter().copied().chain([(self.start, now)]);
+        let count: u64 = stretches
+            .clone()
+            .map(|(start, end)| u64::from(end - start))
+            .sum();
+        stretches
+            .flat_map(|(start, end)| start..end)
+            .skip(count.saturating_sub(LENGTH.into()) as usize)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{RngExt, SeedableRng};
+    use rand_pcg::Pcg64Mcg;
+
+    use super::*;
+
+    /// Waves that jump about: a number always stands for the same last instructions, and what the walk tells of them is so.
+    #[test]
+    fn a_way_is_the_last_instructions() {
+        let mut random = Pcg64Mcg::seed_from_u64(3);
+        let mut ways = Ways::default();
+        let mut seen: HashMap<(Way, u32), Vec<u32>> = HashMap::new();
+        let (mut again, mut straight) = (0, 0);
+        for _ in 0..300 {
+            let mut walk = Walk::default();
+            let mut ran: Vec<u32> = Vec::new();
+            let mut index = 10 * random.random_range(0..2);
+            for _ in 0..400 {
+                let way = walk.go(index, &mut ways);
+                let last = &ran[ran.len().saturating_sub(LENGTH as usize)..];
+                assert_eq!(walk.before().collect::<Vec<_>>(), last);
+                assert_eq!(walk.last().as_ref(), last.last());
+                assert_eq!(walk.steps(), ran.len() as u64);
+                match seen.get(&(way, index)) {
+                    Some(before) => {
+                        assert_eq!(before, last);
+                        again += 1;
+                    }
+                    None => drop(seen.insert((way, index), last.to_vec())),
+                }
+                straight += usize::from(way == Way::STRAIGHT);
+                ran.push(index);
+                // Loops of some lengths, of which short ones are taken seldom.
+                index = match index {
+                    30 if random.random_ratio(1, 3) => 22,
+                    60 if random.random_ratio(1, 2) => 10,
+                    90 => 0,
+                    _ => index + 1,
+                };
+            }
+        }
+        assert!(again > 90_000 && straight > 10_000, "{again} {straight}");
+    }
+
+    #[test]
+    fn a_short_loop_has_few_ways() {
+        let mut ways = Ways::default();
+        let mut walk = Walk::default();
+        for _ in 0..10_000 {
+            for index in 5..8 {
+                walk.go(index, &mut ways);
+            }
+        }
+        assert!(ways.known.len() < 20 && ways.steps.len() < 30, "{ways:?}");
+        assert!(walk.earlier.len() < 10);
+    }
+
+    #[test]
+    fn too_many_ways_are_unknown() {
+        let mut ways = Ways::default();
+        let mut walk = Walk::default();
+        let mut random = Pcg64Mcg::seed_from_u64(5);
+        for _ in 0..200_000 {
+            walk.go(random.random_range(0..1000) * 2, &mut ways);
+        }
+        assert_eq!(walk.go(7, &mut ways), Way::UNKNOWN);
+        assert!(ways.known.len() <= Way::MOST as usize);
+        for index in 8..8 + LENGTH {
+            walk.go(index, &mut ways);
+        }
+        assert_eq!(walk.go(8 + LENGTH, &mut ways), Way::STRAIGHT);
+    }
+}
