@@ -20,7 +20,7 @@ pub enum Variant {
     DoubleBuffered,
     /// The matrix cores multiply; C is loaded and stored in each step of k.
     MfmaUncached,
-    /// Tiles of A and B pass through LDS on their way to the matrix cores.
+    /// Tiles of A and B pass through LDS on their way to the matrix cores; C is loaded and stored once a tile.
     MfmaLds,
     /// The next tiles are fetched into registers while these are multiplied.
     MfmaDoubleBuffered,

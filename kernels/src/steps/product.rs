@@ -5,7 +5,7 @@ use crate::{
     tile::{
         element::{Accumulator, Stored},
         global::{Input, Strides},
-        output::{Addend, Finish, Fragment, Operation, Output},
+        output::{Addend, Finish, Fragment, Operation, Output, Place},
         panel::Operand,
         registers::Scalar,
     },
@@ -199,6 +199,14 @@ impl<A: Copy, C: Stored> Product<A, C> {
     #[inline(always)]
     pub(super) fn has_old(&self) -> bool {
         self.finish().beta != C::Sum::ZERO
+    }
+
+    /// Where the elements from `(row, column)` of the tile on are, if C has the whole tile, and near enough: the
+    /// same in all lanes.
+    #[inline(always)]
+    pub(super) fn place(&self, row: u32, column: u32) -> Option<Place<C>> {
+        let BlockTile { m, n, .. } = self.kernel.tile;
+        self.result().place(row, column, (m as u32, n as u32))
     }
 
     /// Replaces the elements of `fragment` by those of C as they are, its corner at `(row, column)`; by

@@ -29,11 +29,17 @@
 //! registers: see [`super::uncached`].
 //!
 //! **Edges.** Elements outside A and B are zeros. All 64 lanes must reach the instruction, which multiplies
-//! what inactive lanes hold, too. Elements outside C are neither loaded nor stored.
+//! what inactive lanes hold, too. Elements outside C are neither loaded nor stored. A tile that C has wholly takes a
+//! loop that asks for none of that: the addresses of C's elements are made before it, and those of A's and B's move
+//! by the same from step to step. What is left of k, and tiles with strides so long that they span 4 GiB, take the
+//! other one.
 //!
 //! LDS: none.
 
-use super::{Product, uncached::Uncached};
+use super::{
+    Product,
+    uncached::{Held as _, Uncached},
+};
 use crate::{
     arch,
     mfma::F32x16x16x4,
@@ -62,7 +68,26 @@ pub(super) unsafe fn run(product: Product<f32, f32>) {
     // SAFETY: lanes hold different elements of a wave's tile, and waves have different tiles.
     let mut c = unsafe { Uncached::new(&product, lane.row(), lane.column(), Sums::ZERO) };
     if let Some((a, b)) = product.factors() {
-        for k in (0..a.columns()).step_by(TILE.k) {
+        let mut k = 0;
+        // The same in all lanes.
+        if a.is_near(TILE.m as u32, TILE.k as u32)
+            && b.is_near(TILE.k as u32, TILE.n as u32)
+            && let Some(mut c) = c.whole()
+        {
+            let end = a.columns() / TILE.k as u32 * TILE.k as u32;
+            while k < end {
+                // SAFETY: A has the rows and B the columns of the tile, since C has it, and both have these k.
+                let (a, b) = unsafe {
+                    (
+                        a.part(0, k).near(lane.a_row.get(), lane.a_k.get()),
+                        b.part(k, 0).near(lane.b_k.get(), lane.b_column.get()),
+                    )
+                };
+                c.store(multiply(a, b, c.load()));
+                k += TILE.k as u32;
+            }
+        }
+        for k in (k..a.columns()).step_by(TILE.k) {
             let a = a.element_or_zero(lane.a_row.get(), k + lane.a_k.get());
             let b = b.element_or_zero(k + lane.b_k.get(), lane.b_column.get());
             c.store(multiply(a, b, c.load()));

@@ -1,8 +1,8 @@
 //! Step 8, double-buffered MFMA: the next tiles are fetched into registers while these are multiplied.
 //!
 //! ```text
-//! for k = 0, 256, 512, …, s = 0 … 63:
-//!    C[i][j] ← Σₚ A[i][k + 4s + p] · B[k + 4s + p][j] + C[i][j]                p = 0 … 3
+//! for k = 0, 256, 512, …:
+//!    C[i][j] ← Σₛ Σₚ A[i][k + 4s + p] · B[k + 4s + p][j] + C[i][j]         s = 0 … 63; p = 0 … 3
 //!
 //!  step 7:  fill 0 ║ 64 steps ║ fill 1 ║ 64 steps ║ fill 2 ║ 64 steps
 //!
@@ -19,23 +19,20 @@
 //! a lane. The last tiles are multiplied behind the loop, so that no fetch is in vain and none needs
 //! a condition. On MI100 this took 1.46 ms where step 7 took 3.03 (published, as there).
 //!
-//! C is still loaded and stored in each step, and its loads queue behind those of the tiles: the first
-//! step waits for them. Step 9 has no such loads.
+//! C is still loaded and stored once a tile, for the reasons that step 7 gives: loaded before the next tiles, as loads
+//! come back in order and the first step would wait for all of them. Step 9 has no such loads.
 //!
-//! **LDS.** As in step 7. **Edges.** As in step 7.
+//! **LDS.** As in step 7. **Edges.** As in step 7, where nothing is fetched ahead.
 
 use super::{
     Product,
     s06_mfma_uncached::{Lane, Sums, THREADS, thread},
-    s07_mfma_lds::{STEPS, TileA, TileB, fetch},
-    uncached::Uncached,
+    s07_mfma_lds::{Factors, TileA, TileB},
+    uncached::{Held as _, Uncached},
 };
 use crate::{
     arch,
-    tile::{
-        index::Index,
-        lds::{Operands, Vacant},
-    },
+    tile::lds::{Operands, Vacant},
 };
 use ferrowave_shared::catalogue::MFMA_DOUBLE_BUFFERED_F32 as ROW;
 
@@ -53,26 +50,31 @@ pub(super) unsafe fn run(product: Product<f32, f32>) {
     let lane = Lane::of(thread);
     // SAFETY: lanes hold different elements of a wave's tile, and waves have different tiles.
     let mut c = unsafe { Uncached::new(&product, lane.row(), lane.column(), Sums::ZERO) };
-    if let Some((a, b)) = product.factors() {
+    if let Some(factors) = Factors::of(&product, thread) {
         // SAFETY: the LDS has room for the tiles, by the assertion above and the caller's promise,
         // and nothing else uses it.
-        let lds = unsafe { Vacant::<TileA, TileB, _>::new(arch::launch_lds(), arch::Workgroup) };
-        let (share_a, share_b) = fetch(&a, &b, thread, 0);
-        let mut tiles = lds.put(share_a, share_b);
-        for k in (ROW.tile.k as u32..a.columns()).step_by(ROW.tile.k) {
-            let (next_a, next_b) = fetch(&a, &b, thread, k);
-            add_product(&lane, tiles.operands(), &mut c);
-            tiles = tiles.vacate().put(next_a, next_b);
+        let mut lds =
+            unsafe { Vacant::<TileA, TileB, _>::new(arch::launch_lds(), arch::Workgroup) };
+        let mut whole = 0;
+        if let Some(mut c) = c.whole() {
+            whole = factors.whole_tiles();
+            if whole > 0 {
+                // SAFETY: so many tiles are whole.
+                let (share_a, share_b) = unsafe { factors.fetch_whole(0) };
+                let mut tiles = lds.put(share_a, share_b);
+                for next in 1..whole {
+                    // Before the next tiles, for which the first step must not wait.
+                    let sums = c.load();
+                    // SAFETY: as above.
+                    let (next_a, next_b) = unsafe { factors.fetch_whole(next) };
+                    c.store(lane.add_product(tiles.operands(), sums));
+                    tiles = tiles.vacate().put(next_a, next_b);
+                }
+                c.store(lane.add_product(tiles.operands(), c.load()));
+                lds = tiles.vacate();
+            }
         }
-        add_product(&lane, tiles.operands(), &mut c);
+        factors.add_products(&lane, lds, whole, &mut c);
     }
     c.finish();
-}
-
-/// Adds the product of the tiles to the sums in C.
-#[inline(always)]
-fn add_product(lane: &Lane, tiles: &Operands<TileA, TileB>, c: &mut Uncached<'_, Sums>) {
-    for step in Index::<STEPS>::all() {
-        c.store(lane.multiply(tiles, step, c.load()));
-    }
 }

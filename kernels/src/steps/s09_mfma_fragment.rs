@@ -22,19 +22,17 @@
 //! keeps it from more are the tile, of which each element is loaded from global memory for 32 multiply-adds
 //! only, and that nobody relieves the single wave while it writes the next tile: steps 11 to 15.
 //!
-//! **LDS.** As in step 7. **Edges.** As in step 7.
+//! **LDS.** As in step 7. **Edges.** As in step 7, where nothing is fetched ahead.
 
 use super::{
     Product,
     s06_mfma_uncached::{Lane, Sums, THREADS, thread},
-    s07_mfma_lds::{STEPS, TileA, TileB, fetch},
+    s07_mfma_lds::{Factors, TileA, TileB},
+    uncached::Held,
 };
 use crate::{
     arch,
-    tile::{
-        index::Index,
-        lds::{Operands, Vacant},
-    },
+    tile::lds::{Operands, Vacant},
 };
 use ferrowave_shared::catalogue::MFMA_FRAGMENT_F32 as ROW;
 
@@ -51,44 +49,39 @@ pub(super) unsafe fn run(product: Product<f32, f32>) {
     let thread = unsafe { thread() };
     let lane = Lane::of(thread);
     let mut sums = Sums::ZERO;
-    if let Some((a, b)) = product.factors() {
+    if let Some(factors) = Factors::of(&product, thread) {
         // SAFETY: the LDS has room for the tiles, by the assertion above and the caller's promise,
         // and nothing else uses it.
-        let lds = unsafe { Vacant::<TileA, TileB, _>::new(arch::launch_lds(), arch::Workgroup) };
-        let (share_a, share_b) = fetch(&a, &b, thread, 0);
-        let mut tiles = lds.put(share_a, share_b);
-        for k in (ROW.tile.k as u32..a.columns()).step_by(ROW.tile.k) {
-            let (next_a, next_b) = fetch(&a, &b, thread, k);
-            sums = add_product(&lane, tiles.operands(), sums);
-            tiles = tiles.vacate().put(next_a, next_b);
+        let mut lds =
+            unsafe { Vacant::<TileA, TileB, _>::new(arch::launch_lds(), arch::Workgroup) };
+        let whole = factors.whole_tiles();
+        if whole > 0 {
+            // SAFETY: so many tiles are whole.
+            let (share_a, share_b) = unsafe { factors.fetch_whole(0) };
+            let mut tiles = lds.put(share_a, share_b);
+            for next in 1..whole {
+                // SAFETY: as above.
+                let (next_a, next_b) = unsafe { factors.fetch_whole(next) };
+                sums = lane.add_product(tiles.operands(), sums);
+                tiles = tiles.vacate().put(next_a, next_b);
+            }
+            sums = lane.add_product(tiles.operands(), sums);
+            lds = tiles.vacate();
         }
-        sums = add_product(&lane, tiles.operands(), sums);
+        factors.add_products(&lane, lds, whole, &mut sums);
     }
     // SAFETY: lanes hold different elements of a wave's tile, and waves have different tiles.
     unsafe { product.store(lane.row(), lane.column(), sums) };
 }
 
-/// Adds the product of the tiles.
-#[inline(always)]
-fn add_product(lane: &Lane, tiles: &Operands<TileA, TileB>, sums: Sums) -> Sums {
-    // Quarters, since the compiler unrolls a loop over 16 steps, and not one over all.
-    let [first, second, third, fourth] = [0, 1, 2, 3].map(Index::wrapping);
-    let sums = add_quarter(lane, tiles, first, sums);
-    let sums = add_quarter(lane, tiles, second, sums);
-    let sums = add_quarter(lane, tiles, third, sums);
-    add_quarter(lane, tiles, fourth, sums)
-}
-
-/// Adds the products of a quarter of the tiles' steps.
-#[inline(always)]
-fn add_quarter(
-    lane: &Lane,
-    tiles: &Operands<TileA, TileB>,
-    quarter: Index<4>,
-    mut sums: Sums,
-) -> Sums {
-    for step in Index::<{ STEPS / 4 }>::all() {
-        sums = lane.multiply(tiles, quarter.join(step), sums);
+impl Held<Sums> for Sums {
+    #[inline(always)]
+    fn load(&self) -> Sums {
+        *self
     }
-    sums
+
+    #[inline(always)]
+    fn store(&mut self, sums: Sums) {
+        *self = sums;
+    }
 }

@@ -35,9 +35,13 @@
 //!
 //! **α, β.** As in step 6 the old C waits in registers, 64 of them in both orders.
 //!
-//! **Edges.** As in step 6. LDS: none.
+//! **Edges.** As in step 6, with the addresses of C in scalar registers: a lane's distance from them is the same for all
+//! of a block's elements. LDS: none.
 
-use super::{Product, uncached::Uncached};
+use super::{
+    Product,
+    uncached::{Held, Uncached},
+};
 use crate::{
     arch,
     mfma::{F32x16x16x1By4, FourBlocks},
@@ -69,14 +73,7 @@ const _: () = assert!(
 #[inline(always)]
 pub(super) unsafe fn run_block_order(product: Product<f32, f32>) {
     // SAFETY: as the caller promises.
-    unsafe {
-        run(product, |[c0, c1, c2, c3], step| {
-            c0.store(step.multiply::<0>(c0.load()));
-            c1.store(step.multiply::<1>(c1.load()));
-            c2.store(step.multiply::<2>(c2.load()));
-            c3.store(step.multiply::<3>(c3.load()));
-        });
-    }
+    unsafe { run::<BlockOrder>(product) };
 }
 
 /// Computes 64 × 64 elements of C per wave, all rows at once.
@@ -86,25 +83,47 @@ pub(super) unsafe fn run_block_order(product: Product<f32, f32>) {
 #[inline(always)]
 pub(super) unsafe fn run_pass_order(product: Product<f32, f32>) {
     // SAFETY: as the caller promises.
-    unsafe {
-        run(product, |[c0, c1, c2, c3], step| {
-            let [s0, s1, s2, s3] = [c0.load(), c1.load(), c2.load(), c3.load()];
-            let (s0, s1) = (step.multiply::<0>(s0), step.multiply::<1>(s1));
-            let (s2, s3) = (step.multiply::<2>(s2), step.multiply::<3>(s3));
-            c0.store(s0);
-            c1.store(s1);
-            c2.store(s2);
-            c3.store(s3);
-        });
+    unsafe { run::<PassOrder>(product) };
+}
+
+/// In which order a step's products are added to the four blocks of C.
+trait Order {
+    fn add(c: &mut [impl Held<FourBlocks>; 4], step: &Step);
+}
+
+struct BlockOrder;
+
+impl Order for BlockOrder {
+    #[inline(always)]
+    fn add([c0, c1, c2, c3]: &mut [impl Held<FourBlocks>; 4], step: &Step) {
+        c0.store(step.multiply::<0>(c0.load()));
+        c1.store(step.multiply::<1>(c1.load()));
+        c2.store(step.multiply::<2>(c2.load()));
+        c3.store(step.multiply::<3>(c3.load()));
     }
 }
 
-/// Calls `add` for each step of k with the four blocks of C.
+struct PassOrder;
+
+impl Order for PassOrder {
+    #[inline(always)]
+    fn add([c0, c1, c2, c3]: &mut [impl Held<FourBlocks>; 4], step: &Step) {
+        let [s0, s1, s2, s3] = [c0.load(), c1.load(), c2.load(), c3.load()];
+        let (s0, s1) = (step.multiply::<0>(s0), step.multiply::<1>(s1));
+        let (s2, s3) = (step.multiply::<2>(s2), step.multiply::<3>(s3));
+        c0.store(s0);
+        c1.store(s1);
+        c2.store(s2);
+        c3.store(s3);
+    }
+}
+
+/// Adds the products of all steps of k in an order.
 ///
 /// # Safety
 /// The kernel was launched with the block of the rows.
 #[inline(always)]
-unsafe fn run(product: Product<f32, f32>, add: impl Fn(&mut [Uncached<'_, FourBlocks>; 4], &Step)) {
+unsafe fn run<O: Order>(product: Product<f32, f32>) {
     // SAFETY: the block is the rows', as the caller promises.
     let thread = unsafe { arch::thread::<THREADS>() };
     let (_, lane) = thread.wave_and_lane::<1>();
@@ -116,8 +135,26 @@ unsafe fn run(product: Product<f32, f32>, add: impl Fn(&mut [Uncached<'_, FourBl
     };
     let mut c = [block(0), block(1), block(2), block(3)];
     if let Some((a, b)) = product.factors() {
-        for k in (0..a.columns()).step_by(TILE.k) {
-            add(&mut c, &Step::load(&a, &b, thread, k));
+        let mut k = 0;
+        let [c0, c1, c2, c3] = &mut c;
+        let near =
+            a.is_near(TILE.m as u32, TILE.k as u32) && b.is_near(TILE.k as u32, TILE.n as u32);
+        // The same in all lanes.
+        if near
+            && let (Some(c0), Some(c1), Some(c2), Some(c3)) =
+                (c0.whole(), c1.whole(), c2.whole(), c3.whole())
+        {
+            let mut c = [c0, c1, c2, c3];
+            let end = a.columns() / TILE.k as u32 * TILE.k as u32;
+            while k < end {
+                // SAFETY: A has the rows and B the columns of the tile, since C has it, and both have these k.
+                let step = unsafe { Step::load_whole(&a, &b, thread, k) };
+                O::add(&mut c, &step);
+                k += TILE.k as u32;
+            }
+        }
+        for k in (k..a.columns()).step_by(TILE.k) {
+            O::add(&mut c, &Step::load(&a, &b, thread, k));
         }
     }
     let [c0, c1, c2, c3] = c;
@@ -141,6 +178,23 @@ impl Step {
         Self {
             a: core::array::from_fn(|p| a.element_or_zero(number, k + p as u32)),
             b: core::array::from_fn(|p| b.element_or_zero(k + p as u32, number)),
+        }
+    }
+
+    /// The same where all of them are in the matrices.
+    ///
+    /// # Safety
+    /// All are, and those of the tile's first step are near.
+    #[inline(always)]
+    unsafe fn load_whole(a: &Input<f32>, b: &Input<f32>, lane: Thread<THREADS>, k: u32) -> Self {
+        let number = lane.number();
+        // SAFETY: as the caller promises.
+        unsafe {
+            let (a, b) = (a.part(0, k), b.part(k, 0));
+            Self {
+                a: core::array::from_fn(|p| a.near(number, p as u32)),
+                b: core::array::from_fn(|p| b.near(p as u32, number)),
+            }
         }
     }
 

@@ -1,13 +1,25 @@
-//! Sums that live in C between the steps of k, for the steps of the ladder that do not keep them in
-//! registers.
+//! Sums that live in C between the steps or the tiles of k, for the steps of the ladder that do not keep them
+//! in registers.
 //!
 //! What is in C meanwhile are the bare sums: α comes at the end, so that it may be 0 or infinite. The old
 //! C waits in registers, unless β is 0, when it is not read at all, and is put back before the update. So
 //! the update is that of all other steps.
+//!
+//! Where C has the whole tile, a loop over k that takes [`Uncached::whole`] loads and stores without asking for
+//! each element, at addresses that were made before it.
 
 use super::Product;
-use crate::tile::output::Fragment;
+use crate::tile::output::{Fragment, Place};
 use core::sync::atomic::{Ordering, compiler_fence};
+
+/// A lane's sums `F`, wherever they are while they are not added to.
+pub(super) trait Held<F> {
+    /// The sums so far.
+    fn load(&self) -> F;
+
+    /// Stores the sums.
+    fn store(&mut self, sums: F);
+}
 
 /// A lane's sums `F` in C.
 pub(super) struct Uncached<'p, F> {
@@ -46,22 +58,14 @@ impl<'p, F: Fragment<1, Sum = f32> + Copy> Uncached<'p, F> {
         }
     }
 
-    /// The sums so far, from C.
+    /// The same sums if C has the whole tile: the same in all lanes.
     #[inline(always)]
-    pub(super) fn load(&self) -> F {
-        // Without it the compiler would see what was stored last, and keep it in registers.
-        compiler_fence(Ordering::SeqCst);
-        let mut sums = self.old;
-        // SAFETY: the elements belong to this value, as `new`'s caller promised.
-        unsafe { self.product.load_as_is(self.row(), self.column, &mut sums) };
-        sums
-    }
-
-    /// Stores the sums to C.
-    #[inline(always)]
-    pub(super) fn store(&mut self, mut sums: F) {
-        // SAFETY: as in `load`.
-        unsafe { self.product.store_as_is(self.row(), self.column, &mut sums) };
+    pub(super) fn whole(&mut self) -> Option<Whole<'_, F>> {
+        let place = self.product.place(self.row, self.column)?;
+        Some(Whole {
+            place,
+            old: &self.old,
+        })
     }
 
     /// The row, as the compiler can't foresee it: else it would compute the addresses of all elements, and
@@ -82,5 +86,60 @@ impl<'p, F: Fragment<1, Sum = f32> + Copy> Uncached<'p, F> {
             }
             self.product.store(self.row, self.column, sums);
         }
+    }
+}
+
+impl<F: Fragment<1, Sum = f32> + Copy> Held<F> for Uncached<'_, F> {
+    #[inline(always)]
+    fn load(&self) -> F {
+        // Without it the compiler would see what was stored last, and keep it in registers.
+        compiler_fence(Ordering::SeqCst);
+        let mut sums = self.old;
+        // SAFETY: the elements belong to this value, as `new`'s caller promised.
+        unsafe { self.product.load_as_is(self.row(), self.column, &mut sums) };
+        sums
+    }
+
+    #[inline(always)]
+    fn store(&mut self, mut sums: F) {
+        // SAFETY: as in `load`.
+        unsafe { self.product.store_as_is(self.row(), self.column, &mut sums) };
+    }
+}
+
+/// A lane's sums `F` in C where C has the whole tile.
+pub(super) struct Whole<'u, F> {
+    place: Place<f32>,
+    /// Any fragment, to load into; whose sums they are meanwhile.
+    old: &'u F,
+}
+
+impl<F> Whole<'_, F> {
+    /// Where the sums are. The addresses of as many as a lane has of one small tile stay in registers.
+    #[inline(always)]
+    fn place(&self) -> Place<f32> {
+        if const { size_of::<F>() <= size_of::<[f32; 4]>() } {
+            self.place
+        } else {
+            self.place.unforeseen()
+        }
+    }
+}
+
+impl<F: Fragment<1, Sum = f32> + Copy> Held<F> for Whole<'_, F> {
+    #[inline(always)]
+    fn load(&self) -> F {
+        // As for `Uncached`.
+        compiler_fence(Ordering::SeqCst);
+        let mut sums = *self.old;
+        // SAFETY: the elements are in the tile, which is whole, and belong to the value that is borrowed.
+        unsafe { self.place().load_as_is(&mut sums) };
+        sums
+    }
+
+    #[inline(always)]
+    fn store(&mut self, mut sums: F) {
+        // SAFETY: as in `load`.
+        unsafe { self.place().store_as_is(&mut sums) };
     }
 }

@@ -139,18 +139,54 @@ impl<T: Scalar> Input<T> {
         self.columns
     }
 
-    /// Elements `(row, column)`, `(row + apart, column)`, … of a column, as many as asked for.
+    /// Whether 32 bits hold how many bytes the elements of the first `rows` × `columns` are from the first
+    /// one: the same in all lanes.
+    ///
+    /// A load then takes the lane's distance from a scalar address as it is, and needs no sum of 64 bits.
+    #[inline(always)]
+    pub fn is_near(&self, rows: u32, columns: u32) -> bool {
+        self.strides.offset(rows - 1, columns - 1) <= u32::MAX as usize / size_of::<T>()
+    }
+
+    /// Element `(row, column)`.
     ///
     /// # Safety
-    /// There are all of them.
+    /// There is such an element, and it is [near](Self::is_near).
     #[inline(always)]
-    pub unsafe fn down(&self, (row, column): (u32, u32), apart: u32, count: u32) -> Line<T> {
-        Line {
-            start: self.start,
-            first: self.strides.offset(row, column),
-            step: apart as usize * self.strides.row,
-            left: count,
+    pub unsafe fn near(&self, row: u32, column: u32) -> T {
+        let [down, right] = [self.strides.row, self.strides.column].map(|stride| stride as u32);
+        let elements = row
+            .wrapping_mul(down)
+            .wrapping_add(column.wrapping_mul(right));
+        let bytes = elements.wrapping_mul(size_of::<T>() as u32);
+        // SAFETY: as the caller promises; 32 bits hold all of the distance, of whatever it is made up.
+        unsafe { *self.start.byte_add(bytes as usize) }
+    }
+
+    /// Elements `(row, column)`, `(row + apart, column)`, … of a column.
+    ///
+    /// # Safety
+    /// There are all of them, and all are [near](Self::is_near).
+    #[inline(always)]
+    pub unsafe fn down<const COUNT: usize>(
+        &self,
+        (row, column): (u32, u32),
+        apart: u32,
+    ) -> [T; COUNT] {
+        let mut elements = [T::ZERO; COUNT];
+        let [down, right] = [self.strides.row, self.strides.column].map(|stride| stride as u32);
+        let size = size_of::<T>() as u32;
+        let first = row
+            .wrapping_mul(down)
+            .wrapping_add(column.wrapping_mul(right));
+        let mut bytes = first.wrapping_mul(size);
+        let step = apart.wrapping_mul(down).wrapping_mul(size);
+        for element in &mut elements {
+            // SAFETY: as in `near`.
+            *element = unsafe { *self.start.byte_add(bytes as usize) };
+            bytes = bytes.wrapping_add(step);
         }
+        elements
     }
 
     /// Element `(row, column)`, or zero outside the matrix.
@@ -293,9 +329,32 @@ mod tests {
         assert!(input().column(2).eq([3.0, 6.0]));
         assert!(input().row(9).eq(input().row(1)), "the last row stands in");
         assert!(input().column(9).eq(input().column(2)));
-        // SAFETY: these elements exist.
-        let [one, both] = unsafe { [input().down((1, 0), 5, 1), input().down((0, 2), 1, 2)] };
-        assert!(one.eq([4.0]));
-        assert!(both.eq([3.0, 6.0]));
+    }
+
+    #[test]
+    fn near_elements_are_those_at_the_same_place() {
+        // SAFETY: these elements exist, and 32 bits hold all distances.
+        let (one, both, element) = unsafe {
+            (
+                input().down((1, 0), 5),
+                input().down((0, 2), 1),
+                input().transposed().near(2, 1),
+            )
+        };
+        assert_eq!(([4.0], [3.0, 6.0], 6.0), (one, both, element));
+    }
+
+    #[test]
+    fn far_is_what_32_bits_of_bytes_do_not_hold() {
+        let near = |leading, rows, columns| {
+            // SAFETY: nothing is read.
+            unsafe { Input::new(MEMORY.as_ptr(), rows, columns, Strides::new(leading, false)) }
+                .is_near(rows, columns)
+        };
+        // (2³⁰ - 1) · 4 bytes is the last distance.
+        assert!(near(1 << 29, 2, 1 << 29));
+        assert!(!near((1 << 29) + 1, 2, 1 << 29));
+        assert!(!near(1 << 31, 33, 1), "no product wraps");
+        assert!(near(u32::MAX, 1, 1));
     }
 }

@@ -220,41 +220,58 @@ impl<
                 "the shares must make up the tile"
             );
         }
-        let mut elements = [T::ZERO; SHARE];
         // Without it the compiler would compute what the addresses of all passes need before the loop over
         // the tiles, and run out of registers.
         let zero = crate::unknown_zero();
-        // The same in all lanes, so that tiles that do not overhang pay for one scalar branch.
-        if input.contains((row, column), ROWS as u32, COLUMNS as u32) {
-            let first = element_of_pass::<ROWS, COLUMNS, THREADS>(thread, 0);
-            let apart = (THREADS / COLUMNS) as u32 + zero;
-            // SAFETY: the whole tile is in the matrix, passes are as many rows apart, and the zero is one.
-            let part = unsafe { input.part(row, column) };
-            // SAFETY: as above.
-            let mut line = unsafe { part.down(first, apart, SHARE as u32) };
-            for pass in 0..SHARE {
-                // Never none, as there are SHARE of them, which the compiler sees.
-                elements[pass] = line.next().unwrap_or(T::ZERO);
-            }
-        } else {
-            let place = |pass, zero| {
-                let (down, right) = element_of_pass::<ROWS, COLUMNS, THREADS>(thread, pass as u32);
-                (row + down + zero, column + right)
-            };
-            for pass in 0..SHARE {
-                let (row, column) = place(pass, zero);
-                elements[pass] = input.nearest(row, column);
-            }
-            // And with the same one here it would keep a mask of lanes for each pass until the loads are
-            // done.
-            let zero = crate::unknown_zero();
-            for pass in 0..SHARE {
-                let (row, column) = place(pass, zero);
-                if !input.has(row, column) {
-                    elements[pass] = T::ZERO;
-                }
+        let place = |pass, zero| {
+            let (down, right) = element_of_pass::<ROWS, COLUMNS, THREADS>(thread, pass as u32);
+            (row + down + zero, column + right)
+        };
+        let mut elements = [T::ZERO; SHARE];
+        for pass in 0..SHARE {
+            let (row, column) = place(pass, zero);
+            elements[pass] = input.nearest(row, column);
+        }
+        // And with the same one here it would keep a mask of lanes for each pass until the loads are
+        // done.
+        let zero = crate::unknown_zero();
+        for pass in 0..SHARE {
+            let (row, column) = place(pass, zero);
+            if !input.has(row, column) {
+                elements[pass] = T::ZERO;
             }
         }
+        Self {
+            thread,
+            elements,
+            tile: PhantomData,
+        }
+    }
+
+    /// Loads the calling thread's share of a tile that is wholly in `input`, whose corner is at `(row, column)`.
+    /// Of an address, a pass changes only what is the same in all lanes.
+    ///
+    /// # Safety
+    /// There are all elements of the tile, and a tile's are [near](Input::is_near) in `input`.
+    #[inline(always)]
+    pub unsafe fn fetch_whole(
+        thread: Thread<THREADS>,
+        input: &Input<T>,
+        row: u32,
+        column: u32,
+    ) -> Self {
+        const {
+            assert!(
+                SHARE * THREADS == ROWS * COLUMNS,
+                "the shares must make up the tile"
+            );
+        }
+        let first = element_of_pass::<ROWS, COLUMNS, THREADS>(thread, 0);
+        // Without the zero the compiler would keep the distances of all passes in registers.
+        let apart = (THREADS / COLUMNS) as u32 + crate::unknown_zero();
+        // SAFETY: the whole tile is in the matrix and near, as the caller promises, passes are as many rows apart,
+        // and the zero is one.
+        let elements = unsafe { input.part(row, column).down(first, apart) };
         Self {
             thread,
             elements,

@@ -227,6 +227,20 @@ impl<T: Stored> Output<T> {
         }
     }
 
+    /// The place of `(row, column)`, if the matrix has all of the first `rows` × `columns` elements, `(row,
+    /// column)` among them, and 32 bits hold how many bytes they are from the first one: the same in all lanes.
+    #[inline(always)]
+    pub fn place(&self, row: u32, column: u32, (rows, columns): (u32, u32)) -> Option<Place<T>> {
+        let distance = (rows - 1) as usize * self.leading as usize + (columns - 1) as usize;
+        let near = distance <= u32::MAX as usize / size_of::<T>();
+        let elements = row.wrapping_mul(self.leading).wrapping_add(column);
+        (near && rows <= self.rows && columns <= self.columns).then_some(Place {
+            start: self.start,
+            lane_bytes: elements.wrapping_mul(size_of::<T>() as u32),
+            leading: self.leading as usize,
+        })
+    }
+
     /// Replaces the elements of `fragment` by those of the matrix, its corner at `(row, column)`; by zeros
     /// outside. `whole` as for [`update`](Self::update).
     ///
@@ -381,6 +395,77 @@ impl<T: Stored> Output<T> {
     #[inline(always)]
     fn offset(&self, row: u32, column: u32) -> usize {
         row as usize * self.leading as usize + column as usize
+    }
+}
+
+/// Where a lane's fragment is in a matrix that has all of it.
+///
+/// For loops that go back to it again and again: the address of an element is a scalar, which counts from the
+/// first element of all lanes, and the lane's distance from there, which is the same for all elements. Nothing is
+/// asked and nothing is added for each of them.
+#[derive(Clone, Copy)]
+pub struct Place<T> {
+    start: *mut T,
+    lane_bytes: u32,
+    leading: usize,
+}
+
+impl<T: Stored> Place<T> {
+    /// Replaces the elements of `fragment` by those of the matrix.
+    ///
+    /// # Safety
+    /// The fragment ends within the elements that [`Output::place`] was asked for, and no other thread of the
+    /// launch accesses those of this one.
+    #[inline(always)]
+    pub unsafe fn load_as_is<const RUN: usize, F: Fragment<RUN, Sum = T::Sum>>(
+        &self,
+        fragment: &mut F,
+    ) {
+        fragment.for_each_run(|row, column, elements| {
+            for k in 0..RUN {
+                // SAFETY: the element exists and belongs to the caller.
+                elements[k] = unsafe { self.at(row, column + k as u32).read() }.load();
+            }
+        });
+    }
+
+    /// Writes the elements of `fragment` to the matrix.
+    ///
+    /// # Safety
+    /// As [`load_as_is`](Self::load_as_is).
+    #[inline(always)]
+    pub unsafe fn store_as_is<const RUN: usize, F: Fragment<RUN, Sum = T::Sum>>(
+        &self,
+        fragment: &mut F,
+    ) {
+        fragment.for_each_run(|row, column, elements| {
+            for k in 0..RUN {
+                // SAFETY: the element exists and belongs to the caller.
+                unsafe {
+                    self.at(row, column + k as u32).write(T::store(elements[k]));
+                }
+            }
+        });
+    }
+
+    /// The same, as the compiler can't foresee it: else it would make the addresses of all elements before the loop,
+    /// which large fragments have no registers for.
+    #[inline(always)]
+    #[must_use]
+    pub fn unforeseen(self) -> Self {
+        Self {
+            start: self.start.wrapping_byte_add(crate::unknown_zero() as usize),
+            ..self
+        }
+    }
+
+    /// The address of an element of the fragment, which counts from its corner.
+    #[inline(always)]
+    fn at(&self, row: u32, column: u32) -> *mut T {
+        let scalar = self
+            .start
+            .wrapping_add(row as usize * self.leading + column as usize);
+        scalar.wrapping_byte_add(self.lane_bytes as usize)
     }
 }
 
