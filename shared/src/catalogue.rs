@@ -40,6 +40,10 @@ pub enum Variant {
     MfmaPingpong,
     /// [`MfmaPingpong`](Self::MfmaPingpong) with 128 × 128 tiles, for smaller problems.
     MfmaPingpongSmall,
+    /// [`MfmaPingpong`](Self::MfmaPingpong) with stages of 128 bytes along k, a whole line of the caches.
+    MfmaPingpongLines,
+    /// [`MfmaPingpongSmall`](Self::MfmaPingpongSmall) with such stages.
+    MfmaPingpongSmallLines,
     /// One wave a SIMD, loads woven between the matrix instructions.
     MfmaInterleaved,
     /// Several workgroups share a tile, each with a part of k.
@@ -69,6 +73,8 @@ impl Variant {
             Self::MfmaDirectToLds => "mfma_direct_to_lds",
             Self::MfmaPingpong => "mfma_pingpong",
             Self::MfmaPingpongSmall => "mfma_pingpong_small",
+            Self::MfmaPingpongLines => "mfma_pingpong_lines",
+            Self::MfmaPingpongSmallLines => "mfma_pingpong_small_lines",
             Self::MfmaInterleaved => "mfma_interleaved",
             Self::SplitK => "split_k",
             Self::StreamK => "stream_k",
@@ -397,9 +403,6 @@ const CDNA_2_TO_4: GpuSet = GpuSet::GFX90A.union(GpuSet::GFX942).union(GpuSet::G
 /// gfx90a spills two registers in stream-K's f64.
 const CDNA_3_AND_4: GpuSet = GpuSet::GFX942.union(GpuSet::GFX950);
 
-/// Bytes along k of a row of a tile in LDS, for the kernels on large blocks.
-const ROW_BYTES: usize = 64;
-
 /// What the rows of one step on large blocks have in common.
 #[derive(Clone, Copy)]
 struct Step {
@@ -408,6 +411,8 @@ struct Step {
     tile: (usize, usize),
     /// Rows and columns of waves.
     waves: (usize, usize),
+    /// Bytes along k of a row of a tile in LDS.
+    row_bytes: usize,
     /// Tiles of A and of B that LDS holds at the same time.
     stages: usize,
     /// Stages in one round of the main loop.
@@ -427,13 +432,13 @@ impl Step {
             tile: BlockTile {
                 m,
                 n,
-                k: self.round * ROW_BYTES / types.input.size_bytes(),
+                k: self.round * self.row_bytes / types.input.size_bytes(),
             },
             block: BlockShape {
                 x: 64 * self.waves.1,
                 y: self.waves.0,
             },
-            lds_bytes: self.stages * (m + n) * ROW_BYTES,
+            lds_bytes: self.stages * (m + n) * self.row_bytes,
             waves_per_simd: self.waves_per_simd,
             order: TileOrder::Linear,
             access: self.access,
@@ -448,6 +453,7 @@ const WIDE: Step = Step {
     variant: Variant::MfmaWide,
     tile: (128, 128),
     waves: (2, 2),
+    row_bytes: 64,
     stages: 1,
     round: 1,
     waves_per_simd: 2,
@@ -484,6 +490,20 @@ const PINGPONG: Step = Step {
     stages: 2,
     round: 2,
     ..WIDE
+};
+
+/// [`Variant::MfmaPingpongLines`].
+const PINGPONG_LINES: Step = Step {
+    variant: Variant::MfmaPingpongLines,
+    row_bytes: 128,
+    ..PINGPONG
+};
+
+/// [`Variant::MfmaPingpongSmallLines`].
+const PINGPONG_SMALL_LINES: Step = Step {
+    variant: Variant::MfmaPingpongSmallLines,
+    tile: (128, 128),
+    ..PINGPONG_LINES
 };
 
 /// In f64 waves of 64 × 64: sums take twice the registers.
@@ -591,6 +611,8 @@ rows! {
     PINGPONG_SMALL: MFMA_PINGPONG_SMALL_FP8_FNUZ = "gemm_mfma_pingpong_small_fp8_fnuz", FP8_FNUZ, GpuSet::GFX942;
     PINGPONG_SMALL: MFMA_PINGPONG_SMALL_FP8 = "gemm_mfma_pingpong_small_fp8", FP8, GpuSet::GFX950;
     PINGPONG_SMALL: MFMA_PINGPONG_SMALL_F64 = "gemm_mfma_pingpong_small_f64", F64, CDNA_2_TO_4;
+    PINGPONG_LINES: MFMA_PINGPONG_LINES_FP8 = "gemm_mfma_pingpong_lines_fp8", FP8, GpuSet::GFX950;
+    PINGPONG_SMALL_LINES: MFMA_PINGPONG_SMALL_LINES_FP8 = "gemm_mfma_pingpong_small_lines_fp8", FP8, GpuSet::GFX950;
     INTERLEAVED: MFMA_INTERLEAVED_F32 = "gemm_mfma_interleaved_f32", F32, CDNA_2_TO_4;
     INTERLEAVED: MFMA_INTERLEAVED_XF32 = "gemm_mfma_interleaved_xf32", XF32, GpuSet::GFX942;
     INTERLEAVED: MFMA_INTERLEAVED_F16 = "gemm_mfma_interleaved_f16", F16, CDNA_2_TO_4;
@@ -669,6 +691,8 @@ pub const CATALOGUE: &[Kernel] = &[
     MFMA_PINGPONG_SMALL_FP8_FNUZ,
     MFMA_PINGPONG_SMALL_FP8,
     MFMA_PINGPONG_SMALL_F64,
+    MFMA_PINGPONG_LINES_FP8,
+    MFMA_PINGPONG_SMALL_LINES_FP8,
     MFMA_INTERLEAVED_F32,
     MFMA_INTERLEAVED_XF32,
     MFMA_INTERLEAVED_F16,
@@ -704,6 +728,9 @@ mod tests {
     /// LDS of a workgroup on the GPUs of the catalogue, in bytes (CDNA 1 to 3 ISA documents).
     const LDS_BYTES_PER_WORKGROUP: usize = 64 * 1024;
 
+    /// On gfx950 (CDNA 4 ISA document).
+    const LDS_BYTES_OF_GFX950: usize = 160 * 1024;
+
     #[test]
     fn a_symbol_is_made_of_variant_and_type_and_stands_once() {
         for kernel in CATALOGUE {
@@ -729,11 +756,13 @@ mod tests {
                 "{}",
                 kernel.symbol
             );
-            assert!(
-                kernel.lds_bytes <= LDS_BYTES_PER_WORKGROUP,
-                "{}",
-                kernel.symbol
-            );
+            let only_gfx950 = kernel.gpus == GpuSet::GFX950;
+            let lds_bytes = if only_gfx950 {
+                LDS_BYTES_OF_GFX950
+            } else {
+                LDS_BYTES_PER_WORKGROUP
+            };
+            assert!(kernel.lds_bytes <= lds_bytes, "{}", kernel.symbol);
             assert!(!kernel.gpus.is_empty(), "{}", kernel.symbol);
         }
     }

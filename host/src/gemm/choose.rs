@@ -20,7 +20,8 @@
 //!
 //! The reaches are no measurements of these kernels: on MI100 published figures of the same variants (1.4 % without
 //! matrix cores, 4.3, 6.2, 12.8 and 13.9 % for the variants with them), on RX 7900 and A6000 the ladders of the vector
-//! unit, on MI355X that from 16-byte loads to ping-pong. Only their ratios matter here.
+//! unit, on MI355X that from 16-byte loads to ping-pong. Only their ratios matter here. Stages of whole lines stand right
+//! before those of half ones: that they are better is the timing model's word (`docs/timing.md`).
 //!
 //! A kernel that is passed over only for the matrices' layout or alignment is named in the [`Choice`], with the reason.
 
@@ -182,8 +183,10 @@ const fn reach(variant: Variant) -> f64 {
         Variant::MfmaSwizzled => 50.0,
         Variant::MfmaDirectToLds => 55.0,
         Variant::MfmaPingpongSmall => 62.0,
+        Variant::MfmaPingpongSmallLines => 63.0,
         Variant::MfmaInterleaved => 68.0,
         Variant::MfmaPingpong => 72.0,
+        Variant::MfmaPingpongLines => 73.0,
         // A variant newer than this rule.
         _ => 1.0,
     }

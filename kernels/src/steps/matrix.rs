@@ -11,7 +11,7 @@ use crate::{
     tile::{
         lds::Barrier as _,
         panel::{Bits, Operand, Panel, store_elements},
-        units::{Arrangement, Place, ROW_BYTES, ROW_UNITS, UNIT_BYTES, Unit},
+        units::{Arrangement, Place, UNIT_BYTES, Unit},
     },
 };
 use ferrowave_shared::Kernel;
@@ -45,8 +45,8 @@ pub(super) struct Matrix<
 /// A thread's units of a stage, between global memory and LDS.
 #[derive(Clone, Copy)]
 pub(super) struct InFlight<const UA: usize, const UB: usize> {
-    a: [Unit; UA],
-    b: [Unit; UB],
+    pub(super) a: [Unit; UA],
+    pub(super) b: [Unit; UB],
 }
 
 /// A wave's operands of one step.
@@ -75,19 +75,19 @@ impl<
 > Matrix<T, R, RUN, M, N, UA, UB>
 {
     /// Elements along k in a stage: a row of LDS.
-    pub(super) const STAGE_K: u32 = (ROW_BYTES / size_of::<T::Element>()) as u32;
+    pub(super) const STAGE_K: u32 = (R::ROW_BYTES / size_of::<T::Element>()) as u32;
     /// Steps of the matrix cores in a stage.
-    pub(super) const STEPS: u32 = (ROW_UNITS / T::STEP_UNITS) as u32;
+    pub(super) const STEPS: u32 = (R::ROW_UNITS / T::STEP_UNITS) as u32;
 
     /// Whether the parameters are those of a row of the catalogue.
     pub(super) const fn fits(kernel: &Kernel) -> bool {
         let (waves_m, waves_n) = (kernel.block.y, kernel.block.x / 64);
         let threads = kernel.block.threads();
-        let stage = (kernel.tile.m + kernel.tile.n) * ROW_BYTES;
+        let stage = (kernel.tile.m + kernel.tile.n) * R::ROW_BYTES;
         kernel.tile.m == waves_m * M * T::EDGE
             && kernel.tile.n == waves_n * N * T::EDGE
-            && kernel.tile.m * ROW_UNITS == threads * UA
-            && kernel.tile.n * ROW_UNITS == threads * UB
+            && kernel.tile.m * R::ROW_UNITS == threads * UA
+            && kernel.tile.n * R::ROW_UNITS == threads * UB
             && M.is_power_of_two()
             && N.is_power_of_two()
             && kernel.lds_bytes.is_multiple_of(stage)
@@ -95,7 +95,7 @@ impl<
             && kernel
                 .tile
                 .k
-                .is_multiple_of(ROW_BYTES / size_of::<T::Element>())
+                .is_multiple_of(R::ROW_BYTES / size_of::<T::Element>())
     }
 
     /// The thread's view.
@@ -191,6 +191,22 @@ impl<
         fetch.go_on();
     }
 
+    /// The same as `source`, from k = 0 on, with addresses made anew: the compiler would keep those of one layout in
+    /// registers around the loop of the other.
+    #[cfg(ferrowave_gpu = "gfx950")]
+    #[inline(always)]
+    pub(super) fn source_anew(
+        &self,
+        source: &Source<T::Element, R, UA, UB>,
+    ) -> Source<T::Element, R, UA, UB> {
+        let (thread, threads) = (self.thread + crate::unknown_zero(), self.threads());
+        Source {
+            panel_a: source.panel_a.anew(&source.a, thread, threads, 0),
+            panel_b: source.panel_b.anew(&source.b, thread, threads, 0),
+            ..*source
+        }
+    }
+
     /// How many stages from `k` to `end` can be loaded in whole units: the same in all lanes.
     #[inline(always)]
     pub(super) fn whole_stages(
@@ -211,8 +227,10 @@ impl<
     #[inline(always)]
     fn tiles(&self, stage: usize) -> (*mut Unit, *mut Unit) {
         let tile = self.product.kernel().tile;
-        let a = self.lds.wrapping_add(stage * (tile.m + tile.n) * ROW_UNITS);
-        (a, a.wrapping_add(tile.m * ROW_UNITS))
+        let a = self
+            .lds
+            .wrapping_add(stage * (tile.m + tile.n) * R::ROW_UNITS);
+        (a, a.wrapping_add(tile.m * R::ROW_UNITS))
     }
 
     /// Writes the thread's units to a stage buffer.
@@ -226,12 +244,43 @@ impl<
         stage: usize,
         units: InFlight<UA, UB>,
     ) {
-        let (a, b) = self.tiles(stage);
-        // SAFETY: the tiles are in the LDS that the row's launch has, and nobody reads them.
+        // SAFETY: as the caller promises.
         unsafe {
-            fetch.source.panel_a.store(a, self.threads(), units.a);
-            fetch.source.panel_b.store(b, self.threads(), units.b);
+            self.store_a(fetch, stage, units.a);
+            self.store_b(fetch, stage, units.b);
         }
+    }
+
+    /// Writes the thread's units of A.
+    ///
+    /// # Safety
+    /// As [`store`](Self::store).
+    #[inline(always)]
+    pub(super) unsafe fn store_a(
+        &self,
+        fetch: &Fetch<T::Element, R, UA, UB>,
+        stage: usize,
+        units: [Unit; UA],
+    ) {
+        let (a, _) = self.tiles(stage);
+        // SAFETY: the tile is in the LDS that the row's launch has, and nobody reads it.
+        unsafe { fetch.source.panel_a.store(a, self.threads(), units) };
+    }
+
+    /// Writes the thread's units of B.
+    ///
+    /// # Safety
+    /// As [`store`](Self::store).
+    #[inline(always)]
+    pub(super) unsafe fn store_b(
+        &self,
+        fetch: &Fetch<T::Element, R, UA, UB>,
+        stage: usize,
+        units: [Unit; UB],
+    ) {
+        let (_, b) = self.tiles(stage);
+        // SAFETY: as in `store_a`.
+        unsafe { fetch.source.panel_b.store(b, self.threads(), units) };
     }
 
     /// The wave's operands of a step, from a stage buffer.
@@ -246,6 +295,28 @@ impl<
             Operands {
                 a: self.read(a, self.a, step),
                 b: self.read(b, self.b, step),
+            }
+        }
+    }
+
+    /// The same, at addresses that the compiler makes again, since it has no registers left for them around a loop.
+    ///
+    /// # Safety
+    /// As [`operands`](Self::operands).
+    #[cfg(ferrowave_gpu = "gfx950")]
+    #[inline(always)]
+    pub(super) unsafe fn operands_anew(
+        &self,
+        stage: usize,
+        step: u32,
+    ) -> Operands<T::Operand, M, N> {
+        let (a, b) = self.tiles(stage);
+        let zero = crate::unknown_zero();
+        // SAFETY: as the caller promises.
+        unsafe {
+            Operands {
+                a: self.read(a, self.a.plus(zero), step),
+                b: self.read(b, self.b.plus(zero), step),
             }
         }
     }
@@ -492,7 +563,32 @@ impl<E: Bits, R: Arrangement, const UA: usize, const UB: usize> Fetch<E, R, UA, 
     #[inline(always)]
     pub(super) unsafe fn next(&mut self) -> InFlight<UA, UB> {
         // SAFETY: as the caller promises.
-        let units = unsafe { self.source.load() };
+        unsafe {
+            InFlight {
+                a: self.next_a(),
+                b: self.next_b(),
+            }
+        }
+    }
+
+    /// Those of A alone; those of B of the same stage come next.
+    ///
+    /// # Safety
+    /// The stages are whole.
+    #[inline(always)]
+    pub(super) unsafe fn next_a(&self) -> [Unit; UA] {
+        // SAFETY: as the caller promises.
+        unsafe { self.source.panel_a.load() }
+    }
+
+    /// Those of B of the stage of which those of A came last.
+    ///
+    /// # Safety
+    /// The stages are whole.
+    #[inline(always)]
+    pub(super) unsafe fn next_b(&mut self) -> [Unit; UB] {
+        // SAFETY: as the caller promises.
+        let units = unsafe { self.source.panel_b.load() };
         self.go_on();
         units
     }
@@ -529,21 +625,6 @@ impl<E: Bits, R: Arrangement, const UA: usize, const UB: usize> Source<E, R, UA,
             panel_a: self.panel_a.known_along_k(),
             panel_b: self.panel_b.known_along_k(),
             ..*self
-        }
-    }
-
-    /// Loads the thread's units of a stage.
-    ///
-    /// # Safety
-    /// The stage is a whole one.
-    #[inline(always)]
-    pub(super) unsafe fn load(&self) -> InFlight<UA, UB> {
-        // SAFETY: as the caller promises.
-        unsafe {
-            InFlight {
-                a: self.panel_a.load(),
-                b: self.panel_b.load(),
-            }
         }
     }
 

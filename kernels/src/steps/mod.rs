@@ -96,6 +96,21 @@ macro_rules! blocks {
     }};
 }
 
+/// Step 14 with stages of 128 bytes along k, for the same parameters.
+#[cfg(ferrowave_gpu = "gfx950")]
+macro_rules! lines {
+    ($product:ident, $m:literal x $n:literal, $a:literal + $b:literal, $row:ident) => {{
+        type Lines = Swizzled<1, { arch::LDS_BANKS }, 8>;
+        const {
+            assert!(
+                Matrix::<arch::$product, Lines, _, $m, $n, $a, $b>::fits(&catalogue::$row),
+                "the parameters must fit the row"
+            );
+        }
+        s14_mfma_pingpong::run_lines::<arch::$product, Lines, _, $m, $n, $a, $b>
+    }};
+}
+
 /// Without bank conflicts on the GPU that this is compiled for.
 #[cfg(not(ferrowave_gpu = "gfx908"))]
 type Swizzle<const SIZE: usize> = Swizzled<SIZE, { arch::LDS_BANKS }>;
@@ -151,6 +166,8 @@ entries! {
     ["gfx942"] gemm_mfma_pingpong_small_fp8_fnuz(u8 => f32) = MFMA_PINGPONG_SMALL_FP8_FNUZ => blocks!(s14_mfma_pingpong, Fp8, Swizzle<1>, 2 x 1, 1 + 1, MFMA_PINGPONG_SMALL_FP8_FNUZ);
     ["gfx950"] gemm_mfma_pingpong_small_fp8(u8 => f32) = MFMA_PINGPONG_SMALL_FP8 => blocks!(s14_mfma_pingpong, Fp8, Swizzle<1>, 2 x 1, 1 + 1, MFMA_PINGPONG_SMALL_FP8);
     ["gfx90a", "gfx942", "gfx950"] gemm_mfma_pingpong_small_f64(u64 => f64) = MFMA_PINGPONG_SMALL_F64 => blocks!(s14_mfma_pingpong, F64, Swizzle<8>, 4 x 2, 1 + 1, MFMA_PINGPONG_SMALL_F64);
+    ["gfx950"] gemm_mfma_pingpong_lines_fp8(u8 => f32) = MFMA_PINGPONG_LINES_FP8 => lines!(Fp8, 4 x 2, 4 + 4, MFMA_PINGPONG_LINES_FP8);
+    ["gfx950"] gemm_mfma_pingpong_small_lines_fp8(u8 => f32) = MFMA_PINGPONG_SMALL_LINES_FP8 => lines!(Fp8, 2 x 1, 2 + 2, MFMA_PINGPONG_SMALL_LINES_FP8);
     ["gfx90a", "gfx942", "gfx950"] gemm_mfma_interleaved_f32(u32 => f32) = MFMA_INTERLEAVED_F32 => blocks!(s15_mfma_interleaved, F32, Swizzle<4>, 4 x 2, 4 + 2, MFMA_INTERLEAVED_F32);
     ["gfx942"] gemm_mfma_interleaved_xf32(u32 => f32) = MFMA_INTERLEAVED_XF32 => blocks!(s15_mfma_interleaved, Xf32, Swizzle<4>, 4 x 2, 4 + 2, MFMA_INTERLEAVED_XF32);
     ["gfx90a", "gfx942", "gfx950"] gemm_mfma_interleaved_f16(u16 => f16) = MFMA_INTERLEAVED_F16 => blocks!(s15_mfma_interleaved, F16, Swizzle<2>, 4 x 2, 4 + 2, MFMA_INTERLEAVED_F16);

@@ -6,7 +6,7 @@
 
 use super::{
     global::Strides,
-    units::{Arrangement, Place, ROW_BYTES, ROW_UNITS, UNIT_BYTES, Unit},
+    units::{Arrangement, Place, UNIT_BYTES, Unit},
 };
 use core::{marker::PhantomData, mem::transmute_copy};
 
@@ -116,7 +116,7 @@ impl<T: Bits, R: Arrangement, const UNITS: usize> Panel<T, R, UNITS> {
     /// Elements of a unit.
     const PER_UNIT: usize = UNIT_BYTES / size_of::<T>();
     /// Elements of a row of the tile.
-    const K: usize = ROW_BYTES / size_of::<T>();
+    const K: usize = R::ROW_BYTES / size_of::<T>();
     /// Blocks of rows that neighbouring threads take before the next ones go along k: lanes of one
     /// phase of an LDS write then differ in both.
     const NEIGHBOURS: usize = 8;
@@ -136,9 +136,9 @@ impl<T: Bits, R: Arrangement, const UNITS: usize> Panel<T, R, UNITS> {
         let Operand { start, strides, .. } = *operand;
         let mut panel = Self::at(operand);
         if panel.along_k {
-            let (row, unit) = (thread / ROW_UNITS as u32, thread % ROW_UNITS as u32);
+            let (row, unit) = (thread / R::ROW_UNITS as u32, thread % R::ROW_UNITS as u32);
             for i in 0..UNITS {
-                let row = row + (i * threads / ROW_UNITS) as u32;
+                let row = row + (i * threads / R::ROW_UNITS) as u32;
                 let row = row.min(operand.rows - 1);
                 let offset = strides.offset(row, k + unit * Self::PER_UNIT as u32);
                 panel.pointers[i] = start.wrapping_add(offset);
@@ -189,6 +189,16 @@ impl<T: Bits, R: Arrangement, const UNITS: usize> Panel<T, R, UNITS> {
         }
         panel.along_k = true;
         panel
+    }
+
+    /// [`new`](Self::new), knowing as much of the layout as this share does.
+    #[inline(always)]
+    #[must_use]
+    pub fn anew(&self, operand: &Operand<T>, thread: u32, threads: usize, k: u32) -> Self {
+        Self {
+            along_k: self.along_k,
+            ..Self::new(operand, thread, threads, k)
+        }
     }
 
     /// The block of rows and the group of k that thread number `thread` takes across rows.
@@ -247,8 +257,14 @@ impl<T: Bits, R: Arrangement, const UNITS: usize> Panel<T, R, UNITS> {
     #[inline(always)]
     pub unsafe fn store(&self, tile: *mut Unit, threads: usize, units: [Unit; UNITS]) {
         if self.along_k {
+            // As in `store_turned`, where stages are so large that two don't fit the offsets of LDS instructions.
+            let place = if const { R::ROW_UNITS > 4 } {
+                self.place.plus(crate::unknown_zero())
+            } else {
+                self.place
+            };
             for i in 0..UNITS {
-                let position = self.place.further((i * threads / ROW_UNITS) as u32, 0);
+                let position = place.further((i * threads / R::ROW_UNITS) as u32, 0);
                 // SAFETY: the position is that of a unit of the tile.
                 unsafe { tile.add(position).write(units[i]) };
             }
@@ -346,7 +362,7 @@ pub unsafe fn store_elements<T: Bits, R: Arrangement>(
     k: u32,
     tile: *mut Unit,
 ) {
-    let columns = (ROW_BYTES / size_of::<T>()) as u32;
+    let columns = (R::ROW_BYTES / size_of::<T>()) as u32;
     let along_k = operand.is_along_k();
     let mut number = thread;
     while number < rows as u32 * columns {
