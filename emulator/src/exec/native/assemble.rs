@@ -2,7 +2,7 @@
 //!
 //! The code goes over the four chunks of a wave's lanes. Of each it computes everything in the host's registers, and
 //! writes vector registers only when all is known to be right: a chunk with a NaN, whose bits on a GPU are not the host's,
-//! or with an address outside LDS is left as it was, and the code returns its number.
+//! or with an address that may not be loaded from is left as it was, and the code returns its number.
 //!
 //! Registers are given out in the order of the steps. When none is left, the value goes that is needed last: to the stack,
 //! or nowhere if it stands in the wave's registers, which nobody writes before the end.

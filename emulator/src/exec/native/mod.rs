@@ -4,9 +4,10 @@
 //! run of instructions that work on each lane alone is therefore translated as a whole, once it has been run often enough:
 //! what one instruction gives to the next stays in the host's registers.
 //!
-//! The translation does what the operations do, bit for bit, or nothing: a chunk of lanes with a NaN or an address
-//! outside LDS is left to the operations, as is a wave with inactive lanes or a MODE that the host's arithmetic is
-//! not right for. Whoever watches a launch sees every instruction alone, and never comes here.
+//! The translation does what the operations do, bit for bit, or nothing: a chunk of lanes with a NaN, or with an address
+//! outside LDS or the allocation that the instruction used last, is left to the operations, as is a wave with inactive
+//! lanes or a MODE that the host's arithmetic is not right for. Whoever watches a launch sees every instruction alone,
+//! and never comes here.
 
 #[cfg(target_arch = "x86_64")]
 mod assemble;
