@@ -327,8 +327,8 @@ impl<T: Stored> Output<T> {
         }
     }
 
-    /// Updates a run of which, unless `whole`, not all elements may exist. What is read besides is read
-    /// of the nearest ones that do, without a branch.
+    /// Updates a run of which, unless `whole`, not all elements may exist. Of the bias, the nearest ones that do are read
+    /// in their place, without a branch.
     ///
     /// # Safety
     /// As [`update`](Self::update).
@@ -346,8 +346,8 @@ impl<T: Stored> Output<T> {
         let mut old = [T::Sum::ZERO; RUN];
         let mut bias = [T::Sum::ZERO; RUN];
         let nearest_row = row.min(self.rows - 1);
-        // SAFETY: the elements exist, some by `whole` and some as the nearest ones. Those may belong to
-        // another thread, but then what was read is not used.
+        // SAFETY: the elements exist, by `whole` or as was asked, and belong to the caller; of the bias some exist as the
+        // nearest ones.
         unsafe {
             if whole {
                 if finish.needs_old() {
@@ -357,8 +357,9 @@ impl<T: Stored> Output<T> {
             } else {
                 for k in 0..RUN {
                     let nearest = (column + k as u32).min(self.columns - 1);
-                    if finish.needs_old() {
-                        old[k] = self.at(nearest_row, nearest).read().load();
+                    // The nearest element may be another wave's, who writes it meanwhile.
+                    if finish.needs_old() && self.contains(row, column + k as u32) {
+                        old[k] = self.at(row, column + k as u32).read().load();
                     }
                     [bias[k]] = finish.bias.run(nearest_row, nearest);
                 }
