@@ -32,8 +32,7 @@ pub struct Code {
     index_at: Vec<u32>,
     unsupported: Vec<Unsupported>,
     /// Runs of operations that can be host code.
-    pub(super) runs: Vec<native::Run>,
-    pub(super) policy: native::Policy,
+    pub(super) native: native::Runs,
     /// For observers, each found when the first asks.
     facts: OnceLock<Box<[LateFacts]>>,
 }
@@ -167,8 +166,8 @@ impl Code {
                 compiler.refusal(unsupported.len() as u32 - 1)
             })
             .collect();
-        let runs = match level {
-            SimdLevel::Avx512 => native::find(
+        let native = match level {
+            SimdLevel::Avx512 => native::Runs::find(
                 |index| {
                     lines
                         .get(index)
@@ -177,7 +176,7 @@ impl Code {
                 &mut operations,
                 policy,
             ),
-            SimdLevel::Portable | SimdLevel::Avx2 => Vec::new(),
+            SimdLevel::Portable | SimdLevel::Avx2 => native::Runs::default(),
         };
         Code {
             address,
@@ -186,8 +185,7 @@ impl Code {
             lines,
             index_at,
             unsupported,
-            runs,
-            policy,
+            native,
             facts: OnceLock::new(),
         }
     }

@@ -212,7 +212,7 @@ fn run_while<O: Observer, const PLAIN: bool>(
             observer.before(wave, context, index);
         } else if PLAIN
             && operation.native != native::NONE
-            && let Some(flow) = native::run(wave, context, operation.native, &mut left)
+            && let Some(flow) = code.native.run(wave, context, operation.native, &mut left)
         {
             if flow == Flow::Next {
                 continue;

@@ -120,7 +120,9 @@ pub(crate) struct Reach {
 
 impl Reach {
     /// Where the first byte's address stands in it, and that of the first behind the range: for host code.
+    #[cfg(target_arch = "x86_64")]
     pub(crate) const BASE: usize = std::mem::offset_of!(Reach, base);
+    #[cfg(target_arch = "x86_64")]
     pub(crate) const END: usize = std::mem::offset_of!(Reach, end);
 
     pub(crate) const NOTHING: Reach = Reach {

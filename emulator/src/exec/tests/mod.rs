@@ -44,7 +44,7 @@ mod states;
 
 use ferrowave_code_object::{CodeObject, Gpu};
 
-use super::{Code, Context, Fault, SimdLevel, Stop, Unobserved, Wave, native::Policy, run};
+use super::{Code, Context, Fault, SimdLevel, Stop, Unobserved, Wave, run};
 use crate::memory::{DeviceMemory, View};
 
 /// What registers hold before a check that no check expects as a result.
@@ -52,6 +52,16 @@ const UNTOUCHED: u32 = 0xdead_beef;
 
 /// MODE as compilers set it: to nearest, denormals kept, DX10 clamp, IEEE.
 pub(super) const DEFAULT_MODE: u32 = 0x3f0;
+
+/// The bytes of instructions, as LLVM assembles them.
+fn assembled(gpu: Gpu, lines: &[impl std::borrow::Borrow<str>]) -> Vec<u8> {
+    let text = format!(".text\n{}\n", lines.join("\n"));
+    let bytes = ferrowave_kernel_build::assemble(gpu, &text).expect("LLVM assembles the test");
+    let object = CodeObject::parse(&bytes).expect("LLVM's code object is one");
+    let range = object.text_ranges()[0].clone();
+    let text = object.file_bytes(range.start, range.end - range.start);
+    text.expect("the text is in the file").to_vec()
+}
 
 /// Assembled instructions, ready to run one at a time.
 pub(super) struct Bench {
@@ -61,27 +71,13 @@ pub(super) struct Bench {
 impl Bench {
     /// Assembles one instruction a line.
     pub(super) fn new(gpu: Gpu, lines: &[&str]) -> Self {
-        let text = format!(".text\n{}\n", lines.join("\n"));
-        let bytes = ferrowave_kernel_build::assemble(gpu, &text).expect("LLVM assembles the test");
-        let object = CodeObject::parse(&bytes).expect("LLVM's code object is one");
-        let range = object.text_ranges()[0].clone();
-        let words = object
-            .file_bytes(range.start, range.end - range.start)
-            .expect("the text is in the file");
-        let mut codes = SimdLevel::ALL
-            .into_iter()
-            .filter(|level| level.is_available())
-            .map(|level| (level, Code::compile(gpu, level, 0x1000, words)))
-            .collect::<Vec<_>>();
+        let words = assembled(gpu, lines);
+        let available = SimdLevel::ALL.into_iter().filter(|l| l.is_available());
+        let codes = available.map(|level| (level, Code::compile(gpu, level, 0x1000, &words)));
         // Once more, with each instruction that can be as host code of its own.
-        if SimdLevel::Avx512.is_available() {
-            let at_once = Policy {
-                shortest: 1,
-                patience: 0,
-            };
-            let code = Code::compile_with(gpu, SimdLevel::Avx512, 0x1000, words, at_once);
-            codes.push((SimdLevel::Avx512, code));
-        }
+        #[cfg(target_arch = "x86_64")]
+        let codes = codes.chain(native::at_once(gpu, &words));
+        let codes: Vec<_> = codes.collect();
         for (index, line) in lines.iter().enumerate() {
             for problem in codes[0].1.unsupported() {
                 let address = codes[0].1.address_of(index as u32) - 0x1000;
@@ -139,14 +135,8 @@ fn missing_instructions_are_named() {
         ),
     ];
     for (gpu, lines) in cases {
-        let text = format!(".text\n{}\nv_mov_b32_e32 v6, v0\n", lines.join("\n"));
-        let bytes = ferrowave_kernel_build::assemble(gpu, &text).unwrap();
-        let object = CodeObject::parse(&bytes).unwrap();
-        let range = object.text_ranges()[0].clone();
-        let words = object
-            .file_bytes(range.start, range.end - range.start)
-            .unwrap();
-        let code = Code::compile(gpu, SimdLevel::detect(), 0x1000, words);
+        let words = assembled(gpu, &[lines, &["v_mov_b32_e32 v6, v0"]].concat());
+        let code = Code::compile(gpu, SimdLevel::detect(), 0x1000, &words);
         let memory = DeviceMemory::new(0).view();
         let message = |index| {
             let mut wave = wave();

@@ -2,11 +2,11 @@
 
 use std::{ops::Range, sync::Arc};
 
-use ferrowave_code_object::{CodeObject, Gpu};
+use ferrowave_code_object::Gpu;
 
 use super::{
     super::{Code, Context, Fault, SimdLevel, Stop, Unobserved, Wave, native::Policy, run},
-    Random, wave,
+    Random, assembled, wave,
 };
 use crate::memory::{AllocationKind, DeviceMemory, View};
 
@@ -56,28 +56,38 @@ struct Outcome {
     fault: Option<Box<Fault>>,
 }
 
+/// Code whose instructions are host code at once, where this computer can.
+pub(super) fn at_once(gpu: Gpu, words: &[u8]) -> Option<(SimdLevel, Code)> {
+    let policy = Policy {
+        shortest: 1,
+        patience: 0,
+    };
+    let code = || Code::compile_with(gpu, SimdLevel::Avx512, 0x1000, words, policy);
+    let is_available = SimdLevel::Avx512.is_available();
+    is_available.then(|| (SimdLevel::Avx512, code()))
+}
+
 impl Programs {
-    fn new(gpu: Gpu, programs: &[Vec<String>]) -> Self {
-        let mut text = String::from(".text\n");
-        let mut starts = Vec::new();
-        let mut next = 0;
-        for program in programs {
-            starts.push(next);
-            next += program.len() as u32 + 1;
-            text += &format!("{}\ns_endpgm\n", program.join("\n"));
+    /// `None`, and a line that says so, where host code cannot run.
+    fn new(gpu: Gpu, programs: &[Vec<String>]) -> Option<Self> {
+        if !SimdLevel::Avx512.is_available() {
+            eprintln!("nothing is compared: this computer has no AVX-512");
+            return None;
         }
-        let bytes = ferrowave_kernel_build::assemble(gpu, &text).expect("LLVM assembles the test");
-        let object = CodeObject::parse(&bytes).expect("LLVM's code object is one");
-        let range = object.text_ranges()[0].clone();
-        let words = object
-            .file_bytes(range.start, range.end - range.start)
-            .expect("the text is in the file");
+        let mut lines = Vec::new();
+        let mut starts = Vec::new();
+        for program in programs {
+            starts.push(lines.len() as u32);
+            lines.extend_from_slice(program);
+            lines.push("s_endpgm".to_owned());
+        }
+        let words = assembled(gpu, &lines);
         let codes = [1, u32::MAX].map(|shortest| {
             let policy = Policy {
                 shortest,
                 patience: 0,
             };
-            Code::compile_with(gpu, SimdLevel::Avx512, 0x1000, words, policy)
+            Code::compile_with(gpu, SimdLevel::Avx512, 0x1000, &words, policy)
         });
         let memory = DeviceMemory::new(1 << 20);
         let base = memory
@@ -90,12 +100,12 @@ impl Programs {
         memory
             .write(base, &bytes)
             .expect("the allocation is as long");
-        Programs {
+        Some(Programs {
             codes,
             starts,
             memory: memory.view(),
             base,
-        }
+        })
     }
 
     /// Runs a program, and once more when the workgroup knows the allocations: host code looks for no other.
@@ -152,7 +162,7 @@ impl Programs {
 
     /// How often host code did a whole run and how often it left something, in all runs of all programs.
     fn counts(&self) -> [u32; 2] {
-        super::super::native::counts(&self.codes[0])
+        self.codes[0].native.counts()
     }
 }
 
@@ -428,10 +438,9 @@ const ROWS: [[Row; 4]; 3] = [
 /// Programs of up to a hundred instructions, which need more values at once than the host has registers.
 #[test]
 fn runs_leave_what_their_instructions_leave() {
-    if !SimdLevel::Avx512.is_available() {
+    let Some(programs) = Programs::new(Gpu::Gfx942, &programs(300, 100)) else {
         return;
-    }
-    let programs = Programs::new(Gpu::Gfx942, &programs(300, 100));
+    };
     for program in 0..programs.starts.len() {
         for (seed, rows) in (0..).zip(&ROWS) {
             programs.compare(program, 1000, |base| prepared(seed, rows, base));
@@ -445,10 +454,9 @@ fn runs_leave_what_their_instructions_leave() {
 /// NaN and ∞ in some lanes: chunks before them are done by host code, the rest is not.
 #[test]
 fn lanes_with_nan_are_left_to_the_operations() {
-    if !SimdLevel::Avx512.is_available() {
+    let Some(programs) = Programs::new(Gpu::Gfx942, &programs(100, 30)) else {
         return;
-    }
-    let programs = Programs::new(Gpu::Gfx942, &programs(100, 30));
+    };
     for program in 0..programs.starts.len() {
         for (seed, lane) in [3, 17, 40, 63].into_iter().enumerate() {
             programs.compare(program, 1000, |base| {
@@ -468,10 +476,9 @@ fn lanes_with_nan_are_left_to_the_operations() {
 /// Faults name the same instruction and lane; addresses that an offset brings round to 0 are no faults.
 #[test]
 fn addresses_outside_are_left_to_the_operations() {
-    if !SimdLevel::Avx512.is_available() {
+    let Some(programs) = Programs::new(Gpu::Gfx942, &programs(200, 20)) else {
         return;
-    }
-    let programs = Programs::new(Gpu::Gfx942, &programs(200, 20));
+    };
     let mut faults = 0;
     for program in 0..programs.starts.len() {
         for (lane, address) in [
@@ -493,10 +500,9 @@ fn addresses_outside_are_left_to_the_operations() {
 /// are as they are without host code.
 #[test]
 fn budgets_inactive_lanes_and_modes_are_kept() {
-    if !SimdLevel::Avx512.is_available() {
+    let Some(programs) = Programs::new(Gpu::Gfx942, &programs(60, 40)) else {
         return;
-    }
-    let programs = Programs::new(Gpu::Gfx942, &programs(60, 40));
+    };
     for program in 0..programs.starts.len() {
         for budget in [1, 2, 5, 17] {
             programs.compare(program, budget, |base| prepared(budget, &ROWS[1], base));

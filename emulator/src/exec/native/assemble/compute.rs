@@ -105,6 +105,14 @@ impl Assembler<'_> {
         })
     }
 
+    /// Lanes of the second source where `k1` has their bit, else of the first.
+    fn blend(&mut self, result: usize, first: usize, second: Source) -> Option<()> {
+        let code = X::EVEX_Vpblendmd_zmm_k1z_zmm_zmmm512b32;
+        self.three(code, result, first, second)?;
+        self.host.last_mut()?.set_op_mask(R::K1);
+        Some(())
+    }
+
     fn compute(&mut self, id: Id, number: usize) -> Option<()> {
         let sources = self.run.sources(id).to_vec();
         let result = match self.run.values[id as usize] {
@@ -149,13 +157,7 @@ impl Assembler<'_> {
                 self.test(R::K1, flags)?;
                 self.used(&sources, number);
                 let result = self.take(id, &kept(first, second))?;
-                self.three(
-                    X::EVEX_Vpblendmd_zmm_k1z_zmm_zmmm512b32,
-                    result,
-                    first,
-                    second,
-                )?;
-                self.host.last_mut()?.set_op_mask(R::K1);
+                self.blend(result, first, second)?;
                 result
             }
             Value::Computed(operator, [a, b, _]) => {
@@ -177,13 +179,7 @@ impl Assembler<'_> {
                 let result = self.take(id, &kept(first, second))?;
                 let lanes = at(MASKS, 4 * i64::from(mask));
                 self.emit(Host::with2(X::VEX_Kmovw_kr_km16, R::K1, lanes))?;
-                self.three(
-                    X::EVEX_Vpblendmd_zmm_k1z_zmm_zmmm512b32,
-                    result,
-                    first,
-                    second,
-                )?;
-                self.host.last_mut()?.set_op_mask(R::K1);
+                self.blend(result, first, second)?;
                 result
             }
             Value::Register(_) | Value::Scalar(_) | Value::Constant(_) | Value::Loaded { .. } => {
@@ -210,10 +206,7 @@ impl Assembler<'_> {
         let mut odd = self.constant(0xaaaa);
         odd.is_broadcast = false;
         self.emit(Host::with2(X::VEX_Kmovw_kr_km16, R::K1, odd))?;
-        let blend = X::EVEX_Vpblendmd_zmm_k1z_zmm_zmmm512b32;
-        self.three(blend, result, result, Source::Register(odd_a))?;
-        self.host.last_mut()?.set_op_mask(R::K1);
-        Some(())
+        self.blend(result, result, Source::Register(odd_a))
     }
 
     /// Whether a NaN in a value would be seen nowhere else: those that only float operations use make them NaN, too.
