@@ -354,6 +354,23 @@ fn times_do_not_depend_on_where_the_host_keeps_buffers() {
 }
 
 #[test]
+fn l1_looks_up_a_line_a_cycle_for_sixteen_lanes() {
+    // Bytes side by side, the same for all lanes, and in sixteen lines that each quarter of the wave asks for again.
+    let addresses = [
+        ("  v_mov_b32 v1, v0\n", 4.0),
+        ("  v_mov_b32 v1, 0\n", 4.0),
+        ("  v_and_b32 v1, 15, v0\n  v_lshlrev_b32 v1, 7, v1\n", 64.0),
+    ];
+    for machine in Machine::ALL {
+        for (address, cycles) in addresses {
+            let load = "  global_load_ubyte v2, v1, s[4:5]\n";
+            let before = format!("{address}{load}  s_waitcnt vmcnt(0)\n");
+            assert_eq!(each(machine, &before, load), cycles, "{machine}, {address}");
+        }
+    }
+}
+
+#[test]
 fn lines_at_a_stride_share_a_set_of_l1() {
     // 256 lanes load a line each, four times: of lines side by side all are held, of lines at a stride of 512 bytes a quarter.
     let hits = |shift: u32| {
@@ -399,6 +416,26 @@ fn many_workgroups_take_as_long_as_their_batches() {
     assert_eq!((ten.workgroups_of_unit, ten.workgroups_modelled), (10, 3));
     let ratio = ten.cycles as f64 / one.cycles as f64;
     assert!((9.5..10.5).contains(&ratio), "{ratio}");
+}
+
+#[test]
+fn workgroups_that_overtake_each_other_take_as_long_as_what_they_all_need() {
+    // L1 is busy for 64 cycles with each load, and serves old waves first, so that workgroups end one by one.
+    let loads = 100;
+    let body = "  v_and_b32 v1, 15, v0\n  v_lshlrev_b32 v1, 7, v1\n".to_owned()
+        + &"  global_load_ubyte v2, v1, s[4:5]\n  s_waitcnt vmcnt(0)\n".repeat(loads);
+    let workgroups = 304 * 40;
+    let kernel = Small::new(Gpu::Gfx942, &body)
+        .threads(256)
+        .workgroups(workgroups);
+    let timing = model(&kernel, Machine::Mi300x);
+    assert_eq!(
+        (timing.workgroups_of_unit, timing.workgroups_modelled),
+        (40, 12)
+    );
+    let needed = (40 * 4 * 64 * loads) as f64;
+    let ratio = timing.cycles as f64 / needed;
+    assert!((1.0..1.02).contains(&ratio), "{ratio}");
 }
 
 #[test]

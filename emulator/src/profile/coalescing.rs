@@ -56,6 +56,33 @@ impl Lines {
     }
 }
 
+/// Cycles in which L1 looks up lines for an access. In each it takes neighbouring lanes that ask for 64 bytes at most, sixteen
+/// at most, and looks up one line of 64 bytes that some of them ask for: what lanes further apart ask for is looked up again.
+pub(crate) fn look_ups(touch: &Touch<'_>) -> u32 {
+    let together = match touch.bytes {
+        0..=4 => 16,
+        5..=8 => 8,
+        _ => 4,
+    };
+    // The lines of the lanes that are together now.
+    let mut lines = [0; 2 * 16];
+    let (mut group, mut different, mut all) = (usize::MAX, 0, 0);
+    for (lane, address) in touch.iter() {
+        if lane / together != group {
+            all += different;
+            (group, different) = (lane / together, 0);
+        }
+        let end = address.wrapping_add(u64::from(touch.bytes.max(1)) - 1);
+        for line in [address / 64, end / 64] {
+            if !lines[..different].contains(&line) {
+                lines[different] = line;
+                different += 1;
+            }
+        }
+    }
+    (all + different) as u32
+}
+
 /// The lines of 64 and of 128 bytes that the active lanes touch.
 pub(super) fn lines(touch: &Touch<'_>) -> [u32; 2] {
     let lines = Lines::of(touch);
@@ -90,5 +117,25 @@ mod tests {
         // Few lanes, and none.
         assert_eq!(of(4, 1 | 1 << 40, |lane| 4 * lane), [2, 2]);
         assert_eq!(of(4, 0, |lane| 4 * lane), [0, 0]);
+    }
+
+    #[test]
+    fn lines_are_looked_up_for_lanes_that_are_together() {
+        let of = |bytes, address: &dyn Fn(u64) -> u64| {
+            look_ups(&Touch::of(Space::Global, false, bytes, !0, address))
+        };
+        // Side by side, and the same bytes for all lanes.
+        for (bytes, beside, same) in [(1, 4, 4), (4, 4, 4), (8, 8, 8), (12, 24, 16), (16, 16, 16)] {
+            let side_by_side = |lane| 0x1000 + lane * u64::from(bytes);
+            assert_eq!(
+                (of(bytes, &side_by_side), of(bytes, &|_| 0x1000)),
+                (beside, same)
+            );
+        }
+        // Sixteen lines, four times.
+        assert_eq!(of(1, &|lane| lane % 16 * 4096), 64);
+        assert_eq!(of(4, &|lane| lane * 64), 64);
+        // Each lane's four bytes begin in one line and end in the next.
+        assert_eq!(of(4, &|lane| lane * 128 + 62), 128);
     }
 }

@@ -38,10 +38,19 @@ pub(super) struct Issued {
     pub(super) stalls: Stalls,
 }
 
+/// The end of a workgroup.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct End {
+    /// The cycle.
+    pub(super) at: u64,
+    /// Instructions of all waves by then.
+    pub(super) issued: u64,
+}
+
 /// What came of a replay.
 pub(super) struct Replay {
-    /// When each workgroup ended, in the order in which they did.
-    pub(super) ended_at: Vec<u64>,
+    /// The ends of workgroups, in their order.
+    pub(super) ended: Vec<End>,
     /// When the last store was done, for which waves do not wait.
     pub(super) stored_at: u64,
     /// By place in the table of instructions.
@@ -64,6 +73,29 @@ struct Simd {
     matrix_free_at: u64,
 }
 
+/// The SIMDs that wait for room in the queue of a unit that they share. Whoever waits longest is next: a unit that takes as many
+/// cycles for everything as SIMDs need for some turns would be the same SIMD's again and again.
+struct Line {
+    /// Since when each waits.
+    since: [Option<u64>; SIMDS],
+}
+
+impl Line {
+    const EMPTY: Line = Line {
+        since: [None; SIMDS],
+    };
+
+    /// Whether a SIMD gets in. If not, it waits.
+    fn lets_in(&mut self, simd: usize, now: u64, has_room: bool) -> bool {
+        let since = *self.since[simd].get_or_insert(now);
+        let is_next = self.since.iter().flatten().all(|&other| since <= other);
+        if has_room && is_next {
+            self.since[simd] = None;
+        }
+        has_room && is_next
+    }
+}
+
 struct Workgroup {
     live: usize,
     waiting: usize,
@@ -80,10 +112,14 @@ pub(super) struct ComputeUnit<'a> {
     simds: [Simd; SIMDS],
     workgroups: Vec<Workgroup>,
     lds_free_at: u64,
+    waiting_for_memory: Line,
+    waiting_for_lds: Line,
     /// The ready waves of a SIMD that has its turn, by priority.
     by_priority: Vec<usize>,
     /// Lines of code, if not all of it fits.
     code: Option<Tags<()>>,
+    /// Instructions so far.
+    issued: u64,
     replay: Replay,
 }
 
@@ -110,10 +146,13 @@ impl<'a> ComputeUnit<'a> {
             }),
             workgroups: Vec::new(),
             lds_free_at: 0,
+            waiting_for_memory: Line::EMPTY,
+            waiting_for_lds: Line::EMPTY,
             by_priority: Vec::new(),
             code: (code_bytes > capacity).then(|| Tags::new(capacity / CODE_LINE, 8)),
+            issued: 0,
             replay: Replay {
-                ended_at: Vec::new(),
+                ended: Vec::new(),
                 stored_at: 0,
                 issued: vec![Issued::default(); instructions.len()],
                 vector_busy: 0,
@@ -135,7 +174,10 @@ impl<'a> ComputeUnit<'a> {
         while let Some((number, now)) = self.next_turn() {
             let ended = self.turn(number, now);
             for _ in 0..ended {
-                self.replay.ended_at.push(now + TURN);
+                self.replay.ended.push(End {
+                    at: now + TURN,
+                    issued: self.issued,
+                });
                 if let Some(workgroup) = next.next() {
                     self.start(workgroup, now + TURN);
                 }
@@ -245,6 +287,7 @@ impl<'a> ComputeUnit<'a> {
         if let Some(port) = timed.unit.port() {
             taken[port] = true;
         }
+        self.issued += 1;
         self.account(number, index, now);
         self.execute(simd, number, timed, now);
         self.advance(number, timed, now)
@@ -252,8 +295,8 @@ impl<'a> ComputeUnit<'a> {
 
     /// What keeps an instruction that is ready from being issued.
     fn blocked(
-        &self,
-        simd: usize,
+        &mut self,
+        number: usize,
         timed: &Timed,
         now: u64,
         taken: &[bool; Unit::PORTS],
@@ -261,12 +304,20 @@ impl<'a> ComputeUnit<'a> {
         if timed.unit.port().is_some_and(|port| taken[port]) {
             return Some(Stall::Issue);
         }
-        let simd = &self.simds[simd];
+        let simd = &self.simds[number];
         match timed.unit {
             Unit::Vector | Unit::Matrix if simd.vector_free_at > now => Some(Stall::Issue),
             Unit::Matrix if simd.matrix_free_at > now => Some(Stall::MatrixBusy),
-            Unit::VectorMemory if self.memory.takes_at() > now => Some(Stall::MemoryQueue),
-            Unit::Lds if self.lds_free_at > now + QUEUE_CYCLES => Some(Stall::LdsQueue),
+            Unit::VectorMemory => {
+                let has_room = self.memory.takes_at() <= now;
+                let goes = self.waiting_for_memory.lets_in(number, now, has_room);
+                (!goes).then_some(Stall::MemoryQueue)
+            }
+            Unit::Lds => {
+                let has_room = self.lds_free_at <= now + QUEUE_CYCLES;
+                let goes = self.waiting_for_lds.lets_in(number, now, has_room);
+                (!goes).then_some(Stall::LdsQueue)
+            }
             _ => None,
         }
     }
@@ -449,5 +500,25 @@ impl<'a> ComputeUnit<'a> {
         }
         self.release(workgroup, now);
         false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_waits_longest_is_next() {
+        let mut line = Line::EMPTY;
+        assert!(line.lets_in(0, 0, true));
+        assert!(!line.lets_in(3, 3, false));
+        assert!(!line.lets_in(0, 4, false));
+        // There is room, but another SIMD waits for it.
+        assert!(!line.lets_in(0, 8, true));
+        assert!(!line.lets_in(1, 9, true));
+        assert!(line.lets_in(3, 11, true));
+        assert!(line.lets_in(0, 12, true));
+        assert!(line.lets_in(1, 13, true));
+        assert!(line.lets_in(1, 17, true));
     }
 }

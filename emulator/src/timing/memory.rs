@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use super::{
     parameters::{L1_WAYS, Parameters},
     placement::Placement,
-    sharing::{Level, Shares},
+    sharing::{Shares, Source},
     tags::Tags,
     trace::Shape,
 };
@@ -178,7 +178,7 @@ impl<'a> Memory<'a> {
     /// When a line from L2 or behind is there, or what is written has arrived.
     fn request(&mut self, now: u64, index: u32, is_load: bool) -> u64 {
         let line = f64::from(self.parameters.line_bytes);
-        let dealt = self.shares.entry(index).or_default().deal();
+        let source = self.shares.entry(index).or_default().deal();
         let at = self.port.serve(now as f64, line);
         // Reads and writes share L2, and writes take longer.
         let mut at = match is_load {
@@ -186,26 +186,39 @@ impl<'a> Memory<'a> {
             false => self.l2.serve(at, line * self.write_factor),
         };
         self.traffic.l2_bytes += u64::from(self.parameters.line_bytes);
-        let parameters = self.parameters;
-        let mut latency = parameters.l2_latency;
-        if is_load {
-            latency = match dealt.level {
-                Level::L2 => parameters.l2_latency,
-                Level::Infinity => parameters.infinity_latency,
-                Level::Memory => parameters.memory_latency,
-            };
-        }
-        if dealt.is_first && dealt.level != Level::L2 {
-            if parameters.infinity_bytes > 0 {
+        if source.is_behind_l2() {
+            if self.parameters.infinity_bytes > 0 {
                 at = self.infinity.serve(at, line);
-                self.traffic.infinity_bytes += u64::from(parameters.line_bytes);
+                self.traffic.infinity_bytes += u64::from(self.parameters.line_bytes);
             }
-            if dealt.level == Level::Memory {
+            if source == Source::Memory {
                 at = self.memory.serve(at, line);
-                self.traffic.memory_bytes += u64::from(parameters.line_bytes);
+                self.traffic.memory_bytes += u64::from(self.parameters.line_bytes);
             }
         }
+        let latency = match is_load {
+            true => self.latency(source),
+            false => self.parameters.l2_latency,
+        };
         at.ceil() as u64 + latency
+    }
+
+    /// Cycles from a request to its line. What is on its way has half of it behind it.
+    fn latency(&self, source: Source) -> u64 {
+        let parameters = self.parameters;
+        let (l2, infinity, memory) = (
+            parameters.l2_latency,
+            parameters.infinity_latency,
+            parameters.memory_latency,
+        );
+        match source {
+            Source::L2 => l2,
+            Source::L2FromInfinity => u64::midpoint(l2, infinity),
+            Source::L2FromMemory => u64::midpoint(l2, memory),
+            Source::Infinity => infinity,
+            Source::InfinityFromMemory => u64::midpoint(infinity, memory),
+            Source::Memory => memory,
+        }
     }
 
     /// What was asked so far.

@@ -257,25 +257,32 @@ impl Plan {
     }
 
     /// Cycles of the whole grid: of the replay, and of the workgroups of the same compute unit that were not replayed at
-    /// the pace of those behind the first batch.
+    /// the pace at which instructions were issued while it was full: between the end of the first batch, when caches are no
+    /// longer cold, and the start of the last workgroup.
     fn cycles(&self, replay: &Replay) -> u64 {
-        let ended_at = &replay.ended_at;
-        let Some(&last) = ended_at.last() else {
+        let ended = &replay.ended;
+        let Some(&last) = ended.last() else {
             return 0;
         };
-        let left = self.placement.of_fullest() - ended_at.len() as u64;
+        let count = ended.len();
+        let left = self.placement.of_fullest() - count as u64;
         let resident = self.placement.resident as usize;
-        let (Some(behind), Some(&first)) = (
-            ended_at.len().checked_sub(resident),
-            ended_at.get(resident - 1),
-        ) else {
-            return last.max(replay.stored_at);
+        let end = last.at.max(replay.stored_at);
+        let (Some(&first), Some(started)) = (ended.get(resident - 1), count.checked_sub(resident))
+        else {
+            return end;
         };
-        let last = last.max(replay.stored_at);
-        if left == 0 || behind == 0 {
-            return last;
+        if left == 0 || started == 0 {
+            return end;
         }
-        let each = (last - first) as f64 / behind as f64;
-        last + (left as f64 * each).round() as u64
+        // With two batches and less, the last workgroup has started by then.
+        let full_until = match ended.get(started - 1) {
+            Some(&started) if started.issued > first.issued => started,
+            _ => last,
+        };
+        let pace =
+            (full_until.at - first.at) as f64 / (full_until.issued - first.issued).max(1) as f64;
+        let each = last.issued as f64 / count as f64;
+        end + (left as f64 * each * pace).round() as u64
     }
 }

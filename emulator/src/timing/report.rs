@@ -186,7 +186,7 @@ pub(super) struct Modelled<'a> {
 impl Timing {
     pub(super) fn new(kernel: &Kernel, parameters: &Parameters, modelled: &Modelled<'_>) -> Self {
         let replay = modelled.replay;
-        let ended_at = replay.ended_at.last().copied().unwrap_or(0);
+        let ended_at = replay.ended.last().map_or(0, |end| end.at);
         let cycles_modelled = ended_at.max(replay.stored_at);
         let mut stalls = Stalls::default();
         for issued in &replay.issued {
@@ -207,7 +207,7 @@ impl Timing {
             seconds: modelled.cycles as f64 / parameters.clock_hz,
             workgroups: modelled.placement.workgroups,
             workgroups_of_unit: modelled.placement.of_fullest(),
-            workgroups_modelled: replay.ended_at.len() as u64,
+            workgroups_modelled: replay.ended.len() as u64,
             cycles_modelled,
             waves_per_simd: modelled.waves_per_simd,
             bound_by: bound(&usage, &stalls),

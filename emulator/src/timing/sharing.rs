@@ -5,8 +5,9 @@
 //! Infinity Cache: in rounds, in each of which every wave does its next access. What came of an instruction's accesses
 //! then are shares, which the replay deals out evenly.
 //!
-//! A line that another wave has asked for in the same round is on its way: it takes as long as if it had to be fetched, but
-//! is fetched once. Caches are cold at the beginning.
+//! A line that another wave has asked for in the same round is on its way, and is fetched once. A round takes about as long as
+//! the line does, and the waves of a round are spread over it, so that half of the way is still to come: an estimate.
+//! Caches are cold at the beginning.
 
 use std::collections::HashMap;
 
@@ -23,70 +24,69 @@ use crate::{
 
 /// Where a line that is not in L1 comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Level {
+pub(super) enum Source {
     /// L2.
     L2,
+    /// L2, which is about to have it from the Infinity Cache.
+    L2FromInfinity,
+    /// L2, which is about to have it from memory.
+    L2FromMemory,
     /// The Infinity Cache.
     Infinity,
+    /// The Infinity Cache, which is about to have it from memory.
+    InfinityFromMemory,
     /// Memory.
     Memory,
 }
 
-impl Level {
-    const ALL: [Level; 3] = [Level::L2, Level::Infinity, Level::Memory];
+impl Source {
+    const ALL: [Source; 6] = [
+        Source::L2,
+        Source::L2FromInfinity,
+        Source::L2FromMemory,
+        Source::Infinity,
+        Source::InfinityFromMemory,
+        Source::Memory,
+    ];
+
+    /// Whether the Infinity Cache, or memory where there is none, has to give the line.
+    pub(super) const fn is_behind_l2(self) -> bool {
+        matches!(
+            self,
+            Source::Infinity | Source::InfinityFromMemory | Source::Memory
+        )
+    }
 }
 
 /// What the requests of an instruction to L2 came to.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Shares {
-    /// By level: lines that it gave.
-    given: [u64; 3],
-    /// By level: lines that were on their way from there already.
-    on_their_way: [u64; 3],
+    /// Lines by source.
+    given: [u64; Source::ALL.len()],
     /// Requests dealt out by the replay.
     dealt: u64,
 }
 
-/// What a request is dealt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Dealt {
-    /// Where the line comes from.
-    pub(super) level: Level,
-    /// Nobody else has asked for it.
-    pub(super) is_first: bool,
-}
-
 impl Shares {
-    fn total(&self) -> u64 {
-        self.given.iter().chain(&self.on_their_way).sum()
+    fn count(&mut self, source: Source) {
+        self.given[source as usize] += 1;
     }
 
     /// The next request's share: the golden ratio's multiples are spread evenly, in any number of them.
-    pub(super) fn deal(&mut self) -> Dealt {
-        let total = self.total();
-        if total == 0 {
-            // It was not seen before: in what was left out of the shares.
-            return Dealt {
-                level: Level::L2,
-                is_first: true,
-            };
-        }
+    pub(super) fn deal(&mut self) -> Source {
+        let total: u64 = self.given.iter().sum();
         self.dealt += 1;
         let spread = self.dealt.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let mut place = ((u128::from(spread) * u128::from(total)) >> 64) as u64;
-        for level in Level::ALL {
-            for (counts, is_first) in [(&self.given, true), (&self.on_their_way, false)] {
-                let count = counts[level as usize];
-                if place < count {
-                    return Dealt { level, is_first };
-                }
-                place -= count;
+        for source in Source::ALL {
+            let count = self.given[source as usize];
+            if place < count {
+                return source;
             }
+            place -= count;
         }
-        Dealt {
-            level: Level::Memory,
-            is_first: true,
-        }
+        // It was not seen before: in what was left out of the shares.
+        Source::L2
     }
 }
 
@@ -95,8 +95,8 @@ impl Shares {
 struct Held {
     /// The round in which it was asked for.
     round: usize,
-    /// From where.
-    from: Level,
+    /// From where, if it was loaded.
+    from: Source,
     is_dirty: bool,
 }
 
@@ -191,28 +191,27 @@ impl Caches {
     fn load(&mut self, xcd: u64, line: u64, round: usize, shares: &mut Shares) {
         let l2 = &mut self.l2[xcd as usize];
         if let Some(held) = l2.find(line) {
-            match held.round == round && held.from != Level::L2 {
-                true => shares.on_their_way[held.from as usize] += 1,
-                false => shares.given[Level::L2 as usize] += 1,
-            }
+            shares.count(match held.from {
+                _ if held.round != round => Source::L2,
+                Source::Infinity => Source::L2FromInfinity,
+                Source::InfinityFromMemory | Source::Memory => Source::L2FromMemory,
+                _ => Source::L2,
+            });
             return;
         }
-        let (from, on_its_way) = match &mut self.infinity {
-            None => (Level::Memory, false),
+        let from = match &mut self.infinity {
+            None => Source::Memory,
             Some(infinity) => match infinity.find(line) {
-                Some(asked) if *asked == round => (Level::Memory, true),
-                Some(_) => (Level::Infinity, false),
+                Some(asked) if *asked == round => Source::InfinityFromMemory,
+                Some(_) => Source::Infinity,
                 None => {
                     infinity.insert(line, round);
-                    (Level::Memory, false)
+                    Source::Memory
                 }
             },
         };
-        match on_its_way {
-            true => shares.on_their_way[from as usize] += 1,
-            false => shares.given[from as usize] += 1,
-        }
-        self.l2[xcd as usize].insert(
+        shares.count(from);
+        l2.insert(
             line,
             Held {
                 round,
@@ -233,19 +232,19 @@ impl Caches {
         }
         let l2 = &mut self.l2[place.0 as usize];
         match l2.find(line) {
-            Some(held) if held.is_dirty => shares.given[Level::L2 as usize] += 1,
+            Some(held) if held.is_dirty => shares.count(Source::L2),
             Some(held) => {
                 held.is_dirty = true;
-                shares.given[Level::Memory as usize] += 1;
+                shares.count(Source::Memory);
             }
             None => {
                 let held = Held {
                     round: usize::MAX,
-                    from: Level::L2,
+                    from: Source::L2,
                     is_dirty: true,
                 };
                 l2.insert(line, held);
-                shares.given[Level::Memory as usize] += 1;
+                shares.count(Source::Memory);
             }
         }
     }
@@ -254,27 +253,39 @@ impl Caches {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::timing::Machine;
 
     #[test]
     fn shares_are_dealt_out_evenly() {
         let mut shares = Shares {
-            given: [60, 10, 20],
-            on_their_way: [0, 0, 10],
+            given: [600, 0, 100, 100, 0, 200],
             dealt: 0,
         };
-        let mut seen = [0; 4];
+        let mut seen = [0_u64; 6];
         for _ in 0..1000 {
-            let dealt = shares.deal();
-            let place = match (dealt.level, dealt.is_first) {
-                (Level::L2, _) => 0,
-                (Level::Infinity, _) => 1,
-                (Level::Memory, true) => 2,
-                (Level::Memory, false) => 3,
-            };
-            seen[place] += 1;
+            seen[shares.deal() as usize] += 1;
         }
-        for (seen, expected) in seen.into_iter().zip([600_i32, 100, 200, 100]) {
-            assert!((seen - expected).abs() <= 5, "{seen} and {expected}");
+        for (seen, expected) in seen.into_iter().zip(shares.given) {
+            assert!(seen.abs_diff(expected) <= 5, "{seen} and {expected}");
         }
+    }
+
+    #[test]
+    fn lines_are_fetched_once_and_waited_for_by_whoever_asks_meanwhile() {
+        let parameters = Machine::Mi300x.parameters();
+        let placement = Placement::new(parameters, 16, 1);
+        let mut caches = Caches::new(&placement, parameters);
+        let mut from = |xcd, round| {
+            let mut shares = Shares::default();
+            caches.load(xcd, 77, round, &mut shares);
+            shares.deal()
+        };
+        assert_eq!(from(0, 0), Source::Memory);
+        assert_eq!(from(0, 0), Source::L2FromMemory);
+        assert_eq!(from(1, 0), Source::InfinityFromMemory);
+        assert_eq!(from(1, 0), Source::L2FromMemory);
+        assert_eq!(from(2, 1), Source::Infinity);
+        assert_eq!(from(2, 1), Source::L2FromInfinity);
+        assert_eq!(from(0, 1), Source::L2);
     }
 }

@@ -16,7 +16,7 @@ use crate::{
     isa::{Category, Effect},
     profile::{
         banks::{Banks, Way},
-        coalescing::{Lines, line_bytes},
+        coalescing::{Lines, line_bytes, look_ups},
     },
 };
 
@@ -331,13 +331,10 @@ impl<'a> Tracer<'a> {
 /// L1 takes 16 addresses and gives 64 bytes a cycle ([`super::parameters`]), and is taken to look up a line in each.
 fn shape(touches: &[Touch<'_>], shift: u32, base: u64) -> Shape {
     let mut lines = Vec::new();
-    let (mut busy, mut asked) = (0, 0);
+    let mut busy = 0;
     for touch in touches {
         let touched = Lines::of(touch);
-        let lanes = touch.lanes.count_ones();
-        let bytes = lanes * touch.bytes;
-        busy += touched.different(0).count() as u32;
-        asked += (bytes / 64).max(lanes.div_ceil(16)).max(1);
+        busy += look_ups(touch);
         lines.extend(touched.different(shift).map(|line| line.wrapping_sub(base)));
     }
     lines.sort_unstable();
@@ -349,7 +346,7 @@ fn shape(touches: &[Touch<'_>], shift: u32, base: u64) -> Shape {
     Shape {
         is_whole: bytes >= (lines.len() as u64) << (6 + shift),
         lines: lines.into(),
-        busy: busy.max(asked),
+        busy,
     }
 }
 
