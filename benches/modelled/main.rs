@@ -1,0 +1,61 @@
+//! The timing model beside what was published: see `docs/timing.md`.
+//!
+//! `cargo bench --bench modelled` prints three tables: our kernels with the same tiles, which must be built for the row's GPU
+//! (`FERROWAVE_GPUS`); the documents' own kernels (`documents.hip`); and those of AMD's fp8 ladder (`ladder.hip`). The last two
+//! need a clang that compiles HIP: `CLANG`, `clang-22` or `clang`. An argument chooses rows by a part of their machine's or
+//! kernel's name; `--quick` leaves out those that take long; with `VERBOSE` set, everything that the model says is printed.
+
+mod ours;
+mod published;
+
+use std::env;
+
+use ferrowave_emulator::{
+    memory::{AllocationKind, DeviceMemory},
+    timing::{Format, Timing},
+};
+
+/// What was asked for.
+struct Choice {
+    part_of_name: Option<String>,
+    is_quick: bool,
+    is_verbose: bool,
+}
+
+impl Choice {
+    fn has(&self, machine: &str, kernel: &str) -> bool {
+        let part = self.part_of_name.as_deref().unwrap_or("");
+        machine.contains(part) || kernel.contains(part)
+    }
+
+    fn say(&self, timing: Timing) {
+        if self.is_verbose {
+            println!("{}", Format::Summary.write(&[timing]));
+        }
+    }
+}
+
+/// Memory for a matrix, of zeros: what is multiplied makes no difference to the time.
+fn allocate(memory: &DeviceMemory, bytes: usize) -> u64 {
+    let address = memory
+        .allocate(bytes, AllocationKind::Device)
+        .expect("memory for the matrices");
+    memory
+        .fill(address, &[0], bytes)
+        .expect("the allocation is as long");
+    address
+}
+
+fn main() {
+    let arguments = || env::args().skip(1);
+    let choice = Choice {
+        part_of_name: arguments().find(|argument| !argument.starts_with('-')),
+        is_quick: arguments().any(|argument| argument == "--quick"),
+        is_verbose: env::var_os("VERBOSE").is_some(),
+    };
+    ours::print(&choice);
+    for source in published::SOURCES {
+        println!();
+        source.print(&choice);
+    }
+}

@@ -1,0 +1,292 @@
+//! Kernels that were published elsewhere, by their structure, as today's clang compiles them.
+
+use std::{env, fs, process::Command, sync::Arc};
+
+use ferrowave_emulator::{
+    dispatch::{self, LaunchConfig},
+    exec::SimdLevel,
+    memory::DeviceMemory,
+    program::Program,
+    timing::{self, Machine, Timing},
+};
+
+use crate::{Choice, allocate};
+
+/// A file of kernels that multiply matrices of one size on one machine.
+pub(crate) struct Source {
+    name: &'static str,
+    text: &'static str,
+    machine: Machine,
+    /// m, n, k.
+    size: [usize; 3],
+    /// Of an element of A and B, and of C.
+    bytes: [usize; 2],
+    kernels: &'static [Published],
+    /// The kernel's arguments.
+    kernarg: fn(&Launch) -> Vec<u8>,
+    /// Says which kernels multiply wrongly.
+    check: fn(&Self, &Program, &Arc<DeviceMemory>) -> Vec<&'static str>,
+}
+
+/// One of them, and what was published of it.
+struct Published {
+    kernel: &'static str,
+    grid: [u32; 2],
+    block: [u32; 2],
+    milliseconds: f64,
+}
+
+struct Launch {
+    /// Of A, B and C.
+    addresses: [u64; 3],
+    size: [usize; 3],
+    grid: [u32; 2],
+    block: [u32; 2],
+}
+
+const fn published(
+    kernel: &'static str,
+    grid: [u32; 2],
+    block: [u32; 2],
+    milliseconds: f64,
+) -> Published {
+    Published {
+        kernel,
+        grid,
+        block,
+        milliseconds,
+    }
+}
+
+pub(crate) const SOURCES: [Source; 2] = [
+    Source {
+        name: "documents.hip",
+        text: include_str!("documents.hip"),
+        machine: Machine::Mi100,
+        size: [2048, 1024, 2048],
+        bytes: [4, 4],
+        kernels: &[
+            published("naive", [32, 64], [32, 32], 13.70),
+            published("uncached", [32, 64], [128, 2], 4.339),
+            published("cached_in_each_step", [32, 64], [128, 2], 3.025),
+            published("cached_in_each_tile", [32, 64], [128, 2], 3.025),
+            published("double_buffered_in_each_step", [32, 64], [128, 2], 1.455),
+            published("double_buffered_in_each_tile", [32, 64], [128, 2], 1.455),
+            published("fragments", [32, 64], [128, 2], 1.340),
+            published("block_order", [16, 32], [64, 1], 29.04),
+            published("pass_order", [16, 32], [64, 1], 26.12),
+            published("block_order_one_by_one", [16, 32], [64, 1], 29.04),
+            published("pass_order_one_by_one", [16, 32], [64, 1], 26.12),
+        ],
+        kernarg: |launch| bytemuck::cast_slice(&launch.addresses).to_vec(),
+        // Their size is in the code, and takes too long to compute.
+        check: |_, _, _| Vec::new(),
+    },
+    Source {
+        name: "ladder.hip",
+        text: include_str!("ladder.hip"),
+        machine: Machine::Mi355x,
+        size: [LADDER; 3],
+        bytes: [1, 2],
+        kernels: &[
+            published("naive", [256, 256], [16, 16], 119.767),
+            published("tiled", [256, 256], [16, 16], 28.612),
+            published("mfma", [128, 128], [64, 4], 4.593),
+            published("mfma_wide", [128, 128], [64, 4], 0.4032),
+            published("direct_to_lds", [128, 128], [64, 4], 0.2742),
+            published("mfma_swizzled", [128, 128], [64, 4], 0.2778),
+            published("double_buffered", [64, 64], [64, 4], 0.1195),
+            published("tile_128_8_waves", [32, 32], [512, 1], 0.0760),
+            published("tile_256_8_waves", [16, 16], [512, 1], 0.0686),
+            published("tile_256_16_waves", [16, 16], [1024, 1], 0.0660),
+            published("ping_pong_4096", [256, 1], [512, 1], 0.0519),
+        ],
+        kernarg: ladder_kernarg,
+        check: check_ladder,
+    },
+];
+
+const LADDER: usize = 4096;
+
+/// `Matrices` of `ladder.hip`: A row-major, B column-major, C row-major, α = 1, β = 0.
+fn ladder_kernarg(launch: &Launch) -> Vec<u8> {
+    let [m, n, k] = launch.size.map(|extent| extent as u32);
+    let integers = [m, n, k, k, k, n];
+    let [one, zero] = [1_f32, 0.0].map(f32::to_bits);
+    let mut bytes = bytemuck::cast_slice(&launch.addresses).to_vec();
+    bytes.extend_from_slice(bytemuck::cast_slice(&integers));
+    bytes.extend_from_slice(bytemuck::cast_slice(&[one, zero, launch.block[0], 0]));
+    bytes
+}
+
+/// Multiplies 512³ with elements whose sums are whole numbers that bf16 holds, and compares with a product in integers.
+fn check_ladder(
+    source: &Source,
+    program: &Program,
+    memory: &Arc<DeviceMemory>,
+) -> Vec<&'static str> {
+    const SIZE: usize = 512;
+    let operand = |seed: usize| -> Vec<i32> {
+        (0..SIZE * SIZE)
+            .map(|i| (i + seed).wrapping_mul(0x9e37_79b9) as i32 >> 16 & 3)
+            .map(|value| (value - 1) % 2)
+            .collect()
+    };
+    // 1, 0 and -1 in OCP's E4M3.
+    let codes = |values: &[i32]| -> Vec<u8> {
+        let code = |&value: &i32| [0xb8, 0, 0x38][(value + 1) as usize];
+        values.iter().map(code).collect()
+    };
+    let [a, b] = [1, 2].map(operand);
+    let sum = |i: usize| -> i32 {
+        let along_k = |matrix: &[i32], row: usize| matrix[row * SIZE..][..SIZE].to_vec();
+        let pairs = along_k(&a, i / SIZE).into_iter().zip(along_k(&b, i % SIZE));
+        pairs.map(|(a, b)| a * b).sum()
+    };
+    let expected: Vec<u16> = (0..SIZE * SIZE)
+        .map(|i| ((sum(i) as f32).to_bits() >> 16) as u16)
+        .collect();
+    let addresses = [1, 1, 2].map(|bytes| allocate(memory, SIZE * SIZE * bytes));
+    for (address, values) in addresses.into_iter().zip([&a, &b]) {
+        memory
+            .write(address, &codes(values))
+            .expect("the allocation is as long");
+    }
+    let is_right = |published: &&Published| -> bool {
+        let ratio = (LADDER / SIZE) as u32;
+        let [x, y] = published.grid;
+        let launch = Launch {
+            addresses,
+            size: [SIZE; 3],
+            grid: if y == 1 {
+                [x / (ratio * ratio), 1]
+            } else {
+                [x / ratio, y / ratio]
+            },
+            block: published.block,
+        };
+        let name = published.kernel.replace("4096", "512");
+        let kernel = program.kernel(&name).expect("one of the file's");
+        let mut c = vec![0_u16; SIZE * SIZE];
+        let c_bytes = bytemuck::cast_slice_mut(&mut c);
+        memory
+            .fill(addresses[2], &[0xff], c_bytes.len())
+            .and_then(|()| {
+                dispatch::launch(&kernel, &source.config(&launch, &(source.kernarg)(&launch)))
+                    .expect("a kernel that runs");
+                memory.read(addresses[2], c_bytes)
+            })
+            .expect("the allocation is as long");
+        c == expected
+    };
+    let wrong = source.kernels.iter().filter(|kernel| !is_right(kernel));
+    wrong.map(|published| published.kernel).collect()
+}
+
+impl Source {
+    fn config<'a>(&self, launch: &Launch, kernarg: &'a [u8]) -> LaunchConfig<'a> {
+        LaunchConfig {
+            grid: [launch.grid[0], launch.grid[1], 1],
+            block: [launch.block[0], launch.block[1], 1],
+            dynamic_lds_bytes: 0,
+            kernarg,
+            seed: 0,
+            threads: None,
+            instruction_limit: None,
+            cooperative: false,
+        }
+    }
+
+    fn estimate(
+        &self,
+        program: &Program,
+        memory: &Arc<DeviceMemory>,
+        published: &Published,
+    ) -> Timing {
+        let [m, n, k] = self.size;
+        let [input, output] = self.bytes;
+        let launch = Launch {
+            addresses: [m * k * input, k * n * input, m * n * output]
+                .map(|bytes| allocate(memory, bytes)),
+            size: self.size,
+            grid: published.grid,
+            block: published.block,
+        };
+        let kernarg = (self.kernarg)(&launch);
+        let kernel = program.kernel(published.kernel).expect("one of the file's");
+        timing::estimate(&kernel, &self.config(&launch, &kernarg), self.machine)
+            .expect("a kernel for the machine")
+    }
+
+    /// The code object, or why there is none.
+    fn compile(&self) -> Result<Vec<u8>, String> {
+        let directory = tempfile::tempdir().map_err(|error| error.to_string())?;
+        let source = directory.path().join(self.name);
+        let object = directory.path().join("object");
+        fs::write(&source, self.text).map_err(|error| error.to_string())?;
+        let named = env::var("CLANG").ok();
+        let compilers = match &named {
+            Some(clang) => vec![clang.as_str()],
+            None => vec!["clang-22", "clang"],
+        };
+        let mut complaint = String::new();
+        for clang in compilers {
+            let output = Command::new(clang)
+                .args(["-x", "hip", "-O3"])
+                .arg(format!("--offload-arch={}", self.machine.parameters().gpu))
+                .args(["--offload-device-only", "--no-gpu-bundle-output"])
+                .args(["-nogpulib", "-nogpuinc"])
+                .arg(&source)
+                .arg("-o")
+                .arg(&object)
+                .output();
+            complaint = match output {
+                Ok(output) if output.status.success() => {
+                    return fs::read(&object).map_err(|error| error.to_string());
+                }
+                Ok(output) => String::from_utf8_lossy(&output.stderr).into_owned(),
+                Err(error) => error.to_string(),
+            };
+        }
+        Err(format!("no clang compiles {}: {complaint}", self.name))
+    }
+
+    pub(crate) fn print(&self, choice: &Choice) {
+        let machine = self.machine.name();
+        let is_chosen = |published: &&Published| choice.has(machine, published.kernel);
+        if !self.kernels.iter().any(|published| is_chosen(&published)) {
+            return;
+        }
+        let code_object = match self.compile() {
+            Ok(code_object) => code_object,
+            Err(complaint) => return println!("{complaint}"),
+        };
+        let memory = Arc::new(DeviceMemory::new(1 << 33));
+        let gpu = self.machine.parameters().gpu;
+        let program = Program::load(&code_object, gpu, &memory, SimdLevel::detect())
+            .expect("clang's code object");
+        let wrong = (self.check)(self, &program, &memory);
+        let [m, n, k] = self.size;
+        println!(
+            "| {}, {machine}, {m}×{n}×{k} | published [ms] | modelled [ms] | ratio | bound by |",
+            self.name
+        );
+        println!("|---|---|---|---|---|");
+        for published in self.kernels.iter().filter(is_chosen) {
+            if wrong.contains(&published.kernel) {
+                println!("| `{}` | its product is wrong | | | |", published.kernel);
+                continue;
+            }
+            let timing = self.estimate(&program, &memory, published);
+            let modelled = 1e3 * timing.seconds;
+            println!(
+                "| `{}` | {:.4} | {modelled:.4} | {:.2} | {} |",
+                published.kernel,
+                published.milliseconds,
+                modelled / published.milliseconds,
+                timing.bound_by.text()
+            );
+            choice.say(timing);
+        }
+    }
+}
