@@ -10,6 +10,7 @@ use crate::{
     blocks::{BlockSums, Multiply, SUM_UNITS, sum_position},
     tile::{
         lds::Barrier as _,
+        output::Plain,
         panel::{Bits, Operand, Panel, store_elements},
         units::{Arrangement, Place, UNIT_BYTES, Unit},
     },
@@ -465,19 +466,95 @@ impl<
     /// Updates C with the sums.
     ///
     /// They pass through LDS, a block at a time, in a part of its own for each wave: lanes hold columns of
-    /// sums, and rows are what is next to each other in C. What is done to each element is then code
-    /// that exists once and runs in a loop, and not once for each register.
+    /// sums, and rows are what is next to each other in C.
     ///
     /// # Safety
     /// No other workgroup has summed up this tile, and all threads of the workgroup call this.
     #[inline(always)]
     pub(super) unsafe fn finish(self) {
+        let (row, column) = self.first_run();
+        // SAFETY: as the caller promises. The choice is the same in all lanes.
+        unsafe {
+            match self.product.plain(row, column) {
+                Some(plain) => self.finish_plain(plain),
+                None => self.finish_in_a_loop(),
+            }
+        }
+    }
+
+    /// Row and column of the lane's first run in the workgroup's tile, as rows pass through LDS.
+    #[inline(always)]
+    fn first_run(&self) -> (u32, u32) {
         let (row, column) = self.corner();
-        let edge = T::EDGE as u32;
-        let wave = self.thread / 64;
         let lane = self.sums.lane;
-        let block = self.lds.wrapping_add((wave * edge * SUM_UNITS) as usize);
+        (
+            row + lane / SUM_UNITS,
+            column + lane % SUM_UNITS * RUN as u32,
+        )
+    }
+
+    /// The wave's part of LDS for a block of sums.
+    #[inline(always)]
+    fn sum_block(&self) -> *mut Unit {
+        let wave = self.thread / 64;
+        self.lds
+            .wrapping_add((wave * T::EDGE as u32 * SUM_UNITS) as usize)
+    }
+
+    /// One run of the block of sums in LDS: the lane's, so many rows below its first.
+    ///
+    /// # Safety
+    /// The wave has written the block.
+    #[inline(always)]
+    unsafe fn spilled(&self, block: *const Unit, rows: u32) -> [T::Sum; RUN] {
+        let lane = self.sums.lane;
+        let position =
+            sum_position::<{ arch::LDS_BANKS }>(rows + lane / SUM_UNITS, lane % SUM_UNITS);
+        // SAFETY: the position is in the block.
+        unsafe { block.add(position as usize).cast::<[T::Sum; RUN]>().read() }
+    }
+
+    /// Updates C where the sums are only multiplied: a block after the other without a branch.
+    ///
+    /// # Safety
+    /// As [`finish`](Self::finish).
+    #[inline(always)]
+    unsafe fn finish_plain(self, plain: Plain<T::Output>) {
+        let edge = T::EDGE as u32;
+        let block = self.sum_block();
         // All waves have read their last operands.
+        Workgroup.wait();
+        for i in 0..M {
+            for j in 0..N {
+                // SAFETY: the part of LDS is the wave's.
+                unsafe { T::spill(self.sums.lane, &self.sums.blocks[i][j], block) };
+                arch::wait_for_lds();
+                let plain = plain.unforeseen();
+                for part in 0..edge * SUM_UNITS / 64 {
+                    let rows = part * 64 / SUM_UNITS;
+                    // SAFETY: as in `finish_in_a_loop`.
+                    unsafe {
+                        let sums = self.spilled(block, rows);
+                        plain.store_run(i as u32 * edge + rows, j as u32 * edge, sums);
+                    }
+                }
+                arch::keep_order();
+            }
+        }
+    }
+
+    /// Updates C, whatever is done to each element and whichever there are: that is code that exists once and runs in a
+    /// loop, and not once for each register.
+    ///
+    /// # Safety
+    /// As [`finish`](Self::finish).
+    #[inline(always)]
+    unsafe fn finish_in_a_loop(self) {
+        let edge = T::EDGE as u32;
+        let (row, column) = self.corner();
+        let lane = self.sums.lane;
+        let block = self.sum_block();
+        // As in `finish_plain`.
         Workgroup.wait();
         let mut number = crate::unknown_zero();
         while number < (M * N) as u32 {
@@ -493,12 +570,10 @@ impl<
             let row = row + number / N as u32 * edge + lane / SUM_UNITS;
             let column = column + number % N as u32 * edge + lane % SUM_UNITS * RUN as u32;
             for rows in (0..edge).step_by(64 / SUM_UNITS as usize) {
-                let position =
-                    sum_position::<{ arch::LDS_BANKS }>(rows + lane / SUM_UNITS, lane % SUM_UNITS);
                 // SAFETY: the wave has written the block. Lanes read different units of it, and waves
                 // have different blocks of the tile.
                 unsafe {
-                    let sums = block.add(position as usize).cast::<[T::Sum; RUN]>().read();
+                    let sums = self.spilled(block, rows);
                     self.product.store_run(row + rows, column, sums);
                 }
             }

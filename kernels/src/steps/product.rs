@@ -5,7 +5,7 @@ use crate::{
     tile::{
         element::{Accumulator, Stored},
         global::{Input, Strides},
-        output::{Addend, Finish, Fragment, Operation, Output, Place},
+        output::{Addend, Finish, Fragment, Operation, Output, Place, Plain},
         panel::Operand,
         registers::Scalar,
     },
@@ -207,6 +207,13 @@ impl<A: Copy, C: Stored> Product<A, C> {
     pub(super) fn place(&self, row: u32, column: u32) -> Option<Place<C>> {
         let BlockTile { m, n, .. } = self.kernel.tile;
         self.result().place(row, column, (m as u32, n as u32))
+    }
+
+    /// The same, and by what sums are multiplied, if that is all that is done to them.
+    #[inline(always)]
+    pub(super) fn plain(&self, row: u32, column: u32) -> Option<Plain<C>> {
+        let alpha = self.finish().plain_factor()?;
+        Some(self.place(row, column)?.plain(alpha))
     }
 
     /// Replaces the elements of `fragment` by those of C as they are, its corner at `(row, column)`; by

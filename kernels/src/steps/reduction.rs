@@ -31,20 +31,20 @@ impl<
     const UB: usize,
 > Matrix<T, R, RUN, M, N, UA, UB>
 {
-    /// Leaves the sums in slot `own`, and updates C if all of the `parts` workgroups that share the tile have
-    /// now left theirs, in the slots `slot(0)`, `slot(1)`, …, in the order of k.
+    /// Leaves the sums in slot `own`. Whether all of the `parts` workgroups that share the tile have now left theirs,
+    /// in the slots `slot(0)`, `slot(1)`, …, in the order of k: then the sums here are those of all.
     ///
     /// # Safety
     /// All threads of the workgroup call this; each of the parts is left by one workgroup of the launch,
     /// and the tile's counter was 0 before it.
     #[inline(always)]
     pub(super) unsafe fn contribute(
-        mut self,
+        &mut self,
         tile: u32,
         parts: u32,
         own: u32,
         slot: impl Fn(u32) -> u32,
-    ) {
+    ) -> bool {
         let (counter, address) = self.product().shared(tile);
         // SAFETY: the slot is this workgroup's, and of the size of its sums.
         unsafe { self.leave(address(own)) };
@@ -64,7 +64,7 @@ impl<
         // SAFETY: it was written before the barrier.
         let number = arch::same_in_all_lanes(unsafe { ticket.read() });
         if number != parts - 1 {
-            return;
+            return false;
         }
         fence(Ordering::Acquire);
         self.clear();
@@ -77,8 +77,7 @@ impl<
             // SAFETY: as above.
             unsafe { AtomicU32::from_ptr(counter) }.store(0, Ordering::Relaxed);
         }
-        // SAFETY: no other workgroup has taken the last ticket.
-        unsafe { self.finish() };
+        true
     }
 
     /// Units of a lane's sums of a block.

@@ -63,10 +63,10 @@ pub(super) unsafe fn run<
             #[inline(always)]
             |matrix, source, stages| weave(matrix, source, stages),
         );
-        if parts == 1 {
+        let slot = |part| tile * parts + part;
+        // No other workgroup takes the tile's last ticket.
+        if parts == 1 || matrix.contribute(tile, parts, slot(part), slot) {
             matrix.finish();
-        } else {
-            matrix.contribute(tile, parts, tile * parts + part, |part| tile * parts + part);
         }
     }
 }

@@ -74,16 +74,16 @@ pub(super) unsafe fn run<
             );
             let first_part = share_of_step(total, workgroups, tile_first);
             let last_part = share_of_step(total, workgroups, tile_end - 1);
-            if first_part == last_part {
+            let parts = last_part - first_part + 1;
+            let slot = |part| {
+                let first_tile = first_step(total, workgroups, part) / steps;
+                2 * part + u32::from(first_tile != tile)
+            };
+            // As in step 16.
+            let is_complete = parts == 1
+                || matrix.contribute(tile, parts, slot(workgroup), |part| slot(first_part + part));
+            if is_complete {
                 matrix.finish();
-            } else {
-                let slot = |part| {
-                    let first_tile = first_step(total, workgroups, part) / steps;
-                    2 * part + u32::from(first_tile != tile)
-                };
-                matrix.contribute(tile, last_part - first_part + 1, slot(workgroup), |part| {
-                    slot(first_part + part)
-                });
             }
         }
         step = end;

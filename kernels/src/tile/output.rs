@@ -137,12 +137,13 @@ impl<T: Stored> Addend<T> {
 }
 
 impl<T: Stored> Finish<T> {
-    /// Whether the product is only multiplied by α.
+    /// α, if the product is only multiplied by that.
     #[inline(always)]
-    fn is_plain(&self) -> bool {
-        self.beta == T::Sum::ZERO
+    pub fn plain_factor(&self) -> Option<T::Sum> {
+        let is_plain = self.beta == T::Sum::ZERO
             && matches!(self.bias, Addend::None)
-            && self.epilogue == Operation::NONE
+            && self.epilogue == Operation::NONE;
+        is_plain.then_some(self.alpha)
     }
 
     /// Whether the old elements have to be read.
@@ -313,9 +314,9 @@ impl<T: Stored> Output<T> {
         whole: bool,
     ) {
         // The same for all lanes.
-        if whole && finish.is_plain() {
+        if whole && let Some(alpha) = finish.plain_factor() {
             fragment.for_each_run(|i, j, sums| {
-                let stored = sums.map(|sum| T::store(finish.alpha.mul(sum)));
+                let stored = sums.map(|sum| T::store(alpha.mul(sum)));
                 // SAFETY: the elements exist, by `whole`, and belong to the caller.
                 unsafe { self.run(row + i, column + j).write_unaligned(stored) };
             });
@@ -460,6 +461,15 @@ impl<T: Stored> Place<T> {
         }
     }
 
+    /// The same for sums that are multiplied by `factor`.
+    #[inline(always)]
+    pub fn plain(self, factor: T::Sum) -> Plain<T> {
+        Plain {
+            place: self,
+            factor,
+        }
+    }
+
     /// The address of an element of the fragment, which counts from its corner.
     #[inline(always)]
     fn at(&self, row: u32, column: u32) -> *mut T {
@@ -467,6 +477,42 @@ impl<T: Stored> Place<T> {
             .start
             .wrapping_add(row as usize * self.leading + column as usize);
         scalar.wrapping_byte_add(self.lane_bytes as usize)
+    }
+}
+
+/// Where a lane's fragment is in a matrix that has all of it, and what its sums are multiplied by before they are stored.
+#[derive(Clone, Copy)]
+pub struct Plain<T: Stored> {
+    place: Place<T>,
+    factor: T::Sum,
+}
+
+impl<T: Stored> Plain<T> {
+    /// Stores a run that begins at `(row, column)` of the fragment.
+    ///
+    /// # Safety
+    /// As [`Place::store_as_is`].
+    #[inline(always)]
+    pub unsafe fn store_run<const RUN: usize>(&self, row: u32, column: u32, sums: [T::Sum; RUN]) {
+        let stored = sums.map(|sum| T::store(self.factor.mul(sum)));
+        let run = self.place.at(row, column).cast::<[T; RUN]>();
+        // SAFETY: the elements exist and belong to the caller. Alignment is that of elements: amdhsa has unaligned
+        // accesses switched on.
+        unsafe { run.write_unaligned(stored) };
+    }
+
+    /// As [`Place::unforeseen`]. Distances of rows are made anew, too: around a loop over tiles they would all be kept.
+    #[inline(always)]
+    #[must_use]
+    pub fn unforeseen(self) -> Self {
+        let zero = crate::unknown_zero() as usize;
+        Self {
+            place: Place {
+                leading: self.place.leading.wrapping_add(zero),
+                ..self.place.unforeseen()
+            },
+            ..self
+        }
     }
 }
 
