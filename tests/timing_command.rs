@@ -119,3 +119,51 @@ fn programs_are_modelled_if_the_environment_says_so() {
         "{stderr}"
     );
 }
+
+#[test]
+fn profiles_in_a_directory_have_the_times_of_launches() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = ["run", "--kernel", "naive"];
+    let (output, _, stderr) = run(ferrowave(&arguments)
+        .env("FERROWAVE_TIMING", "auto")
+        .env("FERROWAVE_PROFILE", folder.path()));
+    assert!(output.status.success(), "{stderr}");
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&read("gemm_naive_f32.json")).unwrap();
+    assert_eq!(json["timings"][0]["kernel"], "gemm_naive_f32");
+    assert_eq!(json["timings"][0]["machine"], "MI300X");
+    let page = read("gemm_naive_f32.html");
+    assert!(page.contains("modelled time"), "{page}");
+}
+
+#[test]
+fn the_machine_that_is_modelled_is_what_programs_see() {
+    let device = |machine: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ferrowave"));
+        command
+            .args(["devices", "--json"])
+            .env("FERROWAVE_TIMING", machine);
+        let (output, stdout, stderr) = run(&mut command);
+        assert!(output.status.success(), "{stderr}");
+        let all: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+        let devices = all["devices"].as_array().unwrap().clone();
+        let of_gfx90a = devices.into_iter().find(|device| {
+            let name = device["name"].as_str().unwrap_or_default();
+            name.contains("(gfx90a, emulated")
+        });
+        of_gfx90a.expect("the emulated device")
+    };
+    for (machine, name, compute_units) in [
+        ("MI250X", "AMD Instinct MI250X", 110),
+        ("MI210", "AMD Instinct MI210", 104),
+        // Of another instruction set.
+        ("MI300X", "AMD Instinct MI210", 104),
+    ] {
+        let device = device(machine);
+        assert!(
+            device["name"].as_str().unwrap().starts_with(name),
+            "{device}"
+        );
+        assert_eq!(device["compute_units"], compute_units);
+    }
+}

@@ -82,6 +82,13 @@ pub const GPUS: [GpuRow; 4] = [
     },
 ];
 
+/// One of MI250X's two dies, which is what HIP calls a device: MI210's with more of its units.
+pub const MI250X: GpuRow = GpuRow {
+    product: "AMD Instinct MI250X",
+    compute_units: 110,
+    ..GPUS[1]
+};
+
 impl GpuRow {
     /// The row of a GPU.
     pub const fn of(gpu: Gpu) -> &'static GpuRow {

@@ -439,6 +439,22 @@ fn workgroups_that_overtake_each_other_take_as_long_as_what_they_all_need() {
 }
 
 #[test]
+fn workgroups_that_see_who_came_first_run_in_their_order() {
+    // Each takes a ticket, and works for long if it is its own number.
+    let body = "  v_mov_b32 v1, 0\n  v_mov_b32 v2, 1\n  s_mov_b64 exec, 1
+  global_atomic_add v3, v1, v2, s[4:5] sc0\n  s_waitcnt vmcnt(0)
+  v_readfirstlane_b32 s8, v3\n  s_cmp_eq_u32 s8, s2\n  s_cbranch_scc0 .Lend_of_work\n"
+        .to_owned()
+        + &DEPENDENT.repeat(1000)
+        + ".Lend_of_work:\n";
+    let kernel = Small::new(Gpu::Gfx942, &body).workgroups(608);
+    for _ in 0..5 {
+        let timing = model(&kernel, Machine::Mi300x);
+        assert!(timing.cycles > 1000 * TURN, "{}", timing.cycles);
+    }
+}
+
+#[test]
 fn estimates_are_what_whole_runs_say() {
     let body =
         format!("{OFFSET}  global_load_dword v2, v1, s[4:5]\n  s_waitcnt vmcnt(0)\n  s_barrier\n")

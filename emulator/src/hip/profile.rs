@@ -1,11 +1,13 @@
 //! Counters of launches that come through HIP: whether, and where profiles go.
 //!
 //! A program of the same process asks with [`set_profiling`] and gets them from [`take_profiles`]. Any other is profiled
-//! if the environment names a directory: there each kernel that ran gets a `.json`, an `.html` and a `.txt` file. They are
+//! if the environment names a directory: there each kernel that ran gets a `.json`, an `.html` and a `.txt` file, the first
+//! two with the times of its last launches if those are modelled ([`super::timing`]). They are
 //! written after launches, but not so often that writing is what takes the time, and at the end of the program. What
 //! cannot be written there goes to standard error at the end, as text.
 
 use std::{
+    collections::VecDeque,
     env, fs, io,
     path::{Path, PathBuf},
     process,
@@ -19,6 +21,7 @@ use crate::{
     exec::Observer,
     profile::{Counted, Format, Profile, Setup, identity},
     program::Kernel,
+    timing::Timing,
 };
 
 /// The environment variable that names a directory for the profiles of all kernels that run.
@@ -28,6 +31,8 @@ pub const PROFILE_VARIABLE: &str = "FERROWAVE_PROFILE";
 const LEAST_PAUSE: Duration = Duration::from_secs(1);
 /// Pauses between writing take so many times as long as writing at least.
 const PAUSE_FACTOR: u32 = 10;
+/// Modelled times are kept of so many launches of a kernel: each has all of its instructions.
+const MOST_TIMINGS: usize = 64;
 /// The longest file name without its ending, in bytes: names of C++ kernels may be longer than any file's.
 const MAX_NAME_BYTES: usize = 180;
 
@@ -52,6 +57,8 @@ struct State {
 /// A kernel that ran.
 struct Entry {
     profile: Profile,
+    /// The modelled times of its last launches, if they are modelled.
+    timings: VecDeque<Timing>,
     /// Its files' name without ending.
     name: String,
     /// It has run since they were written.
@@ -124,6 +131,21 @@ pub(super) fn launch_beside<O: Observer + Send>(
     Ok((outcome, others))
 }
 
+/// Adds the modelled time of a launch to what goes to files about its kernel.
+pub(super) fn add_timing(kernel: &Kernel, timing: &Timing) {
+    let mut state = state();
+    if !matches!(state.sink, Sink::Directory(_)) {
+        return;
+    }
+    let entry = state.entry(kernel);
+    if entry.timings.len() == MOST_TIMINGS {
+        entry.timings.pop_front();
+    }
+    entry.timings.push_back(timing.clone());
+    // Counted before it was modelled, it may have been written already.
+    entry.is_new = true;
+}
+
 impl State {
     fn from_environment() -> Self {
         // What is registered first is called last, and checks end the program when they are called.
@@ -173,6 +195,7 @@ impl State {
             let name = self.free_name(kernel.name());
             self.entries.push(Entry {
                 profile: Profile::new(kernel),
+                timings: VecDeque::new(),
                 name,
                 is_new: true,
             });
@@ -209,6 +232,7 @@ impl Entry {
     fn write(&self, directory: &Path) -> io::Result<()> {
         fs::create_dir_all(directory)?;
         let profiles = std::slice::from_ref(&self.profile);
+        let timings: Vec<Timing> = self.timings.iter().cloned().collect();
         for (ending, format) in [
             ("json", Format::Json),
             ("html", Format::Html),
@@ -216,7 +240,7 @@ impl Entry {
         ] {
             // Who reads them while the program runs finds whole files.
             let part = directory.join(format!("{}.{ending}.{}", self.name, process::id()));
-            let written = fs::write(&part, format.write(profiles)).and_then(|()| {
+            let written = fs::write(&part, format.write_with(profiles, &timings)).and_then(|()| {
                 fs::rename(&part, directory.join(format!("{}.{ending}", self.name)))
             });
             if written.is_err() {

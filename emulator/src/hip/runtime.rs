@@ -26,6 +26,7 @@ use super::{
     queue::Queues,
     registry,
     stream::Stream,
+    timing,
 };
 use crate::{
     gpu::{Gpu, GpuRow},
@@ -174,7 +175,7 @@ impl Devices {
         let index = free.unwrap_or(self.list.len());
         // Memory ends long before ordinals do.
         let ordinal = index as c_int;
-        let row = GpuRow::of(config.gpu);
+        let row = timing::device(config.gpu);
         let memory_bytes = config.memory_bytes.unwrap_or(row.memory_bytes);
         let memory = match check::needs_account() {
             true => DeviceMemory::with_account(memory_bytes),

@@ -14,6 +14,7 @@ use ferrowave_hip_abi::hipError_t;
 use super::{error::Failure, profile};
 use crate::{
     dispatch::LaunchConfig,
+    gpu::{Gpu, GpuRow},
     profile::identity,
     program::Kernel,
     timing::{self, Format, Machine, Plan, Timing, TimingError},
@@ -155,6 +156,15 @@ fn parse(name: &str) -> Result<Settings, String> {
     }
 }
 
+/// What programs see of a GPU: that of the machine that is modelled, where it has the GPU's instruction set.
+pub(super) fn device(gpu: Gpu) -> &'static GpuRow {
+    let modelled = state().settings.and_then(|settings| settings.machine);
+    match modelled {
+        Some(machine) if machine.parameters().gpu == gpu => machine.device(),
+        _ => GpuRow::of(gpu),
+    }
+}
+
 /// What is wrong with the environment's choice of a machine, if something is.
 pub(super) fn misnamed() -> Option<Failure> {
     let state = state();
@@ -172,12 +182,16 @@ pub(super) fn launch(kernel: &Kernel, config: &LaunchConfig<'_>) -> Result<(), T
         timing::estimate(kernel, config, machine)
     } else {
         let plan = Plan::new(kernel, config, machine)?;
-        let (outcome, tracers) = profile::launch_beside(kernel, config, || plan.tracer())?;
+        let config = plan.config(config);
+        let (outcome, tracers) = profile::launch_beside(kernel, &config, || plan.tracer())?;
         outcome?;
         plan.timing(kernel, tracers)
     };
     match timing {
-        Ok(timing) => state().add(kernel, timing),
+        Ok(timing) => {
+            profile::add_timing(kernel, &timing);
+            state().add(kernel, timing);
+        }
         // What it computed is right all the same.
         Err(error @ TimingError::TooLong { .. }) => miss(&mut state(), error),
         Err(error) => return Err(error),

@@ -9,7 +9,7 @@
 //! 2. one compute unit, the fullest, replays its workgroups cycle by cycle: four SIMDs that issue in order, units that are
 //!    busy, results that are waited for, barriers, its own L1 cache, and its share of what lies behind (`compute_unit`,
 //!    `memory`);
-//! 3. if it has more than some batches of workgroups, those that were not replayed take as long as the replayed ones did
+//! 3. if it has more than some batches of workgroups, those that were not replayed go at the pace of the replayed ones
 //!    behind the first batch ([`Timing::workgroups_modelled`] of them).
 //!
 //! What is not modelled: clocks that sag under load, the launch itself, address translation, the network between caches,
@@ -52,6 +52,8 @@ use wave::Instructions as Table;
 
 use crate::{
     dispatch::{LaunchConfig, LaunchError, Observed, launch_observed, launch_some},
+    isa::{Category, Effect, Instruction},
+    profile::instructions,
     program::Kernel,
 };
 
@@ -116,7 +118,8 @@ pub fn launch_within(
 ) -> Result<Timing, TimingError> {
     let mut plan = Plan::new(kernel, config, machine)?;
     plan.chosen.budget = Arc::new(Budget::new(trace_bytes));
-    let Observed { outcome, observers } = launch_observed(kernel, config, |_| plan.tracer())?;
+    let config = plan.config(config);
+    let Observed { outcome, observers } = launch_observed(kernel, &config, |_| plan.tracer())?;
     outcome?;
     plan.timing(kernel, observers)
 }
@@ -138,8 +141,9 @@ pub fn estimate(
     let mut plan = Plan::new(kernel, config, machine)?;
     plan.chosen.may_stop = true;
     let chosen = plan.chosen.numbers();
+    let config = plan.config(config);
     let Observed { outcome, observers } =
-        launch_some(kernel, config, Some(&chosen), |_| plan.tracer())?;
+        launch_some(kernel, &config, Some(&chosen), |_| plan.tracer())?;
     outcome?;
     plan.timing(kernel, observers)
 }
@@ -150,6 +154,15 @@ pub(crate) struct Plan {
     placement: Placement,
     waves_per_simd: u32,
     chosen: Chosen,
+    /// What workgroups do depends on which of them comes first.
+    is_order_seen: bool,
+}
+
+/// Whether it is an atomic operation on memory that returns what was there.
+fn sees_order(instruction: &Instruction) -> bool {
+    instruction.category() == Category::VectorMemory
+        && instruction.effect() == Effect::Atomic
+        && instruction.memory.sc0
 }
 
 impl Plan {
@@ -188,7 +201,21 @@ impl Plan {
             placement,
             waves_per_simd: occupancy.waves_per_simd,
             chosen,
+            is_order_seen: instructions(kernel).any(|index| {
+                let instruction = kernel.code().instruction(index);
+                instruction.is_some_and(sees_order)
+            }),
         })
+    }
+
+    /// How to launch what is traced. Where workgroups see who came first (the last to take a ticket adds up what all have
+    /// left), one host thread runs them in their order, unless the caller has said how many do: so that the same launch
+    /// has the same time in every run.
+    pub(crate) fn config<'a>(&self, config: &LaunchConfig<'a>) -> LaunchConfig<'a> {
+        LaunchConfig {
+            threads: config.threads.or(self.is_order_seen.then_some(1)),
+            ..*config
+        }
     }
 
     pub(crate) fn tracer(&self) -> Tracer<'_> {

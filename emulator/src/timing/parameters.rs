@@ -8,6 +8,7 @@
 //! | latency of the Infinity Cache | the same, MI300X: latency of L2 and its miss penalty |
 //! | bandwidth of the Infinity Cache | Chips and Cheese, «Testing AMD's Giant MI300X»: 11.9 TB/s; mt4g measured 5.8 TB/s |
 //! | share of memory's bandwidth that is reached: 0.8 | BabelStream on MI300X (Azure's guide to benchmarks), 4.26 of 5.3 TB/s, taken for all; mt4g measured 0.60 (MI100) to 0.75 (MI300X) |
+//! | L1: looks up a line for sixteen lanes at once | GPUOpen, «Understanding Memory Coalescing on GCN»; agrees with AMD's fp8 ladder (`docs/timing.md`) |
 //! | L1: 4 cycles for addresses, 64 bytes a cycle, 64 ways, whole lines that are written stay; LDS: 128 bytes a cycle; f64 at half rate on MI100 | AMD's slides «Introduction to AMD GPU programming with HIP», to which the documentation of ROCm Compute Profiler refers |
 //! | the set of L1 that a line is in: by the lowest bits of its number | Wave's documentation («L1 Cache Swizzling on MI300»): 4 sets, chosen by bits 7 and 8 of the address; taken for all |
 //! | ways of L2 | published descriptions of MI300X: 16, taken for all and for the Infinity Cache |
@@ -19,6 +20,8 @@ use std::{fmt, str::FromStr};
 
 use ferrowave_code_object::Gpu;
 use serde::{Serialize, Serializer};
+
+use crate::gpu::{GpuRow, MI250X as MI250X_DEVICE};
 
 /// A product whose timing is modelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -226,6 +229,14 @@ impl Machine {
     pub const fn name(self) -> &'static str {
         self.parameters().name
     }
+
+    /// What programs see of it.
+    pub(crate) const fn device(self) -> &'static GpuRow {
+        match self {
+            Machine::Mi250x => &MI250X_DEVICE,
+            _ => GpuRow::of(self.parameters().gpu),
+        }
+    }
 }
 
 impl Parameters {
@@ -278,7 +289,6 @@ impl FromStr for Machine {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gpu::GpuRow;
 
     #[test]
     fn rows_stand_in_their_machines_order_and_agree_with_the_emulated_devices() {
@@ -287,12 +297,11 @@ mod tests {
             assert_eq!(row.machine, machine);
             assert_eq!(row.name.parse(), Ok(machine));
             assert_eq!(row.name.to_lowercase().parse(), Ok(machine));
-            let device = GpuRow::of(row.gpu);
+            let device = machine.device();
+            assert!(device.product.ends_with(row.name));
             assert_eq!((row.xcds, row.l2_bytes), (device.xcds, device.l2_bytes));
-            if Machine::of(row.gpu) == machine {
-                assert_eq!(row.compute_units, device.compute_units);
-                assert_eq!(row.clock_hz, 1e6 * f64::from(device.clock_mhz));
-            }
+            assert_eq!(row.compute_units, device.compute_units);
+            assert_eq!(row.clock_hz, 1e6 * f64::from(device.clock_mhz));
         }
         let message = "MI9".parse::<Machine>().map_err(|error| error.to_string());
         let expected =
