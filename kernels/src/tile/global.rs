@@ -127,6 +127,23 @@ impl<T: Scalar> Input<T> {
         }
     }
 
+    /// The same from `(first + row, column)` on, with `first` the same in all lanes.
+    ///
+    /// # Safety
+    /// There are all four, and `(row, column)` is [near](Self::is_near).
+    #[inline(always)]
+    pub unsafe fn near_piece(&self, first: u32, row: u32, column: u32) -> [T; 4] {
+        let bytes = self.near_bytes(row, column);
+        // SAFETY: as in `piece` and `near`.
+        unsafe {
+            let start = self.start.add(self.strides.offset(first, 0));
+            start
+                .byte_add(bytes as usize)
+                .cast::<[T; 4]>()
+                .read_unaligned()
+        }
+    }
+
     /// How many rows there are.
     #[inline(always)]
     pub fn rows(&self) -> u32 {
@@ -154,13 +171,19 @@ impl<T: Scalar> Input<T> {
     /// There is such an element, and it is [near](Self::is_near).
     #[inline(always)]
     pub unsafe fn near(&self, row: u32, column: u32) -> T {
+        let bytes = self.near_bytes(row, column);
+        // SAFETY: as the caller promises; 32 bits hold all of the distance, of whatever it is made up.
+        unsafe { *self.start.byte_add(bytes as usize) }
+    }
+
+    /// How many bytes a near element is from the first one.
+    #[inline(always)]
+    fn near_bytes(&self, row: u32, column: u32) -> u32 {
         let [down, right] = [self.strides.row, self.strides.column].map(|stride| stride as u32);
         let elements = row
             .wrapping_mul(down)
             .wrapping_add(column.wrapping_mul(right));
-        let bytes = elements.wrapping_mul(size_of::<T>() as u32);
-        // SAFETY: as the caller promises; 32 bits hold all of the distance, of whatever it is made up.
-        unsafe { *self.start.byte_add(bytes as usize) }
+        elements.wrapping_mul(size_of::<T>() as u32)
     }
 
     /// Elements `(row, column)`, `(row + apart, column)`, … of a column.
@@ -174,13 +197,8 @@ impl<T: Scalar> Input<T> {
         apart: u32,
     ) -> [T; COUNT] {
         let mut elements = [T::ZERO; COUNT];
-        let [down, right] = [self.strides.row, self.strides.column].map(|stride| stride as u32);
-        let size = size_of::<T>() as u32;
-        let first = row
-            .wrapping_mul(down)
-            .wrapping_add(column.wrapping_mul(right));
-        let mut bytes = first.wrapping_mul(size);
-        let step = apart.wrapping_mul(down).wrapping_mul(size);
+        let mut bytes = self.near_bytes(row, column);
+        let step = self.near_bytes(apart, 0);
         for element in &mut elements {
             // SAFETY: as in `near`.
             *element = unsafe { *self.start.byte_add(bytes as usize) };

@@ -39,8 +39,12 @@ pub struct Piece<T>(pub [T; 4]);
 /// Where a thread's `PIECES` pieces of the operand's tiles of `K` × `W` are, which lie in LDS as `X` says.
 pub struct Reader<T, X, const K: usize, const W: usize, const PIECES: usize> {
     input: Input<T>,
+    thread: u32,
+    threads: u32,
     /// Row and column of each piece's first element in the tile.
     places: [(u32, u32); PIECES],
+    /// Tiles are [near](Input::is_near).
+    is_near: bool,
     exchange: PhantomData<X>,
 }
 
@@ -60,9 +64,23 @@ impl<T: Scalar, X: Exchange, const K: usize, const W: usize, const PIECES: usize
                 "the pieces of all threads must make up the tile"
             );
         }
+        let (thread, threads) = (thread.number(), THREADS as u32);
+        Self {
+            input,
+            thread,
+            threads,
+            places: Self::places(&input, thread, threads),
+            is_near: input.is_near(K as u32, W as u32),
+            exchange: PhantomData,
+        }
+    }
+
+    /// Row and column of the first elements of the pieces of thread number `thread` of `threads`.
+    #[inline(always)]
+    fn places(input: &Input<T>, thread: u32, threads: u32) -> [(u32, u32); PIECES] {
         let mut places = [(0, 0); PIECES];
         for i in 0..PIECES {
-            let number = thread.number() + (i * THREADS) as u32;
+            let number = thread + i as u32 * threads;
             let (along_k, along_w) = (K as u32 / 4, W as u32 / 4);
             places[i] = if input.is_column_major() {
                 (number % along_k * 4, number / along_k)
@@ -70,11 +88,7 @@ impl<T: Scalar, X: Exchange, const K: usize, const W: usize, const PIECES: usize
                 (number / along_w, number % along_w * 4)
             };
         }
-        Self {
-            input,
-            places,
-            exchange: PhantomData,
-        }
+        places
     }
 
     /// Loads the pieces of the tile from row `k` on; zeros for elements outside the matrix.
@@ -82,15 +96,19 @@ impl<T: Scalar, X: Exchange, const K: usize, const W: usize, const PIECES: usize
     pub fn fetch(&self, k: u32) -> Pieces<T, X, K, W, PIECES> {
         let mut pieces = [[T::ZERO; 4]; PIECES];
         // The same in all lanes, so that tiles that do not overhang pay for one scalar branch.
-        if self.input.contains((k, 0), K as u32, W as u32) {
+        if self.is_near && self.input.contains((k, 0), K as u32, W as u32) {
             for i in 0..PIECES {
                 let (row, column) = self.places[i];
                 // SAFETY: the tile is in the matrix, and the piece in the tile.
-                pieces[i] = unsafe { self.input.piece(k + row, column) };
+                pieces[i] = unsafe { self.input.near_piece(k, row, column) };
             }
         } else if k < self.input.rows() {
+            // Made anew of what the compiler can't foresee: tiles that overhang are few, and their places would be in
+            // registers around the loop.
+            let thread = self.thread + crate::unknown_zero();
+            let places = Self::places(&self.input, thread, self.threads);
             for i in 0..PIECES {
-                let (row, column) = self.places[i];
+                let (row, column) = places[i];
                 pieces[i] = self.overhanging(k + row, column);
             }
         }
