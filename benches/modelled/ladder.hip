@@ -48,7 +48,7 @@ DEVICE void barrier() {
 }
 
 DEVICE Sums multiply(Part a_low, Part a_high, Part b_low, Part b_high, Sums sums) {
-  Fragment a = __builtin_shufflevector(Fragment(), Fragment(), 0, 1, 2, 3, 4, 5, 6, 7), b = a;
+  Fragment a, b;
   for (int i = 0; i < 4; i++) {
     a[i] = a_low[i], a[i + 4] = a_high[i];
     b[i] = b_low[i], b[i + 4] = b_high[i];
@@ -176,9 +176,9 @@ DEVICE void read_row(Part *parts, const Byte (*rows)[K_STEP], int first) {
   read(parts[1], (const LDS Byte *)&rows[row][(lane / 16 * 16 + 64) ^ turn]);
 }
 
-// Waves lie so that each has `rows` x `columns` tiles of 16 x 16.
-template <int tile, int waves, typename Multiply> DEVICE void staged_loop(const Matrices &p, Staged<tile> &staged, int thread,
-                                                                           Multiply multiply_stage) {
+// Multiplies a stage while the next one is fetched.
+template <int tile, int waves, typename Multiply>
+DEVICE void staged_loop(const Matrices &p, Staged<tile> &staged, int thread, Multiply multiply_stage) {
   fetch<tile, waves>(p, staged, 0, thread, 0);
   wait_for_loads();
   barrier();
@@ -195,7 +195,7 @@ template <int tile, int waves, typename Multiply> DEVICE void staged_loop(const 
   }
 }
 
-// All of a wave's fragments are read, waited for and multiplied.
+// All fragments of a wave, `rows` x `columns` tiles of 16 x 16, are read, waited for and multiplied.
 template <int tile, int waves, int across, int rows, int columns>
 DEVICE void double_buffered_of(const Matrices &p, Staged<tile> &staged, int thread) {
   if (p.m % tile != 0 || p.n % tile != 0 || p.k % K_STEP != 0) return;
@@ -445,6 +445,6 @@ template <int size> struct PingPong {
 };
 
 #define PING_PONG(size) \
-  __attribute__((amdgpu_waves_per_eu(2))) THREADS(512) KERNEL ping_pong_##size(Matrices p) { PingPong<size>(p).run(); }
+  THREADS(512) KERNEL ping_pong_##size(Matrices p) { PingPong<size>(p).run(); }
 PING_PONG(512)
 PING_PONG(4096)
