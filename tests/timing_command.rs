@@ -142,6 +142,8 @@ fn the_machine_that_is_modelled_is_what_programs_see() {
         let mut command = Command::new(env!("CARGO_BIN_EXE_ferrowave"));
         command
             .args(["devices", "--json"])
+            .env_remove("LD_LIBRARY_PATH")
+            .env_remove("FERROWAVE_DEVICE")
             .env("FERROWAVE_TIMING", machine);
         let (output, stdout, stderr) = run(&mut command);
         assert!(output.status.success(), "{stderr}");

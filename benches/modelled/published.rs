@@ -139,9 +139,9 @@ fn check_ladder(
     };
     let [a, b] = [1, 2].map(operand);
     let sum = |i: usize| -> i32 {
-        let along_k = |matrix: &[i32], row: usize| matrix[row * SIZE..][..SIZE].to_vec();
-        let pairs = along_k(&a, i / SIZE).into_iter().zip(along_k(&b, i % SIZE));
-        pairs.map(|(a, b)| a * b).sum()
+        let rows = [(&a, i / SIZE), (&b, i % SIZE)];
+        let [a, b] = rows.map(|(matrix, row)| &matrix[row * SIZE..][..SIZE]);
+        a.iter().zip(b).map(|(a, b)| a * b).sum()
     };
     let expected: Vec<u16> = (0..SIZE * SIZE)
         .map(|i| ((sum(i) as f32).to_bits() >> 16) as u16)

@@ -185,13 +185,12 @@ pub(super) fn launch(kernel: &Kernel, config: &LaunchConfig<'_>) -> Result<(), T
         let config = plan.config(config);
         let (outcome, tracers) = profile::launch_beside(kernel, &config, || plan.tracer())?;
         outcome?;
+        // Of what was counted: an estimate is not.
         plan.timing(kernel, tracers)
+            .inspect(|timing| profile::add_timing(kernel, timing))
     };
     match timing {
-        Ok(timing) => {
-            profile::add_timing(kernel, &timing);
-            state().add(kernel, timing);
-        }
+        Ok(timing) => state().add(kernel, timing),
         // What it computed is right all the same.
         Err(error @ TimingError::TooLong { .. }) => miss(&mut state(), error),
         Err(error) => return Err(error),

@@ -94,7 +94,8 @@ pub enum TimingError {
 
 /// Runs a kernel over a grid as [`crate::dispatch::launch`] does, and models its time. Waits for other workgroups are not
 /// modelled: a loop that looks at memory is replayed as often as the emulator's order of turns had it look, and global wave
-/// sync takes no time.
+/// sync takes no time. Workgroups that see who came first run in their order on one host thread, unless the configuration
+/// says how many.
 ///
 /// # Errors
 /// A machine of another instruction set, and whatever the launch itself may fail with.
@@ -291,24 +292,20 @@ impl Plan {
         let Some(&last) = ended.last() else {
             return 0;
         };
+        let end = last.at.max(replay.stored_at);
         let count = ended.len();
         let left = self.placement.of_fullest() - count as u64;
-        let resident = self.placement.resident as usize;
-        let end = last.at.max(replay.stored_at);
-        let (Some(&first), Some(started)) = (ended.get(resident - 1), count.checked_sub(resident))
-        else {
-            return end;
-        };
-        if left == 0 || started == 0 {
+        if left == 0 {
             return end;
         }
-        // With two batches and less, the last workgroup has started by then.
-        let full_until = match ended.get(started - 1) {
-            Some(&started) if started.issued > first.issued => started,
-            _ => last,
+        // All batches were replayed, so that the last workgroup started behind the end of the first batch.
+        let resident = self.placement.resident as usize;
+        let starts = count.saturating_sub(resident + 1);
+        let (Some(first), Some(full_until)) = (ended.get(resident - 1), ended.get(starts)) else {
+            return end;
         };
-        let pace =
-            (full_until.at - first.at) as f64 / (full_until.issued - first.issued).max(1) as f64;
+        let issued = full_until.issued.saturating_sub(first.issued).max(1);
+        let pace = full_until.at.saturating_sub(first.at) as f64 / issued as f64;
         let each = last.issued as f64 / count as f64;
         end + (left as f64 * each * pace).round() as u64
     }
