@@ -1,0 +1,158 @@
+"""Runs cases of GoogleTest programs side by side, and says of each case how it ended.
+
+    gtest.py [options] CASES -- COMMAND...
+
+CASES has a line `PROGRAM CASE` each, or `PROGRAM *` for a whole program; COMMAND is what a program and its arguments are
+appended to. Each process runs a part of the cases of one program. A case that crashes its process or takes too long
+loses no other: the rest goes to a new process. Prints `passed PROGRAM:CASE`, `skipped …`, or `failed …: how` to standard
+output, and `unended PROGRAM:*: why` for a program that was ended with cases left. What the processes wrote stays in the
+folder of logs if one of their cases failed.
+"""
+
+import argparse
+import queue
+import re
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+# GoogleTest pads its marks to ten characters.
+MARK = re.compile(r"\[ *(RUN|OK|SKIPPED|FAILED) *\] ([^\s,]+\.[^\s,]+)")
+WORDS = {"OK": "passed", "SKIPPED": "skipped", "FAILED": "failed"}
+
+
+class Runner:
+    def __init__(self, options):
+        self.options = options
+        self.jobs = queue.Queue()
+        self.printing = threading.Lock()
+        self.processes = 0
+
+    def add(self, program, cases):
+        self.jobs.put((program, cases))
+
+    def work(self):
+        while True:
+            try:
+                program, cases = self.jobs.get_nowait()
+            except queue.Empty:
+                return
+            left = self.run(program, cases)
+            while left:
+                left = self.run(program, left)
+
+    def say(self, how, program, case, why=""):
+        with self.printing:
+            print(f"{how} {Path(program).name}:{case}{why and ': ' + why}", flush=True)
+
+    def run(self, program, cases):
+        """Runs cases in one process, and returns those that it left to another."""
+        options = self.options
+        with self.printing:
+            self.processes += 1
+            number = self.processes
+        log = options.logs / f"{Path(program).name}.{number}.log"
+        command = [*options.command, program, "--gtest_color=no"]
+        flags = options.folder / f"flags.{number}"
+        if cases != ["*"]:
+            flags.write_text("--gtest_filter=" + ":".join(cases) + "\n")
+            command.append(f"--gtest_flagfile={options.inside}/{flags.name}")
+        ended, running, failed, why = set(), None, False, None
+        with open(log, "wb") as output:
+            process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+            )
+            # The process is ended when neither of its two times is kept.
+            begun = since = time.monotonic()
+            over = threading.Event()
+
+            def watch():
+                nonlocal why
+                while not over.wait(0.2):
+                    now = time.monotonic()
+                    if now - begun > options.program_seconds:
+                        why = f"the program took over {options.program_seconds:g} s"
+                    elif now - since > options.case_seconds:
+                        why = f"took over {options.case_seconds:g} s"
+                    if why:
+                        process.kill()
+                        return
+
+            watcher = threading.Thread(target=watch)
+            watcher.start()
+            for line in process.stdout:
+                output.write(line)
+                mark = MARK.search(line.decode(errors="replace"))
+                if not mark:
+                    continue
+                what, case = mark.groups()
+                if what == "RUN":
+                    running, since = case, time.monotonic()
+                elif case == running:
+                    ended.add(case)
+                    running, since = None, time.monotonic()
+                    failed |= what == "FAILED"
+                    self.say(WORDS[what], program, case)
+            code = process.wait()
+            over.set()
+            watcher.join()
+        flags.unlink(missing_ok=True)
+        left = [] if cases == ["*"] else [case for case in cases if case not in ended]
+        how = why or (f"ended by signal {-code}" if code < 0 else f"ended with {code}")
+        if why and "program" in why:
+            # Not the case's fault.
+            self.say("unended", program, "*", why)
+            left, running = [], None
+        elif running:
+            failed = True
+            self.say("failed", program, running, how)
+            left = [case for case in left if case != running]
+        elif not ended or (code != 0 and not failed):
+            # Before the first case, or behind the last.
+            failed = True
+            for case in left or ["*"]:
+                self.say("failed", program, case, how)
+            left = []
+        elif left:
+            failed = True
+            for case in left:
+                self.say("failed", program, case, "the program has no such case")
+            left = []
+        if not failed:
+            log.unlink()
+        return left
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--cases", type=int, default=200, help="cases that a process gets at most")
+    parser.add_argument("--case-seconds", type=float, default=600)
+    parser.add_argument("--program-seconds", type=float, default=1e9)
+    parser.add_argument("--logs", type=Path, required=True)
+    parser.add_argument("--folder", type=Path, required=True, help="where files for the programs are put")
+    parser.add_argument("--inside", required=True, help="the same folder as the programs see it")
+    parser.add_argument("list", type=Path)
+    parser.add_argument("command", nargs="+")
+    options = parser.parse_args()
+    runner, programs = Runner(options), {}
+    for line in options.list.read_text().splitlines():
+        program, case = line.split(maxsplit=1)
+        if case == "*":
+            runner.add(program, ["*"])
+        else:
+            programs.setdefault(program, []).append(case)
+    total = sum(map(len, programs.values()))
+    size = max(1, min(options.cases, -(-total // options.workers)))
+    for program, cases in programs.items():
+        for first in range(0, len(cases), size):
+            runner.add(program, cases[first : first + size])
+    workers = [threading.Thread(target=runner.work) for _ in range(options.workers)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+
+
+main()
