@@ -4,7 +4,8 @@
 #   libraries                    builds this checkout's libraries and lays them out in the folder $ours
 #   run_in_debian PROGRAM ARG... runs a program from $debian on them; NAME=VALUE may stand before it, and $time_limit
 #                                (seconds, 600 at first) ends it
-#   run_gtest LIST [OPTION...]   runs cases of GoogleTest programs from $debian, see gtest.py
+#   run_cases LIST [OPTION...]   runs cases of test programs from $debian, see cases.py
+#   draw SEED COUNT PATTERN      draws lines by a seed, see draw.py
 #   excluded DEVICE FILE         takes those names out of the file that SUITE.excluded has, and sets $excluded to how many
 #   results DEVICE FILE          names each failure and prints the device's line; the file has a line «passed NAME»,
 #                                «skipped NAME» or «failed NAME: why» for each case
@@ -118,11 +119,15 @@ run_in_debian() {
     timeout --kill-after=5 "${time_limit:-600}" "${in_debian[@]}" "$@"
 }
 
-run_gtest() {
+run_cases() {
     local list=$1
     shift
-    python3 "$here/gtest.py" --workers "$workers" --logs "$work" --folder "$ours" --inside "${ours#"$debian"}" "$@" \
+    python3 "$here/cases.py" --workers "$workers" --logs "$work" --folder "$ours" --inside "${ours#"$debian"}" "$@" \
         "$list" -- "${in_debian[@]}"
+}
+
+draw() {
+    python3 "$here/draw.py" "$@"
 }
 
 excluded() {

@@ -12,6 +12,6 @@ programs() {
 export FERROWAVE_DEVICE=emulator:gfx90a
 programs | sed 's/$/ */' > "$work/cases"
 excluded gfx90a "$work/cases"
-run_gtest "$work/cases" --program-seconds 120 > "$work/gfx90a"
+run_cases "$work/cases" --program-seconds 120 > "$work/gfx90a"
 results gfx90a "$work/gfx90a"
 finish

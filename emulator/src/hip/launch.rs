@@ -36,21 +36,37 @@ use crate::{
 /// The entries of `extra` that are read at most: no marker has reason to stand twice.
 const MAX_EXTRA: usize = 16;
 
-/// Refuses the grids that HIP does.
+/// Refuses grids that a dispatch packet has no room for: it counts the work-items along each axis in 32 bits.
 fn check_grid(grid: [u32; 3], block: [u32; 3]) -> Result<(), Failure> {
-    for (axis, ((workgroups, limit), size)) in ["x", "y", "z"]
-        .into_iter()
-        .zip(grid.into_iter().zip(MAX_GRID).zip(block))
-    {
-        if !(1..=limit).contains(&workgroups) {
+    for (axis, (workgroups, size)) in ["x", "y", "z"].into_iter().zip(grid.into_iter().zip(block)) {
+        if workgroups == 0 {
             return Err(Failure::value(format_args!(
-                "a grid of {workgroups} workgroups along {axis}; it must have from 1 to {limit}"
+                "a grid of 0 workgroups along {axis}; it must have 1 or more"
             )));
         }
         let threads = u64::from(workgroups) * u64::from(size);
         if threads > u64::from(u32::MAX) {
+            return Err(Failure::new(
+                hipError_t::hipErrorInvalidConfiguration,
+                format_args!(
+                    "a grid of {threads} threads along {axis}; it must have less than 2^32"
+                ),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses the grids that `hipModuleLaunchKernel` does, and no other launch: `hipExtModuleLaunchKernel`, by which Tensile
+/// launches, takes more of them along y and z (ROCm's clr, `hipamd/src/hip_module.cpp`).
+fn check_module_grid(grid: [u32; 3]) -> Result<(), Failure> {
+    for (axis, (workgroups, limit)) in ["x", "y", "z"]
+        .into_iter()
+        .zip(grid.into_iter().zip(MAX_GRID))
+    {
+        if workgroups > limit {
             return Err(Failure::value(format_args!(
-                "a grid of {threads} threads along {axis}; it must have less than 2^32"
+                "a grid of {workgroups} workgroups along {axis}; it must have from 1 to {limit}"
             )));
         }
     }
@@ -327,6 +343,7 @@ pub(super) unsafe fn hipModuleLaunchKernel(
 ) -> Result<(), Failure> {
     let function = self::function(function)?;
     let stream = self::stream(stream)?;
+    check_module_grid([grid_x, grid_y, grid_z])?;
     let shape = Shape {
         grid: [grid_x, grid_y, grid_z],
         block: [block_x, block_y, block_z],

@@ -14,8 +14,9 @@ use super::{
 };
 use crate::gpu::MAX_WORKGROUP_SIZE;
 
-/// Most workgroups along x, y and z: HIP's limits on AMD GPUs.
-pub(super) const MAX_GRID: [u32; 3] = [i32::MAX as u32, u16::MAX as u32, u16::MAX as u32];
+/// Most workgroups along x, y and z that a device claims and `hipModuleLaunchKernel` takes (ROCm's clr,
+/// `hipamd/src/hip_device_runtime.cpp` and `hip_module.cpp`).
+pub(super) const MAX_GRID: [u32; 3] = [i32::MAX as u32, 1 << 16, 1 << 16];
 
 /// Rate of the constant clock (`s_memrealtime`), 100 MHz on all of them.
 const CONSTANT_CLOCK_KHZ: c_int = 100_000;

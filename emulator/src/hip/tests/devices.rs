@@ -44,7 +44,7 @@ fn a_device_says_what_it_is_in_every_way_alike() {
             (now.warpSize, now.sharedMemPerBlock, now.maxThreadsPerBlock),
             (64, 65536, 1024)
         );
-        assert_eq!(now.maxGridSize, [i32::MAX, 65535, 65535]);
+        assert_eq!(now.maxGridSize, [i32::MAX, 65536, 65536]);
         for (attribute, expect) in [
             (
                 hipDeviceAttribute_t::hipDeviceAttributeMultiprocessorCount,
@@ -58,7 +58,7 @@ fn a_device_says_what_it_is_in_every_way_alike() {
                 hipDeviceAttribute_t::hipDeviceAttributeMaxSharedMemoryPerBlock,
                 65536,
             ),
-            (hipDeviceAttribute_t::hipDeviceAttributeMaxGridDimY, 65535),
+            (hipDeviceAttribute_t::hipDeviceAttributeMaxGridDimY, 65536),
             (hipDeviceAttribute_t::hipDeviceAttributeClockRate, 1_700_000),
             (hipDeviceAttribute_t::hipDeviceAttributeImageSupport, 0),
             (hipDeviceAttribute_t::hipDeviceAttributeManagedMemory, 1),

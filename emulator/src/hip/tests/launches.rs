@@ -65,14 +65,14 @@ fn launches_that_cannot_be_are_refused() {
             grid: [1, 0, 1],
             ..good()
         },
-        "0 workgroups along y; it must have from 1 to 65535",
+        "0 workgroups along y; it must have 1 or more",
     );
     refused(
         Launch {
-            grid: [1, 1, 65536],
+            grid: [1, 1, 65537],
             ..good()
         },
-        "65536 workgroups along z",
+        "65537 workgroups along z; it must have from 1 to 65536",
     );
     refused(
         Launch {
@@ -81,11 +81,13 @@ fn launches_that_cannot_be_are_refused() {
         },
         "must have from 1 to 2147483647",
     );
-    refused(
-        Launch {
-            grid: [1 << 26, 1, 1],
-            ..good()
-        },
+    let too_many = Launch {
+        grid: [1 << 26, 1, 1],
+        ..good()
+    };
+    fails(
+        too_many.run(),
+        hipError_t::hipErrorInvalidConfiguration,
         "4294967296 threads along x",
     );
     refused(
@@ -126,6 +128,43 @@ fn launches_that_cannot_be_are_refused() {
     assert_eq!(contents(data, 64), [0; 64]);
     succeeds(good().run());
     assert_eq!(contents(data, 64), [1; 64]);
+}
+
+#[test]
+fn only_hip_module_launch_kernel_limits_the_grid_along_y() {
+    let _device = TestDevice::new(Gpu::Gfx90a);
+    let function = kernel(load(code_object(Gpu::Gfx90a)), c"add");
+    let (out, source) = (buffer(&[7; 64]), buffer(&[5; 64]));
+    let arguments = add_arguments(out, source, 1);
+    let mut bytes = arguments.len();
+    let mut extra = [
+        HIP_LAUNCH_PARAM_BUFFER_POINTER,
+        arguments.as_ptr().cast_mut().cast(),
+        HIP_LAUNCH_PARAM_BUFFER_SIZE,
+        (&raw mut bytes).cast(),
+        HIP_LAUNCH_PARAM_END,
+    ];
+    // As rocBLAS does for a matrix of 16 × 2105344 in tiles of 32 × 32.
+    // SAFETY: the arguments are there.
+    succeeds(unsafe {
+        hipExtModuleLaunchKernel(
+            function,
+            64,
+            65792,
+            1,
+            64,
+            1,
+            1,
+            0,
+            ptr::null_mut(),
+            ptr::null_mut(),
+            extra.as_mut_ptr(),
+            ptr::null_mut(),
+            ptr::null_mut(),
+            0,
+        )
+    });
+    assert_eq!(contents(out, 64), [6; 64]);
 }
 
 #[test]

@@ -78,12 +78,12 @@ fn shapes_are_checked_against_kernel_and_device() {
             "a grid of 2147483648 workgroups along x; allowed are 1 to 2147483647",
         ),
         (
-            with([1, 65536, 1], [64, 1, 1], 0),
-            "a grid of 65536 workgroups along y; allowed are 1 to 65535",
+            with([1, 65537, 1], [64, 1, 1], 0),
+            "a grid of 65537 workgroups along y; allowed are 1 to 65536",
         ),
         (
-            with([1, 1, 65536], [64, 1, 1], 0),
-            "a grid of 65536 workgroups along z; allowed are 1 to 65535",
+            with([1, 1, 65537], [64, 1, 1], 0),
+            "a grid of 65537 workgroups along z; allowed are 1 to 65536",
         ),
         (
             with([1 << 26, 1, 1], [64, 1, 1], 0),

@@ -19,7 +19,7 @@ fn a_device_says_what_it_is_and_why_in_one_line() {
         (Some(Gpu::Gfx908), 120)
     );
     assert_eq!(properties.target, "gfx908:sramecc+:xnack-");
-    assert_eq!(properties.max_grid, [2_147_483_647, 65535, 65535]);
+    assert_eq!(properties.max_grid, [2_147_483_647, 65536, 65536]);
     assert!(device.is_emulated());
     assert_ne!(
         device,

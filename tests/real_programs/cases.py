@@ -1,11 +1,11 @@
-"""Runs cases of GoogleTest programs side by side, and says of each case how it ended.
+"""Runs cases of test programs side by side, and says of each case how it ended.
 
-    gtest.py [options] CASES -- COMMAND...
+    cases.py [options] CASES -- COMMAND...
 
 CASES has a line `PROGRAM CASE` each, or `PROGRAM *` for a whole program; COMMAND is what a program and its arguments are
 appended to. Each process runs a part of the cases of one program. A case that crashes its process or takes too long
-loses no other: the rest goes to a new process. Prints `passed PROGRAM:CASE`, `skipped …`, or `failed …: how` to standard
-output, and `unended PROGRAM:*: why` for a program that was ended with cases left. What the processes wrote stays in the
+loses no other: the rest goes to a new process. Prints `passed SECONDS PROGRAM:CASE`, `skipped …`, or `failed …: how` to
+standard output, and `unended …: why` for a program that was ended with cases left. What the processes wrote stays in the
 folder of logs if one of their cases failed.
 """
 
@@ -17,9 +17,39 @@ import threading
 import time
 from pathlib import Path
 
-# GoogleTest pads its marks to ten characters.
-MARK = re.compile(r"\[ *(RUN|OK|SKIPPED|FAILED) *\] ([^\s,]+\.[^\s,]+)")
-WORDS = {"OK": "passed", "SKIPPED": "skipped", "FAILED": "failed"}
+
+class GoogleTest:
+    in_order = False
+    # It pads its marks to ten characters.
+    MARK = re.compile(r"\[ *(RUN|OK|SKIPPED|FAILED) *\] ([^\s,]+\.[^\s,]+)")
+    WORDS = {"RUN": "begun", "OK": "passed", "SKIPPED": "skipped", "FAILED": "failed"}
+
+    def arguments(self, cases, flags, inside):
+        if cases == ["*"]:
+            return ["--gtest_color=no"]
+        flags.write_text("--gtest_filter=" + ":".join(cases) + "\n")
+        return ["--gtest_color=no", f"--gtest_flagfile={inside}"]
+
+    def read(self, line):
+        """How a case goes on, and which."""
+        mark = self.MARK.search(line)
+        return mark and (self.WORDS[mark[1]], mark[2])
+
+
+class Ggml:
+    """test-backend-ops, which only says how a case ended, and takes them in the order of its own list. Only by cases."""
+
+    in_order = True
+    MARK = re.compile(r"(?:^|  )([A-Z0-9_]+\(.*\)): (OK|FAIL|not supported)\b")
+    WORDS = {"OK": "passed", "FAIL": "failed", "not supported": "skipped"}
+    COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+
+    def arguments(self, cases, flags, inside):
+        return ["test", "-b", "ROCm0", "-o", ",".join(cases)]
+
+    def read(self, line):
+        mark = self.MARK.search(self.COLOUR.sub("", line))
+        return mark and (self.WORDS[mark[2]], mark[1])
 
 
 class Runner:
@@ -42,9 +72,10 @@ class Runner:
             while left:
                 left = self.run(program, left)
 
-    def say(self, how, program, case, why=""):
+    def say(self, how, since, program, case, why=""):
+        seconds = time.monotonic() - since
         with self.printing:
-            print(f"{how} {Path(program).name}:{case}{why and ': ' + why}", flush=True)
+            print(f"{how} {seconds:.2f} {Path(program).name}:{case}{why and ': ' + why}", flush=True)
 
     def run(self, program, cases):
         """Runs cases in one process, and returns those that it left to another."""
@@ -53,12 +84,10 @@ class Runner:
             self.processes += 1
             number = self.processes
         log = options.logs / f"{Path(program).name}.{number}.log"
-        command = [*options.command, program, "--gtest_color=no"]
         flags = options.folder / f"flags.{number}"
-        if cases != ["*"]:
-            flags.write_text("--gtest_filter=" + ":".join(cases) + "\n")
-            command.append(f"--gtest_flagfile={options.inside}/{flags.name}")
-        ended, running, failed, why = set(), None, False, None
+        arguments = options.kind.arguments(cases, flags, f"{options.inside}/{flags.name}")
+        command = [*options.command, program, *arguments]
+        left, ended, running, failed, why = set(cases) - {"*"}, 0, None, False, None
         with open(log, "wb") as output:
             process = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
@@ -83,59 +112,58 @@ class Runner:
             watcher.start()
             for line in process.stdout:
                 output.write(line)
-                mark = MARK.search(line.decode(errors="replace"))
+                mark = options.kind.read(line.decode(errors="replace"))
                 if not mark:
                     continue
-                what, case = mark.groups()
-                if what == "RUN":
+                how, case = mark
+                if how == "begun":
                     running, since = case, time.monotonic()
-                elif case == running:
-                    ended.add(case)
-                    running, since = None, time.monotonic()
-                    failed |= what == "FAILED"
-                    self.say(WORDS[what], program, case)
+                elif case == running or case in left:
+                    left.discard(case)
+                    failed |= how == "failed"
+                    self.say(how, since, program, case)
+                    ended, running, since = ended + 1, None, time.monotonic()
             code = process.wait()
             over.set()
             watcher.join()
         flags.unlink(missing_ok=True)
-        left = [] if cases == ["*"] else [case for case in cases if case not in ended]
+        # Of cases whose order is known, the first that is left is the one that ran.
+        if options.kind.in_order and left and (why or code < 0):
+            running = next(case for case in cases if case in left)
         how = why or (f"ended by signal {-code}" if code < 0 else f"ended with {code}")
         if why and "program" in why:
             # Not the case's fault.
-            self.say("unended", program, "*", why)
-            left, running = [], None
+            self.say("unended", begun, program, "*", why)
+            left = set()
         elif running:
             failed = True
-            self.say("failed", program, running, how)
-            left = [case for case in left if case != running]
-        elif not ended or (code != 0 and not failed):
+            self.say("failed", since, program, running, how)
+            left.discard(running)
+        elif left or not ended or (code != 0 and not failed):
             # Before the first case, or behind the last.
             failed = True
             for case in left or ["*"]:
-                self.say("failed", program, case, how)
-            left = []
-        elif left:
-            failed = True
-            for case in left:
-                self.say("failed", program, case, "the program has no such case")
-            left = []
+                self.say("failed", since, program, case, f"{how} without running it")
+            left = set()
         if not failed:
             log.unlink()
-        return left
+        return [case for case in cases if case in left]
 
 
 def main():
     parser = argparse.ArgumentParser()
+    parser.add_argument("--kind", choices=["gtest", "ggml"], default="gtest", help="whose programs they are")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--cases", type=int, default=200, help="cases that a process gets at most")
-    parser.add_argument("--case-seconds", type=float, default=600)
-    parser.add_argument("--program-seconds", type=float, default=1e9)
+    parser.add_argument("--case-seconds", type=float, default=600, help="in which a case must end")
+    parser.add_argument("--program-seconds", type=float, default=1e9, help="after which a process is ended")
     parser.add_argument("--logs", type=Path, required=True)
     parser.add_argument("--folder", type=Path, required=True, help="where files for the programs are put")
     parser.add_argument("--inside", required=True, help="the same folder as the programs see it")
     parser.add_argument("list", type=Path)
     parser.add_argument("command", nargs="+")
     options = parser.parse_args()
+    options.kind = {"gtest": GoogleTest, "ggml": Ggml}[options.kind]()
     runner, programs = Runner(options), {}
     for line in options.list.read_text().splitlines():
         program, case = line.split(maxsplit=1)
