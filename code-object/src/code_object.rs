@@ -160,7 +160,7 @@ impl CodeObject {
             .find(|kernel| kernel.code.contains(&address))
     }
 
-    /// Symbols with an address, in the order of their addresses.
+    /// Symbols with an address, without labels, in the order of their addresses.
     pub fn symbols(&self) -> &[Symbol] {
         &self.symbols
     }
@@ -174,6 +174,11 @@ impl CodeObject {
     pub fn global(&self, name: &str) -> Option<&Symbol> {
         self.symbol(name)
             .filter(|symbol| symbol.exported && symbol.kind == SymbolKind::Variable)
+    }
+
+    /// The functions, in the order of their addresses, and at most one an address.
+    pub fn functions(&self) -> impl Iterator<Item = &Symbol> {
+        self.functions.iter().map(|&index| &self.symbols[index])
     }
 
     /// The function whose code holds `address`.
@@ -227,7 +232,31 @@ impl CodeObject {
     /// If the buffer has another length, the address does not suit, or a relocation needs a symbol that is not defined
     /// or a value that does not fit. `memory` may have been written to then.
     pub fn load_image(&self, base_address: u64, memory: &mut [u8]) -> Result<(), CodeObjectError> {
-        self.image.load(&self.bytes, base_address, memory)
+        if u64::try_from(memory.len()) != Ok(self.image.size) {
+            return Err(CodeObjectError::ImageBuffer {
+                needed: self.image.size,
+                given: memory.len(),
+            });
+        }
+        // Gaps and what the file does not fill are zero, whatever the buffer held.
+        memory.fill(0);
+        self.write_image(base_address, |offset, bytes| {
+            memory[offset as usize..][..bytes.len()].copy_from_slice(bytes);
+            Ok(())
+        })
+    }
+
+    /// Like [`Self::load_image`], into memory that only `write` reaches and that is zero: it gets offsets in the image and
+    /// bytes, which all lie inside it.
+    ///
+    /// # Errors
+    /// Those of `write`, and as [`Self::load_image`].
+    pub fn write_image<E: From<CodeObjectError>>(
+        &self,
+        base_address: u64,
+        write: impl FnMut(u64, &[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.image.write(&self.bytes, base_address, write)
     }
 
     fn join_kernels(&self, metadata: &Metadata) -> Result<Vec<Kernel>, CodeObjectError> {

@@ -325,35 +325,30 @@ impl Image {
         }))
     }
 
-    /// Fills `memory`, which stands for the addresses from `base` up.
-    pub(crate) fn load(
+    /// Gives what the image at `base` holds to `write`, by offset: what the file has of the segments, then the relocated
+    /// values. All else is zero.
+    pub(crate) fn write<E: From<CodeObjectError>>(
         &self,
         bytes: &[u8],
         base: u64,
-        memory: &mut [u8],
-    ) -> Result<(), CodeObjectError> {
-        if u64::try_from(memory.len()) != Ok(self.size) {
-            return Err(CodeObjectError::ImageBuffer {
-                needed: self.size,
-                given: memory.len(),
-            });
-        }
+        mut write: impl FnMut(u64, &[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
         if !base.is_multiple_of(self.align) || base.checked_add(self.size).is_none() {
-            return Err(CodeObjectError::LoadAddress {
+            return Err(E::from(CodeObjectError::LoadAddress {
                 base,
                 align: self.align,
                 size: self.size,
-            });
+            }));
         }
-        // Gaps and what the file does not fill are zero, whatever the buffer held.
-        memory.fill(0);
         for segment in &self.segments {
-            let contents = &bytes[segment.file_range.clone()];
-            let start = segment.address as usize;
-            memory[start..start + contents.len()].copy_from_slice(contents);
+            write(segment.address, &bytes[segment.file_range.clone()])?;
         }
         for relocation in &self.relocations {
-            relocation.apply(base, memory)?;
+            let value = relocation.value(base)?.to_le_bytes();
+            write(
+                relocation.address,
+                &value[..relocation.kind.bytes() as usize],
+            )?;
         }
         Ok(())
     }
@@ -366,8 +361,9 @@ fn unsupported(tag: &'static str) -> CodeObjectError {
 }
 
 impl Relocation {
-    /// Writes the value; parsing has checked that the place lies in the image.
-    fn apply(&self, base: u64, memory: &mut [u8]) -> Result<(), CodeObjectError> {
+    /// The value, of which the kind says how many bytes belong to its place. Parsing has checked that this lies in the
+    /// image.
+    fn value(&self, base: u64) -> Result<u64, CodeObjectError> {
         let symbol = match &self.target {
             RelocationTarget::Image(address) => base.wrapping_add(*address),
             RelocationTarget::Absolute(value) => *value,
@@ -384,7 +380,7 @@ impl Relocation {
             address: self.address,
             value,
         };
-        let value = match self.kind {
+        Ok(match self.kind {
             RelocationKind::Abs64 | RelocationKind::Relative64 => absolute,
             RelocationKind::Rel64 => relative,
             RelocationKind::Abs32Lo => absolute & 0xffff_ffff,
@@ -398,10 +394,6 @@ impl Relocation {
                 i32::try_from(relative.cast_signed()).map_err(|_| overflow(relative))?;
                 relative & 0xffff_ffff
             }
-        };
-        let place = self.address as usize;
-        let bytes = self.kind.bytes() as usize;
-        memory[place..place + bytes].copy_from_slice(&value.to_le_bytes()[..bytes]);
-        Ok(())
+        })
     }
 }

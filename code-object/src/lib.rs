@@ -34,8 +34,8 @@ mod symbols;
 mod target;
 
 pub use bundle::{
-    Bundle, BundleEntry, BundleError, EntryTarget, FoundObject, MAX_BUNDLE_BYTES, code_objects,
-    write_bundle,
+    Bundle, BundleEntry, BundleError, EntryTarget, Found, FoundObject, MAX_BUNDLE_BYTES,
+    code_objects, write_bundle,
 };
 pub use code_object::{CodeObject, Kernel};
 pub use descriptor::{Exceptions, FloatDenormMode, FloatRoundMode, KernelDescriptor, UserSgprs};

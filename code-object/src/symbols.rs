@@ -21,7 +21,7 @@ pub enum SymbolKind {
     KernelDescriptor,
     /// A global variable (`STT_OBJECT`).
     Variable,
-    /// Anything else, such as a label.
+    /// Anything else that is exported.
     Other,
 }
 
@@ -86,14 +86,15 @@ impl<'a> DynamicSymbols<'a> {
             return Ok(if symbol.is_weak() {
                 RelocationTarget::Absolute(0)
             } else {
-                RelocationTarget::Undefined(name(&self.table, symbol, index as usize)?)
+                RelocationTarget::Undefined(name(&self.table, symbol, index as usize)?.to_owned())
             });
         }
         Ok(RelocationTarget::Image(value))
     }
 }
 
-/// All symbols with an address, by address; exported ones once, though the file lists them in both its tables.
+/// The symbols with an address, by address; exported ones once, though the file lists them in both its tables. Labels are
+/// looked at and left out: assembled libraries have a hundred for each kernel.
 pub(crate) fn read(
     bytes: &[u8],
     sections: &SectionTable<'_, Header>,
@@ -143,7 +144,7 @@ fn defined(
     let (address, size) = (symbol.st_value(LE), symbol.st_size(LE));
     if address.checked_add(size).is_none_or(|end| end > image.size) {
         return Err(CodeObjectError::SymbolRange {
-            name,
+            name: name.to_owned(),
             address,
             size,
             image_size: image.size,
@@ -153,10 +154,11 @@ fn defined(
         elf::STT_FUNC => SymbolKind::Function,
         elf::STT_OBJECT if name.ends_with(".kd") => SymbolKind::KernelDescriptor,
         elf::STT_OBJECT => SymbolKind::Variable,
+        _ if !exported => return Ok(None),
         _ => SymbolKind::Other,
     };
     Ok(Some(Symbol {
-        name,
+        name: name.to_owned(),
         address,
         size,
         kind,
@@ -164,16 +166,15 @@ fn defined(
     }))
 }
 
-fn name(
-    table: &SymbolTable<'_, Header>,
+fn name<'a>(
+    table: &SymbolTable<'a, Header>,
     symbol: &elf::Sym64<LE>,
     index: usize,
-) -> Result<String, CodeObjectError> {
+) -> Result<&'a str, CodeObjectError> {
     table
         .symbol_name(LE, symbol)
         .ok()
         .and_then(|name| std::str::from_utf8(name).ok())
-        .map(str::to_owned)
         .ok_or(CodeObjectError::SymbolName { index })
 }
 

@@ -21,13 +21,15 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
         return;
     }
     let _ = code_objects(bytes);
-    let _ = Bundle::length(|offset, size| {
+    let read = |offset: u64, size: u64| {
         let end = offset.checked_add(size).filter(|&end| end <= bytes.len() as u64);
         end.map(|end| bytes[offset as usize..end as usize].to_vec())
             .ok_or(BundleError::Compression {
                 reason: "outside".to_owned(),
             })
-    });
+    };
+    let _ = Bundle::length(read);
+    let _ = Bundle::find(read, Gpu::Gfx90a, false, true);
     if let Ok(bundle) = Bundle::parse(bytes) {
         for gpu in Gpu::ALL {
             let _ = bundle.pick(gpu, false, true);

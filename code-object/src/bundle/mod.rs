@@ -8,7 +8,7 @@ mod container;
 mod entry;
 mod write;
 
-use std::borrow::Cow;
+use std::{borrow::Cow, ops::Range};
 
 use crate::Gpu;
 
@@ -133,12 +133,23 @@ pub struct BundleEntry<'a> {
     pub bytes: &'a [u8],
 }
 
+/// The entry of a bundle that suits a device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// It stands there in the bundle.
+    At(Range<u64>),
+    /// Its bytes: the bundle was compressed.
+    Unpacked(Vec<u8>),
+    /// There is none; the names of those that there are.
+    Nothing(Vec<String>),
+}
+
 /// A bundle, unpacked if it was compressed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bundle<'a> {
     bytes: Cow<'a, [u8]>,
     /// Name and place of each entry.
-    entries: Vec<(String, std::ops::Range<usize>)>,
+    entries: Vec<(String, Range<usize>)>,
 }
 
 impl<'a> Bundle<'a> {
@@ -152,17 +163,24 @@ impl<'a> Bundle<'a> {
     /// # Errors
     /// [`BundleError`], whatever the bytes.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, BundleError> {
-        if bytes.starts_with(COMPRESSED_MAGIC) {
-            let unpacked = unpack(bytes)?;
-            let entries = entries(&unpacked)?;
-            return Ok(Bundle {
-                bytes: Cow::Owned(unpacked),
-                entries,
-            });
+        let bytes = match bytes.starts_with(COMPRESSED_MAGIC) {
+            true => Cow::Owned(unpack(bytes)?),
+            false => Cow::Borrowed(bytes),
+        };
+        if !bytes.starts_with(MAGIC) {
+            let found = bytes[..bytes.len().min(4)].to_vec();
+            return Err(BundleError::Unknown { found });
         }
+        let read = |offset, size, what| part(&bytes, offset, size, what).map(<[u8]>::to_vec);
+        let (entries, _) = entries(read)?;
+        let inside = entries.into_iter().map(|(name, Range { start, end })| {
+            part(&bytes, start, end - start, "an entry's bytes")?;
+            // `part` found them inside, so that both fit.
+            Ok((name, start as usize..end as usize))
+        });
         Ok(Bundle {
-            entries: entries(bytes)?,
-            bytes: Cow::Borrowed(bytes),
+            entries: inside.collect::<Result<_, _>>()?,
+            bytes,
         })
     }
 
@@ -176,13 +194,34 @@ impl<'a> Bundle<'a> {
 
     /// The entry that suits a device best: of those that run there, the one that says most about its features.
     pub fn pick(&self, gpu: Gpu, xnack: bool, sramecc: bool) -> Option<BundleEntry<'_>> {
-        let fits = self.entries().filter_map(|entry| {
-            let fit = EntryTarget::parse(entry.name)?.fit(gpu, xnack, sramecc)?;
-            Some((fit, entry))
-        });
-        // The first of equals.
-        fits.reduce(|best, next| if next.0 > best.0 { next } else { best })
-            .map(|(_, entry)| entry)
+        best(self.entries(), |entry| entry.name, gpu, xnack, sramecc)
+    }
+
+    /// As [`Self::pick`], of a bundle of which nothing else is read unless it is compressed. `read` reads a part of it by
+    /// offset and length.
+    ///
+    /// # Errors
+    /// Those of `read`, and [`BundleError`] for what is no bundle.
+    pub fn find<E: From<BundleError>>(
+        read: impl Fn(u64, u64) -> Result<Vec<u8>, E>,
+        gpu: Gpu,
+        xnack: bool,
+        sramecc: bool,
+    ) -> Result<Found, E> {
+        if read(0, COMPRESSED_MAGIC.len() as u64)? == COMPRESSED_MAGIC {
+            let packed = read(0, Self::length(&read)?)?;
+            let bundle = Bundle::parse(&packed)?;
+            return Ok(match bundle.pick(gpu, xnack, sramecc) {
+                Some(entry) => Found::Unpacked(entry.bytes.to_vec()),
+                None => Found::Nothing(bundle.entries().map(|e| e.name.to_owned()).collect()),
+            });
+        }
+        let (entries, _) = entries(|offset, size, _| read(offset, size))?;
+        let found = best(entries.iter(), |(name, _)| name, gpu, xnack, sramecc);
+        Ok(match found {
+            Some((_, place)) => Found::At(place.clone()),
+            None => Found::Nothing(entries.into_iter().map(|(name, _)| name).collect()),
+        })
     }
 
     /// The length of a bundle of which nobody says how long it is, from its own headers. `read` reads a part of it by
@@ -211,29 +250,30 @@ impl<'a> Bundle<'a> {
             };
             return Ok(limited("length", length, MAX_BUNDLE_BYTES)?);
         }
-        let head = MAGIC.len() as u64 + 8;
-        let start = read(0, head)?;
-        if !start.starts_with(MAGIC) {
-            let found = magic;
-            return Err(BundleError::Unknown { found }.into());
-        }
-        let count = number(&start, MAGIC.len() as u64, 8, "the number of entries")?;
-        limited("number of entries", count, MAX_ENTRIES)?;
-        let (mut at, mut end) = (head, head);
-        for _ in 0..count {
-            let entry = read(at, 24)?;
-            let offset = number(&entry, 0, 8, "an entry")?;
-            let size = number(&entry, 8, 8, "an entry")?;
-            let name = limited(
-                "length of a name",
-                number(&entry, 16, 8, "an entry")?,
-                MAX_NAME_BYTES,
-            )?;
-            at = at.saturating_add(24 + name);
-            end = end.max(at).max(offset.saturating_add(size));
-        }
-        Ok(limited("length", end, MAX_BUNDLE_BYTES)?)
+        let (entries, head) = entries(|offset, size, _| read(offset, size))?;
+        let end = entries.iter().map(|(_, place)| place.end).max();
+        Ok(limited(
+            "length",
+            end.unwrap_or(0).max(head),
+            MAX_BUNDLE_BYTES,
+        )?)
     }
+}
+
+/// Of the entries that run on a device, the one that says most about its features; the first of equals.
+fn best<'a, T: Copy + 'a>(
+    entries: impl Iterator<Item = T>,
+    name: impl Fn(T) -> &'a str,
+    gpu: Gpu,
+    xnack: bool,
+    sramecc: bool,
+) -> Option<T> {
+    let fits = entries.filter_map(|entry| {
+        let fit = EntryTarget::parse(name(entry))?.fit(gpu, xnack, sramecc)?;
+        Some((fit, entry))
+    });
+    fits.reduce(|best, next| if next.0 > best.0 { next } else { best })
+        .map(|(_, entry)| entry)
 }
 
 fn limited(what: &'static str, found: u64, limit: u64) -> Result<u64, BundleError> {
@@ -243,29 +283,31 @@ fn limited(what: &'static str, found: u64, limit: u64) -> Result<u64, BundleErro
     Ok(found)
 }
 
-fn entries(bytes: &[u8]) -> Result<Vec<(String, std::ops::Range<usize>)>, BundleError> {
-    if !bytes.starts_with(MAGIC) {
-        return Err(BundleError::Unknown {
-            found: bytes[..bytes.len().min(4)].to_vec(),
-        });
+/// Name and place of each entry, and where the table of them ends. `read` reads by offset and length, and is told what.
+fn entries<E: From<BundleError>>(
+    read: impl Fn(u64, u64, &'static str) -> Result<Vec<u8>, E>,
+) -> Result<(Vec<(String, Range<u64>)>, u64), E> {
+    let magic = read(0, 4, "the first bytes")?;
+    if !MAGIC.starts_with(&magic) {
+        return Err(BundleError::Unknown { found: magic }.into());
     }
-    let mut at = MAGIC.len() as u64;
-    let count = number(bytes, at, 8, "the number of entries")?;
+    let mut at = MAGIC.len() as u64 + 8;
+    let start = read(0, at, "the number of entries")?;
+    if !start.starts_with(MAGIC) {
+        return Err(BundleError::Unknown { found: magic }.into());
+    }
+    let count = number(&start, MAGIC.len() as u64, 8, "the number of entries")?;
     limited("number of entries", count, MAX_ENTRIES)?;
-    at += 8;
     let mut entries = Vec::new();
     for index in 0..count {
-        let offset = number(bytes, at, 8, "an entry's offset")?;
-        let size = number(bytes, at + 8, 8, "an entry's length")?;
-        let name_bytes = number(bytes, at + 16, 8, "the length of an entry's name")?;
-        limited("length of a name", name_bytes, MAX_NAME_BYTES)?;
-        let name = part(bytes, at + 24, name_bytes, "an entry's name")?;
-        let name = std::str::from_utf8(name).map_err(|_| BundleError::Name { index })?;
-        part(bytes, offset, size, "an entry's bytes")?;
-        // `part` found them inside, so that both fit.
-        let start = offset as usize;
-        entries.push((name.to_owned(), start..start + size as usize));
-        at += 24 + name_bytes;
+        let entry = read(at, 24, "an entry")?;
+        let field = |offset| number(&entry, offset, 8, "an entry");
+        let (offset, size) = (field(0)?, field(8)?);
+        let length = limited("length of a name", field(16)?, MAX_NAME_BYTES)?;
+        let name = read(at + 24, length, "an entry's name")?;
+        let name = String::from_utf8(name).map_err(|_| BundleError::Name { index })?;
+        entries.push((name, offset..offset.saturating_add(size)));
+        at += 24 + length;
     }
-    Ok(entries)
+    Ok((entries, at))
 }

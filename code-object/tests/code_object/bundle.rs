@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use ferrowave_code_object::{Bundle, BundleError, EntryTarget, Gpu, code_objects};
+use ferrowave_code_object::{Bundle, BundleError, EntryTarget, Found, Gpu, code_objects};
 
 /// A bundle of these entries, as clang's `ClangOffloadBundler` document describes it.
 fn bundle(entries: &[(&str, &[u8])]) -> Vec<u8> {
@@ -89,6 +89,46 @@ fn the_entry_that_says_most_of_what_the_device_is_is_picked() {
     assert_eq!(pick(Gpu::Gfx942, false, true), None);
     assert_eq!(pick(Gpu::Gfx942, false, false), Some("ecc"));
     assert_eq!(pick(Gpu::Gfx908, false, true), None);
+}
+
+#[test]
+fn only_the_entry_that_is_picked_is_read() {
+    let plain = example();
+    let place = |found: &Bundle<'_>, gpu| {
+        let entry = found.pick(gpu, false, true)?;
+        let start = entry.bytes.as_ptr().addr() - plain.as_ptr().addr();
+        Some(start as u64..(start + entry.bytes.len()) as u64)
+    };
+    let parsed = Bundle::parse(&plain).expect("it is a bundle");
+    let first = parsed.entries().filter(|entry| !entry.bytes.is_empty());
+    let first = first.map(|entry| entry.bytes.as_ptr().addr() - plain.as_ptr().addr());
+    let entries = first.min().expect("there are entries") as u64;
+    let find = |bytes: &[u8], most: u64, gpu| {
+        let read = |offset: u64, size: u64| {
+            assert!(offset + size <= most, "reads {size} bytes at {offset}");
+            Ok::<_, BundleError>(bytes[offset as usize..(offset + size) as usize].to_vec())
+        };
+        Bundle::find(read, gpu, false, true)
+    };
+    let names = parsed
+        .entries()
+        .map(|entry| entry.name.to_owned())
+        .collect();
+    let picked = place(&parsed, Gpu::Gfx90a).expect("there is one");
+    assert_eq!(find(&plain, entries, Gpu::Gfx90a), Ok(Found::At(picked)));
+    let nothing = Ok(Found::Nothing(names));
+    assert_eq!(find(&plain, entries, Gpu::Gfx908), nothing);
+    for method in [Method::Zlib, Method::Zstd] {
+        let file = packed(&plain, 3, method);
+        let both = Ok(Found::Unpacked(b"\x7fELF both".to_vec()));
+        assert_eq!(find(&file, file.len() as u64, Gpu::Gfx90a), both);
+        assert_eq!(find(&file, file.len() as u64, Gpu::Gfx908), nothing);
+    }
+    let unknown = find(b"MZ\x90\0\x03", 4, Gpu::Gfx90a).expect_err("no bundle");
+    assert!(
+        unknown.to_string().contains("starts with [4d, 5a, 90, 00]"),
+        "{unknown}"
+    );
 }
 
 #[test]

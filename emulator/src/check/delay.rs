@@ -55,7 +55,7 @@ pub(super) struct Delayer {
 
 /// The registers that a load writes, if it may be delayed, and which bits of them.
 fn delayed(context: &Context<'_>, index: u32) -> Option<(Registers, u32)> {
-    let Some(Some(facts)) = context.code.facts().get(index as usize) else {
+    let Some(Some(facts)) = context.code.facts().get(index) else {
         return None;
     };
     let instruction = context.code.instruction(index)?;
@@ -159,7 +159,7 @@ impl Observer for Delayer {
     }
 
     fn after(&mut self, wave: &mut Wave, context: &mut Context<'_>, index: u32, flow: Flow) {
-        let Some(Some(facts)) = context.code.facts().get(index as usize) else {
+        let Some(Some(facts)) = context.code.facts().get(index) else {
             return;
         };
         let category = facts.category;

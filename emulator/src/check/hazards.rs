@@ -310,7 +310,7 @@ impl Hazards {
         let place = self.make_plan(index, code);
         let (Some(plan), Some(Some(facts))) = (
             place.and_then(|place| self.plans.at(place)),
-            code.facts().get(index as usize),
+            code.facts().get(index),
         ) else {
             return;
         };

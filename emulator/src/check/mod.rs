@@ -356,7 +356,7 @@ impl Checker {
     #[cold]
     #[inline(never)]
     fn find(&mut self, index: u32, code: &Code) -> Option<usize> {
-        let Some(Some(facts)) = code.facts().get(index as usize) else {
+        let Some(Some(facts)) = code.facts().get(index) else {
             return None;
         };
         let (mut before, mut after) = (0, 0);
@@ -413,7 +413,7 @@ impl Checker {
     /// Asks checks before an instruction runs: those with a bit in `asked`.
     #[inline(never)]
     fn ask_before(&mut self, asked: u8, wave: &Wave, context: &Context<'_>, index: u32) {
-        let Some(Some(facts)) = context.code.facts().get(index as usize) else {
+        let Some(Some(facts)) = context.code.facts().get(index) else {
             return;
         };
         let step = Step {
@@ -433,7 +433,7 @@ impl Checker {
     #[inline(never)]
     fn ask_after(&mut self, asked: u8, wave: &mut Wave, context: &mut Context<'_>, index: u32) {
         let code = context.code;
-        let Some(Some(facts)) = code.facts().get(index as usize) else {
+        let Some(Some(facts)) = code.facts().get(index) else {
             return;
         };
         if self.looks_at_spans {

@@ -1,233 +1,49 @@
 //! From decoded instructions to operations.
 
-use std::{fmt, sync::OnceLock};
-
 use ferrowave_code_object::Gpu;
 
 use super::{
-    ACCUMULATORS, PRIVATE_APERTURE, SHARED_APERTURE, SimdLevel,
+    ACCUMULATORS, PRIVATE_APERTURE, SHARED_APERTURE,
     access::RECENT,
-    atomic, buffer, compare, control, convert, cube, differences, exchange, extension,
+    atomic, buffer,
+    code::{Code, Line, Target},
+    compare, control, convert, cube, differences, exchange, extension,
     fault::FaultKind,
     float32, float64, gfx950, global, gws, half, hardware_registers, integer,
     lanes::Binder,
     lds, mfma, native,
-    observe::Facts,
     operation::{Handler, Operation, Source, SourceKind},
     output_modifier, packed, private, saturating, scalar, scalar_memory, to_lds,
 };
-use crate::isa::{self, DecodeError, Format, Instruction, Op, Operand};
+use crate::isa::{self, Format, Instruction, Op, Operand};
 
-/// Facts that are found when somebody asks for them.
-type LateFacts = OnceLock<Box<Option<Facts>>>;
-
-/// Executable code made ready to run.
-pub struct Code {
-    address: u64,
-    /// The host instructions that its operations use.
-    pub(super) level: SimdLevel,
-    pub(crate) operations: Vec<Operation>,
-    lines: Vec<Line>,
-    /// The operation at each word of the code, or [`NOWHERE`].
-    index_at: Vec<u32>,
-    unsupported: Vec<Unsupported>,
-    /// Runs of operations that can be host code.
-    pub(super) native: native::Runs,
-    /// For observers, each found when the first asks.
-    facts: OnceLock<Box<[LateFacts]>>,
-}
-
-/// What stands at an operation's place in the code.
-struct Line {
-    offset: u32,
-    instruction: Result<Instruction, DecodeError>,
-}
-
-/// An instruction that the emulator cannot run; it is an error only for waves that reach it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unsupported {
-    /// Byte offset in the code.
-    pub offset: u64,
-    /// Its disassembly, or why there is none.
-    pub what: String,
-}
-
-const NOWHERE: u32 = u32::MAX;
-
-impl fmt::Debug for Code {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Code")
-            .field("address", &self.address)
-            .field("operations", &self.operations.len())
-            .field("unsupported", &self.unsupported)
-            .finish_non_exhaustive()
-    }
-}
-
-/// What observers need to know of a code's instructions, each found when the first asks: a code object may hold far
-/// more of them than a launch runs.
-#[derive(Clone, Copy, Debug)]
-pub struct FactsTable<'a> {
-    code: &'a Code,
-}
-
-impl<'a> FactsTable<'a> {
-    /// How many there are, with the places where there is no instruction.
-    pub fn len(self) -> usize {
-        self.code.lines.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(self) -> bool {
-        self.code.lines.is_empty()
-    }
-
-    /// Of the instruction at an index; nothing inside where there is none.
-    pub fn get(self, index: usize) -> Option<&'a Option<Facts>> {
-        let line = self.code.lines.get(index)?;
-        let all = self
-            .code
-            .facts
-            .get_or_init(|| self.code.lines.iter().map(|_| OnceLock::new()).collect());
-        let facts = all.get(index)?;
-        Some(facts.get_or_init(|| Box::new(line.instruction.as_ref().ok().map(Facts::of))))
-    }
-}
-
-impl Code {
-    /// Compiles the words of `text`, which will stand at `address`, to run with the host instructions of
-    /// `level` (or the best that this computer has below it).
-    pub fn compile(gpu: Gpu, level: SimdLevel, address: u64, text: &[u8]) -> Self {
-        Self::compile_with(gpu, level, address, text, native::Policy::default())
-    }
-
-    /// As [`Self::compile`], with another opinion of which runs are worth being host code.
-    pub(super) fn compile_with(
-        gpu: Gpu,
-        level: SimdLevel,
-        address: u64,
-        text: &[u8],
-        policy: native::Policy,
-    ) -> Self {
-        let level = level.min(SimdLevel::detect());
-        let words: Vec<u32> = text
-            .as_chunks::<4>()
-            .0
-            .iter()
-            .map(|bytes| u32::from_le_bytes(*bytes))
-            .collect();
-        let mut lines = Vec::new();
-        let mut index_at = vec![NOWHERE; words.len()];
-        let mut at = 0;
-        while at < words.len() {
-            let offset = 4 * at as u32;
-            let instruction = isa::decode(gpu, &words[at..], u64::from(offset));
-            index_at[at] = lines.len() as u32;
-            at += instruction
-                .as_ref()
-                .map_or(1, |i| usize::from(i.size / 4).max(1));
-            lines.push(Line {
-                offset,
-                instruction,
-            });
+/// The operations of instructions in a row, of which the first has the index `first`, and the indices of those that the
+/// emulator cannot run.
+pub(super) fn operations(code: &Code, first: u32, lines: &[Line]) -> (Vec<Operation>, Vec<u32>) {
+    let compiler = Compiler {
+        gpu: code.gpu,
+        binder: Binder {
+            level: code.level,
+            plain: false,
+        },
+        code,
+    };
+    let mut refused = Vec::new();
+    let mut accesses = 0_usize;
+    let operations = (first..).zip(lines).map(|(index, line)| {
+        if let Ok(instruction) = &line.instruction
+            && let Ok(mut operation) = compiler.operation(instruction, line.word)
+        {
+            if is_memory_access(instruction.format) {
+                operation.remember((accesses % RECENT) as u8);
+                accesses += 1;
+            }
+            return operation;
         }
-        let compiler = Compiler {
-            gpu,
-            binder: Binder {
-                level,
-                plain: false,
-            },
-            index_at: &index_at,
-        };
-        let mut unsupported = Vec::new();
-        let mut accesses = 0_usize;
-        let mut operations: Vec<Operation> = lines
-            .iter()
-            .map(|line| {
-                let reason = match &line.instruction {
-                    Err(error) => error.to_string(),
-                    Ok(instruction) => match compiler.operation(instruction, line.offset) {
-                        Ok(mut operation) => {
-                            if is_memory_access(instruction.format) {
-                                operation.remember((accesses % RECENT) as u8);
-                                accesses += 1;
-                            }
-                            return operation;
-                        }
-                        Err(Refused) => {
-                            format!("the emulator does not run `{}`", instruction.text(gpu))
-                        }
-                    },
-                };
-                unsupported.push(Unsupported {
-                    offset: u64::from(line.offset),
-                    what: reason,
-                });
-                compiler.refusal(unsupported.len() as u32 - 1)
-            })
-            .collect();
-        let native = match level {
-            SimdLevel::Avx512 => native::Runs::find(
-                |index| {
-                    lines
-                        .get(index)
-                        .and_then(|line| line.instruction.as_ref().ok())
-                },
-                &mut operations,
-                policy,
-            ),
-            SimdLevel::Portable | SimdLevel::Avx2 => native::Runs::default(),
-        };
-        Code {
-            address,
-            level,
-            operations,
-            lines,
-            index_at,
-            unsupported,
-            native,
-            facts: OnceLock::new(),
-        }
-    }
-
-    /// What observers need to know of each instruction.
-    pub fn facts(&self) -> FactsTable<'_> {
-        FactsTable { code: self }
-    }
-
-    /// Where the code stands in memory.
-    pub const fn address(&self) -> u64 {
-        self.address
-    }
-
-    /// Instructions that the emulator cannot run.
-    pub fn unsupported(&self) -> &[Unsupported] {
-        &self.unsupported
-    }
-
-    /// The decoded instruction at an index.
-    pub fn instruction(&self, index: u32) -> Option<&Instruction> {
-        self.lines.get(index as usize)?.instruction.as_ref().ok()
-    }
-
-    /// The address of the instruction at `index` (of the code's end, if it is past it).
-    pub fn address_of(&self, index: u32) -> u64 {
-        let offset = match self.lines.get(index as usize) {
-            Some(line) => u64::from(line.offset),
-            None => 4 * self.index_at.len() as u64,
-        };
-        self.address + offset
-    }
-
-    /// The index of the instruction at an address.
-    pub fn index_of(&self, address: u64) -> Option<u32> {
-        let offset = address.checked_sub(self.address)?;
-        if offset % 4 != 0 {
-            return None;
-        }
-        let index = *self.index_at.get(usize::try_from(offset / 4).ok()?)?;
-        (index != NOWHERE).then_some(index)
-    }
+        refused.push(index);
+        compiler.refusal(index)
+    });
+    (operations.collect(), refused)
 }
 
 /// The emulator has no operation for an instruction.
@@ -236,7 +52,7 @@ struct Refused;
 struct Compiler<'a> {
     gpu: Gpu,
     binder: Binder,
-    index_at: &'a [u32],
+    code: &'a Code,
 }
 
 impl Compiler<'_> {
@@ -261,22 +77,22 @@ impl Compiler<'_> {
         }
     }
 
-    /// What runs in an unsupported instruction's place.
-    fn refusal(&self, number: u32) -> Operation {
+    /// What runs in the place of an unsupported instruction.
+    fn refusal(&self, index: u32) -> Operation {
         let run = self.binder.bind(
             #[inline(always)]
             |_, c, o| {
-                let what = c.code.unsupported[o.imm as usize].what.clone();
+                let what = c.code.why_not(o.imm as u32);
                 c.fail(FaultKind::Unsupported { what })
             },
         );
         Operation {
-            imm: i64::from(number),
+            imm: i64::from(index),
             ..self.blank(run)
         }
     }
 
-    fn operation(&self, i: &Instruction, offset: u32) -> Result<Operation, Refused> {
+    fn operation(&self, i: &Instruction, word: u32) -> Result<Operation, Refused> {
         if ignores_something(i) {
             return Err(Refused);
         }
@@ -298,7 +114,7 @@ impl Compiler<'_> {
             _ => i64::from(i.memory.offset),
         };
         if control::is_branch(i.op) {
-            o.imm = self.branch_target(offset, o.imm)?;
+            o.imm = self.branch_target(word, o.imm)?;
         }
         if i.op == Op::s_setreg_imm32_b32 {
             // The value stands behind the constant that names the register.
@@ -346,15 +162,11 @@ impl Compiler<'_> {
     }
 
     /// The index of a branch's target; targets outside the code stop the wave when it gets there.
-    fn branch_target(&self, offset: u32, words: i64) -> Result<i64, Refused> {
-        let target = i64::from(offset) / 4 + 1 + words;
-        match usize::try_from(target)
-            .ok()
-            .and_then(|target| self.index_at.get(target))
-        {
-            Some(&NOWHERE) => Err(Refused),
-            Some(&index) => Ok(i64::from(index)),
-            None => Ok(i64::from(u32::MAX - 1)),
+    fn branch_target(&self, word: u32, words: i64) -> Result<i64, Refused> {
+        match self.code.target(i64::from(word) + 1 + words) {
+            Target::At(index) => Ok(i64::from(index)),
+            Target::Inside => Err(Refused),
+            Target::Outside => Ok(i64::from(u32::MAX - 1)),
         }
     }
 

@@ -1,12 +1,13 @@
 //! Running wavefronts.
 //!
-//! An [`Instruction`](crate::isa::Instruction) is compiled once, when its code object is loaded, into an
+//! An [`Instruction`](crate::isa::Instruction) is compiled once, when a wave first comes to its function, into an
 //! operation: a function and its resolved operands. A wave then runs from operation to operation until it
 //! ends, waits at a barrier, or faults. Operations work on all 64 lanes with host vectors.
 
 mod access;
 mod atomic;
 mod buffer;
+mod code;
 mod compare;
 mod compile;
 mod control;
@@ -51,7 +52,7 @@ mod transfer;
 mod two_over_pi;
 mod wave;
 
-pub use compile::{Code, FactsTable, Unsupported};
+pub use code::{Code, FactsTable, Unsupported};
 pub use fault::{Fault, FaultKind};
 pub use observe::{Facts, GroupStart, Observer, Prepared, Unobserved};
 pub use operation::Flow;
@@ -59,6 +60,7 @@ pub use simd::SimdLevel;
 pub use touch::{Space, Touch};
 pub use wave::{Mode, Round, Wave};
 
+pub(crate) use code::words;
 pub(crate) use gws::{GlobalSync, GlobalWait};
 pub(crate) use hardware_registers::Allocated;
 pub(crate) use private::Segment;
@@ -77,6 +79,8 @@ pub(crate) const PRIVATE_APERTURE: u64 = 0x0002_0000_0000_0000;
 /// What the waves of one workgroup share while they run.
 pub struct Context<'a> {
     pub(crate) code: &'a Code,
+    /// The operations among which a wave ran last.
+    ready: Option<&'a code::Ready>,
     pub(crate) memory: &'a View,
     /// Allocations that accesses found last, by the instruction's number, so that most need no search.
     pub(crate) recent: [Reach; access::RECENT],
@@ -95,6 +99,7 @@ impl<'a> Context<'a> {
     pub fn new(code: &'a Code, memory: &'a View, lds: &'a mut [u8]) -> Self {
         Context {
             code,
+            ready: None,
             memory,
             recent: [Reach::NOTHING; access::RECENT],
             lds,
@@ -182,7 +187,9 @@ pub fn run<O: Observer>(
 
 /// Runs one instruction of a wave in no special mode, and nobody watches: for observers that ask what it would do.
 pub(crate) fn run_one(wave: &mut Wave, context: &mut Context<'_>, index: u32) -> Flow {
-    let Some(operation) = context.code.operations.get(index as usize) else {
+    let mut place = index;
+    let ready = context.code.ready(&mut place);
+    let Some(operation) = ready.and_then(|ready| ready.operation(index)) else {
         return context.fail(FaultKind::LeftCode);
     };
     // SAFETY: `Code` was compiled for a level that this computer has.
@@ -197,13 +204,19 @@ fn run_while<O: Observer, const PLAIN: bool>(
     observer: &mut O,
 ) -> Option<Stop> {
     let code = context.code;
+    let mut ready = context.ready;
     let mut left = *budget;
     let stop = loop {
         if left == 0 {
             break Some(Stop::Budget);
         }
         let index = wave.pc;
-        let Some(operation) = code.operations.get(index as usize) else {
+        let Some((here, operation)) = ready.and_then(|r| Some((r, r.operation(index)?))) else {
+            ready = code.ready(&mut wave.pc);
+            context.ready = ready;
+            if ready.is_some() {
+                continue;
+            }
             context.fail(FaultKind::LeftCode);
             break Some(Stop::Fault);
         };
@@ -212,7 +225,9 @@ fn run_while<O: Observer, const PLAIN: bool>(
             observer.before(wave, context, index);
         } else if PLAIN
             && operation.native != native::NONE
-            && let Some(flow) = code.native.run(wave, context, operation.native, &mut left)
+            && let Some(flow) = here
+                .native
+                .run(here, wave, context, operation.native, &mut left)
         {
             if flow == Flow::Next {
                 continue;

@@ -1,11 +1,18 @@
-//! A code object or offload bundle in the caller's memory, of which nobody says how long it is.
+//! A code object or offload bundle in a file, or in the caller's memory, of which nobody says how long it is: what suits
+//! the device is read, and nothing else.
+//!
+//! Files are read and not mapped: who maps a file is killed when it is cut short under him.
 
-use std::{ffi::c_void, fs::File, io, os::unix::fs::FileExt, slice};
+use std::{ffi::c_void, fs::File, io, os::unix::fs::FileExt, slice, sync::Arc};
 
-use ferrowave_code_object::{Bundle, BundleError};
+use ferrowave_code_object::{Bundle, BundleError, Found};
 use ferrowave_hip_abi::hipError_t;
 
-use super::error::Failure;
+use super::{
+    error::Failure,
+    properties::{SRAMECC, XNACK},
+    runtime::Device,
+};
 
 /// An ELF header's length.
 const HEADER_BYTES: usize = 64;
@@ -14,35 +21,15 @@ const MAX_BYTES: u64 = 4 << 30;
 /// `sh_type` of a section that has no bytes in the file.
 const SHT_NOBITS: u32 = 8;
 
-/// The caller's memory, read such that an address which is not there is an error.
-enum HostMemory {
-    /// The kernel reads for us.
-    Checked(File),
-    /// The kernel does not offer it here: as a GPU's runtime reads.
-    Unchecked,
-}
-
-impl HostMemory {
-    fn open() -> Self {
-        File::open("/proc/self/mem").map_or(HostMemory::Unchecked, HostMemory::Checked)
-    }
-
-    /// # Safety
-    /// `bytes` bytes at `address` may be read, unless the memory is checked.
-    unsafe fn read(&self, address: usize, bytes: usize) -> io::Result<Vec<u8>> {
-        match self {
-            HostMemory::Checked(memory) => {
-                let mut read = vec![0; bytes];
-                memory.read_exact_at(&mut read, address as u64)?;
-                Ok(read)
-            }
-            HostMemory::Unchecked => {
-                let from = std::ptr::with_exposed_provenance(address);
-                // SAFETY: the caller's promise.
-                Ok(unsafe { slice::from_raw_parts(from, bytes) }.to_vec())
-            }
-        }
-    }
+/// A code object or bundle.
+pub(super) enum Image {
+    /// A file and its length in bytes.
+    File(File, u64),
+    /// The caller's memory from an address on, which the kernel reads for us, so that an address which is not there is an
+    /// error.
+    Checked(File, usize),
+    /// The same where the kernel does not offer that: as a GPU's runtime reads.
+    Unchecked(usize),
 }
 
 impl From<BundleError> for Failure {
@@ -55,43 +42,117 @@ fn invalid(detail: impl std::fmt::Display) -> Failure {
     Failure::new(hipError_t::hipErrorInvalidImage, detail)
 }
 
-/// Copies the code object or bundle at `image`.
-///
-/// # Safety
-/// A whole code object or bundle is at `image`; where `/proc/self/mem` can be read, any address will do.
-pub(super) unsafe fn read(image: *const c_void) -> Result<Vec<u8>, Failure> {
-    if image.is_null() {
-        return Err(Failure::value("image is null"));
+impl Image {
+    /// What is in a file.
+    pub(super) fn open(path: &str) -> Result<Self, Failure> {
+        let opened = File::open(path).and_then(|file| {
+            let bytes = file.metadata()?.len();
+            Ok(Image::File(file, bytes))
+        });
+        opened.map_err(|error| {
+            let code = match error.kind() {
+                io::ErrorKind::NotFound => hipError_t::hipErrorFileNotFound,
+                _ => hipError_t::hipErrorOperatingSystem,
+            };
+            Failure::new(code, format_args!("{path}: {error}"))
+        })
     }
-    let (memory, start) = (HostMemory::open(), image.expose_provenance());
-    let part = |offset: u64, bytes: u64| {
-        let place = usize::try_from(offset)
-            .ok()
-            .and_then(|offset| start.checked_add(offset));
-        let (Some(address), true) = (place, bytes <= MAX_BYTES) else {
+
+    /// What is at an address.
+    ///
+    /// # Safety
+    /// A whole code object or bundle is there, as long as this lives; where `/proc/self/mem` can be read, any address will
+    /// do.
+    pub(super) unsafe fn at(image: *const c_void) -> Result<Self, Failure> {
+        if image.is_null() {
+            return Err(Failure::value("image is null"));
+        }
+        let start = image.expose_provenance();
+        Ok(match File::open("/proc/self/mem") {
+            Ok(memory) => Image::Checked(memory, start),
+            Err(_) => Image::Unchecked(start),
+        })
+    }
+
+    /// The code object for a device.
+    pub(super) fn object(&self, device: &Device) -> Result<Arc<[u8]>, Failure> {
+        let part = |offset, bytes| self.read(offset, bytes).map(|part| part.to_vec());
+        let magic = match self {
+            Image::File(_, bytes) => part(0, 4.min(*bytes))?,
+            Image::Checked(..) | Image::Unchecked(_) => part(0, 4)?,
+        };
+        if magic == *b"\x7fELF" {
+            return self.read(0, self.elf_bytes()?);
+        }
+        match Bundle::find(part, device.row.gpu, XNACK, SRAMECC)? {
+            Found::At(place) => self.read(place.start, place.end - place.start),
+            Found::Unpacked(bytes) => Ok(bytes.into()),
+            Found::Nothing(names) => Err(Failure::new(
+                hipError_t::hipErrorNoBinaryForGpu,
+                format_args!(
+                    "the bundle has nothing for {}, only: {}",
+                    device.target(),
+                    names.join(", ")
+                ),
+            )),
+        }
+    }
+
+    /// The length of the code object that it is.
+    fn elf_bytes(&self) -> Result<u64, Failure> {
+        if let Image::File(_, bytes) = self {
+            return Ok(*bytes);
+        }
+        let header = self.read(0, HEADER_BYTES as u64)?;
+        let length = file_bytes(&header, |offset, bytes| self.read(offset, bytes))?;
+        if length > MAX_BYTES {
+            return Err(invalid(format_args!(
+                "the image's headers speak of {length} bytes, the most is {MAX_BYTES}"
+            )));
+        }
+        Ok(length)
+    }
+
+    fn read(&self, offset: u64, bytes: u64) -> Result<Arc<[u8]>, Failure> {
+        if bytes > MAX_BYTES {
             return Err(invalid(format_args!(
                 "{bytes} bytes at offset {offset:#x} are no part of a code object"
             )));
+        }
+        if let Image::File(_, length) = self
+            && offset.checked_add(bytes).is_none_or(|end| end > *length)
+        {
+            return Err(invalid(BundleError::Short {
+                what: "its entries",
+                offset,
+                bytes,
+                length: *length,
+            }));
+        }
+        // SAFETY: zero is a `u8`. Such memory costs nothing until it is written.
+        let mut read = unsafe { Arc::<[u8]>::new_zeroed_slice(bytes as usize).assume_init() };
+        // Nothing else has it yet.
+        let to = Arc::get_mut(&mut read).unwrap_or_default();
+        let done = match self {
+            Image::File(file, _) => file.read_exact_at(to, offset),
+            // An address that is none is not there.
+            Image::Checked(memory, start) => {
+                memory.read_exact_at(to, (*start as u64).saturating_add(offset))
+            }
+            Image::Unchecked(start) => {
+                let from = std::ptr::with_exposed_provenance(start.wrapping_add(offset as usize));
+                // SAFETY: it is part of the code object, which `at` was promised is there.
+                to.copy_from_slice(unsafe { slice::from_raw_parts(from, to.len()) });
+                Ok(())
+            }
         };
-        // SAFETY: they are part of the code object, which the caller promises is there.
-        unsafe { memory.read(address, bytes as usize) }.map_err(|error| {
+        done.map_err(|error| {
             invalid(format_args!(
                 "the image's {bytes} bytes at offset {offset:#x} cannot be read: {error}"
             ))
-        })
-    };
-    let magic = part(0, 4)?;
-    if magic != *b"\x7fELF" {
-        let length = Bundle::length(part)?;
-        return part(0, length);
+        })?;
+        Ok(read)
     }
-    let length = file_bytes(&part(0, HEADER_BYTES as u64)?, part)?;
-    if length > MAX_BYTES {
-        return Err(invalid(format_args!(
-            "the image's headers speak of {length} bytes, the most is {MAX_BYTES}"
-        )));
-    }
-    part(0, length)
 }
 
 fn number(bytes: &[u8], offset: usize, length: usize) -> u64 {
@@ -105,7 +166,7 @@ fn number(bytes: &[u8], offset: usize, length: usize) -> u64 {
 /// The end of the last part that a 64-bit ELF file's headers speak of. Whether they make sense is the loader's business.
 fn file_bytes(
     header: &[u8],
-    part: impl Fn(u64, u64) -> Result<Vec<u8>, Failure>,
+    part: impl Fn(u64, u64) -> Result<Arc<[u8]>, Failure>,
 ) -> Result<u64, Failure> {
     // Offsets in Elf64_Ehdr, Elf64_Phdr and Elf64_Shdr.
     let programs = (
@@ -146,10 +207,17 @@ fn file_bytes(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hip::runtime::Runtime;
+
+    fn read(image: *const c_void) -> Result<Arc<[u8]>, Failure> {
+        // SAFETY: tests run where memory is checked.
+        let image = unsafe { Image::at(image) }?;
+        let device = Runtime::get().current()?;
+        image.object(&device)
+    }
 
     fn detail(image: &[u8]) -> String {
-        // SAFETY: tests run where memory is checked.
-        unsafe { read(image.as_ptr().cast()) }.unwrap_err().detail
+        read(image.as_ptr().cast()).unwrap_err().detail
     }
 
     /// One program header, one section, the section at the end.
@@ -183,9 +251,8 @@ mod tests {
     fn headers_say_how_long_it_is() {
         let mut memory = elf();
         memory.extend([0xff; 100]);
-        // SAFETY: the code object is there.
-        let read = unsafe { read(memory.as_ptr().cast()) };
-        assert_eq!(read.ok(), Some(elf()));
+        let read = read(memory.as_ptr().cast());
+        assert_eq!(read.ok().as_deref(), Some(&*elf()));
     }
 
     #[test]
@@ -198,8 +265,7 @@ mod tests {
 
     #[test]
     fn memory_that_is_not_there_is_an_error() {
-        // SAFETY: tests run where memory is checked.
-        let low = unsafe { read(std::ptr::without_provenance(64)) };
+        let low = read(std::ptr::without_provenance(64));
         assert!(low.unwrap_err().detail.contains("cannot be read"));
         let mut far = elf();
         far[40..48].copy_from_slice(&(1_u64 << 46).to_le_bytes());

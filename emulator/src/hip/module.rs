@@ -3,16 +3,16 @@
 use std::{
     collections::HashMap,
     ffi::{CStr, CString, c_char, c_uint, c_void},
-    fs, io, ptr,
+    ptr,
     sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicU32},
 };
 
-use ferrowave_code_object::{Bundle, Target};
+use ferrowave_code_object::{CodeObject, Target};
 use ferrowave_hip_abi::{hipDeviceptr_t, hipError_t, hipFunction_t, hipJitOption, hipModule_t};
 
 use super::{
     error::{Failure, out},
-    image,
+    image::Image,
     properties::{SRAMECC, XNACK},
     runtime::{Device, Runtime},
 };
@@ -75,27 +75,10 @@ pub(super) unsafe fn text<'a>(name: *const c_char, what: &str) -> Result<&'a CSt
 
 impl Module {
     /// Loads a code object, or the entry of a bundle that suits the device best.
-    pub(super) fn load(device: Arc<Device>, bytes: &[u8]) -> Result<Arc<Self>, Failure> {
-        if !Bundle::is_bundle(bytes) {
-            return Self::load_object(device, bytes);
-        }
-        let bundle = Bundle::parse(bytes)?;
-        let Some(entry) = bundle.pick(device.row.gpu, XNACK, SRAMECC) else {
-            let names: Vec<_> = bundle.entries().map(|entry| entry.name).collect();
-            return Err(Failure::new(
-                hipError_t::hipErrorNoBinaryForGpu,
-                format_args!(
-                    "the bundle has nothing for {}, only: {}",
-                    device.target(),
-                    names.join(", ")
-                ),
-            ));
-        };
-        Self::load_object(device, entry.bytes)
-    }
-
-    fn load_object(device: Arc<Device>, bytes: &[u8]) -> Result<Arc<Self>, Failure> {
-        let program = Program::load(bytes, device.row.gpu, &device.memory, SimdLevel::detect())?;
+    pub(super) fn load(device: Arc<Device>, image: &Image) -> Result<Arc<Self>, Failure> {
+        let object = CodeObject::parse_shared(image.object(&device)?).map_err(LoadError::from)?;
+        let level = SimdLevel::detect();
+        let program = Program::load_object(object, device.row.gpu, &device.memory, level)?;
         let Target { xnack, sramecc, .. } = program.object().target();
         if !xnack.allows(XNACK) || !sramecc.allows(SRAMECC) {
             return Err(Failure::new(
@@ -172,9 +155,9 @@ impl Module {
 }
 
 /// Loads a module on the current device.
-fn load(bytes: &[u8]) -> Result<hipModule_t, Failure> {
+fn load(image: &Image) -> Result<hipModule_t, Failure> {
     let runtime = Runtime::get();
-    let module = Module::load(runtime.current()?, bytes)?;
+    let module = Module::load(runtime.current()?, image)?;
     Ok(ptr::without_provenance_mut(runtime.modules.insert(module)))
 }
 
@@ -186,14 +169,11 @@ pub(super) unsafe fn hipModuleLoad(
     // SAFETY: HIP's contract.
     let path = unsafe { text(path, "path") }?;
     let file = String::from_utf8_lossy(path.to_bytes());
-    let bytes = fs::read(&*file).map_err(|error| {
-        let code = match error.kind() {
-            io::ErrorKind::NotFound => hipError_t::hipErrorFileNotFound,
-            _ => hipError_t::hipErrorOperatingSystem,
-        };
-        Failure::new(code, format_args!("{file}: {error}"))
-    })?;
-    module.set(load(&bytes)?);
+    let image = Image::open(&file)?;
+    module.set(load(&image).map_err(|failure| Failure {
+        detail: format!("{file}: {}", failure.detail),
+        ..failure
+    })?);
     Ok(())
 }
 
@@ -203,8 +183,8 @@ pub(super) unsafe fn hipModuleLoadData(
 ) -> Result<(), Failure> {
     let module = out!(module);
     // SAFETY: HIP's contract: a code object is there.
-    let bytes = unsafe { image::read(image) }?;
-    module.set(load(&bytes)?);
+    let image = unsafe { Image::at(image) }?;
+    module.set(load(&image)?);
     Ok(())
 }
 

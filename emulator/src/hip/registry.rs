@@ -15,15 +15,16 @@ use ferrowave_hip_abi::{FatBinaryWrapper, dim3, hipError_t, hipFunction_t};
 use super::{
     allocation::MadeBy,
     error::{Failure, out, warn},
-    handles, image,
+    handles,
+    image::Image,
     module::{Function, Module, function, text},
     runtime::{Device, Runtime},
 };
 
 /// The code objects of one translation unit or program.
 struct Binary {
-    /// The bundle, or why it cannot be read.
-    image: Result<Vec<u8>, Failure>,
+    /// Where the bundle is in the program's memory.
+    image: usize,
     /// By device.
     loaded: Vec<(Arc<Device>, Arc<Module>)>,
     managed: Vec<Managed>,
@@ -88,8 +89,9 @@ impl Registered {
         if let Some((_, module)) = binary.loaded.iter().find(on_device) {
             return Ok(Arc::clone(module));
         }
-        let image = binary.image.as_ref().map_err(Failure::clone)?;
-        let module = Module::load(Arc::clone(device), image)?;
+        // SAFETY: HIP's contract: a bundle is there until it is unregistered.
+        let image = unsafe { Image::at(ptr::with_exposed_provenance(binary.image)) }?;
+        let module = Module::load(Arc::clone(device), &image)?;
         for managed in &mut binary.managed {
             let address = managed.allocate(device)?;
             if let Some((variable, 8)) = module.variable(&managed.name) {
@@ -219,12 +221,10 @@ pub(super) unsafe fn __hipRegisterFatBinary(data: *const c_void) -> *mut *mut c_
         ));
         return ptr::null_mut();
     }
-    // SAFETY: the wrapper points to a bundle. What is wrong with it is told to who asks for a kernel of it: as programs
-    // start, nobody listens.
-    let image = unsafe { image::read(wrapper.binary) };
     let handle = handles::unused();
+    // What is wrong with it is told to who asks for a kernel of it: as programs start, nobody listens.
     let binary = Binary {
-        image,
+        image: wrapper.binary.expose_provenance(),
         loaded: Vec::new(),
         managed: Vec::new(),
     };

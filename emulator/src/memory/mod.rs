@@ -352,7 +352,7 @@ impl DeviceMemory {
         })
     }
 
-    /// Allocates room for a code object; `segments` are offsets, lengths and whether they can be written.
+    /// Allocates room for a code object, which is zero; `segments` are offsets, lengths and whether they can be written.
     pub(crate) fn allocate_image(
         &self,
         bytes: usize,

@@ -106,15 +106,9 @@ impl Counted {
 
 /// The indices of a kernel's own instructions.
 pub(crate) fn instructions(kernel: &Kernel) -> Range<u32> {
-    let code = kernel.code();
     let own = &kernel.description().code;
-    let Some(first) = code.index_of(kernel.entry()) else {
-        return 0..0;
-    };
-    let end = kernel.entry() + (own.end - own.start);
-    let all = first..code.operations.len() as u32;
-    let last = all.take_while(|&index| code.address_of(index) < end).last();
-    first..last.map_or(first, |last| last + 1)
+    let entry = kernel.entry();
+    kernel.code().indices(entry..entry + (own.end - own.start))
 }
 
 /// Tells kernels apart: those with the same have the same name and instructions.

@@ -1,11 +1,11 @@
-//! Loaded code objects: image in global memory, code made ready to run.
+//! Loaded code objects: image in global memory, code that is made ready when waves get there.
 
 use std::{ops::Range, sync::Arc};
 
 use ferrowave_code_object::{self as code_object, CodeObject, CodeObjectError, Gpu, SymbolKind};
 
 use crate::{
-    exec::{Code, SimdLevel, Unsupported},
+    exec::{self, Code, SimdLevel, Unsupported},
     memory::{DeviceMemory, MemoryError},
 };
 
@@ -75,7 +75,16 @@ impl Program {
         memory: &Arc<DeviceMemory>,
         level: SimdLevel,
     ) -> Result<Self, LoadError> {
-        let object = CodeObject::parse(bytes)?;
+        Self::load_object(CodeObject::parse(bytes)?, gpu, memory, level)
+    }
+
+    /// As [`Self::load`], of a code object that is parsed already.
+    pub fn load_object(
+        object: CodeObject,
+        gpu: Gpu,
+        memory: &Arc<DeviceMemory>,
+        level: SimdLevel,
+    ) -> Result<Self, LoadError> {
         if object.target().gpu != gpu {
             return Err(LoadError::WrongGpu {
                 object: object.target().gpu,
@@ -90,22 +99,26 @@ impl Program {
             .iter()
             .map(|s| (s.address as usize, s.memory_size as usize, s.writable))
             .collect();
-        let mut image = vec![0; size];
         // The image's alignment is a page's, whatever the file says beyond that.
         let alignment = (object.image_align().min(MAX_ALIGNMENT) as usize).next_power_of_two();
         let base = memory.allocate_image(size, alignment, &segments)?;
-        let written = object
-            .load_image(base, &mut image)
-            .map_err(LoadError::from)
-            .and_then(|()| memory.write(base, &image).map_err(LoadError::from));
+        let written = object.write_image(base, |offset, bytes| {
+            memory.write(base + offset, bytes).map_err(LoadError::from)
+        });
         if let Err(error) = written {
             memory.free(base)?;
             return Err(error);
         }
-        let words = image
-            .get(text.start as usize..text.end as usize)
-            .unwrap_or_default();
-        let code = Code::compile(gpu, level, base + text.start, words);
+        let starts = starts(&object, text.start);
+        let (words, image) = ((text.end - text.start) / 4, Arc::clone(memory));
+        let address = base + text.start;
+        // An image is at most `MAX_IMAGE_BYTES` long.
+        let code = Code::new(gpu, level, address, words as u32, &starts, move |range| {
+            let mut bytes = vec![0; 4 * range.len()];
+            // The image is there as long as its program. Without it there would be no instruction.
+            let read = image.read(address + 4 * u64::from(range.start), &mut bytes);
+            read.map_or_else(|_| Vec::new(), |()| exec::words(&bytes))
+        });
         Ok(Program(Arc::new(Loaded {
             object,
             memory: Arc::clone(memory),
@@ -148,10 +161,27 @@ impl Program {
         &self.0.object
     }
 
-    /// Instructions that the emulator cannot run; a wave that reaches one faults.
-    pub fn unsupported(&self) -> &[Unsupported] {
+    /// Instructions that the emulator cannot run, in all of the code; a wave that reaches one faults.
+    pub fn unsupported(&self) -> Vec<Unsupported> {
         self.0.code.unsupported()
     }
+}
+
+/// Where the code's stretches begin, as offsets from the text: where kernels do, and functions that are no part of one.
+fn starts(object: &CodeObject, text: u64) -> Vec<u64> {
+    let mut kernels: Vec<_> = object.kernels().iter().map(|k| k.code.clone()).collect();
+    kernels.sort_by_key(|code| code.start);
+    let is_part = |address: u64| {
+        let after = kernels.partition_point(|code| code.start <= address);
+        kernels[..after]
+            .last()
+            .is_some_and(|code| code.contains(&address))
+    };
+    let functions = object.functions().map(|function| function.address);
+    let functions = functions.filter(|&address| !is_part(address));
+    let all = functions.chain(kernels.iter().map(|code| code.start));
+    all.filter_map(|address| address.checked_sub(text))
+        .collect()
 }
 
 /// Addresses of the executable code, from its first to its last section.

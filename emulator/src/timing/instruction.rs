@@ -95,7 +95,7 @@ impl Timed {
     ) -> Vec<Option<Timed>> {
         indices
             .map(|index| {
-                let facts = code.facts().get(index as usize)?.as_ref()?;
+                let facts = code.facts().get(index)?.as_ref()?;
                 let instruction = code.instruction(index)?;
                 Some(Timed::of(code, index, instruction, facts, parameters))
             })

@@ -128,7 +128,7 @@ pub(super) fn shares(
             };
             let (Some(shape), Some(Some(facts))) = (
                 recorded.shapes.get(access.shape as usize),
-                facts.get(access.index as usize),
+                facts.get(access.index),
             ) else {
                 continue;
             };

@@ -3,6 +3,7 @@
 use crate::{
     exec::{
         Context, Wave,
+        code::Ready,
         operation::{Flow, Operation},
     },
     isa::Instruction,
@@ -18,6 +19,7 @@ pub(in crate::exec) struct Runs;
 
 impl Runs {
     pub(in crate::exec) fn find<'a>(
+        _: u32,
         _: impl Fn(usize) -> Option<&'a Instruction>,
         _: &mut [Operation],
         _: Policy,
@@ -28,6 +30,7 @@ impl Runs {
     #[inline]
     pub(in crate::exec) fn run(
         &self,
+        _: &Ready,
         _: &mut Wave,
         _: &mut Context<'_>,
         _: u32,

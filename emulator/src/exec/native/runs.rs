@@ -12,7 +12,9 @@ use super::{
 };
 use crate::{
     exec::{
-        Code, Context, Wave, control,
+        Code, Context, Wave,
+        code::Ready,
+        control,
         operation::{Flow, Operation},
         simd::CHUNKS,
     },
@@ -79,8 +81,10 @@ struct Translation {
 }
 
 impl Runs {
-    /// Finds the runs of some code. A branch may only lead to the first instruction of a run, or around it.
+    /// Finds the runs among operations of which the first has the index `start`. A branch among them may only lead to the
+    /// first instruction of a run, or around it.
     pub(in crate::exec) fn find<'a>(
+        start: u32,
         instruction: impl Fn(usize) -> Option<&'a Instruction>,
         operations: &mut [Operation],
         policy: Policy,
@@ -88,7 +92,8 @@ impl Runs {
         let mut targets = vec![false; operations.len()];
         for (index, operation) in operations.iter().enumerate() {
             if instruction(index).is_some_and(|i| control::is_branch(i.op))
-                && let Some(target) = targets.get_mut(operation.imm as usize)
+                && let Some(target) = (operation.imm as u32).checked_sub(start)
+                && let Some(target) = targets.get_mut(target as usize)
             {
                 *target = true;
             }
@@ -121,7 +126,7 @@ impl Runs {
             if lanes >= policy.shortest {
                 operations[first].native = list.len() as u32;
                 list.push(Run {
-                    first: first as u32,
+                    first: start + first as u32,
                     length: (last + 1 - first) as u32,
                     interpreted: AtomicU32::new(0),
                     translation: OnceLock::new(),
@@ -133,23 +138,24 @@ impl Runs {
     }
 
     /// Runs the operations of run `number`, which begins at the wave's program counter, and takes their number from `left`.
+    /// They are among those of `ready`.
     /// `None` if they are to be run one by one.
     #[inline]
     pub(in crate::exec) fn run(
         &self,
+        ready: &Ready,
         wave: &mut Wave,
         context: &mut Context<'_>,
         number: u32,
         left: &mut u64,
     ) -> Option<Flow> {
-        let code = context.code;
         let run = self.list.get(number as usize)?;
         if *left < u64::from(run.length) || wave.exec != !0 {
             return None;
         }
         let translation = match run.translation.get() {
             Some(translation) => translation.as_ref()?,
-            None => self.first_runs(code, run)?,
+            None => self.first_runs(context.code, ready, run)?,
         };
         if translation.is_float && !wave.mode.plain32()
             || translation.left.load(Relaxed) >= FORBEARANCE
@@ -162,13 +168,13 @@ impl Runs {
         #[cfg(test)]
         translation.counts[usize::from(done < CHUNKS)].fetch_add(1, Relaxed);
         if done < CHUNKS {
-            return Some(rest(wave, context, run, translation, done));
+            return Some(rest(wave, context, ready, run, translation, done));
         }
         if translation.left.load(Relaxed) != 0 {
             translation.left.store(0, Relaxed);
         }
         for &index in &translation.later {
-            let operation = &code.operations[index as usize];
+            let operation = &ready.operations[(index - ready.first) as usize];
             // SAFETY: as above.
             unsafe { (operation.run)(wave, context, operation) };
         }
@@ -178,12 +184,12 @@ impl Runs {
 
     /// Translates a run that has been interpreted often enough.
     #[cold]
-    fn first_runs<'a>(&self, code: &Code, run: &'a Run) -> Option<&'a Translation> {
+    fn first_runs<'a>(&self, code: &Code, ready: &Ready, run: &'a Run) -> Option<&'a Translation> {
         if run.interpreted.fetch_add(1, Relaxed) < self.policy.patience {
             return None;
         }
         run.translation
-            .get_or_init(|| translate(code, run))
+            .get_or_init(|| translate(code, ready, run))
             .as_ref()
     }
 
@@ -204,11 +210,10 @@ impl Runs {
     }
 }
 
-fn translate(code: &Code, run: &Run) -> Option<Translation> {
+fn translate(code: &Code, ready: &Ready, run: &Run) -> Option<Translation> {
     let mut selection = Selection::default();
     for index in run.first..run.first + run.length {
-        let operation = &code.operations[index as usize];
-        selection.take(index, code.instruction(index)?, operation)?;
+        selection.take(index, code.instruction(index)?, ready.operation(index)?)?;
     }
     let written = selection.run.finish();
     let assembled = assemble::assemble(&selection.run, &written)?;
@@ -228,6 +233,7 @@ fn translate(code: &Code, run: &Run) -> Option<Translation> {
 fn rest(
     wave: &mut Wave,
     context: &mut Context<'_>,
+    ready: &Ready,
     run: &Run,
     translation: &Translation,
     done: usize,
@@ -245,7 +251,7 @@ fn rest(
     let mut flow = Flow::Next;
     for index in run.first..run.first + run.length {
         wave.pc = index + 1;
-        let operation = &context.code.operations[index as usize];
+        let operation = &ready.operations[(index - ready.first) as usize];
         // SAFETY: `Code` was compiled for a level that this computer has.
         flow = unsafe { (operation.run)(wave, context, operation) };
         if flow != Flow::Next {

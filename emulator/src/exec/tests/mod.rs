@@ -41,6 +41,7 @@ mod private;
 mod rarities;
 mod scalars;
 mod states;
+mod stretches;
 
 use ferrowave_code_object::{CodeObject, Gpu};
 

@@ -62,7 +62,7 @@ pub(super) fn at_once(gpu: Gpu, words: &[u8]) -> Option<(SimdLevel, Code)> {
         shortest: 1,
         patience: 0,
     };
-    let code = || Code::compile_with(gpu, SimdLevel::Avx512, 0x1000, words, policy);
+    let code = || Code::divided(gpu, SimdLevel::Avx512, 0x1000, words, &[], policy);
     let is_available = SimdLevel::Avx512.is_available();
     is_available.then(|| (SimdLevel::Avx512, code()))
 }
@@ -87,7 +87,7 @@ impl Programs {
                 shortest,
                 patience: 0,
             };
-            Code::compile_with(gpu, SimdLevel::Avx512, 0x1000, &words, policy)
+            Code::divided(gpu, SimdLevel::Avx512, 0x1000, &words, &[], policy)
         });
         let memory = DeviceMemory::new(1 << 20);
         let base = memory
@@ -162,7 +162,7 @@ impl Programs {
 
     /// How often host code did a whole run and how often it left something, in all runs of all programs.
     fn counts(&self) -> [u32; 2] {
-        self.codes[0].native.counts()
+        self.codes[0].native_counts()
     }
 }
 

@@ -1,0 +1,403 @@
+//! Executable code, of which each stretch is made ready when a wave first comes to it.
+//!
+//! A library's code object holds thousands of kernels, of which a program runs a few. Code is therefore divided where
+//! functions begin, and a stretch is read, decoded and compiled when a wave gets there, whichever way: launches,
+//! branches, jumps to addresses, running on from the stretch before. Threads that get there together wait for one.
+
+use std::{fmt, ops::Range, sync::OnceLock};
+
+use ferrowave_code_object::Gpu;
+
+use super::{SimdLevel, compile, native, observe::Facts, operation::Operation};
+use crate::isa::{self, DecodeError, Instruction};
+
+/// Words of the longest instruction.
+const LONGEST: u32 = 4;
+
+/// Gives some of the code's words.
+type Read = dyn Fn(Range<u32>) -> Vec<u32> + Send + Sync;
+
+/// Executable code.
+///
+/// An instruction's index follows that of the one before it in its stretch, and the first one's is the number of words
+/// before it in the code. So indices are in the order of addresses, and known as soon as their own stretch is decoded;
+/// where instructions have several words, some indices have none.
+pub struct Code {
+    pub(super) gpu: Gpu,
+    address: u64,
+    /// The host instructions that its operations use.
+    pub(super) level: SimdLevel,
+    policy: native::Policy,
+    words: u32,
+    read: Box<Read>,
+    /// In the order of addresses; the first begins where the code does.
+    stretches: Box<[Stretch]>,
+}
+
+/// The code from where a function begins to where the next does.
+struct Stretch {
+    words: Range<u32>,
+    lines: OnceLock<Lines>,
+    ready: OnceLock<Ready>,
+}
+
+/// A stretch's instructions.
+pub(super) struct Lines {
+    list: Vec<Line>,
+    /// Of each word, the number of the instruction that begins there among the stretch's, or [`NOWHERE`].
+    number_at: Vec<u32>,
+    /// Where the last one ends, in words of the code.
+    end: u32,
+    /// For observers, each found when the first asks: a stretch may hold far more than a launch runs.
+    facts: OnceLock<Box<[LateFacts]>>,
+}
+
+type LateFacts = OnceLock<Box<Option<Facts>>>;
+
+/// What stands at an operation's place in the code.
+pub(super) struct Line {
+    /// In words of the code.
+    pub(super) word: u32,
+    pub(super) instruction: Result<Instruction, DecodeError>,
+}
+
+/// A stretch's operations.
+pub(super) struct Ready {
+    /// The first one's index.
+    pub(super) first: u32,
+    pub(super) operations: Vec<Operation>,
+    /// Runs of operations that can be host code.
+    pub(super) native: native::Runs,
+    /// Indices of those that the emulator cannot run.
+    refused: Vec<u32>,
+}
+
+/// An instruction that the emulator cannot run; it is an error only for waves that reach it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unsupported {
+    /// Byte offset in the code.
+    pub offset: u64,
+    /// Its disassembly, or why there is none.
+    pub what: String,
+}
+
+const NOWHERE: u32 = u32::MAX;
+
+/// Where a branch leads.
+pub(super) enum Target {
+    /// To the instruction of an index.
+    At(u32),
+    /// Into an instruction.
+    Inside,
+    /// Out of the code.
+    Outside,
+}
+
+impl fmt::Debug for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Code")
+            .field("address", &self.address)
+            .field("words", &self.words)
+            .field("stretches", &self.stretches.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// What observers need to know of a code's instructions.
+#[derive(Clone, Copy, Debug)]
+pub struct FactsTable<'a> {
+    code: &'a Code,
+}
+
+impl<'a> FactsTable<'a> {
+    /// How many indices there are, with those that have no instruction.
+    pub fn len(self) -> usize {
+        self.code.words as usize
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
+    /// Of the instruction at an index; nothing inside where there is none.
+    pub fn get(self, index: u32) -> Option<&'a Option<Facts>> {
+        let (stretch, lines) = self.code.lines_of(index);
+        let number = (index - stretch.words.start) as usize;
+        let line = lines.list.get(number)?;
+        let all = lines
+            .facts
+            .get_or_init(|| lines.list.iter().map(|_| OnceLock::new()).collect());
+        let facts = all.get(number)?;
+        Some(facts.get_or_init(|| Box::new(line.instruction.as_ref().ok().map(Facts::of))))
+    }
+}
+
+impl Ready {
+    /// The operation of an index, if it is one of these.
+    #[inline(always)]
+    pub(super) fn operation(&self, index: u32) -> Option<&Operation> {
+        self.operations.get(index.wrapping_sub(self.first) as usize)
+    }
+}
+
+impl Code {
+    /// The words of `text`, which stand at `address`, in one stretch, to run with the host instructions of `level` (or
+    /// the best that this computer has below it).
+    pub fn compile(gpu: Gpu, level: SimdLevel, address: u64, text: &[u8]) -> Self {
+        Self::divided(gpu, level, address, text, &[], native::Policy::default())
+    }
+
+    /// As [`Self::compile`], divided at byte offsets, with another opinion of which runs are worth being host code.
+    pub(super) fn divided(
+        gpu: Gpu,
+        level: SimdLevel,
+        address: u64,
+        text: &[u8],
+        starts: &[u64],
+        policy: native::Policy,
+    ) -> Self {
+        let words = words(text);
+        let count = words.len() as u32;
+        let read =
+            move |range: Range<u32>| words[range.start as usize..range.end as usize].to_vec();
+        Code {
+            policy,
+            ..Self::new(gpu, level, address, count, starts, read)
+        }
+    }
+
+    /// Code of `words` words at `address`, in which functions begin at the byte offsets `starts`, in any order. `read`
+    /// gives it, and is asked once for most of what runs.
+    pub(crate) fn new(
+        gpu: Gpu,
+        level: SimdLevel,
+        address: u64,
+        words: u32,
+        starts: &[u64],
+        read: impl Fn(Range<u32>) -> Vec<u32> + Send + Sync + 'static,
+    ) -> Self {
+        let inside = starts
+            .iter()
+            .filter(|&start| start % 4 == 0 && start / 4 < u64::from(words));
+        let mut starts: Vec<u32> = inside.map(|start| (start / 4) as u32).chain([0]).collect();
+        starts.sort_unstable();
+        starts.dedup();
+        let ends = starts.iter().skip(1).copied().chain([words]);
+        Code {
+            gpu,
+            address,
+            level: level.min(SimdLevel::detect()),
+            policy: native::Policy::default(),
+            words,
+            read: Box::new(read),
+            stretches: starts
+                .iter()
+                .zip(ends)
+                .map(|(&start, end)| Stretch {
+                    words: start..end,
+                    lines: OnceLock::new(),
+                    ready: OnceLock::new(),
+                })
+                .collect(),
+        }
+    }
+
+    /// What observers need to know of each instruction.
+    pub fn facts(&self) -> FactsTable<'_> {
+        FactsTable { code: self }
+    }
+
+    /// Where the code stands in memory.
+    pub const fn address(&self) -> u64 {
+        self.address
+    }
+
+    /// Instructions that the emulator cannot run, in all of the code: it is read for this, and kept no longer.
+    pub fn unsupported(&self) -> Vec<Unsupported> {
+        let of_stretch = |stretch: &Stretch| {
+            let lines = self.decode(stretch);
+            let refused = self.make_ready(stretch, &lines).refused;
+            let reported = refused.into_iter().filter_map(|index| {
+                let line = lines.list.get((index - stretch.words.start) as usize)?;
+                Some(Unsupported {
+                    offset: 4 * u64::from(line.word),
+                    what: self.refusal(line),
+                })
+            });
+            reported.collect::<Vec<_>>()
+        };
+        self.stretches.iter().flat_map(of_stretch).collect()
+    }
+
+    /// Why the emulator cannot run the instruction at an index.
+    pub(super) fn why_not(&self, index: u32) -> String {
+        self.line(index)
+            .map_or_else(String::new, |line| self.refusal(line))
+    }
+
+    fn refusal(&self, line: &Line) -> String {
+        match &line.instruction {
+            Err(error) => error.to_string(),
+            Ok(instruction) => {
+                format!("the emulator does not run `{}`", instruction.text(self.gpu))
+            }
+        }
+    }
+
+    /// The decoded instruction at an index.
+    pub fn instruction(&self, index: u32) -> Option<&Instruction> {
+        self.line(index)?.instruction.as_ref().ok()
+    }
+
+    /// The address of the instruction at `index`; of an index behind the last one of a function, where that ends.
+    pub fn address_of(&self, index: u32) -> u64 {
+        let (stretch, lines) = self.lines_of(index);
+        let line = lines.list.get((index - stretch.words.start) as usize);
+        self.address + 4 * u64::from(line.map_or(lines.end, |line| line.word))
+    }
+
+    /// The index of the instruction at an address.
+    pub fn index_of(&self, address: u64) -> Option<u32> {
+        let offset = address.checked_sub(self.address)?;
+        if offset % 4 != 0 {
+            return None;
+        }
+        match self.target(i64::try_from(offset / 4).ok()?) {
+            Target::At(index) => Some(index),
+            Target::Inside | Target::Outside => None,
+        }
+    }
+
+    /// The indices of the instructions between two addresses, the first of which is an instruction's.
+    pub(crate) fn indices(&self, addresses: Range<u64>) -> Range<u32> {
+        let Some(first) = self.index_of(addresses.start) else {
+            return 0..0;
+        };
+        // `index_of` knows that the first lies behind the code's address.
+        let end = (addresses.end - self.address)
+            .div_ceil(4)
+            .min(u64::from(self.words)) as u32;
+        let (stretch, lines) = self.lines_of(end.saturating_sub(1));
+        let count = lines.list.partition_point(|line| line.word < end);
+        first..stretch.words.start + count as u32
+    }
+
+    /// What stands at a word of the code.
+    pub(super) fn target(&self, word: i64) -> Target {
+        let Some(word) = u32::try_from(word).ok().filter(|&word| word < self.words) else {
+            return Target::Outside;
+        };
+        // The word's number is the first index that its instruction can have.
+        let (stretch, lines) = self.lines_of(word);
+        match lines.number_at.get((word - stretch.words.start) as usize) {
+            Some(&number) if number != NOWHERE => Target::At(stretch.words.start + number),
+            _ => Target::Inside,
+        }
+    }
+
+    /// The operations at a wave's index, made ready if this is the first wave there. An index behind the last of a
+    /// stretch becomes that of the instruction which follows. `None` if the wave has left the code.
+    #[cold]
+    pub(super) fn ready(&self, index: &mut u32) -> Option<&Ready> {
+        let (mut stretch, mut lines) = self.lines_of(*index);
+        if (*index - stretch.words.start) as usize >= lines.list.len() {
+            let Target::At(next) = self.target(i64::from(lines.end)) else {
+                return None;
+            };
+            *index = next;
+            (stretch, lines) = self.lines_of(next);
+        }
+        Some(
+            stretch
+                .ready
+                .get_or_init(|| self.make_ready(stretch, lines)),
+        )
+    }
+
+    fn line(&self, index: u32) -> Option<&Line> {
+        let (stretch, lines) = self.lines_of(index);
+        lines.list.get((index - stretch.words.start) as usize)
+    }
+
+    /// The stretch that an index belongs to, and its instructions.
+    fn lines_of(&self, index: u32) -> (&Stretch, &Lines) {
+        let after = self
+            .stretches
+            .partition_point(|stretch| stretch.words.start <= index);
+        // The first one begins with 0.
+        let stretch = &self.stretches[after - 1];
+        (stretch, stretch.lines.get_or_init(|| self.decode(stretch)))
+    }
+
+    fn decode(&self, stretch: &Stretch) -> Lines {
+        let Range { start, end } = stretch.words;
+        // Its last instruction may reach into the next.
+        let words = (self.read)(start..end.saturating_add(LONGEST).min(self.words));
+        let length = words.len().min((end - start) as usize);
+        let mut list = Vec::new();
+        let mut number_at = vec![NOWHERE; length];
+        let mut at = 0;
+        while at < length {
+            let word = start + at as u32;
+            let instruction = isa::decode(self.gpu, &words[at..], 4 * u64::from(word));
+            number_at[at] = list.len() as u32;
+            at += instruction
+                .as_ref()
+                .map_or(1, |i| usize::from(i.size / 4).max(1));
+            list.push(Line { word, instruction });
+        }
+        Lines {
+            list,
+            number_at,
+            end: start + at as u32,
+            facts: OnceLock::new(),
+        }
+    }
+
+    fn make_ready(&self, stretch: &Stretch, lines: &Lines) -> Ready {
+        let first = stretch.words.start;
+        let (mut operations, refused) = compile::operations(self, first, &lines.list);
+        let native = match self.level {
+            SimdLevel::Avx512 => native::Runs::find(
+                first,
+                |number| lines.list.get(number)?.instruction.as_ref().ok(),
+                &mut operations,
+                self.policy,
+            ),
+            SimdLevel::Portable | SimdLevel::Avx2 => native::Runs::default(),
+        };
+        Ready {
+            first,
+            operations,
+            native,
+            refused,
+        }
+    }
+
+    /// How often host code did a whole run, and how often it left something.
+    #[cfg(test)]
+    pub(super) fn native_counts(&self) -> [u32; 2] {
+        let ready = self
+            .stretches
+            .iter()
+            .filter_map(|stretch| stretch.ready.get());
+        ready.fold([0; 2], |[whole, left], ready| {
+            let [w, l] = ready.native.counts();
+            [whole + w, left + l]
+        })
+    }
+
+    /// How many stretches are ready.
+    #[cfg(test)]
+    pub(super) fn ready_count(&self) -> usize {
+        let ready = |stretch: &&Stretch| stretch.ready.get().is_some();
+        self.stretches.iter().filter(ready).count()
+    }
+}
+
+/// Machine code as words; what is no whole word is left out.
+pub(crate) fn words(text: &[u8]) -> Vec<u32> {
+    let words = text.as_chunks::<4>().0.iter();
+    words.map(|bytes| u32::from_le_bytes(*bytes)).collect()
+}
