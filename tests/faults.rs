@@ -21,12 +21,12 @@ fn naive() -> &'static Kernel {
     Kernel::by_symbol("gemm_naive_f32").unwrap()
 }
 
-/// A 64×64×64 product with layouts that every kernel reads.
-fn problem(kernel: &Kernel) -> Problem {
+/// A product of m×64 and 64×m with layouts that every kernel reads.
+fn problem(kernel: &Kernel, m: i64) -> Problem {
     let request = Request {
         order_b: Order::ColumnMajor,
         types: kernel.types,
-        ..Request::new(64, 64, 64)
+        ..Request::new(m, m, 64)
     };
     request.check().unwrap()
 }
@@ -43,13 +43,13 @@ fn accesses_outside_of_buffers_are_named() {
             .iter()
             .filter(|kernel| kernel.gpus.contains(gpu.name()))
         {
-            let problem = problem(kernel);
+            let problem = problem(kernel, 65);
             let inputs = Inputs::random(&problem, 1).unwrap();
             let [a, b, mut c] = [&inputs.a, &inputs.b, &inputs.c]
                 .map(|elements| context.upload(elements.bytes()).unwrap());
-            // One row or column less than the kernel reads or writes.
+            // One row or column less than the kernel reads or writes; whole pages, to whose end reads may go.
             let short = |elements: &Elements| {
-                let bytes = 63 * 64 * elements.element().size_bytes();
+                let bytes = 64 * 64 * elements.element().size_bytes();
                 context.upload(&elements.bytes()[..bytes]).unwrap()
             };
             let loaded = module.kernel(kernel.symbol).unwrap();
@@ -124,7 +124,7 @@ fn launches_that_cannot_be_are_refused() {
     let module = context.load(code_object).unwrap();
     let stream = context.stream().unwrap();
     let kernel = module.kernel(naive().symbol).unwrap();
-    let problem = problem(naive());
+    let problem = problem(naive(), 64);
     let plan = Plan::new(naive(), &problem, &Machine::of(&device)).unwrap();
     let launch = plan.launches().next().unwrap();
     let arguments = plan.arguments(&launch, &Addresses::default(), 0);

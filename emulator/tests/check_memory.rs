@@ -58,6 +58,101 @@ fn accesses_past_the_end() {
     assert_eq!(findings[0].wave.lanes.len(), 64);
 }
 
+/// What a GPU does not notice: reads that stay in an allocation's last page.
+#[test]
+fn reads_behind_the_end_are_found_unless_a_scalar_load_was_widened() {
+    // 12 bytes, and 76 of which the last 12 begin a block of 64.
+    let cases = [
+        (12, "s_load_dwordx4 s[8:11], s[4:5], 0x0", None),
+        (12, "s_load_dwordx16 s[8:23], s[4:5], 0x0", None),
+        (76, "s_load_dwordx4 s[8:11], s[4:5], 0x40", None),
+        (76, "s_load_dwordx2 s[8:9], s[4:5], 0x48", None),
+        (
+            12,
+            "s_load_dword s8, s[4:5], 0xc",
+            Some("just past the end of"),
+        ),
+        (
+            12,
+            "s_load_dwordx16 s[8:23], s[4:5], 0x8",
+            Some("of which some lie past the end of"),
+        ),
+        (
+            12,
+            "s_load_dword s8, s[4:5], 0xffc",
+            Some("4080 bytes past the end of"),
+        ),
+        (
+            12,
+            "global_load_dwordx4 v[4:7], v1, s[4:5]",
+            Some("of which some lie past the end of"),
+        ),
+        (
+            12,
+            "global_load_dword v4, v1, s[4:5] offset:12",
+            Some("just past the end of"),
+        ),
+        (
+            12,
+            "global_load_ubyte v4, v1, s[4:5] offset:4095",
+            Some("4083 bytes past the end of"),
+        ),
+        (12, "global_load_dwordx3 v[4:6], v1, s[4:5]", None),
+    ];
+    for (bytes, access, expected) in cases {
+        let body = format!("  v_mov_b32_e32 v1, 0\n  {access}\n  s_waitcnt vmcnt(0) lgkmcnt(0)\n");
+        let mut kernel = Small::new(Gpu::Gfx942, &body).workgroups(3);
+        kernel.buffers[0] = (bytes, bytes);
+        let (checked, _) = kernel.launch(&MEMORY.into());
+        assert!(checked.outcome.is_ok(), "{access}");
+        let Some(place) = expected else {
+            assert!(checked.findings.is_empty(), "{}", checked.findings[0]);
+            continue;
+        };
+        assert_eq!(names(&checked.findings), [("out-of-bounds", access.into())]);
+        let finding = &checked.findings[0];
+        assert_eq!(finding.count, 3, "once in each workgroup");
+        let lanes = if access.starts_with("s_") { 0 } else { 64 };
+        assert_eq!(finding.wave.lanes.len(), lanes);
+        let text = finding.to_string();
+        let place = format!("{place} the device allocation of {bytes} bytes");
+        assert!(text.contains(&place), "{text}");
+    }
+    // Of lanes side by side those are named that leave it.
+    let body = format!("{OFFSET}  global_load_dwordx2 v[4:5], v1, s[4:5]\n  s_waitcnt vmcnt(0)\n");
+    let mut kernel = Small::new(Gpu::Gfx908, &body);
+    kernel.buffers[0] = (240, 240);
+    let findings = kernel.found(&MEMORY.into());
+    assert_eq!(findings[0].wave.lanes, (59..64).collect::<Vec<u8>>());
+    assert!(
+        findings[0]
+            .to_string()
+            .contains("of which some lie past the end")
+    );
+}
+
+/// What stops a launch without checks stops it with them.
+#[test]
+fn accesses_that_leave_the_page_stop_the_launch() {
+    for access in [
+        "s_load_dwordx4 s[8:11], s[4:5], 0xff4",
+        "global_load_dword v4, v1, s[4:5] offset:4093",
+        "global_store_dword v1, v4, s[4:5] offset:12",
+        "global_atomic_add v1, v4, s[4:5] offset:12",
+    ] {
+        let body = format!("  v_mov_b32_e32 v1, 0\n  {access}\n  s_waitcnt vmcnt(0) lgkmcnt(0)\n");
+        let mut kernel = Small::new(Gpu::Gfx90a, &body);
+        kernel.buffers[0] = (12, 12);
+        let (checked, _) = kernel.launch(&MEMORY.into());
+        let error = checked.outcome.expect_err(access).to_string();
+        assert!(
+            error.contains("the end of the device allocation of 12 bytes"),
+            "{error}"
+        );
+        assert_eq!(names(&checked.findings), [("out-of-bounds", access.into())]);
+    }
+}
+
 #[test]
 fn accesses_to_what_was_freed() {
     for (gpu, access) in [

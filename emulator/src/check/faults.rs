@@ -4,7 +4,25 @@ use super::{
     Access, Example, Findings, Key, Kind, Side,
     names::{bytes_text, verb},
 };
-use crate::exec::{Context, FaultKind, Wave};
+use crate::{
+    exec::{Context, FaultKind, Wave},
+    memory::View,
+};
+
+/// What an access is that leaves what is allocated: its kind, its memory, what it does.
+pub(super) fn outside(
+    memory: &View,
+    address: u64,
+    bytes: u32,
+    write: bool,
+) -> (Kind, Access, String) {
+    let kind = match memory.freed(address) {
+        Some(_) => Kind::UseAfterFree,
+        None => Kind::OutOfBounds,
+    };
+    let what = format!("{} {}", verb(write), bytes_text(bytes));
+    (kind, Access::Global { address, bytes }, what)
+}
 
 /// Reports the fault that a wave has just stopped with.
 pub(super) fn add(wave: &Wave, context: &Context<'_>, index: u32, findings: &mut Findings) {
@@ -20,15 +38,7 @@ pub(super) fn add(wave: &Wave, context: &Context<'_>, index: u32, findings: &mut
             lanes,
             ..
         } => {
-            let kind = match context.memory.freed(*address) {
-                Some(_) => Kind::UseAfterFree,
-                None => Kind::OutOfBounds,
-            };
-            let access = Access::Global {
-                address: *address,
-                bytes: *bytes,
-            };
-            let what = format!("{} {}", verb(*write), bytes_text(*bytes));
+            let (kind, access, what) = outside(context.memory, *address, *bytes, *write);
             (kind, *lanes, Some(access), what)
         }
         FaultKind::Lds {

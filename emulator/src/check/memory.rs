@@ -1,15 +1,16 @@
-//! Global memory: bytes that nobody wrote, addresses that the hardware silently changes.
+//! Global memory: reads behind an allocation that stay in its last page, bytes that nobody wrote, addresses that the
+//! hardware silently changes.
 
 use std::sync::Arc;
 
 use super::{
     Access, Example, Findings, Interest, Key, Kind, Side, Step, Watch, allocations::Allocations,
-    names::bytes_text, spans::Span,
+    faults, names::bytes_text, spans::Span,
 };
 use crate::{
     exec::{Context, Facts, GroupStart, Space, Touch, Wave},
     isa::{Category, Effect, Format, Source},
-    memory::Written,
+    memory::{Reach, View, Written},
 };
 
 /// The account of writes of each allocation that has one.
@@ -65,6 +66,58 @@ impl Memory {
                 other: None,
             });
         }
+    }
+
+    /// Reports a read that leaves what was allocated. The scalar unit's begins at `begins`.
+    fn stray(
+        memory: &View,
+        step: &Step<'_>,
+        wave: u32,
+        (touch, spans): (&Touch<'_>, &[Span]),
+        begins: u64,
+        findings: &mut Findings,
+    ) {
+        let mut reach = Reach::NOTHING;
+        let mut leaves = |start, end| {
+            if reach.is_left_by(start, end, touch.scalar) {
+                reach = memory.reach(start);
+            }
+            reach.is_left_by(start, end, touch.scalar)
+        };
+        let bytes = u64::from(touch.bytes);
+        let first = match touch.scalar {
+            true => leaves(begins, touch.base + bytes).then_some((0, touch.base)),
+            // Lanes side by side may read different allocations.
+            false if spans.iter().any(|span| leaves(span.start, span.end)) => touch
+                .iter()
+                .find(|(_, address)| leaves(*address, address + bytes)),
+            false => None,
+        };
+        let Some((_, address)) = first else {
+            return;
+        };
+        let strays = touch
+            .iter()
+            .filter(|(_, address)| !touch.scalar && leaves(*address, address + bytes));
+        let lanes = strays.fold(0, |lanes, (lane, _)| lanes | 1 << lane);
+        let (kind, access, what) = faults::outside(memory, address, touch.bytes, touch.write);
+        let index = step.index;
+        let key = Key {
+            kind,
+            index,
+            other: None,
+        };
+        findings.add(key, |workgroup| Example {
+            side: Side {
+                index,
+                workgroup,
+                wave,
+                lanes,
+                what,
+            },
+            access: Some(access),
+            other: None,
+        });
     }
 
     /// The address of the first byte that nobody wrote.
@@ -153,7 +206,14 @@ impl Watch for Memory {
         context: &mut Context<'_>,
         findings: &mut Findings,
     ) {
+        let mut begins = None;
         for (touch, spans) in step.accesses(context, Space::Global) {
+            // A scalar buffer load has an access for each dword.
+            let begins = *begins.get_or_insert(touch.base);
+            if !touch.write {
+                let (memory, accessed) = (context.memory, (&touch, spans));
+                Self::stray(memory, step, wave.index, accessed, begins, findings);
+            }
             self.touch(step, wave.index, (&touch, spans), findings);
         }
     }

@@ -1,11 +1,11 @@
-//! Host memory of one allocation, with red zones on both sides.
+//! Host memory of one allocation, whole pages of it, with red zones on both sides.
 
 use std::{
     alloc::{Layout, alloc_zeroed, dealloc},
     ptr::{self, NonNull},
 };
 
-use super::RED_ZONE_BYTES;
+use super::{PADDING, PAGE_BYTES, RED_ZONE_BYTES};
 
 /// Alignment of what `hipMalloc` returns.
 pub(super) const ALIGNMENT: usize = 256;
@@ -33,12 +33,16 @@ impl Block {
         let alignment = alignment.max(ALIGNMENT);
         // A whole unit of alignment in front keeps the allocation itself aligned.
         let front = RED_ZONE_BYTES.next_multiple_of(alignment);
-        let padded = bytes
-            .checked_next_multiple_of(ALIGNMENT)?
-            .checked_add(front + RED_ZONE_BYTES)?;
-        let layout = Layout::from_size_align(padded, alignment).ok()?;
+        let pages = bytes.checked_next_multiple_of(PAGE_BYTES)?;
+        let all = pages.checked_add(front + RED_ZONE_BYTES)?;
+        let layout = Layout::from_size_align(all, alignment).ok()?;
         // SAFETY: the layout's size is not zero. Zeroed memory costs nothing until it is touched.
         let start = NonNull::new(unsafe { alloc_zeroed(layout) })?;
+        // SAFETY: the red zone in front and the pages lie one behind the other in the memory, which is new.
+        unsafe {
+            let end = start.as_ptr().add(front + bytes);
+            end.write_bytes(PADDING, pages - bytes);
+        }
         start.expose_provenance();
         Some(Block {
             start,

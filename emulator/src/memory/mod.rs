@@ -3,6 +3,10 @@
 //! A device address is a host address. Every allocation stands between two red zones, so that an access
 //! that runs over an edge lands in no other allocation; a [`View`] of the allocations that live when a
 //! launch starts lets its waves check their accesses without a lock, and keeps them alive until it ends.
+//!
+//! A GPU maps memory in pages and notices no read that stays in one: compilers count on it when they widen loads. So reads
+//! of kernels end where the allocation's last page does ([`AllocationInfo::readable_end`]); writes, atomic operations and
+//! the host's copies end where the allocation does. What lies between is [`PADDING`]; only checks look at such reads.
 
 mod block;
 mod peers;
@@ -24,6 +28,14 @@ pub(crate) use written::{Written, words};
 
 /// Bytes on either side of an allocation that belong to nobody.
 pub const RED_ZONE_BYTES: usize = 256;
+
+/// Bytes of the smallest page that AMD's GPUs map (Linux' amdgpu driver: `AMDGPU_GPU_PAGE_SIZE`).
+pub const PAGE_BYTES: usize = 4096;
+
+/// Each of the bytes from an allocation's end to the end of its last page, which no one writes. In every format of the
+/// matrix units this repeats to a number that is neither tiny nor infinite nor NaN: a kernel whose result it gets into
+/// is visibly wrong, one that multiplies it by 0 is not.
+pub const PADDING: u8 = 0x5a;
 
 /// What an allocation is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +76,25 @@ pub struct AllocationInfo {
     pub bytes: usize,
     /// What it is for.
     pub kind: AllocationKind,
+}
+
+impl AllocationInfo {
+    /// The address behind its last byte.
+    pub const fn end(&self) -> u64 {
+        self.base + self.bytes as u64
+    }
+
+    /// Where reads of kernels end that begin in it or behind it: at the end of its last page. Pages are counted from its
+    /// first address, as a GPU's allocations begin with one; the program's own memory lies in the host's pages, which
+    /// are mapped as a whole.
+    pub fn readable_end(&self) -> u64 {
+        let pages_from = match self.kind {
+            AllocationKind::Registered => 0,
+            _ => self.base,
+        };
+        let bytes = (self.end() - pages_from).checked_next_multiple_of(PAGE_BYTES as u64);
+        bytes.map_or(u64::MAX, |bytes| pages_from + bytes)
+    }
 }
 
 impl fmt::Display for AllocationInfo {
@@ -114,12 +145,15 @@ pub enum MemoryError {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reach {
     base: u64,
+    /// Where reads end.
     end: u64,
+    /// Where what was allocated ends, and writes do.
+    allocated: u64,
     writable: bool,
 }
 
 impl Reach {
-    /// Where the first byte's address stands in it, and that of the first behind the range: for host code.
+    /// Where the first byte's address stands in it, and that of the first that cannot be read: for host code.
     #[cfg(target_arch = "x86_64")]
     pub(crate) const BASE: usize = std::mem::offset_of!(Reach, base);
     #[cfg(target_arch = "x86_64")]
@@ -128,19 +162,76 @@ impl Reach {
     pub(crate) const NOTHING: Reach = Reach {
         base: 1,
         end: 0,
+        allocated: 0,
         writable: false,
     };
 
+    /// All of an allocation.
+    fn of(info: &AllocationInfo) -> Reach {
+        Reach {
+            base: info.base,
+            end: info.readable_end(),
+            allocated: info.end(),
+            writable: true,
+        }
+    }
+
+    /// Parts of an allocation by offset, length and whether they can be written. Reads of each end with its last page, or
+    /// where the next part begins.
+    fn parts(info: &AllocationInfo, parts: &[(usize, usize, bool)]) -> Vec<Reach> {
+        let mut reaches: Vec<Reach> = parts
+            .iter()
+            .map(|&(offset, length, writable)| {
+                let start = offset.min(info.bytes);
+                let bytes = start.saturating_add(length).min(info.bytes);
+                Reach {
+                    base: info.base + start as u64,
+                    writable,
+                    ..Reach::of(&AllocationInfo { bytes, ..*info })
+                }
+            })
+            .collect();
+        reaches.sort_by_key(|reach| reach.base);
+        for index in 1..reaches.len() {
+            let next = reaches[index].base;
+            let reach = &mut reaches[index - 1];
+            reach.end = reach.end.min(next.max(reach.allocated));
+        }
+        reaches
+    }
+
+    #[inline(always)]
+    const fn end_for(&self, write: bool) -> u64 {
+        match write {
+            true => self.allocated,
+            false => self.end,
+        }
+    }
+
     #[inline(always)]
     pub(crate) const fn covers(&self, start: u64, end: u64, write: bool) -> bool {
-        start >= self.base && end <= self.end && start < end && (self.writable || !write)
+        start >= self.base && end <= self.end_for(write) && start < end && (self.writable || !write)
+    }
+
+    /// Whether checks report a read that waves may do: one that leaves what was allocated, unless the compiler has
+    /// widened a load of the scalar unit. LLVM does so where the bytes that it adds lie in an aligned block with those
+    /// that it needs (`SITargetLowering::widenLoad` and `AMDGPUTargetLowering::WidenOrSplitVectorLoad`; the longest load
+    /// has 64 bytes).
+    #[inline]
+    pub(crate) fn is_left_by(&self, start: u64, end: u64, scalar: bool) -> bool {
+        let last = match scalar {
+            true => self.allocated.next_multiple_of(64),
+            false => self.allocated,
+        };
+        start < self.base || start >= self.allocated || end > last
     }
 
     /// The lowest and the highest number of bytes behind `base` at which `bytes` bytes may be accessed, as far as 32
     /// bits hold them.
     #[inline(always)]
     pub(crate) fn offsets(&self, base: u64, bytes: u32, write: bool) -> Option<(u32, u32)> {
-        let highest = self.end.checked_sub(base)?.checked_sub(u64::from(bytes))?;
+        let end = self.end_for(write);
+        let highest = end.checked_sub(base)?.checked_sub(u64::from(bytes))?;
         let lowest = u32::try_from(self.base.saturating_sub(base)).ok()?;
         (self.writable || !write).then_some((lowest, highest.min(u64::from(u32::MAX)) as u32))
     }
@@ -168,7 +259,7 @@ pub struct View {
 }
 
 impl View {
-    /// The range that an address lies in; [`Reach::NOTHING`] if in none.
+    /// The range that an address lies in, as far as it can be read; [`Reach::NOTHING`] if in none.
     pub(crate) fn reach(&self, address: u64) -> Reach {
         let after = self.reaches.partition_point(|reach| reach.base <= address);
         match after.checked_sub(1).map(|index| self.reaches[index]) {
@@ -200,7 +291,7 @@ impl View {
         let end = address.saturating_add(u64::from(bytes));
         self.infos
             .iter()
-            .any(|info| info.base <= address && end <= info.base + info.bytes as u64)
+            .any(|info| info.base <= address && end <= info.end())
     }
 
     /// Where an access lies among the allocations, in words.
@@ -232,7 +323,7 @@ impl View {
         self.infos
             .iter()
             .min_by_key(|info| {
-                let last = info.base + (info.bytes as u64).saturating_sub(1);
+                let last = info.readable_end() - 1;
                 if address < info.base {
                     info.base - address
                 } else {
@@ -343,13 +434,7 @@ impl DeviceMemory {
 
     /// Allocates `bytes` (1 if 0 is asked for), aligned to 256 bytes. The contents are unspecified.
     pub fn allocate(&self, bytes: usize, kind: AllocationKind) -> Result<u64, MemoryError> {
-        self.allocate_with(bytes, block::ALIGNMENT, kind, |base, end| {
-            vec![Reach {
-                base,
-                end,
-                writable: true,
-            }]
-        })
+        self.allocate_with(bytes, block::ALIGNMENT, kind, |info| vec![Reach::of(info)])
     }
 
     /// Allocates room for a code object, which is zero; `segments` are offsets, lengths and whether they can be written.
@@ -359,18 +444,8 @@ impl DeviceMemory {
         alignment: usize,
         segments: &[(usize, usize, bool)],
     ) -> Result<u64, MemoryError> {
-        self.allocate_with(bytes, alignment, AllocationKind::CodeObject, |base, end| {
-            segments
-                .iter()
-                .map(|&(offset, length, writable)| {
-                    let start = base.saturating_add(offset as u64).min(end);
-                    Reach {
-                        base: start,
-                        end: start.saturating_add(length as u64).min(end),
-                        writable,
-                    }
-                })
-                .collect()
+        self.allocate_with(bytes, alignment, AllocationKind::CodeObject, |info| {
+            Reach::parts(info, segments)
         })
     }
 
@@ -379,7 +454,7 @@ impl DeviceMemory {
         bytes: usize,
         alignment: usize,
         kind: AllocationKind,
-        reaches: impl FnOnce(u64, u64) -> Vec<Reach>,
+        reaches: impl FnOnce(&AllocationInfo) -> Vec<Reach>,
     ) -> Result<u64, MemoryError> {
         let bytes = bytes.max(1);
         let mut state = self.state();
@@ -396,10 +471,11 @@ impl DeviceMemory {
         };
         let base = block.base();
         state.forget_freed(block.extent());
+        let info = AllocationInfo { base, bytes, kind };
         let allocation = Allocation {
             block: Arc::new(block),
-            info: AllocationInfo { base, bytes, kind },
-            reaches: reaches(base, base + bytes as u64),
+            info,
+            reaches: reaches(&info),
             written: (self.accounts && kind == AllocationKind::Device)
                 .then(|| Arc::new(Written::nothing(bytes))),
         };
@@ -426,15 +502,10 @@ impl DeviceMemory {
             bytes,
             kind: AllocationKind::Registered,
         };
-        let reach = Reach {
-            base: address,
-            end,
-            writable: true,
-        };
         let allocation = Allocation {
             block: Arc::new(block),
             info,
-            reaches: vec![reach],
+            reaches: vec![Reach::of(&info)],
             written: None,
         };
         state.forget_freed((address, bytes));
@@ -684,21 +755,130 @@ mod tests {
         let reach = Reach {
             base: 0x1_0000_0100,
             end: 0x1_0000_0200,
-            writable: false,
+            allocated: 0x1_0000_0180,
+            writable: true,
         };
         assert_eq!(reach.offsets(0x1_0000_0000, 4, false), Some((0x100, 0x1fc)));
         assert_eq!(reach.offsets(0x1_0000_0180, 4, false), Some((0, 0x7c)));
-        assert_eq!(reach.offsets(0x1_0000_0000, 4, true), None, "read-only");
+        assert_eq!(reach.offsets(0x1_0000_0000, 4, true), Some((0x100, 0x17c)));
+        assert_eq!(reach.offsets(0x1_0000_0180, 4, true), None, "behind");
         assert_eq!(reach.offsets(0x1_0000_01fd, 4, false), None, "behind");
         assert_eq!(reach.offsets(0xff, 4, false), None, "over 4 GiB away");
         assert_eq!(reach.offsets(u64::MAX, 4, false), None);
+        let read_only = Reach {
+            writable: false,
+            ..reach
+        };
+        assert_eq!(read_only.offsets(0x1_0000_0000, 4, true), None);
         let large = Reach {
             base: 0x100,
             end: 0x3_0000_0000,
+            allocated: 0x3_0000_0000,
             writable: true,
         };
         assert_eq!(large.offsets(0, 16, true), Some((0x100, u32::MAX)));
         assert_eq!(Reach::NOTHING.offsets(0, 1, false), None);
+    }
+
+    /// How many of the bytes from an address on can be read, and written; over 16 KiB do not count.
+    fn spans(view: &View, address: u64) -> [u64; 2] {
+        let reach = view.reach(address);
+        [false, true].map(|write| {
+            let covers = |bytes: &u64| reach.covers(address, address + bytes, write);
+            (1..1 << 14).take_while(covers).count() as u64
+        })
+    }
+
+    #[test]
+    fn reads_end_with_the_last_page() {
+        let memory = Arc::new(DeviceMemory::new(1 << 20));
+        let reserved = memory.reserve(100).unwrap();
+        memory.allocate_reserved(&reserved).unwrap();
+        let sizes = [1, 12, 4095, 4096, 4097, 8192];
+        let mut places = vec![(reserved.base(), 100_u64)];
+        for kind in [AllocationKind::Device, AllocationKind::Host] {
+            for bytes in sizes {
+                places.push((memory.allocate(bytes, kind).unwrap(), bytes as u64));
+            }
+        }
+        let other = DeviceMemory::new(0);
+        other.enable_peer(&memory);
+        for (base, bytes) in places {
+            let page = bytes.next_multiple_of(4096);
+            let views = match memory.find(base).unwrap().kind {
+                AllocationKind::Device => vec![memory.view(), other.view()],
+                _ => vec![memory.view()],
+            };
+            for view in views {
+                assert_eq!(spans(&view, base), [page, bytes]);
+                assert_eq!(spans(&view, base + bytes), [page - bytes, 0]);
+                assert_eq!(spans(&view, base + page), [0, 0]);
+                // Whose page ends there, and not that of an allocation near by.
+                let past = view.place(base + page, 4);
+                assert!(
+                    past.ends_with(&memory.find(base).unwrap().to_string()),
+                    "{past}"
+                );
+                // SAFETY: the block's last page is its own, whole, and no one writes there.
+                let behind = unsafe {
+                    let start = std::ptr::with_exposed_provenance::<u8>((base + bytes) as usize);
+                    std::slice::from_raw_parts(start, (page - bytes) as usize)
+                };
+                assert!(behind.iter().all(|byte| *byte == PADDING));
+            }
+            // The host's own copies are exact.
+            let mut all = vec![0; bytes as usize + 1];
+            assert!(memory.read(base, &mut all).is_err());
+            assert!(memory.write(base, &all).is_err());
+        }
+    }
+
+    #[test]
+    fn lent_memory_is_read_to_the_end_of_the_hosts_page() {
+        let memory = DeviceMemory::new(0);
+        let own = vec![7_u8; 3 * 4096];
+        let page = (own.as_ptr().expose_provenance() as u64).next_multiple_of(4096);
+        memory.register(page + 64, 100).unwrap();
+        memory.register(page + 164, 36).unwrap();
+        memory.register(page + 4090, 12).unwrap();
+        let view = memory.view();
+        assert_eq!(spans(&view, page + 64), [4096 - 64, 100]);
+        assert_eq!(spans(&view, page + 164), [4096 - 164, 36]);
+        assert_eq!(spans(&view, page + 4090), [4096 + 6, 12]);
+        assert_eq!(spans(&view, page + 63), [0, 0]);
+    }
+
+    #[test]
+    fn parts_of_an_image_are_read_to_the_end_of_their_page() {
+        let memory = DeviceMemory::new(1 << 20);
+        let segments = [
+            (0, 0x100, false),
+            (0x200, 0x10, true),
+            (0x1800, 0x900, false),
+        ];
+        let base = memory.allocate_image(0x2100, 4096, &segments).unwrap();
+        let view = memory.view();
+        assert_eq!(spans(&view, base), [0x200, 0]);
+        assert_eq!(spans(&view, base + 0x200), [0xe00, 0x10]);
+        assert_eq!(spans(&view, base + 0x1000), [0, 0]);
+        assert_eq!(spans(&view, base + 0x1800), [0x1800, 0]);
+        assert_eq!(spans(&view, base + 0x2ffc), [4, 0]);
+    }
+
+    #[test]
+    fn checks_pass_over_what_scalar_loads_were_widened_by() {
+        let reach = Reach {
+            base: 0x100,
+            end: 0x1100,
+            allocated: 0x100 + 76,
+            writable: true,
+        };
+        let leaves =
+            |from: u64, to: u64, scalar| reach.is_left_by(0x100 + from, 0x100 + to, scalar);
+        assert!(!leaves(0, 76, false) && leaves(72, 77, false) && leaves(76, 80, false));
+        assert!(!leaves(64, 80, true) && !leaves(72, 128, true));
+        assert!(leaves(72, 132, true) && leaves(76, 80, true));
+        assert!(Reach::NOTHING.is_left_by(0, 4, true) && Reach::NOTHING.is_left_by(1, 4, false));
     }
 
     #[test]
@@ -749,6 +929,7 @@ mod tests {
         memory.free(a).unwrap();
         assert!(view.reach(a).covers(a, a + 64, true));
         assert!(!view.reach(a).covers(a, a + 65, true));
+        assert!(view.reach(a).covers(a, a + 65, false));
         assert!(!memory.view().reach(a).covers(a, a + 1, false));
         assert_eq!(
             view.nearest(a + 70).map(|(info, at)| (info.base, at)),

@@ -36,11 +36,7 @@ impl Peers {
             let theirs = all_of(peer).into_iter();
             let theirs = theirs.filter(|(info, _)| info.kind == AllocationKind::Device);
             for (info, written) in theirs {
-                reaches.push(Reach {
-                    base: info.base,
-                    end: info.base + info.bytes as u64,
-                    writable: true,
-                });
+                reaches.push(Reach::of(&info));
                 places.push((info, written));
             }
         }

@@ -63,18 +63,15 @@ impl DeviceMemory {
         }
         state.forget_freed(place.block.extent());
         state.used += bytes as u64;
+        let info = AllocationInfo {
+            base,
+            bytes,
+            kind: AllocationKind::Device,
+        };
         let allocation = Allocation {
             block: Arc::clone(&place.block),
-            info: AllocationInfo {
-                base,
-                bytes,
-                kind: AllocationKind::Device,
-            },
-            reaches: vec![Reach {
-                base,
-                end: base + bytes as u64,
-                writable: true,
-            }],
+            info,
+            reaches: vec![Reach::of(&info)],
             written: self.accounts.then(|| Arc::new(Written::nothing(bytes))),
         };
         state.allocations.insert(base, allocation);

@@ -24,11 +24,13 @@ pub(crate) fn words(offset: u64, end: u64) -> impl Iterator<Item = (usize, u64)>
 }
 
 impl Written {
-    /// Of an allocation that nobody has written to.
+    /// Of an allocation that nobody has written to. What lies behind it never counts as missing.
     pub(super) fn nothing(bytes: usize) -> Self {
-        Written {
+        let written = Written {
             words: (0..bytes.div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
-        }
+        };
+        written.mark(bytes as u64, (bytes.next_multiple_of(64) - bytes) as u64);
+        written
     }
 
     /// Marks bytes as written.
@@ -86,6 +88,8 @@ mod tests {
         written.mark(63, 1);
         written.mark(0, 64);
         assert_eq!(written.first_missing(0, 110), None);
+        written.mark(110, 90);
+        assert_eq!(written.first_missing(0, 300), None, "behind the allocation");
     }
 
     #[test]

@@ -474,12 +474,12 @@ fn buffer_accesses_outside_of_allocations_are_faults() {
     ];
     let bench = Bench::new(Gpu::Gfx90a, &lines);
     let memory = DeviceMemory::new(1 << 20);
-    let base = memory.allocate(256, AllocationKind::Device).unwrap();
+    let base = memory.allocate(4096, AllocationKind::Device).unwrap();
     let view = memory.view();
     for level in bench.levels() {
         for (line, bytes, write) in [(0, 16, false), (1, 4, true), (2, 4, true), (3, 4, false)] {
             let mut lanes = [[0; 2]; 64];
-            lanes[9][0] = 256;
+            lanes[9][0] = 4096;
             let run = |records: u32, exec: u64| {
                 let mut wave = prepared(Resource::raw(records), base, exec, &lanes);
                 wave.set_scalar(124, 0);
@@ -488,14 +488,14 @@ fn buffer_accesses_outside_of_allocations_are_faults() {
                     .map_err(|fault| fault.kind)
             };
             let expected = FaultKind::Memory {
-                address: base + 256,
+                address: base + 4096,
                 bytes,
                 write,
                 lane: Some(9),
                 lanes: 1 << 9,
             };
             assert_eq!(run(!0, !0), Err(expected), "{}", lines[line]);
-            assert!(run(256, !0).is_ok(), "{}: the resource ends", lines[line]);
+            assert!(run(4096, !0).is_ok(), "{}: the resource ends", lines[line]);
             assert!(run(!0, !(1 << 9)).is_ok(), "{}: inactive", lines[line]);
         }
     }

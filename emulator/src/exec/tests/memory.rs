@@ -5,7 +5,7 @@ use ferrowave_code_object::Gpu;
 use super::{Bench, Random, wave};
 use crate::{
     exec::{FaultKind, Wave},
-    memory::{AllocationKind, DeviceMemory},
+    memory::{AllocationKind, DeviceMemory, PADDING},
 };
 
 /// Ways in which the lanes' addresses can lie.
@@ -271,7 +271,7 @@ fn accesses_outside_are_faults() {
     ];
     let bench = Bench::new(Gpu::Gfx942, &lines);
     let memory = DeviceMemory::new(1 << 20);
-    let base = memory.allocate(256, AllocationKind::Device).unwrap();
+    let base = memory.allocate(4096, AllocationKind::Device).unwrap();
     let view = memory.view();
     let mut lds = [0; 128];
     for level in bench.levels() {
@@ -285,13 +285,13 @@ fn accesses_outside_are_faults() {
         };
         let far = std::array::from_fn(|lane| {
             if lane == 20 {
-                253
+                4093
             } else {
                 4 * (lane as u64 % 32)
             }
         });
         let expected = FaultKind::Memory {
-            address: base + 253,
+            address: base + 4093,
             bytes: 4,
             write: false,
             lane: Some(20),
@@ -303,7 +303,7 @@ fn accesses_outside_are_faults() {
             "an inactive lane touches nothing"
         );
         let expected = FaultKind::Memory {
-            address: base + 253,
+            address: base + 4093,
             bytes: 16,
             write: true,
             lane: Some(20),
@@ -332,13 +332,13 @@ fn accesses_outside_are_faults() {
             "addresses do not wrap around"
         );
         let expected = FaultKind::Memory {
-            address: base + 244,
+            address: base + 4084,
             bytes: 16,
             write: false,
             lane: None,
             lanes: 0,
         };
-        assert_eq!(fault(2, !0, [0; 64], base + 244), Err(expected));
+        assert_eq!(fault(2, !0, [0; 64], base + 4084), Err(expected));
         let at = |address| std::array::from_fn(|lane| if lane == 9 { address } else { 0 });
         let lds_fault = |address, bytes, write| {
             Err(FaultKind::Lds {
@@ -564,6 +564,101 @@ fn scalar_loads() {
                     "{}",
                     lines[index]
                 );
+            }
+        }
+    }
+}
+
+/// What lies behind an allocation can be read up to the end of its page, and nothing else can be done to it.
+#[test]
+fn reads_behind_an_allocation_end_with_its_page() {
+    const LAST: u64 = 4096;
+    let lines = [
+        ("global_load_dwordx4 v[8:11], v[0:1], off", 16_u64, false),
+        ("global_load_dword v8, v2, s[8:9]", 4, false),
+        ("global_load_ubyte v8, v[0:1], off", 1, false),
+        ("flat_load_dwordx2 v[8:9], v[0:1]", 8, false),
+        (
+            "buffer_load_dwordx3 v[8:10], v2, s[12:15], 0 offen",
+            12,
+            false,
+        ),
+        ("buffer_load_ushort v8, v2, s[12:15], 0 offen", 2, false),
+        ("s_load_dwordx4 s[4:7], s[8:9], 0x0", 16, false),
+        ("s_buffer_load_dwordx2 s[4:5], s[12:15], s16", 8, false),
+        ("global_store_dword v[0:1], v8, off", 4, true),
+        ("global_store_byte v[0:1], v8, off", 1, true),
+        ("flat_store_dword v[0:1], v8", 4, true),
+        ("global_atomic_add v[0:1], v8, off", 4, true),
+        ("buffer_store_dword v8, v2, s[12:15], 0 offen", 4, true),
+        ("buffer_atomic_add v8, v2, s[12:15], 0 offen", 4, true),
+    ];
+    let bench = Bench::new(Gpu::Gfx90a, &lines.map(|line| line.0));
+    let memory = DeviceMemory::new(1 << 20);
+    let base = memory.allocate(12, AllocationKind::Device).unwrap();
+    let data: [u8; 12] = std::array::from_fn(|byte| 7 * byte as u8 + 1);
+    memory.write(base, &data).unwrap();
+    let view = memory.view();
+    let byte = |at: u64| *data.get(at as usize).unwrap_or(&PADDING);
+    for level in bench.levels() {
+        for (index, (text, bytes, write)) in lines.into_iter().enumerate() {
+            let is_scalar = text.starts_with("s_");
+            // Of one lane; all others are at the start, or none is.
+            let run = |at: u64, exec: u64| {
+                let mut wave = wave();
+                wave.exec = exec;
+                set_addresses(
+                    &mut wave,
+                    base,
+                    &std::array::from_fn(|lane| [0, at][lane / 63]),
+                );
+                for (register, value) in [
+                    (12, base as u32),
+                    (13, (base >> 32) as u32),
+                    (14, !0),
+                    (15, 4 << 15),
+                    (16, at as u32),
+                ] {
+                    wave.set_scalar(register, value);
+                }
+                if text.starts_with("s_load") {
+                    wave.set_scalar_pair(8, base + at);
+                }
+                let ran = bench.step_with(level, index, &mut wave, &view, &mut []);
+                let loaded: Vec<u8> = (0..bytes.div_ceil(4) as u16)
+                    .flat_map(|part| match is_scalar {
+                        true => wave.scalar(4 + part).to_le_bytes(),
+                        false => wave.lanes(8 + part).as_array()[63].to_le_bytes(),
+                    })
+                    .collect();
+                ran.map(|_| loaded[..bytes as usize].to_vec())
+                    .map_err(|fault| fault.kind)
+            };
+            let fault = |at: u64| FaultKind::Memory {
+                address: base + at,
+                bytes: bytes as u32,
+                write,
+                lane: (!is_scalar).then_some(63),
+                lanes: if is_scalar { 0 } else { 1 << 63 },
+            };
+            for exec in [!0, 1 << 63] {
+                for at in [0, 4, 8, 12, 64, LAST - bytes, LAST - bytes + 4, LAST] {
+                    // The scalar unit's buffer loads go dword by dword.
+                    if text.starts_with("s_buffer") && at + bytes > LAST {
+                        assert!(run(at & !3, exec).is_err(), "{text} at {at}");
+                        continue;
+                    }
+                    let at = if is_scalar { at & !3 } else { at };
+                    let expected = match at + bytes <= if write { 12 } else { LAST } {
+                        true => Ok((at..at + bytes).map(byte).collect::<Vec<u8>>()),
+                        false => Err(fault(at)),
+                    };
+                    match run(at, exec) {
+                        Ok(_) if write => assert!(expected.is_ok(), "{text} at {at}"),
+                        ran => assert_eq!(ran, expected, "{text} at {at}"),
+                    }
+                    memory.write(base, &data).unwrap();
+                }
             }
         }
     }
