@@ -11,7 +11,9 @@ use super::{
     fault::FaultKind,
     float32, float64, gfx950, global, gws, half, hardware_registers, integer,
     lanes::Binder,
-    lds, mfma, native,
+    lds,
+    mfma::{self, MatrixSums},
+    native,
     operation::{Handler, Operation, Source, SourceKind},
     output_modifier, packed, private, saturating, scalar, scalar_memory, to_lds,
 };
@@ -25,6 +27,7 @@ pub(super) fn operations(code: &Code, first: u32, lines: &[Line]) -> (Vec<Operat
         binder: Binder {
             level: code.level,
             plain: false,
+            fast_sums: MatrixSums::chosen() == MatrixSums::Fast,
         },
         code,
     };

@@ -18,6 +18,8 @@ pub(crate) struct Binder {
     pub(crate) level: SimdLevel,
     /// The instruction's sources are vector registers, without modifiers, and its result has none.
     pub(crate) plain: bool,
+    /// Matrix instructions add as is quickest here ([`super::MatrixSums::Fast`]).
+    pub(crate) fast_sums: bool,
 }
 
 /// Computes all chunks.

@@ -8,21 +8,32 @@
 //!   16×16 block: i = 4⌊l/16⌋ + g, j = l mod 16; of the sixteen 4×4 blocks: block ⌊l/4⌋, i = g, j = l mod 4.
 //! - f64: [`double`]; sparse A: [`sparse`]; gfx950's formats below 8 bits and its scales: [`scaled`].
 //!
-//! How the hardware orders its sums is not documented; here they follow k, each step one fused
-//! multiply-add in f32 (f64, wrapping i32), which is exact for the products of f16, bf16 and narrower types.
+//! How each GPU adds: [`sum`]. MODE's rounding and denormals are not looked at.
 
 mod double;
 mod element;
+mod exact;
+mod pairs;
 mod panel;
 mod product;
 mod scaled;
+mod setting;
 mod small;
 mod sparse;
+mod sum;
+mod truncated;
 
 use ferrowave_code_object::Gpu;
 
 pub(crate) use self::element::{Bf16, Element, F16, F32};
-use self::element::{FlushedBf16, FlushedF16, FlushedSingle, I8, Integer, Single, Sum, Xf32};
+pub use self::setting::{MATRIX_VARIABLE, MatrixSettingError, MatrixSums};
+use self::{
+    element::{FlushedBf16, FlushedF16, I8, Xf32},
+    exact::Exact,
+    pairs::Pairs,
+    sum::{FlushedSingle, Integer, Single, Sum},
+    truncated::{Halved, Truncated},
+};
 use super::{
     lanes::Binder,
     narrow::{Bf8, Bf8Fnuz, Fp8, Fp8Fnuz},
@@ -36,17 +47,44 @@ pub(crate) fn handler(b: Binder, gpu: Gpu, i: &Instruction) -> Option<Handler> {
         return None;
     }
     let op = i.op;
-    // gfx90a flushes denormal sources and results of its f16 and bf16 instructions (PyTorch's notes on
-    // MI200 numerics, from AMD).
-    let halves = match gpu {
-        Gpu::Gfx90a => halves::<FlushedF16, FlushedBf16, FlushedSingle>,
-        _ => halves::<F16, Bf16, Single>,
+    let [halves, eights, narrow]: [fn(Binder, Op) -> Option<Handler>; 3] = if b.fast_sums {
+        // gfx90a flushes denormal sources and results of its f16 and bf16 instructions (PyTorch's notes on MI200
+        // numerics, from AMD).
+        let halves = match gpu {
+            Gpu::Gfx90a => {
+                halves::<FlushedF16, FlushedBf16, FlushedSingle, FlushedSingle, FlushedSingle>
+            }
+            _ => halves::<F16, Bf16, Single, Single, Single>,
+        };
+        let eights = match gpu {
+            Gpu::Gfx942 => eights::<Fp8Fnuz, Bf8Fnuz, Single>,
+            _ => eights::<Fp8, Bf8, Single>,
+        };
+        [halves, eights, narrow_fast]
+    } else {
+        let halves = match gpu {
+            Gpu::Gfx908 => halves::<F16, Bf16, Exact<4>, Exact<4>, Exact<2>>,
+            Gpu::Gfx90a => {
+                halves::<FlushedF16, FlushedBf16, Pairs<4, false>, Pairs<4, true>, Pairs<2, true>>
+            }
+            Gpu::Gfx942 | Gpu::Gfx950 => {
+                type Wide = Truncated<8, true>;
+                halves::<F16, Bf16, Truncated<8, false>, Wide, Wide>
+            }
+        };
+        let eights = match gpu {
+            Gpu::Gfx942 => eights::<Fp8Fnuz, Bf8Fnuz, Halved<false>>,
+            _ => eights::<Fp8, Bf8, Halved<false>>,
+        };
+        [halves, eights, narrow]
     };
-    let eights = match gpu {
-        Gpu::Gfx942 => eights::<Fp8Fnuz, Bf8Fnuz>,
-        _ => eights::<Fp8, Bf8>,
+    let reduced = if b.fast_sums {
+        reduced::<Single>
+    } else {
+        reduced::<Truncated<4, true>>
     };
     singles(b, op)
+        .or_else(|| reduced(b, op))
         .or_else(|| halves(b, op))
         .or_else(|| integers(b, op))
         .or_else(|| eights(b, op))
@@ -121,42 +159,56 @@ fn singles(b: Binder, op: Op) -> Option<Handler> {
         Op::v_mfma_f32_4x4x1_16b_f32 => dense!(b, F32, F32, Single, 4, 1, 16),
         Op::v_mfma_f32_32x32x2_f32 => dense!(b, F32, F32, Single, 32, 2, 1),
         Op::v_mfma_f32_16x16x4_f32 => dense!(b, F32, F32, Single, 16, 4, 1),
-        Op::v_mfma_f32_32x32x4_xf32 => dense!(b, Xf32, Xf32, Single, 32, 4, 1),
-        Op::v_mfma_f32_16x16x8_xf32 => dense!(b, Xf32, Xf32, Single, 16, 8, 1),
         _ => return None,
     })
 }
 
-fn halves<H: Element, Bf: Element, S: Sum>(b: Binder, op: Op) -> Option<Handler> {
+fn reduced<S: Sum>(b: Binder, op: Op) -> Option<Handler> {
     Some(match op {
-        Op::v_mfma_f32_32x32x4_2b_f16 => dense!(b, H, H, S, 32, 4, 2),
-        Op::v_mfma_f32_16x16x4_4b_f16 => dense!(b, H, H, S, 16, 4, 4),
-        Op::v_mfma_f32_4x4x4_16b_f16 => dense!(b, H, H, S, 4, 4, 16),
-        Op::v_mfma_f32_32x32x8_f16 => dense!(b, H, H, S, 32, 8, 1),
-        Op::v_mfma_f32_16x16x16_f16 => dense!(b, H, H, S, 16, 16, 1),
-        Op::v_mfma_f32_16x16x32_f16 => dense!(b, H, H, S, 16, 32, 1),
-        Op::v_mfma_f32_32x32x16_f16 => dense!(b, H, H, S, 32, 16, 1),
+        Op::v_mfma_f32_32x32x4_xf32 => dense!(b, Xf32, Xf32, S, 32, 4, 1),
+        Op::v_mfma_f32_16x16x8_xf32 => dense!(b, Xf32, Xf32, S, 16, 8, 1),
+        _ => return None,
+    })
+}
+
+/// The products of f16 and bf16, with the sums of f16, bf16 and of gfx908's forms of bf16.
+fn halves<H, Bf, Hs, Bs, Os>(b: Binder, op: Op) -> Option<Handler>
+where
+    H: Element,
+    Bf: Element,
+    Hs: Sum,
+    Bs: Sum,
+    Os: Sum,
+{
+    Some(match op {
+        Op::v_mfma_f32_32x32x4_2b_f16 => dense!(b, H, H, Hs, 32, 4, 2),
+        Op::v_mfma_f32_16x16x4_4b_f16 => dense!(b, H, H, Hs, 16, 4, 4),
+        Op::v_mfma_f32_4x4x4_16b_f16 => dense!(b, H, H, Hs, 4, 4, 16),
+        Op::v_mfma_f32_32x32x8_f16 => dense!(b, H, H, Hs, 32, 8, 1),
+        Op::v_mfma_f32_16x16x16_f16 => dense!(b, H, H, Hs, 16, 16, 1),
+        Op::v_mfma_f32_16x16x32_f16 => dense!(b, H, H, Hs, 16, 32, 1),
+        Op::v_mfma_f32_32x32x16_f16 => dense!(b, H, H, Hs, 32, 16, 1),
         // gfx908's bf16: two elements a lane.
-        Op::v_mfma_f32_32x32x2bf16 => dense!(b, Bf, Bf, S, 32, 2, 2),
-        Op::v_mfma_f32_16x16x2bf16 => dense!(b, Bf, Bf, S, 16, 2, 4),
-        Op::v_mfma_f32_4x4x2bf16 => dense!(b, Bf, Bf, S, 4, 2, 16),
-        Op::v_mfma_f32_32x32x4bf16 => dense!(b, Bf, Bf, S, 32, 4, 1),
-        Op::v_mfma_f32_16x16x8bf16 => dense!(b, Bf, Bf, S, 16, 8, 1),
-        Op::v_mfma_f32_32x32x4_2b_bf16 => dense!(b, Bf, Bf, S, 32, 4, 2),
-        Op::v_mfma_f32_16x16x4_4b_bf16 => dense!(b, Bf, Bf, S, 16, 4, 4),
-        Op::v_mfma_f32_4x4x4_16b_bf16 => dense!(b, Bf, Bf, S, 4, 4, 16),
-        Op::v_mfma_f32_32x32x8_bf16 => dense!(b, Bf, Bf, S, 32, 8, 1),
-        Op::v_mfma_f32_16x16x16_bf16 => dense!(b, Bf, Bf, S, 16, 16, 1),
-        Op::v_mfma_f32_16x16x32_bf16 => dense!(b, Bf, Bf, S, 16, 32, 1),
-        Op::v_mfma_f32_32x32x16_bf16 => dense!(b, Bf, Bf, S, 32, 16, 1),
-        Op::v_smfmac_f32_16x16x32_f16 => sparse!(b, H, H, S, 16, 32),
-        Op::v_smfmac_f32_32x32x16_f16 => sparse!(b, H, H, S, 32, 16),
-        Op::v_smfmac_f32_16x16x64_f16 => sparse!(b, H, H, S, 16, 64),
-        Op::v_smfmac_f32_32x32x32_f16 => sparse!(b, H, H, S, 32, 32),
-        Op::v_smfmac_f32_16x16x32_bf16 => sparse!(b, Bf, Bf, S, 16, 32),
-        Op::v_smfmac_f32_32x32x16_bf16 => sparse!(b, Bf, Bf, S, 32, 16),
-        Op::v_smfmac_f32_16x16x64_bf16 => sparse!(b, Bf, Bf, S, 16, 64),
-        Op::v_smfmac_f32_32x32x32_bf16 => sparse!(b, Bf, Bf, S, 32, 32),
+        Op::v_mfma_f32_32x32x2bf16 => dense!(b, Bf, Bf, Os, 32, 2, 2),
+        Op::v_mfma_f32_16x16x2bf16 => dense!(b, Bf, Bf, Os, 16, 2, 4),
+        Op::v_mfma_f32_4x4x2bf16 => dense!(b, Bf, Bf, Os, 4, 2, 16),
+        Op::v_mfma_f32_32x32x4bf16 => dense!(b, Bf, Bf, Os, 32, 4, 1),
+        Op::v_mfma_f32_16x16x8bf16 => dense!(b, Bf, Bf, Os, 16, 8, 1),
+        Op::v_mfma_f32_32x32x4_2b_bf16 => dense!(b, Bf, Bf, Bs, 32, 4, 2),
+        Op::v_mfma_f32_16x16x4_4b_bf16 => dense!(b, Bf, Bf, Bs, 16, 4, 4),
+        Op::v_mfma_f32_4x4x4_16b_bf16 => dense!(b, Bf, Bf, Bs, 4, 4, 16),
+        Op::v_mfma_f32_32x32x8_bf16 => dense!(b, Bf, Bf, Bs, 32, 8, 1),
+        Op::v_mfma_f32_16x16x16_bf16 => dense!(b, Bf, Bf, Bs, 16, 16, 1),
+        Op::v_mfma_f32_16x16x32_bf16 => dense!(b, Bf, Bf, Bs, 16, 32, 1),
+        Op::v_mfma_f32_32x32x16_bf16 => dense!(b, Bf, Bf, Bs, 32, 16, 1),
+        Op::v_smfmac_f32_16x16x32_f16 => sparse!(b, H, H, Hs, 16, 32),
+        Op::v_smfmac_f32_32x32x16_f16 => sparse!(b, H, H, Hs, 32, 16),
+        Op::v_smfmac_f32_16x16x64_f16 => sparse!(b, H, H, Hs, 16, 64),
+        Op::v_smfmac_f32_32x32x32_f16 => sparse!(b, H, H, Hs, 32, 32),
+        Op::v_smfmac_f32_16x16x32_bf16 => sparse!(b, Bf, Bf, Bs, 16, 32),
+        Op::v_smfmac_f32_32x32x16_bf16 => sparse!(b, Bf, Bf, Bs, 32, 16),
+        Op::v_smfmac_f32_16x16x64_bf16 => sparse!(b, Bf, Bf, Bs, 16, 64),
+        Op::v_smfmac_f32_32x32x32_bf16 => sparse!(b, Bf, Bf, Bs, 32, 32),
         _ => return None,
     })
 }
@@ -181,32 +233,32 @@ fn integers(b: Binder, op: Op) -> Option<Handler> {
 }
 
 /// The products of fp8 and bf8, in the GPU's flavour of them.
-fn eights<Fp: Element, Bf: Element>(b: Binder, op: Op) -> Option<Handler> {
+fn eights<Fp: Element, Bf: Element, S: Sum>(b: Binder, op: Op) -> Option<Handler> {
     Some(match op {
-        Op::v_mfma_f32_16x16x32_bf8_bf8 => dense!(b, Bf, Bf, Single, 16, 32, 1),
-        Op::v_mfma_f32_16x16x32_bf8_fp8 => dense!(b, Bf, Fp, Single, 16, 32, 1),
-        Op::v_mfma_f32_16x16x32_fp8_bf8 => dense!(b, Fp, Bf, Single, 16, 32, 1),
-        Op::v_mfma_f32_16x16x32_fp8_fp8 => dense!(b, Fp, Fp, Single, 16, 32, 1),
-        Op::v_mfma_f32_32x32x16_bf8_bf8 => dense!(b, Bf, Bf, Single, 32, 16, 1),
-        Op::v_mfma_f32_32x32x16_bf8_fp8 => dense!(b, Bf, Fp, Single, 32, 16, 1),
-        Op::v_mfma_f32_32x32x16_fp8_bf8 => dense!(b, Fp, Bf, Single, 32, 16, 1),
-        Op::v_mfma_f32_32x32x16_fp8_fp8 => dense!(b, Fp, Fp, Single, 32, 16, 1),
-        Op::v_smfmac_f32_16x16x64_bf8_bf8 => sparse!(b, Bf, Bf, Single, 16, 64),
-        Op::v_smfmac_f32_16x16x64_bf8_fp8 => sparse!(b, Bf, Fp, Single, 16, 64),
-        Op::v_smfmac_f32_16x16x64_fp8_bf8 => sparse!(b, Fp, Bf, Single, 16, 64),
-        Op::v_smfmac_f32_16x16x64_fp8_fp8 => sparse!(b, Fp, Fp, Single, 16, 64),
-        Op::v_smfmac_f32_32x32x32_bf8_bf8 => sparse!(b, Bf, Bf, Single, 32, 32),
-        Op::v_smfmac_f32_32x32x32_bf8_fp8 => sparse!(b, Bf, Fp, Single, 32, 32),
-        Op::v_smfmac_f32_32x32x32_fp8_bf8 => sparse!(b, Fp, Bf, Single, 32, 32),
-        Op::v_smfmac_f32_32x32x32_fp8_fp8 => sparse!(b, Fp, Fp, Single, 32, 32),
-        Op::v_smfmac_f32_16x16x128_bf8_bf8 => sparse!(b, Bf, Bf, Single, 16, 128),
-        Op::v_smfmac_f32_16x16x128_bf8_fp8 => sparse!(b, Bf, Fp, Single, 16, 128),
-        Op::v_smfmac_f32_16x16x128_fp8_bf8 => sparse!(b, Fp, Bf, Single, 16, 128),
-        Op::v_smfmac_f32_16x16x128_fp8_fp8 => sparse!(b, Fp, Fp, Single, 16, 128),
-        Op::v_smfmac_f32_32x32x64_bf8_bf8 => sparse!(b, Bf, Bf, Single, 32, 64),
-        Op::v_smfmac_f32_32x32x64_bf8_fp8 => sparse!(b, Bf, Fp, Single, 32, 64),
-        Op::v_smfmac_f32_32x32x64_fp8_bf8 => sparse!(b, Fp, Bf, Single, 32, 64),
-        Op::v_smfmac_f32_32x32x64_fp8_fp8 => sparse!(b, Fp, Fp, Single, 32, 64),
+        Op::v_mfma_f32_16x16x32_bf8_bf8 => dense!(b, Bf, Bf, S, 16, 32, 1),
+        Op::v_mfma_f32_16x16x32_bf8_fp8 => dense!(b, Bf, Fp, S, 16, 32, 1),
+        Op::v_mfma_f32_16x16x32_fp8_bf8 => dense!(b, Fp, Bf, S, 16, 32, 1),
+        Op::v_mfma_f32_16x16x32_fp8_fp8 => dense!(b, Fp, Fp, S, 16, 32, 1),
+        Op::v_mfma_f32_32x32x16_bf8_bf8 => dense!(b, Bf, Bf, S, 32, 16, 1),
+        Op::v_mfma_f32_32x32x16_bf8_fp8 => dense!(b, Bf, Fp, S, 32, 16, 1),
+        Op::v_mfma_f32_32x32x16_fp8_bf8 => dense!(b, Fp, Bf, S, 32, 16, 1),
+        Op::v_mfma_f32_32x32x16_fp8_fp8 => dense!(b, Fp, Fp, S, 32, 16, 1),
+        Op::v_smfmac_f32_16x16x64_bf8_bf8 => sparse!(b, Bf, Bf, S, 16, 64),
+        Op::v_smfmac_f32_16x16x64_bf8_fp8 => sparse!(b, Bf, Fp, S, 16, 64),
+        Op::v_smfmac_f32_16x16x64_fp8_bf8 => sparse!(b, Fp, Bf, S, 16, 64),
+        Op::v_smfmac_f32_16x16x64_fp8_fp8 => sparse!(b, Fp, Fp, S, 16, 64),
+        Op::v_smfmac_f32_32x32x32_bf8_bf8 => sparse!(b, Bf, Bf, S, 32, 32),
+        Op::v_smfmac_f32_32x32x32_bf8_fp8 => sparse!(b, Bf, Fp, S, 32, 32),
+        Op::v_smfmac_f32_32x32x32_fp8_bf8 => sparse!(b, Fp, Bf, S, 32, 32),
+        Op::v_smfmac_f32_32x32x32_fp8_fp8 => sparse!(b, Fp, Fp, S, 32, 32),
+        Op::v_smfmac_f32_16x16x128_bf8_bf8 => sparse!(b, Bf, Bf, S, 16, 128),
+        Op::v_smfmac_f32_16x16x128_bf8_fp8 => sparse!(b, Bf, Fp, S, 16, 128),
+        Op::v_smfmac_f32_16x16x128_fp8_bf8 => sparse!(b, Fp, Bf, S, 16, 128),
+        Op::v_smfmac_f32_16x16x128_fp8_fp8 => sparse!(b, Fp, Fp, S, 16, 128),
+        Op::v_smfmac_f32_32x32x64_bf8_bf8 => sparse!(b, Bf, Bf, S, 32, 64),
+        Op::v_smfmac_f32_32x32x64_bf8_fp8 => sparse!(b, Bf, Fp, S, 32, 64),
+        Op::v_smfmac_f32_32x32x64_fp8_bf8 => sparse!(b, Fp, Bf, S, 32, 64),
+        Op::v_smfmac_f32_32x32x64_fp8_fp8 => sparse!(b, Fp, Fp, S, 32, 64),
         _ => return None,
     })
 }
@@ -225,15 +277,16 @@ fn doubles(b: Binder, op: Op) -> Option<Handler> {
     })
 }
 
+/// The products of gfx950's formats of 8 bits and below.
 fn narrow(b: Binder, op: Op) -> Option<Handler> {
     Some(match op {
         Op::v_mfma_f32_16x16x128_f8f6f4 => b.bind(
             #[inline(always)]
-            |w, _, o| scaled::multiply::<1, 128>(w, o),
+            |w, _, o| scaled::multiply::<Halved<false>, 1, 128>(w, o),
         ),
         Op::v_mfma_f32_32x32x64_f8f6f4 => b.bind(
             #[inline(always)]
-            |w, _, o| scaled::multiply::<2, 64>(w, o),
+            |w, _, o| scaled::multiply::<Halved<false>, 2, 64>(w, o),
         ),
         Op::v_mfma_scale_f32_16x16x128_f8f6f4 => b.bind(
             #[inline(always)]
@@ -242,6 +295,28 @@ fn narrow(b: Binder, op: Op) -> Option<Handler> {
         Op::v_mfma_scale_f32_32x32x64_f8f6f4 => b.bind(
             #[inline(always)]
             |w, _, o| scaled::multiply_scaled::<2, 64>(w, o),
+        ),
+        _ => return None,
+    })
+}
+
+fn narrow_fast(b: Binder, op: Op) -> Option<Handler> {
+    Some(match op {
+        Op::v_mfma_f32_16x16x128_f8f6f4 => b.bind(
+            #[inline(always)]
+            |w, _, o| scaled::multiply::<Single, 1, 128>(w, o),
+        ),
+        Op::v_mfma_f32_32x32x64_f8f6f4 => b.bind(
+            #[inline(always)]
+            |w, _, o| scaled::multiply::<Single, 2, 64>(w, o),
+        ),
+        Op::v_mfma_scale_f32_16x16x128_f8f6f4 => b.bind(
+            #[inline(always)]
+            |w, _, o| scaled::multiply_scaled_fast::<1, 128>(w, o),
+        ),
+        Op::v_mfma_scale_f32_32x32x64_f8f6f4 => b.bind(
+            #[inline(always)]
+            |w, _, o| scaled::multiply_scaled_fast::<2, 64>(w, o),
         ),
         _ => return None,
     })

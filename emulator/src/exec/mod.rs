@@ -54,6 +54,7 @@ mod wave;
 
 pub use code::{Code, FactsTable, Unsupported};
 pub use fault::{Fault, FaultKind};
+pub use mfma::{MATRIX_VARIABLE, MatrixSettingError, MatrixSums};
 pub use observe::{Facts, GroupStart, Observer, Prepared, Unobserved};
 pub use operation::Flow;
 pub use simd::SimdLevel;

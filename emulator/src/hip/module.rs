@@ -43,6 +43,7 @@ impl From<LoadError> for Failure {
         let code = match error {
             LoadError::WrongGpu { .. } => hipError_t::hipErrorNoBinaryForGpu,
             LoadError::Memory(error) => return error.into(),
+            LoadError::MatrixSetting(_) => hipError_t::hipErrorInvalidValue,
             _ => hipError_t::hipErrorInvalidImage,
         };
         Failure::new(code, error)

@@ -5,7 +5,7 @@ use std::{ops::Range, sync::Arc};
 use ferrowave_code_object::{self as code_object, CodeObject, CodeObjectError, Gpu, SymbolKind};
 
 use crate::{
-    exec::{self, Code, SimdLevel, Unsupported},
+    exec::{self, Code, MatrixSettingError, MatrixSums, SimdLevel, Unsupported},
     memory::{DeviceMemory, MemoryError},
 };
 
@@ -26,6 +26,9 @@ pub enum LoadError {
         /// The device's.
         device: Gpu,
     },
+    /// The environment does not say how matrix instructions add.
+    #[error(transparent)]
+    MatrixSetting(#[from] MatrixSettingError),
     /// Memory for it is missing.
     #[error(transparent)]
     Memory(#[from] MemoryError),
@@ -85,6 +88,7 @@ impl Program {
         memory: &Arc<DeviceMemory>,
         level: SimdLevel,
     ) -> Result<Self, LoadError> {
+        MatrixSums::from_environment()?;
         if object.target().gpu != gpu {
             return Err(LoadError::WrongGpu {
                 object: object.target().gpu,

@@ -6,6 +6,10 @@
 //! - the sum s of k products has an error of at most ku · S with S = Σ|aₚ||bₚ| (Jeannerod and Rump, *Improved error
 //!   bounds for inner products in floating-point arithmetic*, 2013). Products of f16, bf16, 8-bit floats and xf32 are
 //!   exact in f32, so that only the sums are rounded, and the bound holds all the more;
+//! - matrix cores may add such products in groups, cut at 2⁻²⁴ of the largest one's power of two (CDNA 3: sixteen at most,
+//!   `docs/matrix.md`). A group of n, with S' its Σ|aₚ||bₚ|, loses less than nu · S' in cuts, another u · S' of C where a
+//!   product is larger, and is then rounded once, from 32 bits: (1 + 2⁻⁷)u of the result. Over all groups that is at most
+//!   (k + 17)u · S;
 //! - each operation after that, on a value x of error e, rounds once more: by at most u(|x| + e). Scaling by α, by β and
 //!   by an operation's constant multiplies the error; adding adds the errors; ReLU leaves it as it is;
 //! - GELU's slope is below 1.13, and its own error at most 8u|x|: with p = e⁻²ᵘ⁽ˣ⁾ it is x / (1 + p), and a relative
@@ -42,6 +46,9 @@ pub(super) struct Rule<'a> {
     /// Bounds hold for the difference of two rounded values.
     of_reference: f64,
 }
+
+/// What cuts of products may add to k, in u · S.
+const CUTS: f64 = 17.0;
 
 /// A type of float.
 #[derive(Clone, Copy)]
@@ -220,10 +227,14 @@ impl<'a> Rule<'a> {
     fn float(&self, product: f64, magnitude: f64, old: f64, bias: Option<f64>) -> Expected {
         let (problem, float) = (self.problem, self.sums);
         let k = f64::from(problem.k());
+        let cuts = match problem.types().input {
+            ElementType::F32 | ElementType::F64 | ElementType::I32 => 0.0,
+            _ => CUTS,
+        };
         let sum = Uncertain {
             value: product,
             // Each product and each partial sum may have been flushed.
-            error: k * float.roundoff * magnitude + 2.0 * k * float.tiny,
+            error: (k + cuts) * float.roundoff * magnitude + 2.0 * k * float.tiny,
         };
         let mut result = sum.scaled(problem.alpha(), float);
         if problem.beta() != 0.0 {

@@ -1,4 +1,4 @@
-//! What matrices are made of: elements of A and B as f32, and the sums that C and D hold.
+//! What matrices A and B are made of, as f32.
 
 use std::simd::prelude::*;
 
@@ -12,64 +12,10 @@ use crate::exec::{
 pub(crate) trait Element: 'static {
     /// Bits of an element; elements stand side by side in a lane's registers.
     const BITS: usize;
+    /// Exponent of the smallest normal number.
+    const LOWEST_EXPONENT: i32 = -126;
     /// The elements that begin at bit `shift`, where `bits` has all of their bits.
     fn read(bits: U, shift: u32) -> F;
-}
-
-/// Type of C's and D's elements, 32 bits. Products are summed in f32.
-pub(super) trait Sum: 'static {
-    /// What the sum starts with.
-    fn start(c: U) -> F;
-    /// D of C and the sum.
-    fn finish(c: U, sum: F) -> U;
-}
-
-/// f32 sums that start with C.
-pub(super) struct Single;
-
-/// f32 sums whose denormals are zeros at the end.
-pub(super) struct FlushedSingle;
-
-/// i32 sums that wrap. The products of i8 in one instruction add up to 2²⁰ at most, which f32 holds.
-pub(super) struct Integer;
-
-impl Integer {
-    /// Where the sum starts, so that it is the integer in the fraction's bits: between 2²³ and 2²⁴ an
-    /// f32's last bit is 1.
-    const ZERO: f32 = 12_582_912.0;
-}
-
-impl Sum for Single {
-    #[inline(always)]
-    fn start(c: U) -> F {
-        F::from_bits(c)
-    }
-    #[inline(always)]
-    fn finish(_: U, sum: F) -> U {
-        sum.to_bits()
-    }
-}
-
-impl Sum for FlushedSingle {
-    #[inline(always)]
-    fn start(c: U) -> F {
-        F::from_bits(c)
-    }
-    #[inline(always)]
-    fn finish(_: U, sum: F) -> U {
-        flushed(sum).to_bits()
-    }
-}
-
-impl Sum for Integer {
-    #[inline(always)]
-    fn start(_: U) -> F {
-        F::splat(Self::ZERO)
-    }
-    #[inline(always)]
-    fn finish(c: U, sum: F) -> U {
-        c + sum.to_bits() - U::splat(Self::ZERO.to_bits())
-    }
 }
 
 /// f32.
@@ -83,9 +29,9 @@ pub(crate) struct F16;
 pub(crate) struct Bf16;
 /// Signed bytes.
 pub(super) struct I8;
-/// f16 whose denormals are zeros.
+/// f16 whose denormals and zeros are +0.
 pub(super) struct FlushedF16;
-/// bf16 whose denormals are zeros.
+/// bf16 whose denormals and zeros are +0.
 pub(super) struct FlushedBf16;
 
 impl Element for F32 {
@@ -109,6 +55,7 @@ impl Element for Xf32 {
 
 impl Element for F16 {
     const BITS: usize = 16;
+    const LOWEST_EXPONENT: i32 = -14;
     #[inline(always)]
     fn read(bits: U, shift: u32) -> F {
         half::to_f32(bits >> U::splat(shift))
@@ -133,7 +80,7 @@ impl Element for FlushedF16 {
     fn read(bits: U, shift: u32) -> F {
         let half = bits >> U::splat(shift);
         let denormal = (half & U::splat(0x7c00)).simd_eq(U::splat(0));
-        half::to_f32(denormal.select(half & U::splat(0x8000), half))
+        half::to_f32(denormal.select(U::splat(0), half))
     }
 }
 
@@ -141,14 +88,18 @@ impl Element for FlushedBf16 {
     const BITS: usize = 16;
     #[inline(always)]
     fn read(bits: U, shift: u32) -> F {
-        flushed(Bf16::read(bits, shift))
+        let value = Bf16::read(bits, shift);
+        let denormal = value.abs().simd_lt(F::splat(f32::MIN_POSITIVE));
+        denormal.select(F::splat(0.0), value)
     }
 }
 
+/// Numbers, with zeros of their sign for denormals.
 #[inline(always)]
-fn flushed(value: F) -> F {
+pub(super) fn flushed(value: F) -> F {
     let zero = F::from_bits(value.to_bits() & U::splat(0x8000_0000));
-    value.is_subnormal().select(zero, value)
+    let small = value.abs().simd_lt(F::splat(f32::MIN_POSITIVE));
+    small.select(zero, value)
 }
 
 impl Element for I8 {
@@ -163,6 +114,7 @@ macro_rules! narrow_elements {
     ($($name:ident)*) => {
         $(impl Element for $name {
             const BITS: usize = <$name as Narrow>::BITS as usize;
+            const LOWEST_EXPONENT: i32 = 1 - <$name as Narrow>::BIAS;
             #[inline(always)]
             fn read(bits: U, shift: u32) -> F {
                 narrow::read::<$name>(bits, shift)

@@ -1,14 +1,10 @@
-//! From registers to panels: A's columns and B's rows as vectors of f32.
+//! From registers to panels: A's columns and B's rows as vectors.
 
-use super::element::Element;
+use super::{element::Element, sum::Sum};
 use crate::exec::{Wave, narrow::read_across, simd::F};
 
-/// Column k of A, or row k of B, for each k: M elements in `W` = M/16 vectors.
-pub(super) type Panel<const W: usize, const K: usize> = [[F; W]; K];
-
-pub(super) const fn empty<const W: usize, const K: usize>() -> Panel<W, K> {
-    [[F::splat(0.0); W]; K]
-}
+/// Column k of A, or row k of B, for each k: M elements in `W` = M/16 vectors, ready to be multiplied.
+pub(super) type Panel<S, const W: usize, const K: usize> = [[<S as Sum>::Term; W]; K];
 
 /// Where the elements of an operand stand: lanes are in groups of M, and those of a block follow each
 /// other in k.
@@ -57,19 +53,23 @@ pub(super) fn element<T: Element>(w: &Wave, register: u16, chunk: usize, index: 
 
 /// Reads a block's panel; `chunk_of` says which sixteen lanes stand in the place of others.
 #[inline(always)]
-pub(super) fn read<T: Element, const W: usize, const K: usize>(
+pub(super) fn read<T: Element, S: Sum, const W: usize, const K: usize>(
     w: &Wave,
     register: u16,
     (blocks, block): (usize, usize),
     chunk_of: impl Fn(usize) -> usize,
-) -> Panel<W, K> {
-    let mut panel = empty();
-    for (k, parts) in panel.iter_mut().enumerate() {
-        let place = place::<T>(16 * W, K, blocks, block, k);
-        for (part, value) in parts.iter_mut().enumerate() {
-            let chunk = chunk_of(place.group * W + part);
-            *value = element::<T>(w, register, chunk & 3, place.index);
-        }
-    }
-    panel
+) -> Panel<S, W, K> {
+    std::array::from_fn(
+        #[inline(always)]
+        |k| {
+            let place = place::<T>(16 * W, K, blocks, block, k);
+            std::array::from_fn(
+                #[inline(always)]
+                |part| {
+                    let chunk = chunk_of(place.group * W + part);
+                    S::term::<T>(element::<T>(w, register, chunk & 3, place.index))
+                },
+            )
+        },
+    )
 }

@@ -1,10 +1,9 @@
 //! The product of panels: D ← A·B + C by outer products, sixteen vectors of D at a time.
 
-use std::simd::StdFloat;
-
 use super::{
-    element::{Element, Sum},
+    element::Element,
     panel::{self, Panel},
+    sum::Sum,
 };
 use crate::exec::{
     Wave,
@@ -90,18 +89,18 @@ where
 {
     let [cbsz, abid, blgp] = o.control;
     let (a, b) = (o.src[0].register, o.src[1].register);
-    let a: [Panel<W, K>; BLOCKS] = std::array::from_fn(
+    let a: [Panel<S, W, K>; BLOCKS] = std::array::from_fn(
         #[inline(always)]
-        |block| panel::read::<A, W, K>(w, a, (BLOCKS, block), |chunk| chunk),
+        |block| panel::read::<A, S, W, K>(w, a, (BLOCKS, block), |chunk| chunk),
     );
-    let b: [Panel<W, K>; BLOCKS] = if blgp == 0 {
+    let b: [Panel<S, W, K>; BLOCKS] = if blgp == 0 {
         std::array::from_fn(
             #[inline(always)]
-            |block| panel::read::<B, W, K>(w, b, (BLOCKS, block), |chunk| chunk),
+            |block| panel::read::<B, S, W, K>(w, b, (BLOCKS, block), |chunk| chunk),
         )
     } else {
         std::array::from_fn(|block| {
-            panel::read::<B, W, K>(w, b, (BLOCKS, block), |chunk| b_chunk(blgp, chunk))
+            panel::read::<B, S, W, K>(w, b, (BLOCKS, block), |chunk| b_chunk(blgp, chunk))
         })
     };
     let registers = 4 * W * W;
@@ -120,8 +119,8 @@ pub(super) fn add_product<S: Sum, const W: usize, const K: usize>(
     dst: u16,
     c: Addend,
     first: usize,
-    a: &Panel<W, K>,
-    b: &Panel<W, K>,
+    a: &Panel<S, W, K>,
+    b: &Panel<S, W, K>,
 ) {
     // Four registers hold rows that are 4 W apart at most; each row of A meets each vector of B.
     for quad in 0..W * W {
@@ -132,12 +131,20 @@ pub(super) fn add_product<S: Sum, const W: usize, const K: usize>(
                 *sum = S::start(c.bits(w, first + quad + register, chunk));
             }
         }
-        for k in 0..K {
+        let group = S::GROUP.min(K);
+        for first in (0..K).step_by(group) {
             for (register, sums) in sums.iter_mut().enumerate() {
                 for (chunk, sum) in sums.iter_mut().enumerate() {
                     let row = row::<W>(quad + register, chunk);
-                    let a = F::splat(a[k][row / 16].as_array()[row % 16]);
-                    *sum = a.mul_add(b[k][chunk % W], *sum);
+                    *sum = S::add(
+                        *sum,
+                        group,
+                        #[inline(always)]
+                        |n| {
+                            let k = first + n;
+                            (S::splat(&a[k][row / 16], row % 16), b[k][chunk % W])
+                        },
+                    );
                 }
             }
         }

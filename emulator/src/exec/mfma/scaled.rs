@@ -8,9 +8,10 @@
 use std::simd::prelude::*;
 
 use super::{
-    element::Single,
     panel::{self, Panel},
     product::{Addend, add_product, row},
+    sum::{Single, Sum},
+    truncated::Halved,
 };
 use crate::exec::{
     Wave,
@@ -25,13 +26,17 @@ const BLOCK: usize = 32;
 const LARGE: u32 = 127 + 111;
 
 #[inline(always)]
-fn read<const W: usize, const K: usize>(w: &Wave, register: u16, format: u8) -> Panel<W, K> {
+fn read<S: Sum, const W: usize, const K: usize>(
+    w: &Wave,
+    register: u16,
+    format: u8,
+) -> Panel<S, W, K> {
     match format {
-        0 => panel::read::<Fp8, W, K>(w, register, (1, 0), |chunk| chunk),
-        1 => panel::read::<Bf8, W, K>(w, register, (1, 0), |chunk| chunk),
-        2 => panel::read::<Fp6, W, K>(w, register, (1, 0), |chunk| chunk),
-        3 => panel::read::<Bf6, W, K>(w, register, (1, 0), |chunk| chunk),
-        _ => panel::read::<Fp4, W, K>(w, register, (1, 0), |chunk| chunk),
+        0 => panel::read::<Fp8, S, W, K>(w, register, (1, 0), |chunk| chunk),
+        1 => panel::read::<Bf8, S, W, K>(w, register, (1, 0), |chunk| chunk),
+        2 => panel::read::<Fp6, S, W, K>(w, register, (1, 0), |chunk| chunk),
+        3 => panel::read::<Bf6, S, W, K>(w, register, (1, 0), |chunk| chunk),
+        _ => panel::read::<Fp4, S, W, K>(w, register, (1, 0), |chunk| chunk),
     }
 }
 
@@ -47,12 +52,15 @@ fn scales(w: &Wave, o: &Operation, register: u16, source: u8) -> [U; CHUNKS] {
 
 /// M×M×K without scales.
 #[inline(always)]
-pub(super) fn multiply<const W: usize, const K: usize>(w: &mut Wave, o: &Operation) -> Flow {
+pub(super) fn multiply<S: Sum, const W: usize, const K: usize>(
+    w: &mut Wave,
+    o: &Operation,
+) -> Flow {
     let [a_format, _, b_format] = o.control;
-    let a = read::<W, K>(w, o.src[0].register, a_format);
-    let b = read::<W, K>(w, o.src[1].register, b_format);
+    let a = read::<S, W, K>(w, o.src[0].register, a_format);
+    let b = read::<S, W, K>(w, o.src[1].register, b_format);
     let c = Addend::of(w, o, (4 * W * W) as u16);
-    add_product::<Single, W, K>(w, o.dst, c, 0, &a, &b);
+    add_product::<S, W, K>(w, o.dst, c, 0, &a, &b);
     Flow::Next
 }
 
@@ -60,8 +68,31 @@ pub(super) fn multiply<const W: usize, const K: usize>(w: &mut Wave, o: &Operati
 #[inline(always)]
 pub(super) fn multiply_scaled<const W: usize, const K: usize>(w: &mut Wave, o: &Operation) -> Flow {
     let [a_format, _, b_format] = o.control;
-    let mut a = read::<W, K>(w, o.src[0].register, a_format);
-    let mut b = read::<W, K>(w, o.src[1].register, b_format);
+    let mut a = read::<Halved<true>, W, K>(w, o.src[0].register, a_format);
+    let mut b = read::<Halved<true>, W, K>(w, o.src[1].register, b_format);
+    let a_scales = scales(w, o, o.src[3].register, 0);
+    let b_scales = scales(w, o, o.sdst, 1);
+    for (panel, scales) in [(&mut a, &a_scales), (&mut b, &b_scales)] {
+        for (k, parts) in panel.iter_mut().enumerate() {
+            for (part, elements) in parts.iter_mut().enumerate() {
+                *elements = elements.scaled(scales[(k / BLOCK * W + part) & 3]);
+            }
+        }
+    }
+    let c = Addend::of(w, o, (4 * W * W) as u16);
+    add_product::<Halved<true>, W, K>(w, o.dst, c, 0, &a, &b);
+    Flow::Next
+}
+
+/// The same as a chain of fused multiply-adds.
+#[inline(always)]
+pub(super) fn multiply_scaled_fast<const W: usize, const K: usize>(
+    w: &mut Wave,
+    o: &Operation,
+) -> Flow {
+    let [a_format, _, b_format] = o.control;
+    let mut a = read::<Single, W, K>(w, o.src[0].register, a_format);
+    let mut b = read::<Single, W, K>(w, o.src[1].register, b_format);
     let a_scales = scales(w, o, o.src[3].register, 0);
     let b_scales = scales(w, o, o.sdst, 1);
     let c = Addend::of(w, o, (4 * W * W) as u16);
@@ -89,10 +120,10 @@ fn multiply_wide<const W: usize, const K: usize>(
     w: &mut Wave,
     o: &Operation,
     c: Addend,
-    (a, b): (&Panel<W, K>, &Panel<W, K>),
+    (a, b): (&Panel<Single, W, K>, &Panel<Single, W, K>),
     (a_scales, b_scales): (&[U; CHUNKS], &[U; CHUNKS]),
 ) {
-    let value = |panel: &Panel<W, K>, scales: &[U; CHUNKS], k: usize, index: usize| {
+    let value = |panel: &Panel<Single, W, K>, scales: &[U; CHUNKS], k: usize, index: usize| {
         let (part, lane) = (index / 16, index % 16);
         let scale = scales[(k / BLOCK * W + part) & 3][lane];
         let power = if scale == 0xff {

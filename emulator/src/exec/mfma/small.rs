@@ -1,11 +1,12 @@
 //! Sixteen blocks of 4×4×K, K elements a lane.
 
-use std::simd::{StdFloat, prelude::*};
+use std::simd::prelude::*;
 
 use super::{
-    element::{Element, Sum},
+    element::Element,
     panel,
     product::{Addend, a_block, b_chunk},
+    sum::Sum,
 };
 use crate::exec::{
     Wave,
@@ -64,8 +65,17 @@ pub(super) fn multiply<T: Element, S: Sum, const K: usize>(w: &mut Wave, o: &Ope
         for (chunk, result) in result.0.iter_mut().enumerate() {
             let addend = c.bits(w, row, chunk);
             let mut sum = S::start(addend);
-            for k in 0..K {
-                sum = spread(columns[k][chunk], row).mul_add(rows[k][chunk], sum);
+            let group = S::GROUP.min(K);
+            for first in (0..K).step_by(group) {
+                sum = S::add(
+                    sum,
+                    group,
+                    #[inline(always)]
+                    |n| {
+                        let a = spread(columns[first + n][chunk], row);
+                        (S::term::<T>(a), S::term::<T>(rows[first + n][chunk]))
+                    },
+                );
             }
             *result = S::finish(addend, sum);
         }

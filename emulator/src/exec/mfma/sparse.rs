@@ -7,12 +7,11 @@
 //! (AMD's «matrix instruction calculator», README on compression indices; for gfx950's longer forms,
 //! whose sets have 16 bits for f16 and 32 for bytes, LLVM's pull request 193541).
 
-use std::simd::StdFloat;
-
 use super::{
-    element::{Element, Sum},
+    element::Element,
     panel::{self, Panel},
     product::row,
+    sum::Sum,
 };
 use crate::exec::{
     Wave,
@@ -41,21 +40,22 @@ where
     } else {
         0
     };
-    let b: Panel<W, K> = panel::read::<B, W, K>(
+    let b: Panel<S, W, K> = panel::read::<B, S, W, K>(
         w,
         o.src[1].register,
         (1, 0),
         #[inline(always)]
         |chunk| chunk,
     );
-    let mut a: Panel<W, HALF> = panel::empty();
+    let mut a = [[S::term::<A>(F::splat(0.0)); W]; HALF];
     // The k of each stored element.
     let mut positions = [[[0_u8; 16]; W]; HALF];
     for s in 0..HALF {
         let (group, index) = (s / stored, s % stored);
         for part in 0..W {
             let chunk = (group * W + part) & 3;
-            a[s][part] = panel::element::<A>(w, o.src[0].register, chunk, index);
+            let elements = panel::element::<A>(w, o.src[0].register, chunk, index);
+            a[s][part] = S::term::<A>(elements);
             let indices = w.lanes(o.src[2].register).0[chunk].to_array();
             for (lane, bits) in indices.into_iter().enumerate() {
                 let position = bits >> (2 * (set * stored + index)) & 3;
@@ -69,13 +69,21 @@ where
         for (sum, c) in sums.iter_mut().zip(old) {
             *sum = S::start(c);
         }
-        for s in 0..HALF {
+        let group = S::GROUP.min(HALF);
+        for first in (0..HALF).step_by(group) {
             for (chunk, sum) in sums.iter_mut().enumerate() {
                 let row = row::<W>(register, chunk);
                 let (part, lane) = (row / 16, row % 16);
-                let k = usize::from(positions[s][part][lane]) % K;
-                let a = F::splat(a[s][part].as_array()[lane]);
-                *sum = a.mul_add(b[k][chunk % W], *sum);
+                *sum = S::add(
+                    *sum,
+                    group,
+                    #[inline(always)]
+                    |n| {
+                        let s = first + n;
+                        let k = usize::from(positions[s][part][lane]) % K;
+                        (S::splat(&a[s][part], lane), b[k][chunk % W])
+                    },
+                );
             }
         }
         let lanes = w.lanes_mut(o.dst + register as u16);

@@ -8,20 +8,20 @@ use crate::exec::{ACCUMULATORS, Wave};
 /// An instruction's shape: M = N, K, blocks, elements of A and B side by side in a lane, and how many fit
 /// in a register.
 #[derive(Clone, Copy)]
-struct Shape {
-    size: usize,
-    k: usize,
-    blocks: usize,
-    per_register: usize,
+pub(super) struct Shape {
+    pub(super) size: usize,
+    pub(super) k: usize,
+    pub(super) blocks: usize,
+    pub(super) per_register: usize,
 }
 
 impl Shape {
-    const fn per_lane(self) -> usize {
+    pub(super) const fn per_lane(self) -> usize {
         self.k * self.size * self.blocks / 64
     }
 
     /// The lane and the element in the lane that hold A[row][k] of a block (or B[k][column]).
-    fn source(self, block: usize, row: usize, k: usize) -> (usize, usize) {
+    pub(super) fn source(self, block: usize, row: usize, k: usize) -> (usize, usize) {
         // Groups of `size` lanes: the blocks one after the other, each with its share of k.
         let groups_per_block = 64 / self.size / self.blocks;
         let group = block * groups_per_block + k / self.per_lane();
@@ -29,7 +29,7 @@ impl Shape {
     }
 
     /// The register and lane that hold D[row][column] of a block.
-    fn result(self, block: usize, row: usize, column: usize) -> (usize, usize) {
+    pub(super) fn result(self, block: usize, row: usize, column: usize) -> (usize, usize) {
         match self.size {
             32 => {
                 let register = 4 * (row / 8) + row % 4;
@@ -95,7 +95,7 @@ impl Stored for I8 {
     }
 }
 
-fn set_element(
+pub(super) fn set_element(
     wave: &mut Wave,
     register: u16,
     shape: Shape,
@@ -160,7 +160,7 @@ fn check<T: Stored>(gpu: Gpu, text: &str, _: T, shape: Shape, c: u16, d: u16) {
     }
 }
 
-const fn shape(size: usize, k: usize, blocks: usize, per_register: usize) -> Shape {
+pub(super) const fn shape(size: usize, k: usize, blocks: usize, per_register: usize) -> Shape {
     Shape {
         size,
         k,

@@ -1,18 +1,20 @@
 //! Matrix instructions of narrow types, with scales, and with a sparse A, on random patterns: the product
-//! is computed here by the maps from lanes to elements, in f32 with one rounding a step.
+//! is computed here by the maps from lanes to elements, and added as [`Sums`] has it.
 
 use ferrowave_code_object::Gpu;
 
 use super::{
     Bench, Random,
     formats::{BF6, BF8, BF8_FNUZ, FP4, FP6, FP8, FP8_FNUZ, Format},
+    matrix_sums::{Factor, Sums},
     wave,
 };
 use crate::exec::{Lanes, Wave};
 
 /// What an operand's elements are.
 #[derive(Clone, Copy, Debug)]
-enum Type {
+pub(super) enum Type {
+    F32,
     Xf32,
     F16,
     Bf16,
@@ -21,17 +23,20 @@ enum Type {
 }
 
 impl Type {
-    fn bits(self) -> usize {
+    pub(super) fn bits(self) -> usize {
         match self {
-            Type::Xf32 => 32,
+            Type::F32 | Type::Xf32 => 32,
             Type::F16 | Type::Bf16 => 16,
             Type::I8 => 8,
             Type::Narrow(format) => format.bits() as usize,
         }
     }
 
-    fn value(self, bits: u32) -> f32 {
+    pub(super) fn value(self, bits: u32) -> f32 {
         match self {
+            Type::F32 => f32::from_bits(bits),
+            // A NaN stays one.
+            Type::Xf32 if f32::from_bits(bits).is_nan() => f32::NAN,
             Type::Xf32 => f32::from_bits(bits >> 13 << 13),
             Type::F16 => f16::from_bits(bits as u16) as f32,
             Type::Bf16 => f32::from_bits(bits << 16),
@@ -45,7 +50,7 @@ impl Type {
         let bits = random.next();
         let (sign, fraction) = ((bits >> 63) as u32, bits as u32);
         match self {
-            Type::Xf32 => {
+            Type::F32 | Type::Xf32 => {
                 sign << 31 | (120 + (bits >> 40) as u32 % 14) << 23 | fraction & 0x7f_ffff
             }
             Type::F16 => sign << 15 | (bits >> 40) as u32 % 20 << 10 | fraction & 0x3ff,
@@ -122,7 +127,7 @@ fn place(rows: usize, row: usize, column: usize) -> (u16, usize) {
     }
 }
 
-fn same(result: u32, expected: u32) -> bool {
+pub(super) fn same(result: u32, expected: u32) -> bool {
     let nan = |bits: u32| bits & 0x7fff_ffff > 0x7f80_0000;
     result == expected || nan(result) && nan(expected)
 }
@@ -164,9 +169,13 @@ fn check(gpu: Gpu, text: &str, (a_type, b_type): (Type, Type), rows: usize, k: u
                             sum.wrapping_add(product as u32)
                         })
                     } else {
-                        let sum = f32::from_bits(c[row][column]);
-                        (0..k)
-                            .fold(sum, |sum, k| a[row][k].mul_add(b[column][k], sum))
+                        let factor = |k: usize| {
+                            let a = Factor::new(a_type, a[row][k]);
+                            (a, Factor::new(b_type, b[column][k]))
+                        };
+                        let products: Vec<_> = (0..k).map(factor).collect();
+                        let sums = Sums::of(gpu, text, a_type);
+                        sums.add(f32::from_bits(c[row][column]), &products)
                             .to_bits()
                     };
                     let (register, lane) = place(rows, row, column);
@@ -342,19 +351,25 @@ fn scales() {
                         wave.lanes_mut(41).as_mut_array()[lane] = b_scales[lane] << 8 | 0x1122_0055;
                     }
                     bench.step(level, 0, &mut wave);
-                    let power = |scale: u32| match scale {
-                        0xff => f64::NAN,
-                        _ => 2_f64.powi(scale as i32 - 127),
+                    let factor = |format: usize, value: f32, scale: u32| Factor {
+                        value: if scale == 0xff {
+                            f64::NAN
+                        } else {
+                            value.into()
+                        },
+                        scale: scale as i32 - 127,
+                        ..Factor::new(Type::Narrow(FORMATS[format]), value)
                     };
                     for row in 0..rows {
                         for column in 0..rows {
-                            let expected = (0..k).fold(1_f32, |sum, k| {
-                                let x = f64::from(a_values[row][k])
-                                    * power(a_scales[k / 32 * rows + row]);
-                                let y = f64::from(b_values[column][k])
-                                    * power(b_scales[k / 32 * rows + column]);
-                                (x * y + f64::from(sum)) as f32
-                            });
+                            let product = |k: usize| {
+                                let lane = k / 32 * rows;
+                                let (x, y) = (a_values[row][k], b_values[column][k]);
+                                let x = factor(a, x, a_scales[lane + row]);
+                                (x, factor(b, y, b_scales[lane + column]))
+                            };
+                            let products: Vec<_> = (0..k).map(product).collect();
+                            let expected = Sums::Halved.add(1.0, &products);
                             let (register, lane) = place(rows, row, column);
                             let result = wave.lanes(16 + register).as_array()[lane];
                             assert!(
@@ -432,9 +447,10 @@ fn check_sparse(
                         sum.wrapping_add((x as i32 * y as i32) as u32)
                     })
                 } else {
-                    terms
-                        .fold(f32::from_bits(c), |sum, (x, y)| x.mul_add(y, sum))
-                        .to_bits()
+                    let factors = |(x, y)| (Factor::new(a_type, x), Factor::new(b_type, y));
+                    let products: Vec<_> = terms.map(factors).collect();
+                    let sums = Sums::of(gpu, text, a_type);
+                    sums.add(f32::from_bits(c), &products).to_bits()
                 };
                 let result = wave.lanes(16 + register).as_array()[lane];
                 assert!(

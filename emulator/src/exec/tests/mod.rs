@@ -32,6 +32,7 @@ mod lds_special;
 mod matrix;
 mod matrix_modifiers;
 mod matrix_narrow;
+mod matrix_sums;
 mod memory;
 mod modes;
 mod narrow_conversions;

@@ -1,0 +1,112 @@
+//! How D's elements come from C and products: the trait, and sums that are chains of fused multiply-adds.
+//!
+//! `docs/matrix.md` has the table of who adds how, and where it is from. In short, for each GPU and type:
+//!
+//! | | f16 | bf16 (two elements a lane) | xf32 | fp8, bf8 | f32, f64 |
+//! |---|---|---|---|---|---|
+//! | gfx908 | [`Exact<4>`] | [`Exact<2>`] | | | chain |
+//! | gfx90a | [`Pairs<4>`] | [`Pairs<4>`] ([`Pairs<2>`]) | | | chain |
+//! | gfx942, gfx950 | [`Truncated<8>`] | [`Truncated<8>`] | [`Truncated<4>`] | [`Halved`] | chain |
+//!
+//! [`Exact<4>`]: super::exact::Exact
+//! [`Exact<2>`]: super::exact::Exact
+//! [`Pairs<4>`]: super::pairs::Pairs
+//! [`Pairs<2>`]: super::pairs::Pairs
+//! [`Truncated<8>`]: super::truncated::Truncated
+//! [`Truncated<4>`]: super::truncated::Truncated
+//! [`Halved`]: super::truncated::Halved
+
+use std::simd::{StdFloat, prelude::*};
+
+use super::element::{Element, flushed};
+use crate::exec::simd::{F, U};
+
+/// Type of C's and D's elements, 32 bits, and how products are added to them.
+pub(super) trait Sum: 'static {
+    /// How many products are added at a time, one group of k after the other; fewer where K is less.
+    const GROUP: usize;
+    /// Sixteen elements of A or B, made ready to be multiplied.
+    type Term: Copy;
+
+    /// Elements of a type, made ready.
+    fn term<T: Element>(elements: F) -> Self::Term;
+    /// One of the sixteen, in all lanes.
+    fn splat(term: &Self::Term, lane: usize) -> Self::Term;
+    /// What the sum starts with.
+    fn start(c: U) -> F;
+    /// A sum and `count` products more, at most [`Self::GROUP`] of them.
+    fn add(sum: F, count: usize, pair: impl Fn(usize) -> (Self::Term, Self::Term)) -> F;
+    /// D of C and the sum.
+    fn finish(c: U, sum: F) -> U;
+}
+
+/// f32 sums that start with C, one fused multiply-add after the other.
+pub(super) struct Single;
+
+/// The same with denormals that are zeros at the end.
+pub(super) struct FlushedSingle;
+
+/// i32 sums that wrap. The products of i8 in one instruction add up to 2²⁰ at most, which f32 holds.
+pub(super) struct Integer;
+
+impl Integer {
+    /// Where the sum starts, so that it is the integer in the fraction's bits: between 2²³ and 2²⁴ an
+    /// f32's last bit is 1.
+    const ZERO: f32 = 12_582_912.0;
+}
+
+macro_rules! chain {
+    () => {
+        const GROUP: usize = 1;
+        type Term = F;
+        #[inline(always)]
+        fn term<T: Element>(elements: F) -> F {
+            elements
+        }
+        #[inline(always)]
+        fn splat(term: &F, lane: usize) -> F {
+            F::splat(term.as_array()[lane])
+        }
+        #[inline(always)]
+        fn add(sum: F, _: usize, pair: impl Fn(usize) -> (F, F)) -> F {
+            let (a, b) = pair(0);
+            a.mul_add(b, sum)
+        }
+    };
+}
+
+impl Sum for Single {
+    chain!();
+    #[inline(always)]
+    fn start(c: U) -> F {
+        F::from_bits(c)
+    }
+    #[inline(always)]
+    fn finish(_: U, sum: F) -> U {
+        sum.to_bits()
+    }
+}
+
+impl Sum for FlushedSingle {
+    chain!();
+    #[inline(always)]
+    fn start(c: U) -> F {
+        F::from_bits(c)
+    }
+    #[inline(always)]
+    fn finish(_: U, sum: F) -> U {
+        flushed(sum).to_bits()
+    }
+}
+
+impl Sum for Integer {
+    chain!();
+    #[inline(always)]
+    fn start(_: U) -> F {
+        F::splat(Self::ZERO)
+    }
+    #[inline(always)]
+    fn finish(c: U, sum: F) -> U {
+        c + sum.to_bits() - U::splat(Self::ZERO.to_bits())
+    }
+}
