@@ -24,11 +24,8 @@ class GoogleTest:
     MARK = re.compile(r"\[ *(RUN|OK|SKIPPED|FAILED) *\] ([^\s,]+\.[^\s,]+)")
     WORDS = {"RUN": "begun", "OK": "passed", "SKIPPED": "skipped", "FAILED": "failed"}
 
-    def arguments(self, cases, flags, inside):
-        if cases == ["*"]:
-            return ["--gtest_color=no"]
-        flags.write_text("--gtest_filter=" + ":".join(cases) + "\n")
-        return ["--gtest_color=no", f"--gtest_flagfile={inside}"]
+    def arguments(self, cases):
+        return ["--gtest_color=no", "--gtest_filter=" + ":".join(cases)]
 
     def read(self, line):
         """How a case goes on, and which."""
@@ -44,7 +41,7 @@ class Ggml:
     WORDS = {"OK": "passed", "FAIL": "failed", "not supported": "skipped"}
     COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
-    def arguments(self, cases, flags, inside):
+    def arguments(self, cases):
         return ["test", "-b", "ROCm0", "-o", ",".join(cases)]
 
     def read(self, line):
@@ -84,9 +81,7 @@ class Runner:
             self.processes += 1
             number = self.processes
         log = options.logs / f"{Path(program).name}.{number}.log"
-        flags = options.folder / f"flags.{number}"
-        arguments = options.kind.arguments(cases, flags, f"{options.inside}/{flags.name}")
-        command = [*options.command, program, *arguments]
+        command = [*options.command, program, *options.argument, *options.kind.arguments(cases)]
         left, ended, running, failed, why = set(cases) - {"*"}, 0, None, False, None
         with open(log, "wb") as output:
             process = subprocess.Popen(
@@ -126,7 +121,6 @@ class Runner:
             code = process.wait()
             over.set()
             watcher.join()
-        flags.unlink(missing_ok=True)
         # Of cases whose order is known, the first that is left is the one that ran.
         if options.kind.in_order and left and (why or code < 0):
             running = next(case for case in cases if case in left)
@@ -154,12 +148,11 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--kind", choices=["gtest", "ggml"], default="gtest", help="whose programs they are")
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--cases", type=int, default=200, help="cases that a process gets at most")
+    parser.add_argument("--cases", type=int, default=200, help="that a process gets at most; Linux takes an argument of 128 KiB")
     parser.add_argument("--case-seconds", type=float, default=600, help="in which a case must end")
     parser.add_argument("--program-seconds", type=float, default=1e9, help="after which a process is ended")
     parser.add_argument("--logs", type=Path, required=True)
-    parser.add_argument("--folder", type=Path, required=True, help="where files for the programs are put")
-    parser.add_argument("--inside", required=True, help="the same folder as the programs see it")
+    parser.add_argument("--argument", action="append", default=[], help="an argument of all programs")
     parser.add_argument("list", type=Path)
     parser.add_argument("command", nargs="+")
     options = parser.parse_args()

@@ -91,7 +91,8 @@ debian() {
 libraries() {
     local crate file names name inside root=() lib=/usr/lib/x86_64-linux-gnu
     mkdir -p "$debian/tmp"
-    ours=$(mktemp -d "$debian/tmp/$suite.XXXXXX")
+    # Its name is no suite's: rocBLAS looks for its files beside the first library whose path has `rocblas` in it.
+    ours=$(mktemp -d "$debian/tmp/ours.XXXXXX")
     trap 'rm -rf "$ours"' EXIT
     chmod 755 "$ours"
     for crate in hip smi; do
@@ -111,7 +112,8 @@ libraries() {
     done
     inside=${ours#"$debian"}
     [ "$(id -u)" = 0 ] || root=(unshare --map-root-user)
-    in_debian=("${root[@]}" chroot "$debian" /usr/bin/env "LD_LIBRARY_PATH=$inside:$lib/blas:$lib/lapack")
+    in_debian=("${root[@]}" chroot "$debian" /usr/bin/env "TMPDIR=$inside"
+        "LD_LIBRARY_PATH=$inside:$lib/blas:$lib/lapack")
     "${in_debian[@]}" true 2> /dev/null || not_run "needs root or user namespaces, for a chroot"
 }
 
@@ -122,8 +124,7 @@ run_in_debian() {
 run_cases() {
     local list=$1
     shift
-    python3 "$here/cases.py" --workers "$workers" --logs "$work" --folder "$ours" --inside "${ours#"$debian"}" "$@" \
-        "$list" -- "${in_debian[@]}"
+    python3 "$here/cases.py" --workers "$workers" --logs "$work" "$@" "$list" -- "${in_debian[@]}"
 }
 
 draw() {

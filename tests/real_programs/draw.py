@@ -14,9 +14,11 @@ groups = {}
 for number, line in enumerate(sys.stdin):
     groups.setdefault(pattern.search(line)[0], []).append((number, line))
 rng = random.Random(seed)
-for lines in groups.values():
+groups = list(groups.values())
+for lines in groups:
     rng.shuffle(lines)
+rng.shuffle(groups)
 # One of each group, then another of each, until there are enough.
-depth = max(map(len, groups.values()), default=0)
-drawn = [lines[turn] for turn in range(depth) for lines in groups.values() if turn < len(lines)]
+depth = max(map(len, groups), default=0)
+drawn = [lines[turn] for turn in range(depth) for lines in groups if turn < len(lines)]
 sys.stdout.writelines(line for _, line in sorted(drawn[:count]))

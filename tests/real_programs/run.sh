@@ -9,13 +9,16 @@ cd "$(dirname "$0")"
 form=${1:-}
 [ "$form" = sample ] || [ "$form" = full ] || { sed -n '2,5p' "$0" >&2; exit 2; }
 shift
-all="rocblas rocprim ggml hipblaslt tinygrad cubecl"
+all=
+for script in *.sh; do
+    [[ $script == common.sh || $script == run.sh ]] || all+="${script%.sh} "
+done
 suites=("$@")
 [ $# -gt 0 ] || read -ra suites <<< "$all"
 
 summary=() failed=no
 for suite in "${suites[@]}"; do
-    [[ " $all " == *" $suite "* ]] || { echo "no suite is called $suite; there are: $all" >&2; exit 2; }
+    [[ " $all" == *" $suite "* ]] || { echo "no suite is called $suite; there are: $all" >&2; exit 2; }
     began=$SECONDS
     "./$suite.sh" "$form" || { failed=yes; summary+=("$suite: failed"); }
     summary+=("$suite: $((SECONDS - began)) s")
