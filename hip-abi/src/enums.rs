@@ -167,6 +167,42 @@ numbers! {
     hipJitOption {
         /// Most registers.
         hipJitOptionMaxRegisters = 0,
+        /// Where what the linker says is written (`*mut c_char`).
+        hipJitOptionInfoLogBuffer = 3,
+        /// Bytes there, the NUL included.
+        hipJitOptionInfoLogBufferSizeBytes = 4,
+        /// Where errors are written (`*mut c_char`).
+        hipJitOptionErrorLogBuffer = 5,
+        /// Bytes there, the NUL included.
+        hipJitOptionErrorLogBufferSizeBytes = 6,
+        /// How much code is optimized, 0 to 3.
+        hipJitOptionOptimizationLevel = 7,
+        /// Options for the compiler from bitcode on (`*const *const c_char`).
+        hipJitOptionIRtoISAOptExt = 10000,
+        /// How many these are.
+        hipJitOptionIRtoISAOptCountExt = 10001,
+    }
+
+    /// What a linker is given.
+    hipJitInputType {
+        /// LLVM's bitcode, or its IR as text.
+        hipJitInputLLVMBitcode = 100,
+        /// Bitcode for several targets in a bundle of clang's.
+        hipJitInputLLVMBundledBitcode = 101,
+        /// An archive of such bundles.
+        hipJitInputLLVMArchivesOfBundledBitcode = 102,
+    }
+
+    /// What the parts of a texture's elements are.
+    hipChannelFormatKind {
+        /// Signed integers.
+        hipChannelFormatKindSigned = 0,
+        /// Unsigned integers.
+        hipChannelFormatKindUnsigned = 1,
+        /// Floating-point numbers.
+        hipChannelFormatKindFloat = 2,
+        /// None.
+        hipChannelFormatKindNone = 3,
     }
 
     /// What may go on elsewhere while a stream is captured.

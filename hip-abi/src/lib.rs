@@ -32,6 +32,7 @@ mod functions;
 mod layout;
 mod properties;
 mod properties_legacy;
+mod rtc;
 mod structs;
 mod types;
 
@@ -42,5 +43,6 @@ pub use flags::*;
 pub use functions::Functions;
 pub use properties::hipDeviceProp_tR0600;
 pub use properties_legacy::hipDeviceProp_tR0000;
+pub use rtc::hiprtcResult;
 pub use structs::*;
 pub use types::*;

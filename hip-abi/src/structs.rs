@@ -3,9 +3,25 @@
 use core::ffi::{c_int, c_uint, c_void};
 
 use crate::{
-    hipArray_t, hipDeviceptr_t, hipHostFn_t, hipMemAccessFlags, hipMemLocationType, hipMemcpyKind,
-    hipMemoryType, hipStream_t, layout::c_struct,
+    hipArray_t, hipChannelFormatKind, hipDeviceptr_t, hipHostFn_t, hipMemAccessFlags,
+    hipMemLocationType, hipMemcpyKind, hipMemoryType, hipStream_t, layout::c_struct,
 };
+
+c_struct! {
+    /// What a texture's elements are made of.
+    pub struct hipChannelFormatDesc of 20 bytes {
+        /// Bits of the first part.
+        0 x: c_int,
+        /// Bits of the second part.
+        4 y: c_int,
+        /// Bits of the third part.
+        8 z: c_int,
+        /// Bits of the fourth part.
+        12 w: c_int,
+        /// What they are.
+        16 f: hipChannelFormatKind,
+    }
+}
 
 c_struct! {
     /// Three sizes.

@@ -40,6 +40,10 @@ handles! {
     hipGraphNode_t = *mut hipGraphNode;
     /// A graph that is ready to launch.
     hipGraphExec_t = *mut hipGraphExec;
+    /// A program that is compiled at run time.
+    hiprtcProgram = *mut _hiprtcProgram;
+    /// Bitcode that is linked at run time.
+    hiprtcLinkState = *mut ihiprtcLinkState;
 }
 
 /// A function on the host, with its argument.
@@ -47,6 +51,10 @@ pub type hipHostFn_t = Option<unsafe extern "C" fn(user_data: *mut c_void)>;
 /// A function on the host that learns how a stream fared.
 pub type hipStreamCallback_t =
     Option<unsafe extern "C" fn(stream: hipStream_t, status: hipError_t, user_data: *mut c_void)>;
+
+/// A profiler's function: 0 if it wants to be told of `operation` of `domain`; `data` is null to ask, else a record.
+pub type hipTracerCallback_t =
+    Option<unsafe extern "C" fn(domain: u32, operation: u32, data: *mut c_void) -> c_int>;
 
 /// The stream that waits for all others, spelled out.
 pub const hipStreamLegacy: hipStream_t = core::ptr::without_provenance_mut(1);

@@ -102,7 +102,7 @@ libraries() {
         file=$(cd "$repository" && cargo build --quiet --profile "${CARGO_PROFILE:-dev}" --manifest-path "emulator/$crate/Cargo.toml" --message-format json |
             grep -oE '"[^"]*/lib(amdhip64|rocm_smi64)\.so"' | tail -1 | tr -d '"')
         case $crate in
-        hip) names=(libamdhip64.so libamdhip64.so.5 libamdhip64.so.6 libamdhip64.so.7) ;;
+        hip) names=(libamdhip64.so libamdhip64.so.{5,6,7} libhiprtc.so{,.6,.7}) ;;
         smi) names=(librocm_smi64.so librocm_smi64.so.1 librocm_smi64.so.7) ;;
         esac
         cp "$file" "$ours/${names[0]}"

@@ -16,11 +16,19 @@
 //!   findings, and the launch goes on. Loads of the scalar unit are none where they begin in the allocation and end in the
 //!   aligned block of 64 bytes in which it ends: these are what LLVM's widening reads.
 //!
+//! Programs are compiled at run time over AMD's `libamd_comgr.so`, if that can be loaded. ROCm has these functions in
+//! this library and in `libhiprtc.so`, too: a link of that name to this file stands for it.
+//!
 //! Symbols carry the versions that ROCm's have (`versions.txt`), where the linker lets them: programs that were linked to
 //! ROCm's library ask for them.
 
+use std::ffi::c_void;
+
 use ferrowave_emulator::hip::exports;
-use ferrowave_hip_abi::{for_each_hip_function, for_each_unsupported_hip_function, hipError_t};
+use ferrowave_hip_abi::{
+    for_each_hip_function, for_each_hiprtc_function, for_each_unsupported_hip_function, hipError_t,
+    hipEvent_t, hipFunction_t, hipStream_t,
+};
 
 #[cfg(symbol_versions)]
 include!(concat!(env!("OUT_DIR"), "/versions.rs"));
@@ -58,6 +66,42 @@ macro_rules! symbols {
 }
 
 for_each_hip_function!(symbols);
+for_each_hiprtc_function!(symbols);
+
+/// Exports a function of the table under what C++ programs call it, too: its header declares it outside of
+/// `extern "C"`.
+macro_rules! mangled {
+    ($mangled:ident is $name:ident($($argument:ident: $type:ty),*)) => {
+        #[doc = concat!("`", stringify!($name), "` under its name in C++.")]
+        ///
+        /// # Safety
+        /// The same.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $mangled($($argument: $type),*) -> hipError_t {
+            mark!($mangled);
+            // SAFETY: the same contract.
+            unsafe { exports::$name($($argument),*) }
+        }
+    };
+}
+
+mangled! {
+    _Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_j
+    is hipExtModuleLaunchKernel(
+        f: hipFunction_t, items_x: u32, items_y: u32, items_z: u32, block_x: u32, block_y: u32, block_z: u32,
+        lds: usize, stream: hipStream_t, parameters: *mut *mut c_void, extra: *mut *mut c_void, start: hipEvent_t,
+        stop: hipEvent_t, flags: u32
+    )
+}
+
+mangled! {
+    _Z24hipHccModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_
+    is hipHccModuleLaunchKernel(
+        f: hipFunction_t, items_x: u32, items_y: u32, items_z: u32, block_x: u32, block_y: u32, block_z: u32,
+        lds: usize, stream: hipStream_t, parameters: *mut *mut c_void, extra: *mut *mut c_void, start: hipEvent_t,
+        stop: hipEvent_t
+    )
+}
 
 macro_rules! unsupported {
     ($($name:ident)*) => {$(

@@ -14,7 +14,9 @@ use std::{
 };
 
 use ferrowave_code_object::Gpu;
-use ferrowave_hip_abi::{for_each_hip_function, for_each_unsupported_hip_function};
+use ferrowave_hip_abi::{
+    for_each_hip_function, for_each_hiprtc_function, for_each_unsupported_hip_function,
+};
 use ferrowave_host::hip::{DEVICE_VARIABLE, Device, DeviceSelector, LIBRARY_VARIABLE};
 use object::{Endianness, Object, ObjectSymbol, read::elf::ElfFile64};
 
@@ -236,7 +238,11 @@ fn it_exports_the_table_and_nothing_else() {
     let offered = BTreeSet::from(for_each_hip_function!(names));
     let refused = BTreeSet::from(for_each_unsupported_hip_function!(plain_names));
     assert!(offered.is_disjoint(&refused));
-    let expected: BTreeSet<_> = offered.union(&refused).copied().collect();
+    let mut expected: BTreeSet<_> = offered.union(&refused).copied().collect();
+    expected.extend(for_each_hiprtc_function!(names));
+    // Under their names in C++, too.
+    let listed = listed_versions().into_iter().flat_map(|(_, names)| names);
+    expected.extend(listed.filter(|name| name.starts_with("_Z")));
     let differences: Vec<_> = exported.symmetric_difference(&expected).collect();
     assert!(differences.is_empty(), "{differences:?}");
     // A program that was linked to ROCm 6 looks for this name.
@@ -294,7 +300,48 @@ fn symbols_have_the_versions_of_rocm() {
         assert!(!index.is_hidden(), "{name}");
         with_version += usize::from(version.is_some());
     }
-    assert!(with_version > 400, "{with_version}");
+    // Each name of ROCm's library is there.
+    let listed: usize = listed.iter().map(|(_, symbols)| symbols.len()).sum();
+    assert_eq!(with_version, listed);
+}
+
+/// The file may be ROCm's `libamdhip64.so.6` itself: `FERROWAVE_ROCM_LIBRARY` names one, as the long tests do.
+#[test]
+#[ignore = "needs ROCm's library in FERROWAVE_ROCM_LIBRARY"]
+fn rocms_library_exports_no_other_names_and_versions() {
+    let path =
+        env::var_os("FERROWAVE_ROCM_LIBRARY").expect("FERROWAVE_ROCM_LIBRARY names ROCm's library");
+    let of = |path: &Path| {
+        let bytes = fs::read(path).expect("the library is there");
+        exported_versions(&bytes)
+    };
+    let rocm = of(Path::new(&path));
+    assert!(rocm.len() > 400, "{}", rocm.len());
+    let ours = of(&library());
+    let missing: Vec<_> = rocm.difference(&ours).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
+/// The names that a library defines, each with its version.
+fn exported_versions(bytes: &[u8]) -> BTreeSet<(String, String)> {
+    let file: ElfFile64<'_> = ElfFile64::parse(bytes).expect("it is an ELF file");
+    let versions = file
+        .elf_section_table()
+        .versions(Endianness::Little, bytes)
+        .expect("its versions can be read")
+        .expect("it has versions");
+    let defined = file.dynamic_symbols().filter(ObjectSymbol::is_definition);
+    let named = defined.map(|symbol| {
+        let name = symbol.name().expect("symbols have names").to_owned();
+        let index = versions.version_index(Endianness::Little, symbol.index());
+        let version = versions.version(index.into()).expect("it is defined");
+        let version = version.map_or_else(String::new, |version| {
+            String::from_utf8_lossy(version.name()).into_owned()
+        });
+        (name, version)
+    });
+    // A version is a symbol of its own name.
+    named.filter(|(name, version)| name != version).collect()
 }
 
 /// A C program is linked to a library with ROCm's versions and runs on ours: the dynamic linker finds each version.

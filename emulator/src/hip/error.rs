@@ -8,7 +8,7 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
 };
 
-use ferrowave_hip_abi::{HipErrorRow, hipError_t};
+use ferrowave_hip_abi::{HipErrorRow, hipChannelFormatDesc, hipError_t, hiprtcResult};
 
 use crate::memory::MemoryError;
 
@@ -51,11 +51,21 @@ impl From<MemoryError> for Failure {
     }
 }
 
-thread_local! {
-    static LAST: RefCell<Option<Failure>> = const { RefCell::new(None) };
+/// What a thread's calls left behind.
+struct Last {
+    /// What `hipGetLastError` tells: `hipSuccess`, or the last error of HIP.
+    code: hipError_t,
+    /// The text of the last call that failed, one of hiprtc's among them.
+    detail: String,
 }
 
-fn last<R>(access: impl FnOnce(&mut Option<Failure>) -> R) -> Option<R> {
+thread_local! {
+    static LAST: RefCell<Last> = const {
+        RefCell::new(Last { code: hipError_t::hipSuccess, detail: String::new() })
+    };
+}
+
+fn last<R>(access: impl FnOnce(&mut Last) -> R) -> Option<R> {
     // A call may come from a destructor of the thread, after its last error is gone.
     LAST.try_with(|last| last.try_borrow_mut().ok().map(|mut last| access(&mut last)))
         .ok()
@@ -64,9 +74,7 @@ fn last<R>(access: impl FnOnce(&mut Option<Failure>) -> R) -> Option<R> {
 
 /// The text of the calling thread's last call that failed; empty if none did.
 pub fn last_error_detail() -> String {
-    last(|last| last.as_ref().map(|failure| failure.detail.clone()))
-        .flatten()
-        .unwrap_or_default()
+    last(|last| last.detail.clone()).unwrap_or_default()
 }
 
 /// What a function returns, and what that is in C.
@@ -89,7 +97,7 @@ impl Outcome for Result<(), Failure> {
         let code = failure.code;
         // Its header says that this one is not actually an error.
         if code != hipError_t::hipErrorNotReady {
-            last(|last| *last = Some(failure));
+            last(|last| (last.code, last.detail) = (failure.code, failure.detail));
         }
         code
     }
@@ -112,59 +120,75 @@ impl Outcome for hipError_t {
     }
 }
 
-impl Outcome for *const c_char {
-    type C = *const c_char;
+/// Results that are in C what they are here, and what a function returns instead that panicked.
+macro_rules! plain {
+    ($($type:ty: $panicked:expr;)*) => {$(
+        impl Outcome for $type {
+            type C = $type;
 
-    fn into_c(self) -> *const c_char {
-        self
+            fn into_c(self) -> $type {
+                self
+            }
+
+            fn panicked(_: &str) -> $type {
+                $panicked
+            }
+        }
+    )*};
+}
+
+plain! {
+    *const c_char: c"".as_ptr();
+    (): ();
+    c_int: -1;
+    *mut *mut c_void: std::ptr::null_mut();
+    usize: 0;
+    u16: 0;
+    f32: 0.0;
+    hipChannelFormatDesc: hipChannelFormatDesc::ZERO;
+}
+
+/// Why a call failed that compiles or links at run time.
+#[derive(Clone, Debug)]
+pub(super) struct RtcFailure {
+    pub(super) code: hiprtcResult,
+    /// As in [`Failure`].
+    pub(super) detail: String,
+}
+
+impl RtcFailure {
+    pub(super) fn new(code: hiprtcResult, detail: impl Display) -> Self {
+        let detail = detail.to_string();
+        RtcFailure { code, detail }
     }
 
-    fn panicked(_: &str) -> *const c_char {
-        c"".as_ptr()
+    pub(super) fn input(detail: impl Display) -> Self {
+        Self::new(hiprtcResult::HIPRTC_ERROR_INVALID_INPUT, detail)
     }
 }
 
-impl Outcome for () {
-    type C = ();
-
-    fn into_c(self) {}
-
-    fn panicked(_: &str) {}
-}
-
-impl Outcome for c_int {
-    type C = c_int;
-
-    fn into_c(self) -> c_int {
-        self
-    }
-
-    fn panicked(_: &str) -> c_int {
-        -1
+/// For arguments, which are looked at as HIP's are.
+impl From<Failure> for RtcFailure {
+    fn from(failure: Failure) -> Self {
+        RtcFailure::input(failure.detail)
     }
 }
 
-impl Outcome for *mut *mut c_void {
-    type C = *mut *mut c_void;
+impl Outcome for Result<(), RtcFailure> {
+    type C = hiprtcResult;
 
-    fn into_c(self) -> *mut *mut c_void {
-        self
+    fn into_c(self) -> hiprtcResult {
+        let Err(failure) = self else {
+            return hiprtcResult::HIPRTC_SUCCESS;
+        };
+        last(|last| last.detail = failure.detail);
+        failure.code
     }
 
-    fn panicked(_: &str) -> *mut *mut c_void {
-        std::ptr::null_mut()
-    }
-}
-
-impl Outcome for usize {
-    type C = usize;
-
-    fn into_c(self) -> usize {
-        self
-    }
-
-    fn panicked(_: &str) -> usize {
-        0
+    fn panicked(message: &str) -> hiprtcResult {
+        let detail = format!("a mistake in the emulator: {message}");
+        let code = hiprtcResult::HIPRTC_ERROR_INTERNAL_ERROR;
+        Err(RtcFailure { code, detail }).into_c()
     }
 }
 
@@ -242,15 +266,15 @@ macro_rules! read {
 pub(super) use read;
 
 pub(super) unsafe fn hipGetLastError() -> hipError_t {
-    last(Option::take)
-        .flatten()
-        .map_or(hipError_t::hipSuccess, |failure| failure.code)
+    last(|last| {
+        last.detail.clear();
+        std::mem::replace(&mut last.code, hipError_t::hipSuccess)
+    })
+    .unwrap_or(hipError_t::hipSuccess)
 }
 
 pub(super) unsafe fn hipPeekAtLastError() -> hipError_t {
-    last(|last| last.as_ref().map(|failure| failure.code))
-        .flatten()
-        .unwrap_or(hipError_t::hipSuccess)
+    last(|last| last.code).unwrap_or(hipError_t::hipSuccess)
 }
 
 pub(super) use hipGetLastError as hipExtGetLastError;

@@ -1,6 +1,6 @@
 //! The C boundary: each function of the table as C calls it.
 
-use ferrowave_hip_abi::{Functions, for_each_hip_function};
+use ferrowave_hip_abi::{Functions, for_each_hip_function, for_each_hiprtc_function};
 
 use super::error::guarded;
 
@@ -10,7 +10,7 @@ mod bodies {
         allocation::*, callback::*, context::*, copy::*, device::*, error::*, event::*, fill::*,
         function::*, graph::capture::*, graph::executable::*, graph::look::*, graph::memory::*,
         graph::nodes::*, graph::*, launch::*, module::*, per_thread::*, pointer::*, pool::*,
-        properties::*, registry::*, stream::*, symbols::*,
+        profiler::*, properties::*, registry::*, rtc::*, stream::*, symbols::*, values::*,
     };
 }
 
@@ -31,6 +31,7 @@ macro_rules! exports {
 }
 
 for_each_hip_function!(exports);
+for_each_hiprtc_function!(exports);
 
 /// A field's value: what the table may lack, the emulator has.
 macro_rules! present {

@@ -441,6 +441,31 @@ pub(super) unsafe fn hipExtModuleLaunchKernel(
 }
 
 #[expect(clippy::too_many_arguments, reason = "HIP's signature")]
+pub(super) unsafe fn hipHccModuleLaunchKernel(
+    function: hipFunction_t,
+    items_x: u32,
+    items_y: u32,
+    items_z: u32,
+    block_x: u32,
+    block_y: u32,
+    block_z: u32,
+    lds: usize,
+    stream: hipStream_t,
+    parameters: *mut *mut c_void,
+    extra: *mut *mut c_void,
+    start: hipEvent_t,
+    stop: hipEvent_t,
+) -> Result<(), Failure> {
+    // SAFETY: the same contract.
+    unsafe {
+        hipExtModuleLaunchKernel(
+            function, items_x, items_y, items_z, block_x, block_y, block_z, lds, stream,
+            parameters, extra, start, stop, 0,
+        )
+    }
+}
+
+#[expect(clippy::too_many_arguments, reason = "HIP's signature")]
 pub(super) unsafe fn hipExtLaunchKernel(
     stub: *const c_void,
     grid: dim3,

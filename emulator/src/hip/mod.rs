@@ -11,6 +11,7 @@
 //! | `handles` | streams, events, modules and kernels by handle; none is ever used twice |
 //! | [`check`] | checks of launches, and where their findings go |
 //! | [`profile`] | counters of launches, and where profiles go |
+//! | `rtc` | compiling and linking at run time, over AMD's compiler library |
 //! | [`timing`] | modelled times of launches, and where they go |
 //! | `fault` | kernels that failed, until a call that waits for them says so |
 //! | the others | the functions, by what they are about |
@@ -45,9 +46,11 @@ mod per_thread;
 mod pointer;
 mod pool;
 pub mod profile;
+mod profiler;
 mod properties;
 mod queue;
 mod registry;
+mod rtc;
 mod runtime;
 mod stream;
 mod symbols;
@@ -56,6 +59,7 @@ mod task;
 mod tests;
 pub mod timing;
 mod transfer;
+mod values;
 
 pub use error::last_error_detail;
 pub use exports::FUNCTIONS;

@@ -10,7 +10,7 @@ use std::{
     sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError},
 };
 
-use ferrowave_hip_abi::{FatBinaryWrapper, dim3, hipError_t, hipFunction_t};
+use ferrowave_hip_abi::{FatBinaryWrapper, dim3, hipError_t, hipFunction_t, hipStream_t};
 
 use super::{
     allocation::MadeBy,
@@ -172,6 +172,14 @@ pub(super) fn variable(symbol: *const c_void) -> Result<(u64, u64), Failure> {
             named.name
         ))
     })
+}
+
+pub(super) unsafe fn hipKernelNameRefByPtr(
+    stub: *const c_void,
+    _stream: hipStream_t,
+) -> *const c_char {
+    // The name lives as long as the kernel's handle.
+    kernel(stub).map_or(ptr::null(), |kernel| kernel.name.as_ptr())
 }
 
 pub(super) unsafe fn hipGetFuncBySymbol(

@@ -90,6 +90,22 @@ macro_rules! __hip_functions_launches {
                 stop_event: $crate::hipEvent_t,
                 flags: u32,
             ) -> $crate::hipError_t;
+            /// As `hipExtModuleLaunchKernel` without flags.
+            optional fn hipHccModuleLaunchKernel(
+                function: $crate::hipFunction_t,
+                global_work_size_x: u32,
+                global_work_size_y: u32,
+                global_work_size_z: u32,
+                local_work_size_x: u32,
+                local_work_size_y: u32,
+                local_work_size_z: u32,
+                shared_mem_bytes: usize,
+                stream: $crate::hipStream_t,
+                kernel_params: *mut *mut ::core::ffi::c_void,
+                extra: *mut *mut ::core::ffi::c_void,
+                start_event: $crate::hipEvent_t,
+                stop_event: $crate::hipEvent_t,
+            ) -> $crate::hipError_t;
             /// As `hipModuleLaunchKernel`. `hipErrorCooperativeLaunchTooLarge` if not all workgroups are on the
             /// device at once.
             optional fn hipModuleLaunchCooperativeKernel(

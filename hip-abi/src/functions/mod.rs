@@ -8,6 +8,7 @@ mod launches;
 mod memory;
 mod modules;
 mod per_thread;
+mod rtc;
 mod start;
 mod streams;
 mod unsupported;

@@ -85,6 +85,11 @@ macro_rules! __hip_functions_modules {
             ) -> $crate::hipError_t;
             /// A kernel's name; null if it is none.
             optional fn hipKernelNameRef(function: $crate::hipFunction_t) -> *const ::core::ffi::c_char;
+            /// The name of the kernel that a program's stub stands for; null if it is none. `stream` is not looked at.
+            optional fn hipKernelNameRefByPtr(
+                host_function: *const ::core::ffi::c_void,
+                stream: $crate::hipStream_t,
+            ) -> *const ::core::ffi::c_char;
             /// The kernel that a program's stub stands for, on the current device. `hipErrorInvalidDeviceFunction` if
             /// it is none.
             optional fn hipGetFuncBySymbol(

@@ -29,6 +29,36 @@ macro_rules! __hip_functions_start {
                 flags: u64,
                 driver_status: *mut $crate::hipDriverProcAddressQueryResult,
             ) -> $crate::hipError_t;
+            /// The name of the function that profilers call `id`; `unknown` if there is none.
+            optional fn hipApiName(id: u32) -> *const ::core::ffi::c_char;
+            /// The name of the kind of work that profilers call `operation`; `Unknown command kind` if there is none.
+            optional fn hipGetCmdName(operation: ::core::ffi::c_uint) -> *const ::core::ffi::c_char;
+            /// Takes the function of a profiler that wants to be told of calls and work, and which no runtime need
+            /// call. Null takes it back.
+            optional fn hipRegisterTracerCallback(function: $crate::hipTracerCallback_t) -> ();
+            /// A description of a texture's elements, made of its arguments.
+            optional fn hipCreateChannelDesc(
+                x: ::core::ffi::c_int,
+                y: ::core::ffi::c_int,
+                z: ::core::ffi::c_int,
+                w: ::core::ffi::c_int,
+                f: $crate::hipChannelFormatKind,
+            ) -> $crate::hipChannelFormatDesc;
+            /// A precompiled header for compilers of older ROCm: null and 0 where there is none.
+            optional fn __hipGetPCH(
+                pch: *mut *const ::core::ffi::c_char,
+                size: *mut ::core::ffi::c_uint,
+            ) -> ();
+            /// The nearest 16-bit float, ties to even, as its bits.
+            optional fn __gnu_f2h_ieee(value: f32) -> u16;
+            /// The value of a 16-bit float's bits.
+            optional fn __gnu_h2f_ieee(bits: u16) -> f32;
+            /// The name of the library's build.
+            optional fn amd_dbgapi_get_build_name() -> *const ::core::ffi::c_char;
+            /// The commit that the library was built from, as text.
+            optional fn amd_dbgapi_get_git_hash() -> *const ::core::ffi::c_char;
+            /// The number of the library's build.
+            optional fn amd_dbgapi_get_build_id() -> usize;
         }
     };
 }

@@ -83,7 +83,6 @@ macro_rules! for_each_unsupported_hip_function {
             hipGraphicsSubResourceGetMappedArray
             hipGraphicsUnmapResources
             hipGraphicsUnregisterResource
-            hipHccModuleLaunchKernel
             hipImportExternalMemory
             hipImportExternalSemaphore
             hipIpcCloseMemHandle
@@ -157,6 +156,7 @@ macro_rules! for_each_unsupported_hip_function {
             hipMipmappedArrayGetLevel
             hipModuleGetTexRef
             hipModuleLaunchCooperativeKernelMultiDevice
+            hipOccupancyAvailableDynamicSMemPerBlock
             hipPointerSetAttribute
             hipProfilerStart
             hipProfilerStop
@@ -164,6 +164,7 @@ macro_rules! for_each_unsupported_hip_function {
             hipSignalExternalSemaphoresAsync
             hipStreamBatchMemOp
             hipStreamBeginCaptureToGraph
+            hipStreamCopyAttributes
             hipStreamGetAttribute
             hipStreamSetAttribute
             hipStreamWaitValue32

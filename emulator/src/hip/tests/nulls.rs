@@ -3,7 +3,7 @@
 
 use std::{any::type_name, env, io::Write, mem::MaybeUninit, process::Command};
 
-use ferrowave_hip_abi::for_each_hip_function;
+use ferrowave_hip_abi::{for_each_hip_function, for_each_hiprtc_function};
 
 use super::*;
 
@@ -22,7 +22,7 @@ struct Arguments {
 }
 
 /// The types whose pointers are handles.
-const HANDLES: [&str; 11] = [
+const HANDLES: [&str; 13] = [
     "ihipStream_t",
     "ihipEvent_t",
     "ihipModule_t",
@@ -34,6 +34,8 @@ const HANDLES: [&str; 11] = [
     "hipGraphNode",
     "hipGraphExec",
     "ihipCtx_t",
+    "_hiprtcProgram",
+    "ihiprtcLinkState",
 ];
 
 /// Words that an address is of: more than any struct has that a call fills or reads.
@@ -75,8 +77,7 @@ macro_rules! call_all {
         $(#[$meta:meta])*
         $kind:ident fn $name:ident($($argument:ident: $type:ty),* $(,)?) -> $result:ty;
     )*) => {
-        /// Calls every function, saying first which.
-        fn call_all(arguments: Arguments) {
+        |arguments: Arguments| {
             $({
                 println!(concat!("calling ", stringify!($name), " with {:?}"), arguments);
                 let _ = std::io::stdout().flush();
@@ -88,7 +89,11 @@ macro_rules! call_all {
     };
 }
 
-for_each_hip_function!(call_all);
+/// Calls every function, saying first which.
+fn call_all(arguments: Arguments) {
+    for_each_hip_function!(call_all)(arguments);
+    for_each_hiprtc_function!(call_all)(arguments);
+}
 
 #[test]
 fn the_child_calls_everything() {

@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# cubecl 0.10 from crates.io on its HIP runtime, whose kernels hiprtc compiles: the tests of its matrix multiplication
+# (cubek-matmul), in f16 and f32. Programs are Rust, built here; the compiler and HIP's headers are Debian's.
+#
+# A sample is the tier that the crate calls basic; the long form adds the tier `extended`.
+set -euo pipefail
+. "$(dirname "$0")/common.sh"
+command -v cargo > /dev/null && cargo +stable --version > /dev/null 2>&1 || not_run "needs cargo and Rust's stable toolchain"
+debian libamd-comgr3 libamdhip64-dev
+libraries
+
+# What cubecl-hip-sys takes for ROCm stays in one place, so that nothing is built again.
+rocm=$cache/cubecl/rocm
+mkdir -p "$rocm/bin" "$rocm/lib"
+cc -O1 -static -o "$rocm/bin/hipconfig" "$here/cubecl/hipconfig.c"
+for name in libamdhip64.so libhiprtc.so; do
+    cp "$ours/libamdhip64.so" "$rocm/lib/$name.new"
+    mv "$rocm/lib/$name.new" "$rocm/lib/$name"
+done
+build() {
+    # Options for the pinned toolchain are none for the stable one.
+    (cd "$here/cubecl" && PATH=$rocm/bin:$PATH HIP_PATH=$rocm CARGO_TARGET_DIR=$cache/cubecl/target CARGO_ENCODED_RUSTFLAGS='' \
+        cargo +stable test --quiet --locked --no-run --test matmul --features extended --message-format json)
+}
+began=$SECONDS
+binary=$(build | grep -oE '"executable":"[^"]*/matmul-[^"]*"' | tail -1 | cut -d'"' -f4)
+echo "$suite: built in $((SECONDS - began)) s"
+cp "$binary" "$ours/matmul"
+mkdir -p "$ours/rocm/bin" "$ours/home"
+cp "$rocm/bin/hipconfig" "$ours/rocm/bin"
+ln -s /usr/include "$ours/rocm/include"
+# What the device cannot do shall be said, and not count as passed.
+printf '[test]\npolicy = "strict"\n' > "$ours/home/cubek.toml"
+
+inside=${ours#"$debian"}
+# A line for each test of a log of Rust's test harness; who has no line in it has ended the process.
+lines() {
+    awk -v names="$1" '
+        /^---- .* stdout ----$/ { of = $2 }
+        /did not run/ && !/Compilation Error/ { if (!(of in skipped)) skipped[of] = $0 }
+        of != "" && /panicked at|Test failed/ { if (!(of in why)) { getline after; why[of] = $0 " " after } }
+        /^test .* \.\.\. ok$/ { passed[$2] = 1 }
+        END {
+            while ((getline name < names) > 0)
+                if (name in passed) print "passed " name
+                else if (name in skipped) print "skipped " name
+                else print "failed " name ": " (name in why ? why[name] : "the process ended")
+        }'
+}
+tier=.
+[ "$form" = full ] || tier=^suite::basic
+for device in gfx90a gfx942; do
+    run=(run_in_debian "PATH=$inside/rocm/bin" "HIP_PATH=$inside/rocm" "HOME=$inside/home" "FERROWAVE_DEVICE=emulator:$device"
+        env -C "$inside/home" "$inside/matmul")
+    "${run[@]}" --list 2> /dev/null | sed -n 's/: test$//p' | grep "$tier" > "$work/$device.names"
+    excluded "$device" "$work/$device.names"
+    mapfile -t names < "$work/$device.names"
+    time_limit=7200 "${run[@]}" --exact "${names[@]}" > "$work/$device.log" 2>&1 || true
+    lines "$work/$device.names" < "$work/$device.log" > "$work/$device"
+    results "$device" "$work/$device"
+done
+finish
