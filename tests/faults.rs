@@ -47,9 +47,10 @@ fn accesses_outside_of_buffers_are_named() {
             let inputs = Inputs::random(&problem, 1).unwrap();
             let [a, b, mut c] = [&inputs.a, &inputs.b, &inputs.c]
                 .map(|elements| context.upload(elements.bytes()).unwrap());
-            // One row or column less than the kernel reads or writes; whole pages, to whose end reads may go.
-            let short = |elements: &Elements| {
-                let bytes = 64 * 64 * elements.element().size_bytes();
+            // One row or column less than the kernel reads or writes. A and B then are whole pages, to whose end reads
+            // may go.
+            let short = |(elements, length): (&Elements, usize)| {
+                let bytes = 64 * length * elements.element().size_bytes();
                 context.upload(&elements.bytes()[..bytes]).unwrap()
             };
             let loaded = module.kernel(kernel.symbol).unwrap();
@@ -69,7 +70,8 @@ fn accesses_outside_of_buffers_are_named() {
                 unsafe { loaded.launch(&stream, &config, &arguments) }.unwrap();
                 context.synchronize()
             };
-            let [short_a, short_b, short_c] = [&inputs.a, &inputs.b, &inputs.c].map(short);
+            let [short_a, short_b, short_c] =
+                [(&inputs.a, 64), (&inputs.b, 64), (&inputs.c, 65)].map(short);
             for (what, verb, short, result) in [
                 (
                     "A",
