@@ -283,6 +283,19 @@ impl Code {
         first..stretch.words.start + count as u32
     }
 
+    /// How many stretches there are.
+    pub(crate) fn stretches(&self) -> usize {
+        self.stretches.len()
+    }
+
+    /// The number of the stretch that an index belongs to, and the indices of its instructions.
+    pub(crate) fn stretch(&self, index: u32) -> (usize, Range<u32>) {
+        let number = self.number(index);
+        let first = self.stretches[number].words.start;
+        let (_, lines) = self.lines_of(index);
+        (number, first..first + lines.list.len() as u32)
+    }
+
     /// What stands at a word of the code.
     pub(super) fn target(&self, word: i64) -> Target {
         let Some(word) = u32::try_from(word).ok().filter(|&word| word < self.words) else {
@@ -320,13 +333,16 @@ impl Code {
         lines.list.get((index - stretch.words.start) as usize)
     }
 
+    /// The number of the stretch that an index belongs to.
+    fn number(&self, index: u32) -> usize {
+        let begins = |stretch: &Stretch| stretch.words.start <= index;
+        // The first one begins with 0.
+        self.stretches.partition_point(begins) - 1
+    }
+
     /// The stretch that an index belongs to, and its instructions.
     fn lines_of(&self, index: u32) -> (&Stretch, &Lines) {
-        let after = self
-            .stretches
-            .partition_point(|stretch| stretch.words.start <= index);
-        // The first one begins with 0.
-        let stretch = &self.stretches[after - 1];
+        let stretch = &self.stretches[self.number(index)];
         (stretch, stretch.lines.get_or_init(|| self.decode(stretch)))
     }
 

@@ -21,6 +21,9 @@ use crate::{
     program::{Kernel, LoadError, Program},
 };
 
+/// Kernels that an error names.
+const MOST_NAMES: usize = 16;
+
 /// A loaded code object.
 pub(super) struct Module {
     pub(super) device: Arc<Device>,
@@ -117,11 +120,18 @@ impl Module {
             return Ok(handle);
         }
         let Some(kernel) = self.program.kernel(name) else {
-            let names: Vec<_> = self.program.kernel_names().collect();
+            let mut names: Vec<_> = self.program.kernel_names().collect();
+            // Libraries ask their modules in turn, and some have thousands.
+            let others = names.len().saturating_sub(MOST_NAMES);
+            names.truncate(MOST_NAMES);
+            let others = match others {
+                0 => String::new(),
+                others => format!(" and {others} others"),
+            };
             return Err(Failure::new(
                 hipError_t::hipErrorNotFound,
                 format_args!(
-                    "no kernel `{name}` in the module, which has: {}",
+                    "no kernel `{name}` in the module, which has: {}{others}",
                     names.join(", ")
                 ),
             ));

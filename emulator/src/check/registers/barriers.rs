@@ -9,7 +9,7 @@ use std::ops::Range;
 use crate::{
     check::{Example, Findings, Key, Kind, Side},
     exec::{Code, Wave},
-    isa::{Category, Instruction, Op, Source},
+    isa::{Op, Source},
 };
 
 /// A branch that lanes decide, and the instructions that each way leaves out.
@@ -89,43 +89,14 @@ fn target(code: &Code, index: u32) -> Option<(u32, Op)> {
     if !is_of_lanes(instruction.op) {
         return None;
     }
-    Some((destination(code, index, instruction)?, instruction.op))
-}
-
-/// Where a branch by a number of words leads.
-fn destination(code: &Code, index: u32, instruction: &Instruction) -> Option<u32> {
     let Source::Literal(words) = instruction.src[0].source else {
         return None;
     };
     let next = code.address_of(index) + u64::from(instruction.size);
     // 16 bits, signed, in words.
     let bytes = 4 * i64::from(words as u16 as i16);
-    code.index_of(next.wrapping_add_signed(bytes))
-}
-
-/// Whether waves that run some instructions may come to others.
-pub(super) fn leaves(code: &Code, own: Range<u32>) -> bool {
-    let ends = |op| {
-        matches!(
-            op,
-            Op::s_endpgm | Op::s_endpgm_saved | Op::s_endpgm_ordered_ps_done
-        )
-    };
-    let last = own
-        .end
-        .checked_sub(1)
-        .and_then(|last| code.instruction(last));
-    let stays = last.is_some_and(|last| ends(last.op) || last.op == Op::s_branch);
-    !stays
-        || own.clone().any(|index| {
-            code.instruction(index).is_some_and(|instruction| {
-                // Those that take an address from registers may go anywhere.
-                let target = || destination(code, index, instruction);
-                instruction.category() == Category::Branch
-                    && !ends(instruction.op)
-                    && !target().is_some_and(|target| own.contains(&target))
-            })
-        })
+    let target = code.index_of(next.wrapping_add_signed(bytes))?;
+    Some((target, instruction.op))
 }
 
 /// Instructions that a wave left out.

@@ -26,15 +26,16 @@ use super::{Example, Findings, Interest, Key, Kind, Side, Step, Watch, register_
 use crate::{
     exec::{Code, Context, Facts, GroupStart, PRIVATE_APERTURE, Wave},
     isa::{Category, Format, Instruction, Read, Register, Registers as Range, Role, Source},
-    profile::instructions,
     program::Kernel,
 };
 
-/// What a launch's host threads share.
-pub(super) struct Shared {
-    /// The instructions that the launch may run.
-    own: std::ops::Range<u32>,
-    /// Of each of them, made when the first wave comes to it.
+/// What a launch's host threads share: of each stretch of the code, made when the first wave comes to it.
+pub(super) struct Shared(Box<[OnceLock<Stretch>]>);
+
+struct Stretch {
+    /// The first instruction's index.
+    first: u32,
+    /// Of each instruction, made when the first wave comes to it.
     plans: Box<[OnceLock<Option<Box<Plan>>>]>,
     branches: Branches,
     /// Whether one on `vcc` leads around a barrier.
@@ -43,26 +44,29 @@ pub(super) struct Shared {
 
 impl Shared {
     pub(super) fn new(kernel: &Kernel) -> Self {
-        let code = kernel.code();
-        let own = instructions(kernel);
-        // Functions that it calls may stand anywhere.
-        let own = match barriers::leaves(code, own.clone()) {
-            false => own,
-            true => 0..code.facts().len() as u32,
-        };
-        let branches = Branches::of(code, own.clone());
-        Shared {
-            plans: own.clone().map(|_| OnceLock::new()).collect(),
-            on_vcc: branches.on_vcc(),
-            branches,
-            own,
-        }
+        let stretches = 0..kernel.code().stretches();
+        Shared(stretches.map(|_| OnceLock::new()).collect())
     }
 
+    /// The stretch of an instruction.
+    fn of(&self, code: &Code, index: u32) -> Option<&Stretch> {
+        let (number, own) = code.stretch(index);
+        Some(self.0.get(number)?.get_or_init(|| {
+            let branches = Branches::of(code, own.clone());
+            Stretch {
+                first: own.start,
+                plans: own.map(|_| OnceLock::new()).collect(),
+                on_vcc: branches.on_vcc(),
+                branches,
+            }
+        }))
+    }
+}
+
+impl Stretch {
     /// The plan of an instruction.
     fn plan(&self, code: &Code, index: u32, facts: &Facts) -> Option<&Plan> {
-        let number = index.checked_sub(self.own.start)?;
-        let plan = self.plans.get(number as usize)?;
+        let plan = self.plans.get((index - self.first) as usize)?;
         plan.get_or_init(|| {
             let instruction = code.instruction(index)?;
             Some(Box::new(plan::plan(instruction, facts)))
@@ -98,13 +102,12 @@ impl Registers {
     /// The registers that an instruction touches, in words of a set, and whether it has to be looked at even if all of them
     /// are defined.
     pub(super) fn demands(&self, code: &Code, index: u32, facts: &Facts) -> (&[Cut], bool) {
-        match self.shared.plan(code, index, facts) {
-            None => (&[], false),
-            Some(plan) => {
-                let decides = self.shared.on_vcc && plan.condition.is_some();
-                (plan.touched(), plan.moves_relative || decides)
-            }
-        }
+        let planned = self.shared.of(code, index).and_then(|stretch| {
+            let plan = stretch.plan(code, index, facts)?;
+            let decides = stretch.on_vcc && plan.condition.is_some();
+            Some((plan.touched(), plan.moves_relative || decides))
+        });
+        planned.unwrap_or((&[], false))
     }
 
     /// The registers of a wave that have an undefined bit.
@@ -385,11 +388,14 @@ impl Watch for Registers {
         context: &Context<'_>,
         findings: &mut Findings,
     ) {
-        let Some(plan) = self.shared.plan(context.code, step.index, step.facts) else {
+        let Some(stretch) = self.shared.of(context.code, step.index) else {
+            return;
+        };
+        let Some(plan) = stretch.plan(context.code, step.index, step.facts) else {
             return;
         };
         let state = &mut self.waves[wave.index as usize];
-        if self.shared.on_vcc
+        if stretch.on_vcc
             && let Some(effect) = plan.condition
         {
             state.conditions.before(effect, step.facts, wave);
@@ -438,10 +444,11 @@ impl Watch for Registers {
         }
         if let Some(i) = context.code.instruction(step.index)
             && barriers::is_of_lanes(i.op)
+            && let Some(stretch) = self.shared.of(context.code, step.index)
         {
             let state = &mut self.waves[wave.index as usize];
             if state.conditions.vcc() || !barriers::is_on_vcc(i.op) {
-                state.skips.branch(&self.shared.branches, step.index, wave);
+                state.skips.branch(&stretch.branches, step.index, wave);
             }
         }
     }

@@ -4,7 +4,7 @@ use std::{sync::Barrier, thread};
 
 use ferrowave_code_object::Gpu;
 
-use super::{DEFAULT_MODE, assembled, wave};
+use super::{assembled, wave};
 use crate::{
     exec::{Code, Context, FaultKind, SimdLevel, Stop, Unobserved, Wave, native, run},
     memory::DeviceMemory,

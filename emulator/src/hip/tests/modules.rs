@@ -157,6 +157,74 @@ fn other_gpus_and_other_files_are_refused() {
     }
 }
 
+/// Ten threads launch a kernel that is not ready yet, and its module is unloaded meanwhile: each launch does what it should,
+/// or its handle is gone.
+#[test]
+fn kernels_are_made_ready_while_their_module_is_unloaded() {
+    let device = TestDevice::new(Gpu::Gfx942);
+    let input: Vec<u32> = (0..128).collect();
+    for _ in 0..10 {
+        let module = load(code_object(Gpu::Gfx942));
+        let function = kernel(module, c"add").addr();
+        let gate = std::sync::Barrier::new(11);
+        std::thread::scope(|scope| {
+            for bias in 0..10 {
+                let (device, input, gate) = (&device, &input, &gate);
+                scope.spawn(move || {
+                    device.make_current();
+                    let (out, stream) = (allocate(512), stream());
+                    let arguments = add_arguments(out, buffer(input), bias);
+                    gate.wait();
+                    let function = ptr::without_provenance_mut(function);
+                    let launched = add(function, 2, &arguments, stream);
+                    if launched != hipError_t::hipSuccess {
+                        return fails(launched, hipError_t::hipErrorInvalidHandle, "is no kernel");
+                    }
+                    // SAFETY: a handle.
+                    succeeds(unsafe { hipStreamSynchronize(stream) });
+                    let sums: Vec<_> = input.iter().map(|number| number + bias).collect();
+                    assert_eq!(contents(out, 128), sums);
+                });
+            }
+            gate.wait();
+            // SAFETY: a handle.
+            succeeds(unsafe { hipModuleUnload(module) });
+        });
+    }
+}
+
+/// Files that are none, or end too soon.
+#[test]
+fn files_that_are_cut_short_are_refused() {
+    let _device = TestDevice::new(Gpu::Gfx942);
+    let good = code_object(Gpu::Gfx942);
+    let bundle = ferrowave_code_object::write_bundle(&[("gfx942".to_owned(), good)]);
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let path = std::ffi::CString::new(file.path().to_str().unwrap()).unwrap();
+    let mut module = ptr::null_mut();
+    for whole in [good, &bundle] {
+        for length in (0..whole.len()).step_by(61) {
+            std::fs::write(file.path(), &whole[..length]).unwrap();
+            // SAFETY: a result and a C string.
+            let loaded = unsafe { hipModuleLoad(&mut module, path.as_ptr()) };
+            fails(
+                loaded,
+                hipError_t::hipErrorInvalidImage,
+                path.to_str().unwrap(),
+            );
+        }
+        std::fs::write(file.path(), whole).unwrap();
+        // SAFETY: a result and a C string.
+        succeeds(unsafe { hipModuleLoad(&mut module, path.as_ptr()) });
+        // What is loaded does not need the file any more.
+        std::fs::write(file.path(), b"").unwrap();
+        let out = allocate(256);
+        let arguments = add_arguments(out, buffer(&[5; 64]), 1);
+        succeeds(add(kernel(module, c"add"), 1, &arguments, ptr::null_mut()));
+        assert_eq!(contents(out, 64), [6; 64]);
+    }
+}
+
 /// Whatever the bytes, loading ends with a code; most changes make it fail, and some don't matter.
 #[test]
 fn corrupted_code_objects_are_refused_or_harmless() {
