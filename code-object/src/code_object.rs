@@ -136,6 +136,12 @@ impl CodeObject {
         &self.bytes
     }
 
+    /// Lets go of the file, once its image is made: [`Self::bytes`] is empty from then on. Line tables are kept.
+    pub fn release_bytes(&mut self) {
+        self.lines();
+        self.bytes = Arc::default();
+    }
+
     /// The metadata note (all of them, if there are several).
     pub fn metadata(&self) -> &Metadata {
         &self.metadata
@@ -196,9 +202,9 @@ impl CodeObject {
     }
 
     /// The `size` bytes at `address` as they stand in the file, before relocation;
-    /// `None` if no one segment has all of them in the file.
+    /// `None` if no one segment has all of them in the file, and after [`Self::release_bytes`].
     pub fn file_bytes(&self, address: u64, size: u64) -> Option<&[u8]> {
-        Some(&self.bytes[self.image.file_range(address, size)?])
+        self.bytes.get(self.image.file_range(address, size)?)
     }
 
     /// Source lines of the code, read when first asked for.
@@ -229,7 +235,7 @@ impl CodeObject {
     /// Makes the image that belongs at `base_address` in `memory`, whose length must be [`Self::image_size`].
     ///
     /// # Errors
-    /// If the buffer has another length, the address does not suit, or a relocation needs a symbol that is not defined
+    /// If the buffer has another length, the file was let go of, the address does not suit, or a relocation needs a symbol that is not defined
     /// or a value that does not fit. `memory` may have been written to then.
     pub fn load_image(&self, base_address: u64, memory: &mut [u8]) -> Result<(), CodeObjectError> {
         if u64::try_from(memory.len()) != Ok(self.image.size) {

@@ -341,7 +341,12 @@ impl Image {
             }));
         }
         for segment in &self.segments {
-            write(segment.address, &bytes[segment.file_range.clone()])?;
+            let contents = bytes.get(segment.file_range.clone());
+            let contents = contents.ok_or_else(|| CodeObjectError::Elf {
+                what: "segment",
+                reason: "the file was let go of".to_owned(),
+            })?;
+            write(segment.address, contents)?;
         }
         for relocation in &self.relocations {
             let value = relocation.value(base)?.to_le_bytes();

@@ -28,8 +28,8 @@ pub struct KernelMetadata {
     pub symbol: String,
     /// `.kind`: when the kernel runs.
     pub kind: KernelKind,
-    /// `.args`, explicit ones first.
-    pub args: Vec<Argument>,
+    /// `.args`, explicit ones first. Kernels in a row that have the same share them, as libraries have thousands.
+    pub args: Arc<[Argument]>,
     /// `.kernarg_segment_size`: bytes of arguments, with hidden ones.
     pub kernarg_segment_size: u32,
     /// `.kernarg_segment_align` in bytes, a power of two.
@@ -248,10 +248,11 @@ impl Metadata {
                 .required("amdhsa.version")?
                 .error(format!("is {}.{}, expected 1.x", version[0], version[1])));
         }
+        let mut last = Arc::default();
         let kernels = map
             .optional("amdhsa.kernels")
             .map_or(Ok(Vec::new()), |node| {
-                node.list(|node| kernel(node).map(Arc::new))
+                node.list(|node| kernel(node, &mut last).map(Arc::new))
             })?;
         Ok(Metadata {
             version: (version[0], version[1]),
@@ -277,7 +278,11 @@ fn text(node: &Node<'_, '_>) -> Result<String, CodeObjectError> {
     node.text().map(str::to_owned)
 }
 
-fn kernel(node: Node<'_, '_>) -> Result<KernelMetadata, CodeObjectError> {
+/// One kernel; `last` are the arguments of the one before, and then its own.
+fn kernel(
+    node: Node<'_, '_>,
+    last: &mut Arc<[Argument]>,
+) -> Result<KernelMetadata, CodeObjectError> {
     let map = node.map()?;
     let number = |key| map.required(key)?.u32();
     let optional_number = |key| map.optional_with(key, Node::u32);
@@ -287,6 +292,9 @@ fn kernel(node: Node<'_, '_>) -> Result<KernelMetadata, CodeObjectError> {
     let args = map.optional(".args").map_or(Ok(Vec::new()), |node| {
         node.list(|node| argument(node, kernarg_segment_size))
     })?;
+    if **last != *args {
+        *last = args.into();
+    }
     let kernarg_segment_align = number(".kernarg_segment_align")?;
     if !kernarg_segment_align.is_power_of_two() {
         return Err(map.required(".kernarg_segment_align")?.error(format!(
@@ -311,7 +319,7 @@ fn kernel(node: Node<'_, '_>) -> Result<KernelMetadata, CodeObjectError> {
                 _ => KernelKind::Other(kind),
             },
         },
-        args,
+        args: Arc::clone(last),
         kernarg_segment_size,
         kernarg_segment_align,
         group_segment_fixed_size: number(".group_segment_fixed_size")?,

@@ -13,7 +13,8 @@ fn line_tables_lead_to_the_source() {
     let with_lines = text.clone()
         + "\n.section .debug_abbrev,\"\",@progbits\n.byte 1,17,0,16,23,3,8,0,0,0\n"
         + ".section .debug_info,\"\",@progbits\n.long .Lend_info-.Lstart_info\n.Lstart_info:\n.short 4\n.long .debug_abbrev\n.byte 8\n.byte 1\n.long .debug_line\n.asciz \"probe.s\"\n.Lend_info:\n";
-    let object = CodeObject::parse(&assembled(Gpu::Gfx90a, &with_lines)).expect("parses");
+    let bytes = assembled(Gpu::Gfx90a, &with_lines).into();
+    let object = CodeObject::parse_shared(bytes).expect("parses");
     let start = object.kernels()[0].code.start;
     let line = |offset| {
         let location = object.lines().location(start + offset)?;
@@ -30,6 +31,22 @@ fn line_tables_lead_to_the_source() {
         object.lines().location(start).expect("a line").to_string(),
         "/src/probe.s:7:3"
     );
+
+    // They outlive the file's bytes, which loading needs.
+    let mut released = object.clone();
+    released.release_bytes();
+    assert_eq!(
+        released.lines().location(start).and_then(|l| l.line),
+        Some(7)
+    );
+    assert_eq!(
+        (released.bytes().len(), object.bytes().len() > 64),
+        (0, true)
+    );
+    assert_eq!(released.file_bytes(start, 4), None);
+    let mut image = vec![0; released.image_size() as usize];
+    let error = released.load_image(0, &mut image).expect_err("no file");
+    assert!(error.to_string().contains("let go of"), "{error}");
 
     // Without line tables there is nothing to say, and nothing wrong.
     let object = CodeObject::parse(&assembled(Gpu::Gfx90a, &Kernel::new(Gpu::Gfx90a).text()))

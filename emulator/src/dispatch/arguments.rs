@@ -58,7 +58,7 @@ impl<'a> LaunchData<'a> {
             queue,
         };
         let metadata = &kernel.description().metadata;
-        for argument in &metadata.args {
+        for argument in metadata.args.iter() {
             let address = match argument.value_kind {
                 ValueKind::HiddenQueuePtr => queue,
                 ValueKind::HiddenMultigridSyncArg if config.cooperative => base + grid_sync as u64,

@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use ferrowave_code_object::LineTables;
-
 use super::{INSTRUCTION_LIMIT_VARIABLE, LimitReport};
 use crate::{
     exec::{Fault, FaultKind},
@@ -166,7 +164,7 @@ impl FaultReport {
 fn source(kernel: &Kernel, offset: u64) -> Option<String> {
     /// Instructions that the compiler made up have no line; the one before tells where they belong.
     const SEARCHED_BYTES: u64 = 64;
-    let lines = LineTables::new(kernel.object().bytes());
+    let lines = kernel.object().lines();
     let start = kernel.description().code.start;
     let first = offset.saturating_sub(SEARCHED_BYTES).max(start);
     let frames = (first..=offset)

@@ -83,7 +83,7 @@ impl Program {
 
     /// As [`Self::load`], of a code object that is parsed already.
     pub fn load_object(
-        object: CodeObject,
+        mut object: CodeObject,
         gpu: Gpu,
         memory: &Arc<DeviceMemory>,
         level: SimdLevel,
@@ -113,6 +113,7 @@ impl Program {
             memory.free(base)?;
             return Err(error);
         }
+        object.release_bytes();
         let starts = starts(&object, text.start);
         let (words, image) = ((text.end - text.start) / 4, Arc::clone(memory));
         let address = base + text.start;
@@ -160,7 +161,7 @@ impl Program {
         (symbol.kind == SymbolKind::Variable).then_some((self.0.base + symbol.address, symbol.size))
     }
 
-    /// The code object.
+    /// The code object, without the file's bytes.
     pub fn object(&self) -> &CodeObject {
         &self.0.object
     }
