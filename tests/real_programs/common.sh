@@ -124,7 +124,7 @@ run_in_debian() {
 run_cases() {
     local list=$1
     shift
-    python3 "$here/cases.py" --workers "$workers" --logs "$work" "$@" "$list" -- "${in_debian[@]}"
+    python3 "$here/cases.py" --workers "$workers" --logs "$(mktemp -d "$work/${FERROWAVE_DEVICE#*:}.XXX")" "$@" "$list" -- "${in_debian[@]}"
 }
 
 draw() {
