@@ -49,6 +49,21 @@ class Ggml:
         return mark and (self.WORDS[mark[2]], mark[1])
 
 
+class Pytest:
+    """pytest -v, which writes a case's name before it runs it."""
+
+    in_order = True
+    MARK = re.compile(r"^(\S+::\S+) (PASSED|XFAIL|FAILED|ERROR|XPASS|SKIPPED)\b")
+    WORDS = {"PASSED": "passed", "XFAIL": "passed", "FAILED": "failed", "ERROR": "failed", "XPASS": "failed", "SKIPPED": "skipped"}
+
+    def arguments(self, cases):
+        return cases
+
+    def read(self, line):
+        mark = self.MARK.search(line)
+        return mark and (self.WORDS[mark[2]], mark[1])
+
+
 class Runner:
     def __init__(self, options):
         self.options = options
@@ -151,7 +166,7 @@ class Runner:
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--kind", choices=["gtest", "ggml"], default="gtest", help="whose programs they are")
+    parser.add_argument("--kind", choices=["gtest", "ggml", "pytest"], default="gtest", help="whose programs they are")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--cases", type=int, default=200, help="that a process gets at most; Linux takes an argument of 128 KiB")
     parser.add_argument("--case-seconds", type=float, default=600, help="in which a case must end")
@@ -161,7 +176,7 @@ def main():
     parser.add_argument("list", type=Path)
     parser.add_argument("command", nargs="+")
     options = parser.parse_args()
-    options.kind = {"gtest": GoogleTest, "ggml": Ggml}[options.kind]()
+    options.kind = {"gtest": GoogleTest, "ggml": Ggml, "pytest": Pytest}[options.kind]()
     runner, programs = Runner(options), {}
     for line in options.list.read_text().splitlines():
         program, case = line.split(maxsplit=1)

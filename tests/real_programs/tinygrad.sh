@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# tinygrad's tests of operations, types, layers, captured functions and graphs on its HIP device, whose kernels comgr
+# compiles. What fails on its CPU device, too, is no failure of ours and counts as excluded.
+set -euo pipefail
+. "$(dirname "$0")/common.sh"
+# The last version whose package has these tests.
+version=0.12.0
+package=$cache/tinygrad/tinygrad-$version
+if [ ! -e "$package" ]; then
+    python3 -m pip --version > /dev/null 2>&1 || not_run "needs pip"
+    mkdir -p "$cache/tinygrad"
+    fetched=$(mktemp -d "$cache/tinygrad/fetch.XXXXXX")
+    python3 -m pip --quiet download --no-deps --no-binary :all: --dest "$fetched" "tinygrad==$version"
+    tar --no-same-owner -xf "$fetched/tinygrad-$version.tar.gz" -C "$fetched"
+    # Another run may have been faster.
+    mv -T "$fetched/tinygrad-$version" "$package" 2> /dev/null || true
+    rm -rf "$fetched"
+fi
+debian libamd-comgr3 clang python3 python3-hypothesis python3-numpy python3-pytest python3-torch
+# torch opens it for seeds. A device needs root.
+[ -s "$debian/dev/urandom" ] || head -c 4096 /dev/urandom > "$debian/dev/urandom"
+libraries
+
+inside=${ours#"$debian"}
+mkdir "$ours/tinygrad" "$ours/home"
+# What the tests import and the package lacks is in the folder beside this script.
+cp -r "$package/tinygrad" "$package/test" "$here/tinygrad/." "$ours/tinygrad"
+plain=("${in_debian[@]}")
+# Its kernels are compiled in the process that runs them, and examples are drawn the same way each time.
+on() {
+    in_debian=("${plain[@]}" "DEV=$1" "HIP_PATH=$inside/libamdhip64.so" "HOME=$inside/home" PARALLEL=0 DERANDOMIZE_CI=1
+        PYTHONDONTWRITEBYTECODE=1 env -C "$inside/tinygrad")
+}
+run() {
+    run_cases "$1" --kind pytest --case-seconds 300 --argument=-mpytest --argument=-v --argument=-pno:cacheprovider --argument=--color=no
+}
+
+for device in gfx942 gfx90a; do
+    export FERROWAVE_DEVICE=emulator:$device
+    on HIP
+    run_in_debian python3 -m pytest -p no:cacheprovider --collect-only -q test/test_{ops,dtype,dtype_alu,nn,jit,graph}.py \
+        > "$work/$device.names" 2> "$work/$device.errors" || { tail "$work/$device.names" "$work/$device.errors"; any_failed=yes; }
+    sed -n 's|^test/[^ ]*::[^ ]*$|python3 &|p' "$work/$device.names" > "$work/cases"
+    if [ "$form" = sample ]; then
+        draw "$device" 40 '[a-z_]+\.py' < "$work/cases" > "$work/drawn"
+        mv "$work/drawn" "$work/cases"
+    fi
+    excluded "$device" "$work/cases"
+    run "$work/cases" > "$work/$device"
+    # A line of a failure is: failed SECONDS PROGRAM:CASE, and perhaps a colon and why.
+    sed -nE 's/^failed [^ ]* python3:([^ ]*::[^ ]*[^: ]):?( .*)?$/python3 \1/p' "$work/$device" > "$work/again"
+    if [ -s "$work/again" ]; then
+        on CPU
+        run "$work/again" > "$work/$device-cpu"
+        while read -r name; do
+            awk -v "name=python3:$name" '$1 == "failed" && ($3 == name || $3 == name ":") { next } { print }' "$work/$device" > "$work/left"
+            mv "$work/left" "$work/$device"
+            excluded=$((excluded + 1))
+        done < <(sed -nE 's/^failed [^ ]* python3:([^ ]*::[^ ]*[^: ]):?( .*)?$/\1/p' "$work/$device-cpu")
+    fi
+    results "$device" "$work/$device"
+done
+finish

@@ -1,0 +1,1 @@
+"""A package, for Python has one of its own by this name."""

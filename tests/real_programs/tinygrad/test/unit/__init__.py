@@ -1,0 +1,1 @@
+"""tinygrad's tests of units."""
