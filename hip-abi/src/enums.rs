@@ -205,6 +205,18 @@ numbers! {
         hipChannelFormatKindNone = 3,
     }
 
+    /// The memory of a texture.
+    hipResourceType {
+        /// An array.
+        hipResourceTypeArray = 0,
+        /// Arrays, one for each level.
+        hipResourceTypeMipmappedArray = 1,
+        /// Elements one behind the other.
+        hipResourceTypeLinear = 2,
+        /// Rows of elements.
+        hipResourceTypePitch2D = 3,
+    }
+
     /// What may go on elsewhere while a stream is captured.
     hipStreamCaptureMode {
         /// Nothing unsafe on any thread.

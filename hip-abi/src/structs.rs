@@ -4,7 +4,8 @@ use core::ffi::{c_int, c_uint, c_void};
 
 use crate::{
     hipArray_t, hipChannelFormatKind, hipDeviceptr_t, hipHostFn_t, hipMemAccessFlags,
-    hipMemLocationType, hipMemcpyKind, hipMemoryType, hipStream_t, layout::c_struct,
+    hipMemLocationType, hipMemcpyKind, hipMemoryType, hipResourceType, hipStream_t,
+    layout::c_struct,
 };
 
 c_struct! {
@@ -405,4 +406,51 @@ c_struct! {
 impl FatBinaryWrapper {
     /// `HIPF`, as clang writes it.
     pub const MAGIC: u32 = 0x4849_5046;
+}
+
+c_struct! {
+    /// The memory of a texture. The fields behind the kind are those of linear memory and of rows; arrays have a handle
+    /// instead of an address, and none of the others.
+    pub struct hipResourceDesc of 64 bytes {
+        /// The kind of memory.
+        0 resType: hipResourceType,
+        /// Its first byte.
+        8 devPtr: *mut c_void,
+        /// What its elements are made of.
+        16 desc: hipChannelFormatDesc,
+        /// Of linear memory its length in bytes, of rows the elements of one.
+        40 sizeInBytes: usize,
+        /// Of rows how many there are.
+        48 height: usize,
+        /// Of rows the bytes from one to the next.
+        56 pitchInBytes: usize,
+    }
+}
+
+c_struct! {
+    /// How a texture is read.
+    pub struct hipTextureDesc of 64 bytes {
+        /// What is read outside, along each dimension.
+        0 addressMode: [c_uint; 3],
+        /// Between elements: 0 for the nearest, 1 for what lies between.
+        12 filterMode: c_uint,
+        /// 0 for elements as they are, 1 for integers as floats from -1 or 0 to 1.
+        16 readMode: c_uint,
+        /// Whether colours are sRGB.
+        20 sRGB: c_int,
+        /// What lies outside.
+        24 borderColor: [f32; 4],
+        /// Whether coordinates are from 0 to 1.
+        40 normalizedCoords: c_int,
+        /// Limit of the anisotropy.
+        44 maxAnisotropy: c_uint,
+        /// As `filterMode`, between levels.
+        48 mipmapFilterMode: c_uint,
+        /// Added to the level.
+        52 mipmapLevelBias: f32,
+        /// The lowest level.
+        56 minMipmapLevelClamp: f32,
+        /// The highest level.
+        60 maxMipmapLevelClamp: f32,
+    }
 }

@@ -34,6 +34,8 @@ handles! {
     hipMemPool_t = *mut ihipMemPoolHandle_t;
     /// Memory for textures, of which this project has none.
     hipArray_t = *mut hipArray;
+    /// A texture, by the address that device code reads its resource at.
+    hipTextureObject_t = *mut __hip_texture;
     /// Work and its order.
     hipGraph_t = *mut ihipGraph;
     /// A piece of a graph's work.

@@ -41,6 +41,7 @@ pub(super) enum MadeBy {
     Host,
     Managed,
     Registered,
+    Texture,
 }
 
 /// The allocations of one device by their first address.
@@ -178,7 +179,11 @@ fn wait_for_devices() -> Result<(), Failure> {
 }
 
 /// Frees an allocation that `from` made.
-fn free(address: *mut c_void, is_it: impl Fn(&MadeBy) -> bool, from: &str) -> Result<(), Failure> {
+pub(super) fn free(
+    address: *mut c_void,
+    is_it: impl Fn(&MadeBy) -> bool,
+    from: &str,
+) -> Result<(), Failure> {
     if address.is_null() {
         return Ok(());
     }

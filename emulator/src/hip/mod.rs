@@ -57,6 +57,7 @@ mod symbols;
 mod task;
 #[cfg(test)]
 mod tests;
+mod texture;
 pub mod timing;
 mod transfer;
 mod values;

@@ -51,7 +51,7 @@ impl Owner {
         match self.made.as_ref().map(|made| &made.by) {
             Some(MadeBy::Host | MadeBy::Registered) => hipMemoryType::hipMemoryTypeHost,
             Some(MadeBy::Managed) => hipMemoryType::hipMemoryTypeManaged,
-            Some(MadeBy::Device | MadeBy::Pool(_) | MadeBy::Graph(_)) | None => {
+            Some(MadeBy::Device | MadeBy::Pool(_) | MadeBy::Graph(_) | MadeBy::Texture) | None => {
                 hipMemoryType::hipMemoryTypeDevice
             }
         }

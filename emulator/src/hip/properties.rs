@@ -260,7 +260,7 @@ fn attribute(properties: &hipDeviceProp_tR0600, attribute: Attribute) -> Option<
         | Attribute::hipDeviceAttributeCanUseStreamWaitValue
         | Attribute::hipDeviceAttributeVirtualMemoryManagementSupported
         | Attribute::hipDeviceAttributeFineGrainSupport => 0,
-        // Textures, surfaces and CUDA's own: there is none of it.
+        // Limits of images and surfaces, and CUDA's own: there is none of it.
         Attribute(0..=LAST_ATTRIBUTE | FIRST_AMD_ATTRIBUTE..=LAST_AMD_ATTRIBUTE) => 0,
         _ => return None,
     })

@@ -11,6 +11,7 @@ mod per_thread;
 mod rtc;
 mod start;
 mod streams;
+mod textures;
 mod unsupported;
 
 /// Calls the macro `callback` with all HIP functions that this project uses or offers.
@@ -32,7 +33,7 @@ macro_rules! for_each_hip_function {
         $crate::__hip_functions_start! {
             __hip_functions_errors __hip_functions_devices __hip_functions_memory __hip_functions_copies
             __hip_functions_modules __hip_functions_launches __hip_functions_streams __hip_functions_graphs
-            __hip_functions_per_thread
+            __hip_functions_textures __hip_functions_per_thread
             __hip_functions_end $callback [$($($prefix)*;)?]
         }
     };

@@ -1,5 +1,5 @@
-//! What HIP has and this project has not: textures, surfaces and arrays, sharing between processes, graphics and
-//! external memory, virtual memory management, linking at run time, launches on several devices at once.
+//! What HIP has and this project has not: textures but of linear memory, surfaces and arrays, sharing between processes,
+//! graphics and external memory, virtual memory management, linking at run time, launches on several devices at once.
 
 /// Calls the macro `callback` with the names of all HIP functions that the emulator does not offer. A library has them
 /// all the same, so that programs which were linked to them start; each returns `hipErrorNotSupported`, whatever its
@@ -25,11 +25,9 @@ macro_rules! for_each_unsupported_hip_function {
             hipChooseDeviceR0600
             hipConfigureCall
             hipCreateSurfaceObject
-            hipCreateTextureObject
             hipDestroyExternalMemory
             hipDestroyExternalSemaphore
             hipDestroySurfaceObject
-            hipDestroyTextureObject
             hipDeviceGetTexture1DLinearMaxWidth
             hipDrvGraphMemcpyNodeGetParams
             hipExtGetLinkTypeAndHopCount

@@ -13,6 +13,7 @@ mod nulls;
 mod peers;
 mod places;
 mod streams;
+mod textures;
 mod threads;
 
 use std::{

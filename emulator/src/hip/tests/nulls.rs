@@ -22,7 +22,7 @@ struct Arguments {
 }
 
 /// The types whose pointers are handles.
-const HANDLES: [&str; 13] = [
+const HANDLES: [&str; 14] = [
     "ihipStream_t",
     "ihipEvent_t",
     "ihipModule_t",
@@ -30,6 +30,7 @@ const HANDLES: [&str; 13] = [
     "ihipCtx_t",
     "ihipMemPoolHandle_t",
     "hipArray",
+    "__hip_texture",
     "ihipGraph",
     "hipGraphNode",
     "hipGraphExec",

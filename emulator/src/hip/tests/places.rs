@@ -275,7 +275,7 @@ fn what_the_emulator_has_not_says_so() {
     let _device = TestDevice::new(Gpu::Gfx942);
     // SAFETY: results; the function takes any arguments.
     unsafe {
-        let name = c"hipCreateTextureObject".as_ptr();
+        let name = c"hipCreateSurfaceObject".as_ptr();
         let status = ptr::null_mut();
         let function: *mut c_void =
             result(|function| hipGetProcAddress(name, function, 600, 0, status));
@@ -283,7 +283,7 @@ fn what_the_emulator_has_not_says_so() {
         fails(
             function(),
             hipError_t::hipErrorNotSupported,
-            "no hipCreateTextureObject",
+            "no hipCreateSurfaceObject",
         );
     }
 }
