@@ -13,7 +13,7 @@ use super::{
     wave,
 };
 use crate::{
-    exec::{Lanes, MATRIX_VARIABLE, MatrixSums, SimdLevel},
+    exec::{ACCUMULATORS, Lanes, MATRIX_VARIABLE, MatrixSums, SimdLevel},
     memory::DeviceMemory,
     program::Program,
 };
@@ -332,7 +332,7 @@ fn c_pattern(random: &mut Random, kind: usize) -> u32 {
     }
 }
 
-/// An instruction with A in `v0` up, B in `v8` up, C and D in `v16` up.
+/// An instruction with A in `v0` up, B in `v8` up, C and D in `v16` up; gfx908 has them in `a16` up.
 struct Case {
     gpu: Gpu,
     text: String,
@@ -382,13 +382,14 @@ impl Case {
                 };
                 let a = matrix(0, types.0);
                 let b = matrix(8, types.1);
+                let first = 16 + if gpu == Gpu::Gfx908 { ACCUMULATORS } else { 0 };
                 let registers = (shape.size * shape.size * shape.blocks / 64) as u16;
-                for register in 16..16 + registers {
+                for register in first..first + registers {
                     for lane in wave.lanes_mut(register).as_mut_array() {
                         *lane = c_pattern(&mut random, kind);
                     }
                 }
-                let old: Vec<Lanes> = (0..registers).map(|r| *wave.lanes(16 + r)).collect();
+                let old: Vec<Lanes> = (0..registers).map(|r| *wave.lanes(first + r)).collect();
                 bench.step(level, 0, &mut wave);
                 for block in 0..shape.blocks {
                     for row in 0..shape.size {
@@ -402,7 +403,7 @@ impl Case {
                                 })
                                 .collect();
                             let expected = sums.add(c, &factors).to_bits();
-                            let result = wave.lanes(16 + register as u16).as_array()[lane];
+                            let result = wave.lanes(first + register as u16).as_array()[lane];
                             assert!(
                                 same(result, expected),
                                 "{text} on {gpu} level {level} round {round}, block {block}, row {row}, column {column}: \
@@ -434,6 +435,11 @@ fn cases(gpu: Gpu) -> Vec<Case> {
         };
         let source = shape.per_lane().div_ceil(shape.per_register);
         let d = registers(16, size * size * blocks / 64);
+        let d = if gpu == Gpu::Gfx908 {
+            d.replace('v', "a")
+        } else {
+            d
+        };
         let (a, b) = (registers(0, source), registers(8, source));
         let text = format!("v_mfma_f32_{size}x{size}x{k}{kind} {d}, {a}, {b}, {d}");
         cases.push(Case {
