@@ -20,8 +20,6 @@ use crate::{
 struct Load {
     register: Registers,
     values: Values,
-    /// The bits of each register that it writes.
-    mask: u32,
 }
 
 enum Values {
@@ -53,8 +51,8 @@ pub(super) struct Delayer {
     before: Option<(Registers, Values)>,
 }
 
-/// The registers that a load writes, if it may be delayed, and which bits of them.
-fn delayed(context: &Context<'_>, index: u32) -> Option<(Registers, u32)> {
+/// The registers that a load writes, if it may be delayed.
+fn delayed(context: &Context<'_>, index: u32) -> Option<Registers> {
     let Some(Some(facts)) = context.code.facts().get(index) else {
         return None;
     };
@@ -68,12 +66,7 @@ fn delayed(context: &Context<'_>, index: u32) -> Option<(Registers, u32)> {
     if !loads || facts.to_lds || facts.effect == Effect::Store {
         return None;
     }
-    let mask = instruction.loaded_bits();
-    facts
-        .uses
-        .writes
-        .first()
-        .map(|&registers| (registers, mask))
+    facts.uses.writes.first().copied()
 }
 
 fn held(wave: &Wave, registers: Registers) -> Values {
@@ -103,7 +96,7 @@ fn deliver(wave: &mut Wave, load: &Load) {
             for (register, new) in load.register.iter().zip(lanes) {
                 let old = wave.lanes_mut(register.0).as_mut_array();
                 for lane in (0..64).filter(|lane| exec >> lane & 1 == 1) {
-                    old[lane] = old[lane] & !load.mask | new.as_array()[lane] & load.mask;
+                    old[lane] = new.as_array()[lane];
                 }
             }
         }
@@ -154,8 +147,7 @@ impl Observer for Delayer {
         if self.seed == 0 {
             return;
         }
-        self.before =
-            delayed(context, index).map(|(registers, _)| (registers, held(wave, registers)));
+        self.before = delayed(context, index).map(|registers| (registers, held(wave, registers)));
     }
 
     fn after(&mut self, wave: &mut Wave, context: &mut Context<'_>, index: u32, flow: Flow) {
@@ -185,7 +177,7 @@ impl Observer for Delayer {
             return;
         }
         let load = match (self.before.take(), delayed(context, index)) {
-            (Some((register, old)), Some((_, mask))) => {
+            (Some((register, old)), Some(_)) => {
                 let values = held(wave, register);
                 // It is not there yet.
                 deliver(
@@ -193,14 +185,9 @@ impl Observer for Delayer {
                     &Load {
                         register,
                         values: old,
-                        mask: !0,
                     },
                 );
-                Load {
-                    register,
-                    values,
-                    mask,
-                }
+                Load { register, values }
             }
             _ => Load {
                 register: Registers {
@@ -208,7 +195,6 @@ impl Observer for Delayer {
                     count: 0,
                 },
                 values: Values::Nothing,
-                mask: 0,
             },
         };
         let flight = &mut self.waves[wave.index as usize];

@@ -14,7 +14,7 @@ use super::{
     lanes::Binder,
     operation::{Flow, Handler, Operation},
     private::Small,
-    simd::{CHUNKS, D, U, chunk_mask},
+    simd::{U, chunk_mask},
     transfer::{self, Transfers},
 };
 use crate::isa::{MemoryControl, Op};
@@ -112,7 +112,7 @@ impl Transfers for Buffers {
     fn load_small<T, F>(&self, f: F) -> Handler
     where
         T: Small,
-        F: Fn(T, u32) -> u32 + Copy + 'static,
+        F: Fn(T) -> u32 + Copy + 'static,
     {
         self.0.bind(
             #[inline(always)]
@@ -121,17 +121,10 @@ impl Transfers for Buffers {
                 let bytes = size_of::<T>() as u32;
                 let inside = target.inside(0, bytes);
                 match target.access(c, o, inside, 0, bytes, false) {
-                    Ok(access) => access.load_small::<T>(w, o.dst, f),
+                    Ok(access) => access.load_small::<T>(w, o.dst, |x, _| f(x)),
                     Err(flow) => return flow,
                 }
-                let outside = Access {
-                    addresses: [D::splat(0); CHUNKS],
-                    exec: target.exec & !inside,
-                };
-                outside.each(|lane, _| {
-                    let slot = &mut w.lanes_mut(o.dst).as_mut_array()[lane];
-                    *slot = f(T::default(), *slot);
-                });
+                clear(w, o.dst, 1, target.exec & !inside);
                 put_status(w, o, o.dst + 1);
                 Flow::Next
             },

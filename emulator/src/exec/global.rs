@@ -238,7 +238,7 @@ impl Transfers for Global {
     fn load_small<T, F>(&self, f: F) -> Handler
     where
         T: Small,
-        F: Fn(T, u32) -> u32 + Copy + 'static,
+        F: Fn(T) -> u32 + Copy + 'static,
     {
         self.0.bind(
             #[inline(always)]
@@ -250,7 +250,7 @@ impl Transfers for Global {
                     size_of::<T>() as u32,
                     false,
                     #[inline(always)]
-                    |w, a| a.load_small::<T>(w, o.dst, f),
+                    |w, a| a.load_small::<T>(w, o.dst, |x, _| f(x)),
                 )
             },
         )
@@ -310,7 +310,7 @@ impl Transfers for Flat {
     fn load_small<T, F>(&self, f: F) -> Handler
     where
         T: Small,
-        F: Fn(T, u32) -> u32 + Copy + 'static,
+        F: Fn(T) -> u32 + Copy + 'static,
     {
         self.0.bind(move |w, c, o| {
             visit_flat(
@@ -319,7 +319,7 @@ impl Transfers for Flat {
                 o,
                 size_of::<T>() as u32,
                 false,
-                &mut |w, a| a.load_small::<T>(w, o.dst, f),
+                &mut |w, a| a.load_small::<T>(w, o.dst, |x, _| f(x)),
                 &mut |w, c, p| p.load_small::<T>(w, c, o, f),
             )
         })

@@ -238,7 +238,7 @@ impl Binder {
     fn ds_load_small<T, F>(self, f: F) -> Handler
     where
         T: Copy + 'static,
-        F: Fn(T, u32) -> u32 + Copy + 'static,
+        F: Fn(T) -> u32 + Copy + 'static,
     {
         self.bind(
             #[inline(always)]
@@ -252,7 +252,7 @@ impl Binder {
                     false,
                     #[inline(always)]
                     |w, a| {
-                        a.load_small::<T>(w, o.dst, f);
+                        a.load_small::<T>(w, o.dst, |x, _| f(x));
                     },
                 )
             },
@@ -305,16 +305,17 @@ fn transfer(b: Binder, name: &str) -> Option<Handler> {
         "read_b64" => b.ds_load::<2>(),
         "read_b96" => b.ds_load::<3>(),
         "read_b128" => b.ds_load::<4>(),
-        "read_u8" => b.ds_load_small(|x: u8, _| u32::from(x)),
-        "read_i8" => b.ds_load_small(|x: i8, _| x as u32),
-        "read_u16" => b.ds_load_small(|x: u16, _| u32::from(x)),
-        "read_i16" => b.ds_load_small(|x: i16, _| x as u32),
-        "read_u8_d16" => b.ds_load_small(|x: u8, old| old & 0xffff_0000 | u32::from(x)),
-        "read_u8_d16_hi" => b.ds_load_small(|x: u8, old| old & 0xffff | u32::from(x) << 16),
-        "read_i8_d16" => b.ds_load_small(|x: i8, old| old & 0xffff_0000 | u32::from(x as u16)),
-        "read_i8_d16_hi" => b.ds_load_small(|x: i8, old| old & 0xffff | u32::from(x as u16) << 16),
-        "read_u16_d16" => b.ds_load_small(|x: u16, old| old & 0xffff_0000 | u32::from(x)),
-        "read_u16_d16_hi" => b.ds_load_small(|x: u16, old| old & 0xffff | u32::from(x) << 16),
+        "read_u8" => b.ds_load_small(|x: u8| u32::from(x)),
+        "read_i8" => b.ds_load_small(|x: i8| x as u32),
+        "read_u16" => b.ds_load_small(|x: u16| u32::from(x)),
+        "read_i16" => b.ds_load_small(|x: i16| x as u32),
+        // The other half is zeroed: see `super::transfer`.
+        "read_u8_d16" => b.ds_load_small(|x: u8| u32::from(x)),
+        "read_u8_d16_hi" => b.ds_load_small(|x: u8| u32::from(x) << 16),
+        "read_i8_d16" => b.ds_load_small(|x: i8| u32::from(x as u16)),
+        "read_i8_d16_hi" => b.ds_load_small(|x: i8| u32::from(x as u16) << 16),
+        "read_u16_d16" => b.ds_load_small(|x: u16| u32::from(x)),
+        "read_u16_d16_hi" => b.ds_load_small(|x: u16| u32::from(x) << 16),
         "write_b32" => b.ds_store::<1>(),
         "write_b64" => b.ds_store::<2>(),
         "write_b96" => b.ds_store::<3>(),

@@ -188,12 +188,12 @@ impl Private {
         w: &mut Wave,
         c: &mut Context<'_>,
         o: &Operation,
-        f: impl Fn(T, u32) -> u32,
+        f: impl Fn(T) -> u32,
     ) -> Flow {
         if self.aligned {
             return match self.access(c, o, 0, size_of::<T>() as u32, false) {
                 Ok(access) => {
-                    access.load_small::<T>(w, o.dst, f);
+                    access.load_small::<T>(w, o.dst, |x, _| f(x));
                     Flow::Next
                 }
                 Err(flow) => flow,
@@ -210,8 +210,7 @@ impl Private {
         low.each(|lane, address| {
             // SAFETY: the lane is active, so that both bytes were checked.
             let bytes = unsafe { [access::read(address), access::read(high.lane(lane))] };
-            let slot = &mut w.lanes_mut(o.dst).as_mut_array()[lane];
-            *slot = f(T::from_half(u16::from_le_bytes(bytes)), *slot);
+            w.lanes_mut(o.dst).as_mut_array()[lane] = f(T::from_half(u16::from_le_bytes(bytes)));
         });
         Flow::Next
     }
@@ -369,7 +368,7 @@ impl super::transfer::Transfers for Scratch {
     fn load_small<T, F>(&self, f: F) -> Handler
     where
         T: Small,
-        F: Fn(T, u32) -> u32 + Copy + 'static,
+        F: Fn(T) -> u32 + Copy + 'static,
     {
         self.0.bind(
             #[inline(always)]

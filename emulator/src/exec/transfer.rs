@@ -1,4 +1,10 @@
 //! Loads and stores by their mnemonic: the same list for global, flat, scratch and buffer instructions.
+//!
+//! A D16 load fills one half of its register and zeroes the other, as the GPUs have SRAM ECC: «When ECC is enabled
+//! 16-bit memory loads write the full 32-bit VGPR. Unused bits are set to zero» (CDNA4 ISA guide, «16-bit Memory
+//! Operations», 9.1.6). The guides' pseudocode says that the other half is preserved; that is true without ECC. LLVM
+//! (`GCNSubtarget::d16PreservesUnusedBits`) counts on no kept half with ECC, nor on gfx90a and its successors without it,
+//! where it was tried (review D112635).
 
 use super::{operation::Handler, private::Small};
 
@@ -8,11 +14,11 @@ pub(super) trait Transfers {
     fn load<const N: usize>(&self) -> Handler;
     /// Stores `N` dwords.
     fn store<const N: usize>(&self) -> Handler;
-    /// Loads a `T` and puts what the function makes of it and the old register into the register.
+    /// Loads a `T` and puts what the function makes of it into the register.
     fn load_small<T, F>(&self, f: F) -> Handler
     where
         T: Small,
-        F: Fn(T, u32) -> u32 + Copy + 'static;
+        F: Fn(T) -> u32 + Copy + 'static;
     /// Stores what the function makes of the register.
     fn store_small<T, F>(&self, f: F) -> Handler
     where
@@ -27,16 +33,16 @@ pub(super) fn handler(name: &str, t: impl Transfers) -> Option<Handler> {
         "load_dwordx2" => t.load::<2>(),
         "load_dwordx3" => t.load::<3>(),
         "load_dwordx4" => t.load::<4>(),
-        "load_ubyte" => t.load_small(|x: u8, _| u32::from(x)),
-        "load_sbyte" => t.load_small(|x: i8, _| x as u32),
-        "load_ushort" => t.load_small(|x: u16, _| u32::from(x)),
-        "load_sshort" => t.load_small(|x: i16, _| x as u32),
-        "load_ubyte_d16" => t.load_small(|x: u8, old| low_half(u16::from(x), old)),
-        "load_ubyte_d16_hi" => t.load_small(|x: u8, old| high_half(u16::from(x), old)),
-        "load_sbyte_d16" => t.load_small(|x: i8, old| low_half(x as u16, old)),
-        "load_sbyte_d16_hi" => t.load_small(|x: i8, old| high_half(x as u16, old)),
-        "load_short_d16" => t.load_small(|x: u16, old| low_half(x, old)),
-        "load_short_d16_hi" => t.load_small(|x: u16, old| high_half(x, old)),
+        "load_ubyte" => t.load_small(|x: u8| u32::from(x)),
+        "load_sbyte" => t.load_small(|x: i8| x as u32),
+        "load_ushort" => t.load_small(|x: u16| u32::from(x)),
+        "load_sshort" => t.load_small(|x: i16| x as u32),
+        "load_ubyte_d16" => t.load_small(|x: u8| u32::from(x)),
+        "load_ubyte_d16_hi" => t.load_small(|x: u8| u32::from(x) << 16),
+        "load_sbyte_d16" => t.load_small(|x: i8| u32::from(x as u16)),
+        "load_sbyte_d16_hi" => t.load_small(|x: i8| u32::from(x as u16) << 16),
+        "load_short_d16" => t.load_small(|x: u16| u32::from(x)),
+        "load_short_d16_hi" => t.load_small(|x: u16| u32::from(x) << 16),
         "store_dword" => t.store::<1>(),
         "store_dwordx2" => t.store::<2>(),
         "store_dwordx3" => t.store::<3>(),
@@ -47,16 +53,4 @@ pub(super) fn handler(name: &str, t: impl Transfers) -> Option<Handler> {
         "store_short_d16_hi" => t.store_small(|x| (x >> 16) as u16),
         _ => return None,
     })
-}
-
-/// A register with its low half replaced.
-#[inline(always)]
-fn low_half(value: u16, old: u32) -> u32 {
-    old & 0xffff_0000 | u32::from(value)
-}
-
-/// A register with its high half replaced.
-#[inline(always)]
-fn high_half(value: u16, old: u32) -> u32 {
-    old & 0xffff | u32::from(value) << 16
 }

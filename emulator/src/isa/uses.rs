@@ -211,16 +211,6 @@ impl Instruction {
         )
     }
 
-    /// The bits of each of its registers that a load fills.
-    pub fn loaded_bits(&self) -> u32 {
-        match self.op.name() {
-            name if name.contains("_d16_hi") => 0xffff_0000,
-            // Formats put halves side by side.
-            name if name.contains("_d16") && !name.contains("format") => 0xffff,
-            _ => !0,
-        }
-    }
-
     /// Whether its third source is its result.
     pub fn accumulates(&self) -> bool {
         let name = self.op.name();
@@ -356,12 +346,9 @@ impl Instruction {
         }
     }
 
-    /// Whether the result leaves bits of its registers as they were.
+    /// Whether the result leaves bits of its registers as they were. D16 loads do not: they zero the other half.
     fn keeps_bits(&self) -> bool {
         let name = self.op.name();
-        if name.contains("_d16") {
-            return true;
-        }
         if let Extension::Sdwa(sdwa) = self.extension {
             return sdwa.dst_unused == SdwaUnused::Preserve && sdwa.dst_sel != SdwaSelect::Dword;
         }

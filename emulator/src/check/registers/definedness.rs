@@ -211,25 +211,6 @@ impl Definedness {
             }
         }
     }
-
-    /// Some bits of some lanes of a register become defined.
-    pub(super) fn define_bits(&mut self, register: Register, lanes: u64, mask: u32) {
-        if mask == !0 || !register.is_vector() {
-            return self.define(register, lanes);
-        }
-        if self.lanes(register) & lanes == 0 {
-            return;
-        }
-        let bits = std::array::from_fn(|lane| {
-            let old = self.lane(register, lane);
-            if lanes >> lane & 1 == 1 {
-                old & !mask
-            } else {
-                old
-            }
-        });
-        self.set_vector(register, &bits);
-    }
 }
 
 #[cfg(test)]
@@ -269,11 +250,18 @@ mod tests {
         let v5 = Register(5);
         state.define(v5, 0xff);
         assert_eq!(state.lanes(v5), !0xff);
-        state.define_bits(v5, 0xff00, 0xffff);
+        let with = |upper: u32| {
+            std::array::from_fn(|lane| match lane {
+                0..8 => 0,
+                8..16 => upper,
+                _ => !0,
+            })
+        };
+        state.set_vector(v5, &with(0xffff_0000));
         assert_eq!(state.lane(v5, 8), 0xffff_0000);
         assert_eq!(state.lanes_with(v5, 0xffff), !0xffff);
         assert_eq!(state.lanes_with(v5, !0), !0xff);
-        state.define_bits(v5, 0xff00, 0xffff_0000);
+        state.set_vector(v5, &with(0));
         assert_eq!(state.lanes(v5), !0xffff);
         state.define(v5, !0);
         assert!(!meets(&state, v5, 1));

@@ -282,13 +282,13 @@ impl Look<'_> {
             .all(|read| self.undefined(read, state).is_none())
     }
 
-    fn define_results(&self, lanes: u64, bits: u32, state: &mut Definedness) {
+    fn define_results(&self, lanes: u64, state: &mut Definedness) {
         let writes = self.step.facts.uses.writes.iter().copied();
         for register in writes
             .chain(status_word(self.instruction))
             .flat_map(Range::iter)
         {
-            state.define_bits(register, lanes, bits);
+            state.define(register, lanes);
         }
     }
 
@@ -301,10 +301,10 @@ impl Look<'_> {
         findings: &mut Findings,
     ) {
         match self.plan.action {
-            Action::Define => return self.define_results(!0, !0, state),
-            Action::Load(bits) => return self.define_results(self.lanes(), bits, state),
+            Action::Define => return self.define_results(!0, state),
+            Action::Load => return self.define_results(self.lanes(), state),
             Action::Lanes if self.reads_defined(state) => {
-                return self.define_results(self.lanes(), !0, state);
+                return self.define_results(self.lanes(), state);
             }
             Action::Lanes | Action::Compute => {}
         }
@@ -335,7 +335,7 @@ impl Look<'_> {
 
     /// Registers are indexed or vector instructions skipped: which results there are is not looked at.
     fn define_indexed(&self, state: &mut Definedness) {
-        self.define_results(!0, !0, state);
+        self.define_results(!0, state);
         let index = (self.wave.scalar(Register::M0.0 - Register::SCALARS) & 0xff) as u16;
         for write in &self.step.facts.uses.writes {
             let first = Register(write.first.0.saturating_add(index));

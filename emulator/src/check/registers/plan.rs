@@ -16,8 +16,8 @@ pub(super) enum Action {
     Lanes,
     /// It computes otherwise: moves between lanes, keeps bits, works on scalars.
     Compute,
-    /// Its results come from memory: of each register these bits.
-    Load(u32),
+    /// Its results come from memory.
+    Load,
     /// Its results are what they are.
     Define,
 }
@@ -129,9 +129,7 @@ fn action(i: &Instruction, facts: &Facts) -> Action {
         Category::Vector => Action::Lanes,
         Category::Matrix => Action::Compute,
         Category::Lds if i.is_permutation() || i.op == Op::ds_swizzle_b32 => Action::Compute,
-        Category::Lds | Category::VectorMemory | Category::ScalarMemory => {
-            Action::Load(i.loaded_bits())
-        }
+        Category::Lds | Category::VectorMemory | Category::ScalarMemory => Action::Load,
         Category::Branch | Category::Barrier | Category::Wait | Category::Control => Action::Define,
     }
 }

@@ -175,7 +175,8 @@ fn registers(o: &Operation, count: usize) -> u16 {
     }
 }
 
-/// Writes the results, one or two to a register; what an odd half leaves of its register stays.
+/// Writes the results, one or two to a register; what an odd half leaves of its register becomes 0
+/// ([`crate::exec::transfer`]).
 fn put(w: &mut Wave, o: &Operation, count: usize, results: [Lanes; 4]) {
     if o.detail & HALVES == 0 {
         for (register, result) in (o.dst..).zip(results).take(count) {
@@ -183,15 +184,13 @@ fn put(w: &mut Wave, o: &Operation, count: usize, results: [Lanes; 4]) {
         }
         return;
     }
-    for (number, half) in results.iter().take(count).enumerate() {
-        let register = o.dst + number as u16 / 2;
-        let shift = match o.detail & HIGH != 0 || number % 2 == 1 {
-            true => 16,
-            false => 0,
-        };
-        let mut merged = *w.lanes(register);
-        for (value, half) in merged.as_mut_array().iter_mut().zip(half.as_array()) {
-            *value = *value & !(0xffff << shift) | half << shift;
+    let high = if o.detail & HIGH != 0 { 16 } else { 0 };
+    for (register, halves) in (o.dst..).zip(results[..count].chunks(2)) {
+        let mut merged = Lanes::splat(0);
+        for (half, shift) in halves.iter().zip([high, 16]) {
+            for (value, half) in merged.as_mut_array().iter_mut().zip(half.as_array()) {
+                *value |= half << shift;
+            }
         }
         w.commit(register, merged.0);
     }

@@ -175,6 +175,8 @@ fn format_loads() {
                         for part in 0..2 {
                             let expected = match values.get(2 * register + part) {
                                 Some(&value) => as_half(number, value),
+                                // The other half of the last register is zeroed.
+                                None if 2 * register < values.len() => 0,
                                 None => old >> (16 * part) & 0xffff,
                             };
                             let result = result >> (16 * part) & 0xffff;
@@ -307,9 +309,9 @@ fn upper_halves_unbound_buffers_and_unknown_formats() {
         let half = |bytes: &[u8], lane: usize| {
             u32::from(u16::from_le_bytes([bytes[20 * lane], bytes[20 * lane + 1]]))
         };
-        let (wave, old, _) = run(0, sixteen, &mut []);
+        let (wave, _, _) = run(0, sixteen, &mut []);
         let value = wave.lanes(8).as_array()[4];
-        assert_eq!(value, half(&bytes, 4) << 16 | old[4] & 0xffff);
+        assert_eq!(value, half(&bytes, 4) << 16);
 
         let mut lds = [0; 512];
         run(5, sixteen, &mut lds).2.unwrap();

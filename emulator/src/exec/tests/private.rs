@@ -131,7 +131,7 @@ fn private_loads_and_stores() {
                                     0 => vec![from(0)],
                                     1 => (0..4).map(from).collect(),
                                     2 => vec![from(0) as i16 as u32],
-                                    _ => vec![UNTOUCHED & 0xffff | (from(0) & 0xff) << 16],
+                                    _ => vec![(from(0) & 0xff) << 16],
                                 };
                                 for (register, value) in (20..).zip(loaded) {
                                     let value = if active { value } else { UNTOUCHED };
