@@ -1,7 +1,34 @@
 //! Buffer resources, and where the lanes of a buffer operation point to.
 //!
-//! Fields, addresses and range checks as in AMD's CDNA4 ISA guide, «Vector Memory Buffer Instructions» (9.1.4 to
-//! 9.1.8). The scalar offset takes no part in the range check.
+//! Fields and addresses as in AMD's CDNA4 ISA guide, «Vector Memory Buffer Instructions» (9.1.4 to 9.1.8).
+//!
+//! # Range checks
+//!
+//! «Range Checking» (9.1.5.1 there) has three sorts of buffers, the same in the guides of CDNA 1 to 4, and no GPU here
+//! differs from another:
+//!
+//! | buffer | when | out of range |
+//! |---|---|---|
+//! | private | lane numbers, no index | never |
+//! | structured | a stride and an index | index ≥ records; neither offset takes part |
+//! | raw | all others | offset ≥ records − scalar offset, in bytes |
+//!
+//! *Offset* is the instruction's constant plus the vector offset, without wrapping around. Where the scalar offset is more
+//! than the records, everything is out of range.
+//!
+//! The guides of CDNA leave the scalar offset out of the raw check, and LLVM's comment on its raw buffer intrinsics
+//! (`IntrinsicsAMDGPU.td`) calls it excluded. The hardware takes it off the records: so say AMD's guides of Sea Islands and
+//! GCN 3 (`buffer_offset >= num_records - sgpr_offset`) and of RDNA (raw mode: «num_records is reduced by sgpr_offset»), and
+//! Tensile's kernels count on it: rocBLAS's f32 kernel of gfx908 for 4096 × 4096 would read behind its matrix. LLVM's
+//! comment is for callers, who may rely on neither (MLIR's `amdgpu` dialect says of the scalar offset that it «may or may not»
+//! be considered). That the difference saturates is from LLVM's `AMDGPUUsage` («relaxed buffer OOB mode», pull request 134734).
+//!
+//! The guide leaves open swizzled buffers without an index, and strides of 0 with one. Both are raw, as in Mesa's account of
+//! GFX9 (radeonsi's `si_make_buffer_descriptor`: bytes unless there are an index and a stride).
+//! Of a structured buffer with lane numbers the index is checked as the vector register has it.
+//!
+//! Loads and stores of several dwords are checked dword by dword, atomic operations and formats as a whole (the guide's
+//! notes 3 and 4). A dword or a smaller piece is in range with all its bytes or not at all.
 
 use std::simd::prelude::*;
 
@@ -75,8 +102,8 @@ enum Range {
     None,
     /// Nothing either, but that there is no memory: the resource's format is the invalid one.
     Unbound,
-    /// Offsets with the bytes that there are.
-    Bytes,
+    /// Offsets with the bytes that there are behind the scalar offset.
+    Bytes(u64),
     /// Indices with the structures that there are.
     Structures,
 }
@@ -124,7 +151,8 @@ impl Target {
     #[inline(always)]
     fn of(w: &Wave, o: &Operation, resource: Resource) -> Self {
         let flags = o.control[2];
-        let start = resource.base.wrapping_add(u64::from(w.read32(&o.src[3])));
+        let scalar_offset = u64::from(w.read32(&o.src[3]));
+        let start = resource.base.wrapping_add(scalar_offset);
         let immediate = D::splat(o.imm as u64);
         let address = o.src[0].register;
         let (mut index, mut offset) = ([D::splat(0); CHUNKS], [immediate; CHUNKS]);
@@ -135,13 +163,12 @@ impl Target {
             let register = address + u16::from(flags & IDXEN);
             offset = chunks(|c| w.lanes(register).0[c].cast::<u64>() + immediate);
         }
-        // The guide leaves open what is checked without a stride, or with one and the lanes' numbers.
         let range = if flags & IDXEN != 0 && resource.stride != 0 {
             Range::Structures
         } else if resource.add_tid {
             Range::None
         } else {
-            Range::Bytes
+            Range::Bytes(resource.records.saturating_sub(scalar_offset))
         };
         let mut target = Target {
             resource,
@@ -159,7 +186,7 @@ impl Target {
     }
 
     /// The lanes whose `bytes` at `at` behind their offset are in range: all of them, as LLVM's pull request 134734
-    /// («relaxed buffer OOB mode») describes for dwords across the end, of which the guide compares the start only.
+    /// describes for dwords across the end, of which the guide compares the start only.
     #[inline(always)]
     pub(super) fn inside(&self, at: u64, bytes: u32) -> u64 {
         let limit = |values: &[D; CHUNKS], first_outside: u64| {
@@ -170,18 +197,17 @@ impl Target {
             }
             mask
         };
-        let records = self.resource.records;
         let mask = match self.range {
             Range::None => !0,
             Range::Unbound => 0,
             Range::Structures => {
                 let flat = self.index_without_lane();
-                limit(&flat, records)
+                limit(&flat, self.resource.records)
             }
-            Range::Bytes => {
-                let last = records.saturating_add(1);
-                limit(&self.offset, last.saturating_sub(at + u64::from(bytes)))
-            }
+            Range::Bytes(there) => limit(
+                &self.offset,
+                (there + 1).saturating_sub(at + u64::from(bytes)),
+            ),
         };
         mask & self.exec
     }

@@ -48,24 +48,31 @@ impl Resource {
         ]
     }
 
-    /// The byte that a lane's byte `at` of its data is, or nothing out of range: a dword (or less) at a time.
-    fn place(self, lane: u64, index: Option<u32>, offset: u64, at: u64, bytes: u64) -> Option<u64> {
+    /// The byte that a lane's byte `at` of its data is, or nothing out of range: a dword (or less) at a time. The scalar
+    /// offset is taken off the bytes of raw buffers.
+    fn place(
+        self,
+        lane: u64,
+        index: Option<u32>,
+        [offset, scalar]: [u64; 2],
+        bytes: u64,
+    ) -> Option<u64> {
         let structures = index.is_some() && self.stride != 0;
         let checked = u64::from(index.unwrap_or(0));
         let index = checked + if self.add_tid { lane } else { 0 };
-        let offset = offset + at;
         let records = u64::from(self.records);
         if structures && checked >= records
-            || !structures && !self.add_tid && offset + bytes > records
+            || !structures && !self.add_tid && offset + bytes + scalar > records
         {
             return None;
         }
         let stride = u64::from(self.stride);
         if !self.swizzle {
-            return Some(offset + stride * index);
+            return Some(scalar + offset + stride * index);
         }
         let group = 8 << self.index_stride;
-        Some((index / group * stride + offset / 4 * 4) * group + index % group * 4 + offset % 4)
+        let row = (index / group * stride + offset / 4 * 4) * group;
+        Some(scalar + row + index % group * 4 + offset % 4)
     }
 }
 
@@ -202,9 +209,8 @@ fn place(
         (false, true) => values[0],
         _ => 0,
     };
-    let offset = u64::from(vector) + form.offset;
-    let place = resource.place(lane as u64, index, offset, at, bytes)?;
-    Some(place + u64::from(form.soffset))
+    let offset = u64::from(vector) + form.offset + at;
+    resource.place(lane as u64, index, [offset, form.soffset.into()], bytes)
 }
 
 /// Runs `check` for all forms, resources and some masks of lanes.
@@ -332,6 +338,111 @@ fn buffer_stores() {
                 assert!(result == expected, "{} with {resource:?}", lines[line]);
             }
         });
+    }
+}
+
+/// The last bytes of a raw buffer with a scalar offset, and one that is beyond all of it; of a structured one the index alone
+/// counts.
+#[test]
+fn scalar_offsets_are_part_of_the_range_of_raw_buffers() {
+    let lines = [
+        "buffer_load_dwordx2 v[8:9], v0, s[4:7], s2 offen offset:8",
+        "buffer_store_dword v3, v0, s[4:7], s2 offen offset:8",
+        "buffer_atomic_add v8, v0, s[4:7], s2 offen offset:8 glc",
+        "buffer_load_format_x v8, v0, s[4:7], s2 offen offset:8",
+        "buffer_load_dwordx2 v[8:9], v0, s[4:7], s2 idxen",
+    ];
+    for gpu in [Gpu::Gfx908, Gpu::Gfx90a, Gpu::Gfx942, Gpu::Gfx950] {
+        let glc = matches!(gpu, Gpu::Gfx908 | Gpu::Gfx90a);
+        let lines = lines.map(|line| line.replace("glc", if glc { "glc" } else { "sc0" }));
+        let texts: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let bench = Bench::new(gpu, &texts);
+        let memory = DeviceMemory::new(1 << 20);
+        let base = memory.allocate(BYTES, AllocationKind::Device).unwrap();
+        let view = memory.view();
+        let data = filled();
+        let raw = Resource::raw(1000);
+        // A swizzled buffer without an index counts bytes, too.
+        let swizzled = Resource {
+            swizzle: true,
+            ..raw
+        };
+        for level in bench.levels() {
+            for resource in [raw, swizzled] {
+                for (scalar, vector) in [
+                    (0, 988),
+                    (0, 992),
+                    (400, 588),
+                    (400, 584),
+                    (400, 592),
+                    (992, 0),
+                    (999, 0),
+                    (1000, 0),
+                    (1001, 0),
+                    (u32::MAX, 0),
+                    (0, u32::MAX - 3),
+                    (16, u32::MAX - 23),
+                ] {
+                    for (line, text) in texts[..4].iter().enumerate() {
+                        if resource.swizzle && line != 1 {
+                            continue;
+                        }
+                        memory.write(base, &data).unwrap();
+                        let mut wave = prepared(resource, base, 1 << 5, &[[vector, 0]; 64]);
+                        wave.set_scalar(2, scalar);
+                        // The first register gets the format's first component.
+                        wave.set_scalar(7, wave.scalar(7) | 4);
+                        bench
+                            .step_with(level, line, &mut wave, &view, &mut [])
+                            .unwrap_or_else(|fault| {
+                                panic!("{text} at {vector} + {scalar}: {fault:?}")
+                            });
+                        let offset = u64::from(vector) + 8;
+                        let place = |at: u64| {
+                            let offsets = [offset + at, scalar.into()];
+                            let place = resource.place(5, None, offsets, 4);
+                            let end = offset + at + u64::from(scalar) + 4;
+                            assert_eq!(place.is_some(), end <= 1000);
+                            place.map(|place| place as usize)
+                        };
+                        let read = |at| place(at).map_or(0, |place| dword(&data, place));
+                        let results = [8, 9].map(|register| wave.lanes(register).as_array()[5]);
+                        let expected = match line {
+                            0 => [read(0), read(4)],
+                            1 => [UNTOUCHED; 2],
+                            _ => [read(0), UNTOUCHED],
+                        };
+                        assert_eq!(results, expected, "{text} on {gpu} at {vector} + {scalar}");
+                        let mut after = data.clone();
+                        if let Some(place) = place(0).filter(|_| line == 1 || line == 2) {
+                            let value = match line {
+                                1 => UNTOUCHED,
+                                _ => read(0).wrapping_add(UNTOUCHED),
+                            };
+                            after[place..][..4].copy_from_slice(&value.to_le_bytes());
+                        }
+                        let mut result = vec![0; BYTES];
+                        memory.read(base, &mut result).unwrap();
+                        assert!(result == after, "{text} on {gpu} at {vector} + {scalar}");
+                    }
+                }
+            }
+            // Two structures of 8 bytes: the scalar offset moves the address and is no part of the check.
+            memory.write(base, &data).unwrap();
+            let structured = Resource {
+                stride: 8,
+                records: 2,
+                ..Resource::default()
+            };
+            let lanes = std::array::from_fn(|lane| [lane as u32, 0]);
+            let mut wave = prepared(structured, base, !0, &lanes);
+            wave.set_scalar(2, 512);
+            bench
+                .step_with(level, 4, &mut wave, &view, &mut [])
+                .unwrap();
+            let results = [1, 2].map(|lane| wave.lanes(8).as_array()[lane]);
+            assert_eq!(results, [dword(&data, 520), 0], "{gpu}");
+        }
     }
 }
 
