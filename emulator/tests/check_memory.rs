@@ -242,6 +242,11 @@ fn lds_out_of_range_and_never_written() {
         [("lds-out-of-bounds", "ds_write_b32 v1, v0 offset:800".into())]
     );
     assert_eq!(findings[0].wave.lanes, (56..64).collect::<Vec<u8>>());
+    let text = findings[0].to_string();
+    assert!(
+        text.contains("writes 4 bytes, but the workgroup has 1024 bytes of LDS"),
+        "{text}"
+    );
     let body = format!(
         "{OFFSET}  ds_write_b32 v1, v0\n  s_waitcnt lgkmcnt(0)\n  s_barrier\n  ds_read_b32 v2, v1 offset:16\n  s_waitcnt lgkmcnt(0)\n"
     );
@@ -287,6 +292,77 @@ fn lds_out_of_range_and_never_written() {
         (findings[0].count, findings[0].wave.workgroup),
         (2, [1, 0, 0])
     );
+}
+
+/// Hardware drops what is outside of LDS: the launch goes on. Lanes that are sent far away, all to one place, are masked; an
+/// index that is wrong by little, below 0, or another in each lane is a mistake.
+#[test]
+fn masked_lanes_are_told_from_mistakes() {
+    // Odd lanes go elsewhere: the distance of their addresses, times the lane's number or not.
+    let store = |base: &str, factor: &str, access: &str| {
+        format!(
+            "{OFFSET}  v_and_b32_e32 v2, 1, v0
+  v_cmp_eq_u32_e32 vcc, 1, v2
+  s_mov_b32 s8, {base}
+  s_mov_b32 s9, {factor}
+  v_mov_b32_e32 v3, s8
+  v_mul_lo_u32 v4, v0, s9
+  v_add_u32_e32 v3, v3, v4
+  v_cndmask_b32_e32 v1, v1, v3, vcc
+  {access}
+  s_waitcnt lgkmcnt(0)
+  v_lshlrev_b32_e32 v5, 2, v0
+  global_store_dword v5, v0, s[6:7]
+"
+        )
+    };
+    let odd: Vec<u8> = (0..64).filter(|lane| lane % 2 == 1).collect();
+    let write = "ds_write_b32 v1, v0";
+    for (base, factor, access, mistaken) in [
+        // Tensile's mask, and with an offset.
+        ("0xf00000", "0", write, false),
+        (
+            "0xf00000",
+            "0",
+            "ds_write2_b32 v1, v0, v0 offset1:64",
+            false,
+        ),
+        // One past the end, also of all that any GPU has; below 0; far away, each lane elsewhere.
+        ("1024", "0", write, true),
+        ("0x10000", "0", write, true),
+        ("0x28000", "0", write, true),
+        ("-4", "0", write, true),
+        ("0xf00000", "4", write, true),
+    ] {
+        let body = store(base, factor, access);
+        let kernel = Small::new(Gpu::Gfx908, &body);
+        let (checked, _) = kernel.launch(&LDS.into());
+        assert!(checked.outcome.is_ok(), "{body}: {:?}", checked.outcome);
+        match mistaken {
+            false => assert!(checked.findings.is_empty(), "{body}"),
+            true => {
+                let expected = [("lds-out-of-bounds", access.to_owned())];
+                assert_eq!(names(&checked.findings), expected, "{body}");
+                assert_eq!(checked.findings[0].wave.lanes, odd, "{body}");
+            }
+        }
+        // For who does not ask there is nothing to see.
+        nothing(&kernel, MEMORY);
+    }
+    // The hardware gives a workgroup more than it asks for; that counts for nothing.
+    let body = format!("{OFFSET}  ds_write_b32 v1, v0\n  s_waitcnt lgkmcnt(0)\n");
+    let kernel = Small {
+        lds_bytes: 248,
+        ..Small::new(Gpu::Gfx942, &body)
+    };
+    let findings = kernel.found(&LDS.into());
+    assert_eq!(names(&findings), [("lds-out-of-bounds", write.into())]);
+    assert_eq!(findings[0].wave.lanes, [62, 63]);
+    let body = "  v_mov_b32_e32 v1, 0\n  ds_read_b32 v2, v1 gds\n  s_waitcnt lgkmcnt(0)\n";
+    let findings = Small::new(Gpu::Gfx908, body).found(&LDS.into());
+    let access = "ds_read_b32 v2, v1 gds";
+    assert_eq!(names(&findings), [("lds-out-of-bounds", access.into())]);
+    assert!(findings[0].to_string().contains("global data share"));
 }
 
 #[test]

@@ -41,25 +41,6 @@ pub(super) fn add(wave: &Wave, context: &Context<'_>, index: u32, findings: &mut
             let (kind, access, what) = outside(context.memory, *address, *bytes, *write);
             (kind, *lanes, Some(access), what)
         }
-        FaultKind::Lds {
-            address,
-            bytes,
-            lds_bytes,
-            write,
-            lanes,
-            ..
-        } => {
-            let access = Access::Lds {
-                offset: *address,
-                bytes: *bytes,
-            };
-            let what = format!(
-                "{} {}, but the workgroup has {lds_bytes} bytes of LDS",
-                verb(*write),
-                bytes_text(*bytes)
-            );
-            (Kind::LdsOutOfBounds, *lanes, Some(access), what)
-        }
         FaultKind::Misaligned {
             address,
             bytes,

@@ -174,7 +174,9 @@ impl Kind {
             Kind::UninitializedMemory => {
                 "A kernel reads bytes of an allocation that neither the host nor a kernel has written."
             }
-            Kind::LdsOutOfBounds => "An access lies outside the workgroup's LDS.",
+            Kind::LdsOutOfBounds => {
+                "An access lies outside the workgroup's LDS, where a GPU writes nothing and reads 0."
+            }
             Kind::UninitializedLds => {
                 "A wave reads bytes of LDS that no wave of its workgroup has written."
             }

@@ -1,10 +1,17 @@
-//! LDS: bytes that nobody wrote, races between waves, accesses in flight at barriers.
+//! LDS: bounds, bytes that nobody wrote, races between waves, accesses in flight at barriers.
+//!
+//! Hardware drops accesses outside of LDS, and kernels count on it: Tensile masks lanes by sending them to LDS address
+//! 0xf00000 (`LdsOOB`). Such a lane is told from a mistake by where it and its neighbours go. **Lanes are masked if their
+//! addresses are from 1 MiB up to 1 GiB and all the same.** No GPU has LDS there (160 KiB is the most), an index that is past
+//! the end by mistake comes out below that or differs from lane to lane, and one below 0, or a register that nobody wrote,
+//! is above. All other lanes outside of the workgroup's LDS are findings, also where the hardware would let them pass, as it
+//! gives out LDS in multiples of 512 bytes (1280 on gfx950).
 //!
 //! Waves of a workgroup are ordered by barriers only. An access counts for the barrier behind it only if its wave waited
 //! for it before: LDS operations come back in order and are counted by `lgkmcnt`; loads from memory to LDS are counted by
 //! `vmcnt` with all vector memory operations, in order. One that was not waited for is noted once more behind the barrier.
 
-use std::collections::VecDeque;
+use std::{collections::VecDeque, ops::Range};
 
 use super::{
     Access, Example, Findings, Interest, Key, Kind, Side, Step, WaitCounts, Watch,
@@ -15,10 +22,13 @@ use super::{
     stamp::{Moment, Stamp},
 };
 use crate::{
-    exec::{Context, Facts, GroupStart, Space, Touch, Wave},
+    exec::{Context, Facts, GroupStart, OutsideLds, Space, Touch, Wave},
     isa::{Category, Effect},
     memory::words,
 };
+
+/// Addresses of lanes that are masked, if all have the same: see above.
+const MASKED: Range<u32> = 1 << 20..1 << 30;
 
 /// The most LDS a workgroup can have on any GPU: 160 KiB.
 const MAX_LDS_DWORDS: usize = 160 << 8;
@@ -51,6 +61,8 @@ pub(super) struct Lds {
     cells: Option<LdsCells>,
     /// Whether accesses go to the cells at once, as there were too many since the last barrier.
     at_once: bool,
+    /// Bytes that the workgroup has.
+    lds_bytes: u32,
     /// One bit a byte that was written.
     written: Vec<u64>,
     waves: Vec<InFlight>,
@@ -206,6 +218,34 @@ impl Lds {
         });
     }
 
+    /// Reports lanes that are outside of LDS, the first of which accesses `address`.
+    #[cold]
+    fn outside(
+        &self,
+        step: &Step<'_>,
+        wave: u32,
+        (write, bytes): (bool, u32),
+        lanes: impl Iterator<Item = (usize, u64)>,
+        findings: &mut Findings,
+    ) {
+        let mut first = None;
+        let lanes = lanes.fold(0_u64, |lanes, (lane, address)| {
+            first.get_or_insert(address);
+            lanes | 1 << lane
+        });
+        let Some(offset) = first else {
+            return;
+        };
+        let what = format!(
+            "{} {}, but the workgroup has {} bytes of LDS",
+            verb(write),
+            bytes_text(bytes),
+            self.lds_bytes
+        );
+        let access = Some(Access::Lds { offset, bytes });
+        add_outside(step, wave, lanes, what, access, findings);
+    }
+
     /// Reports bytes that nobody wrote.
     fn read(
         &self,
@@ -264,6 +304,46 @@ impl Lds {
     }
 }
 
+/// The lanes out of range that are not masked, and their addresses.
+fn mistakes(outside: &OutsideLds) -> impl Iterator<Item = (usize, u64)> {
+    let lanes = || (0..64).filter(|lane| outside.lanes >> lane & 1 == 1);
+    let address = |lane: usize| outside.addresses[lane];
+    let mut far = lanes()
+        .map(address)
+        .filter(|address| MASKED.contains(address));
+    let first = far.next();
+    let masked = first.filter(|first| far.all(|address| address == *first));
+    lanes()
+        .filter(move |&lane| Some(address(lane)) != masked)
+        .map(move |lane| (lane, address(lane).into()))
+}
+
+fn add_outside(
+    step: &Step<'_>,
+    wave: u32,
+    lanes: u64,
+    what: String,
+    access: Option<Access>,
+    findings: &mut Findings,
+) {
+    let key = Key {
+        kind: Kind::LdsOutOfBounds,
+        index: step.index,
+        other: None,
+    };
+    findings.add(key, |workgroup| Example {
+        side: Side {
+            index: step.index,
+            workgroup,
+            wave,
+            lanes,
+            what,
+        },
+        access,
+        other: None,
+    });
+}
+
 impl Watch for Lds {
     fn interest(&self, facts: &Facts) -> Interest {
         Interest {
@@ -282,6 +362,7 @@ impl Watch for Lds {
             self.cells = None;
         }
         (self.group, self.epoch) = (group.number, 0);
+        self.lds_bytes = group.lds_bytes;
         self.since.begin(group.waves.len(), group.lds_bytes);
         self.at_once = false;
         self.numbering = Numbering::of(group);
@@ -320,8 +401,28 @@ impl Watch for Lds {
             self.numbering.code(step.index),
             atomic,
         );
+        if facts.global_share {
+            let what = "accesses global data share (GDS), of which HIP gives kernels none";
+            add_outside(step, wave.index, wave.exec, what.into(), None, findings);
+        }
+        for outside in &context.touches.outside {
+            let how = (outside.write, outside.bytes);
+            self.outside(step, wave.index, how, mistakes(outside), findings);
+        }
         let mut kept = None;
         for (touch, spans) in step.accesses(context, Space::Lds) {
+            let lds_bytes = u64::from(self.lds_bytes);
+            if spans.last().is_some_and(|span| span.end > lds_bytes) {
+                let bytes = u64::from(touch.bytes);
+                let lanes = touch.iter().filter(|(_, start)| start + bytes > lds_bytes);
+                self.outside(
+                    step,
+                    wave.index,
+                    (touch.write, touch.bytes),
+                    lanes,
+                    findings,
+                );
+            }
             if !touch.write || atomic {
                 self.read(step, wave.index, (&touch, spans), findings);
             }

@@ -73,6 +73,12 @@ impl Start<'_> {
         self.work_items(wave, index);
     }
 
+    /// The LDS that the hardware gives a workgroup: at least as much as it asks for.
+    pub(super) fn allocated_lds_bytes(&self) -> u32 {
+        let granule = GpuLimits::of(self.gpu).lds_granule_bytes;
+        self.lds_bytes.next_multiple_of(granule)
+    }
+
     fn has_architected_scratch(&self) -> bool {
         matches!(self.gpu, Gpu::Gfx942 | Gpu::Gfx950)
     }
@@ -88,10 +94,9 @@ impl Start<'_> {
             None => vgprs << 8,
             Some(offset) => vgprs << 6 | (u32::from(offset) / 4).wrapping_sub(1) << 12 & 0x3_f000,
         };
-        let granule = GpuLimits::of(self.gpu).lds_granule_bytes;
         Allocated {
             gprs: vgprs | sgprs << 24,
-            lds: (self.lds_bytes.next_multiple_of(granule) / 256) << 12,
+            lds: (self.allocated_lds_bytes() / 256) << 12,
             in_group: self.waves() > 1,
         }
     }

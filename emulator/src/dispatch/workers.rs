@@ -278,7 +278,6 @@ impl<'a, O: Observer> Grid<'a, O> {
             start: self.start,
             code: self.kernel.code(),
             view: self.view,
-            lds_bytes: self.start.lds_bytes,
             workgroup: place.workgroup,
             number: place.number,
             private,

@@ -78,7 +78,6 @@ pub(super) struct Group<'a> {
     pub(super) start: &'a Start<'a>,
     pub(super) code: &'a Code,
     pub(super) view: &'a View,
-    pub(super) lds_bytes: u32,
     pub(super) workgroup: [u32; 3],
     /// Its place in the order of the grid.
     pub(super) number: u64,
@@ -139,7 +138,7 @@ impl Workspace {
         }
         self.lds.clear();
         self.lds
-            .resize((group.lds_bytes as usize).div_ceil(4), UNDEFINED);
+            .resize(group.start.allocated_lds_bytes() as usize / 4, UNDEFINED);
         self.states.clear();
         self.states.resize(count, State::Ready);
         self.order.clear();
@@ -151,7 +150,7 @@ impl Workspace {
                 workgroup: group.workgroup,
                 number: group.number,
                 waves,
-                lds_bytes: group.lds_bytes,
+                lds_bytes: group.start.lds_bytes,
                 prepared: group.start.prepared(),
             });
         }
@@ -166,8 +165,7 @@ impl Workspace {
         instructions: &mut u64,
     ) -> Result<Progress, End> {
         let mut lds = mem::take(&mut self.lds);
-        let lds_bytes = &mut as_bytes(&mut lds)[..group.lds_bytes as usize];
-        let mut context = Context::new(group.code, group.view, lds_bytes);
+        let mut context = Context::new(group.code, group.view, as_bytes(&mut lds));
         context.watched = O::ACTIVE;
         context.global_sync = group.global_sync;
         context.touches = mem::take(&mut self.touches);

@@ -11,6 +11,7 @@ use super::{
     near::{Near, within},
     operation::{Flow, Operation},
     simd::{CHUNKS, D, LANES, U, chunk_mask},
+    touch::OutsideLds,
 };
 
 /// Addresses of a wave's lanes, checked: every active lane's bytes may be touched.
@@ -110,6 +111,20 @@ impl Access {
             // SAFETY: the lane is active, so that its bytes were checked.
             unsafe { write(address, value) };
         });
+    }
+}
+
+/// Writes zeros to the lanes of `mask` in `count` registers.
+#[inline(always)]
+pub(super) fn clear(w: &mut Wave, register: u16, count: u16, mask: u64) {
+    if mask == 0 {
+        return;
+    }
+    for register in register..register + count {
+        let lanes = w.lanes_mut(register);
+        for (chunk, value) in lanes.0.iter_mut().enumerate() {
+            *value = chunk_mask(mask, chunk).select(U::splat(0), *value);
+        }
     }
 }
 
@@ -265,46 +280,51 @@ fn check_each_lane(c: &mut Context<'_>, access: &Access, bytes: u32, write: bool
     })
 }
 
-/// The host addresses of the lanes' LDS.
+/// The lanes in `exec` whose `bytes` at their LDS address behind an offset are in LDS. The others are out of range: they
+/// write nothing and read 0.
+///
+/// AMD's guides say so of flat instructions («Memory Error Checking», 10.6 in CDNA 1's ISA guide: threads with an address
+/// outside of 0 to `LDS_SIZE` - 1 do not write and read 0; there is a trap only if one asks for it, which HIP does not), and
+/// Tensile's kernels count on it for all of LDS (`LdsOOB`). An atomic operation is both. A lane is in range with all bytes of an access or not at all: the guides speak of threads,
+/// and an aligned access never crosses the end, as LDS is given out in multiples of 512 bytes or more. Each of the two
+/// accesses of `ds_read2` and its like counts for itself.
+///
+/// Address and offset add up in 32 bits and wrap around: LLVM relies on it from GCN 2 on and makes addresses
+/// «below 0» that the offset brings back.
 #[inline(always)]
 pub(super) fn in_lds(
     c: &mut Context<'_>,
     addresses: &[U; CHUNKS],
     offset: u32,
     exec: u64,
-) -> Access {
-    let base = c.lds.as_mut_ptr().expose_provenance() as u64;
-    Access {
-        addresses: addresses.map(|a| (a + U::splat(offset)).cast::<u64>() + D::splat(base)),
-        exec,
+    bytes: u32,
+    write: bool,
+) -> Near {
+    let mut near = lds_behind(c, addresses, offset, exec);
+    if !lds_holds(c, &near.offsets, exec, bytes) {
+        near.exec = lanes_in_lds(c, &near.offsets, exec, bytes, write);
     }
+    near
 }
 
-/// Checks LDS addresses: `bytes` at each active lane's must be the workgroup's. Otherwise the wave stops.
-///
-/// Address and offset add up in 32 bits and wrap around: LLVM relies on it from GCN 2 on and makes addresses
-/// «below 0» that the offset brings back.
+/// As [`in_lds`], and observers are told that they are accessed.
 #[inline(always)]
-pub(super) fn check_lds(
+pub(super) fn reach_lds(
     c: &mut Context<'_>,
     addresses: &[U; CHUNKS],
     offset: u32,
     exec: u64,
     bytes: u32,
     write: bool,
-) -> Flow {
-    if exec == 0 {
-        return Flow::Next;
+) -> Near {
+    let near = in_lds(c, addresses, offset, exec, bytes, write);
+    if exec != 0 {
+        tell(c, (Space::Lds, write), bytes, 0, &near);
     }
-    let near = lds_behind(c, addresses, offset, exec);
-    if !lds_holds(c, &near.offsets, exec, bytes) {
-        return lds_fault(c, &near.offsets, exec, bytes, write);
-    }
-    tell(c, (Space::Lds, write), bytes, 0, &near);
-    Flow::Next
+    near
 }
 
-/// The LDS of all lanes behind an offset, if they are active and it is theirs: else [`check_lds`] knows.
+/// The LDS of all lanes behind an offset, if they are active and it is theirs: else [`reach_lds`] knows.
 #[inline(always)]
 pub(super) fn near_lds(
     w: &Wave,
@@ -319,12 +339,7 @@ pub(super) fn near_lds(
 
 /// The lanes' LDS behind an offset.
 #[inline(always)]
-pub(super) fn lds_behind(
-    c: &mut Context<'_>,
-    addresses: &[U; CHUNKS],
-    offset: u32,
-    exec: u64,
-) -> Near {
+fn lds_behind(c: &mut Context<'_>, addresses: &[U; CHUNKS], offset: u32, exec: u64) -> Near {
     Near {
         base: c.lds.as_mut_ptr().expose_provenance() as u64,
         offsets: addresses.map(|a| a + U::splat(offset)),
@@ -380,30 +395,28 @@ fn tell_watchers(
         .add_near(c.code.level, how, bytes, exec, base, offsets);
 }
 
+/// The lanes whose bytes are the workgroup's; observers are told of the others.
 #[cold]
 #[inline(never)]
-fn lds_fault(
+fn lanes_in_lds(
     c: &mut Context<'_>,
     offsets: &[U; CHUNKS],
     exec: u64,
     bytes: u32,
     write: bool,
-) -> Flow {
-    let lds_bytes = c.lds.len() as u32;
-    let addresses = offsets.map(|offsets| offsets.cast::<u64>());
-    let lanes = (0..LANES)
-        .filter(|&lane| {
-            let end = addresses.as_flattened_lanes()[lane] + u64::from(bytes);
-            exec >> lane & 1 == 1 && end > u64::from(lds_bytes)
-        })
-        .fold(0_u64, |lanes, lane| lanes | 1 << lane);
-    let lane = lanes.trailing_zeros() as usize % LANES;
-    c.fail(FaultKind::Lds {
-        address: addresses.as_flattened_lanes()[lane],
-        bytes,
-        lds_bytes,
-        write,
-        lane: lane as u8,
-        lanes,
-    })
+) -> u64 {
+    let lds_bytes = c.lds.len() as u64;
+    let offset = |lane: usize| offsets[lane / 16][lane % 16];
+    let inside = (0..LANES)
+        .filter(|&lane| u64::from(offset(lane)) + u64::from(bytes) <= lds_bytes)
+        .fold(0, |lanes, lane| lanes | 1 << lane);
+    if c.watched && exec & !inside != 0 {
+        c.touches.outside.push(OutsideLds {
+            write,
+            bytes,
+            lanes: exec & !inside,
+            addresses: std::array::from_fn(offset),
+        });
+    }
+    exec & inside
 }

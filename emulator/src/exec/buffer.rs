@@ -4,17 +4,14 @@ mod format;
 mod target;
 pub(super) mod typed;
 
-use std::simd::prelude::*;
-
 use self::target::{IDXEN, OFFEN, TFE, Target};
 use super::{
     Context, Wave,
-    access::Access,
+    access::{Access, clear},
     atomic::{self, Atomic},
     lanes::Binder,
     operation::{Flow, Handler, Operation},
     private::Small,
-    simd::{U, chunk_mask},
     transfer::{self, Transfers},
 };
 use crate::isa::{MemoryControl, Op};
@@ -23,20 +20,6 @@ use crate::isa::{MemoryControl, Op};
 pub(crate) fn address_control(memory: &MemoryControl) -> u8 {
     let bit = |set: bool, bit: u8| if set { bit } else { 0 };
     bit(memory.idxen, IDXEN) | bit(memory.offen, OFFEN) | bit(memory.tfe, TFE)
-}
-
-/// Writes zeros to the lanes of `mask` in `count` registers.
-#[inline(always)]
-fn clear(w: &mut Wave, register: u16, count: u16, mask: u64) {
-    if mask == 0 {
-        return;
-    }
-    for register in register..register + count {
-        let lanes = w.lanes_mut(register);
-        for (chunk, value) in lanes.0.iter_mut().enumerate() {
-            *value = chunk_mask(mask, chunk).select(U::splat(0), *value);
-        }
-    }
 }
 
 /// Puts the status word of an access that touched only memory that is there.

@@ -210,10 +210,10 @@ impl Compiler<'_> {
                 if let Some(handler) = gws::handler(b, op) {
                     return Some((handler, 0, [0; 3]));
                 }
-                // Global data share: HIP gives kernels none of it. `ds_ordered_count` besides counts waves in an order
-                // that only graphics dispatches have.
                 if i.memory.gds {
-                    return None;
+                    let handler = lds::without_memory(b, op)?;
+                    let results = isa::registers(&i.dst).map_or(0, |registers| registers.count);
+                    return Some((handler, results as u8, [0; 3]));
                 }
                 let handler = lds::handler(b, op)?;
                 Some((handler, lds::atomic_detail(op).unwrap_or(0), [0; 3]))

@@ -18,21 +18,6 @@ pub enum FaultKind {
         /// All lanes whose access is one like it, one bit each.
         lanes: u64,
     },
-    /// An access outside the workgroup's LDS.
-    Lds {
-        /// First byte of the access.
-        address: u64,
-        /// Length of the access, in bytes.
-        bytes: u32,
-        /// Bytes of LDS that the workgroup has.
-        lds_bytes: u32,
-        /// Whether it was a write.
-        write: bool,
-        /// The lane.
-        lane: u8,
-        /// All lanes whose access is one like it, one bit each.
-        lanes: u64,
-    },
     /// An atomic operation on an address that is not a multiple of its size.
     Misaligned {
         /// The address.
@@ -112,18 +97,6 @@ impl fmt::Display for FaultKind {
                 }
                 write!(f, " {} {bytes} bytes at {address:#x}", verb(*write))
             }
-            FaultKind::Lds {
-                address,
-                bytes,
-                lds_bytes,
-                write,
-                lane,
-                ..
-            } => write!(
-                f,
-                "lane {lane} {} {bytes} bytes at LDS address {address:#x}, but the workgroup has {lds_bytes} bytes of LDS",
-                verb(*write)
-            ),
             FaultKind::Misaligned {
                 address,
                 bytes,

@@ -163,9 +163,11 @@ fn visit_flat(
         }
     }
     if in_lds != 0 {
-        match access::check_lds(c, &lower, 0, in_lds, bytes, write) {
-            Flow::Next => f(w, &access::in_lds(c, &lower, 0, in_lds)),
-            flow => return flow,
+        let near = access::reach_lds(c, &lower, 0, in_lds, bytes, write);
+        f(w, &near.by_address());
+        if o.control[0] != 0 {
+            let registers = bytes.div_ceil(4) as u16;
+            access::clear(w, o.dst, registers, in_lds & !near.exec);
         }
     }
     let exec = exec & !in_lds & !in_private;

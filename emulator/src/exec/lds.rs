@@ -24,26 +24,40 @@ pub(crate) fn handler(b: Binder, op: Op) -> Option<Handler> {
         .or_else(|| atomic_handler(b, name))
 }
 
-/// Runs `f` on the lanes' LDS at `offset` bytes behind their addresses.
+/// The handler of an operation on global data share (GDS), of which HIP gives kernels none: all of it is out of range, so that
+/// nothing is written and results are 0. There is none for `ds_ordered_count`, which besides counts waves in an order that
+/// only graphics dispatches have, and for what moves between lanes.
+pub(crate) fn without_memory(b: Binder, op: Op) -> Option<Handler> {
+    let moves = matches!(
+        op,
+        Op::ds_ordered_count | Op::ds_swizzle_b32 | Op::ds_permute_b32 | Op::ds_bpermute_b32
+    );
+    (!moves).then(|| {
+        b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                access::clear(w, o.dst, o.detail.into(), w.exec);
+                Flow::Next
+            },
+        )
+    })
+}
+
+/// Runs `f` on the lanes' LDS; lanes that are out of range have 0 in `results` registers.
 #[inline(always)]
 fn visit(
     w: &mut Wave,
     c: &mut Context<'_>,
     o: &Operation,
-    offset: u32,
     bytes: u32,
     write: bool,
+    results: u16,
     f: impl FnOnce(&mut Wave, &Access),
 ) -> Flow {
-    let exec = w.exec;
-    if exec == 0 {
-        return Flow::Next;
-    }
-    let addresses = addresses(w, o);
-    match access::check_lds(c, &addresses, offset, exec, bytes, write) {
-        Flow::Next => f(w, &access::in_lds(c, &addresses, offset, exec)),
-        flow => return flow,
-    }
+    let (exec, addresses) = (w.exec, addresses(w, o));
+    let near = access::reach_lds(c, &addresses, o.imm as u32, exec, bytes, write);
+    f(w, &near.by_address());
+    access::clear(w, o.dst, results, exec & !near.exec);
     Flow::Next
 }
 
@@ -189,7 +203,8 @@ fn near_pair<const SCALE: u32>(
     Some((a, b))
 }
 
-/// Runs `f` on the lanes' LDS at each of some offsets, one after the other, with the offset's number.
+/// Runs `f` on the lanes' LDS at each of some offsets, one after the other, with the offset's number. Of a load, lanes that
+/// are out of range have 0 in the registers of that number.
 #[inline(always)]
 fn visit_each<const TIMES: usize>(
     w: &mut Wave,
@@ -201,10 +216,13 @@ fn visit_each<const TIMES: usize>(
     f: impl Fn(&mut Wave, &Near, usize),
 ) -> Flow {
     let (exec, addresses) = (w.exec, addresses(w, o));
+    let registers = (bytes / 4) as u16;
     for (number, offset) in offsets.into_iter().enumerate() {
-        match access::check_lds(c, &addresses, offset, exec, bytes, write) {
-            Flow::Next => f(w, &access::lds_behind(c, &addresses, offset, exec), number),
-            flow => return flow,
+        let near = access::reach_lds(c, &addresses, offset, exec, bytes, write);
+        f(w, &near, number);
+        if !write {
+            let first = o.dst + number as u16 * registers;
+            access::clear(w, first, registers, exec & !near.exec);
         }
     }
     Flow::Next
@@ -247,9 +265,9 @@ impl Binder {
                     w,
                     c,
                     o,
-                    o.imm as u32,
                     size_of::<T>() as u32,
                     false,
+                    1,
                     #[inline(always)]
                     |w, a| {
                         a.load_small::<T>(w, o.dst, |x, _| f(x));
@@ -271,9 +289,9 @@ impl Binder {
                     w,
                     c,
                     o,
-                    o.imm as u32,
                     size_of::<T>() as u32,
                     true,
+                    0,
                     #[inline(always)]
                     |w, a| {
                         a.store_small::<T>(w, o.src[1].register, f);
@@ -496,9 +514,9 @@ fn atomically<const WIDE: bool, const RETURN: bool>(
         w,
         c,
         o,
-        o.imm as u32,
         bytes,
         true,
+        if RETURN { bytes as u16 / 4 } else { 0 },
         #[inline(always)]
         |w, access| {
             access.each(|lane, address| {

@@ -10,7 +10,7 @@ use super::{
     atomic::{Atomic, apply32, apply64},
     lanes::{Binder, chunks},
     operation::{Flow, Handler, Operation},
-    simd::{CHUNKS, U, chunk_mask},
+    simd::{CHUNKS, LANES, U},
     wave::M0,
 };
 
@@ -66,49 +66,55 @@ fn exchange_pair<const N: usize, const SCALE: u32>(
 ) -> Flow {
     let (addresses, exec) = (addresses(w, o), w.exec);
     let offsets = [o.imm as u32 & 0xff, o.imm as u32 >> 8 & 0xff].map(|units| units * SCALE);
-    for offset in offsets {
-        match access::check_lds(c, &addresses, offset, exec, 4 * N as u32, true) {
-            Flow::Next => {}
-            flow => return flow,
-        }
-    }
-    let places = offsets.map(|offset| access::in_lds(c, &addresses, offset, exec));
+    let places = offsets.map(|offset| {
+        access::reach_lds(c, &addresses, offset, exec, 4 * N as u32, true).by_address()
+    });
+    clear_results(w, 2 * N as u16);
     // Lane after lane: a place may be another lane's too.
-    places[0].each(|lane, first| {
-        for (slot, address) in [first, places[1].lane(lane)].into_iter().enumerate() {
+    for lane in (0..LANES).filter(|lane| exec >> lane & 1 == 1) {
+        for (slot, place) in places.iter().enumerate() {
+            if place.exec >> lane & 1 == 0 {
+                continue;
+            }
+            let address = place.lane(lane);
             let data: [u32; N] = std::array::from_fn(|part| {
                 w.lanes(o.src[1 + slot].register + part as u16).as_array()[lane]
             });
-            // SAFETY: the lane is active, so that its bytes were checked.
+            // SAFETY: the lane is active there, so that its bytes were checked.
             let old: [u32; N] = unsafe { access::read(address) };
             // SAFETY: as above.
             unsafe { access::write(address, data) };
-            w.lanes_mut(PAIR + (slot * N) as u16).as_mut_array()[lane] = old[0];
-            if N == 2 {
-                w.lanes_mut(PAIR + (slot * N) as u16 + 1).as_mut_array()[lane] = old[N - 1];
+            for (register, old) in (PAIR + (slot * N) as u16..).zip(old) {
+                w.lanes_mut(register).as_mut_array()[lane] = old;
             }
         }
-    });
-    for part in 0..2 * N as u16 {
-        let values = w.lanes(PAIR + part).0;
-        w.commit(o.dst + part, values);
     }
+    put_results(w, o, 2 * N as u16);
     Flow::Next
 }
 
 /// Where results wait until all lanes' data was read.
 const PAIR: u16 = super::wave::TEMPORARIES + 40;
 
+/// Sets them to what lanes out of range have.
+fn clear_results(w: &mut Wave, count: u16) {
+    access::clear(w, PAIR, count, !0);
+}
+
+fn put_results(w: &mut Wave, o: &Operation, count: u16) {
+    for part in 0..count {
+        let values = w.lanes(PAIR + part).0;
+        w.commit(o.dst + part, values);
+    }
+}
+
 /// Two dwords, each replaced by new data without its sign bit if that bit is set.
 fn exchange_if_negative(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flow {
     let offset = U::splat(o.imm as u32);
     let addresses = addresses(w, o).map(|a| (a + offset) & U::splat(0xfff8));
-    let exec = w.exec;
-    match access::check_lds(c, &addresses, 0, exec, 8, true) {
-        Flow::Next => {}
-        flow => return flow,
-    }
-    access::in_lds(c, &addresses, 0, exec).each(|lane, address| {
+    let near = access::reach_lds(c, &addresses, 0, w.exec, 8, true);
+    clear_results(w, 2);
+    near.by_address().each(|lane, address| {
         for part in 0..2_u16 {
             let address = address + 4 * u64::from(part);
             let data = w.lanes(o.src[1].register + part).as_array()[lane];
@@ -121,10 +127,7 @@ fn exchange_if_negative(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flo
             w.lanes_mut(PAIR + part).as_mut_array()[lane] = old;
         }
     });
-    for part in 0..2 {
-        let values = w.lanes(PAIR + part).0;
-        w.commit(o.dst + part, values);
-    }
+    put_results(w, o, 2);
     Flow::Next
 }
 
@@ -141,10 +144,9 @@ fn by_lane_number(
     let addresses =
         chunks(|chunk| U::from_array(std::array::from_fn(|lane| (4 * (16 * chunk + lane)) as u32)));
     let exec = w.exec;
-    match access::check_lds(c, &addresses, start, exec, 4, write) {
-        Flow::Next => f(w, &access::in_lds(c, &addresses, start, exec)),
-        flow => return flow,
-    }
+    let near = access::reach_lds(c, &addresses, start, exec, 4, write);
+    f(w, &near.by_address());
+    access::clear(w, o.dst, u16::from(!write), exec & !near.exec);
     Flow::Next
 }
 
@@ -161,15 +163,15 @@ fn count_lanes(
     }
     let start = (w.scalar(M0) & 0xffff) + o.imm as u32;
     let addresses = [U::splat(0); CHUNKS];
-    match access::check_lds(c, &addresses, start, exec, 4, true) {
-        Flow::Next => {}
-        flow => return flow,
+    let place = access::reach_lds(c, &addresses, start, exec, 4, true).by_address();
+    let mut old = 0;
+    if place.exec != 0 {
+        let address = place.lane(0);
+        // SAFETY: the range was just checked; all lanes have this address.
+        old = unsafe { access::read(address) };
+        // SAFETY: as above.
+        unsafe { access::write(address, f(old, exec.count_ones())) };
     }
-    let address = access::in_lds(c, &addresses, start, exec).lane(0);
-    // SAFETY: the range was just checked; all lanes have this address.
-    let old: u32 = unsafe { access::read(address) };
-    // SAFETY: as above.
-    unsafe { access::write(address, f(old, exec.count_ones())) };
     w.commit(o.dst, [U::splat(old); CHUNKS]);
     Flow::Next
 }
@@ -197,23 +199,19 @@ fn combine<const WIDE: bool>(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -
         }
     };
     let bytes = if WIDE { 8 } else { 4 };
-    for (places, write) in [(&targets, true), (&sources, false)] {
-        let active = chunks(|c| chunk_mask(exec, c).select(places[c], U::splat(0)));
-        match access::check_lds(c, &active, 0, exec, bytes, write) {
-            Flow::Next => {}
-            flow => return flow,
-        }
-    }
-    let from = access::in_lds(c, &sources, 0, exec);
-    access::in_lds(c, &targets, 0, exec).each(|lane, address| {
-        let source = from.lane(lane);
+    let mut reach =
+        |places, write| access::reach_lds(c, places, 0, exec, bytes, write).by_address();
+    let (targets, from) = (reach(&targets, true), reach(&sources, false));
+    targets.each(|lane, address| {
+        // A source that is out of range is 0.
+        let source = (from.exec >> lane & 1 == 1).then(|| from.lane(lane));
         // SAFETY: the lane is active, so that its bytes were checked in both places.
         unsafe {
             if WIDE {
-                let (old, data) = (access::read(address), access::read(source));
+                let (old, data) = (access::read(address), source.map_or(0, |s| access::read(s)));
                 access::write(address, apply64(atomic, old, data, 0));
             } else {
-                let (old, data) = (access::read(address), access::read(source));
+                let (old, data) = (access::read(address), source.map_or(0, |s| access::read(s)));
                 access::write(address, apply32(atomic, old, data, 0));
             }
         }

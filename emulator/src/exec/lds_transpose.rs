@@ -38,12 +38,9 @@ fn transposed<const BITS: usize, const N: usize>(
 ) -> Flow {
     let exec = w.exec;
     let addresses: [U; CHUNKS] = chunks(|c| w.lanes(o.src[0].register).0[c]);
-    match access::check_lds(c, &addresses, o.imm as u32, exec, 4 * N as u32, false) {
-        Flow::Next => {}
-        flow => return flow,
-    }
+    let near = access::reach_lds(c, &addresses, o.imm as u32, exec, 4 * N as u32, false);
     let mut rows = [0_u128; LANES];
-    access::in_lds(c, &addresses, o.imm as u32, exec).each(|lane, address| {
+    near.by_address().each(|lane, address| {
         // SAFETY: the lane is active, so that its bytes were checked.
         let data: [u32; N] = unsafe { access::read(address) };
         for (part, dword) in data.into_iter().enumerate() {

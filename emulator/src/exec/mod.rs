@@ -66,7 +66,7 @@ pub(crate) use gws::{GlobalSync, GlobalWait};
 pub(crate) use hardware_registers::Allocated;
 pub(crate) use private::Segment;
 pub(crate) use simd::LANES;
-pub(crate) use touch::{ByPlace, ByShape, Kept, Shape, Touches};
+pub(crate) use touch::{ByPlace, ByShape, Kept, OutsideLds, Shape, Touches};
 pub(crate) use wave::{ACCUMULATORS, Lanes, VCC};
 
 use crate::memory::{Reach, View};

@@ -148,19 +148,23 @@ pub struct Facts {
     pub coherent: bool,
     /// Whether it goes to a barrier or semaphore of the whole launch (`ds_gws_*`).
     pub global_sync: bool,
+    /// Whether it goes to global data share, of which there is none.
+    pub global_share: bool,
     /// Its registers.
     pub uses: Uses,
 }
 
 impl Facts {
     pub(super) fn of(instruction: &Instruction) -> Self {
+        let global_sync = instruction.op.name().starts_with("ds_gws_");
         Facts {
             category: instruction.category(),
             effect: instruction.effect(),
             to_lds: instruction.loads_to_lds(),
             coherent: instruction.category() == Category::VectorMemory
                 && (instruction.memory.sc0 || instruction.memory.sc1),
-            global_sync: instruction.op.name().starts_with("ds_gws_"),
+            global_sync,
+            global_share: instruction.memory.gds && !global_sync,
             uses: instruction.uses(),
         }
     }

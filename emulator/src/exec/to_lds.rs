@@ -5,10 +5,11 @@
 //! gap (CDNA4 ISA guide, «Memory Buffer Load to LDS», 9.1.9, and flat «Addressing», 10.3; that buffer instructions'
 //! offset counts for LDS too is from LLVM's `llvm.amdgcn.raw.buffer.load.lds`). Bytes and halves take a dword.
 //!
-//! Lanes whose data would leave the workgroup's LDS are passed over by the hardware; here they are a fault.
+//! Lanes whose data would leave the workgroup's LDS take no part, in the load from memory neither (CDNA4 ISA guide,
+//! «Clamping Rules», 9.1.9.1: the active mask is limited to threads with a legal LDS location).
 
 use super::{
-    Context, Wave, access,
+    Context, Space, Wave, access,
     extension::{self, Extended},
     lanes::{Binder, chunks},
     operation::{Flow, Operation},
@@ -52,12 +53,6 @@ fn run<const N: usize>(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flow
     let Some(Extended { inner, .. }) = o.extension.as_deref() else {
         return Flow::Next;
     };
-    // SAFETY: bound for the same level as this function.
-    let flow = unsafe { (inner.run)(w, c, inner) };
-    let exec = w.exec;
-    if flow != Flow::Next || exec == 0 {
-        return flow;
-    }
     let bits = if o.detail == 0 { 0xfffc } else { 0x3_fffc };
     let start = (w.scalar(M0) & bits).wrapping_add(o.imm as u32);
     let apart = if N == 1 { 4 } else { 16 };
@@ -66,9 +61,15 @@ fn run<const N: usize>(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flow
             (apart * (16 * chunk + lane)) as u32
         }))
     });
-    match access::check_lds(c, &addresses, start, exec, 4 * N as u32, true) {
-        Flow::Next => access::in_lds(c, &addresses, start, exec).store::<N>(w, PASSED),
-        flow => return flow,
+    let exec = w.exec;
+    let near = access::in_lds(c, &addresses, start, exec, 4 * N as u32, true);
+    w.exec = near.exec;
+    // SAFETY: bound for the same level as this function.
+    let flow = unsafe { (inner.run)(w, c, inner) };
+    w.exec = exec;
+    if flow == Flow::Next && exec != 0 {
+        access::tell(c, (Space::Lds, true), 4 * N as u32, 0, &near);
+        near.store_some::<N>(w, PASSED);
     }
-    Flow::Next
+    flow
 }

@@ -95,6 +95,19 @@ impl Kept {
     }
 }
 
+/// An access to LDS with lanes that are out of range, which the hardware passes over.
+#[derive(Debug)]
+pub(crate) struct OutsideLds {
+    /// Whether it writes.
+    pub(crate) write: bool,
+    /// Bytes of each lane.
+    pub(crate) bytes: u32,
+    /// The lanes that are out of range.
+    pub(crate) lanes: u64,
+    /// Addresses of all lanes.
+    pub(crate) addresses: [u32; LANES],
+}
+
 /// How the lanes of an access lie to the lowest of them.
 #[derive(Debug)]
 pub(crate) struct Shape {
@@ -198,6 +211,8 @@ struct Noted {
 #[derive(Debug, Default)]
 pub(crate) struct Touches {
     list: Vec<Noted>,
+    /// The lanes that were out of range of LDS.
+    pub(crate) outside: Vec<OutsideLds>,
     /// Empty before the first access.
     shapes: Vec<Option<Arc<Shape>>>,
     /// The slot that each access of an instruction was in the last time, by the instruction's number; those with the same
@@ -213,6 +228,9 @@ impl Touches {
     pub(super) fn begin(&mut self, index: u32) {
         if !self.list.is_empty() {
             self.list.clear();
+        }
+        if !self.outside.is_empty() {
+            self.outside.clear();
         }
         // Few have more accesses than two.
         self.first = 2 * index as usize;

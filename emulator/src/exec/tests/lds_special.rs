@@ -238,3 +238,165 @@ fn second_sources() {
         assert_eq!(dword(&run(2, 5 << 17 | 128), 128), at(128).max(at(148)));
     }
 }
+
+/// AMD's guides («Memory Error Checking»): threads out of range write nothing and read 0. Lanes 0 to 31 are inside, of the
+/// others some are past the end, some below 0, some where Tensile sends those that it masks.
+#[test]
+fn lanes_out_of_range_write_nothing_and_read_zeros() {
+    // Result registers, and bytes of one access.
+    let lines: [(Gpu, &str, u16, usize); 22] = [
+        (Gpu::Gfx942, "ds_read_u8 v8, v2", 1, 1),
+        (Gpu::Gfx942, "ds_read_u16_d16_hi v8, v2", 1, 2),
+        (Gpu::Gfx942, "ds_read_b32 v8, v2", 1, 4),
+        (Gpu::Gfx942, "ds_read_b96 v[8:10], v2", 3, 12),
+        (Gpu::Gfx942, "ds_read_b128 v[8:11], v2", 4, 16),
+        (Gpu::Gfx942, "ds_read2_b64 v[8:11], v2 offset1:1", 4, 8),
+        (Gpu::Gfx942, "ds_write_b8 v2, v4", 0, 1),
+        (Gpu::Gfx942, "ds_write_b64 v2, v[4:5]", 0, 8),
+        (Gpu::Gfx942, "ds_write2_b32 v2, v4, v5 offset1:1", 0, 4),
+        (Gpu::Gfx942, "ds_add_u32 v2, v4", 0, 4),
+        (Gpu::Gfx942, "ds_add_rtn_u32 v8, v2, v4", 1, 4),
+        (
+            Gpu::Gfx942,
+            "ds_cmpst_rtn_b64 v[8:9], v2, v[4:5], v[6:7]",
+            2,
+            8,
+        ),
+        (
+            Gpu::Gfx942,
+            "ds_wrxchg2_rtn_b32 v[8:9], v2, v4, v5 offset1:1",
+            2,
+            4,
+        ),
+        (Gpu::Gfx908, "ds_add_src2_u32 v2 offset:1", 0, 4),
+        (Gpu::Gfx942, "flat_load_dwordx2 v[8:9], v[0:1]", 2, 8),
+        (Gpu::Gfx942, "flat_load_sbyte_d16 v8, v[0:1]", 1, 1),
+        (Gpu::Gfx942, "flat_store_dwordx3 v[0:1], v[4:6]", 0, 12),
+        (Gpu::Gfx942, "flat_atomic_add v8, v[0:1], v4 sc0", 1, 4),
+        (Gpu::Gfx90a, "flat_atomic_or_x2 v[0:1], v[4:5]", 0, 8),
+        (Gpu::Gfx950, "ds_read_b64_tr_b16 v[8:9], v2", 2, 8),
+        (Gpu::Gfx908, "ds_read_addtid_b32 v8", 1, 4),
+        (Gpu::Gfx908, "ds_write_addtid_b32 v4", 0, 4),
+    ];
+    let before = &filled()[..512];
+    let view = DeviceMemory::new(0).view();
+    for (gpu, text, results, bytes) in lines {
+        let bench = Bench::new(gpu, &[text]);
+        for level in bench.levels() {
+            let run = |exec: u64, far: &dyn Fn(usize) -> u32| {
+                let mut lds = before.to_vec();
+                let mut wave = wave();
+                wave.exec = exec;
+                wave.set_scalar(M0, 512 - 32 * 4);
+                let address = |lane: usize| match lane {
+                    0..32 => 512 - 16 * (lane + 1) as u32,
+                    _ => far(lane),
+                };
+                for register in [0, 2] {
+                    fill(&mut wave, register, address);
+                }
+                let aperture = (crate::exec::SHARED_APERTURE >> 32) as u32;
+                fill(&mut wave, 1, |_| aperture);
+                for register in 4..8 {
+                    fill(&mut wave, register, |lane| lane as u32 * 77);
+                }
+                bench
+                    .step_with(level, 0, &mut wave, &view, &mut lds)
+                    .unwrap();
+                let results =
+                    std::array::from_fn::<_, 4, _>(|r| *wave.lanes(8 + r as u16).as_array());
+                (lds, results)
+            };
+            // What the lanes inside do alone.
+            let (expected, alone) = run(0xffff_ffff, &|_| 0);
+            let far = |lane: usize| match lane % 4 {
+                0 => 512 - bytes as u32 + 1,
+                1 => 0_u32.wrapping_sub(64),
+                2 => 0xf0_0000,
+                _ => 512 + lane as u32,
+            };
+            let (lds, after) = run(!(1 << 40), &far);
+            assert!(lds == expected, "{text}");
+            assert!(results > 0 || lds != before, "{text}");
+            for lane in 0..64 {
+                for register in 0..4 {
+                    let expected = match lane {
+                        _ if register >= results as usize => UNTOUCHED,
+                        0..32 => alone[register][lane],
+                        40 => UNTOUCHED,
+                        _ => 0,
+                    };
+                    let result = after[register][lane];
+                    assert_eq!(result, expected, "{text}, lane {lane}, register {register}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn counters_outside_of_lds_and_offsets_that_lead_back() {
+    let lines = [
+        "ds_append v8 offset:8",
+        "ds_read_b32 v8, v2 offset:4096",
+        "ds_read2st64_b32 v[8:9], v2 offset1:1",
+    ];
+    let bench = Bench::new(Gpu::Gfx942, &lines);
+    let view = DeviceMemory::new(0).view();
+    let data = &filled()[..256];
+    for level in bench.levels() {
+        let run = |line: usize, m0: u32, address: u32| {
+            let (mut wave, mut lds) = (wave(), data.to_vec());
+            wave.set_scalar(M0, m0);
+            fill(&mut wave, 2, |_| address);
+            bench
+                .step_with(level, line, &mut wave, &view, &mut lds)
+                .unwrap();
+            ([8, 9].map(|r| wave.lanes(r).as_array()[63]), lds == data)
+        };
+        assert_eq!(run(0, 248, 0), ([0, UNTOUCHED], true));
+        assert_eq!(run(0, 244, 0), ([dword(data, 252), UNTOUCHED], false));
+        // An address below 0 that the offset brings back, and one that it does not.
+        assert_eq!(
+            run(1, 0, 0xffff_f000 + 252).0,
+            [dword(data, 252), UNTOUCHED]
+        );
+        assert_eq!(run(1, 0, 0xffff_f000 + 253).0, [0, UNTOUCHED]);
+        // Of two places one may be inside.
+        assert_eq!(run(2, 0, 4).0, [dword(data, 4), 0]);
+    }
+}
+
+/// HIP gives kernels no global data share: nothing is written, results are 0.
+#[test]
+fn global_data_share_is_out_of_range() {
+    let lines = [
+        "ds_read_b64 v[8:9], v2 gds",
+        "ds_write_b32 v2, v4 gds",
+        "ds_add_rtn_u32 v8, v2, v4 gds",
+        "ds_append v8 gds",
+    ];
+    let bench = Bench::new(Gpu::Gfx908, &lines);
+    let view = DeviceMemory::new(0).view();
+    for level in bench.levels() {
+        for (line, results) in [2, 0, 1, 1].into_iter().enumerate() {
+            let (mut wave, mut lds) = (wave(), filled());
+            wave.exec = !1;
+            fill(&mut wave, 2, |_| 0);
+            bench
+                .step_with(level, line, &mut wave, &view, &mut lds)
+                .unwrap();
+            assert!(lds == filled(), "{}", lines[line]);
+            for register in 0..2 {
+                let lanes = wave.lanes(8 + register).as_array();
+                let expected = if register < results { 0 } else { UNTOUCHED };
+                assert_eq!(
+                    [lanes[0], lanes[63]],
+                    [UNTOUCHED, expected],
+                    "{}",
+                    lines[line]
+                );
+            }
+        }
+    }
+}

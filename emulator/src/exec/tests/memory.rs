@@ -329,22 +329,18 @@ fn accesses_outside_are_faults() {
         "global_load_dword v8, v[0:1], off",
         "global_store_dwordx4 v[0:1], v[8:11], off",
         "s_load_dwordx4 s[4:7], s[8:9], 0x0",
-        "ds_read_b32 v8, v2",
-        "ds_write_b64 v2, v[8:9]",
-        "ds_read_b32 v8, v2 offset:4096",
     ];
     let bench = Bench::new(Gpu::Gfx942, &lines);
     let memory = DeviceMemory::new(1 << 20);
     let base = memory.allocate(4096, AllocationKind::Device).unwrap();
     let view = memory.view();
-    let mut lds = [0; 128];
     for level in bench.levels() {
-        let mut fault = |index: usize, exec: u64, offsets: [u64; 64], base: u64| {
+        let fault = |index: usize, exec: u64, offsets: [u64; 64], base: u64| {
             let mut wave = wave();
             wave.exec = exec;
             set_addresses(&mut wave, base, &offsets);
             bench
-                .step_with(level, index, &mut wave, &view, &mut lds)
+                .step_with(level, index, &mut wave, &view, &mut [])
                 .map_err(|fault| fault.kind)
         };
         let far = std::array::from_fn(|lane| {
@@ -403,31 +399,6 @@ fn accesses_outside_are_faults() {
             lanes: 0,
         };
         assert_eq!(fault(2, !0, [0; 64], base + 4084), Err(expected));
-        let at = |address| std::array::from_fn(|lane| if lane == 9 { address } else { 0 });
-        let lds_fault = |address, bytes, write| {
-            Err(FaultKind::Lds {
-                address,
-                bytes,
-                lds_bytes: 128,
-                write,
-                lane: 9,
-                lanes: 1 << 9,
-            })
-        };
-        assert_eq!(fault(3, !0, at(125), base), lds_fault(125, 4, false));
-        assert_eq!(
-            fault(4, !0, at(0xffff_fffc), base),
-            lds_fault(0xffff_fffc, 8, true)
-        );
-        assert!(
-            fault(5, 1 << 9, at(0xffff_f000 + 124), base).is_ok(),
-            "an LDS address below 0 that the offset brings back"
-        );
-        assert_eq!(
-            fault(5, 1 << 9, at(0xffff_f000 + 125), base),
-            lds_fault(125, 4, false)
-        );
-        assert!(fault(3, !0, at(124), base).is_ok());
     }
 }
 

@@ -133,7 +133,7 @@ fn missing_instructions_are_named() {
         ),
         (
             Gpu::Gfx908,
-            &["ds_ordered_count v2, v0 gds", "ds_add_u32 v2, v0 gds"],
+            &["ds_ordered_count v2, v0 gds", "ds_swizzle_b32 v2, v0 gds"],
         ),
     ];
     for (gpu, lines) in cases {
