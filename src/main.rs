@@ -3,14 +3,15 @@
 mod cli;
 mod report;
 
-use std::process::ExitCode;
-
-use clap::Parser as _;
+use std::{env, process::ExitCode};
 
 use cli::Command;
 
 fn main() -> ExitCode {
-    let arguments = cli::Arguments::parse();
+    let arguments: cli::Arguments = match ferrowave_launch::parse(env::args_os()) {
+        Ok(arguments) => arguments,
+        Err(code) => return code,
+    };
     let result = match &arguments.command {
         Command::Devices(options) => cli::devices::run(options),
         Command::List(options) => cli::list::run(options),

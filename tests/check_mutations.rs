@@ -66,7 +66,7 @@ fn what_is_taken_out_is_noticed() {
     let problem = Request::new(130, 132, 260).check().expect("a product");
     let mut totals = [0; 3];
     for name in ["lds_tiled", "mfma_lds", "mfma_swizzled"] {
-        let kernel = kernel_named(name, ElementTypes::F32).expect("the kernel");
+        let kernel = kernel_named(name, ElementTypes::F32, "gfx942").expect("the kernel");
         let code = parsed.kernel(kernel.symbol).expect("its code").code.clone();
         let bytes = parsed
             .file_bytes(code.start, code.end - code.start)

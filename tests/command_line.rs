@@ -116,6 +116,44 @@ fn layouts_bias_and_operations_are_computed() {
     }
 }
 
+/// Nothing finite is compared where the reference has only NaN and infinities.
+#[test]
+fn products_that_are_not_finite_are_judged_as_such() {
+    let device = device();
+    for extra in [
+        &["--alpha", "nan"][..],
+        &["--epilogue", "set=nan"],
+        &["--epilogue", "set=inf", "--beta", "2"],
+        &["--beta", "inf", "--prologue", "set=1"],
+    ] {
+        let output = ferrowave(&run(&device, &[&SIZE[..], extra].concat()));
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(output.status.code(), Some(0), "{extra:?}: {said}");
+        assert!(said.contains("no finite element was compared"), "{said}");
+        assert!(!said.contains("bias of 0"), "{said}");
+        let json = ferrowave(&run(&device, &[&SIZE[..], extra, &["--json"]].concat()));
+        let report: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
+        assert!(report["relative_error"].is_null(), "{report}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_help_that_cannot_be_written_is_an_error() {
+    let full = std::fs::File::options().write(true).open("/dev/full");
+    let output = Command::new(env!("CARGO_BIN_EXE_ferrowave"))
+        .arg("--help")
+        .stdout(full.unwrap())
+        .output()
+        .unwrap();
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{error}");
+    assert!(
+        error.contains("standard output cannot be written"),
+        "{error}"
+    );
+}
+
 #[test]
 fn a_preset_gives_the_sizes_that_are_not_given() {
     let device = device();
@@ -180,11 +218,11 @@ fn options_that_cannot_be_are_refused_with_those_that_can() {
         2,
         &["ldb is 7", "from 8 (k)"],
     );
-    // f16's kernels have other names, if any.
+    // A kernel of another type.
     refused(
         &with(&["--type", "f16", "--kernel", "mfma_uncached"]),
         2,
-        &["mfma_uncached", "for f16"],
+        &["`mfma_uncached` is for f32, not for f16; for f16 on gfx"],
     );
     refused(
         &["report", "--preset", "seeds", "--sizes", "8"],
@@ -282,7 +320,7 @@ fn what_is_not_there_is_said() {
         .output()
         .unwrap();
     let error = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.status.code(), Some(2));
     assert!(
         error.contains("/nowhere/libamdhip64.so") && error.contains("hip:0"),
         "{error}"

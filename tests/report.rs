@@ -223,6 +223,26 @@ fn a_folder_that_cannot_be_written_is_said_before_anything_runs() {
     );
 }
 
+/// Sizes and kernels that stand twice run once; names of files need not be UTF-8.
+#[cfg(unix)]
+#[test]
+fn repeated_arguments_run_once_and_any_folder_will_do() {
+    use std::{ffi::OsStr, os::unix::ffi::OsStrExt as _};
+
+    let folder = tempfile::tempdir().unwrap();
+    let out = OsStr::from_bytes(b"bad\xff");
+    let output = Command::new(env!("CARGO_BIN_EXE_ferrowave"))
+        .args(["report", "--sizes", "8,8x8x8,9", "--gpus", gpu()])
+        .args(["--kernels", "naive,gemm_naive_f32,naive", "--out"])
+        .arg(out)
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let results = results(&folder.path().join(out).join("results.json"));
+    assert_eq!(results["rows"].as_array().unwrap().len(), 2, "{results}");
+}
+
 /// What an interrupted run has found out is there, and marked.
 #[test]
 fn an_interrupted_run_leaves_what_it_has() {

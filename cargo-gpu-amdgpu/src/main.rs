@@ -62,7 +62,10 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse_from(without_subcommand(env::args_os()));
+    let arguments: Arguments = match ferrowave_launch::parse(without_subcommand(env::args_os())) {
+        Ok(arguments) => arguments,
+        Err(code) => return code,
+    };
     ferrowave_launch::exit_code(match &arguments.command {
         Command::New(options) => new::run(options),
         Command::Build(options) => build::run(options),

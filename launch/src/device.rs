@@ -2,7 +2,7 @@
 
 use clap::Args;
 use ferrowave_code_object::Gpu;
-use ferrowave_host::hip::{Device, DeviceSelector};
+use ferrowave_host::hip::{Device, DeviceSelector, OpenError};
 
 use crate::Failure;
 
@@ -56,7 +56,11 @@ impl DeviceOption {
 }
 
 fn open(selector: &DeviceSelector) -> Result<Device, Failure> {
-    let device = Device::open(selector).map_err(Failure::failed)?;
+    let device = Device::open(selector).map_err(|error| match error {
+        // Only a device that was asked for by name can be missing: `auto` falls back to the emulator.
+        OpenError::Unusable { .. } | OpenError::NoSuchDevice { .. } => Failure::usage(error),
+        _ => Failure::failed(error),
+    })?;
     eprintln!("device {}", device.choice());
     Ok(device)
 }

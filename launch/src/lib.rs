@@ -27,6 +27,6 @@ pub use element::Element;
 pub use failure::{Failure, exit_code};
 pub use kernel_launch::KernelLaunch;
 pub use options::LaunchOptions;
-pub use output::{print, print_json};
+pub use output::{parse, print, print_json};
 pub use shape::Shape;
 pub use table::Columns;

@@ -1,9 +1,13 @@
 //! Standard output that may be closed or full.
 
 use std::{
+    ffi::OsString,
     fmt::Display,
     io::{self, Write as _},
+    process::ExitCode,
 };
+
+use clap::Parser;
 
 use crate::Failure;
 
@@ -19,6 +23,20 @@ pub fn print(text: &impl Display) -> Result<(), Failure> {
         ))),
         _ => Ok(()),
     }
+}
+
+/// The command line's arguments; what clap prints instead, such as the help, is printed here.
+///
+/// # Errors
+/// The exit code of a command line without a command: 2 if clap refuses it, else 0, or 1 if the text cannot be written.
+pub fn parse<A: Parser>(arguments: impl IntoIterator<Item = OsString>) -> Result<A, ExitCode> {
+    A::try_parse_from(arguments).map_err(|error| match error.print() {
+        Err(failure) if failure.kind() != io::ErrorKind::BrokenPipe => {
+            eprintln!("error: standard output cannot be written: {failure}");
+            ExitCode::FAILURE
+        }
+        _ => ExitCode::from(error.exit_code() as u8),
+    })
 }
 
 /// Prints a value as JSON on standard output.

@@ -115,7 +115,9 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
         schema: SCHEMA,
         complete: false,
         run: Run {
-            command: env::args().collect(),
+            command: env::args_os()
+                .map(|argument| argument.to_string_lossy().into_owned())
+                .collect(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             commit: embedded::COMMIT.map(str::to_owned),
             toolchain: embedded::TOOLCHAIN.to_owned(),
@@ -219,7 +221,9 @@ fn plan(
         let request = options.product.request(&host.gpu, size.m, size.n, size.k);
         let problem = request.check().map_err(Failure::usage)?;
         memory::check(&problem, device)?;
-        problems.push((request, problem));
+        if !problems.contains(&(request, problem)) {
+            problems.push((request, problem));
+        }
     }
     let types = options.product.types(&host.gpu);
     let mut pairs = Vec::new();
@@ -245,9 +249,12 @@ fn plan(
     }
     for (request, problem) in &problems {
         for name in &options.kernels {
-            let kernel = kernel_named(name, types).map_err(Failure::usage)?;
+            let kernel = kernel_named(name, types, &host.gpu).map_err(Failure::usage)?;
             Plan::new(kernel, problem, host).map_err(Failure::usage)?;
-            pairs.push((kernel, *request, *problem));
+            let pair = (kernel, *request, *problem);
+            if !pairs.contains(&pair) {
+                pairs.push(pair);
+            }
         }
     }
     if pairs.is_empty() && !problems.is_empty() {

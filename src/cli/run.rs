@@ -77,8 +77,8 @@ struct Report<'a> {
     epilogue: String,
     seed: u64,
     passed: bool,
-    /// ‖out − ref‖ / ‖ref‖.
-    relative_error: f64,
+    /// ‖out − ref‖ / ‖ref‖ over the elements whose reference is finite; null if there is none.
+    relative_error: Option<f64>,
     /// The largest element error in units of its rounding bound.
     worst_error_in_bounds: Option<f64>,
     /// Between HIP events; only where a GPU ran.
@@ -108,7 +108,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
     };
     let problem = request.check().map_err(Failure::usage)?;
     let kernel = match &options.kernel {
-        Some(name) => kernel_named(name, problem.types()).map_err(Failure::usage)?,
+        Some(name) => kernel_named(name, problem.types(), &machine.gpu).map_err(Failure::usage)?,
         None => {
             // What is uploaded is aligned.
             let choice = choose(&problem, &machine, None).map_err(Failure::usage)?;
@@ -183,13 +183,20 @@ fn text(report: &Report<'_>) -> String {
         report.beta,
         report.seed
     );
+    let bias = match report.bias_elements {
+        0 => "no bias".to_owned(),
+        count => format!("bias of {count} elements"),
+    };
     if report.bias_elements > 0 || report.prologue != "none" || report.epilogue != "none" {
         text += &format!(
-            "bias of {} elements, prologue {}, epilogue {}\n",
-            report.bias_elements, report.prologue, report.epilogue
+            "{bias}, prologue {}, epilogue {}\n",
+            report.prologue, report.epilogue
         );
     }
-    text += &format!("relative error   {:.3e}\n", report.relative_error);
+    text += &match report.relative_error {
+        Some(error) => format!("relative error   {error:.3e}\n"),
+        None => "relative error   none: no element of the reference is finite\n".to_owned(),
+    };
     if let Some(worst) = report.worst_error_in_bounds {
         text += &format!("worst element    {worst:.4} of its rounding bound\n");
     }
@@ -207,6 +214,9 @@ fn text(report: &Report<'_>) -> String {
         milliseconds(report.wall_ns)
     );
     match &report.complaint {
+        None if report.relative_error.is_none() && report.worst_error_in_bounds.is_some() => {
+            text + "correct: NaN and infinities where the reference has them; no finite element was compared\n"
+        }
         None => text + "correct\n",
         Some(complaint) => text + &format!("WRONG: {complaint}\n"),
     }

@@ -94,7 +94,9 @@ impl<'a> Target<'a> {
                 .iter()
                 .filter(|kernel| kernel.types == problem.types() && plan(kernel).is_ok())
                 .collect(),
-            Some(name) => vec![kernel_named(name, problem.types()).map_err(Failure::usage)?],
+            Some(name) => {
+                vec![kernel_named(name, problem.types(), &machine.gpu).map_err(Failure::usage)?]
+            }
             None => {
                 let choice = choose(&problem, machine, None).map_err(Failure::usage)?;
                 vec![choice.kernel]

@@ -204,7 +204,7 @@ fn outcome(product: &Product<'_>) -> Result<Outcome, Failure> {
     let finite = |value: f64| value.is_finite().then_some(value);
     Ok(Outcome {
         passed: verdict.passed(),
-        relative_error: finite(verdict.relative_error),
+        relative_error: verdict.relative_error.and_then(finite),
         worst_error_in_bounds: verdict
             .worst
             .as_ref()

@@ -1,43 +1,64 @@
 //! Kernels by name.
 
 use ferrowave_shared::{CATALOGUE, ElementTypes, Kernel};
-use std::fmt::Write as _;
 use thiserror::Error;
 
 /// The kernel of the variant called `name`, or with the symbol `name`, for these element types.
 ///
 /// # Errors
 /// There is none; the error lists those that there are.
-pub fn kernel_named(name: &str, types: ElementTypes) -> Result<&'static Kernel, UnknownKernel> {
+pub fn kernel_named(
+    name: &str,
+    types: ElementTypes,
+    gpu: &str,
+) -> Result<&'static Kernel, UnknownKernel> {
     Kernel::by_variant(name, types)
         .or_else(|| Kernel::by_symbol(name))
         .ok_or_else(|| UnknownKernel {
             name: name.to_owned(),
             types,
+            gpu: gpu.to_owned(),
         })
 }
 
 /// There is no kernel of this name for these element types.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
-#[error("unknown kernel `{name}`; for {} there are {}", .types.input, kernels_for(.types))]
+#[error("{}; for {} on {gpu} there are {}", reason(.name, .types), .types.input, others(.types, .gpu))]
 pub struct UnknownKernel {
     /// What was asked for.
     pub name: String,
     /// For these element types.
     pub types: ElementTypes,
+    /// The GPU, by LLVM's name, whose kernels are suggested.
+    pub gpu: String,
 }
 
-fn kernels_for(types: &ElementTypes) -> String {
-    let mut list = String::new();
-    for kernel in CATALOGUE.iter().filter(|kernel| kernel.types == *types) {
-        let separator = if list.is_empty() { "" } else { ", " };
-        // Writing to a string does not fail.
-        let _ = write!(list, "{separator}{}", kernel.variant.name());
+fn reason(name: &str, types: &ElementTypes) -> String {
+    let variants = CATALOGUE
+        .iter()
+        .filter(|kernel| kernel.variant.name() == name);
+    let mut inputs: Vec<_> = variants.map(|kernel| kernel.types.input.name()).collect();
+    inputs.dedup();
+    match inputs.is_empty() {
+        true => format!("unknown kernel `{name}`"),
+        false => format!(
+            "the kernel `{name}` is for {}, not for {}",
+            inputs.join(", "),
+            types.input
+        ),
     }
-    if list.is_empty() {
-        list.push_str("none");
+}
+
+fn others(types: &ElementTypes, gpu: &str) -> String {
+    let others: Vec<_> = CATALOGUE
+        .iter()
+        .filter(|kernel| kernel.types == *types && kernel.gpus.contains(gpu))
+        .map(|kernel| kernel.variant.name())
+        .collect();
+    match others.is_empty() {
+        true => "none".to_owned(),
+        false => others.join(", "),
     }
-    list
 }
 
 #[cfg(test)]
@@ -45,21 +66,33 @@ mod tests {
     use super::*;
     use ferrowave_shared::catalogue::MFMA_FRAGMENT_F32;
 
+    fn named(name: &str, types: ElementTypes, gpu: &str) -> Result<&'static Kernel, String> {
+        kernel_named(name, types, gpu).map_err(|error| error.to_string())
+    }
+
     #[test]
     fn kernels_go_by_variant_and_by_symbol() {
         for name in ["mfma_fragment", "gemm_mfma_fragment_f32"] {
-            assert_eq!(
-                kernel_named(name, ElementTypes::F32),
-                Ok(&MFMA_FRAGMENT_F32)
-            );
+            let found = named(name, ElementTypes::F32, "gfx942");
+            assert_eq!(found, Ok(&MFMA_FRAGMENT_F32));
         }
-        let error = kernel_named("fastest", ElementTypes::F32)
-            .unwrap_err()
-            .to_string();
-        let expected =
-            "unknown kernel `fastest`; for f32 there are naive, lds_tiled, register_tiled";
+    }
+
+    #[test]
+    fn errors_name_the_kernels_that_the_gpu_has() {
+        let error = named("fastest", ElementTypes::F32, "gfx942").unwrap_err();
+        let expected = "unknown kernel `fastest`; for f32 on gfx942 there are naive, lds_tiled, register_tiled";
         assert!(
             error.starts_with(expected) && error.contains(", mfma_fragment"),
+            "{error}"
+        );
+        // Of gfx950 alone.
+        assert!(!error.contains("mfma_direct_to_lds"), "{error}");
+        let error = named("naive", ElementTypes::BF16, "gfx950").unwrap_err();
+        let expected =
+            "the kernel `naive` is for f32, not for bf16; for bf16 on gfx950 there are mfma_wide";
+        assert!(
+            error.starts_with(expected) && error.contains(", mfma_direct_to_lds"),
             "{error}"
         );
     }

@@ -15,9 +15,9 @@ use crate::gemm::{Layout, Problem};
 /// What became of the output.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Verdict {
-    /// ‖out − ref‖ / ‖ref‖, with the Frobenius norm, over the elements whose reference is a number in
-    /// C's type. 0 if there are none, and not finite if one of them is no number.
-    pub relative_error: f64,
+    /// ‖out − ref‖ / ‖ref‖, with the Frobenius norm, over the elements whose reference is finite in C's type. Not finite
+    /// if the device computed NaN or an infinity for one of them; `None` if there is no such element.
+    pub relative_error: Option<f64>,
     /// The element with the largest error in units of its bound; `None` if there is no element.
     pub worst: Option<Worst>,
     /// Elements whose error exceeds their bound.
@@ -123,6 +123,8 @@ pub fn verify(problem: &Problem, inputs: &Inputs, output: &Elements) -> Verdict 
 struct Errors {
     squared_error: f64,
     squared_reference: f64,
+    /// Elements whose reference is finite.
+    finite: u64,
     wrong: u64,
     worst: Option<Worst>,
 }
@@ -130,6 +132,7 @@ struct Errors {
 impl Errors {
     fn add(&mut self, element: Worst, is_number: bool) {
         if is_number {
+            self.finite += 1;
             self.squared_error += (element.value - element.reference).powi(2);
             self.squared_reference += element.reference.powi(2);
         }
@@ -144,11 +147,12 @@ impl Errors {
         }
     }
 
-    fn relative(&self) -> f64 {
-        if self.squared_error == 0.0 {
-            return 0.0;
+    fn relative(&self) -> Option<f64> {
+        match (self.finite, self.squared_error) {
+            (0, _) => None,
+            (_, 0.0) => Some(0.0),
+            _ => Some((self.squared_error / self.squared_reference).sqrt()),
         }
-        (self.squared_error / self.squared_reference).sqrt()
     }
 }
 
@@ -258,7 +262,10 @@ mod tests {
             });
             let verdict = verify(&problem, &inputs, &output);
             assert!(verdict.passed(), "{verdict:?}");
-            assert!(verdict.relative_error < 1e-6, "{verdict:?}");
+            assert!(
+                verdict.relative_error.is_some_and(|error| error < 1e-6),
+                "{verdict:?}"
+            );
             let worst = verdict.worst.expect("there are elements");
             assert!(worst.error_in_bounds < 0.5, "{worst:?}");
         }
@@ -285,7 +292,11 @@ mod tests {
         set(&mut output, problem.c().offset(2, 16, 22), f64::NAN);
         let verdict = verify(&problem, &inputs, &output);
         assert_eq!(verdict.wrong_elements, 1);
-        assert!(!verdict.relative_error.is_finite());
+        assert!(
+            verdict
+                .relative_error
+                .is_some_and(|error| !error.is_finite())
+        );
         let worst = verdict.worst.expect("there are elements");
         assert_eq!((worst.batch, worst.row, worst.column), (2, 16, 22));
         assert_eq!(worst.error_in_bounds, f64::INFINITY);
@@ -358,7 +369,7 @@ mod tests {
         assert_eq!(output.value(0), 0.5 * inputs.c.value(0));
         let verdict = verify(&problem, &inputs, &output);
         assert!(verdict.passed(), "{verdict:?}");
-        assert_eq!(verdict.relative_error, 0.0);
+        assert_eq!(verdict.relative_error, Some(0.0));
         // 0 · ∞ is what the formula gives and what must not come out.
         let mut output = output;
         set(&mut output, 0, f64::NAN);
@@ -450,6 +461,7 @@ mod tests {
             });
             let verdict = verify(&problem, &inputs, &output);
             assert!(verdict.passed(), "{alpha}: {verdict:?}");
+            assert_eq!(verdict.relative_error, None, "{alpha}");
             set(&mut output, 0, 1.0);
             assert_eq!(verify(&problem, &inputs, &output).wrong_elements, 1);
         }
@@ -461,6 +473,6 @@ mod tests {
         let verdict = verify(&problem, &inputs, &output);
         assert!(verdict.passed());
         assert_eq!(verdict.worst, None);
-        assert_eq!(verdict.relative_error, 0.0);
+        assert_eq!(verdict.relative_error, None);
     }
 }
