@@ -1,16 +1,19 @@
 //! Names the library as HIP programs ask for it, and its symbols' versions.
 
+mod soname;
+
 use std::{env, fmt::Write as _, fs, path::Path};
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed=soname.rs");
     println!("cargo::rustc-check-cfg=cfg(symbol_versions)");
     let out = env::var_os("OUT_DIR").expect("cargo sets it");
     let out = Path::new(&out);
     let is_linux = variable("CARGO_CFG_TARGET_OS") == "linux";
     if is_linux {
-        // Programs that were linked to ROCm 6 ask for this name. Those that load it by path or under another name don't care.
-        println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libamdhip64.so.6");
+        // Programs that were linked to ROCm 6 or 7 ask for these names.
+        soname::set("libamdhip64.so", &["libamdhip64.so.6", "libamdhip64.so.7"]);
         // Its threads outlive a `dlclose`: what they run must stay.
         println!("cargo::rustc-cdylib-link-arg=-Wl,-z,nodelete");
     }

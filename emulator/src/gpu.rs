@@ -4,14 +4,16 @@ pub use ferrowave_code_object::Gpu;
 
 /// What a GPU of a kind has, for programs that ask. Nothing here changes what a kernel computes.
 ///
-/// From AMD's data sheets and CDNA white papers (MI100, MI210, MI300X, MI355X). What limits kernels is in
-/// [`GpuLimits`](ferrowave_code_object::GpuLimits).
+/// From AMD's data sheets and CDNA white papers (MI100, MI210, MI300X, MI355X); PCI identifiers from the PCI ID
+/// Repository (`pci.ids`). What limits kernels is in [`GpuLimits`](ferrowave_code_object::GpuLimits).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GpuRow {
     /// Instruction set.
     pub gpu: Gpu,
     /// A product that has it.
     pub product: &'static str,
+    /// Its PCI device identifier; the vendor's is [`PCI_VENDOR_ID`].
+    pub pci_device_id: u16,
     /// Compute units, all XCDs together.
     pub compute_units: u32,
     /// XCDs, each with an L2 of its own; 1 where the GPU is one die.
@@ -28,6 +30,9 @@ pub struct GpuRow {
     pub l2_bytes: u32,
 }
 
+/// AMD, among the vendors of PCI devices.
+pub const PCI_VENDOR_ID: u16 = 0x1002;
+
 /// Most work-items in a workgroup, on all of them.
 pub const MAX_WORKGROUP_SIZE: u32 = 1024;
 
@@ -39,6 +44,7 @@ pub const GPUS: [GpuRow; 4] = [
     GpuRow {
         gpu: Gpu::Gfx908,
         product: "AMD Instinct MI100",
+        pci_device_id: 0x738c,
         compute_units: 120,
         xcds: 1,
         clock_mhz: 1502,
@@ -50,6 +56,7 @@ pub const GPUS: [GpuRow; 4] = [
     GpuRow {
         gpu: Gpu::Gfx90a,
         product: "AMD Instinct MI210",
+        pci_device_id: 0x740f,
         compute_units: 104,
         xcds: 1,
         clock_mhz: 1700,
@@ -61,6 +68,7 @@ pub const GPUS: [GpuRow; 4] = [
     GpuRow {
         gpu: Gpu::Gfx942,
         product: "AMD Instinct MI300X",
+        pci_device_id: 0x74a1,
         compute_units: 304,
         xcds: 8,
         clock_mhz: 2100,
@@ -72,6 +80,7 @@ pub const GPUS: [GpuRow; 4] = [
     GpuRow {
         gpu: Gpu::Gfx950,
         product: "AMD Instinct MI355X",
+        pci_device_id: 0x75a3,
         compute_units: 256,
         xcds: 8,
         clock_mhz: 2400,
@@ -85,6 +94,7 @@ pub const GPUS: [GpuRow; 4] = [
 /// One of MI250X's two dies, which is what HIP calls a device: MI210's with more of its units.
 pub const MI250X: GpuRow = GpuRow {
     product: "AMD Instinct MI250X",
+    pci_device_id: 0x7408,
     compute_units: 110,
     ..GPUS[1]
 };
@@ -98,6 +108,12 @@ impl GpuRow {
             Gpu::Gfx942 => 2,
             Gpu::Gfx950 => 3,
         }]
+    }
+
+    /// What an emulated device calls itself, so that it is not taken for a GPU.
+    pub fn device_name(&self) -> String {
+        let (gpu, product) = (self.gpu, self.product);
+        format!("{product} ({gpu}, emulated by Ferrowave)")
     }
 }
 

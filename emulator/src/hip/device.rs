@@ -13,7 +13,7 @@ use super::{
     fault::Waits,
     module::text,
     properties::version,
-    runtime::{Device, Runtime},
+    runtime::Runtime,
 };
 
 /// The HIP whose interface this is, in HIP's decimal form: 6.4.0.
@@ -52,14 +52,6 @@ pub(super) unsafe fn hipDeviceGet(device: *mut hipDevice_t, ordinal: c_int) -> R
     Ok(())
 }
 
-impl Device {
-    /// What it calls itself: nobody shall take it for a GPU.
-    pub(super) fn name(&self) -> String {
-        let (gpu, product) = (self.row.gpu, self.row.product);
-        format!("{product} ({gpu}, emulated by Ferrowave)")
-    }
-}
-
 pub(super) unsafe fn hipDeviceGetName(
     name: *mut c_char,
     bytes: c_int,
@@ -75,7 +67,7 @@ pub(super) unsafe fn hipDeviceGetName(
         )));
     };
     // SAFETY: the caller promises `bytes` bytes at `name`.
-    unsafe { copy_text(&device.name(), name, room) }
+    unsafe { copy_text(&device.row.device_name(), name, room) }
     Ok(())
 }
 
@@ -148,9 +140,15 @@ pub(super) unsafe fn hipDeviceGetUuid(
     Ok(())
 }
 
-/// A device's place on a bus that there is not: each has a bus of its own.
+/// The PCI domain and bus that the device of that ordinal claims, as device 0 and function 0. There is no bus: each
+/// device gets one of its own.
+pub fn pci_location(ordinal: u32) -> (u32, u8) {
+    (ordinal >> 8, ordinal as u8)
+}
+
 fn bus_id(ordinal: c_int) -> String {
-    format!("{:04x}:{:02x}:00.0", ordinal >> 8, ordinal & 0xff)
+    let (domain, bus) = pci_location(ordinal as u32);
+    format!("{domain:04x}:{bus:02x}:00.0")
 }
 
 pub(super) unsafe fn hipDeviceGetPCIBusId(

@@ -62,6 +62,7 @@ pub mod timing;
 mod transfer;
 mod values;
 
+pub use device::pci_location;
 pub use error::last_error_detail;
 pub use exports::FUNCTIONS;
-pub use runtime::{DEVICE_VARIABLE, DeviceConfig, add_device, remove_device};
+pub use runtime::{DEVICE_VARIABLE, DeviceConfig, add_device, environment_devices, remove_device};

@@ -9,6 +9,7 @@ use ferrowave_hip_abi::{
 };
 
 use super::{
+    device::pci_location,
     error::{Failure, out},
     runtime::{Device, Runtime},
 };
@@ -86,8 +87,9 @@ impl Device {
         let registers = int(limits.vgprs * limits.wave_size * limits.simds);
         let lds_bytes = limits.lds_bytes as usize;
         let memory_bytes = self.memory.capacity_bytes() as usize;
+        let (pci_domain, pci_bus) = pci_location(self.ordinal as u32);
         hipDeviceProp_tR0600 {
-            name: c_array(&self.name()),
+            name: c_array(&self.row.device_name()),
             uuid: self.uuid(),
             totalGlobalMem: memory_bytes,
             sharedMemPerBlock: lds_bytes,
@@ -114,7 +116,8 @@ impl Device {
             hostRegisterSupported: 1,
             memoryPoolsSupported: 1,
             ECCEnabled: c_int::from(SRAMECC),
-            pciBusID: self.ordinal,
+            pciDomainID: int(pci_domain),
+            pciBusID: c_int::from(pci_bus),
             unifiedAddressing: 1,
             memoryClockRate: int(row.memory_clock_mhz * 1000),
             memoryBusWidth: int(row.memory_bus_bits),
@@ -161,6 +164,7 @@ impl Device {
             arch: now.arch,
             concurrentKernels: now.concurrentKernels,
             cooperativeLaunch: now.cooperativeLaunch,
+            pciDomainID: now.pciDomainID,
             pciBusID: now.pciBusID,
             maxSharedMemoryPerMultiProcessor: now.maxSharedMemoryPerMultiProcessor,
             canMapHostMemory: now.canMapHostMemory,

@@ -211,23 +211,38 @@ impl Devices {
             self.misnamed = Some(failure);
             return;
         }
-        let text = env::var_os(DEVICE_VARIABLE).unwrap_or_default();
-        match text.to_str().and_then(configs) {
-            Some(configs) => configs.into_iter().for_each(|config| {
+        match environment_configs() {
+            Ok(configs) => configs.into_iter().for_each(|config| {
                 self.add(config, true);
             }),
-            None => {
-                let known = Gpu::ALL.map(|gpu| format!("emulator:{gpu}")).join(", ");
-                self.misnamed = Some(Failure::new(
-                    hipError_t::hipErrorNoDevice,
-                    format_args!(
-                        "{DEVICE_VARIABLE} is `{}`, but the emulator has only {known}, and lists of them with commas",
-                        text.to_string_lossy()
-                    ),
-                ));
-            }
+            Err(failure) => self.misnamed = Some(failure),
         }
     }
+}
+
+/// What the environment variable names.
+fn environment_configs() -> Result<Vec<DeviceConfig>, Failure> {
+    let text = env::var_os(DEVICE_VARIABLE).unwrap_or_default();
+    text.to_str().and_then(configs).ok_or_else(|| {
+        let known = Gpu::ALL.map(|gpu| format!("emulator:{gpu}")).join(", ");
+        Failure::new(
+            hipError_t::hipErrorNoDevice,
+            format_args!(
+                "{DEVICE_VARIABLE} is `{}`, but the emulator has only {known}, and lists of them with commas",
+                text.to_string_lossy()
+            ),
+        )
+    })
+}
+
+/// The devices, by ordinal, of a process that adds none itself: those that [`DEVICE_VARIABLE`] names. The error says
+/// what it may name.
+pub fn environment_devices() -> Result<Vec<&'static GpuRow>, String> {
+    let configs = environment_configs().map_err(|failure| failure.detail)?;
+    Ok(configs
+        .into_iter()
+        .map(|config| timing::device(config.gpu))
+        .collect())
 }
 
 impl Runtime {

@@ -1,0 +1,90 @@
+//! The devices, from the first `rsmi_init` to the last `rsmi_shut_down`.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use ferrowave_emulator::{gpu::GpuRow, hip};
+
+use crate::abi::Status;
+
+struct State {
+    /// Calls of `rsmi_init` that no `rsmi_shut_down` has undone.
+    uses: i32,
+    devices: Vec<&'static GpuRow>,
+}
+
+static STATE: Mutex<State> = Mutex::new(State {
+    uses: 0,
+    devices: Vec::new(),
+});
+
+fn state() -> MutexGuard<'static, State> {
+    // Each statement leaves it whole.
+    STATE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+pub(crate) fn open() -> Result<(), Status> {
+    let mut state = state();
+    if state.uses == 0 {
+        state.devices = hip::environment_devices().map_err(|detail| {
+            // No status can say this, and programs end here.
+            eprintln!("ferrowave: librocm_smi64: {detail}");
+            Status::INIT_ERROR
+        })?;
+    }
+    state.uses = state.uses.checked_add(1).ok_or(Status::REFCOUNT_OVERFLOW)?;
+    Ok(())
+}
+
+pub(crate) fn close() -> Result<(), Status> {
+    let mut state = state();
+    if state.uses == 0 {
+        return Err(Status::INIT_ERROR);
+    }
+    state.uses -= 1;
+    if state.uses == 0 {
+        state.devices.clear();
+    }
+    Ok(())
+}
+
+pub(crate) fn device_count() -> u32 {
+    // The environment cannot hold as many.
+    state().devices.len() as u32
+}
+
+/// The device of that index. Without `rsmi_init` there is none, as with ROCm's library.
+pub(crate) fn device(index: u32) -> Result<&'static GpuRow, Status> {
+    let device = state().devices.get(index as usize).copied();
+    device.ok_or(Status::INVALID_ARGS)
+}
+
+/// A place for an answer.
+pub(crate) fn out<T>(pointer: *mut T) -> Result<Out<T>, Status> {
+    match pointer.is_null() {
+        true => Err(Status::INVALID_ARGS),
+        false => Ok(Out(pointer)),
+    }
+}
+
+pub(crate) struct Out<T>(*mut T);
+
+impl<T> Out<T> {
+    /// # Safety
+    /// The pointer is valid for a write of a `T`.
+    pub(crate) unsafe fn set(self, value: T) {
+        // SAFETY: the caller's promise; C callers may neglect alignment.
+        unsafe { self.0.write_unaligned(value) }
+    }
+}
+
+/// Runs a function's body; what panics in it ends here, as C cannot unwind.
+pub(crate) fn guarded(body: impl FnOnce() -> Result<(), Status>) -> Status {
+    match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(Ok(())) => Status::SUCCESS,
+        Ok(Err(status)) => status,
+        Err(_) => Status::INTERNAL_EXCEPTION,
+    }
+}
