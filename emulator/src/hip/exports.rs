@@ -2,7 +2,10 @@
 
 use ferrowave_hip_abi::{Functions, for_each_hip_function, for_each_hiprtc_function};
 
-use super::error::guarded;
+use super::{
+    error::guarded,
+    trace::{self, Argument, ByPointer as _, ByValue as _, First as _, Place as _},
+};
 
 /// The functions behind the boundary, by HIP's names. One that is missing here does not compile below.
 mod bodies {
@@ -26,9 +29,25 @@ macro_rules! exports {
         /// Pointers are null, or valid for what HIP reads from and writes to them.
         pub unsafe extern "C" fn $name($($argument: $type),*) -> $result {
             // SAFETY: the caller keeps HIP's contract, which is the body's too.
-            guarded(|| unsafe { bodies::$name($($argument),*) })
+            let call = || guarded(|| unsafe { bodies::$name($($argument),*) });
+            let Some(trace) = trace::calls() else {
+                return call();
+            };
+            let arguments: &[(_, String)] = &[$((stringify!($argument), (&Argument($argument)).text())),*];
+            let result = |result: $result| (&Argument(result)).text();
+            trace.call(stringify!($name), arguments, call, result, || first!($($argument)*))
         }
     )*};
+}
+
+/// What a call has set through its first argument.
+macro_rules! first {
+    () => {
+        None
+    };
+    ($first:ident $($rest:ident)*) => {
+        (&Argument($first)).first()
+    };
 }
 
 for_each_hip_function!(exports);

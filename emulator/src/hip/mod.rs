@@ -13,6 +13,7 @@
 //! | [`profile`] | counters of launches, and where profiles go |
 //! | `rtc` | compiling and linking at run time, over AMD's compiler library |
 //! | [`timing`] | modelled times of launches, and where they go |
+//! | [`trace`](TRACE_VARIABLE) | calls and the work of streams, written as they end |
 //! | `fault` | kernels that failed, until a call that waits for them says so |
 //! | the others | the functions, by what they are about |
 //!
@@ -59,6 +60,7 @@ mod task;
 mod tests;
 mod texture;
 pub mod timing;
+mod trace;
 mod transfer;
 mod values;
 
@@ -66,3 +68,4 @@ pub use device::pci_location;
 pub use error::last_error_detail;
 pub use exports::FUNCTIONS;
 pub use runtime::{DEVICE_VARIABLE, DeviceConfig, add_device, environment_devices, remove_device};
+pub use trace::TRACE_VARIABLE;

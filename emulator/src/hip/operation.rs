@@ -13,6 +13,7 @@ use super::{
     queue::DEFAULT,
     runtime::Device,
     task::Task,
+    trace,
     transfer::{Fill, Transfer},
 };
 
@@ -100,9 +101,36 @@ impl Operation {
             }
             Operation::Graph(plan) => plan.submit(dependencies, &origin),
             work => {
-                let run = move || work.run(&origin);
+                let run = move || trace::work(work, &origin, |work| work.run(&origin));
                 Task::submit(&dependencies, Some(Box::new(run)))
             }
+        }
+    }
+
+    /// What it is called in a trace.
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Operation::Nothing => "nothing",
+            Operation::Launch(_) => "launch",
+            Operation::Transfer(_) => "copy",
+            Operation::Fill(_) => "fill",
+            Operation::Host(_) => "host function",
+            Operation::Callback(_) => "callback",
+            Operation::Free(_) => "free",
+            Operation::Allocate(_) => "allocate a graph's memory",
+            Operation::FreeGraphs(_) => "free a graph's memory",
+            Operation::Record(_) => "record an event",
+            Operation::Wait(_) => "wait for an event",
+            Operation::Graph(_) => "graph",
+        }
+    }
+
+    /// Bytes that it moves or sets, if that is what it does.
+    pub(super) fn bytes(&self) -> Option<usize> {
+        match self {
+            Operation::Transfer(transfer) => Some(transfer.bytes()),
+            Operation::Fill(fill) => Some(fill.bytes()),
+            _ => None,
         }
     }
 

@@ -26,7 +26,7 @@ use super::{
     queue::Queues,
     registry,
     stream::Stream,
-    timing,
+    timing, trace,
 };
 use crate::{
     gpu::{Gpu, GpuRow},
@@ -207,7 +207,7 @@ impl Devices {
 
     fn add_from_environment(&mut self) {
         self.known = true;
-        if let Some(failure) = check::misnamed() {
+        if let Some(failure) = check::misnamed().or_else(trace::misnamed) {
             self.misnamed = Some(failure);
             return;
         }

@@ -66,6 +66,13 @@ pub(super) struct Extent {
 }
 
 impl Extent {
+    /// Elements of all rows and layers.
+    const fn count(self) -> usize {
+        self.width
+            .saturating_mul(self.height)
+            .saturating_mul(self.depth)
+    }
+
     pub(super) const fn bytes(bytes: usize) -> Self {
         Extent {
             width: bytes,
@@ -188,6 +195,11 @@ pub(super) struct Transfer {
 const STAGED_BYTES: usize = 64 << 10;
 
 impl Transfer {
+    /// Bytes that it copies.
+    pub(super) const fn bytes(&self) -> usize {
+        self.extent.count()
+    }
+
     /// A copy as the kind says: on a device or not.
     pub(super) fn new(
         to: Side,
@@ -331,6 +343,11 @@ pub(super) struct Fill {
 const PIECE: usize = 4096;
 
 impl Fill {
+    /// Bytes that it writes.
+    pub(super) const fn bytes(&self) -> usize {
+        self.extent.count().saturating_mul(self.element_bytes)
+    }
+
     /// A fill of `extent.width` elements a row with the low bytes of `value`.
     pub(super) fn new(
         to: Side,

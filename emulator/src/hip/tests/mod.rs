@@ -15,6 +15,7 @@ mod places;
 mod streams;
 mod textures;
 mod threads;
+mod trace;
 
 use std::{
     ffi::{CStr, c_int, c_uint, c_void},

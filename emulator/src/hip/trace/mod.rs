@@ -1,0 +1,252 @@
+//! What a program does: its HIP calls, and the work of its streams, written as they end.
+//!
+//! [`TRACE_VARIABLE`] chooses what is written (`api`, `launches`; without either, both) and where: to standard error as
+//! text, or to a file, as text or, if its name ends in `.json`, as trace events of Chrome, which Perfetto
+//! (<https://ui.perfetto.dev>) shows with a track for each host thread and each stream. Times are the host's wall clock:
+//! they say how long the emulator took, not how long a GPU would.
+
+mod output;
+mod value;
+
+use std::{
+    env,
+    ffi::OsString,
+    sync::{
+        LazyLock,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use ferrowave_hip_abi::hipError_t;
+
+use super::{
+    error::{Failure, last_error_detail},
+    launch::Launch,
+    operation::{Operation, Origin},
+    queue::DEFAULT,
+};
+use output::{Event, Output, Track};
+pub(super) use value::{Argument, ByPointer, ByValue, First, Place};
+
+/// The environment variable that says what is traced, and to which file: `api`, `launches`, a file name, with commas
+/// between them.
+pub const TRACE_VARIABLE: &str = "FERROWAVE_TRACE";
+
+/// What is traced.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Settings {
+    api: bool,
+    launches: bool,
+    file: Option<OsString>,
+}
+
+/// A trace in progress.
+pub(super) struct Trace {
+    settings: Settings,
+    began: Instant,
+    output: Output,
+}
+
+static TRACE: LazyLock<Result<Option<Trace>, String>> = LazyLock::new(|| {
+    let Some(text) = env::var_os(TRACE_VARIABLE).filter(|text| !text.is_empty()) else {
+        return Ok(None);
+    };
+    let settings = parse(&text)?;
+    let output = Output::open(settings.file.as_deref());
+    Ok(Some(Trace {
+        settings,
+        began: Instant::now(),
+        output,
+    }))
+});
+
+fn parse(text: &OsString) -> Result<Settings, String> {
+    let mut settings = Settings::default();
+    // A file's name need not be UTF-8: then it is all of the text.
+    let Some(items) = text.to_str() else {
+        settings.file = Some(text.clone());
+        return Ok(Settings {
+            api: true,
+            launches: true,
+            ..settings
+        });
+    };
+    for item in items.split(',') {
+        match item.trim() {
+            "api" => settings.api = true,
+            "launches" => settings.launches = true,
+            file if file.contains(['.', '/']) && settings.file.is_none() => {
+                settings.file = Some(file.into());
+            }
+            other => {
+                return Err(format!(
+                    "{TRACE_VARIABLE}: `{other}` is neither `api` nor `launches` nor the name of one file, which has a `.` or a `/`"
+                ));
+            }
+        }
+    }
+    if !settings.api && !settings.launches {
+        (settings.api, settings.launches) = (true, true);
+    }
+    Ok(settings)
+}
+
+/// What is wrong with the environment, if anything is.
+pub(super) fn misnamed() -> Option<Failure> {
+    let message = TRACE.as_ref().err()?;
+    Some(Failure::new(hipError_t::hipErrorNoDevice, message))
+}
+
+fn trace(of: impl Fn(&Settings) -> bool) -> Option<&'static Trace> {
+    let trace = TRACE.as_ref().ok()?.as_ref()?;
+    of(&trace.settings).then_some(trace)
+}
+
+/// The trace that calls are written to.
+pub(super) fn calls() -> Option<&'static Trace> {
+    trace(|settings| settings.api)
+}
+
+impl Trace {
+    /// Runs a call and writes it down. `first` is what the first argument points to once the call has set it.
+    pub(super) fn call<R: Copy>(
+        &self,
+        name: &'static str,
+        arguments: &[(&'static str, String)],
+        call: impl FnOnce() -> R,
+        result: impl FnOnce(R) -> String,
+        first: impl FnOnce() -> Option<String>,
+    ) -> R {
+        let start = Instant::now();
+        let returned = call();
+        let duration = start.elapsed();
+        let mut arguments: Vec<_> = arguments
+            .iter()
+            .map(|(name, text)| ((*name).to_owned(), text.clone()))
+            .collect();
+        let mut result = result(returned);
+        if result == "hipSuccess" {
+            if let (Some(first), Some((_, text))) = (first(), arguments.first_mut()) {
+                *text += &format!(" -> {first}");
+            }
+        } else if result.starts_with("hipError") && result != "hipErrorNotReady" {
+            result += &format!(" ({})", last_error_detail());
+        }
+        self.write(&Event {
+            track: Track::Thread(thread_number()),
+            name,
+            result: Some(&result),
+            arguments: &arguments,
+            start: start.duration_since(self.began),
+            duration,
+        });
+        returned
+    }
+
+    fn write(&self, event: &Event<'_>) {
+        self.output.write(event);
+    }
+}
+
+/// Runs work of a stream, and writes it down if that is asked for.
+pub(super) fn work(operation: Operation, origin: &Origin, run: impl FnOnce(Operation)) {
+    let Some(trace) = trace(|settings| settings.launches) else {
+        return run(operation);
+    };
+    let (name, arguments) = match &operation {
+        Operation::Launch(launch) => (launch.function.kernel.name().to_owned(), described(launch)),
+        other => {
+            let bytes = other
+                .bytes()
+                .map(|bytes| ("bytes".to_owned(), bytes.to_string()));
+            (other.name().to_owned(), bytes.into_iter().collect())
+        }
+    };
+    let start = Instant::now();
+    run(operation);
+    trace.write(&Event {
+        track: Track::Stream {
+            device: origin.device.ordinal,
+            stream: (origin.stream != DEFAULT).then_some(origin.stream),
+        },
+        name: &name,
+        result: None,
+        arguments: &arguments,
+        start: start.duration_since(trace.began),
+        duration: start.elapsed(),
+    });
+}
+
+/// Grid, block, LDS and explicit arguments of a launch.
+fn described(launch: &Launch) -> Vec<(String, String)> {
+    let shape = &launch.shape;
+    let mut rows = vec![
+        ("grid".to_owned(), value::extents(shape.grid)),
+        ("block".to_owned(), value::extents(shape.block)),
+    ];
+    let description = launch.function.kernel.description();
+    let lds = u64::from(description.metadata.group_segment_fixed_size)
+        + u64::from(shape.dynamic_lds_bytes);
+    rows.push(("lds_bytes".to_owned(), lds.to_string()));
+    let explicit = description.metadata.args.iter();
+    let explicit = explicit.filter(|argument| !argument.value_kind.is_hidden());
+    for (index, argument) in explicit.enumerate() {
+        let name = argument.name.clone();
+        let name = name.unwrap_or_else(|| format!("argument {index}"));
+        let (start, size) = (argument.offset as usize, argument.size as usize);
+        let bytes = launch.kernarg.get(start..start.saturating_add(size));
+        let text = bytes.map_or("missing".to_owned(), |bytes| {
+            value::of_kernel(argument, bytes, &launch.function.device.memory)
+        });
+        rows.push((name, text));
+    }
+    rows
+}
+
+/// The calling host thread, in the order in which threads first called.
+fn thread_number() -> u32 {
+    static THREADS: AtomicU32 = AtomicU32::new(1);
+    thread_local! {
+        static NUMBER: u32 = THREADS.fetch_add(1, Ordering::Relaxed);
+    }
+    // A call may come from a destructor of the thread.
+    NUMBER.try_with(|number| *number).unwrap_or(0)
+}
+
+/// Milliseconds, as the text has them.
+fn milliseconds(duration: Duration) -> f64 {
+    1e3 * duration.as_secs_f64()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(text: &str) -> Result<Settings, String> {
+        parse(&text.into())
+    }
+
+    fn settings(api: bool, launches: bool, file: Option<&str>) -> Result<Settings, String> {
+        Ok(Settings {
+            api,
+            launches,
+            file: file.map(OsString::from),
+        })
+    }
+
+    #[test]
+    fn what_is_traced_and_where_is_one_list() {
+        assert_eq!(parsed("api"), settings(true, false, None));
+        assert_eq!(parsed("launches, api"), settings(true, true, None));
+        assert_eq!(parsed("t.json"), settings(true, true, Some("t.json")));
+        assert_eq!(
+            parsed("launches,/tmp/t"),
+            settings(false, true, Some("/tmp/t"))
+        );
+        for wrong in ["1", "api,", "a.json,b.json"] {
+            let error = parsed(wrong).unwrap_err();
+            assert!(error.contains("neither `api` nor `launches`"), "{error}");
+        }
+    }
+}
