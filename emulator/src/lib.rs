@@ -1,6 +1,8 @@
 //! Runs AMD GPU code objects on a CPU behind the HIP API.
 
-#![feature(f16, portable_simd, stmt_expr_attributes)]
+#![feature(cfg_sanitize, f16, portable_simd, stmt_expr_attributes)]
+// Atomics of 16 bytes, on hosts that have them.
+#![cfg_attr(target_has_atomic = "128", feature(integer_atomics))]
 
 pub mod check;
 pub mod dispatch;

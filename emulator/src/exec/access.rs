@@ -13,11 +13,13 @@ use super::{
     simd::{CHUNKS, D, LANES, U, chunk_mask},
     touch::OutsideLds,
 };
+use crate::memory::shared::Moves;
 
 /// Addresses of a wave's lanes, checked: every active lane's bytes may be touched.
 pub(super) struct Access {
     pub(super) addresses: [D; CHUNKS],
     pub(super) exec: u64,
+    pub(super) moves: Moves,
 }
 
 /// Allocations that a workgroup's accesses remember.
@@ -42,6 +44,7 @@ impl Access {
             base: first & !0xffff_ffff,
             offsets: self.addresses.map(|addresses| addresses.cast()),
             exec: self.exec,
+            moves: self.moves,
         };
         let fits = apart & self.exec == 0 && within(&near.offsets, self.exec, 0, Near::FARTHEST);
         fits.then_some(near)
@@ -66,7 +69,7 @@ impl Access {
         }
         self.each(|lane, address| {
             // SAFETY: the lane is active, so that its bytes were checked.
-            let data: [u32; N] = unsafe { read(address) };
+            let data: [u32; N] = unsafe { self.moves.read(address) };
             for (part, value) in data.into_iter().enumerate() {
                 w.lanes_mut(register + part as u16).as_mut_array()[lane] = value;
             }
@@ -83,7 +86,7 @@ impl Access {
             let data: [u32; N] =
                 std::array::from_fn(|part| w.lanes(register + part as u16).as_array()[lane]);
             // SAFETY: the lane is active, so that its bytes were checked.
-            unsafe { write(address, data) };
+            unsafe { self.moves.write(address, data) };
         });
     }
 
@@ -97,7 +100,7 @@ impl Access {
     ) {
         self.each(|lane, address| {
             // SAFETY: the lane is active, so that its bytes were checked; `T` is a plain integer.
-            let value: T = unsafe { read(address) };
+            let value: T = unsafe { self.moves.read(address) };
             let slot = &mut w.lanes_mut(register).as_mut_array()[lane];
             *slot = f(value, *slot);
         });
@@ -109,7 +112,7 @@ impl Access {
         self.each(|lane, address| {
             let value = f(w.lanes(register).as_array()[lane]);
             // SAFETY: the lane is active, so that its bytes were checked.
-            unsafe { write(address, value) };
+            unsafe { self.moves.write(address, value) };
         });
     }
 }
@@ -141,28 +144,24 @@ impl Flattened for [D; CHUNKS] {
     }
 }
 
-/// Reads a value of integers.
+/// Reads a value of integers from the workgroup's LDS.
 ///
 /// # Safety
-/// The bytes lie in memory that a [`Reach`](crate::memory::Reach) covers (or in the workgroup's LDS),
-/// which is only ever accessed through raw pointers. Workgroups that race on it get unspecified values,
-/// as on a GPU.
+/// The bytes lie there.
 #[inline(always)]
 pub(super) unsafe fn read<T: Copy>(address: u64) -> T {
-    let pointer = std::ptr::with_exposed_provenance::<T>(address as usize);
-    // SAFETY: the caller's promise; the pointer need not be aligned.
-    unsafe { pointer.read_unaligned() }
+    // SAFETY: the caller's promise; only this thread accesses LDS, through raw pointers.
+    unsafe { Moves::Own.read(address) }
 }
 
-/// Writes a value of integers.
+/// Writes a value of integers to the workgroup's LDS.
 ///
 /// # Safety
-/// As [`read`], and the memory is writable.
+/// As [`read`].
 #[inline(always)]
 pub(super) unsafe fn write<T: Copy>(address: u64, value: T) {
-    let pointer = std::ptr::with_exposed_provenance_mut::<T>(address as usize);
-    // SAFETY: the caller's promise; the pointer need not be aligned.
-    unsafe { pointer.write_unaligned(value) }
+    // SAFETY: as in `read`.
+    unsafe { Moves::Own.write(address, value) }
 }
 
 /// The lowest and the highest address of the active lanes.
@@ -210,6 +209,7 @@ pub(super) fn check_span(
     bytes: u32,
     write: bool,
 ) -> Flow {
+    c.stored |= write;
     let end = high.wrapping_add(u64::from(bytes));
     // Each instruction tends to stay in one allocation.
     let slot = usize::from(o.control[1]) % RECENT;
@@ -344,6 +344,7 @@ fn lds_behind(c: &mut Context<'_>, addresses: &[U; CHUNKS], offset: u32, exec: u
         base: c.lds.as_mut_ptr().expose_provenance() as u64,
         offsets: addresses.map(|a| a + U::splat(offset)),
         exec,
+        moves: Moves::Own,
     }
 }
 

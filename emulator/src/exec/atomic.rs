@@ -248,7 +248,7 @@ pub(crate) fn apply64(atomic: Atomic, old: u64, data: u64, compare: u64) -> u64 
 /// Updates memory that other workgroups may update too, and returns the old value.
 ///
 /// # Safety
-/// As [`super::access::write`], and the address is a multiple of 4.
+/// As [`Moves::write`](crate::memory::shared::Moves::write), and the address is a multiple of 4.
 pub(crate) unsafe fn update32(address: u64, atomic: Atomic, data: u32, compare: u32) -> u32 {
     let pointer = std::ptr::with_exposed_provenance_mut::<u32>(address as usize);
     // SAFETY: the caller's promise.
@@ -262,7 +262,7 @@ pub(crate) unsafe fn update32(address: u64, atomic: Atomic, data: u32, compare: 
 /// As [`update32`], 64 bits.
 ///
 /// # Safety
-/// As [`super::access::write`], and the address is a multiple of 8.
+/// As [`Moves::write`](crate::memory::shared::Moves::write), and the address is a multiple of 8.
 pub(crate) unsafe fn update64(address: u64, atomic: Atomic, data: u64, compare: u64) -> u64 {
     let pointer = std::ptr::with_exposed_provenance_mut::<u64>(address as usize);
     // SAFETY: the caller's promise.

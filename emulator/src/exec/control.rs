@@ -30,10 +30,20 @@ pub(crate) fn handler(b: Binder, op: Op) -> Option<Handler> {
             #[inline(always)]
             |_, _, _| Flow::Next,
         ),
-        // Memory operations are done when they are issued, so that there is nothing to wait for. A wave that has looked
-        // at another's flag must not have loaded what comes behind it before: on x86 the fence is no instruction.
-        Op::s_waitcnt
-        | Op::s_dcache_inv
+        // Memory operations are done in order when they are issued, so that there is little to wait for. A wave that has
+        // looked at another's flag must not have loaded what comes behind it before: on x86 that fence is no instruction.
+        // A wave that has waited for a store must not load before others see it, and that one is.
+        Op::s_waitcnt => b.bind(
+            #[inline(always)]
+            |_, c, o| {
+                if awaits_stores(o) {
+                    c.settle();
+                }
+                fence(Ordering::AcqRel);
+                Flow::Next
+            },
+        ),
+        Op::s_dcache_inv
         | Op::s_dcache_wb
         | Op::s_dcache_inv_vol
         | Op::s_dcache_wb_vol
@@ -43,7 +53,8 @@ pub(crate) fn handler(b: Binder, op: Op) -> Option<Handler> {
         | Op::buffer_invl2
         | Op::buffer_inv => b.bind(
             #[inline(always)]
-            |_, _, _| {
+            |_, c, _| {
+                c.settle();
                 fence(Ordering::AcqRel);
                 Flow::Next
             },
@@ -225,6 +236,24 @@ pub(crate) fn handler(b: Binder, op: Op) -> Option<Handler> {
         ),
         _ => return None,
     })
+}
+
+impl Context<'_> {
+    /// Has what was stored before seen by all before anything is loaded behind.
+    #[inline(always)]
+    pub(super) fn settle(&mut self) {
+        if self.stored {
+            fence(Ordering::SeqCst);
+            self.stored = false;
+        }
+    }
+}
+
+/// Whether an `s_waitcnt` waits for stores of the vector unit: `vmcnt` is not the largest (CDNA3 ISA guide, `S_WAITCNT`:
+/// bits 3:0 and 15:14).
+pub(super) fn awaits_stores(o: &Operation) -> bool {
+    const VMCNT: u16 = 0xc00f;
+    o.imm as u16 & VMCNT != VMCNT
 }
 
 #[inline(always)]

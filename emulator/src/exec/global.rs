@@ -71,7 +71,11 @@ fn visit(
         return Flow::Next;
     }
     let addresses = addresses(w, o);
-    let access = Access { addresses, exec };
+    let access = Access {
+        addresses,
+        exec,
+        moves: c.moves,
+    };
     match access::check_global(c, o, &access, bytes, write) {
         Flow::Next => f(w, &access),
         flow => return flow,
@@ -81,7 +85,7 @@ fn visit(
 
 /// The addresses of all lanes behind one base, if their upper halves are alike; they may wrap around.
 #[inline(always)]
-fn near(w: &mut Wave, o: &Operation) -> Option<Near> {
+fn near(w: &mut Wave, c: &Context<'_>, o: &Operation) -> Option<Near> {
     let lane = w.fetch(0, &o.src[0]);
     let offsets = chunks(|c| w.chunk(lane, c));
     let base = if o.src[2].kind == SourceKind::None {
@@ -99,6 +103,7 @@ fn near(w: &mut Wave, o: &Operation) -> Option<Near> {
         base: base.wrapping_add(o.imm as u64),
         offsets,
         exec: !0,
+        moves: c.moves,
     })
 }
 
@@ -116,9 +121,10 @@ fn visit_near(
     if w.exec != !0 {
         return false;
     }
-    match near(w, o) {
+    match near(w, c, o) {
         Some(near) if access::is_in_reach(c, o, &near, bytes, write) => {
             access::tell(c, (Space::Global, write), bytes, near.base, &near);
+            c.stored |= write;
             f(w, &near);
             true
         }
@@ -172,7 +178,11 @@ fn visit_flat(
     }
     let exec = exec & !in_lds & !in_private;
     if exec != 0 {
-        let access = Access { addresses, exec };
+        let access = Access {
+            addresses,
+            exec,
+            moves: c.moves,
+        };
         match access::check_global(c, o, &access, bytes, write) {
             Flow::Next => f(w, &access),
             flow => return flow,

@@ -69,7 +69,7 @@ pub(crate) use simd::LANES;
 pub(crate) use touch::{ByPlace, ByShape, Kept, OutsideLds, Shape, Touches};
 pub(crate) use wave::{ACCUMULATORS, Lanes, VCC};
 
-use crate::memory::{Reach, View};
+use crate::memory::{Reach, View, shared::Moves};
 
 /// The aperture through which flat addresses reach LDS: addresses whose upper 32 bits are these.
 /// No host address has them, so that global memory and LDS cannot be mistaken for each other.
@@ -86,6 +86,10 @@ pub struct Context<'a> {
     /// Allocations that accesses found last, by the instruction's number, so that most need no search.
     pub(crate) recent: [Reach; access::RECENT],
     pub(crate) lds: &'a mut [u8],
+    /// How operations access global memory: as is best on the computer.
+    pub(crate) moves: Moves,
+    /// Whether something may have been stored to global memory since the last fence ([`crate::memory::shared`]).
+    pub(crate) stored: bool,
     /// Barriers and semaphores of the whole launch, if it is a cooperative one.
     pub(crate) global_sync: Option<&'a GlobalSync>,
     /// Whether accesses are recorded in `touches`.
@@ -104,6 +108,8 @@ impl<'a> Context<'a> {
             memory,
             recent: [Reach::NOTHING; access::RECENT],
             lds,
+            moves: code.level.moves(),
+            stored: true,
             global_sync: None,
             watched: false,
             touches: Touches::default(),

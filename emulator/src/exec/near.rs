@@ -7,10 +7,11 @@ use std::simd::{prelude::*, simd_swizzle};
 
 use super::{
     Wave,
-    access::{Access, read, write},
+    access::Access,
     lanes::chunks,
     simd::{CHUNKS, D, U, chunk_mask},
 };
+use crate::memory::shared::Moves;
 
 /// Addresses of a wave's lanes, checked: every active lane's bytes may be touched, and lie behind `base` as many bytes as
 /// `offsets` says, which is at most [`Near::FARTHEST`].
@@ -18,6 +19,7 @@ pub(super) struct Near {
     pub(super) base: u64,
     pub(super) offsets: [U; CHUNKS],
     pub(super) exec: u64,
+    pub(super) moves: Moves,
 }
 
 const IOTA: U = U::from_array([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]);
@@ -33,6 +35,7 @@ impl Near {
         Access {
             addresses: self.offsets.map(|offsets| offsets.cast::<u64>() + base),
             exec: self.exec,
+            moves: self.moves,
         }
     }
 
@@ -131,7 +134,7 @@ impl Near {
             }
             self.each(chunk, |lane, address| {
                 // SAFETY: the lane is active, so that its bytes were checked.
-                let data: [u32; N] = unsafe { read(address) };
+                let data: [u32; N] = unsafe { self.moves.read(address) };
                 for (part, value) in data.into_iter().enumerate() {
                     w.lanes_mut(register + part as u16).as_mut_array()[16 * chunk + lane] = value;
                 }
@@ -158,7 +161,7 @@ impl Near {
         let flat = rows.as_flattened_mut();
         for (lane, offset) in offsets.into_iter().enumerate() {
             // SAFETY: the caller's promise.
-            let data: [u32; N] = unsafe { read(self.base + u64::from(offset)) };
+            let data: [u32; N] = unsafe { self.moves.read(self.base + u64::from(offset)) };
             flat[N * lane..][..N].copy_from_slice(&data);
         }
         turned(rows.map(U::from_array))
@@ -171,7 +174,7 @@ impl Near {
     #[inline(always)]
     unsafe fn row<const N: usize>(&self, chunk: usize) -> [U; N] {
         // SAFETY: the lanes' bytes are these.
-        let rows: [[u32; 16]; N] = unsafe { read(self.first(chunk)) };
+        let rows: [[u32; 16]; N] = unsafe { self.moves.read(self.first(chunk)) };
         turned(rows.map(U::from_array))
     }
 
@@ -182,7 +185,7 @@ impl Near {
     #[inline(always)]
     unsafe fn same<const N: usize>(&self, chunk: usize) -> [U; N] {
         // SAFETY: each lane's bytes are these.
-        let data: [u32; N] = unsafe { read(self.first(chunk)) };
+        let data: [u32; N] = unsafe { self.moves.read(self.first(chunk)) };
         data.map(U::splat)
     }
 
@@ -213,7 +216,7 @@ impl Near {
                     w.lanes(register + part as u16).as_array()[16 * chunk + lane]
                 });
                 // SAFETY: the lane is active, so that its bytes were checked.
-                unsafe { write(address, data) };
+                unsafe { self.moves.write(address, data) };
             });
         }
     }
@@ -228,7 +231,7 @@ impl Near {
         for (place, row) in turned_back(parts).into_iter().enumerate() {
             let address = self.base + u64::from(self.offsets[chunk][0]) + 64 * place as u64;
             // SAFETY: the lanes' bytes are these.
-            unsafe { write(address, row.to_array()) };
+            unsafe { self.moves.write(address, row.to_array()) };
         }
     }
 }
@@ -383,6 +386,7 @@ fn upper_halves(a: U, b: U) -> U {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::exec::SimdLevel;
 
     fn turns_back<const N: usize>() {
         let rows: [U; N] = std::array::from_fn(|row| IOTA + U::splat(16 * row as u32));
@@ -439,6 +443,11 @@ mod tests {
     }
 
     fn moves_as_lanes_would<const N: usize>() {
+        moves_as_lanes_would_by::<N>(Moves::Own);
+        moves_as_lanes_would_by::<N>(SimdLevel::detect().moves());
+    }
+
+    fn moves_as_lanes_would_by<const N: usize>(moves: Moves) {
         let mut memory: Vec<u8> = (0..8192_u32).map(|i| (i * i / 7 + i) as u8).collect();
         for offsets in ways(4 * N as u32) {
             for exec in [!0, 0, 1, !0 << 16, 0x0fff_ffff_0001_ffff] {
@@ -446,6 +455,7 @@ mod tests {
                     base: memory.as_mut_ptr().expose_provenance() as u64,
                     offsets,
                     exec,
+                    moves,
                 };
                 let place = |lane: usize| offsets[lane / 16][lane % 16] as usize;
                 let (mut wave, before) = (Wave::new(), 0xdead_beef);

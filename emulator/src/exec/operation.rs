@@ -1,6 +1,7 @@
 //! An instruction made ready to run: operands resolved, a function chosen.
 
 use super::{Context, Wave, simd::SimdLevel};
+use crate::memory::shared::Moves;
 
 /// What the wave does after an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +26,7 @@ pub enum Flow {
 /// A compiled operation's function.
 ///
 /// # Safety
-/// The computer must have the [`SimdLevel`] that the function was bound for.
+/// The computer must have the [`SimdLevel`] that the function was bound for, and the context be of code for that level.
 pub(crate) type Handler = unsafe fn(&mut Wave, &mut Context<'_>, &Operation) -> Flow;
 
 /// Where a source operand is.
@@ -147,6 +148,8 @@ unsafe fn portable<F>(wave: &mut Wave, context: &mut Context<'_>, operation: &Op
 where
     F: Fn(&mut Wave, &mut Context<'_>, &Operation) -> Flow + Copy + 'static,
 {
+    // SAFETY: the context is made for the level of its code, as the function is.
+    unsafe { std::hint::assert_unchecked(context.moves == Moves::Portable) };
     only_value::<F>()(wave, context, operation)
 }
 
@@ -156,6 +159,8 @@ unsafe fn avx2<F>(wave: &mut Wave, context: &mut Context<'_>, operation: &Operat
 where
     F: Fn(&mut Wave, &mut Context<'_>, &Operation) -> Flow + Copy + 'static,
 {
+    // SAFETY: the context is made for the level of its code, as the function is.
+    unsafe { std::hint::assert_unchecked(context.moves == Moves::Avx) };
     only_value::<F>()(wave, context, operation)
 }
 
@@ -167,5 +172,7 @@ unsafe fn avx512<F>(wave: &mut Wave, context: &mut Context<'_>, operation: &Oper
 where
     F: Fn(&mut Wave, &mut Context<'_>, &Operation) -> Flow + Copy + 'static,
 {
+    // SAFETY: the context is made for the level of its code, as the function is.
+    unsafe { std::hint::assert_unchecked(context.moves == Moves::Avx512) };
     only_value::<F>()(wave, context, operation)
 }

@@ -94,6 +94,7 @@ impl Private {
         let access = Access {
             addresses: self.addresses(at),
             exec: self.exec,
+            moves: c.moves,
         };
         match access::check_global(c, o, &access, bytes, write) {
             Flow::Next => Ok(access),
@@ -209,7 +210,7 @@ impl Private {
         };
         low.each(|lane, address| {
             // SAFETY: the lane is active, so that both bytes were checked.
-            let bytes = unsafe { [access::read(address), access::read(high.lane(lane))] };
+            let bytes = unsafe { [c.moves.read(address), c.moves.read(high.lane(lane))] };
             w.lanes_mut(o.dst).as_mut_array()[lane] = f(T::from_half(u16::from_le_bytes(bytes)));
         });
         Flow::Next

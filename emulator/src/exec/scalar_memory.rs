@@ -2,7 +2,7 @@
 
 use super::{
     Context, FaultKind, Wave,
-    access::{read, record_scalar, write},
+    access::record_scalar,
     atomic::{self, Atomic},
     lanes::Binder,
     operation::{Flow, Handler, Operation, SourceKind},
@@ -102,6 +102,7 @@ fn scratch_address(w: &Wave, o: &Operation) -> u64 {
 /// Checks an access of the scalar unit.
 #[inline(always)]
 fn check(c: &mut Context<'_>, address: u64, bytes: u32, write: bool) -> Flow {
+    c.stored |= write;
     let end = address.wrapping_add(u64::from(bytes));
     if c.memory.reach(address).covers(address, end, write) {
         if c.watched {
@@ -139,7 +140,7 @@ fn load_from<const N: usize>(
         flow => return flow,
     }
     // SAFETY: the range was just checked.
-    let data: [u32; N] = unsafe { read(address) };
+    let data: [u32; N] = unsafe { c.moves.read(address) };
     for (index, value) in data.into_iter().enumerate() {
         w.set_scalar(o.dst + index as u16, value);
     }
@@ -167,7 +168,7 @@ fn store_to<const N: usize>(
     }
     let data: [u32; N] = std::array::from_fn(|i| w.scalar(o.src[2].register + i as u16));
     // SAFETY: the range was just checked.
-    unsafe { write(address, data) };
+    unsafe { c.moves.write(address, data) };
     Flow::Next
 }
 
@@ -196,7 +197,7 @@ fn buffer_load<const N: usize>(w: &mut Wave, c: &mut Context<'_>, o: &Operation)
                 flow => return flow,
             }
             // SAFETY: the range was just checked.
-            *value = unsafe { read(address) };
+            *value = unsafe { c.moves.read(address) };
         }
     }
     for (register, value) in (o.dst..).zip(data) {
@@ -218,7 +219,7 @@ fn buffer_store<const N: usize>(w: &mut Wave, c: &mut Context<'_>, o: &Operation
                 flow => return flow,
             }
             // SAFETY: the range was just checked.
-            unsafe { write(address, w.scalar(o.src[2].register + index)) };
+            unsafe { c.moves.write(address, w.scalar(o.src[2].register + index)) };
         }
     }
     Flow::Next

@@ -5,6 +5,8 @@
 
 use std::simd::{Mask, Simd};
 
+use crate::memory::shared::Moves;
+
 /// Sixteen 32-bit lanes.
 pub(crate) type U = Simd<u32, 16>;
 /// Sixteen signed 32-bit lanes.
@@ -72,6 +74,15 @@ impl SimdLevel {
             }
             #[cfg(not(target_arch = "x86_64"))]
             _ => false,
+        }
+    }
+
+    /// How shared memory is accessed.
+    pub(crate) const fn moves(self) -> Moves {
+        match self {
+            SimdLevel::Portable => Moves::Portable,
+            SimdLevel::Avx2 => Moves::Avx,
+            SimdLevel::Avx512 => Moves::Avx512,
         }
     }
 

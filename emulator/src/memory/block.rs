@@ -5,12 +5,12 @@ use std::{
     ptr::{self, NonNull},
 };
 
-use super::{PADDING, PAGE_BYTES, RED_ZONE_BYTES};
+use super::{PADDING, PAGE_BYTES, RED_ZONE_BYTES, shared};
 
 /// Alignment of what `hipMalloc` returns.
 pub(super) const ALIGNMENT: usize = 256;
 
-/// Memory that waves and copies access through raw pointers only.
+/// Memory that waves and copies access only as [`shared`] says.
 pub(super) struct Block {
     start: NonNull<u8>,
     layout: Layout,
@@ -21,8 +21,8 @@ pub(super) struct Block {
     lent: bool,
 }
 
-// SAFETY: the block owns its memory, and nobody holds a reference into it: all access is by raw
-// pointers, under the rules of the GPU's memory (races give unspecified values).
+// SAFETY: the block owns its memory, and nobody holds a reference into it: all access is as `shared` says, where races
+// are none of Rust's.
 unsafe impl Send for Block {}
 // SAFETY: as above.
 unsafe impl Sync for Block {}
@@ -76,28 +76,27 @@ impl Block {
         (self.start.addr().get() as u64, self.layout.size())
     }
 
-    /// A pointer to `offset`, behind which `bytes` must be part of the block.
-    fn pointer(&self, offset: usize, bytes: usize) -> *mut u8 {
+    /// The address of `offset`, behind which `bytes` must be part of the block.
+    fn address(&self, offset: usize, bytes: usize) -> u64 {
         assert!(
             offset
                 .checked_add(bytes)
                 .is_some_and(|end| end <= self.bytes),
             "the caller checked the range against the allocation"
         );
-        // SAFETY: the red zone and `offset` lie inside the memory.
-        unsafe { self.start.as_ptr().add(self.front + offset) }
+        self.base() + offset as u64
     }
 
     pub(super) fn read(&self, offset: usize, to: &mut [u8]) {
-        let from = self.pointer(offset, to.len());
-        // SAFETY: `pointer` checked the range, and `to` is the caller's own memory.
-        unsafe { from.copy_to(to.as_mut_ptr(), to.len()) }
+        let from = self.address(offset, to.len());
+        // SAFETY: `address` checked the range.
+        unsafe { shared::copy_from(from, to) }
     }
 
     pub(super) fn write(&self, offset: usize, from: &[u8]) {
-        let to = self.pointer(offset, from.len());
-        // SAFETY: `pointer` checked the range, and `from` is the caller's own memory.
-        unsafe { to.copy_from(from.as_ptr(), from.len()) }
+        let to = self.address(offset, from.len());
+        // SAFETY: `address` checked the range.
+        unsafe { shared::copy_to(to, from) }
     }
 
     pub(super) fn copy_from(
@@ -107,9 +106,9 @@ impl Block {
         source_offset: usize,
         bytes: usize,
     ) {
-        let to = self.pointer(offset, bytes);
-        // SAFETY: both ranges were checked; they may overlap, which `copy_from` allows.
-        unsafe { to.copy_from(source.pointer(source_offset, bytes), bytes) }
+        let to = self.address(offset, bytes);
+        // SAFETY: both ranges were checked.
+        unsafe { shared::copy(to, source.address(source_offset, bytes), bytes) }
     }
 }
 

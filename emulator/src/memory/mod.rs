@@ -11,6 +11,7 @@
 mod block;
 mod peers;
 mod reservation;
+pub(crate) mod shared;
 mod snapshot;
 mod written;
 

@@ -262,6 +262,7 @@ impl Target {
         let access = Access {
             addresses: self.addresses(at),
             exec: mask,
+            moves: c.moves,
         };
         if mask == 0 {
             return Ok(access);

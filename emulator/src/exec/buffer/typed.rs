@@ -16,12 +16,13 @@ use super::{
 };
 use crate::{
     exec::{
-        Context, FaultKind, Wave, access,
+        Context, FaultKind, Wave,
         lanes::Binder,
         operation::{Flow, Handler, Operation},
         wave::Lanes,
     },
     isa::Op,
+    memory::shared::Moves,
 };
 
 /// Bits of the operation's detail, above the number of components.
@@ -151,7 +152,7 @@ fn load(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flow {
                 };
                 access.each(|lane, address| {
                     // SAFETY: the lane is active, so that the unit's bytes were checked.
-                    let unit = unsafe { read_unit(address, place.bytes) };
+                    let unit = unsafe { read_unit(access.moves, address, place.bytes) };
                     result.as_mut_array()[lane] = data.format.in_register(place, unit);
                 });
             }
@@ -232,7 +233,7 @@ fn store(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flow {
                     .in_unit(*place, source(w, o, &data.format, *number, lane))
             });
             // SAFETY: the lane is active, so that the unit's bytes were checked.
-            unsafe { write_unit(address, place.bytes, unit) };
+            unsafe { write_unit(access.moves, address, place.bytes, unit) };
         });
     }
     Flow::Next
@@ -253,27 +254,27 @@ fn source(w: &Wave, o: &Operation, format: &Format, number: usize, lane: usize) 
 }
 
 /// # Safety
-/// As [`access::read`].
-unsafe fn read_unit(address: u64, bytes: u32) -> u32 {
+/// As [`Moves::read`].
+unsafe fn read_unit(moves: Moves, address: u64, bytes: u32) -> u32 {
     // SAFETY: the caller's promise.
     unsafe {
         match bytes {
-            1 => u32::from(access::read::<u8>(address)),
-            2 => u32::from(access::read::<u16>(address)),
-            _ => access::read(address),
+            1 => u32::from(moves.read::<u8>(address)),
+            2 => u32::from(moves.read::<u16>(address)),
+            _ => moves.read(address),
         }
     }
 }
 
 /// # Safety
-/// As [`access::write`].
-unsafe fn write_unit(address: u64, bytes: u32, unit: u32) {
+/// As [`Moves::write`].
+unsafe fn write_unit(moves: Moves, address: u64, bytes: u32, unit: u32) {
     // SAFETY: the caller's promise.
     unsafe {
         match bytes {
-            1 => access::write(address, unit as u8),
-            2 => access::write(address, unit as u16),
-            _ => access::write(address, unit),
+            1 => moves.write(address, unit as u8),
+            2 => moves.write(address, unit as u16),
+            _ => moves.write(address, unit),
         }
     }
 }

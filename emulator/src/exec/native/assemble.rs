@@ -206,6 +206,10 @@ fn zmm(number: usize) -> R {
     R::ZMM0 + number as u32
 }
 
+fn ymm(number: usize) -> R {
+    R::YMM0 + number as u32
+}
+
 fn xmm(number: usize) -> R {
     R::XMM0 + number as u32
 }

@@ -18,7 +18,7 @@ use crate::{
         operation::{Flow, Operation},
         simd::CHUNKS,
     },
-    isa::Instruction,
+    isa::{Instruction, Op},
 };
 
 /// When runs are translated.
@@ -69,6 +69,8 @@ struct Translation {
     code: memory::Executable,
     /// It computes with f32.
     is_float: bool,
+    /// It waits for stores.
+    awaits_stores: bool,
     /// The scalar unit's operations, by index.
     later: Box<[u32]>,
     /// Pairs of scalar registers that are written as masks.
@@ -163,6 +165,10 @@ impl Runs {
             return None;
         }
         *left -= u64::from(run.length);
+        if translation.awaits_stores {
+            // No run stores to global memory, so that this may be done before all of it.
+            context.settle();
+        }
         // SAFETY: `Code` was compiled for a level that this computer has, and runs are found for AVX-512 only.
         let done = unsafe { translation.code.run(wave, context.lds, &context.recent) };
         #[cfg(test)]
@@ -212,14 +218,18 @@ impl Runs {
 
 fn translate(code: &Code, ready: &Ready, run: &Run) -> Option<Translation> {
     let mut selection = Selection::default();
+    let mut awaits_stores = false;
     for index in run.first..run.first + run.length {
-        selection.take(index, code.instruction(index)?, ready.operation(index)?)?;
+        let (instruction, operation) = (code.instruction(index)?, ready.operation(index)?);
+        awaits_stores |= instruction.op == Op::s_waitcnt && control::awaits_stores(operation);
+        selection.take(index, instruction, operation)?;
     }
     let written = selection.run.finish();
     let assembled = assemble::assemble(&selection.run, &written)?;
     Some(Translation {
         code: memory::Executable::new(assembled)?,
         is_float: selection.is_float,
+        awaits_stores,
         later: selection.later.into(),
         masks: written.masks.iter().map(|&(mask, _)| mask).collect(),
         left: AtomicU32::new(0),

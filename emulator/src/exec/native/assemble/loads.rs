@@ -4,7 +4,7 @@ use iced_x86::{Code as X, Instruction as Host, MemoryOperand, Register as R};
 
 use super::{
     ABOVE, Assembler, CHUNK, DISTANCE, Fixed, LDS, LDS_BYTES, LESS, RECENT, SCALARS, SPARE, Source,
-    at, xmm, zmm,
+    at, xmm, ymm, zmm,
 };
 use crate::{
     exec::native::values::{Address, Id, Load, Relation},
@@ -157,6 +157,11 @@ impl Assembler<'_> {
             self.jump(X::Jmp_rel32_64, done)?;
         }
         self.here(same);
+        if fixture.is_some() {
+            self.load_same(load, results)?;
+            self.here(done);
+            return Some(());
+        }
         for (place, part) in results.iter().zip(0_i64..) {
             if let Some(place) = *place {
                 let memory = at(R::R10, i64::from(load.offset) + 4 * part);
@@ -168,6 +173,39 @@ impl Assembler<'_> {
             }
         }
         self.here(done);
+        Some(())
+    }
+
+    /// Loads from one address in global memory, at `r10`, for all lanes: two and four dwords in one piece.
+    fn load_same(&mut self, load: &Load, results: &[Option<usize>]) -> Option<()> {
+        let offset = i64::from(load.offset);
+        let piece = match results.len() {
+            2 => X::EVEX_Vpbroadcastq_zmm_k1z_xmmm64,
+            4 => X::EVEX_Vbroadcasti32x4_zmm_k1z_m128,
+            _ => X::INVALID,
+        };
+        if piece != X::INVALID {
+            self.emit(Host::with2(piece, zmm(SPARE), at(R::R10, offset)))?;
+        }
+        for (place, part) in results.iter().zip(0_u32..) {
+            let Some(place) = *place else {
+                continue;
+            };
+            self.emit(match piece {
+                X::INVALID => Host::with2(
+                    X::EVEX_Vpbroadcastd_zmm_k1z_xmmm32,
+                    zmm(place),
+                    at(R::R10, offset + 4 * i64::from(part)),
+                ),
+                // Each four lanes get a dword of the four that they hold; two are there twice.
+                _ => Host::with3(
+                    X::EVEX_Vpshufd_zmm_k1z_zmmm512b32_imm8,
+                    zmm(place),
+                    zmm(SPARE),
+                    0x55 * part,
+                ),
+            })?;
+        }
         Some(())
     }
 
@@ -441,6 +479,9 @@ impl Assembler<'_> {
             }
             return Some(());
         }
+        if let ([low, high], None) = (results, lanes) {
+            return self.gather_two(offset, [*low, *high]);
+        }
         let base = match lanes {
             Some(slot) => {
                 let lanes = self.stack(slot, 0);
@@ -465,6 +506,42 @@ impl Assembler<'_> {
                     memory,
                 ))?;
                 self.host.last_mut()?.set_op_mask(R::K1);
+            }
+        }
+        Some(())
+    }
+
+    /// Loads two dwords of each lane in one piece: behind `r11` by [`DISTANCE`] and an offset.
+    fn gather_two(&mut self, offset: i64, results: [Option<usize>; 2]) -> Option<()> {
+        let (first, last, rest) = (SPARE, SPARE + 2, SPARE + 3);
+        let upper = X::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8;
+        self.emit(Host::with3(upper, ymm(rest), zmm(DISTANCE), 1))?;
+        for (lanes, distances) in [(first, DISTANCE), (last, rest)] {
+            self.emit(Host::with3(X::VEX_Kxnorw_kr_kr_kr, R::K1, R::K1, R::K1))?;
+            let memory = MemoryOperand::with_base_index_scale_displ_size(
+                R::R11,
+                ymm(distances),
+                1,
+                offset,
+                1,
+            );
+            self.emit(Host::with2(
+                X::EVEX_Vpgatherdq_zmm_k1_vm32y,
+                zmm(lanes),
+                memory,
+            ))?;
+            self.host.last_mut()?.set_op_mask(R::K1);
+        }
+        for (result, pick) in results.into_iter().zip([Fixed::Even, Fixed::Odd]) {
+            if let Some(result) = result {
+                let pick = self.fixed(pick);
+                self.fill(result, pick)?;
+                self.three(
+                    X::EVEX_Vpermi2d_zmm_k1z_zmm_zmmm512b32,
+                    result,
+                    first,
+                    Source::Register(last),
+                )?;
             }
         }
         Some(())
