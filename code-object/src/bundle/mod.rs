@@ -283,10 +283,13 @@ fn limited(what: &'static str, found: u64, limit: u64) -> Result<u64, BundleErro
     Ok(found)
 }
 
-/// Name and place of each entry, and where the table of them ends. `read` reads by offset and length, and is told what.
+/// Name and place of each entry.
+type Entries = Vec<(String, Range<u64>)>;
+
+/// The entries, and where the table of them ends. `read` reads by offset and length, and is told what.
 fn entries<E: From<BundleError>>(
     read: impl Fn(u64, u64, &'static str) -> Result<Vec<u8>, E>,
-) -> Result<(Vec<(String, Range<u64>)>, u64), E> {
+) -> Result<(Entries, u64), E> {
     let magic = read(0, 4, "the first bytes")?;
     if !MAGIC.starts_with(&magic) {
         return Err(BundleError::Unknown { found: magic }.into());

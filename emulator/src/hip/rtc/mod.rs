@@ -134,8 +134,8 @@ unsafe fn give(bytes: &[u8], to: *mut c_char, what: &str) -> Result<(), RtcFailu
     // SAFETY: the caller promises the room.
     unsafe {
         to.cast::<u8>()
-            .copy_from_nonoverlapping(bytes.as_ptr(), bytes.len())
-    };
+            .copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
+    }
     Ok(())
 }
 
@@ -376,6 +376,7 @@ pub(super) unsafe fn hiprtcLinkAddFile(
     Ok(())
 }
 
+#[expect(clippy::too_many_arguments, reason = "HIP's signature")]
 pub(super) unsafe fn hiprtcLinkAddData(
     link: hiprtcLinkState,
     input: hipJitInputType,

@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn the_builtin_header_can_be_left_out() {
         let options = Options::new(&[c"--hiprtc-no-builtin-header", c"-fgpu-rdc"], "");
-        let has = |option: &CStr| options.list.iter().any(|other| &**other == option);
+        let has = |option: &CStr| options.list.iter().any(|other| **other == *option);
         assert!(!has(c"-include") && !has(c"-D__HIPCC_RTC__"));
         assert!(!has(c"--hiprtc-no-builtin-header") && has(c"-fgpu-rdc"));
         assert_eq!((options.target, options.is_bitcode), (None, true));
