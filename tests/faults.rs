@@ -142,7 +142,7 @@ fn launches_that_cannot_be_are_refused() {
             grid: [1, 0, 1],
             ..good
         }),
-        "a grid of 0 workgroups along y; allowed are 1 to 65535"
+        "a grid of 0 workgroups along y; allowed are 1 to 65536"
     );
     assert_eq!(
         message(LaunchConfig {

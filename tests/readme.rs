@@ -34,7 +34,10 @@ fn commands_run() {
                         .unwrap()
                         .contains(&target)
                 }
-                None => command == "cargo build --release -p ferrowave-libamdhip64",
+                None => {
+                    command
+                        == "cargo build --release -p ferrowave-libamdhip64 -p ferrowave-librocm-smi64"
+                }
             };
             assert!(known, "nothing tests `{command}`");
             continue;

@@ -33,6 +33,15 @@ thread_local! {
     static STACK: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
 }
 
+/// Accesses the thread's contexts. A call may come from a destructor of the program, after they are gone: then there are
+/// none.
+fn stack<R>(access: impl FnOnce(&mut Vec<usize>) -> R) -> R {
+    match STACK.try_with(|_| ()) {
+        Ok(()) => STACK.with_borrow_mut(access),
+        Err(_) => access(&mut Vec::new()),
+    }
+}
+
 /// The handle of a device's primary context.
 pub(super) fn primary(device: &Arc<Device>) -> hipCtx_t {
     let handle = device.primary_context.get_or_init(|| {
@@ -60,7 +69,7 @@ pub(super) fn context(handle: hipCtx_t) -> Result<Arc<Context>, Failure> {
 
 /// Makes the device of the topmost context the thread's current one.
 fn follow_the_stack() -> Result<(), Failure> {
-    let top = STACK.with_borrow(|stack| stack.last().copied());
+    let top = stack(|stack| stack.last().copied());
     let Some(top) = top else {
         return Ok(());
     };
@@ -73,7 +82,7 @@ fn follow_the_stack() -> Result<(), Failure> {
 
 /// A thread that names a device by its number leaves its topmost context.
 pub(super) fn device_was_set(device: &Arc<Device>) {
-    STACK.with_borrow_mut(|stack| {
+    stack(|stack| {
         if let Some(top) = stack.last_mut() {
             *top = primary(device).addr();
         }
@@ -95,7 +104,7 @@ pub(super) unsafe fn hipCtxCreate(
     let handle = Runtime::get()
         .contexts
         .insert(Arc::new(Context { device, made: true }));
-    STACK.with_borrow_mut(|stack| stack.push(handle));
+    stack(|stack| stack.push(handle));
     ctx.set(ptr::without_provenance_mut(handle));
     follow_the_stack()
 }
@@ -108,7 +117,7 @@ pub(super) unsafe fn hipCtxDestroy(ctx: hipCtx_t) -> Result<(), Failure> {
         ));
     }
     Runtime::get().contexts.remove(ctx.addr());
-    STACK.with_borrow_mut(|stack| stack.retain(|&handle| handle != ctx.addr()));
+    stack(|stack| stack.retain(|&handle| handle != ctx.addr()));
     follow_the_stack()
 }
 
@@ -116,7 +125,7 @@ pub(super) unsafe fn hipCtxPushCurrent(ctx: hipCtx_t) -> Result<(), Failure> {
     /// The deepest stack: more is a program that forgets to pop.
     const MAX_DEPTH: usize = 1 << 16;
     context(ctx)?;
-    STACK.with_borrow_mut(|stack| {
+    stack(|stack| {
         if stack.len() >= MAX_DEPTH {
             return Err(Failure::new(
                 hipError_t::hipErrorInvalidContext,
@@ -130,7 +139,7 @@ pub(super) unsafe fn hipCtxPushCurrent(ctx: hipCtx_t) -> Result<(), Failure> {
 }
 
 pub(super) unsafe fn hipCtxPopCurrent(ctx: *mut hipCtx_t) -> Result<(), Failure> {
-    let top = STACK.with_borrow_mut(Vec::pop).ok_or_else(|| {
+    let top = stack(Vec::pop).ok_or_else(|| {
         Failure::new(
             hipError_t::hipErrorInvalidContext,
             "the thread's stack of contexts is empty",
@@ -146,7 +155,7 @@ pub(super) unsafe fn hipCtxSetCurrent(ctx: hipCtx_t) -> Result<(), Failure> {
     if !ctx.is_null() {
         context(ctx)?;
     }
-    STACK.with_borrow_mut(|stack| {
+    stack(|stack| {
         stack.pop();
         if !ctx.is_null() {
             stack.push(ctx.addr());
@@ -157,7 +166,7 @@ pub(super) unsafe fn hipCtxSetCurrent(ctx: hipCtx_t) -> Result<(), Failure> {
 
 pub(super) unsafe fn hipCtxGetCurrent(ctx: *mut hipCtx_t) -> Result<(), Failure> {
     let ctx = out!(ctx);
-    let top = STACK.with_borrow(|stack| stack.last().copied());
+    let top = stack(|stack| stack.last().copied());
     ctx.set(match top {
         Some(top) => ptr::without_provenance_mut(top),
         None => primary(&Runtime::get().current()?),

@@ -385,38 +385,46 @@ impl Assembler<'_> {
         self.emit(Host::with1(X::Setb_rm8, fact))
     }
 
-    /// Loads lanes that are one behind the other, the first at `r10`.
+    /// Loads lanes that are one behind the other, the first at `r10`. Each row of 64 bytes is read once: a second read may see
+    /// what another host thread has stored meanwhile.
     fn load_row(&mut self, load: &Load, results: &[Option<usize>]) -> Option<()> {
         let vector = |number: i64| at(R::R10, i64::from(load.offset) + number * CHUNK);
         let unaligned = X::EVEX_Vmovdqu32_zmm_k1z_zmmm512;
+        let (a, b) = (SPARE, SPARE + 1);
         match *results {
             [Some(result)] => self.emit(Host::with2(unaligned, zmm(result), vector(0))),
             [low, high] => {
-                self.emit(Host::with2(unaligned, zmm(SPARE), vector(0)))?;
+                self.emit(Host::with2(unaligned, zmm(a), vector(0)))?;
+                self.emit(Host::with2(unaligned, zmm(b), vector(1)))?;
                 for (result, pick) in [(low, Fixed::Even), (high, Fixed::Odd)] {
                     if let Some(result) = result {
-                        self.pick(result, pick, SPARE, vector(1))?;
+                        self.pick(result, pick, a, b)?;
                     }
                 }
                 Some(())
             }
             [_, _, _, _] => {
-                let (a, b) = (SPARE, SPARE + 1);
+                let (first, last, upper_lanes) = (SPARE + 2, SPARE + 3, SPARE + 4);
                 self.emit(Host::with2(unaligned, zmm(a), vector(0)))?;
-                self.emit(Host::with2(unaligned, zmm(b), vector(2)))?;
-                for (pair, pick) in [(0, Fixed::FirstTwo), (2, Fixed::LastTwo)] {
+                self.emit(Host::with2(unaligned, zmm(b), vector(1)))?;
+                self.pick(first, Fixed::FirstTwo, a, b)?;
+                self.pick(last, Fixed::LastTwo, a, b)?;
+                self.emit(Host::with2(unaligned, zmm(a), vector(2)))?;
+                self.emit(Host::with2(unaligned, zmm(b), vector(3)))?;
+                for (pair, pick, lower_lanes) in
+                    [(0, Fixed::FirstTwo, first), (2, Fixed::LastTwo, last)]
+                {
                     if results[pair].or(results[pair + 1]).is_none() {
                         continue;
                     }
-                    let (low, high) = (SPARE + 2, SPARE + 3);
-                    self.pick(low, pick, a, vector(1))?;
-                    self.pick(high, pick, b, vector(3))?;
+                    self.pick(upper_lanes, pick, a, b)?;
                     const LOWER: u32 = 0x44;
                     const UPPER: u32 = 0xee;
                     for (place, halves) in [(pair, LOWER), (pair + 1, UPPER)] {
                         if let Some(result) = results[place] {
                             let code = X::EVEX_Vshufi64x2_zmm_k1z_zmm_zmmm512b64_imm8;
-                            self.emit(Host::with4(code, zmm(result), zmm(low), zmm(high), halves))?;
+                            let (lower, upper) = (zmm(lower_lanes), zmm(upper_lanes));
+                            self.emit(Host::with4(code, zmm(result), lower, upper, halves))?;
                         }
                     }
                 }
@@ -426,15 +434,15 @@ impl Assembler<'_> {
         }
     }
 
-    /// Picks dwords of a register and of memory.
-    fn pick(&mut self, result: usize, pick: Fixed, a: usize, b: MemoryOperand) -> Option<()> {
+    /// Picks dwords of two registers.
+    fn pick(&mut self, result: usize, pick: Fixed, a: usize, b: usize) -> Option<()> {
         let pick = self.fixed(pick);
         self.fill(result, pick)?;
         self.emit(Host::with3(
             X::EVEX_Vpermi2d_zmm_k1z_zmm_zmmm512b32,
             zmm(result),
             zmm(a),
-            b,
+            zmm(b),
         ))
     }
 
