@@ -2,8 +2,7 @@
 # rocBLAS's rocblas-test: cases drawn by a seed.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
-# Its tests of logs run diff.
-debian librocblas4-tests diffutils
+debian librocblas4-tests
 libraries
 
 program=/usr/libexec/rocm/librocblas4-tests/rocblas-test
