@@ -3,7 +3,7 @@
 # Tests cover the kernels of every GPU; a plain build makes those of one.
 TEST_GPUS := gfx908,gfx90a,gfx942,gfx950
 
-.PHONY: report test test-all clients real-programs real-programs-all compare-disassembly bench toolchain
+.PHONY: report test test-all real-programs real-programs-all bench toolchain
 
 ## Builds everything, runs every kernel and compares them, in the terminal and in target/report.
 report: toolchain
@@ -21,23 +21,16 @@ test: toolchain
 
 ## The same and what takes longer: sweeps over more shapes, fuzzing.
 test-all: export FERROWAVE_GPUS := $(TEST_GPUS)
-test-all: test clients real-programs-all compare-disassembly
+test-all: test real-programs-all
 	cargo test --workspace -- --ignored
 
-## Real HIP programs on the emulator: one in C++ built by clang-22, and IREE's compiler and runtime from PyPI.
-clients: toolchain
-	tests/hip_clients/run.sh
-
-## AMD's own libraries, llama.cpp, tinygrad and cubecl with their own tests: a sample of them, and the long form.
+## Real programs on the emulator: AMD's own libraries, llama.cpp, tinygrad and cubecl with their own tests, HIP programs in
+## C++, IREE. A sample of them, and the long form.
 real-programs: toolchain
 	tests/real_programs/run.sh sample
 
 real-programs-all: toolchain
 	tests/real_programs/run.sh full
-
-## Decoding compared with llvm-objdump on the code objects of libraries from PyPI and Debian.
-compare-disassembly: toolchain
-	tests/compare_disassembly/run.sh
 
 ## The emulator's speed.
 bench: toolchain

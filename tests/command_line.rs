@@ -7,7 +7,7 @@ use ferrowave_shared::{CATALOGUE, ElementTypes, Kernel, catalogue::Access};
 
 fn ferrowave(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_ferrowave"))
-        // Cargo names its target directory there, where `make clients` leaves a HIP library.
+        // Cargo names its target directory there, where a build leaves a HIP library.
         .env_remove("LD_LIBRARY_PATH")
         .args(arguments)
         .env_remove("FERROWAVE_DEVICE")

@@ -27,6 +27,8 @@ mkdir -p "$cache" "$work"
 work=$(cd "$work" && pwd)
 # How many programs may run at a time.
 workers=$(nproc)
+# What goes before chroot, where the user is not root.
+root=()
 
 # Ends the suite: a line for people, success for CI.
 not_run() {
@@ -85,11 +87,13 @@ debian() {
     mkdir -p "$debian"/{dev,tmp}
     [ -e "$debian/dev/null" ] || : > "$debian/dev/null"
     exec 7>&-
+    [ "$(id -u)" = 0 ] || root=(unshare --map-root-user)
+    "${root[@]}" chroot "$debian" /usr/bin/true 2> /dev/null || not_run "needs root or user namespaces, for a chroot"
 }
 
 # Builds the libraries, and lays them out in a folder of this run as their clients ask for them.
 libraries() {
-    local crate file names name inside root=() lib=/usr/lib/x86_64-linux-gnu
+    local crate file names name inside lib=/usr/lib/x86_64-linux-gnu
     mkdir -p "$debian/tmp"
     # Its name is no suite's: rocBLAS looks for its files beside the first library whose path has `rocblas` in it.
     ours=$(mktemp -d "$debian/tmp/ours.XXXXXX")
@@ -111,10 +115,8 @@ libraries() {
         done
     done
     inside=${ours#"$debian"}
-    [ "$(id -u)" = 0 ] || root=(unshare --map-root-user)
     in_debian=("${root[@]}" chroot "$debian" /usr/bin/env "TMPDIR=$inside"
         "LD_LIBRARY_PATH=$inside:$lib/blas:$lib/lapack")
-    "${in_debian[@]}" true 2> /dev/null || not_run "needs root or user namespaces, for a chroot"
 }
 
 run_in_debian() {

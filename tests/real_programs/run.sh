@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
-# Runs AMD's own libraries, llama.cpp, tinygrad and cubecl with their own tests on the emulator: a sample of them, or all
-# that a machine can in some hours. Each suite is a script beside this one; without names, all of them run, but for cubecl in
-# a sample: building it takes minutes.
+# Runs AMD's own libraries, llama.cpp, tinygrad and cubecl with their own tests, HIP programs in C++ and IREE on the
+# emulator, and compares the disassembler with LLVM's: a sample of them, or all that a machine can in some hours. Each suite
+# is a script beside this one. Without names all of them run; a sample leaves out cubecl and the disassembly, which take
+# minutes to build.
 #
 #   tests/real_programs/run.sh sample|full [SUITE...]
 set -euo pipefail
+shopt -s extglob
 cd "$(dirname "$0")"
 
 form=${1:-}
-[ "$form" = sample ] || [ "$form" = full ] || { sed -n '2,6p' "$0" >&2; exit 2; }
+[ "$form" = sample ] || [ "$form" = full ] || { sed -n '2,7p' "$0" >&2; exit 2; }
 shift
 all=
 for script in *.sh; do
@@ -16,7 +18,7 @@ for script in *.sh; do
 done
 suites=("$@")
 [ $# -gt 0 ] || read -ra suites <<< "$all"
-[ $# -gt 0 ] || [ "$form" = full ] || suites=("${suites[@]/cubecl/}")
+[ $# -gt 0 ] || [ "$form" = full ] || suites=("${suites[@]/#@(cubecl|disassembly)/}")
 
 summary=() failed=no
 for suite in ${suites[@]}; do
