@@ -132,8 +132,8 @@ fn it_picks_from_bundles_and_says_what_it_cannot_find() {
             "neither a code object nor an offload bundle",
         ),
         (
-            vec![packed.path(), "--kernel", "nobody"],
-            "no kernel `nobody`, only: ",
+            vec![packed.path(), "--kernel", "absent"],
+            "no kernel `absent`, only: ",
         ),
         (
             vec![packed.path(), "--gpu", other],

@@ -56,7 +56,7 @@ fn a_report_compares_all_kernels() {
     // The ladder of the largest cube, and where the rest is.
     let table = text(&output.stdout);
     assert_eq!(table.matches("64×64×64").count(), kernels.len(), "{table}");
-    assert!(table.contains("nobody measured them on a GPU"), "{table}");
+    assert!(table.contains("they were not measured on a GPU"), "{table}");
     assert!(table.trim_end().ends_with("report.html"), "{table}");
     let out = folder.path().join("a report");
     let written = results(&out.join("results.json"));

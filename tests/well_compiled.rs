@@ -278,7 +278,7 @@ fn no_kernel_spills_or_leaves_its_address_space() {
 }
 
 /// Assembly in `kernels/src/arch` overwrites m0 without the compiler's knowledge, right before the instruction that reads
-/// it. So nobody else may have anything there.
+/// it. So nothing else may be there.
 #[test]
 fn only_loads_to_lds_use_m0() {
     for built in all_built() {

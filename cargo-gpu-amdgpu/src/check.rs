@@ -11,7 +11,7 @@ use ferrowave_launch::{
 use crate::target::TargetOptions;
 
 /// Launch a kernel on the emulator and look for what a GPU would not say: accesses out of bounds, to freed memory or of
-/// bytes that nobody wrote, races, missing waits and wait states, registers that nobody wrote.
+/// uninitialized bytes, races, missing waits and wait states, uninitialized registers.
 ///
 /// Exit code 3 if there are findings.
 #[derive(Debug, Args)]

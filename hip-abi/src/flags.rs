@@ -83,7 +83,7 @@ pub const hipDeviceFlagsMask: c_uint = 0x1f;
 pub const hipStreamAddCaptureDependencies: c_uint = 0;
 /// New dependencies take the place of those of a capture.
 pub const hipStreamSetCaptureDependencies: c_uint = 1;
-/// What a graph has allocated and nobody has freed is freed before it runs again.
+/// What a graph has allocated and not freed is freed before it runs again.
 pub const hipGraphInstantiateFlagAutoFreeOnLaunch: u64 = 1;
 /// All flags that a graph may be made ready with.
 pub const hipGraphInstantiateFlags: u64 = 0xf;

@@ -40,7 +40,7 @@ pub struct KernelCrate {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
-    /// GPUs to build for where nobody names one.
+    /// GPUs to build for by default.
     pub gpus: Vec<Gpu>,
     /// Launch bounds by kernel, on all GPUs.
     pub launch_bounds: Vec<(String, LaunchBounds)>,

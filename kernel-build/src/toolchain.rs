@@ -129,7 +129,7 @@ impl Toolchain {
     ) -> Result<Self, ToolchainError> {
         // A program that cargo started has the toolchain of that cargo here, which would win over the kernels' own.
         which.env_remove("RUSTUP_TOOLCHAIN");
-        // Installing is for the user to decide, and rustup would do it without a word; a backtrace helps nobody.
+        // Installing is for the user to decide, and rustup would do it without a word; a backtrace does not help.
         which
             .env("RUSTUP_AUTO_INSTALL", "0")
             .env("RUST_BACKTRACE", "0");

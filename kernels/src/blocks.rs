@@ -13,8 +13,8 @@
 
 use crate::tile::{
     element::{Accumulator, Stored},
-    panel::Bits,
-    units::Unit,
+    lds_layout::Unit,
+    tile_loader::Bits,
 };
 
 /// A product of blocks, of whose sums `RUN` are 16 bytes.
@@ -54,7 +54,7 @@ pub trait Multiply<const RUN: usize> {
     ///
     /// # Safety
     /// There are `8 · EDGE` units at `block`, and no other lane writes a lane's part.
-    unsafe fn spill(lane: u32, sums: &Self::Sums, block: *mut Unit);
+    unsafe fn stage_to_lds(lane: u32, sums: &Self::Sums, block: *mut Unit);
 }
 
 /// Units of a row of a block of sums.
@@ -63,7 +63,7 @@ pub const SUM_UNITS: u32 = 8;
 /// Where unit `unit` of row `row` of a block of sums is, in an LDS of `BANKS` banks of 4 bytes.
 ///
 /// A row fills 32 banks, so that the same unit of all rows is in the same 4 of them, and on 64 banks that of
-/// every other row. The exchange puts the same unit of 8 such rows into different banks.
+/// every other row. The swizzle puts the same unit of 8 such rows into different banks.
 #[inline(always)]
 pub const fn sum_position<const BANKS: usize>(row: u32, unit: u32) -> u32 {
     const { assert!(BANKS == 32 || BANKS == 64) }
@@ -71,7 +71,7 @@ pub const fn sum_position<const BANKS: usize>(row: u32, unit: u32) -> u32 {
     SUM_UNITS * row + (unit ^ (row / rows_at_once % SUM_UNITS))
 }
 
-/// [`Multiply::spill`] for D of the 32 × 32 blocks with the operands exchanged, so that i counts columns
+/// [`Multiply::stage_to_lds`] for D of the 32 × 32 blocks with the operands exchanged, so that i counts columns
 /// of C and j rows: register g of a lane is D[8⌊g/4⌋ + 4⌊lane/32⌋ + g mod 4][lane mod 32]. Four registers
 /// are four neighbours in a row of C.
 ///
@@ -102,7 +102,7 @@ pub unsafe fn spill_32x32<A: Copy, const BANKS: usize>(
     }
 }
 
-/// [`Multiply::spill`] for D of the 16 × 16 blocks in binary64: register g of a lane is
+/// [`Multiply::stage_to_lds`] for D of the 16 × 16 blocks in binary64: register g of a lane is
 /// D[4g + ⌊lane/16⌋][lane mod 16], and the operands are not exchanged.
 ///
 /// # Safety
@@ -250,7 +250,7 @@ mod tests {
         check_banks::<64>();
     }
 
-    /// What the exchange for 32 banks would cost on 64, where 16 lanes write at a time.
+    /// What the swizzle for 32 banks would cost on 64, where 16 lanes write at a time.
     #[test]
     fn the_exchange_depends_on_the_banks() {
         let block = block_32x32::<32>();

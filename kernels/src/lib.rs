@@ -52,10 +52,10 @@ mod arch;
 mod steps;
 
 #[cfg(target_arch = "amdgpu")]
-pub(crate) use arch::unknown_zero;
+pub(crate) use arch::opaque_zero;
 
 /// 0, which the compiler does not know where it matters.
 #[cfg(not(target_arch = "amdgpu"))]
-fn unknown_zero() -> u32 {
+fn opaque_zero() -> u32 {
     0
 }

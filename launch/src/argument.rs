@@ -27,7 +27,7 @@ pub enum Contents {
     Zeros,
     /// Floats from -1 to 1, integers of all bits.
     Random,
-    /// Nobody has written to it.
+    /// Not written yet.
     Uninitialized,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! What the commands `ferrowave` and `cargo gpu-amdgpu` share: options that clap reads, a launch of a kernel of which
 //! nothing is known but its code object, the emulator's checks and counters around a launch, tables and exit codes. It
-//! knows code objects, the host library and the emulator, and nobody's kernels.
+//! knows code objects, the host library and the emulator, and no kernels.
 
 mod argument;
 mod buffer;

@@ -132,7 +132,7 @@ mod tests {
             "WRONG",
             "1 &lt; 2",
             "a&lt;b&gt;&amp;c",
-            "nobody measured",
+            "not measured",
         ] {
             assert!(page.contains(text), "{text}");
         }

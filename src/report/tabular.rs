@@ -251,7 +251,7 @@ pub(crate) fn shown<'a>(rows: &[&'a Row]) -> Vec<&'a Row> {
 /// What must be said of the times.
 pub(crate) fn caption(results: &Results) -> &'static str {
     if results.is_modelled() {
-        "Modelled times come from Ferrowave's timing model; nobody measured them on a GPU. Emulation times are the \
+        "Modelled times come from Ferrowave's timing model; they were not measured on a GPU. Emulation times are the \
          emulator's wall clock and say nothing of a GPU."
     } else {
         "Measured times are medians between HIP events on the GPU."
@@ -460,7 +460,7 @@ mod tests {
         // An emulated run without a time is still none of a GPU.
         let mut untimed = run.clone();
         untimed.rows.iter_mut().for_each(|row| row.modelled = None);
-        assert!(caption(&untimed).contains("nobody measured"));
+        assert!(caption(&untimed).contains("not measured on a GPU"));
         run.run.devices[0].emulated = false;
         for row in &mut run.rows {
             row.modelled = None;

@@ -224,7 +224,7 @@ impl<'a> Bundle<'a> {
         })
     }
 
-    /// The length of a bundle of which nobody says how long it is, from its own headers. `read` reads a part of it by
+    /// The length of a bundle, from its own headers. `read` reads a part of it by
     /// offset and length.
     ///
     /// # Errors

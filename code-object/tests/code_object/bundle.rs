@@ -53,7 +53,7 @@ fn packed(bundle: &[u8], version: u16, method: Method) -> Vec<u8> {
         number(total, version == 3);
     }
     number(bundle.len() as u64, version == 3);
-    number(0x1234_5678_9abc_def0, true); // A hash that nobody looks at.
+    number(0x1234_5678_9abc_def0, true); // A hash, which is not read.
     file.extend(bytes);
     file
 }

@@ -19,7 +19,7 @@ mod unsupported;
 /// Each has the form `KIND fn NAME(ARGUMENT: TYPE, …) -> TYPE;` behind its doc comment. Types are absolute paths, so
 /// that the callback needs no imports. `KIND` is
 /// - `required`: every `libamdhip64.so` since ROCm 6.0 has it, and a library without it is none of them;
-/// - `optional`: some have it not, or nobody here needs it from them. What isn't there is `None` in [`Functions`].
+/// - `optional`: some lack it, or this project does not need it from them. What isn't there is `None` in [`Functions`].
 ///
 /// Tokens after the callback's name go in front of the list: `for_each_hip_function!(export, prefix tokens)` calls
 /// `export! { prefix tokens; … }`.

@@ -27,7 +27,7 @@
 
 use super::{
     access::{Misfit, check_addresses, check_layouts, is_aligned},
-    chunk,
+    launch_split,
     machine::Machine,
     operands::Addresses,
     problem::Problem,
@@ -233,7 +233,7 @@ fn use_of_units(kernel: &Kernel, problem: &Problem, machine: &Machine) -> f64 {
     }
     let units = f64::from(machine.compute_units);
     let steps = f64::from(workspace::steps(problem.k(), kernel.tile));
-    let parts = f64::from(chunk::parts(kernel, problem, machine));
+    let parts = f64::from(launch_split::parts(kernel, problem, machine));
     // Workgroups, each with the same work, and what each pays for sharing tiles.
     let (workgroups, each, reduction) = match kernel.reduction {
         Reduction::None => (tiles, steps, 0.0),

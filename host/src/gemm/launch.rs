@@ -14,7 +14,7 @@ use super::{
     operands::{OperandError, Operands},
     plan::{Plan, PlanError},
     problem::Problem,
-    scratch::Scratch,
+    workspace::WorkspaceBuffer,
 };
 use crate::hip::{
     Arguments, BufferError, Context, Event, HipError, LaunchConfig, LaunchError, Module,
@@ -66,7 +66,7 @@ pub struct Gemm {
     start: Event,
     end: Event,
     /// Held for as long as a product is computed.
-    scratch: Mutex<Scratch>,
+    workspace: Mutex<WorkspaceBuffer>,
 }
 
 /// A product that was computed.
@@ -92,7 +92,7 @@ impl Gemm {
             stream: context.stream()?,
             start: context.event()?,
             end: context.event()?,
-            scratch: Mutex::default(),
+            workspace: Mutex::default(),
         })
     }
 
@@ -147,9 +147,12 @@ impl Gemm {
         let kernel = plan.kernel();
         let loaded = self.module.kernel(kernel.symbol)?;
         let bytes = plan.workspace_bytes().ok_or(GemmError::NoAddresses)?;
-        let mut scratch = self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut buffer = self
+            .workspace
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         let workspace =
-            scratch
+            buffer
                 .reserve(&self.context, bytes)
                 .map_err(|error| GemmError::Workspace {
                     bytes: bytes.all,
@@ -166,14 +169,14 @@ impl Gemm {
             let arguments = plan.arguments(&launch, &addresses, workspace);
             // SAFETY: the matrices are as long as the problem's layouts, live until the synchronization
             // below, and are of this device; C is borrowed for writing. The workspace is as large as the largest
-            // launch's, its counters are 0, and nobody else has it, the lock being held; launches in one stream run one
+            // launch's, its counters are 0, and the lock keeps it from other launches; launches in one stream run one
             // after the other. Block and LDS are the catalogue's for this kernel, which the device crate is compiled
             // from.
             unsafe { loaded.launch(&self.stream, &config, &Arguments::from_struct(&arguments)) }?;
         }
         self.end.record(&self.stream)?;
         self.stream.synchronize()?;
-        scratch.clean(bytes);
+        buffer.clean(bytes);
         Ok(self.end.duration_since(&self.start)?)
     }
 
@@ -183,7 +186,10 @@ impl Gemm {
     /// # Errors
     /// If they can't be copied.
     pub fn counters(&self) -> Result<Vec<u32>, BufferError> {
-        let scratch = self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
-        scratch.counters()
+        let workspace = self
+            .workspace
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        workspace.counters()
     }
 }

@@ -5,8 +5,8 @@
 //! compute it, and [`Gemm`] does all that and runs them on [`Operands`].
 
 mod access;
-mod chunk;
-mod scratch;
+mod launch_split;
+mod workspace;
 
 pub mod choose;
 pub mod element;

@@ -105,7 +105,7 @@ impl<'a, T: Element> From<&'a DeviceBuffer<T>> for Source<'a> {
 #[derive(Debug)]
 pub struct Target<'a> {
     view: View<'a>,
-    /// Nobody else reads or writes them meanwhile.
+    /// No other code reads or writes them meanwhile.
     exclusive: PhantomData<&'a mut ()>,
 }
 

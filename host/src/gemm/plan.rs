@@ -2,7 +2,7 @@
 
 use super::{
     access::{Misfit, check_addresses, check_layouts},
-    chunk::{self, Chunk},
+    launch_split::{self, Chunk},
     machine::Machine,
     operands::Addresses,
     problem::Problem,
@@ -70,7 +70,7 @@ impl Plan {
             kernel,
             problem,
             machine,
-            chunk::parts(kernel, problem, machine),
+            launch_split::parts(kernel, problem, machine),
         )
     }
 

@@ -8,7 +8,7 @@ use super::{
 use ferrowave_shared::{Bias, ElementType, ElementTypes, FragmentOp, arguments::MAX_EXTENT};
 use thiserror::Error;
 
-/// A product that somebody asks for: C ← epilogue(α·A·B + β·prologue(C) + bias), in numbers that nobody has checked.
+/// A requested product, C ← epilogue(α·A·B + β·prologue(C) + bias), in unchecked numbers.
 ///
 /// ```
 /// use ferrowave_host::gemm::Request;

@@ -5,7 +5,7 @@
 //! - [`safe`] gives what HIP makes an owner: a [`DeviceBuffer`] frees itself, a [`Kernel`] keeps its module loaded, a
 //!   launch is checked against the kernel's metadata.
 //!
-//! Above this module nobody knows whether a GPU or the emulator is behind the table.
+//! Code above this module does not know whether a GPU or the emulator is behind the table.
 //!
 //! ```no_run
 //! use ferrowave_host::hip::{Context, Device};

@@ -339,7 +339,7 @@ impl HipBlasLt {
     /// Puts the product into a stream.
     ///
     /// # Safety
-    /// The matrices are in device memory and as long as the plan's call says, until the stream's work is done; nobody else
+    /// The matrices are in device memory and as long as the plan's call says, until the stream's work is done; no other code
     /// uses C or runs the plan meanwhile. The handle's device is current.
     pub(super) unsafe fn run(
         &self,

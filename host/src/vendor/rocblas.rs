@@ -128,7 +128,7 @@ impl RocBlas {
     /// Puts the product into the stream.
     ///
     /// # Safety
-    /// The matrices are in device memory and as long as the call says, until the stream's work is done; nobody else uses C
+    /// The matrices are in device memory and as long as the call says, until the stream's work is done; no other code uses C
     /// meanwhile. The handle's device is current.
     pub(super) unsafe fn run(
         &self,

@@ -262,7 +262,7 @@ fn bounds_that_mean_nothing_are_refused() {
 }
 
 #[test]
-fn the_manifest_says_what_nobody_else_says() {
+fn the_manifest_gives_the_defaults() {
     let fixture = Fixture::new("manifest");
     fixture.edit(
         "kernels/Cargo.toml",

@@ -65,8 +65,8 @@ pub(crate) unsafe fn thread_and_wave(block: BlockShape) -> (u32, u32) {
     (thread, amdgpu::readfirstlane_u32(thread) / 64)
 }
 
-/// The value, which is the same in all lanes, as the compiler can't see.
+/// The first active lane's value. Tells the compiler that a value is uniform, where it cannot see it.
 #[inline(always)]
-pub(crate) fn same_in_all_lanes(value: u32) -> u32 {
+pub(crate) fn readfirstlane(value: u32) -> u32 {
     amdgpu::readfirstlane_u32(value)
 }

@@ -45,7 +45,7 @@ pub(crate) fn wait_for_lds() {
 
 /// Keeps the compiler from moving any instruction across.
 #[inline(always)]
-pub(crate) fn keep_order() {
+pub(crate) fn sched_barrier() {
     // SAFETY: it is no instruction.
     unsafe { amdgpu::sched_barrier::<0>() };
 }
@@ -72,7 +72,7 @@ const LDS_READS: u32 = 1 << 8;
 
 /// Keeps the compiler from moving instructions of the matrix cores across, and those alone.
 #[inline(always)]
-pub(crate) fn keep_matrix_order() {
+pub(crate) fn sched_barrier_mfma() {
     const VECTOR: u32 = 1 << 1;
     const SCALAR: u32 = 1 << 2;
     const GLOBAL: u32 = 1 << 4;
@@ -122,7 +122,7 @@ unsafe impl Barrier for Workgroup {
 /// [wait](wait_for_loads_until) has passed: the compiler does not know of either.
 #[cfg(ferrowave_gpu = "gfx950")]
 #[inline(always)]
-pub(crate) unsafe fn load_unit_to_lds(from: *const u8, to: *mut crate::tile::units::Unit) {
+pub(crate) unsafe fn load_unit_to_lds(from: *const u8, to: *mut crate::tile::lds_layout::Unit) {
     // An LDS address is the lower half of the flat address that Rust has for it.
     let to = amdgpu::readfirstlane_u32(to as usize as u32);
     compiler_fence(Ordering::Release);

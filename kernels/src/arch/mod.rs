@@ -31,9 +31,9 @@ pub(crate) const LDS_BANKS: usize = if cfg!(ferrowave_gpu = "gfx950") {
     32
 };
 
-pub(crate) use ids::{same_in_all_lanes, thread, thread_2d, thread_and_wave, workgroup};
+pub(crate) use ids::{readfirstlane, thread, thread_2d, thread_and_wave, workgroup};
 pub(crate) use lds::{
-    Workgroup, barrier, interleave, keep_matrix_order, keep_order, launch_lds, set_priority,
+    Workgroup, barrier, interleave, launch_lds, sched_barrier, sched_barrier_mfma, set_priority,
     wait_for_lds,
 };
 #[cfg(ferrowave_gpu = "gfx950")]
@@ -41,4 +41,4 @@ pub(crate) use lds::{load_unit_to_lds, wait_for_loads_until};
 pub(crate) use matrix::{mfma_f32_16x16x1_4b, mfma_f32_16x16x4};
 #[cfg(not(ferrowave_gpu = "gfx908"))]
 pub(crate) use multiply::*;
-pub(crate) use registers::unknown_zero;
+pub(crate) use registers::opaque_zero;

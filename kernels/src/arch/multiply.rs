@@ -4,7 +4,7 @@
 use super::LDS_BANKS;
 use crate::{
     blocks::{Multiply, spill_16x16_f64, spill_32x32},
-    tile::{element::Bf16, units::Unit},
+    tile::{element::Bf16, lds_layout::Unit},
 };
 use core::simd::{f32x16, f64x4, i32x16};
 
@@ -66,7 +66,7 @@ macro_rules! multiply {
                 }
 
                 #[inline(always)]
-                unsafe fn spill(lane: u32, sums: &Self::Sums, block: *mut Unit) {
+                unsafe fn stage_to_lds(lane: u32, sums: &Self::Sums, block: *mut Unit) {
                     // SAFETY: as the caller promises.
                     unsafe { spill_32x32::<_, LDS_BANKS>(lane, sums, block) };
                 }
@@ -199,7 +199,7 @@ const _: () = {
         }
 
         #[inline(always)]
-        unsafe fn spill(lane: u32, sums: &Self::Sums, block: *mut Unit) {
+        unsafe fn stage_to_lds(lane: u32, sums: &Self::Sums, block: *mut Unit) {
             // SAFETY: as the caller promises.
             unsafe { spill_32x32::<_, LDS_BANKS>(lane, sums, block) };
         }
@@ -247,7 +247,7 @@ const _: () = {
         }
 
         #[inline(always)]
-        unsafe fn spill(lane: u32, sums: &Self::Sums, block: *mut Unit) {
+        unsafe fn stage_to_lds(lane: u32, sums: &Self::Sums, block: *mut Unit) {
             // SAFETY: as the caller promises.
             unsafe { spill_16x16_f64::<LDS_BANKS>(lane, sums, block) };
         }

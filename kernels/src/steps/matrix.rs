@@ -10,25 +10,25 @@ use crate::{
     blocks::{BlockSums, Multiply, SUM_UNITS, sum_position},
     tile::{
         lds::Barrier as _,
+        lds_layout::{Arrangement, Place, UNIT_BYTES, Unit},
         output::Plain,
-        panel::{Bits, Operand, Panel, store_elements},
-        units::{Arrangement, Place, UNIT_BYTES, Unit},
+        tile_loader::{Bits, Operand, TileLoader, store_elements},
     },
 };
 use ferrowave_shared::Kernel;
 
-/// The calling thread's view of a workgroup's product: `M` × `N` blocks of C per wave, and `UA` and
-/// `UB` units of 16 bytes of the tiles of A and B per thread.
+/// The calling thread's view of a workgroup's product: `M` × `N` blocks of C per wave, and `A_VECS` and
+/// `B_VECS` units of 16 bytes of the tiles of A and B per thread.
 ///
 /// The block of a row is `64 · columns of waves` × `rows of waves`.
-pub(super) struct Matrix<
+pub(super) struct BlockGemm<
     T: Multiply<RUN>,
     R,
     const RUN: usize,
     const M: usize,
     const N: usize,
-    const UA: usize,
-    const UB: usize,
+    const A_VECS: usize,
+    const B_VECS: usize,
 > {
     product: Product<T::Element, T::Output>,
     /// The thread's number in its workgroup.
@@ -45,9 +45,9 @@ pub(super) struct Matrix<
 
 /// A thread's units of a stage, between global memory and LDS.
 #[derive(Clone, Copy)]
-pub(super) struct InFlight<const UA: usize, const UB: usize> {
-    pub(super) a: [Unit; UA],
-    pub(super) b: [Unit; UB],
+pub(super) struct InFlight<const A_VECS: usize, const B_VECS: usize> {
+    pub(super) a: [Unit; A_VECS],
+    pub(super) b: [Unit; B_VECS],
 }
 
 /// A wave's operands of one step.
@@ -58,11 +58,11 @@ pub(super) struct Operands<O, const M: usize, const N: usize> {
 
 /// The operands of a workgroup, and where its threads are in them.
 #[derive(Clone, Copy)]
-pub(super) struct Source<E, R, const UA: usize, const UB: usize> {
+pub(super) struct Source<E, R, const A_VECS: usize, const B_VECS: usize> {
     pub(super) a: Operand<E>,
     pub(super) b: Operand<E>,
-    panel_a: Panel<E, R, UA>,
-    panel_b: Panel<E, R, UB>,
+    panel_a: TileLoader<E, R, A_VECS>,
+    panel_b: TileLoader<E, R, B_VECS>,
 }
 
 impl<
@@ -71,9 +71,9 @@ impl<
     const RUN: usize,
     const M: usize,
     const N: usize,
-    const UA: usize,
-    const UB: usize,
-> Matrix<T, R, RUN, M, N, UA, UB>
+    const A_VECS: usize,
+    const B_VECS: usize,
+> BlockGemm<T, R, RUN, M, N, A_VECS, B_VECS>
 {
     /// Elements along k in a stage: a row of LDS.
     pub(super) const STAGE_K: u32 = (R::ROW_BYTES / size_of::<T::Element>()) as u32;
@@ -87,8 +87,8 @@ impl<
         let stage = (kernel.tile.m + kernel.tile.n) * R::ROW_BYTES;
         kernel.tile.m == waves_m * M * T::EDGE
             && kernel.tile.n == waves_n * N * T::EDGE
-            && kernel.tile.m * R::ROW_UNITS == threads * UA
-            && kernel.tile.n * R::ROW_UNITS == threads * UB
+            && kernel.tile.m * R::ROW_UNITS == threads * A_VECS
+            && kernel.tile.n * R::ROW_UNITS == threads * B_VECS
             && M.is_power_of_two()
             && N.is_power_of_two()
             && kernel.lds_bytes.is_multiple_of(stage)
@@ -135,11 +135,11 @@ impl<
 
     /// Where the workgroup's operands are, from `k` on; `None` if k = 0.
     #[inline(always)]
-    pub(super) fn source(&self, k: u32) -> Option<Source<T::Element, R, UA, UB>> {
+    pub(super) fn source(&self, k: u32) -> Option<Source<T::Element, R, A_VECS, B_VECS>> {
         let (a, b) = self.product.operands()?;
         Some(Source {
-            panel_a: Panel::new(&a, self.thread, self.threads(), k),
-            panel_b: Panel::new(&b, self.thread, self.threads(), k),
+            panel_a: TileLoader::new(&a, self.thread, self.threads(), k),
+            panel_b: TileLoader::new(&b, self.thread, self.threads(), k),
             a,
             b,
         })
@@ -148,11 +148,11 @@ impl<
     /// Where the workgroup's operands are for [`load_to_lds`](Self::load_to_lds); `None` if k = 0.
     #[cfg(ferrowave_gpu = "gfx950")]
     #[inline(always)]
-    pub(super) fn direct_source(&self) -> Option<Source<T::Element, R, UA, UB>> {
+    pub(super) fn direct_source(&self) -> Option<Source<T::Element, R, A_VECS, B_VECS>> {
         let (a, b) = self.product.operands()?;
         Some(Source {
-            panel_a: Panel::in_place(&a, self.thread, self.threads()),
-            panel_b: Panel::in_place(&b, self.thread, self.threads()),
+            panel_a: TileLoader::in_place(&a, self.thread, self.threads()),
+            panel_b: TileLoader::in_place(&b, self.thread, self.threads()),
             a,
             b,
         })
@@ -167,22 +167,22 @@ impl<
     #[inline(always)]
     pub(super) unsafe fn load_to_lds(
         &self,
-        fetch: &mut Fetch<T::Element, R, UA, UB>,
+        fetch: &mut Fetch<T::Element, R, A_VECS, B_VECS>,
         stage: usize,
     ) {
         let (a, b) = self.tiles(stage);
-        let first = arch::same_in_all_lanes(self.thread) as usize / 64 * 64;
+        let first = arch::readfirstlane(self.thread) as usize / 64 * 64;
         let (panel_a, panel_b) = (&fetch.source.panel_a, &fetch.source.panel_b);
         // SAFETY: as the caller promises. Unit number i of a wave's first lane is where the tile's unit number
         // i · threads + `first` is, and those of the other lanes follow.
         unsafe {
-            for i in 0..UA {
+            for i in 0..A_VECS {
                 arch::load_unit_to_lds(
                     panel_a.pointer(i).cast(),
                     a.add(i * self.threads() + first),
                 );
             }
-            for i in 0..UB {
+            for i in 0..B_VECS {
                 arch::load_unit_to_lds(
                     panel_b.pointer(i).cast(),
                     b.add(i * self.threads() + first),
@@ -198,9 +198,9 @@ impl<
     #[inline(always)]
     pub(super) fn source_anew(
         &self,
-        source: &Source<T::Element, R, UA, UB>,
-    ) -> Source<T::Element, R, UA, UB> {
-        let (thread, threads) = (self.thread + crate::unknown_zero(), self.threads());
+        source: &Source<T::Element, R, A_VECS, B_VECS>,
+    ) -> Source<T::Element, R, A_VECS, B_VECS> {
+        let (thread, threads) = (self.thread + crate::opaque_zero(), self.threads());
         Source {
             panel_a: source.panel_a.anew(&source.a, thread, threads, 0),
             panel_b: source.panel_b.anew(&source.b, thread, threads, 0),
@@ -212,7 +212,7 @@ impl<
     #[inline(always)]
     pub(super) fn whole_stages(
         &self,
-        source: &Source<T::Element, R, UA, UB>,
+        source: &Source<T::Element, R, A_VECS, B_VECS>,
         k: u32,
         end: u32,
     ) -> u32 {
@@ -241,9 +241,9 @@ impl<
     #[inline(always)]
     pub(super) unsafe fn store(
         &self,
-        fetch: &Fetch<T::Element, R, UA, UB>,
+        fetch: &Fetch<T::Element, R, A_VECS, B_VECS>,
         stage: usize,
-        units: InFlight<UA, UB>,
+        units: InFlight<A_VECS, B_VECS>,
     ) {
         // SAFETY: as the caller promises.
         unsafe {
@@ -259,12 +259,12 @@ impl<
     #[inline(always)]
     pub(super) unsafe fn store_a(
         &self,
-        fetch: &Fetch<T::Element, R, UA, UB>,
+        fetch: &Fetch<T::Element, R, A_VECS, B_VECS>,
         stage: usize,
-        units: [Unit; UA],
+        units: [Unit; A_VECS],
     ) {
         let (a, _) = self.tiles(stage);
-        // SAFETY: the tile is in the LDS that the row's launch has, and nobody reads it.
+        // SAFETY: the tile is in the LDS that the row's launch has, and no thread reads it.
         unsafe { fetch.source.panel_a.store(a, self.threads(), units) };
     }
 
@@ -275,9 +275,9 @@ impl<
     #[inline(always)]
     pub(super) unsafe fn store_b(
         &self,
-        fetch: &Fetch<T::Element, R, UA, UB>,
+        fetch: &Fetch<T::Element, R, A_VECS, B_VECS>,
         stage: usize,
-        units: [Unit; UB],
+        units: [Unit; B_VECS],
     ) {
         let (_, b) = self.tiles(stage);
         // SAFETY: as in `store_a`.
@@ -312,7 +312,7 @@ impl<
         step: u32,
     ) -> Operands<T::Operand, M, N> {
         let (a, b) = self.tiles(stage);
-        let zero = crate::unknown_zero();
+        let zero = crate::opaque_zero();
         // SAFETY: as the caller promises.
         unsafe {
             Operands {
@@ -362,7 +362,7 @@ impl<
             self.sums
                 .add_products(part, &operands.a, &operands.b, first, end);
             // An instruction that adds to sums which the one before it makes has to wait for them.
-            arch::keep_matrix_order();
+            arch::sched_barrier_mfma();
         }
     }
 
@@ -376,7 +376,7 @@ impl<
     #[inline(always)]
     pub(super) unsafe fn compute(
         mut self,
-        pipelined: impl Fn(&mut Self, Source<T::Element, R, UA, UB>, u32),
+        pipelined: impl Fn(&mut Self, Source<T::Element, R, A_VECS, B_VECS>, u32),
     ) {
         let k = self.product.k();
         // SAFETY: as the caller promises.
@@ -395,7 +395,7 @@ impl<
         &mut self,
         k: u32,
         end: u32,
-        pipelined: impl Fn(&mut Self, Source<T::Element, R, UA, UB>, u32),
+        pipelined: impl Fn(&mut Self, Source<T::Element, R, A_VECS, B_VECS>, u32),
     ) {
         let Some(source) = self.source(k) else {
             return;
@@ -452,7 +452,12 @@ impl<
     /// # Safety
     /// As [`store`](Self::store).
     #[inline(always)]
-    unsafe fn store_elements(&self, source: &Source<T::Element, R, UA, UB>, k: u32, end: u32) {
+    unsafe fn store_elements(
+        &self,
+        source: &Source<T::Element, R, A_VECS, B_VECS>,
+        k: u32,
+        end: u32,
+    ) {
         let tile = self.product.kernel().tile;
         let (a, b) = self.tiles(0);
         let (thread, threads) = (self.thread, self.threads());
@@ -527,7 +532,7 @@ impl<
         for i in 0..M {
             for j in 0..N {
                 // SAFETY: the part of LDS is the wave's.
-                unsafe { T::spill(self.sums.lane, &self.sums.blocks[i][j], block) };
+                unsafe { T::stage_to_lds(self.sums.lane, &self.sums.blocks[i][j], block) };
                 arch::wait_for_lds();
                 let plain = plain.unforeseen();
                 for part in 0..edge * SUM_UNITS / 64 {
@@ -538,7 +543,7 @@ impl<
                         plain.store_run(i as u32 * edge + rows, j as u32 * edge, sums);
                     }
                 }
-                arch::keep_order();
+                arch::sched_barrier();
             }
         }
     }
@@ -556,13 +561,13 @@ impl<
         let block = self.sum_block();
         // As in `finish_plain`.
         Workgroup.wait();
-        let mut number = crate::unknown_zero();
+        let mut number = crate::opaque_zero();
         while number < (M * N) as u32 {
             for i in 0..M {
                 for j in 0..N {
                     if number == (i * N + j) as u32 {
                         // SAFETY: the part of LDS is the wave's.
-                        unsafe { T::spill(lane, &self.sums.blocks[i][j], block) };
+                        unsafe { T::stage_to_lds(lane, &self.sums.blocks[i][j], block) };
                     }
                 }
             }
@@ -623,20 +628,22 @@ impl<
 }
 
 /// Stages that are fetched one after the other.
-pub(super) struct Fetch<E, R, const UA: usize, const UB: usize> {
-    source: Source<E, R, UA, UB>,
+pub(super) struct Fetch<E, R, const A_VECS: usize, const B_VECS: usize> {
+    source: Source<E, R, A_VECS, B_VECS>,
     /// Stages that the source can still go on.
     left: u32,
 }
 
-impl<E: Bits, R: Arrangement, const UA: usize, const UB: usize> Fetch<E, R, UA, UB> {
-    /// The thread's units of the next stage, or of the last one again, which nobody will multiply: without
+impl<E: Bits, R: Arrangement, const A_VECS: usize, const B_VECS: usize>
+    Fetch<E, R, A_VECS, B_VECS>
+{
+    /// The thread's units of the next stage, or of the last one again, which will not be multiplied: without
     /// a branch in the loop.
     ///
     /// # Safety
     /// The stages are whole.
     #[inline(always)]
-    pub(super) unsafe fn next(&mut self) -> InFlight<UA, UB> {
+    pub(super) unsafe fn next(&mut self) -> InFlight<A_VECS, B_VECS> {
         // SAFETY: as the caller promises.
         unsafe {
             InFlight {
@@ -651,7 +658,7 @@ impl<E: Bits, R: Arrangement, const UA: usize, const UB: usize> Fetch<E, R, UA, 
     /// # Safety
     /// The stages are whole.
     #[inline(always)]
-    pub(super) unsafe fn next_a(&self) -> [Unit; UA] {
+    pub(super) unsafe fn next_a(&self) -> [Unit; A_VECS] {
         // SAFETY: as the caller promises.
         unsafe { self.source.panel_a.load() }
     }
@@ -661,7 +668,7 @@ impl<E: Bits, R: Arrangement, const UA: usize, const UB: usize> Fetch<E, R, UA, 
     /// # Safety
     /// The stages are whole.
     #[inline(always)]
-    pub(super) unsafe fn next_b(&mut self) -> [Unit; UB] {
+    pub(super) unsafe fn next_b(&mut self) -> [Unit; B_VECS] {
         // SAFETY: as the caller promises.
         let units = unsafe { self.source.panel_b.load() };
         self.go_on();
@@ -677,10 +684,12 @@ impl<E: Bits, R: Arrangement, const UA: usize, const UB: usize> Fetch<E, R, UA, 
     }
 }
 
-impl<E: Bits, R: Arrangement, const UA: usize, const UB: usize> Source<E, R, UA, UB> {
+impl<E: Bits, R: Arrangement, const A_VECS: usize, const B_VECS: usize>
+    Source<E, R, A_VECS, B_VECS>
+{
     /// From here on `stages`, not 0.
     #[inline(always)]
-    pub(super) fn fetch(self, stages: u32) -> Fetch<E, R, UA, UB> {
+    pub(super) fn fetch(self, stages: u32) -> Fetch<E, R, A_VECS, B_VECS> {
         Fetch {
             source: self,
             left: stages - 1,

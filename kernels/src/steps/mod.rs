@@ -36,11 +36,11 @@ use crate::arch;
 #[cfg(not(ferrowave_gpu = "gfx908"))]
 use crate::tile::{
     element::Bf16,
-    units::{Plain, Swizzled},
+    lds_layout::{Plain, Swizzled},
 };
 use ferrowave_shared::{CATALOGUE, GemmArguments, GemmParameters, Kernel, catalogue};
 #[cfg(not(ferrowave_gpu = "gfx908"))]
-use matrix::Matrix;
+use matrix::BlockGemm;
 use product::{Pointers, Product};
 
 /// Makes a kernel's entry point: the symbol in the code object, its arguments as
@@ -88,7 +88,9 @@ macro_rules! blocks {
     ($step:ident, $product:ident, $arrangement:ty, $m:literal x $n:literal, $a:literal + $b:literal, $row:ident) => {{
         const {
             assert!(
-                Matrix::<arch::$product, $arrangement, _, $m, $n, $a, $b>::fits(&catalogue::$row),
+                BlockGemm::<arch::$product, $arrangement, _, $m, $n, $a, $b>::fits(
+                    &catalogue::$row
+                ),
                 "the parameters must fit the row"
             );
         }
@@ -103,7 +105,7 @@ macro_rules! lines {
         type Lines = Swizzled<1, { arch::LDS_BANKS }, 8>;
         const {
             assert!(
-                Matrix::<arch::$product, Lines, _, $m, $n, $a, $b>::fits(&catalogue::$row),
+                BlockGemm::<arch::$product, Lines, _, $m, $n, $a, $b>::fits(&catalogue::$row),
                 "the parameters must fit the row"
             );
         }

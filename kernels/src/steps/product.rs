@@ -5,9 +5,9 @@ use crate::{
     tile::{
         element::{Accumulator, Stored},
         global::{Input, Strides},
-        output::{Addend, Finish, Fragment, Operation, Output, Place, Plain},
-        panel::Operand,
+        output::{Addend, Epilogue, Fragment, Operation, Output, Place, Plain},
         registers::Scalar,
+        tile_loader::Operand,
     },
 };
 use ferrowave_shared::{
@@ -198,7 +198,7 @@ impl<A: Copy, C: Stored> Product<A, C> {
     /// Whether the old C is part of the result.
     #[inline(always)]
     pub(super) fn has_old(&self) -> bool {
-        self.finish().beta != C::Sum::ZERO
+        self.epilogue().beta != C::Sum::ZERO
     }
 
     /// Where the elements from `(row, column)` of the tile on are, if C has the whole tile, and near enough: the
@@ -212,7 +212,7 @@ impl<A: Copy, C: Stored> Product<A, C> {
     /// The same, and by what sums are multiplied, if that is all that is done to them.
     #[inline(always)]
     pub(super) fn plain(&self, row: u32, column: u32) -> Option<Plain<C>> {
-        let alpha = self.finish().plain_factor()?;
+        let alpha = self.epilogue().plain_factor()?;
         Some(self.place(row, column)?.plain(alpha))
     }
 
@@ -270,7 +270,7 @@ impl<A: Copy, C: Stored> Product<A, C> {
         // elements, as the caller promises.
         unsafe {
             self.result()
-                .update(row, column, sums, &self.finish(), self.is_whole());
+                .update(row, column, sums, &self.epilogue(), self.is_whole());
         };
     }
 
@@ -288,7 +288,7 @@ impl<A: Copy, C: Stored> Product<A, C> {
         // SAFETY: as in `store`.
         unsafe {
             self.result()
-                .update_run(row, column, sums, &self.finish(), self.is_whole());
+                .update_run(row, column, sums, &self.epilogue(), self.is_whole());
         };
     }
 
@@ -302,9 +302,9 @@ impl<A: Copy, C: Stored> Product<A, C> {
 
     /// What is to be done with the sums.
     #[inline(always)]
-    fn finish(&self) -> Finish<C> {
+    fn epilogue(&self) -> Epilogue<C> {
         let p = &self.parameters;
-        Finish {
+        Epilogue {
             alpha: C::Sum::from_f64(p.alpha),
             beta: C::Sum::from_f64(p.beta),
             prologue: operation(p.options.prologue(), p.prologue_value),

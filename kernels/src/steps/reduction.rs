@@ -1,7 +1,7 @@
 //! Adding up what several workgroups have summed up of one tile.
 //!
 //! Each leaves its sums in a slot of the workspace and takes a ticket. The one that takes the last ticket
-//! finds all slots written, adds them up in the order of k and updates C. Nobody waits for anybody, so that it
+//! finds all slots written, adds them up in the order of k and updates C. No workgroup waits for another, so that it
 //! does not matter which workgroups run at the same time, and the order of the additions does not depend
 //! on who came last: the same input gives the same bits.
 #![expect(
@@ -9,14 +9,14 @@
     reason = "loops over iterators unroll too late, and leave the registers in memory"
 )]
 
-use super::matrix::Matrix;
+use super::matrix::BlockGemm;
 use crate::{
     arch::{self, Workgroup},
     blocks::Multiply,
     tile::{
         element::Accumulator,
         lds::Barrier as _,
-        units::{Arrangement, UNIT_BYTES, Unit},
+        lds_layout::{Arrangement, UNIT_BYTES, Unit},
     },
 };
 use core::sync::atomic::{AtomicU32, Ordering, fence};
@@ -27,9 +27,9 @@ impl<
     const RUN: usize,
     const M: usize,
     const N: usize,
-    const UA: usize,
-    const UB: usize,
-> Matrix<T, R, RUN, M, N, UA, UB>
+    const A_VECS: usize,
+    const B_VECS: usize,
+> BlockGemm<T, R, RUN, M, N, A_VECS, B_VECS>
 {
     /// Leaves the sums in slot `own`. Whether all of the `parts` workgroups that share the tile have now left theirs,
     /// in the slots `slot(0)`, `slot(1)`, …, in the order of k: then the sums here are those of all.
@@ -62,7 +62,7 @@ impl<
         }
         Workgroup.wait();
         // SAFETY: it was written before the barrier.
-        let number = arch::same_in_all_lanes(unsafe { ticket.read() });
+        let number = arch::readfirstlane(unsafe { ticket.read() });
         if number != parts - 1 {
             return false;
         }
@@ -73,7 +73,7 @@ impl<
             unsafe { self.add(address(slot(part))) };
         }
         if self.thread() == 0 {
-            // For the next launch; nobody takes another ticket in this one.
+            // For the next launch; none takes another ticket in this one.
             // SAFETY: as above.
             unsafe { AtomicU32::from_ptr(counter) }.store(0, Ordering::Relaxed);
         }
@@ -86,7 +86,7 @@ impl<
     /// Writes the sums to a slot: unit after unit, those of neighbouring threads next to each other.
     ///
     /// # Safety
-    /// The slot has room for the tile's sums, and nobody else accesses it.
+    /// The slot has room for the tile's sums, and no other workgroup accesses it.
     #[inline(always)]
     unsafe fn leave(&self, slot: *mut u8) {
         let (thread, threads) = (self.thread() as usize, self.threads());

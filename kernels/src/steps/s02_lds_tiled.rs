@@ -17,7 +17,7 @@
 //!
 //! **What it adds to step 1.** 16 threads use every element that one of them has read, so that A
 //! is read from global memory ⌈n / 16⌉ times and B ⌈m / 16⌉ times, caches or not. Two barriers a
-//! tile: after filling, so that all elements are there, and after multiplying, so that nobody
+//! tile: after filling, so that all elements are there, and after multiplying, so that no thread
 //! overwrites what another still reads.
 //!
 //! **LDS.** 2 tiles of 16 × 16 elements, unpadded: 2,048 bytes. 32 lanes, which read at a

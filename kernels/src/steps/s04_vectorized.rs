@@ -22,7 +22,7 @@
 //! loads, and of C 16 `global_store_dwordx4` instead of 64. What this saves are instructions to issue and
 //! addresses to compute, beside the 32 packed multiply-adds, and the bank conflicts of step 3.
 //!
-//! **Layouts.** The load path absorbs them ([`crate::tile::pieces`]): a piece is four neighbours in memory,
+//! **Layouts.** The load path absorbs them ([`crate::tile::vector_loader`]): a piece is four neighbours in memory,
 //! along w or along k, and is written to LDS by one `ds_write_b128` or transposed by four `ds_write_b32`.
 //! The layout is the same in all lanes, so that this is a scalar branch a tile. A piece needs no
 //! alignment.
@@ -43,12 +43,12 @@ use super::Product;
 use crate::{
     arch,
     tile::{
-        exchange::PiecesOfColumns,
         global::Input,
         index::{Index, Thread},
         lds::{LdsTile, Operands, Vacant},
-        pieces::Reader,
         registers::{RegisterTile, ScatteredTile},
+        swizzle::PiecesOfColumns,
+        vector_loader::VectorLoader,
     },
 };
 use ferrowave_shared::{BlockTile, catalogue::VECTORIZED_F32 as ROW};
@@ -62,8 +62,8 @@ pub(super) type TileA = LdsTile<f32, { TILE.k }, { TILE.m }, { TILE.m }, PiecesO
 pub(super) type TileB = LdsTile<f32, { TILE.k }, { TILE.n }, { TILE.n }, PiecesOfColumns>;
 const _: () = assert!(size_of::<Operands<TileA, TileB>>() == ROW.lds_bytes);
 
-type ReaderA = Reader<f32, PiecesOfColumns, { TILE.k }, { TILE.m }, PIECES>;
-type ReaderB = Reader<f32, PiecesOfColumns, { TILE.k }, { TILE.n }, PIECES>;
+type LoaderA = VectorLoader<f32, PiecesOfColumns, { TILE.k }, { TILE.m }, PIECES>;
+type LoaderB = VectorLoader<f32, PiecesOfColumns, { TILE.k }, { TILE.n }, PIECES>;
 /// Pieces of a tile per thread.
 const PIECES: usize = 1;
 
@@ -77,7 +77,7 @@ pub(super) unsafe fn run(product: Product<f32, f32>) {
     let thread = unsafe { arch::thread::<THREADS>() };
     let mut sums = Sums::of(thread);
     if let Some((a, b)) = product.factors() {
-        let (read_a, read_b) = readers(a, b, thread);
+        let (read_a, read_b) = loaders(a, b, thread);
         // SAFETY: the LDS has room for the tiles, by the assertion above and the caller's promise,
         // and nothing else uses it.
         let mut lds =
@@ -94,8 +94,11 @@ pub(super) unsafe fn run(product: Product<f32, f32>) {
 
 /// The pieces of both operands that a thread takes.
 #[inline(always)]
-pub(super) fn readers(a: Input<f32>, b: Input<f32>, thread: Thread<THREADS>) -> (ReaderA, ReaderB) {
-    (Reader::new(a.transposed(), thread), Reader::new(b, thread))
+pub(super) fn loaders(a: Input<f32>, b: Input<f32>, thread: Thread<THREADS>) -> (LoaderA, LoaderB) {
+    (
+        VectorLoader::new(a.transposed(), thread),
+        VectorLoader::new(b, thread),
+    )
 }
 
 /// A thread's sums and where they are in C's tile.

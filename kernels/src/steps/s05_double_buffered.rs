@@ -16,9 +16,9 @@
 //! **What it adds to step 4.** There every wave stands still for as long as a load takes, hundreds of
 //! cycles, and only another workgroup on the same compute unit can fill the gap. Here the loads are issued
 //! before the 256 packed multiply-adds of a tile, and what they return is waited for only behind them. Between
-//! one tile and the next there is one barrier instead of two: tiles are written to the buffer that nobody
+//! one tile and the next there is one barrier instead of two: tiles are written to the buffer that no thread
 //! has read since the last barrier. The types say so: going on to the other buffer gives this one
-//! back as vacant ([`Filled::turn`](crate::tile::lds::Filled::turn)).
+//! back as vacant ([`Filled::swap`](crate::tile::lds::Filled::swap)).
 //!
 //! The price are 8 registers for the pieces in flight, and twice the LDS.
 //!
@@ -29,7 +29,7 @@
 
 use super::{
     Product,
-    s04_vectorized::{Sums, TileA, TileB, readers},
+    s04_vectorized::{Sums, TileA, TileB, loaders},
 };
 use crate::{
     arch,
@@ -61,7 +61,7 @@ pub(super) unsafe fn run(product: Product<f32, f32>) {
     let thread = unsafe { arch::thread::<{ ROW.block.threads() }>() };
     let mut sums = Sums::of(thread);
     if let Some((a, b)) = product.factors() {
-        let (read_a, read_b) = readers(a, b, thread);
+        let (read_a, read_b) = loaders(a, b, thread);
         let buffers = arch::launch_lds::<Operands<TileA, TileB>>();
         // SAFETY: the LDS has room for two buffers, by the assertion above and the caller's promise, and
         // nothing else uses them.
@@ -81,7 +81,7 @@ pub(super) unsafe fn run(product: Product<f32, f32>) {
             // Right before the barrier: else the compiler would move the multiply-adds, though not the reads
             // of what they multiply, behind the branches of the other two, and run out of registers.
             sums.add_product(tiles.operands());
-            (tiles, other) = tiles.turn(written);
+            (tiles, other) = tiles.swap(written);
         }
     }
     // SAFETY: the caller's promises.

@@ -38,7 +38,7 @@
 
 use super::{
     Product,
-    uncached::{Held as _, Uncached},
+    uncached::{AccumulatorStorage as _, Uncached},
 };
 use crate::{
     arch,

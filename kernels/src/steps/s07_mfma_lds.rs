@@ -38,16 +38,16 @@
 use super::{
     Product,
     s06_mfma_uncached::{Lane, Sums, THREADS, multiply, thread},
-    uncached::{Held, Uncached},
+    uncached::{AccumulatorStorage, Uncached},
 };
 use crate::{
     arch,
     mfma::F32x16x16x4,
     tile::{
-        exchange::{FourRows, SixteenRows},
         global::Input,
         index::{Index, Thread},
         lds::{Elements, LdsTile, Operands, Vacant},
+        swizzle::{FourRows, SixteenRows},
     },
 };
 use ferrowave_shared::{BlockTile, catalogue::MFMA_LDS_F32 as ROW};
@@ -150,12 +150,12 @@ impl Factors {
         lane: &Lane,
         mut lds: Vacant<TileA, TileB, arch::Workgroup>,
         tile: u32,
-        sums: &mut impl Held<Sums>,
+        sums: &mut impl AccumulatorStorage<Sums>,
     ) {
         for k in (tile * TILE.k as u32..self.a.columns()).step_by(TILE.k) {
             let share_a = ShareA::fetch(self.thread, &self.a, 0, k);
             // Which lanes are outside is a scalar register or two for each element until they are zeroed.
-            arch::keep_order();
+            arch::sched_barrier();
             let share_b = ShareB::fetch(self.thread, &self.b, k, 0);
             let tiles = lds.put(share_a, share_b);
             sums.store(lane.add_product(tiles.operands(), sums.load()));

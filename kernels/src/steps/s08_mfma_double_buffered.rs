@@ -28,7 +28,7 @@ use super::{
     Product,
     s06_mfma_uncached::{Lane, Sums, THREADS, thread},
     s07_mfma_lds::{Factors, TileA, TileB},
-    uncached::{Held as _, Uncached},
+    uncached::{AccumulatorStorage as _, Uncached},
 };
 use crate::{
     arch,

@@ -20,7 +20,7 @@
 //!
 //! On MI100 this took 1.34 ms where step 8 took 1.46 (published, as there), 14 % of the matrix cores' peak. What
 //! keeps it from more are the tile, of which each element is loaded from global memory for 32 multiply-adds
-//! only, and that nobody relieves the single wave while it writes the next tile: steps 11 to 15.
+//! only, and that no other wave works while it writes the next tile: steps 11 to 15.
 //!
 //! **LDS.** As in step 7. **Edges.** As in step 7, where nothing is fetched ahead.
 
@@ -28,7 +28,7 @@ use super::{
     Product,
     s06_mfma_uncached::{Lane, Sums, THREADS, thread},
     s07_mfma_lds::{Factors, TileA, TileB},
-    uncached::Held,
+    uncached::AccumulatorStorage,
 };
 use crate::{
     arch,
@@ -74,7 +74,7 @@ pub(super) unsafe fn run(product: Product<f32, f32>) {
     unsafe { product.store(lane.row(), lane.column(), sums) };
 }
 
-impl Held<Sums> for Sums {
+impl AccumulatorStorage<Sums> for Sums {
     #[inline(always)]
     fn load(&self) -> Sums {
         *self

@@ -40,7 +40,7 @@
 
 use super::{
     Product,
-    uncached::{Held, Uncached},
+    uncached::{AccumulatorStorage, Uncached},
 };
 use crate::{
     arch,
@@ -88,14 +88,14 @@ pub(super) unsafe fn run_pass_order(product: Product<f32, f32>) {
 
 /// In which order a step's products are added to the four blocks of C.
 trait Order {
-    fn add(c: &mut [impl Held<FourBlocks>; 4], step: &Step);
+    fn add(c: &mut [impl AccumulatorStorage<FourBlocks>; 4], step: &Step);
 }
 
 struct BlockOrder;
 
 impl Order for BlockOrder {
     #[inline(always)]
-    fn add([c0, c1, c2, c3]: &mut [impl Held<FourBlocks>; 4], step: &Step) {
+    fn add([c0, c1, c2, c3]: &mut [impl AccumulatorStorage<FourBlocks>; 4], step: &Step) {
         c0.store(step.multiply::<0>(c0.load()));
         c1.store(step.multiply::<1>(c1.load()));
         c2.store(step.multiply::<2>(c2.load()));
@@ -107,7 +107,7 @@ struct PassOrder;
 
 impl Order for PassOrder {
     #[inline(always)]
-    fn add([c0, c1, c2, c3]: &mut [impl Held<FourBlocks>; 4], step: &Step) {
+    fn add([c0, c1, c2, c3]: &mut [impl AccumulatorStorage<FourBlocks>; 4], step: &Step) {
         let [s0, s1, s2, s3] = [c0.load(), c1.load(), c2.load(), c3.load()];
         let (s0, s1) = (step.multiply::<0>(s0), step.multiply::<1>(s1));
         let (s2, s3) = (step.multiply::<2>(s2), step.multiply::<3>(s3));

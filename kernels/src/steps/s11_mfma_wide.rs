@@ -21,7 +21,7 @@
 //!
 //! **Layouts.** Rows of the tiles lie along k in LDS. An operand along k in memory (A row-major, B
 //! column-major) is copied; one across k is turned in registers on its way, in blocks that a thread has to
-//! itself. That is the load path's affair, [`Panel`](crate::tile::panel::Panel), and the loop does not know.
+//! itself. That is the load path's affair, [`TileLoader`](crate::tile::tile_loader::TileLoader), and the loop does not know.
 //!
 //! **LDS.** Rows of 64 bytes, one after the other: (128 + 128) · 64 bytes = 16 KiB. 8 lanes that read at a time
 //! need 8 rows of one unit, which lie in the same 4 or 8 of 32 banks: conflicts of degree 4, which step 12
@@ -31,16 +31,16 @@
 //! stored. The end of k, where it is no multiple of K, is loaded element by element with zeros after it.
 //!
 //! **The end.** Sums lie in columns in the lanes. They pass through LDS, and are finished and stored by rows:
-//! [`Matrix::finish`].
+//! [`BlockGemm::finish`].
 
-use super::{Product, matrix::Matrix};
-use crate::{blocks::Multiply, tile::units::Arrangement};
+use super::{Product, matrix::BlockGemm};
+use crate::{blocks::Multiply, tile::lds_layout::Arrangement};
 
 /// Computes `M` × `N` blocks of C per wave.
 ///
 /// # Safety
 /// The kernel was launched with the row's block and LDS, and the parameters
-/// [fit](Matrix::fits) the row.
+/// [fit](BlockGemm::fits) the row.
 #[inline(always)]
 pub(super) unsafe fn run<
     T: Multiply<RUN>,
@@ -48,8 +48,8 @@ pub(super) unsafe fn run<
     const RUN: usize,
     const M: usize,
     const N: usize,
-    const UA: usize,
-    const UB: usize,
+    const A_VECS: usize,
+    const B_VECS: usize,
 >(
     product: Product<T::Element, T::Output>,
 ) {
@@ -57,7 +57,7 @@ pub(super) unsafe fn run<
     // SAFETY: as the caller promises; all threads of the workgroup are here, and have this tile for
     // themselves.
     unsafe {
-        let mut matrix = Matrix::<T, R, RUN, M, N, UA, UB>::new(product);
+        let mut matrix = BlockGemm::<T, R, RUN, M, N, A_VECS, B_VECS>::new(product);
         matrix.sequential(0, k);
         matrix.finish();
     }

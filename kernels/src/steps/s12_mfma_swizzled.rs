@@ -13,7 +13,7 @@
 //! ```
 //!
 //! **What it adds to step 11.** An exclusive or of a few bits of the address, which a lane computes once
-//! and which costs no memory, where padding rows would. [`units`](crate::tile::units) has the rule and the
+//! and which costs no memory, where padding rows would. [`units`](crate::tile::lds_layout) has the rule and the
 //! proof: no read of an operand, no write of a row along k and none of one that was turned has a conflict, on
 //! 32 banks and, with other bits, on gfx950's 64.
 //!

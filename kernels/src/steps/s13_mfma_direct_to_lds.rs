@@ -29,12 +29,12 @@
 
 use super::{
     Product,
-    matrix::{Matrix, Source},
+    matrix::{BlockGemm, Source},
 };
 use crate::{
     arch,
     blocks::Multiply,
-    tile::{lds::Barrier as _, units::Arrangement},
+    tile::{lds::Barrier as _, lds_layout::Arrangement},
 };
 
 /// Stages in LDS.
@@ -44,7 +44,7 @@ const RING: usize = 4;
 ///
 /// # Safety
 /// The kernel was launched with the row's block and LDS, and the parameters
-/// [fit](Matrix::fits) the row.
+/// [fit](BlockGemm::fits) the row.
 #[inline(always)]
 pub(super) unsafe fn run<
     T: Multiply<RUN>,
@@ -52,8 +52,8 @@ pub(super) unsafe fn run<
     const RUN: usize,
     const M: usize,
     const N: usize,
-    const UA: usize,
-    const UB: usize,
+    const A_VECS: usize,
+    const B_VECS: usize,
 >(
     product: Product<T::Element, T::Output>,
 ) {
@@ -61,13 +61,13 @@ pub(super) unsafe fn run<
     // SAFETY: as the caller promises; all threads of the workgroup are here, and have this tile for
     // themselves.
     unsafe {
-        let mut matrix = Matrix::<T, R, RUN, M, N, UA, UB>::new(product);
+        let mut matrix = BlockGemm::<T, R, RUN, M, N, A_VECS, B_VECS>::new(product);
         let mut done = 0;
         if let Some(source) = matrix.direct_source() {
             let stages = matrix.whole_stages(&source, 0, k) / RING as u32 * RING as u32;
             if stages > 0 {
                 stream(&mut matrix, source, stages);
-                done = stages * Matrix::<T, R, RUN, M, N, UA, UB>::STAGE_K;
+                done = stages * BlockGemm::<T, R, RUN, M, N, A_VECS, B_VECS>::STAGE_K;
             }
         }
         matrix.sequential(done, k);
@@ -86,11 +86,11 @@ unsafe fn stream<
     const RUN: usize,
     const M: usize,
     const N: usize,
-    const UA: usize,
-    const UB: usize,
+    const A_VECS: usize,
+    const B_VECS: usize,
 >(
-    matrix: &mut Matrix<T, R, RUN, M, N, UA, UB>,
-    source: Source<T::Element, R, UA, UB>,
+    matrix: &mut BlockGemm<T, R, RUN, M, N, A_VECS, B_VECS>,
+    source: Source<T::Element, R, A_VECS, B_VECS>,
     stages: u32,
 ) {
     // SAFETY: the caller promises whole stages, among which `Fetch` stays. A stage is read after a wait of every
@@ -103,16 +103,16 @@ unsafe fn stream<
         }
         for _ in 0..stages / RING as u32 {
             for buffer in 0..RING {
-                arch::wait_for_loads_until((RING - 2) * (UA + UB));
+                arch::wait_for_loads_until((RING - 2) * (A_VECS + B_VECS));
                 arch::Workgroup.wait();
                 matrix.load_to_lds(&mut fetch, (buffer + RING - 1) % RING);
-                for step in 0..Matrix::<T, R, RUN, M, N, UA, UB>::STEPS {
+                for step in 0..BlockGemm::<T, R, RUN, M, N, A_VECS, B_VECS>::STEPS {
                     let operands = matrix.operands(buffer, step);
                     matrix.multiply(&operands);
                 }
             }
         }
-        // Those that nobody will multiply must not come after LDS is used for something else.
+        // Loads that will not be multiplied must end before LDS is used for something else.
         arch::wait_for_loads_until(0);
     }
 }

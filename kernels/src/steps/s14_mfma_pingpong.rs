@@ -51,7 +51,7 @@
 //! read from slot 4s + 4 on. Rows of 128 bytes have a swizzle of their own.
 //!
 //! **The rest.** The loop takes two stages a round. What is left of k, and tiles whose units don't end
-//! with the matrices, go through [`Matrix::sequential`].
+//! with the matrices, go through [`BlockGemm::sequential`].
 #![expect(
     clippy::needless_range_loop,
     reason = "a buffer of registers has the number of its stage in LDS"
@@ -59,19 +59,19 @@
 
 use super::{
     Product,
-    matrix::{Matrix, Source},
+    matrix::{BlockGemm, Source},
 };
 use crate::{
     arch,
     blocks::Multiply,
-    tile::{lds::Barrier as _, units::Arrangement},
+    tile::{lds::Barrier as _, lds_layout::Arrangement},
 };
 
 /// Computes `M` × `N` blocks of C per wave.
 ///
 /// # Safety
 /// The kernel was launched with the row's block and LDS, and the parameters
-/// [fit](Matrix::fits) the row.
+/// [fit](BlockGemm::fits) the row.
 #[inline(always)]
 pub(super) unsafe fn run<
     T: Multiply<RUN>,
@@ -79,13 +79,13 @@ pub(super) unsafe fn run<
     const RUN: usize,
     const M: usize,
     const N: usize,
-    const UA: usize,
-    const UB: usize,
+    const A_VECS: usize,
+    const B_VECS: usize,
 >(
     product: Product<T::Element, T::Output>,
 ) {
     // SAFETY: as the caller promises.
-    let matrix = unsafe { Matrix::<T, R, RUN, M, N, UA, UB>::new(product) };
+    let matrix = unsafe { BlockGemm::<T, R, RUN, M, N, A_VECS, B_VECS>::new(product) };
     // SAFETY: all threads of the workgroup are here, and have this tile for themselves.
     unsafe {
         matrix.compute(
@@ -106,14 +106,14 @@ unsafe fn alternate<
     const RUN: usize,
     const M: usize,
     const N: usize,
-    const UA: usize,
-    const UB: usize,
+    const A_VECS: usize,
+    const B_VECS: usize,
 >(
-    matrix: &mut Matrix<T, R, RUN, M, N, UA, UB>,
-    source: Source<T::Element, R, UA, UB>,
+    matrix: &mut BlockGemm<T, R, RUN, M, N, A_VECS, B_VECS>,
+    source: Source<T::Element, R, A_VECS, B_VECS>,
     stages: u32,
 ) {
-    let steps = Matrix::<T, R, RUN, M, N, UA, UB>::STEPS;
+    let steps = BlockGemm::<T, R, RUN, M, N, A_VECS, B_VECS>::STEPS;
     // SAFETY: the caller promises whole stages, among which `Fetch` stays. Buffers are written and read in
     // the slots that the module's documentation gives, with a barrier between any two.
     unsafe {
@@ -130,22 +130,22 @@ unsafe fn alternate<
             for buffer in 0..2 {
                 matrix.store(&fetch, 1 - buffer, in_flight[buffer]);
                 in_flight[buffer] = fetch.next();
-                arch::keep_order();
+                arch::sched_barrier();
                 let first = matrix.operands(buffer, 0);
                 let last = matrix.operands(buffer, steps - 1);
-                arch::keep_order();
+                arch::sched_barrier();
                 arch::wait_for_lds();
                 arch::barrier();
-                arch::keep_order();
+                arch::sched_barrier();
                 arch::set_priority::<1>();
                 matrix.multiply(&first);
                 if steps > 1 {
                     matrix.multiply(&last);
                 }
                 arch::set_priority::<0>();
-                arch::keep_order();
+                arch::sched_barrier();
                 arch::barrier();
-                arch::keep_order();
+                arch::sched_barrier();
             }
         }
         if half == 0 {
@@ -166,13 +166,13 @@ pub(super) unsafe fn run_lines<
     const RUN: usize,
     const M: usize,
     const N: usize,
-    const UA: usize,
-    const UB: usize,
+    const A_VECS: usize,
+    const B_VECS: usize,
 >(
     product: Product<T::Element, T::Output>,
 ) {
     // SAFETY: as the caller promises.
-    let matrix = unsafe { Matrix::<T, R, RUN, M, N, UA, UB>::new(product) };
+    let matrix = unsafe { BlockGemm::<T, R, RUN, M, N, A_VECS, B_VECS>::new(product) };
     // SAFETY: all threads of the workgroup are here, and have this tile for themselves.
     unsafe {
         matrix.compute(
@@ -194,16 +194,16 @@ unsafe fn alternate_lines<
     const RUN: usize,
     const M: usize,
     const N: usize,
-    const UA: usize,
-    const UB: usize,
+    const A_VECS: usize,
+    const B_VECS: usize,
 >(
-    matrix: &mut Matrix<T, R, RUN, M, N, UA, UB>,
-    source: Source<T::Element, R, UA, UB>,
+    matrix: &mut BlockGemm<T, R, RUN, M, N, A_VECS, B_VECS>,
+    source: Source<T::Element, R, A_VECS, B_VECS>,
     stages: u32,
 ) {
     const {
         assert!(
-            Matrix::<T, R, RUN, M, N, UA, UB>::STEPS == 2,
+            BlockGemm::<T, R, RUN, M, N, A_VECS, B_VECS>::STEPS == 2,
             "one step stores A, the other B"
         );
     }
@@ -224,25 +224,25 @@ unsafe fn alternate_lines<
                 for step in 0..2 {
                     if step == 0 {
                         matrix.store_a(&fetch, 1 - buffer, in_flight.a);
-                        arch::keep_order();
+                        arch::sched_barrier();
                         in_flight.a = fetch.next_a();
                     } else {
                         matrix.store_b(&fetch, 1 - buffer, in_flight.b);
-                        arch::keep_order();
+                        arch::sched_barrier();
                         in_flight.b = fetch.next_b();
                     }
-                    arch::keep_order();
+                    arch::sched_barrier();
                     let operands = matrix.operands_anew(buffer, step);
-                    arch::keep_order();
+                    arch::sched_barrier();
                     arch::wait_for_lds();
                     arch::barrier();
-                    arch::keep_order();
+                    arch::sched_barrier();
                     arch::set_priority::<1>();
                     matrix.multiply(&operands);
                     arch::set_priority::<0>();
-                    arch::keep_order();
+                    arch::sched_barrier();
                     arch::barrier();
-                    arch::keep_order();
+                    arch::sched_barrier();
                 }
             }
         }

@@ -42,19 +42,19 @@
 
 use super::{
     Product,
-    matrix::{Matrix, Source},
+    matrix::{BlockGemm, Source},
 };
 use crate::{
     arch,
     blocks::Multiply,
-    tile::{lds::Barrier as _, units::Arrangement},
+    tile::{lds::Barrier as _, lds_layout::Arrangement},
 };
 
 /// Computes `M` × `N` blocks of C per wave.
 ///
 /// # Safety
 /// The kernel was launched with the row's block and LDS, and the parameters
-/// [fit](Matrix::fits) the row.
+/// [fit](BlockGemm::fits) the row.
 #[inline(always)]
 pub(super) unsafe fn run<
     T: Multiply<RUN>,
@@ -62,13 +62,13 @@ pub(super) unsafe fn run<
     const RUN: usize,
     const M: usize,
     const N: usize,
-    const UA: usize,
-    const UB: usize,
+    const A_VECS: usize,
+    const B_VECS: usize,
 >(
     product: Product<T::Element, T::Output>,
 ) {
     // SAFETY: as the caller promises.
-    let matrix = unsafe { Matrix::<T, R, RUN, M, N, UA, UB>::new(product) };
+    let matrix = unsafe { BlockGemm::<T, R, RUN, M, N, A_VECS, B_VECS>::new(product) };
     // SAFETY: all threads of the workgroup are here, and have this tile for themselves.
     unsafe {
         matrix.compute(
@@ -89,14 +89,14 @@ pub(super) unsafe fn weave<
     const RUN: usize,
     const M: usize,
     const N: usize,
-    const UA: usize,
-    const UB: usize,
+    const A_VECS: usize,
+    const B_VECS: usize,
 >(
-    matrix: &mut Matrix<T, R, RUN, M, N, UA, UB>,
-    source: Source<T::Element, R, UA, UB>,
+    matrix: &mut BlockGemm<T, R, RUN, M, N, A_VECS, B_VECS>,
+    source: Source<T::Element, R, A_VECS, B_VECS>,
     stages: u32,
 ) {
-    let two_steps = Matrix::<T, R, RUN, M, N, UA, UB>::STEPS == 2;
+    let two_steps = BlockGemm::<T, R, RUN, M, N, A_VECS, B_VECS>::STEPS == 2;
     // SAFETY: the caller promises whole stages, among which `Fetch` stays. Buffers are written and read
     // as the module's documentation says, with a barrier between.
     unsafe {
@@ -113,16 +113,16 @@ pub(super) unsafe fn weave<
                     matrix.multiply_rows(&operands, 0, M / 2);
                     arch::interleave(M * N / 2 * T::INSTRUCTIONS, (M + N) * T::OPERAND_UNITS);
                     matrix.store(&fetch, 1 - buffer, in_flight[buffer]);
-                    arch::keep_order();
+                    arch::sched_barrier();
                     in_flight[buffer] = fetch.next();
                     matrix.multiply_rows(&operands, M / 2, M);
-                    arch::keep_order();
+                    arch::sched_barrier();
                     arch::Workgroup.wait();
-                    arch::keep_order();
+                    arch::sched_barrier();
                     operands = matrix.operands(1 - buffer, 0);
                     matrix.multiply(&second);
                     arch::interleave(M * N * T::INSTRUCTIONS, (M + N) * T::OPERAND_UNITS);
-                    arch::keep_order();
+                    arch::sched_barrier();
                 } else {
                     matrix.store(&fetch, 1 - buffer, in_flight[buffer]);
                     in_flight[buffer] = fetch.next();

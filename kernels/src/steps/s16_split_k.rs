@@ -24,15 +24,15 @@
 //!
 //! **LDS.** Two buffers, 32 KiB.
 
-use super::{Product, matrix::Matrix, s15_mfma_interleaved::weave};
-use crate::{arch, blocks::Multiply, tile::units::Arrangement};
+use super::{Product, matrix::BlockGemm, s15_mfma_interleaved::weave};
+use crate::{arch, blocks::Multiply, tile::lds_layout::Arrangement};
 use ferrowave_shared::workspace::{first_step, steps};
 
 /// Computes a part of `M` × `N` blocks of C per wave.
 ///
 /// # Safety
 /// The kernel was launched with the row's block and LDS, and the parameters
-/// [fit](Matrix::fits) the row.
+/// [fit](BlockGemm::fits) the row.
 #[inline(always)]
 pub(super) unsafe fn run<
     T: Multiply<RUN>,
@@ -40,8 +40,8 @@ pub(super) unsafe fn run<
     const RUN: usize,
     const M: usize,
     const N: usize,
-    const UA: usize,
-    const UB: usize,
+    const A_VECS: usize,
+    const B_VECS: usize,
 >(
     product: Product<T::Element, T::Output>,
 ) {
@@ -56,7 +56,7 @@ pub(super) unsafe fn run<
     // SAFETY: as the caller promises; all threads of the workgroup are here, and the host gives each tile
     // `parts` workgroups and slots.
     unsafe {
-        let mut matrix = Matrix::<T, R, RUN, M, N, UA, UB>::new(product);
+        let mut matrix = BlockGemm::<T, R, RUN, M, N, A_VECS, B_VECS>::new(product);
         matrix.sum_up(
             first,
             end,

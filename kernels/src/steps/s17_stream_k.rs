@@ -17,18 +17,18 @@
 //! many tiles there are.
 //!
 //! **Deterministic.** The tile's parts are added in the order of k by whoever comes last; see
-//! [`reduction`](super::reduction). Nobody waits, so that the workgroups need not run at the same time.
+//! [`reduction`](super::reduction). No workgroup waits, so that the workgroups need not run at the same time.
 //!
 //! **Registers.** Around the loop over tiles the compiler keeps more scalars than there are scalar registers,
 //! and puts some 50 into lanes of a vector register. None is fetched from there within the loop along k.
 //!
 //! **LDS.** As in step 16.
 
-use super::{Product, matrix::Matrix, s15_mfma_interleaved::weave};
+use super::{Product, matrix::BlockGemm, s15_mfma_interleaved::weave};
 use crate::{
     arch::{self, Workgroup},
     blocks::Multiply,
-    tile::{lds::Barrier as _, units::Arrangement},
+    tile::{lds::Barrier as _, lds_layout::Arrangement},
 };
 use ferrowave_shared::workspace::{first_step, share_of_step, steps};
 
@@ -36,7 +36,7 @@ use ferrowave_shared::workspace::{first_step, share_of_step, steps};
 ///
 /// # Safety
 /// The kernel was launched with the row's block and LDS, and the parameters
-/// [fit](Matrix::fits) the row.
+/// [fit](BlockGemm::fits) the row.
 #[inline(always)]
 pub(super) unsafe fn run<
     T: Multiply<RUN>,
@@ -44,8 +44,8 @@ pub(super) unsafe fn run<
     const RUN: usize,
     const M: usize,
     const N: usize,
-    const UA: usize,
-    const UB: usize,
+    const A_VECS: usize,
+    const B_VECS: usize,
 >(
     product: Product<T::Element, T::Output>,
 ) {
@@ -65,7 +65,8 @@ pub(super) unsafe fn run<
         // tile are in it, and slots are as the workspace has them: the first tile of a workgroup has its
         // first slot, any other that it shares its second.
         unsafe {
-            let mut matrix = Matrix::<T, R, RUN, M, N, UA, UB>::new(product.at_tile(tile));
+            let mut matrix =
+                BlockGemm::<T, R, RUN, M, N, A_VECS, B_VECS>::new(product.at_tile(tile));
             matrix.sum_up(
                 (step - tile_first) * tile_k,
                 (end - tile_first).saturating_mul(tile_k).min(k),

@@ -13,7 +13,7 @@ use crate::tile::output::{Fragment, Place};
 use core::sync::atomic::{Ordering, compiler_fence};
 
 /// A lane's sums `F`, wherever they are while they are not added to.
-pub(super) trait Held<F> {
+pub(super) trait AccumulatorStorage<F> {
     /// The sums so far.
     fn load(&self) -> F;
 
@@ -72,7 +72,7 @@ impl<'p, F: Fragment<1, Sum = f32> + Copy> Uncached<'p, F> {
     /// whether they exist, before the loop over k, and run out of registers.
     #[inline(always)]
     fn row(&self) -> u32 {
-        self.row + crate::unknown_zero()
+        self.row + crate::opaque_zero()
     }
 
     /// Turns the sums in C into the result.
@@ -89,7 +89,7 @@ impl<'p, F: Fragment<1, Sum = f32> + Copy> Uncached<'p, F> {
     }
 }
 
-impl<F: Fragment<1, Sum = f32> + Copy> Held<F> for Uncached<'_, F> {
+impl<F: Fragment<1, Sum = f32> + Copy> AccumulatorStorage<F> for Uncached<'_, F> {
     #[inline(always)]
     fn load(&self) -> F {
         // Without it the compiler would see what was stored last, and keep it in registers.
@@ -126,7 +126,7 @@ impl<F> Whole<'_, F> {
     }
 }
 
-impl<F: Fragment<1, Sum = f32> + Copy> Held<F> for Whole<'_, F> {
+impl<F: Fragment<1, Sum = f32> + Copy> AccumulatorStorage<F> for Whole<'_, F> {
     #[inline(always)]
     fn load(&self) -> F {
         // As for `Uncached`.

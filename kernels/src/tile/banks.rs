@@ -6,12 +6,12 @@
 //! gfx942 there are 32 banks of 4 bytes, on gfx950 64.
 //!
 //! Here are the model and the patterns of steps 1 to 9. Those of later ones are tested where they are made, in
-//! [`units`](super::units) and [`blocks`](crate::blocks).
+//! [`units`](super::lds_layout) and [`blocks`](crate::blocks).
 
 extern crate std;
 use super::{
-    exchange::{Exchange, FourRows, PiecesOfColumns, SixteenRows, Straight},
     index::Index,
+    swizzle::{FourRows, PiecesOfColumns, SixteenRows, Straight, Swizzle},
 };
 use crate::mfma::F32x16x16x4;
 use std::{
@@ -40,7 +40,7 @@ type Phases = Vec<Vec<u32>>;
 
 /// The orders in which a wave may be served: phases of neighbouring lanes, and where lanes read 16 bytes the
 /// groups that AMD's page «LDS bank conflicts» of Composable Kernel gives for 32 banks, two of which are one
-/// on 64. A pattern has to suit both, as nobody says which of them each GPU has.
+/// on 64. A pattern has to suit both, as AMD does not say which of them each GPU has.
 fn orders(access: Access, banks: usize) -> Vec<Phases> {
     let wave: Vec<u32> = (0..64).collect();
     // A bank gives a whole word, to whomever needs a part of it.
@@ -86,7 +86,7 @@ pub(crate) fn degree(banks: usize, access: Access, address: impl Fn(u32) -> usiz
 }
 
 /// The address of the 4 bytes of `(row, column)` in a tile with this pitch.
-fn address<X: Exchange>(pitch: u32, (row, column): (u32, u32)) -> usize {
+fn address<X: Swizzle>(pitch: u32, (row, column): (u32, u32)) -> usize {
     4 * (row * pitch + X::place(row, column)) as usize
 }
 
@@ -149,7 +149,7 @@ fn vectorized_and_double_buffered() {
         }
     }
     for first in (0..256).step_by(64) {
-        // Piece number q, as `Reader` deals them out.
+        // Piece number q, as `VectorLoader` deals them out.
         let along_w = |lane| {
             let q = first + lane;
             address::<PiecesOfColumns>(128, (q / 32, q % 32 * 4))

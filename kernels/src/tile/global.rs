@@ -52,7 +52,7 @@ impl<T: Scalar> Input<T> {
     ///
     /// # Safety
     /// `rows` and `columns` are not 0. For as long as the value is used, `rows` × `columns` elements
-    /// are readable at `start`, where `strides` says, and nobody writes to them.
+    /// are readable at `start`, where `strides` says, and no thread writes to them.
     #[inline(always)]
     pub unsafe fn new(start: *const T, rows: u32, columns: u32, strides: Strides) -> Self {
         Self {

@@ -3,7 +3,7 @@
 //! The two phases are two types. [`Vacant`] can be filled, which ends with a barrier and gives
 //! [`Filled`]; [`Filled`] can be read, and vacated, which begins with a barrier and gives
 //! [`Vacant`] back. With tiles in two places, [`Written`] is between them: a thread has written its
-//! share of one while others still read the other, and a single barrier, in [`Filled::turn`], ends both
+//! share of one while others still read the other, and a single barrier, in [`Filled::swap`], ends both
 //! phases. Leaving out a barrier does not compile.
 #![expect(
     clippy::needless_range_loop,
@@ -11,11 +11,11 @@
 )]
 
 use super::{
-    exchange::{Exchange, Straight},
     global::Input,
     index::{Index, Thread},
-    pieces::Piece,
     registers::Scalar,
+    swizzle::{Straight, Swizzle},
+    vector_loader::Piece,
 };
 use core::marker::PhantomData;
 
@@ -39,7 +39,7 @@ pub struct LdsTile<T, const ROWS: usize, const COLUMNS: usize, const PITCH: usiz
     places: PhantomData<X>,
 }
 
-impl<T: Copy, const ROWS: usize, const COLUMNS: usize, const PITCH: usize, X: Exchange>
+impl<T: Copy, const ROWS: usize, const COLUMNS: usize, const PITCH: usize, X: Swizzle>
     LdsTile<T, ROWS, COLUMNS, PITCH, X>
 {
     /// How many elements after the first one `(row, column)` is.
@@ -151,7 +151,7 @@ fn element_of_pass<const ROWS: usize, const COLUMNS: usize, const THREADS: usize
     (row, thread.number() % COLUMNS as u32)
 }
 
-impl<T: Copy, const ROWS: usize, const COLUMNS: usize, const PITCH: usize, X: Exchange> Fill
+impl<T: Copy, const ROWS: usize, const COLUMNS: usize, const PITCH: usize, X: Swizzle> Fill
     for LdsTile<T, ROWS, COLUMNS, PITCH, X>
 {
     type Element = T;
@@ -202,7 +202,7 @@ pub struct Elements<Tile, T, const THREADS: usize, const SHARE: usize> {
 
 impl<
     T: Scalar,
-    X: Exchange,
+    X: Swizzle,
     const ROWS: usize,
     const COLUMNS: usize,
     const PITCH: usize,
@@ -222,7 +222,7 @@ impl<
         }
         // Without it the compiler would compute what the addresses of all passes need before the loop over
         // the tiles, and run out of registers.
-        let zero = crate::unknown_zero();
+        let zero = crate::opaque_zero();
         let place = |pass, zero| {
             let (down, right) = element_of_pass::<ROWS, COLUMNS, THREADS>(thread, pass as u32);
             (row + down + zero, column + right)
@@ -234,7 +234,7 @@ impl<
         }
         // And with the same one here it would keep a mask of lanes for each pass until the loads are
         // done.
-        let zero = crate::unknown_zero();
+        let zero = crate::opaque_zero();
         for pass in 0..SHARE {
             let (row, column) = place(pass, zero);
             if !input.has(row, column) {
@@ -268,7 +268,7 @@ impl<
         }
         let first = element_of_pass::<ROWS, COLUMNS, THREADS>(thread, 0);
         // Without the zero the compiler would keep the distances of all passes in registers.
-        let apart = (THREADS / COLUMNS) as u32 + crate::unknown_zero();
+        let apart = (THREADS / COLUMNS) as u32 + crate::opaque_zero();
         // SAFETY: the whole tile is in the matrix and near, as the caller promises, passes are as many rows apart,
         // and the zero is one.
         let elements = unsafe { input.part(row, column).down(first, apart) };
@@ -283,7 +283,7 @@ impl<
 // SAFETY: as many passes as fill the tile, and threads have different numbers and thus different elements.
 unsafe impl<
     T: Copy,
-    X: Exchange,
+    X: Swizzle,
     const ROWS: usize,
     const COLUMNS: usize,
     const PITCH: usize,
@@ -316,7 +316,7 @@ pub struct Operands<A, B> {
     pub b: B,
 }
 
-/// LDS whose content nobody needs any more.
+/// LDS whose content is not needed any more.
 pub struct Vacant<A, B, W> {
     operands: *mut Operands<A, B>,
     workgroup: W,
@@ -348,7 +348,7 @@ impl<A, B, W: Barrier> Vacant<A, B, W> {
         A: Fill,
         B: Fill,
     {
-        // SAFETY: a barrier has passed since the last reader had the tiles, or nobody ever had
+        // SAFETY: a barrier has passed since the last reader had the tiles, or no thread ever had
         // them; until the barrier below, every thread is in this function.
         unsafe {
             A::fill(&raw mut (*self.operands).a, thread, a);
@@ -364,10 +364,10 @@ impl<A, B, W: Barrier> Vacant<A, B, W> {
     }
 
     /// Writes what this thread has fetched of both tiles. They can be read behind a barrier:
-    /// [`Filled::turn`]'s.
+    /// [`Filled::swap`]'s.
     #[inline(always)]
     pub fn write(self, a: impl Share<Tile = A>, b: impl Share<Tile = B>) -> Written<A, B, W> {
-        // SAFETY: as in `fill`; nobody can access the tiles through what is returned before the barrier.
+        // SAFETY: as in `fill`; no thread can access the tiles through what is returned before the barrier.
         unsafe {
             a.write(&raw mut (*self.operands).a);
             b.write(&raw mut (*self.operands).b);
@@ -399,16 +399,16 @@ impl<A, B, W: Barrier> Filled<A, B, W> {
     /// The tiles.
     #[inline(always)]
     pub fn operands(&self) -> &Operands<A, B> {
-        // SAFETY: the threads have filled the tiles, and nobody writes until all have called
+        // SAFETY: the threads have filled the tiles, and none writes until all have called
         // `vacate`, which ends this borrow.
         unsafe { &*self.operands }
     }
 
     /// Changes from these tiles to others in the same LDS. One barrier does what [`vacate`](Self::vacate)
-    /// and [`Vacant::put`] need two for: behind it nobody reads these tiles any more, and everybody has
+    /// and [`Vacant::put`] need two for: behind it no thread reads these tiles any more, and each has
     /// written the others.
     #[inline(always)]
-    pub fn turn(self, other: Written<A, B, W>) -> (Self, Vacant<A, B, W>) {
+    pub fn swap(self, other: Written<A, B, W>) -> (Self, Vacant<A, B, W>) {
         (other.0.filled(), self.left())
     }
 
@@ -433,7 +433,7 @@ impl<A, B, W: Barrier> Filled<A, B, W> {
 mod tests {
     extern crate std;
     use super::*;
-    use crate::tile::{exchange::SixteenRows, global::Strides};
+    use crate::tile::{global::Strides, swizzle::SixteenRows};
     use std::vec::Vec;
 
     /// Threads that run one after the other need not wait.

@@ -4,12 +4,12 @@
 #[cfg(test)]
 pub(crate) mod banks;
 pub mod element;
-pub mod exchange;
 pub mod global;
 pub mod index;
 pub mod lds;
+pub mod lds_layout;
 pub mod output;
-pub mod panel;
-pub mod pieces;
 pub mod registers;
-pub mod units;
+pub mod swizzle;
+pub mod tile_loader;
+pub mod vector_loader;

@@ -101,7 +101,7 @@ pub enum Addend<T> {
 
 /// What is stored: `epilogue(α · product + β · prologue(old) + bias)`.
 #[derive(Clone, Copy)]
-pub struct Finish<T: Stored> {
+pub struct Epilogue<T: Stored> {
     /// The factor of the product.
     pub alpha: T::Sum,
     /// The factor of the old element. With 0 the old element is not read.
@@ -136,7 +136,7 @@ impl<T: Stored> Addend<T> {
     }
 }
 
-impl<T: Stored> Finish<T> {
+impl<T: Stored> Epilogue<T> {
     /// α, if the product is only multiplied by that.
     #[inline(always)]
     pub fn plain_factor(&self) -> Option<T::Sum> {
@@ -310,11 +310,11 @@ impl<T: Stored> Output<T> {
         row: u32,
         column: u32,
         mut fragment: F,
-        finish: &Finish<T>,
+        epilogue: &Epilogue<T>,
         whole: bool,
     ) {
         // The same for all lanes.
-        if whole && let Some(alpha) = finish.plain_factor() {
+        if whole && let Some(alpha) = epilogue.plain_factor() {
             fragment.for_each_run(|i, j, sums| {
                 let stored = sums.map(|sum| T::store(alpha.mul(sum)));
                 // SAFETY: the elements exist, by `whole`, and belong to the caller.
@@ -323,7 +323,7 @@ impl<T: Stored> Output<T> {
         } else {
             fragment.for_each_run(|i, j, sums| {
                 // SAFETY: as the caller promises.
-                unsafe { self.update_run(row + i, column + j, *sums, finish, whole) };
+                unsafe { self.update_run(row + i, column + j, *sums, epilogue, whole) };
             });
         }
     }
@@ -339,11 +339,11 @@ impl<T: Stored> Output<T> {
         row: u32,
         column: u32,
         sums: [T::Sum; RUN],
-        finish: &Finish<T>,
+        epilogue: &Epilogue<T>,
         whole: bool,
     ) {
         // Without the zero the compiler would compute the addresses of all runs before the first one.
-        let row = row + crate::unknown_zero();
+        let row = row + crate::opaque_zero();
         let mut old = [T::Sum::ZERO; RUN];
         let mut bias = [T::Sum::ZERO; RUN];
         let nearest_row = row.min(self.rows - 1);
@@ -351,22 +351,22 @@ impl<T: Stored> Output<T> {
         // nearest ones.
         unsafe {
             if whole {
-                if finish.needs_old() {
+                if epilogue.needs_old() {
                     old = self.run::<RUN>(row, column).read_unaligned().map(T::load);
                 }
-                bias = finish.bias.run(row, column);
+                bias = epilogue.bias.run(row, column);
             } else {
                 for k in 0..RUN {
                     let nearest = (column + k as u32).min(self.columns - 1);
                     // The nearest element may be another wave's, who writes it meanwhile.
-                    if finish.needs_old() && self.contains(row, column + k as u32) {
+                    if epilogue.needs_old() && self.contains(row, column + k as u32) {
                         old[k] = self.at(row, column + k as u32).read().load();
                     }
-                    [bias[k]] = finish.bias.run(nearest_row, nearest);
+                    [bias[k]] = epilogue.bias.run(nearest_row, nearest);
                 }
             }
         }
-        let results = finish.results(sums, old, bias);
+        let results = epilogue.results(sums, old, bias);
         if whole {
             // SAFETY: the elements exist and belong to the caller.
             unsafe { self.run(row, column).write_unaligned(results) };
@@ -456,7 +456,7 @@ impl<T: Stored> Place<T> {
     #[must_use]
     pub fn unforeseen(self) -> Self {
         Self {
-            start: self.start.wrapping_byte_add(crate::unknown_zero() as usize),
+            start: self.start.wrapping_byte_add(crate::opaque_zero() as usize),
             ..self
         }
     }
@@ -505,7 +505,7 @@ impl<T: Stored> Plain<T> {
     #[inline(always)]
     #[must_use]
     pub fn unforeseen(self) -> Self {
-        let zero = crate::unknown_zero() as usize;
+        let zero = crate::opaque_zero() as usize;
         Self {
             place: Place {
                 leading: self.place.leading.wrapping_add(zero),
@@ -523,7 +523,7 @@ mod tests {
     use crate::tile::registers::RegisterTile;
     use std::{vec, vec::Vec};
 
-    const PLAIN: Finish<f32> = Finish {
+    const PLAIN: Epilogue<f32> = Epilogue {
         alpha: 1.0,
         beta: 0.0,
         prologue: Operation::NONE,
@@ -532,7 +532,7 @@ mod tests {
     };
 
     /// 2 × 3 elements, 4 apart, after an update with 1 2 / 3 4 at `corner`; the padding is -7.
-    fn updated(old: f32, corner: (u32, u32), finish: &Finish<f32>) -> Vec<f32> {
+    fn updated(old: f32, corner: (u32, u32), epilogue: &Epilogue<f32>) -> Vec<f32> {
         let mut memory = vec![old; 8];
         memory[3] = -7.0;
         memory[7] = -7.0;
@@ -541,20 +541,20 @@ mod tests {
         // SAFETY: the vector is of that shape, and this is its only thread.
         unsafe {
             let output = Output::new(memory.as_mut_ptr(), 2, 3, 4);
-            output.update(corner.0, corner.1, product, finish, whole);
+            output.update(corner.0, corner.1, product, epilogue, whole);
         }
         memory
     }
 
     #[test]
     fn an_update_scales_both_sides() {
-        let finish = Finish {
+        let epilogue = Epilogue {
             alpha: 2.0,
             beta: 0.5,
             ..PLAIN
         };
         assert_eq!(
-            updated(10.0, (0, 0), &finish),
+            updated(10.0, (0, 0), &epilogue),
             [7.0, 9.0, 10.0, -7.0, 11.0, 13.0, 10.0, -7.0]
         );
     }
@@ -600,13 +600,13 @@ mod tests {
     #[test]
     fn a_bias_is_added_to_rows_or_columns() {
         let vector = [100.0, 200.0, 300.0];
-        let row = Finish {
+        let row = Epilogue {
             bias: Addend::Row(vector.as_ptr()),
             ..PLAIN
         };
         let memory = updated(0.0, (0, 1), &row);
         assert_eq!(memory, [0.0, 101.0, 102.0, -7.0, 0.0, 203.0, 204.0, -7.0]);
-        let column = Finish {
+        let column = Epilogue {
             bias: Addend::Column(vector.as_ptr()),
             ..PLAIN
         };
@@ -616,34 +616,34 @@ mod tests {
 
     #[test]
     fn operations_come_before_beta_and_after_everything() {
-        let finish = Finish {
+        let epilogue = Epilogue {
             beta: 2.0,
             prologue: Operation::RELU,
             ..PLAIN
         };
-        assert_eq!(updated(-5.0, (0, 0), &finish)[..2], [1.0, 2.0]);
-        assert_eq!(updated(5.0, (0, 0), &finish)[..2], [11.0, 12.0]);
-        let finish = Finish {
+        assert_eq!(updated(-5.0, (0, 0), &epilogue)[..2], [1.0, 2.0]);
+        assert_eq!(updated(5.0, (0, 0), &epilogue)[..2], [11.0, 12.0]);
+        let epilogue = Epilogue {
             prologue: Operation::set(3.0),
-            ..finish
+            ..epilogue
         };
-        let set = updated(f32::NAN, (0, 0), &finish);
+        let set = updated(f32::NAN, (0, 0), &epilogue);
         assert_eq!(set[..2], [7.0, 8.0], "the old C is not read");
-        let finish = Finish {
+        let epilogue = Epilogue {
             prologue: Operation::scale(0.5),
-            ..finish
+            ..epilogue
         };
-        assert_eq!(updated(10.0, (0, 0), &finish)[..2], [11.0, 12.0]);
-        let finish = Finish {
+        assert_eq!(updated(10.0, (0, 0), &epilogue)[..2], [11.0, 12.0]);
+        let epilogue = Epilogue {
             alpha: -1.0,
             epilogue: Operation::RELU,
             ..PLAIN
         };
-        assert_eq!(updated(10.0, (0, 0), &finish)[..2], [0.0, 0.0]);
-        let finish = Finish {
+        assert_eq!(updated(10.0, (0, 0), &epilogue)[..2], [0.0, 0.0]);
+        let epilogue = Epilogue {
             epilogue: Operation::scale(-3.0),
             ..PLAIN
         };
-        assert_eq!(updated(10.0, (0, 0), &finish)[..2], [-3.0, -6.0]);
+        assert_eq!(updated(10.0, (0, 0), &epilogue)[..2], [-3.0, -6.0]);
     }
 }

@@ -6,7 +6,7 @@ use thiserror::Error;
 use super::{Api, DeviceSelector, LoadError};
 use crate::hip::HipError;
 
-/// What the emulator is where nobody says.
+/// The GPU that the emulator is by default.
 const DEFAULT_GPU: Gpu = Gpu::Gfx942;
 
 /// Why HIP's devices can't be used.

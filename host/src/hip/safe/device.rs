@@ -203,7 +203,7 @@ impl fmt::Debug for Device {
 /// An emulated device that was added for one [`Device`] and goes with it.
 #[cfg_attr(
     not(feature = "emulator"),
-    expect(dead_code, reason = "without the emulator nobody makes one")
+    expect(dead_code, reason = "only the emulator makes one")
 )]
 struct Emulated(c_int);
 

@@ -83,7 +83,7 @@ impl Event {
 
 impl Drop for Event {
     fn drop(&mut self) {
-        // SAFETY: made by `event_create`, and nobody else has the handle.
+        // SAFETY: made by `event_create`, and the only copy of the handle.
         self.context
             .release(|api| unsafe { api.event_destroy(self.handle()) });
     }

@@ -1,7 +1,7 @@
 //! Owners of what HIP makes.
 //!
 //! A [`Device`] is chosen; a [`Context`] does work on it. All that a context makes keeps it, and frees itself when it is
-//! dropped. That can fail, too, with nobody to tell: such errors are kept for [`Context::take_drop_errors`].
+//! dropped. That can fail, too, and `drop` returns no error: such errors are kept for [`Context::take_drop_errors`].
 //!
 //! HIP remembers a current device for each thread. Every call here sets it first, so that all of these may be used from
 //! any thread, several devices side by side.
@@ -42,7 +42,7 @@ impl<T> Clone for Handle<T> {
 
 impl<T> Copy for Handle<T> {}
 
-// SAFETY: HIP's handles may be used from any thread and by several at once; nobody here looks behind them.
+// SAFETY: HIP's handles may be used from any thread and by several at once; this code does not look behind them.
 unsafe impl<T> Send for Handle<T> {}
 // SAFETY: as above.
 unsafe impl<T> Sync for Handle<T> {}

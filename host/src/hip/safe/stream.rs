@@ -64,7 +64,7 @@ impl Stream {
 
 impl Drop for Stream {
     fn drop(&mut self) {
-        // SAFETY: made by `stream_create`, and nobody else has the handle; HIP finishes its work.
+        // SAFETY: made by `stream_create`, and the only copy of the handle; HIP finishes its work.
         self.context
             .release(|api| unsafe { api.stream_destroy(self.handle()) });
     }

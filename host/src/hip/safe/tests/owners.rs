@@ -121,7 +121,7 @@ fn what_is_dropped_is_given_back() {
 fn drops_that_fail_are_recorded() {
     let context = context(Gpu::Gfx942);
     let buffer = context.allocate::<u8>(8).unwrap();
-    // SAFETY: nobody uses the buffer any more, but drops it.
+    // SAFETY: the buffer is not used any more, only dropped.
     unsafe { context.device().api().free(buffer.address()) }.unwrap();
     drop(buffer);
     let errors = context.take_drop_errors();

@@ -73,7 +73,7 @@ impl Arrangement for Plain {
 pub struct Swizzled<const SIZE: usize, const BANKS: usize, const UNITS: usize = 4>;
 
 impl<const SIZE: usize, const BANKS: usize, const UNITS: usize> Swizzled<SIZE, BANKS, UNITS> {
-    /// For each of the lowest bits of a position, the bits of the row that exchange it.
+    /// For each of the lowest bits of a position, the bits of the row that swizzle it.
     const MASKS: [u32; LOCAL_BITS as usize] = match (BANKS, SIZE, UNITS) {
         (32, 1, 4) => [0b10_0100, 0b1_0010, 0b100_0000, 0],
         (32, 2, 4) => [0b10_0100, 0b1_0010, 0b1000, 0],
@@ -97,14 +97,14 @@ impl<const SIZE: usize, const BANKS: usize, const UNITS: usize> Arrangement
 
     #[inline(always)]
     fn position(row: u32, unit: u32) -> u32 {
-        let mut exchange = 0;
+        let mut swizzle = 0;
         let mut bit = 0;
         while bit < LOCAL_BITS {
             let parity = (row & Self::MASKS[bit as usize]).count_ones() & 1;
-            exchange |= parity << bit;
+            swizzle |= parity << bit;
             bit += 1;
         }
-        (UNITS as u32 * row + unit) ^ exchange
+        (UNITS as u32 * row + unit) ^ swizzle
     }
 }
 
@@ -206,7 +206,7 @@ mod tests {
     }
 
     /// The writes of blocks that were turned, of so many bytes each: threads, and the rows and bytes of k
-    /// of a block, as `Panel` gives them out.
+    /// of a block, as `TileLoader` gives them out.
     fn turned<const SIZE: usize, const BANKS: usize, const UNITS: usize>(
         rows: usize,
         units: usize,

@@ -5,13 +5,13 @@ use crate::hip::{BufferError, Context, DeviceBuffer};
 
 /// A workspace that is kept from launch to launch, and grows.
 #[derive(Debug, Default)]
-pub(super) struct Scratch {
+pub(super) struct WorkspaceBuffer {
     buffer: Option<DeviceBuffer<u8>>,
     /// Bytes at the beginning that are 0: the counters of the last plan, which its kernel left so.
     clean_bytes: u64,
 }
 
-impl Scratch {
+impl WorkspaceBuffer {
     /// The address of a workspace of this size, its counters 0. What follows the counters counts as dirty from here on,
     /// and the counters too until [`clean`](Self::clean) says that the launches were well.
     pub(super) fn reserve(

@@ -6,7 +6,7 @@
 
 use super::{
     global::Strides,
-    units::{Arrangement, Place, UNIT_BYTES, Unit},
+    lds_layout::{Arrangement, Place, UNIT_BYTES, Unit},
 };
 use core::{marker::PhantomData, mem::transmute_copy};
 
@@ -101,7 +101,7 @@ impl Bits for u64 {
 /// In LDS rows are always along k. What came across rows is turned in registers: a thread's block of E
 /// rows by UNITS k has, for each row, UNITS elements to write at once.
 #[derive(Clone, Copy)]
-pub struct Panel<T, R, const UNITS: usize> {
+pub struct TileLoader<T, R, const UNITS: usize> {
     pointers: [*const T; UNITS],
     /// Elements from one tile to the next.
     step: usize,
@@ -112,7 +112,7 @@ pub struct Panel<T, R, const UNITS: usize> {
     arrangement: PhantomData<R>,
 }
 
-impl<T: Bits, R: Arrangement, const UNITS: usize> Panel<T, R, UNITS> {
+impl<T: Bits, R: Arrangement, const UNITS: usize> TileLoader<T, R, UNITS> {
     /// Elements of a unit.
     const PER_UNIT: usize = UNIT_BYTES / size_of::<T>();
     /// Elements of a row of the tile.
@@ -259,7 +259,7 @@ impl<T: Bits, R: Arrangement, const UNITS: usize> Panel<T, R, UNITS> {
         if self.along_k {
             // As in `store_turned`, where stages are so large that two don't fit the offsets of LDS instructions.
             let place = if const { R::ROW_UNITS > 4 } {
-                self.place.plus(crate::unknown_zero())
+                self.place.plus(crate::opaque_zero())
             } else {
                 self.place
             };
@@ -291,7 +291,7 @@ impl<T: Bits, R: Arrangement, const UNITS: usize> Panel<T, R, UNITS> {
     unsafe fn store_turned<B: Bits, const E: usize>(&self, tile: *mut Unit, units: [Unit; UNITS]) {
         // Without the zero the compiler would keep the addresses of all rows in registers around a loop
         // that has none to spare. Each is one instruction away from the first.
-        let place = self.place.plus(crate::unknown_zero());
+        let place = self.place.plus(crate::opaque_zero());
         let mut columns = [[B::ZERO; E]; UNITS];
         for i in 0..UNITS {
             // SAFETY: both have 16 bytes, and any bits are elements.
@@ -352,7 +352,7 @@ const fn panic_unless_piece<B, const UNITS: usize>() {
 /// seldom run and should be small.
 ///
 /// # Safety
-/// As [`Panel::store`] says.
+/// As [`TileLoader::store`] says.
 #[inline(always)]
 pub unsafe fn store_elements<T: Bits, R: Arrangement>(
     operand: &Operand<T>,

@@ -23,11 +23,11 @@
 )]
 
 use super::{
-    exchange::Exchange,
     global::Input,
     index::Thread,
     lds::{LdsTile, Share},
     registers::Scalar,
+    swizzle::Swizzle,
 };
 use core::marker::PhantomData;
 
@@ -37,7 +37,7 @@ use core::marker::PhantomData;
 pub struct Piece<T>(pub [T; 4]);
 
 /// Where a thread's `PIECES` pieces of the operand's tiles of `K` × `W` are, which lie in LDS as `X` says.
-pub struct Reader<T, X, const K: usize, const W: usize, const PIECES: usize> {
+pub struct VectorLoader<T, X, const K: usize, const W: usize, const PIECES: usize> {
     input: Input<T>,
     thread: u32,
     threads: u32,
@@ -45,11 +45,11 @@ pub struct Reader<T, X, const K: usize, const W: usize, const PIECES: usize> {
     places: [(u32, u32); PIECES],
     /// Tiles are [near](Input::is_near).
     is_near: bool,
-    exchange: PhantomData<X>,
+    swizzle: PhantomData<X>,
 }
 
-impl<T: Scalar, X: Exchange, const K: usize, const W: usize, const PIECES: usize>
-    Reader<T, X, K, W, PIECES>
+impl<T: Scalar, X: Swizzle, const K: usize, const W: usize, const PIECES: usize>
+    VectorLoader<T, X, K, W, PIECES>
 {
     /// The calling thread's pieces of tiles of `input`, all of whose columns are the workgroup's.
     #[inline(always)]
@@ -71,7 +71,7 @@ impl<T: Scalar, X: Exchange, const K: usize, const W: usize, const PIECES: usize
             threads,
             places: Self::places(&input, thread, threads),
             is_near: input.is_near(K as u32, W as u32),
-            exchange: PhantomData,
+            swizzle: PhantomData,
         }
     }
 
@@ -105,7 +105,7 @@ impl<T: Scalar, X: Exchange, const K: usize, const W: usize, const PIECES: usize
         } else if k < self.input.rows() {
             // Made anew of what the compiler can't foresee: tiles that overhang are few, and their places would be in
             // registers around the loop.
-            let thread = self.thread + crate::unknown_zero();
+            let thread = self.thread + crate::opaque_zero();
             let places = Self::places(&self.input, thread, self.threads);
             for i in 0..PIECES {
                 let (row, column) = places[i];
@@ -116,7 +116,7 @@ impl<T: Scalar, X: Exchange, const K: usize, const W: usize, const PIECES: usize
             pieces,
             places: self.places,
             along_k: self.input.is_column_major(),
-            exchange: PhantomData,
+            swizzle: PhantomData,
         }
     }
 
@@ -146,12 +146,12 @@ pub struct Pieces<T, X, const K: usize, const W: usize, const PIECES: usize> {
     pieces: [[T; 4]; PIECES],
     places: [(u32, u32); PIECES],
     along_k: bool,
-    exchange: PhantomData<X>,
+    swizzle: PhantomData<X>,
 }
 
-// SAFETY: the pieces that `Reader::new` deals out are different for different threads, since their numbers
+// SAFETY: the pieces that `VectorLoader::new` deals out are different for different threads, since their numbers
 // are, and as many as make up the tile.
-unsafe impl<T: Scalar, X: Exchange, const K: usize, const W: usize, const PIECES: usize> Share
+unsafe impl<T: Scalar, X: Swizzle, const K: usize, const W: usize, const PIECES: usize> Share
     for Pieces<T, X, K, W, PIECES>
 {
     type Tile = LdsTile<T, K, W, W, X>;
@@ -189,7 +189,7 @@ unsafe impl<T: Scalar, X: Exchange, const K: usize, const W: usize, const PIECES
 mod tests {
     extern crate std;
     use super::*;
-    use crate::tile::{exchange::PiecesOfColumns, global::Strides, index::Index};
+    use crate::tile::{global::Strides, index::Index, swizzle::PiecesOfColumns};
     use std::{boxed::Box, vec::Vec};
 
     const K: usize = 8;
@@ -208,7 +208,7 @@ mod tests {
                 memory[strides.offset(row as u32, column as u32)] = (1000 * row + column) as f32;
             }
         }
-        // The last line ends with its last element, so that nobody reads on unnoticed by Miri.
+        // The last line ends with its last element, so that Miri sees reads beyond it.
         memory.truncate(leading * lines - 3);
         // SAFETY: the memory is of that shape.
         let input = unsafe { Input::new(memory.as_ptr(), rows as u32, columns as u32, strides) };
@@ -216,7 +216,8 @@ mod tests {
         for number in Index::<256>::all() {
             // SAFETY: each number is used once, and nothing else accesses the tile meanwhile.
             unsafe {
-                let reader = Reader::<_, PiecesOfColumns, K, W, 1>::new(input, Thread::new(number));
+                let reader =
+                    VectorLoader::<_, PiecesOfColumns, K, W, 1>::new(input, Thread::new(number));
                 reader.fetch(k).write(tile.as_mut_ptr());
             }
         }

@@ -1,14 +1,14 @@
-//! Columns of LDS tiles that exchange their places, so that lanes that access a tile at the same time
+//! Swizzles of LDS tiles: each moves the columns of a row, so that lanes that access a tile at the same time
 //! find their elements in different banks without any padding.
 //!
-//! LDS serves 32 banks of 4 bytes a cycle, or 64 on gfx950. Each exchange here is an exclusive or of the
+//! LDS serves 32 banks of 4 bytes a cycle, or 64 on gfx950. Each swizzle here is an exclusive or of the
 //! column with bits of the row. It is free of conflicts for 32 lanes with 32 banks and for 64 lanes with
 //! 64 banks alike, so that it does not matter how many lanes a GPU serves at once; the tests of
 //! `tile::banks` prove both.
 
 /// Which column of a row an element's place is.
-pub trait Exchange {
-    /// Exchanges stay within groups of so many columns, a power of two.
+pub trait Swizzle {
+    /// A swizzle stays within groups of so many columns, a power of two.
     const REACH: usize;
 
     /// Whether four columns from a multiple of four on stay next to each other.
@@ -27,10 +27,10 @@ pub trait Exchange {
     }
 }
 
-/// No exchange.
+/// No swizzle.
 pub struct Straight;
 
-impl Exchange for Straight {
+impl Swizzle for Straight {
     const REACH: usize = 1;
     const KEEPS_PIECES: bool = true;
 
@@ -43,11 +43,11 @@ impl Exchange for Straight {
 /// For lanes that read 16 rows and 2 or 4 neighbouring columns: an operand's fragment whose rows are
 /// so long that all begin in the same bank.
 ///
-/// Row bits 0 to 2 exchange column bits 2 to 4, above the 4 columns. Row bit 3 exchanges bit 5, the last
+/// Row bits 0 to 2 swizzle column bits 2 to 4, above the 4 columns. Row bit 3 swizzles bit 5, the last
 /// of 64 banks, and bit 1, which is left of 32 banks when only 2 columns are read at a time.
 pub struct SixteenRows;
 
-impl Exchange for SixteenRows {
+impl Swizzle for SixteenRows {
     const REACH: usize = 64;
     const KEEPS_PIECES: bool = false;
 
@@ -63,7 +63,7 @@ impl Exchange for SixteenRows {
 /// bank, the first rows of two pairs, too.
 pub struct FourRows;
 
-impl Exchange for FourRows {
+impl Swizzle for FourRows {
     const REACH: usize = 32;
     const KEEPS_PIECES: bool = true;
 
@@ -78,7 +78,7 @@ impl Exchange for FourRows {
 /// order.
 pub struct PiecesOfColumns;
 
-impl Exchange for PiecesOfColumns {
+impl Swizzle for PiecesOfColumns {
     const REACH: usize = 64;
     const KEEPS_PIECES: bool = true;
 
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
     use std::vec::Vec;
 
-    fn check<X: Exchange>() {
+    fn check<X: Swizzle>() {
         for row in 0..256 {
             let mut places: Vec<u32> = (0..128).map(|column| X::place(row, column)).collect();
             if X::KEEPS_PIECES {
