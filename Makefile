@@ -17,6 +17,7 @@ test: toolchain
 	cargo clippy --workspace --all-targets -- -D warnings
 	RUSTFLAGS='-Ctarget-cpu=gfx950 --cfg=ferrowave_gpu="gfx950"' cargo clippy -p ferrowave-kernels --lib \
 		--target amdgcn-amd-amdhsa -Zbuild-std=core -- -D warnings
+	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --quiet
 	cargo test --workspace
 
 ## The same and what takes longer: sweeps over more shapes, fuzzing.

@@ -7,7 +7,7 @@ pub mod embedded;
 
 pub use ferrowave_host::*;
 
-/// The README's examples.
+/// The example of the library's page.
 #[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;
+#[doc = include_str!("../docs/library.md")]
+struct Example;

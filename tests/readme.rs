@@ -1,18 +1,29 @@
-//! Every command of the README runs, and its example compiles and passes as a doc test.
+//! Every command of the README and of the pages in `docs` runs.
 
 use std::{fs, path::Path, process::Command};
 
-/// The README's `console` commands, without their prompts.
+/// The `console` commands of all pages, without their prompts.
 fn commands() -> Vec<String> {
-    let readme =
-        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut pages = vec![root.join("README.md")];
+    for entry in fs::read_dir(root.join("docs")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "md") {
+            pages.push(path);
+        }
+    }
     let mut commands = Vec::new();
-    let mut inside = false;
-    for line in readme.lines() {
-        if let Some(language) = line.strip_prefix("```") {
-            inside = language == "console";
-        } else if inside && let Some(command) = line.strip_prefix("$ ") {
-            commands.push(command.to_owned());
+    for page in pages {
+        let mut inside = false;
+        for line in fs::read_to_string(page).unwrap().lines() {
+            if let Some(language) = line.strip_prefix("```") {
+                inside = language == "console";
+            } else if inside
+                && let Some(command) = line.strip_prefix("$ ")
+                && !commands.iter().any(|other| other == command)
+            {
+                commands.push(command.to_owned());
+            }
         }
     }
     commands
