@@ -19,8 +19,8 @@ pub enum Unusable {
     /// HIP does not start, or does not say how many devices there are.
     #[error(transparent)]
     Hip(#[from] HipError),
-    /// HIP counts no device.
-    #[error("HIP counts no devices")]
+    /// HIP found no device.
+    #[error("HIP found no device")]
     NoDevice,
 }
 
@@ -80,7 +80,13 @@ pub fn choose(
                 }
             }
             Err(reason) => {
-                let why = format!("because HIP cannot be used: {reason}");
+                // What the system says to each name of the library is for who asks for HIP.
+                let why = match reason {
+                    Unusable::Load(LoadError::NotFound { .. }) => {
+                        "as no HIP library was found".to_owned()
+                    }
+                    reason => format!("as HIP cannot be used: {reason}"),
+                };
                 Choice::Emulator {
                     gpu: DEFAULT_GPU,
                     why,
@@ -158,7 +164,7 @@ mod tests {
                 hipInit: does_not_start,
                 ..good
             }),
-            "emulator:gfx942, because HIP cannot be used: hipInit failed with hipErrorInvalidDevice (101): no device \
+            "emulator:gfx942, as HIP cannot be used: hipInit failed with hipErrorInvalidDevice (101): no device \
              has that number"
         );
         assert_eq!(
@@ -166,7 +172,7 @@ mod tests {
                 hipGetDeviceCount: does_not_count,
                 ..good
             }),
-            "emulator:gfx942, because HIP cannot be used: hipGetDeviceCount failed with hipErrorNoDevice (100): no \
+            "emulator:gfx942, as HIP cannot be used: hipGetDeviceCount failed with hipErrorNoDevice (100): no \
              device was found"
         );
         assert_eq!(
@@ -174,7 +180,7 @@ mod tests {
                 hipGetDeviceCount: counts::<0>,
                 ..good
             }),
-            "emulator:gfx942, because HIP cannot be used: HIP counts no devices"
+            "emulator:gfx942, as HIP cannot be used: HIP found no device"
         );
     }
 
@@ -188,12 +194,13 @@ mod tests {
         let Ok(Choice::Emulator { why, .. }) = choose(DeviceSelector::Auto, missing) else {
             panic!("auto takes the emulator");
         };
+        assert_eq!(why, "as no HIP library was found");
+        let error = choose(DeviceSelector::Hip(0), missing).unwrap_err();
         assert_eq!(
-            why,
-            "because HIP cannot be used: no HIP library was found (libamdhip64.so.7: not there); install ROCm 6.0 or \
-             later, or name the library in FERROWAVE_HIP_LIBRARY"
+            error.to_string(),
+            "no HIP library was found (libamdhip64.so.7: not there); install ROCm 6.0 or later, or name the library in \
+             FERROWAVE_HIP_LIBRARY"
         );
-        assert!(choose(DeviceSelector::Hip(0), missing).is_err());
     }
 
     #[test]

@@ -7,7 +7,7 @@ use thiserror::Error;
 use super::DeviceProperties;
 use crate::hip::{
     Api, DeviceSelector, HipError, LoadError, SelectorError,
-    load::{Choice, Unusable, choose},
+    load::{Choice, Source, Unusable, choose},
 };
 
 /// A device. Clones are the same one.
@@ -145,11 +145,12 @@ impl Device {
         emulated: Option<Emulated>,
     ) -> Result<Self, HipError> {
         let properties = DeviceProperties::from(&*api.device_properties(ordinal)?);
-        let choice = format!(
-            "{name}: {} through {}, {why}",
-            properties.name,
-            api.source()
-        );
+        let through = match api.source() {
+            // Its name says so.
+            Source::Emulator => String::new(),
+            source => format!(" through {source}"),
+        };
+        let choice = format!("{name}: {}{through}, {why}", properties.name);
         Ok(Device(Arc::new(Opened {
             api,
             ordinal,

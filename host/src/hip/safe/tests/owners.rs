@@ -11,7 +11,7 @@ fn a_device_says_what_it_is_and_why_in_one_line() {
     let device = Device::open(&"emulator:gfx908".parse().unwrap()).unwrap();
     assert_eq!(
         device.choice(),
-        "emulator:gfx908: AMD Instinct MI100 (gfx908, emulated by Ferrowave) through the built-in emulator, as asked for"
+        "emulator:gfx908: AMD Instinct MI100 (gfx908, emulated by Ferrowave), as asked for"
     );
     let properties = device.properties();
     assert_eq!(
