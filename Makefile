@@ -15,7 +15,7 @@ test: toolchain
 	cargo fmt --all --check
 	cargo fmt --manifest-path examples/softmax/Cargo.toml --check
 	cargo clippy --workspace --all-targets -- -D warnings
-	RUSTFLAGS='-Ctarget-cpu=gfx950 --cfg=ferrowave_gpu="gfx950"' cargo clippy -p ferrowave-kernels --lib \
+	RUSTFLAGS='-Ctarget-cpu=gfx950 --cfg=ferrowave_gpu="gfx950"' cargo clippy -p ferrowave-kernels -p ferrowave-panic --lib \
 		--target amdgcn-amd-amdhsa -Zbuild-std=core -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --quiet
 	cargo test --workspace

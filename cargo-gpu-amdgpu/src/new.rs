@@ -88,7 +88,8 @@ impl Template {
 /// What stands for the crate's name and its dependency in the templates: marks, and the example's own.
 const NAME: [&str; 2] = ["name = \"@NAME@\"", "name = \"softmax\""];
 const CRATE: [&str; 2] = ["@CRATE@::", "use softmax::"];
-const FERROWAVE: [&str; 2] = ["@FERROWAVE@", "path = \"../../host\""];
+const HOST: [&str; 2] = ["@FERROWAVE_HOST@", "path = \"../../host\""];
+const PANIC: [&str; 2] = ["@FERROWAVE_PANIC@", "path = \"../../kernel-build/panic\""];
 
 /// Names of crates that come with Rust, and words that are no names.
 const RESERVED: [&str; 52] = [
@@ -153,8 +154,8 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
         name.ok_or_else(|| Failure::usage(format!("`{}` does not end in a name", path.display())))?;
     check_name(&name)?;
     let ferrowave = match &options.ferrowave {
-        Some(given) => dependency(given)?,
-        None => installed_from()?,
+        Some(given) => Sources::given(given)?,
+        None => Sources::installed_from()?,
     };
     if fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some()) || path.is_file() {
         return Err(Failure::usage(format!(
@@ -167,7 +168,8 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
         let mut text = template.replace("@CHANNEL@", Toolchain::TESTED_CHANNEL);
         for (marks, value) in [
             (NAME, format!("name = {}", toml_string(&name))),
-            (FERROWAVE, ferrowave.clone()),
+            (HOST, ferrowave.dependency("host")),
+            (PANIC, ferrowave.dependency("kernel-build/panic")),
         ] {
             for mark in marks {
                 text = text.replace(mark, &value);
@@ -206,7 +208,10 @@ fn check_name(name: &str) -> Result<(), Failure> {
         "a crate's name has letters, digits, `-` and `_`, and begins with a letter"
     } else if RESERVED.contains(&name.replace('-', "_").as_str()) {
         "it is a word or crate of Rust's own"
-    } else if matches!(name, "ferrowave-host" | "ferrowave_host") {
+    } else if matches!(
+        name.replace('_', "-").as_str(),
+        "ferrowave-host" | "ferrowave-panic"
+    ) {
         "the crate depends on one of this name"
     } else {
         return Ok(());
@@ -216,37 +221,55 @@ fn check_name(name: &str) -> Result<(), Failure> {
     )))
 }
 
-/// Where the host library is, as a dependency has it.
-fn dependency(given: &str) -> Result<String, Failure> {
-    if given.contains("://") {
-        return Ok(format!("git = {}", toml_string(given)));
-    }
-    let root = Path::new(given);
-    if !root.join("host/Cargo.toml").is_file() {
-        return Err(Failure::usage(format!(
-            "--ferrowave {given}: no sources of Ferrowave are there (there is no host/Cargo.toml); name a directory with \
-             them, or the URL of a git repository"
-        )));
-    }
-    let host = std::path::absolute(root.join("host")).map_err(Failure::failed)?;
-    Ok(format!(
-        "path = {}",
-        toml_string(&host.display().to_string())
-    ))
+/// Where Ferrowave's crates come from.
+#[derive(Debug)]
+enum Sources {
+    /// The URL of a git repository.
+    Repository(String),
+    /// A directory.
+    Directory(PathBuf),
 }
 
-/// The sources that this program was compiled from, if they are still there.
-fn installed_from() -> Result<String, Failure> {
-    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let root = own.parent().unwrap_or(own);
-    if root.join("host/Cargo.toml").is_file() {
-        return dependency(&root.display().to_string());
+impl Sources {
+    fn given(given: &str) -> Result<Self, Failure> {
+        if given.contains("://") {
+            return Ok(Self::Repository(given.to_owned()));
+        }
+        let root = Path::new(given);
+        if !root.join("host/Cargo.toml").is_file() {
+            return Err(Failure::usage(format!(
+                "--ferrowave {given}: no sources of Ferrowave are there (there is no host/Cargo.toml); name a directory with \
+                 them, or the URL of a git repository"
+            )));
+        }
+        let root = std::path::absolute(root).map_err(Failure::failed)?;
+        Ok(Self::Directory(root))
     }
-    Err(Failure::usage(format!(
-        "the sources of Ferrowave, whose host library the crate needs, are no longer in {} where this command was \
-         installed from; name them with --ferrowave PATH-OR-URL",
-        root.display()
-    )))
+
+    /// The sources that this program was compiled from, if they are still there.
+    fn installed_from() -> Result<Self, Failure> {
+        let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let root = own.parent().unwrap_or(own);
+        if root.join("host/Cargo.toml").is_file() {
+            return Self::given(&root.display().to_string());
+        }
+        Err(Failure::usage(format!(
+            "the sources of Ferrowave, whose host library the crate needs, are no longer in {} where this command was \
+             installed from; name them with --ferrowave PATH-OR-URL",
+            root.display()
+        )))
+    }
+
+    /// The crate in a directory of theirs, as a manifest names it.
+    fn dependency(&self, directory: &str) -> String {
+        match self {
+            Self::Repository(url) => format!("git = {}", toml_string(url)),
+            Self::Directory(root) => {
+                let path = root.join(directory).display().to_string();
+                format!("path = {}", toml_string(&path))
+            }
+        }
+    }
 }
 
 /// A string as TOML has it. JSON's escapes are among TOML's.
@@ -280,13 +303,11 @@ mod tests {
 
     #[test]
     fn repositories_are_not_directories() {
-        let check = |given: &str, expected: &str| {
-            assert_eq!(dependency(given).ok().as_deref(), Some(expected), "{given}");
-        };
-        check(
-            "https://example.org/f.git",
-            r#"git = "https://example.org/f.git""#,
+        let sources = Sources::given("https://example.org/f.git").expect("a URL");
+        assert_eq!(
+            sources.dependency("host"),
+            r#"git = "https://example.org/f.git""#
         );
-        assert!(dependency("/nowhere").is_err());
+        assert!(Sources::given("/nowhere").is_err());
     }
 }

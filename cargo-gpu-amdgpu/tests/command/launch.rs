@@ -1,8 +1,8 @@
 //! `run`, `check` and `profile`.
 
-use std::fs;
+use std::{fs, path::Path};
 
-use crate::support::{empty, lock, run, softmax, target_dir, tmp};
+use crate::support::{bare_crate, empty, lock, run, softmax, target_dir, tmp};
 
 /// The elements of a `.npy` file of f32, by NumPy's description of the format; and its header's dictionary.
 fn npy(bytes: &[u8]) -> (String, Vec<f32>) {
@@ -204,4 +204,94 @@ fn a_barrier_that_is_missing_is_found() {
     assert!(found.stdout.starts_with("lds-race: "), "{}", found.stdout);
     let main = fs::read_to_string(dir.join("src/main.rs")).expect("the program");
     assert!(main.contains("use racy_rows::{"), "{main}");
+}
+
+/// Each kernel panics in another way.
+const PANICS: &str = r#"#![no_std]
+#![feature(abi_gpu_kernel, stdarch_amdgpu)]
+use core::arch::amdgpu::workitem_id_x;
+use ferrowave_panic as _;
+
+#[unsafe(no_mangle)]
+pub unsafe extern "gpu-kernel" fn indexes(n: u32, out: *mut u32) {
+    let table = [3_u32, 1, 4, 1, 5, 9, 2, 6];
+    let lane = workitem_id_x();
+    unsafe { *out.add(lane as usize) = table[(n + lane) as usize] };
+}
+#[unsafe(no_mangle)]
+pub unsafe extern "gpu-kernel" fn asserts(n: u32, out: *mut u32) {
+    assert!(n < 5, "n is {n}, which is too {}", if n < 9 { "large" } else { "huge" });
+    unsafe { *out = n };
+}
+#[unsafe(no_mangle)]
+pub unsafe extern "gpu-kernel" fn compares(n: u32, out: *mut u32) {
+    assert_eq!(n, 10);
+    unsafe { *out = n };
+}
+#[unsafe(no_mangle)]
+pub unsafe extern "gpu-kernel" fn unwraps(n: u32, out: *mut u32) {
+    let value = if n == 6 { None } else { Some(n) };
+    unsafe { *out = value.expect("n is not six") };
+}
+#[unsafe(no_mangle)]
+pub unsafe extern "gpu-kernel" fn ends(n: u32, out: *mut u32) {
+    if n == 6 {
+        unreachable!();
+    }
+    unsafe { *out = n };
+}
+"#;
+
+#[test]
+fn panics_are_found() {
+    let panic = Path::new(env!("CARGO_MANIFEST_DIR")).join("../kernel-build/panic");
+    let manifest = format!(
+        "[dependencies]\nferrowave-panic = {{ path = {:?} }}\n",
+        panic.display().to_string()
+    );
+    let dir = bare_crate("panics", &manifest, PANICS);
+    for (kernel, message) in [
+        (
+            "indexes",
+            "lane 2 panicked at src/lib.rs:10:40: index out of bounds: the len is 8 but the index is 8",
+        ),
+        (
+            "asserts",
+            "lane 0 panicked at src/lib.rs:14:5: n is 6, which is too large",
+        ),
+        (
+            "compares",
+            "lane 0 panicked at src/lib.rs:19:5: assertion `left == right` failed\n  left: 6\n right: 10",
+        ),
+        (
+            "unwraps",
+            "lane 0 panicked at src/lib.rs:25:27: n is not six",
+        ),
+        (
+            "ends",
+            "lane 0 panicked at src/lib.rs:30:9: internal error: entered unreachable code",
+        ),
+    ] {
+        let arguments = [
+            kernel,
+            "--grid",
+            "1",
+            "--block",
+            "64",
+            "--arg",
+            "u32=6",
+            "--arg",
+            "zeros:64xu32",
+        ];
+        let launch = |verb| run(&dir, &[&[verb][..], &arguments].concat());
+        for verb in ["run", "profile"] {
+            launch(verb).fails(1, &[message, "in workgroup (0, 0, 0), wave 0"]);
+        }
+        let checked = launch("check");
+        assert_eq!(checked.code, 3, "{checked:?}");
+        let finding = message.split_once(" panicked").expect("a panic").1;
+        for part in [&format!("panicked{finding}"), "wave 0"] {
+            assert!(checked.stdout.contains(part), "{part}: {checked:?}");
+        }
+    }
 }

@@ -84,7 +84,7 @@ impl Ran {
                 self.stderr
             );
         }
-        assert!(!self.stderr.contains("panicked"), "{}", self.stderr);
+        assert!(!self.stderr.contains("thread '"), "{}", self.stderr);
         self.stderr
     }
 }

@@ -149,8 +149,12 @@ impl FaultReport {
         };
         FaultReport {
             kernel: kernel.name().to_owned(),
+            // A panic says its place itself.
+            source: match fault.kind {
+                FaultKind::Panic(_) => None,
+                _ => source(kernel, offset),
+            },
             kind: fault.kind,
-            source: source(kernel, offset),
             instruction,
             offset,
             workgroup,

@@ -8,7 +8,7 @@ use std::{fmt, ops::Range, sync::OnceLock};
 
 use ferrowave_code_object::Gpu;
 
-use super::{SimdLevel, compile, native, observe::Facts, operation::Operation};
+use super::{Formatter, SimdLevel, compile, native, observe::Facts, operation::Operation};
 use crate::isa::{self, DecodeError, Instruction};
 
 /// Words of the longest instruction.
@@ -32,6 +32,8 @@ pub struct Code {
     read: Box<Read>,
     /// In the order of addresses; the first begins where the code does.
     stretches: Box<[Stretch]>,
+    /// Functions that format the values of a panic's message.
+    formatters: Box<[Formatter]>,
 }
 
 /// The code from where a function begins to where the next does.
@@ -200,7 +202,20 @@ impl Code {
                     ready: OnceLock::new(),
                 })
                 .collect(),
+            formatters: Box::default(),
         }
+    }
+
+    /// With functions that format the values of a panic's message.
+    pub(crate) fn with_formatters(self, formatters: Box<[Formatter]>) -> Self {
+        Code { formatters, ..self }
+    }
+
+    /// The one at an address.
+    pub(super) fn formatter(&self, address: u64) -> Option<Formatter> {
+        let mut all = self.formatters.iter();
+        all.find(|formatter| formatter.address() == address)
+            .copied()
     }
 
     /// What observers need to know of each instruction.

@@ -6,12 +6,24 @@ use super::{
     Context, FaultKind, Wave,
     lanes::{Binder, vcc},
     operation::{Flow, Handler, Operation},
+    panic,
     wave::M0,
 };
 use crate::isa::Op;
 
-/// The trap of `llvm.debugtrap`.
+/// The traps of `llvm.trap` and `llvm.debugtrap` (LLVM's `AMDGPUUsage`, «Trap Handler ABI»).
+const ABORT_TRAP: u8 = 2;
 const DEBUG_TRAP: u8 = 3;
+
+/// Ends the wave at a trap.
+#[cold]
+fn trap(w: &Wave, c: &mut Context<'_>, id: u8) -> Flow {
+    let kind = match panic::at_trap(w, c) {
+        Some(panic) if id == ABORT_TRAP => FaultKind::Panic(Box::new(panic)),
+        _ => FaultKind::Trap { id },
+    };
+    c.fail(kind)
+}
 
 /// The handler of a control operation, if `op` is one.
 pub(crate) fn handler(b: Binder, op: Op) -> Option<Handler> {
@@ -74,9 +86,9 @@ pub(crate) fn handler(b: Binder, op: Op) -> Option<Handler> {
         // Without a debugger its trap is passed over (LLVM's `AMDGPUUsage`, «Trap Handler ABI»).
         Op::s_trap => b.bind(
             #[inline(always)]
-            |_, c, o| match o.imm as u8 {
+            |w, c, o| match o.imm as u8 {
                 DEBUG_TRAP => Flow::Next,
-                id => c.fail(FaultKind::Trap { id }),
+                id => trap(w, c, id),
             },
         ),
         // Only the host could make a halted wave go on, and nothing here does.

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::Panic;
+
 /// What went wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FaultKind {
@@ -55,6 +57,8 @@ pub enum FaultKind {
         /// Its number.
         id: u8,
     },
+    /// A panic of a kernel in Rust whose handler is that of `ferrowave-panic`.
+    Panic(Box<Panic>),
     /// `s_sethalt` or `s_sendmsghalt`: the wave waits for a debugger, and there is none.
     Halted,
     /// More forks than can wait to be joined.
@@ -120,6 +124,7 @@ impl fmt::Display for FaultKind {
             }
             FaultKind::Unsupported { what } => write!(f, "{what}"),
             FaultKind::Trap { id } => write!(f, "s_trap {id}"),
+            FaultKind::Panic(panic) => write!(f, "lane {} {panic}", panic.lane),
             FaultKind::Halted => {
                 f.write_str("the wave halts, and there is no debugger that would let it go on")
             }

@@ -39,6 +39,14 @@ pub(super) struct Private {
     aligned: bool,
 }
 
+/// The address of a byte of a lane's private memory.
+pub(super) fn address(w: &Wave, lane: u8, offset: u32) -> Option<u64> {
+    let segment = w.private;
+    let base = segment.base.unwrap_or_else(|| w.scalar_pair(FLAT_SCRATCH));
+    let (dword, byte) = (u64::from(offset / 4), u64::from(offset % 4));
+    (offset < segment.bytes).then(|| base + dword * ROW_BYTES + 4 * u64::from(lane) + byte)
+}
+
 impl Private {
     /// Checks `bytes` at the offsets of the lanes in `exec`.
     #[inline(always)]

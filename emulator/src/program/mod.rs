@@ -5,7 +5,7 @@ use std::{ops::Range, sync::Arc};
 use ferrowave_code_object::{self as code_object, CodeObject, CodeObjectError, Gpu, SymbolKind};
 
 use crate::{
-    exec::{self, Code, MatrixSettingError, MatrixSums, SimdLevel, Unsupported},
+    exec::{self, Code, Formatter, MatrixSettingError, MatrixSums, SimdLevel, Unsupported},
     memory::{DeviceMemory, MemoryError},
 };
 
@@ -115,6 +115,10 @@ impl Program {
         }
         object.release_bytes();
         let starts = starts(&object, text.start);
+        let formatters = object
+            .functions()
+            .filter_map(|symbol| Formatter::named(base + symbol.address, &symbol.name))
+            .collect();
         let (words, image) = ((text.end - text.start) / 4, Arc::clone(memory));
         let address = base + text.start;
         // An image is at most `MAX_IMAGE_BYTES` long.
@@ -123,7 +127,8 @@ impl Program {
             // The image is there as long as its program. Without it there would be no instruction.
             let read = image.read(address + 4 * u64::from(range.start), &mut bytes);
             read.map_or_else(|_| Vec::new(), |()| exec::words(&bytes))
-        });
+        })
+        .with_formatters(formatters);
         Ok(Program(Arc::new(Loaded {
             object,
             memory: Arc::clone(memory),

@@ -1,13 +1,13 @@
 //! The kernels: one workgroup a row, and one workgroup a tile.
 
 use core::{
-    arch::amdgpu::{
-        endpgm, s_barrier, workgroup_id_x, workgroup_id_y, workitem_id_x, workitem_id_y,
-    },
+    arch::amdgpu::{s_barrier, workgroup_id_x, workgroup_id_y, workitem_id_x, workitem_id_y},
     f32::consts::LOG2_E,
     intrinsics::{exp2, gpu::gpu_launch_sized_workgroup_mem},
     sync::atomic::{Ordering, compiler_fence},
 };
+
+use ferrowave_panic as _; // The panic handler.
 
 /// Work-items of a workgroup of `softmax`, as in the launch bounds in Cargo.toml.
 const THREADS: usize = 256;
@@ -129,9 +129,4 @@ fn barrier() {
     unsafe { s_waitcnt(LGKMCNT_0) };
     s_barrier();
     compiler_fence(Ordering::Acquire);
-}
-
-#[panic_handler]
-fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
-    endpgm()
 }
