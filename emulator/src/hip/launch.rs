@@ -3,6 +3,7 @@
 use std::{
     cell::RefCell,
     ffi::{c_uint, c_void},
+    mem::ManuallyDrop,
     slice,
     sync::{Arc, atomic::Ordering},
 };
@@ -625,8 +626,10 @@ struct Configuration {
 const MAX_CONFIGURATIONS: usize = 4096;
 
 thread_local! {
-    /// A launch's arguments may be made by other launches: the last one kept is the first asked for.
-    static CONFIGURATIONS: RefCell<Vec<Configuration>> = const { RefCell::new(Vec::new()) };
+    /// A launch's arguments may be made by other launches: the last one kept is the first asked for. Never dropped, so that
+    /// destructors of the program can launch after the thread's variables are gone.
+    static CONFIGURATIONS: RefCell<ManuallyDrop<Vec<Configuration>>> =
+        const { RefCell::new(ManuallyDrop::new(Vec::new())) };
 }
 
 pub(super) unsafe fn __hipPushCallConfiguration(
@@ -660,7 +663,15 @@ pub(super) unsafe fn __hipPopCallConfiguration(
 ) -> Result<(), Failure> {
     let (grid, block) = (out!(grid), out!(block));
     let (dynamic_lds_bytes, stream) = (out!(dynamic_lds_bytes), out!(stream));
-    let kept = CONFIGURATIONS.with_borrow_mut(Vec::pop).ok_or_else(|| {
+    let last = CONFIGURATIONS.with_borrow_mut(|kept| {
+        let last = kept.pop();
+        if kept.is_empty() {
+            // Nothing else would give the memory back.
+            kept.shrink_to_fit();
+        }
+        last
+    });
+    let kept = last.ok_or_else(|| {
         Failure::new(
             hipError_t::hipErrorMissingConfiguration,
             "no launch is configured on this thread",

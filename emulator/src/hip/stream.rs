@@ -88,10 +88,14 @@ pub(super) fn per_thread<R>(call: impl FnOnce() -> R) -> R {
     result
 }
 
-/// The calling thread's own default stream of a device.
-fn own(device: Arc<Device>) -> Arc<Stream> {
+/// The calling thread's own default stream of a device. For a call from a destructor of the program, after the thread's
+/// streams are gone, it is the device's default stream.
+fn own(device: Arc<Device>) -> StreamRef {
     let streams = &Runtime::get().streams;
-    OWN.with_borrow_mut(|Own(own)| {
+    if OWN.try_with(|_| ()).is_err() {
+        return StreamRef::default_of(device);
+    }
+    StreamRef::of(OWN.with_borrow_mut(|Own(own)| {
         let found = own
             .iter()
             .find(|(of, _)| of.as_ptr() == Arc::as_ptr(&device))
@@ -104,7 +108,7 @@ fn own(device: Arc<Device>) -> Arc<Stream> {
             own.push((Arc::downgrade(&device), handle));
             made
         })
-    })
+    }))
 }
 
 impl StreamRef {
@@ -211,7 +215,7 @@ fn is_default(stream: hipStream_t) -> bool {
 pub(super) fn stream(handle: hipStream_t) -> Result<StreamRef, Failure> {
     let runtime = Runtime::get();
     if handle == hipStreamPerThread || (handle.is_null() && PER_THREAD.get()) {
-        return Ok(StreamRef::of(own(runtime.current()?)));
+        return Ok(own(runtime.current()?));
     }
     if is_default(handle) {
         return Ok(StreamRef::default_of(runtime.current()?));
