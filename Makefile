@@ -10,6 +10,7 @@ report: toolchain
 	cargo run --release --quiet -- report --out target/report
 
 ## Everything that a change must pass. What the host leaves out of kernels/ is linted for the GPU that has most of it.
+## The comments of cargo-gpu-amdgpu are help texts, and no rustdoc.
 test: export FERROWAVE_GPUS := $(TEST_GPUS)
 test: toolchain
 	cargo fmt --all --check
@@ -17,7 +18,7 @@ test: toolchain
 	cargo clippy --workspace --all-targets -- -D warnings
 	RUSTFLAGS='-Ctarget-cpu=gfx950 --cfg=ferrowave_gpu="gfx950"' cargo clippy -p ferrowave-kernels -p ferrowave-panic --lib \
 		--target amdgcn-amd-amdhsa -Zbuild-std=core -- -D warnings
-	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --quiet
+	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --exclude cargo-gpu-amdgpu --no-deps --quiet
 	cargo test --workspace
 
 ## The same and what takes longer: sweeps over more shapes, fuzzing.

@@ -19,7 +19,7 @@
 //!
 //! **Counters are 0** before each launch, and every kernel leaves them so. The rest holds anything.
 //!
-//! The host promises of each launch that the [steps](steps) of all tiles of a product, `tiles · steps`, are below 2³²,
+//! The host promises of each launch that the [steps] of all tiles of a product, `tiles · steps`, are below 2³²,
 //! and that [`parts`](crate::GemmParameters::parts) is from 1 to the number of steps that are shared out.
 
 use crate::{BlockTile, Kernel, catalogue::Reduction};

@@ -1,7 +1,7 @@
 //! Checks: what a GPU would not say about a kernel.
 //!
 //! A [`Checker`] watches a launch ([`crate::exec::Observer`]) and hands every instruction to the checks that were
-//! chosen. They report to [`Findings`], which keeps one example of each kind of finding and place, and counts the rest.
+//! chosen. They report to `Findings`, which keeps one example of each kind of finding and place, and counts the rest.
 
 mod allocations;
 mod by_index;
@@ -229,7 +229,7 @@ pub(crate) trait Watch {
 /// Watches the launches of one host thread.
 ///
 /// Most instructions have nothing for checks to look at: they come by a way that was looked at, and touch no register that
-/// is undefined or in flight. What tells them is found once for each ([`Known`]).
+/// is undefined or in flight. What tells them is found once for each (`Known`).
 pub struct Checker {
     memory: Option<memory::Memory>,
     lds: Option<lds::Lds>,

@@ -38,7 +38,7 @@ pub trait Observer {
     fn barrier(&mut self, waves: &mut [Wave], waiting: &[bool], context: &mut Context<'_>);
 
     /// A wave of the workgroup goes on behind a barrier or semaphore of the whole launch, after an instruction that had
-    /// [`Wave::global_wait`].
+    /// `Wave::global_wait`.
     fn released(&mut self, _wave: u32, _resource: u8) {}
 
     /// The workgroup's waves have all ended, or one faulted.

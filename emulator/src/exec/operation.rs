@@ -11,15 +11,15 @@ pub enum Flow {
     Next,
     /// Has ended.
     End,
-    /// As [`Flow::Next`], and how instructions are run may be another from now on ([`super::indexing`]).
+    /// As [`Flow::Next`], and how instructions are run may be another from now on (`exec/indexing.rs`).
     Changed,
     /// Waits at a workgroup barrier.
     Barrier,
     /// As [`Flow::Next`], when others have had their turn: it sleeps, most likely until one of them has done something.
     Yield,
-    /// Goes on when what it queued for is its own ([`super::gws`]).
+    /// Goes on when what it queued for is its own (`exec/gws.rs`).
     Wait,
-    /// Cannot go on; the reason is in [`Context::fault`].
+    /// Cannot go on; the reason is in `Context::fault`.
     Fault,
 }
 

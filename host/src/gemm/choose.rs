@@ -15,7 +15,7 @@
 //! | width | ½ for a kernel that loads 16 bytes at once at any alignment, if lines begin at others than multiples of 16 bytes | then what it loads straddles cache lines, and two are fetched for one |
 //!
 //! Kernels that divide k use all compute units, and pay for it with storing and adding up their parts: as much as
-//! [`REDUCTION_STEPS`] more steps for each workgroup. So they win where there are few tiles and k is long, and nowhere
+//! `REDUCTION_STEPS` more steps for each workgroup. So they win where there are few tiles and k is long, and nowhere
 //! else.
 //!
 //! The reaches are no measurements of these kernels: on MI100 published figures of the same variants (1.4 % without
