@@ -10,11 +10,15 @@ use super::{PADDING, PAGE_BYTES, RED_ZONE_BYTES, shared};
 /// Alignment of what `hipMalloc` returns.
 pub(super) const ALIGNMENT: usize = 256;
 
+/// Bytes of a large page on most hosts.
+#[cfg(all(target_os = "linux", not(miri)))]
+const LARGE_PAGE_BYTES: u64 = 2 << 20;
+
 /// Memory that waves and copies access only as [`shared`] says.
 pub(super) struct Block {
     start: NonNull<u8>,
     layout: Layout,
-    /// Length of the red zone in front.
+    /// Length of what is in front of the allocation, a red zone among it.
     front: usize,
     bytes: usize,
     /// Whether the memory is the program's own, which it has lent.
@@ -34,11 +38,15 @@ impl Block {
         // A whole unit of alignment in front keeps the allocation itself aligned.
         let front = RED_ZONE_BYTES.next_multiple_of(alignment);
         let pages = bytes.checked_next_multiple_of(PAGE_BYTES)?;
-        let all = pages.checked_add(front + RED_ZONE_BYTES)?;
-        let layout = Layout::from_size_align(all, alignment).ok()?;
-        // SAFETY: the layout's size is not zero. Zeroed memory costs nothing until it is touched.
+        let all = pages.checked_add(front + RED_ZONE_BYTES + alignment)?;
+        // Zeroed memory costs nothing until it is touched, but only if the allocator is not asked to align it: then it
+        // writes the zeros.
+        let layout = Layout::from_size_align(all, 16).ok()?;
+        // SAFETY: the layout's size is not zero.
         let start = NonNull::new(unsafe { alloc_zeroed(layout) })?;
-        // SAFETY: the red zone in front and the pages lie one behind the other in the memory, which is new.
+        let front = front + start.align_offset(alignment);
+        // SAFETY: the red zone in front and the pages lie one behind the other in the memory, which is new and has room to
+        // align them.
         unsafe {
             let end = start.as_ptr().add(front + bytes);
             end.write_bytes(PADDING, pages - bytes);
@@ -51,6 +59,21 @@ impl Block {
             bytes,
             lent: false,
         })
+    }
+
+    /// Says that all of it will be written soon: the host may give it large pages, which take fewer faults.
+    pub(super) fn will_be_written(&self) {
+        #[cfg(all(target_os = "linux", not(miri)))]
+        {
+            let from = self.base().next_multiple_of(PAGE_BYTES as u64);
+            let to = (self.base() + self.bytes as u64) / PAGE_BYTES as u64 * PAGE_BYTES as u64;
+            if from + LARGE_PAGE_BYTES <= to {
+                let start = ptr::with_exposed_provenance_mut(from as usize);
+                // SAFETY: the pages lie in the block, and the advice changes nothing of what they hold. It need not be
+                // followed.
+                unsafe { libc::madvise(start, (to - from) as usize, libc::MADV_HUGEPAGE) };
+            }
+        }
     }
 
     /// The program's own memory, without red zones; `None` for a null pointer or more than an address space has.

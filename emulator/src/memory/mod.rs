@@ -3,16 +3,14 @@
 //! A device address is a host address. Every allocation stands between two red zones, so that an access
 //! that runs over an edge lands in no other allocation; a [`View`] of the allocations that live when a
 //! launch starts lets its waves check their accesses without a lock, and keeps them alive until it ends.
-//!
-//! A GPU maps memory in pages and notices no read that stays in one: compilers count on it when they widen loads. So reads
-//! of kernels end where the allocation's last page does ([`AllocationInfo::readable_end`]); writes, atomic operations and
-//! the host's copies end where the allocation does. What lies between is [`PADDING`]; only checks look at such reads.
 
 mod block;
 mod peers;
+mod reach;
 mod reservation;
 pub(crate) mod shared;
 mod snapshot;
+mod view;
 mod written;
 
 use std::{
@@ -23,8 +21,10 @@ use std::{
 
 use block::Block;
 use peers::Peers;
+pub(crate) use reach::Reach;
 pub(crate) use reservation::Reservation;
 pub(crate) use snapshot::Snapshot;
+pub use view::View;
 pub(crate) use written::{Written, words};
 
 /// Bytes on either side of an allocation that belong to nobody.
@@ -142,102 +142,6 @@ pub enum MemoryError {
     },
 }
 
-/// A range of addresses that an access may touch.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Reach {
-    base: u64,
-    /// Where reads end.
-    end: u64,
-    /// Where what was allocated ends, and writes do.
-    allocated: u64,
-    writable: bool,
-}
-
-impl Reach {
-    /// Where the first byte's address stands in it, and that of the first that cannot be read: for host code.
-    #[cfg(target_arch = "x86_64")]
-    pub(crate) const BASE: usize = std::mem::offset_of!(Reach, base);
-    #[cfg(target_arch = "x86_64")]
-    pub(crate) const END: usize = std::mem::offset_of!(Reach, end);
-
-    pub(crate) const NOTHING: Reach = Reach {
-        base: 1,
-        end: 0,
-        allocated: 0,
-        writable: false,
-    };
-
-    /// All of an allocation.
-    fn of(info: &AllocationInfo) -> Reach {
-        Reach {
-            base: info.base,
-            end: info.readable_end(),
-            allocated: info.end(),
-            writable: true,
-        }
-    }
-
-    /// Parts of an allocation by offset, length and whether they can be written. Reads of each end with its last page, or
-    /// where the next part begins.
-    fn parts(info: &AllocationInfo, parts: &[(usize, usize, bool)]) -> Vec<Reach> {
-        let mut reaches: Vec<Reach> = parts
-            .iter()
-            .map(|&(offset, length, writable)| {
-                let start = offset.min(info.bytes);
-                let bytes = start.saturating_add(length).min(info.bytes);
-                Reach {
-                    base: info.base + start as u64,
-                    writable,
-                    ..Reach::of(&AllocationInfo { bytes, ..*info })
-                }
-            })
-            .collect();
-        reaches.sort_by_key(|reach| reach.base);
-        for index in 1..reaches.len() {
-            let next = reaches[index].base;
-            let reach = &mut reaches[index - 1];
-            reach.end = reach.end.min(next.max(reach.allocated));
-        }
-        reaches
-    }
-
-    #[inline(always)]
-    const fn end_for(&self, write: bool) -> u64 {
-        match write {
-            true => self.allocated,
-            false => self.end,
-        }
-    }
-
-    #[inline(always)]
-    pub(crate) const fn covers(&self, start: u64, end: u64, write: bool) -> bool {
-        start >= self.base && end <= self.end_for(write) && start < end && (self.writable || !write)
-    }
-
-    /// Whether checks report a read that waves may do: one that leaves what was allocated, unless the compiler has
-    /// widened a load of the scalar unit. LLVM does so where the bytes that it adds lie in an aligned block with those
-    /// that it needs (`SITargetLowering::widenLoad` and `AMDGPUTargetLowering::WidenOrSplitVectorLoad`; the longest load
-    /// has 64 bytes).
-    #[inline]
-    pub(crate) fn is_left_by(&self, start: u64, end: u64, scalar: bool) -> bool {
-        let last = match scalar {
-            true => self.allocated.next_multiple_of(64),
-            false => self.allocated,
-        };
-        start < self.base || start >= self.allocated || end > last
-    }
-
-    /// The lowest and the highest number of bytes behind `base` at which `bytes` bytes may be accessed, as far as 32
-    /// bits hold them.
-    #[inline(always)]
-    pub(crate) fn offsets(&self, base: u64, bytes: u32, write: bool) -> Option<(u32, u32)> {
-        let end = self.end_for(write);
-        let highest = end.checked_sub(base)?.checked_sub(u64::from(bytes))?;
-        let lowest = u32::try_from(self.base.saturating_sub(base)).ok()?;
-        (self.writable || !write).then_some((lowest, highest.min(u64::from(u32::MAX)) as u32))
-    }
-}
-
 struct Allocation {
     block: Arc<Block>,
     info: AllocationInfo,
@@ -245,100 +149,6 @@ struct Allocation {
     reaches: Vec<Reach>,
     /// Which bytes were written, if the memory keeps account of it.
     written: Option<Arc<Written>>,
-}
-
-/// The allocations that lived at one moment.
-pub struct View {
-    reaches: Vec<Reach>,
-    infos: Vec<AllocationInfo>,
-    /// Of each, which bytes were written, if the memory keeps account of it.
-    written: Vec<Option<Arc<Written>>>,
-    freed: Vec<AllocationInfo>,
-    _alive: Vec<Arc<Block>>,
-    /// Of other devices' memory, whose allocations are among these.
-    _peers: Vec<Arc<View>>,
-}
-
-impl View {
-    /// The range that an address lies in, as far as it can be read; [`Reach::NOTHING`] if in none.
-    pub(crate) fn reach(&self, address: u64) -> Reach {
-        let after = self.reaches.partition_point(|reach| reach.base <= address);
-        match after.checked_sub(1).map(|index| self.reaches[index]) {
-            Some(reach) if address < reach.end => reach,
-            _ => Reach::NOTHING,
-        }
-    }
-
-    /// The allocations, by address.
-    pub fn allocations(&self) -> &[AllocationInfo] {
-        &self.infos
-    }
-
-    /// Which bytes of an allocation were written, by its place among [`Self::allocations`].
-    pub(crate) fn written(&self, index: usize) -> Option<&Arc<Written>> {
-        self.written.get(index)?.as_ref()
-    }
-
-    /// The allocation that an address lay in when it was freed: the last of those that are remembered.
-    pub fn freed(&self, address: u64) -> Option<AllocationInfo> {
-        let lies_in = |info: &&AllocationInfo| {
-            address >= info.base && address - info.base < info.bytes as u64
-        };
-        self.freed.iter().rev().find(lies_in).copied()
-    }
-
-    /// Whether an access lies in one allocation.
-    pub(crate) fn holds(&self, address: u64, bytes: u32) -> bool {
-        let end = address.saturating_add(u64::from(bytes));
-        self.infos
-            .iter()
-            .any(|info| info.base <= address && end <= info.end())
-    }
-
-    /// Where an access lies among the allocations, in words.
-    pub fn place(&self, address: u64, bytes: u32) -> String {
-        if let Some(info) = self.freed(address) {
-            let at = address - info.base;
-            return format!("at byte {at} of {info}, which was freed");
-        }
-        let Some((info, at)) = self.nearest(address) else {
-            return "and nothing is allocated".to_owned();
-        };
-        let length = info.bytes as i128;
-        let past = at + i128::from(bytes) > length;
-        if at < 0 {
-            format!("{} bytes before {info}", -at)
-        } else if at == length {
-            format!("just past the end of {info}")
-        } else if at > length {
-            format!("{} bytes past the end of {info}", at - length)
-        } else if past {
-            format!("of which some lie past the end of {info}")
-        } else {
-            format!("at byte {at} of {info}")
-        }
-    }
-
-    /// The allocation nearest to an address, and the address's distance to its start in bytes.
-    pub fn nearest(&self, address: u64) -> Option<(AllocationInfo, i128)> {
-        self.infos
-            .iter()
-            .min_by_key(|info| {
-                let last = info.readable_end() - 1;
-                if address < info.base {
-                    info.base - address
-                } else {
-                    address.saturating_sub(last)
-                }
-            })
-            .map(|&info| (info, i128::from(address) - i128::from(info.base)))
-    }
-}
-
-impl fmt::Debug for View {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(&self.infos).finish()
-    }
 }
 
 #[derive(Default)]
@@ -470,6 +280,9 @@ impl DeviceMemory {
         let Some(block) = Block::new(bytes, alignment) else {
             return Err(out_of_memory);
         };
+        if kind == AllocationKind::CodeObject {
+            block.will_be_written();
+        }
         let base = block.base();
         state.forget_freed(block.extent());
         let info = AllocationInfo { base, bytes, kind };
@@ -752,137 +565,6 @@ mod tests {
     }
 
     #[test]
-    fn reaches_as_offsets() {
-        let reach = Reach {
-            base: 0x1_0000_0100,
-            end: 0x1_0000_0200,
-            allocated: 0x1_0000_0180,
-            writable: true,
-        };
-        assert_eq!(reach.offsets(0x1_0000_0000, 4, false), Some((0x100, 0x1fc)));
-        assert_eq!(reach.offsets(0x1_0000_0180, 4, false), Some((0, 0x7c)));
-        assert_eq!(reach.offsets(0x1_0000_0000, 4, true), Some((0x100, 0x17c)));
-        assert_eq!(reach.offsets(0x1_0000_0180, 4, true), None, "behind");
-        assert_eq!(reach.offsets(0x1_0000_01fd, 4, false), None, "behind");
-        assert_eq!(reach.offsets(0xff, 4, false), None, "over 4 GiB away");
-        assert_eq!(reach.offsets(u64::MAX, 4, false), None);
-        let read_only = Reach {
-            writable: false,
-            ..reach
-        };
-        assert_eq!(read_only.offsets(0x1_0000_0000, 4, true), None);
-        let large = Reach {
-            base: 0x100,
-            end: 0x3_0000_0000,
-            allocated: 0x3_0000_0000,
-            writable: true,
-        };
-        assert_eq!(large.offsets(0, 16, true), Some((0x100, u32::MAX)));
-        assert_eq!(Reach::NOTHING.offsets(0, 1, false), None);
-    }
-
-    /// How many of the bytes from an address on can be read, and written; over 16 KiB do not count.
-    fn spans(view: &View, address: u64) -> [u64; 2] {
-        let reach = view.reach(address);
-        [false, true].map(|write| {
-            let covers = |bytes: &u64| reach.covers(address, address + bytes, write);
-            (1..1 << 14).take_while(covers).count() as u64
-        })
-    }
-
-    #[test]
-    fn reads_end_with_the_last_page() {
-        let memory = Arc::new(DeviceMemory::new(1 << 20));
-        let reserved = memory.reserve(100).unwrap();
-        memory.allocate_reserved(&reserved).unwrap();
-        let sizes = [1, 12, 4095, 4096, 4097, 8192];
-        let mut places = vec![(reserved.base(), 100_u64)];
-        for kind in [AllocationKind::Device, AllocationKind::Host] {
-            for bytes in sizes {
-                places.push((memory.allocate(bytes, kind).unwrap(), bytes as u64));
-            }
-        }
-        let other = DeviceMemory::new(0);
-        other.enable_peer(&memory);
-        for (base, bytes) in places {
-            let page = bytes.next_multiple_of(4096);
-            let views = match memory.find(base).unwrap().kind {
-                AllocationKind::Device => vec![memory.view(), other.view()],
-                _ => vec![memory.view()],
-            };
-            for view in views {
-                assert_eq!(spans(&view, base), [page, bytes]);
-                assert_eq!(spans(&view, base + bytes), [page - bytes, 0]);
-                assert_eq!(spans(&view, base + page), [0, 0]);
-                // Whose page ends there, and not that of an allocation near by.
-                let past = view.place(base + page, 4);
-                assert!(
-                    past.ends_with(&memory.find(base).unwrap().to_string()),
-                    "{past}"
-                );
-                // SAFETY: the block's last page is its own, whole, and no one writes there.
-                let behind = unsafe {
-                    let start = std::ptr::with_exposed_provenance::<u8>((base + bytes) as usize);
-                    std::slice::from_raw_parts(start, (page - bytes) as usize)
-                };
-                assert!(behind.iter().all(|byte| *byte == PADDING));
-            }
-            // The host's own copies are exact.
-            let mut all = vec![0; bytes as usize + 1];
-            assert!(memory.read(base, &mut all).is_err());
-            assert!(memory.write(base, &all).is_err());
-        }
-    }
-
-    #[test]
-    fn lent_memory_is_read_to_the_end_of_the_hosts_page() {
-        let memory = DeviceMemory::new(0);
-        let own = vec![7_u8; 3 * 4096];
-        let page = (own.as_ptr().expose_provenance() as u64).next_multiple_of(4096);
-        memory.register(page + 64, 100).unwrap();
-        memory.register(page + 164, 36).unwrap();
-        memory.register(page + 4090, 12).unwrap();
-        let view = memory.view();
-        assert_eq!(spans(&view, page + 64), [4096 - 64, 100]);
-        assert_eq!(spans(&view, page + 164), [4096 - 164, 36]);
-        assert_eq!(spans(&view, page + 4090), [4096 + 6, 12]);
-        assert_eq!(spans(&view, page + 63), [0, 0]);
-    }
-
-    #[test]
-    fn parts_of_an_image_are_read_to_the_end_of_their_page() {
-        let memory = DeviceMemory::new(1 << 20);
-        let segments = [
-            (0, 0x100, false),
-            (0x200, 0x10, true),
-            (0x1800, 0x900, false),
-        ];
-        let base = memory.allocate_image(0x2100, 4096, &segments).unwrap();
-        let view = memory.view();
-        assert_eq!(spans(&view, base), [0x200, 0]);
-        assert_eq!(spans(&view, base + 0x200), [0xe00, 0x10]);
-        assert_eq!(spans(&view, base + 0x1000), [0, 0]);
-        assert_eq!(spans(&view, base + 0x1800), [0x1800, 0]);
-        assert_eq!(spans(&view, base + 0x2ffc), [4, 0]);
-    }
-
-    #[test]
-    fn checks_pass_over_what_scalar_loads_were_widened_by() {
-        let reach = Reach {
-            base: 0x100,
-            end: 0x1100,
-            allocated: 0x100 + 76,
-            writable: true,
-        };
-        let leaves =
-            |from: u64, to: u64, scalar| reach.is_left_by(0x100 + from, 0x100 + to, scalar);
-        assert!(!leaves(0, 76, false) && leaves(72, 77, false) && leaves(76, 80, false));
-        assert!(!leaves(64, 80, true) && !leaves(72, 128, true));
-        assert!(leaves(72, 132, true) && leaves(76, 80, true));
-        assert!(Reach::NOTHING.is_left_by(0, 4, true) && Reach::NOTHING.is_left_by(1, 4, false));
-    }
-
-    #[test]
     fn red_zones_are_not_what_was_freed_there_before() {
         let memory = DeviceMemory::new(1 << 30);
         for bytes in (1..64).rev().map(|n| 512 * n) {
@@ -906,6 +588,42 @@ mod tests {
         }
     }
 
+    /// Bytes of the host's memory that this process has (man page proc_pid_statm(5)).
+    #[cfg(all(target_os = "linux", not(miri)))]
+    fn resident_bytes() -> u64 {
+        let statm = std::fs::read_to_string("/proc/self/statm").unwrap();
+        let pages = statm.split(' ').nth(1).unwrap();
+        4096 * pages.parse::<u64>().unwrap()
+    }
+
+    #[test]
+    #[cfg(all(target_os = "linux", not(miri)))]
+    fn what_is_not_touched_takes_no_memory_of_the_host() {
+        let memory = DeviceMemory::new(4 << 30);
+        let before = resident_bytes();
+        let base = memory.allocate(2 << 30, AllocationKind::Device).unwrap();
+        let image = memory.allocate_image(1 << 29, 4096, &[]).unwrap();
+        // Other tests run meanwhile.
+        assert!(resident_bytes() < before + (1 << 30));
+        let mut byte = [1];
+        memory.read(base + (1 << 30), &mut byte).unwrap();
+        assert_eq!((byte, base % 256, image % 4096), ([0], 0, 0));
+        let view = memory.view();
+        assert_eq!(view.allocations().len(), 2);
+    }
+
+    #[test]
+    fn alignment_is_kept_and_red_zones_with_it() {
+        let memory = DeviceMemory::new(1 << 30);
+        for alignment in [256, 4096, 1 << 16, 1 << 21] {
+            let base = memory.allocate_image(100, alignment, &[(0, 100, true)]);
+            let base = base.unwrap();
+            assert_eq!(base % alignment as u64, 0);
+            memory.write(base, &[7; 100]).unwrap();
+            memory.free(base).unwrap();
+        }
+    }
+
     #[test]
     fn capacity_is_a_limit() {
         let memory = DeviceMemory::new(100);
@@ -920,21 +638,5 @@ mod tests {
         );
         memory.free(a).unwrap();
         memory.allocate(100, AllocationKind::Device).unwrap();
-    }
-
-    #[test]
-    fn a_view_keeps_what_it_saw() {
-        let memory = DeviceMemory::new(1 << 20);
-        let a = memory.allocate(64, AllocationKind::Device).unwrap();
-        let view = memory.view();
-        memory.free(a).unwrap();
-        assert!(view.reach(a).covers(a, a + 64, true));
-        assert!(!view.reach(a).covers(a, a + 65, true));
-        assert!(view.reach(a).covers(a, a + 65, false));
-        assert!(!memory.view().reach(a).covers(a, a + 1, false));
-        assert_eq!(
-            view.nearest(a + 70).map(|(info, at)| (info.base, at)),
-            Some((a, 70))
-        );
     }
 }
