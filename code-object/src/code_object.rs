@@ -82,7 +82,25 @@ impl CodeObject {
     /// # Errors
     /// As [`Self::parse`].
     pub fn parse_shared(shared: Arc<[u8]>) -> Result<Self, CodeObjectError> {
-        let bytes = &*shared;
+        Ok(CodeObject {
+            bytes: Arc::clone(&shared),
+            ..Self::read(&shared)?
+        })
+    }
+
+    /// Like [`Self::parse`], without keeping the file: [`Self::bytes`] is empty. Line tables are read now.
+    ///
+    /// # Errors
+    /// As [`Self::parse`].
+    pub fn parse_and_leave(bytes: &[u8]) -> Result<Self, CodeObjectError> {
+        Ok(CodeObject {
+            lines: Arc::new(LineTables::new(bytes).into()),
+            ..Self::read(bytes)?
+        })
+    }
+
+    /// All but what is kept of `bytes`.
+    fn read(bytes: &[u8]) -> Result<Self, CodeObjectError> {
         let header = parse_header(bytes)?;
         let target = Target::parse(header)?;
         let program_headers = header
@@ -118,10 +136,10 @@ impl CodeObject {
             text,
             kernels: Vec::new(),
             metadata: Metadata::default(),
-            bytes: Arc::clone(&shared),
+            bytes: Arc::default(),
             lines: Arc::default(),
         };
-        object.kernels = object.join_kernels(&metadata)?;
+        object.kernels = object.join_kernels(bytes, &metadata)?;
         object.metadata = metadata;
         Ok(object)
     }
@@ -131,15 +149,9 @@ impl CodeObject {
         self.target
     }
 
-    /// The file as it was given.
+    /// The file as it was given; nothing after [`Self::parse_and_leave`].
     pub fn bytes(&self) -> &Arc<[u8]> {
         &self.bytes
-    }
-
-    /// Lets go of the file, once its image is made: [`Self::bytes`] is empty from then on. Line tables are kept.
-    pub fn release_bytes(&mut self) {
-        self.lines();
-        self.bytes = Arc::default();
     }
 
     /// The metadata note (all of them, if there are several).
@@ -202,7 +214,7 @@ impl CodeObject {
     }
 
     /// The `size` bytes at `address` as they stand in the file, before relocation;
-    /// `None` if no one segment has all of them in the file, and after [`Self::release_bytes`].
+    /// `None` if no one segment has all of them in the file, and after [`Self::parse_and_leave`].
     pub fn file_bytes(&self, address: u64, size: u64) -> Option<&[u8]> {
         self.bytes.get(self.image.file_range(address, size)?)
     }
@@ -235,7 +247,7 @@ impl CodeObject {
     /// Makes the image that belongs at `base_address` in `memory`, whose length must be [`Self::image_size`].
     ///
     /// # Errors
-    /// If the buffer has another length, the file was let go of, the address does not suit, or a relocation needs a symbol that is not defined
+    /// If the buffer has another length, the file was not kept, the address does not suit, or a relocation needs a symbol that is not defined
     /// or a value that does not fit. `memory` may have been written to then.
     pub fn load_image(&self, base_address: u64, memory: &mut [u8]) -> Result<(), CodeObjectError> {
         if u64::try_from(memory.len()) != Ok(self.image.size) {
@@ -246,26 +258,31 @@ impl CodeObject {
         }
         // Gaps and what the file does not fill are zero, whatever the buffer held.
         memory.fill(0);
-        self.write_image(base_address, |offset, bytes| {
+        self.write_image(&self.bytes, base_address, |offset, bytes| {
             memory[offset as usize..][..bytes.len()].copy_from_slice(bytes);
             Ok(())
         })
     }
 
-    /// Like [`Self::load_image`], into memory that only `write` reaches and that is zero: it gets offsets in the image and
-    /// bytes, which all lie inside it.
+    /// Like [`Self::load_image`], of the file's bytes, which need not have been kept, into memory that only `write` reaches
+    /// and that is zero: it gets offsets in the image and bytes, which all lie inside it.
     ///
     /// # Errors
     /// Those of `write`, and as [`Self::load_image`].
     pub fn write_image<E: From<CodeObjectError>>(
         &self,
+        file: &[u8],
         base_address: u64,
         write: impl FnMut(u64, &[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
-        self.image.write(&self.bytes, base_address, write)
+        self.image.write(file, base_address, write)
     }
 
-    fn join_kernels(&self, metadata: &Metadata) -> Result<Vec<Kernel>, CodeObjectError> {
+    fn join_kernels(
+        &self,
+        bytes: &[u8],
+        metadata: &Metadata,
+    ) -> Result<Vec<Kernel>, CodeObjectError> {
         let mut names = HashMap::new();
         metadata
             .kernels
@@ -276,12 +293,16 @@ impl CodeObject {
                         kernel: kernel.name.clone(),
                     });
                 }
-                self.join_kernel(kernel)
+                self.join_kernel(bytes, kernel)
             })
             .collect()
     }
 
-    fn join_kernel(&self, metadata: &Arc<KernelMetadata>) -> Result<Kernel, CodeObjectError> {
+    fn join_kernel(
+        &self,
+        bytes: &[u8],
+        metadata: &Arc<KernelMetadata>,
+    ) -> Result<Kernel, CodeObjectError> {
         let kernel = || metadata.name.clone();
         let address = self
             .symbol(&metadata.symbol)
@@ -291,7 +312,9 @@ impl CodeObject {
             })?
             .address;
         let bytes: &[u8; KernelDescriptor::BYTES] = self
-            .file_bytes(address, KernelDescriptor::BYTES as u64)
+            .image
+            .file_range(address, KernelDescriptor::BYTES as u64)
+            .and_then(|range| bytes.get(range))
             .filter(|_| address % KernelDescriptor::BYTES as u64 == 0)
             .and_then(|bytes| bytes.try_into().ok())
             .ok_or_else(|| CodeObjectError::DescriptorAddress {

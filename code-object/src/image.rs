@@ -344,7 +344,7 @@ impl Image {
             let contents = bytes.get(segment.file_range.clone());
             let contents = contents.ok_or_else(|| CodeObjectError::Elf {
                 what: "segment",
-                reason: "the file was let go of".to_owned(),
+                reason: "the file is not there or shorter than it was".to_owned(),
             })?;
             write(segment.address, contents)?;
         }

@@ -4,6 +4,8 @@
 
 use std::sync::Arc;
 
+use rmpv::ValueRef;
+
 use crate::{CodeObjectError, msgpack::Node};
 
 /// The metadata of a code object.
@@ -248,7 +250,7 @@ impl Metadata {
                 .required("amdhsa.version")?
                 .error(format!("is {}.{}, expected 1.x", version[0], version[1])));
         }
-        let mut last = Arc::default();
+        let mut last = Arguments::default();
         let kernels = map
             .optional("amdhsa.kernels")
             .map_or(Ok(Vec::new()), |node| {
@@ -278,10 +280,18 @@ fn text(node: &Node<'_, '_>) -> Result<String, CodeObjectError> {
     node.text().map(str::to_owned)
 }
 
+/// The arguments of the kernel before, and what they were read from.
+#[derive(Default)]
+struct Arguments<'v> {
+    value: Option<&'v ValueRef<'v>>,
+    kernarg_segment_size: u32,
+    args: Arc<[Argument]>,
+}
+
 /// One kernel; `last` are the arguments of the one before, and then its own.
-fn kernel(
-    node: Node<'_, '_>,
-    last: &mut Arc<[Argument]>,
+fn kernel<'v>(
+    node: Node<'_, 'v>,
+    last: &mut Arguments<'v>,
 ) -> Result<KernelMetadata, CodeObjectError> {
     let map = node.map()?;
     let number = |key| map.required(key)?.u32();
@@ -289,11 +299,16 @@ fn kernel(
     let shape = |key| map.optional_with(key, Node::u32_array::<3>);
 
     let kernarg_segment_size = number(".kernarg_segment_size")?;
-    let args = map.optional(".args").map_or(Ok(Vec::new()), |node| {
-        node.list(|node| argument(node, kernarg_segment_size))
-    })?;
-    if **last != *args {
-        *last = args.into();
+    let args = map.optional(".args");
+    let value = args.as_ref().map(Node::value);
+    if last.value != value || last.kernarg_segment_size != kernarg_segment_size {
+        let args = args.map_or(Ok(Vec::new()), |node| {
+            node.list(|node| argument(node, kernarg_segment_size))
+        })?;
+        if *last.args != *args {
+            last.args = args.into();
+        }
+        (last.value, last.kernarg_segment_size) = (value, kernarg_segment_size);
     }
     let kernarg_segment_align = number(".kernarg_segment_align")?;
     if !kernarg_segment_align.is_power_of_two() {
@@ -319,7 +334,7 @@ fn kernel(
                 _ => KernelKind::Other(kind),
             },
         },
-        args: Arc::clone(last),
+        args: Arc::clone(&last.args),
         kernarg_segment_size,
         kernarg_segment_align,
         group_segment_fixed_size: number(".group_segment_fixed_size")?,

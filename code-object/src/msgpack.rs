@@ -1,6 +1,6 @@
 //! MessagePack values with the path that leads to them, so that an error can name it.
 
-use std::{collections::BTreeMap, fmt};
+use std::fmt;
 
 use rmpv::{ValueRef, decode::read_value_ref_with_max_depth};
 
@@ -67,6 +67,11 @@ impl<'p, 'v> Node<'p, 'v> {
             value,
             step: Step::Root,
         }
+    }
+
+    /// The value itself.
+    pub(crate) fn value(&self) -> &'v ValueRef<'v> {
+        self.value
     }
 
     /// An error about this value.
@@ -153,14 +158,17 @@ impl<'p, 'v> Node<'p, 'v> {
         let ValueRef::Map(pairs) = self.value else {
             return Err(self.wrong_type("a map"));
         };
-        let mut entries = BTreeMap::new();
+        let mut entries = Vec::with_capacity(pairs.len());
         for (key, value) in pairs {
             if let ValueRef::String(key) = key
                 && let Some(key) = key.as_str()
-                && entries.insert(key, value).is_some()
             {
-                return Err(self.error(format!("has key {key:?} twice")));
+                entries.push((key, value));
             }
+        }
+        entries.sort_unstable_by_key(|(key, _)| *key);
+        if let Some([(key, _), _]) = entries.array_windows().find(|[(a, _), (b, _)]| a == b) {
+            return Err(self.error(format!("has key {key:?} twice")));
         }
         Ok(Map {
             step: &self.step,
@@ -172,13 +180,16 @@ impl<'p, 'v> Node<'p, 'v> {
 /// A map with text keys.
 pub(crate) struct Map<'p, 'v> {
     step: &'p Step<'p>,
-    entries: BTreeMap<&'v str, &'v ValueRef<'v>>,
+    /// In the order of the keys.
+    entries: Vec<(&'v str, &'v ValueRef<'v>)>,
 }
 
 impl<'p, 'v> Map<'p, 'v> {
     pub(crate) fn optional(&self, key: &'p str) -> Option<Node<'p, 'v>> {
         let step = Step::Key(self.step, key);
-        self.entries.get(key).map(|value| Node { value, step })
+        let found = self.entries.binary_search_by_key(&key, |(key, _)| *key);
+        let (_, value) = self.entries.get(found.ok()?)?;
+        Some(Node { value, step })
     }
 
     pub(crate) fn required(&self, key: &'p str) -> Result<Node<'p, 'v>, CodeObjectError> {

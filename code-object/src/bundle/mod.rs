@@ -16,7 +16,7 @@ pub use container::{FoundObject, code_objects};
 pub use entry::EntryTarget;
 pub use write::write_bundle;
 
-use compressed::unpack;
+use compressed::{Stream, unpack};
 
 /// What a bundle begins with.
 const MAGIC: &[u8] = b"__CLANG_OFFLOAD_BUNDLE__";
@@ -197,8 +197,8 @@ impl<'a> Bundle<'a> {
         best(self.entries(), |entry| entry.name, gpu, xnack, sramecc)
     }
 
-    /// As [`Self::pick`], of a bundle of which nothing else is read unless it is compressed. `read` reads a part of it by
-    /// offset and length.
+    /// As [`Self::pick`], of a bundle of which nothing else is kept. `read` reads a part of it by offset and length. A
+    /// compressed bundle is unpacked to the entry's end, so that damage behind that is not found.
     ///
     /// # Errors
     /// Those of `read`, and [`BundleError`] for what is no bundle.
@@ -210,17 +210,18 @@ impl<'a> Bundle<'a> {
     ) -> Result<Found, E> {
         if read(0, COMPRESSED_MAGIC.len() as u64)? == COMPRESSED_MAGIC {
             let packed = read(0, Self::length(&read)?)?;
-            let bundle = Bundle::parse(&packed)?;
-            return Ok(match bundle.pick(gpu, xnack, sramecc) {
-                Some(entry) => Found::Unpacked(entry.bytes.to_vec()),
-                None => Found::Nothing(bundle.entries().map(|e| e.name.to_owned()).collect()),
+            let mut stream = Stream::new(&packed)?;
+            let (entries, _) =
+                entries(|offset, size, what| Ok::<_, E>(stream.part(offset, size, what)?))?;
+            return Ok(match best_place(entries, gpu, xnack, sramecc) {
+                Ok(place) => Found::Unpacked(stream.last(place)?),
+                Err(names) => Found::Nothing(names),
             });
         }
         let (entries, _) = entries(|offset, size, _| read(offset, size))?;
-        let found = best(entries.iter(), |(name, _)| name, gpu, xnack, sramecc);
-        Ok(match found {
-            Some((_, place)) => Found::At(place.clone()),
-            None => Found::Nothing(entries.into_iter().map(|(name, _)| name).collect()),
+        Ok(match best_place(entries, gpu, xnack, sramecc) {
+            Ok(place) => Found::At(place),
+            Err(names) => Found::Nothing(names),
         })
     }
 
@@ -276,6 +277,20 @@ fn best<'a, T: Copy + 'a>(
         .map(|(_, entry)| entry)
 }
 
+/// Where the best entry is, or the names of all.
+fn best_place(
+    entries: Entries,
+    gpu: Gpu,
+    xnack: bool,
+    sramecc: bool,
+) -> Result<Range<u64>, Vec<String>> {
+    let found = best(entries.iter(), |(name, _)| name, gpu, xnack, sramecc);
+    match found {
+        Some((_, place)) => Ok(place.clone()),
+        None => Err(entries.into_iter().map(|(name, _)| name).collect()),
+    }
+}
+
 fn limited(what: &'static str, found: u64, limit: u64) -> Result<u64, BundleError> {
     if found > limit {
         return Err(BundleError::TooLarge { what, found, limit });
@@ -288,7 +303,7 @@ type Entries = Vec<(String, Range<u64>)>;
 
 /// The entries, and where the table of them ends. `read` reads by offset and length, and is told what.
 fn entries<E: From<BundleError>>(
-    read: impl Fn(u64, u64, &'static str) -> Result<Vec<u8>, E>,
+    mut read: impl FnMut(u64, u64, &'static str) -> Result<Vec<u8>, E>,
 ) -> Result<(Entries, u64), E> {
     let magic = read(0, 4, "the first bytes")?;
     if !MAGIC.starts_with(&magic) {

@@ -131,6 +131,55 @@ fn only_the_entry_that_is_picked_is_read() {
     );
 }
 
+/// Bytes that no method makes much shorter.
+fn noise(count: usize) -> Vec<u8> {
+    let mut state = 1_u64;
+    let byte = |_| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (state >> 33) as u8
+    };
+    (0..count).map(byte).collect()
+}
+
+#[test]
+fn packed_bundles_are_unpacked_no_further_than_the_entry() {
+    let (before, behind) = (noise(300_000), noise(700_000));
+    let plain = bundle(&[
+        (HOST, b""),
+        ("hipv4-amdgcn-amd-amdhsa--gfx908", &before),
+        ("hipv4-amdgcn-amd-amdhsa--gfx90a", b"\x7fELF wanted"),
+        ("hipv4-amdgcn-amd-amdhsa--gfx942", &behind),
+    ]);
+    let find = |bytes: &[u8], gpu| {
+        let read = |offset: u64, size: u64| {
+            Ok::<_, BundleError>(bytes[offset as usize..(offset + size) as usize].to_vec())
+        };
+        Bundle::find(read, gpu, false, true)
+    };
+    for method in [Method::Zlib, Method::Zstd] {
+        let mut file = packed(&plain, 2, method);
+        assert_eq!(
+            find(&file, Gpu::Gfx942),
+            Ok(Found::Unpacked(behind.clone()))
+        );
+        // Without its end, and with the length that it then has.
+        file.truncate(file.len() - 1000);
+        let length = file.len() as u32;
+        file[8..12].copy_from_slice(&length.to_le_bytes());
+        assert!(find(&file, Gpu::Gfx942).is_err(), "{method:?}");
+        let wanted = Ok(Found::Unpacked(b"\x7fELF wanted".to_vec()));
+        assert_eq!(find(&file, Gpu::Gfx90a), wanted, "{method:?}");
+    }
+    // An entry that ends behind the bundle.
+    let mut long = bundle(&[("hipv4-amdgcn-amd-amdhsa--gfx90a", b"\x7fELF short")]);
+    let size = long.len() as u64;
+    long[40..48].copy_from_slice(&size.to_le_bytes());
+    let error = find(&packed(&long, 2, Method::Zlib), Gpu::Gfx90a).expect_err("too short");
+    assert!(matches!(error, BundleError::Short { .. }), "{error}");
+}
+
 #[test]
 fn names_of_entries_are_read() {
     let text = |name| EntryTarget::parse(name).map(|entry| entry.to_string());

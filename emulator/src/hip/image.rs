@@ -1,9 +1,12 @@
 //! A code object or offload bundle in a file, or in the caller's memory, of which nobody says how long it is: what suits
 //! the device is read, and nothing else.
 //!
-//! Files are read and not mapped: who maps a file is killed when it is cut short under him.
+//! Files are read and not mapped: who maps a file is killed when it is cut short under him. The caller's memory is used
+//! where it is, as it holds hundreds of megabytes.
 
-use std::{ffi::c_void, fs::File, io, os::unix::fs::FileExt, slice, sync::Arc};
+use std::{
+    borrow::Cow, ffi::c_void, fs, fs::File, io, ops::Range, os::unix::fs::FileExt, ptr, slice,
+};
 
 use ferrowave_code_object::{Bundle, BundleError, Found};
 use ferrowave_hip_abi::hipError_t;
@@ -25,11 +28,13 @@ const SHT_NOBITS: u32 = 8;
 pub(super) enum Image {
     /// A file and its length in bytes.
     File(File, u64),
-    /// The caller's memory from an address on, which the kernel reads for us, so that an address which is not there is an
-    /// error.
-    Checked(File, usize),
-    /// The same where the kernel does not offer that: as a GPU's runtime reads.
-    Unchecked(usize),
+    /// The caller's memory.
+    Memory {
+        /// Where it begins.
+        start: usize,
+        /// Addresses that can be read, in their order, if the system says which.
+        readable: Option<Vec<Range<usize>>>,
+    },
 }
 
 impl From<BundleError> for Failure {
@@ -61,25 +66,26 @@ impl Image {
     /// What is at an address.
     ///
     /// # Safety
-    /// A whole code object or bundle is there, as long as this lives; where `/proc/self/mem` can be read, any address will
-    /// do.
+    /// A whole code object or bundle is there, as long as this lives and what it returned. Where the system says what can
+    /// be read, what is not there is an error.
     pub(super) unsafe fn at(image: *const c_void) -> Result<Self, Failure> {
         if image.is_null() {
             return Err(Failure::value("image is null"));
         }
-        let start = image.expose_provenance();
-        Ok(match File::open("/proc/self/mem") {
-            Ok(memory) => Image::Checked(memory, start),
-            Err(_) => Image::Unchecked(start),
+        Ok(Image::Memory {
+            start: image.expose_provenance(),
+            readable: fs::read_to_string("/proc/self/maps")
+                .ok()
+                .map(|maps| readable(&maps)),
         })
     }
 
     /// The code object for a device.
-    pub(super) fn object(&self, device: &Device) -> Result<Arc<[u8]>, Failure> {
-        let part = |offset, bytes| self.read(offset, bytes).map(|part| part.to_vec());
+    pub(super) fn object(&self, device: &Device) -> Result<Cow<'_, [u8]>, Failure> {
+        let part = |offset, bytes| self.read(offset, bytes).map(Cow::into_owned);
         let magic = match self {
             Image::File(_, bytes) => part(0, 4.min(*bytes))?,
-            Image::Checked(..) | Image::Unchecked(_) => part(0, 4)?,
+            Image::Memory { .. } => part(0, 4)?,
         };
         if magic == *b"\x7fELF" {
             return self.read(0, self.elf_bytes()?);
@@ -113,7 +119,7 @@ impl Image {
         Ok(length)
     }
 
-    fn read(&self, offset: u64, bytes: u64) -> Result<Arc<[u8]>, Failure> {
+    fn read(&self, offset: u64, bytes: u64) -> Result<Cow<'_, [u8]>, Failure> {
         if bytes > MAX_BYTES {
             return Err(invalid(format_args!(
                 "{bytes} bytes at offset {offset:#x} are no part of a code object"
@@ -129,30 +135,59 @@ impl Image {
                 length: *length,
             }));
         }
-        // SAFETY: zero is a `u8`. Such memory costs nothing until it is written.
-        let mut read = unsafe { Arc::<[u8]>::new_zeroed_slice(bytes as usize).assume_init() };
-        // Nothing else has it yet.
-        let to = Arc::get_mut(&mut read).unwrap_or_default();
-        let done = match self {
-            Image::File(file, _) => file.read_exact_at(to, offset),
-            // An address that is none is not there.
-            Image::Checked(memory, start) => {
-                memory.read_exact_at(to, (*start as u64).saturating_add(offset))
+        let read = match self {
+            Image::File(file, _) => {
+                // Zeroed memory costs nothing until it is written.
+                let mut read = vec![0; bytes as usize];
+                let done = file.read_exact_at(&mut read, offset);
+                done.map(|()| read.into())
             }
-            Image::Unchecked(start) => {
-                let from = std::ptr::with_exposed_provenance(start.wrapping_add(offset as usize));
-                // SAFETY: it is part of the code object, which `at` was promised is there.
-                to.copy_from_slice(unsafe { slice::from_raw_parts(from, to.len()) });
-                Ok(())
+            Image::Memory { start, readable } => {
+                let from = start.saturating_add(offset as usize);
+                let end = from.saturating_add(bytes as usize);
+                let inside = |range: &Range<usize>| range.start <= from && end <= range.end;
+                match readable {
+                    Some(ranges) if !ranges.iter().any(inside) => {
+                        Err(io::Error::other("not all of them are there"))
+                    }
+                    _ => {
+                        let from = ptr::with_exposed_provenance(from);
+                        // SAFETY: it is part of the code object, which `at` was promised is there.
+                        Ok(unsafe { slice::from_raw_parts(from, bytes as usize) }.into())
+                    }
+                }
             }
         };
-        done.map_err(|error| {
+        read.map_err(|error| {
             invalid(format_args!(
                 "the image's {bytes} bytes at offset {offset:#x} cannot be read: {error}"
             ))
-        })?;
-        Ok(read)
+        })
     }
+}
+
+/// The addresses that can be read, of what `/proc/self/maps` says (man page proc_pid_maps(5)).
+fn readable(maps: &str) -> Vec<Range<usize>> {
+    let mut all: Vec<Range<usize>> = Vec::new();
+    for line in maps.lines() {
+        let Some((addresses, rest)) = line.split_once(' ') else {
+            continue;
+        };
+        let Some((start, end)) = addresses.split_once('-') else {
+            continue;
+        };
+        let [Ok(start), Ok(end)] = [start, end].map(|text| usize::from_str_radix(text, 16)) else {
+            continue;
+        };
+        if !rest.starts_with('r') {
+            continue;
+        }
+        match all.last_mut() {
+            Some(last) if last.end == start => last.end = end,
+            _ => all.push(start..end),
+        }
+    }
+    all
 }
 
 fn number(bytes: &[u8], offset: usize, length: usize) -> u64 {
@@ -164,9 +199,9 @@ fn number(bytes: &[u8], offset: usize, length: usize) -> u64 {
 }
 
 /// The end of the last part that a 64-bit ELF file's headers speak of. Whether they make sense is the loader's business.
-fn file_bytes(
+fn file_bytes<'a>(
     header: &[u8],
-    part: impl Fn(u64, u64) -> Result<Arc<[u8]>, Failure>,
+    part: impl Fn(u64, u64) -> Result<Cow<'a, [u8]>, Failure>,
 ) -> Result<u64, Failure> {
     // Offsets in Elf64_Ehdr, Elf64_Phdr and Elf64_Shdr.
     let programs = (
@@ -209,11 +244,11 @@ mod tests {
     use super::*;
     use crate::hip::runtime::Runtime;
 
-    fn read(image: *const c_void) -> Result<Arc<[u8]>, Failure> {
+    fn read(image: *const c_void) -> Result<Vec<u8>, Failure> {
         // SAFETY: tests run where memory is checked.
         let image = unsafe { Image::at(image) }?;
         let device = Runtime::get().current()?;
-        image.object(&device)
+        image.object(&device).map(Cow::into_owned)
     }
 
     fn detail(image: &[u8]) -> String {
@@ -264,8 +299,15 @@ mod tests {
     }
 
     #[test]
+    fn what_can_be_read_is_joined() {
+        let maps = "1000-2000 r-xp 00000000 08:01 1 /lib\n2000-4000 rw-p 0 0:0 0\n\
+                    4000-5000 ---p 0 0:0 0\n5000-6000 r--p 0 0:0 0 [vvar]\nno line\n";
+        assert_eq!(readable(maps), [0x1000..0x4000, 0x5000..0x6000]);
+    }
+
+    #[test]
     fn memory_that_is_not_there_is_an_error() {
-        let low = read(std::ptr::without_provenance(64));
+        let low = read(ptr::without_provenance(64));
         assert!(low.unwrap_err().detail.contains("cannot be read"));
         let mut far = elf();
         far[40..48].copy_from_slice(&(1_u64 << 46).to_le_bytes());

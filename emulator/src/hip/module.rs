@@ -7,7 +7,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicU32},
 };
 
-use ferrowave_code_object::{CodeObject, Target};
+use ferrowave_code_object::Target;
 use ferrowave_hip_abi::{hipDeviceptr_t, hipError_t, hipFunction_t, hipJitOption, hipModule_t};
 
 use super::{
@@ -80,9 +80,9 @@ pub(super) unsafe fn text<'a>(name: *const c_char, what: &str) -> Result<&'a CSt
 impl Module {
     /// Loads a code object, or the entry of a bundle that suits the device best.
     pub(super) fn load(device: Arc<Device>, image: &Image) -> Result<Arc<Self>, Failure> {
-        let object = CodeObject::parse_shared(image.object(&device)?).map_err(LoadError::from)?;
+        let object = image.object(&device)?;
         let level = SimdLevel::detect();
-        let program = Program::load_object(object, device.row.gpu, &device.memory, level)?;
+        let program = Program::load(&object, device.row.gpu, &device.memory, level)?;
         let Target { xnack, sramecc, .. } = program.object().target();
         if !xnack.allows(XNACK) || !sramecc.allows(SRAMECC) {
             return Err(Failure::new(

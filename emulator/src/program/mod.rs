@@ -71,23 +71,14 @@ pub struct Kernel {
 }
 
 impl Program {
-    /// Loads a code object for the GPU of a device.
+    /// Loads a code object for the GPU of a device. Nothing of `bytes` is kept but what is in the image.
     pub fn load(
         bytes: &[u8],
         gpu: Gpu,
         memory: &Arc<DeviceMemory>,
         level: SimdLevel,
     ) -> Result<Self, LoadError> {
-        Self::load_object(CodeObject::parse(bytes)?, gpu, memory, level)
-    }
-
-    /// As [`Self::load`], of a code object that is parsed already.
-    pub fn load_object(
-        mut object: CodeObject,
-        gpu: Gpu,
-        memory: &Arc<DeviceMemory>,
-        level: SimdLevel,
-    ) -> Result<Self, LoadError> {
+        let object = CodeObject::parse_and_leave(bytes)?;
         MatrixSums::from_environment()?;
         if object.target().gpu != gpu {
             return Err(LoadError::WrongGpu {
@@ -106,14 +97,13 @@ impl Program {
         // The image's alignment is a page's, whatever the file says beyond that.
         let alignment = (object.image_align().min(MAX_ALIGNMENT) as usize).next_power_of_two();
         let base = memory.allocate_image(size, alignment, &segments)?;
-        let written = object.write_image(base, |offset, bytes| {
+        let written = object.write_image(bytes, base, |offset, bytes| {
             memory.write(base + offset, bytes).map_err(LoadError::from)
         });
         if let Err(error) = written {
             memory.free(base)?;
             return Err(error);
         }
-        object.release_bytes();
         let starts = starts(&object, text.start);
         let formatters = object
             .functions()
