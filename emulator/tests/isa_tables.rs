@@ -13,6 +13,7 @@ fn tables_are_generated_from_the_data() {
     let data = std::fs::read_to_string(root.join("isa/cdna.txt")).expect("the data file");
     let data = parse(&data);
     check_opcodes_are_unique(&data);
+    check_effects_agree(&data);
     let generated = rustfmt(&generate(&data));
 
     let path = root.join("src/isa/tables.rs");
@@ -60,26 +61,34 @@ struct Row {
     flags: BTreeMap<String, String>,
 }
 
+/// A word of a row or section: what it is about, and the rest.
+fn word(word: &str, separator: char) -> (String, String) {
+    let (key, value) = word.split_once(separator).unwrap_or((word, ""));
+    (key.to_string(), value.to_string())
+}
+
 fn parse(text: &str) -> Data {
     let mut data = Data::default();
     let mut section = "";
+    let mut shared = BTreeMap::new();
     for line in text
         .lines()
         .filter(|l| !l.is_empty() && !l.starts_with('#'))
     {
-        if let Some(name) = line.strip_prefix('[').and_then(|l| l.strip_suffix(']')) {
+        if let Some((name, words)) = line.strip_prefix('[').and_then(|l| l.split_once(']')) {
             section = name;
+            shared = words.split_whitespace().map(|w| word(w, '=')).collect();
             continue;
         }
         let mut words = line.split_whitespace();
-        let mut word = || {
+        let mut next = || {
             words
                 .next()
                 .unwrap_or_else(|| panic!("too short: {line}"))
                 .to_string()
         };
         if section == "encodings" {
-            let (name, value, mask) = (word(), word(), word());
+            let (name, value, mask) = (next(), next(), next());
             let fields = words.map(|w| {
                 let (name, bits) = w.split_once('=').expect("field=high:low");
                 let (high, low) = bits.split_once(':').expect("high:low");
@@ -95,8 +104,8 @@ fn parse(text: &str) -> Data {
             });
             continue;
         }
-        let name = word();
-        let opcodes: Vec<_> = word()
+        let name = next();
+        let opcodes: Vec<_> = next()
             .split(',')
             .map(|w| (w != "-").then(|| w.parse().expect("an opcode")))
             .collect();
@@ -105,15 +114,11 @@ fn parse(text: &str) -> Data {
             [a, b, c, d] => [a, b, c, d],
             _ => panic!("one opcode or four: {line}"),
         };
-        let (mut slots, mut flags) = (BTreeMap::new(), BTreeMap::new());
-        for w in words {
-            let (map, separator) = match w.contains(':') {
-                true => (&mut slots, ':'),
-                false => (&mut flags, '='),
-            };
-            let (key, value) = w.split_once(separator).unwrap_or((w, ""));
-            map.insert(key.to_string(), value.to_string());
-        }
+        let (flags_of_row, slots): (Vec<_>, _) =
+            words.partition(|w| w.contains('=') || !w.contains(':'));
+        let slots = slots.into_iter().map(|w| word(w, ':')).collect();
+        let mut flags = shared.clone();
+        flags.extend(flags_of_row.into_iter().map(|w| word(w, '=')));
         data.rows.push(Row {
             encoding: section.to_string(),
             name,
@@ -139,6 +144,20 @@ fn check_opcodes_are_unique(data: &Data) {
                 row.name
             );
         }
+    }
+}
+
+/// Effects belong to an operation, in whatever encoding it is.
+fn check_effects_agree(data: &Data) {
+    let mut seen = BTreeMap::new();
+    for row in &data.rows {
+        let effects = effects(row);
+        let first = seen.entry(&row.name).or_insert_with(|| effects.clone());
+        assert_eq!(
+            *first, effects,
+            "{}: rows state different effects",
+            row.name
+        );
     }
 }
 
@@ -184,7 +203,9 @@ fn generate(data: &Data) -> String {
          use super::instruction::DataType;\n\
          use super::row::SdwaModifiers::{Float, Ignored, Integer};\n\
          use super::row::flag::*;\n\
-         use super::row::{ABSENT, Class, Encoding, Field, Immediate, NO, Pattern, ROW, Row, Slot};\n\n",
+         use super::row::place::*;\n\
+         use super::category::{Category, Effect};\n\
+         use super::row::{ABSENT, Class, Encoding, Field, Immediate, NO, Pattern, ROW, Rate, Row, Slot};\n\n",
     );
     generate_ops(data, &mut out);
     generate_encodings(data, &mut out);
@@ -284,6 +305,76 @@ fn generate_rows(data: &Data, out: &mut String) {
     out.push_str("];\n");
 }
 
+/// The words that say what an instruction does, beyond its operands.
+const EFFECTS: [&str; 11] = [
+    "unit", "reads", "writes", "mem", "to_lds", "takes", "counter", "rate", "passes", "flops",
+    "ops",
+];
+
+/// The fields of those words.
+fn effects(row: &Row) -> Vec<String> {
+    let of = |word: &str| row.flags.get(word).map_or("", String::as_str);
+    assert_ne!(of("unit"), "", "{} has no unit", row.name);
+    let numbers = |digits: &str| -> Vec<u32> {
+        let numbers = digits.split([',', ':']);
+        numbers
+            .map(|n| n.replace('-', "0").parse().expect("a number"))
+            .collect()
+    };
+    let field = |word: &&str| {
+        let value = of(word);
+        if value.is_empty() {
+            return None;
+        }
+        let list = value.split(',');
+        Some(match *word {
+            "reads" | "writes" => {
+                let places: Vec<_> = list.map(str::to_uppercase).collect();
+                format!("{word}: {}", places.join(" | "))
+            }
+            "counter" => list
+                .map(|c| format!("counts_{c}: true"))
+                .collect::<Vec<_>>()
+                .join(", "),
+            "takes" => {
+                let [high, low] = numbers(value)[..] else {
+                    panic!("{}: takes=high:low", row.name);
+                };
+                format!("takes: {:#x}", (1_u64 << (high + 1)) - (1 << low))
+            }
+            "passes" => {
+                let passes = numbers(value);
+                format!(
+                    "passes: {:?}",
+                    [0, 1, 2, 3].map(|gpu| passes[gpu % passes.len()])
+                )
+            }
+            "unit" => format!("unit: Category::{}", unit(value)),
+            "mem" => format!("memory: Effect::{}", camel(value)),
+            "rate" => format!("rate: Rate::{}", camel(value)),
+            number => format!("{number}: {value}"),
+        })
+    };
+    EFFECTS.iter().filter_map(field).collect()
+}
+
+/// The category of a unit.
+fn unit(name: &str) -> &'static str {
+    match name {
+        "salu" => "Scalar",
+        "valu" => "Vector",
+        "mfma" => "Matrix",
+        "smem" => "ScalarMemory",
+        "vmem" => "VectorMemory",
+        "lds" => "Lds",
+        "branch" => "Branch",
+        "barrier" => "Barrier",
+        "wait" => "Wait",
+        "control" => "Control",
+        other => panic!("unknown unit {other}"),
+    }
+}
+
 fn row_fields(row: &Row) -> String {
     let slot = |name: &str| {
         row.slots.get(name).map_or("NO".to_string(), |ty| {
@@ -318,10 +409,12 @@ fn row_fields(row: &Row) -> String {
     if sources.iter().any(|s| s != "NO") {
         fields.push(format!("src: [{}]", sources.join(", ")));
     }
+    fields.extend(effects(row));
     let mut flags = Vec::new();
     for (flag, value) in &row.flags {
         match (flag.as_str(), value.as_str()) {
             ("llvm", _) => {}
+            (flag, _) if EFFECTS.contains(&flag) => {}
             ("before_gfx942", name) => fields.push(format!("before_gfx942: Some(\"{name}\")")),
             ("mods", v) => fields.push(format!("mods: {}", mask(v))),
             ("modsx", v) => fields.push(format!("mods_ignored: {}", mask(v))),
@@ -379,7 +472,14 @@ fn row_fields(row: &Row) -> String {
                 "neg" => "NEG",
                 "two" => "TWO",
                 "nooffset" => "NO_OFFSET",
-                "atomic" => "ATOMIC",
+                "returns" => "RETURNS",
+                "accumulates" => "ACCUMULATES",
+                "keeps" => "KEEPS",
+                "compare" => "COMPARE",
+                "cross" => "CROSS",
+                "relative" => "RELATIVE",
+                "dot" => "DOT",
+                "gws" => "GWS",
                 "glc" => "GLC",
                 "no_scc" => "NO_SCC",
                 "cache" => "CACHE",

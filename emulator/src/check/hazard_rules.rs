@@ -7,8 +7,8 @@
 use ferrowave_code_object::Gpu;
 
 use crate::isa::{
-    Category, Effect, Extension, Format, Instruction, Op, Register, Registers, Role, SdwaSelect,
-    Source, registers,
+    Category, DataType, Effect, Extension, Format, Instruction, Op, Register, Registers, Role,
+    SdwaSelect, Source, registers,
 };
 
 /// What an instruction is to those that follow.
@@ -108,64 +108,15 @@ const fn is_gfx940(gpu: Gpu) -> bool {
     matches!(gpu, Gpu::Gfx942 | Gpu::Gfx950)
 }
 
-/// Passes of a matrix instruction (LLVM's `SISchedule.td`, `WriteNPassMAI`): a quarter of its cycles.
-pub(crate) fn passes(name: &str, gpu: Gpu) -> u64 {
-    let shape = name.split('_').find(|part| {
-        let mut numbers = part.split('x');
-        numbers.clone().count() == 3 && numbers.all(|n| n.starts_with(|c: char| c.is_ascii_digit()))
-    });
-    let shape = shape.unwrap_or_default();
-    let depth: String = shape
-        .rsplit('x')
-        .next()
-        .unwrap_or_default()
-        .chars()
-        .take_while(char::is_ascii_digit)
-        .collect();
-    let depth: u64 = depth.parse().unwrap_or(0);
-    if name.contains("_f64_") {
-        return match (shape.starts_with("4x4"), gpu) {
-            (true, _) => 4,
-            (false, Gpu::Gfx950) => 16,
-            (false, _) => 8,
-        };
-    }
-    let small = shape.starts_with("16x16");
-    if shape.starts_with("4x4") {
-        return 2;
-    }
-    if !is_gfx940(gpu) {
-        return if small { 8 } else { 16 };
-    }
-    // gfx940's wider forms take half as long; those of f32 and the old ones of several blocks do not.
-    let old = match small {
-        true => depth <= 4,
-        false => depth <= 2 || name.contains("_2b") && depth == 4,
-    };
-    let eights = name.contains("f8f6f4");
-    match (small, old || eights) {
-        // 8-bit formats take the longer time; which they are, the instruction's modifiers say.
-        (true, true) => 8,
-        (true, false) => 4,
-        (false, true) => 16,
-        (false, false) => 8,
-    }
-}
-
 fn matrix(instruction: &Instruction, gpu: Gpu) -> Matrix {
-    let name = instruction.op.name();
-    let double = name.contains("_f64_");
-    let single = name.ends_with("_f32") && !name.ends_with("_xf32");
+    let factor = &instruction.src[0];
+    let float = factor.ty == DataType::F;
     Matrix {
-        passes: passes(name, gpu),
-        xdl: !double && !single,
-        double,
+        passes: instruction.passes(gpu),
+        xdl: !float,
+        double: float && factor.bits == 64,
         source: registers(&instruction.src[2]).filter(|r| r.first.is_vector()),
     }
-}
-
-fn is_dot(instruction: &Instruction) -> bool {
-    instruction.op.name().starts_with("v_dot")
 }
 
 /// What an instruction is to those that follow.
@@ -180,7 +131,7 @@ pub(super) fn producer(instruction: &Instruction, gpu: Gpu) -> Producer {
                 Extension::Sdwa(sdwa) => sdwa.dst_sel != SdwaSelect::Dword,
                 _ => instruction.format == Format::Vop3 && instruction.modifiers.op_sel & 8 != 0,
             },
-            dot: is_dot(instruction),
+            dot: instruction.is_dot(),
         }),
         Category::VectorMemory if instruction.effect() != Effect::Load => {
             // `createsVALUHazard`: of buffers only those whose offset is no register.
@@ -229,14 +180,8 @@ pub(super) fn consumer(instruction: &Instruction, gpu: Gpu) -> Vec<Reader> {
             ..template
         });
     };
-    let takes_m0_late = instruction.loads_to_lds()
-        || instruction.memory.gds
-        || instruction.op.name().contains("addtid")
-        || matches!(
-            instruction.op,
-            Op::s_sendmsg | Op::s_sendmsghalt | Op::s_ttracedata
-        )
-        || instruction.op.name().starts_with("s_movrel");
+    let counts = matches!(instruction.op, Op::ds_append | Op::ds_consume);
+    let takes_m0_late = !counts || instruction.memory.gds;
     let gfx908_move = gpu == Gpu::Gfx908 && instruction.is_accumulator_move();
     let is_lane = matches!(
         instruction.op,
@@ -258,7 +203,7 @@ pub(super) fn consumer(instruction: &Instruction, gpu: Gpu) -> Vec<Reader> {
             }
             continue;
         }
-        if list.first == Register::M0 && takes_m0_late {
+        if list.first == Register::M0 && read.slot.is_none() && takes_m0_late {
             add(list, Use::M0);
         }
         match category {
@@ -483,40 +428,5 @@ pub(super) fn owed_after_source(gpu: Gpu, by: &Matrix, reader: &Reader) -> u64 {
             _ => 15,
         },
         _ => 0,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::passes;
-    use ferrowave_code_object::Gpu::{Gfx90a, Gfx908, Gfx942, Gfx950};
-
-    #[test]
-    fn passes_are_a_quarter_of_the_cycles() {
-        for (name, gpu, cycles) in [
-            ("v_mfma_f32_32x32x2_f32", Gfx908, 64),
-            ("v_mfma_f32_16x16x4_f32", Gfx90a, 32),
-            ("v_mfma_f32_32x32x2_f32", Gfx942, 64),
-            ("v_mfma_f32_16x16x4_f32", Gfx942, 32),
-            ("v_mfma_f32_32x32x8_f16", Gfx90a, 64),
-            ("v_mfma_f32_32x32x8_f16", Gfx942, 32),
-            ("v_mfma_f32_16x16x16_f16", Gfx942, 16),
-            ("v_mfma_f32_32x32x4_2b_f16", Gfx942, 64),
-            ("v_mfma_f32_16x16x4_4b_f16", Gfx942, 32),
-            ("v_mfma_f32_32x32x4_xf32", Gfx942, 32),
-            ("v_mfma_f32_16x16x8_xf32", Gfx942, 16),
-            ("v_mfma_i32_32x32x8i8", Gfx90a, 64),
-            ("v_mfma_i32_32x32x16_i8", Gfx942, 32),
-            ("v_mfma_i32_16x16x32_i8", Gfx942, 16),
-            ("v_mfma_f32_32x32x16_f16", Gfx950, 32),
-            ("v_mfma_f32_16x16x32_f16", Gfx950, 16),
-            ("v_mfma_f64_16x16x4_f64", Gfx90a, 32),
-            ("v_mfma_f64_16x16x4_f64", Gfx950, 64),
-            ("v_mfma_f64_4x4x4_4b_f64", Gfx90a, 16),
-            ("v_mfma_f32_4x4x4_16b_f16", Gfx942, 8),
-            ("v_smfmac_f32_32x32x16_f16", Gfx942, 32),
-        ] {
-            assert_eq!(4 * passes(name, gpu), cycles, "{name} on {gpu}");
-        }
     }
 }

@@ -11,7 +11,7 @@ mod delay;
 mod epoch;
 mod faults;
 mod findings;
-pub(crate) mod hazard_rules;
+mod hazard_rules;
 mod hazards;
 mod kind;
 mod lds;

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     exec::{Context, Facts, GroupStart, Space, Touch, Wave},
-    isa::{Category, Effect, Format, Op, Registers, Role},
+    isa::{Category, Effect, Registers, Role},
 };
 
 /// The most that a counter counts: the wave waits before it issues more.
@@ -132,20 +132,14 @@ impl Waits {
 
 /// The unit that an instruction keeps busy, if a counter counts it.
 fn unit(step: &Step<'_>, context: &Context<'_>) -> Option<Unit> {
-    let facts = step.facts;
     let instruction = context.code.instruction(step.index)?;
-    Some(match facts.category {
-        Category::VectorMemory if instruction.format == Format::Flat => Unit::Flat,
-        Category::VectorMemory => Unit::Memory,
-        Category::Lds => Unit::Lds,
-        Category::ScalarMemory => Unit::Scalar,
-        Category::Control => match instruction.op {
-            Op::buffer_wbl2 => Unit::Memory,
-            Op::s_sendmsg | Op::s_dcache_wb | Op::s_dcache_wb_vol => Unit::Scalar,
-            _ => return None,
-        },
-        _ => return None,
-    })
+    match instruction.counters() {
+        [true, true] => Some(Unit::Flat),
+        [true, false] => Some(Unit::Memory),
+        [false, true] if step.facts.category == Category::Lds => Some(Unit::Lds),
+        [false, true] => Some(Unit::Scalar),
+        [false, false] => None,
+    }
 }
 
 impl Waits {

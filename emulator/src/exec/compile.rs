@@ -145,12 +145,12 @@ impl Compiler<'_> {
                 value: 0,
             };
         }
-        if let Some(registers) = to_lds_registers(i) {
+        if i.loads_to_lds() {
             let base = match self.gpu {
                 Gpu::Gfx950 => to_lds::Base::Wide,
                 _ => to_lds::Base::Narrow,
             };
-            return to_lds::extend(self.binder, o, registers, base).ok_or(Refused);
+            return to_lds::extend(self.binder, o, i.registers_to_lds(), base).ok_or(Refused);
         }
         let o = output_modifier::extend(self.binder, i, o);
         let vector_result = matches!(i.dst.source, isa::Source::Vgpr(_) | isa::Source::Agpr(_));
@@ -301,20 +301,6 @@ fn is_memory_access(format: Format) -> bool {
         format,
         Format::Flat | Format::Global | Format::Scratch | Format::Mubuf | Format::Mtbuf
     )
-}
-
-/// The registers' worth of data that a load takes to LDS, if that is where it goes.
-fn to_lds_registers(i: &Instruction) -> Option<u16> {
-    let name = i.op.name();
-    if !i.memory.lds && !name.contains("_load_lds_") {
-        return None;
-    }
-    Some(match name {
-        _ if name.ends_with("_dwordx2") => 2,
-        _ if name.ends_with("_dwordx3") => 3,
-        _ if name.ends_with("_dwordx4") => 4,
-        _ => 1,
-    })
 }
 
 /// Whether an instruction has a setting that its handler would pass over.

@@ -27,7 +27,7 @@ pub(super) fn is_plain(w: &Wave) -> bool {
 pub(super) fn run(w: &mut Wave, c: &mut Context<'_>, index: u32, operation: &Operation) -> Flow {
     let code = c.code;
     let instruction = code.instruction(index);
-    if w.skips_vector && instruction.is_some_and(|i| is_vector(i.format)) {
+    if w.skips_vector && instruction.is_some_and(Instruction::is_vector) {
         return Flow::Next;
     }
     let indexed = instruction.filter(|i| w.mode.indexes_registers() && is_arithmetic(i.format));
@@ -38,14 +38,6 @@ pub(super) fn run(w: &mut Wave, c: &mut Context<'_>, index: u32, operation: &Ope
     let moved = moved(w, instruction, operation);
     // SAFETY: as above.
     unsafe { (moved.run)(w, c, &moved) }
-}
-
-/// Instructions of the vector unit and of vector memory.
-fn is_vector(format: Format) -> bool {
-    !matches!(
-        format,
-        Format::Sop1 | Format::Sop2 | Format::Sopc | Format::Sopk | Format::Sopp | Format::Smem
-    )
 }
 
 /// Instructions whose registers are indexed.

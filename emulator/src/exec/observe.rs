@@ -156,7 +156,7 @@ pub struct Facts {
 
 impl Facts {
     pub(super) fn of(instruction: &Instruction) -> Self {
-        let global_sync = instruction.op.name().starts_with("ds_gws_");
+        let global_sync = instruction.is_global_sync();
         Facts {
             category: instruction.category(),
             effect: instruction.effect(),

@@ -1,6 +1,9 @@
-//! What unit of the hardware an instruction goes to, and which counter waits for it.
+//! What an instruction does, as its row states it: unit, memory, wait counters, time, operations.
 
-use super::{Format, Instruction, Op, Source};
+use ferrowave_code_object::Gpu;
+
+use super::row::{Rate, flag};
+use super::{Extension, Instruction, Op, Source};
 
 /// A kind of instruction, as checks, counters and the timing model tell them apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -75,38 +78,7 @@ pub enum Effect {
 impl Instruction {
     /// What unit it goes to.
     pub fn category(&self) -> Category {
-        match self.format {
-            Format::Smem if self.effect() == Effect::None && !is_clock(self.op) => {
-                Category::Control
-            }
-            Format::Smem => Category::ScalarMemory,
-            Format::Mai if !self.is_accumulator_move() => Category::Matrix,
-            Format::Mubuf if self.effect() == Effect::None => Category::Control,
-            Format::Flat | Format::Global | Format::Scratch | Format::Mubuf | Format::Mtbuf => {
-                Category::VectorMemory
-            }
-            Format::Ds if self.op == Op::ds_nop => Category::Control,
-            Format::Ds => Category::Lds,
-            Format::Sopp => match self.op {
-                Op::s_barrier => Category::Barrier,
-                Op::s_waitcnt => Category::Wait,
-                Op::s_endpgm | Op::s_endpgm_saved | Op::s_endpgm_ordered_ps_done => {
-                    Category::Branch
-                }
-                op if op.name().contains("branch") => Category::Branch,
-                _ => Category::Control,
-            },
-            Format::Sop1 | Format::Sop2 | Format::Sopc | Format::Sopk => {
-                let name = self.op.name();
-                let jumps = ["branch", "setpc", "swappc", "s_call", "s_rfe"];
-                if jumps.iter().any(|part| name.contains(part)) {
-                    Category::Branch
-                } else {
-                    Category::Scalar
-                }
-            }
-            _ => Category::Vector,
-        }
+        self.op.row().unit
     }
 
     /// Whether it moves between vector registers and accumulators, which the vector unit does.
@@ -119,66 +91,119 @@ impl Instruction {
 
     /// Whether it computes a transcendental function, which takes a quarter of the vector unit's lanes.
     pub fn is_transcendental(&self) -> bool {
-        const FUNCTIONS: [&str; 7] = ["exp", "log", "rcp", "rsq", "sqrt", "sin", "cos"];
-        let name = self.op.name();
-        matches!(self.format, Format::Vop1 | Format::Vop3)
-            && name.strip_prefix("v_").is_some_and(|rest| {
-                let function = rest.split('_').next().unwrap_or_default();
-                FUNCTIONS.contains(&function)
-            })
+        matches!(self.rate(), Rate::Trans | Rate::Trans64)
+    }
+
+    /// How long it keeps the vector unit busy.
+    pub(crate) fn rate(&self) -> Rate {
+        self.op.row().rate
+    }
+
+    /// Passes of four cycles that it takes through the matrix core (LLVM's `SISchedule.td`, `WriteNPassMAI`).
+    pub(crate) fn passes(&self, gpu: Gpu) -> u64 {
+        self.op.row().passes[gpu as usize].into()
+    }
+
+    /// Operations on floats and on integers that it stands for: of a lane, or of the wave on its matrix core.
+    pub(crate) fn operations(&self) -> [u64; 2] {
+        let row = self.op.row();
+        [row.flops, row.ops].map(u64::from)
     }
 
     /// What it does with memory.
     pub fn effect(&self) -> Effect {
-        let name = self.op.name();
-        let memory = match self.format {
-            Format::Ds => return self.lds_effect(),
-            Format::Smem
-            | Format::Flat
-            | Format::Global
-            | Format::Scratch
-            | Format::Mubuf
-            | Format::Mtbuf => name,
-            _ => return Effect::None,
-        };
-        if memory.contains("_atomic_") {
-            Effect::Atomic
-        } else if memory.contains("_load_") {
-            Effect::Load
-        } else if memory.contains("_store_") {
-            Effect::Store
-        } else {
-            Effect::None
-        }
+        self.op.row().memory
     }
 
-    fn lds_effect(&self) -> Effect {
-        let Some(rest) = self.op.name().strip_prefix("ds_") else {
-            return Effect::None;
-        };
-        const WITHOUT_MEMORY: [&str; 5] = ["nop", "bpermute", "permute", "swizzle", "gws"];
-        if WITHOUT_MEMORY.iter().any(|part| rest.starts_with(part)) {
-            Effect::None
-        } else if rest.starts_with("read") {
-            Effect::Load
-        } else if rest.starts_with("write") {
-            Effect::Store
-        } else {
-            Effect::Atomic
-        }
+    /// Whether `vmcnt` and `lgkmcnt` count it while it is in flight.
+    pub fn counters(&self) -> [bool; 2] {
+        let row = self.op.row();
+        [row.counts_vm, row.counts_lgkm]
     }
 
     /// Whether its data goes from memory to LDS without passing registers.
     pub fn loads_to_lds(&self) -> bool {
-        self.memory.lds && self.effect() == Effect::Load || self.op.name().contains("_load_lds_")
+        self.registers_to_lds() != 0
+    }
+
+    /// Registers' worth of data that each lane loads to LDS without passing registers.
+    pub(crate) fn registers_to_lds(&self) -> u16 {
+        let row = self.op.row();
+        match self.memory.lds {
+            true => row.dst.bits / 32,
+            false => row.to_lds,
+        }
+    }
+
+    /// The bits of a register that a store takes.
+    pub(crate) fn stored_bits(&self) -> u32 {
+        self.op.row().takes
     }
 
     /// Whether a result comes back to registers.
     pub fn has_result(&self) -> bool {
         self.dst.source != Source::None
     }
+
+    /// Whether it moves data between lanes.
+    pub(crate) fn crosses_lanes(&self) -> bool {
+        matches!(self.extension, Extension::Dpp(_)) || self.op.row().has(flag::CROSS)
+    }
+
+    /// Whether it compares its first two sources.
+    pub(crate) fn compares(&self) -> bool {
+        self.extension == Extension::None && self.op.row().has(flag::COMPARE)
+    }
+
+    /// Whether `m0` tells which scalar register it reads or writes.
+    pub(crate) fn is_relative(&self) -> bool {
+        self.op.row().has(flag::RELATIVE)
+    }
+
+    /// Whether it is a dot product of the vector unit.
+    pub(crate) fn is_dot(&self) -> bool {
+        self.op.row().has(flag::DOT)
+    }
+
+    /// Whether it goes to a barrier or semaphore of the whole launch.
+    pub(crate) fn is_global_sync(&self) -> bool {
+        self.op.row().has(flag::GWS)
+    }
 }
 
-fn is_clock(op: Op) -> bool {
-    matches!(op, Op::s_memtime | Op::s_memrealtime)
+#[cfg(test)]
+mod tests {
+    use ferrowave_code_object::Gpu::{Gfx90a, Gfx908, Gfx942, Gfx950};
+
+    use crate::isa::Op;
+
+    #[test]
+    fn passes_are_a_quarter_of_the_cycles() {
+        for (op, gpu, cycles) in [
+            (Op::v_mfma_f32_32x32x2_f32, Gfx908, 64),
+            (Op::v_mfma_f32_16x16x4_f32, Gfx90a, 32),
+            (Op::v_mfma_f32_32x32x2_f32, Gfx942, 64),
+            (Op::v_mfma_f32_16x16x4_f32, Gfx942, 32),
+            (Op::v_mfma_f32_32x32x8_f16, Gfx90a, 64),
+            (Op::v_mfma_f32_32x32x8_f16, Gfx942, 32),
+            (Op::v_mfma_f32_16x16x16_f16, Gfx942, 16),
+            (Op::v_mfma_f32_32x32x4_2b_f16, Gfx942, 64),
+            (Op::v_mfma_f32_16x16x4_4b_f16, Gfx942, 32),
+            (Op::v_mfma_f32_32x32x4_xf32, Gfx942, 32),
+            (Op::v_mfma_f32_16x16x8_xf32, Gfx942, 16),
+            (Op::v_mfma_i32_32x32x8i8, Gfx90a, 64),
+            (Op::v_mfma_i32_32x32x16_i8, Gfx942, 32),
+            (Op::v_mfma_i32_16x16x32_i8, Gfx942, 16),
+            (Op::v_mfma_f32_32x32x16_f16, Gfx950, 32),
+            (Op::v_mfma_f32_16x16x32_f16, Gfx950, 16),
+            (Op::v_mfma_f64_16x16x4_f64, Gfx90a, 32),
+            (Op::v_mfma_f64_16x16x4_f64, Gfx950, 64),
+            (Op::v_mfma_f64_4x4x4_4b_f64, Gfx90a, 16),
+            (Op::v_mfma_f32_4x4x4_16b_f16, Gfx942, 8),
+            (Op::v_smfmac_f32_32x32x16_f16, Gfx942, 32),
+        ] {
+            let passes = op.row().passes[gpu as usize];
+            assert_eq!(4 * i32::from(passes), cycles, "{op:?} on {gpu}");
+        }
+    }
 }

@@ -15,6 +15,7 @@ pub use category::{Category, Effect};
 pub use decode::decode;
 pub use error::{DecodeError, DecodeErrorKind};
 pub use instruction::*;
+pub(crate) use row::Rate;
 pub use tables::Op;
 pub use text::Text;
 pub use uses::{Read, Register, Registers, Role, Uses, registers};

@@ -1,5 +1,6 @@
 //! The shape of the generated instruction table: one [`Row`] an instruction and encoding.
 
+use super::category::{Category, Effect};
 use super::instruction::DataType;
 use super::tables::Op;
 
@@ -184,7 +185,7 @@ pub(super) mod flag {
     /// Never GDS.
     pub(in super::super) const GDS_NEVER: u32 = 1 << 14;
     /// Returns the old value if `sc0` is set.
-    pub(in super::super) const ATOMIC: u32 = 1 << 15;
+    pub(in super::super) const RETURNS: u32 = 1 << 15;
     /// SMEM with `glc`.
     pub(in super::super) const GLC: u32 = 1 << 16;
     /// No `scc` on gfx90a.
@@ -197,6 +198,49 @@ pub(super) mod flag {
     pub(in super::super) const WHOLE_IN_SDWA: u32 = 1 << 21;
     /// SDWA has the output multiplier.
     pub(in super::super) const OMOD_IN_SDWA: u32 = 1 << 20;
+    /// The result is the third source as well.
+    pub(in super::super) const ACCUMULATES: u32 = 1 << 22;
+    /// Bits of the result may stay as they were.
+    pub(in super::super) const KEEPS: u32 = 1 << 23;
+    /// Compares its first two sources.
+    pub(in super::super) const COMPARE: u32 = 1 << 24;
+    /// Moves data between lanes.
+    pub(in super::super) const CROSS: u32 = 1 << 25;
+    /// `m0` tells which scalar register it reads or writes.
+    pub(in super::super) const RELATIVE: u32 = 1 << 26;
+    /// Dot product, which has wait states of its own.
+    pub(in super::super) const DOT: u32 = 1 << 27;
+    /// Goes to a barrier or semaphore of the whole launch.
+    pub(in super::super) const GWS: u32 = 1 << 28;
+}
+
+/// What an instruction reads and writes without naming it in an operand of that kind.
+pub(super) mod place {
+    pub(in super::super) const SCC: u16 = 1;
+    pub(in super::super) const VCC: u16 = 1 << 1;
+    pub(in super::super) const EXEC: u16 = 1 << 2;
+    pub(in super::super) const M0: u16 = 1 << 3;
+    /// The result's register, as a source.
+    pub(in super::super) const DST: u16 = 1 << 4;
+    /// The first source's register, as a result.
+    pub(in super::super) const SRC0: u16 = 1 << 5;
+}
+
+/// How long an instruction keeps the vector unit busy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rate {
+    /// All lanes of a SIMD in every cycle.
+    Full,
+    /// Transcendental functions of f16 and f32.
+    Trans,
+    /// Those of f64.
+    Trans64,
+    /// f64, and shifts of 64 bits.
+    F64,
+    /// Integer products of 32 bits.
+    Mul32,
+    /// Those with a sum of 64 bits.
+    Mul64,
 }
 
 /// An opcode that a GPU does not have.
@@ -234,6 +278,25 @@ pub(super) struct Row {
     pub(super) imm: Immediate,
     /// GPUs on which the data may go to LDS, one bit each of `Gpu::ALL`.
     pub(super) lds: u8,
+    pub(super) unit: Category,
+    /// What it reads and writes besides its operands: bits of [`place`].
+    pub(super) reads: u16,
+    pub(super) writes: u16,
+    pub(super) memory: Effect,
+    /// Registers' worth of data that each lane loads to LDS, if that is all that the instruction does.
+    pub(super) to_lds: u16,
+    /// The bits of each register that a store takes.
+    pub(super) takes: u32,
+    /// The counters that count it while it is in flight.
+    pub(super) counts_vm: bool,
+    pub(super) counts_lgkm: bool,
+    pub(super) rate: Rate,
+    /// Passes of four cycles through the matrix core, for each of `Gpu::ALL`.
+    pub(super) passes: [u8; 4],
+    /// Floating-point operations of a lane, or of the wave on its matrix core.
+    pub(super) flops: u32,
+    /// Integer operations, in products of matrices and dot products.
+    pub(super) ops: u32,
 }
 
 impl Row {
@@ -243,12 +306,12 @@ impl Row {
 
     /// Whether this is an atomic memory operation, returning or not.
     pub(super) fn is_atomic(&self) -> bool {
-        self.has(flag::ATOMIC) || self.is_plain_atomic()
+        self.memory == Effect::Atomic
     }
 
     /// Whether this is an atomic memory operation that cannot return (those of gfx908 on floats).
     pub(super) fn is_plain_atomic(&self) -> bool {
-        !self.has(flag::ATOMIC) && self.name.contains("_atomic_")
+        self.is_atomic() && !self.has(flag::RETURNS)
     }
 
     /// How many vector sources there are.
@@ -277,4 +340,16 @@ pub(super) const ROW: Row = Row {
     k: 0,
     imm: Immediate::None,
     lds: 0,
+    unit: Category::Control,
+    reads: 0,
+    writes: 0,
+    memory: Effect::None,
+    to_lds: 0,
+    takes: !0,
+    counts_vm: false,
+    counts_lgkm: false,
+    rate: Rate::Full,
+    passes: [0; 4],
+    flops: 0,
+    ops: 0,
 };

@@ -1,6 +1,7 @@
 //! The registers that an instruction reads and writes, explicit and implied.
 
-use super::{Extension, Format, Instruction, Op, Operand, SdwaSelect, SdwaUnused, Source};
+use super::row::{flag, place};
+use super::{Category, Extension, Format, Instruction, Operand, SdwaSelect, SdwaUnused, Source};
 
 /// A register in one numbering for all: `v0` to `v255`, `a0` to `a255`, scalar registers by operand code, `scc`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -170,9 +171,7 @@ impl Instruction {
 
     fn role(&self, slot: usize) -> Role {
         match (self.format, slot) {
-            (Format::Ds, 0) if self.is_permutation() => Role::Value,
-            (Format::Ds, 0) if self.op == Op::ds_swizzle_b32 => Role::Value,
-            (Format::Ds, _) if self.is_permutation() => Role::Value,
+            (Format::Ds, _) if self.crosses_lanes() => Role::Value,
             (Format::Ds, 0) => Role::Address,
             (Format::Ds, _) => Role::Data,
             (
@@ -190,17 +189,12 @@ impl Instruction {
                 _,
             ) => Role::Address,
             (Format::Sop1 | Format::Sop2 | Format::Sopk | Format::Sopp, _)
-                if self.category() == super::Category::Branch =>
+                if self.category() == Category::Branch =>
             {
                 Role::Branch
             }
             _ => Role::Value,
         }
-    }
-
-    /// Whether it permutes lanes by addresses through the hardware of LDS.
-    pub fn is_permutation(&self) -> bool {
-        matches!(self.op, Op::ds_bpermute_b32 | Op::ds_permute_b32)
     }
 
     /// Whether it works lane by lane, under `exec`.
@@ -213,142 +207,62 @@ impl Instruction {
 
     /// Whether its third source is its result.
     pub fn accumulates(&self) -> bool {
-        let name = self.op.name();
-        name.starts_with("v_fmac_")
-            || name.starts_with("v_mac_")
-            || name.starts_with("v_pk_fmac_")
-            || name.starts_with("v_smfmac_")
-            || (name.starts_with("v_dot") && name.contains("c_"))
+        self.op.row().has(flag::ACCUMULATES)
     }
 
+    /// What the row says of registers that the operands do not show, or do not show to be both read and written.
     fn implied(&self, uses: &mut Uses) {
-        let name = self.op.name();
-        if self.accumulates()
-            && let Some(registers) = registers(&self.dst)
-        {
+        let row = self.op.row();
+        let condition = match row.unit {
+            Category::Branch => Role::Branch,
+            _ => Role::Value,
+        };
+        let dst = registers(&self.dst);
+        let reads_dst = self.accumulates() || row.reads & place::DST != 0;
+        if let Some(registers) = dst.filter(|_| reads_dst) {
             uses.reads(registers, Role::Value);
         }
-        if self.is_vector() {
-            uses.reads(Registers::pair(Register::EXEC), Role::Exec);
-        }
-        match self.op {
-            Op::v_div_fmas_f32 | Op::v_div_fmas_f64 => {
-                uses.reads(Registers::pair(Register::VCC), Role::Value);
+        // Addresses of LDS and GDS come out of `m0`.
+        let m0 = self.loads_to_lds() || self.memory.gds;
+        let reads = row.reads | if m0 { place::M0 } else { 0 };
+        for (bit, registers, role) in [
+            (
+                place::EXEC,
+                Registers::pair(Register::EXEC),
+                match self.is_vector() {
+                    true => Role::Exec,
+                    false => condition,
+                },
+            ),
+            (place::VCC, Registers::pair(Register::VCC), condition),
+            (
+                place::M0,
+                Registers::one(Register::M0),
+                match self.is_vector() {
+                    true => Role::Address,
+                    false => condition,
+                },
+            ),
+            (place::SCC, Registers::one(Register::SCC), condition),
+        ] {
+            if reads & bit != 0 {
+                uses.reads(registers, role);
             }
-            Op::v_swap_b32 | Op::v_permlane16_swap_b32 | Op::v_permlane32_swap_b32 => {
-                // Both are sources and results.
-                let both = [registers(&self.dst), registers(&self.src[0])];
-                if let [Some(a), Some(b)] = both {
-                    uses.reads(a, Role::Value);
-                    uses.writes.push(b);
-                }
-            }
-            Op::s_cbranch_vccz | Op::s_cbranch_vccnz => {
-                uses.reads(Registers::pair(Register::VCC), Role::Branch);
-            }
-            Op::s_cbranch_execz | Op::s_cbranch_execnz => {
-                uses.reads(Registers::pair(Register::EXEC), Role::Branch);
-            }
-            Op::s_cbranch_scc0 | Op::s_cbranch_scc1 => {
-                uses.reads(Registers::one(Register::SCC), Role::Branch);
-            }
-            Op::v_readlane_b32 | Op::v_readfirstlane_b32 => {}
-            Op::s_cmov_b32
-            | Op::s_cmov_b64
-            | Op::s_cmovk_i32
-            | Op::s_bitset0_b32
-            | Op::s_bitset0_b64
-            | Op::s_bitset1_b32
-            | Op::s_bitset1_b64 => {
-                // All bits, or all but one, may stay as they were.
-                if let Some(registers) = registers(&self.dst) {
-                    uses.reads(registers, Role::Value);
-                }
-                uses.partial = true;
-            }
-            Op::v_writelane_b32 => uses.partial = true,
-            Op::s_set_gpr_idx_on | Op::s_set_gpr_idx_idx | Op::s_set_gpr_idx_mode => {
-                uses.writes.push(Registers::one(Register::M0));
-            }
-            Op::s_sendmsg | Op::s_sendmsghalt | Op::s_ttracedata => {
-                uses.reads(Registers::one(Register::M0), Role::Value);
-            }
-            _ => {}
         }
-        if self.format == Format::Vopc && name.starts_with("v_cmpx_")
-            || name.contains("saveexec")
-            || name.contains("wrexec")
-        {
-            uses.writes.push(Registers::pair(Register::EXEC));
-        }
-        if name.contains("saveexec") || name.contains("wrexec") {
-            uses.reads(Registers::pair(Register::EXEC), Role::Value);
-        }
-        if name.starts_with("s_movrel") {
-            uses.reads(Registers::one(Register::M0), Role::Value);
-        }
-        if self.format == Format::Vop3
-            && name.starts_with("v_cmpx_")
-            && !uses.writes.iter().any(|w| w.contains(Register::EXEC))
-        {
-            uses.writes.push(Registers::pair(Register::EXEC));
-        }
-        if self.reads_m0() {
-            uses.reads(Registers::one(Register::M0), Role::Address);
-        }
-        if self.reads_scc() {
-            uses.reads(Registers::one(Register::SCC), Role::Value);
-        }
-        if self.writes_scc() {
-            uses.writes.push(Registers::one(Register::SCC));
+        for (bit, registers) in [
+            (place::SRC0, registers(&self.src[0])),
+            (place::EXEC, Some(Registers::pair(Register::EXEC))),
+            (place::M0, Some(Registers::one(Register::M0))),
+            (place::SCC, Some(Registers::one(Register::SCC))),
+        ] {
+            let new = registers.filter(|r| row.writes & bit != 0 && !uses.writes.contains(r));
+            uses.writes.extend(new);
         }
         uses.partial |= self.keeps_bits();
     }
 
-    /// Whether an address comes out of `m0`.
-    fn reads_m0(&self) -> bool {
-        let name = self.op.name();
-        self.loads_to_lds()
-            || self.memory.gds
-            || name.contains("addtid")
-            || matches!(self.op, Op::ds_append | Op::ds_consume)
-    }
-
-    fn reads_scc(&self) -> bool {
-        matches!(
-            self.op,
-            Op::s_addc_u32
-                | Op::s_subb_u32
-                | Op::s_cselect_b32
-                | Op::s_cselect_b64
-                | Op::s_cmov_b32
-                | Op::s_cmov_b64
-                | Op::s_cmovk_i32
-        )
-    }
-
-    /// Whether `scc` holds a carry, a comparison, or whether the result is not 0.
-    fn writes_scc(&self) -> bool {
-        const SCALAR_1: [&str; 8] = [
-            "not", "wqm", "bcnt0", "bcnt1", "quadmask", "abs", "saveexec", "wrexec",
-        ];
-        const NOT_SCALAR_2: [&str; 7] = ["cselect", "bfm", "mul", "pack", "rfe", "cbranch", "cmov"];
-        let name = self.op.name();
-        match self.format {
-            Format::Sopc => !matches!(self.op, Op::s_setvskip | Op::s_set_gpr_idx_on),
-            Format::Sop1 => SCALAR_1.iter().any(|part| name.contains(part)),
-            Format::Sop2 => {
-                self.category() == super::Category::Scalar
-                    && !NOT_SCALAR_2.iter().any(|part| name.contains(part))
-            }
-            Format::Sopk => name.starts_with("s_cmpk") || self.op == Op::s_addk_i32,
-            _ => false,
-        }
-    }
-
     /// Whether the result leaves bits of its registers as they were. D16 loads do not: they zero the other half.
     fn keeps_bits(&self) -> bool {
-        let name = self.op.name();
         if let Extension::Sdwa(sdwa) = self.extension {
             return sdwa.dst_unused == SdwaUnused::Preserve && sdwa.dst_sel != SdwaSelect::Dword;
         }
@@ -356,7 +270,7 @@ impl Instruction {
             return true;
         }
         // A 16-bit result goes to one half; VOP3's `op_sel` says which.
-        name.contains("mixlo") || name.contains("mixhi") || self.modifiers.op_sel & 8 != 0
+        self.op.row().has(flag::KEEPS) || self.modifiers.op_sel & 8 != 0
     }
 }
 

@@ -4,9 +4,9 @@ use ferrowave_code_object::Gpu;
 
 use super::parameters::{Parameters, TURN};
 use crate::{
-    check::{WaitCounts, hazard_rules},
+    check::WaitCounts,
     exec::{Code, Facts},
-    isa::{Category, Effect, Instruction, Op, Register, Role, Source},
+    isa::{Category, Effect, Instruction, Op, Rate, Register, Role, Source},
 };
 
 /// The unit that issues and runs an instruction.
@@ -127,11 +127,11 @@ impl Timed {
         };
         let (busy, latency) = match unit {
             Unit::Vector => {
-                let cycles = vector_cycles(instruction, parameters);
+                let cycles = vector_cycles(instruction.rate(), parameters);
                 (cycles, cycles)
             }
             Unit::Matrix => {
-                let passes = hazard_rules::passes(instruction.op.name(), parameters.gpu);
+                let passes = instruction.passes(parameters.gpu);
                 (
                     TURN * passes,
                     TURN * (passes + after_matrix(parameters.gpu)),
@@ -185,26 +185,15 @@ const fn after_matrix(gpu: Gpu) -> u64 {
 
 /// Cycles of a vector instruction on its SIMD's 16 lanes (LLVM's `SISchedule.td`: products of integers are slow on gfx908,
 /// not from gfx90a on, where f64 has its full rate).
-fn vector_cycles(instruction: &Instruction, parameters: &Parameters) -> u64 {
-    let name = instruction.op.name();
-    let is_double = name.contains("_f64");
-    let starts = |parts: &[&str]| parts.iter().any(|part| name.starts_with(part));
-    if instruction.is_transcendental() {
-        return match is_double {
-            true => 4 * parameters.integer_product_cycles.max(TURN),
-            false => 4 * TURN,
-        };
+fn vector_cycles(rate: Rate, parameters: &Parameters) -> u64 {
+    match rate {
+        Rate::Full => TURN,
+        Rate::Trans => 4 * TURN,
+        Rate::Trans64 => 4 * parameters.integer_product_cycles.max(TURN),
+        Rate::F64 => parameters.double_cycles,
+        Rate::Mul32 => parameters.integer_product_cycles,
+        Rate::Mul64 => parameters.integer_product_cycles.max(2 * TURN),
     }
-    if starts(&["v_mad_u64_u32", "v_mad_i64_i32"]) {
-        return parameters.integer_product_cycles.max(2 * TURN);
-    }
-    if starts(&["v_mul_lo_u32", "v_mul_hi_u32", "v_mul_hi_i32"]) {
-        return parameters.integer_product_cycles;
-    }
-    if is_double || starts(&["v_lshlrev_b64", "v_lshrrev_b64", "v_ashrrev_i64"]) {
-        return parameters.double_cycles;
-    }
-    TURN
 }
 
 fn range(registers: crate::isa::Registers) -> Range {

@@ -64,7 +64,7 @@ pub(crate) fn opcodes(gpu: Gpu) -> Vec<Opcode> {
         .lines()
         .filter(|l| !l.is_empty() && !l.starts_with('#'))
     {
-        if let Some(name) = line.strip_prefix('[').and_then(|l| l.strip_suffix(']')) {
+        if let Some(name) = line.strip_prefix('[').and_then(|l| l.split(']').next()) {
             section = sections.get(name).copied();
             continue;
         }

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     exec::Facts,
-    isa::{Category, Extension, Format, Instruction, Op, Register, Registers},
+    isa::{Category, Instruction, Op, Register, Registers},
 };
 
 /// How an instruction's results come about.
@@ -46,7 +46,6 @@ impl Plan {
 
 /// An instruction's plan.
 pub(super) fn plan(i: &Instruction, facts: &Facts) -> Plan {
-    let name = i.op.name();
     let mut touched: Vec<Cut> = Vec::new();
     let reads = facts.uses.reads.iter().map(|read| read.registers);
     let all = reads.chain(facts.uses.writes.iter().copied());
@@ -63,16 +62,12 @@ pub(super) fn plan(i: &Instruction, facts: &Facts) -> Plan {
         }
     }
     Plan {
-        moves_relative: is_relative(i),
+        moves_relative: i.is_relative(),
         condition: Effect::of(facts),
         action: action(i, facts),
         touched: touched.into(),
-        stored: stored_bits(name),
-        compares: i.format == Format::Sopc
-            || i.extension == Extension::None
-                && ["v_cmp", "s_cmpk"]
-                    .iter()
-                    .any(|start| name.starts_with(start)),
+        stored: i.stored_bits(),
+        compares: i.compares(),
     }
 }
 
@@ -123,41 +118,13 @@ pub(super) fn status_word(i: &Instruction) -> Option<Registers> {
 
 fn action(i: &Instruction, facts: &Facts) -> Action {
     match facts.category {
-        _ if is_relative(i) => Action::Define,
+        _ if i.is_relative() => Action::Define,
         Category::Scalar => Action::Compute,
-        Category::Vector if crosses_lanes(i) || facts.uses.partial => Action::Compute,
+        Category::Vector if i.crosses_lanes() || facts.uses.partial => Action::Compute,
         Category::Vector => Action::Lanes,
         Category::Matrix => Action::Compute,
-        Category::Lds if i.is_permutation() || i.op == Op::ds_swizzle_b32 => Action::Compute,
+        Category::Lds if i.crosses_lanes() => Action::Compute,
         Category::Lds | Category::VectorMemory | Category::ScalarMemory => Action::Load,
         Category::Branch | Category::Barrier | Category::Wait | Category::Control => Action::Define,
-    }
-}
-
-fn is_relative(i: &Instruction) -> bool {
-    i.op.name().starts_with("s_movrel")
-}
-
-fn crosses_lanes(i: &Instruction) -> bool {
-    let name = i.op.name();
-    let parts = ["readlane", "readfirstlane", "writelane", "permlane"];
-    matches!(i.extension, Extension::Dpp(_)) || parts.iter().any(|part| name.contains(part))
-}
-
-/// The bits of a register that a store takes.
-fn stored_bits(name: &str) -> u32 {
-    let parts = |low: u32| {
-        if name.contains("d16_hi") {
-            low << 16
-        } else {
-            low
-        }
-    };
-    let is = |endings: [&str; 2]| endings.iter().any(|ending| name.contains(ending));
-    match name {
-        _ if is(["_store_byte", "ds_write_b8"]) => parts(0xff),
-        _ if is(["_store_short", "ds_write_b16"]) => parts(0xffff),
-        _ if name.contains("store_format_d16") => parts(0xffff),
-        _ => !0,
     }
 }

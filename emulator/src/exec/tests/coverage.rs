@@ -25,7 +25,7 @@ const NEVER_RUN: &[(&str, &str)] = &[
 fn section(name: &str) -> Vec<(&'static str, [Option<u32>; 4], bool)> {
     let lines = FACTS
         .lines()
-        .skip_while(|line| *line != format!("[{name}]"))
+        .skip_while(|line| !line.starts_with(&format!("[{name}]")))
         .skip(1)
         .take_while(|line| !line.starts_with('['))
         .filter(|line| !line.is_empty() && !line.starts_with('#'));

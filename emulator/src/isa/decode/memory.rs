@@ -114,7 +114,7 @@ impl Decoder<'_> {
             _ => (self.field(FLAT_OFFSET) << 19) as i32 >> 19,
         };
         i.src[1] = self.data(row.src[1], self.field(FLAT_DATA), acc)?;
-        let returns = !row.has(flag::ATOMIC) || i.memory.sc0;
+        let returns = !row.has(flag::RETURNS) || i.memory.sc0;
         let to_lds = self.flat_addresses(encoding, &mut i)?;
         if returns && !to_lds {
             i.dst = self.data(row.dst, self.field(FLAT_VDST), acc)?;
@@ -284,7 +284,7 @@ impl Decoder<'_> {
         }
         let vdata = self.field(f.vdata);
         i.src[1] = self.data(row.src[1], vdata, acc)?;
-        if !i.memory.lds && (!row.has(flag::ATOMIC) || i.memory.sc0) {
+        if !i.memory.lds && (!row.has(flag::RETURNS) || i.memory.sc0) {
             i.dst = self.data(row.dst, vdata, acc)?;
         }
         i.src[2] = row.src[2].sgpr(self.field(f.srsrc) << 2)?;

@@ -97,7 +97,7 @@ impl Decoder<'_> {
         if row.has(flag::GLC) {
             i.memory.sc0 = self.is_set(SMEM_GLC);
         }
-        if row.has(flag::ATOMIC) && !i.memory.sc0 {
+        if row.has(flag::RETURNS) && !i.memory.sc0 {
             i.dst = Operand::default();
         }
         Ok(i)
