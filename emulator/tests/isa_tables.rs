@@ -340,7 +340,7 @@ fn effects(row: &Row) -> Vec<String> {
                 let [high, low] = numbers(value)[..] else {
                     panic!("{}: takes=high:low", row.name);
                 };
-                format!("takes: {:#x}", (1_u64 << (high + 1)) - (1 << low))
+                format!("takes: {:#x}", (1_u128 << (high + 1)) - (1 << low))
             }
             "passes" => {
                 let passes = numbers(value);

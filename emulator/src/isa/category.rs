@@ -2,7 +2,7 @@
 
 use ferrowave_code_object::Gpu;
 
-use super::row::{Rate, flag};
+use super::row::{Rate, flag, place};
 use super::{Extension, Instruction, Op, Source};
 
 /// A kind of instruction, as checks, counters and the timing model tell them apart.
@@ -135,9 +135,9 @@ impl Instruction {
         }
     }
 
-    /// The bits of a register that a store takes.
-    pub(crate) fn stored_bits(&self) -> u32 {
-        self.op.row().takes
+    /// The bits that a store takes of a register of its data.
+    pub(crate) fn stored_bits(&self, index: usize) -> u32 {
+        (self.op.row().takes >> (32 * index)) as u32
     }
 
     /// Whether a result comes back to registers.
@@ -163,6 +163,22 @@ impl Instruction {
     /// Whether it is a dot product of the vector unit.
     pub(crate) fn is_dot(&self) -> bool {
         self.op.row().has(flag::DOT)
+    }
+
+    /// Whether what it does may depend on MODE, as all arithmetic of the vector unit on floats may.
+    pub fn reads_mode(&self) -> bool {
+        let row = self.op.row();
+        let on_floats = row
+            .src
+            .iter()
+            .chain([&row.dst])
+            .any(|slot| slot.ty.is_float());
+        row.reads & place::MODE != 0 || row.unit == Category::Vector && on_floats
+    }
+
+    /// Whether it may change MODE or another hardware register.
+    pub fn writes_mode(&self) -> bool {
+        self.op.row().writes & place::MODE != 0
     }
 
     /// Whether it goes to a barrier or semaphore of the whole launch.

@@ -169,6 +169,16 @@ pub enum DataType {
     PackedF64,
 }
 
+impl DataType {
+    /// Whether it is of floats.
+    pub(super) const fn is_float(self) -> bool {
+        !matches!(
+            self,
+            DataType::B | DataType::I | DataType::U | DataType::PackedI16
+        )
+    }
+}
+
 /// One operand.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Operand {

@@ -224,6 +224,8 @@ pub(super) mod place {
     pub(in super::super) const DST: u16 = 1 << 4;
     /// The first source's register, as a result.
     pub(in super::super) const SRC0: u16 = 1 << 5;
+    /// MODE and the other hardware registers.
+    pub(in super::super) const MODE: u16 = 1 << 6;
 }
 
 /// How long an instruction keeps the vector unit busy.
@@ -285,8 +287,8 @@ pub(super) struct Row {
     pub(super) memory: Effect,
     /// Registers' worth of data that each lane loads to LDS, if that is all that the instruction does.
     pub(super) to_lds: u16,
-    /// The bits of each register that a store takes.
-    pub(super) takes: u32,
+    /// The bits of its data that a store takes.
+    pub(super) takes: u128,
     /// The counters that count it while it is in flight.
     pub(super) counts_vm: bool,
     pub(super) counts_lgkm: bool,

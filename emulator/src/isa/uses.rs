@@ -161,7 +161,9 @@ impl Instruction {
             }
         }
         for operand in [&self.dst, &self.sdst] {
-            if let Some(registers) = registers(operand) {
+            if let Some(mut registers) = registers(operand) {
+                // A status word stands behind the data.
+                registers.count += u16::from(self.memory.tfe);
                 uses.writes.push(registers);
             }
         }

@@ -18,7 +18,7 @@ use barriers::{Branches, Skips};
 use conditions::Conditions;
 pub(super) use definedness::{Cut, cut, merge};
 use definedness::{Definedness, Origin};
-use plan::{Action, Plan, is_exec, status_word};
+use plan::{Action, Plan, is_exec};
 use through_lds::{ThroughLds, is_load, is_store};
 use trial::Trial;
 
@@ -136,22 +136,25 @@ impl Look<'_> {
 
     /// The first register of a source with undefined bits in lanes that take part, of those that count, and the lanes.
     fn undefined(&self, read: &Read, state: &Definedness) -> Option<(Register, u64)> {
-        let count = match read.role {
-            Role::Data => self.plan.stored,
-            _ => !0,
-        };
         let lanes = self.lanes();
         if is_exec(read.registers) || lanes == 0 {
             return None;
         }
-        read.registers.iter().find_map(|register| {
-            let found = match register.is_vector() {
-                true => state.lanes_with(register, count) & lanes,
-                false if state.scalar(register) != 0 => lanes,
-                false => 0,
-            };
-            (found != 0).then_some((register, found))
-        })
+        read.registers
+            .iter()
+            .enumerate()
+            .find_map(|(index, register)| {
+                let count = match read.role {
+                    Role::Data => self.instruction.stored_bits(index),
+                    _ => !0,
+                };
+                let found = match register.is_vector() {
+                    true => state.lanes_with(register, count) & lanes,
+                    false if state.scalar(register) != 0 => lanes,
+                    false => 0,
+                };
+                (found != 0).then_some((register, found))
+            })
     }
 
     /// Reports addresses, data and branches that are undefined.
@@ -283,12 +286,10 @@ impl Look<'_> {
     }
 
     fn define_results(&self, lanes: u64, state: &mut Definedness) {
-        let writes = self.step.facts.uses.writes.iter().copied();
-        for register in writes
-            .chain(status_word(self.instruction))
-            .flat_map(Range::iter)
-        {
-            state.define(register, lanes);
+        for written in &self.step.facts.uses.writes {
+            written
+                .iter()
+                .for_each(|register| state.define(register, lanes));
         }
     }
 

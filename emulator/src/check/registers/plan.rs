@@ -28,8 +28,6 @@ pub(super) struct Plan {
     pub(super) action: Action,
     /// All registers that it reads or writes, but for `exec` and those that it names and does not look at.
     touched: Box<[Cut]>,
-    /// Of each register with data to be stored these bits count.
-    pub(super) stored: u32,
     /// It compares its first two sources.
     pub(super) compares: bool,
     /// It reads or writes a scalar register that `m0` tells.
@@ -49,7 +47,7 @@ pub(super) fn plan(i: &Instruction, facts: &Facts) -> Plan {
     let mut touched: Vec<Cut> = Vec::new();
     let reads = facts.uses.reads.iter().map(|read| read.registers);
     let all = reads.chain(facts.uses.writes.iter().copied());
-    let all = all.chain(status_word(i)).filter(|r| !is_exec(*r));
+    let all = all.filter(|r| !is_exec(*r));
     merge(&mut touched, all.flat_map(cut));
     for register in idle(i, facts) {
         let one = Registers {
@@ -66,7 +64,6 @@ pub(super) fn plan(i: &Instruction, facts: &Facts) -> Plan {
         condition: Effect::of(facts),
         action: action(i, facts),
         touched: touched.into(),
-        stored: i.stored_bits(),
         compares: i.compares(),
     }
 }
@@ -105,15 +102,6 @@ fn idle(i: &Instruction, facts: &Facts) -> Vec<Register> {
 /// Whether the registers are `exec`, which is always defined.
 pub(super) fn is_exec(registers: Registers) -> bool {
     registers.contains(Register::EXEC) || registers.first == Register(Register::EXEC.0 + 1)
-}
-
-/// The register of a status word behind a load's results.
-pub(super) fn status_word(i: &Instruction) -> Option<Registers> {
-    let result = crate::isa::registers(&i.dst).filter(|_| i.memory.tfe)?;
-    Some(Registers {
-        first: Register(result.first.0 + result.count),
-        count: 1,
-    })
 }
 
 fn action(i: &Instruction, facts: &Facts) -> Action {
