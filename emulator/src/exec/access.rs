@@ -67,9 +67,10 @@ impl Access {
         if let Some(near) = self.near() {
             return near.load_some::<N>(w, register);
         }
+        let moves = self.moves;
         self.each(|lane, address| {
             // SAFETY: the lane is active, so that its bytes were checked.
-            let data: [u32; N] = unsafe { self.moves.read(address) };
+            let data: [u32; N] = unsafe { moves.read(address) };
             for (part, value) in data.into_iter().enumerate() {
                 w.lanes_mut(register + part as u16).as_mut_array()[lane] = value;
             }
@@ -82,11 +83,12 @@ impl Access {
         if let Some(near) = self.near() {
             return near.store_some::<N>(w, register);
         }
+        let moves = self.moves;
         self.each(|lane, address| {
             let data: [u32; N] =
                 std::array::from_fn(|part| w.lanes(register + part as u16).as_array()[lane]);
             // SAFETY: the lane is active, so that its bytes were checked.
-            unsafe { self.moves.write(address, data) };
+            unsafe { moves.write(address, data) };
         });
     }
 
@@ -98,9 +100,10 @@ impl Access {
         register: u16,
         f: impl Fn(T, u32) -> u32,
     ) {
+        let moves = self.moves;
         self.each(|lane, address| {
             // SAFETY: the lane is active, so that its bytes were checked; `T` is a plain integer.
-            let value: T = unsafe { self.moves.read(address) };
+            let value: T = unsafe { moves.read(address) };
             let slot = &mut w.lanes_mut(register).as_mut_array()[lane];
             *slot = f(value, *slot);
         });
@@ -109,10 +112,11 @@ impl Access {
     /// Stores what `f` makes of the register.
     #[inline(always)]
     pub(super) fn store_small<T: Copy>(&self, w: &Wave, register: u16, f: impl Fn(u32) -> T) {
+        let moves = self.moves;
         self.each(|lane, address| {
             let value = f(w.lanes(register).as_array()[lane]);
             // SAFETY: the lane is active, so that its bytes were checked.
-            unsafe { self.moves.write(address, value) };
+            unsafe { moves.write(address, value) };
         });
     }
 }

@@ -70,14 +70,16 @@ fn visit(
     if exec == 0 {
         return Flow::Next;
     }
+    // The compiler knows it now, and forgets it when the context goes elsewhere.
+    let moves = c.moves;
     let addresses = addresses(w, o);
     let access = Access {
         addresses,
         exec,
-        moves: c.moves,
+        moves,
     };
     match access::check_global(c, o, &access, bytes, write) {
-        Flow::Next => f(w, &access),
+        Flow::Next => f(w, &Access { moves, ..access }),
         flow => return flow,
     }
     Flow::Next
@@ -121,11 +123,13 @@ fn visit_near(
     if w.exec != !0 {
         return false;
     }
+    // As in `visit`.
+    let moves = c.moves;
     match near(w, c, o) {
         Some(near) if access::is_in_reach(c, o, &near, bytes, write) => {
             access::tell(c, (Space::Global, write), bytes, near.base, &near);
             c.stored |= write;
-            f(w, &near);
+            f(w, &Near { moves, ..near });
             true
         }
         _ => false,
@@ -212,7 +216,17 @@ impl Transfers for Global {
                     w,
                     o,
                     #[inline(always)]
-                    |w, c, o| visit(w, c, o, 4 * N as u32, false, |w, a| a.load::<N>(w, o.dst)),
+                    |w, c, o| {
+                        visit(
+                            w,
+                            c,
+                            o,
+                            4 * N as u32,
+                            false,
+                            #[inline(always)]
+                            |w, a| a.load::<N>(w, o.dst),
+                        )
+                    },
                 )
             },
         )
@@ -240,7 +254,15 @@ impl Transfers for Global {
                     #[inline(always)]
                     |w, c, o| {
                         let data = o.src[1].register;
-                        visit(w, c, o, 4 * N as u32, true, |w, a| a.store::<N>(w, data))
+                        visit(
+                            w,
+                            c,
+                            o,
+                            4 * N as u32,
+                            true,
+                            #[inline(always)]
+                            |w, a| a.store::<N>(w, data),
+                        )
                     },
                 )
             },

@@ -79,20 +79,22 @@ impl Near {
     /// Loads `N` dwords a lane to consecutive registers. All lanes are active.
     #[inline(always)]
     pub(super) fn load<const N: usize>(&self, w: &mut Wave, register: u16) {
+        // Here and below: the compiler knows it now, and forgets it when the first access may have changed all memory.
+        let moves = self.moves;
         // Few questions, as the host predicts their answers badly: they change with the instruction.
         if N > 1 && self.chunks_are_alike() {
             // SAFETY: all lanes are active, so that their bytes were checked.
-            let parts = unsafe { self.chunk::<N>(0) };
+            let parts = unsafe { self.chunk::<N>(moves, 0) };
             return put(w, register, [parts; CHUNKS]);
         }
         if self.is_row(4 * N as u32) {
             // SAFETY: all lanes are active, so that their bytes were checked.
-            return put(w, register, chunks(|c| unsafe { self.row::<N>(c) }));
+            return put(w, register, chunks(|c| unsafe { self.row::<N>(moves, c) }));
         }
         let apart = |c| self.apart(c);
         if is_zero(apart(0) | apart(1) | apart(2) | apart(3)) {
             // SAFETY: all lanes are active, so that their bytes were checked.
-            return put(w, register, chunks(|c| unsafe { self.same::<N>(c) }));
+            return put(w, register, chunks(|c| unsafe { self.same::<N>(moves, c) }));
         }
         self.in_memory().load_some::<N>(w, register);
     }
@@ -123,10 +125,11 @@ impl Near {
     /// As [`Self::load`], whatever lanes are active, and less quickly.
     #[inline(always)]
     pub(super) fn load_some<const N: usize>(&self, w: &mut Wave, register: u16) {
+        let moves = self.moves;
         for chunk in 0..CHUNKS {
             if self.active(chunk) == 0xffff {
                 // SAFETY: all sixteen lanes are active, so that their bytes were checked.
-                let parts: [U; N] = unsafe { self.chunk(chunk) };
+                let parts: [U; N] = unsafe { self.chunk(moves, chunk) };
                 for (part, lanes) in parts.into_iter().enumerate() {
                     w.lanes_mut(register + part as u16).0[chunk] = lanes;
                 }
@@ -134,7 +137,7 @@ impl Near {
             }
             self.each(chunk, |lane, address| {
                 // SAFETY: the lane is active, so that its bytes were checked.
-                let data: [u32; N] = unsafe { self.moves.read(address) };
+                let data: [u32; N] = unsafe { moves.read(address) };
                 for (part, value) in data.into_iter().enumerate() {
                     w.lanes_mut(register + part as u16).as_mut_array()[16 * chunk + lane] = value;
                 }
@@ -147,23 +150,17 @@ impl Near {
     /// # Safety
     /// The bytes of all its lanes were checked.
     #[inline(always)]
-    unsafe fn chunk<const N: usize>(&self, chunk: usize) -> [U; N] {
+    unsafe fn chunk<const N: usize>(&self, moves: Moves, chunk: usize) -> [U; N] {
         if is_zero(self.astray(chunk, 4 * N as u32)) {
             // SAFETY: the caller's promise.
-            return unsafe { self.row(chunk) };
+            return unsafe { self.row(moves, chunk) };
         }
         if is_zero(self.apart(chunk)) {
             // SAFETY: the caller's promise.
-            return unsafe { self.same(chunk) };
+            return unsafe { self.same(moves, chunk) };
         }
-        let offsets = self.offsets[chunk].to_array();
-        let mut rows = [[0; 16]; N];
-        let flat = rows.as_flattened_mut();
-        for (lane, offset) in offsets.into_iter().enumerate() {
-            // SAFETY: the caller's promise.
-            let data: [u32; N] = unsafe { self.moves.read(self.base + u64::from(offset)) };
-            flat[N * lane..][..N].copy_from_slice(&data);
-        }
+        // SAFETY: the caller's promise.
+        let rows: [[u32; 16]; N] = unsafe { moves.read_lanes(self.base, self.offsets[chunk]) };
         turned(rows.map(U::from_array))
     }
 
@@ -172,9 +169,9 @@ impl Near {
     /// # Safety
     /// The bytes of all its lanes were checked.
     #[inline(always)]
-    unsafe fn row<const N: usize>(&self, chunk: usize) -> [U; N] {
+    unsafe fn row<const N: usize>(&self, moves: Moves, chunk: usize) -> [U; N] {
         // SAFETY: the lanes' bytes are these.
-        let rows: [[u32; 16]; N] = unsafe { self.moves.read(self.first(chunk)) };
+        let rows: [[u32; 16]; N] = unsafe { moves.read(self.first(chunk)) };
         turned(rows.map(U::from_array))
     }
 
@@ -183,19 +180,20 @@ impl Near {
     /// # Safety
     /// The bytes of one of its lanes were checked.
     #[inline(always)]
-    unsafe fn same<const N: usize>(&self, chunk: usize) -> [U; N] {
+    unsafe fn same<const N: usize>(&self, moves: Moves, chunk: usize) -> [U; N] {
         // SAFETY: each lane's bytes are these.
-        let data: [u32; N] = unsafe { self.moves.read(self.first(chunk)) };
+        let data: [u32; N] = unsafe { moves.read(self.first(chunk)) };
         data.map(U::splat)
     }
 
     /// Stores `N` dwords a lane from consecutive registers. All lanes are active; where they overlap, the highest wins.
     #[inline(always)]
     pub(super) fn store<const N: usize>(&self, w: &Wave, register: u16) {
+        let moves = self.moves;
         if self.is_row(4 * N as u32) {
             for chunk in 0..CHUNKS {
                 // SAFETY: all lanes are active, so that their bytes were checked.
-                unsafe { self.store_row::<N>(w, register, chunk) };
+                unsafe { self.store_row::<N>(moves, w, register, chunk) };
             }
             return;
         }
@@ -205,10 +203,11 @@ impl Near {
     /// As [`Self::store`], whatever lanes are active, and less quickly.
     #[inline(always)]
     pub(super) fn store_some<const N: usize>(&self, w: &Wave, register: u16) {
+        let moves = self.moves;
         for chunk in 0..CHUNKS {
             if self.active(chunk) == 0xffff && is_zero(self.astray(chunk, 4 * N as u32)) {
                 // SAFETY: all sixteen lanes are active, so that their bytes were checked.
-                unsafe { self.store_row::<N>(w, register, chunk) };
+                unsafe { self.store_row::<N>(moves, w, register, chunk) };
                 continue;
             }
             self.each(chunk, |lane, address| {
@@ -216,7 +215,7 @@ impl Near {
                     w.lanes(register + part as u16).as_array()[16 * chunk + lane]
                 });
                 // SAFETY: the lane is active, so that its bytes were checked.
-                unsafe { self.moves.write(address, data) };
+                unsafe { moves.write(address, data) };
             });
         }
     }
@@ -226,12 +225,18 @@ impl Near {
     /// # Safety
     /// The bytes of all its lanes were checked.
     #[inline(always)]
-    unsafe fn store_row<const N: usize>(&self, w: &Wave, register: u16, chunk: usize) {
+    unsafe fn store_row<const N: usize>(
+        &self,
+        moves: Moves,
+        w: &Wave,
+        register: u16,
+        chunk: usize,
+    ) {
         let parts: [U; N] = std::array::from_fn(|part| w.lanes(register + part as u16).0[chunk]);
         for (place, row) in turned_back(parts).into_iter().enumerate() {
             let address = self.base + u64::from(self.offsets[chunk][0]) + 64 * place as u64;
             // SAFETY: the lanes' bytes are these.
-            unsafe { self.moves.write(address, row.to_array()) };
+            unsafe { moves.write(address, row.to_array()) };
         }
     }
 }

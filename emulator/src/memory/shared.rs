@@ -22,6 +22,7 @@
 //! - Lanes side by side are moved 32 or 64 bytes at a time. No manual says anything of these. They are made of aligned pieces of at
 //!   least 16 bytes in all processors that have them (the narrowest split 32 bytes in halves, and moves that cross a cache
 //!   line are split there), so that a lane's 16 aligned bytes are in one piece. `tests/memory_order.rs` looks for torn ones.
+//! - Lanes apart are gathered, 4 or 8 bytes each, if those are aligned, by one access each (as `exec/native` does).
 //! - 12 bytes, and what is not aligned, are whole in each aligned dword, or in each byte.
 //! - On x86-64 without AVX and on other hosts, 16 bytes are whole if Rust has atomics of that size (64-bit ARM); else in halves.
 //!
@@ -30,7 +31,7 @@
 //! waiting for the store: what waits is a fence if something was stored since the last (`exec/control.rs`). On other hosts
 //! each wait has an acquire-release fence.
 
-use std::mem::MaybeUninit;
+use std::{mem::MaybeUninit, simd::Simd};
 
 #[cfg(not(all(target_arch = "x86_64", unix, not(miri), not(sanitize = "thread"))))]
 mod atomics;
@@ -108,6 +109,30 @@ impl Moves {
             }
             value.assume_init()
         }
+    }
+
+    /// Reads `N` dwords of each of sixteen lanes, at offsets behind `base`: one lane's behind the other.
+    ///
+    /// # Safety
+    /// As [`Self::read`], for each lane.
+    #[inline(always)]
+    pub(crate) unsafe fn read_lanes<const N: usize>(
+        self,
+        base: u64,
+        offsets: Simd<u32, 16>,
+    ) -> [[u32; 16]; N] {
+        // SAFETY: the caller's promise.
+        if let Some(rows) = unsafe { host::gather(self, base, offsets) } {
+            return rows;
+        }
+        let mut rows = [[0; 16]; N];
+        let flat = rows.as_flattened_mut();
+        for (lane, offset) in offsets.to_array().into_iter().enumerate() {
+            // SAFETY: the caller's promise.
+            let data: [u32; N] = unsafe { self.read(base + u64::from(offset)) };
+            flat[N * lane..][..N].copy_from_slice(&data);
+        }
+        rows
     }
 
     /// Writes a value of integers.

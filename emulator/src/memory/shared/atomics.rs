@@ -4,6 +4,7 @@
 use std::sync::atomic::AtomicU128;
 use std::{
     ptr::with_exposed_provenance_mut as pointer,
+    simd::Simd,
     sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed},
 };
 
@@ -119,6 +120,19 @@ pub(super) unsafe fn read_row(moves: Moves, address: u64) -> [u32; 16] {
         *piece = unsafe { read16(moves, address + at) };
     }
     row
+}
+
+/// Nothing is gathered.
+///
+/// # Safety
+/// None is needed.
+#[inline]
+pub(super) const unsafe fn gather<const N: usize>(
+    _: Moves,
+    _: u64,
+    _: Simd<u32, 16>,
+) -> Option<[[u32; 16]; N]> {
+    None
 }
 
 /// # Safety

@@ -171,6 +171,68 @@ pub(super) unsafe fn write_row(moves: Moves, address: u64, row: [u32; 16]) {
     }
 }
 
+/// Makes a function that gathers dwords or pairs of them at offsets behind a base; the host's offsets are signed, and so from
+/// the middle of 4 GiB.
+macro_rules! gathers {
+    ($($gather:ident, $lanes:literal = $instruction:literal;)*) => {$(
+        /// # Safety
+        /// As [`Moves::read_lanes`].
+        #[inline]
+        #[target_feature(enable = "avx512f,avx512vl")]
+        unsafe fn $gather(base: u64, offsets: Simd<u32, $lanes>) -> [u32; 16] {
+            const MIDDLE: u32 = 1 << 31;
+            let value: Simd<u32, 16>;
+            // SAFETY: the caller's promise; the block stands for relaxed atomic reads of the bytes.
+            unsafe {
+                asm!(
+                    "vpxor {value:x}, {value:x}, {value:x}",
+                    "kxnorw {all}, {all}, {all}",
+                    $instruction,
+                    base = in(reg) base.wrapping_add(u64::from(MIDDLE)),
+                    offsets = in(zmm_reg) offsets ^ Simd::splat(MIDDLE),
+                    value = out(zmm_reg) value,
+                    all = out(kreg) _,
+                    options(nostack, preserves_flags, readonly),
+                );
+            }
+            value.to_array()
+        }
+    )*};
+}
+
+gathers! {
+    gather4, 16 = "vpgatherdd {value}{{{all}}}, [{base} + {offsets}]";
+    gather8, 8 = "vpgatherdq {value}{{{all}}}, [{base} + {offsets:y}]";
+}
+
+/// Gathers one or two dwords of each lane, where the host can.
+///
+/// # Safety
+/// As [`Moves::read_lanes`].
+#[inline(always)]
+pub(super) unsafe fn gather<const N: usize>(
+    moves: Moves,
+    base: u64,
+    offsets: Simd<u32, 16>,
+) -> Option<[[u32; 16]; N]> {
+    if moves != Moves::Avx512 {
+        return None;
+    }
+    let mut rows = [[0; 16]; N];
+    // SAFETY: the caller's promise.
+    unsafe {
+        match rows.as_mut_slice() {
+            [row] => *row = gather4(base, offsets),
+            [low, high] => {
+                *low = gather8(base, offsets.extract::<0, 8>());
+                *high = gather8(base, offsets.extract::<8, 8>());
+            }
+            _ => return None,
+        }
+    }
+    Some(rows)
+}
+
 /// Copies inside shared memory; the ranges may overlap. 1, 2, 4, 8 and 16 bytes are moved in one piece.
 ///
 /// # Safety
