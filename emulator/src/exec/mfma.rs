@@ -3,7 +3,7 @@
 //! Lane maps, as AMD's «matrix instruction calculator» and the CDNA ISA guides give them. With M = N rows
 //! and columns, 64/M groups of lanes, and k elements of A or B side by side in a lane:
 //! - A[i][k] of block b is in lane `M·group + i`, B[k][j] in lane `N·group + j`, where the groups of a
-//!   block follow each other in k (operands of 256 bits: [`panel::place`]).
+//!   block follow each other in k (operands of 256 bits: [`panel::Panel::read`]).
 //! - D[i][j] of a 32×32 block: register g, lane l with i = 8⌊g/4⌋ + 4⌊l/32⌋ + g mod 4, j = l mod 32; of a
 //!   16×16 block: i = 4⌊l/16⌋ + g, j = l mod 16; of the sixteen 4×4 blocks: block ⌊l/4⌋, i = g, j = l mod 4.
 //! - f64: [`double`]; sparse A: [`sparse`]; gfx950's formats below 8 bits and its scales: [`scaled`].
@@ -131,13 +131,23 @@ macro_rules! dense {
     ($b:ident, $a:ty, $bt:ty, $sum:ty, 4, $k:literal, 16) => {
         $b.bind(
             #[inline(always)]
-            |w, _, o| small::multiply::<$a, $sum, $k>(w, o),
+            |w, c, o| small::multiply::<$a, $sum, $k>(w, c, o),
         )
     };
     ($b:ident, $a:ty, $bt:ty, $sum:ty, $m:literal, $k:literal, $blocks:literal) => {
         $b.bind(
             #[inline(always)]
-            |w, _, o| product::multiply::<$a, $bt, $sum, { $m / 16 }, $k, $blocks>(w, o),
+            |w, c, o| product::multiply::<$a, $bt, $sum, { $m / 16 }, $k, $blocks>(w, c, o),
+        )
+    };
+}
+
+/// Binds a product of f32: M, K, blocks.
+macro_rules! singles {
+    ($b:ident, $m:literal, $k:literal, $blocks:literal) => {
+        $b.bind(
+            #[inline(always)]
+            |w, _, o| product::multiply_here::<F32, Single, { $m / 16 }, $k, $blocks>(w, o),
         )
     };
 }
@@ -147,18 +157,18 @@ macro_rules! sparse {
     ($b:ident, $a:ty, $bt:ty, $sum:ty, $m:literal, $k:literal) => {
         $b.bind(
             #[inline(always)]
-            |w, _, o| sparse::multiply::<$a, $bt, $sum, { $m / 16 }, $k, { $k / 2 }>(w, o),
+            |w, c, o| sparse::multiply::<$a, $bt, $sum, { $m / 16 }, $k, { $k / 2 }>(w, c, o),
         )
     };
 }
 
 fn singles(b: Binder, op: Op) -> Option<Handler> {
     Some(match op {
-        Op::v_mfma_f32_32x32x1_2b_f32 => dense!(b, F32, F32, Single, 32, 1, 2),
-        Op::v_mfma_f32_16x16x1_4b_f32 => dense!(b, F32, F32, Single, 16, 1, 4),
+        Op::v_mfma_f32_32x32x1_2b_f32 => singles!(b, 32, 1, 2),
+        Op::v_mfma_f32_16x16x1_4b_f32 => singles!(b, 16, 1, 4),
         Op::v_mfma_f32_4x4x1_16b_f32 => dense!(b, F32, F32, Single, 4, 1, 16),
-        Op::v_mfma_f32_32x32x2_f32 => dense!(b, F32, F32, Single, 32, 2, 1),
-        Op::v_mfma_f32_16x16x4_f32 => dense!(b, F32, F32, Single, 16, 4, 1),
+        Op::v_mfma_f32_32x32x2_f32 => singles!(b, 32, 2, 1),
+        Op::v_mfma_f32_16x16x4_f32 => singles!(b, 16, 4, 1),
         _ => return None,
     })
 }
@@ -282,19 +292,19 @@ fn narrow(b: Binder, op: Op) -> Option<Handler> {
     Some(match op {
         Op::v_mfma_f32_16x16x128_f8f6f4 => b.bind(
             #[inline(always)]
-            |w, _, o| scaled::multiply::<Halved<false>, 1, 128>(w, o),
+            |w, c, o| scaled::multiply::<Halved<false>, 1, 128>(w, c, o),
         ),
         Op::v_mfma_f32_32x32x64_f8f6f4 => b.bind(
             #[inline(always)]
-            |w, _, o| scaled::multiply::<Halved<false>, 2, 64>(w, o),
+            |w, c, o| scaled::multiply::<Halved<false>, 2, 64>(w, c, o),
         ),
         Op::v_mfma_scale_f32_16x16x128_f8f6f4 => b.bind(
             #[inline(always)]
-            |w, _, o| scaled::multiply_scaled::<1, 128>(w, o),
+            |w, c, o| scaled::multiply_scaled::<1, 128>(w, c, o),
         ),
         Op::v_mfma_scale_f32_32x32x64_f8f6f4 => b.bind(
             #[inline(always)]
-            |w, _, o| scaled::multiply_scaled::<2, 64>(w, o),
+            |w, c, o| scaled::multiply_scaled::<2, 64>(w, c, o),
         ),
         _ => return None,
     })
@@ -304,19 +314,19 @@ fn narrow_fast(b: Binder, op: Op) -> Option<Handler> {
     Some(match op {
         Op::v_mfma_f32_16x16x128_f8f6f4 => b.bind(
             #[inline(always)]
-            |w, _, o| scaled::multiply::<Single, 1, 128>(w, o),
+            |w, c, o| scaled::multiply::<Single, 1, 128>(w, c, o),
         ),
         Op::v_mfma_f32_32x32x64_f8f6f4 => b.bind(
             #[inline(always)]
-            |w, _, o| scaled::multiply::<Single, 2, 64>(w, o),
+            |w, c, o| scaled::multiply::<Single, 2, 64>(w, c, o),
         ),
         Op::v_mfma_scale_f32_16x16x128_f8f6f4 => b.bind(
             #[inline(always)]
-            |w, _, o| scaled::multiply_scaled_fast::<1, 128>(w, o),
+            |w, c, o| scaled::multiply_scaled_fast::<1, 128>(w, c, o),
         ),
         Op::v_mfma_scale_f32_32x32x64_f8f6f4 => b.bind(
             #[inline(always)]
-            |w, _, o| scaled::multiply_scaled_fast::<2, 64>(w, o),
+            |w, c, o| scaled::multiply_scaled_fast::<2, 64>(w, c, o),
         ),
         _ => return None,
     })

@@ -145,6 +145,13 @@ impl<'a> Context<'a> {
         unsafe { operation::apart(self.code.level, wave, self, operation, f) }
     }
 
+    /// Runs what several operations need, with the same host instructions and not inlined.
+    #[inline(always)]
+    pub(crate) fn share(&self, f: impl FnOnce()) {
+        // SAFETY: `Code` was compiled for a level that this computer has.
+        unsafe { operation::share(self.code.level, f) }
+    }
+
     #[cold]
     pub(crate) fn fail(&mut self, kind: FaultKind) -> Flow {
         self.fault = Some(Box::new(Fault { kind, operation: 0 }));

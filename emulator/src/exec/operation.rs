@@ -131,6 +131,46 @@ where
     unsafe { bind(level, f)(wave, context, operation) }
 }
 
+/// Runs `f` with the host instructions of `level`, and not inlined, so that there is one for all operations that need it.
+///
+/// # Safety
+/// The computer must have the [`SimdLevel`].
+#[inline(always)]
+pub(crate) unsafe fn share(level: SimdLevel, f: impl FnOnce()) {
+    match level {
+        SimdLevel::Portable => shared_portable(f),
+        // SAFETY: the caller's promise.
+        #[cfg(target_arch = "x86_64")]
+        SimdLevel::Avx2 => unsafe { shared_avx2(f) },
+        // SAFETY: the caller's promise.
+        #[cfg(target_arch = "x86_64")]
+        SimdLevel::Avx512 => unsafe { shared_avx512(f) },
+        #[cfg(not(target_arch = "x86_64"))]
+        _ => shared_portable(f),
+    }
+}
+
+#[inline(never)]
+fn shared_portable(f: impl FnOnce()) {
+    f();
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline(never)]
+#[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
+fn shared_avx2(f: impl FnOnce()) {
+    f();
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline(never)]
+#[target_feature(
+    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt"
+)]
+fn shared_avx512(f: impl FnOnce()) {
+    f();
+}
+
 /// The value of a type that has only one.
 #[inline(always)]
 fn only_value<F: Copy + 'static>() -> F {

@@ -8,8 +8,8 @@
 
 use std::simd::{StdFloat, prelude::*};
 
-use super::{element::Element, sum::Sum};
-use crate::exec::simd::{E, F, U};
+use super::sum::{Sum, Term};
+use crate::exec::simd::{E, F};
 
 /// Groups of so many products.
 pub(super) struct Exact<const GROUP: usize>;
@@ -21,12 +21,9 @@ pub(super) struct Wide {
     magnitude: F,
 }
 
-impl<const GROUP: usize> Sum for Exact<GROUP> {
-    const GROUP: usize = GROUP;
-    type Term = Wide;
-
+impl Term for Wide {
     #[inline(always)]
-    fn term<T: Element>(elements: F) -> Wide {
+    fn new(elements: F, _: i32) -> Self {
         Wide {
             value: elements.cast(),
             magnitude: elements.abs(),
@@ -34,17 +31,17 @@ impl<const GROUP: usize> Sum for Exact<GROUP> {
     }
 
     #[inline(always)]
-    fn splat(term: &Wide, lane: usize) -> Wide {
+    fn splat(&self, lane: usize) -> Self {
         Wide {
-            value: E::splat(term.value.as_array()[lane]),
-            magnitude: F::splat(term.magnitude.as_array()[lane]),
+            value: E::splat(self.value.as_array()[lane]),
+            magnitude: F::splat(self.magnitude.as_array()[lane]),
         }
     }
+}
 
-    #[inline(always)]
-    fn start(c: U) -> F {
-        F::from_bits(c)
-    }
+impl<const GROUP: usize> Sum for Exact<GROUP> {
+    const GROUP: usize = GROUP;
+    type Term = Wide;
 
     #[inline(always)]
     fn add(sum: F, count: usize, pair: impl Fn(usize) -> (Wide, Wide)) -> F {
@@ -79,11 +76,6 @@ impl<const GROUP: usize> Sum for Exact<GROUP> {
             }
         }
         result
-    }
-
-    #[inline(always)]
-    fn finish(_: U, sum: F) -> U {
-        sum.to_bits()
     }
 }
 

@@ -6,10 +6,7 @@
 
 use std::simd::prelude::*;
 
-use super::{
-    element::{Element, flushed},
-    sum::Sum,
-};
+use super::{element::flushed, sum::Sum};
 use crate::exec::simd::{F, U};
 
 /// Groups of two or four products. `SMALL`: sums and products may be denormal. Those of f16 cannot: products are multiples
@@ -19,16 +16,6 @@ pub(super) struct Pairs<const GROUP: usize, const SMALL: bool>;
 impl<const GROUP: usize, const SMALL: bool> Sum for Pairs<GROUP, SMALL> {
     const GROUP: usize = GROUP;
     type Term = F;
-
-    #[inline(always)]
-    fn term<T: Element>(elements: F) -> F {
-        elements
-    }
-
-    #[inline(always)]
-    fn splat(term: &F, lane: usize) -> F {
-        F::splat(term.as_array()[lane])
-    }
 
     #[inline(always)]
     fn start(c: U) -> F {
@@ -51,10 +38,5 @@ impl<const GROUP: usize, const SMALL: bool> Sum for Pairs<GROUP, SMALL> {
             two
         };
         flushed(sum + group)
-    }
-
-    #[inline(always)]
-    fn finish(_: U, sum: F) -> U {
-        sum.to_bits()
     }
 }

@@ -2,11 +2,11 @@
 
 use super::{
     element::Element,
-    panel::{self, Panel},
-    sum::Sum,
+    panel::{IN_ORDER, Panel, Shape},
+    sum::{Sum, Term, room},
 };
 use crate::exec::{
-    Wave,
+    Context, Wave,
     operation::{Flow, Operation, SourceKind},
     simd::{CHUNKS, F, U},
     wave::TEMPORARIES,
@@ -51,16 +51,15 @@ impl Addend {
     }
 }
 
-/// The chunk of lanes that B's chunk is read from (AMD's BLGP patterns, which move sixteen lanes at a
-/// time).
+/// The chunks of lanes that B's are read from (AMD's BLGP patterns, which move sixteen lanes at a time).
 #[inline(always)]
-pub(super) fn b_chunk(pattern: u8, chunk: usize) -> usize {
+pub(super) fn b_chunks(pattern: u8) -> [usize; CHUNKS] {
     match pattern {
-        1 => chunk % 2,
-        2 => chunk % 2 + 2,
-        3 => (chunk + 1) % CHUNKS,
-        4..=7 => usize::from(pattern - 4),
-        _ => chunk,
+        1 => [0, 1, 0, 1],
+        2 => [2, 3, 2, 3],
+        3 => [1, 2, 3, 0],
+        4..=7 => [usize::from(pattern - 4); CHUNKS],
+        _ => IN_ORDER,
     }
 }
 
@@ -80,6 +79,7 @@ pub(super) const fn row<const W: usize>(register: usize, chunk: usize) -> usize 
 #[inline(always)]
 pub(super) fn multiply<A, B, S, const W: usize, const K: usize, const BLOCKS: usize>(
     w: &mut Wave,
+    context: &Context<'_>,
     o: &Operation,
 ) -> Flow
 where
@@ -87,41 +87,88 @@ where
     B: Element,
     S: Sum,
 {
-    let [cbsz, abid, blgp] = o.control;
-    let (a, b) = (o.src[0].register, o.src[1].register);
-    let a: [Panel<S, W, K>; BLOCKS] = std::array::from_fn(
-        #[inline(always)]
-        |block| panel::read::<A, S, W, K>(w, a, (BLOCKS, block), |chunk| chunk),
-    );
-    let b: [Panel<S, W, K>; BLOCKS] = if blgp == 0 {
-        std::array::from_fn(
-            #[inline(always)]
-            |block| panel::read::<B, S, W, K>(w, b, (BLOCKS, block), |chunk| chunk),
-        )
+    let shape = const { Shape::new(W, K, BLOCKS) };
+    let (mut a, mut b) = (Panel::new(), Panel::new());
+    a.read::<A>(w, context, o.src[0].register, shape, IN_ORDER);
+    b.read::<B>(w, context, o.src[1].register, shape, b_chunks(o.control[2]));
+    if const { K >= S::GROUP } {
+        add::<S, W, 1>(w, context, o, shape, &a, &b);
+    } else if const { 2 * K >= S::GROUP } {
+        add::<S, W, 2>(w, context, o, shape, &a, &b);
     } else {
-        std::array::from_fn(|block| {
-            panel::read::<B, S, W, K>(w, b, (BLOCKS, block), |chunk| b_chunk(blgp, chunk))
-        })
-    };
-    let registers = 4 * W * W;
-    let c = Addend::of(w, o, (BLOCKS * registers) as u16);
-    for (block, b) in b.iter().enumerate() {
-        let from = a_block(block, cbsz, if cbsz == 0 { 0 } else { abid }, BLOCKS);
-        add_product::<S, W, K>(w, o.dst, c, block * registers, &a[from], b);
+        add::<S, W, 4>(w, context, o, shape, &a, &b);
     }
     Flow::Next
 }
 
+/// The same in one function, for elements that are f32 and few: calls would cost more than they save.
+#[inline(always)]
+pub(super) fn multiply_here<T, S, const W: usize, const K: usize, const BLOCKS: usize>(
+    w: &mut Wave,
+    o: &Operation,
+) -> Flow
+where
+    T: Element,
+    S: Sum,
+{
+    let shape = const { Shape::new(W, K, BLOCKS) };
+    let (mut a, mut b) = (Panel::new(), Panel::new());
+    a.read_here::<T>(w, o.src[0].register, shape, IN_ORDER);
+    b.read_here::<T>(w, o.src[1].register, shape, b_chunks(o.control[2]));
+    add_here::<S, W, 1>(w, o, shape, &a, &b);
+    Flow::Next
+}
+
+/// The product of panels, whatever their types are. The sum's groups are 1/`PART` of what they may be.
+#[inline(always)]
+pub(super) fn add<S: Sum, const W: usize, const PART: usize>(
+    w: &mut Wave,
+    context: &Context<'_>,
+    o: &Operation,
+    shape: Shape,
+    a: &Panel,
+    b: &Panel,
+) {
+    context.share(
+        #[inline(always)]
+        || add_here::<S, W, PART>(w, o, shape, a, b),
+    );
+}
+
+/// The same as part of the caller.
+#[inline(always)]
+fn add_here<S: Sum, const W: usize, const PART: usize>(
+    w: &mut Wave,
+    o: &Operation,
+    shape: Shape,
+    a: &Panel,
+    b: &Panel,
+) {
+    let (mut a_room, mut b_room) = (room(), room());
+    let a = S::Term::all(a, &mut a_room);
+    let b = S::Term::all(b, &mut b_room);
+    let (registers, size) = (4 * W * W, shape.k * W);
+    let c = Addend::of(w, o, (shape.blocks * registers) as u16);
+    let [cbsz, abid, _] = o.control;
+    let abid = if cbsz == 0 { 0 } else { abid };
+    for (block, b) in b.chunks_exact(size).enumerate() {
+        let from = size * a_block(block, cbsz, abid, shape.blocks);
+        let a = &a[from..from + size];
+        add_product::<S, W, PART>(w, o.dst, c, block * registers, a, b);
+    }
+}
+
 /// One block's D, in the registers from number `first` of D and C on.
 #[inline(always)]
-pub(super) fn add_product<S: Sum, const W: usize, const K: usize>(
+pub(super) fn add_product<S: Sum, const W: usize, const PART: usize>(
     w: &mut Wave,
     dst: u16,
     c: Addend,
     first: usize,
-    a: &Panel<S, W, K>,
-    b: &Panel<S, W, K>,
+    a: &[S::Term],
+    b: &[S::Term],
 ) {
+    let group = const { S::GROUP / PART };
     // Four registers hold rows that are 4 W apart at most; each row of A meets each vector of B.
     for quad in 0..W * W {
         let quad = 4 * quad;
@@ -131,8 +178,7 @@ pub(super) fn add_product<S: Sum, const W: usize, const K: usize>(
                 *sum = S::start(c.bits(w, first + quad + register, chunk));
             }
         }
-        let group = S::GROUP.min(K);
-        for first in (0..K).step_by(group) {
+        for (a, b) in a.chunks_exact(group * W).zip(b.chunks_exact(group * W)) {
             for (register, sums) in sums.iter_mut().enumerate() {
                 for (chunk, sum) in sums.iter_mut().enumerate() {
                     let row = row::<W>(quad + register, chunk);
@@ -141,8 +187,8 @@ pub(super) fn add_product<S: Sum, const W: usize, const K: usize>(
                         group,
                         #[inline(always)]
                         |n| {
-                            let k = first + n;
-                            (S::splat(&a[k][row / 16], row % 16), b[k][chunk % W])
+                            let a = &a[n * W + row / 16 % W];
+                            (a.splat(row % 16), b[n * W + chunk % W])
                         },
                     );
                 }

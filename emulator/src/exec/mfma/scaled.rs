@@ -8,13 +8,13 @@
 use std::simd::prelude::*;
 
 use super::{
-    panel::{self, Panel},
-    product::{Addend, add_product, row},
-    sum::{Single, Sum},
-    truncated::Halved,
+    panel::{IN_ORDER, Panel, Shape},
+    product::{self, Addend, add_product, row},
+    sum::{Single, Sum, Term, room},
+    truncated::{Halved, Parts},
 };
 use crate::exec::{
-    Wave,
+    Context, Wave,
     narrow::{Bf6, Bf8, Fp4, Fp6, Fp8, power_of_scale},
     operation::{Flow, Operation},
     simd::{CHUNKS, F, U},
@@ -25,19 +25,23 @@ const BLOCK: usize = 32;
 /// The largest scale whose products with all elements of all formats are finite in f32.
 const LARGE: u32 = 127 + 111;
 
+/// Reads A and B, of the formats that the operation names.
 #[inline(always)]
-fn read<S: Sum, const W: usize, const K: usize>(
-    w: &Wave,
-    register: u16,
-    format: u8,
-) -> Panel<S, W, K> {
-    match format {
-        0 => panel::read::<Fp8, S, W, K>(w, register, (1, 0), |chunk| chunk),
-        1 => panel::read::<Bf8, S, W, K>(w, register, (1, 0), |chunk| chunk),
-        2 => panel::read::<Fp6, S, W, K>(w, register, (1, 0), |chunk| chunk),
-        3 => panel::read::<Bf6, S, W, K>(w, register, (1, 0), |chunk| chunk),
-        _ => panel::read::<Fp4, S, W, K>(w, register, (1, 0), |chunk| chunk),
+fn read(w: &Wave, context: &Context<'_>, o: &Operation, shape: Shape) -> [Panel; 2] {
+    let [a_format, _, b_format] = o.control;
+    let mut panels = [Panel::new(), Panel::new()];
+    let formats = [a_format, b_format];
+    for ((panel, format), source) in panels.iter_mut().zip(formats).zip(&o.src) {
+        let register = source.register;
+        match format {
+            0 => panel.read::<Fp8>(w, context, register, shape, IN_ORDER),
+            1 => panel.read::<Bf8>(w, context, register, shape, IN_ORDER),
+            2 => panel.read::<Fp6>(w, context, register, shape, IN_ORDER),
+            3 => panel.read::<Bf6>(w, context, register, shape, IN_ORDER),
+            _ => panel.read::<Fp4>(w, context, register, shape, IN_ORDER),
+        }
     }
+    panels
 }
 
 /// The scales of a register's selected byte, by chunk of lanes.
@@ -50,37 +54,44 @@ fn scales(w: &Wave, o: &Operation, register: u16, source: u8) -> [U; CHUNKS] {
         .map(|bits| bits >> shift & U::splat(0xff))
 }
 
+/// The chunk of scales for a vector of a panel.
+#[inline(always)]
+const fn scale_of<const W: usize>(at: usize) -> usize {
+    (at / W / BLOCK * W + at % W) & (CHUNKS - 1)
+}
+
 /// M×M×K without scales.
 #[inline(always)]
 pub(super) fn multiply<S: Sum, const W: usize, const K: usize>(
     w: &mut Wave,
+    context: &Context<'_>,
     o: &Operation,
 ) -> Flow {
-    let [a_format, _, b_format] = o.control;
-    let a = read::<S, W, K>(w, o.src[0].register, a_format);
-    let b = read::<S, W, K>(w, o.src[1].register, b_format);
-    let c = Addend::of(w, o, (4 * W * W) as u16);
-    add_product::<S, W, K>(w, o.dst, c, 0, &a, &b);
+    let shape = const { Shape::new(W, K, 1) };
+    let [a, b] = read(w, context, o, shape);
+    product::add::<S, W, 1>(w, context, o, shape, &a, &b);
     Flow::Next
 }
 
 /// M×M×K with scales: A's in the register of source 3, B's in that of the scalar destination.
 #[inline(always)]
-pub(super) fn multiply_scaled<const W: usize, const K: usize>(w: &mut Wave, o: &Operation) -> Flow {
-    let [a_format, _, b_format] = o.control;
-    let mut a = read::<Halved<true>, W, K>(w, o.src[0].register, a_format);
-    let mut b = read::<Halved<true>, W, K>(w, o.src[1].register, b_format);
+pub(super) fn multiply_scaled<const W: usize, const K: usize>(
+    w: &mut Wave,
+    context: &Context<'_>,
+    o: &Operation,
+) -> Flow {
+    let [a, b] = read(w, context, o, Shape::new(W, K, 1));
     let a_scales = scales(w, o, o.src[3].register, 0);
     let b_scales = scales(w, o, o.sdst, 1);
-    for (panel, scales) in [(&mut a, &a_scales), (&mut b, &b_scales)] {
-        for (k, parts) in panel.iter_mut().enumerate() {
-            for (part, elements) in parts.iter_mut().enumerate() {
-                *elements = elements.scaled(scales[(k / BLOCK * W + part) & 3]);
-            }
-        }
-    }
+    let (mut a_room, mut b_room) = (room(), room());
+    let a = Term::changed(&a, &mut a_room, |at, term: Parts<true>| {
+        term.scaled(a_scales[scale_of::<W>(at)])
+    });
+    let b = Term::changed(&b, &mut b_room, |at, term: Parts<true>| {
+        term.scaled(b_scales[scale_of::<W>(at)])
+    });
     let c = Addend::of(w, o, (4 * W * W) as u16);
-    add_product::<Halved<true>, W, K>(w, o.dst, c, 0, &a, &b);
+    add_product::<Halved<true>, W, 1>(w, o.dst, c, 0, a, b);
     Flow::Next
 }
 
@@ -88,27 +99,31 @@ pub(super) fn multiply_scaled<const W: usize, const K: usize>(w: &mut Wave, o: &
 #[inline(always)]
 pub(super) fn multiply_scaled_fast<const W: usize, const K: usize>(
     w: &mut Wave,
+    context: &Context<'_>,
     o: &Operation,
 ) -> Flow {
-    let [a_format, _, b_format] = o.control;
-    let mut a = read::<Single, W, K>(w, o.src[0].register, a_format);
-    let mut b = read::<Single, W, K>(w, o.src[1].register, b_format);
+    let shape = const { Shape::new(W, K, 1) };
+    let [mut a, mut b] = read(w, context, o, shape);
     let a_scales = scales(w, o, o.src[3].register, 0);
     let b_scales = scales(w, o, o.sdst, 1);
-    let c = Addend::of(w, o, (4 * W * W) as u16);
     let large = |scale: &U| (scale.simd_gt(U::splat(LARGE)) & scale.simd_ne(U::splat(0xff))).any();
     if a_scales.iter().chain(&b_scales).any(large) {
-        multiply_wide::<W, K>(w, o, c, (&a, &b), (&a_scales, &b_scales));
+        let c = Addend::of(w, o, (4 * W * W) as u16);
+        multiply_wide::<W>(
+            w,
+            o,
+            c,
+            (a.elements(), b.elements()),
+            (&a_scales, &b_scales),
+        );
         return Flow::Next;
     }
     for (panel, scales) in [(&mut a, &a_scales), (&mut b, &b_scales)] {
-        for (k, parts) in panel.iter_mut().enumerate() {
-            for (part, value) in parts.iter_mut().enumerate() {
-                *value *= power_of_scale(scales[(k / BLOCK * W + part) & 3]);
-            }
+        for (at, value) in panel.elements_mut().iter_mut().enumerate() {
+            *value *= power_of_scale(scales[scale_of::<W>(at)]);
         }
     }
-    add_product::<Single, W, K>(w, o.dst, c, 0, &a, &b);
+    product::add::<Single, W, 1>(w, context, o, shape, &a, &b);
     Flow::Next
 }
 
@@ -116,29 +131,29 @@ pub(super) fn multiply_scaled_fast<const W: usize, const K: usize>(
 /// rounded to f32.
 #[cold]
 #[inline(never)]
-fn multiply_wide<const W: usize, const K: usize>(
+fn multiply_wide<const W: usize>(
     w: &mut Wave,
     o: &Operation,
     c: Addend,
-    (a, b): (&Panel<Single, W, K>, &Panel<Single, W, K>),
+    (a, b): (&[F], &[F]),
     (a_scales, b_scales): (&[U; CHUNKS], &[U; CHUNKS]),
 ) {
-    let value = |panel: &Panel<Single, W, K>, scales: &[U; CHUNKS], k: usize, index: usize| {
-        let (part, lane) = (index / 16, index % 16);
-        let scale = scales[(k / BLOCK * W + part) & 3][lane];
+    let value = |panel: &[F], scales: &[U; CHUNKS], k: usize, index: usize| {
+        let (at, lane) = (k * W + index / 16, index % 16);
+        let scale = scales[scale_of::<W>(at)][lane];
         let power = if scale == 0xff {
             f64::NAN
         } else {
             2_f64.powi(scale as i32 - 127)
         };
-        f64::from(panel[k][part][lane]) * power
+        f64::from(panel[at][lane]) * power
     };
     for register in 0..4 * W * W {
         for chunk in 0..CHUNKS {
             let mut sums = F::from_bits(c.bits(w, register, chunk)).to_array();
             for (lane, sum) in sums.iter_mut().enumerate() {
                 let (row, column) = (row::<W>(register, chunk), 16 * (chunk % W) + lane);
-                for k in 0..K {
+                for k in 0..a.len() / W {
                     let product = value(a, a_scales, k, row) * value(b, b_scales, k, column);
                     *sum = (product + f64::from(*sum)) as f32;
                 }

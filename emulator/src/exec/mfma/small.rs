@@ -4,12 +4,12 @@ use std::simd::prelude::*;
 
 use super::{
     element::Element,
-    panel,
-    product::{Addend, a_block, b_chunk},
-    sum::Sum,
+    panel::{IN_ORDER, Panel, Shape},
+    product::{Addend, a_block, b_chunks},
+    sum::{Sum, Term},
 };
 use crate::exec::{
-    Wave,
+    Context, Wave,
     operation::{Flow, Operation},
     simd::{CHUNKS, F},
     wave::Lanes,
@@ -42,44 +42,79 @@ fn shared(values: [F; CHUNKS], cbsz: u8, abid: u8) -> [F; CHUNKS] {
     })
 }
 
+/// The most elements that a lane has.
+const MOST_K: usize = 4;
+
 /// The product; D's register is the row, and A's row of a block its lane.
 #[inline(always)]
-pub(super) fn multiply<T: Element, S: Sum, const K: usize>(w: &mut Wave, o: &Operation) -> Flow {
-    let [cbsz, abid, blgp] = o.control;
-    let (a, b) = (o.src[0].register, o.src[1].register);
-    let mut columns = [[F::splat(0.0); CHUNKS]; K];
-    let mut rows = columns;
-    for k in 0..K {
-        let column = std::array::from_fn(|chunk| panel::element::<T>(w, a, chunk, k));
-        columns[k] = if cbsz == 0 {
-            column
-        } else {
-            shared(column, cbsz, abid)
-        };
-        rows[k] =
-            std::array::from_fn(|chunk| panel::element::<T>(w, b, b_chunk(blgp, chunk) & 3, k));
-    }
-    let c = Addend::of(w, o, 4);
-    for row in 0..4 {
-        let mut result = Lanes::splat(0);
-        for (chunk, result) in result.0.iter_mut().enumerate() {
-            let addend = c.bits(w, row, chunk);
-            let mut sum = S::start(addend);
-            let group = S::GROUP.min(K);
-            for first in (0..K).step_by(group) {
-                sum = S::add(
-                    sum,
-                    group,
-                    #[inline(always)]
-                    |n| {
-                        let a = spread(columns[first + n][chunk], row);
-                        (S::term::<T>(a), S::term::<T>(rows[first + n][chunk]))
-                    },
-                );
-            }
-            *result = S::finish(addend, sum);
-        }
-        *w.lanes_mut(o.dst + row as u16) = result;
+pub(super) fn multiply<T: Element, S: Sum, const K: usize>(
+    w: &mut Wave,
+    context: &Context<'_>,
+    o: &Operation,
+) -> Flow {
+    // Each lane's elements, as those of one block of 64 rows have them.
+    let shape = const { Shape::new(CHUNKS, K, 1) };
+    let (mut a, mut b) = (Panel::new(), Panel::new());
+    a.read::<T>(w, context, o.src[0].register, shape, IN_ORDER);
+    b.read::<T>(w, context, o.src[1].register, shape, b_chunks(o.control[2]));
+    if const { K >= S::GROUP } {
+        add::<S, 1>(w, context, o, &a, &b);
+    } else if const { 2 * K >= S::GROUP } {
+        add::<S, 2>(w, context, o, &a, &b);
+    } else {
+        add::<S, 4>(w, context, o, &a, &b);
     }
     Flow::Next
+}
+
+/// The same of panels, whatever their type is. The sum's groups are 1/`PART` of what they may be.
+#[inline(always)]
+fn add<S: Sum, const PART: usize>(
+    w: &mut Wave,
+    context: &Context<'_>,
+    o: &Operation,
+    a: &Panel,
+    b: &Panel,
+) {
+    context.share(
+        #[inline(always)]
+        || {
+            let [cbsz, abid, _] = o.control;
+            let lowest = a.lowest_exponent;
+            let columns = a.elements().as_chunks::<CHUNKS>().0;
+            let rows = b.elements().as_chunks::<CHUNKS>().0;
+            let count = columns.len().min(MOST_K);
+            let mut own = [[F::splat(0.0); CHUNKS]; MOST_K];
+            for (own, &column) in own.iter_mut().zip(columns) {
+                *own = match cbsz {
+                    0 => column,
+                    _ => shared(column, cbsz, abid),
+                };
+            }
+            let c = Addend::of(w, o, 4);
+            let group = const { S::GROUP / PART };
+            for row in 0..4 {
+                let mut result = Lanes::splat(0);
+                for (chunk, result) in result.0.iter_mut().enumerate() {
+                    let addend = c.bits(w, row, chunk);
+                    let mut sum = S::start(addend);
+                    let groups = own[..count].chunks_exact(group);
+                    for (columns, rows) in groups.zip(rows.chunks_exact(group)) {
+                        sum = S::add(
+                            sum,
+                            group,
+                            #[inline(always)]
+                            |n| {
+                                let a = spread(columns[n][chunk], row);
+                                let b = rows[n][chunk];
+                                (S::Term::new(a, lowest), S::Term::new(b, lowest))
+                            },
+                        );
+                    }
+                    *result = S::finish(addend, sum);
+                }
+                *w.lanes_mut(o.dst + row as u16) = result;
+            }
+        },
+    );
 }

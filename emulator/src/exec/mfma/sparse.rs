@@ -9,12 +9,12 @@
 
 use super::{
     element::Element,
-    panel::{self, Panel},
+    panel::{IN_ORDER, MOST, Panel, Shape},
     product::row,
-    sum::Sum,
+    sum::{Sum, Term, room},
 };
 use crate::exec::{
-    Wave,
+    Context, Wave,
     operation::{Flow, Operation},
     simd::{CHUNKS, F},
 };
@@ -23,6 +23,7 @@ use crate::exec::{
 #[inline(always)]
 pub(super) fn multiply<A, B, S, const W: usize, const K: usize, const HALF: usize>(
     w: &mut Wave,
+    context: &Context<'_>,
     o: &Operation,
 ) -> Flow
 where
@@ -30,66 +31,80 @@ where
     B: Element,
     S: Sum,
 {
-    let [cbsz, abid, _] = o.control;
-    let rows = 16 * W;
-    // Elements of A in a lane, and so bits of an index set by two.
-    let stored = HALF * rows / 64;
-    let sets = 32 / (2 * stored);
-    let set = if cbsz == 0 {
-        usize::from(abid) % sets
-    } else {
-        0
+    const {
+        assert!(HALF >= S::GROUP);
     };
-    let b: Panel<S, W, K> = panel::read::<B, S, W, K>(
-        w,
-        o.src[1].register,
-        (1, 0),
-        #[inline(always)]
-        |chunk| chunk,
-    );
-    let mut a = [[S::term::<A>(F::splat(0.0)); W]; HALF];
-    // The k of each stored element.
-    let mut positions = [[[0_u8; 16]; W]; HALF];
-    for s in 0..HALF {
-        let (group, index) = (s / stored, s % stored);
-        for part in 0..W {
-            let chunk = (group * W + part) & 3;
-            let elements = panel::element::<A>(w, o.src[0].register, chunk, index);
-            a[s][part] = S::term::<A>(elements);
-            let indices = w.lanes(o.src[2].register).0[chunk].to_array();
-            for (lane, bits) in indices.into_iter().enumerate() {
-                let position = bits >> (2 * (set * stored + index)) & 3;
-                positions[s][part][lane] = (4 * (s / 2)) as u8 + position as u8;
-            }
-        }
-    }
-    for register in 0..4 * W * W {
-        let mut sums = [F::splat(0.0); CHUNKS];
-        let old = w.lanes(o.dst + register as u16).0;
-        for (sum, c) in sums.iter_mut().zip(old) {
-            *sum = S::start(c);
-        }
-        let group = S::GROUP.min(HALF);
-        for first in (0..HALF).step_by(group) {
-            for (chunk, sum) in sums.iter_mut().enumerate() {
-                let row = row::<W>(register, chunk);
-                let (part, lane) = (row / 16, row % 16);
-                *sum = S::add(
-                    *sum,
-                    group,
-                    #[inline(always)]
-                    |n| {
-                        let s = first + n;
-                        let k = usize::from(positions[s][part][lane]) % K;
-                        (S::splat(&a[s][part], lane), b[k][chunk % W])
-                    },
-                );
-            }
-        }
-        let lanes = w.lanes_mut(o.dst + register as u16);
-        for (chunk, sum) in sums.into_iter().enumerate() {
-            lanes.0[chunk] = S::finish(old[chunk], sum);
-        }
-    }
+    let (stored, all) = const { (Shape::new(W, HALF, 1), Shape::new(W, K, 1)) };
+    let (mut a, mut b) = (Panel::new(), Panel::new());
+    a.read::<A>(w, context, o.src[0].register, stored, IN_ORDER);
+    b.read::<B>(w, context, o.src[1].register, all, IN_ORDER);
+    add::<S, W>(w, context, o, &a, &b);
     Flow::Next
+}
+
+/// The same of panels, whatever their types are.
+#[inline(always)]
+fn add<S: Sum, const W: usize>(
+    w: &mut Wave,
+    context: &Context<'_>,
+    o: &Operation,
+    a: &Panel,
+    b: &Panel,
+) {
+    context.share(
+        #[inline(always)]
+        || {
+            let (mut a_room, mut b_room) = (room(), room());
+            let a = S::Term::all(a, &mut a_room);
+            let b = S::Term::all(b, &mut b_room);
+            let [cbsz, abid, _] = o.control;
+            // Elements of A in a lane, and so bits of an index set by two.
+            let stored = a.len() / CHUNKS;
+            let sets = 32 / (2 * stored);
+            let set = match cbsz {
+                0 => usize::from(abid) % sets,
+                _ => 0,
+            };
+            // Of each stored element, where its row of B begins.
+            let mut rows = [[0_u8; 16]; MOST];
+            for (at, rows) in rows.iter_mut().enumerate().take(a.len()) {
+                let (s, part) = (at / W, at % W);
+                let (group, index) = (s / stored, s % stored);
+                let chunk = (group * W + part) & (CHUNKS - 1);
+                let indices = w.lanes(o.src[2].register).0[chunk].to_array();
+                for (row, bits) in rows.iter_mut().zip(indices) {
+                    let position = bits >> (2 * (set * stored + index)) & 3;
+                    *row = (W * (4 * (s / 2) + position as usize)) as u8;
+                }
+            }
+            for register in 0..4 * W * W {
+                let mut sums = [F::splat(0.0); CHUNKS];
+                let old = w.lanes(o.dst + register as u16).0;
+                for (sum, c) in sums.iter_mut().zip(old) {
+                    *sum = S::start(c);
+                }
+                let groups = a.chunks_exact(S::GROUP * W);
+                for (a, rows) in groups.zip(rows.chunks_exact(S::GROUP * W)) {
+                    for (chunk, sum) in sums.iter_mut().enumerate() {
+                        let row = row::<W>(register, chunk);
+                        let (part, lane) = (row / 16 % W, row % 16);
+                        *sum = S::add(
+                            *sum,
+                            S::GROUP,
+                            #[inline(always)]
+                            |n| {
+                                let at = n * W + part;
+                                let b = b[usize::from(rows[at][lane]) + chunk % W];
+                                (a[at].splat(lane), b)
+                            },
+                        );
+                    }
+                }
+                let lanes = w.lanes_mut(o.dst + register as u16);
+                for (chunk, sum) in sums.into_iter().enumerate() {
+                    lanes.0[chunk] = S::finish(old[chunk], sum);
+                }
+            }
+        },
+    );
 }

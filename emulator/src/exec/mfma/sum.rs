@@ -16,28 +16,90 @@
 //! [`Truncated<4>`]: super::truncated::Truncated
 //! [`Halved`]: super::truncated::Halved
 
-use std::simd::{StdFloat, prelude::*};
+use std::{
+    mem::MaybeUninit,
+    simd::{StdFloat, prelude::*},
+};
 
-use super::element::{Element, flushed};
+use super::{
+    element::flushed,
+    panel::{MOST, Panel},
+};
 use crate::exec::simd::{F, U};
+
+/// Sixteen elements of A or B, made ready to be multiplied.
+pub(super) trait Term: Copy {
+    /// From f32 and the exponent of the smallest normal number that their own type has.
+    fn new(elements: F, lowest_exponent: i32) -> Self;
+    /// One of the sixteen, in all lanes.
+    fn splat(&self, lane: usize) -> Self;
+
+    /// All elements of a panel. `room` is where those are made that differ from the panel's.
+    #[inline(always)]
+    fn all<'a>(panel: &'a Panel, room: &'a mut Room<Self>) -> &'a [Self] {
+        Self::changed(panel, room, |_, term| term)
+    }
+
+    /// The same with each term, which is given by its place in the panel, made another.
+    #[inline(always)]
+    fn changed<'a>(
+        panel: &Panel,
+        room: &'a mut Room<Self>,
+        change: impl Fn(usize, Self) -> Self,
+    ) -> &'a [Self] {
+        let elements = panel.elements();
+        let room = &mut room[..elements.len()];
+        for (index, (term, &elements)) in room.iter_mut().zip(elements).enumerate() {
+            term.write(change(index, Self::new(elements, panel.lowest_exponent)));
+        }
+        // SAFETY: all of them were written.
+        unsafe { room.assume_init_ref() }
+    }
+}
+
+/// Room for a panel's terms.
+pub(super) type Room<T> = [MaybeUninit<T>; MOST];
+
+/// Room for a panel's terms, with nothing in it.
+#[inline(always)]
+pub(super) const fn room<T>() -> Room<T> {
+    [const { MaybeUninit::uninit() }; MOST]
+}
+
+impl Term for F {
+    #[inline(always)]
+    fn new(elements: F, _: i32) -> F {
+        elements
+    }
+    #[inline(always)]
+    fn splat(&self, lane: usize) -> F {
+        F::splat(self.as_array()[lane])
+    }
+    #[inline(always)]
+    fn all<'a>(panel: &'a Panel, _: &'a mut Room<F>) -> &'a [F] {
+        panel.elements()
+    }
+}
 
 /// Type of C's and D's elements, 32 bits, and how products are added to them.
 pub(super) trait Sum: 'static {
     /// How many products are added at a time, one group of k after the other; fewer where K is less.
     const GROUP: usize;
-    /// Sixteen elements of A or B, made ready to be multiplied.
-    type Term: Copy;
+    /// What A's and B's elements are multiplied as.
+    type Term: Term;
 
-    /// Elements of a type, made ready.
-    fn term<T: Element>(elements: F) -> Self::Term;
-    /// One of the sixteen, in all lanes.
-    fn splat(term: &Self::Term, lane: usize) -> Self::Term;
     /// What the sum starts with.
-    fn start(c: U) -> F;
+    #[inline(always)]
+    fn start(c: U) -> F {
+        F::from_bits(c)
+    }
     /// A sum and `count` products more, at most [`Self::GROUP`] of them.
     fn add(sum: F, count: usize, pair: impl Fn(usize) -> (Self::Term, Self::Term)) -> F;
     /// D of C and the sum.
-    fn finish(c: U, sum: F) -> U;
+    #[inline(always)]
+    fn finish(_: U, sum: F) -> U {
+        sum.to_bits()
+    }
 }
 
 /// f32 sums that start with C, one fused multiply-add after the other.
@@ -60,14 +122,6 @@ macro_rules! chain {
         const GROUP: usize = 1;
         type Term = F;
         #[inline(always)]
-        fn term<T: Element>(elements: F) -> F {
-            elements
-        }
-        #[inline(always)]
-        fn splat(term: &F, lane: usize) -> F {
-            F::splat(term.as_array()[lane])
-        }
-        #[inline(always)]
         fn add(sum: F, _: usize, pair: impl Fn(usize) -> (F, F)) -> F {
             let (a, b) = pair(0);
             a.mul_add(b, sum)
@@ -77,22 +131,10 @@ macro_rules! chain {
 
 impl Sum for Single {
     chain!();
-    #[inline(always)]
-    fn start(c: U) -> F {
-        F::from_bits(c)
-    }
-    #[inline(always)]
-    fn finish(_: U, sum: F) -> U {
-        sum.to_bits()
-    }
 }
 
 impl Sum for FlushedSingle {
     chain!();
-    #[inline(always)]
-    fn start(c: U) -> F {
-        F::from_bits(c)
-    }
     #[inline(always)]
     fn finish(_: U, sum: F) -> U {
         flushed(sum).to_bits()

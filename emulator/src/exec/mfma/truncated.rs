@@ -16,7 +16,7 @@
 
 use std::simd::{StdFloat, prelude::*};
 
-use super::{element::Element, sum::Sum};
+use super::sum::{Sum, Term};
 use crate::exec::simd::{D, E, F, I, U};
 
 /// Groups of so many products. `WIDE`: the exponents of products may be outside of f32's.
@@ -32,9 +32,9 @@ const SPECIAL: i32 = 5000;
 /// The exponent from which products may be more than numbers.
 const OVERFLOW: i32 = 127;
 
-/// Sixteen elements.
+/// Sixteen elements. `WIDE`: their products' exponents may be outside of f32's.
 #[derive(Clone, Copy)]
-pub(super) struct Parts {
+pub(super) struct Parts<const WIDE: bool> {
     /// The number, or its significand; 0 for ∞ and NaN.
     value: F,
     exponent: I,
@@ -42,20 +42,21 @@ pub(super) struct Parts {
     class: F,
 }
 
-impl Parts {
+impl<const WIDE: bool> Term for Parts<WIDE> {
     #[inline(always)]
-    fn new<T: Element>(elements: F, wide: bool) -> Self {
+    fn new(elements: F, lowest_exponent: i32) -> Self {
         let bits = elements.to_bits();
         let field = (bits >> U::splat(23) & U::splat(0xff)).cast::<i32>();
         let special = field.simd_eq(I::splat(255));
         let zero = elements.simd_eq(F::splat(0.0));
         let one = F::splat(1.0).copysign(elements);
         let own = field - I::splat(127);
-        let lowest = I::splat(T::LOWEST_EXPONENT);
+        let lowest = I::splat(lowest_exponent);
         let exponent = zero.select(I::splat(ZERO), own.simd_max(lowest));
-        let value = if wide {
+        let value = if WIDE {
             let normal = F::from_bits(bits & U::splat(0x807f_ffff) | U::splat(0x3f80_0000));
-            let denormal = elements * F::splat(2_f32.powi(-T::LOWEST_EXPONENT));
+            let denormal =
+                elements * F::from_bits(U::splat((127 - lowest_exponent) as u32) << U::splat(23));
             own.simd_ge(lowest).select(normal, denormal)
         } else {
             elements
@@ -75,7 +76,9 @@ impl Parts {
             class: F::splat(self.class.as_array()[lane]),
         }
     }
+}
 
+impl<const WIDE: bool> Parts<WIDE> {
     /// The elements times 2^(scale − 127); 255 is NaN.
     #[inline(always)]
     pub(super) fn scaled(self, scale: U) -> Self {
@@ -100,10 +103,9 @@ struct Products {
 
 impl Products {
     #[inline(always)]
-    fn new(
-        wide: bool,
+    fn new<const WIDE: bool>(
         numbers: impl Iterator<Item = usize> + Clone,
-        pair: &impl Fn(usize) -> (Parts, Parts),
+        pair: &impl Fn(usize) -> (Parts<WIDE>, Parts<WIDE>),
     ) -> Self {
         let mut exponent = I::splat(2 * ZERO);
         for n in numbers.clone() {
@@ -116,7 +118,7 @@ impl Products {
         let mut sum = I::splat(0);
         for n in numbers {
             let (a, b) = pair(n);
-            let scale = if wide {
+            let scale = if WIDE {
                 let power = a.exponent + b.exponent - exponent + I::splat(24 + 127);
                 F::from_bits((power.simd_max(I::splat(0)) << I::splat(23)).cast())
             } else {
@@ -176,12 +178,12 @@ fn combine(products: Products, c: F, drops_small_c: bool) -> F {
 /// What ∞ and NaN among products make of a sum.
 #[cold]
 #[inline(always)]
-fn with_specials(
+fn with_specials<const WIDE: bool>(
     overflows: bool,
     sum: F,
     result: F,
     count: usize,
-    pair: &impl Fn(usize) -> (Parts, Parts),
+    pair: &impl Fn(usize) -> (Parts<WIDE>, Parts<WIDE>),
 ) -> F {
     let mut specials = F::splat(0.0);
     for n in 0..count {
@@ -201,62 +203,27 @@ fn with_specials(
 
 impl<const GROUP: usize, const WIDE: bool> Sum for Truncated<GROUP, WIDE> {
     const GROUP: usize = GROUP;
-    type Term = Parts;
+    type Term = Parts<WIDE>;
 
     #[inline(always)]
-    fn term<T: Element>(elements: F) -> Parts {
-        Parts::new::<T>(elements, WIDE)
-    }
-
-    #[inline(always)]
-    fn splat(term: &Parts, lane: usize) -> Parts {
-        term.splat(lane)
-    }
-
-    #[inline(always)]
-    fn start(c: U) -> F {
-        F::from_bits(c)
-    }
-
-    #[inline(always)]
-    fn add(sum: F, count: usize, pair: impl Fn(usize) -> (Parts, Parts)) -> F {
-        let products = Products::new(WIDE, 0..count, &pair);
+    fn add(sum: F, count: usize, pair: impl Fn(usize) -> (Parts<WIDE>, Parts<WIDE>)) -> F {
+        let products = Products::new(0..count, &pair);
         let result = combine(products, sum, false);
         if products.exponent.simd_ge(I::splat(OVERFLOW)).any() {
             return with_specials(WIDE, sum, result, count, &pair);
         }
         result
     }
-
-    #[inline(always)]
-    fn finish(_: U, sum: F) -> U {
-        sum.to_bits()
-    }
 }
 
 impl<const WIDE: bool> Sum for Halved<WIDE> {
     const GROUP: usize = 16;
-    type Term = Parts;
+    type Term = Parts<WIDE>;
 
     #[inline(always)]
-    fn term<T: Element>(elements: F) -> Parts {
-        Parts::new::<T>(elements, WIDE)
-    }
-
-    #[inline(always)]
-    fn splat(term: &Parts, lane: usize) -> Parts {
-        term.splat(lane)
-    }
-
-    #[inline(always)]
-    fn start(c: U) -> F {
-        F::from_bits(c)
-    }
-
-    #[inline(always)]
-    fn add(sum: F, count: usize, pair: impl Fn(usize) -> (Parts, Parts)) -> F {
-        let even = Products::new(WIDE, (0..count).step_by(2), &pair);
-        let odd = Products::new(WIDE, (1..count).step_by(2), &pair);
+    fn add(sum: F, count: usize, pair: impl Fn(usize) -> (Parts<WIDE>, Parts<WIDE>)) -> F {
+        let even = Products::new((0..count).step_by(2), &pair);
+        let odd = Products::new((1..count).step_by(2), &pair);
         let exponent = even.exponent.simd_max(odd.exponent);
         let floor = |half: Products| half.sum >> (exponent - half.exponent).simd_min(I::splat(31));
         let products = Products {
@@ -268,10 +235,5 @@ impl<const WIDE: bool> Sum for Halved<WIDE> {
             return with_specials(false, sum, result, count, &pair);
         }
         result
-    }
-
-    #[inline(always)]
-    fn finish(_: U, sum: F) -> U {
-        sum.to_bits()
     }
 }
