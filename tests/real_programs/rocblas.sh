@@ -2,7 +2,8 @@
 # rocBLAS's rocblas-test: cases drawn by a seed.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
-debian librocblas4-tests
+# Tests of logging run diff by a shell.
+debian librocblas4-tests dash diffutils
 libraries
 
 program=/usr/libexec/rocm/librocblas4-tests/rocblas-test
