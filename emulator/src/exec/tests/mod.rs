@@ -23,6 +23,7 @@ mod compares;
 mod conversions;
 mod coverage;
 mod differences;
+mod effects;
 mod extensions;
 mod floats;
 mod formats;
