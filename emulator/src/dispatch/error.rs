@@ -131,8 +131,7 @@ impl FaultReport {
         wave: u32,
     ) -> Self {
         let code = kernel.code();
-        let address = code.address_of(fault.operation);
-        let offset = kernel.offset_of(address);
+        let offset = kernel.offset_of(fault.operation);
         let instruction = match code.instruction(fault.operation) {
             Some(instruction) => instruction.text(kernel.gpu()).to_string(),
             None => "no instruction".to_owned(),

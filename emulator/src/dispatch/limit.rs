@@ -75,7 +75,7 @@ impl LimitReport {
         let code = kernel.code();
         let place = |&(standing, index): &(Standing, u32)| WavePlace {
             standing,
-            offset: kernel.offset_of(code.address_of(index)),
+            offset: kernel.offset_of(index),
             instruction: match code.instruction(index) {
                 Some(instruction) => instruction.text(kernel.gpu()).to_string(),
                 None => "no instruction".to_owned(),

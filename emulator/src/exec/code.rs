@@ -3,19 +3,35 @@
 //! A library's code object holds thousands of kernels, of which a program runs a few. Code is therefore divided where
 //! functions begin, and a stretch is read, decoded and compiled when a wave gets there, whichever way: launches,
 //! branches, jumps to addresses, running on from the stretch before. Threads that get there together wait for one.
+//!
+//! All code objects of a device lie in one memory, and pointers to functions lead from one into another (rocFFT calls
+//! back into its caller's program). Code that a jump leads to is linked behind the code that the launch began in.
 
-use std::{fmt, ops::Range, sync::OnceLock};
+use std::{
+    fmt,
+    ops::Range,
+    sync::{Arc, OnceLock},
+};
 
 use ferrowave_code_object::Gpu;
 
 use super::{Formatter, SimdLevel, compile, native, observe::Facts, operation::Operation};
-use crate::isa::{self, DecodeError, Instruction};
+use crate::{
+    isa::{self, DecodeError, Instruction},
+    memory::CodePlace,
+};
 
 /// Words of the longest instruction.
 const LONGEST: u32 = 4;
 
-/// Gives some of the code's words.
-type Read = dyn Fn(Range<u32>) -> Vec<u32> + Send + Sync;
+/// What code lies in.
+pub(crate) trait CodeMemory: Send + Sync {
+    /// Words at an address of a code; fewer, where it is no more.
+    fn read(&self, address: u64, words: usize) -> Vec<u32>;
+
+    /// The code that an address lies in. One that was unloaded is another than what lies there later.
+    fn code_at(&self, address: u64) -> Option<Arc<CodePlace>>;
+}
 
 /// Executable code.
 ///
@@ -24,16 +40,20 @@ type Read = dyn Fn(Range<u32>) -> Vec<u32> + Send + Sync;
 /// where instructions have several words, some indices have none.
 pub struct Code {
     pub(super) gpu: Gpu,
-    address: u64,
+    place: Arc<CodePlace>,
     /// The host instructions that its operations use.
     pub(super) level: SimdLevel,
     policy: native::Policy,
-    words: u32,
-    read: Box<Read>,
+    /// The first instruction's index: 0, but for linked code.
+    first: u32,
+    memory: Arc<dyn CodeMemory>,
     /// In the order of addresses; the first begins where the code does.
     stretches: Box<[Stretch]>,
     /// Functions that format the values of a panic's message.
     formatters: Box<[Formatter]>,
+    /// What jumps have led to first, of what is not this code; it has the next one. Its indices follow those of this code,
+    /// and the index that an instruction behind the last one would have.
+    linked: OnceLock<Box<Code>>,
 }
 
 /// The code from where a function begins to where the next does.
@@ -48,7 +68,7 @@ pub(super) struct Lines {
     list: Vec<Line>,
     /// Of each word, the number of the instruction that begins there among the stretch's, or [`NOWHERE`].
     number_at: Vec<u32>,
-    /// Where the last one ends, in words of the code.
+    /// Where the last one ends, counted in the same way.
     end: u32,
     /// For observers, each found when the first asks: a stretch may hold far more than a launch runs.
     facts: OnceLock<Box<[LateFacts]>>,
@@ -58,7 +78,7 @@ type LateFacts = OnceLock<Box<Option<Facts>>>;
 
 /// What stands at an operation's place in the code.
 pub(super) struct Line {
-    /// In words of the code.
+    /// Its first word, counted as the code's indices are.
     pub(super) word: u32,
     pub(super) instruction: Result<Instruction, DecodeError>,
 }
@@ -98,8 +118,8 @@ pub(super) enum Target {
 impl fmt::Debug for Code {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Code")
-            .field("address", &self.address)
-            .field("words", &self.words)
+            .field("address", &self.place.address)
+            .field("words", &self.place.words)
             .field("stretches", &self.stretches.len())
             .finish_non_exhaustive()
     }
@@ -112,9 +132,9 @@ pub struct FactsTable<'a> {
 }
 
 impl<'a> FactsTable<'a> {
-    /// How many indices there are, with those that have no instruction.
+    /// How many indices there are, with those that have no instruction, and without those of linked code.
     pub fn len(self) -> usize {
-        self.code.words as usize
+        self.code.place.words as usize
     }
 
     /// Whether there are none.
@@ -160,39 +180,50 @@ impl Code {
         policy: native::Policy,
     ) -> Self {
         let words = words(text);
-        let count = words.len() as u32;
-        let read =
-            move |range: Range<u32>| words[range.start as usize..range.end as usize].to_vec();
-        Code {
-            policy,
-            ..Self::new(gpu, level, address, count, starts, read)
-        }
+        let place = CodePlace {
+            address,
+            words: words.len() as u32,
+            starts: starts.to_vec(),
+        };
+        let memory = Arc::new(Words { address, words });
+        Self::of(gpu, level, policy, Arc::new(place), 0, memory)
     }
 
-    /// Code of `words` words at `address`, in which functions begin at the byte offsets `starts`, in any order. `read`
-    /// gives it, and is asked once for most of what runs.
+    /// Code that lies in a memory, which is asked once for most of what runs.
     pub(crate) fn new(
         gpu: Gpu,
         level: SimdLevel,
-        address: u64,
-        words: u32,
-        starts: &[u64],
-        read: impl Fn(Range<u32>) -> Vec<u32> + Send + Sync + 'static,
+        place: Arc<CodePlace>,
+        memory: Arc<dyn CodeMemory>,
     ) -> Self {
-        let inside = starts
+        Self::of(gpu, level, native::Policy::default(), place, 0, memory)
+    }
+
+    fn of(
+        gpu: Gpu,
+        level: SimdLevel,
+        policy: native::Policy,
+        place: Arc<CodePlace>,
+        first: u32,
+        memory: Arc<dyn CodeMemory>,
+    ) -> Self {
+        let words = place.words;
+        let inside = place
+            .starts
             .iter()
             .filter(|&start| start % 4 == 0 && start / 4 < u64::from(words));
-        let mut starts: Vec<u32> = inside.map(|start| (start / 4) as u32).chain([0]).collect();
+        let inside = inside.map(|start| first + (start / 4) as u32);
+        let mut starts: Vec<u32> = inside.chain([first]).collect();
         starts.sort_unstable();
         starts.dedup();
-        let ends = starts.iter().skip(1).copied().chain([words]);
+        let ends = starts.iter().skip(1).copied().chain([first + words]);
         Code {
             gpu,
-            address,
             level: level.min(SimdLevel::detect()),
-            policy: native::Policy::default(),
-            words,
-            read: Box::new(read),
+            policy,
+            first,
+            memory,
+            linked: OnceLock::new(),
             stretches: starts
                 .iter()
                 .zip(ends)
@@ -202,6 +233,7 @@ impl Code {
                     ready: OnceLock::new(),
                 })
                 .collect(),
+            place,
             formatters: Box::default(),
         }
     }
@@ -218,14 +250,54 @@ impl Code {
             .copied()
     }
 
+    /// The index behind the last one of this code, and the one that follows it.
+    fn end(&self) -> u32 {
+        self.first + self.place.words + 1
+    }
+
+    /// The code that an index belongs to: this or linked code.
+    fn part(&self, index: u32) -> &Code {
+        let mut part = self;
+        while index >= part.end()
+            && let Some(next) = part.linked.get()
+        {
+            part = next;
+        }
+        part
+    }
+
+    /// The code that an address lies in, if it is no other than this: linked if this is the first jump there.
+    #[cold]
+    fn link(&self, address: u64) -> Option<&Code> {
+        let place = self.memory.code_at(address)?;
+        let mut part = self;
+        while !Arc::ptr_eq(&part.place, &place) {
+            let first = part.end();
+            // Indices are as many as words of 4 GiB of code.
+            first.checked_add(place.words)?.checked_add(1)?;
+            part = part.linked.get_or_init(|| {
+                let memory = Arc::clone(&self.memory);
+                let (level, policy) = (self.level, self.policy);
+                let place = Arc::clone(&place);
+                Box::new(Self::of(self.gpu, level, policy, place, first, memory))
+            });
+        }
+        Some(part)
+    }
+
     /// What observers need to know of each instruction.
     pub fn facts(&self) -> FactsTable<'_> {
         FactsTable { code: self }
     }
 
     /// Where the code stands in memory.
-    pub const fn address(&self) -> u64 {
-        self.address
+    pub fn address(&self) -> u64 {
+        self.place.address
+    }
+
+    /// Whether an index is an instruction's of this code, and not of linked code.
+    pub(crate) fn is_own(&self, index: u32) -> bool {
+        index < self.end()
     }
 
     /// Instructions that the emulator cannot run, in all of the code: it is read for this, and kept no longer.
@@ -236,7 +308,7 @@ impl Code {
             let reported = refused.into_iter().filter_map(|index| {
                 let line = lines.list.get((index - stretch.words.start) as usize)?;
                 Some(Unsupported {
-                    offset: 4 * u64::from(line.word),
+                    offset: 4 * u64::from(line.word - self.first),
                     what: self.refusal(line),
                 })
             });
@@ -269,16 +341,23 @@ impl Code {
     pub fn address_of(&self, index: u32) -> u64 {
         let (stretch, lines) = self.lines_of(index);
         let line = lines.list.get((index - stretch.words.start) as usize);
-        self.address + 4 * u64::from(line.map_or(lines.end, |line| line.word))
+        let word = line.map_or(lines.end, |line| line.word);
+        let part = self.part(index);
+        part.place.address + 4 * u64::from(word - part.first)
     }
 
-    /// The index of the instruction at an address.
+    /// The index of the instruction at an address, which may lie in other code of the same memory.
     pub fn index_of(&self, address: u64) -> Option<u32> {
-        let offset = address.checked_sub(self.address)?;
+        let bytes = 4 * u64::from(self.place.words);
+        let part = match address.checked_sub(self.place.address) {
+            Some(offset) if offset < bytes => self,
+            _ => self.link(address)?,
+        };
+        let offset = address.checked_sub(part.place.address)?;
         if offset % 4 != 0 {
             return None;
         }
-        match self.target(i64::try_from(offset / 4).ok()?) {
+        match part.target(i64::try_from(offset / 4).ok()? + i64::from(part.first)) {
             Target::At(index) => Some(index),
             Target::Inside | Target::Outside => None,
         }
@@ -290,30 +369,34 @@ impl Code {
             return 0..0;
         };
         // `index_of` knows that the first lies behind the code's address.
-        let end = (addresses.end - self.address)
+        let end = (addresses.end - self.place.address)
             .div_ceil(4)
-            .min(u64::from(self.words)) as u32;
+            .min(u64::from(self.place.words)) as u32;
         let (stretch, lines) = self.lines_of(end.saturating_sub(1));
         let count = lines.list.partition_point(|line| line.word < end);
         first..stretch.words.start + count as u32
     }
 
-    /// How many stretches there are.
+    /// How many stretches there are, without those of linked code.
     pub(crate) fn stretches(&self) -> usize {
         self.stretches.len()
     }
 
-    /// The number of the stretch that an index belongs to, and the indices of its instructions.
-    pub(crate) fn stretch(&self, index: u32) -> (usize, Range<u32>) {
+    /// The number of the stretch that an index belongs to, and the indices of its instructions; none of linked code.
+    pub(crate) fn stretch(&self, index: u32) -> Option<(usize, Range<u32>)> {
+        if !self.is_own(index) {
+            return None;
+        }
         let number = self.number(index);
         let first = self.stretches[number].words.start;
         let (_, lines) = self.lines_of(index);
-        (number, first..first + lines.list.len() as u32)
+        Some((number, first..first + lines.list.len() as u32))
     }
 
-    /// What stands at a word of the code.
+    /// What stands at a word, counted as the code's indices are.
     pub(super) fn target(&self, word: i64) -> Target {
-        let Some(word) = u32::try_from(word).ok().filter(|&word| word < self.words) else {
+        let words = self.first..self.first + self.place.words;
+        let Some(word) = u32::try_from(word).ok().filter(|word| words.contains(word)) else {
             return Target::Outside;
         };
         // The word's number is the first index that its instruction can have.
@@ -330,16 +413,17 @@ impl Code {
     pub(super) fn ready(&self, index: &mut u32) -> Option<&Ready> {
         let (mut stretch, mut lines) = self.lines_of(*index);
         if (*index - stretch.words.start) as usize >= lines.list.len() {
-            let Target::At(next) = self.target(i64::from(lines.end)) else {
+            let Target::At(next) = self.part(*index).target(i64::from(lines.end)) else {
                 return None;
             };
             *index = next;
             (stretch, lines) = self.lines_of(next);
         }
+        let part = self.part(*index);
         Some(
             stretch
                 .ready
-                .get_or_init(|| self.make_ready(stretch, lines)),
+                .get_or_init(|| part.make_ready(stretch, lines)),
         )
     }
 
@@ -348,30 +432,35 @@ impl Code {
         lines.list.get((index - stretch.words.start) as usize)
     }
 
-    /// The number of the stretch that an index belongs to.
+    /// The number of the stretch that an index of this code belongs to.
     fn number(&self, index: u32) -> usize {
         let begins = |stretch: &Stretch| stretch.words.start <= index;
-        // The first one begins with 0.
+        // The first one begins with the code.
         self.stretches.partition_point(begins) - 1
     }
 
     /// The stretch that an index belongs to, and its instructions.
     fn lines_of(&self, index: u32) -> (&Stretch, &Lines) {
-        let stretch = &self.stretches[self.number(index)];
-        (stretch, stretch.lines.get_or_init(|| self.decode(stretch)))
+        let part = self.part(index);
+        let stretch = &part.stretches[part.number(index)];
+        (stretch, stretch.lines.get_or_init(|| part.decode(stretch)))
     }
 
     fn decode(&self, stretch: &Stretch) -> Lines {
         let Range { start, end } = stretch.words;
         // Its last instruction may reach into the next.
-        let words = (self.read)(start..end.saturating_add(LONGEST).min(self.words));
+        let reached = end
+            .saturating_add(LONGEST)
+            .min(self.first + self.place.words);
+        let address = self.place.address + 4 * u64::from(start - self.first);
+        let words = self.memory.read(address, (reached - start) as usize);
         let length = words.len().min((end - start) as usize);
         let mut list = Vec::new();
         let mut number_at = vec![NOWHERE; length];
         let mut at = 0;
         while at < length {
             let word = start + at as u32;
-            let instruction = isa::decode(self.gpu, &words[at..], 4 * u64::from(word));
+            let instruction = isa::decode(self.gpu, &words[at..], 4 * u64::from(word - self.first));
             number_at[at] = list.len() as u32;
             at += instruction
                 .as_ref()
@@ -424,6 +513,23 @@ impl Code {
     pub(super) fn ready_count(&self) -> usize {
         let ready = |stretch: &&Stretch| stretch.ready.get().is_some();
         self.stretches.iter().filter(ready).count()
+    }
+}
+
+/// Code of its own.
+struct Words {
+    address: u64,
+    words: Vec<u32>,
+}
+
+impl CodeMemory for Words {
+    fn read(&self, address: u64, words: usize) -> Vec<u32> {
+        let first = ((address - self.address) / 4) as usize;
+        self.words[first..first + words].to_vec()
+    }
+
+    fn code_at(&self, _address: u64) -> Option<Arc<CodePlace>> {
+        None
     }
 }
 

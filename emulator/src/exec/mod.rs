@@ -63,7 +63,7 @@ pub use simd::SimdLevel;
 pub use touch::{Space, Touch};
 pub use wave::{Mode, Round, Wave};
 
-pub(crate) use code::words;
+pub(crate) use code::{CodeMemory, words};
 pub(crate) use gws::{GlobalSync, GlobalWait};
 pub(crate) use hardware_registers::Allocated;
 pub(crate) use panic::Formatter;

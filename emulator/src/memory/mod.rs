@@ -149,6 +149,19 @@ struct Allocation {
     reaches: Vec<Reach>,
     /// Which bytes were written, if the memory keeps account of it.
     written: Option<Arc<Written>>,
+    /// Where in it there is code, if it is a code object's image.
+    code: Option<Arc<CodePlace>>,
+}
+
+/// Where executable code lies, and where its functions begin.
+#[derive(Debug)]
+pub(crate) struct CodePlace {
+    /// The first word's address.
+    pub(crate) address: u64,
+    /// Its length in words.
+    pub(crate) words: u32,
+    /// Byte offsets, in any order.
+    pub(crate) starts: Vec<u64>,
 }
 
 #[derive(Default)]
@@ -292,11 +305,28 @@ impl DeviceMemory {
             reaches: reaches(&info),
             written: (self.accounts && kind == AllocationKind::Device)
                 .then(|| Arc::new(Written::nothing(bytes))),
+            code: None,
         };
         state.used += bytes as u64;
         state.allocations.insert(base, allocation);
         state.view = None;
         Ok(base)
+    }
+
+    /// Has an image's code found by addresses in it, as long as the image is there.
+    pub(crate) fn set_code(&self, image: u64, code: &Arc<CodePlace>) {
+        if let Some(allocation) = self.state().allocations.get_mut(&image) {
+            allocation.code = Some(Arc::clone(code));
+        }
+    }
+
+    /// The code that an address lies in.
+    pub(crate) fn code(&self, address: u64) -> Option<Arc<CodePlace>> {
+        let state = self.state();
+        let (_, allocation) = state.allocations.range(..=address).next_back()?;
+        let code = allocation.code.as_ref()?;
+        let offset = address.checked_sub(code.address)?;
+        (offset < 4 * u64::from(code.words)).then(|| Arc::clone(code))
     }
 
     /// Takes in memory of the program's own, which it must keep until it is freed here and no launch runs that began
@@ -321,6 +351,7 @@ impl DeviceMemory {
             info,
             reaches: vec![Reach::of(&info)],
             written: None,
+            code: None,
         };
         state.forget_freed((address, bytes));
         state.allocations.insert(address, allocation);

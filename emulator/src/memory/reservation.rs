@@ -73,6 +73,7 @@ impl DeviceMemory {
             info,
             reaches: vec![Reach::of(&info)],
             written: self.accounts.then(|| Arc::new(Written::nothing(bytes))),
+            code: None,
         };
         state.allocations.insert(base, allocation);
         state.view = None;

@@ -5,8 +5,8 @@ use std::{ops::Range, sync::Arc};
 use ferrowave_code_object::{self as code_object, CodeObject, CodeObjectError, Gpu, SymbolKind};
 
 use crate::{
-    exec::{self, Code, Formatter, MatrixSettingError, MatrixSums, SimdLevel, Unsupported},
-    memory::{DeviceMemory, MemoryError},
+    exec::{self, Code, CodeMemory, Formatter, MatrixSettingError, MatrixSums, SimdLevel, Unsupported},
+    memory::{CodePlace, DeviceMemory, MemoryError},
 };
 
 /// The largest alignment of an image that is honoured, in bytes: segments are aligned to pages.
@@ -63,6 +63,19 @@ impl Drop for Loaded {
     }
 }
 
+impl CodeMemory for DeviceMemory {
+    fn read(&self, address: u64, words: usize) -> Vec<u32> {
+        let mut bytes = vec![0; 4 * words];
+        // The image is there as long as its program. Without it there would be no instruction.
+        let read = self.read(address, &mut bytes);
+        read.map_or_else(|_| Vec::new(), |()| exec::words(&bytes))
+    }
+
+    fn code_at(&self, address: u64) -> Option<Arc<CodePlace>> {
+        self.code(address)
+    }
+}
+
 /// A kernel of a loaded program.
 #[derive(Clone, Debug)]
 pub struct Kernel {
@@ -104,21 +117,19 @@ impl Program {
             memory.free(base)?;
             return Err(error);
         }
-        let starts = starts(&object, text.start);
         let formatters = object
             .functions()
             .filter_map(|symbol| Formatter::named(base + symbol.address, &symbol.name))
             .collect();
-        let (words, image) = ((text.end - text.start) / 4, Arc::clone(memory));
-        let address = base + text.start;
-        // An image is at most `MAX_IMAGE_BYTES` long.
-        let code = Code::new(gpu, level, address, words as u32, &starts, move |range| {
-            let mut bytes = vec![0; 4 * range.len()];
-            // The image is there as long as its program. Without it there would be no instruction.
-            let read = image.read(address + 4 * u64::from(range.start), &mut bytes);
-            read.map_or_else(|_| Vec::new(), |()| exec::words(&bytes))
-        })
-        .with_formatters(formatters);
+        let place = Arc::new(CodePlace {
+            address: base + text.start,
+            // An image is at most `MAX_IMAGE_BYTES` long.
+            words: ((text.end - text.start) / 4) as u32,
+            starts: starts(&object, text.start),
+        });
+        memory.set_code(base, &place);
+        let code = Code::new(gpu, level, place, Arc::clone(memory) as Arc<_>)
+            .with_formatters(formatters);
         Ok(Program(Arc::new(Loaded {
             object,
             memory: Arc::clone(memory),
@@ -242,9 +253,14 @@ impl Kernel {
         self.loaded.base + self.description().code.start
     }
 
-    /// An address's offset from where the code object is loaded.
-    pub(crate) fn offset_of(&self, address: u64) -> u64 {
-        address - self.loaded.base
+    /// Where an instruction lies: its offset from where the code object is loaded; in another code object's code, which
+    /// a jump led to, its address.
+    pub(crate) fn offset_of(&self, index: u32) -> u64 {
+        let address = self.code().address_of(index);
+        match self.code().is_own(index) {
+            true => address - self.loaded.base,
+            false => address,
+        }
     }
 
     pub(crate) fn object(&self) -> &CodeObject {

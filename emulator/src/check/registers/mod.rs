@@ -50,7 +50,7 @@ impl Shared {
 
     /// The stretch of an instruction.
     fn of(&self, code: &Code, index: u32) -> Option<&Stretch> {
-        let (number, own) = code.stretch(index);
+        let (number, own) = code.stretch(index)?;
         Some(self.0.get(number)?.get_or_init(|| {
             let branches = Branches::of(code, own.clone());
             Stretch {

@@ -266,7 +266,7 @@ impl<'a> Names<'a> {
     pub(crate) fn place(&self, index: u32) -> Option<Place> {
         let code = self.kernel.code();
         let instruction = code.instruction(index)?;
-        let offset = self.kernel.offset_of(code.address_of(index));
+        let offset = self.kernel.offset_of(index);
         Some(Place {
             text: instruction.text(self.kernel.gpu()).to_string(),
             offset,

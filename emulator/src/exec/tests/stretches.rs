@@ -1,13 +1,18 @@
 //! Code that is made ready when waves get there.
 
-use std::{sync::Barrier, thread};
+use std::{
+    sync::{Arc, Barrier, Mutex},
+    thread,
+};
 
 use ferrowave_code_object::Gpu;
 
 use super::{assembled, wave};
 use crate::{
-    exec::{Code, Context, FaultKind, SimdLevel, Stop, Unobserved, Wave, native, run},
-    memory::DeviceMemory,
+    exec::{
+        Code, CodeMemory, Context, FaultKind, SimdLevel, Stop, Unobserved, Wave, native, run, words,
+    },
+    memory::{CodePlace, DeviceMemory},
 };
 
 const ADDRESS: u64 = 0x1000;
@@ -142,4 +147,95 @@ fn threads_that_come_together_get_the_same() {
         });
         assert_eq!(code.ready_count(), 3);
     }
+}
+
+/// Code objects of one device.
+#[derive(Default)]
+struct Loaded(Mutex<Vec<(Arc<CodePlace>, Vec<u32>)>>);
+
+impl Loaded {
+    fn load(&self, address: u64, line: &str) -> Arc<CodePlace> {
+        let words = words(&assembled(Gpu::Gfx942, &[line]));
+        let place = Arc::new(CodePlace {
+            address,
+            words: words.len() as u32,
+            starts: vec![],
+        });
+        self.0.lock().unwrap().push((Arc::clone(&place), words));
+        place
+    }
+
+    fn unload(&self, address: u64) {
+        self.0
+            .lock()
+            .unwrap()
+            .retain(|(place, _)| place.address != address);
+    }
+}
+
+impl CodeMemory for Loaded {
+    fn read(&self, address: u64, words: usize) -> Vec<u32> {
+        let place = self.code_at(address).expect("it is loaded");
+        let loaded = self.0.lock().unwrap();
+        let (_, code) = loaded.iter().find(|(p, _)| Arc::ptr_eq(p, &place)).unwrap();
+        let first = ((address - place.address) / 4) as usize;
+        code[first..first + words].to_vec()
+    }
+
+    fn code_at(&self, address: u64) -> Option<Arc<CodePlace>> {
+        let loaded = self.0.lock().unwrap();
+        let holds = |place: &CodePlace| {
+            (place.address..place.address + 4 * u64::from(place.words)).contains(&address)
+        };
+        let found = loaded.iter().find(|(place, _)| holds(place));
+        found.map(|(place, _)| Arc::clone(place))
+    }
+}
+
+/// As rocFFT's kernels call functions of the program that uses it.
+#[test]
+fn pointers_to_functions_lead_into_other_code_objects() {
+    const OTHER: u64 = 0x8000;
+    let memory = Arc::new(Loaded::default());
+    let place = memory.load(
+        ADDRESS,
+        "s_mov_b32 s0, 0x12345\ns_swappc_b64 s[30:31], s[2:3]\ns_add_u32 s0, s0, 0x10000\n\
+         s_endpgm\ns_swappc_b64 s[30:31], s[2:3]",
+    );
+    let code = Code::new(
+        Gpu::Gfx942,
+        SimdLevel::detect(),
+        place,
+        Arc::clone(&memory) as Arc<_>,
+    );
+    let call = |start: u64, target: u64| {
+        run_from(&code, ADDRESS + start, move |w| {
+            w.set_scalar_pair(2, target)
+        })
+    };
+    let own = code.facts().len();
+    let unloaded = Err(FaultKind::Jump { address: OTHER });
+    assert_eq!(call(0, OTHER), unloaded);
+    // The loop's branch is relative, in the other code.
+    memory.load(
+        OTHER,
+        "s_movk_i32 s4, 2\nl:\ns_add_u32 s0, s0, 0x20000\ns_sub_u32 s4, s4, 1\n\
+         s_cmp_lg_u32 s4, 0\ns_cbranch_scc1 l\ns_setpc_b64 s[30:31]",
+    );
+    assert_eq!(call(0, OTHER), Ok(0x62345));
+    assert_eq!(call(0, OTHER), Ok(0x62345));
+    // Into an instruction.
+    let inside = Err(FaultKind::Jump { address: OTHER + 8 });
+    assert_eq!(call(0, OTHER + 8), inside);
+    // What lies there later is another code.
+    memory.unload(OTHER);
+    assert_eq!(call(0, OTHER), unloaded);
+    memory.load(OTHER, "s_add_u32 s0, s0, 0x80000\ns_setpc_b64 s[30:31]");
+    assert_eq!(call(0, OTHER), Ok(0xa2345));
+    // Code that is not left again: the return address is in the first code.
+    memory.load(OTHER + 0x1000, "s_mov_b32 s0, s30\ns_endpgm");
+    assert_eq!(call(24, OTHER + 0x1000), Ok(ADDRESS as u32 + 28));
+    memory.load(OTHER + 0x2000, "s_nop 0");
+    assert_eq!(call(0, OTHER + 0x2000), Err(FaultKind::LeftCode));
+    assert_eq!(code.facts().len(), own, "indices of the first code alone");
 }
