@@ -12,6 +12,7 @@ use super::{
     lanes::Binder,
     operation::{Flow, Handler, Operation},
     private::Small,
+    split,
     transfer::{self, Transfers},
 };
 use crate::isa::{MemoryControl, Op};
@@ -103,9 +104,17 @@ impl Transfers for Buffers {
                 let target = Target::new(w, o);
                 let bytes = size_of::<T>() as u32;
                 let inside = target.inside(0, bytes);
-                match target.access(c, o, inside, 0, bytes, false) {
-                    Ok(access) => access.load_small::<T>(w, o.dst, |x, _| f(x)),
-                    Err(flow) => return flow,
+                if target.crosses(bytes) {
+                    let byte = |at| target.access(c, o, inside, at, 1, false);
+                    let flow = split::load_small(w, o.dst, byte, f);
+                    if flow != Flow::Next {
+                        return flow;
+                    }
+                } else {
+                    match target.access(c, o, inside, 0, bytes, false) {
+                        Ok(access) => access.load_small::<T>(w, o.dst, |x, _| f(x)),
+                        Err(flow) => return flow,
+                    }
                 }
                 clear(w, o.dst, 1, target.exec & !inside);
                 put_status(w, o, o.dst + 1);
@@ -125,6 +134,10 @@ impl Transfers for Buffers {
                 let target = Target::new(w, o);
                 let bytes = size_of::<T>() as u32;
                 let inside = target.inside(0, bytes);
+                if target.crosses(bytes) {
+                    let byte = |at| target.access(c, o, inside, at, 1, true);
+                    return split::store_small(w, o.src[1].register, byte, f);
+                }
                 match target.access(c, o, inside, 0, bytes, true) {
                     Ok(access) => access.store_small::<T>(w, o.src[1].register, f),
                     Err(flow) => return flow,
@@ -158,6 +171,14 @@ fn load_parts<const N: usize>(
     o: &Operation,
     target: &Target,
 ) -> Flow {
+    if target.crosses(4) {
+        let byte = |at| target.access(c, o, target.inside(at & !3, 4), at, 1, false);
+        let flow = split::load::<N>(w, o.dst, target.exec, byte);
+        if flow == Flow::Next {
+            put_status(w, o, o.dst + N as u16);
+        }
+        return flow;
+    }
     let accesses = match parts::<N>(c, o, target, false) {
         Ok(accesses) => accesses,
         Err(flow) => return flow,
@@ -178,6 +199,10 @@ fn store_parts<const N: usize>(
     o: &Operation,
     target: &Target,
 ) -> Flow {
+    if target.crosses(4) {
+        let byte = |at| target.access(c, o, target.inside(at & !3, 4), at, 1, true);
+        return split::store::<N>(w, o.src[1].register, byte);
+    }
     let accesses = match parts::<N>(c, o, target, true) {
         Ok(accesses) => accesses,
         Err(flow) => return flow,

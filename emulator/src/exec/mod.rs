@@ -45,6 +45,7 @@ mod saturating;
 mod scalar;
 mod scalar_memory;
 mod simd;
+mod split;
 #[cfg(test)]
 mod tests;
 mod to_lds;

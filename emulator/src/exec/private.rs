@@ -13,6 +13,7 @@ use super::{
     lanes::{Binder, chunks},
     operation::{Flow, Handler, Operation, SourceKind},
     simd::{CHUNKS, D, LANES, U, chunk_mask},
+    split,
 };
 use crate::isa::Op;
 
@@ -123,7 +124,7 @@ impl Private {
         o: &Operation,
     ) -> Flow {
         if !self.aligned {
-            return self.load_bytes::<N>(w, c, o);
+            return split::load::<N>(w, o.dst, self.exec, |at| self.access(c, o, at, 1, false));
         }
         for part in 0..N as u16 {
             match self.access(c, o, 4 * u64::from(part), 4, false) {
@@ -142,48 +143,11 @@ impl Private {
         o: &Operation,
     ) -> Flow {
         if !self.aligned {
-            return self.store_bytes::<N>(w, c, o);
+            return split::store::<N>(w, o.src[1].register, |at| self.access(c, o, at, 1, true));
         }
         for part in 0..N as u16 {
             match self.access(c, o, 4 * u64::from(part), 4, true) {
                 Ok(access) => access.store::<1>(w, o.src[1].register + part),
-                Err(flow) => return flow,
-            }
-        }
-        Flow::Next
-    }
-
-    #[cold]
-    fn load_bytes<const N: usize>(&self, w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flow {
-        for register in o.dst..o.dst + N as u16 {
-            let zeros = [U::splat(0); CHUNKS];
-            let exec = std::mem::replace(&mut w.exec, self.exec);
-            w.commit(register, zeros);
-            w.exec = exec;
-        }
-        for at in 0..4 * N as u16 {
-            let register = o.dst + at / 4;
-            match self.access(c, o, u64::from(at), 1, false) {
-                Ok(access) => access.load_small(w, register, |byte: u8, old| {
-                    old | u32::from(byte) << (8 * (at % 4))
-                }),
-                Err(flow) => return flow,
-            }
-        }
-        Flow::Next
-    }
-
-    #[cold]
-    fn store_bytes<const N: usize>(
-        &self,
-        w: &mut Wave,
-        c: &mut Context<'_>,
-        o: &Operation,
-    ) -> Flow {
-        for at in 0..4 * N as u16 {
-            let register = o.src[1].register + at / 4;
-            match self.access(c, o, u64::from(at), 1, true) {
-                Ok(access) => access.store_small(w, register, |x| (x >> (8 * (at % 4))) as u8),
                 Err(flow) => return flow,
             }
         }
@@ -208,20 +172,7 @@ impl Private {
                 Err(flow) => flow,
             };
         }
-        // A half that stands in two dwords.
-        let (low, high) = match (
-            self.access(c, o, 0, 1, false),
-            self.access(c, o, 1, 1, false),
-        ) {
-            (Ok(low), Ok(high)) => (low, high),
-            (Err(flow), _) | (_, Err(flow)) => return flow,
-        };
-        low.each(|lane, address| {
-            // SAFETY: the lane is active, so that both bytes were checked.
-            let bytes = unsafe { [c.moves.read(address), c.moves.read(high.lane(lane))] };
-            w.lanes_mut(o.dst).as_mut_array()[lane] = f(T::from_half(u16::from_le_bytes(bytes)));
-        });
-        Flow::Next
+        split::load_small(w, o.dst, |at| self.access(c, o, at, 1, false), f)
     }
 
     /// As [`Access::store_small`].
@@ -243,15 +194,7 @@ impl Private {
                 Err(flow) => flow,
             };
         }
-        for at in 0..2 {
-            match self.access(c, o, at, 1, true) {
-                Ok(access) => {
-                    access.store_small(w, data, |x| (f(x).to_half() >> (8 * at)) as u8);
-                }
-                Err(flow) => return flow,
-            }
-        }
-        Flow::Next
+        split::store_small(w, data, |at| self.access(c, o, at, 1, true), f)
     }
 }
 

@@ -278,7 +278,20 @@ impl Target {
     pub(super) fn in_one_piece(&self, bytes: u32) -> Option<u64> {
         let all = self.inside(0, bytes);
         let whole = all == self.exec || bytes <= 4 || all == self.inside(0, 4);
-        let together = !self.swizzled || bytes <= 4;
+        let together = !self.swizzled || bytes <= 4 && !self.crosses(bytes);
         (whole && together).then_some(all)
+    }
+
+    /// Whether a lane's data goes from one element of a swizzled buffer into the next, which lies elsewhere, but at its
+    /// start.
+    #[inline(always)]
+    pub(super) fn crosses(&self, bytes: u32) -> bool {
+        let room = D::splat(ELEMENT_BYTES - u64::from(bytes).min(ELEMENT_BYTES));
+        self.swizzled
+            && self.offset.iter().enumerate().any(|(chunk, offset)| {
+                let in_element = offset & D::splat(ELEMENT_BYTES - 1);
+                let beyond = in_element.simd_gt(room).to_bitmask();
+                beyond & (self.exec >> (16 * chunk) & 0xffff) != 0
+            })
     }
 }

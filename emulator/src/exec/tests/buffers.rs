@@ -341,6 +341,86 @@ fn buffer_stores() {
     }
 }
 
+/// Private memory at any byte (LLVM's `FeatureUnalignedScratchAccess`): each byte of a lane's data is where the interleaving
+/// of dwords puts it.
+#[test]
+fn swizzled_buffers_hold_data_at_any_byte() {
+    let accesses = [
+        ("load_dword", "v8", 4),
+        ("load_dwordx3", "v[8:10]", 12),
+        ("load_ushort", "v8", 2),
+        ("store_dword", "v8", 4),
+        ("store_dwordx3", "v[8:10]", 12),
+        ("store_short", "v8", 2),
+    ];
+    let texts =
+        accesses.map(|(name, data, _)| format!("buffer_{name} {data}, v0, s[4:7], 0 offen"));
+    let lines: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let resource = Resource {
+        add_tid: true,
+        swizzle: true,
+        index_stride: 3,
+        ..Resource::default()
+    };
+    let memory = DeviceMemory::new(1 << 20);
+    let base = memory.allocate(BYTES, AllocationKind::Device).unwrap();
+    let view = memory.view();
+    let bench = Bench::new(Gpu::Gfx90a, &lines);
+    let mut random = Random(12);
+    for level in bench.levels() {
+        for (line, (name, _, bytes)) in accesses.into_iter().enumerate() {
+            for exec in [!0, random.next()] {
+                let offsets: [[u32; 2]; 64] =
+                    std::array::from_fn(|_| [random.next() as u32 % 60, 0]);
+                let mut wave = prepared(resource, base, exec, &offsets);
+                let mut image = filled();
+                memory.write(base, &image).unwrap();
+                for lane in (0..64).filter(|lane| exec >> lane & 1 == 1) {
+                    for part in 0..3 {
+                        wave.lanes_mut(8 + part).as_mut_array()[lane] = random.next() as u32;
+                    }
+                }
+                let before: [[u8; 12]; 64] = std::array::from_fn(|lane| data(&wave, lane));
+                bench
+                    .step_with(level, line, &mut wave, &view, &mut [])
+                    .unwrap();
+                for lane in 0..64 {
+                    let mut expected = before[lane];
+                    if exec >> lane & 1 == 1 {
+                        if bytes == 2 && name.starts_with("load") {
+                            expected[..4].fill(0);
+                        }
+                        for at in 0..bytes {
+                            let offset = u64::from(offsets[lane][0]) + at as u64;
+                            let place = resource.place(lane as u64, None, [offset, 0], 1);
+                            let place = place.expect("it is in range") as usize;
+                            match name.starts_with("load") {
+                                true => expected[at] = image[place],
+                                false => image[place] = expected[at],
+                            }
+                        }
+                    }
+                    assert_eq!(
+                        data(&wave, lane),
+                        expected,
+                        "{name}, lane {lane} of {exec:#x}"
+                    );
+                }
+                let mut result = vec![0; BYTES];
+                memory.read(base, &mut result).unwrap();
+                assert!(result == image, "{name} of {exec:#x}");
+            }
+        }
+    }
+}
+
+/// A lane's `v[8:10]`.
+fn data(wave: &Wave, lane: usize) -> [u8; 12] {
+    let words: [[u8; 4]; 3] =
+        std::array::from_fn(|part| wave.lanes(8 + part as u16).as_array()[lane].to_le_bytes());
+    std::array::from_fn(|at| words[at / 4][at % 4])
+}
+
 /// The last bytes of a raw buffer with a scalar offset, and one that is beyond all of it; of a structured one the index alone
 /// counts.
 #[test]
