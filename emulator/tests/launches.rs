@@ -69,6 +69,16 @@ const WORKGROUPS: u32 = 5;
 
 /// Runs the kernel and returns what each thread wrote, or why it did not.
 fn run(gpu: Gpu, text: &str, limit: Option<u64>) -> Result<Vec<u32>, LaunchError> {
+    run_in_order(gpu, text, limit, 3)
+}
+
+/// The same, with waves in an order that a seed decides.
+fn run_in_order(
+    gpu: Gpu,
+    text: &str,
+    limit: Option<u64>,
+    seed: u64,
+) -> Result<Vec<u32>, LaunchError> {
     let object = ferrowave_kernel_build::assemble(gpu, text).expect("LLVM assembles the test");
     let memory = Arc::new(DeviceMemory::new(1 << 28));
     let program = Program::load(&object, gpu, &memory, SimdLevel::detect()).expect("it loads");
@@ -83,7 +93,7 @@ fn run(gpu: Gpu, text: &str, limit: Option<u64>) -> Result<Vec<u32>, LaunchError
         block: [THREADS, 1, 1],
         dynamic_lds_bytes: 0,
         kernarg: &out.to_le_bytes(),
-        seed: 3,
+        seed,
         threads: None,
         instruction_limit: limit,
         cooperative: false,
@@ -339,4 +349,61 @@ fn a_limit_leaves_launches_alone_that_end() {
     let instructions = 13 * u64::from(THREADS / 64 * WORKGROUPS);
     assert!(run(Gpu::Gfx942, &text, Some(2 * instructions)).is_ok());
     assert!(run(Gpu::Gfx942, &text, Some(instructions / 4)).is_err());
+}
+
+/// Behind a barrier all waves read a word of LDS that one lane of the first overwrites then: rocSOLVER's `potf2_kernel_small`
+/// does so. On a GPU the others' read is over by then.
+#[test]
+fn one_lane_does_not_overwrite_what_others_have_yet_to_read() {
+    for (write, read) in [
+        ("ds_write_b32 v2, v3", "ds_read_b32 v4, v2"),
+        ("ds_write_b8 v2, v3", "ds_read_u8 v4, v2"),
+        (
+            "ds_write2_b32 v2, v3, v3 offset1:1",
+            "ds_read_b32 v4, v2 offset:4",
+        ),
+    ] {
+        let one_lane = format!(
+            "
+  s_and_saveexec_b64 s[12:13], vcc
+  {write}
+  s_mov_b64 exec, s[12:13]
+  s_waitcnt lgkmcnt(0)
+"
+        );
+        let body = format!(
+            "
+  v_and_b32_e32 v0, 0x3ff, v0
+  v_mov_b32_e32 v2, 0
+  v_mov_b32_e32 v3, 5
+  v_cmp_eq_u32_e32 vcc, 0, v0
+  {one_lane}
+  s_barrier
+  {read}
+  s_waitcnt lgkmcnt(0)
+  v_add_u32_e32 v3, 1, v4
+  {one_lane}
+  s_barrier
+  v_mov_b32_e32 v5, v4
+  {read}
+  s_waitcnt lgkmcnt(0)
+  v_lshlrev_b32_e32 v4, 8, v4
+  v_or_b32_e32 v4, v4, v5
+  {}",
+            store(0, 2)
+        );
+        let text = program(
+            Gpu::Gfx90a,
+            &body,
+            ".amdhsa_group_segment_fixed_size 64",
+            0,
+            false,
+        )
+        .replace(
+            ".group_segment_fixed_size: 0",
+            ".group_segment_fixed_size: 64",
+        );
+        let result = run_in_order(Gpu::Gfx90a, &text, None, 0).expect("it runs");
+        assert_eq!(result, vec![6 << 8 | 5; result.len()], "{write}");
+    }
 }

@@ -15,7 +15,7 @@ use super::{
 use crate::{
     exec::{
         Code, Context, Fault, FaultKind, GlobalSync, GlobalWait, GroupStart, Observer, Stop,
-        Touches, Wave, run,
+        Touches, Turn, Wave, run,
     },
     memory::View,
 };
@@ -145,6 +145,9 @@ impl Workspace {
         self.order.extend(0..count);
         self.shuffle =
             (group.seed != 0).then(|| Pcg32::seed_from_u64(mixed(group.seed, group.workgroup)));
+        for wave in &mut *waves {
+            wave.lds_turn = behind_barrier(self.shuffle.is_some(), count);
+        }
         if O::ACTIVE {
             observer.begin(&GroupStart {
                 workgroup: group.workgroup,
@@ -183,6 +186,7 @@ impl Workspace {
         instructions: &mut u64,
         context: &mut Context<'_>,
     ) -> Result<Progress, End> {
+        let behind_barrier = behind_barrier(self.shuffle.is_some(), self.states.len());
         let states = &mut self.states[..];
         let waves = &mut self.waves[..states.len()];
         let mut spent = 0;
@@ -264,9 +268,10 @@ impl Workspace {
                             .collect();
                         observer.barrier(waves, &waiting, context);
                     }
-                    for state in &mut *states {
+                    for (state, wave) in states.iter_mut().zip(&mut *waves) {
                         if *state == State::AtBarrier {
                             *state = State::Ready;
+                            wave.lds_turn = behind_barrier;
                         }
                     }
                 } else {
@@ -295,6 +300,14 @@ impl Workspace {
             }),
             _ => None,
         })
+    }
+}
+
+/// What a wave that has not used LDS since a barrier has to do: only several waves that take turns in order give way.
+fn behind_barrier(is_shuffled: bool, waves: usize) -> Turn {
+    match !is_shuffled && waves > 1 {
+        true => Turn::Before,
+        false => Turn::Given,
     }
 }
 

@@ -1,4 +1,10 @@
 //! LDS operations, and the lane permutations that go through LDS hardware.
+//!
+//! A GPU runs a workgroup's waves side by side, here they take turns. Programs have one wave overwrite what all of them read
+//! behind the same barrier, with none between (rocSOLVER's `potf2_kernel_small`, `stebz_splitting_kernel` and
+//! `syevj_small_kernel`): that is a race, and a GPU never loses it, because the others' read is over long before the one has
+//! its new value. So a wave that has read lets the others go first, once between barriers, before it stores ([`Turn`]). Where
+//! a seed decides the order, it does not.
 
 use super::{
     Context, Space, Wave,
@@ -11,7 +17,7 @@ use super::{
     simd::{CHUNKS, LANES, U},
     wave::Lanes,
 };
-use crate::isa::Op;
+use crate::isa::{Format, Instruction, Op};
 
 /// The handler of an LDS operation, if `op` is one.
 pub(crate) fn handler(b: Binder, op: Op) -> Option<Handler> {
@@ -61,6 +67,42 @@ fn visit(
     Flow::Next
 }
 
+/// What a wave has done with LDS since the last barrier.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// Nothing that counts.
+    Before,
+    /// It has read.
+    Read,
+    /// It need not let others go first (again).
+    #[default]
+    Given,
+}
+
+impl Turn {
+    #[inline(always)]
+    pub(super) fn read(&mut self) {
+        if *self == Turn::Before {
+            *self = Turn::Read;
+        }
+    }
+
+    /// Whether the wave lets others go first, if it is about to store.
+    #[inline(always)]
+    pub(super) fn gives_way(&mut self, stores: impl FnOnce() -> bool) -> bool {
+        let gives = *self == Turn::Read && stores();
+        if gives {
+            *self = Turn::Given;
+        }
+        gives
+    }
+}
+
+/// Whether an instruction stores to LDS.
+pub(super) fn is_store(i: &Instruction) -> bool {
+    i.format == Format::Ds && i.op.name().starts_with("ds_write")
+}
+
 /// The lanes' addresses, without the instruction's offset.
 #[inline(always)]
 fn addresses(w: &mut Wave, o: &Operation) -> [U; CHUNKS] {
@@ -71,6 +113,7 @@ fn addresses(w: &mut Wave, o: &Operation) -> [U; CHUNKS] {
 /// Loads `N` dwords a lane from an offset.
 #[inline(always)]
 fn load<const N: usize>(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flow {
+    w.lds_turn.read();
     let (offset, bytes) = (o.imm as u32, 4 * N as u32);
     let addresses = addresses(w, o);
     if let Some(near) = access::near_lds(w, c, &addresses, offset, bytes) {
@@ -101,6 +144,9 @@ fn load<const N: usize>(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flo
 /// Stores `N` dwords a lane to an offset.
 #[inline(always)]
 fn store<const N: usize>(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flow {
+    if w.lds_turn.gives_way(|| true) {
+        return Flow::Later;
+    }
     let (offset, bytes) = (o.imm as u32, 4 * N as u32);
     let addresses = addresses(w, o);
     if let Some(near) = access::near_lds(w, c, &addresses, offset, bytes) {
@@ -128,6 +174,7 @@ fn load_pair<const N: usize, const SCALE: u32>(
     c: &mut Context<'_>,
     o: &Operation,
 ) -> Flow {
+    w.lds_turn.read();
     if let Some((a, b)) = near_pair::<SCALE>(w, c, o, 4 * N as u32, false) {
         a.load::<N>(w, o.dst);
         b.load::<N>(w, o.dst + N as u16);
@@ -160,6 +207,9 @@ fn store_pair<const N: usize, const SCALE: u32>(
     c: &mut Context<'_>,
     o: &Operation,
 ) -> Flow {
+    if w.lds_turn.gives_way(|| true) {
+        return Flow::Later;
+    }
     if let Some((a, b)) = near_pair::<SCALE>(w, c, o, 4 * N as u32, true) {
         a.store::<N>(w, o.src[1].register);
         b.store::<N>(w, o.src[2].register);
@@ -261,6 +311,7 @@ impl Binder {
         self.bind(
             #[inline(always)]
             move |w, c, o| {
+                w.lds_turn.read();
                 visit(
                     w,
                     c,
@@ -285,6 +336,9 @@ impl Binder {
         self.bind(
             #[inline(always)]
             move |w, c, o| {
+                if w.lds_turn.gives_way(|| true) {
+                    return Flow::Later;
+                }
                 visit(
                     w,
                     c,

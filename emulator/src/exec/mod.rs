@@ -67,6 +67,7 @@ pub use wave::{Mode, Round, Wave};
 pub(crate) use code::{CodeMemory, words};
 pub(crate) use gws::{GlobalSync, GlobalWait};
 pub(crate) use hardware_registers::Allocated;
+pub(crate) use lds::Turn;
 pub(crate) use panic::Formatter;
 pub(crate) use private::Segment;
 pub(crate) use simd::LANES;
@@ -239,6 +240,11 @@ fn run_while<O: Observer, const PLAIN: bool>(
             break Some(Stop::Fault);
         };
         if O::ACTIVE {
+            // Observers shall not see an operation twice.
+            let stores = || code.instruction(index).is_some_and(lds::is_store);
+            if wave.lds_turn.gives_way(stores) {
+                break Some(Stop::Budget);
+            }
             context.touches.begin(index);
             observer.before(wave, context, index);
         } else if PLAIN
@@ -276,6 +282,10 @@ fn run_while<O: Observer, const PLAIN: bool>(
             Flow::End => break Some(Stop::Ended),
             Flow::Barrier => break Some(Stop::Barrier),
             Flow::Yield => break Some(Stop::Yield),
+            Flow::Later => {
+                wave.pc = index;
+                break Some(Stop::Budget);
+            }
             Flow::Wait => break Some(Stop::Wait),
             Flow::Fault => {
                 if let Some(fault) = &mut context.fault {

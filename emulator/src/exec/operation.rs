@@ -17,6 +17,8 @@ pub enum Flow {
     Barrier,
     /// As [`Flow::Next`], when others have had their turn: it sleeps, most likely until one of them has done something.
     Yield,
+    /// Does this operation when others have had their turn: it has done nothing yet.
+    Later,
     /// Goes on when what it queued for is its own (`exec/gws.rs`).
     Wait,
     /// Cannot go on; the reason is in `Context::fault`.

@@ -5,6 +5,7 @@ use std::simd::{prelude::*, simd_swizzle};
 use super::{
     gws::GlobalWait,
     hardware_registers::Allocated,
+    lds::Turn,
     operation::{Source, SourceKind},
     private::Segment,
     simd::{CHUNKS, D, U, chunk_mask},
@@ -212,6 +213,8 @@ pub struct Wave {
     pub(crate) skips_vector: bool,
     /// Where it has queued, between an operation that does and whoever runs the wave.
     pub(crate) global_wait: Option<GlobalWait>,
+    /// Whether it shall let others go first.
+    pub(crate) lds_turn: Turn,
 }
 
 impl Wave {
@@ -230,6 +233,7 @@ impl Wave {
             private: Segment::default(),
             skips_vector: false,
             global_wait: None,
+            lds_turn: Turn::default(),
         }
     }
 

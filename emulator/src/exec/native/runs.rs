@@ -18,7 +18,7 @@ use crate::{
         operation::{Flow, Operation},
         simd::CHUNKS,
     },
-    isa::{Instruction, Op},
+    isa::{Format, Instruction, Op},
 };
 
 /// When runs are translated.
@@ -71,6 +71,8 @@ struct Translation {
     is_float: bool,
     /// It waits for stores.
     awaits_stores: bool,
+    /// It loads from LDS.
+    reads_lds: bool,
     /// The scalar unit's operations, by index.
     later: Box<[u32]>,
     /// Pairs of scalar registers that are written as masks.
@@ -169,6 +171,9 @@ impl Runs {
             // No run stores to global memory, so that this may be done before all of it.
             context.settle();
         }
+        if translation.reads_lds {
+            wave.lds_turn.read();
+        }
         // SAFETY: `Code` was compiled for a level that this computer has, and runs are found for AVX-512 only.
         let done = unsafe { translation.code.run(wave, context.lds, &context.recent) };
         #[cfg(test)]
@@ -218,9 +223,10 @@ impl Runs {
 
 fn translate(code: &Code, ready: &Ready, run: &Run) -> Option<Translation> {
     let mut selection = Selection::default();
-    let mut awaits_stores = false;
+    let (mut awaits_stores, mut reads_lds) = (false, false);
     for index in run.first..run.first + run.length {
         let (instruction, operation) = (code.instruction(index)?, ready.operation(index)?);
+        reads_lds |= instruction.format == Format::Ds;
         awaits_stores |= instruction.op == Op::s_waitcnt && control::awaits_stores(operation);
         selection.take(index, instruction, operation)?;
     }
@@ -230,6 +236,7 @@ fn translate(code: &Code, ready: &Ready, run: &Run) -> Option<Translation> {
         code: memory::Executable::new(assembled)?,
         is_float: selection.is_float,
         awaits_stores,
+        reads_lds,
         later: selection.later.into(),
         masks: written.masks.iter().map(|&(mask, _)| mask).collect(),
         left: AtomicU32::new(0),
