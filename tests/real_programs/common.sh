@@ -4,6 +4,7 @@
 #   libraries                    builds this checkout's libraries and lays them out in the folder $ours
 #   run_in_debian PROGRAM ARG... runs a program from $debian on them; NAME=VALUE may stand before it, and $time_limit
 #                                (seconds, 600 at first) ends it
+#   google_tests PROGRAM ARG...  lists the cases of a program with Google's tests, as run_cases takes them
 #   run_cases LIST [OPTION...]   runs cases of test programs from $debian, see cases.py
 #   draw SEED COUNT PATTERN      draws lines by a seed, see draw.py
 #   excluded DEVICE FILE         takes those names out of the file that SUITE.excluded has, and sets $excluded to how many
@@ -121,6 +122,12 @@ libraries() {
 
 run_in_debian() {
     timeout --kill-after=5 "${time_limit:-600}" "${in_debian[@]}" "$@"
+}
+
+# Lines are suites, and with two spaces before them cases, behind which # begins a comment.
+google_tests() {
+    run_in_debian "$@" --gtest_list_tests 2> /dev/null |
+        awk -v program="$1" '/^[^ ]+\.( *#.*)?$/ { suite = $1 } /^  [^ ]/ && suite && suite $1 !~ /DISABLED_/ { print program, suite $1 }'
 }
 
 run_cases() {

@@ -14,11 +14,9 @@ export GTEST_LISTENER=PASS_LINE_IN_LOG
 drawn() {
     local device=$1 category=$2 count=$3 name=$1-$2
     export FERROWAVE_DEVICE=emulator:$device
-    python3 "$here/rocblas_data.py" "$debian/usr/share/librocblas4-tests/data/rocblas_gtest.data" \
+    python3 "$here/gentest_data.py" "$debian/usr/share/librocblas4-tests/data/rocblas_gtest.data" \
         "$category" "$count" "$name" > "$ours/$name" 2> "$work/$name.drawn"
-    # Lines are suites, and with two spaces before them cases, behind which # begins a comment.
-    run_in_debian "$program" --data "${ours#"$debian"}/$name" --gtest_list_tests 2> /dev/null |
-        awk -v program="$program" '/^[^ ].*\.$/ { suite = $1 } /^  [^ ]/ && suite { print program, suite $1 }' > "$work/cases"
+    google_tests "$program" --data "${ours#"$debian"}/$name" > "$work/cases"
     excluded "$device" "$work/cases"
     run_cases "$work/cases" --case-seconds 300 --argument=--data --argument="${ours#"$debian"}/$name" > "$work/$name"
     results "$device, $category" "$work/$name"
@@ -30,8 +28,9 @@ if [ "$form" = sample ]; then
     drawn gfx90a quick 300
 else
     for device in gfx908 gfx90a; do
-        drawn "$device" quick 3000
-        drawn "$device" pre_checkin 1000
+        # It leaves out one in fifteen of those drawn: what is for other GPUs, or known to fail.
+        drawn "$device" quick 3250
+        drawn "$device" pre_checkin 1050
     done
 fi
 finish

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# The test programs of rocRAND, rocFFT, rocSOLVER and rocSPARSE, and of hipRAND, hipFFT, hipSOLVER and hipSPARSE, which call
+# those: cases drawn by a seed, evenly from their functions.
+set -euo pipefail
+. "$(dirname "$0")/common.sh"
+debian lib{rocrand1,hiprand1,rocfft0,hipfft0,rocsolver0,hipsolver0,rocsparse1,hipsparse1}-tests
+libraries
+
+cases() {
+    local library=$1 program
+    for program in "$debian/usr/libexec/rocm/lib$library-tests"/*test*; do
+        [[ $program == */run-tests ]] || google_tests "${program#"$debian"}"
+    done
+}
+
+for device in gfx90a gfx908; do
+    export FERROWAVE_DEVICE=emulator:$device
+    for library in rocrand1 hiprand1 rocfft0 hipfft0 rocsolver0 hipsolver0 rocsparse1 hipsparse1; do
+        options=(--case-seconds 300)
+        count=$([ "$form" = sample ] && echo 10 || echo 300)
+        if [ "$library" = rocsparse1 ]; then
+            # It reads its cases from a file, of which the whole takes minutes.
+            python3 "$here/gentest_data.py" "$debian/usr/share/librocsparse1-tests/data/rocsparse_test.data" quick "$count" "$device" \
+                > "$ours/rocsparse" 2> "$work/$device-rocsparse.drawn"
+            options+=(--argument=--data --argument="${ours#"$debian"}/rocsparse")
+            google_tests /usr/libexec/rocm/librocsparse1-tests/rocsparse-test --data "${ours#"$debian"}/rocsparse" > "$work/cases"
+        else
+            # Up to the first parameter, names are functions.
+            cases "$library" | draw "$device" "$count" '^[^ ]* [^/]*[^.]*\.[^/]*' > "$work/cases"
+        fi
+        excluded "$device" "$work/cases"
+        run_cases "$work/cases" "${options[@]}" > "$work/$device-$library"
+        results "$device, $library" "$work/$device-$library"
+    done
+done
+finish
