@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Runs AMD's own libraries, llama.cpp, tinygrad and cubecl with their own tests, HIP programs in C++ and IREE on the
 # emulator, and compares the disassembler with LLVM's: a sample of them, or all that a machine can in some hours. Each suite
-# is a script beside this one. Without names all of them run; a sample leaves out cubecl and the disassembly, which take
-# minutes to build.
+# is a script beside this one. Without names all of them run; a sample leaves out cubecl, the disassembly and the libraries for
+# mathematics, which take long to build or to run.
 #
 #   tests/real_programs/run.sh sample|full [SUITE...]
 set -euo pipefail
@@ -18,7 +18,7 @@ for script in *.sh; do
 done
 suites=("$@")
 [ $# -gt 0 ] || read -ra suites <<< "$all"
-[ $# -gt 0 ] || [ "$form" = full ] || suites=("${suites[@]/#@(cubecl|disassembly)/}")
+[ $# -gt 0 ] || [ "$form" = full ] || suites=("${suites[@]/#@(cubecl|disassembly|math)/}")
 
 summary=() failed=no
 for suite in ${suites[@]}; do

@@ -5,7 +5,9 @@ use std::{ops::Range, sync::Arc};
 use ferrowave_code_object::{self as code_object, CodeObject, CodeObjectError, Gpu, SymbolKind};
 
 use crate::{
-    exec::{self, Code, CodeMemory, Formatter, MatrixSettingError, MatrixSums, SimdLevel, Unsupported},
+    exec::{
+        self, Code, CodeMemory, Formatter, MatrixSettingError, MatrixSums, SimdLevel, Unsupported,
+    },
     memory::{CodePlace, DeviceMemory, MemoryError},
 };
 
@@ -128,8 +130,8 @@ impl Program {
             starts: starts(&object, text.start),
         });
         memory.set_code(base, &place);
-        let code = Code::new(gpu, level, place, Arc::clone(memory) as Arc<_>)
-            .with_formatters(formatters);
+        let code =
+            Code::new(gpu, level, place, Arc::clone(memory) as Arc<_>).with_formatters(formatters);
         Ok(Program(Arc::new(Loaded {
             object,
             memory: Arc::clone(memory),

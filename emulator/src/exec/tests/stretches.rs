@@ -210,7 +210,7 @@ fn pointers_to_functions_lead_into_other_code_objects() {
     );
     let call = |start: u64, target: u64| {
         run_from(&code, ADDRESS + start, move |w| {
-            w.set_scalar_pair(2, target)
+            w.set_scalar_pair(2, target);
         })
     };
     let own = code.facts().len();
