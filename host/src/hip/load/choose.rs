@@ -212,7 +212,7 @@ mod tests {
         };
         assert_eq!(
             choice(DeviceSelector::Hip(1), none),
-            Err("HIP counts no devices".to_owned())
+            Err("HIP found no device".to_owned())
         );
         let two = Functions {
             hipGetDeviceCount: counts::<2>,

@@ -127,7 +127,7 @@ mod tests {
         assert_eq!(
             error.to_string(),
             "hipFree failed with hipErrorInvalidValue (1): an argument is null or not in the allowed range: \
-             0x10 is not from hipMalloc, or was freed before"
+             0x10 is not from hipMalloc or hipHostMalloc, or was freed before"
         );
     }
 }
