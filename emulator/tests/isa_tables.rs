@@ -205,30 +205,127 @@ fn generate(data: &Data) -> String {
          use super::row::flag::*;\n\
          use super::row::place::*;\n\
          use super::category::{Category, Effect};\n\
-         use super::row::{ABSENT, Class, Encoding, Field, Immediate, NO, Pattern, ROW, Rate, Row, Slot};\n\n",
+         use super::row::{ABSENT, Class, Encoding, Field, Immediate, NO, Pattern, ROW, Rate, Row, Slot};\nuse run::*;\n\n",
     );
     generate_ops(data, &mut out);
+    generate_runs(data, &mut out);
     generate_encodings(data, &mut out);
     generate_rows(data, &mut out);
     out
 }
 
 fn generate_ops(data: &Data, out: &mut String) {
-    let names: BTreeSet<_> = data.rows.iter().map(|r| &r.name).collect();
+    let names: BTreeSet<_> = data.rows.iter().map(|r| r.name.clone()).collect();
     out.push_str(
         "/// What an instruction does, by its mnemonic without the `_e32`, `_e64`, `_sdwa` and `_dpp` endings.\n\
          #[expect(non_camel_case_types, missing_docs, reason = \"the names are AMD's mnemonics\")]\n\
-         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]\n#[repr(u16)]\npub enum Op {\n",
+         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]\n#[repr(u16)]\n#[rustfmt::skip]\n",
     );
-    for name in &names {
-        writeln!(out, "    {name},").expect("a string");
-    }
+    generate_enum("pub", "Op", &names, out);
     writeln!(
         out,
-        "}}\n\n/// How many operations there are.\npub(super) const OPS: usize = {};\n",
+        "/// How many operations there are.\npub(super) const OPS: usize = {};\n",
         names.len()
     )
     .expect("a string");
+}
+
+/// An enum of many names, several in a line.
+fn generate_enum(visibility: &str, name: &str, variants: &BTreeSet<String>, out: &mut String) {
+    writeln!(out, "{visibility} enum {name} {{\n{}\n}}", lines(variants)).expect("a string");
+}
+
+/// Names with commas behind them.
+fn lines<'a>(names: impl IntoIterator<Item = &'a String>) -> String {
+    let mut lines = Vec::<String>::new();
+    for name in names {
+        match lines.last_mut() {
+            Some(line) if line.len() + name.len() < 116 => write!(line, " {name},"),
+            _ => {
+                lines.push(String::new());
+                let line = lines.last_mut().expect("a line");
+                write!(line, "    {name},")
+            }
+        }
+        .expect("a string");
+    }
+    lines.join("\n")
+}
+
+/// The enums that bind operations to the functions of `exec`: one of all functions, and one a function of what it does.
+fn generate_runs(data: &Data, out: &mut String) {
+    let mut all = BTreeSet::from(["Refused(&'static str)".to_string()]);
+    let mut enums = BTreeMap::<_, BTreeSet<_>>::new();
+    for run in data.rows.iter().filter_map(Run::of) {
+        all.insert(format!("{}({})", run.function, run.kind));
+        let variants = enums.entry(run.kind).or_default();
+        variants.insert(run.variant);
+    }
+    let mut body = String::new();
+    for (name, variants) in &enums {
+        body.push_str("#[derive(Clone, Copy, Debug, PartialEq, Eq)]\n#[repr(u8)]\n");
+        generate_enum("pub(crate)", name, variants, &mut body);
+        // Operations hold the number of theirs.
+        if name == "Atomic" {
+            let all: Vec<_> = variants.iter().map(|v| format!("Atomic::{v}")).collect();
+            let (count, all) = (all.len(), lines(&all));
+            writeln!(
+                body,
+                "pub(crate) const ATOMICS: [Atomic; {count}] = [\n{all}\n];"
+            )
+            .expect("a string");
+        }
+        body.push('\n');
+    }
+    body.push_str(
+        "/// The function that runs an operation, and what it does.\n\
+         #[derive(Clone, Copy, Debug, PartialEq, Eq)]\n",
+    );
+    generate_enum("pub(crate)", "Run", &all, &mut body);
+    let body = body.replace('\n', "\n    ").replace("\n    \n", "\n\n");
+    let body = body.trim_end();
+    writeln!(
+        out,
+        "/// What the functions of `exec` do.\n\
+         #[expect(non_camel_case_types, reason = \"the names are AMD's mnemonics\")]\n#[rustfmt::skip]\n\
+         pub(crate) mod run {{\n    {body}\n}}\n"
+    )
+    .expect("a string");
+}
+
+/// What a row says of the function that runs it.
+struct Run {
+    /// The variant of the enum of all functions.
+    function: String,
+    /// The enum of what the function does, and which of it.
+    kind: String,
+    variant: String,
+}
+
+impl Run {
+    fn of(row: &Row) -> Option<Run> {
+        let (run, refused) = (row.flags.get("run"), row.flags.get("refused"));
+        assert!(
+            run.is_some() != refused.is_some(),
+            "{} says neither what runs it nor why it is refused, or both",
+            row.name
+        );
+        let (path, variant) = match run?.split_once('(') {
+            Some((path, variant)) => (path, variant.strip_suffix(')')),
+            None => (run?.as_str(), None),
+        };
+        let words = |text: &str| text.split(['.', '_']).map(camel).collect::<String>();
+        let function = words(path);
+        let last = path.rsplit('.').next().unwrap_or(path);
+        Some(Run {
+            kind: match variant {
+                Some(_) => words(last.trim_end_matches(|c: char| c.is_ascii_digit())),
+                None => function.clone(),
+            },
+            variant: variant.map_or(row.name.clone(), words),
+            function,
+        })
+    }
 }
 
 fn generate_encodings(data: &Data, out: &mut String) {
@@ -306,9 +403,9 @@ fn generate_rows(data: &Data, out: &mut String) {
 }
 
 /// The words that say what an instruction does, beyond its operands.
-const EFFECTS: [&str; 11] = [
+const EFFECTS: [&str; 14] = [
     "unit", "reads", "writes", "mem", "to_lds", "takes", "counter", "rate", "passes", "flops",
-    "ops",
+    "ops", "blocks", "run", "refused",
 ];
 
 /// The fields of those words.
@@ -352,6 +449,12 @@ fn effects(row: &Row) -> Vec<String> {
             "unit" => format!("unit: Category::{}", unit(value)),
             "mem" => format!("memory: Effect::{}", camel(value)),
             "rate" => format!("rate: Rate::{}", camel(value)),
+            "run" => {
+                let run = Run::of(row)?;
+                let (function, kind, variant) = (run.function, run.kind, run.variant);
+                format!("run: Run::{function}({kind}::{variant})")
+            }
+            "refused" => format!("run: Run::Refused({:?})", value.replace('_', " ")),
             number => format!("{number}: {value}"),
         })
     };

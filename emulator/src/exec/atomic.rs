@@ -7,110 +7,11 @@ use super::{
     access::Access,
     operation::{Flow, Operation},
 };
-use crate::isa::Op;
+use crate::isa::run::{ATOMICS, Atomic};
 
-/// What an atomic operation does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub(crate) enum Atomic {
-    Swap,
-    CompareSwap,
-    Add,
-    Sub,
-    ReverseSub,
-    SignedMin,
-    UnsignedMin,
-    SignedMax,
-    UnsignedMax,
-    And,
-    Or,
-    Xor,
-    Increment,
-    Decrement,
-    AddF32,
-    MinF32,
-    MaxF32,
-    PackedAddF16,
-    PackedAddBf16,
-    AddF64,
-    MinF64,
-    MaxF64,
-    MaskOr,
-    /// Compares as floats, so that both zeros are one and a NaN is none.
-    CompareSwapF32,
-    CompareSwapF64,
-    /// Subtracts what it can, or else adds the second operand.
-    Wrap,
-}
-
-impl Atomic {
-    const ALL: [Atomic; 26] = [
-        Atomic::Swap,
-        Atomic::CompareSwap,
-        Atomic::Add,
-        Atomic::Sub,
-        Atomic::ReverseSub,
-        Atomic::SignedMin,
-        Atomic::UnsignedMin,
-        Atomic::SignedMax,
-        Atomic::UnsignedMax,
-        Atomic::And,
-        Atomic::Or,
-        Atomic::Xor,
-        Atomic::Increment,
-        Atomic::Decrement,
-        Atomic::AddF32,
-        Atomic::MinF32,
-        Atomic::MaxF32,
-        Atomic::PackedAddF16,
-        Atomic::PackedAddBf16,
-        Atomic::AddF64,
-        Atomic::MinF64,
-        Atomic::MaxF64,
-        Atomic::MaskOr,
-        Atomic::CompareSwapF32,
-        Atomic::CompareSwapF64,
-        Atomic::Wrap,
-    ];
-
-    /// Back from an operation's `detail`.
-    pub(crate) fn from_detail(detail: u8) -> Self {
-        Self::ALL[usize::from(detail) % Self::ALL.len()]
-    }
-
-    /// By the mnemonic's part behind `atomic_`, and whether it works on 64 bits.
-    pub(crate) fn of_mnemonic(kind: &str) -> Option<(Self, bool)> {
-        let (name, wide) = match kind.strip_suffix("_x2") {
-            Some(name) => (name, true),
-            None => (kind, kind.ends_with("_f64")),
-        };
-        Some((Self::from_name(name, wide)?, wide))
-    }
-
-    fn from_name(name: &str, wide: bool) -> Option<Self> {
-        Some(match name {
-            "swap" => Atomic::Swap,
-            "cmpswap" => Atomic::CompareSwap,
-            "add" => Atomic::Add,
-            "sub" => Atomic::Sub,
-            "smin" => Atomic::SignedMin,
-            "umin" => Atomic::UnsignedMin,
-            "smax" => Atomic::SignedMax,
-            "umax" => Atomic::UnsignedMax,
-            "and" => Atomic::And,
-            "or" => Atomic::Or,
-            "xor" => Atomic::Xor,
-            "inc" => Atomic::Increment,
-            "dec" => Atomic::Decrement,
-            "add_f32" if !wide => Atomic::AddF32,
-            "pk_add_f16" if !wide => Atomic::PackedAddF16,
-            "pk_add_bf16" if !wide => Atomic::PackedAddBf16,
-            "add_f64" => Atomic::AddF64,
-            "min_f64" => Atomic::MinF64,
-            "max_f64" => Atomic::MaxF64,
-            _ => return None,
-        })
-    }
+/// Back from an operation's `detail`.
+pub(crate) fn from_detail(detail: u8) -> Atomic {
+    ATOMICS[usize::from(detail) % ATOMICS.len()]
 }
 
 fn halves(a: u32, b: u32, f: impl Fn(u16, u16) -> u16) -> u32 {
@@ -170,6 +71,7 @@ pub(crate) fn apply32(atomic: Atomic, old: u32, data: u32, compare: u32) -> u32 
         }),
         Atomic::PackedAddBf16 => halves(old, data, bf16_add),
         Atomic::MaskOr => old & !data | compare,
+        // As floats, so that both zeros are one and a NaN is none.
         Atomic::CompareSwapF32 => {
             if f32::from_bits(old) == f32::from_bits(compare) {
                 data
@@ -177,6 +79,7 @@ pub(crate) fn apply32(atomic: Atomic, old: u32, data: u32, compare: u32) -> u32 
                 old
             }
         }
+        // Subtracts what it can, or else adds the second operand.
         Atomic::Wrap => {
             if old >= data {
                 old - data
@@ -228,6 +131,7 @@ pub(crate) fn apply64(atomic: Atomic, old: u64, data: u64, compare: u64) -> u64 
         Atomic::MinF64 => float(|a, b| if b < a { b } else { a }),
         Atomic::MaxF64 => float(|a, b| if b > a { b } else { a }),
         Atomic::MaskOr => old & !data | compare,
+        // As floats.
         Atomic::CompareSwapF64 => {
             if f64::from_bits(old) == f64::from_bits(compare) {
                 data
@@ -273,12 +177,6 @@ pub(crate) unsafe fn update64(address: u64, atomic: Atomic, data: u64, compare: 
     )
 }
 
-/// The `detail` of an instruction that is an atomic operation on memory.
-pub(crate) fn detail(op: Op) -> Option<u8> {
-    let (_, kind) = op.name().split_once("atomic_")?;
-    Some(Atomic::of_mnemonic(kind)?.0 as u8)
-}
-
 /// Updates memory at each active lane's address with the data in source 1 (behind it, the value to compare),
 /// and puts the old value in the result if `control[0]` asks for it. A misaligned lane is left out and the
 /// first one returned, with its address.
@@ -288,7 +186,7 @@ pub(super) fn on_lanes<const WIDE: bool>(
     o: &Operation,
     access: &Access,
 ) -> Option<(usize, u64)> {
-    let atomic = Atomic::from_detail(o.detail);
+    let atomic = from_detail(o.detail);
     let bytes = if WIDE { 8 } else { 4 };
     let mut misaligned = None;
     access.each(|lane, address| {

@@ -8,14 +8,14 @@ use self::target::{IDXEN, OFFEN, TFE, Target};
 use super::{
     Context, Wave,
     access::{Access, clear},
-    atomic::{self, Atomic},
+    atomic,
     lanes::Binder,
     operation::{Flow, Handler, Operation},
     private::Small,
     split,
-    transfer::{self, Transfers},
+    transfer::Transfers,
 };
-use crate::isa::{MemoryControl, Op};
+use crate::isa::MemoryControl;
 
 /// `control[2]` of a buffer instruction.
 pub(crate) fn address_control(memory: &MemoryControl) -> u8 {
@@ -32,21 +32,13 @@ fn put_status(w: &mut Wave, o: &Operation, register: u16) {
     }
 }
 
-/// The handler of an untyped buffer operation whose data goes to or comes from registers, if `op` is one.
-pub(crate) fn handler(b: Binder, op: Op) -> Option<Handler> {
-    let name = op.name().strip_prefix("buffer_")?;
-    if let Some(kind) = name.strip_prefix("atomic_") {
-        let (_, wide) = Atomic::of_mnemonic(kind)?;
-        return Some(match wide {
-            false => b.bind(atomically::<false>),
-            true => b.bind(atomically::<true>),
-        });
-    }
-    transfer::handler(name, Buffers(b))
+/// The handler of an atomic operation.
+pub(super) fn atomic<const WIDE: bool>(b: Binder) -> Handler {
+    b.bind(atomically::<WIDE>)
 }
 
 /// Makes handlers of buffer operations.
-struct Buffers(Binder);
+pub(super) struct Buffers(pub(super) Binder);
 
 impl Transfers for Buffers {
     fn load<const N: usize>(&self) -> Handler {

@@ -17,7 +17,7 @@ use ferrowave_code_object::Gpu;
 
 use super::{Formatter, SimdLevel, compile, native, observe::Facts, operation::Operation};
 use crate::{
-    isa::{self, DecodeError, Instruction},
+    isa::{self, DecodeError, Instruction, run::Run},
     memory::CodePlace,
 };
 
@@ -327,7 +327,11 @@ impl Code {
         match &line.instruction {
             Err(error) => error.to_string(),
             Ok(instruction) => {
-                format!("the emulator does not run `{}`", instruction.text(self.gpu))
+                let text = instruction.text(self.gpu);
+                match instruction.run() {
+                    Run::Refused(why) => format!("the emulator does not run `{text}`: {why}"),
+                    _ => format!("the emulator does not run `{text}`"),
+                }
             }
         }
     }

@@ -5,13 +5,15 @@ use std::simd::prelude::*;
 use rustc_apfloat::ieee::{Double, Half, Single};
 
 use super::{
-    float::class,
-    float32, float64, half,
+    float, float32, float64, half,
     lanes::{Binder, mask64, set_mask, sext16},
     operation::Handler,
     simd::{CHUNKS, E, F, M, U},
 };
-use crate::isa::Op;
+use crate::isa::{
+    DataType, Instruction, Operand,
+    run::{CompareClass, Floats, Integers},
+};
 
 type M64 = Mask<i64, 16>;
 
@@ -74,72 +76,53 @@ fn flush(value: F) -> F {
     value.is_subnormal().select(zero, value)
 }
 
-/// The handler of a compare, if `op` is one; true says that it writes `exec`.
-pub(crate) fn handler(b: Binder, op: Op) -> Option<(Handler, bool)> {
-    let name = op.name();
-    let (rest, writes_exec) = match name.strip_prefix("v_cmpx_") {
-        Some(rest) => (rest, true),
-        None => (name.strip_prefix("v_cmp_")?, false),
-    };
-    let (relation, ty) = rest.rsplit_once('_')?;
-    let handler = match (relation, ty) {
-        ("class", _) => class_handler(b, ty)?,
-        (_, "f32") => floats(b, relation, FloatType::F32)?,
-        (_, "f16") => floats(b, relation, FloatType::F16)?,
-        (_, "f64") => floats(b, relation, FloatType::F64)?,
-        (_, "i16") => integers::<16, true>(b, relation)?,
-        (_, "u16") => integers::<16, false>(b, relation)?,
-        (_, "i32") => integers::<32, true>(b, relation)?,
-        (_, "u32") => integers::<32, false>(b, relation)?,
-        (_, "i64") => integers::<64, true>(b, relation)?,
-        (_, "u64") => integers::<64, false>(b, relation)?,
-        _ => return None,
-    };
-    Some((handler, writes_exec))
-}
-
-/// A floating-point format that compares take.
-#[derive(Clone, Copy)]
-enum FloatType {
-    F16,
-    F32,
-    F64,
-}
-
-fn floats(b: Binder, relation: &str, ty: FloatType) -> Option<Handler> {
+/// The handler of a compare of floats.
+pub(super) fn floats(b: Binder, i: &Instruction, relation: Floats) -> Handler {
     // One expression serves all formats: f16 compares as f32, and both widths have the same methods.
     macro_rules! relation {
         (|$x:ident, $y:ident| $body:expr) => {
-            match ty {
-                FloatType::F16 => b.compare_f16(|$x, $y| $body),
-                FloatType::F32 => b.compare_f32(|$x, $y| $body),
-                FloatType::F64 => b.compare_f64(|$x, $y| $body),
+            match i.src[0].bits {
+                16 => b.compare_f16(|$x, $y| $body),
+                32 => b.compare_f32(|$x, $y| $body),
+                _ => b.compare_f64(|$x, $y| $body),
             }
         };
     }
-    Some(match relation {
-        "f" => b.compare(|_, _| M::splat(false)),
-        "lt" => relation!(|x, y| x.simd_lt(y)),
-        "eq" => relation!(|x, y| x.simd_eq(y)),
-        "le" => relation!(|x, y| x.simd_le(y)),
-        "gt" => relation!(|x, y| x.simd_gt(y)),
-        "lg" => relation!(|x, y| x.simd_lt(y) | x.simd_gt(y)),
-        "ge" => relation!(|x, y| x.simd_ge(y)),
-        "o" => relation!(|x, y| !(x.is_nan() | y.is_nan())),
-        "u" => relation!(|x, y| x.is_nan() | y.is_nan()),
-        "nge" => relation!(|x, y| !x.simd_ge(y)),
-        "nlg" => relation!(|x, y| !(x.simd_lt(y) | x.simd_gt(y))),
-        "ngt" => relation!(|x, y| !x.simd_gt(y)),
-        "nle" => relation!(|x, y| !x.simd_le(y)),
-        "neq" => relation!(|x, y| x.simd_ne(y)),
-        "nlt" => relation!(|x, y| !x.simd_lt(y)),
-        "tru" => b.compare(|_, _| M::splat(true)),
-        _ => return None,
-    })
+    match relation {
+        Floats::F => b.compare(|_, _| M::splat(false)),
+        Floats::Lt => relation!(|x, y| x.simd_lt(y)),
+        Floats::Eq => relation!(|x, y| x.simd_eq(y)),
+        Floats::Le => relation!(|x, y| x.simd_le(y)),
+        Floats::Gt => relation!(|x, y| x.simd_gt(y)),
+        Floats::Lg => relation!(|x, y| x.simd_lt(y) | x.simd_gt(y)),
+        Floats::Ge => relation!(|x, y| x.simd_ge(y)),
+        Floats::O => relation!(|x, y| !(x.is_nan() | y.is_nan())),
+        Floats::U => relation!(|x, y| x.is_nan() | y.is_nan()),
+        Floats::Nge => relation!(|x, y| !x.simd_ge(y)),
+        Floats::Nlg => relation!(|x, y| !(x.simd_lt(y) | x.simd_gt(y))),
+        Floats::Ngt => relation!(|x, y| !x.simd_gt(y)),
+        Floats::Nle => relation!(|x, y| !x.simd_le(y)),
+        Floats::Neq => relation!(|x, y| x.simd_ne(y)),
+        Floats::Nlt => relation!(|x, y| !x.simd_lt(y)),
+        Floats::Tru => b.compare(|_, _| M::splat(true)),
+    }
 }
 
-/// Relations of integers of `BITS` bits.
-fn integers<const BITS: u32, const SIGNED: bool>(b: Binder, relation: &str) -> Option<Handler> {
+/// The handler of a compare of integers.
+pub(super) fn integers(b: Binder, i: &Instruction, relation: Integers) -> Handler {
+    let Operand { bits, ty, .. } = i.src[0];
+    let relate = match (bits, ty == DataType::I) {
+        (16, false) => relate::<16, false>,
+        (16, true) => relate::<16, true>,
+        (32, false) => relate::<32, false>,
+        (32, true) => relate::<32, true>,
+        (_, false) => relate::<64, false>,
+        (_, true) => relate::<64, true>,
+    };
+    relate(b, relation)
+}
+
+fn relate<const BITS: u32, const SIGNED: bool>(b: Binder, relation: Integers) -> Handler {
     // Signed values compare as unsigned ones with the sign bit turned over.
     macro_rules! relation {
         (|$x:ident, $y:ident| $body:expr) => {
@@ -161,17 +144,16 @@ fn integers<const BITS: u32, const SIGNED: bool>(b: Binder, relation: &str) -> O
             }
         };
     }
-    Some(match relation {
-        "f" => b.compare(|_, _| M::splat(false)),
-        "lt" => relation!(|x, y| x.simd_lt(y)),
-        "eq" => relation!(|x, y| x.simd_eq(y)),
-        "le" => relation!(|x, y| x.simd_le(y)),
-        "gt" => relation!(|x, y| x.simd_gt(y)),
-        "ne" => relation!(|x, y| x.simd_ne(y)),
-        "ge" => relation!(|x, y| x.simd_ge(y)),
-        "t" => b.compare(|_, _| M::splat(true)),
-        _ => return None,
-    })
+    match relation {
+        Integers::F => b.compare(|_, _| M::splat(false)),
+        Integers::Lt => relation!(|x, y| x.simd_lt(y)),
+        Integers::Eq => relation!(|x, y| x.simd_eq(y)),
+        Integers::Le => relation!(|x, y| x.simd_le(y)),
+        Integers::Gt => relation!(|x, y| x.simd_gt(y)),
+        Integers::Ne => relation!(|x, y| x.simd_ne(y)),
+        Integers::Ge => relation!(|x, y| x.simd_ge(y)),
+        Integers::T => b.compare(|_, _| M::splat(true)),
+    }
 }
 
 #[inline(always)]
@@ -183,9 +165,10 @@ fn narrow<const BITS: u32, const SIGNED: bool>(x: U) -> U {
     }
 }
 
-fn class_handler(b: Binder, ty: &str) -> Option<Handler> {
-    Some(match ty {
-        "f32" => b.bind(
+/// The handler of a test for kinds of floats.
+pub(super) fn class(b: Binder, op: CompareClass) -> Handler {
+    match op {
+        CompareClass::v_cmp_class_f32 | CompareClass::v_cmpx_class_f32 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 let (a, s) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
@@ -193,13 +176,13 @@ fn class_handler(b: Binder, ty: &str) -> Option<Handler> {
                     let x = float32::modified(o, 0, w.chunk(a, c)).to_bits().to_array();
                     let s = w.chunk(s, c).to_array();
                     M::from_array(std::array::from_fn(|i| {
-                        class::<Single>(u64::from(x[i])) & s[i] != 0
+                        float::class::<Single>(u64::from(x[i])) & s[i] != 0
                     }))
                 });
                 set_mask(w, o, mask)
             },
         ),
-        "f16" => b.bind(
+        CompareClass::v_cmp_class_f16 | CompareClass::v_cmpx_class_f16 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 let (a, s) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
@@ -207,13 +190,13 @@ fn class_handler(b: Binder, ty: &str) -> Option<Handler> {
                     let x = half::source_bits(o, 0, w.chunk(a, c)).to_array();
                     let s = w.chunk(s, c).to_array();
                     M::from_array(std::array::from_fn(|i| {
-                        class::<Half>(u64::from(x[i])) & s[i] != 0
+                        float::class::<Half>(u64::from(x[i])) & s[i] != 0
                     }))
                 });
                 set_mask(w, o, mask)
             },
         ),
-        "f64" => b.bind(
+        CompareClass::v_cmp_class_f64 | CompareClass::v_cmpx_class_f64 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 let (a, s) = (w.fetch64(0, &o.src[0]), w.fetch(1, &o.src[1]));
@@ -222,11 +205,12 @@ fn class_handler(b: Binder, ty: &str) -> Option<Handler> {
                         .to_bits()
                         .to_array();
                     let s = w.chunk(s, c).to_array();
-                    M::from_array(std::array::from_fn(|i| class::<Double>(x[i]) & s[i] != 0))
+                    M::from_array(std::array::from_fn(|i| {
+                        float::class::<Double>(x[i]) & s[i] != 0
+                    }))
                 });
                 set_mask(w, o, mask)
             },
         ),
-        _ => return None,
-    })
+    }
 }

@@ -5,19 +5,30 @@ use ferrowave_code_object::Gpu;
 use super::{
     ACCUMULATORS, PRIVATE_APERTURE, SHARED_APERTURE,
     access::RECENT,
-    atomic, buffer,
+    buffer::{self, Buffers, typed},
     code::{Code, Line, Target},
-    compare, control, convert, cube, differences, exchange, extension,
+    compare, control,
+    convert::{self, narrowing, widening},
+    cube, differences, exchange, extension,
     fault::FaultKind,
-    float32, float64, gfx950, global, gws, half, hardware_registers, integer,
+    float::Arithmetic,
+    float32, float64, gfx950,
+    global::{self, Flat, Global},
+    gws, half, hardware_registers, integer,
     lanes::Binder,
-    lds,
+    lds::{self, Lds},
+    lds_exchange, lds_transpose,
     mfma::{self, MatrixSums},
     native,
     operation::{Handler, Operation, Source, SourceKind},
-    output_modifier, packed, private, saturating, scalar, scalar_memory, to_lds,
+    output_modifier, packed,
+    private::Scratch,
+    saturating, scalar, scalar_memory, to_lds, transfer,
 };
-use crate::isa::{self, Format, Instruction, Op, Operand};
+use crate::isa::{
+    self, Format, Instruction, Op, Operand,
+    run::{HardwareRegisters, Run},
+};
 
 /// The operations of instructions in a row, of which the first has the index `first`, and the indices of those that the
 /// emulator cannot run.
@@ -96,10 +107,10 @@ impl Compiler<'_> {
     }
 
     fn operation(&self, i: &Instruction, word: u32) -> Result<Operation, Refused> {
-        if ignores_something(i) {
+        if self.ignores_something(i) {
             return Err(Refused);
         }
-        let (run, detail, control) = self.handler(i).ok_or(Refused)?;
+        let (run, detail) = self.handler(i)?;
         let mut o = self.blank(run);
         for (slot, operand) in i.src.iter().enumerate() {
             o.src[slot] = source(operand)?;
@@ -107,7 +118,7 @@ impl Compiler<'_> {
         o.dst = register(&i.dst)?;
         o.sdst = register(&i.sdst)?;
         o.detail = detail;
-        o.control = control;
+        o.control = control_bytes(i);
         let m = &i.modifiers;
         (o.abs, o.neg, o.neg_hi) = (m.abs, m.neg, m.neg_hi);
         (o.op_sel, o.op_sel_hi) = (m.op_sel, m.op_sel_hi);
@@ -116,7 +127,7 @@ impl Compiler<'_> {
             Format::Sopp | Format::Sopk => immediate(i),
             _ => i64::from(i.memory.offset),
         };
-        if control::is_branch(i.op) {
+        if control::is_branch(i) {
             o.imm = self.branch_target(word, o.imm)?;
         }
         if i.op == Op::s_setreg_imm32_b32 {
@@ -164,6 +175,33 @@ impl Compiler<'_> {
         ))
     }
 
+    /// Whether an instruction has a setting that its handler would pass over.
+    fn ignores_something(&self, i: &Instruction) -> bool {
+        match i.run() {
+            // Of the hardware's registers, those that the emulator has.
+            Run::HardwareRegisters(op) => {
+                let register = immediate(i) as u32 & 0x3f;
+                match op {
+                    HardwareRegisters::s_getreg_b32 => !hardware_registers::is_readable(register),
+                    HardwareRegisters::s_setreg_b32 | HardwareRegisters::s_setreg_imm32_b32 => {
+                        !hardware_registers::is_writable(register)
+                    }
+                }
+            }
+            Run::Refused(_) => true,
+            // What abs and neg mean for two 16-bit numbers in one source is not documented.
+            Run::NarrowingScaledPacked(_) => (i.modifiers.abs | i.modifiers.neg) & 1 != 0,
+            // Nor what GDS does that moves data between lanes.
+            Run::LdsPermute(_) => i.memory.gds,
+            // The status word would lie behind the last register.
+            _ if i.memory.tfe => match i.dst.source {
+                isa::Source::Vgpr(first) => first + count(&i.dst) >= 256,
+                _ => true,
+            },
+            _ => mfma::has_undocumented_bits(self.gpu, i),
+        }
+    }
+
     /// The index of a branch's target; targets outside the code stop the wave when it gets there.
     fn branch_target(&self, word: u32, words: i64) -> Result<i64, Refused> {
         match self.code.target(i64::from(word) + 1 + words) {
@@ -173,113 +211,149 @@ impl Compiler<'_> {
         }
     }
 
-    /// Function, detail and control bytes of an instruction.
-    fn handler(&self, i: &Instruction) -> Option<(Handler, u8, [u8; 3])> {
+    /// Function and detail of an instruction, by what its row says that runs it. A function whose `match` lacks a variant, and
+    /// a function that has no arm here, do not compile.
+    fn handler(&self, i: &Instruction) -> Result<(Handler, u8), Refused> {
         let b = Binder {
             plain: is_plain(i),
             ..self.binder
         };
-        let op = i.op;
-        match i.format {
-            Format::Sop1 | Format::Sop2 | Format::Sopc | Format::Sopk | Format::Sopp => {
-                let handler = scalar::handler(b, op).or_else(|| control::handler(b, op))?;
-                Some((handler, u8::from(scalar::writes_new_exec(op)), [0; 3]))
-            }
-            Format::Smem => {
-                let handler = scalar_memory::handler(b, op).or_else(|| control::handler(b, op))?;
-                let returns = u8::from(i.dst.source != isa::Source::None);
-                let detail = match op {
-                    Op::s_memrealtime => 1,
-                    _ => atomic::detail(op).unwrap_or(0),
-                };
-                Some((handler, detail, [returns, 0, 0]))
-            }
-            Format::Vop1 | Format::Vop2 | Format::Vopc | Format::Vop3 | Format::Vop3b => {
-                self.vector_handler(b, i)
-            }
-            Format::Vop3p => {
-                let (handler, detail) = packed::handler(b, op)?;
-                Some((handler, detail, [0; 3]))
-            }
-            Format::Mai => {
-                let m = &i.matrix;
-                let handler = mfma::handler(b, self.gpu, i).or_else(|| integer::handler(b, op))?;
-                Some((handler, 0, [m.cbsz, m.abid, m.blgp]))
-            }
-            Format::Ds => {
-                if let Some(handler) = gws::handler(b, op) {
-                    return Some((handler, 0, [0; 3]));
-                }
-                if i.memory.gds {
-                    let handler = lds::without_memory(b, op)?;
-                    let results = isa::registers(&i.dst).map_or(0, |registers| registers.count);
-                    return Some((handler, results as u8, [0; 3]));
-                }
-                let handler = lds::handler(b, op)?;
-                Some((handler, lds::atomic_detail(op).unwrap_or(0), [0; 3]))
-            }
-            Format::Flat | Format::Global => {
-                let handler = global::handler(b, op)?;
-                let returns = u8::from(i.dst.source != isa::Source::None);
-                Some((handler, atomic::detail(op).unwrap_or(0), [returns, 0, 0]))
-            }
-            Format::Mubuf | Format::Mtbuf
-                if let Some((handler, detail)) = buffer::typed::handler(b, op) =>
-            {
-                let control = [i.memory.format, 0, buffer::address_control(&i.memory)];
-                Some((handler, detail, control))
-            }
-            Format::Mubuf => {
-                let handler = buffer::handler(b, op).or_else(|| control::handler(b, op))?;
-                let returns = u8::from(i.dst.source != isa::Source::None);
-                let control = [returns, 0, buffer::address_control(&i.memory)];
-                Some((handler, atomic::detail(op).unwrap_or(0), control))
-            }
-            Format::Scratch => Some((private::handler(b, op)?, 0, [0; 3])),
-            Format::Mtbuf => None,
+        if i.memory.gds && !i.is_global_sync() {
+            let results = isa::registers(&i.dst).map_or(0, |registers| registers.count);
+            return Ok((lds::without_memory(b), results as u8));
         }
-    }
-
-    fn vector_handler(&self, b: Binder, i: &Instruction) -> Option<(Handler, u8, [u8; 3])> {
-        let op = i.op;
         if i.modifiers.clamp
-            && let Some(handler) = saturating::handler(b, op)
+            && let Some(handler) = saturating::handler(b, i.op)
         {
-            return Some((handler, 0, [0; 3]));
+            return Ok((handler, 0));
         }
-        if let Some(handler) = convert::narrowing::handler(b, self.gpu, i)
-            .or_else(|| convert::widening::handler(b, self.gpu, i))
-        {
-            return Some((handler, 0, [0; 3]));
+        let gpu = self.gpu;
+        let writes_exec = u8::from(i.writes_exec());
+        let mut detail = 0;
+        let mut with = |(handler, which)| {
+            detail = which;
+            handler
+        };
+        let handler = match i.run() {
+            Run::Refused(_) => return Err(Refused),
+
+            Run::ScalarMoves(op) => scalar::moves(b, op),
+            Run::ScalarOneSource(op) => scalar::one_source(b, op),
+            Run::ScalarArithmetic(op) => scalar::arithmetic(b, op),
+            Run::ScalarLogic(op) => scalar::logic(b, op),
+            Run::ScalarCompare(op) => scalar::compare(b, op),
+            Run::ScalarSaveExec(op) => scalar::save_exec(b, op),
+            Run::ScalarConstant(op) => scalar::constant(b, op),
+            Run::HardwareRegisters(op) => hardware_registers::handler(b, op),
+            Run::Control(op) => control::handler(b, op),
+
+            Run::IntegerArithmetic(op) => integer::arithmetic(b, op),
+            Run::IntegerBits(op) => integer::bits(b, op),
+            Run::IntegerWide(op) => integer::wide(b, op),
+            Run::IntegerLanes(op) => integer::lanes(b, op),
+            Run::Differences(op) => differences::handler(b, op),
+            Run::Exchange(op) => exchange::handler(b, op),
+            Run::Gfx950(op) => with((gfx950::handler(b, op), i.modifiers.bitop3)),
+
+            Run::Float32Arithmetic(op) => with(careful(float32::arithmetic(b, op))),
+            Run::Float32Unary(op) => float32::unary(b, op),
+            Run::Float32Quotient(op) => float32::quotient(b, op),
+            Run::Float64Arithmetic(op) => with(careful(float64::arithmetic(b, op))),
+            Run::Float64Other(op) => float64::other(b, op),
+            Run::HalfArithmetic(op) => with(careful(half::arithmetic(b, op))),
+            Run::HalfUnary(op) => half::unary(b, op),
+            Run::HalfIntegers(op) => half::integers(b, op),
+            Run::PackedHalves(op) => with(careful(packed::halves(b, op))),
+            Run::PackedSingles(op) => with(careful(packed::singles(b, op))),
+            Run::PackedIntegers(op) => packed::integers(b, op),
+            Run::PackedDot(op) => packed::dot(b, op),
+            Run::Mixed(op) => packed::mixed::handler(b, op),
+            Run::Cube(op) => cube::handler(b, op),
+
+            Run::ConvertIntegers(op) => convert::integers(b, op),
+            Run::ConvertFloats(op) => convert::floats(b, op),
+            Run::ConvertPacking(op) => convert::packing(b, op),
+            Run::NarrowingUnscaled(op) => narrowing::unscaled(b, gpu, op),
+            Run::NarrowingScaled(op) => narrowing::scaled(b, op),
+            Run::NarrowingScaledPacked(op) => narrowing::scaled_packed(b, op),
+            Run::NarrowingWholeBlocks(op) => narrowing::whole_blocks(b, op),
+            Run::WideningUnscaled(op) => widening::unscaled(b, gpu, op),
+            Run::WideningScaled(op) => widening::scaled(b, op),
+
+            Run::CompareFloats(op) => with((compare::floats(b, i, op), writes_exec)),
+            Run::CompareIntegers(op) => with((compare::integers(b, i, op), writes_exec)),
+            Run::CompareClass(op) => with((compare::class(b, op), writes_exec)),
+
+            Run::MfmaSingles(op) => mfma::singles(b, op),
+            Run::MfmaReduced(op) => mfma::reduced(b, op),
+            Run::MfmaHalves(op) => mfma::halves(b, gpu, op),
+            Run::MfmaIntegers(op) => mfma::integers(b, op),
+            Run::MfmaEights(op) => mfma::eights(b, gpu, op),
+            Run::MfmaDoubles(op) => mfma::doubles(b, op),
+            Run::MfmaNarrow(op) => mfma::narrow(b, op),
+
+            Run::ScalarMemory(op) => scalar_memory::handler(b, op),
+            Run::GlobalLoad(op) => transfer::load(op, Global(b)),
+            Run::GlobalStore(op) => transfer::store(op, Global(b)),
+            Run::FlatLoad(op) => transfer::load(op, Flat(b)),
+            Run::FlatStore(op) => transfer::store(op, Flat(b)),
+            Run::PrivateLoad(op) => transfer::load(op, Scratch(b)),
+            Run::PrivateStore(op) => transfer::store(op, Scratch(b)),
+            Run::BufferLoad(op) => transfer::load(op, Buffers(b)),
+            Run::BufferStore(op) => transfer::store(op, Buffers(b)),
+            Run::TypedComponents(op) => with(typed::components(b, i, op)),
+            Run::LdsLoad(op) => transfer::load(op, Lds(b)),
+            Run::LdsStore(op) => transfer::store(op, Lds(b)),
+            Run::LdsPairs(op) => lds::pairs(b, op),
+            Run::LdsPermute(op) => lds::permute(b, op),
+            Run::LdsExchange(op) => lds_exchange::handler(b, op),
+            Run::LdsTranspose(op) => lds_transpose::handler(b, op),
+            Run::Gws(op) => gws::handler(b, op),
+
+            Run::ScalarMemoryAtomic(op) => with((scalar_memory::atomic::<false>(b, i), op as u8)),
+            Run::ScalarMemoryAtomic64(op) => with((scalar_memory::atomic::<true>(b, i), op as u8)),
+            Run::GlobalAtomic(op) => with((global::atomic::<false, false>(b), op as u8)),
+            Run::GlobalAtomic64(op) => with((global::atomic::<false, true>(b), op as u8)),
+            Run::FlatAtomic(op) => with((global::atomic::<true, false>(b), op as u8)),
+            Run::FlatAtomic64(op) => with((global::atomic::<true, true>(b), op as u8)),
+            Run::BufferAtomic(op) => with((buffer::atomic::<false>(b), op as u8)),
+            Run::BufferAtomic64(op) => with((buffer::atomic::<true>(b), op as u8)),
+            Run::LdsAtomic(op) => with((lds::atomic::<false>(b, i), op as u8)),
+            Run::LdsAtomic64(op) => with((lds::atomic::<true>(b, i), op as u8)),
+            Run::LdsExchangeAtomic(op) => with((lds_exchange::atomic::<false>(b), op as u8)),
+            Run::LdsExchangeAtomic64(op) => with((lds_exchange::atomic::<true>(b), op as u8)),
+        };
+        Ok((handler, detail))
+    }
+}
+
+/// The handler of an operation with its slow-path code.
+fn careful((handler, what): (Handler, Arithmetic)) -> (Handler, u8) {
+    (handler, what as u8)
+}
+
+/// The control bytes of an instruction, which tell its handler what neither operands nor modifiers do.
+fn control_bytes(i: &Instruction) -> [u8; 3] {
+    let m = &i.matrix;
+    let returns = u8::from(i.has_result());
+    match i.format {
+        Format::Smem | Format::Flat | Format::Global => [returns, 0, 0],
+        Format::Mubuf => [returns, 0, buffer::address_control(&i.memory)],
+        Format::Mtbuf => [i.memory.format, 0, buffer::address_control(&i.memory)],
+        Format::Mai => [m.cbsz, m.abid, m.blgp],
+        Format::Vop1 | Format::Vop2 | Format::Vopc | Format::Vop3 | Format::Vop3b => {
+            match i.run() {
+                // Dot products and the packed FMA of the short encodings: no modifiers, halves in order.
+                Run::PackedHalves(_) | Run::PackedDot(_) | Run::Mixed(_) => [1, 0, 0],
+                // Whether the half of the register that is not written stays.
+                Run::HalfArithmetic(_)
+                | Run::HalfUnary(_)
+                | Run::HalfIntegers(_)
+                | Run::Gfx950(_) => [u8::from(i.keeps()), 0, 0],
+                _ => [0; 3],
+            }
         }
-        if let Some(handler) = gfx950::handler(b, op) {
-            return Some((handler, i.modifiers.bitop3, [1, 0, 0]));
-        }
-        if let Some((handler, writes_exec)) = compare::handler(b, op) {
-            return Some((handler, u8::from(writes_exec), [0; 3]));
-        }
-        if let Some((handler, detail)) = float32::handler(b, op).or_else(|| float64::handler(b, op))
-        {
-            return Some((handler, detail, [0; 3]));
-        }
-        if let Some((handler, detail, preserves)) = half::handler(b, op) {
-            return Some((handler, detail, [u8::from(preserves), 0, 0]));
-        }
-        if let Some((handler, detail)) = packed::handler(b, op) {
-            // Dot products and the packed FMA of the short encodings: no modifiers, halves in order.
-            return Some((handler, detail, [1, 0, 0]));
-        }
-        let handler = integer::handler(b, op)
-            .or_else(|| convert::handler(b, op))
-            .or_else(|| differences::handler(b, op))
-            .or_else(|| cube::handler(b, op))
-            .or_else(|| exchange::handler(b, op))
-            .or_else(|| control::handler(b, op))?;
-        let subtracts = matches!(
-            op,
-            Op::v_sub_co_u32 | Op::v_subrev_co_u32 | Op::v_subb_co_u32 | Op::v_subbrev_co_u32
-        );
-        Some((handler, u8::from(subtracts), [0; 3]))
+        _ => [0; 3],
     }
 }
 
@@ -301,23 +375,6 @@ fn is_memory_access(format: Format) -> bool {
         format,
         Format::Flat | Format::Global | Format::Scratch | Format::Mubuf | Format::Mtbuf
     )
-}
-
-/// Whether an instruction has a setting that its handler would pass over.
-fn ignores_something(i: &Instruction) -> bool {
-    match i.op {
-        // Of the hardware's registers, those that the emulator has.
-        Op::s_getreg_b32 => !hardware_registers::is_readable(immediate(i) as u32 & 0x3f),
-        Op::s_setreg_b32 | Op::s_setreg_imm32_b32 => {
-            !hardware_registers::is_writable(immediate(i) as u32 & 0x3f)
-        }
-        // The status word would lie behind the last register.
-        _ if i.memory.tfe => match i.dst.source {
-            isa::Source::Vgpr(first) => first + count(&i.dst) >= 256,
-            _ => true,
-        },
-        _ => false,
-    }
 }
 
 /// The 16-bit constant of SOPP and SOPK, sign-extended.

@@ -9,7 +9,10 @@ use super::{
     panic,
     wave::M0,
 };
-use crate::isa::Op;
+use crate::isa::{
+    Instruction,
+    run::{Control, Run},
+};
 
 /// The traps of `llvm.trap` and `llvm.debugtrap` (LLVM's `AMDGPUUsage`, «Trap Handler ABI»).
 const ABORT_TRAP: u8 = 2;
@@ -25,27 +28,34 @@ fn trap(w: &Wave, c: &mut Context<'_>, id: u8) -> Flow {
     c.fail(kind)
 }
 
-/// The handler of a control operation, if `op` is one.
-pub(crate) fn handler(b: Binder, op: Op) -> Option<Handler> {
-    Some(match op {
+/// The handler of a control operation.
+pub(super) fn handler(b: Binder, op: Control) -> Handler {
+    match op {
         // What only tunes the hardware has no effect on results.
-        Op::s_nop
-        | Op::s_setprio
-        | Op::s_wakeup
-        | Op::s_sendmsg
-        | Op::s_icache_inv
-        | Op::s_incperflevel
-        | Op::s_decperflevel
-        | Op::s_ttracedata
-        | Op::s_set_valu_coexec_mode
-        | Op::v_clrexcp => b.bind(
+        Control::s_nop
+        | Control::s_setprio
+        | Control::s_wakeup
+        | Control::s_sendmsg
+        | Control::s_icache_inv
+        | Control::s_incperflevel
+        | Control::s_decperflevel
+        | Control::s_ttracedata
+        | Control::s_set_valu_coexec_mode
+        | Control::ds_nop
+        // Exception flags, which the emulator does not keep.
+        | Control::v_clrexcp
+        // What a probe brings in and a discard throws away is in caches, of which there are none.
+        | Control::s_atc_probe
+        | Control::s_atc_probe_buffer
+        | Control::s_dcache_discard
+        | Control::s_dcache_discard_x2 => b.bind(
             #[inline(always)]
             |_, _, _| Flow::Next,
         ),
         // Memory operations are done in order when they are issued, so that there is little to wait for. A wave that has
         // looked at another's flag must not have loaded what comes behind it before: on x86 that fence is no instruction.
         // A wave that has waited for a store must not load before others see it, and that one is.
-        Op::s_waitcnt => b.bind(
+        Control::s_waitcnt => b.bind(
             #[inline(always)]
             |_, c, o| {
                 if awaits_stores(o) {
@@ -55,15 +65,15 @@ pub(crate) fn handler(b: Binder, op: Op) -> Option<Handler> {
                 Flow::Next
             },
         ),
-        Op::s_dcache_inv
-        | Op::s_dcache_wb
-        | Op::s_dcache_inv_vol
-        | Op::s_dcache_wb_vol
-        | Op::buffer_wbl2
-        | Op::buffer_wbinvl1
-        | Op::buffer_wbinvl1_vol
-        | Op::buffer_invl2
-        | Op::buffer_inv => b.bind(
+        Control::s_dcache_inv
+        | Control::s_dcache_wb
+        | Control::s_dcache_inv_vol
+        | Control::s_dcache_wb_vol
+        | Control::buffer_wbl2
+        | Control::buffer_wbinvl1
+        | Control::buffer_wbinvl1_vol
+        | Control::buffer_invl2
+        | Control::buffer_inv => b.bind(
             #[inline(always)]
             |_, c, _| {
                 c.settle();
@@ -71,20 +81,20 @@ pub(crate) fn handler(b: Binder, op: Op) -> Option<Handler> {
                 Flow::Next
             },
         ),
-        Op::s_endpgm | Op::s_endpgm_saved | Op::s_endpgm_ordered_ps_done => b.bind(
+        Control::s_endpgm | Control::s_endpgm_saved | Control::s_endpgm_ordered_ps_done => b.bind(
             #[inline(always)]
             |_, _, _| Flow::End,
         ),
-        Op::s_sleep => b.bind(
+        Control::s_sleep => b.bind(
             #[inline(always)]
             |_, _, _| Flow::Yield,
         ),
-        Op::s_barrier => b.bind(
+        Control::s_barrier => b.bind(
             #[inline(always)]
             |_, _, _| Flow::Barrier,
         ),
         // Without a debugger its trap is passed over (LLVM's `AMDGPUUsage`, «Trap Handler ABI»).
-        Op::s_trap => b.bind(
+        Control::s_trap => b.bind(
             #[inline(always)]
             |w, c, o| match o.imm as u8 {
                 DEBUG_TRAP => Flow::Next,
@@ -92,32 +102,32 @@ pub(crate) fn handler(b: Binder, op: Op) -> Option<Handler> {
             },
         ),
         // Only the host could make a halted wave go on, and nothing here does.
-        Op::s_sethalt => b.bind(
+        Control::s_sethalt => b.bind(
             #[inline(always)]
             |_, c, o| match o.imm & 1 {
                 0 => Flow::Next,
                 _ => c.fail(FaultKind::Halted),
             },
         ),
-        Op::s_sendmsghalt => b.bind(
+        Control::s_sendmsghalt => b.bind(
             #[inline(always)]
             |_, c, _| c.fail(FaultKind::Halted),
         ),
-        Op::s_setkill => b.bind(
+        Control::s_setkill => b.bind(
             #[inline(always)]
             |_, _, o| match o.imm & 1 {
                 0 => Flow::Next,
                 _ => Flow::End,
             },
         ),
-        Op::s_setvskip => b.bind(
+        Control::s_setvskip => b.bind(
             #[inline(always)]
             |w, _, o| {
                 w.skips_vector = w.read32(&o.src[0]) >> (w.read32(&o.src[1]) & 31) & 1 == 1;
                 Flow::Changed
             },
         ),
-        Op::s_set_gpr_idx_on => b.bind(
+        Control::s_set_gpr_idx_on => b.bind(
             #[inline(always)]
             |w, _, o| {
                 let index = w.read32(&o.src[0]) & 0xff;
@@ -128,14 +138,14 @@ pub(crate) fn handler(b: Binder, op: Op) -> Option<Handler> {
                 Flow::Changed
             },
         ),
-        Op::s_set_gpr_idx_off => b.bind(
+        Control::s_set_gpr_idx_off => b.bind(
             #[inline(always)]
             |w, _, _| {
                 w.mode = w.mode.with_indexing(false);
                 Flow::Changed
             },
         ),
-        Op::s_set_gpr_idx_mode => b.bind(
+        Control::s_set_gpr_idx_mode => b.bind(
             #[inline(always)]
             |w, _, o| {
                 let rest = w.scalar(M0) & !0xf000;
@@ -143,7 +153,7 @@ pub(crate) fn handler(b: Binder, op: Op) -> Option<Handler> {
                 Flow::Next
             },
         ),
-        Op::s_set_gpr_idx_idx => b.bind(
+        Control::s_set_gpr_idx_idx => b.bind(
             #[inline(always)]
             |w, _, o| {
                 let index = w.read32(&o.src[0]) & 0xff;
@@ -152,43 +162,43 @@ pub(crate) fn handler(b: Binder, op: Op) -> Option<Handler> {
                 Flow::Next
             },
         ),
-        Op::s_branch => b.bind(
+        Control::s_branch => b.bind(
             #[inline(always)]
             |w, _, o| branch(w, o, true),
         ),
-        Op::s_cbranch_scc0 => b.bind(
+        Control::s_cbranch_scc0 => b.bind(
             #[inline(always)]
             |w, _, o| branch(w, o, !w.scc),
         ),
-        Op::s_cbranch_scc1 => b.bind(
+        Control::s_cbranch_scc1 => b.bind(
             #[inline(always)]
             |w, _, o| branch(w, o, w.scc),
         ),
-        Op::s_cbranch_vccz => b.bind(
+        Control::s_cbranch_vccz => b.bind(
             #[inline(always)]
             |w, _, o| branch(w, o, vcc(w) == 0),
         ),
-        Op::s_cbranch_vccnz => b.bind(
+        Control::s_cbranch_vccnz => b.bind(
             #[inline(always)]
             |w, _, o| branch(w, o, vcc(w) != 0),
         ),
-        Op::s_cbranch_execz => b.bind(
+        Control::s_cbranch_execz => b.bind(
             #[inline(always)]
             |w, _, o| branch(w, o, w.exec == 0),
         ),
-        Op::s_cbranch_execnz => b.bind(
+        Control::s_cbranch_execnz => b.bind(
             #[inline(always)]
             |w, _, o| branch(w, o, w.exec != 0),
         ),
         // No debugger is attached.
-        Op::s_cbranch_cdbgsys
-        | Op::s_cbranch_cdbguser
-        | Op::s_cbranch_cdbgsys_or_user
-        | Op::s_cbranch_cdbgsys_and_user => b.bind(
+        Control::s_cbranch_cdbgsys
+        | Control::s_cbranch_cdbguser
+        | Control::s_cbranch_cdbgsys_or_user
+        | Control::s_cbranch_cdbgsys_and_user => b.bind(
             #[inline(always)]
             |_, _, _| Flow::Next,
         ),
-        Op::s_getpc_b64 => b.bind(
+        Control::s_getpc_b64 => b.bind(
             #[inline(always)]
             |w, c, o| {
                 let next = c.code.address_of(w.pc);
@@ -196,14 +206,14 @@ pub(crate) fn handler(b: Binder, op: Op) -> Option<Handler> {
                 Flow::Next
             },
         ),
-        Op::s_setpc_b64 => b.bind(
+        Control::s_setpc_b64 => b.bind(
             #[inline(always)]
             |w, c, o| {
                 let address = w.read64(&o.src[0]);
                 jump(w, c, address)
             },
         ),
-        Op::s_swappc_b64 => b.bind(
+        Control::s_swappc_b64 => b.bind(
             #[inline(always)]
             |w, c, o| {
                 let address = w.read64(&o.src[0]);
@@ -213,14 +223,14 @@ pub(crate) fn handler(b: Binder, op: Op) -> Option<Handler> {
             },
         ),
         // Back from a trap handler: without privilege, a jump.
-        Op::s_rfe_b64 | Op::s_rfe_restore_b64 => b.bind(
+        Control::s_rfe_b64 | Control::s_rfe_restore_b64 => b.bind(
             #[inline(always)]
             |w, c, o| {
                 let address = w.read64(&o.src[0]);
                 jump(w, c, address)
             },
         ),
-        Op::s_cbranch_g_fork => b.bind(
+        Control::s_cbranch_g_fork => b.bind(
             #[inline(always)]
             |w, c, o| {
                 let target = w.read64(&o.src[1]);
@@ -230,15 +240,15 @@ pub(crate) fn handler(b: Binder, op: Op) -> Option<Handler> {
                 }
             },
         ),
-        Op::s_cbranch_i_fork => b.bind(
+        Control::s_cbranch_i_fork => b.bind(
             #[inline(always)]
             |w, c, o| {
                 let index = o.imm as u32;
                 fork(w, c, o, c.code.address_of(index), index)
             },
         ),
-        Op::s_cbranch_join => b.bind(join),
-        Op::s_call_b64 => b.bind(
+        Control::s_cbranch_join => b.bind(join),
+        Control::s_call_b64 => b.bind(
             #[inline(always)]
             |w, c, o| {
                 let next = c.code.address_of(w.pc);
@@ -246,8 +256,7 @@ pub(crate) fn handler(b: Binder, op: Op) -> Option<Handler> {
                 branch(w, o, true)
             },
         ),
-        _ => return None,
-    })
+    }
 }
 
 impl Context<'_> {
@@ -333,18 +342,16 @@ fn jump(w: &mut Wave, c: &mut Context<'_>, address: u64) -> Flow {
     }
 }
 
-/// Whether the operation's immediate is a branch offset, in instruction words from the next one.
-pub(crate) fn is_branch(op: Op) -> bool {
-    matches!(
-        op,
-        Op::s_branch
-            | Op::s_cbranch_scc0
-            | Op::s_cbranch_scc1
-            | Op::s_cbranch_vccz
-            | Op::s_cbranch_vccnz
-            | Op::s_cbranch_execz
-            | Op::s_cbranch_execnz
-            | Op::s_call_b64
-            | Op::s_cbranch_i_fork
-    )
+/// Whether the instruction's constant is the offset of a branch that may be taken. Those on a debugger are not.
+pub(crate) fn is_branch(i: &Instruction) -> bool {
+    let never = matches!(
+        i.run(),
+        Run::Control(
+            Control::s_cbranch_cdbgsys
+                | Control::s_cbranch_cdbguser
+                | Control::s_cbranch_cdbgsys_or_user
+                | Control::s_cbranch_cdbgsys_and_user
+        )
+    );
+    i.has_label() && !never
 }

@@ -16,14 +16,7 @@ use super::{
     simd::{CHUNKS, E, F, I, U},
     wave::Round,
 };
-use crate::isa::Op;
-
-/// The handler of a conversion, if `op` is one.
-pub(crate) fn handler(b: Binder, op: Op) -> Option<Handler> {
-    integers(b, op)
-        .or_else(|| floats(b, op))
-        .or_else(|| packing(b, op))
-}
+use crate::isa::run::{ConvertFloats, ConvertIntegers, ConvertPacking};
 
 impl Binder {
     /// f32 to 32 bits of something else, denormals as MODE says.
@@ -95,46 +88,50 @@ impl Binder {
 }
 
 /// Truncation that saturates, NaN to 0: what Rust's and the hardware's conversions agree on.
-fn integers(b: Binder, op: Op) -> Option<Handler> {
-    Some(match op {
-        Op::v_cvt_i32_f32 => b.of_f32(|x| x.cast::<i32>().cast::<u32>()),
-        Op::v_cvt_u32_f32 => b.of_f32(|x| x.cast::<u32>()),
-        Op::v_cvt_rpi_i32_f32 => {
+pub(super) fn integers(b: Binder, op: ConvertIntegers) -> Handler {
+    match op {
+        ConvertIntegers::v_cvt_i32_f32 => b.of_f32(|x| x.cast::<i32>().cast::<u32>()),
+        ConvertIntegers::v_cvt_u32_f32 => b.of_f32(|x| x.cast::<u32>()),
+        ConvertIntegers::v_cvt_rpi_i32_f32 => {
             b.of_f32(|x| (x + F::splat(0.5)).floor().cast::<i32>().cast::<u32>())
         }
-        Op::v_cvt_flr_i32_f32 => b.of_f32(|x| x.floor().cast::<i32>().cast::<u32>()),
-        Op::v_cvt_i32_f64 => b.of_f64(|x| x.cast::<i32>().cast::<u32>()),
-        Op::v_cvt_u32_f64 => b.of_f64(|x| x.cast::<u32>()),
-        Op::v_cvt_f32_i32 => b.to_f32(|x| x.cast::<i32>().cast::<f64>()),
-        Op::v_cvt_f32_u32 => b.to_f32(|x| x.cast::<f64>()),
-        Op::v_cvt_f64_i32 => b.to_f64(|x| x.cast::<i32>().cast::<f64>()),
-        Op::v_cvt_f64_u32 => b.to_f64(|x| x.cast::<f64>()),
-        Op::v_cvt_f32_ubyte0 => b.to_f32(|x| (x & U::splat(0xff)).cast::<f64>()),
-        Op::v_cvt_f32_ubyte1 => b.to_f32(|x| (x >> U::splat(8) & U::splat(0xff)).cast::<f64>()),
-        Op::v_cvt_f32_ubyte2 => b.to_f32(|x| (x >> U::splat(16) & U::splat(0xff)).cast::<f64>()),
-        Op::v_cvt_f32_ubyte3 => b.to_f32(|x| (x >> U::splat(24)).cast::<f64>()),
+        ConvertIntegers::v_cvt_flr_i32_f32 => b.of_f32(|x| x.floor().cast::<i32>().cast::<u32>()),
+        ConvertIntegers::v_cvt_i32_f64 => b.of_f64(|x| x.cast::<i32>().cast::<u32>()),
+        ConvertIntegers::v_cvt_u32_f64 => b.of_f64(|x| x.cast::<u32>()),
+        ConvertIntegers::v_cvt_f32_i32 => b.to_f32(|x| x.cast::<i32>().cast::<f64>()),
+        ConvertIntegers::v_cvt_f32_u32 => b.to_f32(|x| x.cast::<f64>()),
+        ConvertIntegers::v_cvt_f64_i32 => b.to_f64(|x| x.cast::<i32>().cast::<f64>()),
+        ConvertIntegers::v_cvt_f64_u32 => b.to_f64(|x| x.cast::<f64>()),
+        ConvertIntegers::v_cvt_f32_ubyte0 => b.to_f32(|x| (x & U::splat(0xff)).cast::<f64>()),
+        ConvertIntegers::v_cvt_f32_ubyte1 => {
+            b.to_f32(|x| (x >> U::splat(8) & U::splat(0xff)).cast::<f64>())
+        }
+        ConvertIntegers::v_cvt_f32_ubyte2 => {
+            b.to_f32(|x| (x >> U::splat(16) & U::splat(0xff)).cast::<f64>())
+        }
+        ConvertIntegers::v_cvt_f32_ubyte3 => b.to_f32(|x| (x >> U::splat(24)).cast::<f64>()),
         // Signed 4-bit sixteenths.
-        Op::v_cvt_off_f32_i4 => b.to_f32(|x| {
+        ConvertIntegers::v_cvt_off_f32_i4 => b.to_f32(|x| {
             let value = (x.cast::<i32>() << I::splat(28)) >> I::splat(28);
             value.cast::<f64>() * E::splat(1.0 / 16.0)
         }),
-        Op::v_cvt_f16_u16 => b.bind(
+        ConvertIntegers::v_cvt_f16_u16 => b.bind(
             #[inline(always)]
             |w, _, o| to_half(w, o, |x| (x & U::splat(0xffff)).cast::<f32>()),
         ),
-        Op::v_cvt_f16_i16 => b.bind(
+        ConvertIntegers::v_cvt_f16_i16 => b.bind(
             #[inline(always)]
             |w, _, o| to_half(w, o, |x| sext16(x).cast::<f32>()),
         ),
-        Op::v_cvt_norm_i16_f16 => b.bind(
+        ConvertIntegers::v_cvt_norm_i16_f16 => b.bind(
             #[inline(always)]
             |w, _, o| from_half(w, o, |x| normalized(x, true)),
         ),
-        Op::v_cvt_norm_u16_f16 => b.bind(
+        ConvertIntegers::v_cvt_norm_u16_f16 => b.bind(
             #[inline(always)]
             |w, _, o| from_half(w, o, |x| normalized(x, false)),
         ),
-        Op::v_cvt_u16_f16 => b.bind(
+        ConvertIntegers::v_cvt_u16_f16 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 from_half(w, o, |x| {
@@ -142,7 +139,7 @@ fn integers(b: Binder, op: Op) -> Option<Handler> {
                 })
             },
         ),
-        Op::v_cvt_i16_f16 => b.bind(
+        ConvertIntegers::v_cvt_i16_f16 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 from_half(w, o, |x| {
@@ -151,8 +148,7 @@ fn integers(b: Binder, op: Op) -> Option<Handler> {
                 })
             },
         ),
-        _ => return None,
-    })
+    }
 }
 
 fn to_half(w: &mut Wave, o: &Operation, exact: impl Fn(U) -> F) -> Flow {
@@ -185,9 +181,9 @@ fn round_to_half(w: &Wave, values: [F; CHUNKS]) -> [U; CHUNKS] {
     })
 }
 
-fn floats(b: Binder, op: Op) -> Option<Handler> {
-    Some(match op {
-        Op::v_cvt_f16_f32 => b.bind(
+pub(super) fn floats(b: Binder, op: ConvertFloats) -> Handler {
+    match op {
+        ConvertFloats::v_cvt_f16_f32 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 let a = w.fetch(0, &o.src[0]);
@@ -197,7 +193,7 @@ fn floats(b: Binder, op: Op) -> Option<Handler> {
                 Flow::Next
             },
         ),
-        Op::v_cvt_f32_f16 => b.bind(
+        ConvertFloats::v_cvt_f32_f16 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 let a = w.fetch(0, &o.src[0]);
@@ -209,7 +205,7 @@ fn floats(b: Binder, op: Op) -> Option<Handler> {
                 Flow::Next
             },
         ),
-        Op::v_cvt_f64_f32 => b.bind(
+        ConvertFloats::v_cvt_f64_f32 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 let a = w.fetch(0, &o.src[0]);
@@ -222,7 +218,7 @@ fn floats(b: Binder, op: Op) -> Option<Handler> {
                 Flow::Next
             },
         ),
-        Op::v_cvt_f32_f64 => b.bind(
+        ConvertFloats::v_cvt_f32_f64 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 let a = w.fetch64(0, &o.src[0]);
@@ -243,7 +239,7 @@ fn floats(b: Binder, op: Op) -> Option<Handler> {
                 Flow::Next
             },
         ),
-        Op::v_cvt_f32_bf16 => b.bind(
+        ConvertFloats::v_cvt_f32_bf16 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 let a = w.fetch(0, &o.src[0]);
@@ -252,8 +248,7 @@ fn floats(b: Binder, op: Op) -> Option<Handler> {
                 Flow::Next
             },
         ),
-        _ => return None,
-    })
+    }
 }
 
 /// f32 to bfloat16 bits, to nearest even, NaN made quiet.
@@ -266,9 +261,9 @@ pub(crate) fn to_bf16(x: F) -> U {
     x.is_nan().select(quiet, rounded)
 }
 
-fn packing(b: Binder, op: Op) -> Option<Handler> {
-    Some(match op {
-        Op::v_cvt_pkrtz_f16_f32 => b.bind(
+pub(super) fn packing(b: Binder, op: ConvertPacking) -> Handler {
+    match op {
+        ConvertPacking::v_cvt_pkrtz_f16_f32 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 let zero = |w: &Wave| super::float::Settings {
@@ -286,7 +281,7 @@ fn packing(b: Binder, op: Op) -> Option<Handler> {
                 })
             },
         ),
-        Op::v_cvt_pk_f16_f32 => b.bind(
+        ConvertPacking::v_cvt_pk_f16_f32 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 let plain = w.mode.plain16() && w.mode.denormals32().0;
@@ -302,11 +297,11 @@ fn packing(b: Binder, op: Op) -> Option<Handler> {
                 })
             },
         ),
-        Op::v_cvt_pk_bf16_f32 => b.bind(
+        ConvertPacking::v_cvt_pk_bf16_f32 => b.bind(
             #[inline(always)]
             |w, _, o| two_f32(w, o, |x, y| to_bf16(x) | to_bf16(y) << U::splat(16)),
         ),
-        Op::v_cvt_pknorm_i16_f32 => b.bind(
+        ConvertPacking::v_cvt_pknorm_i16_f32 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 two_f32(w, o, |x, y| {
@@ -314,7 +309,7 @@ fn packing(b: Binder, op: Op) -> Option<Handler> {
                 })
             },
         ),
-        Op::v_cvt_pknorm_u16_f32 => b.bind(
+        ConvertPacking::v_cvt_pknorm_u16_f32 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 two_f32(w, o, |x, y| {
@@ -322,15 +317,15 @@ fn packing(b: Binder, op: Op) -> Option<Handler> {
                 })
             },
         ),
-        Op::v_cvt_pknorm_i16_f16 => b.bind(
+        ConvertPacking::v_cvt_pknorm_i16_f16 => b.bind(
             #[inline(always)]
             |w, _, o| two_f16(w, o, |x| normalized(x, true)),
         ),
-        Op::v_cvt_pknorm_u16_f16 => b.bind(
+        ConvertPacking::v_cvt_pknorm_u16_f16 => b.bind(
             #[inline(always)]
             |w, _, o| two_f16(w, o, |x| normalized(x, false)),
         ),
-        Op::v_cvt_pkaccum_u8_f32 => b.bind(
+        ConvertPacking::v_cvt_pkaccum_u8_f32 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 let (a, s) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
@@ -340,7 +335,7 @@ fn packing(b: Binder, op: Op) -> Option<Handler> {
                 Flow::Next
             },
         ),
-        Op::v_cvt_pk_u8_f32 => b.bind(
+        ConvertPacking::v_cvt_pk_u8_f32 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 let a = w.fetch(0, &o.src[0]);
@@ -351,8 +346,7 @@ fn packing(b: Binder, op: Op) -> Option<Handler> {
                 Flow::Next
             },
         ),
-        _ => return None,
-    })
+    }
 }
 
 /// `old` with f32 source 0, as an unsigned byte, in the place of byte `place`.

@@ -8,7 +8,7 @@ use super::{
     operation::{Flow, Handler},
     simd::F,
 };
-use crate::isa::Op;
+use crate::isa::run::Cube;
 
 /// Picks by the axis of the largest coordinate: z before y before x.
 #[inline(always)]
@@ -41,27 +41,26 @@ fn bind<G: Fn([F; 3]) -> F + Copy + 'static>(b: Binder, f: G) -> Handler {
     )
 }
 
-/// The handler of a cube operation, if `op` is one.
-pub(crate) fn handler(b: Binder, op: Op) -> Option<Handler> {
-    Some(match op {
-        Op::v_cubeid_f32 => bind(b, |v| {
+/// The handler of a cube operation.
+pub(super) fn handler(b: Binder, op: Cube) -> Handler {
+    match op {
+        Cube::v_cubeid_f32 => bind(b, |v| {
             let face = |coordinate: F, number: f32| {
                 by_sign(coordinate, F::splat(number + 1.0), F::splat(number))
             };
             by_axis(v, face(v[0], 0.0), face(v[1], 2.0), face(v[2], 4.0))
         }),
-        Op::v_cubesc_f32 => bind(b, |v| {
+        Cube::v_cubesc_f32 => bind(b, |v| {
             let [x, _, z] = v;
             by_axis(v, by_sign(x, z, -z), x, by_sign(z, -x, x))
         }),
-        Op::v_cubetc_f32 => bind(b, |v| {
+        Cube::v_cubetc_f32 => bind(b, |v| {
             let [_, y, z] = v;
             by_axis(v, -y, by_sign(y, -z, z), -y)
         }),
-        Op::v_cubema_f32 => bind(b, |v| {
+        Cube::v_cubema_f32 => bind(b, |v| {
             let [x, y, z] = v;
             by_axis(v, x, y, z) * F::splat(2.0)
         }),
-        _ => return None,
-    })
+    }
 }

@@ -9,7 +9,7 @@ use super::{
     simd::{CHUNKS, U},
     wave::Wave,
 };
-use crate::isa::Op;
+use crate::isa::run::Differences;
 
 /// A sum, which stops at all ones of its `bits` bits if the clamp is set.
 #[inline(always)]
@@ -111,17 +111,16 @@ fn four(b: Binder) -> Handler {
     )
 }
 
-/// The handler of a sum of differences, if `op` is one.
-pub(crate) fn handler(b: Binder, op: Op) -> Option<Handler> {
-    Some(match op {
-        Op::v_sad_u8 => single::<8, 0, false>(b),
-        Op::v_sad_hi_u8 => single::<8, 16, false>(b),
-        Op::v_sad_u16 => single::<16, 0, false>(b),
-        Op::v_sad_u32 => single::<32, 0, false>(b),
-        Op::v_msad_u8 => single::<8, 0, true>(b),
-        Op::v_qsad_pk_u16_u8 => packed::<false>(b),
-        Op::v_mqsad_pk_u16_u8 => packed::<true>(b),
-        Op::v_mqsad_u32_u8 => four(b),
-        _ => return None,
-    })
+/// The handler of a sum of differences.
+pub(super) fn handler(b: Binder, op: Differences) -> Handler {
+    match op {
+        Differences::v_sad_u8 => single::<8, 0, false>(b),
+        Differences::v_sad_hi_u8 => single::<8, 16, false>(b),
+        Differences::v_sad_u16 => single::<16, 0, false>(b),
+        Differences::v_sad_u32 => single::<32, 0, false>(b),
+        Differences::v_msad_u8 => single::<8, 0, true>(b),
+        Differences::v_qsad_pk_u16_u8 => packed::<false>(b),
+        Differences::v_mqsad_pk_u16_u8 => packed::<true>(b),
+        Differences::v_mqsad_u32_u8 => four(b),
+    }
 }

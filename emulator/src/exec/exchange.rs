@@ -6,7 +6,7 @@ use super::{
     operation::{Flow, Handler, Operation},
     simd::LANES,
 };
-use crate::isa::Op;
+use crate::isa::run::Exchange;
 
 /// Lanes of the destination trade places with lanes of the source that are `DISTANCE` below them.
 ///
@@ -41,11 +41,10 @@ fn swap<const DISTANCE: usize>(w: &mut Wave, o: &Operation) -> Flow {
     Flow::Next
 }
 
-/// The handler of a swap, if `op` is one.
-pub(crate) fn handler(b: Binder, op: Op) -> Option<Handler> {
-    Some(match op {
-        Op::v_permlane16_swap_b32 => b.bind(|w, _, o| swap::<16>(w, o)),
-        Op::v_permlane32_swap_b32 => b.bind(|w, _, o| swap::<32>(w, o)),
-        _ => return None,
-    })
+/// The handler of a swap.
+pub(super) fn handler(b: Binder, op: Exchange) -> Handler {
+    match op {
+        Exchange::v_permlane16_swap_b32 => b.bind(|w, _, o| swap::<16>(w, o)),
+        Exchange::v_permlane32_swap_b32 => b.bind(|w, _, o| swap::<32>(w, o)),
+    }
 }

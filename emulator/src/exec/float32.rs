@@ -12,7 +12,7 @@ use super::{
     simd::{CHUNKS, F, LANES, U},
     wave::Fetched,
 };
-use crate::isa::Op;
+use crate::isa::run::{Float32Arithmetic, Float32Quotient, Float32Unary};
 
 /// Applies source modifiers: `abs` first, then `neg`.
 #[inline(always)]
@@ -297,100 +297,97 @@ fn two_roundings(b: Binder) -> Handler {
     )
 }
 
-/// The handler of an f32 operation with its slow-path code, if `op` is one.
-pub(crate) fn handler(b: Binder, op: Op) -> Option<(Handler, u8)> {
-    arithmetic(b, op)
-        .map(|(handler, what)| (handler, what as u8))
-        .or_else(|| unary(b, op).map(|handler| (handler, 0)))
-        .or_else(|| quotient(b, op).map(|handler| (handler, 0)))
-}
-
-fn arithmetic(b: Binder, op: Op) -> Option<(Handler, Arithmetic)> {
+pub(super) fn arithmetic(b: Binder, op: Float32Arithmetic) -> (Handler, Arithmetic) {
     use Arithmetic::*;
-    Some(match op {
-        Op::v_add_f32 => (b.arithmetic32(|[x, y]| x + y), Add),
-        Op::v_sub_f32 => (b.arithmetic32(|[x, y]| x - y), Sub),
-        Op::v_subrev_f32 => (b.arithmetic32(|[x, y]| y - x), SubReverse),
-        Op::v_mul_f32 => (b.arithmetic32(|[x, y]| x * y), Mul),
-        Op::v_mul_legacy_f32 => (
+    match op {
+        Float32Arithmetic::v_add_f32 => (b.arithmetic32(|[x, y]| x + y), Add),
+        Float32Arithmetic::v_sub_f32 => (b.arithmetic32(|[x, y]| x - y), Sub),
+        Float32Arithmetic::v_subrev_f32 => (b.arithmetic32(|[x, y]| y - x), SubReverse),
+        Float32Arithmetic::v_mul_f32 => (b.arithmetic32(|[x, y]| x * y), Mul),
+        Float32Arithmetic::v_mul_legacy_f32 => (
             b.arithmetic32(|[x, y]| {
                 let zero = x.simd_eq(F::splat(0.0)) | y.simd_eq(F::splat(0.0));
                 zero.select(F::splat(0.0), x * y)
             }),
             MulLegacy,
         ),
-        Op::v_fma_f32 | Op::v_fmac_f32 | Op::v_fmamk_f32 | Op::v_fmaak_f32 => {
-            (b.arithmetic32(|[x, y, z]| x.mul_add(y, z)), Fma)
-        }
-        Op::v_mad_legacy_f32 => (two_roundings(b), MadLegacy),
-        Op::v_mad_f32 | Op::v_mac_f32 | Op::v_madmk_f32 | Op::v_madak_f32 => {
-            (two_roundings(b), Mad)
-        }
-        Op::v_minimum3_f32 => (
+        Float32Arithmetic::v_fma_f32
+        | Float32Arithmetic::v_fmac_f32
+        | Float32Arithmetic::v_fmamk_f32
+        | Float32Arithmetic::v_fmaak_f32 => (b.arithmetic32(|[x, y, z]| x.mul_add(y, z)), Fma),
+        Float32Arithmetic::v_mad_legacy_f32 => (two_roundings(b), MadLegacy),
+        Float32Arithmetic::v_mad_f32
+        | Float32Arithmetic::v_mac_f32
+        | Float32Arithmetic::v_madmk_f32
+        | Float32Arithmetic::v_madak_f32 => (two_roundings(b), Mad),
+        Float32Arithmetic::v_minimum3_f32 => (
             b.arithmetic32(|[x, y, z]| {
                 nan_if(x.is_nan() | y.is_nan() | z.is_nan(), min2(min2(x, y), z))
             }),
             Minimum3,
         ),
-        Op::v_maximum3_f32 => (
+        Float32Arithmetic::v_maximum3_f32 => (
             b.arithmetic32(|[x, y, z]| {
                 nan_if(x.is_nan() | y.is_nan() | z.is_nan(), max2(max2(x, y), z))
             }),
             Maximum3,
         ),
-        Op::v_min_f32 => (
+        Float32Arithmetic::v_min_f32 => (
             b.arithmetic32(|[x, y]| nan_if(x.is_nan() | y.is_nan(), min2(x, y))),
             Min,
         ),
-        Op::v_max_f32 => (
+        Float32Arithmetic::v_max_f32 => (
             b.arithmetic32(|[x, y]| nan_if(x.is_nan() | y.is_nan(), max2(x, y))),
             Max,
         ),
-        Op::v_min3_f32 => (
+        Float32Arithmetic::v_min3_f32 => (
             b.arithmetic32(|[x, y, z]| {
                 nan_if(x.is_nan() | y.is_nan() | z.is_nan(), min2(min2(x, y), z))
             }),
             Min3,
         ),
-        Op::v_max3_f32 => (
+        Float32Arithmetic::v_max3_f32 => (
             b.arithmetic32(|[x, y, z]| {
                 nan_if(x.is_nan() | y.is_nan() | z.is_nan(), max2(max2(x, y), z))
             }),
             Max3,
         ),
-        Op::v_med3_f32 => (
+        Float32Arithmetic::v_med3_f32 => (
             b.arithmetic32(|[x, y, z]| nan_if(x.is_nan() | y.is_nan() | z.is_nan(), med3(x, y, z))),
             Med3,
         ),
-        _ => return None,
-    })
+    }
 }
 
-fn unary(b: Binder, op: Op) -> Option<Handler> {
-    Some(match op {
-        Op::v_fract_f32 => b.f1(|x| x - x.floor()),
-        Op::v_trunc_f32 => b.f1(|x| x.trunc()),
-        Op::v_ceil_f32 => b.f1(|x| x.ceil()),
-        Op::v_floor_f32 => b.f1(|x| x.floor()),
-        Op::v_rndne_f32 => b.f1_scalar(f32::round_ties_even),
+pub(super) fn unary(b: Binder, op: Float32Unary) -> Handler {
+    match op {
+        Float32Unary::v_fract_f32 => b.f1(|x| x - x.floor()),
+        Float32Unary::v_trunc_f32 => b.f1(|x| x.trunc()),
+        Float32Unary::v_ceil_f32 => b.f1(|x| x.ceil()),
+        Float32Unary::v_floor_f32 => b.f1(|x| x.floor()),
+        Float32Unary::v_rndne_f32 => b.f1_scalar(f32::round_ties_even),
         // The transcendental unit is good to about 1 ulp; the emulator gives the nearest f32.
-        Op::v_exp_f32 | Op::v_exp_legacy_f32 => {
+        Float32Unary::v_exp_f32 | Float32Unary::v_exp_legacy_f32 => {
             b.f1_scalar(|x| flush(f64::from(flush(x)).exp2() as f32))
         }
-        Op::v_log_f32 | Op::v_log_legacy_f32 => b.f1_scalar(|x| f64::from(flush(x)).log2() as f32),
-        Op::v_rcp_f32 | Op::v_rcp_iflag_f32 => b.f1_scalar(|x| flush(1.0 / flush(x))),
-        Op::v_rsq_f32 => b.f1_scalar(|x| (1.0 / f64::from(flush(x)).sqrt()) as f32),
-        Op::v_sqrt_f32 => b.f1_scalar(|x| flush(x).sqrt()),
-        Op::v_sin_f32 => b.f1_scalar(|x| turn(x, f64::sin)),
-        Op::v_cos_f32 => b.f1_scalar(|x| turn(x, f64::cos)),
-        Op::v_frexp_mant_f32 => b.f1_scalar(|x| {
+        Float32Unary::v_log_f32 | Float32Unary::v_log_legacy_f32 => {
+            b.f1_scalar(|x| f64::from(flush(x)).log2() as f32)
+        }
+        Float32Unary::v_rcp_f32 | Float32Unary::v_rcp_iflag_f32 => {
+            b.f1_scalar(|x| flush(1.0 / flush(x)))
+        }
+        Float32Unary::v_rsq_f32 => b.f1_scalar(|x| (1.0 / f64::from(flush(x)).sqrt()) as f32),
+        Float32Unary::v_sqrt_f32 => b.f1_scalar(|x| flush(x).sqrt()),
+        Float32Unary::v_sin_f32 => b.f1_scalar(|x| turn(x, f64::sin)),
+        Float32Unary::v_cos_f32 => b.f1_scalar(|x| turn(x, f64::cos)),
+        Float32Unary::v_frexp_mant_f32 => b.f1_scalar(|x| {
             if x == 0.0 || !x.is_finite() {
                 x
             } else {
                 libm::frexpf(x).0
             }
         }),
-        Op::v_frexp_exp_i32_f32 => b.bind(
+        Float32Unary::v_frexp_exp_i32_f32 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 let a = w.fetch(0, &o.src[0]);
@@ -408,7 +405,7 @@ fn unary(b: Binder, op: Op) -> Option<Handler> {
                 Flow::Next
             },
         ),
-        Op::v_ldexp_f32 => b.bind(
+        Float32Unary::v_ldexp_f32 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 let (a, e) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
@@ -424,8 +421,7 @@ fn unary(b: Binder, op: Op) -> Option<Handler> {
                 Flow::Next
             },
         ),
-        _ => return None,
-    })
+    }
 }
 
 /// Sine or cosine of a number of turns; the hardware's range is ±256 turns, beyond it gives the
@@ -440,31 +436,30 @@ fn turn(x: f32, f: fn(f64) -> f64) -> f32 {
     f(f64::from(flush(x)).fract() * std::f64::consts::TAU) as f32
 }
 
-fn quotient(b: Binder, op: Op) -> Option<Handler> {
-    Some(match op {
-        Op::v_div_scale_f32 => b.bind(
+pub(super) fn quotient(b: Binder, op: Float32Quotient) -> Handler {
+    match op {
+        Float32Quotient::v_div_scale_f32 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 scale_lanes(w, o);
                 Flow::Next
             },
         ),
-        Op::v_div_fmas_f32 => b.bind(
+        Float32Quotient::v_div_fmas_f32 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 fmas_lanes(w, o);
                 Flow::Next
             },
         ),
-        Op::v_div_fixup_f32 => b.bind(
+        Float32Quotient::v_div_fixup_f32 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 fixup_lanes(w, o);
                 Flow::Next
             },
         ),
-        _ => return None,
-    })
+    }
 }
 
 /// One result a lane of three modified sources, for operations that are rare enough.

@@ -13,7 +13,7 @@ use super::{
     two_over_pi,
     wave::Fetched,
 };
-use crate::isa::Op;
+use crate::isa::run::{Float64Arithmetic, Float64Other};
 
 const SIGN: u64 = 0x8000_0000_0000_0000;
 
@@ -113,39 +113,38 @@ fn extreme(a: E, b: E, smaller: bool) -> E {
     (a.is_nan() | b.is_nan()).select(E::splat(f64::NAN), number)
 }
 
-/// The handler of an f64 operation with its slow-path code, if `op` is one.
-pub(crate) fn handler(b: Binder, op: Op) -> Option<(Handler, u8)> {
+pub(super) fn arithmetic(b: Binder, op: Float64Arithmetic) -> (Handler, Arithmetic) {
     use Arithmetic::*;
-    let (handler, what) = match op {
-        Op::v_add_f64 => (b.arithmetic64(|[x, y]| x + y), Add),
-        Op::v_mul_f64 => (b.arithmetic64(|[x, y]| x * y), Mul),
-        Op::v_fma_f64 | Op::v_fmac_f64 => (b.arithmetic64(|[x, y, z]| x.mul_add(y, z)), Fma),
-        Op::v_min_f64 => (b.arithmetic64(|[x, y]| extreme(x, y, true)), Min),
-        Op::v_max_f64 => (b.arithmetic64(|[x, y]| extreme(x, y, false)), Max),
-        _ => return other(b, op).map(|handler| (handler, 0)),
-    };
-    Some((handler, what as u8))
+    match op {
+        Float64Arithmetic::v_add_f64 => (b.arithmetic64(|[x, y]| x + y), Add),
+        Float64Arithmetic::v_mul_f64 => (b.arithmetic64(|[x, y]| x * y), Mul),
+        Float64Arithmetic::v_fma_f64 | Float64Arithmetic::v_fmac_f64 => {
+            (b.arithmetic64(|[x, y, z]| x.mul_add(y, z)), Fma)
+        }
+        Float64Arithmetic::v_min_f64 => (b.arithmetic64(|[x, y]| extreme(x, y, true)), Min),
+        Float64Arithmetic::v_max_f64 => (b.arithmetic64(|[x, y]| extreme(x, y, false)), Max),
+    }
 }
 
-fn other(b: Binder, op: Op) -> Option<Handler> {
-    Some(match op {
-        Op::v_trunc_f64 => b.e1(|x| x.trunc()),
-        Op::v_ceil_f64 => b.e1(|x| x.ceil()),
-        Op::v_floor_f64 => b.e1(|x| x.floor()),
-        Op::v_fract_f64 => b.e1(|x| x - x.floor()),
-        Op::v_rndne_f64 => b.e1_scalar(f64::round_ties_even),
+pub(super) fn other(b: Binder, op: Float64Other) -> Handler {
+    match op {
+        Float64Other::v_trunc_f64 => b.e1(|x| x.trunc()),
+        Float64Other::v_ceil_f64 => b.e1(|x| x.ceil()),
+        Float64Other::v_floor_f64 => b.e1(|x| x.floor()),
+        Float64Other::v_fract_f64 => b.e1(|x| x - x.floor()),
+        Float64Other::v_rndne_f64 => b.e1_scalar(f64::round_ties_even),
         // The hardware's are approximations that the compiler refines; the emulator's are nearest.
-        Op::v_rcp_f64 => b.e1_scalar(|x| 1.0 / x),
-        Op::v_rsq_f64 => b.e1_scalar(|x| 1.0 / x.sqrt()),
-        Op::v_sqrt_f64 => b.e1(|x| x.sqrt()),
-        Op::v_frexp_mant_f64 => b.e1_scalar(|x| {
+        Float64Other::v_rcp_f64 => b.e1_scalar(|x| 1.0 / x),
+        Float64Other::v_rsq_f64 => b.e1_scalar(|x| 1.0 / x.sqrt()),
+        Float64Other::v_sqrt_f64 => b.e1(|x| x.sqrt()),
+        Float64Other::v_frexp_mant_f64 => b.e1_scalar(|x| {
             if x == 0.0 || !x.is_finite() {
                 x
             } else {
                 libm::frexp(x).0
             }
         }),
-        Op::v_frexp_exp_i32_f64 => b.bind(
+        Float64Other::v_frexp_exp_i32_f64 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 let a = w.fetch64(0, &o.src[0]);
@@ -163,7 +162,7 @@ fn other(b: Binder, op: Op) -> Option<Handler> {
                 Flow::Next
             },
         ),
-        Op::v_ldexp_f64 => b.bind(
+        Float64Other::v_ldexp_f64 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 let settings = Double::settings(w.mode);
@@ -176,7 +175,7 @@ fn other(b: Binder, op: Op) -> Option<Handler> {
                 Flow::Next
             },
         ),
-        Op::v_trig_preop_f64 => b.bind(
+        Float64Other::v_trig_preop_f64 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 let segments = w.fetch(1, &o.src[1]);
@@ -187,7 +186,7 @@ fn other(b: Binder, op: Op) -> Option<Handler> {
                 Flow::Next
             },
         ),
-        Op::v_div_scale_f64 => b.bind(
+        Float64Other::v_div_scale_f64 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 let mut flags = 0_u64;
@@ -200,7 +199,7 @@ fn other(b: Binder, op: Op) -> Option<Handler> {
                 Flow::Next
             },
         ),
-        Op::v_div_fmas_f64 => b.bind(
+        Float64Other::v_div_fmas_f64 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 let vcc = vcc(w);
@@ -215,13 +214,12 @@ fn other(b: Binder, op: Op) -> Option<Handler> {
                 Flow::Next
             },
         ),
-        Op::v_div_fixup_f64 => b.bind(
+        Float64Other::v_div_fixup_f64 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 each_lane(w, o, 3, |_, [x, y, z]| division::fixup::<Double>(x, y, z));
                 Flow::Next
             },
         ),
-        _ => return None,
-    })
+    }
 }

@@ -8,7 +8,7 @@ use super::{
     operation::{Flow, Handler},
     simd::{I, U},
 };
-use crate::isa::Op;
+use crate::isa::run::Gfx950;
 
 /// The bits that a truth table gives for three sources: bit 4a + 2b + c of it is the result's.
 #[inline(always)]
@@ -46,9 +46,9 @@ fn shifted_bytes<const LOW: i32, const HIGH: i32>(b: Binder) -> Handler {
 
 /// The handler of one of these operations; its `detail` is the truth table, and its first control byte
 /// says that the other half of the destination stays.
-pub(crate) fn handler(b: Binder, op: Op) -> Option<Handler> {
-    Some(match op {
-        Op::v_bitop3_b32 => b.bind(
+pub(super) fn handler(b: Binder, op: Gfx950) -> Handler {
+    match op {
+        Gfx950::v_bitop3_b32 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 let s = [0_u16, 1, 2].map(|slot| w.fetch(slot, &o.src[usize::from(slot)]));
@@ -57,7 +57,7 @@ pub(crate) fn handler(b: Binder, op: Op) -> Option<Handler> {
                 Flow::Next
             },
         ),
-        Op::v_bitop3_b16 => b.bind(
+        Gfx950::v_bitop3_b16 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 let s = [0_u16, 1, 2].map(|slot| w.fetch(slot, &o.src[usize::from(slot)]));
@@ -70,8 +70,7 @@ pub(crate) fn handler(b: Binder, op: Op) -> Option<Handler> {
                 Flow::Next
             },
         ),
-        Op::v_ashr_pk_i8_i32 => shifted_bytes::<-128, 127>(b),
-        Op::v_ashr_pk_u8_i32 => shifted_bytes::<0, 255>(b),
-        _ => return None,
-    })
+        Gfx950::v_ashr_pk_i8_i32 => shifted_bytes::<-128, 127>(b),
+        Gfx950::v_ashr_pk_u8_i32 => shifted_bytes::<0, 255>(b),
+    }
 }

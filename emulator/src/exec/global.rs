@@ -5,41 +5,21 @@ use std::simd::prelude::*;
 use super::{
     Context, FaultKind, PRIVATE_APERTURE, SHARED_APERTURE, Space, Wave,
     access::{self, Access},
-    atomic::{self, Atomic},
+    atomic,
     lanes::{Binder, chunks},
     near::Near,
     operation::{Flow, Handler, Operation, SourceKind},
     private::{Private, Small},
     simd::{CHUNKS, D, U},
-    transfer::{self, Transfers},
+    transfer::Transfers,
     wave::Fetched,
 };
-use crate::isa::Op;
-
-/// The handler of a global or flat operation, if `op` is one.
-pub(crate) fn handler(b: Binder, op: Op) -> Option<Handler> {
-    let name = op.name();
-    let (rest, flat) = match name.split_once('_')? {
-        ("global", rest) => (rest, false),
-        ("flat", rest) => (rest, true),
-        _ => return None,
-    };
-    if let Some(kind) = rest.strip_prefix("atomic_") {
-        return atomic_handler(b, kind, flat);
-    }
-    // Where the data goes to LDS, another operation takes it there.
-    let rest = rest.replacen("load_lds_", "load_", 1);
-    match flat {
-        true => transfer::handler(&rest, Flat(b)),
-        false => transfer::handler(&rest, Global(b)),
-    }
-}
 
 /// Makes handlers of global operations.
-struct Global(Binder);
+pub(super) struct Global(pub(super) Binder);
 
 /// Makes handlers of flat operations.
-struct Flat(Binder);
+pub(super) struct Flat(pub(super) Binder);
 
 /// Addresses of all lanes: a 64-bit register pair a lane, or a scalar pair and 32 bits a lane; plus the
 /// instruction's offset.
@@ -378,14 +358,9 @@ impl Transfers for Flat {
     }
 }
 
-fn atomic_handler(b: Binder, kind: &str, flat: bool) -> Option<Handler> {
-    let (_, wide) = Atomic::of_mnemonic(kind)?;
-    Some(match (flat, wide) {
-        (false, false) => b.bind(atomically::<false, false>),
-        (false, true) => b.bind(atomically::<false, true>),
-        (true, false) => b.bind(atomically::<true, false>),
-        (true, true) => b.bind(atomically::<true, true>),
-    })
+/// The handler of an atomic operation.
+pub(super) fn atomic<const FLAT: bool, const WIDE: bool>(b: Binder) -> Handler {
+    b.bind(atomically::<FLAT, WIDE>)
 }
 
 fn atomically<const FLAT: bool, const WIDE: bool>(

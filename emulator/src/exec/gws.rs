@@ -15,7 +15,7 @@ use super::{
     operation::{Flow, Handler, Operation},
     wave::M0,
 };
-use crate::isa::Op;
+use crate::isa::run::Gws;
 
 /// How many resources there are.
 const RESOURCES: usize = 64;
@@ -104,16 +104,16 @@ impl GlobalSync {
     }
 }
 
-/// The handler of a `ds_gws_*` operation, if `op` is one.
-pub(super) fn handler(b: Binder, op: Op) -> Option<Handler> {
-    Some(match op {
-        Op::ds_gws_init => b.bind(|w, c, o| {
+/// The handler of a `ds_gws_*` operation.
+pub(super) fn handler(b: Binder, op: Gws) -> Handler {
+    match op {
+        Gws::ds_gws_init => b.bind(|w, c, o| {
             sync(w, c, o, |resource, value| {
                 resource.counter = value;
                 0
             })
         }),
-        Op::ds_gws_barrier => b.bind(|w, c, o| {
+        Gws::ds_gws_barrier => b.bind(|w, c, o| {
             sync(w, c, o, |resource, value| {
                 if resource.counter > 0 {
                     resource.counter -= 1;
@@ -125,21 +125,21 @@ pub(super) fn handler(b: Binder, op: Op) -> Option<Handler> {
                 0
             })
         }),
-        Op::ds_gws_sema_v => b.bind(|w, c, o| {
+        Gws::ds_gws_sema_v => b.bind(|w, c, o| {
             sync(w, c, o, |resource, _| {
                 resource.counter = resource.counter.saturating_add(1);
                 resource.let_through();
                 0
             })
         }),
-        Op::ds_gws_sema_br => b.bind(|w, c, o| {
+        Gws::ds_gws_sema_br => b.bind(|w, c, o| {
             sync(w, c, o, |resource, value| {
                 resource.counter = resource.counter.saturating_add(value);
                 resource.let_through();
                 0
             })
         }),
-        Op::ds_gws_sema_p => b.bind(|w, c, o| {
+        Gws::ds_gws_sema_p => b.bind(|w, c, o| {
             sync(w, c, o, |resource, _| {
                 let place = resource.enqueue();
                 resource.let_through();
@@ -147,14 +147,13 @@ pub(super) fn handler(b: Binder, op: Op) -> Option<Handler> {
             })
         }),
         // It lets those go that wait and has no effect where none does.
-        Op::ds_gws_sema_release_all => b.bind(|w, c, o| {
+        Gws::ds_gws_sema_release_all => b.bind(|w, c, o| {
             sync(w, c, o, |resource, _| {
                 resource.released = resource.queued;
                 0
             })
         }),
-        _ => return None,
-    })
+    }
 }
 
 /// Changes the resource that an operation names with the value that it brings. Whether the wave goes on is for those

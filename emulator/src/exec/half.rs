@@ -16,7 +16,7 @@ use super::{
     simd::{CHUNKS, E, F, I, LANES, M, U},
     wave::{Fetched, Lanes, Mode},
 };
-use crate::isa::Op;
+use crate::isa::run::{HalfArithmetic, HalfIntegers, HalfUnary};
 
 /// Sixteen f16 lanes.
 type H = Simd<f16, 16>;
@@ -94,29 +94,6 @@ pub(crate) fn source(w: &Wave, o: &Operation, slot: usize, value: U) -> F {
         let denormal = (bits & U::splat(0x7c00)).simd_eq(U::splat(0));
         to_f32(denormal.select(bits & U::splat(0x8000), bits))
     }
-}
-
-/// Operations that leave the half of the register that they don't write as it was.
-fn preserves_high(op: Op) -> bool {
-    matches!(
-        op,
-        Op::v_mad_f16
-            | Op::v_mad_u16
-            | Op::v_mad_i16
-            | Op::v_fma_f16
-            | Op::v_div_fixup_f16
-            | Op::v_min3_f16
-            | Op::v_max3_f16
-            | Op::v_med3_f16
-            | Op::v_min3_i16
-            | Op::v_max3_i16
-            | Op::v_med3_i16
-            | Op::v_min3_u16
-            | Op::v_max3_u16
-            | Op::v_med3_u16
-            | Op::v_add_i16
-            | Op::v_sub_i16
-    )
 }
 
 /// Writes 16-bit results to the half that `op_sel` names.
@@ -264,35 +241,25 @@ pub(crate) fn max2(a: F, b: F) -> F {
     (a.is_nan() | b.is_nan()).select(F::splat(f32::NAN), number)
 }
 
-/// The handler of a 16-bit operation with its slow-path code and whether it preserves the high half,
-/// if `op` is one.
-pub(crate) fn handler(b: Binder, op: Op) -> Option<(Handler, u8, bool)> {
-    let (handler, detail) = arithmetic(b, op)
-        .map(|(handler, what)| (handler, what as u8))
-        .or_else(|| unary(b, op).map(|handler| (handler, 0)))
-        .or_else(|| integers(b, op).map(|handler| (handler, 0)))?;
-    Some((handler, detail, preserves_high(op)))
-}
-
-fn arithmetic(b: Binder, op: Op) -> Option<(Handler, Arithmetic)> {
+pub(super) fn arithmetic(b: Binder, op: HalfArithmetic) -> (Handler, Arithmetic) {
     use Arithmetic::*;
-    Some(match op {
-        Op::v_add_f16 => (b.arithmetic16(|[x, y]| x + y), Add),
-        Op::v_sub_f16 => (b.arithmetic16(|[x, y]| x - y), Sub),
-        Op::v_subrev_f16 => (b.arithmetic16(|[x, y]| y - x), SubReverse),
-        Op::v_mul_f16 => (b.arithmetic16(|[x, y]| x * y), Mul),
-        Op::v_min_f16 => (b.arithmetic16(|[x, y]| min2(x, y)), Min),
-        Op::v_max_f16 => (b.arithmetic16(|[x, y]| max2(x, y)), Max),
-        Op::v_min3_f16 => (b.arithmetic16(|[x, y, z]| min2(min2(x, y), z)), Min3),
-        Op::v_max3_f16 => (b.arithmetic16(|[x, y, z]| max2(max2(x, y), z)), Max3),
-        Op::v_med3_f16 => (
+    match op {
+        HalfArithmetic::v_add_f16 => (b.arithmetic16(|[x, y]| x + y), Add),
+        HalfArithmetic::v_sub_f16 => (b.arithmetic16(|[x, y]| x - y), Sub),
+        HalfArithmetic::v_subrev_f16 => (b.arithmetic16(|[x, y]| y - x), SubReverse),
+        HalfArithmetic::v_mul_f16 => (b.arithmetic16(|[x, y]| x * y), Mul),
+        HalfArithmetic::v_min_f16 => (b.arithmetic16(|[x, y]| min2(x, y)), Min),
+        HalfArithmetic::v_max_f16 => (b.arithmetic16(|[x, y]| max2(x, y)), Max),
+        HalfArithmetic::v_min3_f16 => (b.arithmetic16(|[x, y, z]| min2(min2(x, y), z)), Min3),
+        HalfArithmetic::v_max3_f16 => (b.arithmetic16(|[x, y, z]| max2(max2(x, y), z)), Max3),
+        HalfArithmetic::v_med3_f16 => (
             b.arithmetic16(|[x, y, z]| {
                 let nan = x.is_nan() | y.is_nan() | z.is_nan();
                 float32::nan_if(nan, float32::med3(x, y, z))
             }),
             Med3,
         ),
-        Op::v_fma_f16 | Op::v_fma_legacy_f16 => (
+        HalfArithmetic::v_fma_f16 | HalfArithmetic::v_fma_legacy_f16 => (
             b.bind(
                 #[inline(always)]
                 |w, _, o| {
@@ -314,11 +281,11 @@ fn arithmetic(b: Binder, op: Op) -> Option<(Handler, Arithmetic)> {
             Fma,
         ),
         // Two roundings: the product's and the sum's.
-        Op::v_mad_f16
-        | Op::v_mad_legacy_f16
-        | Op::v_mac_f16
-        | Op::v_madmk_f16
-        | Op::v_madak_f16 => (
+        HalfArithmetic::v_mad_f16
+        | HalfArithmetic::v_mad_legacy_f16
+        | HalfArithmetic::v_mac_f16
+        | HalfArithmetic::v_madmk_f16
+        | HalfArithmetic::v_madak_f16 => (
             b.bind(
                 #[inline(always)]
                 |w, _, o| {
@@ -329,32 +296,35 @@ fn arithmetic(b: Binder, op: Op) -> Option<(Handler, Arithmetic)> {
             ),
             Mad,
         ),
-        _ => return None,
-    })
+    }
 }
 
-fn unary(b: Binder, op: Op) -> Option<Handler> {
-    Some(match op {
-        Op::v_floor_f16 => b.h1(|x| x.floor()),
-        Op::v_ceil_f16 => b.h1(|x| x.ceil()),
-        Op::v_trunc_f16 => b.h1(|x| x.trunc()),
-        Op::v_fract_f16 => b.h1(|x| x - x.floor()),
-        Op::v_rndne_f16 => b.h1_scalar(|x| f64::from(x.round_ties_even())),
-        Op::v_rcp_f16 => b.h1_scalar(|x| 1.0 / f64::from(x)),
-        Op::v_sqrt_f16 => b.h1_scalar(|x| f64::from(x).sqrt()),
-        Op::v_rsq_f16 => b.h1_scalar(|x| 1.0 / f64::from(x).sqrt()),
-        Op::v_log_f16 => b.h1_scalar(|x| f64::from(x).log2()),
-        Op::v_exp_f16 => b.h1_scalar(|x| f64::from(x).exp2()),
-        Op::v_sin_f16 => b.h1_scalar(|x| (f64::from(x).fract() * std::f64::consts::TAU).sin()),
-        Op::v_cos_f16 => b.h1_scalar(|x| (f64::from(x).fract() * std::f64::consts::TAU).cos()),
-        Op::v_frexp_mant_f16 => b.h1_scalar(|x| {
+pub(super) fn unary(b: Binder, op: HalfUnary) -> Handler {
+    match op {
+        HalfUnary::v_floor_f16 => b.h1(|x| x.floor()),
+        HalfUnary::v_ceil_f16 => b.h1(|x| x.ceil()),
+        HalfUnary::v_trunc_f16 => b.h1(|x| x.trunc()),
+        HalfUnary::v_fract_f16 => b.h1(|x| x - x.floor()),
+        HalfUnary::v_rndne_f16 => b.h1_scalar(|x| f64::from(x.round_ties_even())),
+        HalfUnary::v_rcp_f16 => b.h1_scalar(|x| 1.0 / f64::from(x)),
+        HalfUnary::v_sqrt_f16 => b.h1_scalar(|x| f64::from(x).sqrt()),
+        HalfUnary::v_rsq_f16 => b.h1_scalar(|x| 1.0 / f64::from(x).sqrt()),
+        HalfUnary::v_log_f16 => b.h1_scalar(|x| f64::from(x).log2()),
+        HalfUnary::v_exp_f16 => b.h1_scalar(|x| f64::from(x).exp2()),
+        HalfUnary::v_sin_f16 => {
+            b.h1_scalar(|x| (f64::from(x).fract() * std::f64::consts::TAU).sin())
+        }
+        HalfUnary::v_cos_f16 => {
+            b.h1_scalar(|x| (f64::from(x).fract() * std::f64::consts::TAU).cos())
+        }
+        HalfUnary::v_frexp_mant_f16 => b.h1_scalar(|x| {
             f64::from(if x == 0.0 || !x.is_finite() {
                 x
             } else {
                 libm::frexpf(x).0
             })
         }),
-        Op::v_frexp_exp_i16_f16 => b.bind(
+        HalfUnary::v_frexp_exp_i16_f16 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 let a = w.fetch(0, &o.src[0]);
@@ -371,7 +341,7 @@ fn unary(b: Binder, op: Op) -> Option<Handler> {
                 Flow::Next
             },
         ),
-        Op::v_ldexp_f16 => b.bind(
+        HalfUnary::v_ldexp_f16 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 let (a, e) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
@@ -387,7 +357,7 @@ fn unary(b: Binder, op: Op) -> Option<Handler> {
                 Flow::Next
             },
         ),
-        Op::v_div_fixup_f16 | Op::v_div_fixup_legacy_f16 => b.bind(
+        HalfUnary::v_div_fixup_f16 | HalfUnary::v_div_fixup_legacy_f16 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 let s: [Fetched; 3] = std::array::from_fn(|i| w.fetch(i as u16, &o.src[i]));
@@ -405,7 +375,7 @@ fn unary(b: Binder, op: Op) -> Option<Handler> {
                 Flow::Next
             },
         ),
-        Op::v_pack_b32_f16 => b.bind(
+        HalfUnary::v_pack_b32_f16 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 let (x, y) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
@@ -417,8 +387,7 @@ fn unary(b: Binder, op: Op) -> Option<Handler> {
                 Flow::Next
             },
         ),
-        _ => return None,
-    })
+    }
 }
 
 #[inline(always)]
@@ -446,48 +415,57 @@ fn int(x: U) -> I {
     x.cast::<i32>()
 }
 
-fn integers(b: Binder, op: Op) -> Option<Handler> {
-    Some(match op {
-        Op::v_add_u16 => b.integer16(|[x, y], clamp| unsigned(int(x) + int(y), clamp)),
-        Op::v_sub_u16 => b.integer16(|[x, y], clamp| unsigned(int(x) - int(y), clamp)),
-        Op::v_subrev_u16 => b.integer16(|[x, y], clamp| unsigned(int(y) - int(x), clamp)),
-        Op::v_add_i16 => b.integer16(|[x, y], clamp| signed(sext16(x) + sext16(y), clamp)),
-        Op::v_sub_i16 => b.integer16(|[x, y], clamp| signed(sext16(x) - sext16(y), clamp)),
-        Op::v_mul_lo_u16 => b.integer16(|[x, y], _| x * y),
-        Op::v_mad_u16 | Op::v_mad_legacy_u16 => b.integer16(|[x, y, z], clamp| {
-            let exact = x.cast::<u64>() * y.cast::<u64>() + z.cast::<u64>();
-            let limit = Simd::splat(if clamp { 0xffff } else { u64::MAX });
-            exact.simd_min(limit).cast::<u32>()
-        }),
-        Op::v_mad_i16 | Op::v_mad_legacy_i16 => {
+pub(super) fn integers(b: Binder, op: HalfIntegers) -> Handler {
+    match op {
+        HalfIntegers::v_add_u16 => b.integer16(|[x, y], clamp| unsigned(int(x) + int(y), clamp)),
+        HalfIntegers::v_sub_u16 => b.integer16(|[x, y], clamp| unsigned(int(x) - int(y), clamp)),
+        HalfIntegers::v_subrev_u16 => b.integer16(|[x, y], clamp| unsigned(int(y) - int(x), clamp)),
+        HalfIntegers::v_add_i16 => {
+            b.integer16(|[x, y], clamp| signed(sext16(x) + sext16(y), clamp))
+        }
+        HalfIntegers::v_sub_i16 => {
+            b.integer16(|[x, y], clamp| signed(sext16(x) - sext16(y), clamp))
+        }
+        HalfIntegers::v_mul_lo_u16 => b.integer16(|[x, y], _| x * y),
+        HalfIntegers::v_mad_u16 | HalfIntegers::v_mad_legacy_u16 => {
+            b.integer16(|[x, y, z], clamp| {
+                let exact = x.cast::<u64>() * y.cast::<u64>() + z.cast::<u64>();
+                let limit = Simd::splat(if clamp { 0xffff } else { u64::MAX });
+                exact.simd_min(limit).cast::<u32>()
+            })
+        }
+        HalfIntegers::v_mad_i16 | HalfIntegers::v_mad_legacy_i16 => {
             b.integer16(|[x, y, z], clamp| signed(sext16(x) * sext16(y) + sext16(z), clamp))
         }
-        Op::v_lshlrev_b16 => b.integer16(|[x, y], _| y << (x & U::splat(15))),
-        Op::v_lshrrev_b16 => b.integer16(|[x, y], _| y >> (x & U::splat(15))),
-        Op::v_ashrrev_i16 => {
+        HalfIntegers::v_lshlrev_b16 => b.integer16(|[x, y], _| y << (x & U::splat(15))),
+        HalfIntegers::v_lshrrev_b16 => b.integer16(|[x, y], _| y >> (x & U::splat(15))),
+        HalfIntegers::v_ashrrev_i16 => {
             b.integer16(|[x, y], _| (sext16(y) >> int(x & U::splat(15))).cast::<u32>())
         }
-        Op::v_max_u16 => b.integer16(|[x, y], _| x.simd_max(y)),
-        Op::v_min_u16 => b.integer16(|[x, y], _| x.simd_min(y)),
-        Op::v_max_i16 => b.integer16(|[x, y], _| signed(sext16(x).simd_max(sext16(y)), false)),
-        Op::v_min_i16 => b.integer16(|[x, y], _| signed(sext16(x).simd_min(sext16(y)), false)),
-        Op::v_min3_u16 => b.integer16(|[x, y, z], _| x.simd_min(y).simd_min(z)),
-        Op::v_max3_u16 => b.integer16(|[x, y, z], _| x.simd_max(y).simd_max(z)),
-        Op::v_med3_u16 => {
+        HalfIntegers::v_max_u16 => b.integer16(|[x, y], _| x.simd_max(y)),
+        HalfIntegers::v_min_u16 => b.integer16(|[x, y], _| x.simd_min(y)),
+        HalfIntegers::v_max_i16 => {
+            b.integer16(|[x, y], _| signed(sext16(x).simd_max(sext16(y)), false))
+        }
+        HalfIntegers::v_min_i16 => {
+            b.integer16(|[x, y], _| signed(sext16(x).simd_min(sext16(y)), false))
+        }
+        HalfIntegers::v_min3_u16 => b.integer16(|[x, y, z], _| x.simd_min(y).simd_min(z)),
+        HalfIntegers::v_max3_u16 => b.integer16(|[x, y, z], _| x.simd_max(y).simd_max(z)),
+        HalfIntegers::v_med3_u16 => {
             b.integer16(|[x, y, z], _| x.simd_min(y).simd_max(x.simd_max(y).simd_min(z)))
         }
-        Op::v_min3_i16 => b.integer16(|s, _| {
+        HalfIntegers::v_min3_i16 => b.integer16(|s, _| {
             let [x, y, z] = s.map(sext16);
             signed(x.simd_min(y).simd_min(z), false)
         }),
-        Op::v_max3_i16 => b.integer16(|s, _| {
+        HalfIntegers::v_max3_i16 => b.integer16(|s, _| {
             let [x, y, z] = s.map(sext16);
             signed(x.simd_max(y).simd_max(z), false)
         }),
-        Op::v_med3_i16 => b.integer16(|s, _| {
+        HalfIntegers::v_med3_i16 => b.integer16(|s, _| {
             let [x, y, z] = s.map(sext16);
             signed(x.simd_min(y).simd_max(x.simd_max(y).simd_min(z)), false)
         }),
-        _ => return None,
-    })
+    }
 }

@@ -9,7 +9,7 @@ use super::{
     operation::{Flow, Handler, Operation},
     wave::Mode,
 };
-use crate::isa::Op;
+use crate::isa::run::HardwareRegisters;
 
 const MODE: u32 = 1;
 const STATUS: u32 = 2;
@@ -54,9 +54,9 @@ pub(crate) struct Allocated {
 }
 
 /// The handler of `s_getreg` and `s_setreg`.
-pub(super) fn handler(b: Binder, op: Op) -> Option<Handler> {
-    Some(match op {
-        Op::s_getreg_b32 => b.bind(
+pub(super) fn handler(b: Binder, op: HardwareRegisters) -> Handler {
+    match op {
+        HardwareRegisters::s_getreg_b32 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 let (register, offset, size) = field(o);
@@ -65,7 +65,7 @@ pub(super) fn handler(b: Binder, op: Op) -> Option<Handler> {
                 Flow::Next
             },
         ),
-        Op::s_setreg_b32 | Op::s_setreg_imm32_b32 => b.bind(
+        HardwareRegisters::s_setreg_b32 | HardwareRegisters::s_setreg_imm32_b32 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 let value = w.read32(&o.src[0]);
@@ -73,8 +73,7 @@ pub(super) fn handler(b: Binder, op: Op) -> Option<Handler> {
                 Flow::Changed
             },
         ),
-        _ => return None,
-    })
+    }
 }
 
 /// Register, bit offset and bit count of `hwreg(…)`.

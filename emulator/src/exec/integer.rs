@@ -7,15 +7,7 @@ use super::{
     operation::{Flow, Handler},
     simd::{D, I, LANES, M, U, chunk_mask},
 };
-use crate::isa::Op;
-
-/// The handler of an integer operation, if `op` is one.
-pub(crate) fn handler(b: Binder, op: Op) -> Option<Handler> {
-    arithmetic(b, op)
-        .or_else(|| bits(b, op))
-        .or_else(|| wide(b, op))
-        .or_else(|| lanes(b, op))
-}
+use crate::isa::run::{IntegerArithmetic, IntegerBits, IntegerLanes, IntegerWide};
 
 fn s(a: U) -> I {
     a.cast::<i32>()
@@ -72,9 +64,9 @@ impl Ord3 for I {
     }
 }
 
-fn arithmetic(b: Binder, op: Op) -> Option<Handler> {
-    Some(match op {
-        Op::v_add_u32 => b.bind(
+pub(super) fn arithmetic(b: Binder, op: IntegerArithmetic) -> Handler {
+    match op {
+        IntegerArithmetic::v_add_u32 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 let (x, y) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
@@ -87,7 +79,7 @@ fn arithmetic(b: Binder, op: Op) -> Option<Handler> {
                 Flow::Next
             },
         ),
-        Op::v_sub_u32 => b.bind(
+        IntegerArithmetic::v_sub_u32 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 let (x, y) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
@@ -100,7 +92,7 @@ fn arithmetic(b: Binder, op: Op) -> Option<Handler> {
                 Flow::Next
             },
         ),
-        Op::v_subrev_u32 => b.bind(
+        IntegerArithmetic::v_subrev_u32 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 let (x, y) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
@@ -113,7 +105,7 @@ fn arithmetic(b: Binder, op: Op) -> Option<Handler> {
                 Flow::Next
             },
         ),
-        Op::v_add_i32 => b.bind(
+        IntegerArithmetic::v_add_i32 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 let (x, y) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
@@ -126,7 +118,7 @@ fn arithmetic(b: Binder, op: Op) -> Option<Handler> {
                 Flow::Next
             },
         ),
-        Op::v_sub_i32 => b.bind(
+        IntegerArithmetic::v_sub_i32 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 let (x, y) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
@@ -139,46 +131,51 @@ fn arithmetic(b: Binder, op: Op) -> Option<Handler> {
                 Flow::Next
             },
         ),
-        Op::v_add_co_u32 => b.carry_out(|x, y| {
+        IntegerArithmetic::v_add_co_u32 => b.carry_out::<{ !0 }, _>(|x, y| {
             let sum = x + y;
             (sum, sum.simd_lt(x))
         }),
-        Op::v_sub_co_u32 => b.carry_out(|x, y| (x - y, y.simd_gt(x))),
-        Op::v_subrev_co_u32 => b.carry_out(|x, y| (y - x, x.simd_gt(y))),
-        Op::v_addc_co_u32 => b.carry_in_out(|x, y, carry| {
+        IntegerArithmetic::v_sub_co_u32 => b.carry_out::<0, _>(|x, y| (x - y, y.simd_gt(x))),
+        IntegerArithmetic::v_subrev_co_u32 => b.carry_out::<0, _>(|x, y| (y - x, x.simd_gt(y))),
+        IntegerArithmetic::v_addc_co_u32 => b.carry_in_out::<{ !0 }, _>(|x, y, carry| {
             let sum = x + y;
             let total = sum + carry;
             (total, sum.simd_lt(x) | total.simd_lt(sum))
         }),
-        Op::v_subb_co_u32 => b.carry_in_out(subtract_with_borrow),
-        Op::v_subbrev_co_u32 => b.carry_in_out(|x, y, carry| subtract_with_borrow(y, x, carry)),
-        Op::v_mul_lo_u32 => b.u2(|x, y| x * y),
-        Op::v_mul_hi_u32 => b.u2(mul_hi),
-        Op::v_mul_hi_i32 => b.u2(|x, y| mul_hi_signed(s(x), s(y))),
-        Op::v_mul_i32_i24 => b.u2(|x, y| u(sext24(x) * sext24(y))),
-        Op::v_mul_hi_i32_i24 => b.u2(|x, y| mul_hi_signed(sext24(x), sext24(y))),
-        Op::v_mul_u32_u24 => b.u2(|x, y| (x & k(0xff_ffff)) * (y & k(0xff_ffff))),
-        Op::v_mul_hi_u32_u24 => b.u2(|x, y| mul_hi(x & k(0xff_ffff), y & k(0xff_ffff))),
-        Op::v_mad_i32_i24 => b.u3(|x, y, z| u(sext24(x) * sext24(y)) + z),
-        Op::v_mad_u32_u24 => b.u3(|x, y, z| (x & k(0xff_ffff)) * (y & k(0xff_ffff)) + z),
-        Op::v_mad_u32_u16 => b.u3(|x, y, z| (x & k(0xffff)) * (y & k(0xffff)) + z),
-        Op::v_mad_i32_i16 => b.u3(|x, y, z| u(sext16(x) * sext16(y)) + z),
-        Op::v_add3_u32 => b.u3(|x, y, z| x + y + z),
-        Op::v_lshl_add_u32 => b.u3(|x, y, z| (x << (y & k(31))) + z),
-        Op::v_add_lshl_u32 => b.u3(|x, y, z| (x + y) << (z & k(31))),
-        Op::v_xad_u32 => b.u3(|x, y, z| (x ^ y) + z),
-        Op::v_min_i32 => b.u2(|x, y| u(s(x).simd_min(s(y)))),
-        Op::v_max_i32 => b.u2(|x, y| u(s(x).simd_max(s(y)))),
-        Op::v_min_u32 => b.u2(|x, y| x.simd_min(y)),
-        Op::v_max_u32 => b.u2(|x, y| x.simd_max(y)),
-        Op::v_min3_i32 => b.u3(|x, y, z| u(s(x).simd_min(s(y)).simd_min(s(z)))),
-        Op::v_max3_i32 => b.u3(|x, y, z| u(s(x).simd_max(s(y)).simd_max(s(z)))),
-        Op::v_min3_u32 => b.u3(|x, y, z| x.simd_min(y).simd_min(z)),
-        Op::v_max3_u32 => b.u3(|x, y, z| x.simd_max(y).simd_max(z)),
-        Op::v_med3_i32 => b.u3(|x, y, z| u(med3(s(x), s(y), s(z)))),
-        Op::v_med3_u32 => b.u3(med3::<U>),
-        _ => return None,
-    })
+        IntegerArithmetic::v_subb_co_u32 => b.carry_in_out::<0, _>(subtract_with_borrow),
+        IntegerArithmetic::v_subbrev_co_u32 => {
+            b.carry_in_out::<0, _>(|x, y, carry| subtract_with_borrow(y, x, carry))
+        }
+        IntegerArithmetic::v_mul_lo_u32 => b.u2(|x, y| x * y),
+        IntegerArithmetic::v_mul_hi_u32 => b.u2(mul_hi),
+        IntegerArithmetic::v_mul_hi_i32 => b.u2(|x, y| mul_hi_signed(s(x), s(y))),
+        IntegerArithmetic::v_mul_i32_i24 => b.u2(|x, y| u(sext24(x) * sext24(y))),
+        IntegerArithmetic::v_mul_hi_i32_i24 => b.u2(|x, y| mul_hi_signed(sext24(x), sext24(y))),
+        IntegerArithmetic::v_mul_u32_u24 => b.u2(|x, y| (x & k(0xff_ffff)) * (y & k(0xff_ffff))),
+        IntegerArithmetic::v_mul_hi_u32_u24 => {
+            b.u2(|x, y| mul_hi(x & k(0xff_ffff), y & k(0xff_ffff)))
+        }
+        IntegerArithmetic::v_mad_i32_i24 => b.u3(|x, y, z| u(sext24(x) * sext24(y)) + z),
+        IntegerArithmetic::v_mad_u32_u24 => {
+            b.u3(|x, y, z| (x & k(0xff_ffff)) * (y & k(0xff_ffff)) + z)
+        }
+        IntegerArithmetic::v_mad_u32_u16 => b.u3(|x, y, z| (x & k(0xffff)) * (y & k(0xffff)) + z),
+        IntegerArithmetic::v_mad_i32_i16 => b.u3(|x, y, z| u(sext16(x) * sext16(y)) + z),
+        IntegerArithmetic::v_add3_u32 => b.u3(|x, y, z| x + y + z),
+        IntegerArithmetic::v_lshl_add_u32 => b.u3(|x, y, z| (x << (y & k(31))) + z),
+        IntegerArithmetic::v_add_lshl_u32 => b.u3(|x, y, z| (x + y) << (z & k(31))),
+        IntegerArithmetic::v_xad_u32 => b.u3(|x, y, z| (x ^ y) + z),
+        IntegerArithmetic::v_min_i32 => b.u2(|x, y| u(s(x).simd_min(s(y)))),
+        IntegerArithmetic::v_max_i32 => b.u2(|x, y| u(s(x).simd_max(s(y)))),
+        IntegerArithmetic::v_min_u32 => b.u2(|x, y| x.simd_min(y)),
+        IntegerArithmetic::v_max_u32 => b.u2(|x, y| x.simd_max(y)),
+        IntegerArithmetic::v_min3_i32 => b.u3(|x, y, z| u(s(x).simd_min(s(y)).simd_min(s(z)))),
+        IntegerArithmetic::v_max3_i32 => b.u3(|x, y, z| u(s(x).simd_max(s(y)).simd_max(s(z)))),
+        IntegerArithmetic::v_min3_u32 => b.u3(|x, y, z| x.simd_min(y).simd_min(z)),
+        IntegerArithmetic::v_max3_u32 => b.u3(|x, y, z| x.simd_max(y).simd_max(z)),
+        IntegerArithmetic::v_med3_i32 => b.u3(|x, y, z| u(med3(s(x), s(y), s(z)))),
+        IntegerArithmetic::v_med3_u32 => b.u3(med3::<U>),
+    }
 }
 
 #[inline(always)]
@@ -190,52 +187,54 @@ fn subtract_with_borrow(x: U, y: U, borrow: U) -> (U, M) {
     )
 }
 
-fn bits(b: Binder, op: Op) -> Option<Handler> {
-    Some(match op {
-        Op::v_mov_b32 | Op::v_accvgpr_read | Op::v_accvgpr_write | Op::v_accvgpr_mov_b32 => {
-            b.u1(|x| x)
-        }
-        // The second clears exception flags, which the emulator does not keep.
-        Op::v_nop | Op::v_clrexcp => b.bind(
+pub(super) fn bits(b: Binder, op: IntegerBits) -> Handler {
+    match op {
+        IntegerBits::v_mov_b32
+        | IntegerBits::v_accvgpr_read
+        | IntegerBits::v_accvgpr_write
+        | IntegerBits::v_accvgpr_mov_b32 => b.u1(|x| x),
+        IntegerBits::v_nop => b.bind(
             #[inline(always)]
             |_, _, _| Flow::Next,
         ),
-        Op::v_prng_b32 => b.u1(next_random),
-        Op::v_not_b32 => b.u1(|x| !x),
-        Op::v_bfrev_b32 => b.u1(|x| x.reverse_bits()),
-        Op::v_ffbh_u32 => b.u1(|x| x.simd_eq(k(0)).select(k(!0), x.leading_zeros())),
-        Op::v_ffbl_b32 => b.u1(|x| x.simd_eq(k(0)).select(k(!0), x.trailing_zeros())),
-        Op::v_ffbh_i32 => b.u1(|x| {
+        IntegerBits::v_prng_b32 => b.u1(next_random),
+        IntegerBits::v_not_b32 => b.u1(|x| !x),
+        IntegerBits::v_bfrev_b32 => b.u1(|x| x.reverse_bits()),
+        IntegerBits::v_ffbh_u32 => b.u1(|x| x.simd_eq(k(0)).select(k(!0), x.leading_zeros())),
+        IntegerBits::v_ffbl_b32 => b.u1(|x| x.simd_eq(k(0)).select(k(!0), x.trailing_zeros())),
+        IntegerBits::v_ffbh_i32 => b.u1(|x| {
             // Bits that differ from the sign; none of them in 0 and -1.
             let differing = u(s(x) >> I::splat(31)) ^ x;
             differing
                 .simd_eq(k(0))
                 .select(k(!0), differing.leading_zeros())
         }),
-        Op::v_and_b32 => b.u2(|x, y| x & y),
-        Op::v_or_b32 => b.u2(|x, y| x | y),
-        Op::v_xor_b32 => b.u2(|x, y| x ^ y),
-        Op::v_xnor_b32 => b.u2(|x, y| !(x ^ y)),
-        Op::v_lshlrev_b32 => b.u2(|x, y| y << (x & k(31))),
-        Op::v_lshrrev_b32 => b.u2(|x, y| y >> (x & k(31))),
-        Op::v_ashrrev_i32 => b.u2(|x, y| u(s(y) >> s(x & k(31)))),
-        Op::v_bfm_b32 => b.u2(|x, y| ((k(1) << (x & k(31))) - k(1)) << (y & k(31))),
-        Op::v_bcnt_u32_b32 => b.u2(|x, y| x.count_ones() + y),
-        Op::v_bfe_u32 => b.u3(|x, y, z| (x >> (y & k(31))) & ((k(1) << (z & k(31))) - k(1))),
-        Op::v_bfe_i32 => b.u3(|x, y, z| {
+        IntegerBits::v_and_b32 => b.u2(|x, y| x & y),
+        IntegerBits::v_or_b32 => b.u2(|x, y| x | y),
+        IntegerBits::v_xor_b32 => b.u2(|x, y| x ^ y),
+        IntegerBits::v_xnor_b32 => b.u2(|x, y| !(x ^ y)),
+        IntegerBits::v_lshlrev_b32 => b.u2(|x, y| y << (x & k(31))),
+        IntegerBits::v_lshrrev_b32 => b.u2(|x, y| y >> (x & k(31))),
+        IntegerBits::v_ashrrev_i32 => b.u2(|x, y| u(s(y) >> s(x & k(31)))),
+        IntegerBits::v_bfm_b32 => b.u2(|x, y| ((k(1) << (x & k(31))) - k(1)) << (y & k(31))),
+        IntegerBits::v_bcnt_u32_b32 => b.u2(|x, y| x.count_ones() + y),
+        IntegerBits::v_bfe_u32 => {
+            b.u3(|x, y, z| (x >> (y & k(31))) & ((k(1) << (z & k(31))) - k(1)))
+        }
+        IntegerBits::v_bfe_i32 => b.u3(|x, y, z| {
             let width = z & k(31);
             let field = (x >> (y & k(31))) & ((k(1) << width) - k(1));
             // The sign of a field of `width` bits; a field of none is 0.
             let sign = (k(1) << width) >> k(1);
             (field ^ sign) - sign
         }),
-        Op::v_bfi_b32 => b.u3(|x, y, z| (x & y) | (!x & z)),
-        Op::v_alignbit_b32 => b.u3(|x, y, z| align(x, y, z & k(31))),
-        Op::v_alignbyte_b32 => b.u3(|x, y, z| align(x, y, (z & k(3)) * k(8))),
-        Op::v_lshl_or_b32 => b.u3(|x, y, z| (x << (y & k(31))) | z),
-        Op::v_and_or_b32 => b.u3(|x, y, z| (x & y) | z),
-        Op::v_or3_b32 => b.u3(|x, y, z| x | y | z),
-        Op::v_perm_b32 => b.u3(|x, y, z| {
+        IntegerBits::v_bfi_b32 => b.u3(|x, y, z| (x & y) | (!x & z)),
+        IntegerBits::v_alignbit_b32 => b.u3(|x, y, z| align(x, y, z & k(31))),
+        IntegerBits::v_alignbyte_b32 => b.u3(|x, y, z| align(x, y, (z & k(3)) * k(8))),
+        IntegerBits::v_lshl_or_b32 => b.u3(|x, y, z| (x << (y & k(31))) | z),
+        IntegerBits::v_and_or_b32 => b.u3(|x, y, z| (x & y) | z),
+        IntegerBits::v_or3_b32 => b.u3(|x, y, z| x | y | z),
+        IntegerBits::v_perm_b32 => b.u3(|x, y, z| {
             let data = join_halves(y, x);
             let mut result = k(0);
             for byte in 0..4 {
@@ -255,7 +254,7 @@ fn bits(b: Binder, op: Op) -> Option<Handler> {
             }
             result
         }),
-        Op::v_cndmask_b32 => b.bind(
+        IntegerBits::v_cndmask_b32 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 let (x, y) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
@@ -277,7 +276,7 @@ fn bits(b: Binder, op: Op) -> Option<Handler> {
                 Flow::Next
             },
         ),
-        Op::v_swap_b32 => b.bind(
+        IntegerBits::v_swap_b32 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 let (x, y) = (*w.lanes(o.src[0].register), *w.lanes(o.dst));
@@ -286,11 +285,11 @@ fn bits(b: Binder, op: Op) -> Option<Handler> {
                 Flow::Next
             },
         ),
-        Op::v_sat_pk_u8_i16 => b.u1(|x| {
+        IntegerBits::v_sat_pk_u8_i16 => b.u1(|x| {
             let byte = |v: I| u(v.simd_clamp(I::splat(0), I::splat(255)));
             byte(sext16(x)) | byte(sext16(x >> k(16))) << k(8)
         }),
-        Op::v_lerp_u8 => b.u3(|x, y, z| {
+        IntegerBits::v_lerp_u8 => b.u3(|x, y, z| {
             // Each byte's mean, rounded up where the last source's bit 0 says so.
             let mut result = k(0);
             for shift in [0, 8, 16, 24] {
@@ -300,13 +299,14 @@ fn bits(b: Binder, op: Op) -> Option<Handler> {
             }
             result
         }),
-        Op::v_cvt_pk_u16_u32 => b.u2(|x, y| x.simd_min(k(0xffff)) | y.simd_min(k(0xffff)) << k(16)),
-        Op::v_cvt_pk_i16_i32 => b.u2(|x, y| {
+        IntegerBits::v_cvt_pk_u16_u32 => {
+            b.u2(|x, y| x.simd_min(k(0xffff)) | y.simd_min(k(0xffff)) << k(16))
+        }
+        IntegerBits::v_cvt_pk_i16_i32 => b.u2(|x, y| {
             let clamp = |v: U| u(s(v).simd_clamp(I::splat(-0x8000), I::splat(0x7fff)));
             (clamp(x) & k(0xffff)) | clamp(y) << k(16)
         }),
-        _ => return None,
-    })
+    }
 }
 
 /// The generator of `v_prng_b32`.
@@ -326,17 +326,17 @@ fn align(high: U, low: U, shift: U) -> U {
     (join_halves(low, high) >> shift.cast::<u64>()).cast::<u32>()
 }
 
-fn wide(b: Binder, op: Op) -> Option<Handler> {
-    Some(match op {
-        Op::v_mov_b64 => b.d1(|x| x),
-        Op::v_lshlrev_b64 => b.ud_d(|x, y| y << (x & k(63)).cast::<u64>()),
-        Op::v_lshrrev_b64 => b.ud_d(|x, y| y >> (x & k(63)).cast::<u64>()),
-        Op::v_ashrrev_i64 => {
+pub(super) fn wide(b: Binder, op: IntegerWide) -> Handler {
+    match op {
+        IntegerWide::v_mov_b64 => b.d1(|x| x),
+        IntegerWide::v_lshlrev_b64 => b.ud_d(|x, y| y << (x & k(63)).cast::<u64>()),
+        IntegerWide::v_lshrrev_b64 => b.ud_d(|x, y| y >> (x & k(63)).cast::<u64>()),
+        IntegerWide::v_ashrrev_i64 => {
             b.ud_d(|x, y| (y.cast::<i64>() >> (x & k(63)).cast::<i64>()).cast::<u64>())
         }
         // The hardware shifts by at most 4 (three bits, values above 4 are reserved).
         // In halves of 32 bits with a carry: the emulator's vectors are twice as long so.
-        Op::v_lshl_add_u64 => b.bind(
+        IntegerWide::v_lshl_add_u64 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 let x = w.fetch64(0, &o.src[0]);
@@ -356,12 +356,12 @@ fn wide(b: Binder, op: Op) -> Option<Handler> {
                 Flow::Next
             },
         ),
-        Op::v_mad_u64_u32 => b.uud_d_carry(|x, y, z| {
+        IntegerWide::v_mad_u64_u32 => b.uud_d_carry(|x, y, z| {
             let product = x.cast::<u64>() * y.cast::<u64>();
             let sum = product + z;
             (sum, sum.simd_lt(product).cast::<i32>())
         }),
-        Op::v_mad_i64_i32 => b.uud_d_carry(|x, y, z| {
+        IntegerWide::v_mad_i64_i32 => b.uud_d_carry(|x, y, z| {
             let product = s(x).cast::<i64>() * s(y).cast::<i64>();
             let z = z.cast::<i64>();
             let sum = product + z;
@@ -370,13 +370,12 @@ fn wide(b: Binder, op: Op) -> Option<Handler> {
             let carry = sum.simd_lt(Simd::splat(0)) ^ overflow;
             (sum.cast::<u64>(), carry.cast::<i32>())
         }),
-        _ => return None,
-    })
+    }
 }
 
-fn lanes(b: Binder, op: Op) -> Option<Handler> {
-    Some(match op {
-        Op::v_readfirstlane_b32 => b.bind(
+pub(super) fn lanes(b: Binder, op: IntegerLanes) -> Handler {
+    match op {
+        IntegerLanes::v_readfirstlane_b32 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 let lane = if w.exec == 0 {
@@ -389,7 +388,7 @@ fn lanes(b: Binder, op: Op) -> Option<Handler> {
                 Flow::Next
             },
         ),
-        Op::v_readlane_b32 => b.bind(
+        IntegerLanes::v_readlane_b32 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 let lane = w.read32(&o.src[1]);
@@ -398,7 +397,7 @@ fn lanes(b: Binder, op: Op) -> Option<Handler> {
                 Flow::Next
             },
         ),
-        Op::v_writelane_b32 => b.bind(
+        IntegerLanes::v_writelane_b32 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 let (value, lane) = (w.read32(&o.src[0]), w.read32(&o.src[1]));
@@ -406,16 +405,15 @@ fn lanes(b: Binder, op: Op) -> Option<Handler> {
                 Flow::Next
             },
         ),
-        Op::v_mbcnt_lo_u32_b32 => b.bind(
+        IntegerLanes::v_mbcnt_lo_u32_b32 => b.bind(
             #[inline(always)]
             |w, _, o| masked_bit_count(w, o, false),
         ),
-        Op::v_mbcnt_hi_u32_b32 => b.bind(
+        IntegerLanes::v_mbcnt_hi_u32_b32 => b.bind(
             #[inline(always)]
             |w, _, o| masked_bit_count(w, o, true),
         ),
-        _ => return None,
-    })
+    }
 }
 
 #[inline(always)]

@@ -131,8 +131,11 @@ impl Binder {
         )
     }
 
-    /// 32 bits of two sources, with a carry out.
-    pub(crate) fn carry_out<F: Fn(U, U) -> (U, M) + Copy + 'static>(self, f: F) -> Handler {
+    /// 32 bits of two sources, with a carry out; with clamp, `END` where there is one.
+    pub(crate) fn carry_out<const END: u32, F>(self, f: F) -> Handler
+    where
+        F: Fn(U, U) -> (U, M) + Copy + 'static,
+    {
         self.bind(
             #[inline(always)]
             move |w, _, o| {
@@ -141,7 +144,10 @@ impl Binder {
                 let carry = mask64(|c| pairs[c].1);
                 let exec = w.exec;
                 if o.clamp {
-                    w.commit(o.dst, pairs.map(|p| saturate(p, o.detail)));
+                    w.commit(
+                        o.dst,
+                        pairs.map(|(sum, carry)| carry.select(U::splat(END), sum)),
+                    );
                 } else {
                     w.commit(o.dst, pairs.map(|p| p.0));
                 }
@@ -151,8 +157,11 @@ impl Binder {
         )
     }
 
-    /// 32 bits of two sources and a carry in, with a carry out.
-    pub(crate) fn carry_in_out<F: Fn(U, U, U) -> (U, M) + Copy + 'static>(self, f: F) -> Handler {
+    /// 32 bits of two sources and a carry in, with a carry out; with clamp, `END` where there is one.
+    pub(crate) fn carry_in_out<const END: u32, F>(self, f: F) -> Handler
+    where
+        F: Fn(U, U, U) -> (U, M) + Copy + 'static,
+    {
         self.bind(
             #[inline(always)]
             move |w, _, o| {
@@ -166,7 +175,10 @@ impl Binder {
                 let carry = mask64(|c| pairs[c].1);
                 let exec = w.exec;
                 if o.clamp {
-                    w.commit(o.dst, pairs.map(|p| saturate(p, o.detail)));
+                    w.commit(
+                        o.dst,
+                        pairs.map(|(sum, carry)| carry.select(U::splat(END), sum)),
+                    );
                 } else {
                     w.commit(o.dst, pairs.map(|p| p.0));
                 }
@@ -213,12 +225,6 @@ pub(crate) fn set_mask(w: &mut Wave, o: &Operation, mask: u64) -> Flow {
         w.exec = mask;
     }
     Flow::Next
-}
-
-/// The clamp of an integer addition (`detail` 0: to all ones) or subtraction (1: to 0).
-#[inline(always)]
-fn saturate((value, carry): (U, M), detail: u8) -> U {
-    carry.select(U::splat(if detail == 0 { !0 } else { 0 }), value)
 }
 
 /// Whether the wave's `vcc` holds lane `lane`'s bit.

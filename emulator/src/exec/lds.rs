@@ -9,44 +9,30 @@
 use super::{
     Context, Space, Wave,
     access::{self, Access},
-    atomic::{Atomic, apply32, apply64},
+    atomic::{apply32, apply64, from_detail},
     lanes::{Binder, chunks},
-    lds_exchange, lds_transpose,
     near::Near,
     operation::{Flow, Handler, Operation},
+    private::Small,
     simd::{CHUNKS, LANES, U},
+    transfer::Transfers,
     wave::Lanes,
 };
-use crate::isa::{Format, Instruction, Op};
-
-/// The handler of an LDS operation, if `op` is one.
-pub(crate) fn handler(b: Binder, op: Op) -> Option<Handler> {
-    let name = op.name().strip_prefix("ds_")?;
-    transfer(b, name)
-        .or_else(|| pairs(b, name))
-        .or_else(|| permute(b, name))
-        .or_else(|| lds_exchange::handler(b, name))
-        .or_else(|| lds_transpose::handler(b, name))
-        .or_else(|| atomic_handler(b, name))
-}
+use crate::isa::{
+    Effect, Format, Instruction,
+    run::{Atomic, LdsPairs, LdsPermute},
+};
 
 /// The handler of an operation on global data share (GDS), of which HIP gives kernels none: all of it is out of range, so that
-/// nothing is written and results are 0. There is none for `ds_ordered_count`, which besides counts waves in an order that
-/// only graphics dispatches have, and for what moves between lanes.
-pub(crate) fn without_memory(b: Binder, op: Op) -> Option<Handler> {
-    let moves = matches!(
-        op,
-        Op::ds_ordered_count | Op::ds_swizzle_b32 | Op::ds_permute_b32 | Op::ds_bpermute_b32
-    );
-    (!moves).then(|| {
-        b.bind(
-            #[inline(always)]
-            |w, _, o| {
-                access::clear(w, o.dst, o.detail.into(), w.exec);
-                Flow::Next
-            },
-        )
-    })
+/// nothing is written and results are 0.
+pub(super) fn without_memory(b: Binder) -> Handler {
+    b.bind(
+        #[inline(always)]
+        |w, _, o| {
+            access::clear(w, o.dst, o.detail.into(), w.exec);
+            Flow::Next
+        },
+    )
 }
 
 /// Runs `f` on the lanes' LDS; lanes that are out of range have 0 in `results` registers.
@@ -100,7 +86,7 @@ impl Turn {
 
 /// Whether an instruction stores to LDS.
 pub(super) fn is_store(i: &Instruction) -> bool {
-    i.format == Format::Ds && i.op.name().starts_with("ds_write")
+    i.format == Format::Ds && i.effect() == Effect::Store
 }
 
 /// The lanes' addresses, without the instruction's offset.
@@ -284,31 +270,34 @@ fn pair<const SCALE: u32>(o: &Operation) -> [u32; 2] {
     [o.imm as u32 & 0xff, o.imm as u32 >> 8 & 0xff].map(|offset| offset * SCALE)
 }
 
+/// Makes handlers of LDS operations.
+pub(super) struct Lds(pub(super) Binder);
+
 #[expect(
     clippy::redundant_closure,
     reason = "closures are inlined where the host's instructions are known; functions are called without them"
 )]
-impl Binder {
-    fn ds_load<const N: usize>(self) -> Handler {
-        self.bind(
+impl Transfers for Lds {
+    fn load<const N: usize>(&self) -> Handler {
+        self.0.bind(
             #[inline(always)]
             |w, c, o| load::<N>(w, c, o),
         )
     }
 
-    fn ds_store<const N: usize>(self) -> Handler {
-        self.bind(
+    fn store<const N: usize>(&self) -> Handler {
+        self.0.bind(
             #[inline(always)]
             |w, c, o| store::<N>(w, c, o),
         )
     }
 
-    fn ds_load_small<T, F>(self, f: F) -> Handler
+    fn load_small<T, F>(&self, f: F) -> Handler
     where
-        T: Copy + 'static,
+        T: Small,
         F: Fn(T) -> u32 + Copy + 'static,
     {
-        self.bind(
+        self.0.bind(
             #[inline(always)]
             move |w, c, o| {
                 w.lds_turn.read();
@@ -328,12 +317,12 @@ impl Binder {
         )
     }
 
-    fn ds_store_small<T, F>(self, f: F) -> Handler
+    fn store_small<T, F>(&self, f: F) -> Handler
     where
-        T: Copy + 'static,
+        T: Small,
         F: Fn(u32) -> T + Copy + 'static,
     {
-        self.bind(
+        self.0.bind(
             #[inline(always)]
             move |w, c, o| {
                 if w.lds_turn.gives_way(|| true) {
@@ -354,7 +343,13 @@ impl Binder {
             },
         )
     }
+}
 
+#[expect(
+    clippy::redundant_closure,
+    reason = "closures are inlined where the host's instructions are known; functions are called without them"
+)]
+impl Binder {
     /// Two reads of `N` dwords.
     fn ds_load_pair<const N: usize, const SCALE: u32>(self) -> Handler {
         self.bind(
@@ -371,57 +366,23 @@ impl Binder {
     }
 }
 
-fn transfer(b: Binder, name: &str) -> Option<Handler> {
-    Some(match name {
-        "read_b32" => b.ds_load::<1>(),
-        "read_b64" => b.ds_load::<2>(),
-        "read_b96" => b.ds_load::<3>(),
-        "read_b128" => b.ds_load::<4>(),
-        "read_u8" => b.ds_load_small(|x: u8| u32::from(x)),
-        "read_i8" => b.ds_load_small(|x: i8| x as u32),
-        "read_u16" => b.ds_load_small(|x: u16| u32::from(x)),
-        "read_i16" => b.ds_load_small(|x: i16| x as u32),
-        // The other half is zeroed: see `super::transfer`.
-        "read_u8_d16" => b.ds_load_small(|x: u8| u32::from(x)),
-        "read_u8_d16_hi" => b.ds_load_small(|x: u8| u32::from(x) << 16),
-        "read_i8_d16" => b.ds_load_small(|x: i8| u32::from(x as u16)),
-        "read_i8_d16_hi" => b.ds_load_small(|x: i8| u32::from(x as u16) << 16),
-        "read_u16_d16" => b.ds_load_small(|x: u16| u32::from(x)),
-        "read_u16_d16_hi" => b.ds_load_small(|x: u16| u32::from(x) << 16),
-        "write_b32" => b.ds_store::<1>(),
-        "write_b64" => b.ds_store::<2>(),
-        "write_b96" => b.ds_store::<3>(),
-        "write_b128" => b.ds_store::<4>(),
-        "write_b8" => b.ds_store_small(|x| x as u8),
-        "write_b8_d16_hi" => b.ds_store_small(|x| (x >> 16) as u8),
-        "write_b16" => b.ds_store_small(|x| x as u16),
-        "write_b16_d16_hi" => b.ds_store_small(|x| (x >> 16) as u16),
-        "nop" => b.bind(
-            #[inline(always)]
-            |_, _, _| Flow::Next,
-        ),
-        _ => return None,
-    })
+pub(super) fn pairs(b: Binder, op: LdsPairs) -> Handler {
+    match op {
+        LdsPairs::ds_read2_b32 => b.ds_load_pair::<1, 4>(),
+        LdsPairs::ds_read2_b64 => b.ds_load_pair::<2, 8>(),
+        LdsPairs::ds_read2st64_b32 => b.ds_load_pair::<1, 256>(),
+        LdsPairs::ds_read2st64_b64 => b.ds_load_pair::<2, 512>(),
+        LdsPairs::ds_write2_b32 => b.ds_store_pair::<1, 4>(),
+        LdsPairs::ds_write2_b64 => b.ds_store_pair::<2, 8>(),
+        LdsPairs::ds_write2st64_b32 => b.ds_store_pair::<1, 256>(),
+        LdsPairs::ds_write2st64_b64 => b.ds_store_pair::<2, 512>(),
+    }
 }
 
-fn pairs(b: Binder, name: &str) -> Option<Handler> {
-    Some(match name {
-        "read2_b32" => b.ds_load_pair::<1, 4>(),
-        "read2_b64" => b.ds_load_pair::<2, 8>(),
-        "read2st64_b32" => b.ds_load_pair::<1, 256>(),
-        "read2st64_b64" => b.ds_load_pair::<2, 512>(),
-        "write2_b32" => b.ds_store_pair::<1, 4>(),
-        "write2_b64" => b.ds_store_pair::<2, 8>(),
-        "write2st64_b32" => b.ds_store_pair::<1, 256>(),
-        "write2st64_b64" => b.ds_store_pair::<2, 512>(),
-        _ => return None,
-    })
-}
-
-fn permute(b: Binder, name: &str) -> Option<Handler> {
-    Some(match name {
+pub(super) fn permute(b: Binder, op: LdsPermute) -> Handler {
+    match op {
         // Backward: each lane reads the lane that its address names; inactive lanes give 0.
-        "bpermute_b32" => b.bind(
+        LdsPermute::ds_bpermute_b32 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 let (address, data) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
@@ -440,7 +401,7 @@ fn permute(b: Binder, name: &str) -> Option<Handler> {
             },
         ),
         // Forward: each active lane sends to the lane that its address names; the highest sender wins.
-        "permute_b32" => b.bind(
+        LdsPermute::ds_permute_b32 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 let (address, data) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
@@ -456,7 +417,7 @@ fn permute(b: Binder, name: &str) -> Option<Handler> {
                 Flow::Next
             },
         ),
-        "swizzle_b32" => b.bind(
+        LdsPermute::ds_swizzle_b32 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 let data = w.fetch(0, &o.src[0]);
@@ -472,8 +433,7 @@ fn permute(b: Binder, name: &str) -> Option<Handler> {
                 Flow::Next
             },
         ),
-        _ => return None,
-    })
+    }
 }
 
 /// The lane that `ds_swizzle` reads for `lane`: within quads, or within 32 by and, or and xor masks,
@@ -499,61 +459,12 @@ fn swizzled(lane: usize, offset: usize) -> usize {
     }
 }
 
-/// Which atomic operation an LDS mnemonic is, and whether it works on 64 bits.
-pub(super) fn atomic_of(name: &str) -> Option<(Atomic, bool)> {
-    let name = name.replacen("_rtn", "", 1);
-    let (what, ty) = match name.strip_prefix("pk_add_") {
-        Some(ty) => ("pk_add", ty),
-        None => name.split_once('_')?,
-    };
-    let wide = ty.ends_with("64");
-    let atomic = match (what, ty) {
-        ("add", "u32" | "u64") => Atomic::Add,
-        ("sub", "u32" | "u64") => Atomic::Sub,
-        ("rsub", "u32" | "u64") => Atomic::ReverseSub,
-        ("inc", "u32" | "u64") => Atomic::Increment,
-        ("dec", "u32" | "u64") => Atomic::Decrement,
-        ("min", "i32" | "i64") => Atomic::SignedMin,
-        ("max", "i32" | "i64") => Atomic::SignedMax,
-        ("min", "u32" | "u64") => Atomic::UnsignedMin,
-        ("max", "u32" | "u64") => Atomic::UnsignedMax,
-        ("and", "b32" | "b64") => Atomic::And,
-        ("or", "b32" | "b64") => Atomic::Or,
-        ("xor", "b32" | "b64") => Atomic::Xor,
-        ("mskor", "b32" | "b64") => Atomic::MaskOr,
-        ("cmpst", "b32" | "b64") => Atomic::CompareSwap,
-        ("cmpst", "f32") => Atomic::CompareSwapF32,
-        ("cmpst", "f64") => Atomic::CompareSwapF64,
-        ("wrap", "b32") => Atomic::Wrap,
-        ("wrxchg", "b32" | "b64") => Atomic::Swap,
-        ("add", "f32") => Atomic::AddF32,
-        ("min", "f32") => Atomic::MinF32,
-        ("max", "f32") => Atomic::MaxF32,
-        ("add", "f64") => Atomic::AddF64,
-        ("min", "f64") => Atomic::MinF64,
-        ("max", "f64") => Atomic::MaxF64,
-        ("pk_add", "f16") => Atomic::PackedAddF16,
-        ("pk_add", "bf16") => Atomic::PackedAddBf16,
-        _ => return None,
-    };
-    Some((atomic, wide))
-}
-
-/// The `detail` of an LDS atomic.
-pub(crate) fn atomic_detail(op: Op) -> Option<u8> {
-    let name = op.name().strip_prefix("ds_")?;
-    let atomic = lds_exchange::second_source(name).or_else(|| Some(atomic_of(name)?.0));
-    Some(atomic? as u8)
-}
-
-fn atomic_handler(b: Binder, name: &str) -> Option<Handler> {
-    let (_, wide) = atomic_of(name)?;
-    Some(match (wide, name.contains("_rtn")) {
-        (false, false) => b.bind(atomically::<false, false>),
-        (false, true) => b.bind(atomically::<false, true>),
-        (true, false) => b.bind(atomically::<true, false>),
-        (true, true) => b.bind(atomically::<true, true>),
-    })
+/// The handler of an atomic operation, which may return the old value.
+pub(super) fn atomic<const WIDE: bool>(b: Binder, i: &Instruction) -> Handler {
+    match i.has_result() {
+        false => b.bind(atomically::<WIDE, false>),
+        true => b.bind(atomically::<WIDE, true>),
+    }
 }
 
 /// The waves of a workgroup take turns, so that plain reads and writes are atomic here.
@@ -562,7 +473,7 @@ fn atomically<const WIDE: bool, const RETURN: bool>(
     c: &mut Context<'_>,
     o: &Operation,
 ) -> Flow {
-    let atomic = Atomic::from_detail(o.detail);
+    let atomic = from_detail(o.detail);
     let bytes = if WIDE { 8 } else { 4 };
     visit(
         w,

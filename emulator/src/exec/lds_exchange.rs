@@ -7,53 +7,41 @@ use std::simd::prelude::*;
 use super::{
     Context, Wave,
     access::{self, Access},
-    atomic::{Atomic, apply32, apply64},
+    atomic::{apply32, apply64, from_detail},
     lanes::{Binder, chunks},
     operation::{Flow, Handler, Operation},
     simd::{CHUNKS, LANES, U},
     wave::M0,
 };
+use crate::isa::run::LdsExchange;
 
-/// The handler of one of these operations by its mnemonic without `ds_`, if it is one.
-pub(super) fn handler(b: Binder, name: &str) -> Option<Handler> {
-    Some(match name {
-        "wrxchg2_rtn_b32" => b.bind(exchange_pair::<1, 4>),
-        "wrxchg2st64_rtn_b32" => b.bind(exchange_pair::<1, 256>),
-        "wrxchg2_rtn_b64" => b.bind(exchange_pair::<2, 8>),
-        "wrxchg2st64_rtn_b64" => b.bind(exchange_pair::<2, 512>),
-        "condxchg32_rtn_b64" => b.bind(exchange_if_negative),
-        "read_addtid_b32" => b.bind(
+/// The handler of one of these operations.
+pub(super) fn handler(b: Binder, op: LdsExchange) -> Handler {
+    match op {
+        LdsExchange::ds_wrxchg2_rtn_b32 => b.bind(exchange_pair::<1, 4>),
+        LdsExchange::ds_wrxchg2st64_rtn_b32 => b.bind(exchange_pair::<1, 256>),
+        LdsExchange::ds_wrxchg2_rtn_b64 => b.bind(exchange_pair::<2, 8>),
+        LdsExchange::ds_wrxchg2st64_rtn_b64 => b.bind(exchange_pair::<2, 512>),
+        LdsExchange::ds_condxchg32_rtn_b64 => b.bind(exchange_if_negative),
+        LdsExchange::ds_read_addtid_b32 => b.bind(
             #[inline(always)]
             |w, c, o| by_lane_number(w, c, o, false, |w, a| a.load::<1>(w, o.dst)),
         ),
-        "write_addtid_b32" => b.bind(
+        LdsExchange::ds_write_addtid_b32 => b.bind(
             #[inline(always)]
             |w, c, o| by_lane_number(w, c, o, true, |w, a| a.store::<1>(w, o.src[1].register)),
         ),
-        "append" => b.bind(|w, c, o| count_lanes(w, c, o, u32::wrapping_add)),
-        "consume" => b.bind(|w, c, o| count_lanes(w, c, o, u32::wrapping_sub)),
-        _ if name.contains("_src2_") => {
-            let wide = name.ends_with("64");
-            second_source(name)?;
-            match wide {
-                false => b.bind(combine::<false>),
-                true => b.bind(combine::<true>),
-            }
-        }
-        _ => return None,
-    })
-}
-
-/// What an operation does with its second place in LDS, by its mnemonic without `ds_`.
-pub(super) fn second_source(name: &str) -> Option<Atomic> {
-    let (what, ty) = name.split_once("_src2_")?;
-    if what == "write" {
-        return Some(Atomic::Swap);
+        LdsExchange::ds_append => b.bind(|w, c, o| count_lanes(w, c, o, u32::wrapping_add)),
+        LdsExchange::ds_consume => b.bind(|w, c, o| count_lanes(w, c, o, u32::wrapping_sub)),
     }
-    super::lds::atomic_of(&format!("{what}_{ty}")).map(|(atomic, _)| atomic)
 }
 
-/// Adresses in the first source's register.
+/// The handler of an atomic operation with the data of a second place in LDS.
+pub(super) fn atomic<const WIDE: bool>(b: Binder) -> Handler {
+    b.bind(combine::<WIDE>)
+}
+
+/// Addresses in the first source's register.
 fn addresses(w: &Wave, o: &Operation) -> [U; CHUNKS] {
     chunks(|c| w.lanes(o.src[0].register).0[c])
 }
@@ -180,7 +168,7 @@ fn count_lanes(
 /// sign), or as the address' upper bits do. That the lower 17 bits are the place then is chosen, as the other bits
 /// say something else; the guide says only what the distance is.
 fn combine<const WIDE: bool>(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flow {
-    let atomic = Atomic::from_detail(o.detail);
+    let atomic = from_detail(o.detail);
     let offset = o.imm as u32;
     let (first, exec) = (addresses(w, o), w.exec);
     let (targets, sources) = match offset & 0x8000 {

@@ -17,16 +17,16 @@ use super::{
     simd::{CHUNKS, LANES, U},
     wave::Lanes,
 };
+use crate::isa::run::LdsTranspose;
 
-/// The handler of one of these operations by its mnemonic without `ds_`, if it is one.
-pub(super) fn handler(b: Binder, name: &str) -> Option<Handler> {
-    Some(match name {
-        "read_b64_tr_b16" => b.bind(transposed::<16, 2>),
-        "read_b64_tr_b8" => b.bind(transposed::<8, 2>),
-        "read_b64_tr_b4" => b.bind(transposed::<4, 2>),
-        "read_b96_tr_b6" => b.bind(transposed::<6, 3>),
-        _ => return None,
-    })
+/// The handler of one of these operations.
+pub(super) fn handler(b: Binder, op: LdsTranspose) -> Handler {
+    match op {
+        LdsTranspose::ds_read_b64_tr_b16 => b.bind(transposed::<16, 2>),
+        LdsTranspose::ds_read_b64_tr_b8 => b.bind(transposed::<8, 2>),
+        LdsTranspose::ds_read_b64_tr_b4 => b.bind(transposed::<4, 2>),
+        LdsTranspose::ds_read_b96_tr_b6 => b.bind(transposed::<6, 3>),
+    }
 }
 
 /// Elements of `BITS` bits in `N` dwords a lane.

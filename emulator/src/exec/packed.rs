@@ -1,7 +1,7 @@
 //! Packed operations of the vector unit (VOP3P without the matrix instructions): pairs of 16-bit
 //! values in a register, pairs of f32 in two, dot products of integers.
 
-mod mixed;
+pub(super) mod mixed;
 
 use std::simd::prelude::*;
 
@@ -16,16 +16,7 @@ use super::{
     simd::{CHUNKS, F, I, U},
     wave::Fetched,
 };
-use crate::isa::Op;
-
-/// The handler of a packed operation with its slow-path code, if `op` is one.
-pub(crate) fn handler(b: Binder, op: Op) -> Option<(Handler, u8)> {
-    halves(b, op)
-        .or_else(|| singles(b, op))
-        .or_else(|| integers(b, op).map(|handler| (handler, 0)))
-        .or_else(|| dot(b, op).map(|handler| (handler, 0)))
-        .or_else(|| mixed::handler(b, op).map(|handler| (handler, 0)))
-}
+use crate::isa::run::{PackedDot, PackedHalves, PackedIntegers, PackedSingles};
 
 /// The 16-bit halves of source `slot` that make the low and the high result, zero-extended.
 #[inline(always)]
@@ -201,48 +192,46 @@ impl Binder {
     }
 }
 
-fn halves(b: Binder, op: Op) -> Option<(Handler, u8)> {
-    let (handler, what) = match op {
-        Op::v_pk_fma_f16 | Op::v_pk_fmac_f16 => (
+pub(super) fn halves(b: Binder, op: PackedHalves) -> (Handler, Arithmetic) {
+    match op {
+        PackedHalves::v_pk_fma_f16 | PackedHalves::v_pk_fmac_f16 => (
             b.packed_f16(|[x, y, z]| half::fma(x, y, z)),
             Arithmetic::Fma,
         ),
-        Op::v_pk_add_f16 => (
+        PackedHalves::v_pk_add_f16 => (
             b.packed_f16(|[x, y]| half::from_f32(x + y)),
             Arithmetic::Add,
         ),
-        Op::v_pk_mul_f16 => (
+        PackedHalves::v_pk_mul_f16 => (
             b.packed_f16(|[x, y]| half::from_f32(x * y)),
             Arithmetic::Mul,
         ),
-        Op::v_pk_min_f16 => (
+        PackedHalves::v_pk_min_f16 => (
             b.packed_f16(|[x, y]| half::from_f32(half::min2(x, y))),
             Arithmetic::Min,
         ),
-        Op::v_pk_max_f16 => (
+        PackedHalves::v_pk_max_f16 => (
             b.packed_f16(|[x, y]| half::from_f32(half::max2(x, y))),
             Arithmetic::Max,
         ),
-        Op::v_pk_minimum3_f16 => (
+        PackedHalves::v_pk_minimum3_f16 => (
             b.packed_f16(|[x, y, z]| half::from_f32(half::min2(half::min2(x, y), z))),
             Arithmetic::Minimum3,
         ),
-        Op::v_pk_maximum3_f16 => (
+        PackedHalves::v_pk_maximum3_f16 => (
             b.packed_f16(|[x, y, z]| half::from_f32(half::max2(half::max2(x, y), z))),
             Arithmetic::Maximum3,
         ),
-        _ => return None,
-    };
-    Some((handler, what as u8))
+    }
 }
 
-fn singles(b: Binder, op: Op) -> Option<(Handler, u8)> {
+pub(super) fn singles(b: Binder, op: PackedSingles) -> (Handler, Arithmetic) {
     use std::simd::StdFloat;
-    let (handler, what) = match op {
-        Op::v_pk_fma_f32 => (b.packed_f32(|[x, y, z]| x.mul_add(y, z)), Arithmetic::Fma),
-        Op::v_pk_mul_f32 => (b.packed_f32(|[x, y]| x * y), Arithmetic::Mul),
-        Op::v_pk_add_f32 => (b.packed_f32(|[x, y]| x + y), Arithmetic::Add),
-        Op::v_pk_mov_b32 => (
+    match op {
+        PackedSingles::v_pk_fma_f32 => (b.packed_f32(|[x, y, z]| x.mul_add(y, z)), Arithmetic::Fma),
+        PackedSingles::v_pk_mul_f32 => (b.packed_f32(|[x, y]| x * y), Arithmetic::Mul),
+        PackedSingles::v_pk_add_f32 => (b.packed_f32(|[x, y]| x + y), Arithmetic::Add),
+        PackedSingles::v_pk_mov_b32 => (
             b.bind(
                 #[inline(always)]
                 |w, _, o| {
@@ -260,9 +249,7 @@ fn singles(b: Binder, op: Op) -> Option<(Handler, u8)> {
             ),
             Arithmetic::Add,
         ),
-        _ => return None,
-    };
-    Some((handler, what as u8))
+    }
 }
 
 #[inline(always)]
@@ -275,45 +262,44 @@ fn clamp16(value: I, clamp: bool, low: i32, high: i32) -> U {
     value.cast::<u32>()
 }
 
-fn integers(b: Binder, op: Op) -> Option<Handler> {
-    Some(match op {
-        Op::v_pk_mad_i16 => b.packed_integers(|[x, y, z], clamp| {
+pub(super) fn integers(b: Binder, op: PackedIntegers) -> Handler {
+    match op {
+        PackedIntegers::v_pk_mad_i16 => b.packed_integers(|[x, y, z], clamp| {
             clamp16(sext16(x) * sext16(y) + sext16(z), clamp, -0x8000, 0x7fff)
         }),
-        Op::v_pk_mad_u16 => b.packed_integers(|[x, y, z], clamp| {
+        PackedIntegers::v_pk_mad_u16 => b.packed_integers(|[x, y, z], clamp| {
             let exact = x.cast::<u64>() * y.cast::<u64>() + z.cast::<u64>();
             exact
                 .simd_min(Simd::splat(if clamp { 0xffff } else { u64::MAX }))
                 .cast::<u32>()
         }),
-        Op::v_pk_mul_lo_u16 => b.packed_integers(|[x, y], _| x * y),
-        Op::v_pk_add_i16 => b.packed_integers(|[x, y], clamp| {
+        PackedIntegers::v_pk_mul_lo_u16 => b.packed_integers(|[x, y], _| x * y),
+        PackedIntegers::v_pk_add_i16 => b.packed_integers(|[x, y], clamp| {
             clamp16(sext16(x) + sext16(y), clamp, -0x8000, 0x7fff)
         }),
-        Op::v_pk_sub_i16 => b.packed_integers(|[x, y], clamp| {
+        PackedIntegers::v_pk_sub_i16 => b.packed_integers(|[x, y], clamp| {
             clamp16(sext16(x) - sext16(y), clamp, -0x8000, 0x7fff)
         }),
-        Op::v_pk_add_u16 => {
+        PackedIntegers::v_pk_add_u16 => {
             b.packed_integers(|[x, y], clamp| clamp16((x + y).cast::<i32>(), clamp, 0, 0xffff))
         }
-        Op::v_pk_sub_u16 => b.packed_integers(|[x, y], clamp| {
+        PackedIntegers::v_pk_sub_u16 => b.packed_integers(|[x, y], clamp| {
             clamp16(x.cast::<i32>() - y.cast::<i32>(), clamp, 0, 0xffff)
         }),
-        Op::v_pk_lshlrev_b16 => b.packed_integers(|[x, y], _| y << (x & U::splat(15))),
-        Op::v_pk_lshrrev_b16 => b.packed_integers(|[x, y], _| y >> (x & U::splat(15))),
-        Op::v_pk_ashrrev_i16 => b.packed_integers(|[x, y], _| {
+        PackedIntegers::v_pk_lshlrev_b16 => b.packed_integers(|[x, y], _| y << (x & U::splat(15))),
+        PackedIntegers::v_pk_lshrrev_b16 => b.packed_integers(|[x, y], _| y >> (x & U::splat(15))),
+        PackedIntegers::v_pk_ashrrev_i16 => b.packed_integers(|[x, y], _| {
             (sext16(y) >> (x & U::splat(15)).cast::<i32>()).cast::<u32>()
         }),
-        Op::v_pk_max_i16 => {
+        PackedIntegers::v_pk_max_i16 => {
             b.packed_integers(|[x, y], _| sext16(x).simd_max(sext16(y)).cast::<u32>())
         }
-        Op::v_pk_min_i16 => {
+        PackedIntegers::v_pk_min_i16 => {
             b.packed_integers(|[x, y], _| sext16(x).simd_min(sext16(y)).cast::<u32>())
         }
-        Op::v_pk_max_u16 => b.packed_integers(|[x, y], _| x.simd_max(y)),
-        Op::v_pk_min_u16 => b.packed_integers(|[x, y], _| x.simd_min(y)),
-        _ => return None,
-    })
+        PackedIntegers::v_pk_max_u16 => b.packed_integers(|[x, y], _| x.simd_max(y)),
+        PackedIntegers::v_pk_min_u16 => b.packed_integers(|[x, y], _| x.simd_min(y)),
+    }
 }
 
 /// Part `index` of `bits` bits, sign-extended.
@@ -356,20 +342,19 @@ fn unsigned_dot(x: U, y: U, z: U, bits: u32, clamp: bool) -> U {
     sum.cast::<u32>()
 }
 
-fn dot(b: Binder, op: Op) -> Option<Handler> {
-    Some(match op {
-        Op::v_dot2_i32_i16 | Op::v_dot2c_i32_i16 => {
+pub(super) fn dot(b: Binder, op: PackedDot) -> Handler {
+    match op {
+        PackedDot::v_dot2_i32_i16 | PackedDot::v_dot2c_i32_i16 => {
             b.dot3(|o, x, y, z| signed_dot(x, y, z, 16, o.clamp))
         }
-        Op::v_dot4_i32_i8 | Op::v_dot4c_i32_i8 => {
+        PackedDot::v_dot4_i32_i8 | PackedDot::v_dot4c_i32_i8 => {
             b.dot3(|o, x, y, z| signed_dot(x, y, z, 8, o.clamp))
         }
-        Op::v_dot8_i32_i4 | Op::v_dot8c_i32_i4 => {
+        PackedDot::v_dot8_i32_i4 | PackedDot::v_dot8c_i32_i4 => {
             b.dot3(|o, x, y, z| signed_dot(x, y, z, 4, o.clamp))
         }
-        Op::v_dot2_u32_u16 => b.dot3(|o, x, y, z| unsigned_dot(x, y, z, 16, o.clamp)),
-        Op::v_dot4_u32_u8 => b.dot3(|o, x, y, z| unsigned_dot(x, y, z, 8, o.clamp)),
-        Op::v_dot8_u32_u4 => b.dot3(|o, x, y, z| unsigned_dot(x, y, z, 4, o.clamp)),
-        _ => return None,
-    })
+        PackedDot::v_dot2_u32_u16 => b.dot3(|o, x, y, z| unsigned_dot(x, y, z, 16, o.clamp)),
+        PackedDot::v_dot4_u32_u8 => b.dot3(|o, x, y, z| unsigned_dot(x, y, z, 8, o.clamp)),
+        PackedDot::v_dot8_u32_u4 => b.dot3(|o, x, y, z| unsigned_dot(x, y, z, 4, o.clamp)),
+    }
 }

@@ -14,8 +14,8 @@ use super::{
     operation::{Flow, Handler, Operation, SourceKind},
     simd::{CHUNKS, D, LANES, U, chunk_mask},
     split,
+    transfer::Transfers,
 };
-use crate::isa::Op;
 
 /// Bytes from a lane's dword to its next.
 const ROW_BYTES: u64 = 4 * LANES as u64;
@@ -274,17 +274,10 @@ fn visit(
     }
 }
 
-/// The handler of a scratch operation, if `op` is one.
-pub(crate) fn handler(b: Binder, op: Op) -> Option<Handler> {
-    let name = op.name().strip_prefix("scratch_")?;
-    let name = name.replacen("load_lds_", "load_", 1);
-    super::transfer::handler(&name, Scratch(b))
-}
-
 /// Makes handlers of scratch operations.
-struct Scratch(Binder);
+pub(super) struct Scratch(pub(super) Binder);
 
-impl super::transfer::Transfers for Scratch {
+impl Transfers for Scratch {
     fn load<const N: usize>(&self) -> Handler {
         self.0.bind(
             #[inline(always)]

@@ -30,7 +30,7 @@ fn bits(value: U, count: u32) -> D {
     (value & U::splat((1 << count) - 1)).cast::<u64>()
 }
 
-/// The handler of an integer operation with clamp, if `op` is one that is another without.
+/// The handler of an integer operation with clamp.
 pub(crate) fn handler(b: Binder, op: Op) -> Option<Handler> {
     Some(match op {
         Op::v_mul_i32_i24 => b.u2(|x, y| signed(wide(sext24(x)) * wide(sext24(y)))),

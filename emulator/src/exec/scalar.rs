@@ -1,24 +1,15 @@
 //! The scalar unit: SOP1, SOP2, SOPC, SOPK.
 
 use super::{
-    Wave, hardware_registers,
+    Wave,
     lanes::Binder,
     operation::{Flow, Handler},
     wave::M0,
 };
-use crate::isa::Op;
-
-/// The handler of a scalar operation, if `op` is one.
-pub(crate) fn handler(b: Binder, op: Op) -> Option<Handler> {
-    moves(b, op)
-        .or_else(|| one_source(b, op))
-        .or_else(|| arithmetic(b, op))
-        .or_else(|| logic(b, op))
-        .or_else(|| compare(b, op))
-        .or_else(|| save_exec(b, op))
-        .or_else(|| constant(b, op))
-        .or_else(|| hardware_registers::handler(b, op))
-}
+use crate::isa::run::{
+    ScalarArithmetic, ScalarCompare, ScalarConstant, ScalarLogic, ScalarMoves, ScalarOneSource,
+    ScalarSaveExec,
+};
 
 impl Binder {
     /// 32 bits of one source.
@@ -119,16 +110,28 @@ impl Binder {
         )
     }
 
-    /// `exec` and the source make a new `exec`; the old one (or the new, for `wrexec`) is the result.
-    fn exec<F: Fn(u64, u64) -> u64 + Copy + 'static>(self, f: F) -> Handler {
+    /// `exec` and the source make a new `exec`; the old one is the result.
+    fn save_exec<F: Fn(u64, u64) -> u64 + Copy + 'static>(self, f: F) -> Handler {
+        self.exec(f, |old, _| old)
+    }
+
+    /// As [`Binder::save_exec`], and the new one is the result.
+    fn write_exec<F: Fn(u64, u64) -> u64 + Copy + 'static>(self, f: F) -> Handler {
+        self.exec(f, |_, new| new)
+    }
+
+    fn exec<F, G>(self, f: F, result: G) -> Handler
+    where
+        F: Fn(u64, u64) -> u64 + Copy + 'static,
+        G: Fn(u64, u64) -> u64 + Copy + 'static,
+    {
         self.bind(
             #[inline(always)]
             move |w, _, o| {
                 let (source, old) = (w.read64(&o.src[0]), w.exec);
                 w.exec = f(source, old);
                 w.scc = w.exec != 0;
-                let new = w.exec;
-                w.set_scalar_pair(o.dst, if o.detail == 1 { new } else { old });
+                w.set_scalar_pair(o.dst, result(old, w.exec));
                 Flow::Next
             },
         )
@@ -146,11 +149,11 @@ fn flag64(w: &mut Wave, value: u64) -> u64 {
     value
 }
 
-fn moves(b: Binder, op: Op) -> Option<Handler> {
-    Some(match op {
-        Op::s_mov_b32 | Op::s_movk_i32 => b.s1(|_, a| a),
-        Op::s_mov_b64 => b.s1_64(|_, a| a),
-        Op::s_cmov_b32 | Op::s_cmovk_i32 => b.bind(
+pub(super) fn moves(b: Binder, op: ScalarMoves) -> Handler {
+    match op {
+        ScalarMoves::s_mov_b32 | ScalarMoves::s_movk_i32 => b.s1(|_, a| a),
+        ScalarMoves::s_mov_b64 => b.s1_64(|_, a| a),
+        ScalarMoves::s_cmov_b32 | ScalarMoves::s_cmovk_i32 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 if w.scc {
@@ -160,7 +163,7 @@ fn moves(b: Binder, op: Op) -> Option<Handler> {
                 Flow::Next
             },
         ),
-        Op::s_cmov_b64 => b.bind(
+        ScalarMoves::s_cmov_b64 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 if w.scc {
@@ -170,9 +173,9 @@ fn moves(b: Binder, op: Op) -> Option<Handler> {
                 Flow::Next
             },
         ),
-        Op::s_cselect_b32 => b.s2(|w, x, y| if w.scc { x } else { y }),
-        Op::s_cselect_b64 => b.s2_64(|w, x, y| if w.scc { x } else { y }),
-        Op::s_movrels_b32 => b.bind(
+        ScalarMoves::s_cselect_b32 => b.s2(|w, x, y| if w.scc { x } else { y }),
+        ScalarMoves::s_cselect_b64 => b.s2_64(|w, x, y| if w.scc { x } else { y }),
+        ScalarMoves::s_movrels_b32 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 let value = w.scalar(relative(w, o.src[0].register));
@@ -180,7 +183,7 @@ fn moves(b: Binder, op: Op) -> Option<Handler> {
                 Flow::Next
             },
         ),
-        Op::s_movrels_b64 => b.bind(
+        ScalarMoves::s_movrels_b64 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 let value = w.scalar_pair(relative(w, o.src[0].register));
@@ -188,7 +191,7 @@ fn moves(b: Binder, op: Op) -> Option<Handler> {
                 Flow::Next
             },
         ),
-        Op::s_movreld_b32 => b.bind(
+        ScalarMoves::s_movreld_b32 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 let value = w.read32(&o.src[0]);
@@ -196,7 +199,7 @@ fn moves(b: Binder, op: Op) -> Option<Handler> {
                 Flow::Next
             },
         ),
-        Op::s_movreld_b64 => b.bind(
+        ScalarMoves::s_movreld_b64 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 let value = w.read64(&o.src[0]);
@@ -204,8 +207,7 @@ fn moves(b: Binder, op: Op) -> Option<Handler> {
                 Flow::Next
             },
         ),
-        _ => return None,
-    })
+    }
 }
 
 /// A register indexed by `m0`, kept inside the SGPRs.
@@ -213,33 +215,35 @@ fn relative(w: &Wave, register: u16) -> u16 {
     (register.wrapping_add(w.scalar(M0) as u16)).min(104)
 }
 
-fn one_source(b: Binder, op: Op) -> Option<Handler> {
-    Some(match op {
-        Op::s_not_b32 => b.s1(|w, a| flag32(w, !a)),
-        Op::s_not_b64 => b.s1_64(|w, a| flag64(w, !a)),
-        Op::s_wqm_b32 => b.s1(|w, a| flag32(w, whole_quads(u64::from(a)) as u32)),
-        Op::s_wqm_b64 => b.s1_64(|w, a| flag64(w, whole_quads(a))),
-        Op::s_quadmask_b32 => b.s1(|w, a| flag32(w, quad_mask(u64::from(a)) as u32)),
-        Op::s_quadmask_b64 => b.s1_64(|w, a| flag64(w, quad_mask(a))),
-        Op::s_brev_b32 => b.s1(|_, a| a.reverse_bits()),
-        Op::s_brev_b64 => b.s1_64(|_, a| a.reverse_bits()),
-        Op::s_bcnt0_i32_b32 => b.s1(|w, a| flag32(w, a.count_zeros())),
-        Op::s_bcnt0_i32_b64 => b.s1_narrow(|w, a| flag32(w, a.count_zeros())),
-        Op::s_bcnt1_i32_b32 => b.s1(|w, a| flag32(w, a.count_ones())),
-        Op::s_bcnt1_i32_b64 => b.s1_narrow(|w, a| flag32(w, a.count_ones())),
-        Op::s_ff0_i32_b32 => b.s1(|_, a| first(a.trailing_ones(), 32)),
-        Op::s_ff0_i32_b64 => b.s1_narrow(|_, a| first(a.trailing_ones(), 64)),
-        Op::s_ff1_i32_b32 => b.s1(|_, a| first(a.trailing_zeros(), 32)),
-        Op::s_ff1_i32_b64 => b.s1_narrow(|_, a| first(a.trailing_zeros(), 64)),
-        Op::s_flbit_i32_b32 => b.s1(|_, a| first(a.leading_zeros(), 32)),
-        Op::s_flbit_i32_b64 => b.s1_narrow(|_, a| first(a.leading_zeros(), 64)),
-        Op::s_flbit_i32 => b.s1(|_, a| first((a ^ ((a as i32) >> 31) as u32).leading_zeros(), 32)),
-        Op::s_flbit_i32_i64 => {
+pub(super) fn one_source(b: Binder, op: ScalarOneSource) -> Handler {
+    match op {
+        ScalarOneSource::s_not_b32 => b.s1(|w, a| flag32(w, !a)),
+        ScalarOneSource::s_not_b64 => b.s1_64(|w, a| flag64(w, !a)),
+        ScalarOneSource::s_wqm_b32 => b.s1(|w, a| flag32(w, whole_quads(u64::from(a)) as u32)),
+        ScalarOneSource::s_wqm_b64 => b.s1_64(|w, a| flag64(w, whole_quads(a))),
+        ScalarOneSource::s_quadmask_b32 => b.s1(|w, a| flag32(w, quad_mask(u64::from(a)) as u32)),
+        ScalarOneSource::s_quadmask_b64 => b.s1_64(|w, a| flag64(w, quad_mask(a))),
+        ScalarOneSource::s_brev_b32 => b.s1(|_, a| a.reverse_bits()),
+        ScalarOneSource::s_brev_b64 => b.s1_64(|_, a| a.reverse_bits()),
+        ScalarOneSource::s_bcnt0_i32_b32 => b.s1(|w, a| flag32(w, a.count_zeros())),
+        ScalarOneSource::s_bcnt0_i32_b64 => b.s1_narrow(|w, a| flag32(w, a.count_zeros())),
+        ScalarOneSource::s_bcnt1_i32_b32 => b.s1(|w, a| flag32(w, a.count_ones())),
+        ScalarOneSource::s_bcnt1_i32_b64 => b.s1_narrow(|w, a| flag32(w, a.count_ones())),
+        ScalarOneSource::s_ff0_i32_b32 => b.s1(|_, a| first(a.trailing_ones(), 32)),
+        ScalarOneSource::s_ff0_i32_b64 => b.s1_narrow(|_, a| first(a.trailing_ones(), 64)),
+        ScalarOneSource::s_ff1_i32_b32 => b.s1(|_, a| first(a.trailing_zeros(), 32)),
+        ScalarOneSource::s_ff1_i32_b64 => b.s1_narrow(|_, a| first(a.trailing_zeros(), 64)),
+        ScalarOneSource::s_flbit_i32_b32 => b.s1(|_, a| first(a.leading_zeros(), 32)),
+        ScalarOneSource::s_flbit_i32_b64 => b.s1_narrow(|_, a| first(a.leading_zeros(), 64)),
+        ScalarOneSource::s_flbit_i32 => {
+            b.s1(|_, a| first((a ^ ((a as i32) >> 31) as u32).leading_zeros(), 32))
+        }
+        ScalarOneSource::s_flbit_i32_i64 => {
             b.s1_narrow(|_, a| first((a ^ ((a as i64) >> 63) as u64).leading_zeros(), 64))
         }
-        Op::s_sext_i32_i8 => b.s1(|_, a| a as i8 as u32),
-        Op::s_sext_i32_i16 => b.s1(|_, a| a as i16 as u32),
-        Op::s_bitset0_b32 => b.bind(
+        ScalarOneSource::s_sext_i32_i8 => b.s1(|_, a| a as i8 as u32),
+        ScalarOneSource::s_sext_i32_i16 => b.s1(|_, a| a as i16 as u32),
+        ScalarOneSource::s_bitset0_b32 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 let bit = w.read32(&o.src[0]) & 31;
@@ -248,7 +252,7 @@ fn one_source(b: Binder, op: Op) -> Option<Handler> {
                 Flow::Next
             },
         ),
-        Op::s_bitset1_b32 => b.bind(
+        ScalarOneSource::s_bitset1_b32 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 let bit = w.read32(&o.src[0]) & 31;
@@ -257,7 +261,7 @@ fn one_source(b: Binder, op: Op) -> Option<Handler> {
                 Flow::Next
             },
         ),
-        Op::s_bitset0_b64 => b.bind(
+        ScalarOneSource::s_bitset0_b64 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 let bit = w.read32(&o.src[0]) & 63;
@@ -266,7 +270,7 @@ fn one_source(b: Binder, op: Op) -> Option<Handler> {
                 Flow::Next
             },
         ),
-        Op::s_bitset1_b64 => b.bind(
+        ScalarOneSource::s_bitset1_b64 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 let bit = w.read32(&o.src[0]) & 63;
@@ -275,8 +279,8 @@ fn one_source(b: Binder, op: Op) -> Option<Handler> {
                 Flow::Next
             },
         ),
-        Op::s_abs_i32 => b.s1(|w, a| flag32(w, (a as i32).wrapping_abs() as u32)),
-        Op::s_bitreplicate_b64_b32 => b.bind(
+        ScalarOneSource::s_abs_i32 => b.s1(|w, a| flag32(w, (a as i32).wrapping_abs() as u32)),
+        ScalarOneSource::s_bitreplicate_b64_b32 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 let a = w.read32(&o.src[0]);
@@ -288,8 +292,7 @@ fn one_source(b: Binder, op: Op) -> Option<Handler> {
                 Flow::Next
             },
         ),
-        _ => return None,
-    })
+    }
 }
 
 /// The index of the first bit found, -1 where there is none.
@@ -319,67 +322,68 @@ fn signed_overflow(x: u32, y: u32, result: u32) -> bool {
     ((x ^ result) & (y ^ result)) >> 31 != 0
 }
 
-fn arithmetic(b: Binder, op: Op) -> Option<Handler> {
-    Some(match op {
-        Op::s_add_u32 => b.s2(|w, x, y| {
+pub(super) fn arithmetic(b: Binder, op: ScalarArithmetic) -> Handler {
+    match op {
+        ScalarArithmetic::s_add_u32 => b.s2(|w, x, y| {
             let (sum, carry) = x.overflowing_add(y);
             w.scc = carry;
             sum
         }),
-        Op::s_sub_u32 => b.s2(|w, x, y| {
+        ScalarArithmetic::s_sub_u32 => b.s2(|w, x, y| {
             w.scc = y > x;
             x.wrapping_sub(y)
         }),
-        Op::s_add_i32 => b.s2(|w, x, y| {
+        ScalarArithmetic::s_add_i32 => b.s2(|w, x, y| {
             let sum = x.wrapping_add(y);
             w.scc = signed_overflow(x, y, sum);
             sum
         }),
-        Op::s_sub_i32 => b.s2(|w, x, y| {
+        ScalarArithmetic::s_sub_i32 => b.s2(|w, x, y| {
             let difference = x.wrapping_sub(y);
             w.scc = signed_overflow(x, !y, difference);
             difference
         }),
-        Op::s_addc_u32 => b.s2(|w, x, y| {
+        ScalarArithmetic::s_addc_u32 => b.s2(|w, x, y| {
             let sum = u64::from(x) + u64::from(y) + u64::from(w.scc);
             w.scc = sum >> 32 != 0;
             sum as u32
         }),
-        Op::s_subb_u32 => b.s2(|w, x, y| {
+        ScalarArithmetic::s_subb_u32 => b.s2(|w, x, y| {
             let subtrahend = u64::from(y) + u64::from(w.scc);
             w.scc = subtrahend > u64::from(x);
             u64::from(x).wrapping_sub(subtrahend) as u32
         }),
-        Op::s_min_i32 => b.s2(|w, x, y| {
+        ScalarArithmetic::s_min_i32 => b.s2(|w, x, y| {
             w.scc = (x as i32) < y as i32;
             if w.scc { x } else { y }
         }),
-        Op::s_min_u32 => b.s2(|w, x, y| {
+        ScalarArithmetic::s_min_u32 => b.s2(|w, x, y| {
             w.scc = x < y;
             if w.scc { x } else { y }
         }),
-        Op::s_max_i32 => b.s2(|w, x, y| {
+        ScalarArithmetic::s_max_i32 => b.s2(|w, x, y| {
             w.scc = x as i32 >= y as i32;
             if w.scc { x } else { y }
         }),
-        Op::s_max_u32 => b.s2(|w, x, y| {
+        ScalarArithmetic::s_max_u32 => b.s2(|w, x, y| {
             w.scc = x >= y;
             if w.scc { x } else { y }
         }),
-        Op::s_mul_i32 => b.s2(|_, x, y| x.wrapping_mul(y)),
-        Op::s_mul_hi_u32 => b.s2(|_, x, y| ((u64::from(x) * u64::from(y)) >> 32) as u32),
-        Op::s_mul_hi_i32 => {
+        ScalarArithmetic::s_mul_i32 => b.s2(|_, x, y| x.wrapping_mul(y)),
+        ScalarArithmetic::s_mul_hi_u32 => {
+            b.s2(|_, x, y| ((u64::from(x) * u64::from(y)) >> 32) as u32)
+        }
+        ScalarArithmetic::s_mul_hi_i32 => {
             b.s2(|_, x, y| ((i64::from(x as i32) * i64::from(y as i32)) >> 32) as u32)
         }
-        Op::s_absdiff_i32 => {
+        ScalarArithmetic::s_absdiff_i32 => {
             b.s2(|w, x, y| flag32(w, (x.wrapping_sub(y) as i32).wrapping_abs() as u32))
         }
-        Op::s_lshl1_add_u32 => b.s2(|w, x, y| shift_add(w, x, y, 1)),
-        Op::s_lshl2_add_u32 => b.s2(|w, x, y| shift_add(w, x, y, 2)),
-        Op::s_lshl3_add_u32 => b.s2(|w, x, y| shift_add(w, x, y, 3)),
-        Op::s_lshl4_add_u32 => b.s2(|w, x, y| shift_add(w, x, y, 4)),
-        _ => return None,
-    })
+        ScalarArithmetic::s_lshl1_add_u32 => b.s2(|w, x, y| shift_add(w, x, y, 1)),
+        ScalarArithmetic::s_lshl2_add_u32 => b.s2(|w, x, y| shift_add(w, x, y, 2)),
+        ScalarArithmetic::s_lshl3_add_u32 => b.s2(|w, x, y| shift_add(w, x, y, 3)),
+        ScalarArithmetic::s_lshl4_add_u32 => b.s2(|w, x, y| shift_add(w, x, y, 4)),
+    }
 }
 
 fn shift_add(w: &mut Wave, x: u32, y: u32, shift: u32) -> u32 {
@@ -388,32 +392,32 @@ fn shift_add(w: &mut Wave, x: u32, y: u32, shift: u32) -> u32 {
     sum as u32
 }
 
-fn logic(b: Binder, op: Op) -> Option<Handler> {
-    Some(match op {
-        Op::s_and_b32 => b.s2(|w, x, y| flag32(w, x & y)),
-        Op::s_and_b64 => b.s2_64(|w, x, y| flag64(w, x & y)),
-        Op::s_or_b32 => b.s2(|w, x, y| flag32(w, x | y)),
-        Op::s_or_b64 => b.s2_64(|w, x, y| flag64(w, x | y)),
-        Op::s_xor_b32 => b.s2(|w, x, y| flag32(w, x ^ y)),
-        Op::s_xor_b64 => b.s2_64(|w, x, y| flag64(w, x ^ y)),
-        Op::s_andn2_b32 => b.s2(|w, x, y| flag32(w, x & !y)),
-        Op::s_andn2_b64 => b.s2_64(|w, x, y| flag64(w, x & !y)),
-        Op::s_orn2_b32 => b.s2(|w, x, y| flag32(w, x | !y)),
-        Op::s_orn2_b64 => b.s2_64(|w, x, y| flag64(w, x | !y)),
-        Op::s_nand_b32 => b.s2(|w, x, y| flag32(w, !(x & y))),
-        Op::s_nand_b64 => b.s2_64(|w, x, y| flag64(w, !(x & y))),
-        Op::s_nor_b32 => b.s2(|w, x, y| flag32(w, !(x | y))),
-        Op::s_nor_b64 => b.s2_64(|w, x, y| flag64(w, !(x | y))),
-        Op::s_xnor_b32 => b.s2(|w, x, y| flag32(w, !(x ^ y))),
-        Op::s_xnor_b64 => b.s2_64(|w, x, y| flag64(w, !(x ^ y))),
-        Op::s_lshl_b32 => b.s2(|w, x, y| flag32(w, x << (y & 31))),
-        Op::s_lshl_b64 => b.s2_shift64(|w, x, y| flag64(w, x << (y & 63))),
-        Op::s_lshr_b32 => b.s2(|w, x, y| flag32(w, x >> (y & 31))),
-        Op::s_lshr_b64 => b.s2_shift64(|w, x, y| flag64(w, x >> (y & 63))),
-        Op::s_ashr_i32 => b.s2(|w, x, y| flag32(w, (x as i32 >> (y & 31)) as u32)),
-        Op::s_ashr_i64 => b.s2_shift64(|w, x, y| flag64(w, (x as i64 >> (y & 63)) as u64)),
-        Op::s_bfm_b32 => b.s2(|_, x, y| ((1_u32 << (x & 31)) - 1) << (y & 31)),
-        Op::s_bfm_b64 => b.bind(
+pub(super) fn logic(b: Binder, op: ScalarLogic) -> Handler {
+    match op {
+        ScalarLogic::s_and_b32 => b.s2(|w, x, y| flag32(w, x & y)),
+        ScalarLogic::s_and_b64 => b.s2_64(|w, x, y| flag64(w, x & y)),
+        ScalarLogic::s_or_b32 => b.s2(|w, x, y| flag32(w, x | y)),
+        ScalarLogic::s_or_b64 => b.s2_64(|w, x, y| flag64(w, x | y)),
+        ScalarLogic::s_xor_b32 => b.s2(|w, x, y| flag32(w, x ^ y)),
+        ScalarLogic::s_xor_b64 => b.s2_64(|w, x, y| flag64(w, x ^ y)),
+        ScalarLogic::s_andn2_b32 => b.s2(|w, x, y| flag32(w, x & !y)),
+        ScalarLogic::s_andn2_b64 => b.s2_64(|w, x, y| flag64(w, x & !y)),
+        ScalarLogic::s_orn2_b32 => b.s2(|w, x, y| flag32(w, x | !y)),
+        ScalarLogic::s_orn2_b64 => b.s2_64(|w, x, y| flag64(w, x | !y)),
+        ScalarLogic::s_nand_b32 => b.s2(|w, x, y| flag32(w, !(x & y))),
+        ScalarLogic::s_nand_b64 => b.s2_64(|w, x, y| flag64(w, !(x & y))),
+        ScalarLogic::s_nor_b32 => b.s2(|w, x, y| flag32(w, !(x | y))),
+        ScalarLogic::s_nor_b64 => b.s2_64(|w, x, y| flag64(w, !(x | y))),
+        ScalarLogic::s_xnor_b32 => b.s2(|w, x, y| flag32(w, !(x ^ y))),
+        ScalarLogic::s_xnor_b64 => b.s2_64(|w, x, y| flag64(w, !(x ^ y))),
+        ScalarLogic::s_lshl_b32 => b.s2(|w, x, y| flag32(w, x << (y & 31))),
+        ScalarLogic::s_lshl_b64 => b.s2_shift64(|w, x, y| flag64(w, x << (y & 63))),
+        ScalarLogic::s_lshr_b32 => b.s2(|w, x, y| flag32(w, x >> (y & 31))),
+        ScalarLogic::s_lshr_b64 => b.s2_shift64(|w, x, y| flag64(w, x >> (y & 63))),
+        ScalarLogic::s_ashr_i32 => b.s2(|w, x, y| flag32(w, (x as i32 >> (y & 31)) as u32)),
+        ScalarLogic::s_ashr_i64 => b.s2_shift64(|w, x, y| flag64(w, (x as i64 >> (y & 63)) as u64)),
+        ScalarLogic::s_bfm_b32 => b.s2(|_, x, y| ((1_u32 << (x & 31)) - 1) << (y & 31)),
+        ScalarLogic::s_bfm_b64 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 let (x, y) = (w.read32(&o.src[0]), w.read32(&o.src[1]));
@@ -421,24 +425,23 @@ fn logic(b: Binder, op: Op) -> Option<Handler> {
                 Flow::Next
             },
         ),
-        Op::s_bfe_u32 => b.s2(|w, x, y| {
+        ScalarLogic::s_bfe_u32 => b.s2(|w, x, y| {
             let field = field(u64::from(x) >> (y & 31), y) as u32;
             flag32(w, field)
         }),
-        Op::s_bfe_i32 => b.s2(|w, x, y| {
+        ScalarLogic::s_bfe_i32 => b.s2(|w, x, y| {
             let shifted = (i64::from(x as i32) >> (y & 31)) as u64;
             let field = signed_field(shifted, y) as u32;
             flag32(w, field)
         }),
-        Op::s_bfe_u64 => b.s2_shift64(|w, x, y| flag64(w, field(x >> (y & 63), y))),
-        Op::s_bfe_i64 => {
+        ScalarLogic::s_bfe_u64 => b.s2_shift64(|w, x, y| flag64(w, field(x >> (y & 63), y))),
+        ScalarLogic::s_bfe_i64 => {
             b.s2_shift64(|w, x, y| flag64(w, signed_field((x as i64 >> (y & 63)) as u64, y)))
         }
-        Op::s_pack_ll_b32_b16 => b.s2(|_, x, y| x & 0xffff | y << 16),
-        Op::s_pack_lh_b32_b16 => b.s2(|_, x, y| x & 0xffff | y & 0xffff_0000),
-        Op::s_pack_hh_b32_b16 => b.s2(|_, x, y| x >> 16 | y & 0xffff_0000),
-        _ => return None,
-    })
+        ScalarLogic::s_pack_ll_b32_b16 => b.s2(|_, x, y| x & 0xffff | y << 16),
+        ScalarLogic::s_pack_lh_b32_b16 => b.s2(|_, x, y| x & 0xffff | y & 0xffff_0000),
+        ScalarLogic::s_pack_hh_b32_b16 => b.s2(|_, x, y| x >> 16 | y & 0xffff_0000),
+    }
 }
 
 /// The low bits of a value, as many as bits 22:16 of `control` say.
@@ -462,64 +465,70 @@ fn signed_field(value: u64, control: u32) -> u64 {
     }
 }
 
-fn compare(b: Binder, op: Op) -> Option<Handler> {
-    Some(match op {
-        Op::s_cmp_eq_i32 | Op::s_cmp_eq_u32 | Op::s_cmpk_eq_i32 => b.s_compare(|x, y| x == y),
-        Op::s_cmp_lg_i32 | Op::s_cmp_lg_u32 | Op::s_cmpk_lg_i32 => b.s_compare(|x, y| x != y),
-        Op::s_cmp_gt_i32 | Op::s_cmpk_gt_i32 => b.s_compare(|x, y| x as i32 > y as i32),
-        Op::s_cmp_ge_i32 | Op::s_cmpk_ge_i32 => b.s_compare(|x, y| x as i32 >= y as i32),
-        Op::s_cmp_lt_i32 | Op::s_cmpk_lt_i32 => b.s_compare(|x, y| (x as i32) < y as i32),
-        Op::s_cmp_le_i32 | Op::s_cmpk_le_i32 => b.s_compare(|x, y| x as i32 <= y as i32),
-        Op::s_cmp_gt_u32 => b.s_compare(|x, y| x > y),
-        Op::s_cmp_ge_u32 => b.s_compare(|x, y| x >= y),
-        Op::s_cmp_lt_u32 => b.s_compare(|x, y| x < y),
-        Op::s_cmp_le_u32 => b.s_compare(|x, y| x <= y),
+pub(super) fn compare(b: Binder, op: ScalarCompare) -> Handler {
+    match op {
+        ScalarCompare::s_cmp_eq_i32
+        | ScalarCompare::s_cmp_eq_u32
+        | ScalarCompare::s_cmpk_eq_i32 => b.s_compare(|x, y| x == y),
+        ScalarCompare::s_cmp_lg_i32
+        | ScalarCompare::s_cmp_lg_u32
+        | ScalarCompare::s_cmpk_lg_i32 => b.s_compare(|x, y| x != y),
+        ScalarCompare::s_cmp_gt_i32 | ScalarCompare::s_cmpk_gt_i32 => {
+            b.s_compare(|x, y| x as i32 > y as i32)
+        }
+        ScalarCompare::s_cmp_ge_i32 | ScalarCompare::s_cmpk_ge_i32 => {
+            b.s_compare(|x, y| x as i32 >= y as i32)
+        }
+        ScalarCompare::s_cmp_lt_i32 | ScalarCompare::s_cmpk_lt_i32 => {
+            b.s_compare(|x, y| (x as i32) < y as i32)
+        }
+        ScalarCompare::s_cmp_le_i32 | ScalarCompare::s_cmpk_le_i32 => {
+            b.s_compare(|x, y| x as i32 <= y as i32)
+        }
+        ScalarCompare::s_cmp_gt_u32 => b.s_compare(|x, y| x > y),
+        ScalarCompare::s_cmp_ge_u32 => b.s_compare(|x, y| x >= y),
+        ScalarCompare::s_cmp_lt_u32 => b.s_compare(|x, y| x < y),
+        ScalarCompare::s_cmp_le_u32 => b.s_compare(|x, y| x <= y),
         // The unsigned forms' constant is 16 bits without sign; the decoder extends all with one.
-        Op::s_cmpk_eq_u32 => b.s_compare(|x, y| x == y & 0xffff),
-        Op::s_cmpk_lg_u32 => b.s_compare(|x, y| x != y & 0xffff),
-        Op::s_cmpk_gt_u32 => b.s_compare(|x, y| x > y & 0xffff),
-        Op::s_cmpk_ge_u32 => b.s_compare(|x, y| x >= y & 0xffff),
-        Op::s_cmpk_lt_u32 => b.s_compare(|x, y| x < y & 0xffff),
-        Op::s_cmpk_le_u32 => b.s_compare(|x, y| x <= y & 0xffff),
-        Op::s_bitcmp0_b32 => b.s_compare(|x, y| x >> (y & 31) & 1 == 0),
-        Op::s_bitcmp1_b32 => b.s_compare(|x, y| x >> (y & 31) & 1 == 1),
-        Op::s_bitcmp0_b64 => b.s_compare64(|x, y| x >> (y & 63) & 1 == 0),
-        Op::s_bitcmp1_b64 => b.s_compare64(|x, y| x >> (y & 63) & 1 == 1),
-        Op::s_cmp_eq_u64 => b.s_compare64(|x, y| x == y),
-        Op::s_cmp_lg_u64 => b.s_compare64(|x, y| x != y),
-        _ => return None,
-    })
+        ScalarCompare::s_cmpk_eq_u32 => b.s_compare(|x, y| x == y & 0xffff),
+        ScalarCompare::s_cmpk_lg_u32 => b.s_compare(|x, y| x != y & 0xffff),
+        ScalarCompare::s_cmpk_gt_u32 => b.s_compare(|x, y| x > y & 0xffff),
+        ScalarCompare::s_cmpk_ge_u32 => b.s_compare(|x, y| x >= y & 0xffff),
+        ScalarCompare::s_cmpk_lt_u32 => b.s_compare(|x, y| x < y & 0xffff),
+        ScalarCompare::s_cmpk_le_u32 => b.s_compare(|x, y| x <= y & 0xffff),
+        ScalarCompare::s_bitcmp0_b32 => b.s_compare(|x, y| x >> (y & 31) & 1 == 0),
+        ScalarCompare::s_bitcmp1_b32 => b.s_compare(|x, y| x >> (y & 31) & 1 == 1),
+        ScalarCompare::s_bitcmp0_b64 => b.s_compare64(|x, y| x >> (y & 63) & 1 == 0),
+        ScalarCompare::s_bitcmp1_b64 => b.s_compare64(|x, y| x >> (y & 63) & 1 == 1),
+        ScalarCompare::s_cmp_eq_u64 => b.s_compare64(|x, y| x == y),
+        ScalarCompare::s_cmp_lg_u64 => b.s_compare64(|x, y| x != y),
+    }
 }
 
-fn save_exec(b: Binder, op: Op) -> Option<Handler> {
-    Some(match op {
-        Op::s_and_saveexec_b64 => b.exec(|s, exec| s & exec),
-        Op::s_or_saveexec_b64 => b.exec(|s, exec| s | exec),
-        Op::s_xor_saveexec_b64 => b.exec(|s, exec| s ^ exec),
-        Op::s_andn2_saveexec_b64 | Op::s_andn2_wrexec_b64 => b.exec(|s, exec| s & !exec),
-        Op::s_orn2_saveexec_b64 => b.exec(|s, exec| s | !exec),
-        Op::s_nand_saveexec_b64 => b.exec(|s, exec| !(s & exec)),
-        Op::s_nor_saveexec_b64 => b.exec(|s, exec| !(s | exec)),
-        Op::s_xnor_saveexec_b64 => b.exec(|s, exec| !(s ^ exec)),
-        Op::s_andn1_saveexec_b64 | Op::s_andn1_wrexec_b64 => b.exec(|s, exec| !s & exec),
-        Op::s_orn1_saveexec_b64 => b.exec(|s, exec| !s | exec),
-        _ => return None,
-    })
+pub(super) fn save_exec(b: Binder, op: ScalarSaveExec) -> Handler {
+    match op {
+        ScalarSaveExec::s_and_saveexec_b64 => b.save_exec(|s, exec| s & exec),
+        ScalarSaveExec::s_or_saveexec_b64 => b.save_exec(|s, exec| s | exec),
+        ScalarSaveExec::s_xor_saveexec_b64 => b.save_exec(|s, exec| s ^ exec),
+        ScalarSaveExec::s_andn2_saveexec_b64 => b.save_exec(|s, exec| s & !exec),
+        ScalarSaveExec::s_andn2_wrexec_b64 => b.write_exec(|s, exec| s & !exec),
+        ScalarSaveExec::s_orn2_saveexec_b64 => b.save_exec(|s, exec| s | !exec),
+        ScalarSaveExec::s_nand_saveexec_b64 => b.save_exec(|s, exec| !(s & exec)),
+        ScalarSaveExec::s_nor_saveexec_b64 => b.save_exec(|s, exec| !(s | exec)),
+        ScalarSaveExec::s_xnor_saveexec_b64 => b.save_exec(|s, exec| !(s ^ exec)),
+        ScalarSaveExec::s_andn1_saveexec_b64 => b.save_exec(|s, exec| !s & exec),
+        ScalarSaveExec::s_andn1_wrexec_b64 => b.write_exec(|s, exec| !s & exec),
+        ScalarSaveExec::s_orn1_saveexec_b64 => b.save_exec(|s, exec| !s | exec),
+    }
 }
 
-/// Whether the operation's result is the new `exec` and not the old one.
-pub(crate) fn writes_new_exec(op: Op) -> bool {
-    matches!(op, Op::s_andn1_wrexec_b64 | Op::s_andn2_wrexec_b64)
-}
-
-fn constant(b: Binder, op: Op) -> Option<Handler> {
-    Some(match op {
-        Op::s_addk_i32 => b.s2(|w, x, k| {
+pub(super) fn constant(b: Binder, op: ScalarConstant) -> Handler {
+    match op {
+        ScalarConstant::s_addk_i32 => b.s2(|w, x, k| {
             let sum = x.wrapping_add(k);
             w.scc = signed_overflow(x, k, sum);
             sum
         }),
-        Op::s_mulk_i32 => b.s2(|_, x, k| x.wrapping_mul(k)),
-        _ => return None,
-    })
+        ScalarConstant::s_mulk_i32 => b.s2(|_, x, k| x.wrapping_mul(k)),
+    }
 }

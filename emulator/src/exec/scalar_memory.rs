@@ -3,76 +3,56 @@
 use super::{
     Context, FaultKind, Wave,
     access::record_scalar,
-    atomic::{self, Atomic},
+    atomic::{self, from_detail},
     lanes::Binder,
     operation::{Flow, Handler, Operation, SourceKind},
 };
-use crate::isa::Op;
+use crate::isa::{Instruction, run::ScalarMemory};
 
-/// The handler of a scalar memory operation, if `op` is one.
-pub(crate) fn handler(b: Binder, op: Op) -> Option<Handler> {
-    if let Some(handler) = atomic_handler(b, op.name()) {
-        return Some(handler);
+/// The handler of a scalar memory operation.
+pub(super) fn handler(b: Binder, op: ScalarMemory) -> Handler {
+    match op {
+        ScalarMemory::s_load_dword => b.bind(load::<1>),
+        ScalarMemory::s_load_dwordx2 => b.bind(load::<2>),
+        ScalarMemory::s_load_dwordx4 => b.bind(load::<4>),
+        ScalarMemory::s_load_dwordx8 => b.bind(load::<8>),
+        ScalarMemory::s_load_dwordx16 => b.bind(load::<16>),
+        ScalarMemory::s_buffer_load_dword => b.bind(buffer_load::<1>),
+        ScalarMemory::s_buffer_load_dwordx2 => b.bind(buffer_load::<2>),
+        ScalarMemory::s_buffer_load_dwordx4 => b.bind(buffer_load::<4>),
+        ScalarMemory::s_buffer_load_dwordx8 => b.bind(buffer_load::<8>),
+        ScalarMemory::s_buffer_load_dwordx16 => b.bind(buffer_load::<16>),
+        ScalarMemory::s_store_dword => b.bind(store::<1>),
+        ScalarMemory::s_store_dwordx2 => b.bind(store::<2>),
+        ScalarMemory::s_store_dwordx4 => b.bind(store::<4>),
+        ScalarMemory::s_buffer_store_dword => b.bind(buffer_store::<1>),
+        ScalarMemory::s_buffer_store_dwordx2 => b.bind(buffer_store::<2>),
+        ScalarMemory::s_buffer_store_dwordx4 => b.bind(buffer_store::<4>),
+        ScalarMemory::s_scratch_load_dword => b.bind(scratch_load::<1>),
+        ScalarMemory::s_scratch_load_dwordx2 => b.bind(scratch_load::<2>),
+        ScalarMemory::s_scratch_load_dwordx4 => b.bind(scratch_load::<4>),
+        ScalarMemory::s_scratch_store_dword => b.bind(scratch_store::<1>),
+        ScalarMemory::s_scratch_store_dwordx2 => b.bind(scratch_store::<2>),
+        ScalarMemory::s_scratch_store_dwordx4 => b.bind(scratch_store::<4>),
+        // 100 MHz for the real-time counter, nanoseconds for the core's.
+        ScalarMemory::s_memrealtime => b.bind(time::<10>),
+        ScalarMemory::s_memtime => b.bind(time::<1>),
     }
-    Some(match op {
-        Op::s_load_dword => b.bind(load::<1>),
-        Op::s_load_dwordx2 => b.bind(load::<2>),
-        Op::s_load_dwordx4 => b.bind(load::<4>),
-        Op::s_load_dwordx8 => b.bind(load::<8>),
-        Op::s_load_dwordx16 => b.bind(load::<16>),
-        Op::s_buffer_load_dword => b.bind(buffer_load::<1>),
-        Op::s_buffer_load_dwordx2 => b.bind(buffer_load::<2>),
-        Op::s_buffer_load_dwordx4 => b.bind(buffer_load::<4>),
-        Op::s_buffer_load_dwordx8 => b.bind(buffer_load::<8>),
-        Op::s_buffer_load_dwordx16 => b.bind(buffer_load::<16>),
-        Op::s_store_dword => b.bind(store::<1>),
-        Op::s_store_dwordx2 => b.bind(store::<2>),
-        Op::s_store_dwordx4 => b.bind(store::<4>),
-        Op::s_buffer_store_dword => b.bind(buffer_store::<1>),
-        Op::s_buffer_store_dwordx2 => b.bind(buffer_store::<2>),
-        Op::s_buffer_store_dwordx4 => b.bind(buffer_store::<4>),
-        Op::s_scratch_load_dword => b.bind(scratch_load::<1>),
-        Op::s_scratch_load_dwordx2 => b.bind(scratch_load::<2>),
-        Op::s_scratch_load_dwordx4 => b.bind(scratch_load::<4>),
-        Op::s_scratch_store_dword => b.bind(scratch_store::<1>),
-        Op::s_scratch_store_dwordx2 => b.bind(scratch_store::<2>),
-        Op::s_scratch_store_dwordx4 => b.bind(scratch_store::<4>),
-        // A counter that only goes up: the host's.
-        Op::s_memtime | Op::s_memrealtime => b.bind(
-            #[inline(always)]
-            |w, _, o| {
-                let ticks = std::time::SystemTime::now()
-                    .duration_since(std::time::UNIX_EPOCH)
-                    .map_or(0, |d| d.as_nanos() as u64);
-                // 100 MHz for the real-time counter, nanoseconds for the core's.
-                w.set_scalar_pair(o.dst, if o.detail == 1 { ticks / 10 } else { ticks });
-                Flow::Next
-            },
-        ),
-        // What a probe brings in and a discard throws away is in caches, of which there are none.
-        Op::s_atc_probe
-        | Op::s_atc_probe_buffer
-        | Op::s_dcache_discard
-        | Op::s_dcache_discard_x2 => b.bind(
-            #[inline(always)]
-            |_, _, _| Flow::Next,
-        ),
-        _ => return None,
-    })
 }
 
-fn atomic_handler(b: Binder, name: &str) -> Option<Handler> {
-    let (buffer, kind) = match name.strip_prefix("s_buffer_atomic_") {
-        Some(kind) => (true, kind),
-        None => (false, name.strip_prefix("s_atomic_")?),
-    };
-    let (_, wide) = Atomic::of_mnemonic(kind)?;
-    Some(match (buffer, wide) {
-        (false, false) => b.bind(atomically::<false, false>),
-        (false, true) => b.bind(atomically::<false, true>),
-        (true, false) => b.bind(atomically::<true, false>),
-        (true, true) => b.bind(atomically::<true, true>),
-    })
+/// A counter that only goes up: the host's, in units of so many nanoseconds.
+fn time<const UNIT: u64>(w: &mut Wave, _: &mut Context<'_>, o: &Operation) -> Flow {
+    let time = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    w.set_scalar_pair(o.dst, time.map_or(0, |time| time.as_nanos() as u64) / UNIT);
+    Flow::Next
+}
+
+/// The handler of an atomic operation, with a buffer resource or an address in its first source.
+pub(super) fn atomic<const WIDE: bool>(b: Binder, i: &Instruction) -> Handler {
+    match i.src[0].bits == 128 {
+        false => b.bind(atomically::<false, WIDE>),
+        true => b.bind(atomically::<true, WIDE>),
+    }
 }
 
 /// The immediate and the register offset, in bytes.
@@ -248,7 +228,7 @@ fn atomically<const BUFFER: bool, const WIDE: bool>(
             Flow::Next => {}
             flow => return flow,
         }
-        let atomic = Atomic::from_detail(o.detail);
+        let atomic = from_detail(o.detail);
         let data = o.src[2].register;
         old = if WIDE {
             let (new, compare) = (w.scalar_pair(data), w.scalar_pair(data + 2));

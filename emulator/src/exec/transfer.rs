@@ -1,4 +1,4 @@
-//! Loads and stores by their mnemonic: the same list for global, flat, scratch and buffer instructions.
+//! Loads and stores: the same list for global, flat, scratch, buffer and LDS instructions.
 //!
 //! A D16 load fills one half of its register and zeroes the other, as the GPUs have SRAM ECC: «When ECC is enabled
 //! 16-bit memory loads write the full 32-bit VGPR. Unused bits are set to zero» (CDNA4 ISA guide, «16-bit Memory
@@ -7,6 +7,7 @@
 //! where it was tried (review D112635).
 
 use super::{operation::Handler, private::Small};
+use crate::isa::run::{Load, Store};
 
 /// Makes the handlers of one kind of memory.
 pub(super) trait Transfers {
@@ -26,31 +27,34 @@ pub(super) trait Transfers {
         F: Fn(u32) -> T + Copy + 'static;
 }
 
-/// The handler of a mnemonic without what stands before `load` or `store`.
-pub(super) fn handler(name: &str, t: impl Transfers) -> Option<Handler> {
-    Some(match name {
-        "load_dword" => t.load::<1>(),
-        "load_dwordx2" => t.load::<2>(),
-        "load_dwordx3" => t.load::<3>(),
-        "load_dwordx4" => t.load::<4>(),
-        "load_ubyte" => t.load_small(|x: u8| u32::from(x)),
-        "load_sbyte" => t.load_small(|x: i8| x as u32),
-        "load_ushort" => t.load_small(|x: u16| u32::from(x)),
-        "load_sshort" => t.load_small(|x: i16| x as u32),
-        "load_ubyte_d16" => t.load_small(|x: u8| u32::from(x)),
-        "load_ubyte_d16_hi" => t.load_small(|x: u8| u32::from(x) << 16),
-        "load_sbyte_d16" => t.load_small(|x: i8| u32::from(x as u16)),
-        "load_sbyte_d16_hi" => t.load_small(|x: i8| u32::from(x as u16) << 16),
-        "load_short_d16" => t.load_small(|x: u16| u32::from(x)),
-        "load_short_d16_hi" => t.load_small(|x: u16| u32::from(x) << 16),
-        "store_dword" => t.store::<1>(),
-        "store_dwordx2" => t.store::<2>(),
-        "store_dwordx3" => t.store::<3>(),
-        "store_dwordx4" => t.store::<4>(),
-        "store_byte" => t.store_small(|x| x as u8),
-        "store_byte_d16_hi" => t.store_small(|x| (x >> 16) as u8),
-        "store_short" => t.store_small(|x| x as u16),
-        "store_short_d16_hi" => t.store_small(|x| (x >> 16) as u16),
-        _ => return None,
-    })
+/// The handler of a load.
+pub(super) fn load(load: Load, t: impl Transfers) -> Handler {
+    match load {
+        Load::B32 => t.load::<1>(),
+        Load::B64 => t.load::<2>(),
+        Load::B96 => t.load::<3>(),
+        Load::B128 => t.load::<4>(),
+        Load::U8 => t.load_small(|x: u8| u32::from(x)),
+        Load::I8 => t.load_small(|x: i8| x as u32),
+        Load::U16 => t.load_small(|x: u16| u32::from(x)),
+        Load::I16 => t.load_small(|x: i16| x as u32),
+        Load::U8High => t.load_small(|x: u8| u32::from(x) << 16),
+        Load::I8Low => t.load_small(|x: i8| u32::from(x as u16)),
+        Load::I8High => t.load_small(|x: i8| u32::from(x as u16) << 16),
+        Load::U16High => t.load_small(|x: u16| u32::from(x) << 16),
+    }
+}
+
+/// The handler of a store.
+pub(super) fn store(store: Store, t: impl Transfers) -> Handler {
+    match store {
+        Store::B32 => t.store::<1>(),
+        Store::B64 => t.store::<2>(),
+        Store::B96 => t.store::<3>(),
+        Store::B128 => t.store::<4>(),
+        Store::B8 => t.store_small(|x| x as u8),
+        Store::B8High => t.store_small(|x| (x >> 16) as u8),
+        Store::B16 => t.store_small(|x| x as u16),
+        Store::B16High => t.store_small(|x| (x >> 16) as u16),
+    }
 }

@@ -2,7 +2,8 @@
 
 use ferrowave_code_object::Gpu;
 
-use super::row::{Rate, flag, place};
+use super::row::{Immediate, Rate, flag, place};
+use super::run::Run;
 use super::{Extension, Instruction, Op, Source};
 
 /// A kind of instruction, as checks, counters and the timing model tell them apart.
@@ -179,6 +180,36 @@ impl Instruction {
     /// Whether it may change MODE or another hardware register.
     pub fn writes_mode(&self) -> bool {
         self.op.row().writes & place::MODE != 0
+    }
+
+    /// What runs it.
+    pub(crate) fn run(&self) -> Run {
+        self.op.row().run
+    }
+
+    /// How many products of matrices it is.
+    pub(crate) fn blocks(&self) -> u32 {
+        self.op.row().blocks
+    }
+
+    /// Whether it is a product of a sparse matrix.
+    pub(crate) fn is_sparse(&self) -> bool {
+        self.op.row().has(flag::SPARSE)
+    }
+
+    /// Whether it writes `exec` besides its operands.
+    pub(crate) fn writes_exec(&self) -> bool {
+        self.op.row().writes & place::EXEC != 0
+    }
+
+    /// Whether bits of its result may stay as they were.
+    pub(crate) fn keeps(&self) -> bool {
+        self.op.row().has(flag::KEEPS)
+    }
+
+    /// Whether its constant is a branch offset, in instruction words from the next one.
+    pub(crate) fn has_label(&self) -> bool {
+        self.op.row().imm == Immediate::Label
     }
 
     /// Whether it goes to a barrier or semaphore of the whole launch.

@@ -17,5 +17,6 @@ pub use error::{DecodeError, DecodeErrorKind};
 pub use instruction::*;
 pub(crate) use row::Rate;
 pub use tables::Op;
+pub(crate) use tables::run;
 pub use text::Text;
 pub use uses::{Read, Register, Registers, Role, Uses, registers};

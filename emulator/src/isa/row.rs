@@ -2,7 +2,7 @@
 
 use super::category::{Category, Effect};
 use super::instruction::DataType;
-use super::tables::Op;
+use super::tables::{Op, run::Run};
 
 /// An encoding: the bit layout that an instruction is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -299,6 +299,9 @@ pub(super) struct Row {
     pub(super) flops: u32,
     /// Integer operations, in products of matrices and dot products.
     pub(super) ops: u32,
+    /// How many products of matrices it is.
+    pub(super) blocks: u32,
+    pub(super) run: Run,
 }
 
 impl Row {
@@ -354,4 +357,6 @@ pub(super) const ROW: Row = Row {
     passes: [0; 4],
     flops: 0,
     ops: 0,
+    blocks: 1,
+    run: Run::Refused(""),
 };

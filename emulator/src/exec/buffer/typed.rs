@@ -21,7 +21,7 @@ use crate::{
         operation::{Flow, Handler, Operation},
         wave::Lanes,
     },
-    isa::Op,
+    isa::{self, Effect, Instruction, run::Components},
     memory::shared::Moves,
 };
 
@@ -37,25 +37,28 @@ const OWN_FORMAT: u8 = 32;
 /// The first code of [`super::target::Resource::select`] that means a component.
 const FIRST_COMPONENT: u32 = 4;
 
-/// The handler of a buffer operation with a format and its detail, if `op` is one.
-pub(crate) fn handler(b: Binder, op: Op) -> Option<(Handler, u8)> {
-    let name = op.name();
-    let (name, own_format) = match name.strip_prefix('t') {
-        Some(name) => (name, OWN_FORMAT),
-        None => (name, 0),
+/// The handler of a buffer operation with a format and its detail.
+pub(in crate::exec) fn components(b: Binder, i: &Instruction, which: Components) -> (Handler, u8) {
+    let run = match i.effect() {
+        Effect::Store => b.bind(store),
+        Effect::None | Effect::Load | Effect::Atomic => b.bind(load),
     };
-    let (name, run) = match name.strip_prefix("buffer_load_format_") {
-        Some(name) => (name, b.bind(load)),
-        None => (name.strip_prefix("buffer_store_format_")?, b.bind(store)),
+    let components = match which {
+        Components::X => 1,
+        Components::Xy => 2,
+        Components::Xyz => 3,
+        Components::Xyzw => 4,
+        Components::D16X => HALVES | 1,
+        Components::D16Xy => HALVES | 2,
+        Components::D16Xyz => HALVES | 3,
+        Components::D16Xyzw => HALVES | 4,
+        Components::D16HiX => HALVES | HIGH | 1,
     };
-    let (components, halves) = match name.strip_prefix("d16_") {
-        None => (name, 0),
-        Some(name) => match name.strip_prefix("hi_") {
-            None => (name, HALVES),
-            Some(name) => (name, HALVES | HIGH),
-        },
+    let own_format = match i.format {
+        isa::Format::Mtbuf => OWN_FORMAT,
+        _ => 0,
     };
-    Some((run, components.len() as u8 | halves | own_format))
+    (run, components | own_format)
 }
 
 /// What a register of the data gets or gives.

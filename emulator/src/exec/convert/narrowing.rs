@@ -17,7 +17,9 @@ use super::super::{
     simd::{CHUNKS, F, U},
     wave::Lanes,
 };
-use crate::isa::{Instruction, Op};
+use crate::isa::run::{
+    NarrowingScaled, NarrowingScaledPacked, NarrowingUnscaled, NarrowingWholeBlocks,
+};
 
 /// What is converted from.
 trait Source: Element {
@@ -280,83 +282,66 @@ fn interleaved<T: Narrow>(b: Binder) -> Handler {
     })
 }
 
-/// The handler of a conversion to a narrow format, if the instruction is one.
-pub(crate) fn handler(b: Binder, gpu: Gpu, i: &Instruction) -> Option<Handler> {
-    // What abs and neg mean for two 16-bit numbers in one source is not documented.
-    let modified = (i.modifiers.abs | i.modifiers.neg) & 1 != 0;
-    if gpu == Gpu::Gfx942
-        && let Some(handler) = unscaled::<Fp8Fnuz, Bf8Fnuz>(b, i.op)
-    {
-        return Some(handler);
+/// The handler of a conversion to the GPU's own narrow formats.
+pub(in crate::exec) fn unscaled(b: Binder, gpu: Gpu, op: NarrowingUnscaled) -> Handler {
+    match gpu {
+        Gpu::Gfx942 => unscaled_to::<Fp8Fnuz, Bf8Fnuz>(b, op),
+        _ => unscaled_to::<Fp8, Bf8>(b, op),
     }
-    unscaled::<Fp8, Bf8>(b, i.op)
-        .or_else(|| scaled(b, i.op))
-        .or_else(|| {
-            if modified {
-                None
-            } else {
-                scaled_packed(b, i.op)
-            }
-        })
-        .or_else(|| whole_blocks(b, i.op))
 }
 
-fn unscaled<Fp: Narrow, Bf: Narrow>(b: Binder, op: Op) -> Option<Handler> {
-    Some(match op {
-        Op::v_cvt_pk_fp8_f32 => two::<Fp, false>(b),
-        Op::v_cvt_pk_bf8_f32 => two::<Bf, false>(b),
-        Op::v_cvt_sr_fp8_f32 => one::<Fp, F32, false>(b),
-        Op::v_cvt_sr_bf8_f32 => one::<Bf, F32, false>(b),
-        Op::v_cvt_sr_f16_f32 => one::<Fp16, F32, false>(b),
-        Op::v_cvt_sr_bf16_f32 => one::<Brain16, F32, false>(b),
-        _ => return None,
-    })
+fn unscaled_to<Fp: Narrow, Bf: Narrow>(b: Binder, op: NarrowingUnscaled) -> Handler {
+    match op {
+        NarrowingUnscaled::v_cvt_pk_fp8_f32 => two::<Fp, false>(b),
+        NarrowingUnscaled::v_cvt_pk_bf8_f32 => two::<Bf, false>(b),
+        NarrowingUnscaled::v_cvt_sr_fp8_f32 => one::<Fp, F32, false>(b),
+        NarrowingUnscaled::v_cvt_sr_bf8_f32 => one::<Bf, F32, false>(b),
+        NarrowingUnscaled::v_cvt_sr_f16_f32 => one::<Fp16, F32, false>(b),
+        NarrowingUnscaled::v_cvt_sr_bf16_f32 => one::<Brain16, F32, false>(b),
+    }
 }
 
-fn scaled(b: Binder, op: Op) -> Option<Handler> {
-    Some(match op {
-        Op::v_cvt_scalef32_pk_fp8_f32 => two::<Fp8, true>(b),
-        Op::v_cvt_scalef32_pk_bf8_f32 => two::<Bf8, true>(b),
-        Op::v_cvt_scalef32_pk_fp4_f32 => two::<Fp4, true>(b),
-        Op::v_cvt_scalef32_sr_fp8_f32 => one::<Fp8, F32, true>(b),
-        Op::v_cvt_scalef32_sr_bf8_f32 => one::<Bf8, F32, true>(b),
-        Op::v_cvt_scalef32_sr_fp8_f16 => one::<Fp8, F16, true>(b),
-        Op::v_cvt_scalef32_sr_bf8_f16 => one::<Bf8, F16, true>(b),
-        Op::v_cvt_scalef32_sr_fp8_bf16 => one::<Fp8, Bf16, true>(b),
-        Op::v_cvt_scalef32_sr_bf8_bf16 => one::<Bf8, Bf16, true>(b),
-        Op::v_cvt_scalef32_sr_pk_fp4_f32 => packed_stochastic::<Fp4, F32>(b),
-        _ => return None,
-    })
+pub(in crate::exec) fn scaled(b: Binder, op: NarrowingScaled) -> Handler {
+    match op {
+        NarrowingScaled::v_cvt_scalef32_pk_fp8_f32 => two::<Fp8, true>(b),
+        NarrowingScaled::v_cvt_scalef32_pk_bf8_f32 => two::<Bf8, true>(b),
+        NarrowingScaled::v_cvt_scalef32_pk_fp4_f32 => two::<Fp4, true>(b),
+        NarrowingScaled::v_cvt_scalef32_sr_fp8_f32 => one::<Fp8, F32, true>(b),
+        NarrowingScaled::v_cvt_scalef32_sr_bf8_f32 => one::<Bf8, F32, true>(b),
+        NarrowingScaled::v_cvt_scalef32_sr_fp8_f16 => one::<Fp8, F16, true>(b),
+        NarrowingScaled::v_cvt_scalef32_sr_bf8_f16 => one::<Bf8, F16, true>(b),
+        NarrowingScaled::v_cvt_scalef32_sr_fp8_bf16 => one::<Fp8, Bf16, true>(b),
+        NarrowingScaled::v_cvt_scalef32_sr_bf8_bf16 => one::<Bf8, Bf16, true>(b),
+        NarrowingScaled::v_cvt_scalef32_sr_pk_fp4_f32 => packed_stochastic::<Fp4, F32>(b),
+    }
 }
 
-fn scaled_packed(b: Binder, op: Op) -> Option<Handler> {
-    Some(match op {
-        Op::v_cvt_scalef32_pk_fp8_f16 => packed::<Fp8, F16>(b),
-        Op::v_cvt_scalef32_pk_bf8_f16 => packed::<Bf8, F16>(b),
-        Op::v_cvt_scalef32_pk_fp8_bf16 => packed::<Fp8, Bf16>(b),
-        Op::v_cvt_scalef32_pk_bf8_bf16 => packed::<Bf8, Bf16>(b),
-        Op::v_cvt_scalef32_pk_fp4_f16 => packed::<Fp4, F16>(b),
-        Op::v_cvt_scalef32_pk_fp4_bf16 => packed::<Fp4, Bf16>(b),
-        Op::v_cvt_scalef32_sr_pk_fp4_f16 => packed_stochastic::<Fp4, F16>(b),
-        Op::v_cvt_scalef32_sr_pk_fp4_bf16 => packed_stochastic::<Fp4, Bf16>(b),
-        _ => return None,
-    })
+pub(in crate::exec) fn scaled_packed(b: Binder, op: NarrowingScaledPacked) -> Handler {
+    match op {
+        NarrowingScaledPacked::v_cvt_scalef32_pk_fp8_f16 => packed::<Fp8, F16>(b),
+        NarrowingScaledPacked::v_cvt_scalef32_pk_bf8_f16 => packed::<Bf8, F16>(b),
+        NarrowingScaledPacked::v_cvt_scalef32_pk_fp8_bf16 => packed::<Fp8, Bf16>(b),
+        NarrowingScaledPacked::v_cvt_scalef32_pk_bf8_bf16 => packed::<Bf8, Bf16>(b),
+        NarrowingScaledPacked::v_cvt_scalef32_pk_fp4_f16 => packed::<Fp4, F16>(b),
+        NarrowingScaledPacked::v_cvt_scalef32_pk_fp4_bf16 => packed::<Fp4, Bf16>(b),
+        NarrowingScaledPacked::v_cvt_scalef32_sr_pk_fp4_f16 => packed_stochastic::<Fp4, F16>(b),
+        NarrowingScaledPacked::v_cvt_scalef32_sr_pk_fp4_bf16 => packed_stochastic::<Fp4, Bf16>(b),
+    }
 }
 
-fn whole_blocks(b: Binder, op: Op) -> Option<Handler> {
-    Some(match op {
-        Op::v_cvt_scalef32_2xpk16_fp6_f32 => interleaved::<Fp6>(b),
-        Op::v_cvt_scalef32_2xpk16_bf6_f32 => interleaved::<Bf6>(b),
-        Op::v_cvt_scalef32_sr_pk32_fp6_f32 => all_stochastic::<Fp6, F32>(b),
-        Op::v_cvt_scalef32_sr_pk32_bf6_f32 => all_stochastic::<Bf6, F32>(b),
-        Op::v_cvt_scalef32_sr_pk32_fp6_f16 => all_stochastic::<Fp6, F16>(b),
-        Op::v_cvt_scalef32_sr_pk32_bf6_f16 => all_stochastic::<Bf6, F16>(b),
-        Op::v_cvt_scalef32_sr_pk32_fp6_bf16 => all_stochastic::<Fp6, Bf16>(b),
-        Op::v_cvt_scalef32_sr_pk32_bf6_bf16 => all_stochastic::<Bf6, Bf16>(b),
-        Op::v_cvt_scalef32_pk32_fp6_f16 => all::<Fp6, F16>(b),
-        Op::v_cvt_scalef32_pk32_bf6_f16 => all::<Bf6, F16>(b),
-        Op::v_cvt_scalef32_pk32_fp6_bf16 => all::<Fp6, Bf16>(b),
-        Op::v_cvt_scalef32_pk32_bf6_bf16 => all::<Bf6, Bf16>(b),
-        _ => return None,
-    })
+pub(in crate::exec) fn whole_blocks(b: Binder, op: NarrowingWholeBlocks) -> Handler {
+    match op {
+        NarrowingWholeBlocks::v_cvt_scalef32_2xpk16_fp6_f32 => interleaved::<Fp6>(b),
+        NarrowingWholeBlocks::v_cvt_scalef32_2xpk16_bf6_f32 => interleaved::<Bf6>(b),
+        NarrowingWholeBlocks::v_cvt_scalef32_sr_pk32_fp6_f32 => all_stochastic::<Fp6, F32>(b),
+        NarrowingWholeBlocks::v_cvt_scalef32_sr_pk32_bf6_f32 => all_stochastic::<Bf6, F32>(b),
+        NarrowingWholeBlocks::v_cvt_scalef32_sr_pk32_fp6_f16 => all_stochastic::<Fp6, F16>(b),
+        NarrowingWholeBlocks::v_cvt_scalef32_sr_pk32_bf6_f16 => all_stochastic::<Bf6, F16>(b),
+        NarrowingWholeBlocks::v_cvt_scalef32_sr_pk32_fp6_bf16 => all_stochastic::<Fp6, Bf16>(b),
+        NarrowingWholeBlocks::v_cvt_scalef32_sr_pk32_bf6_bf16 => all_stochastic::<Bf6, Bf16>(b),
+        NarrowingWholeBlocks::v_cvt_scalef32_pk32_fp6_f16 => all::<Fp6, F16>(b),
+        NarrowingWholeBlocks::v_cvt_scalef32_pk32_bf6_f16 => all::<Bf6, F16>(b),
+        NarrowingWholeBlocks::v_cvt_scalef32_pk32_fp6_bf16 => all::<Fp6, Bf16>(b),
+        NarrowingWholeBlocks::v_cvt_scalef32_pk32_bf6_bf16 => all::<Bf6, Bf16>(b),
+    }
 }

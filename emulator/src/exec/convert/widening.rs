@@ -19,7 +19,7 @@ use super::{
     },
     to_bf16,
 };
-use crate::isa::{Instruction, Op};
+use crate::isa::run::{WideningScaled, WideningUnscaled};
 
 /// What is converted to.
 trait Result: Element {
@@ -159,45 +159,43 @@ fn all<T: Element, R: Result>(b: Binder) -> Handler {
     )
 }
 
-/// The handler of a conversion from a narrow format, if the instruction is one.
-pub(crate) fn handler(b: Binder, gpu: Gpu, i: &Instruction) -> Option<Handler> {
-    if gpu == Gpu::Gfx942 {
-        return unscaled::<Fp8Fnuz, Bf8Fnuz>(b, i.op);
+/// The handler of a conversion from the GPU's own narrow formats.
+pub(in crate::exec) fn unscaled(b: Binder, gpu: Gpu, op: WideningUnscaled) -> Handler {
+    match gpu {
+        Gpu::Gfx942 => unscaled_from::<Fp8Fnuz, Bf8Fnuz>(b, op),
+        _ => unscaled_from::<Fp8, Bf8>(b, op),
     }
-    unscaled::<Fp8, Bf8>(b, i.op).or_else(|| scaled(b, i.op))
 }
 
-fn unscaled<Fp: Element, Bf: Element>(b: Binder, op: Op) -> Option<Handler> {
-    Some(match op {
-        Op::v_cvt_f32_fp8 => one::<Fp>(b),
-        Op::v_cvt_f32_bf8 => one::<Bf>(b),
-        Op::v_cvt_pk_f32_fp8 => two::<Fp>(b),
-        Op::v_cvt_pk_f32_bf8 => two::<Bf>(b),
-        _ => return None,
-    })
+fn unscaled_from<Fp: Element, Bf: Element>(b: Binder, op: WideningUnscaled) -> Handler {
+    match op {
+        WideningUnscaled::v_cvt_f32_fp8 => one::<Fp>(b),
+        WideningUnscaled::v_cvt_f32_bf8 => one::<Bf>(b),
+        WideningUnscaled::v_cvt_pk_f32_fp8 => two::<Fp>(b),
+        WideningUnscaled::v_cvt_pk_f32_bf8 => two::<Bf>(b),
+    }
 }
 
-fn scaled(b: Binder, op: Op) -> Option<Handler> {
-    Some(match op {
-        Op::v_cvt_scalef32_f32_fp8 => one_scaled::<Fp8, F32>(b),
-        Op::v_cvt_scalef32_f32_bf8 => one_scaled::<Bf8, F32>(b),
-        Op::v_cvt_scalef32_f16_fp8 => one_scaled::<Fp8, F16>(b),
-        Op::v_cvt_scalef32_f16_bf8 => one_scaled::<Bf8, F16>(b),
-        Op::v_cvt_scalef32_pk_f32_fp8 => two_scaled::<Fp8, F32>(b),
-        Op::v_cvt_scalef32_pk_f32_bf8 => two_scaled::<Bf8, F32>(b),
-        Op::v_cvt_scalef32_pk_f32_fp4 => two_scaled::<Fp4, F32>(b),
-        Op::v_cvt_scalef32_pk_f16_fp8 => two_scaled::<Fp8, F16>(b),
-        Op::v_cvt_scalef32_pk_f16_bf8 => two_scaled::<Bf8, F16>(b),
-        Op::v_cvt_scalef32_pk_f16_fp4 => two_scaled::<Fp4, F16>(b),
-        Op::v_cvt_scalef32_pk_bf16_fp8 => two_scaled::<Fp8, Bf16>(b),
-        Op::v_cvt_scalef32_pk_bf16_bf8 => two_scaled::<Bf8, Bf16>(b),
-        Op::v_cvt_scalef32_pk_bf16_fp4 => two_scaled::<Fp4, Bf16>(b),
-        Op::v_cvt_scalef32_pk32_f32_fp6 => all::<Fp6, F32>(b),
-        Op::v_cvt_scalef32_pk32_f32_bf6 => all::<Bf6, F32>(b),
-        Op::v_cvt_scalef32_pk32_f16_fp6 => all::<Fp6, F16>(b),
-        Op::v_cvt_scalef32_pk32_f16_bf6 => all::<Bf6, F16>(b),
-        Op::v_cvt_scalef32_pk32_bf16_fp6 => all::<Fp6, Bf16>(b),
-        Op::v_cvt_scalef32_pk32_bf16_bf6 => all::<Bf6, Bf16>(b),
-        _ => return None,
-    })
+pub(in crate::exec) fn scaled(b: Binder, op: WideningScaled) -> Handler {
+    match op {
+        WideningScaled::v_cvt_scalef32_f32_fp8 => one_scaled::<Fp8, F32>(b),
+        WideningScaled::v_cvt_scalef32_f32_bf8 => one_scaled::<Bf8, F32>(b),
+        WideningScaled::v_cvt_scalef32_f16_fp8 => one_scaled::<Fp8, F16>(b),
+        WideningScaled::v_cvt_scalef32_f16_bf8 => one_scaled::<Bf8, F16>(b),
+        WideningScaled::v_cvt_scalef32_pk_f32_fp8 => two_scaled::<Fp8, F32>(b),
+        WideningScaled::v_cvt_scalef32_pk_f32_bf8 => two_scaled::<Bf8, F32>(b),
+        WideningScaled::v_cvt_scalef32_pk_f32_fp4 => two_scaled::<Fp4, F32>(b),
+        WideningScaled::v_cvt_scalef32_pk_f16_fp8 => two_scaled::<Fp8, F16>(b),
+        WideningScaled::v_cvt_scalef32_pk_f16_bf8 => two_scaled::<Bf8, F16>(b),
+        WideningScaled::v_cvt_scalef32_pk_f16_fp4 => two_scaled::<Fp4, F16>(b),
+        WideningScaled::v_cvt_scalef32_pk_bf16_fp8 => two_scaled::<Fp8, Bf16>(b),
+        WideningScaled::v_cvt_scalef32_pk_bf16_bf8 => two_scaled::<Bf8, Bf16>(b),
+        WideningScaled::v_cvt_scalef32_pk_bf16_fp4 => two_scaled::<Fp4, Bf16>(b),
+        WideningScaled::v_cvt_scalef32_pk32_f32_fp6 => all::<Fp6, F32>(b),
+        WideningScaled::v_cvt_scalef32_pk32_f32_bf6 => all::<Bf6, F32>(b),
+        WideningScaled::v_cvt_scalef32_pk32_f16_fp6 => all::<Fp6, F16>(b),
+        WideningScaled::v_cvt_scalef32_pk32_f16_bf6 => all::<Bf6, F16>(b),
+        WideningScaled::v_cvt_scalef32_pk32_bf16_fp6 => all::<Fp6, Bf16>(b),
+        WideningScaled::v_cvt_scalef32_pk32_bf16_bf6 => all::<Bf6, Bf16>(b),
+    }
 }

@@ -95,7 +95,7 @@ impl Runs {
     ) -> Self {
         let mut targets = vec![false; operations.len()];
         for (index, operation) in operations.iter().enumerate() {
-            if instruction(index).is_some_and(|i| control::is_branch(i.op))
+            if instruction(index).is_some_and(control::is_branch)
                 && let Some(target) = (operation.imm as u32).checked_sub(start)
                 && let Some(target) = targets.get_mut(target as usize)
             {

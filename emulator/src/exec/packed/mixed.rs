@@ -15,21 +15,21 @@ use crate::{
         simd::{CHUNKS, F, M, U},
         wave::Fetched,
     },
-    isa::Op,
+    isa::run::Mixed,
 };
 
-/// The handler of one of these operations, if `op` is one.
-pub(super) fn handler(b: Binder, op: Op) -> Option<Handler> {
+/// The handler of one of these operations.
+pub(in crate::exec) fn handler(b: Binder, op: Mixed) -> Handler {
     let flushed_halves = |bits: U| half::to_f32(without_denormals(bits, 0x7c00, 0x8000));
     let flushed_bf16 = |bits: U| flushed(F::from_bits(bits << U::splat(16)));
-    Some(match op {
-        Op::v_dot2_f32_f16 | Op::v_dot2c_f32_f16 => {
+    match op {
+        Mixed::v_dot2_f32_f16 | Mixed::v_dot2c_f32_f16 => {
             b.dot2(flushed_halves, |first, second, sum| sum + first + second)
         }
         // The accumulating form begins with the sum, the other ends with it.
-        Op::v_dot2_f32_bf16 => b.dot2(flushed_bf16, |first, second, sum| first + second + sum),
-        Op::v_dot2c_f32_bf16 => b.dot2(flushed_bf16, |first, second, sum| sum + first + second),
-        Op::v_mad_mix_f32 => b.bind(
+        Mixed::v_dot2_f32_bf16 => b.dot2(flushed_bf16, |first, second, sum| first + second + sum),
+        Mixed::v_dot2c_f32_bf16 => b.dot2(flushed_bf16, |first, second, sum| sum + first + second),
+        Mixed::v_mad_mix_f32 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 let result = sums(w, o).map(|(sum, _)| clamped(o, w.mode, sum).to_bits());
@@ -37,7 +37,7 @@ pub(super) fn handler(b: Binder, op: Op) -> Option<Handler> {
                 Flow::Next
             },
         ),
-        Op::v_mad_mixlo_f16 => b.bind(
+        Mixed::v_mad_mixlo_f16 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 let result = half_sums(w, o);
@@ -47,7 +47,7 @@ pub(super) fn handler(b: Binder, op: Op) -> Option<Handler> {
                 Flow::Next
             },
         ),
-        Op::v_mad_mixhi_f16 => b.bind(
+        Mixed::v_mad_mixhi_f16 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 let result = half_sums(w, o);
@@ -57,8 +57,7 @@ pub(super) fn handler(b: Binder, op: Op) -> Option<Handler> {
                 Flow::Next
             },
         ),
-        _ => return None,
-    })
+    }
 }
 
 impl Binder {

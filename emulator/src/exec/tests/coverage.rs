@@ -9,26 +9,14 @@ use crate::exec::{Code, SimdLevel};
 /// Facts of all instructions: the decoder's own source, so that none is forgotten.
 const FACTS: &str = include_str!("../../../isa/cdna.txt");
 
-/// Instructions that no compute program can use, with the reason.
-const NEVER_RUN: &[(&str, &str)] = &[
-    (
-        "v_mfma_ld_scale_b32",
-        "exists only in front of a product, as part of v_mfma_scale_*",
-    ),
-    (
-        "v_screen_partition_4se_b32",
-        "maps pixels to shader engines by a table that AMD's CDNA guides leave out",
-    ),
-];
-
-/// The instructions of a section with their opcodes on each GPU.
+/// The instructions of a section with their opcodes on each GPU, without those that are refused.
 fn section(name: &str) -> Vec<(&'static str, [Option<u32>; 4], bool)> {
     let lines = FACTS
         .lines()
         .skip_while(|line| !line.starts_with(&format!("[{name}]")))
         .skip(1)
         .take_while(|line| !line.starts_with('['))
-        .filter(|line| !line.is_empty() && !line.starts_with('#'));
+        .filter(|line| !line.is_empty() && !line.starts_with('#') && !line.contains(" refused="));
     lines
         .map(|line| {
             let mut fields = line.split_whitespace();
@@ -92,9 +80,6 @@ fn the_vector_unit_is_whole() {
                 let Some(opcode) = opcodes[index] else {
                     continue;
                 };
-                if NEVER_RUN.iter().any(|(never, _)| *never == name) {
-                    continue;
-                }
                 let mut forms = vec![(encoding, opcode)];
                 if long {
                     let base = match encoding {
