@@ -55,7 +55,13 @@ fn a_report_compares_all_kernels() {
         .collect();
     // The ladder of the largest cube, and where the rest is.
     let table = text(&output.stdout);
-    assert_eq!(table.matches("64×64×64").count(), kernels.len(), "{table}");
+    for kernel in &kernels {
+        assert!(table.contains(kernel.variant.name()), "{table}");
+    }
+    assert!(table.contains(", f32 → f32, 64×64×64\n"), "{table}");
+    let count = 3 * kernels.len();
+    let verdict = format!("All {count} computed products are correct.");
+    assert!(table.contains(&verdict), "{table}");
     assert!(table.contains("they were not measured on a GPU"), "{table}");
     assert!(table.trim_end().ends_with("report.html"), "{table}");
     let out = folder.path().join("a report");
@@ -241,6 +247,131 @@ fn repeated_arguments_run_once_and_any_folder_will_do() {
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     let results = results(&folder.path().join(out).join("results.json"));
     assert_eq!(results["rows"].as_array().unwrap().len(), 2, "{results}");
+}
+
+/// As much runs of an estimated product as the timing model needs, and its time is that of the whole one.
+#[test]
+fn an_estimate_computes_nothing_and_has_the_same_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = ferrowave(
+        folder.path(),
+        &[
+            "report",
+            "--sizes",
+            "512",
+            "--estimate",
+            "512,2048",
+            "--gpus",
+            gpu(),
+            "--kernels",
+            "mfma_lds",
+            "--json",
+        ],
+    );
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let printed: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let rows = printed["rows"].as_array().unwrap();
+    let estimated: Vec<_> = rows.iter().map(|row| row["estimated"] == true).collect();
+    assert_eq!(estimated, [false, true, true]);
+    for row in rows {
+        assert_eq!(row["outcome"]["passed"], row["estimated"] != true, "{row}");
+        assert!(row["outcome"]["complaint"].is_null(), "{row}");
+    }
+    let seconds = |row: &Value| row["modelled"]["seconds"].as_f64().unwrap();
+    assert_eq!(seconds(&rows[0]), seconds(&rows[1]));
+    // 64 times the operations on more of the compute units.
+    let ratio = seconds(&rows[2]) / seconds(&rows[0]);
+    assert!((4.0..64.0).contains(&ratio), "{ratio}");
+    // The largest problem's main loop, which is where the products are.
+    assert!(rows[0]["main_loop"].is_null());
+    let instructions = rows[2]["main_loop"]["instructions"].as_array().unwrap();
+    let has = |start| {
+        let text = |i: &Value| i["text"].as_str().unwrap().starts_with(start);
+        instructions.iter().any(|i| text(i))
+    };
+    assert!(
+        has("v_mfma") && has("ds_read") && has("s_cbranch"),
+        "{instructions:?}"
+    );
+    assert!(!has("s_endpgm"), "{instructions:?}");
+    let page = fs::read_to_string(folder.path().join("ferrowave-report/report.html")).unwrap();
+    assert!(page.contains("2 were modelled and not computed"));
+}
+
+/// An interrupted run says what it kept; it can be gone on with, and looked at.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_goes_on_where_it_stood() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = [
+        "report",
+        "--sizes",
+        "16,512",
+        "--kernels",
+        "naive",
+        "--out",
+        "o",
+        "--gpus",
+        gpu(),
+    ];
+    let child = Command::new(env!("CARGO_BIN_EXE_ferrowave"))
+        .args(arguments)
+        .current_dir(folder.path())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let file = folder.path().join("o/results.json");
+    while !file.exists() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let status = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status();
+    assert!(status.unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{output:?}");
+    let said = text(&output.stderr);
+    assert!(
+        said.contains("has 1 of 2 rows") && said.contains("--resume"),
+        "{said}"
+    );
+
+    let output = ferrowave(folder.path(), &["report", "--render", "o"]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let page = folder.path().join("o/report.html");
+    let interrupted = fs::read_to_string(&page).unwrap();
+    assert!(interrupted.contains("The run was interrupted") && interrupted.contains("16×16×16"));
+
+    // The row that is there stays as it is.
+    let mut kept = results(&file);
+    kept["rows"][0]["emulation_seconds"] = 1234.5.into();
+    fs::write(&file, kept.to_string()).unwrap();
+    let resume = [&arguments[..], &["--resume"]].concat();
+    let output = ferrowave(folder.path(), &resume);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let whole = results(&file);
+    assert_eq!(whole["complete"], true);
+    assert_eq!(whole["rows"].as_array().unwrap().len(), 2);
+    assert_eq!(whole["rows"][0]["emulation_seconds"], 1234.5);
+
+    // The page of the same results is the same page, whoever names them.
+    let written = fs::read_to_string(&page).unwrap();
+    fs::remove_file(&page).unwrap();
+    let output = ferrowave(folder.path(), &["report", "--render", "o/results.json"]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert_eq!(fs::read_to_string(&page).unwrap(), written);
+
+    // Another run's rows are not mixed with these.
+    let output = ferrowave(folder.path(), &[&resume[..], &["--seed", "7"]].concat());
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert!(
+        text(&output.stderr).contains("is of another seed"),
+        "{output:?}"
+    );
+    let output = ferrowave(folder.path(), &["report", "--render", "missing"]);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert!(text(&output.stderr).contains("missing"), "{output:?}");
 }
 
 /// What an interrupted run has found out is there, and marked.

@@ -1,6 +1,8 @@
 //! Tables for the terminal.
 
-use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, TableComponent, presets};
+use comfy_table::{
+    Cell, CellAlignment, ColumnConstraint, ContentArrangement, Table, TableComponent, presets,
+};
 
 /// A table with a line under its header; columns whose name ends in a colon are numbers, to the right.
 #[derive(Debug)]
@@ -22,8 +24,8 @@ impl Columns {
             .load_preset(presets::NOTHING)
             .set_style(TableComponent::HeaderLines, '─')
             .set_style(TableComponent::MiddleHeaderIntersections, '─')
-            // Lines that a pipe or a narrow terminal would break are better long.
-            .set_content_arrangement(ContentArrangement::Disabled);
+            // Cells follow a terminal's width; lines for a pipe stay whole.
+            .set_content_arrangement(ContentArrangement::Dynamic);
         let header = columns.cells(
             names
                 .iter()
@@ -37,6 +39,32 @@ impl Columns {
     pub fn row(&mut self, values: impl IntoIterator<Item = String>) {
         let cells = self.cells(values);
         self.table.add_row(cells);
+    }
+
+    /// Leaves columns out, from the right, until the table is as narrow as the terminal; the first one stays. How many.
+    pub fn fit(&mut self) -> usize {
+        match self.table.width() {
+            Some(width) => self.fit_in(width.into()),
+            None => 0,
+        }
+    }
+
+    fn fit_in(&mut self, width: usize) -> usize {
+        // A blank on both sides of a cell.
+        let widths = self.table.column_max_content_widths();
+        let mut needed: usize = widths.iter().map(|&cell| usize::from(cell) + 2).sum();
+        let mut left_out = 0;
+        for number in (1..widths.len()).rev() {
+            if needed <= width {
+                break;
+            }
+            if let Some(column) = self.table.column_mut(number) {
+                column.set_constraint(ColumnConstraint::Hidden);
+            }
+            needed -= usize::from(widths[number]) + 2;
+            left_out += 1;
+        }
+        left_out
     }
 
     fn cells(&self, values: impl IntoIterator<Item = String>) -> Vec<Cell> {
@@ -62,5 +90,33 @@ impl std::fmt::Display for Columns {
             writeln!(f, "{}", line.trim_end())?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_that_do_not_fit_are_left_out_from_the_right() {
+        let table = || {
+            let mut table = Columns::new(&["name", "number:", "note"]);
+            table.row(["a".to_owned(), "1234567".to_owned(), "b".repeat(20)]);
+            table
+        };
+        let mut whole = table();
+        assert_eq!(whole.fit_in(100), 0);
+        assert!(whole.to_string().contains("bbb"));
+        let mut narrow = table();
+        assert_eq!(narrow.fit_in(30), 1);
+        let text = narrow.to_string();
+        assert!(text.contains("1234567") && !text.contains('b'), "{text}");
+        assert!(
+            text.lines().all(|line| line.chars().count() <= 30),
+            "{text}"
+        );
+        let mut least = table();
+        assert_eq!(least.fit_in(3), 2);
+        assert!(least.to_string().contains("name"));
     }
 }

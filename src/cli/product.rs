@@ -7,7 +7,7 @@ use ferrowave::{
     hip::DeviceBuffer,
     verify::{Elements, Inputs, Verdict, verify},
 };
-use ferrowave_shared::Kernel;
+use ferrowave_shared::{ElementType, Kernel};
 
 use super::{Failure, memory};
 
@@ -90,6 +90,34 @@ impl<'a> Product<'a> {
         let bytes = self.c.to_vec().map_err(Failure::failed)?;
         Ok(Elements::from_bytes(self.problem.types().output, bytes))
     }
+}
+
+/// Launches a kernel on matrices that nothing was written to, for what does not depend on their elements.
+pub(crate) fn launch_unset(
+    gemm: &Gemm,
+    kernel: &'static Kernel,
+    problem: &Problem,
+) -> Result<(), Failure> {
+    memory::check(problem, gemm.context().device())?;
+    let types = problem.types();
+    let matrix = |elements: u128, element: ElementType| {
+        // What was checked against the memory that there is fits.
+        let bytes = elements as usize * element.size_bytes();
+        let buffer = gemm.context().allocate::<u8>(bytes);
+        buffer.map_err(Failure::failed)
+    };
+    let a = matrix(problem.a().span(), types.input)?;
+    let b = matrix(problem.b().span(), types.input)?;
+    let bias = matrix(problem.bias_length().into(), types.output)?;
+    let mut c = matrix(problem.c().span(), types.output)?;
+    let operands = Operands::new(
+        Source::of_bytes(&a, types.input),
+        Source::of_bytes(&b, types.input),
+        Target::of_bytes(&mut c, types.output),
+    )
+    .with_bias(Source::of_bytes(&bias, types.output));
+    let launched = gemm.run_kernel(kernel, problem, operands);
+    launched.map(|_| ()).map_err(Failure::failed)
 }
 
 /// Runs a kernel on random inputs from a seed and compares the output with the reference.

@@ -4,6 +4,7 @@ use std::{
     env,
     path::{Path, PathBuf},
     process::ExitCode,
+    sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
@@ -28,9 +29,10 @@ use super::{
 use crate::report::{
     compare::pairs,
     files::Folder,
+    headline::headline,
     measure::{Bench, describe},
     results::{Product, Results, Row, Run, SCHEMA},
-    tabular::{Section, caption, ladder, sections, shown},
+    tabular::{caption, ladder, sections, shown},
 };
 
 /// Run kernels over sizes, compare them and write a report: a page, Markdown, CSV, JSON and plots.
@@ -39,14 +41,13 @@ use crate::report::{
 #[derive(Debug, Args)]
 #[command(allow_negative_numbers = true)]
 pub(crate) struct Options {
-    /// Sizes, each one number or m×n×k with `x` between them.
-    #[arg(
-        long,
-        value_delimiter = ',',
-        default_value = "128,256,512,1024,257x129x100",
-        value_name = "SIZE"
-    )]
+    /// Sizes, each one number or m×n×k with `x` between them [default, if no other size is given: 128,512,1024,257x129x100].
+    #[arg(long, value_delimiter = ',', value_name = "SIZE")]
     sizes: Vec<Size>,
+    /// Sizes for which the emulator runs only as much of each kernel as the timing model needs: the products are not
+    /// computed and not verified. A GPU computes them as the others.
+    #[arg(long, value_delimiter = ',', value_name = "SIZE")]
+    estimate: Vec<Size>,
     /// Sizes that published figures are for, instead of --sizes.
     #[arg(long, value_enum, conflicts_with = "sizes")]
     preset: Option<Preset>,
@@ -75,6 +76,14 @@ pub(crate) struct Options {
     /// The folder that the report goes to; files in it are replaced.
     #[arg(long, default_value = "ferrowave-report", value_name = "FOLDER")]
     out: PathBuf,
+    /// Go on with the interrupted report in the folder of --out: rows that it has are kept. The other options have to be the
+    /// same.
+    #[arg(long)]
+    resume: bool,
+    /// Write the page, the tables and the plots of an earlier report, or its results.json, into its folder again; runs
+    /// nothing.
+    #[arg(long, value_name = "FILE", exclusive = true)]
+    render: Option<PathBuf>,
     /// An earlier report, or its results.json, to compare with.
     #[arg(long, value_name = "FILE", conflicts_with = "json")]
     baseline: Option<PathBuf>,
@@ -85,6 +94,15 @@ pub(crate) struct Options {
     json: bool,
 }
 
+/// The extents of cubes that are computed if no sizes are given.
+const STANDARD: [i64; 3] = [128, 512, 1024];
+/// The same that is no cube and fits no tile.
+const ODD: Size = Size {
+    m: 257,
+    n: 129,
+    k: 100,
+};
+
 /// A device and what is to run on it.
 struct Work {
     device: Device,
@@ -92,25 +110,36 @@ struct Work {
     /// What launches are planned for: the device, or the machine that is modelled.
     planned_for: Host,
     code_object: &'static [u8],
-    pairs: Vec<(&'static Kernel, Request, Problem)>,
+    cases: Vec<Case>,
+}
+
+/// A kernel and a problem.
+#[derive(Clone, Copy, PartialEq)]
+struct Case {
+    kernel: &'static Kernel,
+    request: Request,
+    problem: Problem,
+    estimated: bool,
 }
 
 pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
+    if let Some(path) = &options.render {
+        return render(path);
+    }
     let baseline = options.baseline.as_deref().map(Results::read);
     let baseline = baseline.transpose().map_err(Failure::usage)?;
     let mut work = Vec::new();
     for (device, machine) in devices(options)? {
         let planned_for = modelled_host(&device, machine);
-        let pairs = plan(options, &device, &planned_for)?;
+        let cases = plan(options, &device, &planned_for)?;
         work.push(Work {
             code_object: code_object(&device)?,
             device,
             machine,
             planned_for,
-            pairs,
+            cases,
         });
     }
-    let folder = Folder::create(&options.out).map_err(Failure::failed)?;
     let mut results = Results {
         schema: SCHEMA,
         complete: false,
@@ -132,7 +161,12 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
         rows: Vec::new(),
         plots: Vec::new(),
     };
-    measure(options, &work, &folder, &mut results)?;
+    let earlier = match options.resume {
+        true => earlier(&options.out, &results.run)?,
+        false => Vec::new(),
+    };
+    let folder = Folder::create(&options.out).map_err(Failure::failed)?;
+    measure(options, &work, &folder, earlier, &mut results)?;
     results.complete = true;
     // What cannot be written is still told.
     let written = folder.finish(&mut results).map_err(Failure::failed);
@@ -165,12 +199,63 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
     }
     // The libraries are compared with, not judged.
     let mut ours = results.rows.iter().filter(|row| !row.is_library());
-    let passed = ours.all(|row| row.outcome.passed);
+    let passed = !ours.any(Row::failed);
     Ok(if passed {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE
     })
+}
+
+/// Makes the page of results that are there.
+fn render(path: &Path) -> Result<ExitCode, Failure> {
+    let mut results = Results::read(path).map_err(Failure::usage)?;
+    let folder = match path.is_dir() {
+        true => path,
+        false => path.parent().unwrap_or(Path::new("")),
+    };
+    let folder = match folder.as_os_str().is_empty() {
+        true => Path::new("."),
+        false => folder,
+    };
+    let folder = Folder::create(folder).map_err(Failure::failed)?;
+    folder.finish(&mut results).map_err(Failure::failed)?;
+    print(&table(&results))?;
+    let page = folder.page();
+    print(&format_args!(
+        "\nAll of it, with plots: {}\n",
+        page.display()
+    ))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The rows of an interrupted report, if there is one in a folder.
+fn earlier(out: &Path, run: &Run) -> Result<Vec<Row>, Failure> {
+    if !out.join("results.json").exists() {
+        return Ok(Vec::new());
+    }
+    let earlier = Results::read(out).map_err(Failure::usage)?;
+    let was = &earlier.run;
+    let same = [
+        ("version", was.version == run.version),
+        ("commit", was.commit == run.commit),
+        ("compiler of the kernels", was.toolchain == run.toolchain),
+        ("seed", was.seed == run.seed),
+        ("devices", was.devices == run.devices),
+    ];
+    let other: Vec<_> = same
+        .iter()
+        .filter(|(_, same)| !same)
+        .map(|(name, _)| *name)
+        .collect();
+    match other.is_empty() {
+        true => Ok(earlier.rows),
+        false => Err(Failure::usage(format!(
+            "--resume: the report in `{}` is of another {}; choose another folder with --out, or leave --resume out",
+            out.display(),
+            other.join(", ")
+        ))),
+    }
 }
 
 /// The devices to run on, and for emulated ones the machine to model.
@@ -207,34 +292,48 @@ fn modelled_host(device: &Device, machine: Option<Machine>) -> Host {
     host
 }
 
+/// The sizes, and which of them are estimates.
+fn sizes(options: &Options) -> Vec<(Size, bool)> {
+    let mut computed = options.sizes.clone();
+    computed.extend(options.preset.map(Preset::size));
+    if computed.is_empty() && options.estimate.is_empty() {
+        computed.extend(STANDARD.map(Size::cube));
+        computed.push(ODD);
+    }
+    let computed = computed.into_iter().map(|size| (size, false));
+    let estimated = options.estimate.iter().map(|&size| (size, true));
+    computed.chain(estimated).collect()
+}
+
 /// What is to run on a device. All that was asked for must exist for the GPU and compute the problems; of all kernels,
 /// those that do.
-fn plan(
-    options: &Options,
-    device: &Device,
-    host: &Host,
-) -> Result<Vec<(&'static Kernel, Request, Problem)>, Failure> {
-    let preset = options.preset.map(|preset| vec![preset.size()]);
-    let sizes = preset.as_ref().unwrap_or(&options.sizes);
+fn plan(options: &Options, device: &Device, host: &Host) -> Result<Vec<Case>, Failure> {
     let mut problems = Vec::new();
-    for size in sizes {
+    for (size, estimated) in sizes(options) {
         let request = options.product.request(&host.gpu, size.m, size.n, size.k);
         let problem = request.check().map_err(Failure::usage)?;
         memory::check(&problem, device)?;
-        if !problems.contains(&(request, problem)) {
-            problems.push((request, problem));
+        if !problems.contains(&(request, problem, estimated)) {
+            problems.push((request, problem, estimated));
         }
     }
     let types = options.product.types(&host.gpu);
-    let mut pairs = Vec::new();
+    let mut cases = Vec::new();
+    let case = |kernel, &(request, problem, estimated): &(Request, Problem, bool)| Case {
+        kernel,
+        request,
+        problem,
+        estimated: estimated && device.is_emulated(),
+    };
     if options.kernels.is_empty() {
-        for (request, problem) in &problems {
+        for asked in &problems {
+            let problem = &asked.1;
             let kernels = CATALOGUE.iter();
             for kernel in
                 kernels.filter(|kernel| kernel.types == types && kernel.gpus.contains(&host.gpu))
             {
                 match Plan::new(kernel, problem, host) {
-                    Ok(_) => pairs.push((kernel, *request, *problem)),
+                    Ok(_) => cases.push(case(kernel, asked)),
                     Err(PlanError::Misfit { misfit, .. }) => eprintln!(
                         "{} is left out for {}×{}×{}: {misfit}",
                         kernel.variant.name(),
@@ -247,21 +346,21 @@ fn plan(
             }
         }
     }
-    for (request, problem) in &problems {
+    for asked in &problems {
         for name in &options.kernels {
             let kernel = kernel_named(name, types, &host.gpu).map_err(Failure::usage)?;
-            Plan::new(kernel, problem, host).map_err(Failure::usage)?;
-            let pair = (kernel, *request, *problem);
-            if !pairs.contains(&pair) {
-                pairs.push(pair);
+            Plan::new(kernel, &asked.1, host).map_err(Failure::usage)?;
+            let case = case(kernel, asked);
+            if !cases.contains(&case) {
+                cases.push(case);
             }
         }
     }
-    if pairs.is_empty() && !problems.is_empty() {
+    if let (true, Some((_, problem, _))) = (cases.is_empty(), problems.first()) {
         // Says which types there are kernels for.
-        choose(&problems[0].1, host, None).map_err(Failure::usage)?;
+        choose(problem, host, None).map_err(Failure::usage)?;
     }
-    Ok(pairs)
+    Ok(cases)
 }
 
 fn described(request: &Request, problem: &Problem) -> Product {
@@ -285,10 +384,13 @@ fn measure(
     options: &Options,
     work: &[Work],
     folder: &Folder,
+    earlier: Vec<Row>,
     results: &mut Results,
 ) -> Result<(), Failure> {
+    let count = work.iter().map(|w| w.cases.len()).sum();
+    let kept = Kept::say_if_interrupted(&options.out, count)?;
     // Hidden by itself where standard error is no terminal.
-    let bar = ProgressBar::new(work.iter().map(|w| w.pairs.len() as u64).sum());
+    let bar = ProgressBar::new(count as u64);
     if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}") {
         bar.set_style(style);
     }
@@ -310,21 +412,36 @@ fn measure(
             samples: options.samples,
         };
         let libraries = libraries(options, &context, &mut results.run.notes);
-        // Pairs of one problem stand together.
-        for pairs in work.pairs.chunk_by(|(_, _, a), (_, _, b)| a == b) {
-            for (kernel, request, problem) in pairs {
-                let described = described(request, problem);
-                bar.set_message(format!("{} {}", kernel.variant.name(), described.size()));
-                results.rows.push(bench.row(kernel, problem, &described));
-                folder.keep(results).map_err(Failure::failed)?;
+        // Cases of one problem stand together.
+        for cases in work.cases.chunk_by(|a, b| a.problem == b.problem) {
+            let described = described(&cases[0].request, &cases[0].problem);
+            let before = |name: &str, estimated| {
+                let same = |row: &&Row| {
+                    row.device == number
+                        && row.kernel == name
+                        && row.problem == described
+                        && row.estimated == estimated
+                };
+                earlier.iter().find(same).cloned()
+            };
+            for case in cases {
+                let name = case.kernel.variant.name();
+                bar.set_message(format!("{name} {}", described.size()));
+                let row = before(name, case.estimated).unwrap_or_else(|| {
+                    bench.row(case.kernel, &case.problem, &described, case.estimated)
+                });
+                results.rows.push(row);
+                kept.keep(folder, results)?;
                 bar.inc(1);
             }
-            let (_, request, problem) = &pairs[0];
-            let described = described(request, problem);
             for library in &libraries {
                 let name = library.vendor().name();
                 bar.set_message(format!("{name} {}", described.size()));
-                match bench.library_row(library, problem, &described) {
+                let row = match before(name, false) {
+                    Some(row) => Ok(row),
+                    None => bench.library_row(library, &cases[0].problem, &described),
+                };
+                match row {
                     Ok(row) => results.rows.push(row),
                     Err(failure) => {
                         let note =
@@ -332,12 +449,51 @@ fn measure(
                         results.run.notes.push(note);
                     }
                 }
-                folder.keep(results).map_err(Failure::failed)?;
+                kept.keep(folder, results)?;
             }
         }
     }
     bar.finish_and_clear();
+    kept.is_done();
     Ok(())
+}
+
+/// How many rows have been written. The lock is held while a file is written, so that an interruption finds it whole.
+struct Kept(Arc<Mutex<Option<usize>>>);
+
+impl Kept {
+    /// Has an interruption (Ctrl-C, SIGTERM) end the program and say what is there.
+    fn say_if_interrupted(out: &Path, count: usize) -> Result<Self, Failure> {
+        let rows = Arc::new(Mutex::new(Some(0)));
+        let (kept, out) = (Arc::clone(&rows), out.display().to_string());
+        let handler = move || {
+            let rows = kept.lock().unwrap_or_else(PoisonError::into_inner);
+            match *rows {
+                Some(0) => eprintln!("\ninterrupted before the first row"),
+                Some(rows) => eprintln!(
+                    "\ninterrupted: `{out}/results.json` has {rows} of {count} rows; the same command with --resume goes \
+                     on, and `ferrowave report --render {out}` makes a page of them"
+                ),
+                None => {}
+            }
+            // As a shell says of a program that SIGINT has ended.
+            std::process::exit(130);
+        };
+        ctrlc::set_handler(handler).map_err(Failure::failed)?;
+        Ok(Kept(rows))
+    }
+
+    fn keep(&self, folder: &Folder, results: &mut Results) -> Result<(), Failure> {
+        let mut rows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        folder.keep(results).map_err(Failure::failed)?;
+        *rows = Some(results.rows.len());
+        Ok(())
+    }
+
+    /// Nothing is left to say of an interruption: what follows takes no time.
+    fn is_done(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
 }
 
 /// The libraries that there are, and notes of those that there are not.
@@ -366,10 +522,13 @@ fn libraries(options: &Options, context: &Context, notes: &mut Vec<String>) -> V
 
 fn table(results: &Results) -> String {
     let mut text = String::new();
-    let columns = ladder(results);
-    for Section { title, rows } in sections(results) {
-        let shown: Vec<&Row> = shown(&rows);
-        text += &format!("{title}\n");
+    for section in sections(results) {
+        let shown: Vec<&Row> = shown(&section.rows);
+        let columns = ladder(&shown);
+        let size = shown
+            .first()
+            .map_or_else(String::new, |row| row.problem.size());
+        text += &format!("{}, {size}\n", section.title);
         let names: Vec<_> = columns
             .iter()
             .map(|column| match column.is_number {
@@ -382,7 +541,12 @@ fn table(results: &Results) -> String {
         for row in shown {
             table.row(columns.iter().map(|column| column.cell(row)));
         }
+        let left_out = table.fit();
         text += &table.to_string();
+        if left_out > 0 {
+            text += &format!("({left_out} more columns in a wider terminal and in the report.)\n");
+        }
+        text += &format!("{}\n\n", headline(&section).join("\n"));
     }
     for row in &results.rows {
         if let Some(complaint) = &row.outcome.complaint {

@@ -168,11 +168,18 @@ impl Preset {
 }
 
 /// The extents of a problem.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Size {
     pub(crate) m: i64,
     pub(crate) n: i64,
     pub(crate) k: i64,
+}
+
+impl Size {
+    /// n×n×n.
+    pub(crate) const fn cube(n: i64) -> Self {
+        Size { m: n, n, k: n }
+    }
 }
 
 impl FromStr for Size {
@@ -185,7 +192,7 @@ impl FromStr for Size {
             .map(|number| number.trim().parse().map_err(|_| error()))
             .collect::<Result<Vec<i64>, _>>()?;
         match numbers[..] {
-            [n] => Ok(Size { m: n, n, k: n }),
+            [n] => Ok(Size::cube(n)),
             [m, n, k] => Ok(Size { m, n, k }),
             _ => Err(error()),
         }

@@ -115,7 +115,7 @@ fn compare(old: &Row, new: &Row) -> (Option<f64>, Change) {
     let noise = [times.0, times.1].map(|time| time.map_or(0.0, |(.., noise)| noise));
     let noise = noise[0].max(noise[1]);
     let change = match speedup {
-        _ if old.outcome.passed && !new.outcome.passed => Change::Broken,
+        _ if !old.failed() && new.failed() => Change::Broken,
         None => Change::NoTime,
         Some(speedup) if speedup > 1.0 + noise => Change::Faster,
         Some(speedup) if speedup < 1.0 / (1.0 + noise) => Change::Slower,

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::results::{Counters, Device, Figures, Product, Results, Row};
+use super::{
+    headline::setback,
+    results::{Counters, Device, Figures, Product, Results, Row},
+};
 
 /// Operations that a compute unit does in a cycle, at best: on matrix cores, where those are faster (AMD's CDNA white
 /// papers and data sheets). None for types that the GPU does not multiply.
@@ -170,6 +173,7 @@ fn figures(results: &Results, index: usize) -> Figures {
         speedup_over_previous: speedup(previous),
         speedup_over_naive: speedup(naive),
         speedup_over_library: fastest.and_then(|seconds| Some(seconds / row.seconds()?)),
+        setback: previous.and_then(|previous| setback(previous, row, device)),
         mix_change: previous
             .and_then(|previous| {
                 Some(mix_change(

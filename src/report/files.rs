@@ -56,6 +56,7 @@ impl Folder {
 
     fn write_results(&self, results: &mut Results) -> Result<(), WriteError> {
         figures::fill(results);
+        keep_main_loops_of_largest(results);
         let text = serde_json::to_vec_pretty(results).map_err(|error| WriteError {
             file: self.path.join("results.json"),
             error: error.into(),
@@ -65,6 +66,8 @@ impl Folder {
 
     /// Writes everything.
     pub(crate) fn finish(&self, results: &mut Results) -> Result<(), WriteError> {
+        figures::fill(results);
+        keep_main_loops_of_largest(results);
         let csv = tabular::csv(results).map_err(|error| WriteError {
             file: self.path.join("results.csv"),
             error: error.into(),
@@ -120,6 +123,20 @@ impl Folder {
             Ok(())
         });
         written.map_err(|error| WriteError { file, error })
+    }
+}
+
+/// Main loops take most of a file: those of the problems that lead the page stay.
+fn keep_main_loops_of_largest(results: &mut Results) {
+    let largest: Vec<_> = tabular::sections(results)
+        .iter()
+        .filter_map(|section| tabular::shown(&section.rows).first().copied())
+        .map(|row| (row.device, row.problem.clone()))
+        .collect();
+    for row in &mut results.rows {
+        if !largest.contains(&(row.device, row.problem.clone())) {
+            row.main_loop = None;
+        }
     }
 }
 

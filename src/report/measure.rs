@@ -19,9 +19,13 @@ use ferrowave_emulator::{
 use ferrowave_shared::Kernel;
 
 use super::results::{
-    Built, Counters, Device, Figures, Measured, Modelled, Outcome, Product as Described, Row,
+    Built, Counters, Device, Figures, LoopInstruction, MainLoop, Measured, Modelled, Outcome,
+    Product as Described, Row,
 };
-use crate::cli::{Failure, product::Product, product::complaint};
+use crate::cli::{
+    Failure,
+    product::{Product, complaint, launch_unset},
+};
 
 /// Runs on a GPU that warm it up: clocks, instruction caches, address translation.
 const WARM_UP: u32 = 3;
@@ -76,16 +80,19 @@ pub(crate) fn describe(device: &hip::Device, machine: Option<Machine>) -> Device
 }
 
 impl Bench<'_> {
-    /// Runs a kernel on a problem and says what came of it. A kernel that fails is a row that says so.
+    /// Runs a kernel on a problem and says what came of it. A kernel that fails is a row that says so. On the emulator an
+    /// estimated one runs only as far as the timing model needs it.
     pub(crate) fn row(
         &self,
         kernel: &'static Kernel,
         problem: &Problem,
         described: &Described,
+        estimated: bool,
     ) -> Row {
         let mut row = self.empty(kernel.variant.name(), described);
         row.built = self.built(kernel);
         let ran = match self.machine {
+            Some(machine) if estimated => self.estimate(kernel, problem, machine, &mut row),
             Some(machine) => self.emulate(kernel, problem, machine, &mut row),
             None => self.measure(problem, &mut row, |product| product.run(kernel)),
         };
@@ -119,11 +126,13 @@ impl Bench<'_> {
             library_version: None,
             problem: problem.clone(),
             outcome: Outcome::default(),
+            estimated: false,
             measured: None,
             modelled: None,
             emulation_seconds: None,
             counters: None,
             built: None,
+            main_loop: None,
             figures: Figures::default(),
         }
     }
@@ -146,11 +155,32 @@ impl Bench<'_> {
             profile::during(|| timing::during(settings, || product.run(kernel)));
         watched?;
         row.counters = counters(&profiles);
-        row.modelled = modelled(&timings.modelled);
+        (row.modelled, row.main_loop) = modelled(&timings.modelled).unzip();
         if let Some(error) = timings.missed.first() {
             // It is correct all the same.
             row.outcome.complaint = Some(error.to_string());
         }
+        Ok(())
+    }
+
+    fn estimate(
+        &self,
+        kernel: &'static Kernel,
+        problem: &Problem,
+        machine: Machine,
+        row: &mut Row,
+    ) -> Result<(), Failure> {
+        let settings = Settings {
+            machine: Some(machine),
+            estimate: true,
+        };
+        let (ran, timings) = timing::during(settings, || launch_unset(self.gemm, kernel, problem));
+        ran?;
+        if let Some(error) = timings.missed.into_iter().next() {
+            return Err(Failure::failed(error));
+        }
+        (row.modelled, row.main_loop) = modelled(&timings.modelled).unzip();
+        row.estimated = true;
         Ok(())
     }
 
@@ -246,7 +276,7 @@ fn counters(profiles: &[Profile]) -> Option<Counters> {
 }
 
 /// All launches of a product, one after the other.
-fn modelled(timings: &[Timing]) -> Option<Modelled> {
+fn modelled(timings: &[Timing]) -> Option<(Modelled, MainLoop)> {
     // What bounds the longest launch bounds the product.
     let longest = timings.iter().max_by_key(|timing| timing.cycles)?;
     let cycles: u64 = timings.iter().map(|timing| timing.cycles).sum();
@@ -266,7 +296,7 @@ fn modelled(timings: &[Timing]) -> Option<Modelled> {
         let share = timing.workgroups as f64 / timing.workgroups_modelled.max(1) as f64;
         timing.memory_bytes as f64 * share
     };
-    Some(Modelled {
+    let modelled = Modelled {
         seconds: timings.iter().map(|timing| timing.seconds).sum(),
         cycles,
         bound_by: longest.bound_by.text(),
@@ -279,7 +309,32 @@ fn modelled(timings: &[Timing]) -> Option<Modelled> {
             .iter()
             .map(|timing| timing.workgroups_modelled)
             .sum(),
-    })
+    };
+    Some((modelled, main_loop(longest)))
+}
+
+fn main_loop(timing: &Timing) -> MainLoop {
+    let instructions = timing.instructions.main_loop();
+    MainLoop {
+        stalled_cycles: instructions.iter().map(|i| i.stalls.total()).sum(),
+        instructions: instructions
+            .iter()
+            .map(|instruction| LoopInstruction {
+                text: instruction.place.text.clone(),
+                source: instruction
+                    .place
+                    .own_source()
+                    .first()
+                    .map(|line| format!("{}:{}", line.file, line.line)),
+                issued: instruction.issued,
+                stalls: instruction
+                    .stalls
+                    .iter()
+                    .map(|(stall, cycles)| (stall.name().to_owned(), cycles))
+                    .collect(),
+            })
+            .collect(),
+    }
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 pub(crate) mod compare;
 pub(crate) mod figures;
 pub(crate) mod files;
+pub(crate) mod headline;
 pub(crate) mod measure;
 mod page;
 mod plots;

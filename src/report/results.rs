@@ -78,6 +78,9 @@ pub(crate) struct Row {
     pub(crate) library_version: Option<String>,
     pub(crate) problem: Product,
     pub(crate) outcome: Outcome,
+    /// Only as much ran as the timing model needs: the product was not computed, and nothing was verified.
+    #[serde(default)]
+    pub(crate) estimated: bool,
     /// Between HIP events on a GPU. Never beside a modelled time.
     pub(crate) measured: Option<Measured>,
     /// By the timing model.
@@ -86,6 +89,9 @@ pub(crate) struct Row {
     pub(crate) emulation_seconds: Option<f64>,
     pub(crate) counters: Option<Counters>,
     pub(crate) built: Option<Built>,
+    /// Where the timing model says that its waves spend most of their time; in rows of the largest problem only.
+    #[serde(default)]
+    pub(crate) main_loop: Option<MainLoop>,
     /// What follows from the above.
     pub(crate) figures: Figures,
 }
@@ -166,6 +172,27 @@ pub(crate) struct Modelled {
     pub(crate) workgroups_modelled: u64,
 }
 
+/// The loop in which waves spend most of their time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct MainLoop {
+    /// Cycles in which the replayed waves waited for its instructions' turn, of [`Modelled::wave_cycles`].
+    pub(crate) stalled_cycles: u64,
+    /// In the order of the code.
+    pub(crate) instructions: Vec<LoopInstruction>,
+}
+
+/// An instruction of a [`MainLoop`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct LoopInstruction {
+    pub(crate) text: String,
+    /// File and line, where the code object has line tables.
+    pub(crate) source: Option<String>,
+    /// How often the replayed waves issued it.
+    pub(crate) issued: u64,
+    /// Cycles for which they waited to issue it, by cause.
+    pub(crate) stalls: BTreeMap<String, u64>,
+}
+
 /// What the emulator counted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Counters {
@@ -215,6 +242,9 @@ pub(crate) struct Figures {
     /// Of our kernels, over the fastest of the vendor's libraries.
     #[serde(default)]
     pub(crate) speedup_over_library: Option<f64>,
+    /// Why it is slower than the kernel before it, if it is and the model knows.
+    #[serde(default)]
+    pub(crate) setback: Option<String>,
     /// What changed in the instruction mix since the kernel before it.
     pub(crate) mix_change: Option<String>,
     /// The time on this machine that was published for the document's variant that the kernel follows.
@@ -234,6 +264,20 @@ impl Row {
     /// Whether it is of the vendor's library.
     pub(crate) fn is_library(&self) -> bool {
         self.library_version.is_some()
+    }
+
+    /// In a word: whether its result is right.
+    pub(crate) const fn verdict(&self) -> &'static str {
+        match (self.outcome.passed, self.estimated) {
+            (true, _) => "correct",
+            (false, true) => "not computed",
+            (false, false) => "WRONG",
+        }
+    }
+
+    /// Whether it failed or computed something else than the product.
+    pub(crate) const fn failed(&self) -> bool {
+        !self.outcome.passed && !self.estimated
     }
 
     /// The measured time, or the modelled one where nothing was measured.
@@ -347,6 +391,7 @@ pub(crate) mod tests {
                 worst_error_in_bounds: Some(0.01),
                 complaint: None,
             },
+            estimated: false,
             measured: None,
             modelled: Some(Modelled {
                 seconds,
@@ -378,6 +423,7 @@ pub(crate) mod tests {
                 waves_per_simd: 8,
                 limited_by: vec!["VGPRs".into()],
             }),
+            main_loop: None,
             figures: Figures::default(),
         }
     }

@@ -1,6 +1,9 @@
 //! Results as rows and columns, the same in the terminal, in Markdown, on the page and for spreadsheets.
 
-use super::results::{Results, Row};
+use super::{
+    headline::headline,
+    results::{Results, Row},
+};
 
 /// A column for people.
 pub(crate) struct Column {
@@ -98,16 +101,7 @@ const ERROR: Column = number("relative error", |row| {
 const WORST: Column = number("worst/bound", |row| {
     Some(format!("{:.4}", row.outcome.worst_error_in_bounds?))
 });
-const RESULT: Column = text("result", |row| {
-    Some(
-        if row.outcome.passed {
-            "correct"
-        } else {
-            "WRONG"
-        }
-        .into(),
-    )
-});
+const RESULT: Column = text("result", |row| Some(row.verdict().into()));
 const VGPRS: Column = number("VGPRs", |row| {
     let built = row.built.as_ref()?;
     Some(match built.agprs {
@@ -167,42 +161,62 @@ pub(crate) fn speed(results: &Results) -> Vec<Column> {
         EMULATION,
         RESULT,
     ];
-    held(all.into(), results)
+    held(all.into(), &results.rows.iter().collect::<Vec<_>>())
 }
 
-/// The columns of the ladder in the terminal.
-pub(crate) fn ladder(results: &Results) -> Vec<Column> {
+/// The columns of the ladder in the terminal, the most important ones first.
+pub(crate) fn ladder(rows: &[&Row]) -> Vec<Column> {
     let all = [
         KERNEL,
+        RATE_MEASURED,
+        RATE_MODELLED,
+        PEAK,
+        STEP,
+        RESULT,
+        BOUND,
+        MEASURED,
+        MODELLED,
+        LIBRARY,
+        PUBLISHED,
+        OVER_PUBLISHED,
+        ERROR,
+        WAVES,
+        EMULATION,
+    ];
+    held(all.into(), rows)
+}
+
+/// What a row of the page has below it.
+pub(crate) fn detail() -> Vec<Column> {
+    [
         SIZE,
         MEASURED,
         MODELLED,
         PUBLISHED,
         OVER_PUBLISHED,
-        RATE_MEASURED,
-        RATE_MODELLED,
-        PEAK,
         STEP,
+        NAIVE,
         LIBRARY,
+        ROOFLINE,
         BOUND,
-        WAVES,
         ERROR,
+        WORST,
         EMULATION,
-        RESULT,
-    ];
-    held(all.into(), results)
+        MIX,
+    ]
+    .into()
 }
 
 /// The columns of what a kernel is and does, whose figures depend little on the size.
 pub(crate) fn build(results: &Results) -> Vec<Column> {
     let all = [
-        KERNEL, SIZE, VGPRS, LDS, WAVES, LIMIT, SPILLS, CONFLICTS, COALESCING, MIX,
+        KERNEL, VGPRS, LDS, WAVES, LIMIT, SPILLS, CONFLICTS, COALESCING,
     ];
-    held(all.into(), results)
+    held(all.into(), &results.rows.iter().collect::<Vec<_>>())
 }
 
-fn held(columns: Vec<Column>, results: &Results) -> Vec<Column> {
-    let holds = |column: &Column| results.rows.iter().any(|row| !column.cell(row).is_empty());
+fn held(columns: Vec<Column>, rows: &[&Row]) -> Vec<Column> {
+    let holds = |column: &Column| rows.iter().any(|row| !column.cell(row).is_empty());
     columns.into_iter().filter(holds).collect()
 }
 
@@ -248,6 +262,26 @@ pub(crate) fn shown<'a>(rows: &[&'a Row]) -> Vec<&'a Row> {
     rows.iter().filter(of_it).copied().collect()
 }
 
+/// Each kernel once: its row of the largest problem that the emulator or a GPU computed, as estimates count nothing.
+pub(crate) fn once<'a>(rows: &[&'a Row]) -> Vec<&'a Row> {
+    let key = |row: &Row| {
+        (
+            !row.estimated,
+            row.problem.is_cube(),
+            row.figures.operations,
+        )
+    };
+    let mut kernels: Vec<&Row> = Vec::new();
+    for row in rows.iter().filter(|row| row.built.is_some()) {
+        match kernels.iter_mut().find(|other| other.kernel == row.kernel) {
+            Some(other) if key(row) > key(other) => *other = row,
+            Some(_) => {}
+            None => kernels.push(row),
+        }
+    }
+    kernels
+}
+
 /// What must be said of the times.
 pub(crate) fn caption(results: &Results) -> &'static str {
     if results.is_modelled() {
@@ -275,6 +309,7 @@ pub(crate) fn csv(results: &Results) -> Result<Vec<u8>, csv::Error> {
         "k",
         "batch",
         "passed",
+        "estimated",
         "relative_error",
         "worst_error_in_bounds",
         "measured_seconds",
@@ -314,7 +349,7 @@ pub(crate) fn csv(results: &Results) -> Result<Vec<u8>, csv::Error> {
             problem.layout.clone(),
         ];
         record.extend([problem.m, problem.n, problem.k, problem.batch].map(|n| n.to_string()));
-        record.push(row.outcome.passed.to_string());
+        record.extend([row.outcome.passed, row.estimated].map(|is| is.to_string()));
         record.extend(
             [
                 row.outcome.relative_error,
@@ -370,8 +405,16 @@ pub(crate) fn markdown(results: &Results) -> String {
         text += &format!("\n{note}.\n");
     }
     for section in sections(results) {
-        text += &format!("\n## {}\n", section.title);
-        for columns in [speed(results), build(results)] {
+        text += &format!(
+            "\n## {}\n\n{}\n",
+            section.title,
+            headline(&section).join(" ")
+        );
+        let tables = [
+            (speed(results), section.rows.clone()),
+            (build(results), once(&section.rows)),
+        ];
+        for (columns, rows) in tables {
             text.push('\n');
             let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
             text += &line(columns.iter().map(|c| c.name.to_owned()).collect());
@@ -379,7 +422,7 @@ pub(crate) fn markdown(results: &Results) -> String {
                 .iter()
                 .map(|c| if c.is_number { "--:" } else { "---" }.to_owned());
             text += &line(rules.collect());
-            for row in &section.rows {
+            for row in rows {
                 // A bar would end the cell.
                 let cells = columns.iter().map(|c| c.cell(row).replace('|', "\\|"));
                 text += &line(cells.collect());
@@ -510,7 +553,7 @@ mod tests {
         assert!(text.contains("interrupted") && text.contains("naive 64×64×64: out of luck"));
         assert_eq!(
             text.matches("| lds_tiled | 128×128×128 |").count(),
-            2,
+            1,
             "{text}"
         );
     }

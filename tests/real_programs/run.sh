@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs AMD's own libraries, llama.cpp, tinygrad and cubecl with their own tests, HIP programs in C++ and IREE on the
-# emulator, and compares the disassembler with LLVM's: a sample of them, or all that a machine can in some hours. Each suite
+# emulator, compares the disassembler with LLVM's, and looks at a report's page in Chromium: a sample of them, or all that a machine can in some hours. Each suite
 # is a script beside this one. Without names all of them run; a sample leaves out cubecl, the disassembly and the libraries for
 # mathematics, which take long to build or to run.
 #

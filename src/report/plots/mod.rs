@@ -3,6 +3,7 @@
 mod bars;
 mod lines;
 mod roofline;
+mod series;
 mod style;
 
 use super::{

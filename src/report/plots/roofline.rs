@@ -1,20 +1,19 @@
 //! The roofline: what memory and units allow, and where each kernel stands.
 
-use plotters::{
-    prelude::*,
-    style::text_anchor::{HPos, Pos, VPos},
-};
+use plotters::prelude::*;
 
 use super::{
     bars::draw,
-    style::{GRID, INK, PAPER, colour, letters},
+    lines::NAMES,
+    series::{Names, Series, add},
+    style::{GRID, INK, PAPER, letters},
 };
 use crate::report::{
     figures::peak,
     results::{Device, Row},
 };
 
-const SIZE: (u32, u32) = (760, 520);
+const SIZE: (u32, u32) = (490, 440);
 
 /// Operations for each byte that a kernel moves from and to memory: by the model behind the caches, or else at best.
 fn intensity(row: &Row) -> f64 {
@@ -49,28 +48,31 @@ pub(super) fn roofline(title: &str, how: &str, device: &Device, rows: &[&Row]) -
     let fold = |start: f64, f: fn(f64, f64) -> f64, of: fn(&(&str, f64, f64)) -> f64| {
         points.iter().map(of).fold(start, f)
     };
-    let left = fold(ridge / 4.0, f64::min, |point| point.1) / 2.0;
-    let right = fold(ridge * 8.0, f64::max, |point| point.1) * 2.0;
-    let low = fold(peak / 100.0, f64::min, |point| point.2) / 2.0;
-    let high = peak * 2.0;
+    // From the first point, or the ridge, to the last.
+    let left = fold(ridge, f64::min, |point| point.1) / 1.5;
+    let right = fold(ridge, f64::max, |point| point.1) * 1.5;
+    let low = fold(peak, f64::min, |point| point.2) / 1.5;
+    let high = peak * 1.5;
     let mut svg = String::new();
+    let mut series = Vec::new();
     draw(&mut svg, SIZE, |root| {
         root.fill(&PAPER)?;
-        let (head, body) = root.split_vertically(36);
-        head.draw_text(title, &letters(19), (12, 10))?;
-        let (body, side) = body.split_horizontally(SIZE.0 - 210);
+        let (head, body) = root.split_vertically(32);
+        head.draw_text(title, &letters(14), (8, 10))?;
+        let (body, _) = body.split_horizontally(SIZE.0 - NAMES);
         let mut chart = ChartBuilder::on(&body)
             .margin(8)
-            .x_label_area_size(48)
-            .y_label_area_size(70)
+            .x_label_area_size(38)
+            .y_label_area_size(52)
             .build_cartesian_2d((left..right).log_scale(), (low..high).log_scale())?;
         chart
             .configure_mesh()
             .light_line_style(TRANSPARENT)
             .bold_line_style(GRID)
             .axis_style(INK)
-            .label_style(letters(15))
-            .axis_desc_style(letters(16))
+            .label_style(letters(12))
+            .axis_desc_style(letters(12))
+            .x_labels(5)
             .x_label_formatter(&|value| super::digits(*value))
             .y_label_formatter(&|value| super::digits(*value))
             .x_desc("operations for each byte of memory traffic")
@@ -79,21 +81,22 @@ pub(super) fn roofline(title: &str, how: &str, device: &Device, rows: &[&Row]) -
         let roof = [(left, left * bandwidth), (ridge, peak), (right, peak)];
         let roof = roof.map(|(x, y)| (x, y.max(low)));
         chart.draw_series(LineSeries::new(roof, INK.stroke_width(2)))?;
-        for (number, (name, x, y)) in points.iter().enumerate() {
-            let colour = colour(number % 7);
-            chart.draw_series([Circle::new((*x, *y), 8, colour.filled())])?;
-            // White or black, whichever is read better on the colour.
-            let mark = number + 1;
-            let middle = Pos::new(HPos::Center, VPos::Center);
-            let digits = letters(12).pos(middle).color(&RGBColor(0, 0, 0));
-            let at = chart.backend_coord(&(*x, *y));
-            root.draw_text(&mark.to_string(), &digits, at)?;
-            let at = 14 + 22 * number as i32;
-            side.draw(&Circle::new((12, at + 6), 8, colour.filled()))?;
-            side.draw_text(&mark.to_string(), &digits, (12, at + 7))?;
-            side.draw_text(name, &letters(15), (26, at))?;
-        }
+        series.extend(points.iter().map(|(kernel, x, y)| Series {
+            kernel,
+            points: vec![chart.backend_coord(&(*x, *y))],
+            alt: format!(
+                "{} TFLOP/s at {} operations for each byte",
+                super::digits(*y),
+                super::digits(*x)
+            ),
+            rate: *y,
+        }));
         Ok(())
     })?;
-    Some(svg)
+    let names = Names {
+        x: (SIZE.0 - NAMES) as i32 + 16,
+        top: 48,
+        bottom: SIZE.1 as i32 - 50,
+    };
+    Some(add(&svg, &series, &names))
 }

@@ -36,8 +36,17 @@ pub(super) fn letters(size: i32) -> TextStyle<'static> {
     TextStyle::from(font).color(&INK)
 }
 
-/// What readers who prefer dark get: paper, ink and grid change places, the two darkest colours become lighter.
-const DARK: &str = "<style>@media (prefers-color-scheme: dark) {\
+/// How kernels are drawn, and what readers who prefer dark get: paper, ink and grid change places, the two darkest colours
+/// become lighter.
+const STYLE: &str = "<style>\
+.series{--c:#8a8a8a}.c0{--c:#0072b2}.c1{--c:#d55e00}.c2{--c:#009e73}.c3{--c:#cc79a7}.c4{--c:#e69f00}.c5{--c:#56b4e9}\
+.series polyline{fill:none;stroke:var(--c);stroke-width:2}.rest polyline{stroke-width:1}\
+.series .leader{stroke-width:.7;stroke-dasharray:2 2}.series .mark{fill:var(--c);stroke:none}\
+.series text{font:11px sans-serif;fill:#111111}\
+svg:has(.series:hover,.series.on) .series:not(:hover,.on){opacity:.15}\
+.series:hover text,.series.on text{text-decoration:underline}\
+@media (prefers-color-scheme: dark) {.c0{--c:#4a9fd8}.series text{fill:#e8e8e8}}\
+@media (prefers-color-scheme: dark) {\
 svg [fill=\"#FFFFFF\"]{fill:#15181c}svg [fill=\"#111111\"]{fill:#e8e8e8}svg [stroke=\"#111111\"]{stroke:#e8e8e8}\
 svg [stroke=\"#DDDDDD\"]{stroke:#3a3f45}svg [fill=\"#0072B2\"]{fill:#4a9fd8}svg [stroke=\"#0072B2\"]{stroke:#4a9fd8}\
 svg [fill=\"#666666\"]{fill:#9a9a9a}svg [stroke=\"#666666\"]{stroke:#9a9a9a}svg [fill=\"#BBBBBB\"]{fill:#5a5f65}}\
@@ -47,7 +56,7 @@ svg [fill=\"#666666\"]{fill:#9a9a9a}svg [stroke=\"#666666\"]{stroke:#9a9a9a}svg 
 pub(super) fn finish(svg: &str) -> String {
     let svg = svg.trim();
     match svg.find('>') {
-        Some(end) => format!("{}{DARK}{}\n", &svg[..=end], &svg[end + 1..]),
+        Some(end) => format!("{}{STYLE}{}\n", &svg[..=end], &svg[end + 1..]),
         None => svg.to_owned(),
     }
 }

@@ -1,0 +1,197 @@
+//! What a run says in a few sentences: which kernel wins, by how much, what limits it, how far it is from the peak and from
+//! AMD's libraries.
+
+use std::collections::BTreeMap;
+
+use super::{
+    results::{Device, Row},
+    tabular::{Section, digits, shown},
+};
+
+/// A step that is slower than the one before it by less is as fast.
+const AS_FAST: f64 = 0.97;
+
+/// Sentences about the largest problem of a section, the most important one first. None if no kernel has a time.
+pub(crate) fn headline(section: &Section<'_>) -> Vec<String> {
+    let rows = shown(&section.rows);
+    let rate = |row: &Row| row.figures.operations_per_second;
+    let mut ours: Vec<(&Row, f64)> = rows
+        .iter()
+        .filter(|row| !row.is_library() && !row.failed())
+        .filter_map(|row| Some((*row, rate(row)?)))
+        .collect();
+    ours.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let Some(&(best, most)) = ours.first() else {
+        return Vec::new();
+    };
+    let how = match best.measured {
+        Some(_) => "measured",
+        None => "modelled",
+    };
+    let peak = best
+        .figures
+        .share_of_peak
+        .map_or_else(String::new, |share| {
+            format!(", {:.0} % of the peak", 100.0 * share)
+        });
+    let mut sentences = vec![format!(
+        "{} is the fastest at {}: {} TFLOP/s{peak} ({how}).",
+        best.kernel,
+        best.problem.size(),
+        digits(most / 1e12),
+    )];
+    if let Some(&(next, less)) = ours.get(1) {
+        let naive = best.figures.speedup_over_naive.filter(|&over| over > 1.0);
+        let naive = naive.map_or_else(String::new, |over| {
+            format!(" and {} times as fast as the naive kernel", digits(over))
+        });
+        sentences.push(format!(
+            "It is {} times as fast as the next, {}{naive}.",
+            digits(most / less),
+            next.kernel
+        ));
+    }
+    if let Some(time) = &best.modelled {
+        let usage = time.usage.iter().max_by(|a, b| a.1.total_cmp(b.1));
+        let usage = usage.map_or_else(String::new, |(unit, share)| {
+            format!(
+                "; its busiest unit, {unit}, works {:.0} % of the time",
+                100.0 * share
+            )
+        });
+        sentences.push(format!("It is bound by {}{usage}.", bound(&time.bound_by)));
+    }
+    let libraries = rows.iter().filter(|row| row.is_library());
+    let library = libraries
+        .filter_map(|row| Some((row, rate(row)?)))
+        .max_by(|a, b| a.1.total_cmp(&b.1));
+    if let Some((library, rate)) = library {
+        sentences.push(format!(
+            "{} reaches {} TFLOP/s; {} has {} of that.",
+            library.name(),
+            digits(rate / 1e12),
+            best.kernel,
+            digits(most / rate)
+        ));
+    }
+    sentences.push(verdicts(section));
+    sentences
+}
+
+/// The causes of latency are named as what waves wait for.
+fn bound(by: &str) -> String {
+    match by.strip_prefix("latency: ") {
+        Some(cause) => format!("latency ({cause})"),
+        None => by.to_owned(),
+    }
+}
+
+/// How many results are right.
+fn verdicts(section: &Section<'_>) -> String {
+    let count = |verdict| {
+        section
+            .rows
+            .iter()
+            .filter(|row| row.verdict() == verdict)
+            .count()
+    };
+    let [correct, wrong, estimated] = ["correct", "WRONG", "not computed"].map(count);
+    let mut text = match wrong {
+        0 => format!("All {correct} computed products are correct"),
+        _ => format!("{wrong} of {} computed products are WRONG", wrong + correct),
+    };
+    if estimated > 0 {
+        text += &format!("; {estimated} were modelled and not computed");
+    }
+    text + "."
+}
+
+/// Why a step of the ladder is slower than the one before it, as far as the model knows.
+pub(crate) fn setback(before: &Row, row: &Row, device: &Device) -> Option<String> {
+    if before.seconds()? / row.seconds()? >= AS_FAST {
+        return None;
+    }
+    let [old, new] = [before.modelled.as_ref()?, row.modelled.as_ref()?];
+    let units = u64::from(device.compute_units);
+    if new.workgroups < units && new.workgroups < old.workgroups {
+        return Some(format!(
+            "too few workgroups: {} for {units} compute units ({} has {})",
+            new.workgroups, before.kernel, old.workgroups
+        ));
+    }
+    let share = |stalls: &BTreeMap<String, u64>, cause: &str, cycles: u64| {
+        stalls.get(cause).copied().unwrap_or(0) as f64 / cycles.max(1) as f64
+    };
+    let risen = new.stalls.keys().map(|cause| {
+        let after = share(&new.stalls, cause, new.wave_cycles);
+        (cause, share(&old.stalls, cause, old.wave_cycles), after)
+    });
+    let (cause, from, to) = risen.max_by(|a, b| (a.2 - a.1).total_cmp(&(b.2 - b.1)))?;
+    (to > from).then(|| {
+        format!(
+            "{cause}: {:.0} % of its waves' cycles ({} has {:.0} %)",
+            100.0 * to,
+            before.kernel,
+            100.0 * from
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{
+        figures,
+        results::tests::{results, row},
+        tabular::sections,
+    };
+    use super::*;
+
+    #[test]
+    fn five_sentences_say_what_a_section_says() {
+        let mut library = row("rocBLAS", 1024, 0.5e-3);
+        library.library_version = Some("5.0".into());
+        let mut wrong = row("quick", 1024, 1e-6);
+        wrong.outcome.passed = false;
+        let mut estimated = row("naive", 1024, 4e-3);
+        estimated.outcome.passed = false;
+        estimated.estimated = true;
+        let mut run = results(vec![
+            estimated,
+            row("lds_tiled", 1024, 1e-3),
+            wrong,
+            library,
+            row("naive", 64, 1e-6),
+        ]);
+        figures::fill(&mut run);
+        let sections = sections(&run);
+        let text = headline(&sections[0]).join("\n");
+        assert_eq!(
+            text,
+            "lds_tiled is the fastest at 1024×1024×1024: 2.15 TFLOP/s, 1 % of the peak (modelled).\n\
+             It is 4.00 times as fast as the next, naive and 4.00 times as fast as the naive kernel.\n\
+             It is bound by LDS; its busiest unit, LDS, works 90 % of the time.\n\
+             rocBLAS 5.0 reaches 4.29 TFLOP/s; lds_tiled has 0.500 of that.\n\
+             1 of 4 computed products are WRONG; 1 were modelled and not computed."
+        );
+    }
+
+    #[test]
+    fn a_setback_has_a_reason() {
+        let mut run = results(vec![row("a", 64, 1e-3), row("b", 64, 2e-3)]);
+        let device = &run.run.devices[0];
+        assert_eq!(setback(&run.rows[1], &run.rows[0], device), None);
+        // The same waits and as many workgroups: the model knows no reason.
+        assert_eq!(setback(&run.rows[0], &run.rows[1], device), None);
+        let time = run.rows[1].modelled.as_mut().unwrap();
+        time.stalls.insert("barrier".into(), 25);
+        assert_eq!(
+            setback(&run.rows[0], &run.rows[1], device).unwrap(),
+            "barrier: 25 % of its waves' cycles (a has 0 %)"
+        );
+        run.rows[1].modelled.as_mut().unwrap().workgroups = 2;
+        assert_eq!(
+            setback(&run.rows[0], &run.rows[1], &run.run.devices[0]).unwrap(),
+            "too few workgroups: 2 for 304 compute units (a has 4)"
+        );
+    }
+}

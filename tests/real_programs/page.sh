@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# A report's page in Chromium, light and dark, as wide as a telephone and as a desktop: axe-core finds nothing, nothing is
+# wider than the window, and its script does what it says.
+#
+#   page.sh sample|full
+set -euo pipefail
+. "$(dirname "$0")/common.sh"
+axe=4.14.1
+
+debian chromium fonts-dejavu-core
+# Chromium needs /proc and /dev, which are mounted for it alone.
+namespace=(unshare --mount --pid --fork)
+[ "$(id -u)" = 0 ] || namespace+=(--map-root-user)
+mkdir -p "$debian/proc"
+"${namespace[@]}" mount -t proc proc "$debian/proc" 2> /dev/null || not_run "needs to mount /proc in a namespace, for Chromium"
+if [ ! -e "$cache/axe-$axe.js" ]; then
+    curl --fail --silent --show-error --output "$work/axe.tgz" "https://registry.npmjs.org/axe-core/-/axe-core-$axe.tgz"
+    tar -xzf "$work/axe.tgz" -C "$work" package/axe.min.js
+    mv "$work/package/axe.min.js" "$cache/axe-$axe.js"
+fi
+libraries
+(cd "$repository" && cargo run --quiet --profile "${CARGO_PROFILE:-dev}" -- \
+    report --sizes 64,96 --estimate 512 --device emulator --out "$work/report") > "$work/report.txt"
+python3 "$here/page.py" "$work/report/report.html" "$cache/axe-$axe.js" > "$ours/page.html"
+for scheme in dark light; do
+    # Blink counts dark as 0 and light as 1.
+    timeout --kill-after=5 300 "${namespace[@]}" sh -c \
+        'mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" && exec chroot "$0" "$@"' \
+        "$debian" /usr/bin/env HOME="$inside" /usr/lib/chromium/chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage \
+        --blink-settings=preferredColorScheme="$([ $scheme = light ] && echo 1 || echo 0)" --window-size=1400,1000 \
+        --virtual-time-budget=60000 --dump-dom "file://$inside/page.html" > "$work/$scheme.html" 2> "$work/$scheme.log"
+    grep -E '^(passed|failed) ' "$work/$scheme.html" > "$work/$scheme" || true
+    grep -qx 'done' "$work/$scheme.html" || echo "failed the rest: the page's script did not end" >> "$work/$scheme"
+    results "$scheme" "$work/$scheme"
+done
+finish
