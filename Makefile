@@ -3,7 +3,7 @@
 # Tests cover the kernels of every GPU; a plain build makes those of one.
 TEST_GPUS := gfx908,gfx90a,gfx942,gfx950
 
-.PHONY: report test test-all sanitize real-programs real-programs-all bench toolchain
+.PHONY: report test test-all sanitize fuzz real-programs real-programs-all bench toolchain
 
 ## Builds everything, runs every kernel and compares them, in the terminal and in target/report.
 report: toolchain
@@ -21,9 +21,9 @@ test: toolchain
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --exclude cargo-gpu-amdgpu --no-deps --quiet
 	cargo test --workspace
 
-## The same and what takes longer: sweeps over more shapes, fuzzing.
+## The same and what takes longer: sweeps over more shapes, mutations of kernels, fuzzing.
 test-all: export FERROWAVE_GPUS := $(TEST_GPUS)
-test-all: test sanitize real-programs-all
+test-all: test sanitize fuzz real-programs-all
 	cargo test --workspace -- --ignored
 
 ## The memory that host threads share as other hosts access it, by Rust's atomics: Miri follows them (the moves of x86-64 it
@@ -34,6 +34,10 @@ sanitize: toolchain
 	MIRIFLAGS=-Zmiri-permissive-provenance cargo miri test --target-dir target/miri -p ferrowave-emulator --lib -- \
 		memory:: --skip exec::tests --skip hip::
 	cargo check -p ferrowave-emulator --target aarch64-unknown-linux-gnu
+
+## A minute of each fuzz target.
+fuzz: toolchain
+	code-object/fuzz/run.sh
 
 ## Real programs on the emulator: AMD's own libraries, llama.cpp, tinygrad and cubecl with their own tests, HIP programs in
 ## C++, IREE. A sample of them, and the long form.
