@@ -14,7 +14,7 @@ use ferrowave::{
 };
 use ferrowave_emulator::{
     check::{self, Check},
-    dispatch::{LaunchConfig, LaunchSummary, launch},
+    dispatch::{LaunchConfig, LaunchSummary, Limits, launch},
     exec::SimdLevel,
     gpu::Gpu,
     memory::{AllocationKind, DeviceMemory},
@@ -106,7 +106,7 @@ impl Setup {
             kernarg: bytemuck::bytes_of(&self.arguments),
             seed: 0,
             threads,
-            instruction_limit: None,
+            limits: Limits::NONE,
             cooperative: false,
         }
     }

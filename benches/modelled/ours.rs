@@ -7,7 +7,7 @@ use ferrowave::{
     gemm::{Addresses, Machine as Host, Order, Plan, Request},
 };
 use ferrowave_emulator::{
-    dispatch::LaunchConfig,
+    dispatch::{LaunchConfig, Limits},
     exec::SimdLevel,
     memory::DeviceMemory,
     program::Program,
@@ -155,7 +155,7 @@ impl Row {
             kernarg: bytemuck::bytes_of(&arguments),
             seed: 0,
             threads: None,
-            instruction_limit: None,
+            limits: Limits::NONE,
             cooperative: false,
         };
         timing::estimate(&loaded, &config, self.machine).expect("a kernel for the machine")

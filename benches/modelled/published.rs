@@ -3,7 +3,7 @@
 use std::{env, fs, process::Command, sync::Arc};
 
 use ferrowave_emulator::{
-    dispatch::{self, LaunchConfig},
+    dispatch::{self, LaunchConfig, Limits},
     exec::SimdLevel,
     memory::DeviceMemory,
     program::Program,
@@ -192,7 +192,7 @@ impl Source {
             kernarg,
             seed: 0,
             threads: None,
-            instruction_limit: None,
+            limits: Limits::NONE,
             cooperative: false,
         }
     }

@@ -30,7 +30,8 @@ use clap::{Parser, Subcommand};
     name = "cargo-gpu-amdgpu",
     bin_name = "cargo gpu-amdgpu",
     version,
-    arg_required_else_help = true
+    arg_required_else_help = true,
+    after_long_help = ferrowave_launch::ENVIRONMENT
 )]
 struct Arguments {
     #[command(subcommand)]

@@ -3,6 +3,7 @@
 use std::process::{Command, ExitCode};
 
 use clap::Args;
+use ferrowave_emulator::dispatch::{INSTRUCTION_LIMIT_VARIABLE, TIMEOUT_VARIABLE};
 use ferrowave_launch::{DeviceOption, Failure};
 
 use crate::{
@@ -35,7 +36,14 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
         false => format!("hip:{}", device.ordinal()),
     };
     let cargo = project.toolchain.cargo();
-    let status = Command::new(&cargo)
+    let mut command = Command::new(&cargo);
+    if let Some(timeout) = options.device.timeout {
+        command.env(TIMEOUT_VARIABLE, format!("{}s", timeout.as_secs_f64()));
+    }
+    if let Some(limit) = options.device.limit {
+        command.env(INSTRUCTION_LIMIT_VARIABLE, limit.to_string());
+    }
+    let status = command
         .arg("test")
         .args(&options.arguments)
         .current_dir(&project.krate.dir)

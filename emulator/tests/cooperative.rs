@@ -7,7 +7,7 @@ mod kernels;
 use ferrowave_code_object::Gpu;
 use ferrowave_emulator::{
     check::{self, Check, Checked},
-    dispatch::{LaunchConfig, LaunchError, Standing, launch},
+    dispatch::{LaunchConfig, LaunchError, Limits, Standing, WavePlace, launch},
     memory::DeviceMemory,
     profile,
     program::Kernel,
@@ -132,7 +132,10 @@ fn small(gpu: Gpu, body: &str) -> Small<'_> {
 fn cooperative<'a>(config: &LaunchConfig<'a>) -> LaunchConfig<'a> {
     LaunchConfig {
         cooperative: true,
-        instruction_limit: Some(1 << 24),
+        limits: Limits {
+            instructions: Some(1 << 24),
+            ..Limits::NONE
+        },
         ..*config
     }
 }
@@ -378,10 +381,13 @@ fn limits_hold_where_all_take_turns() {
         .replace("s_cbranch_scc1 .Lspin_b1", "s_branch .Lspin_b1");
     small(Gpu::Gfx942, &body).run(|kernel, config| {
         let error = launch(kernel, &cooperative(config)).expect_err("it never ends");
-        let LaunchError::InstructionLimit(report) = &error else {
+        let LaunchError::Limit(report) = &error else {
             panic!("{error}");
         };
-        assert_eq!(report.waves[1].standing, Standing::Waits, "{error}");
+        // Those that no thread was running count, too.
+        assert_eq!(report.under_way, report.workgroups, "{error}");
+        let waits = |place: &WavePlace| place.standing == Standing::Waits;
+        assert!(report.places.iter().any(waits), "{error}");
     });
 }
 
@@ -435,7 +441,7 @@ fn plain_workgroups_may_wait_for_later_ones() {
             .run(|kernel, config| {
                 let config = LaunchConfig {
                     threads,
-                    instruction_limit: None,
+                    limits: Limits::NONE,
                     ..*config
                 };
                 launch(kernel, &config).expect("it comes to its end");

@@ -1,10 +1,13 @@
 //! Whole launches: private memory as kernels set it up on each GPU, and launches that do not end.
 
-use std::sync::Arc;
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use ferrowave_code_object::{Gpu, GpuLimits};
 use ferrowave_emulator::{
-    dispatch::{LaunchConfig, LaunchError, Standing, launch},
+    dispatch::{LaunchConfig, LaunchError, Limit, Limits, Standing, WavePlace, launch},
     exec::SimdLevel,
     memory::{AllocationKind, DeviceMemory},
     program::Program,
@@ -79,6 +82,14 @@ fn run_in_order(
     limit: Option<u64>,
     seed: u64,
 ) -> Result<Vec<u32>, LaunchError> {
+    let limits = Limits {
+        instructions: limit,
+        ..Limits::NONE
+    };
+    run_within(gpu, text, limits, seed)
+}
+
+fn run_within(gpu: Gpu, text: &str, limits: Limits, seed: u64) -> Result<Vec<u32>, LaunchError> {
     let object = ferrowave_kernel_build::assemble(gpu, text).expect("LLVM assembles the test");
     let memory = Arc::new(DeviceMemory::new(1 << 28));
     let program = Program::load(&object, gpu, &memory, SimdLevel::detect()).expect("it loads");
@@ -95,7 +106,7 @@ fn run_in_order(
         kernarg: &out.to_le_bytes(),
         seed,
         threads: None,
-        instruction_limit: limit,
+        limits,
         cooperative: false,
     };
     let result = launch(&kernel, &config);
@@ -227,28 +238,64 @@ const ENDLESS: &str = "
 fn launches_that_do_not_end_are_given_up() {
     let text = program(Gpu::Gfx90a, ENDLESS, "", 0, false);
     let error = run(Gpu::Gfx90a, &text, Some(100_000)).unwrap_err();
-    let LaunchError::InstructionLimit(report) = &error else {
+    let LaunchError::Limit(report) = &error else {
         panic!("{error}");
     };
-    assert_eq!(report.limit, 100_000);
-    let [spins, waits, ended] = &report.waves[..] else {
-        panic!("{error}");
-    };
-    assert_eq!(
-        [spins, waits, ended].map(|wave| wave.standing),
-        [Standing::Runs, Standing::Waits, Standing::Ended],
-        "{error}"
-    );
-    assert_eq!(waits.instruction, "s_nop 3");
+    assert_eq!(report.limit, Limit::Instructions(100_000));
+    assert_eq!((report.workgroups, report.ended), (WORKGROUPS.into(), 0));
+    // Of the first workgroup one wave spins, one waits and one has ended; others may have just begun.
+    for standing in [Standing::Runs, Standing::Waits, Standing::Ended] {
+        let is_there = |place: &WavePlace| place.standing == standing;
+        assert!(report.places.iter().any(is_there), "{standing:?}: {error}");
+    }
+    let waves: u64 = report.places.iter().map(|place| place.waves).sum();
+    assert_eq!(waves, u64::from(THREADS.div_ceil(64)) * report.under_way);
     let message = error.to_string();
     for part in [
-        "kernel `k` ran 100000 wave-instructions, the limit",
-        "wave 0 is at `s_",
-        "wave 1 waits at a barrier before `s_nop 3` (offset 0x",
-        "wave 2 has ended",
+        "kernel `k` was ended after 100000 wave-instructions, the limit",
+        " at `s_",
+        " at a barrier before `s_nop 3` (offset 0x",
+        " ended",
+        ": wave 1 of workgroup (",
     ] {
-        assert!(message.contains(part), "{message}");
+        let first = part.replace(": wave", ": first wave");
+        assert!(
+            message.contains(part) || message.contains(&first),
+            "{message}"
+        );
     }
+}
+
+/// The time is looked at between turns, so that a launch ends soon after.
+#[test]
+fn launches_end_with_their_time() {
+    let text = program(Gpu::Gfx90a, ENDLESS, "", 0, false);
+    let time = Duration::from_millis(200);
+    let limits = Limits {
+        time: Some(time),
+        ..Limits::NONE
+    };
+    let started = Instant::now();
+    for seed in [0, 3] {
+        let error = run_within(Gpu::Gfx90a, &text, limits, seed).unwrap_err();
+        let LaunchError::Limit(report) = &error else {
+            panic!("{error}");
+        };
+        assert_eq!(report.limit, Limit::Time(time));
+        assert!(report.instructions > 1000, "{error}");
+        assert!(
+            error.to_string().contains("after 200ms, the timeout"),
+            "{error}"
+        );
+    }
+    // Much less than the seconds of a slice, whatever else runs here.
+    assert!(started.elapsed() < Duration::from_secs(20));
+    let ends = program(Gpu::Gfx90a, "", "", 0, false);
+    let long = Limits {
+        time: Some(Duration::from_secs(3600)),
+        ..Limits::NONE
+    };
+    run_within(Gpu::Gfx90a, &ends, long, 0).expect("it ends in time");
 }
 
 /// What a kernel finds of its own allocation: the trap handler that Linux has for these GPUs reads it so.

@@ -8,7 +8,7 @@
 mod kernels;
 
 use ferrowave_code_object::Gpu;
-use ferrowave_emulator::dispatch::{LaunchConfig, launch};
+use ferrowave_emulator::dispatch::{LaunchConfig, Limits, launch};
 use kernels::Small;
 
 const BYTES: usize = 1 << 20;
@@ -22,7 +22,7 @@ fn run_both(gpu: Gpu, body: &str) -> Vec<u32> {
     small.run(|kernel, config| {
         let config = LaunchConfig {
             threads: Some(2),
-            instruction_limit: None,
+            limits: Limits::NONE,
             ..*config
         };
         launch(kernel, &config).expect("a correct kernel");

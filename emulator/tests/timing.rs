@@ -6,7 +6,7 @@ mod kernels;
 
 use ferrowave_code_object::Gpu;
 use ferrowave_emulator::{
-    dispatch::LaunchConfig,
+    dispatch::{LaunchConfig, Limits},
     timing::{self, Bound, Machine, Stall, TURN, Timing, TimingError, Unit},
 };
 use kernels::Small;
@@ -14,7 +14,7 @@ use kernels::Small;
 fn model(kernel: &Small<'_>, machine: Machine) -> Timing {
     kernel.run(|kernel, config| {
         let config = LaunchConfig {
-            instruction_limit: None,
+            limits: Limits::NONE,
             ..*config
         };
         timing::launch(kernel, &config, machine).expect("it runs")
@@ -507,7 +507,7 @@ fn traces_have_a_bound() {
     let launch = |bytes| {
         kernel.run(|kernel, config| {
             let config = LaunchConfig {
-                instruction_limit: None,
+                limits: Limits::NONE,
                 ..*config
             };
             timing::launch_within(kernel, &config, Machine::Mi300x, bytes)

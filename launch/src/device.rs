@@ -1,12 +1,18 @@
-//! The option `--device`.
+//! Which device to run on, and how long: `--device`, `--timeout`, `--limit`.
+
+use std::time::Duration;
 
 use clap::Args;
 use ferrowave_code_object::Gpu;
-use ferrowave_host::hip::{Device, DeviceSelector, OpenError};
+use ferrowave_emulator::{
+    dispatch::{Limits, parse_instructions, parse_time},
+    hip::set_limits,
+};
+use ferrowave_host::hip::{Device, DeviceSelector, OpenError, Source};
 
 use crate::Failure;
 
-/// Which device to run on.
+/// Which device to run on, and what launches may take of it.
 #[derive(Debug, Args)]
 pub struct DeviceOption {
     /// `auto`, `hip:0` or `emulator:gfx90a`.
@@ -15,6 +21,13 @@ pub struct DeviceOption {
     /// FERROWAVE_DEVICE does the same.
     #[arg(long, value_name = "DEVICE")]
     pub device: Option<DeviceSelector>,
+    /// End each launch on the emulator that takes longer: seconds, or a number and ms, s, m or h. FERROWAVE_TIMEOUT does
+    /// the same.
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    pub timeout: Option<Duration>,
+    /// End each launch on the emulator that runs more wave-instructions. FERROWAVE_INSTRUCTION_LIMIT does the same.
+    #[arg(long, value_name = "INSTRUCTIONS", value_parser = parse_instructions)]
+    pub limit: Option<u64>,
 }
 
 impl DeviceOption {
@@ -23,7 +36,7 @@ impl DeviceOption {
     /// # Errors
     /// If it cannot be opened, or FERROWAVE_DEVICE names none.
     pub fn open(&self) -> Result<Device, Failure> {
-        open(&self.selector()?)
+        self.open_selected(&self.selector()?)
     }
 
     /// As [`Self::open`], where only the emulator can do `what`.
@@ -40,7 +53,7 @@ impl DeviceOption {
                 )));
             }
         };
-        open(&selector)
+        self.open_selected(&selector)
     }
 
     /// What is asked for, by the option or else by the environment.
@@ -53,14 +66,40 @@ impl DeviceOption {
             None => DeviceSelector::from_environment().map_err(Failure::usage),
         }
     }
-}
 
-fn open(selector: &DeviceSelector) -> Result<Device, Failure> {
-    let device = Device::open(selector).map_err(|error| match error {
-        // Only a device that was asked for by name can be missing: `auto` falls back to the emulator.
-        OpenError::Unusable { .. } | OpenError::NoSuchDevice { .. } => Failure::usage(error),
-        _ => Failure::failed(error),
-    })?;
-    eprintln!("device {}", device.choice());
-    Ok(device)
+    /// Limits launches by the options, or else by the environment. What a GPU runs cannot be ended.
+    ///
+    /// # Errors
+    /// If the environment's limits are none, or an option is given for a device that is not the built-in emulator's.
+    pub fn limit_launches(&self, device: &Device) -> Result<(), Failure> {
+        let environment = Limits::from_environment().map_err(Failure::usage)?;
+        set_limits(Limits {
+            instructions: self.limit.or(environment.instructions),
+            time: self.timeout.or(environment.time),
+        });
+        let given = [
+            ("--timeout", self.timeout.is_some()),
+            ("--limit", self.limit.is_some()),
+        ];
+        match given.into_iter().find(|(_, is_given)| *is_given) {
+            Some((option, _)) if *device.api().source() != Source::Emulator => {
+                Err(Failure::usage(format!(
+                    "{option}: only launches on the built-in emulator can be ended, and the device is {}",
+                    device.choice()
+                )))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn open_selected(&self, selector: &DeviceSelector) -> Result<Device, Failure> {
+        let device = Device::open(selector).map_err(|error| match error {
+            // Only a device that was asked for by name can be missing: `auto` falls back to the emulator.
+            OpenError::Unusable { .. } | OpenError::NoSuchDevice { .. } => Failure::usage(error),
+            _ => Failure::failed(error),
+        })?;
+        self.limit_launches(&device)?;
+        eprintln!("device {}", device.choice());
+        Ok(device)
+    }
 }

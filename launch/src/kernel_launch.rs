@@ -14,8 +14,8 @@ use rand::{RngExt as _, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::{
-    BufferAfter, Contents, Element, Failure, KernelArgument, OutputFile, Shape, buffer::BufferData,
-    npy,
+    BufferAfter, Contents, Element, Failure, KernelArgument, OutputFile, ProgressLine, Shape,
+    buffer::BufferData, npy,
 };
 
 /// A launch of a kernel of a file.
@@ -135,6 +135,7 @@ impl KernelLaunch<'_> {
             block: self.block.0,
             dynamic_lds_bytes: self.lds_bytes,
         };
+        let _line = ProgressLine::start();
         let stream = context.stream().map_err(Failure::failed)?;
         // SAFETY: buffers live until the end, and nothing else uses the device. Whoever names a kernel and its arguments
         // vouches for what it does with them; on the emulator, an access outside of a buffer is an error.

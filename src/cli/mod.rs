@@ -19,7 +19,12 @@ pub(crate) use ferrowave_launch::{Columns, DeviceOption, Failure, print, print_j
 
 /// Matrix multiplication for AMD GPUs in Rust, on a GPU or on the built-in emulator.
 #[derive(Debug, Parser)]
-#[command(name = "ferrowave", version, arg_required_else_help = true)]
+#[command(
+    name = "ferrowave",
+    version,
+    arg_required_else_help = true,
+    after_long_help = ferrowave_launch::ENVIRONMENT
+)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,

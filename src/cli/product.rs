@@ -7,6 +7,7 @@ use ferrowave::{
     hip::DeviceBuffer,
     verify::{Elements, Inputs, Verdict, verify},
 };
+use ferrowave_launch::ProgressLine;
 use ferrowave_shared::{ElementType, Kernel};
 
 use super::{Failure, memory};
@@ -128,6 +129,7 @@ pub(crate) fn compute(
     seed: u64,
 ) -> Result<Outcome, Failure> {
     memory::check(problem, gemm.context().device())?;
+    let _line = ProgressLine::start();
     let inputs = Inputs::random(problem, seed).map_err(Failure::failed)?;
     let started = Instant::now();
     let mut product = Product::upload(gemm, problem, inputs)?;

@@ -276,6 +276,7 @@ fn devices(options: &Options) -> Result<Vec<(Device, Option<Machine>)>, Failure>
         };
         let selector = DeviceSelector::Emulator(machine.parameters().gpu);
         let device = Device::open(&selector).map_err(Failure::failed)?;
+        options.device.limit_launches(&device)?;
         eprintln!("device {}", device.choice());
         devices.push((device, Some(machine)));
     }

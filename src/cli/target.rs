@@ -7,7 +7,7 @@ use ferrowave::{
     gemm::{Gemm, Machine, Plan, choose, kernel_named},
     hip::{Context, Device},
 };
-use ferrowave_launch::LaunchOptions;
+use ferrowave_launch::{LaunchOptions, note};
 use ferrowave_shared::{Kernel, catalogue::CATALOGUE};
 
 use super::{
@@ -116,7 +116,7 @@ impl<'a> Target<'a> {
         let gemm = gemm.planned_for(machine.clone());
         for kernel in kernels {
             let name = kernel.variant.name();
-            eprintln!("kernel {name}, {m} x {n} x {k}");
+            note(&format!("kernel {name}, {m} x {n} x {k}"));
             let outcome = compute(&gemm, kernel, &problem, options.launch.seed)?;
             if let Some(complaint) = complaint(&outcome.verdict) {
                 return Err(Failure::failed(format!("{name}: {complaint}")));

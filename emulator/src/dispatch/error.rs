@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{INSTRUCTION_LIMIT_VARIABLE, LimitReport};
+use super::LimitReport;
 use crate::{
     exec::{Fault, FaultKind},
     memory::{MemoryError, View},
@@ -60,20 +60,22 @@ pub enum LaunchError {
         /// Bytes needed.
         needed: usize,
     },
-    /// The environment's instruction limit is none.
-    #[error(
-        "{INSTRUCTION_LIMIT_VARIABLE} is `{value}`, which is no number of wave-instructions above 0"
-    )]
-    InstructionLimitSetting {
+    /// The environment's limit is none.
+    #[error("{variable} is `{value}`: {reason}")]
+    Setting {
+        /// The environment variable.
+        variable: &'static str,
         /// What it is set to.
         value: String,
+        /// What it should be.
+        reason: String,
     },
     /// No memory for the launch's own data.
     #[error(transparent)]
     Memory(#[from] MemoryError),
-    /// The launch used up the instructions that it was given.
+    /// The launch took more than its limits allow.
     #[error(transparent)]
-    InstructionLimit(Box<LimitReport>),
+    Limit(Box<LimitReport>),
     /// A wave could not go on.
     #[error(transparent)]
     Fault(Box<FaultReport>),
@@ -164,7 +166,7 @@ impl FaultReport {
 }
 
 /// The source of the instruction at `offset`: the innermost line, and the kernel's own if it was inlined there.
-fn source(kernel: &Kernel, offset: u64) -> Option<String> {
+pub(super) fn source(kernel: &Kernel, offset: u64) -> Option<String> {
     /// Instructions that the compiler made up have no line; the one before tells where they belong.
     const SEARCHED_BYTES: u64 = 64;
     let lines = kernel.object().lines();

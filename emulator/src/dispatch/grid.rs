@@ -6,8 +6,9 @@ use ferrowave_code_object::GpuLimits;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::{
-    LaunchError,
+    LaunchError, Limits,
     arguments::{self, LaunchData},
+    meter::Meter,
     private::PrivateMemory,
     start::Start,
     workers::{Grid, MOST_ASIDE, Outcome},
@@ -33,8 +34,8 @@ pub struct LaunchConfig<'a> {
     pub seed: u64,
     /// Host threads to use at most; `None` for one a core.
     pub threads: Option<usize>,
-    /// Wave-instructions after which the launch is given up; each host thread may run some ten thousand more.
-    pub instruction_limit: Option<u64>,
+    /// After what the launch is given up.
+    pub limits: Limits,
     /// Whether all workgroups run side by side, so that they may wait for each other as much as they like.
     pub cooperative: bool,
 }
@@ -143,7 +144,8 @@ where
         private: &private,
         lds_bytes,
     };
-    let grid = Grid::new(kernel, config, &start, &view, chosen);
+    let meter = Meter::start(kernel.name(), workgroups, config.limits);
+    let grid = Grid::new(kernel, config, &start, &view, chosen, meter.as_deref());
     let mut observers: Vec<O> = match pool {
         Some(pool) => {
             let observers = pool.broadcast(|worker| match worker.index() < workers {
@@ -159,6 +161,9 @@ where
         instructions,
         observers: left,
     } = grid.outcome();
+    if let Some(meter) = &meter {
+        meter.stop();
+    }
     observers.extend(left);
     let outcome = match error {
         Some(error) => Err(error),

@@ -1,30 +1,105 @@
-//! The end of launches that do not end: where each wave of a workgroup stood when the instructions ran out.
+//! The end of launches that do not end by themselves: what limits them, and where each wave stood then.
 
-use std::{env, fmt};
+use std::{env, fmt, time::Duration};
 
-use super::LaunchError;
+use super::{LaunchError, error::source};
 use crate::program::Kernel;
 
-/// The variable that sets [`LaunchConfig::instruction_limit`](super::LaunchConfig::instruction_limit) for
-/// programs that launch through HIP.
+/// The variable that sets [`Limits::instructions`] for programs that launch through HIP.
 pub const INSTRUCTION_LIMIT_VARIABLE: &str = "FERROWAVE_INSTRUCTION_LIMIT";
 
-/// The limit that the environment sets: a number of wave-instructions, or nothing.
-///
-/// # Errors
-/// If the variable is set to something else.
-pub fn instruction_limit_from_environment() -> Result<Option<u64>, LaunchError> {
-    match env::var_os(INSTRUCTION_LIMIT_VARIABLE) {
-        None => Ok(None),
-        Some(value) => parse(&value.to_string_lossy()).map(Some),
+/// The variable that sets [`Limits::time`] for programs that launch through HIP.
+pub const TIMEOUT_VARIABLE: &str = "FERROWAVE_TIMEOUT";
+
+/// Places that a report names one by one.
+const MOST_PLACES: usize = 8;
+
+/// What a launch may take. Beyond it is given up, at the end of a wave's turn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// Wave-instructions; each host thread may run some ten thousand more.
+    pub instructions: Option<u64>,
+    /// Time on the host.
+    pub time: Option<Duration>,
+}
+
+impl Limits {
+    /// No limits.
+    pub const NONE: Limits = Limits {
+        instructions: None,
+        time: None,
+    };
+
+    /// Those that the environment sets: [`INSTRUCTION_LIMIT_VARIABLE`] and [`TIMEOUT_VARIABLE`].
+    ///
+    /// # Errors
+    /// If a variable is set to something else.
+    pub fn from_environment() -> Result<Self, LaunchError> {
+        let set =
+            |variable| env::var_os(variable).map(|value| value.to_string_lossy().into_owned());
+        Ok(Limits {
+            instructions: set(INSTRUCTION_LIMIT_VARIABLE)
+                .map(|value| setting(INSTRUCTION_LIMIT_VARIABLE, value, parse_instructions))
+                .transpose()?,
+            time: set(TIMEOUT_VARIABLE)
+                .map(|value| setting(TIMEOUT_VARIABLE, value, parse_time))
+                .transpose()?,
+        })
     }
 }
 
-fn parse(value: &str) -> Result<u64, LaunchError> {
-    let number = value.trim().parse().ok().filter(|&limit| limit > 0);
-    number.ok_or_else(|| LaunchError::InstructionLimitSetting {
-        value: value.to_owned(),
+fn setting<T>(
+    variable: &'static str,
+    value: String,
+    parse: fn(&str) -> Result<T, String>,
+) -> Result<T, LaunchError> {
+    parse(&value).map_err(|reason| LaunchError::Setting {
+        variable,
+        value,
+        reason,
     })
+}
+
+/// A number of wave-instructions.
+///
+/// # Errors
+/// What it should be, if it is none.
+pub fn parse_instructions(text: &str) -> Result<u64, String> {
+    let number = text.trim().parse().ok().filter(|&limit| limit > 0);
+    number.ok_or_else(|| "it must be a whole number of wave-instructions above 0".to_owned())
+}
+
+/// A time: seconds, or a number and `ms`, `s`, `m` or `h`.
+///
+/// # Errors
+/// What it should be, if it is none.
+pub fn parse_time(text: &str) -> Result<Duration, String> {
+    let text = text.trim();
+    let end = text
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    let unit = match unit.trim_start() {
+        "ms" => Some(1e-3),
+        "" | "s" => Some(1.0),
+        "m" | "min" => Some(60.0),
+        "h" => Some(3600.0),
+        _ => None,
+    };
+    unit.and_then(|unit| Duration::try_from_secs_f64(number.parse::<f64>().ok()? * unit).ok())
+        .filter(|time| !time.is_zero())
+        .ok_or_else(|| {
+            "it must be a time above 0: seconds, or a number and ms, s, m or h, as in 30, 1.5s or 2m".to_owned()
+        })
+}
+
+/// The limit that ended a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// [`Limits::instructions`].
+    Instructions(u64),
+    /// [`Limits::time`].
+    Time(Duration),
 }
 
 /// What a wave was doing.
@@ -40,53 +115,86 @@ pub enum Standing {
     Ended,
 }
 
-/// Where a wave stood.
+/// Where waves stood.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WavePlace {
-    /// What it was doing.
+    /// What they were doing.
     pub standing: Standing,
-    /// Offset of its next instruction in the code object's image, in bytes.
+    /// Offset of their next instruction in the code object's image, in bytes.
     pub offset: u64,
     /// That instruction's text.
     pub instruction: String,
+    /// Source file, line and column, where the code object has line tables.
+    pub source: Option<String>,
+    /// How many waves.
+    pub waves: u64,
+    /// The first one's workgroup.
+    pub workgroup: [u32; 3],
+    /// The first one's number in it.
+    pub wave: u32,
 }
 
-/// A launch that used up its instructions.
+/// A workgroup under way, with what each of its waves does and the number of that one's next instruction.
+pub(super) struct Standings {
+    /// Its place in the order of the grid.
+    pub(super) number: u64,
+    pub(super) workgroup: [u32; 3],
+    pub(super) waves: Vec<(Standing, u32)>,
+}
+
+/// A launch that was given up, as it took more than it may.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LimitReport {
     /// The kernel.
     pub kernel: String,
-    /// The limit, in wave-instructions.
-    pub limit: u64,
-    /// A workgroup that had not ended.
-    pub workgroup: [u32; 3],
-    /// Its waves, by number.
-    pub waves: Vec<WavePlace>,
+    /// What it was allowed.
+    pub limit: Limit,
+    /// Wave-instructions that it ran.
+    pub instructions: u64,
+    /// Workgroups of the launch.
+    pub workgroups: u64,
+    /// Workgroups that had ended.
+    pub ended: u64,
+    /// Workgroups that had begun and not ended.
+    pub under_way: u64,
+    /// Where the waves of those stood, most waves first.
+    pub places: Vec<WavePlace>,
 }
 
 impl LimitReport {
-    /// From the waves' standing and the numbers of their next instructions.
-    pub(super) fn new(
-        kernel: &Kernel,
-        limit: u64,
-        workgroup: [u32; 3],
-        waves: &[(Standing, u32)],
-    ) -> Self {
-        let code = kernel.code();
-        let place = |&(standing, index): &(Standing, u32)| WavePlace {
-            standing,
-            offset: kernel.offset_of(index),
-            instruction: match code.instruction(index) {
-                Some(instruction) => instruction.text(kernel.gpu()).to_string(),
-                None => "no instruction".to_owned(),
-            },
-        };
-        LimitReport {
-            kernel: kernel.name().to_owned(),
-            limit,
-            workgroup,
-            waves: waves.iter().map(place).collect(),
+    /// The places of these workgroups' waves.
+    pub(super) fn places(kernel: &Kernel, mut standings: Vec<Standings>) -> Vec<WavePlace> {
+        standings.sort_unstable_by_key(|group| group.number);
+        let mut places: Vec<(u32, WavePlace)> = Vec::new();
+        for group in &standings {
+            for (wave, &(standing, index)) in group.waves.iter().enumerate() {
+                // Those that have ended are nowhere.
+                let is_same = |(other, place): &&mut (u32, WavePlace)| {
+                    place.standing == standing && (*other == index || standing == Standing::Ended)
+                };
+                match places.iter_mut().find(is_same) {
+                    Some((_, place)) => place.waves += 1,
+                    None => places.push((
+                        index,
+                        WavePlace {
+                            standing,
+                            offset: kernel.offset_of(index),
+                            instruction: match kernel.code().instruction(index) {
+                                Some(instruction) => instruction.text(kernel.gpu()).to_string(),
+                                None => "no instruction".to_owned(),
+                            },
+                            source: source(kernel, kernel.offset_of(index)),
+                            waves: 1,
+                            workgroup: group.workgroup,
+                            wave: wave as u32,
+                        },
+                    )),
+                }
+            }
         }
+        // Those that came first stay first among equals.
+        places.sort_by_key(|(_, place)| std::cmp::Reverse(place.waves));
+        places.into_iter().map(|(_, place)| place).collect()
     }
 }
 
@@ -94,29 +202,68 @@ impl std::error::Error for LimitReport {}
 
 impl fmt::Display for LimitReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [x, y, z] = self.workgroup;
+        let (kernel, instructions) = (&self.kernel, self.instructions);
+        match self.limit {
+            Limit::Instructions(limit) => write!(
+                f,
+                "kernel `{kernel}` was ended after {limit} wave-instructions, the limit"
+            )?,
+            Limit::Time(time) => write!(
+                f,
+                "kernel `{kernel}` was ended after {time:?}, the timeout; it ran {instructions} wave-instructions"
+            )?,
+        }
         write!(
             f,
-            "kernel `{}` ran {} wave-instructions, the limit, and has not ended\n  in workgroup ({x}, {y}, {z}):",
-            self.kernel, self.limit
+            "\n  of {} workgroups {} had ended and {} were under way; their waves:",
+            self.workgroups, self.ended, self.under_way
         )?;
-        for (number, wave) in self.waves.iter().enumerate() {
-            let place = format_args!("`{}` (offset {:#x})", wave.instruction, wave.offset);
-            match wave.standing {
-                Standing::Runs => write!(f, "\n  wave {number} is at {place}")?,
-                Standing::Waits => {
-                    write!(f, "\n  wave {number} waits at a barrier before {place}")?;
-                }
-                Standing::Queued => {
-                    write!(
-                        f,
-                        "\n  wave {number} waits for other workgroups before {place}"
-                    )?;
-                }
-                Standing::Ended => write!(f, "\n  wave {number} has ended")?,
-            }
+        for place in self.places.iter().take(MOST_PLACES) {
+            write!(f, "\n  {place}")?;
         }
-        Ok(())
+        let others = self.places.iter().skip(MOST_PLACES);
+        match others.clone().map(|place| place.waves).sum::<u64>() {
+            0 => Ok(()),
+            waves => write!(
+                f,
+                "\n  {} at {} other places",
+                counted(waves),
+                others.count()
+            ),
+        }
+    }
+}
+
+fn counted(waves: u64) -> String {
+    match waves {
+        1 => "1 wave".to_owned(),
+        waves => format!("{waves} waves"),
+    }
+}
+
+impl fmt::Display for WavePlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let waves = counted(self.waves);
+        match self.standing {
+            Standing::Runs => write!(f, "{waves} at")?,
+            Standing::Waits => write!(f, "{waves} at a barrier before")?,
+            Standing::Queued => write!(f, "{waves} waiting for other workgroups before")?,
+            Standing::Ended => return write!(f, "{waves} ended"),
+        }
+        write!(f, " `{}` (offset {:#x})", self.instruction, self.offset)?;
+        if let Some(source) = &self.source {
+            write!(f, " from {source}")?;
+        }
+        let [x, y, z] = self.workgroup;
+        let first = match self.waves {
+            1 => "",
+            _ => "first ",
+        };
+        write!(
+            f,
+            ": {first}wave {} of workgroup ({x}, {y}, {z})",
+            self.wave
+        )
     }
 }
 
@@ -126,13 +273,53 @@ mod tests {
 
     #[test]
     fn settings_are_numbers_above_0() {
-        assert!(matches!(parse(" 1000000 "), Ok(1_000_000)));
+        assert_eq!(parse_instructions(" 1000000 "), Ok(1_000_000));
         for value in ["", "0", "-1", "many", "1e6", "99999999999999999999"] {
-            let message = parse(value).map_err(|error| error.to_string());
-            let expected = format!(
-                "FERROWAVE_INSTRUCTION_LIMIT is `{value}`, which is no number of wave-instructions above 0"
+            assert!(parse_instructions(value).is_err(), "{value}");
+        }
+        let error = setting(
+            INSTRUCTION_LIMIT_VARIABLE,
+            "0".to_owned(),
+            parse_instructions,
+        );
+        assert_eq!(
+            error.expect_err("no limit").to_string(),
+            "FERROWAVE_INSTRUCTION_LIMIT is `0`: it must be a whole number of wave-instructions above 0"
+        );
+    }
+
+    #[test]
+    fn times_have_units() {
+        for (text, milliseconds) in [
+            ("2", 2000),
+            ("1.5", 1500),
+            ("250ms", 250),
+            (" 3 s ", 3000),
+            ("2m", 120_000),
+            ("2min", 120_000),
+            ("1h", 3_600_000),
+        ] {
+            assert_eq!(
+                parse_time(text),
+                Ok(Duration::from_millis(milliseconds)),
+                "{text}"
             );
-            assert_eq!(message.unwrap_err(), expected);
+        }
+        for text in [
+            "",
+            "0",
+            "0s",
+            "-1",
+            "s",
+            "1.2.3",
+            "1e3",
+            "5 d",
+            "inf",
+            "nan",
+            "1e400",
+            &"9".repeat(400),
+        ] {
+            assert!(parse_time(text).is_err(), "{text}");
         }
     }
 }

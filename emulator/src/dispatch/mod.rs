@@ -5,6 +5,7 @@ mod aside;
 mod error;
 mod grid;
 mod limit;
+mod meter;
 mod private;
 mod start;
 mod workers;
@@ -14,6 +15,7 @@ pub use error::{FaultReport, LaunchError};
 pub(crate) use grid::launch_some;
 pub use grid::{LaunchConfig, LaunchSummary, Observed, check_launch, launch, launch_observed};
 pub use limit::{
-    INSTRUCTION_LIMIT_VARIABLE, LimitReport, Standing, WavePlace,
-    instruction_limit_from_environment,
+    INSTRUCTION_LIMIT_VARIABLE, Limit, LimitReport, Limits, Standing, TIMEOUT_VARIABLE, WavePlace,
+    parse_instructions, parse_time,
 };
+pub use meter::{Progress, follow_launches, progress};

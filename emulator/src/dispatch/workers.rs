@@ -16,11 +16,13 @@ use std::{
 use super::{
     FaultReport, LaunchConfig, LaunchError, LimitReport,
     aside::{Aside, Next},
+    limit::Standings,
+    meter::Meter,
     start::Start,
     workgroup::{End, Group, Progress, Slice, Workspace},
 };
 use crate::{
-    exec::{GlobalSync, Observer, Unobserved},
+    exec::{Fault, GlobalSync, Observer, Unobserved},
     memory::View,
     program::Kernel,
 };
@@ -85,8 +87,10 @@ pub(super) struct Grid<'a, O> {
     /// The error of the lowest workgroup that had one, so that reports do not depend on which thread was first.
     error: Mutex<Option<(u64, LaunchError)>>,
     instructions: AtomicU64,
-    /// Instructions that the launch may still run, if they are limited.
-    left: Option<AtomicU64>,
+    /// What counts its instructions, if something does.
+    meter: Option<&'a Meter>,
+    /// Workgroups that were under way when a limit was reached.
+    given_up: Mutex<Vec<Standings>>,
     global_sync: Option<GlobalSync>,
     aside: Aside<Place<O>>,
     stuck: AtomicBool,
@@ -108,6 +112,7 @@ impl<'a, O: Observer> Grid<'a, O> {
         start: &'a Start<'a>,
         view: &'a View,
         chosen: Option<&'a [u64]>,
+        meter: Option<&'a Meter>,
     ) -> Self {
         let mut grid = Grid {
             kernel,
@@ -119,7 +124,8 @@ impl<'a, O: Observer> Grid<'a, O> {
             stopped: AtomicBool::new(false),
             error: Mutex::new(None),
             instructions: AtomicU64::new(0),
-            left: config.instruction_limit.map(AtomicU64::new),
+            meter,
+            given_up: Mutex::default(),
             global_sync: None,
             aside: Aside::new(VecDeque::new()),
             stuck: AtomicBool::new(false),
@@ -217,26 +223,24 @@ impl<'a, O: Observer> Grid<'a, O> {
     }
 
     /// What has come of it, once all threads have left.
-    pub(super) fn outcome(self) -> Outcome<O> {
-        let mut error = self
-            .error
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner)
-            .map(|(_, error)| error);
-        let mut rest: Vec<_> = self.aside.into_rest().collect();
+    pub(super) fn outcome(mut self) -> Outcome<O> {
+        let aside = mem::replace(&mut self.aside, Aside::new(VecDeque::new()));
+        let mut rest: Vec<_> = aside.into_rest().collect();
         rest.sort_unstable_by_key(|place| place.number);
-        if error.is_none() && self.stuck.into_inner() {
-            error = rest.iter().find_map(|place| {
-                let end = place.begun.as_ref()?.workspace.never_released()?;
-                Some(failure(
-                    self.kernel,
-                    self.config,
-                    self.view,
-                    place.workgroup,
-                    end,
-                ))
+        let first = mem::take(&mut self.error);
+        let first = first.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let error = first
+            .map(|(_, error)| error)
+            .or_else(|| self.limit(&rest))
+            .or_else(|| {
+                if !self.stuck.load(Ordering::Relaxed) {
+                    return None;
+                }
+                rest.iter().find_map(|place| {
+                    let (wave, fault) = place.begun.as_ref()?.workspace.never_released()?;
+                    Some(self.fault(place.workgroup, wave, fault))
+                })
             });
-        }
         Outcome {
             error,
             instructions: self.instructions.into_inner(),
@@ -282,7 +286,7 @@ impl<'a, O: Observer> Grid<'a, O> {
             number: place.number,
             private,
             seed: self.config.seed,
-            left: self.left.as_ref(),
+            meter: self.meter,
             global_sync: self.global_sync.as_ref(),
         }
     }
@@ -332,8 +336,50 @@ impl<'a, O: Observer> Grid<'a, O> {
                 .workspace
                 .run(&group, &mut Unobserved, slice, instructions),
         };
+        let ended = match ran {
+            Err(End::Limit) => {
+                self.halt();
+                let mut given_up = self.given_up.lock().unwrap_or_else(PoisonError::into_inner);
+                given_up.push(standings(place, &begun));
+                Ok(Progress::Ended)
+            }
+            Err(End::Fault { wave, fault }) => Err(self.fault(place.workgroup, wave, *fault)),
+            Ok(progress) => {
+                if progress == Progress::Ended
+                    && let Some(meter) = self.meter
+                {
+                    meter.ended.fetch_add(1, Ordering::Relaxed);
+                }
+                Ok(progress)
+            }
+        };
         place.begun = Some(begun);
-        ran.map_err(|end| failure(self.kernel, self.config, self.view, place.workgroup, end))
+        ended
+    }
+
+    fn fault(&self, workgroup: [u32; 3], wave: u32, fault: Fault) -> LaunchError {
+        let report = FaultReport::new(self.kernel, fault, self.view, workgroup, wave);
+        LaunchError::Fault(Box::new(report))
+    }
+
+    /// Why the launch was given up, if it was; `rest` are the workgroups that no thread was running then.
+    fn limit(&self, rest: &[Place<O>]) -> Option<LaunchError> {
+        let mut given_up = self.given_up.lock().unwrap_or_else(PoisonError::into_inner);
+        let meter = self.meter.filter(|_| !given_up.is_empty())?;
+        let mut standings = mem::take(&mut *given_up);
+        let set_aside = rest
+            .iter()
+            .filter_map(|place| Some(self::standings(place, place.begun.as_ref()?)));
+        standings.extend(set_aside);
+        Some(LaunchError::Limit(Box::new(LimitReport {
+            kernel: self.kernel.name().to_owned(),
+            limit: meter.reached()?,
+            instructions: meter.instructions(),
+            workgroups: meter.workgroups,
+            ended: meter.ended.load(Ordering::Relaxed),
+            under_way: standings.len() as u64,
+            places: LimitReport::places(self.kernel, standings),
+        })))
     }
 
     fn stop(&self, number: u64, error: LaunchError) {
@@ -351,24 +397,11 @@ impl<'a, O: Observer> Grid<'a, O> {
     }
 }
 
-/// A workgroup's end as the launch's error.
-fn failure(
-    kernel: &Kernel,
-    config: &LaunchConfig<'_>,
-    view: &View,
-    workgroup: [u32; 3],
-    end: End,
-) -> LaunchError {
-    match end {
-        End::Fault { wave, fault } => LaunchError::Fault(Box::new(FaultReport::new(
-            kernel, *fault, view, workgroup, wave,
-        ))),
-        End::Limit(waves) => LaunchError::InstructionLimit(Box::new(LimitReport::new(
-            kernel,
-            config.instruction_limit.unwrap_or(u64::MAX),
-            workgroup,
-            &waves,
-        ))),
+fn standings<O>(place: &Place<O>, begun: &Begun<O>) -> Standings {
+    Standings {
+        number: place.number,
+        workgroup: place.workgroup,
+        waves: begun.workspace.standings(),
     }
 }
 

@@ -1,15 +1,13 @@
 //! One workgroup: its waves take turns until all have ended.
 
-use std::{
-    mem,
-    sync::atomic::{AtomicU64, Ordering},
-};
+use std::mem;
 
 use rand::{RngExt as _, SeedableRng, seq::SliceRandom};
 use rand_pcg::Pcg32;
 
 use super::{
     Standing,
+    meter::Meter,
     start::{Start, UNDEFINED},
 };
 use crate::{
@@ -48,9 +46,6 @@ pub(super) struct Slice {
 /// Instructions that a wave's sleep counts for, so that one which sleeps again and again comes to the end of its slice.
 const SLEEP: u64 = 64;
 
-/// As [`Slice::turn`], where the launch's instructions are limited: so many may run beyond the limit.
-const LIMITED_TURN: u64 = 1 << 14;
-
 /// As [`Slice::turn`], where a seed decides: so short that waves come between each other's instructions.
 const LONGEST_SHUFFLED_TURN: u64 = 128;
 
@@ -69,8 +64,8 @@ pub(super) enum Progress {
 pub(super) enum End {
     /// A wave faulted.
     Fault { wave: u32, fault: Box<Fault> },
-    /// The launch's instructions are used up: where each wave stands.
-    Limit(Vec<(Standing, u32)>),
+    /// A limit of the launch is reached.
+    Limit,
 }
 
 /// A workgroup to run.
@@ -84,8 +79,8 @@ pub(super) struct Group<'a> {
     /// Address of its private memory.
     pub(super) private: u64,
     pub(super) seed: u64,
-    /// Instructions that the launch may still run, if they are limited.
-    pub(super) left: Option<&'a AtomicU64>,
+    /// What counts the launch's instructions, if something does.
+    pub(super) meter: Option<&'a Meter>,
     /// Barriers and semaphores of all workgroups, if the launch is cooperative.
     pub(super) global_sync: Option<&'a GlobalSync>,
 }
@@ -93,22 +88,9 @@ pub(super) struct Group<'a> {
 impl Group<'_> {
     /// Instructions of the next turn.
     fn turn(&self, slice: Slice) -> u64 {
-        match self.left {
+        match self.meter {
             None => slice.turn,
-            Some(left) => slice
-                .turn
-                .min(LIMITED_TURN)
-                .min(left.load(Ordering::Relaxed)),
-        }
-    }
-
-    /// Takes note of instructions that ran.
-    fn used(&self, instructions: u64) {
-        if let Some(left) = self.left {
-            // Others take from it at the same time: it must not go below 0.
-            let _ = left.try_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
-                Some(left.saturating_sub(instructions))
-            });
+            Some(meter) => slice.turn.min(meter.turn()),
         }
     }
 }
@@ -216,11 +198,13 @@ impl Workspace {
                 }
                 if turn == 0 {
                     observer.end(waves, context);
-                    return Err(End::Limit(standings(waves, states)));
+                    return Err(End::Limit);
                 }
                 let mut budget = turn;
                 let stop = run(&mut waves[index], context, &mut budget, observer);
-                group.used(turn - budget);
+                if let Some(meter) = group.meter {
+                    meter.ran(turn - budget);
+                }
                 *instructions += turn - budget;
                 spent += turn - budget;
                 if O::ACTIVE && observer.is_done() {
@@ -285,19 +269,34 @@ impl Workspace {
         }
     }
 
+    /// What each wave does, and the number of its next instruction.
+    pub(super) fn standings(&self) -> Vec<(Standing, u32)> {
+        let standing = |state: &State| match state {
+            State::Ready => Standing::Runs,
+            State::AtBarrier => Standing::Waits,
+            State::Queued(_) => Standing::Queued,
+            State::Ended => Standing::Ended,
+        };
+        self.waves
+            .iter()
+            .zip(&self.states)
+            .map(|(wave, state)| (standing(state), wave.pc))
+            .collect()
+    }
+
     /// The first wave that waits for other workgroups, as one that waits forever.
-    pub(super) fn never_released(&self) -> Option<End> {
+    pub(super) fn never_released(&self) -> Option<(u32, Fault)> {
         let mut states = self.states.iter().zip(&self.waves).enumerate();
         states.find_map(|(index, (state, wave))| match state {
-            State::Queued(wait) => Some(End::Fault {
-                wave: index as u32,
-                fault: Box::new(Fault {
+            State::Queued(wait) => Some((
+                index as u32,
+                Fault {
                     kind: FaultKind::NeverReleased {
                         resource: wait.resource,
                     },
                     operation: wave.pc.wrapping_sub(1),
-                }),
-            }),
+                },
+            )),
             _ => None,
         })
     }
@@ -309,20 +308,6 @@ fn behind_barrier(is_shuffled: bool, waves: usize) -> Turn {
         true => Turn::Before,
         false => Turn::Given,
     }
-}
-
-fn standings(waves: &[Wave], states: &[State]) -> Vec<(Standing, u32)> {
-    let standing = |state: &State| match state {
-        State::Ready => Standing::Runs,
-        State::AtBarrier => Standing::Waits,
-        State::Queued(_) => Standing::Queued,
-        State::Ended => Standing::Ended,
-    };
-    waves
-        .iter()
-        .zip(states)
-        .map(|(wave, state)| (standing(state), wave.pc))
-        .collect()
 }
 
 /// A workgroup's own seed.

@@ -19,6 +19,7 @@ use super::{
     error::{Failure, out, read},
     event::{check_device, optional_event},
     graph::capture,
+    limits::limits,
     module::{Function, function},
     operation::Operation,
     properties::MAX_GRID,
@@ -28,7 +29,7 @@ use super::{
     transfer::{Place, place},
 };
 use crate::{
-    dispatch::{self, FaultReport, LaunchConfig, LaunchError},
+    dispatch::{self, FaultReport, LaunchConfig, LaunchError, Limits},
     exec::FaultKind,
     memory::AllocationKind,
     timing::TimingError,
@@ -184,7 +185,7 @@ impl From<LaunchError> for Failure {
         let code = match &error {
             LaunchError::Fault(report) => fault_code(report),
             LaunchError::Memory(_) => hipError_t::hipErrorOutOfMemory,
-            LaunchError::InstructionLimit(_) => hipError_t::hipErrorLaunchTimeOut,
+            LaunchError::Limit(_) => hipError_t::hipErrorLaunchTimeOut,
             LaunchError::TooManyAtOnce { .. } => hipError_t::hipErrorCooperativeLaunchTooLarge,
             _ => hipError_t::hipErrorInvalidValue,
         };
@@ -249,7 +250,7 @@ impl Launch {
             kernarg: &self.kernarg,
             seed: config.seed,
             threads: config.threads,
-            instruction_limit: None,
+            limits: Limits::NONE,
             cooperative: self.cooperative,
         }
     }
@@ -257,7 +258,7 @@ impl Launch {
     /// Runs it to its end.
     pub(super) fn run(&self) -> Result<(), Failure> {
         let config = LaunchConfig {
-            instruction_limit: dispatch::instruction_limit_from_environment()?,
+            limits: limits()?,
             ..self.config()
         };
         if let Some(failure) = check::misnamed().or_else(timing::misnamed) {

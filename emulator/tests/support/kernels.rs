@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ferrowave_code_object::Gpu;
 use ferrowave_emulator::{
     check::{self, Checked, Finding, Options},
-    dispatch::LaunchConfig,
+    dispatch::{LaunchConfig, Limits},
     exec::SimdLevel,
     memory::{AllocationKind, DeviceMemory},
     program::{Kernel, Program},
@@ -144,7 +144,10 @@ amdhsa.kernels:
             kernarg: &kernarg,
             seed: 0,
             threads: None,
-            instruction_limit: Some(1 << 20),
+            limits: Limits {
+                instructions: Some(1 << 20),
+                ..Limits::NONE
+            },
             cooperative: false,
         };
         launch(&kernel, &config)

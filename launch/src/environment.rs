@@ -1,0 +1,18 @@
+//! The environment variables of both commands, for their help.
+
+/// What stands at the end of the commands' long help. `docs/emulator.md` has all that programs on the emulator know.
+pub const ENVIRONMENT: &str = "\
+Environment:
+  FERROWAVE_DEVICE             the device where --device names none: auto, hip:0, emulator:gfx90a, MI300X
+  FERROWAVE_TIMEOUT            ends each launch on the emulator that takes longer: 30, 1.5s, 2m
+  FERROWAVE_INSTRUCTION_LIMIT  ends each launch on the emulator that runs more wave-instructions
+  FERROWAVE_MATRIX             how the emulator's matrix instructions add: exact (the default) or fast
+  FERROWAVE_HIP_LIBRARY        the HIP library to load
+  FERROWAVE_TRACE              writes HIP calls and the work of streams: api, launches, a file, with commas between
+  FERROWAVE_ROCBLAS_LIBRARY, FERROWAVE_HIPBLASLT_LIBRARY
+                               AMD's libraries for the rows of a report
+  FERROWAVE_GPUS               when Ferrowave is built: the GPUs whose kernels are embedded, with commas between
+
+Any HIP program on the emulator is checked, profiled and timed with FERROWAVE_CHECK, FERROWAVE_CHECK_SEEDS,
+FERROWAVE_CHECK_SCHEDULE, FERROWAVE_CHECK_OUTPUT, FERROWAVE_PROFILE and FERROWAVE_TIMING; hiprtc needs FERROWAVE_COMGR
+where it does not find AMD's compiler library. docs/emulator.md says more.";
