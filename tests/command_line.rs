@@ -3,6 +3,7 @@
 use std::process::{Command, Output};
 
 use ferrowave::embedded;
+use ferrowave_code_object::Product;
 use ferrowave_shared::{CATALOGUE, ElementTypes, Kernel, catalogue::Access};
 
 fn ferrowave(arguments: &[&str]) -> Output {
@@ -276,7 +277,7 @@ fn unknown_names_are_refused_with_the_known() {
     refused(
         &run("emulator:gfx1100", &naive),
         2,
-        &["emulator:gfx1100", "gfx942"],
+        &["emulator:gfx1100", "gfx942 (MI300X)"],
     );
     refused(&run("cuda:0", &naive), 2, &["cuda:0", "hip:N"]);
     refused(&["list", "--gpu", "gfx900"], 2, &["gfx900", "gfx942"]);
@@ -299,6 +300,75 @@ fn unknown_names_are_refused_with_the_known() {
         &["--fail-under", "0.95"],
     );
     refused(&["fly"], 2, &["fly"]);
+}
+
+/// Every command takes the GPU's and the product's name, in capitals or not.
+#[test]
+fn gpus_have_their_names_everywhere() {
+    let gpu = embedded::CODE_OBJECTS[0].0;
+    let product = Product::of(gpu).name();
+    for name in [gpu.name(), product, &product.to_lowercase()] {
+        for arguments in [
+            run(name, &SIZE),
+            vec!["list", "--gpu", name],
+            vec![
+                "check", "--device", name, "--m", "8", "--n", "8", "--k", "8",
+            ],
+        ] {
+            let output = ferrowave(&arguments);
+            assert_eq!(output.status.code(), Some(0), "{arguments:?}: {output:?}");
+        }
+    }
+    let output = ferrowave(&[&run(product, &SIZE)[..], &["--json", "--verbose"]].concat());
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("compute units at up to"), "{said}");
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let device = report["device"].as_str().unwrap();
+    assert!(device.len() < 100, "{device}");
+    let devices = String::from_utf8(ferrowave(&["devices"]).stdout).unwrap();
+    assert!(devices.contains("emulator:MI250X"), "{devices}");
+    let names = "gfx908 (MI100), gfx90a (MI210, MI250X), gfx942 (MI300X), gfx950 (MI355X)";
+    for arguments in [
+        run("H100", &SIZE),
+        vec!["list", "--gpu", "H100"],
+        vec!["disasm", "nowhere", "--gpu", "H100"],
+        vec!["report", "--gpus", "H100"],
+        vec!["profile", "--timing=H100"],
+    ] {
+        refused(&arguments, 2, &["H100", names]);
+    }
+}
+
+#[test]
+fn launches_can_be_limited() {
+    let device = device();
+    let limited = [&SIZE[..], &["--limit", "10"]].concat();
+    refused(
+        &run(&device, &limited),
+        1,
+        &[
+            "was ended after 10 wave-instructions",
+            "workgroup (0, 0, 0)",
+        ],
+    );
+    let ends = [&SIZE[..], &["--timeout", "10m", "--limit", "100000000"]].concat();
+    assert_eq!(ferrowave(&run(&device, &ends)).status.code(), Some(0));
+}
+
+/// The help names the variables of the table in `docs/emulator.md`.
+#[test]
+fn variables_are_in_the_help() {
+    let table = include_str!("../docs/emulator.md");
+    let variables = table.split('`').filter(|name| {
+        name.starts_with("FERROWAVE_") && name.chars().all(|c| c.is_ascii_uppercase() || c == '_')
+    });
+    let help = String::from_utf8(ferrowave(&["--help"]).stdout).unwrap();
+    let mut count = 0;
+    for variable in variables {
+        assert!(help.contains(variable), "{variable}");
+        count += 1;
+    }
+    assert!(count > 10, "{count}");
 }
 
 #[test]
@@ -327,13 +397,13 @@ fn what_is_not_there_is_said() {
     );
     let output = Command::new(env!("CARGO_BIN_EXE_ferrowave"))
         .args(["report", "--sizes", "8"])
-        .env("FERROWAVE_DEVICE", "gfx942")
+        .env("FERROWAVE_DEVICE", "gfx9")
         .output()
         .unwrap();
     let error = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2));
     assert!(
-        error.contains("FERROWAVE_DEVICE") && error.contains("emulator:GPU"),
+        error.contains("FERROWAVE_DEVICE") && error.contains("MI250X"),
         "{error}"
     );
 }

@@ -132,6 +132,10 @@ fn it_picks_from_bundles_and_says_what_it_cannot_find() {
             "neither a code object nor an offload bundle",
         ),
         (
+            vec![env!("CARGO_BIN_EXE_ferrowave")],
+            "it has no section `.hip_fatbin`",
+        ),
+        (
             vec![packed.path(), "--kernel", "absent"],
             "no kernel `absent`, only: ",
         ),

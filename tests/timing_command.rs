@@ -109,7 +109,7 @@ fn programs_are_modelled_if_the_environment_says_so() {
     let (output, _, stderr) = run(ferrowave(&arguments).env("FERROWAVE_TIMING", "H100"));
     assert_eq!(output.status.code(), Some(1), "{stderr}");
     assert!(
-        stderr.contains("FERROWAVE_TIMING: no machine `H100` is modelled"),
+        stderr.contains("FERROWAVE_TIMING: unknown GPU `H100`"),
         "{stderr}"
     );
     let (output, _, stderr) = run(ferrowave(&arguments).env("FERROWAVE_TIMING", "MI100"));

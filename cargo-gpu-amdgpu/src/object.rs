@@ -45,7 +45,14 @@ impl SourceOptions {
 /// The code objects of a code object, bundle or HIP program; only those for these GPUs, if there are any.
 pub(crate) fn read(path: &Path, gpus: &[Gpu]) -> Result<Vec<Product>, Failure> {
     let file = path.display();
-    let bytes = fs::read(path).map_err(|error| Failure::failed(format!("{file}: {error}")))?;
+    let bytes = fs::read(path).map_err(|error| {
+        // A kernel's name, perhaps.
+        let hint = match path.components().count() == 1 && path.extension().is_none() {
+            true => format!("; if it is a kernel, write --kernel {file}"),
+            false => String::new(),
+        };
+        Failure::failed(format!("{file}: {error}{hint}"))
+    })?;
     let found =
         code_objects(&bytes).map_err(|error| Failure::failed(format!("{file}: {error}")))?;
     let mut products = Vec::new();

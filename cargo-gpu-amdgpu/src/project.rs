@@ -131,7 +131,16 @@ impl Project {
         match (asked, of_manifest.as_slice()) {
             ([], []) => vec![DEFAULT_GPU],
             ([], of_manifest) => of_manifest.to_vec(),
-            (asked, _) => asked.to_vec(),
+            (asked, _) => {
+                // Two products may be one GPU.
+                let mut gpus = Vec::new();
+                for gpu in asked {
+                    if !gpus.contains(gpu) {
+                        gpus.push(*gpu);
+                    }
+                }
+                gpus
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 //! The GPUs that code objects are made for.
 
-use std::{fmt, str::FromStr};
+use std::fmt;
 
 /// A GPU instruction set that this project knows, by LLVM's processor name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -45,32 +45,5 @@ impl Gpu {
 impl fmt::Display for Gpu {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
-    }
-}
-
-/// A GPU name that is not one of [`Gpu::ALL`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownGpu(pub String);
-
-impl fmt::Display for UnknownGpu {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "unknown GPU `{}`; known are", self.0)?;
-        for (i, gpu) in Gpu::ALL.into_iter().enumerate() {
-            write!(f, "{} {gpu}", if i == 0 { "" } else { "," })?;
-        }
-        Ok(())
-    }
-}
-
-impl std::error::Error for UnknownGpu {}
-
-impl FromStr for Gpu {
-    type Err = UnknownGpu;
-
-    fn from_str(name: &str) -> Result<Self, UnknownGpu> {
-        Gpu::ALL
-            .into_iter()
-            .find(|gpu| gpu.name() == name)
-            .ok_or_else(|| UnknownGpu(name.to_owned()))
     }
 }

@@ -30,6 +30,7 @@ mod metadata;
 mod msgpack;
 mod nearest;
 mod occupancy;
+mod product;
 mod symbols;
 mod target;
 
@@ -40,11 +41,12 @@ pub use bundle::{
 pub use code_object::{CodeObject, Kernel};
 pub use descriptor::{Exceptions, FloatDenormMode, FloatRoundMode, KernelDescriptor, UserSgprs};
 pub use error::CodeObjectError;
-pub use gpu::{Gpu, UnknownGpu};
+pub use gpu::Gpu;
 pub use image::{MAX_IMAGE_BYTES, Relocation, RelocationKind, RelocationTarget, Segment};
 pub use lines::{LineTables, SourceLocation};
 pub use metadata::{AddressSpace, Argument, KernelKind, KernelMetadata, Metadata, ValueKind};
 pub use nearest::nearest;
 pub use occupancy::{GpuLimits, Limiter, Occupancy, Resources};
+pub use product::{Product, UnknownGpu};
 pub use symbols::{Symbol, SymbolKind};
 pub use target::{CodeObjectVersion, FeatureSetting, Target};

@@ -1,6 +1,6 @@
 //! The GPUs that are emulated, one row each.
 
-pub use ferrowave_code_object::Gpu;
+pub use ferrowave_code_object::{Gpu, Product};
 
 /// What a GPU of a kind has, for programs that ask. Nothing here changes what a kernel computes.
 ///
@@ -110,6 +110,14 @@ impl GpuRow {
         }]
     }
 
+    /// The row of a product.
+    pub const fn of_product(product: Product) -> &'static GpuRow {
+        match product {
+            Product::Mi250x => &MI250X,
+            product => GpuRow::of(product.gpu()),
+        }
+    }
+
     /// What an emulated device calls itself, so that it is not taken for a GPU.
     pub fn device_name(&self) -> String {
         let (gpu, product) = (self.gpu, self.product);
@@ -125,6 +133,11 @@ mod tests {
     fn every_gpu_has_its_row() {
         for gpu in Gpu::ALL {
             assert_eq!(GpuRow::of(gpu).gpu, gpu);
+        }
+        for product in Product::ALL {
+            let row = GpuRow::of_product(product);
+            assert_eq!(row.gpu, product.gpu());
+            assert!(row.product.ends_with(product.name()));
         }
     }
 }

@@ -130,7 +130,7 @@ fn loops_and_lanes_that_are_off() {
 
 #[test]
 fn cache_lines_of_strides() {
-    // A dword in every 64 bytes, 16 bytes in every 32, one dword for all.
+    // A dword in every 64 bytes, 16 bytes in every 32, one dword and two bytes for all: each byte counts once.
     let body = "  v_lshlrev_b32_e32 v1, 6, v0
   v_lshlrev_b32_e32 v2, 5, v0
   v_mov_b32_e32 v3, 0
@@ -142,11 +142,11 @@ fn cache_lines_of_strides() {
     for (gpu, efficiency) in [
         (
             Gpu::Gfx90a,
-            (256. + 1024. + 256. + 128.) / (64. * (64. + 32. + 1. + 2.)),
+            (256. + 1024. + 4. + 2.) / (64. * (64. + 32. + 1. + 2.)),
         ),
         (
             Gpu::Gfx942,
-            (256. + 1024. + 256. + 128.) / (128. * (32. + 16. + 1. + 1.)),
+            (256. + 1024. + 4. + 2.) / (128. * (32. + 16. + 1. + 1.)),
         ),
     ] {
         let profile = profile(&Small::new(gpu, body));

@@ -15,10 +15,10 @@ use crate::Failure;
 /// Which device to run on, and what launches may take of it.
 #[derive(Debug, Args)]
 pub struct DeviceOption {
-    /// `auto`, `hip:0` or `emulator:gfx90a`.
+    /// `auto`, `hip:0`, or a GPU to emulate: gfx90a, MI250X.
     ///
-    /// `auto` takes the first GPU that HIP counts, and the emulator as gfx942 where there is none.
-    /// FERROWAVE_DEVICE does the same.
+    /// `auto` takes the first GPU that HIP counts, and the emulator as gfx942 where there is none; `emulator:gfx90a` is
+    /// the same as `gfx90a`. FERROWAVE_DEVICE does the same.
     #[arg(long, value_name = "DEVICE")]
     pub device: Option<DeviceSelector>,
     /// End each launch on the emulator that takes longer: seconds, or a number and ms, s, m or h. FERROWAVE_TIMEOUT does
@@ -28,6 +28,9 @@ pub struct DeviceOption {
     /// End each launch on the emulator that runs more wave-instructions. FERROWAVE_INSTRUCTION_LIMIT does the same.
     #[arg(long, value_name = "INSTRUCTIONS", value_parser = parse_instructions)]
     pub limit: Option<u64>,
+    /// Say more on standard error: what the device has, why it was chosen, and which kernel if that is chosen, too.
+    #[arg(long)]
+    pub verbose: bool,
 }
 
 impl DeviceOption {
@@ -46,10 +49,10 @@ impl DeviceOption {
     pub fn open_emulator(&self, what: &str) -> Result<Device, Failure> {
         let selector = match self.selector()? {
             DeviceSelector::Auto => DeviceSelector::Emulator(Gpu::Gfx942),
-            selector @ DeviceSelector::Emulator(_) => selector,
+            selector @ (DeviceSelector::Emulator(_) | DeviceSelector::Product(_)) => selector,
             selector @ DeviceSelector::Hip(_) => {
                 return Err(Failure::usage(format!(
-                    "`{selector}`: only the emulator {what}; choose it with --device emulator:gfx942"
+                    "`{selector}`: only the emulator {what}; choose it with --device gfx942"
                 )));
             }
         };
@@ -100,6 +103,32 @@ impl DeviceOption {
         })?;
         self.limit_launches(&device)?;
         eprintln!("device {}", device.choice());
+        if self.verbose {
+            eprint!("{}", details(&device, selector));
+        }
         Ok(device)
     }
+}
+
+/// What a device has, and for one that was taken for want of another, why that is not there.
+fn details(device: &Device, selector: &DeviceSelector) -> String {
+    let properties = device.properties();
+    let mut text = format!(
+        "  {}, {} compute units at up to {} MHz, {} work-items a wave\n  {} GiB of memory, {} KiB of LDS a workgroup, {} KiB of \
+         L2\n",
+        properties.target,
+        properties.compute_units,
+        properties.clock_khz / 1000,
+        properties.wave_size,
+        properties.memory_bytes >> 30,
+        properties.lds_bytes >> 10,
+        properties.l2_bytes >> 10
+    );
+    if *selector == DeviceSelector::Auto
+        && device.is_emulated()
+        && let Err(error) = Device::open(&DeviceSelector::Hip(0))
+    {
+        text += &format!("  no GPU: {error}\n");
+    }
+    text
 }

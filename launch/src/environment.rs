@@ -12,6 +12,7 @@ Environment:
   FERROWAVE_ROCBLAS_LIBRARY, FERROWAVE_HIPBLASLT_LIBRARY
                                AMD's libraries for the rows of a report
   FERROWAVE_GPUS               when Ferrowave is built: the GPUs whose kernels are embedded, with commas between
+  FERROWAVE_CACHE              when kernels are built: the directory where `core` for the GPUs is compiled once for all
 
 Any HIP program on the emulator is checked, profiled and timed with FERROWAVE_CHECK, FERROWAVE_CHECK_SEEDS,
 FERROWAVE_CHECK_SCHEDULE, FERROWAVE_CHECK_OUTPUT, FERROWAVE_PROFILE and FERROWAVE_TIMING; hiprtc needs FERROWAVE_COMGR

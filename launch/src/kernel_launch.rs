@@ -93,7 +93,7 @@ impl KernelLaunch<'_> {
             failed(&format!(
                 "it holds no code object for {gpu}, {}",
                 match entries.is_empty() {
-                    true => "choose the GPU with --device emulator:GPU".to_owned(),
+                    true => "choose the GPU with --device GPU, as in --device gfx90a".to_owned(),
                     false => format!("only: {}", entries.join(", ")),
                 }
             ))

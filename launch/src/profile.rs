@@ -23,7 +23,8 @@ use crate::{DeviceOption, Failure, print};
 #[derive(Debug, Args)]
 #[group(skip)]
 pub struct ProfileOptions {
-    /// Model the time on a machine, too: MI100, MI210, MI250X, MI300X or MI355X [default: the one that the device is].
+    /// Model the time on a machine, too: MI100, MI210, MI250X, MI300X or MI355X, or by its GPU's name [default: the one
+    /// that the device is].
     #[arg(long, value_name = "MACHINE", num_args = 0..=1, require_equals = true)]
     timing: Option<Option<Machine>>,
     /// Print all instructions with their counts, under the source lines that they come from.
@@ -40,9 +41,16 @@ pub struct ProfileOptions {
 }
 
 impl ProfileOptions {
-    /// The machine whose time is modelled, if one was named.
-    pub fn machine(&self) -> Option<Machine> {
-        self.timing.flatten()
+    /// The machine whose time is modelled, if one was named: for the model, or else as the device.
+    ///
+    /// # Errors
+    /// If FERROWAVE_DEVICE names no device.
+    pub fn machine(&self) -> Result<Option<Machine>, Failure> {
+        match self.timing {
+            Some(None) => Ok(self.device.selector()?.product().map(Machine::of_product)),
+            Some(named) => Ok(named),
+            None => Ok(None),
+        }
     }
 }
 
@@ -55,9 +63,10 @@ pub fn run(
     launch: impl FnOnce(&Device) -> Result<(), Failure>,
 ) -> Result<ExitCode, Failure> {
     profile::set_profiling(true);
-    if let Some(machine) = options.timing {
+    if options.timing.is_some() {
+        // Before the device: what it has is the machine's.
         timing::set_timing(Some(Settings {
-            machine,
+            machine: options.machine()?,
             estimate: false,
         }));
     }
@@ -67,7 +76,7 @@ pub fn run(
         let gpu = device.properties().gpu_name();
         if runs != gpu {
             return Err(Failure::usage(format!(
-                "{machine} runs {runs}, but the device is {gpu}; choose it with --device emulator:{runs}"
+                "{machine} runs {runs}, but the device is {gpu}; choose it with --device {machine}"
             )));
         }
     }

@@ -7,7 +7,7 @@ use ferrowave::{
     embedded,
     hip::{Device, DeviceSelector},
 };
-use ferrowave_code_object::Gpu;
+use ferrowave_code_object::Product;
 use serde::Serialize;
 
 use super::{Columns, Failure, print, print_json};
@@ -68,8 +68,8 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
             }
         }
     }
-    for gpu in Gpu::ALL {
-        let selector = DeviceSelector::Emulator(gpu);
+    for product in Product::ALL {
+        let selector = DeviceSelector::of_product(product);
         let device = Device::open(&selector).map_err(Failure::failed)?;
         devices.push(row(selector, &device));
     }

@@ -24,7 +24,7 @@ pub(crate) struct Options {
     /// Only this kernel.
     #[arg(long, value_name = "NAME")]
     kernel: Option<String>,
-    /// Only code objects for this GPU, such as `gfx942`.
+    /// Only code objects for this GPU: gfx942, MI300X.
     #[arg(long)]
     gpu: Option<Gpu>,
 }

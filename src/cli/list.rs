@@ -15,7 +15,7 @@ use super::{Columns, Failure, print, print_json};
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// Only the kernels of this GPU.
+    /// Only the kernels of this GPU: gfx942, MI300X.
     #[arg(long, value_name = "GPU")]
     gpu: Option<Gpu>,
     /// Print JSON.

@@ -26,7 +26,7 @@ pub(crate) struct Options {
 pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
     profile::run(&options.profile, |device| {
         let mut target = Target::new(&options.target, device)?;
-        if let Some(machine) = options.profile.machine() {
+        if let Some(machine) = options.profile.machine()? {
             target.plan_for(machine.parameters().compute_units);
         }
         target.launch()

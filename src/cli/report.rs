@@ -16,7 +16,7 @@ use ferrowave::{
     vendor::{Vendor, VendorGemm},
 };
 use ferrowave_code_object::CodeObject;
-use ferrowave_emulator::{gpu::Gpu, timing::Machine};
+use ferrowave_emulator::timing::Machine;
 use ferrowave_shared::{Bias, CATALOGUE, Kernel};
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -263,18 +263,17 @@ fn devices(options: &Options) -> Result<Vec<(Device, Option<Machine>)>, Failure>
     if options.gpus.is_empty() {
         let device = options.device.open()?;
         let gpu = device.properties().gpu().filter(|_| device.is_emulated());
-        return Ok(vec![(device, gpu.map(Machine::of))]);
+        let asked = options.device.selector()?.product();
+        let asked = asked.map(Machine::of_product);
+        return Ok(vec![(device, asked.or(gpu.map(Machine::of)))]);
     }
     let mut devices = Vec::new();
     for name in &options.gpus {
-        let machine = match name.parse::<Gpu>() {
-            Ok(gpu) => Machine::of(gpu),
-            Err(_) => name.parse().map_err(|error| {
-                let gpus = Gpu::ALL.map(|gpu| gpu.name()).join(", ");
-                Failure::usage(format!("--gpus: {error}, and {gpus}"))
-            })?,
-        };
-        let selector = DeviceSelector::Emulator(machine.parameters().gpu);
+        let machine: Machine = name.parse().map_err(Failure::usage)?;
+        if devices.iter().any(|(_, other)| *other == Some(machine)) {
+            continue;
+        }
+        let selector = DeviceSelector::of_product(machine.product());
         let device = Device::open(&selector).map_err(Failure::failed)?;
         options.device.limit_launches(&device)?;
         eprintln!("device {}", device.choice());

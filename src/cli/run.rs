@@ -50,9 +50,6 @@ pub(crate) struct Options {
     seed: u64,
     #[command(flatten)]
     device: DeviceOption,
-    /// Say on standard error which kernel was chosen, and what spoke against a faster one.
-    #[arg(long)]
-    verbose: bool,
     /// Print JSON.
     #[arg(long)]
     json: bool,
@@ -112,7 +109,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
         None => {
             // What is uploaded is aligned.
             let choice = choose(&problem, &machine, None).map_err(Failure::usage)?;
-            if options.verbose {
+            if options.device.verbose {
                 eprintln!("kernel {choice}");
             }
             choice.kernel

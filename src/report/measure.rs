@@ -263,6 +263,7 @@ fn counters(profiles: &[Profile]) -> Option<Counters> {
         *classes.entry(class.name.to_owned()).or_insert(0) += class.wave_instructions;
     }
     let bytes: u64 = all.iter().map(|totals| totals.global_bytes()).sum();
+    let distinct: u64 = all.iter().map(|t| t.global_distinct_bytes).sum();
     let lines: u64 = all.iter().map(|totals| totals.lines()).sum();
     let fetched = lines * u64::from(first.line_bytes);
     Some(Counters {
@@ -270,7 +271,7 @@ fn counters(profiles: &[Profile]) -> Option<Counters> {
         classes,
         bank_conflict_cycles: all.iter().map(|t| t.lds_conflict_cycles).sum(),
         lds_accesses: all.iter().map(|t| t.lds_accesses).sum(),
-        coalescing: (fetched > 0).then(|| bytes as f64 / fetched as f64),
+        coalescing: (fetched > 0).then(|| distinct as f64 / fetched as f64),
         global_bytes: bytes,
     })
 }

@@ -17,11 +17,11 @@ use crate::object::{self, Product, SourceOptions};
 /// A loop is what runs between the target of a backward branch and the branch; its instructions are counted where it begins.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// The kernel [default: all].
+    /// A code object, offload bundle or HIP program [default: the crate here].
+    file: Option<PathBuf>,
+    /// Only this kernel.
+    #[arg(long, value_name = "NAME")]
     kernel: Option<String>,
-    /// Of this code object, offload bundle or HIP program [default: the crate here].
-    #[arg(long, value_name = "FILE")]
-    code_object: Option<PathBuf>,
     /// Print how the instructions differ from those in this code object or bundle, such as one of an earlier build.
     #[arg(long, value_name = "FILE")]
     diff: Option<PathBuf>,
@@ -57,7 +57,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
         Some(file) => Some(object::read(file, &options.source.gpu)?),
         None => None,
     };
-    let products = options.source.objects(options.code_object.as_deref())?;
+    let products = options.source.objects(options.file.as_deref())?;
     let mut texts = Vec::new();
     for (object, kernel) in object::kernels(&products, options.kernel.as_deref())? {
         let now = Code::new(object, kernel)?;

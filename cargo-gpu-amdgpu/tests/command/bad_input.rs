@@ -103,7 +103,7 @@ fn unknown_names_are_refused_and_the_nearest_is_named() {
     run(dir, &["build", "--launch-bounds", "scal=64"]).fails(2, &["did you mean `scale`?"]);
     run(dir, &["build", "--launch-bounds", "scale=2000"]).fails(2, &["2000", "within 1 to 1024"]);
     run(dir, &["inspect", "--kernel", "scales"]).fails(2, &["did you mean `scale`?"]);
-    run(dir, &["asm", "gemm"]).fails(2, &["no kernel `gemm`; kernels are scale"]);
+    run(dir, &["asm", "--kernel", "gemm"]).fails(2, &["no kernel `gemm`; kernels are scale"]);
     let launch = ["run", "scalar", "--grid", "1", "--block", "64"];
     run(dir, &launch).fails(2, &["no kernel `scalar`", "did you mean `scale`?"]);
     run(
@@ -173,7 +173,7 @@ fn files_that_are_not_what_they_should_be_are_refused() {
     run(scale(), &["build"]).ok();
     let other = crate::support::target_dir().join("gpu-amdgpu/gfx942/scale.elf");
     let other = other.display().to_string();
-    run(&dir, &["asm", "--code-object", &other, "--gpu", "gfx908"])
+    run(&dir, &["asm", &other, "--gpu", "gfx908"])
         .fails(1, &["no code object for gfx908, only: gfx942"]);
     for (file, complaint) in [
         ("x.npy", "not an array"),

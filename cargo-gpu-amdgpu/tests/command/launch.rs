@@ -2,7 +2,9 @@
 
 use std::{fs, path::Path};
 
-use crate::support::{bare_crate, empty, lock, run, softmax, target_dir, tmp};
+use crate::support::{
+    KERNELS, bare_crate, command, empty, lock, run, run_command, softmax, target_dir, tmp,
+};
 
 /// The elements of a `.npy` file of f32, by NumPy's description of the format; and its header's dictionary.
 fn npy(bytes: &[u8]) -> (String, Vec<f32>) {
@@ -293,5 +295,59 @@ fn panics_are_found() {
         for part in [&format!("panicked{finding}"), "wave 0"] {
             assert!(checked.stdout.contains(part), "{part}: {checked:?}");
         }
+    }
+}
+
+/// A kernel whose second workgroup never ends.
+const ENDLESS: &str = r#"
+#[unsafe(no_mangle)]
+pub unsafe extern "gpu-kernel" fn spins(out: *mut u32) {
+    if core::arch::amdgpu::workgroup_id_x() == 1 {
+        loop {
+            core::hint::spin_loop();
+        }
+    }
+    unsafe { *out = 1 };
+}
+"#;
+
+#[test]
+fn endless_kernels_are_ended_where_they_stand() {
+    let dir = bare_crate("endless", "", &format!("{KERNELS}{ENDLESS}"));
+    let launch = |verb: &str, extra: &[&str]| {
+        let arguments = [verb, "spins", "--grid", "2", "--block", "128", "--arg"];
+        run(&dir, &[&arguments[..], &["zeros:1xu32"], extra].concat())
+    };
+    // Where both waves of the second workgroup are; the first has ended.
+    let places = [
+        "kernel `spins` was ended",
+        "of 2 workgroups 1 had ended and 1 were under way",
+        "src/lib.rs:",
+        "of workgroup (1, 0, 0)",
+    ];
+    for verb in ["run", "check", "profile"] {
+        let timeout = [&places[..], &["after 300ms, the timeout"]].concat();
+        launch(verb, &["--timeout", "300ms"]).fails(1, &timeout);
+        let limit = [&places[..], &["after 5000000 wave-instructions, the limit"]].concat();
+        let said = launch(verb, &["--limit", "5000000"]).fails(1, &limit);
+        assert!(said.lines().count() < 20, "{said}");
+    }
+    let mut command = command(&dir, ["run", "spins", "--grid=2", "--block=128"]);
+    command
+        .args(["--arg", "zeros:1xu32"])
+        .env("FERROWAVE_TIMEOUT", "0.3");
+    run_command(&mut command).fails(1, &["after 300ms, the timeout"]);
+    command.env("FERROWAVE_TIMEOUT", "soon");
+    run_command(&mut command).fails(2, &["FERROWAVE_TIMEOUT is `soon`", "as in 30, 1.5s or 2m"]);
+    for (option, value, allowed) in [
+        ("--timeout", "0", "as in 30, 1.5s or 2m"),
+        ("--timeout", "never", "as in 30, 1.5s or 2m"),
+        (
+            "--limit",
+            "1e6",
+            "a whole number of wave-instructions above 0",
+        ),
+    ] {
+        launch("run", &[option, value]).fails(2, &[option, value, allowed]);
     }
 }

@@ -77,7 +77,7 @@ fn lds_limits_the_occupancy() {
 
 #[test]
 fn instructions_are_llvms_under_lines_of_the_source() {
-    let listing = run(softmax(), &["asm", "softmax"]).ok();
+    let listing = run(softmax(), &["asm", "--kernel", "softmax"]).ok();
     let file = fs::read(product("softmax")).expect("the code object");
     let object = CodeObject::parse(&file).expect("a code object");
     let code = object.kernel("softmax").expect("the kernel").code.clone();
@@ -128,13 +128,25 @@ fn differences_are_those_of_the_code() {
     assert_eq!(same, "scale on gfx942: the same\n");
     let tuned = run(
         scale(),
-        &["asm", "scale", "--features", "tuned", "--diff", &before],
+        &[
+            "asm",
+            "--kernel",
+            "scale",
+            "--features",
+            "tuned",
+            "--diff",
+            &before,
+        ],
     )
     .ok();
     let added = |line: &str| line.starts_with("+v_") && line.contains("1.0");
     assert!(tuned.lines().any(added), "{tuned}");
     assert!(tuned.contains("VGPRs") && tuned.contains("@@"), "{tuned}");
-    let other = run(softmax(), &["asm", "softmax", "--diff", &before]).ok();
+    let other = run(
+        softmax(),
+        &["asm", "--kernel", "softmax", "--diff", &before],
+    )
+    .ok();
     assert_eq!(other, "softmax on gfx942: not in the other build\n");
 }
 

@@ -25,6 +25,13 @@ pub struct FoundObject<'a> {
 pub fn code_objects(bytes: &[u8]) -> Result<Vec<FoundObject<'_>>, BundleError> {
     if bytes.starts_with(ELF_MAGIC) {
         let Some(section) = fat_binary_section(bytes) else {
+            // Of a header that is whole: what else is wrong with it, its reader says.
+            if bytes
+                .get(E_MACHINE)
+                .is_some_and(|machine| machine != EM_AMDGPU)
+            {
+                return Err(BundleError::NoGpuCode);
+            }
             return Ok(vec![FoundObject {
                 entry: None,
                 bytes: Cow::Borrowed(bytes),
@@ -58,6 +65,10 @@ fn from_bundle(bundle: Bundle<'_>, found: &mut Vec<FoundObject<'_>>) {
         }
     }
 }
+
+/// Where an ELF header says for what machine the file is, and what it says in code objects.
+const E_MACHINE: std::ops::Range<usize> = 18..20;
+const EM_AMDGPU: [u8; 2] = 224_u16.to_le_bytes();
 
 /// The section that a host's ELF file keeps code for GPUs in.
 fn fat_binary_section(bytes: &[u8]) -> Option<&[u8]> {

@@ -42,6 +42,11 @@ pub enum BundleError {
         /// The first bytes, at most four.
         found: Vec<u8>,
     },
+    /// It is a program or library of the host without code for a GPU.
+    #[error(
+        "a program or library for the host without code for GPUs: it has no section `.hip_fatbin`"
+    )]
+    NoGpuCode,
     /// It ends too soon.
     #[error("the bundle ends at byte {length}, inside {what} of {bytes} bytes at {offset:#x}")]
     Short {

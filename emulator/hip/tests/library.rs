@@ -181,8 +181,9 @@ fn a_device_that_the_emulator_has_not_is_said_and_not_replaced() {
         child.with(DEVICE_VARIABLE, "emulator:gfx1100").answer(),
         [
             "`hip:0` was asked for, but HIP cannot be used: hipInit failed with hipErrorNoDevice (100): no device was \
-             found: FERROWAVE_DEVICE is `emulator:gfx1100`, but the emulator has only emulator:gfx908, \
-             emulator:gfx90a, emulator:gfx942, emulator:gfx950, and lists of them with commas"
+             found: FERROWAVE_DEVICE is `emulator:gfx1100`, but the emulator has only gfx908 (MI100), \
+             gfx90a (MI210, MI250X), gfx942 (MI300X), gfx950 (MI355X), and lists of them with commas, as in \
+             emulator:gfx90a,emulator:MI250X"
         ]
     );
 }

@@ -29,7 +29,7 @@ use super::{
     timing, trace,
 };
 use crate::{
-    gpu::{Gpu, GpuRow},
+    gpu::{Gpu, GpuRow, Product},
     memory::DeviceMemory,
 };
 
@@ -44,8 +44,10 @@ const DEFAULT_GPU: Gpu = Gpu::Gfx942;
 /// An emulated device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeviceConfig {
-    /// What it is.
+    /// Its instruction set.
     pub gpu: Gpu,
+    /// The product that it is; `None` for the one whose time is modelled, or else [`Product::of`] the instruction set.
+    pub product: Option<Product>,
     /// Its memory in bytes; `None` for what the product has. Host memory is taken only when it is written to.
     pub memory_bytes: Option<u64>,
     /// Host threads that a launch uses at most; `None` for one a core.
@@ -59,9 +61,25 @@ impl DeviceConfig {
     pub const fn new(gpu: Gpu) -> Self {
         DeviceConfig {
             gpu,
+            product: None,
             memory_bytes: None,
             threads: None,
             seed: 0,
+        }
+    }
+
+    /// A product, with everything that it has.
+    pub const fn of_product(product: Product) -> Self {
+        DeviceConfig {
+            product: Some(product),
+            ..Self::new(product.gpu())
+        }
+    }
+
+    fn row(&self) -> &'static GpuRow {
+        match self.product {
+            Some(product) => GpuRow::of_product(product),
+            None => timing::device(self.gpu),
         }
     }
 }
@@ -175,7 +193,7 @@ impl Devices {
         let index = free.unwrap_or(self.list.len());
         // Memory ends long before ordinals do.
         let ordinal = index as c_int;
-        let row = timing::device(config.gpu);
+        let row = config.row();
         let memory_bytes = config.memory_bytes.unwrap_or(row.memory_bytes);
         let memory = match check::needs_account() {
             true => DeviceMemory::with_account(memory_bytes),
@@ -224,12 +242,13 @@ impl Devices {
 fn environment_configs() -> Result<Vec<DeviceConfig>, Failure> {
     let text = env::var_os(DEVICE_VARIABLE).unwrap_or_default();
     text.to_str().and_then(configs).ok_or_else(|| {
-        let known = Gpu::ALL.map(|gpu| format!("emulator:{gpu}")).join(", ");
         Failure::new(
             hipError_t::hipErrorNoDevice,
             format_args!(
-                "{DEVICE_VARIABLE} is `{}`, but the emulator has only {known}, and lists of them with commas",
-                text.to_string_lossy()
+                "{DEVICE_VARIABLE} is `{}`, but the emulator has only {}, and lists of them with commas, as in \
+                 emulator:gfx90a,emulator:MI250X",
+                text.to_string_lossy(),
+                Product::names()
             ),
         )
     })
@@ -239,10 +258,7 @@ fn environment_configs() -> Result<Vec<DeviceConfig>, Failure> {
 /// what it may name.
 pub fn environment_devices() -> Result<Vec<&'static GpuRow>, String> {
     let configs = environment_configs().map_err(|failure| failure.detail)?;
-    Ok(configs
-        .into_iter()
-        .map(|config| timing::device(config.gpu))
-        .collect())
+    Ok(configs.into_iter().map(|config| config.row()).collect())
 }
 
 impl Runtime {
@@ -318,8 +334,17 @@ fn configs(text: &str) -> Option<Vec<DeviceConfig>> {
     }
     text.split(',')
         .map(|part| {
-            let gpu = part.trim().strip_prefix("emulator:")?;
-            gpu.parse().map(DeviceConfig::new).ok()
+            let part = part.trim();
+            let product: Product = part
+                .strip_prefix("emulator:")
+                .unwrap_or(part)
+                .parse()
+                .ok()?;
+            // The machine whose time is modelled may be another of the same instruction set.
+            Some(match product == Product::of(product.gpu()) {
+                true => DeviceConfig::new(product.gpu()),
+                false => DeviceConfig::of_product(product),
+            })
         })
         .collect()
 }
@@ -341,8 +366,10 @@ mod tests {
         for text in ["", "auto", "hip:3"] {
             assert_eq!(gpus(text), Some(vec![Gpu::Gfx942]));
         }
+        assert_eq!(gpus("gfx90a, MI300X"), Some(vec![Gpu::Gfx90a, Gpu::Gfx942]));
+        let die = configs("emulator:mi250x").map(|configs| configs[0].row().compute_units);
+        assert_eq!(die, Some(110));
         for text in [
-            "gfx90a",
             "emulator:",
             "emulator:gfx90b",
             "emulator:gfx90a,",

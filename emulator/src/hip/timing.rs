@@ -222,8 +222,8 @@ mod tests {
         };
         assert_eq!(parse("MI250X"), named(Machine::Mi250x));
         assert_eq!(parse("mi100"), named(Machine::Mi100));
-        let message = "FERROWAVE_TIMING: no machine `H100` is modelled; there are MI100, MI210, \
-                       MI250X, MI300X, MI355X, and auto";
+        let message = "FERROWAVE_TIMING: unknown GPU `H100`; known are gfx908 (MI100), gfx90a (MI210, MI250X), gfx942 \
+                       (MI300X), gfx950 (MI355X), and auto";
         assert_eq!(parse("H100"), Err(message.to_owned()));
     }
 }

@@ -89,6 +89,26 @@ pub(super) fn lines(touch: &Touch<'_>) -> [u32; 2] {
     [0, 1].map(|shift| lines.different(shift).count() as u32)
 }
 
+/// Bytes that the active lanes touch, each counted once. They are in the lines that [`lines`] counts, so that they are never
+/// more than those hold. Where the access lies makes no difference.
+pub(super) fn distinct_bytes(touch: &Touch<'_>) -> u32 {
+    let mut addresses = [0; LANES];
+    let mut count = 0;
+    for ((_, address), place) in touch.iter().zip(&mut addresses) {
+        // Relative, so that none wraps around.
+        *place = address.wrapping_sub(touch.base);
+        count += 1;
+    }
+    let addresses = &mut addresses[..count];
+    addresses.sort_unstable();
+    let bytes = u64::from(touch.bytes);
+    let up_to_next = addresses
+        .windows(2)
+        .map(|pair| bytes.min(pair[1] - pair[0]));
+    let last = if count > 0 { bytes } else { 0 };
+    (up_to_next.sum::<u64>() + last) as u32
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -96,6 +116,21 @@ mod tests {
 
     fn of(bytes: u32, lanes: u64, address: impl Fn(u64) -> u64) -> [u32; 2] {
         lines(&Touch::of(Space::Global, false, bytes, lanes, address))
+    }
+
+    #[test]
+    fn bytes_are_counted_once() {
+        let of = |bytes, lanes, address: fn(u64) -> u64| {
+            distinct_bytes(&Touch::of(Space::Global, false, bytes, lanes, address))
+        };
+        // Side by side, backwards, all on one, pairs on one, overlapping by half, apart, none.
+        assert_eq!(of(4, !0, |lane| 0x1000 + 4 * lane), 256);
+        assert_eq!(of(4, !0, |lane| 0x1000 + 4 * (63 - lane)), 256);
+        assert_eq!(of(16, !0, |_| 0x1030), 16);
+        assert_eq!(of(4, !0, |lane| lane / 2 * 4), 128);
+        assert_eq!(of(8, !0, |lane| 4 * lane), 63 * 4 + 8);
+        assert_eq!(of(4, !0, |lane| 4096 * lane), 256);
+        assert_eq!(of(4, 0, |lane| lane), 0);
     }
 
     #[test]

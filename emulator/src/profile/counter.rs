@@ -57,6 +57,7 @@ struct Runs {
 struct Accesses {
     global: u64,
     global_bytes: u64,
+    distinct_bytes: u64,
     lines: [u64; 2],
     lds: u64,
     lds_bytes: u64,
@@ -68,6 +69,8 @@ struct Accesses {
 struct Found {
     /// Lines, of accesses that begin in the first or in the second half of one.
     lines: [ByPlace<[u32; 2]>; 2],
+    /// Bytes, each once.
+    distinct_bytes: Option<u32>,
     /// Cycles of bank conflicts, by [`Way`].
     cycles: [ByPlace<u32>; 3],
 }
@@ -156,6 +159,7 @@ impl Counter {
                 divergent: runs.divergent,
                 taken: runs.taken,
                 global_bytes: accesses.global_bytes,
+                global_distinct_bytes: accesses.distinct_bytes,
                 lines_64: accesses.lines[0],
                 lines_128: accesses.lines[1],
                 global_accesses: accesses.global,
@@ -208,6 +212,10 @@ impl Counter {
                 Space::Global => {
                     accesses.global += 1;
                     accesses.global_bytes += bytes;
+                    let distinct = found.distinct_bytes;
+                    let distinct = distinct.unwrap_or_else(|| coalescing::distinct_bytes(&touch));
+                    found.distinct_bytes = Some(distinct);
+                    accesses.distinct_bytes += u64::from(distinct);
                     let half = (touch.base / (LINE / 2) % 2) as usize;
                     let lines = &mut found.lines[half];
                     let lines = lines.result(touch.base, LINE, || coalescing::lines(&touch));

@@ -17,6 +17,8 @@ pub struct Counts {
     pub taken: u64,
     /// Bytes that the lanes asked of global memory, private memory included: read and written.
     pub global_bytes: u64,
+    /// The same, but each byte once an access, however many lanes ask for it.
+    pub global_distinct_bytes: u64,
     /// Cache lines of 64 bytes that they touched, each access on its own.
     pub lines_64: u64,
     /// Cache lines of 128 bytes that they touched.
@@ -38,6 +40,7 @@ impl AddAssign for Counts {
         self.divergent += other.divergent;
         self.taken += other.taken;
         self.global_bytes += other.global_bytes;
+        self.global_distinct_bytes += other.global_distinct_bytes;
         self.lines_64 += other.lines_64;
         self.lines_128 += other.lines_128;
         self.global_accesses += other.global_accesses;

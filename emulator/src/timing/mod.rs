@@ -32,7 +32,7 @@ mod wave;
 
 pub use budget::MOST_TRACE_BYTES;
 pub use named::Instructions;
-pub use parameters::{MACHINES, Machine, Parameters, TURN, UnknownMachine};
+pub use parameters::{MACHINES, Machine, Parameters, TURN};
 pub(crate) use report::duration;
 pub use report::{Bound, Format, InstructionTiming, JSON_VERSION, MODELLED, Timing, Unit, Usage};
 pub use stall::{Stall, Stalls};

@@ -119,7 +119,10 @@ impl Rows {
             self.add(
                 "coalescing",
                 percent(totals.coalescing_efficiency),
-                format!("bytes asked, of those in lines of {} B", totals.line_bytes),
+                format!(
+                    "of the bytes in lines of {} B, asked for",
+                    totals.line_bytes
+                ),
             );
         }
         if totals.scalar_bytes > 0 {

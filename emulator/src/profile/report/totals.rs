@@ -42,6 +42,8 @@ pub struct Totals {
     pub global_read_bytes: u64,
     /// Bytes that lanes wrote to global memory, atomically or not.
     pub global_written_bytes: u64,
+    /// Bytes of global memory that lanes asked for or wrote, each once an access.
+    pub global_distinct_bytes: u64,
     /// Accesses of waves to global memory.
     pub global_accesses: u64,
     /// Cache lines of 64 bytes that those touched.
@@ -50,8 +52,8 @@ pub struct Totals {
     pub lines_128: u64,
     /// Bytes of a line of the GPU's vector L1 cache.
     pub line_bytes: u32,
-    /// Bytes asked of global memory for each byte of the lines of that cache: 1 where lanes lie side by side in whole
-    /// lines, more where lanes ask for the same bytes.
+    /// The share of the bytes of those lines that lanes ask for, each byte once an access: 1 where the lanes of each
+    /// access take whole lines.
     pub coalescing_efficiency: Option<f64>,
     /// Bytes of the scalar unit's accesses.
     pub scalar_bytes: u64,
@@ -116,6 +118,7 @@ impl Totals {
                 }
                 (_, Effect::Load | Effect::None) => totals.global_read_bytes += counts.global_bytes,
             }
+            totals.global_distinct_bytes += counts.global_distinct_bytes;
             totals.global_accesses += counts.global_accesses;
             totals.lines_64 += counts.lines_64;
             totals.lines_128 += counts.lines_128;
@@ -129,7 +132,7 @@ impl Totals {
             .collect();
         let bytes = totals.global_bytes();
         let fetched = totals.lines() * u64::from(totals.line_bytes);
-        totals.coalescing_efficiency = ratio(bytes, fetched);
+        totals.coalescing_efficiency = ratio(totals.global_distinct_bytes, fetched);
         totals.operations_per_global_byte = ratio(totals.operations(), bytes);
         totals
     }

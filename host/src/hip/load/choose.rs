@@ -1,6 +1,6 @@
 //! The rule by which a device is chosen, and why it was.
 
-use ferrowave_code_object::Gpu;
+use ferrowave_code_object::{Gpu, Product};
 use thiserror::Error;
 
 use super::{Api, DeviceSelector, LoadError};
@@ -43,6 +43,8 @@ pub enum Choice {
     Emulator {
         /// What it shall be.
         gpu: Gpu,
+        /// The product that it shall be, if it is not the one that is meant by the GPU's name.
+        product: Option<Product>,
         /// Why it was chosen.
         why: String,
     },
@@ -59,7 +61,16 @@ pub fn choose(
 ) -> Result<Choice, Unusable> {
     let asked = "as asked for".to_owned();
     match selector {
-        DeviceSelector::Emulator(gpu) => Ok(Choice::Emulator { gpu, why: asked }),
+        DeviceSelector::Emulator(gpu) => Ok(Choice::Emulator {
+            gpu,
+            product: None,
+            why: asked,
+        }),
+        DeviceSelector::Product(product) => Ok(Choice::Emulator {
+            gpu: product.gpu(),
+            product: Some(product),
+            why: asked,
+        }),
         DeviceSelector::Hip(ordinal) => {
             let (api, count) = usable(library)?;
             Ok(Choice::Hip {
@@ -89,6 +100,7 @@ pub fn choose(
                 };
                 Choice::Emulator {
                     gpu: DEFAULT_GPU,
+                    product: None,
                     why,
                 }
             }
@@ -141,7 +153,7 @@ mod tests {
                 why,
                 ..
             }) => Ok(format!("hip:{ordinal} of {count}, {why}")),
-            Ok(Choice::Emulator { gpu, why }) => Ok(format!("emulator:{gpu}, {why}")),
+            Ok(Choice::Emulator { gpu, why, .. }) => Ok(format!("emulator:{gpu}, {why}")),
             Err(error) => Err(error.to_string()),
         }
     }

@@ -2,13 +2,14 @@
 
 use std::{env, fmt, str::FromStr};
 
-use ferrowave_code_object::Gpu;
+use ferrowave_code_object::{Gpu, Product};
 use thiserror::Error;
 
 /// The environment variable that asks for a device where a program does not: the forms of [`DeviceSelector`].
 pub const DEVICE_VARIABLE: &str = "FERROWAVE_DEVICE";
 
-/// A request for a device, as text `auto`, `hip:0` or `emulator:gfx90a`.
+/// A request for a device, as text `auto`, `hip:0`, or a GPU that the emulator shall be by any of its names, with or without
+/// `emulator:` before it: `emulator:gfx90a`, `MI250X`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum DeviceSelector {
     /// HIP's first device if it has one, otherwise the emulator's gfx942.
@@ -16,11 +17,31 @@ pub enum DeviceSelector {
     Auto,
     /// HIP's device with this number.
     Hip(u32),
-    /// A GPU that the emulator shall be.
+    /// A GPU that the emulator shall be, as the product that is meant where only the instruction set is known.
     Emulator(Gpu),
+    /// A product that the emulator shall be.
+    Product(Product),
 }
 
 impl DeviceSelector {
+    /// The emulator as a product.
+    pub fn of_product(product: Product) -> Self {
+        let gpu = product.gpu();
+        match product == Product::of(gpu) {
+            true => Self::Emulator(gpu),
+            false => Self::Product(product),
+        }
+    }
+
+    /// The product that the emulator shall be, if it is asked for.
+    pub fn product(&self) -> Option<Product> {
+        match *self {
+            Self::Emulator(gpu) => Some(Product::of(gpu)),
+            Self::Product(product) => Some(product),
+            Self::Auto | Self::Hip(_) => None,
+        }
+    }
+
     /// What [`DEVICE_VARIABLE`] asks for; [`Self::Auto`] if it is empty or not set.
     ///
     /// # Errors
@@ -42,9 +63,9 @@ impl DeviceSelector {
 /// A text that is no [`DeviceSelector`].
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error(
-    "{}unknown device `{text}`; allowed are `auto`, `hip:N` with N from 0 on, and `emulator:GPU` with GPU one of {}",
+    "{}unknown device `{text}`; allowed are `auto`, `hip:N` with N from 0 on, and a GPU to emulate: {}",
     if *.variable { "FERROWAVE_DEVICE: " } else { "" },
-    Gpu::ALL.map(Gpu::name).join(", ")
+    Product::names()
 )]
 pub struct SelectorError {
     /// The text.
@@ -63,7 +84,8 @@ impl FromStr for DeviceSelector {
             Some(("hip", number)) if number.starts_with(|c: char| c.is_ascii_digit()) => {
                 number.parse().ok().map(DeviceSelector::Hip)
             }
-            Some(("emulator", gpu)) => gpu.parse().ok().map(DeviceSelector::Emulator),
+            Some(("emulator", name)) => name.parse().ok().map(Self::of_product),
+            None => text.parse().ok().map(Self::of_product),
             _ => None,
         };
         selector.ok_or_else(|| SelectorError {
@@ -79,6 +101,7 @@ impl fmt::Display for DeviceSelector {
             DeviceSelector::Auto => f.write_str("auto"),
             DeviceSelector::Hip(number) => write!(f, "hip:{number}"),
             DeviceSelector::Emulator(gpu) => write!(f, "emulator:{gpu}"),
+            DeviceSelector::Product(product) => write!(f, "emulator:{product}"),
         }
     }
 }
@@ -88,15 +111,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_three_forms_come_back_as_text() {
+    fn the_forms_come_back_as_text() {
         for (text, selector) in [
             ("auto", DeviceSelector::Auto),
             ("hip:0", DeviceSelector::Hip(0)),
             ("hip:12", DeviceSelector::Hip(12)),
             ("emulator:gfx908", DeviceSelector::Emulator(Gpu::Gfx908)),
+            ("emulator:MI250X", DeviceSelector::Product(Product::Mi250x)),
         ] {
             assert_eq!(text.parse(), Ok(selector));
             assert_eq!(selector.to_string(), text);
+        }
+        for text in ["gfx942", "MI300X", "mi300x", "emulator:MI300X"] {
+            assert_eq!(text.parse(), Ok(DeviceSelector::Emulator(Gpu::Gfx942)));
         }
     }
 
@@ -118,8 +145,8 @@ mod tests {
             assert_eq!(
                 error.to_string(),
                 format!(
-                    "unknown device `{text}`; allowed are `auto`, `hip:N` with N from 0 on, and `emulator:GPU` with \
-                     GPU one of gfx908, gfx90a, gfx942, gfx950"
+                    "unknown device `{text}`; allowed are `auto`, `hip:N` with N from 0 on, and a GPU to emulate: \
+                     gfx908 (MI100), gfx90a (MI210, MI250X), gfx942 (MI300X), gfx950 (MI355X)"
                 )
             );
         }

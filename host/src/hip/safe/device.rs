@@ -2,6 +2,7 @@
 
 use std::{ffi::c_int, fmt, sync::Arc};
 
+use ferrowave_code_object::{Gpu, Product};
 use thiserror::Error;
 
 use super::DeviceProperties;
@@ -66,6 +67,11 @@ fn devices(count: u32) -> String {
     }
 }
 
+fn emulated_name(gpu: Gpu, product: Option<Product>) -> String {
+    let selector = product.map_or(DeviceSelector::Emulator(gpu), DeviceSelector::Product);
+    selector.to_string()
+}
+
 impl Device {
     /// Opens the device that is asked for.
     ///
@@ -88,20 +94,23 @@ impl Device {
                 let name = DeviceSelector::Hip(ordinal);
                 Ok(Self::new(api, number, &name.to_string(), &why, None)?)
             }
-            Choice::Emulator { gpu, why } => {
+            Choice::Emulator { gpu, product, why } => {
                 let api = Api::emulator().map_err(|reason| OpenError::NoEmulator {
                     reason,
                     why: why.clone(),
                 })?;
                 #[cfg(feature = "emulator")]
                 {
-                    let config = ferrowave_emulator::hip::DeviceConfig::new(gpu);
+                    let config = ferrowave_emulator::hip::DeviceConfig {
+                        product,
+                        ..ferrowave_emulator::hip::DeviceConfig::new(gpu)
+                    };
                     Ok(Self::emulated(api, config, &why)?)
                 }
                 #[cfg(not(feature = "emulator"))]
                 {
-                    let name = DeviceSelector::Emulator(gpu);
-                    Ok(Self::new(api, 0, &name.to_string(), &why, None)?)
+                    let name = emulated_name(gpu, product);
+                    Ok(Self::new(api, 0, &name, &why, None)?)
                 }
             }
         }
@@ -133,8 +142,8 @@ impl Device {
         why: &str,
     ) -> Result<Self, HipError> {
         let emulated = Emulated(ferrowave_emulator::hip::add_device(config));
-        let name = DeviceSelector::Emulator(config.gpu);
-        Self::new(api, emulated.0, &name.to_string(), why, Some(emulated))
+        let name = emulated_name(config.gpu, config.product);
+        Self::new(api, emulated.0, &name, why, Some(emulated))
     }
 
     fn new(
