@@ -11,8 +11,8 @@ use cargo_metadata::{CrateType, Message};
 use ferrowave_code_object::{CodeObject, CodeObjectError, Gpu};
 
 use crate::{
-    BuildError, KernelCrate, LaunchBounds, Settings, Toolchain, ToolchainError, bounds, dep_info,
-    environment,
+    BuildError, KernelCrate, LaunchBounds, Settings, Toolchain, ToolchainError, bounds, cache,
+    dep_info, environment,
     tool::{ToolError, file_error},
 };
 
@@ -57,6 +57,7 @@ pub struct Build {
     crate_dir: PathBuf,
     toolchain: Option<Toolchain>,
     target_dir: Option<PathBuf>,
+    cache_dir: Option<PathBuf>,
     gpus: Vec<Gpu>,
     bounds: Vec<(Option<Gpu>, String, LaunchBounds)>,
     llvm_args: Vec<String>,
@@ -74,6 +75,7 @@ impl Build {
             crate_dir: crate_dir.into(),
             toolchain: None,
             target_dir: None,
+            cache_dir: None,
             gpus: Vec::new(),
             bounds: Vec::new(),
             llvm_args: Vec::new(),
@@ -132,6 +134,15 @@ impl Build {
     #[must_use]
     pub fn target_dir(mut self, dir: impl Into<PathBuf>) -> Self {
         self.target_dir = Some(dir.into());
+        self
+    }
+
+    /// Where `core` and what else crates may share is compiled, by default the user's directory for such files
+    /// (`~/.cache/ferrowave`) or what [`CACHE_VARIABLE`](crate::CACHE_VARIABLE) names: `core` is compiled once for each
+    /// toolchain and GPU. Where that cannot be written, each target directory has its own.
+    #[must_use]
+    pub fn cache_dir(mut self, dir: impl Into<PathBuf>) -> Self {
+        self.cache_dir = Some(dir.into());
         self
     }
 
@@ -374,6 +385,10 @@ impl Build {
             .args(["--message-format", "json-render-diagnostics"])
             .arg("--target-dir")
             .arg(target_dir);
+        // The product goes to the target directory all the same.
+        if let Some(dir) = cache::build_dir(self.cache_dir.as_deref(), toolchain, gpu) {
+            command.env("CARGO_BUILD_BUILD_DIR", dir);
+        }
         // The crate's profile is for the host; on the device anything else gives slower code or none.
         for setting in [
             "lto=\"fat\"",

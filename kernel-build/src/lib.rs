@@ -11,6 +11,7 @@ mod assemble;
 mod bounds;
 mod build;
 mod build_error;
+mod cache;
 mod dep_info;
 mod environment;
 mod inspect;
@@ -24,6 +25,7 @@ pub use assemble::{AssembleError, Assembly, Disassembled, assemble, disassemble}
 pub use bounds::LaunchBounds;
 pub use build::{Build, Built};
 pub use build_error::BuildError;
+pub use cache::CACHE_VARIABLE;
 pub use ferrowave_code_object::Gpu;
 pub use inspect::{FlaggedInstruction, KernelReport, inspect};
 pub use policy::{Policy, PolicyError, Refused, Violation};

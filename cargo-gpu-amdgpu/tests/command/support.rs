@@ -42,6 +42,7 @@ pub(crate) fn command<S: AsRef<OsStr>>(
         .args(arguments)
         .current_dir(dir)
         .env("CARGO_TARGET_DIR", target_dir())
+        .env("FERROWAVE_CACHE", tmp("cache"))
         .env_remove("FERROWAVE_DEVICE")
         .env_remove("FERROWAVE_KERNELS")
         // Where HIP has a GPU, the tests are the emulator's none the less.

@@ -1,12 +1,8 @@
 //! Every command of the tutorial runs, in the order of the page, and so do those of a crate that `new` makes.
 
-use std::{
-    env, fs,
-    path::{Path, PathBuf},
-    process::Command,
-};
+use std::{env, fs, path::Path, process::Command};
 
-use crate::support::{command, empty, lock, run_command, toolchain};
+use crate::support::{command, empty, lock, run_command, tmp, toolchain};
 
 const TUTORIAL: &str = include_str!("../../../examples/softmax/README.md");
 
@@ -27,7 +23,7 @@ fn commands() -> Vec<(&'static str, Vec<&'static str>)> {
     commands
 }
 
-/// Host programs are compiled in one place for both crates: what they depend on is the same.
+/// What both crates depend on is compiled in one place.
 fn run_in(dir: &Path, words: &[&str]) -> String {
     // As a user has it: crates have target directories of their own.
     let cargo = |arguments: &[&str]| {
@@ -54,6 +50,10 @@ fn run_in(dir: &Path, words: &[&str]) -> String {
     ] {
         command.env_remove(name);
     }
+    // Where the crate's own configuration has a place of the user's.
+    command
+        .env("CARGO_BUILD_BUILD_DIR", tmp("host build"))
+        .env("FERROWAVE_CACHE", tmp("cache"));
     run_command(&mut command).ok()
 }
 
@@ -93,8 +93,8 @@ fn every_command_runs_and_says_what_the_page_shows() {
     run_in(&small, &["gpu-amdgpu", "new", "my-kernels"]);
     let small = small.join("my-kernels");
     lock(&small);
-    let built: PathBuf = dir.join("target");
-    fs::rename(built, small.join("target")).expect("moves");
+    let config = fs::read_to_string(small.join(".cargo/config.toml")).expect("a configuration");
+    assert!(config.contains("\nbuild-dir = "), "{config}");
     run_in(&small, &["gpu-amdgpu", "test"]);
     let said = run_in(&small, &["run"]);
     assert!(

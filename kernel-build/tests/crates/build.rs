@@ -1,6 +1,10 @@
 //! Building the fixture crate, and refusing what can't be built.
 
-use std::{fs, time::Instant};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    time::Instant,
+};
 
 use ferrowave_code_object::{CodeObjectVersion, Gpu, ValueKind};
 use ferrowave_kernel_build::{Build, BuildError, LaunchBounds};
@@ -319,4 +323,57 @@ fn what_is_no_crate_of_kernels_is_refused() {
         .gpu(Gpu::Gfx942))
     .expect_err("no kernels");
     assert!(matches!(error, BuildError::NoKernels { .. }), "{error:?}");
+}
+
+/// Crates with target directories of their own, and one place for `core`.
+#[test]
+fn core_is_compiled_once_for_all_crates() {
+    let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache");
+    let mut first = None;
+    for test in ["cache-first", "cache-second"] {
+        let fixture = Fixture::new(test);
+        let target = fixture.root.join("target");
+        let build = Build::new(fixture.kernels())
+            .gpu(Gpu::Gfx942)
+            .target_dir(&target)
+            .cache_dir(&cache);
+        let [built] = &run(&build).expect("builds")[..] else {
+            panic!("one GPU was asked for");
+        };
+        assert!(built.path.starts_with(&target), "{}", built.path.display());
+        assert!(libraries_of_core(&target).is_empty());
+        let made: Vec<_> = libraries_of_core(&cache)
+            .into_iter()
+            .map(|path| {
+                (
+                    fs::metadata(&path)
+                        .and_then(|m| m.modified())
+                        .expect("a time"),
+                    path,
+                )
+            })
+            .collect();
+        assert!(!made.is_empty());
+        let before = first.get_or_insert_with(|| made.clone());
+        assert_eq!(*before, made, "it was compiled again");
+    }
+}
+
+fn libraries_of_core(dir: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir).expect("lists") {
+        let path = entry.expect("an entry").path();
+        let name = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        if path.is_dir() {
+            found.extend(libraries_of_core(&path));
+        } else if name.starts_with("libcore") && name.ends_with(".rlib") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
 }
