@@ -287,7 +287,7 @@ fn an_estimate_computes_nothing_and_has_the_same_time() {
     let instructions = rows[2]["main_loop"]["instructions"].as_array().unwrap();
     let has = |start| {
         let text = |i: &Value| i["text"].as_str().unwrap().starts_with(start);
-        instructions.iter().any(|i| text(i))
+        instructions.iter().any(text)
     };
     assert!(
         has("v_mfma") && has("ds_read") && has("s_cbranch"),
