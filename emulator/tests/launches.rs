@@ -72,16 +72,16 @@ const WORKGROUPS: u32 = 5;
 
 /// Runs the kernel and returns what each thread wrote, or why it did not.
 fn run(gpu: Gpu, text: &str, limit: Option<u64>) -> Result<Vec<u32>, LaunchError> {
-    run_in_order(gpu, text, limit, 3)
+    Ok(run_in_order(gpu, text, limit, 3)?.0)
 }
 
-/// The same, with waves in an order that a seed decides.
+/// The same, with waves in an order that a seed decides, and returns how many instructions ran, too.
 fn run_in_order(
     gpu: Gpu,
     text: &str,
     limit: Option<u64>,
     seed: u64,
-) -> Result<Vec<u32>, LaunchError> {
+) -> Result<(Vec<u32>, u64), LaunchError> {
     let limits = Limits {
         instructions: limit,
         ..Limits::NONE
@@ -89,7 +89,12 @@ fn run_in_order(
     run_within(gpu, text, limits, seed)
 }
 
-fn run_within(gpu: Gpu, text: &str, limits: Limits, seed: u64) -> Result<Vec<u32>, LaunchError> {
+fn run_within(
+    gpu: Gpu,
+    text: &str,
+    limits: Limits,
+    seed: u64,
+) -> Result<(Vec<u32>, u64), LaunchError> {
     let object = ferrowave_kernel_build::assemble(gpu, text).expect("LLVM assembles the test");
     let memory = Arc::new(DeviceMemory::new(1 << 28));
     let program = Program::load(&object, gpu, &memory, SimdLevel::detect()).expect("it loads");
@@ -115,11 +120,12 @@ fn run_within(gpu: Gpu, text: &str, limits: Limits, seed: u64) -> Result<Vec<u32
         used,
         "the launch leaves nothing behind"
     );
-    result?;
+    let instructions = result?.wave_instructions;
     let mut data = vec![0; bytes];
     memory.read(out, &mut data).expect("the results");
     let words = data.as_chunks::<4>().0;
-    Ok(words.iter().map(|word| u32::from_le_bytes(*word)).collect())
+    let words = words.iter().map(|word| u32::from_le_bytes(*word)).collect();
+    Ok((words, instructions))
 }
 
 /// Stores `v4` for thread `v0` of workgroup `s{group}`, with the arguments at `s[{arguments}:…]`.
@@ -450,7 +456,10 @@ fn one_lane_does_not_overwrite_what_others_have_yet_to_read() {
             ".group_segment_fixed_size: 0",
             ".group_segment_fixed_size: 64",
         );
-        let result = run_in_order(Gpu::Gfx90a, &text, None, 0).expect("it runs");
+        let (result, instructions) = run_in_order(Gpu::Gfx90a, &text, None, 0).expect("it runs");
         assert_eq!(result, vec![6 << 8 | 5; result.len()], "{write}");
+        // Letting others go first is no instruction.
+        let shuffled = run_in_order(Gpu::Gfx90a, &text, None, 3).expect("it runs");
+        assert_eq!(instructions, shuffled.1, "{write}");
     }
 }

@@ -46,6 +46,10 @@ pub(super) struct Slice {
 /// Instructions that a wave's sleep counts for, so that one which sleeps again and again comes to the end of its slice.
 const SLEEP: u64 = 64;
 
+/// As [`Slice::turn`], while a wave waits for others to read LDS: they do so soon behind the barrier, and may as well spin until
+/// it has stored.
+const READING_TURN: u64 = 1 << 10;
+
 /// As [`Slice::turn`], where a seed decides: so short that waves come between each other's instructions.
 const LONGEST_SHUFFLED_TURN: u64 = 128;
 
@@ -176,7 +180,7 @@ impl Workspace {
             if let Some(rng) = &mut self.shuffle {
                 self.order.shuffle(rng);
             }
-            let (mut ran, mut slept) = (false, false);
+            let (mut ran, mut slept, mut gave_way) = (false, false, false);
             for &index in &self.order {
                 if let State::Queued(wait) = states[index] {
                     if !group.global_sync.is_some_and(|sync| sync.is_released(wait)) {
@@ -192,6 +196,9 @@ impl Workspace {
                 let mut turn = group.turn(slice);
                 if O::ACTIVE {
                     turn = turn.min(observer.turn());
+                }
+                if gave_way {
+                    turn = turn.min(READING_TURN);
                 }
                 if let Some(rng) = &mut self.shuffle {
                     turn = turn.min(rng.random_range(1..=LONGEST_SHUFFLED_TURN));
@@ -215,6 +222,10 @@ impl Workspace {
                     Stop::Ended => State::Ended,
                     Stop::Barrier => State::AtBarrier,
                     Stop::Budget => State::Ready,
+                    Stop::Later => {
+                        gave_way = true;
+                        State::Ready
+                    }
                     Stop::Yield => {
                         slept = true;
                         spent += SLEEP;

@@ -168,8 +168,10 @@ pub enum Stop {
     Ended,
     /// It waits at a barrier.
     Barrier,
-    /// It lets others go first.
+    /// It lets others go first: it sleeps.
     Yield,
+    /// It lets others read LDS before it stores.
+    Later,
     /// It has queued at a barrier or semaphore of the whole launch.
     Wait,
     /// It faulted; see [`Context::take_fault`].
@@ -243,7 +245,7 @@ fn run_while<O: Observer, const PLAIN: bool>(
             // Observers shall not see an operation twice.
             let stores = || code.instruction(index).is_some_and(lds::is_store);
             if wave.lds_turn.gives_way(stores) {
-                break Some(Stop::Budget);
+                break Some(Stop::Later);
             }
             context.touches.begin(index);
             observer.before(wave, context, index);
@@ -284,7 +286,8 @@ fn run_while<O: Observer, const PLAIN: bool>(
             Flow::Yield => break Some(Stop::Yield),
             Flow::Later => {
                 wave.pc = index;
-                break Some(Stop::Budget);
+                left += 1;
+                break Some(Stop::Later);
             }
             Flow::Wait => break Some(Stop::Wait),
             Flow::Fault => {
