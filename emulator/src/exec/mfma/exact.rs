@@ -3,16 +3,20 @@
 //! D ← round(C + p₀ + p₁ + …), to nearest, ties to even, denormals kept; then the next group
 //! (MMA-Sim's E-FDPA: arXiv 2511.10909, v2, algorithm 6).
 //!
-//! Products are exact in f64, their sum is off by little. Where all that it may be off by rounds to the same
-//! f32, that is the result; elsewhere (ties, mostly) it is computed with as many bits as there may be.
+//! Products are exact in f64. Mostly their sums are, too ([`InF64`]). If not, they are off by little: where all that
+//! a sum may be off by rounds to the same f32, that is the result; elsewhere (ties, mostly) it is computed with as many bits
+//! as there may be.
 
 use std::simd::{StdFloat, prelude::*};
 
 use super::sum::{Sum, Term};
-use crate::exec::simd::{E, F};
+use crate::exec::simd::{E, F, U};
 
 /// Groups of so many products.
 pub(super) struct Exact<const GROUP: usize>;
+
+/// The same where f64 holds each sum: all numbers are multiples of some power of two, and smaller than 2⁵² of it.
+pub(super) struct InF64<const GROUP: usize>;
 
 /// Sixteen elements, and what they are without their signs.
 #[derive(Clone, Copy)]
@@ -42,6 +46,27 @@ impl Term for Wide {
 impl<const GROUP: usize> Sum for Exact<GROUP> {
     const GROUP: usize = GROUP;
     type Term = Wide;
+    type Plain = InF64<GROUP>;
+
+    #[inline(always)]
+    fn is_plain(a: &[Wide], b: &[Wide], c: impl Iterator<Item = U>) -> bool {
+        let ((a_unit, a_most), (b_unit, b_most)) = (extent(a), extent(b));
+        // Sums that f32 rounds stay multiples of it, as long as it is no more than 1.
+        let unit = (a_unit * b_unit).min(1.0);
+        if unit < 2_f64.powi(-100) {
+            return false;
+        }
+        let per_unit = F::splat((1.0 / unit) as f32);
+        let (mut most, mut is_multiple) = (F::splat(0.0), Mask::splat(true));
+        for c in c {
+            let c = F::from_bits(c);
+            let units = c * per_unit;
+            most = most.simd_max(c.abs());
+            is_multiple &= units.trunc().simd_eq(units);
+        }
+        let sum = f64::from(most.reduce_max()) + a.len() as f64 * a_most * b_most;
+        is_multiple.all() && sum < 2_f64.powi(52) * unit
+    }
 
     #[inline(always)]
     fn add(sum: F, count: usize, pair: impl Fn(usize) -> (Wide, Wide)) -> F {
@@ -77,6 +102,38 @@ impl<const GROUP: usize> Sum for Exact<GROUP> {
         }
         result
     }
+}
+
+impl<const GROUP: usize> Sum for InF64<GROUP> {
+    const GROUP: usize = GROUP;
+    type Term = Wide;
+    type Plain = Self;
+
+    #[inline(always)]
+    fn add(sum: F, count: usize, pair: impl Fn(usize) -> (Wide, Wide)) -> F {
+        let mut sum: E = sum.cast();
+        for n in 0..count {
+            let (a, b) = pair(n);
+            sum = a.value.mul_add(b.value, sum);
+        }
+        sum.cast()
+    }
+}
+
+/// A power of two that all elements are multiples of, and the largest of their magnitudes.
+#[inline(always)]
+fn extent(elements: &[Wide]) -> (f64, f64) {
+    let infinite = F::splat(f32::INFINITY);
+    let (mut least, mut most) = (infinite, F::splat(0.0));
+    for Wide { magnitude, .. } in elements {
+        let is_zero = magnitude.simd_eq(F::splat(0.0));
+        least = least.simd_min(is_zero.select(infinite, *magnitude));
+        most = most.simd_max(*magnitude);
+    }
+    // f16 has 11 bits, bf16 fewer. Of a denormal f32 nothing is left, which makes it 0.
+    let highest_bit = f32::from_bits(least.reduce_min().to_bits() & f32::INFINITY.to_bits());
+    let unit = f64::from(highest_bit) * 2_f64.powi(-10);
+    (unit, f64::from(most.reduce_max()))
 }
 
 /// Words of a fixed-point number that all sums of a group fit into.

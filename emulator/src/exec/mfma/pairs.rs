@@ -16,6 +16,7 @@ pub(super) struct Pairs<const GROUP: usize, const SMALL: bool>;
 impl<const GROUP: usize, const SMALL: bool> Sum for Pairs<GROUP, SMALL> {
     const GROUP: usize = GROUP;
     type Term = F;
+    type Plain = Self;
 
     #[inline(always)]
     fn start(c: U) -> F {

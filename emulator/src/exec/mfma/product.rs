@@ -154,7 +154,14 @@ fn add_here<S: Sum, const W: usize, const PART: usize>(
     for (block, b) in b.chunks_exact(size).enumerate() {
         let from = size * a_block(block, cbsz, abid, shape.blocks);
         let a = &a[from..from + size];
-        add_product::<S, W, PART>(w, o.dst, c, block * registers, a, b);
+        let first = block * registers;
+        let addends =
+            (0..CHUNKS * registers).map(|index| c.bits(w, first + index / CHUNKS, index % CHUNKS));
+        if S::is_plain(a, b, addends) {
+            add_product::<S::Plain, W, PART>(w, o.dst, c, first, a, b);
+        } else {
+            add_product::<S, W, PART>(w, o.dst, c, first, a, b);
+        }
     }
 }
 

@@ -87,7 +87,14 @@ pub(super) trait Sum: 'static {
     const GROUP: usize;
     /// What A's and B's elements are multiplied as.
     type Term: Term;
+    /// The same sums in fewer steps, for numbers that [`Self::is_plain`] finds to allow it.
+    type Plain: Sum<Term = Self::Term>;
 
+    /// Whether [`Self::Plain`] has the same results for all rows of A, columns of B and elements of C.
+    #[inline(always)]
+    fn is_plain(_a: &[Self::Term], _b: &[Self::Term], _c: impl Iterator<Item = U>) -> bool {
+        false
+    }
     /// What the sum starts with.
     #[inline(always)]
     fn start(c: U) -> F {
@@ -121,6 +128,7 @@ macro_rules! chain {
     () => {
         const GROUP: usize = 1;
         type Term = F;
+        type Plain = Self;
         #[inline(always)]
         fn add(sum: F, _: usize, pair: impl Fn(usize) -> (F, F)) -> F {
             let (a, b) = pair(0);

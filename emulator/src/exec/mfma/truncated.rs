@@ -204,6 +204,7 @@ fn with_specials<const WIDE: bool>(
 impl<const GROUP: usize, const WIDE: bool> Sum for Truncated<GROUP, WIDE> {
     const GROUP: usize = GROUP;
     type Term = Parts<WIDE>;
+    type Plain = Self;
 
     #[inline(always)]
     fn add(sum: F, count: usize, pair: impl Fn(usize) -> (Parts<WIDE>, Parts<WIDE>)) -> F {
@@ -219,6 +220,7 @@ impl<const GROUP: usize, const WIDE: bool> Sum for Truncated<GROUP, WIDE> {
 impl<const WIDE: bool> Sum for Halved<WIDE> {
     const GROUP: usize = 16;
     type Term = Parts<WIDE>;
+    type Plain = Self;
 
     #[inline(always)]
     fn add(sum: F, count: usize, pair: impl Fn(usize) -> (Parts<WIDE>, Parts<WIDE>)) -> F {
