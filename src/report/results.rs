@@ -202,7 +202,7 @@ pub(crate) struct Counters {
     /// Cycles that LDS took for bank conflicts.
     pub(crate) bank_conflict_cycles: u64,
     pub(crate) lds_accesses: u64,
-    /// Bytes asked of global memory for each byte of the cache lines touched.
+    /// Of the bytes of the cache lines that global accesses touch, the share that their lanes asked for, each byte once.
     pub(crate) coalescing: Option<f64>,
     /// Bytes that lanes asked of global memory.
     pub(crate) global_bytes: u64,
