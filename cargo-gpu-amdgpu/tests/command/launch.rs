@@ -307,7 +307,7 @@ pub unsafe extern "gpu-kernel" fn spins(out: *mut u32) {
             core::hint::spin_loop();
         }
     }
-    unsafe { *out = 1 };
+    unsafe { *out.add(core::arch::amdgpu::workitem_id_x() as usize) = 1 };
 }
 "#;
 
@@ -316,7 +316,7 @@ fn endless_kernels_are_ended_where_they_stand() {
     let dir = bare_crate("endless", "", &format!("{KERNELS}{ENDLESS}"));
     let launch = |verb: &str, extra: &[&str]| {
         let arguments = [verb, "spins", "--grid", "2", "--block", "128", "--arg"];
-        run(&dir, &[&arguments[..], &["zeros:1xu32"], extra].concat())
+        run(&dir, &[&arguments[..], &["zeros:128xu32"], extra].concat())
     };
     // Where both waves of the second workgroup are; the first has ended.
     let places = [
@@ -334,7 +334,7 @@ fn endless_kernels_are_ended_where_they_stand() {
     }
     let mut command = command(&dir, ["run", "spins", "--grid=2", "--block=128"]);
     command
-        .args(["--arg", "zeros:1xu32"])
+        .args(["--arg", "zeros:128xu32"])
         .env("FERROWAVE_TIMEOUT", "0.3");
     run_command(&mut command).fails(1, &["after 300ms, the timeout"]);
     command.env("FERROWAVE_TIMEOUT", "soon");
