@@ -89,7 +89,8 @@ fn a_profiles_files_have_the_time() {
 fn machines_that_cannot_be() {
     let (output, _, stderr) = run(&mut ferrowave(&["profile", "--timing=H100"]));
     assert_eq!(output.status.code(), Some(2), "{stderr}");
-    let names = "there are MI100, MI210, MI250X, MI300X, MI355X";
+    let names =
+        "known are gfx908 (MI100), gfx90a (MI210, MI250X), gfx942 (MI300X), gfx950 (MI355X)";
     assert!(stderr.contains(names), "{stderr}");
     let (output, _, stderr) = run(&mut ferrowave(&["profile", "--timing=MI210"]));
     assert_eq!(output.status.code(), Some(2), "{stderr}");

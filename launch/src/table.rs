@@ -101,16 +101,16 @@ mod tests {
     fn columns_that_do_not_fit_are_left_out_from_the_right() {
         let table = || {
             let mut table = Columns::new(&["name", "number:", "note"]);
-            table.row(["a".to_owned(), "1234567".to_owned(), "b".repeat(20)]);
+            table.row(["a".to_owned(), "1234567".to_owned(), "z".repeat(20)]);
             table
         };
         let mut whole = table();
         assert_eq!(whole.fit_in(100), 0);
-        assert!(whole.to_string().contains("bbb"));
+        assert!(whole.to_string().contains("zzz"));
         let mut narrow = table();
         assert_eq!(narrow.fit_in(30), 1);
         let text = narrow.to_string();
-        assert!(text.contains("1234567") && !text.contains('b'), "{text}");
+        assert!(text.contains("1234567") && !text.contains('z'), "{text}");
         assert!(
             text.lines().all(|line| line.chars().count() <= 30),
             "{text}"
