@@ -19,19 +19,20 @@ if [ ! -e "$cache/axe-$axe.js" ]; then
     mv "$work/package/axe.min.js" "$cache/axe-$axe.js"
 fi
 libraries
-# As `make test` has built it.
+# The program that `make test` has built, which another selection of packages would build again.
 export FERROWAVE_GPUS=gfx908,gfx90a,gfx942,gfx950
-program=$(cd "$repository" && cargo build --quiet --profile "${CARGO_PROFILE:-dev}" --workspace --bin ferrowave --message-format json |
+program=$(cd "$repository" && cargo test --quiet ${CARGO_PROFILE:+--profile "$CARGO_PROFILE"} --workspace --no-run --message-format json |
     grep -oE '"executable":"[^"]*/ferrowave"' | tail -1 | cut -d'"' -f4)
 "$program" report --sizes 64,96 --estimate 512 --gpus gfx942 --out "$work/report" > "$work/report.txt"
 python3 "$here/page.py" "$work/report/report.html" "$cache/axe-$axe.js" > "$ours/page.html"
+folder=${ours#"$debian"}
 for scheme in dark light; do
     # Blink counts dark as 0 and light as 1.
     timeout --kill-after=5 300 "${namespace[@]}" sh -c \
         'mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" && exec chroot "$0" "$@"' \
-        "$debian" /usr/bin/env HOME="$inside" /usr/lib/chromium/chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage \
+        "$debian" /usr/bin/env HOME="$folder" /usr/lib/chromium/chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage \
         --blink-settings=preferredColorScheme="$([ $scheme = light ] && echo 1 || echo 0)" --window-size=1400,1000 \
-        --virtual-time-budget=60000 --dump-dom "file://$inside/page.html" > "$work/$scheme.html" 2> "$work/$scheme.log" || true
+        --virtual-time-budget=60000 --dump-dom "file://$folder/page.html" > "$work/$scheme.html" 2> "$work/$scheme.log" || true
     grep -E '^(passed|failed) ' "$work/$scheme.html" > "$work/$scheme" || true
     grep -qx 'done' "$work/$scheme.html" || echo "failed the rest: the page's script did not end" >> "$work/$scheme"
     results "$scheme" "$work/$scheme"
