@@ -350,6 +350,13 @@ impl Code {
         part.place.address + 4 * u64::from(word - part.first)
     }
 
+    /// Where the branch at an index leads; nothing if there is no branch, or if it leads out of the code.
+    pub(crate) fn branch_target(&self, index: u32) -> Option<u32> {
+        let branch = self.instruction(index)?;
+        let bytes = i64::from(branch.size) + 4 * branch.branch_words()?;
+        self.index_of(self.address_of(index).wrapping_add_signed(bytes))
+    }
+
     /// The index of the instruction at an address, which may lie in other code of the same memory.
     pub fn index_of(&self, address: u64) -> Option<u32> {
         let bytes = 4 * u64::from(self.place.words);

@@ -353,5 +353,5 @@ pub(crate) fn is_branch(i: &Instruction) -> bool {
                 | Control::s_cbranch_cdbgsys_and_user
         )
     );
-    i.has_label() && !never
+    i.branch_words().is_some() && !never
 }

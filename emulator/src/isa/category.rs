@@ -207,9 +207,15 @@ impl Instruction {
         self.op.row().has(flag::KEEPS)
     }
 
-    /// Whether its constant is a branch offset, in instruction words from the next one.
-    pub(crate) fn has_label(&self) -> bool {
-        self.op.row().imm == Immediate::Label
+    /// The constant of a branch: words from the next instruction to the target.
+    pub(crate) fn branch_words(&self) -> Option<i64> {
+        if self.op.row().imm != Immediate::Label {
+            return None;
+        }
+        self.src.iter().find_map(|operand| match operand.source {
+            Source::Literal(words) => Some(i64::from(words as i32)),
+            _ => None,
+        })
     }
 
     /// Whether it goes to a barrier or semaphore of the whole launch.

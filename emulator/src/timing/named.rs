@@ -10,7 +10,7 @@ use serde::{Serialize, Serializer};
 use super::{compute_unit::Issued, report::InstructionTiming};
 use crate::{
     check::Names,
-    isa::{Category, Source},
+    
     program::Kernel,
 };
 
@@ -66,17 +66,10 @@ impl Instructions {
     fn loop_that_ends_at(&self, end: usize) -> Option<Range<usize>> {
         let code = self.kernel.code();
         let index = self.first + u32::try_from(end).ok()?;
-        let instruction = code.instruction(index)?;
-        if self.issued[end].count == 0 || instruction.category() != Category::Branch {
+        if self.issued[end].count == 0 {
             return None;
         }
-        let Source::Literal(words) = instruction.src[0].source else {
-            return None;
-        };
-        // 16 bits, signed, in words from the next instruction on.
-        let bytes = 4 * i64::from(words as u16 as i16) + i64::from(instruction.size);
-        let target = code.index_of(code.address_of(index).wrapping_add_signed(bytes))?;
-        let start = target.checked_sub(self.first)? as usize;
+        let start = code.branch_target(index)?.checked_sub(self.first)? as usize;
         (start <= end).then_some(start..end + 1)
     }
 

@@ -9,7 +9,7 @@ use std::ops::Range;
 use crate::{
     check::{Example, Findings, Key, Kind, Side},
     exec::{Code, Wave},
-    isa::{Op, Source},
+    isa::Op,
 };
 
 /// A branch that lanes decide, and the instructions that each way leaves out.
@@ -89,14 +89,7 @@ fn target(code: &Code, index: u32) -> Option<(u32, Op)> {
     if !is_of_lanes(instruction.op) {
         return None;
     }
-    let Source::Literal(words) = instruction.src[0].source else {
-        return None;
-    };
-    let next = code.address_of(index) + u64::from(instruction.size);
-    // 16 bits, signed, in words.
-    let bytes = 4 * i64::from(words as u16 as i16);
-    let target = code.index_of(next.wrapping_add_signed(bytes))?;
-    Some((target, instruction.op))
+    Some((code.branch_target(index)?, instruction.op))
 }
 
 /// Instructions that a wave left out.
