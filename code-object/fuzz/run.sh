@@ -6,7 +6,10 @@ cd "$(dirname "$0")"
 command -v cargo-fuzz > /dev/null || cargo install --locked cargo-fuzz
 mkdir -p corpus/parse corpus/bundle
 cp seeds/bundle/* corpus/bundle/
-find "${CARGO_TARGET_DIR:-../../target}" -name '*.elf' -exec cp -t corpus/parse {} +
+# Several folders hold files of one name; libFuzzer's own corpus is named by SHA-1 likewise.
+find "${CARGO_TARGET_DIR:-../../target}" -name '*.elf' | while read -r file; do
+    cp "$file" "corpus/parse/$(sha1sum < "$file" | cut -d' ' -f1)"
+done
 for target in parse bundle; do
     cargo fuzz run --fuzz-dir . "$target" -- -max_total_time="${1:-60}"
 done

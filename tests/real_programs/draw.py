@@ -9,16 +9,21 @@ import random
 import re
 import sys
 
-seed, count, pattern = sys.argv[1], int(sys.argv[2]), re.compile(sys.argv[3])
-groups = {}
-for number, line in enumerate(sys.stdin):
-    groups.setdefault(pattern.search(line)[0], []).append((number, line))
-rng = random.Random(seed)
-groups = list(groups.values())
-for lines in groups:
-    rng.shuffle(lines)
-rng.shuffle(groups)
-# One of each group, then another of each, until there are enough.
-depth = max(map(len, groups), default=0)
-drawn = [lines[turn] for turn in range(depth) for lines in groups if turn < len(lines)]
-sys.stdout.writelines(line for _, line in sorted(drawn[:count]))
+
+def evenly(groups, count, seed):
+    """One member of each group, then another of each, until there are `count`; in the order of the members."""
+    rng = random.Random(seed)
+    for members in groups:
+        rng.shuffle(members)
+    rng.shuffle(groups)
+    depth = max(map(len, groups), default=0)
+    drawn = [members[turn] for turn in range(depth) for members in groups if turn < len(members)]
+    return sorted(drawn[:count])
+
+
+if __name__ == "__main__":
+    seed, count, pattern = sys.argv[1], int(sys.argv[2]), re.compile(sys.argv[3])
+    groups = {}
+    for number, line in enumerate(sys.stdin):
+        groups.setdefault(pattern.search(line)[0], []).append((number, line))
+    sys.stdout.writelines(line for _, line in evenly(list(groups.values()), count, seed))

@@ -8,8 +8,9 @@ a record a case. At a place in each record are the function, the name and the ca
 """
 
 import mmap
-import random
 import sys
+
+from draw import evenly
 
 FIELD = 64
 # The words, and where the function is.
@@ -28,13 +29,6 @@ for at in range(first, len(data) - size + 1, size):
     function, name, of = (data[at + i : at + i + FIELD].split(b"\0")[0] for i in range(field, field + 3 * FIELD, FIELD))
     if of == category:
         groups.setdefault(function, []).append(at)
-rng = random.Random(seed)
-groups = list(groups.values())
-for places in groups:
-    rng.shuffle(places)
-rng.shuffle(groups)
-# One of each function, then another of each, until there are enough.
-depth = max(map(len, groups), default=0)
-drawn = [places[turn] for turn in range(depth) for places in groups if turn < len(places)][:count]
-sys.stdout.buffer.write(data[:first] + b"".join(data[at : at + size] for at in sorted(drawn)))
+drawn = evenly(list(groups.values()), count, seed)
+sys.stdout.buffer.write(data[:first] + b"".join(data[at : at + size] for at in drawn))
 print(f"{len(drawn)} of {sum(map(len, groups))} cases of {len(groups)} functions", file=sys.stderr)
