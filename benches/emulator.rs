@@ -16,12 +16,12 @@ use ferrowave_emulator::{
     check::{self, Check},
     dispatch::{LaunchConfig, LaunchSummary, Limits, launch},
     exec::SimdLevel,
-    gpu::Gpu,
     memory::{AllocationKind, DeviceMemory},
     profile,
     program::Program,
-    timing::{self, Machine, Timing},
+    timing::{self, Timing},
 };
+use ferrowave_gpu::{Gpu, Product};
 use ferrowave_shared::{CATALOGUE, GemmArguments, Kernel, catalogue::Access};
 
 const GPU: Gpu = Gpu::Gfx942;
@@ -86,7 +86,7 @@ impl Setup {
 
     /// The same with the timing model.
     fn time(&self, threads: Option<usize>) -> Timing {
-        let timing = timing::launch(&self.loaded, &self.config(threads), Machine::of(GPU));
+        let timing = timing::launch(&self.loaded, &self.config(threads), Product::of(GPU));
         timing.expect("a correct kernel")
     }
 

@@ -1,6 +1,6 @@
 //! The code objects that the build script compiled.
 
-use ferrowave_code_object::Gpu;
+use ferrowave_gpu::Gpu;
 
 /// GPU and code object, for each GPU that `FERROWAVE_GPUS` named at build time (`gfx942` if it was not set).
 pub static CODE_OBJECTS: &[(Gpu, &[u8])] = &include!(concat!(env!("OUT_DIR"), "/code_objects.rs"));

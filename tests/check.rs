@@ -7,7 +7,7 @@ use std::{
 };
 
 use ferrowave::embedded;
-use ferrowave_code_object::Gpu;
+use ferrowave_gpu::Gpu;
 use ferrowave_shared::{CATALOGUE, ElementTypes};
 use serde_json::Value;
 

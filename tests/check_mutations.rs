@@ -7,12 +7,13 @@ use ferrowave::{
     hip::{Context, Device, DeviceSelector},
     verify::Inputs,
 };
-use ferrowave_code_object::{CodeObject, Gpu};
+use ferrowave_code_object::CodeObject;
 use ferrowave_emulator::{
     check::{Check, Finding, Options},
     hip::check,
     isa::{Op, decode},
 };
+use ferrowave_gpu::Gpu;
 use ferrowave_shared::{ElementTypes, Kernel};
 
 /// `s_nop 0`.

@@ -3,7 +3,7 @@
 use std::process::{Command, Output};
 
 use ferrowave::embedded;
-use ferrowave_code_object::Product;
+use ferrowave_gpu::Product;
 use ferrowave_shared::{CATALOGUE, ElementTypes, Kernel, catalogue::Access};
 
 fn ferrowave(arguments: &[&str]) -> Output {

@@ -167,7 +167,7 @@ fn launches_that_cannot_be_are_refused() {
 #[test]
 fn code_objects_for_other_gpus_are_refused() {
     for &(gpu, code_object) in embedded::CODE_OBJECTS {
-        for other in ferrowave_code_object::Gpu::ALL
+        for other in ferrowave_gpu::Gpu::ALL
             .into_iter()
             .filter(|other| *other != gpu)
         {

@@ -5,7 +5,7 @@ use ferrowave::{
     gemm::{Gemm, GemmError, Machine, Operands, Operation, Request},
     hip::{Context, Device, DeviceSelector},
 };
-use ferrowave_code_object::Gpu;
+use ferrowave_gpu::Gpu;
 use ferrowave_shared::{Bias, ElementTypes};
 
 fn gemm() -> (Context, Gemm) {

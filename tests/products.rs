@@ -9,7 +9,7 @@ use ferrowave::{
     hip::{Context, Device, DeviceBuffer, DeviceSelector},
     verify::{Elements, Inputs, verify},
 };
-use ferrowave_code_object::Gpu;
+use ferrowave_gpu::Gpu;
 use ferrowave_shared::{
     Bias, CATALOGUE, ElementType, ElementTypes, Kernel,
     catalogue::{Access, Reduction},

@@ -7,7 +7,7 @@ use std::{
 };
 
 use ferrowave::embedded;
-use ferrowave_code_object::Gpu;
+use ferrowave_gpu::Gpu;
 use serde_json::Value;
 
 /// Each of 128 work-items writes its number; no line tables.

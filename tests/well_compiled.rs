@@ -6,7 +6,8 @@
 use std::{collections::BTreeSet, ops::Range};
 
 use ferrowave::embedded;
-use ferrowave_code_object::{CodeObject, Gpu, Occupancy};
+use ferrowave_code_object::CodeObject;
+use ferrowave_gpu::{Gpu, Occupancy};
 use ferrowave_kernel_build::{Disassembled, disassemble};
 use ferrowave_shared::{CATALOGUE, ElementTypes, Kernel, Variant, catalogue::Access};
 

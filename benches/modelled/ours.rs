@@ -11,15 +11,16 @@ use ferrowave_emulator::{
     exec::SimdLevel,
     memory::DeviceMemory,
     program::Program,
-    timing::{self, Machine, Timing},
+    timing::{self, Timing},
 };
+use ferrowave_gpu::Product;
 use ferrowave_shared::{ElementTypes, Kernel};
 
 use crate::{Choice, allocate};
 
 /// A published figure, and the kernel of ours that stands for it.
 struct Row {
-    machine: Machine,
+    machine: Product,
     published_as: &'static str,
     variant: &'static str,
     types: ElementTypes,
@@ -41,7 +42,7 @@ const LADDER: [i64; 3] = [4096; 3];
 
 const fn seed(published_as: &'static str, variant: &'static str, milliseconds: f64) -> Row {
     Row {
-        machine: Machine::Mi100,
+        machine: Product::Mi100,
         published_as,
         variant,
         types: ElementTypes::F32,
@@ -53,7 +54,7 @@ const fn seed(published_as: &'static str, variant: &'static str, milliseconds: f
 
 const fn ladder(published_as: &'static str, variant: &'static str, tera_flops: f64) -> Row {
     Row {
-        machine: Machine::Mi355x,
+        machine: Product::Mi355x,
         published_as,
         variant,
         types: ElementTypes::FP8,
@@ -83,7 +84,7 @@ const ROWS: &[Row] = &[
     seed("4 blocks, block order", "mfma_block_order", 29.04),
     seed("4 blocks, pass order", "mfma_pass_order", 26.12),
     Row {
-        machine: Machine::Mi210,
+        machine: Product::Mi210,
         published_as: "rocBLAS, f32",
         variant: "mfma_pingpong",
         types: ElementTypes::F32,
@@ -116,7 +117,7 @@ impl Row {
     }
 
     fn estimate(&self, code_object: &[u8]) -> Timing {
-        let gpu = self.machine.parameters().gpu;
+        let gpu = self.machine.gpu();
         let kernel = Kernel::by_variant(self.variant, self.types).expect("the catalogue has it");
         let memory = Arc::new(DeviceMemory::new(1 << 34));
         let program = Program::load(code_object, gpu, &memory, SimdLevel::detect())
@@ -172,7 +173,7 @@ pub(crate) fn print(choice: &Choice) {
         if !choice.has(machine, row.variant) || choice.is_quick && row.size != SEEDS {
             continue;
         }
-        let gpu = row.machine.parameters().gpu;
+        let gpu = row.machine.gpu();
         let Some(code_object) = embedded::code_object(gpu.name()) else {
             println!("| {machine} | {} | not built for {gpu} |", row.published_as);
             continue;

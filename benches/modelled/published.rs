@@ -7,8 +7,9 @@ use ferrowave_emulator::{
     exec::SimdLevel,
     memory::DeviceMemory,
     program::Program,
-    timing::{self, Machine, Timing},
+    timing::{self, Timing},
 };
+use ferrowave_gpu::Product;
 
 use crate::{Choice, allocate};
 
@@ -16,7 +17,7 @@ use crate::{Choice, allocate};
 pub(crate) struct Source {
     name: &'static str,
     text: &'static str,
-    machine: Machine,
+    machine: Product,
     /// m, n, k.
     size: [usize; 3],
     /// Of an element of A and B, and of C.
@@ -62,7 +63,7 @@ pub(crate) const SOURCES: [Source; 2] = [
     Source {
         name: "documents.hip",
         text: include_str!("documents.hip"),
-        machine: Machine::Mi100,
+        machine: Product::Mi100,
         size: [2048, 1024, 2048],
         bytes: [4, 4],
         kernels: &[
@@ -85,7 +86,7 @@ pub(crate) const SOURCES: [Source; 2] = [
     Source {
         name: "ladder.hip",
         text: include_str!("ladder.hip"),
-        machine: Machine::Mi355x,
+        machine: Product::Mi355x,
         size: [LADDER; 3],
         bytes: [1, 2],
         kernels: &[
@@ -233,7 +234,7 @@ impl Source {
         for clang in compilers {
             let output = Command::new(clang)
                 .args(["-x", "hip", "-O3"])
-                .arg(format!("--offload-arch={}", self.machine.parameters().gpu))
+                .arg(format!("--offload-arch={}", self.machine.gpu()))
                 .args(["--offload-device-only", "--no-gpu-bundle-output"])
                 .args(["-nogpulib", "-nogpuinc"])
                 .arg(&source)
@@ -262,7 +263,7 @@ impl Source {
             Err(complaint) => return println!("{complaint}"),
         };
         let memory = Arc::new(DeviceMemory::new(1 << 33));
-        let gpu = self.machine.parameters().gpu;
+        let gpu = self.machine.gpu();
         let program = Program::load(&code_object, gpu, &memory, SimdLevel::detect())
             .expect("clang's code object");
         let wrong = (self.check)(self, &program, &memory);

@@ -6,7 +6,8 @@ use std::{
 };
 
 use clap::Args;
-use ferrowave_code_object::{Gpu, write_bundle};
+use ferrowave_code_object::write_bundle;
+use ferrowave_gpu::Gpu;
 use ferrowave_launch::{Columns, Failure, print};
 
 use crate::{

@@ -3,7 +3,8 @@
 use std::{path::PathBuf, process::ExitCode};
 
 use clap::Args;
-use ferrowave_code_object::{Argument, CodeObject, Kernel, Occupancy, ValueKind};
+use ferrowave_code_object::{Argument, CodeObject, Kernel, ValueKind};
+use ferrowave_gpu::Occupancy;
 use ferrowave_launch::{Columns, Failure, Shape, code, print, print_json};
 use serde::Serialize;
 

@@ -6,7 +6,8 @@ use std::{
 };
 
 use clap::Args;
-use ferrowave_code_object::{CodeObject, Gpu, Kernel, code_objects, nearest};
+use ferrowave_code_object::{CodeObject, Kernel, code_objects, nearest};
+use ferrowave_gpu::Gpu;
 use ferrowave_launch::Failure;
 
 use crate::project::{Project, ProjectOptions};

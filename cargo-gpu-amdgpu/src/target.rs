@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use ferrowave_code_object::Gpu;
+use ferrowave_gpu::Gpu;
 use ferrowave_host::hip::{Context, Device};
 use ferrowave_launch::{BufferAfter, Failure, KernelLaunch, LaunchOptions, OutputFile};
 

@@ -11,9 +11,11 @@ use object::{
     read::elf::{FileHeader as _, ProgramHeader as _, SectionHeader as _, SectionTable},
 };
 
+use ferrowave_gpu::Resources;
+
 use crate::{
-    CodeObjectError, KernelDescriptor, KernelMetadata, LineTables, Metadata, Relocation, Resources,
-    Segment, Symbol, SymbolKind, Target,
+    CodeObjectError, KernelDescriptor, KernelMetadata, LineTables, Metadata, Relocation, Segment,
+    Symbol, SymbolKind, Target,
     image::Image,
     symbols::{self, DynamicSymbols},
 };
@@ -70,7 +72,7 @@ impl CodeObject {
     /// Parses a code object from a copy of `bytes`.
     ///
     /// # Errors
-    /// If the bytes are not a code object v4 to v6 for one of [`crate::Gpu::ALL`], or contradict themselves.
+    /// If the bytes are not a code object v4 to v6 for one of [`Gpu::ALL`](ferrowave_gpu::Gpu::ALL), or contradict themselves.
     pub fn parse(bytes: &[u8]) -> Result<Self, CodeObjectError> {
         // Before the copy, so that a large file of another kind costs nothing.
         parse_header(bytes)?;

@@ -3,7 +3,9 @@
 //! Layout and field names: LLVM's `AMDGPUUsage`, «Kernel Descriptor», and its tables for
 //! `compute_pgm_rsrc1` to `3`, `kernel_code_properties` and `kernarg_preload`.
 
-use crate::{CodeObjectError, Gpu, GpuLimits};
+use ferrowave_gpu::{Gpu, GpuLimits};
+
+use crate::CodeObjectError;
 
 /// `FLOAT_ROUND_MODE_*`: how results are rounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

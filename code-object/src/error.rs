@@ -1,6 +1,8 @@
 //! What can be wrong with a code object.
 
-use crate::{CodeObjectVersion, Gpu, MAX_IMAGE_BYTES};
+use ferrowave_gpu::Gpu;
+
+use crate::{CodeObjectVersion, MAX_IMAGE_BYTES};
 
 /// Why some bytes are not a code object that can be loaded, or not at the given place.
 ///

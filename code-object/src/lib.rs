@@ -2,7 +2,7 @@
 //!
 //! A code object is what a compiler makes of GPU kernels: an ELF file with machine code, a descriptor for each kernel
 //! from which the hardware starts it, and a note from which the runtime learns its arguments. This crate reads all of
-//! it for the GPUs of [`Gpu::ALL`] and code objects v4 to v6. It is a crate of its own because three parties read them:
+//! it for the GPUs of [`Gpu::ALL`](ferrowave_gpu::Gpu::ALL) and code objects v4 to v6. It is a crate of its own because three parties read them:
 //! the emulator to run them, the build to check them, the host to check launches.
 //!
 //! Whatever the bytes, reading them ends with a value or a [`CodeObjectError`]. All addresses are relative to where the
@@ -23,14 +23,11 @@ mod bundle;
 mod code_object;
 mod descriptor;
 mod error;
-mod gpu;
 mod image;
 mod lines;
 mod metadata;
 mod msgpack;
 mod nearest;
-mod occupancy;
-mod product;
 mod symbols;
 mod target;
 
@@ -41,12 +38,10 @@ pub use bundle::{
 pub use code_object::{CodeObject, Kernel};
 pub use descriptor::{Exceptions, FloatDenormMode, FloatRoundMode, KernelDescriptor, UserSgprs};
 pub use error::CodeObjectError;
-pub use gpu::Gpu;
+
 pub use image::{MAX_IMAGE_BYTES, Relocation, RelocationKind, RelocationTarget, Segment};
 pub use lines::{LineTables, SourceLocation};
 pub use metadata::{AddressSpace, Argument, KernelKind, KernelMetadata, Metadata, ValueKind};
 pub use nearest::nearest;
-pub use occupancy::{GpuLimits, Limiter, Occupancy, Resources};
-pub use product::{Product, UnknownGpu};
 pub use symbols::{Symbol, SymbolKind};
 pub use target::{CodeObjectVersion, FeatureSetting, Target};

@@ -4,7 +4,9 @@ use std::fmt;
 
 use object::{LittleEndian as LE, elf, read::elf::FileHeader as _};
 
-use crate::{CodeObjectError, Gpu};
+use ferrowave_gpu::Gpu;
+
+use crate::CodeObjectError;
 
 /// The version of the code object format
 /// (LLVM's `AMDGPUUsage`, table «AMDGPU ELF ABI version»).

@@ -13,8 +13,9 @@ use std::{
     process::{Command, ExitCode, Stdio},
 };
 
-use ferrowave_code_object::{EntryTarget, Gpu, code_objects};
+use ferrowave_code_object::{EntryTarget, code_objects};
 use ferrowave_emulator::isa::decode;
+use ferrowave_gpu::Gpu;
 use ferrowave_kernel_build::Toolchain;
 use rayon::prelude::*;
 

@@ -7,7 +7,6 @@
 pub mod check;
 pub mod dispatch;
 pub mod exec;
-pub mod gpu;
 pub mod hip;
 pub mod isa;
 pub mod memory;

@@ -3,8 +3,8 @@
 #[path = "support/kernels.rs"]
 mod kernels;
 
-use ferrowave_code_object::Gpu;
 use ferrowave_emulator::check::{Check, Memory};
+use ferrowave_gpu::Gpu;
 use kernels::{Small, names};
 
 const MEMORY: [Check; 1] = [Check::Memory];

@@ -4,8 +4,8 @@
 mod kernels;
 
 use Gpu::{Gfx90a, Gfx908, Gfx942, Gfx950};
-use ferrowave_code_object::Gpu;
 use ferrowave_emulator::check::{Check, Finding};
+use ferrowave_gpu::Gpu;
 use kernels::{Small, names};
 
 fn findings(gpu: Gpu, body: &str, threads: u32) -> Vec<Finding> {

@@ -3,8 +3,8 @@
 #[path = "support/kernels.rs"]
 mod kernels;
 
-use ferrowave_code_object::Gpu;
 use ferrowave_emulator::check::Check;
+use ferrowave_gpu::Gpu;
 use kernels::{Small, names};
 
 /// What is found in a kernel: kind and instruction.

@@ -4,15 +4,15 @@
 #[expect(dead_code, reason = "checks look at findings of plain launches, too")]
 mod kernels;
 
-use ferrowave_code_object::Gpu;
 use ferrowave_emulator::{
     check::{self, Check, Checked},
     dispatch::{LaunchConfig, LaunchError, Limits, Standing, WavePlace, launch},
     memory::DeviceMemory,
     profile,
     program::Kernel,
-    timing::{self, Machine},
+    timing,
 };
+use ferrowave_gpu::{Gpu, Product};
 use kernels::Small;
 
 const WORKGROUPS: u32 = 37;
@@ -253,8 +253,8 @@ fn counters_and_the_timing_model_see_all_workgroups() {
         assert_eq!(totals.wave_instructions, summary.wave_instructions);
         for estimate in [false, true] {
             let time = match estimate {
-                true => timing::estimate(kernel, &config, Machine::Mi300x),
-                false => timing::launch(kernel, &config, Machine::Mi300x),
+                true => timing::estimate(kernel, &config, Product::Mi300x),
+                false => timing::launch(kernel, &config, Product::Mi300x),
             };
             let time = time.expect("it comes to its end");
             assert!(time.seconds > 0.0);

@@ -7,11 +7,11 @@ mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ferrowave_code_object::Gpu;
 use ferrowave_emulator::{
     exec::{Code, SimdLevel},
     isa::decode,
 };
+use ferrowave_gpu::Gpu;
 use rand::SeedableRng;
 use rand_pcg::Pcg64Mcg;
 

@@ -1,7 +1,7 @@
 //! What inline constants and literals mean for operands of each type.
 
-use ferrowave_code_object::Gpu;
 use ferrowave_emulator::isa::{DataType, Operand, Source, decode};
+use ferrowave_gpu::Gpu;
 
 fn operand(source: Source, bits: u16, ty: DataType) -> Operand {
     Operand { source, bits, ty }

@@ -1,7 +1,7 @@
 //! Whatever the words, decoding and printing end without a panic and the length is right.
 
-use ferrowave_code_object::Gpu;
 use ferrowave_emulator::isa::{DecodeErrorKind, decode};
+use ferrowave_gpu::Gpu;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 

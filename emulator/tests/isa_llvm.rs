@@ -10,8 +10,8 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::process::Command;
 
-use ferrowave_code_object::Gpu;
 use ferrowave_emulator::isa::decode;
+use ferrowave_gpu::Gpu;
 use ferrowave_kernel_build::{Assembly, Toolchain};
 use rand::SeedableRng;
 use rand_pcg::Pcg64Mcg;

@@ -1,7 +1,7 @@
 //! The registers that instructions read and write, where their operands do not show all of them.
 
-use ferrowave_code_object::Gpu;
 use ferrowave_emulator::isa::{Register, decode};
+use ferrowave_gpu::Gpu;
 
 /// Registers that an instruction reads, that it writes, and whether it leaves bits of its results as they were.
 #[track_caller]

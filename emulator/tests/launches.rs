@@ -5,13 +5,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use ferrowave_code_object::{Gpu, GpuLimits};
 use ferrowave_emulator::{
     dispatch::{LaunchConfig, LaunchError, Limit, Limits, Standing, WavePlace, launch},
     exec::SimdLevel,
     memory::{AllocationKind, DeviceMemory},
     program::Program,
 };
+use ferrowave_gpu::{Gpu, GpuLimits};
 
 /// A kernel `k(out: *mut u32)` of this body. `user` are directives of the descriptor.
 fn program(gpu: Gpu, body: &str, user: &str, private_bytes: u32, dynamic: bool) -> String {

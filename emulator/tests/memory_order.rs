@@ -7,8 +7,8 @@
 #[expect(dead_code, reason = "checks look at findings, too")]
 mod kernels;
 
-use ferrowave_code_object::Gpu;
 use ferrowave_emulator::dispatch::{LaunchConfig, Limits, launch};
+use ferrowave_gpu::Gpu;
 use kernels::Small;
 
 const BYTES: usize = 1 << 20;

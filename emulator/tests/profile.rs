@@ -4,11 +4,11 @@
 #[expect(dead_code, reason = "checks look at findings, too")]
 mod kernels;
 
-use ferrowave_code_object::Gpu;
 use ferrowave_emulator::{
     dispatch::LaunchError,
     profile::{self, Counts, Format, InstructionProfile, Profile, Profiled},
 };
+use ferrowave_gpu::Gpu;
 use kernels::Small;
 
 fn run(kernel: &Small<'_>) -> Profiled {

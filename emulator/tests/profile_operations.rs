@@ -4,8 +4,8 @@
 #[expect(dead_code, reason = "checks look at findings, too")]
 mod kernels;
 
-use ferrowave_code_object::Gpu;
 use ferrowave_emulator::profile::{self, InstructionProfile, Profile};
+use ferrowave_gpu::Gpu;
 use kernels::Small;
 
 fn profile(kernel: &Small<'_>) -> Profile {

@@ -4,14 +4,14 @@
 #[expect(dead_code, reason = "checks look at findings, too")]
 mod kernels;
 
-use ferrowave_code_object::Gpu;
 use ferrowave_emulator::{
     dispatch::{LaunchConfig, Limits},
-    timing::{self, Bound, Machine, Stall, TURN, Timing, TimingError, Unit},
+    timing::{self, Bound, Parameters, Stall, TURN, Timing, TimingError, Unit},
 };
+use ferrowave_gpu::{Gpu, Product};
 use kernels::Small;
 
-fn model(kernel: &Small<'_>, machine: Machine) -> Timing {
+fn model(kernel: &Small<'_>, machine: Product) -> Timing {
     kernel.run(|kernel, config| {
         let config = LaunchConfig {
             limits: Limits::NONE,
@@ -22,7 +22,7 @@ fn model(kernel: &Small<'_>, machine: Machine) -> Timing {
 }
 
 /// Cycles that a kernel takes longer for so many more repetitions of some lines.
-fn more_cycles(kernel: &Small<'_>, machine: Machine, lines: &str, repetitions: u64) -> u64 {
+fn more_cycles(kernel: &Small<'_>, machine: Product, lines: &str, repetitions: u64) -> u64 {
     let cycles = |count: u64| {
         let body = kernel.body.to_owned() + &lines.repeat(count as usize);
         let kernel = Small {
@@ -35,8 +35,8 @@ fn more_cycles(kernel: &Small<'_>, machine: Machine, lines: &str, repetitions: u
 }
 
 /// Cycles of each repetition of some lines in a kernel of one wave.
-fn each(machine: Machine, before: &str, lines: &str) -> f64 {
-    let kernel = Small::new(machine.parameters().gpu, before);
+fn each(machine: Product, before: &str, lines: &str) -> f64 {
+    let kernel = Small::new(machine.gpu(), before);
     more_cycles(&kernel, machine, lines, 100) as f64 / 100.0
 }
 
@@ -44,7 +44,7 @@ const DEPENDENT: &str = "  v_fma_f32 v1, v1, v1, v1\n";
 
 #[test]
 fn a_dependent_vector_instruction_takes_a_turn() {
-    for machine in Machine::ALL {
+    for machine in Product::ALL {
         assert_eq!(each(machine, "", DEPENDENT), TURN as f64, "{machine}");
         assert_eq!(each(machine, "", "  s_add_u32 s8, s8, s8\n"), TURN as f64);
     }
@@ -52,12 +52,12 @@ fn a_dependent_vector_instruction_takes_a_turn() {
 
 #[test]
 fn slow_vector_instructions_keep_the_unit_busy() {
-    for machine in Machine::ALL {
+    for machine in Product::ALL {
         assert_eq!(each(machine, "", "  v_rcp_f32 v1, v2\n"), 16.0);
         let double = each(machine, "", "  v_fma_f64 v[2:3], v[4:5], v[4:5], v[4:5]\n");
         let product = each(machine, "", "  v_mul_lo_u32 v1, v2, v3\n");
         let expected = match machine {
-            Machine::Mi100 => (8.0, 16.0),
+            Product::Mi100 => (8.0, 16.0),
             _ => (4.0, 4.0),
         };
         assert_eq!((double, product), expected, "{machine}");
@@ -68,7 +68,7 @@ fn slow_vector_instructions_keep_the_unit_busy() {
 fn waves_of_one_simd_share_its_vector_unit_and_those_of_others_do_not() {
     for (waves, cycles) in [(1, 4.0), (4, 4.0), (5, 8.0), (8, 8.0), (16, 16.0)] {
         let kernel = Small::new(Gpu::Gfx942, "").threads(64 * waves);
-        let more = more_cycles(&kernel, Machine::Mi300x, DEPENDENT, 100);
+        let more = more_cycles(&kernel, Product::Mi300x, DEPENDENT, 100);
         assert!(
             (more as f64 / 100.0 - cycles).abs() < 0.5,
             "{waves} waves: {more}"
@@ -81,42 +81,42 @@ fn matrix_instructions_take_their_passes() {
     // AMD's matrix instruction calculator: cycles of an instruction.
     for (machine, name, a, d, cycles) in [
         (
-            Machine::Mi100,
+            Product::Mi100,
             "v_mfma_f32_32x32x2f32",
             "v1",
             "a[0:15]",
             64.0,
         ),
         (
-            Machine::Mi100,
+            Product::Mi100,
             "v_mfma_f32_16x16x4f32",
             "v1",
             "a[0:3]",
             32.0,
         ),
         (
-            Machine::Mi210,
+            Product::Mi210,
             "v_mfma_f32_32x32x8f16",
             "v[2:3]",
             "a[0:15]",
             64.0,
         ),
         (
-            Machine::Mi300x,
+            Product::Mi300x,
             "v_mfma_f32_32x32x8_f16",
             "v[2:3]",
             "a[0:15]",
             32.0,
         ),
         (
-            Machine::Mi300x,
+            Product::Mi300x,
             "v_mfma_f32_16x16x16_f16",
             "v[2:3]",
             "a[0:3]",
             16.0,
         ),
         (
-            Machine::Mi355x,
+            Product::Mi355x,
             "v_mfma_f32_32x32x16_f16",
             "v[4:7]",
             "a[0:15]",
@@ -129,56 +129,56 @@ fn matrix_instructions_take_their_passes() {
 }
 
 /// Instructions in a chain, and the turns of each by `llvm-mca` 22 with 100 iterations, less what the first one waits.
-const CHAINS: &[(Machine, &str, f64)] = &[
-    (Machine::Mi100, "v_fma_f32 v1, v1, v1, v1", 1.0),
-    (Machine::Mi100, "s_add_u32 s8, s8, s8", 1.0),
-    (Machine::Mi100, "v_rcp_f32 v1, v1", 4.0),
-    (Machine::Mi100, "v_mul_lo_u32 v1, v1, v3", 4.0),
-    (Machine::Mi100, "v_lshlrev_b64 v[2:3], 2, v[2:3]", 2.0),
+const CHAINS: &[(Product, &str, f64)] = &[
+    (Product::Mi100, "v_fma_f32 v1, v1, v1, v1", 1.0),
+    (Product::Mi100, "s_add_u32 s8, s8, s8", 1.0),
+    (Product::Mi100, "v_rcp_f32 v1, v1", 4.0),
+    (Product::Mi100, "v_mul_lo_u32 v1, v1, v3", 4.0),
+    (Product::Mi100, "v_lshlrev_b64 v[2:3], 2, v[2:3]", 2.0),
     (
-        Machine::Mi100,
+        Product::Mi100,
         "v_mfma_f32_32x32x2f32 a[0:15], v1, v2, a[0:15]",
         16.0,
     ),
     (
-        Machine::Mi100,
+        Product::Mi100,
         "v_mfma_f32_16x16x4f32 a[0:3], v1, v2, a[0:3]",
         8.0,
     ),
     (
-        Machine::Mi210,
+        Product::Mi210,
         "v_fma_f64 v[2:3], v[4:5], v[4:5], v[2:3]",
         1.0,
     ),
-    (Machine::Mi210, "v_mul_lo_u32 v1, v1, v3", 1.0),
+    (Product::Mi210, "v_mul_lo_u32 v1, v1, v3", 1.0),
     (
-        Machine::Mi210,
+        Product::Mi210,
         "v_mad_u64_u32 v[2:3], s[10:11], v4, v5, v[2:3]",
         2.0,
     ),
     (
-        Machine::Mi210,
+        Product::Mi210,
         "v_mfma_f32_32x32x2f32 a[0:15], v1, v2, a[0:15]",
         16.0,
     ),
     (
-        Machine::Mi300x,
+        Product::Mi300x,
         "v_pk_fma_f32 v[2:3], v[4:5], v[6:7], v[2:3]",
         1.0,
     ),
-    (Machine::Mi300x, "v_sqrt_f64_e32 v[2:3], v[2:3]", 4.0),
+    (Product::Mi300x, "v_sqrt_f64_e32 v[2:3], v[2:3]", 4.0),
     (
-        Machine::Mi300x,
+        Product::Mi300x,
         "v_mfma_f32_32x32x8_f16 a[0:15], v[2:3], v[4:5], a[0:15]",
         8.0,
     ),
     (
-        Machine::Mi300x,
+        Product::Mi300x,
         "v_mfma_f32_16x16x16_f16 a[0:3], v[2:3], v[4:5], a[0:3]",
         4.0,
     ),
     (
-        Machine::Mi355x,
+        Product::Mi355x,
         "v_mfma_f32_16x16x4_f32 a[0:3], v1, v2, a[0:3]",
         8.0,
     ),
@@ -196,16 +196,16 @@ fn chains_take_as_long_as_llvm_mca_says() {
 fn vector_instructions_run_beside_the_matrix_core() {
     let lines = "  v_mfma_f32_32x32x8_f16 a[0:15], v[2:3], v[2:3], a[0:15]\n".to_owned()
         + &"  v_fma_f32 v1, v1, v1, v1\n".repeat(7);
-    assert_eq!(each(Machine::Mi300x, "", &lines), 32.0);
+    assert_eq!(each(Product::Mi300x, "", &lines), 32.0);
     let lines = lines + "  v_fma_f32 v1, v1, v1, v1\n";
-    assert_eq!(each(Machine::Mi300x, "", &lines), 36.0);
+    assert_eq!(each(Product::Mi300x, "", &lines), 36.0);
 }
 
 #[test]
 fn s_nop_takes_its_turns() {
-    assert_eq!(each(Machine::Mi210, "", "  s_nop 0\n"), 4.0);
-    assert_eq!(each(Machine::Mi210, "", "  s_nop 7\n"), 32.0);
-    assert_eq!(each(Machine::Mi210, "", "  s_sleep 2\n"), 4.0 + 128.0);
+    assert_eq!(each(Product::Mi210, "", "  s_nop 0\n"), 4.0);
+    assert_eq!(each(Product::Mi210, "", "  s_nop 7\n"), 32.0);
+    assert_eq!(each(Product::Mi210, "", "  s_sleep 2\n"), 4.0 + 128.0);
 }
 
 /// `v1` = 4 times the work-item's number.
@@ -219,7 +219,7 @@ fn lds_gives_128_bytes_a_cycle_and_less_with_conflicts() {
         lds_bytes: 8192,
         ..Small::new(Gpu::Gfx90a, OFFSET).threads(1024)
     };
-    let free = more_cycles(&kernel, Machine::Mi210, &reads, 50) as f64;
+    let free = more_cycles(&kernel, Product::Mi210, &reads, 50) as f64;
     let expected = 50.0 * 16.0 * 4.0 * 2.0;
     assert!((free / expected - 1.0).abs() < 0.1, "{free} of {expected}");
     // Rows of 32 words: each half of a wave on one bank.
@@ -227,7 +227,7 @@ fn lds_gives_128_bytes_a_cycle_and_less_with_conflicts() {
         body: "  v_lshlrev_b32_e32 v1, 7, v0\n  v_and_b32 v1, 0x1fff, v1\n",
         ..kernel
     };
-    let conflicts = more_cycles(&kernel, Machine::Mi210, &reads, 50) as f64;
+    let conflicts = more_cycles(&kernel, Product::Mi210, &reads, 50) as f64;
     let expected = 50.0 * 16.0 * 4.0 * 64.0;
     assert!((conflicts / expected - 1.0).abs() < 0.1, "{conflicts}");
     let body = kernel.body.to_owned() + &reads.repeat(50);
@@ -236,15 +236,15 @@ fn lds_gives_128_bytes_a_cycle_and_less_with_conflicts() {
             body: &body,
             ..kernel
         },
-        Machine::Mi210,
+        Product::Mi210,
     );
     assert_eq!(timing.bound_by, Bound::Unit(Unit::Lds));
 }
 
 #[test]
 fn loads_take_their_latency() {
-    for machine in Machine::ALL {
-        let parameters = machine.parameters();
+    for machine in Product::ALL {
+        let parameters = Parameters::of(machine);
         let load = "  global_load_dword v2, v1, s[4:5]\n  s_waitcnt vmcnt(0)\n";
         // Issue of the load, latency, and the turn of the wait that sees it done.
         let hit = each(machine, OFFSET, load);
@@ -264,23 +264,23 @@ fn loads_take_their_latency() {
 fn waits_let_the_newest_go_on() {
     // The second load of each pair is waited for only in the next round.
     let pair = "  global_load_dword v2, v1, s[4:5]\n  s_waitcnt vmcnt(1)\n";
-    let both = each(Machine::Mi300x, OFFSET, pair);
-    let parameters = Machine::Mi300x.parameters();
+    let both = each(Product::Mi300x, OFFSET, pair);
+    let parameters = Parameters::of(Product::Mi300x);
     let expected = (parameters.l1_latency + 4) as f64 / 2.0;
     assert!((both - expected).abs() <= 6.0, "{both}, not {expected}");
 }
 
 #[test]
 fn the_first_load_comes_from_memory() {
-    for machine in Machine::ALL {
+    for machine in Product::ALL {
         let body = format!("{OFFSET}  global_load_dword v2, v1, s[4:5]\n  s_waitcnt vmcnt(0)\n");
-        let timing = model(&Small::new(machine.parameters().gpu, &body), machine);
+        let timing = model(&Small::new(machine.gpu(), &body), machine);
         let wait = timing
             .instructions
             .iter()
             .find(|i| i.place.text.contains("vmcnt"));
         let waited = wait.expect("it ran").stalls.of(Stall::VectorMemory);
-        let latency = machine.parameters().memory_latency;
+        let latency = Parameters::of(machine).memory_latency;
         assert!(
             waited.abs_diff(latency) <= 16,
             "{machine}: {waited} of {latency}"
@@ -300,7 +300,7 @@ fn a_barrier_waits_for_the_slowest() {
         + ".Lafter:
   s_barrier
   v_mov_b32_e32 v2, 1";
-    let timing = model(&Small::new(Gpu::Gfx90a, &body).threads(128), Machine::Mi210);
+    let timing = model(&Small::new(Gpu::Gfx90a, &body).threads(128), Product::Mi210);
     let behind = timing
         .instructions
         .iter()
@@ -323,10 +323,10 @@ fn a_copy_is_bound_by_memory() {
         buffers: [(bytes, bytes), (bytes, bytes)],
         ..Small::new(Gpu::Gfx90a, body).threads(1024).workgroups(416)
     };
-    let timing = model(&kernel, Machine::Mi210);
-    let parameters = Machine::Mi210.parameters();
-    let at_best =
-        2.0 * bytes as f64 / (parameters.memory_bytes_per_second * parameters.memory_efficiency);
+    let timing = model(&kernel, Product::Mi210);
+    let parameters = Parameters::of(Product::Mi210);
+    let at_best = 2.0 * bytes as f64
+        / (parameters.hardware.memory_bytes_per_second * parameters.memory_efficiency);
     let ratio = timing.seconds / at_best;
     assert!((1.0..1.25).contains(&ratio), "{ratio}");
     assert_eq!(timing.bound_by, Bound::Unit(Unit::Memory));
@@ -345,7 +345,7 @@ fn times_do_not_depend_on_where_the_host_keeps_buffers() {
         .map(|run: usize| {
             // The next buffers come to lie elsewhere.
             let between: Vec<Vec<u8>> = (0..run).map(|n| vec![0; 100_000 * (n + 1) + 64]).collect();
-            let cycles = model(&kernel, Machine::Mi300x).cycles;
+            let cycles = model(&kernel, Product::Mi300x).cycles;
             drop(between);
             cycles
         })
@@ -361,7 +361,7 @@ fn l1_looks_up_a_line_a_cycle_for_sixteen_lanes() {
         ("  v_mov_b32 v1, 0\n", 4.0),
         ("  v_and_b32 v1, 15, v0\n  v_lshlrev_b32 v1, 7, v1\n", 64.0),
     ];
-    for machine in Machine::ALL {
+    for machine in Product::ALL {
         for (address, cycles) in addresses {
             let load = "  global_load_ubyte v2, v1, s[4:5]\n";
             let before = format!("{address}{load}  s_waitcnt vmcnt(0)\n");
@@ -382,7 +382,7 @@ fn lines_at_a_stride_share_a_set_of_l1() {
             buffers: [(bytes, bytes), (4096, 4096)],
             ..Small::new(Gpu::Gfx942, &body).threads(256)
         };
-        model(&kernel, Machine::Mi300x).l1_hit_rate.expect("loads")
+        model(&kernel, Product::Mi300x).l1_hit_rate.expect("loads")
     };
     assert!(hits(7) > 0.7, "{}", hits(7));
     assert!(hits(9) < 0.25, "{}", hits(9));
@@ -394,7 +394,7 @@ fn what_others_load_too_comes_from_l2() {
     let body = "  v_lshlrev_b32_e32 v1, 2, v0\n".to_owned()
         + &"  global_load_dword v2, v1, s[4:5]\n  s_waitcnt vmcnt(0)\n".repeat(2);
     let kernel = Small::new(Gpu::Gfx90a, &body).threads(256).workgroups(1040);
-    let timing = model(&kernel, Machine::Mi210);
+    let timing = model(&kernel, Product::Mi210);
     assert!(timing.memory_bytes * 20 < timing.l2_bytes, "{timing:?}");
 }
 
@@ -406,7 +406,7 @@ fn many_workgroups_take_as_long_as_their_batches() {
         let kernel = Small::new(Gpu::Gfx90a, &body)
             .threads(1024)
             .workgroups(workgroups);
-        model(&kernel, Machine::Mi210)
+        model(&kernel, Product::Mi210)
     };
     let one = cycles(104);
     assert_eq!((one.waves_per_simd, one.workgroups_modelled), (4, 1));
@@ -428,7 +428,7 @@ fn workgroups_that_overtake_each_other_take_as_long_as_what_they_all_need() {
     let kernel = Small::new(Gpu::Gfx942, &body)
         .threads(256)
         .workgroups(workgroups);
-    let timing = model(&kernel, Machine::Mi300x);
+    let timing = model(&kernel, Product::Mi300x);
     assert_eq!(
         (timing.workgroups_of_unit, timing.workgroups_modelled),
         (40, 12)
@@ -449,7 +449,7 @@ fn workgroups_that_see_who_came_first_run_in_their_order() {
         + ".Lend_of_work:\n";
     let kernel = Small::new(Gpu::Gfx942, &body).workgroups(608);
     for _ in 0..5 {
-        let timing = model(&kernel, Machine::Mi300x);
+        let timing = model(&kernel, Product::Mi300x);
         assert!(timing.cycles > 1000 * TURN, "{}", timing.cycles);
     }
 }
@@ -460,20 +460,20 @@ fn estimates_are_what_whole_runs_say() {
         format!("{OFFSET}  global_load_dword v2, v1, s[4:5]\n  s_waitcnt vmcnt(0)\n  s_barrier\n")
             + &DEPENDENT.repeat(50);
     let kernel = Small::new(Gpu::Gfx942, &body).threads(256).workgroups(5000);
-    let whole = model(&kernel, Machine::Mi300x);
+    let whole = model(&kernel, Product::Mi300x);
     let estimated = kernel
-        .run(|kernel, config| timing::estimate(kernel, config, Machine::Mi300x).expect("it runs"));
+        .run(|kernel, config| timing::estimate(kernel, config, Product::Mi300x).expect("it runs"));
     assert_eq!(whole.cycles, estimated.cycles);
     assert_eq!(whole.stalls, estimated.stalls);
     // And every time the same.
-    assert_eq!(model(&kernel, Machine::Mi300x).cycles, whole.cycles);
+    assert_eq!(model(&kernel, Product::Mi300x).cycles, whole.cycles);
 }
 
 #[test]
 fn estimates_of_huge_grids_end() {
     let kernel = Small::new(Gpu::Gfx942, DEPENDENT).workgroups(i32::MAX as u32);
     let timing = kernel
-        .run(|kernel, config| timing::estimate(kernel, config, Machine::Mi300x).expect("it runs"));
+        .run(|kernel, config| timing::estimate(kernel, config, Product::Mi300x).expect("it runs"));
     assert_eq!(timing.workgroups, i32::MAX as u64);
     assert!(timing.cycles > 1 << 20);
 }
@@ -481,7 +481,7 @@ fn estimates_of_huge_grids_end() {
 #[test]
 fn machines_run_their_own_instructions() {
     let error = Small::new(Gpu::Gfx942, "").run(|kernel, config| {
-        timing::launch(kernel, config, Machine::Mi210).expect_err("another instruction set")
+        timing::launch(kernel, config, Product::Mi210).expect_err("another instruction set")
     });
     assert!(matches!(error, TimingError::WrongMachine { .. }));
     assert_eq!(
@@ -494,7 +494,7 @@ fn machines_run_their_own_instructions() {
 fn kernels_that_never_end_are_stopped() {
     let body = ".Lloop:\n  s_branch .Lloop";
     let error = Small::new(Gpu::Gfx942, body).run(|kernel, config| {
-        timing::launch(kernel, config, Machine::Mi300x).expect_err("it never ends")
+        timing::launch(kernel, config, Product::Mi300x).expect_err("it never ends")
     });
     assert!(error.to_string().contains("the limit"), "{error}");
 }
@@ -510,7 +510,7 @@ fn traces_have_a_bound() {
                 limits: Limits::NONE,
                 ..*config
             };
-            timing::launch_within(kernel, &config, Machine::Mi300x, bytes)
+            timing::launch_within(kernel, &config, Product::Mi300x, bytes)
         })
     };
     let expected = launch(timing::MOST_TRACE_BYTES).expect("it is short");
@@ -526,7 +526,7 @@ fn traces_have_a_bound() {
 
 #[test]
 fn reports_say_that_times_are_modelled() {
-    let timing = model(&Small::new(Gpu::Gfx942, DEPENDENT), Machine::Mi300x);
+    let timing = model(&Small::new(Gpu::Gfx942, DEPENDENT), Product::Mi300x);
     let text = timing::Format::Listing.write(std::slice::from_ref(&timing));
     assert!(
         text.contains("modelled by Ferrowave, not measured"),

@@ -2,7 +2,8 @@
 
 use std::{fmt::Write as _, fs, process::Command, sync::OnceLock};
 
-use ferrowave_code_object::{CodeObjectVersion, Gpu};
+use ferrowave_code_object::CodeObjectVersion;
+use ferrowave_gpu::Gpu;
 
 use crate::{
     Toolchain, ToolchainError,

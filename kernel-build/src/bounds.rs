@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use ferrowave_code_object::{Gpu, GpuLimits};
+use ferrowave_gpu::{Gpu, GpuLimits};
 
 use crate::{
     BuildError,

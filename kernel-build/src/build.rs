@@ -8,7 +8,8 @@ use std::{
 };
 
 use cargo_metadata::{CrateType, Message};
-use ferrowave_code_object::{CodeObject, CodeObjectError, Gpu};
+use ferrowave_code_object::{CodeObject, CodeObjectError};
+use ferrowave_gpu::Gpu;
 
 use crate::{
     BuildError, KernelCrate, LaunchBounds, Settings, Toolchain, ToolchainError, bounds, cache,
@@ -40,7 +41,7 @@ pub struct Built {
 /// `package.metadata.gpu-amdgpu` ([`Settings`]) holds where this says nothing else.
 ///
 /// ```no_run
-/// use ferrowave_code_object::Gpu;
+/// use ferrowave_gpu::Gpu;
 /// use ferrowave_kernel_build::{Build, LaunchBounds};
 ///
 /// for built in Build::new("kernels")

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use ferrowave_code_object::{CodeObjectError, Gpu, nearest};
+use ferrowave_code_object::{CodeObjectError, nearest};
+use ferrowave_gpu::Gpu;
 
 use crate::{CrateError, ToolchainError, tool::ToolError};
 

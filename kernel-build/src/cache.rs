@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use ferrowave_code_object::Gpu;
+use ferrowave_gpu::Gpu;
 
 use crate::Toolchain;
 

@@ -1,6 +1,7 @@
 //! What the compiler made of each kernel.
 
-use ferrowave_code_object::{CodeObject, Gpu, Kernel, Occupancy, SourceLocation};
+use ferrowave_code_object::{CodeObject, Kernel, SourceLocation};
+use ferrowave_gpu::{Gpu, Occupancy};
 
 use crate::{Disassembled, Toolchain, tool::ToolError};
 

@@ -26,7 +26,7 @@ pub use bounds::LaunchBounds;
 pub use build::{Build, Built};
 pub use build_error::BuildError;
 pub use cache::CACHE_VARIABLE;
-pub use ferrowave_code_object::Gpu;
+pub use ferrowave_gpu::Gpu;
 pub use inspect::{FlaggedInstruction, KernelReport, inspect};
 pub use policy::{Policy, PolicyError, Refused, Violation};
 pub use script::{EmbedError, Embedded};

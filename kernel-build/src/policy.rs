@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use ferrowave_code_object::Gpu;
+use ferrowave_gpu::Gpu;
 
 use crate::{FlaggedInstruction, KernelReport};
 

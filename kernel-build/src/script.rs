@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use ferrowave_code_object::Gpu;
+use ferrowave_gpu::Gpu;
 
 use crate::{
     Build, BuildError, Built, Policy, PolicyError, inspect,

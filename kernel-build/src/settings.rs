@@ -6,7 +6,7 @@ use std::{
 };
 
 use cargo_metadata::{MetadataCommand, Package, TargetKind};
-use ferrowave_code_object::Gpu;
+use ferrowave_gpu::Gpu;
 use serde::Deserialize;
 
 use crate::{LaunchBounds, Toolchain};

@@ -1,6 +1,7 @@
 //! Assembling and disassembling text, against what the text says.
 
-use ferrowave_code_object::{CodeObject, CodeObjectVersion, FeatureSetting, Gpu};
+use ferrowave_code_object::{CodeObject, CodeObjectVersion, FeatureSetting};
+use ferrowave_gpu::Gpu;
 use ferrowave_kernel_build::{
     AssembleError, Assembly, ToolError, Toolchain, assemble, disassemble,
 };

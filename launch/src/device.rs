@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use clap::Args;
-use ferrowave_code_object::Gpu;
 use ferrowave_emulator::{
     dispatch::{Limits, parse_instructions, parse_time},
     hip::set_limits,
 };
+use ferrowave_gpu::Gpu;
 use ferrowave_host::hip::{Device, DeviceSelector, OpenError, Source};
 
 use crate::Failure;

@@ -13,8 +13,9 @@ use ferrowave_emulator::{
         timing::{self, Settings},
     },
     profile::Format,
-    timing::{Format as TimingFormat, Machine},
+    timing::Format as TimingFormat,
 };
+use ferrowave_gpu::Product;
 use ferrowave_host::hip::Device;
 
 use crate::{DeviceOption, Failure, print};
@@ -26,7 +27,7 @@ pub struct ProfileOptions {
     /// Model the time on a machine, too: MI100, MI210, MI250X, MI300X or MI355X, or by its GPU's name [default: the one
     /// that the device is].
     #[arg(long, value_name = "MACHINE", num_args = 0..=1, require_equals = true)]
-    timing: Option<Option<Machine>>,
+    timing: Option<Option<Product>>,
     /// Print all instructions with their counts, under the source lines that they come from.
     #[arg(long)]
     listing: bool,
@@ -45,9 +46,9 @@ impl ProfileOptions {
     ///
     /// # Errors
     /// If FERROWAVE_DEVICE names no device.
-    pub fn machine(&self) -> Result<Option<Machine>, Failure> {
+    pub fn machine(&self) -> Result<Option<Product>, Failure> {
         match self.timing {
-            Some(None) => Ok(self.device.selector()?.product().map(Machine::of_product)),
+            Some(None) => Ok(self.device.selector()?.product()),
             Some(named) => Ok(named),
             None => Ok(None),
         }
@@ -72,7 +73,7 @@ pub fn run(
     }
     let device = options.device.open_emulator("counts what kernels do")?;
     if let Some(Some(machine)) = options.timing {
-        let runs = machine.parameters().gpu.name();
+        let runs = machine.gpu().name();
         let gpu = device.properties().gpu_name();
         if runs != gpu {
             return Err(Failure::usage(format!(

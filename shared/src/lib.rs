@@ -18,7 +18,6 @@
 pub mod arguments;
 pub mod catalogue;
 pub mod element;
-pub mod gpu;
 pub mod options;
 pub mod tile;
 pub mod workspace;
@@ -26,7 +25,7 @@ pub mod workspace;
 pub use arguments::{GemmArguments, GemmParameters};
 pub use catalogue::{CATALOGUE, Kernel, LaunchBounds, Variant};
 pub use element::{ElementType, ElementTypes};
-pub use gpu::GpuSet;
+pub use ferrowave_gpu::GpuSet;
 pub use options::{Bias, FragmentOp, Options};
 pub use tile::{BlockShape, BlockTile, Grid, TileOrder};
 pub use workspace::Workspace;

@@ -7,7 +7,7 @@ use ferrowave::{
     embedded,
     hip::{Device, DeviceSelector},
 };
-use ferrowave_code_object::Product;
+use ferrowave_gpu::Product;
 use serde::Serialize;
 
 use super::{Columns, Failure, print, print_json};

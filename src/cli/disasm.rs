@@ -9,7 +9,8 @@ use std::{
 };
 
 use clap::Args;
-use ferrowave_code_object::{CodeObject, EntryTarget, FoundObject, Gpu, code_objects};
+use ferrowave_code_object::{CodeObject, EntryTarget, FoundObject, code_objects};
+use ferrowave_gpu::Gpu;
 use ferrowave_launch::code;
 
 use super::Failure;

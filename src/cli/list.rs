@@ -4,7 +4,8 @@ use std::process::ExitCode;
 
 use clap::Args;
 use ferrowave::embedded;
-use ferrowave_code_object::{CodeObject, Gpu, Occupancy};
+use ferrowave_code_object::CodeObject;
+use ferrowave_gpu::{Gpu, Occupancy};
 use ferrowave_shared::{
     CATALOGUE, TileOrder,
     catalogue::{Access, Reduction},

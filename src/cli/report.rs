@@ -16,7 +16,7 @@ use ferrowave::{
     vendor::{Vendor, VendorGemm},
 };
 use ferrowave_code_object::CodeObject;
-use ferrowave_emulator::timing::Machine;
+use ferrowave_gpu as gpu;
 use ferrowave_shared::{Bias, CATALOGUE, Kernel};
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -106,7 +106,7 @@ const ODD: Size = Size {
 /// A device and what is to run on it.
 struct Work {
     device: Device,
-    machine: Option<Machine>,
+    machine: Option<gpu::Product>,
     /// What launches are planned for: the device, or the machine that is modelled.
     planned_for: Host,
     code_object: &'static [u8],
@@ -259,21 +259,20 @@ fn earlier(out: &Path, run: &Run) -> Result<Vec<Row>, Failure> {
 }
 
 /// The devices to run on, and for emulated ones the machine to model.
-fn devices(options: &Options) -> Result<Vec<(Device, Option<Machine>)>, Failure> {
+fn devices(options: &Options) -> Result<Vec<(Device, Option<gpu::Product>)>, Failure> {
     if options.gpus.is_empty() {
         let device = options.device.open()?;
         let gpu = device.properties().gpu().filter(|_| device.is_emulated());
         let asked = options.device.selector()?.product();
-        let asked = asked.map(Machine::of_product);
-        return Ok(vec![(device, asked.or(gpu.map(Machine::of)))]);
+        return Ok(vec![(device, asked.or(gpu.map(gpu::Product::of)))]);
     }
     let mut devices = Vec::new();
     for name in &options.gpus {
-        let machine: Machine = name.parse().map_err(Failure::usage)?;
+        let machine: gpu::Product = name.parse().map_err(Failure::usage)?;
         if devices.iter().any(|(_, other)| *other == Some(machine)) {
             continue;
         }
-        let selector = DeviceSelector::of_product(machine.product());
+        let selector = DeviceSelector::of_product(machine);
         let device = Device::open(&selector).map_err(Failure::failed)?;
         options.device.limit_launches(&device)?;
         eprintln!("device {}", device.choice());
@@ -284,10 +283,10 @@ fn devices(options: &Options) -> Result<Vec<(Device, Option<Machine>)>, Failure>
 
 /// What launches are planned for: the device, or a product that has another number of compute units than the emulated
 /// device of its GPU.
-fn modelled_host(device: &Device, machine: Option<Machine>) -> Host {
+fn modelled_host(device: &Device, machine: Option<gpu::Product>) -> Host {
     let mut host = Host::of(device);
     if let Some(machine) = machine {
-        host.compute_units = machine.parameters().compute_units;
+        host.compute_units = machine.specifications().compute_units;
     }
     host
 }

@@ -7,15 +7,16 @@ use ferrowave::{
     hip,
     vendor::VendorGemm,
 };
-use ferrowave_code_object::{CodeObject, Gpu, GpuLimits, Occupancy};
+use ferrowave_code_object::CodeObject;
 use ferrowave_emulator::{
     hip::{
         profile,
         timing::{self, Settings},
     },
     profile::Profile,
-    timing::{Machine, Timing, Unit},
+    timing::{Timing, Unit},
 };
+use ferrowave_gpu::{self as gpu, Gpu, GpuLimits, Occupancy, Specifications};
 use ferrowave_shared::Kernel;
 
 use super::results::{
@@ -44,16 +45,16 @@ pub(crate) struct Bench<'a> {
     /// Index among the run's devices.
     pub(crate) device: usize,
     /// The machine that is modelled, on the emulator.
-    pub(crate) machine: Option<Machine>,
+    pub(crate) machine: Option<gpu::Product>,
     pub(crate) seed: u64,
     /// Timed runs on a GPU.
     pub(crate) samples: u32,
 }
 
 /// What a device is, for reports.
-pub(crate) fn describe(device: &hip::Device, machine: Option<Machine>) -> Device {
+pub(crate) fn describe(device: &hip::Device, machine: Option<gpu::Product>) -> Device {
     let properties = device.properties();
-    let parameters = machine.map(Machine::parameters);
+    let hardware = machine.map(gpu::Product::specifications);
     let software = match device.is_emulated() {
         true => format!("Ferrowave's emulator {}", env!("CARGO_PKG_VERSION")),
         false => match device.api().runtime_version() {
@@ -70,9 +71,12 @@ pub(crate) fn describe(device: &hip::Device, machine: Option<Machine>) -> Device
         emulated: device.is_emulated(),
         software,
         machine: machine.map(|machine| machine.to_string()),
-        compute_units: parameters.map_or(properties.compute_units, |p| p.compute_units),
-        clock_hz: parameters.map_or(1e3 * f64::from(properties.clock_khz), |p| p.clock_hz),
-        memory_bytes_per_second: parameters.map_or(bandwidth, |p| p.memory_bytes_per_second),
+        compute_units: hardware.map_or(properties.compute_units, |row| row.compute_units),
+        clock_hz: hardware.map_or(
+            1e3 * f64::from(properties.clock_khz),
+            Specifications::clock_hz,
+        ),
+        memory_bytes_per_second: hardware.map_or(bandwidth, |row| row.memory_bytes_per_second),
         max_waves_per_simd: properties
             .gpu()
             .map(|gpu| GpuLimits::of(gpu).max_waves_per_simd),
@@ -141,7 +145,7 @@ impl Bench<'_> {
         &self,
         kernel: &'static Kernel,
         problem: &Problem,
-        machine: Machine,
+        machine: gpu::Product,
         row: &mut Row,
     ) -> Result<(), Failure> {
         let mut product = Product::new(self.gemm, problem, self.seed)?;
@@ -167,7 +171,7 @@ impl Bench<'_> {
         &self,
         kernel: &'static Kernel,
         problem: &Problem,
-        machine: Machine,
+        machine: gpu::Product,
         row: &mut Row,
     ) -> Result<(), Failure> {
         let settings = Settings {

@@ -1,7 +1,8 @@
 //! Any bytes end in a bundle or an error, and a bundle's entries lie inside it.
 #![no_main]
 
-use ferrowave_code_object::{Bundle, BundleError, Gpu, code_objects};
+use ferrowave_code_object::{Bundle, BundleError, code_objects};
+use ferrowave_gpu::Gpu;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     // A bundle that says it is large may be: that is no mistake, but it takes the fuzzer's memory and time.

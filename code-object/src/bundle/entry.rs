@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use crate::{FeatureSetting, Gpu};
+use ferrowave_gpu::Gpu;
+
+use crate::FeatureSetting;
 
 /// What an entry is compiled for: `hipv4-amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-`.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,7 +10,7 @@ mod write;
 
 use std::{borrow::Cow, ops::Range};
 
-use crate::Gpu;
+use ferrowave_gpu::Gpu;
 
 pub use container::{FoundObject, code_objects};
 pub use entry::EntryTarget;

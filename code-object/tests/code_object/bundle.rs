@@ -2,7 +2,8 @@
 
 use std::io::Write;
 
-use ferrowave_code_object::{Bundle, BundleError, EntryTarget, Found, Gpu, code_objects};
+use ferrowave_code_object::{Bundle, BundleError, EntryTarget, Found, code_objects};
+use ferrowave_gpu::Gpu;
 
 /// A bundle of these entries, as clang's `ClangOffloadBundler` document describes it.
 fn bundle(entries: &[(&str, &[u8])]) -> Vec<u8> {

@@ -2,7 +2,8 @@
 
 use std::{collections::BTreeMap, process::Command};
 
-use ferrowave_code_object::{CodeObject, FloatDenormMode, FloatRoundMode, Gpu};
+use ferrowave_code_object::{CodeObject, FloatDenormMode, FloatRoundMode};
+use ferrowave_gpu::Gpu;
 
 use crate::support::{Kernel, assembled, tool};
 

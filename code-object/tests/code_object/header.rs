@@ -1,6 +1,7 @@
 //! What a code object is made for, against what `llvm-readobj` says.
 
-use ferrowave_code_object::{CodeObject, CodeObjectVersion, FeatureSetting, Gpu};
+use ferrowave_code_object::{CodeObject, CodeObjectVersion, FeatureSetting};
+use ferrowave_gpu::Gpu;
 use ferrowave_kernel_build::Assembly;
 
 use crate::support::{Kernel, readobj, toolchain};

@@ -1,8 +1,9 @@
 //! Symbols, segments and relocations, against what `llvm-readobj` lists and what the text asks for.
 
 use ferrowave_code_object::{
-    CodeObject, CodeObjectError, Gpu, RelocationKind, RelocationTarget, SymbolKind,
+    CodeObject, CodeObjectError, RelocationKind, RelocationTarget, SymbolKind,
 };
+use ferrowave_gpu::Gpu;
 
 use crate::support::{Kernel, assembled, readobj};
 

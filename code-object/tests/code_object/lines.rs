@@ -1,6 +1,7 @@
 //! Source lines, of hand-written line tables.
 
-use ferrowave_code_object::{CodeObject, Gpu};
+use ferrowave_code_object::CodeObject;
+use ferrowave_gpu::Gpu;
 
 use crate::support::{Kernel, assembled};
 

@@ -6,6 +6,5 @@ mod header;
 mod image;
 mod lines;
 mod metadata;
-mod occupancy;
 mod robust;
 mod support;

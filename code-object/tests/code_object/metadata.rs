@@ -1,8 +1,7 @@
 //! Metadata, against the text that LLVM made it from.
 
-use ferrowave_code_object::{
-    AddressSpace, CodeObject, CodeObjectError, Gpu, KernelKind, ValueKind,
-};
+use ferrowave_code_object::{AddressSpace, CodeObject, CodeObjectError, KernelKind, ValueKind};
+use ferrowave_gpu::Gpu;
 
 use crate::support::{self, Kernel, assembled};
 

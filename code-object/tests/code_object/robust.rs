@@ -1,6 +1,7 @@
 //! Bytes that are no code object, or no longer one.
 
-use ferrowave_code_object::{CodeObject, CodeObjectError, Gpu, MAX_IMAGE_BYTES};
+use ferrowave_code_object::{CodeObject, CodeObjectError, MAX_IMAGE_BYTES};
+use ferrowave_gpu::Gpu;
 use proptest::prelude::*;
 
 use crate::support::{Kernel, assembled, replace};

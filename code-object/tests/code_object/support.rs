@@ -2,7 +2,7 @@
 
 use std::{fs, process::Command, sync::OnceLock};
 
-use ferrowave_code_object::Gpu;
+use ferrowave_gpu::Gpu;
 use ferrowave_kernel_build::{Toolchain, assemble};
 
 /// The pinned toolchain.

@@ -13,7 +13,7 @@ use std::{
     process::Command,
 };
 
-use ferrowave_code_object::Gpu;
+use ferrowave_gpu::Gpu;
 use ferrowave_hip_abi::{
     for_each_hip_function, for_each_hiprtc_function, for_each_unsupported_hip_function,
 };

@@ -16,10 +16,8 @@ pub mod unsupported;
 use std::ffi::c_char;
 
 use abi::{Frequencies, Metrics, MetricsHeader, Status, Version};
-use ferrowave_emulator::{
-    gpu::{GpuRow, PCI_VENDOR_ID},
-    hip::pci_location,
-};
+use ferrowave_emulator::hip::{device_name, pci_location};
+use ferrowave_gpu::{PCI_VENDOR_ID, Specifications};
 use state::{device, guarded, out};
 
 /// `rsmi_clk_type_t`: the engine's clock, the memory's, and the last number that means something.
@@ -105,17 +103,17 @@ functions! {
 
     /// The name, cut to `bytes` with its NUL; [`Status::INSUFFICIENT_SIZE`] if it was cut.
     fn rsmi_dev_name_get(index: u32, name: *mut c_char, bytes: usize) {
-        copy_text(&device(index)?.device_name(), name, bytes)?;
+        copy_text(&device_name(device(index)?), name, bytes)?;
     }
 
     /// The name, as cards of this kind have no other brand.
     fn rsmi_dev_brand_get(index: u32, name: *mut c_char, bytes: u32) {
-        copy_text(&device(index)?.device_name(), name, bytes as usize)?;
+        copy_text(&device_name(device(index)?), name, bytes as usize)?;
     }
 
     /// The product that is emulated.
     fn rsmi_dev_market_name_get(index: u32, name: *mut c_char, bytes: u32) {
-        copy_text(device(index)?.product, name, bytes as usize)?;
+        copy_text(device(index)?.full_name, name, bytes as usize)?;
     }
 
     /// The vendor of the product.
@@ -174,7 +172,7 @@ functions! {
     }
 }
 
-fn metrics(row: &GpuRow) -> Metrics {
+fn metrics(row: &Specifications) -> Metrics {
     let clock_mhz = row.clock_mhz as u16;
     let mut metrics = Metrics {
         // The structure itself is as large as this one says.

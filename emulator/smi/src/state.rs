@@ -5,14 +5,15 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use ferrowave_emulator::{gpu::GpuRow, hip};
+use ferrowave_emulator::hip;
+use ferrowave_gpu::Specifications;
 
 use crate::abi::Status;
 
 struct State {
     /// Calls of `rsmi_init` that no `rsmi_shut_down` has undone.
     uses: i32,
-    devices: Vec<&'static GpuRow>,
+    devices: Vec<&'static Specifications>,
 }
 
 static STATE: Mutex<State> = Mutex::new(State {
@@ -56,7 +57,7 @@ pub(crate) fn device_count() -> u32 {
 }
 
 /// The device of that index. Without `rsmi_init` there is none, as with ROCm's library.
-pub(crate) fn device(index: u32) -> Result<&'static GpuRow, Status> {
+pub(crate) fn device(index: u32) -> Result<&'static Specifications, Status> {
     let device = state().devices.get(index as usize).copied();
     device.ok_or(Status::INVALID_ARGS)
 }

@@ -4,7 +4,7 @@
 //! states in what it compiles, and AMD's ISA guides, «Manually inserted wait states». The figures of gfx950 that differ
 //! from gfx942's are `GFX940_XDL_N_Pass…` with `IsGFX950`.
 
-use ferrowave_code_object::Gpu;
+use ferrowave_gpu::Gpu;
 
 use crate::isa::{
     Category, DataType, Effect, Extension, Format, Instruction, Op, Register, Registers, Role,

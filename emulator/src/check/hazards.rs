@@ -6,7 +6,7 @@
 //! All of that follows from the last few instructions of a wave ([`super::way`]). One that owed nothing when it was come to
 //! by some way owes nothing by the same way again, so that nearly all are looked at once.
 
-use ferrowave_code_object::Gpu;
+use ferrowave_gpu::Gpu;
 
 use super::{
     Example, Findings, Key, Kind, Side,

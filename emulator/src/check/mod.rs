@@ -41,7 +41,7 @@ use std::sync::Arc;
 use allocations::Allocations;
 use by_index::ByIndex;
 use delay::Delayer;
-use ferrowave_code_object::Gpu;
+use ferrowave_gpu::Gpu;
 use register_set::WORDS;
 use registers::Cut;
 use spans::{Span, Spans};

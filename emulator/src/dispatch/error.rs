@@ -38,7 +38,7 @@ pub enum LaunchError {
         /// Bytes asked for, the kernel's own included.
         requested: u64,
         /// The device's GPU.
-        gpu: crate::gpu::Gpu,
+        gpu: ferrowave_gpu::Gpu,
         /// The most there is.
         limit: u32,
     },

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use ferrowave_code_object::GpuLimits;
+use ferrowave_gpu::GpuLimits;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::{
@@ -15,7 +15,6 @@ use super::{
 };
 use crate::{
     exec::{Observer, Unobserved},
-    gpu::MAX_WORKGROUP_SIZE,
     program::Kernel,
 };
 
@@ -179,9 +178,10 @@ where
 /// The LDS of a workgroup, if the launch is one that the kernel and the GPU allow.
 fn check(kernel: &Kernel, config: &LaunchConfig<'_>) -> Result<u32, LaunchError> {
     let metadata = &kernel.description().metadata;
+    let max_workgroup_size = GpuLimits::of(kernel.gpu()).max_workgroup_size;
     let shapes = [
         ("grid", config.grid, MAX_GRID),
-        ("block", config.block, MAX_WORKGROUP_SIZE),
+        ("block", config.block, max_workgroup_size),
     ];
     for (what, value, limit) in shapes {
         if value.iter().any(|n| !(1..=limit).contains(n)) {
@@ -203,7 +203,7 @@ fn check(kernel: &Kernel, config: &LaunchConfig<'_>) -> Result<u32, LaunchError>
         });
     }
     let threads = config.block.iter().map(|&n| u64::from(n)).product();
-    let limit = metadata.max_flat_workgroup_size.min(MAX_WORKGROUP_SIZE);
+    let limit = metadata.max_flat_workgroup_size.min(max_workgroup_size);
     if threads > u64::from(limit) {
         let kernel = kernel.name().to_owned();
         return Err(LaunchError::BlockTooLarge {

@@ -1,6 +1,7 @@
 //! The state that a wave starts in (LLVM's `AMDGPUUsage`, «Initial Kernel Execution State»).
 
-use ferrowave_code_object::{Gpu, GpuLimits, KernelDescriptor};
+use ferrowave_code_object::KernelDescriptor;
+use ferrowave_gpu::{Gpu, GpuLimits};
 
 use super::{arguments::LaunchData, private::PrivateMemory};
 use crate::exec::{ACCUMULATORS, Allocated, Lanes, Mode, Prepared, Segment, Wave};

@@ -13,7 +13,7 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use ferrowave_code_object::Gpu;
+use ferrowave_gpu::Gpu;
 
 use super::{Formatter, SimdLevel, compile, native, observe::Facts, operation::Operation};
 use crate::{

@@ -1,6 +1,6 @@
 //! From decoded instructions to operations.
 
-use ferrowave_code_object::Gpu;
+use ferrowave_gpu::Gpu;
 
 use super::{
     ACCUMULATORS, PRIVATE_APERTURE, SHARED_APERTURE,

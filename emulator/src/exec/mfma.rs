@@ -23,7 +23,7 @@ mod sparse;
 mod sum;
 mod truncated;
 
-use ferrowave_code_object::Gpu;
+use ferrowave_gpu::Gpu;
 
 pub(crate) use self::element::{Bf16, Element, F16, F32};
 pub use self::setting::{MATRIX_VARIABLE, MatrixSettingError, MatrixSums};

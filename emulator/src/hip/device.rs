@@ -13,7 +13,7 @@ use super::{
     fault::Waits,
     module::text,
     properties::version,
-    runtime::Runtime,
+    runtime::{Runtime, device_name},
 };
 
 /// The HIP whose interface this is, in HIP's decimal form: 6.4.0.
@@ -67,7 +67,7 @@ pub(super) unsafe fn hipDeviceGetName(
         )));
     };
     // SAFETY: the caller promises `bytes` bytes at `name`.
-    unsafe { copy_text(&device.row.device_name(), name, room) }
+    unsafe { copy_text(&device_name(device.row), name, room) }
     Ok(())
 }
 

@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, atomic::Ordering},
 };
 
-use ferrowave_code_object::{GpuLimits, Occupancy};
+use ferrowave_gpu::{GpuLimits, Occupancy};
 use ferrowave_hip_abi::{
     hipFuncAttribute, hipFuncAttributes, hipFuncCache_t, hipFunction_attribute as Attribute,
     hipFunction_t, hipSharedMemConfig,

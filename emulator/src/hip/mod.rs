@@ -69,5 +69,7 @@ pub use device::pci_location;
 pub use error::last_error_detail;
 pub use exports::FUNCTIONS;
 pub use limits::set_limits;
-pub use runtime::{DEVICE_VARIABLE, DeviceConfig, add_device, environment_devices, remove_device};
+pub use runtime::{
+    DEVICE_VARIABLE, DeviceConfig, add_device, device_name, environment_devices, remove_device,
+};
 pub use trace::TRACE_VARIABLE;

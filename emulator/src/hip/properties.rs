@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_int};
 
-use ferrowave_code_object::{Gpu, GpuLimits};
+use ferrowave_gpu::{Gpu, GpuLimits};
 use ferrowave_hip_abi::{
     hipDeviceArch_t, hipDeviceAttribute_t as Attribute, hipDeviceProp_tR0000, hipDeviceProp_tR0600,
     hipUUID,
@@ -11,9 +11,8 @@ use ferrowave_hip_abi::{
 use super::{
     device::pci_location,
     error::{Failure, out},
-    runtime::{Device, Runtime},
+    runtime::{Device, Runtime, device_name},
 };
-use crate::gpu::MAX_WORKGROUP_SIZE;
 
 /// Most workgroups along x, y and z that a device claims and `hipModuleLaunchKernel` takes (ROCm's clr,
 /// `hipamd/src/hip_device_runtime.cpp` and `hip_module.cpp`).
@@ -89,15 +88,15 @@ impl Device {
         let memory_bytes = self.memory.capacity_bytes() as usize;
         let (pci_domain, pci_bus) = pci_location(self.ordinal as u32);
         hipDeviceProp_tR0600 {
-            name: c_array(&self.row.device_name()),
+            name: c_array(&device_name(self.row)),
             uuid: self.uuid(),
             totalGlobalMem: memory_bytes,
             sharedMemPerBlock: lds_bytes,
             regsPerBlock: registers,
             warpSize: int(limits.wave_size),
             memPitch: i32::MAX as usize,
-            maxThreadsPerBlock: int(MAX_WORKGROUP_SIZE),
-            maxThreadsDim: [int(MAX_WORKGROUP_SIZE); 3],
+            maxThreadsPerBlock: int(limits.max_workgroup_size),
+            maxThreadsDim: [int(limits.max_workgroup_size); 3],
             maxGridSize: MAX_GRID.map(int),
             clockRate: int(row.clock_mhz * 1000),
             totalConstMem: memory_bytes.min(i32::MAX as usize),

@@ -10,6 +10,7 @@ use std::{
     },
 };
 
+use ferrowave_gpu::{Gpu, Product, Specifications};
 use ferrowave_hip_abi::hipError_t;
 
 use super::{
@@ -28,10 +29,7 @@ use super::{
     stream::Stream,
     timing, trace,
 };
-use crate::{
-    gpu::{Gpu, GpuRow, Product},
-    memory::DeviceMemory,
-};
+use crate::memory::DeviceMemory;
 
 /// The environment variable that names the emulated devices of a process which adds none itself:
 /// `emulator:gfx90a`, or several with commas between them. Without it there is one gfx942. So it is with `auto` and
@@ -76,9 +74,9 @@ impl DeviceConfig {
         }
     }
 
-    fn row(&self) -> &'static GpuRow {
+    fn row(&self) -> &'static Specifications {
         match self.product {
-            Some(product) => GpuRow::of_product(product),
+            Some(product) => product.specifications(),
             None => timing::device(self.gpu),
         }
     }
@@ -88,7 +86,7 @@ impl DeviceConfig {
 pub(super) struct Device {
     pub(super) ordinal: c_int,
     pub(super) config: DeviceConfig,
-    pub(super) row: &'static GpuRow,
+    pub(super) row: &'static Specifications,
     pub(super) memory: Arc<DeviceMemory>,
     pub(super) allocations: Allocations,
     pub(super) queues: Queues,
@@ -256,9 +254,15 @@ fn environment_configs() -> Result<Vec<DeviceConfig>, Failure> {
 
 /// The devices, by ordinal, of a process that adds none itself: those that [`DEVICE_VARIABLE`] names. The error says
 /// what it may name.
-pub fn environment_devices() -> Result<Vec<&'static GpuRow>, String> {
+pub fn environment_devices() -> Result<Vec<&'static Specifications>, String> {
     let configs = environment_configs().map_err(|failure| failure.detail)?;
     Ok(configs.into_iter().map(|config| config.row()).collect())
+}
+
+/// What an emulated device calls itself, so that it is not taken for a GPU.
+pub fn device_name(row: &Specifications) -> String {
+    let (gpu, name) = (row.gpu, row.full_name);
+    format!("{name} ({gpu}, emulated by Ferrowave)")
 }
 
 impl Runtime {
@@ -341,7 +345,7 @@ fn configs(text: &str) -> Option<Vec<DeviceConfig>> {
                 .parse()
                 .ok()?;
             // The machine whose time is modelled may be another of the same instruction set.
-            Some(match product == Product::of(product.gpu()) {
+            Some(match product.is_default() {
                 true => DeviceConfig::new(product.gpu()),
                 false => DeviceConfig::of_product(product),
             })

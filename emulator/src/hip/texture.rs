@@ -17,7 +17,7 @@ use super::{
     error::{Failure, out, read},
     runtime::Runtime,
 };
-use crate::gpu::Gpu;
+use ferrowave_gpu::Gpu;
 
 /// What clr's `hipCreateTextureObject` wants of the first address: `textureAlignment` of the device.
 const ALIGNMENT: u64 = 256;

@@ -9,15 +9,15 @@ use std::{
     sync::{LazyLock, Mutex, MutexGuard, PoisonError},
 };
 
+use ferrowave_gpu::{Gpu, Product, Specifications};
 use ferrowave_hip_abi::hipError_t;
 
 use super::{error::Failure, profile};
 use crate::{
     dispatch::LaunchConfig,
-    gpu::{Gpu, GpuRow},
     profile::identity,
     program::Kernel,
-    timing::{self, Format, Machine, Plan, Timing, TimingError},
+    timing::{self, Format, Plan, Timing, TimingError},
 };
 
 /// The environment variable that names the machine whose time is modelled, or `auto` for the one that each device is.
@@ -29,8 +29,8 @@ const AUTO: &str = "auto";
 /// How launches are modelled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
-    /// The machine; without one, that which a device's instruction set is known for ([`Machine::of`]).
-    pub machine: Option<Machine>,
+    /// The machine; without one, that which a device's instruction set is known for ([`Product::of`]).
+    pub machine: Option<Product>,
     /// Launches run only as far as the model needs them: **what they leave in memory is no result.**
     pub estimate: bool,
 }
@@ -157,11 +157,11 @@ fn parse(name: &str) -> Result<Settings, String> {
 }
 
 /// What programs see of a GPU: that of the machine that is modelled, where it has the GPU's instruction set.
-pub(super) fn device(gpu: Gpu) -> &'static GpuRow {
+pub(super) fn device(gpu: Gpu) -> &'static Specifications {
     let modelled = state().settings.and_then(|settings| settings.machine);
     match modelled {
-        Some(machine) if machine.parameters().gpu == gpu => machine.device(),
-        _ => GpuRow::of(gpu),
+        Some(machine) if machine.gpu() == gpu => machine.specifications(),
+        _ => Product::of(gpu).specifications(),
     }
 }
 
@@ -177,7 +177,7 @@ pub(super) fn launch(kernel: &Kernel, config: &LaunchConfig<'_>) -> Result<(), T
     let Some(settings) = state().settings else {
         return Ok(profile::launch(kernel, config)?);
     };
-    let machine = settings.machine.unwrap_or(Machine::of(kernel.gpu()));
+    let machine = settings.machine.unwrap_or(Product::of(kernel.gpu()));
     let timing = if settings.estimate {
         timing::estimate(kernel, config, machine)
     } else {
@@ -220,8 +220,8 @@ mod tests {
                 estimate: false,
             })
         };
-        assert_eq!(parse("MI250X"), named(Machine::Mi250x));
-        assert_eq!(parse("mi100"), named(Machine::Mi100));
+        assert_eq!(parse("MI250X"), named(Product::Mi250x));
+        assert_eq!(parse("mi100"), named(Product::Mi100));
         let message = "FERROWAVE_TIMING: unknown GPU `H100`; known are gfx908 (MI100), gfx90a (MI210, MI250X), gfx942 \
                        (MI300X), gfx950 (MI355X), and auto";
         assert_eq!(parse("H100"), Err(message.to_owned()));

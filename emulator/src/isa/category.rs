@@ -1,6 +1,6 @@
 //! What an instruction does, as its row states it: unit, memory, wait counters, time, operations.
 
-use ferrowave_code_object::Gpu;
+use ferrowave_gpu::Gpu;
 
 use super::row::{Immediate, Rate, flag, place};
 use super::run::Run;
@@ -226,7 +226,7 @@ impl Instruction {
 
 #[cfg(test)]
 mod tests {
-    use ferrowave_code_object::Gpu::{Gfx90a, Gfx908, Gfx942, Gfx950};
+    use ferrowave_gpu::Gpu::{Gfx90a, Gfx908, Gfx942, Gfx950};
 
     use crate::isa::Op;
 

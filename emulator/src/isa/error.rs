@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use ferrowave_code_object::Gpu;
+use ferrowave_gpu::Gpu;
 
 /// Words that are no instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

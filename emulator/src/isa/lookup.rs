@@ -1,6 +1,6 @@
 //! From an instruction's bits to its row of the table, and from an operation back to it.
 
-use ferrowave_code_object::Gpu;
+use ferrowave_gpu::Gpu;
 
 use super::row::{ABSENT, Encoding, Row, flag};
 use super::tables::{FLAT_SEG, OPS, Op, PATTERNS, ROWS};

@@ -1,6 +1,6 @@
 //! Operand codes: registers, inline constants, literals.
 
-use ferrowave_code_object::Gpu;
+use ferrowave_gpu::Gpu;
 
 use super::error::DecodeErrorKind;
 use super::instruction::{DataType, Operand, Source};

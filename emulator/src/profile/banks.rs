@@ -19,7 +19,7 @@
 //! Lanes that read or write the same word share it. Atomic operations on one word are done one after the other (AMD's
 //! documentation of ROCm Compute Profiler, «LDS address conflicts»). An instruction with two addresses counts as two.
 
-use ferrowave_code_object::Gpu;
+use ferrowave_gpu::Gpu;
 
 use crate::exec::{LANES, Touch};
 

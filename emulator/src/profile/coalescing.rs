@@ -1,6 +1,6 @@
 //! How many cache lines the lanes of an access touch.
 
-use ferrowave_code_object::Gpu;
+use ferrowave_gpu::Gpu;
 
 use crate::exec::{LANES, Touch};
 

@@ -3,7 +3,7 @@
 
 use std::{collections::HashMap, ops::Range};
 
-use ferrowave_code_object::Gpu;
+use ferrowave_gpu::Gpu;
 
 use super::{
     banks::{Banks, Way},

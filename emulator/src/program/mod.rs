@@ -2,7 +2,8 @@
 
 use std::{ops::Range, sync::Arc};
 
-use ferrowave_code_object::{self as code_object, CodeObject, CodeObjectError, Gpu, SymbolKind};
+use ferrowave_code_object::{self as code_object, CodeObject, CodeObjectError, SymbolKind};
+use ferrowave_gpu::Gpu;
 
 use crate::{
     exec::{

@@ -131,7 +131,7 @@ impl<'a> ComputeUnit<'a> {
         memory: Memory<'a>,
         code_bytes: u64,
     ) -> Self {
-        let capacity = u64::from(parameters.instruction_cache_bytes);
+        let capacity = u64::from(parameters.hardware.instruction_cache_bytes);
         ComputeUnit {
             parameters,
             instructions,

@@ -1,6 +1,6 @@
 //! What is known of an instruction's time before it runs.
 
-use ferrowave_code_object::Gpu;
+use ferrowave_gpu::Gpu;
 
 use super::parameters::{Parameters, TURN};
 use crate::{
@@ -131,10 +131,10 @@ impl Timed {
                 (cycles, cycles)
             }
             Unit::Matrix => {
-                let passes = instruction.passes(parameters.gpu);
+                let passes = instruction.passes(parameters.hardware.gpu);
                 (
                     TURN * passes,
-                    TURN * (passes + after_matrix(parameters.gpu)),
+                    TURN * (passes + after_matrix(parameters.hardware.gpu)),
                 )
             }
             _ => (TURN, TURN),

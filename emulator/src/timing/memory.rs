@@ -88,15 +88,15 @@ impl<'a> Memory<'a> {
         placement: &Placement,
         shares: HashMap<u32, Shares>,
     ) -> Self {
-        let line = u64::from(parameters.line_bytes);
+        let line = u64::from(parameters.hardware.line_bytes);
         let share = placement.share();
         let share_of_xcd = placement.share_of_xcd();
-        let infinity = parameters.infinity_bytes_per_second / parameters.clock_hz;
+        let infinity = parameters.infinity_bytes_per_second / parameters.hardware.clock_hz();
         Memory {
             parameters,
             shares,
-            l1: Tags::by_low_bits(u64::from(parameters.l1_bytes) / line, L1_WAYS),
-            scalar: Tags::new(u64::from(parameters.scalar_cache_bytes) / line, 4),
+            l1: Tags::by_low_bits(u64::from(parameters.hardware.l1_bytes) / line, L1_WAYS),
+            scalar: Tags::new(u64::from(parameters.hardware.scalar_cache_bytes) / line, 4),
             l1_free_at: 0,
             returned_at: 0,
             port: Server::new(parameters.l1_to_l2_bytes_per_cycle),
@@ -177,7 +177,7 @@ impl<'a> Memory<'a> {
 
     /// When a line from L2 or behind is there, or what is written has arrived.
     fn request(&mut self, now: u64, index: u32, is_load: bool) -> u64 {
-        let line = f64::from(self.parameters.line_bytes);
+        let line = f64::from(self.parameters.hardware.line_bytes);
         let source = self.shares.entry(index).or_default().deal();
         let at = self.port.serve(now as f64, line);
         // Reads and writes share L2, and writes take longer.
@@ -185,15 +185,15 @@ impl<'a> Memory<'a> {
             true => self.l2.serve(at, line),
             false => self.l2.serve(at, line * self.write_factor),
         };
-        self.traffic.l2_bytes += u64::from(self.parameters.line_bytes);
+        self.traffic.l2_bytes += u64::from(self.parameters.hardware.line_bytes);
         if source.is_behind_l2() {
-            if self.parameters.infinity_bytes > 0 {
+            if self.parameters.hardware.infinity_bytes > 0 {
                 at = self.infinity.serve(at, line);
-                self.traffic.infinity_bytes += u64::from(self.parameters.line_bytes);
+                self.traffic.infinity_bytes += u64::from(self.parameters.hardware.line_bytes);
             }
             if source == Source::Memory {
                 at = self.memory.serve(at, line);
-                self.traffic.memory_bytes += u64::from(self.parameters.line_bytes);
+                self.traffic.memory_bytes += u64::from(self.parameters.hardware.line_bytes);
             }
         }
         let latency = match is_load {

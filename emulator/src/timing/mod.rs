@@ -32,7 +32,7 @@ mod wave;
 
 pub use budget::MOST_TRACE_BYTES;
 pub use named::Instructions;
-pub use parameters::{MACHINES, Machine, Parameters, TURN};
+pub use parameters::{Parameters, TURN};
 pub(crate) use report::duration;
 pub use report::{Bound, Format, InstructionTiming, JSON_VERSION, MODELLED, Timing, Unit, Usage};
 pub use stall::{Stall, Stalls};
@@ -40,7 +40,7 @@ pub(crate) use trace::Tracer;
 
 use std::sync::Arc;
 
-use ferrowave_code_object::{Gpu, Occupancy};
+use ferrowave_gpu::{Gpu, Occupancy, Product};
 
 use budget::Budget;
 use compute_unit::{ComputeUnit, Replay};
@@ -71,7 +71,7 @@ pub enum TimingError {
     #[error("{machine} runs {runs}, but kernel `{kernel}` is for {is_for}")]
     WrongMachine {
         /// The machine.
-        machine: Machine,
+        machine: Product,
         /// Its instruction set.
         runs: Gpu,
         /// The kernel.
@@ -102,7 +102,7 @@ pub enum TimingError {
 pub fn launch(
     kernel: &Kernel,
     config: &LaunchConfig<'_>,
-    machine: Machine,
+    machine: Product,
 ) -> Result<Timing, TimingError> {
     launch_within(kernel, config, machine, MOST_TRACE_BYTES)
 }
@@ -114,7 +114,7 @@ pub fn launch(
 pub fn launch_within(
     kernel: &Kernel,
     config: &LaunchConfig<'_>,
-    machine: Machine,
+    machine: Product,
     trace_bytes: u64,
 ) -> Result<Timing, TimingError> {
     let mut plan = Plan::new(kernel, config, machine)?;
@@ -134,7 +134,7 @@ pub fn launch_within(
 pub fn estimate(
     kernel: &Kernel,
     config: &LaunchConfig<'_>,
-    machine: Machine,
+    machine: Product,
 ) -> Result<Timing, TimingError> {
     if config.cooperative {
         return launch(kernel, config, machine);
@@ -170,13 +170,13 @@ impl Plan {
     pub(crate) fn new(
         kernel: &Kernel,
         config: &LaunchConfig<'_>,
-        machine: Machine,
+        machine: Product,
     ) -> Result<Self, TimingError> {
-        let parameters = machine.parameters();
-        if parameters.gpu != kernel.gpu() {
+        let parameters = Parameters::of(machine);
+        if parameters.hardware.gpu != kernel.gpu() {
             return Err(TimingError::WrongMachine {
                 machine,
-                runs: parameters.gpu,
+                runs: parameters.hardware.gpu,
                 kernel: kernel.name().to_owned(),
                 is_for: kernel.gpu(),
             });
@@ -220,7 +220,7 @@ impl Plan {
     }
 
     pub(crate) fn tracer(&self) -> Tracer<'_> {
-        Tracer::new(self.parameters.gpu, &self.chosen)
+        Tracer::new(self.parameters.hardware.gpu, &self.chosen)
     }
 
     /// The time, from what was recorded.
@@ -239,7 +239,7 @@ impl Plan {
             });
         }
         let mut recorded = Recorded::of(tracers);
-        let line_bytes = u64::from(self.parameters.line_bytes);
+        let line_bytes = u64::from(self.parameters.hardware.line_bytes);
         layout::place(&mut recorded, &kernel.memory().view(), line_bytes);
         let code = kernel.code();
         let replayed: Vec<_> = self

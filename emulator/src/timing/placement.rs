@@ -22,8 +22,8 @@ impl Placement {
     pub(super) fn new(parameters: &Parameters, workgroups: u64, resident: u64) -> Self {
         Placement {
             workgroups,
-            xcds: u64::from(parameters.xcds),
-            units: u64::from(parameters.compute_units_per_xcd()),
+            xcds: u64::from(parameters.hardware.xcds),
+            units: u64::from(parameters.hardware.compute_units_per_xcd()),
             resident: resident.max(1),
         }
     }
@@ -77,22 +77,23 @@ impl Placement {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::timing::Machine;
+    use crate::timing::Parameters;
+    use ferrowave_gpu::Product;
 
     #[test]
     fn workgroups_go_round_xcds_and_compute_units() {
-        let placement = Placement::new(Machine::Mi300x.parameters(), 1000, 2);
+        let placement = Placement::new(Parameters::of(Product::Mi300x), 1000, 2);
         assert_eq!(placement.of(0), (0, 0));
         assert_eq!(placement.of(9), (1, 1));
         assert_eq!(placement.of(304), (0, 0));
         assert_eq!(placement.of_fullest(), 4);
         assert!(placement.first(9).eq([0, 304, 608, 912]));
         assert_eq!(placement.at_once(), 0..608);
-        let small = Placement::new(Machine::Mi300x.parameters(), 9, 2);
+        let small = Placement::new(Parameters::of(Product::Mi300x), 9, 2);
         assert_eq!((small.share(), small.share_of_xcd()), (1.0 / 9.0, 0.5));
         // The fullest of 38 compute units has 4 of an XCD's 125.
         assert_eq!(placement.share_of_xcd(), 4.0 / 125.0);
-        let huge = Placement::new(Machine::Mi100.parameters(), u64::MAX, 10);
+        let huge = Placement::new(Parameters::of(Product::Mi100), u64::MAX, 10);
         assert_eq!(huge.at_once(), 0..1200);
         assert_eq!(huge.first(3).last(), Some(240));
     }

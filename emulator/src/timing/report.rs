@@ -2,18 +2,23 @@
 
 use std::fmt::Write as _;
 
-use ferrowave_code_object::Gpu;
+use ferrowave_gpu::{Gpu, Product};
 use serde::{Serialize, Serializer};
 use serde_json::json;
 
 use super::{
     compute_unit::Replay,
     named::Instructions,
-    parameters::{Machine, Parameters},
+    parameters::Parameters,
     placement::Placement,
     stall::{Stall, Stalls},
 };
 use crate::{check::Place, isa::Category, profile::identity, program::Kernel};
+
+/// A machine by its name.
+fn by_name<S: Serializer>(machine: &Product, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(machine)
+}
 
 /// The version of the JSON's shape: it goes up when something is taken away or changes its meaning.
 pub const JSON_VERSION: u32 = 1;
@@ -120,7 +125,8 @@ pub struct Timing {
     #[serde(skip)]
     pub(crate) identity: u64,
     /// The machine.
-    pub machine: Machine,
+    #[serde(serialize_with = "by_name")]
+    pub machine: Product,
     /// Its clock in Hz, at which it is taken to run throughout.
     pub clock_hz: f64,
     /// Cycles from the first workgroup's start to the last one's end.
@@ -202,9 +208,9 @@ impl Timing {
             gpu: kernel.gpu(),
             identity: identity(kernel),
             machine: parameters.machine,
-            clock_hz: parameters.clock_hz,
+            clock_hz: parameters.hardware.clock_hz(),
             cycles: modelled.cycles,
-            seconds: modelled.cycles as f64 / parameters.clock_hz,
+            seconds: modelled.cycles as f64 / parameters.hardware.clock_hz(),
             workgroups: modelled.placement.workgroups,
             workgroups_of_unit: modelled.placement.of_fullest(),
             workgroups_modelled: replay.ended.len() as u64,

@@ -162,15 +162,15 @@ struct Caches {
 
 impl Caches {
     fn new(placement: &Placement, parameters: &Parameters) -> Self {
-        let line = u64::from(parameters.line_bytes);
-        let l1 = Tags::by_low_bits(u64::from(parameters.l1_bytes) / line, L1_WAYS);
-        let l2 = Tags::new(u64::from(parameters.l2_bytes) / line, L2_WAYS);
+        let line = u64::from(parameters.hardware.line_bytes);
+        let l1 = Tags::by_low_bits(u64::from(parameters.hardware.l1_bytes) / line, L1_WAYS);
+        let l2 = Tags::new(u64::from(parameters.hardware.l2_bytes) / line, L2_WAYS);
         Caches {
             units: placement.units(),
             l1: vec![l1; (placement.xcds() * placement.units()) as usize],
             l2: vec![l2; placement.xcds() as usize],
-            infinity: (parameters.infinity_bytes > 0)
-                .then(|| Tags::new(parameters.infinity_bytes / line, L2_WAYS)),
+            infinity: (parameters.hardware.infinity_bytes > 0)
+                .then(|| Tags::new(parameters.hardware.infinity_bytes / line, L2_WAYS)),
         }
     }
 
@@ -253,7 +253,7 @@ impl Caches {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::timing::Machine;
+    use ferrowave_gpu::Product;
 
     #[test]
     fn shares_are_dealt_out_evenly() {
@@ -272,7 +272,7 @@ mod tests {
 
     #[test]
     fn lines_are_fetched_once_and_waited_for_by_whoever_asks_meanwhile() {
-        let parameters = Machine::Mi300x.parameters();
+        let parameters = Parameters::of(Product::Mi300x);
         let placement = Placement::new(parameters, 16, 1);
         let mut caches = Caches::new(&placement, parameters);
         let mut from = |xcd, round| {

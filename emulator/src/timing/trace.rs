@@ -8,7 +8,7 @@ use std::{
     sync::Arc,
 };
 
-use ferrowave_code_object::Gpu;
+use ferrowave_gpu::Gpu;
 
 use super::budget::{Allowance, Budget, MOST_TRACE_BYTES};
 use crate::{

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use ferrowave_code_object::Gpu;
 use ferrowave_emulator::{
     check::{self, Checked, Finding, Options},
     dispatch::{LaunchConfig, Limits},
@@ -10,6 +9,7 @@ use ferrowave_emulator::{
     memory::{AllocationKind, DeviceMemory},
     program::{Kernel, Program},
 };
+use ferrowave_gpu::Gpu;
 
 /// A kernel `k(a: *mut u32, b: *mut u32)` and a launch of it.
 ///

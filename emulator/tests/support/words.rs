@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ferrowave_code_object::Gpu;
+use ferrowave_gpu::Gpu;
 use rand::{Rng, RngExt};
 
 /// Words of an instruction and of what may be its literal.

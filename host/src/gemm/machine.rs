@@ -1,7 +1,7 @@
 //! What planning needs to know of a device.
 
 use crate::hip::Device;
-use ferrowave_code_object::{Gpu, GpuLimits};
+use ferrowave_gpu::{Gpu, GpuLimits};
 use ferrowave_hip_abi::hipDeviceAttribute_t;
 use ferrowave_shared::Kernel;
 

@@ -2,7 +2,7 @@
 
 use std::{path::Path, process::Command, sync::OnceLock};
 
-use ferrowave_code_object::Gpu;
+use ferrowave_gpu::Gpu;
 use ferrowave_shared::ElementTypes;
 use tempfile::TempDir;
 

@@ -6,7 +6,8 @@ use std::{
     time::Instant,
 };
 
-use ferrowave_code_object::{CodeObjectVersion, Gpu, ValueKind};
+use ferrowave_code_object::{CodeObjectVersion, ValueKind};
+use ferrowave_gpu::Gpu;
 use ferrowave_kernel_build::{Build, BuildError, LaunchBounds};
 
 use crate::support::{Fixture, run, shared_target_dir};

@@ -1,6 +1,7 @@
 //! What a policy refuses, on kernels that do it.
 
-use ferrowave_code_object::{CodeObject, Gpu, Limiter};
+use ferrowave_code_object::CodeObject;
+use ferrowave_gpu::{Gpu, Limiter};
 use ferrowave_kernel_build::{Policy, Toolchain, assemble, inspect};
 
 use crate::support::{Fixture, run};

@@ -5,7 +5,7 @@
 
 use std::simd::prelude::*;
 
-use ferrowave_code_object::Gpu;
+use ferrowave_gpu::Gpu;
 
 use super::super::{
     Wave, float32, half,

@@ -3,7 +3,7 @@
 
 mod values;
 
-use ferrowave_code_object::Gpu;
+use ferrowave_gpu::Gpu;
 
 use self::values::{
     DATA, NUMBERS, as_half, float, formats, from_half, loaded, patterns, same, stored, widths,

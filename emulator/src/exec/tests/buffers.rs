@@ -1,6 +1,6 @@
 //! Untyped buffers, and loads that go to LDS.
 
-use ferrowave_code_object::Gpu;
+use ferrowave_gpu::Gpu;
 
 use super::{
     Bench, Random, UNTOUCHED,

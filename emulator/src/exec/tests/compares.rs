@@ -1,6 +1,6 @@
 //! Compares of the vector unit.
 
-use ferrowave_code_object::Gpu;
+use ferrowave_gpu::Gpu;
 
 use super::{Bench, Random, Values, d, f, wave};
 

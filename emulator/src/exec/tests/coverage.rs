@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use ferrowave_code_object::Gpu;
+use ferrowave_gpu::Gpu;
 
 use crate::exec::{Code, SimdLevel};
 

@@ -1,6 +1,6 @@
 //! Sums of absolute differences, means of bytes, and what the clamp does to integers.
 
-use ferrowave_code_object::Gpu;
+use ferrowave_gpu::Gpu;
 
 use super::{Bench, Check, Random, Values, wave};
 

@@ -1,6 +1,6 @@
 //! SDWA and DPP.
 
-use ferrowave_code_object::Gpu;
+use ferrowave_gpu::Gpu;
 
 use super::{Bench, Check, Values, f, nan32, wave};
 

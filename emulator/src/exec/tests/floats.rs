@@ -1,6 +1,6 @@
 //! f32 and f64 arithmetic in the default MODE.
 
-use ferrowave_code_object::Gpu;
+use ferrowave_gpu::Gpu;
 
 use super::{Check, Values, d, f, nan32, nan64};
 

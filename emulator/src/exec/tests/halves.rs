@@ -1,6 +1,6 @@
 //! f16, 16-bit integers and packed pairs of them.
 
-use ferrowave_code_object::Gpu;
+use ferrowave_gpu::Gpu;
 
 use super::{Check, Values};
 

@@ -1,6 +1,6 @@
 //! Integer and bit operations of the vector unit.
 
-use ferrowave_code_object::Gpu;
+use ferrowave_gpu::Gpu;
 
 use super::{Bench, Check, Random, Values, wave};
 

@@ -1,6 +1,6 @@
 //! LDS operations beyond plain reads, writes and atomics.
 
-use ferrowave_code_object::Gpu;
+use ferrowave_gpu::Gpu;
 
 use super::{
     Bench, UNTOUCHED,

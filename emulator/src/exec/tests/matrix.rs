@@ -1,6 +1,6 @@
 //! Matrix instructions against products of matrices, by AMD's lane maps.
 
-use ferrowave_code_object::Gpu;
+use ferrowave_gpu::Gpu;
 
 use super::{Bench, Random, wave};
 use crate::exec::{ACCUMULATORS, Wave};

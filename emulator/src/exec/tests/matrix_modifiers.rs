@@ -1,7 +1,7 @@
 //! What the modifiers of matrix instructions do: blocks of A shared, B's lanes permuted, signs; and
 //! constants in C's place.
 
-use ferrowave_code_object::Gpu;
+use ferrowave_gpu::Gpu;
 
 use super::{Bench, wave};
 use crate::exec::{ACCUMULATORS, Code, SimdLevel};

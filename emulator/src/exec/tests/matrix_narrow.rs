@@ -1,7 +1,7 @@
 //! Matrix instructions of narrow types, with scales, and with a sparse A, on random patterns: the product
 //! is computed here by the maps from lanes to elements, and added as [`Sums`] has it.
 
-use ferrowave_code_object::Gpu;
+use ferrowave_gpu::Gpu;
 
 use super::{
     Bench, Random,

@@ -3,7 +3,7 @@
 
 use std::{env, process::Command, sync::Arc};
 
-use ferrowave_code_object::Gpu;
+use ferrowave_gpu::Gpu;
 
 use super::{
     Bench, Random,

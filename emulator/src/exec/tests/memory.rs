@@ -1,6 +1,6 @@
 //! Global memory, LDS and scalar memory.
 
-use ferrowave_code_object::Gpu;
+use ferrowave_gpu::Gpu;
 
 use super::{Bench, Random, wave};
 use crate::{

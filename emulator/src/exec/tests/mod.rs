@@ -45,7 +45,8 @@ mod scalars;
 mod states;
 mod stretches;
 
-use ferrowave_code_object::{CodeObject, Gpu};
+use ferrowave_code_object::CodeObject;
+use ferrowave_gpu::Gpu;
 
 use super::{Code, Context, Fault, SimdLevel, Stop, Unobserved, Wave, run};
 use crate::memory::{DeviceMemory, View};

@@ -1,6 +1,6 @@
 //! Rounding and denormals as MODE says.
 
-use ferrowave_code_object::Gpu;
+use ferrowave_gpu::Gpu;
 
 use super::{Bench, Check, DEFAULT_MODE, Values, d, f, wave};
 

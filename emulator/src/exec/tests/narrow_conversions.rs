@@ -1,6 +1,6 @@
 //! Conversions to and from formats of 8, 6 and 4 bits.
 
-use ferrowave_code_object::Gpu;
+use ferrowave_gpu::Gpu;
 
 use super::{
     Bench, Check, DEFAULT_MODE, Random, Values, f,

@@ -2,7 +2,7 @@
 
 use std::{ops::Range, sync::Arc};
 
-use ferrowave_code_object::Gpu;
+use ferrowave_gpu::Gpu;
 
 use super::{
     super::{Code, Context, Fault, SimdLevel, Stop, Unobserved, Wave, native::Policy, run},

@@ -1,6 +1,6 @@
 //! Scratch instructions, and flat ones in apertures.
 
-use ferrowave_code_object::Gpu;
+use ferrowave_gpu::Gpu;
 
 use super::{Bench, UNTOUCHED, wave};
 use crate::{

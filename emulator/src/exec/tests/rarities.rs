@@ -1,6 +1,6 @@
 //! Operations for graphics, for long sines, and those that came with gfx950.
 
-use ferrowave_code_object::Gpu;
+use ferrowave_gpu::Gpu;
 
 use super::{Bench, Check, Random, Values, f, nan32, wave};
 

@@ -1,6 +1,6 @@
 //! The scalar unit and program control.
 
-use ferrowave_code_object::Gpu;
+use ferrowave_gpu::Gpu;
 
 use super::{Bench, Random, Values, wave};
 use crate::exec::Stop;

@@ -1,6 +1,6 @@
 //! Indexed registers, skipped instructions, forks, hardware registers, halts; scalar stores and atomics.
 
-use ferrowave_code_object::Gpu;
+use ferrowave_gpu::Gpu;
 
 use super::{Bench, UNTOUCHED, wave};
 use crate::{

@@ -5,7 +5,7 @@ use std::{
     thread,
 };
 
-use ferrowave_code_object::Gpu;
+use ferrowave_gpu::Gpu;
 
 use super::{assembled, wave};
 use crate::{

@@ -1,6 +1,6 @@
 //! DS, FLAT, GLOBAL, SCRATCH, MUBUF and MTBUF.
 
-use ferrowave_code_object::Gpu;
+use ferrowave_gpu::Gpu;
 
 use super::super::instruction::{Format, Instruction, Operand};
 use super::super::operand::{EXEC, Refused};

@@ -5,7 +5,7 @@ mod modifiers;
 mod scalar;
 mod vector;
 
-use ferrowave_code_object::Gpu;
+use ferrowave_gpu::Gpu;
 
 use super::error::{DecodeError, DecodeErrorKind};
 use super::instruction::{Extension, Format, Instruction, Operand, Source};

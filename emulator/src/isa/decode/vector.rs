@@ -1,6 +1,6 @@
 //! VOP1, VOP2, VOPC, VOP3, VOP3P and the matrix instructions.
 
-use ferrowave_code_object::Gpu;
+use ferrowave_gpu::Gpu;
 
 use super::super::instruction::{DataType, Format, Instruction, Operand, Source};
 use super::super::lookup;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use ferrowave_code_object::Gpu;
+use ferrowave_gpu::Gpu;
 
 use super::super::instruction::{Format, Instruction, MemoryControl, Operand, Source};
 use super::super::row::flag;

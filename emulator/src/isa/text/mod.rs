@@ -7,7 +7,7 @@ mod vector;
 
 use std::fmt;
 
-use ferrowave_code_object::Gpu;
+use ferrowave_gpu::Gpu;
 
 use super::instruction::{Extension, Format, Instruction};
 use super::row::{Row, flag};

@@ -208,7 +208,7 @@ fn waits(timed: &Timed<'_>, offset: u64) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ferrowave_code_object::Gpu;
+    use ferrowave_gpu::Gpu;
 
     #[test]
     fn names_cannot_end_what_they_stand_in() {

@@ -9,7 +9,7 @@ mod totals;
 
 use std::collections::HashMap;
 
-use ferrowave_code_object::{Gpu, Occupancy};
+use ferrowave_gpu::{Gpu, Occupancy};
 use serde::{Serialize, Serializer};
 use serde_json::json;
 

@@ -1,6 +1,6 @@
 //! The rule by which a device is chosen, and why it was.
 
-use ferrowave_code_object::{Gpu, Product};
+use ferrowave_gpu::{Gpu, Product};
 use thiserror::Error;
 
 use super::{Api, DeviceSelector, LoadError};

@@ -2,7 +2,7 @@
 
 use std::{env, fmt, str::FromStr};
 
-use ferrowave_code_object::{Gpu, Product};
+use ferrowave_gpu::{Gpu, Product};
 use thiserror::Error;
 
 /// The environment variable that asks for a device where a program does not: the forms of [`DeviceSelector`].
@@ -26,9 +26,8 @@ pub enum DeviceSelector {
 impl DeviceSelector {
     /// The emulator as a product.
     pub fn of_product(product: Product) -> Self {
-        let gpu = product.gpu();
-        match product == Product::of(gpu) {
-            true => Self::Emulator(gpu),
+        match product.is_default() {
+            true => Self::Emulator(product.gpu()),
             false => Self::Product(product),
         }
     }

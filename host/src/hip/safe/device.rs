@@ -2,7 +2,7 @@
 
 use std::{ffi::c_int, fmt, sync::Arc};
 
-use ferrowave_code_object::{Gpu, Product};
+use ferrowave_gpu::{Gpu, Product};
 use thiserror::Error;
 
 use super::DeviceProperties;

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_int};
 
-use ferrowave_code_object::Gpu;
+use ferrowave_gpu::Gpu;
 use ferrowave_hip_abi::hipDeviceProp_tR0600;
 
 /// What a device is and has, as far as it matters to launches and reports.

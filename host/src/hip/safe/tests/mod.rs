@@ -5,7 +5,7 @@ mod owners;
 
 use std::sync::OnceLock;
 
-use ferrowave_code_object::Gpu;
+use ferrowave_gpu::Gpu;
 use ferrowave_kernel_build::{Assembly, Toolchain};
 
 use super::*;

@@ -1,65 +1,11 @@
-//! The products that are known by name, and what all command lines take for a GPU's name.
+//! What is taken for a GPU's name, on all command lines and in all environment variables.
 
-use std::{fmt, str::FromStr};
+use core::{fmt, str::FromStr};
+use std::{borrow::ToOwned, format, string::String, vec::Vec};
 
-use crate::Gpu;
-
-/// A product, or one of the two dies of MI250X: what HIP calls a device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Product {
-    /// CDNA 1.
-    Mi100,
-    /// CDNA 2, one die.
-    Mi210,
-    /// CDNA 2, one of its two dies.
-    Mi250x,
-    /// CDNA 3.
-    Mi300x,
-    /// CDNA 4.
-    Mi355x,
-}
+use crate::{Gpu, Product};
 
 impl Product {
-    /// All of them, oldest first.
-    pub const ALL: [Product; 5] = [
-        Product::Mi100,
-        Product::Mi210,
-        Product::Mi250x,
-        Product::Mi300x,
-        Product::Mi355x,
-    ];
-
-    /// AMD's name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Product::Mi100 => "MI100",
-            Product::Mi210 => "MI210",
-            Product::Mi250x => "MI250X",
-            Product::Mi300x => "MI300X",
-            Product::Mi355x => "MI355X",
-        }
-    }
-
-    /// Its instruction set.
-    pub const fn gpu(self) -> Gpu {
-        match self {
-            Product::Mi100 => Gpu::Gfx908,
-            Product::Mi210 | Product::Mi250x => Gpu::Gfx90a,
-            Product::Mi300x => Gpu::Gfx942,
-            Product::Mi355x => Gpu::Gfx950,
-        }
-    }
-
-    /// The product that is meant where only the instruction set is known.
-    pub const fn of(gpu: Gpu) -> Self {
-        match gpu {
-            Gpu::Gfx908 => Product::Mi100,
-            Gpu::Gfx90a => Product::Mi210,
-            Gpu::Gfx942 => Product::Mi300x,
-            Gpu::Gfx950 => Product::Mi355x,
-        }
-    }
-
     /// All names that are taken for a GPU, for messages: `gfx90a (MI210, MI250X)` and so on.
     pub fn names() -> String {
         let names = Gpu::ALL.map(|gpu| {
@@ -70,12 +16,6 @@ impl Product {
             format!("{gpu} ({})", products.join(", "))
         });
         names.join(", ")
-    }
-}
-
-impl fmt::Display for Product {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }
 
@@ -122,6 +62,7 @@ impl FromStr for Gpu {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::string::ToString;
 
     #[test]
     fn instruction_sets_and_products_are_names_of_gpus() {

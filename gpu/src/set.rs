@@ -1,13 +1,10 @@
-//! Sets of GPUs, by LLVM's processor names.
+//! Sets of GPUs.
 
 use core::fmt;
 
-/// The GPUs that a [`GpuSet`] can hold; the position in this list is the bit in the set.
-const NAMES: [&str; 4] = ["gfx908", "gfx90a", "gfx942", "gfx950"];
+use crate::Gpu;
 
 /// A set of GPUs.
-///
-/// GPUs go by LLVM's names here, so that this crate needs no other's list of them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct GpuSet(u32);
 
@@ -15,13 +12,19 @@ impl GpuSet {
     /// No GPU.
     pub const NONE: Self = Self(0);
     /// MI100 (CDNA 1).
-    pub const GFX908: Self = Self(1 << 0);
+    pub const GFX908: Self = Self::only(Gpu::Gfx908);
     /// MI210, MI250X (CDNA 2).
-    pub const GFX90A: Self = Self(1 << 1);
+    pub const GFX90A: Self = Self::only(Gpu::Gfx90a);
     /// MI300A, MI300X, MI325X (CDNA 3).
-    pub const GFX942: Self = Self(1 << 2);
+    pub const GFX942: Self = Self::only(Gpu::Gfx942);
     /// MI350X, MI355X (CDNA 4).
-    pub const GFX950: Self = Self(1 << 3);
+    pub const GFX950: Self = Self::only(Gpu::Gfx950);
+
+    /// One GPU.
+    #[must_use]
+    pub const fn only(gpu: Gpu) -> Self {
+        Self(1 << gpu as u32)
+    }
 
     /// The GPUs of either set.
     #[must_use]
@@ -29,10 +32,9 @@ impl GpuSet {
         Self(self.0 | other.0)
     }
 
-    /// Whether the GPU that LLVM calls `name` is in the set. A name that this crate does not know
-    /// is in no set.
+    /// Whether the GPU that LLVM calls `name` is in the set; devices may have others than [`Gpu::ALL`].
     pub fn contains(self, name: &str) -> bool {
-        self.names().any(|member| member == name)
+        self.iter().any(|gpu| gpu.name() == name)
     }
 
     /// Whether a GPU is in both sets.
@@ -45,13 +47,11 @@ impl GpuSet {
         self.0 == 0
     }
 
-    /// LLVM's names of the members, oldest GPU first.
-    pub fn names(self) -> impl Iterator<Item = &'static str> + Clone {
-        NAMES
+    /// The members, oldest first.
+    pub fn iter(self) -> impl Iterator<Item = Gpu> + Clone {
+        Gpu::ALL
             .into_iter()
-            .enumerate()
-            .filter(move |(bit, _)| self.0 >> bit & 1 != 0)
-            .map(|(_, name)| name)
+            .filter(move |&gpu| self.intersects(Self::only(gpu)))
     }
 }
 
@@ -60,11 +60,11 @@ impl fmt::Display for GpuSet {
         if self.is_empty() {
             return f.write_str("no GPU");
         }
-        for (position, name) in self.names().enumerate() {
+        for (position, gpu) in self.iter().enumerate() {
             if position > 0 {
                 f.write_str(", ")?;
             }
-            f.write_str(name)?;
+            f.write_str(gpu.name())?;
         }
         Ok(())
     }
@@ -72,7 +72,7 @@ impl fmt::Display for GpuSet {
 
 impl fmt::Debug for GpuSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(self.names()).finish()
+        f.debug_set().entries(self.iter()).finish()
     }
 }
 
@@ -84,25 +84,25 @@ mod tests {
 
     #[test]
     fn each_constant_holds_the_gpu_it_is_named_for() {
-        for (set, name) in [
-            (GpuSet::GFX908, "gfx908"),
-            (GpuSet::GFX90A, "gfx90a"),
-            (GpuSet::GFX942, "gfx942"),
-            (GpuSet::GFX950, "gfx950"),
+        for (set, gpu) in [
+            (GpuSet::GFX908, Gpu::Gfx908),
+            (GpuSet::GFX90A, Gpu::Gfx90a),
+            (GpuSet::GFX942, Gpu::Gfx942),
+            (GpuSet::GFX950, Gpu::Gfx950),
         ] {
-            assert_eq!(set.names().collect::<Vec<_>>(), [name]);
-            assert!(set.contains(name));
+            assert_eq!(set.iter().collect::<Vec<_>>(), [gpu]);
+            assert!(set.contains(gpu.name()));
         }
     }
 
     #[test]
     fn a_union_holds_its_parts_and_nothing_else() {
         let set = GpuSet::GFX942.union(GpuSet::GFX908);
-        assert!(set.contains("gfx908") && set.contains("gfx942"));
+        assert!(set.contains("gfx942") && set.contains("gfx908"));
         assert!(!set.contains("gfx90a") && !set.contains("gfx1100") && !set.contains(""));
         assert!(set.intersects(GpuSet::GFX942) && !set.intersects(GpuSet::GFX90A));
         assert_eq!(set.to_string(), "gfx908, gfx942");
-        assert_eq!(format!("{set:?}"), r#"{"gfx908", "gfx942"}"#);
+        assert_eq!(format!("{set:?}"), "{Gfx908, Gfx942}");
     }
 
     #[test]

@@ -1,6 +1,6 @@
-//! The GPUs that code objects are made for.
+//! Instruction sets.
 
-use std::fmt;
+use core::fmt;
 
 /// A GPU instruction set that this project knows, by LLVM's processor name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

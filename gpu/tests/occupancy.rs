@@ -2,7 +2,7 @@
 
 use std::{fmt::Write as _, fs, process::Command};
 
-use ferrowave_code_object::{Gpu, GpuLimits, Limiter, Occupancy, Resources};
+use ferrowave_gpu::{Gpu, GpuLimits, Limiter, Occupancy, Resources};
 use ferrowave_kernel_build::Toolchain;
 
 /// What `llc` prints of a kernel.

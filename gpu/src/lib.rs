@@ -1,0 +1,39 @@
+//! The GPUs that Ferrowave knows: names, limits, occupancy, specifications. Nothing else describes a GPU.
+//!
+//! A [`Gpu`] is an instruction set, by LLVM's processor name; its [`GpuLimits`] are what kernels must keep to. A
+//! [`Product`] is a card that has it; its [`Specifications`] are what programs ask for and what takes time. How long
+//! the parts of a product take belongs to the timing model.
+//!
+//! ```
+//! use ferrowave_gpu::{GpuLimits, Product};
+//!
+//! let product: Product = "MI300X".parse()?;
+//! assert_eq!(product.gpu().name(), "gfx942");
+//! assert_eq!(product.specifications().compute_units, 304);
+//! assert_eq!(GpuLimits::of(product.gpu()).lds_bytes, 65536);
+//! # Ok::<(), ferrowave_gpu::UnknownGpu>(())
+//! ```
+#![no_std]
+
+#[cfg(feature = "std")]
+extern crate std;
+
+mod gpu;
+mod limits;
+#[cfg(feature = "std")]
+mod names;
+#[cfg(feature = "std")]
+mod occupancy;
+mod product;
+mod set;
+mod specifications;
+
+pub use gpu::Gpu;
+pub use limits::GpuLimits;
+#[cfg(feature = "std")]
+pub use names::UnknownGpu;
+#[cfg(feature = "std")]
+pub use occupancy::{Limiter, Occupancy, Resources};
+pub use product::Product;
+pub use set::GpuSet;
+pub use specifications::{PCI_VENDOR_ID, Specifications};

@@ -1,0 +1,190 @@
+//! What each product has: one table.
+//!
+//! | figures | source |
+//! |---|---|
+//! | compute units, XCDs, clocks, memory and its bandwidth | AMD's data sheets and CDNA white papers (MI100, MI210, MI250X, MI300X, MI355X) |
+//! | PCI identifiers | the PCI ID Repository (`pci.ids`) |
+//! | caches | ROCm, «Accelerator and GPU hardware specifications» |
+
+use crate::{Gpu, Product};
+
+/// What a product has, for programs that ask and for what takes time. Nothing here changes what a kernel computes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Specifications {
+    /// Its name without AMD's «Instinct».
+    pub name: &'static str,
+    /// Its name.
+    pub full_name: &'static str,
+    /// Instruction set.
+    pub gpu: Gpu,
+    /// Its PCI device identifier; the vendor's is [`PCI_VENDOR_ID`].
+    pub pci_device_id: u16,
+    /// Compute units, all XCDs together.
+    pub compute_units: u32,
+    /// XCDs, each with an L2 of its own; 1 where the GPU is one die.
+    pub xcds: u32,
+    /// Highest engine clock, in MHz.
+    pub clock_mhz: u32,
+    /// Memory, in bytes.
+    pub memory_bytes: u64,
+    /// Memory clock (transfers are double), in MHz.
+    pub memory_clock_mhz: u32,
+    /// Width of the memory bus, in bits.
+    pub memory_bus_bits: u32,
+    /// Peak bandwidth of memory, as AMD rounds it, in bytes a second.
+    pub memory_bytes_per_second: f64,
+    /// The vector L1 cache of a compute unit, in bytes.
+    pub l1_bytes: u32,
+    /// A line of the vector L1 cache and of L2, in bytes.
+    pub line_bytes: u32,
+    /// The scalar cache, in bytes.
+    pub scalar_cache_bytes: u32,
+    /// The instruction cache, which neighbouring compute units share, in bytes.
+    pub instruction_cache_bytes: u32,
+    /// L2 cache (of one XCD, where there are several), in bytes.
+    pub l2_bytes: u32,
+    /// The Infinity Cache, in bytes; 0 if there is none.
+    pub infinity_bytes: u64,
+}
+
+/// AMD, among the vendors of PCI devices.
+pub const PCI_VENDOR_ID: u16 = 0x1002;
+
+const GIB: u64 = 1 << 30;
+
+const MI100: Specifications = Specifications {
+    name: "MI100",
+    full_name: "AMD Instinct MI100",
+    gpu: Gpu::Gfx908,
+    pci_device_id: 0x738c,
+    compute_units: 120,
+    xcds: 1,
+    clock_mhz: 1502,
+    memory_bytes: 32 * GIB,
+    memory_clock_mhz: 1200,
+    memory_bus_bits: 4096,
+    memory_bytes_per_second: 1.229e12,
+    l1_bytes: 16 << 10,
+    line_bytes: 64,
+    scalar_cache_bytes: 16 << 10,
+    instruction_cache_bytes: 32 << 10,
+    l2_bytes: 8 << 20,
+    infinity_bytes: 0,
+};
+
+const MI210: Specifications = Specifications {
+    name: "MI210",
+    full_name: "AMD Instinct MI210",
+    gpu: Gpu::Gfx90a,
+    pci_device_id: 0x740f,
+    compute_units: 104,
+    xcds: 1,
+    clock_mhz: 1700,
+    memory_bytes: 64 * GIB,
+    memory_clock_mhz: 1600,
+    memory_bus_bits: 4096,
+    memory_bytes_per_second: 1.638e12,
+    l1_bytes: 16 << 10,
+    line_bytes: 64,
+    scalar_cache_bytes: 16 << 10,
+    instruction_cache_bytes: 32 << 10,
+    l2_bytes: 8 << 20,
+    infinity_bytes: 0,
+};
+
+/// One of its two dies, which is what HIP calls a device: MI210's with more of its units.
+const MI250X: Specifications = Specifications {
+    name: "MI250X",
+    full_name: "AMD Instinct MI250X",
+    pci_device_id: 0x7408,
+    compute_units: 110,
+    ..MI210
+};
+
+const MI300X: Specifications = Specifications {
+    name: "MI300X",
+    full_name: "AMD Instinct MI300X",
+    gpu: Gpu::Gfx942,
+    pci_device_id: 0x74a1,
+    compute_units: 304,
+    xcds: 8,
+    clock_mhz: 2100,
+    memory_bytes: 192 * GIB,
+    memory_clock_mhz: 2600,
+    memory_bus_bits: 8192,
+    memory_bytes_per_second: 5.3e12,
+    l1_bytes: 32 << 10,
+    line_bytes: 128,
+    scalar_cache_bytes: 16 << 10,
+    instruction_cache_bytes: 64 << 10,
+    l2_bytes: 4 << 20,
+    infinity_bytes: 256 << 20,
+};
+
+const MI355X: Specifications = Specifications {
+    name: "MI355X",
+    full_name: "AMD Instinct MI355X",
+    gpu: Gpu::Gfx950,
+    pci_device_id: 0x75a3,
+    compute_units: 256,
+    xcds: 8,
+    clock_mhz: 2400,
+    memory_bytes: 288 * GIB,
+    memory_clock_mhz: 4000,
+    memory_bus_bits: 8192,
+    memory_bytes_per_second: 8.0e12,
+    l1_bytes: 32 << 10,
+    line_bytes: 128,
+    scalar_cache_bytes: 16 << 10,
+    instruction_cache_bytes: 64 << 10,
+    l2_bytes: 4 << 20,
+    infinity_bytes: 256 << 20,
+};
+
+impl Specifications {
+    /// Those of a product.
+    pub const fn of(product: Product) -> &'static Self {
+        match product {
+            Product::Mi100 => &MI100,
+            Product::Mi210 => &MI210,
+            Product::Mi250x => &MI250X,
+            Product::Mi300x => &MI300X,
+            Product::Mi355x => &MI355X,
+        }
+    }
+
+    /// The highest engine clock, in Hz.
+    pub const fn clock_hz(&self) -> f64 {
+        1e6 * self.clock_mhz as f64
+    }
+
+    /// Compute units of an XCD.
+    pub const fn compute_units_per_xcd(&self) -> u32 {
+        self.compute_units / self.xcds
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two transfers a clock, over the whole width of the bus.
+    #[test]
+    fn bandwidth_is_what_clock_and_bus_give() {
+        for product in Product::ALL {
+            let row = product.specifications();
+            let bits = 2e6 * f64::from(row.memory_clock_mhz) * f64::from(row.memory_bus_bits);
+            let ratio = row.memory_bytes_per_second / (bits / 8.0);
+            assert!((0.97..1.01).contains(&ratio), "{}: {ratio}", row.name);
+        }
+    }
+
+    #[test]
+    fn full_names_end_with_names_and_units_divide_evenly() {
+        for product in Product::ALL {
+            let row = product.specifications();
+            assert!(row.full_name.ends_with(row.name));
+            assert_eq!(row.compute_units_per_xcd() * row.xcds, row.compute_units);
+        }
+    }
+}
