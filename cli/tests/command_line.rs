@@ -358,7 +358,7 @@ fn launches_can_be_limited() {
 /// The help names the variables of the table in `docs/emulator.md`.
 #[test]
 fn variables_are_in_the_help() {
-    let table = include_str!("../docs/emulator.md");
+    let table = include_str!("../../docs/emulator.md");
     let variables = table.split('`').filter(|name| {
         name.starts_with("FERROWAVE_") && name.chars().all(|c| c.is_ascii_uppercase() || c == '_')
     });

@@ -356,7 +356,10 @@ mod tests {
     fn a_vendors_library_is_a_row_and_its_failures_are_said() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("libblas.so");
-        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/host/src/vendor/tests/blas.c");
+        let source = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../host/src/vendor/tests/blas.c"
+        );
         let status = Command::new("cc")
             .args(["-O1", "-shared", "-fPIC", source, "-o"])
             .arg(&file)

@@ -96,7 +96,7 @@ fn a_kernel_of_the_ladder() {
     assert!(out.contains("kernels/src/tile/"), "{out}");
     assert!(out.contains("← s01_naive.rs:"), "{out}");
     let text = "sum.add_outer_product([a], [b]);";
-    let source = include_str!("../kernels/src/steps/s01_naive.rs");
+    let source = include_str!("../../kernels/src/steps/s01_naive.rs");
     let number = 1 + source.lines().position(|line| line.trim() == text).unwrap();
     assert!(out.contains(&format!("← s01_naive.rs:{number} ")), "{out}");
     let element = "core::f32::math::mul_add(self, factor, addend)";

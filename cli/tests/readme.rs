@@ -2,12 +2,17 @@
 
 use std::{fs, path::Path, process::Command};
 
+/// The workspace.
+fn root() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+}
+
 /// The `console` commands of all pages, without their prompts.
 fn commands() -> Vec<String> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = root();
     let mut pages = vec![root.join("README.md")];
-    for entry in fs::read_dir(root.join("docs")).unwrap() {
-        let path = entry.unwrap().path();
+    for entry in fs::read_dir(root.join("docs")).expect("the pages") {
+        let path = entry.expect("a page").path();
         if path.extension().is_some_and(|extension| extension == "md") {
             pages.push(path);
         }
@@ -15,7 +20,7 @@ fn commands() -> Vec<String> {
     let mut commands = Vec::new();
     for page in pages {
         let mut inside = false;
-        for line in fs::read_to_string(page).unwrap().lines() {
+        for line in fs::read_to_string(page).expect("its text").lines() {
             if let Some(language) = line.strip_prefix("```") {
                 inside = language == "console";
             } else if inside
@@ -40,11 +45,9 @@ fn commands_run() {
                 .strip_prefix("make ")
                 .map(|target| format!("\n{target}:"));
             let known = match target {
-                Some(target) => {
-                    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("Makefile"))
-                        .unwrap()
-                        .contains(&target)
-                }
+                Some(target) => fs::read_to_string(root().join("Makefile"))
+                    .unwrap()
+                    .contains(&target),
                 None => {
                     command
                         == "cargo build --release -p ferrowave-libamdhip64 -p ferrowave-librocm-smi64"
@@ -55,6 +58,7 @@ fn commands_run() {
         };
         let output = Command::new(env!("CARGO_BIN_EXE_ferrowave"))
             .args(arguments.split_whitespace())
+            .current_dir(root())
             .env_remove("FERROWAVE_DEVICE")
             .output()
             .unwrap();
@@ -68,8 +72,7 @@ fn commands_run() {
 /// What `make report` runs.
 #[test]
 fn the_report_runs() {
-    let makefile =
-        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("Makefile")).unwrap();
+    let makefile = fs::read_to_string(root().join("Makefile")).unwrap();
     let command = "cargo run --release --quiet -- report --out target/report\n";
     assert!(makefile.contains(command));
     let folder = tempfile::tempdir().unwrap();
