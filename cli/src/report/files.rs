@@ -8,7 +8,7 @@ use std::{
 
 use tempfile::NamedTempFile;
 
-use super::{figures, page, plots, results::Results, tabular};
+use super::{figures, markdown, page, plots, results::Results, tabular};
 
 /// What could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -73,7 +73,7 @@ impl Folder {
             error: error.into(),
         })?;
         self.write("results.csv", &csv)?;
-        self.write("report.md", tabular::markdown(results).as_bytes())?;
+        self.write("report.md", markdown::markdown(results).as_bytes())?;
         let plots = plots::all(results);
         let files = plots.iter().map(|plot| format!("{}.svg", plot.file));
         results.plots = files.collect();

@@ -1,9 +1,6 @@
 //! Results as rows and columns, the same in the terminal, in Markdown, on the page and for spreadsheets.
 
-use super::{
-    headline::headline,
-    results::{Results, Row},
-};
+use super::results::{Results, Row};
 
 /// A column for people.
 pub(crate) struct Column {
@@ -394,53 +391,6 @@ pub(crate) fn csv(results: &Results) -> Result<Vec<u8>, csv::Error> {
         .map_err(|error| error.into_error().into())
 }
 
-/// Results as Markdown.
-pub(crate) fn markdown(results: &Results) -> String {
-    let mut text = String::from("# Ferrowave's kernels compared\n");
-    if !results.complete {
-        text += "\n**The run was interrupted: rows are missing.**\n";
-    }
-    text += &format!("\n{}\n", caption(results));
-    for note in &results.run.notes {
-        text += &format!("\n{note}.\n");
-    }
-    for section in sections(results) {
-        text += &format!(
-            "\n## {}\n\n{}\n",
-            section.title,
-            headline(&section).join(" ")
-        );
-        let tables = [
-            (speed(results), section.rows.clone()),
-            (build(results), once(&section.rows)),
-        ];
-        for (columns, rows) in tables {
-            text.push('\n');
-            let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
-            text += &line(columns.iter().map(|c| c.name.to_owned()).collect());
-            let rules = columns
-                .iter()
-                .map(|c| if c.is_number { "--:" } else { "---" }.to_owned());
-            text += &line(rules.collect());
-            for row in rows {
-                // A bar would end the cell.
-                let cells = columns.iter().map(|c| c.cell(row).replace('|', "\\|"));
-                text += &line(cells.collect());
-            }
-        }
-    }
-    for row in &results.rows {
-        if let Some(complaint) = &row.outcome.complaint {
-            text += &format!("\n- {} {}: {complaint}", row.name(), row.problem.size());
-        }
-    }
-    text += "\n## Run\n\n";
-    for (name, value) in provenance(results) {
-        text += &format!("- {name}: {value}\n");
-    }
-    text
-}
-
 /// What a run was, in names and values.
 pub(crate) fn provenance(results: &Results) -> Vec<(&'static str, String)> {
     let run = &results.run;
@@ -542,20 +492,6 @@ mod tests {
         assert_eq!(&rows[2][place("speedup_over_previous")], "8");
         assert_eq!(&rows[2][place("modelled_seconds")], "0.001");
         assert_eq!(&rows[0][place("device")], "MI300X <emulated>");
-    }
-
-    #[test]
-    fn markdown_has_every_row_and_says_what_is_missing() {
-        let mut run = run();
-        run.complete = false;
-        run.rows[0].outcome.complaint = Some("out of luck".into());
-        let text = markdown(&run);
-        assert!(text.contains("interrupted") && text.contains("naive 64×64×64: out of luck"));
-        assert_eq!(
-            text.matches("| lds_tiled | 128×128×128 |").count(),
-            1,
-            "{text}"
-        );
     }
 
     #[test]
