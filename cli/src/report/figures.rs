@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{
     headline::setback,
-    results::{Counters, Device, Figures, Product, Results, Row},
+    results::{Counters, Device, Figures, NAIVE, Product, Results, Row},
 };
 
 /// Operations that a compute unit does in a cycle, at best: on matrix cores, where those are faster (AMD's CDNA white
@@ -90,9 +90,6 @@ fn mix_change(before: &Counters, after: &Counters) -> String {
     let texts: Vec<_> = changes.into_iter().map(|(_, text)| text).take(4).collect();
     texts.join(", ")
 }
-
-/// The naive kernel's name.
-const NAIVE: &str = "naive";
 
 /// Milliseconds that the documents behind the ladder give for their variants, measured by their authors on MI100 in f32
 /// at 2048 × 1024 × 2048.

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::{
-    results::{Device, Row},
+    results::{Device, NAIVE, Row},
     tabular::{Section, digits, shown},
 };
 
@@ -41,9 +41,10 @@ pub(crate) fn headline(section: &Section<'_>) -> Vec<String> {
         digits(most / 1e12),
     )];
     if let Some(&(next, less)) = ours.get(1) {
-        let naive = best.figures.speedup_over_naive.filter(|&over| over > 1.0);
+        let naive = best.figures.speedup_over_naive;
+        let naive = naive.filter(|&over| over > 1.0 && next.kernel != NAIVE);
         let naive = naive.map_or_else(String::new, |over| {
-            format!(" and {} times as fast as the naive kernel", digits(over))
+            format!(", and {} times as fast as {NAIVE}", digits(over))
         });
         sentences.push(format!(
             "It is {} times as fast as the next, {}{naive}.",
@@ -158,6 +159,7 @@ mod tests {
         let mut run = results(vec![
             estimated,
             row("lds_tiled", 1024, 1e-3),
+            row("tiled", 1024, 2e-3),
             wrong,
             library,
             row("naive", 64, 1e-6),
@@ -168,10 +170,20 @@ mod tests {
         assert_eq!(
             text,
             "lds_tiled is the fastest at 1024×1024×1024: 2.15 TFLOP/s, 1 % of the peak (modelled).\n\
-             It is 4.00 times as fast as the next, naive and 4.00 times as fast as the naive kernel.\n\
+             It is 2.00 times as fast as the next, tiled, and 4.00 times as fast as naive.\n\
              It is bound by LDS; its busiest unit, LDS, works 90 % of the time.\n\
              rocBLAS 5.0 reaches 4.29 TFLOP/s; lds_tiled has 0.500 of that.\n\
-             1 of 4 computed products are WRONG; 1 were modelled and not computed."
+             1 of 5 computed products are WRONG; 1 were modelled and not computed."
+        );
+    }
+
+    #[test]
+    fn naive_is_named_once() {
+        let mut run = results(vec![row("naive", 64, 4e-3), row("lds_tiled", 64, 1e-3)]);
+        figures::fill(&mut run);
+        assert_eq!(
+            headline(&sections(&run)[0])[1],
+            "It is 4.00 times as fast as the next, naive."
         );
     }
 

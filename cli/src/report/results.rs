@@ -4,6 +4,9 @@ use std::{collections::BTreeMap, fs, io, path::Path};
 
 use serde::{Deserialize, Serialize};
 
+/// The name of the kernel that all others are compared with.
+pub(crate) const NAIVE: &str = "naive";
+
 /// The version of the schema. It goes up when something is taken away or changes its meaning, not when something is
 /// added.
 pub(crate) const SCHEMA: u32 = 1;
