@@ -9,12 +9,16 @@ use std::{
 
 use ferrowave_emulator::dispatch::{self, Progress};
 
+use crate::table;
+
 /// What is done before is not worth a line.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// How often the line changes.
 const PAUSE: Duration = Duration::from_millis(200);
-/// Letters of a kernel's name at most: the line must not be longer than a terminal's.
+/// Letters of a kernel's name at most.
 const NAME_LETTERS: usize = 32;
+/// A terminal that does not say how wide it is.
+const USUAL_WIDTH: usize = 80;
 /// Takes the cursor to the line's beginning, and the line away.
 const CLEAR: &str = "\r\x1b[K";
 
@@ -84,7 +88,9 @@ fn draw((ended, changed): &(Mutex<bool>, Condvar)) {
             return;
         }
         pause = PAUSE;
-        let text = text(dispatch::progress().as_ref(), started.elapsed());
+        // A line that wraps cannot be taken away again, and the last column may wrap. The window may change.
+        let width = table::terminal_width().unwrap_or(USUAL_WIDTH) - 1;
+        let text = text(dispatch::progress().as_ref(), started.elapsed(), width);
         let mut drawn = drawn();
         // What cannot be drawn is not missed.
         let mut out = stderr().lock();
@@ -93,21 +99,32 @@ fn draw((ended, changed): &(Mutex<bool>, Condvar)) {
     }
 }
 
-fn text(progress: Option<&Progress>, time: Duration) -> String {
+/// The line, of at most `width` letters; what gives way first is the kernel's name.
+fn text(progress: Option<&Progress>, time: Duration, width: usize) -> String {
     let Some(progress) = progress else {
-        return format!("working, {} s", time.as_secs());
+        return cut(&format!("working, {} s", time.as_secs()), width);
     };
-    let mut name: String = progress.kernel.chars().take(NAME_LETTERS).collect();
-    if name.len() < progress.kernel.len() {
-        name.push('…');
-    }
-    format!(
-        "{name}: {} of {} workgroups, {:.1} million wave-instructions, {} s",
+    let figures = format!(
+        ": {} of {} workgroups, {:.1} million wave-instructions, {} s",
         progress.ended,
         progress.workgroups,
         progress.instructions as f64 / 1e6,
         progress.time.as_secs()
-    )
+    );
+    let room = width.saturating_sub(figures.len()).min(NAME_LETTERS);
+    cut(&(cut(&progress.kernel, room) + &figures), width)
+}
+
+/// A text's beginning, if it has more letters.
+fn cut(text: &str, letters: usize) -> String {
+    match text.char_indices().nth(letters) {
+        None => text.to_owned(),
+        Some(_) => text
+            .chars()
+            .take(letters.saturating_sub(1))
+            .chain(['…'])
+            .collect(),
+    }
 }
 
 #[cfg(test)]
@@ -124,11 +141,18 @@ mod tests {
             time: Duration::from_millis(12_900),
         };
         assert_eq!(
-            text(Some(&progress), Duration::ZERO),
+            text(Some(&progress), Duration::ZERO, 79),
             "gemm_naive_f32: 12 of 4096 workgroups, 1260.0 million wave-instructions, 12 s"
         );
         progress.kernel = "_ZN7rocprim".repeat(50);
-        assert!(text(Some(&progress), Duration::ZERO).chars().count() < 110);
-        assert_eq!(text(None, Duration::from_secs(3)), "working, 3 s");
+        for width in [20, 79, 200] {
+            let text = text(Some(&progress), Duration::ZERO, width);
+            assert!(text.chars().count() <= width, "{width}: {text}");
+        }
+        assert_eq!(
+            text(Some(&progress), Duration::ZERO, 79),
+            "_ZN7rocprim_ZN7…: 12 of 4096 workgroups, 1260.0 million wave-instructions, 12 s"
+        );
+        assert_eq!(text(None, Duration::from_secs(3), 79), "working, 3 s");
     }
 }

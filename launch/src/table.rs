@@ -4,6 +4,12 @@ use comfy_table::{
     Cell, CellAlignment, ColumnConstraint, ContentArrangement, Table, TableComponent, presets,
 };
 
+/// The columns of the terminal at standard error, if it is one that knows.
+pub(crate) fn terminal_width() -> Option<usize> {
+    let width = Table::new().use_stderr().width()?;
+    (width > 0).then_some(width.into())
+}
+
 /// A table with a line under its header; columns whose name ends in a colon are numbers, to the right.
 #[derive(Debug)]
 pub struct Columns {
