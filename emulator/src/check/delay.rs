@@ -10,10 +10,9 @@ use std::collections::VecDeque;
 use rand::{RngExt as _, SeedableRng};
 use rand_pcg::Pcg32;
 
-use super::WaitCounts;
 use crate::{
     exec::{Context, Flow, GroupStart, Lanes, Observer, Wave},
-    isa::{Category, Effect, Format, Register, Registers},
+    isa::{Category, Effect, Format, Register, Registers, WaitCounts},
 };
 
 /// A load under way.
@@ -159,7 +158,7 @@ impl Observer for Delayer {
             return;
         }
         if category == Category::Wait {
-            let counts = WaitCounts::of(context.code, index);
+            let counts = WaitCounts::of(context.code.instruction(index));
             self.wait(wave, &counts);
             return;
         }

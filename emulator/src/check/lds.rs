@@ -14,7 +14,7 @@
 use std::{collections::VecDeque, ops::Range};
 
 use super::{
-    Access, Example, Findings, Interest, Key, Kind, Side, Step, WaitCounts, Watch,
+    Access, Example, Findings, Interest, Key, Kind, Side, Step, Watch,
     epoch::{Epoch, Noted},
     lds_cells::{LdsCells, Now, Race},
     names::{Numbering, bytes_text, verb},
@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{
     exec::{Context, Facts, GroupStart, OutsideLds, Space, Touch, Wave},
-    isa::{Category, Effect},
+    isa::{Category, Effect, WaitCounts},
     memory::words,
 };
 
@@ -386,10 +386,10 @@ impl Watch for Lds {
         match facts.category {
             Category::Lds | Category::VectorMemory => {}
             Category::Wait => {
-                let counts = WaitCounts::of(context.code, step.index);
+                let counts = WaitCounts::of(context.code.instruction(step.index));
                 let flight = &mut self.waves[wave.index as usize];
-                counts.keep_newest(&mut flight.lds, counts.lgkm);
-                counts.keep_newest(&mut flight.memory, counts.vm);
+                WaitCounts::keep_newest(&mut flight.lds, counts.lgkm);
+                WaitCounts::keep_newest(&mut flight.memory, counts.vm);
                 return;
             }
             _ => return,

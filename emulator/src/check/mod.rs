@@ -30,11 +30,9 @@ mod way;
 
 pub use kind::{Check, Kind, UnknownCheck, parse};
 
-pub use report::{Allocation, Finding, Format, JSON_VERSION, Memory, Place, SourceLine, WavePart};
+pub use report::{Allocation, Finding, Format, JSON_VERSION, Memory, WavePart};
 
 pub(crate) use findings::{Access, Example, Findings, Key, Side};
-pub(crate) use names::WaitCounts;
-pub(crate) use report::Names;
 
 use std::sync::Arc;
 

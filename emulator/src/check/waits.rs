@@ -8,13 +8,13 @@
 use std::collections::VecDeque;
 
 use super::{
-    Access, Example, Findings, Interest, Key, Kind, Side, Step, WaitCounts, Watch,
+    Access, Example, Findings, Interest, Key, Kind, Side, Step, Watch,
     names::bytes_text,
     register_set::{RegisterSet, WORDS},
 };
 use crate::{
     exec::{Context, Facts, GroupStart, Space, Touch, Wave},
-    isa::{Category, Effect, Registers, Role},
+    isa::{Category, Effect, Registers, Role, WaitCounts},
 };
 
 /// The most that a counter counts: the wave waits before it issues more.
@@ -58,7 +58,7 @@ struct InFlight {
 impl InFlight {
     fn wait(&mut self, counts: &WaitCounts) {
         let before = (self.vm.len(), self.lgkm.len());
-        counts.keep_newest(&mut self.vm, counts.vm);
+        WaitCounts::keep_newest(&mut self.vm, counts.vm);
         if counts.lgkm == 0 {
             self.lgkm.clear();
         } else {
@@ -305,7 +305,7 @@ impl Watch for Waits {
         findings: &mut Findings,
     ) {
         if step.facts.category == Category::Wait {
-            let counts = WaitCounts::of(context.code, step.index);
+            let counts = WaitCounts::of(context.code.instruction(step.index));
             self.waves[wave.index as usize].wait(&counts);
             return;
         }

@@ -19,7 +19,7 @@ use super::check;
 use crate::{
     dispatch::{LaunchConfig, LaunchError},
     exec::Observer,
-    profile::{Counted, Format, Profile, Setup, identity},
+    profile::{Counted, Format, Profile, Setup},
     program::Kernel,
     timing::Timing,
 };
@@ -189,7 +189,7 @@ impl State {
     }
 
     fn entry(&mut self, kernel: &Kernel) -> &mut Entry {
-        let identity = identity(kernel);
+        let identity = kernel.identity();
         let known = |entry: &Entry| entry.profile.identity() == identity;
         let index = self.entries.iter().position(known).unwrap_or_else(|| {
             let name = self.free_name(kernel.name());

@@ -15,7 +15,6 @@ use ferrowave_hip_abi::hipError_t;
 use super::{error::Failure, profile};
 use crate::{
     dispatch::LaunchConfig,
-    profile::identity,
     program::Kernel,
     timing::{self, Format, Plan, Timing, TimingError},
 };
@@ -119,7 +118,7 @@ impl State {
             self.timings.modelled.push(timing);
             return;
         }
-        let identity = identity(kernel);
+        let identity = kernel.identity();
         if self.said.contains(&identity) {
             eprintln!(
                 "ferrowave: {} on {}: {:.3} ms, modelled; bound by {}",

@@ -10,6 +10,7 @@ mod row;
 mod tables;
 mod text;
 mod uses;
+mod wait_counts;
 
 pub use category::{Category, Effect};
 pub use decode::decode;
@@ -20,3 +21,4 @@ pub use tables::Op;
 pub(crate) use tables::run;
 pub use text::Text;
 pub use uses::{Read, Register, Registers, Role, Uses, registers};
+pub use wait_counts::WaitCounts;

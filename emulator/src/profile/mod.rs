@@ -16,10 +16,7 @@ pub use report::{
     Class, Format, InstructionProfile, JSON_VERSION, Occupied, Profile, Sources, Totals,
 };
 
-use std::{
-    hash::{DefaultHasher, Hash as _, Hasher as _},
-    ops::Range,
-};
+use std::ops::Range;
 
 use counter::Counter;
 
@@ -65,7 +62,7 @@ impl<'a> Setup<'a> {
     pub(crate) fn new(kernel: &'a Kernel) -> Self {
         Setup {
             kernel,
-            instructions: instructions(kernel),
+            instructions: kernel.instructions(),
         }
     }
 
@@ -102,21 +99,4 @@ impl Counted {
             waves: counters.iter().map(Counter::waves).sum(),
         }
     }
-}
-
-/// The indices of a kernel's own instructions.
-pub(crate) fn instructions(kernel: &Kernel) -> Range<u32> {
-    let own = &kernel.description().code;
-    let entry = kernel.entry();
-    kernel.code().indices(entry..entry + (own.end - own.start))
-}
-
-/// Tells kernels apart: those with the same have the same name and instructions.
-pub(crate) fn identity(kernel: &Kernel) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    (kernel.name(), kernel.gpu()).hash(&mut hasher);
-    for index in instructions(kernel) {
-        kernel.code().instruction(index).hash(&mut hasher);
-    }
-    hasher.finish()
 }

@@ -1,6 +1,14 @@
 //! Loaded code objects: image in global memory, code that is made ready when waves get there.
 
-use std::{ops::Range, sync::Arc};
+mod names;
+
+pub use names::{Names, Place, SourceLine};
+
+use std::{
+    hash::{DefaultHasher, Hash as _, Hasher as _},
+    ops::Range,
+    sync::Arc,
+};
 
 use ferrowave_code_object::{self as code_object, CodeObject, CodeObjectError, SymbolKind};
 use ferrowave_gpu::Gpu;
@@ -254,6 +262,23 @@ impl Kernel {
     /// The address of its first instruction.
     pub(crate) fn entry(&self) -> u64 {
         self.loaded.base + self.description().code.start
+    }
+
+    /// The indices of its own instructions.
+    pub fn instructions(&self) -> Range<u32> {
+        let own = &self.description().code;
+        let entry = self.entry();
+        self.code().indices(entry..entry + (own.end - own.start))
+    }
+
+    /// Tells kernels apart: those with the same have the same name and instructions.
+    pub fn identity(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (self.name(), self.gpu()).hash(&mut hasher);
+        for index in self.instructions() {
+            self.code().instruction(index).hash(&mut hasher);
+        }
+        hasher.finish()
     }
 
     /// Where an instruction lies: its offset from where the code object is loaded; in another code object's code, which

@@ -4,9 +4,8 @@ use ferrowave_gpu::Gpu;
 
 use super::parameters::{Parameters, TURN};
 use crate::{
-    check::WaitCounts,
     exec::{Code, Facts},
-    isa::{Category, Effect, Instruction, Op, Rate, Register, Role, Source},
+    isa::{Category, Effect, Instruction, Op, Rate, Register, Role, Source, WaitCounts},
 };
 
 /// The unit that issues and runs an instruction.
@@ -159,7 +158,7 @@ impl Timed {
                 .collect(),
             writes: facts.uses.writes.iter().map(|w| range(*w)).collect(),
             accumulator,
-            wait: (unit == Unit::Wait).then(|| WaitCounts::of(code, index)),
+            wait: (unit == Unit::Wait).then(|| WaitCounts::of(code.instruction(index))),
             pause: match instruction.op {
                 Op::s_nop => TURN * (immediate & 0xf),
                 Op::s_sleep => 64 * (immediate & 0x7f),

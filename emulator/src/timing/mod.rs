@@ -53,7 +53,6 @@ use wave::Instructions as Table;
 use crate::{
     dispatch::{LaunchConfig, LaunchError, Observed, launch_observed, launch_some},
     isa::{Category, Effect, Instruction},
-    profile::instructions,
     program::Kernel,
 };
 
@@ -202,7 +201,7 @@ impl Plan {
             placement,
             waves_per_simd: occupancy.waves_per_simd,
             chosen,
-            is_order_seen: instructions(kernel).any(|index| {
+            is_order_seen: kernel.instructions().any(|index| {
                 let instruction = kernel.code().instruction(index);
                 instruction.is_some_and(sees_order)
             }),

@@ -8,7 +8,7 @@ use std::{
 use serde::{Serialize, Serializer};
 
 use super::{compute_unit::Issued, report::InstructionTiming};
-use crate::{check::Names, program::Kernel};
+use crate::program::{Kernel, Names};
 
 /// Instructions that ran, in the order of the code. They keep the kernel's program in the device's memory.
 #[derive(Clone, Debug)]

@@ -13,7 +13,10 @@ use super::{
     placement::Placement,
     stall::{Stall, Stalls},
 };
-use crate::{check::Place, isa::Category, profile::identity, program::Kernel};
+use crate::{
+    isa::Category,
+    program::{Kernel, Place},
+};
 
 /// A machine by its name.
 fn by_name<S: Serializer>(machine: &Product, serializer: S) -> Result<S::Ok, S::Error> {
@@ -206,7 +209,7 @@ impl Timing {
             modelled: MODELLED,
             kernel: kernel.name().to_owned(),
             gpu: kernel.gpu(),
-            identity: identity(kernel),
+            identity: kernel.identity(),
             machine: parameters.machine,
             clock_hz: parameters.hardware.clock_hz(),
             cycles: modelled.cycles,

@@ -2,7 +2,8 @@
 
 use std::fmt::{self, Write as _};
 
-use super::{Check, Finding, Kind, Memory, Place, SourceLine, WavePart};
+use super::{Check, Finding, Kind, Memory, WavePart};
+use crate::program::Place;
 
 pub(super) fn write(checks: &[Check], findings: &[Finding]) -> String {
     let mut text = String::new();
@@ -90,16 +91,6 @@ fn place(place: Option<&Place>, indent: &str, f: &mut fmt::Formatter<'_>) -> fmt
         write!(f, ", at last into {line}")?;
     }
     Ok(())
-}
-
-impl fmt::Display for SourceLine {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.file, self.line)?;
-        match self.column {
-            Some(column) => write!(f, ":{column}"),
-            None => Ok(()),
-        }
-    }
 }
 
 /// Lanes in words: ranges.

@@ -3,7 +3,7 @@
 use std::{collections::HashMap, fs};
 
 use super::{InstructionProfile, Profile};
-use crate::check::SourceLine;
+use crate::program::SourceLine;
 
 /// The largest source file that is read, in bytes.
 const MAX_SOURCE_BYTES: u64 = 1 << 22;

@@ -17,12 +17,11 @@ pub use lines::Sources;
 use totals::ratio;
 pub use totals::{Class, Totals};
 
-use super::{Counted, Counts, coalescing::line_bytes, flops::Work, identity, instructions};
+use super::{Counted, Counts, coalescing::line_bytes, flops::Work};
 use crate::{
-    check::{Names, Place},
     dispatch::LaunchConfig,
     isa::{Category, Effect},
-    program::Kernel,
+    program::{Kernel, Names, Place},
     timing::Timing,
 };
 
@@ -126,8 +125,8 @@ impl Profile {
     /// Of a kernel that has not run.
     pub fn new(kernel: &Kernel) -> Self {
         let mut profile = Profile::nothing(kernel.name(), kernel.gpu());
-        profile.identity = identity(kernel);
-        profile.describe(kernel, instructions(kernel));
+        profile.identity = kernel.identity();
+        profile.describe(kernel, kernel.instructions());
         profile
     }
 
@@ -192,7 +191,7 @@ impl Profile {
         self.occupied = Some(counted.occupied.clone());
     }
 
-    /// What [`identity`] says of its kernel.
+    /// What [`Kernel::identity`] says of its kernel.
     pub(crate) const fn identity(&self) -> u64 {
         self.identity
     }
