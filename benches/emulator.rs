@@ -12,17 +12,15 @@ use ferrowave::{
     gemm::{Addresses, Machine as Host, Order, Plan, Problem, Request},
     verify::Inputs,
 };
-use ferrowave_emulator::{
-    check::{self, Check},
-    dispatch::{LaunchConfig, LaunchSummary, Limits, launch},
-    exec::SimdLevel,
-    memory::{AllocationKind, DeviceMemory},
-    profile,
-    program::Program,
-    timing::{self, Timing},
-};
+use ferrowave_check::{self as check, Check};
+use ferrowave_emulator::dispatch::{LaunchConfig, LaunchSummary, Limits, launch};
+use ferrowave_emulator::exec::SimdLevel;
+use ferrowave_emulator::memory::{AllocationKind, DeviceMemory};
+use ferrowave_emulator::program::Program;
 use ferrowave_gpu::{Gpu, Product};
+use ferrowave_profile as profile;
 use ferrowave_shared::{CATALOGUE, GemmArguments, Kernel, catalogue::Access};
+use ferrowave_timing::{self as timing, Timing};
 
 const GPU: Gpu = Gpu::Gfx942;
 

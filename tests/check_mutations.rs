@@ -7,13 +7,11 @@ use ferrowave::{
     hip::{Context, Device, DeviceSelector},
     verify::Inputs,
 };
+use ferrowave_check::{Check, Finding, Options};
 use ferrowave_code_object::CodeObject;
-use ferrowave_emulator::{
-    check::{Check, Finding, Options},
-    hip::check,
-    isa::{Op, decode},
-};
 use ferrowave_gpu::Gpu;
+use ferrowave_hip::check;
+use ferrowave_isa::{Op, decode};
 use ferrowave_shared::{ElementTypes, Kernel};
 
 /// `s_nop 0`.

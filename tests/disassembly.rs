@@ -1,7 +1,7 @@
 //! The emulator's decoder and disassembler against LLVM's, on every code object that the build made.
 
 use ferrowave::embedded;
-use ferrowave_emulator::isa::decode;
+use ferrowave_isa::decode;
 use ferrowave_kernel_build::disassemble;
 
 #[test]
@@ -26,7 +26,9 @@ fn every_instruction_reads_as_llvm_reads_it() {
 /// No kernel of ours holds an instruction that the emulator could not run, whether or not a test reaches it.
 #[test]
 fn the_emulator_runs_all_of_it() {
-    use ferrowave_emulator::{exec::SimdLevel, memory::DeviceMemory, program::Program};
+    use ferrowave_emulator::exec::SimdLevel;
+    use ferrowave_emulator::memory::DeviceMemory;
+    use ferrowave_emulator::program::Program;
     use std::sync::Arc;
     for &(gpu, code_object) in embedded::CODE_OBJECTS {
         let memory = Arc::new(DeviceMemory::new(1 << 30));

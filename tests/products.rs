@@ -454,7 +454,7 @@ fn the_chosen_kernel_computes_the_problem() {
 /// The order in which waves take turns does not show in the results.
 #[test]
 fn schedules_do_not_matter() {
-    use ferrowave_emulator::hip::DeviceConfig;
+    use ferrowave_hip::DeviceConfig;
     for &(gpu, code_object) in embedded::CODE_OBJECTS {
         for kernel in CATALOGUE
             .iter()

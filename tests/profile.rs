@@ -8,10 +8,8 @@ use ferrowave::{
     hip::{Context, Device, DeviceSelector},
     verify::Inputs,
 };
-use ferrowave_emulator::{
-    hip::profile::{set_profiling, take_profiles},
-    profile::{Profile, Totals},
-};
+use ferrowave_hip::profile::{set_profiling, take_profiles};
+use ferrowave_profile::{Profile, Totals};
 use ferrowave_shared::{CATALOGUE, ElementTypes, Kernel};
 
 /// Profiling is of the whole process.

@@ -10,10 +10,8 @@ mod published;
 
 use std::env;
 
-use ferrowave_emulator::{
-    memory::{AllocationKind, DeviceMemory},
-    timing::{Format, Timing},
-};
+use ferrowave_emulator::memory::{AllocationKind, DeviceMemory};
+use ferrowave_timing::{Format, Timing};
 
 /// What was asked for.
 struct Choice {

@@ -6,15 +6,13 @@ use ferrowave::{
     embedded,
     gemm::{Addresses, Machine as Host, Order, Plan, Request},
 };
-use ferrowave_emulator::{
-    dispatch::{LaunchConfig, Limits},
-    exec::SimdLevel,
-    memory::DeviceMemory,
-    program::Program,
-    timing::{self, Timing},
-};
+use ferrowave_emulator::dispatch::{LaunchConfig, Limits};
+use ferrowave_emulator::exec::SimdLevel;
+use ferrowave_emulator::memory::DeviceMemory;
+use ferrowave_emulator::program::Program;
 use ferrowave_gpu::Product;
 use ferrowave_shared::{ElementTypes, Kernel};
+use ferrowave_timing::{self as timing, Timing};
 
 use crate::{Choice, allocate};
 

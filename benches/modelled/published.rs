@@ -2,14 +2,12 @@
 
 use std::{env, fs, process::Command, sync::Arc};
 
-use ferrowave_emulator::{
-    dispatch::{self, LaunchConfig, Limits},
-    exec::SimdLevel,
-    memory::DeviceMemory,
-    program::Program,
-    timing::{self, Timing},
-};
+use ferrowave_emulator::dispatch::{self, LaunchConfig, Limits};
+use ferrowave_emulator::exec::SimdLevel;
+use ferrowave_emulator::memory::DeviceMemory;
+use ferrowave_emulator::program::Program;
 use ferrowave_gpu::Product;
+use ferrowave_timing::{self as timing, Timing};
 
 use crate::{Choice, allocate};
 

@@ -1,11 +1,11 @@
 //! Names the library as programs ask for it.
 
-#[path = "../hip/soname.rs"]
+#[path = "../hip/lib/soname.rs"]
 mod soname;
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    println!("cargo::rerun-if-changed=../hip/soname.rs");
+    println!("cargo::rerun-if-changed=../hip/lib/soname.rs");
     if std::env::var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os == "linux") {
         soname::set("librocm_smi64.so", &["librocm_smi64.so.1"]);
     }

@@ -30,6 +30,15 @@ impl Gpu {
         }
     }
 
+    /// Bytes of a line of the vector L1 cache: 64 up to CDNA 2, 128 from CDNA 3 on (AMD's documentation of ROCm Compute
+    /// Profiler, «vL1D»; CDNA 3 white paper).
+    pub const fn line_bytes(self) -> u32 {
+        match self {
+            Gpu::Gfx908 | Gpu::Gfx90a => 64,
+            Gpu::Gfx942 | Gpu::Gfx950 => 128,
+        }
+    }
+
     /// The `EF_AMDGPU_MACH` value in the low 8 bits of a code object's ELF flags
     /// (LLVM's `AMDGPUUsage`, table «AMDGPU ELF e_flags»).
     pub const fn mach(self) -> u8 {

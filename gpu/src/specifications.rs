@@ -35,8 +35,6 @@ pub struct Specifications {
     pub memory_bytes_per_second: f64,
     /// The vector L1 cache of a compute unit, in bytes.
     pub l1_bytes: u32,
-    /// A line of the vector L1 cache and of L2, in bytes.
-    pub line_bytes: u32,
     /// The scalar cache, in bytes.
     pub scalar_cache_bytes: u32,
     /// The instruction cache, which neighbouring compute units share, in bytes.
@@ -65,7 +63,6 @@ const MI100: Specifications = Specifications {
     memory_bus_bits: 4096,
     memory_bytes_per_second: 1.229e12,
     l1_bytes: 16 << 10,
-    line_bytes: 64,
     scalar_cache_bytes: 16 << 10,
     instruction_cache_bytes: 32 << 10,
     l2_bytes: 8 << 20,
@@ -85,7 +82,6 @@ const MI210: Specifications = Specifications {
     memory_bus_bits: 4096,
     memory_bytes_per_second: 1.638e12,
     l1_bytes: 16 << 10,
-    line_bytes: 64,
     scalar_cache_bytes: 16 << 10,
     instruction_cache_bytes: 32 << 10,
     l2_bytes: 8 << 20,
@@ -114,7 +110,6 @@ const MI300X: Specifications = Specifications {
     memory_bus_bits: 8192,
     memory_bytes_per_second: 5.3e12,
     l1_bytes: 32 << 10,
-    line_bytes: 128,
     scalar_cache_bytes: 16 << 10,
     instruction_cache_bytes: 64 << 10,
     l2_bytes: 4 << 20,
@@ -134,7 +129,6 @@ const MI355X: Specifications = Specifications {
     memory_bus_bits: 8192,
     memory_bytes_per_second: 8.0e12,
     l1_bytes: 32 << 10,
-    line_bytes: 128,
     scalar_cache_bytes: 16 << 10,
     instruction_cache_bytes: 64 << 10,
     l2_bytes: 4 << 20,

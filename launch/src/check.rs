@@ -3,10 +3,8 @@
 use std::{fs, path::PathBuf, process::ExitCode};
 
 use clap::Args;
-use ferrowave_emulator::{
-    check::{Check, Finding, Format, Options as Checks, parse},
-    hip::check,
-};
+use ferrowave_check::{Check, Finding, Format, Options as Checks, parse};
+use ferrowave_hip::check;
 use ferrowave_host::hip::Device;
 
 use crate::{DeviceOption, Failure, print};

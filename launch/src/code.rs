@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use ferrowave_code_object::CodeObject;
-use ferrowave_emulator::isa::{Instruction, decode};
+use ferrowave_isa::{Instruction, decode};
 
 /// An instruction, or a word that is none.
 #[derive(Clone, Debug, PartialEq, Eq)]

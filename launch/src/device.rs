@@ -3,11 +3,9 @@
 use std::time::Duration;
 
 use clap::Args;
-use ferrowave_emulator::{
-    dispatch::{Limits, parse_instructions, parse_time},
-    hip::set_limits,
-};
+use ferrowave_emulator::dispatch::{Limits, parse_instructions, parse_time};
 use ferrowave_gpu::Gpu;
+use ferrowave_hip::set_limits;
 use ferrowave_host::hip::{Device, DeviceSelector, OpenError, Source};
 
 use crate::Failure;

@@ -7,16 +7,14 @@ use std::{
 };
 
 use clap::Args;
-use ferrowave_emulator::{
-    hip::{
-        profile,
-        timing::{self, Settings},
-    },
-    profile::Format,
-    timing::Format as TimingFormat,
-};
 use ferrowave_gpu::Product;
+use ferrowave_hip::{
+    profile,
+    timing::{self, Settings},
+};
 use ferrowave_host::hip::Device;
+use ferrowave_profile::Format;
+use ferrowave_timing::Format as TimingFormat;
 
 use crate::{DeviceOption, Failure, print};
 

@@ -22,4 +22,4 @@ for library in librocrand librocsparse; do
     libraries+=("$(find "$debian/usr/lib" -type f -name "$library.so.*" -print -quit)")
 done
 cd "$repository"
-cargo run --quiet --package ferrowave-emulator --example compare_disassembly -- "${libraries[@]}"
+cargo run --quiet --package ferrowave-isa --example compare_disassembly -- "${libraries[@]}"

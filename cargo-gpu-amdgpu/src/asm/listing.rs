@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use ferrowave_emulator::{check::SourceLine, profile::Sources};
+use ferrowave_emulator::program::SourceLine;
+use ferrowave_profile::Sources;
 
 use super::{
     Code,

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, fmt::Write as _};
 
-use ferrowave_emulator::isa::Category;
+use ferrowave_isa::Category;
 use ferrowave_launch::CodeLine;
 
 /// A loop: what runs between a place in the code and a branch back to it, by the indices of instructions.

@@ -8,16 +8,14 @@ use ferrowave::{
     vendor::VendorGemm,
 };
 use ferrowave_code_object::CodeObject;
-use ferrowave_emulator::{
-    hip::{
-        profile,
-        timing::{self, Settings},
-    },
-    profile::Profile,
-    timing::{Timing, Unit},
-};
 use ferrowave_gpu::{self as gpu, Gpu, GpuLimits, Occupancy, Specifications};
+use ferrowave_hip::{
+    profile,
+    timing::{self, Settings},
+};
+use ferrowave_profile::Profile;
 use ferrowave_shared::Kernel;
+use ferrowave_timing::{Timing, Unit};
 
 use super::results::{
     Built, Counters, Device, Figures, LoopInstruction, MainLoop, Measured, Modelled, Outcome,

@@ -16,8 +16,8 @@ pub mod unsupported;
 use std::ffi::c_char;
 
 use abi::{Frequencies, Metrics, MetricsHeader, Status, Version};
-use ferrowave_emulator::hip::{device_name, pci_location};
 use ferrowave_gpu::{PCI_VENDOR_ID, Specifications};
+use ferrowave_hip::{device_name, pci_location};
 use state::{device, guarded, out};
 
 /// `rsmi_clk_type_t`: the engine's clock, the memory's, and the last number that means something.

@@ -5,8 +5,8 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use ferrowave_emulator::hip;
 use ferrowave_gpu::Specifications;
+use ferrowave_hip as hip;
 
 use crate::abi::Status;
 

@@ -11,7 +11,7 @@ use std::{
     ptr,
 };
 
-use ferrowave_emulator::hip::{DEVICE_VARIABLE, FUNCTIONS};
+use ferrowave_hip::{DEVICE_VARIABLE, FUNCTIONS};
 use ferrowave_hip_abi::{hipDeviceProp_tR0600, hipError_t};
 use object::{Object, ObjectSection, ObjectSymbol, read::elf::ElfFile64};
 use rocm_smi64::{

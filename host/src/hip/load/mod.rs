@@ -99,9 +99,7 @@ impl Api {
         #[cfg(feature = "emulator")]
         {
             // SAFETY: the emulator keeps HIP's contract, and its functions are part of this program.
-            Ok(unsafe {
-                Self::from_functions(ferrowave_emulator::hip::FUNCTIONS, Source::Emulator)
-            })
+            Ok(unsafe { Self::from_functions(ferrowave_hip::FUNCTIONS, Source::Emulator) })
         }
         #[cfg(not(feature = "emulator"))]
         Err(LoadError::NoEmulator)

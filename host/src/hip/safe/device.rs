@@ -101,9 +101,9 @@ impl Device {
                 })?;
                 #[cfg(feature = "emulator")]
                 {
-                    let config = ferrowave_emulator::hip::DeviceConfig {
+                    let config = ferrowave_hip::DeviceConfig {
                         product,
-                        ..ferrowave_emulator::hip::DeviceConfig::new(gpu)
+                        ..ferrowave_hip::DeviceConfig::new(gpu)
                     };
                     Ok(Self::emulated(api, config, &why)?)
                 }
@@ -129,7 +129,7 @@ impl Device {
     /// # Errors
     /// HIP's.
     #[cfg(feature = "emulator")]
-    pub fn emulator(config: ferrowave_emulator::hip::DeviceConfig) -> Result<Self, OpenError> {
+    pub fn emulator(config: ferrowave_hip::DeviceConfig) -> Result<Self, OpenError> {
         let why = String::new();
         let api = Api::emulator().map_err(|reason| OpenError::NoEmulator { reason, why })?;
         Ok(Self::emulated(api, config, "as asked for")?)
@@ -138,10 +138,10 @@ impl Device {
     #[cfg(feature = "emulator")]
     fn emulated(
         api: Api,
-        config: ferrowave_emulator::hip::DeviceConfig,
+        config: ferrowave_hip::DeviceConfig,
         why: &str,
     ) -> Result<Self, HipError> {
-        let emulated = Emulated(ferrowave_emulator::hip::add_device(config));
+        let emulated = Emulated(ferrowave_hip::add_device(config));
         let name = emulated_name(config.gpu, config.product);
         Self::new(api, emulated.0, &name, why, Some(emulated))
     }
@@ -220,6 +220,6 @@ struct Emulated(c_int);
 #[cfg(feature = "emulator")]
 impl Drop for Emulated {
     fn drop(&mut self) {
-        ferrowave_emulator::hip::remove_device(self.0);
+        ferrowave_hip::remove_device(self.0);
     }
 }

@@ -27,7 +27,7 @@ fn assemble(gpu: Gpu, features: &str) -> Vec<u8> {
         Gpu::Gfx908 => "",
         _ => ".amdhsa_accum_offset 4",
     };
-    let text = include_str!("../../../../../emulator/src/hip/tests/add.s")
+    let text = include_str!("../../../../../emulator/hip/src/tests/add.s")
         .replace("ACCUM_OFFSET\n", &format!("{accumulators}\n"));
     let toolchain = Toolchain::channel(Toolchain::TESTED_CHANNEL).expect("the pinned toolchain");
     let assembly = Assembly::new(gpu, &text).features(features);

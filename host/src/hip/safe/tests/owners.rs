@@ -2,7 +2,7 @@
 
 use std::{thread, time::Duration};
 
-use ferrowave_emulator::hip::DeviceConfig;
+use ferrowave_hip::DeviceConfig;
 
 use super::*;
 

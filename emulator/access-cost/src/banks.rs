@@ -1,0 +1,261 @@
+//! LDS bank conflicts: how many cycles an access takes beyond what it would take without them.
+//!
+//! LDS is cut into banks of 4 bytes that follow each other, and each gives or takes one word a cycle. The lanes of a wave
+//! are served in phases, groups that could fill all banks; a phase takes as many cycles as its busiest bank needs.
+//!
+//! | access | 32 banks: gfx908, gfx90a, gfx942 | gfx950 |
+//! |---|---|---|
+//! | up to 4 bytes | 2 phases of 32 lanes in order | reads: 1 phase on 64 banks; others: as on 32 banks |
+//! | 8 bytes | 4 phases of 16 lanes in order | reads: 2 phases of 32 lanes on 64 banks; others: as on 32 banks |
+//! | 12 bytes | 8 phases of 8 lanes, as 16 bytes | as on 32 banks |
+//! | 16 bytes, reads | 8 phases: lanes 0–3 and 20–23, 4–7 and 16–19, 8–11 and 28–31, 12–15 and 24–27, the same + 32 | 4 phases on 64 banks: lanes 0–3, 12–15, 20–27; 4–11, 16–19, 28–31; the same + 32 |
+//! | 16 bytes, others | 8 phases of 8 lanes in order | as on 32 banks |
+//!
+//! Sources: AMD's documentation of Composable Kernel, «Understanding AMD GPU LDS and Bank Conflicts» (32 banks, the phases
+//! of 16-byte accesses); the paper «HipKittens», appendix D.2, table 5, measured on gfx950 (`ds_read_b128`, `ds_read_b96`,
+//! `ds_read_b64`, and `ds_write_b64`, which has 32 banks there); IREE's `SharedMemoryModel` for reads of 4 bytes on gfx950.
+//! Writes of other sizes on gfx950 are taken to be like those of 8 bytes.
+//!
+//! Lanes that read or write the same word share it. Atomic operations on one word are done one after the other (AMD's
+//! documentation of ROCm Compute Profiler, «LDS address conflicts»). An instruction with two addresses counts as two.
+
+use ferrowave_gpu::Gpu;
+
+use ferrowave_emulator::exec::{LANES, Touch};
+
+/// Banks of 4 bytes, at most.
+const MOST_BANKS: usize = 64;
+
+const ALL: [u64; 1] = [!0];
+const HALVES: [u64; 2] = groups(32);
+const QUARTERS: [u64; 4] = groups(16);
+const EIGHTHS: [u64; 8] = groups(8);
+const WIDE_READS_ON_32: [u64; 8] = both_halves([
+    fours([0, 20, 0, 20]),
+    fours([4, 16, 4, 16]),
+    fours([8, 28, 8, 28]),
+    fours([12, 24, 12, 24]),
+]);
+const WIDE_READS_ON_64: [u64; 4] = both_halves([fours([0, 12, 20, 24]), fours([4, 8, 16, 28])]);
+
+/// Lanes in order, `lanes` in each group.
+const fn groups<const N: usize>(lanes: u32) -> [u64; N] {
+    let mut masks = [0; N];
+    let mut group = 0;
+    while group < N {
+        masks[group] = (!0 >> (64 - lanes)) << (lanes * group as u32);
+        group += 1;
+    }
+    masks
+}
+
+/// Four lanes from each of these on.
+const fn fours(starts: [u32; 4]) -> u64 {
+    0xf << starts[0] | 0xf << starts[1] | 0xf << starts[2] | 0xf << starts[3]
+}
+
+/// The groups, and the same in the upper half of the wave.
+const fn both_halves<const N: usize, const BOTH: usize>(low: [u64; N]) -> [u64; BOTH] {
+    let mut masks = [0; BOTH];
+    let mut group = 0;
+    while group < BOTH {
+        masks[group] = if group < N {
+            low[group]
+        } else {
+            low[group - N] << 32
+        };
+        group += 1;
+    }
+    masks
+}
+
+/// What an access does to a bank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// It reads.
+    Read,
+    /// It writes.
+    Write,
+    /// It is atomic.
+    Atomic,
+}
+
+impl Way {
+    /// Of an access of an instruction, which is atomic or not.
+    pub const fn of(touch: &Touch<'_>, is_atomic: bool) -> Self {
+        match (touch.write, is_atomic) {
+            (_, true) => Way::Atomic,
+            (true, false) => Way::Write,
+            (false, false) => Way::Read,
+        }
+    }
+}
+
+/// The LDS of a GPU, as far as conflicts go.
+pub struct Banks {
+    has_wide_reads: bool,
+    used: [u8; MOST_BANKS],
+    /// The words that each bank has to give in a phase.
+    words: Box<[[u64; LANES]; MOST_BANKS]>,
+}
+
+impl Banks {
+    /// Those of a GPU.
+    pub fn new(gpu: Gpu) -> Self {
+        Banks {
+            has_wide_reads: gpu == Gpu::Gfx950,
+            used: [0; MOST_BANKS],
+            words: Box::new([[0; LANES]; MOST_BANKS]),
+        }
+    }
+
+    /// The banks that an access can use and the lanes of each phase.
+    const fn phases(&self, way: Way, bytes: u32) -> (u64, &'static [u64]) {
+        let wide = self.has_wide_reads && matches!(way, Way::Read);
+        match (bytes, wide) {
+            (0..=4, true) => (64, &ALL),
+            (0..=4, false) => (32, &HALVES),
+            (5..=8, true) => (64, &HALVES),
+            (5..=8, false) => (32, &QUARTERS),
+            (13.., true) => (64, &WIDE_READS_ON_64),
+            _ if matches!(way, Way::Read) => (32, &WIDE_READS_ON_32),
+            _ => (32, &EIGHTHS),
+        }
+    }
+
+    /// The cycles that an access takes beyond one for each of its phases with active lanes.
+    pub fn extra_cycles(&mut self, touch: &Touch<'_>, way: Way) -> u32 {
+        let (banks, phases) = self.phases(way, touch.bytes);
+        phases
+            .iter()
+            .map(|lanes| {
+                self.cycles(touch, lanes & touch.lanes, way, banks)
+                    .saturating_sub(1)
+            })
+            .sum()
+    }
+
+    /// All cycles that an access takes: one for each phase with active lanes, and those of conflicts.
+    pub fn cycles_of(&mut self, touch: &Touch<'_>, way: Way) -> u32 {
+        let (_, phases) = self.phases(way, touch.bytes);
+        let busy = phases.iter().filter(|lanes| *lanes & touch.lanes != 0);
+        busy.count() as u32 + self.extra_cycles(touch, way)
+    }
+
+    /// The words that the busiest bank has to give.
+    fn cycles(&mut self, touch: &Touch<'_>, lanes: u64, way: Way, banks: u64) -> u32 {
+        self.used = [0; MOST_BANKS];
+        let mut most = 0;
+        let of_phase = touch.iter().filter(|(lane, _)| lanes >> lane & 1 == 1);
+        for (_, address) in of_phase {
+            let last = address.wrapping_add(u64::from(touch.bytes.max(1)) - 1);
+            for word in address / 4..=last / 4 {
+                // A power of two.
+                let bank = (word & (banks - 1)) as usize;
+                let used = usize::from(self.used[bank]);
+                let words = &mut self.words[bank];
+                // A lane comes to a bank once, so that there are never more words than lanes.
+                if way != Way::Atomic && words[..used].contains(&word) {
+                    continue;
+                }
+                if let Some(slot) = words.get_mut(used) {
+                    *slot = word;
+                    self.used[bank] += 1;
+                    most = most.max(used as u32 + 1);
+                }
+            }
+        }
+        most
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ferrowave_emulator::exec::Space;
+
+    fn touch(bytes: u32, lanes: u64, address: impl Fn(u64) -> u64) -> Touch<'static> {
+        Touch::of(Space::Lds, false, bytes, lanes, address)
+    }
+
+    /// Extra cycles on 32 banks (gfx90a) and on gfx950.
+    fn extra(way: Way, touch: &Touch<'_>) -> [u32; 2] {
+        [Gpu::Gfx90a, Gpu::Gfx950].map(|gpu| Banks::new(gpu).extra_cycles(touch, way))
+    }
+
+    #[test]
+    fn every_lane_is_in_one_phase() {
+        for gpu in Gpu::ALL {
+            let banks = Banks::new(gpu);
+            for way in [Way::Read, Way::Write, Way::Atomic] {
+                for bytes in [1, 2, 4, 8, 12, 16] {
+                    let (count, phases) = banks.phases(way, bytes);
+                    assert_eq!(phases.iter().fold(0, |all, lanes| all ^ lanes), !0_u64);
+                    let lanes: u32 = phases.iter().map(|lanes| lanes.count_ones()).sum();
+                    assert_eq!(lanes, 64);
+                    // A phase's lanes never need more words than there are banks.
+                    let words = u64::from(bytes.div_ceil(4));
+                    let most = phases.iter().map(|lanes| lanes.count_ones()).max();
+                    assert!(u64::from(most.unwrap_or(0)) * words <= count);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn lanes_side_by_side_and_lanes_on_one_word_do_not_conflict() {
+        for bytes in [1, 2, 4, 8, 12, 16] {
+            for way in [Way::Read, Way::Write] {
+                let beside = touch(bytes, !0, |lane| 64 + lane * u64::from(bytes));
+                let expected = match (bytes, way) {
+                    // Each of the eight phases has two runs of four lanes, 60 or 36 words apart: 12 words of each meet
+                    // in some of 32 banks.
+                    (12, Way::Read) => [8, 8],
+                    _ => [0, 0],
+                };
+                assert_eq!(extra(way, &beside), expected, "{bytes} {way:?}");
+                assert_eq!(extra(way, &touch(bytes, !0, |_| 48)), [0, 0]);
+            }
+        }
+    }
+
+    #[test]
+    fn strides_conflict_as_often_as_lanes_come_back_to_a_bank() {
+        // A row of 32 words for each lane: each half of the wave takes 32 cycles instead of 1; on 64 banks, every second
+        // lane comes to the same of two banks, so that the one phase takes 32 cycles.
+        let rows = touch(4, !0, |lane| 128 * lane);
+        assert_eq!(extra(Way::Read, &rows), [2 * 31, 31]);
+        assert_eq!(extra(Way::Write, &rows), [2 * 31, 2 * 31]);
+        // Rows of 33 words: none.
+        assert_eq!(extra(Way::Read, &touch(4, !0, |lane| 132 * lane)), [0, 0]);
+        // Every second word: two lanes a bank in 32 lanes, and in 64.
+        assert_eq!(extra(Way::Read, &touch(4, !0, |lane| 8 * lane)), [2, 1]);
+        // Half of the lanes are off.
+        assert_eq!(extra(Way::Read, &touch(4, 0xffff, |lane| 8 * lane)), [0, 0]);
+        assert_eq!(extra(Way::Read, &touch(4, 0, |_| 0)), [0, 0]);
+    }
+
+    #[test]
+    fn wide_reads_go_by_groups_of_lanes() {
+        // Lane 20 reads the words that are 32 after lane 0's, in a phase with it on both; lane 4 is in another.
+        let pair = |other: u32| {
+            touch(
+                16,
+                1 | 1 << other,
+                move |lane| if lane == 0 { 0 } else { 256 },
+            )
+        };
+        assert_eq!(extra(Way::Read, &pair(20)), [1, 1]);
+        assert_eq!(extra(Way::Read, &pair(4)), [0, 0]);
+        assert_eq!(extra(Way::Read, &pair(12)), [0, 1]);
+        // Writes go in order.
+        assert_eq!(extra(Way::Write, &pair(20)), [0, 0]);
+        assert_eq!(extra(Way::Write, &pair(4)), [1, 1]);
+    }
+
+    #[test]
+    fn atomics_on_one_word_wait_for_each_other() {
+        assert_eq!(extra(Way::Atomic, &touch(4, !0, |_| 8)), [2 * 31, 2 * 31]);
+        assert_eq!(extra(Way::Atomic, &touch(4, 0b101, |_| 8)), [1, 1]);
+    }
+}

@@ -1,0 +1,165 @@
+//! How many cache lines the lanes of an access touch.
+
+use ferrowave_emulator::exec::{LANES, Touch};
+
+/// Lines of 64 bytes, by their addresses in lines, in order.
+pub struct Lines {
+    lines: [u64; 2 * LANES],
+    count: usize,
+}
+
+impl Lines {
+    /// Those that the active lanes touch.
+    pub fn of(touch: &Touch<'_>) -> Self {
+        // An access may begin in one line and end in the next; none is longer than a line.
+        let mut lines = [0; 2 * LANES];
+        let mut count = 0;
+        let mut last = None;
+        let mut ascending = true;
+        for (_, address) in touch.iter() {
+            let end = address.wrapping_add(u64::from(touch.bytes.max(1)) - 1);
+            for line in [address / 64, end / 64] {
+                // Most lanes are in the line of the one before.
+                if last == Some(line) {
+                    continue;
+                }
+                ascending &= last < Some(line);
+                last = Some(line);
+                lines[count] = line;
+                count += 1;
+            }
+        }
+        if !ascending {
+            lines[..count].sort_unstable();
+        }
+        Lines { lines, count }
+    }
+
+    /// Each once, or with a shift of 1 those of 128 bytes.
+    pub fn different(&self, shift: u32) -> impl Iterator<Item = u64> {
+        let mut last = None;
+        self.lines[..self.count]
+            .iter()
+            .map(move |line| line >> shift)
+            .filter(move |line| last.replace(*line) != Some(*line))
+    }
+}
+
+/// Cycles in which L1 looks up lines for an access. In each it takes neighbouring lanes that ask for 64 bytes at most, sixteen
+/// at most, and looks up one line of 64 bytes that some of them ask for: what lanes further apart ask for is looked up again.
+pub fn look_ups(touch: &Touch<'_>) -> u32 {
+    let together = match touch.bytes {
+        0..=4 => 16,
+        5..=8 => 8,
+        _ => 4,
+    };
+    // The lines of the lanes that are together now.
+    let mut lines = [0; 2 * 16];
+    let (mut group, mut different, mut all) = (usize::MAX, 0, 0);
+    for (lane, address) in touch.iter() {
+        if lane / together != group {
+            all += different;
+            (group, different) = (lane / together, 0);
+        }
+        let end = address.wrapping_add(u64::from(touch.bytes.max(1)) - 1);
+        for line in [address / 64, end / 64] {
+            if !lines[..different].contains(&line) {
+                lines[different] = line;
+                different += 1;
+            }
+        }
+    }
+    (all + different) as u32
+}
+
+/// The lines of 64 and of 128 bytes that the active lanes touch.
+pub fn lines(touch: &Touch<'_>) -> [u32; 2] {
+    let lines = Lines::of(touch);
+    [0, 1].map(|shift| lines.different(shift).count() as u32)
+}
+
+/// Bytes that the active lanes touch, each counted once. They are in the lines that [`lines`] counts, so that they are never
+/// more than those hold. Where the access lies makes no difference.
+pub fn distinct_bytes(touch: &Touch<'_>) -> u32 {
+    let mut addresses = [0; LANES];
+    let mut count = 0;
+    for ((_, address), place) in touch.iter().zip(&mut addresses) {
+        // Relative, so that none wraps around.
+        *place = address.wrapping_sub(touch.base);
+        count += 1;
+    }
+    let addresses = &mut addresses[..count];
+    addresses.sort_unstable();
+    let bytes = u64::from(touch.bytes);
+    let up_to_next = addresses
+        .windows(2)
+        .map(|pair| bytes.min(pair[1] - pair[0]));
+    let last = if count > 0 { bytes } else { 0 };
+    (up_to_next.sum::<u64>() + last) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ferrowave_emulator::exec::Space;
+
+    fn of(bytes: u32, lanes: u64, address: impl Fn(u64) -> u64) -> [u32; 2] {
+        lines(&Touch::of(Space::Global, false, bytes, lanes, address))
+    }
+
+    #[test]
+    fn bytes_are_counted_once() {
+        let of = |bytes, lanes, address: fn(u64) -> u64| {
+            distinct_bytes(&Touch::of(Space::Global, false, bytes, lanes, address))
+        };
+        // Side by side, backwards, all on one, pairs on one, overlapping by half, apart, none.
+        assert_eq!(of(4, !0, |lane| 0x1000 + 4 * lane), 256);
+        assert_eq!(of(4, !0, |lane| 0x1000 + 4 * (63 - lane)), 256);
+        assert_eq!(of(16, !0, |_| 0x1030), 16);
+        assert_eq!(of(4, !0, |lane| lane / 2 * 4), 128);
+        assert_eq!(of(8, !0, |lane| 4 * lane), 63 * 4 + 8);
+        assert_eq!(of(4, !0, |lane| 4096 * lane), 256);
+        assert_eq!(of(4, 0, |lane| lane), 0);
+    }
+
+    #[test]
+    fn lines_are_counted_once() {
+        // 256 bytes, aligned and not.
+        assert_eq!(of(4, !0, |lane| 0x1000 + 4 * lane), [4, 2]);
+        assert_eq!(of(4, !0, |lane| 0x1020 + 4 * lane), [5, 3]);
+        assert_eq!(of(4, !0, |lane| 0x1022 + 4 * lane), [5, 3]);
+        // Backwards and shuffled.
+        assert_eq!(of(4, !0, |lane| 0x1000 + 4 * (63 - lane)), [4, 2]);
+        assert_eq!(of(4, !0, |lane| 0x1000 + 4 * (lane * 17 % 64)), [4, 2]);
+        // All on one, each on its own, every second line.
+        assert_eq!(of(16, !0, |_| 0x1030), [1, 1]);
+        assert_eq!(of(4, !0, |lane| 4096 * lane), [64, 64]);
+        assert_eq!(of(4, !0, |lane| 64 * lane), [64, 32]);
+        // Each on the border of two.
+        assert_eq!(of(8, !0, |lane| 60 + 128 * lane), [128, 64]);
+        assert_eq!(of(8, !0, |lane| 124 + 256 * lane), [128, 128]);
+        // Few lanes, and none.
+        assert_eq!(of(4, 1 | 1 << 40, |lane| 4 * lane), [2, 2]);
+        assert_eq!(of(4, 0, |lane| 4 * lane), [0, 0]);
+    }
+
+    #[test]
+    fn lines_are_looked_up_for_lanes_that_are_together() {
+        let of = |bytes, address: &dyn Fn(u64) -> u64| {
+            look_ups(&Touch::of(Space::Global, false, bytes, !0, address))
+        };
+        // Side by side, and the same bytes for all lanes.
+        for (bytes, beside, same) in [(1, 4, 4), (4, 4, 4), (8, 8, 8), (12, 24, 16), (16, 16, 16)] {
+            let side_by_side = |lane| 0x1000 + lane * u64::from(bytes);
+            assert_eq!(
+                (of(bytes, &side_by_side), of(bytes, &|_| 0x1000)),
+                (beside, same)
+            );
+        }
+        // Sixteen lines, four times.
+        assert_eq!(of(1, &|lane| lane % 16 * 4096), 64);
+        assert_eq!(of(4, &|lane| lane * 64), 64);
+        // Each lane's four bytes begin in one line and end in the next.
+        assert_eq!(of(4, &|lane| lane * 128 + 62), 128);
+    }
+}

@@ -1,0 +1,228 @@
+//! Loads that come back as late as the rules allow.
+//!
+//! The emulator has a load's data at once. Here a load's registers keep what they held, and get the data when the wave
+//! waits for it, or at some moment before: a program that reads too early then reads something else. The data is what
+//! memory held when the load was issued. Loads of one unit come back in order where the hardware keeps it; flat loads,
+//! stores and loads to LDS are not delayed.
+
+use std::collections::VecDeque;
+
+use rand::{RngExt as _, SeedableRng};
+use rand_pcg::Pcg32;
+
+use ferrowave_emulator::exec::{Context, Flow, GroupStart, Lanes, Observer, Wave};
+use ferrowave_isa::{Category, Effect, Format, Register, Registers, WaitCounts};
+
+/// A load under way.
+struct Load {
+    register: Registers,
+    values: Values,
+}
+
+enum Values {
+    Vector {
+        lanes: Vec<Lanes>,
+        exec: u64,
+    },
+    Scalar(Vec<u32>),
+    /// Nothing comes back; it counts all the same.
+    Nothing,
+}
+
+#[derive(Default)]
+struct InFlight {
+    /// Vector memory, in order.
+    memory: VecDeque<Load>,
+    /// LDS, in order.
+    lds: VecDeque<Load>,
+    /// Scalar memory, in any order.
+    scalar: VecDeque<Load>,
+}
+
+/// Delays the loads of one host thread's waves, but for seed 0, with which they are back at once.
+pub(super) struct Delayer {
+    rng: Pcg32,
+    seed: u64,
+    waves: Vec<InFlight>,
+    /// What the registers of the load that runs held before it.
+    before: Option<(Registers, Values)>,
+}
+
+/// The registers that a load writes, if it may be delayed.
+fn delayed(context: &Context<'_>, index: u32) -> Option<Registers> {
+    let Some(Some(facts)) = context.code.facts().get(index) else {
+        return None;
+    };
+    let instruction = context.code.instruction(index)?;
+    let loads = match facts.category {
+        Category::VectorMemory => instruction.format != Format::Flat,
+        Category::Lds => true,
+        Category::ScalarMemory => facts.effect == Effect::Load,
+        _ => false,
+    };
+    if !loads || facts.to_lds || facts.effect == Effect::Store {
+        return None;
+    }
+    facts.uses.writes.first().copied()
+}
+
+fn held(wave: &Wave, registers: Registers) -> Values {
+    match registers.first.is_vector() {
+        true => Values::Vector {
+            lanes: registers.iter().map(|r| *wave.lanes(r.0)).collect(),
+            exec: wave.exec,
+        },
+        false => Values::Scalar(
+            registers
+                .iter()
+                .map(|r| wave.scalar(r.0 - Register::SCALARS))
+                .collect(),
+        ),
+    }
+}
+
+fn deliver(wave: &mut Wave, load: &Load) {
+    match &load.values {
+        Values::Nothing => {}
+        Values::Scalar(values) => {
+            for (register, &value) in load.register.iter().zip(values) {
+                wave.set_scalar(register.0 - Register::SCALARS, value);
+            }
+        }
+        Values::Vector { lanes, exec } => {
+            for (register, new) in load.register.iter().zip(lanes) {
+                let old = wave.lanes_mut(register.0).as_mut_array();
+                for lane in (0..64).filter(|lane| exec >> lane & 1 == 1) {
+                    old[lane] = new.as_array()[lane];
+                }
+            }
+        }
+    }
+}
+
+impl Delayer {
+    pub(super) fn new(seed: u64) -> Self {
+        Delayer {
+            rng: Pcg32::seed_from_u64(seed),
+            seed,
+            waves: Vec::new(),
+            before: None,
+        }
+    }
+
+    fn wait(&mut self, wave: &mut Wave, counts: &WaitCounts) {
+        let flight = &mut self.waves[wave.index as usize];
+        for (queue, count) in [
+            (&mut flight.memory, counts.vm),
+            (&mut flight.lds, counts.lgkm),
+        ] {
+            while queue.len() > count as usize {
+                if let Some(load) = queue.pop_front() {
+                    deliver(wave, &load);
+                }
+            }
+        }
+        if counts.lgkm == 0 {
+            for load in flight.scalar.drain(..) {
+                deliver(wave, &load);
+            }
+        }
+    }
+}
+
+impl Observer for Delayer {
+    const ACTIVE: bool = true;
+
+    fn begin(&mut self, group: &GroupStart<'_>) {
+        // A workgroup's delays are its own, whatever ran before it.
+        self.rng = Pcg32::seed_from_u64(self.seed ^ group.number.wrapping_mul(0x9e37_79b9));
+        self.waves.clear();
+        self.waves.resize_with(group.waves.len(), InFlight::default);
+    }
+
+    fn before(&mut self, wave: &Wave, context: &Context<'_>, index: u32) {
+        if self.seed == 0 {
+            return;
+        }
+        self.before = delayed(context, index).map(|registers| (registers, held(wave, registers)));
+    }
+
+    fn after(&mut self, wave: &mut Wave, context: &mut Context<'_>, index: u32, flow: Flow) {
+        let Some(Some(facts)) = context.code.facts().get(index) else {
+            return;
+        };
+        let category = facts.category;
+        if flow == Flow::Fault || self.seed == 0 {
+            return;
+        }
+        if category == Category::Wait {
+            let counts = WaitCounts::of(context.code.instruction(index));
+            self.wait(wave, &counts);
+            return;
+        }
+        let is_flat = context
+            .code
+            .instruction(index)
+            .is_some_and(|i| i.format == Format::Flat);
+        if is_flat
+            || !matches!(
+                category,
+                Category::VectorMemory | Category::Lds | Category::ScalarMemory
+            )
+        {
+            self.maybe_deliver(wave);
+            return;
+        }
+        let load = match (self.before.take(), delayed(context, index)) {
+            (Some((register, old)), Some(_)) => {
+                let values = held(wave, register);
+                // It is not there yet.
+                deliver(
+                    wave,
+                    &Load {
+                        register,
+                        values: old,
+                    },
+                );
+                Load { register, values }
+            }
+            _ => Load {
+                register: Registers {
+                    first: Register(0),
+                    count: 0,
+                },
+                values: Values::Nothing,
+            },
+        };
+        let flight = &mut self.waves[wave.index as usize];
+        match category {
+            Category::VectorMemory => flight.memory.push_back(load),
+            Category::Lds => flight.lds.push_back(load),
+            _ => flight.scalar.push_back(load),
+        }
+        self.maybe_deliver(wave);
+    }
+
+    fn barrier(&mut self, _: &mut [Wave], _: &[bool], _: &mut Context<'_>) {}
+
+    fn end(&mut self, _: &mut [Wave], _: &mut Context<'_>) {}
+}
+
+impl Delayer {
+    /// Some loads come back before anybody waits for them.
+    fn maybe_deliver(&mut self, wave: &mut Wave) {
+        const ONE_IN: u32 = 16;
+        if !self.rng.random_ratio(1, ONE_IN) {
+            return;
+        }
+        let flight = &mut self.waves[wave.index as usize];
+        let queue = match self.rng.random_range(0..3) {
+            0 => &mut flight.memory,
+            1 => &mut flight.lds,
+            _ => &mut flight.scalar,
+        };
+        if let Some(load) = queue.pop_front() {
+            deliver(wave, &load);
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Faults as findings.
+
+use super::{
+    Access, Example, Findings, Key, Kind, Side,
+    names::{bytes_text, verb},
+};
+use ferrowave_emulator::exec::{Context, FaultKind, Wave};
+use ferrowave_emulator::memory::View;
+
+/// What an access is that leaves what is allocated: its kind, its memory, what it does.
+pub(super) fn outside(
+    memory: &View,
+    address: u64,
+    bytes: u32,
+    write: bool,
+) -> (Kind, Access, String) {
+    let kind = match memory.freed(address) {
+        Some(_) => Kind::UseAfterFree,
+        None => Kind::OutOfBounds,
+    };
+    let what = format!("{} {}", verb(write), bytes_text(bytes));
+    (kind, Access::Global { address, bytes }, what)
+}
+
+/// Reports the fault that a wave has just stopped with.
+pub(super) fn add(wave: &Wave, context: &Context<'_>, index: u32, findings: &mut Findings) {
+    let Some(fault) = &context.fault else {
+        return;
+    };
+    let one = |lane: u8| 1_u64 << (lane & 63);
+    let (kind, lanes, access, what) = match &fault.kind {
+        FaultKind::Memory {
+            address,
+            bytes,
+            write,
+            lanes,
+            ..
+        } => {
+            let (kind, access, what) = outside(context.memory, *address, *bytes, *write);
+            (kind, *lanes, Some(access), what)
+        }
+        FaultKind::Misaligned {
+            address,
+            bytes,
+            lane,
+        } => {
+            let access = Access::Global {
+                address: *address,
+                bytes: *bytes,
+            };
+            let what = format!("does an atomic operation on {}", bytes_text(*bytes));
+            (Kind::Misaligned, one(*lane), Some(access), what)
+        }
+        FaultKind::Private { lane, .. } => {
+            (Kind::OutOfBounds, one(*lane), None, fault.kind.to_string())
+        }
+        FaultKind::Panic(panic) => (Kind::Fault, panic.lanes, None, panic.to_string()),
+        other => (Kind::Fault, 0, None, other.to_string()),
+    };
+    let key = Key {
+        kind,
+        index,
+        other: None,
+    };
+    findings.add(key, |workgroup| Example {
+        side: Side {
+            index,
+            workgroup,
+            wave: wave.index,
+            lanes,
+            what,
+        },
+        access,
+        other: None,
+    });
+}

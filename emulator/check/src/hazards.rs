@@ -1,0 +1,425 @@
+//! Wait states that a program owes the hardware.
+//!
+//! Each instruction that a wave issues is one wait state, `s_nop n` is n + 1. The rules stand in [`super::hazard_rules`];
+//! here is what they look at: for each register, the last instructions of each kind that wrote it, and when.
+//!
+//! All of that follows from the last few instructions of a wave ([`super::way`]). One that owed nothing when it was come to
+//! by some way owes nothing by the same way again, so that nearly all are looked at once.
+
+use ferrowave_gpu::Gpu;
+
+use super::{
+    Example, Findings, Key, Kind, Side,
+    by_index::ByIndex,
+    hazard_rules::{
+        Producer, Reader, concerns_all, consumer, owed_after_matrix, owed_after_source,
+        owed_after_vector, producer,
+    },
+    way::{self, Walk, Way, Ways},
+};
+use ferrowave_emulator::exec::{Code, Wave};
+use ferrowave_isa::{Instruction, Op, Register, Registers, Source};
+
+/// Longer than any rule asks for.
+pub(super) const LONGEST: u64 = 24;
+// Each instruction is a wait state or more.
+const _: () = assert!(LONGEST <= way::LENGTH as u64);
+
+/// The last write of a register by one sort of instruction.
+#[derive(Clone, Copy, Debug, Default)]
+struct Write {
+    /// When, counted from 1 in wait states; 0 is never.
+    at: u64,
+    index: u32,
+}
+
+/// What a wave has done to one register.
+#[derive(Clone, Copy, Debug, Default)]
+struct RegisterHistory {
+    /// Written by the vector unit.
+    vector: Write,
+    /// Written by a matrix instruction, whose result begins at this register.
+    matrix: Write,
+    matrix_first: u16,
+    /// Read by a matrix instruction as its third source.
+    matrix_source: Write,
+    /// Written by the scalar unit.
+    scalar: Write,
+    /// The data of a store of more than 64 bits a lane.
+    stored: Write,
+}
+
+/// What a wave has done of late.
+struct History {
+    now: u64,
+    /// The last instruction that [`concerns_all`].
+    concerned: u64,
+    registers: Box<[RegisterHistory; Register::COUNT]>,
+    /// The last `s_setreg` of each hardware register.
+    set: [Write; 64],
+}
+
+impl Default for History {
+    fn default() -> Self {
+        History {
+            // Far from the writes that never were.
+            now: 2 * LONGEST,
+            concerned: 0,
+            registers: Box::new([RegisterHistory::default(); Register::COUNT]),
+            set: [Write::default(); 64],
+        }
+    }
+}
+
+/// The last ways by which an instruction was found to owe nothing: straight on, and by a jump.
+pub(super) type Clean = [Way; 2];
+
+/// What is known of an instruction before it runs.
+pub(super) struct Plan {
+    pub(super) producer: Producer,
+    /// Whether [`concerns_all`] of it.
+    pub(super) concerns_all: bool,
+    pub(super) readers: Vec<Reader>,
+    /// Wait states that it is itself.
+    pub(super) states: u64,
+    /// The hardware register that it reads or sets.
+    pub(super) hardware: Option<(u8, bool)>,
+}
+
+impl Plan {
+    fn new(instruction: &Instruction, gpu: Gpu) -> Self {
+        let immediate = instruction
+            .src
+            .iter()
+            .find_map(|operand| match operand.source {
+                Source::Literal(value) => Some(value),
+                _ => None,
+            });
+        let immediate = immediate.unwrap_or(0);
+        let producer = producer(instruction, gpu);
+        Plan {
+            concerns_all: concerns_all(&producer),
+            producer,
+            readers: consumer(instruction, gpu),
+            states: match instruction.op {
+                Op::s_nop => u64::from(immediate & 0xf) + 1,
+                _ => 1,
+            },
+            hardware: match instruction.op {
+                Op::s_getreg_b32 => Some((immediate as u8 & 63, false)),
+                Op::s_setreg_b32 | Op::s_setreg_imm32_b32 => Some((immediate as u8 & 63, true)),
+                _ => None,
+            },
+        }
+    }
+}
+
+pub(super) struct Hazards {
+    gpu: Gpu,
+    /// Of each instruction that was looked at or has run before one that was.
+    plans: ByIndex<Plan>,
+    ways: Ways,
+    walks: Vec<Walk>,
+    /// What a wave has done before its last instruction that was looked at.
+    history: History,
+    /// The wave, and how many instructions it had run then.
+    history_of: Option<(u32, u64)>,
+}
+
+impl Hazards {
+    pub(super) fn new(gpu: Gpu) -> Self {
+        Hazards {
+            gpu,
+            plans: ByIndex::default(),
+            ways: Ways::default(),
+            walks: Vec::new(),
+            history: History::default(),
+            history_of: None,
+        }
+    }
+
+    /// A workgroup of so many waves begins.
+    pub(super) fn begin(&mut self, waves: usize) {
+        self.walks.clear();
+        self.walks.resize_with(waves, Walk::default);
+        self.history_of = None;
+    }
+
+    /// A wave is about to run an instruction.
+    #[inline]
+    pub(super) fn step(
+        &mut self,
+        index: u32,
+        clean: &mut Clean,
+        wave: &Wave,
+        code: &Code,
+        findings: &mut Findings,
+    ) {
+        let Some(walk) = self.walks.get_mut(wave.index as usize) else {
+            return;
+        };
+        let way = walk.go(index, &mut self.ways);
+        if !clean.contains(&way) {
+            self.look_by(way, index, clean, wave, code, findings);
+        }
+    }
+
+    /// Looks at an instruction to which a wave has come by a way by which it may owe something.
+    #[inline(never)]
+    fn look_by(
+        &mut self,
+        way: Way,
+        index: u32,
+        clean: &mut Clean,
+        wave: &Wave,
+        code: &Code,
+        findings: &mut Findings,
+    ) {
+        // Which registers are meant is not known then.
+        if wave.mode.indexes_registers() {
+            return;
+        }
+        let walk = &self.walks[wave.index as usize];
+        let steps = walk.steps();
+        let goes_on = steps > 0 && self.history_of == Some((wave.index, steps - 1));
+        let unknown: Vec<u32> = match goes_on {
+            true => walk.last().into_iter().collect(),
+            false => walk.before().collect(),
+        };
+        if !goes_on {
+            // Nothing of what is there is near.
+            self.history.now += LONGEST;
+        }
+        for index in unknown {
+            self.note(index, code);
+        }
+        self.history_of = Some((wave.index, steps));
+        let owes = self.look(index, wave, code, findings);
+        if owes || way == Way::UNKNOWN {
+            return;
+        }
+        clean[usize::from(way != Way::STRAIGHT)] = way;
+    }
+
+    /// The plan of an instruction, made when it is first asked for.
+    fn make_plan(&mut self, index: u32, code: &Code) -> Option<usize> {
+        let gpu = self.gpu;
+        self.plans.insert_with(index, code, || {
+            code.instruction(index).map(|i| Plan::new(i, gpu))
+        })
+    }
+
+    /// The plan of an instruction that has run.
+    fn plan(&self, index: u32) -> Option<&Plan> {
+        self.plans.get(index)
+    }
+
+    /// Reports what comes too soon, and tells whether anything does.
+    fn look(&mut self, index: u32, wave: &Wave, code: &Code, findings: &mut Findings) -> bool {
+        let place = self.make_plan(index, code);
+        let Some(plan) = place.and_then(|place| self.plans.at(place)) else {
+            return false;
+        };
+        let history = &self.history;
+        let mut owes = false;
+        let quiet = history.now - history.concerned >= LONGEST;
+        for reader in &plan.readers {
+            if quiet && reader.is_ordinary() {
+                continue;
+            }
+            for register in reader.registers.iter() {
+                let Some(h) = history.registers.get(usize::from(register.0)) else {
+                    continue;
+                };
+                let mut check = |write: Write, owed: u64, did: &'static str| {
+                    let since = history.now - write.at;
+                    if write.at != 0 && since < owed {
+                        owes = true;
+                        report(
+                            index,
+                            wave,
+                            register,
+                            write.index,
+                            (since, owed),
+                            did,
+                            findings,
+                        );
+                    }
+                };
+                if history.now - h.vector.at < LONGEST
+                    && let Some(by) = self.plan(h.vector.index)
+                {
+                    let owed = owed_after_vector(&by.producer, reader, register);
+                    check(h.vector, owed, "writes it");
+                }
+                if history.now - h.matrix.at < LONGEST
+                    && let Some(Producer::Matrix(by)) =
+                        self.plan(h.matrix.index).map(|plan| &plan.producer)
+                {
+                    let same = h.matrix_first == reader.registers.first.0;
+                    check(
+                        h.matrix,
+                        owed_after_matrix(self.gpu, by, reader, same),
+                        "writes it",
+                    );
+                }
+                if history.now - h.matrix_source.at < LONGEST
+                    && let Some(Producer::Matrix(by)) =
+                        self.plan(h.matrix_source.index).map(|plan| &plan.producer)
+                {
+                    check(
+                        h.matrix_source,
+                        owed_after_source(self.gpu, by, reader),
+                        "reads it",
+                    );
+                }
+                check(h.scalar, reader.owed_after_scalar, "writes it");
+                check(h.stored, reader.owed_after_store, "stores it");
+            }
+        }
+        if let Some((number, _)) = plan.hardware {
+            // LLVM's `GCNHazardRecognizer`: both `s_getreg` and `s_setreg` keep 2 from an `s_setreg` of the same register.
+            const OWED: u64 = 2;
+            let write = history.set[usize::from(number)];
+            let since = history.now - write.at;
+            if write.at != 0 && since < OWED {
+                owes = true;
+                let key = Key {
+                    kind: Kind::Hazard,
+                    index,
+                    other: Some(write.index),
+                };
+                findings.add(key, |workgroup| {
+                    example(
+                        index,
+                        wave,
+                        workgroup,
+                        format!("uses hardware register {number}"),
+                        (write.index, since, OWED, "sets it"),
+                    )
+                });
+            }
+        }
+        owes
+    }
+
+    /// Takes note of an instruction that has run.
+    fn note(&mut self, index: u32, code: &Code) {
+        let place = self.make_plan(index, code);
+        let (Some(plan), Some(Some(facts))) = (
+            place.and_then(|place| self.plans.at(place)),
+            code.facts().get(index),
+        ) else {
+            return;
+        };
+        let history = &mut self.history;
+        history.now += plan.states;
+        let write = Write {
+            at: history.now,
+            index,
+        };
+        if plan.concerns_all {
+            history.concerned = history.now;
+        }
+        let registers = &mut history.registers;
+        let mut each = |list: Registers, f: &mut dyn FnMut(&mut RegisterHistory)| {
+            for register in list.iter() {
+                if let Some(history) = registers.get_mut(usize::from(register.0)) {
+                    f(history);
+                }
+            }
+        };
+        let writes = &facts.uses.writes;
+        match &plan.producer {
+            Producer::Other => {}
+            Producer::Scalar => {
+                for &list in writes {
+                    each(list, &mut |h| h.scalar = write);
+                }
+            }
+            Producer::Vector(_) => {
+                for &list in writes {
+                    each(list, &mut |h| {
+                        h.vector = write;
+                        h.matrix = Write::default();
+                    });
+                }
+            }
+            Producer::Matrix(matrix) => {
+                if let Some(source) = matrix.source {
+                    each(source, &mut |h| h.matrix_source = write);
+                }
+                for &list in writes {
+                    each(list, &mut |h| {
+                        h.matrix = write;
+                        h.matrix_first = list.first.0;
+                        h.vector = Write::default();
+                    });
+                }
+            }
+            Producer::Store(data) => each(*data, &mut |h| h.stored = write),
+        }
+        if let Some((number, true)) = plan.hardware {
+            history.set[usize::from(number)] = write;
+        }
+    }
+}
+
+fn example(
+    index: u32,
+    wave: &Wave,
+    workgroup: [u32; 3],
+    what: String,
+    (other, since, owed, did): (u32, u64, u64, &str),
+) -> Example {
+    let states = |count: u64| match count {
+        1 => "1 wait state".to_owned(),
+        _ => format!("{count} wait states"),
+    };
+    Example {
+        side: Side {
+            index,
+            workgroup,
+            wave: wave.index,
+            lanes: 0,
+            what: format!(
+                "{what} too soon: {} are owed, {since} are there",
+                states(owed)
+            ),
+        },
+        access: None,
+        other: Some(Side {
+            index: other,
+            workgroup,
+            wave: wave.index,
+            lanes: 0,
+            what: did.into(),
+        }),
+    }
+}
+
+#[cold]
+fn report(
+    index: u32,
+    wave: &Wave,
+    register: Register,
+    other: u32,
+    (since, owed): (u64, u64),
+    did: &str,
+    findings: &mut Findings,
+) {
+    let key = Key {
+        kind: Kind::Hazard,
+        index,
+        other: Some(other),
+    };
+    findings.add(key, |workgroup| {
+        example(
+            index,
+            wave,
+            workgroup,
+            format!("uses {register}"),
+            (other, since, owed, did),
+        )
+    });
+}

@@ -1,0 +1,562 @@
+//! Checks: what a GPU would not say about a kernel.
+//!
+//! A [`Checker`] watches a launch ([`ferrowave_emulator::exec::Observer`]) and hands every instruction to the checks that were
+//! chosen. They report to `Findings`, which keeps one example of each kind of finding and place, and counts the rest.
+
+#![feature(portable_simd)]
+
+mod allocations;
+mod by_index;
+mod cells;
+mod clocks;
+mod delay;
+mod epoch;
+mod faults;
+mod findings;
+mod hazard_rules;
+mod hazards;
+mod kind;
+mod lds;
+mod lds_cells;
+mod memory;
+mod names;
+mod races;
+mod register_set;
+mod registers;
+mod report;
+mod schedules;
+mod spans;
+mod stamp;
+mod waits;
+mod way;
+
+pub use kind::{Check, Kind, UnknownCheck, parse};
+
+pub use report::{Allocation, Finding, Format, JSON_VERSION, Memory, WavePart};
+
+pub(crate) use findings::{Access, Example, Findings, Key, Side};
+
+use std::sync::Arc;
+
+use allocations::Allocations;
+use by_index::ByIndex;
+use delay::Delayer;
+use ferrowave_gpu::Gpu;
+use register_set::WORDS;
+use registers::Cut;
+use spans::{Span, Spans};
+
+use ferrowave_emulator::dispatch::{
+    LaunchConfig, LaunchError, LaunchSummary, Observed, launch_observed,
+};
+use ferrowave_emulator::exec::{
+    Code, Context, Facts, Flow, GroupStart, Observer, Space, Touch, Unobserved, Wave,
+};
+use ferrowave_emulator::memory::{View, Written};
+use ferrowave_emulator::program::Kernel;
+use ferrowave_isa::Role;
+
+/// What a launch is checked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// The checks.
+    pub checks: Vec<Check>,
+    /// How often it runs in other orders of waves, workgroups and loads, to see whether results depend on them.
+    pub seeds: u32,
+    /// The schedule to run in: the seed of one that was found to give other results.
+    pub schedule: Option<u64>,
+}
+
+impl Options {
+    /// Whether anything is checked.
+    pub fn is_active(&self) -> bool {
+        !self.checks.is_empty() || self.seeds > 0 || self.schedule.is_some()
+    }
+}
+
+impl<const N: usize> From<[Check; N]> for Options {
+    fn from(checks: [Check; N]) -> Self {
+        Options {
+            checks: checks.into(),
+            ..Options::default()
+        }
+    }
+}
+
+/// What came of a launch that was checked.
+#[derive(Debug)]
+pub struct Checked {
+    /// How it ended.
+    pub outcome: Result<LaunchSummary, LaunchError>,
+    /// What was found on the way.
+    pub findings: Vec<Finding>,
+}
+
+/// Runs a kernel over a grid as [`ferrowave_emulator::dispatch::launch`] does, and checks it. An error is a launch that did not
+/// begin.
+pub fn launch(
+    kernel: &Kernel,
+    config: &LaunchConfig<'_>,
+    options: &Options,
+) -> Result<Checked, LaunchError> {
+    launch_beside(kernel, config, options, || Unobserved).map(|(checked, _)| checked)
+}
+
+/// As [`launch`], and on each host thread another observer watches the run whose outcome counts.
+pub fn launch_beside<O: Observer + Send>(
+    kernel: &Kernel,
+    config: &LaunchConfig<'_>,
+    options: &Options,
+    other: impl Fn() -> O + Sync,
+) -> Result<(Checked, Vec<O>), LaunchError> {
+    let mut found = schedules::compare(kernel, config, options.seeds);
+    let config = match options.schedule {
+        Some(seed) => &schedules::scheduled(config, seed),
+        None => config,
+    };
+    let view = kernel.memory().view();
+    let setup = Setup::new(kernel, &view, config, &options.checks);
+    let Observed { outcome, observers } = launch_observed(kernel, config, |_| {
+        (Checker::new(&setup, options.schedule), other())
+    })?;
+    let mut findings = Findings::default();
+    let mut others = Vec::new();
+    for (checker, other) in observers {
+        findings.merge(checker.into_findings());
+        others.push(other);
+    }
+    found.extend(report::describe(kernel, &view, &findings));
+    let checked = Checked {
+        outcome,
+        findings: found,
+    };
+    Ok((checked, others))
+}
+
+/// The checks of a launch and what its host threads share.
+struct Setup<'a> {
+    checks: &'a [Check],
+    written: Allocations<Arc<Written>>,
+    races: races::Shared,
+    gpu: Gpu,
+    /// Of [`Check::Registers`], if it is chosen.
+    registers: Option<Arc<registers::Shared>>,
+}
+
+impl<'a> Setup<'a> {
+    fn new(kernel: &Kernel, view: &View, config: &LaunchConfig<'_>, checks: &'a [Check]) -> Self {
+        Setup {
+            checks,
+            written: Allocations::new(view, |index| view.written(index).cloned()),
+            races: races::Shared::new(view, config.grid),
+            gpu: kernel.gpu(),
+            registers: checks
+                .contains(&Check::Registers)
+                .then(|| Arc::new(registers::Shared::new(kernel))),
+        }
+    }
+}
+
+/// An instruction that a wave is about to run or has run, as checks see it.
+pub(crate) struct Step<'a> {
+    /// Index in the code.
+    pub(crate) index: u32,
+    pub(crate) facts: &'a Facts,
+    spans: &'a Spans,
+}
+
+impl Step<'_> {
+    /// The accesses of an instruction that has run, to one memory, each with the bytes that it touches.
+    fn accesses<'a>(
+        &'a self,
+        context: &'a Context<'_>,
+        space: Space,
+    ) -> impl Iterator<Item = (Touch<'a>, &'a [Span])> {
+        let touches = context.touches().enumerate();
+        touches
+            .filter(move |(_, touch)| touch.space == space)
+            .map(|(number, touch)| (touch, self.spans.of(number)))
+    }
+}
+
+/// When a check looks at an instruction, whatever registers it touches.
+#[derive(Clone, Copy)]
+pub(crate) struct Interest {
+    pub(crate) before: bool,
+    pub(crate) after: bool,
+}
+
+/// One check of a launch. Each host thread has its own, for one workgroup at a time.
+pub(crate) trait Watch {
+    /// When it looks at instructions of this sort.
+    fn interest(&self, facts: &Facts) -> Interest;
+
+    /// A workgroup begins.
+    fn begin(&mut self, group: &GroupStart<'_>, findings: &mut Findings);
+
+    /// The wave is about to run an instruction.
+    fn before(
+        &mut self,
+        step: &Step<'_>,
+        wave: &Wave,
+        context: &Context<'_>,
+        findings: &mut Findings,
+    );
+
+    /// It has run it.
+    fn after(
+        &mut self,
+        step: &Step<'_>,
+        wave: &mut Wave,
+        context: &mut Context<'_>,
+        findings: &mut Findings,
+    );
+
+    /// The waves that `waiting` marks go on behind a barrier.
+    fn barrier(
+        &mut self,
+        waves: &mut [Wave],
+        waiting: &[bool],
+        context: &mut Context<'_>,
+        findings: &mut Findings,
+    );
+
+    /// A wave goes on behind a barrier or semaphore of the whole launch.
+    fn released(&mut self, _wave: u32, _resource: u8) {}
+
+    /// The workgroup ends.
+    fn end(&mut self, waves: &mut [Wave], context: &mut Context<'_>, findings: &mut Findings);
+}
+
+/// Watches the launches of one host thread.
+///
+/// Most instructions have nothing for checks to look at: they come by a way that was looked at, and touch no register that
+/// is undefined or in flight. What tells them is found once for each (`Known`).
+pub struct Checker {
+    memory: Option<memory::Memory>,
+    lds: Option<lds::Lds>,
+    races: Option<races::Races>,
+    waits: Option<waits::Waits>,
+    hazards: Option<hazards::Hazards>,
+    registers: Option<registers::Registers>,
+    findings: Findings,
+    /// Of the instruction that ran last, if a check looks at them.
+    spans: Spans,
+    looks_at_spans: bool,
+    /// Of each instruction that has run.
+    known: ByIndex<Known>,
+    /// What the instructions touch: of each some words of a set of registers.
+    touched: Vec<Touched>,
+    /// The checks that look at the instruction that runs once it has run, a bit each.
+    after: u8,
+    /// In a schedule of its own: what delays loads.
+    delayer: Option<Delayer>,
+}
+
+/// What is known of an instruction without running it.
+#[derive(Clone, Copy)]
+struct Known {
+    /// Checks that look at it, before it runs and after it: a bit each.
+    before: u8,
+    after: u8,
+    /// Where the registers that it touches stand in [`Checker::touched`], and how many words they are.
+    touched: (u32, u16),
+    /// The ways by which it owes no wait states.
+    clean: hazards::Clean,
+}
+
+/// Registers that an instruction touches: a word of their set.
+#[derive(Clone, Copy)]
+struct Touched {
+    word: u16,
+    /// All of them: none may be in flight.
+    any: u64,
+    /// Those that matter where they are undefined.
+    needed: u64,
+}
+
+impl Touched {
+    /// The words of both.
+    fn all(any: &[Cut], needed: &[Cut]) -> impl Iterator<Item = Touched> {
+        let bits = |list: &[Cut], word: u16| {
+            let one = list.iter().find(|(other, _)| *other == word);
+            one.map_or(0, |(_, bits)| *bits)
+        };
+        let words = (0..WORDS as u16).map(move |word| Touched {
+            word,
+            any: bits(any, word),
+            needed: bits(needed, word),
+        });
+        words.filter(|touched| touched.any | touched.needed != 0)
+    }
+
+    /// Whether one of them is in flight or undefined.
+    #[inline]
+    fn meets(&self, pending: &[u64; WORDS], undefined: &[u64; WORDS]) -> bool {
+        let word = usize::from(self.word) % WORDS;
+        pending[word] & self.any | undefined[word] & self.needed != 0
+    }
+}
+
+/// The bit of a check.
+const fn bit(check: Check) -> u8 {
+    1 << check as u8
+}
+
+const _: () = assert!(Check::ALL.len() <= u8::BITS as usize);
+
+/// Calls each of a checker's checks that is chosen and has its bit in a set; that of hazards is not among them, as it sees
+/// each instruction.
+macro_rules! each_watch {
+    ($checker:ident, $asked:expr, |$check:pat_param, $watch:ident| $call:expr) => {{
+        let asked: u8 = $asked;
+        each_watch!(@ $checker, asked, $check, $watch, $call,
+            (Memory, memory) (Lds, lds) (Races, races) (Waits, waits) (Registers, registers));
+    }};
+    (@ $checker:ident, $asked:ident, $check:pat_param, $watch:ident, $call:expr, $(($name:ident, $field:ident))*) => {
+        $(if $asked & bit(Check::$name) != 0
+            && let Some($watch) = &mut $checker.$field
+        {
+            let $check = Check::$name;
+            $call;
+        })*
+    };
+}
+
+impl Checker {
+    fn new(setup: &Setup<'_>, schedule: Option<u64>) -> Self {
+        let is_chosen = |check| setup.checks.contains(&check);
+        let shared = setup.registers.clone();
+        Checker {
+            memory: is_chosen(Check::Memory).then(|| memory::Memory::new(setup.written.clone())),
+            lds: is_chosen(Check::Lds).then(lds::Lds::default),
+            races: is_chosen(Check::Races).then(|| races::Races::new(setup.races.clone())),
+            waits: is_chosen(Check::Waits).then(waits::Waits::default),
+            hazards: is_chosen(Check::Hazards).then(|| hazards::Hazards::new(setup.gpu)),
+            registers: shared.map(registers::Registers::new),
+            findings: Findings::default(),
+            spans: Spans::default(),
+            looks_at_spans: [Check::Memory, Check::Lds, Check::Races]
+                .into_iter()
+                .any(is_chosen),
+            known: ByIndex::default(),
+            touched: Vec::new(),
+            after: 0,
+            delayer: schedule.map(Delayer::new),
+        }
+    }
+
+    /// What was found. A launch may stop while workgroups are under way.
+    fn into_findings(mut self) -> Findings {
+        if let Some(lds) = &mut self.lds {
+            lds.settle(&mut self.findings);
+        }
+        self.findings
+    }
+
+    /// Finds what there is to know of an instruction: its place in `known`.
+    #[cold]
+    #[inline(never)]
+    fn find(&mut self, index: u32, code: &Code) -> Option<usize> {
+        let Some(Some(facts)) = code.facts().get(index) else {
+            return None;
+        };
+        let (mut before, mut after) = (0, 0);
+        each_watch!(self, !0, |check, watch| {
+            let interest = watch.interest(facts);
+            before |= u8::from(interest.before) * bit(check);
+            after |= u8::from(interest.after) * bit(check);
+        });
+        let reads = facts.uses.reads.iter();
+        let reads = reads.filter(|read| read.role != Role::Exec);
+        let all = reads
+            .map(|read| read.registers)
+            .chain(facts.uses.writes.iter().copied());
+        let mut all_words: Vec<Cut> = Vec::new();
+        registers::merge(&mut all_words, all.flat_map(registers::cut));
+        let mut needed: &[Cut] = &[];
+        if let Some(registers) = &self.registers {
+            let (words, always) = registers.demands(code, index, facts);
+            before |= u8::from(always) * bit(Check::Registers);
+            needed = words;
+        }
+        let first = self.touched.len() as u32;
+        self.touched.extend(Touched::all(&all_words, needed));
+        let place = (first, (self.touched.len() as u32 - first) as u16);
+        self.known.insert_with(index, code, || {
+            Some(Known {
+                before,
+                after,
+                touched: place,
+                clean: hazards::Clean::default(),
+            })
+        })
+    }
+
+    /// Whether a wave's instruction touches a register that is undefined or in flight.
+    #[inline]
+    fn meets(&self, wave: u32, (first, count): (u32, u16)) -> bool {
+        let first = first as usize;
+        let Some(touched) = self.touched.get(first..first + usize::from(count)) else {
+            return true;
+        };
+        let pending = self.waits.as_ref().and_then(|waits| waits.pending(wave));
+        let undefined = self
+            .registers
+            .as_ref()
+            .and_then(|registers| registers.undefined(wave));
+        const NONE: [u64; WORDS] = [0; WORDS];
+        let (pending, undefined) = (pending.unwrap_or(&NONE), undefined.unwrap_or(&NONE));
+        touched
+            .iter()
+            .any(|touched| touched.meets(pending, undefined))
+    }
+
+    /// Asks checks before an instruction runs: those with a bit in `asked`.
+    #[inline(never)]
+    fn ask_before(&mut self, asked: u8, wave: &Wave, context: &Context<'_>, index: u32) {
+        let Some(Some(facts)) = context.code.facts().get(index) else {
+            return;
+        };
+        let step = Step {
+            index,
+            facts,
+            spans: &self.spans,
+        };
+        each_watch!(self, asked, |_, watch| watch.before(
+            &step,
+            wave,
+            context,
+            &mut self.findings
+        ));
+    }
+
+    /// Asks checks after an instruction has run: those with a bit in `asked`.
+    #[inline(never)]
+    fn ask_after(&mut self, asked: u8, wave: &mut Wave, context: &mut Context<'_>, index: u32) {
+        let code = context.code;
+        let Some(Some(facts)) = code.facts().get(index) else {
+            return;
+        };
+        if self.looks_at_spans {
+            self.spans.find(context.touches());
+        }
+        let step = Step {
+            index,
+            facts,
+            spans: &self.spans,
+        };
+        each_watch!(self, asked, |_, watch| watch.after(
+            &step,
+            wave,
+            context,
+            &mut self.findings
+        ));
+    }
+}
+
+impl Observer for Checker {
+    const ACTIVE: bool = true;
+
+    fn begin(&mut self, group: &GroupStart<'_>) {
+        self.findings.begin(group.workgroup, group.number);
+        each_watch!(self, !0, |_, watch| watch.begin(group, &mut self.findings));
+        if let Some(hazards) = &mut self.hazards {
+            hazards.begin(group.waves.len());
+        }
+        if let Some(delayer) = &mut self.delayer {
+            delayer.begin(group);
+        }
+    }
+
+    #[inline]
+    fn before(&mut self, wave: &Wave, context: &Context<'_>, index: u32) {
+        self.after = 0;
+        let place = self.known.place(index);
+        let Some(place) = place.or_else(|| self.find(index, context.code)) else {
+            return;
+        };
+        let Some(known) = self.known.at_mut(place) else {
+            return;
+        };
+        if let Some(hazards) = &mut self.hazards {
+            let (clean, findings) = (&mut known.clean, &mut self.findings);
+            hazards.step(index, clean, wave, context.code, findings);
+        }
+        let known = *known;
+        self.after = known.after;
+        let mut asked = known.before;
+        // Which registers are meant is not known in these modes.
+        let is_plain = !wave.mode.indexes_registers() && !wave.skips_vector;
+        if !is_plain || self.meets(wave.index, known.touched) {
+            asked |= bit(Check::Waits) | bit(Check::Registers);
+        }
+        if asked != 0 {
+            self.ask_before(asked, wave, context, index);
+        }
+        if let Some(delayer) = &mut self.delayer {
+            delayer.before(wave, context, index);
+        }
+    }
+
+    #[inline]
+    fn after(&mut self, wave: &mut Wave, context: &mut Context<'_>, index: u32, flow: Flow) {
+        if flow == Flow::Fault {
+            faults::add(wave, context, index, &mut self.findings);
+            return;
+        }
+        if self.after != 0 {
+            self.ask_after(self.after, wave, context, index);
+        }
+        if let Some(delayer) = &mut self.delayer {
+            delayer.after(wave, context, index, flow);
+        }
+    }
+
+    fn barrier(&mut self, waves: &mut [Wave], waiting: &[bool], context: &mut Context<'_>) {
+        each_watch!(self, !0, |_, watch| watch.barrier(
+            waves,
+            waiting,
+            context,
+            &mut self.findings
+        ));
+    }
+
+    fn released(&mut self, wave: u32, resource: u8) {
+        each_watch!(self, !0, |_, watch| watch.released(wave, resource));
+    }
+
+    fn end(&mut self, waves: &mut [Wave], context: &mut Context<'_>) {
+        each_watch!(self, !0, |_, watch| watch.end(
+            waves,
+            context,
+            &mut self.findings
+        ));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Registers meet a set as they do one by one.
+    #[test]
+    fn touched_registers_meet_what_they_are_in() {
+        let list = |registers: &[u16]| -> Vec<Cut> {
+            let mut list = Vec::new();
+            let one = |&register| (register / 64, 1_u64 << (register % 64));
+            registers::merge(&mut list, registers.iter().map(one));
+            list
+        };
+        let (any, needed) = ([0, 31, 64, 100, 300, 640], [31, 32, 100, 512]);
+        let touched: Vec<_> = Touched::all(&list(&any), &list(&needed)).collect();
+        let none = [0; WORDS];
+        for register in 0..700_u16 {
+            let mut set = none;
+            set[usize::from(register / 64)] |= 1_u64 << (register % 64);
+            let meets = |pending, undefined| touched.iter().any(|t| t.meets(pending, undefined));
+            assert_eq!(meets(&set, &none), any.contains(&register), "{register}");
+            assert_eq!(meets(&none, &set), needed.contains(&register), "{register}");
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! Global memory: reads behind an allocation that stay in its last page, bytes that nobody wrote, addresses that the
+//! hardware silently changes.
+
+use std::sync::Arc;
+
+use super::{
+    Access, Example, Findings, Interest, Key, Kind, Side, Step, Watch, allocations::Allocations,
+    faults, names::bytes_text, spans::Span,
+};
+use ferrowave_emulator::exec::{Context, Facts, GroupStart, Space, Touch, Wave};
+use ferrowave_emulator::memory::{Reach, View, Written};
+use ferrowave_isa::{Category, Effect, Format, Source};
+
+/// The account of writes of each allocation that has one.
+pub(super) struct Memory {
+    allocations: Allocations<Arc<Written>>,
+}
+
+impl Memory {
+    pub(super) fn new(allocations: Allocations<Arc<Written>>) -> Self {
+        Memory { allocations }
+    }
+
+    fn touch(
+        &mut self,
+        step: &Step<'_>,
+        wave: u32,
+        (touch, spans): (&Touch<'_>, &[Span]),
+        findings: &mut Findings,
+    ) {
+        let mut place = self.allocations.start(step.index);
+        let mut missing = None;
+        if !touch.write || step.facts.effect == Effect::Atomic {
+            let find = |span: &Span| self.first_missing(&mut place, span.start, span.end);
+            missing = spans.iter().find_map(find);
+        }
+        let missing = missing.map(|address| (address, self.lanes_missing(touch, place)));
+        if touch.write {
+            for span in spans {
+                if let Some((base, written)) = self.allocations.find(&mut place, span.start) {
+                    written.mark(span.start - base, span.end - span.start);
+                }
+            }
+        }
+        self.allocations.remember(step.index, place);
+        if let Some((address, lanes)) = missing {
+            let key = Key {
+                kind: Kind::UninitializedMemory,
+                index: step.index,
+                other: None,
+            };
+            findings.add(key, |workgroup| Example {
+                side: Side {
+                    index: step.index,
+                    workgroup,
+                    wave,
+                    lanes,
+                    what: format!(
+                        "reads {}, of which some were never written",
+                        bytes_text(touch.bytes)
+                    ),
+                },
+                access: Some(Access::Global { address, bytes: 1 }),
+                other: None,
+            });
+        }
+    }
+
+    /// Reports a read that leaves what was allocated. The scalar unit's begins at `begins`.
+    fn stray(
+        memory: &View,
+        step: &Step<'_>,
+        wave: u32,
+        (touch, spans): (&Touch<'_>, &[Span]),
+        begins: u64,
+        findings: &mut Findings,
+    ) {
+        let mut reach = Reach::NOTHING;
+        let mut leaves = |start, end| {
+            if reach.is_left_by(start, end, touch.scalar) {
+                reach = memory.reach(start);
+            }
+            reach.is_left_by(start, end, touch.scalar)
+        };
+        let bytes = u64::from(touch.bytes);
+        let first = match touch.scalar {
+            true => leaves(begins, touch.base + bytes).then_some((0, touch.base)),
+            // Lanes side by side may read different allocations.
+            false if spans.iter().any(|span| leaves(span.start, span.end)) => touch
+                .iter()
+                .find(|(_, address)| leaves(*address, address + bytes)),
+            false => None,
+        };
+        let Some((_, address)) = first else {
+            return;
+        };
+        let strays = touch
+            .iter()
+            .filter(|(_, address)| !touch.scalar && leaves(*address, address + bytes));
+        let lanes = strays.fold(0, |lanes, (lane, _)| lanes | 1 << lane);
+        let (kind, access, what) = faults::outside(memory, address, touch.bytes, touch.write);
+        let index = step.index;
+        let key = Key {
+            kind,
+            index,
+            other: None,
+        };
+        findings.add(key, |workgroup| Example {
+            side: Side {
+                index,
+                workgroup,
+                wave,
+                lanes,
+                what,
+            },
+            access: Some(access),
+            other: None,
+        });
+    }
+
+    /// The address of the first byte that nobody wrote.
+    fn first_missing(&self, place: &mut usize, start: u64, end: u64) -> Option<u64> {
+        let (base, written) = self.allocations.find(place, start)?;
+        let byte = written.first_missing(start - base, end - start)?;
+        Some(base + byte)
+    }
+
+    /// The lanes that read such bytes; none of a scalar access, which has no lanes.
+    #[cold]
+    fn lanes_missing(&self, touch: &Touch<'_>, mut place: usize) -> u64 {
+        let bytes = u64::from(touch.bytes);
+        touch
+            .iter()
+            .filter(|_| !touch.scalar)
+            .filter(|(_, start)| {
+                self.first_missing(&mut place, *start, start + bytes)
+                    .is_some()
+            })
+            .fold(0, |lanes, (lane, _)| lanes | 1 << lane)
+    }
+}
+
+impl Watch for Memory {
+    fn interest(&self, facts: &Facts) -> Interest {
+        Interest {
+            before: facts.category == Category::ScalarMemory,
+            after: facts.effect != Effect::None,
+        }
+    }
+
+    fn begin(&mut self, _: &GroupStart<'_>, _: &mut Findings) {}
+
+    fn before(
+        &mut self,
+        step: &Step<'_>,
+        wave: &Wave,
+        context: &Context<'_>,
+        findings: &mut Findings,
+    ) {
+        if step.facts.category != Category::ScalarMemory || step.facts.effect == Effect::None {
+            return;
+        }
+        // The scalar unit drops the low bits of base and offset, each for itself (CDNA3 ISA guide, «SMEM»).
+        let Some(instruction) = context.code.instruction(step.index) else {
+            return;
+        };
+        let base = match instruction.src[0].source {
+            Source::Sgpr(register) => wave.scalar(register),
+            _ => 0,
+        };
+        let offset = match instruction.src[1].source {
+            Source::Sgpr(register) => wave.scalar(register),
+            _ => 0,
+        };
+        let offset = offset.wrapping_add(instruction.memory.offset as u32);
+        if (base | offset) & 3 == 0 || instruction.format != Format::Smem {
+            return;
+        }
+        let key = Key {
+            kind: Kind::Misaligned,
+            index: step.index,
+            other: None,
+        };
+        findings.add(key, |workgroup| Example {
+            side: Side {
+                index: step.index,
+                workgroup,
+                wave: wave.index,
+                lanes: 0,
+                what: format!(
+                    "has a base that ends in {:#x} and an offset of {offset:#x}; the hardware takes both without their lowest two bits",
+                    base & 0xf
+                ),
+            },
+            access: None,
+            other: None,
+        });
+    }
+
+    fn after(
+        &mut self,
+        step: &Step<'_>,
+        wave: &mut Wave,
+        context: &mut Context<'_>,
+        findings: &mut Findings,
+    ) {
+        let mut begins = None;
+        for (touch, spans) in step.accesses(context, Space::Global) {
+            // A scalar buffer load has an access for each dword.
+            let begins = *begins.get_or_insert(touch.base);
+            if !touch.write {
+                let (memory, accessed) = (context.memory, (&touch, spans));
+                Self::stray(memory, step, wave.index, accessed, begins, findings);
+            }
+            self.touch(step, wave.index, (&touch, spans), findings);
+        }
+    }
+
+    fn barrier(&mut self, _: &mut [Wave], _: &[bool], _: &mut Context<'_>, _: &mut Findings) {}
+
+    fn end(&mut self, _: &mut [Wave], _: &mut Context<'_>, _: &mut Findings) {}
+}

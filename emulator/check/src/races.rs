@@ -1,0 +1,263 @@
+//! Races in global memory: between workgroups, and between waves of one.
+//!
+//! Two accesses to the same byte, of which one writes and not both are atomic, race unless a barrier of their workgroup
+//! or a chain of atomic operations orders them ([`super::clocks`]). Which comes first in this run does not matter.
+
+use std::sync::Arc;
+
+use super::{
+    Access, Example, Findings, Interest, Key, Kind, Side, Step, Watch,
+    allocations::Allocations,
+    cells::Cells,
+    clocks::{Clocks, Passed},
+    names::{Numbering, bytes_text, verb},
+    spans::{Span, lanes_at},
+    stamp::Stamp,
+};
+use ferrowave_emulator::exec::{Context, Facts, GroupStart, Space, Touch, Wave};
+use ferrowave_emulator::memory::{AllocationKind, View};
+use ferrowave_isa::Effect;
+
+/// What all host threads of a launch share.
+#[derive(Clone)]
+pub(super) struct Shared {
+    allocations: Allocations<Arc<Cells>>,
+    passed: Arc<Passed>,
+    /// Workgroups along each dimension, to name one by its number.
+    grid: [u32; 3],
+}
+
+impl Shared {
+    pub(super) fn new(view: &View, grid: [u32; 3]) -> Self {
+        let allocations = Allocations::new(view, |index| {
+            let info = view.allocations()[index];
+            match info.kind {
+                // Each launch and each wave has its own.
+                AllocationKind::Launch | AllocationKind::Private => None,
+                _ => Some(Arc::new(Cells::new(info.bytes))),
+            }
+        });
+        Shared {
+            allocations,
+            passed: Arc::default(),
+            grid,
+        }
+    }
+}
+
+pub(super) struct Races {
+    shared: Shared,
+    clocks: Clocks,
+    numbering: Numbering,
+    group: u64,
+    /// Whether no other thread passes anything on now.
+    has_turn: bool,
+}
+
+/// Whether an instruction may pass on what its wave knows, or take in what others do.
+fn passes(facts: &Facts) -> bool {
+    facts.effect == Effect::Atomic || facts.coherent || facts.global_sync
+}
+
+impl Races {
+    fn end_turn(&mut self) {
+        if std::mem::take(&mut self.has_turn) {
+            self.shared.passed.end_turn();
+        }
+    }
+
+    pub(super) fn new(shared: Shared) -> Self {
+        Races {
+            shared,
+            clocks: Clocks::default(),
+            numbering: Numbering::default(),
+            group: 0,
+            has_turn: false,
+        }
+    }
+
+    /// Passes on what a wave knows through the addresses of an atomic access. Loads and stores of many addresses are
+    /// data that bypasses caches and not flags that pass anything on.
+    fn pass(&mut self, wave: u32, effect: Effect, touch: &Touch<'_>) {
+        let first = touch.iter().next().map(|(_, address)| address);
+        let is_flag = touch.iter().all(|(_, address)| Some(address) == first);
+        if effect != Effect::Atomic && !is_flag {
+            return;
+        }
+        let (acquires, releases) = (effect != Effect::Store, effect != Effect::Load);
+        let mut last = None;
+        for (_, address) in touch.iter() {
+            if last != Some(address) {
+                let passed = &self.shared.passed;
+                self.clocks.pass(wave, address, acquires, releases, passed);
+            }
+            last = Some(address);
+        }
+    }
+
+    fn touch(
+        &mut self,
+        stamp: Stamp,
+        index: u32,
+        (touch, spans): (&Touch<'_>, &[Span]),
+        findings: &mut Findings,
+    ) {
+        let wave = stamp.wave();
+        let mut race: Option<(Stamp, bool, u64, u64)> = None;
+        let mut place = self.shared.allocations.start(index);
+        for span in spans {
+            let Some((base, cells)) = self.shared.allocations.find(&mut place, span.start) else {
+                continue;
+            };
+            cells.touch(
+                (span.start - base, span.end - base),
+                stamp,
+                touch.write,
+                |other| self.clocks.is_ordered(wave, other),
+                |bytes, other, wrote| {
+                    let (address, end) = (base + bytes.start, base + bytes.end);
+                    let (first, .., lanes) = race.get_or_insert((other, wrote, address, 0));
+                    if first.access() == other.access() {
+                        *lanes |= lanes_at(touch, address, end);
+                    }
+                },
+            );
+        }
+        self.shared.allocations.remember(index, place);
+        if let Some((other, wrote, address, lanes)) = race {
+            self.report(stamp, touch, (other, wrote), (address, lanes), findings);
+        }
+    }
+
+    #[cold]
+    fn report(
+        &self,
+        stamp: Stamp,
+        touch: &Touch<'_>,
+        (other, wrote): (Stamp, bool),
+        (address, lanes): (u64, u64),
+        findings: &mut Findings,
+    ) {
+        let other_index = self.numbering.index(other);
+        let key = Key {
+            kind: Kind::GlobalRace,
+            index: self.numbering.index(stamp).unwrap_or(u32::MAX),
+            other: other_index,
+        };
+        let inside = other.group() == stamp.group();
+        let atomically = |atomic: bool| if atomic { " atomically" } else { "" };
+        findings.add(key, |workgroup| Example {
+            side: Side {
+                index: key.index,
+                workgroup,
+                wave: stamp.wave(),
+                lanes,
+                what: format!(
+                    "{} {}{}",
+                    verb(touch.write),
+                    bytes_text(touch.bytes),
+                    atomically(stamp.is_atomic())
+                ),
+            },
+            access: Some(Access::Global {
+                address,
+                bytes: touch.bytes,
+            }),
+            other: Some(Side {
+                index: other_index.unwrap_or(u32::MAX),
+                workgroup: match inside {
+                    true => workgroup,
+                    false => self.workgroup(other),
+                },
+                wave: other.wave(),
+                lanes: 0,
+                what: format!(
+                    "{} it{}, and nothing orders the two",
+                    verb(wrote),
+                    atomically(other.is_atomic())
+                ),
+            }),
+        });
+    }
+
+    /// The workgroup of a stamp; of those with the same stamp, the one nearest below this thread's.
+    fn workgroup(&self, stamp: Stamp) -> [u32; 3] {
+        let code = u64::from(stamp.group());
+        let number = (0..=self.group)
+            .rev()
+            .chain(self.group + 1..)
+            .take(1 << 22)
+            .find(|&number| u64::from(Stamp::group_of(number)) == code)
+            .unwrap_or(0);
+        let [x, y, _] = self.shared.grid.map(u64::from);
+        [number % x, number / x % y, number / x / y].map(|id| id as u32)
+    }
+}
+
+/// Where waves leave what they know that meet at a resource of global wave sync: addresses that no memory has.
+fn global_sync(resource: u8) -> u64 {
+    u64::MAX - u64::from(resource)
+}
+
+impl Watch for Races {
+    fn interest(&self, facts: &Facts) -> Interest {
+        Interest {
+            before: passes(facts),
+            after: facts.effect != Effect::None || facts.global_sync,
+        }
+    }
+
+    fn begin(&mut self, group: &GroupStart<'_>, _: &mut Findings) {
+        self.group = group.number;
+        self.numbering = Numbering::of(group);
+        self.clocks.begin(group.number, group.waves.len());
+    }
+
+    /// What an atomic operation does and what it passes on are one for all threads: nobody must see what it has done
+    /// before it has been told what the wave knows.
+    fn before(&mut self, _: &Step<'_>, _: &Wave, _: &Context<'_>, _: &mut Findings) {
+        self.shared.passed.take_turn();
+        self.has_turn = true;
+    }
+
+    fn after(
+        &mut self,
+        step: &Step<'_>,
+        wave: &mut Wave,
+        context: &mut Context<'_>,
+        findings: &mut Findings,
+    ) {
+        let facts = step.facts;
+        if let Some(wait) = wave.global_wait.filter(|_| facts.global_sync) {
+            let place = global_sync(wait.resource);
+            (self.clocks).pass(wave.index, place, false, true, &self.shared.passed);
+        }
+        let atomic = facts.effect == Effect::Atomic || facts.coherent;
+        for (touch, spans) in step.accesses(context, Space::Global) {
+            if atomic {
+                self.pass(wave.index, facts.effect, &touch);
+            }
+            let moment = self.clocks.now(wave.index);
+            let stamp = Stamp::new(moment, self.numbering.code(step.index), atomic);
+            self.touch(stamp, step.index, (&touch, spans), findings);
+        }
+        self.end_turn();
+    }
+
+    fn barrier(&mut self, _: &mut [Wave], _: &[bool], _: &mut Context<'_>, _: &mut Findings) {
+        self.clocks.barrier();
+    }
+
+    fn released(&mut self, wave: u32, resource: u8) {
+        // Who let it go may be about to say what it knows.
+        self.shared.passed.take_turn();
+        let place = global_sync(resource);
+        (self.clocks).pass(wave, place, true, false, &self.shared.passed);
+        self.shared.passed.end_turn();
+    }
+
+    fn end(&mut self, _: &mut [Wave], _: &mut Context<'_>, _: &mut Findings) {
+        // An instruction that faulted has not come to its end.
+        self.end_turn();
+    }
+}

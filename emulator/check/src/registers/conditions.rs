@@ -1,0 +1,78 @@
+//! Which scalar registers hold conditions that lanes decide.
+//!
+//! Compilers put conditions of whole waves in `vcc` as well as those of lanes; what the mask was made of tells which.
+
+use super::plan::is_exec;
+use ferrowave_emulator::exec::{Facts, Wave};
+use ferrowave_isa::{Category, Register, Registers};
+
+/// Codes of scalar registers, one bit each. `scc` is none of them: what it decides is the wave's.
+type Codes = u128;
+
+fn codes(registers: impl Iterator<Item = Registers>) -> Codes {
+    registers
+        .filter(|registers| !is_exec(*registers))
+        .flat_map(Registers::iter)
+        .filter(|register| !register.is_vector() && *register != Register::SCC)
+        .fold(0, |codes, register| {
+            codes | 1 << (register.0 - Register::SCALARS)
+        })
+}
+
+/// What an instruction does to conditions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Effect {
+    reads: Codes,
+    writes: Codes,
+    /// It makes a mask of what lanes hold.
+    from_lanes: bool,
+}
+
+impl Effect {
+    /// None, if it writes no scalar register.
+    pub(super) fn of(facts: &Facts) -> Option<Self> {
+        let writes = codes(facts.uses.writes.iter().copied());
+        let single = facts.uses.writes.iter().all(|written| written.count == 1);
+        (writes != 0).then(|| Effect {
+            reads: codes(facts.uses.reads.iter().map(|read| read.registers)),
+            writes,
+            // One lane's value, read on purpose, is the wave's.
+            from_lanes: facts.category == Category::Vector && !single,
+        })
+    }
+}
+
+/// The conditions that a wave's lanes have decided.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Conditions(Codes);
+
+impl Conditions {
+    /// The wave is about to run an instruction.
+    pub(super) fn before(&mut self, effect: Effect, facts: &Facts, wave: &Wave) {
+        let of_lanes = self.0 & effect.reads != 0
+            || effect.from_lanes
+                && facts
+                    .uses
+                    .reads
+                    .iter()
+                    .flat_map(|read| read.registers.iter())
+                    .any(|register| register.is_vector() && varies(register, wave));
+        if of_lanes {
+            self.0 |= effect.writes;
+        } else {
+            self.0 &= !effect.writes;
+        }
+    }
+
+    /// Whether lanes have decided what is in `vcc`.
+    pub(super) fn vcc(self) -> bool {
+        self.0 >> (Register::VCC.0 - Register::SCALARS) & 3 != 0
+    }
+}
+
+/// Whether active lanes hold different values.
+fn varies(register: Register, wave: &Wave) -> bool {
+    let lanes = wave.lanes(register.0).as_array();
+    let first = lanes[wave.exec.trailing_zeros() as usize & 63];
+    (0..64).any(|lane| wave.exec >> lane & 1 == 1 && lanes[lane] != first)
+}

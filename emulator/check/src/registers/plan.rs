@@ -1,0 +1,116 @@
+//! What an instruction does to undefined registers, found once for a launch.
+
+use super::{
+    conditions::Effect,
+    definedness::{Cut, cut, merge},
+};
+use ferrowave_emulator::exec::Facts;
+use ferrowave_isa::{Category, Instruction, Op, Register, Registers};
+
+/// How an instruction's results come about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Action {
+    /// It computes each lane of its results from the same lane of its sources, and writes whole registers.
+    Lanes,
+    /// It computes otherwise: moves between lanes, keeps bits, works on scalars.
+    Compute,
+    /// Its results come from memory.
+    Load,
+    /// Its results are what they are.
+    Define,
+}
+
+/// An instruction's part in the check.
+#[derive(Clone, Debug)]
+pub(super) struct Plan {
+    pub(super) action: Action,
+    /// All registers that it reads or writes, but for `exec` and those that it names and does not look at.
+    touched: Box<[Cut]>,
+    /// It compares its first two sources.
+    pub(super) compares: bool,
+    /// It reads or writes a scalar register that `m0` tells.
+    pub(super) moves_relative: bool,
+    /// What it does to conditions.
+    pub(super) condition: Option<Effect>,
+}
+
+impl Plan {
+    pub(super) fn touched(&self) -> &[Cut] {
+        &self.touched
+    }
+}
+
+/// An instruction's plan.
+pub(super) fn plan(i: &Instruction, facts: &Facts) -> Plan {
+    let mut touched: Vec<Cut> = Vec::new();
+    let reads = facts.uses.reads.iter().map(|read| read.registers);
+    let all = reads.chain(facts.uses.writes.iter().copied());
+    let all = all.filter(|r| !is_exec(*r));
+    merge(&mut touched, all.flat_map(cut));
+    for register in idle(i, facts) {
+        let one = Registers {
+            first: register,
+            count: 1,
+        };
+        for (idle, bit) in cut(one) {
+            let words = touched.iter_mut().filter(|(word, _)| *word == idle);
+            words.for_each(|(_, bits)| *bits &= !bit);
+        }
+    }
+    Plan {
+        moves_relative: i.is_relative(),
+        condition: Effect::of(facts),
+        action: action(i, facts),
+        touched: touched.into(),
+        compares: i.compares(),
+    }
+}
+
+/// Registers that an instruction names and does not look at: `op_sel` of packed f32 arithmetic takes both operations' factors
+/// from the same half of a pair (CDNA3 ISA guide, «Packed math»). What is in the other half makes no difference, and
+/// compilers leave it undefined.
+fn idle(i: &Instruction, facts: &Facts) -> Vec<Register> {
+    let is_packed = matches!(i.op, Op::v_pk_fma_f32 | Op::v_pk_mul_f32 | Op::v_pk_add_f32);
+    if !is_packed {
+        return Vec::new();
+    }
+    let halves = facts.uses.reads.iter().filter_map(|read| {
+        let slot = read.slot?;
+        let [low, high] = [i.modifiers.op_sel, i.modifiers.op_sel_hi].map(|s| s >> slot & 1);
+        let is_one = low == high && read.registers.count == 2 && read.registers.first.is_vector();
+        is_one.then(|| Register(read.registers.first.0 + u16::from(1 - low)))
+    });
+    let mut idle: Vec<Register> = halves.collect();
+    idle.retain(|register| {
+        let reads = facts.uses.reads.iter().filter(|read| {
+            // As a pair of which only the other half counts, or in another way.
+            read.registers.contains(*register)
+                && !read.slot.is_some_and(|slot| {
+                    let first = read.registers.first.0;
+                    let low = i.modifiers.op_sel >> slot & 1;
+                    let high = i.modifiers.op_sel_hi >> slot & 1;
+                    low == high && register.0 == first + u16::from(1 - low)
+                })
+        });
+        reads.count() == 0 && !facts.uses.writes.iter().any(|w| w.contains(*register))
+    });
+    idle
+}
+
+/// Whether the registers are `exec`, which is always defined.
+pub(super) fn is_exec(registers: Registers) -> bool {
+    registers.contains(Register::EXEC) || registers.first == Register(Register::EXEC.0 + 1)
+}
+
+fn action(i: &Instruction, facts: &Facts) -> Action {
+    match facts.category {
+        _ if i.is_relative() => Action::Define,
+        Category::Scalar => Action::Compute,
+        Category::Vector if i.crosses_lanes() || facts.uses.partial => Action::Compute,
+        Category::Vector => Action::Lanes,
+        Category::Matrix => Action::Compute,
+        Category::Lds if i.crosses_lanes() => Action::Compute,
+        Category::Lds | Category::VectorMemory | Category::ScalarMemory => Action::Load,
+        Category::Branch | Category::Barrier | Category::Wait | Category::Control => Action::Define,
+    }
+}

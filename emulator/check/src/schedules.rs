@@ -1,0 +1,74 @@
+//! Whether results depend on the order in which things happen.
+//!
+//! The launch runs several times from the same memory: workgroups, the turns of their waves and the moments at which loads
+//! come back are each time another seed's. What it leaves in memory is compared. A seed is the whole of a schedule, so
+//! that the run can be had again.
+
+use super::{Delayer, Finding, Kind, WavePart};
+use ferrowave_emulator::dispatch::{LaunchConfig, Observed, launch_observed};
+use ferrowave_emulator::memory::Snapshot;
+use ferrowave_emulator::program::Kernel;
+
+/// Runs a launch in the schedules 1 to `seeds` and compares what each leaves in memory with what the schedule 0 leaves,
+/// then puts memory back. Nothing is compared if schedule 0 does not come to its end.
+pub(super) fn compare(kernel: &Kernel, config: &LaunchConfig<'_>, seeds: u32) -> Vec<Finding> {
+    if seeds == 0 {
+        return Vec::new();
+    }
+    let memory = kernel.memory();
+    let before = memory.snapshot();
+    let mut findings = Vec::new();
+    let mut expected: Option<Snapshot> = None;
+    for seed in 0..=u64::from(seeds) {
+        memory.restore(&before);
+        let config = scheduled(config, seed);
+        let run = launch_observed(kernel, &config, |_| Delayer::new(seed));
+        let result = match run {
+            Ok(Observed { outcome, .. }) => outcome,
+            Err(error) => Err(error),
+        };
+        let what = match (result, &expected) {
+            (Err(_), None) => break,
+            (Err(error), Some(_)) => {
+                format!("in schedule {seed} the launch fails, in schedule 0 it does not: {error}")
+            }
+            (Ok(_), None) => {
+                expected = Some(memory.snapshot());
+                continue;
+            }
+            (Ok(_), Some(expected)) => match memory.snapshot().difference(expected) {
+                None => continue,
+                Some(difference) => {
+                    format!("schedule {seed} leaves other results than schedule 0: {difference}")
+                }
+            },
+        };
+        findings.push(Finding {
+            kind: Kind::ScheduleDependence,
+            kernel: kernel.name().to_owned(),
+            wave: WavePart {
+                what,
+                workgroup: [0; 3],
+                wave: 0,
+                lanes: Vec::new(),
+                instruction: None,
+            },
+            memory: None,
+            other: None,
+            count: 1,
+        });
+        // One shows it; which one to look at first is the lowest.
+        break;
+    }
+    memory.restore(&before);
+    findings
+}
+
+/// A launch in the schedule of a seed: one host thread, so that it can be had again.
+pub(super) fn scheduled<'a>(config: &LaunchConfig<'a>, seed: u64) -> LaunchConfig<'a> {
+    LaunchConfig {
+        seed,
+        threads: Some(1),
+        ..*config
+    }
+}

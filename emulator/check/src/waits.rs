@@ -1,0 +1,363 @@
+//! Loads that are used before they were waited for.
+//!
+//! The counters count what is in flight: `vmcnt` vector memory operations, which come back in order; `lgkmcnt` LDS
+//! operations, which come back in order among themselves, and scalar loads, which do not; flat operations count in both,
+//! and are done when both say so (CDNA3 ISA guide, «Data dependency resolution»; LLVM's `SIInsertWaitcnts`). Stores read
+//! their data as they are issued, so that it may be overwritten behind them, with what [`super::hazards`] asks for.
+
+use std::collections::VecDeque;
+
+use super::{
+    Access, Example, Findings, Interest, Key, Kind, Side, Step, Watch,
+    names::bytes_text,
+    register_set::{RegisterSet, WORDS},
+};
+use ferrowave_emulator::exec::{Context, Facts, GroupStart, Space, Touch, Wave};
+use ferrowave_isa::{Category, Effect, Registers, Role, WaitCounts};
+
+/// The most that a counter counts: the wave waits before it issues more.
+const MAX_VM: usize = 63;
+
+/// An operation in flight.
+#[derive(Clone, Copy, Debug)]
+struct Flight {
+    /// The instruction.
+    index: u32,
+    /// What it will write.
+    result: Option<Registers>,
+    /// The bytes of LDS that it will write.
+    lds: Option<(u64, u64)>,
+    unit: Unit,
+}
+
+/// Operations of the same unit come back in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unit {
+    Memory,
+    Lds,
+    /// Scalar memory, messages: in any order.
+    Scalar,
+    /// Flat: in both counters.
+    Flat,
+}
+
+#[derive(Default)]
+struct InFlight {
+    vm: VecDeque<Flight>,
+    lgkm: VecDeque<Flight>,
+    /// Registers that will be written.
+    pending: RegisterSet,
+    /// Whether there are any.
+    some_pending: bool,
+    /// Loads to LDS among `vm`.
+    to_lds: usize,
+}
+
+impl InFlight {
+    fn wait(&mut self, counts: &WaitCounts) {
+        let before = (self.vm.len(), self.lgkm.len());
+        WaitCounts::keep_newest(&mut self.vm, counts.vm);
+        if counts.lgkm == 0 {
+            self.lgkm.clear();
+        } else {
+            // An LDS operation is done if, with those behind it, there would be more than may be left.
+            let lds = self.lgkm.iter().filter(|flight| flight.unit == Unit::Lds);
+            let mut done = lds.count().saturating_sub(counts.lgkm as usize);
+            self.lgkm.retain(|flight| {
+                let keeps = flight.unit != Unit::Lds || done == 0;
+                done -= usize::from(!keeps);
+                keeps
+            });
+        }
+        if (self.vm.len(), self.lgkm.len()) != before {
+            self.count();
+        }
+    }
+
+    /// Finds what is pending of what is in flight.
+    fn count(&mut self) {
+        self.pending.clear();
+        self.some_pending = false;
+        self.to_lds = 0;
+        for flight in self.vm.iter().chain(&self.lgkm) {
+            if let Some(result) = flight.result {
+                self.pending.insert(result);
+                self.some_pending = true;
+            }
+            self.to_lds += usize::from(flight.lds.is_some());
+        }
+    }
+
+    fn issue(&mut self, flight: Flight) {
+        if let Some(result) = flight.result {
+            self.pending.insert(result);
+            self.some_pending = true;
+        }
+        self.to_lds += usize::from(flight.lds.is_some());
+        if matches!(flight.unit, Unit::Memory | Unit::Flat) {
+            self.vm.push_back(flight);
+            if self.vm.len() > MAX_VM {
+                self.vm.pop_front();
+                self.count();
+            }
+        }
+        if flight.unit != Unit::Memory {
+            self.lgkm.push_back(flight);
+        }
+    }
+
+    /// The last operation in flight that writes one of some registers.
+    fn writer(&self, registers: Registers) -> Option<&Flight> {
+        self.vm
+            .iter()
+            .chain(&self.lgkm)
+            .rfind(|flight| flight.result.is_some_and(|r| r.overlap(registers)))
+    }
+}
+
+#[derive(Default)]
+pub(super) struct Waits {
+    waves: Vec<InFlight>,
+}
+
+impl Waits {
+    /// The registers of a wave that will be written.
+    #[inline]
+    pub(super) fn pending(&self, wave: u32) -> Option<&[u64; WORDS]> {
+        Some(self.waves.get(wave as usize)?.pending.words())
+    }
+}
+
+/// The unit that an instruction keeps busy, if a counter counts it.
+fn unit(step: &Step<'_>, context: &Context<'_>) -> Option<Unit> {
+    let instruction = context.code.instruction(step.index)?;
+    match instruction.counters() {
+        [true, true] => Some(Unit::Flat),
+        [true, false] => Some(Unit::Memory),
+        [false, true] if step.facts.category == Category::Lds => Some(Unit::Lds),
+        [false, true] => Some(Unit::Scalar),
+        [false, false] => None,
+    }
+}
+
+impl Waits {
+    fn uses(&self, step: &Step<'_>, wave: &Wave, context: &Context<'_>, findings: &mut Findings) {
+        let flight = &self.waves[wave.index as usize];
+        if !flight.some_pending {
+            return;
+        }
+        for read in &step.facts.uses.reads {
+            if read.role != Role::Exec && flight.pending.first_of(read.registers).is_some() {
+                report(
+                    flight,
+                    step,
+                    wave,
+                    read.registers,
+                    Kind::ReadInFlight,
+                    findings,
+                );
+            }
+        }
+        for &written in &step.facts.uses.writes {
+            let Some(writer) = flight
+                .pending
+                .first_of(written)
+                .and_then(|_| flight.writer(written))
+            else {
+                continue;
+            };
+            // What comes back in order ends with the last one's value.
+            let unit = unit(step, context);
+            let in_order = matches!(unit, Some(Unit::Memory | Unit::Lds));
+            if !(in_order && unit == Some(writer.unit)) {
+                report(
+                    flight,
+                    step,
+                    wave,
+                    written,
+                    Kind::OverwrittenInFlight,
+                    findings,
+                );
+            }
+        }
+    }
+
+    /// LDS accesses where a load of this wave will write.
+    fn lds(&self, step: &Step<'_>, wave: &Wave, touch: &Touch<'_>, findings: &mut Findings) {
+        let flight = &self.waves[wave.index as usize];
+        if flight.to_lds == 0 || step.facts.to_lds {
+            return;
+        }
+        for pending in flight.vm.iter().filter(|flight| flight.lds.is_some()) {
+            let Some((start, end)) = pending.lds else {
+                continue;
+            };
+            let bytes = u64::from(touch.bytes);
+            let lanes = touch
+                .iter()
+                .filter(|(_, address)| *address < end && start < address + bytes)
+                .fold(0_u64, |lanes, (lane, _)| lanes | 1 << lane);
+            if lanes == 0 {
+                continue;
+            }
+            let first = lanes.trailing_zeros() as usize;
+            let offset = touch.iter().find(|(lane, _)| *lane == first);
+            let offset = offset.map_or(touch.base, |(_, address)| address);
+            let key = Key {
+                kind: Kind::LdsLoadInFlight,
+                index: step.index,
+                other: Some(pending.index),
+            };
+            findings.add(key, |workgroup| Example {
+                side: Side {
+                    index: step.index,
+                    workgroup,
+                    wave: wave.index,
+                    lanes,
+                    what: format!("accesses {}", bytes_text(touch.bytes)),
+                },
+                access: Some(Access::Lds {
+                    offset,
+                    bytes: touch.bytes,
+                }),
+                other: Some(Side {
+                    index: pending.index,
+                    workgroup,
+                    wave: wave.index,
+                    lanes: 0,
+                    what: "loads to it and is not waited for (vmcnt)".into(),
+                }),
+            });
+        }
+    }
+}
+
+#[cold]
+fn report(
+    flight: &InFlight,
+    step: &Step<'_>,
+    wave: &Wave,
+    registers: Registers,
+    kind: Kind,
+    findings: &mut Findings,
+) {
+    let (Some(register), Some(writer)) =
+        (flight.pending.first_of(registers), flight.writer(registers))
+    else {
+        return;
+    };
+    let key = Key {
+        kind,
+        index: step.index,
+        other: Some(writer.index),
+    };
+    let counters = match writer.unit {
+        Unit::Memory => "vmcnt",
+        Unit::Lds | Unit::Scalar => "lgkmcnt",
+        Unit::Flat => "vmcnt and lgkmcnt",
+    };
+    findings.add(key, |workgroup| Example {
+        side: Side {
+            index: step.index,
+            workgroup,
+            wave: wave.index,
+            lanes: 0,
+            what: match kind {
+                Kind::ReadInFlight => format!("reads {register} while a load to it is in flight"),
+                _ => format!("writes {register} while a load to it is in flight"),
+            },
+        },
+        access: None,
+        other: Some(Side {
+            index: writer.index,
+            workgroup,
+            wave: wave.index,
+            lanes: 0,
+            what: format!("loads it and is not waited for ({counters})"),
+        }),
+    });
+}
+
+impl Watch for Waits {
+    fn interest(&self, facts: &Facts) -> Interest {
+        Interest {
+            // Others are asked for where they meet what is pending.
+            before: facts.category == Category::Wait,
+            after: matches!(
+                facts.category,
+                Category::VectorMemory | Category::Lds | Category::ScalarMemory | Category::Control
+            ),
+        }
+    }
+
+    fn begin(&mut self, group: &GroupStart<'_>, _: &mut Findings) {
+        self.waves.clear();
+        self.waves.resize_with(group.waves.len(), InFlight::default);
+    }
+
+    fn before(
+        &mut self,
+        step: &Step<'_>,
+        wave: &Wave,
+        context: &Context<'_>,
+        findings: &mut Findings,
+    ) {
+        if step.facts.category == Category::Wait {
+            let counts = WaitCounts::of(context.code.instruction(step.index));
+            self.waves[wave.index as usize].wait(&counts);
+            return;
+        }
+        // Which registers are meant then is not known here.
+        if wave.mode.indexes_registers() {
+            return;
+        }
+        self.uses(step, wave, context, findings);
+    }
+
+    fn after(
+        &mut self,
+        step: &Step<'_>,
+        wave: &mut Wave,
+        context: &mut Context<'_>,
+        findings: &mut Findings,
+    ) {
+        if !matches!(
+            step.facts.category,
+            Category::VectorMemory | Category::Lds | Category::ScalarMemory | Category::Control
+        ) {
+            return;
+        }
+        let Some(unit) = unit(step, context) else {
+            return;
+        };
+        let mut lds = None;
+        for touch in context.touches() {
+            if touch.space != Space::Lds {
+                continue;
+            }
+            self.lds(step, wave, &touch, findings);
+            if step.facts.to_lds {
+                let bytes = u64::from(touch.bytes);
+                let range = touch
+                    .iter()
+                    .fold(None, |range: Option<(u64, u64)>, (_, at)| {
+                        let (start, end) = range.unwrap_or((at, at));
+                        Some((start.min(at), end.max(at + bytes)))
+                    });
+                lds = range;
+            }
+        }
+        let loads = step.facts.effect != Effect::Store && !step.facts.to_lds;
+        let result = step.facts.uses.writes.first().copied();
+        self.waves[wave.index as usize].issue(Flight {
+            index: step.index,
+            result: result.filter(|_| loads),
+            lds,
+            unit,
+        });
+    }
+
+    fn barrier(&mut self, _: &mut [Wave], _: &[bool], _: &mut Context<'_>, _: &mut Findings) {}
+
+    fn end(&mut self, _: &mut [Wave], _: &mut Context<'_>, _: &mut Findings) {}
+}

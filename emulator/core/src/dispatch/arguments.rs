@@ -1,0 +1,196 @@
+//! What a launch puts in memory for its kernel: arguments, the dispatch packet, the queue.
+
+use ferrowave_code_object::{Argument, ValueKind};
+
+use super::{LaunchConfig, LaunchError, private};
+use crate::exec::{PRIVATE_APERTURE, SHARED_APERTURE};
+use crate::memory::{AllocationKind, DeviceMemory};
+use crate::program::Kernel;
+
+/// Bytes of an AQL dispatch packet (HSA runtime specification, `hsa_kernel_dispatch_packet_t`).
+const PACKET_BYTES: usize = 64;
+/// Bytes of the queue that kernels may read (`amd_queue_t` up to its apertures, and some).
+const QUEUE_BYTES: usize = 256;
+
+/// Bytes of what a cooperative launch's workgroups share for their barrier.
+const GRID_SYNC_BYTES: usize = 64;
+
+/// A launch's data in device memory; freed with it.
+pub(super) struct LaunchData<'a> {
+    memory: &'a DeviceMemory,
+    base: u64,
+    pub(super) kernarg: u64,
+    pub(super) packet: u64,
+    pub(super) queue: u64,
+}
+
+impl Drop for LaunchData<'_> {
+    fn drop(&mut self) {
+        // Allocated by `new` and known to nobody else.
+        let _ = self.memory.free(self.base);
+    }
+}
+
+impl<'a> LaunchData<'a> {
+    pub(super) fn new(
+        kernel: &Kernel,
+        config: &LaunchConfig<'_>,
+        memory: &'a DeviceMemory,
+    ) -> Result<Self, LaunchError> {
+        let mut arguments = kernarg(kernel, config)?;
+        let kernarg_bytes = arguments.len().next_multiple_of(64).max(64);
+        let grid_sync = kernarg_bytes + PACKET_BYTES + QUEUE_BYTES;
+        let total = grid_sync
+            + match config.cooperative {
+                true => GRID_SYNC_BYTES,
+                false => 0,
+            };
+        let base = memory.allocate(total, AllocationKind::Launch)?;
+        let packet = base + kernarg_bytes as u64;
+        let queue = packet + PACKET_BYTES as u64;
+        let data = LaunchData {
+            memory,
+            base,
+            kernarg: base,
+            packet,
+            queue,
+        };
+        let metadata = &kernel.description().metadata;
+        for argument in metadata.args.iter() {
+            let address = match argument.value_kind {
+                ValueKind::HiddenQueuePtr => queue,
+                ValueKind::HiddenMultigridSyncArg if config.cooperative => base + grid_sync as u64,
+                _ => continue,
+            };
+            put(
+                &mut arguments,
+                argument.offset as usize,
+                &address.to_le_bytes(),
+            );
+        }
+        let mut bytes = vec![0; total];
+        bytes[..arguments.len()].copy_from_slice(&arguments);
+        write_packet(&mut bytes[kernarg_bytes..], kernel, config, base);
+        write_queue(&mut bytes[kernarg_bytes + PACKET_BYTES..]);
+        if config.cooperative {
+            write_grid_sync(&mut bytes[grid_sync..], config.grid);
+        }
+        memory.write(base, &bytes)?;
+        Ok(data)
+    }
+}
+
+fn put(bytes: &mut [u8], offset: usize, value: &[u8]) {
+    if let Some(place) = bytes.get_mut(offset..offset + value.len()) {
+        place.copy_from_slice(value);
+    }
+}
+
+fn write_packet(bytes: &mut [u8], kernel: &Kernel, config: &LaunchConfig<'_>, kernarg: u64) {
+    let [gx, gy, gz] = config.grid;
+    let [bx, by, bz] = config.block;
+    let dimensions: u16 = if gz.saturating_mul(bz) > 1 {
+        3
+    } else if gy.saturating_mul(by) > 1 {
+        2
+    } else {
+        1
+    };
+    put(bytes, 0, &2_u16.to_le_bytes()); // HSA_PACKET_TYPE_KERNEL_DISPATCH
+    put(bytes, 2, &dimensions.to_le_bytes());
+    for (index, size) in [bx, by, bz].into_iter().enumerate() {
+        put(bytes, 4 + 2 * index, &(size as u16).to_le_bytes());
+    }
+    for (index, (groups, size)) in [(gx, bx), (gy, by), (gz, bz)].into_iter().enumerate() {
+        put(
+            bytes,
+            12 + 4 * index,
+            &groups.wrapping_mul(size).to_le_bytes(),
+        );
+    }
+    let description = kernel.description();
+    let lds = description.metadata.group_segment_fixed_size + config.dynamic_lds_bytes;
+    put(bytes, 24, &private::bytes_of(kernel).to_le_bytes());
+    put(bytes, 28, &lds.to_le_bytes());
+    put(bytes, 32, &kernel.descriptor_address().to_le_bytes());
+    put(bytes, 40, &kernarg.to_le_bytes());
+}
+
+fn write_queue(bytes: &mut [u8]) {
+    // `group_segment_aperture_base_hi` and `private_segment_aperture_base_hi` of `amd_queue_t`.
+    put(bytes, 0x40, &((SHARED_APERTURE >> 32) as u32).to_le_bytes());
+    put(
+        bytes,
+        0x44,
+        &((PRIVATE_APERTURE >> 32) as u32).to_le_bytes(),
+    );
+}
+
+/// `MGSyncInfo` of ROCclr (`device.hpp` up to ROCm 7), which the barrier of ROCm's device library reads (`cg.cl`): of a
+/// launch on one device only the number of workgroups, behind the barrier's own two words, is not 0.
+fn write_grid_sync(bytes: &mut [u8], grid: [u32; 3]) {
+    let workgroups: u32 = grid.iter().product();
+    put(bytes, 40, &workgroups.to_le_bytes());
+}
+
+/// The kernel's arguments: the caller's, and the hidden ones that its metadata asks for.
+pub(super) fn kernarg(kernel: &Kernel, config: &LaunchConfig<'_>) -> Result<Vec<u8>, LaunchError> {
+    let metadata = &kernel.description().metadata;
+    let explicit = metadata
+        .args
+        .iter()
+        .filter(|argument| !argument.value_kind.is_hidden())
+        .map(|argument| (argument.offset + argument.size) as usize)
+        .max()
+        .unwrap_or(0);
+    if config.kernarg.len() < explicit {
+        return Err(LaunchError::Arguments {
+            kernel: kernel.name().to_owned(),
+            given: config.kernarg.len(),
+            needed: explicit,
+        });
+    }
+    let size = (metadata.kernarg_segment_size as usize).max(explicit);
+    let mut bytes = vec![0; size];
+    bytes[..explicit].copy_from_slice(&config.kernarg[..explicit]);
+    for argument in metadata
+        .args
+        .iter()
+        .filter(|argument| argument.value_kind.is_hidden())
+    {
+        let value = hidden(argument, config);
+        let length = (argument.size as usize).min(8);
+        put(
+            &mut bytes,
+            argument.offset as usize,
+            &value.to_le_bytes()[..length],
+        );
+    }
+    Ok(bytes)
+}
+
+fn hidden(argument: &Argument, config: &LaunchConfig<'_>) -> u64 {
+    let (grid, block) = (config.grid.map(u64::from), config.block.map(u64::from));
+    match argument.value_kind {
+        ValueKind::HiddenBlockCountX => grid[0],
+        ValueKind::HiddenBlockCountY => grid[1],
+        ValueKind::HiddenBlockCountZ => grid[2],
+        ValueKind::HiddenGroupSizeX => block[0],
+        ValueKind::HiddenGroupSizeY => block[1],
+        ValueKind::HiddenGroupSizeZ => block[2],
+        ValueKind::HiddenGridDims => {
+            if grid[2] * block[2] > 1 {
+                3
+            } else if grid[1] * block[1] > 1 {
+                2
+            } else {
+                1
+            }
+        }
+        ValueKind::HiddenDynamicLdsSize => u64::from(config.dynamic_lds_bytes),
+        ValueKind::HiddenSharedBase => SHARED_APERTURE >> 32,
+        ValueKind::HiddenPrivateBase => PRIVATE_APERTURE >> 32,
+        // Grids are whole workgroups, so that remainders and offsets are 0; the rest is not there.
+        _ => 0,
+    }
+}

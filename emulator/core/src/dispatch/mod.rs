@@ -1,0 +1,21 @@
+//! Launches: from a grid of workgroups to waves that run.
+
+mod arguments;
+mod aside;
+mod error;
+mod grid;
+mod limit;
+mod meter;
+mod private;
+mod start;
+mod workers;
+mod workgroup;
+
+pub use error::{FaultReport, LaunchError};
+pub use grid::launch_some;
+pub use grid::{LaunchConfig, LaunchSummary, Observed, check_launch, launch, launch_observed};
+pub use limit::{
+    INSTRUCTION_LIMIT_VARIABLE, Limit, LimitReport, Limits, Standing, TIMEOUT_VARIABLE, WavePlace,
+    parse_instructions, parse_time,
+};
+pub use meter::{Progress, follow_launches, progress};

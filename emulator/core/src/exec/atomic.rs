@@ -1,0 +1,238 @@
+//! Atomic operations on memory, as functions of the old value.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use super::{
+    Context, FaultKind, Wave,
+    access::Access,
+    operation::{Flow, Operation},
+};
+use ferrowave_isa::run::{ATOMICS, Atomic};
+
+/// Back from an operation's `detail`.
+pub(crate) fn from_detail(detail: u8) -> Atomic {
+    ATOMICS[usize::from(detail) % ATOMICS.len()]
+}
+
+fn halves(a: u32, b: u32, f: impl Fn(u16, u16) -> u16) -> u32 {
+    let low = f(a as u16, b as u16);
+    let high = f((a >> 16) as u16, (b >> 16) as u16);
+    u32::from(low) | u32::from(high) << 16
+}
+
+fn bf16_add(a: u16, b: u16) -> u16 {
+    let wide = |x: u16| f32::from_bits(u32::from(x) << 16);
+    let sum = std::simd::Simd::splat(wide(a) + wide(b));
+    super::convert::to_bf16(sum)[0] as u16
+}
+
+/// The new value of 32 bits.
+pub(crate) fn apply32(atomic: Atomic, old: u32, data: u32, compare: u32) -> u32 {
+    let float = |f: fn(f32, f32) -> f32| f(f32::from_bits(old), f32::from_bits(data)).to_bits();
+    match atomic {
+        Atomic::Swap => data,
+        Atomic::CompareSwap => {
+            if old == compare {
+                data
+            } else {
+                old
+            }
+        }
+        Atomic::Add => old.wrapping_add(data),
+        Atomic::Sub => old.wrapping_sub(data),
+        Atomic::ReverseSub => data.wrapping_sub(old),
+        Atomic::SignedMin => (old as i32).min(data as i32) as u32,
+        Atomic::UnsignedMin => old.min(data),
+        Atomic::SignedMax => (old as i32).max(data as i32) as u32,
+        Atomic::UnsignedMax => old.max(data),
+        Atomic::And => old & data,
+        Atomic::Or => old | data,
+        Atomic::Xor => old ^ data,
+        Atomic::Increment => {
+            if old >= data {
+                0
+            } else {
+                old + 1
+            }
+        }
+        Atomic::Decrement => {
+            if old == 0 || old > data {
+                data
+            } else {
+                old - 1
+            }
+        }
+        Atomic::AddF32 => float(|a, b| a + b),
+        // The old value stays unless the new one compares: so NaNs stay, and none comes in.
+        Atomic::MinF32 => float(|a, b| if b < a { b } else { a }),
+        Atomic::MaxF32 => float(|a, b| if b > a { b } else { a }),
+        Atomic::PackedAddF16 => halves(old, data, |a, b| {
+            (f16::from_bits(a) + f16::from_bits(b)).to_bits()
+        }),
+        Atomic::PackedAddBf16 => halves(old, data, bf16_add),
+        Atomic::MaskOr => old & !data | compare,
+        // As floats, so that both zeros are one and a NaN is none.
+        Atomic::CompareSwapF32 => {
+            if f32::from_bits(old) == f32::from_bits(compare) {
+                data
+            } else {
+                old
+            }
+        }
+        // Subtracts what it can, or else adds the second operand.
+        Atomic::Wrap => {
+            if old >= data {
+                old - data
+            } else {
+                old.wrapping_add(compare)
+            }
+        }
+        Atomic::AddF64 | Atomic::MinF64 | Atomic::MaxF64 | Atomic::CompareSwapF64 => old,
+    }
+}
+
+/// The new value of 64 bits.
+pub(crate) fn apply64(atomic: Atomic, old: u64, data: u64, compare: u64) -> u64 {
+    let float = |f: fn(f64, f64) -> f64| f(f64::from_bits(old), f64::from_bits(data)).to_bits();
+    match atomic {
+        Atomic::Swap => data,
+        Atomic::CompareSwap => {
+            if old == compare {
+                data
+            } else {
+                old
+            }
+        }
+        Atomic::Add => old.wrapping_add(data),
+        Atomic::Sub => old.wrapping_sub(data),
+        Atomic::ReverseSub => data.wrapping_sub(old),
+        Atomic::SignedMin => (old as i64).min(data as i64) as u64,
+        Atomic::UnsignedMin => old.min(data),
+        Atomic::SignedMax => (old as i64).max(data as i64) as u64,
+        Atomic::UnsignedMax => old.max(data),
+        Atomic::And => old & data,
+        Atomic::Or => old | data,
+        Atomic::Xor => old ^ data,
+        Atomic::Increment => {
+            if old >= data {
+                0
+            } else {
+                old + 1
+            }
+        }
+        Atomic::Decrement => {
+            if old == 0 || old > data {
+                data
+            } else {
+                old - 1
+            }
+        }
+        Atomic::AddF64 => float(|a, b| a + b),
+        Atomic::MinF64 => float(|a, b| if b < a { b } else { a }),
+        Atomic::MaxF64 => float(|a, b| if b > a { b } else { a }),
+        Atomic::MaskOr => old & !data | compare,
+        // As floats.
+        Atomic::CompareSwapF64 => {
+            if f64::from_bits(old) == f64::from_bits(compare) {
+                data
+            } else {
+                old
+            }
+        }
+        Atomic::CompareSwapF32
+        | Atomic::Wrap
+        | Atomic::AddF32
+        | Atomic::MinF32
+        | Atomic::MaxF32
+        | Atomic::PackedAddF16
+        | Atomic::PackedAddBf16 => old,
+    }
+}
+
+/// Updates memory that other workgroups may update too, and returns the old value.
+///
+/// # Safety
+/// As [`Moves::write`](crate::memory::shared::Moves::write), and the address is a multiple of 4.
+pub(crate) unsafe fn update32(address: u64, atomic: Atomic, data: u32, compare: u32) -> u32 {
+    let pointer = std::ptr::with_exposed_provenance_mut::<u32>(address as usize);
+    // SAFETY: the caller's promise.
+    let cell = unsafe { AtomicU32::from_ptr(pointer) };
+    update(
+        |order, f| cell.try_update(order, order, f),
+        |old| apply32(atomic, old, data, compare),
+    )
+}
+
+/// As [`update32`], 64 bits.
+///
+/// # Safety
+/// As [`Moves::write`](crate::memory::shared::Moves::write), and the address is a multiple of 8.
+pub(crate) unsafe fn update64(address: u64, atomic: Atomic, data: u64, compare: u64) -> u64 {
+    let pointer = std::ptr::with_exposed_provenance_mut::<u64>(address as usize);
+    // SAFETY: the caller's promise.
+    let cell = unsafe { AtomicU64::from_ptr(pointer) };
+    update(
+        |order, f| cell.try_update(order, order, f),
+        |old| apply64(atomic, old, data, compare),
+    )
+}
+
+/// Updates memory at each active lane's address with the data in source 1 (behind it, the value to compare),
+/// and puts the old value in the result if `control[0]` asks for it. A misaligned lane is left out and the
+/// first one returned, with its address.
+#[inline(always)]
+pub(super) fn on_lanes<const WIDE: bool>(
+    w: &mut Wave,
+    o: &Operation,
+    access: &Access,
+) -> Option<(usize, u64)> {
+    let atomic = from_detail(o.detail);
+    let bytes = if WIDE { 8 } else { 4 };
+    let mut misaligned = None;
+    access.each(|lane, address| {
+        if address % bytes != 0 {
+            misaligned.get_or_insert((lane, address));
+            return;
+        }
+        let register = |w: &Wave, index: u16| w.lanes(o.src[1].register + index).as_array()[lane];
+        let old = if WIDE {
+            let data = u64::from(register(w, 0)) | u64::from(register(w, 1)) << 32;
+            let compare = u64::from(register(w, 2)) | u64::from(register(w, 3)) << 32;
+            // SAFETY: the lane is active, so that its bytes were checked, and the address is aligned.
+            unsafe { update64(address, atomic, data, compare) }
+        } else {
+            let (data, compare) = (register(w, 0), register(w, 1));
+            // SAFETY: as above.
+            u64::from(unsafe { update32(address, atomic, data, compare) })
+        };
+        if o.control[0] != 0 {
+            w.lanes_mut(o.dst).as_mut_array()[lane] = old as u32;
+            if WIDE {
+                w.lanes_mut(o.dst + 1).as_mut_array()[lane] = (old >> 32) as u32;
+            }
+        }
+    });
+    misaligned
+}
+
+/// The fault of a misaligned lane that [`on_lanes`] returned.
+#[inline(always)]
+pub(super) fn finish(c: &mut Context<'_>, misaligned: Option<(usize, u64)>, bytes: u32) -> Flow {
+    match misaligned {
+        None => Flow::Next,
+        Some((lane, address)) => c.fail(FaultKind::Misaligned {
+            address,
+            bytes,
+            lane: lane as u8,
+        }),
+    }
+}
+
+fn update<T, U>(fetch: U, new: impl Fn(T) -> T) -> T
+where
+    U: FnOnce(Ordering, &dyn Fn(T) -> Option<T>) -> Result<T, T>,
+{
+    match fetch(Ordering::SeqCst, &|old| Some(new(old))) {
+        Ok(old) | Err(old) => old,
+    }
+}

@@ -1,0 +1,222 @@
+//! Untyped buffer operations: MUBUF without its format instructions, which are in [`typed`].
+
+mod format;
+mod target;
+pub(super) mod typed;
+
+use self::target::{IDXEN, OFFEN, TFE, Target};
+use super::{
+    Context, Wave,
+    access::{Access, clear},
+    atomic,
+    lanes::Binder,
+    operation::{Flow, Handler, Operation},
+    private::Small,
+    split,
+    transfer::Transfers,
+};
+use ferrowave_isa::MemoryControl;
+
+/// `control[2]` of a buffer instruction.
+pub(crate) fn address_control(memory: &MemoryControl) -> u8 {
+    let bit = |set: bool, bit: u8| if set { bit } else { 0 };
+    bit(memory.idxen, IDXEN) | bit(memory.offen, OFFEN) | bit(memory.tfe, TFE)
+}
+
+/// Puts the status word of an access that touched only memory that is there.
+#[inline(always)]
+fn put_status(w: &mut Wave, o: &Operation, register: u16) {
+    if o.control[2] & TFE != 0 {
+        let exec = w.exec;
+        clear(w, register, 1, exec);
+    }
+}
+
+/// The handler of an atomic operation.
+pub(super) fn atomic<const WIDE: bool>(b: Binder) -> Handler {
+    b.bind(atomically::<WIDE>)
+}
+
+/// Makes handlers of buffer operations.
+pub(super) struct Buffers(pub(super) Binder);
+
+impl Transfers for Buffers {
+    fn load<const N: usize>(&self) -> Handler {
+        self.0.bind(
+            #[inline(always)]
+            |w, c, o| {
+                if w.exec == 0 {
+                    return Flow::Next;
+                }
+                let target = Target::new(w, o);
+                let bytes = 4 * N as u32;
+                let Some(inside) = target.in_one_piece(bytes) else {
+                    return load_parts::<N>(w, c, o, &target);
+                };
+                match target.access(c, o, inside, 0, bytes, false) {
+                    Ok(access) => access.load::<N>(w, o.dst),
+                    Err(flow) => return flow,
+                }
+                clear(w, o.dst, N as u16, target.exec & !inside);
+                put_status(w, o, o.dst + N as u16);
+                Flow::Next
+            },
+        )
+    }
+
+    fn store<const N: usize>(&self) -> Handler {
+        self.0.bind(
+            #[inline(always)]
+            |w, c, o| {
+                if w.exec == 0 {
+                    return Flow::Next;
+                }
+                let target = Target::new(w, o);
+                let bytes = 4 * N as u32;
+                let Some(inside) = target.in_one_piece(bytes) else {
+                    return store_parts::<N>(w, c, o, &target);
+                };
+                match target.access(c, o, inside, 0, bytes, true) {
+                    Ok(access) => access.store::<N>(w, o.src[1].register),
+                    Err(flow) => return flow,
+                }
+                Flow::Next
+            },
+        )
+    }
+
+    fn load_small<T, F>(&self, f: F) -> Handler
+    where
+        T: Small,
+        F: Fn(T) -> u32 + Copy + 'static,
+    {
+        self.0.bind(
+            #[inline(always)]
+            move |w, c, o| {
+                let target = Target::new(w, o);
+                let bytes = size_of::<T>() as u32;
+                let inside = target.inside(0, bytes);
+                if target.crosses(bytes) {
+                    let byte = |at| target.access(c, o, inside, at, 1, false);
+                    let flow = split::load_small(w, o.dst, byte, f);
+                    if flow != Flow::Next {
+                        return flow;
+                    }
+                } else {
+                    match target.access(c, o, inside, 0, bytes, false) {
+                        Ok(access) => access.load_small::<T>(w, o.dst, |x, _| f(x)),
+                        Err(flow) => return flow,
+                    }
+                }
+                clear(w, o.dst, 1, target.exec & !inside);
+                put_status(w, o, o.dst + 1);
+                Flow::Next
+            },
+        )
+    }
+
+    fn store_small<T, F>(&self, f: F) -> Handler
+    where
+        T: Small,
+        F: Fn(u32) -> T + Copy + 'static,
+    {
+        self.0.bind(
+            #[inline(always)]
+            move |w, c, o| {
+                let target = Target::new(w, o);
+                let bytes = size_of::<T>() as u32;
+                let inside = target.inside(0, bytes);
+                if target.crosses(bytes) {
+                    let byte = |at| target.access(c, o, inside, at, 1, true);
+                    return split::store_small(w, o.src[1].register, byte, f);
+                }
+                match target.access(c, o, inside, 0, bytes, true) {
+                    Ok(access) => access.store_small::<T>(w, o.src[1].register, f),
+                    Err(flow) => return flow,
+                }
+                Flow::Next
+            },
+        )
+    }
+}
+
+/// Accesses to each dword, of which some may be out of range: `N` at consecutive offsets, all checked.
+fn parts<const N: usize>(
+    c: &mut Context<'_>,
+    o: &Operation,
+    target: &Target,
+    write: bool,
+) -> Result<Vec<Access>, Flow> {
+    (0..N as u64)
+        .map(|part| {
+            let inside = target.inside(4 * part, 4);
+            target.access(c, o, inside, 4 * part, 4, write)
+        })
+        .collect()
+}
+
+/// Loads dword by dword: each is checked on its own.
+#[inline(never)]
+fn load_parts<const N: usize>(
+    w: &mut Wave,
+    c: &mut Context<'_>,
+    o: &Operation,
+    target: &Target,
+) -> Flow {
+    if target.crosses(4) {
+        let byte = |at| target.access(c, o, target.inside(at & !3, 4), at, 1, false);
+        let flow = split::load::<N>(w, o.dst, target.exec, byte);
+        if flow == Flow::Next {
+            put_status(w, o, o.dst + N as u16);
+        }
+        return flow;
+    }
+    let accesses = match parts::<N>(c, o, target, false) {
+        Ok(accesses) => accesses,
+        Err(flow) => return flow,
+    };
+    for (register, access) in (o.dst..).zip(accesses) {
+        access.load::<1>(w, register);
+        clear(w, register, 1, target.exec & !access.exec);
+    }
+    put_status(w, o, o.dst + N as u16);
+    Flow::Next
+}
+
+/// Stores dword by dword: each is checked on its own.
+#[inline(never)]
+fn store_parts<const N: usize>(
+    w: &mut Wave,
+    c: &mut Context<'_>,
+    o: &Operation,
+    target: &Target,
+) -> Flow {
+    if target.crosses(4) {
+        let byte = |at| target.access(c, o, target.inside(at & !3, 4), at, 1, true);
+        return split::store::<N>(w, o.src[1].register, byte);
+    }
+    let accesses = match parts::<N>(c, o, target, true) {
+        Ok(accesses) => accesses,
+        Err(flow) => return flow,
+    };
+    for (register, access) in (o.src[1].register..).zip(accesses) {
+        access.store::<1>(w, register);
+    }
+    Flow::Next
+}
+
+/// Atomic operations are in range with all their bytes or not at all; those that are not return 0.
+fn atomically<const WIDE: bool>(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flow {
+    let target = Target::new(w, o);
+    let bytes = if WIDE { 8 } else { 4 };
+    let inside = target.inside(0, bytes);
+    let access = match target.access(c, o, inside, 0, bytes, true) {
+        Ok(access) => access,
+        Err(flow) => return flow,
+    };
+    let misaligned = atomic::on_lanes::<WIDE>(w, o, &access);
+    if o.control[0] != 0 {
+        clear(w, o.dst, 1 + u16::from(WIDE), target.exec & !inside);
+    }
+    atomic::finish(c, misaligned, bytes)
+}

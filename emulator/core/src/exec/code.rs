@@ -1,0 +1,549 @@
+//! Executable code, of which each stretch is made ready when a wave first comes to it.
+//!
+//! A library's code object holds thousands of kernels, of which a program runs a few. Code is therefore divided where
+//! functions begin, and a stretch is read, decoded and compiled when a wave gets there, whichever way: launches,
+//! branches, jumps to addresses, running on from the stretch before. Threads that get there together wait for one.
+//!
+//! All code objects of a device lie in one memory, and pointers to functions lead from one into another (rocFFT calls
+//! back into its caller's program). Code that a jump leads to is linked behind the code that the launch began in.
+
+use std::{
+    fmt,
+    ops::Range,
+    sync::{Arc, OnceLock},
+};
+
+use ferrowave_gpu::Gpu;
+
+use super::{Formatter, SimdLevel, compile, native, observe::Facts, operation::Operation};
+use crate::memory::CodePlace;
+use ferrowave_isa::{self as isa, DecodeError, Instruction, run::Run};
+
+/// Words of the longest instruction.
+const LONGEST: u32 = 4;
+
+/// What code lies in.
+pub(crate) trait CodeMemory: Send + Sync {
+    /// Words at an address of a code; fewer, where it is no more.
+    fn read(&self, address: u64, words: usize) -> Vec<u32>;
+
+    /// The code that an address lies in. One that was unloaded is another than what lies there later.
+    fn code_at(&self, address: u64) -> Option<Arc<CodePlace>>;
+}
+
+/// Executable code.
+///
+/// An instruction's index follows that of the one before it in its stretch, and the first one's is the number of words
+/// before it in the code. So indices are in the order of addresses, and known as soon as their own stretch is decoded;
+/// where instructions have several words, some indices have none.
+pub struct Code {
+    pub(super) gpu: Gpu,
+    place: Arc<CodePlace>,
+    /// The host instructions that its operations use.
+    pub(super) level: SimdLevel,
+    policy: native::Policy,
+    /// The first instruction's index: 0, but for linked code.
+    first: u32,
+    memory: Arc<dyn CodeMemory>,
+    /// In the order of addresses; the first begins where the code does.
+    stretches: Box<[Stretch]>,
+    /// Functions that format the values of a panic's message.
+    formatters: Box<[Formatter]>,
+    /// What jumps have led to first, of what is not this code; it has the next one. Its indices follow those of this code,
+    /// and the index that an instruction behind the last one would have.
+    linked: OnceLock<Box<Code>>,
+}
+
+/// The code from where a function begins to where the next does.
+struct Stretch {
+    words: Range<u32>,
+    lines: OnceLock<Lines>,
+    ready: OnceLock<Ready>,
+}
+
+/// A stretch's instructions.
+pub(super) struct Lines {
+    list: Vec<Line>,
+    /// Of each word, the number of the instruction that begins there among the stretch's, or [`NOWHERE`].
+    number_at: Vec<u32>,
+    /// Where the last one ends, counted in the same way.
+    end: u32,
+    /// For observers, each found when the first asks: a stretch may hold far more than a launch runs.
+    facts: OnceLock<Box<[LateFacts]>>,
+}
+
+type LateFacts = OnceLock<Box<Option<Facts>>>;
+
+/// What stands at an operation's place in the code.
+pub(super) struct Line {
+    /// Its first word, counted as the code's indices are.
+    pub(super) word: u32,
+    pub(super) instruction: Result<Instruction, DecodeError>,
+}
+
+/// A stretch's operations.
+pub(super) struct Ready {
+    /// The first one's index.
+    pub(super) first: u32,
+    pub(super) operations: Vec<Operation>,
+    /// Runs of operations that can be host code.
+    pub(super) native: native::Runs,
+    /// Indices of those that the emulator cannot run.
+    refused: Vec<u32>,
+}
+
+/// An instruction that the emulator cannot run; it is an error only for waves that reach it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unsupported {
+    /// Byte offset in the code.
+    pub offset: u64,
+    /// Its disassembly, or why there is none.
+    pub what: String,
+}
+
+const NOWHERE: u32 = u32::MAX;
+
+/// Where a branch leads.
+pub(super) enum Target {
+    /// To the instruction of an index.
+    At(u32),
+    /// Into an instruction.
+    Inside,
+    /// Out of the code.
+    Outside,
+}
+
+impl fmt::Debug for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Code")
+            .field("address", &self.place.address)
+            .field("words", &self.place.words)
+            .field("stretches", &self.stretches.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// What observers need to know of a code's instructions.
+#[derive(Clone, Copy, Debug)]
+pub struct FactsTable<'a> {
+    code: &'a Code,
+}
+
+impl<'a> FactsTable<'a> {
+    /// How many indices there are, with those that have no instruction, and without those of linked code.
+    pub fn len(self) -> usize {
+        self.code.place.words as usize
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
+    /// Of the instruction at an index; nothing inside where there is none.
+    pub fn get(self, index: u32) -> Option<&'a Option<Facts>> {
+        let (stretch, lines) = self.code.lines_of(index);
+        let number = (index - stretch.words.start) as usize;
+        let line = lines.list.get(number)?;
+        let all = lines
+            .facts
+            .get_or_init(|| lines.list.iter().map(|_| OnceLock::new()).collect());
+        let facts = all.get(number)?;
+        Some(facts.get_or_init(|| Box::new(line.instruction.as_ref().ok().map(Facts::of))))
+    }
+}
+
+impl Ready {
+    /// The operation of an index, if it is one of these.
+    #[inline(always)]
+    pub(super) fn operation(&self, index: u32) -> Option<&Operation> {
+        self.operations.get(index.wrapping_sub(self.first) as usize)
+    }
+}
+
+impl Code {
+    /// The words of `text`, which stand at `address`, in one stretch, to run with the host instructions of `level` (or
+    /// the best that this computer has below it).
+    pub fn compile(gpu: Gpu, level: SimdLevel, address: u64, text: &[u8]) -> Self {
+        Self::divided(gpu, level, address, text, &[], native::Policy::default())
+    }
+
+    /// As [`Self::compile`], divided at byte offsets, with another opinion of which runs are worth being host code.
+    pub(super) fn divided(
+        gpu: Gpu,
+        level: SimdLevel,
+        address: u64,
+        text: &[u8],
+        starts: &[u64],
+        policy: native::Policy,
+    ) -> Self {
+        let words = words(text);
+        let place = CodePlace {
+            address,
+            words: words.len() as u32,
+            starts: starts.to_vec(),
+        };
+        let memory = Arc::new(Words { address, words });
+        Self::of(gpu, level, policy, Arc::new(place), 0, memory)
+    }
+
+    /// Code that lies in a memory, which is asked once for most of what runs.
+    pub(crate) fn new(
+        gpu: Gpu,
+        level: SimdLevel,
+        place: Arc<CodePlace>,
+        memory: Arc<dyn CodeMemory>,
+    ) -> Self {
+        Self::of(gpu, level, native::Policy::default(), place, 0, memory)
+    }
+
+    fn of(
+        gpu: Gpu,
+        level: SimdLevel,
+        policy: native::Policy,
+        place: Arc<CodePlace>,
+        first: u32,
+        memory: Arc<dyn CodeMemory>,
+    ) -> Self {
+        let words = place.words;
+        let inside = place
+            .starts
+            .iter()
+            .filter(|&start| start % 4 == 0 && start / 4 < u64::from(words));
+        let inside = inside.map(|start| first + (start / 4) as u32);
+        let mut starts: Vec<u32> = inside.chain([first]).collect();
+        starts.sort_unstable();
+        starts.dedup();
+        let ends = starts.iter().skip(1).copied().chain([first + words]);
+        Code {
+            gpu,
+            level: level.min(SimdLevel::detect()),
+            policy,
+            first,
+            memory,
+            linked: OnceLock::new(),
+            stretches: starts
+                .iter()
+                .zip(ends)
+                .map(|(&start, end)| Stretch {
+                    words: start..end,
+                    lines: OnceLock::new(),
+                    ready: OnceLock::new(),
+                })
+                .collect(),
+            place,
+            formatters: Box::default(),
+        }
+    }
+
+    /// With functions that format the values of a panic's message.
+    pub(crate) fn with_formatters(self, formatters: Box<[Formatter]>) -> Self {
+        Code { formatters, ..self }
+    }
+
+    /// The one at an address.
+    pub(super) fn formatter(&self, address: u64) -> Option<Formatter> {
+        let mut all = self.formatters.iter();
+        all.find(|formatter| formatter.address() == address)
+            .copied()
+    }
+
+    /// The index behind the last one of this code, and the one that follows it.
+    fn end(&self) -> u32 {
+        self.first + self.place.words + 1
+    }
+
+    /// The code that an index belongs to: this or linked code.
+    fn part(&self, index: u32) -> &Code {
+        let mut part = self;
+        while index >= part.end()
+            && let Some(next) = part.linked.get()
+        {
+            part = next;
+        }
+        part
+    }
+
+    /// The code that an address lies in, if it is no other than this: linked if this is the first jump there.
+    #[cold]
+    fn link(&self, address: u64) -> Option<&Code> {
+        let place = self.memory.code_at(address)?;
+        let mut part = self;
+        while !Arc::ptr_eq(&part.place, &place) {
+            let first = part.end();
+            // Indices are as many as words of 4 GiB of code.
+            first.checked_add(place.words)?.checked_add(1)?;
+            part = part.linked.get_or_init(|| {
+                let memory = Arc::clone(&self.memory);
+                let (level, policy) = (self.level, self.policy);
+                let place = Arc::clone(&place);
+                Box::new(Self::of(self.gpu, level, policy, place, first, memory))
+            });
+        }
+        Some(part)
+    }
+
+    /// What observers need to know of each instruction.
+    pub fn facts(&self) -> FactsTable<'_> {
+        FactsTable { code: self }
+    }
+
+    /// Where the code stands in memory.
+    pub fn address(&self) -> u64 {
+        self.place.address
+    }
+
+    /// Whether an index is an instruction's of this code, and not of linked code.
+    pub(crate) fn is_own(&self, index: u32) -> bool {
+        index < self.end()
+    }
+
+    /// Instructions that the emulator cannot run, in all of the code: it is read for this, and kept no longer.
+    pub fn unsupported(&self) -> Vec<Unsupported> {
+        let of_stretch = |stretch: &Stretch| {
+            let lines = self.decode(stretch);
+            let refused = self.make_ready(stretch, &lines).refused;
+            let reported = refused.into_iter().filter_map(|index| {
+                let line = lines.list.get((index - stretch.words.start) as usize)?;
+                Some(Unsupported {
+                    offset: 4 * u64::from(line.word - self.first),
+                    what: self.refusal(line),
+                })
+            });
+            reported.collect::<Vec<_>>()
+        };
+        self.stretches.iter().flat_map(of_stretch).collect()
+    }
+
+    /// Why the emulator cannot run the instruction at an index.
+    pub(super) fn why_not(&self, index: u32) -> String {
+        self.line(index)
+            .map_or_else(String::new, |line| self.refusal(line))
+    }
+
+    fn refusal(&self, line: &Line) -> String {
+        match &line.instruction {
+            Err(error) => error.to_string(),
+            Ok(instruction) => {
+                let text = instruction.text(self.gpu);
+                match instruction.run() {
+                    Run::Refused(why) => format!("the emulator does not run `{text}`: {why}"),
+                    _ => format!("the emulator does not run `{text}`"),
+                }
+            }
+        }
+    }
+
+    /// The decoded instruction at an index.
+    pub fn instruction(&self, index: u32) -> Option<&Instruction> {
+        self.line(index)?.instruction.as_ref().ok()
+    }
+
+    /// The address of the instruction at `index`; of an index behind the last one of a function, where that ends.
+    pub fn address_of(&self, index: u32) -> u64 {
+        let (stretch, lines) = self.lines_of(index);
+        let line = lines.list.get((index - stretch.words.start) as usize);
+        let word = line.map_or(lines.end, |line| line.word);
+        let part = self.part(index);
+        part.place.address + 4 * u64::from(word - part.first)
+    }
+
+    /// Where the branch at an index leads; nothing if there is no branch, or if it leads out of the code.
+    pub fn branch_target(&self, index: u32) -> Option<u32> {
+        let branch = self.instruction(index)?;
+        let bytes = i64::from(branch.size) + 4 * branch.branch_words()?;
+        self.index_of(self.address_of(index).wrapping_add_signed(bytes))
+    }
+
+    /// The index of the instruction at an address, which may lie in other code of the same memory.
+    pub fn index_of(&self, address: u64) -> Option<u32> {
+        let bytes = 4 * u64::from(self.place.words);
+        let part = match address.checked_sub(self.place.address) {
+            Some(offset) if offset < bytes => self,
+            _ => self.link(address)?,
+        };
+        let offset = address.checked_sub(part.place.address)?;
+        if offset % 4 != 0 {
+            return None;
+        }
+        match part.target(i64::try_from(offset / 4).ok()? + i64::from(part.first)) {
+            Target::At(index) => Some(index),
+            Target::Inside | Target::Outside => None,
+        }
+    }
+
+    /// The indices of the instructions between two addresses, the first of which is an instruction's.
+    pub(crate) fn indices(&self, addresses: Range<u64>) -> Range<u32> {
+        let Some(first) = self.index_of(addresses.start) else {
+            return 0..0;
+        };
+        // `index_of` knows that the first lies behind the code's address.
+        let end = (addresses.end - self.place.address)
+            .div_ceil(4)
+            .min(u64::from(self.place.words)) as u32;
+        let (stretch, lines) = self.lines_of(end.saturating_sub(1));
+        let count = lines.list.partition_point(|line| line.word < end);
+        first..stretch.words.start + count as u32
+    }
+
+    /// How many stretches there are, without those of linked code.
+    pub fn stretches(&self) -> usize {
+        self.stretches.len()
+    }
+
+    /// The number of the stretch that an index belongs to, and the indices of its instructions; none of linked code.
+    pub fn stretch(&self, index: u32) -> Option<(usize, Range<u32>)> {
+        if !self.is_own(index) {
+            return None;
+        }
+        let number = self.number(index);
+        let first = self.stretches[number].words.start;
+        let (_, lines) = self.lines_of(index);
+        Some((number, first..first + lines.list.len() as u32))
+    }
+
+    /// What stands at a word, counted as the code's indices are.
+    pub(super) fn target(&self, word: i64) -> Target {
+        let words = self.first..self.first + self.place.words;
+        let Some(word) = u32::try_from(word).ok().filter(|word| words.contains(word)) else {
+            return Target::Outside;
+        };
+        // The word's number is the first index that its instruction can have.
+        let (stretch, lines) = self.lines_of(word);
+        match lines.number_at.get((word - stretch.words.start) as usize) {
+            Some(&number) if number != NOWHERE => Target::At(stretch.words.start + number),
+            _ => Target::Inside,
+        }
+    }
+
+    /// The operations at a wave's index, made ready if this is the first wave there. An index behind the last of a
+    /// stretch becomes that of the instruction which follows. `None` if the wave has left the code.
+    #[cold]
+    pub(super) fn ready(&self, index: &mut u32) -> Option<&Ready> {
+        let (mut stretch, mut lines) = self.lines_of(*index);
+        if (*index - stretch.words.start) as usize >= lines.list.len() {
+            let Target::At(next) = self.part(*index).target(i64::from(lines.end)) else {
+                return None;
+            };
+            *index = next;
+            (stretch, lines) = self.lines_of(next);
+        }
+        let part = self.part(*index);
+        Some(
+            stretch
+                .ready
+                .get_or_init(|| part.make_ready(stretch, lines)),
+        )
+    }
+
+    fn line(&self, index: u32) -> Option<&Line> {
+        let (stretch, lines) = self.lines_of(index);
+        lines.list.get((index - stretch.words.start) as usize)
+    }
+
+    /// The number of the stretch that an index of this code belongs to.
+    fn number(&self, index: u32) -> usize {
+        let begins = |stretch: &Stretch| stretch.words.start <= index;
+        // The first one begins with the code.
+        self.stretches.partition_point(begins) - 1
+    }
+
+    /// The stretch that an index belongs to, and its instructions.
+    fn lines_of(&self, index: u32) -> (&Stretch, &Lines) {
+        let part = self.part(index);
+        let stretch = &part.stretches[part.number(index)];
+        (stretch, stretch.lines.get_or_init(|| part.decode(stretch)))
+    }
+
+    fn decode(&self, stretch: &Stretch) -> Lines {
+        let Range { start, end } = stretch.words;
+        // Its last instruction may reach into the next.
+        let reached = end
+            .saturating_add(LONGEST)
+            .min(self.first + self.place.words);
+        let address = self.place.address + 4 * u64::from(start - self.first);
+        let words = self.memory.read(address, (reached - start) as usize);
+        let length = words.len().min((end - start) as usize);
+        let mut list = Vec::new();
+        let mut number_at = vec![NOWHERE; length];
+        let mut at = 0;
+        while at < length {
+            let word = start + at as u32;
+            let instruction = isa::decode(self.gpu, &words[at..], 4 * u64::from(word - self.first));
+            number_at[at] = list.len() as u32;
+            at += instruction
+                .as_ref()
+                .map_or(1, |i| usize::from(i.size / 4).max(1));
+            list.push(Line { word, instruction });
+        }
+        Lines {
+            list,
+            number_at,
+            end: start + at as u32,
+            facts: OnceLock::new(),
+        }
+    }
+
+    fn make_ready(&self, stretch: &Stretch, lines: &Lines) -> Ready {
+        let first = stretch.words.start;
+        let (mut operations, refused) = compile::operations(self, first, &lines.list);
+        let native = match self.level {
+            SimdLevel::Avx512 => native::Runs::find(
+                first,
+                |number| lines.list.get(number)?.instruction.as_ref().ok(),
+                &mut operations,
+                self.policy,
+            ),
+            SimdLevel::Portable | SimdLevel::Avx2 => native::Runs::default(),
+        };
+        Ready {
+            first,
+            operations,
+            native,
+            refused,
+        }
+    }
+
+    /// How often host code did a whole run, and how often it left something.
+    #[cfg(test)]
+    pub(super) fn native_counts(&self) -> [u32; 2] {
+        let ready = self
+            .stretches
+            .iter()
+            .filter_map(|stretch| stretch.ready.get());
+        ready.fold([0; 2], |[whole, left], ready| {
+            let [w, l] = ready.native.counts();
+            [whole + w, left + l]
+        })
+    }
+
+    /// How many stretches are ready.
+    #[cfg(test)]
+    pub(super) fn ready_count(&self) -> usize {
+        let ready = |stretch: &&Stretch| stretch.ready.get().is_some();
+        self.stretches.iter().filter(ready).count()
+    }
+}
+
+/// Code of its own.
+struct Words {
+    address: u64,
+    words: Vec<u32>,
+}
+
+impl CodeMemory for Words {
+    fn read(&self, address: u64, words: usize) -> Vec<u32> {
+        let first = ((address - self.address) / 4) as usize;
+        self.words[first..first + words].to_vec()
+    }
+
+    fn code_at(&self, _address: u64) -> Option<Arc<CodePlace>> {
+        None
+    }
+}
+
+/// Machine code as words; what is no whole word is left out.
+pub(crate) fn words(text: &[u8]) -> Vec<u32> {
+    let words = text.as_chunks::<4>().0.iter();
+    words.map(|bytes| u32::from_le_bytes(*bytes)).collect()
+}

@@ -1,0 +1,216 @@
+//! Compares of the vector unit.
+
+use std::simd::prelude::*;
+
+use rustc_apfloat::ieee::{Double, Half, Single};
+
+use super::{
+    float, float32, float64, half,
+    lanes::{Binder, mask64, set_mask, sext16},
+    operation::Handler,
+    simd::{CHUNKS, E, F, M, U},
+};
+use ferrowave_isa::{
+    DataType, Instruction, Operand,
+    run::{CompareClass, Floats, Integers},
+};
+
+type M64 = Mask<i64, 16>;
+
+impl Binder {
+    fn compare_f32<G: Fn(F, F) -> M + Copy + 'static>(self, f: G) -> Handler {
+        self.bind(
+            #[inline(always)]
+            move |w, _, o| {
+                let (a, b) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
+                let keep = w.mode.denormals32().0;
+                let read = |value: F| if keep { value } else { flush(value) };
+                let mask = mask64(|c| {
+                    f(
+                        read(float32::modified(o, 0, w.chunk(a, c))),
+                        read(float32::modified(o, 1, w.chunk(b, c))),
+                    )
+                });
+                set_mask(w, o, mask)
+            },
+        )
+    }
+
+    fn compare_f16<G: Fn(F, F) -> M + Copy + 'static>(self, f: G) -> Handler {
+        self.bind(
+            #[inline(always)]
+            move |w, _, o| {
+                let (a, b) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
+                let mask = mask64(|c| {
+                    f(
+                        half::source(w, o, 0, w.chunk(a, c)),
+                        half::source(w, o, 1, w.chunk(b, c)),
+                    )
+                });
+                set_mask(w, o, mask)
+            },
+        )
+    }
+
+    fn compare_f64<G: Fn(E, E) -> M64 + Copy + 'static>(self, f: G) -> Handler {
+        self.bind(
+            #[inline(always)]
+            move |w, _, o| {
+                let (a, b) = (w.fetch64(0, &o.src[0]), w.fetch64(1, &o.src[1]));
+                let mut mask = 0;
+                for c in 0..CHUNKS {
+                    let m = f(
+                        float64::modified(o, 0, w.chunk64(a, c)),
+                        float64::modified(o, 1, w.chunk64(b, c)),
+                    );
+                    mask |= m.to_bitmask() << (16 * c);
+                }
+                set_mask(w, o, mask)
+            },
+        )
+    }
+}
+
+fn flush(value: F) -> F {
+    let zero = F::from_bits(value.to_bits() & U::splat(0x8000_0000));
+    value.is_subnormal().select(zero, value)
+}
+
+/// The handler of a compare of floats.
+pub(super) fn floats(b: Binder, i: &Instruction, relation: Floats) -> Handler {
+    // One expression serves all formats: f16 compares as f32, and both widths have the same methods.
+    macro_rules! relation {
+        (|$x:ident, $y:ident| $body:expr) => {
+            match i.src[0].bits {
+                16 => b.compare_f16(|$x, $y| $body),
+                32 => b.compare_f32(|$x, $y| $body),
+                _ => b.compare_f64(|$x, $y| $body),
+            }
+        };
+    }
+    match relation {
+        Floats::F => b.compare(|_, _| M::splat(false)),
+        Floats::Lt => relation!(|x, y| x.simd_lt(y)),
+        Floats::Eq => relation!(|x, y| x.simd_eq(y)),
+        Floats::Le => relation!(|x, y| x.simd_le(y)),
+        Floats::Gt => relation!(|x, y| x.simd_gt(y)),
+        Floats::Lg => relation!(|x, y| x.simd_lt(y) | x.simd_gt(y)),
+        Floats::Ge => relation!(|x, y| x.simd_ge(y)),
+        Floats::O => relation!(|x, y| !(x.is_nan() | y.is_nan())),
+        Floats::U => relation!(|x, y| x.is_nan() | y.is_nan()),
+        Floats::Nge => relation!(|x, y| !x.simd_ge(y)),
+        Floats::Nlg => relation!(|x, y| !(x.simd_lt(y) | x.simd_gt(y))),
+        Floats::Ngt => relation!(|x, y| !x.simd_gt(y)),
+        Floats::Nle => relation!(|x, y| !x.simd_le(y)),
+        Floats::Neq => relation!(|x, y| x.simd_ne(y)),
+        Floats::Nlt => relation!(|x, y| !x.simd_lt(y)),
+        Floats::Tru => b.compare(|_, _| M::splat(true)),
+    }
+}
+
+/// The handler of a compare of integers.
+pub(super) fn integers(b: Binder, i: &Instruction, relation: Integers) -> Handler {
+    let Operand { bits, ty, .. } = i.src[0];
+    let relate = match (bits, ty == DataType::I) {
+        (16, false) => relate::<16, false>,
+        (16, true) => relate::<16, true>,
+        (32, false) => relate::<32, false>,
+        (32, true) => relate::<32, true>,
+        (_, false) => relate::<64, false>,
+        (_, true) => relate::<64, true>,
+    };
+    relate(b, relation)
+}
+
+fn relate<const BITS: u32, const SIGNED: bool>(b: Binder, relation: Integers) -> Handler {
+    // Signed values compare as unsigned ones with the sign bit turned over.
+    macro_rules! relation {
+        (|$x:ident, $y:ident| $body:expr) => {
+            if BITS == 64 {
+                b.compare64(|$x, $y| {
+                    let bias = Simd::splat(if SIGNED { 1_u64 << 63 } else { 0 });
+                    let ($x, $y) = ($x ^ bias, $y ^ bias);
+                    $body
+                })
+            } else {
+                b.compare(|$x, $y| {
+                    let bias = U::splat(if SIGNED { 1 << 31 } else { 0 });
+                    let ($x, $y) = (
+                        narrow::<BITS, SIGNED>($x) ^ bias,
+                        narrow::<BITS, SIGNED>($y) ^ bias,
+                    );
+                    $body
+                })
+            }
+        };
+    }
+    match relation {
+        Integers::F => b.compare(|_, _| M::splat(false)),
+        Integers::Lt => relation!(|x, y| x.simd_lt(y)),
+        Integers::Eq => relation!(|x, y| x.simd_eq(y)),
+        Integers::Le => relation!(|x, y| x.simd_le(y)),
+        Integers::Gt => relation!(|x, y| x.simd_gt(y)),
+        Integers::Ne => relation!(|x, y| x.simd_ne(y)),
+        Integers::Ge => relation!(|x, y| x.simd_ge(y)),
+        Integers::T => b.compare(|_, _| M::splat(true)),
+    }
+}
+
+#[inline(always)]
+fn narrow<const BITS: u32, const SIGNED: bool>(x: U) -> U {
+    match (BITS, SIGNED) {
+        (16, true) => sext16(x).cast::<u32>(),
+        (16, false) => x & U::splat(0xffff),
+        _ => x,
+    }
+}
+
+/// The handler of a test for kinds of floats.
+pub(super) fn class(b: Binder, op: CompareClass) -> Handler {
+    match op {
+        CompareClass::v_cmp_class_f32 | CompareClass::v_cmpx_class_f32 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let (a, s) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
+                let mask = mask64(|c| {
+                    let x = float32::modified(o, 0, w.chunk(a, c)).to_bits().to_array();
+                    let s = w.chunk(s, c).to_array();
+                    M::from_array(std::array::from_fn(|i| {
+                        float::class::<Single>(u64::from(x[i])) & s[i] != 0
+                    }))
+                });
+                set_mask(w, o, mask)
+            },
+        ),
+        CompareClass::v_cmp_class_f16 | CompareClass::v_cmpx_class_f16 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let (a, s) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
+                let mask = mask64(|c| {
+                    let x = half::source_bits(o, 0, w.chunk(a, c)).to_array();
+                    let s = w.chunk(s, c).to_array();
+                    M::from_array(std::array::from_fn(|i| {
+                        float::class::<Half>(u64::from(x[i])) & s[i] != 0
+                    }))
+                });
+                set_mask(w, o, mask)
+            },
+        ),
+        CompareClass::v_cmp_class_f64 | CompareClass::v_cmpx_class_f64 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let (a, s) = (w.fetch64(0, &o.src[0]), w.fetch(1, &o.src[1]));
+                let mask = mask64(|c| {
+                    let x = float64::modified(o, 0, w.chunk64(a, c))
+                        .to_bits()
+                        .to_array();
+                    let s = w.chunk(s, c).to_array();
+                    M::from_array(std::array::from_fn(|i| {
+                        float::class::<Double>(x[i]) & s[i] != 0
+                    }))
+                });
+                set_mask(w, o, mask)
+            },
+        ),
+    }
+}

@@ -1,0 +1,446 @@
+//! From decoded instructions to operations.
+
+use ferrowave_gpu::Gpu;
+
+use super::{
+    ACCUMULATORS, PRIVATE_APERTURE, SHARED_APERTURE,
+    access::RECENT,
+    buffer::{self, Buffers, typed},
+    code::{Code, Line, Target},
+    compare, control,
+    convert::{self, narrowing, widening},
+    cube, differences, exchange, extension,
+    fault::FaultKind,
+    float::Arithmetic,
+    float32, float64, gfx950,
+    global::{self, Flat, Global},
+    gws, half, hardware_registers, integer,
+    lanes::Binder,
+    lds::{self, Lds},
+    lds_exchange, lds_transpose,
+    mfma::{self, MatrixSums},
+    native,
+    operation::{Handler, Operation, Source, SourceKind},
+    output_modifier, packed,
+    private::Scratch,
+    saturating, scalar, scalar_memory, to_lds, transfer,
+};
+use ferrowave_isa::{
+    self as isa, Format, Instruction, Op, Operand,
+    run::{HardwareRegisters, Run},
+};
+
+/// The operations of instructions in a row, of which the first has the index `first`, and the indices of those that the
+/// emulator cannot run.
+pub(super) fn operations(code: &Code, first: u32, lines: &[Line]) -> (Vec<Operation>, Vec<u32>) {
+    let compiler = Compiler {
+        gpu: code.gpu,
+        binder: Binder {
+            level: code.level,
+            plain: false,
+            fast_sums: MatrixSums::chosen() == MatrixSums::Fast,
+        },
+        code,
+    };
+    let mut refused = Vec::new();
+    let mut accesses = 0_usize;
+    let operations = (first..).zip(lines).map(|(index, line)| {
+        if let Ok(instruction) = &line.instruction
+            && let Ok(mut operation) = compiler.operation(instruction, line.word)
+        {
+            if is_memory_access(instruction.format) {
+                operation.remember((accesses % RECENT) as u8);
+                accesses += 1;
+            }
+            return operation;
+        }
+        refused.push(index);
+        compiler.refusal(index)
+    });
+    (operations.collect(), refused)
+}
+
+/// The emulator has no operation for an instruction.
+struct Refused;
+
+struct Compiler<'a> {
+    gpu: Gpu,
+    binder: Binder,
+    code: &'a Code,
+}
+
+impl Compiler<'_> {
+    fn blank(&self, run: Handler) -> Operation {
+        Operation {
+            run,
+            src: [Source::default(); 4],
+            dst: 0,
+            sdst: 0,
+            imm: 0,
+            abs: 0,
+            neg: 0,
+            neg_hi: 0,
+            op_sel: 0,
+            op_sel_hi: 0,
+            clamp: false,
+            omod: 0,
+            detail: 0,
+            control: [0; 3],
+            native: native::NONE,
+            extension: None,
+        }
+    }
+
+    /// What runs in the place of an unsupported instruction.
+    fn refusal(&self, index: u32) -> Operation {
+        let run = self.binder.bind(
+            #[inline(always)]
+            |_, c, o| {
+                let what = c.code.why_not(o.imm as u32);
+                c.fail(FaultKind::Unsupported { what })
+            },
+        );
+        Operation {
+            imm: i64::from(index),
+            ..self.blank(run)
+        }
+    }
+
+    fn operation(&self, i: &Instruction, word: u32) -> Result<Operation, Refused> {
+        if self.ignores_something(i) {
+            return Err(Refused);
+        }
+        let (run, detail) = self.handler(i)?;
+        let mut o = self.blank(run);
+        for (slot, operand) in i.src.iter().enumerate() {
+            o.src[slot] = source(operand)?;
+        }
+        o.dst = register(&i.dst)?;
+        o.sdst = register(&i.sdst)?;
+        o.detail = detail;
+        o.control = control_bytes(i);
+        let m = &i.modifiers;
+        (o.abs, o.neg, o.neg_hi) = (m.abs, m.neg, m.neg_hi);
+        (o.op_sel, o.op_sel_hi) = (m.op_sel, m.op_sel_hi);
+        (o.clamp, o.omod) = (m.clamp, m.omod);
+        o.imm = match i.format {
+            Format::Sopp | Format::Sopk => immediate(i),
+            _ => i64::from(i.memory.offset),
+        };
+        if control::is_branch(i) {
+            o.imm = self.branch_target(word, o.imm)?;
+        }
+        if i.op == Op::s_setreg_imm32_b32 {
+            // The value stands behind the constant that names the register.
+            o.src[0] = o.src[1];
+        }
+        if let [a @ Operand { source, .. }, b] = &i.matrix.scale
+            && *source != isa::Source::None
+        {
+            // The scales of gfx950's products.
+            o.src[3] = self::source(a)?;
+            o.sdst = register(b)?;
+        }
+        if i.accumulates() && o.src[2].kind == SourceKind::None {
+            o.src[2] = Source {
+                kind: SourceKind::Vector,
+                register: o.dst,
+                value: 0,
+            };
+        }
+        if matches!(i.format, Format::Vop2) && matches!(i.op, Op::v_cndmask_b32) {
+            // The short form picks by `vcc`, whatever the decoder calls it.
+            o.src[2] = Source {
+                kind: SourceKind::Scalar,
+                register: super::VCC,
+                value: 0,
+            };
+        }
+        if i.loads_to_lds() {
+            let base = match self.gpu {
+                Gpu::Gfx950 => to_lds::Base::Wide,
+                _ => to_lds::Base::Narrow,
+            };
+            return to_lds::extend(self.binder, o, i.registers_to_lds(), base).ok_or(Refused);
+        }
+        let o = output_modifier::extend(self.binder, i, o);
+        let vector_result = matches!(i.dst.source, isa::Source::Vgpr(_) | isa::Source::Agpr(_));
+        let wide = i.src[0].bits == 64;
+        Ok(extension::extend(
+            self.binder,
+            o,
+            i.extension,
+            vector_result,
+            wide,
+        ))
+    }
+
+    /// Whether an instruction has a setting that its handler would pass over.
+    fn ignores_something(&self, i: &Instruction) -> bool {
+        match i.run() {
+            // Of the hardware's registers, those that the emulator has.
+            Run::HardwareRegisters(op) => {
+                let register = immediate(i) as u32 & 0x3f;
+                match op {
+                    HardwareRegisters::s_getreg_b32 => !hardware_registers::is_readable(register),
+                    HardwareRegisters::s_setreg_b32 | HardwareRegisters::s_setreg_imm32_b32 => {
+                        !hardware_registers::is_writable(register)
+                    }
+                }
+            }
+            Run::Refused(_) => true,
+            // What abs and neg mean for two 16-bit numbers in one source is not documented.
+            Run::NarrowingScaledPacked(_) => (i.modifiers.abs | i.modifiers.neg) & 1 != 0,
+            // Nor what GDS does that moves data between lanes.
+            Run::LdsPermute(_) => i.memory.gds,
+            // The status word would lie behind the last register.
+            _ if i.memory.tfe => match i.dst.source {
+                isa::Source::Vgpr(first) => first + count(&i.dst) >= 256,
+                _ => true,
+            },
+            _ => mfma::has_undocumented_bits(self.gpu, i),
+        }
+    }
+
+    /// The index of a branch's target; targets outside the code stop the wave when it gets there.
+    fn branch_target(&self, word: u32, words: i64) -> Result<i64, Refused> {
+        match self.code.target(i64::from(word) + 1 + words) {
+            Target::At(index) => Ok(i64::from(index)),
+            Target::Inside => Err(Refused),
+            Target::Outside => Ok(i64::from(u32::MAX - 1)),
+        }
+    }
+
+    /// Function and detail of an instruction, by what its row says that runs it. A function whose `match` lacks a variant, and
+    /// a function that has no arm here, do not compile.
+    fn handler(&self, i: &Instruction) -> Result<(Handler, u8), Refused> {
+        let b = Binder {
+            plain: is_plain(i),
+            ..self.binder
+        };
+        if i.memory.gds && !i.is_global_sync() {
+            let results = isa::registers(&i.dst).map_or(0, |registers| registers.count);
+            return Ok((lds::without_memory(b), results as u8));
+        }
+        if i.modifiers.clamp
+            && let Some(handler) = saturating::handler(b, i.op)
+        {
+            return Ok((handler, 0));
+        }
+        let gpu = self.gpu;
+        let writes_exec = u8::from(i.writes_exec());
+        let mut detail = 0;
+        let mut with = |(handler, which)| {
+            detail = which;
+            handler
+        };
+        let handler = match i.run() {
+            Run::Refused(_) => return Err(Refused),
+
+            Run::ScalarMoves(op) => scalar::moves(b, op),
+            Run::ScalarOneSource(op) => scalar::one_source(b, op),
+            Run::ScalarArithmetic(op) => scalar::arithmetic(b, op),
+            Run::ScalarLogic(op) => scalar::logic(b, op),
+            Run::ScalarCompare(op) => scalar::compare(b, op),
+            Run::ScalarSaveExec(op) => scalar::save_exec(b, op),
+            Run::ScalarConstant(op) => scalar::constant(b, op),
+            Run::HardwareRegisters(op) => hardware_registers::handler(b, op),
+            Run::Control(op) => control::handler(b, op),
+
+            Run::IntegerArithmetic(op) => integer::arithmetic(b, op),
+            Run::IntegerBits(op) => integer::bits(b, op),
+            Run::IntegerWide(op) => integer::wide(b, op),
+            Run::IntegerLanes(op) => integer::lanes(b, op),
+            Run::Differences(op) => differences::handler(b, op),
+            Run::Exchange(op) => exchange::handler(b, op),
+            Run::Gfx950(op) => with((gfx950::handler(b, op), i.modifiers.bitop3)),
+
+            Run::Float32Arithmetic(op) => with(careful(float32::arithmetic(b, op))),
+            Run::Float32Unary(op) => float32::unary(b, op),
+            Run::Float32Quotient(op) => float32::quotient(b, op),
+            Run::Float64Arithmetic(op) => with(careful(float64::arithmetic(b, op))),
+            Run::Float64Other(op) => float64::other(b, op),
+            Run::HalfArithmetic(op) => with(careful(half::arithmetic(b, op))),
+            Run::HalfUnary(op) => half::unary(b, op),
+            Run::HalfIntegers(op) => half::integers(b, op),
+            Run::PackedHalves(op) => with(careful(packed::halves(b, op))),
+            Run::PackedSingles(op) => with(careful(packed::singles(b, op))),
+            Run::PackedIntegers(op) => packed::integers(b, op),
+            Run::PackedDot(op) => packed::dot(b, op),
+            Run::Mixed(op) => packed::mixed::handler(b, op),
+            Run::Cube(op) => cube::handler(b, op),
+
+            Run::ConvertIntegers(op) => convert::integers(b, op),
+            Run::ConvertFloats(op) => convert::floats(b, op),
+            Run::ConvertPacking(op) => convert::packing(b, op),
+            Run::NarrowingUnscaled(op) => narrowing::unscaled(b, gpu, op),
+            Run::NarrowingScaled(op) => narrowing::scaled(b, op),
+            Run::NarrowingScaledPacked(op) => narrowing::scaled_packed(b, op),
+            Run::NarrowingWholeBlocks(op) => narrowing::whole_blocks(b, op),
+            Run::WideningUnscaled(op) => widening::unscaled(b, gpu, op),
+            Run::WideningScaled(op) => widening::scaled(b, op),
+
+            Run::CompareFloats(op) => with((compare::floats(b, i, op), writes_exec)),
+            Run::CompareIntegers(op) => with((compare::integers(b, i, op), writes_exec)),
+            Run::CompareClass(op) => with((compare::class(b, op), writes_exec)),
+
+            Run::MfmaSingles(op) => mfma::singles(b, op),
+            Run::MfmaReduced(op) => mfma::reduced(b, op),
+            Run::MfmaHalves(op) => mfma::halves(b, gpu, op),
+            Run::MfmaIntegers(op) => mfma::integers(b, op),
+            Run::MfmaEights(op) => mfma::eights(b, gpu, op),
+            Run::MfmaDoubles(op) => mfma::doubles(b, op),
+            Run::MfmaNarrow(op) => mfma::narrow(b, op),
+
+            Run::ScalarMemory(op) => scalar_memory::handler(b, op),
+            Run::GlobalLoad(op) => transfer::load(op, Global(b)),
+            Run::GlobalStore(op) => transfer::store(op, Global(b)),
+            Run::FlatLoad(op) => transfer::load(op, Flat(b)),
+            Run::FlatStore(op) => transfer::store(op, Flat(b)),
+            Run::PrivateLoad(op) => transfer::load(op, Scratch(b)),
+            Run::PrivateStore(op) => transfer::store(op, Scratch(b)),
+            Run::BufferLoad(op) => transfer::load(op, Buffers(b)),
+            Run::BufferStore(op) => transfer::store(op, Buffers(b)),
+            Run::TypedComponents(op) => with(typed::components(b, i, op)),
+            Run::LdsLoad(op) => transfer::load(op, Lds(b)),
+            Run::LdsStore(op) => transfer::store(op, Lds(b)),
+            Run::LdsPairs(op) => lds::pairs(b, op),
+            Run::LdsPermute(op) => lds::permute(b, op),
+            Run::LdsExchange(op) => lds_exchange::handler(b, op),
+            Run::LdsTranspose(op) => lds_transpose::handler(b, op),
+            Run::Gws(op) => gws::handler(b, op),
+
+            Run::ScalarMemoryAtomic(op) => with((scalar_memory::atomic::<false>(b, i), op as u8)),
+            Run::ScalarMemoryAtomic64(op) => with((scalar_memory::atomic::<true>(b, i), op as u8)),
+            Run::GlobalAtomic(op) => with((global::atomic::<false, false>(b), op as u8)),
+            Run::GlobalAtomic64(op) => with((global::atomic::<false, true>(b), op as u8)),
+            Run::FlatAtomic(op) => with((global::atomic::<true, false>(b), op as u8)),
+            Run::FlatAtomic64(op) => with((global::atomic::<true, true>(b), op as u8)),
+            Run::BufferAtomic(op) => with((buffer::atomic::<false>(b), op as u8)),
+            Run::BufferAtomic64(op) => with((buffer::atomic::<true>(b), op as u8)),
+            Run::LdsAtomic(op) => with((lds::atomic::<false>(b, i), op as u8)),
+            Run::LdsAtomic64(op) => with((lds::atomic::<true>(b, i), op as u8)),
+            Run::LdsExchangeAtomic(op) => with((lds_exchange::atomic::<false>(b), op as u8)),
+            Run::LdsExchangeAtomic64(op) => with((lds_exchange::atomic::<true>(b), op as u8)),
+        };
+        Ok((handler, detail))
+    }
+}
+
+/// The handler of an operation with its slow-path code.
+fn careful((handler, what): (Handler, Arithmetic)) -> (Handler, u8) {
+    (handler, what as u8)
+}
+
+/// The control bytes of an instruction, which tell its handler what neither operands nor modifiers do.
+fn control_bytes(i: &Instruction) -> [u8; 3] {
+    let m = &i.matrix;
+    let returns = u8::from(i.has_result());
+    match i.format {
+        Format::Smem | Format::Flat | Format::Global => [returns, 0, 0],
+        Format::Mubuf => [returns, 0, buffer::address_control(&i.memory)],
+        Format::Mtbuf => [i.memory.format, 0, buffer::address_control(&i.memory)],
+        Format::Mai => [m.cbsz, m.abid, m.blgp],
+        Format::Vop1 | Format::Vop2 | Format::Vopc | Format::Vop3 | Format::Vop3b => {
+            match i.run() {
+                // Dot products and the packed FMA of the short encodings: no modifiers, halves in order.
+                Run::PackedHalves(_) | Run::PackedDot(_) | Run::Mixed(_) => [1, 0, 0],
+                // Whether the half of the register that is not written stays.
+                Run::HalfArithmetic(_)
+                | Run::HalfUnary(_)
+                | Run::HalfIntegers(_)
+                | Run::Gfx950(_) => [u8::from(i.keeps()), 0, 0],
+                _ => [0; 3],
+            }
+        }
+        _ => [0; 3],
+    }
+}
+
+/// Whether an instruction works on vector registers as they are: [`Binder::plain`].
+fn is_plain(i: &Instruction) -> bool {
+    let m = &i.modifiers;
+    let vectors = i.src.iter().all(|operand| {
+        matches!(
+            operand.source,
+            isa::Source::None | isa::Source::Vgpr(_) | isa::Source::Agpr(_)
+        )
+    });
+    vectors && !m.clamp && (m.abs | m.neg | m.neg_hi | m.omod) == 0
+}
+
+/// Whether a format's operations remember the allocation that they used last.
+fn is_memory_access(format: Format) -> bool {
+    matches!(
+        format,
+        Format::Flat | Format::Global | Format::Scratch | Format::Mubuf | Format::Mtbuf
+    )
+}
+
+/// The 16-bit constant of SOPP and SOPK, sign-extended.
+fn immediate(i: &Instruction) -> i64 {
+    i.src
+        .iter()
+        .find_map(|operand| match operand.source {
+            isa::Source::Literal(value) => Some(i64::from(value as i32)),
+            _ => None,
+        })
+        .unwrap_or(0)
+}
+
+/// Registers that an operand takes.
+fn count(operand: &Operand) -> u16 {
+    operand.bits.div_ceil(32).max(1)
+}
+
+/// First register of a destination.
+fn register(operand: &Operand) -> Result<u16, Refused> {
+    let last = |first: u16, limit: u16| {
+        if first + count(operand) <= limit {
+            Ok(first)
+        } else {
+            Err(Refused)
+        }
+    };
+    match operand.source {
+        isa::Source::Vgpr(register) => last(register, 256),
+        isa::Source::Agpr(register) => Ok(last(register, 256)? + ACCUMULATORS),
+        isa::Source::Sgpr(register) => last(register, 128),
+        isa::Source::None => Ok(0),
+        _ => Err(Refused),
+    }
+}
+
+fn source(operand: &Operand) -> Result<Source, Refused> {
+    let constant = |value| Source {
+        kind: SourceKind::Constant,
+        register: 0,
+        value,
+    };
+    Ok(match operand.source {
+        isa::Source::None => Source::default(),
+        isa::Source::Vgpr(_) | isa::Source::Agpr(_) => Source {
+            kind: SourceKind::Vector,
+            register: register(operand)?,
+            value: 0,
+        },
+        isa::Source::Sgpr(_) => Source {
+            kind: SourceKind::Scalar,
+            register: register(operand)?,
+            value: 0,
+        },
+        isa::Source::Inline(code @ 251..=253) => Source {
+            kind: SourceKind::Status,
+            register: code,
+            value: 0,
+        },
+        isa::Source::Inline(235) => constant(SHARED_APERTURE),
+        isa::Source::Inline(236) => constant(SHARED_APERTURE | 0xffff_ffff),
+        isa::Source::Inline(237) => constant(PRIVATE_APERTURE),
+        isa::Source::Inline(238) => constant(PRIVATE_APERTURE | 0xffff_ffff),
+        isa::Source::Inline(_) | isa::Source::Literal(_) => {
+            constant(operand.constant().ok_or(Refused)?)
+        }
+        isa::Source::LdsDirect => return Err(Refused),
+    })
+}

@@ -1,0 +1,357 @@
+//! Program control: branches, calls, barriers, waits.
+
+use std::sync::atomic::{Ordering, fence};
+
+use super::{
+    Context, FaultKind, Wave,
+    lanes::{Binder, vcc},
+    operation::{Flow, Handler, Operation},
+    panic,
+    wave::M0,
+};
+use ferrowave_isa::{
+    Instruction,
+    run::{Control, Run},
+};
+
+/// The traps of `llvm.trap` and `llvm.debugtrap` (LLVM's `AMDGPUUsage`, «Trap Handler ABI»).
+const ABORT_TRAP: u8 = 2;
+const DEBUG_TRAP: u8 = 3;
+
+/// Ends the wave at a trap.
+#[cold]
+fn trap(w: &Wave, c: &mut Context<'_>, id: u8) -> Flow {
+    let kind = match panic::at_trap(w, c) {
+        Some(panic) if id == ABORT_TRAP => FaultKind::Panic(Box::new(panic)),
+        _ => FaultKind::Trap { id },
+    };
+    c.fail(kind)
+}
+
+/// The handler of a control operation.
+pub(super) fn handler(b: Binder, op: Control) -> Handler {
+    match op {
+        // What only tunes the hardware has no effect on results.
+        Control::s_nop
+        | Control::s_setprio
+        | Control::s_wakeup
+        | Control::s_sendmsg
+        | Control::s_icache_inv
+        | Control::s_incperflevel
+        | Control::s_decperflevel
+        | Control::s_ttracedata
+        | Control::s_set_valu_coexec_mode
+        | Control::ds_nop
+        // Exception flags, which the emulator does not keep.
+        | Control::v_clrexcp
+        // What a probe brings in and a discard throws away is in caches, of which there are none.
+        | Control::s_atc_probe
+        | Control::s_atc_probe_buffer
+        | Control::s_dcache_discard
+        | Control::s_dcache_discard_x2 => b.bind(
+            #[inline(always)]
+            |_, _, _| Flow::Next,
+        ),
+        // Memory operations are done in order when they are issued, so that there is little to wait for. A wave that has
+        // looked at another's flag must not have loaded what comes behind it before: on x86 that fence is no instruction.
+        // A wave that has waited for a store must not load before others see it, and that one is.
+        Control::s_waitcnt => b.bind(
+            #[inline(always)]
+            |_, c, o| {
+                if awaits_stores(o) {
+                    c.settle();
+                }
+                fence(Ordering::AcqRel);
+                Flow::Next
+            },
+        ),
+        Control::s_dcache_inv
+        | Control::s_dcache_wb
+        | Control::s_dcache_inv_vol
+        | Control::s_dcache_wb_vol
+        | Control::buffer_wbl2
+        | Control::buffer_wbinvl1
+        | Control::buffer_wbinvl1_vol
+        | Control::buffer_invl2
+        | Control::buffer_inv => b.bind(
+            #[inline(always)]
+            |_, c, _| {
+                c.settle();
+                fence(Ordering::AcqRel);
+                Flow::Next
+            },
+        ),
+        Control::s_endpgm | Control::s_endpgm_saved | Control::s_endpgm_ordered_ps_done => b.bind(
+            #[inline(always)]
+            |_, _, _| Flow::End,
+        ),
+        Control::s_sleep => b.bind(
+            #[inline(always)]
+            |_, _, _| Flow::Yield,
+        ),
+        Control::s_barrier => b.bind(
+            #[inline(always)]
+            |_, _, _| Flow::Barrier,
+        ),
+        // Without a debugger its trap is passed over (LLVM's `AMDGPUUsage`, «Trap Handler ABI»).
+        Control::s_trap => b.bind(
+            #[inline(always)]
+            |w, c, o| match o.imm as u8 {
+                DEBUG_TRAP => Flow::Next,
+                id => trap(w, c, id),
+            },
+        ),
+        // Only the host could make a halted wave go on, and nothing here does.
+        Control::s_sethalt => b.bind(
+            #[inline(always)]
+            |_, c, o| match o.imm & 1 {
+                0 => Flow::Next,
+                _ => c.fail(FaultKind::Halted),
+            },
+        ),
+        Control::s_sendmsghalt => b.bind(
+            #[inline(always)]
+            |_, c, _| c.fail(FaultKind::Halted),
+        ),
+        Control::s_setkill => b.bind(
+            #[inline(always)]
+            |_, _, o| match o.imm & 1 {
+                0 => Flow::Next,
+                _ => Flow::End,
+            },
+        ),
+        Control::s_setvskip => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                w.skips_vector = w.read32(&o.src[0]) >> (w.read32(&o.src[1]) & 31) & 1 == 1;
+                Flow::Changed
+            },
+        ),
+        Control::s_set_gpr_idx_on => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let index = w.read32(&o.src[0]) & 0xff;
+                let operands = w.read32(&o.src[1]) & 15;
+                let rest = w.scalar(M0) & !0xf0ff;
+                w.set_scalar(M0, rest | index | operands << 12);
+                w.mode = w.mode.with_indexing(true);
+                Flow::Changed
+            },
+        ),
+        Control::s_set_gpr_idx_off => b.bind(
+            #[inline(always)]
+            |w, _, _| {
+                w.mode = w.mode.with_indexing(false);
+                Flow::Changed
+            },
+        ),
+        Control::s_set_gpr_idx_mode => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let rest = w.scalar(M0) & !0xf000;
+                w.set_scalar(M0, rest | (o.imm as u32 & 15) << 12);
+                Flow::Next
+            },
+        ),
+        Control::s_set_gpr_idx_idx => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let index = w.read32(&o.src[0]) & 0xff;
+                let rest = w.scalar(M0) & !0xff;
+                w.set_scalar(M0, rest | index);
+                Flow::Next
+            },
+        ),
+        Control::s_branch => b.bind(
+            #[inline(always)]
+            |w, _, o| branch(w, o, true),
+        ),
+        Control::s_cbranch_scc0 => b.bind(
+            #[inline(always)]
+            |w, _, o| branch(w, o, !w.scc),
+        ),
+        Control::s_cbranch_scc1 => b.bind(
+            #[inline(always)]
+            |w, _, o| branch(w, o, w.scc),
+        ),
+        Control::s_cbranch_vccz => b.bind(
+            #[inline(always)]
+            |w, _, o| branch(w, o, vcc(w) == 0),
+        ),
+        Control::s_cbranch_vccnz => b.bind(
+            #[inline(always)]
+            |w, _, o| branch(w, o, vcc(w) != 0),
+        ),
+        Control::s_cbranch_execz => b.bind(
+            #[inline(always)]
+            |w, _, o| branch(w, o, w.exec == 0),
+        ),
+        Control::s_cbranch_execnz => b.bind(
+            #[inline(always)]
+            |w, _, o| branch(w, o, w.exec != 0),
+        ),
+        // No debugger is attached.
+        Control::s_cbranch_cdbgsys
+        | Control::s_cbranch_cdbguser
+        | Control::s_cbranch_cdbgsys_or_user
+        | Control::s_cbranch_cdbgsys_and_user => b.bind(
+            #[inline(always)]
+            |_, _, _| Flow::Next,
+        ),
+        Control::s_getpc_b64 => b.bind(
+            #[inline(always)]
+            |w, c, o| {
+                let next = c.code.address_of(w.pc);
+                w.set_scalar_pair(o.dst, next);
+                Flow::Next
+            },
+        ),
+        Control::s_setpc_b64 => b.bind(
+            #[inline(always)]
+            |w, c, o| {
+                let address = w.read64(&o.src[0]);
+                jump(w, c, address)
+            },
+        ),
+        Control::s_swappc_b64 => b.bind(
+            #[inline(always)]
+            |w, c, o| {
+                let address = w.read64(&o.src[0]);
+                let next = c.code.address_of(w.pc);
+                w.set_scalar_pair(o.dst, next);
+                jump(w, c, address)
+            },
+        ),
+        // Back from a trap handler: without privilege, a jump.
+        Control::s_rfe_b64 | Control::s_rfe_restore_b64 => b.bind(
+            #[inline(always)]
+            |w, c, o| {
+                let address = w.read64(&o.src[0]);
+                jump(w, c, address)
+            },
+        ),
+        Control::s_cbranch_g_fork => b.bind(
+            #[inline(always)]
+            |w, c, o| {
+                let target = w.read64(&o.src[1]);
+                match c.code.index_of(target) {
+                    Some(index) => fork(w, c, o, target, index),
+                    None => c.fail(FaultKind::Jump { address: target }),
+                }
+            },
+        ),
+        Control::s_cbranch_i_fork => b.bind(
+            #[inline(always)]
+            |w, c, o| {
+                let index = o.imm as u32;
+                fork(w, c, o, c.code.address_of(index), index)
+            },
+        ),
+        Control::s_cbranch_join => b.bind(join),
+        Control::s_call_b64 => b.bind(
+            #[inline(always)]
+            |w, c, o| {
+                let next = c.code.address_of(w.pc);
+                w.set_scalar_pair(o.dst, next);
+                branch(w, o, true)
+            },
+        ),
+    }
+}
+
+impl Context<'_> {
+    /// Has what was stored before seen by all before anything is loaded behind.
+    #[inline(always)]
+    pub(super) fn settle(&mut self) {
+        if self.stored {
+            fence(Ordering::SeqCst);
+            self.stored = false;
+        }
+    }
+}
+
+/// Whether an `s_waitcnt` waits for stores of the vector unit: `vmcnt` is not the largest (CDNA3 ISA guide, `S_WAITCNT`:
+/// bits 3:0 and 15:14).
+pub(super) fn awaits_stores(o: &Operation) -> bool {
+    const VMCNT: u16 = 0xc00f;
+    o.imm as u16 & VMCNT != VMCNT
+}
+
+#[inline(always)]
+fn branch(w: &mut Wave, o: &Operation, taken: bool) -> Flow {
+    if taken {
+        w.pc = o.imm as u32;
+    }
+    Flow::Next
+}
+
+/// Forks that can wait: three bits count them.
+const FORKS: u32 = 7;
+
+/// Lanes whose bit in the source is set go to the target, the others on. Where there are both, the fewer go first,
+/// and the others' place and mask wait in four SGPRs until [`join`].
+fn fork(w: &mut Wave, c: &mut Context<'_>, o: &Operation, target: u64, index: u32) -> Flow {
+    let source = w.read64(&o.src[0]);
+    let (taken, left) = (source & w.exec, !source & w.exec);
+    if left == 0 {
+        w.pc = index;
+        return Flow::Next;
+    }
+    if taken == 0 {
+        return Flow::Next;
+    }
+    let forks = w.mode.forks();
+    if forks == FORKS {
+        return c.fail(FaultKind::TooManyForks);
+    }
+    let next = c.code.address_of(w.pc);
+    let (now, waiting, place) = if left.count_ones() < taken.count_ones() {
+        (left, taken, target)
+    } else {
+        w.pc = index;
+        (taken, left, next)
+    };
+    w.exec = now;
+    let slot = 4 * forks as u16;
+    w.set_scalar_pair(slot, waiting);
+    w.set_scalar_pair(slot + 2, place);
+    w.mode = w.mode.with_forks(forks + 1);
+    Flow::Next
+}
+
+/// The first lanes to get here wait, the others of their fork run; when those get here all go on.
+fn join(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flow {
+    let forks = w.mode.forks();
+    if forks == w.read32(&o.src[0]) || forks == 0 {
+        return Flow::Next;
+    }
+    let slot = 4 * (forks - 1) as u16;
+    w.mode = w.mode.with_forks(forks - 1);
+    w.exec = w.scalar_pair(slot);
+    let place = w.scalar_pair(slot + 2);
+    jump(w, c, place)
+}
+
+fn jump(w: &mut Wave, c: &mut Context<'_>, address: u64) -> Flow {
+    match c.code.index_of(address) {
+        Some(index) => {
+            w.pc = index;
+            Flow::Next
+        }
+        None => c.fail(FaultKind::Jump { address }),
+    }
+}
+
+/// Whether the instruction's constant is the offset of a branch that may be taken. Those on a debugger are not.
+pub(crate) fn is_branch(i: &Instruction) -> bool {
+    let never = matches!(
+        i.run(),
+        Run::Control(
+            Control::s_cbranch_cdbgsys
+                | Control::s_cbranch_cdbguser
+                | Control::s_cbranch_cdbgsys_or_user
+                | Control::s_cbranch_cdbgsys_and_user
+        )
+    );
+    i.branch_words().is_some() && !never
+}

@@ -1,0 +1,310 @@
+//! SDWA and DPP: what short vector encodings do to their sources and results.
+//!
+//! Both stage the sources in temporary registers and run the plain operation on them, so that every
+//! operation has them for nothing.
+
+use super::{
+    Context, Wave,
+    lanes::Binder,
+    operation::{Flow, Handler, Operation, Source, SourceKind},
+    simd::LANES,
+    wave::{Lanes, TEMPORARIES},
+};
+use ferrowave_isa::{Dpp, Extension, Sdwa, SdwaSelect, SdwaUnused};
+
+/// Temporary registers of the staged sources and result; the first ones belong to [`Wave::fetch`].
+const STAGED: u16 = TEMPORARIES + 16;
+const STAGED_RESULT: u16 = STAGED + 8;
+
+/// The operation behind an extension.
+#[derive(Clone, Debug)]
+pub(crate) struct Extended {
+    pub(crate) inner: Operation,
+    extension: Extension,
+    /// The destination's real register (SDWA with a partial result writes a temporary one first).
+    dst: u16,
+    /// Source 0 is a register pair.
+    wide: bool,
+    /// The sources that are staged.
+    originals: [Source; 2],
+}
+
+/// Wraps an operation; `vector_result` says that its destination is a vector register.
+pub(crate) fn extend(
+    b: Binder,
+    mut inner: Operation,
+    extension: Extension,
+    vector_result: bool,
+    wide: bool,
+) -> Operation {
+    let dst = inner.dst;
+    let originals = [inner.src[0], inner.src[1]];
+    let handler: Handler = match extension {
+        Extension::None => return inner,
+        Extension::Sdwa(sdwa) => {
+            for (slot, source) in inner.src.iter_mut().enumerate().take(2) {
+                if source.kind != SourceKind::None {
+                    *source = staged(STAGED + 2 * slot as u16);
+                }
+            }
+            if vector_result && sdwa.dst_sel != SdwaSelect::Dword {
+                inner.dst = STAGED_RESULT;
+            }
+            b.bind(run_sdwa)
+        }
+        Extension::Dpp(_) => {
+            inner.src[0] = staged(STAGED);
+            b.bind(run_dpp)
+        }
+    };
+    let mut outer = inner.clone();
+    outer.run = handler;
+    outer.extension = Some(Box::new(Extended {
+        inner,
+        extension,
+        dst,
+        wide,
+        originals,
+    }));
+    outer
+}
+
+/// An operation that does something of its own around `inner`, which stands in [`Extended::inner`].
+pub(super) fn around(inner: Operation, run: Handler) -> Operation {
+    let mut outer = inner.clone();
+    outer.run = run;
+    outer.extension = Some(Box::new(Extended {
+        extension: Extension::None,
+        dst: inner.dst,
+        wide: false,
+        originals: [inner.src[0], inner.src[1]],
+        inner,
+    }));
+    outer
+}
+
+impl Extended {
+    /// Puts other registers in the place of the instruction's; `source` gets a slot and what is there.
+    pub(super) fn replace(&mut self, source: impl Fn(usize, &mut Source), dst: impl Fn(&mut u16)) {
+        for (slot, original) in self.originals.iter_mut().enumerate() {
+            source(slot, original);
+        }
+        for (slot, staged) in self.inner.src.iter_mut().enumerate().take(3) {
+            source(slot, staged);
+        }
+        dst(&mut self.dst);
+        dst(&mut self.inner.dst);
+    }
+}
+
+/// A source's staged copy.
+fn staged(register: u16) -> Source {
+    Source {
+        kind: SourceKind::Vector,
+        register,
+        value: 0,
+    }
+}
+
+/// The 32-bit lanes of a source, or of a pair's second register.
+fn lanes_of(w: &Wave, source: &Source, part: u16) -> Lanes {
+    match source.kind {
+        SourceKind::Vector => *w.lanes(source.register + part),
+        _ => Lanes::splat((w.read64(source) >> (32 * part)) as u32),
+    }
+}
+
+/// The selected part of a register, zero- or sign-extended.
+fn selected(value: u32, select: SdwaSelect, sext: bool) -> u32 {
+    let (shift, bits) = place(select);
+    let left = 32 - bits - shift;
+    let top = value << left;
+    if sext {
+        (top as i32 >> (32 - bits)) as u32
+    } else {
+        top >> (32 - bits)
+    }
+}
+
+/// A selection's first bit and width.
+fn place(select: SdwaSelect) -> (u32, u32) {
+    match select {
+        SdwaSelect::Byte0 => (0, 8),
+        SdwaSelect::Byte1 => (8, 8),
+        SdwaSelect::Byte2 => (16, 8),
+        SdwaSelect::Byte3 => (24, 8),
+        SdwaSelect::Word0 => (0, 16),
+        SdwaSelect::Word1 => (16, 16),
+        SdwaSelect::Dword => (0, 32),
+    }
+}
+
+/// The result's part put into the old register.
+fn inserted(result: u32, old: u32, sdwa: &Sdwa) -> u32 {
+    let (shift, bits) = place(sdwa.dst_sel);
+    let field = (((1_u64 << bits) - 1) as u32) << shift;
+    let placed = result << shift & field;
+    match sdwa.dst_unused {
+        SdwaUnused::Pad => placed,
+        SdwaUnused::Preserve => old & !field | placed,
+        SdwaUnused::Sext => {
+            // The sign fills the bits above the part; those below are zeros.
+            let extended = ((placed << (32 - bits - shift)) as i32 >> (32 - bits - shift)) as u32;
+            extended & !((1_u64 << shift) - 1) as u32
+        }
+    }
+}
+
+fn run_sdwa(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flow {
+    let (Some(extended), Some(Extension::Sdwa(sdwa))) =
+        (&o.extension, o.extension.as_ref().map(|e| e.extension))
+    else {
+        return Flow::Next;
+    };
+    for slot in 0..2 {
+        let source = &extended.inner.src[slot];
+        if source.kind == SourceKind::None {
+            continue;
+        }
+        let mut lanes = lanes_of(w, &extended.originals[slot], 0);
+        let (select, sext) = (sdwa.src_sel[slot], sdwa.sext[slot]);
+        if select != SdwaSelect::Dword {
+            for value in lanes.as_mut_array() {
+                *value = selected(*value, select, sext);
+            }
+        }
+        *w.lanes_mut(source.register) = lanes;
+    }
+    if extended.inner.dst == STAGED_RESULT {
+        *w.lanes_mut(STAGED_RESULT) = *w.lanes(extended.dst);
+    }
+    // SAFETY: bound for the same level as this function.
+    let flow = unsafe { (extended.inner.run)(w, c, &extended.inner) };
+    if extended.inner.dst == STAGED_RESULT {
+        let result = *w.lanes(STAGED_RESULT);
+        let mut merged = *w.lanes(extended.dst);
+        for (value, result) in merged.as_mut_array().iter_mut().zip(result.as_array()) {
+            *value = inserted(*result, *value, &sdwa);
+        }
+        w.commit(extended.dst, merged.0);
+    }
+    flow
+}
+
+/// The lane that a DPP control reads for `lane`, if there is one.
+pub(crate) fn dpp_source(control: u16, lane: usize) -> Option<usize> {
+    let (row, column) = (lane & !15, lane & 15);
+    let amount = usize::from(control & 15);
+    match control {
+        0..=0xff => Some(lane & !3 | usize::from(control) >> (2 * (lane & 3)) & 3),
+        0x101..=0x10f => (column + amount < 16).then(|| lane + amount),
+        0x111..=0x11f => column.checked_sub(amount).map(|from| row + from),
+        0x121..=0x12f => Some(row + (column + 16 - amount) % 16),
+        0x130 => (lane < 63).then_some(lane + 1),
+        0x134 => Some((lane + 1) % LANES),
+        0x138 => lane.checked_sub(1),
+        0x13c => Some((lane + 63) % LANES),
+        0x140 => Some(row + 15 - column),
+        0x141 => Some(lane & !7 | (7 - (lane & 7))),
+        0x142 => row.checked_sub(1),
+        0x143 => (lane >= 32).then_some(31),
+        0x150..=0x15f => Some(row + amount),
+        _ => None,
+    }
+}
+
+fn run_dpp(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flow {
+    let (Some(extended), Some(Extension::Dpp(dpp))) =
+        (&o.extension, o.extension.as_ref().map(|e| e.extension))
+    else {
+        return Flow::Next;
+    };
+    let exec = w.exec;
+    let source = extended.inner.src[0];
+    for part in 0..if extended.wide { 2 } else { 1 } {
+        let from = lanes_of(w, &extended.originals[0], part);
+        let mut moved = Lanes::splat(0);
+        for lane in 0..LANES {
+            if let Some(other) = readable(&dpp, exec, lane) {
+                moved.as_mut_array()[lane] = from.as_array()[other];
+            }
+        }
+        *w.lanes_mut(source.register + part) = moved;
+    }
+    w.exec = written(&dpp, exec);
+    // SAFETY: bound for the same level as this function.
+    let flow = unsafe { (extended.inner.run)(w, c, &extended.inner) };
+    w.exec = exec;
+    flow
+}
+
+/// The lane to read, if it is in range and active.
+fn readable(dpp: &Dpp, exec: u64, lane: usize) -> Option<usize> {
+    dpp_source(dpp.control, lane).filter(|other| exec >> other & 1 == 1)
+}
+
+/// The lanes that are written: by row and bank mask, and only those with a source unless `bound_ctrl`
+/// makes it 0.
+fn written(dpp: &Dpp, exec: u64) -> u64 {
+    let allowed = |lane: usize| {
+        dpp.row_mask >> (lane / 16) & 1 == 1
+            && dpp.bank_mask >> (lane / 4 % 4) & 1 == 1
+            && (dpp.bound_ctrl || readable(dpp, exec, lane).is_some())
+    };
+    (0..LANES)
+        .filter(|&lane| allowed(lane))
+        .fold(0, |mask, lane| mask | 1 << lane)
+        & exec
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_selected_and_inserted() {
+        assert_eq!(selected(0x8070_6050, SdwaSelect::Byte3, false), 0x80);
+        assert_eq!(selected(0x8070_6050, SdwaSelect::Byte3, true), 0xffff_ff80);
+        assert_eq!(selected(0x8070_6050, SdwaSelect::Word0, true), 0x6050);
+        let sdwa = |dst_sel, dst_unused| Sdwa {
+            dst_sel,
+            dst_unused,
+            ..Sdwa::default()
+        };
+        let old = 0x1122_3344;
+        assert_eq!(
+            inserted(0xabcd, old, &sdwa(SdwaSelect::Byte1, SdwaUnused::Preserve)),
+            0x1122_cd44
+        );
+        assert_eq!(
+            inserted(0xabcd, old, &sdwa(SdwaSelect::Byte1, SdwaUnused::Pad)),
+            0xcd00
+        );
+        assert_eq!(
+            inserted(0xabcd, old, &sdwa(SdwaSelect::Byte1, SdwaUnused::Sext)),
+            0xffff_cd00
+        );
+        assert_eq!(
+            inserted(0xabcd, old, &sdwa(SdwaSelect::Word1, SdwaUnused::Sext)),
+            0xabcd_0000
+        );
+    }
+
+    #[test]
+    fn dpp_controls() {
+        let quad = 0b00_01_10_11;
+        assert_eq!(dpp_source(quad, 4), Some(7));
+        assert_eq!(dpp_source(0x101, 14), Some(15));
+        assert_eq!(dpp_source(0x101, 15), None);
+        assert_eq!(dpp_source(0x112, 17), None);
+        assert_eq!(dpp_source(0x112, 18), Some(16));
+        assert_eq!(dpp_source(0x121, 16), Some(31));
+        assert_eq!(dpp_source(0x13c, 0), Some(63));
+        assert_eq!(dpp_source(0x140, 16), Some(31));
+        assert_eq!(dpp_source(0x141, 9), Some(14));
+        assert_eq!(dpp_source(0x142, 3), None);
+        assert_eq!(dpp_source(0x142, 20), Some(15));
+        assert_eq!(dpp_source(0x143, 40), Some(31));
+        assert_eq!(dpp_source(0x153, 40), Some(35));
+    }
+}

@@ -1,0 +1,505 @@
+//! f32 operations of the vector unit.
+
+use std::simd::{StdFloat, prelude::*};
+
+use rustc_apfloat::ieee::Single;
+
+use super::{
+    Wave,
+    float::{Arithmetic, Format, division, evaluate, modify_result},
+    lanes::{Binder, chunks},
+    operation::{Flow, Handler, Operation},
+    simd::{CHUNKS, F, LANES, U},
+    wave::Fetched,
+};
+use ferrowave_isa::run::{Float32Arithmetic, Float32Quotient, Float32Unary};
+
+/// Applies source modifiers: `abs` first, then `neg`.
+#[inline(always)]
+pub(crate) fn modified(o: &Operation, slot: usize, value: U) -> F {
+    with_modifiers(o.abs, o.neg, slot, value)
+}
+
+#[inline(always)]
+fn with_modifiers(abs: u8, neg: u8, slot: usize, value: U) -> F {
+    let and = if abs >> slot & 1 == 1 {
+        0x7fff_ffff
+    } else {
+        !0
+    };
+    let xor = u32::from(neg >> slot & 1) << 31;
+    F::from_bits((value & U::splat(and)) ^ U::splat(xor))
+}
+
+/// One lane's source, modified.
+pub(crate) fn modified_lane(o: &Operation, slot: usize, bits: u32) -> u32 {
+    let bits = if o.abs >> slot & 1 == 1 {
+        bits & 0x7fff_ffff
+    } else {
+        bits
+    };
+    bits ^ u32::from(o.neg >> slot & 1) << 31
+}
+
+/// NaNs made quiet: not all host operations do.
+#[inline(always)]
+pub(crate) fn quieted(value: F) -> F {
+    let quiet = F::from_bits(value.to_bits() | U::splat(0x40_0000));
+    value.is_nan().select(quiet, value)
+}
+
+/// Denormals made zeros of their sign, unless they are kept.
+#[inline(always)]
+pub(crate) fn flushed_unless(kept: bool, value: F) -> F {
+    let least = F::splat(if kept { 0.0 } else { f32::MIN_POSITIVE });
+    let zero = F::from_bits(value.to_bits() & U::splat(1 << 31));
+    value.abs().simd_lt(least).select(zero, value)
+}
+
+/// A result's NaNs as the hardware has them: the first source that is one, made quiet, or the positive
+/// quiet NaN.
+#[inline(always)]
+pub(crate) fn settled<const N: usize>(result: F, sources: [F; N]) -> F {
+    let nan = sources
+        .into_iter()
+        .rev()
+        .fold(F::splat(f32::from_bits(0x7fc0_0000)), |nan, s| {
+            s.is_nan().select(quieted(s), nan)
+        });
+    result.is_nan().select(nan, result)
+}
+
+/// The clamp to [0, 1] of results that are not NaN.
+#[inline(always)]
+pub(crate) fn clamped(clamp: bool, value: F) -> F {
+    if clamp {
+        // −0 becomes +0, as the sign says.
+        value
+            .is_sign_negative()
+            .select(F::splat(0.0), value.simd_min(F::splat(1.0)))
+    } else {
+        value
+    }
+}
+
+impl Binder {
+    /// An arithmetic operation of `N` sources: `f` on the host where MODE allows it and no NaN is
+    /// about, [`evaluate`] elsewhere. `f` gives NaN for every lane that it cannot do.
+    pub(crate) fn arithmetic32<const N: usize, G>(self, f: G) -> Handler
+    where
+        G: Fn([F; N]) -> F + Copy + 'static,
+    {
+        if self.plain {
+            return self.bind(
+                #[inline(always)]
+                move |w, c, o| {
+                    let sources = std::array::from_fn(|slot| Fetched::vector(o.src[slot].register));
+                    if let Some(result) = fast_results(w, false, sources, 0, 0, f) {
+                        w.commit(o.dst, result);
+                        return Flow::Next;
+                    }
+                    c.apart(
+                        w,
+                        o,
+                        #[inline(always)]
+                        move |w, _, o| careful_arithmetic(w, o, f),
+                    )
+                },
+            );
+        }
+        self.bind(
+            #[inline(always)]
+            move |w, c, o| {
+                let sources = std::array::from_fn(|slot| w.fetch(slot as u16, &o.src[slot]));
+                if let Some(result) = fast_results(w, o.clamp, sources, o.abs, o.neg, f) {
+                    w.commit(o.dst, result);
+                    return Flow::Next;
+                }
+                c.apart(
+                    w,
+                    o,
+                    #[inline(always)]
+                    move |w, _, o| careful_arithmetic(w, o, f),
+                )
+            },
+        )
+    }
+
+    /// An operation of one f32 source that MODE's rounding does not touch. Denormals are as MODE says: LLVM counts on
+    /// all of these to flush them (`SITargetLowering::isCanonicalized`).
+    pub(crate) fn f1<G: Fn(F) -> F + Copy + 'static>(self, f: G) -> Handler {
+        self.bind(
+            #[inline(always)]
+            move |w, _, o| {
+                let a = w.fetch(0, &o.src[0]);
+                let (sources, results) = w.mode.denormals32();
+                let result = chunks(|c| {
+                    let x = flushed_unless(sources, modified(o, 0, w.chunk(a, c)));
+                    settled(flushed_unless(results, f(x)), [x]).to_bits()
+                });
+                w.commit(o.dst, result);
+                Flow::Next
+            },
+        )
+    }
+
+    /// As [`Self::f1`], a lane at a time.
+    pub(crate) fn f1_scalar<G: Fn(f32) -> f32 + Copy + 'static>(self, f: G) -> Handler {
+        self.f1(move |x| F::from_array(x.to_array().map(f)))
+    }
+}
+
+/// The results of fetched sources with their modifiers, if all are the host's.
+#[inline(always)]
+pub(crate) fn fast_results<const N: usize, G: Fn([F; N]) -> F>(
+    w: &Wave,
+    clamp: bool,
+    sources: [Fetched; N],
+    abs: u8,
+    neg: u8,
+    f: G,
+) -> Option<[U; CHUNKS]> {
+    let results = host_results(w, sources, abs, neg, f);
+    let nan = results.map(|r| r.is_nan());
+    let none = !(nan[0] | nan[1] | nan[2] | nan[3]).any();
+    (w.mode.plain32() && none).then(|| results.map(|r| clamped(clamp, r).to_bits()))
+}
+
+/// An arithmetic operation whose results are not all the host's.
+#[inline(always)]
+fn careful_arithmetic<const N: usize, G>(w: &mut Wave, o: &Operation, f: G) -> Flow
+where
+    G: Fn([F; N]) -> F,
+{
+    let sources = std::array::from_fn(|slot| w.fetch(slot as u16, &o.src[slot]));
+    let result = careful_results(w, o, sources, o.abs, o.neg, f);
+    w.commit(o.dst, result);
+    Flow::Next
+}
+
+#[inline(always)]
+fn host_results<const N: usize, G: Fn([F; N]) -> F>(
+    w: &Wave,
+    sources: [Fetched; N],
+    abs: u8,
+    neg: u8,
+    f: G,
+) -> [F; CHUNKS] {
+    if abs | neg == 0 {
+        return chunks(|c| f(sources.map(|source| F::from_bits(w.chunk(source, c)))));
+    }
+    chunks(|c| {
+        let mut values = [F::splat(0.0); N];
+        for (slot, value) in values.iter_mut().enumerate() {
+            *value = with_modifiers(abs, neg, slot, w.chunk(sources[slot], c));
+        }
+        f(values)
+    })
+}
+
+/// The results where MODE asks for other than the host does, or some are NaN.
+#[inline(always)]
+pub(crate) fn careful_results<const N: usize, G: Fn([F; N]) -> F>(
+    w: &Wave,
+    o: &Operation,
+    sources: [Fetched; N],
+    abs: u8,
+    neg: u8,
+    f: G,
+) -> [U; CHUNKS] {
+    let results = host_results(w, sources, abs, neg, f);
+    let lanes = match w.mode.plain32() {
+        true => super::lanes::mask64(|c| results[c].is_nan()),
+        false => !0,
+    };
+    let bits = results.map(|r| clamped(o.clamp, r).to_bits());
+    let mut all = [Fetched::default(); 3];
+    all[..N].copy_from_slice(&sources);
+    slow_results(w, o, all, abs, neg, lanes & w.exec, bits)
+}
+
+/// Replaces the results of some lanes by what the slow path computes.
+#[cold]
+#[inline(never)]
+fn slow_results(
+    w: &Wave,
+    o: &Operation,
+    sources: [Fetched; 3],
+    abs: u8,
+    neg: u8,
+    lanes: u64,
+    results: [U; CHUNKS],
+) -> [U; CHUNKS] {
+    let settings = Single::settings(w.mode);
+    let what = Arithmetic::from_detail(o.detail);
+    let mut results = super::wave::Lanes(results);
+    for lane in (0..LANES).filter(|lane| lanes >> lane & 1 == 1) {
+        let mut bits = [0; 3];
+        for (slot, source) in sources.into_iter().enumerate() {
+            let value = with_modifiers(abs, neg, slot, w.chunk(source, lane / 16));
+            bits[slot] = u64::from(value.to_bits()[lane % 16]);
+        }
+        let value = evaluate::<Single>(what, bits, settings);
+        let value = modify_result::<Single>(value, 0, o.clamp, settings);
+        results.as_mut_array()[lane] = value as u32;
+    }
+    results.0
+}
+
+/// Flushes denormals to a zero of their sign, as the transcendental unit does.
+pub(crate) fn flush(x: f32) -> f32 {
+    if x.is_subnormal() {
+        0_f32.copysign(x)
+    } else {
+        x
+    }
+}
+
+/// Any NaN among the sources makes NaN, so that the slow path decides.
+#[inline(always)]
+pub(crate) fn nan_if(any: Mask<i32, 16>, value: F) -> F {
+    any.select(F::splat(f32::NAN), value)
+}
+
+#[inline(always)]
+fn min2(a: F, b: F) -> F {
+    // Equal values differ at most in the sign of a zero, and −0 is the smaller.
+    let equal = F::from_bits(a.to_bits() | b.to_bits());
+    a.simd_eq(b).select(equal, a.simd_lt(b).select(a, b))
+}
+
+#[inline(always)]
+fn max2(a: F, b: F) -> F {
+    let equal = F::from_bits(a.to_bits() & b.to_bits());
+    a.simd_eq(b).select(equal, a.simd_gt(b).select(a, b))
+}
+
+/// The larger of the two that are left without the largest, to which zeros of either sign are equal, as in AMD's
+/// pseudocode.
+#[inline(always)]
+pub(crate) fn med3(x: F, y: F, z: F) -> F {
+    let largest = max2(max2(x, y), z);
+    let without_y = y.simd_eq(largest).select(max2(x, z), max2(x, y));
+    x.simd_eq(largest).select(max2(y, z), without_y)
+}
+
+/// A multiply-add that rounds twice: always the slow path.
+fn two_roundings(b: Binder) -> Handler {
+    b.bind(
+        #[inline(always)]
+        |w, _, o| {
+            let sources = [0, 1, 2].map(|slot| w.fetch(slot, &o.src[usize::from(slot)]));
+            let none = [U::splat(0); CHUNKS];
+            let result = slow_results(w, o, sources, o.abs, o.neg, w.exec, none);
+            w.commit(o.dst, result);
+            Flow::Next
+        },
+    )
+}
+
+pub(super) fn arithmetic(b: Binder, op: Float32Arithmetic) -> (Handler, Arithmetic) {
+    use Arithmetic::*;
+    match op {
+        Float32Arithmetic::v_add_f32 => (b.arithmetic32(|[x, y]| x + y), Add),
+        Float32Arithmetic::v_sub_f32 => (b.arithmetic32(|[x, y]| x - y), Sub),
+        Float32Arithmetic::v_subrev_f32 => (b.arithmetic32(|[x, y]| y - x), SubReverse),
+        Float32Arithmetic::v_mul_f32 => (b.arithmetic32(|[x, y]| x * y), Mul),
+        Float32Arithmetic::v_mul_legacy_f32 => (
+            b.arithmetic32(|[x, y]| {
+                let zero = x.simd_eq(F::splat(0.0)) | y.simd_eq(F::splat(0.0));
+                zero.select(F::splat(0.0), x * y)
+            }),
+            MulLegacy,
+        ),
+        Float32Arithmetic::v_fma_f32
+        | Float32Arithmetic::v_fmac_f32
+        | Float32Arithmetic::v_fmamk_f32
+        | Float32Arithmetic::v_fmaak_f32 => (b.arithmetic32(|[x, y, z]| x.mul_add(y, z)), Fma),
+        Float32Arithmetic::v_mad_legacy_f32 => (two_roundings(b), MadLegacy),
+        Float32Arithmetic::v_mad_f32
+        | Float32Arithmetic::v_mac_f32
+        | Float32Arithmetic::v_madmk_f32
+        | Float32Arithmetic::v_madak_f32 => (two_roundings(b), Mad),
+        Float32Arithmetic::v_minimum3_f32 => (
+            b.arithmetic32(|[x, y, z]| {
+                nan_if(x.is_nan() | y.is_nan() | z.is_nan(), min2(min2(x, y), z))
+            }),
+            Minimum3,
+        ),
+        Float32Arithmetic::v_maximum3_f32 => (
+            b.arithmetic32(|[x, y, z]| {
+                nan_if(x.is_nan() | y.is_nan() | z.is_nan(), max2(max2(x, y), z))
+            }),
+            Maximum3,
+        ),
+        Float32Arithmetic::v_min_f32 => (
+            b.arithmetic32(|[x, y]| nan_if(x.is_nan() | y.is_nan(), min2(x, y))),
+            Min,
+        ),
+        Float32Arithmetic::v_max_f32 => (
+            b.arithmetic32(|[x, y]| nan_if(x.is_nan() | y.is_nan(), max2(x, y))),
+            Max,
+        ),
+        Float32Arithmetic::v_min3_f32 => (
+            b.arithmetic32(|[x, y, z]| {
+                nan_if(x.is_nan() | y.is_nan() | z.is_nan(), min2(min2(x, y), z))
+            }),
+            Min3,
+        ),
+        Float32Arithmetic::v_max3_f32 => (
+            b.arithmetic32(|[x, y, z]| {
+                nan_if(x.is_nan() | y.is_nan() | z.is_nan(), max2(max2(x, y), z))
+            }),
+            Max3,
+        ),
+        Float32Arithmetic::v_med3_f32 => (
+            b.arithmetic32(|[x, y, z]| nan_if(x.is_nan() | y.is_nan() | z.is_nan(), med3(x, y, z))),
+            Med3,
+        ),
+    }
+}
+
+pub(super) fn unary(b: Binder, op: Float32Unary) -> Handler {
+    match op {
+        Float32Unary::v_fract_f32 => b.f1(|x| x - x.floor()),
+        Float32Unary::v_trunc_f32 => b.f1(|x| x.trunc()),
+        Float32Unary::v_ceil_f32 => b.f1(|x| x.ceil()),
+        Float32Unary::v_floor_f32 => b.f1(|x| x.floor()),
+        Float32Unary::v_rndne_f32 => b.f1_scalar(f32::round_ties_even),
+        // The transcendental unit is good to about 1 ulp; the emulator gives the nearest f32.
+        Float32Unary::v_exp_f32 | Float32Unary::v_exp_legacy_f32 => {
+            b.f1_scalar(|x| flush(f64::from(flush(x)).exp2() as f32))
+        }
+        Float32Unary::v_log_f32 | Float32Unary::v_log_legacy_f32 => {
+            b.f1_scalar(|x| f64::from(flush(x)).log2() as f32)
+        }
+        Float32Unary::v_rcp_f32 | Float32Unary::v_rcp_iflag_f32 => {
+            b.f1_scalar(|x| flush(1.0 / flush(x)))
+        }
+        Float32Unary::v_rsq_f32 => b.f1_scalar(|x| (1.0 / f64::from(flush(x)).sqrt()) as f32),
+        Float32Unary::v_sqrt_f32 => b.f1_scalar(|x| flush(x).sqrt()),
+        Float32Unary::v_sin_f32 => b.f1_scalar(|x| turn(x, f64::sin)),
+        Float32Unary::v_cos_f32 => b.f1_scalar(|x| turn(x, f64::cos)),
+        Float32Unary::v_frexp_mant_f32 => b.f1_scalar(|x| {
+            if x == 0.0 || !x.is_finite() {
+                x
+            } else {
+                libm::frexpf(x).0
+            }
+        }),
+        Float32Unary::v_frexp_exp_i32_f32 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let a = w.fetch(0, &o.src[0]);
+                let result = chunks(|c| {
+                    let x = modified(o, 0, w.chunk(a, c));
+                    U::from_array(x.to_array().map(|x| {
+                        if x == 0.0 || !x.is_finite() {
+                            0
+                        } else {
+                            libm::frexpf(x).1 as u32
+                        }
+                    }))
+                });
+                w.commit(o.dst, result);
+                Flow::Next
+            },
+        ),
+        Float32Unary::v_ldexp_f32 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let (a, e) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
+                let settings = Single::settings(w.mode);
+                let result = chunks(|c| {
+                    let x = modified(o, 0, w.chunk(a, c)).to_bits().to_array();
+                    let e = w.chunk(e, c).cast::<i32>().to_array();
+                    U::from_array(std::array::from_fn(|i| {
+                        super::float::scale::<Single>(u64::from(x[i]), e[i], settings) as u32
+                    }))
+                });
+                w.commit(o.dst, result);
+                Flow::Next
+            },
+        ),
+    }
+}
+
+/// Sine or cosine of a number of turns; the hardware's range is ±256 turns, beyond it gives the
+/// value at 0.
+fn turn(x: f32, f: fn(f64) -> f64) -> f32 {
+    if !x.is_finite() {
+        return f32::NAN;
+    }
+    if x.abs() > 256.0 {
+        return f(0.0) as f32;
+    }
+    f(f64::from(flush(x)).fract() * std::f64::consts::TAU) as f32
+}
+
+pub(super) fn quotient(b: Binder, op: Float32Quotient) -> Handler {
+    match op {
+        Float32Quotient::v_div_scale_f32 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                scale_lanes(w, o);
+                Flow::Next
+            },
+        ),
+        Float32Quotient::v_div_fmas_f32 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                fmas_lanes(w, o);
+                Flow::Next
+            },
+        ),
+        Float32Quotient::v_div_fixup_f32 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                fixup_lanes(w, o);
+                Flow::Next
+            },
+        ),
+    }
+}
+
+/// One result a lane of three modified sources, for operations that are rare enough.
+fn each_lane(w: &mut Wave, o: &Operation, mut f: impl FnMut(usize, [u32; 3]) -> u32) {
+    let sources: [Fetched; 3] = std::array::from_fn(|i| w.fetch(i as u16, &o.src[i]));
+    let mut result = super::wave::Lanes::splat(0);
+    for lane in 0..LANES {
+        let values =
+            std::array::from_fn(|i| modified_lane(o, i, w.chunk(sources[i], lane / 16)[lane % 16]));
+        result.as_mut_array()[lane] = f(lane, values);
+    }
+    w.commit(o.dst, result.0);
+}
+
+fn scale_lanes(w: &mut Wave, o: &Operation) {
+    let mut scaled = 0_u64;
+    each_lane(w, o, |lane, [a, b, c]| {
+        let (value, flag) = division::scale::<Single>(u64::from(a), u64::from(b), u64::from(c));
+        scaled |= u64::from(flag) << lane;
+        value as u32
+    });
+    w.set_scalar_pair(o.sdst, scaled & w.exec);
+}
+
+fn fmas_lanes(w: &mut Wave, o: &Operation) {
+    let vcc = super::lanes::vcc(w);
+    let settings = Single::settings(w.mode);
+    each_lane(w, o, |lane, sources| {
+        let sources = sources.map(u64::from);
+        let sum = if vcc >> lane & 1 == 1 {
+            division::fused_scaled::<Single>(sources, settings)
+        } else {
+            evaluate::<Single>(Arithmetic::Fma, sources, settings)
+        };
+        sum as u32
+    });
+}
+
+fn fixup_lanes(w: &mut Wave, o: &Operation) {
+    each_lane(w, o, |_, [a, b, c]| {
+        division::fixup::<Single>(u64::from(a), u64::from(b), u64::from(c)) as u32
+    });
+}

@@ -1,0 +1,76 @@
+//! Integer operations that came with gfx950: truth tables of three sources, shifts packed into bytes.
+
+use std::simd::prelude::*;
+
+use super::{
+    half,
+    lanes::{Binder, chunks},
+    operation::{Flow, Handler},
+    simd::{I, U},
+};
+use ferrowave_isa::run::Gfx950;
+
+/// The bits that a truth table gives for three sources: bit 4a + 2b + c of it is the result's.
+#[inline(always)]
+fn truth_table(table: u8, [a, b, c]: [U; 3]) -> U {
+    let mut result = U::splat(0);
+    for row in 0..8 {
+        if table >> row & 1 == 1 {
+            let side = |value: U, bit: u8| if row >> bit & 1 == 1 { value } else { !value };
+            result |= side(a, 2) & side(b, 1) & side(c, 0);
+        }
+    }
+    result
+}
+
+/// Two sources shifted right by the third and kept within a byte.
+fn shifted_bytes<const LOW: i32, const HIGH: i32>(b: Binder) -> Handler {
+    b.bind(
+        #[inline(always)]
+        |w, _, o| {
+            let [x, y, z] = [0_u16, 1, 2].map(|slot| w.fetch(slot, &o.src[usize::from(slot)]));
+            let results = chunks(|c| {
+                let by = (w.chunk(z, c) & U::splat(31)).cast::<i32>();
+                let byte = |value: U| {
+                    let shifted = value.cast::<i32>() >> by;
+                    let kept = shifted.simd_clamp(I::splat(LOW), I::splat(HIGH));
+                    kept.cast::<u32>() & U::splat(0xff)
+                };
+                byte(w.chunk(x, c)) | byte(w.chunk(y, c)) << U::splat(8)
+            });
+            half::commit16(w, o, results);
+            Flow::Next
+        },
+    )
+}
+
+/// The handler of one of these operations; its `detail` is the truth table, and its first control byte
+/// says that the other half of the destination stays.
+pub(super) fn handler(b: Binder, op: Gfx950) -> Handler {
+    match op {
+        Gfx950::v_bitop3_b32 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let s = [0_u16, 1, 2].map(|slot| w.fetch(slot, &o.src[usize::from(slot)]));
+                let results = chunks(|c| truth_table(o.detail, s.map(|s| w.chunk(s, c))));
+                w.commit(o.dst, results);
+                Flow::Next
+            },
+        ),
+        Gfx950::v_bitop3_b16 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let s = [0_u16, 1, 2].map(|slot| w.fetch(slot, &o.src[usize::from(slot)]));
+                let results = chunks(|c| {
+                    let sources =
+                        std::array::from_fn(|i| half::source_bits(o, i, w.chunk(s[i], c)));
+                    truth_table(o.detail, sources)
+                });
+                half::commit16(w, o, results);
+                Flow::Next
+            },
+        ),
+        Gfx950::v_ashr_pk_i8_i32 => shifted_bytes::<-128, 127>(b),
+        Gfx950::v_ashr_pk_u8_i32 => shifted_bytes::<0, 255>(b),
+    }
+}

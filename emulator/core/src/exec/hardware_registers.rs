@@ -1,0 +1,125 @@
+//! `s_getreg` and `s_setreg`: what a kernel may read and write of the hardware's state.
+//!
+//! Numbers and fields: CDNA4 ISA guide, tables 3 to 7 and 19 to 22; SH_MEM_BASES, which it leaves out, as LLVM names
+//! it (`AMDGPUAsmUtils`).
+
+use super::{
+    PRIVATE_APERTURE, SHARED_APERTURE, Wave,
+    lanes::{Binder, vcc},
+    operation::{Flow, Handler, Operation},
+    wave::Mode,
+};
+use ferrowave_isa::run::HardwareRegisters;
+
+const MODE: u32 = 1;
+const STATUS: u32 = 2;
+const TRAPSTS: u32 = 3;
+const HW_ID: u32 = 4;
+const GPR_ALLOC: u32 = 5;
+const LDS_ALLOC: u32 = 6;
+const IB_STS: u32 = 7;
+const SH_MEM_BASES: u32 = 15;
+/// Trap handler and its memory: there is none.
+const TBA_LO: u32 = 16;
+const TMA_HI: u32 = 19;
+/// From gfx942: the part of the GPU that the wave runs on, and the profiler's snapshot.
+const XCC_ID: u32 = 20;
+const SNAPSHOT_PC_HI: u32 = 24;
+
+/// MODE's bit that `s_setvskip` sets too; the wave has it apart.
+const VSKIP: u32 = 1 << 28;
+
+/// Whether a kernel can read a register here.
+pub(crate) fn is_readable(register: u32) -> bool {
+    matches!(
+        register,
+        MODE..=IB_STS | SH_MEM_BASES | TBA_LO..=TMA_HI | XCC_ID..=SNAPSHOT_PC_HI
+    )
+}
+
+/// Whether a kernel can write a register here; what it writes to STATUS the hardware ignores without privilege.
+pub(crate) fn is_writable(register: u32) -> bool {
+    matches!(register, MODE | STATUS | TRAPSTS)
+}
+
+/// What a launch decides of the registers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Allocated {
+    /// GPR_ALLOC.
+    pub(crate) gprs: u32,
+    /// LDS_ALLOC.
+    pub(crate) lds: u32,
+    /// Whether the workgroup has more than one wave.
+    pub(crate) in_group: bool,
+}
+
+/// The handler of `s_getreg` and `s_setreg`.
+pub(super) fn handler(b: Binder, op: HardwareRegisters) -> Handler {
+    match op {
+        HardwareRegisters::s_getreg_b32 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let (register, offset, size) = field(o);
+                let value = (u64::from(read(w, register)) >> offset) & ((1 << size) - 1);
+                w.set_scalar(o.dst, value as u32);
+                Flow::Next
+            },
+        ),
+        HardwareRegisters::s_setreg_b32 | HardwareRegisters::s_setreg_imm32_b32 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let value = w.read32(&o.src[0]);
+                write(w, o, value);
+                Flow::Changed
+            },
+        ),
+    }
+}
+
+/// Register, bit offset and bit count of `hwreg(…)`.
+fn field(o: &Operation) -> (u32, u32, u32) {
+    let immediate = o.imm as u32;
+    (
+        immediate & 0x3f,
+        immediate >> 6 & 0x1f,
+        (immediate >> 11 & 0x1f) + 1,
+    )
+}
+
+fn read(w: &Wave, register: u32) -> u32 {
+    match register {
+        MODE => w.mode.bits() & !VSKIP | u32::from(w.skips_vector) << VSKIP.trailing_zeros(),
+        STATUS => {
+            let valid = 1 << 16;
+            u32::from(w.scc)
+                | u32::from(w.exec == 0) << 9
+                | u32::from(vcc(w) == 0) << 10
+                | u32::from(w.allocated.in_group) << 11
+                | valid
+        }
+        TRAPSTS => w.trap_status,
+        // The wave's number on its SIMD and the SIMD's.
+        HW_ID => (w.index / 4) & 0xf | (w.index & 3) << 4,
+        GPR_ALLOC => w.allocated.gprs,
+        LDS_ALLOC => w.allocated.lds,
+        // Sixteen bits each, the upper ones of the addresses.
+        SH_MEM_BASES => (SHARED_APERTURE >> 48 << 16 | PRIVATE_APERTURE >> 48) as u32,
+        // Nothing is ever outstanding, there is no trap handler, and all waves are on one XCC.
+        _ => 0,
+    }
+}
+
+fn write(w: &mut Wave, o: &Operation, value: u32) {
+    let (register, offset, size) = field(o);
+    let bits = (((1_u64 << size) - 1) << offset) as u32;
+    let put = |old: u32| old & !bits | value << offset & bits;
+    match register {
+        MODE => {
+            let mode = put(read(w, MODE));
+            w.skips_vector = mode & VSKIP != 0;
+            w.mode = Mode::from_bits(mode & !VSKIP);
+        }
+        TRAPSTS => w.trap_status = put(w.trap_status),
+        _ => {}
+    }
+}

@@ -1,0 +1,555 @@
+//! LDS operations, and the lane permutations that go through LDS hardware.
+//!
+//! A GPU runs a workgroup's waves side by side, here they take turns. Programs have one wave overwrite what all of them read
+//! behind the same barrier, with none between (rocSOLVER's `potf2_kernel_small`, `stebz_splitting_kernel` and
+//! `syevj_small_kernel`): that is a race, and a GPU never loses it, because the others' read is over long before the one has
+//! its new value. So a wave that has read lets the others go first, once between barriers, before it stores ([`Turn`]). Where
+//! a seed decides the order, it does not.
+
+use super::{
+    Context, Space, Wave,
+    access::{self, Access},
+    atomic::{apply32, apply64, from_detail},
+    lanes::{Binder, chunks},
+    near::Near,
+    operation::{Flow, Handler, Operation},
+    private::Small,
+    simd::{CHUNKS, LANES, U},
+    transfer::Transfers,
+    wave::Lanes,
+};
+use ferrowave_isa::{
+    Effect, Format, Instruction,
+    run::{Atomic, LdsPairs, LdsPermute},
+};
+
+/// The handler of an operation on global data share (GDS), of which HIP gives kernels none: all of it is out of range, so that
+/// nothing is written and results are 0.
+pub(super) fn without_memory(b: Binder) -> Handler {
+    b.bind(
+        #[inline(always)]
+        |w, _, o| {
+            access::clear(w, o.dst, o.detail.into(), w.exec);
+            Flow::Next
+        },
+    )
+}
+
+/// Runs `f` on the lanes' LDS; lanes that are out of range have 0 in `results` registers.
+#[inline(always)]
+fn visit(
+    w: &mut Wave,
+    c: &mut Context<'_>,
+    o: &Operation,
+    bytes: u32,
+    write: bool,
+    results: u16,
+    f: impl FnOnce(&mut Wave, &Access),
+) -> Flow {
+    let (exec, addresses) = (w.exec, addresses(w, o));
+    let near = access::reach_lds(c, &addresses, o.imm as u32, exec, bytes, write);
+    f(w, &near.by_address());
+    access::clear(w, o.dst, results, exec & !near.exec);
+    Flow::Next
+}
+
+/// What a wave has done with LDS since the last barrier.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// Nothing that counts.
+    Before,
+    /// It has read.
+    Read,
+    /// It need not let others go first (again).
+    #[default]
+    Given,
+}
+
+impl Turn {
+    #[inline(always)]
+    pub(super) fn read(&mut self) {
+        if *self == Turn::Before {
+            *self = Turn::Read;
+        }
+    }
+
+    /// Whether the wave lets others go first, if it is about to store.
+    #[inline(always)]
+    pub(super) fn gives_way(&mut self, stores: impl FnOnce() -> bool) -> bool {
+        let gives = *self == Turn::Read && stores();
+        if gives {
+            *self = Turn::Given;
+        }
+        gives
+    }
+}
+
+/// Whether an instruction stores to LDS.
+pub(super) fn is_store(i: &Instruction) -> bool {
+    i.format == Format::Ds && i.effect() == Effect::Store
+}
+
+/// The lanes' addresses, without the instruction's offset.
+#[inline(always)]
+fn addresses(w: &mut Wave, o: &Operation) -> [U; CHUNKS] {
+    let address = w.fetch(0, &o.src[0]);
+    chunks(|c| w.chunk(address, c))
+}
+
+/// Loads `N` dwords a lane from an offset.
+#[inline(always)]
+fn load<const N: usize>(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flow {
+    w.lds_turn.read();
+    let (offset, bytes) = (o.imm as u32, 4 * N as u32);
+    let addresses = addresses(w, o);
+    if let Some(near) = access::near_lds(w, c, &addresses, offset, bytes) {
+        access::tell(c, (Space::Lds, false), bytes, 0, &near);
+        near.load::<N>(w, o.dst);
+        return Flow::Next;
+    }
+    c.apart(
+        w,
+        o,
+        #[inline(always)]
+        |w, c, o| {
+            visit_each(
+                w,
+                c,
+                o,
+                [o.imm as u32],
+                4 * N as u32,
+                false,
+                |w, near, _| {
+                    near.load_some::<N>(w, o.dst);
+                },
+            )
+        },
+    )
+}
+
+/// Stores `N` dwords a lane to an offset.
+#[inline(always)]
+fn store<const N: usize>(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flow {
+    if w.lds_turn.gives_way(|| true) {
+        return Flow::Later;
+    }
+    let (offset, bytes) = (o.imm as u32, 4 * N as u32);
+    let addresses = addresses(w, o);
+    if let Some(near) = access::near_lds(w, c, &addresses, offset, bytes) {
+        access::tell(c, (Space::Lds, true), bytes, 0, &near);
+        near.store::<N>(w, o.src[1].register);
+        return Flow::Next;
+    }
+    c.apart(
+        w,
+        o,
+        #[inline(always)]
+        |w, c, o| {
+            visit_each(w, c, o, [o.imm as u32], 4 * N as u32, true, |w, near, _| {
+                near.store_some::<N>(w, o.src[1].register);
+            })
+        },
+    )
+}
+
+/// Loads `N` dwords a lane from each of two offsets, in units of `SCALE` bytes. The address register may be a result, so
+/// that all addresses are made before the first load.
+#[inline(always)]
+fn load_pair<const N: usize, const SCALE: u32>(
+    w: &mut Wave,
+    c: &mut Context<'_>,
+    o: &Operation,
+) -> Flow {
+    w.lds_turn.read();
+    if let Some((a, b)) = near_pair::<SCALE>(w, c, o, 4 * N as u32, false) {
+        a.load::<N>(w, o.dst);
+        b.load::<N>(w, o.dst + N as u16);
+        return Flow::Next;
+    }
+    c.apart(
+        w,
+        o,
+        #[inline(always)]
+        |w, c, o| {
+            visit_each(
+                w,
+                c,
+                o,
+                pair::<SCALE>(o),
+                4 * N as u32,
+                false,
+                |w, near, part| {
+                    near.load_some::<N>(w, o.dst + (part * N) as u16);
+                },
+            )
+        },
+    )
+}
+
+/// Stores `N` dwords a lane to each of two offsets, from the two sources behind the address.
+#[inline(always)]
+fn store_pair<const N: usize, const SCALE: u32>(
+    w: &mut Wave,
+    c: &mut Context<'_>,
+    o: &Operation,
+) -> Flow {
+    if w.lds_turn.gives_way(|| true) {
+        return Flow::Later;
+    }
+    if let Some((a, b)) = near_pair::<SCALE>(w, c, o, 4 * N as u32, true) {
+        a.store::<N>(w, o.src[1].register);
+        b.store::<N>(w, o.src[2].register);
+        return Flow::Next;
+    }
+    c.apart(
+        w,
+        o,
+        #[inline(always)]
+        |w, c, o| {
+            visit_each(
+                w,
+                c,
+                o,
+                pair::<SCALE>(o),
+                4 * N as u32,
+                true,
+                |w, near, part| {
+                    near.store_some::<N>(w, o.src[1 + part].register);
+                },
+            )
+        },
+    )
+}
+
+/// The LDS of all lanes behind each of two offsets, as [`access::near_lds`]; observers are told of it.
+#[inline(always)]
+fn near_pair<const SCALE: u32>(
+    w: &mut Wave,
+    c: &mut Context<'_>,
+    o: &Operation,
+    bytes: u32,
+    write: bool,
+) -> Option<(Near, Near)> {
+    let [first, second] = pair::<SCALE>(o);
+    let addresses = addresses(w, o);
+    let a = access::near_lds(w, c, &addresses, first, bytes)?;
+    let b = access::near_lds(w, c, &addresses, second, bytes)?;
+    access::tell(c, (Space::Lds, write), bytes, 0, &a);
+    access::tell(c, (Space::Lds, write), bytes, 0, &b);
+    Some((a, b))
+}
+
+/// Runs `f` on the lanes' LDS at each of some offsets, one after the other, with the offset's number. Of a load, lanes that
+/// are out of range have 0 in the registers of that number.
+#[inline(always)]
+fn visit_each<const TIMES: usize>(
+    w: &mut Wave,
+    c: &mut Context<'_>,
+    o: &Operation,
+    offsets: [u32; TIMES],
+    bytes: u32,
+    write: bool,
+    f: impl Fn(&mut Wave, &Near, usize),
+) -> Flow {
+    let (exec, addresses) = (w.exec, addresses(w, o));
+    let registers = (bytes / 4) as u16;
+    for (number, offset) in offsets.into_iter().enumerate() {
+        let near = access::reach_lds(c, &addresses, offset, exec, bytes, write);
+        f(w, &near, number);
+        if !write {
+            let first = o.dst + number as u16 * registers;
+            access::clear(w, first, registers, exec & !near.exec);
+        }
+    }
+    Flow::Next
+}
+
+/// The two offsets of an instruction that accesses LDS twice, in units of `SCALE` bytes.
+#[inline(always)]
+fn pair<const SCALE: u32>(o: &Operation) -> [u32; 2] {
+    [o.imm as u32 & 0xff, o.imm as u32 >> 8 & 0xff].map(|offset| offset * SCALE)
+}
+
+/// Makes handlers of LDS operations.
+pub(super) struct Lds(pub(super) Binder);
+
+#[expect(
+    clippy::redundant_closure,
+    reason = "closures are inlined where the host's instructions are known; functions are called without them"
+)]
+impl Transfers for Lds {
+    fn load<const N: usize>(&self) -> Handler {
+        self.0.bind(
+            #[inline(always)]
+            |w, c, o| load::<N>(w, c, o),
+        )
+    }
+
+    fn store<const N: usize>(&self) -> Handler {
+        self.0.bind(
+            #[inline(always)]
+            |w, c, o| store::<N>(w, c, o),
+        )
+    }
+
+    fn load_small<T, F>(&self, f: F) -> Handler
+    where
+        T: Small,
+        F: Fn(T) -> u32 + Copy + 'static,
+    {
+        self.0.bind(
+            #[inline(always)]
+            move |w, c, o| {
+                w.lds_turn.read();
+                visit(
+                    w,
+                    c,
+                    o,
+                    size_of::<T>() as u32,
+                    false,
+                    1,
+                    #[inline(always)]
+                    |w, a| {
+                        a.load_small::<T>(w, o.dst, |x, _| f(x));
+                    },
+                )
+            },
+        )
+    }
+
+    fn store_small<T, F>(&self, f: F) -> Handler
+    where
+        T: Small,
+        F: Fn(u32) -> T + Copy + 'static,
+    {
+        self.0.bind(
+            #[inline(always)]
+            move |w, c, o| {
+                if w.lds_turn.gives_way(|| true) {
+                    return Flow::Later;
+                }
+                visit(
+                    w,
+                    c,
+                    o,
+                    size_of::<T>() as u32,
+                    true,
+                    0,
+                    #[inline(always)]
+                    |w, a| {
+                        a.store_small::<T>(w, o.src[1].register, f);
+                    },
+                )
+            },
+        )
+    }
+}
+
+#[expect(
+    clippy::redundant_closure,
+    reason = "closures are inlined where the host's instructions are known; functions are called without them"
+)]
+impl Binder {
+    /// Two reads of `N` dwords.
+    fn ds_load_pair<const N: usize, const SCALE: u32>(self) -> Handler {
+        self.bind(
+            #[inline(always)]
+            |w, c, o| load_pair::<N, SCALE>(w, c, o),
+        )
+    }
+
+    fn ds_store_pair<const N: usize, const SCALE: u32>(self) -> Handler {
+        self.bind(
+            #[inline(always)]
+            |w, c, o| store_pair::<N, SCALE>(w, c, o),
+        )
+    }
+}
+
+pub(super) fn pairs(b: Binder, op: LdsPairs) -> Handler {
+    match op {
+        LdsPairs::ds_read2_b32 => b.ds_load_pair::<1, 4>(),
+        LdsPairs::ds_read2_b64 => b.ds_load_pair::<2, 8>(),
+        LdsPairs::ds_read2st64_b32 => b.ds_load_pair::<1, 256>(),
+        LdsPairs::ds_read2st64_b64 => b.ds_load_pair::<2, 512>(),
+        LdsPairs::ds_write2_b32 => b.ds_store_pair::<1, 4>(),
+        LdsPairs::ds_write2_b64 => b.ds_store_pair::<2, 8>(),
+        LdsPairs::ds_write2st64_b32 => b.ds_store_pair::<1, 256>(),
+        LdsPairs::ds_write2st64_b64 => b.ds_store_pair::<2, 512>(),
+    }
+}
+
+pub(super) fn permute(b: Binder, op: LdsPermute) -> Handler {
+    match op {
+        // Backward: each lane reads the lane that its address names; inactive lanes give 0.
+        LdsPermute::ds_bpermute_b32 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let (address, data) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
+                let values = Lanes(chunks(|c| w.chunk(data, c)));
+                let indices = Lanes(chunks(|c| w.chunk(address, c)));
+                let mut result = Lanes::splat(0);
+                for lane in 0..LANES {
+                    let from =
+                        indices.as_array()[lane].wrapping_add(o.imm as u32) as usize / 4 % LANES;
+                    if w.exec >> from & 1 == 1 {
+                        result.as_mut_array()[lane] = values.as_array()[from];
+                    }
+                }
+                w.commit(o.dst, result.0);
+                Flow::Next
+            },
+        ),
+        // Forward: each active lane sends to the lane that its address names; the highest sender wins.
+        LdsPermute::ds_permute_b32 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let (address, data) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
+                let values = Lanes(chunks(|c| w.chunk(data, c)));
+                let indices = Lanes(chunks(|c| w.chunk(address, c)));
+                let mut result = Lanes::splat(0);
+                for lane in (0..LANES).filter(|lane| w.exec >> lane & 1 == 1) {
+                    let to =
+                        indices.as_array()[lane].wrapping_add(o.imm as u32) as usize / 4 % LANES;
+                    result.as_mut_array()[to] = values.as_array()[lane];
+                }
+                w.commit(o.dst, result.0);
+                Flow::Next
+            },
+        ),
+        LdsPermute::ds_swizzle_b32 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let data = w.fetch(0, &o.src[0]);
+                let values = Lanes(chunks(|c| w.chunk(data, c)));
+                let mut result = Lanes::splat(0);
+                for lane in 0..LANES {
+                    let from = swizzled(lane, o.imm as usize & 0xffff);
+                    if w.exec >> from & 1 == 1 {
+                        result.as_mut_array()[lane] = values.as_array()[from];
+                    }
+                }
+                w.commit(o.dst, result.0);
+                Flow::Next
+            },
+        ),
+    }
+}
+
+/// The lane that `ds_swizzle` reads for `lane`: within quads, or within 32 by and, or and xor masks,
+/// by rotation, or by the reversed bits of its number (for Fourier transforms).
+fn swizzled(lane: usize, offset: usize) -> usize {
+    if offset & 0xe000 == 0xe000 {
+        let mask = offset & 31;
+        let reversed = (lane as u8 & 31).reverse_bits() >> 3;
+        lane & 32 | lane & mask | usize::from(reversed >> mask.count_ones())
+    } else if offset & 0xe000 == 0xc000 {
+        let (rotate, mask) = (offset >> 5 & 31, offset & 31);
+        let moved = if offset >> 10 & 1 == 1 {
+            lane + 32 - rotate
+        } else {
+            lane + rotate
+        };
+        lane & 32 | lane & mask | moved & 31 & !mask
+    } else if offset & 0x8000 != 0 {
+        lane & !3 | offset >> (2 * (lane & 3)) & 3
+    } else {
+        let (and, or, xor) = (offset & 31, offset >> 5 & 31, offset >> 10 & 31);
+        lane & 32 | ((lane & and | or) ^ xor) & 31
+    }
+}
+
+/// The handler of an atomic operation, which may return the old value.
+pub(super) fn atomic<const WIDE: bool>(b: Binder, i: &Instruction) -> Handler {
+    match i.has_result() {
+        false => b.bind(atomically::<WIDE, false>),
+        true => b.bind(atomically::<WIDE, true>),
+    }
+}
+
+/// The waves of a workgroup take turns, so that plain reads and writes are atomic here.
+fn atomically<const WIDE: bool, const RETURN: bool>(
+    w: &mut Wave,
+    c: &mut Context<'_>,
+    o: &Operation,
+) -> Flow {
+    let atomic = from_detail(o.detail);
+    let bytes = if WIDE { 8 } else { 4 };
+    visit(
+        w,
+        c,
+        o,
+        bytes,
+        true,
+        if RETURN { bytes as u16 / 4 } else { 0 },
+        #[inline(always)]
+        |w, access| {
+            access.each(|lane, address| {
+                let register = |w: &Wave, slot: usize, part: u16| {
+                    w.lanes(o.src[slot].register + part).as_array()[lane]
+                };
+                // A compare-and-store has the value to compare first, the new value second.
+                let compares = matches!(
+                    atomic,
+                    Atomic::CompareSwap | Atomic::CompareSwapF32 | Atomic::CompareSwapF64
+                );
+                let (new, other) = if compares { (2, 1) } else { (1, 2) };
+                if WIDE {
+                    let pair = |w: &Wave, slot: usize| {
+                        u64::from(register(w, slot, 0)) | u64::from(register(w, slot, 1)) << 32
+                    };
+                    // SAFETY: the lane is active, so that its bytes were checked.
+                    let old: u64 = unsafe { access::read(address) };
+                    let value = apply64(atomic, old, pair(w, new), pair(w, other));
+                    // SAFETY: as above.
+                    unsafe { access::write(address, value) };
+                    if RETURN {
+                        w.lanes_mut(o.dst).as_mut_array()[lane] = old as u32;
+                        w.lanes_mut(o.dst + 1).as_mut_array()[lane] = (old >> 32) as u32;
+                    }
+                } else {
+                    // SAFETY: the lane is active, so that its bytes were checked.
+                    let old: u32 = unsafe { access::read(address) };
+                    let value = apply32(atomic, old, register(w, new, 0), register(w, other, 0));
+                    // SAFETY: as above.
+                    unsafe { access::write(address, value) };
+                    if RETURN {
+                        w.lanes_mut(o.dst).as_mut_array()[lane] = old;
+                    }
+                }
+            });
+        },
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::swizzled;
+
+    #[test]
+    fn swizzle_patterns() {
+        // Quad permutation 3, 2, 1, 0.
+        let reverse = 0x8000 | 0b00_01_10_11;
+        assert_eq!(
+            [0, 1, 2, 3, 36].map(|lane| swizzled(lane, reverse)),
+            [3, 2, 1, 0, 39]
+        );
+        // xor with 1 swaps neighbours, inside each half of the wave.
+        let swap = 1 << 10 | 31;
+        assert_eq!(
+            [0, 1, 30, 33].map(|lane| swizzled(lane, swap)),
+            [1, 0, 31, 32]
+        );
+        // The table of AMD's guide, which counts lanes from 1: 1, 11, 9, 19, 5, … and 1, 9, 5, d, …, 11, 19, …
+        let bits = |offset| [0, 1, 2, 3, 4, 16, 17, 33].map(|lane| swizzled(lane, offset));
+        assert_eq!(bits(0xe000), [0, 16, 8, 24, 4, 1, 17, 48]);
+        assert_eq!(bits(0xe010), [0, 8, 4, 12, 2, 16, 24, 40]);
+        assert_eq!(bits(0xe01f), [0, 1, 2, 3, 4, 16, 17, 33]);
+        // Every lane of 32 reads lane 5.
+        let broadcast = 5 << 5;
+        assert_eq!(
+            [0, 31, 32, 63].map(|lane| swizzled(lane, broadcast)),
+            [5, 5, 37, 37]
+        );
+    }
+}

@@ -1,0 +1,316 @@
+//! Running wavefronts.
+//!
+//! An [`Instruction`](ferrowave_isa::Instruction) is compiled once, when a wave first comes to its function, into an
+//! operation: a function and its resolved operands. A wave then runs from operation to operation until it
+//! ends, waits at a barrier, or faults. Operations work on all 64 lanes with host vectors.
+
+mod access;
+mod atomic;
+mod buffer;
+mod code;
+mod compare;
+mod compile;
+mod control;
+mod convert;
+mod cube;
+mod differences;
+mod exchange;
+mod extension;
+mod fault;
+mod float;
+mod float32;
+mod float64;
+mod gfx950;
+mod global;
+mod gws;
+mod half;
+mod hardware_registers;
+mod indexing;
+mod integer;
+mod lanes;
+mod lds;
+mod lds_exchange;
+mod lds_transpose;
+mod mfma;
+mod narrow;
+mod native;
+mod near;
+mod observe;
+mod operation;
+mod output_modifier;
+mod packed;
+mod panic;
+mod private;
+mod saturating;
+mod scalar;
+mod scalar_memory;
+mod simd;
+mod split;
+#[cfg(test)]
+mod tests;
+mod to_lds;
+mod touch;
+mod transfer;
+mod two_over_pi;
+mod wave;
+
+pub use code::{Code, FactsTable, Unsupported};
+pub use fault::{Fault, FaultKind};
+pub use gws::GlobalWait;
+pub use mfma::{MATRIX_VARIABLE, MatrixSettingError, MatrixSums};
+pub use observe::{Facts, GroupStart, Observer, Prepared, Unobserved};
+pub use operation::Flow;
+pub use panic::Panic;
+pub use simd::LANES;
+pub use simd::SimdLevel;
+pub use touch::{ByPlace, ByShape, Kept, OutsideLds, Shape, Space, Touch};
+pub use wave::{ACCUMULATORS, Lanes, Mode, Round, VCC, Wave};
+
+pub(crate) use code::{CodeMemory, words};
+pub(crate) use gws::GlobalSync;
+pub(crate) use hardware_registers::Allocated;
+pub(crate) use lds::Turn;
+pub(crate) use panic::Formatter;
+pub(crate) use private::Segment;
+pub(crate) use touch::Touches;
+
+use crate::memory::{Reach, View, shared::Moves};
+
+/// The aperture through which flat addresses reach LDS: addresses whose upper 32 bits are these.
+/// No host address has them, so that global memory and LDS cannot be mistaken for each other.
+pub(crate) const SHARED_APERTURE: u64 = 0x0001_0000_0000_0000;
+/// The aperture of private memory.
+pub const PRIVATE_APERTURE: u64 = 0x0002_0000_0000_0000;
+
+/// What the waves of one workgroup share while they run.
+pub struct Context<'a> {
+    /// The code that the waves run.
+    pub code: &'a Code,
+    /// The operations among which a wave ran last.
+    ready: Option<&'a code::Ready>,
+    /// Global memory as the launch sees it.
+    pub memory: &'a View,
+    /// Allocations that accesses found last, by the instruction's number, so that most need no search.
+    pub(crate) recent: [Reach; access::RECENT],
+    pub(crate) lds: &'a mut [u8],
+    /// How operations access global memory: as is best on the computer.
+    pub(crate) moves: Moves,
+    /// Whether something may have been stored to global memory since the last fence ([`crate::memory::shared`]).
+    pub(crate) stored: bool,
+    /// Barriers and semaphores of the whole launch, if it is a cooperative one.
+    pub(crate) global_sync: Option<&'a GlobalSync>,
+    /// Whether accesses are recorded in `touches`.
+    pub(crate) watched: bool,
+    pub(crate) touches: Touches,
+    /// Why the last wave that returned [`Flow::Fault`] could not go on.
+    pub fault: Option<Box<Fault>>,
+}
+
+impl<'a> Context<'a> {
+    /// For a workgroup with its LDS.
+    pub fn new(code: &'a Code, memory: &'a View, lds: &'a mut [u8]) -> Self {
+        Context {
+            code,
+            ready: None,
+            memory,
+            recent: [Reach::NOTHING; access::RECENT],
+            lds,
+            moves: code.level.moves(),
+            stored: true,
+            global_sync: None,
+            watched: false,
+            touches: Touches::default(),
+            fault: None,
+        }
+    }
+
+    /// The code that runs.
+    pub fn code(&self) -> &'a Code {
+        self.code
+    }
+
+    /// Its accesses that went beyond LDS.
+    pub fn outside_lds(&self) -> &[OutsideLds] {
+        &self.touches.outside
+    }
+
+    /// Whether the instruction has accessed memory.
+    #[inline(always)]
+    pub fn has_touches(&self) -> bool {
+        !self.touches.is_empty()
+    }
+
+    /// The memory that the instruction which just ran has accessed, if the run is watched.
+    pub fn touches(&self) -> impl Iterator<Item = Touch<'_>> {
+        self.touches.all()
+    }
+
+    /// Runs what an operation seldom needs, with the same host instructions and not inlined.
+    #[inline(always)]
+    pub(crate) fn apart<F>(
+        &mut self,
+        wave: &mut Wave,
+        operation: &operation::Operation,
+        f: F,
+    ) -> Flow
+    where
+        F: Fn(&mut Wave, &mut Context<'_>, &operation::Operation) -> Flow + Copy + 'static,
+    {
+        // SAFETY: `Code` was compiled for a level that this computer has.
+        unsafe { operation::apart(self.code.level, wave, self, operation, f) }
+    }
+
+    /// Runs what several operations need, with the same host instructions and not inlined.
+    #[inline(always)]
+    pub(crate) fn share(&self, f: impl FnOnce()) {
+        // SAFETY: `Code` was compiled for a level that this computer has.
+        unsafe { operation::share(self.code.level, f) }
+    }
+
+    #[cold]
+    pub(crate) fn fail(&mut self, kind: FaultKind) -> Flow {
+        self.fault = Some(Box::new(Fault { kind, operation: 0 }));
+        Flow::Fault
+    }
+}
+
+/// Why a wave came back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// It ended.
+    Ended,
+    /// It waits at a barrier.
+    Barrier,
+    /// It lets others go first: it sleeps.
+    Yield,
+    /// It lets others read LDS before it stores.
+    Later,
+    /// It has queued at a barrier or semaphore of the whole launch.
+    Wait,
+    /// It faulted; see [`Context::take_fault`].
+    Fault,
+    /// Its share of instructions is used up.
+    Budget,
+}
+
+impl Context<'_> {
+    /// The fault that a wave stopped with.
+    pub fn take_fault(&mut self) -> Option<Box<Fault>> {
+        self.fault.take()
+    }
+}
+
+/// Runs a wave for at most `budget` instructions, and takes from `budget` what it used.
+pub fn run<O: Observer>(
+    wave: &mut Wave,
+    context: &mut Context<'_>,
+    budget: &mut u64,
+    observer: &mut O,
+) -> Stop {
+    loop {
+        let stop = if indexing::is_plain(wave) {
+            run_while::<O, true>(wave, context, budget, observer)
+        } else {
+            run_while::<O, false>(wave, context, budget, observer)
+        };
+        if let Some(stop) = stop {
+            return stop;
+        }
+    }
+}
+
+/// Runs one instruction of a wave in no special mode, and nobody watches: for observers that ask what it would do.
+pub fn run_one(wave: &mut Wave, context: &mut Context<'_>, index: u32) -> Flow {
+    let mut place = index;
+    let ready = context.code.ready(&mut place);
+    let Some(operation) = ready.and_then(|ready| ready.operation(index)) else {
+        return context.fail(FaultKind::LeftCode);
+    };
+    // SAFETY: `Code` was compiled for a level that this computer has.
+    unsafe { (operation.run)(wave, context, operation) }
+}
+
+/// Runs a wave until it stops, or until [`indexing::is_plain`] is not `PLAIN` any more.
+fn run_while<O: Observer, const PLAIN: bool>(
+    wave: &mut Wave,
+    context: &mut Context<'_>,
+    budget: &mut u64,
+    observer: &mut O,
+) -> Option<Stop> {
+    let code = context.code;
+    let mut ready = context.ready;
+    let mut left = *budget;
+    let stop = loop {
+        if left == 0 {
+            break Some(Stop::Budget);
+        }
+        let index = wave.pc;
+        let Some((here, operation)) = ready.and_then(|r| Some((r, r.operation(index)?))) else {
+            ready = code.ready(&mut wave.pc);
+            context.ready = ready;
+            if ready.is_some() {
+                continue;
+            }
+            context.fail(FaultKind::LeftCode);
+            break Some(Stop::Fault);
+        };
+        if O::ACTIVE {
+            // Observers shall not see an operation twice.
+            let stores = || code.instruction(index).is_some_and(lds::is_store);
+            if wave.lds_turn.gives_way(stores) {
+                break Some(Stop::Later);
+            }
+            context.touches.begin(index);
+            observer.before(wave, context, index);
+        } else if PLAIN
+            && operation.native != native::NONE
+            && let Some(flow) = here
+                .native
+                .run(here, wave, context, operation.native, &mut left)
+        {
+            if flow == Flow::Next {
+                continue;
+            }
+            if let Some(fault) = &mut context.fault {
+                fault.operation = wave.pc - 1;
+            }
+            break Some(Stop::Fault);
+        }
+        wave.pc = index + 1;
+        left -= 1;
+        let flow = if PLAIN {
+            // SAFETY: `Code` was compiled for a level that this computer has.
+            unsafe { (operation.run)(wave, context, operation) }
+        } else {
+            indexing::run(wave, context, index, operation)
+        };
+        if O::ACTIVE {
+            observer.after(wave, context, index, flow);
+        }
+        match flow {
+            Flow::Next => {}
+            Flow::Changed => {
+                if indexing::is_plain(wave) != PLAIN {
+                    break None;
+                }
+            }
+            Flow::End => break Some(Stop::Ended),
+            Flow::Barrier => break Some(Stop::Barrier),
+            Flow::Yield => break Some(Stop::Yield),
+            Flow::Later => {
+                wave.pc = index;
+                left += 1;
+                break Some(Stop::Later);
+            }
+            Flow::Wait => break Some(Stop::Wait),
+            Flow::Fault => {
+                if let Some(fault) = &mut context.fault {
+                    fault.operation = index;
+                }
+                break Some(Stop::Fault);
+            }
+        }
+    };
+    *budget = left;
+    stop
+}

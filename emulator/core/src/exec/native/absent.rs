@@ -1,0 +1,39 @@
+//! Computers that no host code is made for: operations do everything, one by one.
+
+use crate::exec::{
+    Context, Wave,
+    code::Ready,
+    operation::{Flow, Operation},
+};
+use ferrowave_isa::Instruction;
+
+/// When runs are translated: never.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::exec) struct Policy;
+
+/// The runs of some code: none.
+#[derive(Debug, Default)]
+pub(in crate::exec) struct Runs;
+
+impl Runs {
+    pub(in crate::exec) fn find<'a>(
+        _: u32,
+        _: impl Fn(usize) -> Option<&'a Instruction>,
+        _: &mut [Operation],
+        _: Policy,
+    ) -> Self {
+        Runs
+    }
+
+    #[inline]
+    pub(in crate::exec) fn run(
+        &self,
+        _: &Ready,
+        _: &mut Wave,
+        _: &mut Context<'_>,
+        _: u32,
+        _: &mut u64,
+    ) -> Option<Flow> {
+        None
+    }
+}

@@ -1,0 +1,282 @@
+//! Runs, from where they are found in code to where waves run them.
+
+use std::sync::{
+    OnceLock,
+    atomic::{AtomicU32, Ordering::Relaxed},
+};
+
+use super::{
+    assemble, memory,
+    select::{Extent, Selection},
+    shape::{self, Part},
+};
+use crate::exec::{
+    Code, Context, Wave,
+    code::Ready,
+    control,
+    operation::{Flow, Operation},
+    simd::CHUNKS,
+};
+use ferrowave_isa::{Format, Instruction, Op};
+
+/// When runs are translated.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::exec) struct Policy {
+    /// Instructions of the vector unit that are worth it.
+    pub(in crate::exec) shortest: u32,
+    /// Times that a run is interpreted before.
+    pub(in crate::exec) patience: u32,
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Policy {
+            shortest: 4,
+            patience: 64,
+        }
+    }
+}
+
+/// Runs that leave many chunks to the operations are not worth trying: so many in a row.
+const FORBEARANCE: u32 = 64;
+
+/// Instructions in a run at most, so that translating one takes about a millisecond.
+const LONGEST: usize = 512;
+
+/// The runs of some code.
+#[derive(Debug, Default)]
+pub(in crate::exec) struct Runs {
+    list: Vec<Run>,
+    policy: Policy,
+}
+
+/// Consecutive operations that can be run as host code.
+#[derive(Debug)]
+struct Run {
+    /// Index of the first operation.
+    first: u32,
+    /// How many there are.
+    length: u32,
+    interpreted: AtomicU32,
+    translation: OnceLock<Option<Translation>>,
+}
+
+/// A run's host code.
+#[derive(Debug)]
+struct Translation {
+    code: memory::Executable,
+    /// It computes with f32.
+    is_float: bool,
+    /// It waits for stores.
+    awaits_stores: bool,
+    /// It loads from LDS.
+    reads_lds: bool,
+    /// The scalar unit's operations, by index.
+    later: Box<[u32]>,
+    /// Pairs of scalar registers that are written as masks.
+    masks: Box<[u16]>,
+    /// Times in a row that something was left to the operations.
+    left: AtomicU32,
+    /// Times that all was done, and that something was left.
+    #[cfg(test)]
+    counts: [AtomicU32; 2],
+}
+
+impl Runs {
+    /// Finds the runs among operations of which the first has the index `start`. A branch among them may only lead to the
+    /// first instruction of a run, or around it.
+    pub(in crate::exec) fn find<'a>(
+        start: u32,
+        instruction: impl Fn(usize) -> Option<&'a Instruction>,
+        operations: &mut [Operation],
+        policy: Policy,
+    ) -> Self {
+        let mut targets = vec![false; operations.len()];
+        for (index, operation) in operations.iter().enumerate() {
+            if instruction(index).is_some_and(control::is_branch)
+                && let Some(target) = (operation.imm as u32).checked_sub(start)
+                && let Some(target) = targets.get_mut(target as usize)
+            {
+                *target = true;
+            }
+        }
+        let part = |index: usize, operations: &[Operation]| {
+            shape::part(instruction(index)?, operations.get(index)?)
+        };
+        let mut list = Vec::new();
+        let mut first = 0;
+        while first < operations.len() {
+            let is_vector = |part| matches!(part, Part::Lanes | Part::Load);
+            if !part(first, operations).is_some_and(is_vector) {
+                first += 1;
+                continue;
+            }
+            let (mut last, mut lanes) = (first, 0);
+            let mut extent = Extent::default();
+            for index in first..operations.len().min(first + LONGEST) {
+                let (Some(part), Some(i)) = (part(index, operations), instruction(index)) else {
+                    break;
+                };
+                let is_entered = index != first && targets[index];
+                if is_entered || !extent.allows(part, i, &operations[index]) {
+                    break;
+                }
+                if is_vector(part) {
+                    (last, lanes) = (index, lanes + 1);
+                }
+            }
+            if lanes >= policy.shortest {
+                operations[first].native = list.len() as u32;
+                list.push(Run {
+                    first: start + first as u32,
+                    length: (last + 1 - first) as u32,
+                    interpreted: AtomicU32::new(0),
+                    translation: OnceLock::new(),
+                });
+            }
+            first = last + 1;
+        }
+        Runs { list, policy }
+    }
+
+    /// Runs the operations of run `number`, which begins at the wave's program counter, and takes their number from `left`.
+    /// They are among those of `ready`.
+    /// `None` if they are to be run one by one.
+    #[inline]
+    pub(in crate::exec) fn run(
+        &self,
+        ready: &Ready,
+        wave: &mut Wave,
+        context: &mut Context<'_>,
+        number: u32,
+        left: &mut u64,
+    ) -> Option<Flow> {
+        let run = self.list.get(number as usize)?;
+        if *left < u64::from(run.length) || wave.exec != !0 {
+            return None;
+        }
+        let translation = match run.translation.get() {
+            Some(translation) => translation.as_ref()?,
+            None => self.first_runs(context.code, ready, run)?,
+        };
+        if translation.is_float && !wave.mode.plain32()
+            || translation.left.load(Relaxed) >= FORBEARANCE
+        {
+            return None;
+        }
+        *left -= u64::from(run.length);
+        if translation.awaits_stores {
+            // No run stores to global memory, so that this may be done before all of it.
+            context.settle();
+        }
+        if translation.reads_lds {
+            wave.lds_turn.read();
+        }
+        // SAFETY: `Code` was compiled for a level that this computer has, and runs are found for AVX-512 only.
+        let done = unsafe { translation.code.run(wave, context.lds, &context.recent) };
+        #[cfg(test)]
+        translation.counts[usize::from(done < CHUNKS)].fetch_add(1, Relaxed);
+        if done < CHUNKS {
+            return Some(rest(wave, context, ready, run, translation, done));
+        }
+        if translation.left.load(Relaxed) != 0 {
+            translation.left.store(0, Relaxed);
+        }
+        for &index in &translation.later {
+            let operation = &ready.operations[(index - ready.first) as usize];
+            // SAFETY: as above.
+            unsafe { (operation.run)(wave, context, operation) };
+        }
+        wave.pc = run.first + run.length;
+        Some(Flow::Next)
+    }
+
+    /// Translates a run that has been interpreted often enough.
+    #[cold]
+    fn first_runs<'a>(&self, code: &Code, ready: &Ready, run: &'a Run) -> Option<&'a Translation> {
+        if run.interpreted.fetch_add(1, Relaxed) < self.policy.patience {
+            return None;
+        }
+        run.translation
+            .get_or_init(|| translate(code, ready, run))
+            .as_ref()
+    }
+
+    /// How often host code did a whole run, and how often it left something.
+    #[cfg(test)]
+    pub(in crate::exec) fn counts(&self) -> [u32; 2] {
+        let translations = self
+            .list
+            .iter()
+            .filter_map(|run| run.translation.get()?.as_ref());
+        translations.fold([0; 2], |[whole, left], translation| {
+            let [w, l] = translation
+                .counts
+                .each_ref()
+                .map(|count| count.load(Relaxed));
+            [whole + w, left + l]
+        })
+    }
+}
+
+fn translate(code: &Code, ready: &Ready, run: &Run) -> Option<Translation> {
+    let mut selection = Selection::default();
+    let (mut awaits_stores, mut reads_lds) = (false, false);
+    for index in run.first..run.first + run.length {
+        let (instruction, operation) = (code.instruction(index)?, ready.operation(index)?);
+        reads_lds |= instruction.format == Format::Ds;
+        awaits_stores |= instruction.op == Op::s_waitcnt && control::awaits_stores(operation);
+        selection.take(index, instruction, operation)?;
+    }
+    let written = selection.run.finish();
+    let assembled = assemble::assemble(&selection.run, &written)?;
+    Some(Translation {
+        code: memory::Executable::new(assembled)?,
+        is_float: selection.is_float,
+        awaits_stores,
+        reads_lds,
+        later: selection.later.into(),
+        masks: written.masks.iter().map(|&(mask, _)| mask).collect(),
+        left: AtomicU32::new(0),
+        #[cfg(test)]
+        counts: Default::default(),
+    })
+}
+
+/// Runs the operations one by one for the chunks that host code has not done.
+#[cold]
+fn rest(
+    wave: &mut Wave,
+    context: &mut Context<'_>,
+    ready: &Ready,
+    run: &Run,
+    translation: &Translation,
+    done: usize,
+) -> Flow {
+    translation.left.fetch_add(1, Relaxed);
+    // No instruction of a run depends on other lanes, or asks for `exec`. Those that write masks write 0 for lanes that
+    // are not active.
+    let lanes = !0 << (16 * done);
+    let masks: Vec<u64> = translation
+        .masks
+        .iter()
+        .map(|&mask| wave.scalar_pair(mask) & !lanes)
+        .collect();
+    wave.exec = lanes;
+    let mut flow = Flow::Next;
+    for index in run.first..run.first + run.length {
+        wave.pc = index + 1;
+        let operation = &ready.operations[(index - ready.first) as usize];
+        // SAFETY: `Code` was compiled for a level that this computer has.
+        flow = unsafe { (operation.run)(wave, context, operation) };
+        if flow != Flow::Next {
+            break;
+        }
+    }
+    wave.exec = !0;
+    for (&mask, done) in translation.masks.iter().zip(masks) {
+        let both = wave.scalar_pair(mask) | done;
+        wave.set_scalar_pair(mask, both);
+    }
+    flow
+}

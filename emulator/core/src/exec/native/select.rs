@@ -1,0 +1,346 @@
+//! From the instructions of a run to values.
+
+use super::{
+    shape::{Part, Shape, global_load, lds_loads, part, shape},
+    values::{Address, BELOW, Id, Operator, Run, Value},
+};
+use crate::exec::operation::{Operation, SourceKind};
+use ferrowave_isa::{self as isa, Format, Instruction, Op};
+
+/// What the instructions of a run so far mean for the next.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Extent {
+    /// Scalar registers that are read after the run, written after it, read by vector instructions as what they are, and
+    /// written as masks, sixteen bits with each chunk.
+    read_later: u128,
+    written_later: u128,
+    read: u128,
+    masks: u128,
+    /// Global memory was loaded, and waited for.
+    loaded: bool,
+    waited: bool,
+}
+
+impl Extent {
+    /// Whether an instruction can be the next in the run; it is then.
+    pub(super) fn allows(&mut self, part: Part, i: &Instruction, o: &Operation) -> bool {
+        let scalars = |slots: usize| {
+            let sources = o.src.iter().zip(&i.src).take(slots);
+            let scalars = sources.filter(|(source, _)| source.kind == SourceKind::Scalar);
+            scalars.fold(0, |all, (source, operand)| {
+                all | registers(source.register, operand.bits)
+            })
+        };
+        match part {
+            Part::Nothing => true,
+            Part::Wait => {
+                self.waited |= self.loaded;
+                true
+            }
+            Part::Scalar => {
+                // Half of a mask may be written when chunks are left to the operations.
+                let read = scalars(4);
+                // A compare writes `scc` alone.
+                let written = match i.dst.source {
+                    isa::Source::None => 0,
+                    _ => registers(o.dst, i.dst.bits),
+                };
+                self.read_later |= read;
+                self.written_later |= written;
+                self.masks & (read | written) == 0
+            }
+            Part::Lanes | Part::Load => {
+                let shape = shape(i.op);
+                let (read, selects) = match shape {
+                    Some(shape) if shape.takes_mask() => {
+                        (scalars(2), registers(o.src[2].register, 64))
+                    }
+                    _ => (scalars(4), 0),
+                };
+                let mask = shape.and_then(|shape| shape.mask(o));
+                let mask = mask.map_or(0, |mask| registers(mask, 64));
+                let is_there = self.written_later & (read | selects) == 0 && self.masks & read == 0;
+                self.read |= read;
+                let is_free = mask & (self.read | self.read_later | self.written_later) == 0;
+                self.masks |= mask;
+                // Chunks are done one after the other. Who has waited for a flag of one must not have loaded what is
+                // behind it of another.
+                let is_load = part == Part::Load;
+                self.loaded |= is_load;
+                is_there && is_free && !(is_load && self.waited)
+            }
+        }
+    }
+}
+
+/// The scalar registers of an operand.
+fn registers(first: u16, bits: u16) -> u128 {
+    let all = if bits > 32 { 3_u128 } else { 1 };
+    all.checked_shl(u32::from(first)).unwrap_or(0)
+}
+
+/// Takes instructions into a run, one after the other.
+#[derive(Default)]
+pub(super) struct Selection {
+    pub(super) run: Run,
+    /// Whether it computes with f32.
+    pub(super) is_float: bool,
+    /// Indices of the scalar unit's instructions, to be done after the run.
+    pub(super) later: Vec<u32>,
+}
+
+impl Selection {
+    /// Takes the instruction at `index`; `None` if it cannot be part of a run.
+    pub(super) fn take(&mut self, index: u32, i: &Instruction, o: &Operation) -> Option<()> {
+        match part(i, o)? {
+            Part::Nothing | Part::Wait => {}
+            Part::Scalar => self.later.push(index),
+            Part::Load => {
+                let dwords = global_load(i, o)?;
+                let is_whole = o.src[2].kind == SourceKind::None;
+                let address = Address::Global {
+                    low: self.run.register(o.src[0].register),
+                    high: is_whole.then(|| self.run.register(o.src[0].register + 1)),
+                    base: (!is_whole).then_some(o.src[2].register),
+                    offset: i32::try_from(o.imm).ok()?,
+                    place: o.control[1],
+                };
+                self.run.load(address, 0, dwords, o.dst);
+            }
+            Part::Lanes if i.format == Format::Ds => {
+                let (dwords, offsets) = lds_loads(i, o)?;
+                let address = self.run.register(o.src[0].register);
+                for (number, offset) in (0..).zip(offsets) {
+                    let first = o.dst + number * u16::from(dwords);
+                    self.run.load(Address::Lds(address), offset, dwords, first);
+                }
+            }
+            Part::Lanes => self.lanes(i.op, o)?,
+        }
+        Some(())
+    }
+
+    /// Part 0 or 1 of a source.
+    fn source(&mut self, o: &Operation, slot: usize, part: u16) -> Id {
+        let source = &o.src[slot];
+        match source.kind {
+            SourceKind::Vector => self.run.register(source.register + part),
+            SourceKind::Scalar => self.run.scalar(source.register + part),
+            SourceKind::None | SourceKind::Constant | SourceKind::Status => {
+                self.run.constant((source.value >> (32 * part)) as u32)
+            }
+        }
+    }
+
+    /// A value with the modifiers of source `slot`.
+    fn modified(&mut self, id: Id, slot: usize, abs: u8, neg: u8) -> Id {
+        let mut id = id;
+        if abs >> slot & 1 == 1 {
+            let mask = self.run.constant(0x7fff_ffff);
+            id = self.run.binary(Operator::And, id, mask);
+        }
+        if neg >> slot & 1 == 1 {
+            let sign = self.run.constant(0x8000_0000);
+            id = self.run.binary(Operator::Xor, id, sign);
+        }
+        id
+    }
+
+    fn float(&mut self, operator: Operator, [a, b, c]: [Id; 3]) -> Id {
+        self.is_float = true;
+        match operator {
+            Operator::FmaF32 => self.run.fma(a, b, c),
+            _ => self.run.binary(operator, a, b),
+        }
+    }
+
+    /// A value in the low bits, as many as host shifts of 32 bits want.
+    fn count(&mut self, id: Id) -> Id {
+        self.masked(id, 31)
+    }
+
+    fn masked(&mut self, id: Id, mask: u32) -> Id {
+        let mask = self.run.constant(mask);
+        self.run.binary(Operator::And, id, mask)
+    }
+
+    fn lanes(&mut self, op: Op, o: &Operation) -> Option<()> {
+        use Operator::{Add, And, Mul, ShiftLeft, ShiftRight, Sub, Xor};
+        let shape = shape(op)?;
+        let all = |this: &mut Self, part| [0, 1, 2].map(|slot| this.source(o, slot, part));
+        let [a, b, c] = all(self, 0);
+        let result = match shape {
+            Shape::Move => a,
+            Shape::MoveWide => {
+                let high = self.source(o, 0, 1);
+                self.run.set(o.dst, a);
+                self.run.set(o.dst + 1, high);
+                return Some(());
+            }
+            Shape::PackedMove => {
+                let low = self.source(o, 0, u16::from(o.op_sel & 1));
+                let high = self.source(o, 1, u16::from(o.op_sel >> 1 & 1));
+                self.run.set(o.dst, low);
+                self.run.set(o.dst + 1, high);
+                return Some(());
+            }
+            Shape::Packed(operator) => {
+                let [low, high] =
+                    [(o.op_sel, o.neg), (o.op_sel_hi, o.neg_hi)].map(|(pick, neg)| {
+                        let sources = [0, 1, 2].map(|slot| {
+                            let id = self.source(o, slot, u16::from(pick >> slot & 1));
+                            self.modified(id, slot, 0, neg)
+                        });
+                        self.float(operator, sources)
+                    });
+                self.run.set(o.dst, low);
+                self.run.set(o.dst + 1, high);
+                return Some(());
+            }
+            Shape::Select => {
+                let no = self.modified(a, 0, o.abs, o.neg);
+                let yes = self.modified(b, 1, o.abs, o.neg);
+                self.run.select(o.src[2].register, yes, no)
+            }
+            Shape::Float(operator) => {
+                let ids = [(a, 0), (b, 1), (c, 2)]
+                    .map(|(id, slot)| self.modified(id, slot, o.abs, o.neg));
+                self.float(operator, ids)
+            }
+            Shape::FloatReversed(operator) => {
+                let [a, b] =
+                    [(a, 0), (b, 1)].map(|(id, slot)| self.modified(id, slot, o.abs, o.neg));
+                self.float(operator, [b, a, a])
+            }
+            Shape::Compare(relation) => {
+                let flags = self.run.binary(Operator::Compare(relation), a, b);
+                self.run.set_mask(o.dst, flags);
+                return Some(());
+            }
+            Shape::CompareFloat(relation) => {
+                let [a, b] =
+                    [(a, 0), (b, 1)].map(|(id, slot)| self.modified(id, slot, o.abs, o.neg));
+                self.is_float = true;
+                let flags = self.run.binary(Operator::Compare(relation), a, b);
+                self.run.set_mask(o.dst, flags);
+                return Some(());
+            }
+            Shape::Carry(carry) => {
+                let (a, b) = if carry.reversed { (b, a) } else { (a, b) };
+                let operator = if carry.subtracts { Sub } else { Add };
+                // A sum is below its parts if it wraps around; a difference does if its first part is below the second.
+                let step = |run: &mut Run, a, b| {
+                    let result = run.binary(operator, a, b);
+                    let flags = match carry.subtracts {
+                        true => run.binary(BELOW, a, b),
+                        false => run.binary(BELOW, result, a),
+                    };
+                    (result, flags)
+                };
+                let (mut result, mut flags) = step(&mut self.run, a, b);
+                if carry.carries_in {
+                    let carried = self.run.flags(o.src[2].register);
+                    let (total, more) = step(&mut self.run, result, carried);
+                    result = total;
+                    flags = self.run.binary(Operator::Or, flags, more);
+                }
+                self.run.set(o.dst, result);
+                self.run.set_mask(o.sdst, flags);
+                return Some(());
+            }
+            Shape::MultiplyAddWide => {
+                let c_high = self.source(o, 2, 1);
+                let [low, high] =
+                    [Mul, Operator::MulHigh].map(|operator| self.run.binary(operator, a, b));
+                let sum = self.run.binary(Add, low, c);
+                let carry = self.run.binary(BELOW, sum, low);
+                let part = self.run.binary(Add, high, c_high);
+                let first = self.run.binary(BELOW, part, high);
+                let total = self.run.binary(Add, part, carry);
+                let second = self.run.binary(BELOW, total, part);
+                let flags = self.run.binary(Operator::Or, first, second);
+                self.run.set(o.dst, sum);
+                self.run.set(o.dst + 1, total);
+                self.run.set_mask(o.sdst, flags);
+                return Some(());
+            }
+            Shape::Binary(operator) => self.run.binary(operator, a, b),
+            Shape::Reversed(operator) => self.run.binary(operator, b, a),
+            Shape::Shift(operator) => {
+                let count = self.count(a);
+                self.run.binary(operator, b, count)
+            }
+            Shape::Twice(first, second) => {
+                let id = self.run.binary(first, a, b);
+                self.run.binary(second, id, c)
+            }
+            Shape::ShiftThen(operator) => {
+                let count = self.count(b);
+                let id = self.run.binary(ShiftLeft, a, count);
+                self.run.binary(operator, id, c)
+            }
+            Shape::AddShift => {
+                let count = self.count(c);
+                let id = self.run.binary(Add, a, b);
+                self.run.binary(ShiftLeft, id, count)
+            }
+            Shape::Not => {
+                let ones = self.run.constant(!0);
+                self.run.binary(Xor, a, ones)
+            }
+            Shape::ExclusiveNor => {
+                let ones = self.run.constant(!0);
+                let id = self.run.binary(Xor, a, b);
+                self.run.binary(Xor, id, ones)
+            }
+            Shape::Product24 | Shape::MultiplyAdd24 => {
+                let [a, b] = [a, b].map(|id| self.masked(id, 0xff_ffff));
+                let product = self.run.binary(Mul, a, b);
+                match shape {
+                    Shape::MultiplyAdd24 => self.run.binary(Add, product, c),
+                    _ => product,
+                }
+            }
+            Shape::ShiftAddWide => {
+                // Shifts by 5 to 7 are not documented; the operation does them.
+                let count = self.masked(b, 7);
+                let [a_high, c_high] = [0, 2].map(|slot| self.source(o, slot, 1));
+                let (one, most) = (self.run.constant(1), self.run.constant(31));
+                let low = self.run.binary(ShiftLeft, a, count);
+                let high = match self.run.values[count as usize] {
+                    Value::Constant(0) => a_high,
+                    _ => {
+                        let high = self.run.binary(ShiftLeft, a_high, count);
+                        let rest = self.run.binary(Sub, most, count);
+                        let halved = self.run.binary(ShiftRight, a, one);
+                        let carried = self.run.binary(ShiftRight, halved, rest);
+                        self.run.binary(Operator::Or, high, carried)
+                    }
+                };
+                let sum = self.run.binary(Add, low, c);
+                let carry = self.run.binary(BELOW, sum, low);
+                let high = self.run.binary(Add, high, c_high);
+                let high = self.run.binary(Add, high, carry);
+                self.run.set(o.dst, sum);
+                self.run.set(o.dst + 1, high);
+                return Some(());
+            }
+            Shape::Extract => {
+                let [first, width] = [b, c].map(|id| self.count(id));
+                let one = self.run.constant(1);
+                let power = self.run.binary(ShiftLeft, one, width);
+                let mask = self.run.binary(Sub, power, one);
+                let field = self.run.binary(ShiftRight, a, first);
+                self.run.binary(And, field, mask)
+            }
+            Shape::Insert => {
+                // (a & b) | (!a & c), as c with the bits that differ from b turned over under a.
+                let differing = self.run.binary(Xor, b, c);
+                let turned = self.run.binary(And, a, differing);
+                self.run.binary(Xor, turned, c)
+            }
+        };
+        self.run.set(o.dst, result);
+        Some(())
+    }
+}

@@ -1,0 +1,171 @@
+//! Watching waves run: what checks, counters and the timing model hang on to.
+
+use super::{Context, Flow, Wave};
+use ferrowave_isa::{Category, Effect, Instruction, Uses};
+
+/// Sees a workgroup run, instruction by instruction. A run is generic over its observer, so that one
+/// without observer ([`Unobserved`]) has no trace of it.
+pub trait Observer {
+    /// Whether anything is called at all, and memory accesses are recorded.
+    const ACTIVE: bool;
+
+    /// Whether it watches the workgroup with a number. Others run as if nobody did.
+    fn wants(&self, _number: u64) -> bool {
+        true
+    }
+
+    /// Instructions after which a wave is asked again whether [`Self::is_done`], at most.
+    fn turn(&self) -> u64 {
+        u64::MAX
+    }
+
+    /// Whether the rest of the workgroup need not run. Only launches whose results nobody uses may have such observers.
+    fn is_done(&self) -> bool {
+        false
+    }
+
+    /// A workgroup begins, its waves' registers are as the hardware sets them up.
+    fn begin(&mut self, group: &GroupStart<'_>);
+
+    /// The wave is about to run the instruction at `index` of the code.
+    fn before(&mut self, wave: &Wave, context: &Context<'_>, index: u32);
+
+    /// The wave has run it, and [`Context::touches`] tells the memory that it accessed. An instruction that faulted has
+    /// not done all that it should.
+    fn after(&mut self, wave: &mut Wave, context: &mut Context<'_>, index: u32, flow: Flow);
+
+    /// All waves of the workgroup that have not ended wait at a barrier, and now go on. Waves stand behind their barriers.
+    fn barrier(&mut self, waves: &mut [Wave], waiting: &[bool], context: &mut Context<'_>);
+
+    /// A wave of the workgroup goes on behind a barrier or semaphore of the whole launch, after an instruction that had
+    /// `Wave::global_wait`.
+    fn released(&mut self, _wave: u32, _resource: u8) {}
+
+    /// The workgroup's waves have all ended, or one faulted.
+    fn end(&mut self, waves: &mut [Wave], context: &mut Context<'_>);
+}
+
+/// What an observer is told of a workgroup that begins.
+#[derive(Clone, Copy)]
+pub struct GroupStart<'a> {
+    /// Its place in the grid.
+    pub workgroup: [u32; 3],
+    /// Its number among the grid's: x runs fastest.
+    pub number: u64,
+    /// Its waves.
+    pub waves: &'a [Wave],
+    /// Bytes of LDS.
+    pub lds_bytes: u32,
+    /// What the hardware has put in its waves' registers.
+    pub prepared: Prepared,
+}
+
+/// Registers that hold something when a wave starts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Prepared {
+    /// Scalar registers, one bit for each operand code.
+    pub scalars: u128,
+    /// How many vector registers, from `v0`.
+    pub vectors: u16,
+}
+
+/// Nobody watches.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Unobserved;
+
+impl Observer for Unobserved {
+    const ACTIVE: bool = false;
+
+    fn begin(&mut self, _: &GroupStart<'_>) {}
+
+    fn before(&mut self, _: &Wave, _: &Context<'_>, _: u32) {}
+
+    fn after(&mut self, _: &mut Wave, _: &mut Context<'_>, _: u32, _: Flow) {}
+
+    fn barrier(&mut self, _: &mut [Wave], _: &[bool], _: &mut Context<'_>) {}
+
+    fn end(&mut self, _: &mut [Wave], _: &mut Context<'_>) {}
+}
+
+/// Two watch, the first one first.
+impl<A: Observer, B: Observer> Observer for (A, B) {
+    const ACTIVE: bool = A::ACTIVE || B::ACTIVE;
+
+    fn wants(&self, number: u64) -> bool {
+        self.0.wants(number) || self.1.wants(number)
+    }
+
+    fn turn(&self) -> u64 {
+        self.0.turn().min(self.1.turn())
+    }
+
+    fn is_done(&self) -> bool {
+        self.0.is_done() && self.1.is_done()
+    }
+
+    fn begin(&mut self, group: &GroupStart<'_>) {
+        self.0.begin(group);
+        self.1.begin(group);
+    }
+
+    fn before(&mut self, wave: &Wave, context: &Context<'_>, index: u32) {
+        self.0.before(wave, context, index);
+        self.1.before(wave, context, index);
+    }
+
+    fn after(&mut self, wave: &mut Wave, context: &mut Context<'_>, index: u32, flow: Flow) {
+        self.0.after(wave, context, index, flow);
+        self.1.after(wave, context, index, flow);
+    }
+
+    fn barrier(&mut self, waves: &mut [Wave], waiting: &[bool], context: &mut Context<'_>) {
+        self.0.barrier(waves, waiting, context);
+        self.1.barrier(waves, waiting, context);
+    }
+
+    fn released(&mut self, wave: u32, resource: u8) {
+        self.0.released(wave, resource);
+        self.1.released(wave, resource);
+    }
+
+    fn end(&mut self, waves: &mut [Wave], context: &mut Context<'_>) {
+        self.0.end(waves, context);
+        self.1.end(waves, context);
+    }
+}
+
+/// What observers need to know of an instruction, found once.
+#[derive(Clone, Debug)]
+pub struct Facts {
+    /// The unit that it goes to.
+    pub category: Category,
+    /// What it does with memory.
+    pub effect: Effect,
+    /// Whether its data goes from memory to LDS without passing registers.
+    pub to_lds: bool,
+    /// Whether it is a vector load or store with a coherence bit (`glc`, `sc0`, `sc1`), which compilers make of atomic
+    /// ones.
+    pub coherent: bool,
+    /// Whether it goes to a barrier or semaphore of the whole launch (`ds_gws_*`).
+    pub global_sync: bool,
+    /// Whether it goes to global data share, of which there is none.
+    pub global_share: bool,
+    /// Its registers.
+    pub uses: Uses,
+}
+
+impl Facts {
+    pub(super) fn of(instruction: &Instruction) -> Self {
+        let global_sync = instruction.is_global_sync();
+        Facts {
+            category: instruction.category(),
+            effect: instruction.effect(),
+            to_lds: instruction.loads_to_lds(),
+            coherent: instruction.category() == Category::VectorMemory
+                && (instruction.memory.sc0 || instruction.memory.sc1),
+            global_sync,
+            global_share: instruction.memory.gds && !global_sync,
+            uses: instruction.uses(),
+        }
+    }
+}

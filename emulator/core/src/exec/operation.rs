@@ -1,0 +1,220 @@
+//! An instruction made ready to run: operands resolved, a function chosen.
+
+use super::{Context, Wave, simd::SimdLevel};
+use crate::memory::shared::Moves;
+
+/// What the wave does after an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Flow {
+    /// Goes on at its program counter.
+    Next,
+    /// Has ended.
+    End,
+    /// As [`Flow::Next`], and how instructions are run may be another from now on (`exec/indexing.rs`).
+    Changed,
+    /// Waits at a workgroup barrier.
+    Barrier,
+    /// As [`Flow::Next`], when others have had their turn: it sleeps, most likely until one of them has done something.
+    Yield,
+    /// Does this operation when others have had their turn: it has done nothing yet.
+    Later,
+    /// Goes on when what it queued for is its own (`exec/gws.rs`).
+    Wait,
+    /// Cannot go on; the reason is in `Context::fault`.
+    Fault,
+}
+
+/// A compiled operation's function.
+///
+/// # Safety
+/// The computer must have the [`SimdLevel`] that the function was bound for, and the context be of code for that level.
+pub(crate) type Handler = unsafe fn(&mut Wave, &mut Context<'_>, &Operation) -> Flow;
+
+/// Where a source operand is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum SourceKind {
+    /// Not there: reads as 0.
+    #[default]
+    None,
+    /// Index into the vector register file.
+    Vector,
+    /// Index into the scalar register file.
+    Scalar,
+    /// The bits in [`Source::value`].
+    Constant,
+    /// `vccz`, `execz` or `scc`, by operand code in [`Source::register`].
+    Status,
+}
+
+/// A resolved source operand.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Source {
+    pub(crate) kind: SourceKind,
+    pub(crate) register: u16,
+    pub(crate) value: u64,
+}
+
+/// An instruction made ready to run.
+#[derive(Clone, Debug)]
+pub(crate) struct Operation {
+    pub(crate) run: Handler,
+    pub(crate) src: [Source; 4],
+    /// First register of the result, in the file that the operation writes.
+    pub(crate) dst: u16,
+    /// Scalar register of a second result.
+    pub(crate) sdst: u16,
+    /// Byte offset, branch target or other immediate.
+    pub(crate) imm: i64,
+    /// Source masks and result modifiers, as in [`ferrowave_isa::Modifiers`].
+    pub(crate) abs: u8,
+    pub(crate) neg: u8,
+    pub(crate) neg_hi: u8,
+    pub(crate) op_sel: u8,
+    pub(crate) op_sel_hi: u8,
+    pub(crate) clamp: bool,
+    pub(crate) omod: u8,
+    /// What the slow path of a float operation computes, or other detail of the operation.
+    pub(crate) detail: u8,
+    pub(crate) control: [u8; 3],
+    /// The run of operations that begins with this one, or [`super::native::NONE`].
+    pub(crate) native: u32,
+    /// What SDWA or DPP does around the operation.
+    pub(crate) extension: Option<Box<super::extension::Extended>>,
+}
+
+impl Operation {
+    /// Gives a memory operation its place among the allocations that a workgroup remembers.
+    pub(crate) fn remember(&mut self, place: u8) {
+        self.control[1] = place;
+        if let Some(extended) = &mut self.extension {
+            extended.inner.control[1] = place;
+        }
+    }
+}
+
+/// The function pointer that runs `f` with the host instructions of `level`.
+///
+/// `f` must capture nothing, so that the pointer alone stands for it.
+pub(crate) fn bind<F>(level: SimdLevel, _f: F) -> Handler
+where
+    F: Fn(&mut Wave, &mut Context<'_>, &Operation) -> Flow + Copy + 'static,
+{
+    match level {
+        SimdLevel::Portable => portable::<F>,
+        #[cfg(target_arch = "x86_64")]
+        SimdLevel::Avx2 => avx2::<F>,
+        #[cfg(target_arch = "x86_64")]
+        SimdLevel::Avx512 => avx512::<F>,
+        #[cfg(not(target_arch = "x86_64"))]
+        _ => portable::<F>,
+    }
+}
+
+/// Runs `f`, which is seldom needed, with the host instructions of `level`, and not inlined: what it needs of the stack
+/// and of the host's registers costs those nothing that do without it.
+///
+/// # Safety
+/// The computer must have the [`SimdLevel`].
+#[cold]
+#[inline(never)]
+pub(crate) unsafe fn apart<F>(
+    level: SimdLevel,
+    wave: &mut Wave,
+    context: &mut Context<'_>,
+    operation: &Operation,
+    f: F,
+) -> Flow
+where
+    F: Fn(&mut Wave, &mut Context<'_>, &Operation) -> Flow + Copy + 'static,
+{
+    // SAFETY: the caller's promise.
+    unsafe { bind(level, f)(wave, context, operation) }
+}
+
+/// Runs `f` with the host instructions of `level`, and not inlined, so that there is one for all operations that need it.
+///
+/// # Safety
+/// The computer must have the [`SimdLevel`].
+#[inline(always)]
+pub(crate) unsafe fn share(level: SimdLevel, f: impl FnOnce()) {
+    match level {
+        SimdLevel::Portable => shared_portable(f),
+        // SAFETY: the caller's promise.
+        #[cfg(target_arch = "x86_64")]
+        SimdLevel::Avx2 => unsafe { shared_avx2(f) },
+        // SAFETY: the caller's promise.
+        #[cfg(target_arch = "x86_64")]
+        SimdLevel::Avx512 => unsafe { shared_avx512(f) },
+        #[cfg(not(target_arch = "x86_64"))]
+        _ => shared_portable(f),
+    }
+}
+
+#[inline(never)]
+fn shared_portable(f: impl FnOnce()) {
+    f();
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline(never)]
+#[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
+fn shared_avx2(f: impl FnOnce()) {
+    f();
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline(never)]
+#[target_feature(
+    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt"
+)]
+fn shared_avx512(f: impl FnOnce()) {
+    f();
+}
+
+/// The value of a type that has only one.
+#[inline(always)]
+fn only_value<F: Copy + 'static>() -> F {
+    const {
+        assert!(
+            size_of::<F>() == 0,
+            "an operation's closure captures nothing"
+        );
+    };
+    // SAFETY: `F` is zero-sized and `Copy`, and its only value exists: `bind` was called with it.
+    unsafe { std::ptr::NonNull::<F>::dangling().read() }
+}
+
+unsafe fn portable<F>(wave: &mut Wave, context: &mut Context<'_>, operation: &Operation) -> Flow
+where
+    F: Fn(&mut Wave, &mut Context<'_>, &Operation) -> Flow + Copy + 'static,
+{
+    // SAFETY: the context is made for the level of its code, as the function is.
+    unsafe { std::hint::assert_unchecked(context.moves == Moves::Portable) };
+    only_value::<F>()(wave, context, operation)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
+unsafe fn avx2<F>(wave: &mut Wave, context: &mut Context<'_>, operation: &Operation) -> Flow
+where
+    F: Fn(&mut Wave, &mut Context<'_>, &Operation) -> Flow + Copy + 'static,
+{
+    // SAFETY: the context is made for the level of its code, as the function is.
+    unsafe { std::hint::assert_unchecked(context.moves == Moves::Avx) };
+    only_value::<F>()(wave, context, operation)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(
+    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt"
+)]
+unsafe fn avx512<F>(wave: &mut Wave, context: &mut Context<'_>, operation: &Operation) -> Flow
+where
+    F: Fn(&mut Wave, &mut Context<'_>, &Operation) -> Flow + Copy + 'static,
+{
+    // SAFETY: the context is made for the level of its code, as the function is.
+    unsafe { std::hint::assert_unchecked(context.moves == Moves::Avx512) };
+    only_value::<F>()(wave, context, operation)
+}

@@ -1,0 +1,116 @@
+//! What the long encodings and SDWA do to float results: the output multiplier, then the clamp to [0, 1].
+//!
+//! CDNA4 ISA guide, «Instruction Outputs» (6.2.2): the multiplier is passed over while denormal results are kept or
+//! IEEE mode is on; where it counts, denormals become 0 and −0 becomes +0. Integers and pairs of 16-bit results have
+//! none. The plain operation runs first, so that none of them knows; packed operations clamp on their own.
+
+use rustc_apfloat::ieee::{Double, Half, Single};
+
+use super::{
+    Context, Wave, extension,
+    float::{Format, modify_result},
+    lanes::Binder,
+    operation::{Flow, Operation},
+    simd::LANES,
+};
+use ferrowave_isa::{DataType, Format as Encoding, Instruction};
+
+/// Makes an operation one whose results are modified, if its instruction asks for that.
+pub(crate) fn extend(b: Binder, i: &Instruction, operation: Operation) -> Operation {
+    let long = matches!(
+        i.format,
+        Encoding::Vop1 | Encoding::Vop2 | Encoding::Vop3 | Encoding::Vop3b
+    );
+    if !long || (operation.omod == 0 && !operation.clamp) {
+        return operation;
+    }
+    let run = match (i.dst.ty, i.dst.bits) {
+        (DataType::F, 16) => b.bind(|w, c, o| run(w, c, o, halves)),
+        (DataType::F, 32) => b.bind(|w, c, o| run(w, c, o, |w, o| singles(w, o, 1))),
+        (DataType::F, 64) => b.bind(|w, c, o| run(w, c, o, doubles)),
+        (DataType::PackedF32, _) => b.bind(|w, c, o| run(w, c, o, |w, o| singles(w, o, 2))),
+        _ => return operation,
+    };
+    let (omod, clamp) = (operation.omod, operation.clamp);
+    let plain = Operation {
+        omod: 0,
+        clamp: false,
+        ..operation
+    };
+    Operation {
+        omod,
+        clamp,
+        ..extension::around(plain, run)
+    }
+}
+
+fn run(
+    w: &mut Wave,
+    c: &mut Context<'_>,
+    o: &Operation,
+    modify: impl FnOnce(&mut Wave, &Operation),
+) -> Flow {
+    let Some(extended) = o.extension.as_deref() else {
+        return Flow::Next;
+    };
+    // SDWA, DPP and register indexing put other registers in the place of the instruction's.
+    let plain = Operation {
+        src: o.src,
+        dst: o.dst,
+        ..extended.inner.clone()
+    };
+    // SAFETY: bound for the same level as this function.
+    let flow = unsafe { (plain.run)(w, c, &plain) };
+    if flow == Flow::Next {
+        modify(w, o);
+    }
+    flow
+}
+
+/// f16, in the half that `op_sel` names.
+fn halves(w: &mut Wave, o: &Operation) {
+    let (settings, shift) = (
+        Half::settings(w.mode),
+        if o.op_sel & 8 == 0 { 0 } else { 16 },
+    );
+    each(w, o.dst, |value| {
+        let half = modify_result::<Half>(
+            u64::from(value >> shift & 0xffff),
+            o.omod,
+            o.clamp,
+            settings,
+        );
+        value & !(0xffff << shift) | (half as u32) << shift
+    });
+}
+
+/// f32, in `count` registers.
+fn singles(w: &mut Wave, o: &Operation, count: u16) {
+    let settings = Single::settings(w.mode);
+    for register in o.dst..o.dst + count {
+        each(w, register, |value| {
+            modify_result::<Single>(u64::from(value), o.omod, o.clamp, settings) as u32
+        });
+    }
+}
+
+fn doubles(w: &mut Wave, o: &Operation) {
+    let (settings, exec) = (Double::settings(w.mode), w.exec);
+    for lane in (0..LANES).filter(|lane| exec >> lane & 1 == 1) {
+        let [low, high] = [o.dst, o.dst + 1].map(|r| u64::from(w.lanes(r).as_array()[lane]));
+        let value = modify_result::<Double>(low | high << 32, o.omod, o.clamp, settings);
+        w.lanes_mut(o.dst).as_mut_array()[lane] = value as u32;
+        w.lanes_mut(o.dst + 1).as_mut_array()[lane] = (value >> 32) as u32;
+    }
+}
+
+/// Runs `f` on the active lanes of a register.
+fn each(w: &mut Wave, register: u16, f: impl Fn(u32) -> u32) {
+    let exec = w.exec;
+    let lanes = w.lanes_mut(register).as_mut_array();
+    for (lane, value) in lanes.iter_mut().enumerate() {
+        if exec >> lane & 1 == 1 {
+            *value = f(*value);
+        }
+    }
+}

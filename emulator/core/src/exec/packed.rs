@@ -1,0 +1,360 @@
+//! Packed operations of the vector unit (VOP3P without the matrix instructions): pairs of 16-bit
+//! values in a register, pairs of f32 in two, dot products of integers.
+
+pub(super) mod mixed;
+
+use std::simd::prelude::*;
+
+use rustc_apfloat::ieee::Half;
+
+use super::{
+    Wave,
+    float::{Arithmetic, Format, evaluate},
+    float32, half,
+    lanes::{Binder, chunks, sext16},
+    operation::{Flow, Handler, Operation},
+    simd::{CHUNKS, F, I, U},
+    wave::Fetched,
+};
+use ferrowave_isa::run::{PackedDot, PackedHalves, PackedIntegers, PackedSingles};
+
+/// The 16-bit halves of source `slot` that make the low and the high result, zero-extended.
+#[inline(always)]
+fn halves_of(o: &Operation, slot: usize, value: U) -> [U; 2] {
+    let high = value >> U::splat(16);
+    let low = value & U::splat(0xffff);
+    let pick = |select: u8| if select >> slot & 1 == 1 { high } else { low };
+    [pick(o.op_sel), pick(o.op_sel_hi)]
+}
+
+/// The same as f16 with their signs turned over where `neg_lo` and `neg_hi` say so.
+#[inline(always)]
+fn negated_halves(o: &Operation, slot: usize, value: U) -> [U; 2] {
+    let [low, high] = halves_of(o, slot, value);
+    let sign = |neg: u8| U::splat(u32::from(neg >> slot & 1) << 15);
+    [low ^ sign(o.neg), high ^ sign(o.neg_hi)]
+}
+
+#[inline(always)]
+fn pack(low: U, high: U) -> U {
+    (low & U::splat(0xffff)) | high << U::splat(16)
+}
+
+/// The registers of f32 pairs that make the low and the high result.
+#[inline(always)]
+fn picked_pairs<const N: usize>(w: &mut Wave, o: &Operation) -> [[Fetched; N]; 2] {
+    let pairs: [[Fetched; 2]; N] = std::array::from_fn(|slot| w.fetch64(slot as u16, &o.src[slot]));
+    [o.op_sel, o.op_sel_hi]
+        .map(|select| std::array::from_fn(|slot| pairs[slot][usize::from(select >> slot & 1)]))
+}
+
+#[inline(always)]
+fn commit_pair(w: &mut Wave, o: &Operation, low: [U; CHUNKS], high: [U; CHUNKS]) -> Flow {
+    w.commit(o.dst, low);
+    w.commit(o.dst + 1, high);
+    Flow::Next
+}
+
+/// An operation of f32 pairs whose results are not all the host's.
+#[inline(always)]
+fn careful_pairs<const N: usize, G>(w: &mut Wave, o: &Operation, f: G) -> Flow
+where
+    G: Fn([F; N]) -> F,
+{
+    let [low, high] = picked_pairs(w, o);
+    let low = float32::careful_results(w, o, low, 0, o.neg, &f);
+    let high = float32::careful_results(w, o, high, 0, o.neg_hi, f);
+    commit_pair(w, o, low, high)
+}
+
+impl Binder {
+    /// f16 pairs; `f` computes bits of f16 from f32 values of the sources.
+    fn packed_f16<const N: usize, G>(self, f: G) -> Handler
+    where
+        G: Fn([F; N]) -> U + Copy + 'static,
+    {
+        self.bind(
+            #[inline(always)]
+            move |w, _, o| {
+                let s: [Fetched; N] = std::array::from_fn(|i| w.fetch(i as u16, &o.src[i]));
+                let plain = w.mode.plain16() && !o.clamp;
+                let settings = Half::settings(w.mode);
+                let what = Arithmetic::from_detail(o.detail);
+                let result = chunks(|c| {
+                    let sources: [[U; 2]; N] =
+                        std::array::from_fn(|i| negated_halves(o, i, w.chunk(s[i], c)));
+                    let [low, high] = [0, 1].map(|part| {
+                        let fast = f(std::array::from_fn(|i| half::to_f32(sources[i][part])));
+                        let nan = (fast & U::splat(0x7fff)).simd_gt(U::splat(0x7c00));
+                        if plain && !nan.any() {
+                            fast
+                        } else {
+                            U::from_array(std::array::from_fn(|lane| {
+                                let mut bits = [0; 3];
+                                for i in 0..N {
+                                    bits[i] = u64::from(sources[i][part][lane]);
+                                }
+                                let value = evaluate::<Half>(what, bits, settings);
+                                super::float::modify_result::<Half>(value, 0, o.clamp, settings)
+                                    as u32
+                            }))
+                        }
+                    });
+                    pack(low, high)
+                });
+                w.commit(o.dst, result);
+                Flow::Next
+            },
+        )
+    }
+
+    /// f32 pairs in pairs of registers; the sources' parts are picked as with halves.
+    fn packed_f32<const N: usize, G>(self, f: G) -> Handler
+    where
+        G: Fn([F; N]) -> F + Copy + 'static,
+    {
+        if self.plain {
+            return self.bind(
+                #[inline(always)]
+                move |w, c, o| {
+                    let picked = |select: u8| {
+                        std::array::from_fn(|slot| {
+                            let part = u16::from(select >> slot & 1);
+                            Fetched::vector(o.src[slot].register + part)
+                        })
+                    };
+                    let fast = |sources| float32::fast_results(w, false, sources, 0, 0, f);
+                    let (low, high) = (fast(picked(o.op_sel)), fast(picked(o.op_sel_hi)));
+                    match (low, high) {
+                        (Some(low), Some(high)) => commit_pair(w, o, low, high),
+                        _ => c.apart(
+                            w,
+                            o,
+                            #[inline(always)]
+                            move |w, _, o| careful_pairs(w, o, f),
+                        ),
+                    }
+                },
+            );
+        }
+        self.bind(
+            #[inline(always)]
+            move |w, c, o| {
+                let [low, high] = picked_pairs(w, o);
+                let fast = |sources, neg| float32::fast_results(w, o.clamp, sources, 0, neg, f);
+                match (fast(low, o.neg), fast(high, o.neg_hi)) {
+                    (Some(low), Some(high)) => commit_pair(w, o, low, high),
+                    _ => c.apart(
+                        w,
+                        o,
+                        #[inline(always)]
+                        move |w, _, o| careful_pairs(w, o, f),
+                    ),
+                }
+            },
+        )
+    }
+
+    /// 16-bit integer pairs; `f` gets the sources zero-extended and whether to clamp.
+    fn packed_integers<const N: usize, G>(self, f: G) -> Handler
+    where
+        G: Fn([U; N], bool) -> U + Copy + 'static,
+    {
+        self.bind(
+            #[inline(always)]
+            move |w, _, o| {
+                let s: [Fetched; N] = std::array::from_fn(|i| w.fetch(i as u16, &o.src[i]));
+                let result = chunks(|c| {
+                    let sources: [[U; 2]; N] =
+                        std::array::from_fn(|i| halves_of(o, i, w.chunk(s[i], c)));
+                    let [low, high] =
+                        [0, 1].map(|part| f(std::array::from_fn(|i| sources[i][part]), o.clamp));
+                    pack(low, high)
+                });
+                w.commit(o.dst, result);
+                Flow::Next
+            },
+        )
+    }
+
+    /// 32 bits of three sources with the first two's parts unpacked by `f`.
+    fn dot3<G: Fn(&Operation, U, U, U) -> U + Copy + 'static>(self, f: G) -> Handler {
+        self.bind(
+            #[inline(always)]
+            move |w, _, o| {
+                let (a, b) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
+                let s = w.fetch(2, &o.src[2]);
+                let result = chunks(|c| f(o, w.chunk(a, c), w.chunk(b, c), w.chunk(s, c)));
+                w.commit(o.dst, result);
+                Flow::Next
+            },
+        )
+    }
+}
+
+pub(super) fn halves(b: Binder, op: PackedHalves) -> (Handler, Arithmetic) {
+    match op {
+        PackedHalves::v_pk_fma_f16 | PackedHalves::v_pk_fmac_f16 => (
+            b.packed_f16(|[x, y, z]| half::fma(x, y, z)),
+            Arithmetic::Fma,
+        ),
+        PackedHalves::v_pk_add_f16 => (
+            b.packed_f16(|[x, y]| half::from_f32(x + y)),
+            Arithmetic::Add,
+        ),
+        PackedHalves::v_pk_mul_f16 => (
+            b.packed_f16(|[x, y]| half::from_f32(x * y)),
+            Arithmetic::Mul,
+        ),
+        PackedHalves::v_pk_min_f16 => (
+            b.packed_f16(|[x, y]| half::from_f32(half::min2(x, y))),
+            Arithmetic::Min,
+        ),
+        PackedHalves::v_pk_max_f16 => (
+            b.packed_f16(|[x, y]| half::from_f32(half::max2(x, y))),
+            Arithmetic::Max,
+        ),
+        PackedHalves::v_pk_minimum3_f16 => (
+            b.packed_f16(|[x, y, z]| half::from_f32(half::min2(half::min2(x, y), z))),
+            Arithmetic::Minimum3,
+        ),
+        PackedHalves::v_pk_maximum3_f16 => (
+            b.packed_f16(|[x, y, z]| half::from_f32(half::max2(half::max2(x, y), z))),
+            Arithmetic::Maximum3,
+        ),
+    }
+}
+
+pub(super) fn singles(b: Binder, op: PackedSingles) -> (Handler, Arithmetic) {
+    use std::simd::StdFloat;
+    match op {
+        PackedSingles::v_pk_fma_f32 => (b.packed_f32(|[x, y, z]| x.mul_add(y, z)), Arithmetic::Fma),
+        PackedSingles::v_pk_mul_f32 => (b.packed_f32(|[x, y]| x * y), Arithmetic::Mul),
+        PackedSingles::v_pk_add_f32 => (b.packed_f32(|[x, y]| x + y), Arithmetic::Add),
+        PackedSingles::v_pk_mov_b32 => (
+            b.bind(
+                #[inline(always)]
+                |w, _, o| {
+                    let (x, y) = (w.fetch64(0, &o.src[0]), w.fetch64(1, &o.src[1]));
+                    let (low, high) = (
+                        x[usize::from(o.op_sel & 1)],
+                        y[usize::from(o.op_sel >> 1 & 1)],
+                    );
+                    let low = chunks(|c| w.chunk(low, c));
+                    let high = chunks(|c| w.chunk(high, c));
+                    w.commit(o.dst, low);
+                    w.commit(o.dst + 1, high);
+                    Flow::Next
+                },
+            ),
+            Arithmetic::Add,
+        ),
+    }
+}
+
+#[inline(always)]
+fn clamp16(value: I, clamp: bool, low: i32, high: i32) -> U {
+    let value = if clamp {
+        value.simd_clamp(I::splat(low), I::splat(high))
+    } else {
+        value
+    };
+    value.cast::<u32>()
+}
+
+pub(super) fn integers(b: Binder, op: PackedIntegers) -> Handler {
+    match op {
+        PackedIntegers::v_pk_mad_i16 => b.packed_integers(|[x, y, z], clamp| {
+            clamp16(sext16(x) * sext16(y) + sext16(z), clamp, -0x8000, 0x7fff)
+        }),
+        PackedIntegers::v_pk_mad_u16 => b.packed_integers(|[x, y, z], clamp| {
+            let exact = x.cast::<u64>() * y.cast::<u64>() + z.cast::<u64>();
+            exact
+                .simd_min(Simd::splat(if clamp { 0xffff } else { u64::MAX }))
+                .cast::<u32>()
+        }),
+        PackedIntegers::v_pk_mul_lo_u16 => b.packed_integers(|[x, y], _| x * y),
+        PackedIntegers::v_pk_add_i16 => b.packed_integers(|[x, y], clamp| {
+            clamp16(sext16(x) + sext16(y), clamp, -0x8000, 0x7fff)
+        }),
+        PackedIntegers::v_pk_sub_i16 => b.packed_integers(|[x, y], clamp| {
+            clamp16(sext16(x) - sext16(y), clamp, -0x8000, 0x7fff)
+        }),
+        PackedIntegers::v_pk_add_u16 => {
+            b.packed_integers(|[x, y], clamp| clamp16((x + y).cast::<i32>(), clamp, 0, 0xffff))
+        }
+        PackedIntegers::v_pk_sub_u16 => b.packed_integers(|[x, y], clamp| {
+            clamp16(x.cast::<i32>() - y.cast::<i32>(), clamp, 0, 0xffff)
+        }),
+        PackedIntegers::v_pk_lshlrev_b16 => b.packed_integers(|[x, y], _| y << (x & U::splat(15))),
+        PackedIntegers::v_pk_lshrrev_b16 => b.packed_integers(|[x, y], _| y >> (x & U::splat(15))),
+        PackedIntegers::v_pk_ashrrev_i16 => b.packed_integers(|[x, y], _| {
+            (sext16(y) >> (x & U::splat(15)).cast::<i32>()).cast::<u32>()
+        }),
+        PackedIntegers::v_pk_max_i16 => {
+            b.packed_integers(|[x, y], _| sext16(x).simd_max(sext16(y)).cast::<u32>())
+        }
+        PackedIntegers::v_pk_min_i16 => {
+            b.packed_integers(|[x, y], _| sext16(x).simd_min(sext16(y)).cast::<u32>())
+        }
+        PackedIntegers::v_pk_max_u16 => b.packed_integers(|[x, y], _| x.simd_max(y)),
+        PackedIntegers::v_pk_min_u16 => b.packed_integers(|[x, y], _| x.simd_min(y)),
+    }
+}
+
+/// Part `index` of `bits` bits, sign-extended.
+#[inline(always)]
+fn signed_part(value: U, index: u32, bits: u32) -> I {
+    (value << U::splat(32 - bits * (index + 1))).cast::<i32>() >> I::splat(32 - bits as i32)
+}
+
+#[inline(always)]
+fn unsigned_part(value: U, index: u32, bits: u32) -> U {
+    (value << U::splat(32 - bits * (index + 1))) >> U::splat(32 - bits)
+}
+
+#[inline(always)]
+fn signed_dot(x: U, y: U, z: U, bits: u32, clamp: bool) -> U {
+    let mut sum = z.cast::<i32>().cast::<i64>();
+    for part in 0..32 / bits {
+        let product = signed_part(x, part, bits) * signed_part(y, part, bits);
+        sum += product.cast::<i64>();
+    }
+    if clamp {
+        sum = sum.simd_clamp(
+            Simd::splat(i64::from(i32::MIN)),
+            Simd::splat(i64::from(i32::MAX)),
+        );
+    }
+    sum.cast::<u32>()
+}
+
+#[inline(always)]
+fn unsigned_dot(x: U, y: U, z: U, bits: u32, clamp: bool) -> U {
+    let mut sum = z.cast::<u64>();
+    for part in 0..32 / bits {
+        let product = unsigned_part(x, part, bits) * unsigned_part(y, part, bits);
+        sum += product.cast::<u64>();
+    }
+    if clamp {
+        sum = sum.simd_min(Simd::splat(u64::from(u32::MAX)));
+    }
+    sum.cast::<u32>()
+}
+
+pub(super) fn dot(b: Binder, op: PackedDot) -> Handler {
+    match op {
+        PackedDot::v_dot2_i32_i16 | PackedDot::v_dot2c_i32_i16 => {
+            b.dot3(|o, x, y, z| signed_dot(x, y, z, 16, o.clamp))
+        }
+        PackedDot::v_dot4_i32_i8 | PackedDot::v_dot4c_i32_i8 => {
+            b.dot3(|o, x, y, z| signed_dot(x, y, z, 8, o.clamp))
+        }
+        PackedDot::v_dot8_i32_i4 | PackedDot::v_dot8c_i32_i4 => {
+            b.dot3(|o, x, y, z| signed_dot(x, y, z, 4, o.clamp))
+        }
+        PackedDot::v_dot2_u32_u16 => b.dot3(|o, x, y, z| unsigned_dot(x, y, z, 16, o.clamp)),
+        PackedDot::v_dot4_u32_u8 => b.dot3(|o, x, y, z| unsigned_dot(x, y, z, 8, o.clamp)),
+        PackedDot::v_dot8_u32_u4 => b.dot3(|o, x, y, z| unsigned_dot(x, y, z, 4, o.clamp)),
+    }
+}

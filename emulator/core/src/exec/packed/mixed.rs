@@ -1,0 +1,213 @@
+//! Operations on f16 or bf16 that end in f32: dot products and the mixed-precision FMA.
+
+use std::simd::{StdFloat, prelude::*};
+
+use rustc_apfloat::ieee::{Half, Single};
+
+use super::negated_halves;
+use crate::exec::{
+    Mode, Wave,
+    float::{Arithmetic, Format, Settings, convert, evaluate},
+    float32, half,
+    lanes::{Binder, chunks},
+    operation::{Flow, Handler, Operation},
+    simd::{CHUNKS, F, M, U},
+    wave::Fetched,
+};
+use ferrowave_isa::run::Mixed;
+
+/// The handler of one of these operations.
+pub(in crate::exec) fn handler(b: Binder, op: Mixed) -> Handler {
+    let flushed_halves = |bits: U| half::to_f32(without_denormals(bits, 0x7c00, 0x8000));
+    let flushed_bf16 = |bits: U| flushed(F::from_bits(bits << U::splat(16)));
+    match op {
+        Mixed::v_dot2_f32_f16 | Mixed::v_dot2c_f32_f16 => {
+            b.dot2(flushed_halves, |first, second, sum| sum + first + second)
+        }
+        // The accumulating form begins with the sum, the other ends with it.
+        Mixed::v_dot2_f32_bf16 => b.dot2(flushed_bf16, |first, second, sum| first + second + sum),
+        Mixed::v_dot2c_f32_bf16 => b.dot2(flushed_bf16, |first, second, sum| sum + first + second),
+        Mixed::v_mad_mix_f32 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let result = sums(w, o).map(|(sum, _)| clamped(o, w.mode, sum).to_bits());
+                w.commit(o.dst, result);
+                Flow::Next
+            },
+        ),
+        Mixed::v_mad_mixlo_f16 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let result = half_sums(w, o);
+                let old = w.lanes(o.dst).0;
+                let merged = chunks(|c| result[c] | (old[c] & U::splat(0xffff_0000)));
+                w.commit(o.dst, merged);
+                Flow::Next
+            },
+        ),
+        Mixed::v_mad_mixhi_f16 => b.bind(
+            #[inline(always)]
+            |w, _, o| {
+                let result = half_sums(w, o);
+                let old = w.lanes(o.dst).0;
+                let merged = chunks(|c| result[c] << U::splat(16) | (old[c] & U::splat(0xffff)));
+                w.commit(o.dst, merged);
+                Flow::Next
+            },
+        ),
+    }
+}
+
+impl Binder {
+    /// Two products and a sum that `add` takes in order, of elements that `read` widens.
+    ///
+    /// The products are exact in f32; the sums round to nearest one after the other, as AMD's pseudocode has them.
+    /// MODE counts for nothing, denormals are 0 in and out (CDNA4 ISA guide, «Denormalized and Rounding Modes», 6.4).
+    fn dot2<R, A>(self, read: R, add: A) -> Handler
+    where
+        R: Fn(U) -> F + Copy + 'static,
+        A: Fn(F, F, F) -> F + Copy + 'static,
+    {
+        self.bind(
+            #[inline(always)]
+            move |w, _, o| {
+                let s: [Fetched; 3] = std::array::from_fn(|i| w.fetch(i as u16, &o.src[i]));
+                let result = chunks(|c| {
+                    let [x, y, z] = s.map(|source| w.chunk(source, c));
+                    let (p, q) = (parts(o, 0, x).map(read), parts(o, 1, y).map(read));
+                    let sum = z ^ U::splat(u32::from(o.neg >> 2 & 1) << 31);
+                    let sum = flushed(F::from_bits(sum));
+                    let total = flushed(add(p[0] * q[0], p[1] * q[1], sum));
+                    let total = float32::settled(total, [p[0], q[0], p[1], q[1], sum]);
+                    clamped(o, w.mode, total).to_bits()
+                });
+                w.commit(o.dst, result);
+                Flow::Next
+            },
+        )
+    }
+}
+
+/// Halves of a dot product's source: the short encodings have no modifiers and take both in order.
+#[inline(always)]
+fn parts(o: &Operation, slot: usize, value: U) -> [U; 2] {
+    if o.op_sel_hi == 0 && o.op_sel == 0 && o.control[0] == 1 {
+        [value & U::splat(0xffff), value >> U::splat(16)]
+    } else {
+        negated_halves(o, slot, value)
+    }
+}
+
+/// Patterns with zeros of their sign in the place of denormals.
+#[inline(always)]
+fn without_denormals(bits: U, exponent: u32, sign: u32) -> U {
+    let denormal = (bits & U::splat(exponent)).simd_eq(U::splat(0));
+    denormal.select(bits & U::splat(sign), bits)
+}
+
+#[inline(always)]
+fn flushed(value: F) -> F {
+    F::from_bits(without_denormals(value.to_bits(), 0x7f80_0000, 0x8000_0000))
+}
+
+/// The clamp to [0, 1]; what becomes of NaN is MODE's.
+#[inline(always)]
+fn clamped(o: &Operation, mode: Mode, value: F) -> F {
+    if !o.clamp {
+        return value;
+    }
+    let nan = if mode.dx10_clamp() {
+        F::splat(0.0)
+    } else {
+        value
+    };
+    value.is_nan().select(nan, float32::clamped(o.clamp, value))
+}
+
+/// The sums of a mixed-precision FMA, rounded and flushed as MODE says, and whether a source is ∞. Each source is f32,
+/// or f16 in the half that `op_sel` names where `op_sel_hi` is set.
+///
+/// One rounding (CDNA4 ISA guide, «Packed Math», 6.7).
+#[inline(always)]
+fn sums(w: &mut Wave, o: &Operation) -> [(F, M); CHUNKS] {
+    let s: [Fetched; 3] = std::array::from_fn(|i| w.fetch(i as u16, &o.src[i]));
+    let settings = Single::settings(w.mode);
+    chunks(|c| {
+        let [x, y, z] = std::array::from_fn(|i| mixed_source(w.mode, o, i, w.chunk(s[i], c)));
+        let infinite = x.is_infinite() | y.is_infinite() | z.is_infinite();
+        let sum = if w.mode.plain32() {
+            float32::settled(x.mul_add(y, z), [x, y, z])
+        } else {
+            each([x, y, z], |sources| {
+                evaluate::<Single>(Arithmetic::Fma, sources, settings) as u32
+            })
+        };
+        (sum, infinite)
+    })
+}
+
+#[inline(always)]
+fn mixed_source(mode: Mode, o: &Operation, slot: usize, bits: U) -> F {
+    let value = if o.op_sel_hi >> slot & 1 == 0 {
+        F::from_bits(bits)
+    } else {
+        let half = if o.op_sel >> slot & 1 == 1 {
+            bits >> U::splat(16)
+        } else {
+            bits & U::splat(0xffff)
+        };
+        half::to_f32(match mode.denormals16_64().0 {
+            true => half,
+            false => without_denormals(half, 0x7c00, 0x8000),
+        })
+    };
+    let value = if o.abs >> slot & 1 == 1 {
+        value.abs()
+    } else {
+        value
+    };
+    if o.neg >> slot & 1 == 1 {
+        -value
+    } else {
+        value
+    }
+}
+
+/// A lane at a time.
+#[cold]
+fn each(sources: [F; 3], f: impl Fn([u64; 3]) -> u32) -> F {
+    let [x, y, z] = sources.map(|source| source.to_bits().to_array().map(u64::from));
+    F::from_bits(U::from_array(std::array::from_fn(|i| {
+        f([x[i], y[i], z[i]])
+    })))
+}
+
+/// The sums as f16: a second rounding, f16's own.
+#[inline(always)]
+fn half_sums(w: &mut Wave, o: &Operation) -> [U; CHUNKS] {
+    let mode = w.mode;
+    sums(w, o).map(|(sum, infinite)| {
+        let sum = clamped(o, mode, sum);
+        let half = if mode.plain16_64() {
+            half::from_f32(sum)
+        } else {
+            narrowed(mode, sum)
+        };
+        half::saturated(mode, half, infinite)
+    })
+}
+
+#[cold]
+fn narrowed(mode: Mode, sum: F) -> U {
+    // Denormals of the sum have been flushed already; ∞ is the caller's to replace.
+    let from = Settings {
+        keep_source_denormals: true,
+        ..Single::settings(mode)
+    };
+    let to = Settings {
+        saturate: false,
+        ..Half::settings(mode)
+    };
+    let bits = sum.to_bits().to_array();
+    U::from_array(bits.map(|bits| convert::<Single, Half>(u64::from(bits), from, to) as u32))
+}

@@ -1,0 +1,419 @@
+//! What the instruction table says of effects is what instructions do.
+//!
+//! Each instruction of each GPU runs in several random forms on two waves that agree in all that the table says it reads,
+//! and differ in every other register: what it does must be the same, and nothing may change that the table does not say
+//! it writes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ferrowave_gpu::Gpu;
+use rand::{Rng, RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+use crate::exec::{
+    Code, Context, Mode, SimdLevel, Stop, Unobserved, Wave,
+    private::Segment,
+    run,
+    wave::{ACCUMULATORS, M0},
+};
+use crate::memory::{AllocationKind, DeviceMemory, View};
+use ferrowave_isa::{Effect, Format, Instruction, Register, Registers, Role};
+
+#[path = "../../../../isa/tests/words/mod.rs"]
+mod words;
+
+/// The rows that the table is made of.
+const FACTS: &str = include_str!("../../../../isa/cdna.txt");
+/// Runs of each instruction, and forms that are tried until there are as many.
+const RUNS: usize = 6;
+const FORMS: usize = 300;
+
+/// Where the instruction stands.
+const CODE: u64 = 0x1000;
+const BYTES: usize = 1 << 16;
+/// Where addresses point to, so that offsets of both signs stay inside.
+const MIDDLE: u64 = 1 << 15;
+/// Bytes of a lane's private memory.
+const PRIVATE: u32 = 1 << 13;
+const VECTORS: u16 = 2 * ACCUMULATORS;
+const SCALARS: u16 = 126;
+/// Bits of MODE that say how floats are computed: rounding, denormals, clamps, NaNs, overflow.
+const FLOATS: u32 = 0x80_03ff;
+
+/// Why an instruction cannot be tried alone.
+fn reason(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "s_memtime" | "s_memrealtime" => "its result is the time",
+        "s_sendmsghalt" | "s_trap" => "it ends the launch",
+        "s_getreg_b32" => "STATUS holds scc, vccz and execz",
+        "s_cbranch_g_fork" | "s_cbranch_i_fork" | "s_cbranch_join" => {
+            "a count in MODE tells its registers"
+        }
+        _ if name.starts_with("ds_gws_") => "it waits for other workgroups",
+        _ if FACTS
+            .lines()
+            .any(|row| row.contains(" refused=") && row.split(' ').next() == Some(name)) =>
+        {
+            "it is refused"
+        }
+        _ => return None,
+    })
+}
+
+/// A number of a kind that instructions make something of: an integer, a float, a small one, two halves.
+fn number(random: &mut impl Rng) -> u32 {
+    match random.random_range(0..5) {
+        0 => random.random(),
+        1 => random.random_range(0..64),
+        2 => random.random_range(0x3f00_0000..0x4080_0000),
+        3 => random.random_range(0xbf00_0000..0xc080_0000),
+        _ => random.random_range(0x3800..0x4400) << 16 | random.random_range(0x3800..0x4400),
+    }
+}
+
+fn random_wave(random: &mut impl Rng) -> Wave {
+    let mut wave = Wave::default();
+    for register in 0..VECTORS {
+        for lane in wave.lanes_mut(register).as_mut_array() {
+            *lane = number(random);
+        }
+    }
+    wave
+}
+
+/// Other values for all but the vector registers.
+fn shuffle(wave: &mut Wave, random: &mut impl Rng) {
+    for register in 0..SCALARS {
+        wave.set_scalar(register, number(random));
+    }
+    if random.random_range(0..4) == 0 {
+        wave.set_scalar_pair(106, 0);
+    }
+    wave.set_scalar(M0, 4 * random.random_range(0..5));
+    wave.exec = match random.random_range(0..8) {
+        0 => 0,
+        1..4 => !0,
+        _ => random.random(),
+    };
+    wave.scc = random.random();
+    wave.mode = Mode::from_bits(random.random::<u32>() & FLOATS);
+}
+
+/// Whether an instruction may reach private memory: scalar ones have offsets that lead there.
+fn reaches_private(i: &Instruction) -> bool {
+    matches!(i.format, Format::Scratch | Format::Smem)
+}
+
+/// Memory that instructions run on.
+struct Bytes {
+    memory: DeviceMemory,
+    base: u64,
+    private: u64,
+    filled: Vec<u8>,
+    other: Vec<u8>,
+}
+
+impl Bytes {
+    fn new(random: &mut impl Rng) -> Self {
+        let memory = DeviceMemory::new(1 << 22);
+        let mut fill = || (0..BYTES).map(|_| random.random()).collect();
+        let (filled, other) = (fill(), fill());
+        let allocate = |bytes| memory.allocate(bytes, AllocationKind::Device);
+        Bytes {
+            base: allocate(BYTES).expect("memory"),
+            private: allocate(64 * PRIVATE as usize).expect("memory"),
+            memory,
+            filled,
+            other,
+        }
+    }
+
+    /// Fills what an instruction may reach.
+    fn fill(&self, i: &Instruction, data: &[u8]) {
+        self.memory.write(self.base, data).expect("its own memory");
+        if reaches_private(i) {
+            let filled = self
+                .memory
+                .fill(self.private, &[7, 1, 3, 9], 16 * PRIVATE as usize);
+            filled.expect("its own memory");
+        }
+    }
+
+    /// All bytes that an instruction may reach.
+    fn read(&self, i: &Instruction) -> [Vec<u8>; 2] {
+        let private = match reaches_private(i) {
+            true => 64 * PRIVATE as usize,
+            false => 0,
+        };
+        [(self.base, BYTES), (self.private, private)].map(|(at, bytes)| {
+            let mut all = vec![0; bytes];
+            self.memory.read(at, &mut all).expect("its own memory");
+            all
+        })
+    }
+}
+
+/// Puts valid addresses where an instruction takes them from.
+fn aim(i: &Instruction, wave: &mut Wave, bytes: &Bytes, random: &mut impl Rng) {
+    let base = bytes.base + MIDDLE;
+    wave.private = Segment {
+        base: Some(bytes.private),
+        bytes: PRIVATE,
+    };
+    for read in i.uses().reads {
+        let (Role::Address | Role::Branch, Some(slot)) = (read.role, read.slot) else {
+            continue;
+        };
+        let Registers { first, count } = read.registers;
+        if first.is_vector() {
+            for lane in 0..64 {
+                let mut set = |register: u16, value: u32| {
+                    wave.lanes_mut(register).as_mut_array()[lane] = value;
+                };
+                let offset = 16 * random.random_range(0..256);
+                match (i.format, count) {
+                    (Format::Flat | Format::Global, 2) => {
+                        set(first.0, (base + u64::from(offset)) as u32);
+                        set(first.0 + 1, (base >> 32) as u32);
+                    }
+                    (Format::Mubuf | Format::Mtbuf, _) => {
+                        read.registers.iter().for_each(|r| set(r.0, offset / 64));
+                    }
+                    _ => set(first.0, offset),
+                }
+            }
+            continue;
+        }
+        let scalar = first.0 - Register::SCALARS;
+        match (i.format, slot, count) {
+            (_, _, 2) if read.role == Role::Branch => wave.set_scalar_pair(scalar, CODE),
+            (_, _, 2) => wave.set_scalar_pair(scalar, base),
+            (_, _, 4) => {
+                wave.set_scalar_pair(scalar, base & 0xffff_ffff_ffff);
+                // Four floats, each in its place.
+                for (index, word) in [(2, 0x4000), (3, 14 << 15 | 7 << 12 | 0xfac)] {
+                    wave.set_scalar(scalar + index, word);
+                }
+            }
+            _ => wave.set_scalar(scalar, 16 * random.random_range(0..16)),
+        }
+    }
+}
+
+/// What an instruction did.
+struct Done {
+    before: Wave,
+    after: Wave,
+    stop: Stop,
+    lds: Vec<u8>,
+    memory: [Vec<u8>; 2],
+}
+
+fn copied(wave: &Wave) -> Wave {
+    let mut copy = Wave::default();
+    copy.vgprs.copy_from_slice(&wave.vgprs[..]);
+    (copy.sgprs, copy.exec, copy.scc, copy.mode) = (wave.sgprs, wave.exec, wave.scc, wave.mode);
+    copy.private = wave.private;
+    copy
+}
+
+/// Runs an instruction, if it does not fault.
+fn done(
+    i: &Instruction,
+    code: &Code,
+    before: Wave,
+    bytes: &Bytes,
+    data: &[u8],
+    view: &View,
+) -> Option<Done> {
+    bytes.fill(i, data);
+    let mut lds = data.to_vec();
+    let mut after = copied(&before);
+    let mut context = Context::new(code, view, &mut lds);
+    let stop = run(&mut after, &mut context, &mut 1, &mut Unobserved);
+    context.take_fault().is_none().then(|| Done {
+        before,
+        after,
+        stop,
+        lds,
+        memory: bytes.read(i),
+    })
+}
+
+/// What two runs did that the table does not say.
+fn differences(i: &Instruction, runs: &[&Done; 2], data: [&[u8]; 2]) -> BTreeSet<String> {
+    let uses = i.uses();
+    let mut found = BTreeSet::new();
+    let [a, b] = *runs;
+    let writes = |register: u16| uses.writes.iter().any(|w| w.contains(Register(register)));
+    let mut note = |what: &str| {
+        found.insert(what.to_string());
+    };
+    for register in 0..VECTORS {
+        let [old, new] = [
+            runs.each_ref()
+                .map(|run| run.before.lanes(register).as_array()),
+            runs.each_ref()
+                .map(|run| run.after.lanes(register).as_array()),
+        ];
+        if !writes(register) {
+            if old != new {
+                note("writes a vector register");
+            }
+            continue;
+        }
+        for lane in 0..64 {
+            let is_off = (a.before.exec & b.before.exec) >> lane & 1 == 0 || uses.partial;
+            let stays = old[0][lane] == new[0][lane] && old[1][lane] == new[1][lane];
+            if new[0][lane] != new[1][lane] && !(is_off && stays) {
+                note("a vector result differs");
+            }
+        }
+    }
+    let scalars = |wave: &Wave| -> Vec<u32> {
+        let registers = (0..SCALARS + 2).map(|register| wave.scalar(register));
+        registers.chain([u32::from(wave.scc)]).collect()
+    };
+    let [old, new] = [[&a.before, &b.before], [&a.after, &b.after]].map(|waves| waves.map(scalars));
+    for code in 0..old[0].len() {
+        let name = Register(Register::SCALARS + code as u16).to_string();
+        let same = [0, 1].map(|run| old[run][code] == new[run][code]);
+        if !(writes(Register::SCALARS + code as u16) || i.is_relative()) {
+            if same != [true; 2] {
+                note(&format!("writes {name}"));
+            }
+        } else if new[0][code] != new[1][code] && !(i.is_relative() && same == [true; 2]) {
+            note(&format!("the result in {name} differs"));
+        }
+    }
+    let state = |wave: &Wave| (wave.mode, wave.skips_vector, wave.trap_status);
+    if !i.writes_mode()
+        && runs
+            .iter()
+            .any(|run| state(&run.before) != state(&run.after))
+    {
+        note("writes mode");
+    }
+    if (a.after.pc, a.stop) != (b.after.pc, b.stop) {
+        note("goes another way");
+    }
+    let changes = matches!(i.effect(), Effect::Store | Effect::Atomic);
+    if changes || i.loads_to_lds() {
+        if a.memory != b.memory || a.lds != b.lds {
+            note("memory differs");
+        }
+    } else if runs
+        .iter()
+        .zip(data)
+        .any(|(run, data)| run.memory[0] != data || run.lds != data)
+    {
+        note("writes memory");
+    }
+    found
+}
+
+#[test]
+fn instructions_do_what_the_table_says() {
+    let mut random = Pcg64Mcg::seed_from_u64(1);
+    let bytes = Bytes::new(&mut random);
+    let view = bytes.memory.view();
+    let waves = [random_wave(&mut random), random_wave(&mut random)];
+    let mut wrong = BTreeMap::<String, BTreeSet<String>>::new();
+    let mut untried = BTreeSet::new();
+    for gpu in Gpu::ALL {
+        for opcode in words::opcodes(gpu) {
+            if reason(&opcode.name).is_some() {
+                continue;
+            }
+            let mut runs = 0;
+            for form in 0..FORMS {
+                let words = opcode.words(gpu, form, &mut random);
+                let text: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+                let Ok(i) = ferrowave_isa::decode(gpu, &words, 0) else {
+                    continue;
+                };
+                let text = &text[..usize::from(i.size)];
+                let code = Code::compile(gpu, SimdLevel::detect(), CODE, text);
+                if i.op.name() != opcode.name || !code.unsupported().is_empty() {
+                    continue;
+                }
+                let [mut a, mut b] = waves.each_ref().map(copied);
+                shuffle(&mut a, &mut random);
+                shuffle(&mut b, &mut random);
+                aim(&i, &mut a, &bytes, &mut random);
+                b.private = a.private;
+                agree(&i, &a, &mut b);
+                let data = match i.effect() {
+                    Effect::None => [&bytes.filled[..], &bytes.other],
+                    _ => [&bytes.filled[..]; 2],
+                };
+                let runs_of = [(a, data[0]), (b, data[1])]
+                    .map(|(wave, data)| done(&i, &code, wave, &bytes, data, &view));
+                let what = match &runs_of {
+                    [Some(a), Some(b)] => differences(&i, &[a, b], data),
+                    [None, None] => continue,
+                    _ => BTreeSet::from(["faults once".to_string()]),
+                };
+                for what in what {
+                    let text = format!("{} {gpu} {}", opcode.encoding, i.text(gpu));
+                    let texts = wrong.entry(format!("{} {what}", opcode.name)).or_default();
+                    texts.insert(text);
+                }
+                runs += 1;
+                if runs == RUNS {
+                    break;
+                }
+            }
+            if runs == 0 {
+                untried.insert(format!("{gpu} {} {}", opcode.encoding, opcode.name));
+            }
+        }
+    }
+    let first = |texts: &BTreeSet<String>| texts.first().cloned();
+    let wrong: Vec<_> = wrong
+        .iter()
+        .map(|(what, texts)| (what, first(texts)))
+        .collect();
+    assert!(wrong.is_empty(), "the table is wrong: {wrong:#?}");
+    assert!(untried.is_empty(), "never ran: {untried:#?}");
+}
+
+/// Gives a wave what an instruction reads of another.
+fn agree(i: &Instruction, from: &Wave, to: &mut Wave) {
+    let uses = i.uses();
+    let all = |registers: &Registers| -> Vec<_> {
+        registers.iter().map(|register| (register, !0)).collect()
+    };
+    // Bits that stay are read, in a sense.
+    let kept = uses.writes.iter().filter(|_| uses.partial).flat_map(all);
+    let reads = uses.reads.iter().flat_map(|read| match read.role {
+        Role::Data if i.effect() == Effect::Store => {
+            let registers = read.registers.iter().enumerate();
+            registers
+                .map(|(index, register)| (register, i.stored_bits(index)))
+                .collect()
+        }
+        _ => all(&read.registers),
+    });
+    // What counts in full comes last: a register may be data and address.
+    let mut reads: Vec<_> = reads.chain(kept).collect();
+    reads.sort_by_key(|(_, bits)| *bits);
+    for (register, bits) in reads {
+        match register {
+            Register::SCC => to.scc = from.scc,
+            Register(n) if register.is_vector() => {
+                let lanes = to.lanes_mut(n).as_mut_array().iter_mut();
+                for (to, from) in lanes.zip(from.lanes(n).as_array()) {
+                    *to = from & bits | *to & !bits;
+                }
+            }
+            Register(n) => to.set_scalar(n - Register::SCALARS, from.scalar(n - Register::SCALARS)),
+        }
+    }
+    if i.reads_mode() {
+        to.mode = from.mode;
+    }
+    if i.is_relative() {
+        to.sgprs = from.sgprs;
+    }
+}

@@ -1,0 +1,626 @@
+//! The memory that instructions touch, for observers: how the lanes of an access lie to each other, found once for all.
+//!
+//! Accesses of a kernel tend to look alike, moved as a whole, so that what an observer finds of one (lines, banks, the bytes
+//! without gaps) is true of many. A [`Shape`] is what they have in common, and equal ones are the same; observers keep what
+//! they find with it ([`ByShape`]).
+
+use std::{
+    simd::prelude::*,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+};
+
+use super::{
+    SimdLevel,
+    lanes::chunks,
+    simd::{CHUNKS, LANES, U, chunk_mask},
+    wave::Lanes,
+};
+
+/// Which memory an access went to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Space {
+    /// Global memory (and private memory, which lies in it), by address.
+    Global,
+    /// The workgroup's LDS, by offset from its start.
+    Lds,
+}
+
+/// One access of an instruction: the same number of bytes in every active lane.
+#[derive(Clone, Copy, Debug)]
+pub struct Touch<'a> {
+    /// Which memory.
+    pub space: Space,
+    /// Whether it wrote. An atomic operation counts as writing.
+    pub write: bool,
+    /// Whether it is the scalar unit's; then it is in lane 0.
+    pub scalar: bool,
+    /// Bytes of each lane.
+    pub bytes: u32,
+    /// The lanes that took part.
+    pub lanes: u64,
+    /// The lowest address of a lane that took part.
+    pub base: u64,
+    /// How the lanes lie to it.
+    pub shape: &'a Arc<Shape>,
+}
+
+impl Touch<'_> {
+    /// Each active lane and the address of its first byte.
+    pub fn iter(&self) -> impl Iterator<Item = (usize, u64)> {
+        let base = self.base;
+        self.shape
+            .iter()
+            .map(move |(lane, distance)| (lane, base.wrapping_add(distance)))
+    }
+}
+
+impl<'a> Touch<'a> {
+    /// The access, for later.
+    pub fn keep(&self) -> Kept {
+        Kept {
+            how: (self.space, self.write, self.scalar),
+            base: self.base,
+            shape: Arc::clone(self.shape),
+        }
+    }
+
+    fn new((space, write, scalar): How, base: u64, shape: &'a Arc<Shape>) -> Self {
+        Touch {
+            space,
+            write,
+            scalar,
+            bytes: shape.bytes,
+            lanes: shape.lanes,
+            base,
+            shape,
+        }
+    }
+}
+
+/// An access of an instruction that ran some time ago.
+#[derive(Clone, Debug)]
+pub struct Kept {
+    how: How,
+    base: u64,
+    shape: Arc<Shape>,
+}
+
+impl Kept {
+    /// The access.
+    pub fn touch(&self) -> Touch<'_> {
+        Touch::new(self.how, self.base, &self.shape)
+    }
+}
+
+/// An access to LDS with lanes that are out of range, which the hardware passes over.
+#[derive(Debug)]
+pub struct OutsideLds {
+    /// Whether it writes.
+    pub write: bool,
+    /// Bytes of each lane.
+    pub bytes: u32,
+    /// The lanes that are out of range.
+    pub lanes: u64,
+    /// Addresses of all lanes.
+    pub addresses: [u32; LANES],
+}
+
+/// How the lanes of an access lie to the lowest of them.
+#[derive(Debug)]
+pub struct Shape {
+    /// No other shape has it, in any launch.
+    id: u64,
+    /// Its place among those that are kept.
+    slot: u32,
+    bytes: u32,
+    lanes: u64,
+    /// Of each active lane; 0 of others.
+    distances: Lanes,
+    /// The longest of them.
+    longest: u32,
+    /// The same where 32 bits are too few.
+    far: Option<Box<[u64; LANES]>>,
+}
+
+impl Shape {
+    fn new(slot: usize, bytes: u32, lanes: u64, distances: Lanes) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        Shape {
+            id: NEXT.fetch_add(1, Relaxed),
+            slot: slot as u32,
+            bytes,
+            lanes,
+            longest: distances.as_array().iter().copied().max().unwrap_or(0),
+            distances,
+            far: None,
+        }
+    }
+
+    /// Bytes of each lane.
+    pub const fn bytes(&self) -> u32 {
+        self.bytes
+    }
+
+    /// The lowest of some lanes' offsets, if they are of this shape.
+    #[inline(always)]
+    fn lowest(&self, bytes: u32, lanes: u64, offsets: &[U; CHUNKS]) -> Option<u32> {
+        if (bytes, lanes) != (self.bytes, self.lanes) || lanes == 0 {
+            return None;
+        }
+        let first = lanes.trailing_zeros() as usize % LANES;
+        let offset = offsets[first / 16][first % 16];
+        let lowest = offset.wrapping_sub(self.distances.as_array()[first]);
+        let astray = |chunk: usize| {
+            let astray = offsets[chunk] ^ (self.distances.0[chunk] + U::splat(lowest));
+            match lanes {
+                u64::MAX => astray,
+                _ => chunk_mask(lanes, chunk).select(astray, U::splat(0)),
+            }
+        };
+        // Lanes on both ends of 4 GiB look like such as are near each other.
+        let wraps = lowest.checked_add(self.longest).is_none();
+        let fits = (astray(0) | astray(1) | astray(2) | astray(3)) == U::splat(0);
+        (fits && !wraps).then_some(lowest)
+    }
+
+    /// The distance of one lane.
+    #[inline]
+    fn distance(&self, lane: usize) -> u64 {
+        match &self.far {
+            None => u64::from(self.distances.as_array()[lane]),
+            Some(far) => far[lane],
+        }
+    }
+
+    /// Each active lane and how far it is from the lowest.
+    pub fn iter(&self) -> impl Iterator<Item = (usize, u64)> {
+        let mut left = self.lanes;
+        std::iter::from_fn(move || {
+            (left != 0).then(|| {
+                let lane = left.trailing_zeros() as usize;
+                left &= left - 1;
+                (lane, self.distance(lane))
+            })
+        })
+    }
+}
+
+/// Places for shapes that are kept, a power of two: a kernel has some dozens, and one that gathers has ever new ones.
+const SLOTS: usize = 1 << 10;
+
+/// Accesses of instructions whose slots are remembered, a power of two.
+const EXPECTED: usize = 1 << 11;
+
+/// How an access is told of: its memory, whether it writes, whether it is the scalar unit's.
+type How = (Space, bool, bool);
+
+/// An access of the instruction that runs.
+#[derive(Debug)]
+struct Noted {
+    how: How,
+    base: u64,
+    slot: usize,
+    /// Its shape, if it is not in that slot.
+    own: Option<Arc<Shape>>,
+}
+
+/// The accesses of the instruction that runs, and the shapes of earlier ones.
+#[derive(Debug, Default)]
+pub(crate) struct Touches {
+    list: Vec<Noted>,
+    /// The lanes that were out of range of LDS.
+    pub(super) outside: Vec<OutsideLds>,
+    /// Empty before the first access.
+    shapes: Vec<Option<Arc<Shape>>>,
+    /// The slot that each access of an instruction was in the last time, by the instruction's number; those with the same
+    /// remainder share one.
+    expected: Vec<u16>,
+    /// Where that of the instruction's first access stands.
+    first: usize,
+}
+
+impl Touches {
+    /// The instruction at an index begins.
+    #[inline(always)]
+    pub(super) fn begin(&mut self, index: u32) {
+        if !self.list.is_empty() {
+            self.list.clear();
+        }
+        if !self.outside.is_empty() {
+            self.outside.clear();
+        }
+        // Few have more accesses than two.
+        self.first = 2 * index as usize;
+    }
+
+    /// Whether the instruction has accessed nothing.
+    #[inline(always)]
+    pub(super) fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// The accesses of the instruction, in its order.
+    pub(super) fn all(&self) -> impl Iterator<Item = Touch<'_>> {
+        self.list.iter().filter_map(|noted| {
+            let shape = match &noted.own {
+                Some(own) => own,
+                None => self.shapes.get(noted.slot)?.as_ref()?,
+            };
+            Some(Touch::new(noted.how, noted.base, shape))
+        })
+    }
+
+    /// Adds an access whose lanes are 32 bits behind a base.
+    #[inline(always)]
+    pub(super) fn add_near(
+        &mut self,
+        level: SimdLevel,
+        how: How,
+        bytes: u32,
+        lanes: u64,
+        base: u64,
+        offsets: &[U; CHUNKS],
+    ) {
+        match level {
+            SimdLevel::Portable => self.note(how, bytes, lanes, base, offsets),
+            // SAFETY: `Code` was compiled for a level that this computer has.
+            #[cfg(target_arch = "x86_64")]
+            SimdLevel::Avx2 => unsafe { self.note_avx2(how, bytes, lanes, base, offsets) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            SimdLevel::Avx512 => unsafe { self.note_avx512(how, bytes, lanes, base, offsets) },
+            #[cfg(not(target_arch = "x86_64"))]
+            _ => self.note(how, bytes, lanes, base, offsets),
+        }
+    }
+
+    /// Adds an access of the scalar unit.
+    pub(super) fn add_scalar(&mut self, level: SimdLevel, how: How, bytes: u32, address: u64) {
+        self.add_near(level, how, bytes, 1, address, &[U::splat(0); CHUNKS]);
+    }
+
+    /// Adds an access by address.
+    pub(super) fn add(
+        &mut self,
+        level: SimdLevel,
+        how: How,
+        bytes: u32,
+        lanes: u64,
+        addresses: &[u64; LANES],
+    ) {
+        let first = addresses[lanes.trailing_zeros() as usize % LANES];
+        let apart = addresses
+            .iter()
+            .enumerate()
+            .fold(0, |apart, (lane, address)| {
+                let is_active = (lanes >> lane & 1).wrapping_neg();
+                apart | (address ^ first) & is_active
+            });
+        if apart >> 32 == 0 {
+            let low: [u32; LANES] = std::array::from_fn(|lane| addresses[lane] as u32);
+            let offsets = chunks(|chunk| U::from_slice(&low[16 * chunk..]));
+            let base = first & !u64::from(u32::MAX);
+            return self.add_near(level, how, bytes, lanes, base, &offsets);
+        }
+        self.add_far(level, how, bytes, lanes, addresses);
+    }
+
+    /// The same of lanes on either side of a border of 4 GiB, or far from each other.
+    #[cold]
+    fn add_far(
+        &mut self,
+        level: SimdLevel,
+        how: How,
+        bytes: u32,
+        lanes: u64,
+        addresses: &[u64; LANES],
+    ) {
+        let active = || (0..LANES).filter(|lane| lanes >> lane & 1 == 1);
+        let base = active().map(|lane| addresses[lane]).min().unwrap_or(0);
+        let mut far = [0; LANES];
+        for lane in active() {
+            far[lane] = addresses[lane] - base;
+        }
+        if far.iter().all(|&distance| distance <= u32::MAX.into()) {
+            let near = far.map(|distance| distance as u32);
+            let offsets = chunks(|chunk| U::from_slice(&near[16 * chunk..]));
+            return self.add_near(level, how, bytes, lanes, base, &offsets);
+        }
+        let mut shape = Shape::new(0, bytes, lanes, Lanes::splat(0));
+        shape.far = Some(Box::new(far));
+        self.list.push(Noted {
+            how,
+            base,
+            slot: 0,
+            own: Some(Arc::new(shape)),
+        });
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    fn note_avx2(&mut self, how: How, bytes: u32, lanes: u64, base: u64, offsets: &[U; CHUNKS]) {
+        self.note(how, bytes, lanes, base, offsets);
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,bmi1,bmi2,lzcnt,popcnt")]
+    fn note_avx512(&mut self, how: How, bytes: u32, lanes: u64, base: u64, offsets: &[U; CHUNKS]) {
+        self.note(how, bytes, lanes, base, offsets);
+    }
+
+    #[inline(always)]
+    fn note(&mut self, how: How, bytes: u32, lanes: u64, base: u64, offsets: &[U; CHUNKS]) {
+        let expected = self.expected.get(self.place()).copied().unwrap_or(0);
+        let expected = usize::from(expected);
+        if let Some(Some(shape)) = self.shapes.get(expected)
+            && let Some(lowest) = shape.lowest(bytes, lanes, offsets)
+        {
+            self.list.push(Noted {
+                how,
+                base: base.wrapping_add(u64::from(lowest)),
+                slot: expected,
+                own: None,
+            });
+            return;
+        }
+        self.look_up(how, bytes, lanes, base, offsets);
+    }
+
+    /// Where the slot is kept that the next access is expected in.
+    #[inline(always)]
+    fn place(&self) -> usize {
+        (self.first + self.list.len()) % EXPECTED
+    }
+
+    /// Adds an access that is not of the shape that was expected.
+    #[inline(always)]
+    fn look_up(&mut self, how: How, bytes: u32, lanes: u64, base: u64, offsets: &[U; CHUNKS]) {
+        let counted =
+            chunks(|chunk| chunk_mask(lanes, chunk).select(offsets[chunk], U::splat(u32::MAX)));
+        let [a, b, c, d] = counted;
+        let lowest = a.simd_min(b).simd_min(c.simd_min(d)).reduce_min();
+        let distances = chunks(|chunk| {
+            chunk_mask(lanes, chunk).select(offsets[chunk] - U::splat(lowest), U::splat(0))
+        });
+        // Without lanes there is no lowest.
+        let base = match lanes {
+            0 => 0,
+            _ => base.wrapping_add(u64::from(lowest)),
+        };
+        let slot = slot(bytes, lanes, &distances);
+        let place = self.place();
+        if let Some(expected) = self.expected.get_mut(place) {
+            *expected = slot as u16;
+        }
+        if let Some(Some(shape)) = self.shapes.get(slot)
+            && shape.distances.0 == distances
+            && (bytes, lanes) == (shape.bytes, shape.lanes)
+        {
+            self.list.push(Noted {
+                how,
+                base,
+                slot,
+                own: None,
+            });
+            return;
+        }
+        self.note_new(how, base, Shape::new(slot, bytes, lanes, Lanes(distances)));
+    }
+
+    /// Adds an access of a shape that is not kept yet.
+    #[cold]
+    #[inline(never)]
+    fn note_new(&mut self, how: How, base: u64, shape: Shape) {
+        self.shapes.resize(SLOTS, None);
+        self.expected.resize(EXPECTED, 0);
+        let slot = shape.slot as usize;
+        // One that this instruction uses stays.
+        let is_used = |noted: &Noted| noted.slot == slot && noted.own.is_none();
+        let mut own = None;
+        if self.list.iter().any(is_used) {
+            own = Some(Arc::new(shape));
+        } else if let Some(place) = self.shapes.get_mut(slot) {
+            *place = Some(Arc::new(shape));
+        }
+        self.list.push(Noted {
+            how,
+            base,
+            slot,
+            own,
+        });
+    }
+}
+
+/// Where a shape is kept.
+#[inline(always)]
+fn slot(bytes: u32, lanes: u64, distances: &[U; CHUNKS]) -> usize {
+    // Any odd numbers would do that look random: strides are round.
+    const CHUNK: [u32; CHUNKS] = [0x9e37_79b1, 0x85eb_ca77, 0xc2b2_ae3d, 0x27d4_eb2f];
+    const LANE: U = U::from_array([
+        0x9e37_79b9,
+        0xbf58_476d,
+        0x94d0_49bb,
+        0xd6e8_feb9,
+        0xa076_1d65,
+        0xe703_7ed1,
+        0x8ebc_6af1,
+        0x5899_65cd,
+        0x1d8e_4e27,
+        0xeb44_acc3,
+        0x2d35_8dcd,
+        0x4b33_a62f,
+        0x7fb5_d329,
+        0x6c8e_9cf5,
+        0xaef1_7503,
+        0x369d_ea0f,
+    ]);
+    const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
+    let parts = chunks(|chunk| distances[chunk] * U::splat(CHUNK[chunk]));
+    let sum = ((parts[0] + parts[1] + (parts[2] + parts[3])) * LANE).reduce_sum();
+    let mixed = (u64::from(sum) << 8 | u64::from(bytes)) ^ lanes.wrapping_mul(MIX);
+    (mixed.wrapping_mul(MIX) >> (64 - SLOTS.trailing_zeros())) as usize
+}
+
+/// What somebody finds of shapes, kept for the next access of the same.
+#[derive(Clone, Default)]
+pub struct ByShape<R> {
+    /// By slot: which shape, and what of it.
+    known: Vec<(u64, R)>,
+}
+
+impl<R: Default> ByShape<R> {
+    /// What was found of an access's shape; the default, if nothing was.
+    #[inline]
+    pub fn of(&mut self, shape: &Shape) -> &mut R {
+        if self.known.is_empty() {
+            self.known.resize_with(SLOTS, Default::default);
+        }
+        let (id, result) = &mut self.known[shape.slot as usize % SLOTS];
+        if *id != shape.id {
+            *id = shape.id;
+            *result = R::default();
+        }
+        result
+    }
+}
+
+/// The same that depends on where an access lies, too: on its address modulo a number.
+#[derive(Clone, Copy, Default)]
+pub struct ByPlace<R> {
+    /// The modulus's remainder, and what belongs to it.
+    last: Option<(u64, R)>,
+}
+
+impl<R: Copy> ByPlace<R> {
+    /// What `find` makes of an access, which must not depend on where it is beyond `period`, a power of two.
+    #[inline]
+    pub fn result(&mut self, base: u64, period: u64, find: impl FnOnce() -> R) -> R {
+        let place = base & (period - 1);
+        match self.last {
+            Some((last, result)) if last == place => result,
+            _ => self.last.insert((place, find())).1,
+        }
+    }
+}
+
+impl Touch<'static> {
+    /// An access of these lanes, for tests of observers: its memory is never freed.
+    #[doc(hidden)]
+    pub fn of(
+        space: Space,
+        write: bool,
+        bytes: u32,
+        lanes: u64,
+        address: impl Fn(u64) -> u64,
+    ) -> Touch<'static> {
+        let mut touches = Touches::default();
+        let addresses = std::array::from_fn(|lane| address(lane as u64));
+        touches.add(
+            SimdLevel::detect(),
+            (space, write, false),
+            bytes,
+            lanes,
+            &addresses,
+        );
+        let touch = touches.all().next().expect("one was added");
+        Touch {
+            shape: Box::leak(Box::new(Arc::clone(touch.shape))),
+            ..touch
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{RngExt, SeedableRng};
+    use rand_pcg::Pcg64Mcg;
+
+    use super::*;
+
+    /// The lanes and addresses of accesses come back as they went in, whatever shapes are kept.
+    #[test]
+    fn accesses_are_told_as_they_were() {
+        for level in SimdLevel::ALL.into_iter().filter(|l| l.is_available()) {
+            let mut random = Pcg64Mcg::seed_from_u64(11);
+            let mut touches = Touches::default();
+            let (mut far, mut new, mut seen) = (0, 0, std::collections::HashSet::new());
+            for _ in 0..20_000 {
+                touches.begin(random.random_range(0..20));
+                let mut expected = Vec::new();
+                for _ in 0..random.random_range(1..4) {
+                    // Few strides and masks, so that shapes come again.
+                    let stride = 4_u64 << random.random_range(0..34);
+                    let swizzle = random.random_range(0..3_u64);
+                    let lanes = [!0, !0, 0, 1 << 63, 0xffff_0000, random.random()]
+                        [random.random_range(0..6)];
+                    let bytes = 1 << random.random_range(0..5);
+                    let first = random.random_range(1 << 40..1 << 41_u64);
+                    let addresses = std::array::from_fn(|lane| {
+                        let lane = lane as u64;
+                        match lanes >> lane & 1 {
+                            1 => first + stride * (lane ^ (swizzle * 21)),
+                            _ => random.random(),
+                        }
+                    });
+                    touches.add(level, (Space::Lds, true, false), bytes, lanes, &addresses);
+                    far += usize::from(touches.list.last().unwrap().own.is_some());
+                    let lanes = (0..64).filter(|lane| lanes >> lane & 1 == 1);
+                    let lanes: Vec<_> = lanes.map(|lane| (lane, addresses[lane])).collect();
+                    expected.push((bytes, lanes));
+                }
+                let told: Vec<_> = touches
+                    .all()
+                    .map(|touch| (touch.bytes, touch.iter().collect::<Vec<_>>()))
+                    .collect();
+                assert_eq!(told, expected, "{level}");
+                for touch in touches.all() {
+                    let lowest = touch.iter().map(|(_, address)| address).min();
+                    assert_eq!(touch.base, lowest.unwrap_or(0));
+                    new += usize::from(seen.insert(touch.shape.id));
+                }
+            }
+            assert!(
+                far > 100 && new > 10_000 && new < 35_000,
+                "{level}: {far} {new}"
+            );
+        }
+    }
+
+    #[test]
+    fn equal_shapes_are_one() {
+        let mut touches = Touches::default();
+        let mut known = ByShape::<u32>::default();
+        let mut find = |lanes: u64, bytes: u32, base: u64, stride: u64| {
+            touches.begin(7);
+            // What an inactive lane holds means nothing.
+            let addresses = std::array::from_fn(|lane| match lanes >> lane & 1 {
+                1 => base + stride * lane as u64,
+                _ => base * 77,
+            });
+            let how = (Space::Global, false, false);
+            touches.add(SimdLevel::detect(), how, bytes, lanes, &addresses);
+            let shape = touches.all().next().expect("it was added").shape;
+            *known.of(shape) += 1;
+            *known.of(shape)
+        };
+        assert_eq!(find(!0, 4, 0x1000, 4), 1);
+        assert_eq!(find(!0, 4, 0x7_1234_5678, 4), 2);
+        assert_eq!(find(!0, 8, 0x1000, 4), 1);
+        assert_eq!(find(!0, 4, 0x1000, 8), 1);
+        assert_eq!(find(!1, 4, 0x1000, 4), 1);
+        assert_eq!(find(!1, 4, 0x3000, 4), 2);
+        assert_eq!(find(!0, 4, 0x1000, 4), 3);
+    }
+
+    #[test]
+    fn places_count_modulo_their_period() {
+        let mut by = ByPlace::default();
+        assert_eq!(by.result(5, 4, || 1), 1);
+        assert_eq!(by.result(9, 4, || 2), 1);
+        assert_eq!(by.result(10, 4, || 3), 3);
+        assert_eq!(by.result(5, 4, || 4), 4);
+    }
+}

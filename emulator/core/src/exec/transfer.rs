@@ -1,0 +1,60 @@
+//! Loads and stores: the same list for global, flat, scratch, buffer and LDS instructions.
+//!
+//! A D16 load fills one half of its register and zeroes the other, as the GPUs have SRAM ECC: «When ECC is enabled
+//! 16-bit memory loads write the full 32-bit VGPR. Unused bits are set to zero» (CDNA4 ISA guide, «16-bit Memory
+//! Operations», 9.1.6). The guides' pseudocode says that the other half is preserved; that is true without ECC. LLVM
+//! (`GCNSubtarget::d16PreservesUnusedBits`) counts on no kept half with ECC, nor on gfx90a and its successors without it,
+//! where it was tried (review D112635).
+
+use super::{operation::Handler, private::Small};
+use ferrowave_isa::run::{Load, Store};
+
+/// Makes the handlers of one kind of memory.
+pub(super) trait Transfers {
+    /// Loads `N` dwords.
+    fn load<const N: usize>(&self) -> Handler;
+    /// Stores `N` dwords.
+    fn store<const N: usize>(&self) -> Handler;
+    /// Loads a `T` and puts what the function makes of it into the register.
+    fn load_small<T, F>(&self, f: F) -> Handler
+    where
+        T: Small,
+        F: Fn(T) -> u32 + Copy + 'static;
+    /// Stores what the function makes of the register.
+    fn store_small<T, F>(&self, f: F) -> Handler
+    where
+        T: Small,
+        F: Fn(u32) -> T + Copy + 'static;
+}
+
+/// The handler of a load.
+pub(super) fn load(load: Load, t: impl Transfers) -> Handler {
+    match load {
+        Load::B32 => t.load::<1>(),
+        Load::B64 => t.load::<2>(),
+        Load::B96 => t.load::<3>(),
+        Load::B128 => t.load::<4>(),
+        Load::U8 => t.load_small(|x: u8| u32::from(x)),
+        Load::I8 => t.load_small(|x: i8| x as u32),
+        Load::U16 => t.load_small(|x: u16| u32::from(x)),
+        Load::I16 => t.load_small(|x: i16| x as u32),
+        Load::U8High => t.load_small(|x: u8| u32::from(x) << 16),
+        Load::I8Low => t.load_small(|x: i8| u32::from(x as u16)),
+        Load::I8High => t.load_small(|x: i8| u32::from(x as u16) << 16),
+        Load::U16High => t.load_small(|x: u16| u32::from(x) << 16),
+    }
+}
+
+/// The handler of a store.
+pub(super) fn store(store: Store, t: impl Transfers) -> Handler {
+    match store {
+        Store::B32 => t.store::<1>(),
+        Store::B64 => t.store::<2>(),
+        Store::B96 => t.store::<3>(),
+        Store::B128 => t.store::<4>(),
+        Store::B8 => t.store_small(|x| x as u8),
+        Store::B8High => t.store_small(|x| (x >> 16) as u8),
+        Store::B16 => t.store_small(|x| x as u16),
+        Store::B16High => t.store_small(|x| (x >> 16) as u16),
+    }
+}

@@ -1,0 +1,422 @@
+//! A wavefront's state.
+
+use std::simd::{prelude::*, simd_swizzle};
+
+use super::{
+    gws::GlobalWait,
+    hardware_registers::Allocated,
+    lds::Turn,
+    operation::{Source, SourceKind},
+    private::Segment,
+    simd::{CHUNKS, D, U, chunk_mask},
+};
+
+/// Vector registers 0 to 255 are `v`, 256 to 511 are `a`.
+pub const ACCUMULATORS: u16 = 256;
+/// First of the registers that operations use for themselves.
+pub(crate) const TEMPORARIES: u16 = 512;
+/// Registers in the file; a power of two, so that an index needs a mask and no check.
+/// What is never touched costs address space only.
+const FILE: usize = 1024;
+
+/// Scalar register codes (AMD's operand encoding).
+pub const VCC: u16 = 106;
+pub(crate) const M0: u16 = 124;
+pub(crate) const EXEC: u16 = 126;
+
+/// One vector register: 64 lanes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C, align(64))]
+pub struct Lanes(pub(crate) [U; CHUNKS]);
+
+impl Lanes {
+    pub(crate) const fn splat(value: u32) -> Self {
+        Lanes([U::splat(value); CHUNKS])
+    }
+
+    /// One value a lane.
+    pub const fn as_array(&self) -> &[u32; 64] {
+        // SAFETY: four vectors of sixteen lanes, without padding, are 64 lanes side by side.
+        unsafe { &*(&raw const self.0).cast() }
+    }
+
+    /// The same, to write to.
+    pub const fn as_mut_array(&mut self) -> &mut [u32; 64] {
+        // SAFETY: as in `as_array`; the borrow is exclusive.
+        unsafe { &mut *(&raw mut self.0).cast() }
+    }
+}
+
+/// Bits of the MODE register that the emulator knows
+/// (CDNA4 ISA guide, «Mode register», 3.5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mode(u32);
+
+/// A rounding mode, by its code in MODE.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Round {
+    /// To nearest, ties to even.
+    NearestEven = 0,
+    /// Towards +∞.
+    Up = 1,
+    /// Towards −∞.
+    Down = 2,
+    /// Towards zero.
+    Zero = 3,
+}
+
+impl Mode {
+    /// From the register's bits.
+    pub const fn from_bits(bits: u32) -> Self {
+        Mode(bits)
+    }
+
+    /// The register's bits.
+    pub const fn bits(self) -> u32 {
+        self.0
+    }
+
+    const fn round(bits: u32) -> Round {
+        match bits & 3 {
+            0 => Round::NearestEven,
+            1 => Round::Up,
+            2 => Round::Down,
+            _ => Round::Zero,
+        }
+    }
+
+    /// Rounding of f32 results.
+    pub const fn round32(self) -> Round {
+        Self::round(self.0)
+    }
+
+    /// Rounding of f16 and f64 results.
+    pub const fn round16_64(self) -> Round {
+        Self::round(self.0 >> 2)
+    }
+
+    /// f32: whether denormal sources, denormal results are kept.
+    pub const fn denormals32(self) -> (bool, bool) {
+        (self.0 & 0x10 != 0, self.0 & 0x20 != 0)
+    }
+
+    /// f16 and f64: whether denormal sources, denormal results are kept.
+    pub const fn denormals16_64(self) -> (bool, bool) {
+        (self.0 & 0x40 != 0, self.0 & 0x80 != 0)
+    }
+
+    /// Whether `clamp` turns NaN into 0.
+    pub const fn dx10_clamp(self) -> bool {
+        self.0 & 0x100 != 0
+    }
+
+    /// Whether minimum and maximum quiet a signalling NaN as IEEE 754 says.
+    pub const fn ieee(self) -> bool {
+        self.0 & 0x200 != 0
+    }
+
+    /// Whether results that are too large for a format of 16 bits or fewer become its largest number
+    /// (`FP16_OVFL`).
+    pub const fn saturates_overflow(self) -> bool {
+        self.0 & 0x80_0000 != 0
+    }
+
+    /// Whether vector registers are indexed (`s_set_gpr_idx_on`).
+    pub const fn indexes_registers(self) -> bool {
+        self.0 & Self::INDEXES_REGISTERS != 0
+    }
+
+    const INDEXES_REGISTERS: u32 = 1 << 27;
+
+    pub(crate) const fn with_indexing(self, on: bool) -> Self {
+        match on {
+            true => Mode(self.0 | Self::INDEXES_REGISTERS),
+            false => Mode(self.0 & !Self::INDEXES_REGISTERS),
+        }
+    }
+
+    /// How many forks wait to be joined (`s_cbranch_g_fork`): bits 31:29.
+    pub(crate) const fn forks(self) -> u32 {
+        self.0 >> 29
+    }
+
+    pub(crate) const fn with_forks(self, forks: u32) -> Self {
+        Mode(self.0 & !(7 << 29) | forks << 29)
+    }
+
+    /// f32 arithmetic is the host's: to nearest, denormals kept.
+    #[inline(always)]
+    pub(crate) const fn plain32(self) -> bool {
+        self.0 & 0x33 == 0x30
+    }
+
+    /// f16 arithmetic is the host's.
+    #[inline(always)]
+    pub(crate) const fn plain16(self) -> bool {
+        self.plain16_64() && !self.saturates_overflow()
+    }
+
+    /// f16 (but for [`Self::saturates_overflow`]) and f64 arithmetic is the host's.
+    #[inline(always)]
+    pub(crate) const fn plain16_64(self) -> bool {
+        self.0 & 0xcc == 0xc0
+    }
+}
+
+/// A source operand made ready to be read chunk by chunk.
+///
+/// A scalar stands in the first chunk of a temporary register and no step leads away from it, so that one loop serves
+/// both. Both are in bytes, so that a host's address takes them as they are.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Fetched {
+    /// Where its register stands in the file.
+    first: usize,
+    /// From a chunk to the next: a chunk's size, or 0.
+    step: usize,
+}
+
+impl Fetched {
+    /// A vector register.
+    #[inline(always)]
+    pub(crate) const fn vector(register: u16) -> Self {
+        Fetched {
+            first: (register as usize & (FILE - 1)) * size_of::<Lanes>(),
+            step: size_of::<U>(),
+        }
+    }
+
+    /// The first chunk of a register, for all lanes.
+    #[inline(always)]
+    const fn spread(register: u16) -> Self {
+        Fetched {
+            step: 0,
+            ..Self::vector(register)
+        }
+    }
+}
+
+/// A wavefront's registers and status.
+pub struct Wave {
+    /// Index of the next operation.
+    pub pc: u32,
+    /// The lanes that take part, a bit each.
+    pub exec: u64,
+    /// The scalar condition code.
+    pub scc: bool,
+    /// Rounding, denormals, exceptions.
+    pub mode: Mode,
+    /// Scalar registers by operand code. `exec` lives in its own field, the slots 126 and 127 are unused.
+    pub sgprs: [u32; 256],
+    pub(crate) vgprs: Box<[Lanes; FILE]>,
+    /// Number of this wave in its workgroup.
+    pub index: u32,
+    /// TRAPSTS: what the kernel itself put there.
+    pub trap_status: u32,
+    pub(crate) allocated: Allocated,
+    pub(crate) private: Segment,
+    /// Vector instructions are passed over (`s_setvskip`).
+    pub skips_vector: bool,
+    /// Where it has queued, between an operation that does and whoever runs the wave.
+    pub global_wait: Option<GlobalWait>,
+    /// Whether it shall let others go first.
+    pub(crate) lds_turn: Turn,
+}
+
+impl Default for Wave {
+    /// With zeros in all registers and all lanes active.
+    fn default() -> Self {
+        Wave {
+            pc: 0,
+            exec: !0,
+            scc: false,
+            mode: Mode::from_bits(0),
+            sgprs: [0; 256],
+            // SAFETY: zeros are lanes. Zeroed memory costs nothing until it is touched.
+            vgprs: unsafe { Box::<[Lanes; FILE]>::new_zeroed().assume_init() },
+            index: 0,
+            trap_status: 0,
+            allocated: Allocated::default(),
+            private: Segment::default(),
+            skips_vector: false,
+            global_wait: None,
+            lds_turn: Turn::default(),
+        }
+    }
+}
+
+impl Wave {
+    /// Takes over what another wave has, but for its place in the code and its vector registers.
+    pub fn copy_scalar_state(&mut self, other: &Wave) {
+        (self.exec, self.scc, self.mode) = (other.exec, other.scc, other.mode);
+        (self.index, self.trap_status) = (other.index, other.trap_status);
+        (self.allocated, self.private) = (other.allocated, other.private);
+        self.skips_vector = other.skips_vector;
+        self.sgprs = other.sgprs;
+    }
+
+    /// A vector register by its number; accumulation registers follow the 256 others.
+    #[inline(always)]
+    pub fn lanes(&self, register: u16) -> &Lanes {
+        &self.vgprs[usize::from(register) & (FILE - 1)]
+    }
+
+    /// The same, to write to.
+    #[inline(always)]
+    pub fn lanes_mut(&mut self, register: u16) -> &mut Lanes {
+        &mut self.vgprs[usize::from(register) & (FILE - 1)]
+    }
+
+    /// A scalar register by operand code.
+    #[inline(always)]
+    pub fn scalar(&self, register: u16) -> u32 {
+        match register {
+            EXEC => self.exec as u32,
+            127 => (self.exec >> 32) as u32,
+            _ => self.sgprs[usize::from(register as u8)],
+        }
+    }
+
+    /// A pair of scalar registers.
+    #[inline(always)]
+    pub(crate) fn scalar_pair(&self, register: u16) -> u64 {
+        u64::from(self.scalar(register)) | u64::from(self.scalar(register + 1)) << 32
+    }
+
+    /// Writes a scalar register by operand code.
+    #[inline(always)]
+    pub fn set_scalar(&mut self, register: u16, value: u32) {
+        match register {
+            EXEC => self.exec = self.exec & !0xffff_ffff | u64::from(value),
+            127 => self.exec = self.exec & 0xffff_ffff | u64::from(value) << 32,
+            _ => self.sgprs[usize::from(register as u8)] = value,
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn set_scalar_pair(&mut self, register: u16, value: u64) {
+        if register == EXEC {
+            self.exec = value;
+        } else {
+            self.sgprs[usize::from(register as u8)] = value as u32;
+            self.sgprs[usize::from((register + 1) as u8)] = (value >> 32) as u32;
+        }
+    }
+
+    fn status(&self, code: u16) -> u32 {
+        u32::from(match code {
+            251 => self.scalar_pair(VCC) == 0,
+            252 => self.exec == 0,
+            _ => self.scc,
+        })
+    }
+
+    /// A scalar source, 32 bits.
+    #[inline(always)]
+    pub(crate) fn read32(&self, source: &Source) -> u32 {
+        match source.kind {
+            SourceKind::Scalar => self.scalar(source.register),
+            SourceKind::Status => self.status(source.register),
+            _ => source.value as u32,
+        }
+    }
+
+    /// A scalar source, 64 bits.
+    #[inline(always)]
+    pub(crate) fn read64(&self, source: &Source) -> u64 {
+        match source.kind {
+            SourceKind::Scalar => self.scalar_pair(source.register),
+            SourceKind::Status => u64::from(self.status(source.register)),
+            _ => source.value,
+        }
+    }
+
+    /// Makes source number `slot` of a vector operation readable.
+    #[inline(always)]
+    pub(crate) fn fetch(&mut self, slot: u16, source: &Source) -> Fetched {
+        if source.kind == SourceKind::Vector {
+            Fetched::vector(source.register)
+        } else {
+            let register = TEMPORARIES + 2 * slot;
+            let value = U::splat(self.read32(source));
+            self.lanes_mut(register).0[0] = value;
+            Fetched::spread(register)
+        }
+    }
+
+    /// As [`Self::fetch`] for a source of 64 bits: low and high half.
+    #[inline(always)]
+    pub(crate) fn fetch64(&mut self, slot: u16, source: &Source) -> [Fetched; 2] {
+        if source.kind == SourceKind::Vector {
+            return [0, 1].map(|part| Fetched::vector(source.register + part));
+        }
+        let register = TEMPORARIES + 2 * slot;
+        let value = self.read64(source);
+        self.lanes_mut(register).0[0] = U::splat(value as u32);
+        self.lanes_mut(register + 1).0[0] = U::splat((value >> 32) as u32);
+        [0, 1].map(|part| Fetched::spread(register + part))
+    }
+
+    #[inline(always)]
+    pub(crate) fn chunk(&self, fetched: Fetched, chunk: usize) -> U {
+        let offset = fetched.first + (chunk & (CHUNKS - 1)) * fetched.step;
+        // SAFETY: `Fetched` is a register of the file, and the offset one of its chunks.
+        unsafe { *self.vgprs.as_ptr().byte_add(offset).cast::<U>() }
+    }
+
+    #[inline(always)]
+    pub(crate) fn chunk64(&self, fetched: [Fetched; 2], chunk: usize) -> D {
+        join(self.chunk(fetched[0], chunk), self.chunk(fetched[1], chunk))
+    }
+
+    /// Writes the active lanes of a vector register.
+    #[inline(always)]
+    pub(crate) fn commit(&mut self, register: u16, result: [U; CHUNKS]) {
+        let exec = self.exec;
+        let lanes = self.lanes_mut(register);
+        if exec == !0 {
+            lanes.0 = result;
+        } else {
+            for (chunk, value) in result.into_iter().enumerate() {
+                lanes.0[chunk] = chunk_mask(exec, chunk).select(value, lanes.0[chunk]);
+            }
+        }
+    }
+
+    /// Writes the active lanes of a pair of vector registers.
+    #[inline(always)]
+    pub(crate) fn commit64(&mut self, register: u16, result: [D; CHUNKS]) {
+        let halves = result.map(split);
+        self.commit(register, halves.map(|halves| halves[0]));
+        self.commit(register + 1, halves.map(|halves| halves[1]));
+    }
+}
+
+/// 64-bit lanes of their halves.
+#[inline(always)]
+pub(crate) fn join(low: U, high: U) -> D {
+    if cfg!(target_endian = "big") {
+        return low.cast::<u64>() | high.cast::<u64>() << D::splat(32);
+    }
+    // Taken in turns, the halves are the lanes: two shuffles, where widening and shifting take eight instructions.
+    let mixed: Simd<u32, 32> = simd_swizzle!(low, high, IN_TURNS);
+    // SAFETY: both are the same bits, whatever they are.
+    unsafe { std::mem::transmute::<Simd<u32, 32>, D>(mixed) }
+}
+
+/// The inverse of [`join`].
+#[inline(always)]
+fn split(lanes: D) -> [U; 2] {
+    if cfg!(target_endian = "big") {
+        return [lanes.cast(), (lanes >> D::splat(32)).cast()];
+    }
+    // SAFETY: as in `join`.
+    let mixed = unsafe { std::mem::transmute::<D, Simd<u32, 32>>(lanes) };
+    [simd_swizzle!(mixed, EVEN), simd_swizzle!(mixed, ODD)]
+}
+
+const IN_TURNS: [usize; 32] = [
+    0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28,
+    13, 29, 14, 30, 15, 31,
+];
+const EVEN: [usize; 16] = [0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30];
+const ODD: [usize; 16] = [1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31];

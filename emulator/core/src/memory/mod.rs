@@ -1,0 +1,673 @@
+//! Global memory: what `hipMalloc` hands out.
+//!
+//! A device address is a host address. Every allocation stands between two red zones, so that an access
+//! that runs over an edge lands in no other allocation; a [`View`] of the allocations that live when a
+//! launch starts lets its waves check their accesses without a lock, and keeps them alive until it ends.
+
+mod block;
+mod peers;
+mod reach;
+mod reservation;
+pub(crate) mod shared;
+mod snapshot;
+mod view;
+mod written;
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use block::Block;
+use peers::Peers;
+pub use reach::Reach;
+pub use reservation::Reservation;
+pub use snapshot::Snapshot;
+pub use view::View;
+pub use written::{Written, words};
+
+/// Bytes on either side of an allocation that belong to nobody.
+pub const RED_ZONE_BYTES: usize = 256;
+
+/// Bytes of the smallest page that AMD's GPUs map (Linux' amdgpu driver: `AMDGPU_GPU_PAGE_SIZE`).
+pub const PAGE_BYTES: usize = 4096;
+
+/// Each of the bytes from an allocation's end to the end of its last page, which no one writes. In every format of the
+/// matrix units this repeats to a number that is neither tiny nor infinite nor NaN: a kernel whose result it gets into
+/// is visibly wrong, one that multiplies it by 0 is not.
+pub const PADDING: u8 = 0x5a;
+
+/// What an allocation is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AllocationKind {
+    /// `hipMalloc`.
+    Device,
+    /// `hipHostMalloc`.
+    Host,
+    /// `hipHostRegister`: the program's own memory.
+    Registered,
+    /// A loaded code object: its segments say what may be written.
+    CodeObject,
+    /// Arguments and the dispatch packet of a launch.
+    Launch,
+    /// Private memory of a launch's waves.
+    Private,
+}
+
+impl fmt::Display for AllocationKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            AllocationKind::Device => "device allocation",
+            AllocationKind::Host => "host allocation",
+            AllocationKind::Registered => "registered host memory",
+            AllocationKind::CodeObject => "code object",
+            AllocationKind::Launch => "launch arguments",
+            AllocationKind::Private => "private memory",
+        })
+    }
+}
+
+/// An allocation's place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AllocationInfo {
+    /// First address.
+    pub base: u64,
+    /// Length in bytes, as it was asked for.
+    pub bytes: usize,
+    /// What it is for.
+    pub kind: AllocationKind,
+}
+
+impl AllocationInfo {
+    /// The address behind its last byte.
+    pub const fn end(&self) -> u64 {
+        self.base + self.bytes as u64
+    }
+
+    /// Where reads of kernels end that begin in it or behind it: at the end of its last page. Pages are counted from its
+    /// first address, as a GPU's allocations begin with one; the program's own memory lies in the host's pages, which
+    /// are mapped as a whole.
+    pub fn readable_end(&self) -> u64 {
+        let pages_from = match self.kind {
+            AllocationKind::Registered => 0,
+            _ => self.base,
+        };
+        let bytes = (self.end() - pages_from).checked_next_multiple_of(PAGE_BYTES as u64);
+        bytes.map_or(u64::MAX, |bytes| pages_from + bytes)
+    }
+}
+
+impl fmt::Display for AllocationInfo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let AllocationInfo { base, bytes, kind } = self;
+        write!(f, "the {kind} of {bytes} bytes at {base:#x}")
+    }
+}
+
+/// A request that memory cannot meet.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MemoryError {
+    /// Less is free than was asked for.
+    #[error("out of device memory: {requested} bytes asked for, {used} of {capacity} bytes in use")]
+    OutOfMemory {
+        /// Bytes asked for.
+        requested: usize,
+        /// Bytes in use.
+        used: u64,
+        /// Bytes there are.
+        capacity: u64,
+    },
+    /// The address is not the start of an allocation.
+    #[error("{address:#x} is not the start of an allocation")]
+    NotAnAllocation {
+        /// The address.
+        address: u64,
+    },
+    /// Some of the bytes belong to an allocation already.
+    #[error("some of the {bytes} bytes at {address:#x} belong to an allocation already")]
+    Overlap {
+        /// First address.
+        address: u64,
+        /// Length in bytes.
+        bytes: usize,
+    },
+    /// Some of the bytes belong to no allocation, or to more than one.
+    #[error("{bytes} bytes at {address:#x} are not inside one allocation")]
+    OutOfBounds {
+        /// First address.
+        address: u64,
+        /// Length in bytes.
+        bytes: usize,
+    },
+}
+
+struct Allocation {
+    block: Arc<Block>,
+    info: AllocationInfo,
+    /// Ranges that can be read, and whether they can be written.
+    reaches: Vec<Reach>,
+    /// Which bytes were written, if the memory keeps account of it.
+    written: Option<Arc<Written>>,
+    /// Where in it there is code, if it is a code object's image.
+    code: Option<Arc<CodePlace>>,
+}
+
+/// Where executable code lies, and where its functions begin.
+#[derive(Debug)]
+pub(crate) struct CodePlace {
+    /// The first word's address.
+    pub(crate) address: u64,
+    /// Its length in words.
+    pub(crate) words: u32,
+    /// Byte offsets, in any order.
+    pub(crate) starts: Vec<u64>,
+}
+
+#[derive(Default)]
+struct State {
+    allocations: BTreeMap<u64, Allocation>,
+    used: u64,
+    view: Option<Arc<View>>,
+    /// Allocations that were freed last and whose addresses no other has got since. Their blocks, where they are kept,
+    /// keep their addresses from being handed out again.
+    freed: VecDeque<(AllocationInfo, Option<Arc<Block>>)>,
+    /// Bytes of the blocks in `freed`.
+    kept_bytes: usize,
+}
+
+/// Freed allocations that are remembered.
+const MAX_FREED: usize = 64;
+/// Bytes of freed allocations that keep their addresses, in memory that keeps account of writes.
+const MAX_KEPT_BYTES: usize = 64 << 20;
+
+impl State {
+    fn remember_freed(&mut self, info: AllocationInfo, block: Option<Arc<Block>>) {
+        if block.is_some() {
+            self.kept_bytes += info.bytes;
+        }
+        self.freed.push_back((info, block));
+        while self.freed.len() > MAX_FREED || self.kept_bytes > MAX_KEPT_BYTES {
+            let Some((info, block)) = self.freed.pop_front() else {
+                break;
+            };
+            if block.is_some() {
+                self.kept_bytes -= info.bytes;
+            }
+        }
+    }
+
+    /// Forgets what was freed where there is an allocation again, or its red zone: who accesses that has left the new
+    /// allocation.
+    fn forget_freed(&mut self, (base, bytes): (u64, usize)) {
+        let end = base + bytes as u64;
+        self.freed.retain(|(info, block)| {
+            let apart = end <= info.base || info.base + info.bytes as u64 <= base;
+            if !apart && block.is_some() {
+                // It has come back where it was.
+                self.kept_bytes -= info.bytes;
+            }
+            apart
+        });
+    }
+}
+
+/// A device's global memory.
+pub struct DeviceMemory {
+    capacity: u64,
+    /// Whether it keeps account of which bytes were written, and keeps the addresses of what was freed.
+    accounts: bool,
+    state: Mutex<State>,
+    /// Other devices' memory that this device's kernels reach.
+    peers: Peers,
+}
+
+impl fmt::Debug for DeviceMemory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DeviceMemory")
+            .field("capacity", &self.capacity)
+            .field("used", &self.used_bytes())
+            .finish_non_exhaustive()
+    }
+}
+
+impl DeviceMemory {
+    /// Memory of `capacity_bytes`, all free.
+    pub fn new(capacity_bytes: u64) -> Self {
+        DeviceMemory {
+            capacity: capacity_bytes,
+            accounts: false,
+            state: Mutex::default(),
+            peers: Peers::default(),
+        }
+    }
+
+    /// As [`Self::new`], for checks: it knows which bytes of [`AllocationKind::Device`] were written, and does not hand
+    /// out the addresses of freed allocations again soon.
+    pub fn with_account(capacity_bytes: u64) -> Self {
+        DeviceMemory {
+            accounts: true,
+            ..Self::new(capacity_bytes)
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // The state is whole between statements, so that a panic elsewhere leaves it usable.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Allocates `bytes` (1 if 0 is asked for), aligned to 256 bytes. The contents are unspecified.
+    pub fn allocate(&self, bytes: usize, kind: AllocationKind) -> Result<u64, MemoryError> {
+        self.allocate_with(bytes, block::ALIGNMENT, kind, |info| vec![Reach::of(info)])
+    }
+
+    /// Allocates room for a code object, which is zero; `segments` are offsets, lengths and whether they can be written.
+    pub(crate) fn allocate_image(
+        &self,
+        bytes: usize,
+        alignment: usize,
+        segments: &[(usize, usize, bool)],
+    ) -> Result<u64, MemoryError> {
+        self.allocate_with(bytes, alignment, AllocationKind::CodeObject, |info| {
+            Reach::parts(info, segments)
+        })
+    }
+
+    fn allocate_with(
+        &self,
+        bytes: usize,
+        alignment: usize,
+        kind: AllocationKind,
+        reaches: impl FnOnce(&AllocationInfo) -> Vec<Reach>,
+    ) -> Result<u64, MemoryError> {
+        let bytes = bytes.max(1);
+        let mut state = self.state();
+        let out_of_memory = MemoryError::OutOfMemory {
+            requested: bytes,
+            used: state.used,
+            capacity: self.capacity,
+        };
+        if bytes as u64 > self.capacity.saturating_sub(state.used) {
+            return Err(out_of_memory);
+        }
+        let Some(block) = Block::new(bytes, alignment) else {
+            return Err(out_of_memory);
+        };
+        if kind == AllocationKind::CodeObject {
+            block.will_be_written();
+        }
+        let base = block.base();
+        state.forget_freed(block.extent());
+        let info = AllocationInfo { base, bytes, kind };
+        let allocation = Allocation {
+            block: Arc::new(block),
+            info,
+            reaches: reaches(&info),
+            written: (self.accounts && kind == AllocationKind::Device)
+                .then(|| Arc::new(Written::nothing(bytes))),
+            code: None,
+        };
+        state.used += bytes as u64;
+        state.allocations.insert(base, allocation);
+        state.view = None;
+        Ok(base)
+    }
+
+    /// Has an image's code found by addresses in it, as long as the image is there.
+    pub(crate) fn set_code(&self, image: u64, code: &Arc<CodePlace>) {
+        if let Some(allocation) = self.state().allocations.get_mut(&image) {
+            allocation.code = Some(Arc::clone(code));
+        }
+    }
+
+    /// The code that an address lies in.
+    pub(crate) fn code(&self, address: u64) -> Option<Arc<CodePlace>> {
+        let state = self.state();
+        let (_, allocation) = state.allocations.range(..=address).next_back()?;
+        let code = allocation.code.as_ref()?;
+        let offset = address.checked_sub(code.address)?;
+        (offset < 4 * u64::from(code.words)).then(|| Arc::clone(code))
+    }
+
+    /// Takes in memory of the program's own, which it must keep until it is freed here and no launch runs that began
+    /// before.
+    pub fn register(&self, address: u64, bytes: usize) -> Result<(), MemoryError> {
+        let overlap = MemoryError::Overlap { address, bytes };
+        let block =
+            Block::lent(address, bytes).ok_or(MemoryError::OutOfBounds { address, bytes })?;
+        let end = address + bytes as u64;
+        let mut state = self.state();
+        let before = state.allocations.range(..end).next_back();
+        if before.is_some_and(|(&base, other)| base + other.info.bytes as u64 > address) {
+            return Err(overlap);
+        }
+        let info = AllocationInfo {
+            base: address,
+            bytes,
+            kind: AllocationKind::Registered,
+        };
+        let allocation = Allocation {
+            block: Arc::new(block),
+            info,
+            reaches: vec![Reach::of(&info)],
+            written: None,
+            code: None,
+        };
+        state.forget_freed((address, bytes));
+        state.allocations.insert(address, allocation);
+        state.view = None;
+        Ok(())
+    }
+
+    /// Frees an allocation by its first address.
+    pub fn free(&self, address: u64) -> Result<(), MemoryError> {
+        let mut state = self.state();
+        let allocation = state
+            .allocations
+            .remove(&address)
+            .ok_or(MemoryError::NotAnAllocation { address })?;
+        if allocation.info.kind != AllocationKind::Registered {
+            state.used -= allocation.info.bytes as u64;
+        }
+        let keeps = self.accounts && allocation.info.kind == AllocationKind::Device;
+        let block = keeps.then_some(allocation.block);
+        state.remember_freed(allocation.info, block);
+        state.view = None;
+        Ok(())
+    }
+
+    /// The allocation that an address lies in.
+    pub fn find(&self, address: u64) -> Option<AllocationInfo> {
+        let state = self.state();
+        let (_, allocation) = state.allocations.range(..=address).next_back()?;
+        let info = allocation.info;
+        (address < info.base + info.bytes as u64).then_some(info)
+    }
+
+    /// Bytes in use.
+    pub fn used_bytes(&self) -> u64 {
+        self.state().used
+    }
+
+    /// Bytes there are.
+    pub const fn capacity_bytes(&self) -> u64 {
+        self.capacity
+    }
+
+    /// The allocations that live now, and those of the peers that kernels reach ([`Self::enable_peer`]).
+    pub fn view(&self) -> Arc<View> {
+        let own = self.own_view();
+        self.peers.join(own)
+    }
+
+    /// The allocations that live now.
+    fn own_view(&self) -> Arc<View> {
+        let mut state = self.state();
+        if let Some(view) = &state.view {
+            return Arc::clone(view);
+        }
+        let mut reaches = Vec::new();
+        let (mut infos, mut alive, mut written) = (Vec::new(), Vec::new(), Vec::new());
+        for allocation in state.allocations.values() {
+            reaches.extend_from_slice(&allocation.reaches);
+            infos.push(allocation.info);
+            written.push(allocation.written.clone());
+            alive.push(Arc::clone(&allocation.block));
+        }
+        reaches.sort_by_key(|reach| reach.base);
+        let view = Arc::new(View {
+            reaches,
+            infos,
+            written,
+            freed: state.freed.iter().map(|(info, _)| *info).collect(),
+            _alive: alive,
+            _peers: Vec::new(),
+        });
+        state.view = Some(Arc::clone(&view));
+        view
+    }
+
+    /// The block that holds `bytes` at `address`, which may be none at an allocation's end.
+    fn block(&self, address: u64, bytes: usize) -> Result<Place, MemoryError> {
+        let error = MemoryError::OutOfBounds { address, bytes };
+        let state = self.state();
+        let (_, allocation) = state
+            .allocations
+            .range(..=address)
+            .next_back()
+            .ok_or(error.clone())?;
+        let offset = (address - allocation.info.base) as usize;
+        match offset.checked_add(bytes) {
+            Some(end) if end <= allocation.info.bytes => Ok(Place {
+                block: Arc::clone(&allocation.block),
+                written: allocation.written.clone(),
+                offset,
+            }),
+            _ => Err(error),
+        }
+    }
+
+    /// Copies from device memory.
+    pub fn read(&self, address: u64, to: &mut [u8]) -> Result<(), MemoryError> {
+        let place = self.block(address, to.len())?;
+        place.block.read(place.offset, to);
+        Ok(())
+    }
+
+    /// Copies to device memory.
+    pub fn write(&self, address: u64, from: &[u8]) -> Result<(), MemoryError> {
+        let place = self.block(address, from.len())?;
+        place.block.write(place.offset, from);
+        place.mark(from.len());
+        Ok(())
+    }
+
+    /// As [`Self::write`], which nobody takes account of.
+    fn put(&self, address: u64, from: &[u8]) -> Result<(), MemoryError> {
+        let place = self.block(address, from.len())?;
+        place.block.write(place.offset, from);
+        Ok(())
+    }
+
+    /// Copies inside device memory; the ranges may overlap.
+    pub fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<(), MemoryError> {
+        let target = self.block(to, bytes)?;
+        let source = self.block(from, bytes)?;
+        target
+            .block
+            .copy_from(target.offset, &source.block, source.offset, bytes);
+        match (&target.written, &source.written) {
+            (Some(to), Some(from)) => to.copy(
+                target.offset as u64,
+                from,
+                source.offset as u64,
+                bytes as u64,
+            ),
+            _ => target.mark(bytes),
+        }
+        Ok(())
+    }
+
+    /// Writes `count` copies of `pattern`.
+    pub fn fill(&self, address: u64, pattern: &[u8], count: usize) -> Result<(), MemoryError> {
+        let bytes = pattern
+            .len()
+            .checked_mul(count)
+            .ok_or(MemoryError::OutOfBounds {
+                address,
+                bytes: usize::MAX,
+            })?;
+        let place = self.block(address, bytes)?;
+        for index in 0..count {
+            place
+                .block
+                .write(place.offset + index * pattern.len(), pattern);
+        }
+        place.mark(bytes);
+        Ok(())
+    }
+}
+
+/// Some bytes of an allocation.
+struct Place {
+    block: Arc<Block>,
+    written: Option<Arc<Written>>,
+    offset: usize,
+}
+
+impl Place {
+    /// Marks them as written.
+    fn mark(&self, bytes: usize) {
+        if let Some(written) = &self.written {
+            written.mark(self.offset as u64, bytes as u64);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn allocations_are_apart_and_come_back() {
+        let memory = DeviceMemory::new(1 << 20);
+        let a = memory.allocate(100, AllocationKind::Device).unwrap();
+        let b = memory.allocate(100, AllocationKind::Device).unwrap();
+        assert_eq!((a % 256, b % 256), (0, 0));
+        assert!(a.abs_diff(b) >= 100 + RED_ZONE_BYTES as u64);
+        assert_eq!(memory.used_bytes(), 200);
+        memory.free(a).unwrap();
+        assert_eq!(
+            memory.free(a),
+            Err(MemoryError::NotAnAllocation { address: a })
+        );
+        assert_eq!(memory.find(b + 99).map(|info| info.base), Some(b));
+        assert_eq!(memory.find(b + 100), None);
+        assert_eq!(memory.used_bytes(), 100);
+    }
+
+    #[test]
+    fn copies_stay_inside_one_allocation() {
+        let memory = DeviceMemory::new(1 << 20);
+        let a = memory.allocate(8, AllocationKind::Device).unwrap();
+        memory.write(a, &[1, 2, 3, 4, 5, 6, 7, 8]).unwrap();
+        memory.copy(a + 2, a, 4).unwrap();
+        let mut out = [0; 8];
+        memory.read(a, &mut out).unwrap();
+        assert_eq!(out, [1, 2, 1, 2, 3, 4, 7, 8]);
+        memory.fill(a + 4, &[9, 10], 2).unwrap();
+        memory.read(a, &mut out).unwrap();
+        assert_eq!(out, [1, 2, 1, 2, 9, 10, 9, 10]);
+        let error = MemoryError::OutOfBounds {
+            address: a + 4,
+            bytes: 5,
+        };
+        assert_eq!(memory.write(a + 4, &[0; 5]), Err(error));
+        assert!(memory.fill(a, &[0; 8], usize::MAX).is_err());
+        assert!(memory.read(a.wrapping_sub(1), &mut [0]).is_err());
+    }
+
+    #[test]
+    fn lent_memory_takes_no_room_and_overlaps_nothing() {
+        let memory = DeviceMemory::new(100);
+        let mut own = [1_u8; 64];
+        let start = own.as_mut_ptr().expose_provenance() as u64;
+        memory.register(start + 8, 48).unwrap();
+        for (offset, bytes) in [(0, 9), (8, 1), (55, 9), (0, 64)] {
+            let overlap = MemoryError::Overlap {
+                address: start + offset,
+                bytes,
+            };
+            assert_eq!(memory.register(start + offset, bytes), Err(overlap));
+        }
+        memory.register(start, 8).unwrap();
+        memory.fill(start + 8, &[2], 48).unwrap();
+        assert_eq!(memory.used_bytes(), 0);
+        assert!(
+            memory
+                .view()
+                .reach(start + 8)
+                .covers(start + 8, start + 56, true)
+        );
+        memory.free(start + 8).unwrap();
+        assert_eq!(memory.used_bytes(), 0);
+        assert_eq!((own[7], own[8], own[55], own[56]), (1, 2, 2, 1));
+        assert!(memory.register(0, 8).is_err() && memory.register(u64::MAX, 8).is_err());
+    }
+
+    #[test]
+    fn red_zones_are_not_what_was_freed_there_before() {
+        let memory = DeviceMemory::new(1 << 30);
+        for bytes in (1..64).rev().map(|n| 512 * n) {
+            let larger = memory
+                .allocate(bytes + 1024, AllocationKind::Device)
+                .unwrap();
+            memory.free(larger).unwrap();
+            let base = memory.allocate(bytes, AllocationKind::Device).unwrap();
+            let view = memory.view();
+            let zones = [
+                base - RED_ZONE_BYTES as u64,
+                base - 1,
+                base + bytes as u64,
+                base + (bytes + RED_ZONE_BYTES) as u64 - 1,
+            ];
+            for address in zones {
+                assert_eq!(view.freed(address), None, "{bytes} bytes at {base:#x}");
+            }
+            let past = format!("just past the end of {}", memory.find(base).unwrap());
+            assert_eq!(view.place(base + bytes as u64, 4), past);
+        }
+    }
+
+    /// Bytes of the host's memory that this process has (man page proc_pid_statm(5)).
+    #[cfg(all(target_os = "linux", not(miri)))]
+    fn resident_bytes() -> u64 {
+        let statm = std::fs::read_to_string("/proc/self/statm").unwrap();
+        let pages = statm.split(' ').nth(1).unwrap();
+        4096 * pages.parse::<u64>().unwrap()
+    }
+
+    #[test]
+    #[cfg(all(target_os = "linux", not(miri)))]
+    fn what_is_not_touched_takes_no_memory_of_the_host() {
+        let memory = DeviceMemory::new(4 << 30);
+        let before = resident_bytes();
+        let base = memory.allocate(2 << 30, AllocationKind::Device).unwrap();
+        let image = memory.allocate_image(1 << 29, 4096, &[]).unwrap();
+        // Other tests run meanwhile.
+        assert!(resident_bytes() < before + (1 << 30));
+        let mut byte = [1];
+        memory.read(base + (1 << 30), &mut byte).unwrap();
+        assert_eq!((byte, base % 256, image % 4096), ([0], 0, 0));
+        let view = memory.view();
+        assert_eq!(view.allocations().len(), 2);
+    }
+
+    #[test]
+    fn alignment_is_kept_and_red_zones_with_it() {
+        let memory = DeviceMemory::new(1 << 30);
+        for alignment in [256, 4096, 1 << 16, 1 << 21] {
+            let base = memory.allocate_image(100, alignment, &[(0, 100, true)]);
+            let base = base.unwrap();
+            assert_eq!(base % alignment as u64, 0);
+            memory.write(base, &[7; 100]).unwrap();
+            memory.free(base).unwrap();
+        }
+    }
+
+    #[test]
+    fn capacity_is_a_limit() {
+        let memory = DeviceMemory::new(100);
+        let a = memory.allocate(60, AllocationKind::Device).unwrap();
+        assert_eq!(
+            memory.allocate(41, AllocationKind::Device),
+            Err(MemoryError::OutOfMemory {
+                requested: 41,
+                used: 60,
+                capacity: 100
+            })
+        );
+        memory.free(a).unwrap();
+        memory.allocate(100, AllocationKind::Device).unwrap();
+    }
+}

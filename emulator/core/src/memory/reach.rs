@@ -1,0 +1,156 @@
+//! Where the accesses of kernels end.
+//!
+//! A GPU maps memory in pages and notices no read that stays in one: compilers count on it when they widen loads. So reads
+//! of kernels end where the allocation's last page does ([`AllocationInfo::readable_end`]); writes, atomic operations and
+//! the host's copies end where the allocation does. What lies between is [`PADDING`](super::PADDING); only checks look at
+//! such reads.
+
+use super::AllocationInfo;
+
+/// A range of addresses that an access may touch.
+#[derive(Clone, Copy, Debug)]
+pub struct Reach {
+    pub(super) base: u64,
+    /// Where reads end.
+    pub(super) end: u64,
+    /// Where what was allocated ends, and writes do.
+    allocated: u64,
+    writable: bool,
+}
+
+impl Reach {
+    /// Where the first byte's address stands in it, and that of the first that cannot be read: for host code.
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) const BASE: usize = std::mem::offset_of!(Reach, base);
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) const END: usize = std::mem::offset_of!(Reach, end);
+
+    /// No address is in it.
+    pub const NOTHING: Reach = Reach {
+        base: 1,
+        end: 0,
+        allocated: 0,
+        writable: false,
+    };
+
+    /// All of an allocation.
+    pub(super) fn of(info: &AllocationInfo) -> Reach {
+        Reach {
+            base: info.base,
+            end: info.readable_end(),
+            allocated: info.end(),
+            writable: true,
+        }
+    }
+
+    /// Parts of an allocation by offset, length and whether they can be written. Reads of each end with its last page, or
+    /// where the next part begins.
+    pub(super) fn parts(info: &AllocationInfo, parts: &[(usize, usize, bool)]) -> Vec<Reach> {
+        let mut reaches: Vec<Reach> = parts
+            .iter()
+            .map(|&(offset, length, writable)| {
+                let start = offset.min(info.bytes);
+                let bytes = start.saturating_add(length).min(info.bytes);
+                Reach {
+                    base: info.base + start as u64,
+                    writable,
+                    ..Reach::of(&AllocationInfo { bytes, ..*info })
+                }
+            })
+            .collect();
+        reaches.sort_by_key(|reach| reach.base);
+        for index in 1..reaches.len() {
+            let next = reaches[index].base;
+            let reach = &mut reaches[index - 1];
+            reach.end = reach.end.min(next.max(reach.allocated));
+        }
+        reaches
+    }
+
+    #[inline(always)]
+    const fn end_for(&self, write: bool) -> u64 {
+        match write {
+            true => self.allocated,
+            false => self.end,
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) const fn covers(&self, start: u64, end: u64, write: bool) -> bool {
+        start >= self.base && end <= self.end_for(write) && start < end && (self.writable || !write)
+    }
+
+    /// Whether checks report a read that waves may do: one that leaves what was allocated, unless the compiler has
+    /// widened a load of the scalar unit. LLVM does so where the bytes that it adds lie in an aligned block with those
+    /// that it needs (`SITargetLowering::widenLoad` and `AMDGPUTargetLowering::WidenOrSplitVectorLoad`; the longest load
+    /// has 64 bytes).
+    #[inline]
+    pub fn is_left_by(&self, start: u64, end: u64, scalar: bool) -> bool {
+        let last = match scalar {
+            true => self.allocated.next_multiple_of(64),
+            false => self.allocated,
+        };
+        start < self.base || start >= self.allocated || end > last
+    }
+
+    /// The lowest and the highest number of bytes behind `base` at which `bytes` bytes may be accessed, as far as 32
+    /// bits hold them.
+    #[inline(always)]
+    pub(crate) fn offsets(&self, base: u64, bytes: u32, write: bool) -> Option<(u32, u32)> {
+        let end = self.end_for(write);
+        let highest = end.checked_sub(base)?.checked_sub(u64::from(bytes))?;
+        let lowest = u32::try_from(self.base.saturating_sub(base)).ok()?;
+        (self.writable || !write).then_some((lowest, highest.min(u64::from(u32::MAX)) as u32))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reaches_as_offsets() {
+        let reach = Reach {
+            base: 0x1_0000_0100,
+            end: 0x1_0000_0200,
+            allocated: 0x1_0000_0180,
+            writable: true,
+        };
+        assert_eq!(reach.offsets(0x1_0000_0000, 4, false), Some((0x100, 0x1fc)));
+        assert_eq!(reach.offsets(0x1_0000_0180, 4, false), Some((0, 0x7c)));
+        assert_eq!(reach.offsets(0x1_0000_0000, 4, true), Some((0x100, 0x17c)));
+        assert_eq!(reach.offsets(0x1_0000_0180, 4, true), None, "behind");
+        assert_eq!(reach.offsets(0x1_0000_01fd, 4, false), None, "behind");
+        assert_eq!(reach.offsets(0xff, 4, false), None, "over 4 GiB away");
+        assert_eq!(reach.offsets(u64::MAX, 4, false), None);
+        let read_only = Reach {
+            writable: false,
+            ..reach
+        };
+        assert_eq!(read_only.offsets(0x1_0000_0000, 4, true), None);
+        let large = Reach {
+            base: 0x100,
+            end: 0x3_0000_0000,
+            allocated: 0x3_0000_0000,
+            writable: true,
+        };
+        assert_eq!(large.offsets(0, 16, true), Some((0x100, u32::MAX)));
+        assert_eq!(Reach::NOTHING.offsets(0, 1, false), None);
+    }
+
+    #[test]
+    fn checks_pass_over_what_scalar_loads_were_widened_by() {
+        let reach = Reach {
+            base: 0x100,
+            end: 0x1100,
+            allocated: 0x100 + 76,
+            writable: true,
+        };
+        let leaves =
+            |from: u64, to: u64, scalar| reach.is_left_by(0x100 + from, 0x100 + to, scalar);
+        assert!(!leaves(0, 76, false) && leaves(72, 77, false) && leaves(76, 80, false));
+        assert!(!leaves(64, 80, true) && !leaves(72, 128, true));
+        assert!(leaves(72, 132, true) && leaves(76, 80, true));
+        assert!(Reach::NOTHING.is_left_by(0, 4, true) && Reach::NOTHING.is_left_by(1, 4, false));
+    }
+}

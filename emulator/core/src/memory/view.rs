@@ -1,0 +1,206 @@
+//! The allocations as a launch sees them.
+
+use std::{fmt, sync::Arc};
+
+use super::{AllocationInfo, Reach, Written, block::Block};
+
+/// The allocations that lived at one moment.
+pub struct View {
+    pub(super) reaches: Vec<Reach>,
+    pub(super) infos: Vec<AllocationInfo>,
+    /// Of each, which bytes were written, if the memory keeps account of it.
+    pub(super) written: Vec<Option<Arc<Written>>>,
+    pub(super) freed: Vec<AllocationInfo>,
+    pub(super) _alive: Vec<Arc<Block>>,
+    /// Of other devices' memory, whose allocations are among these.
+    pub(super) _peers: Vec<Arc<View>>,
+}
+
+impl View {
+    /// The range that an address lies in, as far as it can be read; [`Reach::NOTHING`] if in none.
+    pub fn reach(&self, address: u64) -> Reach {
+        let after = self.reaches.partition_point(|reach| reach.base <= address);
+        match after.checked_sub(1).map(|index| self.reaches[index]) {
+            Some(reach) if address < reach.end => reach,
+            _ => Reach::NOTHING,
+        }
+    }
+
+    /// The allocations, by address.
+    pub fn allocations(&self) -> &[AllocationInfo] {
+        &self.infos
+    }
+
+    /// Which bytes of an allocation were written, by its place among [`Self::allocations`].
+    pub fn written(&self, index: usize) -> Option<&Arc<Written>> {
+        self.written.get(index)?.as_ref()
+    }
+
+    /// The allocation that an address lay in when it was freed: the last of those that are remembered.
+    pub fn freed(&self, address: u64) -> Option<AllocationInfo> {
+        let lies_in = |info: &&AllocationInfo| {
+            address >= info.base && address - info.base < info.bytes as u64
+        };
+        self.freed.iter().rev().find(lies_in).copied()
+    }
+
+    /// Whether an access lies in one allocation.
+    pub(crate) fn holds(&self, address: u64, bytes: u32) -> bool {
+        let end = address.saturating_add(u64::from(bytes));
+        self.infos
+            .iter()
+            .any(|info| info.base <= address && end <= info.end())
+    }
+
+    /// Where an access lies among the allocations, in words.
+    pub fn place(&self, address: u64, bytes: u32) -> String {
+        if let Some(info) = self.freed(address) {
+            let at = address - info.base;
+            return format!("at byte {at} of {info}, which was freed");
+        }
+        let Some((info, at)) = self.nearest(address) else {
+            return "and nothing is allocated".to_owned();
+        };
+        let length = info.bytes as i128;
+        let past = at + i128::from(bytes) > length;
+        if at < 0 {
+            format!("{} bytes before {info}", -at)
+        } else if at == length {
+            format!("just past the end of {info}")
+        } else if at > length {
+            format!("{} bytes past the end of {info}", at - length)
+        } else if past {
+            format!("of which some lie past the end of {info}")
+        } else {
+            format!("at byte {at} of {info}")
+        }
+    }
+
+    /// The allocation nearest to an address, and the address's distance to its start in bytes.
+    pub fn nearest(&self, address: u64) -> Option<(AllocationInfo, i128)> {
+        self.infos
+            .iter()
+            .min_by_key(|info| {
+                let last = info.readable_end() - 1;
+                if address < info.base {
+                    info.base - address
+                } else {
+                    address.saturating_sub(last)
+                }
+            })
+            .map(|&info| (info, i128::from(address) - i128::from(info.base)))
+    }
+}
+
+impl fmt::Debug for View {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(&self.infos).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::{AllocationKind, DeviceMemory, PADDING};
+
+    /// How many of the bytes from an address on can be read, and written; over 16 KiB do not count.
+    fn spans(view: &View, address: u64) -> [u64; 2] {
+        let reach = view.reach(address);
+        [false, true].map(|write| {
+            let covers = |bytes: &u64| reach.covers(address, address + bytes, write);
+            (1..1 << 14).take_while(covers).count() as u64
+        })
+    }
+
+    #[test]
+    fn reads_end_with_the_last_page() {
+        let memory = Arc::new(DeviceMemory::new(1 << 20));
+        let reserved = memory.reserve(100).unwrap();
+        memory.allocate_reserved(&reserved).unwrap();
+        let sizes = [1, 12, 4095, 4096, 4097, 8192];
+        let mut places = vec![(reserved.base(), 100_u64)];
+        for kind in [AllocationKind::Device, AllocationKind::Host] {
+            for bytes in sizes {
+                places.push((memory.allocate(bytes, kind).unwrap(), bytes as u64));
+            }
+        }
+        let other = DeviceMemory::new(0);
+        other.enable_peer(&memory);
+        for (base, bytes) in places {
+            let page = bytes.next_multiple_of(4096);
+            let views = match memory.find(base).unwrap().kind {
+                AllocationKind::Device => vec![memory.view(), other.view()],
+                _ => vec![memory.view()],
+            };
+            for view in views {
+                assert_eq!(spans(&view, base), [page, bytes]);
+                assert_eq!(spans(&view, base + bytes), [page - bytes, 0]);
+                assert_eq!(spans(&view, base + page), [0, 0]);
+                // Whose page ends there, and not that of an allocation near by.
+                let past = view.place(base + page, 4);
+                assert!(
+                    past.ends_with(&memory.find(base).unwrap().to_string()),
+                    "{past}"
+                );
+                // SAFETY: the block's last page is its own, whole, and no one writes there.
+                let behind = unsafe {
+                    let start = std::ptr::with_exposed_provenance::<u8>((base + bytes) as usize);
+                    std::slice::from_raw_parts(start, (page - bytes) as usize)
+                };
+                assert!(behind.iter().all(|byte| *byte == PADDING));
+            }
+            // The host's own copies are exact.
+            let mut all = vec![0; bytes as usize + 1];
+            assert!(memory.read(base, &mut all).is_err());
+            assert!(memory.write(base, &all).is_err());
+        }
+    }
+
+    #[test]
+    fn lent_memory_is_read_to_the_end_of_the_hosts_page() {
+        let memory = DeviceMemory::new(0);
+        let own = vec![7_u8; 3 * 4096];
+        let page = (own.as_ptr().expose_provenance() as u64).next_multiple_of(4096);
+        memory.register(page + 64, 100).unwrap();
+        memory.register(page + 164, 36).unwrap();
+        memory.register(page + 4090, 12).unwrap();
+        let view = memory.view();
+        assert_eq!(spans(&view, page + 64), [4096 - 64, 100]);
+        assert_eq!(spans(&view, page + 164), [4096 - 164, 36]);
+        assert_eq!(spans(&view, page + 4090), [4096 + 6, 12]);
+        assert_eq!(spans(&view, page + 63), [0, 0]);
+    }
+
+    #[test]
+    fn parts_of_an_image_are_read_to_the_end_of_their_page() {
+        let memory = DeviceMemory::new(1 << 20);
+        let segments = [
+            (0, 0x100, false),
+            (0x200, 0x10, true),
+            (0x1800, 0x900, false),
+        ];
+        let base = memory.allocate_image(0x2100, 4096, &segments).unwrap();
+        let view = memory.view();
+        assert_eq!(spans(&view, base), [0x200, 0]);
+        assert_eq!(spans(&view, base + 0x200), [0xe00, 0x10]);
+        assert_eq!(spans(&view, base + 0x1000), [0, 0]);
+        assert_eq!(spans(&view, base + 0x1800), [0x1800, 0]);
+        assert_eq!(spans(&view, base + 0x2ffc), [4, 0]);
+    }
+
+    #[test]
+    fn a_view_keeps_what_it_saw() {
+        let memory = DeviceMemory::new(1 << 20);
+        let a = memory.allocate(64, AllocationKind::Device).unwrap();
+        let view = memory.view();
+        memory.free(a).unwrap();
+        assert!(view.reach(a).covers(a, a + 64, true));
+        assert!(!view.reach(a).covers(a, a + 65, true));
+        assert!(view.reach(a).covers(a, a + 65, false));
+        assert!(!memory.view().reach(a).covers(a, a + 1, false));
+        assert_eq!(
+            view.nearest(a + 70).map(|(info, at)| (info.base, at)),
+            Some((a, 70))
+        );
+    }
+}

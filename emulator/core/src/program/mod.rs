@@ -1,0 +1,296 @@
+//! Loaded code objects: image in global memory, code that is made ready when waves get there.
+
+mod names;
+
+pub use names::{Names, Place, SourceLine};
+
+use std::{
+    hash::{DefaultHasher, Hash as _, Hasher as _},
+    ops::Range,
+    sync::Arc,
+};
+
+use ferrowave_code_object::{self as code_object, CodeObject, CodeObjectError, SymbolKind};
+use ferrowave_gpu::Gpu;
+
+use crate::exec::{
+    self, Code, CodeMemory, Formatter, MatrixSettingError, MatrixSums, SimdLevel, Unsupported,
+};
+use crate::memory::{CodePlace, DeviceMemory, MemoryError};
+
+/// The largest alignment of an image that is honoured, in bytes: segments are aligned to pages.
+const MAX_ALIGNMENT: u64 = 1 << 21;
+
+/// A code object that cannot be loaded.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// It is malformed, or of a kind that is not known.
+    #[error(transparent)]
+    CodeObject(#[from] CodeObjectError),
+    /// It is for another GPU.
+    #[error("the code object is for {object}, but the device is {device}")]
+    WrongGpu {
+        /// The code object's GPU.
+        object: Gpu,
+        /// The device's.
+        device: Gpu,
+    },
+    /// The environment does not say how matrix instructions add.
+    #[error(transparent)]
+    MatrixSetting(#[from] MatrixSettingError),
+    /// Memory for it is missing.
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
+    /// Its executable code is not in one piece.
+    #[error(
+        "the code object has executable code at {first:#x} and {second:#x} in different segments, which is not supported"
+    )]
+    ScatteredCode {
+        /// A code section's address.
+        first: u64,
+        /// Another's.
+        second: u64,
+    },
+}
+
+/// A code object in a device's memory. It stays there as long as the program or one of its kernels lives.
+#[derive(Clone, Debug)]
+pub struct Program(Arc<Loaded>);
+
+#[derive(Debug)]
+struct Loaded {
+    object: CodeObject,
+    memory: Arc<DeviceMemory>,
+    base: u64,
+    code: Code,
+}
+
+impl Drop for Loaded {
+    fn drop(&mut self) {
+        // Nobody else frees it: `free` takes an address that only this knows as an allocation's start.
+        let _ = self.memory.free(self.base);
+    }
+}
+
+impl CodeMemory for DeviceMemory {
+    fn read(&self, address: u64, words: usize) -> Vec<u32> {
+        let mut bytes = vec![0; 4 * words];
+        // The image is there as long as its program. Without it there would be no instruction.
+        let read = self.read(address, &mut bytes);
+        read.map_or_else(|_| Vec::new(), |()| exec::words(&bytes))
+    }
+
+    fn code_at(&self, address: u64) -> Option<Arc<CodePlace>> {
+        self.code(address)
+    }
+}
+
+/// A kernel of a loaded program.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    loaded: Arc<Loaded>,
+    index: usize,
+}
+
+impl Program {
+    /// Loads a code object for the GPU of a device. Nothing of `bytes` is kept but what is in the image.
+    pub fn load(
+        bytes: &[u8],
+        gpu: Gpu,
+        memory: &Arc<DeviceMemory>,
+        level: SimdLevel,
+    ) -> Result<Self, LoadError> {
+        let object = CodeObject::parse_and_leave(bytes)?;
+        MatrixSums::from_environment()?;
+        if object.target().gpu != gpu {
+            return Err(LoadError::WrongGpu {
+                object: object.target().gpu,
+                device: gpu,
+            });
+        }
+        let text = code_range(&object)?;
+        // `parse` limits the image to `MAX_IMAGE_BYTES`, so that its size fits.
+        let size = object.image_size() as usize;
+        let segments: Vec<_> = object
+            .segments()
+            .iter()
+            .map(|s| (s.address as usize, s.memory_size as usize, s.writable))
+            .collect();
+        // The image's alignment is a page's, whatever the file says beyond that.
+        let alignment = (object.image_align().min(MAX_ALIGNMENT) as usize).next_power_of_two();
+        let base = memory.allocate_image(size, alignment, &segments)?;
+        let written = object.write_image(bytes, base, |offset, bytes| {
+            memory.write(base + offset, bytes).map_err(LoadError::from)
+        });
+        if let Err(error) = written {
+            memory.free(base)?;
+            return Err(error);
+        }
+        let formatters = object
+            .functions()
+            .filter_map(|symbol| Formatter::named(base + symbol.address, &symbol.name))
+            .collect();
+        let place = Arc::new(CodePlace {
+            address: base + text.start,
+            // An image is at most `MAX_IMAGE_BYTES` long.
+            words: ((text.end - text.start) / 4) as u32,
+            starts: starts(&object, text.start),
+        });
+        memory.set_code(base, &place);
+        let code =
+            Code::new(gpu, level, place, Arc::clone(memory) as Arc<_>).with_formatters(formatters);
+        Ok(Program(Arc::new(Loaded {
+            object,
+            memory: Arc::clone(memory),
+            base,
+            code,
+        })))
+    }
+
+    /// The kernel with a name.
+    pub fn kernel(&self, name: &str) -> Option<Kernel> {
+        let index = self
+            .0
+            .object
+            .kernels()
+            .iter()
+            .position(|k| k.metadata.name == name)?;
+        Some(Kernel {
+            loaded: Arc::clone(&self.0),
+            index,
+        })
+    }
+
+    /// Names of all kernels.
+    pub fn kernel_names(&self) -> impl Iterator<Item = &str> {
+        self.0
+            .object
+            .kernels()
+            .iter()
+            .map(|kernel| kernel.metadata.name.as_str())
+    }
+
+    /// Address and length in bytes of a global variable.
+    pub fn global(&self, name: &str) -> Option<(u64, u64)> {
+        let symbol = self.0.object.global(name)?;
+        (symbol.kind == SymbolKind::Variable).then_some((self.0.base + symbol.address, symbol.size))
+    }
+
+    /// The code object, without the file's bytes.
+    pub fn object(&self) -> &CodeObject {
+        &self.0.object
+    }
+
+    /// Instructions that the emulator cannot run, in all of the code; a wave that reaches one faults.
+    pub fn unsupported(&self) -> Vec<Unsupported> {
+        self.0.code.unsupported()
+    }
+}
+
+/// Where the code's stretches begin, as offsets from the text: where kernels do, and functions that are no part of one.
+fn starts(object: &CodeObject, text: u64) -> Vec<u64> {
+    let mut kernels: Vec<_> = object.kernels().iter().map(|k| k.code.clone()).collect();
+    kernels.sort_by_key(|code| code.start);
+    let is_part = |address: u64| {
+        let after = kernels.partition_point(|code| code.start <= address);
+        kernels[..after]
+            .last()
+            .is_some_and(|code| code.contains(&address))
+    };
+    let functions = object.functions().map(|function| function.address);
+    let functions = functions.filter(|&address| !is_part(address));
+    let all = functions.chain(kernels.iter().map(|code| code.start));
+    all.filter_map(|address| address.checked_sub(text))
+        .collect()
+}
+
+/// Addresses of the executable code, from its first to its last section.
+fn code_range(object: &CodeObject) -> Result<Range<u64>, LoadError> {
+    let ranges = object.text_ranges();
+    let (Some(start), Some(end)) = (
+        ranges.iter().map(|r| r.start).min(),
+        ranges.iter().map(|r| r.end).max(),
+    ) else {
+        return Ok(0..0);
+    };
+    let together = object
+        .segments()
+        .iter()
+        .any(|s| s.address <= start && end <= s.address + s.memory_size);
+    if !together {
+        let last = ranges.iter().map(|r| r.start).max().unwrap_or(start);
+        return Err(LoadError::ScatteredCode {
+            first: start,
+            second: last,
+        });
+    }
+    Ok(start..end)
+}
+
+impl Kernel {
+    /// The kernel as the code object describes it.
+    pub fn description(&self) -> &code_object::Kernel {
+        &self.loaded.object.kernels()[self.index]
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.description().metadata.name
+    }
+
+    /// The GPU that it is for.
+    pub fn gpu(&self) -> Gpu {
+        self.loaded.object.target().gpu
+    }
+
+    /// The code of its program.
+    pub fn code(&self) -> &Code {
+        &self.loaded.code
+    }
+
+    /// The memory that its program is loaded in.
+    pub fn memory(&self) -> &Arc<DeviceMemory> {
+        &self.loaded.memory
+    }
+
+    /// The address of its descriptor.
+    pub(crate) fn descriptor_address(&self) -> u64 {
+        self.loaded.base + self.description().descriptor_address
+    }
+
+    /// The address of its first instruction.
+    pub(crate) fn entry(&self) -> u64 {
+        self.loaded.base + self.description().code.start
+    }
+
+    /// The indices of its own instructions.
+    pub fn instructions(&self) -> Range<u32> {
+        let own = &self.description().code;
+        let entry = self.entry();
+        self.code().indices(entry..entry + (own.end - own.start))
+    }
+
+    /// Tells kernels apart: those with the same have the same name and instructions.
+    pub fn identity(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (self.name(), self.gpu()).hash(&mut hasher);
+        for index in self.instructions() {
+            self.code().instruction(index).hash(&mut hasher);
+        }
+        hasher.finish()
+    }
+
+    /// Where an instruction lies: its offset from where the code object is loaded; in another code object's code, which
+    /// a jump led to, its address.
+    pub(crate) fn offset_of(&self, index: u32) -> u64 {
+        let address = self.code().address_of(index);
+        match self.code().is_own(index) {
+            true => address - self.loaded.base,
+            false => address,
+        }
+    }
+
+    pub(crate) fn object(&self) -> &CodeObject {
+        &self.loaded.object
+    }
+}

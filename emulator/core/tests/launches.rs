@@ -1,0 +1,465 @@
+//! Whole launches: private memory as kernels set it up on each GPU, and launches that do not end.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use ferrowave_emulator::dispatch::{
+    LaunchConfig, LaunchError, Limit, Limits, Standing, WavePlace, launch,
+};
+use ferrowave_emulator::exec::SimdLevel;
+use ferrowave_emulator::memory::{AllocationKind, DeviceMemory};
+use ferrowave_emulator::program::Program;
+use ferrowave_gpu::{Gpu, GpuLimits};
+
+/// A kernel `k(out: *mut u32)` of this body. `user` are directives of the descriptor.
+fn program(gpu: Gpu, body: &str, user: &str, private_bytes: u32, dynamic: bool) -> String {
+    let accumulators = if gpu == Gpu::Gfx908 {
+        ""
+    } else {
+        ".amdhsa_accum_offset 8"
+    };
+    format!(
+        "
+.text
+.globl k
+.p2align 8
+.type k,@function
+k:
+{body}
+  s_endpgm
+.Lend:
+.size k, .Lend-k
+.rodata
+.p2align 6
+.amdhsa_kernel k
+  {user}
+  .amdhsa_user_sgpr_kernarg_segment_ptr 1
+  .amdhsa_system_sgpr_workgroup_id_x 1
+  .amdhsa_private_segment_fixed_size {private_bytes}
+  .amdhsa_uses_dynamic_stack {}
+  .amdhsa_next_free_vgpr 8
+  .amdhsa_next_free_sgpr 24
+  {accumulators}
+.end_amdhsa_kernel
+.amdgpu_metadata
+---
+amdhsa.version: [1, 2]
+amdhsa.kernels:
+  - .name: k
+    .symbol: k.kd
+    .args:
+      - {{ .offset: 0, .size: 8, .value_kind: global_buffer, .address_space: global }}
+    .kernarg_segment_size: 8
+    .group_segment_fixed_size: 0
+    .private_segment_fixed_size: {private_bytes}
+    .uses_dynamic_stack: {dynamic}
+    .kernarg_segment_align: 8
+    .wavefront_size: 64
+    .sgpr_count: 24
+    .vgpr_count: 8
+    .max_flat_workgroup_size: 256
+...
+.end_amdgpu_metadata
+",
+        u8::from(dynamic)
+    )
+}
+
+const THREADS: u32 = 192;
+const WORKGROUPS: u32 = 5;
+
+/// Runs the kernel and returns what each thread wrote, or why it did not.
+fn run(gpu: Gpu, text: &str, limit: Option<u64>) -> Result<Vec<u32>, LaunchError> {
+    Ok(run_in_order(gpu, text, limit, 3)?.0)
+}
+
+/// The same, with waves in an order that a seed decides, and returns how many instructions ran, too.
+fn run_in_order(
+    gpu: Gpu,
+    text: &str,
+    limit: Option<u64>,
+    seed: u64,
+) -> Result<(Vec<u32>, u64), LaunchError> {
+    let limits = Limits {
+        instructions: limit,
+        ..Limits::NONE
+    };
+    run_within(gpu, text, limits, seed)
+}
+
+fn run_within(
+    gpu: Gpu,
+    text: &str,
+    limits: Limits,
+    seed: u64,
+) -> Result<(Vec<u32>, u64), LaunchError> {
+    let object = ferrowave_kernel_build::assemble(gpu, text).expect("LLVM assembles the test");
+    let memory = Arc::new(DeviceMemory::new(1 << 28));
+    let program = Program::load(&object, gpu, &memory, SimdLevel::detect()).expect("it loads");
+    let kernel = program.kernel("k").expect("the kernel");
+    let bytes = (4 * THREADS * WORKGROUPS) as usize;
+    let out = memory
+        .allocate(bytes, AllocationKind::Device)
+        .expect("room");
+    let used = memory.used_bytes();
+    let config = LaunchConfig {
+        grid: [WORKGROUPS, 1, 1],
+        block: [THREADS, 1, 1],
+        dynamic_lds_bytes: 0,
+        kernarg: &out.to_le_bytes(),
+        seed,
+        threads: None,
+        limits,
+        cooperative: false,
+    };
+    let result = launch(&kernel, &config);
+    assert_eq!(
+        memory.used_bytes(),
+        used,
+        "the launch leaves nothing behind"
+    );
+    let instructions = result?.wave_instructions;
+    let mut data = vec![0; bytes];
+    memory.read(out, &mut data).expect("the results");
+    let words = data.as_chunks::<4>().0;
+    let words = words.iter().map(|word| u32::from_le_bytes(*word)).collect();
+    Ok((words, instructions))
+}
+
+/// Stores `v4` for thread `v0` of workgroup `s{group}`, with the arguments at `s[{arguments}:…]`.
+fn store(arguments: u32, group: u32) -> String {
+    format!(
+        "
+  s_load_dwordx2 s[18:19], s[{arguments}:{}], 0x0
+  s_mul_i32 s20, s{group}, {THREADS}
+  v_add_u32_e32 v1, s20, v0
+  v_lshlrev_b32_e32 v1, 2, v1
+  s_waitcnt vmcnt(0) lgkmcnt(0)
+  global_store_dword v1, v4, s[18:19]
+",
+        arguments + 1
+    )
+}
+
+/// A kernel that puts its threads' numbers, times 3, in private memory in one way and takes them out in another.
+fn through_private_memory(gpu: Gpu, private_bytes: u32, offset: u32, dynamic: bool) -> String {
+    let address = format!(
+        "
+  s_mov_b64 s[16:17], src_private_base
+  v_mov_b32_e32 v2, {offset}
+  v_mov_b32_e32 v3, s17
+"
+    );
+    let number = "
+  v_and_b32_e32 v0, 0x3ff, v0
+  v_mul_u32_u24_e32 v5, 3, v0
+";
+    if matches!(gpu, Gpu::Gfx942 | Gpu::Gfx950) {
+        let body = format!(
+            "{number}
+  s_movk_i32 s21, {offset}
+  scratch_store_dword off, v5, s21
+  {address}
+  flat_load_dword v4, v[2:3]
+  {}",
+            store(0, 2)
+        );
+        return program(
+            gpu,
+            &body,
+            ".amdhsa_enable_private_segment 1",
+            private_bytes,
+            dynamic,
+        );
+    }
+    // The buffer resource, the arguments, the start of scratch, the workgroup, the wave's offset.
+    let user = "
+  .amdhsa_user_sgpr_private_segment_buffer 1
+  .amdhsa_user_sgpr_flat_scratch_init 1
+  .amdhsa_system_sgpr_private_segment_wavefront_offset 1";
+    let body = format!(
+        "{number}
+  s_add_u32 flat_scratch_lo, s6, s9
+  s_addc_u32 flat_scratch_hi, s7, 0
+  s_add_u32 s0, s0, s9
+  s_addc_u32 s1, s1, 0
+  v_mov_b32_e32 v2, {offset}
+  buffer_store_dword v5, v2, s[0:3], 0 offen
+  {address}
+  flat_load_dword v4, v[2:3]
+  {}",
+        store(4, 8)
+    );
+    program(gpu, &body, user, private_bytes, dynamic)
+}
+
+#[test]
+fn private_memory_is_each_threads_own() {
+    for gpu in Gpu::ALL {
+        for (private_bytes, offset, dynamic) in [(32, 12, false), (0, 8000, true)] {
+            let text = through_private_memory(gpu, private_bytes, offset, dynamic);
+            let result = run(gpu, &text, None).expect("it runs");
+            for (index, value) in result.into_iter().enumerate() {
+                assert_eq!(value, 3 * (index as u32 % THREADS), "{gpu}, thread {index}");
+            }
+        }
+    }
+}
+
+// Up to gfx90a a kernel gets there through a buffer without range check, and into the next wave's memory.
+#[test]
+fn private_memory_has_an_end() {
+    for gpu in [Gpu::Gfx942, Gpu::Gfx950] {
+        let text = through_private_memory(gpu, 32, 32, false);
+        let message = run(gpu, &text, None).map(drop).unwrap_err().to_string();
+        assert!(
+            message.contains(
+                "lane 0 accesses 4 bytes at 0x20 of its private memory, which has 32 bytes"
+            ),
+            "{message}"
+        );
+    }
+}
+
+/// The first wave spins, the second waits at a barrier, the third ends.
+const ENDLESS: &str = "
+  v_readfirstlane_b32 s8, v0
+  s_and_b32 s8, s8, 0x3ff
+  s_cmp_eq_u32 s8, 128
+  s_cbranch_scc1 .Lout
+  s_cmp_eq_u32 s8, 64
+  s_cbranch_scc1 .Lwait
+.Lspin:
+  s_sleep 1
+  s_branch .Lspin
+.Lwait:
+  s_barrier
+  s_nop 3
+.Lout:
+";
+
+#[test]
+fn launches_that_do_not_end_are_given_up() {
+    let text = program(Gpu::Gfx90a, ENDLESS, "", 0, false);
+    let error = run(Gpu::Gfx90a, &text, Some(100_000)).unwrap_err();
+    let LaunchError::Limit(report) = &error else {
+        panic!("{error}");
+    };
+    assert_eq!(report.limit, Limit::Instructions(100_000));
+    assert_eq!((report.workgroups, report.ended), (WORKGROUPS.into(), 0));
+    // Of the first workgroup one wave spins, one waits and one has ended; others may have just begun.
+    for standing in [Standing::Runs, Standing::Waits, Standing::Ended] {
+        let is_there = |place: &WavePlace| place.standing == standing;
+        assert!(report.places.iter().any(is_there), "{standing:?}: {error}");
+    }
+    let waves: u64 = report.places.iter().map(|place| place.waves).sum();
+    assert_eq!(waves, u64::from(THREADS.div_ceil(64)) * report.under_way);
+    let message = error.to_string();
+    for part in [
+        "kernel `k` was ended after 100000 wave-instructions, the limit",
+        " at `s_",
+        " at a barrier before `s_nop 3` (offset 0x",
+        " ended",
+        ": wave 1 of workgroup (",
+    ] {
+        let first = part.replace(": wave", ": first wave");
+        assert!(
+            message.contains(part) || message.contains(&first),
+            "{message}"
+        );
+    }
+}
+
+/// The time is looked at between turns, so that a launch ends soon after.
+#[test]
+fn launches_end_with_their_time() {
+    let text = program(Gpu::Gfx90a, ENDLESS, "", 0, false);
+    let time = Duration::from_millis(200);
+    let limits = Limits {
+        time: Some(time),
+        ..Limits::NONE
+    };
+    let started = Instant::now();
+    for seed in [0, 3] {
+        let error = run_within(Gpu::Gfx90a, &text, limits, seed).unwrap_err();
+        let LaunchError::Limit(report) = &error else {
+            panic!("{error}");
+        };
+        assert_eq!(report.limit, Limit::Time(time));
+        assert!(report.instructions > 1000, "{error}");
+        assert!(
+            error.to_string().contains("after 200ms, the timeout"),
+            "{error}"
+        );
+    }
+    // Much less than the seconds of a slice, whatever else runs here.
+    assert!(started.elapsed() < Duration::from_secs(20));
+    let ends = program(Gpu::Gfx90a, "", "", 0, false);
+    let long = Limits {
+        time: Some(Duration::from_secs(3600)),
+        ..Limits::NONE
+    };
+    run_within(Gpu::Gfx90a, &ends, long, 0).expect("it ends in time");
+}
+
+/// What a kernel finds of its own allocation: the trap handler that Linux has for these GPUs reads it so.
+#[test]
+fn waves_know_what_they_have_been_given() {
+    for gpu in Gpu::ALL {
+        let parts = [
+            (
+                "GPR_ALLOC",
+                if gpu == Gpu::Gfx908 { (8, 6) } else { (6, 6) },
+            ),
+            ("GPR_ALLOC", (12, 6)),
+            ("GPR_ALLOC", (24, 4)),
+            ("LDS_ALLOC", (12, 9)),
+        ];
+        let found = parts.map(|(register, (offset, bits))| {
+            let body = format!(
+                "
+  v_and_b32_e32 v0, 0x3ff, v0
+  s_getreg_b32 s8, hwreg(HW_REG_{register}, {offset}, {bits})
+  v_mov_b32_e32 v4, s8
+{}",
+                store(0, 2)
+            );
+            let text = program(
+                gpu,
+                &body,
+                ".amdhsa_group_segment_fixed_size 1500",
+                0,
+                false,
+            )
+            .replace(
+                ".group_segment_fixed_size: 0",
+                ".group_segment_fixed_size: 1500",
+            )
+            .replace(".amdhsa_next_free_vgpr 8", ".amdhsa_next_free_vgpr 40")
+            .replace(".amdhsa_next_free_sgpr 24", ".amdhsa_next_free_sgpr 40");
+            run(gpu, &text, None).expect("it runs")[0]
+        });
+        let [vgprs, accumulators, sgprs, lds] = found;
+        match gpu {
+            Gpu::Gfx908 => assert_eq!((vgprs + 1) * 4, 40),
+            // v0 to v7, and the rest is accumulators.
+            _ => assert_eq!([(vgprs + 1) * 8, (accumulators + 1) * 4], [40, 8], "{gpu}"),
+        }
+        // 40, and six for VCC, FLAT_SCRATCH and XNACK_MASK.
+        assert_eq!((sgprs + 1) * 16, 48, "{gpu}");
+        let granule = GpuLimits::of(gpu).lds_granule_bytes;
+        assert_eq!(lds * 64 * 4, 1500_u32.next_multiple_of(granule), "{gpu}");
+    }
+}
+
+/// A barrier waits for the waves that live: the first has ended before, the second ends after it, and the third passes
+/// another one alone.
+#[test]
+fn ended_waves_do_not_hold_up_barriers() {
+    let address = store(0, 2).replace("global_store_dword v1, v4, s[18:19]", "");
+    let body = format!(
+        "
+  v_and_b32_e32 v0, 0x3ff, v0
+  v_readfirstlane_b32 s8, v0
+  s_cmp_lt_u32 s8, 64
+  s_cbranch_scc1 .Lout
+  v_mov_b32_e32 v4, v0
+  s_cmp_eq_u32 s8, 64
+  s_cbranch_scc0 .Lthird
+  {}
+  s_waitcnt vmcnt(0)
+  s_barrier
+  s_endpgm
+.Lthird:
+  {address}
+  s_barrier
+  global_load_dword v4, v1, s[18:19] offset:-256
+  s_waitcnt vmcnt(0)
+  s_barrier
+  {}
+.Lout:
+",
+        store(0, 2),
+        store(0, 2)
+    );
+    for gpu in [Gpu::Gfx90a, Gpu::Gfx942] {
+        let text = program(gpu, &body, "", 0, false);
+        let result = run(gpu, &text, Some(100_000)).expect("it ends");
+        for (index, value) in result.into_iter().enumerate() {
+            let thread = index as u32 % THREADS;
+            if thread >= 64 {
+                assert_eq!(value, 64 + thread % 64, "{gpu}, thread {index}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_limit_leaves_launches_alone_that_end() {
+    let text = through_private_memory(Gpu::Gfx942, 32, 0, false);
+    let instructions = 13 * u64::from(THREADS / 64 * WORKGROUPS);
+    assert!(run(Gpu::Gfx942, &text, Some(2 * instructions)).is_ok());
+    assert!(run(Gpu::Gfx942, &text, Some(instructions / 4)).is_err());
+}
+
+/// Behind a barrier all waves read a word of LDS that one lane of the first overwrites then: rocSOLVER's `potf2_kernel_small`
+/// does so. On a GPU the others' read is over by then.
+#[test]
+fn one_lane_does_not_overwrite_what_others_have_yet_to_read() {
+    for (write, read) in [
+        ("ds_write_b32 v2, v3", "ds_read_b32 v4, v2"),
+        ("ds_write_b8 v2, v3", "ds_read_u8 v4, v2"),
+        (
+            "ds_write2_b32 v2, v3, v3 offset1:1",
+            "ds_read_b32 v4, v2 offset:4",
+        ),
+    ] {
+        let one_lane = format!(
+            "
+  s_and_saveexec_b64 s[12:13], vcc
+  {write}
+  s_mov_b64 exec, s[12:13]
+  s_waitcnt lgkmcnt(0)
+"
+        );
+        let body = format!(
+            "
+  v_and_b32_e32 v0, 0x3ff, v0
+  v_mov_b32_e32 v2, 0
+  v_mov_b32_e32 v3, 5
+  v_cmp_eq_u32_e32 vcc, 0, v0
+  {one_lane}
+  s_barrier
+  {read}
+  s_waitcnt lgkmcnt(0)
+  v_add_u32_e32 v3, 1, v4
+  {one_lane}
+  s_barrier
+  v_mov_b32_e32 v5, v4
+  {read}
+  s_waitcnt lgkmcnt(0)
+  v_lshlrev_b32_e32 v4, 8, v4
+  v_or_b32_e32 v4, v4, v5
+  {}",
+            store(0, 2)
+        );
+        let text = program(
+            Gpu::Gfx90a,
+            &body,
+            ".amdhsa_group_segment_fixed_size 64",
+            0,
+            false,
+        )
+        .replace(
+            ".group_segment_fixed_size: 0",
+            ".group_segment_fixed_size: 64",
+        );
+        let (result, instructions) = run_in_order(Gpu::Gfx90a, &text, None, 0).expect("it runs");
+        assert_eq!(result, vec![6 << 8 | 5; result.len()], "{write}");
+        // Letting others go first is no instruction.
+        let shuffled = run_in_order(Gpu::Gfx90a, &text, None, 3).expect("it runs");
+        assert_eq!(instructions, shuffled.1, "{write}");
+    }
+}

@@ -1,0 +1,600 @@
+//! Allocations: of devices, of the host, of both, and the program's own memory that it lends.
+
+use std::{
+    collections::BTreeMap,
+    ffi::{c_int, c_uint, c_void},
+    ptr,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use ferrowave_hip_abi::{
+    self as abi, hipDeviceptr_t, hipError_t, hipExtent, hipMemPool_t, hipPitchedPtr, hipStream_t,
+};
+
+use super::{
+    error::{Failure, out},
+    graph::{GraphMemory, capture, memory},
+    operation::Operation,
+    pool::{self, Pool},
+    runtime::{Device, Runtime},
+    stream::stream,
+    transfer::{Place, place},
+};
+use ferrowave_emulator::memory::{AllocationKind, MemoryError};
+
+/// What a program made an allocation as.
+#[derive(Clone)]
+pub(super) struct Made {
+    pub(super) by: MadeBy,
+    /// The flags that the program gave.
+    pub(super) flags: c_uint,
+    /// A number that no other allocation has.
+    pub(super) id: u64,
+}
+
+/// Which function made an allocation.
+#[derive(Clone)]
+pub(super) enum MadeBy {
+    Device,
+    Pool(Arc<Pool>),
+    Graph(Arc<GraphMemory>),
+    Host,
+    Managed,
+    Registered,
+    Texture,
+}
+
+/// The allocations of one device by their first address.
+#[derive(Default)]
+pub(super) struct Allocations(Mutex<BTreeMap<u64, Made>>);
+
+impl Allocations {
+    fn made(&self) -> MutexGuard<'_, BTreeMap<u64, Made>> {
+        // Whole between statements.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn get(&self, base: u64) -> Option<Made> {
+        self.made().get(&base).cloned()
+    }
+
+    /// Takes an allocation out if `is_it` holds for it.
+    pub(super) fn take(&self, base: u64, is_it: impl FnOnce(&MadeBy) -> bool) -> Option<Made> {
+        let mut made = self.made();
+        made.get(&base).filter(|made| is_it(&made.by))?;
+        made.remove(&base)
+    }
+
+    /// Addresses of all.
+    pub(super) fn bases(&self) -> Vec<u64> {
+        self.made().keys().copied().collect()
+    }
+}
+
+impl Device {
+    /// Allocates; null for 0 bytes.
+    pub(super) fn allocate(
+        self: &Arc<Self>,
+        bytes: usize,
+        by: MadeBy,
+        flags: c_uint,
+    ) -> Result<*mut c_void, Failure> {
+        if bytes == 0 {
+            return Ok(ptr::null_mut());
+        }
+        let shared = matches!(by, MadeBy::Host | MadeBy::Managed);
+        let kind = if shared {
+            AllocationKind::Host
+        } else {
+            AllocationKind::Device
+        };
+        let base = self.memory.allocate(bytes, kind)?;
+        if shared {
+            lend(base, bytes, self)?;
+        }
+        if let MadeBy::Pool(pool) = &by {
+            pool.take(bytes as u64);
+        }
+        self.keep(base, by, flags);
+        Ok(ptr::with_exposed_provenance_mut(base as usize))
+    }
+
+    pub(super) fn keep(&self, base: u64, by: MadeBy, flags: c_uint) {
+        let id = super::handles::unused() as u64;
+        let made = Made { by, flags, id };
+        self.allocations.made().insert(base, made);
+    }
+
+    /// Gives an allocation's memory back, of which `Allocations` knows no more.
+    pub(super) fn release(&self, base: u64) -> Result<(), Failure> {
+        Ok(self.memory.free(base)?)
+    }
+
+    /// Frees all that the program has allocated on it.
+    pub(super) fn free_all(self: &Arc<Self>) {
+        for base in self.allocations.bases() {
+            let Some(made) = self.allocations.take(base, |_| true) else {
+                continue;
+            };
+            if let MadeBy::Graph(memory) = &made.by {
+                memory.forget();
+            }
+            self.unlend(base, &made);
+            // Known to nobody else once it is taken.
+            let _ = self.release(base);
+        }
+    }
+
+    /// Undoes `lend` and a pool's count.
+    pub(super) fn unlend(self: &Arc<Self>, base: u64, made: &Made) {
+        if let (MadeBy::Pool(pool), Some(info)) = (&made.by, self.memory.find(base)) {
+            pool.give_back(info.bytes as u64);
+        }
+        if let MadeBy::Graph(memory) = &made.by {
+            memory.was_freed();
+        }
+        if matches!(made.by, MadeBy::Host | MadeBy::Managed | MadeBy::Registered) {
+            for other in others(self) {
+                let lent = other.memory.find(base);
+                if lent.is_some_and(|info| info.kind == AllocationKind::Registered) {
+                    let _ = other.memory.free(base);
+                }
+            }
+        }
+    }
+}
+
+/// The devices besides one.
+fn others(device: &Arc<Device>) -> Vec<Arc<Device>> {
+    let devices = Runtime::get().with_devices(|devices| {
+        let others = devices.iter().flatten();
+        let others = others.filter(|other| !Arc::ptr_eq(other, device));
+        others.map(Arc::clone).collect::<Vec<_>>()
+    });
+    // Without devices there is none besides it.
+    devices.unwrap_or_default()
+}
+
+/// Has all other devices reach memory, or none.
+fn lend(base: u64, bytes: usize, owner: &Arc<Device>) -> Result<(), MemoryError> {
+    let others = others(owner);
+    for (index, other) in others.iter().enumerate() {
+        if let Err(error) = other.memory.register(base, bytes) {
+            for other in &others[..index] {
+                let _ = other.memory.free(base);
+            }
+            return Err(error);
+        }
+    }
+    Ok(())
+}
+
+/// Waits until no device can be using the memory of any.
+fn wait_for_devices() -> Result<(), Failure> {
+    let devices = Runtime::get()
+        .with_devices(|devices| devices.iter().flatten().cloned().collect::<Vec<_>>());
+    devices?
+        .iter()
+        .try_for_each(|device| device.queues.wait_for_all())
+}
+
+/// Frees an allocation that `from` made.
+pub(super) fn free(
+    address: *mut c_void,
+    is_it: impl Fn(&MadeBy) -> bool,
+    from: &str,
+) -> Result<(), Failure> {
+    if address.is_null() {
+        return Ok(());
+    }
+    let (device, made) = find(address, &is_it, from)?;
+    wait_for_devices()?;
+    // Another thread may have been faster.
+    let base = address.addr() as u64;
+    device
+        .allocations
+        .take(base, is_it)
+        .ok_or_else(|| gone(address, from))?;
+    device.unlend(base, &made);
+    device.release(base)
+}
+
+fn gone(address: *mut c_void, from: &str) -> Failure {
+    Failure::value(format_args!(
+        "{address:p} is not from {from}, or was freed before"
+    ))
+}
+
+/// The device and the making of an allocation.
+fn find(
+    address: *mut c_void,
+    is_it: impl Fn(&MadeBy) -> bool,
+    from: &str,
+) -> Result<(Arc<Device>, Made), Failure> {
+    let base = address.addr() as u64;
+    match place(base)? {
+        Place::Device(device, kind) => {
+            let is_start = device
+                .memory
+                .find(base)
+                .is_some_and(|info| info.base == base);
+            match device.allocations.get(base) {
+                Some(made) if is_it(&made.by) => Ok((device, made)),
+                _ if !is_start => Err(MemoryError::NotAnAllocation { address: base }.into()),
+                // Freed in a stream that has not come to it.
+                None if kind == AllocationKind::Device => Err(gone(address, from)),
+                _ => Err(Failure::value(format_args!(
+                    "{address:p} is in a {kind}, not from {from}"
+                ))),
+            }
+        }
+        Place::Host => Err(gone(address, from)),
+    }
+}
+
+fn is_device(by: &MadeBy) -> bool {
+    matches!(
+        by,
+        MadeBy::Device | MadeBy::Pool(_) | MadeBy::Graph(_) | MadeBy::Managed
+    )
+}
+
+pub(super) unsafe fn hipMalloc(address: *mut *mut c_void, bytes: usize) -> Result<(), Failure> {
+    let address = out!(address);
+    let device = Runtime::get().current()?;
+    address.set(device.allocate(bytes, MadeBy::Device, 0)?);
+    Ok(())
+}
+
+pub(super) unsafe fn hipExtMallocWithFlags(
+    address: *mut *mut c_void,
+    bytes: usize,
+    flags: c_uint,
+) -> Result<(), Failure> {
+    let address = out!(address);
+    if flags > abi::hipDeviceMallocContiguous {
+        return Err(Failure::value(format_args!(
+            "flags are {flags:#x}, but must be from 0 to {}",
+            abi::hipDeviceMallocContiguous
+        )));
+    }
+    let device = Runtime::get().current()?;
+    address.set(device.allocate(bytes, MadeBy::Device, flags)?);
+    Ok(())
+}
+
+/// Frees what `hipHostMalloc` gave, too, and `hipHostFree` what `hipMalloc` did: in ROCm's clr both end in `ihipFree`
+/// (`hip_memory.cpp`), which looks at nothing but the address. rocSPARSE's tests count on it.
+pub(super) unsafe fn hipFree(address: *mut c_void) -> Result<(), Failure> {
+    if let Some(memory) = GraphMemory::find(address) {
+        memory.will_be_free()?;
+        wait_for_devices()?;
+        return memory.free();
+    }
+    free(
+        address,
+        |by| is_device(by) || matches!(by, MadeBy::Host),
+        "hipMalloc or hipHostMalloc",
+    )
+}
+
+pub(super) unsafe fn hipMallocManaged(
+    address: *mut *mut c_void,
+    bytes: usize,
+    flags: c_uint,
+) -> Result<(), Failure> {
+    let address = out!(address);
+    if flags != abi::hipMemAttachGlobal && flags != abi::hipMemAttachHost {
+        return Err(Failure::value(format_args!(
+            "flags are {flags:#x}, but must be 1 (hipMemAttachGlobal) or 2 (hipMemAttachHost)"
+        )));
+    }
+    let device = Runtime::get().current()?;
+    address.set(device.allocate(bytes, MadeBy::Managed, flags)?);
+    Ok(())
+}
+
+/// What a pitch is a multiple of, in bytes.
+const PITCH_BYTES: usize = 256;
+
+/// Allocates rows and layers; returns the first and the pitch.
+fn pitched(width: usize, rows: usize) -> Result<(*mut c_void, usize), Failure> {
+    let device = Runtime::get().current()?;
+    let pitch = width.checked_next_multiple_of(PITCH_BYTES);
+    let bytes = pitch.and_then(|pitch| Some((pitch, pitch.checked_mul(rows)?)));
+    let (pitch, bytes) = bytes.ok_or_else(|| {
+        Failure::new(
+            hipError_t::hipErrorOutOfMemory,
+            format_args!("{rows} rows of {width} bytes are more than an address space has"),
+        )
+    })?;
+    Ok((device.allocate(bytes, MadeBy::Device, 0)?, pitch))
+}
+
+pub(super) unsafe fn hipMallocPitch(
+    address: *mut *mut c_void,
+    pitch: *mut usize,
+    width: usize,
+    height: usize,
+) -> Result<(), Failure> {
+    let (address, pitch) = (out!(address), out!(pitch));
+    let (start, bytes) = pitched(width, height)?;
+    address.set(start);
+    pitch.set(bytes);
+    Ok(())
+}
+
+pub(super) unsafe fn hipMemAllocPitch(
+    address: *mut hipDeviceptr_t,
+    pitch: *mut usize,
+    width: usize,
+    height: usize,
+    element_bytes: c_uint,
+) -> Result<(), Failure> {
+    if ![4, 8, 16].contains(&element_bytes) {
+        return Err(Failure::value(format_args!(
+            "elements of {element_bytes} bytes, but they must have 4, 8 or 16"
+        )));
+    }
+    // SAFETY: the same contract.
+    unsafe { hipMallocPitch(address, pitch, width, height) }
+}
+
+pub(super) unsafe fn hipMalloc3D(
+    pointer: *mut hipPitchedPtr,
+    extent: hipExtent,
+) -> Result<(), Failure> {
+    let pointer = out!(pointer);
+    let rows = extent.height.checked_mul(extent.depth).ok_or_else(|| {
+        Failure::new(
+            hipError_t::hipErrorOutOfMemory,
+            format_args!("{} layers of {} rows", extent.depth, extent.height),
+        )
+    })?;
+    let (start, pitch) = pitched(extent.width, rows)?;
+    pointer.set(hipPitchedPtr {
+        ptr: start,
+        pitch,
+        xsize: extent.width,
+        ysize: extent.height,
+    });
+    Ok(())
+}
+
+pub(super) unsafe fn hipMallocAsync(
+    address: *mut *mut c_void,
+    bytes: usize,
+    stream: hipStream_t,
+) -> Result<(), Failure> {
+    // SAFETY: the same contract.
+    unsafe { hipMallocFromPoolAsync(address, bytes, ptr::null_mut(), stream) }
+}
+
+pub(super) unsafe fn hipMallocFromPoolAsync(
+    address: *mut *mut c_void,
+    bytes: usize,
+    pool: hipMemPool_t,
+    stream: hipStream_t,
+) -> Result<(), Failure> {
+    let address = out!(address);
+    let stream = self::stream(stream)?;
+    let pool = match pool.is_null() {
+        true => pool::current(&stream.device)?,
+        false => pool::pool(pool)?,
+    };
+    if capture::is_captured(&stream) {
+        if bytes == 0 {
+            address.set(ptr::null_mut());
+            return Ok(());
+        }
+        let memory = GraphMemory::new(&pool.device, bytes)?;
+        address.set(memory.address());
+        return stream.submit(Operation::Allocate(memory));
+    }
+    // It is there at once, which is not later than when the stream comes to it.
+    let device = Arc::clone(&pool.device);
+    address.set(device.allocate(bytes, MadeBy::Pool(pool), 0)?);
+    Ok(())
+}
+
+pub(super) unsafe fn hipFreeAsync(
+    address: *mut c_void,
+    stream: hipStream_t,
+) -> Result<(), Failure> {
+    let stream = self::stream(stream)?;
+    if address.is_null() {
+        return Ok(());
+    }
+    if let Some(graph) = capture::graph_of(&stream) {
+        return stream.submit(memory::free_in(&graph, address)?);
+    }
+    if let Some(memory) = GraphMemory::find(address) {
+        memory.will_be_free()?;
+        return stream.submit(Operation::FreeGraphs(memory));
+    }
+    let (device, made) = find(address, is_device, "hipMalloc")?;
+    let base = address.addr() as u64;
+    device
+        .allocations
+        .take(base, is_device)
+        .ok_or_else(|| gone(address, "hipMalloc"))?;
+    device.unlend(base, &made);
+    if !Arc::ptr_eq(&device, &stream.device) {
+        // Memory of another device is freed once this stream has come here.
+        stream.synchronize()?;
+        return device.release(base);
+    }
+    stream.submit(Operation::Free(base))
+}
+
+pub(super) unsafe fn hipHostMalloc(
+    address: *mut *mut c_void,
+    bytes: usize,
+    flags: c_uint,
+) -> Result<(), Failure> {
+    let address = out!(address);
+    let known = abi::hipHostMallocPortable
+        | abi::hipHostMallocMapped
+        | abi::hipHostMallocWriteCombined
+        | abi::hipHostMallocUncached
+        | abi::hipHostMallocNumaUser
+        | abi::hipHostMallocCoherent
+        | abi::hipHostMallocNonCoherent;
+    if flags & !known != 0 {
+        return Err(Failure::value(format_args!(
+            "flags are {flags:#x}, of which only {known:#x} are known"
+        )));
+    }
+    let device = Runtime::get().current()?;
+    address.set(device.allocate(bytes, MadeBy::Host, flags)?);
+    Ok(())
+}
+
+pub(super) use hipHostMalloc as hipHostAlloc;
+
+pub(super) unsafe fn hipMallocHost(address: *mut *mut c_void, bytes: usize) -> Result<(), Failure> {
+    // SAFETY: the same contract.
+    unsafe { hipHostMalloc(address, bytes, abi::hipHostMallocDefault) }
+}
+
+pub(super) use hipMallocHost as hipMemAllocHost;
+
+pub(super) unsafe fn hipHostFree(address: *mut c_void) -> Result<(), Failure> {
+    // SAFETY: the same contract.
+    unsafe { hipFree(address) }
+}
+
+pub(super) use hipHostFree as hipFreeHost;
+
+pub(super) unsafe fn hipHostRegister(
+    address: *mut c_void,
+    bytes: usize,
+    flags: c_uint,
+) -> Result<(), Failure> {
+    if address.is_null() || bytes == 0 {
+        return Err(Failure::value(format_args!(
+            "{bytes} bytes at {address:p} are no memory"
+        )));
+    }
+    let known = abi::hipHostRegisterPortable
+        | abi::hipHostRegisterMapped
+        | abi::hipHostRegisterIoMemory
+        | abi::hipHostRegisterReadOnly
+        | abi::hipExtHostRegisterUncached;
+    if flags & !known != 0 {
+        return Err(Failure::value(format_args!(
+            "flags are {flags:#x}, of which only {known:#x} are known"
+        )));
+    }
+    let device = Runtime::get().current()?;
+    let base = address.expose_provenance() as u64;
+    device.memory.register(base, bytes)?;
+    if let Err(error) = lend(base, bytes, &device) {
+        device.release(base)?;
+        return Err(error.into());
+    }
+    device.keep(base, MadeBy::Registered, flags);
+    Ok(())
+}
+
+pub(super) unsafe fn hipHostUnregister(address: *mut c_void) -> Result<(), Failure> {
+    let base = address.addr() as u64;
+    let registered = |by: &MadeBy| matches!(by, MadeBy::Registered);
+    let missing = || {
+        Failure::new(
+            hipError_t::hipErrorHostMemoryNotRegistered,
+            format_args!("{address:p} is not from hipHostRegister, or was unregistered before"),
+        )
+    };
+    let owner = Runtime::get().with_devices(|devices| {
+        let has = |device: &&Arc<Device>| {
+            device
+                .allocations
+                .get(base)
+                .is_some_and(|made| registered(&made.by))
+        };
+        devices.iter().flatten().find(has).map(Arc::clone)
+    })?;
+    let device = owner.ok_or_else(missing)?;
+    wait_for_devices()?;
+    let made = device
+        .allocations
+        .take(base, registered)
+        .ok_or_else(missing)?;
+    device.unlend(base, &made);
+    device.release(base)
+}
+
+pub(super) unsafe fn hipMemGetInfo(free: *mut usize, total: *mut usize) -> Result<(), Failure> {
+    let (free, total) = (out!(free), out!(total));
+    let memory = &Runtime::get().current()?.memory;
+    let capacity = memory.capacity_bytes();
+    free.set(capacity.saturating_sub(memory.used_bytes()) as usize);
+    total.set(capacity as usize);
+    Ok(())
+}
+
+/// Accepts what is said about memory of a device, and refuses the rest.
+fn known(address: *const c_void, bytes: usize, device: c_int) -> Result<(), Failure> {
+    let runtime = Runtime::get();
+    if device != abi::hipCpuDeviceId {
+        runtime.device(device)?;
+    }
+    let address = address.addr() as u64;
+    let found = match place(address)? {
+        Place::Device(device, _) => device.memory.find(address),
+        Place::Host => None,
+    };
+    match found {
+        Some(info) if bytes > 0 && bytes as u64 <= info.base + info.bytes as u64 - address => {
+            Ok(())
+        }
+        _ => Err(Failure::value(format_args!(
+            "{bytes} bytes at {address:#x} are not inside one allocation"
+        ))),
+    }
+}
+
+pub(super) unsafe fn hipMemAdvise(
+    address: *const c_void,
+    bytes: usize,
+    advice: abi::hipMemoryAdvise,
+    device: c_int,
+) -> Result<(), Failure> {
+    match advice.0 {
+        1..=6 | 100 | 101 => known(address, bytes, device),
+        other => Err(Failure::value(format_args!(
+            "{other} is no advice; there are 1 to 6, 100 and 101"
+        ))),
+    }
+}
+
+pub(super) unsafe fn hipMemPrefetchAsync(
+    address: *const c_void,
+    bytes: usize,
+    device: c_int,
+    stream: hipStream_t,
+) -> Result<(), Failure> {
+    self::stream(stream)?;
+    known(address, bytes, device)
+}
+
+pub(super) unsafe fn hipStreamAttachMemAsync(
+    stream: hipStream_t,
+    address: *mut c_void,
+    _bytes: usize,
+    flags: c_uint,
+) -> Result<(), Failure> {
+    self::stream(stream)?;
+    if ![1, 2, 4].contains(&flags) {
+        return Err(Failure::value(format_args!(
+            "flags are {flags:#x}, but must be 1, 2 or 4"
+        )));
+    }
+    find(
+        address,
+        |by| matches!(by, MadeBy::Managed),
+        "hipMallocManaged",
+    )
+    .map(drop)
+}

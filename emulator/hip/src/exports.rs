@@ -1,0 +1,103 @@
+//! The C boundary: each function of the table as C calls it.
+
+use ferrowave_hip_abi::{Functions, for_each_hip_function, for_each_hiprtc_function};
+
+use super::{
+    error::guarded,
+    trace::{self, Argument, ByPointer as _, ByValue as _, First as _, Place as _},
+};
+
+/// The functions behind the boundary, by HIP's names. One that is missing here does not compile below.
+mod bodies {
+    pub(super) use super::super::{
+        allocation::*, callback::*, context::*, copy::*, device::*, error::*, event::*, fill::*,
+        function::*, graph::capture::*, graph::executable::*, graph::look::*, graph::memory::*,
+        graph::nodes::*, graph::*, launch::*, module::*, per_thread::*, pointer::*, pool::*,
+        profiler::*, properties::*, registry::*, rtc::*, stream::*, symbols::*, texture::*,
+        values::*,
+    };
+}
+
+macro_rules! exports {
+    ($(
+        $(#[$meta:meta])*
+        $kind:ident fn $name:ident($($argument:ident: $type:ty),* $(,)?) -> $result:ty;
+    )*) => {$(
+        $(#[$meta])*
+        ///
+        /// # Safety
+        /// Pointers are null, or valid for what HIP reads from and writes to them.
+        pub unsafe extern "C" fn $name($($argument: $type),*) -> $result {
+            // SAFETY: the caller keeps HIP's contract, which is the body's too.
+            let call = || guarded(|| unsafe { bodies::$name($($argument),*) });
+            let Some(trace) = trace::calls() else {
+                return call();
+            };
+            let arguments: &[(_, String)] = &[$((stringify!($argument), (&Argument($argument)).text())),*];
+            let result = |result: $result| (&Argument(result)).text();
+            trace.call(stringify!($name), arguments, call, result, || first!($($argument)*))
+        }
+    )*};
+}
+
+/// What a call has set through its first argument.
+macro_rules! first {
+    () => {
+        None
+    };
+    ($first:ident $($rest:ident)*) => {
+        (&Argument($first)).first()
+    };
+}
+
+for_each_hip_function!(exports);
+for_each_hiprtc_function!(exports);
+
+/// A field's value: what the table may lack, the emulator has.
+macro_rules! present {
+    (required, $name:ident) => {
+        $name
+    };
+    (optional, $name:ident) => {
+        Some($name)
+    };
+}
+
+macro_rules! table {
+    ($(
+        $(#[$meta:meta])*
+        $kind:ident fn $name:ident($($arguments:tt)*) -> $result:ty;
+    )*) => {
+        /// The emulator's table of functions.
+        pub const FUNCTIONS: Functions = Functions {
+            $($name: present!($kind, $name),)*
+        };
+    };
+}
+
+for_each_hip_function!(table);
+
+/// Functions that the emulator does not offer: each says so.
+pub mod unsupported {
+    use ferrowave_hip_abi::{for_each_unsupported_hip_function, hipError_t};
+
+    use crate::error::{Failure, guarded};
+
+    macro_rules! refuse {
+        ($($name:ident)*) => {$(
+            #[doc = concat!("Returns `hipErrorNotSupported`: the emulator has no `", stringify!($name), "`.")]
+            ///
+            /// Its arguments, whatever they are, are not looked at.
+            pub extern "C" fn $name() -> hipError_t {
+                guarded(|| {
+                    Err::<(), _>(Failure::new(
+                        hipError_t::hipErrorNotSupported,
+                        concat!("the emulator has no ", stringify!($name)),
+                    ))
+                })
+            }
+        )*};
+    }
+
+    for_each_unsupported_hip_function!(refuse);
+}

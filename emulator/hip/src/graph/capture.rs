@@ -1,0 +1,483 @@
+//! Streams whose work goes to a graph instead of the device.
+//!
+//! A capture begins in one stream; others join it by waiting for an event that was recorded in it. Each keeps the
+//! nodes that its next one will wait for.
+
+use std::{
+    cell::Cell,
+    ptr,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError, Weak,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread::{self, ThreadId},
+};
+
+use ferrowave_hip_abi::{
+    hipError_t, hipGraph_t, hipGraphNode_t, hipStream_t, hipStreamAddCaptureDependencies,
+    hipStreamCaptureMode as Mode, hipStreamCaptureStatus as Status,
+    hipStreamSetCaptureDependencies,
+};
+
+use super::{Graph, listed};
+use crate::{
+    error::{Failure, out, read},
+    handles,
+    operation::Operation,
+    runtime::Runtime,
+    stream::{Stream, StreamRef, stream},
+};
+
+/// A capture under way.
+pub(crate) struct Capture {
+    /// A number that no other capture has.
+    id: usize,
+    graph: Arc<Graph>,
+    /// The graph's handle.
+    handle: usize,
+    mode: Mode,
+    thread: ThreadId,
+    /// Something went wrong: the capture can only be ended.
+    invalid: AtomicBool,
+    ended: AtomicBool,
+    /// The streams that are in it, the one that it began in first.
+    streams: Mutex<Vec<Weak<Stream>>>,
+}
+
+impl Capture {
+    fn streams(&self) -> MutexGuard<'_, Vec<Weak<Stream>>> {
+        // Whole between statements.
+        self.streams.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn invalidate(&self) {
+        self.invalid.store(true, Ordering::Relaxed);
+    }
+
+    fn is_invalid(&self) -> bool {
+        self.invalid.load(Ordering::Relaxed)
+    }
+
+    fn check(&self) -> Result<(), Failure> {
+        if self.is_invalid() {
+            return Err(failure(
+                hipError_t::hipErrorStreamCaptureInvalidated,
+                "an earlier call has ended the capture; only hipStreamEndCapture is left",
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// A stream's part in a capture.
+pub(crate) struct Capturing {
+    capture: Arc<Capture>,
+    /// Handles of the nodes that its next one will wait for.
+    next: Vec<usize>,
+}
+
+/// A place in a capture, as an event keeps it.
+#[derive(Clone)]
+pub(crate) struct Point {
+    capture: Arc<Capture>,
+    next: Vec<usize>,
+}
+
+fn failure(code: hipError_t, detail: &str) -> Failure {
+    Failure::new(code, detail)
+}
+
+fn part(stream: &Stream) -> MutexGuard<'_, Option<Capturing>> {
+    // Whole between statements.
+    stream
+        .capture
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Refuses work on the default stream while a stream is captured that would have to wait for it.
+fn check_default(stream: &StreamRef) -> Result<(), Failure> {
+    let device = &stream.device;
+    if device.captures.load(Ordering::Relaxed) == 0 {
+        return Ok(());
+    }
+    Err(failure(
+        hipError_t::hipErrorStreamCaptureImplicit,
+        "the default stream cannot be used while a stream that waits for it is captured",
+    ))
+}
+
+/// Adds a node to the graph that a stream's work goes to; false if it goes to the device.
+pub(crate) fn add(stream: &StreamRef, operation: &Operation) -> Result<bool, Failure> {
+    let Some(object) = &stream.object else {
+        check_default(stream)?;
+        return Ok(false);
+    };
+    let mut part = part(object);
+    let Some(capturing) = part.as_mut() else {
+        return Ok(false);
+    };
+    capturing.capture.check()?;
+    let dependencies = capturing.next.clone();
+    let node = capturing.capture.graph.add(operation.clone(), dependencies);
+    capturing.next = vec![node];
+    Ok(true)
+}
+
+/// The graph that a stream's work goes to, if it goes to one.
+pub(crate) fn graph_of(stream: &StreamRef) -> Option<Arc<Graph>> {
+    let part = part(stream.object.as_ref()?);
+    Some(Arc::clone(&part.as_ref()?.capture.graph))
+}
+
+pub(crate) fn is_captured(stream: &StreamRef) -> bool {
+    let object = stream.object.as_ref();
+    object.is_some_and(|stream| part(stream).is_some())
+}
+
+/// Refuses what cannot be in a graph.
+pub(crate) fn refuse(stream: &StreamRef, why: &str) -> Result<(), Failure> {
+    let Some(object) = &stream.object else {
+        return Ok(());
+    };
+    match part(object).as_ref() {
+        Some(capturing) => {
+            capturing.capture.invalidate();
+            Err(failure(
+                hipError_t::hipErrorStreamCaptureUnsupported,
+                &format!("the stream is captured, and {why}"),
+            ))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Refuses to wait for work that does not happen.
+pub(crate) fn refuse_waiting(stream: &StreamRef) -> Result<(), Failure> {
+    if stream.object.is_none() {
+        return check_default(stream);
+    }
+    refuse(
+        stream,
+        "its work does not happen, so that nobody can wait for it",
+    )
+}
+
+/// Where a stream is in a capture; `None` if it is in none.
+pub(crate) fn point(stream: &StreamRef) -> Result<Option<Point>, Failure> {
+    let Some(object) = &stream.object else {
+        check_default(stream)?;
+        return Ok(None);
+    };
+    let part = part(object);
+    let Some(capturing) = part.as_ref() else {
+        return Ok(None);
+    };
+    capturing.capture.check()?;
+    Ok(Some(Point {
+        capture: Arc::clone(&capturing.capture),
+        next: capturing.next.clone(),
+    }))
+}
+
+/// Has a stream wait for a place in a capture, which takes the stream in.
+pub(crate) fn join(stream: &StreamRef, point: &Point) -> Result<(), Failure> {
+    if point.capture.ended.load(Ordering::Relaxed) {
+        return Err(failure(
+            hipError_t::hipErrorCapturedEvent,
+            "the event was recorded in a capture that has ended",
+        ));
+    }
+    let Some(object) = &stream.object else {
+        point.capture.invalidate();
+        return Err(failure(
+            hipError_t::hipErrorStreamCaptureImplicit,
+            "the default stream cannot join a capture",
+        ));
+    };
+    point.capture.check()?;
+    let mut part = part(object);
+    match part.as_mut() {
+        None => {
+            point.capture.streams().push(Arc::downgrade(object));
+            *part = Some(Capturing {
+                capture: Arc::clone(&point.capture),
+                next: point.next.clone(),
+            });
+        }
+        Some(capturing) if Arc::ptr_eq(&capturing.capture, &point.capture) => {
+            let new = point.next.iter().filter(|id| !capturing.next.contains(id));
+            let new: Vec<_> = new.copied().collect();
+            capturing.next.extend(new);
+        }
+        Some(capturing) => {
+            capturing.capture.invalidate();
+            point.capture.invalidate();
+            return Err(failure(
+                hipError_t::hipErrorStreamCaptureMerge,
+                "the event was recorded in another capture than the stream is in",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Ends a stream's part as it is destroyed.
+pub(crate) fn abandon(stream: &Arc<Stream>) {
+    let capturing = part(stream).take();
+    if let Some(capturing) = capturing {
+        capturing.capture.invalidate();
+        if began_in(&capturing.capture, stream) {
+            end(&capturing.capture, stream);
+            Runtime::get().graphs.remove(capturing.capture.handle);
+        }
+    }
+}
+
+fn began_in(capture: &Capture, stream: &Arc<Stream>) -> bool {
+    let streams = capture.streams();
+    let first = streams.first();
+    first.is_some_and(|first| first.as_ptr() == Arc::as_ptr(stream))
+}
+
+/// Takes all streams out of a capture.
+fn end(capture: &Arc<Capture>, origin: &Stream) {
+    capture.ended.store(true, Ordering::Relaxed);
+    let streams: Vec<_> = capture.streams().drain(..).collect();
+    for stream in streams.iter().filter_map(Weak::upgrade) {
+        let mut part = part(&stream);
+        if part
+            .as_ref()
+            .is_some_and(|part| Arc::ptr_eq(&part.capture, capture))
+        {
+            *part = None;
+        }
+    }
+    if origin.waits_for_default() {
+        origin.device.captures.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+pub(crate) unsafe fn hipStreamBeginCapture(stream: hipStream_t, mode: Mode) -> Result<(), Failure> {
+    if mode.0 > Mode::hipStreamCaptureModeRelaxed.0 {
+        return Err(Failure::value(format_args!(
+            "{} is no mode of capture; there are 0 to 2",
+            mode.0
+        )));
+    }
+    let stream = self::stream(stream)?;
+    let Some(object) = &stream.object else {
+        return Err(failure(
+            hipError_t::hipErrorStreamCaptureUnsupported,
+            "the default stream cannot be captured",
+        ));
+    };
+    let mut part = part(object);
+    if part.is_some() {
+        return Err(failure(
+            hipError_t::hipErrorIllegalState,
+            "the stream is captured already",
+        ));
+    }
+    let graph = Arc::new(Graph::default());
+    let capture = Arc::new(Capture {
+        id: handles::unused(),
+        handle: Runtime::get().graphs.insert(Arc::clone(&graph)),
+        graph,
+        mode,
+        thread: thread::current().id(),
+        invalid: AtomicBool::new(false),
+        ended: AtomicBool::new(false),
+        streams: Mutex::new(vec![Arc::downgrade(object)]),
+    });
+    if object.waits_for_default() {
+        object.device.captures.fetch_add(1, Ordering::Relaxed);
+    }
+    *part = Some(Capturing {
+        capture,
+        next: Vec::new(),
+    });
+    Ok(())
+}
+
+pub(crate) unsafe fn hipStreamEndCapture(
+    stream: hipStream_t,
+    graph: *mut hipGraph_t,
+) -> Result<(), Failure> {
+    let graph = out!(graph);
+    let stream = self::stream(stream)?;
+    let not_captured = || {
+        failure(
+            hipError_t::hipErrorIllegalState,
+            "the stream is not captured",
+        )
+    };
+    let object = stream.object.as_ref().ok_or_else(not_captured)?;
+    let (capture, next) = match part(object).as_ref() {
+        Some(capturing) => (Arc::clone(&capturing.capture), capturing.next.clone()),
+        None => return Err(not_captured()),
+    };
+    if !began_in(&capture, object) {
+        return Err(failure(
+            hipError_t::hipErrorStreamCaptureUnmatched,
+            "the capture began in another stream",
+        ));
+    }
+    if capture.mode != Mode::hipStreamCaptureModeRelaxed && capture.thread != thread::current().id()
+    {
+        return Err(failure(
+            hipError_t::hipErrorStreamCaptureWrongThread,
+            "the capture began on another thread, and its mode is not relaxed",
+        ));
+    }
+    let unjoined = capture
+        .graph
+        .leaves()
+        .iter()
+        .any(|leaf| !next.contains(leaf));
+    end(&capture, object);
+    let result = capture.check().and_then(|()| match unjoined {
+        true => Err(failure(
+            hipError_t::hipErrorStreamCaptureUnjoined,
+            "work of another stream in the capture did not come back to the stream that it began in",
+        )),
+        false => Ok(()),
+    });
+    match result {
+        Ok(()) => graph.set(ptr::without_provenance_mut(capture.handle)),
+        Err(_) => {
+            graph.set(ptr::null_mut());
+            drop(Runtime::get().graphs.remove(capture.handle));
+        }
+    }
+    result
+}
+
+/// What a stream's capture is: status, number, graph and nodes.
+struct Info {
+    status: Status,
+    id: u64,
+    graph: usize,
+    /// The list stays where it is until the stream's capture changes.
+    next: (*const hipGraphNode_t, usize),
+}
+
+fn info(stream: hipStream_t) -> Result<Info, Failure> {
+    let stream = self::stream(stream)?;
+    let none = Info {
+        status: Status::hipStreamCaptureStatusNone,
+        id: 0,
+        graph: 0,
+        next: (ptr::null(), 0),
+    };
+    let Some(object) = &stream.object else {
+        check_default(&stream)?;
+        return Ok(none);
+    };
+    Ok(match part(object).as_ref() {
+        None => none,
+        Some(Capturing { capture, next }) => Info {
+            status: match capture.is_invalid() {
+                true => Status::hipStreamCaptureStatusInvalidated,
+                false => Status::hipStreamCaptureStatusActive,
+            },
+            id: capture.id as u64,
+            graph: capture.handle,
+            next: (next.as_ptr().cast(), next.len()),
+        },
+    })
+}
+
+pub(crate) unsafe fn hipStreamIsCapturing(
+    stream: hipStream_t,
+    status: *mut Status,
+) -> Result<(), Failure> {
+    let status = out!(status);
+    status.set(info(stream)?.status);
+    Ok(())
+}
+
+pub(crate) unsafe fn hipStreamGetCaptureInfo(
+    stream: hipStream_t,
+    status: *mut Status,
+    id: *mut u64,
+) -> Result<(), Failure> {
+    let (null, none) = (ptr::null_mut(), ptr::null_mut());
+    // SAFETY: the same contract.
+    unsafe { hipStreamGetCaptureInfo_v2(stream, status, id, null, none, ptr::null_mut()) }
+}
+
+pub(crate) unsafe fn hipStreamGetCaptureInfo_v2(
+    stream: hipStream_t,
+    status: *mut Status,
+    id: *mut u64,
+    graph: *mut hipGraph_t,
+    list: *mut *const hipGraphNode_t,
+    count: *mut usize,
+) -> Result<(), Failure> {
+    let status = out!(status);
+    let info = info(stream)?;
+    status.set(info.status);
+    if !id.is_null() {
+        out!(id).set(info.id);
+    }
+    if !graph.is_null() {
+        out!(graph).set(ptr::without_provenance_mut(info.graph));
+    }
+    if !list.is_null() {
+        out!(list).set(info.next.0);
+    }
+    if !count.is_null() {
+        out!(count).set(info.next.1);
+    }
+    Ok(())
+}
+
+pub(crate) unsafe fn hipStreamUpdateCaptureDependencies(
+    stream: hipStream_t,
+    list: *mut hipGraphNode_t,
+    count: usize,
+    flags: std::ffi::c_uint,
+) -> Result<(), Failure> {
+    let stream = self::stream(stream)?;
+    let not_captured = || {
+        failure(
+            hipError_t::hipErrorIllegalState,
+            "the stream is not captured",
+        )
+    };
+    let object = stream.object.as_ref().ok_or_else(not_captured)?;
+    let mut part = part(object);
+    let capturing = part.as_mut().ok_or_else(not_captured)?;
+    capturing.capture.check()?;
+    // SAFETY: HIP's contract.
+    let mut nodes = unsafe { listed(&capturing.capture.graph, list, count) }?;
+    if flags == hipStreamAddCaptureDependencies {
+        nodes.retain(|id| !capturing.next.contains(id));
+        capturing.next.extend(nodes);
+    } else if flags == hipStreamSetCaptureDependencies {
+        capturing.next = nodes;
+    } else {
+        return Err(Failure::value(format_args!(
+            "flags are {flags:#x}, but must be 0 (add) or 1 (set)"
+        )));
+    }
+    Ok(())
+}
+
+thread_local! {
+    /// Kept for programs that ask; here nothing is unsafe on other threads.
+    static MODE: Cell<Mode> = const { Cell::new(Mode::hipStreamCaptureModeGlobal) };
+}
+
+pub(crate) unsafe fn hipThreadExchangeStreamCaptureMode(mode: *mut Mode) -> Result<(), Failure> {
+    let wanted = read!(mode);
+    if wanted.0 > Mode::hipStreamCaptureModeRelaxed.0 {
+        return Err(Failure::value(format_args!(
+            "{} is no mode of capture; there are 0 to 2",
+            wanted.0
+        )));
+    }
+    out!(mode).set(MODE.replace(wanted));
+    Ok(())
+}

@@ -1,0 +1,311 @@
+//! Graphs that are ready to launch.
+
+use std::{
+    ffi::{c_char, c_uint, c_void},
+    ptr,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use ferrowave_hip_abi::{
+    HIP_MEMCPY3D, hipCtx_t, hipError_t, hipEvent_t, hipGraph_t, hipGraphExec_t,
+    hipGraphExecUpdateResult as Update, hipGraphInstantiateFlagAutoFreeOnLaunch,
+    hipGraphInstantiateFlags, hipGraphNode_t, hipHostNodeParams, hipKernelNodeParams,
+    hipMemcpy3DParms, hipMemcpyKind, hipMemsetParams, hipStream_t,
+};
+
+use super::{Node, Plan, capture, graph, memory, nodes};
+use crate::{
+    copy,
+    error::{Failure, out},
+    event::event,
+    operation::Operation,
+    runtime::Runtime,
+    stream::stream,
+    task::Task,
+};
+
+/// A graph that is ready to launch.
+pub(crate) struct Executable {
+    flags: u64,
+    state: Mutex<State>,
+}
+
+struct State {
+    plan: Arc<Plan>,
+    /// Its last run: one waits for the other.
+    last: Option<Arc<Task>>,
+}
+
+impl Executable {
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Whole between statements.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes the step that was made from a node; runs that have begun keep what they have.
+    fn change(
+        &self,
+        node: hipGraphNode_t,
+        change: impl FnOnce(&mut Node, &mut bool) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let mut state = self.state();
+        let step = Arc::make_mut(&mut state.plan).step(node.addr());
+        let step = step.ok_or_else(|| {
+            Failure::value(format_args!(
+                "{:#x} is no node that this graph was made from",
+                node.addr()
+            ))
+        })?;
+        change(&mut step.node, &mut step.enabled)
+    }
+}
+
+/// The executable graph of a handle.
+fn executable(handle: hipGraphExec_t) -> Result<Arc<Executable>, Failure> {
+    let found = Runtime::get().executables.get(handle.addr());
+    found.ok_or_else(|| {
+        Failure::value(format_args!(
+            "{:#x} is no executable graph, or one that was destroyed",
+            handle.addr()
+        ))
+    })
+}
+
+pub(crate) unsafe fn hipGraphInstantiate(
+    executable: *mut hipGraphExec_t,
+    graph: hipGraph_t,
+    node: *mut hipGraphNode_t,
+    log: *mut c_char,
+    log_bytes: usize,
+) -> Result<(), Failure> {
+    if !node.is_null() {
+        out!(node).set(ptr::null_mut());
+    }
+    if !log.is_null() && log_bytes > 0 {
+        out!(log).set(0);
+    }
+    // SAFETY: the same contract.
+    unsafe { hipGraphInstantiateWithFlags(executable, graph, 0) }
+}
+
+pub(crate) unsafe fn hipGraphInstantiateWithFlags(
+    executable: *mut hipGraphExec_t,
+    graph: hipGraph_t,
+    flags: u64,
+) -> Result<(), Failure> {
+    let executable = out!(executable);
+    if flags & !hipGraphInstantiateFlags != 0 {
+        return Err(Failure::value(format_args!(
+            "flags are {flags:#x}, of which only {hipGraphInstantiateFlags:#x} are known"
+        )));
+    }
+    let plan = Arc::new(Plan::new(&*self::graph(graph)?)?);
+    let handle = Runtime::get().executables.insert(Arc::new(Executable {
+        flags,
+        state: Mutex::new(State { plan, last: None }),
+    }));
+    executable.set(ptr::without_provenance_mut(handle));
+    Ok(())
+}
+
+pub(crate) unsafe fn hipGraphExecGetFlags(
+    executable: hipGraphExec_t,
+    flags: *mut u64,
+) -> Result<(), Failure> {
+    let flags = out!(flags);
+    flags.set(self::executable(executable)?.flags);
+    Ok(())
+}
+
+pub(crate) unsafe fn hipGraphExecDestroy(executable: hipGraphExec_t) -> Result<(), Failure> {
+    self::executable(executable)?;
+    drop(Runtime::get().executables.remove(executable.addr()));
+    Ok(())
+}
+
+pub(crate) unsafe fn hipGraphUpload(
+    executable: hipGraphExec_t,
+    stream: hipStream_t,
+) -> Result<(), Failure> {
+    self::executable(executable)?;
+    self::stream(stream).map(drop)
+}
+
+pub(crate) unsafe fn hipGraphLaunch(
+    executable: hipGraphExec_t,
+    stream: hipStream_t,
+) -> Result<(), Failure> {
+    let executable = self::executable(executable)?;
+    let stream = self::stream(stream)?;
+    let mut state = executable.state();
+    let run = Operation::Graph(Arc::clone(&state.plan));
+    let memory = memory::Changes::of(&state.plan);
+    if memory.any() {
+        capture::refuse(&stream, "a graph with memory cannot be a part of another")?;
+    }
+    if capture::add(&stream, &run)? {
+        return Ok(());
+    }
+    let automatic = executable.flags & hipGraphInstantiateFlagAutoFreeOnLaunch != 0;
+    let left = memory.before(automatic)?;
+    if let Some(last) = state.last.take().filter(|last| !last.is_over()) {
+        stream.wait_for(last);
+    }
+    for memory in left {
+        memory.forget();
+        stream.enqueue(Operation::FreeGraphs(memory))?;
+    }
+    let (task, _) = stream.enqueue(run)?;
+    memory.done();
+    state.last = Some(task);
+    Ok(())
+}
+
+pub(crate) unsafe fn hipGraphExecUpdate(
+    executable: hipGraphExec_t,
+    graph: hipGraph_t,
+    node: *mut hipGraphNode_t,
+    result: *mut Update,
+) -> Result<(), Failure> {
+    let tell = |failed: usize, why: Update| -> Result<(), Failure> {
+        if !node.is_null() {
+            out!(node).set(ptr::without_provenance_mut(failed));
+        }
+        if !result.is_null() {
+            out!(result).set(why);
+        }
+        Ok(())
+    };
+    let refused = |detail: std::fmt::Arguments<'_>| {
+        Failure::new(hipError_t::hipErrorGraphExecUpdateFailure, detail)
+    };
+    let executable = self::executable(executable)?;
+    let new = Plan::new(&*self::graph(graph)?)?;
+    let mut state = executable.state();
+    if !state.plan.has_shape_of(&new) {
+        tell(0, Update::hipGraphExecUpdateErrorTopologyChanged)?;
+        return Err(refused(format_args!(
+            "the graph has other nodes or dependencies than the one it was made from"
+        )));
+    }
+    let mut plan = Plan::clone(&state.plan);
+    for (step, new) in plan.steps.iter_mut().zip(new.steps) {
+        if step.node.kind() != new.node.kind() {
+            tell(new.node.id, Update::hipGraphExecUpdateErrorNodeTypeChanged)?;
+            return Err(refused(format_args!(
+                "a node of kind {} was of kind {}",
+                new.node.kind().0,
+                step.node.kind().0
+            )));
+        }
+        if memory::is_memory(&new.node.operation)
+            && !memory::is_same(&new.node.operation, &step.node.operation)
+        {
+            tell(new.node.id, Update::hipGraphExecUpdateErrorNotSupported)?;
+            return Err(refused(format_args!(
+                "the memory that a graph allocates or frees cannot become other memory"
+            )));
+        }
+        step.node.operation = new.node.operation;
+    }
+    state.plan = Arc::new(plan);
+    tell(0, Update::hipGraphExecUpdateSuccess)
+}
+
+/// Functions that change a step to work made from their other arguments.
+macro_rules! sets {
+    ($($name:ident($($argument:ident: $type:ty),*) = $operation:expr;)*) => {$(
+        pub(in crate) unsafe fn $name(
+            executable: hipGraphExec_t,
+            node: hipGraphNode_t,
+            $($argument: $type,)*
+        ) -> Result<(), Failure> {
+            let executable = self::executable(executable)?;
+            // SAFETY: HIP's contract.
+            let operation = unsafe { $operation }?;
+            executable.change(node, |node, _| nodes::replace(node, operation))
+        }
+    )*};
+}
+
+sets! {
+    hipGraphExecMemcpyNodeSetParams(parameters: *mut hipMemcpy3DParms)
+        = copy::from_3d(parameters).map(Operation::Transfer);
+    hipDrvGraphExecMemcpyNodeSetParams(parameters: *const HIP_MEMCPY3D, ctx: hipCtx_t)
+        = nodes::check_context(ctx).and_then(|()| copy::from_driver_3d(parameters)).map(Operation::Transfer);
+    hipGraphExecMemsetNodeSetParams(parameters: *const hipMemsetParams) = nodes::memset(parameters);
+    hipDrvGraphExecMemsetNodeSetParams(parameters: *const hipMemsetParams, ctx: hipCtx_t)
+        = nodes::check_context(ctx).and_then(|()| nodes::memset(parameters));
+    hipGraphExecHostNodeSetParams(parameters: *const hipHostNodeParams) = nodes::host(parameters);
+}
+
+pub(crate) unsafe fn hipGraphExecKernelNodeSetParams(
+    executable: hipGraphExec_t,
+    node: hipGraphNode_t,
+    parameters: *const hipKernelNodeParams,
+) -> Result<(), Failure> {
+    let executable = self::executable(executable)?;
+    // SAFETY: HIP's contract.
+    let launch = unsafe { nodes::launch(parameters) }?;
+    executable.change(node, |node, _| nodes::replace_launch(node, launch))
+}
+
+pub(crate) unsafe fn hipGraphExecMemcpyNodeSetParams1D(
+    executable: hipGraphExec_t,
+    node: hipGraphNode_t,
+    to: *mut c_void,
+    from: *const c_void,
+    bytes: usize,
+    kind: hipMemcpyKind,
+) -> Result<(), Failure> {
+    let executable = self::executable(executable)?;
+    let transfer = copy::bytes(to, from, bytes, kind)?;
+    executable.change(node, |node, _| {
+        nodes::replace(node, Operation::Transfer(transfer))
+    })
+}
+
+pub(crate) unsafe fn hipGraphExecEventRecordNodeSetEvent(
+    executable: hipGraphExec_t,
+    node: hipGraphNode_t,
+    of: hipEvent_t,
+) -> Result<(), Failure> {
+    let executable = self::executable(executable)?;
+    let event = event(of)?;
+    executable.change(node, |node, _| {
+        nodes::replace(node, Operation::Record(event))
+    })
+}
+
+pub(crate) unsafe fn hipGraphExecEventWaitNodeSetEvent(
+    executable: hipGraphExec_t,
+    node: hipGraphNode_t,
+    of: hipEvent_t,
+) -> Result<(), Failure> {
+    let executable = self::executable(executable)?;
+    let event = event(of)?;
+    executable.change(node, |node, _| nodes::replace(node, Operation::Wait(event)))
+}
+
+pub(crate) unsafe fn hipGraphNodeSetEnabled(
+    executable: hipGraphExec_t,
+    node: hipGraphNode_t,
+    enabled: c_uint,
+) -> Result<(), Failure> {
+    self::executable(executable)?.change(node, |_, is_enabled| {
+        *is_enabled = enabled != 0;
+        Ok(())
+    })
+}
+
+pub(crate) unsafe fn hipGraphNodeGetEnabled(
+    executable: hipGraphExec_t,
+    node: hipGraphNode_t,
+    enabled: *mut c_uint,
+) -> Result<(), Failure> {
+    let enabled = out!(enabled);
+    self::executable(executable)?.change(node, |_, is_enabled| {
+        enabled.set(c_uint::from(*is_enabled));
+        Ok(())
+    })
+}

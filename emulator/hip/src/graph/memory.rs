@@ -1,0 +1,508 @@
+//! Memory that graphs allocate and free.
+//!
+//! Its address is known from when the node is made, and stays the same each time that the graph runs. In between there is
+//! memory only from when the node that allocates has run until it is freed: by a node of this or another graph, by a call,
+//! or as the graph runs again if it was made ready with `hipGraphInstantiateFlagAutoFreeOnLaunch`.
+
+use std::{
+    collections::BTreeMap,
+    ffi::{c_int, c_void},
+    ptr,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError, Weak,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+};
+
+use ferrowave_hip_abi::{
+    hipDeviceptr_t, hipError_t, hipGraph_t, hipGraphMemAttributeType as Attribute, hipGraphNode_t,
+    hipMemAccessDesc, hipMemAccessFlags, hipMemAllocNodeParams, hipMemLocation, hipMemLocationType,
+    hipMemPoolProps,
+};
+
+use super::{
+    Graph, Plan, graph, graph_of,
+    nodes::{add, other_kind},
+    with_node,
+};
+use crate::{
+    allocation::MadeBy,
+    error::{Failure, out, read},
+    operation::Operation,
+    runtime::{Device, Runtime},
+};
+use ferrowave_emulator::memory::Reservation;
+
+/// `hipMemAllocationTypePinned`.
+const PINNED: u32 = 1;
+
+/// Memory of a graph.
+pub(crate) struct GraphMemory {
+    device: Arc<Device>,
+    place: Reservation,
+    /// Whether it is allocated once all calls so far have been done.
+    allocated: AtomicBool,
+}
+
+/// What a device knows of the memory of graphs.
+#[derive(Default)]
+pub(crate) struct GraphMemories {
+    /// By address, with the length in bytes.
+    known: Mutex<BTreeMap<u64, (Weak<GraphMemory>, usize)>>,
+    used: Count,
+    reserved: Count,
+}
+
+/// Bytes, and the most that there were.
+#[derive(Default)]
+struct Count {
+    now: AtomicU64,
+    high: AtomicU64,
+}
+
+impl Count {
+    fn take(&self, bytes: usize) {
+        let now = self.now.fetch_add(bytes as u64, Ordering::Relaxed) + bytes as u64;
+        self.high.fetch_max(now, Ordering::Relaxed);
+    }
+
+    fn give_back(&self, bytes: usize) {
+        self.now.fetch_sub(bytes as u64, Ordering::Relaxed);
+    }
+
+    fn reset_high(&self) {
+        self.high
+            .store(self.now.load(Ordering::Relaxed), Ordering::Relaxed);
+    }
+}
+
+impl GraphMemories {
+    /// First address and length of the place that an address lies in, whether there is memory now or not.
+    pub(crate) fn place(&self, address: u64) -> Option<(u64, usize)> {
+        let known = self.known();
+        let (&base, &(_, bytes)) = known.range(..=address).next_back()?;
+        (address - base < bytes as u64).then_some((base, bytes))
+    }
+
+    fn known(&self) -> MutexGuard<'_, BTreeMap<u64, (Weak<GraphMemory>, usize)>> {
+        // Whole between statements.
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl GraphMemory {
+    /// A place for memory on a device.
+    pub(crate) fn new(device: &Arc<Device>, bytes: usize) -> Result<Arc<Self>, Failure> {
+        let place = device.memory.reserve(bytes)?;
+        device.graph_memories.reserved.take(place.bytes());
+        let base = place.base();
+        let memory = Arc::new(GraphMemory {
+            device: Arc::clone(device),
+            place,
+            allocated: AtomicBool::new(false),
+        });
+        let known = (Arc::downgrade(&memory), memory.place.bytes());
+        device.graph_memories.known().insert(base, known);
+        Ok(memory)
+    }
+
+    /// That which starts at an address, on any device.
+    pub(crate) fn find(address: *const c_void) -> Option<Arc<Self>> {
+        let devices = Runtime::get().with_devices(|devices| {
+            let of = |device: &Arc<Device>| {
+                let known = device.graph_memories.known();
+                known.get(&(address.addr() as u64))?.0.upgrade()
+            };
+            devices.iter().flatten().find_map(of)
+        });
+        devices.ok().flatten()
+    }
+
+    /// Where it is.
+    pub(crate) fn address(&self) -> *mut c_void {
+        ptr::with_exposed_provenance_mut(self.place.base() as usize)
+    }
+
+    /// Allocates it.
+    pub(crate) fn allocate(self: &Arc<Self>) -> Result<(), Failure> {
+        self.device.memory.allocate_reserved(&self.place)?;
+        self.device.graph_memories.used.take(self.place.bytes());
+        let by = MadeBy::Graph(Arc::clone(self));
+        self.device.keep(self.place.base(), by, 0);
+        Ok(())
+    }
+
+    /// Frees it.
+    pub(crate) fn free(&self) -> Result<(), Failure> {
+        let base = self.place.base();
+        let is_graphs = |by: &MadeBy| matches!(by, MadeBy::Graph(_));
+        let made = self.device.allocations.take(base, is_graphs);
+        let made = made.ok_or_else(|| self.not_allocated())?;
+        self.device.unlend(base, &made);
+        self.device.release(base)
+    }
+
+    /// Counts it as free.
+    pub(crate) fn was_freed(&self) {
+        self.device
+            .graph_memories
+            .used
+            .give_back(self.place.bytes());
+    }
+
+    /// From now on it is free; an error if it was before.
+    pub(crate) fn will_be_free(&self) -> Result<(), Failure> {
+        match self.allocated.swap(false, Ordering::Relaxed) {
+            true => Ok(()),
+            false => Err(self.not_allocated()),
+        }
+    }
+
+    /// It is free, whatever was asked for before.
+    pub(crate) fn forget(&self) {
+        self.allocated.store(false, Ordering::Relaxed);
+    }
+
+    fn not_allocated(&self) -> Failure {
+        Failure::value(format_args!(
+            "{:p}, the memory of a graph, was not allocated, or was freed before",
+            self.address()
+        ))
+    }
+}
+
+impl Drop for GraphMemory {
+    fn drop(&mut self) {
+        let memories = &self.device.graph_memories;
+        memories.reserved.give_back(self.place.bytes());
+        let mut known = memories.known();
+        let base = self.place.base();
+        // Another may have its address by now.
+        if known
+            .get(&base)
+            .is_some_and(|(other, _)| other.strong_count() == 0)
+        {
+            known.remove(&base);
+        }
+    }
+}
+
+/// What a run of a plan does with memory: what it allocates and leaves, and what it frees that was there before.
+pub(super) struct Changes {
+    leaves: Vec<Arc<GraphMemory>>,
+    frees: Vec<Arc<GraphMemory>>,
+    /// All that it allocates.
+    allocates: Vec<Arc<GraphMemory>>,
+}
+
+impl Changes {
+    pub(super) fn of(plan: &Plan) -> Self {
+        let enabled = || plan.steps.iter().filter(|step| step.enabled);
+        let allocates: Vec<_> = enabled()
+            .filter_map(|step| match &step.node.operation {
+                Operation::Allocate(memory) => Some(Arc::clone(memory)),
+                _ => None,
+            })
+            .collect();
+        let freed: Vec<_> = enabled()
+            .filter_map(|step| match &step.node.operation {
+                Operation::FreeGraphs(memory) => Some(Arc::clone(memory)),
+                _ => None,
+            })
+            .collect();
+        let is_among = |list: &[Arc<GraphMemory>], memory: &Arc<GraphMemory>| {
+            list.iter().any(|other| Arc::ptr_eq(other, memory))
+        };
+        let leaves = allocates.iter().filter(|memory| !is_among(&freed, memory));
+        Changes {
+            leaves: leaves.cloned().collect(),
+            frees: freed
+                .into_iter()
+                .filter(|memory| !is_among(&allocates, memory))
+                .collect(),
+            allocates,
+        }
+    }
+
+    /// Whether there is something.
+    pub(super) fn any(&self) -> bool {
+        !self.allocates.is_empty() || !self.frees.is_empty()
+    }
+
+    /// What has to be freed before a run, if that is `automatic`; an error if it may not run.
+    pub(super) fn before(&self, automatic: bool) -> Result<Vec<Arc<GraphMemory>>, Failure> {
+        let is_there = |memory: &&Arc<GraphMemory>| memory.allocated.load(Ordering::Relaxed);
+        if let Some(missing) = self.frees.iter().find(|memory| !is_there(memory)) {
+            return Err(missing.not_allocated());
+        }
+        let there: Vec<_> = self.allocates.iter().filter(is_there).cloned().collect();
+        match there.first() {
+            Some(memory) if !automatic => Err(Failure::value(format_args!(
+                "{:p}, which the graph allocates, is still allocated from its last launch; free it, or instantiate the \
+                 graph with hipGraphInstantiateFlagAutoFreeOnLaunch",
+                memory.address()
+            ))),
+            _ => Ok(there),
+        }
+    }
+
+    /// Takes note of a run.
+    pub(super) fn done(&self) {
+        for memory in &self.leaves {
+            memory.allocated.store(true, Ordering::Relaxed);
+        }
+        for memory in &self.frees {
+            memory.forget();
+        }
+    }
+}
+
+/// Whether a graph allocates or frees memory.
+pub(super) fn has_memory(graph: &Graph) -> bool {
+    let nodes = graph.nodes();
+    nodes.iter().any(|node| is_memory(&node.operation))
+}
+
+/// Whether work allocates or frees memory of a graph.
+pub(super) const fn is_memory(operation: &Operation) -> bool {
+    matches!(operation, Operation::Allocate(_) | Operation::FreeGraphs(_))
+}
+
+/// Whether two pieces of such work do the same.
+pub(super) fn is_same(one: &Operation, other: &Operation) -> bool {
+    match (one, other) {
+        (Operation::Allocate(one), Operation::Allocate(other))
+        | (Operation::FreeGraphs(one), Operation::FreeGraphs(other)) => Arc::ptr_eq(one, other),
+        _ => false,
+    }
+}
+
+/// Refuses what would have two of the memory of one.
+pub(super) fn refuse_memory(graph: &Graph, why: &str) -> Result<(), Failure> {
+    match has_memory(graph) {
+        true => Err(Failure::new(
+            hipError_t::hipErrorNotSupported,
+            format_args!("the graph allocates or frees memory, and {why}"),
+        )),
+        false => Ok(()),
+    }
+}
+
+/// Where memory shall be, if it can be there.
+///
+/// # Safety
+/// The list of accesses has as many as the parameters say.
+unsafe fn device_of(parameters: &hipMemAllocNodeParams) -> Result<Arc<Device>, Failure> {
+    let properties = parameters.poolProps;
+    if properties.allocType != PINNED {
+        return Err(Failure::value(format_args!(
+            "poolProps.allocType is {}, but must be {PINNED} (hipMemAllocationTypePinned)",
+            properties.allocType
+        )));
+    }
+    if properties.location.r#type != hipMemLocationType::hipMemLocationTypeDevice {
+        return Err(Failure::value(format_args!(
+            "poolProps.location.type is {}, but must be 1 (hipMemLocationTypeDevice)",
+            properties.location.r#type.0
+        )));
+    }
+    let device = Runtime::get().device(properties.location.id)?;
+    if parameters.accessDescs.is_null() && parameters.accessDescCount > 0 {
+        return Err(Failure::value("accessDescs is null"));
+    }
+    for index in 0..parameters.accessDescCount {
+        // SAFETY: the caller's promise.
+        let access: hipMemAccessDesc =
+            unsafe { parameters.accessDescs.add(index).read_unaligned() };
+        let is_own = access.location.r#type == hipMemLocationType::hipMemLocationTypeDevice
+            && access.location.id == device.ordinal;
+        if !is_own || access.flags != hipMemAccessFlags::hipMemAccessFlagsProtReadWrite {
+            return Err(Failure::new(
+                hipError_t::hipErrorNotSupported,
+                format_args!(
+                    "accessDescs[{index}] is of device {}: only device {} itself is described, which reads and writes; \
+                     others use hipDeviceEnablePeerAccess",
+                    access.location.id, device.ordinal
+                ),
+            ));
+        }
+    }
+    Ok(device)
+}
+
+pub(crate) unsafe fn hipGraphAddMemAllocNode(
+    node: *mut hipGraphNode_t,
+    graph: hipGraph_t,
+    list: *const hipGraphNode_t,
+    count: usize,
+    parameters: *mut hipMemAllocNodeParams,
+) -> Result<(), Failure> {
+    let mut given = read!(parameters);
+    if given.bytesize == 0 {
+        return Err(Failure::value("bytesize is 0"));
+    }
+    // SAFETY: HIP's contract.
+    let device = unsafe { device_of(&given) }?;
+    let memory = GraphMemory::new(&device, given.bytesize)?;
+    given.dptr = memory.address();
+    // SAFETY: HIP's contract.
+    unsafe { add(node, graph, list, count, || Ok(Operation::Allocate(memory))) }?;
+    out!(parameters).set(given);
+    Ok(())
+}
+
+pub(crate) unsafe fn hipGraphMemAllocNodeGetParams(
+    node: hipGraphNode_t,
+    parameters: *mut hipMemAllocNodeParams,
+) -> Result<(), Failure> {
+    let parameters = out!(parameters);
+    with_node(node, |node| {
+        let Operation::Allocate(memory) = &node.operation else {
+            return Err(other_kind(node));
+        };
+        parameters.set(hipMemAllocNodeParams {
+            poolProps: hipMemPoolProps {
+                allocType: PINNED,
+                location: hipMemLocation {
+                    r#type: hipMemLocationType::hipMemLocationTypeDevice,
+                    id: memory.device.ordinal,
+                },
+                ..hipMemPoolProps::ZERO
+            },
+            bytesize: memory.place.bytes(),
+            dptr: memory.address(),
+            ..hipMemAllocNodeParams::ZERO
+        });
+        Ok(())
+    })
+}
+
+pub(crate) unsafe fn hipGraphAddMemFreeNode(
+    node: *mut hipGraphNode_t,
+    graph: hipGraph_t,
+    list: *const hipGraphNode_t,
+    count: usize,
+    address: *mut c_void,
+) -> Result<(), Failure> {
+    let freed_in = self::graph(graph)?;
+    let work = || free_in(&freed_in, address);
+    // SAFETY: HIP's contract.
+    unsafe { add(node, graph, list, count, work) }.map(drop)
+}
+
+/// The freeing of a graph's memory as work of a graph that does not free it yet.
+pub(crate) fn free_in(graph: &Graph, address: *mut c_void) -> Result<Operation, Failure> {
+    let memory = GraphMemory::find(address).ok_or_else(|| {
+        Failure::value(format_args!(
+            "{address:p} is not the memory of a graph (hipGraphAddMemAllocNode, or hipMallocAsync in a capture)"
+        ))
+    })?;
+    let frees_it = |operation: &Operation| match operation {
+        Operation::FreeGraphs(freed) => Arc::ptr_eq(freed, &memory),
+        _ => false,
+    };
+    if graph.nodes().iter().any(|node| frees_it(&node.operation)) {
+        return Err(Failure::value(format_args!(
+            "{address:p} is freed in this graph already"
+        )));
+    }
+    Ok(Operation::FreeGraphs(memory))
+}
+
+pub(crate) unsafe fn hipDrvGraphAddMemFreeNode(
+    node: *mut hipGraphNode_t,
+    graph: hipGraph_t,
+    list: *const hipGraphNode_t,
+    count: usize,
+    address: hipDeviceptr_t,
+) -> Result<(), Failure> {
+    // SAFETY: the same contract.
+    unsafe { hipGraphAddMemFreeNode(node, graph, list, count, address) }
+}
+
+pub(crate) unsafe fn hipGraphMemFreeNodeGetParams(
+    node: hipGraphNode_t,
+    address: *mut c_void,
+) -> Result<(), Failure> {
+    let address = address.cast::<*mut c_void>();
+    let address = out!(address);
+    with_node(node, |node| {
+        let Operation::FreeGraphs(memory) = &node.operation else {
+            return Err(other_kind(node));
+        };
+        address.set(memory.address());
+        Ok(())
+    })
+}
+
+/// Refuses to take a node out of its graph that allocates or frees memory.
+pub(super) fn refuse_to_destroy(node: hipGraphNode_t) -> Result<(), Failure> {
+    let graph = graph_of(node)?;
+    let nodes = graph.nodes();
+    let found = nodes.iter().find(|other| other.id == node.addr());
+    match found.is_some_and(|node| is_memory(&node.operation)) {
+        true => Err(Failure::new(
+            hipError_t::hipErrorNotSupported,
+            "a node that allocates or frees memory stays in its graph",
+        )),
+        false => Ok(()),
+    }
+}
+
+fn unknown(attribute: Attribute) -> Failure {
+    Failure::value(format_args!(
+        "{} is no attribute of the memory of graphs; there are 0 to 3",
+        attribute.0
+    ))
+}
+
+pub(crate) unsafe fn hipDeviceGetGraphMemAttribute(
+    device: c_int,
+    attribute: Attribute,
+    value: *mut c_void,
+) -> Result<(), Failure> {
+    let value = value.cast::<u64>();
+    let value = out!(value);
+    let memories = &Runtime::get().device(device)?.graph_memories;
+    let count = match attribute {
+        Attribute::hipGraphMemAttrUsedMemCurrent => &memories.used.now,
+        Attribute::hipGraphMemAttrUsedMemHigh => &memories.used.high,
+        Attribute::hipGraphMemAttrReservedMemCurrent => &memories.reserved.now,
+        Attribute::hipGraphMemAttrReservedMemHigh => &memories.reserved.high,
+        _ => return Err(unknown(attribute)),
+    };
+    value.set(count.load(Ordering::Relaxed));
+    Ok(())
+}
+
+pub(crate) unsafe fn hipDeviceSetGraphMemAttribute(
+    device: c_int,
+    attribute: Attribute,
+    value: *mut c_void,
+) -> Result<(), Failure> {
+    let value = value.cast::<u64>();
+    let value = read!(value);
+    let memories = &Runtime::get().device(device)?.graph_memories;
+    let count = match attribute {
+        Attribute::hipGraphMemAttrUsedMemHigh => &memories.used,
+        Attribute::hipGraphMemAttrReservedMemHigh => &memories.reserved,
+        Attribute::hipGraphMemAttrUsedMemCurrent | Attribute::hipGraphMemAttrReservedMemCurrent => {
+            return Err(Failure::value(
+                "what there is now cannot be set, only the highest values, to 0",
+            ));
+        }
+        _ => return Err(unknown(attribute)),
+    };
+    if value != 0 {
+        return Err(Failure::value(format_args!(
+            "the highest value can only be set to 0, not to {value}"
+        )));
+    }
+    count.reset_high();
+    Ok(())
+}
+
+/// There is nothing to give back: what is not allocated takes no memory, and addresses stay the graphs'.
+pub(crate) unsafe fn hipDeviceGraphMemTrim(device: c_int) -> Result<(), Failure> {
+    Runtime::get().device(device).map(drop)
+}

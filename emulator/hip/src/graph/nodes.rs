@@ -1,0 +1,382 @@
+//! Adding nodes, and what they were given.
+
+#![expect(clippy::too_many_arguments, reason = "HIP's signatures")]
+
+use std::{ffi::c_void, ptr, sync::Arc};
+
+use ferrowave_hip_abi::{
+    HIP_MEMCPY3D, dim3, hipCtx_t, hipEvent_t, hipGraph_t, hipGraphNode_t, hipGraphNodeType,
+    hipHostNodeParams, hipKernelNodeParams, hipMemcpy3DParms, hipMemcpyKind, hipMemsetParams,
+};
+
+use super::{Graph, Node, Plan, graph, listed, memory, with_node};
+use crate::{
+    callback::host_call,
+    context, copy,
+    error::{Failure, out, read},
+    event::event,
+    fill,
+    launch::{Launch, Shape},
+    operation::Operation,
+    registry,
+    runtime::Runtime,
+    transfer::Fill,
+};
+
+/// Refuses a context that is none; null is the current one.
+pub(super) fn check_context(ctx: hipCtx_t) -> Result<(), Failure> {
+    if ctx.is_null() {
+        return Ok(());
+    }
+    context::context(ctx).map(drop)
+}
+
+/// What a launch is given, and the kernel as the program named it.
+///
+/// # Safety
+/// The pointer is null or to such a struct, and its lists are what HIP says.
+pub(super) unsafe fn launch(
+    parameters: *const hipKernelNodeParams,
+) -> Result<(Operation, usize), Failure> {
+    let p = read!(parameters);
+    let function = registry::kernel(p.func)?;
+    let shape = Shape::new(p.gridDim, p.blockDim, p.sharedMemBytes as usize);
+    // SAFETY: the caller's promise.
+    let launch = unsafe { Launch::new(function, shape, p.kernelParams, p.extra) }?;
+    Ok((Operation::Launch(Arc::new(launch)), p.func.addr()))
+}
+
+/// What a fill is given.
+///
+/// # Safety
+/// The pointer is null or to such a struct.
+pub(super) unsafe fn memset(parameters: *const hipMemsetParams) -> Result<Operation, Failure> {
+    let p = read!(parameters);
+    if ![1, 2, 4].contains(&p.elementSize) {
+        return Err(Failure::value(format_args!(
+            "elements of {} bytes, but they must have 1, 2 or 4",
+            p.elementSize
+        )));
+    }
+    let extent = (p.width, p.height);
+    let fill = fill::rows(p.dst, p.pitch, extent, p.value, p.elementSize as usize)?;
+    Ok(Operation::Fill(fill))
+}
+
+/// What a call is given.
+///
+/// # Safety
+/// The pointer is null or to such a struct.
+pub(super) unsafe fn host(parameters: *const hipHostNodeParams) -> Result<Operation, Failure> {
+    let p = read!(parameters);
+    Ok(Operation::Host(host_call(p.r#fn, p.userData)?))
+}
+
+/// Adds a node to the graph of a handle.
+///
+/// # Safety
+/// `list` is null or has `count` nodes; `node` is null or valid for a write.
+pub(super) unsafe fn add(
+    node: *mut hipGraphNode_t,
+    graph: hipGraph_t,
+    list: *const hipGraphNode_t,
+    count: usize,
+    operation: impl FnOnce() -> Result<Operation, Failure>,
+) -> Result<(Arc<Graph>, usize), Failure> {
+    let node = out!(node);
+    let graph = self::graph(graph)?;
+    // SAFETY: the caller's promise.
+    let dependencies = unsafe { listed(&graph, list, count) }?;
+    let id = graph.add(operation()?, dependencies);
+    node.set(ptr::without_provenance_mut(id));
+    Ok((graph, id))
+}
+
+/// Functions that add a node whose work is made from their other arguments.
+macro_rules! adds {
+    ($($name:ident($($argument:ident: $type:ty),*) = $operation:expr;)*) => {$(
+        pub(in crate) unsafe fn $name(
+            node: *mut hipGraphNode_t,
+            graph: hipGraph_t,
+            list: *const hipGraphNode_t,
+            count: usize,
+            $($argument: $type,)*
+        ) -> Result<(), Failure> {
+            // SAFETY: HIP's contract.
+            unsafe { add(node, graph, list, count, || $operation) }.map(drop)
+        }
+    )*};
+}
+
+adds! {
+    hipGraphAddEmptyNode() = Ok(Operation::Nothing);
+    hipGraphAddMemcpyNode(parameters: *const hipMemcpy3DParms)
+        = copy::from_3d(parameters).map(Operation::Transfer);
+    hipGraphAddMemcpyNode1D(to: *mut c_void, from: *const c_void, bytes: usize, kind: hipMemcpyKind)
+        = copy::bytes(to, from, bytes, kind).map(Operation::Transfer);
+    hipGraphAddMemcpyNodeFromSymbol(
+        to: *mut c_void, symbol: *const c_void, bytes: usize, offset: usize, kind: hipMemcpyKind
+    ) = copy::from_symbol(to, symbol, bytes, offset, kind).map(Operation::Transfer);
+    hipGraphAddMemcpyNodeToSymbol(
+        symbol: *const c_void, from: *const c_void, bytes: usize, offset: usize, kind: hipMemcpyKind
+    ) = copy::to_symbol(symbol, from, bytes, offset, kind).map(Operation::Transfer);
+    hipDrvGraphAddMemcpyNode(parameters: *const HIP_MEMCPY3D, ctx: hipCtx_t)
+        = check_context(ctx).and_then(|()| copy::from_driver_3d(parameters)).map(Operation::Transfer);
+    hipGraphAddMemsetNode(parameters: *const hipMemsetParams) = memset(parameters);
+    hipDrvGraphAddMemsetNode(parameters: *const hipMemsetParams, ctx: hipCtx_t)
+        = check_context(ctx).and_then(|()| memset(parameters));
+    hipGraphAddHostNode(parameters: *const hipHostNodeParams) = host(parameters);
+    hipGraphAddEventRecordNode(of: hipEvent_t) = event(of).map(Operation::Record);
+    hipGraphAddEventWaitNode(of: hipEvent_t) = event(of).map(Operation::Wait);
+}
+
+pub(crate) unsafe fn hipGraphAddKernelNode(
+    node: *mut hipGraphNode_t,
+    graph: hipGraph_t,
+    list: *const hipGraphNode_t,
+    count: usize,
+    parameters: *const hipKernelNodeParams,
+) -> Result<(), Failure> {
+    // SAFETY: HIP's contract.
+    let (operation, named) = unsafe { launch(parameters) }?;
+    // SAFETY: HIP's contract.
+    let (graph, id) = unsafe { add(node, graph, list, count, || Ok(operation)) }?;
+    graph.change(id, |node| {
+        node.named = named;
+        Ok(())
+    })
+}
+
+pub(crate) unsafe fn hipGraphAddChildGraphNode(
+    node: *mut hipGraphNode_t,
+    graph: hipGraph_t,
+    list: *const hipGraphNode_t,
+    count: usize,
+    child: hipGraph_t,
+) -> Result<(), Failure> {
+    let child = self::graph(child)?;
+    memory::refuse_memory(&child, "cannot be a part of another")?;
+    let copy = child.copy();
+    let plan = Plan::new(&copy)?;
+    // SAFETY: HIP's contract.
+    let (graph, id) = unsafe {
+        add(node, graph, list, count, || {
+            Ok(Operation::Graph(Arc::new(plan)))
+        })
+    }?;
+    let handle = Runtime::get().graphs.insert(copy);
+    graph.change(id, |node| {
+        node.child = handle;
+        Ok(())
+    })
+}
+
+pub(super) fn other_kind(node: &Node) -> Failure {
+    Failure::value(format_args!(
+        "the node is of kind {}, which has no such parameters",
+        node.kind().0
+    ))
+}
+
+/// Gives a node other work of the same kind.
+pub(super) fn replace(node: &mut Node, operation: Operation) -> Result<(), Failure> {
+    let changed = Node {
+        operation,
+        ..node.clone()
+    };
+    if changed.kind() != node.kind() {
+        return Err(other_kind(node));
+    }
+    *node = changed;
+    node.arguments = Arc::new([]);
+    Ok(())
+}
+
+/// Gives a node another launch.
+pub(super) fn replace_launch(
+    node: &mut Node,
+    (mut operation, named): (Operation, usize),
+) -> Result<(), Failure> {
+    // Whether a launch is cooperative is not among the parameters: it stays so.
+    if let (Operation::Launch(old), Operation::Launch(new)) = (&node.operation, &mut operation)
+        && old.cooperative
+    {
+        *new = Arc::new(new.to_cooperative()?);
+    }
+    replace(node, operation)?;
+    node.named = named;
+    Ok(())
+}
+
+pub(crate) unsafe fn hipGraphKernelNodeGetParams(
+    node: hipGraphNode_t,
+    parameters: *mut hipKernelNodeParams,
+) -> Result<(), Failure> {
+    let parameters = out!(parameters);
+    with_node(node, |node| {
+        let Operation::Launch(launch) = &node.operation else {
+            return Err(other_kind(node));
+        };
+        let explicit = launch.function.kernel.description().metadata.args.iter();
+        let explicit = explicit.filter(|argument| !argument.value_kind.is_hidden());
+        // Launches take arguments from a buffer too, and from either the bytes are kept in the launch.
+        let kernarg = launch.kernarg.as_ptr().expose_provenance();
+        let addresses = explicit.map(|argument| kernarg + argument.offset as usize);
+        let (grid, block) = (launch.shape.grid, launch.shape.block);
+        let three = |[x, y, z]: [u32; 3]| dim3 { x, y, z };
+        let shape = launch.shape;
+        node.arguments = addresses.collect();
+        parameters.set(hipKernelNodeParams {
+            blockDim: three(block),
+            extra: ptr::null_mut(),
+            func: ptr::without_provenance_mut(node.named),
+            gridDim: three(grid),
+            kernelParams: node.arguments.as_ptr().cast_mut().cast(),
+            sharedMemBytes: shape.dynamic_lds_bytes,
+        });
+        Ok(())
+    })
+}
+
+pub(crate) unsafe fn hipGraphKernelNodeSetParams(
+    node: hipGraphNode_t,
+    parameters: *const hipKernelNodeParams,
+) -> Result<(), Failure> {
+    // SAFETY: HIP's contract.
+    let launch = unsafe { launch(parameters) }?;
+    with_node(node, |node| replace_launch(node, launch))
+}
+
+/// Functions that change a node to work made from their other arguments.
+macro_rules! sets {
+    ($($name:ident($($argument:ident: $type:ty),*) = $operation:expr;)*) => {$(
+        pub(in crate) unsafe fn $name(node: hipGraphNode_t, $($argument: $type,)*) -> Result<(), Failure> {
+            // SAFETY: HIP's contract.
+            let operation = unsafe { $operation }?;
+            with_node(node, |node| replace(node, operation))
+        }
+    )*};
+}
+
+sets! {
+    hipGraphMemcpyNodeSetParams(parameters: *const hipMemcpy3DParms)
+        = copy::from_3d(parameters).map(Operation::Transfer);
+    hipDrvGraphMemcpyNodeSetParams(parameters: *const HIP_MEMCPY3D)
+        = copy::from_driver_3d(parameters).map(Operation::Transfer);
+    hipGraphMemsetNodeSetParams(parameters: *const hipMemsetParams) = memset(parameters);
+    hipGraphHostNodeSetParams(parameters: *const hipHostNodeParams) = host(parameters);
+}
+
+pub(crate) unsafe fn hipGraphMemcpyNodeSetParams1D(
+    node: hipGraphNode_t,
+    to: *mut c_void,
+    from: *const c_void,
+    bytes: usize,
+    kind: hipMemcpyKind,
+) -> Result<(), Failure> {
+    let transfer = copy::bytes(to, from, bytes, kind)?;
+    with_node(node, |node| replace(node, Operation::Transfer(transfer)))
+}
+
+pub(crate) unsafe fn hipGraphEventRecordNodeSetEvent(
+    node: hipGraphNode_t,
+    of: hipEvent_t,
+) -> Result<(), Failure> {
+    let event = event(of)?;
+    with_node(node, |node| replace(node, Operation::Record(event)))
+}
+
+pub(crate) unsafe fn hipGraphEventWaitNodeSetEvent(
+    node: hipGraphNode_t,
+    of: hipEvent_t,
+) -> Result<(), Failure> {
+    let event = event(of)?;
+    with_node(node, |node| replace(node, Operation::Wait(event)))
+}
+
+pub(crate) unsafe fn hipGraphMemsetNodeGetParams(
+    node: hipGraphNode_t,
+    parameters: *mut hipMemsetParams,
+) -> Result<(), Failure> {
+    let parameters = out!(parameters);
+    with_node(node, |node| match &node.operation {
+        Operation::Fill(fill) => {
+            parameters.set(described(fill));
+            Ok(())
+        }
+        _ => Err(other_kind(node)),
+    })
+}
+
+fn described(fill: &Fill) -> hipMemsetParams {
+    let (to, extent, value, element_bytes) = fill.parts();
+    hipMemsetParams {
+        dst: ptr::with_exposed_provenance_mut(to.address as usize),
+        elementSize: element_bytes as u32,
+        height: extent.height,
+        pitch: to.pitch,
+        value,
+        width: extent.width,
+    }
+}
+
+pub(crate) unsafe fn hipGraphHostNodeGetParams(
+    node: hipGraphNode_t,
+    parameters: *mut hipHostNodeParams,
+) -> Result<(), Failure> {
+    let parameters = out!(parameters);
+    with_node(node, |node| match &node.operation {
+        Operation::Host(call) => {
+            parameters.set(hipHostNodeParams {
+                r#fn: Some(call.function),
+                userData: ptr::with_exposed_provenance_mut(call.data),
+            });
+            Ok(())
+        }
+        _ => Err(other_kind(node)),
+    })
+}
+
+pub(crate) unsafe fn hipGraphChildGraphNodeGetGraph(
+    node: hipGraphNode_t,
+    child: *mut hipGraph_t,
+) -> Result<(), Failure> {
+    let child = out!(child);
+    with_node(node, |node| {
+        if node.kind() != hipGraphNodeType::hipGraphNodeTypeGraph || node.child == 0 {
+            return Err(other_kind(node));
+        }
+        child.set(ptr::without_provenance_mut(node.child));
+        Ok(())
+    })
+}
+
+/// Gives the event of a node that has one.
+fn event_of(
+    node: hipGraphNode_t,
+    event: *mut hipEvent_t,
+    kind: hipGraphNodeType,
+) -> Result<(), Failure> {
+    let event = out!(event);
+    with_node(node, |node| match &node.operation {
+        Operation::Record(of) | Operation::Wait(of) if node.kind() == kind => {
+            event.set(ptr::without_provenance_mut(of.id));
+            Ok(())
+        }
+        _ => Err(other_kind(node)),
+    })
+}
+
+pub(crate) unsafe fn hipGraphEventRecordNodeGetEvent(
+    node: hipGraphNode_t,
+    event: *mut hipEvent_t,
+) -> Result<(), Failure> {
+    event_of(node, event, hipGraphNodeType::hipGraphNodeTypeEventRecord)
+}
+
+pub(crate) unsafe fn hipGraphEventWaitNodeGetEvent(
+    node: hipGraphNode_t,
+    event: *mut hipEvent_t,
+) -> Result<(), Failure> {
+    event_of(node, event, hipGraphNodeType::hipGraphNodeTypeWaitEvent)
+}

@@ -1,0 +1,317 @@
+//! What an address is.
+
+use std::{
+    ffi::{c_int, c_uint, c_void},
+    ptr,
+    sync::Arc,
+};
+
+use ferrowave_hip_abi::{
+    hipDeviceptr_t, hipError_t, hipMemoryType, hipPointer_attribute as Attribute,
+    hipPointerAttribute_t,
+};
+
+use super::{
+    allocation::{Made, MadeBy},
+    context,
+    error::{Failure, out},
+    runtime::Device,
+    transfer::{Place, place},
+};
+use ferrowave_emulator::memory::AllocationInfo;
+
+/// The allocation that an address is in.
+struct Owner {
+    device: Arc<Device>,
+    info: AllocationInfo,
+    /// What the program made it as; `None` for a variable of a code object.
+    made: Option<Made>,
+}
+
+fn owner(address: u64) -> Result<Option<Owner>, Failure> {
+    let Place::Device(device, _) = place(address)? else {
+        return Ok(None);
+    };
+    let info = device.memory.find(address);
+    Ok(info.map(|info| Owner {
+        made: device.allocations.get(info.base),
+        device,
+        info,
+    }))
+}
+
+/// The owner, or an error that there is none.
+fn owned(address: *const c_void) -> Result<Owner, Failure> {
+    owner(address.addr() as u64)?
+        .ok_or_else(|| Failure::value(format_args!("{address:p} is in no memory of a device")))
+}
+
+impl Owner {
+    fn memory_type(&self) -> hipMemoryType {
+        match self.made.as_ref().map(|made| &made.by) {
+            Some(MadeBy::Host | MadeBy::Registered) => hipMemoryType::hipMemoryTypeHost,
+            Some(MadeBy::Managed) => hipMemoryType::hipMemoryTypeManaged,
+            Some(MadeBy::Device | MadeBy::Pool(_) | MadeBy::Graph(_) | MadeBy::Texture) | None => {
+                hipMemoryType::hipMemoryTypeDevice
+            }
+        }
+    }
+
+    fn is_managed(&self) -> bool {
+        self.memory_type() == hipMemoryType::hipMemoryTypeManaged
+    }
+
+    /// Whether the program may use the address itself.
+    fn on_host(&self) -> bool {
+        self.memory_type() != hipMemoryType::hipMemoryTypeDevice
+    }
+
+    fn flags(&self) -> c_uint {
+        self.made.as_ref().map_or(0, |made| made.flags)
+    }
+}
+
+pub(super) unsafe fn hipPointerGetAttributes(
+    attributes: *mut hipPointerAttribute_t,
+    address: *const c_void,
+) -> Result<(), Failure> {
+    let attributes = out!(attributes);
+    if address.is_null() {
+        return Err(Failure::value("address is null"));
+    }
+    let pointer = address.cast_mut();
+    attributes.set(match owner(address.addr() as u64)? {
+        Some(owner) => hipPointerAttribute_t {
+            r#type: owner.memory_type(),
+            device: owner.device.ordinal,
+            devicePointer: pointer,
+            hostPointer: if owner.on_host() {
+                pointer
+            } else {
+                ptr::null_mut()
+            },
+            isManaged: c_int::from(owner.is_managed()),
+            allocationFlags: owner.flags(),
+        },
+        None => hipPointerAttribute_t {
+            r#type: hipMemoryType::hipMemoryTypeUnregistered,
+            device: -2, // hipInvalidDeviceId
+            ..hipPointerAttribute_t::ZERO
+        },
+    });
+    Ok(())
+}
+
+/// An answer, in the type that its attribute has.
+enum Answer {
+    Pointer(*mut c_void),
+    Number(u64),
+    Int(c_int),
+    Unsigned(c_uint),
+    Bool(bool),
+}
+
+impl Answer {
+    /// # Safety
+    /// `data` is null or valid for a write of the attribute's type.
+    unsafe fn write(self, data: *mut c_void) -> Result<(), Failure> {
+        /// The same, of one type.
+        ///
+        /// # Safety
+        /// As above.
+        unsafe fn put<T>(data: *mut c_void, value: T) -> Result<(), Failure> {
+            let data = data.cast::<T>();
+            out!(data).set(value);
+            Ok(())
+        }
+        // SAFETY: the caller's promise.
+        unsafe {
+            match self {
+                Answer::Pointer(value) => put(data, value),
+                Answer::Number(value) => put(data, value),
+                Answer::Int(value) => put(data, value),
+                Answer::Unsigned(value) => put(data, value),
+                Answer::Bool(value) => put(data, value),
+            }
+        }
+    }
+}
+
+fn answer(owner: &Owner, attribute: Attribute, address: *mut c_void) -> Result<Answer, Failure> {
+    Ok(match attribute {
+        Attribute::HIP_POINTER_ATTRIBUTE_CONTEXT => {
+            Answer::Pointer(context::primary(&owner.device).cast())
+        }
+        Attribute::HIP_POINTER_ATTRIBUTE_MEMORY_TYPE => Answer::Unsigned(owner.memory_type().0),
+        Attribute::HIP_POINTER_ATTRIBUTE_DEVICE_POINTER => Answer::Pointer(address),
+        Attribute::HIP_POINTER_ATTRIBUTE_HOST_POINTER if owner.on_host() => {
+            Answer::Pointer(address)
+        }
+        Attribute::HIP_POINTER_ATTRIBUTE_HOST_POINTER => {
+            return Err(Failure::value(format_args!(
+                "{address:p} is no address of the host's"
+            )));
+        }
+        Attribute::HIP_POINTER_ATTRIBUTE_BUFFER_ID => {
+            let made = owner.made.as_ref();
+            Answer::Number(made.map_or(owner.info.base, |made| made.id))
+        }
+        Attribute::HIP_POINTER_ATTRIBUTE_IS_MANAGED => Answer::Bool(owner.is_managed()),
+        Attribute::HIP_POINTER_ATTRIBUTE_DEVICE_ORDINAL => Answer::Int(owner.device.ordinal),
+        Attribute::HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR => {
+            Answer::Pointer(ptr::with_exposed_provenance_mut(owner.info.base as usize))
+        }
+        Attribute::HIP_POINTER_ATTRIBUTE_RANGE_SIZE => Answer::Number(owner.info.bytes as u64),
+        Attribute::HIP_POINTER_ATTRIBUTE_MAPPED => Answer::Bool(true),
+        Attribute::HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS
+        | Attribute::HIP_POINTER_ATTRIBUTE_IS_LEGACY_HIP_IPC_CAPABLE
+        | Attribute::HIP_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE => Answer::Bool(false),
+        Attribute::HIP_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES => Answer::Number(0),
+        // Reading and writing.
+        Attribute::HIP_POINTER_ATTRIBUTE_ACCESS_FLAGS => Answer::Unsigned(3),
+        Attribute::HIP_POINTER_ATTRIBUTE_MEMPOOL_HANDLE
+        | Attribute::HIP_POINTER_ATTRIBUTE_P2P_TOKENS => {
+            return Err(Failure::new(
+                hipError_t::hipErrorNotSupported,
+                format_args!("the emulator has no answer to attribute {}", attribute.0),
+            ));
+        }
+        Attribute(other) => {
+            return Err(Failure::value(format_args!(
+                "{other} is no attribute of an address; there are 1 to 17"
+            )));
+        }
+    })
+}
+
+/// The answer for an address of nobody's: 0 in the attribute's type.
+fn nothing(attribute: Attribute) -> Answer {
+    match attribute {
+        Attribute::HIP_POINTER_ATTRIBUTE_MEMORY_TYPE
+        | Attribute::HIP_POINTER_ATTRIBUTE_ACCESS_FLAGS => Answer::Unsigned(0),
+        Attribute::HIP_POINTER_ATTRIBUTE_BUFFER_ID
+        | Attribute::HIP_POINTER_ATTRIBUTE_RANGE_SIZE
+        | Attribute::HIP_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES => Answer::Number(0),
+        Attribute::HIP_POINTER_ATTRIBUTE_CONTEXT
+        | Attribute::HIP_POINTER_ATTRIBUTE_DEVICE_POINTER
+        | Attribute::HIP_POINTER_ATTRIBUTE_HOST_POINTER
+        | Attribute::HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR
+        | Attribute::HIP_POINTER_ATTRIBUTE_MEMPOOL_HANDLE => Answer::Pointer(ptr::null_mut()),
+        Attribute::HIP_POINTER_ATTRIBUTE_DEVICE_ORDINAL => Answer::Int(-2), // hipInvalidDeviceId
+        _ => Answer::Bool(false),
+    }
+}
+
+pub(super) unsafe fn hipPointerGetAttribute(
+    data: *mut c_void,
+    attribute: Attribute,
+    address: hipDeviceptr_t,
+) -> Result<(), Failure> {
+    if data.is_null() {
+        return Err(Failure::value("data is null"));
+    }
+    let answer = answer(&owned(address)?, attribute, address)?;
+    // SAFETY: HIP's contract.
+    unsafe { answer.write(data) }
+}
+
+pub(super) unsafe fn hipDrvPointerGetAttributes(
+    count: c_uint,
+    attributes: *mut Attribute,
+    data: *mut *mut c_void,
+    address: hipDeviceptr_t,
+) -> Result<(), Failure> {
+    if attributes.is_null() || data.is_null() {
+        return Err(Failure::value("attributes or data is null"));
+    }
+    let owner = owner(address.addr() as u64)?;
+    for index in 0..count as usize {
+        // SAFETY: HIP's contract: `count` of them.
+        let (attribute, place) = unsafe {
+            (
+                attributes.add(index).read_unaligned(),
+                data.add(index).read_unaligned(),
+            )
+        };
+        if let Some(owner) = &owner {
+            let answer = answer(owner, attribute, address)?;
+            // SAFETY: HIP's contract.
+            unsafe { answer.write(place) }?;
+        } else {
+            // SAFETY: HIP's contract.
+            unsafe { nothing(attribute).write(place) }?;
+        }
+    }
+    Ok(())
+}
+
+pub(super) unsafe fn hipMemGetAddressRange(
+    base: *mut hipDeviceptr_t,
+    bytes: *mut usize,
+    address: hipDeviceptr_t,
+) -> Result<(), Failure> {
+    let owner = owner(address.addr() as u64)?.ok_or_else(|| {
+        Failure::new(
+            hipError_t::hipErrorNotFound,
+            format_args!("{address:p} is in no allocation"),
+        )
+    })?;
+    if !base.is_null() {
+        out!(base).set(ptr::with_exposed_provenance_mut(owner.info.base as usize));
+    }
+    if !bytes.is_null() {
+        out!(bytes).set(owner.info.bytes);
+    }
+    Ok(())
+}
+
+pub(super) unsafe fn hipMemPtrGetInfo(
+    address: *mut c_void,
+    bytes: *mut usize,
+) -> Result<(), Failure> {
+    let bytes = out!(bytes);
+    let owner = owned(address)?;
+    if owner.info.base != address.addr() as u64 {
+        return Err(Failure::value(format_args!(
+            "{address:p} is not the start of an allocation"
+        )));
+    }
+    bytes.set(owner.info.bytes);
+    Ok(())
+}
+
+pub(super) unsafe fn hipHostGetDevicePointer(
+    device_pointer: *mut *mut c_void,
+    address: *mut c_void,
+    flags: c_uint,
+) -> Result<(), Failure> {
+    let device_pointer = out!(device_pointer);
+    if flags != 0 {
+        return Err(Failure::value(format_args!(
+            "flags are {flags:#x}, but must be 0"
+        )));
+    }
+    if !owned(address)?.on_host() {
+        return Err(Failure::value(format_args!(
+            "{address:p} is in device memory"
+        )));
+    }
+    // A device reaches it where the host does.
+    device_pointer.set(address);
+    Ok(())
+}
+
+pub(super) unsafe fn hipHostGetFlags(
+    flags: *mut c_uint,
+    address: *mut c_void,
+) -> Result<(), Failure> {
+    let flags = out!(flags);
+    let owner = owned(address)?;
+    if !owner.on_host() || owner.is_managed() {
+        return Err(Failure::value(format_args!(
+            "{address:p} is not from hipHostMalloc or hipHostRegister"
+        )));
+    }
+    flags.set(owner.flags());
+    Ok(())
+}

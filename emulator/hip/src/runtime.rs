@@ -1,0 +1,402 @@
+//! The devices of this process, and which of them is current on a thread.
+
+use std::{
+    cell::Cell,
+    env,
+    ffi::c_int,
+    sync::{
+        Arc, LazyLock, OnceLock, PoisonError, RwLock, RwLockWriteGuard,
+        atomic::{AtomicU32, AtomicUsize},
+    },
+};
+
+use ferrowave_gpu::{Gpu, Product, Specifications};
+use ferrowave_hip_abi::hipError_t;
+
+use super::{
+    allocation::Allocations,
+    check,
+    context::Context,
+    error::{Failure, no_such_device},
+    event::Event,
+    fault::Faults,
+    graph::{Graph, GraphMemories, NodeOf, executable::Executable},
+    handles::Handles,
+    module::{Function, Module},
+    pool::Pool,
+    queue::Queues,
+    registry,
+    stream::Stream,
+    timing, trace,
+};
+use ferrowave_emulator::memory::DeviceMemory;
+
+/// The environment variable that names the emulated devices of a process which adds none itself:
+/// `emulator:gfx90a`, or several with commas between them. Without it there is one gfx942. So it is with `auto` and
+/// `hip:N`, too, which choose among libraries, and here the choice has been made.
+pub const DEVICE_VARIABLE: &str = "FERROWAVE_DEVICE";
+
+/// The GPU where nobody names one.
+const DEFAULT_GPU: Gpu = Gpu::Gfx942;
+
+/// An emulated device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeviceConfig {
+    /// Its instruction set.
+    pub gpu: Gpu,
+    /// The product that it is; `None` for the one whose time is modelled, or else [`Product::of`] the instruction set.
+    pub product: Option<Product>,
+    /// Its memory in bytes; `None` for what the product has. Host memory is taken only when it is written to.
+    pub memory_bytes: Option<u64>,
+    /// Host threads that a launch uses at most; `None` for one a core.
+    pub threads: Option<usize>,
+    /// Decides the order in which waves of a workgroup take turns; 0 for the order of their numbers.
+    pub seed: u64,
+}
+
+impl DeviceConfig {
+    /// A device with everything that the product has.
+    pub const fn new(gpu: Gpu) -> Self {
+        DeviceConfig {
+            gpu,
+            product: None,
+            memory_bytes: None,
+            threads: None,
+            seed: 0,
+        }
+    }
+
+    /// A product, with everything that it has.
+    pub const fn of_product(product: Product) -> Self {
+        DeviceConfig {
+            product: Some(product),
+            ..Self::new(product.gpu())
+        }
+    }
+
+    fn row(&self) -> &'static Specifications {
+        match self.product {
+            Some(product) => product.specifications(),
+            None => timing::device(self.gpu),
+        }
+    }
+}
+
+/// A device.
+pub(super) struct Device {
+    pub(super) ordinal: c_int,
+    pub(super) config: DeviceConfig,
+    pub(super) row: &'static Specifications,
+    pub(super) memory: Arc<DeviceMemory>,
+    pub(super) allocations: Allocations,
+    pub(super) queues: Queues,
+    pub(super) faults: Faults,
+    /// Captures under way of streams that wait for the default stream.
+    pub(super) captures: AtomicUsize,
+    /// The handle of its own pool, once somebody asks.
+    pub(super) default_pool: OnceLock<usize>,
+    /// The handle of the pool that allocations in streams are from; 0 for its own.
+    pub(super) pool: AtomicUsize,
+    pub(super) graph_memories: GraphMemories,
+    /// The handle of its primary context, once somebody asks.
+    pub(super) primary_context: OnceLock<usize>,
+    pub(super) primary_uses: AtomicU32,
+    /// How threads wait for it, which is kept for who asks.
+    pub(super) flags: AtomicU32,
+    /// Whether what fails in it is said on standard error, too: HIP's codes tell a program little, and one that did not
+    /// add its devices itself knows nothing of details.
+    pub(super) is_loud: bool,
+}
+
+/// All that the HIP functions share.
+pub(super) struct Runtime {
+    devices: RwLock<Devices>,
+    pub(super) streams: Handles<Stream>,
+    pub(super) events: Handles<Event>,
+    pub(super) modules: Handles<Module>,
+    pub(super) functions: Handles<Function>,
+    pub(super) contexts: Handles<Context>,
+    pub(super) pools: Handles<Pool>,
+    pub(super) graphs: Handles<Graph>,
+    pub(super) nodes: Handles<NodeOf>,
+    pub(super) executables: Handles<Executable>,
+}
+
+#[derive(Default)]
+struct Devices {
+    /// Whether somebody has added or asked for devices before.
+    known: bool,
+    /// By ordinal. A device that was removed leaves its place to the next.
+    list: Vec<Option<Arc<Device>>>,
+    /// The environment variable holds something that names no devices.
+    misnamed: Option<Failure>,
+}
+
+static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Runtime {
+    devices: RwLock::default(),
+    streams: Handles::new(),
+    events: Handles::new(),
+    modules: Handles::new(),
+    functions: Handles::new(),
+    contexts: Handles::new(),
+    pools: Handles::new(),
+    graphs: Handles::new(),
+    nodes: Handles::new(),
+    executables: Handles::new(),
+});
+
+thread_local! {
+    static CURRENT: Cell<c_int> = const { Cell::new(0) };
+}
+
+/// Adds a device and returns its ordinal. The environment variable then has no say any more.
+pub fn add_device(config: DeviceConfig) -> c_int {
+    let mut devices = RUNTIME.devices_mut();
+    devices.known = true;
+    devices.misnamed = None;
+    devices.add(config, false)
+}
+
+/// Removes a device with all its streams, events, modules and memory; false if there is none.
+pub fn remove_device(ordinal: c_int) -> bool {
+    let removed = usize::try_from(ordinal).ok().and_then(|index| {
+        RUNTIME
+            .devices_mut()
+            .list
+            .get_mut(index)
+            .and_then(Option::take)
+    });
+    let Some(device) = removed else {
+        return false;
+    };
+    // From a host function that a stream called, its work cannot be waited for; it keeps what it needs.
+    let _ = device.queues.wait_for_all();
+    device.free_all();
+    registry::forget(&device);
+    let others = |other: &Arc<Device>| !Arc::ptr_eq(other, &device);
+    RUNTIME
+        .functions
+        .retain(|function| others(&function.device));
+    RUNTIME.pools.retain(|pool| others(&pool.device));
+    RUNTIME.contexts.retain(|context| others(&context.device));
+    RUNTIME.modules.retain(|module| others(&module.device));
+    RUNTIME.events.retain(|event| others(&event.device));
+    RUNTIME.streams.retain(|stream| others(&stream.device));
+    true
+}
+
+impl Devices {
+    fn add(&mut self, config: DeviceConfig, is_loud: bool) -> c_int {
+        let free = self.list.iter().position(Option::is_none);
+        let index = free.unwrap_or(self.list.len());
+        // Memory ends long before ordinals do.
+        let ordinal = index as c_int;
+        let row = config.row();
+        let memory_bytes = config.memory_bytes.unwrap_or(row.memory_bytes);
+        let memory = match check::needs_account() {
+            true => DeviceMemory::with_account(memory_bytes),
+            false => DeviceMemory::new(memory_bytes),
+        };
+        let device = Some(Arc::new(Device {
+            ordinal,
+            config,
+            row,
+            memory: Arc::new(memory),
+            allocations: Allocations::default(),
+            queues: Queues::default(),
+            faults: Faults::default(),
+            captures: AtomicUsize::new(0),
+            default_pool: OnceLock::new(),
+            pool: AtomicUsize::new(0),
+            graph_memories: GraphMemories::default(),
+            primary_context: OnceLock::new(),
+            primary_uses: AtomicU32::new(0),
+            flags: AtomicU32::new(0),
+            is_loud,
+        }));
+        match self.list.get_mut(index) {
+            Some(place) => *place = device,
+            None => self.list.push(device),
+        }
+        ordinal
+    }
+
+    fn add_from_environment(&mut self) {
+        self.known = true;
+        if let Some(failure) = check::misnamed().or_else(trace::misnamed) {
+            self.misnamed = Some(failure);
+            return;
+        }
+        match environment_configs() {
+            Ok(configs) => configs.into_iter().for_each(|config| {
+                self.add(config, true);
+            }),
+            Err(failure) => self.misnamed = Some(failure),
+        }
+    }
+}
+
+/// What the environment variable names.
+fn environment_configs() -> Result<Vec<DeviceConfig>, Failure> {
+    let text = env::var_os(DEVICE_VARIABLE).unwrap_or_default();
+    text.to_str().and_then(configs).ok_or_else(|| {
+        Failure::new(
+            hipError_t::hipErrorNoDevice,
+            format_args!(
+                "{DEVICE_VARIABLE} is `{}`, but the emulator has only {}, and lists of them with commas, as in \
+                 emulator:gfx90a,emulator:MI250X",
+                text.to_string_lossy(),
+                Product::names()
+            ),
+        )
+    })
+}
+
+/// The devices, by ordinal, of a process that adds none itself: those that [`DEVICE_VARIABLE`] names. The error says
+/// what it may name.
+pub fn environment_devices() -> Result<Vec<&'static Specifications>, String> {
+    let configs = environment_configs().map_err(|failure| failure.detail)?;
+    Ok(configs.into_iter().map(|config| config.row()).collect())
+}
+
+/// What an emulated device calls itself, so that it is not taken for a GPU.
+pub fn device_name(row: &Specifications) -> String {
+    let (gpu, name) = (row.gpu, row.full_name);
+    format!("{name} ({gpu}, emulated by Ferrowave)")
+}
+
+impl Runtime {
+    pub(super) fn get() -> &'static Self {
+        &RUNTIME
+    }
+
+    fn devices_mut(&self) -> RwLockWriteGuard<'_, Devices> {
+        // The list is whole between statements.
+        self.devices.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Looks at the devices by ordinal.
+    pub(super) fn with_devices<R>(
+        &self,
+        look: impl FnOnce(&[Option<Arc<Device>>]) -> R,
+    ) -> Result<R, Failure> {
+        let mut devices = self.devices.read().unwrap_or_else(PoisonError::into_inner);
+        if !devices.known {
+            drop(devices);
+            let mut unknown = self.devices_mut();
+            if !unknown.known {
+                unknown.add_from_environment();
+            }
+            devices = RwLockWriteGuard::downgrade(unknown);
+        }
+        match &devices.misnamed {
+            Some(failure) => Err(failure.clone()),
+            None => Ok(look(&devices.list)),
+        }
+    }
+
+    pub(super) fn device(&self, ordinal: c_int) -> Result<Arc<Device>, Failure> {
+        self.with_devices(|devices| {
+            usize::try_from(ordinal)
+                .ok()
+                .and_then(|index| devices.get(index).cloned().flatten())
+                .ok_or_else(|| no_such_device(ordinal, devices.len()))
+        })?
+    }
+
+    /// The calling thread's current device.
+    pub(super) fn current(&self) -> Result<Arc<Device>, Failure> {
+        self.device(CURRENT.get())
+    }
+
+    /// Waits for a device, then frees what the program has made on it and forgets its errors.
+    pub(super) fn reset(&self, device: &Arc<Device>) -> Result<(), Failure> {
+        device.queues.wait_for_all()?;
+        self.streams
+            .retain(|stream| !Arc::ptr_eq(&stream.device, device));
+        device.free_all();
+        device.memory.disable_peers();
+        device.faults.clear();
+        Ok(())
+    }
+
+    pub(super) fn set_current(&self, ordinal: c_int) -> Result<(), Failure> {
+        self.device(ordinal)?;
+        CURRENT.set(ordinal);
+        Ok(())
+    }
+}
+
+/// The devices that the variable's text names.
+fn configs(text: &str) -> Option<Vec<DeviceConfig>> {
+    let others_choice = |text: &str| {
+        let ordinal = text.strip_prefix("hip:");
+        text.is_empty() || text == "auto" || ordinal.is_some_and(|n| n.parse::<u32>().is_ok())
+    };
+    if others_choice(text) {
+        return Some(vec![DeviceConfig::new(DEFAULT_GPU)]);
+    }
+    text.split(',')
+        .map(|part| {
+            let part = part.trim();
+            let product: Product = part
+                .strip_prefix("emulator:")
+                .unwrap_or(part)
+                .parse()
+                .ok()?;
+            // The machine whose time is modelled may be another of the same instruction set.
+            Some(match product.is_default() {
+                true => DeviceConfig::new(product.gpu()),
+                false => DeviceConfig::of_product(product),
+            })
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_variable_names_devices() {
+        let gpus = |text| {
+            configs(text).map(|configs| configs.into_iter().map(|c| c.gpu).collect::<Vec<_>>())
+        };
+        assert_eq!(gpus("emulator:gfx90a"), Some(vec![Gpu::Gfx90a]));
+        assert_eq!(
+            gpus("emulator:gfx908, emulator:gfx942"),
+            Some(vec![Gpu::Gfx908, Gpu::Gfx942])
+        );
+        for text in ["", "auto", "hip:3"] {
+            assert_eq!(gpus(text), Some(vec![Gpu::Gfx942]));
+        }
+        assert_eq!(gpus("gfx90a, MI300X"), Some(vec![Gpu::Gfx90a, Gpu::Gfx942]));
+        let die = configs("emulator:mi250x").map(|configs| configs[0].row().compute_units);
+        assert_eq!(die, Some(110));
+        for text in [
+            "emulator:",
+            "emulator:gfx90b",
+            "emulator:gfx90a,",
+            "hip:",
+            "hip:x",
+            "Auto",
+        ] {
+            assert_eq!(gpus(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_removed_device_leaves_its_place_and_nothing_else() {
+        let config = DeviceConfig::new(Gpu::Gfx908);
+        let (first, second) = (add_device(config), add_device(config));
+        assert_ne!(first, second);
+        let memory = Runtime::get()
+            .device(second)
+            .map(|device| Arc::downgrade(&device.memory));
+        assert!(remove_device(second));
+        assert!(!remove_device(-1));
+        assert!(memory.is_ok_and(|memory| memory.upgrade().is_none()));
+        assert!(Runtime::get().device(first).is_ok());
+        assert!(remove_device(first));
+    }
+}

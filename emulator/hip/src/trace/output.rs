@@ -1,0 +1,219 @@
+//! Where a trace goes, and its two forms.
+
+use std::{
+    collections::HashSet,
+    ffi::OsStr,
+    fs::File,
+    io::{self, Seek, SeekFrom, Write},
+    path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
+
+use serde_json::{Map, Value, json};
+
+use super::{TRACE_VARIABLE, milliseconds};
+use crate::error::warn;
+
+/// Something that took time.
+pub(super) struct Event<'a> {
+    pub(super) track: Track,
+    pub(super) name: &'a str,
+    /// What a call returned.
+    pub(super) result: Option<&'a str>,
+    pub(super) arguments: &'a [(String, String)],
+    /// Since the trace began.
+    pub(super) start: Duration,
+    pub(super) duration: Duration,
+}
+
+/// Events of one track do not overlap, but for calls within calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Track {
+    /// A host thread by its number.
+    Thread(u32),
+    /// A stream by its handle; none is the default stream.
+    Stream { device: i32, stream: Option<usize> },
+}
+
+impl Track {
+    /// The process and thread that stand for it in trace events: the host is process 0.
+    fn ids(self) -> (u64, u64) {
+        match self {
+            Track::Thread(number) => (0, u64::from(number)),
+            Track::Stream { device, stream } => {
+                (1 + device as u64, stream.map_or(0, |stream| stream as u64))
+            }
+        }
+    }
+
+    fn names(self) -> (String, String) {
+        match self {
+            Track::Thread(number) => ("host".to_owned(), format!("thread {number}")),
+            Track::Stream { device, stream } => (
+                format!("device {device}"),
+                stream.map_or("default stream".to_owned(), |stream| {
+                    format!("stream {stream:#x}")
+                }),
+            ),
+        }
+    }
+}
+
+pub(super) struct Output(Mutex<Sink>);
+
+enum Sink {
+    /// Text on standard error.
+    Said,
+    /// Text in a file.
+    Text(PathBuf, File),
+    /// Trace events in a file.
+    Events(PathBuf, Events),
+    /// It could not be written, which was said.
+    Failed,
+}
+
+impl Output {
+    pub(super) fn open(file: Option<&OsStr>) -> Self {
+        let Some(path) = file.map(Path::new) else {
+            return Output(Mutex::new(Sink::Said));
+        };
+        let is_json = path
+            .extension()
+            .is_some_and(|extension| extension == "json");
+        let opened = File::create(path).and_then(|file| match is_json {
+            true => Events::begin(file).map(|events| Sink::Events(path.to_owned(), events)),
+            false => Ok(Sink::Text(path.to_owned(), file)),
+        });
+        Output(Mutex::new(
+            opened.unwrap_or_else(|error| failed(path, &error)),
+        ))
+    }
+
+    pub(super) fn write(&self, event: &Event<'_>) {
+        // A sink is replaced whole.
+        let mut sink = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let failure = match &mut *sink {
+            Sink::Said => {
+                // As with every message: standard error may be closed.
+                let _ = io::stderr().write_all(line(event).as_bytes());
+                None
+            }
+            Sink::Text(path, file) => {
+                let written = file.write_all(line(event).as_bytes());
+                written.err().map(|error| failed(path, &error))
+            }
+            Sink::Events(path, events) => {
+                let written = events.write(event);
+                written.err().map(|error| failed(path, &error))
+            }
+            Sink::Failed => None,
+        };
+        if let Some(failure) = failure {
+            *sink = failure;
+        }
+    }
+}
+
+fn failed(path: &Path, error: &io::Error) -> Sink {
+    warn(format_args!(
+        "{TRACE_VARIABLE}: `{}` cannot be written: {error}; the program goes on without a trace",
+        path.display()
+    ));
+    Sink::Failed
+}
+
+/// An event as a line of text.
+fn line(event: &Event<'_>) -> String {
+    let (process, thread) = event.track.names();
+    let arguments: Vec<_> = event
+        .arguments
+        .iter()
+        .map(|(name, text)| format!("{name}={text}"))
+        .collect();
+    let result = match event.result {
+        Some(result) if !result.is_empty() => format!(" = {result}"),
+        _ => String::new(),
+    };
+    format!(
+        "ferrowave: {:.3} ms {process}, {thread}: {}({}){result}, took {:.3} ms\n",
+        milliseconds(event.start),
+        event.name,
+        arguments.join(", "),
+        milliseconds(event.duration)
+    )
+}
+
+/// A file of trace events: an array in JSON, whole after each event, so that a program that is killed leaves one, too.
+/// (Google, «Trace Event Format»: complete events `X`, times in microseconds; metadata events `M` name tracks.)
+struct Events {
+    file: File,
+    /// Where the next event goes: over the array's end.
+    end: u64,
+    named: HashSet<Track>,
+    processes: HashSet<u64>,
+}
+
+const END: &str = "\n]\n";
+
+impl Events {
+    fn begin(mut file: File) -> io::Result<Self> {
+        file.write_all(b"[\n]\n")?;
+        Ok(Events {
+            file,
+            end: 1,
+            named: HashSet::new(),
+            processes: HashSet::new(),
+        })
+    }
+
+    fn write(&mut self, event: &Event<'_>) -> io::Result<()> {
+        let mut text = String::new();
+        let is_first = self.end == 1;
+        let mut add = |value: Value| {
+            let separator = if is_first && text.is_empty() {
+                "\n"
+            } else {
+                ",\n"
+            };
+            text += separator;
+            text += &value.to_string();
+        };
+        let (pid, tid) = event.track.ids();
+        if self.named.insert(event.track) {
+            let (process, thread) = event.track.names();
+            let name = |what: &str, name: String| json!({"ph": "M", "name": what, "pid": pid, "tid": tid, "args": {"name": name}});
+            if self.processes.insert(pid) {
+                add(name("process_name", process));
+            }
+            add(name("thread_name", thread));
+        }
+        let mut arguments: Map<String, Value> = event
+            .arguments
+            .iter()
+            .map(|(name, text)| (name.clone(), text.as_str().into()))
+            .collect();
+        if let Some(result) = event.result {
+            arguments.insert("result".to_owned(), result.into());
+        }
+        add(json!({
+            "ph": "X",
+            "name": event.name,
+            "cat": match event.track {
+                Track::Thread(_) => "api",
+                Track::Stream { .. } => "work",
+            },
+            "pid": pid,
+            "tid": tid,
+            "ts": 1e6 * event.start.as_secs_f64(),
+            "dur": 1e6 * event.duration.as_secs_f64(),
+            "args": arguments,
+        }));
+        let next = self.end + text.len() as u64;
+        text += END;
+        self.file.seek(SeekFrom::Start(self.end))?;
+        self.file.write_all(text.as_bytes())?;
+        self.end = next;
+        Ok(())
+    }
+}

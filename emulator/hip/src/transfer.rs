@@ -1,0 +1,408 @@
+//! Copies and fills of rows and layers, checked when they are asked for and done when their turn comes.
+
+use std::{slice, sync::Arc};
+
+use ferrowave_hip_abi::{hipError_t, hipMemcpyKind};
+
+use super::{
+    error::Failure,
+    graph::capture,
+    runtime::{Device, Runtime},
+    stream::StreamRef,
+};
+use ferrowave_emulator::memory::AllocationKind;
+
+/// Bytes that go from one device to another at a time.
+const CHUNK_BYTES: usize = 1 << 20;
+
+/// Whose an address is.
+pub(super) enum Place {
+    Device(Arc<Device>, AllocationKind),
+    /// Nobody's here: the program's own memory.
+    Host,
+}
+
+/// Whose an address is. Of memory that all devices reach, it is the device's where the program made it.
+pub(super) fn place(address: u64) -> Result<Place, Failure> {
+    Runtime::get().with_devices(|devices| {
+        let found = |device: &Arc<Device>| {
+            let info = device.memory.find(address)?;
+            // A launch's own data is no allocation to anybody else.
+            (info.kind != AllocationKind::Launch).then_some((Arc::clone(device), info))
+        };
+        let mut places: Vec<_> = devices.iter().flatten().filter_map(found).collect();
+        // What is one device's is lent to the others, which know no more of it.
+        places.sort_by_key(|(device, info)| {
+            info.kind == AllocationKind::Registered && device.allocations.get(info.base).is_none()
+        });
+        if let Some((device, info)) = places.into_iter().next() {
+            return Place::Device(device, info.kind);
+        }
+        // The memory of a graph is the device's, allocated or not.
+        let is_graphs = |device: &&Arc<Device>| device.graph_memories.place(address).is_some();
+        match devices.iter().flatten().find(is_graphs) {
+            Some(device) => Place::Device(Arc::clone(device), AllocationKind::Device),
+            None => Place::Host,
+        }
+    })
+}
+
+/// Layers of rows in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Side {
+    pub(super) address: u64,
+    /// From one row to the next, in bytes.
+    pub(super) pitch: usize,
+    /// From one layer to the next, in bytes.
+    pub(super) layer: usize,
+}
+
+/// How much: bytes of a row, rows of a layer, layers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Extent {
+    pub(super) width: usize,
+    pub(super) height: usize,
+    pub(super) depth: usize,
+}
+
+impl Extent {
+    /// Elements of all rows and layers.
+    const fn count(self) -> usize {
+        self.width
+            .saturating_mul(self.height)
+            .saturating_mul(self.depth)
+    }
+
+    pub(super) const fn bytes(bytes: usize) -> Self {
+        Extent {
+            width: bytes,
+            height: 1,
+            depth: 1,
+        }
+    }
+
+    pub(super) const fn is_empty(self) -> bool {
+        self.width == 0 || self.height == 0 || self.depth == 0
+    }
+}
+
+impl Side {
+    pub(super) const fn linear(address: u64) -> Self {
+        Side {
+            address,
+            pitch: 0,
+            layer: 0,
+        }
+    }
+
+    /// Bytes from the first to the last of an extent, if its rows and layers are apart.
+    fn span(self, extent: Extent, what: &str) -> Result<usize, Failure> {
+        let Extent {
+            width,
+            height,
+            depth,
+        } = extent;
+        if height > 1 && self.pitch < width {
+            return Err(Failure::new(
+                hipError_t::hipErrorInvalidPitchValue,
+                format_args!(
+                    "the {what}'s pitch is {} bytes, but its rows have {width}",
+                    self.pitch
+                ),
+            ));
+        }
+        let rows = (height - 1)
+            .checked_mul(self.pitch)
+            .and_then(|rows| rows.checked_add(width));
+        let span = rows.and_then(|rows| {
+            let layers = (depth - 1).checked_mul(self.layer)?;
+            let together = depth == 1 || self.layer >= rows;
+            together.then_some(())?;
+            layers.checked_add(rows)
+        });
+        span.filter(|&span| isize::try_from(span).is_ok())
+            .ok_or_else(|| {
+                if (height, depth) == (1, 1) {
+                    return Failure::value(format_args!(
+                        "{width} bytes are more than an address space has"
+                    ));
+                }
+                Failure::value(format_args!(
+                    "{depth} layers of {height} rows of {width} bytes do not fit in the {what}, whose rows are {} \
+                     bytes apart and whose layers {}",
+                    self.pitch, self.layer
+                ))
+            })
+    }
+
+    /// Checks that an extent is inside one allocation, if it begins in one, and whether it does.
+    fn check(self, extent: Extent, must: bool, what: &str) -> Result<bool, Failure> {
+        let address = self.address;
+        if address == 0 {
+            return Err(Failure::value(format_args!("the {what} is null")));
+        }
+        let span = self.span(extent, what)?;
+        match place(address)? {
+            Place::Device(device, _) => {
+                let found = device
+                    .memory
+                    .find(address)
+                    .map(|info| (info.base, info.bytes));
+                // Whether a graph's memory is there is seen when it is needed.
+                let found = found.or_else(|| device.graph_memories.place(address));
+                let inside =
+                    found.is_some_and(|(base, bytes)| span as u64 <= base + bytes as u64 - address);
+                if !inside {
+                    return Err(Failure::value(format_args!(
+                        "{span} bytes at {address:#x} are not inside one allocation"
+                    )));
+                }
+                Ok(true)
+            }
+            Place::Host if must => Err(Failure::value(format_args!(
+                "the {what} {address:#x} is not in device memory"
+            ))),
+            Place::Host => Ok(false),
+        }
+    }
+
+    /// The address of each row.
+    fn rows(self, extent: Extent) -> impl Iterator<Item = u64> {
+        (0..extent.depth).flat_map(move |layer| {
+            (0..extent.height).map(move |row| {
+                // `span` has made sure that they are in range.
+                self.address + (layer * self.layer + row * self.pitch) as u64
+            })
+        })
+    }
+}
+
+/// A copy.
+#[derive(Clone, Debug)]
+pub(super) struct Transfer {
+    to: Side,
+    from: Side,
+    extent: Extent,
+    /// The source's bytes, if they were taken when the copy was asked for.
+    taken: Option<Arc<Vec<u8>>>,
+    /// Whether target and source were in a device's memory when the copy was asked for.
+    on_device: [bool; 2],
+    /// Whether one of the sides is memory of the program's that it may change or free once the call returns.
+    pageable: bool,
+}
+
+/// The longest source that is taken with the call, as HIP stages it; with a longer one the call waits.
+const STAGED_BYTES: usize = 64 << 10;
+
+impl Transfer {
+    /// Bytes that it copies.
+    pub(super) const fn bytes(&self) -> usize {
+        self.extent.count()
+    }
+
+    /// A copy as the kind says: on a device or not.
+    pub(super) fn new(
+        to: Side,
+        from: Side,
+        extent: Extent,
+        kind: hipMemcpyKind,
+    ) -> Result<Self, Failure> {
+        let (from_device, to_device) = sides(kind)?;
+        let mut transfer = Transfer {
+            to,
+            from,
+            extent,
+            taken: None,
+            on_device: [false; 2],
+            pageable: false,
+        };
+        if extent.is_empty() {
+            transfer.extent = Extent::bytes(0);
+            return Ok(transfer);
+        }
+        let target = to.check(extent, to_device, "copy's target")?;
+        let source = from.check(extent, from_device, "copy's source")?;
+        transfer.on_device = [target, source];
+        transfer.pageable = !(target && source);
+        Ok(transfer)
+    }
+
+    /// Whether the caller must wait for it in a stream, having taken the source if that makes it unnecessary. A graph
+    /// keeps addresses, not what is there.
+    ///
+    /// # Safety
+    /// Where the source is in no device's memory, it can be read.
+    pub(super) unsafe fn stage_in(&mut self, stream: &StreamRef) -> bool {
+        if capture::is_captured(stream) {
+            return false;
+        }
+        let Extent {
+            width,
+            height,
+            depth,
+        } = self.extent;
+        if !self.pageable || width == 0 {
+            return false;
+        }
+        let to_device = matches!(place(self.to.address), Ok(Place::Device(..)));
+        if to_device && height == 1 && depth == 1 && width <= STAGED_BYTES {
+            let from = std::ptr::with_exposed_provenance::<u8>(self.from.address as usize);
+            // SAFETY: the caller promises that it can be read.
+            let bytes = unsafe { slice::from_raw_parts(from, width) }.to_vec();
+            self.taken = Some(Arc::new(bytes));
+            return false;
+        }
+        true
+    }
+
+    /// Does it. Where an address is in no device's memory, the caller of HIP has promised that it is its own.
+    pub(super) fn run(&self) -> Result<(), Failure> {
+        let Extent { width, .. } = self.extent;
+        if self.extent.is_empty() {
+            return Ok(());
+        }
+        let device = |address, was_on_device| match place(address)? {
+            Place::Device(device, _) => Ok::<_, Failure>(Some(device)),
+            Place::Host if was_on_device => Err(Failure::value(format_args!(
+                "the copy's side at {address:#x} is not in device memory any more"
+            ))),
+            Place::Host => Ok(None),
+        };
+        let [to_device, from_device] = self.on_device;
+        let target = device(self.to.address, to_device)?;
+        if let (Some(bytes), Some(target)) = (&self.taken, &target) {
+            target.memory.write(self.to.address, bytes)?;
+            return Ok(());
+        }
+        let source = device(self.from.address, from_device)?;
+        let mut chunk = Vec::new();
+        for (to, from) in self.to.rows(self.extent).zip(self.from.rows(self.extent)) {
+            let own_to = std::ptr::with_exposed_provenance_mut::<u8>(to as usize);
+            let own_from = std::ptr::with_exposed_provenance::<u8>(from as usize);
+            match (&target, &source) {
+                (Some(target), Some(source)) if Arc::ptr_eq(target, source) => {
+                    target.memory.copy(to, from, width)?;
+                }
+                (Some(target), Some(source)) => {
+                    chunk.resize(CHUNK_BYTES.min(width), 0);
+                    let mut done = 0;
+                    while done < width {
+                        let part = CHUNK_BYTES.min(width - done);
+                        source.memory.read(from + done as u64, &mut chunk[..part])?;
+                        target.memory.write(to + done as u64, &chunk[..part])?;
+                        done += part;
+                    }
+                }
+                (Some(target), None) => {
+                    // SAFETY: the caller promises `width` bytes of its own there.
+                    let from = unsafe { slice::from_raw_parts(own_from, width) };
+                    target.memory.write(to, from)?;
+                }
+                (None, Some(source)) => {
+                    // SAFETY: the caller promises `width` bytes of its own there.
+                    let to = unsafe { slice::from_raw_parts_mut(own_to, width) };
+                    source.memory.read(from, to)?;
+                }
+                // SAFETY: the caller promises `width` bytes of its own at both, which may overlap.
+                (None, None) => unsafe { own_to.copy_from(own_from, width) },
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a kind of copy has its source and its target on a device.
+fn sides(kind: hipMemcpyKind) -> Result<(bool, bool), Failure> {
+    Ok(match kind {
+        hipMemcpyKind::hipMemcpyHostToHost | hipMemcpyKind::hipMemcpyDefault => (false, false),
+        hipMemcpyKind::hipMemcpyHostToDevice => (false, true),
+        hipMemcpyKind::hipMemcpyDeviceToHost => (true, false),
+        hipMemcpyKind::hipMemcpyDeviceToDevice | hipMemcpyKind::hipMemcpyDeviceToDeviceNoCU => {
+            (true, true)
+        }
+        hipMemcpyKind(other) => {
+            return Err(Failure::new(
+                hipError_t::hipErrorInvalidMemcpyDirection,
+                format_args!("{other} is no kind of copy; there are 0 to 4 and 1024"),
+            ));
+        }
+    })
+}
+
+/// A fill.
+#[derive(Clone, Debug)]
+pub(super) struct Fill {
+    to: Side,
+    /// Width in elements.
+    extent: Extent,
+    value: u32,
+    element_bytes: usize,
+}
+
+/// Elements that are written at a time: few long pieces instead of many short ones.
+const PIECE: usize = 4096;
+
+impl Fill {
+    /// Bytes that it writes.
+    pub(super) const fn bytes(&self) -> usize {
+        self.extent.count().saturating_mul(self.element_bytes)
+    }
+
+    /// A fill of `extent.width` elements a row with the low bytes of `value`.
+    pub(super) fn new(
+        to: Side,
+        extent: Extent,
+        value: u32,
+        element_bytes: usize,
+    ) -> Result<Self, Failure> {
+        let fill = Fill {
+            to,
+            extent,
+            value,
+            element_bytes,
+        };
+        if extent.is_empty() {
+            return Ok(fill);
+        }
+        let width = extent.width.checked_mul(element_bytes).ok_or_else(|| {
+            Failure::value(format_args!(
+                "{} times {element_bytes} bytes at {:#x} are not inside one allocation",
+                extent.width, to.address
+            ))
+        })?;
+        to.check(Extent { width, ..extent }, true, "fill's target")?;
+        Ok(fill)
+    }
+
+    /// What was asked for: the target, the extent in elements, the value and the bytes of an element.
+    pub(super) fn parts(&self) -> (Side, Extent, u32, usize) {
+        (self.to, self.extent, self.value, self.element_bytes)
+    }
+
+    /// Does it.
+    pub(super) fn run(&self) -> Result<(), Failure> {
+        let (count, bytes) = (self.extent.width, self.element_bytes);
+        if self.extent.is_empty() {
+            return Ok(());
+        }
+        let Place::Device(device, _) = place(self.to.address)? else {
+            return Err(Failure::value(format_args!(
+                "the fill's target {:#x} is not in device memory any more",
+                self.to.address
+            )));
+        };
+        let pattern = &self.value.to_le_bytes()[..bytes];
+        let repeat = count.min(PIECE);
+        let piece = pattern.repeat(repeat);
+        let extent = Extent {
+            width: count * bytes,
+            ..self.extent
+        };
+        for row in self.to.rows(extent) {
+            device.memory.fill(row, &piece, count / repeat)?;
+            let done = (count / repeat * piece.len()) as u64;
+            device.memory.fill(row + done, pattern, count % repeat)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,362 @@
+//! The shape of the generated instruction table: one [`Row`] an instruction and encoding.
+
+use super::category::{Category, Effect};
+use super::instruction::DataType;
+use super::tables::{Op, run::Run};
+
+/// An encoding: the bit layout that an instruction is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub(super) enum Encoding {
+    Sop1,
+    Sop2,
+    Sopc,
+    Sopk,
+    Sopp,
+    Smem,
+    Vop1,
+    Vop2,
+    Vopc,
+    Vop3,
+    Vop3p,
+    Mai,
+    Vop3px2,
+    Ds,
+    Flat,
+    Global,
+    Scratch,
+    Mubuf,
+    Mtbuf,
+}
+
+/// A bit field of an instruction, by its lowest bit and width.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Field {
+    pub(super) low: u8,
+    pub(super) width: u8,
+}
+
+impl Field {
+    pub(super) const fn new(low: u8, width: u8) -> Field {
+        Field { low, width }
+    }
+
+    /// The field's value in an instruction of up to two words.
+    pub(super) const fn of(self, bits: u64) -> u32 {
+        (bits >> self.low) as u32 & ((1 << self.width) - 1)
+    }
+
+    /// The field's bits, in place.
+    pub(super) const fn mask(self) -> u64 {
+        ((1 << self.width) - 1) << self.low
+    }
+
+    /// Whether a field of one bit is set.
+    pub(super) const fn is_set(self, bits: u64) -> bool {
+        bits & self.mask() != 0
+    }
+}
+
+/// How an encoding is recognized by its first word, and where its opcode is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pattern {
+    pub(super) encoding: Encoding,
+    pub(super) value: u32,
+    pub(super) mask: u32,
+    pub(super) op: Field,
+}
+
+/// What a slot takes besides what its field can express.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Class {
+    /// Whatever the field can hold.
+    Any,
+    /// Vector registers only.
+    Vgpr,
+    /// Vector registers and LDS as a direct source.
+    Lds,
+    /// As any, and tuples may start at odd registers.
+    Odd,
+    /// Accumulator registers only.
+    Agpr,
+    /// Scalar registers only.
+    Sgpr,
+    /// Scalar registers and inline constants.
+    Scalar,
+    /// A lane number: a scalar register or an inline constant, without the `exec` mask's neighbours.
+    Lane,
+}
+
+/// An operand's type; 0 bits if the instruction has no such operand.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Slot {
+    pub(super) bits: u16,
+    pub(super) ty: DataType,
+    pub(super) class: Class,
+}
+
+impl Slot {
+    pub(super) const fn new(bits: u16, ty: DataType) -> Slot {
+        Slot {
+            bits,
+            ty,
+            class: Class::Any,
+        }
+    }
+
+    pub(super) const fn only(self, class: Class) -> Slot {
+        Slot { class, ..self }
+    }
+
+    pub(super) const fn exists(self) -> bool {
+        self.bits != 0
+    }
+}
+
+/// No operand.
+pub(super) const NO: Slot = Slot::new(0, DataType::B);
+
+/// What the 16-bit constant of SOPK, SOPP and SOPC, or a register field in its place, means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Immediate {
+    /// There is none; the field must be 0.
+    None,
+    /// A number, printed as hexadecimal.
+    Hex,
+    /// A number.
+    Number,
+    /// A number that is printed unless it is 0.
+    Optional,
+    /// A branch distance in words.
+    Label,
+    /// A hardware register and a bit range in it.
+    Hwreg,
+    /// Wait counters.
+    Waitcnt,
+    /// A message.
+    Sendmsg,
+    /// Which operands VGPR indexing applies to.
+    GprIdx,
+    /// The 7 bits of a probe's kind.
+    Probe,
+}
+
+/// What an SDWA source takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SdwaModifiers {
+    /// `abs` and `neg`.
+    Float,
+    /// `sext`.
+    Integer,
+    /// Neither; `abs` and `neg` are ignored.
+    Ignored,
+}
+
+/// Facts that are either there or not.
+pub(super) mod flag {
+    /// Has a VOP3 form.
+    pub(in super::super) const E64: u32 = 1;
+    /// Takes DPP.
+    pub(in super::super) const DPP: u32 = 1 << 1;
+    /// Has the clamp bit.
+    pub(in super::super) const CLAMP: u32 = 1 << 2;
+    /// Has the output multiplier.
+    pub(in super::super) const OMOD: u32 = 1 << 3;
+    /// `abs`, `neg` and `omod` hold a truth table.
+    pub(in super::super) const BITOP3: u32 = 1 << 4;
+    /// A 32-bit literal always follows.
+    pub(in super::super) const LITERAL: u32 = 1 << 5;
+    /// VOP3P without `op_sel`.
+    pub(in super::super) const NO_SEL: u32 = 1 << 6;
+    /// VOP3P whose `neg_hi` is `abs`.
+    pub(in super::super) const MIX: u32 = 1 << 7;
+    /// Sparse matrix product: no `blgp`.
+    pub(in super::super) const SPARSE: u32 = 1 << 8;
+    /// The formats of A and B are in `cbsz` and `blgp`.
+    pub(in super::super) const F8F6F4: u32 = 1 << 9;
+    /// `blgp` negates sources (from gfx942).
+    pub(in super::super) const NEG: u32 = 1 << 10;
+    /// Two 8-bit offsets.
+    pub(in super::super) const TWO: u32 = 1 << 11;
+    /// No offset.
+    pub(in super::super) const NO_OFFSET: u32 = 1 << 12;
+    /// Always GDS.
+    pub(in super::super) const GDS_ALWAYS: u32 = 1 << 13;
+    /// Never GDS.
+    pub(in super::super) const GDS_NEVER: u32 = 1 << 14;
+    /// Returns the old value if `sc0` is set.
+    pub(in super::super) const RETURNS: u32 = 1 << 15;
+    /// SMEM with `glc`.
+    pub(in super::super) const GLC: u32 = 1 << 16;
+    /// No `scc` on gfx90a.
+    pub(in super::super) const NO_SCC: u32 = 1 << 17;
+    /// Cache control with cache bits.
+    pub(in super::super) const CACHE: u32 = 1 << 18;
+    /// Cache control without cache bits.
+    pub(in super::super) const CACHE_BARE: u32 = 1 << 19;
+    /// SDWA writes the whole destination.
+    pub(in super::super) const WHOLE_IN_SDWA: u32 = 1 << 21;
+    /// SDWA has the output multiplier.
+    pub(in super::super) const OMOD_IN_SDWA: u32 = 1 << 20;
+    /// The result is the third source as well.
+    pub(in super::super) const ACCUMULATES: u32 = 1 << 22;
+    /// Bits of the result may stay as they were.
+    pub(in super::super) const KEEPS: u32 = 1 << 23;
+    /// Compares its first two sources.
+    pub(in super::super) const COMPARE: u32 = 1 << 24;
+    /// Moves data between lanes.
+    pub(in super::super) const CROSS: u32 = 1 << 25;
+    /// `m0` tells which scalar register it reads or writes.
+    pub(in super::super) const RELATIVE: u32 = 1 << 26;
+    /// Dot product, which has wait states of its own.
+    pub(in super::super) const DOT: u32 = 1 << 27;
+    /// Goes to a barrier or semaphore of the whole launch.
+    pub(in super::super) const GWS: u32 = 1 << 28;
+}
+
+/// What an instruction reads and writes without naming it in an operand of that kind.
+pub(super) mod place {
+    pub(in super::super) const SCC: u16 = 1;
+    pub(in super::super) const VCC: u16 = 1 << 1;
+    pub(in super::super) const EXEC: u16 = 1 << 2;
+    pub(in super::super) const M0: u16 = 1 << 3;
+    /// The result's register, as a source.
+    pub(in super::super) const DST: u16 = 1 << 4;
+    /// The first source's register, as a result.
+    pub(in super::super) const SRC0: u16 = 1 << 5;
+    /// MODE and the other hardware registers.
+    pub(in super::super) const MODE: u16 = 1 << 6;
+}
+
+/// How long an instruction keeps the vector unit busy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rate {
+    /// All lanes of a SIMD in every cycle.
+    Full,
+    /// Transcendental functions of f16 and f32.
+    Trans,
+    /// Those of f64.
+    Trans64,
+    /// f64, and shifts of 64 bits.
+    F64,
+    /// Integer products of 32 bits.
+    Mul32,
+    /// Those with a sum of 64 bits.
+    Mul64,
+}
+
+/// An opcode that a GPU does not have.
+pub(super) const ABSENT: u16 = u16::MAX;
+
+/// One instruction in one encoding.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row {
+    pub(super) op: Op,
+    /// AMD's mnemonic.
+    pub(super) name: &'static str,
+    /// LLVM's mnemonic.
+    pub(super) llvm_name: &'static str,
+    /// LLVM's mnemonic on gfx908 and gfx90a, if it is another.
+    pub(super) before_gfx942: Option<&'static str>,
+    pub(super) encoding: Encoding,
+    /// Opcode for each of `Gpu::ALL`.
+    pub(super) opcodes: [u16; 4],
+    pub(super) dst: Slot,
+    pub(super) sdst: Slot,
+    pub(super) src: [Slot; 5],
+    pub(super) flags: u32,
+    /// Sources with `abs` and `neg`, one bit each.
+    pub(super) mods: u8,
+    /// Sources whose `abs` and `neg` are ignored.
+    pub(super) mods_ignored: u8,
+    /// Bits of `op_sel` that count.
+    pub(super) sel: u8,
+    /// Bits of `op_sel` that are ignored.
+    pub(super) sel_ignored: u8,
+    /// SDWA, if the instruction takes it.
+    pub(super) sdwa: Option<[SdwaModifiers; 2]>,
+    /// The source that is the constant behind the instruction, or 0.
+    pub(super) k: u8,
+    pub(super) imm: Immediate,
+    /// GPUs on which the data may go to LDS, one bit each of `Gpu::ALL`.
+    pub(super) lds: u8,
+    pub(super) unit: Category,
+    /// What it reads and writes besides its operands: bits of [`place`].
+    pub(super) reads: u16,
+    pub(super) writes: u16,
+    pub(super) memory: Effect,
+    /// Registers' worth of data that each lane loads to LDS, if that is all that the instruction does.
+    pub(super) to_lds: u16,
+    /// The bits of its data that a store takes.
+    pub(super) takes: u128,
+    /// The counters that count it while it is in flight.
+    pub(super) counts_vm: bool,
+    pub(super) counts_lgkm: bool,
+    pub(super) rate: Rate,
+    /// Passes of four cycles through the matrix core, for each of `Gpu::ALL`.
+    pub(super) passes: [u8; 4],
+    /// Floating-point operations of a lane, or of the wave on its matrix core.
+    pub(super) flops: u32,
+    /// Integer operations, in products of matrices and dot products.
+    pub(super) ops: u32,
+    /// How many products of matrices it is.
+    pub(super) blocks: u32,
+    pub(super) run: Run,
+}
+
+impl Row {
+    pub(super) const fn has(&self, flag: u32) -> bool {
+        self.flags & flag != 0
+    }
+
+    /// Whether this is an atomic memory operation, returning or not.
+    pub(super) fn is_atomic(&self) -> bool {
+        self.memory == Effect::Atomic
+    }
+
+    /// Whether this is an atomic memory operation that cannot return (those of gfx908 on floats).
+    pub(super) fn is_plain_atomic(&self) -> bool {
+        self.is_atomic() && !self.has(flag::RETURNS)
+    }
+
+    /// How many vector sources there are.
+    pub(super) fn sources(&self) -> usize {
+        self.src.iter().filter(|slot| slot.exists()).count()
+    }
+}
+
+/// What a row has unless it says otherwise.
+pub(super) const ROW: Row = Row {
+    op: Op::s_nop,
+    name: "",
+    llvm_name: "",
+    before_gfx942: None,
+    encoding: Encoding::Sopp,
+    opcodes: [ABSENT; 4],
+    dst: NO,
+    sdst: NO,
+    src: [NO; 5],
+    flags: 0,
+    mods: 0,
+    mods_ignored: 0,
+    sel: 0,
+    sel_ignored: 0b1111,
+    sdwa: None,
+    k: 0,
+    imm: Immediate::None,
+    lds: 0,
+    unit: Category::Control,
+    reads: 0,
+    writes: 0,
+    memory: Effect::None,
+    to_lds: 0,
+    takes: !0,
+    counts_vm: false,
+    counts_lgkm: false,
+    rate: Rate::Full,
+    passes: [0; 4],
+    flops: 0,
+    ops: 0,
+    blocks: 1,
+    run: Run::Refused(""),
+};

@@ -1,0 +1,612 @@
+//! `src/tables.rs` is generated from `cdna.txt`. This test fails when the two differ;
+//! with `UPDATE_TABLES=1` in the environment it writes the file instead.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+#[test]
+fn tables_are_generated_from_the_data() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let data = std::fs::read_to_string(root.join("cdna.txt")).expect("the data file");
+    let data = parse(&data);
+    check_opcodes_are_unique(&data);
+    check_effects_agree(&data);
+    let generated = rustfmt(&generate(&data));
+
+    let path = root.join("src/tables.rs");
+    let committed = std::fs::read_to_string(&path).unwrap_or_default();
+    if committed == generated {
+        return;
+    }
+    if std::env::var_os("UPDATE_TABLES").is_some() {
+        std::fs::write(&path, generated).expect("tables.rs can be written");
+        return;
+    }
+    let line = committed
+        .lines()
+        .zip(generated.lines())
+        .position(|(a, b)| a != b)
+        .map_or_else(|| "its length".to_string(), |n| format!("line {}", n + 1));
+    panic!(
+        "src/isa/tables.rs is not what isa/cdna.txt gives, from {line} on; \
+         run UPDATE_TABLES=1 cargo test -p ferrowave-emulator --test isa_tables"
+    );
+}
+
+/// The data file.
+#[derive(Default)]
+struct Data {
+    encodings: Vec<Encoding>,
+    rows: Vec<Row>,
+}
+
+struct Encoding {
+    name: String,
+    value: String,
+    mask: String,
+    /// Name, highest and lowest bit.
+    fields: Vec<(String, u8, u8)>,
+}
+
+struct Row {
+    encoding: String,
+    name: String,
+    opcodes: [Option<u16>; 4],
+    /// Slot name and type.
+    slots: BTreeMap<String, String>,
+    /// Flag and value.
+    flags: BTreeMap<String, String>,
+}
+
+/// A word of a row or section: what it is about, and the rest.
+fn word(word: &str, separator: char) -> (String, String) {
+    let (key, value) = word.split_once(separator).unwrap_or((word, ""));
+    (key.to_string(), value.to_string())
+}
+
+fn parse(text: &str) -> Data {
+    let mut data = Data::default();
+    let mut section = "";
+    let mut shared = BTreeMap::new();
+    for line in text
+        .lines()
+        .filter(|l| !l.is_empty() && !l.starts_with('#'))
+    {
+        if let Some((name, words)) = line.strip_prefix('[').and_then(|l| l.split_once(']')) {
+            section = name;
+            shared = words.split_whitespace().map(|w| word(w, '=')).collect();
+            continue;
+        }
+        let mut words = line.split_whitespace();
+        let mut next = || {
+            words
+                .next()
+                .unwrap_or_else(|| panic!("too short: {line}"))
+                .to_string()
+        };
+        if section == "encodings" {
+            let (name, value, mask) = (next(), next(), next());
+            let fields = words.map(|w| {
+                let (name, bits) = w.split_once('=').expect("field=high:low");
+                let (high, low) = bits.split_once(':').expect("high:low");
+                let bit = |s: &str| s.parse().expect("a bit number");
+                (name.to_string(), bit(high), bit(low))
+            });
+            let fields = fields.collect();
+            data.encodings.push(Encoding {
+                name,
+                value,
+                mask,
+                fields,
+            });
+            continue;
+        }
+        let name = next();
+        let opcodes: Vec<_> = next()
+            .split(',')
+            .map(|w| (w != "-").then(|| w.parse().expect("an opcode")))
+            .collect();
+        let opcodes = match opcodes[..] {
+            [all] => [all; 4],
+            [a, b, c, d] => [a, b, c, d],
+            _ => panic!("one opcode or four: {line}"),
+        };
+        let (flags_of_row, slots): (Vec<_>, _) =
+            words.partition(|w| w.contains('=') || !w.contains(':'));
+        let slots = slots.into_iter().map(|w| word(w, ':')).collect();
+        let mut flags = shared.clone();
+        flags.extend(flags_of_row.into_iter().map(|w| word(w, '=')));
+        data.rows.push(Row {
+            encoding: section.to_string(),
+            name,
+            opcodes,
+            slots,
+            flags,
+        });
+    }
+    data
+}
+
+fn check_opcodes_are_unique(data: &Data) {
+    let mut seen = BTreeSet::new();
+    for row in &data.rows {
+        // MAI and VOP3P share an encoding, and so its opcodes.
+        let encoding = row.encoding.replace("mai", "vop3p");
+        for (gpu, opcode) in row.opcodes.iter().enumerate() {
+            let Some(opcode) = opcode else { continue };
+            let new = seen.insert((encoding.clone(), gpu, *opcode));
+            assert!(
+                new,
+                "{} takes an opcode that is taken: {opcode} of {encoding}",
+                row.name
+            );
+        }
+    }
+}
+
+/// Effects belong to an operation, in whatever encoding it is.
+fn check_effects_agree(data: &Data) {
+    let mut seen = BTreeMap::new();
+    for row in &data.rows {
+        let effects = effects(row);
+        let first = seen.entry(&row.name).or_insert_with(|| effects.clone());
+        assert_eq!(
+            *first, effects,
+            "{}: rows state different effects",
+            row.name
+        );
+    }
+}
+
+/// The name of a type's constant, its width and its `DataType`.
+fn data_type(name: &str) -> (String, u16, &'static str) {
+    let (element, count) = match name.rsplit_once('x') {
+        Some((element, count)) => (element, count.parse().expect("a count")),
+        None => (name, 1),
+    };
+    let digits = element.find(|c: char| c.is_ascii_digit()).expect("a width");
+    let mut width: u16 = element[digits..].parse().expect("a width");
+    let (kind, packed) = match &element[..digits] {
+        "f" if width == 16 => ("F", "PackedF16"),
+        "f" if width == 64 => ("F", "PackedF64"),
+        "f" => ("F", "PackedF32"),
+        "bf" => {
+            width = 16;
+            ("Bf16", "PackedBf16")
+        }
+        "i" if width == 16 => ("I", "PackedI16"),
+        "i" => ("I", "I"),
+        "u" => ("U", "U"),
+        "b" => ("B", "B"),
+        other => panic!("unknown kind of type {other}"),
+    };
+    let ty = if count == 1 { kind } else { packed };
+    (name.to_uppercase(), width * count, ty)
+}
+
+fn camel(name: &str) -> String {
+    name[..1].to_uppercase() + &name[1..]
+}
+
+/// `012` as a bit mask.
+fn mask(digits: &str) -> u8 {
+    digits.bytes().fold(0, |m, digit| m | 1 << (digit - b'0'))
+}
+
+fn generate(data: &Data) -> String {
+    let mut out = String::from(
+        "//! Generated from `isa/cdna.txt` by `tests/isa_tables.rs`; edit the former, then run the latter with \
+         `UPDATE_TABLES=1`.\n\n\
+         use super::instruction::DataType;\n\
+         use super::row::SdwaModifiers::{Float, Ignored, Integer};\n\
+         use super::row::flag::*;\n\
+         use super::row::place::*;\n\
+         use super::category::{Category, Effect};\n\
+         use super::row::{ABSENT, Class, Encoding, Field, Immediate, NO, Pattern, ROW, Rate, Row, Slot};\nuse run::*;\n\n",
+    );
+    generate_ops(data, &mut out);
+    generate_runs(data, &mut out);
+    generate_encodings(data, &mut out);
+    generate_rows(data, &mut out);
+    out
+}
+
+fn generate_ops(data: &Data, out: &mut String) {
+    let names: BTreeSet<_> = data.rows.iter().map(|r| r.name.clone()).collect();
+    out.push_str(
+        "/// What an instruction does, by its mnemonic without the `_e32`, `_e64`, `_sdwa` and `_dpp` endings.\n\
+         #[expect(non_camel_case_types, missing_docs, reason = \"the names are AMD's mnemonics\")]\n\
+         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]\n#[repr(u16)]\n#[rustfmt::skip]\n",
+    );
+    generate_enum("pub", "Op", &names, out);
+    writeln!(
+        out,
+        "/// How many operations there are.\npub(super) const OPS: usize = {};\n",
+        names.len()
+    )
+    .expect("a string");
+}
+
+/// An enum of many names, several in a line.
+fn generate_enum(visibility: &str, name: &str, variants: &BTreeSet<String>, out: &mut String) {
+    writeln!(out, "{visibility} enum {name} {{\n{}\n}}", lines(variants)).expect("a string");
+}
+
+/// Names with commas behind them.
+fn lines<'a>(names: impl IntoIterator<Item = &'a String>) -> String {
+    let mut lines = Vec::<String>::new();
+    for name in names {
+        match lines.last_mut() {
+            Some(line) if line.len() + name.len() < 116 => write!(line, " {name},"),
+            _ => {
+                lines.push(String::new());
+                let line = lines.last_mut().expect("a line");
+                write!(line, "    {name},")
+            }
+        }
+        .expect("a string");
+    }
+    lines.join("\n")
+}
+
+/// The enums that bind operations to the functions of `exec`: one of all functions, and one a function of what it does.
+fn generate_runs(data: &Data, out: &mut String) {
+    let mut all = BTreeSet::from(["Refused(&'static str)".to_string()]);
+    let mut enums = BTreeMap::<_, BTreeSet<_>>::new();
+    for run in data.rows.iter().filter_map(Run::of) {
+        all.insert(format!("{}({})", run.function, run.kind));
+        let variants = enums.entry(run.kind).or_default();
+        variants.insert(run.variant);
+    }
+    let mut body = String::new();
+    for (name, variants) in &enums {
+        body.push_str("#[derive(Clone, Copy, Debug, PartialEq, Eq)]\n#[repr(u8)]\n");
+        generate_enum("pub", name, variants, &mut body);
+        // Operations hold the number of theirs.
+        if name == "Atomic" {
+            let all: Vec<_> = variants.iter().map(|v| format!("Atomic::{v}")).collect();
+            let (count, all) = (all.len(), lines(&all));
+            writeln!(body, "pub const ATOMICS: [Atomic; {count}] = [\n{all}\n];")
+                .expect("a string");
+        }
+        body.push('\n');
+    }
+    body.push_str(
+        "/// The function that runs an operation, and what it does.\n\
+         #[derive(Clone, Copy, Debug, PartialEq, Eq)]\n",
+    );
+    generate_enum("pub", "Run", &all, &mut body);
+    let body = body.replace('\n', "\n    ").replace("\n    \n", "\n\n");
+    let body = body.trim_end();
+    writeln!(
+        out,
+        "/// What runs the instructions: an enum for each function of the emulator's `exec`, of the operations that it has.\n\
+         #[expect(missing_docs, reason = \"AMD's guides say what the mnemonics do\")]\n\
+         #[expect(non_camel_case_types, reason = \"the names are AMD's mnemonics\")]\n#[rustfmt::skip]\n\
+         pub mod run {{\n    {body}\n}}\n"
+    )
+    .expect("a string");
+}
+
+/// What a row says of the function that runs it.
+struct Run {
+    /// The variant of the enum of all functions.
+    function: String,
+    /// The enum of what the function does, and which of it.
+    kind: String,
+    variant: String,
+}
+
+impl Run {
+    fn of(row: &Row) -> Option<Run> {
+        let (run, refused) = (row.flags.get("run"), row.flags.get("refused"));
+        assert!(
+            run.is_some() != refused.is_some(),
+            "{} says neither what runs it nor why it is refused, or both",
+            row.name
+        );
+        let (path, variant) = match run?.split_once('(') {
+            Some((path, variant)) => (path, variant.strip_suffix(')')),
+            None => (run?.as_str(), None),
+        };
+        let words = |text: &str| text.split(['.', '_']).map(camel).collect::<String>();
+        let function = words(path);
+        let last = path.rsplit('.').next().unwrap_or(path);
+        Some(Run {
+            kind: match variant {
+                Some(_) => words(last.trim_end_matches(|c: char| c.is_ascii_digit())),
+                None => function.clone(),
+            },
+            variant: variant.map_or(row.name.clone(), words),
+            function,
+        })
+    }
+}
+
+fn generate_encodings(data: &Data, out: &mut String) {
+    let mut patterns = Vec::new();
+    for Encoding {
+        name,
+        value,
+        mask,
+        fields,
+    } in &data.encodings
+    {
+        for (field, high, low) in fields.iter().filter(|f| f.0 != "op") {
+            let constant = format!("{name}_{field}").to_uppercase();
+            let width = high - low + 1;
+            writeln!(
+                out,
+                "pub(super) const {constant}: Field = Field::new({low}, {width});"
+            )
+            .expect("a string");
+        }
+        let Some((_, high, low)) = fields.iter().find(|f| f.0 == "op") else {
+            continue;
+        };
+        let bits = |text: &str| {
+            let number =
+                u32::from_str_radix(text.trim_start_matches("0x"), 16).expect("hexadecimal");
+            format!("0x{:04x}_{:04x}", number >> 16, number & 0xffff)
+        };
+        // The pattern of MAI is VOP3P's: the opcode tells them apart.
+        if name != "mai" {
+            patterns.push(format!(
+                "    Pattern {{ encoding: Encoding::{}, value: {}, mask: {}, op: Field::new({low}, {}) }},\n",
+                camel(name),
+                bits(value),
+                bits(mask),
+                high - low + 1
+            ));
+        }
+    }
+    writeln!(
+        out,
+        "\n/// How the encodings are told apart; where several fit, the one with most mask bits is meant.\n\
+         #[rustfmt::skip]\npub(super) static PATTERNS: [Pattern; {}] = [\n{}];\n",
+        patterns.len(),
+        patterns.concat()
+    )
+    .expect("a string");
+}
+
+fn generate_rows(data: &Data, out: &mut String) {
+    let types: BTreeMap<_, _> = data
+        .rows
+        .iter()
+        .flat_map(|r| r.slots.values())
+        .map(|ty| data_type(ty.split('@').next().expect("a type")))
+        .map(|(name, bits, ty)| (name, (bits, ty)))
+        .collect();
+    for (name, (bits, ty)) in types {
+        writeln!(
+            out,
+            "const {name}: Slot = Slot::new({bits}, DataType::{ty});"
+        )
+        .expect("a string");
+    }
+    writeln!(
+        out,
+        "\n/// Every instruction in every encoding.\n#[rustfmt::skip]\npub(super) static ROWS: [Row; {}] = [",
+        data.rows.len()
+    )
+    .expect("a string");
+    for row in &data.rows {
+        writeln!(out, "    Row {{ {}, ..ROW }},", row_fields(row)).expect("a string");
+    }
+    out.push_str("];\n");
+}
+
+/// The words that say what an instruction does, beyond its operands.
+const EFFECTS: [&str; 14] = [
+    "unit", "reads", "writes", "mem", "to_lds", "takes", "counter", "rate", "passes", "flops",
+    "ops", "blocks", "run", "refused",
+];
+
+/// The fields of those words.
+fn effects(row: &Row) -> Vec<String> {
+    let of = |word: &str| row.flags.get(word).map_or("", String::as_str);
+    assert_ne!(of("unit"), "", "{} has no unit", row.name);
+    let numbers = |digits: &str| -> Vec<u32> {
+        let numbers = digits.split([',', ':']);
+        numbers
+            .map(|n| n.replace('-', "0").parse().expect("a number"))
+            .collect()
+    };
+    let field = |word: &&str| {
+        let value = of(word);
+        if value.is_empty() {
+            return None;
+        }
+        let list = value.split(',');
+        Some(match *word {
+            "reads" | "writes" => {
+                let places: Vec<_> = list.map(str::to_uppercase).collect();
+                format!("{word}: {}", places.join(" | "))
+            }
+            "counter" => list
+                .map(|c| format!("counts_{c}: true"))
+                .collect::<Vec<_>>()
+                .join(", "),
+            "takes" => {
+                let [high, low] = numbers(value)[..] else {
+                    panic!("{}: takes=high:low", row.name);
+                };
+                format!("takes: {:#x}", (1_u128 << (high + 1)) - (1 << low))
+            }
+            "passes" => {
+                let passes = numbers(value);
+                format!(
+                    "passes: {:?}",
+                    [0, 1, 2, 3].map(|gpu| passes[gpu % passes.len()])
+                )
+            }
+            "unit" => format!("unit: Category::{}", unit(value)),
+            "mem" => format!("memory: Effect::{}", camel(value)),
+            "rate" => format!("rate: Rate::{}", camel(value)),
+            "run" => {
+                let run = Run::of(row)?;
+                let (function, kind, variant) = (run.function, run.kind, run.variant);
+                format!("run: Run::{function}({kind}::{variant})")
+            }
+            "refused" => format!("run: Run::Refused({:?})", value.replace('_', " ")),
+            number => format!("{number}: {value}"),
+        })
+    };
+    EFFECTS.iter().filter_map(field).collect()
+}
+
+/// The category of a unit.
+fn unit(name: &str) -> &'static str {
+    match name {
+        "salu" => "Scalar",
+        "valu" => "Vector",
+        "mfma" => "Matrix",
+        "smem" => "ScalarMemory",
+        "vmem" => "VectorMemory",
+        "lds" => "Lds",
+        "branch" => "Branch",
+        "barrier" => "Barrier",
+        "wait" => "Wait",
+        "control" => "Control",
+        other => panic!("unknown unit {other}"),
+    }
+}
+
+fn row_fields(row: &Row) -> String {
+    let slot = |name: &str| {
+        row.slots.get(name).map_or("NO".to_string(), |ty| {
+            let (ty, class) = ty.split_once('@').unwrap_or((ty, ""));
+            let constant = data_type(ty).0;
+            match class {
+                "" => constant,
+                class => format!("{constant}.only(Class::{})", camel(class)),
+            }
+        })
+    };
+    let opcodes = match row.opcodes {
+        [a, b, c, d] if a == b && b == c && c == d => format!("{}; 4", a.expect("an opcode")),
+        all => all
+            .map(|o| o.map_or("ABSENT".to_string(), |o| o.to_string()))
+            .join(", "),
+    };
+    let llvm = row.flags.get("llvm").unwrap_or(&row.name);
+    let mut fields = vec![
+        format!("op: Op::{}", row.name),
+        format!("name: \"{}\"", row.name),
+        format!("llvm_name: \"{llvm}\""),
+        format!("encoding: Encoding::{}", camel(&row.encoding)),
+        format!("opcodes: [{opcodes}]"),
+    ];
+    for name in ["dst", "sdst"] {
+        if row.slots.contains_key(name) {
+            fields.push(format!("{name}: {}", slot(name)));
+        }
+    }
+    let sources: Vec<_> = (0..5).map(|n| slot(&format!("src{n}"))).collect();
+    if sources.iter().any(|s| s != "NO") {
+        fields.push(format!("src: [{}]", sources.join(", ")));
+    }
+    fields.extend(effects(row));
+    let mut flags = Vec::new();
+    for (flag, value) in &row.flags {
+        match (flag.as_str(), value.as_str()) {
+            ("llvm", _) => {}
+            (flag, _) if EFFECTS.contains(&flag) => {}
+            ("before_gfx942", name) => fields.push(format!("before_gfx942: Some(\"{name}\")")),
+            ("mods", v) => fields.push(format!("mods: {}", mask(v))),
+            ("modsx", v) => fields.push(format!("mods_ignored: {}", mask(v))),
+            ("sel", v) => {
+                fields.push(format!("sel: {}", mask(v)));
+                if !row.flags.contains_key("selx") {
+                    fields.push("sel_ignored: 0".into());
+                }
+            }
+            ("selx", v) => fields.push(format!("sel_ignored: {}", mask(v))),
+            ("sdwa", v) => {
+                let kinds: Vec<_> = v
+                    .bytes()
+                    .filter_map(|b| match b {
+                        b'f' => Some("Float"),
+                        b'i' => Some("Integer"),
+                        b'x' => Some("Ignored"),
+                        _ => None,
+                    })
+                    .collect();
+                let second = kinds.get(1).unwrap_or(&"Ignored");
+                fields.push(format!("sdwa: Some([{}, {second}])", kinds[0]));
+                if v.contains('o') {
+                    flags.push("OMOD_IN_SDWA");
+                }
+                if v.contains('w') {
+                    flags.push("WHOLE_IN_SDWA");
+                }
+            }
+            ("k", v) => fields.push(format!("k: {v}")),
+            ("imm", v) => {
+                let kind: String = v.split('_').map(camel).collect();
+                fields.push(format!("imm: Immediate::{kind}"));
+            }
+            ("lds", v) => {
+                let gpus = ["gfx908", "gfx90a", "gfx942", "gfx950"];
+                let index = |gpu: &str| gpus.iter().position(|g| *g == gpu).expect("a GPU");
+                let mask = v.split(',').fold(0, |m, gpu| m | 1 << index(gpu));
+                fields.push(format!("lds: {mask}"));
+            }
+            ("gds", "always") => flags.push("GDS_ALWAYS"),
+            ("gds", _) => flags.push("GDS_NEVER"),
+            ("cache", "bare") => flags.push("CACHE_BARE"),
+            (flag, "") => flags.push(match flag {
+                "e64" => "E64",
+                "dpp" => "DPP",
+                "clamp" => "CLAMP",
+                "omod" => "OMOD",
+                "bitop3" => "BITOP3",
+                "literal" => "LITERAL",
+                "nosel" => "NO_SEL",
+                "mix" => "MIX",
+                "sparse" => "SPARSE",
+                "f8f6f4" => "F8F6F4",
+                "neg" => "NEG",
+                "two" => "TWO",
+                "nooffset" => "NO_OFFSET",
+                "returns" => "RETURNS",
+                "accumulates" => "ACCUMULATES",
+                "keeps" => "KEEPS",
+                "compare" => "COMPARE",
+                "cross" => "CROSS",
+                "relative" => "RELATIVE",
+                "dot" => "DOT",
+                "gws" => "GWS",
+                "glc" => "GLC",
+                "no_scc" => "NO_SCC",
+                "cache" => "CACHE",
+                other => panic!("unknown flag {other}"),
+            }),
+            (flag, value) => panic!("unknown flag {flag}={value}"),
+        }
+    }
+    if !flags.is_empty() {
+        fields.push(format!("flags: {}", flags.join(" | ")));
+    }
+    fields.join(", ")
+}
+
+fn rustfmt(source: &str) -> String {
+    let mut child = Command::new("rustfmt")
+        .args(["--edition", "2024", "--emit", "stdout"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("rustfmt of the pinned toolchain");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    let source = source.to_string();
+    let writer = std::thread::spawn(move || stdin.write_all(source.as_bytes()));
+    let output = child.wait_with_output().expect("rustfmt ends");
+    writer.join().expect("a thread").expect("rustfmt reads");
+    assert!(output.status.success(), "rustfmt refuses the tables");
+    String::from_utf8(output.stdout).expect("UTF-8")
+}

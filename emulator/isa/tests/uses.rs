@@ -1,0 +1,62 @@
+//! The registers that instructions read and write, where their operands do not show all of them.
+
+use ferrowave_gpu::Gpu;
+use ferrowave_isa::{Register, decode};
+
+/// Registers that an instruction reads, that it writes, and whether it leaves bits of its results as they were.
+#[track_caller]
+fn check(words: &[u32], text: &str, reads: &[&str], writes: &[&str], partial: bool) {
+    let instruction = decode(Gpu::Gfx942, words, 0).expect("an instruction");
+    assert_eq!(instruction.text(Gpu::Gfx942).to_string(), text);
+    let uses = instruction.uses();
+    let read = uses.reads.iter().flat_map(|read| read.registers.iter());
+    let written = uses.writes.iter().flat_map(|written| written.iter());
+    let names = |registers: Vec<Register>| -> Vec<_> {
+        let mut names: Vec<_> = registers.iter().map(ToString::to_string).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(names(read.collect()), reads, "{text}");
+    assert_eq!(names(written.collect()), writes, "{text}");
+    assert_eq!(uses.partial, partial, "{text}");
+}
+
+#[test]
+fn scalar_results_that_may_stay() {
+    check(&[0xbe83_0004], "s_mov_b32 s3, s4", &["s4"], &["s3"], false);
+    let reads = &["s3", "s4", "scc"];
+    check(&[0xbe83_0204], "s_cmov_b32 s3, s4", reads, &["s3"], true);
+    check(
+        &[0xb083_0005],
+        "s_cmovk_i32 s3, 0x5",
+        &["s3", "scc"],
+        &["s3"],
+        true,
+    );
+    check(
+        &[0xbe82_0304],
+        "s_cmov_b64 s[2:3], s[4:5]",
+        &["s2", "s3", "s4", "s5", "scc"],
+        &["s2", "s3"],
+        true,
+    );
+    check(
+        &[0xbe83_1a04],
+        "s_bitset1_b32 s3, s4",
+        &["s3", "s4"],
+        &["s3"],
+        true,
+    );
+}
+
+/// A D16 load writes the whole register on GPUs with SRAM ECC, and so reads nothing of it.
+#[test]
+fn loads_of_halves_keep_nothing() {
+    check(
+        &[0xd8b6_0000, 0x0300_0002],
+        "ds_read_u16_d16_hi v3, v2",
+        &["exec_hi", "exec_lo", "v2"],
+        &["v3"],
+        false,
+    );
+}

@@ -1,0 +1,283 @@
+//! The observer that counts. It does as little as it can for each instruction: what an instruction is and does is known
+//! without running it, and is multiplied at the end.
+
+use std::{collections::HashMap, ops::Range};
+
+use ferrowave_gpu::Gpu;
+
+use super::counts::Counts;
+use ferrowave_access_cost::{self as access_cost, Banks, Way};
+use ferrowave_emulator::exec::{
+    ByPlace, ByShape, Context, Flow, GroupStart, LANES, Observer, Space, Wave,
+};
+use ferrowave_isa::Effect;
+
+/// Counts what the waves of one host thread do.
+pub struct Counter {
+    /// The kernel's instructions, by index in the code.
+    first: u32,
+    /// How many they are.
+    own: u32,
+    /// The stretch of them that is running, one behind the other and with all lanes.
+    stretch: Range<u32>,
+    /// Stretches that have run: how many more or fewer of them an instruction is in than the one before it.
+    changes: Vec<i64>,
+    /// One for each of the instructions, and behind those for others that ran.
+    runs: Vec<Runs>,
+    accesses: Vec<Accesses>,
+    /// Where instructions outside of the kernel are: functions that it calls.
+    others: HashMap<u32, u32>,
+    /// The lanes that each wave of the workgroup began with.
+    began: Vec<u64>,
+    workgroups: u64,
+    waves: u64,
+    banks: Banks,
+    found: ByShape<Found>,
+}
+
+/// Runs of an instruction that are in no stretch.
+#[derive(Clone, Copy, Default)]
+struct Runs {
+    /// Those with all lanes.
+    full: u64,
+    /// Those with less than all 64 lanes.
+    partial: u64,
+    /// The lanes of those.
+    partial_lanes: u64,
+    divergent: u64,
+    /// Those after which the wave went on elsewhere, of all.
+    taken: u64,
+}
+
+/// Memory accesses of an instruction.
+#[derive(Clone, Copy, Default)]
+struct Accesses {
+    global: u64,
+    global_bytes: u64,
+    distinct_bytes: u64,
+    lines: [u64; 2],
+    lds: u64,
+    lds_bytes: u64,
+    conflict_cycles: u64,
+}
+
+/// What was counted of accesses that look alike.
+#[derive(Clone, Default)]
+struct Found {
+    /// Lines, of accesses that begin in the first or in the second half of one.
+    lines: [ByPlace<[u32; 2]>; 2],
+    /// Bytes, each once.
+    distinct_bytes: Option<u32>,
+    /// Cycles of bank conflicts, by [`Way`].
+    cycles: [ByPlace<u32>; 3],
+}
+
+/// The largest line that is counted, in bytes.
+const LINE: u64 = 128;
+/// Bytes of a bank's word: where a whole pattern lies among the banks makes no difference.
+const WORD: u64 = 4;
+
+impl Counter {
+    /// For a kernel with these instructions, by index in the code.
+    pub(super) fn new(gpu: Gpu, instructions: Range<u32>) -> Self {
+        let own = instructions.end.saturating_sub(instructions.start);
+        Counter {
+            first: instructions.start,
+            own,
+            stretch: 0..0,
+            changes: vec![0; own as usize + 1],
+            runs: vec![Runs::default(); own as usize],
+            accesses: vec![Accesses::default(); own as usize],
+            others: HashMap::new(),
+            began: Vec::new(),
+            workgroups: 0,
+            waves: 0,
+            banks: Banks::new(gpu),
+            found: ByShape::default(),
+        }
+    }
+
+    #[inline(always)]
+    fn slot(&mut self, index: u32) -> usize {
+        let slot = index.wrapping_sub(self.first);
+        if slot < self.own {
+            slot as usize
+        } else {
+            self.other(index)
+        }
+    }
+
+    #[cold]
+    fn other(&mut self, index: u32) -> usize {
+        let next = self.runs.len() as u32;
+        let slot = *self.others.entry(index).or_insert(next);
+        if slot == next {
+            self.runs.push(Runs::default());
+            self.accesses.push(Accesses::default());
+        }
+        slot as usize
+    }
+
+    /// Workgroups that began.
+    pub(super) const fn workgroups(&self) -> u64 {
+        self.workgroups
+    }
+
+    /// Waves of them.
+    pub(super) const fn waves(&self) -> u64 {
+        self.waves
+    }
+
+    /// Counts by index in the code, of instructions that ran.
+    pub(super) fn counts(&self) -> impl Iterator<Item = (u32, Counts)> {
+        let mut changes = self.changes.clone();
+        note(&mut changes, self.first, &self.stretch);
+        let in_stretches = changes.into_iter().scan(0, |sum: &mut i64, change| {
+            *sum += change;
+            Some(sum.unsigned_abs())
+        });
+        let own = (self.first..).take(self.own as usize).enumerate();
+        let own = own.zip(in_stretches);
+        let own = own.map(|((slot, index), full)| (index, slot, full));
+        let others = self
+            .others
+            .iter()
+            .map(|(&index, &slot)| (index, slot as usize, 0));
+        own.chain(others).filter_map(|(index, slot, full)| {
+            let runs = self.runs[slot];
+            let full = full + runs.full;
+            if full + runs.partial == 0 {
+                return None;
+            }
+            let accesses = &self.accesses[slot];
+            let counts = Counts {
+                executions: full + runs.partial,
+                active_lanes: LANES as u64 * full + runs.partial_lanes,
+                divergent: runs.divergent,
+                taken: runs.taken,
+                global_bytes: accesses.global_bytes,
+                global_distinct_bytes: accesses.distinct_bytes,
+                lines_64: accesses.lines[0],
+                lines_128: accesses.lines[1],
+                global_accesses: accesses.global,
+                lds_bytes: accesses.lds_bytes,
+                lds_accesses: accesses.lds,
+                lds_conflict_cycles: accesses.conflict_cycles,
+            };
+            Some((index, counts))
+        })
+    }
+
+    /// Counts an instruction that does not go on with the stretch: another begins, or there is none.
+    #[inline(never)]
+    fn begin_stretch(&mut self, wave: &Wave, index: u32) {
+        note(&mut self.changes, self.first, &self.stretch);
+        if wave.exec == !0 && index.wrapping_sub(self.first) < self.own {
+            self.stretch = index..index + 1;
+            return;
+        }
+        // Where nothing follows.
+        self.stretch = u32::MAX..u32::MAX;
+        let slot = self.slot(index);
+        let runs = &mut self.runs[slot];
+        if wave.exec == !0 {
+            runs.full += 1;
+            return;
+        }
+        runs.partial += 1;
+        runs.partial_lanes += u64::from(wave.exec.count_ones());
+        let began = self.began.get(wave.index as usize);
+        runs.divergent += u64::from(began != Some(&wave.exec));
+    }
+
+    #[inline(never)]
+    fn count_accesses(&mut self, index: u32, context: &Context<'_>) {
+        let slot = self.slot(index);
+        let is_atomic = || {
+            let facts = context.code().facts().get(index);
+            let facts = facts.and_then(Option::as_ref);
+            facts.is_some_and(|facts| facts.effect == Effect::Atomic)
+        };
+        let accesses = &mut self.accesses[slot];
+        for touch in context.touches() {
+            if touch.lanes == 0 {
+                continue;
+            }
+            let bytes = u64::from(touch.lanes.count_ones()) * u64::from(touch.bytes);
+            let found = self.found.of(touch.shape);
+            match touch.space {
+                Space::Global => {
+                    accesses.global += 1;
+                    accesses.global_bytes += bytes;
+                    let distinct = found.distinct_bytes;
+                    let distinct = distinct.unwrap_or_else(|| access_cost::distinct_bytes(&touch));
+                    found.distinct_bytes = Some(distinct);
+                    accesses.distinct_bytes += u64::from(distinct);
+                    let half = (touch.base / (LINE / 2) % 2) as usize;
+                    let lines = &mut found.lines[half];
+                    let lines = lines.result(touch.base, LINE, || access_cost::lines(&touch));
+                    accesses.lines[0] += u64::from(lines[0]);
+                    accesses.lines[1] += u64::from(lines[1]);
+                }
+                Space::Lds => {
+                    accesses.lds += 1;
+                    accesses.lds_bytes += bytes;
+                    let way = Way::of(&touch, touch.write && is_atomic());
+                    let cycles = &mut found.cycles[way as usize];
+                    let cycles =
+                        cycles.result(touch.base, WORD, || self.banks.extra_cycles(&touch, way));
+                    accesses.conflict_cycles += u64::from(cycles);
+                }
+            }
+        }
+    }
+}
+
+/// Notes a stretch of instructions of a kernel that begins at `first`.
+fn note(changes: &mut [i64], first: u32, stretch: &Range<u32>) {
+    if stretch.is_empty() {
+        return;
+    }
+    for (end, change) in [(stretch.start, 1), (stretch.end, -1)] {
+        if let Some(place) = changes.get_mut(end.wrapping_sub(first) as usize) {
+            *place += change;
+        }
+    }
+}
+
+impl Observer for Counter {
+    const ACTIVE: bool = true;
+
+    fn begin(&mut self, group: &GroupStart<'_>) {
+        self.began.clear();
+        self.began.extend(group.waves.iter().map(|wave| wave.exec));
+        self.workgroups += 1;
+        self.waves += group.waves.len() as u64;
+    }
+
+    #[inline(always)]
+    fn before(&mut self, wave: &Wave, _: &Context<'_>, index: u32) {
+        // What wave it is does not matter where all lanes are active. Behind the kernel's last instruction are others'.
+        let goes_on = index == self.stretch.end && wave.exec == !0;
+        if goes_on && index.wrapping_sub(self.first) < self.own {
+            self.stretch.end = index + 1;
+        } else {
+            self.begin_stretch(wave, index);
+        }
+    }
+
+    #[inline(always)]
+    fn after(&mut self, wave: &mut Wave, context: &mut Context<'_>, index: u32, _: Flow) {
+        if context.has_touches() {
+            self.count_accesses(index, context);
+        }
+        if wave.pc != index + 1 {
+            let slot = self.slot(index);
+            self.runs[slot].taken += 1;
+        }
+    }
+
+    fn barrier(&mut self, _: &mut [Wave], _: &[bool], _: &mut Context<'_>) {}
+
+    fn end(&mut self, _: &mut [Wave], _: &mut Context<'_>) {}
+}

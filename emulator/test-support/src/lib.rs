@@ -1,0 +1,181 @@
+//! Kernels of a few lines of assembly, for tests of the emulator and of what watches it.
+
+use std::sync::Arc;
+
+use ferrowave_check::{self as check, Checked, Finding, Options};
+use ferrowave_emulator::dispatch::{LaunchConfig, Limits};
+use ferrowave_emulator::exec::SimdLevel;
+use ferrowave_emulator::memory::{AllocationKind, DeviceMemory};
+use ferrowave_emulator::program::{Kernel, Program};
+use ferrowave_gpu::Gpu;
+
+/// A kernel `k(a: *mut u32, b: *mut u32)` and a launch of it.
+///
+/// It starts with `s[0:1]` = arguments, `s2` = workgroup, `v0` = work-item, and loads `s[4:5]` = a, `s[6:7]` = b.
+#[derive(Clone, Copy)]
+pub struct Small<'a> {
+    /// The GPU that it is for.
+    pub gpu: Gpu,
+    /// Its instructions, between the loads of the arguments and `s_endpgm`.
+    pub body: &'a str,
+    /// Work-items of a workgroup.
+    pub threads: u32,
+    /// Workgroups.
+    pub workgroups: u32,
+    /// LDS of a workgroup, in bytes.
+    pub lds_bytes: u32,
+    /// Bytes of each buffer, and how many of them the host writes.
+    pub buffers: [(usize, usize); 2],
+    /// Another length of the second buffer's memory once it was freed before the launch.
+    pub free_b: bool,
+}
+
+impl<'a> Small<'a> {
+    /// One wave, with buffers of 4096 bytes that the host has written.
+    pub const fn new(gpu: Gpu, body: &'a str) -> Self {
+        Small {
+            gpu,
+            body,
+            threads: 64,
+            workgroups: 1,
+            lds_bytes: 1024,
+            buffers: [(4096, 4096), (4096, 4096)],
+            free_b: false,
+        }
+    }
+
+    /// The same with so many work-items in a workgroup.
+    pub const fn threads(self, threads: u32) -> Self {
+        Small { threads, ..self }
+    }
+
+    /// The same with so many workgroups.
+    pub const fn workgroups(self, workgroups: u32) -> Self {
+        Small { workgroups, ..self }
+    }
+
+    fn text(&self) -> String {
+        let Small {
+            body, lds_bytes, ..
+        } = self;
+        let accumulators = match self.gpu {
+            Gpu::Gfx908 => "",
+            _ => ".amdhsa_accum_offset 64",
+        };
+        format!(
+            "
+.text
+.globl k
+.p2align 8
+.type k,@function
+k:
+  s_load_dwordx4 s[4:7], s[0:1], 0x0
+  s_waitcnt lgkmcnt(0)
+{body}
+  s_endpgm
+.Lend:
+.size k, .Lend-k
+.rodata
+.p2align 6
+.amdhsa_kernel k
+  .amdhsa_user_sgpr_kernarg_segment_ptr 1
+  .amdhsa_system_sgpr_workgroup_id_x 1
+  .amdhsa_group_segment_fixed_size {lds_bytes}
+  .amdhsa_next_free_vgpr 128
+  .amdhsa_next_free_sgpr 48
+  {accumulators}
+.end_amdhsa_kernel
+.amdgpu_metadata
+---
+amdhsa.version: [1, 2]
+amdhsa.kernels:
+  - .name: k
+    .symbol: k.kd
+    .args:
+      - {{ .offset: 0, .size: 8, .value_kind: global_buffer, .address_space: global }}
+      - {{ .offset: 8, .size: 8, .value_kind: global_buffer, .address_space: global }}
+    .kernarg_segment_size: 16
+    .group_segment_fixed_size: {lds_bytes}
+    .private_segment_fixed_size: 0
+    .kernarg_segment_align: 8
+    .wavefront_size: 64
+    .sgpr_count: 48
+    .vgpr_count: 128
+    .max_flat_workgroup_size: 1024
+...
+.end_amdgpu_metadata
+"
+        )
+    }
+
+    /// Runs it with checks; with what the first buffer then holds.
+    pub fn launch(&self, options: &Options) -> (Checked, Vec<u8>) {
+        self.run(|kernel, config| {
+            let checked = check::launch(kernel, config, options).expect("it begins");
+            let (buffer, _) = config.kernarg.split_first_chunk().expect("two buffers");
+            let mut bytes = vec![0; self.buffers[0].0];
+            let memory = kernel.memory();
+            memory
+                .read(u64::from_le_bytes(*buffer), &mut bytes)
+                .expect("inside the buffer");
+            (checked, bytes)
+        })
+    }
+
+    /// Loads it and makes its buffers, for `launch`.
+    pub fn run<R>(&self, launch: impl FnOnce(&Kernel, &LaunchConfig<'_>) -> R) -> R {
+        let object =
+            ferrowave_kernel_build::assemble(self.gpu, &self.text()).expect("LLVM assembles it");
+        let memory = Arc::new(DeviceMemory::with_account(1 << 28));
+        let program =
+            Program::load(&object, self.gpu, &memory, SimdLevel::detect()).expect("it loads");
+        let kernel = program.kernel("k").expect("the kernel");
+        let buffers = self.buffers.map(|(bytes, written)| {
+            let buffer = memory
+                .allocate(bytes, AllocationKind::Device)
+                .expect("room");
+            memory
+                .fill(buffer, &[0], written)
+                .expect("inside the buffer");
+            buffer
+        });
+        if self.free_b {
+            memory.free(buffers[1]).expect("it is allocated");
+        }
+        let kernarg: Vec<u8> = buffers.iter().flat_map(|b| b.to_le_bytes()).collect();
+        let config = LaunchConfig {
+            grid: [self.workgroups, 1, 1],
+            block: [self.threads, 1, 1],
+            dynamic_lds_bytes: 0,
+            kernarg: &kernarg,
+            seed: 0,
+            threads: None,
+            limits: Limits {
+                instructions: Some(1 << 20),
+                ..Limits::NONE
+            },
+            cooperative: false,
+        };
+        launch(&kernel, &config)
+    }
+
+    /// What is found, by identifier and instruction.
+    pub fn found(&self, options: &Options) -> Vec<Finding> {
+        self.launch(options).0.findings
+    }
+}
+
+/// The identifiers and instructions of findings.
+pub fn names(findings: &[Finding]) -> Vec<(&'static str, String)> {
+    findings
+        .iter()
+        .map(|finding| {
+            let place = finding.wave.instruction.as_ref();
+            let text = place.map_or(String::new(), |place| {
+                let words: Vec<_> = place.text.split_whitespace().collect();
+                words.join(" ")
+            });
+            (finding.kind.id(), text)
+        })
+        .collect()
+}

@@ -1,0 +1,524 @@
+//! One compute unit, cycle by cycle as far as something happens.
+//!
+//! Its four SIMDs take turns, one a cycle. In its turn a SIMD issues of each kind (vector, scalar with scalar memory, vector
+//! memory, LDS, branch) the instruction of one wave, and of a wave one instruction: of those that are ready, the wave with
+//! the highest priority (`s_setprio`), and among these the oldest. What needs no unit (`s_nop`, `s_waitcnt`, `s_barrier`)
+//! every wave does by itself (AMD's documentation of ROCm Compute Profiler, «Compute unit», and the slides that it
+//! refers to, «Introduction to AMD GPU programming with HIP»). Turns in which nothing can happen are skipped.
+
+use std::cmp::Reverse;
+
+use super::{
+    instruction::{Timed, Unit},
+    memory::{Memory, QUEUE_CYCLES, Traffic},
+    parameters::{Parameters, TURN},
+    stall::{Stall, Stalls},
+    tags::Tags,
+    trace::{Recorded, WorkgroupTrace},
+    wave::{Flight, Instructions, ReplayedWave, State},
+};
+use ferrowave_isa::Effect;
+
+/// SIMDs of a compute unit.
+const SIMDS: usize = 4;
+
+/// Cycles behind a branch that is taken until the next instruction (LLVM's `SISchedule.td`, `WriteBranch`).
+const BRANCH_CYCLES: u64 = 8 * TURN;
+
+/// Behind one that is not taken, as the next instruction is there already: an estimate.
+const PASSED_BRANCH_CYCLES: u64 = 4 * TURN;
+
+/// Bytes of an instruction cache's line.
+const CODE_LINE: u64 = 64;
+
+/// What became of an instruction, over all waves that were replayed.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Issued {
+    pub(super) count: u64,
+    pub(super) stalls: Stalls,
+}
+
+/// The end of a workgroup.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct End {
+    /// The cycle.
+    pub(super) at: u64,
+    /// Instructions of all waves by then.
+    pub(super) issued: u64,
+}
+
+/// What came of a replay.
+pub(super) struct Replay {
+    /// The ends of workgroups, in their order.
+    pub(super) ended: Vec<End>,
+    /// When the last store was done, for which waves do not wait.
+    pub(super) stored_at: u64,
+    /// By place in the table of instructions.
+    pub(super) issued: Vec<Issued>,
+    /// Cycles in which each unit was busy, all SIMDs together.
+    pub(super) vector_busy: u64,
+    pub(super) matrix_busy: u64,
+    pub(super) scalar_busy: u64,
+    pub(super) lds_busy: u64,
+    pub(super) traffic: Traffic,
+    /// Cycles of waves that were resident.
+    pub(super) wave_cycles: u64,
+}
+
+struct Simd {
+    /// Its waves by index, oldest first.
+    waves: Vec<usize>,
+    next_turn: u64,
+    vector_free_at: u64,
+    matrix_free_at: u64,
+}
+
+/// The SIMDs that wait for room in the queue of a unit that they share. Whoever waits longest is next: a unit that takes as many
+/// cycles for everything as SIMDs need for some turns would be the same SIMD's again and again.
+struct Line {
+    /// Since when each waits.
+    since: [Option<u64>; SIMDS],
+}
+
+impl Line {
+    const EMPTY: Line = Line {
+        since: [None; SIMDS],
+    };
+
+    /// Whether a SIMD gets in. If not, it waits.
+    fn lets_in(&mut self, simd: usize, now: u64, has_room: bool) -> bool {
+        let since = *self.since[simd].get_or_insert(now);
+        let is_next = self.since.iter().flatten().all(|&other| since <= other);
+        if has_room && is_next {
+            self.since[simd] = None;
+        }
+        has_room && is_next
+    }
+}
+
+struct Workgroup {
+    live: usize,
+    waiting: usize,
+    waves: std::ops::Range<usize>,
+}
+
+/// A compute unit that replays workgroups.
+pub(super) struct ComputeUnit<'a> {
+    parameters: &'a Parameters,
+    instructions: Instructions<'a>,
+    recorded: &'a Recorded,
+    memory: Memory<'a>,
+    waves: Vec<ReplayedWave<'a>>,
+    simds: [Simd; SIMDS],
+    workgroups: Vec<Workgroup>,
+    lds_free_at: u64,
+    waiting_for_memory: Line,
+    waiting_for_lds: Line,
+    /// The ready waves of a SIMD that has its turn, by priority.
+    by_priority: Vec<usize>,
+    /// Lines of code, if not all of it fits.
+    code: Option<Tags<()>>,
+    /// Instructions so far.
+    issued: u64,
+    replay: Replay,
+}
+
+impl<'a> ComputeUnit<'a> {
+    pub(super) fn new(
+        parameters: &'a Parameters,
+        instructions: Instructions<'a>,
+        recorded: &'a Recorded,
+        memory: Memory<'a>,
+        code_bytes: u64,
+    ) -> Self {
+        let capacity = u64::from(parameters.hardware.instruction_cache_bytes);
+        ComputeUnit {
+            parameters,
+            instructions,
+            recorded,
+            memory,
+            waves: Vec::new(),
+            simds: std::array::from_fn(|number| Simd {
+                waves: Vec::new(),
+                next_turn: number as u64,
+                vector_free_at: 0,
+                matrix_free_at: 0,
+            }),
+            workgroups: Vec::new(),
+            lds_free_at: 0,
+            waiting_for_memory: Line::EMPTY,
+            waiting_for_lds: Line::EMPTY,
+            by_priority: Vec::new(),
+            code: (code_bytes > capacity).then(|| Tags::new(capacity / CODE_LINE, 8)),
+            issued: 0,
+            replay: Replay {
+                ended: Vec::new(),
+                stored_at: 0,
+                issued: vec![Issued::default(); instructions.len()],
+                vector_busy: 0,
+                matrix_busy: 0,
+                scalar_busy: 0,
+                lds_busy: 0,
+                traffic: Traffic::default(),
+                wave_cycles: 0,
+            },
+        }
+    }
+
+    /// Replays workgroups, so many at once.
+    pub(super) fn run(mut self, all: &[&'a WorkgroupTrace], resident: usize) -> Replay {
+        let mut next = all.iter();
+        for workgroup in next.by_ref().take(resident) {
+            self.start(workgroup, 0);
+        }
+        while let Some((number, now)) = self.next_turn() {
+            let ended = self.turn(number, now);
+            for _ in 0..ended {
+                self.replay.ended.push(End {
+                    at: now + TURN,
+                    issued: self.issued,
+                });
+                if let Some(workgroup) = next.next() {
+                    self.start(workgroup, now + TURN);
+                }
+            }
+        }
+        self.replay.traffic = self.memory.traffic();
+        self.replay
+    }
+
+    fn start(&mut self, workgroup: &'a WorkgroupTrace, now: u64) {
+        let first = self.waves.len();
+        let number = self.workgroups.len();
+        for trace in &workgroup.waves {
+            let simd = (0..SIMDS)
+                .min_by_key(|simd| self.simds[*simd].waves.len())
+                .unwrap_or(0);
+            let mut wave = ReplayedWave::new(trace, number, simd, now);
+            if let Some(timed) = self.instructions.get(wave.index()) {
+                wave.prepare(timed, now, Stall::Fetch);
+            }
+            self.simds[simd].waves.push(self.waves.len());
+            self.waves.push(wave);
+            self.wake(simd, now);
+        }
+        let waves = first..self.waves.len();
+        let live = self.waves[waves.clone()]
+            .iter()
+            .filter(|wave| wave.state != State::Ended)
+            .count();
+        self.workgroups.push(Workgroup {
+            live,
+            waiting: 0,
+            waves,
+        });
+    }
+
+    /// A SIMD has something to look at from a time on.
+    fn wake(&mut self, simd: usize, at: u64) {
+        let simd_at = at.next_multiple_of(TURN) + simd as u64;
+        let simd = &mut self.simds[simd];
+        simd.next_turn = simd.next_turn.min(simd_at);
+    }
+
+    /// The SIMD whose turn comes next, and when.
+    fn next_turn(&self) -> Option<(usize, u64)> {
+        let turns = self.simds.iter().enumerate();
+        let next = turns.map(|(number, simd)| (simd.next_turn, number)).min()?;
+        (next.0 != u64::MAX).then_some((next.1, next.0))
+    }
+
+    /// A SIMD's turn; how many workgroups ended in it.
+    fn turn(&mut self, number: usize, now: u64) -> usize {
+        let mut order = std::mem::take(&mut self.simds[number].waves);
+        let mut taken = [false; Unit::PORTS];
+        let mut ended = 0;
+        let mut ready = std::mem::take(&mut self.by_priority);
+        ready.clear();
+        ready.extend(order.iter().copied().filter(|&wave| {
+            let wave = &self.waves[wave];
+            wave.state == State::Runs && wave.ready_at <= now
+        }));
+        // Stable: the oldest stays first.
+        if ready.len() > 1 {
+            ready.sort_by_key(|&wave| Reverse(self.waves[wave].priority));
+        }
+        // None of them keeps another one from being ready, and whom a barrier lets go on is so in a later turn.
+        for &wave in &ready {
+            ended += usize::from(self.try_issue(number, wave, now, &mut taken));
+        }
+        self.by_priority = ready;
+        order.retain(|&wave| self.waves[wave].state != State::Ended);
+        // The next turn in which something may happen, as far as the SIMD knows by itself.
+        let ready = order
+            .iter()
+            .map(|&wave| &self.waves[wave])
+            .filter(|wave| wave.state == State::Runs)
+            .map(|wave| wave.ready_at)
+            .min();
+        let earliest = now + TURN;
+        self.simds[number].next_turn = match ready {
+            None => u64::MAX,
+            Some(at) if at <= earliest => earliest,
+            Some(at) => (at - number as u64).next_multiple_of(TURN) + number as u64,
+        };
+        // Waves of workgroups that started meanwhile.
+        order.append(&mut self.simds[number].waves);
+        self.simds[number].waves = order;
+        ended
+    }
+
+    /// Issues a wave's next instruction if its unit takes it; whether the wave's workgroup ended with it.
+    fn try_issue(
+        &mut self,
+        simd: usize,
+        number: usize,
+        now: u64,
+        taken: &mut [bool; Unit::PORTS],
+    ) -> bool {
+        let index = self.waves[number].index();
+        let Some(timed) = self.instructions.get(index) else {
+            return self.end(number, now);
+        };
+        if let Some(blocked_by) = self.blocked(simd, timed, now, taken) {
+            self.waves[number].blocked_by = blocked_by;
+            return false;
+        }
+        if let Some(port) = timed.unit.port() {
+            taken[port] = true;
+        }
+        self.issued += 1;
+        self.account(number, index, now);
+        self.execute(simd, number, timed, now);
+        self.advance(number, timed, now)
+    }
+
+    /// What keeps an instruction that is ready from being issued.
+    fn blocked(
+        &mut self,
+        number: usize,
+        timed: &Timed,
+        now: u64,
+        taken: &[bool; Unit::PORTS],
+    ) -> Option<Stall> {
+        if timed.unit.port().is_some_and(|port| taken[port]) {
+            return Some(Stall::Issue);
+        }
+        let simd = &self.simds[number];
+        match timed.unit {
+            Unit::Vector | Unit::Matrix if simd.vector_free_at > now => Some(Stall::Issue),
+            Unit::Matrix if simd.matrix_free_at > now => Some(Stall::MatrixBusy),
+            Unit::VectorMemory => {
+                let has_room = self.memory.takes_at() <= now;
+                let goes = self.waiting_for_memory.lets_in(number, now, has_room);
+                (!goes).then_some(Stall::MemoryQueue)
+            }
+            Unit::Lds => {
+                let has_room = self.lds_free_at <= now + QUEUE_CYCLES;
+                let goes = self.waiting_for_lds.lets_in(number, now, has_room);
+                (!goes).then_some(Stall::LdsQueue)
+            }
+            _ => None,
+        }
+    }
+
+    /// Takes note of how long an instruction that is issued now has waited, and for what.
+    fn account(&mut self, number: usize, index: u32, now: u64) {
+        let wave = &mut self.waves[number];
+        let slot = self.instructions.slot(index);
+        if let Some(issued) = self.replay.issued.get_mut(slot) {
+            issued.count += 1;
+            let ready_at = wave.ready_at.max(wave.free_at);
+            issued
+                .stalls
+                .add(wave.cause, ready_at.saturating_sub(wave.free_at));
+            // A SIMD's turn comes every four cycles, which is nobody's fault.
+            let waited = now.saturating_sub(ready_at);
+            issued.stalls.add(wave.blocked_by, waited - waited % TURN);
+        }
+        wave.blocked_by = Stall::Issue;
+        self.replay.wave_cycles += now + TURN - wave.free_at.min(now);
+    }
+
+    /// Keeps units busy and finds when results are there.
+    fn execute(&mut self, simd: usize, number: usize, timed: &Timed, now: u64) {
+        match timed.unit {
+            Unit::Vector => {
+                self.simds[simd].vector_free_at = now + timed.busy;
+                self.replay.vector_busy += timed.busy;
+            }
+            Unit::Matrix => {
+                self.simds[simd].vector_free_at = now + TURN;
+                self.simds[simd].matrix_free_at = now + timed.busy;
+                self.replay.vector_busy += TURN;
+                self.replay.matrix_busy += timed.busy;
+            }
+            Unit::Scalar => self.replay.scalar_busy += 1,
+            Unit::ScalarMemory | Unit::VectorMemory => self.access(number, timed, now),
+            Unit::Lds => {
+                let cycles = self.waves[number].lds_cycles();
+                let done_at = self.lds(now, cycles);
+                let flight = Flight {
+                    done_at,
+                    is_lds: true,
+                };
+                self.waves[number].fly_lgkm(now, flight);
+            }
+            Unit::Branch | Unit::Barrier | Unit::Wait | Unit::Internal => {}
+        }
+        if !matches!(
+            timed.unit,
+            Unit::VectorMemory | Unit::ScalarMemory | Unit::Lds
+        ) {
+            self.waves[number].write(timed, now);
+        }
+    }
+
+    /// When LDS has done so many cycles of work that it is given at a time.
+    fn lds(&mut self, now: u64, cycles: u64) -> u64 {
+        let start = now.max(self.lds_free_at);
+        self.lds_free_at = start + cycles;
+        self.replay.lds_busy += cycles;
+        start + self.parameters.lds_latency + cycles.saturating_sub(1)
+    }
+
+    fn access(&mut self, number: usize, timed: &Timed, now: u64) {
+        let access = self.waves[number].access();
+        let shape = access.and_then(|access| self.recorded.shapes.get(access.shape as usize));
+        let (Some(access), Some(shape)) = (access, shape) else {
+            return;
+        };
+        if timed.unit == Unit::ScalarMemory {
+            let done_at = self
+                .memory
+                .scalar_load(now, access.index, shape, access.base);
+            let flight = Flight {
+                done_at,
+                is_lds: false,
+            };
+            self.waves[number].fly_lgkm(now, flight);
+            return;
+        }
+        let mut done_at = match timed.effect {
+            Effect::Load => self.memory.load(now, access.index, shape, access.base),
+            _ => self.memory.store(now, access.index, shape, access.base),
+        };
+        if timed.to_lds {
+            // What comes back is written through the queue of LDS, which is busy with it now as well as then.
+            let cycles = self.waves[number].lds_cycles();
+            self.lds_free_at = self.lds_free_at.max(now) + cycles;
+            self.replay.lds_busy += cycles;
+            done_at += cycles;
+        }
+        self.replay.stored_at = self.replay.stored_at.max(done_at);
+        self.waves[number].fly(now, done_at);
+    }
+
+    /// Goes on to the wave's next instruction; whether its workgroup ended.
+    fn advance(&mut self, number: usize, timed: &Timed, now: u64) -> bool {
+        let wave = &mut self.waves[number];
+        if let Some(priority) = timed.priority {
+            wave.priority = priority;
+        }
+        let Some(jumped) = wave.step() else {
+            return self.end(number, now);
+        };
+        wave.free_at = now + TURN;
+        let (from, cause) = match timed.unit {
+            Unit::Branch if jumped => (now + BRANCH_CYCLES, Stall::Fetch),
+            Unit::Branch => (now + PASSED_BRANCH_CYCLES, Stall::Fetch),
+            _ => (ReplayedWave::after(timed, now), Stall::Pause),
+        };
+        self.prepare(number, from, cause);
+        if timed.unit == Unit::Barrier {
+            self.arrive(number, now);
+        }
+        false
+    }
+
+    fn prepare(&mut self, number: usize, from: u64, cause: Stall) {
+        let wave = &mut self.waves[number];
+        let Some(timed) = self.instructions.get(wave.index()) else {
+            (wave.ready_at, wave.cause) = (from, cause);
+            return;
+        };
+        let (mut from, mut cause) = (from, cause);
+        let line = timed.address / CODE_LINE;
+        if let Some(code) = &mut self.code
+            && wave.line != line
+        {
+            wave.line = line;
+            if code.find(line).is_none() {
+                code.insert(line, ());
+                // The next line comes with it.
+                if code.find(line + 1).is_none() {
+                    code.insert(line + 1, ());
+                }
+                (from, cause) = (from + self.parameters.l2_latency, Stall::Fetch);
+            }
+        }
+        wave.prepare(timed, from, cause);
+    }
+
+    fn arrive(&mut self, number: usize, now: u64) {
+        self.waves[number].state = State::AtBarrier;
+        let workgroup = self.waves[number].workgroup;
+        self.workgroups[workgroup].waiting += 1;
+        self.release(workgroup, now);
+    }
+
+    /// Lets the waves of a workgroup go on if all of them are at the barrier.
+    fn release(&mut self, workgroup: usize, now: u64) {
+        let group = &mut self.workgroups[workgroup];
+        if group.waiting < group.live {
+            return;
+        }
+        group.waiting = 0;
+        for number in group.waves.clone() {
+            let wave = &mut self.waves[number];
+            if wave.state != State::AtBarrier {
+                continue;
+            }
+            wave.state = State::Runs;
+            if wave.ready_at < now + TURN {
+                (wave.ready_at, wave.cause) = (now + TURN, Stall::Barrier);
+            }
+            let (simd, at) = (wave.simd, wave.ready_at);
+            self.wake(simd, at);
+        }
+    }
+
+    /// A wave is through; whether its workgroup is.
+    fn end(&mut self, number: usize, now: u64) -> bool {
+        let wave = &mut self.waves[number];
+        wave.state = State::Ended;
+        let workgroup = wave.workgroup;
+        let group = &mut self.workgroups[workgroup];
+        group.live -= 1;
+        if group.live == 0 {
+            return true;
+        }
+        self.release(workgroup, now);
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_waits_longest_is_next() {
+        let mut line = Line::EMPTY;
+        assert!(line.lets_in(0, 0, true));
+        assert!(!line.lets_in(3, 3, false));
+        assert!(!line.lets_in(0, 4, false));
+        // There is room, but another SIMD waits for it.
+        assert!(!line.lets_in(0, 8, true));
+        assert!(!line.lets_in(1, 9, true));
+        assert!(line.lets_in(3, 11, true));
+        assert!(line.lets_in(0, 12, true));
+        assert!(line.lets_in(1, 13, true));
+        assert!(line.lets_in(1, 17, true));
+    }
+}

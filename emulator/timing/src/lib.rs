@@ -1,0 +1,312 @@
+//! The timing model: how long a kernel would take on a GPU. **What it says is modelled, never measured.**
+//!
+//! It is driven by what the emulator really runs. [`launch`] runs a kernel as [`ferrowave_emulator::dispatch::launch`] does and writes
+//! down what chosen workgroups do: their instructions, the lines of memory that their accesses touch, the cycles that LDS
+//! takes with bank conflicts. Then
+//!
+//! 1. the accesses of all workgroups that are on the machine at the beginning go through the tags of all caches, so that
+//!    it is known which share of each instruction's loads comes from L2, the Infinity Cache and memory (`sharing`);
+//! 2. one compute unit, the fullest, replays its workgroups cycle by cycle: four SIMDs that issue in order, units that are
+//!    busy, results that are waited for, barriers, its own L1 cache, and its share of what lies behind (`compute_unit`,
+//!    `memory`);
+//! 3. if it has more than some batches of workgroups, those that were not replayed go at the pace of the replayed ones
+//!    behind the first batch ([`Timing::workgroups_modelled`] of them).
+//!
+//! What is not modelled: clocks that sag under load, the launch itself, address translation, the network between caches,
+//! DRAM pages. Caches are cold, the instruction cache is warm if it holds the kernel.
+
+mod budget;
+mod compute_unit;
+mod instruction;
+mod layout;
+mod memory;
+mod named;
+mod parameters;
+mod placement;
+mod report;
+mod sharing;
+mod stall;
+mod tags;
+mod trace;
+mod wave;
+
+pub use budget::MOST_TRACE_BYTES;
+pub use named::Instructions;
+pub use parameters::{Parameters, TURN};
+pub use report::duration;
+pub use report::{Bound, Format, InstructionTiming, JSON_VERSION, MODELLED, Timing, Unit, Usage};
+pub use stall::{Stall, Stalls};
+pub use trace::Tracer;
+
+use std::sync::Arc;
+
+use ferrowave_gpu::{Gpu, Occupancy, Product};
+
+use budget::Budget;
+use compute_unit::{ComputeUnit, Replay};
+use instruction::Timed;
+use memory::Memory;
+use placement::Placement;
+use trace::{Chosen, Recorded};
+use wave::Instructions as Table;
+
+use ferrowave_emulator::dispatch::{
+    LaunchConfig, LaunchError, Observed, launch_observed, launch_some,
+};
+use ferrowave_emulator::program::Kernel;
+use ferrowave_isa::{Category, Effect, Instruction};
+
+/// Batches of workgroups that are replayed at most: the first, which begins with nothing under way, and those that show how
+/// long the rest take.
+const BATCHES: u64 = 3;
+
+/// Why a launch has no timing.
+#[derive(Debug, thiserror::Error)]
+pub enum TimingError {
+    /// It cannot be, or came to grief.
+    #[error(transparent)]
+    Launch(#[from] LaunchError),
+    /// The machine does not run the kernel's instructions.
+    #[error("{machine} runs {runs}, but kernel `{kernel}` is for {is_for}")]
+    WrongMachine {
+        /// The machine.
+        machine: Product,
+        /// Its instruction set.
+        runs: Gpu,
+        /// The kernel.
+        kernel: String,
+        /// The kernel's instruction set.
+        is_for: Gpu,
+    },
+    /// Its workgroups do more than may be written down of a launch: [`MOST_TRACE_BYTES`], or what [`launch_within`] says.
+    #[error(
+        "kernel `{kernel}` has no modelled time: what its workgroups do takes more than {} MiB of traces, the most that \
+         there may be; a smaller problem takes less", .trace_bytes >> 20
+    )]
+    TooLong {
+        /// The kernel.
+        kernel: String,
+        /// The most bytes that there may be.
+        trace_bytes: u64,
+    },
+}
+
+/// Runs a kernel over a grid as [`ferrowave_emulator::dispatch::launch`] does, and models its time. Waits for other workgroups are not
+/// modelled: a loop that looks at memory is replayed as often as the emulator's order of turns had it look, and global wave
+/// sync takes no time. Workgroups that see who came first run in their order on one host thread, unless the configuration
+/// says how many.
+///
+/// # Errors
+/// A machine of another instruction set, and whatever the launch itself may fail with.
+pub fn launch(
+    kernel: &Kernel,
+    config: &LaunchConfig<'_>,
+    machine: Product,
+) -> Result<Timing, TimingError> {
+    launch_within(kernel, config, machine, MOST_TRACE_BYTES)
+}
+
+/// As [`launch`], with another bound for the bytes of traces.
+///
+/// # Errors
+/// As [`launch`].
+pub fn launch_within(
+    kernel: &Kernel,
+    config: &LaunchConfig<'_>,
+    machine: Product,
+    trace_bytes: u64,
+) -> Result<Timing, TimingError> {
+    let mut plan = Plan::new(kernel, config, machine)?;
+    plan.chosen.budget = Arc::new(Budget::new(trace_bytes));
+    let config = plan.config(config);
+    let Observed { outcome, observers } = launch_observed(kernel, &config, |_| plan.tracer())?;
+    outcome?;
+    plan.timing(kernel, observers)
+}
+
+/// Models the time of a launch and runs no more of it than that takes. **What it leaves in memory is no result**: most
+/// workgroups do not run, others stop before their end. Those of a cooperative launch may wait for each other, so that all
+/// run.
+///
+/// # Errors
+/// As [`launch`].
+pub fn estimate(
+    kernel: &Kernel,
+    config: &LaunchConfig<'_>,
+    machine: Product,
+) -> Result<Timing, TimingError> {
+    if config.cooperative {
+        return launch(kernel, config, machine);
+    }
+    let mut plan = Plan::new(kernel, config, machine)?;
+    plan.chosen.may_stop = true;
+    let chosen = plan.chosen.numbers();
+    let config = plan.config(config);
+    let Observed { outcome, observers } =
+        launch_some(kernel, &config, Some(&chosen), |_| plan.tracer())?;
+    outcome?;
+    plan.timing(kernel, observers)
+}
+
+/// What is recorded of a launch, and for what machine.
+pub struct Plan {
+    parameters: &'static Parameters,
+    placement: Placement,
+    waves_per_simd: u32,
+    chosen: Chosen,
+    /// What workgroups do depends on which of them comes first.
+    is_order_seen: bool,
+}
+
+/// Whether it is an atomic operation on memory that returns what was there.
+fn sees_order(instruction: &Instruction) -> bool {
+    instruction.category() == Category::VectorMemory
+        && instruction.effect() == Effect::Atomic
+        && instruction.memory.sc0
+}
+
+impl Plan {
+    /// What is recorded of a launch for the model of a machine.
+    ///
+    /// # Errors
+    /// If the machine has another instruction set, or the launch would not begin.
+    pub fn new(
+        kernel: &Kernel,
+        config: &LaunchConfig<'_>,
+        machine: Product,
+    ) -> Result<Self, TimingError> {
+        let parameters = Parameters::of(machine);
+        if parameters.hardware.gpu != kernel.gpu() {
+            return Err(TimingError::WrongMachine {
+                machine,
+                runs: parameters.hardware.gpu,
+                kernel: kernel.name().to_owned(),
+                is_for: kernel.gpu(),
+            });
+        }
+        ferrowave_emulator::dispatch::check_launch(kernel, config)?;
+        let workgroups = config.grid.iter().map(|&n| u64::from(n)).product();
+        let threads = config.block.iter().product();
+        let resources = kernel
+            .description()
+            .resources(threads, config.dynamic_lds_bytes);
+        let occupancy = Occupancy::of(kernel.gpu(), resources);
+        let resident = u64::from(occupancy.workgroups_per_compute_unit);
+        let placement = Placement::new(parameters, workgroups, resident);
+        let mut chosen = Chosen {
+            lines: placement.at_once().collect(),
+            ..Chosen::default()
+        };
+        chosen
+            .whole
+            .extend(placement.first(BATCHES * placement.resident));
+        Ok(Plan {
+            parameters,
+            placement,
+            waves_per_simd: occupancy.waves_per_simd,
+            chosen,
+            is_order_seen: kernel.instructions().any(|index| {
+                let instruction = kernel.code().instruction(index);
+                instruction.is_some_and(sees_order)
+            }),
+        })
+    }
+
+    /// How to launch what is traced. Where workgroups see who came first (the last to take a ticket adds up what all have
+    /// left), one host thread runs them in their order, unless the caller has said how many do: so that the same launch
+    /// has the same time in every run.
+    pub fn config<'a>(&self, config: &LaunchConfig<'a>) -> LaunchConfig<'a> {
+        LaunchConfig {
+            threads: config.threads.or(self.is_order_seen.then_some(1)),
+            ..*config
+        }
+    }
+
+    /// The observer of one host thread.
+    pub fn tracer(&self) -> Tracer<'_> {
+        Tracer::new(self.parameters.hardware.gpu, &self.chosen)
+    }
+
+    /// The time, from what was recorded.
+    ///
+    /// # Errors
+    /// If not everything was.
+    pub fn timing(&self, kernel: &Kernel, tracers: Vec<Tracer<'_>>) -> Result<Timing, TimingError> {
+        if self.chosen.budget.is_exceeded() {
+            return Err(TimingError::TooLong {
+                kernel: kernel.name().to_owned(),
+                trace_bytes: self.chosen.budget.all(),
+            });
+        }
+        let mut recorded = Recorded::of(tracers);
+        let line_bytes = u64::from(self.parameters.hardware.gpu.line_bytes());
+        layout::place(&mut recorded, &kernel.memory().view(), line_bytes);
+        let code = kernel.code();
+        let replayed: Vec<_> = self
+            .placement
+            .first(BATCHES * self.placement.resident)
+            .filter_map(|number| recorded.whole(number))
+            .collect();
+        let blocks = || {
+            let waves = replayed.iter().flat_map(|workgroup| &workgroup.waves);
+            waves.flat_map(|wave| wave.blocks.iter())
+        };
+        let first = blocks().map(|(first, _)| *first).min().unwrap_or(0);
+        let end = blocks().map(|(_, end)| *end).max().unwrap_or(0);
+        let table = Timed::table(code, first..end, self.parameters);
+        let instructions = Table::new(first, &table);
+        let mut is_run = vec![false; table.len()];
+        for (first, end) in blocks() {
+            is_run[instructions.slot(*first)..instructions.slot(*end)].fill(true);
+        }
+        let code_bytes = table
+            .iter()
+            .zip(&is_run)
+            .filter(|(_, is_run)| **is_run)
+            .filter_map(|(timed, _)| timed.as_ref())
+            .map(|timed| timed.size)
+            .sum();
+        let shares = sharing::shares(&recorded, code.facts(), &self.placement, self.parameters);
+        let memory = Memory::new(self.parameters, &self.placement, shares);
+        let unit = ComputeUnit::new(self.parameters, instructions, &recorded, memory, code_bytes);
+        let replay = unit.run(&replayed, self.placement.resident as usize);
+        let cycles = self.cycles(&replay);
+        Ok(Timing::new(
+            kernel,
+            self.parameters,
+            &report::Modelled {
+                placement: self.placement,
+                waves_per_simd: self.waves_per_simd,
+                cycles,
+                first,
+                replay: &replay,
+            },
+        ))
+    }
+
+    /// Cycles of the whole grid: of the replay, and of the workgroups of the same compute unit that were not replayed at
+    /// the pace at which instructions were issued while it was full: between the end of the first batch, when caches are no
+    /// longer cold, and the start of the last workgroup.
+    fn cycles(&self, replay: &Replay) -> u64 {
+        let ended = &replay.ended;
+        let Some(&last) = ended.last() else {
+            return 0;
+        };
+        let end = last.at.max(replay.stored_at);
+        let count = ended.len();
+        let left = self.placement.of_fullest() - count as u64;
+        if left == 0 {
+            return end;
+        }
+        // All batches were replayed, so that the last workgroup started behind the end of the first batch.
+        let resident = self.placement.resident as usize;
+        let starts = count.saturating_sub(resident + 1);
+        let (Some(first), Some(full_until)) = (ended.get(resident - 1), ended.get(starts)) else {
+            return end;
+        };
+        let issued = full_until.issued.saturating_sub(first.issued).max(1);
+        let pace = full_until.at.saturating_sub(first.at) as f64 / issued as f64;
+        let each = last.issued as f64 / count as f64;
+        end + (left as f64 * each * pace).round() as u64
+    }
+}

@@ -1,0 +1,233 @@
+//! The memory of one compute unit while it is replayed: its L1 cache, and its share of everything behind.
+//!
+//! Each resource is a queue that takes so many bytes a cycle: what comes later starts when what came before is through.
+//! Of L2, the Infinity Cache and memory, the compute unit has the share that its workgroups are of all: who has more to do
+//! asks for more, and has what others leave when they are through.
+//! Results come back in the order of the requests, as L1 is taken to be one queue: an assumption.
+
+use std::collections::HashMap;
+
+use super::{
+    parameters::{L1_WAYS, Parameters},
+    placement::Placement,
+    sharing::{Shares, Source},
+    tags::Tags,
+    trace::Shape,
+};
+
+/// Cycles of work that may wait before a memory unit; then no more is issued to it. An estimate: AMD names no depth.
+pub(super) const QUEUE_CYCLES: u64 = 64;
+
+/// Something that gives so many bytes a cycle.
+#[derive(Clone, Copy, Debug)]
+struct Server {
+    cycles_per_byte: f64,
+    free_at: f64,
+    busy: f64,
+}
+
+impl Server {
+    fn new(bytes_per_cycle: f64) -> Self {
+        Server {
+            cycles_per_byte: if bytes_per_cycle > 0.0 {
+                1.0 / bytes_per_cycle
+            } else {
+                0.0
+            },
+            free_at: 0.0,
+            busy: 0.0,
+        }
+    }
+
+    /// When bytes that are asked for at a time are through.
+    fn serve(&mut self, at: f64, bytes: f64) -> f64 {
+        let cycles = bytes * self.cycles_per_byte;
+        self.free_at = self.free_at.max(at) + cycles;
+        self.busy += cycles;
+        self.free_at
+    }
+}
+
+/// Cycles for which resources were busy, and bytes that they gave.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Traffic {
+    pub(super) l1_busy: f64,
+    pub(super) l1_lines: u64,
+    pub(super) l1_hits: u64,
+    pub(super) l2_busy: f64,
+    pub(super) infinity_busy: f64,
+    pub(super) memory_busy: f64,
+    pub(super) l2_bytes: u64,
+    pub(super) infinity_bytes: u64,
+    pub(super) memory_bytes: u64,
+}
+
+/// The memory as a compute unit sees it.
+pub(super) struct Memory<'a> {
+    parameters: &'a Parameters,
+    shares: HashMap<u32, Shares>,
+    /// When each line is there.
+    l1: Tags<u64>,
+    scalar: Tags<u64>,
+    /// When L1 can take the next access.
+    l1_free_at: u64,
+    /// When the last result came back.
+    returned_at: u64,
+    port: Server,
+    l2: Server,
+    /// How many times as long L2 takes for a written byte.
+    write_factor: f64,
+    infinity: Server,
+    memory: Server,
+    traffic: Traffic,
+}
+
+impl<'a> Memory<'a> {
+    pub(super) fn new(
+        parameters: &'a Parameters,
+        placement: &Placement,
+        shares: HashMap<u32, Shares>,
+    ) -> Self {
+        let line = u64::from(parameters.hardware.gpu.line_bytes());
+        let share = placement.share();
+        let share_of_xcd = placement.share_of_xcd();
+        let infinity = parameters.infinity_bytes_per_second / parameters.hardware.clock_hz();
+        Memory {
+            parameters,
+            shares,
+            l1: Tags::by_low_bits(u64::from(parameters.hardware.l1_bytes) / line, L1_WAYS),
+            scalar: Tags::new(u64::from(parameters.hardware.scalar_cache_bytes) / line, 4),
+            l1_free_at: 0,
+            returned_at: 0,
+            port: Server::new(parameters.l1_to_l2_bytes_per_cycle),
+            l2: Server::new(parameters.l2_bytes_per_cycle * share_of_xcd),
+            write_factor: parameters.l2_bytes_per_cycle / parameters.l2_written_bytes_per_cycle,
+            infinity: Server::new(infinity * share),
+            memory: Server::new(parameters.memory_bytes_per_cycle() * share),
+            traffic: Traffic::default(),
+        }
+    }
+
+    /// Whether L1 takes another access now, or when it does.
+    pub(super) fn takes_at(&self) -> u64 {
+        self.l1_free_at.saturating_sub(QUEUE_CYCLES)
+    }
+
+    /// When the result of a vector load is there.
+    pub(super) fn load(&mut self, now: u64, index: u32, shape: &Shape, base: u64) -> u64 {
+        let start = self.start(now, shape);
+        let hit_at = start + self.parameters.l1_latency;
+        let mut done = hit_at + u64::from(shape.busy).saturating_sub(4);
+        for line in shape.lines.iter().map(|line| line.wrapping_add(base)) {
+            self.traffic.l1_lines += 1;
+            if let Some(there_at) = self.l1.find(line) {
+                self.traffic.l1_hits += 1;
+                done = done.max(*there_at);
+                continue;
+            }
+            let there_at = self.request(start, index, true);
+            self.l1.insert(line, there_at);
+            done = done.max(there_at);
+        }
+        self.returned_at = self.returned_at.max(done);
+        self.returned_at
+    }
+
+    /// When a store, or an atomic operation, is done.
+    pub(super) fn store(&mut self, now: u64, index: u32, shape: &Shape, base: u64) -> u64 {
+        let start = self.start(now, shape);
+        let mut done = start + self.parameters.l2_latency;
+        for line in shape.lines.iter().map(|line| line.wrapping_add(base)) {
+            self.traffic.l1_lines += 1;
+            if !shape.is_whole {
+                self.l1.remove(line);
+            } else if let Some(there_at) = self.l1.find(line) {
+                *there_at = (*there_at).max(start);
+            } else {
+                self.l1.insert(line, start);
+            }
+            done = done.max(self.request(start, index, false));
+        }
+        done
+    }
+
+    /// When the result of a scalar load is there.
+    pub(super) fn scalar_load(&mut self, now: u64, index: u32, shape: &Shape, base: u64) -> u64 {
+        let mut done = now + self.parameters.scalar_latency;
+        for line in shape.lines.iter().map(|line| line.wrapping_add(base)) {
+            if let Some(there_at) = self.scalar.find(line) {
+                done = done.max(*there_at);
+                continue;
+            }
+            let there_at = self.request(now, index, true);
+            self.scalar.insert(line, there_at);
+            done = done.max(there_at);
+        }
+        done
+    }
+
+    /// When L1 begins with an access.
+    fn start(&mut self, now: u64, shape: &Shape) -> u64 {
+        let start = now.max(self.l1_free_at);
+        let busy = u64::from(shape.busy);
+        self.l1_free_at = start + busy;
+        self.traffic.l1_busy += busy as f64;
+        start
+    }
+
+    /// When a line from L2 or behind is there, or what is written has arrived.
+    fn request(&mut self, now: u64, index: u32, is_load: bool) -> u64 {
+        let line = f64::from(self.parameters.hardware.gpu.line_bytes());
+        let source = self.shares.entry(index).or_default().deal();
+        let at = self.port.serve(now as f64, line);
+        // Reads and writes share L2, and writes take longer.
+        let mut at = match is_load {
+            true => self.l2.serve(at, line),
+            false => self.l2.serve(at, line * self.write_factor),
+        };
+        self.traffic.l2_bytes += u64::from(self.parameters.hardware.gpu.line_bytes());
+        if source.is_behind_l2() {
+            if self.parameters.hardware.infinity_bytes > 0 {
+                at = self.infinity.serve(at, line);
+                self.traffic.infinity_bytes += u64::from(self.parameters.hardware.gpu.line_bytes());
+            }
+            if source == Source::Memory {
+                at = self.memory.serve(at, line);
+                self.traffic.memory_bytes += u64::from(self.parameters.hardware.gpu.line_bytes());
+            }
+        }
+        let latency = match is_load {
+            true => self.latency(source),
+            false => self.parameters.l2_latency,
+        };
+        at.ceil() as u64 + latency
+    }
+
+    /// Cycles from a request to its line. What is on its way has half of it behind it.
+    fn latency(&self, source: Source) -> u64 {
+        let parameters = self.parameters;
+        let (l2, infinity, memory) = (
+            parameters.l2_latency,
+            parameters.infinity_latency,
+            parameters.memory_latency,
+        );
+        match source {
+            Source::L2 => l2,
+            Source::L2FromInfinity => u64::midpoint(l2, infinity),
+            Source::L2FromMemory => u64::midpoint(l2, memory),
+            Source::Infinity => infinity,
+            Source::InfinityFromMemory => u64::midpoint(infinity, memory),
+            Source::Memory => memory,
+        }
+    }
+
+    /// What was asked so far.
+    pub(super) fn traffic(&self) -> Traffic {
+        Traffic {
+            l2_busy: self.l2.busy.max(self.port.busy),
+            infinity_busy: self.infinity.busy,
+            memory_busy: self.memory.busy,
+            ..self.traffic
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Instructions with their names, which are found when somebody asks: reading line tables takes longer than a short replay.
+
+use std::{
+    ops::{Deref, Range},
+    sync::OnceLock,
+};
+
+use serde::{Serialize, Serializer};
+
+use super::{compute_unit::Issued, report::InstructionTiming};
+use ferrowave_emulator::program::{Kernel, Names};
+
+/// Instructions that ran, in the order of the code. They keep the kernel's program in the device's memory.
+#[derive(Clone, Debug)]
+pub struct Instructions {
+    kernel: Kernel,
+    /// The index in the code of the first of `issued`.
+    first: u32,
+    issued: Vec<Issued>,
+    named: OnceLock<Vec<InstructionTiming>>,
+}
+
+impl Instructions {
+    pub(super) fn new(kernel: &Kernel, first: u32, issued: Vec<Issued>) -> Self {
+        Instructions {
+            kernel: kernel.clone(),
+            first,
+            issued,
+            named: OnceLock::new(),
+        }
+    }
+
+    /// The loop that waves spend most of their time in, without the loops around it: one that is inside another is taken
+    /// if it has at least half of the other's cycles. Nothing if the kernel has no loop.
+    pub fn main_loop(&self) -> &[InstructionTiming] {
+        let weight = |range: &Range<usize>| {
+            let issued = &self.issued[range.clone()];
+            let cycles = issued.iter().map(|i| i.count + i.stalls.total());
+            cycles.sum::<u64>()
+        };
+        let mut loops: Vec<_> = (0..self.issued.len())
+            .filter_map(|end| self.loop_that_ends_at(end))
+            .map(|range| (weight(&range), range))
+            .collect();
+        // Loops that begin or end at the same instruction are one inside the other.
+        loops.sort_by_key(|(weight, range)| (*weight, range.len()));
+        let Some((mut most, mut range)) = loops.pop() else {
+            return &[];
+        };
+        while let Some((weight, inner)) = loops.pop() {
+            let is_inside = inner.start >= range.start && inner.end <= range.end;
+            if is_inside && 2 * weight >= most {
+                (most, range) = (weight, inner);
+            }
+        }
+        let ran = |issued: &[Issued]| issued.iter().filter(|i| i.count > 0).count();
+        let first = ran(&self.issued[..range.start]);
+        &self[first..first + ran(&self.issued[range])]
+    }
+
+    /// The instructions from where a branch leads back to, to the branch.
+    fn loop_that_ends_at(&self, end: usize) -> Option<Range<usize>> {
+        let code = self.kernel.code();
+        let index = self.first + u32::try_from(end).ok()?;
+        if self.issued[end].count == 0 {
+            return None;
+        }
+        let start = code.branch_target(index)?.checked_sub(self.first)? as usize;
+        (start <= end).then_some(start..end + 1)
+    }
+
+    fn name(&self) -> Vec<InstructionTiming> {
+        let names = Names::new(&self.kernel);
+        let code = self.kernel.code();
+        let ran = (self.first..)
+            .zip(&self.issued)
+            .filter(|(_, issued)| issued.count > 0);
+        ran.filter_map(|(index, issued)| {
+            Some(InstructionTiming {
+                place: names.place(index)?,
+                category: code.instruction(index)?.category(),
+                issued: issued.count,
+                stalls: issued.stalls,
+            })
+        })
+        .collect()
+    }
+}
+
+impl Deref for Instructions {
+    type Target = [InstructionTiming];
+
+    fn deref(&self) -> &Self::Target {
+        self.named.get_or_init(|| self.name())
+    }
+}
+
+impl Serialize for Instructions {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.iter())
+    }
+}

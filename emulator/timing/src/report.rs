@@ -1,0 +1,396 @@
+//! What the model says of a kernel, for programs and people.
+
+use std::fmt::Write as _;
+
+use ferrowave_gpu::{Gpu, Product};
+use serde::{Serialize, Serializer};
+use serde_json::json;
+
+use super::{
+    compute_unit::Replay,
+    named::Instructions,
+    parameters::Parameters,
+    placement::Placement,
+    stall::{Stall, Stalls},
+};
+use ferrowave_emulator::program::{Kernel, Place};
+use ferrowave_isa::Category;
+
+/// A machine by its name.
+fn by_name<S: Serializer>(machine: &Product, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(machine)
+}
+
+/// The version of the JSON's shape: it goes up when something is taken away or changes its meaning.
+pub const JSON_VERSION: u32 = 1;
+
+/// What stands by every time that comes from here.
+pub const MODELLED: &str = "modelled by Ferrowave, not measured on a GPU";
+
+/// A unit whose share of its time is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unit {
+    /// The vector units of the SIMDs.
+    Vector,
+    /// Their matrix cores.
+    Matrix,
+    /// The scalar unit.
+    Scalar,
+    /// LDS.
+    Lds,
+    /// The vector L1 cache.
+    L1,
+    /// L2 with the way to it.
+    L2,
+    /// The Infinity Cache.
+    InfinityCache,
+    /// Memory.
+    Memory,
+}
+
+impl Unit {
+    /// All of them, in the order of reports.
+    pub const ALL: [Unit; 8] = [
+        Unit::Vector,
+        Unit::Matrix,
+        Unit::Scalar,
+        Unit::Lds,
+        Unit::L1,
+        Unit::L2,
+        Unit::InfinityCache,
+        Unit::Memory,
+    ];
+
+    /// Its name in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Unit::Vector => "vector units",
+            Unit::Matrix => "matrix cores",
+            Unit::Scalar => "scalar unit",
+            Unit::Lds => "LDS",
+            Unit::L1 => "L1",
+            Unit::L2 => "L2",
+            Unit::InfinityCache => "Infinity Cache",
+            Unit::Memory => "memory",
+        }
+    }
+}
+
+/// What bounds a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "by", content = "what", rename_all = "kebab-case")]
+pub enum Bound {
+    /// A unit is busy most of the time: with less work for it the kernel would be faster.
+    Unit(Unit),
+    /// No unit is: waves wait, most of all for this, and more of them or more work between would help.
+    Latency(Stall),
+    /// Nothing ran.
+    Nothing,
+}
+
+impl Bound {
+    /// From this share of its time on, a unit is what bounds a kernel.
+    pub const BUSY: f64 = 0.7;
+
+    /// In words.
+    pub fn text(&self) -> String {
+        match self {
+            Bound::Unit(unit) => unit.name().to_owned(),
+            Bound::Latency(stall) => format!("latency: {}", stall.name()),
+            Bound::Nothing => "nothing".to_owned(),
+        }
+    }
+}
+
+/// How busy a unit is.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Usage {
+    /// The unit.
+    pub unit: Unit,
+    /// The share of the replayed cycles in which it works, from 0 to 1.
+    pub share: f64,
+}
+
+/// The modelled time of a launch.
+#[derive(Clone, Debug, Serialize)]
+pub struct Timing {
+    /// Says of the numbers that nobody measured them: [`MODELLED`].
+    pub modelled: &'static str,
+    /// The kernel.
+    pub kernel: String,
+    /// Its instruction set.
+    #[serde(serialize_with = "as_text")]
+    pub gpu: Gpu,
+    /// What [`identity`](ferrowave_profile::identity) says of it.
+    #[serde(skip)]
+    pub identity: u64,
+    /// The machine.
+    #[serde(serialize_with = "by_name")]
+    pub machine: Product,
+    /// Its clock in Hz, at which it is taken to run throughout.
+    pub clock_hz: f64,
+    /// Cycles from the first workgroup's start to the last one's end.
+    pub cycles: u64,
+    /// The same in seconds.
+    pub seconds: f64,
+    /// Workgroups of the grid.
+    pub workgroups: u64,
+    /// Workgroups of one compute unit: of the one that has most.
+    pub workgroups_of_unit: u64,
+    /// Those of them that were replayed cycle by cycle.
+    pub workgroups_modelled: u64,
+    /// Cycles that the replay took.
+    pub cycles_modelled: u64,
+    /// Waves that the fullest SIMD can hold.
+    pub waves_per_simd: u32,
+    /// What bounds the kernel.
+    pub bound_by: Bound,
+    /// How busy the units are.
+    pub usage: Vec<Usage>,
+    /// Share of the lines asked of L1 that it has.
+    pub l1_hit_rate: Option<f64>,
+    /// Bytes that the replayed workgroups asked of L2.
+    pub l2_bytes: u64,
+    /// Bytes that they asked of the Infinity Cache.
+    pub infinity_bytes: u64,
+    /// Bytes that they asked of memory.
+    pub memory_bytes: u64,
+    /// Cycles that waves were resident, over all waves replayed.
+    pub wave_cycles: u64,
+    /// Of these, those in which they waited, by cause.
+    pub stalls: Stalls,
+    /// Instructions that ran, in the order of the code.
+    pub instructions: Instructions,
+}
+
+/// What the model says of an instruction, over all waves replayed.
+#[derive(Clone, Debug, Serialize)]
+pub struct InstructionTiming {
+    /// Its text and where it comes from.
+    #[serde(flatten)]
+    pub place: Place,
+    /// The unit that it goes to.
+    #[serde(serialize_with = "as_name")]
+    pub category: Category,
+    /// How often it was issued.
+    pub issued: u64,
+    /// Cycles for which waves waited to issue it, by cause. What they waited for at a barrier stands at the instruction
+    /// behind it.
+    pub stalls: Stalls,
+}
+
+/// What a [`Timing`] is made of.
+pub(super) struct Modelled<'a> {
+    pub(super) placement: Placement,
+    pub(super) waves_per_simd: u32,
+    pub(super) cycles: u64,
+    /// The first instruction of the replay's, by index in the code.
+    pub(super) first: u32,
+    pub(super) replay: &'a Replay,
+}
+
+impl Timing {
+    pub(super) fn new(kernel: &Kernel, parameters: &Parameters, modelled: &Modelled<'_>) -> Self {
+        let replay = modelled.replay;
+        let ended_at = replay.ended.last().map_or(0, |end| end.at);
+        let cycles_modelled = ended_at.max(replay.stored_at);
+        let mut stalls = Stalls::default();
+        for issued in &replay.issued {
+            for (stall, cycles) in issued.stalls.iter() {
+                stalls.add(stall, cycles);
+            }
+        }
+        let usage = usage(replay, cycles_modelled);
+        let traffic = &replay.traffic;
+        Timing {
+            modelled: MODELLED,
+            kernel: kernel.name().to_owned(),
+            gpu: kernel.gpu(),
+            identity: kernel.identity(),
+            machine: parameters.machine,
+            clock_hz: parameters.hardware.clock_hz(),
+            cycles: modelled.cycles,
+            seconds: modelled.cycles as f64 / parameters.hardware.clock_hz(),
+            workgroups: modelled.placement.workgroups,
+            workgroups_of_unit: modelled.placement.of_fullest(),
+            workgroups_modelled: replay.ended.len() as u64,
+            cycles_modelled,
+            waves_per_simd: modelled.waves_per_simd,
+            bound_by: bound(&usage, &stalls),
+            usage,
+            l1_hit_rate: (traffic.l1_lines > 0)
+                .then(|| traffic.l1_hits as f64 / traffic.l1_lines as f64),
+            l2_bytes: traffic.l2_bytes,
+            infinity_bytes: traffic.infinity_bytes,
+            memory_bytes: traffic.memory_bytes,
+            wave_cycles: replay.wave_cycles,
+            stalls,
+            instructions: Instructions::new(kernel, modelled.first, replay.issued.clone()),
+        }
+    }
+
+    /// The share of its time in which a unit works, from 0 to 1.
+    pub fn share(&self, unit: Unit) -> f64 {
+        let usage = self.usage.iter().find(|usage| usage.unit == unit);
+        usage.map_or(0.0, |usage| usage.share)
+    }
+}
+
+fn usage(replay: &Replay, cycles: u64) -> Vec<Usage> {
+    let share = |busy: f64| match cycles {
+        0 => 0.0,
+        cycles => (busy / cycles as f64).min(1.0),
+    };
+    let traffic = &replay.traffic;
+    let simds = 4.0;
+    Unit::ALL
+        .into_iter()
+        .map(|unit| Usage {
+            unit,
+            share: share(match unit {
+                Unit::Vector => replay.vector_busy as f64 / simds,
+                Unit::Matrix => replay.matrix_busy as f64 / simds,
+                Unit::Scalar => replay.scalar_busy as f64,
+                Unit::Lds => replay.lds_busy as f64,
+                Unit::L1 => traffic.l1_busy,
+                Unit::L2 => traffic.l2_busy,
+                Unit::InfinityCache => traffic.infinity_busy,
+                Unit::Memory => traffic.memory_busy,
+            }),
+        })
+        .collect()
+}
+
+fn bound(usage: &[Usage], stalls: &Stalls) -> Bound {
+    let busiest = usage
+        .iter()
+        .max_by(|a, b| a.share.total_cmp(&b.share))
+        .filter(|usage| usage.share >= Bound::BUSY);
+    match (busiest, stalls.most()) {
+        (Some(usage), _) => Bound::Unit(usage.unit),
+        (None, Some(stall)) => Bound::Latency(stall),
+        (None, None) => Bound::Nothing,
+    }
+}
+
+/// How timings are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// The time, what bounds the kernel, where cycles go and the instructions that waited longest.
+    Summary,
+    /// The same and all instructions.
+    Listing,
+    /// JSON of [`JSON_VERSION`].
+    Json,
+}
+
+/// Instructions that a summary shows.
+const WORST: usize = 8;
+
+impl Format {
+    /// Writes timings.
+    pub fn write(self, timings: &[Timing]) -> String {
+        if self == Format::Json {
+            let value = json!({ "version": JSON_VERSION, "timings": timings });
+            return format!("{value:#}\n");
+        }
+        let mut text = String::new();
+        for (index, timing) in timings.iter().enumerate() {
+            if index > 0 {
+                text.push('\n');
+            }
+            summary(timing, self == Format::Listing, &mut text);
+        }
+        text
+    }
+}
+
+/// A time in the unit that fits it.
+pub fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s >= 1.0 => format!("{s:.3} s"),
+        s if s >= 1e-3 => format!("{:.3} ms", 1e3 * s),
+        s => format!("{:.3} µs", 1e6 * s),
+    }
+}
+
+fn summary(timing: &Timing, with_listing: bool, text: &mut String) {
+    let mut line = |line: &str| {
+        text.push_str(line.trim_end());
+        text.push('\n');
+    };
+    line(&format!(
+        "{} on {} ({}), {MODELLED}",
+        timing.kernel, timing.machine, timing.gpu
+    ));
+    line(&format!(
+        "  modelled time     {} ({} cycles at {:.3} GHz)",
+        duration(timing.seconds),
+        timing.cycles,
+        timing.clock_hz / 1e9
+    ));
+    line(&format!("  bound by          {}", timing.bound_by.text()));
+    line(&format!(
+        "  workgroups        {}; {} of {} of one compute unit replayed, {} waves per SIMD",
+        timing.workgroups,
+        timing.workgroups_modelled,
+        timing.workgroups_of_unit,
+        timing.waves_per_simd
+    ));
+    line("  units, share of the time in which they work");
+    for usage in timing.usage.iter().filter(|usage| usage.share >= 0.0005) {
+        let mut row = String::new();
+        let (name, share) = (usage.unit.name(), 100.0 * usage.share);
+        // Writing to a string does not fail.
+        let _ = write!(row, "    {name:22} {share:5.1} %");
+        line(&row);
+    }
+    if let Some(rate) = timing.l1_hit_rate {
+        line(&format!("    {:22} {:5.1} %", "hits in L1", 100.0 * rate));
+    }
+    line("  cycles of waves");
+    let all = timing.wave_cycles.max(1) as f64;
+    let percent = |cycles: u64| 100.0 * cycles as f64 / all;
+    let issuing = timing.wave_cycles.saturating_sub(timing.stalls.total());
+    line(&format!("    {:22} {:5.1} %", "issuing", percent(issuing)));
+    for (stall, cycles) in timing.stalls.iter() {
+        line(&format!(
+            "    {:22} {:5.1} %",
+            stall.name(),
+            percent(cycles)
+        ));
+    }
+    let mut shown: Vec<&InstructionTiming> = timing.instructions.iter().collect();
+    if !with_listing {
+        shown.sort_by_key(|instruction| std::cmp::Reverse(instruction.stalls.total()));
+        shown.truncate(WORST);
+        line("  instructions that waited longest");
+    }
+    line("       share     issued     waited  offset  instruction");
+    for instruction in shown {
+        let waited = instruction.stalls.total();
+        let cause = instruction.stalls.most().map_or("", Stall::name);
+        let words: Vec<_> = instruction.place.text.split_whitespace().collect();
+        line(&format!(
+            "    {:6.1} % {:>10} {:>10}  {:>6x}  {}  {cause}",
+            percent(waited),
+            instruction.issued,
+            waited,
+            instruction.place.offset,
+            words.join(" ")
+        ));
+        let source = instruction.place.own_source().into_iter().next();
+        if let Some(source) = source.filter(|_| !with_listing) {
+            line(&format!("{:47}{}:{}", "", source.file, source.line));
+        }
+    }
+}
+
+fn as_text<S: Serializer>(gpu: &Gpu, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(gpu)
+}
+
+fn as_name<S: Serializer>(category: &Category, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(category.name())
+}

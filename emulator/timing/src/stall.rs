@@ -1,0 +1,114 @@
+//! Why waves wait.
+
+use serde::Serialize;
+
+/// What a wave's next instruction waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stall {
+    /// Its SIMD issued another wave's instruction of the kind, or the vector unit was busy with one.
+    Issue,
+    /// The result of a vector or scalar instruction.
+    Dependency,
+    /// The result of a matrix instruction.
+    MatrixDependency,
+    /// The matrix core was busy.
+    MatrixBusy,
+    /// `s_waitcnt` for vector memory.
+    VectorMemory,
+    /// `s_waitcnt` for LDS.
+    Lds,
+    /// `s_waitcnt` for scalar memory.
+    ScalarMemory,
+    /// Other waves of the workgroup were not at the barrier.
+    Barrier,
+    /// A branch, or an instruction that was not in the instruction cache.
+    Fetch,
+    /// `s_nop` or `s_sleep`.
+    Pause,
+    /// The queue before L1 was full.
+    MemoryQueue,
+    /// The queue before LDS was full.
+    LdsQueue,
+}
+
+impl Stall {
+    /// All of them, in the order of reports.
+    pub const ALL: [Stall; 12] = [
+        Stall::Issue,
+        Stall::Dependency,
+        Stall::MatrixDependency,
+        Stall::MatrixBusy,
+        Stall::VectorMemory,
+        Stall::Lds,
+        Stall::ScalarMemory,
+        Stall::Barrier,
+        Stall::Fetch,
+        Stall::Pause,
+        Stall::MemoryQueue,
+        Stall::LdsQueue,
+    ];
+
+    /// Its name in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Stall::Issue => "issue",
+            Stall::Dependency => "dependency",
+            Stall::MatrixDependency => "matrix dependency",
+            Stall::MatrixBusy => "matrix core busy",
+            Stall::VectorMemory => "wait for vector memory",
+            Stall::Lds => "wait for LDS",
+            Stall::ScalarMemory => "wait for scalar memory",
+            Stall::Barrier => "barrier",
+            Stall::Fetch => "instruction fetch",
+            Stall::Pause => "s_nop, s_sleep",
+            Stall::MemoryQueue => "memory queue full",
+            Stall::LdsQueue => "LDS queue full",
+        }
+    }
+}
+
+/// Cycles of waves by what they waited for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stalls([u64; Stall::ALL.len()]);
+
+impl Stalls {
+    /// Cycles of one cause.
+    pub const fn of(&self, stall: Stall) -> u64 {
+        self.0[stall as usize]
+    }
+
+    /// Cycles of all causes.
+    pub fn total(&self) -> u64 {
+        self.0.iter().sum()
+    }
+
+    /// Causes with cycles, in order.
+    pub fn iter(&self) -> impl Iterator<Item = (Stall, u64)> {
+        let all = Stall::ALL.into_iter().map(|stall| (stall, self.of(stall)));
+        all.filter(|(_, cycles)| *cycles > 0)
+    }
+
+    /// The cause with most cycles.
+    pub fn most(&self) -> Option<Stall> {
+        let most = self.iter().max_by_key(|(_, cycles)| *cycles);
+        most.map(|(stall, _)| stall)
+    }
+
+    /// Adds those of others.
+    pub fn add_all(&mut self, others: &Stalls) {
+        for (sum, cycles) in self.0.iter_mut().zip(others.0) {
+            *sum += cycles;
+        }
+    }
+
+    pub(super) const fn add(&mut self, stall: Stall, cycles: u64) {
+        self.0[stall as usize] += cycles;
+    }
+}
+
+impl Serialize for Stalls {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.iter())
+    }
+}

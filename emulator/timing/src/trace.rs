@@ -1,0 +1,441 @@
+//! What waves did, written down while the emulator runs them: enough to replay their time.
+//!
+//! A wave's instructions are kept as runs of instructions that follow each other, its memory accesses as the shape of the
+//! lines that they touch and where those begin. Shapes repeat, so that an access takes 24 bytes.
+
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
+
+use ferrowave_gpu::Gpu;
+
+use super::budget::{Allowance, Budget, MOST_TRACE_BYTES};
+use ferrowave_access_cost::{Banks, Lines, Way, look_ups};
+use ferrowave_emulator::exec::{
+    ByPlace, ByShape, Context, Facts, Flow, GroupStart, Observer, Space, Touch, Wave,
+};
+use ferrowave_isa::{Category, Effect};
+
+/// Accesses of each wave that are kept where only lines are asked for: the first, which stand for all.
+pub(super) const KEPT_ACCESSES: usize = 768;
+
+/// Instructions of a wave's turn where a workgroup may be left before its end.
+const SHORT_TURN: u64 = 1 << 12;
+
+/// An access to memory.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Access {
+    /// The instruction, by index in the code.
+    pub(super) index: u32,
+    /// Index into [`Recorded::shapes`].
+    pub(super) shape: u32,
+    /// Added to the shape's lines.
+    pub(super) base: u64,
+}
+
+/// The lines that an access touches.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Shape {
+    /// In units of the L1 cache's lines, in order, from the access's base.
+    pub(super) lines: Box<[u64]>,
+    /// Cycles for which the access keeps the L1 cache busy.
+    pub(super) busy: u32,
+    /// Its bytes fill all of its lines.
+    pub(super) is_whole: bool,
+}
+
+/// What one wave did.
+#[derive(Clone, Debug, Default)]
+pub(super) struct WaveTrace {
+    /// Instructions that follow each other: the first's index in the code and the one behind the last.
+    pub(super) blocks: Vec<(u32, u32)>,
+    /// Global memory, vector and scalar, in order.
+    pub(super) accesses: Vec<Access>,
+    /// Cycles of LDS of each instruction that goes there.
+    pub(super) lds_cycles: Vec<u32>,
+}
+
+/// What the waves of a workgroup did.
+#[derive(Clone, Debug)]
+pub(super) struct WorkgroupTrace {
+    /// Its number in the grid.
+    pub(super) number: u64,
+    /// Everything is there, not only the first accesses.
+    pub(super) is_whole: bool,
+    pub(super) waves: Vec<WaveTrace>,
+}
+
+/// All that was recorded.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Recorded {
+    /// By number.
+    pub(super) workgroups: Vec<WorkgroupTrace>,
+    pub(super) shapes: Vec<Shape>,
+}
+
+impl Recorded {
+    /// Puts together what the host's threads have recorded.
+    pub(super) fn of(tracers: Vec<Tracer>) -> Self {
+        let mut all = Recorded::default();
+        let mut known = HashMap::new();
+        for tracer in tracers {
+            let shapes: Vec<u32> = tracer
+                .shapes
+                .into_iter()
+                .map(|shape| {
+                    let next = all.shapes.len() as u32;
+                    *known.entry(shape.clone()).or_insert_with(|| {
+                        all.shapes.push(shape);
+                        next
+                    })
+                })
+                .collect();
+            for mut workgroup in tracer.workgroups {
+                let accesses = workgroup.waves.iter_mut().flat_map(|w| &mut w.accesses);
+                for access in accesses {
+                    access.shape = shapes.get(access.shape as usize).copied().unwrap_or(0);
+                }
+                all.workgroups.push(workgroup);
+            }
+        }
+        all.workgroups.sort_by_key(|workgroup| workgroup.number);
+        all
+    }
+
+    /// A workgroup of which everything was recorded.
+    pub(super) fn whole(&self, number: u64) -> Option<&WorkgroupTrace> {
+        let place = self
+            .workgroups
+            .binary_search_by_key(&number, |workgroup| workgroup.number);
+        let workgroup = place.ok().and_then(|place| self.workgroups.get(place));
+        workgroup.filter(|workgroup| workgroup.is_whole)
+    }
+}
+
+/// The workgroups that are recorded.
+#[derive(Clone, Debug)]
+pub(super) struct Chosen {
+    /// With everything.
+    pub(super) whole: HashSet<u64>,
+    /// With their first accesses only.
+    pub(super) lines: HashSet<u64>,
+    /// The rest of those need not run.
+    pub(super) may_stop: bool,
+    /// How much may be recorded.
+    pub(super) budget: Arc<Budget>,
+}
+
+impl Default for Chosen {
+    fn default() -> Self {
+        Chosen {
+            whole: HashSet::new(),
+            lines: HashSet::new(),
+            may_stop: false,
+            budget: Arc::new(Budget::new(MOST_TRACE_BYTES)),
+        }
+    }
+}
+
+impl Chosen {
+    /// All of them, in order.
+    pub(super) fn numbers(&self) -> Vec<u64> {
+        let mut all: Vec<u64> = self.whole.union(&self.lines).copied().collect();
+        all.sort_unstable();
+        all
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Off,
+    Lines,
+    Whole,
+}
+
+/// What was found of accesses that look alike.
+#[derive(Clone, Default)]
+struct Found {
+    /// The number of their shape.
+    global: ByPlace<u32>,
+    /// Cycles of LDS, by [`Way`].
+    lds: [ByPlace<u32>; 3],
+}
+
+/// Writes down what chosen workgroups of one host thread do.
+pub struct Tracer<'a> {
+    chosen: &'a Chosen,
+    /// Of lines of 64 bytes, to the machine's.
+    shift: u32,
+    mode: Mode,
+    waves: Vec<WaveTrace>,
+    /// The instruction behind each wave's last.
+    next: Vec<u32>,
+    /// Waves that are not full, where only lines are asked for.
+    not_full: usize,
+    number: u64,
+    workgroups: Vec<WorkgroupTrace>,
+    shapes: Vec<Shape>,
+    known: HashMap<Shape, u32>,
+    found: ByShape<Found>,
+    banks: Banks,
+    allowance: Allowance,
+}
+
+impl<'a> Tracer<'a> {
+    pub(super) fn new(gpu: Gpu, chosen: &'a Chosen) -> Self {
+        Tracer {
+            chosen,
+            shift: gpu.line_bytes().trailing_zeros() - 6,
+            mode: Mode::Off,
+            waves: Vec::new(),
+            next: Vec::new(),
+            not_full: 0,
+            number: 0,
+            workgroups: Vec::new(),
+            shapes: Vec::new(),
+            known: HashMap::new(),
+            found: ByShape::default(),
+            banks: Banks::new(gpu),
+            allowance: Allowance::default(),
+        }
+    }
+
+    /// Whether there is room for another of a list's elements. If not, the launch has no timing, and nothing more is
+    /// recorded of the workgroup.
+    #[inline]
+    fn has_room<T>(&mut self) -> bool {
+        let has_room = self
+            .allowance
+            .spend(size_of::<T>() as u64, &self.chosen.budget);
+        if !has_room {
+            self.give_up();
+        }
+        has_room
+    }
+
+    #[cold]
+    fn give_up(&mut self) {
+        self.mode = Mode::Off;
+        self.waves = Vec::new();
+    }
+
+    fn record(&mut self, wave: usize, index: u32, facts: &Facts, context: &Context<'_>) {
+        let is_memory = matches!(
+            facts.category,
+            Category::VectorMemory | Category::ScalarMemory
+        ) && facts.effect != Effect::None;
+        if is_memory {
+            let access = self.access(index, facts, context);
+            if !self.has_room::<Access>() {
+                return;
+            }
+            if let Some(trace) = self.waves.get_mut(wave)
+                && (self.mode == Mode::Whole || trace.accesses.len() < KEPT_ACCESSES)
+            {
+                trace.accesses.push(access);
+                let is_full = trace.accesses.len() == KEPT_ACCESSES;
+                self.not_full -= usize::from(is_full && self.not_full > 0);
+            }
+        }
+        if self.mode == Mode::Whole && (facts.category == Category::Lds || facts.to_lds) {
+            let cycles = self.lds_cycles(facts, context);
+            if !self.has_room::<u32>() {
+                return;
+            }
+            if let Some(trace) = self.waves.get_mut(wave) {
+                trace.lds_cycles.push(cycles);
+            }
+        }
+    }
+
+    fn access(&mut self, index: u32, facts: &Facts, context: &Context<'_>) -> Access {
+        let shift = self.shift;
+        let mut global = context
+            .touches()
+            .filter(|touch| touch.space == Space::Global && touch.lanes != 0);
+        let first = global.next();
+        let others = global.next().is_some();
+        let line = 64 << shift;
+        let place = |touch: &Touch<'_>| (touch.base / 64) >> shift;
+        match (first, others) {
+            (None, _) => Access {
+                index,
+                shape: self.intern(Shape {
+                    lines: Box::default(),
+                    busy: 4,
+                    is_whole: false,
+                }),
+                base: 0,
+            },
+            (Some(touch), false) => {
+                let base = place(&touch);
+                let mut known = self.found.of(touch.shape).global;
+                let shape = known.result(touch.base, line, || {
+                    self.intern(shape(std::slice::from_ref(&touch), shift, base))
+                });
+                self.found.of(touch.shape).global = known;
+                Access { index, shape, base }
+            }
+            // Private memory by several dwords: one access for each.
+            (Some(first), true) => {
+                let base = place(&first);
+                let all: Vec<Touch<'_>> = context
+                    .touches()
+                    .filter(|touch| touch.space == Space::Global)
+                    .collect();
+                debug_assert!(facts.category == Category::VectorMemory);
+                Access {
+                    index,
+                    shape: self.intern(shape(&all, shift, base)),
+                    base,
+                }
+            }
+        }
+    }
+
+    fn lds_cycles(&mut self, facts: &Facts, context: &Context<'_>) -> u32 {
+        let mut cycles = 0;
+        let in_lds = context.touches().filter(|touch| touch.space == Space::Lds);
+        for touch in in_lds {
+            let way = Way::of(&touch, facts.effect == Effect::Atomic);
+            let known = &mut self.found.of(touch.shape).lds[way as usize];
+            cycles += known.result(touch.base, 4, || self.banks.cycles_of(&touch, way));
+        }
+        // Permutations of lanes go through the banks without touching memory: as 4 bytes a lane.
+        if cycles == 0 { 2 } else { cycles }
+    }
+
+    fn intern(&mut self, shape: Shape) -> u32 {
+        let next = self.shapes.len() as u32;
+        let known = self.known.entry(shape);
+        let mut bytes = 0;
+        let shape = *known.or_insert_with_key(|shape| {
+            bytes = size_of::<Shape>() + size_of_val(&*shape.lines);
+            self.shapes.push(shape.clone());
+            next
+        });
+        // Twice: in the list, and in the map.
+        if bytes > 0 && !self.allowance.spend(2 * bytes as u64, &self.chosen.budget) {
+            self.give_up();
+        }
+        shape
+    }
+}
+
+/// The shape of accesses of one instruction, from a line on.
+///
+/// L1 takes 16 addresses and gives 64 bytes a cycle ([`super::parameters`]), and is taken to look up a line in each.
+fn shape(touches: &[Touch<'_>], shift: u32, base: u64) -> Shape {
+    let mut lines = Vec::new();
+    let mut busy = 0;
+    for touch in touches {
+        let touched = Lines::of(touch);
+        busy += look_ups(touch);
+        lines.extend(touched.different(shift).map(|line| line.wrapping_sub(base)));
+    }
+    lines.sort_unstable();
+    lines.dedup();
+    let bytes: u64 = touches
+        .iter()
+        .map(|touch| u64::from(touch.lanes.count_ones() * touch.bytes))
+        .sum();
+    Shape {
+        is_whole: bytes >= (lines.len() as u64) << (6 + shift),
+        lines: lines.into(),
+        busy,
+    }
+}
+
+impl Observer for Tracer<'_> {
+    const ACTIVE: bool = true;
+
+    fn wants(&self, number: u64) -> bool {
+        let is_chosen = self.chosen.whole.contains(&number) || self.chosen.lines.contains(&number);
+        is_chosen && !self.chosen.budget.is_exceeded()
+    }
+
+    fn turn(&self) -> u64 {
+        match self.chosen.may_stop {
+            true => SHORT_TURN,
+            false => u64::MAX,
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        let is_exceeded = self.mode == Mode::Off && self.chosen.budget.is_exceeded();
+        let has_enough = self.mode == Mode::Lines && self.not_full == 0;
+        self.chosen.may_stop && (has_enough || is_exceeded)
+    }
+
+    fn begin(&mut self, group: &GroupStart<'_>) {
+        self.number = group.number;
+        self.mode = match (
+            self.chosen.whole.contains(&group.number),
+            self.chosen.lines.contains(&group.number),
+        ) {
+            (true, _) => Mode::Whole,
+            (false, true) => Mode::Lines,
+            (false, false) => Mode::Off,
+        };
+        self.waves.clear();
+        self.waves.resize(group.waves.len(), WaveTrace::default());
+        self.next.clear();
+        self.next.resize(group.waves.len(), u32::MAX);
+        self.not_full = group.waves.len();
+    }
+
+    #[inline(always)]
+    fn before(&mut self, wave: &Wave, _: &Context<'_>, index: u32) {
+        if self.mode != Mode::Whole {
+            return;
+        }
+        let number = wave.index as usize;
+        if self.next.get(number) != Some(&index) && !self.has_room::<(u32, u32)>() {
+            return;
+        }
+        let (Some(trace), Some(next)) = (self.waves.get_mut(number), self.next.get_mut(number))
+        else {
+            return;
+        };
+        match trace.blocks.last_mut() {
+            Some((_, end)) if *next == index => *end = index + 1,
+            _ => trace.blocks.push((index, index + 1)),
+        }
+        *next = index + 1;
+    }
+
+    #[inline(always)]
+    fn after(&mut self, wave: &mut Wave, context: &mut Context<'_>, index: u32, flow: Flow) {
+        if self.mode == Mode::Off {
+            return;
+        }
+        if flow == Flow::End && self.mode == Mode::Lines {
+            let trace = self.waves.get(wave.index as usize);
+            let was_full = trace.is_some_and(|trace| trace.accesses.len() >= KEPT_ACCESSES);
+            self.not_full -= usize::from(!was_full && self.not_full > 0);
+        }
+        let facts = context.code().facts().get(index);
+        if let Some(Some(facts)) = facts
+            && matches!(
+                facts.category,
+                Category::VectorMemory | Category::ScalarMemory | Category::Lds
+            )
+        {
+            self.record(wave.index as usize, index, facts, context);
+        }
+    }
+
+    fn barrier(&mut self, _: &mut [Wave], _: &[bool], _: &mut Context<'_>) {}
+
+    fn end(&mut self, _: &mut [Wave], _: &mut Context<'_>) {
+        if self.mode != Mode::Off {
+            self.workgroups.push(WorkgroupTrace {
+                number: self.number,
+                is_whole: self.mode == Mode::Whole,
+                waves: std::mem::take(&mut self.waves),
+            });
+        }
+        self.mode = Mode::Off;
+    }
+}
