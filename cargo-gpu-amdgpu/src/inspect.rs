@@ -8,7 +8,7 @@ use ferrowave_gpu::Occupancy;
 use ferrowave_launch::{Columns, Failure, Shape, code, print, print_json};
 use serde::Serialize;
 
-use crate::object::{self, SourceOptions};
+use crate::{object, source::SourceOptions};
 
 /// Show what the compiler made of kernels: arguments, registers, LDS, scratch, spills, occupancy.
 ///

@@ -12,6 +12,7 @@ mod object;
 mod profile;
 mod project;
 mod run;
+mod source;
 mod target;
 mod test;
 

@@ -1,46 +1,19 @@
-//! Code objects: those that were just built, and those of a file.
+//! Code objects in files.
 
 use std::{
     fs,
     path::{Path, PathBuf},
 };
 
-use clap::Args;
 use ferrowave_code_object::{CodeObject, Kernel, code_objects, nearest};
 use ferrowave_gpu::Gpu;
 use ferrowave_launch::Failure;
-
-use crate::project::{Project, ProjectOptions};
 
 /// A code object and where it is.
 #[derive(Debug)]
 pub(crate) struct Product {
     pub(crate) path: PathBuf,
     pub(crate) object: CodeObject,
-}
-
-/// What a command that shows kernels looks at: the crate here, or a file.
-#[derive(Debug, Args)]
-#[group(skip)]
-pub(crate) struct SourceOptions {
-    /// Only these GPUs, with commas between [default: the manifest's, or gfx942; all of a file].
-    #[arg(long, value_name = "GPUS", value_delimiter = ',')]
-    pub(crate) gpu: Vec<Gpu>,
-    #[command(flatten)]
-    pub(crate) project: ProjectOptions,
-}
-
-impl SourceOptions {
-    /// The code objects of a file or, without one, of the crate, which is built first.
-    pub(crate) fn objects(&self, file: Option<&Path>) -> Result<Vec<Product>, Failure> {
-        match file {
-            Some(file) => read(file, &self.gpu),
-            None => {
-                let project = Project::find(&self.project)?;
-                project.build(&project.gpus(&self.gpu))
-            }
-        }
-    }
 }
 
 /// The code objects of a code object, bundle or HIP program; only those for these GPUs, if there are any.

@@ -15,9 +15,7 @@ use ferrowave_gpu::Resources;
 
 use crate::{
     CodeObjectError, KernelDescriptor, KernelMetadata, LineTables, Metadata, Relocation, Segment,
-    Symbol, SymbolKind, Target,
-    image::Image,
-    symbols::{self, DynamicSymbols},
+    Symbol, SymbolKind, Target, dynamic_symbols::DynamicSymbols, image::Image, symbols,
 };
 
 /// A kernel: metadata, descriptor and code.

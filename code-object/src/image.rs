@@ -7,7 +7,10 @@ use object::{
     read::elf::{Dyn as _, ProgramHeader as _, Rela as _},
 };
 
-use crate::{CodeObjectError, symbols::DynamicSymbols};
+use crate::{
+    CodeObjectError,
+    dynamic_symbols::{DynamicSymbols, RelocationTarget},
+};
 
 /// The largest image that is loaded, in bytes: real ones have some megabytes, while a corrupted header can ask for
 /// all of the address space.
@@ -89,17 +92,6 @@ impl RelocationKind {
             .map(|kind| format!("{} ({kind:?})", kind as u32))
             .join(", ")
     }
-}
-
-/// What a relocation refers to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RelocationTarget {
-    /// An address relative to the load address.
-    Image(u64),
-    /// A number that does not depend on the load address (an `SHN_ABS` or undefined weak symbol).
-    Absolute(u64),
-    /// A symbol that the code object does not define. Inspecting works, loading does not.
-    Undefined(String),
 }
 
 /// A dynamic relocation.

@@ -22,6 +22,7 @@
 mod bundle;
 mod code_object;
 mod descriptor;
+mod dynamic_symbols;
 mod error;
 mod image;
 mod lines;
@@ -37,9 +38,10 @@ pub use bundle::{
 };
 pub use code_object::{CodeObject, Kernel};
 pub use descriptor::{Exceptions, FloatDenormMode, FloatRoundMode, KernelDescriptor, UserSgprs};
+pub use dynamic_symbols::RelocationTarget;
 pub use error::CodeObjectError;
 
-pub use image::{MAX_IMAGE_BYTES, Relocation, RelocationKind, RelocationTarget, Segment};
+pub use image::{MAX_IMAGE_BYTES, Relocation, RelocationKind, Segment};
 pub use lines::{LineTables, SourceLocation};
 pub use metadata::{AddressSpace, Argument, KernelKind, KernelMetadata, Metadata, ValueKind};
 pub use nearest::nearest;

@@ -6,16 +6,7 @@ use std::{
     str::FromStr,
 };
 
-use crate::{Element, Failure, npy};
-
-/// The contents of a buffer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct BufferData {
-    pub(crate) element: Element,
-    /// Its extent along each axis, in elements.
-    pub(crate) shape: Vec<usize>,
-    pub(crate) bytes: Vec<u8>,
-}
+use crate::{Element, Failure, array::BufferData, npy};
 
 impl BufferData {
     /// A file's contents: an array if its name ends in `.npy`, otherwise plain bytes.

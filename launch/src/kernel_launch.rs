@@ -15,7 +15,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::{
     BufferAfter, Contents, Element, Failure, KernelArgument, OutputFile, ProgressLine, Shape,
-    buffer::BufferData, npy,
+    array::BufferData, npy,
 };
 
 /// A launch of a kernel of a file.

@@ -5,6 +5,7 @@
 //! knows code objects, the host library and the emulator, and no kernels.
 
 mod argument;
+mod array;
 mod buffer;
 pub mod check;
 mod code;

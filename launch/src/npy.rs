@@ -6,7 +6,7 @@ use std::io::Write as _;
 
 use npyz::{DType, NpyHeader, Order, TypeStr, WriteOptions, WriterBuilder as _};
 
-use crate::{Element, buffer::BufferData};
+use crate::{Element, array::BufferData};
 
 /// NumPy's name of a type; it has none for bf16.
 fn type_name(element: Element) -> Option<&'static str> {

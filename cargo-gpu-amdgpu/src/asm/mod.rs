@@ -10,7 +10,10 @@ use clap::Args;
 use ferrowave_code_object::{CodeObject, Kernel};
 use ferrowave_launch::{CodeLine, Failure, code, print};
 
-use crate::object::{self, Product, SourceOptions};
+use crate::{
+    object::{self, Product},
+    source::SourceOptions,
+};
 
 /// Print the instructions of kernels under the source lines that they come from, with loops and what is in them.
 ///

@@ -2,7 +2,8 @@
 //!
 //! The decoder fills it, the disassembler prints it and `exec` compiles it to something faster to run.
 
-use super::tables::Op;
+use super::data_type::DataType;
+use super::ops::Op;
 
 /// The encoding that an instruction was found in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -140,43 +141,6 @@ pub enum Source {
     Literal(u32),
     /// LDS, as a direct source (code 254).
     LdsDirect,
-}
-
-/// How an operand's bits are read, which decides what an inline constant means.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum DataType {
-    /// Bits of the operand's width; integer constants are sign-extended, float constants are f32
-    /// (f64 in 64-bit operands).
-    #[default]
-    B,
-    /// Signed integer.
-    I,
-    /// Unsigned integer.
-    U,
-    /// Floating point of the operand's width.
-    F,
-    /// bfloat16.
-    Bf16,
-    /// Two 16-bit integers in 32 bits (in wider operands, more of them; so for the other packed types).
-    PackedI16,
-    /// Two f16 in 32 bits.
-    PackedF16,
-    /// Two bfloat16 in 32 bits.
-    PackedBf16,
-    /// Two f32 in 64 bits; in wider operands, f32 elements.
-    PackedF32,
-    /// f64 elements in an operand wider than 64 bits (the matrix instructions' C and D).
-    PackedF64,
-}
-
-impl DataType {
-    /// Whether it is of floats.
-    pub(super) const fn is_float(self) -> bool {
-        !matches!(
-            self,
-            DataType::B | DataType::I | DataType::U | DataType::PackedI16
-        )
-    }
 }
 
 /// One operand.

@@ -1,11 +1,14 @@
 //! The instruction set: tables, decoder, disassembler.
 
 mod category;
+mod data_type;
 mod decode;
+mod effects;
 mod error;
 mod instruction;
 mod lookup;
 mod operand;
+mod ops;
 mod row;
 mod tables;
 mod text;
@@ -13,12 +16,12 @@ mod uses;
 mod wait_counts;
 
 pub use category::{Category, Effect};
+pub use data_type::DataType;
 pub use decode::decode;
 pub use error::{DecodeError, DecodeErrorKind};
 pub use instruction::*;
+pub use ops::{Op, run};
 pub use row::Rate;
-pub use tables::Op;
-pub use tables::run;
 pub use text::Text;
 pub use uses::{Read, Register, Registers, Role, Uses, registers};
 pub use wait_counts::WaitCounts;

@@ -2,8 +2,9 @@
 
 use ferrowave_gpu::Gpu;
 
+use super::ops::{OPS, Op};
 use super::row::{ABSENT, Encoding, Row, flag};
-use super::tables::{FLAT_SEG, OPS, Op, PATTERNS, ROWS};
+use super::tables::{FLAT_SEG, PATTERNS, ROWS};
 
 const ENCODINGS: usize = Encoding::Mtbuf as usize + 1;
 /// VOP3's opcode has 10 bits, all others fewer.

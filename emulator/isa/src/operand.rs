@@ -2,8 +2,9 @@
 
 use ferrowave_gpu::Gpu;
 
+use super::data_type::DataType;
 use super::error::DecodeErrorKind;
-use super::instruction::{DataType, Operand, Source};
+use super::instruction::{Operand, Source};
 use super::row::{Class, Slot};
 
 /// First operand code of `flat_scratch`.

@@ -1,8 +1,8 @@
 //! The shape of the generated instruction table: one [`Row`] an instruction and encoding.
 
 use super::category::{Category, Effect};
-use super::instruction::DataType;
-use super::tables::{Op, run::Run};
+use super::data_type::DataType;
+use super::ops::{Op, run::Run};
 
 /// An encoding: the bit layout that an instruction is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

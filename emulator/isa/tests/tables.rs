@@ -1,5 +1,5 @@
-//! `src/tables.rs` is generated from `cdna.txt`. This test fails when the two differ;
-//! with `UPDATE_TABLES=1` in the environment it writes the file instead.
+//! `src/ops.rs` and `src/tables.rs` are generated from `cdna.txt`. This test fails when they differ from it;
+//! with `UPDATE_TABLES=1` in the environment it writes them instead.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -14,15 +14,21 @@ fn tables_are_generated_from_the_data() {
     let data = parse(&data);
     check_opcodes_are_unique(&data);
     check_effects_agree(&data);
-    let generated = rustfmt(&generate(&data));
+    for (file, generated) in [
+        ("src/ops.rs", operations(&data)),
+        ("src/tables.rs", tables(&data)),
+    ] {
+        is_generated(&root.join(file), &rustfmt(&generated));
+    }
+}
 
-    let path = root.join("src/tables.rs");
-    let committed = std::fs::read_to_string(&path).unwrap_or_default();
+fn is_generated(path: &Path, generated: &str) {
+    let committed = std::fs::read_to_string(path).unwrap_or_default();
     if committed == generated {
         return;
     }
     if std::env::var_os("UPDATE_TABLES").is_some() {
-        std::fs::write(&path, generated).expect("tables.rs can be written");
+        std::fs::write(path, generated).expect("the file can be written");
         return;
     }
     let line = committed
@@ -31,8 +37,8 @@ fn tables_are_generated_from_the_data() {
         .position(|(a, b)| a != b)
         .map_or_else(|| "its length".to_string(), |n| format!("line {}", n + 1));
     panic!(
-        "src/isa/tables.rs is not what isa/cdna.txt gives, from {line} on; \
-         run UPDATE_TABLES=1 cargo test -p ferrowave-emulator --test isa_tables"
+        "{} is not what cdna.txt gives, from {line} on; run UPDATE_TABLES=1 cargo test -p ferrowave-isa --test tables",
+        path.display()
     );
 }
 
@@ -196,19 +202,30 @@ fn mask(digits: &str) -> u8 {
     digits.bytes().fold(0, |m, digit| m | 1 << (digit - b'0'))
 }
 
-fn generate(data: &Data) -> String {
-    let mut out = String::from(
-        "//! Generated from `isa/cdna.txt` by `tests/isa_tables.rs`; edit the former, then run the latter with \
-         `UPDATE_TABLES=1`.\n\n\
-         use super::instruction::DataType;\n\
+const HEAD: &str = "//! Generated from `cdna.txt` by `tests/tables.rs`; edit the former, then run the latter with \
+     `UPDATE_TABLES=1`.\n\n";
+
+/// The operations, and what runs them.
+fn operations(data: &Data) -> String {
+    let mut out = String::from(HEAD);
+    generate_ops(data, &mut out);
+    generate_runs(data, &mut out);
+    out
+}
+
+/// How instructions are encoded, and what they do.
+fn tables(data: &Data) -> String {
+    let mut out = String::from(HEAD);
+    out.push_str(
+        "use super::category::{Category, Effect};\n\
+         use super::data_type::DataType;\n\
+         use super::ops::Op;\n\
+         use super::ops::run::*;\n\
          use super::row::SdwaModifiers::{Float, Ignored, Integer};\n\
          use super::row::flag::*;\n\
          use super::row::place::*;\n\
-         use super::category::{Category, Effect};\n\
-         use super::row::{ABSENT, Class, Encoding, Field, Immediate, NO, Pattern, ROW, Rate, Row, Slot};\nuse run::*;\n\n",
+         use super::row::{ABSENT, Class, Encoding, Field, Immediate, NO, Pattern, ROW, Rate, Row, Slot};\n\n",
     );
-    generate_ops(data, &mut out);
-    generate_runs(data, &mut out);
     generate_encodings(data, &mut out);
     generate_rows(data, &mut out);
     out

@@ -31,10 +31,10 @@ mod trace;
 mod wave;
 
 pub use budget::MOST_TRACE_BYTES;
-pub use named::Instructions;
+pub use named::{InstructionTiming, Instructions};
 pub use parameters::{Parameters, TURN};
 pub use report::duration;
-pub use report::{Bound, Format, InstructionTiming, JSON_VERSION, MODELLED, Timing, Unit, Usage};
+pub use report::{Bound, Format, JSON_VERSION, MODELLED, Timing, Unit, Usage};
 pub use stall::{Stall, Stalls};
 pub use trace::Tracer;
 

@@ -7,8 +7,25 @@ use std::{
 
 use serde::{Serialize, Serializer};
 
-use super::{compute_unit::Issued, report::InstructionTiming};
-use ferrowave_emulator::program::{Kernel, Names};
+use super::{compute_unit::Issued, stall::Stalls};
+use ferrowave_emulator::program::{Kernel, Names, Place};
+use ferrowave_isa::Category;
+
+/// What the model says of an instruction, over all waves replayed.
+#[derive(Clone, Debug, Serialize)]
+pub struct InstructionTiming {
+    /// Its text and where it comes from.
+    #[serde(flatten)]
+    pub place: Place,
+    /// The unit that it goes to.
+    #[serde(serialize_with = "as_name")]
+    pub category: Category,
+    /// How often it was issued.
+    pub issued: u64,
+    /// Cycles for which waves waited to issue it, by cause. What they waited for at a barrier stands at the instruction
+    /// behind it.
+    pub stalls: Stalls,
+}
 
 /// Instructions that ran, in the order of the code. They keep the kernel's program in the device's memory.
 #[derive(Clone, Debug)]
@@ -99,4 +116,8 @@ impl Serialize for Instructions {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.iter())
     }
+}
+
+fn as_name<S: Serializer>(category: &Category, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(category.name())
 }

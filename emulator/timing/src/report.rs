@@ -8,13 +8,12 @@ use serde_json::json;
 
 use super::{
     compute_unit::Replay,
-    named::Instructions,
+    named::{InstructionTiming, Instructions},
     parameters::Parameters,
     placement::Placement,
     stall::{Stall, Stalls},
 };
-use ferrowave_emulator::program::{Kernel, Place};
-use ferrowave_isa::Category;
+use ferrowave_emulator::program::Kernel;
 
 /// A machine by its name.
 fn by_name<S: Serializer>(machine: &Product, serializer: S) -> Result<S::Ok, S::Error> {
@@ -162,22 +161,6 @@ pub struct Timing {
     pub stalls: Stalls,
     /// Instructions that ran, in the order of the code.
     pub instructions: Instructions,
-}
-
-/// What the model says of an instruction, over all waves replayed.
-#[derive(Clone, Debug, Serialize)]
-pub struct InstructionTiming {
-    /// Its text and where it comes from.
-    #[serde(flatten)]
-    pub place: Place,
-    /// The unit that it goes to.
-    #[serde(serialize_with = "as_name")]
-    pub category: Category,
-    /// How often it was issued.
-    pub issued: u64,
-    /// Cycles for which waves waited to issue it, by cause. What they waited for at a barrier stands at the instruction
-    /// behind it.
-    pub stalls: Stalls,
 }
 
 /// What a [`Timing`] is made of.
@@ -389,8 +372,4 @@ fn summary(timing: &Timing, with_listing: bool, text: &mut String) {
 
 fn as_text<S: Serializer>(gpu: &Gpu, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(gpu)
-}
-
-fn as_name<S: Serializer>(category: &Category, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(category.name())
 }

@@ -2,7 +2,6 @@
 //!
 //! Compilers put conditions of whole waves in `vcc` as well as those of lanes; what the mask was made of tells which.
 
-use super::plan::is_exec;
 use ferrowave_emulator::exec::{Facts, Wave};
 use ferrowave_isa::{Category, Register, Registers};
 
@@ -75,4 +74,9 @@ fn varies(register: Register, wave: &Wave) -> bool {
     let lanes = wave.lanes(register.0).as_array();
     let first = lanes[wave.exec.trailing_zeros() as usize & 63];
     (0..64).any(|lane| wave.exec >> lane & 1 == 1 && lanes[lane] != first)
+}
+
+/// Whether the registers are `exec`, which is always defined.
+pub(super) fn is_exec(registers: Registers) -> bool {
+    registers.contains(Register::EXEC) || registers.first == Register(Register::EXEC.0 + 1)
 }

@@ -15,10 +15,10 @@ mod trial;
 use std::sync::{Arc, OnceLock};
 
 use barriers::{Branches, Skips};
-use conditions::Conditions;
+use conditions::{Conditions, is_exec};
 pub(super) use definedness::{Cut, cut, merge};
 use definedness::{Definedness, Origin};
-use plan::{Action, Plan, is_exec};
+use plan::{Action, Plan};
 use through_lds::{ThroughLds, is_load, is_store};
 use trial::Trial;
 

@@ -1,7 +1,7 @@
 //! What an instruction does to undefined registers, found once for a launch.
 
 use super::{
-    conditions::Effect,
+    conditions::{Effect, is_exec},
     definedness::{Cut, cut, merge},
 };
 use ferrowave_emulator::exec::Facts;
@@ -95,11 +95,6 @@ fn idle(i: &Instruction, facts: &Facts) -> Vec<Register> {
         reads.count() == 0 && !facts.uses.writes.iter().any(|w| w.contains(*register))
     });
     idle
-}
-
-/// Whether the registers are `exec`, which is always defined.
-pub(super) fn is_exec(registers: Registers) -> bool {
-    registers.contains(Register::EXEC) || registers.first == Register(Register::EXEC.0 + 1)
 }
 
 fn action(i: &Instruction, facts: &Facts) -> Action {

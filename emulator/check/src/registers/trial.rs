@@ -5,7 +5,7 @@
 //! defined, be it a lane that a mask takes from elsewhere, `x ^ x` or the rows of a matrix product. That bits depend on a
 //! source may be missed where few values show it; never is dependence made up.
 
-use super::{definedness::Definedness, plan::is_exec};
+use super::{conditions::is_exec, definedness::Definedness};
 use crate::Step;
 use ferrowave_emulator::exec::{Context, Flow, Lanes, Wave, run_one};
 use ferrowave_isa::{Instruction, Operand, Register, Registers, Source, registers};

@@ -12,10 +12,14 @@ mod workers;
 mod workgroup;
 
 pub use error::{FaultReport, LaunchError};
-pub use grid::launch_some;
-pub use grid::{LaunchConfig, LaunchSummary, Observed, check_launch, launch, launch_observed};
+pub use grid::{
+    LaunchConfig, LaunchSummary, Observed, check_launch, launch, launch_observed, launch_some,
+};
 pub use limit::{
     INSTRUCTION_LIMIT_VARIABLE, Limit, LimitReport, Limits, Standing, TIMEOUT_VARIABLE, WavePlace,
     parse_instructions, parse_time,
 };
 pub use meter::{Progress, follow_launches, progress};
+
+/// What registers, LDS and private memory hold before a kernel writes to them: a NaN, in every run the same.
+const UNDEFINED: u32 = 0x7fc5_5a5a;

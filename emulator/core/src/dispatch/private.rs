@@ -6,7 +6,7 @@ use crate::exec::LANES;
 use crate::memory::{AllocationKind, DeviceMemory, MemoryError};
 use crate::program::Kernel;
 
-use super::start::UNDEFINED;
+use super::UNDEFINED;
 
 /// Private memory of a work-item whose kernel does not know how much it needs, in bytes.
 const DYNAMIC_STACK_BYTES: u32 = 16 << 10;

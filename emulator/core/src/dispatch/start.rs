@@ -3,11 +3,8 @@
 use ferrowave_code_object::KernelDescriptor;
 use ferrowave_gpu::{Gpu, GpuLimits};
 
-use super::{arguments::LaunchData, private::PrivateMemory};
+use super::{UNDEFINED, arguments::LaunchData, private::PrivateMemory};
 use crate::exec::{ACCUMULATORS, Allocated, Lanes, Mode, Prepared, Segment, Wave};
-
-/// What registers and LDS hold that nobody wrote: a NaN, in every run the same.
-pub(super) const UNDEFINED: u32 = 0x7fc5_5a5a;
 
 /// Operand code of `flat_scratch`, a pair.
 const FLAT_SCRATCH: u32 = 102;

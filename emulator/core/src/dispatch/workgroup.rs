@@ -5,11 +5,7 @@ use std::mem;
 use rand::{RngExt as _, SeedableRng, seq::SliceRandom};
 use rand_pcg::Pcg32;
 
-use super::{
-    Standing,
-    meter::Meter,
-    start::{Start, UNDEFINED},
-};
+use super::{Standing, UNDEFINED, meter::Meter, start::Start};
 use crate::exec::{
     Code, Context, Fault, FaultKind, GlobalSync, GlobalWait, GroupStart, Observer, Stop, Touches,
     Turn, Wave, run,

@@ -25,6 +25,19 @@ pub(super) struct Access {
 /// Allocations that a workgroup's accesses remember.
 pub(super) const RECENT: usize = 16;
 
+impl Near {
+    /// The same by address.
+    #[inline(always)]
+    pub(super) fn by_address(&self) -> Access {
+        let base = D::splat(self.base);
+        Access {
+            addresses: self.offsets.map(|offsets| offsets.cast::<u64>() + base),
+            exec: self.exec,
+            moves: self.moves,
+        }
+    }
+}
+
 impl Access {
     #[inline(always)]
     pub(super) fn lane(&self, lane: usize) -> u64 {

@@ -11,7 +11,7 @@ use super::{
     atomic,
     lanes::Binder,
     operation::{Flow, Handler, Operation},
-    private::Small,
+    small::Small,
     split,
     transfer::Transfers,
 };

@@ -15,9 +15,15 @@ use std::{
 
 use ferrowave_gpu::Gpu;
 
-use super::{Formatter, SimdLevel, compile, native, observe::Facts, operation::Operation};
+use super::{
+    Formatter, SimdLevel,
+    compile::{self, Line, Target},
+    native,
+    observe::Facts,
+    operation::Operations,
+};
 use crate::memory::CodePlace;
-use ferrowave_isa::{self as isa, DecodeError, Instruction, run::Run};
+use ferrowave_isa::{self as isa, Instruction, run::Run};
 
 /// Words of the longest instruction.
 const LONGEST: u32 = 4;
@@ -74,18 +80,9 @@ pub(super) struct Lines {
 
 type LateFacts = OnceLock<Box<Option<Facts>>>;
 
-/// What stands at an operation's place in the code.
-pub(super) struct Line {
-    /// Its first word, counted as the code's indices are.
-    pub(super) word: u32,
-    pub(super) instruction: Result<Instruction, DecodeError>,
-}
-
 /// A stretch's operations.
 pub(super) struct Ready {
-    /// The first one's index.
-    pub(super) first: u32,
-    pub(super) operations: Vec<Operation>,
+    pub(super) operations: Operations,
     /// Runs of operations that can be host code.
     pub(super) native: native::Runs,
     /// Indices of those that the emulator cannot run.
@@ -102,16 +99,6 @@ pub struct Unsupported {
 }
 
 const NOWHERE: u32 = u32::MAX;
-
-/// Where a branch leads.
-pub(super) enum Target {
-    /// To the instruction of an index.
-    At(u32),
-    /// Into an instruction.
-    Inside,
-    /// Out of the code.
-    Outside,
-}
 
 impl fmt::Debug for Code {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -150,14 +137,6 @@ impl<'a> FactsTable<'a> {
             .get_or_init(|| lines.list.iter().map(|_| OnceLock::new()).collect());
         let facts = all.get(number)?;
         Some(facts.get_or_init(|| Box::new(line.instruction.as_ref().ok().map(Facts::of))))
-    }
-}
-
-impl Ready {
-    /// The operation of an index, if it is one of these.
-    #[inline(always)]
-    pub(super) fn operation(&self, index: u32) -> Option<&Operation> {
-        self.operations.get(index.wrapping_sub(self.first) as usize)
     }
 }
 
@@ -486,7 +465,10 @@ impl Code {
 
     fn make_ready(&self, stretch: &Stretch, lines: &Lines) -> Ready {
         let first = stretch.words.start;
-        let (mut operations, refused) = compile::operations(self, first, &lines.list);
+        let (mut operations, refused) =
+            compile::operations(self.gpu, self.level, first, &lines.list, &|word| {
+                self.target(word)
+            });
         let native = match self.level {
             SimdLevel::Avx512 => native::Runs::find(
                 first,
@@ -497,8 +479,10 @@ impl Code {
             SimdLevel::Portable | SimdLevel::Avx2 => native::Runs::default(),
         };
         Ready {
-            first,
-            operations,
+            operations: Operations {
+                first,
+                list: operations,
+            },
             native,
             refused,
         }

@@ -6,7 +6,6 @@ use super::{
     ACCUMULATORS, PRIVATE_APERTURE, SHARED_APERTURE,
     access::RECENT,
     buffer::{self, Buffers, typed},
-    code::{Code, Line, Target},
     compare, control,
     convert::{self, narrowing, widening},
     cube, differences, exchange, extension,
@@ -23,24 +22,51 @@ use super::{
     operation::{Handler, Operation, Source, SourceKind},
     output_modifier, packed,
     private::Scratch,
-    saturating, scalar, scalar_memory, to_lds, transfer,
+    saturating, scalar, scalar_memory,
+    simd::SimdLevel,
+    to_lds, transfer,
 };
 use ferrowave_isa::{
-    self as isa, Format, Instruction, Op, Operand,
+    self as isa, DecodeError, Format, Instruction, Op, Operand,
     run::{HardwareRegisters, Run},
 };
 
+/// What stands at an operation's place in the code.
+pub(super) struct Line {
+    /// Its first word, counted as the code's indices are.
+    pub(super) word: u32,
+    pub(super) instruction: Result<Instruction, DecodeError>,
+}
+
+/// Where a branch leads.
+pub(super) enum Target {
+    /// To the instruction of an index.
+    At(u32),
+    /// Into an instruction.
+    Inside,
+    /// Out of the code.
+    Outside,
+}
+
 /// The operations of instructions in a row, of which the first has the index `first`, and the indices of those that the
 /// emulator cannot run.
-pub(super) fn operations(code: &Code, first: u32, lines: &[Line]) -> (Vec<Operation>, Vec<u32>) {
+///
+/// `target` finds what lies at a word of the code.
+pub(super) fn operations(
+    gpu: Gpu,
+    level: SimdLevel,
+    first: u32,
+    lines: &[Line],
+    target: &dyn Fn(i64) -> Target,
+) -> (Vec<Operation>, Vec<u32>) {
     let compiler = Compiler {
-        gpu: code.gpu,
+        gpu,
         binder: Binder {
-            level: code.level,
+            level,
             plain: false,
             fast_sums: MatrixSums::chosen() == MatrixSums::Fast,
         },
-        code,
+        target,
     };
     let mut refused = Vec::new();
     let mut accesses = 0_usize;
@@ -66,7 +92,7 @@ struct Refused;
 struct Compiler<'a> {
     gpu: Gpu,
     binder: Binder,
-    code: &'a Code,
+    target: &'a dyn Fn(i64) -> Target,
 }
 
 impl Compiler<'_> {
@@ -204,7 +230,7 @@ impl Compiler<'_> {
 
     /// The index of a branch's target; targets outside the code stop the wave when it gets there.
     fn branch_target(&self, word: u32, words: i64) -> Result<i64, Refused> {
-        match self.code.target(i64::from(word) + 1 + words) {
+        match (self.target)(i64::from(word) + 1 + words) {
             Target::At(index) => Ok(i64::from(index)),
             Target::Inside => Err(Refused),
             Target::Outside => Ok(i64::from(u32::MAX - 1)),

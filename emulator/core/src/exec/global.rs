@@ -9,8 +9,9 @@ use super::{
     lanes::{Binder, chunks},
     near::Near,
     operation::{Flow, Handler, Operation, SourceKind},
-    private::{Private, Small},
+    private::Private,
     simd::{CHUNKS, D, U},
+    small::Small,
     transfer::Transfers,
     wave::Fetched,
 };

@@ -13,6 +13,7 @@ use super::{
     Context, FaultKind, Wave,
     lanes::Binder,
     operation::{Flow, Handler, Operation},
+    state::GlobalWait,
     wave::M0,
 };
 use ferrowave_isa::run::Gws;
@@ -42,15 +43,6 @@ impl Resource {
         self.released += through;
         self.counter -= through as u32;
     }
-}
-
-/// A wave's place in a resource's queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GlobalWait {
-    /// The resource's number.
-    pub resource: u8,
-    /// Which one in the queue it is, from 1; 0 if it need not wait.
-    place: u64,
 }
 
 /// The resources of a launch.

@@ -42,17 +42,6 @@ pub(crate) fn is_writable(register: u32) -> bool {
     matches!(register, MODE | STATUS | TRAPSTS)
 }
 
-/// What a launch decides of the registers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Allocated {
-    /// GPR_ALLOC.
-    pub(crate) gprs: u32,
-    /// LDS_ALLOC.
-    pub(crate) lds: u32,
-    /// Whether the workgroup has more than one wave.
-    pub(crate) in_group: bool,
-}
-
 /// The handler of `s_getreg` and `s_setreg`.
 pub(super) fn handler(b: Binder, op: HardwareRegisters) -> Handler {
     match op {

@@ -13,8 +13,8 @@ use super::{
     lanes::{Binder, chunks},
     near::Near,
     operation::{Flow, Handler, Operation},
-    private::Small,
     simd::{CHUNKS, LANES, U},
+    small::Small,
     transfer::Transfers,
     wave::Lanes,
 };
@@ -51,37 +51,6 @@ fn visit(
     f(w, &near.by_address());
     access::clear(w, o.dst, results, exec & !near.exec);
     Flow::Next
-}
-
-/// What a wave has done with LDS since the last barrier.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Turn {
-    /// Nothing that counts.
-    Before,
-    /// It has read.
-    Read,
-    /// It need not let others go first (again).
-    #[default]
-    Given,
-}
-
-impl Turn {
-    #[inline(always)]
-    pub(super) fn read(&mut self) {
-        if *self == Turn::Before {
-            *self = Turn::Read;
-        }
-    }
-
-    /// Whether the wave lets others go first, if it is about to store.
-    #[inline(always)]
-    pub(super) fn gives_way(&mut self, stores: impl FnOnce() -> bool) -> bool {
-        let gives = *self == Turn::Read && stores();
-        if gives {
-            *self = Turn::Given;
-        }
-        gives
-    }
 }
 
 /// Whether an instruction stores to LDS.

@@ -45,7 +45,9 @@ mod saturating;
 mod scalar;
 mod scalar_memory;
 mod simd;
+mod small;
 mod split;
+mod state;
 #[cfg(test)]
 mod tests;
 mod to_lds;
@@ -56,22 +58,20 @@ mod wave;
 
 pub use code::{Code, FactsTable, Unsupported};
 pub use fault::{Fault, FaultKind};
-pub use gws::GlobalWait;
 pub use mfma::{MATRIX_VARIABLE, MatrixSettingError, MatrixSums};
 pub use observe::{Facts, GroupStart, Observer, Prepared, Unobserved};
 pub use operation::Flow;
 pub use panic::Panic;
 pub use simd::LANES;
 pub use simd::SimdLevel;
+pub use state::GlobalWait;
 pub use touch::{ByPlace, ByShape, Kept, OutsideLds, Shape, Space, Touch};
 pub use wave::{ACCUMULATORS, Lanes, Mode, Round, VCC, Wave};
 
 pub(crate) use code::{CodeMemory, words};
 pub(crate) use gws::GlobalSync;
-pub(crate) use hardware_registers::Allocated;
-pub(crate) use lds::Turn;
 pub(crate) use panic::Formatter;
-pub(crate) use private::Segment;
+pub(crate) use state::{Allocated, Segment, Turn};
 pub(crate) use touch::Touches;
 
 use crate::memory::{Reach, View, shared::Moves};
@@ -223,7 +223,7 @@ pub fn run<O: Observer>(
 pub fn run_one(wave: &mut Wave, context: &mut Context<'_>, index: u32) -> Flow {
     let mut place = index;
     let ready = context.code.ready(&mut place);
-    let Some(operation) = ready.and_then(|ready| ready.operation(index)) else {
+    let Some(operation) = ready.and_then(|ready| ready.operations.get(index)) else {
         return context.fail(FaultKind::LeftCode);
     };
     // SAFETY: `Code` was compiled for a level that this computer has.
@@ -245,7 +245,8 @@ fn run_while<O: Observer, const PLAIN: bool>(
             break Some(Stop::Budget);
         }
         let index = wave.pc;
-        let Some((here, operation)) = ready.and_then(|r| Some((r, r.operation(index)?))) else {
+        let Some((here, operation)) = ready.and_then(|r| Some((r, r.operations.get(index)?)))
+        else {
             ready = code.ready(&mut wave.pc);
             context.ready = ready;
             if ready.is_some() {
@@ -264,9 +265,9 @@ fn run_while<O: Observer, const PLAIN: bool>(
             observer.before(wave, context, index);
         } else if PLAIN
             && operation.native != native::NONE
-            && let Some(flow) = here
-                .native
-                .run(here, wave, context, operation.native, &mut left)
+            && let Some(flow) =
+                here.native
+                    .run(&here.operations, wave, context, operation.native, &mut left)
         {
             if flow == Flow::Next {
                 continue;

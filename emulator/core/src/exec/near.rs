@@ -7,9 +7,8 @@ use std::simd::{prelude::*, simd_swizzle};
 
 use super::{
     Wave,
-    access::Access,
     lanes::chunks,
-    simd::{CHUNKS, D, U, chunk_mask},
+    simd::{CHUNKS, U, chunk_mask},
 };
 use crate::memory::shared::Moves;
 
@@ -27,17 +26,6 @@ const IOTA: U = U::from_array([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14,
 impl Near {
     /// Sixteen lanes of 16 bytes one behind the other cannot wrap around in 32 bits without one of them being above it.
     pub(super) const FARTHEST: u32 = u32::MAX - 256;
-
-    /// The same by address.
-    #[inline(always)]
-    pub(super) fn by_address(&self) -> Access {
-        let base = D::splat(self.base);
-        Access {
-            addresses: self.offsets.map(|offsets| offsets.cast::<u64>() + base),
-            exec: self.exec,
-            moves: self.moves,
-        }
-    }
 
     /// The active lanes of a chunk, one bit each.
     #[inline(always)]

@@ -218,3 +218,18 @@ where
     unsafe { std::hint::assert_unchecked(context.moves == Moves::Avx512) };
     only_value::<F>()(wave, context, operation)
 }
+
+/// Operations of instructions that follow each other.
+pub(super) struct Operations {
+    /// The first one's index.
+    pub(super) first: u32,
+    pub(super) list: Vec<Operation>,
+}
+
+impl Operations {
+    /// The operation of an index, if it is one of these.
+    #[inline(always)]
+    pub(super) fn get(&self, index: u32) -> Option<&Operation> {
+        self.list.get(index.wrapping_sub(self.first) as usize)
+    }
+}

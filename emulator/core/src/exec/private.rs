@@ -13,6 +13,7 @@ use super::{
     lanes::{Binder, chunks},
     operation::{Flow, Handler, Operation, SourceKind},
     simd::{CHUNKS, D, LANES, U, chunk_mask},
+    small::Small,
     split,
     transfer::Transfers,
 };
@@ -21,15 +22,6 @@ use super::{
 const ROW_BYTES: u64 = 4 * LANES as u64;
 /// First of the two scalar registers that hold the address of private memory up to gfx90a.
 const FLAT_SCRATCH: u16 = 102;
-
-/// Where a wave's private memory is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Segment {
-    /// Its address; none where the kernel itself puts it in `flat_scratch`.
-    pub(crate) base: Option<u64>,
-    /// Bytes of a lane.
-    pub(crate) bytes: u32,
-}
 
 /// Offsets of lanes in their private memory, all of whose data is inside.
 pub(super) struct Private {
@@ -197,28 +189,6 @@ impl Private {
         split::store_small(w, data, |at| self.access(c, o, at, 1, true), f)
     }
 }
-
-/// An integer of at most two bytes.
-pub(super) trait Small: Copy + Default + 'static {
-    fn from_half(half: u16) -> Self;
-    fn to_half(self) -> u16;
-}
-
-macro_rules! small {
-    ($($ty:ty),*) => {$(
-        impl Small for $ty {
-            fn from_half(half: u16) -> Self {
-                half as $ty
-            }
-
-            fn to_half(self) -> u16 {
-                self as u16
-            }
-        }
-    )*};
-}
-
-small!(u8, i8, u16, i16);
 
 #[cold]
 fn outside(

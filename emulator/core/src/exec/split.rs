@@ -8,7 +8,7 @@ use super::{
     Wave,
     access::{Access, clear},
     operation::Flow,
-    private::Small,
+    small::Small,
 };
 
 /// Loads `N` dwords a lane; of lanes in `exec` that a byte's access leaves out, that byte is 0.

@@ -6,7 +6,7 @@
 //! (`GCNSubtarget::d16PreservesUnusedBits`) counts on no kept half with ECC, nor on gfx90a and its successors without it,
 //! where it was tried (review D112635).
 
-use super::{operation::Handler, private::Small};
+use super::{operation::Handler, small::Small};
 use ferrowave_isa::run::{Load, Store};
 
 /// Makes the handlers of one kind of memory.

@@ -3,12 +3,9 @@
 use std::simd::{prelude::*, simd_swizzle};
 
 use super::{
-    gws::GlobalWait,
-    hardware_registers::Allocated,
-    lds::Turn,
     operation::{Source, SourceKind},
-    private::Segment,
     simd::{CHUNKS, D, U, chunk_mask},
+    state::{Allocated, GlobalWait, Segment, Turn},
 };
 
 /// Vector registers 0 to 255 are `v`, 256 to 511 are `a`.

@@ -1,6 +1,7 @@
 //! SOP1, SOP2, SOPC, SOPK, SOPP and SMEM.
 
-use super::super::instruction::{DataType, Format, Instruction, Operand, Source};
+use super::super::data_type::DataType;
+use super::super::instruction::{Format, Instruction, Operand, Source};
 use super::super::operand::{M0, Refused};
 use super::super::row::{Encoding, Immediate, Slot, flag};
 use super::super::tables::{

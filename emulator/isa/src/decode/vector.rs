@@ -2,12 +2,14 @@
 
 use ferrowave_gpu::Gpu;
 
-use super::super::instruction::{DataType, Format, Instruction, Operand, Source};
+use super::super::data_type::DataType;
+use super::super::instruction::{Format, Instruction, Operand, Source};
 use super::super::lookup;
 use super::super::operand::{DPP, LITERAL, Refused, SDWA, VCC, VGPRS};
+use super::super::ops::Op;
 use super::super::row::{Class, Encoding, Field, Slot, flag};
 use super::super::tables::{
-    MAI_ABID, MAI_ACC, MAI_ACC_CD, MAI_BLGP, MAI_CBSZ, MAI_SRC0, MAI_SRC1, MAI_SRC2, MAI_VDST, Op,
+    MAI_ABID, MAI_ACC, MAI_ACC_CD, MAI_BLGP, MAI_CBSZ, MAI_SRC0, MAI_SRC1, MAI_SRC2, MAI_VDST,
     VOP1_SRC0, VOP1_VDST, VOP2_SRC0, VOP2_VDST, VOP2_VSRC1, VOP3_ABS, VOP3_CLAMP, VOP3_NEG,
     VOP3_OMOD, VOP3_OP_SEL, VOP3_SDST, VOP3_SRC0, VOP3_SRC1, VOP3_SRC2, VOP3_VDST, VOP3P_CLAMP,
     VOP3P_NEG, VOP3P_NEG_HI, VOP3P_OP_SEL, VOP3P_OP_SEL_HI, VOP3P_OP_SEL_HI2, VOP3P_SRC0,

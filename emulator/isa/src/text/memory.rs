@@ -5,8 +5,8 @@ use std::fmt;
 use ferrowave_gpu::Gpu;
 
 use super::super::instruction::{Format, Instruction, MemoryControl, Operand, Source};
+use super::super::ops::Op;
 use super::super::row::flag;
-use super::super::tables::Op;
 use super::Writer;
 
 /// Names of MTBUF's data formats; 1 is the default.

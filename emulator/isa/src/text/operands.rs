@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use super::super::instruction::{DataType, Operand, Source};
+use super::super::data_type::DataType;
+use super::super::instruction::{Operand, Source};
 use super::super::operand::{EXEC, FLAT_SCRATCH, M0, TTMP, VCC, XNACK_MASK};
 use super::super::row::{Row, flag};
 use super::Writer;

@@ -2,8 +2,7 @@
 
 use crate::exec::{
     Context, Wave,
-    code::Ready,
-    operation::{Flow, Operation},
+    operation::{Flow, Operation, Operations},
 };
 use ferrowave_isa::Instruction;
 
@@ -28,7 +27,7 @@ impl Runs {
     #[inline]
     pub(in crate::exec) fn run(
         &self,
-        _: &Ready,
+        _: &Operations,
         _: &mut Wave,
         _: &mut Context<'_>,
         _: u32,

@@ -11,10 +11,8 @@ use super::{
     shape::{self, Part},
 };
 use crate::exec::{
-    Code, Context, Wave,
-    code::Ready,
-    control,
-    operation::{Flow, Operation},
+    Code, Context, Wave, control,
+    operation::{Flow, Operation, Operations},
     simd::CHUNKS,
 };
 use ferrowave_isa::{Format, Instruction, Op};
@@ -140,12 +138,12 @@ impl Runs {
     }
 
     /// Runs the operations of run `number`, which begins at the wave's program counter, and takes their number from `left`.
-    /// They are among those of `ready`.
+    /// They are among `operations`.
     /// `None` if they are to be run one by one.
     #[inline]
     pub(in crate::exec) fn run(
         &self,
-        ready: &Ready,
+        operations: &Operations,
         wave: &mut Wave,
         context: &mut Context<'_>,
         number: u32,
@@ -157,7 +155,7 @@ impl Runs {
         }
         let translation = match run.translation.get() {
             Some(translation) => translation.as_ref()?,
-            None => self.first_runs(context.code, ready, run)?,
+            None => self.first_runs(context.code, operations, run)?,
         };
         if translation.is_float && !wave.mode.plain32()
             || translation.left.load(Relaxed) >= FORBEARANCE
@@ -177,13 +175,13 @@ impl Runs {
         #[cfg(test)]
         translation.counts[usize::from(done < CHUNKS)].fetch_add(1, Relaxed);
         if done < CHUNKS {
-            return Some(rest(wave, context, ready, run, translation, done));
+            return Some(rest(wave, context, operations, run, translation, done));
         }
         if translation.left.load(Relaxed) != 0 {
             translation.left.store(0, Relaxed);
         }
         for &index in &translation.later {
-            let operation = &ready.operations[(index - ready.first) as usize];
+            let operation = &operations.list[(index - operations.first) as usize];
             // SAFETY: as above.
             unsafe { (operation.run)(wave, context, operation) };
         }
@@ -193,12 +191,17 @@ impl Runs {
 
     /// Translates a run that has been interpreted often enough.
     #[cold]
-    fn first_runs<'a>(&self, code: &Code, ready: &Ready, run: &'a Run) -> Option<&'a Translation> {
+    fn first_runs<'a>(
+        &self,
+        code: &Code,
+        operations: &Operations,
+        run: &'a Run,
+    ) -> Option<&'a Translation> {
         if run.interpreted.fetch_add(1, Relaxed) < self.policy.patience {
             return None;
         }
         run.translation
-            .get_or_init(|| translate(code, ready, run))
+            .get_or_init(|| translate(code, operations, run))
             .as_ref()
     }
 
@@ -219,11 +222,11 @@ impl Runs {
     }
 }
 
-fn translate(code: &Code, ready: &Ready, run: &Run) -> Option<Translation> {
+fn translate(code: &Code, operations: &Operations, run: &Run) -> Option<Translation> {
     let mut selection = Selection::default();
     let (mut awaits_stores, mut reads_lds) = (false, false);
     for index in run.first..run.first + run.length {
-        let (instruction, operation) = (code.instruction(index)?, ready.operation(index)?);
+        let (instruction, operation) = (code.instruction(index)?, operations.get(index)?);
         reads_lds |= instruction.format == Format::Ds;
         awaits_stores |= instruction.op == Op::s_waitcnt && control::awaits_stores(operation);
         selection.take(index, instruction, operation)?;
@@ -248,7 +251,7 @@ fn translate(code: &Code, ready: &Ready, run: &Run) -> Option<Translation> {
 fn rest(
     wave: &mut Wave,
     context: &mut Context<'_>,
-    ready: &Ready,
+    operations: &Operations,
     run: &Run,
     translation: &Translation,
     done: usize,
@@ -266,7 +269,7 @@ fn rest(
     let mut flow = Flow::Next;
     for index in run.first..run.first + run.length {
         wave.pc = index + 1;
-        let operation = &ready.operations[(index - ready.first) as usize];
+        let operation = &operations.list[(index - operations.first) as usize];
         // SAFETY: `Code` was compiled for a level that this computer has.
         flow = unsafe { (operation.run)(wave, context, operation) };
         if flow != Flow::Next {

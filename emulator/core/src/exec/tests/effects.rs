@@ -11,9 +11,8 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 use crate::exec::{
-    Code, Context, Mode, SimdLevel, Stop, Unobserved, Wave,
-    private::Segment,
-    run,
+    Code, Context, Mode, SimdLevel, Stop, Unobserved, Wave, run,
+    state::Segment,
     wave::{ACCUMULATORS, M0},
 };
 use crate::memory::{AllocationKind, DeviceMemory, View};

@@ -1,0 +1,192 @@
+//! What an instruction does, as its row states it: unit, memory, wait counters, time, operations.
+
+use ferrowave_gpu::Gpu;
+
+use super::row::{Immediate, Rate, flag, place};
+use super::run::Run;
+use super::{Category, Effect, Extension, Instruction, Op, Source};
+
+impl Instruction {
+    /// What unit it goes to.
+    pub fn category(&self) -> Category {
+        self.op.row().unit
+    }
+
+    /// Whether it moves between vector registers and accumulators, which the vector unit does.
+    pub fn is_accumulator_move(&self) -> bool {
+        matches!(
+            self.op,
+            Op::v_accvgpr_read | Op::v_accvgpr_write | Op::v_accvgpr_mov_b32
+        )
+    }
+
+    /// Whether it computes a transcendental function, which takes a quarter of the vector unit's lanes.
+    pub fn is_transcendental(&self) -> bool {
+        matches!(self.rate(), Rate::Trans | Rate::Trans64)
+    }
+
+    /// How long it keeps the vector unit busy.
+    pub fn rate(&self) -> Rate {
+        self.op.row().rate
+    }
+
+    /// Passes of four cycles that it takes through the matrix core (LLVM's `SISchedule.td`, `WriteNPassMAI`).
+    pub fn passes(&self, gpu: Gpu) -> u64 {
+        self.op.row().passes[gpu as usize].into()
+    }
+
+    /// Operations on floats and on integers that it stands for: of a lane, or of the wave on its matrix core.
+    pub fn operations(&self) -> [u64; 2] {
+        let row = self.op.row();
+        [row.flops, row.ops].map(u64::from)
+    }
+
+    /// What it does with memory.
+    pub fn effect(&self) -> Effect {
+        self.op.row().memory
+    }
+
+    /// Whether `vmcnt` and `lgkmcnt` count it while it is in flight.
+    pub fn counters(&self) -> [bool; 2] {
+        let row = self.op.row();
+        [row.counts_vm, row.counts_lgkm]
+    }
+
+    /// Whether its data goes from memory to LDS without passing registers.
+    pub fn loads_to_lds(&self) -> bool {
+        self.registers_to_lds() != 0
+    }
+
+    /// Registers' worth of data that each lane loads to LDS without passing registers.
+    pub fn registers_to_lds(&self) -> u16 {
+        let row = self.op.row();
+        match self.memory.lds {
+            true => row.dst.bits / 32,
+            false => row.to_lds,
+        }
+    }
+
+    /// The bits that a store takes of a register of its data.
+    pub fn stored_bits(&self, index: usize) -> u32 {
+        (self.op.row().takes >> (32 * index)) as u32
+    }
+
+    /// Whether a result comes back to registers.
+    pub fn has_result(&self) -> bool {
+        self.dst.source != Source::None
+    }
+
+    /// Whether it moves data between lanes.
+    pub fn crosses_lanes(&self) -> bool {
+        matches!(self.extension, Extension::Dpp(_)) || self.op.row().has(flag::CROSS)
+    }
+
+    /// Whether it compares its first two sources.
+    pub fn compares(&self) -> bool {
+        self.extension == Extension::None && self.op.row().has(flag::COMPARE)
+    }
+
+    /// Whether `m0` tells which scalar register it reads or writes.
+    pub fn is_relative(&self) -> bool {
+        self.op.row().has(flag::RELATIVE)
+    }
+
+    /// Whether it is a dot product of the vector unit.
+    pub fn is_dot(&self) -> bool {
+        self.op.row().has(flag::DOT)
+    }
+
+    /// Whether what it does may depend on MODE, as all arithmetic of the vector unit on floats may.
+    pub fn reads_mode(&self) -> bool {
+        let row = self.op.row();
+        let on_floats = row
+            .src
+            .iter()
+            .chain([&row.dst])
+            .any(|slot| slot.ty.is_float());
+        row.reads & place::MODE != 0 || row.unit == Category::Vector && on_floats
+    }
+
+    /// Whether it may change MODE or another hardware register.
+    pub fn writes_mode(&self) -> bool {
+        self.op.row().writes & place::MODE != 0
+    }
+
+    /// What runs it.
+    pub fn run(&self) -> Run {
+        self.op.row().run
+    }
+
+    /// How many products of matrices it is.
+    pub fn blocks(&self) -> u32 {
+        self.op.row().blocks
+    }
+
+    /// Whether it is a product of a sparse matrix.
+    pub fn is_sparse(&self) -> bool {
+        self.op.row().has(flag::SPARSE)
+    }
+
+    /// Whether it writes `exec` besides its operands.
+    pub fn writes_exec(&self) -> bool {
+        self.op.row().writes & place::EXEC != 0
+    }
+
+    /// Whether bits of its result may stay as they were.
+    pub fn keeps(&self) -> bool {
+        self.op.row().has(flag::KEEPS)
+    }
+
+    /// The constant of a branch: words from the next instruction to the target.
+    pub fn branch_words(&self) -> Option<i64> {
+        if self.op.row().imm != Immediate::Label {
+            return None;
+        }
+        self.src.iter().find_map(|operand| match operand.source {
+            Source::Literal(words) => Some(i64::from(words as i32)),
+            _ => None,
+        })
+    }
+
+    /// Whether it goes to a barrier or semaphore of the whole launch.
+    pub fn is_global_sync(&self) -> bool {
+        self.op.row().has(flag::GWS)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ferrowave_gpu::Gpu::{Gfx90a, Gfx908, Gfx942, Gfx950};
+
+    use crate::Op;
+
+    #[test]
+    fn passes_are_a_quarter_of_the_cycles() {
+        for (op, gpu, cycles) in [
+            (Op::v_mfma_f32_32x32x2_f32, Gfx908, 64),
+            (Op::v_mfma_f32_16x16x4_f32, Gfx90a, 32),
+            (Op::v_mfma_f32_32x32x2_f32, Gfx942, 64),
+            (Op::v_mfma_f32_16x16x4_f32, Gfx942, 32),
+            (Op::v_mfma_f32_32x32x8_f16, Gfx90a, 64),
+            (Op::v_mfma_f32_32x32x8_f16, Gfx942, 32),
+            (Op::v_mfma_f32_16x16x16_f16, Gfx942, 16),
+            (Op::v_mfma_f32_32x32x4_2b_f16, Gfx942, 64),
+            (Op::v_mfma_f32_16x16x4_4b_f16, Gfx942, 32),
+            (Op::v_mfma_f32_32x32x4_xf32, Gfx942, 32),
+            (Op::v_mfma_f32_16x16x8_xf32, Gfx942, 16),
+            (Op::v_mfma_i32_32x32x8i8, Gfx90a, 64),
+            (Op::v_mfma_i32_32x32x16_i8, Gfx942, 32),
+            (Op::v_mfma_i32_16x16x32_i8, Gfx942, 16),
+            (Op::v_mfma_f32_32x32x16_f16, Gfx950, 32),
+            (Op::v_mfma_f32_16x16x32_f16, Gfx950, 16),
+            (Op::v_mfma_f64_16x16x4_f64, Gfx90a, 32),
+            (Op::v_mfma_f64_16x16x4_f64, Gfx950, 64),
+            (Op::v_mfma_f64_4x4x4_4b_f64, Gfx90a, 16),
+            (Op::v_mfma_f32_4x4x4_16b_f16, Gfx942, 8),
+            (Op::v_smfmac_f32_32x32x16_f16, Gfx942, 32),
+        ] {
+            let passes = op.row().passes[gpu as usize];
+            assert_eq!(4 * i32::from(passes), cycles, "{op:?} on {gpu}");
+        }
+    }
+}
