@@ -21,7 +21,7 @@
 
 use ferrowave_gpu::Gpu;
 
-use ferrowave_emulator::exec::{LANES, Touch};
+use ferrowave_emulator::exec::{LANES, ObservedAccess};
 
 /// Banks of 4 bytes, at most.
 const MOST_BANKS: usize = 64;
@@ -82,8 +82,8 @@ pub enum Way {
 
 impl Way {
     /// Of an access of an instruction, which is atomic or not.
-    pub const fn of(touch: &Touch<'_>, is_atomic: bool) -> Self {
-        match (touch.write, is_atomic) {
+    pub const fn of(observed: &ObservedAccess<'_>, is_atomic: bool) -> Self {
+        match (observed.write, is_atomic) {
             (_, true) => Way::Atomic,
             (true, false) => Way::Write,
             (false, false) => Way::Read,
@@ -124,31 +124,31 @@ impl Banks {
     }
 
     /// The cycles that an access takes beyond one for each of its phases with active lanes.
-    pub fn extra_cycles(&mut self, touch: &Touch<'_>, way: Way) -> u32 {
-        let (banks, phases) = self.phases(way, touch.bytes);
+    pub fn extra_cycles(&mut self, observed: &ObservedAccess<'_>, way: Way) -> u32 {
+        let (banks, phases) = self.phases(way, observed.bytes);
         phases
             .iter()
             .map(|lanes| {
-                self.cycles(touch, lanes & touch.lanes, way, banks)
+                self.cycles(observed, lanes & observed.lanes, way, banks)
                     .saturating_sub(1)
             })
             .sum()
     }
 
     /// All cycles that an access takes: one for each phase with active lanes, and those of conflicts.
-    pub fn cycles_of(&mut self, touch: &Touch<'_>, way: Way) -> u32 {
-        let (_, phases) = self.phases(way, touch.bytes);
-        let busy = phases.iter().filter(|lanes| *lanes & touch.lanes != 0);
-        busy.count() as u32 + self.extra_cycles(touch, way)
+    pub fn cycles_of(&mut self, observed: &ObservedAccess<'_>, way: Way) -> u32 {
+        let (_, phases) = self.phases(way, observed.bytes);
+        let busy = phases.iter().filter(|lanes| *lanes & observed.lanes != 0);
+        busy.count() as u32 + self.extra_cycles(observed, way)
     }
 
     /// The words that the busiest bank has to give.
-    fn cycles(&mut self, touch: &Touch<'_>, lanes: u64, way: Way, banks: u64) -> u32 {
+    fn cycles(&mut self, observed: &ObservedAccess<'_>, lanes: u64, way: Way, banks: u64) -> u32 {
         self.used = [0; MOST_BANKS];
         let mut most = 0;
-        let of_phase = touch.iter().filter(|(lane, _)| lanes >> lane & 1 == 1);
+        let of_phase = observed.iter().filter(|(lane, _)| lanes >> lane & 1 == 1);
         for (_, address) in of_phase {
-            let last = address.wrapping_add(u64::from(touch.bytes.max(1)) - 1);
+            let last = address.wrapping_add(u64::from(observed.bytes.max(1)) - 1);
             for word in address / 4..=last / 4 {
                 // A power of two.
                 let bank = (word & (banks - 1)) as usize;
@@ -174,13 +174,13 @@ mod tests {
     use super::*;
     use ferrowave_emulator::exec::Space;
 
-    fn touch(bytes: u32, lanes: u64, address: impl Fn(u64) -> u64) -> Touch<'static> {
-        Touch::of(Space::Lds, false, bytes, lanes, address)
+    fn observed(bytes: u32, lanes: u64, address: impl Fn(u64) -> u64) -> ObservedAccess<'static> {
+        ObservedAccess::of(Space::Lds, false, bytes, lanes, address)
     }
 
     /// Extra cycles on 32 banks (gfx90a) and on gfx950.
-    fn extra(way: Way, touch: &Touch<'_>) -> [u32; 2] {
-        [Gpu::Gfx90a, Gpu::Gfx950].map(|gpu| Banks::new(gpu).extra_cycles(touch, way))
+    fn extra(way: Way, observed: &ObservedAccess<'_>) -> [u32; 2] {
+        [Gpu::Gfx90a, Gpu::Gfx950].map(|gpu| Banks::new(gpu).extra_cycles(observed, way))
     }
 
     #[test]
@@ -206,7 +206,7 @@ mod tests {
     fn lanes_side_by_side_and_lanes_on_one_word_do_not_conflict() {
         for bytes in [1, 2, 4, 8, 12, 16] {
             for way in [Way::Read, Way::Write] {
-                let beside = touch(bytes, !0, |lane| 64 + lane * u64::from(bytes));
+                let beside = observed(bytes, !0, |lane| 64 + lane * u64::from(bytes));
                 let expected = match (bytes, way) {
                     // Each of the eight phases has two runs of four lanes, 60 or 36 words apart: 12 words of each meet
                     // in some of 32 banks.
@@ -214,7 +214,7 @@ mod tests {
                     _ => [0, 0],
                 };
                 assert_eq!(extra(way, &beside), expected, "{bytes} {way:?}");
-                assert_eq!(extra(way, &touch(bytes, !0, |_| 48)), [0, 0]);
+                assert_eq!(extra(way, &observed(bytes, !0, |_| 48)), [0, 0]);
             }
         }
     }
@@ -223,23 +223,29 @@ mod tests {
     fn strides_conflict_as_often_as_lanes_come_back_to_a_bank() {
         // A row of 32 words for each lane: each half of the wave takes 32 cycles instead of 1; on 64 banks, every second
         // lane comes to the same of two banks, so that the one phase takes 32 cycles.
-        let rows = touch(4, !0, |lane| 128 * lane);
+        let rows = observed(4, !0, |lane| 128 * lane);
         assert_eq!(extra(Way::Read, &rows), [2 * 31, 31]);
         assert_eq!(extra(Way::Write, &rows), [2 * 31, 2 * 31]);
         // Rows of 33 words: none.
-        assert_eq!(extra(Way::Read, &touch(4, !0, |lane| 132 * lane)), [0, 0]);
+        assert_eq!(
+            extra(Way::Read, &observed(4, !0, |lane| 132 * lane)),
+            [0, 0]
+        );
         // Every second word: two lanes a bank in 32 lanes, and in 64.
-        assert_eq!(extra(Way::Read, &touch(4, !0, |lane| 8 * lane)), [2, 1]);
+        assert_eq!(extra(Way::Read, &observed(4, !0, |lane| 8 * lane)), [2, 1]);
         // Half of the lanes are off.
-        assert_eq!(extra(Way::Read, &touch(4, 0xffff, |lane| 8 * lane)), [0, 0]);
-        assert_eq!(extra(Way::Read, &touch(4, 0, |_| 0)), [0, 0]);
+        assert_eq!(
+            extra(Way::Read, &observed(4, 0xffff, |lane| 8 * lane)),
+            [0, 0]
+        );
+        assert_eq!(extra(Way::Read, &observed(4, 0, |_| 0)), [0, 0]);
     }
 
     #[test]
     fn wide_reads_go_by_groups_of_lanes() {
         // Lane 20 reads the words that are 32 after lane 0's, in a phase with it on both; lane 4 is in another.
         let pair = |other: u32| {
-            touch(
+            observed(
                 16,
                 1 | 1 << other,
                 move |lane| if lane == 0 { 0 } else { 256 },
@@ -255,7 +261,10 @@ mod tests {
 
     #[test]
     fn atomics_on_one_word_wait_for_each_other() {
-        assert_eq!(extra(Way::Atomic, &touch(4, !0, |_| 8)), [2 * 31, 2 * 31]);
-        assert_eq!(extra(Way::Atomic, &touch(4, 0b101, |_| 8)), [1, 1]);
+        assert_eq!(
+            extra(Way::Atomic, &observed(4, !0, |_| 8)),
+            [2 * 31, 2 * 31]
+        );
+        assert_eq!(extra(Way::Atomic, &observed(4, 0b101, |_| 8)), [1, 1]);
     }
 }

@@ -1,6 +1,6 @@
 //! How many cache lines the lanes of an access touch.
 
-use ferrowave_emulator::exec::{LANES, Touch};
+use ferrowave_emulator::exec::{LANES, ObservedAccess};
 
 /// Lines of 64 bytes, by their addresses in lines, in order.
 pub struct Lines {
@@ -10,14 +10,14 @@ pub struct Lines {
 
 impl Lines {
     /// Those that the active lanes touch.
-    pub fn of(touch: &Touch<'_>) -> Self {
+    pub fn of(observed: &ObservedAccess<'_>) -> Self {
         // An access may begin in one line and end in the next; none is longer than a line.
         let mut lines = [0; 2 * LANES];
         let mut count = 0;
         let mut last = None;
         let mut ascending = true;
-        for (_, address) in touch.iter() {
-            let end = address.wrapping_add(u64::from(touch.bytes.max(1)) - 1);
+        for (_, address) in observed.iter() {
+            let end = address.wrapping_add(u64::from(observed.bytes.max(1)) - 1);
             for line in [address / 64, end / 64] {
                 // Most lanes are in the line of the one before.
                 if last == Some(line) {
@@ -47,8 +47,8 @@ impl Lines {
 
 /// Cycles in which L1 looks up lines for an access. In each it takes neighbouring lanes that ask for 64 bytes at most, sixteen
 /// at most, and looks up one line of 64 bytes that some of them ask for: what lanes further apart ask for is looked up again.
-pub fn look_ups(touch: &Touch<'_>) -> u32 {
-    let together = match touch.bytes {
+pub fn look_ups(observed: &ObservedAccess<'_>) -> u32 {
+    let together = match observed.bytes {
         0..=4 => 16,
         5..=8 => 8,
         _ => 4,
@@ -56,12 +56,12 @@ pub fn look_ups(touch: &Touch<'_>) -> u32 {
     // The lines of the lanes that are together now.
     let mut lines = [0; 2 * 16];
     let (mut group, mut different, mut all) = (usize::MAX, 0, 0);
-    for (lane, address) in touch.iter() {
+    for (lane, address) in observed.iter() {
         if lane / together != group {
             all += different;
             (group, different) = (lane / together, 0);
         }
-        let end = address.wrapping_add(u64::from(touch.bytes.max(1)) - 1);
+        let end = address.wrapping_add(u64::from(observed.bytes.max(1)) - 1);
         for line in [address / 64, end / 64] {
             if !lines[..different].contains(&line) {
                 lines[different] = line;
@@ -73,24 +73,24 @@ pub fn look_ups(touch: &Touch<'_>) -> u32 {
 }
 
 /// The lines of 64 and of 128 bytes that the active lanes touch.
-pub fn lines(touch: &Touch<'_>) -> [u32; 2] {
-    let lines = Lines::of(touch);
+pub fn lines(observed: &ObservedAccess<'_>) -> [u32; 2] {
+    let lines = Lines::of(observed);
     [0, 1].map(|shift| lines.different(shift).count() as u32)
 }
 
 /// Bytes that the active lanes touch, each counted once. They are in the lines that [`lines`] counts, so that they are never
 /// more than those hold. Where the access lies makes no difference.
-pub fn distinct_bytes(touch: &Touch<'_>) -> u32 {
+pub fn distinct_bytes(observed: &ObservedAccess<'_>) -> u32 {
     let mut addresses = [0; LANES];
     let mut count = 0;
-    for ((_, address), place) in touch.iter().zip(&mut addresses) {
+    for ((_, address), place) in observed.iter().zip(&mut addresses) {
         // Relative, so that none wraps around.
-        *place = address.wrapping_sub(touch.base);
+        *place = address.wrapping_sub(observed.base);
         count += 1;
     }
     let addresses = &mut addresses[..count];
     addresses.sort_unstable();
-    let bytes = u64::from(touch.bytes);
+    let bytes = u64::from(observed.bytes);
     let up_to_next = addresses
         .windows(2)
         .map(|pair| bytes.min(pair[1] - pair[0]));
@@ -104,13 +104,25 @@ mod tests {
     use ferrowave_emulator::exec::Space;
 
     fn of(bytes: u32, lanes: u64, address: impl Fn(u64) -> u64) -> [u32; 2] {
-        lines(&Touch::of(Space::Global, false, bytes, lanes, address))
+        lines(&ObservedAccess::of(
+            Space::Global,
+            false,
+            bytes,
+            lanes,
+            address,
+        ))
     }
 
     #[test]
     fn bytes_are_counted_once() {
         let of = |bytes, lanes, address: fn(u64) -> u64| {
-            distinct_bytes(&Touch::of(Space::Global, false, bytes, lanes, address))
+            distinct_bytes(&ObservedAccess::of(
+                Space::Global,
+                false,
+                bytes,
+                lanes,
+                address,
+            ))
         };
         // Side by side, backwards, all on one, pairs on one, overlapping by half, apart, none.
         assert_eq!(of(4, !0, |lane| 0x1000 + 4 * lane), 256);
@@ -146,7 +158,13 @@ mod tests {
     #[test]
     fn lines_are_looked_up_for_lanes_that_are_together() {
         let of = |bytes, address: &dyn Fn(u64) -> u64| {
-            look_ups(&Touch::of(Space::Global, false, bytes, !0, address))
+            look_ups(&ObservedAccess::of(
+                Space::Global,
+                false,
+                bytes,
+                !0,
+                address,
+            ))
         };
         // Side by side, and the same bytes for all lanes.
         for (bytes, beside, same) in [(1, 4, 4), (4, 4, 4), (8, 8, 8), (12, 24, 16), (16, 16, 16)] {

@@ -3,8 +3,8 @@
 //! Each instruction that a wave issues is one wait state, `s_nop n` is n + 1. The rules stand in [`super::hazard_rules`];
 //! here is what they look at: for each register, the last instructions of each kind that wrote it, and when.
 //!
-//! All of that follows from the last few instructions of a wave ([`super::way`]). One that owed nothing when it was come to
-//! by some way owes nothing by the same way again, so that nearly all are looked at once.
+//! Whether a hazard is possible depends only on a wave's last few instructions, so it is cached per path
+//! ([`super::path_history`]): nearly all instructions are looked at once.
 
 use ferrowave_gpu::Gpu;
 
@@ -15,7 +15,7 @@ use super::{
         Producer, Reader, concerns_all, consumer, owed_after_matrix, owed_after_source,
         owed_after_vector, producer,
     },
-    way::{self, Walk, Way, Ways},
+    path_history::{self, PathHistory, PathId, Walk},
 };
 use ferrowave_emulator::exec::{Code, Wave};
 use ferrowave_isa::{Instruction, Op, Register, Registers, Source};
@@ -23,7 +23,7 @@ use ferrowave_isa::{Instruction, Op, Register, Registers, Source};
 /// Longer than any rule asks for.
 pub(super) const LONGEST: u64 = 24;
 // Each instruction is a wait state or more.
-const _: () = assert!(LONGEST <= way::LENGTH as u64);
+const _: () = assert!(LONGEST <= path_history::LENGTH as u64);
 
 /// The last write of a register by one sort of instruction.
 #[derive(Clone, Copy, Debug, Default)]
@@ -71,8 +71,8 @@ impl Default for History {
     }
 }
 
-/// The last ways by which an instruction was found to owe nothing: straight on, and by a jump.
-pub(super) type Clean = [Way; 2];
+/// The last history by which an instruction was found to owe nothing: straight on, and by a jump.
+pub(super) type Clean = [PathId; 2];
 
 /// What is known of an instruction before it runs.
 pub(super) struct Plan {
@@ -118,7 +118,7 @@ pub(super) struct Hazards {
     gpu: Gpu,
     /// Of each instruction that was looked at or has run before one that was.
     plans: ByIndex<Plan>,
-    ways: Ways,
+    paths: PathHistory,
     walks: Vec<Walk>,
     /// What a wave has done before its last instruction that was looked at.
     history: History,
@@ -131,7 +131,7 @@ impl Hazards {
         Hazards {
             gpu,
             plans: ByIndex::default(),
-            ways: Ways::default(),
+            paths: PathHistory::default(),
             walks: Vec::new(),
             history: History::default(),
             history_of: None,
@@ -158,17 +158,17 @@ impl Hazards {
         let Some(walk) = self.walks.get_mut(wave.index as usize) else {
             return;
         };
-        let way = walk.go(index, &mut self.ways);
-        if !clean.contains(&way) {
-            self.look_by(way, index, clean, wave, code, findings);
+        let path = walk.go(index, &mut self.paths);
+        if !clean.contains(&path) {
+            self.look_by(path, index, clean, wave, code, findings);
         }
     }
 
-    /// Looks at an instruction to which a wave has come by a way by which it may owe something.
+    /// Looks at an instruction to which a wave has come by a path by which it may owe something.
     #[inline(never)]
     fn look_by(
         &mut self,
-        way: Way,
+        path: PathId,
         index: u32,
         clean: &mut Clean,
         wave: &Wave,
@@ -195,10 +195,10 @@ impl Hazards {
         }
         self.history_of = Some((wave.index, steps));
         let owes = self.look(index, wave, code, findings);
-        if owes || way == Way::UNKNOWN {
+        if owes || path == PathId::UNKNOWN {
             return;
         }
-        clean[usize::from(way != Way::STRAIGHT)] = way;
+        clean[usize::from(path != PathId::STRAIGHT)] = path;
     }
 
     /// The plan of an instruction, made when it is first asked for.

@@ -16,12 +16,14 @@ use std::{collections::VecDeque, ops::Range};
 use super::{
     Access, Example, Findings, Interest, Key, Kind, Side, Step, Watch,
     epoch::{Epoch, Noted},
-    lds_cells::{LdsCells, Now, Race},
+    lds_shadow::{LdsCells, Now, Race},
     names::{Numbering, bytes_text, verb},
     spans::{Span, behind, lanes_at, spans},
     stamp::{Moment, Stamp},
 };
-use ferrowave_emulator::exec::{Context, Facts, GroupStart, OutsideLds, Space, Touch, Wave};
+use ferrowave_emulator::exec::{
+    Context, Facts, GroupStart, ObservedAccess, OutsideLds, Space, Wave,
+};
 use ferrowave_emulator::memory::words;
 use ferrowave_isa::{Category, Effect, WaitCounts};
 
@@ -84,7 +86,7 @@ impl Lds {
         &mut self,
         wave: u32,
         stamp: Stamp,
-        (touch, spans): (&Touch<'_>, &[Span]),
+        (observed, spans): (&ObservedAccess<'_>, &[Span]),
         findings: &mut Findings,
     ) -> Option<Pending> {
         // Waves are ordered in themselves.
@@ -93,17 +95,17 @@ impl Lds {
         }
         let noted = Noted {
             stamp,
-            access: touch.keep(),
+            access: observed.keep(),
         };
         if self.since.is_full() {
             self.go_through(findings);
             self.at_once = true;
         }
         if self.at_once {
-            self.touch(stamp, touch, spans, findings);
+            self.record(stamp, observed, spans, findings);
             return Some(Pending::Apart(Box::new(noted)));
         }
-        let place = self.since.note(wave, noted, touch.write, spans);
+        let place = self.since.note(wave, noted, observed.write, spans);
         Some(Pending::Listed(place))
     }
 
@@ -121,9 +123,9 @@ impl Lds {
     fn go_through(&mut self, findings: &mut Findings) {
         let since = std::mem::take(&mut self.since);
         for Noted { stamp, access } in since.list() {
-            let touch = access.touch();
-            let spans: Vec<Span> = behind(touch.base, &spans(touch.shape)).collect();
-            self.touch(*stamp, &touch, &spans, findings);
+            let observed = access.observed();
+            let spans: Vec<Span> = behind(observed.base, &spans(observed.shape)).collect();
+            self.record(*stamp, &observed, &spans, findings);
         }
         let flights = self.waves.iter_mut();
         let queues = flights.flat_map(|flight| [&mut flight.lds, &mut flight.memory]);
@@ -139,7 +141,13 @@ impl Lds {
     }
 
     /// Notes an access in the cells and reports what it races with.
-    fn touch(&mut self, stamp: Stamp, touch: &Touch<'_>, spans: &[Span], findings: &mut Findings) {
+    fn record(
+        &mut self,
+        stamp: Stamp,
+        observed: &ObservedAccess<'_>,
+        spans: &[Span],
+        findings: &mut Findings,
+    ) {
         let cells = self
             .cells
             .get_or_insert_with(|| LdsCells::new(MAX_LDS_DWORDS));
@@ -149,15 +157,15 @@ impl Lds {
         };
         let mut found: Option<(Race, u64)> = None;
         for &span in spans {
-            cells.touch(now, span, touch.write, &mut |race| {
+            cells.record(now, span, observed.write, &mut |race| {
                 let (first, lanes) = found.get_or_insert((race, 0));
                 if first.other.access() == race.other.access() {
-                    *lanes |= lanes_at(touch, race.bytes.start, race.bytes.end);
+                    *lanes |= lanes_at(observed, race.bytes.start, race.bytes.end);
                 }
             });
         }
         if let Some((race, lanes)) = found {
-            self.report(stamp, touch, race, lanes, findings);
+            self.report(stamp, observed, race, lanes, findings);
         }
     }
 
@@ -165,7 +173,7 @@ impl Lds {
     fn report(
         &self,
         stamp: Stamp,
-        touch: &Touch<'_>,
+        observed: &ObservedAccess<'_>,
         race: Race,
         lanes: u64,
         findings: &mut Findings,
@@ -185,7 +193,7 @@ impl Lds {
             other: other_index,
         };
         let what = |write: bool, in_flight: bool| {
-            let text = format!("{} {}", verb(write), bytes_text(touch.bytes));
+            let text = format!("{} {}", verb(write), bytes_text(observed.bytes));
             match in_flight {
                 true => text + ", not waited for before the barrier",
                 false => text,
@@ -197,11 +205,11 @@ impl Lds {
                 workgroup,
                 wave: stamp.wave(),
                 lanes,
-                what: what(touch.write, in_flight[0]),
+                what: what(observed.write, in_flight[0]),
             },
             access: Some(Access::Lds {
                 offset: race.bytes.start,
-                bytes: touch.bytes,
+                bytes: observed.bytes,
             }),
             other: Some(Side {
                 index: other_index.unwrap_or(u32::MAX),
@@ -249,15 +257,15 @@ impl Lds {
         &self,
         step: &Step<'_>,
         wave: u32,
-        (touch, spans): (&Touch<'_>, &[Span]),
+        (observed, spans): (&ObservedAccess<'_>, &[Span]),
         findings: &mut Findings,
     ) {
         let missing = |span: &Span| self.first_missing(span.start, span.end);
         if let Some(offset) = spans.iter().find_map(missing) {
-            let lanes = touch
+            let lanes = observed
                 .iter()
                 .filter(|(_, start)| {
-                    let end = start + u64::from(touch.bytes);
+                    let end = start + u64::from(observed.bytes);
                     self.first_missing(*start, end).is_some()
                 })
                 .fold(0, |lanes, (lane, _)| lanes | 1 << lane);
@@ -274,7 +282,7 @@ impl Lds {
                     lanes,
                     what: format!(
                         "reads {}, of which some were never written",
-                        bytes_text(touch.bytes)
+                        bytes_text(observed.bytes)
                     ),
                 },
                 access: Some(Access::Lds { offset, bytes: 1 }),
@@ -408,26 +416,28 @@ impl Watch for Lds {
             self.outside(step, wave.index, how, mistakes(outside), findings);
         }
         let mut kept = None;
-        for (touch, spans) in step.accesses(context, Space::Lds) {
+        for (observed, spans) in step.accesses(context, Space::Lds) {
             let lds_bytes = u64::from(self.lds_bytes);
             if spans.last().is_some_and(|span| span.end > lds_bytes) {
-                let bytes = u64::from(touch.bytes);
-                let lanes = touch.iter().filter(|(_, start)| start + bytes > lds_bytes);
+                let bytes = u64::from(observed.bytes);
+                let lanes = observed
+                    .iter()
+                    .filter(|(_, start)| start + bytes > lds_bytes);
                 self.outside(
                     step,
                     wave.index,
-                    (touch.write, touch.bytes),
+                    (observed.write, observed.bytes),
                     lanes,
                     findings,
                 );
             }
-            if !touch.write || atomic {
-                self.read(step, wave.index, (&touch, spans), findings);
+            if !observed.write || atomic {
+                self.read(step, wave.index, (&observed, spans), findings);
             }
-            if touch.write {
+            if observed.write {
                 self.write(spans);
             }
-            kept = self.note(wave.index, stamp, (&touch, spans), findings);
+            kept = self.note(wave.index, stamp, (&observed, spans), findings);
         }
         if self.since.waves() < 2 {
             return;
@@ -477,9 +487,9 @@ impl Watch for Lds {
             let code = stamp.instruction().unwrap_or(u32::MAX);
             let moment = self.moment(wave as u32, true);
             let stamp = Stamp::new(moment, code, stamp.is_atomic());
-            let touch = access.touch();
-            let spans: Vec<Span> = behind(touch.base, &spans(touch.shape)).collect();
-            let pending = self.note(wave as u32, stamp, (&touch, &spans), findings);
+            let observed = access.observed();
+            let spans: Vec<Span> = behind(observed.base, &spans(observed.shape)).collect();
+            let pending = self.note(wave as u32, stamp, (&observed, &spans), findings);
             let flight = &mut self.waves[wave];
             let queue = match in_memory {
                 true => &mut flight.memory,
@@ -537,7 +547,7 @@ mod tests {
             };
             let stride = u64::from(bytes) * random.random_range(1..3);
             let write = random.random_ratio(1, 5);
-            let touch = Touch::of(
+            let observed = ObservedAccess::of(
                 Space::Lds,
                 write,
                 bytes,
@@ -549,8 +559,8 @@ mod tests {
                 index % 40,
                 write && random.random_ratio(1, 6),
             );
-            let spans: Vec<Span> = behind(touch.base, &spans(touch.shape)).collect();
-            lds.note(wave, stamp, (&touch, &spans), &mut findings);
+            let spans: Vec<Span> = behind(observed.base, &spans(observed.shape)).collect();
+            lds.note(wave, stamp, (&observed, &spans), &mut findings);
         }
         lds.settle(&mut findings);
         let sorted = findings.sorted().into_iter();
@@ -577,10 +587,10 @@ mod tests {
         lds.since.begin(1, 4096);
         let mut findings = Findings::default();
         for index in 0..10_000 {
-            let touch = Touch::of(Space::Lds, true, 4, !0, |_| 16);
+            let observed = ObservedAccess::of(Space::Lds, true, 4, !0, |_| 16);
             let stamp = Stamp::new(lds.moment(0, false), index, false);
             let spans = [Span { start: 16, end: 20 }];
-            lds.note(0, stamp, (&touch, &spans), &mut findings);
+            lds.note(0, stamp, (&observed, &spans), &mut findings);
         }
         assert!(lds.since.list().is_empty() && findings.sorted().is_empty());
     }

@@ -7,7 +7,6 @@
 
 mod allocations;
 mod by_index;
-mod cells;
 mod clocks;
 mod delay;
 mod epoch;
@@ -17,18 +16,19 @@ mod hazard_rules;
 mod hazards;
 mod kind;
 mod lds;
-mod lds_cells;
+mod lds_shadow;
 mod memory;
 mod names;
+mod path_history;
 mod races;
 mod register_set;
 mod registers;
 mod report;
 mod schedules;
+mod shadow_memory;
 mod spans;
 mod stamp;
 mod waits;
-mod way;
 
 pub use kind::{Check, Kind, UnknownCheck, parse};
 
@@ -50,7 +50,7 @@ use ferrowave_emulator::dispatch::{
     LaunchConfig, LaunchError, LaunchSummary, Observed, launch_observed,
 };
 use ferrowave_emulator::exec::{
-    Code, Context, Facts, Flow, GroupStart, Observer, Space, Touch, Unobserved, Wave,
+    Code, Context, Facts, Flow, GroupStart, ObservedAccess, Observer, Space, Unobserved, Wave,
 };
 use ferrowave_emulator::memory::{View, Written};
 use ferrowave_emulator::program::Kernel;
@@ -171,11 +171,11 @@ impl Step<'_> {
         &'a self,
         context: &'a Context<'_>,
         space: Space,
-    ) -> impl Iterator<Item = (Touch<'a>, &'a [Span])> {
-        let touches = context.touches().enumerate();
-        touches
-            .filter(move |(_, touch)| touch.space == space)
-            .map(|(number, touch)| (touch, self.spans.of(number)))
+    ) -> impl Iterator<Item = (ObservedAccess<'a>, &'a [Span])> {
+        let accesses = context.accesses().enumerate();
+        accesses
+            .filter(move |(_, observed)| observed.space == space)
+            .map(|(number, observed)| (observed, self.spans.of(number)))
     }
 }
 
@@ -439,7 +439,7 @@ impl Checker {
             return;
         };
         if self.looks_at_spans {
-            self.spans.find(context.touches());
+            self.spans.find(context.accesses());
         }
         let step = Step {
             index,

@@ -7,7 +7,7 @@ use super::{
     Access, Example, Findings, Interest, Key, Kind, Side, Step, Watch, allocations::Allocations,
     faults, names::bytes_text, spans::Span,
 };
-use ferrowave_emulator::exec::{Context, Facts, GroupStart, Space, Touch, Wave};
+use ferrowave_emulator::exec::{Context, Facts, GroupStart, ObservedAccess, Space, Wave};
 use ferrowave_emulator::memory::{Reach, View, Written};
 use ferrowave_isa::{Category, Effect, Format, Source};
 
@@ -21,21 +21,21 @@ impl Memory {
         Memory { allocations }
     }
 
-    fn touch(
+    fn record(
         &mut self,
         step: &Step<'_>,
         wave: u32,
-        (touch, spans): (&Touch<'_>, &[Span]),
+        (observed, spans): (&ObservedAccess<'_>, &[Span]),
         findings: &mut Findings,
     ) {
         let mut place = self.allocations.start(step.index);
         let mut missing = None;
-        if !touch.write || step.facts.effect == Effect::Atomic {
+        if !observed.write || step.facts.effect == Effect::Atomic {
             let find = |span: &Span| self.first_missing(&mut place, span.start, span.end);
             missing = spans.iter().find_map(find);
         }
-        let missing = missing.map(|address| (address, self.lanes_missing(touch, place)));
-        if touch.write {
+        let missing = missing.map(|address| (address, self.lanes_missing(observed, place)));
+        if observed.write {
             for span in spans {
                 if let Some((base, written)) = self.allocations.find(&mut place, span.start) {
                     written.mark(span.start - base, span.end - span.start);
@@ -57,7 +57,7 @@ impl Memory {
                     lanes,
                     what: format!(
                         "reads {}, of which some were never written",
-                        bytes_text(touch.bytes)
+                        bytes_text(observed.bytes)
                     ),
                 },
                 access: Some(Access::Global { address, bytes: 1 }),
@@ -71,22 +71,22 @@ impl Memory {
         memory: &View,
         step: &Step<'_>,
         wave: u32,
-        (touch, spans): (&Touch<'_>, &[Span]),
+        (observed, spans): (&ObservedAccess<'_>, &[Span]),
         begins: u64,
         findings: &mut Findings,
     ) {
         let mut reach = Reach::NOTHING;
         let mut leaves = |start, end| {
-            if reach.is_left_by(start, end, touch.scalar) {
+            if reach.is_left_by(start, end, observed.scalar) {
                 reach = memory.reach(start);
             }
-            reach.is_left_by(start, end, touch.scalar)
+            reach.is_left_by(start, end, observed.scalar)
         };
-        let bytes = u64::from(touch.bytes);
-        let first = match touch.scalar {
-            true => leaves(begins, touch.base + bytes).then_some((0, touch.base)),
+        let bytes = u64::from(observed.bytes);
+        let first = match observed.scalar {
+            true => leaves(begins, observed.base + bytes).then_some((0, observed.base)),
             // Lanes side by side may read different allocations.
-            false if spans.iter().any(|span| leaves(span.start, span.end)) => touch
+            false if spans.iter().any(|span| leaves(span.start, span.end)) => observed
                 .iter()
                 .find(|(_, address)| leaves(*address, address + bytes)),
             false => None,
@@ -94,11 +94,11 @@ impl Memory {
         let Some((_, address)) = first else {
             return;
         };
-        let strays = touch
+        let strays = observed
             .iter()
-            .filter(|(_, address)| !touch.scalar && leaves(*address, address + bytes));
+            .filter(|(_, address)| !observed.scalar && leaves(*address, address + bytes));
         let lanes = strays.fold(0, |lanes, (lane, _)| lanes | 1 << lane);
-        let (kind, access, what) = faults::outside(memory, address, touch.bytes, touch.write);
+        let (kind, access, what) = faults::outside(memory, address, observed.bytes, observed.write);
         let index = step.index;
         let key = Key {
             kind,
@@ -127,11 +127,11 @@ impl Memory {
 
     /// The lanes that read such bytes; none of a scalar access, which has no lanes.
     #[cold]
-    fn lanes_missing(&self, touch: &Touch<'_>, mut place: usize) -> u64 {
-        let bytes = u64::from(touch.bytes);
-        touch
+    fn lanes_missing(&self, observed: &ObservedAccess<'_>, mut place: usize) -> u64 {
+        let bytes = u64::from(observed.bytes);
+        observed
             .iter()
-            .filter(|_| !touch.scalar)
+            .filter(|_| !observed.scalar)
             .filter(|(_, start)| {
                 self.first_missing(&mut place, *start, start + bytes)
                     .is_some()
@@ -205,14 +205,14 @@ impl Watch for Memory {
         findings: &mut Findings,
     ) {
         let mut begins = None;
-        for (touch, spans) in step.accesses(context, Space::Global) {
+        for (observed, spans) in step.accesses(context, Space::Global) {
             // A scalar buffer load has an access for each dword.
-            let begins = *begins.get_or_insert(touch.base);
-            if !touch.write {
-                let (memory, accessed) = (context.memory, (&touch, spans));
+            let begins = *begins.get_or_insert(observed.base);
+            if !observed.write {
+                let (memory, accessed) = (context.memory, (&observed, spans));
                 Self::stray(memory, step, wave.index, accessed, begins, findings);
             }
-            self.touch(step, wave.index, (&touch, spans), findings);
+            self.record(step, wave.index, (&observed, spans), findings);
         }
     }
 

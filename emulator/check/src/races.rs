@@ -8,13 +8,13 @@ use std::sync::Arc;
 use super::{
     Access, Example, Findings, Interest, Key, Kind, Side, Step, Watch,
     allocations::Allocations,
-    cells::Cells,
     clocks::{Clocks, Passed},
     names::{Numbering, bytes_text, verb},
+    shadow_memory::Cells,
     spans::{Span, lanes_at},
     stamp::Stamp,
 };
-use ferrowave_emulator::exec::{Context, Facts, GroupStart, Space, Touch, Wave};
+use ferrowave_emulator::exec::{Context, Facts, GroupStart, ObservedAccess, Space, Wave};
 use ferrowave_emulator::memory::{AllocationKind, View};
 use ferrowave_isa::Effect;
 
@@ -78,15 +78,15 @@ impl Races {
 
     /// Passes on what a wave knows through the addresses of an atomic access. Loads and stores of many addresses are
     /// data that bypasses caches and not flags that pass anything on.
-    fn pass(&mut self, wave: u32, effect: Effect, touch: &Touch<'_>) {
-        let first = touch.iter().next().map(|(_, address)| address);
-        let is_flag = touch.iter().all(|(_, address)| Some(address) == first);
+    fn pass(&mut self, wave: u32, effect: Effect, observed: &ObservedAccess<'_>) {
+        let first = observed.iter().next().map(|(_, address)| address);
+        let is_flag = observed.iter().all(|(_, address)| Some(address) == first);
         if effect != Effect::Atomic && !is_flag {
             return;
         }
         let (acquires, releases) = (effect != Effect::Store, effect != Effect::Load);
         let mut last = None;
-        for (_, address) in touch.iter() {
+        for (_, address) in observed.iter() {
             if last != Some(address) {
                 let passed = &self.shared.passed;
                 self.clocks.pass(wave, address, acquires, releases, passed);
@@ -95,11 +95,11 @@ impl Races {
         }
     }
 
-    fn touch(
+    fn record(
         &mut self,
         stamp: Stamp,
         index: u32,
-        (touch, spans): (&Touch<'_>, &[Span]),
+        (observed, spans): (&ObservedAccess<'_>, &[Span]),
         findings: &mut Findings,
     ) {
         let wave = stamp.wave();
@@ -109,23 +109,23 @@ impl Races {
             let Some((base, cells)) = self.shared.allocations.find(&mut place, span.start) else {
                 continue;
             };
-            cells.touch(
+            cells.record(
                 (span.start - base, span.end - base),
                 stamp,
-                touch.write,
+                observed.write,
                 |other| self.clocks.is_ordered(wave, other),
                 |bytes, other, wrote| {
                     let (address, end) = (base + bytes.start, base + bytes.end);
                     let (first, .., lanes) = race.get_or_insert((other, wrote, address, 0));
                     if first.access() == other.access() {
-                        *lanes |= lanes_at(touch, address, end);
+                        *lanes |= lanes_at(observed, address, end);
                     }
                 },
             );
         }
         self.shared.allocations.remember(index, place);
         if let Some((other, wrote, address, lanes)) = race {
-            self.report(stamp, touch, (other, wrote), (address, lanes), findings);
+            self.report(stamp, observed, (other, wrote), (address, lanes), findings);
         }
     }
 
@@ -133,7 +133,7 @@ impl Races {
     fn report(
         &self,
         stamp: Stamp,
-        touch: &Touch<'_>,
+        observed: &ObservedAccess<'_>,
         (other, wrote): (Stamp, bool),
         (address, lanes): (u64, u64),
         findings: &mut Findings,
@@ -154,14 +154,14 @@ impl Races {
                 lanes,
                 what: format!(
                     "{} {}{}",
-                    verb(touch.write),
-                    bytes_text(touch.bytes),
+                    verb(observed.write),
+                    bytes_text(observed.bytes),
                     atomically(stamp.is_atomic())
                 ),
             },
             access: Some(Access::Global {
                 address,
-                bytes: touch.bytes,
+                bytes: observed.bytes,
             }),
             other: Some(Side {
                 index: other_index.unwrap_or(u32::MAX),
@@ -233,13 +233,13 @@ impl Watch for Races {
             (self.clocks).pass(wave.index, place, false, true, &self.shared.passed);
         }
         let atomic = facts.effect == Effect::Atomic || facts.coherent;
-        for (touch, spans) in step.accesses(context, Space::Global) {
+        for (observed, spans) in step.accesses(context, Space::Global) {
             if atomic {
-                self.pass(wave.index, facts.effect, &touch);
+                self.pass(wave.index, facts.effect, &observed);
             }
             let moment = self.clocks.now(wave.index);
             let stamp = Stamp::new(moment, self.numbering.code(step.index), atomic);
-            self.touch(stamp, step.index, (&touch, spans), findings);
+            self.record(stamp, step.index, (&observed, spans), findings);
         }
         self.end_turn();
     }

@@ -1,6 +1,6 @@
 //! The bytes that an access touches, each once, however many lanes share them.
 
-use ferrowave_emulator::exec::{ByShape, Shape, Touch};
+use ferrowave_emulator::exec::{ByShape, ObservedAccess, Shape};
 
 /// Bytes that follow each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,13 +10,13 @@ pub(super) struct Span {
 }
 
 /// The lanes that touch some of the bytes from `start` to `end`; none of a scalar access, which has no lanes.
-pub(super) fn lanes_at(touch: &Touch<'_>, start: u64, end: u64) -> u64 {
-    if touch.scalar {
+pub(super) fn lanes_at(observed: &ObservedAccess<'_>, start: u64, end: u64) -> u64 {
+    if observed.scalar {
         return 0;
     }
-    touch
+    observed
         .iter()
-        .filter(|(_, address)| *address < end && start < address + u64::from(touch.bytes))
+        .filter(|(_, address)| *address < end && start < address + u64::from(observed.bytes))
         .fold(0, |lanes, (lane, _)| lanes | 1 << lane)
 }
 
@@ -57,13 +57,13 @@ pub(super) struct Spans {
 
 impl Spans {
     /// Finds those of an instruction that has run.
-    pub(super) fn find<'a>(&mut self, touches: impl Iterator<Item = Touch<'a>>) {
+    pub(super) fn find<'a>(&mut self, accesses: impl Iterator<Item = ObservedAccess<'a>>) {
         self.list.clear();
         self.ends.clear();
-        for touch in touches {
-            let known = self.known.of(touch.shape);
-            let known = known.get_or_insert_with(|| spans(touch.shape));
-            self.list.extend(behind(touch.base, known));
+        for observed in accesses {
+            let known = self.known.of(observed.shape);
+            let known = known.get_or_insert_with(|| spans(observed.shape));
+            self.list.extend(behind(observed.base, known));
             self.ends.push(self.list.len());
         }
     }
@@ -84,51 +84,57 @@ mod tests {
     use super::*;
     use ferrowave_emulator::exec::Space;
 
-    fn touch(lanes: u64, address: impl Fn(u64) -> u64) -> Touch<'static> {
-        Touch::of(Space::Lds, false, 8, lanes, address)
+    fn observed(lanes: u64, address: impl Fn(u64) -> u64) -> ObservedAccess<'static> {
+        ObservedAccess::of(Space::Lds, false, 8, lanes, address)
     }
 
-    fn spans(of: &mut Spans, touch: &Touch<'_>) -> Vec<(u64, u64)> {
-        of.find(std::iter::once(*touch));
+    fn spans(of: &mut Spans, observed: &ObservedAccess<'_>) -> Vec<(u64, u64)> {
+        of.find(std::iter::once(*observed));
         of.of(0).iter().map(|s| (s.start, s.end)).collect()
     }
 
     #[test]
     fn bytes_are_taken_together() {
         let mut s = Spans::default();
-        assert_eq!(spans(&mut s, &touch(!0, |lane| 8 * lane)), [(0, 512)]);
-        let halves = touch(!0, |lane| 8 * lane + 64 * (lane / 32));
+        assert_eq!(spans(&mut s, &observed(!0, |lane| 8 * lane)), [(0, 512)]);
+        let halves = observed(!0, |lane| 8 * lane + 64 * (lane / 32));
         assert_eq!(spans(&mut s, &halves), [(0, 256), (320, 576)]);
         assert_eq!(lanes_at(&halves, 320, 321), 1 << 32);
         assert_eq!(lanes_at(&halves, 327, 337), 7 << 32);
-        let apart = touch(0b1011, |lane| 8 * lane);
+        let apart = observed(0b1011, |lane| 8 * lane);
         assert_eq!(spans(&mut s, &apart), [(0, 16), (24, 32)]);
-        assert_eq!(spans(&mut s, &touch(!0, |_| 40)), [(40, 48)]);
-        assert_eq!(lanes_at(&touch(0b101, |_| 40), 47, 48), 0b101);
+        assert_eq!(spans(&mut s, &observed(!0, |_| 40)), [(40, 48)]);
+        assert_eq!(lanes_at(&observed(0b101, |_| 40), 47, 48), 0b101);
         // Lanes in any order, and such that overlap.
-        let mixed = touch(!0, |lane| 4 * (lane * 5 % 64));
+        let mixed = observed(!0, |lane| 4 * (lane * 5 % 64));
         assert_eq!(spans(&mut s, &mixed), [(0, 4 * 63 + 8)]);
-        assert_eq!(spans(&mut s, &touch(1 << 63, |lane| lane)), [(63, 71)]);
-        assert_eq!(spans(&mut s, &touch(0, |lane| lane)), []);
+        assert_eq!(spans(&mut s, &observed(1 << 63, |lane| lane)), [(63, 71)]);
+        assert_eq!(spans(&mut s, &observed(0, |lane| lane)), []);
     }
 
     #[test]
     fn the_shape_of_before_is_taken_only_if_it_fits() {
         let mut s = Spans::default();
-        assert_eq!(spans(&mut s, &touch(!0, |lane| 8 * lane)), [(0, 512)]);
-        assert_eq!(spans(&mut s, &touch(!0, |lane| 8 * lane + 24)), [(24, 536)]);
-        let last = touch(!0, |lane| 8 * lane + 8 * (lane / 63));
+        assert_eq!(spans(&mut s, &observed(!0, |lane| 8 * lane)), [(0, 512)]);
+        assert_eq!(
+            spans(&mut s, &observed(!0, |lane| 8 * lane + 24)),
+            [(24, 536)]
+        );
+        let last = observed(!0, |lane| 8 * lane + 8 * (lane / 63));
         assert_eq!(spans(&mut s, &last), [(0, 504), (512, 520)]);
         // What an inactive lane holds means nothing.
-        assert_eq!(spans(&mut s, &touch(!0 >> 1, |lane| 8 * lane)), [(0, 504)]);
-        let garbage = touch(!0 >> 1, |lane| 8 * lane + 77 * (lane / 63));
+        assert_eq!(
+            spans(&mut s, &observed(!0 >> 1, |lane| 8 * lane)),
+            [(0, 504)]
+        );
+        let garbage = observed(!0 >> 1, |lane| 8 * lane + 77 * (lane / 63));
         assert_eq!(spans(&mut s, &garbage), [(0, 504)]);
     }
 
     #[test]
     fn accesses_of_an_instruction_are_apart() {
         let mut s = Spans::default();
-        let two = [touch(1, |_| 8), touch(3, |lane| 100 * lane)];
+        let two = [observed(1, |_| 8), observed(3, |lane| 100 * lane)];
         s.find(two.into_iter());
         assert_eq!(s.of(0).len(), 1);
         assert_eq!(s.of(1).len(), 2);

@@ -12,8 +12,7 @@ const _: () = assert!(MASK + INSTRUCTION + ATOMIC + RELEASE + EPOCH + WAVE + GRO
 
 /// An access: which workgroup and wave, when, by which instruction, and which bytes of the dword. 0 is none.
 ///
-/// Fields that are too small for a number hold their largest value, which orders an access before everything: races are
-/// then missed, never made up. Workgroups count modulo 2²¹ - 1.
+/// Saturated fields compare as ordered: false negatives only. Workgroups count modulo 2²¹ - 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Stamp(pub(super) u64);
 

@@ -12,7 +12,7 @@ use super::{
     names::bytes_text,
     register_set::{RegisterSet, WORDS},
 };
-use ferrowave_emulator::exec::{Context, Facts, GroupStart, Space, Touch, Wave};
+use ferrowave_emulator::exec::{Context, Facts, GroupStart, ObservedAccess, Space, Wave};
 use ferrowave_isa::{Category, Effect, Registers, Role, WaitCounts};
 
 /// The most that a counter counts: the wave waits before it issues more.
@@ -183,7 +183,13 @@ impl Waits {
     }
 
     /// LDS accesses where a load of this wave will write.
-    fn lds(&self, step: &Step<'_>, wave: &Wave, touch: &Touch<'_>, findings: &mut Findings) {
+    fn lds(
+        &self,
+        step: &Step<'_>,
+        wave: &Wave,
+        observed: &ObservedAccess<'_>,
+        findings: &mut Findings,
+    ) {
         let flight = &self.waves[wave.index as usize];
         if flight.to_lds == 0 || step.facts.to_lds {
             return;
@@ -192,8 +198,8 @@ impl Waits {
             let Some((start, end)) = pending.lds else {
                 continue;
             };
-            let bytes = u64::from(touch.bytes);
-            let lanes = touch
+            let bytes = u64::from(observed.bytes);
+            let lanes = observed
                 .iter()
                 .filter(|(_, address)| *address < end && start < address + bytes)
                 .fold(0_u64, |lanes, (lane, _)| lanes | 1 << lane);
@@ -201,8 +207,8 @@ impl Waits {
                 continue;
             }
             let first = lanes.trailing_zeros() as usize;
-            let offset = touch.iter().find(|(lane, _)| *lane == first);
-            let offset = offset.map_or(touch.base, |(_, address)| address);
+            let offset = observed.iter().find(|(lane, _)| *lane == first);
+            let offset = offset.map_or(observed.base, |(_, address)| address);
             let key = Key {
                 kind: Kind::LdsLoadInFlight,
                 index: step.index,
@@ -214,11 +220,11 @@ impl Waits {
                     workgroup,
                     wave: wave.index,
                     lanes,
-                    what: format!("accesses {}", bytes_text(touch.bytes)),
+                    what: format!("accesses {}", bytes_text(observed.bytes)),
                 },
                 access: Some(Access::Lds {
                     offset,
-                    bytes: touch.bytes,
+                    bytes: observed.bytes,
                 }),
                 other: Some(Side {
                     index: pending.index,
@@ -331,14 +337,14 @@ impl Watch for Waits {
             return;
         };
         let mut lds = None;
-        for touch in context.touches() {
-            if touch.space != Space::Lds {
+        for observed in context.accesses() {
+            if observed.space != Space::Lds {
                 continue;
             }
-            self.lds(step, wave, &touch, findings);
+            self.lds(step, wave, &observed, findings);
             if step.facts.to_lds {
-                let bytes = u64::from(touch.bytes);
-                let range = touch
+                let bytes = u64::from(observed.bytes);
+                let range = observed
                     .iter()
                     .fold(None, |range: Option<(u64, u64)>, (_, at)| {
                         let (start, end) = range.unwrap_or((at, at));

@@ -305,18 +305,6 @@ pub mod run {
 
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[repr(u8)]
-    pub enum Differences {
-        v_mqsad_pk_u16_u8, v_mqsad_u32_u8, v_msad_u8, v_qsad_pk_u16_u8, v_sad_hi_u8, v_sad_u16, v_sad_u32, v_sad_u8,
-    }
-
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    #[repr(u8)]
-    pub enum Exchange {
-        v_permlane16_swap_b32, v_permlane32_swap_b32,
-    }
-
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    #[repr(u8)]
     pub enum Float32Arithmetic {
         v_add_f32, v_fma_f32, v_fmaak_f32, v_fmac_f32, v_fmamk_f32, v_mac_f32, v_mad_f32, v_mad_legacy_f32, v_madak_f32,
         v_madmk_f32, v_max3_f32, v_max_f32, v_maximum3_f32, v_med3_f32, v_min3_f32, v_min_f32, v_minimum3_f32, v_mul_f32,
@@ -594,6 +582,18 @@ pub mod run {
 
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[repr(u8)]
+    pub enum PermlaneSwap {
+        v_permlane16_swap_b32, v_permlane32_swap_b32,
+    }
+
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[repr(u8)]
+    pub enum Sad {
+        v_mqsad_pk_u16_u8, v_mqsad_u32_u8, v_msad_u8, v_qsad_pk_u16_u8, v_sad_hi_u8, v_sad_u16, v_sad_u32, v_sad_u8,
+    }
+
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[repr(u8)]
     pub enum ScalarArithmetic {
         s_absdiff_i32, s_add_i32, s_add_u32, s_addc_u32, s_lshl1_add_u32, s_lshl2_add_u32, s_lshl3_add_u32,
         s_lshl4_add_u32, s_max_i32, s_max_u32, s_min_i32, s_min_u32, s_mul_hi_i32, s_mul_hi_u32, s_mul_i32, s_sub_i32,
@@ -687,25 +687,24 @@ pub mod run {
     pub enum Run {
         BufferAtomic(Atomic), BufferAtomic64(Atomic), BufferLoad(Load), BufferStore(Store), CompareClass(CompareClass),
         CompareFloats(Floats), CompareIntegers(Integers), Control(Control), ConvertFloats(ConvertFloats),
-        ConvertIntegers(ConvertIntegers), ConvertPacking(ConvertPacking), Cube(Cube), Differences(Differences),
-        Exchange(Exchange), FlatAtomic(Atomic), FlatAtomic64(Atomic), FlatLoad(Load), FlatStore(Store),
-        Float32Arithmetic(Float32Arithmetic), Float32Quotient(Float32Quotient), Float32Unary(Float32Unary),
-        Float64Arithmetic(Float64Arithmetic), Float64Other(Float64Other), Gfx950(Gfx950), GlobalAtomic(Atomic),
-        GlobalAtomic64(Atomic), GlobalLoad(Load), GlobalStore(Store), Gws(Gws), HalfArithmetic(HalfArithmetic),
-        HalfIntegers(HalfIntegers), HalfUnary(HalfUnary), HardwareRegisters(HardwareRegisters),
-        IntegerArithmetic(IntegerArithmetic), IntegerBits(IntegerBits), IntegerLanes(IntegerLanes),
-        IntegerWide(IntegerWide), LdsAtomic(Atomic), LdsAtomic64(Atomic), LdsExchange(LdsExchange),
-        LdsExchangeAtomic(Atomic), LdsExchangeAtomic64(Atomic), LdsLoad(Load), LdsPairs(LdsPairs),
-        LdsPermute(LdsPermute), LdsStore(Store), LdsTranspose(LdsTranspose), MfmaDoubles(MfmaDoubles),
-        MfmaEights(MfmaEights), MfmaHalves(MfmaHalves), MfmaIntegers(MfmaIntegers), MfmaNarrow(MfmaNarrow),
-        MfmaReduced(MfmaReduced), MfmaSingles(MfmaSingles), Mixed(Mixed), NarrowingScaled(NarrowingScaled),
-        NarrowingScaledPacked(NarrowingScaledPacked), NarrowingUnscaled(NarrowingUnscaled),
-        NarrowingWholeBlocks(NarrowingWholeBlocks), PackedDot(PackedDot), PackedHalves(PackedHalves),
-        PackedIntegers(PackedIntegers), PackedSingles(PackedSingles), PrivateLoad(Load), PrivateStore(Store),
-        Refused(&'static str), ScalarArithmetic(ScalarArithmetic), ScalarCompare(ScalarCompare),
-        ScalarConstant(ScalarConstant), ScalarLogic(ScalarLogic), ScalarMemory(ScalarMemory), ScalarMemoryAtomic(Atomic),
-        ScalarMemoryAtomic64(Atomic), ScalarMoves(ScalarMoves), ScalarOneSource(ScalarOneSource),
-        ScalarSaveExec(ScalarSaveExec), TypedComponents(Components), WideningScaled(WideningScaled),
-        WideningUnscaled(WideningUnscaled),
+        ConvertIntegers(ConvertIntegers), ConvertPacking(ConvertPacking), Cube(Cube), FlatAtomic(Atomic),
+        FlatAtomic64(Atomic), FlatLoad(Load), FlatStore(Store), Float32Arithmetic(Float32Arithmetic),
+        Float32Quotient(Float32Quotient), Float32Unary(Float32Unary), Float64Arithmetic(Float64Arithmetic),
+        Float64Other(Float64Other), Gfx950(Gfx950), GlobalAtomic(Atomic), GlobalAtomic64(Atomic), GlobalLoad(Load),
+        GlobalStore(Store), Gws(Gws), HalfArithmetic(HalfArithmetic), HalfIntegers(HalfIntegers), HalfUnary(HalfUnary),
+        HardwareRegisters(HardwareRegisters), IntegerArithmetic(IntegerArithmetic), IntegerBits(IntegerBits),
+        IntegerLanes(IntegerLanes), IntegerWide(IntegerWide), LdsAtomic(Atomic), LdsAtomic64(Atomic),
+        LdsExchange(LdsExchange), LdsExchangeAtomic(Atomic), LdsExchangeAtomic64(Atomic), LdsLoad(Load),
+        LdsPairs(LdsPairs), LdsPermute(LdsPermute), LdsStore(Store), LdsTranspose(LdsTranspose),
+        MfmaDoubles(MfmaDoubles), MfmaEights(MfmaEights), MfmaHalves(MfmaHalves), MfmaIntegers(MfmaIntegers),
+        MfmaNarrow(MfmaNarrow), MfmaReduced(MfmaReduced), MfmaSingles(MfmaSingles), Mixed(Mixed),
+        NarrowingScaled(NarrowingScaled), NarrowingScaledPacked(NarrowingScaledPacked),
+        NarrowingUnscaled(NarrowingUnscaled), NarrowingWholeBlocks(NarrowingWholeBlocks), PackedDot(PackedDot),
+        PackedHalves(PackedHalves), PackedIntegers(PackedIntegers), PackedSingles(PackedSingles),
+        PermlaneSwap(PermlaneSwap), Refused(&'static str), Sad(Sad), ScalarArithmetic(ScalarArithmetic),
+        ScalarCompare(ScalarCompare), ScalarConstant(ScalarConstant), ScalarLogic(ScalarLogic),
+        ScalarMemory(ScalarMemory), ScalarMemoryAtomic(Atomic), ScalarMemoryAtomic64(Atomic), ScalarMoves(ScalarMoves),
+        ScalarOneSource(ScalarOneSource), ScalarSaveExec(ScalarSaveExec), ScratchLoad(Load), ScratchStore(Store),
+        TypedComponents(Components), WideningScaled(WideningScaled), WideningUnscaled(WideningUnscaled),
     }
 }

@@ -199,33 +199,35 @@ impl Counter {
             facts.is_some_and(|facts| facts.effect == Effect::Atomic)
         };
         let accesses = &mut self.accesses[slot];
-        for touch in context.touches() {
-            if touch.lanes == 0 {
+        for observed in context.accesses() {
+            if observed.lanes == 0 {
                 continue;
             }
-            let bytes = u64::from(touch.lanes.count_ones()) * u64::from(touch.bytes);
-            let found = self.found.of(touch.shape);
-            match touch.space {
+            let bytes = u64::from(observed.lanes.count_ones()) * u64::from(observed.bytes);
+            let found = self.found.of(observed.shape);
+            match observed.space {
                 Space::Global => {
                     accesses.global += 1;
                     accesses.global_bytes += bytes;
                     let distinct = found.distinct_bytes;
-                    let distinct = distinct.unwrap_or_else(|| access_cost::distinct_bytes(&touch));
+                    let distinct =
+                        distinct.unwrap_or_else(|| access_cost::distinct_bytes(&observed));
                     found.distinct_bytes = Some(distinct);
                     accesses.distinct_bytes += u64::from(distinct);
-                    let half = (touch.base / (LINE / 2) % 2) as usize;
+                    let half = (observed.base / (LINE / 2) % 2) as usize;
                     let lines = &mut found.lines[half];
-                    let lines = lines.result(touch.base, LINE, || access_cost::lines(&touch));
+                    let lines = lines.result(observed.base, LINE, || access_cost::lines(&observed));
                     accesses.lines[0] += u64::from(lines[0]);
                     accesses.lines[1] += u64::from(lines[1]);
                 }
                 Space::Lds => {
                     accesses.lds += 1;
                     accesses.lds_bytes += bytes;
-                    let way = Way::of(&touch, touch.write && is_atomic());
+                    let way = Way::of(&observed, observed.write && is_atomic());
                     let cycles = &mut found.cycles[way as usize];
-                    let cycles =
-                        cycles.result(touch.base, WORD, || self.banks.extra_cycles(&touch, way));
+                    let cycles = cycles.result(observed.base, WORD, || {
+                        self.banks.extra_cycles(&observed, way)
+                    });
                     accesses.conflict_cycles += u64::from(cycles);
                 }
             }
@@ -268,7 +270,7 @@ impl Observer for Counter {
 
     #[inline(always)]
     fn after(&mut self, wave: &mut Wave, context: &mut Context<'_>, index: u32, _: Flow) {
-        if context.has_touches() {
+        if context.has_accesses() {
             self.count_accesses(index, context);
         }
         if wave.pc != index + 1 {

@@ -20,22 +20,22 @@ mod compute_unit;
 mod instruction;
 mod layout;
 mod memory;
-mod named;
 mod parameters;
 mod placement;
 mod report;
 mod sharing;
 mod stall;
+mod symbolized;
 mod tags;
 mod trace;
 mod wave;
 
 pub use budget::MOST_TRACE_BYTES;
-pub use named::{InstructionTiming, Instructions};
 pub use parameters::{Parameters, TURN};
 pub use report::duration;
 pub use report::{Bound, Format, JSON_VERSION, MODELLED, Timing, Unit, Usage};
 pub use stall::{Stall, Stalls};
+pub use symbolized::{InstructionTiming, Instructions};
 pub use trace::Tracer;
 
 use std::sync::Arc;

@@ -8,10 +8,10 @@ use serde_json::json;
 
 use super::{
     compute_unit::Replay,
-    named::{InstructionTiming, Instructions},
     parameters::Parameters,
     placement::Placement,
     stall::{Stall, Stalls},
+    symbolized::{InstructionTiming, Instructions},
 };
 use ferrowave_emulator::program::Kernel;
 

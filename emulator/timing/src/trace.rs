@@ -13,7 +13,7 @@ use ferrowave_gpu::Gpu;
 use super::budget::{Allowance, Budget, MOST_TRACE_BYTES};
 use ferrowave_access_cost::{Banks, Lines, Way, look_ups};
 use ferrowave_emulator::exec::{
-    ByPlace, ByShape, Context, Facts, Flow, GroupStart, Observer, Space, Touch, Wave,
+    ByPlace, ByShape, Context, Facts, Flow, GroupStart, ObservedAccess, Observer, Space, Wave,
 };
 use ferrowave_isa::{Category, Effect};
 
@@ -252,12 +252,12 @@ impl<'a> Tracer<'a> {
     fn access(&mut self, index: u32, facts: &Facts, context: &Context<'_>) -> Access {
         let shift = self.shift;
         let mut global = context
-            .touches()
-            .filter(|touch| touch.space == Space::Global && touch.lanes != 0);
+            .accesses()
+            .filter(|observed| observed.space == Space::Global && observed.lanes != 0);
         let first = global.next();
         let others = global.next().is_some();
         let line = 64 << shift;
-        let place = |touch: &Touch<'_>| (touch.base / 64) >> shift;
+        let place = |observed: &ObservedAccess<'_>| (observed.base / 64) >> shift;
         match (first, others) {
             (None, _) => Access {
                 index,
@@ -268,21 +268,21 @@ impl<'a> Tracer<'a> {
                 }),
                 base: 0,
             },
-            (Some(touch), false) => {
-                let base = place(&touch);
-                let mut known = self.found.of(touch.shape).global;
-                let shape = known.result(touch.base, line, || {
-                    self.intern(shape(std::slice::from_ref(&touch), shift, base))
+            (Some(observed), false) => {
+                let base = place(&observed);
+                let mut known = self.found.of(observed.shape).global;
+                let shape = known.result(observed.base, line, || {
+                    self.intern(shape(std::slice::from_ref(&observed), shift, base))
                 });
-                self.found.of(touch.shape).global = known;
+                self.found.of(observed.shape).global = known;
                 Access { index, shape, base }
             }
             // Private memory by several dwords: one access for each.
             (Some(first), true) => {
                 let base = place(&first);
-                let all: Vec<Touch<'_>> = context
-                    .touches()
-                    .filter(|touch| touch.space == Space::Global)
+                let all: Vec<ObservedAccess<'_>> = context
+                    .accesses()
+                    .filter(|observed| observed.space == Space::Global)
                     .collect();
                 debug_assert!(facts.category == Category::VectorMemory);
                 Access {
@@ -296,11 +296,13 @@ impl<'a> Tracer<'a> {
 
     fn lds_cycles(&mut self, facts: &Facts, context: &Context<'_>) -> u32 {
         let mut cycles = 0;
-        let in_lds = context.touches().filter(|touch| touch.space == Space::Lds);
-        for touch in in_lds {
-            let way = Way::of(&touch, facts.effect == Effect::Atomic);
-            let known = &mut self.found.of(touch.shape).lds[way as usize];
-            cycles += known.result(touch.base, 4, || self.banks.cycles_of(&touch, way));
+        let in_lds = context
+            .accesses()
+            .filter(|observed| observed.space == Space::Lds);
+        for observed in in_lds {
+            let way = Way::of(&observed, facts.effect == Effect::Atomic);
+            let known = &mut self.found.of(observed.shape).lds[way as usize];
+            cycles += known.result(observed.base, 4, || self.banks.cycles_of(&observed, way));
         }
         // Permutations of lanes go through the banks without touching memory: as 4 bytes a lane.
         if cycles == 0 { 2 } else { cycles }
@@ -326,19 +328,19 @@ impl<'a> Tracer<'a> {
 /// The shape of accesses of one instruction, from a line on.
 ///
 /// L1 takes 16 addresses and gives 64 bytes a cycle ([`super::parameters`]), and is taken to look up a line in each.
-fn shape(touches: &[Touch<'_>], shift: u32, base: u64) -> Shape {
+fn shape(accesses: &[ObservedAccess<'_>], shift: u32, base: u64) -> Shape {
     let mut lines = Vec::new();
     let mut busy = 0;
-    for touch in touches {
-        let touched = Lines::of(touch);
-        busy += look_ups(touch);
+    for observed in accesses {
+        let touched = Lines::of(observed);
+        busy += look_ups(observed);
         lines.extend(touched.different(shift).map(|line| line.wrapping_sub(base)));
     }
     lines.sort_unstable();
     lines.dedup();
-    let bytes: u64 = touches
+    let bytes: u64 = accesses
         .iter()
-        .map(|touch| u64::from(touch.lanes.count_ones() * touch.bytes))
+        .map(|observed| u64::from(observed.lanes.count_ones() * observed.bytes))
         .sum();
     Shape {
         is_whole: bytes >= (lines.len() as u64) << (6 + shift),

@@ -1,8 +1,8 @@
-//! Barriers that a wave passes by because of its lanes.
+//! Barriers that a wave skips because of a condition on its lanes.
 //!
-//! A branch on `exec`, or on a `vcc` that was made of what lanes hold ([`super::conditions`]), stands for a condition of
-//! lanes, so that waves part there by accident; any other stands for one of waves, and kernels whose waves have roles take
-//! it on purpose.
+//! Conditions computed from lanes may differ between waves: a branch on `exec`, or on a `vcc` that was computed from
+//! lanes ([`super::conditions`]). Other branches depend on the wave, and kernels whose waves have roles take them on
+//! purpose.
 
 use std::ops::Range;
 

@@ -436,12 +436,12 @@ impl Watch for Registers {
         _: &mut Findings,
     ) {
         if is_store(step.facts) {
-            return self.through_lds.stored(context.touches());
+            return self.through_lds.stored(context.accesses());
         }
         if is_load(step.facts) {
             let results = step.facts.uses.writes.iter().flat_map(|w| w.iter());
             let state = &mut self.waves[wave.index as usize].registers;
-            return self.through_lds.loaded(results, context.touches(), state);
+            return self.through_lds.loaded(results, context.accesses(), state);
         }
         if let Some(i) = context.code.instruction(step.index)
             && barriers::is_of_lanes(i.op)

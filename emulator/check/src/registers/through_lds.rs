@@ -9,7 +9,7 @@ use super::{
     Look,
     definedness::{Definedness, Origin},
 };
-use ferrowave_emulator::exec::{Facts, Space, Touch};
+use ferrowave_emulator::exec::{Facts, ObservedAccess, Space};
 use ferrowave_isa::{Category, Effect, Read, Register, Registers, Role};
 
 /// What of a workgroup's LDS is undefined: few bytes, if any.
@@ -78,14 +78,14 @@ impl ThroughLds {
     }
 
     /// A store has run: what it touched is as defined as what it stored.
-    pub(super) fn stored<'a>(&mut self, touches: impl Iterator<Item = Touch<'a>>) {
+    pub(super) fn stored<'a>(&mut self, accesses: impl Iterator<Item = ObservedAccess<'a>>) {
         if self.storing.is_empty() && self.dwords.is_empty() {
             return;
         }
-        let touches = touches.filter(|touch| touch.space == Space::Lds);
-        for (access, touch) in touches.enumerate() {
-            for (lane, address) in touch.iter() {
-                for byte in 0..u64::from(touch.bytes) {
+        let accesses = accesses.filter(|observed| observed.space == Space::Lds);
+        for (access, observed) in accesses.enumerate() {
+            for (lane, address) in observed.iter() {
+                for byte in 0..u64::from(observed.bytes) {
                     let undefined = self.storing.iter().find(|storing| {
                         storing.access == access
                             && storing.lanes >> lane & 1 == 1
@@ -121,21 +121,21 @@ impl ThroughLds {
     pub(super) fn loaded<'a>(
         &self,
         results: impl Iterator<Item = Register>,
-        touches: impl Iterator<Item = Touch<'a>>,
+        accesses: impl Iterator<Item = ObservedAccess<'a>>,
         state: &mut Definedness,
     ) {
         if self.dwords.is_empty() {
             return;
         }
-        let touches = touches.filter(|touch| touch.space == Space::Lds);
+        let accesses = accesses.filter(|observed| observed.space == Space::Lds);
         // The registers that the accesses of a lane fill, one after the other.
-        let dwords = touches.flat_map(|touch| {
-            (0..u64::from(touch.bytes).div_ceil(4)).map(move |dword| (touch, 4 * dword))
+        let dwords = accesses.flat_map(|observed| {
+            (0..u64::from(observed.bytes).div_ceil(4)).map(move |dword| (observed, 4 * dword))
         });
-        for (register, (touch, offset)) in results.zip(dwords) {
+        for (register, (observed, offset)) in results.zip(dwords) {
             let mut found: Option<(u64, Origin)> = None;
-            for (lane, address) in touch.iter() {
-                let bytes = address + offset..address + u64::from(touch.bytes).min(offset + 4);
+            for (lane, address) in observed.iter() {
+                let bytes = address + offset..address + u64::from(observed.bytes).min(offset + 4);
                 let undefined = bytes.clone().find_map(|byte| {
                     let (bytes, origin) = self.dwords.get(&(byte / 4))?;
                     (bytes >> (byte % 4) & 1 == 1).then_some(*origin)

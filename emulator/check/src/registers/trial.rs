@@ -2,8 +2,8 @@
 //! place, and what differs in its results is undefined.
 //!
 //! So there is no second description of what instructions do. What does not depend on an undefined source comes out
-//! defined, be it a lane that a mask takes from elsewhere, `x ^ x` or the rows of a matrix product. That bits depend on a
-//! source may be missed where few values show it; never is dependence made up.
+//! defined, be it a lane that a mask takes from elsewhere, `x ^ x` or the rows of a matrix product. The trial may miss
+//! a dependence that few values show; it never reports a false one.
 
 use super::{conditions::is_exec, definedness::Definedness};
 use crate::Step;

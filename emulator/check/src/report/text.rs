@@ -88,7 +88,7 @@ fn place(place: Option<&Place>, indent: &str, f: &mut fmt::Formatter<'_>) -> fmt
         write!(f, "\n{indent}inlined into {line}")?;
     }
     if let Some(line) = inlined.next_back() {
-        write!(f, ", at last into {line}")?;
+        write!(f, ", then into {line}")?;
     }
     Ok(())
 }

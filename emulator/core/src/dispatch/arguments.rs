@@ -2,7 +2,7 @@
 
 use ferrowave_code_object::{Argument, ValueKind};
 
-use super::{LaunchConfig, LaunchError, private};
+use super::{LaunchConfig, LaunchError, scratch};
 use crate::exec::{PRIVATE_APERTURE, SHARED_APERTURE};
 use crate::memory::{AllocationKind, DeviceMemory};
 use crate::program::Kernel;
@@ -110,7 +110,7 @@ fn write_packet(bytes: &mut [u8], kernel: &Kernel, config: &LaunchConfig<'_>, ke
     }
     let description = kernel.description();
     let lds = description.metadata.group_segment_fixed_size + config.dynamic_lds_bytes;
-    put(bytes, 24, &private::bytes_of(kernel).to_le_bytes());
+    put(bytes, 24, &scratch::bytes_of(kernel).to_le_bytes());
     put(bytes, 28, &lds.to_le_bytes());
     put(bytes, 32, &kernel.descriptor_address().to_le_bytes());
     put(bytes, 40, &kernarg.to_le_bytes());

@@ -165,7 +165,7 @@ impl FaultReport {
 
 /// The source of the instruction at `offset`: the innermost line, and the kernel's own if it was inlined there.
 pub(super) fn source(kernel: &Kernel, offset: u64) -> Option<String> {
-    /// Instructions that the compiler made up have no line; the one before tells where they belong.
+    /// Instructions that the compiler added have no line: they take that of the instruction before them.
     const SEARCHED_BYTES: u64 = 64;
     let lines = kernel.object().lines();
     let start = kernel.description().code.start;

@@ -9,7 +9,7 @@ use super::{
     LaunchError, Limits,
     arguments::{self, LaunchData},
     meter::Meter,
-    private::PrivateMemory,
+    scratch::PrivateMemory,
     start::Start,
     workers::{Grid, MOST_ASIDE, Outcome},
 };

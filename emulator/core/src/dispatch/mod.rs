@@ -1,13 +1,13 @@
 //! Launches: from a grid of workgroups to waves that run.
 
 mod arguments;
-mod aside;
 mod error;
 mod grid;
 mod limit;
 mod meter;
-mod private;
+mod scratch;
 mod start;
+mod suspended;
 mod workers;
 mod workgroup;
 

@@ -3,7 +3,7 @@
 use ferrowave_code_object::KernelDescriptor;
 use ferrowave_gpu::{Gpu, GpuLimits};
 
-use super::{UNDEFINED, arguments::LaunchData, private::PrivateMemory};
+use super::{UNDEFINED, arguments::LaunchData, scratch::PrivateMemory};
 use crate::exec::{ACCUMULATORS, Allocated, Lanes, Mode, Prepared, Segment, Wave};
 
 /// Operand code of `flat_scratch`, a pair.

@@ -15,10 +15,10 @@ use std::{
 
 use super::{
     FaultReport, LaunchConfig, LaunchError, LimitReport,
-    aside::{Aside, Next},
     limit::Standings,
     meter::Meter,
     start::Start,
+    suspended::{Aside, Next},
     workgroup::{End, Group, Progress, Slice, Workspace},
 };
 use crate::exec::{Fault, GlobalSync, Observer, Unobserved};

@@ -7,8 +7,8 @@ use rand_pcg::Pcg32;
 
 use super::{Standing, UNDEFINED, meter::Meter, start::Start};
 use crate::exec::{
-    Code, Context, Fault, FaultKind, GlobalSync, GlobalWait, GroupStart, Observer, Stop, Touches,
-    Turn, Wave, run,
+    Code, Context, Fault, FaultKind, GlobalSync, GlobalWait, GroupStart, ObservedAccesses,
+    Observer, Stop, Turn, Wave, run,
 };
 use crate::memory::View;
 
@@ -18,7 +18,7 @@ pub(super) struct Workspace {
     waves: Vec<Wave>,
     lds: Vec<u32>,
     /// What accesses looked like, for observers.
-    touches: Touches,
+    accesses: ObservedAccesses,
     states: Vec<State>,
     /// The waves, in the order of their turns.
     order: Vec<usize>,
@@ -151,9 +151,9 @@ impl Workspace {
         let mut context = Context::new(group.code, group.view, as_bytes(&mut lds));
         context.watched = O::ACTIVE;
         context.global_sync = group.global_sync;
-        context.touches = mem::take(&mut self.touches);
+        context.accesses = mem::take(&mut self.accesses);
         let progress = self.take_turns(group, observer, slice, instructions, &mut context);
-        self.touches = context.touches;
+        self.accesses = context.accesses;
         self.lds = lds;
         progress
     }

@@ -1,17 +1,17 @@
 //! Memory accesses of a wave: where the lanes' addresses lie, and moving data to and from registers.
 //!
 //! Global memory and LDS both come here with host addresses. The range of all active lanes is checked
-//! once; then [`Near`] moves what lies within 4 GiB, and lanes that are farther apart move one by one.
+//! once; then [`ContiguousAccess`] moves what lies within 4 GiB, and lanes that are farther apart move one by one.
 
 use std::simd::prelude::*;
 
 use super::{
     Context, FaultKind, Space, Wave,
+    access_pattern::OutsideLds,
+    contiguous_access::{ContiguousAccess, within},
     lanes::chunks,
-    near::{Near, within},
     operation::{Flow, Operation},
     simd::{CHUNKS, D, LANES, U, chunk_mask},
-    touch::OutsideLds,
 };
 use crate::memory::shared::Moves;
 
@@ -25,7 +25,7 @@ pub(super) struct Access {
 /// Allocations that a workgroup's accesses remember.
 pub(super) const RECENT: usize = 16;
 
-impl Near {
+impl ContiguousAccess {
     /// The same by address.
     #[inline(always)]
     pub(super) fn by_address(&self) -> Access {
@@ -46,20 +46,21 @@ impl Access {
 
     /// The same behind one base, if the active lanes are within 4 GiB that begin at a multiple of that.
     #[inline(always)]
-    fn near(&self) -> Option<Near> {
+    fn near(&self) -> Option<ContiguousAccess> {
         let first = self.lane(self.exec.trailing_zeros() as usize % LANES);
         let high = D::splat(first >> 32);
         let mut apart = 0;
         for (chunk, addresses) in self.addresses.iter().enumerate() {
             apart |= (*addresses >> D::splat(32)).simd_ne(high).to_bitmask() << (16 * chunk);
         }
-        let near = Near {
+        let near = ContiguousAccess {
             base: first & !0xffff_ffff,
             offsets: self.addresses.map(|addresses| addresses.cast()),
             exec: self.exec,
             moves: self.moves,
         };
-        let fits = apart & self.exec == 0 && within(&near.offsets, self.exec, 0, Near::FARTHEST);
+        let fits = apart & self.exec == 0
+            && within(&near.offsets, self.exec, 0, ContiguousAccess::FARTHEST);
         fits.then_some(near)
     }
 
@@ -262,7 +263,7 @@ pub(super) fn record(
     lanes: u64,
     addresses: &[u64; LANES],
 ) {
-    c.touches.add(c.code.level, how, bytes, lanes, addresses);
+    c.accesses.add(c.code.level, how, bytes, lanes, addresses);
 }
 
 /// The same of an access of the scalar unit.
@@ -270,7 +271,7 @@ pub(super) fn record(
 #[inline(never)]
 pub(super) fn record_scalar(c: &mut Context<'_>, write: bool, bytes: u32, address: u64) {
     let how = (Space::Global, write, true);
-    c.touches.add_scalar(c.code.level, how, bytes, address);
+    c.accesses.add_scalar(c.code.level, how, bytes, address);
 }
 
 /// Checks lane by lane: they lie in different allocations, or some in none.
@@ -316,7 +317,7 @@ pub(super) fn in_lds(
     exec: u64,
     bytes: u32,
     write: bool,
-) -> Near {
+) -> ContiguousAccess {
     let mut near = lds_behind(c, addresses, offset, exec);
     if !lds_holds(c, &near.offsets, exec, bytes) {
         near.exec = lanes_in_lds(c, &near.offsets, exec, bytes, write);
@@ -333,7 +334,7 @@ pub(super) fn reach_lds(
     exec: u64,
     bytes: u32,
     write: bool,
-) -> Near {
+) -> ContiguousAccess {
     let near = in_lds(c, addresses, offset, exec, bytes, write);
     if exec != 0 {
         tell(c, (Space::Lds, write), bytes, 0, &near);
@@ -349,15 +350,20 @@ pub(super) fn near_lds(
     addresses: &[U; CHUNKS],
     offset: u32,
     bytes: u32,
-) -> Option<Near> {
+) -> Option<ContiguousAccess> {
     let near = lds_behind(c, addresses, offset, !0);
     (w.exec == !0 && lds_holds(c, &near.offsets, !0, bytes)).then_some(near)
 }
 
 /// The lanes' LDS behind an offset.
 #[inline(always)]
-fn lds_behind(c: &mut Context<'_>, addresses: &[U; CHUNKS], offset: u32, exec: u64) -> Near {
-    Near {
+fn lds_behind(
+    c: &mut Context<'_>,
+    addresses: &[U; CHUNKS],
+    offset: u32,
+    exec: u64,
+) -> ContiguousAccess {
+    ContiguousAccess {
         base: c.lds.as_mut_ptr().expose_provenance() as u64,
         offsets: addresses.map(|a| a + U::splat(offset)),
         exec,
@@ -379,18 +385,31 @@ fn lds_holds(c: &Context<'_>, offsets: &[U; CHUNKS], exec: u64, bytes: u32) -> b
 pub(super) fn is_in_reach(
     c: &Context<'_>,
     o: &Operation,
-    near: &Near,
+    near: &ContiguousAccess,
     bytes: u32,
     write: bool,
 ) -> bool {
     let reach = &c.recent[usize::from(o.control[1]) % RECENT];
     let range = reach.offsets(near.base, bytes, write);
-    range.is_some_and(|(low, high)| within(&near.offsets, near.exec, low, high.min(Near::FARTHEST)))
+    range.is_some_and(|(low, high)| {
+        within(
+            &near.offsets,
+            near.exec,
+            low,
+            high.min(ContiguousAccess::FARTHEST),
+        )
+    })
 }
 
 /// Tells observers, if there are any, of an access; `base` is where LDS or global memory is counted from.
 #[inline(always)]
-pub(super) fn tell(c: &mut Context<'_>, how: (Space, bool), bytes: u32, base: u64, near: &Near) {
+pub(super) fn tell(
+    c: &mut Context<'_>,
+    how: (Space, bool),
+    bytes: u32,
+    base: u64,
+    near: &ContiguousAccess,
+) {
     if c.watched {
         // Of its own, so that the addresses are in memory only where somebody is told of them.
         let offsets = chunks(|chunk| near.offsets[chunk]);
@@ -409,7 +428,7 @@ fn tell_watchers(
     exec: u64,
 ) {
     let how = (space, write, false);
-    c.touches
+    c.accesses
         .add_near(c.code.level, how, bytes, exec, base, offsets);
 }
 
@@ -429,7 +448,7 @@ fn lanes_in_lds(
         .filter(|&lane| u64::from(offset(lane)) + u64::from(bytes) <= lds_bytes)
         .fold(0, |lanes, lane| lanes | 1 << lane);
     if c.watched && exec & !inside != 0 {
-        c.touches.outside.push(OutsideLds {
+        c.accesses.outside.push(OutsideLds {
             write,
             bytes,
             lanes: exec & !inside,

@@ -18,7 +18,7 @@ use ferrowave_gpu::Gpu;
 use super::{
     Formatter, SimdLevel,
     compile::{self, Line, Target},
-    native,
+    jit,
     observe::Facts,
     operation::Operations,
 };
@@ -47,7 +47,7 @@ pub struct Code {
     place: Arc<CodePlace>,
     /// The host instructions that its operations use.
     pub(super) level: SimdLevel,
-    policy: native::Policy,
+    policy: jit::Policy,
     /// The first instruction's index: 0, but for linked code.
     first: u32,
     memory: Arc<dyn CodeMemory>,
@@ -83,8 +83,8 @@ type LateFacts = OnceLock<Box<Option<Facts>>>;
 /// A stretch's operations.
 pub(super) struct Ready {
     pub(super) operations: Operations,
-    /// Runs of operations that can be host code.
-    pub(super) native: native::Runs,
+    /// Regions of operations that can be host code.
+    pub(super) regions: jit::Regions,
     /// Indices of those that the emulator cannot run.
     refused: Vec<u32>,
 }
@@ -144,7 +144,7 @@ impl Code {
     /// The words of `text`, which stand at `address`, in one stretch, to run with the host instructions of `level` (or
     /// the best that this computer has below it).
     pub fn compile(gpu: Gpu, level: SimdLevel, address: u64, text: &[u8]) -> Self {
-        Self::divided(gpu, level, address, text, &[], native::Policy::default())
+        Self::divided(gpu, level, address, text, &[], jit::Policy::default())
     }
 
     /// As [`Self::compile`], divided at byte offsets, with another opinion of which runs are worth being host code.
@@ -154,7 +154,7 @@ impl Code {
         address: u64,
         text: &[u8],
         starts: &[u64],
-        policy: native::Policy,
+        policy: jit::Policy,
     ) -> Self {
         let words = words(text);
         let place = CodePlace {
@@ -173,13 +173,13 @@ impl Code {
         place: Arc<CodePlace>,
         memory: Arc<dyn CodeMemory>,
     ) -> Self {
-        Self::of(gpu, level, native::Policy::default(), place, 0, memory)
+        Self::of(gpu, level, jit::Policy::default(), place, 0, memory)
     }
 
     fn of(
         gpu: Gpu,
         level: SimdLevel,
-        policy: native::Policy,
+        policy: jit::Policy,
         place: Arc<CodePlace>,
         first: u32,
         memory: Arc<dyn CodeMemory>,
@@ -469,21 +469,21 @@ impl Code {
             compile::operations(self.gpu, self.level, first, &lines.list, &|word| {
                 self.target(word)
             });
-        let native = match self.level {
-            SimdLevel::Avx512 => native::Runs::find(
+        let regions = match self.level {
+            SimdLevel::Avx512 => jit::Regions::find(
                 first,
                 |number| lines.list.get(number)?.instruction.as_ref().ok(),
                 &mut operations,
                 self.policy,
             ),
-            SimdLevel::Portable | SimdLevel::Avx2 => native::Runs::default(),
+            SimdLevel::Portable | SimdLevel::Avx2 => jit::Regions::default(),
         };
         Ready {
             operations: Operations {
                 first,
                 list: operations,
             },
-            native,
+            regions,
             refused,
         }
     }
@@ -496,7 +496,7 @@ impl Code {
             .iter()
             .filter_map(|stretch| stretch.ready.get());
         ready.fold([0; 2], |[whole, left], ready| {
-            let [w, l] = ready.native.counts();
+            let [w, l] = ready.regions.counts();
             [whole + w, left + l]
         })
     }

@@ -8,21 +8,20 @@ use super::{
     buffer::{self, Buffers, typed},
     compare, control,
     convert::{self, narrowing, widening},
-    cube, differences, exchange, extension,
+    cube,
     fault::FaultKind,
     float::Arithmetic,
     float32, float64, gfx950,
     global::{self, Flat, Global},
-    gws, half, hardware_registers, integer,
+    gws, half, hardware_registers, integer, jit,
     lanes::Binder,
     lds::{self, Lds},
     lds_exchange, lds_transpose,
     mfma::{self, MatrixSums},
-    native,
     operation::{Handler, Operation, Source, SourceKind},
-    output_modifier, packed,
-    private::Scratch,
-    saturating, scalar, scalar_memory,
+    output_modifier, packed, permlane_swap, sad, saturating, scalar, scalar_memory,
+    scratch::Scratch,
+    sdwa_dpp,
     simd::SimdLevel,
     to_lds, transfer,
 };
@@ -112,7 +111,7 @@ impl Compiler<'_> {
             omod: 0,
             detail: 0,
             control: [0; 3],
-            native: native::NONE,
+            native: jit::NONE,
             extension: None,
         }
     }
@@ -192,7 +191,7 @@ impl Compiler<'_> {
         let o = output_modifier::extend(self.binder, i, o);
         let vector_result = matches!(i.dst.source, isa::Source::Vgpr(_) | isa::Source::Agpr(_));
         let wide = i.src[0].bits == 64;
-        Ok(extension::extend(
+        Ok(sdwa_dpp::extend(
             self.binder,
             o,
             i.extension,
@@ -277,8 +276,8 @@ impl Compiler<'_> {
             Run::IntegerBits(op) => integer::bits(b, op),
             Run::IntegerWide(op) => integer::wide(b, op),
             Run::IntegerLanes(op) => integer::lanes(b, op),
-            Run::Differences(op) => differences::handler(b, op),
-            Run::Exchange(op) => exchange::handler(b, op),
+            Run::Sad(op) => sad::handler(b, op),
+            Run::PermlaneSwap(op) => permlane_swap::handler(b, op),
             Run::Gfx950(op) => with((gfx950::handler(b, op), i.modifiers.bitop3)),
 
             Run::Float32Arithmetic(op) => with(careful(float32::arithmetic(b, op))),
@@ -323,8 +322,8 @@ impl Compiler<'_> {
             Run::GlobalStore(op) => transfer::store(op, Global(b)),
             Run::FlatLoad(op) => transfer::load(op, Flat(b)),
             Run::FlatStore(op) => transfer::store(op, Flat(b)),
-            Run::PrivateLoad(op) => transfer::load(op, Scratch(b)),
-            Run::PrivateStore(op) => transfer::store(op, Scratch(b)),
+            Run::ScratchLoad(op) => transfer::load(op, Scratch(b)),
+            Run::ScratchStore(op) => transfer::store(op, Scratch(b)),
             Run::BufferLoad(op) => transfer::load(op, Buffers(b)),
             Run::BufferStore(op) => transfer::store(op, Buffers(b)),
             Run::TypedComponents(op) => with(typed::components(b, i, op)),

@@ -98,7 +98,7 @@ impl Binder {
                         w.commit(o.dst, result);
                         return Flow::Next;
                     }
-                    c.apart(
+                    c.cold_path(
                         w,
                         o,
                         #[inline(always)]
@@ -115,7 +115,7 @@ impl Binder {
                     w.commit(o.dst, result);
                     return Flow::Next;
                 }
-                c.apart(
+                c.cold_path(
                     w,
                     o,
                     #[inline(always)]

@@ -6,10 +6,10 @@ use super::{
     Context, FaultKind, PRIVATE_APERTURE, SHARED_APERTURE, Space, Wave,
     access::{self, Access},
     atomic,
+    contiguous_access::ContiguousAccess,
     lanes::{Binder, chunks},
-    near::Near,
     operation::{Flow, Handler, Operation, SourceKind},
-    private::Private,
+    scratch::Private,
     simd::{CHUNKS, D, U},
     small::Small,
     transfer::Transfers,
@@ -68,7 +68,7 @@ fn visit(
 
 /// The addresses of all lanes behind one base, if their upper halves are alike; they may wrap around.
 #[inline(always)]
-fn near(w: &mut Wave, c: &Context<'_>, o: &Operation) -> Option<Near> {
+fn near(w: &mut Wave, c: &Context<'_>, o: &Operation) -> Option<ContiguousAccess> {
     let lane = w.fetch(0, &o.src[0]);
     let offsets = chunks(|c| w.chunk(lane, c));
     let base = if o.src[2].kind == SourceKind::None {
@@ -82,7 +82,7 @@ fn near(w: &mut Wave, c: &Context<'_>, o: &Operation) -> Option<Near> {
     } else {
         w.read64(&o.src[2])
     };
-    Some(Near {
+    Some(ContiguousAccess {
         base: base.wrapping_add(o.imm as u64),
         offsets,
         exec: !0,
@@ -99,7 +99,7 @@ fn visit_near(
     o: &Operation,
     bytes: u32,
     write: bool,
-    f: impl FnOnce(&mut Wave, &Near),
+    f: impl FnOnce(&mut Wave, &ContiguousAccess),
 ) -> bool {
     if w.exec != !0 {
         return false;
@@ -110,7 +110,7 @@ fn visit_near(
         Some(near) if access::is_in_reach(c, o, &near, bytes, write) => {
             access::tell(c, (Space::Global, write), bytes, near.base, &near);
             c.stored |= write;
-            f(w, &Near { moves, ..near });
+            f(w, &ContiguousAccess { moves, ..near });
             true
         }
         _ => false,
@@ -193,7 +193,7 @@ impl Transfers for Global {
                 if done {
                     return Flow::Next;
                 }
-                c.apart(
+                c.cold_path(
                     w,
                     o,
                     #[inline(always)]
@@ -229,7 +229,7 @@ impl Transfers for Global {
                 if done {
                     return Flow::Next;
                 }
-                c.apart(
+                c.cold_path(
                     w,
                     o,
                     #[inline(always)]

@@ -10,8 +10,8 @@ use super::{
     Context, Space, Wave,
     access::{self, Access},
     atomic::{apply32, apply64, from_detail},
+    contiguous_access::ContiguousAccess,
     lanes::{Binder, chunks},
-    near::Near,
     operation::{Flow, Handler, Operation},
     simd::{CHUNKS, LANES, U},
     small::Small,
@@ -76,7 +76,7 @@ fn load<const N: usize>(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flo
         near.load::<N>(w, o.dst);
         return Flow::Next;
     }
-    c.apart(
+    c.cold_path(
         w,
         o,
         #[inline(always)]
@@ -109,7 +109,7 @@ fn store<const N: usize>(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Fl
         near.store::<N>(w, o.src[1].register);
         return Flow::Next;
     }
-    c.apart(
+    c.cold_path(
         w,
         o,
         #[inline(always)]
@@ -135,7 +135,7 @@ fn load_pair<const N: usize, const SCALE: u32>(
         b.load::<N>(w, o.dst + N as u16);
         return Flow::Next;
     }
-    c.apart(
+    c.cold_path(
         w,
         o,
         #[inline(always)]
@@ -170,7 +170,7 @@ fn store_pair<const N: usize, const SCALE: u32>(
         b.store::<N>(w, o.src[2].register);
         return Flow::Next;
     }
-    c.apart(
+    c.cold_path(
         w,
         o,
         #[inline(always)]
@@ -198,7 +198,7 @@ fn near_pair<const SCALE: u32>(
     o: &Operation,
     bytes: u32,
     write: bool,
-) -> Option<(Near, Near)> {
+) -> Option<(ContiguousAccess, ContiguousAccess)> {
     let [first, second] = pair::<SCALE>(o);
     let addresses = addresses(w, o);
     let a = access::near_lds(w, c, &addresses, first, bytes)?;
@@ -218,7 +218,7 @@ fn visit_each<const TIMES: usize>(
     offsets: [u32; TIMES],
     bytes: u32,
     write: bool,
-    f: impl Fn(&mut Wave, &Near, usize),
+    f: impl Fn(&mut Wave, &ContiguousAccess, usize),
 ) -> Flow {
     let (exec, addresses) = (w.exec, addresses(w, o));
     let registers = (bytes / 4) as u16;

@@ -36,7 +36,7 @@ use self::{
 };
 use super::{
     lanes::Binder,
-    narrow::{Bf8, Bf8Fnuz, Fp8, Fp8Fnuz},
+    minifloat::{Bf8, Bf8Fnuz, Fp8, Fp8Fnuz},
     operation::Handler,
 };
 use ferrowave_isa::{

@@ -5,45 +5,46 @@
 //! ends, waits at a barrier, or faults. Operations work on all 64 lanes with host vectors.
 
 mod access;
+mod access_pattern;
 mod atomic;
 mod buffer;
 mod code;
 mod compare;
 mod compile;
+mod contiguous_access;
 mod control;
 mod convert;
 mod cube;
-mod differences;
-mod exchange;
-mod extension;
 mod fault;
 mod float;
 mod float32;
 mod float64;
 mod gfx950;
 mod global;
+mod gpr_index;
 mod gws;
 mod half;
 mod hardware_registers;
-mod indexing;
 mod integer;
+mod jit;
 mod lanes;
 mod lds;
 mod lds_exchange;
 mod lds_transpose;
 mod mfma;
-mod narrow;
-mod native;
-mod near;
+mod minifloat;
 mod observe;
 mod operation;
 mod output_modifier;
 mod packed;
 mod panic;
-mod private;
+mod permlane_swap;
+mod sad;
 mod saturating;
 mod scalar;
 mod scalar_memory;
+mod scratch;
+mod sdwa_dpp;
 mod simd;
 mod small;
 mod split;
@@ -51,11 +52,11 @@ mod state;
 #[cfg(test)]
 mod tests;
 mod to_lds;
-mod touch;
 mod transfer;
 mod two_over_pi;
 mod wave;
 
+pub use access_pattern::{ByPlace, ByShape, Kept, ObservedAccess, OutsideLds, Shape, Space};
 pub use code::{Code, FactsTable, Unsupported};
 pub use fault::{Fault, FaultKind};
 pub use mfma::{MATRIX_VARIABLE, MatrixSettingError, MatrixSums};
@@ -65,14 +66,13 @@ pub use panic::Panic;
 pub use simd::LANES;
 pub use simd::SimdLevel;
 pub use state::GlobalWait;
-pub use touch::{ByPlace, ByShape, Kept, OutsideLds, Shape, Space, Touch};
 pub use wave::{ACCUMULATORS, Lanes, Mode, Round, VCC, Wave};
 
+pub(crate) use access_pattern::ObservedAccesses;
 pub(crate) use code::{CodeMemory, words};
 pub(crate) use gws::GlobalSync;
 pub(crate) use panic::Formatter;
 pub(crate) use state::{Allocated, Segment, Turn};
-pub(crate) use touch::Touches;
 
 use crate::memory::{Reach, View, shared::Moves};
 
@@ -99,9 +99,9 @@ pub struct Context<'a> {
     pub(crate) stored: bool,
     /// Barriers and semaphores of the whole launch, if it is a cooperative one.
     pub(crate) global_sync: Option<&'a GlobalSync>,
-    /// Whether accesses are recorded in `touches`.
+    /// Whether accesses are recorded in `accesses`.
     pub(crate) watched: bool,
-    pub(crate) touches: Touches,
+    pub(crate) accesses: ObservedAccesses,
     /// Why the last wave that returned [`Flow::Fault`] could not go on.
     pub fault: Option<Box<Fault>>,
 }
@@ -119,7 +119,7 @@ impl<'a> Context<'a> {
             stored: true,
             global_sync: None,
             watched: false,
-            touches: Touches::default(),
+            accesses: ObservedAccesses::default(),
             fault: None,
         }
     }
@@ -131,23 +131,23 @@ impl<'a> Context<'a> {
 
     /// Its accesses that went beyond LDS.
     pub fn outside_lds(&self) -> &[OutsideLds] {
-        &self.touches.outside
+        &self.accesses.outside
     }
 
     /// Whether the instruction has accessed memory.
     #[inline(always)]
-    pub fn has_touches(&self) -> bool {
-        !self.touches.is_empty()
+    pub fn has_accesses(&self) -> bool {
+        !self.accesses.is_empty()
     }
 
     /// The memory that the instruction which just ran has accessed, if the run is watched.
-    pub fn touches(&self) -> impl Iterator<Item = Touch<'_>> {
-        self.touches.all()
+    pub fn accesses(&self) -> impl Iterator<Item = ObservedAccess<'_>> {
+        self.accesses.all()
     }
 
     /// Runs what an operation seldom needs, with the same host instructions and not inlined.
     #[inline(always)]
-    pub(crate) fn apart<F>(
+    pub(crate) fn cold_path<F>(
         &mut self,
         wave: &mut Wave,
         operation: &operation::Operation,
@@ -157,7 +157,7 @@ impl<'a> Context<'a> {
         F: Fn(&mut Wave, &mut Context<'_>, &operation::Operation) -> Flow + Copy + 'static,
     {
         // SAFETY: `Code` was compiled for a level that this computer has.
-        unsafe { operation::apart(self.code.level, wave, self, operation, f) }
+        unsafe { operation::cold_path(self.code.level, wave, self, operation, f) }
     }
 
     /// Runs what several operations need, with the same host instructions and not inlined.
@@ -208,7 +208,7 @@ pub fn run<O: Observer>(
     observer: &mut O,
 ) -> Stop {
     loop {
-        let stop = if indexing::is_plain(wave) {
+        let stop = if gpr_index::is_plain(wave) {
             run_while::<O, true>(wave, context, budget, observer)
         } else {
             run_while::<O, false>(wave, context, budget, observer)
@@ -230,7 +230,7 @@ pub fn run_one(wave: &mut Wave, context: &mut Context<'_>, index: u32) -> Flow {
     unsafe { (operation.run)(wave, context, operation) }
 }
 
-/// Runs a wave until it stops, or until [`indexing::is_plain`] is not `PLAIN` any more.
+/// Runs a wave until it stops, or until [`gpr_index::is_plain`] is not `PLAIN` any more.
 fn run_while<O: Observer, const PLAIN: bool>(
     wave: &mut Wave,
     context: &mut Context<'_>,
@@ -261,12 +261,12 @@ fn run_while<O: Observer, const PLAIN: bool>(
             if wave.lds_turn.gives_way(stores) {
                 break Some(Stop::Later);
             }
-            context.touches.begin(index);
+            context.accesses.begin(index);
             observer.before(wave, context, index);
         } else if PLAIN
-            && operation.native != native::NONE
+            && operation.native != jit::NONE
             && let Some(flow) =
-                here.native
+                here.regions
                     .run(&here.operations, wave, context, operation.native, &mut left)
         {
             if flow == Flow::Next {
@@ -283,7 +283,7 @@ fn run_while<O: Observer, const PLAIN: bool>(
             // SAFETY: `Code` was compiled for a level that this computer has.
             unsafe { (operation.run)(wave, context, operation) }
         } else {
-            indexing::run(wave, context, index, operation)
+            gpr_index::run(wave, context, index, operation)
         };
         if O::ACTIVE {
             observer.after(wave, context, index, flow);
@@ -291,7 +291,7 @@ fn run_while<O: Observer, const PLAIN: bool>(
         match flow {
             Flow::Next => {}
             Flow::Changed => {
-                if indexing::is_plain(wave) != PLAIN {
+                if gpr_index::is_plain(wave) != PLAIN {
                     break None;
                 }
             }

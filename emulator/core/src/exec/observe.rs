@@ -30,7 +30,7 @@ pub trait Observer {
     /// The wave is about to run the instruction at `index` of the code.
     fn before(&mut self, wave: &Wave, context: &Context<'_>, index: u32);
 
-    /// The wave has run it, and [`Context::touches`] tells the memory that it accessed. An instruction that faulted has
+    /// The wave has run it, and [`Context::accesses`] tells the memory that it accessed. An instruction that faulted has
     /// not done all that it should.
     fn after(&mut self, wave: &mut Wave, context: &mut Context<'_>, index: u32, flow: Flow);
 

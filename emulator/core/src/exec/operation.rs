@@ -78,10 +78,10 @@ pub(crate) struct Operation {
     /// What the slow path of a float operation computes, or other detail of the operation.
     pub(crate) detail: u8,
     pub(crate) control: [u8; 3],
-    /// The run of operations that begins with this one, or [`super::native::NONE`].
+    /// The run of operations that begins with this one, or [`super::jit::NONE`].
     pub(crate) native: u32,
     /// What SDWA or DPP does around the operation.
-    pub(crate) extension: Option<Box<super::extension::Extended>>,
+    pub(crate) extension: Option<Box<super::sdwa_dpp::Extended>>,
 }
 
 impl Operation {
@@ -119,7 +119,7 @@ where
 /// The computer must have the [`SimdLevel`].
 #[cold]
 #[inline(never)]
-pub(crate) unsafe fn apart<F>(
+pub(crate) unsafe fn cold_path<F>(
     level: SimdLevel,
     wave: &mut Wave,
     context: &mut Context<'_>,

@@ -7,10 +7,11 @@
 use rustc_apfloat::ieee::{Double, Half, Single};
 
 use super::{
-    Context, Wave, extension,
+    Context, Wave,
     float::{Format, modify_result},
     lanes::Binder,
     operation::{Flow, Operation},
+    sdwa_dpp,
     simd::LANES,
 };
 use ferrowave_isa::{DataType, Format as Encoding, Instruction};
@@ -40,7 +41,7 @@ pub(crate) fn extend(b: Binder, i: &Instruction, operation: Operation) -> Operat
     Operation {
         omod,
         clamp,
-        ..extension::around(plain, run)
+        ..sdwa_dpp::around(plain, run)
     }
 }
 

@@ -127,7 +127,7 @@ impl Binder {
                     let (low, high) = (fast(picked(o.op_sel)), fast(picked(o.op_sel_hi)));
                     match (low, high) {
                         (Some(low), Some(high)) => commit_pair(w, o, low, high),
-                        _ => c.apart(
+                        _ => c.cold_path(
                             w,
                             o,
                             #[inline(always)]
@@ -144,7 +144,7 @@ impl Binder {
                 let fast = |sources, neg| float32::fast_results(w, o.clamp, sources, 0, neg, f);
                 match (fast(low, o.neg), fast(high, o.neg_hi)) {
                     (Some(low), Some(high)) => commit_pair(w, o, low, high),
-                    _ => c.apart(
+                    _ => c.cold_path(
                         w,
                         o,
                         #[inline(always)]

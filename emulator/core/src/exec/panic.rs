@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use super::{Context, PRIVATE_APERTURE, Wave, private};
+use super::{Context, PRIVATE_APERTURE, Wave, scratch};
 
 /// `s[0:1]` at the trap: `rpanic` and two zeros.
 const MARK: u64 = u64::from_le_bytes(*b"rpanic\0\0");
@@ -116,7 +116,7 @@ struct Memory<'a> {
 impl Memory<'_> {
     fn byte(&self, address: u64) -> Option<u8> {
         let address = if address >> 32 == PRIVATE_APERTURE >> 32 {
-            private::address(self.w, self.lane, address as u32)?
+            scratch::address(self.w, self.lane, address as u32)?
         } else {
             address
         };

@@ -10,9 +10,9 @@
 
 use super::{
     Context, Space, Wave, access,
-    extension::{self, Extended},
     lanes::{Binder, chunks},
     operation::{Flow, Operation},
+    sdwa_dpp::{self, Extended},
     simd::U,
     wave::{M0, TEMPORARIES},
 };
@@ -43,7 +43,7 @@ pub(crate) fn extend(
         _ => return None,
     };
     load.dst = PASSED;
-    let mut outer = extension::around(load, run);
+    let mut outer = sdwa_dpp::around(load, run);
     outer.detail = u8::from(base == Base::Wide);
     Some(outer)
 }

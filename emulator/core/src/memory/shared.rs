@@ -5,7 +5,7 @@
 //! of 1, 2, 4, 8 and 16 bytes are whole (rocPRIM's scans hand 16 bytes from one workgroup to the next so), and LLVM's memory
 //! model of AMD's GPUs («Memory Model», `AMDGPUUsage`) builds synchronization out of plain accesses and waits. In Rust
 //! a race of plain accesses is undefined behaviour. **All accesses to allocations go through this module**, but for atomic
-//! operations, which are Rust's (`exec/atomic.rs`), and loads of host code, which we assemble (`exec/native`).
+//! operations, which are Rust's (`exec/atomic.rs`), and loads of host code, which we assemble (`exec/jit`).
 //! A workgroup's LDS is one host thread's at a time, and takes [`Moves::Own`], which is plain reads and writes.
 //!
 //! # No races in Rust's sense
@@ -22,7 +22,7 @@
 //! - Lanes side by side are moved 32 or 64 bytes at a time. No manual says anything of these. They are made of aligned pieces of at
 //!   least 16 bytes in all processors that have them (the narrowest split 32 bytes in halves, and moves that cross a cache
 //!   line are split there), so that a lane's 16 aligned bytes are in one piece. `tests/memory_order.rs` looks for torn ones.
-//! - Lanes apart are gathered, 4 or 8 bytes each, if those are aligned, by one access each (as `exec/native` does).
+//! - Lanes apart are gathered, 4 or 8 bytes each, if those are aligned, by one access each (as `exec/jit` does).
 //! - 12 bytes, and what is not aligned, are whole in each aligned dword, or in each byte.
 //! - On x86-64 without AVX and on other hosts, 16 bytes are whole if Rust has atomics of that size (64-bit ARM); else in halves.
 //!

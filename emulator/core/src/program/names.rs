@@ -78,7 +78,7 @@ impl SourceLine {
     }
 }
 
-/// Instructions that the compiler made up have no line; the one before tells where they belong.
+/// Instructions that the compiler added have no line: they take that of the instruction before them.
 const SEARCHED_BYTES: u64 = 64;
 
 /// Names the instructions of a kernel.

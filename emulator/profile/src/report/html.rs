@@ -123,7 +123,7 @@ fn listing(profile: &Profile, timed: Option<&Timed<'_>>, sources: &mut Sources) 
                             th.left title="what most of them waited for, modelled" { "for" }
                         }
                         th title="active lanes, on average" { "lanes" }
-                        th title="cache lines that an access touches" { "lines" }
+                        th title="cache lines that an access accesses" { "lines" }
                         th title="cycles a run that LDS takes for bank conflicts" { "conflicts" }
                         th { "offset" }
                         th.left { "instruction" }

@@ -12,7 +12,9 @@ use super::super::{
     integer::next_random,
     lanes::{Binder, chunks},
     mfma::{Bf16, Element, F16, F32},
-    narrow::{Bf6, Bf8, Bf8Fnuz, Brain16, Fp4, Fp6, Fp8, Fp8Fnuz, Fp16, Narrow, Rounding, round},
+    minifloat::{
+        Bf6, Bf8, Bf8Fnuz, Brain16, Fp4, Fp6, Fp8, Fp8Fnuz, Fp16, Narrow, Rounding, round,
+    },
     operation::{Flow, Handler, Operation},
     simd::{CHUNKS, F, U},
     wave::Lanes,

@@ -12,7 +12,7 @@ use super::{
         Wave, half,
         lanes::{Binder, chunks},
         mfma::{Bf16, Element, F16, F32},
-        narrow::{Bf6, Bf8, Bf8Fnuz, Fp4, Fp6, Fp8, Fp8Fnuz, power_of_scale, read_across},
+        minifloat::{Bf6, Bf8, Bf8Fnuz, Fp4, Fp6, Fp8, Fp8Fnuz, power_of_scale, read_across},
         operation::{Flow, Handler, Operation},
         simd::{CHUNKS, F, U},
         wave::Lanes,

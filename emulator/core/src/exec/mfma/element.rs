@@ -4,7 +4,7 @@ use std::simd::prelude::*;
 
 use crate::exec::{
     half,
-    narrow::{self, Bf6, Bf8, Bf8Fnuz, Fp4, Fp6, Fp8, Fp8Fnuz, Narrow},
+    minifloat::{self, Bf6, Bf8, Bf8Fnuz, Fp4, Fp6, Fp8, Fp8Fnuz, Narrow},
     simd::{F, I, U},
 };
 
@@ -117,7 +117,7 @@ macro_rules! narrow_elements {
             const LOWEST_EXPONENT: i32 = 1 - <$name as Narrow>::BIAS;
             #[inline(always)]
             fn read(bits: U, shift: u32) -> F {
-                narrow::read::<$name>(bits, shift)
+                minifloat::read::<$name>(bits, shift)
             }
         })*
     };

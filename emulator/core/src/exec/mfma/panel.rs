@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 use super::element::Element;
 use crate::exec::{
     Context, Wave,
-    narrow::read_across,
+    minifloat::read_across,
     simd::{CHUNKS, F},
 };
 

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::exec::{
     Context, Wave,
-    narrow::{Bf6, Bf8, Fp4, Fp6, Fp8, power_of_scale},
+    minifloat::{Bf6, Bf8, Fp4, Fp6, Fp8, power_of_scale},
     operation::{Flow, Operation},
     simd::{CHUNKS, F, U},
 };

@@ -358,7 +358,7 @@ fn accesses_outside_are_faults() {
         assert_eq!(fault(0, !0, far, base), Err(expected));
         assert!(
             fault(0, !(1 << 20), far, base).is_ok(),
-            "an inactive lane touches nothing"
+            "an inactive lane accesses nothing"
         );
         let expected = FaultKind::Memory {
             address: base + 4093,

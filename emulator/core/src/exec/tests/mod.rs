@@ -22,13 +22,14 @@ mod buffers;
 mod compares;
 mod conversions;
 mod coverage;
-mod differences;
 mod effects;
 mod extensions;
 mod floats;
 mod formats;
 mod halves;
 mod integers;
+#[cfg(target_arch = "x86_64")]
+mod jit;
 mod lds_special;
 mod matrix;
 mod matrix_modifiers;
@@ -37,11 +38,10 @@ mod matrix_sums;
 mod memory;
 mod modes;
 mod narrow_conversions;
-#[cfg(target_arch = "x86_64")]
-mod native;
-mod private;
 mod rarities;
+mod sad;
 mod scalars;
+mod scratch;
 mod states;
 mod stretches;
 
@@ -80,7 +80,7 @@ impl Bench {
         let codes = available.map(|level| (level, Code::compile(gpu, level, 0x1000, &words)));
         // Once more, with each instruction that can be as host code of its own.
         #[cfg(target_arch = "x86_64")]
-        let codes = codes.chain(native::at_once(gpu, &words));
+        let codes = codes.chain(jit::at_once(gpu, &words));
         let codes: Vec<_> = codes.collect();
         for (index, line) in lines.iter().enumerate() {
             for problem in codes[0].1.unsupported() {

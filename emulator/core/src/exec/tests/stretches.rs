@@ -9,7 +9,7 @@ use ferrowave_gpu::Gpu;
 
 use super::{assembled, wave};
 use crate::exec::{
-    Code, CodeMemory, Context, FaultKind, SimdLevel, Stop, Unobserved, Wave, native, run, words,
+    Code, CodeMemory, Context, FaultKind, SimdLevel, Stop, Unobserved, Wave, jit, run, words,
 };
 use crate::memory::{CodePlace, DeviceMemory};
 
@@ -22,7 +22,7 @@ fn code(functions: &[&str], starts: &[u64]) -> Code {
         .map(|(number, f)| format!("f{number}:\n{f}"))
         .collect();
     let words = assembled(Gpu::Gfx942, &lines);
-    let policy = native::Policy::default();
+    let policy = jit::Policy::default();
     Code::divided(
         Gpu::Gfx942,
         SimdLevel::detect(),

@@ -9,7 +9,7 @@ use super::{
     simd::{CHUNKS, U},
     wave::Wave,
 };
-use ferrowave_isa::run::Differences;
+use ferrowave_isa::run::Sad;
 
 /// A sum, which stops at all ones of its `bits` bits if the clamp is set.
 #[inline(always)]
@@ -25,7 +25,7 @@ fn add(o: &Operation, x: U, y: U, bits: u32) -> U {
     }
 }
 
-/// Differences of all fields of `bits` bits, added up. Fields whose second source is 0 do not count if
+/// Sad of all fields of `bits` bits, added up. Fields whose second source is 0 do not count if
 /// `masked` is set.
 #[inline(always)]
 fn sum(x: U, y: U, bits: u32, masked: bool) -> U {
@@ -112,15 +112,15 @@ fn four(b: Binder) -> Handler {
 }
 
 /// The handler of a sum of differences.
-pub(super) fn handler(b: Binder, op: Differences) -> Handler {
+pub(super) fn handler(b: Binder, op: Sad) -> Handler {
     match op {
-        Differences::v_sad_u8 => single::<8, 0, false>(b),
-        Differences::v_sad_hi_u8 => single::<8, 16, false>(b),
-        Differences::v_sad_u16 => single::<16, 0, false>(b),
-        Differences::v_sad_u32 => single::<32, 0, false>(b),
-        Differences::v_msad_u8 => single::<8, 0, true>(b),
-        Differences::v_qsad_pk_u16_u8 => packed::<false>(b),
-        Differences::v_mqsad_pk_u16_u8 => packed::<true>(b),
-        Differences::v_mqsad_u32_u8 => four(b),
+        Sad::v_sad_u8 => single::<8, 0, false>(b),
+        Sad::v_sad_hi_u8 => single::<8, 16, false>(b),
+        Sad::v_sad_u16 => single::<16, 0, false>(b),
+        Sad::v_sad_u32 => single::<32, 0, false>(b),
+        Sad::v_msad_u8 => single::<8, 0, true>(b),
+        Sad::v_qsad_pk_u16_u8 => packed::<false>(b),
+        Sad::v_mqsad_pk_u16_u8 => packed::<true>(b),
+        Sad::v_mqsad_u32_u8 => four(b),
     }
 }

@@ -1,14 +1,14 @@
-//! What a run of instructions computes: values of sixteen lanes, and where they come from.
+//! What a region of instructions computes: values of sixteen lanes, and where they come from.
 
 use std::collections::HashMap;
 
 /// A value's number.
 pub(super) type Id = u32;
 
-/// Sixteen lanes of 32 bits. All but registers and loads depend on nothing that the run changes.
+/// Sixteen lanes of 32 bits. All but registers and loads depend on nothing that the region changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Value {
-    /// What a vector register holds before the run.
+    /// What a vector register holds before the region.
     Register(u16),
     /// A scalar register in all lanes.
     Scalar(u16),
@@ -29,7 +29,7 @@ pub(super) enum Value {
 /// What the host computes of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Operator {
-    /// The value as it is: of a register that the run writes before the copy is used last.
+    /// The value as it is: of a register that the region writes before the copy is used last.
     Copy,
     AddF32,
     SubF32,
@@ -111,7 +111,7 @@ pub(super) struct Load {
     pub(super) address: Address,
     /// Bytes behind an address in LDS.
     pub(super) offset: u32,
-    /// The dwords; those that nobody needs are not in [`Run::needed`].
+    /// The dwords; those that nobody needs are not in [`Region::needed`].
     pub(super) results: Vec<Id>,
 }
 
@@ -136,7 +136,7 @@ pub(super) enum Step {
     Load(u32),
 }
 
-/// What registers are to hold behind a run that hold something else before it, in order.
+/// What registers are to hold behind a region that hold something else before it, in order.
 #[derive(Debug)]
 pub(super) struct Written {
     /// Vector registers.
@@ -151,9 +151,9 @@ impl Written {
     }
 }
 
-/// A run of instructions as values.
+/// A region of instructions as values.
 #[derive(Debug, Default)]
-pub(super) struct Run {
+pub(super) struct Region {
     pub(super) values: Vec<Value>,
     known: HashMap<Value, Id>,
     /// The value that each vector register holds now.
@@ -165,7 +165,7 @@ pub(super) struct Run {
     pub(super) steps: Vec<Step>,
 }
 
-impl Run {
+impl Region {
     /// The number of a value, the same for the same one.
     fn number(&mut self, value: Value) -> Id {
         if let Some(&id) = self.known.get(&value) {
@@ -261,7 +261,7 @@ impl Run {
         self.current.insert(register, id);
     }
 
-    /// Ends the run.
+    /// Ends the region.
     ///
     /// Registers are written when all is computed: those that get another's old value need a copy of it.
     pub(super) fn finish(&mut self) -> Written {

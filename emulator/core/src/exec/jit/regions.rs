@@ -1,4 +1,4 @@
-//! Runs, from where they are found in code to where waves run them.
+//! Regions, from where they are found in code to where waves run them.
 
 use std::sync::{
     OnceLock,
@@ -6,9 +6,10 @@ use std::sync::{
 };
 
 use super::{
-    assemble, memory,
-    select::{Extent, Selection},
-    shape::{self, Part},
+    assemble,
+    classify::{self, Part},
+    lower::{Extent, Selection},
+    memory,
 };
 use crate::exec::{
     Code, Context, Wave, control,
@@ -17,12 +18,12 @@ use crate::exec::{
 };
 use ferrowave_isa::{Format, Instruction, Op};
 
-/// When runs are translated.
+/// When regions are translated.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::exec) struct Policy {
     /// Instructions of the vector unit that are worth it.
     pub(in crate::exec) shortest: u32,
-    /// Times that a run is interpreted before.
+    /// Times that a region is interpreted before.
     pub(in crate::exec) patience: u32,
 }
 
@@ -35,22 +36,22 @@ impl Default for Policy {
     }
 }
 
-/// Runs that leave many chunks to the operations are not worth trying: so many in a row.
+/// Regions that leave many chunks to the operations are not worth trying: so many in a row.
 const FORBEARANCE: u32 = 64;
 
-/// Instructions in a run at most, so that translating one takes about a millisecond.
+/// Instructions in a region at most, so that translating one takes about a millisecond.
 const LONGEST: usize = 512;
 
-/// The runs of some code.
+/// The regions of some code.
 #[derive(Debug, Default)]
-pub(in crate::exec) struct Runs {
-    list: Vec<Run>,
+pub(in crate::exec) struct Regions {
+    list: Vec<Region>,
     policy: Policy,
 }
 
 /// Consecutive operations that can be run as host code.
 #[derive(Debug)]
-struct Run {
+struct Region {
     /// Index of the first operation.
     first: u32,
     /// How many there are.
@@ -59,7 +60,7 @@ struct Run {
     translation: OnceLock<Option<Translation>>,
 }
 
-/// A run's host code.
+/// A region's host code.
 #[derive(Debug)]
 struct Translation {
     code: memory::Executable,
@@ -80,9 +81,9 @@ struct Translation {
     counts: [AtomicU32; 2],
 }
 
-impl Runs {
-    /// Finds the runs among operations of which the first has the index `start`. A branch among them may only lead to the
-    /// first instruction of a run, or around it.
+impl Regions {
+    /// Finds the regions among operations of which the first has the index `start`. A branch among them may only lead to the
+    /// first instruction of a region, or around it.
     pub(in crate::exec) fn find<'a>(
         start: u32,
         instruction: impl Fn(usize) -> Option<&'a Instruction>,
@@ -99,7 +100,7 @@ impl Runs {
             }
         }
         let part = |index: usize, operations: &[Operation]| {
-            shape::part(instruction(index)?, operations.get(index)?)
+            classify::part(instruction(index)?, operations.get(index)?)
         };
         let mut list = Vec::new();
         let mut first = 0;
@@ -125,7 +126,7 @@ impl Runs {
             }
             if lanes >= policy.shortest {
                 operations[first].native = list.len() as u32;
-                list.push(Run {
+                list.push(Region {
                     first: start + first as u32,
                     length: (last + 1 - first) as u32,
                     interpreted: AtomicU32::new(0),
@@ -134,10 +135,10 @@ impl Runs {
             }
             first = last + 1;
         }
-        Runs { list, policy }
+        Regions { list, policy }
     }
 
-    /// Runs the operations of run `number`, which begins at the wave's program counter, and takes their number from `left`.
+    /// Runs the operations of region `number`, which begins at the wave's program counter, and takes their number from `left`.
     /// They are among `operations`.
     /// `None` if they are to be run one by one.
     #[inline]
@@ -149,33 +150,33 @@ impl Runs {
         number: u32,
         left: &mut u64,
     ) -> Option<Flow> {
-        let run = self.list.get(number as usize)?;
-        if *left < u64::from(run.length) || wave.exec != !0 {
+        let region = self.list.get(number as usize)?;
+        if *left < u64::from(region.length) || wave.exec != !0 {
             return None;
         }
-        let translation = match run.translation.get() {
+        let translation = match region.translation.get() {
             Some(translation) => translation.as_ref()?,
-            None => self.first_runs(context.code, operations, run)?,
+            None => self.first_runs(context.code, operations, region)?,
         };
         if translation.is_float && !wave.mode.plain32()
             || translation.left.load(Relaxed) >= FORBEARANCE
         {
             return None;
         }
-        *left -= u64::from(run.length);
+        *left -= u64::from(region.length);
         if translation.awaits_stores {
-            // No run stores to global memory, so that this may be done before all of it.
+            // No region stores to global memory, so that this may be done before all of it.
             context.settle();
         }
         if translation.reads_lds {
             wave.lds_turn.read();
         }
-        // SAFETY: `Code` was compiled for a level that this computer has, and runs are found for AVX-512 only.
+        // SAFETY: `Code` was compiled for a level that this computer has, and regions are found for AVX-512 only.
         let done = unsafe { translation.code.run(wave, context.lds, &context.recent) };
         #[cfg(test)]
         translation.counts[usize::from(done < CHUNKS)].fetch_add(1, Relaxed);
         if done < CHUNKS {
-            return Some(rest(wave, context, operations, run, translation, done));
+            return Some(rest(wave, context, operations, region, translation, done));
         }
         if translation.left.load(Relaxed) != 0 {
             translation.left.store(0, Relaxed);
@@ -185,33 +186,34 @@ impl Runs {
             // SAFETY: as above.
             unsafe { (operation.run)(wave, context, operation) };
         }
-        wave.pc = run.first + run.length;
+        wave.pc = region.first + region.length;
         Some(Flow::Next)
     }
 
-    /// Translates a run that has been interpreted often enough.
+    /// Translates a region that has been interpreted often enough.
     #[cold]
     fn first_runs<'a>(
         &self,
         code: &Code,
         operations: &Operations,
-        run: &'a Run,
+        region: &'a Region,
     ) -> Option<&'a Translation> {
-        if run.interpreted.fetch_add(1, Relaxed) < self.policy.patience {
+        if region.interpreted.fetch_add(1, Relaxed) < self.policy.patience {
             return None;
         }
-        run.translation
-            .get_or_init(|| translate(code, operations, run))
+        region
+            .translation
+            .get_or_init(|| translate(code, operations, region))
             .as_ref()
     }
 
-    /// How often host code did a whole run, and how often it left something.
+    /// How often host code did a whole region, and how often it left something.
     #[cfg(test)]
     pub(in crate::exec) fn counts(&self) -> [u32; 2] {
         let translations = self
             .list
             .iter()
-            .filter_map(|run| run.translation.get()?.as_ref());
+            .filter_map(|region| region.translation.get()?.as_ref());
         translations.fold([0; 2], |[whole, left], translation| {
             let [w, l] = translation
                 .counts
@@ -222,17 +224,17 @@ impl Runs {
     }
 }
 
-fn translate(code: &Code, operations: &Operations, run: &Run) -> Option<Translation> {
+fn translate(code: &Code, operations: &Operations, region: &Region) -> Option<Translation> {
     let mut selection = Selection::default();
     let (mut awaits_stores, mut reads_lds) = (false, false);
-    for index in run.first..run.first + run.length {
+    for index in region.first..region.first + region.length {
         let (instruction, operation) = (code.instruction(index)?, operations.get(index)?);
         reads_lds |= instruction.format == Format::Ds;
         awaits_stores |= instruction.op == Op::s_waitcnt && control::awaits_stores(operation);
         selection.take(index, instruction, operation)?;
     }
-    let written = selection.run.finish();
-    let assembled = assemble::assemble(&selection.run, &written)?;
+    let written = selection.region.finish();
+    let assembled = assemble::assemble(&selection.region, &written)?;
     Some(Translation {
         code: memory::Executable::new(assembled)?,
         is_float: selection.is_float,
@@ -252,12 +254,12 @@ fn rest(
     wave: &mut Wave,
     context: &mut Context<'_>,
     operations: &Operations,
-    run: &Run,
+    region: &Region,
     translation: &Translation,
     done: usize,
 ) -> Flow {
     translation.left.fetch_add(1, Relaxed);
-    // No instruction of a run depends on other lanes, or asks for `exec`. Those that write masks write 0 for lanes that
+    // No instruction of a region depends on other lanes, or asks for `exec`. Those that write masks write 0 for lanes that
     // are not active.
     let lanes = !0 << (16 * done);
     let masks: Vec<u64> = translation
@@ -267,7 +269,7 @@ fn rest(
         .collect();
     wave.exec = lanes;
     let mut flow = Flow::Next;
-    for index in run.first..run.first + run.length {
+    for index in region.first..region.first + region.length {
         wave.pc = index + 1;
         let operation = &operations.list[(index - operations.first) as usize];
         // SAFETY: `Code` was compiled for a level that this computer has.

@@ -1,16 +1,16 @@
-//! From the instructions of a run to values.
+//! From the instructions of a region to values.
 
 use super::{
-    shape::{Part, Shape, global_load, lds_loads, part, shape},
-    values::{Address, BELOW, Id, Operator, Run, Value},
+    classify::{Part, Shape, global_load, lds_loads, part, shape},
+    ir::{Address, BELOW, Id, Operator, Region, Value},
 };
 use crate::exec::operation::{Operation, SourceKind};
 use ferrowave_isa::{self as isa, Format, Instruction, Op};
 
-/// What the instructions of a run so far mean for the next.
+/// What the instructions of a region so far mean for the next.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Extent {
-    /// Scalar registers that are read after the run, written after it, read by vector instructions as what they are, and
+    /// Scalar registers that are read after the region, written after it, read by vector instructions as what they are, and
     /// written as masks, sixteen bits with each chunk.
     read_later: u128,
     written_later: u128,
@@ -22,7 +22,7 @@ pub(super) struct Extent {
 }
 
 impl Extent {
-    /// Whether an instruction can be the next in the run; it is then.
+    /// Whether an instruction can be the next in the region; it is then.
     pub(super) fn allows(&mut self, part: Part, i: &Instruction, o: &Operation) -> bool {
         let scalars = |slots: usize| {
             let sources = o.src.iter().zip(&i.src).take(slots);
@@ -79,18 +79,18 @@ fn registers(first: u16, bits: u16) -> u128 {
     all.checked_shl(u32::from(first)).unwrap_or(0)
 }
 
-/// Takes instructions into a run, one after the other.
+/// Takes instructions into a region, one after the other.
 #[derive(Default)]
 pub(super) struct Selection {
-    pub(super) run: Run,
+    pub(super) region: Region,
     /// Whether it computes with f32.
     pub(super) is_float: bool,
-    /// Indices of the scalar unit's instructions, to be done after the run.
+    /// Indices of the scalar unit's instructions, to be done after the region.
     pub(super) later: Vec<u32>,
 }
 
 impl Selection {
-    /// Takes the instruction at `index`; `None` if it cannot be part of a run.
+    /// Takes the instruction at `index`; `None` if it cannot be part of a region.
     pub(super) fn take(&mut self, index: u32, i: &Instruction, o: &Operation) -> Option<()> {
         match part(i, o)? {
             Part::Nothing | Part::Wait => {}
@@ -99,20 +99,21 @@ impl Selection {
                 let dwords = global_load(i, o)?;
                 let is_whole = o.src[2].kind == SourceKind::None;
                 let address = Address::Global {
-                    low: self.run.register(o.src[0].register),
-                    high: is_whole.then(|| self.run.register(o.src[0].register + 1)),
+                    low: self.region.register(o.src[0].register),
+                    high: is_whole.then(|| self.region.register(o.src[0].register + 1)),
                     base: (!is_whole).then_some(o.src[2].register),
                     offset: i32::try_from(o.imm).ok()?,
                     place: o.control[1],
                 };
-                self.run.load(address, 0, dwords, o.dst);
+                self.region.load(address, 0, dwords, o.dst);
             }
             Part::Lanes if i.format == Format::Ds => {
                 let (dwords, offsets) = lds_loads(i, o)?;
-                let address = self.run.register(o.src[0].register);
+                let address = self.region.register(o.src[0].register);
                 for (number, offset) in (0..).zip(offsets) {
                     let first = o.dst + number * u16::from(dwords);
-                    self.run.load(Address::Lds(address), offset, dwords, first);
+                    self.region
+                        .load(Address::Lds(address), offset, dwords, first);
                 }
             }
             Part::Lanes => self.lanes(i.op, o)?,
@@ -124,10 +125,10 @@ impl Selection {
     fn source(&mut self, o: &Operation, slot: usize, part: u16) -> Id {
         let source = &o.src[slot];
         match source.kind {
-            SourceKind::Vector => self.run.register(source.register + part),
-            SourceKind::Scalar => self.run.scalar(source.register + part),
+            SourceKind::Vector => self.region.register(source.register + part),
+            SourceKind::Scalar => self.region.scalar(source.register + part),
             SourceKind::None | SourceKind::Constant | SourceKind::Status => {
-                self.run.constant((source.value >> (32 * part)) as u32)
+                self.region.constant((source.value >> (32 * part)) as u32)
             }
         }
     }
@@ -136,12 +137,12 @@ impl Selection {
     fn modified(&mut self, id: Id, slot: usize, abs: u8, neg: u8) -> Id {
         let mut id = id;
         if abs >> slot & 1 == 1 {
-            let mask = self.run.constant(0x7fff_ffff);
-            id = self.run.binary(Operator::And, id, mask);
+            let mask = self.region.constant(0x7fff_ffff);
+            id = self.region.binary(Operator::And, id, mask);
         }
         if neg >> slot & 1 == 1 {
-            let sign = self.run.constant(0x8000_0000);
-            id = self.run.binary(Operator::Xor, id, sign);
+            let sign = self.region.constant(0x8000_0000);
+            id = self.region.binary(Operator::Xor, id, sign);
         }
         id
     }
@@ -149,8 +150,8 @@ impl Selection {
     fn float(&mut self, operator: Operator, [a, b, c]: [Id; 3]) -> Id {
         self.is_float = true;
         match operator {
-            Operator::FmaF32 => self.run.fma(a, b, c),
-            _ => self.run.binary(operator, a, b),
+            Operator::FmaF32 => self.region.fma(a, b, c),
+            _ => self.region.binary(operator, a, b),
         }
     }
 
@@ -160,8 +161,8 @@ impl Selection {
     }
 
     fn masked(&mut self, id: Id, mask: u32) -> Id {
-        let mask = self.run.constant(mask);
-        self.run.binary(Operator::And, id, mask)
+        let mask = self.region.constant(mask);
+        self.region.binary(Operator::And, id, mask)
     }
 
     fn lanes(&mut self, op: Op, o: &Operation) -> Option<()> {
@@ -173,15 +174,15 @@ impl Selection {
             Shape::Move => a,
             Shape::MoveWide => {
                 let high = self.source(o, 0, 1);
-                self.run.set(o.dst, a);
-                self.run.set(o.dst + 1, high);
+                self.region.set(o.dst, a);
+                self.region.set(o.dst + 1, high);
                 return Some(());
             }
             Shape::PackedMove => {
                 let low = self.source(o, 0, u16::from(o.op_sel & 1));
                 let high = self.source(o, 1, u16::from(o.op_sel >> 1 & 1));
-                self.run.set(o.dst, low);
-                self.run.set(o.dst + 1, high);
+                self.region.set(o.dst, low);
+                self.region.set(o.dst + 1, high);
                 return Some(());
             }
             Shape::Packed(operator) => {
@@ -193,14 +194,14 @@ impl Selection {
                         });
                         self.float(operator, sources)
                     });
-                self.run.set(o.dst, low);
-                self.run.set(o.dst + 1, high);
+                self.region.set(o.dst, low);
+                self.region.set(o.dst + 1, high);
                 return Some(());
             }
             Shape::Select => {
                 let no = self.modified(a, 0, o.abs, o.neg);
                 let yes = self.modified(b, 1, o.abs, o.neg);
-                self.run.select(o.src[2].register, yes, no)
+                self.region.select(o.src[2].register, yes, no)
             }
             Shape::Float(operator) => {
                 let ids = [(a, 0), (b, 1), (c, 2)]
@@ -213,91 +214,91 @@ impl Selection {
                 self.float(operator, [b, a, a])
             }
             Shape::Compare(relation) => {
-                let flags = self.run.binary(Operator::Compare(relation), a, b);
-                self.run.set_mask(o.dst, flags);
+                let flags = self.region.binary(Operator::Compare(relation), a, b);
+                self.region.set_mask(o.dst, flags);
                 return Some(());
             }
             Shape::CompareFloat(relation) => {
                 let [a, b] =
                     [(a, 0), (b, 1)].map(|(id, slot)| self.modified(id, slot, o.abs, o.neg));
                 self.is_float = true;
-                let flags = self.run.binary(Operator::Compare(relation), a, b);
-                self.run.set_mask(o.dst, flags);
+                let flags = self.region.binary(Operator::Compare(relation), a, b);
+                self.region.set_mask(o.dst, flags);
                 return Some(());
             }
             Shape::Carry(carry) => {
                 let (a, b) = if carry.reversed { (b, a) } else { (a, b) };
                 let operator = if carry.subtracts { Sub } else { Add };
                 // A sum is below its parts if it wraps around; a difference does if its first part is below the second.
-                let step = |run: &mut Run, a, b| {
-                    let result = run.binary(operator, a, b);
+                let step = |region: &mut Region, a, b| {
+                    let result = region.binary(operator, a, b);
                     let flags = match carry.subtracts {
-                        true => run.binary(BELOW, a, b),
-                        false => run.binary(BELOW, result, a),
+                        true => region.binary(BELOW, a, b),
+                        false => region.binary(BELOW, result, a),
                     };
                     (result, flags)
                 };
-                let (mut result, mut flags) = step(&mut self.run, a, b);
+                let (mut result, mut flags) = step(&mut self.region, a, b);
                 if carry.carries_in {
-                    let carried = self.run.flags(o.src[2].register);
-                    let (total, more) = step(&mut self.run, result, carried);
+                    let carried = self.region.flags(o.src[2].register);
+                    let (total, more) = step(&mut self.region, result, carried);
                     result = total;
-                    flags = self.run.binary(Operator::Or, flags, more);
+                    flags = self.region.binary(Operator::Or, flags, more);
                 }
-                self.run.set(o.dst, result);
-                self.run.set_mask(o.sdst, flags);
+                self.region.set(o.dst, result);
+                self.region.set_mask(o.sdst, flags);
                 return Some(());
             }
             Shape::MultiplyAddWide => {
                 let c_high = self.source(o, 2, 1);
                 let [low, high] =
-                    [Mul, Operator::MulHigh].map(|operator| self.run.binary(operator, a, b));
-                let sum = self.run.binary(Add, low, c);
-                let carry = self.run.binary(BELOW, sum, low);
-                let part = self.run.binary(Add, high, c_high);
-                let first = self.run.binary(BELOW, part, high);
-                let total = self.run.binary(Add, part, carry);
-                let second = self.run.binary(BELOW, total, part);
-                let flags = self.run.binary(Operator::Or, first, second);
-                self.run.set(o.dst, sum);
-                self.run.set(o.dst + 1, total);
-                self.run.set_mask(o.sdst, flags);
+                    [Mul, Operator::MulHigh].map(|operator| self.region.binary(operator, a, b));
+                let sum = self.region.binary(Add, low, c);
+                let carry = self.region.binary(BELOW, sum, low);
+                let part = self.region.binary(Add, high, c_high);
+                let first = self.region.binary(BELOW, part, high);
+                let total = self.region.binary(Add, part, carry);
+                let second = self.region.binary(BELOW, total, part);
+                let flags = self.region.binary(Operator::Or, first, second);
+                self.region.set(o.dst, sum);
+                self.region.set(o.dst + 1, total);
+                self.region.set_mask(o.sdst, flags);
                 return Some(());
             }
-            Shape::Binary(operator) => self.run.binary(operator, a, b),
-            Shape::Reversed(operator) => self.run.binary(operator, b, a),
+            Shape::Binary(operator) => self.region.binary(operator, a, b),
+            Shape::Reversed(operator) => self.region.binary(operator, b, a),
             Shape::Shift(operator) => {
                 let count = self.count(a);
-                self.run.binary(operator, b, count)
+                self.region.binary(operator, b, count)
             }
             Shape::Twice(first, second) => {
-                let id = self.run.binary(first, a, b);
-                self.run.binary(second, id, c)
+                let id = self.region.binary(first, a, b);
+                self.region.binary(second, id, c)
             }
             Shape::ShiftThen(operator) => {
                 let count = self.count(b);
-                let id = self.run.binary(ShiftLeft, a, count);
-                self.run.binary(operator, id, c)
+                let id = self.region.binary(ShiftLeft, a, count);
+                self.region.binary(operator, id, c)
             }
             Shape::AddShift => {
                 let count = self.count(c);
-                let id = self.run.binary(Add, a, b);
-                self.run.binary(ShiftLeft, id, count)
+                let id = self.region.binary(Add, a, b);
+                self.region.binary(ShiftLeft, id, count)
             }
             Shape::Not => {
-                let ones = self.run.constant(!0);
-                self.run.binary(Xor, a, ones)
+                let ones = self.region.constant(!0);
+                self.region.binary(Xor, a, ones)
             }
             Shape::ExclusiveNor => {
-                let ones = self.run.constant(!0);
-                let id = self.run.binary(Xor, a, b);
-                self.run.binary(Xor, id, ones)
+                let ones = self.region.constant(!0);
+                let id = self.region.binary(Xor, a, b);
+                self.region.binary(Xor, id, ones)
             }
             Shape::Product24 | Shape::MultiplyAdd24 => {
                 let [a, b] = [a, b].map(|id| self.masked(id, 0xff_ffff));
-                let product = self.run.binary(Mul, a, b);
+                let product = self.region.binary(Mul, a, b);
                 match shape {
-                    Shape::MultiplyAdd24 => self.run.binary(Add, product, c),
+                    Shape::MultiplyAdd24 => self.region.binary(Add, product, c),
                     _ => product,
                 }
             }
@@ -305,42 +306,42 @@ impl Selection {
                 // Shifts by 5 to 7 are not documented; the operation does them.
                 let count = self.masked(b, 7);
                 let [a_high, c_high] = [0, 2].map(|slot| self.source(o, slot, 1));
-                let (one, most) = (self.run.constant(1), self.run.constant(31));
-                let low = self.run.binary(ShiftLeft, a, count);
-                let high = match self.run.values[count as usize] {
+                let (one, most) = (self.region.constant(1), self.region.constant(31));
+                let low = self.region.binary(ShiftLeft, a, count);
+                let high = match self.region.values[count as usize] {
                     Value::Constant(0) => a_high,
                     _ => {
-                        let high = self.run.binary(ShiftLeft, a_high, count);
-                        let rest = self.run.binary(Sub, most, count);
-                        let halved = self.run.binary(ShiftRight, a, one);
-                        let carried = self.run.binary(ShiftRight, halved, rest);
-                        self.run.binary(Operator::Or, high, carried)
+                        let high = self.region.binary(ShiftLeft, a_high, count);
+                        let rest = self.region.binary(Sub, most, count);
+                        let halved = self.region.binary(ShiftRight, a, one);
+                        let carried = self.region.binary(ShiftRight, halved, rest);
+                        self.region.binary(Operator::Or, high, carried)
                     }
                 };
-                let sum = self.run.binary(Add, low, c);
-                let carry = self.run.binary(BELOW, sum, low);
-                let high = self.run.binary(Add, high, c_high);
-                let high = self.run.binary(Add, high, carry);
-                self.run.set(o.dst, sum);
-                self.run.set(o.dst + 1, high);
+                let sum = self.region.binary(Add, low, c);
+                let carry = self.region.binary(BELOW, sum, low);
+                let high = self.region.binary(Add, high, c_high);
+                let high = self.region.binary(Add, high, carry);
+                self.region.set(o.dst, sum);
+                self.region.set(o.dst + 1, high);
                 return Some(());
             }
             Shape::Extract => {
                 let [first, width] = [b, c].map(|id| self.count(id));
-                let one = self.run.constant(1);
-                let power = self.run.binary(ShiftLeft, one, width);
-                let mask = self.run.binary(Sub, power, one);
-                let field = self.run.binary(ShiftRight, a, first);
-                self.run.binary(And, field, mask)
+                let one = self.region.constant(1);
+                let power = self.region.binary(ShiftLeft, one, width);
+                let mask = self.region.binary(Sub, power, one);
+                let field = self.region.binary(ShiftRight, a, first);
+                self.region.binary(And, field, mask)
             }
             Shape::Insert => {
                 // (a & b) | (!a & c), as c with the bits that differ from b turned over under a.
-                let differing = self.run.binary(Xor, b, c);
-                let turned = self.run.binary(And, a, differing);
-                self.run.binary(Xor, turned, c)
+                let differing = self.region.binary(Xor, b, c);
+                let turned = self.region.binary(And, a, differing);
+                self.region.binary(Xor, turned, c)
             }
         };
-        self.run.set(o.dst, result);
+        self.region.set(o.dst, result);
         Some(())
     }
 }

@@ -4,7 +4,7 @@ use iced_x86::{Code as X, Instruction as Host, MemoryOperand};
 
 use super::{Assembler, FILE, HELD, SCALARS, Source, at, spread, zmm};
 use crate::exec::{
-    native::values::{Id, Value},
+    jit::ir::{Id, Value},
     wave::Lanes,
 };
 
@@ -15,7 +15,7 @@ impl Assembler<'_> {
 
     /// The memory that holds a value.
     pub(super) fn home(&mut self, id: Id) -> Option<MemoryOperand> {
-        match self.run.values[id as usize] {
+        match self.region.values[id as usize] {
             Value::Register(register) => {
                 Some(at(FILE, i64::from(register) * size_of::<Lanes>() as i64))
             }

@@ -22,7 +22,7 @@ impl Marks {
     /// same bytes, not both atomic, at least one of them a write, that `is_ordered` does not order. With it, whether
     /// that was the write.
     #[inline]
-    pub(super) fn touch(
+    pub(super) fn record(
         &mut self,
         stamp: Stamp,
         write: bool,
@@ -82,9 +82,9 @@ pub(super) struct Cell {
 }
 
 impl Cell {
-    /// As [`Marks::touch`].
+    /// As [`Marks::record`].
     #[inline]
-    pub(super) fn touch(
+    pub(super) fn record(
         &self,
         stamp: Stamp,
         write: bool,
@@ -92,7 +92,7 @@ impl Cell {
     ) -> Option<(Stamp, bool)> {
         let before = self.marks();
         let mut after = before;
-        let found = after.touch(stamp, write, is_ordered);
+        let found = after.record(stamp, write, is_ordered);
         // What is only read stays in the caches of all cores.
         if before != after {
             self.set(after);
@@ -185,9 +185,9 @@ impl Cells {
         }
     }
 
-    /// Notes an access to the bytes from `start` to `end` of the allocation as [`Marks::touch`] does, and hands on what
+    /// Notes an access to the bytes from `start` to `end` of the allocation as [`Marks::record`] does, and hands on what
     /// it races with: the bytes, the earlier access, and whether that was the write.
-    pub(super) fn touch(
+    pub(super) fn record(
         &self,
         (start, end): (u64, u64),
         stamp: Stamp,
@@ -213,7 +213,7 @@ impl Cells {
                     Some((same, after, found)) if same == before => (after, found),
                     _ => {
                         let mut after = before;
-                        let found = after.touch(stamp.with_mask(0xf), write, is_ordered);
+                        let found = after.record(stamp.with_mask(0xf), write, is_ordered);
                         last = Some((before, after, found));
                         (after, found)
                     }
@@ -233,7 +233,7 @@ impl Cells {
             for dword in first.max(start / 4)..behind.min(end.div_ceil(4)) {
                 let stamp = stamp.with_mask(mask(dword, start, end));
                 let cell = &page.dwords(block)[(dword - first) as usize];
-                if let Some((other, wrote)) = cell.touch(stamp, write, is_ordered) {
+                if let Some((other, wrote)) = cell.record(stamp, write, is_ordered) {
                     race(start.max(4 * dword)..end.min(4 * dword + 4), other, wrote);
                 }
             }
@@ -267,8 +267,8 @@ mod tests {
     }
 
     /// Waves are ordered in themselves only.
-    fn touch(cell: &Cell, wave: u32, mask: u32, write: bool) -> Option<(u32, bool)> {
-        cell.touch(stamp(wave, mask), write, |other| other.wave() == wave)
+    fn record(cell: &Cell, wave: u32, mask: u32, write: bool) -> Option<(u32, bool)> {
+        cell.record(stamp(wave, mask), write, |other| other.wave() == wave)
             .map(|(other, write)| (other.wave(), write))
     }
 
@@ -282,50 +282,50 @@ mod tests {
     #[test]
     fn readers_do_not_race_with_each_other() {
         let cell = Cell::default();
-        assert_eq!(touch(&cell, 1, 15, false), None);
-        assert_eq!(touch(&cell, 2, 15, false), None);
-        assert_eq!(touch(&cell, 3, 15, false), None);
-        assert_eq!(touch(&cell, 1, 15, true), Some((2, false)));
-        assert_eq!(touch(&cell, 2, 15, false), Some((1, true)));
+        assert_eq!(record(&cell, 1, 15, false), None);
+        assert_eq!(record(&cell, 2, 15, false), None);
+        assert_eq!(record(&cell, 3, 15, false), None);
+        assert_eq!(record(&cell, 1, 15, true), Some((2, false)));
+        assert_eq!(record(&cell, 2, 15, false), Some((1, true)));
     }
 
     #[test]
     fn a_writer_races_with_the_first_reader_too() {
         let cell = Cell::default();
-        assert_eq!(touch(&cell, 1, 15, false), None);
-        assert_eq!(touch(&cell, 2, 15, false), None);
-        assert_eq!(touch(&cell, 2, 15, true), Some((1, false)));
+        assert_eq!(record(&cell, 1, 15, false), None);
+        assert_eq!(record(&cell, 2, 15, false), None);
+        assert_eq!(record(&cell, 2, 15, true), Some((1, false)));
     }
 
     #[test]
     fn reads_that_are_ordered_make_room() {
         let cell = Cell::default();
         // Wave 3 comes behind all others.
-        let touch = |wave: u32, write: bool| {
-            cell.touch(stamp(wave, 15), write, |other| {
+        let observed = |wave: u32, write: bool| {
+            cell.record(stamp(wave, 15), write, |other| {
                 other.wave() == wave || wave == 3 && other.wave() < 3
             })
             .map(|(other, write)| (other.wave(), write))
         };
-        assert_eq!(touch(1, false), None);
-        assert_eq!(touch(2, false), None);
-        assert_eq!(touch(3, false), None);
-        assert_eq!(touch(4, true), Some((3, false)));
+        assert_eq!(observed(1, false), None);
+        assert_eq!(observed(2, false), None);
+        assert_eq!(observed(3, false), None);
+        assert_eq!(observed(4, true), Some((3, false)));
     }
 
     #[test]
     fn a_read_of_fewer_bytes_takes_no_place() {
         let cell = Cell::default();
-        assert_eq!(touch(&cell, 1, 15, false), None);
+        assert_eq!(record(&cell, 1, 15, false), None);
         let later = Stamp(stamp(1, 1).0 | 1 << 4);
-        assert_eq!(cell.touch(later, false, |other| other.wave() == 1), None);
-        assert_eq!(touch(&cell, 2, 0b1000, true), Some((1, false)));
+        assert_eq!(cell.record(later, false, |other| other.wave() == 1), None);
+        assert_eq!(record(&cell, 2, 0b1000, true), Some((1, false)));
     }
 
     /// What accesses of a few waves to an allocation race with, byte by byte: `(byte, other wave)`.
     fn races(cells: &Cells, wave: u32, bytes: Range<u64>, write: bool) -> Vec<(u64, u32)> {
         let mut found = Vec::new();
-        cells.touch(
+        cells.record(
             (bytes.start, bytes.end),
             stamp(wave, 0),
             write,
@@ -366,9 +366,9 @@ mod tests {
     #[test]
     fn bytes_of_a_dword_are_apart() {
         let cell = Cell::default();
-        assert_eq!(touch(&cell, 1, 0b0011, true), None);
-        assert_eq!(touch(&cell, 2, 0b1100, true), None);
-        assert_eq!(touch(&cell, 2, 0b0100, false), None);
-        assert_eq!(touch(&cell, 1, 0b0100, false), Some((2, true)));
+        assert_eq!(record(&cell, 1, 0b0011, true), None);
+        assert_eq!(record(&cell, 2, 0b1100, true), None);
+        assert_eq!(record(&cell, 2, 0b0100, false), None);
+        assert_eq!(record(&cell, 1, 0b0100, false), Some((2, true)));
     }
 }

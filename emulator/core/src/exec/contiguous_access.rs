@@ -1,7 +1,7 @@
 //! Accesses whose addresses are 32 bits behind one base: LDS always, and global memory nearly always.
 //!
-//! Where the lanes of a chunk lie one behind the other or at one address, which kernels do for speed on a GPU, whole
-//! host vectors move; and chunks that read the same addresses read them once.
+//! Kernels arrange lanes contiguously or at one address, for speed on a GPU. Such chunks move as whole host vectors, and
+//! chunks that read the same addresses read them once.
 
 use std::simd::{prelude::*, simd_swizzle};
 
@@ -13,8 +13,8 @@ use super::{
 use crate::memory::shared::Moves;
 
 /// Addresses of a wave's lanes, checked: every active lane's bytes may be touched, and lie behind `base` as many bytes as
-/// `offsets` says, which is at most [`Near::FARTHEST`].
-pub(super) struct Near {
+/// `offsets` says, which is at most [`ContiguousAccess::FARTHEST`].
+pub(super) struct ContiguousAccess {
     pub(super) base: u64,
     pub(super) offsets: [U; CHUNKS],
     pub(super) exec: u64,
@@ -23,7 +23,7 @@ pub(super) struct Near {
 
 const IOTA: U = U::from_array([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]);
 
-impl Near {
+impl ContiguousAccess {
     /// Sixteen lanes of 16 bytes one behind the other cannot wrap around in 32 bits without one of them being above it.
     pub(super) const FARTHEST: u32 = u32::MAX - 256;
 
@@ -39,15 +39,15 @@ impl Near {
         self.base + u64::from(self.offsets[chunk][0])
     }
 
-    /// Bits in which a chunk's lanes differ from such as are at one address.
+    /// Nonzero where a chunk's lanes are not all at one address.
     #[inline(always)]
-    fn apart(&self, chunk: usize) -> U {
+    fn differs_from_first(&self, chunk: usize) -> U {
         self.offsets[chunk] ^ U::splat(self.offsets[chunk][0])
     }
 
-    /// Bits in which a chunk's lanes differ from such as are `bytes` one behind the other.
+    /// Nonzero where a chunk is not contiguous with a stride of `bytes`.
     #[inline(always)]
-    fn astray(&self, chunk: usize, bytes: u32) -> U {
+    fn differs_from_row(&self, chunk: usize, bytes: u32) -> U {
         let first = U::splat(self.offsets[chunk][0]);
         self.offsets[chunk] ^ (first + IOTA * U::splat(bytes))
     }
@@ -79,18 +79,18 @@ impl Near {
             // SAFETY: all lanes are active, so that their bytes were checked.
             return put(w, register, chunks(|c| unsafe { self.row::<N>(moves, c) }));
         }
-        let apart = |c| self.apart(c);
-        if is_zero(apart(0) | apart(1) | apart(2) | apart(3)) {
+        let differs = |c| self.differs_from_first(c);
+        if is_zero(differs(0) | differs(1) | differs(2) | differs(3)) {
             // SAFETY: all lanes are active, so that their bytes were checked.
             return put(w, register, chunks(|c| unsafe { self.same::<N>(moves, c) }));
         }
         self.in_memory().load_some::<N>(w, register);
     }
 
-    /// The same, apart: what a loop takes chunks from is in memory, and there the host's registers are not worth it.
+    /// Copies the offsets to memory. The slow path indexes them in a loop, which host registers do not allow.
     #[inline(always)]
     fn in_memory(&self) -> Self {
-        Near {
+        ContiguousAccess {
             offsets: chunks(|c| self.offsets[c]),
             ..*self
         }
@@ -106,8 +106,8 @@ impl Near {
     /// Whether the lanes of each chunk are one behind the other.
     #[inline(always)]
     fn is_row(&self, bytes: u32) -> bool {
-        let astray = |c| self.astray(c, bytes);
-        is_zero(astray(0) | astray(1) | astray(2) | astray(3))
+        let differs = |c| self.differs_from_row(c, bytes);
+        is_zero(differs(0) | differs(1) | differs(2) | differs(3))
     }
 
     /// As [`Self::load`], whatever lanes are active, and less quickly.
@@ -139,11 +139,11 @@ impl Near {
     /// The bytes of all its lanes were checked.
     #[inline(always)]
     unsafe fn chunk<const N: usize>(&self, moves: Moves, chunk: usize) -> [U; N] {
-        if is_zero(self.astray(chunk, 4 * N as u32)) {
+        if is_zero(self.differs_from_row(chunk, 4 * N as u32)) {
             // SAFETY: the caller's promise.
             return unsafe { self.row(moves, chunk) };
         }
-        if is_zero(self.apart(chunk)) {
+        if is_zero(self.differs_from_first(chunk)) {
             // SAFETY: the caller's promise.
             return unsafe { self.same(moves, chunk) };
         }
@@ -193,7 +193,7 @@ impl Near {
     pub(super) fn store_some<const N: usize>(&self, w: &Wave, register: u16) {
         let moves = self.moves;
         for chunk in 0..CHUNKS {
-            if self.active(chunk) == 0xffff && is_zero(self.astray(chunk, 4 * N as u32)) {
+            if self.active(chunk) == 0xffff && is_zero(self.differs_from_row(chunk, 4 * N as u32)) {
                 // SAFETY: all sixteen lanes are active, so that their bytes were checked.
                 unsafe { self.store_row::<N>(moves, w, register, chunk) };
                 continue;
@@ -444,7 +444,7 @@ mod tests {
         let mut memory: Vec<u8> = (0..8192_u32).map(|i| (i * i / 7 + i) as u8).collect();
         for offsets in ways(4 * N as u32) {
             for exec in [!0, 0, 1, !0 << 16, 0x0fff_ffff_0001_ffff] {
-                let near = Near {
+                let near = ContiguousAccess {
                     base: memory.as_mut_ptr().expose_provenance() as u64,
                     offsets,
                     exec,

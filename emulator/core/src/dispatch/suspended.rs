@@ -130,7 +130,7 @@ impl<T> Aside<T> {
         state.ready.into_iter().chain(waiting)
     }
 
-    /// Those that wait look again, if they have not seen all changes: whoever made one comes by here afterwards.
+    /// Wakes waiting workgroups that have missed a change. Every change is followed by a call of this.
     fn wake(&self, state: &mut State<T>, changes: u64) {
         state.changes = state.changes.max(changes);
         let changes = state.changes;

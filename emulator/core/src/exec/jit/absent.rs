@@ -6,22 +6,22 @@ use crate::exec::{
 };
 use ferrowave_isa::Instruction;
 
-/// When runs are translated: never.
+/// When regions are translated: never.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::exec) struct Policy;
 
-/// The runs of some code: none.
+/// The regions of some code: none.
 #[derive(Debug, Default)]
-pub(in crate::exec) struct Runs;
+pub(in crate::exec) struct Regions;
 
-impl Runs {
+impl Regions {
     pub(in crate::exec) fn find<'a>(
         _: u32,
         _: impl Fn(usize) -> Option<&'a Instruction>,
         _: &mut [Operation],
         _: Policy,
     ) -> Self {
-        Runs
+        Regions
     }
 
     #[inline]

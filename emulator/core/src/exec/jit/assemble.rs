@@ -18,7 +18,7 @@ use iced_x86::{
     MemoryOperand, Register as R,
 };
 
-use super::values::{Address, Id, Relation, Run, Step, Written};
+use super::ir::{Address, Id, Region, Relation, Step, Written};
 use crate::exec::simd::{CHUNKS, U};
 use loads::{Fixture, Key, Pattern};
 
@@ -53,7 +53,7 @@ const MASKS: R = R::R12;
 /// The chunk's number.
 const CHUNK_NUMBER: R = R::EBX;
 
-/// Constants that stand in front of a run's own.
+/// Constants that stand in front of a region's own.
 #[derive(Clone, Copy)]
 enum Fixed {
     /// Multiples of 4, 8 and 16: how far lanes of a row are apart.
@@ -103,7 +103,7 @@ struct Label(usize);
 
 /// The code so far, and what is known of it.
 struct Assembler<'a> {
-    run: &'a Run,
+    region: &'a Region,
     needed: Vec<bool>,
     written: &'a Written,
     host: Vec<Host>,
@@ -139,12 +139,12 @@ enum Source {
     Memory(MemoryOperand),
 }
 
-/// Host code for a run, if it fits.
-pub(super) fn assemble(run: &Run, written: &Written) -> Option<Assembled> {
-    let needed = run.needed(written);
+/// Host code for a region, if it fits.
+pub(super) fn assemble(region: &Region, written: &Written) -> Option<Assembled> {
+    let needed = region.needed(written);
     let mut assembler = Assembler {
-        run,
-        uses: uses(run, &needed, written),
+        region,
+        uses: uses(region, &needed, written),
         needed,
         written,
         host: Vec::new(),
@@ -152,9 +152,9 @@ pub(super) fn assemble(run: &Run, written: &Written) -> Option<Assembled> {
         jumps: Vec::new(),
         pool: FIXED.map(U::from_array).to_vec(),
         constants: BTreeMap::new(),
-        place: vec![None; run.values.len()],
+        place: vec![None; region.values.len()],
         holds: [None; HELD],
-        slot: vec![None; run.values.len()],
+        slot: vec![None; region.values.len()],
         free_slots: Vec::new(),
         left_slots: Vec::new(),
         slots: 0,
@@ -169,25 +169,25 @@ pub(super) fn assemble(run: &Run, written: &Written) -> Option<Assembled> {
 }
 
 /// For each value the steps that use it, the nearest last. Results are used behind the last step.
-fn uses(run: &Run, needed: &[bool], written: &Written) -> Vec<Vec<usize>> {
-    let mut uses = vec![Vec::new(); run.values.len()];
+fn uses(region: &Region, needed: &[bool], written: &Written) -> Vec<Vec<usize>> {
+    let mut uses = vec![Vec::new(); region.values.len()];
     for (_, id) in written.all() {
-        uses[id as usize].push(run.steps.len());
+        uses[id as usize].push(region.steps.len());
     }
-    for (number, step) in run.steps.iter().enumerate().rev() {
+    for (number, step) in region.steps.iter().enumerate().rev() {
         match *step {
             Step::Compute(id) if needed[id as usize] => {
-                for &source in run.sources(id) {
+                for &source in region.sources(id) {
                     uses[source as usize].push(number);
                 }
             }
             Step::Compute(_) => {}
             // Only the first load of an address in LDS needs it in a register: the others find it on the stack.
             Step::Load(load) => {
-                let load = &run.loads[load as usize];
+                let load = &region.loads[load as usize];
                 let first = match load.address {
-                    Address::Lds(_) => run.steps.iter().position(|step| {
-                        matches!(step, Step::Load(other) if run.loads[*other as usize].address == load.address)
+                    Address::Lds(_) => region.steps.iter().position(|step| {
+                        matches!(step, Step::Load(other) if region.loads[*other as usize].address == load.address)
                     }),
                     Address::Global { .. } => Some(number),
                 };
@@ -224,7 +224,7 @@ fn spread(base: R, displacement: i64) -> MemoryOperand {
     operand
 }
 
-/// Parts of the code that are the same for all runs.
+/// Parts of the code that are the same for all regions.
 impl Assembler<'_> {
     fn emit(&mut self, instruction: Result<Host, iced_x86::IcedError>) -> Option<()> {
         self.host.push(instruction.ok()?);

@@ -1,13 +1,13 @@
-//! Who touched each dword of a workgroup's LDS: as [`super::cells`], for one host thread, and eight dwords at a time.
+//! Who touched each dword of a workgroup's LDS: as [`super::shadow_memory`], for one host thread, and eight dwords at a time.
 //!
 //! Accesses come here where those between two barriers may race ([`super::epoch`]). Most of them touch whole dwords that no
 //! other wave has touched since the last barrier, or that others have only read too; those need no more than a few vector
-//! operations. The rest goes through [`Marks::touch`].
+//! operations. The rest goes through [`Marks::record`].
 
 use std::{ops::Range, simd::prelude::*};
 
 use super::{
-    cells::{Marks, mask},
+    shadow_memory::{Marks, mask},
     spans::Span,
     stamp::Stamp,
 };
@@ -65,7 +65,7 @@ impl LdsCells {
     }
 
     /// Notes an access and hands on what it races with.
-    pub(super) fn touch(&mut self, now: Now, span: Span, write: bool, race: &mut dyn FnMut(Race)) {
+    pub(super) fn record(&mut self, now: Now, span: Span, write: bool, race: &mut dyn FnMut(Race)) {
         let limit = self.writes.len() as u64;
         let end = span.end.min(4 * limit);
         let whole = span.start.div_ceil(4)..end / 4;
@@ -154,7 +154,7 @@ impl LdsCells {
                 reads: [Stamp(self.reads[0][at]), Stamp(self.reads[1][at])],
             };
             let stamp = now.stamp.with_mask(mask(dword, span.start, span.end));
-            let found = marks.touch(stamp, write, |other| now.is_ordered(other));
+            let found = marks.record(stamp, write, |other| now.is_ordered(other));
             self.writes[at] = marks.write.0;
             [self.reads[0][at], self.reads[1][at]] = marks.reads.map(|read| read.0);
             if let Some((other, wrote)) = found {
@@ -211,7 +211,7 @@ mod tests {
                 let write = random.random_ratio(1, 4);
                 let mut found = [Vec::new(), Vec::new()];
                 let [a, b] = &mut found;
-                fast.touch(now, span, write, &mut |race| {
+                fast.record(now, span, write, &mut |race| {
                     a.push((race.bytes, race.other, race.wrote));
                 });
                 slow.each(now, start / 4..end.div_ceil(4), span, write, &mut |race| {
@@ -244,7 +244,7 @@ mod tests {
                 start,
                 end: 1 << 20,
             };
-            cells.touch(now, span, true, &mut |_| panic!("a race"));
+            cells.record(now, span, true, &mut |_| panic!("a race"));
         }
     }
 }

@@ -1,23 +1,23 @@
-//! By which way a wave has come to an instruction: the last few that it has run, told by a number.
+//! The path by which a wave has come to an instruction: the last few instructions that it has run, as a number.
 //!
-//! What depends on those only is the same whenever a wave comes by the same way.
+//! What depends on those instructions only need be found once for each path.
 
 use std::collections::{HashMap, VecDeque};
 
-/// Instructions that a way tells.
+/// Instructions of a path.
 pub(super) const LENGTH: u32 = 24;
 
-/// A way; different numbers may be the same way, but no number is two.
+/// A path. Several IDs may name one path; an ID never names two.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct Way(u32);
+pub(super) struct PathId(u32);
 
-impl Way {
-    /// No way is this one.
-    pub(super) const NONE: Way = Way(0);
+impl PathId {
+    /// No path.
+    pub(super) const NONE: PathId = PathId(0);
     /// The instructions that stand before it.
-    pub(super) const STRAIGHT: Way = Way(1);
+    pub(super) const STRAIGHT: PathId = PathId(1);
     /// One of too many: none of these is known to be another.
-    pub(super) const UNKNOWN: Way = Way(2);
+    pub(super) const UNKNOWN: PathId = PathId(2);
     const FIRST: u32 = 3;
     /// So many are told apart.
     const MOST: u32 = 1 << 16;
@@ -26,20 +26,20 @@ impl Way {
 /// Instructions that ran one behind the other: the first, and the one behind the last.
 type Stretch = (u32, u32);
 
-/// The ways that waves have come by.
+/// The paths that waves have come by.
 #[derive(Debug, Default)]
-pub(super) struct Ways {
+pub(super) struct PathHistory {
     /// By the stretches before a jump and its target.
-    known: HashMap<(Vec<Stretch>, u32), Way>,
-    /// The same by the way to the jump, the instruction behind it, and its target.
-    steps: HashMap<(Way, u32, u32), Way>,
+    known: HashMap<(Vec<Stretch>, u32), PathId>,
+    /// The same by the path to the jump, the instruction behind it, and its target.
+    steps: HashMap<(PathId, u32, u32), PathId>,
 }
 
-impl Ways {
-    fn find(&mut self, stretches: &VecDeque<Stretch>, target: u32) -> Way {
-        let next = Way::FIRST + self.known.len() as u32;
-        if next >= Way::MOST {
-            return Way::UNKNOWN;
+impl PathHistory {
+    fn find(&mut self, stretches: &VecDeque<Stretch>, target: u32) -> PathId {
+        let next = PathId::FIRST + self.known.len() as u32;
+        if next >= PathId::MOST {
+            return PathId::UNKNOWN;
         }
         let mut last: Vec<Stretch> = Vec::new();
         let mut left = LENGTH;
@@ -49,7 +49,7 @@ impl Ways {
             left -= length;
         }
         last.retain(|(start, end)| start != end);
-        *self.known.entry((last, target)).or_insert(Way(next))
+        *self.known.entry((last, target)).or_insert(PathId(next))
     }
 }
 
@@ -59,9 +59,9 @@ pub(super) struct Walk {
     /// The stretch that it runs.
     start: u32,
     next: u32,
-    /// The way to its first instructions.
-    way: Way,
-    /// Stretches before it, as many as a way may tell.
+    /// The path to its first instructions.
+    path: PathId,
+    /// Stretches before it, as many as a path may tell.
     earlier: VecDeque<Stretch>,
     /// Instructions that it has run before this stretch.
     passed: u64,
@@ -72,7 +72,7 @@ impl Default for Walk {
         Walk {
             start: u32::MAX,
             next: u32::MAX,
-            way: Way::NONE,
+            path: PathId::NONE,
             earlier: VecDeque::new(),
             passed: 0,
         }
@@ -80,27 +80,27 @@ impl Default for Walk {
 }
 
 impl Walk {
-    /// The wave is about to run an instruction: the way by which it came.
+    /// The wave is about to run an instruction: the path by which it came.
     #[inline]
-    pub(super) fn go(&mut self, index: u32, ways: &mut Ways) -> Way {
+    pub(super) fn go(&mut self, index: u32, paths: &mut PathHistory) -> PathId {
         if index != self.next {
-            self.jump(index, ways);
+            self.jump(index, paths);
         }
         self.next = index + 1;
         self.way_to(index)
     }
 
     #[inline]
-    fn way_to(&self, index: u32) -> Way {
+    fn way_to(&self, index: u32) -> PathId {
         if index - self.start >= LENGTH {
-            Way::STRAIGHT
+            PathId::STRAIGHT
         } else {
-            self.way
+            self.path
         }
     }
 
     #[inline(never)]
-    fn jump(&mut self, index: u32, ways: &mut Ways) {
+    fn jump(&mut self, index: u32, paths: &mut PathHistory) {
         let length = self.next - self.start;
         if length > 0 {
             self.passed += u64::from(length);
@@ -119,15 +119,15 @@ impl Walk {
             }
         }
         let step = (self.way_to(self.next), self.next, index);
-        self.way = match ways.steps.get(&step) {
-            Some(way) if length > 0 => *way,
+        self.path = match paths.steps.get(&step) {
+            Some(path) if length > 0 => *path,
             _ => {
-                let way = ways.find(&self.earlier, index);
-                // What follows an unknown way is not told by it, and a wave's first instruction follows none.
-                if length > 0 && ![step.0, way].contains(&Way::UNKNOWN) {
-                    ways.steps.insert(step, way);
+                let path = paths.find(&self.earlier, index);
+                // What follows an unknown path is not told by it, and a wave's first instruction follows none.
+                if length > 0 && ![step.0, path].contains(&PathId::UNKNOWN) {
+                    paths.steps.insert(step, path);
                 }
-                way
+                path
             }
         };
         self.start = index;
@@ -147,7 +147,7 @@ impl Walk {
         }
     }
 
-    /// Those that ran before the last one that it came to: as many as a way tells, in their order.
+    /// Those that ran before the last one that it came to: as many as a path tells, in their order.
     pub(super) fn before(&self) -> impl Iterator<Item = u32> {
         let now = self.next.wrapping_sub(1);
         let stretches = self.earlier.iter().copied().chain([(self.start, now)]);
@@ -172,27 +172,27 @@ mod tests {
     #[test]
     fn a_way_is_the_last_instructions() {
         let mut random = Pcg64Mcg::seed_from_u64(3);
-        let mut ways = Ways::default();
-        let mut seen: HashMap<(Way, u32), Vec<u32>> = HashMap::new();
+        let mut paths = PathHistory::default();
+        let mut seen: HashMap<(PathId, u32), Vec<u32>> = HashMap::new();
         let (mut again, mut straight) = (0, 0);
         for _ in 0..300 {
             let mut walk = Walk::default();
             let mut ran: Vec<u32> = Vec::new();
             let mut index = 10 * random.random_range(0..2);
             for _ in 0..400 {
-                let way = walk.go(index, &mut ways);
+                let path = walk.go(index, &mut paths);
                 let last = &ran[ran.len().saturating_sub(LENGTH as usize)..];
                 assert_eq!(walk.before().collect::<Vec<_>>(), last);
                 assert_eq!(walk.last().as_ref(), last.last());
                 assert_eq!(walk.steps(), ran.len() as u64);
-                match seen.get(&(way, index)) {
+                match seen.get(&(path, index)) {
                     Some(before) => {
                         assert_eq!(before, last);
                         again += 1;
                     }
-                    None => drop(seen.insert((way, index), last.to_vec())),
+                    None => drop(seen.insert((path, index), last.to_vec())),
                 }
-                straight += usize::from(way == Way::STRAIGHT);
+                straight += usize::from(path == PathId::STRAIGHT);
                 ran.push(index);
                 // Loops of some lengths, of which short ones are taken seldom.
                 index = match index {
@@ -208,30 +208,33 @@ mod tests {
 
     #[test]
     fn a_short_loop_has_few_ways() {
-        let mut ways = Ways::default();
+        let mut paths = PathHistory::default();
         let mut walk = Walk::default();
         for _ in 0..10_000 {
             for index in 5..8 {
-                walk.go(index, &mut ways);
+                walk.go(index, &mut paths);
             }
         }
-        assert!(ways.known.len() < 20 && ways.steps.len() < 30, "{ways:?}");
+        assert!(
+            paths.known.len() < 20 && paths.steps.len() < 30,
+            "{paths:?}"
+        );
         assert!(walk.earlier.len() < 10);
     }
 
     #[test]
     fn too_many_ways_are_unknown() {
-        let mut ways = Ways::default();
+        let mut paths = PathHistory::default();
         let mut walk = Walk::default();
         let mut random = Pcg64Mcg::seed_from_u64(5);
         for _ in 0..200_000 {
-            walk.go(random.random_range(0..1000) * 2, &mut ways);
+            walk.go(random.random_range(0..1000) * 2, &mut paths);
         }
-        assert_eq!(walk.go(7, &mut ways), Way::UNKNOWN);
-        assert!(ways.known.len() <= Way::MOST as usize);
+        assert_eq!(walk.go(7, &mut paths), PathId::UNKNOWN);
+        assert!(paths.known.len() <= PathId::MOST as usize);
         for index in 8..8 + LENGTH {
-            walk.go(index, &mut ways);
+            walk.go(index, &mut paths);
         }
-        assert_eq!(walk.go(8 + LENGTH, &mut ways), Way::STRAIGHT);
+        assert_eq!(walk.go(8 + LENGTH, &mut paths), PathId::STRAIGHT);
     }
 }

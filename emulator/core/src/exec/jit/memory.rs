@@ -1,4 +1,4 @@
-//! Memory that host code runs from.
+//! Memory that host code regions from.
 
 use memmap2::{Mmap, MmapOptions};
 
@@ -6,7 +6,7 @@ use super::assemble::Assembled;
 use crate::exec::{Wave, access::RECENT, simd::U};
 use crate::memory::Reach;
 
-/// A run's code: vector registers, scalar registers, LDS and its bytes, constants, allocations that accesses found last.
+/// A region's code: vector registers, scalar registers, LDS and its bytes, constants, allocations that accesses found last.
 /// Gives the number of chunks that it has done.
 type Function =
     unsafe extern "sysv64" fn(*mut u8, *const u32, *const u8, u32, *const U, *const Reach) -> u32;

@@ -5,7 +5,7 @@ use std::{ops::Range, sync::Arc};
 use ferrowave_gpu::Gpu;
 
 use super::{
-    super::{Code, Context, Fault, SimdLevel, Stop, Unobserved, Wave, native::Policy, run},
+    super::{Code, Context, Fault, SimdLevel, Stop, Unobserved, Wave, jit::Policy, run},
     Random, assembled, wave,
 };
 use crate::memory::{AllocationKind, DeviceMemory, View};

@@ -1,10 +1,10 @@
-//! What a run computes of a chunk's values.
+//! What a region computes of a chunk's values.
 
 use iced_x86::{Code as X, Instruction as Host, MemoryOperand, Register as R};
 
 use super::{Assembler, FILE, MASKS, SPARE, Source, UNORDERED, at, zmm};
 use crate::exec::{
-    native::values::{Id, Operator, Step, Value},
+    jit::ir::{Id, Operator, Step, Value},
     wave::Lanes,
 };
 
@@ -34,11 +34,11 @@ fn instruction(operator: Operator) -> Option<X> {
 }
 
 impl Assembler<'_> {
-    /// The run for one chunk.
+    /// The region for one chunk.
     pub(super) fn chunk(&mut self) -> Option<()> {
-        for number in 0..self.run.steps.len() {
+        for number in 0..self.region.steps.len() {
             self.free_slots.append(&mut self.left_slots);
-            match self.run.steps[number] {
+            match self.region.steps[number] {
                 Step::Compute(id) if self.needed[id as usize] => self.compute(id, number)?,
                 Step::Compute(_) => {}
                 Step::Load(load) => {
@@ -114,8 +114,8 @@ impl Assembler<'_> {
     }
 
     fn compute(&mut self, id: Id, number: usize) -> Option<()> {
-        let sources = self.run.sources(id).to_vec();
-        let result = match self.run.values[id as usize] {
+        let sources = self.region.sources(id).to_vec();
+        let result = match self.region.values[id as usize] {
             Value::Computed(Operator::FmaF32, [a, b, c]) => self.fma(id, number, [a, b, c])?,
             Value::Computed(Operator::Copy, [a, ..]) => {
                 let memory = self.home(a)?;
@@ -211,8 +211,8 @@ impl Assembler<'_> {
 
     /// Whether a NaN in a value would be seen nowhere else: those that only float operations use make them NaN, too.
     fn is_to_be_checked(&self, id: Id) -> bool {
-        let is_float = |id: Id| matches!(self.run.values[id as usize], Value::Computed(operator, _) if operator.is_float());
-        let by_float = |&number: &usize| match self.run.steps.get(number) {
+        let is_float = |id: Id| matches!(self.region.values[id as usize], Value::Computed(operator, _) if operator.is_float());
+        let by_float = |&number: &usize| match self.region.steps.get(number) {
             Some(&Step::Compute(user)) => is_float(user),
             Some(Step::Load(_)) | None => false,
         };

@@ -30,7 +30,7 @@ pub enum Space {
 
 /// One access of an instruction: the same number of bytes in every active lane.
 #[derive(Clone, Copy, Debug)]
-pub struct Touch<'a> {
+pub struct ObservedAccess<'a> {
     /// Which memory.
     pub space: Space,
     /// Whether it wrote. An atomic operation counts as writing.
@@ -47,7 +47,7 @@ pub struct Touch<'a> {
     pub shape: &'a Arc<Shape>,
 }
 
-impl Touch<'_> {
+impl ObservedAccess<'_> {
     /// Each active lane and the address of its first byte.
     pub fn iter(&self) -> impl Iterator<Item = (usize, u64)> {
         let base = self.base;
@@ -57,7 +57,7 @@ impl Touch<'_> {
     }
 }
 
-impl<'a> Touch<'a> {
+impl<'a> ObservedAccess<'a> {
     /// The access, for later.
     pub fn keep(&self) -> Kept {
         Kept {
@@ -68,7 +68,7 @@ impl<'a> Touch<'a> {
     }
 
     fn new((space, write, scalar): How, base: u64, shape: &'a Arc<Shape>) -> Self {
-        Touch {
+        ObservedAccess {
             space,
             write,
             scalar,
@@ -90,8 +90,8 @@ pub struct Kept {
 
 impl Kept {
     /// The access.
-    pub fn touch(&self) -> Touch<'_> {
-        Touch::new(self.how, self.base, &self.shape)
+    pub fn observed(&self) -> ObservedAccess<'_> {
+        ObservedAccess::new(self.how, self.base, &self.shape)
     }
 }
 
@@ -209,7 +209,7 @@ struct Noted {
 
 /// The accesses of the instruction that runs, and the shapes of earlier ones.
 #[derive(Debug, Default)]
-pub(crate) struct Touches {
+pub(crate) struct ObservedAccesses {
     list: Vec<Noted>,
     /// The lanes that were out of range of LDS.
     pub(super) outside: Vec<OutsideLds>,
@@ -222,7 +222,7 @@ pub(crate) struct Touches {
     first: usize,
 }
 
-impl Touches {
+impl ObservedAccesses {
     /// The instruction at an index begins.
     #[inline(always)]
     pub(super) fn begin(&mut self, index: u32) {
@@ -243,13 +243,13 @@ impl Touches {
     }
 
     /// The accesses of the instruction, in its order.
-    pub(super) fn all(&self) -> impl Iterator<Item = Touch<'_>> {
+    pub(super) fn all(&self) -> impl Iterator<Item = ObservedAccess<'_>> {
         self.list.iter().filter_map(|noted| {
             let shape = match &noted.own {
                 Some(own) => own,
                 None => self.shapes.get(noted.slot)?.as_ref()?,
             };
-            Some(Touch::new(noted.how, noted.base, shape))
+            Some(ObservedAccess::new(noted.how, noted.base, shape))
         })
     }
 
@@ -506,7 +506,7 @@ impl<R: Copy> ByPlace<R> {
     }
 }
 
-impl Touch<'static> {
+impl ObservedAccess<'static> {
     /// An access of these lanes, for tests of observers: its memory is never freed.
     #[doc(hidden)]
     pub fn of(
@@ -515,20 +515,20 @@ impl Touch<'static> {
         bytes: u32,
         lanes: u64,
         address: impl Fn(u64) -> u64,
-    ) -> Touch<'static> {
-        let mut touches = Touches::default();
+    ) -> ObservedAccess<'static> {
+        let mut accesses = ObservedAccesses::default();
         let addresses = std::array::from_fn(|lane| address(lane as u64));
-        touches.add(
+        accesses.add(
             SimdLevel::detect(),
             (space, write, false),
             bytes,
             lanes,
             &addresses,
         );
-        let touch = touches.all().next().expect("one was added");
-        Touch {
-            shape: Box::leak(Box::new(Arc::clone(touch.shape))),
-            ..touch
+        let observed = accesses.all().next().expect("one was added");
+        ObservedAccess {
+            shape: Box::leak(Box::new(Arc::clone(observed.shape))),
+            ..observed
         }
     }
 }
@@ -545,10 +545,10 @@ mod tests {
     fn accesses_are_told_as_they_were() {
         for level in SimdLevel::ALL.into_iter().filter(|l| l.is_available()) {
             let mut random = Pcg64Mcg::seed_from_u64(11);
-            let mut touches = Touches::default();
+            let mut accesses = ObservedAccesses::default();
             let (mut far, mut new, mut seen) = (0, 0, std::collections::HashSet::new());
             for _ in 0..20_000 {
-                touches.begin(random.random_range(0..20));
+                accesses.begin(random.random_range(0..20));
                 let mut expected = Vec::new();
                 for _ in 0..random.random_range(1..4) {
                     // Few strides and masks, so that shapes come again.
@@ -565,21 +565,21 @@ mod tests {
                             _ => random.random(),
                         }
                     });
-                    touches.add(level, (Space::Lds, true, false), bytes, lanes, &addresses);
-                    far += usize::from(touches.list.last().unwrap().own.is_some());
+                    accesses.add(level, (Space::Lds, true, false), bytes, lanes, &addresses);
+                    far += usize::from(accesses.list.last().unwrap().own.is_some());
                     let lanes = (0..64).filter(|lane| lanes >> lane & 1 == 1);
                     let lanes: Vec<_> = lanes.map(|lane| (lane, addresses[lane])).collect();
                     expected.push((bytes, lanes));
                 }
-                let told: Vec<_> = touches
+                let told: Vec<_> = accesses
                     .all()
-                    .map(|touch| (touch.bytes, touch.iter().collect::<Vec<_>>()))
+                    .map(|observed| (observed.bytes, observed.iter().collect::<Vec<_>>()))
                     .collect();
                 assert_eq!(told, expected, "{level}");
-                for touch in touches.all() {
-                    let lowest = touch.iter().map(|(_, address)| address).min();
-                    assert_eq!(touch.base, lowest.unwrap_or(0));
-                    new += usize::from(seen.insert(touch.shape.id));
+                for observed in accesses.all() {
+                    let lowest = observed.iter().map(|(_, address)| address).min();
+                    assert_eq!(observed.base, lowest.unwrap_or(0));
+                    new += usize::from(seen.insert(observed.shape.id));
                 }
             }
             assert!(
@@ -591,18 +591,18 @@ mod tests {
 
     #[test]
     fn equal_shapes_are_one() {
-        let mut touches = Touches::default();
+        let mut accesses = ObservedAccesses::default();
         let mut known = ByShape::<u32>::default();
         let mut find = |lanes: u64, bytes: u32, base: u64, stride: u64| {
-            touches.begin(7);
+            accesses.begin(7);
             // What an inactive lane holds means nothing.
             let addresses = std::array::from_fn(|lane| match lanes >> lane & 1 {
                 1 => base + stride * lane as u64,
                 _ => base * 77,
             });
             let how = (Space::Global, false, false);
-            touches.add(SimdLevel::detect(), how, bytes, lanes, &addresses);
-            let shape = touches.all().next().expect("it was added").shape;
+            accesses.add(SimdLevel::detect(), how, bytes, lanes, &addresses);
+            let shape = accesses.all().next().expect("it was added").shape;
             *known.of(shape) += 1;
             *known.of(shape)
         };

@@ -1,20 +1,20 @@
-//! What instructions are to a run: which can be part of one, and what those of lanes compute.
+//! How an instruction takes part in a region, and what its lanes compute.
 
-use super::values::{Operator, Relation};
+use super::ir::{Operator, Relation};
 use crate::exec::{
     operation::{Operation, Source, SourceKind},
     wave::EXEC,
 };
 use ferrowave_isa::{Extension, Format, Instruction, Op};
 
-/// What an instruction is to a run.
+/// How an instruction takes part in a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     /// It computes lanes from lanes, or loads them from LDS.
     Lanes,
     /// It loads lanes from global memory.
     Load,
-    /// The scalar unit's: done after the run, if nothing of the run needs its result.
+    /// The scalar unit's: done after the region, if nothing of the region needs its result.
     Scalar,
     /// It waits for memory, which is there at once; loads stay on their side of it.
     Wait,
@@ -22,7 +22,7 @@ pub(super) enum Part {
     Nothing,
 }
 
-/// What an instruction can be to a run, if anything.
+/// How an instruction can take part in a region, if it can.
 pub(super) fn part(instruction: &Instruction, operation: &Operation) -> Option<Part> {
     match instruction.format {
         Format::Sopp => match instruction.op {
@@ -330,7 +330,7 @@ pub(super) fn shape(op: Op) -> Option<Shape> {
     })
 }
 
-/// Whether [`super::select::Selection`] knows the instruction with its modifiers and operands.
+/// Whether [`super::lower::Selection`] knows the instruction with its modifiers and operands.
 fn is_lanewise(i: &Instruction, o: &Operation) -> bool {
     let Some(shape) = shape(i.op) else {
         return false;

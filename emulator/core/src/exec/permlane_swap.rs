@@ -6,7 +6,7 @@ use super::{
     operation::{Flow, Handler, Operation},
     simd::LANES,
 };
-use ferrowave_isa::run::Exchange;
+use ferrowave_isa::run::PermlaneSwap;
 
 /// Lanes of the destination trade places with lanes of the source that are `DISTANCE` below them.
 ///
@@ -42,9 +42,9 @@ fn swap<const DISTANCE: usize>(w: &mut Wave, o: &Operation) -> Flow {
 }
 
 /// The handler of a swap.
-pub(super) fn handler(b: Binder, op: Exchange) -> Handler {
+pub(super) fn handler(b: Binder, op: PermlaneSwap) -> Handler {
     match op {
-        Exchange::v_permlane16_swap_b32 => b.bind(|w, _, o| swap::<16>(w, o)),
-        Exchange::v_permlane32_swap_b32 => b.bind(|w, _, o| swap::<32>(w, o)),
+        PermlaneSwap::v_permlane16_swap_b32 => b.bind(|w, _, o| swap::<16>(w, o)),
+        PermlaneSwap::v_permlane32_swap_b32 => b.bind(|w, _, o| swap::<32>(w, o)),
     }
 }

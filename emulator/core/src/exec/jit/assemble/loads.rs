@@ -6,7 +6,7 @@ use super::{
     ABOVE, Assembler, CHUNK, DISTANCE, Fixed, LDS, LDS_BYTES, LESS, RECENT, SCALARS, SPARE, Source,
     at, xmm, ymm, zmm,
 };
-use crate::exec::native::values::{Address, Id, Load, Relation};
+use crate::exec::jit::ir::{Address, Id, Load, Relation};
 use crate::memory::Reach;
 
 /// How the addresses of some loads lie: found once for each chunk. Loads share it whose addresses are the same distances
@@ -58,12 +58,12 @@ impl Assembler<'_> {
     fn key(&self, load: &Load) -> Key {
         match load.address {
             Address::Lds(id) => Key::Lds(id),
-            Address::Global { low, .. } => Key::Global(self.run.root(low)),
+            Address::Global { low, .. } => Key::Global(self.region.root(low)),
         }
     }
 
     pub(super) fn find_patterns(&mut self) {
-        for load in &self.run.loads {
+        for load in &self.region.loads {
             let key = self.key(load);
             let pattern = self.patterns.entry(key).or_default();
             pattern.end = pattern.end.max(load.offset + load.bytes());
@@ -75,7 +75,7 @@ impl Assembler<'_> {
     }
 
     pub(super) fn load(&mut self, number: u32, step: usize) -> Option<()> {
-        let load = self.run.loads[number as usize].clone();
+        let load = self.region.loads[number as usize].clone();
         let key = self.key(&load);
         let mut pattern = *self.patterns.get(&key)?;
         match load.address {
@@ -265,7 +265,7 @@ impl Assembler<'_> {
     /// Finds, before the first chunk, what loads from global memory need of the allocation that each used last.
     pub(super) fn fix(&mut self) -> Option<()> {
         let mut free = Vec::new();
-        for (number, load) in (0..).zip(&self.run.loads) {
+        for (number, load) in (0..).zip(&self.region.loads) {
             let Address::Global {
                 base,
                 offset,
