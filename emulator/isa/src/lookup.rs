@@ -3,7 +3,7 @@
 use ferrowave_gpu::Gpu;
 
 use super::ops::{OPS, Op};
-use super::row::{ABSENT, Encoding, Row, flag};
+use super::row::{ABSENT, Encoding, GPUS, Row, flag};
 use super::tables::{FLAT_SEG, PATTERNS, ROWS};
 
 const ENCODINGS: usize = Encoding::Mtbuf as usize + 1;
@@ -14,20 +14,20 @@ const VOP1_IN_VOP3: u16 = 0x140;
 const VOP2_IN_VOP3: u16 = 0x100;
 
 /// Row number + 1, or 0, by GPU, encoding and opcode.
-static BY_OPCODE: [[[u16; OPCODES]; ENCODINGS]; 4] = by_opcode();
+static BY_OPCODE: [[[u16; OPCODES]; ENCODINGS]; GPUS] = by_opcode();
 /// A row number by operation.
 static BY_OP: [u16; OPS] = by_op();
 /// The pattern that fits an instruction's highest 9 bits.
 static BY_PREFIX: [u8; 512] = by_prefix();
 const NO_PATTERN: u8 = u8::MAX;
 
-const fn by_opcode() -> [[[u16; OPCODES]; ENCODINGS]; 4] {
-    let mut table = [[[0; OPCODES]; ENCODINGS]; 4];
+const fn by_opcode() -> [[[u16; OPCODES]; ENCODINGS]; GPUS] {
+    let mut table = [[[0; OPCODES]; ENCODINGS]; GPUS];
     let mut n = 0;
     while n < ROWS.len() {
         let row = &ROWS[n];
         let mut gpu = 0;
-        while gpu < 4 {
+        while gpu < GPUS {
             let opcode = row.opcodes[gpu];
             if opcode != ABSENT {
                 // MAI instructions are VOP3P by their bits.

@@ -1,8 +1,13 @@
 //! The shape of the generated instruction table: one [`Row`] an instruction and encoding.
 
+use ferrowave_gpu::Gpu;
+
 use super::category::{Category, Effect};
 use super::data_type::DataType;
 use super::ops::{Op, run::Run};
+
+/// Columns of the table.
+pub(super) const GPUS: usize = Gpu::ALL.len();
 
 /// An encoding: the bit layout that an instruction is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -260,7 +265,7 @@ pub(super) struct Row {
     pub(super) before_gfx942: Option<&'static str>,
     pub(super) encoding: Encoding,
     /// Opcode for each of `Gpu::ALL`.
-    pub(super) opcodes: [u16; 4],
+    pub(super) opcodes: [u16; GPUS],
     pub(super) dst: Slot,
     pub(super) sdst: Slot,
     pub(super) src: [Slot; 5],
@@ -294,7 +299,7 @@ pub(super) struct Row {
     pub(super) counts_lgkm: bool,
     pub(super) rate: Rate,
     /// Passes of four cycles through the matrix core, for each of `Gpu::ALL`.
-    pub(super) passes: [u8; 4],
+    pub(super) passes: [u8; GPUS],
     /// Floating-point operations of a lane, or of the wave on its matrix core.
     pub(super) flops: u32,
     /// Integer operations, in products of matrices and dot products.
@@ -332,7 +337,7 @@ pub(super) const ROW: Row = Row {
     llvm_name: "",
     before_gfx942: None,
     encoding: Encoding::Sopp,
-    opcodes: [ABSENT; 4],
+    opcodes: [ABSENT; GPUS],
     dst: NO,
     sdst: NO,
     src: [NO; 5],
@@ -354,7 +359,7 @@ pub(super) const ROW: Row = Row {
     counts_vm: false,
     counts_lgkm: false,
     rate: Rate::Full,
-    passes: [0; 4],
+    passes: [0; GPUS],
     flops: 0,
     ops: 0,
     blocks: 1,
