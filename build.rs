@@ -38,7 +38,7 @@ fn main() {
         }
     }
     let policy = Policy {
-        // stream_k's do, outside its inner loops; tests/well_compiled.rs looks that nobody else's do.
+        // stream_k's do, outside its inner loops; tests/well_compiled.rs checks that the others don't.
         no_scalar_spills: false,
         ..Policy::STRICT
     };

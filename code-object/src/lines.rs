@@ -42,7 +42,7 @@ impl fmt::Display for SourceLocation {
     }
 }
 
-/// The line tables of a code object, read as far as somebody asks.
+/// The line tables of a code object, read on demand.
 ///
 /// Where there are none, or they are malformed, there are no locations: a finding is worth reporting by its address.
 /// Compressed ones (`-gz`) count as absent.

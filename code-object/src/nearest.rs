@@ -1,4 +1,4 @@
-//! The name that somebody meant.
+//! The name that was meant.
 
 /// How alike two names must be for one to be taken for a slip of the other, from 0 to 1.
 const ALIKE: f64 = 0.7;

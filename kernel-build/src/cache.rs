@@ -28,7 +28,7 @@ pub(crate) fn build_dir(dir: Option<&Path>, toolchain: &Toolchain, gpu: Gpu) -> 
         .join(toolchain.name())
         .join(gpu.name());
     fs::create_dir_all(&dir).ok()?;
-    // A directory of somebody else's may be there all the same.
+    // The directory may belong to another user.
     tempfile::tempfile_in(&dir).ok()?;
     Some(dir)
 }

@@ -137,7 +137,7 @@ impl KernelLaunch<'_> {
         };
         let _line = ProgressLine::start();
         let stream = context.stream().map_err(Failure::failed)?;
-        // SAFETY: buffers live until the end, and nothing else uses the device. Whoever names a kernel and its arguments
+        // SAFETY: buffers live until the end, and nothing else uses the device. The caller that names a kernel and its arguments
         // vouches for what it does with them; on the emulator, an access outside of a buffer is an error.
         unsafe { kernel.launch(&stream, &config, &Arguments::from_bytes(kernarg)) }
             .map_err(Failure::usage)?;

@@ -20,7 +20,7 @@ pub struct LaunchOptions {
     #[arg(long, value_name = "BYTES")]
     lds: Option<u32>,
     /// The kernel's next argument: `f32=1.5` by value, or a buffer: `zeros:64xf32`, `random:4x16xf32`, `uninit:64xf32` (as
-    /// an allocation is before anybody writes to it) or `file:PATH`, NumPy's if it ends in `.npy`. `value:PATH` is a
+    /// an allocation is before it is written) or `file:PATH`, NumPy's if it ends in `.npy`. `value:PATH` is a
     /// file's bytes by value, such as a struct.
     #[arg(long = "arg", value_name = "ARGUMENT")]
     arguments: Vec<KernelArgument>,

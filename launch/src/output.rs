@@ -11,7 +11,7 @@ use clap::Parser;
 
 use crate::Failure;
 
-/// Writes a text to standard output. That whoever reads it has seen enough and closed it, is no error.
+/// Writes a text to standard output. A reader that closes it early is no error.
 ///
 /// # Errors
 /// If it cannot be written for another reason, such as a full disk.

@@ -102,7 +102,7 @@ impl Workspace {
     }
 }
 
-/// The steps in which a tile is summed up: ⌈k / tile.k⌉. With k = 0 it is one step of nothing, so that somebody has the
+/// The steps in which a tile is summed up: ⌈k / tile.k⌉. With k = 0 it is one step of nothing, so that one workgroup has the
 /// tile and stores it.
 #[inline(always)]
 pub const fn steps(k: u32, tile: BlockTile) -> u32 {

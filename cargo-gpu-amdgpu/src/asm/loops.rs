@@ -199,7 +199,7 @@ mod tests {
         code[6].text = "s_endpgm".to_owned();
         assert_eq!(loops(&code), []);
 
-        // A loop of 3 to 9 that jumps over 5 to 7, where somebody else's code is.
+        // A loop of 3 to 9 that jumps over 5 to 7, where another loop's code is.
         let mut code = lines(&[(4, 8), (9, 3)], 20);
         code[4].text = "s_branch 3".to_owned();
         let found = loops(&code);

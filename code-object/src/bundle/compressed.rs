@@ -21,7 +21,7 @@ pub(super) fn unpack(bytes: &[u8]) -> Result<Vec<u8>, BundleError> {
     Ok(unpacked)
 }
 
-/// A compressed bundle that is unpacked no further than somebody reads, and of which no more is kept than that.
+/// A compressed bundle that is unpacked as far as it is read, and of which no more is kept.
 pub(super) struct Stream<'a> {
     rest: Box<dyn Read + 'a>,
     /// What came out so far.

@@ -1,4 +1,4 @@
-//! What somebody keeps of the instructions that have run: a code object may hold far more of them.
+//! What observers keep of the instructions that have run: a code object may hold far more of them.
 
 use ferrowave_emulator::exec::Code;
 

@@ -155,7 +155,7 @@ impl Clocks {
         let mut passed = passed.left.lock().unwrap_or_else(PoisonError::into_inner);
         if acquires && let Some(left) = passed.get(&address) {
             learned.join(left);
-            // What it did itself it needs nobody to tell.
+            // It knows what it did itself.
             learned.0.remove(&Stamp::group_of(self.group));
         }
         if releases {
@@ -207,7 +207,7 @@ mod tests {
         b.pass(1, 64, true, true, &passed);
         assert!(b.is_ordered(1, early));
         assert!(!b.is_ordered(1, late), "what came after the release");
-        assert!(!b.is_ordered(1, other_wave), "a wave that met nobody");
+        assert!(!b.is_ordered(1, other_wave), "a wave that met no other");
         assert!(!b.is_ordered(0, early), "the other wave was told nothing");
         b.barrier();
         assert!(b.is_ordered(0, early));

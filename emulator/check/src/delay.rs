@@ -209,7 +209,7 @@ impl Observer for Delayer {
 }
 
 impl Delayer {
-    /// Some loads come back before anybody waits for them.
+    /// Some loads complete before a wave waits for them.
     fn maybe_deliver(&mut self, wave: &mut Wave) {
         const ONE_IN: u32 = 16;
         if !self.rng.random_ratio(1, ONE_IN) {

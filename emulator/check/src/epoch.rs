@@ -16,7 +16,7 @@ pub(super) struct Noted {
     pub(super) access: Kept,
 }
 
-/// Accesses that are written down before somebody goes through them.
+/// Accesses that are recorded before they are checked.
 const MOST: usize = 1 << 12;
 
 /// The dwords that a wave accesses, one bit each.
@@ -87,7 +87,7 @@ impl Epoch {
         &self.list
     }
 
-    /// Whether there are so many that somebody should go through them.
+    /// Whether there are so many that they should be checked.
     pub(super) const fn is_full(&self) -> bool {
         self.list.len() >= MOST
     }

@@ -5,9 +5,9 @@ use std::fmt;
 /// A check that can be chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Check {
-    /// Global memory: bounds, freed memory, alignment, memory that nobody wrote.
+    /// Global memory: bounds, freed memory, alignment, uninitialized memory.
     Memory,
-    /// LDS: bounds, bytes that nobody wrote, races between waves, accesses in flight at a barrier.
+    /// LDS: bounds, uninitialized bytes, races between waves, accesses in flight at a barrier.
     Lds,
     /// Races in global memory.
     Races,
@@ -15,7 +15,7 @@ pub enum Check {
     Waits,
     /// Wait states that the program owes the hardware (`s_nop`).
     Hazards,
-    /// Registers that nobody wrote, barriers that some waves pass by.
+    /// Uninitialized registers, barriers that some waves pass by.
     Registers,
 }
 
@@ -88,7 +88,7 @@ pub enum Kind {
     UseAfterFree,
     /// An access at an address that is not a multiple of what it must be.
     Misaligned,
-    /// A read of global memory that nobody wrote.
+    /// A read of global uninitialized memory.
     UninitializedMemory,
     /// An access outside the workgroup's LDS.
     LdsOutOfBounds,
@@ -108,7 +108,7 @@ pub enum Kind {
     LdsLoadInFlight,
     /// Fewer wait states than the hardware demands between two instructions.
     Hazard,
-    /// A register that nobody wrote decides an address, a branch or what is stored.
+    /// An uninitialized register decides an address, a branch or what is stored.
     UninitializedRegister,
     /// Some waves of a workgroup pass by a barrier at which others wait.
     SkippedBarrier,
@@ -202,7 +202,7 @@ impl Kind {
                 "The hardware demands more wait states between two instructions than the program has there."
             }
             Kind::UninitializedRegister => {
-                "A register that nobody wrote decides an address, a branch, or what is stored."
+                "An uninitialized register decides an address, a branch, or what is stored."
             }
             Kind::SkippedBarrier => {
                 "Some waves of a workgroup wait at a barrier that others have passed by."

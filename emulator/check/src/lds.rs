@@ -1,9 +1,9 @@
-//! LDS: bounds, bytes that nobody wrote, races between waves, accesses in flight at barriers.
+//! LDS: bounds, uninitialized bytes, races between waves, accesses in flight at barriers.
 //!
 //! Hardware drops accesses outside of LDS, and kernels count on it: Tensile masks lanes by sending them to LDS address
 //! 0xf00000 (`LdsOOB`). Such a lane is told from a mistake by where it and its neighbours go. **Lanes are masked if their
 //! addresses are from 1 MiB up to 1 GiB and all the same.** No GPU has LDS there (160 KiB is the most), an index that is past
-//! the end by mistake comes out below that or differs from lane to lane, and one below 0, or a register that nobody wrote,
+//! the end by mistake comes out below that or differs from lane to lane, and one below 0, or an uninitialized register,
 //! is above. All other lanes outside of the workgroup's LDS are findings, also where the hardware would let them pass, as it
 //! gives out LDS in multiples of 512 bytes (1280 on gfx950).
 //!
@@ -252,7 +252,7 @@ impl Lds {
         add_outside(step, wave, lanes, what, access, findings);
     }
 
-    /// Reports bytes that nobody wrote.
+    /// Reports uninitialized bytes.
     fn read(
         &self,
         step: &Step<'_>,
@@ -301,7 +301,7 @@ impl Lds {
         }
     }
 
-    /// The first byte that nobody wrote.
+    /// The first uninitialized byte.
     fn first_missing(&self, start: u64, end: u64) -> Option<u64> {
         words(start, end).find_map(|(word, mask)| {
             let missing = !self.written.get(word)? & mask;

@@ -1,4 +1,4 @@
-//! Global memory: reads behind an allocation that stay in its last page, bytes that nobody wrote, addresses that the
+//! Global memory: reads behind an allocation that stay in its last page, uninitialized bytes, addresses that the
 //! hardware silently changes.
 
 use std::sync::Arc;
@@ -118,7 +118,7 @@ impl Memory {
         });
     }
 
-    /// The address of the first byte that nobody wrote.
+    /// The address of the first uninitialized byte.
     fn first_missing(&self, place: &mut usize, start: u64, end: u64) -> Option<u64> {
         let (base, written) = self.allocations.find(place, start)?;
         let byte = written.first_missing(start - base, end - start)?;

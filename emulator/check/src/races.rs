@@ -213,7 +213,7 @@ impl Watch for Races {
         self.clocks.begin(group.number, group.waves.len());
     }
 
-    /// What an atomic operation does and what it passes on are one for all threads: nobody must see what it has done
+    /// What an atomic operation does and what it passes on are one for all threads: no thread may see what it has done
     /// before it has been told what the wave knows.
     fn before(&mut self, _: &Step<'_>, _: &Wave, _: &Context<'_>, _: &mut Findings) {
         self.shared.passed.take_turn();

@@ -1,4 +1,4 @@
-//! Checks of registers that nobody wrote and of barriers that waves pass by: planted bugs, each with its clean twin.
+//! Checks of uninitialized registers and of barriers that waves pass by: planted bugs, each with its clean twin.
 
 use Gpu::{Gfx90a, Gfx908, Gfx942, Gfx950};
 use ferrowave_check::{Check, Finding};
@@ -54,10 +54,10 @@ fn with_fault(gpu: Gpu, missing: &str, body: &str, at: &str, says: &str) -> Find
 fn addresses() {
     let body = "  global_load_dword v2, v1, s[4:5]\n  s_waitcnt vmcnt(0)\n";
     let at = "global_load_dword v2, v1, s[4:5]";
-    let says = "takes an address from v1, which nobody wrote";
+    let says = "takes an address from v1, which is uninitialized";
     with_fault(Gfx942, "v_lshlrev_b32 v1, 2, v0", body, at, says);
     let body = "  v_lshlrev_b32 v3, 2, v1\n  v_add_u32 v3, 4, v3\n  ds_write_b32 v3, v0\n";
-    let says = "takes an address from v3, which depends on v1, which nobody wrote";
+    let says = "takes an address from v3, which depends on v1, which is uninitialized";
     let at = "ds_write_b32 v3, v0";
     let finding = with_fault(Gfx908, "v_and_b32 v1, 63, v0", body, at, says);
     let other = finding.other.expect("who read it first");
@@ -76,7 +76,7 @@ fn addresses() {
     );
     let body = "  s_mov_b32 s8, s4\n  v_mov_b32 v1, 0\n  global_load_dword v2, v1, s[8:9]\n";
     let at = "global_load_dword v2, v1, s[8:9]";
-    let says = "takes an address from s9, which nobody wrote";
+    let says = "takes an address from s9, which is uninitialized";
     with_fault(Gfx90a, "s_mov_b32 s9, s5", body, at, says);
     // Only lanes that take part.
     let some = "  v_cmp_gt_u32 vcc, 8, v0\n  s_and_saveexec_b64 s[8:9], vcc\n  v_mov_b32 v1, 0\n";
@@ -97,14 +97,14 @@ fn addresses() {
 fn branches() {
     let tail = "  s_nop 0\n.Lend_of_it:\n";
     let body = format!("  s_cmp_eq_u32 s8, 5\n  s_cbranch_scc1 .Lend_of_it\n{tail}");
-    let says = "branches on scc, which depends on s8, which nobody wrote";
+    let says = "branches on scc, which depends on s8, which is uninitialized";
     let at = |findings: &[Finding]| names(findings)[0].1.clone();
     let text = at(&findings(Gfx942, &body, 64));
     assert!(text.starts_with("s_cbranch_scc1"), "{text}");
     planted(Gfx942, "s_mov_b32 s8, 1", &body, &text, says);
     let body = format!("  s_cbranch_scc0 .Lend_of_it\n{tail}");
     let text = at(&findings(Gfx950, &body, 64));
-    let says = "branches on scc, which nobody wrote";
+    let says = "branches on scc, which is uninitialized";
     planted(Gfx950, "s_cmp_eq_u32 s4, 0", &body, &text, says);
     for compare in [
         "v_cmp_lt_f32 vcc, v0, v1",
@@ -113,7 +113,7 @@ fn branches() {
     ] {
         let body = format!("  {compare}\n  s_cbranch_vccz .Lend_of_it\n{tail}");
         let text = at(&findings(Gfx908, &body, 64));
-        let says = "depends on v1, which nobody wrote";
+        let says = "depends on v1, which is uninitialized";
         planted(Gfx908, "v_mov_b32 v1, 3", &body, &text, says);
     }
     // A bit of `vcc` that is set says that it is not 0, whatever the others are.
@@ -135,15 +135,15 @@ fn branches() {
 fn exec() {
     let body = "  s_mov_b64 exec, s[8:9]\n";
     let at = "s_mov_b64 exec, s[8:9]";
-    let says = "sets exec from s8, which nobody wrote";
+    let says = "sets exec from s8, which is uninitialized";
     planted(Gfx942, "s_mov_b64 s[8:9], 5", body, at, says);
     let body = "  v_cmp_ne_u32 vcc, v0, v7\n  s_and_saveexec_b64 s[8:9], vcc\n";
     let at = "s_and_saveexec_b64 s[8:9], vcc";
-    let says = "depends on v7, which nobody wrote";
+    let says = "depends on v7, which is uninitialized";
     planted(Gfx90a, "v_mov_b32 v7, 0", body, at, says);
     let body = "  v_cmpx_gt_u32 vcc, 9, v7\n";
     let at = "v_cmpx_gt_u32_e32 vcc, 9, v7";
-    let says = "each sets exec from v7, which nobody wrote";
+    let says = "each sets exec from v7, which is uninitialized";
     planted(Gfx908, "v_mov_b32 v7, 0", body, at, says);
     // Lane masks are put together bit by bit, from registers that held nothing before.
     clean(
@@ -162,26 +162,26 @@ fn stores() {
     let offset = "  v_lshlrev_b32 v1, 2, v0\n";
     let body = format!("{offset}  v_mul_f32 v3, 2.0, v2\n  global_store_dword v1, v3, s[4:5]\n");
     let at = "global_store_dword v1, v3, s[4:5]";
-    let says = "stores v3, which depends on v2, which nobody wrote";
+    let says = "stores v3, which depends on v2, which is uninitialized";
     planted(Gfx942, "v_mov_b32 v2, 1.0", &body, at, says);
     // Through an accumulator, and through a scalar register.
     let body = format!(
         "{offset}  v_accvgpr_write_b32 a0, v9\n  v_accvgpr_read_b32 v2, a0\n  global_store_dword v1, v2, s[4:5]\n"
     );
     let at = "global_store_dword v1, v2, s[4:5]";
-    let says = "stores v2, which depends on v9, which nobody wrote";
+    let says = "stores v2, which depends on v9, which is uninitialized";
     planted(Gfx90a, "v_mov_b32 v9, 0", &body, at, says);
     let body = format!(
         "{offset}  v_readfirstlane_b32 s8, v9\n  v_mov_b32 v2, s8\n  global_store_dword v1, v2, s[4:5]\n"
     );
     planted(Gfx950, "v_mov_b32 v9, 0", &body, at, says);
     let body = format!("{offset}  global_atomic_add v1, v2, s[4:5]\n");
-    let says = "stores v2, which nobody wrote";
+    let says = "stores v2, which is uninitialized";
     let at = "global_atomic_add v1, v2, s[4:5]";
     planted(Gfx908, "v_mov_b32 v2, 0", &body, at, says);
 }
 
-/// What is stored to LDS may be undefined, if nobody uses what is loaded there.
+/// What is stored to LDS may be undefined, if what is loaded there is not used.
 #[test]
 fn values_that_pass_through_lds() {
     let exchange = |store: &str, load: &str| {
@@ -200,7 +200,7 @@ fn values_that_pass_through_lds() {
         )
     };
     let at = "global_store_dword v1, v7, s[4:5]";
-    let says = "stores v7, which depends on v3, which nobody wrote";
+    let says = "stores v7, which depends on v3, which is uninitialized";
     let missing = "v_mov_b32 v3, 1.0";
     for (store, used, unused) in [
         (
@@ -227,7 +227,7 @@ fn values_that_pass_through_lds() {
     ] {
         let gpu = Gfx942;
         let unwritten = match used {
-            // Bytes that nobody stored are another check's.
+            // Uninitialized bytes are another check's.
             "ds_read_b64 v[6:7], v1 offset:4" => "ds_write_b32 v1, v2 offset:4\n  ",
             _ => "",
         };
@@ -296,7 +296,7 @@ fn results_that_depend_on_nothing_undefined() {
         );
         let text = findings[0].to_string();
         assert!(
-            text.contains(&format!("{from}, which nobody wrote")),
+            text.contains(&format!("{from}, which is uninitialized")),
             "{text}"
         );
     }
@@ -340,7 +340,7 @@ fn halves_that_packed_arithmetic_passes_over_may_be_undefined() {
             "{body}"
         );
         let text = findings[0].to_string();
-        let says = format!("depends on {from}, which nobody wrote");
+        let says = format!("depends on {from}, which is uninitialized");
         assert!(text.contains(&says), "{text}");
     }
 }
@@ -368,7 +368,7 @@ fn rows_of_a_matrix_product_are_apart() {
     assert_eq!(names(&found).len(), 1, "{found:?}");
     let text = found[0].to_string();
     assert!(
-        text.contains("stores v9, which depends on v4, which nobody wrote"),
+        text.contains("stores v9, which depends on v4, which is uninitialized"),
         "{text}"
     );
     assert_eq!(found[0].wave.lanes.len(), 64);
@@ -490,7 +490,7 @@ fn barriers_that_waves_with_roles_pair() {
         let roles = roles(&format!("{condition}\n  s_cbranch_vccz"));
         assert_eq!(findings(Gfx90a, &roles, 192), []);
     }
-    // A wave that has ended holds up nobody.
+    // A wave that has ended holds up no other.
     let ends = "  v_readfirstlane_b32 s8, v0\n  s_cmp_lt_u32 s8, 64\n  s_cbranch_scc1 .Lgo\n  s_endpgm\n.Lgo:\n  s_barrier\n";
     assert_eq!(findings(Gfx908, ends, 128), []);
 }

@@ -334,7 +334,7 @@ fn a_semaphore_releases_all_that_wait() {
             })
     };
     run(2).expect("the second releases the first");
-    let message = run(3).expect_err("nobody releases the third").to_string();
+    let message = run(3).expect_err("no wave releases the third").to_string();
     for part in [
         "resource 7 of global wave sync",
         "workgroup (2, 0, 0), wave 0",

@@ -31,7 +31,7 @@ impl Budget {
         self.all
     }
 
-    /// Whether somebody wanted more than there was. What was recorded then is not everything.
+    /// Whether more was asked for than there was. What was recorded then is not everything.
     pub(super) fn is_exceeded(&self) -> bool {
         self.is_exceeded.load(Relaxed)
     }

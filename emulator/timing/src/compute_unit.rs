@@ -73,7 +73,7 @@ struct Simd {
     matrix_free_at: u64,
 }
 
-/// The SIMDs that wait for room in the queue of a unit that they share. Whoever waits longest is next: a unit that takes as many
+/// The SIMDs that wait for room in the queue of a unit that they share. The longest waiting is next: a unit that takes as many
 /// cycles for everything as SIMDs need for some turns would be the same SIMD's again and again.
 struct Line {
     /// Since when each waits.
@@ -332,7 +332,7 @@ impl<'a> ComputeUnit<'a> {
             issued
                 .stalls
                 .add(wave.cause, ready_at.saturating_sub(wave.free_at));
-            // A SIMD's turn comes every four cycles, which is nobody's fault.
+            // A SIMD's turn comes every four cycles, which is no stall.
             let waited = now.saturating_sub(ready_at);
             issued.stalls.add(wave.blocked_by, waited - waited % TURN);
         }

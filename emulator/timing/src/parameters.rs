@@ -13,7 +13,7 @@
 //! | ways of L2 | published descriptions of MI300X: 16, taken for all and for the Infinity Cache |
 //! | a vector instruction: 4 cycles, transcendental ones 16; products of integers; a branch that is taken: 8 turns | LLVM's `SISchedule.td`, which calls its latencies possibly inaccurate |
 //!
-//! **MI355X has not been measured by anybody we found**: its latencies and shares are those of MI300X.
+//! **MI355X has no published measurements that we found**: its latencies and shares are those of MI300X.
 
 use ferrowave_gpu::{Product, Specifications};
 

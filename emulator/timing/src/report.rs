@@ -114,7 +114,7 @@ pub struct Usage {
 /// The modelled time of a launch.
 #[derive(Clone, Debug, Serialize)]
 pub struct Timing {
-    /// Says of the numbers that nobody measured them: [`MODELLED`].
+    /// Says that the numbers are not measured: [`MODELLED`].
     pub modelled: &'static str,
     /// The kernel.
     pub kernel: String,

@@ -1,4 +1,4 @@
-//! Instructions with their names, which are found when somebody asks: reading line tables takes longer than a short replay.
+//! Instructions with their names, found on demand: reading line tables takes longer than a short replay.
 
 use std::{
     ops::{Deref, Range},

@@ -207,7 +207,7 @@ const OFFSET: &str = "  v_lshlrev_b32_e32 v1, 2, v0\n";
 
 #[test]
 fn lds_gives_128_bytes_a_cycle_and_less_with_conflicts() {
-    // 256 bytes, from 16 waves so that nobody waits for latency.
+    // 256 bytes, from 16 waves so that no wave waits for latency.
     let reads = "  ds_read_b32 v2, v1\n".repeat(4) + "  s_waitcnt lgkmcnt(0)\n";
     let kernel = Small {
         lds_bytes: 8192,

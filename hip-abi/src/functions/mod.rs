@@ -60,7 +60,7 @@ macro_rules! functions {
     )*) => {
         /// The addresses of all HIP functions, from whichever library or emulator.
         ///
-        /// Whoever fills it promises that each has this signature and stays where it is as long as the table is used.
+        /// The caller that fills it promises that each has this signature and stays where it is as long as the table is used.
         #[derive(Clone, Copy, Debug)]
         pub struct Functions {
             $(

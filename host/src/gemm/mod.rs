@@ -1,6 +1,6 @@
 //! Matrix products on a device.
 //!
-//! A [`Request`] is what somebody asks for, in numbers that may be nonsense. Checking it gives a
+//! A [`Request`] is a product as the caller asks for it, with unchecked numbers. Checking it gives a
 //! [`Problem`]. [`choose()`] says which kernel computes it best on a [`Machine`], a [`Plan`] which launches of one kernel
 //! compute it, and [`Gemm`] does all that and runs them on [`Operands`].
 

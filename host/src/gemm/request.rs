@@ -1,4 +1,4 @@
-//! What somebody asks for, and the checks of it.
+//! A product as the caller asks for it, and its checks.
 
 use super::{
     layout::{Layout, Order},

@@ -252,7 +252,7 @@ impl<'a> Rule<'a> {
         let stored = if self.stored.element == self.sums.element {
             result
         } else {
-            // Overflow is judged by whoever compares, with the value before it.
+            // Overflow is judged by the comparison, with the value before it.
             let error = self.stored.roundoff * (result.value.abs() + result.error);
             Uncertain {
                 value: result.value,

@@ -273,7 +273,7 @@ mod tests {
         }
     }
 
-    /// The stream must not change under anybody's seeds: these are the values of the first release.
+    /// The stream must not change for a seed: these are the values of the first release.
     #[test]
     fn the_seed_fixes_the_elements() {
         let (_, first) = inputs(Request::new(4, 4, 4), 42);

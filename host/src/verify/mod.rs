@@ -2,7 +2,7 @@
 //!
 //! [`Inputs`] makes matrices from a seed, with what must not be read or written around them.
 //! [`verify`] compares what the device made of them with a product in f64, and with the bound that
-//! rounding analysis gives for every element; the verdict has no tolerance that somebody chose.
+//! rounding analysis gives for every element; the verdict has no chosen tolerance.
 
 mod bound;
 mod canary;

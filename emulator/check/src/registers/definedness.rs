@@ -1,4 +1,4 @@
-//! Which bits of a wave's registers nobody has written.
+//! Which bits of a wave's registers are uninitialized.
 
 use crate::register_set::WORDS;
 use ferrowave_emulator::exec::Prepared;
@@ -34,7 +34,7 @@ pub(crate) fn merge(list: &mut Vec<Cut>, more: impl Iterator<Item = Cut>) {
 /// Where an undefined value comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Origin {
-    /// The register that nobody wrote.
+    /// The uninitialized register.
     pub(super) register: Register,
     /// The instruction that first read it to compute something.
     pub(super) reader: Option<u32>,

@@ -1,8 +1,8 @@
-//! Registers that nobody wrote, and barriers that some waves pass by.
+//! Uninitialized registers, and barriers that some waves pass by.
 //!
 //! Compilers copy undefined registers and compute with them, so that an undefined value is followed, to the bit, until
 //! something depends on it that others see: an address, a branch or `exec`, or what is stored. What comes from memory
-//! counts as defined (memory that nobody wrote is another check's), and so do registers that are indexed; what passes
+//! counts as defined (uninitialized memory is another check's), and so do registers that are indexed; what passes
 //! through LDS is as undefined there as it was.
 
 mod barriers;
@@ -233,9 +233,9 @@ impl Look<'_> {
                 wave: self.wave.index,
                 lanes: if register.is_vector() { lanes } else { 0 },
                 what: match origin.register == register && reader.is_none() {
-                    true => format!("{what} {register}, which nobody wrote"),
+                    true => format!("{what} {register}, which is uninitialized"),
                     false => format!(
-                        "{what} {register}, which depends on {}, which nobody wrote",
+                        "{what} {register}, which depends on {}, which is uninitialized",
                         origin.register
                     ),
                 },

@@ -26,7 +26,7 @@ pub(super) struct LaunchData<'a> {
 
 impl Drop for LaunchData<'_> {
     fn drop(&mut self) {
-        // Allocated by `new` and known to nobody else.
+        // Allocated by `new`; nothing else knows the address.
         let _ = self.memory.free(self.base);
     }
 }

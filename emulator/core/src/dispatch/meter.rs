@@ -1,6 +1,6 @@
 //! How far a launch under way is: for its limits, and for those who wait for it.
 //!
-//! Only launches that have limits, or that somebody follows, have a meter; it is looked at between the turns of waves.
+//! Only launches that have limits, or that are followed, have a meter; it is looked at between the turns of waves.
 
 use std::{
     sync::{
@@ -15,7 +15,7 @@ use super::limit::{Limit, Limits};
 /// A wave's turn at most: so many instructions may run beyond a limit.
 const TURN: u64 = 1 << 14;
 
-/// Whether somebody follows launches.
+/// Whether launches are followed.
 static FOLLOWED: AtomicBool = AtomicBool::new(false);
 
 /// The launch that began last, of those that have not ended.

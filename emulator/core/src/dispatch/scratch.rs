@@ -20,7 +20,7 @@ pub(super) struct PrivateMemory<'a> {
     base: Option<u64>,
     /// Bytes of a work-item.
     pub(super) bytes: u32,
-    /// What a workgroup's memory holds that nobody wrote.
+    /// What a workgroup's uninitialized memory holds.
     blank: Vec<u8>,
     /// The places that no workgroup has.
     free: Mutex<Vec<usize>>,
@@ -29,7 +29,7 @@ pub(super) struct PrivateMemory<'a> {
 impl Drop for PrivateMemory<'_> {
     fn drop(&mut self) {
         if let Some(base) = self.base {
-            // Allocated by `new` and known to nobody else.
+            // Allocated by `new`; nothing else knows the address.
             let _ = self.memory.free(base);
         }
     }
@@ -102,7 +102,7 @@ impl<'a> PrivateMemory<'a> {
         }
     }
 
-    /// The memory of a place's next workgroup, as nobody has written it; 0 if there is none.
+    /// The memory of a place's next workgroup, uninitialized; 0 if there is none.
     pub(super) fn workgroup(&self, place: usize) -> Result<u64, MemoryError> {
         let Some(base) = self.base else {
             return Ok(0);

@@ -28,7 +28,7 @@ use crate::program::Kernel;
 /// Workgroups of a plain launch that are set aside at most.
 pub(super) const MOST_ASIDE: usize = 1024;
 
-/// The slice of a workgroup that nobody is known to wait for.
+/// The slice of a workgroup that no other is known to wait for.
 const FIRST: Slice = Slice {
     instructions: 1 << 22,
     turn: 1 << 16,

@@ -411,7 +411,7 @@ pub(super) fn tell(
     near: &ContiguousAccess,
 ) {
     if c.watched {
-        // Of its own, so that the addresses are in memory only where somebody is told of them.
+        // Of its own, so that the addresses are in memory only where an observer needs them.
         let offsets = chunks(|chunk| near.offsets[chunk]);
         tell_watchers(c, how, bytes, base, &offsets, near.exec);
     }

@@ -464,7 +464,7 @@ fn slot(bytes: u32, lanes: u64, distances: &[U; CHUNKS]) -> usize {
     (mixed.wrapping_mul(MIX) >> (64 - SLOTS.trailing_zeros())) as usize
 }
 
-/// What somebody finds of shapes, kept for the next access of the same.
+/// What observers find of shapes, kept for the next access of the same shape.
 #[derive(Clone, Default)]
 pub struct ByShape<R> {
     /// By slot: which shape, and what of it.

@@ -65,7 +65,7 @@ pub enum FaultKind {
     TooManyForks,
     /// A barrier or semaphore of the whole launch, in a launch that is not cooperative.
     NoGlobalSync,
-    /// A wave waits at such a barrier or semaphore, and nobody is left who could let it go on.
+    /// A wave waits at such a barrier or semaphore, and no wave is left that could release it.
     NeverReleased {
         /// Its number.
         resource: u8,

@@ -219,7 +219,7 @@ pub fn run<O: Observer>(
     }
 }
 
-/// Runs one instruction of a wave in no special mode, and nobody watches: for observers that ask what it would do.
+/// Runs one instruction of a wave in no special mode, without an observer: for observers that ask what it would do.
 pub fn run_one(wave: &mut Wave, context: &mut Context<'_>, index: u32) -> Flow {
     let mut place = index;
     let ready = context.code.ready(&mut place);

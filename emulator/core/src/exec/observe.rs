@@ -9,7 +9,7 @@ pub trait Observer {
     /// Whether anything is called at all, and memory accesses are recorded.
     const ACTIVE: bool;
 
-    /// Whether it watches the workgroup with a number. Others run as if nobody did.
+    /// Whether it watches the workgroup with a number. Others run unobserved.
     fn wants(&self, _number: u64) -> bool {
         true
     }
@@ -19,7 +19,7 @@ pub trait Observer {
         u64::MAX
     }
 
-    /// Whether the rest of the workgroup need not run. Only launches whose results nobody uses may have such observers.
+    /// Whether the rest of the workgroup need not run. Only launches whose results are not used may have such observers.
     fn is_done(&self) -> bool {
         false
     }
@@ -69,7 +69,7 @@ pub struct Prepared {
     pub vectors: u16,
 }
 
-/// Nobody watches.
+/// No observer.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unobserved;
 

@@ -213,7 +213,7 @@ pub struct Wave {
     pub(crate) private: Segment,
     /// Vector instructions are passed over (`s_setvskip`).
     pub skips_vector: bool,
-    /// Where it has queued, between an operation that does and whoever runs the wave.
+    /// Where it has queued, between the operation and the wave's scheduler.
     pub global_wait: Option<GlobalWait>,
     /// Whether it shall let others go first.
     pub(crate) lds_turn: Turn,

@@ -25,7 +25,7 @@ pub(super) struct Block {
     lent: bool,
 }
 
-// SAFETY: the block owns its memory, and nobody holds a reference into it: all access is as `shared` says, where races
+// SAFETY: the block owns its memory, and no reference into it exists: all access is as `shared` says, where races
 // are none of Rust's.
 unsafe impl Send for Block {}
 // SAFETY: as above.

@@ -27,7 +27,7 @@ pub use snapshot::Snapshot;
 pub use view::View;
 pub use written::{Written, words};
 
-/// Bytes on either side of an allocation that belong to nobody.
+/// Bytes on either side of an allocation that belong to no allocation.
 pub const RED_ZONE_BYTES: usize = 256;
 
 /// Bytes of the smallest page that AMD's GPUs map (Linux' amdgpu driver: `AMDGPU_GPU_PAGE_SIZE`).
@@ -462,7 +462,7 @@ impl DeviceMemory {
         Ok(())
     }
 
-    /// As [`Self::write`], which nobody takes account of.
+    /// As [`Self::write`], without recording what is initialized.
     fn put(&self, address: u64, from: &[u8]) -> Result<(), MemoryError> {
         let place = self.block(address, from.len())?;
         place.block.write(place.offset, from);

@@ -15,7 +15,7 @@ impl Peers {
     }
 
     /// A device's own view, and with it what its peers have now of [`AllocationKind::Device`]. Of the rest, host memory
-    /// is every device's anyway and the others are nobody else's.
+    /// is every device's anyway and the others have one owner.
     pub(super) fn join(&self, own: Arc<View>) -> Arc<View> {
         let peers: Vec<Arc<View>> = self
             .list()

@@ -1,4 +1,4 @@
-//! Which bytes of an allocation somebody has written.
+//! Which bytes of an allocation are initialized.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -24,7 +24,7 @@ pub fn words(offset: u64, end: u64) -> impl Iterator<Item = (usize, u64)> {
 }
 
 impl Written {
-    /// Of an allocation that nobody has written to. What lies behind it never counts as missing.
+    /// Of an uninitialized allocation. What lies behind it never counts as missing.
     pub(super) fn nothing(bytes: usize) -> Self {
         let written = Written {
             words: (0..bytes.div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
@@ -45,7 +45,7 @@ impl Written {
         }
     }
 
-    /// The first of some bytes that nobody has written.
+    /// The first uninitialized one of some bytes.
     #[inline]
     pub fn first_missing(&self, offset: u64, bytes: u64) -> Option<u64> {
         words(offset, offset + bytes).find_map(|(index, mask)| {

@@ -67,7 +67,7 @@ struct Loaded {
 
 impl Drop for Loaded {
     fn drop(&mut self) {
-        // Nobody else frees it: `free` takes an address that only this knows as an allocation's start.
+        // Nothing else frees it: `free` takes an address that only this knows as an allocation's start.
         let _ = self.memory.free(self.base);
     }
 }

@@ -19,7 +19,7 @@ use super::row::{Encoding, Field, Row, Slot};
 /// (registers of later GPUs, special scalars in place of vector registers, odd accumulator tuples, …), the words are
 /// refused; `tests/isa_llvm.rs` lists these cases.
 ///
-/// A tuple of vector registers may run past v255, as it does in LLVM: whoever uses [`Operand::bits`] for more than
+/// A tuple of vector registers may run past v255, as it does in LLVM: a caller that uses [`Operand::bits`] for more than
 /// the first register has to look.
 ///
 /// # Errors

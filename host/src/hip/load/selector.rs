@@ -1,4 +1,4 @@
-//! Which device somebody asks for.
+//! Which device is asked for.
 
 use std::{env, fmt, str::FromStr};
 

@@ -5,7 +5,7 @@
 //! or with an address that may not be loaded from is left as it was, and the code returns its number.
 //!
 //! Registers are given out in the order of the steps. When none is left, the value goes that is needed last: to the stack,
-//! or nowhere if it stands in the wave's registers, which nobody writes before the end.
+//! or nowhere if it stands in the wave's registers, which are not written before the end.
 
 mod compute;
 mod loads;

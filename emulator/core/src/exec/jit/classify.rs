@@ -18,7 +18,7 @@ pub(super) enum Part {
     Scalar,
     /// It waits for memory, which is there at once; loads stay on their side of it.
     Wait,
-    /// It does nothing where nobody watches.
+    /// It does nothing without an observer.
     Nothing,
 }
 

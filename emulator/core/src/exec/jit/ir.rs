@@ -111,7 +111,7 @@ pub(super) struct Load {
     pub(super) address: Address,
     /// Bytes behind an address in LDS.
     pub(super) offset: u32,
-    /// The dwords; those that nobody needs are not in [`Region::needed`].
+    /// The dwords; those that are not needed are not in [`Region::needed`].
     pub(super) results: Vec<Id>,
 }
 
@@ -313,7 +313,7 @@ impl Region {
                 }
                 Step::Compute(_) => {}
                 Step::Load(load) => {
-                    // Its addresses are checked even if nobody needs what it loads.
+                    // Its addresses are checked even if what it loads is not needed.
                     for source in self.loads[load as usize].sources() {
                         needed[source as usize] = true;
                     }

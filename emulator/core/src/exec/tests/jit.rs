@@ -134,7 +134,7 @@ impl Programs {
         })
     }
 
-    /// Runs a program both ways, on waves for an allocation at an address: all that anybody can see must be the same.
+    /// Runs a program both ways, on waves for an allocation at an address: all visible results must be the same.
     /// Whether there was a fault.
     fn compare(&self, program: usize, budget: u64, make: impl Fn(u64) -> Wave) -> bool {
         let [native, plain] = [0, 1].map(|code| self.run(code, program, &make, budget));

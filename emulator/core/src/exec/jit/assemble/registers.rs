@@ -113,7 +113,7 @@ impl Assembler<'_> {
         Some(Source::Memory(self.home(id)?))
     }
 
-    /// Whether nobody needs a value behind step `number`.
+    /// Whether a value is dead after step `number`.
     pub(super) fn dies(&self, id: Id, number: usize) -> bool {
         self.uses[id as usize].first() == Some(&number)
     }
