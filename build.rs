@@ -38,7 +38,7 @@ fn main() {
         }
     }
     let policy = Policy {
-        // stream_k's do, outside its inner loops; tests/well_compiled.rs checks that the others don't.
+        // stream_k spills scalar registers outside of its inner loops; tests/well_compiled.rs checks that no other kernel does.
         no_scalar_spills: false,
         ..Policy::STRICT
     };

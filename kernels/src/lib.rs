@@ -4,8 +4,7 @@
 //! |---|---|
 //! | `steps` | the kernels, in the order in which to read them |
 //! | [`tile`] | where elements are: in global memory, in LDS, in registers; knows no GPU |
-//! | [`blocks`] | products of large blocks, of any element type: which lane holds which sum |
-//! | [`mfma`] | which lane holds which element of a matrix-core operand; knows no GPU either |
+//! | [`mfma`] | matrix instructions by element type, and which lane holds which element; the maps know no GPU |
 //! | `arch` | the only place with intrinsics and assembly |
 //!
 //! What knows no GPU compiles on the host too and is tested there. The kernels do not: they run as
@@ -42,19 +41,22 @@
               other names; the toolchain is pinned"
 )]
 
-pub mod blocks;
 pub mod mfma;
 pub mod tile;
 
 #[cfg(target_arch = "amdgpu")]
 mod arch;
+/// Step 12's layout, which knows no GPU: its proof runs on the host.
+#[cfg(test)]
+#[path = "steps/s12_mfma_swizzled.rs"]
+mod s12_mfma_swizzled;
 #[cfg(target_arch = "amdgpu")]
 mod steps;
 
 #[cfg(target_arch = "amdgpu")]
 pub(crate) use arch::opaque_zero;
 
-/// 0, which the compiler does not know where it matters.
+/// On the host a plain zero does: there is nothing to keep out of registers.
 #[cfg(not(target_arch = "amdgpu"))]
 fn opaque_zero() -> u32 {
     0

@@ -1,6 +1,6 @@
-//! The one list of kernels.
+//! What is known of each kernel, and the catalogue of all.
 
-use crate::{BlockShape, BlockTile, ElementTypes, GpuSet, TileOrder};
+use crate::{BlockShape, BlockTile, ElementTypes, GpuSet, TileOrder, for_each_kernel, tile::LANES};
 
 /// The idea of a kernel: the step of the ladder that it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -158,6 +158,18 @@ impl Kernel {
         }
     }
 
+    /// The row with this symbol, for constants.
+    ///
+    /// # Panics
+    /// If the catalogue has none.
+    pub const fn named(symbol: &str) -> Self {
+        let mut i = 0;
+        while !is_same(CATALOGUE[i].symbol, symbol) {
+            i += 1;
+        }
+        CATALOGUE[i]
+    }
+
     /// The row with this symbol.
     pub fn by_symbol(symbol: &str) -> Option<&'static Self> {
         CATALOGUE.iter().find(|kernel| kernel.symbol == symbol)
@@ -169,6 +181,16 @@ impl Kernel {
             .iter()
             .find(|kernel| kernel.variant.name() == variant && kernel.types == types)
     }
+}
+
+/// Whether two texts are equal, for constants.
+const fn is_same(left: &str, right: &str) -> bool {
+    let (left, right) = (left.as_bytes(), right.as_bytes());
+    let mut i = 0;
+    while i < left.len() && i < right.len() && left[i] == right[i] {
+        i += 1;
+    }
+    i == left.len() && i == right.len()
 }
 
 /// All GPUs that the project builds for.
@@ -397,12 +419,6 @@ pub const MFMA_PASS_ORDER_F32: Kernel = Kernel {
     gpus: CDNA,
 };
 
-/// The GPUs for which the fastest kernels are built: those whose matrix cores have bf16 at full rate.
-const CDNA_2_TO_4: GpuSet = GpuSet::GFX90A.union(GpuSet::GFX942).union(GpuSet::GFX950);
-
-/// gfx90a spills two registers in stream-K's f64.
-const CDNA_3_AND_4: GpuSet = GpuSet::GFX942.union(GpuSet::GFX950);
-
 /// What the rows of one step on large blocks have in common.
 #[derive(Clone, Copy)]
 struct Step {
@@ -435,7 +451,7 @@ impl Step {
                 k: self.round * self.row_bytes / types.input.size_bytes(),
             },
             block: BlockShape {
-                x: 64 * self.waves.1,
+                x: LANES * self.waves.1,
                 y: self.waves.0,
             },
             lds_bytes: self.stages * (m + n) * self.row_bytes,
@@ -444,6 +460,24 @@ impl Step {
             access: self.access,
             reduction: self.reduction,
             gpus,
+        }
+    }
+
+    /// With one wave a SIMD, which may have twice the registers: for f64, whose sums and operands take as many, and
+    /// for the operands of 32 bytes of fp8 on gfx950.
+    const fn one_wave(self) -> Self {
+        Self {
+            waves_per_simd: 1,
+            ..self
+        }
+    }
+
+    /// With half the rows of C a wave: for f64, whose sums take twice the registers.
+    const fn half_the_rows(self) -> Self {
+        let (m, n) = self.tile;
+        Self {
+            tile: (m / 2, n),
+            ..self
         }
     }
 }
@@ -476,12 +510,6 @@ const DIRECT_TO_LDS: Step = Step {
     ..WIDE
 };
 
-/// In f64 sums and operands take twice the registers.
-const DIRECT_TO_LDS_ONE_WAVE: Step = Step {
-    waves_per_simd: 1,
-    ..DIRECT_TO_LDS
-};
-
 /// [`Variant::MfmaPingpong`]: 2 × 4 waves of 128 × 64, two a SIMD.
 const PINGPONG: Step = Step {
     variant: Variant::MfmaPingpong,
@@ -506,12 +534,6 @@ const PINGPONG_SMALL_LINES: Step = Step {
     ..PINGPONG_LINES
 };
 
-/// In f64 waves of 64 × 64: sums take twice the registers.
-const PINGPONG_IN_F64: Step = Step {
-    tile: (128, 256),
-    ..PINGPONG
-};
-
 /// [`Variant::MfmaPingpongSmall`]: 2 × 4 waves of 64 × 32.
 const PINGPONG_SMALL: Step = Step {
     variant: Variant::MfmaPingpongSmall,
@@ -526,12 +548,6 @@ const INTERLEAVED: Step = Step {
     waves: (2, 2),
     waves_per_simd: 1,
     ..PINGPONG
-};
-
-/// In f64 waves of 64 × 64.
-const INTERLEAVED_IN_F64: Step = Step {
-    tile: (128, 128),
-    ..INTERLEAVED
 };
 
 /// [`Variant::SplitK`]: 2 × 2 waves of 64 × 64.
@@ -550,174 +566,38 @@ const STREAM_K: Step = Step {
     ..SPLIT_K
 };
 
-/// In f64 sums and operands take twice the registers.
-const SPLIT_K_ONE_WAVE: Step = Step {
-    waves_per_simd: 1,
-    ..SPLIT_K
-};
-
-/// In f64, and for the 32-byte operands of fp8 on gfx950.
-const STREAM_K_ONE_WAVE: Step = Step {
-    waves_per_simd: 1,
-    ..STREAM_K
-};
-
-/// Makes a row of a step for each element type.
-macro_rules! rows {
-    ($($step:ident: $name:ident = $symbol:literal, $types:ident, $gpus:expr;)*) => {
-        $(
-            #[doc = concat!("The row of `", $symbol, "`.")]
-            pub const $name: Kernel = $step.row($symbol, ElementTypes::$types, $gpus);
-        )*
+/// Makes the catalogue of the list of kernels.
+macro_rules! catalogue {
+    (
+        rows { $($small:ident: $row:ident;)* }
+        blocks { $($symbol:ident: $step:ident $(.$change:ident())?, $types:ident, [$($gpu:tt),*];)* }
+    ) => {
+        /// All kernels, in the order of the ladder.
+        pub const CATALOGUE: &[Kernel] = &[
+            $($row,)*
+            $($step$(.$change())?.row(
+                stringify!($symbol),
+                ElementTypes::$types,
+                GpuSet::NONE$(.union(gpu!($gpu)))*,
+            ),)*
+        ];
     };
 }
 
-rows! {
-    WIDE: MFMA_WIDE_F32 = "gemm_mfma_wide_f32", F32, CDNA_2_TO_4;
-    WIDE: MFMA_WIDE_XF32 = "gemm_mfma_wide_xf32", XF32, GpuSet::GFX942;
-    WIDE: MFMA_WIDE_F16 = "gemm_mfma_wide_f16", F16, CDNA_2_TO_4;
-    WIDE: MFMA_WIDE_BF16 = "gemm_mfma_wide_bf16", BF16, CDNA_2_TO_4;
-    WIDE: MFMA_WIDE_I8 = "gemm_mfma_wide_i8", I8, CDNA_2_TO_4;
-    WIDE: MFMA_WIDE_FP8_FNUZ = "gemm_mfma_wide_fp8_fnuz", FP8_FNUZ, GpuSet::GFX942;
-    WIDE: MFMA_WIDE_FP8 = "gemm_mfma_wide_fp8", FP8, GpuSet::GFX950;
-    WIDE: MFMA_WIDE_F64 = "gemm_mfma_wide_f64", F64, CDNA_2_TO_4;
-    SWIZZLED: MFMA_SWIZZLED_F32 = "gemm_mfma_swizzled_f32", F32, CDNA_2_TO_4;
-    SWIZZLED: MFMA_SWIZZLED_XF32 = "gemm_mfma_swizzled_xf32", XF32, GpuSet::GFX942;
-    SWIZZLED: MFMA_SWIZZLED_F16 = "gemm_mfma_swizzled_f16", F16, CDNA_2_TO_4;
-    SWIZZLED: MFMA_SWIZZLED_BF16 = "gemm_mfma_swizzled_bf16", BF16, CDNA_2_TO_4;
-    SWIZZLED: MFMA_SWIZZLED_I8 = "gemm_mfma_swizzled_i8", I8, CDNA_2_TO_4;
-    SWIZZLED: MFMA_SWIZZLED_FP8_FNUZ = "gemm_mfma_swizzled_fp8_fnuz", FP8_FNUZ, GpuSet::GFX942;
-    SWIZZLED: MFMA_SWIZZLED_FP8 = "gemm_mfma_swizzled_fp8", FP8, GpuSet::GFX950;
-    SWIZZLED: MFMA_SWIZZLED_F64 = "gemm_mfma_swizzled_f64", F64, CDNA_2_TO_4;
-    DIRECT_TO_LDS: MFMA_DIRECT_TO_LDS_F32 = "gemm_mfma_direct_to_lds_f32", F32, GpuSet::GFX950;
-    DIRECT_TO_LDS: MFMA_DIRECT_TO_LDS_F16 = "gemm_mfma_direct_to_lds_f16", F16, GpuSet::GFX950;
-    DIRECT_TO_LDS: MFMA_DIRECT_TO_LDS_BF16 = "gemm_mfma_direct_to_lds_bf16", BF16, GpuSet::GFX950;
-    DIRECT_TO_LDS: MFMA_DIRECT_TO_LDS_I8 = "gemm_mfma_direct_to_lds_i8", I8, GpuSet::GFX950;
-    DIRECT_TO_LDS: MFMA_DIRECT_TO_LDS_FP8 = "gemm_mfma_direct_to_lds_fp8", FP8, GpuSet::GFX950;
-    DIRECT_TO_LDS_ONE_WAVE: MFMA_DIRECT_TO_LDS_F64 = "gemm_mfma_direct_to_lds_f64", F64, GpuSet::GFX950;
-    PINGPONG: MFMA_PINGPONG_F32 = "gemm_mfma_pingpong_f32", F32, CDNA_2_TO_4;
-    PINGPONG: MFMA_PINGPONG_XF32 = "gemm_mfma_pingpong_xf32", XF32, GpuSet::GFX942;
-    PINGPONG: MFMA_PINGPONG_F16 = "gemm_mfma_pingpong_f16", F16, CDNA_2_TO_4;
-    PINGPONG: MFMA_PINGPONG_BF16 = "gemm_mfma_pingpong_bf16", BF16, CDNA_2_TO_4;
-    PINGPONG: MFMA_PINGPONG_I8 = "gemm_mfma_pingpong_i8", I8, CDNA_2_TO_4;
-    PINGPONG: MFMA_PINGPONG_FP8_FNUZ = "gemm_mfma_pingpong_fp8_fnuz", FP8_FNUZ, GpuSet::GFX942;
-    PINGPONG: MFMA_PINGPONG_FP8 = "gemm_mfma_pingpong_fp8", FP8, GpuSet::GFX950;
-    PINGPONG_IN_F64: MFMA_PINGPONG_F64 = "gemm_mfma_pingpong_f64", F64, CDNA_2_TO_4;
-    PINGPONG_SMALL: MFMA_PINGPONG_SMALL_F32 = "gemm_mfma_pingpong_small_f32", F32, CDNA_2_TO_4;
-    PINGPONG_SMALL: MFMA_PINGPONG_SMALL_XF32 = "gemm_mfma_pingpong_small_xf32", XF32, GpuSet::GFX942;
-    PINGPONG_SMALL: MFMA_PINGPONG_SMALL_F16 = "gemm_mfma_pingpong_small_f16", F16, CDNA_2_TO_4;
-    PINGPONG_SMALL: MFMA_PINGPONG_SMALL_BF16 = "gemm_mfma_pingpong_small_bf16", BF16, CDNA_2_TO_4;
-    PINGPONG_SMALL: MFMA_PINGPONG_SMALL_I8 = "gemm_mfma_pingpong_small_i8", I8, CDNA_2_TO_4;
-    PINGPONG_SMALL: MFMA_PINGPONG_SMALL_FP8_FNUZ = "gemm_mfma_pingpong_small_fp8_fnuz", FP8_FNUZ, GpuSet::GFX942;
-    PINGPONG_SMALL: MFMA_PINGPONG_SMALL_FP8 = "gemm_mfma_pingpong_small_fp8", FP8, GpuSet::GFX950;
-    PINGPONG_SMALL: MFMA_PINGPONG_SMALL_F64 = "gemm_mfma_pingpong_small_f64", F64, CDNA_2_TO_4;
-    PINGPONG_LINES: MFMA_PINGPONG_LINES_FP8 = "gemm_mfma_pingpong_lines_fp8", FP8, GpuSet::GFX950;
-    PINGPONG_SMALL_LINES: MFMA_PINGPONG_SMALL_LINES_FP8 = "gemm_mfma_pingpong_small_lines_fp8", FP8, GpuSet::GFX950;
-    INTERLEAVED: MFMA_INTERLEAVED_F32 = "gemm_mfma_interleaved_f32", F32, CDNA_2_TO_4;
-    INTERLEAVED: MFMA_INTERLEAVED_XF32 = "gemm_mfma_interleaved_xf32", XF32, GpuSet::GFX942;
-    INTERLEAVED: MFMA_INTERLEAVED_F16 = "gemm_mfma_interleaved_f16", F16, CDNA_2_TO_4;
-    INTERLEAVED: MFMA_INTERLEAVED_BF16 = "gemm_mfma_interleaved_bf16", BF16, CDNA_2_TO_4;
-    INTERLEAVED: MFMA_INTERLEAVED_I8 = "gemm_mfma_interleaved_i8", I8, CDNA_2_TO_4;
-    INTERLEAVED: MFMA_INTERLEAVED_FP8_FNUZ = "gemm_mfma_interleaved_fp8_fnuz", FP8_FNUZ, GpuSet::GFX942;
-    INTERLEAVED: MFMA_INTERLEAVED_FP8 = "gemm_mfma_interleaved_fp8", FP8, GpuSet::GFX950;
-    INTERLEAVED_IN_F64: MFMA_INTERLEAVED_F64 = "gemm_mfma_interleaved_f64", F64, CDNA_2_TO_4;
-    SPLIT_K: SPLIT_K_F32 = "gemm_split_k_f32", F32, CDNA_2_TO_4;
-    SPLIT_K: SPLIT_K_XF32 = "gemm_split_k_xf32", XF32, GpuSet::GFX942;
-    SPLIT_K: SPLIT_K_F16 = "gemm_split_k_f16", F16, CDNA_2_TO_4;
-    SPLIT_K: SPLIT_K_BF16 = "gemm_split_k_bf16", BF16, CDNA_2_TO_4;
-    SPLIT_K: SPLIT_K_I8 = "gemm_split_k_i8", I8, CDNA_2_TO_4;
-    SPLIT_K: SPLIT_K_FP8_FNUZ = "gemm_split_k_fp8_fnuz", FP8_FNUZ, GpuSet::GFX942;
-    SPLIT_K: SPLIT_K_FP8 = "gemm_split_k_fp8", FP8, GpuSet::GFX950;
-    SPLIT_K_ONE_WAVE: SPLIT_K_F64 = "gemm_split_k_f64", F64, CDNA_2_TO_4;
-    STREAM_K: STREAM_K_F32 = "gemm_stream_k_f32", F32, CDNA_2_TO_4;
-    STREAM_K: STREAM_K_XF32 = "gemm_stream_k_xf32", XF32, GpuSet::GFX942;
-    STREAM_K: STREAM_K_F16 = "gemm_stream_k_f16", F16, CDNA_2_TO_4;
-    STREAM_K: STREAM_K_BF16 = "gemm_stream_k_bf16", BF16, CDNA_2_TO_4;
-    STREAM_K: STREAM_K_I8 = "gemm_stream_k_i8", I8, CDNA_2_TO_4;
-    STREAM_K: STREAM_K_FP8_FNUZ = "gemm_stream_k_fp8_fnuz", FP8_FNUZ, GpuSet::GFX942;
-    STREAM_K_ONE_WAVE: STREAM_K_FP8 = "gemm_stream_k_fp8", FP8, GpuSet::GFX950;
-    STREAM_K_ONE_WAVE: STREAM_K_F64 = "gemm_stream_k_f64", F64, CDNA_3_AND_4;
+/// The set of one GPU.
+macro_rules! gpu {
+    ("gfx90a") => {
+        GpuSet::GFX90A
+    };
+    ("gfx942") => {
+        GpuSet::GFX942
+    };
+    ("gfx950") => {
+        GpuSet::GFX950
+    };
 }
 
-/// All kernels, in the order of the ladder.
-pub const CATALOGUE: &[Kernel] = &[
-    NAIVE_F32,
-    LDS_TILED_F32,
-    REGISTER_TILED_F32,
-    REGISTER_TILED_8X8_F32,
-    VECTORIZED_F32,
-    DOUBLE_BUFFERED_F32,
-    MFMA_UNCACHED_F32,
-    MFMA_LDS_F32,
-    MFMA_DOUBLE_BUFFERED_F32,
-    MFMA_FRAGMENT_F32,
-    MFMA_BLOCK_ORDER_F32,
-    MFMA_PASS_ORDER_F32,
-    MFMA_WIDE_F32,
-    MFMA_WIDE_XF32,
-    MFMA_WIDE_F16,
-    MFMA_WIDE_BF16,
-    MFMA_WIDE_I8,
-    MFMA_WIDE_FP8_FNUZ,
-    MFMA_WIDE_FP8,
-    MFMA_WIDE_F64,
-    MFMA_SWIZZLED_F32,
-    MFMA_SWIZZLED_XF32,
-    MFMA_SWIZZLED_F16,
-    MFMA_SWIZZLED_BF16,
-    MFMA_SWIZZLED_I8,
-    MFMA_SWIZZLED_FP8_FNUZ,
-    MFMA_SWIZZLED_FP8,
-    MFMA_SWIZZLED_F64,
-    MFMA_DIRECT_TO_LDS_F32,
-    MFMA_DIRECT_TO_LDS_F16,
-    MFMA_DIRECT_TO_LDS_BF16,
-    MFMA_DIRECT_TO_LDS_I8,
-    MFMA_DIRECT_TO_LDS_FP8,
-    MFMA_DIRECT_TO_LDS_F64,
-    MFMA_PINGPONG_F32,
-    MFMA_PINGPONG_XF32,
-    MFMA_PINGPONG_F16,
-    MFMA_PINGPONG_BF16,
-    MFMA_PINGPONG_I8,
-    MFMA_PINGPONG_FP8_FNUZ,
-    MFMA_PINGPONG_FP8,
-    MFMA_PINGPONG_F64,
-    MFMA_PINGPONG_SMALL_F32,
-    MFMA_PINGPONG_SMALL_XF32,
-    MFMA_PINGPONG_SMALL_F16,
-    MFMA_PINGPONG_SMALL_BF16,
-    MFMA_PINGPONG_SMALL_I8,
-    MFMA_PINGPONG_SMALL_FP8_FNUZ,
-    MFMA_PINGPONG_SMALL_FP8,
-    MFMA_PINGPONG_SMALL_F64,
-    MFMA_PINGPONG_LINES_FP8,
-    MFMA_PINGPONG_SMALL_LINES_FP8,
-    MFMA_INTERLEAVED_F32,
-    MFMA_INTERLEAVED_XF32,
-    MFMA_INTERLEAVED_F16,
-    MFMA_INTERLEAVED_BF16,
-    MFMA_INTERLEAVED_I8,
-    MFMA_INTERLEAVED_FP8_FNUZ,
-    MFMA_INTERLEAVED_FP8,
-    MFMA_INTERLEAVED_F64,
-    SPLIT_K_F32,
-    SPLIT_K_XF32,
-    SPLIT_K_F16,
-    SPLIT_K_BF16,
-    SPLIT_K_I8,
-    SPLIT_K_FP8_FNUZ,
-    SPLIT_K_FP8,
-    SPLIT_K_F64,
-    STREAM_K_F32,
-    STREAM_K_XF32,
-    STREAM_K_F16,
-    STREAM_K_BF16,
-    STREAM_K_I8,
-    STREAM_K_FP8_FNUZ,
-    STREAM_K_FP8,
-    STREAM_K_F64,
-];
+for_each_kernel!(catalogue);
 
 #[cfg(test)]
 mod tests {
@@ -752,7 +632,7 @@ mod tests {
         for kernel in CATALOGUE {
             let threads = kernel.block.threads();
             assert!(
-                threads.is_multiple_of(64) && threads <= 1024,
+                threads.is_multiple_of(LANES) && threads <= 1024,
                 "{}",
                 kernel.symbol
             );

@@ -11,8 +11,9 @@
 //! adds a bias and operations on C. With β = 0 the old C is not read, so a NaN in it does not
 //! survive.
 //!
-//! The [`catalogue`] is the one list of kernels. The device crate instantiates from it, the build
-//! derives launch bounds from it and the host plans launches from it. The crate knows no other.
+//! [`for_each_kernel`] is the one list of kernels. The device crate makes its entry points from it, and the
+//! [`catalogue`] its rows, from which the build derives launch bounds and the host plans launches. The crate
+//! knows no other.
 #![no_std]
 
 pub mod arguments;
@@ -21,6 +22,8 @@ pub mod element;
 pub mod options;
 pub mod tile;
 pub mod workspace;
+
+mod kernels;
 
 pub use arguments::{GemmArguments, GemmParameters};
 pub use catalogue::{CATALOGUE, Kernel, LaunchBounds, Variant};

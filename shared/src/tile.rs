@@ -1,5 +1,8 @@
 //! The shape of a workgroup's work, and the grid of workgroups that covers a problem.
 
+/// Lanes of a wave: kernels are compiled for waves of 64, the only ones that CDNA has.
+pub const LANES: usize = 64;
+
 /// The part of a product that one workgroup computes, and the step in which it walks along k.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BlockTile {
@@ -12,8 +15,8 @@ pub struct BlockTile {
     pub k: usize,
 }
 
-/// The threads of a workgroup. `x` varies fastest: thread `(x, y)` is lane `(y · self.x + x) mod 64`
-/// of wave `⌊(y · self.x + x) / 64⌋`.
+/// The threads of a workgroup. `x` varies fastest: thread `(x, y)` is lane
+/// `(y · self.x + x) mod LANES` of wave `⌊(y · self.x + x) / LANES⌋`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BlockShape {
     /// Threads along x.

@@ -1,6 +1,6 @@
 //! Who the calling thread is.
 
-use crate::tile::index::{Index, Thread};
+use crate::tile::index::{Index, LANES, Thread};
 use core::arch::amdgpu;
 use ferrowave_shared::BlockShape;
 
@@ -48,8 +48,8 @@ pub(crate) unsafe fn thread<const THREADS: usize>() -> Thread<THREADS> {
     unsafe { Thread::new(Index::new_unchecked(amdgpu::workitem_id_x())) }
 }
 
-/// The calling thread's number in its workgroup, counted along x, and its wave's, which the compiler
-/// sees to be the same in all lanes.
+/// The calling thread's number in its workgroup, counted along x, and its wave's, of which the compiler
+/// sees that it is the same in all lanes.
 ///
 /// # Safety
 /// The kernel was launched with workgroups of this block, × 1.
@@ -62,7 +62,7 @@ pub(crate) unsafe fn thread_and_wave(block: BlockShape) -> (u32, u32) {
     };
     // SAFETY: the hardware counts from 0 to the workgroup's extents, which the caller promises.
     unsafe { core::hint::assert_unchecked((thread as usize) < block.threads()) };
-    (thread, amdgpu::readfirstlane_u32(thread) / 64)
+    (thread, amdgpu::readfirstlane_u32(thread) / LANES as u32)
 }
 
 /// The first active lane's value. Tells the compiler that a value is uniform, where it cannot see it.

@@ -122,7 +122,7 @@ unsafe impl Barrier for Workgroup {
 /// [wait](wait_for_loads_until) has passed: the compiler does not know of either.
 #[cfg(ferrowave_gpu = "gfx950")]
 #[inline(always)]
-pub(crate) unsafe fn load_unit_to_lds(from: *const u8, to: *mut crate::tile::lds_layout::Unit) {
+pub(crate) unsafe fn load_unit_to_lds(from: *const u8, to: *mut crate::tile::operand::Unit) {
     // An LDS address is the lower half of the flat address that Rust has for it.
     let to = amdgpu::readfirstlane_u32(to as usize as u32);
     compiler_fence(Ordering::Release);

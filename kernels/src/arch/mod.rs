@@ -2,26 +2,17 @@
 
 mod ids;
 mod lds;
-mod matrix;
-#[cfg(not(ferrowave_gpu = "gfx908"))]
-mod multiply;
+pub(crate) mod mfma;
 mod panic;
 mod registers;
 
-use ferrowave_shared::GpuSet;
-
-/// The GPU that this crate is being compiled for.
-pub(crate) const GPU: GpuSet = if cfg!(ferrowave_gpu = "gfx908") {
-    GpuSet::GFX908
-} else if cfg!(ferrowave_gpu = "gfx90a") {
-    GpuSet::GFX90A
-} else if cfg!(ferrowave_gpu = "gfx942") {
-    GpuSet::GFX942
-} else if cfg!(ferrowave_gpu = "gfx950") {
-    GpuSet::GFX950
-} else {
-    panic!("the catalogue has no kernels for this GPU")
-};
+#[cfg(not(any(
+    ferrowave_gpu = "gfx908",
+    ferrowave_gpu = "gfx90a",
+    ferrowave_gpu = "gfx942",
+    ferrowave_gpu = "gfx950"
+)))]
+compile_error!("the catalogue has no kernels for this GPU");
 
 /// Banks of LDS, of 4 bytes each.
 #[cfg(not(ferrowave_gpu = "gfx908"))]
@@ -38,7 +29,4 @@ pub(crate) use lds::{
 };
 #[cfg(ferrowave_gpu = "gfx950")]
 pub(crate) use lds::{load_unit_to_lds, wait_for_loads_until};
-pub(crate) use matrix::{mfma_f32_16x16x1_4b, mfma_f32_16x16x4};
-#[cfg(not(ferrowave_gpu = "gfx908"))]
-pub(crate) use multiply::*;
 pub(crate) use registers::opaque_zero;

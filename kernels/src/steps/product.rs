@@ -5,9 +5,9 @@ use crate::{
     tile::{
         element::{Accumulator, Stored},
         global::{Input, Strides},
+        operand::Operand,
         output::{Addend, Epilogue, Fragment, Operation, Output, Place, Plain},
         registers::Scalar,
-        tile_loader::Operand,
     },
 };
 use ferrowave_shared::{
@@ -274,17 +274,27 @@ impl<A: Copy, C: Stored> Product<A, C> {
         };
     }
 
+    /// Updates the run of elements of C that begins at `(row, column)` and has the 16 bytes of sums at `sums`.
+    ///
+    /// # Safety
+    /// The sums are readable. No other thread of the workgroup stores these elements, and all of them are in the tile.
+    #[inline(always)]
+    pub(super) unsafe fn store_unit(&self, row: u32, column: u32, sums: *const C::Sum) {
+        // SAFETY: as the caller promises.
+        unsafe {
+            match size_of::<C::Sum>() {
+                8 => self.store_run(row, column, sums.cast::<[C::Sum; 2]>().read()),
+                _ => self.store_run(row, column, sums.cast::<[C::Sum; 4]>().read()),
+            }
+        }
+    }
+
     /// Updates the run of elements of C that begins at `(row, column)`.
     ///
     /// # Safety
     /// No other thread of the workgroup stores these elements, and all of them are in the tile.
     #[inline(always)]
-    pub(super) unsafe fn store_run<const RUN: usize>(
-        &self,
-        row: u32,
-        column: u32,
-        sums: [C::Sum; RUN],
-    ) {
+    unsafe fn store_run<const RUN: usize>(&self, row: u32, column: u32, sums: [C::Sum; RUN]) {
         // SAFETY: as in `store`.
         unsafe {
             self.result()

@@ -33,7 +33,7 @@
 //!   pieces, next but one, of B 8 neighbouring ones: 32 elements, which is why a thread's blocks are apart.
 //! - writes along w: neighbouring pieces.
 //! - writes along k: lanes with the same p differ in w, 16 or 32 neighbours; two lanes have the same w and a p
-//!   that is 4 apart, a multiple of 512 bytes. So places are exchanged by ⌊p / 4⌋:
+//!   that is 4 apart, a multiple of 512 bytes. So columns are swizzled by ⌊p / 4⌋:
 //!   [`PiecesOfColumns`].
 //!
 //! **Edges.** A tile that is in the matrix is loaded without asking for each piece. In one that overhangs, a

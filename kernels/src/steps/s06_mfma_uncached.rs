@@ -53,7 +53,7 @@ use ferrowave_shared::{BlockTile, catalogue::MFMA_UNCACHED_F32 as ROW};
 const TILE: BlockTile = ROW.tile;
 pub(super) const THREADS: usize = ROW.block.threads();
 const _: () = assert!(
-    TILE.k == F32x16x16x4::K && TILE.m == 32 && TILE.n == 32,
+    TILE.k == F32x16x16x4::GROUPS && TILE.m == 32 && TILE.n == 32,
     "a step is one instruction of 2 × 2 waves"
 );
 
@@ -115,15 +115,15 @@ pub(super) type Sums = RegisterTile<f32, 4, 1>;
 /// One matrix instruction.
 #[inline(always)]
 pub(super) fn multiply(a: f32, b: f32, sums: Sums) -> Sums {
-    let sums = arch::mfma_f32_16x16x4(a, b, sums.0.map(|[sum]| sum));
+    let sums = arch::mfma::f32_16x16x4_f32(a, b, sums.0.map(|[sum]| sum));
     RegisterTile(sums.map(|sum| [sum]))
 }
 
 /// What a lane holds of the workgroup's tiles, in each step of k.
 pub(super) struct Lane {
     pub(super) a_row: Index<{ TILE.m }>,
-    pub(super) a_k: Index<{ F32x16x16x4::K }>,
-    pub(super) b_k: Index<{ F32x16x16x4::K }>,
+    pub(super) a_k: Index<{ F32x16x16x4::GROUPS }>,
+    pub(super) b_k: Index<{ F32x16x16x4::GROUPS }>,
     pub(super) b_column: Index<{ TILE.n }>,
     /// Rows of C, by fours.
     rows: Index<{ TILE.m / 4 }>,

@@ -19,17 +19,16 @@
 //! memory once in 64 steps. On MI100 this took 3.03 ms where step 6 took 4.34 (published, as there).
 //!
 //! **C** goes through memory once a tile, as A and B do. In the tutorial's source it does so in each of the 64 steps, as
-//! in step 6, whose lesson that is. A wave alone on its SIMD has nothing to do on that way there and back, so that in the
-//! timing model of MI100 it would take step 7 behind step 6, however lean its code (`docs/timing.md`). Which of both
-//! was measured is not known. In the published times step 9, where C stays in registers, gains 8 % on step 8; here it
-//! gains 11 % by the model, and from C in each step it would gain more than two thirds.
+//! in step 6. A wave alone on its SIMD has nothing to do while C is on its way, so that loading and storing C in each
+//! step makes step 7 slower than step 6 in the timing model of MI100 (`docs/timing.md`). Which of both was measured is
+//! not known. In the published times step 9, where C stays in registers, gains 8 % on step 8; here it gains 11 % by the
+//! model, and from C in each step it would gain more than two thirds.
 //!
 //! **LDS.** A's tile 32 × 256 and B's 256 × 32, 65,536 bytes: all that most GPUs have, so that nothing can be
 //! padded, and a compute unit has one workgroup. 32 lanes that read at a time need 16 rows of A in two
 //! columns, and all rows begin in the same bank; of B 16 columns in two rows, which begin in the same bank,
-//! too. So columns exchange their places by their rows, [`SixteenRows`] and [`FourRows`]: nothing conflicts,
-//! neither on 32 nor on 64 banks, where it would be 16 times and twice. All columns exchanged with each
-//! other are within 64, so that a lane has 16 addresses for the 64 steps of A, and one for B.
+//! too. So columns are swizzled by their rows, [`SixteenRows`] and [`FourRows`]: nothing conflicts, on 32 or on 64
+//! banks; unswizzled, reads would have conflicts of degree 16 and 2. A swizzle stays within 64 columns, so that a lane has 16 addresses for the 64 steps of A, and one for B.
 //!
 //! **Edges.** Outside the matrices the tiles hold zeros. Where C has the workgroup's whole tile, those of A and B up to
 //! the end of k are loaded without asking for each element, by scalar addresses and distances of 32 bits from
@@ -59,7 +58,7 @@ const _: () = assert!(size_of::<Operands<TileA, TileB>>() == ROW.lds_bytes);
 const _: () = assert!(ROW.block.threads() == THREADS);
 
 /// Steps of a tile.
-const STEPS: usize = TILE.k / F32x16x16x4::K;
+const STEPS: usize = TILE.k / F32x16x16x4::GROUPS;
 
 /// A thread's share of A's tile.
 type ShareA = Elements<TileA, f32, THREADS, { TILE.m * TILE.k / THREADS }>;

@@ -203,9 +203,9 @@ impl Step {
     fn multiply<const BLOCK: i32>(&self, sums: FourBlocks) -> FourBlocks {
         let [a0, a1, a2, a3] = self.a;
         let [b0, b1, b2, b3] = self.b;
-        let sums = arch::mfma_f32_16x16x1_4b::<BLOCK>(a0, b0, sums.0);
-        let sums = arch::mfma_f32_16x16x1_4b::<BLOCK>(a1, b1, sums);
-        let sums = arch::mfma_f32_16x16x1_4b::<BLOCK>(a2, b2, sums);
-        FourBlocks(arch::mfma_f32_16x16x1_4b::<BLOCK>(a3, b3, sums))
+        let sums = arch::mfma::f32_16x16x1_4b_f32::<BLOCK>(a0, b0, sums.0);
+        let sums = arch::mfma::f32_16x16x1_4b_f32::<BLOCK>(a1, b1, sums);
+        let sums = arch::mfma::f32_16x16x1_4b_f32::<BLOCK>(a2, b2, sums);
+        FourBlocks(arch::mfma::f32_16x16x1_4b_f32::<BLOCK>(a3, b3, sums))
     }
 }

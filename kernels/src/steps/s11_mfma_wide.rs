@@ -16,49 +16,38 @@
 //! **What it adds to step 9.** There, a lane reads one element from LDS for each matrix instruction. Here it
 //! reads 16 bytes, enough for 1 to 4 instructions, and each operand is multiplied with two others: 4 reads of
 //! 16 bytes feed 4 products of blocks. A 32 × 32 block needs half as many operands for its operations as
-//! four of 16 × 16 do. Global memory is read, and C written, in 16 bytes a lane. All element types are one
-//! code: until they are multiplied, elements are bytes.
+//! four of 16 × 16 do. Global memory is read, and C written, in 16 bytes a lane. One code serves all element
+//! types: until they are multiplied, elements are bytes.
 //!
 //! **Layouts.** Rows of the tiles lie along k in LDS. An operand along k in memory (A row-major, B
-//! column-major) is copied; one across k is turned in registers on its way, in blocks that a thread has to
-//! itself. That is the load path's affair, [`TileLoader`](crate::tile::tile_loader::TileLoader), and the loop does not know.
+//! column-major) is copied. One across k is transposed in registers on its way, in blocks of which each belongs to one
+//! thread. [`TileLoader`](crate::tile::operand::TileLoader) does that; the loop is the same for all layouts.
 //!
 //! **LDS.** Rows of 64 bytes, one after the other: (128 + 128) · 64 bytes = 16 KiB. 8 lanes that read at a time
-//! need 8 rows of one unit, which lie in the same 4 or 8 of 32 banks: conflicts of degree 4, which step 12
-//! takes away.
+//! need one unit of 8 rows, and these units are in the same 8 of 32 banks: conflicts of degree 4, which step 12
+//! avoids.
 //!
-//! **Edges.** Rows that the matrices have not are replaced by the last ones, and what they contribute is not
-//! stored. The end of k, where it is no multiple of K, is loaded element by element with zeros after it.
+//! **Edges.** For rows outside the matrices the last row is loaded; what it contributes is not stored. The end of k, where it is no multiple of K, is loaded element by element with zeros after it.
 //!
-//! **The end.** Sums lie in columns in the lanes. They pass through LDS, and are finished and stored by rows:
-//! [`BlockGemm::finish`].
+//! **The end.** A lane holds sums of a column of C. They pass through LDS, and are stored by rows: [`BlockGemm::finish`].
 
-use super::{Product, matrix::BlockGemm};
-use crate::{blocks::Multiply, tile::lds_layout::Arrangement};
+use super::{
+    Product,
+    block_gemm::{BlockGemm, Config, Element, Output},
+};
 
-/// Computes `M` × `N` blocks of C per wave.
+/// Computes the workgroup's tile of C.
 ///
 /// # Safety
-/// The kernel was launched with the row's block and LDS, and the parameters
-/// [fit](BlockGemm::fits) the row.
+/// The kernel was launched with the block and LDS of the row that `C` is for.
 #[inline(always)]
-pub(super) unsafe fn run<
-    T: Multiply<RUN>,
-    R: Arrangement,
-    const RUN: usize,
-    const M: usize,
-    const N: usize,
-    const A_VECS: usize,
-    const B_VECS: usize,
->(
-    product: Product<T::Element, T::Output>,
-) {
+pub(super) unsafe fn run<C: Config>(product: Product<Element<C>, Output<C>>) {
     let k = product.k();
     // SAFETY: as the caller promises; all threads of the workgroup are here, and have this tile for
     // themselves.
     unsafe {
-        let mut matrix = BlockGemm::<T, R, RUN, M, N, A_VECS, B_VECS>::new(product);
-        matrix.sequential(0, k);
-        matrix.finish();
+        let mut gemm = BlockGemm::<C>::new(product);
+        gemm.sequential(0, k);
+        gemm.finish();
     }
 }

@@ -3,7 +3,7 @@
 //! ```text
 //!   units of 16 bytes, by the four banks they are in      a phase of a read: one unit of 8 rows
 //!
-//!   step 11: unit u of row r at 4r + u                    step 12: exchanged by bits of r (f16)
+//!   step 11: unit u of row r at 4r + u                    step 12: swizzled by bits of r (f16)
 //!        banks 0–3  4–7 …         … 28–31                      banks 0–3  4–7 …         … 28–31
 //!   r=0,1   │ 00 │ 01 │ 02 │ 03 │ 10 │ 11 │ 12 │ 13 │     r=0,1   │ 00 │ 01 │ 02 │ 03 │ 10 │ 11 │ 12 │ 13 │
 //!   r=2,3   │ 20 │ 21 │ 22 │ 23 │ 30 │ 31 │ 32 │ 33 │     r=2,3   │ 22 │ 23 │ 20 │ 21 │ 32 │ 33 │ 30 │ 31 │
@@ -12,14 +12,172 @@
 //!             unit 0 of 8 rows: two places, 4 cycles        unit 0 of 8 rows: eight places, 1 cycle
 //! ```
 //!
-//! **What it adds to step 11.** An exclusive or of a few bits of the address, which a lane computes once
-//! and which costs no memory, where padding rows would. [`units`](crate::tile::lds_layout) has the rule and the
-//! proof: no read of an operand, no write of a row along k and none of one that was turned has a conflict, on
-//! 32 banks and, with other bits, on gfx950's 64.
+//! **What it adds to step 11.** A layout of LDS, [`Swizzled`]; the loop is that of step 11. A swizzle is an exclusive
+//! or of a few bits of the address. A lane computes it once, and it takes no memory, which padding would.
 //!
-//! **What it should gain.** A step of a wave reads 4 units a lane, 4 KiB, which are 32 cycles of LDS without
-//! and 128 with conflicts of degree 4, for 4 waves; the matrix core needs 128 cycles for the step's 8
-//! instructions in f16 on gfx942. So LDS is the bound in step 11 and the matrix cores can be here, once they
-//! need not wait for the loads, which is what the next steps are for.
+//! **Banks.** LDS serves 32 banks of 4 bytes in a cycle (64 on gfx950), and a wave's access in phases: groups of
+//! lanes whose bytes fill all banks once, if no two lanes need different words of one bank. Lanes of a phase read the
+//! same unit of different rows. With rows of 64 bytes, one after the other, the same unit of all even rows is in the
+//! same four banks, so that 8 lanes take 4 cycles.
+//!
+//! **The rule.** Unit `u` of row `r` is at `4r + u`, or `8r + u`, with the lowest bits swizzled: bit `i` by the parity
+//! of `r & mask[i]`. That is a bijection of the units of a few neighbouring rows. The masks were found by a search over
+//! all small ones for those under which no access of a kernel has a conflict: no read of an operand, no write of a row
+//! along k and none of a transposed row, on 32 banks and, with other masks, on 64. The tests here repeat the proof.
+//!
+//! **What it should gain.** In a step, a lane of a wave reads 4 units; 4 KiB a wave are 32 cycles of LDS without
+//! conflicts and 128 with conflicts of degree 4, for 4 waves. The matrix core needs 128 cycles for the step's 8
+//! instructions in f16 on gfx942. So LDS limits step 11, and the matrix cores can limit step 12 once they need not
+//! wait for loads from global memory. The next steps are for that.
 
-pub(super) use super::s11_mfma_wide::run;
+use crate::tile::operand::{LOCAL_BITS, LdsLayout};
+
+/// The layout without bank conflicts, for elements of `SIZE` bytes in rows of `UNITS` units, in an LDS of `BANKS` banks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Swizzled<const SIZE: usize, const BANKS: usize, const UNITS: usize = 4>;
+
+impl<const SIZE: usize, const BANKS: usize, const UNITS: usize> Swizzled<SIZE, BANKS, UNITS> {
+    /// For each of the lowest bits of a position, the bits of the row that swizzle it.
+    const MASKS: [u32; LOCAL_BITS as usize] = match (BANKS, SIZE, UNITS) {
+        (32, 1, 4) => [0b10_0100, 0b1_0010, 0b100_0000, 0],
+        (32, 2, 4) => [0b10_0100, 0b1_0010, 0b1000, 0],
+        (32, 4, 4) => [0b1_0010, 0b100, 0b1000, 0],
+        (32, 8, 4) => [0b10, 0b100, 0b1000, 0],
+        (64, 1, 4) => [0b1000, 0b10_0100, 0b100_0000, 0b1_1000],
+        (64, 2, 4) => [0b100, 0b1000, 0b1_0000, 0b10_0000],
+        (64, 4, 4) => [0b100, 0b110, 0b1_0000, 0b1000],
+        (64, 8, 4) => [0b1000, 0b1010, 0b1_0010, 0b100],
+        (64, 1, 8) => [0b10, 0b10_0100, 0b100_1000, 0b1_0000],
+        _ => panic!(
+            "elements have 1, 2, 4 or 8 bytes, LDS 32 or 64 banks, rows 4 units, or 8 of single bytes in 64 banks"
+        ),
+    };
+}
+
+impl<const SIZE: usize, const BANKS: usize, const UNITS: usize> LdsLayout
+    for Swizzled<SIZE, BANKS, UNITS>
+{
+    const ROW_UNITS: usize = UNITS;
+
+    #[inline(always)]
+    fn position(row: u32, unit: u32) -> u32 {
+        let mut swizzle = 0;
+        let mut bit = 0;
+        while bit < LOCAL_BITS {
+            let parity = (row & Self::MASKS[bit as usize]).count_ones() & 1;
+            swizzle |= parity << bit;
+            bit += 1;
+        }
+        (UNITS as u32 * row + unit) ^ swizzle
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+    use crate::tile::{
+        banks::{Access, degree},
+        operand::RowMajor,
+    };
+    use std::collections::HashSet;
+
+    fn check<const SIZE: usize, const BANKS: usize, const UNITS: usize>(edge: u32) {
+        let position = Swizzled::<SIZE, BANKS, UNITS>::position;
+        let units = UNITS as u32;
+        // A bijection, and undone.
+        let all: HashSet<u32> = (0..256)
+            .flat_map(|row| (0..units).map(move |unit| position(row, unit)))
+            .collect();
+        assert_eq!(all.len(), 256 * UNITS);
+        assert!(all.into_iter().max() == Some(256 * units - 1));
+        for place in 0..256 * units {
+            let (row, unit) = Swizzled::<SIZE, BANKS, UNITS>::at(place);
+            assert_eq!(position(row, unit), place);
+        }
+        // Reads of operands: block by block, step by step.
+        for first in (0..256).step_by(edge as usize) {
+            for step in (0..UNITS).step_by(64 / edge as usize) {
+                let address =
+                    |lane| 16 * position(first + lane % edge, step as u32 + lane / edge) as usize;
+                assert_eq!(degree(BANKS, Access::Read(16), address), 1, "read");
+            }
+        }
+        // Writes of rows along k.
+        for thread in (0..256 * units).step_by(64) {
+            let address =
+                |lane| 16 * position((thread + lane) / units, (thread + lane) % units) as usize;
+            assert_eq!(degree(BANKS, Access::Write(16), address), 1, "write");
+        }
+    }
+
+    #[test]
+    fn operands_are_read_and_rows_written_without_bank_conflicts() {
+        check::<1, 32, 4>(32);
+        check::<2, 32, 4>(32);
+        check::<4, 32, 4>(32);
+        check::<8, 32, 4>(16);
+        check::<1, 64, 4>(32);
+        check::<2, 64, 4>(32);
+        check::<4, 64, 4>(32);
+        check::<8, 64, 4>(16);
+        check::<1, 64, 8>(32);
+    }
+
+    /// What step 11 pays, and step 12 takes away.
+    #[test]
+    fn without_the_swizzle_reads_have_conflicts_of_degree_4() {
+        let address = |lane| 16 * RowMajor::position(lane % 32, lane / 32) as usize;
+        assert_eq!(degree(32, Access::Read(16), address), 4);
+        assert_eq!(degree(64, Access::Read(16), address), 4);
+    }
+
+    /// The degree of the writes of transposed blocks: threads, and the rows and bytes of k
+    /// of a block, as `TileLoader` gives them out.
+    fn transposed<const SIZE: usize, const BANKS: usize, const UNITS: usize>(
+        rows: usize,
+        units: usize,
+    ) -> usize {
+        let per_row = 16 / SIZE;
+        let groups = (16 * UNITS / SIZE / units) as u32;
+        let bytes = units * SIZE;
+        let piece = bytes.min(16);
+        let threads = (rows * UNITS / units) as u32;
+        let mut worst = 0;
+        for wave in (0..threads).step_by(64) {
+            for row in 0..per_row {
+                for part in 0..bytes / piece {
+                    let address = |lane: u32| {
+                        let thread = wave + lane;
+                        let (high, low) = (thread / 8, thread % 8);
+                        let (block, group) = (high / groups * 8 + low, high % groups);
+                        let byte = group as usize * bytes + part * piece;
+                        let row = block * per_row as u32 + row as u32;
+                        let unit = Swizzled::<SIZE, BANKS, UNITS>::position(row, byte as u32 / 16);
+                        16 * unit as usize + byte % 16
+                    };
+                    worst = worst.max(degree(BANKS, Access::Write(piece), address));
+                }
+            }
+        }
+        worst
+    }
+
+    /// The shares of the catalogue's rows: 256 or 128 rows, 1 to 4 units a thread.
+    #[test]
+    fn transposed_rows_are_written_without_bank_conflicts() {
+        for (rows, units) in [(256, 4), (256, 2), (128, 2), (128, 1)] {
+            assert_eq!(transposed::<1, 32, 4>(rows, units), 1, "{rows} {units}");
+            assert_eq!(transposed::<2, 32, 4>(rows, units), 1, "{rows} {units}");
+            assert_eq!(transposed::<4, 32, 4>(rows, units), 1, "{rows} {units}");
+            assert_eq!(transposed::<8, 32, 4>(rows, units), 1, "{rows} {units}");
+            assert_eq!(transposed::<1, 64, 4>(rows, units), 1, "{rows} {units}");
+            assert_eq!(transposed::<2, 64, 4>(rows, units), 1, "{rows} {units}");
+            assert_eq!(transposed::<4, 64, 4>(rows, units), 1, "{rows} {units}");
+            assert_eq!(transposed::<8, 64, 4>(rows, units), 1, "{rows} {units}");
+        }
+        for (rows, units) in [(256, 4), (128, 2)] {
+            assert_eq!(transposed::<1, 64, 8>(rows, units), 1, "{rows} {units}");
+        }
+    }
+}

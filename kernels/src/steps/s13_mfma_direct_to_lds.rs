@@ -11,13 +11,13 @@
 //! ```
 //!
 //! **What it adds to step 12.** A load that needs no register can be issued early: three stages are on their
-//! way while one is multiplied, and the registers and the instructions of the detour are free. gfx942
-//! has such loads too, but of 4 bytes a lane, where the detour is faster; from gfx950 on they take 16.
+//! way while one is multiplied, and the registers and the stores to LDS are saved. gfx942 has such loads too, but of
+//! 4 bytes a lane, which are slower than the way through registers; on gfx950 they take 16.
 //!
-//! **Swizzling.** The instruction writes the 64 lanes' units side by side from one address on: where a
-//! unit goes in LDS is not the lane's to choose. So a lane chooses what it loads instead: the unit of
-//! global memory whose place is the one that the lane writes. The exchange of units is its own inverse
-//! within the rows that it mixes, so that the same rule tells.
+//! **Swizzling.** The instruction writes the units of a wave's lanes side by side from one address on, so that a
+//! lane cannot choose where its unit goes in LDS. It chooses what it loads instead: the unit of global memory whose
+//! position in the swizzled tile is the one that the lane writes
+//! ([`LdsLayout::at`](crate::tile::operand::LdsLayout::at)).
 //!
 //! **Waits.** Loads return in order. Before stage s is read, all but those of the two stages after it must be
 //! done, and no wait in the loop is for all of them. The compiler does not see what inline assembly loads, so
@@ -29,49 +29,37 @@
 
 use super::{
     Product,
-    matrix::{BlockGemm, Source},
+    block_gemm::{BlockGemm, Config, Element, Output, Source},
 };
 use crate::{
     arch,
-    blocks::Multiply,
-    tile::{lds::Barrier as _, lds_layout::Arrangement},
+    tile::{lds::Barrier as _, length::Length as _},
 };
 
 /// Stages in LDS.
 const RING: usize = 4;
 
-/// Computes `M` × `N` blocks of C per wave.
+/// Computes the workgroup's tile of C.
 ///
 /// # Safety
-/// The kernel was launched with the row's block and LDS, and the parameters
-/// [fit](BlockGemm::fits) the row.
+/// The kernel was launched with the block and LDS of the row that `C` is for.
 #[inline(always)]
-pub(super) unsafe fn run<
-    T: Multiply<RUN>,
-    R: Arrangement,
-    const RUN: usize,
-    const M: usize,
-    const N: usize,
-    const A_VECS: usize,
-    const B_VECS: usize,
->(
-    product: Product<T::Element, T::Output>,
-) {
+pub(super) unsafe fn run<C: Config>(product: Product<Element<C>, Output<C>>) {
     let k = product.k();
     // SAFETY: as the caller promises; all threads of the workgroup are here, and have this tile for
     // themselves.
     unsafe {
-        let mut matrix = BlockGemm::<T, R, RUN, M, N, A_VECS, B_VECS>::new(product);
+        let mut gemm = BlockGemm::<C>::new(product);
         let mut done = 0;
-        if let Some(source) = matrix.direct_source() {
-            let stages = matrix.whole_stages(&source, 0, k) / RING as u32 * RING as u32;
+        if let Some(source) = gemm.direct_source() {
+            let stages = gemm.whole_stages(&source, 0, k) / RING as u32 * RING as u32;
             if stages > 0 {
-                stream(&mut matrix, source, stages);
-                done = stages * BlockGemm::<T, R, RUN, M, N, A_VECS, B_VECS>::STAGE_K;
+                stream(&mut gemm, source, stages);
+                done = stages * BlockGemm::<C>::STAGE_K;
             }
         }
-        matrix.sequential(done, k);
-        matrix.finish();
+        gemm.sequential(done, k);
+        gemm.finish();
     }
 }
 
@@ -80,35 +68,23 @@ pub(super) unsafe fn run<
 /// # Safety
 /// The stages are whole and along k, and all threads of the workgroup call this.
 #[inline(always)]
-unsafe fn stream<
-    T: Multiply<RUN>,
-    R: Arrangement,
-    const RUN: usize,
-    const M: usize,
-    const N: usize,
-    const A_VECS: usize,
-    const B_VECS: usize,
->(
-    matrix: &mut BlockGemm<T, R, RUN, M, N, A_VECS, B_VECS>,
-    source: Source<T::Element, R, A_VECS, B_VECS>,
-    stages: u32,
-) {
+unsafe fn stream<C: Config>(gemm: &mut BlockGemm<C>, source: Source<C>, stages: u32) {
     // SAFETY: the caller promises whole stages, among which `Fetch` stays. A stage is read after a wait of every
     // wave for its own loads of it and a barrier, and its buffer written after the next barrier, which
     // no wave reaches before it has its operands.
     unsafe {
         let mut fetch = source.fetch(stages);
         for buffer in 0..RING - 1 {
-            matrix.load_to_lds(&mut fetch, buffer);
+            gemm.load_to_lds(&mut fetch, buffer);
         }
         for _ in 0..stages / RING as u32 {
             for buffer in 0..RING {
-                arch::wait_for_loads_until((RING - 2) * (A_VECS + B_VECS));
+                arch::wait_for_loads_until((RING - 2) * (C::AVecs::LEN + C::BVecs::LEN));
                 arch::Workgroup.wait();
-                matrix.load_to_lds(&mut fetch, (buffer + RING - 1) % RING);
-                for step in 0..BlockGemm::<T, R, RUN, M, N, A_VECS, B_VECS>::STEPS {
-                    let operands = matrix.operands(buffer, step);
-                    matrix.multiply(&operands);
+                gemm.load_to_lds(&mut fetch, (buffer + RING - 1) % RING);
+                for step in 0..BlockGemm::<C>::STEPS {
+                    let operands = gemm.operands(buffer, step);
+                    gemm.multiply(&operands);
                 }
             }
         }

@@ -34,22 +34,6 @@
 //! s mod 2 is read in slots 2s and 2s + 1 and written, with stage s + 2, in slots 2s + 2 and 2s + 3. Rows are
 //! swizzled as in step 12.
 //!
-//! # Lines
-//! A stage of 64 bytes along k is half of a line of the caches. Its other half is fetched a stage later, when L1 has
-//! long replaced it, so that each line comes from L2 twice. The LDS of gfx950 holds two stages of whole lines, 2 · (256 +
-//! 256) · 128 bytes = 128 KiB of 160:
-//!
-//! ```text
-//! slot       4s       4s+1     4s+2     4s+3     R A  read step 0 of stage s from LDS, store A of stage s + 1 to the
-//! waves 0–3  R A s   │M 0 s   │R B s   │M 1 s         other buffer, fetch A of stage s + 2
-//! waves 4–7  M 1 s-1 │R A s   │M 0 s   │R B s    R B  the same with step 1 and B
-//!                    ↑        ↑        ↑         M p  multiply step p
-//! ```
-//!
-//! As many registers are on their way as with half stages, for as many slots: each set of A or of B is stored four slots
-//! after its fetch. Stage s + 1 is written in slots 4s to 4s + 3, behind the last reads of its buffer in slot 4s - 1, and
-//! read from slot 4s + 4 on. Rows of 128 bytes have a swizzle of their own.
-//!
 //! **The rest.** The loop takes two stages a round. What is left of k, and tiles whose units don't end
 //! with the matrices, go through [`BlockGemm::sequential`].
 #![expect(
@@ -59,38 +43,23 @@
 
 use super::{
     Product,
-    matrix::{BlockGemm, Source},
+    block_gemm::{BlockGemm, Config, Element, Output, Source},
 };
-use crate::{
-    arch,
-    blocks::Multiply,
-    tile::{lds::Barrier as _, lds_layout::Arrangement},
-};
+use crate::{arch, tile::lds::Barrier as _};
 
-/// Computes `M` × `N` blocks of C per wave.
+/// Computes the workgroup's tile of C.
 ///
 /// # Safety
-/// The kernel was launched with the row's block and LDS, and the parameters
-/// [fit](BlockGemm::fits) the row.
+/// The kernel was launched with the block and LDS of the row that `C` is for.
 #[inline(always)]
-pub(super) unsafe fn run<
-    T: Multiply<RUN>,
-    R: Arrangement,
-    const RUN: usize,
-    const M: usize,
-    const N: usize,
-    const A_VECS: usize,
-    const B_VECS: usize,
->(
-    product: Product<T::Element, T::Output>,
-) {
+pub(super) unsafe fn run<C: Config>(product: Product<Element<C>, Output<C>>) {
     // SAFETY: as the caller promises.
-    let matrix = unsafe { BlockGemm::<T, R, RUN, M, N, A_VECS, B_VECS>::new(product) };
+    let gemm = unsafe { BlockGemm::<C>::new(product) };
     // SAFETY: all threads of the workgroup are here, and have this tile for themselves.
     unsafe {
-        matrix.compute(
+        gemm.compute(
             #[inline(always)]
-            |matrix, source, stages| alternate(matrix, source, stages),
+            |gemm, source, stages| alternate(gemm, source, stages),
         );
     }
 }
@@ -100,150 +69,40 @@ pub(super) unsafe fn run<
 /// # Safety
 /// The stages are whole, and all threads of the workgroup call this.
 #[inline(always)]
-unsafe fn alternate<
-    T: Multiply<RUN>,
-    R: Arrangement,
-    const RUN: usize,
-    const M: usize,
-    const N: usize,
-    const A_VECS: usize,
-    const B_VECS: usize,
->(
-    matrix: &mut BlockGemm<T, R, RUN, M, N, A_VECS, B_VECS>,
-    source: Source<T::Element, R, A_VECS, B_VECS>,
-    stages: u32,
-) {
-    let steps = BlockGemm::<T, R, RUN, M, N, A_VECS, B_VECS>::STEPS;
+unsafe fn alternate<C: Config>(gemm: &mut BlockGemm<C>, source: Source<C>, stages: u32) {
+    let steps = BlockGemm::<C>::STEPS;
     // SAFETY: the caller promises whole stages, among which `Fetch` stays. Buffers are written and read in
     // the slots that the module's documentation gives, with a barrier between any two.
     unsafe {
         let mut fetch = source.fetch(stages);
         let first = fetch.next();
-        matrix.store(&fetch, 0, first);
+        gemm.store(&fetch, 0, first);
         let mut in_flight = [fetch.next(), fetch.next()];
         arch::Workgroup.wait();
-        let half = matrix.half();
+        let half = gemm.half();
         if half == 1 {
             arch::barrier();
         }
         for _ in 0..stages / 2 {
             for buffer in 0..2 {
-                matrix.store(&fetch, 1 - buffer, in_flight[buffer]);
+                gemm.store(&fetch, 1 - buffer, in_flight[buffer]);
                 in_flight[buffer] = fetch.next();
                 arch::sched_barrier();
-                let first = matrix.operands(buffer, 0);
-                let last = matrix.operands(buffer, steps - 1);
+                let first = gemm.operands(buffer, 0);
+                let last = gemm.operands(buffer, steps - 1);
                 arch::sched_barrier();
                 arch::wait_for_lds();
                 arch::barrier();
                 arch::sched_barrier();
                 arch::set_priority::<1>();
-                matrix.multiply(&first);
+                gemm.multiply(&first);
                 if steps > 1 {
-                    matrix.multiply(&last);
+                    gemm.multiply(&last);
                 }
                 arch::set_priority::<0>();
                 arch::sched_barrier();
                 arch::barrier();
                 arch::sched_barrier();
-            }
-        }
-        if half == 0 {
-            arch::barrier();
-        }
-    }
-}
-
-/// The same with stages of two steps: whole [lines](self#lines).
-///
-/// # Safety
-/// As [`run`].
-#[cfg(ferrowave_gpu = "gfx950")]
-#[inline(always)]
-pub(super) unsafe fn run_lines<
-    T: Multiply<RUN>,
-    R: Arrangement,
-    const RUN: usize,
-    const M: usize,
-    const N: usize,
-    const A_VECS: usize,
-    const B_VECS: usize,
->(
-    product: Product<T::Element, T::Output>,
-) {
-    // SAFETY: as the caller promises.
-    let matrix = unsafe { BlockGemm::<T, R, RUN, M, N, A_VECS, B_VECS>::new(product) };
-    // SAFETY: all threads of the workgroup are here, and have this tile for themselves.
-    unsafe {
-        matrix.compute(
-            #[inline(always)]
-            |matrix, source, stages| alternate_lines(matrix, source, stages),
-        );
-    }
-}
-
-/// Multiplies an even number of stages, not 0.
-///
-/// # Safety
-/// The stages are whole, and all threads of the workgroup call this.
-#[cfg(ferrowave_gpu = "gfx950")]
-#[inline(always)]
-unsafe fn alternate_lines<
-    T: Multiply<RUN>,
-    R: Arrangement,
-    const RUN: usize,
-    const M: usize,
-    const N: usize,
-    const A_VECS: usize,
-    const B_VECS: usize,
->(
-    matrix: &mut BlockGemm<T, R, RUN, M, N, A_VECS, B_VECS>,
-    source: Source<T::Element, R, A_VECS, B_VECS>,
-    stages: u32,
-) {
-    const {
-        assert!(
-            BlockGemm::<T, R, RUN, M, N, A_VECS, B_VECS>::STEPS == 2,
-            "one step stores A, the other B"
-        );
-    }
-    let source = matrix.source_anew(&source);
-    // SAFETY: as in `alternate`.
-    unsafe {
-        let mut fetch = source.fetch(stages);
-        let first = fetch.next();
-        matrix.store(&fetch, 0, first);
-        let mut in_flight = fetch.next();
-        arch::Workgroup.wait();
-        let half = matrix.half();
-        if half == 1 {
-            arch::barrier();
-        }
-        for _ in 0..stages / 2 {
-            for buffer in 0..2 {
-                for step in 0..2 {
-                    if step == 0 {
-                        matrix.store_a(&fetch, 1 - buffer, in_flight.a);
-                        arch::sched_barrier();
-                        in_flight.a = fetch.next_a();
-                    } else {
-                        matrix.store_b(&fetch, 1 - buffer, in_flight.b);
-                        arch::sched_barrier();
-                        in_flight.b = fetch.next_b();
-                    }
-                    arch::sched_barrier();
-                    let operands = matrix.operands_anew(buffer, step);
-                    arch::sched_barrier();
-                    arch::wait_for_lds();
-                    arch::barrier();
-                    arch::sched_barrier();
-                    arch::set_priority::<1>();
-                    matrix.multiply(&operands);
-                    arch::set_priority::<0>();
-                    arch::sched_barrier();
-                    arch::barrier();
-                    arch::sched_barrier();
-                }
             }
         }
         if half == 0 {

@@ -18,8 +18,8 @@
 //! **What it adds to step 14.** There, two waves on a SIMD take turns, and each slot lasts as long as the
 //! longer of its two halves. Here a SIMD has one wave, with registers for the operands of two steps and two
 //! stages on their way. A matrix instruction takes 32 to 64 cycles on the matrix core and 4 to issue: while it
-//! runs, the wave issues the reads of the next step, and the waits for them are long over when their turn
-//! comes. `sched_group_barrier` asks the compiler for that order.
+//! runs, the wave issues the reads of the next step, and they have arrived when it
+//! comes to them. `sched_group_barrier` asks the compiler for that order.
 //!
 //! **Registers.** One wave a SIMD may have 512, half of them accumulation registers, which would do for
 //! 128 × 128 of C a wave. LLVM 23 keeps sums in the other half and moves what does not fit back and forth in
@@ -42,38 +42,23 @@
 
 use super::{
     Product,
-    matrix::{BlockGemm, Source},
+    block_gemm::{BlockGemm, Config, Element, Output, Source},
 };
-use crate::{
-    arch,
-    blocks::Multiply,
-    tile::{lds::Barrier as _, lds_layout::Arrangement},
-};
+use crate::{arch, mfma::Mfma as _, tile::lds::Barrier as _};
 
-/// Computes `M` × `N` blocks of C per wave.
+/// Computes the workgroup's tile of C.
 ///
 /// # Safety
-/// The kernel was launched with the row's block and LDS, and the parameters
-/// [fit](BlockGemm::fits) the row.
+/// The kernel was launched with the block and LDS of the row that `C` is for.
 #[inline(always)]
-pub(super) unsafe fn run<
-    T: Multiply<RUN>,
-    R: Arrangement,
-    const RUN: usize,
-    const M: usize,
-    const N: usize,
-    const A_VECS: usize,
-    const B_VECS: usize,
->(
-    product: Product<T::Element, T::Output>,
-) {
+pub(super) unsafe fn run<C: Config>(product: Product<Element<C>, Output<C>>) {
     // SAFETY: as the caller promises.
-    let matrix = unsafe { BlockGemm::<T, R, RUN, M, N, A_VECS, B_VECS>::new(product) };
+    let gemm = unsafe { BlockGemm::<C>::new(product) };
     // SAFETY: all threads of the workgroup are here, and have this tile for themselves.
     unsafe {
-        matrix.compute(
+        gemm.compute(
             #[inline(always)]
-            |matrix, source, stages| weave(matrix, source, stages),
+            |gemm, source, stages| weave(gemm, source, stages),
         );
     }
 }
@@ -83,53 +68,43 @@ pub(super) unsafe fn run<
 /// # Safety
 /// The stages are whole, and all threads of the workgroup call this.
 #[inline(always)]
-pub(super) unsafe fn weave<
-    T: Multiply<RUN>,
-    R: Arrangement,
-    const RUN: usize,
-    const M: usize,
-    const N: usize,
-    const A_VECS: usize,
-    const B_VECS: usize,
->(
-    matrix: &mut BlockGemm<T, R, RUN, M, N, A_VECS, B_VECS>,
-    source: Source<T::Element, R, A_VECS, B_VECS>,
-    stages: u32,
-) {
-    let two_steps = BlockGemm::<T, R, RUN, M, N, A_VECS, B_VECS>::STEPS == 2;
+pub(super) unsafe fn weave<C: Config>(gemm: &mut BlockGemm<C>, source: Source<C>, stages: u32) {
+    let two_steps = BlockGemm::<C>::STEPS == 2;
+    let (m, n) = (BlockGemm::<C>::M, BlockGemm::<C>::N);
+    let reads = (m + n) * C::Mfma::OPERAND_UNITS;
     // SAFETY: the caller promises whole stages, among which `Fetch` stays. Buffers are written and read
     // as the module's documentation says, with a barrier between.
     unsafe {
         let mut fetch = source.fetch(stages);
         let first = fetch.next();
-        matrix.store(&fetch, 0, first);
+        gemm.store(&fetch, 0, first);
         let mut in_flight = [fetch.next(), fetch.next()];
         arch::Workgroup.wait();
-        let mut operands = matrix.operands(0, 0);
+        let mut operands = gemm.operands(0, 0);
         for _ in 0..stages / 2 {
             for buffer in 0..2 {
                 if two_steps {
-                    let second = matrix.operands(buffer, 1);
-                    matrix.multiply_rows(&operands, 0, M / 2);
-                    arch::interleave(M * N / 2 * T::INSTRUCTIONS, (M + N) * T::OPERAND_UNITS);
-                    matrix.store(&fetch, 1 - buffer, in_flight[buffer]);
+                    let second = gemm.operands(buffer, 1);
+                    gemm.multiply_rows(&operands, 0, m / 2);
+                    arch::interleave(m * n / 2 * C::Mfma::INSTRUCTIONS, reads);
+                    gemm.store(&fetch, 1 - buffer, in_flight[buffer]);
                     arch::sched_barrier();
                     in_flight[buffer] = fetch.next();
-                    matrix.multiply_rows(&operands, M / 2, M);
+                    gemm.multiply_rows(&operands, m / 2, m);
                     arch::sched_barrier();
                     arch::Workgroup.wait();
                     arch::sched_barrier();
-                    operands = matrix.operands(1 - buffer, 0);
-                    matrix.multiply(&second);
-                    arch::interleave(M * N * T::INSTRUCTIONS, (M + N) * T::OPERAND_UNITS);
+                    operands = gemm.operands(1 - buffer, 0);
+                    gemm.multiply(&second);
+                    arch::interleave(m * n * C::Mfma::INSTRUCTIONS, reads);
                     arch::sched_barrier();
                 } else {
-                    matrix.store(&fetch, 1 - buffer, in_flight[buffer]);
+                    gemm.store(&fetch, 1 - buffer, in_flight[buffer]);
                     in_flight[buffer] = fetch.next();
-                    matrix.multiply_rows(&operands, 0, M / 2);
+                    gemm.multiply_rows(&operands, 0, m / 2);
                     arch::Workgroup.wait();
-                    let next = matrix.operands(1 - buffer, 0);
-                    matrix.multiply_rows(&operands, M / 2, M);
+                    let next = gemm.operands(1 - buffer, 0);
+                    gemm.multiply_rows(&operands, m / 2, m);
                     operands = next;
                 }
             }

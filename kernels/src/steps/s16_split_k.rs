@@ -19,32 +19,25 @@
 //! price is that each of them writes its sums to memory and one reads them all: 2 · parts · 64 KiB a tile, which
 //! the host weighs against the idle units.
 //!
-//! **Deterministic.** No floating-point atomics: see [`reduction`](super::reduction). The tile is summed up as in
+//! **Deterministic.** No floating-point atomics; see [`BlockGemm::contribute`]. The tile is summed up as in
 //! step 15, one wave of 64 × 64 a SIMD, over the steps that [`first_step`] gives to the part.
 //!
 //! **LDS.** Two buffers, 32 KiB.
 
-use super::{Product, matrix::BlockGemm, s15_mfma_interleaved::weave};
-use crate::{arch, blocks::Multiply, tile::lds_layout::Arrangement};
+use super::{
+    Product,
+    block_gemm::{BlockGemm, Config, Element, Output},
+    s15_mfma_interleaved::weave,
+};
+use crate::arch;
 use ferrowave_shared::workspace::{first_step, steps};
 
-/// Computes a part of `M` × `N` blocks of C per wave.
+/// Computes a part of a tile of C.
 ///
 /// # Safety
-/// The kernel was launched with the row's block and LDS, and the parameters
-/// [fit](BlockGemm::fits) the row.
+/// The kernel was launched with the block and LDS of the row that `C` is for.
 #[inline(always)]
-pub(super) unsafe fn run<
-    T: Multiply<RUN>,
-    R: Arrangement,
-    const RUN: usize,
-    const M: usize,
-    const N: usize,
-    const A_VECS: usize,
-    const B_VECS: usize,
->(
-    product: Product<T::Element, T::Output>,
-) {
+pub(super) unsafe fn run<C: Config>(product: Product<Element<C>, Output<C>>) {
     let (parts, k, tile_k) = (product.parts(), product.k(), product.kernel().tile.k as u32);
     let workgroup = arch::workgroup().x;
     let (tile, part) = (workgroup / parts, workgroup % parts);
@@ -56,17 +49,17 @@ pub(super) unsafe fn run<
     // SAFETY: as the caller promises; all threads of the workgroup are here, and the host gives each tile
     // `parts` workgroups and slots.
     unsafe {
-        let mut matrix = BlockGemm::<T, R, RUN, M, N, A_VECS, B_VECS>::new(product);
-        matrix.sum_up(
+        let mut gemm = BlockGemm::<C>::new(product);
+        gemm.sum_up(
             first,
             end,
             #[inline(always)]
-            |matrix, source, stages| weave(matrix, source, stages),
+            |gemm, source, stages| weave(gemm, source, stages),
         );
         let slot = |part| tile * parts + part;
         // No other workgroup takes the tile's last ticket.
-        if parts == 1 || matrix.contribute(tile, parts, slot(part), slot) {
-            matrix.finish();
+        if parts == 1 || gemm.contribute(tile, parts, slot(part), slot) {
+            gemm.finish();
         }
     }
 }

@@ -16,39 +16,31 @@
 //! without sharing them, and ends in the middle of another: at most two slots of the workspace each, however
 //! many tiles there are.
 //!
-//! **Deterministic.** The tile's parts are added in the order of k by whoever comes last; see
-//! [`reduction`](super::reduction). No workgroup waits, so that the workgroups need not run at the same time.
+//! **Deterministic.** The workgroup that comes last adds the tile's parts in the order of k; see
+//! [`BlockGemm::contribute`]. No workgroup waits, so that the workgroups need not run at the same time.
 //!
 //! **Registers.** Around the loop over tiles the compiler keeps more scalars than there are scalar registers,
 //! and puts some 50 into lanes of a vector register. None is fetched from there within the loop along k.
 //!
 //! **LDS.** As in step 16.
 
-use super::{Product, matrix::BlockGemm, s15_mfma_interleaved::weave};
+use super::{
+    Product,
+    block_gemm::{BlockGemm, Config, Element, Output},
+    s15_mfma_interleaved::weave,
+};
 use crate::{
     arch::{self, Workgroup},
-    blocks::Multiply,
-    tile::{lds::Barrier as _, lds_layout::Arrangement},
+    tile::lds::Barrier as _,
 };
 use ferrowave_shared::workspace::{first_step, share_of_step, steps};
 
-/// Computes a piece of the line of steps, `M` × `N` blocks of C per wave at a time.
+/// Computes a piece of the line of steps, a tile of C at a time.
 ///
 /// # Safety
-/// The kernel was launched with the row's block and LDS, and the parameters
-/// [fit](BlockGemm::fits) the row.
+/// The kernel was launched with the block and LDS of the row that `C` is for.
 #[inline(always)]
-pub(super) unsafe fn run<
-    T: Multiply<RUN>,
-    R: Arrangement,
-    const RUN: usize,
-    const M: usize,
-    const N: usize,
-    const A_VECS: usize,
-    const B_VECS: usize,
->(
-    product: Product<T::Element, T::Output>,
-) {
+pub(super) unsafe fn run<C: Config>(product: Product<Element<C>, Output<C>>) {
     let (workgroups, k, tile_k) = (product.parts(), product.k(), product.kernel().tile.k as u32);
     let workgroup = arch::workgroup().x;
     let steps = steps(k, product.kernel().tile);
@@ -65,13 +57,12 @@ pub(super) unsafe fn run<
         // tile are in it, and slots are as the workspace has them: the first tile of a workgroup has its
         // first slot, any other that it shares its second.
         unsafe {
-            let mut matrix =
-                BlockGemm::<T, R, RUN, M, N, A_VECS, B_VECS>::new(product.at_tile(tile));
-            matrix.sum_up(
+            let mut gemm = BlockGemm::<C>::new(product.at_tile(tile));
+            gemm.sum_up(
                 (step - tile_first) * tile_k,
                 (end - tile_first).saturating_mul(tile_k).min(k),
                 #[inline(always)]
-                |matrix, source, stages| weave(matrix, source, stages),
+                |gemm, source, stages| weave(gemm, source, stages),
             );
             let first_part = share_of_step(total, workgroups, tile_first);
             let last_part = share_of_step(total, workgroups, tile_end - 1);
@@ -82,9 +73,9 @@ pub(super) unsafe fn run<
             };
             // As in step 16.
             let is_complete = parts == 1
-                || matrix.contribute(tile, parts, slot(workgroup), |part| slot(first_part + part));
+                || gemm.contribute(tile, parts, slot(workgroup), |part| slot(first_part + part));
             if is_complete {
-                matrix.finish();
+                gemm.finish();
             }
         }
         step = end;

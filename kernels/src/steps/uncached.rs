@@ -68,7 +68,7 @@ impl<'p, F: Fragment<1, Sum = f32> + Copy> Uncached<'p, F> {
         })
     }
 
-    /// The row, as the compiler can't foresee it: else it would compute the addresses of all elements, and
+    /// The row, behind an opaque zero: else the compiler would compute the addresses of all elements, and
     /// whether they exist, before the loop over k, and run out of registers.
     #[inline(always)]
     fn row(&self) -> u32 {
@@ -121,7 +121,7 @@ impl<F> Whole<'_, F> {
         if const { size_of::<F>() <= size_of::<[f32; 4]>() } {
             self.place
         } else {
-            self.place.unforeseen()
+            self.place.opaque()
         }
     }
 }

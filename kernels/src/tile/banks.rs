@@ -6,7 +6,7 @@
 //! gfx942 there are 32 banks of 4 bytes, on gfx950 64.
 //!
 //! Here are the model and the patterns of steps 1 to 9. Those of later ones are tested where they are made, in
-//! [`units`](super::lds_layout) and [`blocks`](crate::blocks).
+//! `steps/s12_mfma_swizzled.rs` and [`lane_map`](crate::mfma::lane_map).
 
 extern crate std;
 use super::{
@@ -163,8 +163,8 @@ fn vectorized_and_double_buffered() {
             assert_eq!(degrees(Access::Write(4), along_k), [1, 1]);
         }
     }
-    let unexchanged = |lane| address::<Straight>(128, (lane % 2 * 4, lane / 2));
-    assert_eq!(degree(32, Access::Write(4), unexchanged), 2);
+    let unswizzled = |lane| address::<Straight>(128, (lane % 2 * 4, lane / 2));
+    assert_eq!(degree(32, Access::Write(4), unswizzled), 2);
 }
 
 #[test]
@@ -184,10 +184,10 @@ fn matrix_cores_on_a_k_tile_of_256() {
             let read_b = |number| address::<FourRows>(32, b(number));
             assert_eq!(degrees(Access::Read(4), read_a), [1, 1]);
             assert_eq!(degrees(Access::Read(4), read_b), [1, 1]);
-            let unexchanged = |number| address::<Straight>(256, a(number));
-            assert_eq!(degree(32, Access::Read(4), unexchanged), 16);
-            let unexchanged = |number| address::<Straight>(32, b(number));
-            assert_eq!(degree(32, Access::Read(4), unexchanged), 2);
+            let unswizzled = |number| address::<Straight>(256, a(number));
+            assert_eq!(degree(32, Access::Read(4), unswizzled), 16);
+            let unswizzled = |number| address::<Straight>(32, b(number));
+            assert_eq!(degree(32, Access::Read(4), unswizzled), 2);
         }
     }
     // A pass writes a row of A, or 8 rows of B; a wave 64 elements of a row, or two rows.

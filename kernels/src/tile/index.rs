@@ -1,5 +1,8 @@
 //! Indices that are in range by their type.
 
+/// Lanes of a wave: the GPUs of the catalogue have no other size.
+pub const LANES: usize = 64;
+
 /// A number below `N`: a thread of a workgroup, a row of a tile.
 ///
 /// Where an index comes from says that it is in range, so that what it indexes needs no check and
@@ -96,7 +99,7 @@ impl<const THREADS: usize> Thread<THREADS> {
 
     /// The wave that the thread is in, and its lane there.
     #[inline(always)]
-    pub const fn wave_and_lane<const WAVES: usize>(self) -> (Index<WAVES>, Index<64>) {
+    pub const fn wave_and_lane<const WAVES: usize>(self) -> (Index<WAVES>, Index<LANES>) {
         self.0.split()
     }
 }

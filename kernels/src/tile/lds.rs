@@ -44,7 +44,7 @@ impl<T: Copy, const ROWS: usize, const COLUMNS: usize, const PITCH: usize, X: Sw
 {
     /// How many elements after the first one `(row, column)` is.
     ///
-    /// In range if both are: a row fits its pitch, and exchanges stay within groups of columns of
+    /// In range if both are: a row fits its pitch, and swizzles stay within groups of columns of
     /// which a row has a whole number.
     #[inline(always)]
     pub fn position(row: u32, column: u32) -> usize {
@@ -52,7 +52,7 @@ impl<T: Copy, const ROWS: usize, const COLUMNS: usize, const PITCH: usize, X: Sw
             assert!(COLUMNS <= PITCH, "a row must fit its pitch");
             assert!(
                 COLUMNS.is_multiple_of(X::REACH),
-                "exchanges must stay in the row"
+                "swizzles must stay in the row"
             );
         }
         row as usize * PITCH + X::place(row, column) as usize

@@ -167,10 +167,10 @@ impl<T: Stored> Epilogue<T> {
                 let old = self.beta.mul(self.prologue.of(old[k]));
                 self.alpha.mul_add(sums[k], old)
             } else {
-                // β = 0 times what is not a number would be one neither.
+                // With β = 0, an old element that is NaN does not survive.
                 self.alpha.mul(sums[k])
             };
-            // A bias that there is not must not turn -0 into 0.
+            // Without a bias, -0 stays -0.
             let sum = match self.bias {
                 Addend::None => product,
                 _ => product.add(bias[k]),
@@ -450,11 +450,11 @@ impl<T: Stored> Place<T> {
         });
     }
 
-    /// The same, as the compiler can't foresee it: else it would make the addresses of all elements before the loop,
-    /// which large fragments have no registers for.
+    /// The same, behind an opaque zero: else the compiler would compute the addresses of all elements before the loop,
+    /// and large fragments leave no registers for them.
     #[inline(always)]
     #[must_use]
-    pub fn unforeseen(self) -> Self {
+    pub fn opaque(self) -> Self {
         Self {
             start: self.start.wrapping_byte_add(crate::opaque_zero() as usize),
             ..self
@@ -488,12 +488,27 @@ pub struct Plain<T: Stored> {
 }
 
 impl<T: Stored> Plain<T> {
+    /// Stores the 16 bytes of sums at `sums`, a run that begins at `(row, column)` of the fragment.
+    ///
+    /// # Safety
+    /// The sums are readable; of the elements, as [`Place::store_as_is`].
+    #[inline(always)]
+    pub unsafe fn store_unit(&self, row: u32, column: u32, sums: *const T::Sum) {
+        // SAFETY: as the caller promises.
+        unsafe {
+            match size_of::<T::Sum>() {
+                8 => self.store_run::<2>(row, column, sums.cast::<[T::Sum; 2]>().read()),
+                _ => self.store_run::<4>(row, column, sums.cast::<[T::Sum; 4]>().read()),
+            }
+        }
+    }
+
     /// Stores a run that begins at `(row, column)` of the fragment.
     ///
     /// # Safety
     /// As [`Place::store_as_is`].
     #[inline(always)]
-    pub unsafe fn store_run<const RUN: usize>(&self, row: u32, column: u32, sums: [T::Sum; RUN]) {
+    unsafe fn store_run<const RUN: usize>(&self, row: u32, column: u32, sums: [T::Sum; RUN]) {
         let stored = sums.map(|sum| T::store(self.factor.mul(sum)));
         let run = self.place.at(row, column).cast::<[T; RUN]>();
         // SAFETY: the elements exist and belong to the caller. Alignment is that of elements: amdhsa has unaligned
@@ -501,15 +516,15 @@ impl<T: Stored> Plain<T> {
         unsafe { run.write_unaligned(stored) };
     }
 
-    /// As [`Place::unforeseen`]. Distances of rows are made anew, too: around a loop over tiles they would all be kept.
+    /// As [`Place::opaque`]. Distances between rows are computed again, too: a loop over tiles would keep all of them.
     #[inline(always)]
     #[must_use]
-    pub fn unforeseen(self) -> Self {
+    pub fn opaque(self) -> Self {
         let zero = crate::opaque_zero() as usize;
         Self {
             place: Place {
                 leading: self.place.leading.wrapping_add(zero),
-                ..self.place.unforeseen()
+                ..self.place.opaque()
             },
             ..self
         }

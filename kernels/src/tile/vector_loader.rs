@@ -103,7 +103,7 @@ impl<T: Scalar, X: Swizzle, const K: usize, const W: usize, const PIECES: usize>
                 pieces[i] = unsafe { self.input.near_piece(k, row, column) };
             }
         } else if k < self.input.rows() {
-            // Made anew of what the compiler can't foresee: tiles that overhang are few, and their places would be in
+            // Computed again, behind an opaque zero: tiles that overhang are few, and their places would stay in
             // registers around the loop.
             let thread = self.thread + crate::opaque_zero();
             let places = Self::places(&self.input, thread, self.threads);

@@ -1,36 +1,27 @@
-//! Adding up what several workgroups have summed up of one tile.
+//! Adds the sums that several workgroups have of one tile.
 //!
-//! Each leaves its sums in a slot of the workspace and takes a ticket. The one that takes the last ticket
-//! finds all slots written, adds them up in the order of k and updates C. No workgroup waits for another, so that it
-//! does not matter which workgroups run at the same time, and the order of the additions does not depend
-//! on who came last: the same input gives the same bits.
-#![expect(
-    clippy::needless_range_loop,
-    reason = "loops over iterators unroll too late, and leave the registers in memory"
-)]
+//! Each leaves its sums in a slot of the workspace and takes a ticket. The one with the last ticket finds all slots
+//! written, adds them in the order of k and updates C. No workgroup waits for another, so that it does not matter which
+//! of them run at the same time. The order of the additions does not depend on which one comes last: the same input
+//! gives the same bits.
 
-use super::matrix::BlockGemm;
+use super::{BlockGemm, Config};
 use crate::{
     arch::{self, Workgroup},
-    blocks::Multiply,
+    mfma::Mfma,
     tile::{
         element::Accumulator,
         lds::Barrier as _,
-        lds_layout::{Arrangement, UNIT_BYTES, Unit},
+        length::Length,
+        operand::{UNIT_BYTES, Unit},
     },
 };
 use core::sync::atomic::{AtomicU32, Ordering, fence};
 
-impl<
-    T: Multiply<RUN>,
-    R: Arrangement,
-    const RUN: usize,
-    const M: usize,
-    const N: usize,
-    const A_VECS: usize,
-    const B_VECS: usize,
-> BlockGemm<T, R, RUN, M, N, A_VECS, B_VECS>
-{
+/// A sum.
+type Sum<C> = <<C as Config>::Mfma as Mfma>::Sum;
+
+impl<C: Config> BlockGemm<C> {
     /// Leaves the sums in slot `own`. Whether all of the `parts` workgroups that share the tile have now left theirs,
     /// in the slots `slot(0)`, `slot(1)`, …, in the order of k: then the sums here are those of all.
     ///
@@ -38,21 +29,21 @@ impl<
     /// All threads of the workgroup call this; each of the parts is left by one workgroup of the launch,
     /// and the tile's counter was 0 before it.
     #[inline(always)]
-    pub(super) unsafe fn contribute(
+    pub(in super::super) unsafe fn contribute(
         &mut self,
         tile: u32,
         parts: u32,
         own: u32,
         slot: impl Fn(u32) -> u32,
     ) -> bool {
-        let (counter, address) = self.product().shared(tile);
+        let (counter, address) = self.product.shared(tile);
         // SAFETY: the slot is this workgroup's, and of the size of its sums.
         unsafe { self.leave(address(own)) };
         // To all workgroups: the caches of other XCDs don't see this one's.
         fence(Ordering::Release);
         Workgroup.wait();
-        let ticket = self.lds().cast::<u32>();
-        if self.thread() == 0 {
+        let ticket = self.lds.cast::<u32>();
+        if self.thread == 0 {
             // SAFETY: the counter is accessed in this way only while the launch runs, and LDS by this
             // thread only between the barriers.
             unsafe {
@@ -67,12 +58,12 @@ impl<
             return false;
         }
         fence(Ordering::Acquire);
-        self.clear();
+        self.sums = C::M::splat(C::N::splat(C::Mfma::ZERO));
         for part in 0..parts {
             // SAFETY: all parts were left before their tickets were taken.
             unsafe { self.add(address(slot(part))) };
         }
-        if self.thread() == 0 {
+        if self.thread == 0 {
             // For the next launch; none takes another ticket in this one.
             // SAFETY: as above.
             unsafe { AtomicU32::from_ptr(counter) }.store(0, Ordering::Relaxed);
@@ -81,7 +72,7 @@ impl<
     }
 
     /// Units of a lane's sums of a block.
-    const UNITS: usize = size_of::<T::Sums>() / UNIT_BYTES;
+    const UNITS: usize = size_of::<<C::Mfma as Mfma>::Sums>() / UNIT_BYTES;
 
     /// Writes the sums to a slot: unit after unit, those of neighbouring threads next to each other.
     ///
@@ -89,13 +80,13 @@ impl<
     /// The slot has room for the tile's sums, and no other workgroup accesses it.
     #[inline(always)]
     unsafe fn leave(&self, slot: *mut u8) {
-        let (thread, threads) = (self.thread() as usize, self.threads());
+        let (thread, threads) = (self.thread as usize, self.threads());
         let slot = slot.cast::<Unit>().wrapping_add(thread);
-        for i in 0..M {
-            for j in 0..N {
-                let sums = (&raw const self.sums.blocks[i][j]).cast::<Unit>();
+        for i in 0..Self::M {
+            for j in 0..Self::N {
+                let sums = (&raw const self.sums[i][j]).cast::<Unit>();
                 for unit in 0..Self::UNITS {
-                    let number = (i * N + j) * Self::UNITS + unit;
+                    let number = (i * Self::N + j) * Self::UNITS + unit;
                     // SAFETY: the unit is one of the sums, and its place is in the slot.
                     unsafe {
                         slot.add(number * threads)
@@ -112,24 +103,41 @@ impl<
     /// A workgroup has left them there.
     #[inline(always)]
     unsafe fn add(&mut self, slot: *const u8) {
-        let (thread, threads) = (self.thread() as usize, self.threads());
+        let (thread, threads) = (self.thread as usize, self.threads());
         let slot = slot.cast::<Unit>().wrapping_add(thread);
-        for i in 0..M {
-            for j in 0..N {
-                let sums = (&raw mut self.sums.blocks[i][j]).cast::<[T::Sum; RUN]>();
+        for i in 0..Self::M {
+            for j in 0..Self::N {
+                let sums = (&raw mut self.sums[i][j]).cast::<Unit>();
                 for unit in 0..Self::UNITS {
-                    let number = (i * N + j) * Self::UNITS + unit;
-                    // SAFETY: as in `leave`; a unit is RUN sums.
+                    let number = (i * Self::N + j) * Self::UNITS + unit;
+                    // SAFETY: as in `leave`.
                     unsafe {
-                        let left = slot.add(number * threads).cast::<[T::Sum; RUN]>().read();
-                        let mut run = sums.add(unit).read();
-                        for k in 0..RUN {
-                            run[k] = run[k].add(left[k]);
+                        let left = slot.add(number * threads);
+                        match size_of::<Sum<C>>() {
+                            8 => add_run::<Sum<C>, 2>(sums.add(unit), left),
+                            _ => add_run::<Sum<C>, 4>(sums.add(unit), left),
                         }
-                        sums.add(unit).write(run);
                     }
                 }
             }
         }
+    }
+}
+
+/// Adds the `RUN` sums at `left` to those at `sums`.
+///
+/// # Safety
+/// Both are readable, and those at `sums` are writable.
+#[inline(always)]
+unsafe fn add_run<S: Accumulator, const RUN: usize>(sums: *mut Unit, left: *const Unit) {
+    let sums = sums.cast::<[S; RUN]>();
+    // SAFETY: as the caller promises.
+    unsafe {
+        let left = left.cast::<[S; RUN]>().read();
+        let mut run = sums.read();
+        for i in 0..RUN {
+            run[i] = run[i].add(left[i]);
+        }
+        sums.write(run);
     }
 }

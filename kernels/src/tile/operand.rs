@@ -1,4 +1,8 @@
-//! A thread's share of an operand's tile, on its way from global memory to LDS in units of 16 bytes.
+//! The tile of one operand, A or B, of a block GEMM: in global memory, in registers on its way, and in LDS.
+//!
+//! Elements are bytes here, which move in units of 16. In LDS both operands lie the same way: a row of a tile is a row
+//! of A or a column of B, and its 64 or 128 bytes are consecutive elements along k. A lane of a matrix instruction
+//! holds consecutive elements along k of one row, so that it reads whole units.
 #![expect(
     clippy::needless_range_loop,
     reason = "loops over iterators unroll too late, and leave the registers in memory"
@@ -6,9 +10,99 @@
 
 use super::{
     global::Strides,
-    lds_layout::{Arrangement, Place, UNIT_BYTES, Unit},
+    length::{Array, Length},
 };
-use core::{marker::PhantomData, mem::transmute_copy};
+use core::{marker::PhantomData, mem::transmute_copy, simd::u32x4};
+
+/// 16 bytes, the widest that one lane reads from LDS or global memory at once.
+pub type Unit = u32x4;
+
+/// The bytes of a [`Unit`].
+pub const UNIT_BYTES: usize = size_of::<Unit>();
+
+/// Where the units of a tile are in LDS.
+pub trait LdsLayout: Copy {
+    /// Units of a row.
+    const ROW_UNITS: usize;
+
+    /// Bytes of a row.
+    const ROW_BYTES: usize = Self::ROW_UNITS * UNIT_BYTES;
+
+    /// How many units after the tile's first one unit `unit` of row `row` is.
+    ///
+    /// Linear over exclusive or: the position of the sum of two coordinates without common bits is the
+    /// exclusive or of their positions. Only the lowest [`LOCAL_BITS`] bits mix rows.
+    fn position(row: u32, unit: u32) -> u32;
+
+    /// Row and unit at a position.
+    #[inline(always)]
+    fn at(position: u32) -> (u32, u32) {
+        // Row by row the bits of a position depend on higher bits of the row alone, or on its own lower
+        // ones: as many rounds as there are local bits settle them all.
+        let units = Self::ROW_UNITS as u32;
+        let mut plain = position;
+        for _ in 0..LOCAL_BITS {
+            plain ^= position ^ Self::position(plain / units, plain % units);
+        }
+        (plain / units, plain % units)
+    }
+}
+
+/// Bits of a position in which rows are mixed.
+pub const LOCAL_BITS: u32 = 4;
+
+/// Row after row, of 64 bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct RowMajor;
+
+impl LdsLayout for RowMajor {
+    const ROW_UNITS: usize = 4;
+
+    #[inline(always)]
+    fn position(row: u32, unit: u32) -> u32 {
+        Self::ROW_UNITS as u32 * row + unit
+    }
+}
+
+/// The position of a lane's first unit in a tile, which the lane computes once. Others are a constant away.
+#[derive(Clone, Copy, Debug)]
+pub struct LdsPosition<L> {
+    position: u32,
+    layout: PhantomData<L>,
+}
+
+impl<L: LdsLayout> LdsPosition<L> {
+    /// The position of unit `unit` of row `row`.
+    #[inline(always)]
+    pub fn new(row: u32, unit: u32) -> Self {
+        Self {
+            position: L::position(row, unit),
+            layout: PhantomData,
+        }
+    }
+
+    /// The position some units further.
+    #[inline(always)]
+    #[must_use]
+    pub fn plus(self, units: u32) -> Self {
+        Self {
+            position: self.position + units,
+            ..self
+        }
+    }
+
+    /// How many units after the tile's first one the unit is that is `rows` and `units` further: constants without
+    /// common bits with the lane's own row and unit.
+    ///
+    /// Written so that the part that rows don't mix becomes the offset of the instruction, and what is
+    /// computed is the same for most constants.
+    #[inline(always)]
+    pub fn further(self, rows: u32, units: u32) -> usize {
+        let constant = L::position(rows, units);
+        let local = constant & ((1 << LOCAL_BITS) - 1);
+        (self.position ^ local) as usize + (constant - local) as usize
+    }
+}
 
 /// An operand as the matrix cores see it: rows of A, or columns of B, with their elements along k.
 #[derive(Clone, Copy)]
@@ -47,7 +141,7 @@ impl<T> Operand<T> {
 
     /// The element of a row at `k`, or all-zero bits outside the matrix.
     #[inline(always)]
-    fn element_or_zero(&self, row: u32, k: u32) -> T
+    pub fn element_or_zero(&self, row: u32, k: u32) -> T
     where
         T: Bits,
     {
@@ -82,41 +176,41 @@ impl Bits for u64 {
     const ZERO: Self = 0;
 }
 
-/// How the threads of a workgroup share a tile of rows of elements `T`, `UNITS` units each, and where
+/// How the threads of a workgroup share a tile of rows of elements `T`, as many units each as `V` says, and where
 /// a thread's share is.
 ///
 /// In global memory a unit extends along k or across rows, as the operand's layout has it:
 ///
 /// ```text
 /// along k: thread t's unit number i is          across rows: thread t's unit number i is
-/// number t + i · threads along the rows          rows E · b … and k = UNITS · g + i
+/// number t + i · threads along the rows          rows E · b … and k = V · g + i
 ///        k →                                            k →
 ///   row ┌────┬────┬────┬────┐                     row ┌─┬─┬─┬─┬───
 ///    ↓  │ t=0│  1 │  2 │  3 │                      ↓  │u│u│u│u│     E = 16 bytes of rows;
 ///       ├────┼────┼────┼────┤                         │0│1│2│3│     b = t mod 8 + 8 ⌊t / 8G⌋,
 ///       │  4 │  5 │  6 │  7 │                         ├─┼─┼─┼─┼───  g = ⌊t / 8⌋ mod G,
-///       └────┴────┴────┴────┘                         │b=1 …        G = k of the tile / UNITS
+///       └────┴────┴────┴────┘                         │b=1 …        G = k of the tile / V
 /// ```
 ///
-/// In LDS rows are always along k. What came across rows is turned in registers: a thread's block of E
-/// rows by UNITS k has, for each row, UNITS elements to write at once.
+/// In LDS rows are always along k. What came across rows is transposed in registers: a thread's block of E
+/// rows by V k has, for each row, V elements to write at once.
 #[derive(Clone, Copy)]
-pub struct TileLoader<T, R, const UNITS: usize> {
-    pointers: [*const T; UNITS],
+pub struct TileLoader<T, L, V: Length> {
+    pointers: Array<*const T, V>,
     /// Elements from one tile to the next.
     step: usize,
     along_k: bool,
     /// Where the share begins in LDS, and the byte of that unit.
-    place: Place<R>,
+    place: LdsPosition<L>,
     byte: u32,
-    arrangement: PhantomData<R>,
+    layout: PhantomData<L>,
 }
 
-impl<T: Bits, R: Arrangement, const UNITS: usize> TileLoader<T, R, UNITS> {
+impl<T: Bits, L: LdsLayout, V: Length> TileLoader<T, L, V> {
     /// Elements of a unit.
     const PER_UNIT: usize = UNIT_BYTES / size_of::<T>();
     /// Elements of a row of the tile.
-    const K: usize = R::ROW_BYTES / size_of::<T>();
+    const K: usize = L::ROW_BYTES / size_of::<T>();
     /// Blocks of rows that neighbouring threads take before the next ones go along k: lanes of one
     /// phase of an LDS write then differ in both.
     const NEIGHBOURS: usize = 8;
@@ -129,35 +223,35 @@ impl<T: Bits, R: Arrangement, const UNITS: usize> TileLoader<T, R, UNITS> {
     pub fn new(operand: &Operand<T>, thread: u32, threads: usize, k: u32) -> Self {
         const {
             assert!(
-                Self::K.is_multiple_of(UNITS),
+                Self::K.is_multiple_of(V::LEN),
                 "a block is in one row of units"
             );
         }
         let Operand { start, strides, .. } = *operand;
-        let mut panel = Self::at(operand);
-        if panel.along_k {
-            let (row, unit) = (thread / R::ROW_UNITS as u32, thread % R::ROW_UNITS as u32);
-            for i in 0..UNITS {
-                let row = row + (i * threads / R::ROW_UNITS) as u32;
+        let mut loader = Self::at(operand);
+        if loader.along_k {
+            let (row, unit) = (thread / L::ROW_UNITS as u32, thread % L::ROW_UNITS as u32);
+            for i in 0..V::LEN {
+                let row = row + (i * threads / L::ROW_UNITS) as u32;
                 let row = row.min(operand.rows - 1);
                 let offset = strides.offset(row, k + unit * Self::PER_UNIT as u32);
-                panel.pointers[i] = start.wrapping_add(offset);
+                loader.pointers[i] = start.wrapping_add(offset);
             }
-            panel.place = Place::new(row, unit);
+            loader.place = LdsPosition::new(row, unit);
         } else {
             let (block, group) = Self::block(thread);
             let row = block * Self::PER_UNIT as u32;
-            let first = group * UNITS as u32;
+            let first = group * V::LEN as u32;
             let last_block = operand.rows.max(Self::PER_UNIT as u32) - Self::PER_UNIT as u32;
-            for i in 0..UNITS {
+            for i in 0..V::LEN {
                 let offset = strides.offset(row.min(last_block), k + first + i as u32);
-                panel.pointers[i] = start.wrapping_add(offset);
+                loader.pointers[i] = start.wrapping_add(offset);
             }
             let byte = first * size_of::<T>() as u32;
-            panel.place = Place::new(row, byte / UNIT_BYTES as u32);
-            panel.byte = byte % UNIT_BYTES as u32;
+            loader.place = LdsPosition::new(row, byte / UNIT_BYTES as u32);
+            loader.byte = byte % UNIT_BYTES as u32;
         }
-        panel
+        loader
     }
 
     /// A share at the operand's first element, of which the caller computes the addresses in place: an array
@@ -166,12 +260,12 @@ impl<T: Bits, R: Arrangement, const UNITS: usize> TileLoader<T, R, UNITS> {
     #[inline(always)]
     fn at(operand: &Operand<T>) -> Self {
         Self {
-            pointers: [operand.start; UNITS],
+            pointers: V::splat(operand.start),
             step: Self::K * operand.strides.column,
             along_k: operand.is_along_k(),
-            place: Place::new(0, 0),
+            place: LdsPosition::new(0, 0),
             byte: 0,
-            arrangement: PhantomData,
+            layout: PhantomData,
         }
     }
 
@@ -180,21 +274,21 @@ impl<T: Bits, R: Arrangement, const UNITS: usize> TileLoader<T, R, UNITS> {
     #[inline(always)]
     pub fn in_place(operand: &Operand<T>, thread: u32, threads: usize) -> Self {
         let Operand { start, strides, .. } = *operand;
-        let mut panel = Self::at(operand);
-        for i in 0..UNITS {
-            let (row, unit) = R::at(thread + (i * threads) as u32);
+        let mut loader = Self::at(operand);
+        for i in 0..V::LEN {
+            let (row, unit) = L::at(thread + (i * threads) as u32);
             let row = row.min(operand.rows - 1);
             let offset = strides.offset(row, unit * Self::PER_UNIT as u32);
-            panel.pointers[i] = start.wrapping_add(offset);
+            loader.pointers[i] = start.wrapping_add(offset);
         }
-        panel.along_k = true;
-        panel
+        loader.along_k = true;
+        loader
     }
 
     /// [`new`](Self::new), knowing as much of the layout as this share does.
     #[inline(always)]
     #[must_use]
-    pub fn anew(&self, operand: &Operand<T>, thread: u32, threads: usize, k: u32) -> Self {
+    pub fn recomputed(&self, operand: &Operand<T>, thread: u32, threads: usize, k: u32) -> Self {
         Self {
             along_k: self.along_k,
             ..Self::new(operand, thread, threads, k)
@@ -205,7 +299,7 @@ impl<T: Bits, R: Arrangement, const UNITS: usize> TileLoader<T, R, UNITS> {
     #[inline(always)]
     const fn block(thread: u32) -> (u32, u32) {
         let neighbours = Self::NEIGHBOURS as u32;
-        let groups = (Self::K / UNITS) as u32;
+        let groups = (Self::K / V::LEN) as u32;
         let (high, low) = (thread / neighbours, thread % neighbours);
         (high / groups * neighbours + low, high % groups)
     }
@@ -224,9 +318,9 @@ impl<T: Bits, R: Arrangement, const UNITS: usize> TileLoader<T, R, UNITS> {
     /// # Safety
     /// The operand [has units](Operand::has_units) for the tile's rows, and all k of the tile.
     #[inline(always)]
-    pub unsafe fn load(&self) -> [Unit; UNITS] {
-        let mut units = [Unit::splat(0); UNITS];
-        for i in 0..UNITS {
+    pub unsafe fn load(&self) -> Array<Unit, V> {
+        let mut units = V::splat(Unit::splat(0));
+        for i in 0..V::LEN {
             // SAFETY: the unit is in the operand, as the caller promises. Its alignment is that of
             // the elements: amdhsa has unaligned accesses switched on.
             units[i] = unsafe { self.pointers[i].cast::<Unit>().read_unaligned() };
@@ -238,7 +332,7 @@ impl<T: Bits, R: Arrangement, const UNITS: usize> TileLoader<T, R, UNITS> {
     #[inline(always)]
     pub fn advance(&mut self, tiles: u32) {
         let elements = self.step * tiles as usize;
-        for i in 0..UNITS {
+        for i in 0..V::LEN {
             self.pointers[i] = self.pointers[i].wrapping_add(elements);
         }
     }
@@ -252,19 +346,19 @@ impl<T: Bits, R: Arrangement, const UNITS: usize> TileLoader<T, R, UNITS> {
     /// Writes the share to the tile at `tile`.
     ///
     /// # Safety
-    /// The `threads` threads together have `UNITS · threads` units at `tile`, which no other thread accesses but for its own
+    /// The `threads` threads together have `V · threads` units at `tile`, which no other thread accesses but for its own
     /// share.
     #[inline(always)]
-    pub unsafe fn store(&self, tile: *mut Unit, threads: usize, units: [Unit; UNITS]) {
+    pub unsafe fn store(&self, tile: *mut Unit, threads: usize, units: Array<Unit, V>) {
         if self.along_k {
-            // As in `store_turned`, where stages are so large that two don't fit the offsets of LDS instructions.
-            let place = if const { R::ROW_UNITS > 4 } {
+            // As in `store_transposed`, where stages are so large that two don't fit the offsets of LDS instructions.
+            let place = if const { L::ROW_UNITS > 4 } {
                 self.place.plus(crate::opaque_zero())
             } else {
                 self.place
             };
-            for i in 0..UNITS {
-                let position = place.further((i * threads / R::ROW_UNITS) as u32, 0);
+            for i in 0..V::LEN {
+                let position = place.further((i * threads / L::ROW_UNITS) as u32, 0);
                 // SAFETY: the position is that of a unit of the tile.
                 unsafe { tile.add(position).write(units[i]) };
             }
@@ -273,39 +367,43 @@ impl<T: Bits, R: Arrangement, const UNITS: usize> TileLoader<T, R, UNITS> {
         // The same in all lanes, so that this is one branch a tile.
         match size_of::<T>() {
             // SAFETY: as the caller promises; units are vectors of elements of any size.
-            1 => unsafe { self.store_turned::<u8, 16>(tile, units) },
+            1 => unsafe { self.store_transposed::<u8, 16>(tile, units) },
             // SAFETY: as above.
-            2 => unsafe { self.store_turned::<u16, 8>(tile, units) },
+            2 => unsafe { self.store_transposed::<u16, 8>(tile, units) },
             // SAFETY: as above.
-            4 => unsafe { self.store_turned::<u32, 4>(tile, units) },
+            4 => unsafe { self.store_transposed::<u32, 4>(tile, units) },
             // SAFETY: as above.
-            _ => unsafe { self.store_turned::<u64, 2>(tile, units) },
+            _ => unsafe { self.store_transposed::<u64, 2>(tile, units) },
         }
     }
 
-    /// Writes a block of `E` rows by `UNITS` k whose columns are `units`.
+    /// Writes a block of `E` rows by `V` k whose columns are `units`.
     ///
     /// # Safety
     /// As [`store`](Self::store); `E` elements `B` are a unit.
     #[inline(always)]
-    unsafe fn store_turned<B: Bits, const E: usize>(&self, tile: *mut Unit, units: [Unit; UNITS]) {
+    unsafe fn store_transposed<B: Bits, const E: usize>(
+        &self,
+        tile: *mut Unit,
+        units: Array<Unit, V>,
+    ) {
         // Without the zero the compiler would keep the addresses of all rows in registers around a loop
         // that has none to spare. Each is one instruction away from the first.
         let place = self.place.plus(crate::opaque_zero());
-        let mut columns = [[B::ZERO; E]; UNITS];
-        for i in 0..UNITS {
+        let mut columns = V::splat([B::ZERO; E]);
+        for i in 0..V::LEN {
             // SAFETY: both have 16 bytes, and any bits are elements.
             columns[i] = unsafe { transmute_copy(&units[i]) };
         }
         for row in 0..E {
-            let mut piece = [B::ZERO; UNITS];
-            for i in 0..UNITS {
+            let mut piece = V::splat(B::ZERO);
+            for i in 0..V::LEN {
                 piece[i] = columns[i][row];
             }
             // As one access of its size: blocks begin at multiples of it.
             // SAFETY: the bytes copied are those of the piece, and where they go is in the tile.
             unsafe {
-                match size_of::<[B; UNITS]>() {
+                match size_of::<Array<B, V>>() {
                     1 => self.store_piece::<u8>(tile, place, row, transmute_copy(&piece)),
                     2 => self.store_piece::<u16>(tile, place, row, transmute_copy(&piece)),
                     4 => self.store_piece::<u32>(tile, place, row, transmute_copy(&piece)),
@@ -318,7 +416,7 @@ impl<T: Bits, R: Arrangement, const UNITS: usize> TileLoader<T, R, UNITS> {
                             tile.add(position).write(units[part as usize]);
                         }
                     }
-                    _ => const { panic_unless_piece::<B, UNITS>() },
+                    _ => const { panic_unless_piece::<Array<B, V>>() },
                 }
             }
         }
@@ -329,7 +427,7 @@ impl<T: Bits, R: Arrangement, const UNITS: usize> TileLoader<T, R, UNITS> {
     /// # Safety
     /// As [`store`](Self::store).
     #[inline(always)]
-    unsafe fn store_piece<P>(&self, tile: *mut Unit, place: Place<R>, row: usize, piece: P) {
+    unsafe fn store_piece<P>(&self, tile: *mut Unit, place: LdsPosition<L>, row: usize, piece: P) {
         let position = place.further(row as u32, 0);
         // SAFETY: the piece is in the tile, as the caller promises.
         unsafe {
@@ -340,49 +438,9 @@ impl<T: Bits, R: Arrangement, const UNITS: usize> TileLoader<T, R, UNITS> {
 }
 
 /// Other sizes do not occur.
-const fn panic_unless_piece<B, const UNITS: usize>() {
+const fn panic_unless_piece<P>() {
     assert!(
-        matches!(size_of::<[B; UNITS]>(), 1 | 2 | 4 | 8 | 16 | 32),
+        matches!(size_of::<P>(), 1 | 2 | 4 | 8 | 16 | 32),
         "a piece of a row has 1, 2, 4, 8, 16 or 32 bytes"
     );
-}
-
-/// Writes this thread's share of a tile element by element, zeros outside the operand: for tiles that
-/// overhang, and for those whose units don't end with the operand. A loop that stays one, since it is
-/// seldom run and should be small.
-///
-/// # Safety
-/// As [`TileLoader::store`] says.
-#[inline(always)]
-pub unsafe fn store_elements<T: Bits, R: Arrangement>(
-    operand: &Operand<T>,
-    thread: u32,
-    threads: usize,
-    rows: usize,
-    k: u32,
-    tile: *mut Unit,
-) {
-    let columns = (R::ROW_BYTES / size_of::<T>()) as u32;
-    let along_k = operand.is_along_k();
-    let mut number = thread;
-    while number < rows as u32 * columns {
-        // Neighbouring threads take neighbouring elements of global memory.
-        let (row, column) = if along_k {
-            (number / columns, number % columns)
-        } else {
-            (number % rows as u32, number / rows as u32)
-        };
-        let element = operand.element_or_zero(row, k + column);
-        let byte = column * size_of::<T>() as u32;
-        let position = R::position(row, byte / UNIT_BYTES as u32) as usize;
-        // SAFETY: the element is in the tile.
-        unsafe {
-            tile.add(position)
-                .cast::<u8>()
-                .add(byte as usize % UNIT_BYTES)
-                .cast::<T>()
-                .write(element);
-        }
-        number += threads as u32;
-    }
 }

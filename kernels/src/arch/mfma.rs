@@ -1,0 +1,137 @@
+//! Matrix instructions, which multiply what all lanes of a wave hold. Which lane holds which element is said in
+//! [`crate::mfma`].
+//!
+//! All lanes of a wave must reach an instruction together: it multiplies what inactive lanes hold, too.
+
+use core::simd::{f32x4, f32x16};
+
+unsafe extern "llvm-intrinsic" {
+    #[link_name = "llvm.amdgcn.mfma.f32.16x16x4f32"]
+    fn llvm_mfma_f32_16x16x4f32(a: f32, b: f32, c: f32x4, cbsz: i32, abid: i32, blgp: i32)
+    -> f32x4;
+
+    #[link_name = "llvm.amdgcn.mfma.f32.16x16x1f32"]
+    fn llvm_mfma_f32_16x16x1f32(
+        a: f32,
+        b: f32,
+        c: f32x16,
+        cbsz: i32,
+        abid: i32,
+        blgp: i32,
+    ) -> f32x16;
+}
+
+/// `v_mfma_f32_16x16x4_f32` (gfx908: `v_mfma_f32_16x16x4f32`): `a · b + c`.
+#[inline(always)]
+pub(crate) fn f32_16x16x4_f32(a: f32, b: f32, c: [f32; 4]) -> [f32; 4] {
+    // SAFETY: every GPU of the catalogue row that instantiates this has the instruction. No
+    // broadcast of blocks and no lane permutation: all modifiers are 0.
+    unsafe { llvm_mfma_f32_16x16x4f32(a, b, f32x4::from_array(c), 0, 0, 0) }.to_array()
+}
+
+/// `v_mfma_f32_16x16x1_4b_f32` (gfx908: `v_mfma_f32_16x16x1f32`): four blocks of `a · b + c`, all of which take block
+/// `BLOCK` of `a`.
+#[inline(always)]
+pub(crate) fn f32_16x16x1_4b_f32<const BLOCK: i32>(a: f32, b: f32, c: [f32; 16]) -> [f32; 16] {
+    /// CBSZ: one block of A for groups of 2² blocks.
+    const FOUR_BLOCKS: i32 = 2;
+    const { assert!(0 <= BLOCK && BLOCK < 4, "there are four blocks") }
+    let c = f32x16::from_array(c);
+    // SAFETY: every GPU of the catalogue row that instantiates this has the instruction. No lane
+    // permutation: BLGP is 0.
+    unsafe { llvm_mfma_f32_16x16x1f32(a, b, c, FOUR_BLOCKS, BLOCK, 0) }.to_array()
+}
+
+#[cfg(not(ferrowave_gpu = "gfx908"))]
+pub(crate) use large::*;
+
+/// The instructions of the block GEMM.
+#[cfg(not(ferrowave_gpu = "gfx908"))]
+mod large {
+    use core::simd::{Simd, f32x16, f64x4, i32x16};
+
+    /// Vectors of f16, whose elements are no numbers to `core::simd`.
+    #[derive(Clone, Copy)]
+    #[repr(simd)]
+    pub(crate) struct Halves<const N: usize>([f16; N]);
+
+    /// Vectors of bf16, as LLVM takes them.
+    pub(crate) type Shorts<const N: usize> = Simd<i16, N>;
+
+    /// Makes an instruction a function that any code may call: `a · b + c`.
+    macro_rules! instruction {
+        ($name:ident($part:ty) -> [$sum:ty; $sums:literal] as $vector:ty = $intrinsic:literal) => {
+            #[inline(always)]
+            pub(crate) fn $name(a: $part, b: $part, c: [$sum; $sums]) -> [$sum; $sums] {
+                unsafe extern "llvm-intrinsic" {
+                    #[link_name = $intrinsic]
+                    fn instruction(
+                        a: $part,
+                        b: $part,
+                        c: $vector,
+                        cbsz: i32,
+                        abid: i32,
+                        blgp: i32,
+                    ) -> $vector;
+                }
+                let c = <$vector>::from_array(c);
+                // SAFETY: the GPU has the instruction, by its `cfg`. No broadcast of blocks and no permutation
+                // of lanes: all modifiers are 0.
+                unsafe { instruction(a, b, c, 0, 0, 0) }.to_array()
+            }
+        };
+    }
+
+    instruction!(f32_32x32x2_f32(f32) -> [f32; 16] as f32x16 = "llvm.amdgcn.mfma.f32.32x32x2f32");
+    instruction!(f64_16x16x4_f64(f64) -> [f64; 4] as f64x4 = "llvm.amdgcn.mfma.f64.16x16x4f64");
+
+    #[cfg(ferrowave_gpu = "gfx90a")]
+    instruction!(i32_32x32x8_i8(i32) -> [i32; 16] as i32x16 = "llvm.amdgcn.mfma.i32.32x32x8i8");
+
+    #[cfg(not(ferrowave_gpu = "gfx950"))]
+    instruction!(f32_32x32x8_f16(Halves<4>) -> [f32; 16] as f32x16 = "llvm.amdgcn.mfma.f32.32x32x8f16");
+    #[cfg(not(ferrowave_gpu = "gfx950"))]
+    instruction!(f32_32x32x8_bf16(Shorts<4>) -> [f32; 16] as f32x16 = "llvm.amdgcn.mfma.f32.32x32x8bf16.1k");
+
+    #[cfg(ferrowave_gpu = "gfx942")]
+    instruction!(f32_32x32x4_xf32(core::simd::f32x2) -> [f32; 16] as f32x16 = "llvm.amdgcn.mfma.f32.32x32x4.xf32");
+    #[cfg(ferrowave_gpu = "gfx942")]
+    instruction!(i32_32x32x16_i8(i64) -> [i32; 16] as i32x16 = "llvm.amdgcn.mfma.i32.32x32x16.i8");
+    #[cfg(ferrowave_gpu = "gfx942")]
+    instruction!(f32_32x32x16_fp8_fp8(i64) -> [f32; 16] as f32x16 = "llvm.amdgcn.mfma.f32.32x32x16.fp8.fp8");
+
+    #[cfg(ferrowave_gpu = "gfx950")]
+    instruction!(f32_32x32x16_f16(Halves<8>) -> [f32; 16] as f32x16 = "llvm.amdgcn.mfma.f32.32x32x16.f16");
+    #[cfg(ferrowave_gpu = "gfx950")]
+    instruction!(f32_32x32x16_bf16(Shorts<8>) -> [f32; 16] as f32x16 = "llvm.amdgcn.mfma.f32.32x32x16.bf16");
+    #[cfg(ferrowave_gpu = "gfx950")]
+    instruction!(i32_32x32x32_i8(core::simd::i32x4) -> [i32; 16] as i32x16 = "llvm.amdgcn.mfma.i32.32x32x32.i8");
+
+    /// `v_mfma_f32_32x32x64_f8f6f4` with E4M3 for both operands: `a · b + c`.
+    #[cfg(ferrowave_gpu = "gfx950")]
+    #[inline(always)]
+    pub(crate) fn f32_32x32x64_fp8(
+        a: core::simd::i32x8,
+        b: core::simd::i32x8,
+        c: [f32; 16],
+    ) -> [f32; 16] {
+        unsafe extern "llvm-intrinsic" {
+            #[link_name = "llvm.amdgcn.mfma.scale.f32.32x32x64.f8f6f4.v8i32.v8i32"]
+            fn instruction(
+                a: core::simd::i32x8,
+                b: core::simd::i32x8,
+                c: f32x16,
+                cbsz: i32,
+                blgp: i32,
+                scale_a_byte: i32,
+                scale_a: i32,
+                scale_b_byte: i32,
+                scale_b: i32,
+            ) -> f32x16;
+        }
+        // cbsz and blgp 0 mean E4M3 for both. LLVM chooses the form without scales for scales
+        // that are the constant 0.
+        // SAFETY: the GPU has the instruction, by the `cfg`.
+        unsafe { instruction(a, b, f32x16::from_array(c), 0, 0, 0, 0, 0, 0) }.to_array()
+    }
+}

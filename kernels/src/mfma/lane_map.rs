@@ -1,0 +1,309 @@
+//! Which lane of a wave holds which element of a matrix instruction, and how sums get from lanes to rows of C.
+//!
+//! The maps are those of the CDNA ISA documents, chapter «Matrix arithmetic instructions». No other module knows them.
+#![expect(
+    clippy::needless_range_loop,
+    reason = "loops over iterators unroll too late, and leave the registers in memory"
+)]
+
+use crate::tile::{
+    index::{Index, LANES},
+    operand::{UNIT_BYTES, Unit},
+    output::Fragment,
+};
+
+/// The map of an instruction D ← A · B + C whose blocks of D have `EDGE` rows and columns. The lanes of a wave are
+/// `GROUPS` groups of `EDGE`, and `RUN` registers of a lane in sequence hold neighbours down a column of D.
+///
+/// ```text
+/// A[i][p], B[p][i]    lane EDGE · g + i: group g holds the k that are its own
+/// D[i][j]             lane EDGE · (⌊i / RUN⌋ mod GROUPS) + j, register RUN · ⌊i / (RUN · GROUPS)⌋ + i mod RUN
+/// ```
+pub struct LaneMap<const EDGE: usize, const GROUPS: usize, const RUN: usize>;
+
+/// `v_mfma_f32_16x16x4_f32`: A 16 × 4, B 4 × 16, one register each; D 16 × 16, four registers.
+pub type F32x16x16x4 = LaneMap<16, 4, 4>;
+
+/// `v_mfma_f32_16x16x1_4b_f32` with CBSZ = 2, four blocks that share one block of A: A 16 × 1, B 1 × 64, D 16 × 64.
+///
+/// The instruction takes four blocks of A, and ABID chooses which one all four products use. So four
+/// instructions with the same operands and ABID from 0 to 3 multiply a column of 64 by a row of 64. Lane i holds row i
+/// of A and column i of B. Each block of D has the map of [`F32x16x16x4`] in four registers of its own.
+pub type F32x16x16x1By4 = LaneMap<16, 4, 4>;
+
+impl<const EDGE: usize, const GROUPS: usize, const RUN: usize> LaneMap<EDGE, GROUPS, RUN> {
+    /// Rows and columns of a block of D.
+    pub const EDGE: usize = EDGE;
+    /// Groups of lanes, each of which holds every row of A and column of B: how many k an instruction takes whose
+    /// lanes hold one element of each.
+    pub const GROUPS: usize = GROUPS;
+    /// Whether a block GEMM gives the instruction B for A and A for B. It then makes the transpose of its part of C, and
+    /// a lane's neighbours down a column of D are neighbours in a row of C.
+    pub const SWAPPED: bool = RUN > 1;
+
+    /// Row and column of the element of A that `lane` holds.
+    #[inline(always)]
+    pub const fn a(lane: Index<LANES>) -> (Index<EDGE>, Index<GROUPS>) {
+        let (p, i) = lane.split();
+        (i, p)
+    }
+
+    /// Row and column of the element of B that `lane` holds.
+    #[inline(always)]
+    pub const fn b(lane: Index<LANES>) -> (Index<GROUPS>, Index<EDGE>) {
+        lane.split()
+    }
+
+    /// The lane's group, and its column of D.
+    #[inline(always)]
+    pub const fn d(lane: Index<LANES>) -> (Index<GROUPS>, Index<EDGE>) {
+        lane.split()
+    }
+
+    /// Which run of `RUN` rows of D the lanes of `group` hold in their run `number` of registers.
+    #[inline(always)]
+    pub const fn run(group: u32, number: u32) -> u32 {
+        GROUPS as u32 * number + group
+    }
+
+    /// The row of D that register `register` of the lanes of `group` holds.
+    #[inline(always)]
+    pub const fn row(group: u32, register: u32) -> u32 {
+        let run = RUN as u32;
+        run * Self::run(group, register / run) + register % run
+    }
+
+    /// Writes a lane's sums to the block of C at `block`: `EDGE` rows of 128 bytes, whose units lie as
+    /// [`sum_position`] says.
+    ///
+    /// # Safety
+    /// There are `8 · EDGE` units at `block`, and no other lane writes a lane's part.
+    #[inline(always)]
+    pub unsafe fn stage_to_lds<S: Copy, const SUMS: usize, const BANKS: usize>(
+        lane: u32,
+        sums: &[S; SUMS],
+        block: *mut Unit,
+    ) {
+        const {
+            assert!(
+                EDGE * size_of::<S>() == SUM_UNITS as usize * UNIT_BYTES,
+                "a row of a block has 128 bytes"
+            );
+            assert!(
+                RUN == 1 || RUN == 4 && size_of::<[S; RUN]>() == UNIT_BYTES,
+                "a run is a sum, or four that make a unit"
+            );
+        }
+        let (group, across) = (lane / EDGE as u32, lane % EDGE as u32);
+        let per_unit = (UNIT_BYTES / size_of::<S>()) as u32;
+        for number in 0..SUMS / RUN {
+            let first = number * RUN;
+            let run = Self::run(group, number as u32);
+            let (row, unit) = if Self::SWAPPED {
+                (across, run)
+            } else {
+                (run, across / per_unit)
+            };
+            let position = sum_position::<BANKS>(row, unit);
+            // SAFETY: the unit is in the block, and what is written in the unit.
+            unsafe {
+                let unit = block.add(position as usize);
+                if Self::SWAPPED {
+                    // In this form the sums stay in registers.
+                    let run = [
+                        sums[first],
+                        sums[first + 1],
+                        sums[first + 2],
+                        sums[first + 3],
+                    ];
+                    unit.write(core::mem::transmute_copy(&run));
+                } else {
+                    let sum = unit.cast::<S>().add((across % per_unit) as usize);
+                    sum.write(sums[first]);
+                }
+            }
+        }
+    }
+}
+
+/// Units of a row of a block of sums.
+pub const SUM_UNITS: u32 = 8;
+
+/// Where unit `unit` of row `row` of a block of sums is, in an LDS of `BANKS` banks of 4 bytes.
+///
+/// A row fills 32 banks, so that the same unit of all rows is in the same 4 of them, and on 64 banks that of
+/// every other row. The swizzle puts the same unit of 8 such rows into different banks.
+#[inline(always)]
+pub const fn sum_position<const BANKS: usize>(row: u32, unit: u32) -> u32 {
+    const { assert!(BANKS == 32 || BANKS == 64) }
+    let rows_at_once = BANKS as u32 / 32;
+    SUM_UNITS * row + (unit ^ (row / rows_at_once % SUM_UNITS))
+}
+
+/// What a lane holds of D of [`F32x16x16x1By4`]: four rows, and one column of each of four blocks.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FourBlocks(pub [f32; 16]);
+
+impl FourBlocks {
+    /// All zeros.
+    pub const ZERO: Self = Self([0.0; 16]);
+}
+
+impl Fragment<1> for FourBlocks {
+    type Sum = f32;
+
+    #[inline(always)]
+    fn for_each_run(&mut self, mut visit: impl FnMut(u32, u32, &mut [f32; 1])) {
+        for register in 0..16 {
+            let mut run = [self.0[register]];
+            visit(register as u32 % 4, register as u32 / 4 * 16, &mut run);
+            [self.0[register]] = run;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+    use crate::tile::banks::{Access, degree};
+    use std::{vec, vec::Vec};
+
+    /// AMD gives the maps the other way round: the lane of an element.
+    #[test]
+    fn every_element_is_where_amd_says() {
+        let lane = |number: usize| Index::<LANES>::wrapping(number as u32);
+        for i in 0..16 {
+            for p in 0..4 {
+                let (row, column) = F32x16x16x4::a(lane(16 * p + i));
+                assert_eq!((row.as_usize(), column.as_usize()), (i, p));
+                let (row, column) = F32x16x16x4::b(lane(16 * p + i));
+                assert_eq!((row.as_usize(), column.as_usize()), (p, i));
+            }
+            for j in 0..16 {
+                let (rows, column) = F32x16x16x4::d(lane(16 * (i / 4) + j));
+                let row = F32x16x16x4::row(rows.get(), i as u32 % 4);
+                assert_eq!((row as usize, column.as_usize()), (i, j));
+            }
+        }
+    }
+
+    #[test]
+    fn every_element_of_four_blocks_is_where_amd_says() {
+        let mut seen = 0;
+        for i in 0..16 {
+            for j in 0..64 {
+                let lane = Index::wrapping(16 * (i / 4) + j % 16);
+                let register = 4 * (j / 16) + i % 4;
+                let mut fragment = FourBlocks::ZERO;
+                fragment.0[register as usize] = 1.0;
+                let (rows, column) = F32x16x16x1By4::d(lane);
+                fragment.for_each_run(|down, right, &mut [value]| {
+                    if value == 1.0 {
+                        assert_eq!((4 * rows.get() + down, column.get() + right), (i, j));
+                        seen += 1;
+                    }
+                });
+            }
+        }
+        assert_eq!(seen, 16 * 64);
+    }
+
+    /// 32 × 32 sums that tell register and lane, as `64 · register + lane`, after all lanes have staged them.
+    fn block_32x32<const BANKS: usize>() -> Vec<u32> {
+        let mut block = vec![Unit::splat(u32::MAX); 32 * 8];
+        for lane in 0..64 {
+            let sums: [u32; 16] = core::array::from_fn(|register| register as u32 * 64 + lane);
+            // SAFETY: the block is as large, and lanes come one after the other.
+            unsafe {
+                LaneMap::<32, 2, 4>::stage_to_lds::<_, 16, BANKS>(lane, &sums, block.as_mut_ptr());
+            };
+        }
+        block.into_iter().flat_map(Unit::to_array).collect()
+    }
+
+    /// The same of 16 × 16 in f64.
+    fn block_16x16<const BANKS: usize>() -> Vec<f64> {
+        let mut block = vec![Unit::splat(u32::MAX); 16 * 8];
+        for lane in 0..64 {
+            let sums = core::array::from_fn(|register| (register * 64) as f64 + f64::from(lane));
+            // SAFETY: the block is as large, and lanes come one after the other.
+            unsafe {
+                LaneMap::<16, 4, 1>::stage_to_lds::<_, 4, BANKS>(lane, &sums, block.as_mut_ptr());
+            };
+        }
+        let halves = block.iter().flat_map(|unit| {
+            let [a, b, c, d] = unit.to_array().map(u64::from);
+            [a | b << 32, c | d << 32]
+        });
+        halves.map(f64::from_bits).collect()
+    }
+
+    /// AMD gives D[i][j] as register and lane; the swap makes i the column of C.
+    fn check_32x32<const BANKS: usize>() {
+        let block = block_32x32::<BANKS>();
+        for i in 0..32 {
+            for j in 0..32 {
+                let (register, lane) = (4 * (i / 8) + i % 4, 32 * (i / 4 % 2) + j);
+                let position = 4 * sum_position::<BANKS>(j, i / 4) + i % 4;
+                assert_eq!(block[position as usize], 64 * register + lane);
+            }
+        }
+    }
+
+    fn check_16x16<const BANKS: usize>() {
+        let block = block_16x16::<BANKS>();
+        for i in 0..16 {
+            for j in 0..16 {
+                let (register, lane) = (i / 4, 16 * (i % 4) + j);
+                let position = 2 * sum_position::<BANKS>(i, j / 2) + j % 2;
+                assert_eq!(block[position as usize], f64::from(64 * register + lane));
+            }
+        }
+    }
+
+    #[test]
+    fn blocks_are_where_amd_says() {
+        check_32x32::<32>();
+        check_32x32::<64>();
+        check_16x16::<32>();
+        check_16x16::<64>();
+    }
+
+    /// The byte address of a sum in its block.
+    fn address<T: PartialEq>(block: &[T], sum: T) -> usize {
+        let position = block.iter().position(|other| *other == sum);
+        size_of::<T>() * position.expect("every lane has written its registers")
+    }
+
+    fn check_banks<const BANKS: usize>() {
+        let block = block_32x32::<BANKS>();
+        for register in (0..16).step_by(4) {
+            let written = |lane| address(&block, 64 * register + lane);
+            assert_eq!(degree(BANKS, Access::Write(16), written), 1);
+        }
+        let block = block_16x16::<BANKS>();
+        for register in 0..4 {
+            let written = |lane| address(&block, f64::from(64 * register + lane));
+            assert_eq!(degree(BANKS, Access::Write(8), written), 1);
+        }
+        for first in (0..32).step_by(8) {
+            let read = |lane| 16 * sum_position::<BANKS>(first + lane / 8, lane % 8) as usize;
+            assert_eq!(degree(BANKS, Access::Read(16), read), 1);
+        }
+    }
+
+    #[test]
+    fn sums_are_staged_and_read_without_bank_conflicts() {
+        check_banks::<32>();
+        check_banks::<64>();
+    }
+
+    /// What the swizzle for 32 banks would cost on 64, where 16 lanes write at a time.
+    #[test]
+    fn the_swizzle_depends_on_the_banks() {
+        let block = block_32x32::<32>();
+        let written = |lane| address(&block, lane);
+        assert_eq!(degree(64, Access::Write(16), written), 2);
+    }
+}

@@ -1,0 +1,129 @@
+//! What the main loops leave: the end of k, and tiles whose units don't end with the matrices.
+
+use super::{BlockGemm, Config, Element, Source};
+use crate::{
+    arch::Workgroup,
+    tile::{
+        lds::Barrier as _,
+        operand::{Bits, LdsLayout, Operand, UNIT_BYTES, Unit},
+    },
+};
+
+impl<C: Config> BlockGemm<C> {
+    /// How many stages from `k` to `end` can be loaded in whole units: the same in all lanes.
+    #[inline(always)]
+    pub(in super::super) fn whole_stages(&self, source: &Source<C>, k: u32, end: u32) -> u32 {
+        let tile = self.product.kernel().tile;
+        if source.a.has_units(tile.m) && source.b.has_units(tile.n) {
+            (end - k) / Self::STAGE_K
+        } else {
+            0
+        }
+    }
+
+    /// Sums up from `k` to `end`, one stage after the other, in stage buffer 0: each is loaded, in whole
+    /// units as long as there are such, waited for and multiplied before the next one.
+    ///
+    /// # Safety
+    /// All threads of the workgroup call this; before, each has done its own accesses to LDS or waits
+    /// for them with a barrier.
+    #[inline(always)]
+    pub(in super::super) unsafe fn sequential(&mut self, mut k: u32, end: u32) {
+        let Some(source) = self.source(k) else {
+            return;
+        };
+        let mut whole = self.whole_stages(&source, k, end);
+        let mut fetch = source.fetch(whole.max(1));
+        while k < end {
+            // SAFETY: stages that are whole are loaded as such; barriers stand between the reads of
+            // the stage before, the writes and the reads of this one.
+            unsafe {
+                if whole > 0 {
+                    let units = fetch.next();
+                    Workgroup.wait();
+                    self.store(&fetch, 0, units);
+                    whole -= 1;
+                } else {
+                    Workgroup.wait();
+                    self.store_elements(&source, k, end);
+                }
+                Workgroup.wait();
+                for step in 0..Self::STEPS {
+                    let operands = self.operands(0, step);
+                    self.multiply(&operands);
+                }
+            }
+            k += Self::STAGE_K;
+        }
+    }
+
+    /// Writes the thread's elements of both tiles, from `k` to `end`.
+    ///
+    /// # Safety
+    /// As [`store`](Self::store).
+    #[inline(always)]
+    unsafe fn store_elements(&self, source: &Source<C>, k: u32, end: u32) {
+        let tile = self.product.kernel().tile;
+        let (a, b) = self.tiles(0);
+        let (thread, threads) = (self.thread, self.threads());
+        // SAFETY: as the caller promises.
+        unsafe {
+            store_elements::<Element<C>, C::Layout>(
+                &source.a.until(end),
+                thread,
+                threads,
+                tile.m,
+                k,
+                a,
+            );
+            store_elements::<Element<C>, C::Layout>(
+                &source.b.until(end),
+                thread,
+                threads,
+                tile.n,
+                k,
+                b,
+            );
+        }
+    }
+}
+
+/// Writes this thread's share of a tile element by element, zeros outside the operand: for tiles that
+/// overhang, and for those whose units don't end with the operand. A loop that stays one, since it is
+/// seldom run and should be small.
+///
+/// # Safety
+/// As [`TileLoader::store`](crate::tile::operand::TileLoader::store) says.
+#[inline(always)]
+unsafe fn store_elements<T: Bits, L: LdsLayout>(
+    operand: &Operand<T>,
+    thread: u32,
+    threads: usize,
+    rows: usize,
+    k: u32,
+    tile: *mut Unit,
+) {
+    let columns = (L::ROW_BYTES / size_of::<T>()) as u32;
+    let along_k = operand.is_along_k();
+    let mut number = thread;
+    while number < rows as u32 * columns {
+        // Neighbouring threads take neighbouring elements of global memory.
+        let (row, column) = if along_k {
+            (number / columns, number % columns)
+        } else {
+            (number % rows as u32, number / rows as u32)
+        };
+        let element = operand.element_or_zero(row, k + column);
+        let byte = column * size_of::<T>() as u32;
+        let position = L::position(row, byte / UNIT_BYTES as u32) as usize;
+        // SAFETY: the element is in the tile.
+        unsafe {
+            tile.add(position)
+                .cast::<u8>()
+                .add(byte as usize % UNIT_BYTES)
+                .cast::<T>()
+                .write(element);
+        }
+        number += threads as u32;
+    }
+}

@@ -1,0 +1,150 @@
+//! The way of the sums to C: through LDS, a block at a time. Lanes hold columns of sums, and rows are what is next to
+//! each other in C.
+
+use super::{BlockGemm, Config, Output};
+use crate::{
+    arch::{self, Workgroup},
+    mfma::{Mfma, SUM_UNITS, sum_position},
+    tile::{
+        index::LANES,
+        lds::Barrier as _,
+        operand::{UNIT_BYTES, Unit},
+        output::Plain,
+    },
+};
+
+/// Rows of a block of sums that a wave reads from LDS at once: a unit a lane.
+const ROWS_AT_ONCE: u32 = LANES as u32 / SUM_UNITS;
+
+/// A sum.
+type Sum<C> = <<C as Config>::Mfma as Mfma>::Sum;
+
+impl<C: Config> BlockGemm<C> {
+    /// Rows, and columns, of a block.
+    const EDGE: u32 = C::Mfma::EDGE as u32;
+
+    /// Updates C with the sums.
+    ///
+    /// # Safety
+    /// No other workgroup has summed up this tile, and all threads of the workgroup call this.
+    #[inline(always)]
+    pub(in super::super) unsafe fn finish(self) {
+        let (row, column) = self.first_run();
+        // SAFETY: as the caller promises. The choice is the same in all lanes.
+        unsafe {
+            match self.product.plain(row, column) {
+                Some(plain) => self.finish_plain(plain),
+                None => self.finish_in_a_loop(),
+            }
+        }
+    }
+
+    /// Row and column of the wave's first element in the workgroup's tile.
+    #[inline(always)]
+    fn corner(&self) -> (u32, u32) {
+        (
+            self.wave_row * Self::M as u32 * Self::EDGE,
+            self.wave_column * Self::N as u32 * Self::EDGE,
+        )
+    }
+
+    /// Row and column of the lane's first unit of sums in a block.
+    #[inline(always)]
+    fn lane_corner(&self) -> (u32, u32) {
+        let sums_of_a_unit = (UNIT_BYTES / size_of::<Sum<C>>()) as u32;
+        (
+            self.lane / SUM_UNITS,
+            self.lane % SUM_UNITS * sums_of_a_unit,
+        )
+    }
+
+    /// Row and column of the lane's first unit of sums in the workgroup's tile.
+    #[inline(always)]
+    fn first_run(&self) -> (u32, u32) {
+        let ((row, column), (down, right)) = (self.corner(), self.lane_corner());
+        (row + down, column + right)
+    }
+
+    /// The wave's part of LDS for a block of sums.
+    #[inline(always)]
+    fn sum_block(&self) -> *mut Unit {
+        let wave = self.thread / LANES as u32;
+        self.lds
+            .wrapping_add((wave * Self::EDGE * SUM_UNITS) as usize)
+    }
+
+    /// The lane's unit of the block of sums in LDS, `rows` below its first one.
+    ///
+    /// # Safety
+    /// The block has so many rows.
+    #[inline(always)]
+    unsafe fn staged(&self, block: *const Unit, rows: u32) -> *const Sum<C> {
+        let (row, unit) = (self.lane / SUM_UNITS, self.lane % SUM_UNITS);
+        let position = sum_position::<{ arch::LDS_BANKS }>(rows + row, unit);
+        // SAFETY: the position is in the block.
+        unsafe { block.add(position as usize).cast() }
+    }
+
+    /// Updates C where the sums are only multiplied: a block after the other without a branch.
+    ///
+    /// # Safety
+    /// As [`finish`](Self::finish).
+    #[inline(always)]
+    unsafe fn finish_plain(self, plain: Plain<Output<C>>) {
+        let block = self.sum_block();
+        // All waves have read their last operands.
+        Workgroup.wait();
+        for i in 0..Self::M {
+            for j in 0..Self::N {
+                // SAFETY: the part of LDS is the wave's.
+                unsafe { C::Mfma::stage_to_lds(self.lane, &self.sums[i][j], block) };
+                arch::wait_for_lds();
+                let plain = plain.opaque();
+                for part in 0..Self::EDGE / ROWS_AT_ONCE {
+                    let rows = part * ROWS_AT_ONCE;
+                    let (row, column) = (i as u32 * Self::EDGE + rows, j as u32 * Self::EDGE);
+                    // SAFETY: as in `finish_in_a_loop`.
+                    unsafe { plain.store_unit(row, column, self.staged(block, rows)) };
+                }
+                arch::sched_barrier();
+            }
+        }
+    }
+
+    /// Updates C, whatever is done to each element and whichever there are: that is code that exists once and runs in a
+    /// loop, and not once for each register.
+    ///
+    /// # Safety
+    /// As [`finish`](Self::finish).
+    #[inline(always)]
+    unsafe fn finish_in_a_loop(self) {
+        let (row, column) = self.corner();
+        let (lane_row, lane_column) = self.lane_corner();
+        let block = self.sum_block();
+        // As in `finish_plain`.
+        Workgroup.wait();
+        let mut number = crate::opaque_zero();
+        while number < (Self::M * Self::N) as u32 {
+            for i in 0..Self::M {
+                for j in 0..Self::N {
+                    if number == (i * Self::N + j) as u32 {
+                        // SAFETY: the part of LDS is the wave's.
+                        unsafe { C::Mfma::stage_to_lds(self.lane, &self.sums[i][j], block) };
+                    }
+                }
+            }
+            arch::wait_for_lds();
+            let row = row + number / Self::N as u32 * Self::EDGE + lane_row;
+            let column = column + number % Self::N as u32 * Self::EDGE + lane_column;
+            for rows in (0..Self::EDGE).step_by(ROWS_AT_ONCE as usize) {
+                // SAFETY: the wave has written the block. Lanes read different units of it, and waves
+                // have different blocks of the tile.
+                unsafe {
+                    self.product
+                        .store_unit(row + rows, column, self.staged(block, rows));
+                }
+            }
+            number += 1;
+        }
+    }
+}

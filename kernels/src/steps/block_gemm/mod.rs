@@ -1,0 +1,531 @@
+//! What the steps from 11 on share: a workgroup's tile of C in large blocks of sums, summed up stage by stage.
+//!
+//! ```text
+//! stage      one tile of A and one of B in LDS: 64 or 128 bytes of each row along k
+//! step       what one product of blocks takes of a stage: 16 or 32 bytes of a lane
+//! block      32 × 32 sums of C (f64: 16 × 16), in the registers of a wave; a wave has M × N of them
+//! unit       16 bytes, which is what a lane moves at once
+//! ```
+//!
+//! A step of the ladder is a main loop over stages, made of the parts here: [`Fetch`] loads a thread's units of a stage
+//! from global memory into registers, [`BlockGemm::store`] writes them to LDS, [`BlockGemm::operands`] reads a wave's
+//! operands of a step, [`BlockGemm::multiply`] multiplies them. `edges` has what is left of k and of tiles that
+//! overhang, `epilogue` the way of the sums to C, `reduction` the sums of several workgroups.
+
+mod edges;
+mod epilogue;
+mod reduction;
+
+use super::Product;
+use crate::{
+    arch,
+    mfma::{Mfma, SUM_UNITS},
+    tile::{
+        index::LANES,
+        length::{Array, Length},
+        operand::{LdsLayout, LdsPosition, Operand, TileLoader, UNIT_BYTES, Unit},
+    },
+};
+use ferrowave_shared::Kernel;
+
+/// What the kernels of one step differ in.
+pub(super) trait Config: Copy {
+    /// The matrix instruction, and with it the element types.
+    type Mfma: Mfma;
+    /// Where units are in LDS.
+    type Layout: LdsLayout;
+    /// Blocks of a wave down the rows of C.
+    type M: Length;
+    /// Blocks of a wave along the columns of C.
+    type N: Length;
+    /// Units of a tile of A that a thread loads.
+    type AVecs: Length;
+    /// Units of a tile of B that a thread loads.
+    type BVecs: Length;
+}
+
+/// An element of A and B, as bits.
+pub(super) type Element<C> = <<C as Config>::Mfma as Mfma>::Element;
+/// A lane's sums of a row of a wave's blocks.
+type BlockRow<C> = Array<<<C as Config>::Mfma as Mfma>::Sums, <C as Config>::N>;
+/// An element of C.
+pub(super) type Output<C> = <<C as Config>::Mfma as Mfma>::Output;
+
+/// How many blocks a wave and how many units a thread of a kernel has: the lengths of its [`Config`].
+pub(super) struct Shares {
+    pub(super) m: usize,
+    pub(super) n: usize,
+    pub(super) a_vecs: usize,
+    pub(super) b_vecs: usize,
+}
+
+impl Shares {
+    /// The shares of the waves and threads that a row of the catalogue has.
+    ///
+    /// # Panics
+    /// If the row's tile, block or LDS does not divide up.
+    pub(super) const fn of<I: Mfma, L: LdsLayout>(kernel: &Kernel) -> Self {
+        let (waves_m, waves_n) = (kernel.block.y, kernel.block.x / LANES);
+        let threads = kernel.block.threads();
+        let tile = kernel.tile;
+        let shares = Self {
+            m: tile.m / (waves_m * I::EDGE),
+            n: tile.n / (waves_n * I::EDGE),
+            a_vecs: tile.m * L::ROW_UNITS / threads,
+            b_vecs: tile.n * L::ROW_UNITS / threads,
+        };
+        assert!(
+            shares.m.is_power_of_two()
+                && shares.n.is_power_of_two()
+                && tile.m == waves_m * shares.m * I::EDGE
+                && tile.n == waves_n * shares.n * I::EDGE,
+            "waves must have whole blocks of the tile, a power of two of them in each direction"
+        );
+        assert!(
+            tile.m * L::ROW_UNITS == threads * shares.a_vecs
+                && tile.n * L::ROW_UNITS == threads * shares.b_vecs,
+            "threads must have whole units of the tiles of A and B"
+        );
+        assert!(
+            kernel
+                .lds_bytes
+                .is_multiple_of((tile.m + tile.n) * L::ROW_BYTES)
+                && tile
+                    .k
+                    .is_multiple_of(L::ROW_BYTES / size_of::<I::Element>()),
+            "LDS and a round of the main loop must have whole stages"
+        );
+        assert!(
+            kernel.lds_bytes >= waves_m * waves_n * I::EDGE * SUM_UNITS as usize * UNIT_BYTES,
+            "LDS must hold a block of sums of each wave"
+        );
+        shares
+    }
+}
+
+/// The calling thread's view of a workgroup's product.
+///
+/// The block of a row is `LANES · columns of waves` × `rows of waves`.
+pub(super) struct BlockGemm<C: Config> {
+    product: Product<Element<C>, Output<C>>,
+    /// The thread's number in its workgroup.
+    thread: u32,
+    /// The lane's number in its wave.
+    lane: u32,
+    wave_row: u32,
+    wave_column: u32,
+    /// Where the lane's first units are in the tiles of A and B.
+    a: LdsPosition<C::Layout>,
+    b: LdsPosition<C::Layout>,
+    /// The tiles in LDS, one stage after the other.
+    lds: *mut Unit,
+    /// The lane's sums of the wave's blocks.
+    sums: Array<BlockRow<C>, C::M>,
+}
+
+/// A thread's units of a stage, between global memory and LDS.
+#[derive(Clone, Copy)]
+pub(super) struct InFlight<C: Config> {
+    pub(super) a: Array<Unit, C::AVecs>,
+    pub(super) b: Array<Unit, C::BVecs>,
+}
+
+/// A wave's operands of one step.
+pub(super) struct Operands<C: Config> {
+    a: Array<<C::Mfma as Mfma>::Operand, C::M>,
+    b: Array<<C::Mfma as Mfma>::Operand, C::N>,
+}
+
+impl<C: Config> BlockGemm<C> {
+    /// Elements along k in a stage: a row of LDS.
+    pub(super) const STAGE_K: u32 = (C::Layout::ROW_BYTES / size_of::<Element<C>>()) as u32;
+    /// Steps of the matrix cores in a stage.
+    pub(super) const STEPS: u32 = (C::Layout::ROW_UNITS / C::Mfma::STEP_UNITS) as u32;
+    /// Blocks of a wave, down and along.
+    pub(super) const M: usize = C::M::LEN;
+    pub(super) const N: usize = C::N::LEN;
+
+    /// The thread's view, with sums of nothing.
+    ///
+    /// # Safety
+    /// The kernel was launched with the row's block and LDS, and `C` is the row's.
+    #[inline(always)]
+    pub(super) unsafe fn new(product: Product<Element<C>, Output<C>>) -> Self {
+        let kernel = product.kernel();
+        let columns = (kernel.block.x / LANES) as u32;
+        // SAFETY: the block is the row's, as the caller promises.
+        let (thread, wave) = unsafe { arch::thread_and_wave(kernel.block) };
+        let lane = thread % LANES as u32;
+        let (wave_row, wave_column) = (wave / columns, wave % columns);
+        let edge = C::Mfma::EDGE as u32;
+        let (row, unit) = (lane % edge, lane / edge);
+        Self {
+            thread,
+            lane,
+            wave_row,
+            wave_column,
+            a: LdsPosition::new(wave_row * Self::M as u32 * edge + row, unit),
+            b: LdsPosition::new(wave_column * Self::N as u32 * edge + row, unit),
+            lds: arch::launch_lds(),
+            sums: C::M::splat(C::N::splat(C::Mfma::ZERO)),
+            product,
+        }
+    }
+
+    /// Which half of the workgroup's waves the calling wave is in: the same in all lanes.
+    #[inline(always)]
+    pub(super) fn half(&self) -> u32 {
+        let kernel = self.product.kernel();
+        let columns = (kernel.block.x / LANES) as u32;
+        let waves = (kernel.block.threads() / LANES) as u32;
+        (self.wave_row * columns + self.wave_column) / (waves / 2)
+    }
+
+    /// Threads of the workgroup.
+    #[inline(always)]
+    fn threads(&self) -> usize {
+        self.product.kernel().block.threads()
+    }
+
+    /// Where the workgroup's operands are, from `k` on; `None` if k = 0.
+    #[inline(always)]
+    fn source(&self, k: u32) -> Option<Source<C>> {
+        let (a, b) = self.product.operands()?;
+        Some(Source {
+            loader_a: TileLoader::new(&a, self.thread, self.threads(), k),
+            loader_b: TileLoader::new(&b, self.thread, self.threads(), k),
+            a,
+            b,
+        })
+    }
+
+    /// The tiles of stage buffer `stage`.
+    #[inline(always)]
+    fn tiles(&self, stage: usize) -> (*mut Unit, *mut Unit) {
+        let tile = self.product.kernel().tile;
+        let a = self
+            .lds
+            .wrapping_add(stage * (tile.m + tile.n) * C::Layout::ROW_UNITS);
+        (a, a.wrapping_add(tile.m * C::Layout::ROW_UNITS))
+    }
+
+    /// Writes the thread's units to a stage buffer.
+    ///
+    /// # Safety
+    /// No thread reads the buffer until it has waited for this one.
+    #[inline(always)]
+    pub(super) unsafe fn store(&self, fetch: &Fetch<C>, stage: usize, units: InFlight<C>) {
+        // SAFETY: as the caller promises.
+        unsafe {
+            self.store_a(fetch, stage, units.a);
+            self.store_b(fetch, stage, units.b);
+        }
+    }
+
+    /// Writes the thread's units of A.
+    ///
+    /// # Safety
+    /// As [`store`](Self::store).
+    #[inline(always)]
+    pub(super) unsafe fn store_a(
+        &self,
+        fetch: &Fetch<C>,
+        stage: usize,
+        units: Array<Unit, C::AVecs>,
+    ) {
+        let (a, _) = self.tiles(stage);
+        // SAFETY: the tile is in the LDS that the row's launch has, and no thread reads it.
+        unsafe { fetch.source.loader_a.store(a, self.threads(), units) };
+    }
+
+    /// Writes the thread's units of B.
+    ///
+    /// # Safety
+    /// As [`store`](Self::store).
+    #[inline(always)]
+    pub(super) unsafe fn store_b(
+        &self,
+        fetch: &Fetch<C>,
+        stage: usize,
+        units: Array<Unit, C::BVecs>,
+    ) {
+        let (_, b) = self.tiles(stage);
+        // SAFETY: as in `store_a`.
+        unsafe { fetch.source.loader_b.store(b, self.threads(), units) };
+    }
+
+    /// The wave's operands of a step, from a stage buffer.
+    ///
+    /// # Safety
+    /// The threads have filled the buffer, and none writes to it until it has waited for this one.
+    #[inline(always)]
+    pub(super) unsafe fn operands(&self, stage: usize, step: u32) -> Operands<C> {
+        let (a, b) = self.tiles(stage);
+        // SAFETY: as the caller promises.
+        unsafe {
+            Operands {
+                a: Self::read::<C::M>(a, self.a, step),
+                b: Self::read::<C::N>(b, self.b, step),
+            }
+        }
+    }
+
+    /// The wave's operands of a step, at addresses that are computed again: around a loop, the compiler has no registers
+    /// to keep them in.
+    ///
+    /// # Safety
+    /// As [`operands`](Self::operands).
+    #[cfg(ferrowave_gpu = "gfx950")]
+    #[inline(always)]
+    pub(super) unsafe fn recomputed_operands(&self, stage: usize, step: u32) -> Operands<C> {
+        let (a, b) = self.tiles(stage);
+        let zero = crate::opaque_zero();
+        // SAFETY: as the caller promises.
+        unsafe {
+            Operands {
+                a: Self::read::<C::M>(a, self.a.plus(zero), step),
+                b: Self::read::<C::N>(b, self.b.plus(zero), step),
+            }
+        }
+    }
+
+    /// Reads the operands of so many blocks.
+    ///
+    /// # Safety
+    /// As [`operands`](Self::operands).
+    #[inline(always)]
+    unsafe fn read<B: Length>(
+        tile: *mut Unit,
+        position: LdsPosition<C::Layout>,
+        step: u32,
+    ) -> Array<<C::Mfma as Mfma>::Operand, B> {
+        B::from_fn(
+            #[inline(always)]
+            |block| {
+                C::Mfma::operand(
+                    #[inline(always)]
+                    |unit| {
+                        let unit = step * C::Mfma::STEP_UNITS as u32 + unit;
+                        let position = position.further((block * C::Mfma::EDGE) as u32, unit);
+                        // SAFETY: the position is that of a unit of the tile, which has been written.
+                        unsafe { tile.add(position).read() }
+                    },
+                )
+            },
+        )
+    }
+
+    /// Multiplies the operands of a step.
+    #[inline(always)]
+    pub(super) fn multiply(&mut self, operands: &Operands<C>) {
+        self.multiply_rows(operands, 0, Self::M);
+    }
+
+    /// Multiplies the operands of a step for the rows of blocks from `first` up to `end`.
+    #[inline(always)]
+    pub(super) fn multiply_rows(&mut self, operands: &Operands<C>, first: usize, end: usize) {
+        for part in 0..C::Mfma::INSTRUCTIONS {
+            for i in first..end {
+                for j in 0..Self::N {
+                    let (a, b) = (operands.a[i], operands.b[j]);
+                    self.sums[i][j] = C::Mfma::multiply(part, a, b, self.sums[i][j]);
+                }
+            }
+            // An instruction that adds to sums which the one before it makes has to wait for them.
+            arch::sched_barrier_mfma();
+        }
+    }
+
+    /// Sums up all of k, as many stages as possible two at a time by `main_loop`, and updates C.
+    ///
+    /// # Safety
+    /// `main_loop(gemm, source, stages)` multiplies so many stages, an even number, of which all are
+    /// whole, and leaves no access to LDS for which not every thread waits before the next barrier. It is
+    /// called from two places, in one of which the compiler knows that the operands are along k. All threads
+    /// of the workgroup call this; no other workgroup has this tile.
+    #[inline(always)]
+    pub(super) unsafe fn compute(mut self, main_loop: impl Fn(&mut Self, Source<C>, u32)) {
+        let k = self.product.k();
+        // SAFETY: as the caller promises.
+        unsafe {
+            self.sum_up(0, k, main_loop);
+            self.finish();
+        }
+    }
+
+    /// Sums up from `k` to `end`.
+    ///
+    /// # Safety
+    /// As [`compute`](Self::compute).
+    #[inline(always)]
+    pub(super) unsafe fn sum_up(
+        &mut self,
+        k: u32,
+        end: u32,
+        main_loop: impl Fn(&mut Self, Source<C>, u32),
+    ) {
+        let Some(source) = self.source(k) else {
+            return;
+        };
+        let stages = self.whole_stages(&source, k, end) / 2 * 2;
+        // The same in all lanes.
+        if stages > 0 {
+            if source.is_along_k() {
+                main_loop(self, source.known_along_k(), stages);
+            } else {
+                main_loop(self, source, stages);
+            }
+        }
+        // SAFETY: as the caller promises.
+        unsafe { self.sequential(k + stages * Self::STAGE_K, end) };
+    }
+}
+
+/// The operands of a workgroup, and where its threads are in them.
+#[derive(Clone, Copy)]
+pub(super) struct Source<C: Config> {
+    a: Operand<Element<C>>,
+    b: Operand<Element<C>>,
+    loader_a: TileLoader<Element<C>, C::Layout, C::AVecs>,
+    loader_b: TileLoader<Element<C>, C::Layout, C::BVecs>,
+}
+
+impl<C: Config> Source<C> {
+    /// From here on `stages`, not 0.
+    #[inline(always)]
+    pub(super) fn fetch(self, stages: u32) -> Fetch<C> {
+        Fetch {
+            source: self,
+            left: stages - 1,
+        }
+    }
+
+    /// Whether both operands are along k: the same in all lanes.
+    #[inline(always)]
+    fn is_along_k(&self) -> bool {
+        self.a.is_along_k() && self.b.is_along_k()
+    }
+
+    /// The same, where that is known to the compiler: without branches for layouts in the loop.
+    #[inline(always)]
+    fn known_along_k(&self) -> Self {
+        Self {
+            loader_a: self.loader_a.known_along_k(),
+            loader_b: self.loader_b.known_along_k(),
+            ..*self
+        }
+    }
+}
+
+/// Stages that are fetched one after the other.
+pub(super) struct Fetch<C: Config> {
+    source: Source<C>,
+    /// Stages that the source can still advance.
+    left: u32,
+}
+
+impl<C: Config> Fetch<C> {
+    /// The thread's units of the next stage. Behind the last stage they are the last one's again, which will not be
+    /// multiplied: so the loop needs no branch.
+    ///
+    /// # Safety
+    /// The stages are whole.
+    #[inline(always)]
+    pub(super) unsafe fn next(&mut self) -> InFlight<C> {
+        // SAFETY: as the caller promises.
+        unsafe {
+            InFlight {
+                a: self.next_a(),
+                b: self.next_b(),
+            }
+        }
+    }
+
+    /// Those of A alone; those of B of the same stage come next.
+    ///
+    /// # Safety
+    /// The stages are whole.
+    #[inline(always)]
+    pub(super) unsafe fn next_a(&self) -> Array<Unit, C::AVecs> {
+        // SAFETY: as the caller promises.
+        unsafe { self.source.loader_a.load() }
+    }
+
+    /// Those of B of the stage of which those of A came last.
+    ///
+    /// # Safety
+    /// The stages are whole.
+    #[inline(always)]
+    pub(super) unsafe fn next_b(&mut self) -> Array<Unit, C::BVecs> {
+        // SAFETY: as the caller promises.
+        let units = unsafe { self.source.loader_b.load() };
+        self.advance();
+        units
+    }
+
+    /// Advances to the next stage, unless this is the last one.
+    #[inline(always)]
+    fn advance(&mut self) {
+        let stages = u32::from(self.left > 0);
+        self.source.loader_a.advance(stages);
+        self.source.loader_b.advance(stages);
+        self.left -= stages;
+    }
+}
+
+/// Loads straight to LDS.
+#[cfg(ferrowave_gpu = "gfx950")]
+impl<C: Config> BlockGemm<C> {
+    /// Where the workgroup's operands are for [`load_to_lds`](Self::load_to_lds); `None` if k = 0.
+    #[inline(always)]
+    pub(super) fn direct_source(&self) -> Option<Source<C>> {
+        let (a, b) = self.product.operands()?;
+        Some(Source {
+            loader_a: TileLoader::in_place(&a, self.thread, self.threads()),
+            loader_b: TileLoader::in_place(&b, self.thread, self.threads()),
+            a,
+            b,
+        })
+    }
+
+    /// Loads the thread's units of the next stage, or of the last one again, straight to a stage buffer.
+    ///
+    /// # Safety
+    /// The stages are whole and along k, and the source is for this. No thread reads the buffer until it has waited
+    /// for this one, which has waited for its loads.
+    #[inline(always)]
+    pub(super) unsafe fn load_to_lds(&self, fetch: &mut Fetch<C>, stage: usize) {
+        let (a, b) = self.tiles(stage);
+        let first = arch::readfirstlane(self.thread) as usize / LANES * LANES;
+        let (loader_a, loader_b) = (&fetch.source.loader_a, &fetch.source.loader_b);
+        // SAFETY: as the caller promises. Unit number i of a wave's first lane is where the tile's unit number
+        // i · threads + `first` is, and those of the other lanes follow.
+        unsafe {
+            for i in 0..C::AVecs::LEN {
+                arch::load_unit_to_lds(
+                    loader_a.pointer(i).cast(),
+                    a.add(i * self.threads() + first),
+                );
+            }
+            for i in 0..C::BVecs::LEN {
+                arch::load_unit_to_lds(
+                    loader_b.pointer(i).cast(),
+                    b.add(i * self.threads() + first),
+                );
+            }
+        }
+        fetch.advance();
+    }
+
+    /// The same source from k = 0 on, with addresses computed again: the compiler would keep those of one layout in
+    /// registers around the loop of the other.
+    #[inline(always)]
+    pub(super) fn recomputed_source(&self, source: &Source<C>) -> Source<C> {
+        let (thread, threads) = (self.thread + crate::opaque_zero(), self.threads());
+        Source {
+            loader_a: source.loader_a.recomputed(&source.a, thread, threads, 0),
+            loader_b: source.loader_b.recomputed(&source.b, thread, threads, 0),
+            ..*source
+        }
+    }
+}

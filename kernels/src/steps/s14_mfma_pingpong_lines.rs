@@ -1,0 +1,98 @@
+//! Step 14 with whole cache lines (gfx950): ping-pong with stages of 128 bytes along k.
+//!
+//! ```text
+//! slot       4s       4s+1     4s+2     4s+3     R A  read step 0 of stage s from LDS, store A of stage s + 1 to the
+//! waves 0–3  R A s   │M 0 s   │R B s   │M 1 s         other buffer, load A of stage s + 2
+//! waves 4–7  M 1 s-1 │R A s   │M 0 s   │R B s    R B  the same with step 1 and B
+//!                    ↑        ↑        ↑         M p  multiply step p
+//! ```
+//!
+//! **What it adds to step 14.** There, a stage of 64 bytes along k is half of a cache line. The other half is loaded a
+//! stage later, when L1 has replaced the line, so that each line comes from L2 twice. Here a stage is a whole line.
+//!
+//! **Registers.** As many are on their way as with half lines, for as many slots: each set of A or of B is stored four
+//! slots after it was loaded.
+//!
+//! **LDS.** Two buffers of a stage, 2 · (256 + 256) · 128 bytes = 128 KiB of the 160 KiB that gfx950 has. Stage s + 1 is
+//! written in slots 4s to 4s + 3, behind the last reads of its buffer in slot 4s - 1, and read from slot 4s + 4 on. Rows
+//! of 128 bytes have a swizzle of their own.
+//!
+//! Tiles, waves and priorities are those of step 14, and so are waits and barriers.
+
+use super::{
+    Product,
+    block_gemm::{BlockGemm, Config, Element, Output, Source},
+};
+use crate::{arch, tile::lds::Barrier as _};
+
+/// Computes the workgroup's tile of C.
+///
+/// # Safety
+/// The kernel was launched with the block and LDS of the row that `C` is for.
+#[inline(always)]
+pub(super) unsafe fn run<C: Config>(product: Product<Element<C>, Output<C>>) {
+    // SAFETY: as the caller promises.
+    let gemm = unsafe { BlockGemm::<C>::new(product) };
+    // SAFETY: all threads of the workgroup are here, and have this tile for themselves.
+    unsafe {
+        gemm.compute(
+            #[inline(always)]
+            |gemm, source, stages| alternate(gemm, source, stages),
+        );
+    }
+}
+
+/// Multiplies an even number of stages, not 0.
+///
+/// # Safety
+/// The stages are whole, and all threads of the workgroup call this.
+#[inline(always)]
+unsafe fn alternate<C: Config>(gemm: &mut BlockGemm<C>, source: Source<C>, stages: u32) {
+    const {
+        assert!(BlockGemm::<C>::STEPS == 2, "one step stores A, the other B");
+    }
+    let source = gemm.recomputed_source(&source);
+    // SAFETY: the caller promises whole stages, among which `Fetch` stays. Buffers are written and read in
+    // the slots that the module's documentation gives, with a barrier between any two.
+    unsafe {
+        let mut fetch = source.fetch(stages);
+        let first = fetch.next();
+        gemm.store(&fetch, 0, first);
+        let mut in_flight = fetch.next();
+        arch::Workgroup.wait();
+        let half = gemm.half();
+        if half == 1 {
+            arch::barrier();
+        }
+        for _ in 0..stages / 2 {
+            for buffer in 0..2 {
+                for step in 0..2 {
+                    if step == 0 {
+                        gemm.store_a(&fetch, 1 - buffer, in_flight.a);
+                        arch::sched_barrier();
+                        in_flight.a = fetch.next_a();
+                    } else {
+                        gemm.store_b(&fetch, 1 - buffer, in_flight.b);
+                        arch::sched_barrier();
+                        in_flight.b = fetch.next_b();
+                    }
+                    arch::sched_barrier();
+                    let operands = gemm.recomputed_operands(buffer, step);
+                    arch::sched_barrier();
+                    arch::wait_for_lds();
+                    arch::barrier();
+                    arch::sched_barrier();
+                    arch::set_priority::<1>();
+                    gemm.multiply(&operands);
+                    arch::set_priority::<0>();
+                    arch::sched_barrier();
+                    arch::barrier();
+                    arch::sched_barrier();
+                }
+            }
+        }
+        if half == 0 {
+            arch::barrier();
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! The list of kernels.
+
+/// Expands the macro `$make` with all kernels, in the order of the ladder.
+///
+/// `rows` are the kernels of steps 1 to 10, in f32 and for all GPUs: symbol and row in
+/// [`catalogue`](crate::catalogue). `blocks` are those from step 11 on: symbol, step, element types and GPUs. The
+/// catalogue makes its rows from this list, and the device crate its entry points.
+#[macro_export]
+macro_rules! for_each_kernel {
+    ($make:ident) => {
+        $make! {
+            rows {
+                gemm_naive_f32: NAIVE_F32;
+                gemm_lds_tiled_f32: LDS_TILED_F32;
+                gemm_register_tiled_f32: REGISTER_TILED_F32;
+                gemm_register_tiled_8x8_f32: REGISTER_TILED_8X8_F32;
+                gemm_vectorized_f32: VECTORIZED_F32;
+                gemm_double_buffered_f32: DOUBLE_BUFFERED_F32;
+                gemm_mfma_uncached_f32: MFMA_UNCACHED_F32;
+                gemm_mfma_lds_f32: MFMA_LDS_F32;
+                gemm_mfma_double_buffered_f32: MFMA_DOUBLE_BUFFERED_F32;
+                gemm_mfma_fragment_f32: MFMA_FRAGMENT_F32;
+                gemm_mfma_block_order_f32: MFMA_BLOCK_ORDER_F32;
+                gemm_mfma_pass_order_f32: MFMA_PASS_ORDER_F32;
+            }
+            blocks {
+                gemm_mfma_wide_f32: WIDE, F32, ["gfx90a", "gfx942", "gfx950"];
+                gemm_mfma_wide_xf32: WIDE, XF32, ["gfx942"];
+                gemm_mfma_wide_f16: WIDE, F16, ["gfx90a", "gfx942", "gfx950"];
+                gemm_mfma_wide_bf16: WIDE, BF16, ["gfx90a", "gfx942", "gfx950"];
+                gemm_mfma_wide_i8: WIDE, I8, ["gfx90a", "gfx942", "gfx950"];
+                gemm_mfma_wide_fp8_fnuz: WIDE, FP8_FNUZ, ["gfx942"];
+                gemm_mfma_wide_fp8: WIDE, FP8, ["gfx950"];
+                gemm_mfma_wide_f64: WIDE, F64, ["gfx90a", "gfx942", "gfx950"];
+                gemm_mfma_swizzled_f32: SWIZZLED, F32, ["gfx90a", "gfx942", "gfx950"];
+                gemm_mfma_swizzled_xf32: SWIZZLED, XF32, ["gfx942"];
+                gemm_mfma_swizzled_f16: SWIZZLED, F16, ["gfx90a", "gfx942", "gfx950"];
+                gemm_mfma_swizzled_bf16: SWIZZLED, BF16, ["gfx90a", "gfx942", "gfx950"];
+                gemm_mfma_swizzled_i8: SWIZZLED, I8, ["gfx90a", "gfx942", "gfx950"];
+                gemm_mfma_swizzled_fp8_fnuz: SWIZZLED, FP8_FNUZ, ["gfx942"];
+                gemm_mfma_swizzled_fp8: SWIZZLED, FP8, ["gfx950"];
+                gemm_mfma_swizzled_f64: SWIZZLED, F64, ["gfx90a", "gfx942", "gfx950"];
+                gemm_mfma_direct_to_lds_f32: DIRECT_TO_LDS, F32, ["gfx950"];
+                gemm_mfma_direct_to_lds_f16: DIRECT_TO_LDS, F16, ["gfx950"];
+                gemm_mfma_direct_to_lds_bf16: DIRECT_TO_LDS, BF16, ["gfx950"];
+                gemm_mfma_direct_to_lds_i8: DIRECT_TO_LDS, I8, ["gfx950"];
+                gemm_mfma_direct_to_lds_fp8: DIRECT_TO_LDS, FP8, ["gfx950"];
+                gemm_mfma_direct_to_lds_f64: DIRECT_TO_LDS.one_wave(), F64, ["gfx950"];
+                gemm_mfma_pingpong_f32: PINGPONG, F32, ["gfx90a", "gfx942", "gfx950"];
+                gemm_mfma_pingpong_xf32: PINGPONG, XF32, ["gfx942"];
+                gemm_mfma_pingpong_f16: PINGPONG, F16, ["gfx90a", "gfx942", "gfx950"];
+                gemm_mfma_pingpong_bf16: PINGPONG, BF16, ["gfx90a", "gfx942", "gfx950"];
+                gemm_mfma_pingpong_i8: PINGPONG, I8, ["gfx90a", "gfx942", "gfx950"];
+                gemm_mfma_pingpong_fp8_fnuz: PINGPONG, FP8_FNUZ, ["gfx942"];
+                gemm_mfma_pingpong_fp8: PINGPONG, FP8, ["gfx950"];
+                gemm_mfma_pingpong_f64: PINGPONG.half_the_rows(), F64, ["gfx90a", "gfx942", "gfx950"];
+                gemm_mfma_pingpong_small_f32: PINGPONG_SMALL, F32, ["gfx90a", "gfx942", "gfx950"];
+                gemm_mfma_pingpong_small_xf32: PINGPONG_SMALL, XF32, ["gfx942"];
+                gemm_mfma_pingpong_small_f16: PINGPONG_SMALL, F16, ["gfx90a", "gfx942", "gfx950"];
+                gemm_mfma_pingpong_small_bf16: PINGPONG_SMALL, BF16, ["gfx90a", "gfx942", "gfx950"];
+                gemm_mfma_pingpong_small_i8: PINGPONG_SMALL, I8, ["gfx90a", "gfx942", "gfx950"];
+                gemm_mfma_pingpong_small_fp8_fnuz: PINGPONG_SMALL, FP8_FNUZ, ["gfx942"];
+                gemm_mfma_pingpong_small_fp8: PINGPONG_SMALL, FP8, ["gfx950"];
+                gemm_mfma_pingpong_small_f64: PINGPONG_SMALL, F64, ["gfx90a", "gfx942", "gfx950"];
+                gemm_mfma_pingpong_lines_fp8: PINGPONG_LINES, FP8, ["gfx950"];
+                gemm_mfma_pingpong_small_lines_fp8: PINGPONG_SMALL_LINES, FP8, ["gfx950"];
+                gemm_mfma_interleaved_f32: INTERLEAVED, F32, ["gfx90a", "gfx942", "gfx950"];
+                gemm_mfma_interleaved_xf32: INTERLEAVED, XF32, ["gfx942"];
+                gemm_mfma_interleaved_f16: INTERLEAVED, F16, ["gfx90a", "gfx942", "gfx950"];
+                gemm_mfma_interleaved_bf16: INTERLEAVED, BF16, ["gfx90a", "gfx942", "gfx950"];
+                gemm_mfma_interleaved_i8: INTERLEAVED, I8, ["gfx90a", "gfx942", "gfx950"];
+                gemm_mfma_interleaved_fp8_fnuz: INTERLEAVED, FP8_FNUZ, ["gfx942"];
+                gemm_mfma_interleaved_fp8: INTERLEAVED, FP8, ["gfx950"];
+                gemm_mfma_interleaved_f64: INTERLEAVED.half_the_rows(), F64, ["gfx90a", "gfx942", "gfx950"];
+                gemm_split_k_f32: SPLIT_K, F32, ["gfx90a", "gfx942", "gfx950"];
+                gemm_split_k_xf32: SPLIT_K, XF32, ["gfx942"];
+                gemm_split_k_f16: SPLIT_K, F16, ["gfx90a", "gfx942", "gfx950"];
+                gemm_split_k_bf16: SPLIT_K, BF16, ["gfx90a", "gfx942", "gfx950"];
+                gemm_split_k_i8: SPLIT_K, I8, ["gfx90a", "gfx942", "gfx950"];
+                gemm_split_k_fp8_fnuz: SPLIT_K, FP8_FNUZ, ["gfx942"];
+                gemm_split_k_fp8: SPLIT_K, FP8, ["gfx950"];
+                gemm_split_k_f64: SPLIT_K.one_wave(), F64, ["gfx90a", "gfx942", "gfx950"];
+                gemm_stream_k_f32: STREAM_K, F32, ["gfx90a", "gfx942", "gfx950"];
+                gemm_stream_k_xf32: STREAM_K, XF32, ["gfx942"];
+                gemm_stream_k_f16: STREAM_K, F16, ["gfx90a", "gfx942", "gfx950"];
+                gemm_stream_k_bf16: STREAM_K, BF16, ["gfx90a", "gfx942", "gfx950"];
+                gemm_stream_k_i8: STREAM_K, I8, ["gfx90a", "gfx942", "gfx950"];
+                gemm_stream_k_fp8_fnuz: STREAM_K, FP8_FNUZ, ["gfx942"];
+                gemm_stream_k_fp8: STREAM_K.one_wave(), FP8, ["gfx950"];
+                gemm_stream_k_f64: STREAM_K.one_wave(), F64, ["gfx942", "gfx950"];
+            }
+        }
+    };
+}
