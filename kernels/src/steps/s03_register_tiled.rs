@@ -50,7 +50,7 @@ use super::Product;
 use crate::{
     arch,
     tile::{
-        index::Index,
+        index::{Index, LANES},
         lds::{LdsTile, Operands, Vacant},
         registers::RegisterTile,
     },
@@ -87,7 +87,7 @@ const fn is_configuration<
         && row.block.x == THREADS
         && row.block.y == 1
         && row.lds_bytes == size_of::<Operands<TileA<M, K, PITCH>, TileB<K, N>>>()
-        && lanes.0 * lanes.1 == 64
+        && lanes.0 * lanes.1 == LANES
         && 2 * lanes.0 * PER_THREAD == M
         && 2 * lanes.1 * PER_THREAD == N
 }

@@ -45,7 +45,10 @@ use super::{
 use crate::{
     arch,
     mfma::{F32x16x16x1By4, FourBlocks},
-    tile::{global::Input, index::Thread},
+    tile::{
+        global::Input,
+        index::{LANES, Thread},
+    },
 };
 use ferrowave_shared::{
     BlockTile,
@@ -62,7 +65,7 @@ const _: () = assert!(
     "the orders differ in nothing else"
 );
 const _: () = assert!(
-    TILE.m == 64 && TILE.n == 64 && THREADS == 64,
+    TILE.m == 64 && TILE.n == 64 && THREADS == LANES,
     "a lane for each row of A and each column of B"
 );
 
