@@ -92,23 +92,28 @@ debian() {
     "${root[@]}" chroot "$debian" /usr/bin/true 2> /dev/null || not_run "needs root or user namespaces, for a chroot"
 }
 
+# Builds what `make test` has built already, and prints cargo's messages, which name the files: its selection of packages is
+# the same, and so are their features and their profile, unless $CARGO_PROFILE names another. Options choose among targets.
+artifacts() {
+    (cd "$repository" && FERROWAVE_GPUS=gfx908,gfx90a,gfx942,gfx950 cargo test --quiet --workspace --no-run \
+        ${CARGO_PROFILE:+--profile "$CARGO_PROFILE"} --message-format json "$@")
+}
+
 # Builds the libraries, and lays them out in a folder of this run as their clients ask for them.
 libraries() {
-    local crate file names name inside lib=/usr/lib/x86_64-linux-gnu
+    local messages library file names name inside lib=/usr/lib/x86_64-linux-gnu
     mkdir -p "$debian/tmp"
     # Its name is no suite's: rocBLAS looks for its files beside the first library whose path has `rocblas` in it.
     ours=$(mktemp -d "$debian/tmp/ours.XXXXXX")
     trap 'rm -rf "$ours"' EXIT
     chmod 755 "$ours"
-    for crate in hip smi; do
-        [ -e "$repository/emulator/$crate/Cargo.toml" ] || continue
-        # cargo's messages name what it built. Unless told otherwise it is the profile of `make test`, which has built the
-        # library already.
-        file=$(cd "$repository" && cargo build --quiet --profile "${CARGO_PROFILE:-dev}" --manifest-path "emulator/$crate/Cargo.toml" --message-format json |
-            grep -oE '"[^"]*/lib(amdhip64|rocm_smi64)\.so"' | tail -1 | tr -d '"')
-        case $crate in
-        hip) names=(libamdhip64.so libamdhip64.so.{5,6,7} libhiprtc.so{,.6,.7}) ;;
-        smi) names=(librocm_smi64.so librocm_smi64.so.1 librocm_smi64.so.7) ;;
+    # The tests of that name need the libraries.
+    messages=$(artifacts --test shared_library)
+    for library in libamdhip64 librocm_smi64; do
+        file=$(grep -oE "\"[^\"]*/$library\.so\"" <<< "$messages" | tail -1 | tr -d '"')
+        case $library in
+        libamdhip64) names=(libamdhip64.so libamdhip64.so.{5,6,7} libhiprtc.so{,.6,.7}) ;;
+        librocm_smi64) names=(librocm_smi64.so librocm_smi64.so.1 librocm_smi64.so.7) ;;
         esac
         cp "$file" "$ours/${names[0]}"
         for name in "${names[@]:1}"; do

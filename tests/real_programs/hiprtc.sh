@@ -26,6 +26,6 @@ for device in gfx90a gfx942; do
 done
 if [ "$form" = full ]; then
     (cd "$repository" && FERROWAVE_ROCM_LIBRARY=$debian/usr/lib/x86_64-linux-gnu/libamdhip64.so.6 \
-        cargo test --quiet -p ferrowave-libamdhip64 --test library -- --ignored rocms_library)
+        cargo test --quiet --workspace --test shared_library -- --ignored rocms_library)
 fi
 finish

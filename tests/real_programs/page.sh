@@ -19,10 +19,8 @@ if [ ! -e "$cache/axe-$axe.js" ]; then
     mv "$work/package/axe.min.js" "$cache/axe-$axe.js"
 fi
 libraries
-# The program that `make test` has built, which another selection of packages would build again.
-export FERROWAVE_GPUS=gfx908,gfx90a,gfx942,gfx950
-program=$(cd "$repository" && cargo test --quiet ${CARGO_PROFILE:+--profile "$CARGO_PROFILE"} --workspace --no-run --message-format json |
-    grep -oE '"executable":"[^"]*/ferrowave"' | tail -1 | cut -d'"' -f4)
+# The tests of that name need the program.
+program=$(artifacts --test report | grep -oE '"executable":"[^"]*/ferrowave"' | tail -1 | cut -d'"' -f4)
 "$program" report --sizes 64,96 --estimate 512 --gpus gfx942 --out "$work/report" > "$work/report.txt"
 python3 "$here/page.py" "$work/report/report.html" "$cache/axe-$axe.js" > "$ours/page.html"
 folder=${ours#"$debian"}
