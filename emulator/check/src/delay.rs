@@ -50,9 +50,7 @@ pub(super) struct Delayer {
 
 /// The registers that a load writes, if it may be delayed.
 fn delayed(context: &Context<'_>, index: u32) -> Option<Registers> {
-    let Some(Some(facts)) = context.code.facts().get(index) else {
-        return None;
-    };
+    let facts = context.facts(index)?;
     let instruction = context.code.instruction(index)?;
     let loads = match facts.category {
         Category::VectorMemory => instruction.format != Format::Flat,
@@ -148,7 +146,7 @@ impl Observer for Delayer {
     }
 
     fn after(&mut self, wave: &mut Wave, context: &mut Context<'_>, index: u32, flow: Flow) {
-        let Some(Some(facts)) = context.code.facts().get(index) else {
+        let Some(facts) = context.facts(index) else {
             return;
         };
         let category = facts.category;

@@ -415,7 +415,7 @@ impl Checker {
     /// Asks checks before an instruction runs: those with a bit in `asked`.
     #[inline(never)]
     fn ask_before(&mut self, asked: u8, wave: &Wave, context: &Context<'_>, index: u32) {
-        let Some(Some(facts)) = context.code.facts().get(index) else {
+        let Some(facts) = context.facts(index) else {
             return;
         };
         let step = Step {
@@ -434,8 +434,7 @@ impl Checker {
     /// Asks checks after an instruction has run: those with a bit in `asked`.
     #[inline(never)]
     fn ask_after(&mut self, asked: u8, wave: &mut Wave, context: &mut Context<'_>, index: u32) {
-        let code = context.code;
-        let Some(Some(facts)) = code.facts().get(index) else {
+        let Some(facts) = context.facts(index) else {
             return;
         };
         if self.looks_at_spans {

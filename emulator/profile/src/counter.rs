@@ -194,8 +194,7 @@ impl Counter {
     fn count_accesses(&mut self, index: u32, context: &Context<'_>) {
         let slot = self.slot(index);
         let is_atomic = || {
-            let facts = context.code().facts().get(index);
-            let facts = facts.and_then(Option::as_ref);
+            let facts = context.facts(index);
             facts.is_some_and(|facts| facts.effect == Effect::Atomic)
         };
         let accesses = &mut self.accesses[slot];

@@ -417,8 +417,7 @@ impl Observer for Tracer<'_> {
             let was_full = trace.is_some_and(|trace| trace.accesses.len() >= KEPT_ACCESSES);
             self.not_full -= usize::from(!was_full && self.not_full > 0);
         }
-        let facts = context.code().facts().get(index);
-        if let Some(Some(facts)) = facts
+        if let Some(facts) = context.facts(index)
             && matches!(
                 facts.category,
                 Category::VectorMemory | Category::ScalarMemory | Category::Lds

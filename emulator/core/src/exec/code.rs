@@ -63,7 +63,7 @@ pub struct Code {
 /// The code from where a function begins to where the next does.
 struct Stretch {
     words: Range<u32>,
-    lines: OnceLock<Lines>,
+    lines: OnceLock<Arc<Lines>>,
     ready: OnceLock<Ready>,
 }
 
@@ -82,6 +82,7 @@ type LateFacts = OnceLock<Box<Option<Facts>>>;
 
 /// A stretch's operations.
 pub(super) struct Ready {
+    lines: Arc<Lines>,
     pub(super) operations: Operations,
     /// Regions of operations that can be host code.
     pub(super) regions: jit::Regions,
@@ -130,13 +131,36 @@ impl<'a> FactsTable<'a> {
     /// Of the instruction at an index; nothing inside where there is none.
     pub fn get(self, index: u32) -> Option<&'a Option<Facts>> {
         let (stretch, lines) = self.code.lines_of(index);
-        let number = (index - stretch.words.start) as usize;
-        let line = lines.list.get(number)?;
-        let all = lines
+        lines.facts((index - stretch.words.start) as usize)
+    }
+}
+
+impl Lines {
+    /// Of an instruction, by its number; nothing inside where there is none.
+    fn facts(&self, number: usize) -> Option<&Option<Facts>> {
+        let all = self
             .facts
-            .get_or_init(|| lines.list.iter().map(|_| OnceLock::new()).collect());
+            .get_or_init(|| self.list.iter().map(|_| OnceLock::new()).collect());
         let facts = all.get(number)?;
-        Some(facts.get_or_init(|| Box::new(line.instruction.as_ref().ok().map(Facts::of))))
+        Some(facts.get_or_init(|| {
+            let line = self.list.get(number);
+            let instruction = line.and_then(|line| line.instruction.as_ref().ok());
+            Box::new(instruction.map(Facts::of))
+        }))
+    }
+}
+
+impl Ready {
+    /// The instruction at an index, if it is one of these.
+    pub(super) fn instruction(&self, index: u32) -> Option<&Instruction> {
+        let number = index.wrapping_sub(self.operations.first) as usize;
+        self.lines.list.get(number)?.instruction.as_ref().ok()
+    }
+
+    /// What observers need to know of the instruction at an index, if it is one of these.
+    pub(super) fn facts(&self, index: u32) -> Option<&Facts> {
+        let number = index.wrapping_sub(self.operations.first) as usize;
+        self.lines.facts(number)?.as_ref()
     }
 }
 
@@ -280,7 +304,7 @@ impl Code {
     /// Instructions that the emulator cannot run, in all of the code: it is read for this, and kept no longer.
     pub fn unsupported(&self) -> Vec<Unsupported> {
         let of_stretch = |stretch: &Stretch| {
-            let lines = self.decode(stretch);
+            let lines = Arc::new(self.decode(stretch));
             let refused = self.make_ready(stretch, &lines).refused;
             let reported = refused.into_iter().filter_map(|index| {
                 let line = lines.list.get((index - stretch.words.start) as usize)?;
@@ -428,10 +452,11 @@ impl Code {
     }
 
     /// The stretch that an index belongs to, and its instructions.
-    fn lines_of(&self, index: u32) -> (&Stretch, &Lines) {
+    fn lines_of(&self, index: u32) -> (&Stretch, &Arc<Lines>) {
         let part = self.part(index);
         let stretch = &part.stretches[part.number(index)];
-        (stretch, stretch.lines.get_or_init(|| part.decode(stretch)))
+        let lines = stretch.lines.get_or_init(|| Arc::new(part.decode(stretch)));
+        (stretch, lines)
     }
 
     fn decode(&self, stretch: &Stretch) -> Lines {
@@ -463,7 +488,7 @@ impl Code {
         }
     }
 
-    fn make_ready(&self, stretch: &Stretch, lines: &Lines) -> Ready {
+    fn make_ready(&self, stretch: &Stretch, lines: &Arc<Lines>) -> Ready {
         let first = stretch.words.start;
         let (mut operations, refused) =
             compile::operations(self.gpu, self.level, first, &lines.list, &|word| {
@@ -479,6 +504,7 @@ impl Code {
             SimdLevel::Portable | SimdLevel::Avx2 => jit::Regions::default(),
         };
         Ready {
+            lines: Arc::clone(lines),
             operations: Operations {
                 first,
                 list: operations,

@@ -140,6 +140,15 @@ impl<'a> Context<'a> {
         !self.accesses.is_empty()
     }
 
+    /// What observers need to know of the instruction at an index: of one that just ran, without a search.
+    #[inline]
+    pub fn facts(&self, index: u32) -> Option<&'a Facts> {
+        match self.ready.and_then(|ready| ready.facts(index)) {
+            None => self.code.facts().get(index)?.as_ref(),
+            facts => facts,
+        }
+    }
+
     /// The memory that the instruction which just ran has accessed, if the run is watched.
     pub fn accesses(&self) -> impl Iterator<Item = ObservedAccess<'_>> {
         self.accesses.all()
@@ -257,7 +266,7 @@ fn run_while<O: Observer, const PLAIN: bool>(
         };
         if O::ACTIVE {
             // Observers shall not see an operation twice.
-            let stores = || code.instruction(index).is_some_and(lds::is_store);
+            let stores = || here.instruction(index).is_some_and(lds::is_store);
             if wave.lds_turn.gives_way(stores) {
                 break Some(Stop::Later);
             }
