@@ -11,13 +11,15 @@
 
 use std::collections::HashMap;
 
+use rayon::iter::{IntoParallelRefMutIterator as _, ParallelIterator as _};
+
 use super::{
     parameters::{L1_WAYS, L2_WAYS, Parameters},
     placement::Placement,
     tags::Tags,
-    trace::Recorded,
+    trace::{Recorded, Shape, WaveTrace},
 };
-use ferrowave_emulator::exec::FactsTable;
+use ferrowave_emulator::{dispatch::on_all_threads, exec::FactsTable};
 use ferrowave_isa::{Category, Effect};
 
 /// Where a line that is not in L1 comes from.
@@ -70,6 +72,12 @@ impl Shares {
         self.given[source as usize] += 1;
     }
 
+    fn add(&mut self, others: &Shares) {
+        for (sum, given) in self.given.iter_mut().zip(others.given) {
+            *sum += given;
+        }
+    }
+
     /// The next request's share: the golden ratio's multiples are spread evenly, in any number of them.
     pub(super) fn deal(&mut self) -> Source {
         let total: u64 = self.given.iter().sum();
@@ -88,15 +96,8 @@ impl Shares {
     }
 }
 
-/// A line in L2 or the Infinity Cache.
-#[derive(Clone, Copy)]
-struct Held {
-    /// The round in which it was asked for.
-    round: usize,
-    /// From where, if it was loaded.
-    from: Source,
-    is_dirty: bool,
-}
+/// Lines whose tags are fetched at once.
+const FETCHED: usize = 16;
 
 /// The shares of each instruction, by index in the code.
 pub(super) fn shares(
@@ -105,80 +106,162 @@ pub(super) fn shares(
     placement: &Placement,
     parameters: &Parameters,
 ) -> HashMap<u32, Shares> {
-    let mut caches = Caches::new(placement, parameters);
-    let mut shares: HashMap<u32, Shares> = HashMap::new();
     let at_once = placement.at_once();
-    let waves: Vec<_> = recorded
-        .workgroups
-        .iter()
-        .filter(|workgroup| at_once.contains(&workgroup.number))
-        .flat_map(|workgroup| {
-            let place = placement.of(workgroup.number);
-            workgroup.waves.iter().map(move |wave| (place, wave))
-        })
-        .collect();
-    let longest = waves.iter().map(|(_, wave)| wave.accesses.len()).max();
-    let rounds = longest.unwrap_or(0).min(super::trace::KEPT_ACCESSES);
-    for round in 0..rounds {
-        for ((xcd, unit), wave) in &waves {
-            let Some(access) = wave.accesses.get(round) else {
-                continue;
-            };
-            let (Some(shape), Some(Some(facts))) = (
-                recorded.shapes.get(access.shape as usize),
-                facts.get(access.index),
-            ) else {
-                continue;
-            };
-            let shares = shares.entry(access.index).or_default();
-            let is_scalar = facts.category == Category::ScalarMemory;
-            for line in shape
-                .lines
-                .iter()
-                .map(|line| line.wrapping_add(access.base))
-            {
-                if facts.effect == Effect::Load {
-                    if is_scalar || !caches.in_l1((*xcd, *unit), line) {
-                        caches.load(*xcd, line, round, shares);
-                    }
-                } else {
-                    caches.store((*xcd, *unit), line, shape.is_whole, shares);
-                }
-            }
+    let workgroups = recorded.workgroups.iter();
+    let workgroups = workgroups.filter(|workgroup| at_once.contains(&workgroup.number));
+    let instructions = Instructions::new(workgroups.clone().flat_map(|w| &w.waves), facts);
+    let xcd = Xcd::new(placement, parameters, instructions.kinds.len());
+    let mut xcds = vec![xcd; placement.xcds() as usize];
+    let mut rounds = 0;
+    let waves = workgroups.flat_map(|workgroup| {
+        let place = placement.of(workgroup.number);
+        workgroup.waves.iter().map(move |wave| (place, wave))
+    });
+    for (order, ((xcd, unit), trace)) in waves.enumerate() {
+        rounds = rounds.max(trace.accesses.len());
+        xcds[xcd as usize].waves.push(Wave { order, unit, trace });
+    }
+    let mut memory = Memory::new(parameters);
+    on_all_threads(|| {
+        for round in 0..rounds.min(super::trace::KEPT_ACCESSES) {
+            xcds.par_iter_mut()
+                .for_each(|xcd| xcd.round(round, &instructions, &recorded.shapes));
+            memory.answer(round, &mut xcds);
+        }
+    });
+    let mut shares: HashMap<u32, Shares> = HashMap::new();
+    for (slot, kind) in instructions.kinds.iter().enumerate() {
+        if kind.is_some() {
+            let all = shares.entry(instructions.first + slot as u32).or_default();
+            xcds.iter().for_each(|xcd| all.add(&xcd.shares[slot]));
         }
     }
     shares
 }
 
-/// All caches of the machine.
-struct Caches {
-    units: u64,
-    l1: Vec<Tags<()>>,
-    l2: Vec<Tags<Held>>,
-    infinity: Option<Tags<usize>>,
+/// The instructions that access memory.
+struct Instructions {
+    /// The index of the first.
+    first: u32,
+    /// From that on: what is an access, and how.
+    kinds: Vec<Option<Kind>>,
 }
 
-impl Caches {
-    fn new(placement: &Placement, parameters: &Parameters) -> Self {
+#[derive(Clone, Copy)]
+struct Kind {
+    is_load: bool,
+    is_scalar: bool,
+}
+
+impl Instructions {
+    fn new<'a>(waves: impl Iterator<Item = &'a WaveTrace>, facts: FactsTable<'_>) -> Self {
+        let mut indices: Vec<u32> = Vec::new();
+        for wave in waves {
+            indices.extend(wave.accesses.iter().map(|access| access.index));
+            indices.sort_unstable();
+            indices.dedup();
+        }
+        let first = indices.first().copied().unwrap_or(0);
+        let count = indices.last().map_or(0, |last| last - first + 1);
+        let mut kinds = vec![None; count as usize];
+        for index in indices {
+            if let Some(Some(facts)) = facts.get(index) {
+                kinds[(index - first) as usize] = Some(Kind {
+                    is_load: facts.effect == Effect::Load,
+                    is_scalar: facts.category == Category::ScalarMemory,
+                });
+            }
+        }
+        Instructions { first, kinds }
+    }
+}
+
+/// A wave on a compute unit of an XCD.
+#[derive(Clone, Copy)]
+struct Wave<'a> {
+    /// Its place among all waves of the machine.
+    order: usize,
+    unit: u64,
+    trace: &'a WaveTrace,
+}
+
+/// A line in L2.
+#[derive(Clone, Copy, Default)]
+struct Held {
+    /// The round in which it was loaded, and the number of that among the round's requests; none if it was written first.
+    asked: Option<(u32, u32)>,
+    is_dirty: bool,
+}
+
+/// What L2 asks the Infinity Cache or memory for.
+#[derive(Clone, Copy)]
+struct Request {
+    /// Of the wave.
+    order: usize,
+    line: u64,
+    slot: usize,
+}
+
+/// An XCD's waves and caches. It knows nothing of the others, so that host threads can take one each.
+#[derive(Clone)]
+struct Xcd<'a> {
+    waves: Vec<Wave<'a>>,
+    l1: Vec<Tags<()>>,
+    l2: Tags<Held>,
+    /// Of each instruction.
+    shares: Vec<Shares>,
+    /// Of this round, in the order of waves.
+    requests: Vec<Request>,
+    /// Loads that found a line on its way, in this round: the number of the request, and the instruction.
+    waiting: Vec<(u32, usize)>,
+}
+
+impl Xcd<'_> {
+    fn new(placement: &Placement, parameters: &Parameters, instructions: usize) -> Self {
         let line = u64::from(parameters.hardware.gpu.line_bytes());
         let l1 = Tags::by_low_bits(u64::from(parameters.hardware.l1_bytes) / line, L1_WAYS);
-        let l2 = Tags::new(u64::from(parameters.hardware.l2_bytes) / line, L2_WAYS);
-        Caches {
-            units: placement.units(),
-            l1: vec![l1; (placement.xcds() * placement.units()) as usize],
-            l2: vec![l2; placement.xcds() as usize],
-            infinity: (parameters.hardware.infinity_bytes > 0)
-                .then(|| Tags::new(parameters.hardware.infinity_bytes / line, L2_WAYS)),
+        Xcd {
+            waves: Vec::new(),
+            l1: vec![l1; placement.units() as usize],
+            l2: Tags::new(u64::from(parameters.hardware.l2_bytes) / line, L2_WAYS),
+            shares: vec![Shares::default(); instructions],
+            requests: Vec::new(),
+            waiting: Vec::new(),
         }
     }
 
-    fn l1(&mut self, (xcd, unit): (u64, u64)) -> &mut Tags<()> {
-        &mut self.l1[(xcd * self.units + unit) as usize]
+    /// Every wave does its next access.
+    fn round(&mut self, round: usize, instructions: &Instructions, shapes: &[Shape]) {
+        for number in 0..self.waves.len() {
+            let wave = self.waves[number];
+            let Some(access) = wave.trace.accesses.get(round) else {
+                continue;
+            };
+            let slot = (access.index - instructions.first) as usize;
+            let (Some(shape), Some(kind)) =
+                (shapes.get(access.shape as usize), instructions.kinds[slot])
+            else {
+                continue;
+            };
+            let lines = shape
+                .lines
+                .iter()
+                .map(|line| line.wrapping_add(access.base));
+            self.l2.fetch(lines.clone());
+            for line in lines {
+                if !kind.is_load {
+                    self.store(wave.unit, line, shape.is_whole, slot);
+                } else if kind.is_scalar || !self.in_l1(wave.unit, line) {
+                    let order = wave.order;
+                    self.load(round, Request { order, line, slot });
+                }
+            }
+        }
     }
 
     /// Whether L1 has the line; then or not, it does from now on.
-    fn in_l1(&mut self, place: (u64, u64), line: u64) -> bool {
-        let l1 = self.l1(place);
+    fn in_l1(&mut self, unit: u64, line: u64) -> bool {
+        let l1 = &mut self.l1[unit as usize];
         let hit = l1.find(line).is_some();
         if !hit {
             l1.insert(line, ());
@@ -186,50 +269,36 @@ impl Caches {
         hit
     }
 
-    fn load(&mut self, xcd: u64, line: u64, round: usize, shares: &mut Shares) {
-        let l2 = &mut self.l2[xcd as usize];
-        if let Some(held) = l2.find(line) {
-            shares.count(match held.from {
-                _ if held.round != round => Source::L2,
-                Source::Infinity => Source::L2FromInfinity,
-                Source::InfinityFromMemory | Source::Memory => Source::L2FromMemory,
-                _ => Source::L2,
-            });
-            return;
+    fn load(&mut self, round: usize, request: Request) {
+        let round = round as u32;
+        match self.l2.find(request.line) {
+            Some(Held {
+                asked: Some((asked, number)),
+                ..
+            }) if *asked == round => self.waiting.push((*number, request.slot)),
+            Some(_) => self.shares[request.slot].count(Source::L2),
+            None => {
+                let held = Held {
+                    asked: Some((round, self.requests.len() as u32)),
+                    is_dirty: false,
+                };
+                self.l2.insert(request.line, held);
+                self.requests.push(request);
+            }
         }
-        let from = match &mut self.infinity {
-            None => Source::Memory,
-            Some(infinity) => match infinity.find(line) {
-                Some(asked) if *asked == round => Source::InfinityFromMemory,
-                Some(_) => Source::Infinity,
-                None => {
-                    infinity.insert(line, round);
-                    Source::Memory
-                }
-            },
-        };
-        shares.count(from);
-        l2.insert(
-            line,
-            Held {
-                round,
-                from,
-                is_dirty: false,
-            },
-        );
     }
 
     /// L2 keeps what is written, and memory gets it some time: once for each line that was clean.
-    fn store(&mut self, place: (u64, u64), line: u64, is_whole: bool, shares: &mut Shares) {
+    fn store(&mut self, unit: u64, line: u64, is_whole: bool, slot: usize) {
         match is_whole {
             // Written lines stay in L1 if they are whole.
             true => {
-                self.in_l1(place, line);
+                self.in_l1(unit, line);
             }
-            false => self.l1(place).remove(line),
+            false => self.l1[unit as usize].remove(line),
         }
-        let l2 = &mut self.l2[place.0 as usize];
-        match l2.find(line) {
+        let shares = &mut self.shares[slot];
+        match self.l2.find(line) {
             Some(held) if held.is_dirty => shares.count(Source::L2),
             Some(held) => {
                 held.is_dirty = true;
@@ -237,12 +306,74 @@ impl Caches {
             }
             None => {
                 let held = Held {
-                    round: usize::MAX,
-                    from: Source::L2,
+                    asked: None,
                     is_dirty: true,
                 };
-                l2.insert(line, held);
+                self.l2.insert(line, held);
                 shares.count(Source::Memory);
+            }
+        }
+    }
+}
+
+/// What lies behind the L2 of all XCDs.
+struct Memory {
+    /// Of each line the round in which it was asked for.
+    infinity: Option<Tags<usize>>,
+}
+
+impl Memory {
+    fn new(parameters: &Parameters) -> Self {
+        let line = u64::from(parameters.hardware.gpu.line_bytes());
+        Memory {
+            infinity: (parameters.hardware.infinity_bytes > 0)
+                .then(|| Tags::new(parameters.hardware.infinity_bytes / line, L2_WAYS)),
+        }
+    }
+
+    /// Answers the requests of a round, in the order of waves, and those who wait for the same lines.
+    fn answer(&mut self, round: usize, xcds: &mut [Xcd<'_>]) {
+        let mut all: Vec<_> = (xcds.iter().enumerate())
+            .flat_map(|(xcd, Xcd { requests, .. })| {
+                let numbers = requests.iter().enumerate();
+                numbers.map(move |(number, request)| (request.order, number, xcd))
+            })
+            .collect();
+        all.sort_unstable();
+        let mut sources: Vec<Vec<Source>> = vec![Vec::new(); xcds.len()];
+        for some in all.chunks(FETCHED) {
+            let asked = |&(_, number, xcd): &(_, usize, usize)| xcds[xcd].requests[number].line;
+            if let Some(infinity) = &self.infinity {
+                infinity.fetch(some.iter().map(asked));
+            }
+            for &(_, number, xcd) in some {
+                let Request { line, slot, .. } = xcds[xcd].requests[number];
+                let source = self.load(line, round);
+                xcds[xcd].shares[slot].count(source);
+                sources[xcd].push(source);
+            }
+        }
+        for (xcd, sources) in xcds.iter_mut().zip(sources) {
+            xcd.requests.clear();
+            for (number, slot) in xcd.waiting.drain(..) {
+                xcd.shares[slot].count(match sources[number as usize] {
+                    Source::Infinity => Source::L2FromInfinity,
+                    _ => Source::L2FromMemory,
+                });
+            }
+        }
+    }
+
+    fn load(&mut self, line: u64, round: usize) -> Source {
+        let Some(infinity) = &mut self.infinity else {
+            return Source::Memory;
+        };
+        match infinity.find(line) {
+            Some(asked) if *asked == round => Source::InfinityFromMemory,
+            Some(_) => Source::Infinity,
+            None => {
+                infinity.insert(line, round);
+                Source::Memory
             }
         }
     }
@@ -272,18 +403,43 @@ mod tests {
     fn lines_are_fetched_once_and_waited_for_by_whoever_asks_meanwhile() {
         let parameters = Parameters::of(Product::Mi300x);
         let placement = Placement::new(parameters, 16, 1);
-        let mut caches = Caches::new(&placement, parameters);
-        let mut from = |xcd, round| {
-            let mut shares = Shares::default();
-            caches.load(xcd, 77, round, &mut shares);
-            shares.deal()
+        let mut xcds = vec![Xcd::new(&placement, parameters, 1); 3];
+        let mut memory = Memory::new(parameters);
+        // The sources of one line for some XCDs in a round, one wave after the other.
+        let mut from = |round, asked: &[usize]| -> Vec<Source> {
+            let requests = asked.iter().enumerate();
+            for (order, &xcd) in requests {
+                xcds[xcd].shares.resize(asked.len(), Shares::default());
+                let slot = order;
+                xcds[xcd].load(
+                    round,
+                    Request {
+                        order,
+                        line: 77,
+                        slot,
+                    },
+                );
+            }
+            memory.answer(round, &mut xcds);
+            let shares = asked.iter().enumerate();
+            let sources = shares
+                .map(|(slot, &xcd)| xcds[xcd].shares[slot].deal())
+                .collect();
+            xcds.iter_mut().for_each(|xcd| xcd.shares.clear());
+            sources
         };
-        assert_eq!(from(0, 0), Source::Memory);
-        assert_eq!(from(0, 0), Source::L2FromMemory);
-        assert_eq!(from(1, 0), Source::InfinityFromMemory);
-        assert_eq!(from(1, 0), Source::L2FromMemory);
-        assert_eq!(from(2, 1), Source::Infinity);
-        assert_eq!(from(2, 1), Source::L2FromInfinity);
-        assert_eq!(from(0, 1), Source::L2);
+        assert_eq!(
+            from(0, &[0, 0, 1, 1]),
+            [
+                Source::Memory,
+                Source::L2FromMemory,
+                Source::InfinityFromMemory,
+                Source::L2FromMemory
+            ]
+        );
+        assert_eq!(
+            from(1, &[2, 2, 0]),
+            [Source::Infinity, Source::L2FromInfinity, Source::L2]
+        );
     }
 }

@@ -12,13 +12,17 @@ enum Index {
 /// A set-associative cache that replaces the line which was used longest ago.
 #[derive(Clone, Debug)]
 pub(super) struct Tags<T> {
-    /// Of each set the lines, the one that was used last first.
-    sets: Vec<Vec<(u64, T)>>,
+    /// Set by set, the line that was used last first; behind all lines [`NOTHING`].
+    entries: Vec<(u64, T)>,
+    sets: usize,
     ways: usize,
     index: Index,
 }
 
-impl<T: Copy> Tags<T> {
+/// No line has this number: it would begin behind all addresses.
+const NOTHING: u64 = u64::MAX;
+
+impl<T: Copy + Default> Tags<T> {
     /// For so many lines, in sets of as many ways or fewer, over which lines are spread whatever their stride.
     pub(super) fn new(lines: u64, ways: usize) -> Self {
         Self::with(lines, ways, Index::Hash)
@@ -33,19 +37,33 @@ impl<T: Copy> Tags<T> {
         let ways = ways.min(lines.max(1) as usize);
         let sets = (lines as usize / ways).max(1);
         Tags {
-            sets: vec![Vec::new(); sets],
+            entries: vec![(NOTHING, T::default()); sets * ways],
+            sets,
             ways,
             index,
         }
     }
 
-    fn set(&mut self, line: u64) -> &mut Vec<(u64, T)> {
+    /// Where the set of a line begins.
+    fn first(&self, line: u64) -> usize {
         let index = match self.index {
             Index::LowBits => line,
             Index::Hash => line.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32,
         };
-        let set = index as usize % self.sets.len();
-        &mut self.sets[set]
+        index as usize % self.sets * self.ways
+    }
+
+    fn set(&mut self, line: u64) -> &mut [(u64, T)] {
+        let first = self.first(line);
+        &mut self.entries[first..first + self.ways]
+    }
+
+    /// Has the host fetch the sets of lines that are about to be looked for, all at once instead of one after the other:
+    /// the tags of a large cache are not in the host's.
+    pub(super) fn fetch(&self, lines: impl Iterator<Item = u64>) {
+        let entries = |line| self.entries[self.first(line)..].iter().take(self.ways);
+        let some = lines.flat_map(|line| entries(line).step_by(4));
+        std::hint::black_box(some.fold(0, |all, (line, _)| all | line));
     }
 
     /// The word of a line that is there, which was now used.
@@ -58,17 +76,18 @@ impl<T: Copy> Tags<T> {
 
     /// Puts in a line that is not there.
     pub(super) fn insert(&mut self, line: u64, word: T) {
-        let ways = self.ways;
         let set = self.set(line);
-        if set.len() == ways {
-            set.pop();
-        }
-        set.insert(0, (line, word));
+        set.rotate_right(1);
+        set[0] = (line, word);
     }
 
     /// Throws a line out.
     pub(super) fn remove(&mut self, line: u64) {
-        self.set(line).retain(|(held, _)| *held != line);
+        let set = self.set(line);
+        if let Some(place) = set.iter().position(|(held, _)| *held == line) {
+            set[place].0 = NOTHING;
+            set[place..].rotate_left(1);
+        }
     }
 }
 

@@ -61,6 +61,14 @@ static POOL: LazyLock<Option<ThreadPool>> = LazyLock::new(|| {
         .ok()
 });
 
+/// Runs what divides its work among host threads on those that launches run on.
+pub fn on_all_threads<R: Send>(work: impl FnOnce() -> R + Send) -> R {
+    match &*POOL {
+        Some(pool) => pool.install(work),
+        None => work(),
+    }
+}
+
 /// Refuses a launch that the kernel or the GPU does not allow, before anything runs.
 pub fn check_launch(kernel: &Kernel, config: &LaunchConfig<'_>) -> Result<(), LaunchError> {
     check(kernel, config)?;

@@ -14,6 +14,7 @@ mod workgroup;
 pub use error::{FaultReport, LaunchError};
 pub use grid::{
     LaunchConfig, LaunchSummary, Observed, check_launch, launch, launch_observed, launch_some,
+    on_all_threads,
 };
 pub use limit::{
     INSTRUCTION_LIMIT_VARIABLE, Limit, LimitReport, Limits, Standing, TIMEOUT_VARIABLE, WavePlace,
