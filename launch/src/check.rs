@@ -66,7 +66,8 @@ impl From<FormatName> for Format {
     }
 }
 
-/// Launches what `launch` launches on the emulator, and writes the findings; the exit code is 3 if there are any.
+/// Launches what `launch` launches on the emulator, and writes the findings; the exit code is 3 if there are any, and what
+/// `launch` failed with follows on standard error.
 ///
 /// # Errors
 /// Those of `launch` without findings, and if the findings cannot be written.
@@ -84,20 +85,18 @@ pub fn run(
     let device = options.device.open_emulator("checks kernels")?;
     let outcome = launch(&device);
     let findings = check::take_findings();
-    match outcome {
-        // That nothing was found would be said of what did not run to its end.
-        Err(failure) if findings.is_empty() => return Err(failure),
-        // A fault is among the findings; that a launch was given up is not.
-        Err(failure) if failure.to_string().contains("hipErrorLaunchTimeOut") => {
-            write(options, &findings)?;
-            eprintln!("error: {failure}");
-        }
-        Err(_) | Ok(()) => write(options, &findings)?,
+    // That nothing was found would be said of what did not run to its end.
+    if findings.is_empty() {
+        outcome?;
+        write(options, &findings)?;
+        return Ok(ExitCode::SUCCESS);
     }
-    Ok(match findings.is_empty() {
-        true => ExitCode::SUCCESS,
-        false => ExitCode::from(FINDINGS),
-    })
+    let written = write(options, &findings);
+    if let Err(failure) = outcome {
+        eprintln!("error: {failure}");
+    }
+    written?;
+    Ok(ExitCode::from(FINDINGS))
 }
 
 /// Writes the findings where they shall go; they are not lost if that cannot be.

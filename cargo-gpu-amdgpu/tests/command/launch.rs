@@ -307,7 +307,7 @@ pub unsafe extern "gpu-kernel" fn spins(out: *mut u32) {
             core::hint::spin_loop();
         }
     }
-    unsafe { *out.add(core::arch::amdgpu::workitem_id_x() as usize) = 1 };
+    unsafe { *out.add(core::arch::amdgpu::workitem_id_x() as usize) += 1 };
 }
 "#;
 
@@ -332,6 +332,21 @@ fn endless_kernels_are_ended_where_they_stand() {
         let said = launch(verb, &["--limit", "5000000"]).fails(1, &limit);
         assert!(said.lines().count() < 20, "{said}");
     }
+    // What was found does not hide that.
+    let arguments = [
+        "check",
+        "spins",
+        "--grid=2",
+        "--block=128",
+        "--limit",
+        "5000000",
+    ];
+    let found = run(
+        &dir,
+        &[&arguments[..], &["--arg", "uninit:128xu32"]].concat(),
+    );
+    assert!(found.stdout.contains("uninitialized-memory"), "{found:?}");
+    found.fails(3, &["after 5000000 wave-instructions"]);
     let mut command = command(&dir, ["run", "spins", "--grid=2", "--block=128"]);
     command
         .args(["--arg", "zeros:128xu32"])
