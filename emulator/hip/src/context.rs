@@ -6,7 +6,7 @@ use std::{
     ffi::{c_int, c_uint},
     ptr,
     sync::{
-        Arc,
+        Arc, LazyLock,
         atomic::{AtomicU32, Ordering},
     },
 };
@@ -16,8 +16,8 @@ use ferrowave_hip_abi::{
 };
 
 use super::{
-    device::{VERSION, hipDeviceSynchronize},
     error::{Failure, out},
+    handles::Handles,
     runtime::{Device, Runtime},
 };
 
@@ -27,6 +27,9 @@ pub(super) struct Context {
     /// Whether `hipCtxCreate` made it, and it can be destroyed.
     made: bool,
 }
+
+/// Contexts by handle.
+pub(super) static CONTEXTS: LazyLock<Handles<Context>> = LazyLock::new(Handles::new);
 
 thread_local! {
     /// The thread's contexts by their handles, the current one last.
@@ -45,7 +48,7 @@ fn stack<R>(access: impl FnOnce(&mut Vec<usize>) -> R) -> R {
 /// The handle of a device's primary context.
 pub(super) fn primary(device: &Arc<Device>) -> hipCtx_t {
     let handle = device.primary_context.get_or_init(|| {
-        Runtime::get().contexts.insert(Arc::new(Context {
+        CONTEXTS.insert(Arc::new(Context {
             device: Arc::clone(device),
             made: false,
         }))
@@ -55,7 +58,7 @@ pub(super) fn primary(device: &Arc<Device>) -> hipCtx_t {
 
 /// The context of a handle.
 pub(super) fn context(handle: hipCtx_t) -> Result<Arc<Context>, Failure> {
-    let found = Runtime::get().contexts.get(handle.addr());
+    let found = CONTEXTS.get(handle.addr());
     found.ok_or_else(|| {
         Failure::new(
             hipError_t::hipErrorInvalidContext,
@@ -73,7 +76,7 @@ fn follow_the_stack() -> Result<(), Failure> {
     let Some(top) = top else {
         return Ok(());
     };
-    match Runtime::get().contexts.get(top) {
+    match CONTEXTS.get(top) {
         Some(context) => Runtime::get().set_current(context.device.ordinal),
         // Destroyed while it lay here.
         None => Ok(()),
@@ -101,9 +104,7 @@ pub(super) unsafe fn hipCtxCreate(
         )));
     }
     let device = Runtime::get().device(device)?;
-    let handle = Runtime::get()
-        .contexts
-        .insert(Arc::new(Context { device, made: true }));
+    let handle = CONTEXTS.insert(Arc::new(Context { device, made: true }));
     stack(|stack| stack.push(handle));
     ctx.set(ptr::without_provenance_mut(handle));
     follow_the_stack()
@@ -116,7 +117,7 @@ pub(super) unsafe fn hipCtxDestroy(ctx: hipCtx_t) -> Result<(), Failure> {
             "a device's primary context cannot be destroyed",
         ));
     }
-    Runtime::get().contexts.remove(ctx.addr());
+    CONTEXTS.remove(ctx.addr());
     stack(|stack| stack.retain(|&handle| handle != ctx.addr()));
     follow_the_stack()
 }
@@ -180,23 +181,6 @@ pub(super) unsafe fn hipCtxGetDevice(device: *mut hipDevice_t) -> Result<(), Fai
     Ok(())
 }
 
-pub(super) unsafe fn hipCtxGetApiVersion(
-    ctx: hipCtx_t,
-    api_version: *mut c_uint,
-) -> Result<(), Failure> {
-    let api_version = out!(api_version);
-    if !ctx.is_null() {
-        context(ctx)?;
-    }
-    api_version.set(VERSION as c_uint);
-    Ok(())
-}
-
-pub(super) unsafe fn hipCtxSynchronize() -> Result<(), Failure> {
-    // SAFETY: no pointers.
-    unsafe { hipDeviceSynchronize() }
-}
-
 pub(super) unsafe fn hipDevicePrimaryCtxRetain(
     ctx: *mut hipCtx_t,
     device: hipDevice_t,
@@ -216,10 +200,6 @@ pub(super) unsafe fn hipDevicePrimaryCtxRelease(device: hipDevice_t) -> Result<(
         .primary_uses
         .try_update(Ordering::Relaxed, Ordering::Relaxed, less);
     Ok(())
-}
-
-pub(super) unsafe fn hipDevicePrimaryCtxReset(device: hipDevice_t) -> Result<(), Failure> {
-    Runtime::get().reset(&Runtime::get().device(device)?)
 }
 
 pub(super) unsafe fn hipDevicePrimaryCtxGetState(

@@ -9,10 +9,9 @@ use ferrowave_hip_abi::{hipCtx_t, hipDevice_t, hipDeviceP2PAttr, hipError_t, hip
 
 use super::{
     context,
-    error::{Failure, copy_text, out},
+    error::{Failure, copy_text, out, text},
     fault::Waits,
-    module::text,
-    properties::version,
+    properties::{pci_location, version},
     runtime::{Runtime, device_name},
 };
 
@@ -36,6 +35,18 @@ pub(super) unsafe fn hipDriverGetVersion(version: *mut c_int) -> Result<(), Fail
 
 pub(super) unsafe fn hipRuntimeGetVersion(version: *mut c_int) -> Result<(), Failure> {
     out!(version).set(VERSION);
+    Ok(())
+}
+
+pub(super) unsafe fn hipCtxGetApiVersion(
+    ctx: hipCtx_t,
+    api_version: *mut c_uint,
+) -> Result<(), Failure> {
+    let api_version = out!(api_version);
+    if !ctx.is_null() {
+        context::context(ctx)?;
+    }
+    api_version.set(VERSION as c_uint);
     Ok(())
 }
 
@@ -114,10 +125,7 @@ pub(super) unsafe fn hipDeviceSynchronize() -> Result<(), Failure> {
     device.faults.report(Waits::Device)
 }
 
-pub(super) unsafe fn hipDeviceReset() -> Result<(), Failure> {
-    let runtime = Runtime::get();
-    runtime.reset(&runtime.current()?)
-}
+pub(super) use hipDeviceSynchronize as hipCtxSynchronize;
 
 pub(super) unsafe fn hipDeviceComputeCapability(
     major: *mut c_int,
@@ -138,12 +146,6 @@ pub(super) unsafe fn hipDeviceGetUuid(
     let uuid = out!(uuid);
     uuid.set(Runtime::get().device(device)?.uuid());
     Ok(())
-}
-
-/// The PCI domain and bus that the device of that ordinal claims, as device 0 and function 0. There is no bus: each
-/// device gets one of its own.
-pub fn pci_location(ordinal: u32) -> (u32, u8) {
-    (ordinal >> 8, ordinal as u8)
 }
 
 fn bus_id(ordinal: c_int) -> String {

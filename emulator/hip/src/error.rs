@@ -265,6 +265,18 @@ macro_rules! read {
 
 pub(super) use read;
 
+/// A name that a caller passed.
+///
+/// # Safety
+/// `name` is null or a C string.
+pub(super) unsafe fn text<'a>(name: *const c_char, what: &str) -> Result<&'a CStr, Failure> {
+    if name.is_null() {
+        return Err(Failure::value(format_args!("{what} is null")));
+    }
+    // SAFETY: the caller promises a C string.
+    Ok(unsafe { CStr::from_ptr(name) })
+}
+
 pub(super) unsafe fn hipGetLastError() -> hipError_t {
     last(|last| {
         last.detail.clear();

@@ -3,7 +3,7 @@
 use std::{
     ffi::c_uint,
     ptr,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, LazyLock, Mutex, PoisonError},
     time::Instant,
 };
 
@@ -13,6 +13,7 @@ use super::{
     error::{Failure, out},
     fault::Waits,
     graph::capture::{self, Point},
+    handles::Handles,
     operation::Operation,
     runtime::{Device, Runtime},
     stream::{StreamRef, stream},
@@ -89,9 +90,12 @@ impl Event {
     }
 }
 
+/// Events by handle.
+pub(super) static EVENTS: LazyLock<Handles<Event>> = LazyLock::new(Handles::new);
+
 /// The event of a handle.
 pub(super) fn event(handle: hipEvent_t) -> Result<Arc<Event>, Failure> {
-    let found = Runtime::get().events.get(handle.addr());
+    let found = EVENTS.get(handle.addr());
     found.ok_or_else(|| Failure::handle("event", handle.addr()))
 }
 
@@ -129,9 +133,8 @@ pub(super) unsafe fn hipEventCreateWithFlags(
             "flags are {flags:#x}, of which only {known:#x} are known"
         )));
     }
-    let runtime = Runtime::get();
-    let device = runtime.current()?;
-    let handle = runtime.events.insert_with(|id| {
+    let device = Runtime::get().current()?;
+    let handle = EVENTS.insert_with(|id| {
         Arc::new(Event {
             device,
             id,
@@ -144,7 +147,7 @@ pub(super) unsafe fn hipEventCreateWithFlags(
 }
 
 pub(super) unsafe fn hipEventDestroy(event: hipEvent_t) -> Result<(), Failure> {
-    let gone = Runtime::get().events.remove(event.addr());
+    let gone = EVENTS.remove(event.addr());
     gone.map(drop)
         .ok_or_else(|| Failure::handle("event", event.addr()))
 }

@@ -13,8 +13,8 @@ mod bodies {
         allocation::*, callback::*, context::*, copy::*, device::*, error::*, event::*, fill::*,
         function::*, graph::capture::*, graph::executable::*, graph::look::*, graph::memory::*,
         graph::nodes::*, graph::*, launch::*, module::*, per_thread::*, pointer::*, pool::*,
-        profiler::*, properties::*, registry::*, rtc::*, stream::*, symbols::*, texture::*,
-        values::*,
+        profiler::*, properties::*, registry::*, removal::*, rtc::*, stream::*, symbols::*,
+        texture::*, values::*,
     };
 }
 

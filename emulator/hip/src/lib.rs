@@ -52,6 +52,7 @@ mod profiler;
 mod properties;
 mod queue;
 mod registry;
+mod removal;
 mod rtc;
 mod runtime;
 mod stream;
@@ -65,11 +66,10 @@ mod trace;
 mod transfer;
 mod values;
 
-pub use device::pci_location;
 pub use error::last_error_detail;
 pub use exports::FUNCTIONS;
 pub use limits::set_limits;
-pub use runtime::{
-    DEVICE_VARIABLE, DeviceConfig, add_device, device_name, environment_devices, remove_device,
-};
+pub use properties::pci_location;
+pub use removal::remove_device;
+pub use runtime::{DEVICE_VARIABLE, DeviceConfig, add_device, device_name, environment_devices};
 pub use trace::TRACE_VARIABLE;

@@ -2,16 +2,17 @@
 
 use std::{
     collections::HashMap,
-    ffi::{CStr, CString, c_char, c_uint, c_void},
+    ffi::{CString, c_char, c_uint, c_void},
     ptr,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicU32},
+    sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, atomic::AtomicU32},
 };
 
 use ferrowave_code_object::Target;
 use ferrowave_hip_abi::{hipDeviceptr_t, hipError_t, hipFunction_t, hipJitOption, hipModule_t};
 
 use super::{
-    error::{Failure, out},
+    error::{Failure, out, text},
+    handles::Handles,
     image::Image,
     properties::{SRAMECC, XNACK},
     runtime::{Device, Runtime},
@@ -39,6 +40,12 @@ pub(super) struct Function {
     pub(super) dynamic_lds_bytes: AtomicU32,
 }
 
+/// Modules by handle.
+pub(super) static MODULES: LazyLock<Handles<Module>> = LazyLock::new(Handles::new);
+
+/// Kernels by handle.
+pub(super) static KERNELS: LazyLock<Handles<Function>> = LazyLock::new(Handles::new);
+
 impl From<LoadError> for Failure {
     fn from(error: LoadError) -> Self {
         let code = match error {
@@ -53,26 +60,14 @@ impl From<LoadError> for Failure {
 
 /// The module of a handle.
 fn module(handle: hipModule_t) -> Result<Arc<Module>, Failure> {
-    let found = Runtime::get().modules.get(handle.addr());
+    let found = MODULES.get(handle.addr());
     found.ok_or_else(|| Failure::handle("module", handle.addr()))
 }
 
 /// The kernel of a handle.
 pub(super) fn function(handle: hipFunction_t) -> Result<Arc<Function>, Failure> {
-    let found = Runtime::get().functions.get(handle.addr());
+    let found = KERNELS.get(handle.addr());
     found.ok_or_else(|| Failure::handle("kernel", handle.addr()))
-}
-
-/// A name that a caller passed.
-///
-/// # Safety
-/// `name` is null or a C string.
-pub(super) unsafe fn text<'a>(name: *const c_char, what: &str) -> Result<&'a CStr, Failure> {
-    if name.is_null() {
-        return Err(Failure::value(format_args!("{what} is null")));
-    }
-    // SAFETY: the caller promises a C string.
-    Ok(unsafe { CStr::from_ptr(name) })
 }
 
 impl Module {
@@ -134,7 +129,7 @@ impl Module {
                 ),
             ));
         };
-        let handle = Runtime::get().functions.insert(Arc::new(Function {
+        let handle = KERNELS.insert(Arc::new(Function {
             device: Arc::clone(&self.device),
             // A name with a NUL was not asked for as a C string.
             name: CString::new(name).unwrap_or_default(),
@@ -153,7 +148,7 @@ impl Module {
     /// Takes its kernels' handles away.
     pub(super) fn forget_functions(&self) {
         for &handle in self.functions().values() {
-            Runtime::get().functions.remove(handle);
+            KERNELS.remove(handle);
         }
     }
 
@@ -165,9 +160,8 @@ impl Module {
 
 /// Loads a module on the current device.
 fn load(image: &Image) -> Result<hipModule_t, Failure> {
-    let runtime = Runtime::get();
-    let module = Module::load(runtime.current()?, image)?;
-    Ok(ptr::without_provenance_mut(runtime.modules.insert(module)))
+    let module = Module::load(Runtime::get().current()?, image)?;
+    Ok(ptr::without_provenance_mut(MODULES.insert(module)))
 }
 
 pub(super) unsafe fn hipModuleLoad(
@@ -211,8 +205,7 @@ pub(super) unsafe fn hipModuleLoadDataEx(
 pub(super) use hipModuleLoadData as hipModuleLoadFatBinary;
 
 pub(super) unsafe fn hipModuleUnload(module: hipModule_t) -> Result<(), Failure> {
-    let runtime = Runtime::get();
-    let gone = runtime.modules.remove(module.addr());
+    let gone = MODULES.remove(module.addr());
     let module = gone.ok_or_else(|| Failure::handle("module", module.addr()))?;
     // Launches under way keep what they run.
     module.forget_functions();

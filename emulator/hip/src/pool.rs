@@ -4,7 +4,7 @@ use std::{
     ffi::{c_int, c_void},
     ptr,
     sync::{
-        Arc,
+        Arc, LazyLock,
         atomic::{AtomicU64, Ordering},
     },
 };
@@ -16,6 +16,7 @@ use ferrowave_hip_abi::{
 
 use super::{
     error::{Failure, out, read},
+    handles::Handles,
     runtime::{Device, Runtime},
 };
 
@@ -56,9 +57,12 @@ impl Pool {
     }
 }
 
+/// Pools by handle.
+pub(super) static POOLS: LazyLock<Handles<Pool>> = LazyLock::new(Handles::new);
+
 /// The pool of a handle.
 pub(super) fn pool(handle: hipMemPool_t) -> Result<Arc<Pool>, Failure> {
-    let found = Runtime::get().pools.get(handle.addr());
+    let found = POOLS.get(handle.addr());
     found.ok_or_else(|| no_pool(handle))
 }
 
@@ -72,17 +76,15 @@ fn no_pool(handle: hipMemPool_t) -> Failure {
 
 /// The handle of the pool that a device has from the start.
 fn default_of(device: &Arc<Device>) -> usize {
-    *device.default_pool.get_or_init(|| {
-        Runtime::get()
-            .pools
-            .insert(Arc::new(Pool::new(Arc::clone(device))))
-    })
+    *device
+        .default_pool
+        .get_or_init(|| POOLS.insert(Arc::new(Pool::new(Arc::clone(device)))))
 }
 
 /// The handle of the pool that a device allocates from.
 fn current_of(device: &Arc<Device>) -> usize {
     let chosen = device.pool.load(Ordering::Relaxed);
-    match Runtime::get().pools.get(chosen) {
+    match POOLS.get(chosen) {
         Some(_) => chosen,
         // None was chosen, or it was destroyed.
         None => default_of(device),
@@ -146,7 +148,7 @@ pub(super) unsafe fn hipMemPoolCreate(
         ));
     }
     let device = located(properties.location)?;
-    let handle = Runtime::get().pools.insert(Arc::new(Pool::new(device)));
+    let handle = POOLS.insert(Arc::new(Pool::new(device)));
     pool.set(ptr::without_provenance_mut(handle));
     Ok(())
 }
@@ -169,7 +171,7 @@ pub(super) unsafe fn hipMemPoolDestroy(pool: hipMemPool_t) -> Result<(), Failure
             "a device's default pool cannot be destroyed",
         ));
     }
-    let gone = Runtime::get().pools.remove(pool.addr());
+    let gone = POOLS.remove(pool.addr());
     gone.map(drop).ok_or_else(|| no_pool(pool))
 }
 

@@ -9,7 +9,6 @@ use ferrowave_hip_abi::{
 };
 
 use super::{
-    device::pci_location,
     error::{Failure, out},
     runtime::{Device, Runtime, device_name},
 };
@@ -57,6 +56,12 @@ pub(super) const fn version(gpu: Gpu) -> (c_int, c_int) {
         Gpu::Gfx942 => (9, 4),
         Gpu::Gfx950 => (9, 5),
     }
+}
+
+/// The PCI domain and bus that the device of that ordinal claims, as device 0 and function 0. There is no bus: each
+/// device gets one of its own.
+pub fn pci_location(ordinal: u32) -> (u32, u8) {
+    (ordinal >> 8, ordinal as u8)
 }
 
 impl Device {

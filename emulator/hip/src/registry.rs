@@ -14,10 +14,10 @@ use ferrowave_hip_abi::{FatBinaryWrapper, dim3, hipError_t, hipFunction_t, hipSt
 
 use super::{
     allocation::MadeBy,
-    error::{Failure, out, warn},
+    error::{Failure, out, text, warn},
     handles,
     image::Image,
-    module::{Function, Module, function, text},
+    module::{Function, KERNELS, Module, function},
     runtime::{Device, Runtime},
 };
 
@@ -188,7 +188,7 @@ pub(super) unsafe fn hipGetFuncBySymbol(
 ) -> Result<(), Failure> {
     let function = out!(function);
     let kernel = kernel(stub)?;
-    let handle = Runtime::get().functions.handle_of(&kernel);
+    let handle = KERNELS.handle_of(&kernel);
     let handle = handle.ok_or_else(|| Failure::handle("kernel", stub.addr()))?;
     function.set(ptr::without_provenance_mut(handle));
     Ok(())

@@ -16,17 +16,10 @@ use ferrowave_hip_abi::hipError_t;
 use super::{
     allocation::Allocations,
     check,
-    context::Context,
     error::{Failure, no_such_device},
-    event::Event,
     fault::Faults,
-    graph::{Graph, GraphMemories, NodeOf, executable::Executable},
-    handles::Handles,
-    module::{Function, Module},
-    pool::Pool,
+    graph::GraphMemories,
     queue::Queues,
-    registry,
-    stream::Stream,
     timing, trace,
 };
 use ferrowave_emulator::memory::DeviceMemory;
@@ -111,15 +104,6 @@ pub(super) struct Device {
 /// All that the HIP functions share.
 pub(super) struct Runtime {
     devices: RwLock<Devices>,
-    pub(super) streams: Handles<Stream>,
-    pub(super) events: Handles<Event>,
-    pub(super) modules: Handles<Module>,
-    pub(super) functions: Handles<Function>,
-    pub(super) contexts: Handles<Context>,
-    pub(super) pools: Handles<Pool>,
-    pub(super) graphs: Handles<Graph>,
-    pub(super) nodes: Handles<NodeOf>,
-    pub(super) executables: Handles<Executable>,
 }
 
 #[derive(Default)]
@@ -134,15 +118,6 @@ struct Devices {
 
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Runtime {
     devices: RwLock::default(),
-    streams: Handles::new(),
-    events: Handles::new(),
-    modules: Handles::new(),
-    functions: Handles::new(),
-    contexts: Handles::new(),
-    pools: Handles::new(),
-    graphs: Handles::new(),
-    nodes: Handles::new(),
-    executables: Handles::new(),
 });
 
 thread_local! {
@@ -155,34 +130,6 @@ pub fn add_device(config: DeviceConfig) -> c_int {
     devices.known = true;
     devices.misnamed = None;
     devices.add(config, false)
-}
-
-/// Removes a device with all its streams, events, modules and memory; false if there is none.
-pub fn remove_device(ordinal: c_int) -> bool {
-    let removed = usize::try_from(ordinal).ok().and_then(|index| {
-        RUNTIME
-            .devices_mut()
-            .list
-            .get_mut(index)
-            .and_then(Option::take)
-    });
-    let Some(device) = removed else {
-        return false;
-    };
-    // From a host function that a stream called, its work cannot be waited for; it keeps what it needs.
-    let _ = device.queues.wait_for_all();
-    device.free_all();
-    registry::forget(&device);
-    let others = |other: &Arc<Device>| !Arc::ptr_eq(other, &device);
-    RUNTIME
-        .functions
-        .retain(|function| others(&function.device));
-    RUNTIME.pools.retain(|pool| others(&pool.device));
-    RUNTIME.contexts.retain(|context| others(&context.device));
-    RUNTIME.modules.retain(|module| others(&module.device));
-    RUNTIME.events.retain(|event| others(&event.device));
-    RUNTIME.streams.retain(|stream| others(&stream.device));
-    true
 }
 
 impl Devices {
@@ -309,15 +256,10 @@ impl Runtime {
         self.device(CURRENT.get())
     }
 
-    /// Waits for a device, then frees what the program has made on it and forgets its errors.
-    pub(super) fn reset(&self, device: &Arc<Device>) -> Result<(), Failure> {
-        device.queues.wait_for_all()?;
-        self.streams
-            .retain(|stream| !Arc::ptr_eq(&stream.device, device));
-        device.free_all();
-        device.memory.disable_peers();
-        device.faults.clear();
-        Ok(())
+    /// Takes a device out of the list.
+    pub(super) fn take(&self, ordinal: c_int) -> Option<Arc<Device>> {
+        let index = usize::try_from(ordinal).ok()?;
+        self.devices_mut().list.get_mut(index)?.take()
     }
 
     pub(super) fn set_current(&self, ordinal: c_int) -> Result<(), Failure> {
@@ -383,20 +325,5 @@ mod tests {
         ] {
             assert_eq!(gpus(text), None, "{text}");
         }
-    }
-
-    #[test]
-    fn a_removed_device_leaves_its_place_and_nothing_else() {
-        let config = DeviceConfig::new(Gpu::Gfx908);
-        let (first, second) = (add_device(config), add_device(config));
-        assert_ne!(first, second);
-        let memory = Runtime::get()
-            .device(second)
-            .map(|device| Arc::downgrade(&device.memory));
-        assert!(remove_device(second));
-        assert!(!remove_device(-1));
-        assert!(memory.is_ok_and(|memory| memory.upgrade().is_none()));
-        assert!(Runtime::get().device(first).is_ok());
-        assert!(remove_device(first));
     }
 }

@@ -4,7 +4,7 @@ use std::{
     cell::{Cell, RefCell},
     ffi::{c_int, c_uint},
     ptr,
-    sync::{Arc, Mutex, Weak},
+    sync::{Arc, LazyLock, Mutex, Weak},
 };
 
 use ferrowave_hip_abi::{
@@ -17,7 +17,7 @@ use super::{
     event::{Record, event},
     fault::Waits,
     graph::capture::{self, Capturing},
-    handles,
+    handles::{self, Handles},
     operation::{Operation, Origin},
     queue::{DEFAULT, Order},
     runtime::{Device, Runtime},
@@ -34,6 +34,9 @@ pub(super) struct Stream {
     /// The graph that its work goes to, if it is captured.
     pub(super) capture: Mutex<Option<Capturing>>,
 }
+
+/// Streams by handle.
+pub(super) static STREAMS: LazyLock<Handles<Stream>> = LazyLock::new(Handles::new);
 
 impl Stream {
     fn new(device: Arc<Device>, id: usize, flags: c_uint, priority: c_int) -> Arc<Self> {
@@ -69,7 +72,7 @@ struct Own(Vec<(Weak<Device>, usize)>);
 impl Drop for Own {
     fn drop(&mut self) {
         for &(_, handle) in &self.0 {
-            Runtime::get().streams.remove(handle);
+            STREAMS.remove(handle);
         }
     }
 }
@@ -91,7 +94,6 @@ pub(super) fn per_thread<R>(call: impl FnOnce() -> R) -> R {
 /// The calling thread's own default stream of a device. For a call from a destructor of the program, after the thread's
 /// streams are gone, it is the device's default stream.
 fn own(device: Arc<Device>) -> StreamRef {
-    let streams = &Runtime::get().streams;
     if OWN.try_with(|_| ()).is_err() {
         return StreamRef::default_of(device);
     }
@@ -99,12 +101,12 @@ fn own(device: Arc<Device>) -> StreamRef {
         let found = own
             .iter()
             .find(|(of, _)| of.as_ptr() == Arc::as_ptr(&device))
-            .and_then(|&(_, handle)| streams.get(handle));
+            .and_then(|&(_, handle)| STREAMS.get(handle));
         found.unwrap_or_else(|| {
             own.retain(|(of, _)| of.strong_count() > 0);
             let handle = handles::unused();
             let made = Stream::new(Arc::clone(&device), handle, hipStreamDefault, 0);
-            streams.insert_at(handle, Arc::clone(&made));
+            STREAMS.insert_at(handle, Arc::clone(&made));
             own.push((Arc::downgrade(&device), handle));
             made
         })
@@ -220,7 +222,7 @@ pub(super) fn stream(handle: hipStream_t) -> Result<StreamRef, Failure> {
     if is_default(handle) {
         return Ok(StreamRef::default_of(runtime.current()?));
     }
-    match runtime.streams.get(handle.addr()) {
+    match STREAMS.get(handle.addr()) {
         Some(stream) => Ok(StreamRef::of(stream)),
         None => Err(Failure::handle("stream", handle.addr())),
     }
@@ -255,13 +257,10 @@ pub(super) unsafe fn hipStreamCreateWithPriority(
             "flags are {flags:#x}, but must be 0 (hipStreamDefault) or 1 (hipStreamNonBlocking)"
         )));
     }
-    let runtime = Runtime::get();
-    let device = runtime.current()?;
+    let device = Runtime::get().current()?;
     // HIP, too, takes the nearest that there is.
     let priority = priority.clamp(HIGHEST_PRIORITY, LOWEST_PRIORITY);
-    let handle = runtime
-        .streams
-        .insert_with(|handle| Stream::new(device, handle, flags, priority));
+    let handle = STREAMS.insert_with(|handle| Stream::new(device, handle, flags, priority));
     stream.set(ptr::without_provenance_mut(handle));
     Ok(())
 }
@@ -291,7 +290,7 @@ pub(super) unsafe fn hipStreamDestroy(stream: hipStream_t) -> Result<(), Failure
             "the default stream cannot be destroyed",
         ));
     }
-    let Some(gone) = Runtime::get().streams.remove(stream.addr()) else {
+    let Some(gone) = STREAMS.remove(stream.addr()) else {
         return Err(Failure::handle("stream", stream.addr()));
     };
     // Its work goes on, and whoever waits for the device waits for it and hears of what failed in it.

@@ -19,12 +19,11 @@ use ferrowave_hip_abi::{
     hipStreamSetCaptureDependencies,
 };
 
-use super::{Graph, listed};
+use super::{GRAPHS, Graph, listed};
 use crate::{
     error::{Failure, out, read},
     handles,
     operation::Operation,
-    runtime::Runtime,
     stream::{Stream, StreamRef, stream},
 };
 
@@ -229,7 +228,7 @@ pub(crate) fn abandon(stream: &Arc<Stream>) {
         capturing.capture.invalidate();
         if began_in(&capturing.capture, stream) {
             end(&capturing.capture, stream);
-            Runtime::get().graphs.remove(capturing.capture.handle);
+            GRAPHS.remove(capturing.capture.handle);
         }
     }
 }
@@ -282,7 +281,7 @@ pub(crate) unsafe fn hipStreamBeginCapture(stream: hipStream_t, mode: Mode) -> R
     let graph = Arc::new(Graph::default());
     let capture = Arc::new(Capture {
         id: handles::unused(),
-        handle: Runtime::get().graphs.insert(Arc::clone(&graph)),
+        handle: GRAPHS.insert(Arc::clone(&graph)),
         graph,
         mode,
         thread: thread::current().id(),
@@ -347,7 +346,7 @@ pub(crate) unsafe fn hipStreamEndCapture(
         Ok(()) => graph.set(ptr::without_provenance_mut(capture.handle)),
         Err(_) => {
             graph.set(ptr::null_mut());
-            drop(Runtime::get().graphs.remove(capture.handle));
+            drop(GRAPHS.remove(capture.handle));
         }
     }
     result

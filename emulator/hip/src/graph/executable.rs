@@ -3,7 +3,7 @@
 use std::{
     ffi::{c_char, c_uint, c_void},
     ptr,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError},
 };
 
 use ferrowave_hip_abi::{
@@ -18,8 +18,8 @@ use crate::{
     copy,
     error::{Failure, out},
     event::event,
+    handles::Handles,
     operation::Operation,
-    runtime::Runtime,
     stream::stream,
     task::Task,
 };
@@ -35,6 +35,9 @@ struct State {
     /// Its last run: one waits for the other.
     last: Option<Arc<Task>>,
 }
+
+/// Executable graphs by handle.
+static EXECUTABLES: LazyLock<Handles<Executable>> = LazyLock::new(Handles::new);
 
 impl Executable {
     fn state(&self) -> MutexGuard<'_, State> {
@@ -62,7 +65,7 @@ impl Executable {
 
 /// The executable graph of a handle.
 fn executable(handle: hipGraphExec_t) -> Result<Arc<Executable>, Failure> {
-    let found = Runtime::get().executables.get(handle.addr());
+    let found = EXECUTABLES.get(handle.addr());
     found.ok_or_else(|| {
         Failure::value(format_args!(
             "{:#x} is no executable graph, or one that was destroyed",
@@ -100,7 +103,7 @@ pub(crate) unsafe fn hipGraphInstantiateWithFlags(
         )));
     }
     let plan = Arc::new(Plan::new(&*self::graph(graph)?)?);
-    let handle = Runtime::get().executables.insert(Arc::new(Executable {
+    let handle = EXECUTABLES.insert(Arc::new(Executable {
         flags,
         state: Mutex::new(State { plan, last: None }),
     }));
@@ -119,7 +122,7 @@ pub(crate) unsafe fn hipGraphExecGetFlags(
 
 pub(crate) unsafe fn hipGraphExecDestroy(executable: hipGraphExec_t) -> Result<(), Failure> {
     self::executable(executable)?;
-    drop(Runtime::get().executables.remove(executable.addr()));
+    drop(EXECUTABLES.remove(executable.addr()));
     Ok(())
 }
 

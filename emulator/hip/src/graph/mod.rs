@@ -20,7 +20,7 @@ mod plan;
 use std::{
     ffi::c_uint,
     ptr,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, Weak},
 };
 
 use ferrowave_hip_abi::{hipGraph_t, hipGraphNode_t, hipGraphNodeType};
@@ -30,9 +30,8 @@ pub(super) use plan::Plan;
 
 use super::{
     error::{Failure, out},
-    handles,
+    handles::{self, Handles},
     operation::Operation,
-    runtime::Runtime,
 };
 
 /// A piece of a graph's work.
@@ -77,6 +76,12 @@ pub(super) struct Graph(Mutex<Vec<Node>>);
 /// Where a node's handle leads.
 pub(super) struct NodeOf(Weak<Graph>);
 
+/// Graphs by handle.
+pub(super) static GRAPHS: LazyLock<Handles<Graph>> = LazyLock::new(Handles::new);
+
+/// Nodes of graphs by handle.
+pub(super) static NODES: LazyLock<Handles<NodeOf>> = LazyLock::new(Handles::new);
+
 impl Graph {
     pub(super) fn nodes(&self) -> MutexGuard<'_, Vec<Node>> {
         // Whole between statements.
@@ -100,7 +105,7 @@ impl Graph {
 
     fn push(self: &Arc<Self>, node: Node) {
         let reference = Arc::new(NodeOf(Arc::downgrade(self)));
-        Runtime::get().nodes.insert_at(node.id, reference);
+        NODES.insert_at(node.id, reference);
         self.nodes().push(node);
     }
 
@@ -156,8 +161,8 @@ impl Drop for Graph {
 
 /// Takes a node's handle away, and that of the graph that it holds.
 fn forget(node: &Node) {
-    Runtime::get().nodes.remove(node.id);
-    Runtime::get().graphs.remove(node.child);
+    NODES.remove(node.id);
+    GRAPHS.remove(node.child);
 }
 
 fn no_node(id: usize) -> Failure {
@@ -169,7 +174,7 @@ fn no_node(id: usize) -> Failure {
 
 /// The graph of a handle.
 pub(super) fn graph(handle: hipGraph_t) -> Result<Arc<Graph>, Failure> {
-    let found = Runtime::get().graphs.get(handle.addr());
+    let found = GRAPHS.get(handle.addr());
     found.ok_or_else(|| {
         Failure::value(format_args!(
             "{:#x} is no graph, or one that was destroyed",
@@ -180,7 +185,7 @@ pub(super) fn graph(handle: hipGraph_t) -> Result<Arc<Graph>, Failure> {
 
 /// The graph of a node's handle.
 fn graph_of(node: hipGraphNode_t) -> Result<Arc<Graph>, Failure> {
-    let found = Runtime::get().nodes.get(node.addr());
+    let found = NODES.get(node.addr());
     found
         .and_then(|node| node.0.upgrade())
         .ok_or_else(|| no_node(node.addr()))
@@ -235,7 +240,7 @@ pub(super) unsafe fn hipGraphCreate(graph: *mut hipGraph_t, flags: c_uint) -> Re
             "flags are {flags:#x}, but must be 0"
         )));
     }
-    let handle = Runtime::get().graphs.insert(Arc::new(Graph::default()));
+    let handle = GRAPHS.insert(Arc::new(Graph::default()));
     graph.set(ptr::without_provenance_mut(handle));
     Ok(())
 }
@@ -243,7 +248,7 @@ pub(super) unsafe fn hipGraphCreate(graph: *mut hipGraph_t, flags: c_uint) -> Re
 pub(super) unsafe fn hipGraphDestroy(graph: hipGraph_t) -> Result<(), Failure> {
     self::graph(graph)?;
     // What is captured or copied into others goes on.
-    drop(Runtime::get().graphs.remove(graph.addr()));
+    drop(GRAPHS.remove(graph.addr()));
     Ok(())
 }
 
@@ -255,9 +260,7 @@ pub(super) unsafe fn hipGraphClone(
     let original = graph(original)?;
     memory::refuse_memory(&original, "cannot be cloned")?;
     let copy = original.copy();
-    clone.set(ptr::without_provenance_mut(
-        Runtime::get().graphs.insert(copy),
-    ));
+    clone.set(ptr::without_provenance_mut(GRAPHS.insert(copy)));
     Ok(())
 }
 

@@ -9,7 +9,7 @@ use ferrowave_hip_abi::{
     hipHostNodeParams, hipKernelNodeParams, hipMemcpy3DParms, hipMemcpyKind, hipMemsetParams,
 };
 
-use super::{Graph, Node, Plan, graph, listed, memory, with_node};
+use super::{GRAPHS, Graph, Node, Plan, graph, listed, memory, with_node};
 use crate::{
     callback::host_call,
     context, copy,
@@ -19,7 +19,6 @@ use crate::{
     launch::{Launch, Shape},
     operation::Operation,
     registry,
-    runtime::Runtime,
     transfer::Fill,
 };
 
@@ -164,7 +163,7 @@ pub(crate) unsafe fn hipGraphAddChildGraphNode(
             Ok(Operation::Graph(Arc::new(plan)))
         })
     }?;
-    let handle = Runtime::get().graphs.insert(copy);
+    let handle = GRAPHS.insert(copy);
     graph.change(id, |node| {
         node.child = handle;
         Ok(())

@@ -40,9 +40,8 @@ use self::{
     program::Program,
 };
 use super::{
-    error::{RtcFailure, out},
+    error::{RtcFailure, out, text},
     handles::Handles,
-    module::text,
     runtime::Runtime,
 };
 

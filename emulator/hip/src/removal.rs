@@ -1,0 +1,75 @@
+//! Devices that are removed or reset, with all that programs made on them.
+
+use std::{ffi::c_int, sync::Arc};
+
+use ferrowave_hip_abi::hipDevice_t;
+
+use super::{
+    context::CONTEXTS,
+    error::Failure,
+    event::EVENTS,
+    module::{KERNELS, MODULES},
+    pool::POOLS,
+    registry,
+    runtime::{Device, Runtime},
+    stream::STREAMS,
+};
+
+/// Removes a device with all its streams, events, modules and memory; false if there is none.
+pub fn remove_device(ordinal: c_int) -> bool {
+    let Some(device) = Runtime::get().take(ordinal) else {
+        return false;
+    };
+    // A host function that a stream called cannot wait for the device's work; that work keeps what it needs.
+    let _ = device.queues.wait_for_all();
+    device.free_all();
+    registry::forget(&device);
+    let others = |other: &Arc<Device>| !Arc::ptr_eq(other, &device);
+    KERNELS.retain(|kernel| others(&kernel.device));
+    POOLS.retain(|pool| others(&pool.device));
+    CONTEXTS.retain(|context| others(&context.device));
+    MODULES.retain(|module| others(&module.device));
+    EVENTS.retain(|event| others(&event.device));
+    STREAMS.retain(|stream| others(&stream.device));
+    true
+}
+
+/// Waits for a device, then frees what the program has made on it and forgets its errors.
+fn reset(device: &Arc<Device>) -> Result<(), Failure> {
+    device.queues.wait_for_all()?;
+    STREAMS.retain(|stream| !Arc::ptr_eq(&stream.device, device));
+    device.free_all();
+    device.memory.disable_peers();
+    device.faults.clear();
+    Ok(())
+}
+
+pub(super) unsafe fn hipDeviceReset() -> Result<(), Failure> {
+    reset(&Runtime::get().current()?)
+}
+
+pub(super) unsafe fn hipDevicePrimaryCtxReset(device: hipDevice_t) -> Result<(), Failure> {
+    reset(&Runtime::get().device(device)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{DeviceConfig, add_device};
+    use ferrowave_gpu::Gpu;
+
+    #[test]
+    fn a_removed_device_leaves_its_place_and_nothing_else() {
+        let config = DeviceConfig::new(Gpu::Gfx908);
+        let (first, second) = (add_device(config), add_device(config));
+        assert_ne!(first, second);
+        let memory = Runtime::get()
+            .device(second)
+            .map(|device| Arc::downgrade(&device.memory));
+        assert!(remove_device(second));
+        assert!(!remove_device(-1));
+        assert!(memory.is_ok_and(|memory| memory.upgrade().is_none()));
+        assert!(Runtime::get().device(first).is_ok());
+        assert!(remove_device(first));
+    }
+}
