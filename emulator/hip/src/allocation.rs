@@ -1,10 +1,9 @@
 //! Allocations: of devices, of the host, of both, and the program's own memory that it lends.
 
 use std::{
-    collections::BTreeMap,
     ffi::{c_int, c_uint, c_void},
     ptr,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
 };
 
 use ferrowave_hip_abi::{
@@ -13,161 +12,21 @@ use ferrowave_hip_abi::{
 
 use super::{
     error::{Failure, out},
-    graph::{GraphMemory, capture, memory},
+    graph::{capture, memory},
+    objects::{
+        allocation::lend,
+        graph_memory::GraphMemory,
+        place::{Place, place},
+    },
     operation::Operation,
-    pool::{self, Pool},
-    runtime::{Device, Runtime},
+    pool,
+    runtime::{
+        Device, Runtime,
+        allocations::{Made, MadeBy},
+    },
     stream::stream,
-    transfer::{Place, place},
 };
 use ferrowave_emulator::memory::{AllocationKind, MemoryError};
-
-/// What a program made an allocation as.
-#[derive(Clone)]
-pub(super) struct Made {
-    pub(super) by: MadeBy,
-    /// The flags that the program gave.
-    pub(super) flags: c_uint,
-    /// A number that no other allocation has.
-    pub(super) id: u64,
-}
-
-/// Which function made an allocation.
-#[derive(Clone)]
-pub(super) enum MadeBy {
-    Device,
-    Pool(Arc<Pool>),
-    Graph(Arc<GraphMemory>),
-    Host,
-    Managed,
-    Registered,
-    Texture,
-}
-
-/// The allocations of one device by their first address.
-#[derive(Default)]
-pub(super) struct Allocations(Mutex<BTreeMap<u64, Made>>);
-
-impl Allocations {
-    fn made(&self) -> MutexGuard<'_, BTreeMap<u64, Made>> {
-        // Whole between statements.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(super) fn get(&self, base: u64) -> Option<Made> {
-        self.made().get(&base).cloned()
-    }
-
-    /// Takes an allocation out if `is_it` holds for it.
-    pub(super) fn take(&self, base: u64, is_it: impl FnOnce(&MadeBy) -> bool) -> Option<Made> {
-        let mut made = self.made();
-        made.get(&base).filter(|made| is_it(&made.by))?;
-        made.remove(&base)
-    }
-
-    /// Addresses of all.
-    pub(super) fn bases(&self) -> Vec<u64> {
-        self.made().keys().copied().collect()
-    }
-}
-
-impl Device {
-    /// Allocates; null for 0 bytes.
-    pub(super) fn allocate(
-        self: &Arc<Self>,
-        bytes: usize,
-        by: MadeBy,
-        flags: c_uint,
-    ) -> Result<*mut c_void, Failure> {
-        if bytes == 0 {
-            return Ok(ptr::null_mut());
-        }
-        let shared = matches!(by, MadeBy::Host | MadeBy::Managed);
-        let kind = if shared {
-            AllocationKind::Host
-        } else {
-            AllocationKind::Device
-        };
-        let base = self.memory.allocate(bytes, kind)?;
-        if shared {
-            lend(base, bytes, self)?;
-        }
-        if let MadeBy::Pool(pool) = &by {
-            pool.take(bytes as u64);
-        }
-        self.keep(base, by, flags);
-        Ok(ptr::with_exposed_provenance_mut(base as usize))
-    }
-
-    pub(super) fn keep(&self, base: u64, by: MadeBy, flags: c_uint) {
-        let id = super::handles::unused() as u64;
-        let made = Made { by, flags, id };
-        self.allocations.made().insert(base, made);
-    }
-
-    /// Gives an allocation's memory back, of which `Allocations` knows no more.
-    pub(super) fn release(&self, base: u64) -> Result<(), Failure> {
-        Ok(self.memory.free(base)?)
-    }
-
-    /// Frees all that the program has allocated on it.
-    pub(super) fn free_all(self: &Arc<Self>) {
-        for base in self.allocations.bases() {
-            let Some(made) = self.allocations.take(base, |_| true) else {
-                continue;
-            };
-            if let MadeBy::Graph(memory) = &made.by {
-                memory.forget();
-            }
-            self.unlend(base, &made);
-            // Known to nobody else once it is taken.
-            let _ = self.release(base);
-        }
-    }
-
-    /// Undoes `lend` and a pool's count.
-    pub(super) fn unlend(self: &Arc<Self>, base: u64, made: &Made) {
-        if let (MadeBy::Pool(pool), Some(info)) = (&made.by, self.memory.find(base)) {
-            pool.give_back(info.bytes as u64);
-        }
-        if let MadeBy::Graph(memory) = &made.by {
-            memory.was_freed();
-        }
-        if matches!(made.by, MadeBy::Host | MadeBy::Managed | MadeBy::Registered) {
-            for other in others(self) {
-                let lent = other.memory.find(base);
-                if lent.is_some_and(|info| info.kind == AllocationKind::Registered) {
-                    let _ = other.memory.free(base);
-                }
-            }
-        }
-    }
-}
-
-/// The devices besides one.
-fn others(device: &Arc<Device>) -> Vec<Arc<Device>> {
-    let devices = Runtime::get().with_devices(|devices| {
-        let others = devices.iter().flatten();
-        let others = others.filter(|other| !Arc::ptr_eq(other, device));
-        others.map(Arc::clone).collect::<Vec<_>>()
-    });
-    // Without devices there is none besides it.
-    devices.unwrap_or_default()
-}
-
-/// Has all other devices reach memory, or none.
-fn lend(base: u64, bytes: usize, owner: &Arc<Device>) -> Result<(), MemoryError> {
-    let others = others(owner);
-    for (index, other) in others.iter().enumerate() {
-        if let Err(error) = other.memory.register(base, bytes) {
-            for other in &others[..index] {
-                let _ = other.memory.free(base);
-            }
-            return Err(error);
-        }
-    }
-    Ok(())
-}
 
 /// Waits until no device can be using the memory of any.
 fn wait_for_devices() -> Result<(), Failure> {
@@ -393,7 +252,7 @@ pub(super) unsafe fn hipMallocFromPoolAsync(
     }
     // It is there at once, which is not later than when the stream comes to it.
     let device = Arc::clone(&pool.device);
-    address.set(device.allocate(bytes, MadeBy::Pool(pool), 0)?);
+    address.set(device.allocate(bytes, MadeBy::Pool(Arc::clone(&pool.used)), 0)?);
     Ok(())
 }
 
@@ -493,7 +352,7 @@ pub(super) unsafe fn hipHostRegister(
         device.release(base)?;
         return Err(error.into());
     }
-    device.keep(base, MadeBy::Registered, flags);
+    device.allocations.keep(base, MadeBy::Registered, flags);
     Ok(())
 }
 

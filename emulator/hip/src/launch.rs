@@ -21,12 +21,12 @@ use super::{
     graph::capture,
     limits::limits,
     module::{Function, function},
+    objects::place::{Place, place},
     operation::Operation,
     properties::MAX_GRID,
     registry,
     stream::{StreamRef, stream},
     timing,
-    transfer::{Place, place},
 };
 use ferrowave_emulator::dispatch::{self, FaultReport, LaunchConfig, LaunchError, Limits};
 use ferrowave_emulator::exec::FaultKind;

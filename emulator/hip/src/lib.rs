@@ -43,6 +43,7 @@ mod image;
 mod launch;
 mod limits;
 mod module;
+mod objects;
 mod operation;
 mod per_thread;
 mod pointer;

@@ -8,8 +8,9 @@ use super::{
     error::{Failure, warn},
     event::{Event, Record},
     fault::Waits,
-    graph::{GraphMemory, Plan},
+    graph::Plan,
     launch::Launch,
+    objects::graph_memory::GraphMemory,
     queue::DEFAULT,
     runtime::Device,
     task::Task,
@@ -74,9 +75,9 @@ pub(super) enum Operation {
     /// Frees device memory by its first address.
     Free(u64),
     /// Allocates the memory of a graph.
-    Allocate(Arc<GraphMemory>),
+    Allocate(GraphMemory),
     /// Frees it.
-    FreeGraphs(Arc<GraphMemory>),
+    FreeGraphs(GraphMemory),
     Record(Arc<Event>),
     Wait(Arc<Event>),
     Graph(Arc<Plan>),

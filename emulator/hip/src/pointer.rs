@@ -12,11 +12,13 @@ use ferrowave_hip_abi::{
 };
 
 use super::{
-    allocation::{Made, MadeBy},
     context,
     error::{Failure, out},
-    runtime::Device,
-    transfer::{Place, place},
+    objects::place::{Place, place},
+    runtime::{
+        Device,
+        allocations::{Made, MadeBy},
+    },
 };
 use ferrowave_emulator::memory::AllocationInfo;
 

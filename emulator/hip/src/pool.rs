@@ -17,14 +17,14 @@ use ferrowave_hip_abi::{
 use super::{
     error::{Failure, out, read},
     handles::Handles,
-    runtime::{Device, Runtime},
+    runtime::{Device, Runtime, count::Count},
 };
 
 /// A pool.
 pub(super) struct Pool {
     pub(super) device: Arc<Device>,
-    used: AtomicU64,
-    used_high: AtomicU64,
+    /// What is allocated from it; its allocations count in it.
+    pub(super) used: Arc<Count>,
     /// What the program has set, by attribute: kept, and without effect.
     settings: [AtomicU64; 4],
 }
@@ -33,22 +33,10 @@ impl Pool {
     pub(super) fn new(device: Arc<Device>) -> Self {
         Pool {
             device,
-            used: AtomicU64::new(0),
-            used_high: AtomicU64::new(0),
+            used: Arc::default(),
             // HIP's reuse is on from the start, and nothing is kept.
             settings: [1, 1, 1, 0].map(AtomicU64::new),
         }
-    }
-
-    /// Counts bytes that were allocated from it.
-    pub(super) fn take(&self, bytes: u64) {
-        let used = self.used.fetch_add(bytes, Ordering::Relaxed) + bytes;
-        self.used_high.fetch_max(used, Ordering::Relaxed);
-    }
-
-    /// Counts bytes that were freed.
-    pub(super) fn give_back(&self, bytes: u64) {
-        self.used.fetch_sub(bytes, Ordering::Relaxed);
     }
 
     /// The setting of an attribute, if it is one.
@@ -182,11 +170,15 @@ pub(super) unsafe fn hipMemPoolGetAttribute(
 ) -> Result<(), Failure> {
     let pool = self::pool(pool)?;
     let number = match attribute {
-        Attr::hipMemPoolAttrReservedMemCurrent | Attr::hipMemPoolAttrUsedMemCurrent => &pool.used,
-        Attr::hipMemPoolAttrReservedMemHigh | Attr::hipMemPoolAttrUsedMemHigh => &pool.used_high,
-        _ => pool.setting(attribute).ok_or_else(|| unknown(attribute))?,
+        Attr::hipMemPoolAttrReservedMemCurrent | Attr::hipMemPoolAttrUsedMemCurrent => {
+            pool.used.now()
+        }
+        Attr::hipMemPoolAttrReservedMemHigh | Attr::hipMemPoolAttrUsedMemHigh => pool.used.high(),
+        _ => {
+            let setting = pool.setting(attribute).ok_or_else(|| unknown(attribute))?;
+            setting.load(Ordering::Relaxed)
+        }
     };
-    let number = number.load(Ordering::Relaxed);
     if attribute.0 < Attr::hipMemPoolAttrReleaseThreshold.0 {
         let value = value.cast::<c_int>();
         out!(value).set(number as c_int);
@@ -216,8 +208,7 @@ pub(super) unsafe fn hipMemPoolSetAttribute(
             if read!(value) != 0 {
                 return Err(Failure::value("the highest use can only be set to 0"));
             }
-            let used = pool.used.load(Ordering::Relaxed);
-            pool.used_high.store(used, Ordering::Relaxed);
+            pool.used.reset_high();
         }
         Attr::hipMemPoolAttrReleaseThreshold => {
             let value = value.cast::<u64>();

@@ -13,12 +13,11 @@ use std::{
 use ferrowave_hip_abi::{FatBinaryWrapper, dim3, hipError_t, hipFunction_t, hipStream_t};
 
 use super::{
-    allocation::MadeBy,
     error::{Failure, out, text, warn},
     handles,
     image::Image,
     module::{Function, KERNELS, Module, function},
-    runtime::{Device, Runtime},
+    runtime::{Device, Runtime, allocations::MadeBy},
 };
 
 /// The code objects of one translation unit or program.

@@ -13,9 +13,9 @@ use ferrowave_hip_abi::{
 };
 
 use super::{
-    allocation::{MadeBy, free},
+    allocation::free,
     error::{Failure, out, read},
-    runtime::Runtime,
+    runtime::{Runtime, allocations::MadeBy},
 };
 use ferrowave_gpu::Gpu;
 

@@ -7,45 +7,12 @@ use ferrowave_hip_abi::{hipError_t, hipMemcpyKind};
 use super::{
     error::Failure,
     graph::capture,
-    runtime::{Device, Runtime},
+    objects::place::{Place, place},
     stream::StreamRef,
 };
-use ferrowave_emulator::memory::AllocationKind;
 
 /// Bytes that go from one device to another at a time.
 const CHUNK_BYTES: usize = 1 << 20;
-
-/// Whose an address is.
-pub(super) enum Place {
-    Device(Arc<Device>, AllocationKind),
-    /// Nobody's here: the program's own memory.
-    Host,
-}
-
-/// Whose an address is. Of memory that all devices reach, it is the device's where the program made it.
-pub(super) fn place(address: u64) -> Result<Place, Failure> {
-    Runtime::get().with_devices(|devices| {
-        let found = |device: &Arc<Device>| {
-            let info = device.memory.find(address)?;
-            // A launch's own data is no allocation to anybody else.
-            (info.kind != AllocationKind::Launch).then_some((Arc::clone(device), info))
-        };
-        let mut places: Vec<_> = devices.iter().flatten().filter_map(found).collect();
-        // What is one device's is lent to the others, which know no more of it.
-        places.sort_by_key(|(device, info)| {
-            info.kind == AllocationKind::Registered && device.allocations.get(info.base).is_none()
-        });
-        if let Some((device, info)) = places.into_iter().next() {
-            return Place::Device(device, info.kind);
-        }
-        // The memory of a graph is the device's, allocated or not.
-        let is_graphs = |device: &&Arc<Device>| device.graph_memories.place(address).is_some();
-        match devices.iter().flatten().find(is_graphs) {
-            Some(device) => Place::Device(Arc::clone(device), AllocationKind::Device),
-            None => Place::Host,
-        }
-    })
-}
 
 /// Layers of rows in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

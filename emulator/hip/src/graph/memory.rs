@@ -5,13 +5,8 @@
 //! or as the graph runs again if it was made ready with `hipGraphInstantiateFlagAutoFreeOnLaunch`.
 
 use std::{
-    collections::BTreeMap,
     ffi::{c_int, c_void},
-    ptr,
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError, Weak,
-        atomic::{AtomicBool, AtomicU64, Ordering},
-    },
+    sync::Arc,
 };
 
 use ferrowave_hip_abi::{
@@ -26,173 +21,21 @@ use super::{
     with_node,
 };
 use crate::{
-    allocation::MadeBy,
     error::{Failure, out, read},
+    objects::graph_memory::GraphMemory,
     operation::Operation,
     runtime::{Device, Runtime},
 };
-use ferrowave_emulator::memory::Reservation;
 
 /// `hipMemAllocationTypePinned`.
 const PINNED: u32 = 1;
 
-/// Memory of a graph.
-pub(crate) struct GraphMemory {
-    device: Arc<Device>,
-    place: Reservation,
-    /// Whether it is allocated once all calls so far have been done.
-    allocated: AtomicBool,
-}
-
-/// What a device knows of the memory of graphs.
-#[derive(Default)]
-pub(crate) struct GraphMemories {
-    /// By address, with the length in bytes.
-    known: Mutex<BTreeMap<u64, (Weak<GraphMemory>, usize)>>,
-    used: Count,
-    reserved: Count,
-}
-
-/// Bytes, and the most that there were.
-#[derive(Default)]
-struct Count {
-    now: AtomicU64,
-    high: AtomicU64,
-}
-
-impl Count {
-    fn take(&self, bytes: usize) {
-        let now = self.now.fetch_add(bytes as u64, Ordering::Relaxed) + bytes as u64;
-        self.high.fetch_max(now, Ordering::Relaxed);
-    }
-
-    fn give_back(&self, bytes: usize) {
-        self.now.fetch_sub(bytes as u64, Ordering::Relaxed);
-    }
-
-    fn reset_high(&self) {
-        self.high
-            .store(self.now.load(Ordering::Relaxed), Ordering::Relaxed);
-    }
-}
-
-impl GraphMemories {
-    /// First address and length of the place that an address lies in, whether there is memory now or not.
-    pub(crate) fn place(&self, address: u64) -> Option<(u64, usize)> {
-        let known = self.known();
-        let (&base, &(_, bytes)) = known.range(..=address).next_back()?;
-        (address - base < bytes as u64).then_some((base, bytes))
-    }
-
-    fn known(&self) -> MutexGuard<'_, BTreeMap<u64, (Weak<GraphMemory>, usize)>> {
-        // Whole between statements.
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl GraphMemory {
-    /// A place for memory on a device.
-    pub(crate) fn new(device: &Arc<Device>, bytes: usize) -> Result<Arc<Self>, Failure> {
-        let place = device.memory.reserve(bytes)?;
-        device.graph_memories.reserved.take(place.bytes());
-        let base = place.base();
-        let memory = Arc::new(GraphMemory {
-            device: Arc::clone(device),
-            place,
-            allocated: AtomicBool::new(false),
-        });
-        let known = (Arc::downgrade(&memory), memory.place.bytes());
-        device.graph_memories.known().insert(base, known);
-        Ok(memory)
-    }
-
-    /// That which starts at an address, on any device.
-    pub(crate) fn find(address: *const c_void) -> Option<Arc<Self>> {
-        let devices = Runtime::get().with_devices(|devices| {
-            let of = |device: &Arc<Device>| {
-                let known = device.graph_memories.known();
-                known.get(&(address.addr() as u64))?.0.upgrade()
-            };
-            devices.iter().flatten().find_map(of)
-        });
-        devices.ok().flatten()
-    }
-
-    /// Where it is.
-    pub(crate) fn address(&self) -> *mut c_void {
-        ptr::with_exposed_provenance_mut(self.place.base() as usize)
-    }
-
-    /// Allocates it.
-    pub(crate) fn allocate(self: &Arc<Self>) -> Result<(), Failure> {
-        self.device.memory.allocate_reserved(&self.place)?;
-        self.device.graph_memories.used.take(self.place.bytes());
-        let by = MadeBy::Graph(Arc::clone(self));
-        self.device.keep(self.place.base(), by, 0);
-        Ok(())
-    }
-
-    /// Frees it.
-    pub(crate) fn free(&self) -> Result<(), Failure> {
-        let base = self.place.base();
-        let is_graphs = |by: &MadeBy| matches!(by, MadeBy::Graph(_));
-        let made = self.device.allocations.take(base, is_graphs);
-        let made = made.ok_or_else(|| self.not_allocated())?;
-        self.device.unlend(base, &made);
-        self.device.release(base)
-    }
-
-    /// Counts it as free.
-    pub(crate) fn was_freed(&self) {
-        self.device
-            .graph_memories
-            .used
-            .give_back(self.place.bytes());
-    }
-
-    /// From now on it is free; an error if it was before.
-    pub(crate) fn will_be_free(&self) -> Result<(), Failure> {
-        match self.allocated.swap(false, Ordering::Relaxed) {
-            true => Ok(()),
-            false => Err(self.not_allocated()),
-        }
-    }
-
-    /// It is free, whatever was asked for before.
-    pub(crate) fn forget(&self) {
-        self.allocated.store(false, Ordering::Relaxed);
-    }
-
-    fn not_allocated(&self) -> Failure {
-        Failure::value(format_args!(
-            "{:p}, the memory of a graph, was not allocated, or was freed before",
-            self.address()
-        ))
-    }
-}
-
-impl Drop for GraphMemory {
-    fn drop(&mut self) {
-        let memories = &self.device.graph_memories;
-        memories.reserved.give_back(self.place.bytes());
-        let mut known = memories.known();
-        let base = self.place.base();
-        // Another may have its address by now.
-        if known
-            .get(&base)
-            .is_some_and(|(other, _)| other.strong_count() == 0)
-        {
-            known.remove(&base);
-        }
-    }
-}
-
 /// What a run of a plan does with memory: what it allocates and leaves, and what it frees that was there before.
 pub(super) struct Changes {
-    leaves: Vec<Arc<GraphMemory>>,
-    frees: Vec<Arc<GraphMemory>>,
+    leaves: Vec<GraphMemory>,
+    frees: Vec<GraphMemory>,
     /// All that it allocates.
-    allocates: Vec<Arc<GraphMemory>>,
+    allocates: Vec<GraphMemory>,
 }
 
 impl Changes {
@@ -200,19 +43,18 @@ impl Changes {
         let enabled = || plan.steps.iter().filter(|step| step.enabled);
         let allocates: Vec<_> = enabled()
             .filter_map(|step| match &step.node.operation {
-                Operation::Allocate(memory) => Some(Arc::clone(memory)),
+                Operation::Allocate(memory) => Some(memory.clone()),
                 _ => None,
             })
             .collect();
         let freed: Vec<_> = enabled()
             .filter_map(|step| match &step.node.operation {
-                Operation::FreeGraphs(memory) => Some(Arc::clone(memory)),
+                Operation::FreeGraphs(memory) => Some(memory.clone()),
                 _ => None,
             })
             .collect();
-        let is_among = |list: &[Arc<GraphMemory>], memory: &Arc<GraphMemory>| {
-            list.iter().any(|other| Arc::ptr_eq(other, memory))
-        };
+        let is_among =
+            |list: &[GraphMemory], memory: &GraphMemory| list.iter().any(|other| other.is(memory));
         let leaves = allocates.iter().filter(|memory| !is_among(&freed, memory));
         Changes {
             leaves: leaves.cloned().collect(),
@@ -230,8 +72,8 @@ impl Changes {
     }
 
     /// What has to be freed before a run, if that is `automatic`; an error if it may not run.
-    pub(super) fn before(&self, automatic: bool) -> Result<Vec<Arc<GraphMemory>>, Failure> {
-        let is_there = |memory: &&Arc<GraphMemory>| memory.allocated.load(Ordering::Relaxed);
+    pub(super) fn before(&self, automatic: bool) -> Result<Vec<GraphMemory>, Failure> {
+        let is_there = |memory: &&GraphMemory| memory.is_allocated();
         if let Some(missing) = self.frees.iter().find(|memory| !is_there(memory)) {
             return Err(missing.not_allocated());
         }
@@ -249,7 +91,7 @@ impl Changes {
     /// Takes note of a run.
     pub(super) fn done(&self) {
         for memory in &self.leaves {
-            memory.allocated.store(true, Ordering::Relaxed);
+            memory.will_be_allocated();
         }
         for memory in &self.frees {
             memory.forget();
@@ -272,7 +114,7 @@ pub(super) const fn is_memory(operation: &Operation) -> bool {
 pub(super) fn is_same(one: &Operation, other: &Operation) -> bool {
     match (one, other) {
         (Operation::Allocate(one), Operation::Allocate(other))
-        | (Operation::FreeGraphs(one), Operation::FreeGraphs(other)) => Arc::ptr_eq(one, other),
+        | (Operation::FreeGraphs(one), Operation::FreeGraphs(other)) => one.is(other),
         _ => false,
     }
 }
@@ -369,7 +211,7 @@ pub(crate) unsafe fn hipGraphMemAllocNodeGetParams(
                 },
                 ..hipMemPoolProps::ZERO
             },
-            bytesize: memory.place.bytes(),
+            bytesize: memory.bytes(),
             dptr: memory.address(),
             ..hipMemAllocNodeParams::ZERO
         });
@@ -398,7 +240,7 @@ pub(crate) fn free_in(graph: &Graph, address: *mut c_void) -> Result<Operation, 
         ))
     })?;
     let frees_it = |operation: &Operation| match operation {
-        Operation::FreeGraphs(freed) => Arc::ptr_eq(freed, &memory),
+        Operation::FreeGraphs(freed) => freed.is(&memory),
         _ => false,
     };
     if graph.nodes().iter().any(|node| frees_it(&node.operation)) {
@@ -465,13 +307,13 @@ pub(crate) unsafe fn hipDeviceGetGraphMemAttribute(
     let value = out!(value);
     let memories = &Runtime::get().device(device)?.graph_memories;
     let count = match attribute {
-        Attribute::hipGraphMemAttrUsedMemCurrent => &memories.used.now,
-        Attribute::hipGraphMemAttrUsedMemHigh => &memories.used.high,
-        Attribute::hipGraphMemAttrReservedMemCurrent => &memories.reserved.now,
-        Attribute::hipGraphMemAttrReservedMemHigh => &memories.reserved.high,
+        Attribute::hipGraphMemAttrUsedMemCurrent => memories.used.now(),
+        Attribute::hipGraphMemAttrUsedMemHigh => memories.used.high(),
+        Attribute::hipGraphMemAttrReservedMemCurrent => memories.reserved.now(),
+        Attribute::hipGraphMemAttrReservedMemHigh => memories.reserved.high(),
         _ => return Err(unknown(attribute)),
     };
-    value.set(count.load(Ordering::Relaxed));
+    value.set(count);
     Ok(())
 }
 

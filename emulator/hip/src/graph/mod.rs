@@ -25,7 +25,6 @@ use std::{
 
 use ferrowave_hip_abi::{hipGraph_t, hipGraphNode_t, hipGraphNodeType};
 
-pub(super) use memory::{GraphMemories, GraphMemory};
 pub(super) use plan::Plan;
 
 use super::{

@@ -1,4 +1,15 @@
 //! The devices of this process, and which of them is current on a thread.
+//!
+//! | room | what is in it |
+//! |---|---|
+//! | this file | devices, their list, each thread's current one |
+//! | [`allocations`] | what a device knows of its allocations |
+//! | [`graph_memories`] | what a device knows of the memory of graphs |
+//! | [`count`] | bytes in use, and the most that there were |
+
+pub(crate) mod allocations;
+pub(crate) mod count;
+pub(crate) mod graph_memories;
 
 use std::{
     cell::Cell,
@@ -13,12 +24,13 @@ use std::{
 use ferrowave_gpu::{Gpu, Product, Specifications};
 use ferrowave_hip_abi::hipError_t;
 
-use super::{
-    allocation::Allocations,
+use allocations::Allocations;
+use graph_memories::GraphMemories;
+
+use crate::{
     check,
     error::{Failure, no_such_device},
     fault::Faults,
-    graph::GraphMemories,
     queue::Queues,
     timing, trace,
 };
@@ -76,33 +88,33 @@ impl DeviceConfig {
 }
 
 /// A device.
-pub(super) struct Device {
-    pub(super) ordinal: c_int,
-    pub(super) config: DeviceConfig,
-    pub(super) row: &'static Specifications,
-    pub(super) memory: Arc<DeviceMemory>,
-    pub(super) allocations: Allocations,
-    pub(super) queues: Queues,
-    pub(super) faults: Faults,
+pub(crate) struct Device {
+    pub(crate) ordinal: c_int,
+    pub(crate) config: DeviceConfig,
+    pub(crate) row: &'static Specifications,
+    pub(crate) memory: Arc<DeviceMemory>,
+    pub(crate) allocations: Allocations,
+    pub(crate) queues: Queues,
+    pub(crate) faults: Faults,
     /// Captures under way of streams that wait for the default stream.
-    pub(super) captures: AtomicUsize,
+    pub(crate) captures: AtomicUsize,
     /// The handle of its own pool, once somebody asks.
-    pub(super) default_pool: OnceLock<usize>,
+    pub(crate) default_pool: OnceLock<usize>,
     /// The handle of the pool that allocations in streams are from; 0 for its own.
-    pub(super) pool: AtomicUsize,
-    pub(super) graph_memories: GraphMemories,
+    pub(crate) pool: AtomicUsize,
+    pub(crate) graph_memories: Arc<GraphMemories>,
     /// The handle of its primary context, once somebody asks.
-    pub(super) primary_context: OnceLock<usize>,
-    pub(super) primary_uses: AtomicU32,
+    pub(crate) primary_context: OnceLock<usize>,
+    pub(crate) primary_uses: AtomicU32,
     /// How threads wait for it, which is kept for who asks.
-    pub(super) flags: AtomicU32,
+    pub(crate) flags: AtomicU32,
     /// Whether what fails in it is said on standard error, too: HIP's codes tell a program little, and one that did not
     /// add its devices itself knows nothing of details.
-    pub(super) is_loud: bool,
+    pub(crate) is_loud: bool,
 }
 
 /// All that the HIP functions share.
-pub(super) struct Runtime {
+pub(crate) struct Runtime {
     devices: RwLock<Devices>,
 }
 
@@ -155,7 +167,7 @@ impl Devices {
             captures: AtomicUsize::new(0),
             default_pool: OnceLock::new(),
             pool: AtomicUsize::new(0),
-            graph_memories: GraphMemories::default(),
+            graph_memories: Arc::default(),
             primary_context: OnceLock::new(),
             primary_uses: AtomicU32::new(0),
             flags: AtomicU32::new(0),
@@ -213,7 +225,7 @@ pub fn device_name(row: &Specifications) -> String {
 }
 
 impl Runtime {
-    pub(super) fn get() -> &'static Self {
+    pub(crate) fn get() -> &'static Self {
         &RUNTIME
     }
 
@@ -223,7 +235,7 @@ impl Runtime {
     }
 
     /// Looks at the devices by ordinal.
-    pub(super) fn with_devices<R>(
+    pub(crate) fn with_devices<R>(
         &self,
         look: impl FnOnce(&[Option<Arc<Device>>]) -> R,
     ) -> Result<R, Failure> {
@@ -242,7 +254,7 @@ impl Runtime {
         }
     }
 
-    pub(super) fn device(&self, ordinal: c_int) -> Result<Arc<Device>, Failure> {
+    pub(crate) fn device(&self, ordinal: c_int) -> Result<Arc<Device>, Failure> {
         self.with_devices(|devices| {
             usize::try_from(ordinal)
                 .ok()
@@ -252,17 +264,17 @@ impl Runtime {
     }
 
     /// The calling thread's current device.
-    pub(super) fn current(&self) -> Result<Arc<Device>, Failure> {
+    pub(crate) fn current(&self) -> Result<Arc<Device>, Failure> {
         self.device(CURRENT.get())
     }
 
     /// Takes a device out of the list.
-    pub(super) fn take(&self, ordinal: c_int) -> Option<Arc<Device>> {
+    pub(crate) fn take(&self, ordinal: c_int) -> Option<Arc<Device>> {
         let index = usize::try_from(ordinal).ok()?;
         self.devices_mut().list.get_mut(index)?.take()
     }
 
-    pub(super) fn set_current(&self, ordinal: c_int) -> Result<(), Failure> {
+    pub(crate) fn set_current(&self, ordinal: c_int) -> Result<(), Failure> {
         self.device(ordinal)?;
         CURRENT.set(ordinal);
         Ok(())

@@ -1,0 +1,108 @@
+//! Allocating and freeing the memory of a device.
+
+use std::{
+    ffi::{c_uint, c_void},
+    ptr,
+    sync::Arc,
+};
+
+use crate::{
+    error::Failure,
+    runtime::{
+        Device, Runtime,
+        allocations::{Made, MadeBy},
+    },
+};
+use ferrowave_emulator::memory::{AllocationKind, MemoryError};
+
+impl Device {
+    /// Allocates; null for 0 bytes.
+    pub(crate) fn allocate(
+        self: &Arc<Self>,
+        bytes: usize,
+        by: MadeBy,
+        flags: c_uint,
+    ) -> Result<*mut c_void, Failure> {
+        if bytes == 0 {
+            return Ok(ptr::null_mut());
+        }
+        let shared = matches!(by, MadeBy::Host | MadeBy::Managed);
+        let kind = if shared {
+            AllocationKind::Host
+        } else {
+            AllocationKind::Device
+        };
+        let base = self.memory.allocate(bytes, kind)?;
+        if shared {
+            lend(base, bytes, self)?;
+        }
+        if let MadeBy::Pool(used) = &by {
+            used.take(bytes as u64);
+        }
+        self.allocations.keep(base, by, flags);
+        Ok(ptr::with_exposed_provenance_mut(base as usize))
+    }
+
+    /// Gives an allocation's memory back, of which `Allocations` knows no more.
+    pub(crate) fn release(&self, base: u64) -> Result<(), Failure> {
+        Ok(self.memory.free(base)?)
+    }
+
+    /// Frees all that the program has allocated on it.
+    pub(crate) fn free_all(self: &Arc<Self>) {
+        for base in self.allocations.bases() {
+            let Some(made) = self.allocations.take(base, |_| true) else {
+                continue;
+            };
+            if let MadeBy::Graph(memory) = &made.by {
+                memory.set_allocated(false);
+            }
+            self.unlend(base, &made);
+            // Once it is taken, no other thread frees it.
+            let _ = self.release(base);
+        }
+    }
+
+    /// Undoes `lend` and a pool's count.
+    pub(crate) fn unlend(self: &Arc<Self>, base: u64, made: &Made) {
+        if let (MadeBy::Pool(used), Some(info)) = (&made.by, self.memory.find(base)) {
+            used.give_back(info.bytes as u64);
+        }
+        if let MadeBy::Graph(memory) = &made.by {
+            memory.was_freed();
+        }
+        if matches!(made.by, MadeBy::Host | MadeBy::Managed | MadeBy::Registered) {
+            for other in others(self) {
+                let lent = other.memory.find(base);
+                if lent.is_some_and(|info| info.kind == AllocationKind::Registered) {
+                    let _ = other.memory.free(base);
+                }
+            }
+        }
+    }
+}
+
+/// The devices besides one.
+fn others(device: &Arc<Device>) -> Vec<Arc<Device>> {
+    let devices = Runtime::get().with_devices(|devices| {
+        let others = devices.iter().flatten();
+        let others = others.filter(|other| !Arc::ptr_eq(other, device));
+        others.map(Arc::clone).collect::<Vec<_>>()
+    });
+    // Without devices there is none besides it.
+    devices.unwrap_or_default()
+}
+
+/// Registers memory of one device with all others, or with none.
+pub(crate) fn lend(base: u64, bytes: usize, owner: &Arc<Device>) -> Result<(), MemoryError> {
+    let others = others(owner);
+    for (index, other) in others.iter().enumerate() {
+        if let Err(error) = other.memory.register(base, bytes) {
+            for other in &others[..index] {
+                let _ = other.memory.free(base);
+            }
+            return Err(error);
+        }
+    }
+    Ok(())
+}

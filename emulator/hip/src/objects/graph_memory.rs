@@ -1,0 +1,106 @@
+//! Memory that graphs allocate and free.
+
+use std::{ffi::c_void, ptr, sync::Arc};
+
+use crate::{
+    error::Failure,
+    runtime::{Device, Runtime, allocations::MadeBy, graph_memories::Reserved},
+};
+
+/// Memory of a graph.
+#[derive(Clone)]
+pub(crate) struct GraphMemory {
+    pub(crate) device: Arc<Device>,
+    reserved: Arc<Reserved>,
+}
+
+impl GraphMemory {
+    /// A place for memory on a device.
+    pub(crate) fn new(device: &Arc<Device>, bytes: usize) -> Result<Self, Failure> {
+        let place = device.memory.reserve(bytes)?;
+        Ok(GraphMemory {
+            device: Arc::clone(device),
+            reserved: device.graph_memories.keep(place),
+        })
+    }
+
+    /// That which starts at an address, on any device.
+    pub(crate) fn find(address: *const c_void) -> Option<Self> {
+        let devices = Runtime::get().with_devices(|devices| {
+            let of = |device: &Arc<Device>| {
+                let reserved = device.graph_memories.find(address.addr() as u64)?;
+                Some(GraphMemory {
+                    device: Arc::clone(device),
+                    reserved,
+                })
+            };
+            devices.iter().flatten().find_map(of)
+        });
+        devices.ok().flatten()
+    }
+
+    /// Whether another is the same memory.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.reserved, &other.reserved)
+    }
+
+    /// Where it is.
+    pub(crate) fn address(&self) -> *mut c_void {
+        ptr::with_exposed_provenance_mut(self.reserved.place.base() as usize)
+    }
+
+    /// Its length in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.reserved.place.bytes()
+    }
+
+    /// Allocates it.
+    pub(crate) fn allocate(&self) -> Result<(), Failure> {
+        let place = &self.reserved.place;
+        self.device.memory.allocate_reserved(place)?;
+        self.reserved.was_allocated();
+        let by = MadeBy::Graph(Arc::clone(&self.reserved));
+        self.device.allocations.keep(place.base(), by, 0);
+        Ok(())
+    }
+
+    /// Frees it.
+    pub(crate) fn free(&self) -> Result<(), Failure> {
+        let base = self.reserved.place.base();
+        let is_graphs = |by: &MadeBy| matches!(by, MadeBy::Graph(_));
+        let made = self.device.allocations.take(base, is_graphs);
+        let made = made.ok_or_else(|| self.not_allocated())?;
+        self.device.unlend(base, &made);
+        self.device.release(base)
+    }
+
+    /// Whether it is allocated once all calls so far have been done.
+    pub(crate) fn is_allocated(&self) -> bool {
+        self.reserved.is_allocated()
+    }
+
+    /// Once the calls so far have been done, it is allocated.
+    pub(crate) fn will_be_allocated(&self) {
+        self.reserved.set_allocated(true);
+    }
+
+    /// Once the calls so far have been done, it is free; an error if it was free before.
+    pub(crate) fn will_be_free(&self) -> Result<(), Failure> {
+        match self.reserved.set_allocated(false) {
+            true => Ok(()),
+            false => Err(self.not_allocated()),
+        }
+    }
+
+    /// Once the calls so far have been done, it is free, whether it was before or not.
+    pub(crate) fn forget(&self) {
+        self.reserved.set_allocated(false);
+    }
+
+    pub(crate) fn not_allocated(&self) -> Failure {
+        Failure::value(format_args!(
+            "{:p}, the memory of a graph, was not allocated, or was freed before",
+            self.address()
+        ))
+    }
+}

@@ -1,0 +1,5 @@
+//! Objects.
+
+pub(crate) mod allocation;
+pub(crate) mod graph_memory;
+pub(crate) mod place;

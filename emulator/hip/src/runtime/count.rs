@@ -1,0 +1,33 @@
+//! Bytes in use.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Bytes in use now, and the most that there were.
+#[derive(Default)]
+pub(crate) struct Count {
+    now: AtomicU64,
+    high: AtomicU64,
+}
+
+impl Count {
+    pub(crate) fn take(&self, bytes: u64) {
+        let now = self.now.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        self.high.fetch_max(now, Ordering::Relaxed);
+    }
+
+    pub(crate) fn give_back(&self, bytes: u64) {
+        self.now.fetch_sub(bytes, Ordering::Relaxed);
+    }
+
+    pub(crate) fn now(&self) -> u64 {
+        self.now.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn high(&self) -> u64 {
+        self.high.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn reset_high(&self) {
+        self.high.store(self.now(), Ordering::Relaxed);
+    }
+}
