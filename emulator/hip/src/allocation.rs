@@ -16,15 +16,15 @@ use super::{
     objects::{
         allocation::lend,
         graph_memory::GraphMemory,
+        operation::Operation,
         place::{Place, place},
+        stream::stream,
     },
-    operation::Operation,
     pool,
     runtime::{
         Device, Runtime,
         allocations::{Made, MadeBy},
     },
-    stream::stream,
 };
 use ferrowave_emulator::memory::{AllocationKind, MemoryError};
 

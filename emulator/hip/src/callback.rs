@@ -6,8 +6,10 @@ use ferrowave_hip_abi::{hipHostFn_t, hipStream_t, hipStreamCallback_t};
 
 use super::{
     error::Failure,
-    operation::{Callback, HostCall, Operation},
-    stream::stream,
+    objects::{
+        operation::{Callback, HostCall, Operation},
+        stream::stream,
+    },
 };
 
 /// The call that a function and its argument make.

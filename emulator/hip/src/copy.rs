@@ -9,11 +9,14 @@ use ferrowave_hip_abi::{
 
 use super::{
     error::{Failure, read},
-    operation::Operation,
+    graph::capture,
+    objects::{
+        operation::Operation,
+        stream::{StreamRef, default_stream, stream},
+        transfer::{Extent, Side, Transfer},
+    },
     registry,
     runtime::Runtime,
-    stream::{StreamRef, default_stream, stream},
-    transfer::{Extent, Side, Transfer},
 };
 
 /// Where the caller's pointer points, for a thread that runs tasks.
@@ -32,9 +35,9 @@ fn now(stream: &StreamRef, transfer: &Transfer) -> Result<(), Failure> {
 /// # Safety
 /// Where an address is in no device's memory, it is the caller's own until the copy is done.
 unsafe fn later(stream: &StreamRef, mut transfer: Transfer) -> Result<(), Failure> {
-    // Memory of the program's own that no device knows may change as soon as the call returns: HIP reads it before,
-    // and waits for what it writes to it. SAFETY: the caller's promise.
-    if unsafe { transfer.stage_in(stream) } {
+    // The program may change memory that no device knows as soon as the call returns: HIP reads it before, and waits for
+    // what it writes to it. A graph keeps addresses, not what is there. SAFETY: the caller's promise.
+    if !capture::is_captured(stream) && unsafe { transfer.stage() } {
         return stream.submit_and_wait(Operation::Transfer(transfer));
     }
     stream.submit(Operation::Transfer(transfer))

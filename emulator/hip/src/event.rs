@@ -1,111 +1,19 @@
 //! Events. Their times are of the emulator's own clock: how long emulating took, which says nothing of a GPU.
 
-use std::{
-    ffi::c_uint,
-    ptr,
-    sync::{Arc, LazyLock, Mutex, PoisonError},
-    time::Instant,
-};
+use std::{ffi::c_uint, ptr, sync::Arc, time::Instant};
 
 use ferrowave_hip_abi::{self as abi, hipError_t, hipEvent_t, hipStream_t};
 
 use super::{
     error::{Failure, out},
-    fault::Waits,
-    graph::capture::{self, Point},
-    handles::Handles,
-    operation::Operation,
-    runtime::{Device, Runtime},
-    stream::{StreamRef, stream},
-    task::Task,
+    graph::capture,
+    objects::{
+        event::{EVENTS, Event, Record, event},
+        operation::Operation,
+        stream::{StreamRef, stream},
+    },
+    runtime::Runtime,
 };
-
-/// An event that a program made.
-pub(super) struct Event {
-    pub(super) device: Arc<Device>,
-    /// Its handle.
-    pub(super) id: usize,
-    timed: bool,
-    record: Mutex<Option<Record>>,
-}
-
-/// Where an event was recorded last.
-#[derive(Clone)]
-pub(super) enum Record {
-    /// In a stream.
-    Done(Recorded),
-    /// In a stream whose work goes to a graph.
-    Captured(Point),
-}
-
-/// An event in a stream.
-#[derive(Clone)]
-pub(super) struct Recorded {
-    device: Arc<Device>,
-    waits: Waits,
-    pub(super) task: Arc<Task>,
-}
-
-impl Event {
-    pub(super) fn record(&self) -> Option<Record> {
-        self.record
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
-    }
-
-    pub(super) fn set(&self, record: Record) {
-        *self.record.lock().unwrap_or_else(PoisonError::into_inner) = Some(record);
-    }
-
-    /// Records it as over when a task is, which stands in a stream at `sequence`.
-    pub(super) fn recorded_at(
-        &self,
-        device: Arc<Device>,
-        waits: Waits,
-        sequence: u64,
-        task: Arc<Task>,
-    ) {
-        let waits = match waits {
-            Waits::Stream(stream) => Waits::Until { stream, sequence },
-            all => all,
-        };
-        self.set(Record::Done(Recorded {
-            device,
-            waits,
-            task,
-        }));
-    }
-
-    /// Where it was recorded; an error if that is in a graph, where it never happens.
-    fn happens(&self) -> Result<Option<Recorded>, Failure> {
-        match self.record() {
-            None => Ok(None),
-            Some(Record::Done(recorded)) => Ok(Some(recorded)),
-            Some(Record::Captured(_)) => Err(Failure::new(
-                hipError_t::hipErrorCapturedEvent,
-                "the event was last recorded in a stream that is captured",
-            )),
-        }
-    }
-}
-
-/// Events by handle.
-pub(super) static EVENTS: LazyLock<Handles<Event>> = LazyLock::new(Handles::new);
-
-/// The event of a handle.
-pub(super) fn event(handle: hipEvent_t) -> Result<Arc<Event>, Failure> {
-    let found = EVENTS.get(handle.addr());
-    found.ok_or_else(|| Failure::handle("event", handle.addr()))
-}
-
-/// The event of a handle, or none for null.
-pub(super) fn optional_event(handle: hipEvent_t) -> Result<Option<Arc<Event>>, Failure> {
-    if handle.is_null() {
-        return Ok(None);
-    }
-    event(handle).map(Some)
-}
 
 pub(super) unsafe fn hipEventCreate(event: *mut hipEvent_t) -> Result<(), Failure> {
     // SAFETY: the same contract.
@@ -135,12 +43,8 @@ pub(super) unsafe fn hipEventCreateWithFlags(
     }
     let device = Runtime::get().current()?;
     let handle = EVENTS.insert_with(|id| {
-        Arc::new(Event {
-            device,
-            id,
-            timed: flags & abi::hipEventDisableTiming == 0,
-            record: Mutex::new(None),
-        })
+        let timed = flags & abi::hipEventDisableTiming == 0;
+        Arc::new(Event::new(device, id, timed))
     });
     event.set(ptr::without_provenance_mut(handle));
     Ok(())

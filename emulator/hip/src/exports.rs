@@ -11,8 +11,8 @@ use super::{
 mod bodies {
     pub(super) use super::super::{
         allocation::*, callback::*, context::*, copy::*, device::*, error::*, event::*, fill::*,
-        function::*, graph::capture::*, graph::executable::*, graph::look::*, graph::memory::*,
-        graph::nodes::*, graph::*, launch::*, module::*, per_thread::*, pointer::*, pool::*,
+        function::*, graph::capture::*, graph::executable::*, graph::memory::*, graph::nodes::*,
+        graph::query::*, graph::*, launch::*, module::*, per_thread::*, pointer::*, pool::*,
         profiler::*, properties::*, registry::*, removal::*, rtc::*, stream::*, symbols::*,
         texture::*, values::*,
     };

@@ -6,9 +6,11 @@ use ferrowave_hip_abi::{hipDeviceptr_t, hipExtent, hipPitchedPtr, hipStream_t};
 
 use super::{
     error::Failure,
-    operation::Operation,
-    stream::{default_stream, stream},
-    transfer::{Extent, Fill, Side},
+    objects::{
+        operation::Operation,
+        stream::{default_stream, stream},
+        transfer::{Extent, Fill, Side},
+    },
 };
 
 /// A fill of rows of elements.

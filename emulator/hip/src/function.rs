@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, atomic::Ordering},
 };
 
-use ferrowave_gpu::{GpuLimits, Occupancy};
+use ferrowave_gpu::GpuLimits;
 use ferrowave_hip_abi::{
     hipFuncAttribute, hipFuncAttributes, hipFuncCache_t, hipFunction_attribute as Attribute,
     hipFunction_t, hipSharedMemConfig,
@@ -15,7 +15,7 @@ use ferrowave_hip_abi::{
 use super::{
     context::{check_banks, check_cache},
     error::{Failure, out},
-    module::{Function, function},
+    objects::module::{Function, function},
     registry,
 };
 
@@ -48,12 +48,6 @@ impl Function {
             | Attribute::HIP_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT => 0,
             _ => return None,
         })
-    }
-
-    /// Workgroups of a size that a compute unit holds at once.
-    pub(super) fn workgroups_per_compute_unit(&self, threads: u32, lds_bytes: u32) -> u32 {
-        let resources = self.kernel.description().resources(threads, lds_bytes);
-        Occupancy::of(self.kernel.gpu(), resources).workgroups_per_compute_unit
     }
 }
 

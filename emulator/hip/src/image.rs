@@ -13,8 +13,7 @@ use ferrowave_hip_abi::hipError_t;
 
 use super::{
     error::Failure,
-    properties::{SRAMECC, XNACK},
-    runtime::Device,
+    runtime::{Device, SRAMECC, XNACK},
 };
 
 /// An ELF header's length.

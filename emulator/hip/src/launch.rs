@@ -4,58 +4,28 @@ use std::{
     cell::RefCell,
     ffi::{c_uint, c_void},
     mem::ManuallyDrop,
-    slice,
-    sync::{Arc, atomic::Ordering},
+    sync::Arc,
 };
 
 use ferrowave_hip_abi::{
-    HIP_LAUNCH_CONFIG, HIP_LAUNCH_PARAM_BUFFER_POINTER, HIP_LAUNCH_PARAM_BUFFER_SIZE,
-    HIP_LAUNCH_PARAM_END, dim3, hipError_t, hipEvent_t, hipFunction_t, hipLaunchAttribute,
+    HIP_LAUNCH_CONFIG, dim3, hipError_t, hipEvent_t, hipFunction_t, hipLaunchAttribute,
     hipLaunchAttributeCooperative, hipLaunchConfig_t, hipStream_t,
 };
 
 use super::{
-    check,
     error::{Failure, out, read},
-    event::{check_device, optional_event},
+    event::check_device,
     graph::capture,
-    limits::limits,
-    module::{Function, function},
-    objects::place::{Place, place},
-    operation::Operation,
+    objects::{
+        event::optional_event,
+        launch::{Launch, Shape},
+        module::function,
+        operation::Operation,
+        stream::{StreamRef, stream},
+    },
     properties::MAX_GRID,
     registry,
-    stream::{StreamRef, stream},
-    timing,
 };
-use ferrowave_emulator::dispatch::{self, FaultReport, LaunchConfig, LaunchError, Limits};
-use ferrowave_emulator::exec::FaultKind;
-use ferrowave_emulator::memory::AllocationKind;
-use ferrowave_timing::TimingError;
-
-/// The entries of `extra` that are read at most: no marker has reason to stand twice.
-const MAX_EXTRA: usize = 16;
-
-/// Refuses grids that a dispatch packet has no room for: it counts the work-items along each axis in 32 bits.
-fn check_grid(grid: [u32; 3], block: [u32; 3]) -> Result<(), Failure> {
-    for (axis, (workgroups, size)) in ["x", "y", "z"].into_iter().zip(grid.into_iter().zip(block)) {
-        if workgroups == 0 {
-            return Err(Failure::value(format_args!(
-                "a grid of 0 workgroups along {axis}; it must have 1 or more"
-            )));
-        }
-        let threads = u64::from(workgroups) * u64::from(size);
-        if threads > u64::from(u32::MAX) {
-            return Err(Failure::new(
-                hipError_t::hipErrorInvalidConfiguration,
-                format_args!(
-                    "a grid of {threads} threads along {axis}; it must have less than 2^32"
-                ),
-            ));
-        }
-    }
-    Ok(())
-}
 
 /// Refuses the grids that `hipModuleLaunchKernel` does, and no other launch: `hipExtModuleLaunchKernel`, by which Tensile
 /// launches, takes more of them along y and z (ROCm's clr, `hipamd/src/hip_module.cpp`).
@@ -73,246 +43,7 @@ fn check_module_grid(grid: [u32; 3]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The explicit arguments, from pointers to each.
-///
-/// # Safety
-/// `parameters` points to as many pointers as the kernel has arguments, each to a value of its argument's size.
-unsafe fn from_parameters(
-    function: &Function,
-    parameters: *mut *mut c_void,
-) -> Result<Vec<u8>, Failure> {
-    let arguments = &function.kernel.description().metadata.args;
-    let mut bytes = Vec::new();
-    let explicit = arguments
-        .iter()
-        .filter(|argument| !argument.value_kind.is_hidden());
-    for (index, argument) in explicit.enumerate() {
-        // SAFETY: the caller promises a pointer for each argument.
-        let value = unsafe { parameters.add(index).read_unaligned() };
-        if value.is_null() {
-            return Err(Failure::value(format_args!(
-                "the pointer to argument {index} is null"
-            )));
-        }
-        let (offset, size) = (argument.offset as usize, argument.size as usize);
-        // SAFETY: the caller promises that it points to the argument's value.
-        let value = unsafe { slice::from_raw_parts(value.cast::<u8>(), size) };
-        if bytes.len() < offset + size {
-            bytes.resize(offset + size, 0);
-        }
-        bytes[offset..offset + size].copy_from_slice(value);
-    }
-    Ok(bytes)
-}
-
-/// The explicit arguments, from a buffer of all of them.
-///
-/// # Safety
-/// `extra` is a list of markers and values that ends in `HIP_LAUNCH_PARAM_END`, and the buffer that it names is there.
-unsafe fn from_extra(extra: *mut *mut c_void) -> Result<Vec<u8>, Failure> {
-    let (mut buffer, mut size) = (None, None);
-    let mut index = 0;
-    let mut next = || {
-        index += 1;
-        // SAFETY: the caller promises a list that ends in the marker, behind which nothing is read.
-        (index <= MAX_EXTRA).then(|| unsafe { extra.add(index - 1).read_unaligned() })
-    };
-    loop {
-        match next() {
-            Some(HIP_LAUNCH_PARAM_BUFFER_POINTER) => buffer = next(),
-            Some(HIP_LAUNCH_PARAM_BUFFER_SIZE) => size = next(),
-            Some(HIP_LAUNCH_PARAM_END) => break,
-            other => {
-                let what =
-                    other.map_or("too long".to_owned(), |entry| format!("wrong at {entry:p}"));
-                return Err(Failure::value(format_args!(
-                    "extra is {what}: it must hold the markers 1 (buffer), 2 (size) and 3 (end), each but the last with a value"
-                )));
-            }
-        }
-    }
-    let size = match size {
-        // SAFETY: the caller promises that the marker's value points to the size.
-        Some(size) if !size.is_null() => unsafe { size.cast::<usize>().read_unaligned() },
-        _ => return Err(Failure::value("extra does not say how long the buffer is")),
-    };
-    match buffer {
-        _ if size == 0 => Ok(Vec::new()),
-        Some(buffer) if !buffer.is_null() && isize::try_from(size).is_ok() => {
-            // SAFETY: the caller promises a buffer of that size.
-            Ok(unsafe { slice::from_raw_parts(buffer.cast::<u8>(), size) }.to_vec())
-        }
-        _ => Err(Failure::value(format_args!(
-            "extra has no buffer for {size} bytes of arguments"
-        ))),
-    }
-}
-
-/// Workgroups, work-items of each and LDS of a launch.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Shape {
-    pub(super) grid: [u32; 3],
-    pub(super) block: [u32; 3],
-    pub(super) dynamic_lds_bytes: u32,
-}
-
-impl Shape {
-    pub(super) fn new(grid: dim3, block: dim3, dynamic_lds_bytes: usize) -> Self {
-        Shape {
-            grid: [grid.x, grid.y, grid.z],
-            block: [block.x, block.y, block.z],
-            // More than a GPU has is more than it has, however much.
-            dynamic_lds_bytes: u32::try_from(dynamic_lds_bytes).unwrap_or(u32::MAX),
-        }
-    }
-}
-
-/// A kernel with all that a launch of it needs.
-#[derive(Clone)]
-pub(super) struct Launch {
-    pub(super) function: Arc<Function>,
-    pub(super) shape: Shape,
-    /// The explicit arguments as they lie in the kernarg segment.
-    pub(super) kernarg: Vec<u8>,
-    /// Whether its workgroups run side by side.
-    pub(super) cooperative: bool,
-}
-
-impl From<LaunchError> for Failure {
-    fn from(error: LaunchError) -> Self {
-        let code = match &error {
-            LaunchError::Fault(report) => fault_code(report),
-            LaunchError::Memory(_) => hipError_t::hipErrorOutOfMemory,
-            LaunchError::Limit(_) => hipError_t::hipErrorLaunchTimeOut,
-            LaunchError::TooManyAtOnce { .. } => hipError_t::hipErrorCooperativeLaunchTooLarge,
-            _ => hipError_t::hipErrorInvalidValue,
-        };
-        Failure::new(code, error)
-    }
-}
-
-fn fault_code(report: &FaultReport) -> hipError_t {
-    match report.kind {
-        FaultKind::Memory { .. } | FaultKind::Private { .. } => hipError_t::hipErrorIllegalAddress,
-        _ => hipError_t::hipErrorLaunchFailure,
-    }
-}
-
 impl Launch {
-    /// A launch, with arguments from one of two lists, that the kernel and the GPU allow.
-    ///
-    /// # Safety
-    /// The lists are null or what HIP says.
-    pub(super) unsafe fn new(
-        function: Arc<Function>,
-        shape: Shape,
-        parameters: *mut *mut c_void,
-        extra: *mut *mut c_void,
-    ) -> Result<Self, Failure> {
-        check_grid(shape.grid, shape.block)?;
-        let kernarg = match (parameters.is_null(), extra.is_null()) {
-            (true, true) => Vec::new(),
-            // SAFETY: the caller's promise.
-            (false, true) => unsafe { from_parameters(&function, parameters) }?,
-            // SAFETY: the caller's promise.
-            (true, false) => unsafe { from_extra(extra) }?,
-            (false, false) => {
-                return Err(Failure::value(
-                    "both kernelParams and extra hold arguments; one must be null",
-                ));
-            }
-        };
-        let most = function.dynamic_lds_bytes.load(Ordering::Relaxed);
-        if shape.dynamic_lds_bytes > most {
-            return Err(Failure::value(format_args!(
-                "{} bytes of LDS on top of the kernel's own, but hipFuncSetAttribute allows {most}",
-                shape.dynamic_lds_bytes
-            )));
-        }
-        let launch = Launch {
-            function,
-            shape,
-            kernarg,
-            cooperative: false,
-        };
-        dispatch::check_launch(&launch.function.kernel, &launch.config())?;
-        Ok(launch)
-    }
-
-    fn config(&self) -> LaunchConfig<'_> {
-        let config = &self.function.device.config;
-        LaunchConfig {
-            grid: self.shape.grid,
-            block: self.shape.block,
-            dynamic_lds_bytes: self.shape.dynamic_lds_bytes,
-            kernarg: &self.kernarg,
-            seed: config.seed,
-            threads: config.threads,
-            limits: Limits::NONE,
-            cooperative: self.cooperative,
-        }
-    }
-
-    /// Runs it to its end.
-    pub(super) fn run(&self) -> Result<(), Failure> {
-        let config = LaunchConfig {
-            limits: limits()?,
-            ..self.config()
-        };
-        if let Some(failure) = check::misnamed().or_else(timing::misnamed) {
-            return Err(failure);
-        }
-        let ran = timing::launch(&self.function.kernel, &config);
-        Ok(ran.map_err(|error| self.with_owner(error))?)
-    }
-
-    /// A fault at an address of another device's says so.
-    fn with_owner(&self, mut error: TimingError) -> TimingError {
-        if let TimingError::Launch(LaunchError::Fault(report)) = &mut error
-            && let FaultKind::Memory { address, .. } = report.kind
-            && let Ok(Place::Device(owner, AllocationKind::Device)) = place(address)
-            && !Arc::ptr_eq(&owner, &self.function.device)
-            && let Some(info) = owner.memory.find(address)
-        {
-            report.nearest = Some(format!(
-                "at byte {} of {info}, which is on device {}; peer access from device {} is not enabled \
-                 (hipDeviceEnablePeerAccess)",
-                address - info.base,
-                owner.ordinal,
-                self.function.device.ordinal
-            ));
-        }
-        error
-    }
-
-    /// Makes it a launch whose workgroups wait for each other, unless not all are on the device at once.
-    pub(super) fn to_cooperative(&self) -> Result<Self, Failure> {
-        let Shape {
-            grid,
-            block,
-            dynamic_lds_bytes,
-        } = self.shape;
-        let held = u64::from(
-            self.function
-                .workgroups_per_compute_unit(block.iter().product(), dynamic_lds_bytes),
-        ) * u64::from(self.function.device.row.compute_units);
-        let workgroups = grid.iter().map(|&n| u128::from(n)).product::<u128>();
-        if workgroups > u128::from(held) {
-            return Err(Failure::new(
-                hipError_t::hipErrorCooperativeLaunchTooLarge,
-                format_args!(
-                    "a cooperative launch of {workgroups} workgroups, of which the device holds {held}"
-                ),
-            ));
-        }
-        let cooperative = Launch {
-            cooperative: true,
-            ..self.clone()
-        };
-        dispatch::check_launch(&self.function.kernel, &cooperative.config())?;
-        Ok(cooperative)
-    }
-
     fn submit_to(self, stream: &StreamRef) -> Result<(), Failure> {
         if !Arc::ptr_eq(&self.function.device, &stream.device) {
             return Err(Failure::new(

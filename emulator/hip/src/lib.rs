@@ -44,7 +44,6 @@ mod launch;
 mod limits;
 mod module;
 mod objects;
-mod operation;
 mod per_thread;
 mod pointer;
 mod pool;
@@ -64,7 +63,6 @@ mod tests;
 mod texture;
 pub mod timing;
 mod trace;
-mod transfer;
 mod values;
 
 pub use error::last_error_detail;

@@ -2,12 +2,12 @@
 
 #![expect(clippy::too_many_arguments, reason = "HIP's signatures")]
 
-use std::ffi::{c_char, c_int, c_uint, c_void};
+use std::ffi::{c_int, c_uint, c_void};
 
 use ferrowave_hip_abi::{
-    dim3, hipDriverProcAddressQueryResult, hipEvent_t, hipExtent, hipGraph_t, hipGraphExec_t,
-    hipGraphNode_t, hipHostFn_t, hipMemcpy3DParms, hipMemcpyKind, hipPitchedPtr, hipStream_t,
-    hipStreamCallback_t, hipStreamCaptureMode, hipStreamCaptureStatus,
+    dim3, hipEvent_t, hipExtent, hipGraph_t, hipGraphExec_t, hipGraphNode_t, hipHostFn_t,
+    hipMemcpy3DParms, hipMemcpyKind, hipPitchedPtr, hipStream_t, hipStreamCallback_t,
+    hipStreamCaptureMode, hipStreamCaptureStatus,
 };
 
 use super::{
@@ -27,12 +27,11 @@ use super::{
     },
     graph::executable::hipGraphLaunch,
     launch::{hipLaunchCooperativeKernel, hipLaunchKernel},
-    stream::per_thread,
+    objects::stream::per_thread,
     stream::{
         hipStreamGetFlags, hipStreamGetPriority, hipStreamQuery, hipStreamSynchronize,
         hipStreamWaitEvent,
     },
-    symbols::hipGetDriverEntryPoint,
 };
 
 /// Each is another function, called so that a null stream is the thread's own default stream.
@@ -47,7 +46,6 @@ macro_rules! per_thread {
 
 per_thread! {
     hipEventRecord_spt = hipEventRecord(event: hipEvent_t, stream: hipStream_t);
-    hipGetDriverEntryPoint_spt = hipGetDriverEntryPoint(symbol: *const c_char, func_ptr: *mut *mut c_void, flags: u64, status: *mut hipDriverProcAddressQueryResult);
     hipGraphLaunch_spt = hipGraphLaunch(graph_exec: hipGraphExec_t, stream: hipStream_t);
     hipLaunchCooperativeKernel_spt = hipLaunchCooperativeKernel(function: *const c_void, grid_dim: dim3, block_dim: dim3, kernel_params: *mut *mut c_void, shared_mem_bytes: u32, stream: hipStream_t);
     hipLaunchHostFunc_spt = hipLaunchHostFunc(stream: hipStream_t, function: hipHostFn_t, user_data: *mut c_void);

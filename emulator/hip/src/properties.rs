@@ -10,7 +10,7 @@ use ferrowave_hip_abi::{
 
 use super::{
     error::{Failure, out},
-    runtime::{Device, Runtime, device_name},
+    runtime::{Device, Runtime, SRAMECC, device_name},
 };
 
 /// Most workgroups along x, y and z that a device claims and `hipModuleLaunchKernel` takes (ROCm's clr,
@@ -33,11 +33,6 @@ const ARCH: hipDeviceArch_t = hipDeviceArch_t::hasGlobalInt32Atomics
     .union(hipDeviceArch_t::hasWarpShuffle)
     .union(hipDeviceArch_t::hasThreadFenceSystem)
     .union(hipDeviceArch_t::has3dGrid);
-
-/// Whether SRAM is error-corrected, as it is on all of these cards.
-pub(super) const SRAMECC: bool = true;
-/// Whether memory accesses are retried after page faults, as by default they are not.
-pub(super) const XNACK: bool = false;
 
 /// `text` and NULs.
 fn c_array<const N: usize>(text: &str) -> [c_char; N] {
@@ -65,17 +60,6 @@ pub fn pci_location(ordinal: u32) -> (u32, u8) {
 }
 
 impl Device {
-    /// LLVM's target with the features as this device has them.
-    pub(super) fn target(&self) -> String {
-        let sign = |on| if on { '+' } else { '-' };
-        format!(
-            "{}:sramecc{}:xnack{}",
-            self.row.gpu,
-            sign(SRAMECC),
-            sign(XNACK)
-        )
-    }
-
     /// Its identifier: 16 bytes of text without a NUL, as ROCm has it.
     pub(super) fn uuid(&self) -> hipUUID {
         let text: [c_char; 17] = c_array(&format!("ferrowave{:07}", self.ordinal));

@@ -16,7 +16,7 @@ use super::{
     error::{Failure, out, text, warn},
     handles,
     image::Image,
-    module::{Function, KERNELS, Module, function},
+    objects::module::{Function, KERNELS, Module, function},
     runtime::{Device, Runtime, allocations::MadeBy},
 };
 

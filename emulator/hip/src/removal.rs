@@ -7,12 +7,14 @@ use ferrowave_hip_abi::hipDevice_t;
 use super::{
     context::CONTEXTS,
     error::Failure,
-    event::EVENTS,
-    module::{KERNELS, MODULES},
+    objects::{
+        event::EVENTS,
+        module::{KERNELS, MODULES},
+        stream::STREAMS,
+    },
     pool::POOLS,
     registry,
     runtime::{Device, Runtime},
-    stream::STREAMS,
 };
 
 /// Removes a device with all its streams, events, modules and memory; false if there is none.

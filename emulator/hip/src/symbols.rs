@@ -9,7 +9,10 @@ use ferrowave_hip_abi::{
 
 use super::{
     error::{Failure, out},
+    // `exports` and this file know each other: what `hipGetProcAddress` returns are the functions behind the C boundary,
+    // and it is one of them itself.
     exports,
+    objects::stream::per_thread,
 };
 
 /// From this version on, the plain name means the newer layout (major × 100 + minor).
@@ -52,6 +55,16 @@ pub(super) unsafe fn hipGetDriverEntryPoint(
 ) -> Result<(), Failure> {
     // SAFETY: the same contract.
     unsafe { hipGetProcAddress(symbol, function, c_int::MAX, flags, status) }
+}
+
+pub(super) unsafe fn hipGetDriverEntryPoint_spt(
+    symbol: *const c_char,
+    function: *mut *mut c_void,
+    flags: u64,
+    status: *mut Query,
+) -> Result<(), Failure> {
+    // SAFETY: the same contract.
+    per_thread(|| unsafe { hipGetDriverEntryPoint(symbol, function, flags, status) })
 }
 
 pub(super) unsafe fn hipGetProcAddress(

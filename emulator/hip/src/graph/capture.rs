@@ -7,10 +7,10 @@ use std::{
     cell::Cell,
     ptr,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError, Weak,
+        Arc, Mutex, Weak,
         atomic::{AtomicBool, Ordering},
     },
-    thread::{self, ThreadId},
+    thread,
 };
 
 use ferrowave_hip_abi::{
@@ -19,79 +19,20 @@ use ferrowave_hip_abi::{
     hipStreamSetCaptureDependencies,
 };
 
-use super::{GRAPHS, Graph, listed};
 use crate::{
     error::{Failure, out, read},
     handles,
-    operation::Operation,
-    stream::{Stream, StreamRef, stream},
+    objects::{
+        capture::{CAPTURES, Capture, Capturing, locked},
+        event::Point,
+        graph::{GRAPHS, Graph, listed},
+        operation::Operation,
+        stream::{Stream, StreamRef, stream},
+    },
 };
-
-/// A capture under way.
-pub(crate) struct Capture {
-    /// A number that no other capture has.
-    id: usize,
-    graph: Arc<Graph>,
-    /// The graph's handle.
-    handle: usize,
-    mode: Mode,
-    thread: ThreadId,
-    /// Something went wrong: the capture can only be ended.
-    invalid: AtomicBool,
-    ended: AtomicBool,
-    /// The streams that are in it, the one that it began in first.
-    streams: Mutex<Vec<Weak<Stream>>>,
-}
-
-impl Capture {
-    fn streams(&self) -> MutexGuard<'_, Vec<Weak<Stream>>> {
-        // Whole between statements.
-        self.streams.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn invalidate(&self) {
-        self.invalid.store(true, Ordering::Relaxed);
-    }
-
-    fn is_invalid(&self) -> bool {
-        self.invalid.load(Ordering::Relaxed)
-    }
-
-    fn check(&self) -> Result<(), Failure> {
-        if self.is_invalid() {
-            return Err(failure(
-                hipError_t::hipErrorStreamCaptureInvalidated,
-                "an earlier call has ended the capture; only hipStreamEndCapture is left",
-            ));
-        }
-        Ok(())
-    }
-}
-
-/// A stream's part in a capture.
-pub(crate) struct Capturing {
-    capture: Arc<Capture>,
-    /// Handles of the nodes that its next one will wait for.
-    next: Vec<usize>,
-}
-
-/// A place in a capture, as an event keeps it.
-#[derive(Clone)]
-pub(crate) struct Point {
-    capture: Arc<Capture>,
-    next: Vec<usize>,
-}
 
 fn failure(code: hipError_t, detail: &str) -> Failure {
     Failure::new(code, detail)
-}
-
-fn part(stream: &Stream) -> MutexGuard<'_, Option<Capturing>> {
-    // Whole between statements.
-    stream
-        .capture
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Refuses work on the default stream while a stream is captured that would have to wait for it.
@@ -112,7 +53,7 @@ pub(crate) fn add(stream: &StreamRef, operation: &Operation) -> Result<bool, Fai
         check_default(stream)?;
         return Ok(false);
     };
-    let mut part = part(object);
+    let mut part = locked(&object.capture);
     let Some(capturing) = part.as_mut() else {
         return Ok(false);
     };
@@ -125,13 +66,13 @@ pub(crate) fn add(stream: &StreamRef, operation: &Operation) -> Result<bool, Fai
 
 /// The graph that a stream's work goes to, if it goes to one.
 pub(crate) fn graph_of(stream: &StreamRef) -> Option<Arc<Graph>> {
-    let part = part(stream.object.as_ref()?);
+    let part = locked(&stream.object.as_ref()?.capture);
     Some(Arc::clone(&part.as_ref()?.capture.graph))
 }
 
 pub(crate) fn is_captured(stream: &StreamRef) -> bool {
     let object = stream.object.as_ref();
-    object.is_some_and(|stream| part(stream).is_some())
+    object.is_some_and(|stream| locked(&stream.capture).is_some())
 }
 
 /// Refuses what cannot be in a graph.
@@ -139,7 +80,7 @@ pub(crate) fn refuse(stream: &StreamRef, why: &str) -> Result<(), Failure> {
     let Some(object) = &stream.object else {
         return Ok(());
     };
-    match part(object).as_ref() {
+    match locked(&object.capture).as_ref() {
         Some(capturing) => {
             capturing.capture.invalidate();
             Err(failure(
@@ -168,50 +109,50 @@ pub(crate) fn point(stream: &StreamRef) -> Result<Option<Point>, Failure> {
         check_default(stream)?;
         return Ok(None);
     };
-    let part = part(object);
+    let part = locked(&object.capture);
     let Some(capturing) = part.as_ref() else {
         return Ok(None);
     };
     capturing.capture.check()?;
     Ok(Some(Point {
-        capture: Arc::clone(&capturing.capture),
+        capture: capturing.capture.id,
         next: capturing.next.clone(),
     }))
 }
 
 /// Has a stream wait for a place in a capture, which takes the stream in.
 pub(crate) fn join(stream: &StreamRef, point: &Point) -> Result<(), Failure> {
-    if point.capture.ended.load(Ordering::Relaxed) {
-        return Err(failure(
+    let capture = CAPTURES.get(point.capture).ok_or_else(|| {
+        failure(
             hipError_t::hipErrorCapturedEvent,
             "the event was recorded in a capture that has ended",
-        ));
-    }
+        )
+    })?;
     let Some(object) = &stream.object else {
-        point.capture.invalidate();
+        capture.invalidate();
         return Err(failure(
             hipError_t::hipErrorStreamCaptureImplicit,
             "the default stream cannot join a capture",
         ));
     };
-    point.capture.check()?;
-    let mut part = part(object);
+    capture.check()?;
+    let mut part = locked(&object.capture);
     match part.as_mut() {
         None => {
-            point.capture.streams().push(Arc::downgrade(object));
+            capture.streams().push(Arc::downgrade(&object.capture));
             *part = Some(Capturing {
-                capture: Arc::clone(&point.capture),
+                capture: Arc::clone(&capture),
                 next: point.next.clone(),
             });
         }
-        Some(capturing) if Arc::ptr_eq(&capturing.capture, &point.capture) => {
+        Some(capturing) if Arc::ptr_eq(&capturing.capture, &capture) => {
             let new = point.next.iter().filter(|id| !capturing.next.contains(id));
             let new: Vec<_> = new.copied().collect();
             capturing.next.extend(new);
         }
         Some(capturing) => {
             capturing.capture.invalidate();
-            point.capture.invalidate();
+            capture.invalidate();
             return Err(failure(
                 hipError_t::hipErrorStreamCaptureMerge,
                 "the event was recorded in another capture than the stream is in",
@@ -223,7 +164,7 @@ pub(crate) fn join(stream: &StreamRef, point: &Point) -> Result<(), Failure> {
 
 /// Ends a stream's part as it is destroyed.
 pub(crate) fn abandon(stream: &Arc<Stream>) {
-    let capturing = part(stream).take();
+    let capturing = locked(&stream.capture).take();
     if let Some(capturing) = capturing {
         capturing.capture.invalidate();
         if began_in(&capturing.capture, stream) {
@@ -233,18 +174,18 @@ pub(crate) fn abandon(stream: &Arc<Stream>) {
     }
 }
 
-fn began_in(capture: &Capture, stream: &Arc<Stream>) -> bool {
+fn began_in(capture: &Capture, stream: &Stream) -> bool {
     let streams = capture.streams();
     let first = streams.first();
-    first.is_some_and(|first| first.as_ptr() == Arc::as_ptr(stream))
+    first.is_some_and(|first| first.as_ptr() == Arc::as_ptr(&stream.capture))
 }
 
 /// Takes all streams out of a capture.
 fn end(capture: &Arc<Capture>, origin: &Stream) {
-    capture.ended.store(true, Ordering::Relaxed);
-    let streams: Vec<_> = capture.streams().drain(..).collect();
-    for stream in streams.iter().filter_map(Weak::upgrade) {
-        let mut part = part(&stream);
+    CAPTURES.remove(capture.id);
+    let parts: Vec<_> = capture.streams().drain(..).collect();
+    for part in parts.iter().filter_map(Weak::upgrade) {
+        let mut part = locked(&part);
         if part
             .as_ref()
             .is_some_and(|part| Arc::ptr_eq(&part.capture, capture))
@@ -271,7 +212,7 @@ pub(crate) unsafe fn hipStreamBeginCapture(stream: hipStream_t, mode: Mode) -> R
             "the default stream cannot be captured",
         ));
     };
-    let mut part = part(object);
+    let mut part = locked(&object.capture);
     if part.is_some() {
         return Err(failure(
             hipError_t::hipErrorIllegalState,
@@ -286,9 +227,9 @@ pub(crate) unsafe fn hipStreamBeginCapture(stream: hipStream_t, mode: Mode) -> R
         mode,
         thread: thread::current().id(),
         invalid: AtomicBool::new(false),
-        ended: AtomicBool::new(false),
-        streams: Mutex::new(vec![Arc::downgrade(object)]),
+        streams: Mutex::new(vec![Arc::downgrade(&object.capture)]),
     });
+    CAPTURES.insert_at(capture.id, Arc::clone(&capture));
     if object.waits_for_default() {
         object.device.captures.fetch_add(1, Ordering::Relaxed);
     }
@@ -312,7 +253,7 @@ pub(crate) unsafe fn hipStreamEndCapture(
         )
     };
     let object = stream.object.as_ref().ok_or_else(not_captured)?;
-    let (capture, next) = match part(object).as_ref() {
+    let (capture, next) = match locked(&object.capture).as_ref() {
         Some(capturing) => (Arc::clone(&capturing.capture), capturing.next.clone()),
         None => return Err(not_captured()),
     };
@@ -373,7 +314,7 @@ fn info(stream: hipStream_t) -> Result<Info, Failure> {
         check_default(&stream)?;
         return Ok(none);
     };
-    Ok(match part(object).as_ref() {
+    Ok(match locked(&object.capture).as_ref() {
         None => none,
         Some(Capturing { capture, next }) => Info {
             status: match capture.is_invalid() {
@@ -446,7 +387,7 @@ pub(crate) unsafe fn hipStreamUpdateCaptureDependencies(
         )
     };
     let object = stream.object.as_ref().ok_or_else(not_captured)?;
-    let mut part = part(object);
+    let mut part = locked(&object.capture);
     let capturing = part.as_mut().ok_or_else(not_captured)?;
     capturing.capture.check()?;
     // SAFETY: HIP's contract.

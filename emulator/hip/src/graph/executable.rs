@@ -13,14 +13,18 @@ use ferrowave_hip_abi::{
     hipMemcpy3DParms, hipMemcpyKind, hipMemsetParams, hipStream_t,
 };
 
-use super::{Node, Plan, capture, graph, memory, nodes};
+use super::{capture, memory, nodes};
 use crate::{
     copy,
     error::{Failure, out},
-    event::event,
     handles::Handles,
-    operation::Operation,
-    stream::stream,
+    objects::{
+        event::event,
+        graph::{Node, graph},
+        operation::Operation,
+        plan::Plan,
+        stream::stream,
+    },
     task::Task,
 };
 
@@ -141,7 +145,7 @@ pub(crate) unsafe fn hipGraphLaunch(
     let executable = self::executable(executable)?;
     let stream = self::stream(stream)?;
     let mut state = executable.state();
-    let run = Operation::Graph(Arc::clone(&state.plan));
+    let run = Operation::Graph(state.plan.clone());
     let memory = memory::Changes::of(&state.plan);
     if memory.any() {
         capture::refuse(&stream, "a graph with memory cannot be a part of another")?;
@@ -201,7 +205,7 @@ pub(crate) unsafe fn hipGraphExecUpdate(
                 step.node.kind().0
             )));
         }
-        if memory::is_memory(&new.node.operation)
+        if new.node.operation.is_memory()
             && !memory::is_same(&new.node.operation, &step.node.operation)
         {
             tell(new.node.id, Update::hipGraphExecUpdateErrorNotSupported)?;

@@ -15,15 +15,15 @@ use ferrowave_hip_abi::{
     hipMemPoolProps,
 };
 
-use super::{
-    Graph, Plan, graph, graph_of,
-    nodes::{add, other_kind},
-    with_node,
-};
+use super::nodes::{add, other_kind};
 use crate::{
     error::{Failure, out, read},
-    objects::graph_memory::GraphMemory,
-    operation::Operation,
+    objects::{
+        graph::{Graph, graph, graph_of, with_node},
+        graph_memory::GraphMemory,
+        operation::Operation,
+        plan::Plan,
+    },
     runtime::{Device, Runtime},
 };
 
@@ -99,34 +99,12 @@ impl Changes {
     }
 }
 
-/// Whether a graph allocates or frees memory.
-pub(super) fn has_memory(graph: &Graph) -> bool {
-    let nodes = graph.nodes();
-    nodes.iter().any(|node| is_memory(&node.operation))
-}
-
-/// Whether work allocates or frees memory of a graph.
-pub(super) const fn is_memory(operation: &Operation) -> bool {
-    matches!(operation, Operation::Allocate(_) | Operation::FreeGraphs(_))
-}
-
-/// Whether two pieces of such work do the same.
+/// Whether two operations allocate the same memory of a graph, or free it.
 pub(super) fn is_same(one: &Operation, other: &Operation) -> bool {
     match (one, other) {
         (Operation::Allocate(one), Operation::Allocate(other))
         | (Operation::FreeGraphs(one), Operation::FreeGraphs(other)) => one.is(other),
         _ => false,
-    }
-}
-
-/// Refuses what would have two of the memory of one.
-pub(super) fn refuse_memory(graph: &Graph, why: &str) -> Result<(), Failure> {
-    match has_memory(graph) {
-        true => Err(Failure::new(
-            hipError_t::hipErrorNotSupported,
-            format_args!("the graph allocates or frees memory, and {why}"),
-        )),
-        false => Ok(()),
     }
 }
 
@@ -282,7 +260,7 @@ pub(super) fn refuse_to_destroy(node: hipGraphNode_t) -> Result<(), Failure> {
     let graph = graph_of(node)?;
     let nodes = graph.nodes();
     let found = nodes.iter().find(|other| other.id == node.addr());
-    match found.is_some_and(|node| is_memory(&node.operation)) {
+    match found.is_some_and(|node| node.operation.is_memory()) {
         true => Err(Failure::new(
             hipError_t::hipErrorNotSupported,
             "a node that allocates or frees memory stays in its graph",

@@ -9,17 +9,20 @@ use ferrowave_hip_abi::{
     hipHostNodeParams, hipKernelNodeParams, hipMemcpy3DParms, hipMemcpyKind, hipMemsetParams,
 };
 
-use super::{GRAPHS, Graph, Node, Plan, graph, listed, memory, with_node};
 use crate::{
     callback::host_call,
     context, copy,
     error::{Failure, out, read},
-    event::event,
     fill,
-    launch::{Launch, Shape},
-    operation::Operation,
+    objects::{
+        event::event,
+        graph::{GRAPHS, Graph, Node, graph, listed, with_node},
+        launch::{Launch, Shape},
+        operation::Operation,
+        plan::Plan,
+        transfer::Fill,
+    },
     registry,
-    transfer::Fill,
 };
 
 /// Refuses a context that is none; null is the current one.
@@ -154,7 +157,7 @@ pub(crate) unsafe fn hipGraphAddChildGraphNode(
     child: hipGraph_t,
 ) -> Result<(), Failure> {
     let child = self::graph(child)?;
-    memory::refuse_memory(&child, "cannot be a part of another")?;
+    child.refuse_memory("cannot be a part of another")?;
     let copy = child.copy();
     let plan = Plan::new(&copy)?;
     // SAFETY: HIP's contract.

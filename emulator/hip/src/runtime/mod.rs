@@ -113,7 +113,25 @@ pub(crate) struct Device {
     pub(crate) is_loud: bool,
 }
 
-/// All that the HIP functions share.
+/// Whether SRAM is error-corrected, as it is on all of these cards.
+pub(crate) const SRAMECC: bool = true;
+/// Whether memory accesses are retried after page faults, as by default they are not.
+pub(crate) const XNACK: bool = false;
+
+impl Device {
+    /// LLVM's target with the features as this device has them.
+    pub(crate) fn target(&self) -> String {
+        let sign = |on| if on { '+' } else { '-' };
+        format!(
+            "{}:sramecc{}:xnack{}",
+            self.row.gpu,
+            sign(SRAMECC),
+            sign(XNACK)
+        )
+    }
+}
+
+/// The devices of this process.
 pub(crate) struct Runtime {
     devices: RwLock<Devices>,
 }

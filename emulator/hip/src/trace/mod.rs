@@ -10,7 +10,7 @@ mod value;
 
 use std::{
     env,
-    ffi::OsString,
+    ffi::{OsString, c_int},
     sync::{
         LazyLock,
         atomic::{AtomicU32, Ordering},
@@ -22,16 +22,17 @@ use ferrowave_hip_abi::hipError_t;
 
 use super::{
     error::{Failure, last_error_detail},
-    launch::Launch,
-    operation::{Operation, Origin},
     queue::DEFAULT,
 };
 use output::{Event, Output, Track};
-pub(super) use value::{Argument, ByPointer, ByValue, First, Place};
+pub(super) use value::{Argument, ByPointer, ByValue, First, Place, extents, of_kernel};
 
 /// The environment variable that says what is traced, and to which file: `api`, `launches`, a file name, with commas
 /// between them.
 pub const TRACE_VARIABLE: &str = "FERROWAVE_TRACE";
+
+/// Arguments: the name of each and its value as text.
+pub(super) type Rows = Vec<(String, String)>;
 
 /// What is traced.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -149,26 +150,23 @@ impl Trace {
     }
 }
 
-/// Runs work of a stream, and writes it down if that is asked for.
-pub(super) fn work(operation: Operation, origin: &Origin, run: impl FnOnce(Operation)) {
+/// Runs work of a device's stream, and writes it down if that is asked for. `described` gives its name and arguments.
+pub(super) fn work(
+    device: c_int,
+    stream: usize,
+    described: impl FnOnce() -> (String, Rows),
+    run: impl FnOnce(),
+) {
     let Some(trace) = trace(|settings| settings.launches) else {
-        return run(operation);
+        return run();
     };
-    let (name, arguments) = match &operation {
-        Operation::Launch(launch) => (launch.function.kernel.name().to_owned(), described(launch)),
-        other => {
-            let bytes = other
-                .bytes()
-                .map(|bytes| ("bytes".to_owned(), bytes.to_string()));
-            (other.name().to_owned(), bytes.into_iter().collect())
-        }
-    };
+    let (name, arguments) = described();
     let start = Instant::now();
-    run(operation);
+    run();
     trace.write(&Event {
         track: Track::Stream {
-            device: origin.device.ordinal,
-            stream: (origin.stream != DEFAULT).then_some(origin.stream),
+            device,
+            stream: (stream != DEFAULT).then_some(stream),
         },
         name: &name,
         result: None,
@@ -176,32 +174,6 @@ pub(super) fn work(operation: Operation, origin: &Origin, run: impl FnOnce(Opera
         start: start.duration_since(trace.began),
         duration: start.elapsed(),
     });
-}
-
-/// Grid, block, LDS and explicit arguments of a launch.
-fn described(launch: &Launch) -> Vec<(String, String)> {
-    let shape = &launch.shape;
-    let mut rows = vec![
-        ("grid".to_owned(), value::extents(shape.grid)),
-        ("block".to_owned(), value::extents(shape.block)),
-    ];
-    let description = launch.function.kernel.description();
-    let lds = u64::from(description.metadata.group_segment_fixed_size)
-        + u64::from(shape.dynamic_lds_bytes);
-    rows.push(("lds_bytes".to_owned(), lds.to_string()));
-    let explicit = description.metadata.args.iter();
-    let explicit = explicit.filter(|argument| !argument.value_kind.is_hidden());
-    for (index, argument) in explicit.enumerate() {
-        let name = argument.name.clone();
-        let name = name.unwrap_or_else(|| format!("argument {index}"));
-        let (start, size) = (argument.offset as usize, argument.size as usize);
-        let bytes = launch.kernarg.get(start..start.saturating_add(size));
-        let text = bytes.map_or("missing".to_owned(), |bytes| {
-            value::of_kernel(argument, bytes, &launch.function.device.memory)
-        });
-        rows.push((name, text));
-    }
-    rows
 }
 
 /// The calling host thread, in the order in which threads first called.

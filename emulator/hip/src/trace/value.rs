@@ -122,12 +122,12 @@ macro_rules! places {
 places! { *mut c_void hipStream_t hipEvent_t hipModule_t hipFunction_t hipGraph_t hipGraphExec_t }
 
 /// Three sizes.
-pub(super) fn extents([x, y, z]: [u32; 3]) -> String {
+pub(crate) fn extents([x, y, z]: [u32; 3]) -> String {
     format!("{x}x{y}x{z}")
 }
 
 /// An argument of a kernel from its bytes in the kernarg segment.
-pub(super) fn of_kernel(argument: &KernelArgument, bytes: &[u8], memory: &DeviceMemory) -> String {
+pub(crate) fn of_kernel(argument: &KernelArgument, bytes: &[u8], memory: &DeviceMemory) -> String {
     let mut word = [0; 8];
     if bytes.len() > word.len() {
         return format!("{} bytes", bytes.len());

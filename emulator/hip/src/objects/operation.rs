@@ -5,26 +5,27 @@ use std::{ffi::c_void, sync::Arc};
 use ferrowave_hip_abi::{hipError_t, hipStream_t};
 
 use super::{
-    error::{Failure, warn},
     event::{Event, Record},
-    fault::Waits,
-    graph::Plan,
+    graph_memory::GraphMemory,
     launch::Launch,
-    objects::graph_memory::GraphMemory,
+    transfer::{Fill, Transfer},
+};
+use crate::{
+    error::{Failure, warn},
+    fault::Waits,
     queue::DEFAULT,
     runtime::Device,
     task::Task,
-    trace,
-    transfer::{Fill, Transfer},
+    trace::{self, Rows},
 };
 
-/// Whose work it is, so that what fails of it is told to who waits for it.
+/// The stream that work is in. A call that waits for that stream reports what failed of the work.
 #[derive(Clone)]
-pub(super) struct Origin {
-    pub(super) device: Arc<Device>,
-    pub(super) stream: usize,
+pub(crate) struct Origin {
+    pub(crate) device: Arc<Device>,
+    pub(crate) stream: usize,
     /// Its number among the device's work.
-    pub(super) sequence: u64,
+    pub(crate) sequence: u64,
 }
 
 impl Origin {
@@ -47,25 +48,31 @@ impl Origin {
 
 /// A function of the program's, with its argument.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct HostCall {
-    pub(super) function: unsafe extern "C" fn(*mut c_void),
+pub(crate) struct HostCall {
+    pub(crate) function: unsafe extern "C" fn(*mut c_void),
     /// The argument's address.
-    pub(super) data: usize,
+    pub(crate) data: usize,
 }
 
 /// A function of the program's that learns how its stream fared.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Callback {
-    pub(super) function: unsafe extern "C" fn(hipStream_t, hipError_t, *mut c_void),
+pub(crate) struct Callback {
+    pub(crate) function: unsafe extern "C" fn(hipStream_t, hipError_t, *mut c_void),
     /// The stream as the program named it.
-    pub(super) stream: usize,
+    pub(crate) stream: usize,
     /// The argument's address.
-    pub(super) data: usize,
+    pub(crate) data: usize,
+}
+
+/// Work that takes several tasks.
+pub(crate) trait Work: Send + Sync {
+    /// Makes tasks of it that wait for others, and returns one that is over when all are.
+    fn submit(&self, dependencies: Vec<Arc<Task>>, origin: &Origin) -> Arc<Task>;
 }
 
 /// A piece of work.
 #[derive(Clone)]
-pub(super) enum Operation {
+pub(crate) enum Operation {
     Nothing,
     Launch(Arc<Launch>),
     Transfer(Transfer),
@@ -80,12 +87,12 @@ pub(super) enum Operation {
     FreeGraphs(GraphMemory),
     Record(Arc<Event>),
     Wait(Arc<Event>),
-    Graph(Arc<Plan>),
+    Graph(Arc<dyn Work>),
 }
 
 impl Operation {
     /// Makes tasks of it that wait for others, and returns the last.
-    pub(super) fn submit(self, mut dependencies: Vec<Arc<Task>>, origin: Origin) -> Arc<Task> {
+    pub(crate) fn submit(self, mut dependencies: Vec<Arc<Task>>, origin: Origin) -> Arc<Task> {
         match self {
             Operation::Nothing => Task::submit(&dependencies, None),
             Operation::Record(event) => {
@@ -102,14 +109,33 @@ impl Operation {
             }
             Operation::Graph(plan) => plan.submit(dependencies, &origin),
             work => {
-                let run = move || trace::work(work, &origin, |work| work.run(&origin));
+                let run = move || {
+                    let device = origin.device.ordinal;
+                    let described = || work.described();
+                    trace::work(device, origin.stream, described, || work.run(&origin));
+                };
                 Task::submit(&dependencies, Some(Box::new(run)))
             }
         }
     }
 
-    /// What it is called in a trace.
-    pub(super) fn name(&self) -> &'static str {
+    /// Whether it allocates or frees memory of a graph.
+    pub(crate) const fn is_memory(&self) -> bool {
+        matches!(self, Operation::Allocate(_) | Operation::FreeGraphs(_))
+    }
+
+    /// Name and arguments, as a trace shows them.
+    fn described(&self) -> (String, Rows) {
+        if let Operation::Launch(launch) = self {
+            return (launch.function.kernel.name().to_owned(), launch.described());
+        }
+        let bytes = self
+            .bytes()
+            .map(|bytes| ("bytes".to_owned(), bytes.to_string()));
+        (self.name().to_owned(), bytes.into_iter().collect())
+    }
+
+    fn name(&self) -> &'static str {
         match self {
             Operation::Nothing => "nothing",
             Operation::Launch(_) => "launch",
@@ -127,7 +153,7 @@ impl Operation {
     }
 
     /// Bytes that it moves or sets, if that is what it does.
-    pub(super) fn bytes(&self) -> Option<usize> {
+    fn bytes(&self) -> Option<usize> {
         match self {
             Operation::Transfer(transfer) => Some(transfer.bytes()),
             Operation::Fill(fill) => Some(fill.bytes()),
@@ -136,7 +162,7 @@ impl Operation {
     }
 
     /// Does it, on a thread that runs tasks.
-    fn run(self, origin: &Origin) {
+    fn run(&self, origin: &Origin) {
         match self {
             Operation::Launch(launch) => origin.keep(launch.run()),
             Operation::Transfer(transfer) => origin.keep(transfer.run()),
@@ -157,7 +183,7 @@ impl Operation {
                     );
                 }
             }
-            Operation::Free(address) => origin.keep(origin.device.release(address)),
+            Operation::Free(address) => origin.keep(origin.device.release(*address)),
             Operation::Allocate(memory) => origin.keep(memory.allocate()),
             Operation::FreeGraphs(memory) => origin.keep(memory.free()),
             // `submit` makes tasks without work of these.

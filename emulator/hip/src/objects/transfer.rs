@@ -4,32 +4,28 @@ use std::{slice, sync::Arc};
 
 use ferrowave_hip_abi::{hipError_t, hipMemcpyKind};
 
-use super::{
-    error::Failure,
-    graph::capture,
-    objects::place::{Place, place},
-    stream::StreamRef,
-};
+use super::place::{Place, place};
+use crate::error::Failure;
 
 /// Bytes that go from one device to another at a time.
 const CHUNK_BYTES: usize = 1 << 20;
 
 /// Layers of rows in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Side {
-    pub(super) address: u64,
+pub(crate) struct Side {
+    pub(crate) address: u64,
     /// From one row to the next, in bytes.
-    pub(super) pitch: usize,
+    pub(crate) pitch: usize,
     /// From one layer to the next, in bytes.
-    pub(super) layer: usize,
+    pub(crate) layer: usize,
 }
 
 /// How much: bytes of a row, rows of a layer, layers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Extent {
-    pub(super) width: usize,
-    pub(super) height: usize,
-    pub(super) depth: usize,
+pub(crate) struct Extent {
+    pub(crate) width: usize,
+    pub(crate) height: usize,
+    pub(crate) depth: usize,
 }
 
 impl Extent {
@@ -40,7 +36,7 @@ impl Extent {
             .saturating_mul(self.depth)
     }
 
-    pub(super) const fn bytes(bytes: usize) -> Self {
+    pub(crate) const fn bytes(bytes: usize) -> Self {
         Extent {
             width: bytes,
             height: 1,
@@ -48,13 +44,13 @@ impl Extent {
         }
     }
 
-    pub(super) const fn is_empty(self) -> bool {
+    pub(crate) const fn is_empty(self) -> bool {
         self.width == 0 || self.height == 0 || self.depth == 0
     }
 }
 
 impl Side {
-    pub(super) const fn linear(address: u64) -> Self {
+    pub(crate) const fn linear(address: u64) -> Self {
         Side {
             address,
             pitch: 0,
@@ -146,7 +142,7 @@ impl Side {
 
 /// A copy.
 #[derive(Clone, Debug)]
-pub(super) struct Transfer {
+pub(crate) struct Transfer {
     to: Side,
     from: Side,
     extent: Extent,
@@ -163,12 +159,12 @@ const STAGED_BYTES: usize = 64 << 10;
 
 impl Transfer {
     /// Bytes that it copies.
-    pub(super) const fn bytes(&self) -> usize {
+    pub(crate) const fn bytes(&self) -> usize {
         self.extent.count()
     }
 
     /// A copy as the kind says: on a device or not.
-    pub(super) fn new(
+    pub(crate) fn new(
         to: Side,
         from: Side,
         extent: Extent,
@@ -194,15 +190,11 @@ impl Transfer {
         Ok(transfer)
     }
 
-    /// Whether the caller must wait for it in a stream, having taken the source if that makes it unnecessary. A graph
-    /// keeps addresses, not what is there.
+    /// Whether the caller must wait for it in a stream. A short source is copied now instead.
     ///
     /// # Safety
     /// Where the source is in no device's memory, it can be read.
-    pub(super) unsafe fn stage_in(&mut self, stream: &StreamRef) -> bool {
-        if capture::is_captured(stream) {
-            return false;
-        }
+    pub(crate) unsafe fn stage(&mut self) -> bool {
         let Extent {
             width,
             height,
@@ -223,7 +215,7 @@ impl Transfer {
     }
 
     /// Does it. Where an address is in no device's memory, the caller of HIP has promised that it is its own.
-    pub(super) fn run(&self) -> Result<(), Failure> {
+    pub(crate) fn run(&self) -> Result<(), Failure> {
         let Extent { width, .. } = self.extent;
         if self.extent.is_empty() {
             return Ok(());
@@ -298,7 +290,7 @@ fn sides(kind: hipMemcpyKind) -> Result<(bool, bool), Failure> {
 
 /// A fill.
 #[derive(Clone, Debug)]
-pub(super) struct Fill {
+pub(crate) struct Fill {
     to: Side,
     /// Width in elements.
     extent: Extent,
@@ -311,12 +303,12 @@ const PIECE: usize = 4096;
 
 impl Fill {
     /// Bytes that it writes.
-    pub(super) const fn bytes(&self) -> usize {
+    pub(crate) const fn bytes(&self) -> usize {
         self.extent.count().saturating_mul(self.element_bytes)
     }
 
     /// A fill of `extent.width` elements a row with the low bytes of `value`.
-    pub(super) fn new(
+    pub(crate) fn new(
         to: Side,
         extent: Extent,
         value: u32,
@@ -342,12 +334,12 @@ impl Fill {
     }
 
     /// What was asked for: the target, the extent in elements, the value and the bytes of an element.
-    pub(super) fn parts(&self) -> (Side, Extent, u32, usize) {
+    pub(crate) fn parts(&self) -> (Side, Extent, u32, usize) {
         (self.to, self.extent, self.value, self.element_bytes)
     }
 
     /// Does it.
-    pub(super) fn run(&self) -> Result<(), Failure> {
+    pub(crate) fn run(&self) -> Result<(), Failure> {
         let (count, bytes) = (self.extent.width, self.element_bytes);
         if self.extent.is_empty() {
             return Ok(());

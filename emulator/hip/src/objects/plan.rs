@@ -2,35 +2,34 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use super::{Graph, Node};
-use crate::{
-    error::Failure,
-    operation::{Operation, Origin},
-    task::Task,
+use super::{
+    graph::{Graph, Node},
+    operation::{Operation, Origin, Work},
 };
+use crate::{error::Failure, task::Task};
 
 /// A step of a plan.
 #[derive(Clone)]
-pub(super) struct Step {
+pub(crate) struct Step {
     /// The node that it was made from.
-    pub(super) node: Node,
+    pub(crate) node: Node,
     /// The steps that it waits for, all before it.
     after: Vec<usize>,
     /// Whether it does anything.
-    pub(super) enabled: bool,
+    pub(crate) enabled: bool,
 }
 
 /// A graph as it was, each node after those that it waits for.
 #[derive(Clone)]
 pub(crate) struct Plan {
-    pub(super) steps: Vec<Step>,
+    pub(crate) steps: Vec<Step>,
     /// Steps that no other waits for.
     last: Vec<usize>,
 }
 
 impl Plan {
     /// A plan of a graph. An error if nodes wait for each other in a circle.
-    pub(super) fn new(graph: &Graph) -> Result<Self, Failure> {
+    pub(crate) fn new(graph: &Graph) -> Result<Self, Failure> {
         let mut waiting = graph.nodes().clone();
         let (mut steps, mut places) = (Vec::<Step>::new(), HashMap::new());
         while !waiting.is_empty() {
@@ -65,7 +64,7 @@ impl Plan {
     }
 
     /// Whether another has the same steps in the same order, whatever their parameters.
-    pub(super) fn has_shape_of(&self, other: &Plan) -> bool {
+    pub(crate) fn has_shape_of(&self, other: &Plan) -> bool {
         self.steps.len() == other.steps.len()
             && self
                 .steps
@@ -75,12 +74,13 @@ impl Plan {
     }
 
     /// The step that was made from a node.
-    pub(super) fn step(&mut self, node: usize) -> Option<&mut Step> {
+    pub(crate) fn step(&mut self, node: usize) -> Option<&mut Step> {
         self.steps.iter_mut().find(|step| step.node.id == node)
     }
+}
 
-    /// Makes tasks of it that wait for others, and returns one that is over when all are.
-    pub(crate) fn submit(&self, dependencies: Vec<Arc<Task>>, origin: &Origin) -> Arc<Task> {
+impl Work for Plan {
+    fn submit(&self, dependencies: Vec<Arc<Task>>, origin: &Origin) -> Arc<Task> {
         let mut tasks: Vec<Arc<Task>> = Vec::new();
         for step in &self.steps {
             let after = match step.after.is_empty() {

@@ -1,11 +1,13 @@
-//! Asking a graph what it holds.
+//! Queries of what a graph holds.
 
 use std::ptr;
 
 use ferrowave_hip_abi::{hipGraph_t, hipGraphNode_t, hipGraphNodeType};
 
-use super::{Graph, graph, graph_of, with_node};
-use crate::error::{Failure, out, read};
+use crate::{
+    error::{Failure, out, read},
+    objects::graph::{Graph, graph, graph_of, with_node},
+};
 
 /// Gives a list of nodes: as many as there is room for, with null for the rest of the room; only their number if there
 /// is no list.

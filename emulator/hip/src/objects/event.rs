@@ -1,0 +1,112 @@
+//! Events, and where they were recorded last.
+
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
+use ferrowave_hip_abi::{hipError_t, hipEvent_t};
+
+use crate::{error::Failure, fault::Waits, handles::Handles, runtime::Device, task::Task};
+
+/// An event that a program made.
+pub(crate) struct Event {
+    pub(crate) device: Arc<Device>,
+    /// Its handle.
+    pub(crate) id: usize,
+    pub(crate) timed: bool,
+    record: Mutex<Option<Record>>,
+}
+
+/// Where an event was recorded last.
+#[derive(Clone)]
+pub(crate) enum Record {
+    /// In a stream.
+    Done(Recorded),
+    /// In a stream whose work goes to a graph.
+    Captured(Point),
+}
+
+/// A place in a capture.
+#[derive(Clone)]
+pub(crate) struct Point {
+    /// The capture's number.
+    pub(crate) capture: usize,
+    /// Handles of the nodes that the next one will wait for.
+    pub(crate) next: Vec<usize>,
+}
+
+/// An event in a stream.
+#[derive(Clone)]
+pub(crate) struct Recorded {
+    pub(crate) device: Arc<Device>,
+    pub(crate) waits: Waits,
+    pub(crate) task: Arc<Task>,
+}
+
+impl Event {
+    pub(crate) fn new(device: Arc<Device>, id: usize, timed: bool) -> Self {
+        Event {
+            device,
+            id,
+            timed,
+            record: Mutex::new(None),
+        }
+    }
+
+    pub(crate) fn record(&self) -> Option<Record> {
+        self.record
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    pub(crate) fn set(&self, record: Record) {
+        *self.record.lock().unwrap_or_else(PoisonError::into_inner) = Some(record);
+    }
+
+    /// Records it as over when a task is, which stands in a stream at `sequence`.
+    pub(crate) fn recorded_at(
+        &self,
+        device: Arc<Device>,
+        waits: Waits,
+        sequence: u64,
+        task: Arc<Task>,
+    ) {
+        let waits = match waits {
+            Waits::Stream(stream) => Waits::Until { stream, sequence },
+            all => all,
+        };
+        self.set(Record::Done(Recorded {
+            device,
+            waits,
+            task,
+        }));
+    }
+
+    /// Where it was recorded; an error if that is in a graph, where it never happens.
+    pub(crate) fn happens(&self) -> Result<Option<Recorded>, Failure> {
+        match self.record() {
+            None => Ok(None),
+            Some(Record::Done(recorded)) => Ok(Some(recorded)),
+            Some(Record::Captured(_)) => Err(Failure::new(
+                hipError_t::hipErrorCapturedEvent,
+                "the event was last recorded in a stream that is captured",
+            )),
+        }
+    }
+}
+
+/// Events by handle.
+pub(crate) static EVENTS: LazyLock<Handles<Event>> = LazyLock::new(Handles::new);
+
+/// The event of a handle.
+pub(crate) fn event(handle: hipEvent_t) -> Result<Arc<Event>, Failure> {
+    let found = EVENTS.get(handle.addr());
+    found.ok_or_else(|| Failure::handle("event", handle.addr()))
+}
+
+/// The event of a handle, or none for null.
+pub(crate) fn optional_event(handle: hipEvent_t) -> Result<Option<Arc<Event>>, Failure> {
+    if handle.is_null() {
+        return Ok(None);
+    }
+    event(handle).map(Some)
+}

@@ -1,0 +1,221 @@
+//! Graphs, their nodes and dependencies.
+
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, Weak};
+
+use ferrowave_hip_abi::{hipError_t, hipGraph_t, hipGraphNode_t, hipGraphNodeType};
+
+use super::operation::Operation;
+use crate::{
+    error::Failure,
+    handles::{self, Handles},
+};
+
+/// A piece of a graph's work.
+#[derive(Clone)]
+pub(crate) struct Node {
+    /// Its handle.
+    pub(crate) id: usize,
+    pub(crate) operation: Operation,
+    /// Handles of the nodes that it waits for.
+    pub(crate) dependencies: Vec<usize>,
+    /// The node that it is a copy of.
+    pub(crate) copy_of: Option<usize>,
+    /// For a launch: the kernel as the program named it.
+    pub(crate) named: usize,
+    /// For a launch whose parameters were asked for: the address of each argument.
+    pub(crate) arguments: Arc<[usize]>,
+    /// For another graph: the handle of the copy that the node holds.
+    pub(crate) child: usize,
+}
+
+impl Node {
+    pub(crate) fn kind(&self) -> hipGraphNodeType {
+        match self.operation {
+            Operation::Launch(_) => hipGraphNodeType::hipGraphNodeTypeKernel,
+            Operation::Transfer(_) => hipGraphNodeType::hipGraphNodeTypeMemcpy,
+            Operation::Fill(_) => hipGraphNodeType::hipGraphNodeTypeMemset,
+            Operation::Host(_) | Operation::Callback(_) => hipGraphNodeType::hipGraphNodeTypeHost,
+            Operation::Graph(_) => hipGraphNodeType::hipGraphNodeTypeGraph,
+            Operation::Wait(_) => hipGraphNodeType::hipGraphNodeTypeWaitEvent,
+            Operation::Record(_) => hipGraphNodeType::hipGraphNodeTypeEventRecord,
+            Operation::Allocate(_) => hipGraphNodeType::hipGraphNodeTypeMemAlloc,
+            Operation::FreeGraphs(_) => hipGraphNodeType::hipGraphNodeTypeMemFree,
+            Operation::Nothing | Operation::Free(_) => hipGraphNodeType::hipGraphNodeTypeEmpty,
+        }
+    }
+}
+
+/// A graph.
+#[derive(Default)]
+pub(crate) struct Graph(Mutex<Vec<Node>>);
+
+/// Where a node's handle leads.
+pub(crate) struct NodeOf(Weak<Graph>);
+
+/// Graphs by handle.
+pub(crate) static GRAPHS: LazyLock<Handles<Graph>> = LazyLock::new(Handles::new);
+
+/// Nodes of graphs by handle.
+pub(crate) static NODES: LazyLock<Handles<NodeOf>> = LazyLock::new(Handles::new);
+
+impl Graph {
+    pub(crate) fn nodes(&self) -> MutexGuard<'_, Vec<Node>> {
+        // A panic leaves it as it was before or after a statement.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a node that waits for others of this graph, and returns its handle.
+    pub(crate) fn add(self: &Arc<Self>, operation: Operation, dependencies: Vec<usize>) -> usize {
+        let id = handles::unused();
+        self.push(Node {
+            id,
+            operation,
+            dependencies,
+            copy_of: None,
+            named: 0,
+            arguments: Arc::new([]),
+            child: 0,
+        });
+        id
+    }
+
+    fn push(self: &Arc<Self>, node: Node) {
+        let reference = Arc::new(NodeOf(Arc::downgrade(self)));
+        NODES.insert_at(node.id, reference);
+        self.nodes().push(node);
+    }
+
+    /// Changes a node.
+    pub(crate) fn change<R>(
+        &self,
+        id: usize,
+        change: impl FnOnce(&mut Node) -> Result<R, Failure>,
+    ) -> Result<R, Failure> {
+        let mut nodes = self.nodes();
+        let node = nodes.iter_mut().find(|node| node.id == id);
+        change(node.ok_or_else(|| no_node(id))?)
+    }
+
+    /// A copy with handles of its own.
+    pub(crate) fn copy(&self) -> Arc<Self> {
+        let nodes = self.nodes().clone();
+        let ids: Vec<_> = nodes.iter().map(|_| handles::unused()).collect();
+        let renamed = |old: &usize| {
+            let index = nodes.iter().position(|node| node.id == *old);
+            index.map(|index| ids[index])
+        };
+        let copy = Arc::new(Graph::default());
+        for (node, &id) in nodes.iter().zip(&ids) {
+            copy.push(Node {
+                id,
+                dependencies: node.dependencies.iter().filter_map(renamed).collect(),
+                copy_of: Some(node.id),
+                ..node.clone()
+            });
+        }
+        copy
+    }
+
+    /// Refuses a graph that allocates or frees memory, where two graphs would share that memory.
+    pub(crate) fn refuse_memory(&self, why: &str) -> Result<(), Failure> {
+        match self.nodes().iter().any(|node| node.operation.is_memory()) {
+            true => Err(Failure::new(
+                hipError_t::hipErrorNotSupported,
+                format_args!("the graph allocates or frees memory, and {why}"),
+            )),
+            false => Ok(()),
+        }
+    }
+
+    /// Handles of the nodes that no other waits for.
+    pub(crate) fn leaves(&self) -> Vec<usize> {
+        let nodes = self.nodes();
+        let waited: Vec<_> = nodes
+            .iter()
+            .flat_map(|node| node.dependencies.iter().copied())
+            .collect();
+        let ids = nodes.iter().map(|node| node.id);
+        ids.filter(|id| !waited.contains(id)).collect()
+    }
+}
+
+impl Drop for Graph {
+    fn drop(&mut self) {
+        let nodes = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
+        nodes.iter().for_each(forget);
+    }
+}
+
+/// Takes a node's handle away, and that of the graph that it holds.
+pub(crate) fn forget(node: &Node) {
+    NODES.remove(node.id);
+    GRAPHS.remove(node.child);
+}
+
+fn no_node(id: usize) -> Failure {
+    // HIP's code for a node or graph that is none is not that of other handles.
+    Failure::value(format_args!(
+        "{id:#x} is no node, or one that was destroyed"
+    ))
+}
+
+/// The graph of a handle.
+pub(crate) fn graph(handle: hipGraph_t) -> Result<Arc<Graph>, Failure> {
+    let found = GRAPHS.get(handle.addr());
+    found.ok_or_else(|| {
+        Failure::value(format_args!(
+            "{:#x} is no graph, or one that was destroyed",
+            handle.addr()
+        ))
+    })
+}
+
+/// The graph of a node's handle.
+pub(crate) fn graph_of(node: hipGraphNode_t) -> Result<Arc<Graph>, Failure> {
+    let found = NODES.get(node.addr());
+    found
+        .and_then(|node| node.0.upgrade())
+        .ok_or_else(|| no_node(node.addr()))
+}
+
+/// Looks at a node, or changes it.
+pub(crate) fn with_node<R>(
+    node: hipGraphNode_t,
+    with: impl FnOnce(&mut Node) -> Result<R, Failure>,
+) -> Result<R, Failure> {
+    graph_of(node)?.change(node.addr(), with)
+}
+
+/// The nodes of a list, which must be of a graph.
+///
+/// # Safety
+/// `list` is null or has `count` nodes.
+pub(crate) unsafe fn listed(
+    graph: &Graph,
+    list: *const hipGraphNode_t,
+    count: usize,
+) -> Result<Vec<usize>, Failure> {
+    if count == 0 {
+        return Ok(Vec::new());
+    }
+    if list.is_null() {
+        return Err(Failure::value(format_args!(
+            "the list of {count} nodes is null"
+        )));
+    }
+    let nodes = graph.nodes();
+    let mut ids = Vec::new();
+    for index in 0..count {
+        // SAFETY: the caller's promise.
+        let id = unsafe { list.add(index).read_unaligned() }.addr();
+        if !nodes.iter().any(|node| node.id == id) {
+            return Err(Failure::value(format_args!(
+                "{id:#x} is no node of this graph"
+            )));
+        }
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
+    Ok(ids)
+}

@@ -1,0 +1,216 @@
+//! Streams, and what a caller means by a handle of one.
+
+use std::{
+    cell::{Cell, RefCell},
+    ffi::{c_int, c_uint},
+    ptr,
+    sync::{Arc, LazyLock, Weak},
+};
+
+use ferrowave_hip_abi::{
+    hipStream_t, hipStreamDefault, hipStreamLegacy, hipStreamNonBlocking, hipStreamPerThread,
+};
+
+use super::{
+    capture::Part,
+    operation::{Operation, Origin},
+};
+use crate::{
+    error::Failure,
+    fault::Waits,
+    handles::{self, Handles},
+    queue::{DEFAULT, Order},
+    runtime::{Device, Runtime},
+    task::Task,
+};
+
+/// A stream that a program made, or a thread's own default stream.
+pub(crate) struct Stream {
+    pub(crate) device: Arc<Device>,
+    /// Its handle.
+    id: usize,
+    pub(crate) flags: c_uint,
+    pub(crate) priority: c_int,
+    /// The graph that its work goes to, if it is captured.
+    pub(crate) capture: Arc<Part>,
+}
+
+/// Streams by handle.
+pub(crate) static STREAMS: LazyLock<Handles<Stream>> = LazyLock::new(Handles::new);
+
+impl Stream {
+    pub(crate) fn new(device: Arc<Device>, id: usize, flags: c_uint, priority: c_int) -> Arc<Self> {
+        Arc::new(Stream {
+            device,
+            id,
+            flags,
+            priority,
+            capture: Arc::default(),
+        })
+    }
+
+    /// Whether it and the default stream wait for each other.
+    pub(crate) fn waits_for_default(&self) -> bool {
+        self.flags != hipStreamNonBlocking
+    }
+}
+
+/// A stream that a caller named.
+#[derive(Clone)]
+pub(crate) struct StreamRef {
+    pub(crate) device: Arc<Device>,
+    /// Its handle, or 0 for the default stream.
+    pub(crate) id: usize,
+    order: Order,
+    /// The stream, unless it is the default stream, which is not captured.
+    pub(crate) object: Option<Arc<Stream>>,
+}
+
+/// Handles of a thread's own default streams, of one device each.
+struct Own(Vec<(Weak<Device>, usize)>);
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        for &(_, handle) in &self.0 {
+            STREAMS.remove(handle);
+        }
+    }
+}
+
+thread_local! {
+    static OWN: RefCell<Own> = const { RefCell::new(Own(Vec::new())) };
+    /// Whether a call means the thread's own default stream where it names none.
+    static PER_THREAD: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs a call in which a null stream is the thread's own default stream.
+pub(crate) fn per_thread<R>(call: impl FnOnce() -> R) -> R {
+    let before = PER_THREAD.replace(true);
+    let result = call();
+    PER_THREAD.set(before);
+    result
+}
+
+/// The calling thread's own default stream of a device. For a call from a destructor of the program, after the thread's
+/// streams are gone, it is the device's default stream.
+fn own(device: Arc<Device>) -> StreamRef {
+    if OWN.try_with(|_| ()).is_err() {
+        return StreamRef::default_of(device);
+    }
+    StreamRef::of(OWN.with_borrow_mut(|Own(own)| {
+        let found = own
+            .iter()
+            .find(|(of, _)| of.as_ptr() == Arc::as_ptr(&device))
+            .and_then(|&(_, handle)| STREAMS.get(handle));
+        found.unwrap_or_else(|| {
+            own.retain(|(of, _)| of.strong_count() > 0);
+            let handle = handles::unused();
+            let made = Stream::new(Arc::clone(&device), handle, hipStreamDefault, 0);
+            STREAMS.insert_at(handle, Arc::clone(&made));
+            own.push((Arc::downgrade(&device), handle));
+            made
+        })
+    }))
+}
+
+impl StreamRef {
+    fn of(stream: Arc<Stream>) -> Self {
+        let order = match stream.waits_for_default() {
+            true => Order::Blocking,
+            false => Order::NonBlocking,
+        };
+        StreamRef {
+            device: Arc::clone(&stream.device),
+            id: stream.id,
+            order,
+            object: Some(stream),
+        }
+    }
+
+    /// The default stream of a device.
+    pub(crate) fn default_of(device: Arc<Device>) -> Self {
+        StreamRef {
+            device,
+            id: DEFAULT,
+            order: Order::Default,
+            object: None,
+        }
+    }
+
+    /// What a call that waits for it waits for: the default stream comes after all others.
+    pub(crate) fn waits(&self) -> Waits {
+        match self.id {
+            DEFAULT => Waits::Device,
+            id => Waits::Stream(id),
+        }
+    }
+
+    /// Adds work to the device's queues.
+    pub(crate) fn enqueue(&self, operation: Operation) -> Result<(Arc<Task>, u64), Failure> {
+        let (device, stream) = (Arc::clone(&self.device), self.id);
+        Ok(self
+            .device
+            .queues
+            .submit(stream, self.order, |dependencies, sequence| {
+                let origin = Origin {
+                    device,
+                    stream,
+                    sequence,
+                };
+                operation.submit(dependencies, origin)
+            }))
+    }
+
+    /// A task that is over when all is that the stream has now.
+    pub(crate) fn mark(&self) -> (Arc<Task>, u64) {
+        self.device
+            .queues
+            .submit(self.id, self.order, |dependencies, _| {
+                Task::submit(&dependencies, None)
+            })
+    }
+
+    /// Has later work wait for a task.
+    pub(crate) fn wait_for(&self, task: Arc<Task>) {
+        self.device
+            .queues
+            .submit(self.id, self.order, |mut dependencies, _| {
+                dependencies.push(task);
+                Task::submit(&dependencies, None)
+            });
+    }
+
+    /// Waits for all that the stream has.
+    pub(crate) fn wait(&self) -> Result<(), Failure> {
+        self.device.queues.wait(self.id, self.order)
+    }
+
+    pub(crate) fn is_done(&self) -> bool {
+        let dependencies = self.device.queues.dependencies(self.id, self.order);
+        dependencies.iter().all(|task| task.is_over())
+    }
+}
+
+pub(crate) fn is_default(stream: hipStream_t) -> bool {
+    stream.is_null() || stream == hipStreamLegacy || stream == hipStreamPerThread
+}
+
+/// The stream of a handle; null and HIP's special values are default streams of the current device.
+pub(crate) fn stream(handle: hipStream_t) -> Result<StreamRef, Failure> {
+    let runtime = Runtime::get();
+    if handle == hipStreamPerThread || (handle.is_null() && PER_THREAD.get()) {
+        return Ok(own(runtime.current()?));
+    }
+    if is_default(handle) {
+        return Ok(StreamRef::default_of(runtime.current()?));
+    }
+    match STREAMS.get(handle.addr()) {
+        Some(stream) => Ok(StreamRef::of(stream)),
+        None => Err(Failure::handle("stream", handle.addr())),
+    }
+}
+
+/// The current device's default stream, as calls mean it that name none.
+pub(crate) fn default_stream() -> Result<StreamRef, Failure> {
+    stream(ptr::null_mut())
+}
