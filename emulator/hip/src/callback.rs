@@ -12,7 +12,7 @@ use super::{
     },
 };
 
-/// The call that a function and its argument make.
+/// The call of a function with its argument.
 pub(super) fn host_call(function: hipHostFn_t, data: *mut c_void) -> Result<HostCall, Failure> {
     let function = function.ok_or_else(|| Failure::value("the function is null"))?;
     Ok(HostCall {

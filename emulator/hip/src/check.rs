@@ -36,7 +36,7 @@ pub const FINDINGS_EXIT_CODE: i32 = 3;
 /// Where findings go.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Sink {
-    /// They are kept until somebody takes them.
+    /// They are kept until a call takes them.
     Kept,
     /// To standard error, and to a file if one is named.
     Said(Option<String>),
@@ -53,7 +53,7 @@ struct State {
 static STATE: LazyLock<Mutex<State>> = LazyLock::new(|| Mutex::new(State::from_environment()));
 
 fn state() -> MutexGuard<'static, State> {
-    // Whole between statements.
+    // Valid between statements, even after a panic.
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -174,7 +174,7 @@ pub(super) fn launch_beside<O: Observer + Send>(
     Ok((outcome.map(drop), observers))
 }
 
-/// Reads the environment, if nobody has before.
+/// Reads the environment, unless it was read before.
 pub(super) fn prepare() {
     LazyLock::force(&STATE);
 }

@@ -194,16 +194,16 @@ impl Outcome for Result<(), RtcFailure> {
 
 /// Runs a function's body; what panics in it ends here, as C cannot unwind.
 pub(super) fn guarded<O: Outcome>(body: impl FnOnce() -> O) -> O::C {
-    // Locks are poisoned by a panic, and whoever takes them next knows what that means.
+    // A panic poisons locks. The code that takes them expects that.
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(outcome) => outcome.into_c(),
         Err(payload) => O::panicked(panic_message(&*payload)),
     }
 }
 
-/// Runs work for which nobody waits in a call; what panics in it ends here.
+/// Runs work that no call waits for; a panic in it ends here.
 pub(super) fn guarded_work(work: impl FnOnce()) {
-    // The panic hook has told of it, and there is nobody to return it to.
+    // The panic hook has reported it, and no call can return it.
     let _ = catch_unwind(AssertUnwindSafe(work));
 }
 
@@ -265,7 +265,7 @@ macro_rules! read {
 
 pub(super) use read;
 
-/// A name that a caller passed.
+/// A text that a caller passed; `what` names it in errors.
 ///
 /// # Safety
 /// `name` is null or a C string.

@@ -37,13 +37,13 @@ struct State {
     others: usize,
 }
 
-/// The faults of one device that nobody was told of yet.
+/// The faults of one device that no call has reported yet.
 #[derive(Default)]
 pub(super) struct Faults(Mutex<State>);
 
 impl Faults {
     fn state(&self) -> std::sync::MutexGuard<'_, State> {
-        // Whole between statements.
+        // Valid between statements, even after a panic.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

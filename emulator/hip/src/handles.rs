@@ -70,7 +70,7 @@ impl<T> Handles<T> {
     }
 
     fn write(&self) -> std::sync::RwLockWriteGuard<'_, HashMap<usize, Arc<T>>> {
-        // A map is whole between calls, whatever happened to a thread that held it.
+        // Valid between statements, even after a panic.
         self.objects.write().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,8 +1,8 @@
-//! A code object or offload bundle in a file, or in the caller's memory, of which nobody says how long it is: what suits
-//! the device is read, and nothing else.
+//! A code object or offload bundle in a file, or in the caller's memory, whose length is not known. Only the part that
+//! suits the device is read.
 //!
-//! Files are read and not mapped: who maps a file is killed when it is cut short under him. The caller's memory is used
-//! where it is, as it holds hundreds of megabytes.
+//! Files are read and not mapped: a mapped file that is truncated kills the process. The caller's memory is used in
+//! place, as it holds hundreds of megabytes.
 
 use std::{
     borrow::Cow, ffi::c_void, fs, fs::File, io, ops::Range, os::unix::fs::FileExt, ptr, slice,

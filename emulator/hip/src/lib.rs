@@ -4,11 +4,13 @@
 //! |---|---|
 //! | [`exports`] | the C boundary: one `extern "C"` function a row of the table, and nothing that unwinds through it |
 //! | `error` | what a call that failed leaves behind on its thread |
-//! | `runtime` | the list of devices and each thread's current one |
-//! | `task`, `queue`, `operation` | work, its order, and what it does |
-//! | `graph` | graphs, and streams whose work goes to one |
+//! | `runtime` | devices, their state, and each thread's current one |
+//! | `task`, `queue` | work and its order |
+//! | `handles` | objects by handle; no handle is ever used twice |
+//! | `objects` | streams, events, modules, graphs and their operations: the state, without HIP's functions |
+//! | `graph` | the functions about graphs, and about streams whose work goes to one |
 //! | `registry` | what programs compiled for HIP register as they start |
-//! | `handles` | streams, events, modules and kernels by handle; none is ever used twice |
+//! | `removal` | what a removed or reset device takes with it |
 //! | [`check`] | checks of launches, and where their findings go |
 //! | [`profile`] | counters of launches, and where profiles go |
 //! | `rtc` | compiling and linking at run time, over AMD's compiler library |

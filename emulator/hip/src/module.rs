@@ -77,7 +77,7 @@ pub(super) unsafe fn hipModuleGetFunction(
     // SAFETY: HIP's contract.
     let name = unsafe { text(name, "name") }?.to_string_lossy();
     let loaded = self::module(module)?;
-    // Unloading takes the module away first and its kernels next; whoever came between would leave one behind.
+    // Unloading removes the module first and its kernels next: a kernel that is added between the two would stay.
     let handle = loaded.function(&name, || self::module(module).map(drop))?;
     function.set(ptr::without_provenance_mut(handle));
     Ok(())

@@ -186,7 +186,7 @@ fn answer(owner: &Owner, attribute: Attribute, address: *mut c_void) -> Result<A
     })
 }
 
-/// The answer for an address of nobody's: 0 in the attribute's type.
+/// The answer for an address in no allocation: 0 in the attribute's type.
 fn nothing(attribute: Attribute) -> Answer {
     match attribute {
         Attribute::HIP_POINTER_ATTRIBUTE_MEMORY_TYPE

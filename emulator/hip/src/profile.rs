@@ -39,7 +39,7 @@ const MAX_NAME_BYTES: usize = 180;
 enum Sink {
     /// There are none.
     Off,
-    /// They are kept until somebody takes them.
+    /// They are kept until a call takes them.
     Kept,
     /// To files.
     Directory(PathBuf),
@@ -66,7 +66,7 @@ struct Entry {
 static STATE: LazyLock<Mutex<State>> = LazyLock::new(|| Mutex::new(State::from_environment()));
 
 fn state() -> MutexGuard<'static, State> {
-    // Whole between statements.
+    // Valid between statements, even after a panic.
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -76,7 +76,8 @@ pub(super) unsafe fn hipRegisterTracerCallback(function: hipTracerCallback_t) {
     }
 }
 
-/// ROCm before 6.0 compiled with a header that the library holds. Whoever is told of none includes the header's text.
+/// ROCm before 6.0 compiled with a header that the library holds. A program that is told of none includes the header's
+/// text.
 pub(super) unsafe fn __hipGetPCH(pch: *mut *const c_char, size: *mut c_uint) {
     if !pch.is_null() {
         // SAFETY: HIP's contract: unless it is null, a variable of that type.

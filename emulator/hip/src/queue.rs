@@ -58,7 +58,7 @@ impl State {
 
 impl Queues {
     fn state(&self) -> MutexGuard<'_, State> {
-        // Whole between statements.
+        // Valid between statements, even after a panic.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -76,7 +76,7 @@ impl Queues {
         let task = submit(state.dependencies(stream, order), sequence);
         if order == Order::Default {
             state.default = Some(Arc::clone(&task));
-            // Nobody needs those that are over: what they did is done.
+            // Tasks that are over hold nothing back.
             state.tails.retain(|_, tail| !tail.task.is_over());
         } else {
             let tail = Tail {

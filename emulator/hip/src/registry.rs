@@ -1,5 +1,5 @@
-//! What programs compiled for HIP register as they start: their code objects, and which of their host functions and
-//! variables stand for which kernels and device variables.
+//! What programs compiled for HIP register as they start: their code objects, and the kernels and device variables that
+//! their host functions and variables stand for.
 //!
 //! A code object is loaded on a device when its first kernel or variable is asked for there.
 
@@ -57,7 +57,7 @@ struct Registered {
 static REGISTERED: LazyLock<Mutex<Registered>> = LazyLock::new(Mutex::default);
 
 fn registered() -> MutexGuard<'static, Registered> {
-    // Whole between statements.
+    // Valid between statements, even after a panic.
     REGISTERED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -115,7 +115,7 @@ impl Managed {
         let address = start.addr() as u64;
         device.memory.write(address, &self.initial)?;
         let pointer = ptr::with_exposed_provenance_mut::<*mut c_void>(self.pointer);
-        // SAFETY: whoever registered it promised a pointer of the program's there, which lives as long as it.
+        // SAFETY: HIP's contract: the program's pointer is there until the variable is unregistered.
         unsafe { pointer.write_unaligned(start) }
         self.address = Some(address);
         Ok(address)
@@ -229,7 +229,7 @@ pub(super) unsafe fn __hipRegisterFatBinary(data: *const c_void) -> *mut *mut c_
         return ptr::null_mut();
     }
     let handle = handles::unused();
-    // What is wrong with it is told to who asks for a kernel of it: as programs start, nobody listens.
+    // Errors in it are reported when a kernel of it is used: programs do not check for errors as they start.
     let binary = Binary {
         image: wrapper.binary.expose_provenance(),
         loaded: Vec::new(),

@@ -1,4 +1,4 @@
-//! Streams.
+//! Streams: submitting work to them, and the functions about them.
 
 use std::{
     ffi::{c_int, c_uint},
@@ -107,7 +107,7 @@ pub(super) unsafe fn hipStreamDestroy(stream: hipStream_t) -> Result<(), Failure
     let Some(gone) = STREAMS.remove(stream.addr()) else {
         return Err(Failure::handle("stream", stream.addr()));
     };
-    // Its work goes on, and whoever waits for the device waits for it and hears of what failed in it.
+    // Its work goes on. A call that waits for the device waits for that work, too, and reports what failed in it.
     capture::abandon(&gone);
     Ok(())
 }
@@ -146,7 +146,7 @@ pub(super) unsafe fn hipStreamWaitEvent(
         return Ok(());
     }
     match event.record() {
-        // HIP: nothing was recorded, so that there is nothing to wait for.
+        // HIP: nothing was recorded, so there is nothing to wait for.
         None => Ok(()),
         Some(Record::Captured(point)) => capture::join(&stream, &point),
         Some(Record::Done(done)) => {

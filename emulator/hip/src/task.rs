@@ -37,7 +37,7 @@ struct State {
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Whole between statements, wherever a thread that held it panicked.
+    // Valid between statements, even after a panic.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -66,7 +66,7 @@ impl Task {
     /// Takes one from what each of these waits for; those that wait for nothing more are run, or over at once.
     fn release(mut tasks: Vec<Arc<Task>>) {
         while let Some(task) = tasks.pop() {
-            // Whoever takes the last one sees all that the others did before.
+            // The thread that takes the last one sees all that the others did before.
             if task.waits.fetch_sub(1, Ordering::AcqRel) > 1 {
                 continue;
             }

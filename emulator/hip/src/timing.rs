@@ -44,7 +44,7 @@ pub struct Timings {
 /// Where timings go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sink {
-    /// They are kept until somebody takes them.
+    /// They are kept until a call takes them.
     Kept,
     /// To standard error.
     Said,
@@ -63,7 +63,7 @@ struct State {
 static STATE: LazyLock<Mutex<State>> = LazyLock::new(|| Mutex::new(State::from_environment()));
 
 fn state() -> MutexGuard<'static, State> {
-    // Whole between statements.
+    // Valid between statements, even after a panic.
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

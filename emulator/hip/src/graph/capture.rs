@@ -99,7 +99,7 @@ pub(crate) fn refuse_waiting(stream: &StreamRef) -> Result<(), Failure> {
     }
     refuse(
         stream,
-        "its work does not happen, so that nobody can wait for it",
+        "its work does not run, so that no call can wait for it",
     )
 }
 

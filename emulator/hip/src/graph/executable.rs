@@ -45,7 +45,7 @@ static EXECUTABLES: LazyLock<Handles<Executable>> = LazyLock::new(Handles::new);
 
 impl Executable {
     fn state(&self) -> MutexGuard<'_, State> {
-        // Whole between statements.
+        // Valid between statements, even after a panic.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

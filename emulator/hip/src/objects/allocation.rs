@@ -43,7 +43,7 @@ impl Device {
         Ok(ptr::with_exposed_provenance_mut(base as usize))
     }
 
-    /// Gives an allocation's memory back, of which `Allocations` knows no more.
+    /// Frees the memory of an allocation that was taken out of `Allocations`.
     pub(crate) fn release(&self, base: u64) -> Result<(), Failure> {
         Ok(self.memory.free(base)?)
     }
@@ -63,7 +63,7 @@ impl Device {
         }
     }
 
-    /// Undoes `lend` and a pool's count.
+    /// Undoes `lend`, and counts the bytes as free.
     pub(crate) fn unlend(self: &Arc<Self>, base: u64, made: &Made) {
         if let (MadeBy::Pool(used), Some(info)) = (&made.by, self.memory.find(base)) {
             used.give_back(info.bytes as u64);

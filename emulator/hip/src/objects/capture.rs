@@ -66,6 +66,6 @@ pub(crate) type Part = Mutex<Option<Capturing>>;
 pub(crate) static CAPTURES: LazyLock<Handles<Capture>> = LazyLock::new(Handles::new);
 
 pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // A panic leaves it as it was before or after a statement.
+    // Valid between statements, even after a panic.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

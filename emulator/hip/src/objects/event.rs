@@ -62,7 +62,7 @@ impl Event {
         *self.record.lock().unwrap_or_else(PoisonError::into_inner) = Some(record);
     }
 
-    /// Records it as over when a task is, which stands in a stream at `sequence`.
+    /// Records it at a task that has the number `sequence` among the device's work.
     pub(crate) fn recorded_at(
         &self,
         device: Arc<Device>,
@@ -81,7 +81,7 @@ impl Event {
         }));
     }
 
-    /// Where it was recorded; an error if that is in a graph, where it never happens.
+    /// Where it was recorded. An error if that is in a capture, where it never happens.
     pub(crate) fn happens(&self) -> Result<Option<Recorded>, Failure> {
         match self.record() {
             None => Ok(None),

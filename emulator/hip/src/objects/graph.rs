@@ -22,7 +22,7 @@ pub(crate) struct Node {
     pub(crate) copy_of: Option<usize>,
     /// For a launch: the kernel as the program named it.
     pub(crate) named: usize,
-    /// For a launch whose parameters were asked for: the address of each argument.
+    /// For a launch whose parameters were read: the address of each argument.
     pub(crate) arguments: Arc<[usize]>,
     /// For another graph: the handle of the copy that the node holds.
     pub(crate) child: usize,
@@ -49,7 +49,7 @@ impl Node {
 #[derive(Default)]
 pub(crate) struct Graph(Mutex<Vec<Node>>);
 
-/// Where a node's handle leads.
+/// The graph that a node is in.
 pub(crate) struct NodeOf(Weak<Graph>);
 
 /// Graphs by handle.
@@ -60,7 +60,7 @@ pub(crate) static NODES: LazyLock<Handles<NodeOf>> = LazyLock::new(Handles::new)
 
 impl Graph {
     pub(crate) fn nodes(&self) -> MutexGuard<'_, Vec<Node>> {
-        // A panic leaves it as it was before or after a statement.
+        // Valid between statements, even after a panic.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -146,14 +146,14 @@ impl Drop for Graph {
     }
 }
 
-/// Takes a node's handle away, and that of the graph that it holds.
+/// Removes a node's handle, and that of the graph that it holds.
 pub(crate) fn forget(node: &Node) {
     NODES.remove(node.id);
     GRAPHS.remove(node.child);
 }
 
 fn no_node(id: usize) -> Failure {
-    // HIP's code for a node or graph that is none is not that of other handles.
+    // HIP returns another code for a stale node or graph than for other handles.
     Failure::value(format_args!(
         "{id:#x} is no node, or one that was destroyed"
     ))
@@ -178,7 +178,7 @@ pub(crate) fn graph_of(node: hipGraphNode_t) -> Result<Arc<Graph>, Failure> {
         .ok_or_else(|| no_node(node.addr()))
 }
 
-/// Looks at a node, or changes it.
+/// Reads a node, or changes it.
 pub(crate) fn with_node<R>(
     node: hipGraphNode_t,
     with: impl FnOnce(&mut Node) -> Result<R, Failure>,

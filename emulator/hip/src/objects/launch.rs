@@ -27,7 +27,7 @@ use ferrowave_emulator::exec::FaultKind;
 use ferrowave_emulator::memory::AllocationKind;
 use ferrowave_timing::TimingError;
 
-/// The entries of `extra` that are read at most: no marker has reason to stand twice.
+/// The most entries of `extra` that are read: no marker needs to be there twice.
 const MAX_EXTRA: usize = 16;
 
 /// Refuses grids that a dispatch packet has no room for: it counts the work-items along each axis in 32 bits.
@@ -139,13 +139,13 @@ impl Shape {
         Shape {
             grid: [grid.x, grid.y, grid.z],
             block: [block.x, block.y, block.z],
-            // More than a GPU has is more than it has, however much.
+            // `check_launch` refuses this maximum, as it refuses every value above it.
             dynamic_lds_bytes: u32::try_from(dynamic_lds_bytes).unwrap_or(u32::MAX),
         }
     }
 }
 
-/// A kernel with all that a launch of it needs.
+/// A kernel with its grid and arguments.
 #[derive(Clone)]
 pub(crate) struct Launch {
     pub(crate) function: Arc<Function>,
@@ -244,7 +244,7 @@ impl Launch {
         Ok(ran.map_err(|error| self.with_owner(error))?)
     }
 
-    /// A fault at an address of another device's says so.
+    /// Adds to a fault at an address of another device that it is there.
     fn with_owner(&self, mut error: TimingError) -> TimingError {
         if let TimingError::Launch(LaunchError::Fault(report)) = &mut error
             && let FaultKind::Memory { address, .. } = report.kind
@@ -263,7 +263,7 @@ impl Launch {
         error
     }
 
-    /// Makes it a launch whose workgroups wait for each other, unless not all are on the device at once.
+    /// The same launch with workgroups that wait for each other. An error if the device does not hold all at once.
     pub(crate) fn to_cooperative(&self) -> Result<Self, Failure> {
         let Shape {
             grid,

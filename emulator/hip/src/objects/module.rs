@@ -19,7 +19,7 @@ use crate::{
 use ferrowave_emulator::exec::SimdLevel;
 use ferrowave_emulator::program::{Kernel, LoadError, Program};
 
-/// Kernels that an error names.
+/// The most kernels that an error names.
 const MOST_NAMES: usize = 16;
 
 /// A loaded code object.
@@ -35,7 +35,7 @@ pub(crate) struct Function {
     pub(crate) device: Arc<Device>,
     pub(crate) name: CString,
     pub(crate) kernel: Kernel,
-    /// LDS that launches may add, in bytes, as the program has set it; all that there is if it has not.
+    /// The most LDS that launches may add, in bytes; `u32::MAX` unless the program has set it.
     pub(crate) dynamic_lds_bytes: AtomicU32,
 }
 
@@ -107,8 +107,8 @@ impl Module {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The handle of a kernel, which is the same each time. `live` fails if the module was unloaded; it is called once no
-    /// other thread can be unloading it.
+    /// The handle of a kernel, which is the same each time. `live` fails if the module was unloaded; it is called once
+    /// no other thread can be unloading it.
     pub(crate) fn function(
         &self,
         name: &str,
@@ -121,7 +121,7 @@ impl Module {
         }
         let Some(kernel) = self.program.kernel(name) else {
             let mut names: Vec<_> = self.program.kernel_names().collect();
-            // Libraries ask their modules in turn, and some have thousands.
+            // Libraries look for a kernel in one module after the other, and some modules have thousands.
             let others = names.len().saturating_sub(MOST_NAMES);
             names.truncate(MOST_NAMES);
             let others = match others {
@@ -138,7 +138,7 @@ impl Module {
         };
         let handle = KERNELS.insert(Arc::new(Function {
             device: Arc::clone(&self.device),
-            // A name with a NUL was not asked for as a C string.
+            // A name from a C string has no NUL.
             name: CString::new(name).unwrap_or_default(),
             kernel,
             dynamic_lds_bytes: AtomicU32::new(u32::MAX),
@@ -152,7 +152,7 @@ impl Module {
         self.function(name, || Ok(()))
     }
 
-    /// Takes its kernels' handles away.
+    /// Removes the handles of its kernels.
     pub(crate) fn forget_functions(&self) {
         for &handle in self.functions().values() {
             KERNELS.remove(handle);

@@ -1,4 +1,4 @@
-//! What a stream or a node of a graph can be asked to do.
+//! Operations: the work of streams and of graphs' nodes.
 
 use std::{ffi::c_void, sync::Arc};
 
@@ -54,7 +54,7 @@ pub(crate) struct HostCall {
     pub(crate) data: usize,
 }
 
-/// A function of the program's that learns how its stream fared.
+/// A function of the program's that is told whether its stream has failed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Callback {
     pub(crate) function: unsafe extern "C" fn(hipStream_t, hipError_t, *mut c_void),
@@ -167,7 +167,7 @@ impl Operation {
             Operation::Launch(launch) => origin.keep(launch.run()),
             Operation::Transfer(transfer) => origin.keep(transfer.run()),
             Operation::Fill(fill) => origin.keep(fill.run()),
-            // SAFETY: whoever gave the function promised that it may be called with this argument, on any thread.
+            // SAFETY: the program promised that the function may be called with this argument, on any thread.
             Operation::Host(call) => unsafe {
                 (call.function)(std::ptr::with_exposed_provenance_mut(call.data));
             },

@@ -1,4 +1,4 @@
-//! A graph in an order in which it can be run.
+//! Plans: graphs in an order in which they can run.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -19,7 +19,7 @@ pub(crate) struct Step {
     pub(crate) enabled: bool,
 }
 
-/// A graph as it was, each node after those that it waits for.
+/// A copy of a graph, each node after those that it waits for.
 #[derive(Clone)]
 pub(crate) struct Plan {
     pub(crate) steps: Vec<Step>,

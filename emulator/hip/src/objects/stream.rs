@@ -1,4 +1,4 @@
-//! Streams, and what a caller means by a handle of one.
+//! Streams, and the stream that a handle stands for.
 
 use std::{
     cell::{Cell, RefCell},
@@ -79,7 +79,7 @@ impl Drop for Own {
 
 thread_local! {
     static OWN: RefCell<Own> = const { RefCell::new(Own(Vec::new())) };
-    /// Whether a call means the thread's own default stream where it names none.
+    /// Whether calls that name no stream use the thread's own default stream.
     static PER_THREAD: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -161,7 +161,7 @@ impl StreamRef {
             }))
     }
 
-    /// A task that is over when all is that the stream has now.
+    /// A task that is over when all of the stream's work so far is.
     pub(crate) fn mark(&self) -> (Arc<Task>, u64) {
         self.device
             .queues
@@ -210,7 +210,7 @@ pub(crate) fn stream(handle: hipStream_t) -> Result<StreamRef, Failure> {
     }
 }
 
-/// The current device's default stream, as calls mean it that name none.
+/// The default stream of calls that name none: the current device's, or the thread's own.
 pub(crate) fn default_stream() -> Result<StreamRef, Failure> {
     stream(ptr::null_mut())
 }

@@ -1,4 +1,4 @@
-//! Copies and fills of rows and layers, checked when they are asked for and done when their turn comes.
+//! Copies and fills of rows and layers: checked by the call that submits them, done when their turn comes.
 
 use std::{slice, sync::Arc};
 
@@ -98,7 +98,7 @@ impl Side {
             })
     }
 
-    /// Checks that an extent is inside one allocation, if it begins in one, and whether it does.
+    /// Whether an extent begins in an allocation, inside of which it must then be.
     fn check(self, extent: Extent, must: bool, what: &str) -> Result<bool, Failure> {
         let address = self.address;
         if address == 0 {
@@ -111,7 +111,7 @@ impl Side {
                     .memory
                     .find(address)
                     .map(|info| (info.base, info.bytes));
-                // Whether a graph's memory is there is seen when it is needed.
+                // Whether a graph's memory is allocated is checked when the operation runs.
                 let found = found.or_else(|| device.graph_memories.place(address));
                 let inside =
                     found.is_some_and(|(base, bytes)| span as u64 <= base + bytes as u64 - address);
@@ -133,7 +133,7 @@ impl Side {
     fn rows(self, extent: Extent) -> impl Iterator<Item = u64> {
         (0..extent.depth).flat_map(move |layer| {
             (0..extent.height).map(move |row| {
-                // `span` has made sure that they are in range.
+                // `span` has checked that they are in range.
                 self.address + (layer * self.layer + row * self.pitch) as u64
             })
         })
@@ -146,15 +146,15 @@ pub(crate) struct Transfer {
     to: Side,
     from: Side,
     extent: Extent,
-    /// The source's bytes, if they were taken when the copy was asked for.
+    /// The source's bytes, if the call that submitted the copy has read them.
     taken: Option<Arc<Vec<u8>>>,
-    /// Whether target and source were in a device's memory when the copy was asked for.
+    /// Whether target and source were in a device's memory when the copy was submitted.
     on_device: [bool; 2],
-    /// Whether one of the sides is memory of the program's that it may change or free once the call returns.
+    /// Whether a side is the program's own memory, which it may change or free once the call returns.
     pageable: bool,
 }
 
-/// The longest source that is taken with the call, as HIP stages it; with a longer one the call waits.
+/// The longest source in bytes that the call itself reads, as HIP stages it. For a longer one the call waits.
 const STAGED_BYTES: usize = 64 << 10;
 
 impl Transfer {
@@ -163,7 +163,7 @@ impl Transfer {
         self.extent.count()
     }
 
-    /// A copy as the kind says: on a device or not.
+    /// A copy whose sides are in the memory that the kind says.
     pub(crate) fn new(
         to: Side,
         from: Side,
@@ -214,7 +214,7 @@ impl Transfer {
         true
     }
 
-    /// Does it. Where an address is in no device's memory, the caller of HIP has promised that it is its own.
+    /// Copies. An address in no device's memory is the program's own, as HIP's contract says.
     pub(crate) fn run(&self) -> Result<(), Failure> {
         let Extent { width, .. } = self.extent;
         if self.extent.is_empty() {
@@ -333,12 +333,12 @@ impl Fill {
         Ok(fill)
     }
 
-    /// What was asked for: the target, the extent in elements, the value and the bytes of an element.
+    /// Its parameters: the target, the extent in elements, the value and the bytes of an element.
     pub(crate) fn parts(&self) -> (Side, Extent, u32, usize) {
         (self.to, self.extent, self.value, self.element_bytes)
     }
 
-    /// Does it.
+    /// Fills.
     pub(crate) fn run(&self) -> Result<(), Failure> {
         let (count, bytes) = (self.extent.width, self.element_bytes);
         if self.extent.is_empty() {

@@ -26,7 +26,7 @@ impl LogBuffer {
     fn write(self, text: &str) {
         if let (1.., Some(room)) = (self.address, self.bytes.checked_sub(1)) {
             let to = std::ptr::with_exposed_provenance_mut::<c_char>(self.address);
-            // SAFETY: whoever made the link promised that many bytes there until it goes.
+            // SAFETY: hiprtc's contract: that many bytes are there as long as the link.
             unsafe { copy_text(text, to, room) }
         }
     }

@@ -228,7 +228,7 @@ pub(super) unsafe fn hiprtcGetProgramLogSize(
 ) -> Result<(), RtcFailure> {
     let size = out!(size);
     let program = self::program(program)?;
-    // Whoever allocates this many reads a C string from there.
+    // The caller allocates this many and reads a C string from there.
     size.set(match program.lock().log().len() {
         0 => 0,
         length => length + 1,

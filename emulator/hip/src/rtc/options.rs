@@ -13,7 +13,7 @@ pub(super) const APPEND_VARIABLE: &str = "HIPRTC_COMPILE_OPTIONS_APPEND";
 /// Options for every link, likewise.
 pub(super) const LINK_APPEND_VARIABLE: &str = "HIPRTC_LINK_OPTIONS_APPEND";
 
-/// Whoever includes HIP's headers may not want the built-in one.
+/// A program that includes HIP's headers may not want the built-in one.
 const NO_BUILTIN: &[u8] = b"--hiprtc-no-builtin-header";
 
 const BITCODE: &[u8] = b"-fgpu-rdc";

@@ -38,7 +38,7 @@ pub(crate) struct Allocations(Mutex<BTreeMap<u64, Made>>);
 
 impl Allocations {
     fn made(&self) -> MutexGuard<'_, BTreeMap<u64, Made>> {
-        // A panic leaves the map as it was before or after a statement.
+        // Valid between statements, even after a panic.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -56,7 +56,7 @@ impl GraphMemories {
     }
 
     fn known(&self) -> MutexGuard<'_, BTreeMap<u64, (Weak<Reserved>, usize)>> {
-        // A panic leaves the map as it was before or after a statement.
+        // Valid between statements, even after a panic.
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

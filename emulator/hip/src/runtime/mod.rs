@@ -41,7 +41,7 @@ use ferrowave_emulator::memory::DeviceMemory;
 /// `hip:N`, too, which choose among libraries, and here the choice has been made.
 pub const DEVICE_VARIABLE: &str = "FERROWAVE_DEVICE";
 
-/// The GPU where nobody names one.
+/// The GPU if the environment names none.
 const DEFAULT_GPU: Gpu = Gpu::Gfx942;
 
 /// An emulated device.
@@ -98,18 +98,18 @@ pub(crate) struct Device {
     pub(crate) faults: Faults,
     /// Captures under way of streams that wait for the default stream.
     pub(crate) captures: AtomicUsize,
-    /// The handle of its own pool, once somebody asks.
+    /// The handle of its own pool, once a call has needed it.
     pub(crate) default_pool: OnceLock<usize>,
     /// The handle of the pool that allocations in streams are from; 0 for its own.
     pub(crate) pool: AtomicUsize,
     pub(crate) graph_memories: Arc<GraphMemories>,
-    /// The handle of its primary context, once somebody asks.
+    /// The handle of its primary context, once a call has needed it.
     pub(crate) primary_context: OnceLock<usize>,
     pub(crate) primary_uses: AtomicU32,
-    /// How threads wait for it, which is kept for who asks.
+    /// How threads wait for it: kept for calls that read it, and without effect.
     pub(crate) flags: AtomicU32,
-    /// Whether what fails in it is said on standard error, too: HIP's codes tell a program little, and one that did not
-    /// add its devices itself knows nothing of details.
+    /// Whether its failures are written to standard error, too: HIP's codes say little, and a program that did not add
+    /// its devices itself does not know of `last_error_detail`.
     pub(crate) is_loud: bool,
 }
 
@@ -138,7 +138,7 @@ pub(crate) struct Runtime {
 
 #[derive(Default)]
 struct Devices {
-    /// Whether somebody has added or asked for devices before.
+    /// Whether devices were added, or read from the environment.
     known: bool,
     /// By ordinal. A device that was removed leaves its place to the next.
     list: Vec<Option<Arc<Device>>>,
@@ -248,11 +248,11 @@ impl Runtime {
     }
 
     fn devices_mut(&self) -> RwLockWriteGuard<'_, Devices> {
-        // The list is whole between statements.
+        // Valid between statements, even after a panic.
         self.devices.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Looks at the devices by ordinal.
+    /// Calls `look` with the devices by ordinal.
     pub(crate) fn with_devices<R>(
         &self,
         look: impl FnOnce(&[Option<Arc<Device>>]) -> R,

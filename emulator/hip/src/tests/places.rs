@@ -42,7 +42,7 @@ fn kernels_reach_managed_and_lent_memory_at_the_programs_addresses() {
         assert_eq!(is.hostPointer, managed.add(3).cast());
         assert_eq!(attributes(lent).r#type, hipMemoryType::hipMemoryTypeHost);
         succeeds(hipHostUnregister(lent));
-        // Nobody reaches it any more.
+        // It can no longer be reached.
         succeeds(add(function, 1, &arguments, ptr::null_mut()));
         let illegal = hipError_t::hipErrorIllegalAddress;
         fails(hipDeviceSynchronize(), illegal, "global_load_dword");
@@ -197,7 +197,7 @@ fn pools_count_what_is_taken_from_them() {
             result::<hipMemPool_t>(|p| hipDeviceGetMemPool(p, device.0)),
             own
         );
-        // Nobody's address has no attributes.
+        // An address in no allocation has no attributes.
         let here = ptr::from_ref(&properties).cast_mut().cast();
         let base = result::<hipDeviceptr_t>(|_| {
             let found = hipMemGetAddressRange(ptr::null_mut(), ptr::null_mut(), here);
