@@ -265,7 +265,7 @@ fn the_child_has_no_compiler() {
 #[test]
 fn without_the_compiler_the_log_says_where_it_was_looked_for() {
     let output = Command::new(env::current_exe().expect("the test has a path"))
-        .args(["--exact", "hip::rtc::tests::the_child_has_no_compiler"])
+        .args(["--exact", "rtc::tests::the_child_has_no_compiler"])
         .args(["--nocapture", "--test-threads=1"])
         .env(CHILD, "1")
         .env(comgr::VARIABLE, "/nowhere/comgr")

@@ -132,7 +132,7 @@ fn the_child_calls_everything() {
 #[test]
 fn nulls_and_stale_handles_end_no_process() {
     let output = Command::new(env::current_exe().expect("the test has a path"))
-        .args(["--exact", "hip::tests::nulls::the_child_calls_everything"])
+        .args(["--exact", "tests::nulls::the_child_calls_everything"])
         .args(["--nocapture", "--test-threads=1"])
         .env(CHILD, "1")
         .output()

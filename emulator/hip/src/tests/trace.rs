@@ -40,7 +40,7 @@ fn the_program() {
 
 fn run(trace: impl AsRef<std::ffi::OsStr>, folder: &Path) -> Output {
     let output = Command::new(env::current_exe().unwrap())
-        .args(["--exact", "hip::tests::trace::the_program", "--nocapture"])
+        .args(["--exact", "tests::trace::the_program", "--nocapture"])
         .current_dir(folder)
         .env(CHILD, "1")
         .env(TRACE_VARIABLE, trace)
