@@ -41,7 +41,8 @@ use crate::report::{
 #[derive(Debug, Args)]
 #[command(allow_negative_numbers = true)]
 pub(crate) struct Options {
-    /// Sizes, each one number or m×n×k with `x` between them [default, if no other size is given: 128,512,1024,257x129x100].
+    /// Sizes, each one number or m×n×k with `x` between them [default, if no other size is given: 128,256,512,1024,
+    /// 257x129x100, and on the emulator 4096 as --estimate has it].
     #[arg(long, value_delimiter = ',', value_name = "SIZE")]
     sizes: Vec<Size>,
     /// Sizes for which the emulator runs only as much of each kernel as the timing model needs: the products are not
@@ -95,7 +96,10 @@ pub(crate) struct Options {
 }
 
 /// The extents of cubes that are computed if no sizes are given.
-const STANDARD: [i64; 3] = [128, 512, 1024];
+const STANDARD: [i64; 4] = [128, 256, 512, 1024];
+/// The one that fills the largest GPUs. Computing it would take the emulator minutes for each kernel, and beside a GPU the
+/// reference on the host half a minute.
+const LARGE: i64 = 4096;
 /// The same that is no cube and fits no tile.
 const ODD: Size = Size {
     m: 257,
@@ -292,15 +296,17 @@ fn modelled_host(device: &Device, machine: Option<gpu::Product>) -> Host {
 }
 
 /// The sizes, and which of them are estimates.
-fn sizes(options: &Options) -> Vec<(Size, bool)> {
+fn sizes(options: &Options, is_emulated: bool) -> Vec<(Size, bool)> {
     let mut computed = options.sizes.clone();
     computed.extend(options.preset.map(Preset::size));
-    if computed.is_empty() && options.estimate.is_empty() {
+    let mut estimated = options.estimate.clone();
+    if computed.is_empty() && estimated.is_empty() {
         computed.extend(STANDARD.map(Size::cube));
         computed.push(ODD);
+        estimated.extend(is_emulated.then(|| Size::cube(LARGE)));
     }
     let computed = computed.into_iter().map(|size| (size, false));
-    let estimated = options.estimate.iter().map(|&size| (size, true));
+    let estimated = estimated.into_iter().map(|size| (size, true));
     computed.chain(estimated).collect()
 }
 
@@ -308,7 +314,7 @@ fn sizes(options: &Options) -> Vec<(Size, bool)> {
 /// those that do.
 fn plan(options: &Options, device: &Device, host: &Host) -> Result<Vec<Case>, Failure> {
     let mut problems = Vec::new();
-    for (size, estimated) in sizes(options) {
+    for (size, estimated) in sizes(options, device.is_emulated()) {
         let request = options.product.request(&host.gpu, size.m, size.n, size.k);
         let problem = request.check().map_err(Failure::usage)?;
         memory::check(&problem, device)?;
