@@ -100,6 +100,21 @@ const STANDARD: [i64; 4] = [128, 256, 512, 1024];
 /// The one that fills the largest GPUs. Computing it would take the emulator minutes for each kernel, and beside a GPU the
 /// reference on the host half a minute.
 const LARGE: i64 = 4096;
+/// The kernels that are estimated there if no kernels are named: those whose ideas tell at that size. Estimates of all would
+/// take longer than the rest of the report.
+const AT_LARGE: [&str; 11] = [
+    "naive",
+    "register_tiled",
+    "vectorized",
+    "mfma_lds",
+    "mfma_double_buffered",
+    "mfma_fragment",
+    "mfma_wide",
+    "mfma_pingpong",
+    "mfma_interleaved",
+    "split_k",
+    "stream_k",
+];
 /// The same that is no cube and fits no tile.
 const ODD: Size = Size {
     m: 257,
@@ -160,7 +175,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
                 .iter()
                 .map(|w| describe(&w.device, w.machine))
                 .collect(),
-            notes: Vec::new(),
+            notes: estimate_note(options, &work).into_iter().collect(),
         },
         rows: Vec::new(),
         plots: Vec::new(),
@@ -208,6 +223,15 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE
+    })
+}
+
+/// What is said of kernels that are not estimated.
+fn estimate_note(options: &Options, work: &[Work]) -> Option<String> {
+    let mut cases = work.iter().flat_map(|work| &work.cases);
+    let all = !options.estimate.is_empty() || !options.kernels.is_empty();
+    (!all && cases.any(|case| case.estimated)).then(|| {
+        format!("{LARGE}×{LARGE}×{LARGE} is estimated for some kernels; --estimate {LARGE} has all")
     })
 }
 
@@ -333,10 +357,13 @@ fn plan(options: &Options, device: &Device, host: &Host) -> Result<Vec<Case>, Fa
     if options.kernels.is_empty() {
         for asked in &problems {
             let problem = &asked.1;
-            let kernels = CATALOGUE.iter();
-            for kernel in
-                kernels.filter(|kernel| kernel.types == types && kernel.gpus.contains(&host.gpu))
-            {
+            let by_default = asked.2 && options.estimate.is_empty();
+            let kernels = CATALOGUE.iter().filter(|kernel| {
+                kernel.types == types
+                    && kernel.gpus.contains(&host.gpu)
+                    && (!by_default || AT_LARGE.contains(&kernel.variant.name()))
+            });
+            for kernel in kernels {
                 match Plan::new(kernel, problem, host) {
                     Ok(_) => cases.push(case(kernel, asked)),
                     Err(PlanError::Misfit { misfit, .. }) => eprintln!(
@@ -562,4 +589,20 @@ fn table(results: &Results) -> String {
         text += &format!("{note}.\n");
     }
     text + caption(results) + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kernels_that_are_estimated_exist() {
+        for name in AT_LARGE {
+            let mut kernels = CATALOGUE.iter();
+            assert!(
+                kernels.any(|kernel| kernel.variant.name() == name),
+                "{name}"
+            );
+        }
+    }
 }
