@@ -3,7 +3,7 @@
 use std::{path::PathBuf, process::ExitCode};
 
 use clap::Args;
-use ferrowave_code_object::{Argument, CodeObject, Kernel, ValueKind};
+use ferrowave_code_object::{Argument, CodeObject, Kernel, Parameter as Typed, ValueKind};
 use ferrowave_gpu::Occupancy;
 use ferrowave_launch::{Columns, Failure, Shape, code, print, print_json};
 use serde::Serialize;
@@ -65,6 +65,9 @@ struct Row {
 struct Parameter {
     name: Option<String>,
     kind: String,
+    /// As the source has it, where the code object's debug information has types.
+    #[serde(rename = "type")]
+    type_name: Option<String>,
     offset: u32,
     size_bytes: u32,
 }
@@ -138,7 +141,7 @@ fn row(options: &Options, object: &CodeObject, kernel: &Kernel) -> Result<Row, F
     Ok(Row {
         kernel: metadata.name.clone(),
         gpu: object.target().to_string(),
-        arguments: explicit(kernel).map(parameter).collect(),
+        arguments: arguments(object, kernel),
         vgprs: metadata.vgpr_count,
         agprs: metadata.agpr_count.unwrap_or(0),
         sgprs: metadata.sgpr_count,
@@ -157,32 +160,48 @@ fn row(options: &Options, object: &CodeObject, kernel: &Kernel) -> Result<Row, F
 }
 
 /// The arguments that a launch gives.
-fn explicit(kernel: &Kernel) -> impl Iterator<Item = &Argument> {
-    let arguments = kernel.metadata.args.iter();
-    arguments.filter(|argument| !argument.value_kind.is_hidden())
+fn arguments(object: &CodeObject, kernel: &Kernel) -> Vec<Parameter> {
+    let explicit: Vec<_> = kernel
+        .metadata
+        .args
+        .iter()
+        .filter(|argument| !argument.value_kind.is_hidden())
+        .collect();
+    let types = ferrowave_code_object::parameters(object.bytes(), kernel.code.start);
+    let types = types.filter(|types| types.len() == explicit.len());
+    let mut types = types.into_iter().flatten();
+    let arguments = explicit.into_iter();
+    arguments
+        .map(|argument| parameter(argument, types.next()))
+        .collect()
 }
 
-fn parameter(argument: &Argument) -> Parameter {
+fn parameter(argument: &Argument, typed: Option<Typed>) -> Parameter {
+    let (name, type_name) = typed.map_or((None, None), |typed| (typed.name, Some(typed.type_name)));
     Parameter {
-        name: argument.name.clone(),
+        name: argument.name.clone().or(name),
         kind: match &argument.value_kind {
             ValueKind::ByValue => "value".to_owned(),
             ValueKind::GlobalBuffer => "buffer".to_owned(),
             other => other.as_str().to_owned(),
         },
+        type_name,
         offset: argument.offset,
         size_bytes: argument.size,
     }
 }
 
-/// Arguments on one line: buffers by their kind, values by their size.
+/// Arguments on one line: their types, or buffers by their kind and values by their size.
 fn parameters(parameters: &[Parameter]) -> String {
     let texts: Vec<_> = parameters
         .iter()
-        .map(|parameter| match parameter.kind.as_str() {
-            "value" => format!("{} B", parameter.size_bytes),
-            kind => kind.to_owned(),
-        })
+        .map(
+            |parameter| match (&parameter.type_name, parameter.kind.as_str()) {
+                (Some(name), _) => name.clone(),
+                (None, "value") => format!("{} B", parameter.size_bytes),
+                (None, kind) => kind.to_owned(),
+            },
+        )
         .collect();
     match texts.is_empty() {
         true => "none".to_owned(),

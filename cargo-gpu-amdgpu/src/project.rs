@@ -96,6 +96,7 @@ impl Project {
         let products = target.join("gpu-amdgpu");
         let mut build = Build::new(&krate.dir)
             .toolchain(toolchain.clone())
+            .types()
             // A cargo that builds the host's part of the crate uses other directories in there.
             .target_dir(products.join("build"));
         for Bounds { kernel, bounds } in &options.launch_bounds {

@@ -29,6 +29,7 @@ mod lines;
 mod metadata;
 mod msgpack;
 mod nearest;
+mod parameters;
 mod symbols;
 mod target;
 
@@ -45,5 +46,6 @@ pub use image::{MAX_IMAGE_BYTES, Relocation, RelocationKind, Segment};
 pub use lines::{LineTables, SourceLocation};
 pub use metadata::{AddressSpace, Argument, KernelKind, KernelMetadata, Metadata, ValueKind};
 pub use nearest::nearest;
+pub use parameters::{Parameter, Scalar, parameters};
 pub use symbols::{Symbol, SymbolKind};
 pub use target::{CodeObjectVersion, FeatureSetting, Target};

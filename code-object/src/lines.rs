@@ -14,7 +14,7 @@ use object::{
 
 use crate::{MAX_IMAGE_BYTES, code_object::parse_header};
 
-type Reader = gimli::EndianArcSlice<gimli::LittleEndian>;
+pub(crate) type Reader = gimli::EndianArcSlice<gimli::LittleEndian>;
 
 /// A place in a source file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -60,14 +60,7 @@ impl fmt::Debug for LineTables {
 impl LineTables {
     /// The line tables of the code object in `bytes`.
     pub fn new(bytes: &[u8]) -> Self {
-        let sections = gimli::DwarfSections::load(|id| {
-            Ok::<_, gimli::Error>(section(bytes, id.name()).unwrap_or_default())
-        });
-        let context = sections.ok().and_then(|sections| {
-            let dwarf = sections
-                .borrow(|bytes: &Arc<[u8]>| Reader::new(Arc::clone(bytes), gimli::LittleEndian));
-            Context::from_dwarf(dwarf).ok()
-        });
+        let context = dwarf(bytes).and_then(|dwarf| Context::from_dwarf(dwarf).ok());
         LineTables {
             context: Mutex::new(context),
         }
@@ -114,6 +107,15 @@ impl LineTables {
         }
         locations
     }
+}
+
+/// The debug information of the code object in `bytes`; what is not there is empty.
+pub(crate) fn dwarf(bytes: &[u8]) -> Option<gimli::Dwarf<Reader>> {
+    let sections = gimli::DwarfSections::load(|id| {
+        Ok::<_, gimli::Error>(section(bytes, id.name()).unwrap_or_default())
+    });
+    let reader = |bytes: &Arc<[u8]>| Reader::new(Arc::clone(bytes), gimli::LittleEndian);
+    Some(sections.ok()?.borrow(reader))
 }
 
 /// A debug section's contents, if there is one that can be read as it stands.

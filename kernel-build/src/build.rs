@@ -161,6 +161,14 @@ impl Build {
         self
     }
 
+    /// Keeps the types of the crate's functions beside their lines, so that tools know what a kernel takes
+    /// (`ferrowave_code_object::parameters`). The code is the same; files are some kilobytes longer.
+    #[must_use]
+    pub fn types(mut self) -> Self {
+        self.rustc_args.push("-Cdebuginfo=2".into());
+        self
+    }
+
     /// Enables features of the crate.
     #[must_use]
     pub fn features(mut self, features: &[&str]) -> Self {

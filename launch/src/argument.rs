@@ -10,8 +10,8 @@ const MAX_BUFFER_BYTES: usize = 1 << 36;
 /// An argument as the command line has it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum KernelArgument {
-    /// By value.
-    Value(Vec<u8>),
+    /// By value: its type and its bytes.
+    Value(Element, Vec<u8>),
     /// By value: the bytes of a file, such as a struct.
     ValueOfFile(String),
     /// A buffer of elements, with its extent along each axis.
@@ -36,7 +36,8 @@ impl FromStr for KernelArgument {
 
     fn from_str(text: &str) -> Result<Self, String> {
         if let Some((element, value)) = text.split_once('=') {
-            return Ok(Self::Value(Element::named(element)?.parse(value)?));
+            let element = Element::named(element)?;
+            return Ok(Self::Value(element, element.parse(value)?));
         }
         let form =
             "write f32=1.5, zeros:64xf32, random:4x16xf32, uninit:64xf32, file:PATH or value:PATH";
@@ -77,12 +78,21 @@ mod tests {
         let parse = |text: &str| text.parse::<KernelArgument>();
         assert_eq!(
             parse("f32=1.5"),
-            Ok(KernelArgument::Value(1.5_f32.to_le_bytes().to_vec()))
+            Ok(KernelArgument::Value(
+                Element::F32,
+                1.5_f32.to_le_bytes().to_vec()
+            ))
         );
-        assert_eq!(parse("i16=-2"), Ok(KernelArgument::Value(vec![0xfe, 0xff])));
+        assert_eq!(
+            parse("i16=-2"),
+            Ok(KernelArgument::Value(Element::I16, vec![0xfe, 0xff]))
+        );
         assert_eq!(
             parse("u64=0x10"),
-            Ok(KernelArgument::Value(vec![16, 0, 0, 0, 0, 0, 0, 0]))
+            Ok(KernelArgument::Value(
+                Element::U64,
+                vec![16, 0, 0, 0, 0, 0, 0, 0]
+            ))
         );
         assert_eq!(
             parse("random:64xbf16"),

@@ -1,5 +1,6 @@
 //! Types of values and of buffers' elements, by their names in Rust.
 
+use ferrowave_code_object::Scalar;
 use half::{bf16, f16};
 
 /// The type of a value or of a buffer's elements.
@@ -78,6 +79,14 @@ impl Element {
             self,
             Element::F16 | Element::Bf16 | Element::F32 | Element::F64
         )
+    }
+
+    /// Whether values of this type are what a kernel takes for numbers of another. Signs are not told apart, and integers
+    /// of up to 16 bits stand for floats that a language has no type for.
+    pub(crate) fn fits(self, scalar: Scalar) -> bool {
+        let is_small_integer = !scalar.is_float && scalar.bytes <= 2;
+        self.bytes() as u64 == scalar.bytes
+            && (self.is_float() == scalar.is_float || is_small_integer)
     }
 
     pub(crate) fn float(self, value: f64) -> Vec<u8> {

@@ -7,7 +7,8 @@ use std::{
 };
 
 use ferrowave_code_object::{
-    Argument, CodeObject, FoundObject, KernelMetadata, ValueKind, code_objects, nearest,
+    Argument, CodeObject, FoundObject, KernelMetadata, Parameter, ValueKind, code_objects, nearest,
+    parameters,
 };
 use ferrowave_host::hip::{Arguments, Context, DeviceBuffer, LaunchConfig};
 use rand::{RngExt as _, SeedableRng};
@@ -106,25 +107,34 @@ impl KernelLaunch<'_> {
                 .map_or_else(String::new, |meant| format!("; did you mean `{meant}`?"));
             Failure::usage(format!("{}: {error}{meant}", self.file.display()))
         })?;
-        let expected = self.expected(kernel.metadata())?;
+        let found = module.code_object().kernel(self.kernel);
+        let types = found.and_then(|kernel| parameters(object, kernel.code.start));
+        let expected = self.expected(kernel.metadata(), types)?;
         self.check_outputs(outputs)?;
         let mut buffers = Vec::new();
         let mut kernarg = Vec::new();
         for (index, (argument, expected)) in self.arguments.iter().zip(&expected).enumerate() {
-            let value = match argument {
-                KernelArgument::Value(bytes) => bytes.clone(),
+            let (element, value) = match argument {
+                KernelArgument::Value(element, bytes) => (Some(*element), bytes.clone()),
                 KernelArgument::ValueOfFile(path) => {
-                    fs::read(path).map_err(|error| Failure::failed(format!("{path}: {error}")))?
+                    let bytes = fs::read(path);
+                    let failed = |error| Failure::failed(format!("{path}: {error}"));
+                    (None, bytes.map_err(failed)?)
                 }
                 buffer => {
                     let buffer = self.buffer(context, buffer, index)?;
                     let address = buffer.memory.address().to_le_bytes().to_vec();
+                    // Bytes may be anything.
+                    let element = Some(buffer.element).filter(|&element| element != Element::U8);
                     buffers.push(buffer);
-                    address
+                    (element, address)
                 }
             };
-            self.check(index, argument, &value, expected)?;
-            let (offset, size) = (expected.offset as usize, expected.size as usize);
+            self.check(index, element, &value, expected)?;
+            let (offset, size) = (
+                expected.argument.offset as usize,
+                expected.argument.size as usize,
+            );
             if kernarg.len() < offset + size {
                 kernarg.resize(offset + size, 0);
             }
@@ -146,16 +156,29 @@ impl KernelLaunch<'_> {
     }
 
     /// The arguments that the kernel takes, as many as are given.
-    fn expected<'a>(&self, metadata: &'a KernelMetadata) -> Result<Vec<&'a Argument>, Failure> {
-        let expected: Vec<_> = metadata
-            .args
-            .iter()
+    fn expected<'a>(
+        &self,
+        metadata: &'a KernelMetadata,
+        types: Option<Vec<Parameter>>,
+    ) -> Result<Vec<Expected<'a>>, Failure> {
+        let arguments = metadata.args.iter();
+        let arguments: Vec<_> = arguments
             .filter(|argument| !argument.value_kind.is_hidden())
+            .collect();
+        // A parameter may be several arguments, as slices are; then none is known to be another's.
+        let types = types.filter(|types| types.len() == arguments.len());
+        let mut types = types.into_iter().flatten();
+        let expected: Vec<_> = arguments
+            .into_iter()
+            .map(|argument| Expected {
+                argument,
+                parameter: types.next(),
+            })
             .collect();
         if expected.len() == self.arguments.len() {
             return Ok(expected);
         }
-        let kinds: Vec<_> = expected.iter().map(|argument| kind(argument)).collect();
+        let kinds: Vec<_> = expected.iter().map(Expected::kind).collect();
         Err(Failure::usage(format!(
             "`{}` takes {} arguments, but --arg stands {} times; it takes: {}",
             self.kernel,
@@ -168,33 +191,39 @@ impl KernelLaunch<'_> {
         )))
     }
 
-    /// Whether an argument is what the kernel takes there.
+    /// Whether an argument, of a type if that is known, is what the kernel takes there.
     fn check(
         &self,
         index: usize,
-        given: &KernelArgument,
+        element: Option<Element>,
         value: &[u8],
-        expected: &Argument,
+        expected: &Expected<'_>,
     ) -> Result<(), Failure> {
         let kernel = self.kernel;
         let is_value = matches!(
-            given,
-            KernelArgument::Value(_) | KernelArgument::ValueOfFile(_)
+            self.arguments.get(index),
+            Some(KernelArgument::Value(..) | KernelArgument::ValueOfFile(_))
         );
-        let complaint = match expected.value_kind {
+        let size = expected.argument.size as usize;
+        let complaint = match expected.argument.value_kind {
             // A null pointer is a buffer that is not there.
             ValueKind::GlobalBuffer if is_value && value.iter().any(|&byte| byte != 0) => {
                 "but a value is given; u64=0 is a null pointer".to_owned()
             }
             ValueKind::ByValue if !is_value => "but a buffer is given".to_owned(),
-            _ if value.len() != expected.size as usize => {
-                format!("but {} are given", value.len())
-            }
-            _ => return Ok(()),
+            _ if value.len() != size => match value.len() {
+                1 => "but 1 byte is given".to_owned(),
+                bytes => format!("but {bytes} bytes are given"),
+            },
+            _ => match element.filter(|&element| expected.refuses(element, !is_value)) {
+                Some(element) if is_value => format!("but {} is given", element.name()),
+                Some(element) => format!("but a buffer of {} is given", element.name()),
+                None => return Ok(()),
+            },
         };
         Err(Failure::usage(format!(
             "argument {index} of `{kernel}` is {}, {complaint}",
-            kind(expected)
+            expected.kind()
         )))
     }
 
@@ -248,7 +277,7 @@ impl KernelLaunch<'_> {
                     bytes,
                 }
             }
-            KernelArgument::Value(_) | KernelArgument::ValueOfFile(_) => {
+            KernelArgument::Value(..) | KernelArgument::ValueOfFile(_) => {
                 return Err(Failure::failed(format!("argument {index} is no buffer")));
             }
         };
@@ -275,12 +304,39 @@ impl KernelLaunch<'_> {
     }
 }
 
-/// What a kernel takes for an argument, for messages.
-fn kind(argument: &Argument) -> String {
-    match &argument.value_kind {
-        ValueKind::ByValue => format!("a value of {} bytes", argument.size),
-        ValueKind::GlobalBuffer => "a buffer".to_owned(),
-        other => format!("{} of {} bytes", other.as_str(), argument.size),
+/// What a kernel takes for an argument.
+struct Expected<'a> {
+    argument: &'a Argument,
+    /// The same in the kernel's source, if the code object has it.
+    parameter: Option<Parameter>,
+}
+
+impl Expected<'_> {
+    /// Whether numbers of a type are certainly not what it takes, by value or in a buffer.
+    fn refuses(&self, element: Element, in_buffer: bool) -> bool {
+        let parameter = self.parameter.as_ref();
+        let parameter = parameter.filter(|parameter| parameter.is_pointer == in_buffer);
+        let scalar = parameter.and_then(|parameter| parameter.scalar);
+        scalar.is_some_and(|scalar| !element.fits(scalar))
+    }
+
+    /// For messages.
+    fn kind(&self) -> String {
+        let argument = self.argument;
+        let kind = match &argument.value_kind {
+            ValueKind::ByValue => format!("a value of {} bytes", argument.size),
+            ValueKind::GlobalBuffer => "a buffer".to_owned(),
+            other => format!("{} of {} bytes", other.as_str(), argument.size),
+        };
+        match &self.parameter {
+            Some(Parameter {
+                name: Some(name),
+                type_name,
+                ..
+            }) => format!("{kind} (`{name}: {type_name}`)"),
+            Some(Parameter { type_name, .. }) => format!("{kind} (`{type_name}`)"),
+            None => kind,
+        }
     }
 }
 

@@ -21,7 +21,8 @@ pub struct LaunchOptions {
     lds: Option<u32>,
     /// The kernel's next argument: `f32=1.5` by value, or a buffer: `zeros:64xf32`, `random:4x16xf32`, `uninit:64xf32` (as
     /// an allocation is before it is written) or `file:PATH`, NumPy's if it ends in `.npy`. `value:PATH` is a
-    /// file's bytes by value, such as a struct.
+    /// file's bytes by value, such as a struct. Where the code object has the types of parameters, as those that
+    /// `cargo gpu-amdgpu build` makes do, integers are not taken for floats; a buffer of u8 is of bytes, whatever they are.
     #[arg(long = "arg", value_name = "ARGUMENT")]
     arguments: Vec<KernelArgument>,
     /// Seed of random data.

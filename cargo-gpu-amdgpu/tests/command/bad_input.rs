@@ -129,21 +129,34 @@ fn arguments_that_the_kernel_does_not_take_are_refused() {
         &[buffer],
         &[
             "`scale` takes 2 arguments, but --arg stands 1 times",
-            "a buffer, a value of 4 bytes",
+            "a buffer (`data: *mut f32`), a value of 4 bytes (`factor: f32`)",
         ],
     );
     check(
         &["--arg=f32=1", "--arg=f32=1"],
-        &["argument 0 of `scale` is a buffer, but a value is given"],
+        &["argument 0 of `scale` is a buffer (`data: *mut f32`), but a value is given"],
     );
     check(
         &[buffer, buffer],
-        &["argument 1 of `scale` is a value of 4 bytes, but a buffer is given"],
+        &["argument 1 of `scale` is a value of 4 bytes (`factor: f32`), but a buffer is given"],
     );
     check(
         &[buffer, "--arg=f64=1"],
-        &["argument 1 of `scale` is a value of 4 bytes, but 8 are given"],
+        &["argument 1 of `scale` is a value of 4 bytes (`factor: f32`), but 8 bytes are given"],
     );
+    // Of the right length, but numbers of another kind.
+    check(
+        &[buffer, "--arg=u32=1"],
+        &["argument 1 of `scale` is a value of 4 bytes (`factor: f32`), but u32 is given"],
+    );
+    for element in ["i32", "f64", "u16"] {
+        check(
+            &[&format!("--arg=zeros:64x{element}"), "--arg=f32=1"],
+            &[&format!(
+                "argument 0 of `scale` is a buffer (`data: *mut f32`), but a buffer of {element} is given"
+            )],
+        );
+    }
     check(&[buffer, "--arg=f32"], &["write f32=1.5"]);
     let factor = "--arg=f32=2";
     check(&[buffer, factor, "--out=2=x"], &["there are 2 arguments"]);

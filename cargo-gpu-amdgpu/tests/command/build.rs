@@ -46,3 +46,17 @@ fn launch_bounds_are_the_manifests_unless_others_are_given() {
     assert_eq!(size(&[]), 64);
     assert_eq!(size(&["--launch-bounds", "scale=128,2"]), 128);
 }
+
+#[test]
+fn arguments_have_their_types() {
+    let shown = run(scale(), &["inspect", "--json"]).ok();
+    let rows: Value = serde_json::from_str(&shown).expect("JSON");
+    let arguments = rows[0]["arguments"].as_array().expect("arguments");
+    let names = arguments.iter().map(|argument| {
+        let text = |key: &str| argument[key].as_str().expect("text").to_owned();
+        (text("name"), text("type"))
+    });
+    let expected = [("data", "*mut f32"), ("factor", "f32")];
+    assert!(names.eq(expected.map(|(name, of)| (name.to_owned(), of.to_owned()))));
+    assert!(run(scale(), &["inspect"]).ok().contains("*mut f32, f32"));
+}

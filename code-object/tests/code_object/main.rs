@@ -6,5 +6,6 @@ mod header;
 mod image;
 mod lines;
 mod metadata;
+mod parameters;
 mod robust;
 mod support;
