@@ -111,7 +111,7 @@ pub(super) fn launch(kernel: &Kernel, config: &LaunchConfig<'_>) -> Result<(), L
     outcome
 }
 
-/// Runs a launch as [`launch`] does, and beside the rest another observer on each host thread.
+/// Runs a launch as `launch` does, and beside the rest another observer on each host thread.
 pub fn launch_beside<O: Observer + Send>(
     kernel: &Kernel,
     config: &LaunchConfig<'_>,
