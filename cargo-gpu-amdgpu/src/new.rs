@@ -35,17 +35,13 @@ enum Template {
 
 impl Template {
     /// The files and what is in them.
-    fn files(self) -> [(&'static str, &'static str); 9] {
+    fn files(self) -> [(&'static str, &'static str); 8] {
         match self {
             Template::Saxpy => [
                 ("Cargo.toml", include_str!("templates/Cargo.toml.in")),
                 (
                     "rust-toolchain.toml",
                     include_str!("templates/rust-toolchain.toml.in"),
-                ),
-                (
-                    ".cargo/config.toml",
-                    include_str!("templates/cargo-config.toml.in"),
                 ),
                 (".gitignore", include_str!("templates/gitignore.in")),
                 ("src/lib.rs", include_str!("templates/lib.rs.in")),
@@ -62,10 +58,6 @@ impl Template {
                 (
                     "rust-toolchain.toml",
                     include_str!("templates/rust-toolchain.toml.in"),
-                ),
-                (
-                    ".cargo/config.toml",
-                    include_str!("templates/cargo-config.toml.in"),
                 ),
                 (".gitignore", include_str!("templates/gitignore.in")),
                 (

@@ -138,9 +138,9 @@ impl Build {
         self
     }
 
-    /// Where `core` and what else crates may share is compiled, by default the user's directory for such files
-    /// (`~/.cache/ferrowave`) or what [`CACHE_VARIABLE`](crate::CACHE_VARIABLE) names: `core` is compiled once for each
-    /// toolchain and GPU. Where that cannot be written, each target directory has its own.
+    /// Where compiled `core`s are kept, by default the user's directory for such files (`~/.cache/ferrowave`) or what
+    /// [`CACHE_VARIABLE`](crate::CACHE_VARIABLE) names: `core` is compiled once for each toolchain and GPU. Where that
+    /// cannot be written, each target directory compiles its own.
     #[must_use]
     pub fn cache_dir(mut self, dir: impl Into<PathBuf>) -> Self {
         self.cache_dir = Some(dir.into());
@@ -294,6 +294,10 @@ impl Build {
             csv.as_deref(),
             settings,
         );
+        let cache = cache::directory(self.cache_dir.as_deref(), toolchain, gpu);
+        if let Some(cache) = &cache {
+            cache::take(cache, &target_dir);
+        }
         let program = PathBuf::from(command.get_program());
         let output = command
             .stdin(Stdio::null())
@@ -313,6 +317,9 @@ impl Build {
                 gpu,
                 messages,
             });
+        }
+        if let Some(cache) = &cache {
+            cache::keep(cache, &target_dir);
         }
         let (path, fresh) = artifact(&output.stdout, crate_dir)?;
         let bytes = fs::read(&path).map_err(file_error(&path))?;
@@ -394,10 +401,8 @@ impl Build {
             .args(["--message-format", "json-render-diagnostics"])
             .arg("--target-dir")
             .arg(target_dir);
-        // The product goes to the target directory all the same.
-        if let Some(dir) = cache::build_dir(self.cache_dir.as_deref(), toolchain, gpu) {
-            command.env("CARGO_BUILD_BUILD_DIR", dir);
-        }
+        // Whatever the user's configuration says: see `cache`.
+        command.env("CARGO_BUILD_BUILD_DIR", target_dir);
         // The crate's profile is for the host; on the device anything else gives slower code or none.
         for setting in [
             "lto=\"fat\"",

@@ -1,9 +1,9 @@
 //! Building the fixture crate, and refusing what can't be built.
 
 use std::{
-    fs,
+    fs::{self, File},
     path::{Path, PathBuf},
-    time::Instant,
+    time::{Duration, Instant, SystemTime},
 };
 
 use ferrowave_code_object::{CodeObjectVersion, ValueKind};
@@ -326,13 +326,24 @@ fn what_is_no_crate_of_kernels_is_refused() {
     assert!(matches!(error, BuildError::NoKernels { .. }), "{error:?}");
 }
 
-/// Crates with target directories of their own, and one place for `core`.
+/// Two crates of one name, with target directories of their own and one `core`.
 #[test]
-fn core_is_compiled_once_for_all_crates() {
+fn core_is_compiled_once_for_all_crates_and_nothing_else_is_shared() {
     let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache");
     let mut first = None;
-    for test in ["cache-first", "cache-second"] {
+    for (test, factor) in [("cache-first", 1234.5_f32), ("cache-second", 4321.5)] {
         let fixture = Fixture::new(test);
+        fixture.edit(
+            "kernels/src/lib.rs",
+            "fixture_common::FACTOR",
+            &factor.to_string(),
+        );
+        let source = fixture.kernels().join("src/lib.rs");
+        // Cargo takes files that are older than what it has compiled for the same.
+        let file = File::options().append(true).open(&source).expect("opens");
+        let long_ago = SystemTime::now() - Duration::from_secs(1 << 20);
+        file.set_modified(long_ago).expect("sets the time");
+
         let target = fixture.root.join("target");
         let build = Build::new(fixture.kernels())
             .gpu(Gpu::Gfx942)
@@ -342,21 +353,18 @@ fn core_is_compiled_once_for_all_crates() {
             panic!("one GPU was asked for");
         };
         assert!(built.path.starts_with(&target), "{}", built.path.display());
-        assert!(libraries_of_core(&target).is_empty());
-        let made: Vec<_> = libraries_of_core(&cache)
-            .into_iter()
-            .map(|path| {
-                (
-                    fs::metadata(&path)
-                        .and_then(|m| m.modified())
-                        .expect("a time"),
-                    path,
-                )
-            })
-            .collect();
-        assert!(!made.is_empty());
-        let before = first.get_or_insert_with(|| made.clone());
-        assert_eq!(*before, made, "it was compiled again");
+        let literal = factor.to_le_bytes();
+        let mut words = built.code_object.bytes().windows(4);
+        assert!(words.any(|word| word == literal), "it is the other crate's");
+
+        let times = libraries_of_core(&target).into_iter().map(|path| {
+            let modified = fs::metadata(&path).and_then(|m| m.modified());
+            modified.expect("a time")
+        });
+        let times: Vec<_> = times.collect();
+        assert!(!times.is_empty());
+        let before = first.get_or_insert_with(|| times.clone());
+        assert_eq!(*before, times, "core was compiled again");
     }
 }
 
