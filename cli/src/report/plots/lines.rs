@@ -30,10 +30,16 @@ pub(super) fn sizes(title: &str, how: &str, rows: &[&Row]) -> Option<String> {
         points.sort_by_key(|point| point.0);
     }
     let points = || lines.iter().flat_map(|(_, points)| points);
-    // Sizes side by side, whatever lies between them: tests take powers of two and others.
+    // Powers of two by their logarithm. Others would have no labels there: they stand side by side.
     let mut sizes: Vec<u32> = points().map(|point| point.0).collect();
     sizes.sort_unstable();
     sizes.dedup();
+    if let (Some(&first), Some(&last)) = (sizes.first(), sizes.last())
+        && sizes.iter().all(|size| size.is_power_of_two())
+    {
+        let between = first.ilog2()..=last.ilog2();
+        sizes = between.map(|exponent| 1 << exponent).collect();
+    }
     let place = |size: u32| sizes.binary_search(&size).unwrap_or(0) as f64;
     let [low, high] = [
         points().map(|p| p.1).fold(f64::INFINITY, f64::min),
