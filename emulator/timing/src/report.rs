@@ -121,7 +121,7 @@ pub struct Timing {
     /// Its instruction set.
     #[serde(serialize_with = "as_text")]
     pub gpu: Gpu,
-    /// What [`identity`](ferrowave_profile::identity) says of it.
+    /// What [`Kernel::identity`] says of it.
     #[serde(skip)]
     pub identity: u64,
     /// The machine.
