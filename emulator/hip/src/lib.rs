@@ -20,7 +20,7 @@
 //! | the others | the functions, by what they are about |
 //!
 //! A program in the same process gets the table with [`FUNCTIONS`] and a device with [`add_device`]. A program that
-//! knows only HIP loads the library made from `emulator/hip`; its devices are what [`DEVICE_VARIABLE`] names.
+//! knows only HIP loads the library made from `emulator/hip/lib`; its devices are what [`DEVICE_VARIABLE`] names.
 //!
 //! A call adds work to a stream and returns; `task` runs it on threads of its own, in the order that `queue` keeps:
 //! streams, the default stream among them, events and graphs all come down to tasks that wait for others.
