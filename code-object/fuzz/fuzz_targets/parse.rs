@@ -1,7 +1,7 @@
 //! Any bytes end in a value or an error, and a value can be used.
 #![no_main]
 
-use ferrowave_code_object::{CodeObject, MAX_IMAGE_BYTES, Metadata};
+use ferrowave_code_object::{CodeObject, MAX_IMAGE_BYTES, Metadata, parameters};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     // The note by itself too: the fuzzer gets to it sooner than through a whole file.
@@ -16,6 +16,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
         let _ = object.file_bytes(kernel.code.start, kernel.code.end - kernel.code.start);
         let _ = object.kernel_at(kernel.code.start);
         let _ = kernel.descriptor.accum_vgprs();
+        let _ = parameters(bytes, kernel.code.start);
     }
     for symbol in object.symbols() {
         let _ = object.function_at(symbol.address);
