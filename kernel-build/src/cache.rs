@@ -2,7 +2,7 @@
 
 use std::{
     env,
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     fs::{self, File},
     io,
     path::{Path, PathBuf},
@@ -15,10 +15,11 @@ use crate::Toolchain;
 /// The environment variable that names the directory where compiled `core`s are kept; with an empty text none are.
 pub const CACHE_VARIABLE: &str = "FERROWAVE_CACHE";
 
-/// Where Cargo keeps what it has compiled for the GPU, below a build directory.
+/// Where Cargo keeps what it has compiled for the GPU, below a build directory: a directory for each package, and in it one
+/// for each way to compile it.
 const UNITS: &str = "amdgcn-amd-amdhsa/release/build";
-/// What `-Zbuild-std=core` compiles. Cargo tells crates of two workspaces with the same name and place apart by nothing, so
-/// that they must not have one build directory; these are the toolchain's.
+/// The packages that `-Zbuild-std=core` compiles. No others are shared: in one build directory, Cargo confuses packages of
+/// two workspaces whose names and places in the workspace are the same.
 const STANDARD: [&str; 2] = ["core", "compiler_builtins"];
 
 /// The directory for what is compiled once for a toolchain and a GPU, below `dir` or else the user's directory for such
@@ -31,49 +32,52 @@ pub(crate) fn directory(dir: Option<&Path>, toolchain: &Toolchain, gpu: Gpu) -> 
     Some(cache.join("core").join(toolchain.name()).join(gpu.name()))
 }
 
-/// Gives a build directory the `core` that is there, if it has none. Without one, Cargo compiles it.
+/// Gives a build directory the `core` that is there. Without one that fits, Cargo compiles it.
 pub(crate) fn take(cache: &Path, build_dir: &Path) {
-    for name in STANDARD {
-        let _ = link(&cache.join(name), &build_dir.join(UNITS).join(name));
-    }
+    copy_units(cache, &build_dir.join(UNITS));
 }
 
-/// Keeps a build directory's `core` for others, if there is none yet. A cache that cannot be written stays as it is.
+/// Keeps a build directory's `core` for others. A cache that cannot be written stays as it is.
 pub(crate) fn keep(cache: &Path, build_dir: &Path) {
+    copy_units(&build_dir.join(UNITS), cache);
+}
+
+/// Copies what is not there yet. What cannot be copied is compiled.
+fn copy_units(from: &Path, to: &Path) {
     for name in STANDARD {
-        let _ = link(&build_dir.join(UNITS).join(name), &cache.join(name));
+        let units = fs::read_dir(from.join(name)).into_iter().flatten();
+        for unit in units.flatten() {
+            let _ = copy_unit(&unit.path(), &to.join(name), &unit.file_name());
+        }
     }
 }
 
-/// Makes `to` a directory with the files of `from`, as hard links or copies with the same times; Cargo replaces files and
-/// does not write into them. Whole or not at all, and only if `to` is not there.
-fn link(from: &Path, to: &Path) -> io::Result<()> {
-    let Some(parent) = to.parent() else {
-        return Ok(());
-    };
+/// Copies a directory whole or not at all.
+fn copy_unit(from: &Path, parent: &Path, name: &OsStr) -> io::Result<()> {
+    let to = parent.join(name);
     if to.exists() {
         return Ok(());
     }
     fs::create_dir_all(parent)?;
-    let whole = tempfile::tempdir_in(parent)?;
+    // Outside of `parent`, where others would take it for a unit.
+    let whole = tempfile::tempdir_in(parent.parent().unwrap_or(parent))?;
     let copy = whole.path().join("copy");
-    link_all(from, &copy)?;
+    copy_all(from, &copy)?;
     fs::rename(copy, to)
 }
 
-fn link_all(from: &Path, to: &Path) -> io::Result<()> {
+/// Copies files with their times, by which Cargo knows whether they are up to date.
+fn copy_all(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir(to)?;
     for entry in fs::read_dir(from)? {
         let (entry, to) = entry.map(|entry| (entry.path(), to.join(entry.file_name())))?;
         if entry.is_dir() {
-            link_all(&entry, &to)?;
-        } else if fs::hard_link(&entry, &to).is_err() {
+            copy_all(&entry, &to)?;
+        } else {
             fs::copy(&entry, &to)?;
             let modified = fs::metadata(&entry)?.modified()?;
-            File::options()
-                .append(true)
-                .open(&to)?
-                .set_modified(modified)?;
+            let copy = File::options().append(true).open(&to)?;
+            copy.set_modified(modified)?;
         }
     }
     Ok(())
