@@ -1,4 +1,4 @@
-//! The command line as somebody at a terminal meets it.
+//! The command line as it is at a terminal.
 
 use std::process::{Command, Output};
 

@@ -355,7 +355,7 @@ fn an_interrupted_run_goes_on_where_it_stood() {
     assert_eq!(whole["rows"].as_array().unwrap().len(), 2);
     assert_eq!(whole["rows"][0]["emulation_seconds"], 1234.5);
 
-    // The page of the same results is the same page, whoever names them.
+    // The page of the same results is the same page, however they are named.
     let written = fs::read_to_string(&page).unwrap();
     fs::remove_file(&page).unwrap();
     let output = ferrowave(folder.path(), &["report", "--render", "o/results.json"]);

@@ -39,7 +39,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
     let mut out = BufWriter::new(io::stdout().lock());
     match listing(options, &found, &mut out).and_then(|()| Ok(out.flush()?)) {
         Ok(()) => Ok(ExitCode::SUCCESS),
-        // Whoever reads it has seen enough.
+        // The reader has closed it early.
         Err(Stopped::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
             Ok(ExitCode::SUCCESS)
         }

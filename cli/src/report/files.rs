@@ -107,7 +107,7 @@ impl Folder {
         }
     }
 
-    /// Whoever reads a file while it is written finds the old one.
+    /// A reader finds the old file until the new one is whole.
     fn write(&self, name: &str, bytes: &[u8]) -> Result<(), WriteError> {
         let file = self.path.join(name);
         let written = NamedTempFile::new_in(&self.path).and_then(|mut part| {

@@ -71,7 +71,7 @@ const fn both_halves<const N: usize, const BOTH: usize>(low: [u64; N]) -> [u64; 
 
 /// What an access does to a bank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum AccessKind {
     /// It reads.
     Read,
     /// It writes.
@@ -80,13 +80,13 @@ pub enum Way {
     Atomic,
 }
 
-impl Way {
+impl AccessKind {
     /// Of an access of an instruction, which is atomic or not.
     pub const fn of(observed: &ObservedAccess<'_>, is_atomic: bool) -> Self {
         match (observed.write, is_atomic) {
-            (_, true) => Way::Atomic,
-            (true, false) => Way::Write,
-            (false, false) => Way::Read,
+            (_, true) => AccessKind::Atomic,
+            (true, false) => AccessKind::Write,
+            (false, false) => AccessKind::Read,
         }
     }
 }
@@ -110,21 +110,21 @@ impl Banks {
     }
 
     /// The banks that an access can use and the lanes of each phase.
-    const fn phases(&self, way: Way, bytes: u32) -> (u64, &'static [u64]) {
-        let wide = self.has_wide_reads && matches!(way, Way::Read);
+    const fn phases(&self, way: AccessKind, bytes: u32) -> (u64, &'static [u64]) {
+        let wide = self.has_wide_reads && matches!(way, AccessKind::Read);
         match (bytes, wide) {
             (0..=4, true) => (64, &ALL),
             (0..=4, false) => (32, &HALVES),
             (5..=8, true) => (64, &HALVES),
             (5..=8, false) => (32, &QUARTERS),
             (13.., true) => (64, &WIDE_READS_ON_64),
-            _ if matches!(way, Way::Read) => (32, &WIDE_READS_ON_32),
+            _ if matches!(way, AccessKind::Read) => (32, &WIDE_READS_ON_32),
             _ => (32, &EIGHTHS),
         }
     }
 
     /// The cycles that an access takes beyond one for each of its phases with active lanes.
-    pub fn extra_cycles(&mut self, observed: &ObservedAccess<'_>, way: Way) -> u32 {
+    pub fn extra_cycles(&mut self, observed: &ObservedAccess<'_>, way: AccessKind) -> u32 {
         let (banks, phases) = self.phases(way, observed.bytes);
         phases
             .iter()
@@ -136,14 +136,20 @@ impl Banks {
     }
 
     /// All cycles that an access takes: one for each phase with active lanes, and those of conflicts.
-    pub fn cycles_of(&mut self, observed: &ObservedAccess<'_>, way: Way) -> u32 {
+    pub fn cycles_of(&mut self, observed: &ObservedAccess<'_>, way: AccessKind) -> u32 {
         let (_, phases) = self.phases(way, observed.bytes);
         let busy = phases.iter().filter(|lanes| *lanes & observed.lanes != 0);
         busy.count() as u32 + self.extra_cycles(observed, way)
     }
 
     /// The words that the busiest bank has to give.
-    fn cycles(&mut self, observed: &ObservedAccess<'_>, lanes: u64, way: Way, banks: u64) -> u32 {
+    fn cycles(
+        &mut self,
+        observed: &ObservedAccess<'_>,
+        lanes: u64,
+        way: AccessKind,
+        banks: u64,
+    ) -> u32 {
         self.used = [0; MOST_BANKS];
         let mut most = 0;
         let of_phase = observed.iter().filter(|(lane, _)| lanes >> lane & 1 == 1);
@@ -155,7 +161,7 @@ impl Banks {
                 let used = usize::from(self.used[bank]);
                 let words = &mut self.words[bank];
                 // A lane comes to a bank once, so that there are never more words than lanes.
-                if way != Way::Atomic && words[..used].contains(&word) {
+                if way != AccessKind::Atomic && words[..used].contains(&word) {
                     continue;
                 }
                 if let Some(slot) = words.get_mut(used) {
@@ -179,7 +185,7 @@ mod tests {
     }
 
     /// Extra cycles on 32 banks (gfx90a) and on gfx950.
-    fn extra(way: Way, observed: &ObservedAccess<'_>) -> [u32; 2] {
+    fn extra(way: AccessKind, observed: &ObservedAccess<'_>) -> [u32; 2] {
         [Gpu::Gfx90a, Gpu::Gfx950].map(|gpu| Banks::new(gpu).extra_cycles(observed, way))
     }
 
@@ -187,7 +193,7 @@ mod tests {
     fn every_lane_is_in_one_phase() {
         for gpu in Gpu::ALL {
             let banks = Banks::new(gpu);
-            for way in [Way::Read, Way::Write, Way::Atomic] {
+            for way in [AccessKind::Read, AccessKind::Write, AccessKind::Atomic] {
                 for bytes in [1, 2, 4, 8, 12, 16] {
                     let (count, phases) = banks.phases(way, bytes);
                     assert_eq!(phases.iter().fold(0, |all, lanes| all ^ lanes), !0_u64);
@@ -205,12 +211,12 @@ mod tests {
     #[test]
     fn lanes_side_by_side_and_lanes_on_one_word_do_not_conflict() {
         for bytes in [1, 2, 4, 8, 12, 16] {
-            for way in [Way::Read, Way::Write] {
+            for way in [AccessKind::Read, AccessKind::Write] {
                 let beside = observed(bytes, !0, |lane| 64 + lane * u64::from(bytes));
                 let expected = match (bytes, way) {
                     // Each of the eight phases has two runs of four lanes, 60 or 36 words apart: 12 words of each meet
                     // in some of 32 banks.
-                    (12, Way::Read) => [8, 8],
+                    (12, AccessKind::Read) => [8, 8],
                     _ => [0, 0],
                 };
                 assert_eq!(extra(way, &beside), expected, "{bytes} {way:?}");
@@ -224,21 +230,24 @@ mod tests {
         // A row of 32 words for each lane: each half of the wave takes 32 cycles instead of 1; on 64 banks, every second
         // lane comes to the same of two banks, so that the one phase takes 32 cycles.
         let rows = observed(4, !0, |lane| 128 * lane);
-        assert_eq!(extra(Way::Read, &rows), [2 * 31, 31]);
-        assert_eq!(extra(Way::Write, &rows), [2 * 31, 2 * 31]);
+        assert_eq!(extra(AccessKind::Read, &rows), [2 * 31, 31]);
+        assert_eq!(extra(AccessKind::Write, &rows), [2 * 31, 2 * 31]);
         // Rows of 33 words: none.
         assert_eq!(
-            extra(Way::Read, &observed(4, !0, |lane| 132 * lane)),
+            extra(AccessKind::Read, &observed(4, !0, |lane| 132 * lane)),
             [0, 0]
         );
         // Every second word: two lanes a bank in 32 lanes, and in 64.
-        assert_eq!(extra(Way::Read, &observed(4, !0, |lane| 8 * lane)), [2, 1]);
+        assert_eq!(
+            extra(AccessKind::Read, &observed(4, !0, |lane| 8 * lane)),
+            [2, 1]
+        );
         // Half of the lanes are off.
         assert_eq!(
-            extra(Way::Read, &observed(4, 0xffff, |lane| 8 * lane)),
+            extra(AccessKind::Read, &observed(4, 0xffff, |lane| 8 * lane)),
             [0, 0]
         );
-        assert_eq!(extra(Way::Read, &observed(4, 0, |_| 0)), [0, 0]);
+        assert_eq!(extra(AccessKind::Read, &observed(4, 0, |_| 0)), [0, 0]);
     }
 
     #[test]
@@ -251,20 +260,23 @@ mod tests {
                 move |lane| if lane == 0 { 0 } else { 256 },
             )
         };
-        assert_eq!(extra(Way::Read, &pair(20)), [1, 1]);
-        assert_eq!(extra(Way::Read, &pair(4)), [0, 0]);
-        assert_eq!(extra(Way::Read, &pair(12)), [0, 1]);
+        assert_eq!(extra(AccessKind::Read, &pair(20)), [1, 1]);
+        assert_eq!(extra(AccessKind::Read, &pair(4)), [0, 0]);
+        assert_eq!(extra(AccessKind::Read, &pair(12)), [0, 1]);
         // Writes go in order.
-        assert_eq!(extra(Way::Write, &pair(20)), [0, 0]);
-        assert_eq!(extra(Way::Write, &pair(4)), [1, 1]);
+        assert_eq!(extra(AccessKind::Write, &pair(20)), [0, 0]);
+        assert_eq!(extra(AccessKind::Write, &pair(4)), [1, 1]);
     }
 
     #[test]
     fn atomics_on_one_word_wait_for_each_other() {
         assert_eq!(
-            extra(Way::Atomic, &observed(4, !0, |_| 8)),
+            extra(AccessKind::Atomic, &observed(4, !0, |_| 8)),
             [2 * 31, 2 * 31]
         );
-        assert_eq!(extra(Way::Atomic, &observed(4, 0b101, |_| 8)), [1, 1]);
+        assert_eq!(
+            extra(AccessKind::Atomic, &observed(4, 0b101, |_| 8)),
+            [1, 1]
+        );
     }
 }

@@ -3,5 +3,5 @@
 mod banks;
 mod lines;
 
-pub use banks::{Banks, Way};
+pub use banks::{AccessKind, Banks};
 pub use lines::{Lines, distinct_bytes, lines, look_ups};

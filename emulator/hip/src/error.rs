@@ -103,7 +103,7 @@ impl Outcome for Result<(), Failure> {
     }
 
     fn panicked(message: &str) -> hipError_t {
-        let detail = format!("a mistake in the emulator: {message}");
+        let detail = format!("internal emulator error: {message}");
         Err(Failure::new(hipError_t::hipErrorUnknown, detail)).into_c()
     }
 }
@@ -186,7 +186,7 @@ impl Outcome for Result<(), RtcFailure> {
     }
 
     fn panicked(message: &str) -> hiprtcResult {
-        let detail = format!("a mistake in the emulator: {message}");
+        let detail = format!("internal emulator error: {message}");
         let code = hiprtcResult::HIPRTC_ERROR_INTERNAL_ERROR;
         Err(RtcFailure { code, detail }).into_c()
     }
@@ -374,7 +374,7 @@ mod tests {
     fn a_panic_ends_at_the_boundary() {
         let code = guarded(|| -> Result<(), Failure> { panic!("no {}", "cells") });
         assert_eq!(code, hipError_t::hipErrorUnknown);
-        assert_eq!(last_error_detail(), "a mistake in the emulator: no cells");
+        assert_eq!(last_error_detail(), "internal emulator error: no cells");
         // SAFETY: takes no pointers.
         assert_eq!(unsafe { hipGetLastError() }, hipError_t::hipErrorUnknown);
         assert_eq!(last_error_detail(), "");

@@ -6,7 +6,7 @@ use std::{collections::HashMap, ops::Range};
 use ferrowave_gpu::Gpu;
 
 use super::counts::Counts;
-use ferrowave_access_cost::{self as access_cost, Banks, Way};
+use ferrowave_access_cost::{self as access_cost, AccessKind, Banks};
 use ferrowave_emulator::exec::{
     ByPlace, ByShape, Context, Flow, GroupStart, LANES, Observer, Space, Wave,
 };
@@ -68,7 +68,7 @@ struct Found {
     lines: [ByPlace<[u32; 2]>; 2],
     /// Bytes, each once.
     distinct_bytes: Option<u32>,
-    /// Cycles of bank conflicts, by [`Way`].
+    /// Cycles of bank conflicts, by [`AccessKind`].
     cycles: [ByPlace<u32>; 3],
 }
 
@@ -222,7 +222,7 @@ impl Counter {
                 Space::Lds => {
                     accesses.lds += 1;
                     accesses.lds_bytes += bytes;
-                    let way = Way::of(&observed, observed.write && is_atomic());
+                    let way = AccessKind::of(&observed, observed.write && is_atomic());
                     let cycles = &mut found.cycles[way as usize];
                     let cycles = cycles.result(observed.base, WORD, || {
                         self.banks.extra_cycles(&observed, way)

@@ -11,7 +11,7 @@ use std::{
 use ferrowave_gpu::Gpu;
 
 use super::budget::{Allowance, Budget, MOST_TRACE_BYTES};
-use ferrowave_access_cost::{Banks, Lines, Way, look_ups};
+use ferrowave_access_cost::{AccessKind, Banks, Lines, look_ups};
 use ferrowave_emulator::exec::{
     ByPlace, ByShape, Context, Facts, Flow, GroupStart, ObservedAccess, Observer, Space, Wave,
 };
@@ -158,7 +158,7 @@ enum Mode {
 struct Found {
     /// The number of their shape.
     global: ByPlace<u32>,
-    /// Cycles of LDS, by [`Way`].
+    /// Cycles of LDS, by [`AccessKind`].
     lds: [ByPlace<u32>; 3],
 }
 
@@ -300,7 +300,7 @@ impl<'a> Tracer<'a> {
             .accesses()
             .filter(|observed| observed.space == Space::Lds);
         for observed in in_lds {
-            let way = Way::of(&observed, facts.effect == Effect::Atomic);
+            let way = AccessKind::of(&observed, facts.effect == Effect::Atomic);
             let known = &mut self.found.of(observed.shape).lds[way as usize];
             cycles += known.result(observed.base, 4, || self.banks.cycles_of(&observed, way));
         }

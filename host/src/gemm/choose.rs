@@ -75,7 +75,7 @@ impl fmt::Display for Choice {
 
 /// No kernel computes the problem.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
-#[error("no kernel computes {} from {} on {gpu}; there are kernels for {}", .types.output, .types.input, list(.supported))]
+#[error("no kernel computes {} from {} on {gpu}; {}", .types.output, .types.input, list(.supported))]
 pub struct NoKernel {
     /// The problem's element types.
     pub types: ElementTypes,
@@ -87,10 +87,10 @@ pub struct NoKernel {
 
 fn list(types: &[ElementTypes]) -> String {
     if types.is_empty() {
-        return "none".to_owned();
+        return "it has no kernels".to_owned();
     }
     let names: Vec<_> = types.iter().map(|types| types.input.name()).collect();
-    names.join(", ")
+    format!("there are kernels for {}", names.join(", "))
 }
 
 /// Chooses among all kernels; see [the module](self).
@@ -429,7 +429,7 @@ mod tests {
         );
         assert_eq!(
             error("gfx1100"),
-            "no kernel computes f32 from fp8 on gfx1100; there are kernels for none"
+            "no kernel computes f32 from fp8 on gfx1100; it has no kernels"
         );
     }
 

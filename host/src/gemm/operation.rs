@@ -74,7 +74,9 @@ impl fmt::Display for Operation {
 
 /// There is no such operation.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
-#[error("unknown operation `{text}`; there are none, set=C, scale=C, relu and gelu, C a number")]
+#[error(
+    "unknown operation `{text}`; expected none, set=C, scale=C, relu or gelu, where C is a number"
+)]
 pub struct UnknownOperation {
     /// What was asked for.
     pub text: String,

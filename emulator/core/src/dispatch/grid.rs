@@ -11,7 +11,7 @@ use super::{
     meter::Meter,
     scratch::PrivateMemory,
     start::Start,
-    workers::{Grid, MOST_ASIDE, Outcome},
+    workers::{Grid, MOST_SUSPENDED, Outcome},
 };
 use crate::exec::{Observer, Unobserved};
 use crate::program::Kernel;
@@ -130,7 +130,7 @@ where
     let all = usize::try_from(workgroups).unwrap_or(usize::MAX);
     let (needed, wanted) = match config.cooperative {
         true => (all, all),
-        false => (workers, all.min(workers + MOST_ASIDE)),
+        false => (workers, all.min(workers + MOST_SUSPENDED)),
     };
     let waves = threads.div_ceil(64);
     let private = PrivateMemory::new(kernel, kernel.memory(), waves, needed, wanted)?;

@@ -9,7 +9,7 @@ use std::{
 };
 
 /// A workgroup with whatever it takes along, set aside.
-pub(super) struct Aside<T> {
+pub(super) struct Suspended<T> {
     state: Mutex<State<T>>,
     changed: Condvar,
     /// How many there are, to be read without the lock.
@@ -38,10 +38,10 @@ pub(super) enum Next<T> {
     Stuck,
 }
 
-impl<T> Aside<T> {
+impl<T> Suspended<T> {
     /// Of workgroups that are ready.
     pub(super) fn new(ready: VecDeque<T>) -> Self {
-        Aside {
+        Suspended {
             count: AtomicUsize::new(ready.len()),
             state: Mutex::new(State {
                 ready,

@@ -18,7 +18,7 @@ use super::{
     limit::Standings,
     meter::Meter,
     start::Start,
-    suspended::{Aside, Next},
+    suspended::{Next, Suspended},
     workgroup::{End, Group, Progress, Slice, Workspace},
 };
 use crate::exec::{Fault, GlobalSync, Observer, Unobserved};
@@ -26,7 +26,7 @@ use crate::memory::View;
 use crate::program::Kernel;
 
 /// Workgroups of a plain launch that are set aside at most.
-pub(super) const MOST_ASIDE: usize = 1024;
+pub(super) const MOST_SUSPENDED: usize = 1024;
 
 /// The slice of a workgroup that no other is known to wait for.
 const FIRST: Slice = Slice {
@@ -90,7 +90,7 @@ pub(super) struct Grid<'a, O> {
     /// Workgroups that were under way when a limit was reached.
     given_up: Mutex<Vec<Standings>>,
     global_sync: Option<GlobalSync>,
-    aside: Aside<Place<O>>,
+    suspended: Suspended<Place<O>>,
     stuck: AtomicBool,
 }
 
@@ -125,7 +125,7 @@ impl<'a, O: Observer> Grid<'a, O> {
             meter,
             given_up: Mutex::default(),
             global_sync: None,
-            aside: Aside::new(VecDeque::new()),
+            suspended: Suspended::new(VecDeque::new()),
             stuck: AtomicBool::new(false),
         };
         if config.cooperative {
@@ -135,7 +135,7 @@ impl<'a, O: Observer> Grid<'a, O> {
                 .collect();
             // There are few enough: that was checked.
             grid.global_sync = Some(GlobalSync::new(all.len() as u32));
-            grid.aside = Aside::new(all);
+            grid.suspended = Suspended::new(all);
         }
         grid
     }
@@ -149,7 +149,7 @@ impl<'a, O: Observer> Grid<'a, O> {
         WORKSPACE.with_borrow_mut(|kept| {
             while !self.stopped.load(Ordering::Relaxed) {
                 let fresh = match spare {
-                    Some(private) if self.aside.len() < MOST_ASIDE => {
+                    Some(private) if self.suspended.len() < MOST_SUSPENDED => {
                         self.fresh().map(|number| self.place(number, private))
                     }
                     _ => None,
@@ -160,7 +160,7 @@ impl<'a, O: Observer> Grid<'a, O> {
                         spare = None;
                         place
                     }
-                    None => match self.aside.take() {
+                    None => match self.suspended.take() {
                         Next::Run(place) => place,
                         Next::Nothing => break,
                         Next::Stuck => {
@@ -190,7 +190,7 @@ impl<'a, O: Observer> Grid<'a, O> {
                             self.stop(place.number, error);
                         }
                         if !is_fresh {
-                            self.aside.ended(self.changes());
+                            self.suspended.ended(self.changes());
                         }
                         if let Some(begun) = place.begun.take() {
                             *kept = begun.workspace;
@@ -208,8 +208,8 @@ impl<'a, O: Observer> Grid<'a, O> {
                     }
                 };
                 match is_fresh {
-                    true => self.aside.add(place),
-                    false => self.aside.give_back(place, waits, self.changes()),
+                    true => self.suspended.add(place),
+                    false => self.suspended.give_back(place, waits, self.changes()),
                 }
                 if !self.config.cooperative && spare.is_none() {
                     spare = self.start.private.take();
@@ -222,8 +222,8 @@ impl<'a, O: Observer> Grid<'a, O> {
 
     /// What has come of it, once all threads have left.
     pub(super) fn outcome(mut self) -> Outcome<O> {
-        let aside = mem::replace(&mut self.aside, Aside::new(VecDeque::new()));
-        let mut rest: Vec<_> = aside.into_rest().collect();
+        let suspended = mem::replace(&mut self.suspended, Suspended::new(VecDeque::new()));
+        let mut rest: Vec<_> = suspended.into_rest().collect();
         rest.sort_unstable_by_key(|place| place.number);
         let first = mem::take(&mut self.error);
         let first = first.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -391,7 +391,7 @@ impl<'a, O: Observer> Grid<'a, O> {
     /// No thread begins with another workgroup.
     fn halt(&self) {
         self.stopped.store(true, Ordering::Relaxed);
-        self.aside.stop();
+        self.suspended.stop();
     }
 }
 

@@ -78,7 +78,7 @@ pub(crate) struct Operation {
     /// What the slow path of a float operation computes, or other detail of the operation.
     pub(crate) detail: u8,
     pub(crate) control: [u8; 3],
-    /// The run of operations that begins with this one, or [`super::jit::NONE`].
+    /// The region that begins with this operation, or [`super::jit::NONE`].
     pub(crate) native: u32,
     /// What SDWA or DPP does around the operation.
     pub(crate) extension: Option<Box<super::sdwa_dpp::Extended>>,

@@ -25,7 +25,7 @@ fn add(o: &Operation, x: U, y: U, bits: u32) -> U {
     }
 }
 
-/// Sad of all fields of `bits` bits, added up. Fields whose second source is 0 do not count if
+/// Differences of all fields of `bits` bits, added up. Fields whose second source is 0 do not count if
 /// `masked` is set.
 #[inline(always)]
 fn sum(x: U, y: U, bits: u32, masked: bool) -> U {

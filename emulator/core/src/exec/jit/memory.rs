@@ -1,4 +1,4 @@
-//! Memory that host code regions from.
+//! Memory that host code runs from.
 
 use memmap2::{Mmap, MmapOptions};
 

@@ -23,7 +23,7 @@ use ferrowave_isa::{Format, Instruction, Op};
 pub(in crate::exec) struct Policy {
     /// Instructions of the vector unit that are worth it.
     pub(in crate::exec) shortest: u32,
-    /// Times that a region is interpreted before.
+    /// How often a region is interpreted before it is translated.
     pub(in crate::exec) patience: u32,
 }
 
@@ -156,7 +156,7 @@ impl Regions {
         }
         let translation = match region.translation.get() {
             Some(translation) => translation.as_ref()?,
-            None => self.first_runs(context.code, operations, region)?,
+            None => self.translate_if_hot(context.code, operations, region)?,
         };
         if translation.is_float && !wave.mode.plain32()
             || translation.left.load(Relaxed) >= FORBEARANCE
@@ -192,7 +192,7 @@ impl Regions {
 
     /// Translates a region that has been interpreted often enough.
     #[cold]
-    fn first_runs<'a>(
+    fn translate_if_hot<'a>(
         &self,
         code: &Code,
         operations: &Operations,

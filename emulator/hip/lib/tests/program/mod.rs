@@ -79,7 +79,7 @@ fn steps(device: &Device, lines: &mut Vec<String>) -> Result<(), Box<dyn std::er
     ));
     lines.push(format!("{:?}", out.to_vec()?));
 
-    // SAFETY: the emulator ends the kernel where it leaves its buffer, and nobody uses the rest.
+    // SAFETY: the emulator ends the kernel where it leaves its buffer, and the rest is not used.
     unsafe { kernel.launch(&stream, &groups(16), &arguments) }?;
     let fault: HipError = stream.synchronize().err().ok_or("the fault was not told")?;
     lines.push(fault.to_string());
