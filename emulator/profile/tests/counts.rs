@@ -276,10 +276,10 @@ fn occupancy_and_what_limits_it() {
 #[test]
 fn a_launch_that_faults_was_counted_up_to_there() {
     let body = "  v_mov_b32_e32 v2, 0
-  global_load_dword v2, v2, s[4:5] offset:-4096
+  s_mov_b64 s[4:5], 0
+  global_load_dword v2, v2, s[4:5]
   s_waitcnt vmcnt(0)";
-    let mut kernel = Small::new(Gpu::Gfx942, body);
-    kernel.buffers = [(64, 64), (64, 64)];
+    let kernel = Small::new(Gpu::Gfx942, body);
     let Profiled { outcome, profile } = run(&kernel);
     assert!(matches!(outcome, Err(LaunchError::Fault(_))), "{outcome:?}");
     assert_eq!(counts(&profile, "v_mov_b32_e32 v2").executions, 1);
