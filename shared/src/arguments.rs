@@ -1,12 +1,12 @@
-//! The arguments of a kernel, as they lie in its kernel argument segment.
+//! A kernel's arguments, as laid out in its kernel argument segment (kernarg).
 
 use crate::Options;
 
 /// The whole kernel argument segment: five device addresses, then [`GemmParameters`].
 ///
 /// On the device these are six arguments: five pointers and the parameters by value. The pointers
-/// stay outside the struct so that the code object's metadata calls them global buffers, and
-/// because the host has no use for pointers that it can't follow.
+/// stay outside the struct so that the code object's metadata lists them as global buffers, and
+/// because they are not addresses on the host.
 ///
 /// ```
 /// # use ferrowave_shared::GemmArguments;
@@ -33,8 +33,8 @@ pub struct GemmArguments {
 
 /// The problem that a launch computes. Extents, leading dimensions and strides are in elements.
 ///
-/// The host promises that each extent and leading dimension is at most [`MAX_EXTENT`] and that
-/// every element of the three matrices has a byte offset below 2⁶³, so that the device may compute
+/// The host guarantees that each extent and leading dimension is at most [`MAX_EXTENT`] and that
+/// every element of the three matrices has a byte offset below 2⁶³. So the device may compute
 /// rows and columns in 32 bits, tile overhang included, and element offsets in 64.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "bytemuck", derive(bytemuck::Pod, bytemuck::Zeroable))]
@@ -58,10 +58,10 @@ pub struct GemmParameters {
     pub options: Options,
     /// Products in this launch; the extent of the grid along z.
     pub batch: u32,
-    /// Factor of the product. A kernel rounds it to its accumulators' type; for integers the host
-    /// promises one that they hold.
+    /// Factor of the product. A kernel rounds it to its accumulator type; for integer accumulators
+    /// the host passes only values that the type can represent.
     pub alpha: f64,
-    /// Factor of the old C, likewise; when it is 0, C is only written.
+    /// Factor of the old C, likewise. When it is 0, C is not read.
     pub beta: f64,
     /// The constant of [`Options::prologue`], rounded likewise.
     pub prologue_value: f64,
@@ -73,15 +73,15 @@ pub struct GemmParameters {
     pub stride_b: u64,
     /// Elements from one C of the batch to the next.
     pub stride_c: u64,
-    /// For kernels that divide k: into how many parts ([`Reduction::SplitK`]), or over how many
-    /// workgroups ([`Reduction::StreamK`]). Others ignore it.
+    /// For kernels that divide k: the number of parts per tile ([`Reduction::SplitK`]) or of
+    /// workgroups ([`Reduction::StreamK`]). Other kernels ignore it.
     ///
     /// [`Reduction::SplitK`]: crate::catalogue::Reduction::SplitK
     /// [`Reduction::StreamK`]: crate::catalogue::Reduction::StreamK
     pub parts: u32,
-    /// For kernels in linear tile order, how many rows of tiles are walked together before the
-    /// next column of tiles, and the number of XCDs over which the hardware deals out workgroups in
-    /// turn: `rows << 16 | xcds`, each from 1 to 65535. See [`TileOrder`](crate::tile::TileOrder).
+    /// For kernels in linear tile order: the rows of tiles in a group, and the number of XCDs over
+    /// which the hardware distributes workgroups round-robin, as `rows << 16 | xcds`, each from 1 to
+    /// 65535. See [`TileOrder`](crate::tile::TileOrder).
     pub order: u32,
 }
 
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
     use core::mem::{align_of, offset_of};
 
-    /// Offsets that the kernel argument segment has by the C layout rules, counted by hand.
+    /// Offsets by the C layout rules, counted by hand.
     #[test]
     fn the_layout_is_the_c_layout_without_padding() {
         assert_eq!(offset_of!(GemmArguments, b), 8);

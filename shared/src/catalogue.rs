@@ -1,28 +1,28 @@
-//! What is known of each kernel, and the catalogue of all.
+//! The kernel catalogue: for each kernel its types, tile, block, LDS, tile order and GPUs.
 
 use crate::{BlockShape, BlockTile, ElementTypes, GpuSet, TileOrder, for_each_kernel, tile::LANES};
 
-/// The idea of a kernel: the step of the ladder that it is.
+/// A kernel's algorithm: its step of the ladder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Variant {
-    /// One thread per element of C, everything from global memory.
+    /// One thread per element of C; A and B are read from global memory.
     Naive,
     /// Tiles of A and B pass through LDS.
     LdsTiled,
-    /// Each thread multiplies a tile of 4 × 4 elements that it holds in registers.
+    /// Each thread computes 4 × 4 elements of C in registers.
     RegisterTiled,
-    /// [`RegisterTiled`](Self::RegisterTiled) with 8 × 8 elements a thread.
+    /// [`RegisterTiled`](Self::RegisterTiled) with 8 × 8 elements per thread.
     RegisterTiled8x8,
     /// All accesses take 128 bits; A is transposed on its way into LDS.
     Vectorized,
-    /// The next tiles are loaded while these are multiplied; one barrier a tile.
+    /// The next tiles are loaded while the current ones are multiplied; one barrier per tile.
     DoubleBuffered,
     /// The matrix cores multiply; C is loaded and stored in each step of k.
     MfmaUncached,
-    /// Tiles of A and B pass through LDS on their way to the matrix cores; C is loaded and stored once a tile.
+    /// Tiles of A and B pass through LDS to the matrix cores; C is loaded and stored once per tile.
     MfmaLds,
-    /// The next tiles are fetched into registers while these are multiplied.
+    /// The next tiles are fetched into registers while the current ones are multiplied.
     MfmaDoubleBuffered,
     /// C stays in the accumulators and is stored once.
     MfmaFragment,
@@ -40,20 +40,20 @@ pub enum Variant {
     MfmaPingpong,
     /// [`MfmaPingpong`](Self::MfmaPingpong) with 128 × 128 tiles, for smaller problems.
     MfmaPingpongSmall,
-    /// [`MfmaPingpong`](Self::MfmaPingpong) with stages of 128 bytes along k, a whole line of the caches.
+    /// [`MfmaPingpong`](Self::MfmaPingpong) with stages of 128 bytes along k: whole cache lines.
     MfmaPingpongLines,
-    /// [`MfmaPingpongSmall`](Self::MfmaPingpongSmall) with such stages.
+    /// [`MfmaPingpongSmall`](Self::MfmaPingpongSmall) with stages of 128 bytes along k.
     MfmaPingpongSmallLines,
-    /// One wave a SIMD, loads woven between the matrix instructions.
+    /// One wave per SIMD, with loads interleaved between the matrix instructions.
     MfmaInterleaved,
     /// Several workgroups share a tile, each with a part of k.
     SplitK,
-    /// The steps of all tiles are dealt out evenly to as many workgroups as run at once.
+    /// The steps of all tiles are divided evenly among as many workgroups as run at once.
     StreamK,
 }
 
 impl Variant {
-    /// The name as the command line and kernel symbols spell it.
+    /// The name on the command line and in kernel symbols.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Naive => "naive",
@@ -82,41 +82,40 @@ impl Variant {
     }
 }
 
-/// How a kernel reaches the elements of A and B in global memory.
+/// How a kernel accesses A and B in global memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Access {
-    /// Any layout, any alignment, and the same pace for all: element by element, or in pieces that need
-    /// no alignment.
+    /// Any layout and any alignment, all at the same speed: element by element, or in unaligned pieces
+    /// of 16 bytes.
     Elements,
-    /// In units of 16 bytes at any alignment, which amdhsa has switched on, and in any layout. Units of
-    /// lines that don't begin at multiples of 16 bytes straddle cache lines. Only the end of k goes
-    /// element by element, and so do tiles that overhang an operand where units lie across its rows and
-    /// the last of them would not end with it.
+    /// In units of 16 bytes, in any layout and at any alignment (amdhsa enables unaligned access). Units
+    /// straddle cache lines if rows or columns don't begin at multiples of 16 bytes. Two cases go element
+    /// by element: the end of k, and tiles that overhang an operand that is contiguous across k and whose
+    /// extent is no multiple of a unit.
     Wide,
-    /// In pieces of 16 bytes along k only: A row-major, B column-major, first elements, leading
+    /// In units of 16 bytes along k only: A row-major, B column-major, with first elements, leading
     /// dimensions and batch strides at multiples of 16 bytes.
     WideAlongK,
 }
 
-/// How many workgroups sum up one element of C.
+/// How many workgroups contribute to one element of C.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reduction {
-    /// One, which walks all of k.
+    /// One, which sums over all of k.
     None,
     /// Each tile has [`parts`](crate::GemmParameters::parts) workgroups, each with an equal share of the
-    /// steps of k. The grid has `parts` workgroups for each tile along x, those of one tile side by
-    /// side.
+    /// steps of k, to within one. They are adjacent along x of the grid.
     SplitK,
-    /// The steps of all tiles, one tile after the other, are cut into
-    /// [`parts`](crate::GemmParameters::parts) runs of equal length, one for each workgroup of the grid
-    /// along x.
+    /// The steps of all tiles, one tile after the other, are divided into
+    /// [`parts`](crate::GemmParameters::parts) contiguous shares of equal length, to within one step: one
+    /// for each workgroup along x of the grid.
     StreamK,
 }
 
 /// What the compiler may assume of every launch of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LaunchBounds {
-    /// Threads per workgroup, never another number.
+    /// Exactly how many threads a workgroup has.
     pub threads: usize,
     /// Waves that a SIMD must be able to hold; bounds the registers per wave.
     pub waves_per_simd: usize,
@@ -127,7 +126,7 @@ pub struct LaunchBounds {
 pub struct Kernel {
     /// The kernel's symbol in the code object.
     pub symbol: &'static str,
-    /// The idea.
+    /// The algorithm.
     pub variant: Variant,
     /// The element types.
     pub types: ElementTypes,
@@ -139,11 +138,11 @@ pub struct Kernel {
     pub lds_bytes: usize,
     /// Waves that a SIMD must be able to hold.
     pub waves_per_simd: usize,
-    /// How its workgroups share out the tiles.
+    /// How tiles are assigned to workgroups.
     pub order: TileOrder,
-    /// How it reaches the elements of A and B.
+    /// How it accesses A and B.
     pub access: Access,
-    /// How many workgroups share a tile.
+    /// Whether and how several workgroups share a tile.
     pub reduction: Reduction,
     /// The GPUs that the kernel is built for.
     pub gpus: GpuSet,
@@ -158,7 +157,7 @@ impl Kernel {
         }
     }
 
-    /// The row with this symbol, for constants.
+    /// The row with this symbol; usable in constants.
     ///
     /// # Panics
     /// If the catalogue has none.
@@ -183,7 +182,7 @@ impl Kernel {
     }
 }
 
-/// Whether two texts are equal, for constants.
+/// Whether two strings are equal; usable in constants.
 const fn is_same(left: &str, right: &str) -> bool {
     let (left, right) = (left.as_bytes(), right.as_bytes());
     let mut i = 0;
@@ -202,8 +201,8 @@ const CDNA: GpuSet = GpuSet::GFX908
 /// Bytes of an f32.
 const F32_BYTES: usize = 4;
 
-/// [`Variant::Naive`] in f32. A wave is one row of 64 columns, so that its reads of B and its
-/// writes of C are 256 consecutive bytes and its reads of A one address.
+/// [`Variant::Naive`] in f32. A wave covers one row and 64 columns of C: it reads 256 consecutive
+/// bytes of B and a single address of A, and writes 256 consecutive bytes of C.
 pub const NAIVE_F32: Kernel = Kernel {
     symbol: "gemm_naive_f32",
     variant: Variant::Naive,
@@ -250,7 +249,7 @@ pub const REGISTER_TILED_F32: Kernel = Kernel {
     },
     block: BlockShape { x: 256, y: 1 },
     lds_bytes: (128 * (16 + 4) + 16 * 32) * F32_BYTES,
-    // Four would leave 64 vector registers a wave on gfx908, some of which would spill to AGPRs.
+    // With four, a wave on gfx908 would have 64 VGPRs, and some values would spill to AGPRs.
     waves_per_simd: 2,
     order: TileOrder::Plane,
     access: Access::Elements,
@@ -278,7 +277,7 @@ pub const REGISTER_TILED_8X8_F32: Kernel = Kernel {
     gpus: CDNA,
 };
 
-/// [`Variant::Vectorized`] in f32: 2 × 2 waves of 8 × 8 threads of 8 × 8 elements, nothing padded.
+/// [`Variant::Vectorized`] in f32: 2 × 2 waves of 8 × 8 threads of 8 × 8 elements, without padding.
 pub const VECTORIZED_F32: Kernel = Kernel {
     symbol: "gemm_vectorized_f32",
     variant: Variant::Vectorized,
@@ -297,7 +296,7 @@ pub const VECTORIZED_F32: Kernel = Kernel {
     gpus: CDNA,
 };
 
-/// [`Variant::DoubleBuffered`] in f32: the tiles of [`VECTORIZED_F32`], twice in LDS.
+/// [`Variant::DoubleBuffered`] in f32: the tiles of [`VECTORIZED_F32`], in two LDS buffers.
 pub const DOUBLE_BUFFERED_F32: Kernel = Kernel {
     symbol: "gemm_double_buffered_f32",
     variant: Variant::DoubleBuffered,
@@ -332,7 +331,7 @@ pub const MFMA_UNCACHED_F32: Kernel = Kernel {
 };
 
 /// [`Variant::MfmaLds`] in f32: the waves of [`MFMA_UNCACHED_F32`]. The tiles fill the LDS of most GPUs, so
-/// that a compute unit has one workgroup, and a SIMD one wave.
+/// a compute unit holds one workgroup and a SIMD one wave.
 pub const MFMA_LDS_F32: Kernel = Kernel {
     symbol: "gemm_mfma_lds_f32",
     variant: Variant::MfmaLds,
@@ -419,7 +418,7 @@ pub const MFMA_PASS_ORDER_F32: Kernel = Kernel {
     gpus: CDNA,
 };
 
-/// What the rows of one step on large blocks have in common.
+/// The common part of the rows of a step from 11 on.
 #[derive(Clone, Copy)]
 struct Step {
     variant: Variant,
@@ -429,7 +428,7 @@ struct Step {
     waves: (usize, usize),
     /// Bytes along k of a row of a tile in LDS.
     row_bytes: usize,
-    /// Tiles of A and of B that LDS holds at the same time.
+    /// Stages, each of a tile of A and a tile of B, that LDS holds at the same time.
     stages: usize,
     /// Stages in one round of the main loop.
     round: usize,
@@ -463,8 +462,8 @@ impl Step {
         }
     }
 
-    /// With one wave a SIMD, which may have twice the registers: for f64, whose sums and operands take as many, and
-    /// for the operands of 32 bytes of fp8 on gfx950.
+    /// With one wave per SIMD, which doubles its registers: for f64, whose sums and operands need twice as many, and
+    /// for fp8 on gfx950, whose operands have 32 bytes.
     const fn one_wave(self) -> Self {
         Self {
             waves_per_simd: 1,
@@ -472,7 +471,7 @@ impl Step {
         }
     }
 
-    /// With half the rows of C a wave: for f64, whose sums take twice the registers.
+    /// With half as many rows of C per wave: for f64, whose sums take twice the registers.
     const fn half_the_rows(self) -> Self {
         let (m, n) = self.tile;
         Self {
@@ -566,7 +565,7 @@ const STREAM_K: Step = Step {
     ..SPLIT_K
 };
 
-/// Makes the catalogue of the list of kernels.
+/// Makes the catalogue from the list of kernels.
 macro_rules! catalogue {
     (
         rows { $($small:ident: $row:ident;)* }

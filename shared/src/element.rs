@@ -16,20 +16,20 @@ pub enum ElementType {
     F64,
     /// Two's complement, 8 bits.
     I8,
-    /// Two's complement, 32 bits: what products of [`ElementType::I8`] accumulate in.
+    /// Two's complement, 32 bits: the accumulator of [`ElementType::I8`] products.
     I32,
-    /// IEEE binary32 in memory; the matrix cores multiply it with the ten leading bits of its
-    /// fraction («xf32», on gfx942).
+    /// IEEE binary32 in memory; the matrix cores use only the ten leading bits of its fraction
+    /// («xf32», on gfx942).
     Xf32,
-    /// E4M3 with four exponent bits of bias 7 and three fraction bits, as the OCP 8-bit
-    /// floating-point specification has it: ±448 is the largest, `0x7f` and `0xff` are NaN. gfx950's.
+    /// E4M3 of the OCP 8-bit floating-point specification: four exponent bits with a bias of 7, three
+    /// fraction bits. The largest value is ±448; `0x7f` and `0xff` are NaN. On gfx950.
     Fp8,
-    /// E4M3 with a bias of 8, without negative zero: ±240 is the largest, `0x80` is NaN. gfx942's.
+    /// E4M3 FNUZ: a bias of 8, no negative zero. The largest value is ±240; `0x80` is NaN. On gfx942.
     Fp8Fnuz,
 }
 
 impl ElementType {
-    /// The name as the command line and kernel symbols spell it.
+    /// The name on the command line and in kernel symbols.
     pub const fn name(self) -> &'static str {
         match self {
             Self::F32 => "f32",
@@ -68,7 +68,7 @@ pub struct ElementTypes {
     pub input: ElementType,
     /// Of C.
     pub output: ElementType,
-    /// Of the sums while they grow, and of α and β.
+    /// Of the sums, α and β.
     pub accumulator: ElementType,
 }
 
@@ -77,20 +77,20 @@ impl ElementTypes {
     pub const F32: Self = Self::new(ElementType::F32, ElementType::F32, ElementType::F32);
     /// binary32 in memory, multiplied as xf32.
     pub const XF32: Self = Self::new(ElementType::Xf32, ElementType::F32, ElementType::F32);
-    /// binary16, summed up in binary32.
+    /// binary16, accumulated in binary32.
     pub const F16: Self = Self::new(ElementType::F16, ElementType::F16, ElementType::F32);
-    /// bfloat16, summed up in binary32.
+    /// bfloat16, accumulated in binary32.
     pub const BF16: Self = Self::new(ElementType::Bf16, ElementType::Bf16, ElementType::F32);
     /// Everything in binary64.
     pub const F64: Self = Self::new(ElementType::F64, ElementType::F64, ElementType::F64);
     /// 8-bit integers with 32-bit sums, which wrap around.
     pub const I8: Self = Self::new(ElementType::I8, ElementType::I32, ElementType::I32);
-    /// OCP's 8-bit floats, to binary32.
+    /// OCP's 8-bit floats, accumulated and stored in binary32.
     pub const FP8: Self = Self::new(ElementType::Fp8, ElementType::F32, ElementType::F32);
-    /// The 8-bit floats of gfx942, to binary32.
+    /// The 8-bit floats of gfx942, accumulated and stored in binary32.
     pub const FP8_FNUZ: Self = Self::new(ElementType::Fp8Fnuz, ElementType::F32, ElementType::F32);
 
-    /// All that kernels have, in the order in which lists show them. An input type stands once.
+    /// The types of all kernels, in the order in which lists show them. Each input type occurs once.
     pub const ALL: &[Self] = &[
         Self::F32,
         Self::XF32,

@@ -4,7 +4,7 @@
 ///
 /// `rows` are the kernels of steps 1 to 10, in f32 and for all GPUs: symbol and row in
 /// [`catalogue`](crate::catalogue). `blocks` are those from step 11 on: symbol, step, element types and GPUs. The
-/// catalogue makes its rows from this list, and the device crate its entry points.
+/// catalogue's rows and the device crate's entry points are both made from this list.
 #[macro_export]
 macro_rules! for_each_kernel {
     ($make:ident) => {

@@ -6,14 +6,13 @@
 //! C[i][j] ← α · Σₚ A[i][p] · B[p][j] + β · C[i][j]      i < m, j < n, p < k
 //! ```
 //!
-//! with a row-major C: element `(i, j)` of a matrix with leading dimension `ld` is `i · ld + j`
-//! elements after its first one. A and B are row- or column-major, as [`Options`] says, which also
-//! adds a bias and operations on C. With β = 0 the old C is not read, so a NaN in it does not
-//! survive.
+//! C is row-major: element `(i, j)` of a matrix with leading dimension `ld` is `i · ld + j`
+//! elements after the first one. [`Options`] select row- or column-major A and B, a bias, and
+//! operations on C. With β = 0 the old C is not read, so a NaN in it does not survive.
 //!
-//! [`for_each_kernel`] is the one list of kernels. The device crate makes its entry points from it, and the
-//! [`catalogue`] its rows, from which the build derives launch bounds and the host plans launches. The crate
-//! knows no other.
+//! [`for_each_kernel`] is the one list of kernels. The device crate's entry points and the rows of the
+//! [`catalogue`] are made from it; the build takes launch bounds from the catalogue, and the host plans launches
+//! from it.
 #![no_std]
 
 pub mod arguments;

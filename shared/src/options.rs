@@ -1,10 +1,10 @@
-//! What a launch does besides the plain product, packed into one argument.
+//! A launch's layouts, bias, prologue and epilogue, packed into one argument.
 
 /// An operation on every element of a fragment of C, with one constant for all of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(u32)]
 pub enum FragmentOp {
-    /// Leaves the element as it is.
+    /// Leaves the element unchanged.
     #[default]
     None = 0,
     /// Replaces the element by the constant.
@@ -14,7 +14,7 @@ pub enum FragmentOp {
     /// Replaces a negative element by 0. NaN stays NaN.
     Relu = 3,
     /// The Gaussian error linear unit in its tanh form,
-    /// `x/2 · (1 + tanh(√(2/π) · (x + 0.044715·x³)))`. After the product only.
+    /// `x/2 · (1 + tanh(√(2/π) · (x + 0.044715·x³)))`. Only as an epilogue.
     Gelu = 4,
 }
 
@@ -31,7 +31,7 @@ pub enum Bias {
     Column = 2,
 }
 
-/// What a launch does besides the plain product of row-major matrices, packed into 32 bits:
+/// What a launch computes beyond the plain product of row-major matrices, packed into 32 bits:
 ///
 /// ```text
 /// C ← epilogue(α · A · B + β · prologue(C) + bias)
@@ -100,7 +100,7 @@ impl Options {
         self.0 >> 1 & 1 != 0
     }
 
-    /// What is added to the product.
+    /// The bias that is added to the product.
     pub const fn bias(self) -> Bias {
         match self.0 >> 2 & 0b11 {
             1 => Bias::Row,
@@ -109,12 +109,12 @@ impl Options {
         }
     }
 
-    /// What is done to the old C before it is scaled by β.
+    /// The operation on the old C before it is scaled by β.
     pub const fn prologue(self) -> FragmentOp {
         operation(self.0 >> 4)
     }
 
-    /// What is done to the result.
+    /// The operation on the result.
     pub const fn epilogue(self) -> FragmentOp {
         operation(self.0 >> 7)
     }

@@ -1,17 +1,17 @@
-//! The shape of a workgroup's work, and the grid of workgroups that covers a problem.
+//! The tile and the threads of a workgroup, and the grid of workgroups that covers a problem.
 
-/// Lanes of a wave: kernels are compiled for waves of 64, the only ones that CDNA has.
+/// Lanes of a wave. CDNA has waves of 64 only.
 pub const LANES: usize = 64;
 
-/// The part of a product that one workgroup computes, and the step in which it walks along k.
+/// The part of a product that one workgroup computes, and its step along k.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BlockTile {
     /// Rows of C per workgroup.
     pub m: usize,
     /// Columns of C per workgroup.
     pub n: usize,
-    /// Columns of A and rows of B that are multiplied between two barriers; 1 for a kernel that
-    /// has none.
+    /// Columns of A and rows of B that are multiplied between two barriers; 1 for a kernel without
+    /// barriers.
     pub k: usize,
 }
 
@@ -32,24 +32,24 @@ impl BlockShape {
     }
 }
 
-/// How the workgroups of a grid share out the tiles of C.
+/// How the tiles of C are assigned to the workgroups of a grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TileOrder {
-    /// A grid in two dimensions: workgroup `(x, y)` computes the tile in column x and row y.
+    /// A two-dimensional grid: workgroup `(x, y)` computes the tile in column x and row y.
     Plane,
-    /// A grid in one dimension, in which workgroups that run at the same time on one XCD compute
+    /// A one-dimensional grid, in which workgroups that run at the same time on one XCD compute
     /// neighbouring tiles.
     ///
-    /// The hardware deals out workgroups to the XCDs in turn; each XCD has an L2 of its own. So
+    /// The hardware distributes workgroups to the XCDs round-robin, and each XCD has its own L2. So
     /// workgroup `x` of `count` takes the tile number `(x mod xcds) · ⌊count / xcds⌋ +
-    /// min(x mod xcds, count mod xcds) + ⌊x / xcds⌋`: a contiguous run of numbers for each XCD. Numbers
-    /// walk down a group of some rows of tiles, column by column, before they enter the next group.
+    /// min(x mod xcds, count mod xcds) + ⌊x / xcds⌋`: a contiguous range of numbers for each XCD. Tiles
+    /// are numbered in groups of some rows of tiles: within a group column by column, from top to bottom.
     Linear,
 }
 
 impl TileOrder {
-    /// Row and column of the tile number `x` of a grid of `rows` × `columns` tiles, none of them 0:
-    /// [`Linear`](Self::Linear), with `group` rows of tiles walked together.
+    /// Row and column of the tile that workgroup `x` takes of `rows` × `columns` tiles, neither of
+    /// them 0, in [`Linear`](Self::Linear) order with `group` rows of tiles in a group.
     #[inline(always)]
     pub const fn linear(x: u32, rows: u32, columns: u32, group: u32, xcds: u32) -> (u32, u32) {
         let count = rows * columns;
@@ -71,15 +71,15 @@ impl TileOrder {
 /// A grid of workgroups.
 ///
 /// Workgroup `(x, y, z)` computes rows `y · tile.m ..` and columns `x · tile.n ..` of product `z` of
-/// the batch. x runs along the columns, so that workgroups which start one after the other read
-/// neighbouring columns of B and the same rows of A.
+/// the batch. x runs along the columns, so that consecutive workgroups read neighbouring columns of
+/// B and the same rows of A.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Grid {
     /// Workgroups along the columns of C.
     pub x: u32,
     /// Workgroups along the rows of C.
     pub y: u32,
-    /// Workgroups along the batch: one a product.
+    /// Workgroups along the batch: one per product.
     pub z: u32,
 }
 

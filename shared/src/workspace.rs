@@ -1,5 +1,5 @@
-//! The workspace of kernels that divide k: where the workgroups that share a tile leave their sums, and how they
-//! share out the steps of k.
+//! The workspace of kernels that divide k, in which workgroups that share a tile store their partial sums, and how
+//! the steps of k are divided among them.
 //!
 //! ```text
 //!            ┌──────────────────────────────────────┬─────────┬────────┬────────┬─────
@@ -11,20 +11,19 @@
 //! | | slots of a product | slot of a workgroup |
 //! |---|---|---|
 //! | [`Reduction::SplitK`] | tiles · parts | `tile · parts + part` |
-//! | [`Reduction::StreamK`] | 2 · parts | `2 · workgroup` for its first tile, one more for its last, where it computes only a part of it |
+//! | [`Reduction::StreamK`] | 2 · parts | `2 · workgroup` for its first tile, `2 · workgroup + 1` for its last; used only if it shares the tile |
 //!
-//! Tiles count as the linear order does *before* it maps them to rows and columns: the number of a tile is the `x` of
-//! [`TileOrder::linear`](crate::TileOrder::linear). How the sums of a tile lie in its slot is the kernel's own affair:
-//! the same kernel writes and reads them.
+//! The number of a tile is the `x` of [`TileOrder::linear`](crate::TileOrder::linear), *before* it is mapped to a row
+//! and a column. The layout of the sums within a slot is private to the kernel, which both writes and reads them.
 //!
-//! **Counters are 0** before each launch, and every kernel leaves them so. The rest holds anything.
+//! **Counters are 0** before each launch, and every kernel resets them to 0. The slots need no initialization.
 //!
-//! The host promises of each launch that the [steps] of all tiles of a product, `tiles · steps`, are below 2³²,
-//! and that [`parts`](crate::GemmParameters::parts) is from 1 to the number of steps that are shared out.
+//! The host guarantees for each launch that the [steps] of all tiles of a product, `tiles · steps`, are below 2³²,
+//! and that [`parts`](crate::GemmParameters::parts) is from 1 to the number of steps that are divided.
 
 use crate::{BlockTile, Kernel, catalogue::Reduction};
 
-/// Counters end, and slots begin, at a multiple of this.
+/// The counters are padded to a multiple of this, where the slots begin.
 pub const ALIGNMENT_BYTES: u64 = 256;
 
 /// The layout of a launch's workspace; see [the module](self).
@@ -41,8 +40,8 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// The workspace of a launch of `kernel` for `batch` products of `tiles` tiles, cut into `parts` as
-    /// [`GemmParameters::parts`](crate::GemmParameters::parts) says.
+    /// The workspace of a launch of `kernel` for `batch` products of `tiles` tiles, with `parts` as in
+    /// [`GemmParameters::parts`](crate::GemmParameters::parts).
     #[inline(always)]
     pub const fn new(kernel: &Kernel, tiles: u32, parts: u32, batch: u32) -> Self {
         let BlockTile { m, n, .. } = kernel.tile;
@@ -62,27 +61,27 @@ impl Workspace {
         }
     }
 
-    /// Bytes before the counter of the tile number `tile` of product `batch`.
+    /// Byte offset of the counter of tile number `tile` of product `batch`.
     #[inline(always)]
     pub const fn counter_offset_bytes(&self, batch: u32, tile: u32) -> u64 {
         (batch as u64 * self.tiles as u64 + tile as u64) * size_of::<u32>() as u64
     }
 
-    /// Bytes of all counters, without what follows them up to the first slot.
+    /// Bytes of all counters, without the padding up to the first slot.
     #[inline(always)]
     pub const fn counter_bytes(&self) -> u64 {
         self.counter_offset_bytes(self.batch, 0)
     }
 
-    /// Bytes before slot `slot` of product `batch`. Does not overflow where
-    /// [`size_bytes`](Self::size_bytes) does not.
+    /// Byte offset of slot `slot` of product `batch`. Does not overflow if
+    /// [`size_bytes`](Self::size_bytes) is not `None`.
     #[inline(always)]
     pub const fn slot_offset_bytes(&self, batch: u32, slot: u64) -> u64 {
         self.counter_bytes().next_multiple_of(ALIGNMENT_BYTES)
             + (batch as u64 * self.slots + slot) * self.slot_bytes
     }
 
-    /// Bytes in all; 0 for a kernel that does not divide k, `None` if they do not fit 64 bits.
+    /// The size in bytes: 0 for a kernel that does not divide k, `None` if it exceeds 64 bits.
     pub const fn size_bytes(&self) -> Option<u64> {
         // Counters: at most 2³² · 2³² of 4 bytes.
         let counters = self.batch as u128 * self.tiles as u128 * size_of::<u32>() as u128;
@@ -102,18 +101,18 @@ impl Workspace {
     }
 }
 
-/// The steps in which a tile is summed up: ⌈k / tile.k⌉. With k = 0 it is one step of nothing, so that one workgroup has the
-/// tile and stores it.
+/// The steps along k of a tile: ⌈k / tile.k⌉. With k = 0 it is one empty step, so that one workgroup has the tile and
+/// stores it.
 #[inline(always)]
 pub const fn steps(k: u32, tile: BlockTile) -> u32 {
     let steps = k.div_ceil(tile.k as u32);
     if steps == 0 { 1 } else { steps }
 }
 
-/// The first of `total` steps that falls to share number `share` of `shares`, which is not 0; with `share = shares`
-/// the end of the last one. Shares are contiguous and differ by one step at most, longer ones first.
+/// The first step of share number `share` when `total` steps are divided into `shares`, not 0; with `share = shares`
+/// the end of the last one. Shares are contiguous and differ by at most one step, longer ones first.
 ///
-/// [`Reduction::SplitK`] shares out the steps of one tile among its parts, [`Reduction::StreamK`] those of all tiles
+/// [`Reduction::SplitK`] divides the steps of one tile among its parts, [`Reduction::StreamK`] those of all tiles
 /// of a product, tile after tile, among its workgroups.
 ///
 /// ```
@@ -128,7 +127,7 @@ pub const fn first_step(total: u32, shares: u32, share: u32) -> u32 {
     each * share + if share < rest { share } else { rest }
 }
 
-/// The share that has step number `step` of `total`, by [`first_step`]; there are no more shares than steps.
+/// The share that contains step number `step` of `total`, as [`first_step`] divides them; `shares` is at most `total`.
 #[inline(always)]
 pub const fn share_of_step(total: u32, shares: u32, step: u32) -> u32 {
     let (each, rest) = (total / shares, total % shares);
@@ -159,7 +158,7 @@ mod tests {
     #[test]
     fn split_k_has_a_slot_for_each_part_of_each_tile() {
         let workspace = Workspace::new(&kernel(Reduction::SplitK), 70, 3, 2);
-        // 140 counters are 560 bytes, 768 with what follows; a slot is 16 · 8 · 4 bytes.
+        // 140 counters are 560 bytes, 768 with the padding; a slot is 16 · 8 · 4 bytes.
         assert_eq!(workspace.counter_bytes(), 560);
         assert_eq!(workspace.counter_offset_bytes(1, 2), 288);
         assert_eq!(workspace.slot_offset_bytes(0, 0), 768);
