@@ -1,18 +1,18 @@
-//! Arguments of kernels on a command line.
+//! Parses kernel arguments from the command line.
 
 use std::str::FromStr;
 
 use crate::Element;
 
-/// The most bytes of one buffer: what a command line asks for beyond is a slip.
+/// Maximum bytes of one buffer. A larger request is most likely a typing error.
 const MAX_BUFFER_BYTES: usize = 1 << 36;
 
-/// An argument as the command line has it.
+/// A kernel argument as the command line gives it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum KernelArgument {
-    /// By value: its type and its bytes.
+    /// A value: its type and its bytes.
     Value(Element, Vec<u8>),
-    /// By value: the bytes of a file, such as a struct.
+    /// A value whose bytes, for example of a struct, are a file's contents.
     ValueOfFile(String),
     /// A buffer of elements, with its extent along each axis.
     Buffer(Contents, Element, Vec<usize>),
@@ -20,14 +20,14 @@ pub enum KernelArgument {
     File(String),
 }
 
-/// What is in a buffer.
+/// The initial contents of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Contents {
     /// Zeros.
     Zeros,
-    /// Floats from -1 to 1, integers of all bits.
+    /// Floats in -1..1; integers with all bits random.
     Random,
-    /// Not written yet.
+    /// Not initialized.
     Uninitialized,
 }
 

@@ -1,4 +1,4 @@
-//! Arrays: bytes with their type and shape.
+//! Arrays: bytes with an element type and a shape.
 
 use crate::Element;
 
@@ -6,7 +6,7 @@ use crate::Element;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BufferData {
     pub(crate) element: Element,
-    /// Its extent along each axis, in elements.
+    /// Extent of each axis, in elements.
     pub(crate) shape: Vec<usize>,
     pub(crate) bytes: Vec<u8>,
 }

@@ -1,4 +1,4 @@
-//! What is in buffers before a launch and after it.
+//! Contents of buffers before and after a launch.
 
 use std::{
     fs,
@@ -9,7 +9,7 @@ use std::{
 use crate::{Element, Failure, array::BufferData, npy};
 
 impl BufferData {
-    /// A file's contents: an array if its name ends in `.npy`, otherwise plain bytes.
+    /// Reads a file: an array if the name ends in `.npy`, otherwise plain bytes.
     pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
         let failed =
             |error: &dyn std::fmt::Display| Failure::failed(format!("{}: {error}", path.display()));
@@ -32,36 +32,36 @@ impl BufferData {
 /// A buffer after a launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BufferAfter {
-    /// Which argument it is, from 0.
+    /// The index of its argument, from 0.
     pub argument: usize,
     pub(crate) data: BufferData,
 }
 
 impl BufferAfter {
-    /// Its extents and type, such as `4x16xf32`.
+    /// Its extents and element type, for example `4x16xf32`.
     pub fn kind(&self) -> String {
         let extents = self.data.shape.iter().map(|extent| format!("{extent}x"));
         extents.collect::<String>() + self.data.element.name()
     }
 
-    /// How many elements it has.
+    /// The number of elements.
     pub fn len(&self) -> usize {
         self.data.bytes.len() / self.data.element.bytes()
     }
 
-    /// Whether it has no elements.
+    /// Whether the buffer has no elements.
     pub fn is_empty(&self) -> bool {
         self.data.bytes.is_empty()
     }
 
-    /// The texts of its elements.
+    /// The elements as text.
     pub fn elements(&self) -> impl Iterator<Item = String> {
         let element = self.data.element;
         let elements = self.data.bytes.chunks_exact(element.bytes());
         elements.map(move |bytes| element.text(bytes))
     }
 
-    /// Writes it to a file, an array if the name ends in `.npy`.
+    /// Writes the buffer to a file: an array if the name ends in `.npy`, otherwise plain bytes.
     pub(crate) fn write(&self, path: &Path) -> Result<(), Failure> {
         let failed = |error: &dyn std::fmt::Display| {
             Failure::failed(format!("`{}` cannot be written: {error}", path.display()))
@@ -74,10 +74,10 @@ impl BufferAfter {
     }
 }
 
-/// Which buffer is written to which file, `1=out.npy` on a command line.
+/// The file to write a buffer to; `1=out.npy` on a command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutputFile {
-    /// Which argument, from 0.
+    /// The index of the buffer's argument, from 0.
     pub argument: usize,
     /// The file.
     pub path: PathBuf,

@@ -1,4 +1,4 @@
-//! The emulator's checks around launches.
+//! Runs a launch under the emulator's checks.
 
 use std::{fs, path::PathBuf, process::ExitCode};
 
@@ -12,23 +12,23 @@ use crate::{DeviceOption, Failure, print};
 /// The exit code of a run with findings.
 const FINDINGS: u8 = 3;
 
-/// What to look for, and where to write it.
+/// Which checks to run, and where to write the findings.
 #[derive(Debug, Args)]
 #[group(skip)]
 pub struct CheckOptions {
-    /// What to look for: memory, lds, races, waits, hazards, registers, or all; several with commas.
+    /// The checks to run, separated by commas: memory, lds, races, waits, hazards, registers, or all.
     #[arg(long, value_name = "CHECKS", default_value = "all", value_parser = parse_checks)]
     checks: CheckList,
-    /// Run each launch so many times more, in other orders of waves, workgroups and loads, and compare the results.
+    /// Repeat each launch N times with other orders of waves, workgroups and loads, and compare the results.
     #[arg(long, value_name = "N", default_value_t = 0)]
     seeds: u32,
-    /// Run in the schedule of this number, which --seeds has found to give other results.
+    /// Run with this schedule: the number under which --seeds reported other results.
     #[arg(long, value_name = "NUMBER", conflicts_with = "seeds")]
     schedule: Option<u64>,
     /// How to write the findings.
     #[arg(long, value_enum, default_value_t = FormatName::Text)]
     format: FormatName,
-    /// Write them to a file [default: standard output].
+    /// Write the findings to a file [default: standard output].
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
     #[command(flatten)]
@@ -48,11 +48,11 @@ fn parse_checks(text: &str) -> Result<CheckList, String> {
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum FormatName {
-    /// For people.
+    /// Text for people.
     Text,
-    /// For programs.
+    /// JSON for programs.
     Json,
-    /// For editors and code hosts: SARIF 2.1.0.
+    /// SARIF 2.1.0 for editors and code hosts.
     Sarif,
 }
 
@@ -66,11 +66,11 @@ impl From<FormatName> for Format {
     }
 }
 
-/// Launches what `launch` launches on the emulator, and writes the findings; the exit code is 3 if there are any, and what
-/// `launch` failed with follows on standard error.
+/// Runs `launch` on the emulator and writes the findings. The exit code is 3 if there are any; an error of `launch` is
+/// then printed to standard error.
 ///
 /// # Errors
-/// Those of `launch` without findings, and if the findings cannot be written.
+/// The error of `launch` if there are no findings, or if the findings cannot be written.
 pub fn run(
     options: &CheckOptions,
     launch: impl FnOnce(&Device) -> Result<(), Failure>,
@@ -80,12 +80,12 @@ pub fn run(
         seeds: options.seeds,
         schedule: options.schedule,
     };
-    // Before the first device: its memory must know from the start what is written to it.
+    // Checks are set before the device is opened, because its memory tracks writes from the first allocation.
     check::set_checks(checks);
     let device = options.device.open_emulator("checks kernels")?;
     let outcome = launch(&device);
     let findings = check::take_findings();
-    // That nothing was found would be said of what did not run to its end.
+    // Without findings, an error of `launch` is returned instead of a report that nothing was found.
     if findings.is_empty() {
         outcome?;
         write(options, &findings)?;
@@ -99,7 +99,7 @@ pub fn run(
     Ok(ExitCode::from(FINDINGS))
 }
 
-/// Writes the findings where they shall go; they are not lost if that cannot be.
+/// Writes the findings to the file or to standard output. If the file cannot be written, they go to standard error.
 fn write(options: &CheckOptions, findings: &[Finding]) -> Result<(), Failure> {
     let format = Format::from(options.format);
     let text = format.write(&options.checks.0, findings);

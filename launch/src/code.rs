@@ -1,38 +1,38 @@
-//! Instructions of a code object, one after the other.
+//! Disassembles a range of a code object.
 
 use std::ops::Range;
 
 use ferrowave_code_object::CodeObject;
 use ferrowave_isa::{Instruction, decode};
 
-/// An instruction, or a word that is none.
+/// An instruction, or a word that does not decode.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CodeLine {
     /// Its address, relative to the load address.
     pub address: u64,
     /// Its dwords, with literals.
     pub words: Vec<u32>,
-    /// Its text, as LLVM prints it; `.long` and the word for what is no instruction.
+    /// Its text as LLVM prints it, or `.long` and the word if it does not decode.
     pub text: String,
-    /// The instruction; nothing for data.
+    /// The instruction, or `None` if the word does not decode.
     pub instruction: Option<Instruction>,
 }
 
 impl CodeLine {
-    /// Where a branch with a constant distance goes.
+    /// The target address of a branch with an immediate offset.
     pub fn branch_target(&self) -> Option<u64> {
         let branches = ["s_branch", "s_cbranch_", "s_call_b64"];
         let is_branch = branches.iter().any(|name| self.text.starts_with(name));
-        // The distance in words from the next instruction.
+        // SIMM16 counts dwords from the next instruction.
         let distance = i64::from(*self.words.first()? as u16 as i16) * 4;
         is_branch.then(|| self.address.wrapping_add(4).wrapping_add_signed(distance))
     }
 }
 
-/// The instructions in a range of addresses, such as [`CodeObject::text_ranges`] or a kernel's.
+/// Decodes the instructions in an address range, for example one of [`CodeObject::text_ranges`] or a kernel's code.
 ///
 /// # Errors
-/// If the file does not have these bytes.
+/// If the file does not contain the range.
 pub fn code(object: &CodeObject, range: Range<u64>) -> Result<Vec<CodeLine>, String> {
     let gpu = object.target().gpu;
     let bytes = object

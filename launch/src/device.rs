@@ -1,4 +1,4 @@
-//! Which device to run on, and how long: `--device`, `--timeout`, `--limit`.
+//! The options `--device`, `--timeout` and `--limit`.
 
 use std::time::Duration;
 
@@ -10,37 +10,37 @@ use ferrowave_host::hip::{Device, DeviceSelector, OpenError, Source};
 
 use crate::Failure;
 
-/// Which device to run on, and what launches may take of it.
+/// The device to run on, and the limits of its launches.
 #[derive(Debug, Args)]
 pub struct DeviceOption {
     /// `auto`, `hip:0`, or a GPU to emulate: gfx90a, MI250X.
     ///
-    /// `auto` takes the first GPU that HIP counts, and the emulator as gfx942 where there is none; `emulator:gfx90a` is
-    /// the same as `gfx90a`. FERROWAVE_DEVICE does the same.
+    /// `auto` is HIP's first GPU, or the emulator as gfx942 if HIP has none. `emulator:gfx90a` is the same as `gfx90a`.
+    /// The default is FERROWAVE_DEVICE, or else `auto`.
     #[arg(long, value_name = "DEVICE")]
     pub device: Option<DeviceSelector>,
-    /// End each launch on the emulator that takes longer: seconds, or a number and ms, s, m or h. FERROWAVE_TIMEOUT does
-    /// the same.
+    /// Time limit of each launch on the emulator, in seconds or with a unit: ms, s, m or h [default:
+    /// FERROWAVE_TIMEOUT].
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     pub timeout: Option<Duration>,
-    /// End each launch on the emulator that runs more wave-instructions. FERROWAVE_INSTRUCTION_LIMIT does the same.
+    /// Limit of wave-instructions of each launch on the emulator [default: FERROWAVE_INSTRUCTION_LIMIT].
     #[arg(long, value_name = "INSTRUCTIONS", value_parser = parse_instructions)]
     pub limit: Option<u64>,
-    /// Say more on standard error: what the device has, why it was chosen, and which kernel if that is chosen, too.
+    /// Print more to standard error: the device's properties, why it was chosen, and the kernel if it was chosen too.
     #[arg(long)]
     pub verbose: bool,
 }
 
 impl DeviceOption {
-    /// Opens the device and says on standard error which it is.
+    /// Opens the device and prints its name to standard error.
     ///
     /// # Errors
-    /// If it cannot be opened, or FERROWAVE_DEVICE names none.
+    /// If the device cannot be opened, or FERROWAVE_DEVICE does not name a device.
     pub fn open(&self) -> Result<Device, Failure> {
         self.open_selected(&self.selector()?)
     }
 
-    /// As [`Self::open`], where only the emulator can do `what`.
+    /// Opens an emulated device, where only the emulator can do `what`.
     ///
     /// # Errors
     /// As [`Self::open`], and if a GPU is asked for.
@@ -57,10 +57,10 @@ impl DeviceOption {
         self.open_selected(&selector)
     }
 
-    /// What is asked for, by the option or else by the environment.
+    /// The device that the option or else the environment names.
     ///
     /// # Errors
-    /// If FERROWAVE_DEVICE names no device.
+    /// If FERROWAVE_DEVICE does not name a device.
     pub fn selector(&self) -> Result<DeviceSelector, Failure> {
         match self.device {
             Some(selector) => Ok(selector),
@@ -68,10 +68,11 @@ impl DeviceOption {
         }
     }
 
-    /// Limits launches by the options, or else by the environment. What a GPU runs cannot be ended.
+    /// Sets the limits of launches from the options or else from the environment. Launches on a GPU cannot be limited.
     ///
     /// # Errors
-    /// If the environment's limits are none, or an option is given for a device that is not the built-in emulator's.
+    /// If a limit in the environment does not parse, or an option is given for a device that the built-in emulator does
+    /// not run.
     pub fn limit_launches(&self, device: &Device) -> Result<(), Failure> {
         let environment = Limits::from_environment().map_err(Failure::usage)?;
         set_limits(Limits {
@@ -108,7 +109,7 @@ impl DeviceOption {
     }
 }
 
-/// What a device has, and for one that was taken for want of another, why that is not there.
+/// The device's properties, and why `auto` found no GPU.
 fn details(device: &Device, selector: &DeviceSelector) -> String {
     let properties = device.properties();
     let mut text = format!(

@@ -1,4 +1,4 @@
-//! Types of values and of buffers' elements, by their names in Rust.
+//! Element types of values and buffers, named as in Rust.
 
 use ferrowave_code_object::Scalar;
 use half::{bf16, f16};
@@ -81,8 +81,8 @@ impl Element {
         )
     }
 
-    /// Whether values of this type are what a kernel takes for numbers of another. Signs are not told apart, and integers
-    /// of up to 16 bits stand for floats that a language has no type for.
+    /// Whether a kernel's parameter of type `scalar` takes values of this type. Signedness is ignored. Integers of up
+    /// to 16 bits also match floats of their size, because source languages may lack a type for these.
     pub(crate) fn fits(self, scalar: Scalar) -> bool {
         let is_small_integer = !scalar.is_float && scalar.bytes <= 2;
         self.bytes() as u64 == scalar.bytes
@@ -98,7 +98,7 @@ impl Element {
         }
     }
 
-    /// The text of a value's bytes, [`Self::bytes`] of them, the shortest that stands for the same value.
+    /// Formats the [`Self::bytes`] bytes of a value as the shortest text that parses to the same value.
     pub(crate) fn text(self, bytes: &[u8]) -> String {
         let mut word = [0; 8];
         word[..bytes.len()].copy_from_slice(bytes);
@@ -116,7 +116,7 @@ impl Element {
         }
     }
 
-    /// The value that a text stands for, as bytes.
+    /// Parses a value into its bytes.
     pub(crate) fn parse(self, text: &str) -> Result<Vec<u8>, String> {
         let error = || format!("`{text}` is no value of this type");
         if self.is_float() {
@@ -142,7 +142,7 @@ impl Element {
     }
 }
 
-/// Small and large numbers with an exponent, as they would be rows of zeros otherwise.
+/// Uses an exponent for small and large numbers, which would otherwise print long runs of zeros.
 fn float_text(value: impl Into<f64> + std::fmt::Display + std::fmt::LowerExp + Copy) -> String {
     let magnitude = value.into().abs();
     match magnitude == 0.0 || (1e-4..1e7).contains(&magnitude) || !magnitude.is_finite() {

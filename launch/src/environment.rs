@@ -1,6 +1,6 @@
-//! The environment variables of both commands, for their help.
+//! The commands' help on environment variables.
 
-/// What stands at the end of the commands' long help. `docs/emulator.md` has all that programs on the emulator know.
+/// The end of the commands' long help. `docs/emulator.md` lists all variables that the emulator reads.
 pub const ENVIRONMENT: &str = "\
 Environment:
   FERROWAVE_DEVICE             the device where --device names none: auto, hip:0, emulator:gfx90a, MI300X

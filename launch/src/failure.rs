@@ -1,23 +1,23 @@
-//! Why a command ends without a result, and the exit code that says so.
+//! Errors of a command and their exit codes.
 
 use std::{error::Error, fmt, process::ExitCode};
 
-/// Why a subcommand ends without a result.
+/// Why a subcommand failed.
 #[derive(Debug)]
 pub enum Failure {
-    /// The command line asks for what cannot be: exit code 2.
+    /// The command line is invalid: exit code 2.
     Usage(Box<dyn Error>),
-    /// It went wrong: exit code 1.
+    /// The command failed: exit code 1.
     Failed(Box<dyn Error>),
 }
 
 impl Failure {
-    /// The command line asks for what cannot be.
+    /// An error in the command line.
     pub fn usage(error: impl Into<Box<dyn Error>>) -> Self {
         Failure::Usage(error.into())
     }
 
-    /// It went wrong.
+    /// A failure of the command.
     pub fn failed(error: impl Into<Box<dyn Error>>) -> Self {
         Failure::Failed(error.into())
     }
@@ -30,7 +30,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// The exit code of a command; what went wrong is told on standard error, with its causes.
+/// The exit code of a command. Prints a failure and its causes to standard error.
 pub fn exit_code(result: Result<ExitCode, Failure>) -> ExitCode {
     let failure = match result {
         Ok(code) => return code,
@@ -44,7 +44,7 @@ pub fn exit_code(result: Result<ExitCode, Failure>) -> ExitCode {
     ExitCode::from(code)
 }
 
-/// An error and its causes, as far as they say something new.
+/// An error and its causes; a cause that the text already contains is left out.
 fn chain(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

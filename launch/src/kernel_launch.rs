@@ -1,4 +1,4 @@
-//! Launching a kernel of which nothing is known but what its code object says.
+//! Launches a kernel that is known only from its code object.
 
 use std::{
     fmt::Display,
@@ -19,26 +19,26 @@ use crate::{
     array::BufferData, npy,
 };
 
-/// A launch of a kernel of a file.
+/// A launch of a kernel from a file.
 #[derive(Clone, Copy, Debug)]
 pub struct KernelLaunch<'a> {
     /// A code object, or a bundle with one for the device.
     pub file: &'a Path,
     /// The kernel's name.
     pub kernel: &'a str,
-    /// Workgroups.
+    /// Number of workgroups.
     pub grid: Shape,
-    /// Work-items of a workgroup.
+    /// Workgroup size, in work-items.
     pub block: Shape,
-    /// LDS of a workgroup on top of the kernel's own, in bytes.
+    /// Dynamic LDS of a workgroup, in bytes.
     pub lds_bytes: u32,
-    /// Its arguments, in their order.
+    /// The arguments in order.
     pub arguments: &'a [KernelArgument],
-    /// Seed of random data; each argument draws from a stream of its own.
+    /// Seed of random data. Each argument uses a stream of its own.
     pub seed: u64,
 }
 
-/// A buffer on the device, and what its elements are.
+/// A buffer on the device, with its element type and shape.
 struct Buffer {
     argument: usize,
     element: Element,
@@ -47,18 +47,18 @@ struct Buffer {
 }
 
 impl KernelLaunch<'_> {
-    /// Launches it, and waits for its end.
+    /// Launches the kernel and waits for it.
     ///
     /// # Errors
-    /// If the file has no such kernel for the device, the arguments are not the kernel's, or it fails.
+    /// If the file has no such kernel for the device, the arguments do not match the kernel's, or the launch fails.
     pub fn run(&self, context: &Context) -> Result<(), Failure> {
         self.launch(context, &[]).map(drop)
     }
 
-    /// As [`Self::run`]; then reads all buffers and writes some to files.
+    /// Launches the kernel, then reads all buffers and writes the `outputs` to files.
     ///
     /// # Errors
-    /// As [`Self::run`], and if there is no such buffer to write or its file cannot be written.
+    /// As [`Self::run`], or if an output is not a buffer or its file cannot be written.
     pub fn run_and_read(
         &self,
         context: &Context,
@@ -124,7 +124,7 @@ impl KernelLaunch<'_> {
                 buffer => {
                     let buffer = self.buffer(context, buffer, index)?;
                     let address = buffer.memory.address().to_le_bytes().to_vec();
-                    // Bytes may be anything.
+                    // A buffer of bytes fits any element type.
                     let element = Some(buffer.element).filter(|&element| element != Element::U8);
                     buffers.push(buffer);
                     (element, address)
@@ -147,15 +147,15 @@ impl KernelLaunch<'_> {
         };
         let _line = ProgressLine::start();
         let stream = context.stream().map_err(Failure::failed)?;
-        // SAFETY: buffers live until the end, and nothing else uses the device. The caller that names a kernel and its arguments
-        // vouches for what it does with them; on the emulator, an access outside of a buffer is an error.
+        // SAFETY: the buffers outlive the launch, and nothing else uses the device. The caller who names the kernel and
+        // its arguments vouches for its accesses; the emulator reports an access outside a buffer as an error.
         unsafe { kernel.launch(&stream, &config, &Arguments::from_bytes(kernarg)) }
             .map_err(Failure::usage)?;
         stream.synchronize().map_err(Failure::failed)?;
         Ok(buffers)
     }
 
-    /// The arguments that the kernel takes, as many as are given.
+    /// The arguments that the kernel takes. Errors if their number differs from the given one.
     fn expected<'a>(
         &self,
         metadata: &'a KernelMetadata,
@@ -165,7 +165,8 @@ impl KernelLaunch<'_> {
         let arguments: Vec<_> = arguments
             .filter(|argument| !argument.value_kind.is_hidden())
             .collect();
-        // A parameter may be several arguments, as slices are; then none is known to be another's.
+        // A parameter may lower to several arguments, as a slice does. The two lists then cannot be matched, and types
+        // are ignored.
         let types = types.filter(|types| types.len() == arguments.len());
         let mut types = types.into_iter().flatten();
         let expected: Vec<_> = arguments
@@ -191,7 +192,7 @@ impl KernelLaunch<'_> {
         )))
     }
 
-    /// Whether an argument, of a type if that is known, is what the kernel takes there.
+    /// Checks a given argument, with its type if known, against the one that the kernel takes.
     fn check(
         &self,
         index: usize,
@@ -206,7 +207,7 @@ impl KernelLaunch<'_> {
         );
         let size = expected.argument.size as usize;
         let complaint = match expected.argument.value_kind {
-            // A null pointer is a buffer that is not there.
+            // A null pointer stands for a missing buffer.
             ValueKind::GlobalBuffer if is_value && value.iter().any(|&byte| byte != 0) => {
                 "but a value is given; u64=0 is a null pointer".to_owned()
             }
@@ -227,7 +228,7 @@ impl KernelLaunch<'_> {
         )))
     }
 
-    /// Whether all outputs are buffers and can be written as their names want it.
+    /// Checks that all outputs are buffers and can be written in the formats that their names ask for.
     fn check_outputs(&self, outputs: &[OutputFile]) -> Result<(), Failure> {
         for OutputFile { argument, path } in outputs {
             let complaint = match self.arguments.get(*argument) {
@@ -304,15 +305,15 @@ impl KernelLaunch<'_> {
     }
 }
 
-/// What a kernel takes for an argument.
+/// An argument that the kernel takes.
 struct Expected<'a> {
     argument: &'a Argument,
-    /// The same in the kernel's source, if the code object has it.
+    /// The source-level parameter, if the code object describes it.
     parameter: Option<Parameter>,
 }
 
 impl Expected<'_> {
-    /// Whether numbers of a type are certainly not what it takes, by value or in a buffer.
+    /// Whether the parameter's type is known and does not take elements of this type, by value or in a buffer.
     fn refuses(&self, element: Element, in_buffer: bool) -> bool {
         let parameter = self.parameter.as_ref();
         let parameter = parameter.filter(|parameter| parameter.is_pointer == in_buffer);
@@ -320,7 +321,7 @@ impl Expected<'_> {
         scalar.is_some_and(|scalar| !element.fits(scalar))
     }
 
-    /// For messages.
+    /// A description for messages.
     fn kind(&self) -> String {
         let argument = self.argument;
         let kind = match &argument.value_kind {
@@ -340,7 +341,7 @@ impl Expected<'_> {
     }
 }
 
-/// The bytes of the code object for a GPU.
+/// Finds the code object for a GPU.
 fn object_for<'a>(found: &'a [FoundObject<'_>], gpu: &str) -> Option<&'a [u8]> {
     found
         .iter()

@@ -1,8 +1,8 @@
-//! Launching, checking and profiling any kernel from a command line.
+//! Launches, checks and profiles any kernel from a command line.
 //!
-//! What the commands `ferrowave` and `cargo gpu-amdgpu` share: options that clap reads, a launch of a kernel of which
-//! nothing is known but its code object, the emulator's checks and counters around a launch, tables and exit codes. It
-//! knows code objects, the host library and the emulator, and no kernels.
+//! This crate holds what the commands `ferrowave` and `cargo gpu-amdgpu` share: clap options, launching a kernel known
+//! only from its code object, running the emulator's checks and counters, tables, and exit codes. It depends on code
+//! objects, the host library and the emulator, not on Ferrowave's kernels.
 
 mod argument;
 mod array;

@@ -1,6 +1,6 @@
-//! NumPy's files of arrays.
+//! Reads and writes NumPy array files (`.npy`).
 //!
-//! The crate `npyz` reads and writes their headers; what follows is an array's elements as they are in memory.
+//! The crate `npyz` handles the headers. The elements follow as they are in memory.
 
 use std::io::Write as _;
 
@@ -8,7 +8,7 @@ use npyz::{DType, NpyHeader, Order, TypeStr, WriteOptions, WriterBuilder as _};
 
 use crate::{Element, array::BufferData};
 
-/// NumPy's name of a type; it has none for bf16.
+/// NumPy's type descriptor; bf16 has none.
 fn type_name(element: Element) -> Option<&'static str> {
     Some(match element {
         Element::U8 => "|u1",
@@ -26,15 +26,15 @@ fn type_name(element: Element) -> Option<&'static str> {
     })
 }
 
-/// Whether a path names such a file.
+/// Whether the file name ends in `.npy`.
 pub(crate) fn is_npy(path: &std::path::Path) -> bool {
     path.extension().is_some_and(|extension| extension == "npy")
 }
 
-/// The array in a file's bytes.
+/// Parses an array file.
 ///
 /// # Errors
-/// If it is none, not row by row, or its elements are not of one of our types.
+/// If the bytes are not an array, it is in column-major order, or [`Element`] does not have its type.
 pub(crate) fn read(mut bytes: &[u8]) -> Result<BufferData, String> {
     let header =
         NpyHeader::from_reader(&mut bytes).map_err(|error| format!("not an array: {error}"))?;
@@ -77,7 +77,7 @@ pub(crate) fn read(mut bytes: &[u8]) -> Result<BufferData, String> {
     }
 }
 
-/// An array's file.
+/// The bytes of an array file.
 ///
 /// # Errors
 /// If NumPy has no such type.
@@ -96,7 +96,7 @@ pub(crate) fn write(data: &BufferData) -> Result<Vec<u8>, String> {
     Ok(file)
 }
 
-/// What to say of elements that NumPy does not have; nothing of others.
+/// The error for elements that NumPy does not have, otherwise `None`.
 pub(crate) fn unwritable(element: Element) -> Option<String> {
     type_name(element).is_none().then(|| no_type(element))
 }
@@ -112,8 +112,9 @@ fn no_type(element: Element) -> String {
 mod tests {
     use super::*;
 
-    /// What `numpy.save` writes for `numpy.array([[1, 2, 3], [4, 5, 6]], dtype)`, by NumPy's description of the format
-    /// (`numpy.lib.format`): magic, version 1.0, the header's length, a dictionary padded to 64 bytes, the elements.
+    /// What `numpy.save` writes for `numpy.array([[1, 2, 3], [4, 5, 6]], dtype)`, from NumPy's description of the
+    /// format (`numpy.lib.format`): magic, version 1.0, the header's length, a dictionary padded to 64 bytes, the
+    /// elements.
     fn file(descr: &str, order: &str, shape: &str, elements: &[u8]) -> Vec<u8> {
         let header = format!("{{'descr': {descr}, 'fortran_order': {order}, 'shape': {shape}, }}");
         let padded = (10 + header.len() + 1).next_multiple_of(64) - 10;

@@ -1,4 +1,4 @@
-//! The options of a launch.
+//! Launch options of the command line.
 
 use std::path::Path;
 
@@ -6,23 +6,23 @@ use clap::Args;
 
 use crate::{Failure, KernelArgument, KernelLaunch, Shape};
 
-/// How to launch a kernel of a code object.
+/// How to launch a kernel from a code object.
 #[derive(Debug, Args)]
 #[group(skip)]
 pub struct LaunchOptions {
-    /// Workgroups along x, y and z.
+    /// Number of workgroups along x, y and z.
     #[arg(long, value_name = "X,Y,Z")]
     grid: Option<Shape>,
-    /// Work-items of a workgroup along x, y and z.
+    /// Work-items per workgroup along x, y and z.
     #[arg(long, value_name = "X,Y,Z")]
     block: Option<Shape>,
-    /// LDS on top of the kernel's own, in bytes [default: 0].
+    /// Dynamic LDS per workgroup, in bytes [default: 0].
     #[arg(long, value_name = "BYTES")]
     lds: Option<u32>,
-    /// The kernel's next argument: `f32=1.5` by value, or a buffer: `zeros:64xf32`, `random:4x16xf32`, `uninit:64xf32` (as
-    /// an allocation is before it is written) or `file:PATH`, NumPy's if it ends in `.npy`. `value:PATH` is a
-    /// file's bytes by value, such as a struct. Where the code object has the types of parameters, as those that
-    /// `cargo gpu-amdgpu build` makes do, integers are not taken for floats; a buffer of u8 is of bytes, whatever they are.
+    /// The kernel's next argument. `f32=1.5` is a value, `value:PATH` a value with a file's bytes, for example a
+    /// struct. `zeros:64xf32`, `random:4x16xf32`, `uninit:64xf32` (uninitialized) and `file:PATH` (a NumPy array if the
+    /// name ends in `.npy`) are buffers. If the code object has the parameters' types, as with `cargo gpu-amdgpu
+    /// build`, integers do not match floats; a buffer of u8 matches any type.
     #[arg(long = "arg", value_name = "ARGUMENT")]
     arguments: Vec<KernelArgument>,
     /// Seed of random data.
@@ -31,7 +31,7 @@ pub struct LaunchOptions {
 }
 
 impl LaunchOptions {
-    /// The name of an option that is only for launches, if one is given.
+    /// The first given option that only applies to launches.
     pub fn given(&self) -> Option<&'static str> {
         [
             ("--grid", self.grid.is_some()),
@@ -43,10 +43,10 @@ impl LaunchOptions {
         .find_map(|(name, given)| given.then_some(name))
     }
 
-    /// The launch of a kernel of a file that they describe.
+    /// The launch that these options describe.
     ///
     /// # Errors
-    /// If there is no grid or no block.
+    /// If the grid or the block is missing.
     pub fn launch<'a>(
         &'a self,
         file: &'a Path,

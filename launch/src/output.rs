@@ -1,4 +1,4 @@
-//! Standard output that may be closed or full.
+//! Writes to standard output, which may be closed or full.
 
 use std::{
     ffi::OsString,
@@ -11,10 +11,10 @@ use clap::Parser;
 
 use crate::Failure;
 
-/// Writes a text to standard output. A reader that closes it early is no error.
+/// Writes to standard output. A reader that closes it early is not an error.
 ///
 /// # Errors
-/// If it cannot be written for another reason, such as a full disk.
+/// If standard output cannot be written for another reason, for example a full disk.
 pub fn print(text: &impl Display) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     match write!(out, "{text}").and_then(|()| out.flush()) {
@@ -25,10 +25,11 @@ pub fn print(text: &impl Display) -> Result<(), Failure> {
     }
 }
 
-/// The command line's arguments; what clap prints instead, such as the help, is printed here.
+/// Parses the command line, and prints clap's help or error.
 ///
 /// # Errors
-/// The exit code of a command line without a command: 2 if clap refuses it, else 0, or 1 if the text cannot be written.
+/// The exit code if there is no command to run: 2 if clap refuses the command line, 1 if its text cannot be written,
+/// else 0.
 pub fn parse<A: Parser>(arguments: impl IntoIterator<Item = OsString>) -> Result<A, ExitCode> {
     A::try_parse_from(arguments).map_err(|error| match error.print() {
         Err(failure) if failure.kind() != io::ErrorKind::BrokenPipe => {
@@ -42,7 +43,7 @@ pub fn parse<A: Parser>(arguments: impl IntoIterator<Item = OsString>) -> Result
 /// Prints a value as JSON on standard output.
 ///
 /// # Errors
-/// If it has no form in JSON, or as [`print()`].
+/// If the value cannot be serialized, or as [`print()`].
 pub fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(value).map_err(Failure::failed)?;
     print(&format_args!("{text}\n"))

@@ -1,4 +1,4 @@
-//! The emulator's counters around launches.
+//! Runs a launch under the emulator's counters.
 
 use std::{
     fs,
@@ -18,21 +18,21 @@ use ferrowave_timing::Format as TimingFormat;
 
 use crate::{DeviceOption, Failure, print};
 
-/// How to write the counts, and where.
+/// How to write the counters, and where.
 #[derive(Debug, Args)]
 #[group(skip)]
 pub struct ProfileOptions {
-    /// Model the time on a machine, too: MI100, MI210, MI250X, MI300X or MI355X, or by its GPU's name [default: the one
-    /// that the device is].
+    /// Also model the time on a machine: MI100, MI210, MI250X, MI300X or MI355X, or its GPU's name [default: the
+    /// device's].
     #[arg(long, value_name = "MACHINE", num_args = 0..=1, require_equals = true)]
     timing: Option<Option<Product>>,
-    /// Print all instructions with their counts, under the source lines that they come from.
+    /// Print every instruction with its counters, under its source line.
     #[arg(long)]
     listing: bool,
-    /// Write a page with all of it.
+    /// Write an HTML page with all counters.
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-    /// Write JSON.
+    /// Write all counters as JSON.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
     #[command(flatten)]
@@ -40,7 +40,8 @@ pub struct ProfileOptions {
 }
 
 impl ProfileOptions {
-    /// The machine whose time is modelled, if one was named: for the model, or else as the device.
+    /// The machine to model if `--timing` is given: the one that it names, or else the one that the device option
+    /// names.
     ///
     /// # Errors
     /// If FERROWAVE_DEVICE names no device.
@@ -53,17 +54,17 @@ impl ProfileOptions {
     }
 }
 
-/// Launches what `launch` launches on the emulator, and writes the counts.
+/// Runs `launch` on the emulator, and writes the counters.
 ///
 /// # Errors
-/// Those of `launch`, after the counts are written, and if they cannot be.
+/// The error of `launch`, after the counters are written, or if they cannot be written.
 pub fn run(
     options: &ProfileOptions,
     launch: impl FnOnce(&Device) -> Result<(), Failure>,
 ) -> Result<ExitCode, Failure> {
     profile::set_profiling(true);
     if options.timing.is_some() {
-        // Before the device: what it has is the machine's.
+        // Timing is set before the device is opened, because the device takes the machine's properties.
         timing::set_timing(Some(Settings {
             machine: options.machine()?,
             estimate: false,
@@ -81,7 +82,7 @@ pub fn run(
     }
     let outcome = launch(&device);
     let profiles = profile::take_profiles();
-    // A kernel that faulted has counts, too.
+    // A kernel that faulted has counters too.
     let format = match options.listing {
         true => Format::Listing,
         false => Format::Summary,
@@ -106,7 +107,7 @@ pub fn run(
         None => Ok(()),
     });
     if written.is_err() && !options.listing {
-        // All that the file would have said.
+        // Prints what the files would have contained.
         eprint!("{}", Format::Listing.write(&profiles));
     }
     let timed = match missed.into_iter().next() {

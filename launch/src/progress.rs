@@ -1,4 +1,4 @@
-//! A line on the terminal for what takes long.
+//! Shows the progress of long launches on the terminal.
 
 use std::{
     io::{IsTerminal as _, Write as _, stderr},
@@ -11,25 +11,25 @@ use ferrowave_emulator::dispatch::{self, Progress};
 
 use crate::table;
 
-/// What is done before is not worth a line.
+/// Time before the line first appears.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// How often the line changes.
+/// Time between updates.
 const PAUSE: Duration = Duration::from_millis(200);
-/// Letters of a kernel's name at most.
+/// Maximum characters of a kernel's name.
 const NAME_LETTERS: usize = 32;
-/// A terminal that does not say how wide it is.
+/// Width assumed for a terminal that does not report one.
 const USUAL_WIDTH: usize = 80;
-/// Takes the cursor to the line's beginning, and the line away.
+/// Moves the cursor to the start of the line and clears it.
 const CLEAR: &str = "\r\x1b[K";
 
-/// Whether a line stands there that must go before anything else is written.
+/// Whether a progress line is on the screen and must be cleared before other output.
 static DRAWN: Mutex<bool> = Mutex::new(false);
 
 fn drawn() -> MutexGuard<'static, bool> {
     DRAWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Writes a line to standard error, in place of a [`ProgressLine`] that may stand there.
+/// Writes a line to standard error, in place of a [`ProgressLine`] if there is one.
 pub fn note(text: &str) {
     let mut drawn = drawn();
     let clear = if std::mem::take(&mut *drawn) {
@@ -40,8 +40,8 @@ pub fn note(text: &str) {
     eprintln!("{clear}{text}");
 }
 
-/// Says on standard error how far the emulator's launches are, from the second second on, if that is a terminal. It goes
-/// when it is dropped.
+/// Shows the progress of the emulator's launches on standard error after one second, if that is a terminal. Dropping it
+/// clears the line.
 #[derive(Debug)]
 pub struct ProgressLine {
     ended: Arc<(Mutex<bool>, Condvar)>,
@@ -49,7 +49,7 @@ pub struct ProgressLine {
 }
 
 impl ProgressLine {
-    /// Begins to wait.
+    /// Starts to follow launches.
     pub fn start() -> Self {
         let ended = Arc::default();
         let thread = stderr().is_terminal().then(|| {
@@ -65,7 +65,7 @@ impl Drop for ProgressLine {
     fn drop(&mut self) {
         *self.ended.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
         self.ended.1.notify_all();
-        // A thread that panicked draws nothing any more.
+        // A panic of the drawing thread is ignored.
         let _ = self.thread.take().map(JoinHandle::join);
         let mut drawn = drawn();
         if std::mem::take(&mut *drawn) {
@@ -74,7 +74,7 @@ impl Drop for ProgressLine {
     }
 }
 
-/// Draws the line until the work has ended.
+/// Updates the line until the work has ended.
 fn draw((ended, changed): &(Mutex<bool>, Condvar)) {
     let started = Instant::now();
     let mut pause = PATIENCE;
@@ -88,18 +88,18 @@ fn draw((ended, changed): &(Mutex<bool>, Condvar)) {
             return;
         }
         pause = PAUSE;
-        // A line that wraps cannot be taken away again, and the last column may wrap. The window may change.
+        // A line that wraps could not be cleared, and writing the last column may wrap. The window's width may change.
         let width = table::terminal_width().unwrap_or(USUAL_WIDTH) - 1;
         let text = text(dispatch::progress().as_ref(), started.elapsed(), width);
         let mut drawn = drawn();
-        // What cannot be drawn is not missed.
+        // A failed write is ignored.
         let mut out = stderr().lock();
         let _ = write!(out, "{CLEAR}{text}").and_then(|()| out.flush());
         *drawn = true;
     }
 }
 
-/// The line, of at most `width` letters; what gives way first is the kernel's name.
+/// The line, in at most `width` characters. The kernel's name is shortened first.
 fn text(progress: Option<&Progress>, time: Duration, width: usize) -> String {
     let Some(progress) = progress else {
         return cut(&format!("working, {} s", time.as_secs()), width);
@@ -115,7 +115,7 @@ fn text(progress: Option<&Progress>, time: Duration, width: usize) -> String {
     cut(&(cut(&progress.kernel, room) + &figures), width)
 }
 
-/// A text's beginning, if it has more letters.
+/// Shortens a text to `letters` characters, the last one an ellipsis.
 fn cut(text: &str, letters: usize) -> String {
     match text.char_indices().nth(letters) {
         None => text.to_owned(),

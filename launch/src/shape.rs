@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-/// One number for each axis; those that are missing are 1.
+/// Extents along x, y and z; missing ones are 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape(pub [u32; 3]);
 

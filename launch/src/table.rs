@@ -4,13 +4,13 @@ use comfy_table::{
     Cell, CellAlignment, ColumnConstraint, ContentArrangement, Table, TableComponent, presets,
 };
 
-/// The columns of the terminal at standard error, if it is one that knows.
+/// The width of the terminal at standard error, if known.
 pub(crate) fn terminal_width() -> Option<usize> {
     let width = Table::new().use_stderr().width()?;
     (width > 0).then_some(width.into())
 }
 
-/// A table with a line under its header; columns whose name ends in a colon are numbers, to the right.
+/// A table with a line under its header. A column whose name ends in a colon holds numbers and is right-aligned.
 #[derive(Debug)]
 pub struct Columns {
     table: Table,
@@ -18,7 +18,7 @@ pub struct Columns {
 }
 
 impl Columns {
-    /// A table with columns of these names.
+    /// A table with the named columns.
     pub fn new(names: &[&str]) -> Self {
         let right: Vec<bool> = names.iter().map(|name| name.ends_with(':')).collect();
         let mut columns = Columns {
@@ -47,7 +47,7 @@ impl Columns {
         self.table.add_row(cells);
     }
 
-    /// Leaves columns out, from the right, until the table is as narrow as the terminal; the first one stays. How many.
+    /// Drops columns from the right, except the first, until the table fits the terminal. Returns how many.
     pub fn fit(&mut self) -> usize {
         match self.table.width() {
             Some(width) => self.fit_in(width.into()),
@@ -56,7 +56,7 @@ impl Columns {
     }
 
     fn fit_in(&mut self, width: usize) -> usize {
-        // A blank on both sides of a cell.
+        // A cell has one blank on each side.
         let widths = self.table.column_max_content_widths();
         let mut needed: usize = widths.iter().map(|&cell| usize::from(cell) + 2).sum();
         let mut left_out = 0;
@@ -91,7 +91,7 @@ impl Columns {
 
 impl std::fmt::Display for Columns {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // Cells are padded to their column's width, which no line needs at its end.
+        // Removes the padding at the end of each line.
         for line in self.table.lines() {
             writeln!(f, "{}", line.trim_end())?;
         }
