@@ -1,4 +1,4 @@
-//! A code object as a whole: its parts, joined and checked against each other.
+//! Parses a whole code object, and checks its parts against each other.
 
 use std::{
     collections::HashMap,
@@ -21,21 +21,21 @@ use crate::{
 /// A kernel: metadata, descriptor and code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kernel {
-    /// What the metadata says.
+    /// Its metadata.
     pub metadata: Arc<KernelMetadata>,
-    /// What the hardware starts it from.
+    /// Its descriptor, from which the hardware sets up the waves.
     pub descriptor: KernelDescriptor,
     /// The descriptor's address, relative to the load address. On a GPU this is the kernel object that a dispatch
     /// packet names.
     pub descriptor_address: u64,
-    /// Addresses of the code from the entry point to the end of its symbol, relative to the load address; where no
-    /// symbol says, to the next function's start or the section's end.
+    /// Addresses of the code, relative to the load address: from the entry point to the end of its symbol, or, if
+    /// that has no size, to the next function or the end of the section.
     pub code: Range<u64>,
 }
 
 impl Kernel {
-    /// What a workgroup of `workgroup_size` work-items takes of a compute unit when the launch adds
-    /// `dynamic_lds_bytes` of LDS.
+    /// The compute unit's resources that a workgroup of `workgroup_size` work-items takes, with `dynamic_lds_bytes` of
+    /// LDS from the launch.
     pub fn resources(&self, workgroup_size: u32, dynamic_lds_bytes: u32) -> Resources {
         Resources {
             vgprs: self.descriptor.vgprs(),
@@ -57,12 +57,12 @@ pub struct CodeObject {
     image: Image,
     symbols: Vec<Symbol>,
     by_name: HashMap<String, usize>,
-    /// Indices of the function symbols, by address and at most one an address.
+    /// Indices of the function symbols, by address, at most one per address.
     functions: Vec<usize>,
     text: Vec<Range<u64>>,
     metadata: Metadata,
     kernels: Vec<Kernel>,
-    /// Shared, so that a clone does not read them again.
+    /// Shared, so that clones read them only once.
     lines: Arc<OnceLock<LineTables>>,
 }
 
@@ -70,9 +70,10 @@ impl CodeObject {
     /// Parses a code object from a copy of `bytes`.
     ///
     /// # Errors
-    /// If the bytes are not a code object v4 to v6 for one of [`Gpu::ALL`](ferrowave_gpu::Gpu::ALL), or contradict themselves.
+    /// If the bytes are not a code object v4 to v6 for one of [`Gpu::ALL`](ferrowave_gpu::Gpu::ALL), or are
+    /// inconsistent.
     pub fn parse(bytes: &[u8]) -> Result<Self, CodeObjectError> {
-        // Before the copy, so that a large file of another kind costs nothing.
+        // Checks the header before the copy, so that a large file of another kind costs nothing.
         parse_header(bytes)?;
         Self::parse_shared(bytes.into())
     }
@@ -88,7 +89,7 @@ impl CodeObject {
         })
     }
 
-    /// Like [`Self::parse`], without keeping the file: [`Self::bytes`] is empty. Line tables are read now.
+    /// Like [`Self::parse`], without keeping the file: [`Self::bytes`] is empty. Line tables are read immediately.
     ///
     /// # Errors
     /// As [`Self::parse`].
@@ -99,7 +100,7 @@ impl CodeObject {
         })
     }
 
-    /// All but what is kept of `bytes`.
+    /// Parses everything, without keeping the file or reading line tables.
     fn read(bytes: &[u8]) -> Result<Self, CodeObjectError> {
         let header = parse_header(bytes)?;
         let target = Target::parse(header)?;
@@ -112,7 +113,7 @@ impl CodeObject {
         let mut image = Image::parse(bytes, program_headers)?;
         image.read_relocations(bytes, program_headers, &dynamic_symbols)?;
         let symbols = symbols::read(bytes, &sections, &dynamic_symbols, &image)?;
-        // Should a name stand twice, the exported symbol is the one that a host means.
+        // If a name occurs twice, the exported symbol is the one that a host can look up.
         let mut by_name = HashMap::new();
         for exported in [false, true] {
             for (index, symbol) in symbols.iter().enumerate() {
@@ -144,62 +145,62 @@ impl CodeObject {
         Ok(object)
     }
 
-    /// What it is made for.
+    /// The GPU, features and version that the code object is built for.
     pub fn target(&self) -> Target {
         self.target
     }
 
-    /// The file as it was given; nothing after [`Self::parse_and_leave`].
+    /// The whole file; empty after [`Self::parse_and_leave`].
     pub fn bytes(&self) -> &Arc<[u8]> {
         &self.bytes
     }
 
-    /// The metadata note (all of them, if there are several).
+    /// The metadata, merged from all metadata notes.
     pub fn metadata(&self) -> &Metadata {
         &self.metadata
     }
 
-    /// The kernels, in the metadata's order.
+    /// The kernels, in the order of the metadata.
     pub fn kernels(&self) -> &[Kernel] {
         &self.kernels
     }
 
-    /// The kernel that a host asks for by `name`.
+    /// The kernel with this name.
     pub fn kernel(&self, name: &str) -> Option<&Kernel> {
         self.kernels
             .iter()
             .find(|kernel| kernel.metadata.name == name)
     }
 
-    /// The kernel whose code holds `address`.
+    /// The kernel whose code contains `address`.
     pub fn kernel_at(&self, address: u64) -> Option<&Kernel> {
         self.kernels
             .iter()
             .find(|kernel| kernel.code.contains(&address))
     }
 
-    /// Symbols with an address, without labels, in the order of their addresses.
+    /// Symbols with an address, except labels, in address order.
     pub fn symbols(&self) -> &[Symbol] {
         &self.symbols
     }
 
-    /// The symbol of a name; of several, an exported one.
+    /// The symbol with this name. An exported symbol takes precedence.
     pub fn symbol(&self, name: &str) -> Option<&Symbol> {
         Some(&self.symbols[*self.by_name.get(name)?])
     }
 
-    /// The global variable that a host may ask for by `name` (`hipModuleGetGlobal`).
+    /// The exported global variable with this name (`hipModuleGetGlobal`).
     pub fn global(&self, name: &str) -> Option<&Symbol> {
         self.symbol(name)
             .filter(|symbol| symbol.exported && symbol.kind == SymbolKind::Variable)
     }
 
-    /// The functions, in the order of their addresses, and at most one an address.
+    /// The functions in address order, at most one per address.
     pub fn functions(&self) -> impl Iterator<Item = &Symbol> {
         self.functions.iter().map(|&index| &self.symbols[index])
     }
 
-    /// The function whose code holds `address`.
+    /// The function whose code contains `address`.
     pub fn function_at(&self, address: u64) -> Option<&Symbol> {
         let after = self
             .functions
@@ -208,28 +209,28 @@ impl CodeObject {
         (address - symbol.address < symbol.size.max(1)).then_some(symbol)
     }
 
-    /// Addresses of machine code: the sections marked executable, or the segments if the file has no sections.
+    /// Addresses of machine code: the executable sections, or the executable segments if the file has no sections.
     pub fn text_ranges(&self) -> &[Range<u64>] {
         &self.text
     }
 
-    /// The `size` bytes at `address` as they stand in the file, before relocation;
-    /// `None` if no one segment has all of them in the file, and after [`Self::parse_and_leave`].
+    /// The `size` bytes at `address` before relocation. `None` if no single segment has all of them in the file, or
+    /// after [`Self::parse_and_leave`].
     pub fn file_bytes(&self, address: u64, size: u64) -> Option<&[u8]> {
         self.bytes.get(self.image.file_range(address, size)?)
     }
 
-    /// Source lines of the code, read when first asked for.
+    /// The line tables, read on first use.
     pub fn lines(&self) -> &LineTables {
         self.lines.get_or_init(|| LineTables::new(&self.bytes))
     }
 
-    /// The parts of the image, in the order of their addresses.
+    /// The segments of the image, in address order.
     pub fn segments(&self) -> &[Segment] {
         &self.image.segments
     }
 
-    /// Relocations that loading applies.
+    /// The relocations to apply when loading.
     pub fn relocations(&self) -> &[Relocation] {
         &self.image.relocations
     }
@@ -239,16 +240,16 @@ impl CodeObject {
         self.image.size
     }
 
-    /// What the load address has to be a multiple of, in bytes: a power of two.
+    /// The alignment of the load address, in bytes: a power of two.
     pub fn image_align(&self) -> u64 {
         self.image.align
     }
 
-    /// Makes the image that belongs at `base_address` in `memory`, whose length must be [`Self::image_size`].
+    /// Writes the image for `base_address` to `memory`, whose length must be [`Self::image_size`].
     ///
     /// # Errors
-    /// If the buffer has another length, the file was not kept, the address does not suit, or a relocation needs a symbol that is not defined
-    /// or a value that does not fit. `memory` may have been written to then.
+    /// If the buffer has another length, the file was not kept, the address is misaligned or the image would wrap
+    /// around, a relocation names an undefined symbol, or a value does not fit. `memory` may then be partly written.
     pub fn load_image(&self, base_address: u64, memory: &mut [u8]) -> Result<(), CodeObjectError> {
         if u64::try_from(memory.len()) != Ok(self.image.size) {
             return Err(CodeObjectError::ImageBuffer {
@@ -256,7 +257,7 @@ impl CodeObject {
                 given: memory.len(),
             });
         }
-        // Gaps and what the file does not fill are zero, whatever the buffer held.
+        // Gaps between segments, and bytes that the file does not provide, are zero.
         memory.fill(0);
         self.write_image(&self.bytes, base_address, |offset, bytes| {
             memory[offset as usize..][..bytes.len()].copy_from_slice(bytes);
@@ -264,11 +265,11 @@ impl CodeObject {
         })
     }
 
-    /// Like [`Self::load_image`], of the file's bytes, which need not have been kept, into memory that only `write` reaches
-    /// and that is zero: it gets offsets in the image and bytes, which all lie inside it.
+    /// Like [`Self::load_image`], for zeroed memory that `write` fills. `file` is the code object's bytes, which need
+    /// not have been kept. `write` takes an offset in the image, and bytes that lie within it.
     ///
     /// # Errors
-    /// Those of `write`, and as [`Self::load_image`].
+    /// The errors of `write`, and those of [`Self::load_image`].
     pub fn write_image<E: From<CodeObjectError>>(
         &self,
         file: &[u8],
@@ -324,7 +325,8 @@ impl CodeObject {
         let descriptor = KernelDescriptor::parse(bytes, self.target.gpu, &metadata.name)?;
 
         let entry = address.wrapping_add_signed(descriptor.kernel_code_entry_byte_offset);
-        // The register for the program's start holds the address without its low 8 bits.
+        // The low 8 bits of the entry address are not stored in the program start register (`COMPUTE_PGM_LO`), so they
+        // must be 0.
         let after = self.text.partition_point(|range| range.start <= entry);
         let section = self.text[..after]
             .last()
@@ -342,7 +344,7 @@ impl CodeObject {
         })
     }
 
-    /// Where the code that starts at `entry` ends, at the latest at `section_end`.
+    /// The end of the code that starts at `entry`, at most `section_end`.
     fn code_end(&self, entry: u64, section_end: u64) -> u64 {
         let from = self
             .functions
@@ -358,7 +360,7 @@ impl CodeObject {
     }
 }
 
-/// Indices of the functions among `symbols`; of several at one address, the longest.
+/// Indices of the function symbols. If several have one address, the longest is taken.
 fn functions(symbols: &[Symbol]) -> Vec<usize> {
     let mut functions: Vec<usize> = Vec::new();
     for (index, symbol) in symbols.iter().enumerate() {
@@ -392,7 +394,7 @@ pub(crate) fn parse_header(bytes: &[u8]) -> Result<&elf::FileHeader64<LE>, CodeO
     }
 }
 
-/// `NT_AMDGPU_METADATA`, from LLVM's `AMDGPUUsage`, table «AMDGPU Code Object V3 ELF Note Records».
+/// `NT_AMDGPU_METADATA`: LLVM's `AMDGPUUsage`, table «AMDGPU Code Object V3 ELF Note Records».
 const NT_AMDGPU_METADATA: u32 = 32;
 
 fn read_metadata(
@@ -419,13 +421,13 @@ fn read_metadata(
     metadata.ok_or(CodeObjectError::NoMetadata)
 }
 
-/// The GPU stands in the ELF flags and in the metadata; where they differ, one is wrong.
+/// Checks that the metadata names the GPU of the ELF flags.
 fn check_target(metadata: &Metadata, target: Target) -> Result<(), CodeObjectError> {
     let Some(text) = &metadata.target else {
         return Ok(());
     };
-    // `amdgcn-amd-amdhsa--gfx90a:sramecc+`: the processor follows the last dash, its features a colon.
-    // The features may end in a dash themselves (`xnack-`).
+    // In `amdgcn-amd-amdhsa--gfx90a:sramecc+`, features follow a colon and may end in a dash themselves (`xnack-`). The
+    // processor follows the last dash before them.
     let processor = text.split(':').next().unwrap_or(text);
     let processor = processor.rsplit('-').next().unwrap_or(processor);
     if processor == target.gpu.name() {
@@ -454,14 +456,14 @@ fn text_ranges(
             .iter()
             .filter(|section| section.sh_flags(LE).0 & executable == executable)
             .map(|section| (section.sh_addr(LE), section.sh_size(LE)))
-            // A section that no segment has in the file is not in the image, whatever its flags.
+            // A section without contents in a segment is not in the image, whatever its flags.
             .filter(|&(address, size)| image.file_range(address, size).is_some())
             .map(|(address, size)| address..address + size)
             .collect()
     };
     ranges.retain(|range| !range.is_empty());
     ranges.sort_by_key(|range| range.start);
-    // Sections that overlap become one, so that an address is found by binary search.
+    // Merges overlapping sections, so that binary search finds the range of an address.
     ranges.dedup_by(|next, kept| {
         let overlap = next.start < kept.end;
         if overlap {

@@ -1,7 +1,7 @@
 //! The kernel descriptor: 64 bytes from which the hardware sets up a kernel's waves.
 //!
-//! Layout and field names: LLVM's `AMDGPUUsage`, «Kernel Descriptor», and its tables for
-//! `compute_pgm_rsrc1` to `3`, `kernel_code_properties` and `kernarg_preload`.
+//! Layout and field names: LLVM's `AMDGPUUsage`, «Kernel Descriptor», with its tables for `compute_pgm_rsrc1` to `3`,
+//! `kernel_code_properties` and `kernarg_preload`.
 
 use ferrowave_gpu::{Gpu, GpuLimits};
 
@@ -32,15 +32,15 @@ impl FloatRoundMode {
     }
 }
 
-/// `FLOAT_DENORM_MODE_*`: which denormals become zero.
+/// `FLOAT_DENORM_MODE_*`: which denormals are flushed to zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum FloatDenormMode {
-    /// Those read and those produced.
+    /// Sources and results.
     FlushSrcDst = 0,
-    /// Those produced.
+    /// Results.
     FlushDst = 1,
-    /// Those read.
+    /// Sources.
     FlushSrc = 2,
     /// None.
     FlushNone = 3,
@@ -76,14 +76,13 @@ pub struct Exceptions {
     pub int_divide_by_zero: bool,
 }
 
-/// Which user SGPRs a wave finds set, in the order in which they follow each other from `s0`.
+/// The user SGPRs that are set when a wave starts, in register order from `s0` (`kernel_code_properties`).
 ///
-/// `kernel_code_properties`; the registers each takes are in LLVM's `AMDGPUUsage`,
-/// table «SGPR Register Set Up Order».
+/// LLVM's `AMDGPUUsage`, table «SGPR Register Set Up Order», gives the registers of each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct UserSgprs {
-    /// `ENABLE_SGPR_PRIVATE_SEGMENT_BUFFER`: 4 registers, the buffer resource for scratch.
-    /// Not where scratch is architected (gfx942, gfx950).
+    /// `ENABLE_SGPR_PRIVATE_SEGMENT_BUFFER`: 4 registers, the buffer resource for scratch. Reserved where scratch is
+    /// architected (gfx942, gfx950).
     pub private_segment_buffer: bool,
     /// `ENABLE_SGPR_DISPATCH_PTR`: 2 registers, the address of the AQL dispatch packet.
     pub dispatch_ptr: bool,
@@ -93,15 +92,14 @@ pub struct UserSgprs {
     pub kernarg_segment_ptr: bool,
     /// `ENABLE_SGPR_DISPATCH_ID`: 2 registers.
     pub dispatch_id: bool,
-    /// `ENABLE_SGPR_FLAT_SCRATCH_INIT`: 2 registers.
-    /// Not where scratch is architected (gfx942, gfx950).
+    /// `ENABLE_SGPR_FLAT_SCRATCH_INIT`: 2 registers. Reserved where scratch is architected (gfx942, gfx950).
     pub flat_scratch_init: bool,
     /// `ENABLE_SGPR_PRIVATE_SEGMENT_SIZE`: 1 register, bytes per work-item.
     pub private_segment_size: bool,
 }
 
 impl UserSgprs {
-    /// Registers taken by those that are enabled, before any preloaded arguments.
+    /// The number of SGPRs that the enabled ones take, without preloaded arguments.
     pub fn count(self) -> u32 {
         [
             (self.private_segment_buffer, 4),
@@ -118,22 +116,22 @@ impl UserSgprs {
     }
 }
 
-/// A kernel descriptor, decoded for its GPU.
+/// A decoded kernel descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct KernelDescriptor {
-    /// The GPU that decides what the granulated counts mean.
+    /// The GPU, which determines the granule of the register counts.
     pub gpu: Gpu,
-    /// `GROUP_SEGMENT_FIXED_SIZE`: LDS of a workgroup in bytes, without what a launch adds.
+    /// `GROUP_SEGMENT_FIXED_SIZE`: static LDS of a workgroup, in bytes.
     pub group_segment_fixed_size: u32,
     /// `PRIVATE_SEGMENT_FIXED_SIZE`: scratch of a work-item in bytes.
     pub private_segment_fixed_size: u32,
-    /// `KERNARG_SIZE`: bytes of arguments; 0 also where the compiler did not say.
+    /// `KERNARG_SIZE`: bytes of arguments. 0 may also mean that the compiler did not state it.
     pub kernarg_size: u32,
     /// `KERNEL_CODE_ENTRY_BYTE_OFFSET`: from the descriptor's address to the first instruction's, in bytes.
     pub kernel_code_entry_byte_offset: i64,
-    /// `GRANULATED_WORKITEM_VGPR_COUNT` as it stands; see [`Self::vgprs`].
+    /// The raw field `GRANULATED_WORKITEM_VGPR_COUNT`; see [`Self::vgprs`].
     pub granulated_workitem_vgpr_count: u8,
-    /// `GRANULATED_WAVEFRONT_SGPR_COUNT` as it stands; see [`Self::sgprs`].
+    /// The raw field `GRANULATED_WAVEFRONT_SGPR_COUNT`; see [`Self::sgprs`].
     pub granulated_wavefront_sgpr_count: u8,
     /// `FLOAT_ROUND_MODE_32`: rounding of f32 operations.
     pub float_round_mode_32: FloatRoundMode,
@@ -152,30 +150,30 @@ pub struct KernelDescriptor {
     /// `ENABLE_PRIVATE_SEGMENT`: the kernel uses scratch; where scratch is not architected,
     /// one more system SGPR holds the wave's offset in it.
     pub enable_private_segment: bool,
-    /// `USER_SGPR_COUNT`: user SGPRs, with preloaded arguments.
+    /// `USER_SGPR_COUNT`: user SGPRs, including preloaded arguments.
     pub user_sgpr_count: u8,
     /// `ENABLE_SGPR_WORKGROUP_ID_X`, `_Y` and `_Z`: system SGPRs after the user SGPRs, in this order.
     pub enable_sgpr_workgroup_id: [bool; 3],
     /// `ENABLE_SGPR_WORKGROUP_INFO`: a system SGPR after the workgroup ids.
     pub enable_sgpr_workgroup_info: bool,
-    /// `ENABLE_VGPR_WORKITEM_ID`: how many dimensions of the work-item id a wave gets, less one (0 to 2).
+    /// `ENABLE_VGPR_WORKITEM_ID`: the number of work-item ID dimensions that a wave gets, minus one (0 to 2).
     pub enable_vgpr_workitem_id: u8,
     /// Which exceptions trap.
     pub enable_exception: Exceptions,
-    /// `ACCUM_OFFSET` decoded: the number of VGPRs before the first accumulation VGPR, a multiple of 4 (4 to 256).
-    /// `None` on gfx908, where accumulation VGPRs are a register file of their own.
+    /// `ACCUM_OFFSET`, decoded: the number of VGPRs before the first accumulation VGPR, a multiple of 4 from 4 to 256.
+    /// `None` on gfx908, whose accumulation VGPRs are a separate register file.
     pub accum_offset: Option<u16>,
-    /// `TG_SPLIT`: the waves of a workgroup may run on several compute units (never on gfx908).
+    /// `TG_SPLIT`: the waves of a workgroup may run on several compute units. Always false on gfx908.
     pub tg_split: bool,
-    /// The user SGPRs by what they hold.
+    /// The enabled user SGPRs.
     pub user_sgprs: UserSgprs,
-    /// `USES_DYNAMIC_STACK`: the scratch size is a guess, as it depends on calls.
+    /// `USES_DYNAMIC_STACK`: the stated scratch size is an estimate, because the stack depends on calls.
     pub uses_dynamic_stack: bool,
-    /// `KERNARG_PRELOAD_SPEC_LENGTH`: dwords of arguments that the hardware puts in SGPRs (0 on gfx908).
+    /// `KERNARG_PRELOAD_SPEC_LENGTH`: dwords of arguments that the hardware preloads to SGPRs. 0 on gfx908.
     pub kernarg_preload_length: u8,
-    /// `KERNARG_PRELOAD_SPEC_OFFSET`: where in the arguments they start, in dwords.
+    /// `KERNARG_PRELOAD_SPEC_OFFSET`: the offset of the preloaded arguments, in dwords.
     pub kernarg_preload_offset: u16,
-    /// `compute_pgm_rsrc1` to `compute_pgm_rsrc3` as they stand.
+    /// The raw words `compute_pgm_rsrc1` to `compute_pgm_rsrc3`.
     pub compute_pgm_rsrc: [u32; 3],
 }
 
@@ -189,14 +187,14 @@ const fn bit(word: u32, shift: u32) -> bool {
 }
 
 impl KernelDescriptor {
-    /// The size of a descriptor, and the alignment that it needs, in bytes.
+    /// The size and required alignment of a descriptor, in bytes.
     pub const BYTES: usize = 64;
 
-    /// Decodes a descriptor of `kernel`, whose name is for the error.
+    /// Decodes a descriptor. `kernel` is the kernel's name, for errors.
     ///
     /// # Errors
-    /// [`CodeObjectError::DescriptorReserved`] if a field is set that is reserved on this GPU: it may ask for something
-    /// that a reader which does not know it would get wrong without a word.
+    /// [`CodeObjectError::DescriptorReserved`] if a field is set that is reserved on this GPU: ignoring it could
+    /// silently give wrong results. [`CodeObjectError::DescriptorValue`] if a field has a value without a meaning.
     pub fn parse(
         bytes: &[u8; Self::BYTES],
         gpu: Gpu,
@@ -327,14 +325,14 @@ impl KernelDescriptor {
         })
     }
 
-    /// Vector registers that the hardware allocates to a work-item.
+    /// Vector registers allocated per lane.
     ///
-    /// On gfx908 this many VGPRs and as many accumulation VGPRs; later, both kinds together.
+    /// On gfx908, the number of VGPRs, and also of accumulation VGPRs. On later GPUs, both kinds together.
     pub fn vgprs(&self) -> u32 {
         (u32::from(self.granulated_workitem_vgpr_count) + 1) * GpuLimits::of(self.gpu).vgpr_granule
     }
 
-    /// Vector registers that ordinary instructions can name (`v0` up), of those allocated.
+    /// The allocated VGPRs (`v0` up), without accumulation VGPRs.
     pub fn arch_vgprs(&self) -> u32 {
         match self.accum_offset {
             Some(offset) => self.vgprs().min(offset.into()),
@@ -342,7 +340,7 @@ impl KernelDescriptor {
         }
     }
 
-    /// Accumulation VGPRs (`a0` up), of those allocated.
+    /// The allocated accumulation VGPRs (`a0` up).
     pub fn accum_vgprs(&self) -> u32 {
         match self.accum_offset {
             Some(offset) => self.vgprs().saturating_sub(offset.into()),
@@ -350,9 +348,9 @@ impl KernelDescriptor {
         }
     }
 
-    /// Scalar registers that the hardware allocates to a wave, with VCC, FLAT_SCRATCH and XNACK_MASK.
+    /// Scalar registers allocated per wave, including VCC, FLAT_SCRATCH and XNACK_MASK.
     ///
-    /// The field counts in eights while the hardware allocates in sixteens, so the count rounds up.
+    /// The field counts in units of 8, but the hardware allocates in units of 16, so the count is rounded up.
     pub fn sgprs(&self) -> u32 {
         (u32::from(self.granulated_wavefront_sgpr_count) / 2 + 1)
             * GpuLimits::of(self.gpu).sgpr_granule

@@ -1,4 +1,4 @@
-//! The symbols that relocations name.
+//! Dynamic symbols that relocations refer to.
 
 use object::{
     LittleEndian as LE, elf,
@@ -7,24 +7,24 @@ use object::{
 
 use crate::CodeObjectError;
 
-/// Of 64-bit little-endian files.
+/// 64-bit little-endian ELF.
 pub(crate) type Header = elf::FileHeader64<LE>;
 
-/// What a relocation refers to.
+/// The target of a relocation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RelocationTarget {
     /// An address relative to the load address.
     Image(u64),
     /// A number that does not depend on the load address (an `SHN_ABS` or undefined weak symbol).
     Absolute(u64),
-    /// A symbol that the code object does not define. Inspecting works, loading does not.
+    /// A symbol that the code object does not define. Such an object can be inspected, but not loaded.
     Undefined(String),
 }
 
-/// The dynamic symbol table, for relocations.
+/// The dynamic symbol table.
 pub(crate) struct DynamicSymbols<'a> {
     pub(crate) table: SymbolTable<'a, Header>,
-    /// The section's address; 0 without one, as in a file without relocations against symbols.
+    /// The section's address; 0 if the file has none, because no relocation names a symbol.
     pub(crate) address: u64,
 }
 
@@ -42,7 +42,7 @@ impl<'a> DynamicSymbols<'a> {
         Ok(DynamicSymbols { table, address })
     }
 
-    /// What symbol `index` means to the relocation at `address`.
+    /// The target of the relocation at `address` against symbol `index`.
     pub(crate) fn target(
         &self,
         index: u32,
@@ -59,7 +59,7 @@ impl<'a> DynamicSymbols<'a> {
                 })?;
         let value = symbol.st_value(LE);
         let section = symbol.st_shndx(LE);
-        // Symbol 0 is nothing: the ELF specification gives it the value 0.
+        // Symbol 0 is undefined; the ELF specification gives it the value 0.
         if index == 0 || section == elf::SHN_ABS {
             return Ok(RelocationTarget::Absolute(value));
         }

@@ -1,13 +1,13 @@
-//! What can be wrong with a code object.
+//! Errors in code objects.
 
 use ferrowave_gpu::Gpu;
 
 use crate::{CodeObjectVersion, MAX_IMAGE_BYTES};
 
-/// Why some bytes are not a code object that can be loaded, or not at the given place.
+/// Why a code object is invalid, or cannot be loaded at the given address.
 ///
-/// Each error names the offending value and, where there is a choice, the allowed ones.
-/// Addresses are virtual addresses of the ELF file, which the load address is added to.
+/// Each error gives the offending value and, where there is a choice, the allowed ones. Addresses are virtual addresses
+/// of the ELF file, relative to the load address.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CodeObjectError {
@@ -17,25 +17,25 @@ pub enum CodeObjectError {
         /// The first bytes, at most four.
         found: Vec<u8>,
     },
-    /// A structure of the ELF file lies outside the file or contradicts itself.
+    /// A structure of the ELF file lies outside the file or is inconsistent.
     #[error("malformed ELF file: {what}: {reason}")]
     Elf {
         /// What was being read.
         what: &'static str,
-        /// What the ELF reader says of it.
+        /// The ELF reader's message.
         reason: String,
     },
-    /// A field of the ELF header has a value that no code object for these GPUs has.
+    /// An ELF header field has a value that no code object for the supported GPUs has.
     #[error("not an AMD GPU code object: {field} is {found:#x}, expected {expected}")]
     Header {
         /// The field by its ELF name.
         field: &'static str,
         /// Its value.
         found: u64,
-        /// The values it may have.
+        /// The allowed values.
         expected: &'static str,
     },
-    /// The code object version is not one of those that are read.
+    /// The code object version is not supported.
     #[error(
         "code object version {} is not supported (ELF ABI version {abi_version}); supported are {}",
         version_name(*abi_version),
@@ -54,15 +54,15 @@ pub enum CodeObjectError {
         /// The low 8 bits of `e_flags`.
         mach: u8,
     },
-    /// Bits of `e_flags` are set that mean nothing for this version.
+    /// `e_flags` has bits set that are undefined for this version.
     #[error("e_flags {flags:#010x} has unknown bits {unknown:#010x}")]
     UnknownFlags {
         /// All of `e_flags`.
         flags: u32,
-        /// Those bits that have no meaning.
+        /// The undefined bits.
         unknown: u32,
     },
-    /// Nothing to load.
+    /// There is no loadable segment.
     #[error("the code object has no loadable segment (PT_LOAD)")]
     NoSegments,
     /// The image would be larger than [`MAX_IMAGE_BYTES`].
@@ -70,66 +70,66 @@ pub enum CodeObjectError {
         "segment at address {address:#x} of {size:#x} bytes ends past the largest image of {MAX_IMAGE_BYTES:#x} bytes"
     )]
     ImageTooLarge {
-        /// Where the segment starts.
+        /// The segment's address.
         address: u64,
         /// Its size in memory, in bytes.
         size: u64,
     },
-    /// A segment's size in the file is larger than in memory.
+    /// A segment is larger in the file than in memory.
     #[error(
         "segment at address {address:#x} has {file_size:#x} bytes in the file but {memory_size:#x} in memory"
     )]
     SegmentSize {
-        /// Where the segment starts.
+        /// The segment's address.
         address: u64,
         /// Bytes in the file.
         file_size: u64,
         /// Bytes in memory.
         memory_size: u64,
     },
-    /// A segment starts before the one listed before it ends; the ELF specification wants them ascending.
+    /// A segment starts before the previous one ends. The ELF specification requires ascending order.
     #[error(
         "segment at address {address:#x} starts before the previous one ends ({previous_end:#x})"
     )]
     SegmentOverlap {
-        /// Where the segment starts.
+        /// The segment's address.
         address: u64,
-        /// Where the one before it ends.
+        /// The previous segment's end.
         previous_end: u64,
     },
-    /// A segment's alignment is not a power of two or larger than the largest image.
+    /// A segment's alignment is not a power of two, or exceeds [`MAX_IMAGE_BYTES`].
     #[error(
         "segment at address {address:#x} is aligned to {align:#x}, expected a power of two up to {MAX_IMAGE_BYTES:#x}"
     )]
     SegmentAlign {
-        /// Where the segment starts.
+        /// The segment's address.
         address: u64,
         /// `p_align`.
         align: u64,
     },
-    /// A dynamic table entry that the loader does not handle and must not ignore.
+    /// A dynamic table entry that changes relocations in a way that is not supported.
     #[error("dynamic table entry {tag} is not supported: relocations are read from DT_RELA only")]
     UnsupportedDynamicTag {
         /// The tag by its ELF name.
         tag: &'static str,
     },
-    /// A value in the dynamic table is wrong.
+    /// A dynamic table entry has a wrong value.
     #[error("dynamic table: {tag} is {found:#x}, expected {expected}")]
     Dynamic {
         /// The tag by its ELF name.
         tag: &'static str,
         /// Its value.
         found: u64,
-        /// What it has to be.
+        /// The expected value.
         expected: &'static str,
     },
-    /// A relocation of a type that no loader applies at load time.
+    /// A relocation type that is not applied at load time.
     #[error(
         "relocation at address {address:#x} is of type {kind}, which is not supported; supported are {}",
         crate::RelocationKind::names()
     )]
     RelocationType {
-        /// Where it applies.
+        /// The relocation's address.
         address: u64,
         /// `r_type`.
         kind: u32,
@@ -137,25 +137,25 @@ pub enum CodeObjectError {
     /// A relocation that writes outside the loaded segments.
     #[error("relocation at address {address:#x} lies outside the loadable segments")]
     RelocationAddress {
-        /// Where it applies.
+        /// The relocation's address.
         address: u64,
     },
-    /// A relocation names a symbol that is not in the symbol table.
+    /// A relocation names a symbol beyond the end of the symbol table.
     #[error("relocation at address {address:#x} names symbol {symbol}, but there are {count}")]
     RelocationSymbol {
-        /// Where it applies.
+        /// The relocation's address.
         address: u64,
         /// The symbol's index.
         symbol: u32,
-        /// How many symbols there are.
+        /// The number of symbols.
         count: usize,
     },
-    /// The code object needs a symbol that it does not define.
+    /// A relocation needs a symbol that the code object does not define.
     #[error(
         "relocation at address {address:#x} needs symbol `{name}`, which the code object does not define"
     )]
     UndefinedSymbol {
-        /// Where it applies.
+        /// The relocation's address.
         address: u64,
         /// The symbol's name.
         name: String,
@@ -163,12 +163,12 @@ pub enum CodeObjectError {
     /// A relocated value does not fit in its field.
     #[error("relocation at address {address:#x}: value {value:#x} does not fit in 32 bits")]
     RelocationOverflow {
-        /// Where it applies.
+        /// The relocation's address.
         address: u64,
         /// The value.
         value: u64,
     },
-    /// The buffer given to `load_image` has another size than the image.
+    /// The buffer given to `load_image` does not have the image's size.
     #[error("the image takes {needed} bytes, the buffer for it has {given}")]
     ImageBuffer {
         /// The image's size in bytes.
@@ -176,14 +176,14 @@ pub enum CodeObjectError {
         /// The buffer's size in bytes.
         given: usize,
     },
-    /// The load address breaks the segments' alignment or lets the image wrap around.
+    /// The load address is misaligned, or the image would wrap around.
     #[error(
         "the image of {size:#x} bytes can't be loaded at {base:#x}: the address must be a multiple of {align:#x} and leave room for it"
     )]
     LoadAddress {
         /// The load address.
         base: u64,
-        /// What it must be a multiple of.
+        /// The required alignment.
         align: u64,
         /// The image's size in bytes.
         size: u64,
@@ -191,7 +191,7 @@ pub enum CodeObjectError {
     /// A symbol's name is not UTF-8 or lies outside the string table.
     #[error("symbol {index} has no readable name")]
     SymbolName {
-        /// Its index in its symbol table.
+        /// The symbol's index in its table.
         index: usize,
     },
     /// A symbol lies outside the image.
@@ -201,9 +201,9 @@ pub enum CodeObjectError {
     SymbolRange {
         /// The symbol's name.
         name: String,
-        /// Its address.
+        /// The symbol's address.
         address: u64,
-        /// Its size in bytes.
+        /// The symbol's size in bytes.
         size: u64,
         /// The image's size in bytes.
         image_size: u64,
@@ -211,29 +211,29 @@ pub enum CodeObjectError {
     /// There is no `NT_AMDGPU_METADATA` note.
     #[error("the code object has no metadata (note NT_AMDGPU_METADATA of owner AMDGPU)")]
     NoMetadata,
-    /// The metadata note is larger than the reader accepts.
+    /// The metadata note exceeds the size limit.
     #[error("the metadata has {size} bytes, more than the largest accepted of {limit}")]
     MetadataTooLarge {
         /// Its size in bytes.
         size: usize,
-        /// The largest accepted, in bytes.
+        /// The limit in bytes.
         limit: usize,
     },
     /// The metadata is not MessagePack.
     #[error("the metadata is not MessagePack: {reason}")]
     MetadataEncoding {
-        /// What the MessagePack reader says.
+        /// The MessagePack reader's message.
         reason: String,
     },
-    /// A value in the metadata is missing or of the wrong type or range.
+    /// A metadata value is missing, or has a wrong type or range.
     #[error("metadata `{path}`: {reason}")]
     Metadata {
-        /// Where in the metadata, such as `amdhsa.kernels[0].args[2].size`.
+        /// Its path, for example `amdhsa.kernels[0].args[2].size`.
         path: String,
         /// What is wrong with it.
         reason: String,
     },
-    /// The metadata's target names another GPU than the ELF header.
+    /// The metadata names a different GPU than the ELF header.
     #[error("the metadata is for `{target}`, the ELF header for {gpu}")]
     TargetMismatch {
         /// `amdhsa.target`.
@@ -241,7 +241,7 @@ pub enum CodeObjectError {
         /// The GPU in `e_flags`.
         gpu: Gpu,
     },
-    /// Two kernels have one name.
+    /// Two kernels have the same name.
     #[error("the metadata lists kernel `{kernel}` twice")]
     DuplicateKernel {
         /// The kernel's name.
@@ -255,7 +255,7 @@ pub enum CodeObjectError {
         /// The descriptor's symbol.
         symbol: String,
     },
-    /// A kernel descriptor is not 64 aligned bytes of a loadable segment.
+    /// A kernel descriptor is not 64 bytes within a loadable segment, aligned to 64.
     #[error(
         "kernel `{kernel}`: its descriptor at address {address:#x} is not 64 bytes of a loadable segment, aligned to 64"
     )]
@@ -265,7 +265,7 @@ pub enum CodeObjectError {
         /// The descriptor's address.
         address: u64,
     },
-    /// A field of the kernel descriptor that must be 0 is not.
+    /// A kernel descriptor field that must be 0 is not.
     #[error(
         "kernel `{kernel}`: kernel descriptor field {field} is {value:#x}, but must be 0 on {gpu}"
     )]
@@ -279,7 +279,7 @@ pub enum CodeObjectError {
         /// The GPU of the code object.
         gpu: Gpu,
     },
-    /// A field of the kernel descriptor has a value without a meaning.
+    /// A kernel descriptor field has an invalid value.
     #[error("kernel `{kernel}`: kernel descriptor field {field} is {value}, expected {expected}")]
     DescriptorValue {
         /// The kernel's name.
@@ -288,23 +288,23 @@ pub enum CodeObjectError {
         field: &'static str,
         /// Its value.
         value: u64,
-        /// The values it may have.
+        /// The allowed values.
         expected: &'static str,
     },
-    /// A kernel starts outside executable memory or not where the hardware can start a wave.
+    /// A kernel's entry point is not in executable memory, or not a multiple of 256.
     #[error(
         "kernel `{kernel}` starts at address {entry:#x}, which is not an executable address that is a multiple of 256"
     )]
     Entry {
         /// The kernel's name.
         kernel: String,
-        /// Its first instruction's address.
+        /// The address of its first instruction.
         entry: u64,
     },
 }
 
 impl CodeObjectError {
-    /// Names the structure in which `object` found an error.
+    /// Wraps an error of `object`, naming the structure being read.
     pub(crate) fn elf(what: &'static str) -> impl FnOnce(object::read::Error) -> Self {
         move |error| CodeObjectError::Elf {
             what,

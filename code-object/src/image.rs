@@ -1,4 +1,4 @@
-//! What of a code object goes into memory: segments, and the relocations that depend on where.
+//! The memory image of a code object: its segments, and the relocations to apply to them.
 
 use std::ops::Range;
 
@@ -12,18 +12,18 @@ use crate::{
     dynamic_symbols::{DynamicSymbols, RelocationTarget},
 };
 
-/// The largest image that is loaded, in bytes: real ones have some megabytes, while a corrupted header can ask for
-/// all of the address space.
+/// Maximum size of an image in bytes. Real images have a few megabytes; a corrupt header could ask for the whole
+/// address space.
 pub const MAX_IMAGE_BYTES: u64 = 1 << 30;
 
-/// A part of the image, from a `PT_LOAD` program header.
+/// A part of the image: a `PT_LOAD` program header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment {
     /// Address of the first byte, relative to the load address.
     pub address: u64,
-    /// Size in memory in bytes; what the file does not fill is zero.
+    /// Size in memory, in bytes. Bytes that the file does not provide are zero.
     pub memory_size: u64,
-    /// Where in the file the contents are.
+    /// The range of its contents in the file.
     pub file_range: Range<usize>,
     /// `PF_R`.
     pub readable: bool,
@@ -40,8 +40,8 @@ impl Segment {
     }
 }
 
-/// How a relocation computes its value, with LLVM's names
-/// (`AMDGPUUsage`, table «AMDGPU ELF Relocation Records»): S symbol, A addend, B load address, P place.
+/// How a relocation computes its value. Names are LLVM's (`AMDGPUUsage`, table «AMDGPU ELF Relocation Records»): S is
+/// the symbol, A the addend, B the load address, P the relocated address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u32)]
 pub enum RelocationKind {
@@ -55,7 +55,7 @@ pub enum RelocationKind {
     Rel32 = 4,
     /// `R_AMDGPU_REL64`: S + A − P.
     Rel64 = 5,
-    /// `R_AMDGPU_ABS32`: S + A, which must fit.
+    /// `R_AMDGPU_ABS32`: S + A, which must fit in 32 bits.
     Abs32 = 6,
     /// `R_AMDGPU_REL32_LO`: low half of S + A − P.
     Rel32Lo = 10,
@@ -66,7 +66,7 @@ pub enum RelocationKind {
 }
 
 impl RelocationKind {
-    /// All that are applied.
+    /// All supported relocations.
     pub const ALL: [RelocationKind; 9] = [
         RelocationKind::Abs32Lo,
         RelocationKind::Abs32Hi,
@@ -79,7 +79,7 @@ impl RelocationKind {
         RelocationKind::Relative64,
     ];
 
-    /// The size of the field in bytes.
+    /// The size of the relocated field, in bytes.
     pub const fn bytes(self) -> u64 {
         match self {
             RelocationKind::Abs64 | RelocationKind::Rel64 | RelocationKind::Relative64 => 8,
@@ -97,17 +97,17 @@ impl RelocationKind {
 /// A dynamic relocation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Relocation {
-    /// Where the value goes, relative to the load address.
+    /// The address of the relocated field, relative to the load address.
     pub address: u64,
-    /// How it is computed.
+    /// How the value is computed.
     pub kind: RelocationKind,
-    /// What it refers to; for `Relative64`, always the image's start.
+    /// Its target; for `Relative64`, always the start of the image.
     pub target: RelocationTarget,
-    /// Added to it.
+    /// The addend.
     pub addend: i64,
 }
 
-/// Segments and relocations, checked: nothing in it reaches outside the file or the image.
+/// The segments and relocations, checked to lie within the file and the image.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Image {
     pub(crate) segments: Vec<Segment>,
@@ -188,7 +188,7 @@ impl Image {
         Ok(image)
     }
 
-    /// The segment that holds `size` bytes at `address`.
+    /// The segment that contains the `size` bytes at `address`.
     pub(crate) fn segment(&self, address: u64, size: u64) -> Option<&Segment> {
         let after = self
             .segments
@@ -198,7 +198,7 @@ impl Image {
         (end <= segment.addresses().end).then_some(segment)
     }
 
-    /// Where in the file the `size` bytes at `address` are, if a segment has them there.
+    /// The range in the file of the `size` bytes at `address`, if one segment has them there.
     pub(crate) fn file_range(&self, address: u64, size: u64) -> Option<Range<usize>> {
         let segment = self.segment(address, size)?;
         let start = usize::try_from(address - segment.address)
@@ -245,7 +245,7 @@ impl Image {
                         expected: "the address of section .dynsym",
                     });
                 }
-                // Passing over any of these would leave wrong values in memory.
+                // Ignoring these would leave wrong values in memory.
                 elf::DT_REL => return Err(unsupported("DT_REL")),
                 elf::DT_RELR => return Err(unsupported("DT_RELR")),
                 elf::DT_JMPREL => return Err(unsupported("DT_JMPREL")),
@@ -317,8 +317,8 @@ impl Image {
         }))
     }
 
-    /// Gives what the image at `base` holds to `write`, by offset: what the file has of the segments, then the relocated
-    /// values. All else is zero.
+    /// Passes the image for load address `base` to `write`, by offset: first the contents of the segments, then the
+    /// relocated values. All other bytes are zero.
     pub(crate) fn write<E: From<CodeObjectError>>(
         &self,
         bytes: &[u8],
@@ -358,8 +358,7 @@ fn unsupported(tag: &'static str) -> CodeObjectError {
 }
 
 impl Relocation {
-    /// The value, of which the kind says how many bytes belong to its place. Parsing has checked that this lies in the
-    /// image.
+    /// The value, truncated to the size of the field; parsing has checked that the field lies in the image.
     fn value(&self, base: u64) -> Result<u64, CodeObjectError> {
         let symbol = match &self.target {
             RelocationTarget::Image(address) => base.wrapping_add(*address),

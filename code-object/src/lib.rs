@@ -1,12 +1,10 @@
 //! Reads AMD GPU code objects: ELF, metadata, kernel descriptors, line tables.
 //!
-//! A code object is what a compiler makes of GPU kernels: an ELF file with machine code, a descriptor for each kernel
-//! from which the hardware starts it, and a note from which the runtime learns its arguments. This crate reads all of
-//! it for the GPUs of [`Gpu::ALL`](ferrowave_gpu::Gpu::ALL) and code objects v4 to v6. It is a crate of its own because three parties read them:
-//! the emulator to run them, the build to check them, the host to check launches.
+//! A code object is an ELF file with compiled GPU kernels: machine code, a descriptor for each kernel that the hardware
+//! reads to start it, and a note that describes its arguments to the runtime. This crate reads code objects v4 to v6
+//! for the GPUs of [`Gpu::ALL`](ferrowave_gpu::Gpu::ALL). The emulator, the kernel build and the host library use it.
 //!
-//! Whatever the bytes, reading them ends with a value or a [`CodeObjectError`]. All addresses are relative to where the
-//! image is loaded.
+//! Invalid bytes give a [`CodeObjectError`], never a panic. All addresses are relative to the load address.
 //!
 //! ```no_run
 //! use ferrowave_code_object::CodeObject;

@@ -1,4 +1,4 @@
-//! From an address to a source line, by the DWARF line tables that a compiler may have left in a code object.
+//! Source locations of addresses, from the code object's DWARF line tables.
 
 use std::{
     borrow::Cow,
@@ -16,16 +16,16 @@ use crate::{MAX_IMAGE_BYTES, code_object::parse_header};
 
 pub(crate) type Reader = gimli::EndianArcSlice<gimli::LittleEndian>;
 
-/// A place in a source file.
+/// A source location.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct SourceLocation {
-    /// The file, as the compiler was given it.
+    /// The file name as given to the compiler.
     pub file: Option<String>,
     /// The line, from 1.
     pub line: Option<u32>,
     /// The column, from 1.
     pub column: Option<u32>,
-    /// The function as its source calls it; of an inlined call, the function that was inlined.
+    /// The function's source name. For inlined code, the function that was inlined.
     pub function: Option<String>,
 }
 
@@ -42,12 +42,11 @@ impl fmt::Display for SourceLocation {
     }
 }
 
-/// The line tables of a code object, read on demand.
+/// The line tables of a code object.
 ///
-/// Where there are none, or they are malformed, there are no locations: a finding is worth reporting by its address.
-/// Compressed ones (`-gz`) count as absent.
+/// If they are missing, malformed or compressed (`-gz`), there are no locations; reports then give addresses only.
 pub struct LineTables {
-    // Its caches are cells; an Option, as DWARF that can't be indexed gives no context.
+    // A mutex because addr2line caches in cells; `None` if the DWARF cannot be indexed.
     context: Mutex<Option<Context<Reader>>>,
 }
 
@@ -66,19 +65,20 @@ impl LineTables {
         }
     }
 
-    /// The source of the instruction at `address` (relative to the load address): the innermost of
+    /// The source location of the instruction at `address` (relative to the load address): the innermost of
     /// [`Self::frames`].
     pub fn location(&self, address: u64) -> Option<SourceLocation> {
         self.frames(address).into_iter().next()
     }
 
-    /// The source of the instruction at `address` and, where it was inlined, of each call around it, innermost first.
+    /// The source locations of the instruction at `address`: its own, then that of each call it was inlined through,
+    /// innermost first.
     pub fn frames(&self, address: u64) -> Vec<SourceLocation> {
-        // No code is there, and addr2line computes the address after it.
+        // No code lies there, and addr2line computes the address after it, which could overflow.
         if address >= MAX_IMAGE_BYTES {
             return Vec::new();
         }
-        // Reading DWARF runs none of our code, and its caches are filled in one step each.
+        // A poisoned lock is safe to use: no callback of ours runs under it, and each cache is filled in one step.
         let context = self.context.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(context) = &*context else {
             return Vec::new();

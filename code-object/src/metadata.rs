@@ -1,4 +1,4 @@
-//! The metadata note: what the compiler tells the runtime about a code object's kernels.
+//! The metadata note, which describes a code object's kernels to the runtime.
 //!
 //! Keys and values: LLVM's `AMDGPUUsage`, «Code Object V3 Metadata» to «V5».
 
@@ -13,7 +13,7 @@ use crate::{CodeObjectError, msgpack::Node};
 pub struct Metadata {
     /// `amdhsa.version`: (1, 1) in code object v4, (1, 2) from v5 on.
     pub version: (u32, u32),
-    /// `amdhsa.target`, such as `amdgcn-amd-amdhsa--gfx90a:sramecc+`.
+    /// `amdhsa.target`, for example `amdgcn-amd-amdhsa--gfx90a:sramecc+`.
     pub target: Option<String>,
     /// `amdhsa.printf`: format strings of device-side `printf`.
     pub printf: Vec<String>,
@@ -24,45 +24,46 @@ pub struct Metadata {
 /// The metadata of one kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelMetadata {
-    /// `.name`: the source name, by which a host asks for it.
+    /// `.name`: the source name, by which a host looks up the kernel.
     pub name: String,
     /// `.symbol`: the ELF symbol of the kernel descriptor.
     pub symbol: String,
     /// `.kind`: when the kernel runs.
     pub kind: KernelKind,
-    /// `.args`, explicit ones first. Kernels in a row that have the same share them, as libraries have thousands.
+    /// `.args`, explicit ones first. Consecutive kernels with equal arguments share them, because libraries have
+    /// thousands.
     pub args: Arc<[Argument]>,
-    /// `.kernarg_segment_size`: bytes of arguments, with hidden ones.
+    /// `.kernarg_segment_size`: bytes of arguments, including hidden ones.
     pub kernarg_segment_size: u32,
     /// `.kernarg_segment_align` in bytes, a power of two.
     pub kernarg_segment_align: u32,
-    /// `.group_segment_fixed_size`: LDS of a workgroup in bytes, without what a launch adds.
+    /// `.group_segment_fixed_size`: static LDS of a workgroup, in bytes.
     pub group_segment_fixed_size: u32,
     /// `.private_segment_fixed_size`: scratch of a work-item in bytes.
     pub private_segment_fixed_size: u32,
-    /// `.uses_dynamic_stack`: the scratch size is a guess, as it depends on calls.
+    /// `.uses_dynamic_stack`: the stated scratch size is an estimate, because the stack depends on calls.
     pub uses_dynamic_stack: bool,
     /// `.wavefront_size`: always 64 on these GPUs.
     pub wavefront_size: u32,
-    /// `.sgpr_count`: scalar registers, with VCC and the like.
+    /// `.sgpr_count`: scalar registers, including VCC, FLAT_SCRATCH and XNACK_MASK.
     pub sgpr_count: u32,
-    /// `.vgpr_count`: vector registers; from gfx90a on with accumulation VGPRs.
+    /// `.vgpr_count`: vector registers; from gfx90a on including accumulation VGPRs.
     pub vgpr_count: u32,
     /// `.agpr_count`: accumulation VGPRs.
     pub agpr_count: Option<u32>,
-    /// `.sgpr_spill_count`: stores of scalar registers for want of them.
+    /// `.sgpr_spill_count`: stores of spilled scalar registers.
     pub sgpr_spill_count: Option<u32>,
-    /// `.vgpr_spill_count`: stores of vector registers for want of them.
+    /// `.vgpr_spill_count`: stores of spilled vector registers.
     pub vgpr_spill_count: Option<u32>,
-    /// `.max_flat_workgroup_size`: the most work-items in a workgroup.
+    /// `.max_flat_workgroup_size`: the maximum number of work-items in a workgroup.
     pub max_flat_workgroup_size: u32,
-    /// `.reqd_workgroup_size`: the only workgroup shape the kernel runs with.
+    /// `.reqd_workgroup_size`: the only workgroup size that the kernel runs with.
     pub reqd_workgroup_size: Option<[u32; 3]>,
-    /// `.workgroup_size_hint`: the workgroup shape the kernel is likely to run with.
+    /// `.workgroup_size_hint`: the workgroup size that the kernel is likely to run with.
     pub workgroup_size_hint: Option<[u32; 3]>,
-    /// `.uniform_work_group_size`: the grid is always a multiple of the workgroup.
+    /// `.uniform_work_group_size`: the grid is always a multiple of the workgroup size.
     pub uniform_work_group_size: bool,
-    /// `.language`, such as `OpenCL C`.
+    /// `.language`, for example `OpenCL C`.
     pub language: Option<String>,
     /// `.device_enqueue_symbol`: the runtime handle for enqueueing from the device.
     pub device_enqueue_symbol: Option<String>,
@@ -77,7 +78,7 @@ pub enum KernelKind {
     Init,
     /// Once before unloading.
     Fini,
-    /// A kind that was not known when this was written.
+    /// Another kind, for example of a later compiler.
     Other(String),
 }
 
@@ -92,15 +93,15 @@ pub struct Argument {
     pub offset: u32,
     /// `.size` in bytes.
     pub size: u32,
-    /// `.value_kind`: what is put there.
+    /// `.value_kind`: what the argument holds.
     pub value_kind: ValueKind,
     /// `.address_space` of a pointer.
     pub address_space: Option<AddressSpace>,
     /// `.pointee_align`: for dynamic LDS, the alignment in bytes.
     pub pointee_align: Option<u32>,
-    /// `.access`, such as `read_only`, as the source declares it.
+    /// `.access` as the source declares it, for example `read_only`.
     pub access: Option<String>,
-    /// `.actual_access`: as the compiler found it.
+    /// `.actual_access` as the compiler determined it.
     pub actual_access: Option<String>,
     /// `.is_const`.
     pub is_const: bool,
@@ -112,14 +113,14 @@ pub struct Argument {
     pub is_pipe: bool,
 }
 
-/// An enum whose variants are texts in the metadata; what is not among them is kept as it stands.
+/// An enum of texts in the metadata. Unknown texts are kept in `Other`.
 macro_rules! text_enum {
     ($(#[$meta:meta])* $name:ident { $($(#[$variant_meta:meta])* $variant:ident = $text:literal,)* }) => {
         $(#[$meta])*
         #[derive(Clone, Debug, PartialEq, Eq, Hash)]
         pub enum $name {
             $($(#[$variant_meta])* #[doc = concat!("\n`", $text, "`.")] $variant,)*
-            /// A text that was not known when this was written.
+            /// Another text, for example of a later compiler.
             Other(String),
         }
 
@@ -149,7 +150,7 @@ text_enum! {
         ByValue = "by_value",
         /// A pointer to global memory.
         GlobalBuffer = "global_buffer",
-        /// The LDS offset of memory that the launch sizes.
+        /// The LDS offset of a pointer to dynamic LDS.
         DynamicSharedPointer = "dynamic_shared_pointer",
         /// A sampler.
         Sampler = "sampler",
@@ -165,23 +166,23 @@ text_enum! {
         HiddenGlobalOffsetY = "hidden_global_offset_y",
         /// The first global id in z, 8 bytes.
         HiddenGlobalOffsetZ = "hidden_global_offset_z",
-        /// Nothing.
+        /// An unused hidden argument.
         HiddenNone = "hidden_none",
         /// The buffer of device-side `printf`.
         HiddenPrintfBuffer = "hidden_printf_buffer",
-        /// The buffer for calls of the host.
+        /// The buffer for host calls.
         HiddenHostcallBuffer = "hidden_hostcall_buffer",
         /// The OpenCL default device queue.
         HiddenDefaultQueue = "hidden_default_queue",
         /// The completion action of enqueued kernels.
         HiddenCompletionAction = "hidden_completion_action",
-        /// The synchronization data of a launch on several devices.
+        /// The synchronization data of a multi-device launch.
         HiddenMultigridSyncArg = "hidden_multigrid_sync_arg",
-        /// Complete workgroups in x, 4 bytes.
+        /// Number of complete workgroups in x, 4 bytes.
         HiddenBlockCountX = "hidden_block_count_x",
-        /// Complete workgroups in y, 4 bytes.
+        /// Number of complete workgroups in y, 4 bytes.
         HiddenBlockCountY = "hidden_block_count_y",
-        /// Complete workgroups in z, 4 bytes.
+        /// Number of complete workgroups in z, 4 bytes.
         HiddenBlockCountZ = "hidden_block_count_z",
         /// Workgroup size in x, 2 bytes.
         HiddenGroupSizeX = "hidden_group_size_x",
@@ -189,17 +190,17 @@ text_enum! {
         HiddenGroupSizeY = "hidden_group_size_y",
         /// Workgroup size in z, 2 bytes.
         HiddenGroupSizeZ = "hidden_group_size_z",
-        /// Work-items of the incomplete workgroup in x, 2 bytes.
+        /// Size of the partial workgroup in x, in work-items, 2 bytes.
         HiddenRemainderX = "hidden_remainder_x",
-        /// Work-items of the incomplete workgroup in y, 2 bytes.
+        /// Size of the partial workgroup in y, in work-items, 2 bytes.
         HiddenRemainderY = "hidden_remainder_y",
-        /// Work-items of the incomplete workgroup in z, 2 bytes.
+        /// Size of the partial workgroup in z, in work-items, 2 bytes.
         HiddenRemainderZ = "hidden_remainder_z",
-        /// Dimensions of the grid, 2 bytes.
+        /// Number of grid dimensions, 2 bytes.
         HiddenGridDims = "hidden_grid_dims",
         /// The heap of device-side allocation.
         HiddenHeapV1 = "hidden_heap_v1",
-        /// Bytes of LDS that the launch adds, 4 bytes.
+        /// Dynamic LDS in bytes, 4 bytes.
         HiddenDynamicLdsSize = "hidden_dynamic_lds_size",
         /// High half of the private aperture's address, 4 bytes.
         HiddenPrivateBase = "hidden_private_base",
@@ -211,7 +212,7 @@ text_enum! {
 }
 
 impl ValueKind {
-    /// Whether the runtime supplies the argument, not the caller.
+    /// Whether the runtime supplies the argument instead of the caller.
     pub fn is_hidden(&self) -> bool {
         self.as_str().starts_with("hidden_")
     }
@@ -228,7 +229,7 @@ text_enum! {
         Constant = "constant",
         /// LDS.
         Local = "local",
-        /// Any of them, told apart by the address.
+        /// Any of them, distinguished by the address.
         Generic = "generic",
         /// GDS.
         Region = "region",
@@ -236,7 +237,7 @@ text_enum! {
 }
 
 impl Metadata {
-    /// Reads the contents of one `NT_AMDGPU_METADATA` note (MessagePack).
+    /// Parses one `NT_AMDGPU_METADATA` note (MessagePack).
     ///
     /// # Errors
     /// If it is not MessagePack, or a value is missing or of the wrong type or range.
@@ -266,8 +267,7 @@ impl Metadata {
         })
     }
 
-    /// Adds what a further note says: the assembler writes one note for each `.amdgpu_metadata`,
-    /// and the compiler one of its own beside them.
+    /// Merges another note. The assembler writes one note per `.amdgpu_metadata`, and the compiler adds one of its own.
     pub(crate) fn merge(&mut self, other: Metadata) {
         self.version = self.version.max(other.version);
         self.target = self.target.take().or(other.target);
@@ -280,7 +280,7 @@ fn text(node: &Node<'_, '_>) -> Result<String, CodeObjectError> {
     node.text().map(str::to_owned)
 }
 
-/// The arguments of the kernel before, and what they were read from.
+/// The arguments of the previous kernel, and the values they were parsed from.
 #[derive(Default)]
 struct Arguments<'v> {
     value: Option<&'v ValueRef<'v>>,
@@ -288,7 +288,7 @@ struct Arguments<'v> {
     args: Arc<[Argument]>,
 }
 
-/// One kernel; `last` are the arguments of the one before, and then its own.
+/// Parses one kernel. `last` has the arguments of the previous kernel, and is updated.
 fn kernel<'v>(
     node: Node<'_, 'v>,
     last: &mut Arguments<'v>,
@@ -359,7 +359,7 @@ fn argument(node: Node<'_, '_>, kernarg_segment_size: u32) -> Result<Argument, C
     let map = node.map()?;
     let offset = map.required(".offset")?.u32()?;
     let size = map.required(".size")?.u32()?;
-    // A host that trusted it would write past the kernarg segment.
+    // A host that trusted an argument outside the kernarg segment would write past it.
     if u64::from(offset) + u64::from(size) > u64::from(kernarg_segment_size) {
         return Err(node.error(format!(
             "takes bytes {offset} to {} of a kernarg segment of {kernarg_segment_size}",

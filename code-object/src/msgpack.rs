@@ -1,4 +1,4 @@
-//! MessagePack values with the path that leads to them, so that an error can name it.
+//! MessagePack values that know their path, for errors.
 
 use std::fmt;
 
@@ -6,11 +6,11 @@ use rmpv::{ValueRef, decode::read_value_ref_with_max_depth};
 
 use crate::CodeObjectError;
 
-/// The largest note that is read. A kernel takes 1 to 3 KB, and libraries have up to some thousands;
-/// a decoded value takes about 40 times its bytes.
+/// Maximum size of a metadata note. A kernel takes 1 to 3 KB, and libraries have up to a few thousand; a decoded value
+/// takes about 40 times its bytes.
 const MAX_BYTES: usize = 64 << 20;
 
-/// AMD's metadata nests five deep.
+/// Maximum nesting. AMD's metadata nests five levels.
 const MAX_DEPTH: usize = 32;
 
 /// Decodes a whole note.
@@ -35,7 +35,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<ValueRef<'_>, CodeObjectError> {
     Ok(value)
 }
 
-/// Where a value stands: a chain back to the root, made into text only for an error.
+/// The path of a value, as a chain to the root. It is only formatted for errors.
 #[derive(Clone, Copy)]
 enum Step<'p> {
     Root,
@@ -48,14 +48,14 @@ impl fmt::Display for Step<'_> {
         match self {
             Step::Root => Ok(()),
             Step::Key(Step::Root, key) => f.write_str(key),
-            // Keys below the top level start with a dot of their own.
+            // Keys below the top level start with a dot already.
             Step::Key(parent, key) => write!(f, "{parent}{key}"),
             Step::Index(parent, index) => write!(f, "{parent}[{index}]"),
         }
     }
 }
 
-/// A value and where it stands.
+/// A value and its path.
 pub(crate) struct Node<'p, 'v> {
     value: &'v ValueRef<'v>,
     step: Step<'p>,
@@ -74,7 +74,7 @@ impl<'p, 'v> Node<'p, 'v> {
         self.value
     }
 
-    /// An error about this value.
+    /// An error that names this value's path.
     pub(crate) fn error(&self, reason: impl Into<String>) -> CodeObjectError {
         CodeObjectError::Metadata {
             path: self.step.to_string(),
@@ -116,7 +116,7 @@ impl<'p, 'v> Node<'p, 'v> {
             .ok_or_else(|| self.wrong_type("an integer from 0 to 4294967295"))
     }
 
-    /// A flag is a boolean, but some writers use 0 and 1.
+    /// Reads a flag: a boolean, or 0 or 1, which some writers use.
     fn flag(&self) -> Result<bool, CodeObjectError> {
         match (self.value, self.value.as_u64()) {
             (ValueRef::Boolean(flag), _) => Ok(*flag),
@@ -153,7 +153,7 @@ impl<'p, 'v> Node<'p, 'v> {
             .collect()
     }
 
-    /// The value as a map; keys that are not text can't be asked for and are passed over.
+    /// The value as a map. Entries whose key is not text are ignored.
     pub(crate) fn map(&self) -> Result<Map<'_, 'v>, CodeObjectError> {
         let ValueRef::Map(pairs) = self.value else {
             return Err(self.wrong_type("a map"));
@@ -180,7 +180,7 @@ impl<'p, 'v> Node<'p, 'v> {
 /// A map with text keys.
 pub(crate) struct Map<'p, 'v> {
     step: &'p Step<'p>,
-    /// In the order of the keys.
+    /// Sorted by key.
     entries: Vec<(&'v str, &'v ValueRef<'v>)>,
 }
 
@@ -207,7 +207,7 @@ impl<'p, 'v> Map<'p, 'v> {
         self.optional(key).map(|node| read(&node)).transpose()
     }
 
-    /// A flag that is false when absent.
+    /// Reads a flag; false if the key is absent.
     pub(crate) fn flag(&self, key: &'p str) -> Result<bool, CodeObjectError> {
         Ok(self.optional_with(key, Node::flag)?.unwrap_or(false))
     }

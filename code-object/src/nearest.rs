@@ -1,9 +1,9 @@
-//! The name that was meant.
+//! Suggests a name for a misspelled one.
 
-/// How alike two names must be for one to be taken for a slip of the other, from 0 to 1.
+/// Minimum similarity of a suggestion, from 0 to 1.
 const ALIKE: f64 = 0.7;
 
-/// The name among `names` that is most like `wanted`, if one is; for messages.
+/// The name among `names` that is most similar to `wanted`, if it is similar enough, for messages.
 pub fn nearest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     names
         .into_iter()

@@ -1,45 +1,45 @@
-//! The types of kernels' parameters, by the debug information that a compiler may have left in a code object.
+//! Types of kernel parameters, from the code object's DWARF debug information.
 //!
-//! Metadata says how long an argument is and whether it is a pointer; what it holds stands in DWARF alone, and there only
-//! if the kernel was compiled with types (rustc's `-C debuginfo=2`, clang's `-g`).
+//! The metadata gives an argument's size and whether it is a pointer. Its type is only in DWARF, and only if the kernel
+//! was compiled with full debug information (rustc's `-C debuginfo=2`, clang's `-g`).
 
 use gimli::{AttributeValue, DebuggingInformationEntry, Dwarf, Unit, UnitOffset, constants as dw};
 
 use crate::lines::{Reader, dwarf};
 
-/// Types that stand for others, one behind the other, at most: malformed ones may go in a circle.
+/// Maximum length of a chain of typedefs and qualifiers. Malformed chains may be circular.
 const MOST_NAMES: usize = 16;
 
-/// A kernel's parameter as its source has it.
+/// A kernel parameter as the source declares it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parameter {
     /// Its name, if it has one.
     pub name: Option<String>,
-    /// Its type's name in the source's language, such as `*const f32`; of a pointer in C, which has no name, that of
-    /// what it points to and an asterisk.
+    /// Its type's name in the source language, for example `*const f32`. C pointer types have no name; theirs is the
+    /// pointee's name and an asterisk.
     pub type_name: String,
-    /// Whether it is a pointer, and `scalar` what it points to.
+    /// Whether it is a pointer; `scalar` is then the pointee.
     pub is_pointer: bool,
-    /// What it is, if that is a number.
+    /// Its type, if it is numeric.
     pub scalar: Option<Scalar>,
 }
 
-/// A type of numbers.
+/// A numeric type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scalar {
-    /// Bytes of a value.
+    /// Size of a value in bytes.
     pub bytes: u64,
-    /// Whether they are a float; else an integer, with or without sign, a truth value or a character.
+    /// Whether it is a float. Otherwise it is a signed or unsigned integer, a boolean or a character.
     pub is_float: bool,
 }
 
-/// The parameters of the function of a code object whose code begins at `entry` (relative to the load address), in their
-/// order; `None` if the debug information does not say.
+/// The parameters, in order, of the function whose code starts at `entry` (relative to the load address). `None` if the
+/// debug information does not give them.
 pub fn parameters(bytes: &[u8], entry: u64) -> Option<Vec<Parameter>> {
     let dwarf = dwarf(bytes)?;
     let mut units = dwarf.units();
     while let Some(header) = units.next().ok()? {
-        // What is malformed here may be well elsewhere.
+        // A malformed unit is skipped; other units may be valid.
         let Ok(unit) = dwarf.unit(header) else {
             continue;
         };
@@ -83,7 +83,7 @@ impl Types<'_> {
                 }
             }
         }
-        // Where only lines were kept, functions stand there without what they take.
+        // With line tables only, functions are listed without parameters.
         Ok((!parameters.is_empty()).then_some(parameters))
     }
 
@@ -95,7 +95,7 @@ impl Types<'_> {
     }
 
     fn parameter(&self, entry: &Entry) -> gimli::Result<Option<Parameter>> {
-        // A function that was also inlined has its names and types with the one that stands for all.
+        // A function that was also inlined has its names and types in the abstract instance.
         let origin = match reference(entry, dw::DW_AT_abstract_origin) {
             Some(offset) => Some(self.unit.entry(offset)?),
             None => None,
@@ -131,7 +131,7 @@ impl Types<'_> {
         }))
     }
 
-    /// The type that others stand for by name or with a qualifier, if this is one of those.
+    /// Follows typedefs and qualifiers to the underlying type.
     fn behind_names(&self, mut entry: Entry) -> gimli::Result<Entry> {
         for _ in 0..MOST_NAMES {
             let stands_for_another = matches!(

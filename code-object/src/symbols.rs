@@ -1,4 +1,4 @@
-//! Symbols: what a host can ask for by name, and what an address belongs to.
+//! Symbols of a code object.
 
 use object::{
     LittleEndian as LE, elf,
@@ -11,7 +11,7 @@ use crate::{
     image::Image,
 };
 
-/// What a symbol stands for.
+/// The kind of a symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SymbolKind {
     /// Code: a kernel's entry point or a device function (`STT_FUNC`).
@@ -24,23 +24,23 @@ pub enum SymbolKind {
     Other,
 }
 
-/// A symbol that is defined at an address.
+/// A symbol that has an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Symbol {
-    /// Its name, as it stands in the file.
+    /// Its name in the file.
     pub name: String,
     /// Its address, relative to the load address.
     pub address: u64,
-    /// Its size in bytes; 0 if the file does not say.
+    /// Its size in bytes; 0 if unknown.
     pub size: u64,
-    /// What it stands for.
+    /// Its kind.
     pub kind: SymbolKind,
-    /// Whether it is in the dynamic symbol table, where a host finds it by name.
+    /// Whether it is in the dynamic symbol table, where a host can look it up.
     pub exported: bool,
 }
 
-/// The symbols with an address, by address; exported ones once, though the file lists them in both its tables. Labels are
-/// looked at and left out: assembled libraries have a hundred for each kernel.
+/// The symbols that have an address, by address. Exported ones, which are in both tables of the file, appear once.
+/// Labels are checked and left out: assembled libraries have a hundred per kernel.
 pub(crate) fn read(
     bytes: &[u8],
     sections: &SectionTable<'_, Header>,
@@ -56,7 +56,7 @@ pub(crate) fn read(
             symbols.extend(defined(table, index, symbol, exported, sections, image)?);
         }
     }
-    // The exported one of two equals comes first, so that it is the one that stays.
+    // Of two equal symbols, the exported one sorts first, and deduplication keeps it.
     symbols
         .sort_by(|a, b| (a.address, &a.name, !a.exported).cmp(&(b.address, &b.name, !b.exported)));
     symbols.dedup_by(|b, a| (a.address, &a.name) == (b.address, &b.name));

@@ -1,4 +1,4 @@
-//! What a code object is made for: version, GPU and feature settings, all from the ELF header.
+//! The target of a code object: GPU, feature settings and version, from the ELF header.
 
 use std::fmt;
 
@@ -8,8 +8,7 @@ use ferrowave_gpu::Gpu;
 
 use crate::CodeObjectError;
 
-/// The version of the code object format
-/// (LLVM's `AMDGPUUsage`, table «AMDGPU ELF ABI version»).
+/// The version of the code object format (LLVM's `AMDGPUUsage`, table «AMDGPU ELF ABI version»).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum CodeObjectVersion {
@@ -22,7 +21,7 @@ pub enum CodeObjectVersion {
 }
 
 impl CodeObjectVersion {
-    /// All that are read, oldest first.
+    /// All supported versions, oldest first.
     pub const ALL: [CodeObjectVersion; 3] = [
         CodeObjectVersion::V4,
         CodeObjectVersion::V5,
@@ -47,13 +46,12 @@ impl fmt::Display for CodeObjectVersion {
     }
 }
 
-/// How code was compiled with regard to a GPU feature that can be switched
-/// (LLVM's `AMDGPUUsage`, «Target Features»).
+/// The setting of a GPU feature that code is compiled for (LLVM's `AMDGPUUsage`, «Target Features»).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FeatureSetting {
     /// The GPU does not have the feature.
     Unsupported,
-    /// The code runs either way.
+    /// The code runs with the feature on or off.
     Any,
     /// The code runs only with the feature off.
     Off,
@@ -62,7 +60,7 @@ pub enum FeatureSetting {
 }
 
 impl FeatureSetting {
-    /// From the two bits that `e_flags` has for a feature.
+    /// Decodes the two bits of a feature in `e_flags`.
     const fn from_bits(bits: u32) -> Self {
         match bits & 3 {
             0 => FeatureSetting::Unsupported,
@@ -72,7 +70,7 @@ impl FeatureSetting {
         }
     }
 
-    /// Whether the code may run on a device where the feature is `on`.
+    /// Whether the code runs on a device with the feature `on` or off.
     pub const fn allows(self, on: bool) -> bool {
         match self {
             FeatureSetting::Unsupported | FeatureSetting::Any => true,
@@ -82,20 +80,20 @@ impl FeatureSetting {
     }
 }
 
-/// What a code object is made for.
+/// The target of a code object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Target {
     /// The GPU.
     pub gpu: Gpu,
-    /// Retry of memory accesses after a page fault; code for it keeps more registers free.
+    /// Retry of memory accesses after a page fault. With it, code needs more registers.
     pub xnack: FeatureSetting,
-    /// Error correction of SRAM; with it, narrow register writes keep or clear the other half.
+    /// Error correction of SRAM. With it, D16 loads do not preserve the other half of the destination register.
     pub sramecc: FeatureSetting,
     /// The format of the code object.
     pub version: CodeObjectVersion,
 }
 
-/// The target identifier as in offload bundles, such as `gfx90a:sramecc+:xnack-`.
+/// The target ID as in offload bundles, for example `gfx90a:sramecc+:xnack-`.
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.gpu)?;
@@ -110,14 +108,14 @@ impl fmt::Display for Target {
     }
 }
 
-// Fields of e_flags, from LLVM's `AMDGPUUsage`, tables «AMDGPU ELF Header e_flags for Code Object V4 and V5» and V6.
+// Fields of e_flags: LLVM's `AMDGPUUsage`, tables «AMDGPU ELF Header e_flags» for Code Object V4 and V5, and for V6.
 const MACH_MASK: u32 = 0xff;
 const XNACK_SHIFT: u32 = 8;
 const SRAMECC_SHIFT: u32 = 10;
 const KNOWN_MASK: u32 = 0xfff;
 
 impl Target {
-    /// Reads the ELF header and refuses whatever is not a code object for one of [`Gpu::ALL`].
+    /// Parses the ELF header. Anything but a code object for one of [`Gpu::ALL`] is an error.
     pub(crate) fn parse(header: &elf::FileHeader64<LE>) -> Result<Self, CodeObjectError> {
         let ident = header.e_ident();
         check("EI_CLASS", ident.class.0.into(), &[2], "2 (64-bit)")?;
@@ -154,7 +152,7 @@ impl Target {
             .into_iter()
             .find(|gpu| gpu.mach() == mach)
             .ok_or(CodeObjectError::UnknownMach { mach })?;
-        // The top byte is the generic version in v6, and only generic targets have one.
+        // In v6 the top byte is the generic version, which only generic targets have.
         if flags & !KNOWN_MASK != 0 {
             return Err(CodeObjectError::UnknownFlags {
                 flags,

@@ -1,11 +1,11 @@
-//! Any bytes end in a bundle or an error, and a bundle's entries lie inside it.
+//! Any bytes give a bundle or an error, and a bundle's entries lie inside it.
 #![no_main]
 
 use ferrowave_code_object::{Bundle, BundleError, code_objects};
 use ferrowave_gpu::Gpu;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    // A bundle that says it is large may be: that is no mistake, but it takes the fuzzer's memory and time.
+    // Skips bundles that claim to be large: decompressing them is valid, but takes the fuzzer's memory and time.
     let claims = |at: usize, size: usize| {
         let mut word = [0; 8];
         bytes

@@ -1,10 +1,10 @@
-//! Any bytes end in a value or an error, and a value can be used.
+//! Any bytes give a code object or an error, and a code object can be used.
 #![no_main]
 
 use ferrowave_code_object::{CodeObject, MAX_IMAGE_BYTES, Metadata, parameters};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    // The note by itself too: the fuzzer gets to it sooner than through a whole file.
+    // Also parses the bytes as a metadata note, which the fuzzer reaches sooner than through a whole file.
     let _ = Metadata::parse(bytes);
     let Ok(object) = CodeObject::parse(bytes) else {
         return;

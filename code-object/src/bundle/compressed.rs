@@ -1,4 +1,4 @@
-//! Bundles in their compressed form.
+//! Decompresses offload bundles.
 
 use std::{
     io::{self, Read},
@@ -7,11 +7,11 @@ use std::{
 
 use super::{BundleError, MAX_BUNDLE_BYTES, limited, number, part};
 
-/// Unpacks a compressed bundle.
+/// Decompresses a whole bundle.
 pub(super) fn unpack(bytes: &[u8]) -> Result<Vec<u8>, BundleError> {
     let (unpacking, expected) = unpacking(bytes)?;
     let mut unpacked = Vec::new();
-    // One byte more than it says would be too many already.
+    // Reads at most one byte beyond the stated length, which is enough to detect a longer bundle.
     let result = unpacking.take(expected + 1).read_to_end(&mut unpacked);
     result.map_err(failed)?;
     let found = unpacked.len() as u64;
@@ -21,12 +21,12 @@ pub(super) fn unpack(bytes: &[u8]) -> Result<Vec<u8>, BundleError> {
     Ok(unpacked)
 }
 
-/// A compressed bundle that is unpacked as far as it is read, and of which no more is kept.
+/// A compressed bundle that is decompressed only as far as it is read. It keeps the bytes that [`Self::part`] has read.
 pub(super) struct Stream<'a> {
     rest: Box<dyn Read + 'a>,
-    /// What came out so far.
+    /// The bytes decompressed so far.
     head: Vec<u8>,
-    /// The length of all, as the bundle says.
+    /// The decompressed length that the header states.
     length: u64,
 }
 
@@ -40,7 +40,7 @@ impl<'a> Stream<'a> {
         })
     }
 
-    /// Where a part ends, if the bundle is as long as that.
+    /// The end of a part, if it lies within the stated length.
     fn end(&self, offset: u64, bytes: u64, what: &'static str) -> Result<u64, BundleError> {
         let end = offset.checked_add(bytes);
         end.filter(|&end| end <= self.length)
@@ -52,7 +52,7 @@ impl<'a> Stream<'a> {
             })
     }
 
-    /// A part near the beginning.
+    /// Reads a part, keeping all bytes up to its end.
     pub(super) fn part(
         &mut self,
         offset: u64,
@@ -66,7 +66,7 @@ impl<'a> Stream<'a> {
         part(&self.head, offset, bytes, what).map(<[u8]>::to_vec)
     }
 
-    /// A part that may be far behind, of which nothing is read afterwards.
+    /// Reads the last part, discarding the bytes before it.
     pub(super) fn last(mut self, place: Range<u64>) -> Result<Vec<u8>, BundleError> {
         let bytes = place.end.saturating_sub(place.start);
         self.end(place.start, bytes, "an entry's bytes")?;
@@ -74,7 +74,7 @@ impl<'a> Stream<'a> {
         let before = place.start.saturating_sub(known);
         let skipped = io::copy(&mut self.rest.by_ref().take(before), &mut io::sink());
         skipped.map_err(failed)?;
-        // Both are inside what is known.
+        // `min(known)` keeps both bounds within the decompressed bytes.
         let range = place.start.min(known) as usize..place.end.min(known) as usize;
         let mut all = self.head[range].to_vec();
         let missing = bytes - all.len() as u64;
@@ -96,11 +96,11 @@ fn failed(error: io::Error) -> BundleError {
     }
 }
 
-/// What unpacks a compressed bundle, and the length that it says.
+/// A decoder for the compressed bytes, and the decompressed length that the header states.
 fn unpacking(bytes: &[u8]) -> Result<(Box<dyn Read + '_>, u64), BundleError> {
     let version = number(bytes, 4, 2, "the version")? as u16;
     let method = number(bytes, 6, 2, "the method")? as u16;
-    // Version 1 has no length of the whole; the last field is a hash that only caches need.
+    // Version 1 does not state the file's length. The last header field is a hash, which is only for caches.
     let (total, length_at, length_size) = match version {
         1 => (bytes.len() as u64, 8, 4),
         2 => (number(bytes, 8, 4, "the length")?, 12, 4),

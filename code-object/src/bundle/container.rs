@@ -1,31 +1,32 @@
-//! Code objects in files of any kind.
+//! Finds the code objects in a file.
 
 use std::borrow::Cow;
 
 use super::{Bundle, BundleError, part};
 
-/// What an ELF file begins with.
+/// The first bytes of an ELF file.
 const ELF_MAGIC: &[u8] = b"\x7fELF";
 
 /// A code object in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundObject<'a> {
-    /// The name of the bundle's entry that it is, if it is one.
+    /// The name of its bundle entry, if it comes from a bundle.
     pub entry: Option<String>,
     /// Its bytes.
     pub bytes: Cow<'a, [u8]>,
 }
 
-/// All code objects in a file: a code object itself, a bundle, or a program or library of the host with bundles in its
-/// section `.hip_fatbin`. Entries that are no ELF file
-/// (the host's are empty) are left out.
+/// All code objects in a file: the file itself, the entries of a bundle, or the entries of the bundles in section
+/// `.hip_fatbin` of a host program or library. Entries that are not ELF files, such as the empty host entry, are left
+/// out.
 ///
 /// # Errors
-/// [`BundleError`] for a file of another kind or a damaged bundle.
+/// [`BundleError`] if the file is of another kind or the bundle is malformed.
 pub fn code_objects(bytes: &[u8]) -> Result<Vec<FoundObject<'_>>, BundleError> {
     if bytes.starts_with(ELF_MAGIC) {
         let Some(section) = fat_binary_section(bytes) else {
-            // Of a header that is whole: what else is wrong with it, its reader says.
+            // A host file without code. A short or otherwise wrong header is left to the reader of code objects, which
+            // reports it.
             if bytes
                 .get(E_MACHINE)
                 .is_some_and(|machine| machine != EM_AMDGPU)
@@ -39,7 +40,7 @@ pub fn code_objects(bytes: &[u8]) -> Result<Vec<FoundObject<'_>>, BundleError> {
         };
         let mut found = Vec::new();
         let mut rest = section;
-        // Bundles of several translation units stand behind each other, each at a page's start.
+        // The section holds one bundle per translation unit, each aligned to a page.
         while let Some(start) = next_bundle(rest) {
             rest = &rest[start..];
             from_bundle(Bundle::parse(rest)?, &mut found);
@@ -66,18 +67,18 @@ fn from_bundle(bundle: Bundle<'_>, found: &mut Vec<FoundObject<'_>>) {
     }
 }
 
-/// Where an ELF header says for what machine the file is, and what it says in code objects.
+/// Bytes of `e_machine` in the ELF header, and their value in code objects.
 const E_MACHINE: std::ops::Range<usize> = 18..20;
 const EM_AMDGPU: [u8; 2] = 224_u16.to_le_bytes();
 
-/// The section that a host's ELF file keeps code for GPUs in.
+/// The section of a host ELF file that holds GPU code.
 fn fat_binary_section(bytes: &[u8]) -> Option<&[u8]> {
     use object::{Object as _, ObjectSection as _};
     let file: object::read::elf::ElfFile64<'_> = object::read::elf::ElfFile64::parse(bytes).ok()?;
     file.section_by_name(".hip_fatbin")?.data().ok()
 }
 
-/// Where the next bundle begins.
+/// The offset of the next bundle.
 fn next_bundle(bytes: &[u8]) -> Option<usize> {
     (0..bytes.len())
         .step_by(8)

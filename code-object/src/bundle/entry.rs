@@ -1,4 +1,4 @@
-//! What an entry of a bundle is compiled for.
+//! Targets of bundle entries.
 
 use std::fmt;
 
@@ -6,25 +6,25 @@ use ferrowave_gpu::Gpu;
 
 use crate::FeatureSetting;
 
-/// What an entry is compiled for: `hipv4-amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-`.
+/// The target of a bundle entry, parsed from a name like `hipv4-amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntryTarget {
-    /// The GPU by LLVM's name; not necessarily one of [`Gpu::ALL`].
+    /// LLVM's name of the GPU, not necessarily one of [`Gpu::ALL`].
     pub processor: String,
-    /// Retry of memory accesses; [`FeatureSetting::Any`] where nothing is said.
+    /// Retry of memory accesses; [`FeatureSetting::Any`] if the name does not say.
     pub xnack: FeatureSetting,
-    /// Error correction of SRAM; [`FeatureSetting::Any`] where nothing is said.
+    /// Error correction of SRAM; [`FeatureSetting::Any`] if the name does not say.
     pub sramecc: FeatureSetting,
 }
 
 impl EntryTarget {
-    /// Reads an entry's name; `None` if it is no AMD GPU's.
+    /// Parses an entry's name; `None` if it does not name an AMD GPU.
     pub fn parse(name: &str) -> Option<Self> {
         let (kind, rest) = name.split_once('-')?;
         if !matches!(kind, "hip" | "hipv4" | "openmp") {
             return None;
         }
-        // The triple has four parts, of which the last (the environment) is mostly empty.
+        // The triple has four parts. The last, the environment, is usually empty.
         let rest = rest.strip_prefix("amdgcn-amd-amdhsa-")?;
         let (_environment, target) = rest.split_once('-')?;
         let mut parts = target.split(':');
@@ -45,7 +45,8 @@ impl EntryTarget {
         Some(entry)
     }
 
-    /// How well it suits a device, in the number of features that it says as they are; `None` if it does not run there.
+    /// How specifically the entry matches a device: the number of features that it states. `None` if it does not run
+    /// there.
     pub fn fit(&self, gpu: Gpu, xnack: bool, sramecc: bool) -> Option<u32> {
         let runs = self.processor == gpu.name()
             && self.xnack.allows(xnack)

@@ -1,7 +1,7 @@
-//! Offload bundles: the code of several GPUs in one piece, as compilers put it into programs.
+//! Offload bundles: containers in which compilers embed code objects for several GPUs.
 //!
-//! The formats are described in clang's `ClangOffloadBundler` document: the bundle itself (`__CLANG_OFFLOAD_BUNDLE__`)
-//! and its compressed form (`CCOB`), versions 1 to 3, by zlib or zstd.
+//! The formats are described in clang's `ClangOffloadBundler` document: the bundle itself (`__CLANG_OFFLOAD_BUNDLE__`),
+//! and its compressed form (`CCOB`, versions 1 to 3, with zlib or zstd).
 
 mod compressed;
 mod container;
@@ -18,22 +18,22 @@ pub use write::write_bundle;
 
 use compressed::{Stream, unpack};
 
-/// What a bundle begins with.
+/// The first bytes of a bundle.
 const MAGIC: &[u8] = b"__CLANG_OFFLOAD_BUNDLE__";
-/// What a compressed bundle begins with.
+/// The first bytes of a compressed bundle.
 const COMPRESSED_MAGIC: &[u8] = b"CCOB";
-/// The most entries that a bundle may have.
+/// Maximum number of entries of a bundle.
 const MAX_ENTRIES: u64 = 4096;
-/// The longest name of an entry, in bytes.
+/// Maximum length of an entry's name, in bytes.
 const MAX_NAME_BYTES: u64 = 4096;
-/// The largest bundle that is unpacked, in bytes.
+/// Maximum decompressed size of a bundle, in bytes.
 pub const MAX_BUNDLE_BYTES: u64 = 4 << 30;
 
-/// Why bytes are no bundle that can be read.
+/// Why a bundle cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BundleError {
-    /// It begins like neither.
+    /// The bytes do not start with the magic of a code object or bundle.
     #[error(
         "neither a code object nor an offload bundle: it starts with {found:02x?}, not with 7f 45 4c 46 (ELF), \
          `__CLANG_OFFLOAD_BUNDLE__` or `CCOB`"
@@ -42,24 +42,24 @@ pub enum BundleError {
         /// The first bytes, at most four.
         found: Vec<u8>,
     },
-    /// It is a program or library of the host without code for a GPU.
+    /// A host program or library without GPU code.
     #[error(
         "a program or library for the host without code for GPUs: it has no section `.hip_fatbin`"
     )]
     NoGpuCode,
-    /// It ends too soon.
+    /// The bundle is truncated.
     #[error("the bundle ends at byte {length}, inside {what} of {bytes} bytes at {offset:#x}")]
     Short {
         /// What was being read.
         what: &'static str,
-        /// Where that starts.
+        /// Its offset.
         offset: u64,
         /// Its length in bytes.
         bytes: u64,
-        /// Bytes that there are.
+        /// The number of bytes available.
         length: u64,
     },
-    /// A number is larger than it may be.
+    /// A number exceeds its limit.
     #[error("the bundle's {what} is {found}, more than the largest accepted of {limit}")]
     TooLarge {
         /// What the number is.
@@ -69,36 +69,36 @@ pub enum BundleError {
         /// The largest accepted.
         limit: u64,
     },
-    /// An entry's name is no UTF-8.
+    /// An entry's name is not UTF-8.
     #[error("the name of the bundle's entry {index} is not UTF-8")]
     Name {
-        /// The entry's number.
+        /// The entry's index.
         index: u64,
     },
-    /// A version of the compressed form that is not known.
+    /// An unknown version of the compressed form.
     #[error("compressed bundle of version {version}; known are 1, 2 and 3")]
     Version {
         /// The version.
         version: u16,
     },
-    /// A way to compress that is not known.
+    /// An unknown compression method.
     #[error("bundle compressed by method {method}; known are 0 (zlib) and 1 (zstd)")]
     Method {
         /// The method.
         method: u16,
     },
-    /// The compressed bytes are damaged.
+    /// The compressed bytes are malformed.
     #[error("the compressed bundle cannot be unpacked: {reason}")]
     Compression {
-        /// What the decompressor says.
+        /// The decompressor's message.
         reason: String,
     },
-    /// It unpacks to another length than it says.
+    /// The decompressed length differs from the one that the header states.
     #[error("the compressed bundle unpacks to {found} bytes, but says that there are {expected}")]
     Length {
-        /// Bytes that came out.
+        /// The decompressed length.
         found: u64,
-        /// Bytes that it says.
+        /// The stated length.
         expected: u64,
     },
 }
@@ -138,35 +138,35 @@ pub struct BundleEntry<'a> {
     pub bytes: &'a [u8],
 }
 
-/// The entry of a bundle that suits a device.
+/// The entry of a bundle that matches a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// It stands there in the bundle.
+    /// The range of its bytes in the bundle.
     At(Range<u64>),
-    /// Its bytes: the bundle was compressed.
+    /// Its bytes, from a compressed bundle.
     Unpacked(Vec<u8>),
-    /// There is none; the names of those that there are.
+    /// No entry matches; the names of all entries.
     Nothing(Vec<String>),
 }
 
-/// A bundle, unpacked if it was compressed.
+/// A bundle, decompressed if necessary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bundle<'a> {
     bytes: Cow<'a, [u8]>,
-    /// Name and place of each entry.
+    /// Name and range of each entry.
     entries: Vec<(String, Range<usize>)>,
 }
 
 impl<'a> Bundle<'a> {
-    /// Whether bytes begin like a bundle.
+    /// Whether the bytes start with the magic of a bundle.
     pub fn is_bundle(bytes: &[u8]) -> bool {
         bytes.starts_with(MAGIC) || bytes.starts_with(COMPRESSED_MAGIC)
     }
 
-    /// Reads a bundle. What follows it is ignored.
+    /// Parses a bundle. Bytes after its end are ignored.
     ///
     /// # Errors
-    /// [`BundleError`], whatever the bytes.
+    /// [`BundleError`] if the bytes are not a valid bundle.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, BundleError> {
         let bytes = match bytes.starts_with(COMPRESSED_MAGIC) {
             true => Cow::Owned(unpack(bytes)?),
@@ -180,7 +180,7 @@ impl<'a> Bundle<'a> {
         let (entries, _) = entries(read)?;
         let inside = entries.into_iter().map(|(name, Range { start, end })| {
             part(&bytes, start, end - start, "an entry's bytes")?;
-            // `part` found them inside, so that both fit.
+            // `part` has checked that the range lies in `bytes`, so both bounds fit in a `usize`.
             Ok((name, start as usize..end as usize))
         });
         Ok(Bundle {
@@ -189,7 +189,7 @@ impl<'a> Bundle<'a> {
         })
     }
 
-    /// Its entries, in its order.
+    /// The entries, in file order.
     pub fn entries(&self) -> impl Iterator<Item = BundleEntry<'_>> {
         self.entries.iter().map(|(name, range)| BundleEntry {
             name,
@@ -197,16 +197,16 @@ impl<'a> Bundle<'a> {
         })
     }
 
-    /// The entry that suits a device best: of those that run there, the one that says most about its features.
+    /// The entry that best matches a device: of those that run on it, the one that states the most features.
     pub fn pick(&self, gpu: Gpu, xnack: bool, sramecc: bool) -> Option<BundleEntry<'_>> {
         best(self.entries(), |entry| entry.name, gpu, xnack, sramecc)
     }
 
-    /// As [`Self::pick`], of a bundle of which nothing else is kept. `read` reads a part of it by offset and length. A
-    /// compressed bundle is unpacked to the entry's end, so that damage behind that is not found.
+    /// Like [`Self::pick`], without keeping the bundle. `read` reads a part of it by offset and length. A compressed
+    /// bundle is decompressed only to the end of the entry, so errors after it are not found.
     ///
     /// # Errors
-    /// Those of `read`, and [`BundleError`] for what is no bundle.
+    /// The errors of `read`, and [`BundleError`] if the bytes are not a valid bundle.
     pub fn find<E: From<BundleError>>(
         read: impl Fn(u64, u64) -> Result<Vec<u8>, E>,
         gpu: Gpu,
@@ -230,11 +230,10 @@ impl<'a> Bundle<'a> {
         })
     }
 
-    /// The length of a bundle, from its own headers. `read` reads a part of it by
-    /// offset and length.
+    /// The length of a bundle, from its headers. `read` reads a part of it by offset and length.
     ///
     /// # Errors
-    /// Those of `read`, and [`BundleError`] for what is no bundle or does not say how long it is.
+    /// The errors of `read`, and [`BundleError`] if the bytes are not a valid bundle or do not state its length.
     pub fn length<E: From<BundleError>>(
         read: impl Fn(u64, u64) -> Result<Vec<u8>, E>,
     ) -> Result<u64, E> {
@@ -266,7 +265,7 @@ impl<'a> Bundle<'a> {
     }
 }
 
-/// Of the entries that run on a device, the one that says most about its features; the first of equals.
+/// Of the entries that run on a device, the one that states the most features. The first wins a tie.
 fn best<'a, T: Copy + 'a>(
     entries: impl Iterator<Item = T>,
     name: impl Fn(T) -> &'a str,
@@ -282,7 +281,7 @@ fn best<'a, T: Copy + 'a>(
         .map(|(_, entry)| entry)
 }
 
-/// Where the best entry is, or the names of all.
+/// The range of the best entry, or the names of all entries.
 fn best_place(
     entries: Entries,
     gpu: Gpu,
@@ -303,10 +302,10 @@ fn limited(what: &'static str, found: u64, limit: u64) -> Result<u64, BundleErro
     Ok(found)
 }
 
-/// Name and place of each entry.
+/// Name and range of each entry.
 type Entries = Vec<(String, Range<u64>)>;
 
-/// The entries, and where the table of them ends. `read` reads by offset and length, and is told what.
+/// Reads the table of entries, and returns it with its end offset. `read` takes offset, length, and a name for errors.
 fn entries<E: From<BundleError>>(
     mut read: impl FnMut(u64, u64, &'static str) -> Result<Vec<u8>, E>,
 ) -> Result<(Entries, u64), E> {

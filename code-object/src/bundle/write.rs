@@ -1,14 +1,14 @@
-//! Writing offload bundles.
+//! Writes offload bundles.
 
 use super::MAGIC;
 
-/// What stands for the host, which has no code in the bundle; clang puts it first, and readers expect it there.
+/// The host's entry, which is empty. clang writes it first, and readers expect it there.
 const HOST_ENTRY: &str = "host-x86_64-unknown-linux-gnu-";
-/// Code objects begin at multiples of this, as clang aligns them for the driver to map.
+/// Alignment of code objects. clang uses the same, so that the driver can map them.
 const ALIGN: usize = 4096;
 
-/// An offload bundle, not compressed, of code objects: for each what it is made for, such as
-/// [`Target`](crate::Target) writes it (`gfx90a:sramecc+:xnack-`), and its bytes.
+/// Writes an uncompressed offload bundle. Each object is its target, as [`Target`](crate::Target) formats it
+/// (`gfx90a:sramecc+:xnack-`), and its bytes.
 pub fn write_bundle(objects: &[(String, &[u8])]) -> Vec<u8> {
     let host: (String, &[u8]) = (HOST_ENTRY.to_owned(), &[]);
     let named = objects

@@ -1,11 +1,11 @@
-//! Offload bundles, packed and not, whole and damaged.
+//! Offload bundles: compressed and uncompressed, whole and damaged.
 
 use std::io::Write;
 
 use ferrowave_code_object::{Bundle, BundleError, EntryTarget, Found, code_objects};
 use ferrowave_gpu::Gpu;
 
-/// A bundle of these entries, as clang's `ClangOffloadBundler` document describes it.
+/// Builds a bundle by clang's `ClangOffloadBundler` document.
 fn bundle(entries: &[(&str, &[u8])]) -> Vec<u8> {
     let mut bundle = b"__CLANG_OFFLOAD_BUNDLE__".to_vec();
     bundle.extend((entries.len() as u64).to_le_bytes());
@@ -132,7 +132,7 @@ fn only_the_entry_that_is_picked_is_read() {
     );
 }
 
-/// Bytes that no method makes much shorter.
+/// Bytes that no method compresses well.
 fn noise(count: usize) -> Vec<u8> {
     let mut state = 1_u64;
     let byte = |_| {
@@ -165,7 +165,7 @@ fn packed_bundles_are_unpacked_no_further_than_the_entry() {
             find(&file, Gpu::Gfx942),
             Ok(Found::Unpacked(behind.clone()))
         );
-        // Without its end, and with the length that it then has.
+        // Truncated, with the length field adjusted to match.
         file.truncate(file.len() - 1000);
         let length = file.len() as u32;
         file[8..12].copy_from_slice(&length.to_le_bytes());
@@ -173,7 +173,7 @@ fn packed_bundles_are_unpacked_no_further_than_the_entry() {
         let wanted = Ok(Found::Unpacked(b"\x7fELF wanted".to_vec()));
         assert_eq!(find(&file, Gpu::Gfx90a), wanted, "{method:?}");
     }
-    // An entry that ends behind the bundle.
+    // An entry that ends past the bundle's end.
     let mut long = bundle(&[("hipv4-amdgcn-amd-amdhsa--gfx90a", b"\x7fELF short")]);
     let size = long.len() as u64;
     long[40..48].copy_from_slice(&size.to_le_bytes());
@@ -215,7 +215,7 @@ fn packed_bundles_are_the_same_as_unpacked() {
             };
             if version > 1 {
                 assert_eq!(length(&file), Ok(file.len() as u64));
-                // What follows it is another's.
+                // Bytes after the bundle do not belong to it.
                 file.extend(b"CCOB and so on");
             } else {
                 assert!(matches!(
@@ -287,7 +287,7 @@ fn damaged_bundles_end_with_a_value_or_an_error() {
             for bit in 0..8 {
                 let mut damaged = file.clone();
                 damaged[index] ^= 1 << bit;
-                // A larger length than there is memory for is refused before anything is made.
+                // An excessive length is rejected before memory is allocated.
                 let _ = code_objects(&damaged);
             }
         }

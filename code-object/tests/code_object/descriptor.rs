@@ -1,4 +1,4 @@
-//! Kernel descriptors, against what `llvm-objdump` reads in them.
+//! Kernel descriptors, compared with `llvm-objdump`.
 
 use std::{collections::BTreeMap, process::Command};
 
@@ -7,7 +7,7 @@ use ferrowave_gpu::Gpu;
 
 use crate::support::{Kernel, assembled, tool};
 
-/// What `llvm-objdump` reads from a kernel descriptor, as the directives that would make it.
+/// The descriptor's directives as `llvm-objdump` disassembles them.
 fn directives(bytes: &[u8]) -> BTreeMap<String, i64> {
     let text = tool(
         bytes,
@@ -24,8 +24,7 @@ fn directives(bytes: &[u8]) -> BTreeMap<String, i64> {
 
 #[test]
 fn descriptor_fields_are_those_that_llvm_reads() {
-    // Each line sets one field away from its default; the descriptor as a whole then goes through LLVM's reader and
-    // ours.
+    // Each line changes one field from its default. LLVM's reader and ours then read the whole descriptor.
     let common = [
         "",
         ".amdhsa_group_segment_fixed_size 1234",
@@ -100,13 +99,13 @@ fn check_descriptor(gpu: Gpu, case: &str) {
     let found = object.kernels()[0].descriptor;
     let context = format!("{gpu} {case}: {found:?}");
 
-    // What the case asks for is there, so that a field can't be missing on both sides.
+    // The directives of the case must appear, so that a field cannot be missing from both readers.
     for line in case.lines() {
         let (name, value) = line
             .trim_start_matches(".amdhsa_")
             .split_once(' ')
             .expect("a directive");
-        // objdump prints these two in other terms than the text.
+        // objdump prints these in other units than the source.
         if !["next_free_sgpr", "next_free_vgpr", "user_sgpr_count"].contains(&name) {
             assert_eq!(
                 expected.get(name),
@@ -215,7 +214,7 @@ fn check_descriptor(gpu: Gpu, case: &str) {
             "user_sgpr_kernarg_preload_offset",
             found.kernarg_preload_offset.into(),
         ),
-        // objdump prints these as they always are.
+        // objdump always prints these values.
         ("reserve_vcc", 0),
         ("reserve_xnack_mask", 0),
         ("reserve_flat_scratch", 0),
@@ -224,7 +223,7 @@ fn check_descriptor(gpu: Gpu, case: &str) {
     for (name, value) in &expected {
         assert_eq!(ours.get(name.as_str()), Some(value), "{name}: {context}");
     }
-    // objdump leaves the user SGPR count out; the assembler sums up what is enabled unless the text says.
+    // objdump omits the user SGPR count. The assembler sums the enabled ones unless the source gives a count.
     let count = user.count() + u32::from(found.kernarg_preload_length);
     let count = if case.contains("user_sgpr_count") {
         9

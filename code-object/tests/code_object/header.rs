@@ -1,4 +1,4 @@
-//! What a code object is made for, against what `llvm-readobj` says.
+//! Targets of code objects, compared with `llvm-readobj`.
 
 use ferrowave_code_object::{CodeObject, CodeObjectVersion, FeatureSetting};
 use ferrowave_gpu::Gpu;

@@ -1,4 +1,4 @@
-//! Symbols, segments and relocations, against what `llvm-readobj` lists and what the text asks for.
+//! Symbols, segments and relocations, compared with `llvm-readobj` and the assembled source.
 
 use ferrowave_code_object::{
     CodeObject, CodeObjectError, RelocationKind, RelocationTarget, SymbolKind,
@@ -47,7 +47,7 @@ zeros:
 .size zeros, 100
 ";
 
-/// A code object with data and relocations; `imported` may be defined in more text.
+/// A code object with data and relocations. `more` is further source, which may define `imported`.
 fn with_data(more: &str) -> CodeObject {
     let text = Kernel::new(Gpu::Gfx90a).text() + DATA + more;
     CodeObject::parse(&assembled(Gpu::Gfx90a, &text)).expect("parses")
@@ -140,7 +140,7 @@ fn the_image_is_relocated_to_where_it_is_loaded() {
     let kernel = &object.kernels()[0];
     let code = kernel.code.start as usize;
     assert_eq!(image[code..code + 4], 0xbf81_0000_u32.to_le_bytes());
-    // All of the buffer was written, gaps between segments too.
+    // The whole buffer was written, including gaps between segments.
     assert_eq!(
         object.file_bytes(kernel.descriptor_address, 64),
         Some(&image[kernel.descriptor_address as usize..][..64])
@@ -224,7 +224,7 @@ fn loading_elsewhere_or_without_a_symbol_is_refused() {
 
 #[test]
 fn relocations_of_every_kind() {
-    // The linker makes the kinds of 64 bits; the others are put in their place, for AMD's runtime knows them too.
+    // The linker emits the 64-bit kinds. The others are patched in, because AMD's runtime accepts them too.
     let object = with_data(IMPORTED);
     let place = object.symbol("pointer").expect("pointer").address;
     let target = object.symbol("imported").expect("imported").address;
@@ -251,7 +251,7 @@ fn relocations_of_every_kind() {
     };
     let base = 0x1234_5678_9000_u64;
     let value = base + target + 5;
-    // The place's upper half is what the file has there: nothing.
+    // The field's upper half keeps the file's contents, which are zero.
     let relative = target.wrapping_add(5).wrapping_sub(place);
     for (kind, expected) in [
         (RelocationKind::Abs64, value),

@@ -1,4 +1,4 @@
-//! Source lines, of hand-written line tables.
+//! Source lines, from hand-written line tables.
 
 use ferrowave_code_object::CodeObject;
 use ferrowave_gpu::Gpu;
@@ -25,7 +25,7 @@ fn line_tables_lead_to_the_source() {
     assert_eq!(line(0), Some((7, 3)));
     assert_eq!(line(4), Some((9, 5)));
     assert_eq!(line(8), Some((9, 5)));
-    // The linker pads the section behind the code; after it there is nothing.
+    // The linker pads the section after the code. Past its end there is no line.
     let end = object.text_ranges().last().expect("code").end;
     assert_eq!(line(end - start), None);
     assert_eq!(
@@ -33,7 +33,7 @@ fn line_tables_lead_to_the_source() {
         "/src/probe.s:7:3"
     );
 
-    // They do not need the file's bytes, which loading does.
+    // Line tables do not need the file's bytes; loading does.
     let left = CodeObject::parse_and_leave(object.bytes()).expect("parses");
     assert_eq!(left.lines().location(start).and_then(|l| l.line), Some(7));
     assert_eq!((left.bytes().len(), object.bytes().len() > 64), (0, true));
@@ -43,7 +43,7 @@ fn line_tables_lead_to_the_source() {
     let error = left.load_image(0, &mut image).expect_err("no file");
     assert!(error.to_string().contains("not there"), "{error}");
 
-    // Without line tables there is nothing to say, and nothing wrong.
+    // Missing line tables are not an error.
     let object = CodeObject::parse(&assembled(Gpu::Gfx90a, &Kernel::new(Gpu::Gfx90a).text()))
         .expect("parses");
     assert_eq!(

@@ -1,4 +1,4 @@
-//! Code objects that LLVM made, read here and by LLVM's own tools.
+//! Code objects made by LLVM, read by this crate and by LLVM's tools.
 
 mod bundle;
 mod descriptor;

@@ -1,4 +1,4 @@
-//! Metadata, against the text that LLVM made it from.
+//! Metadata, compared with the source that LLVM assembled.
 
 use ferrowave_code_object::{AddressSpace, CodeObject, CodeObjectError, KernelKind, ValueKind};
 use ferrowave_gpu::Gpu;
@@ -47,7 +47,7 @@ fn metadata_of_a_kernel_with_everything() {
         .kernarg_size(32)
         .metadata(metadata)
         .text();
-    // The assembler's verifier refuses unknown kinds, which a later compiler may write: exchanged in the bytes.
+    // The assembler's verifier rejects unknown kinds, which a later compiler may write, so the test patches the bytes.
     let text = text
         .replace("hidden_of_the_future", "hidden_heap_v1")
         .replace("address_space: elsewhere", "address_space: generic");
@@ -167,7 +167,7 @@ fn every_value_kind_of_the_documentation_is_known() {
         .kernarg_size(count * 8)
         .metadata(&metadata)
         .text();
-    // The assembler's own verifier takes them too.
+    // The assembler's verifier accepts them too.
     let object = CodeObject::parse(&assembled(Gpu::Gfx942, &text)).expect("parses");
     let args = &object.kernels()[0].metadata.args;
     for (arg, kind) in args.iter().zip(kinds.split_whitespace()) {

@@ -1,11 +1,11 @@
-//! Types of parameters, of hand-written debug information; `cargo-gpu-amdgpu/tests` has rustc's.
+//! Parameter types, from hand-written debug information; `cargo-gpu-amdgpu/tests` tests rustc's.
 
 use ferrowave_code_object::{CodeObject, Parameter, Scalar, parameters};
 use ferrowave_gpu::Gpu;
 
 use crate::support::{Kernel, assembled};
 
-/// A compile unit with the function `probe` of four parameters (DWARF 4, sections 7.5.3 and 7.5.4).
+/// A compile unit with a function `probe` of four parameters (DWARF 4, sections 7.5.3 and 7.5.4).
 const ABBREVIATIONS: &str = ".section .debug_abbrev,\"\",@progbits
 .byte 1, 0x11, 1, 0, 0 ; compile_unit
 .byte 2, 0x2e, 1, 0x11, 0x01, 0, 0 ; subprogram: low_pc
@@ -87,13 +87,13 @@ fn parameters_have_the_types_of_the_debug_information() {
             parameter("x", "float*", true, float),
             parameter("n", "count_t", false, integer),
             parameter("s", "pair", false, None),
-            // A name for itself ends all the same.
+            // A circular typedef terminates.
             parameter("c", "circle", false, None),
         ]
     );
 
     assert_eq!(read(&kernel), None);
-    // Cut at any place, and with any byte changed, it is read or not.
+    // Truncated at any byte, or with any byte changed, parsing gives a result or `None`.
     let bytes = assembled(Gpu::Gfx90a, &(kernel + ABBREVIATIONS + INFORMATION));
     let entry = CodeObject::parse(&bytes).expect("parses").kernels()[0]
         .code

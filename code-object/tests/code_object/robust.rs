@@ -1,4 +1,4 @@
-//! Bytes that are no code object, or no longer one.
+//! Malformed code objects.
 
 use ferrowave_code_object::{CodeObject, CodeObjectError, MAX_IMAGE_BYTES};
 use ferrowave_gpu::Gpu;
@@ -24,7 +24,7 @@ fn whole() -> Vec<u8> {
     assembled(Gpu::Gfx90a, &text)
 }
 
-/// Does with a code object all that can be done with it.
+/// Calls everything that a code object offers.
 fn exercise(bytes: &[u8]) -> Result<(), CodeObjectError> {
     let object = CodeObject::parse(bytes)?;
     assert!(object.image_size() <= MAX_IMAGE_BYTES);
@@ -41,7 +41,7 @@ fn exercise(bytes: &[u8]) -> Result<(), CodeObjectError> {
         assert!(symbol.address + symbol.size <= object.image_size());
         let _ = object.file_bytes(symbol.address, symbol.size);
     }
-    // A file of some kilobytes can ask for an image of a gigabyte, which a test need not have.
+    // A small file can ask for an image of a gigabyte, which the test does not allocate.
     if object.image_size() <= 1 << 20 {
         let mut image = vec![0; object.image_size() as usize];
         object.load_image(object.image_align(), &mut image)?;
@@ -54,7 +54,7 @@ fn every_truncation_is_an_error_or_loses_nothing_needed() {
     let bytes = whole();
     exercise(&bytes).expect("whole");
     for length in 0..bytes.len() {
-        // Section headers stand at the end: without the last byte, the file is not whole.
+        // Section headers are last, so a file without its last byte is incomplete.
         assert!(
             exercise(&bytes[..length]).is_err(),
             "{length} of {} bytes",
@@ -70,7 +70,7 @@ proptest! {
     fn mutations_end_in_a_value_or_an_error(
         edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
     ) {
-        // Assembling once is enough.
+        // Assembles only once.
         static WHOLE: std::sync::OnceLock<Vec<u8>> = std::sync::OnceLock::new();
         let mut bytes = WHOLE.get_or_init(whole).clone();
         for (place, value) in edits {
@@ -95,14 +95,14 @@ proptest! {
     }
 }
 
-/// Changes a whole code object and gives the error, as people read it.
+/// Damages a whole code object and returns the error's text.
 fn error_after(change: impl FnOnce(&mut Vec<u8>)) -> String {
     let mut bytes = whole();
     change(&mut bytes);
     exercise(&bytes).expect_err("must be refused").to_string()
 }
 
-/// The same for a number of `width` bytes at `place`.
+/// The error after writing a number of `width` bytes at `place`.
 fn error_with(place: usize, width: usize, value: u64) -> String {
     error_after(|bytes| {
         bytes[place..place + width].copy_from_slice(&value.to_le_bytes()[..width]);
@@ -309,7 +309,7 @@ fn descriptor_errors_name_kernel_and_field() {
     let error = descriptor_error(Gpu::Gfx942, |descriptor| descriptor[53] |= 0x18);
     check(&error, &["ENABLE_VGPR_WORKITEM_ID is 3, expected 0 to 2"]);
 
-    // Entry points that are not aligned, in data, and nowhere.
+    // Entry points that are misaligned, in data, and out of range.
     for offset in [4_i64, -0x400, i64::MIN, i64::MAX] {
         let error = descriptor_error(Gpu::Gfx942, |descriptor| {
             let mut entry = [0; 8];
@@ -330,13 +330,13 @@ fn descriptor_errors_name_kernel_and_field() {
 
 #[test]
 fn a_descriptor_must_lie_in_a_segment() {
-    // The symbol table says where the descriptor is; both tables name it.
+    // Both symbol tables give the descriptor's address.
     let bytes = whole();
     let address = CodeObject::parse(&bytes).expect("parses").kernels()[0].descriptor_address;
     let size = CodeObject::parse(&bytes).expect("parses").image_size();
     for place in [address + 4, size - 64, size + 64, u64::MAX - 63] {
         let mut changed = bytes.clone();
-        // st_value and st_size stand side by side.
+        // st_value and st_size are adjacent.
         let entry = [address.to_le_bytes(), 64_u64.to_le_bytes()].concat();
         let mut found = 0;
         for at in 0..changed.len() - 16 {
@@ -358,7 +358,7 @@ fn a_descriptor_must_lie_in_a_segment() {
 fn deep_or_huge_metadata_is_an_error() {
     use ferrowave_code_object::Metadata;
     for bytes in [
-        // Arrays in arrays, maps in maps, and counts without contents.
+        // Nested arrays, nested maps, and counts without contents.
         vec![0x91; 100_000],
         vec![0x81; 100_000],
         vec![0xdd, 0xff, 0xff, 0xff, 0xff],

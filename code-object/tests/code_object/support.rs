@@ -1,4 +1,4 @@
-//! Code objects for the tests, from text.
+//! Assembles the code objects for the tests.
 
 use std::{fs, process::Command, sync::OnceLock};
 
@@ -15,12 +15,12 @@ pub(crate) fn toolchain() -> Toolchain {
         .clone()
 }
 
-/// Assembles text that is right.
+/// Assembles valid source.
 pub(crate) fn assembled(gpu: Gpu, text: &str) -> Vec<u8> {
     assemble(gpu, text).unwrap_or_else(|error| panic!("{gpu}: {error}\n{text}"))
 }
 
-/// Exchanges the one occurrence of some bytes by as many others.
+/// Replaces the only occurrence of some bytes by as many others.
 pub(crate) fn replace(bytes: &mut [u8], from: &[u8], to: &[u8]) {
     assert_eq!(from.len(), to.len());
     let mut places = (0..=bytes.len() - from.len()).filter(|&at| bytes[at..].starts_with(from));
@@ -29,7 +29,7 @@ pub(crate) fn replace(bytes: &mut [u8], from: &[u8], to: &[u8]) {
     bytes[at..at + to.len()].copy_from_slice(to);
 }
 
-/// The text of a kernel, with some parts to choose.
+/// The source of a kernel, with some parts to choose.
 pub(crate) struct Kernel {
     gpu: Gpu,
     name: String,
@@ -61,13 +61,13 @@ impl Kernel {
         self
     }
 
-    /// More directives between `.amdhsa_kernel` and its end.
+    /// Adds directives to `.amdhsa_kernel`.
     pub(crate) fn descriptor(mut self, directives: &str) -> Self {
         self.descriptor = directives.to_owned();
         self
     }
 
-    /// More lines of the kernel's metadata, indented by four.
+    /// Adds lines to the kernel's metadata, indented by four.
     pub(crate) fn metadata(mut self, lines: &str) -> Self {
         self.metadata = lines.to_owned();
         self
@@ -80,7 +80,7 @@ impl Kernel {
 
     pub(crate) fn text(&self) -> String {
         let mut descriptor = self.descriptor.clone();
-        // Directives that are required, unless the test gives them.
+        // Required directives, unless the test gives them.
         for (directive, value) in [
             (".amdhsa_next_free_vgpr", 8),
             (".amdhsa_next_free_sgpr", 8),
@@ -135,7 +135,7 @@ amdhsa.kernels:
     }
 }
 
-/// What `llvm-readobj` prints with an option.
+/// The output of `llvm-readobj` with an option.
 pub(crate) fn readobj(bytes: &[u8], option: &str) -> String {
     tool(
         bytes,
@@ -144,7 +144,7 @@ pub(crate) fn readobj(bytes: &[u8], option: &str) -> String {
     )
 }
 
-/// What a tool of the toolchain prints of a code object.
+/// The output of a tool of the toolchain for a code object.
 pub(crate) fn tool(bytes: &[u8], tool: impl Fn(&Toolchain) -> Command, options: &[&str]) -> String {
     let file = tempfile::NamedTempFile::new().expect("a file");
     fs::write(file.path(), bytes).expect("writes");
