@@ -1,4 +1,4 @@
-//! Names the library as programs ask for it.
+//! Gives the library the file name and soname of ROCm's.
 
 #[path = "../hip/lib/soname.rs"]
 mod soname;

@@ -1,4 +1,4 @@
-//! Instruction sets.
+//! //! GPU instruction sets.
 
 use core::fmt;
 

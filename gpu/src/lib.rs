@@ -1,8 +1,8 @@
 //! The GPUs that Ferrowave knows: names, limits, occupancy, specifications. Nothing else describes a GPU.
 //!
-//! A [`Gpu`] is an instruction set, by LLVM's processor name; its [`GpuLimits`] are what kernels must keep to. A
-//! [`Product`] is a card that has it; its [`Specifications`] are what programs ask for and what takes time. How long
-//! the parts of a product take belongs to the timing model.
+//! A [`Gpu`] is an instruction set, named as in LLVM; its [`GpuLimits`] are the limits that a kernel must respect. A
+//! [`Product`] is a card with that instruction set; its [`Specifications`] are the figures that programs query and that
+//! affect performance. Latencies and throughputs belong to the timing model.
 //!
 //! ```
 //! use ferrowave_gpu::{GpuLimits, Product};

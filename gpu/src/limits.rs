@@ -1,31 +1,31 @@
-//! What a compute unit of each GPU has: one table.
+//! The resources of a compute unit of each GPU, in one table.
 //!
 //! | figure | source |
 //! |---|---|
-//! | vector registers, their granule, waves a SIMD | LLVM `AMDGPUUsage`, `compute_pgm_rsrc1`: granules of 4 (gfx908) and 8; AMD «CDNA 2» ISA guide, 3.6: 512 VGPRs, of both kinds together, a lane; AMD CDNA white papers: 10 and 8 waves a SIMD |
-//! | scalar registers | AMD «Vega» and CDNA ISA guides: 800 a SIMD, allocated by 16; LLVM `AMDGPUBaseInfo`: 16 more a wave for the trap handler, which the amdhsa runtime installs |
-//! | LDS | AMD CDNA 1 to 3 ISA guides: 64 KiB a compute unit, by 128 dwords; CDNA 4: 160 KiB, by 320 dwords |
-//! | workgroups | LLVM `AMDGPUBaseInfo`: 16 barriers a compute unit, of which a workgroup of one wave needs none |
+//! | vector registers, their granule, waves per SIMD | LLVM `AMDGPUUsage`, `compute_pgm_rsrc1`: granules of 4 (gfx908) and 8; AMD «CDNA 2» ISA guide, 3.6: 512 VGPRs per lane, both kinds together; AMD CDNA white papers: 10 and 8 waves per SIMD |
+//! | scalar registers | AMD «Vega» and CDNA ISA guides: 800 per SIMD, allocated in units of 16; LLVM `AMDGPUBaseInfo`: 16 more per wave for the trap handler, which the amdhsa runtime installs |
+//! | LDS | AMD CDNA 1 to 3 ISA guides: 64 KiB per compute unit, in units of 128 dwords; CDNA 4: 160 KiB, in units of 320 dwords |
+//! | workgroups | LLVM `AMDGPUBaseInfo`: 16 barriers per compute unit; a workgroup of one wave needs none |
 
 use crate::Gpu;
 
-/// What a compute unit of a GPU has, and in what pieces it hands it out.
+/// The resources of a compute unit and the granularity in which they are allocated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GpuLimits {
-    /// SIMDs of a compute unit.
+    /// SIMDs per compute unit.
     pub simds: u32,
-    /// Waves that a SIMD holds at most.
+    /// Maximum waves on a SIMD.
     pub max_waves_per_simd: u32,
-    /// Work-items of a wave.
+    /// Work-items per wave.
     pub wave_size: u32,
-    /// Work-items of a workgroup at most.
+    /// Maximum work-items in a workgroup.
     pub max_workgroup_size: u32,
-    /// Workgroups of more than one wave that a compute unit holds at most.
+    /// Maximum workgroups of more than one wave on a compute unit.
     pub max_barrier_workgroups: u32,
-    /// Vector registers of a SIMD's lane: VGPRs alone on gfx908, which has as many accumulation VGPRs beside them; both
-    /// kinds together from gfx90a on.
+    /// Vector registers per lane of a SIMD. On gfx908, VGPRs only: there are as many accumulation VGPRs besides. From
+    /// gfx90a on, both kinds together.
     pub vgprs: u32,
-    /// Vector registers of a wave at most, counted likewise.
+    /// Maximum vector registers of a wave, counted in the same way.
     pub max_vgprs_per_wave: u32,
     /// Vector registers are allocated to a wave in multiples of this.
     pub vgpr_granule: u32,
@@ -33,9 +33,9 @@ pub struct GpuLimits {
     pub sgprs: u32,
     /// Scalar registers are allocated to a wave in multiples of this.
     pub sgpr_granule: u32,
-    /// Scalar registers that each wave is given beyond its own, for the trap handler.
+    /// Scalar registers allocated to each wave in addition to its own, for the trap handler.
     pub trap_handler_sgprs: u32,
-    /// LDS of a compute unit, and so of a workgroup at most, in bytes.
+    /// LDS of a compute unit in bytes: also the maximum for a workgroup.
     pub lds_bytes: u32,
     /// LDS is allocated to a workgroup in multiples of this, in bytes.
     pub lds_granule_bytes: u32,

@@ -1,4 +1,4 @@
-//! What is taken for a GPU's name, on all command lines and in all environment variables.
+//! Parses the names of GPUs and products, for all command lines and environment variables.
 
 use core::{fmt, str::FromStr};
 use std::{borrow::ToOwned, format, string::String, vec::Vec};
@@ -6,7 +6,7 @@ use std::{borrow::ToOwned, format, string::String, vec::Vec};
 use crate::{Gpu, Product};
 
 impl Product {
-    /// All names that are taken for a GPU, for messages: `gfx90a (MI210, MI250X)` and so on.
+    /// All accepted names of GPUs, for messages: `gfx90a (MI210, MI250X)` and so on.
     pub fn names() -> String {
         let names = Gpu::ALL.map(|gpu| {
             let products = Product::ALL
@@ -36,7 +36,7 @@ impl fmt::Display for UnknownGpu {
 
 impl std::error::Error for UnknownGpu {}
 
-/// By its own name or its instruction set's, in capitals or not.
+/// Accepts the product's name or its instruction set's, in any case.
 impl FromStr for Product {
     type Err = UnknownGpu;
 
@@ -50,7 +50,7 @@ impl FromStr for Product {
     }
 }
 
-/// By its own name or a product's, in capitals or not.
+/// Accepts the instruction set's name or a product's, in any case.
 impl FromStr for Gpu {
     type Err = UnknownGpu;
 

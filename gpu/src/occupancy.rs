@@ -1,4 +1,4 @@
-//! How many waves a GPU's compute unit holds at once, and what limits them.
+//! How many waves a compute unit holds at once, and what limits them.
 
 use core::fmt;
 use std::{
@@ -9,23 +9,23 @@ use std::{
 
 use crate::{Gpu, GpuLimits};
 
-/// What a kernel takes of a compute unit.
+/// The resources that a kernel needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resources {
     /// Vector registers, counted as in [`GpuLimits::vgprs`].
     pub vgprs: u32,
-    /// Scalar registers, with VCC and the like.
+    /// Scalar registers, including VCC and the other extra SGPRs.
     pub sgprs: u32,
-    /// LDS of a workgroup in bytes, with what the launch adds.
+    /// LDS of a workgroup in bytes, static and dynamic.
     pub lds_bytes: u32,
-    /// Work-items of a workgroup.
+    /// Work-items in a workgroup.
     pub workgroup_size: u32,
 }
 
-/// Something of which a compute unit has only so much.
+/// A resource of a compute unit that can limit occupancy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Limiter {
-    /// Waves a SIMD.
+    /// Waves per SIMD.
     WaveSlots,
     /// Vector registers.
     Vgprs,
@@ -33,9 +33,9 @@ pub enum Limiter {
     Sgprs,
     /// LDS.
     Lds,
-    /// Workgroups with a barrier.
+    /// Workgroups of more than one wave, which need a barrier.
     Workgroups,
-    /// Work-items in a workgroup: it is larger than any GPU takes, or empty.
+    /// Size of the workgroup: more work-items than the GPU allows, or none.
     WorkgroupSize,
 }
 
@@ -52,24 +52,24 @@ impl fmt::Display for Limiter {
     }
 }
 
-/// How much of a kernel a compute unit holds at once.
+/// The number of workgroups and waves of a kernel that a compute unit holds at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Occupancy {
-    /// Workgroups of a compute unit; 0 if not even one fits.
+    /// Workgroups per compute unit; 0 if not even one fits.
     pub workgroups_per_compute_unit: u32,
-    /// Waves of the fullest SIMD.
+    /// Waves on the fullest SIMD.
     pub waves_per_simd: u32,
-    /// What there would have to be more of for another workgroup.
+    /// The resources that would have to be larger for another workgroup to fit.
     pub limited_by: Vec<Limiter>,
 }
 
 impl Occupancy {
-    /// The names of what it is limited by.
+    /// The names of the limiting resources.
     pub fn limiters(&self) -> Vec<String> {
         self.limited_by.iter().map(ToString::to_string).collect()
     }
 
-    /// The occupancy that a kernel reaches at most; caches and dispatch may leave it lower.
+    /// The maximum occupancy of a kernel; caches and dispatch may leave it lower.
     pub fn of(gpu: Gpu, resources: Resources) -> Self {
         let limits = GpuLimits::of(gpu);
         let waves = resources.workgroup_size.div_ceil(limits.wave_size);
@@ -80,9 +80,9 @@ impl Occupancy {
                 limited_by: vec![Limiter::WorkgroupSize],
             };
         }
-        // A workgroup's waves go round the SIMDs, so that only their total counts.
+        // A workgroup's waves are dealt out over the SIMDs in turn, so that only their total counts.
         let workgroups_by = |waves_per_simd: u32| waves_per_simd * limits.simds / waves;
-        // A wave has one granule at least.
+        // A wave is allocated at least one granule.
         let allocated = |count: u32, granule: u32| {
             count
                 .max(1)

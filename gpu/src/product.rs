@@ -1,17 +1,17 @@
-//! Products.
+//! GPU products.
 
 use core::fmt;
 
 use crate::{Gpu, Specifications};
 
-/// A product, or one of the two dies of MI250X: what HIP calls a device.
+/// A product as HIP shows it as a device: MI250X has two dies, and each is a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Product {
     /// CDNA 1.
     Mi100,
-    /// CDNA 2, one die.
+    /// CDNA 2.
     Mi210,
-    /// CDNA 2, one of its two dies.
+    /// CDNA 2, one of the two dies.
     Mi250x,
     /// CDNA 3.
     Mi300x,
@@ -39,12 +39,12 @@ impl Product {
         self.specifications().gpu
     }
 
-    /// What it has.
+    /// Its specifications.
     pub const fn specifications(self) -> &'static Specifications {
         Specifications::of(self)
     }
 
-    /// The product that is meant where only the instruction set is known.
+    /// The default product of an instruction set.
     pub const fn of(gpu: Gpu) -> Self {
         match gpu {
             Gpu::Gfx908 => Product::Mi100,
@@ -54,7 +54,7 @@ impl Product {
         }
     }
 
-    /// Whether it is the one that is meant by its instruction set's name.
+    /// Whether this is the default product of its instruction set.
     pub const fn is_default(self) -> bool {
         self as u8 == Product::of(self.gpu()) as u8
     }

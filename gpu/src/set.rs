@@ -32,7 +32,7 @@ impl GpuSet {
         Self(self.0 | other.0)
     }
 
-    /// Whether the GPU that LLVM calls `name` is in the set; devices may have others than [`Gpu::ALL`].
+    /// Whether the set contains the GPU that LLVM calls `name`. A device may have a name that is not in [`Gpu::ALL`].
     pub fn contains(self, name: &str) -> bool {
         self.iter().any(|gpu| gpu.name() == name)
     }

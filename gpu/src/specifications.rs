@@ -1,4 +1,4 @@
-//! What each product has: one table.
+//! The specifications of each product, in one table.
 //!
 //! | figures | source |
 //! |---|---|
@@ -8,12 +8,12 @@
 
 use crate::{Gpu, Product};
 
-/// What a product has, for programs that ask and for what takes time. Nothing here changes what a kernel computes.
+/// Figures of a product that programs query or that affect performance. None of them changes a kernel's results.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Specifications {
-    /// Its name without AMD's «Instinct».
+    /// AMD's name without «Instinct».
     pub name: &'static str,
-    /// Its name.
+    /// AMD's full name.
     pub full_name: &'static str,
     /// Instruction set.
     pub gpu: Gpu,
@@ -21,17 +21,17 @@ pub struct Specifications {
     pub pci_device_id: u16,
     /// Compute units, all XCDs together.
     pub compute_units: u32,
-    /// XCDs, each with an L2 of its own; 1 where the GPU is one die.
+    /// XCDs, each with its own L2; 1 where the GPU is one die.
     pub xcds: u32,
     /// Highest engine clock, in MHz.
     pub clock_mhz: u32,
     /// Memory, in bytes.
     pub memory_bytes: u64,
-    /// Memory clock (transfers are double), in MHz.
+    /// Memory clock in MHz; the transfer rate is twice this.
     pub memory_clock_mhz: u32,
     /// Width of the memory bus, in bits.
     pub memory_bus_bits: u32,
-    /// Peak bandwidth of memory, as AMD rounds it, in bytes a second.
+    /// Peak memory bandwidth, as AMD rounds it, in bytes per second.
     pub memory_bytes_per_second: f64,
     /// The vector L1 cache of a compute unit, in bytes.
     pub l1_bytes: u32,
@@ -39,13 +39,13 @@ pub struct Specifications {
     pub scalar_cache_bytes: u32,
     /// The instruction cache, which neighbouring compute units share, in bytes.
     pub instruction_cache_bytes: u32,
-    /// L2 cache (of one XCD, where there are several), in bytes.
+    /// L2 cache in bytes; of one XCD where there are several.
     pub l2_bytes: u32,
     /// The Infinity Cache, in bytes; 0 if there is none.
     pub infinity_bytes: u64,
 }
 
-/// AMD, among the vendors of PCI devices.
+/// AMD's PCI vendor identifier.
 pub const PCI_VENDOR_ID: u16 = 0x1002;
 
 const GIB: u64 = 1 << 30;
@@ -88,7 +88,7 @@ const MI210: Specifications = Specifications {
     infinity_bytes: 0,
 };
 
-/// One of its two dies, which is what HIP calls a device: MI210's with more of its units.
+/// One of the two dies. HIP shows each as a device.
 const MI250X: Specifications = Specifications {
     name: "MI250X",
     full_name: "AMD Instinct MI250X",
@@ -136,7 +136,7 @@ const MI355X: Specifications = Specifications {
 };
 
 impl Specifications {
-    /// Those of a product.
+    /// The specifications of a product.
     pub const fn of(product: Product) -> &'static Self {
         match product {
             Product::Mi100 => &MI100,
@@ -162,7 +162,7 @@ impl Specifications {
 mod tests {
     use super::*;
 
-    /// Two transfers a clock, over the whole width of the bus.
+    /// Two transfers per clock, over the full width of the bus.
     #[test]
     fn bandwidth_is_what_clock_and_bus_give() {
         for product in Product::ALL {

@@ -1,4 +1,4 @@
-//! Occupancy, against what LLVM computes for kernels made to use so many registers and so much LDS.
+//! Compares the computed occupancy with LLVM's for kernels that use given numbers of registers and amounts of LDS.
 
 use std::{fmt::Write as _, fs, process::Command};
 
@@ -107,7 +107,7 @@ fn check(gpu: Gpu, kernels: &[(u32, u32, u32, u32)]) {
 #[test]
 fn by_vector_registers() {
     for gpu in Gpu::ALL {
-        // Each boundary between two occupancies, on both sides.
+        // Both sides of each boundary between two occupancies.
         let mut kernels = Vec::new();
         for vgpr in 0..256 {
             kernels.push((vgpr, 8, 0, 64));
@@ -178,11 +178,11 @@ fn what_limits_is_named() {
         );
     };
     use Limiter::*;
-    // By hand: 10 waves a SIMD on gfx908, 40 in all, of one wave each.
+    // By hand: gfx908 holds 10 waves per SIMD, 40 in all, here of one wave per workgroup.
     check(Gpu::Gfx908, (24, 16, 0, 64), 40, 10, &[WaveSlots, Vgprs]);
     // 112 allocated and 16 for the trap handler.
     check(Gpu::Gfx908, (8, 102, 0, 64), 24, 6, &[Sgprs]);
-    // 129 registers are 136 allocated: 3 waves a SIMD.
+    // 129 registers are allocated as 136: 3 waves per SIMD.
     check(Gpu::Gfx942, (129, 16, 0, 256), 3, 3, &[Vgprs]);
     check(Gpu::Gfx942, (512, 16, 0, 256), 1, 1, &[Vgprs]);
     check(Gpu::Gfx942, (513, 16, 0, 256), 0, 0, &[Vgprs]);
@@ -191,9 +191,9 @@ fn what_limits_is_named() {
     check(Gpu::Gfx950, (8, 16, 33 << 10, 256), 4, 4, &[Lds]);
     check(Gpu::Gfx942, (8, 16, (64 << 10) + 1, 256), 0, 0, &[Lds]);
     check(Gpu::Gfx950, (8, 16, 160 << 10, 256), 1, 1, &[Lds]);
-    // Workgroups of two waves: 16 barriers, though 16 waves of slots a half are left.
+    // Workgroups of two waves: the 16 barriers limit them, although a SIMD has free wave slots.
     check(Gpu::Gfx908, (8, 16, 0, 128), 16, 8, &[Workgroups]);
-    // A wave of one work-item takes what a full one takes.
+    // A wave with one work-item uses as much as a full one.
     check(Gpu::Gfx942, (8, 16, 0, 1), 32, 8, &[WaveSlots]);
     check(Gpu::Gfx942, (8, 16, 0, 0), 0, 0, &[WorkgroupSize]);
     check(Gpu::Gfx942, (8, 16, 0, 1025), 0, 0, &[WorkgroupSize]);

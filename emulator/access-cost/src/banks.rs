@@ -1,7 +1,8 @@
-//! LDS bank conflicts: how many cycles an access takes beyond what it would take without them.
+//! LDS bank conflicts: the cycles that an access takes beyond those of a conflict-free one.
 //!
-//! LDS is cut into banks of 4 bytes that follow each other, and each gives or takes one word a cycle. The lanes of a wave
-//! are served in phases, groups that could fill all banks; a phase takes as many cycles as its busiest bank needs.
+//! Consecutive words of 4 bytes lie in consecutive LDS banks; each bank serves one word per cycle. The lanes of a wave
+//! are served in phases. A phase is a group of lanes that could use all banks once; it takes as many cycles as its
+//! busiest bank has words to serve.
 //!
 //! | access | 32 banks: gfx908, gfx90a, gfx942 | gfx950 |
 //! |---|---|---|
@@ -11,19 +12,19 @@
 //! | 16 bytes, reads | 8 phases: lanes 0–3 and 20–23, 4–7 and 16–19, 8–11 and 28–31, 12–15 and 24–27, the same + 32 | 4 phases on 64 banks: lanes 0–3, 12–15, 20–27; 4–11, 16–19, 28–31; the same + 32 |
 //! | 16 bytes, others | 8 phases of 8 lanes in order | as on 32 banks |
 //!
-//! Sources: AMD's documentation of Composable Kernel, «Understanding AMD GPU LDS and Bank Conflicts» (32 banks, the phases
-//! of 16-byte accesses); the paper «HipKittens», appendix D.2, table 5, measured on gfx950 (`ds_read_b128`, `ds_read_b96`,
-//! `ds_read_b64`, and `ds_write_b64`, which has 32 banks there); IREE's `SharedMemoryModel` for reads of 4 bytes on gfx950.
-//! Writes of other sizes on gfx950 are taken to be like those of 8 bytes.
+//! Sources: AMD's documentation of Composable Kernel, «Understanding AMD GPU LDS and Bank Conflicts» (32 banks, the
+//! phases of 16-byte accesses); the paper «HipKittens», appendix D.2, table 5, measured on gfx950 (`ds_read_b128`,
+//! `ds_read_b96`, `ds_read_b64`, and `ds_write_b64`, which has 32 banks there); IREE's `SharedMemoryModel` for reads of
+//! 4 bytes on gfx950. Writes of other sizes on gfx950 are assumed to behave like those of 8 bytes.
 //!
-//! Lanes that read or write the same word share it. Atomic operations on one word are done one after the other (AMD's
-//! documentation of ROCm Compute Profiler, «LDS address conflicts»). An instruction with two addresses counts as two.
+//! Lanes that read or write the same word share it. Atomic operations on one word are serialized (AMD's documentation
+//! of ROCm Compute Profiler, «LDS address conflicts»). An instruction with two addresses counts as two accesses.
 
 use ferrowave_gpu::Gpu;
 
 use ferrowave_emulator::exec::{LANES, ObservedAccess};
 
-/// Banks of 4 bytes, at most.
+/// The largest number of banks.
 const MOST_BANKS: usize = 64;
 
 const ALL: [u64; 1] = [!0];
@@ -38,7 +39,7 @@ const WIDE_READS_ON_32: [u64; 8] = both_halves([
 ]);
 const WIDE_READS_ON_64: [u64; 4] = both_halves([fours([0, 12, 20, 24]), fours([4, 8, 16, 28])]);
 
-/// Lanes in order, `lanes` in each group.
+/// Groups of `lanes` consecutive lanes.
 const fn groups<const N: usize>(lanes: u32) -> [u64; N] {
     let mut masks = [0; N];
     let mut group = 0;
@@ -49,12 +50,12 @@ const fn groups<const N: usize>(lanes: u32) -> [u64; N] {
     masks
 }
 
-/// Four lanes from each of these on.
+/// Four lanes starting at each of `starts`.
 const fn fours(starts: [u32; 4]) -> u64 {
     0xf << starts[0] | 0xf << starts[1] | 0xf << starts[2] | 0xf << starts[3]
 }
 
-/// The groups, and the same in the upper half of the wave.
+/// The groups, and the same groups in the upper half of the wave.
 const fn both_halves<const N: usize, const BOTH: usize>(low: [u64; N]) -> [u64; BOTH] {
     let mut masks = [0; BOTH];
     let mut group = 0;
@@ -69,19 +70,19 @@ const fn both_halves<const N: usize, const BOTH: usize>(low: [u64; N]) -> [u64; 
     masks
 }
 
-/// What an access does to a bank.
+/// The kind of an LDS access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AccessKind {
-    /// It reads.
+    /// A read.
     Read,
-    /// It writes.
+    /// A write.
     Write,
-    /// It is atomic.
+    /// An atomic operation.
     Atomic,
 }
 
 impl AccessKind {
-    /// Of an access of an instruction, which is atomic or not.
+    /// The kind of an observed access; `is_atomic` tells whether its instruction is atomic.
     pub const fn of(observed: &ObservedAccess<'_>, is_atomic: bool) -> Self {
         match (observed.write, is_atomic) {
             (_, true) => AccessKind::Atomic,
@@ -91,16 +92,16 @@ impl AccessKind {
     }
 }
 
-/// The LDS of a GPU, as far as conflicts go.
+/// The bank model of a GPU's LDS.
 pub struct Banks {
     has_wide_reads: bool,
     used: [u8; MOST_BANKS],
-    /// The words that each bank has to give in a phase.
+    /// The words that each bank serves in the current phase.
     words: Box<[[u64; LANES]; MOST_BANKS]>,
 }
 
 impl Banks {
-    /// Those of a GPU.
+    /// The model of one GPU.
     pub fn new(gpu: Gpu) -> Self {
         Banks {
             has_wide_reads: gpu == Gpu::Gfx950,
@@ -109,7 +110,7 @@ impl Banks {
         }
     }
 
-    /// The banks that an access can use and the lanes of each phase.
+    /// A phase's number of banks, and the lanes of each phase.
     const fn phases(&self, way: AccessKind, bytes: u32) -> (u64, &'static [u64]) {
         let wide = self.has_wide_reads && matches!(way, AccessKind::Read);
         match (bytes, wide) {
@@ -123,7 +124,7 @@ impl Banks {
         }
     }
 
-    /// The cycles that an access takes beyond one for each of its phases with active lanes.
+    /// Cycles beyond one for each phase that has active lanes.
     pub fn extra_cycles(&mut self, observed: &ObservedAccess<'_>, way: AccessKind) -> u32 {
         let (banks, phases) = self.phases(way, observed.bytes);
         phases
@@ -135,14 +136,14 @@ impl Banks {
             .sum()
     }
 
-    /// All cycles that an access takes: one for each phase with active lanes, and those of conflicts.
+    /// All cycles: one for each phase that has active lanes, plus those of conflicts.
     pub fn cycles_of(&mut self, observed: &ObservedAccess<'_>, way: AccessKind) -> u32 {
         let (_, phases) = self.phases(way, observed.bytes);
         let busy = phases.iter().filter(|lanes| *lanes & observed.lanes != 0);
         busy.count() as u32 + self.extra_cycles(observed, way)
     }
 
-    /// The words that the busiest bank has to give.
+    /// The number of words that the busiest bank serves.
     fn cycles(
         &mut self,
         observed: &ObservedAccess<'_>,
@@ -156,11 +157,11 @@ impl Banks {
         for (_, address) in of_phase {
             let last = address.wrapping_add(u64::from(observed.bytes.max(1)) - 1);
             for word in address / 4..=last / 4 {
-                // A power of two.
+                // `banks` is a power of two.
                 let bank = (word & (banks - 1)) as usize;
                 let used = usize::from(self.used[bank]);
                 let words = &mut self.words[bank];
-                // A lane comes to a bank once, so that there are never more words than lanes.
+                // A lane uses a bank at most once, so there are never more words than lanes.
                 if way != AccessKind::Atomic && words[..used].contains(&word) {
                     continue;
                 }
@@ -199,7 +200,7 @@ mod tests {
                     assert_eq!(phases.iter().fold(0, |all, lanes| all ^ lanes), !0_u64);
                     let lanes: u32 = phases.iter().map(|lanes| lanes.count_ones()).sum();
                     assert_eq!(lanes, 64);
-                    // A phase's lanes never need more words than there are banks.
+                    // The lanes of a phase together never need more words than there are banks.
                     let words = u64::from(bytes.div_ceil(4));
                     let most = phases.iter().map(|lanes| lanes.count_ones()).max();
                     assert!(u64::from(most.unwrap_or(0)) * words <= count);
@@ -214,8 +215,8 @@ mod tests {
             for way in [AccessKind::Read, AccessKind::Write] {
                 let beside = observed(bytes, !0, |lane| 64 + lane * u64::from(bytes));
                 let expected = match (bytes, way) {
-                    // Each of the eight phases has two runs of four lanes, 60 or 36 words apart: 12 words of each meet
-                    // in some of 32 banks.
+                    // Each of the eight phases has two runs of four lanes that start 60 or 36 words apart. The 12 words
+                    // of each run share some of the 32 banks.
                     (12, AccessKind::Read) => [8, 8],
                     _ => [0, 0],
                 };
@@ -227,22 +228,22 @@ mod tests {
 
     #[test]
     fn strides_conflict_as_often_as_lanes_come_back_to_a_bank() {
-        // A row of 32 words for each lane: each half of the wave takes 32 cycles instead of 1; on 64 banks, every second
-        // lane comes to the same of two banks, so that the one phase takes 32 cycles.
+        // Lanes 32 words apart: each half of the wave takes 32 cycles instead of 1. On 64 banks, every second lane uses
+        // the same one of two banks, so that the single phase takes 32 cycles.
         let rows = observed(4, !0, |lane| 128 * lane);
         assert_eq!(extra(AccessKind::Read, &rows), [2 * 31, 31]);
         assert_eq!(extra(AccessKind::Write, &rows), [2 * 31, 2 * 31]);
-        // Rows of 33 words: none.
+        // Lanes 33 words apart: no conflicts.
         assert_eq!(
             extra(AccessKind::Read, &observed(4, !0, |lane| 132 * lane)),
             [0, 0]
         );
-        // Every second word: two lanes a bank in 32 lanes, and in 64.
+        // Every second word: two lanes per bank in 32 lanes, and in 64.
         assert_eq!(
             extra(AccessKind::Read, &observed(4, !0, |lane| 8 * lane)),
             [2, 1]
         );
-        // Half of the lanes are off.
+        // Only 16 lanes are active.
         assert_eq!(
             extra(AccessKind::Read, &observed(4, 0xffff, |lane| 8 * lane)),
             [0, 0]
@@ -252,7 +253,8 @@ mod tests {
 
     #[test]
     fn wide_reads_go_by_groups_of_lanes() {
-        // Lane 20 reads the words that are 32 after lane 0's, in a phase with it on both; lane 4 is in another.
+        // Lane 20 reads the words 32 after lane 0's and shares a phase with it on both GPUs; lane 4 is in another
+        // phase.
         let pair = |other: u32| {
             observed(
                 16,
@@ -263,7 +265,7 @@ mod tests {
         assert_eq!(extra(AccessKind::Read, &pair(20)), [1, 1]);
         assert_eq!(extra(AccessKind::Read, &pair(4)), [0, 0]);
         assert_eq!(extra(AccessKind::Read, &pair(12)), [0, 1]);
-        // Writes go in order.
+        // Writes are served in lane order.
         assert_eq!(extra(AccessKind::Write, &pair(20)), [0, 0]);
         assert_eq!(extra(AccessKind::Write, &pair(4)), [1, 1]);
     }

@@ -1,4 +1,4 @@
-//! What a wavefront's memory access costs: cache lines that its lanes touch, cycles that LDS takes for bank conflicts.
+//! The cost of a wavefront's memory access: the cache lines that its lanes touch, and the cycles of LDS bank conflicts.
 
 mod banks;
 mod lines;

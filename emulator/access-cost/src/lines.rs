@@ -2,16 +2,16 @@
 
 use ferrowave_emulator::exec::{LANES, ObservedAccess};
 
-/// Lines of 64 bytes, by their addresses in lines, in order.
+/// The 64-byte lines that an access touches, as addresses divided by 64, ascending.
 pub struct Lines {
     lines: [u64; 2 * LANES],
     count: usize,
 }
 
 impl Lines {
-    /// Those that the active lanes touch.
+    /// The lines that the active lanes touch.
     pub fn of(observed: &ObservedAccess<'_>) -> Self {
-        // An access may begin in one line and end in the next; none is longer than a line.
+        // No access is longer than a line, so that it touches two lines at most.
         let mut lines = [0; 2 * LANES];
         let mut count = 0;
         let mut last = None;
@@ -19,7 +19,7 @@ impl Lines {
         for (_, address) in observed.iter() {
             let end = address.wrapping_add(u64::from(observed.bytes.max(1)) - 1);
             for line in [address / 64, end / 64] {
-                // Most lanes are in the line of the one before.
+                // Most lanes touch the same line as the lane before.
                 if last == Some(line) {
                     continue;
                 }
@@ -35,7 +35,7 @@ impl Lines {
         Lines { lines, count }
     }
 
-    /// Each once, or with a shift of 1 those of 128 bytes.
+    /// Each line once. A `shift` of 1 merges them into lines of 128 bytes.
     pub fn different(&self, shift: u32) -> impl Iterator<Item = u64> {
         let mut last = None;
         self.lines[..self.count]
@@ -45,15 +45,16 @@ impl Lines {
     }
 }
 
-/// Cycles in which L1 looks up lines for an access. In each it takes neighbouring lanes that ask for 64 bytes at most, sixteen
-/// at most, and looks up one line of 64 bytes that some of them ask for: what lanes further apart ask for is looked up again.
+/// Cycles that L1 spends looking up lines for an access. L1 takes groups of neighbouring lanes: at most sixteen, and at
+/// most 64 bytes of data. It looks up one 64-byte line of a group per cycle. A line that several groups touch is looked
+/// up for each.
 pub fn look_ups(observed: &ObservedAccess<'_>) -> u32 {
     let together = match observed.bytes {
         0..=4 => 16,
         5..=8 => 8,
         _ => 4,
     };
-    // The lines of the lanes that are together now.
+    // The lines of the current group.
     let mut lines = [0; 2 * 16];
     let (mut group, mut different, mut all) = (usize::MAX, 0, 0);
     for (lane, address) in observed.iter() {
@@ -72,19 +73,19 @@ pub fn look_ups(observed: &ObservedAccess<'_>) -> u32 {
     (all + different) as u32
 }
 
-/// The lines of 64 and of 128 bytes that the active lanes touch.
+/// The number of 64-byte and of 128-byte lines that the active lanes touch.
 pub fn lines(observed: &ObservedAccess<'_>) -> [u32; 2] {
     let lines = Lines::of(observed);
     [0, 1].map(|shift| lines.different(shift).count() as u32)
 }
 
-/// Bytes that the active lanes touch, each counted once. They are in the lines that [`lines`] counts, so that they are never
-/// more than those hold. Where the access lies makes no difference.
+/// Bytes that the active lanes touch, each counted once. Never more than the lines of [`lines`] hold. Independent of
+/// the access's base address.
 pub fn distinct_bytes(observed: &ObservedAccess<'_>) -> u32 {
     let mut addresses = [0; LANES];
     let mut count = 0;
     for ((_, address), place) in observed.iter().zip(&mut addresses) {
-        // Relative, so that none wraps around.
+        // Relative to the base, so that no address wraps around.
         *place = address.wrapping_sub(observed.base);
         count += 1;
     }
@@ -124,7 +125,7 @@ mod tests {
                 address,
             ))
         };
-        // Side by side, backwards, all on one, pairs on one, overlapping by half, apart, none.
+        // Side by side, backwards, all equal, in equal pairs, half overlapping, far apart, no lane.
         assert_eq!(of(4, !0, |lane| 0x1000 + 4 * lane), 256);
         assert_eq!(of(4, !0, |lane| 0x1000 + 4 * (63 - lane)), 256);
         assert_eq!(of(16, !0, |_| 0x1030), 16);
@@ -136,21 +137,21 @@ mod tests {
 
     #[test]
     fn lines_are_counted_once() {
-        // 256 bytes, aligned and not.
+        // 256 bytes, aligned and unaligned.
         assert_eq!(of(4, !0, |lane| 0x1000 + 4 * lane), [4, 2]);
         assert_eq!(of(4, !0, |lane| 0x1020 + 4 * lane), [5, 3]);
         assert_eq!(of(4, !0, |lane| 0x1022 + 4 * lane), [5, 3]);
         // Backwards and shuffled.
         assert_eq!(of(4, !0, |lane| 0x1000 + 4 * (63 - lane)), [4, 2]);
         assert_eq!(of(4, !0, |lane| 0x1000 + 4 * (lane * 17 % 64)), [4, 2]);
-        // All on one, each on its own, every second line.
+        // All in one line, each in its own line, in every second line.
         assert_eq!(of(16, !0, |_| 0x1030), [1, 1]);
         assert_eq!(of(4, !0, |lane| 4096 * lane), [64, 64]);
         assert_eq!(of(4, !0, |lane| 64 * lane), [64, 32]);
-        // Each on the border of two.
+        // Each across two lines.
         assert_eq!(of(8, !0, |lane| 60 + 128 * lane), [128, 64]);
         assert_eq!(of(8, !0, |lane| 124 + 256 * lane), [128, 128]);
-        // Few lanes, and none.
+        // Few active lanes, and none.
         assert_eq!(of(4, 1 | 1 << 40, |lane| 4 * lane), [2, 2]);
         assert_eq!(of(4, 0, |lane| 4 * lane), [0, 0]);
     }
@@ -166,7 +167,7 @@ mod tests {
                 address,
             ))
         };
-        // Side by side, and the same bytes for all lanes.
+        // Side by side, and all lanes at the same bytes.
         for (bytes, beside, same) in [(1, 4, 4), (4, 4, 4), (8, 8, 8), (12, 24, 16), (16, 16, 16)] {
             let side_by_side = |lane| 0x1000 + lane * u64::from(bytes);
             assert_eq!(
@@ -177,7 +178,7 @@ mod tests {
         // Sixteen lines, four times.
         assert_eq!(of(1, &|lane| lane % 16 * 4096), 64);
         assert_eq!(of(4, &|lane| lane * 64), 64);
-        // Each lane's four bytes begin in one line and end in the next.
+        // Each lane's four bytes cross into the next line.
         assert_eq!(of(4, &|lane| lane * 128 + 62), 128);
     }
 }

@@ -1,4 +1,4 @@
-//! Statuses and structures of `rocm_smi.h` as ROCm 6.4 has it (`rocm_smi` 7.6.0).
+//! Statuses and structures of ROCm 6.4's `rocm_smi.h` (`rocm_smi` 7.6.0).
 
 use std::ffi::{CStr, c_char};
 
@@ -53,15 +53,15 @@ statuses! {
 /// `RSMI_MAX_NUM_FREQUENCIES`.
 pub const MAX_FREQUENCIES: usize = 33;
 
-/// `rsmi_frequencies_t`: the clocks that can be chosen, in Hz.
+/// `rsmi_frequencies_t`: the available clocks, in Hz.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Frequencies {
-    /// Whether `frequency[0]` is that of deep sleep.
+    /// Whether `frequency[0]` is the clock of deep sleep.
     pub has_deep_sleep: bool,
-    /// Entries of `frequency` that are used.
+    /// The number of valid entries of `frequency`.
     pub num_supported: u32,
-    /// The entry that is chosen now.
+    /// The index of the current clock.
     pub current: u32,
     /// The clocks, lowest first.
     pub frequency: [u64; MAX_FREQUENCIES],
@@ -77,7 +77,7 @@ pub struct Version {
     pub minor: u32,
     /// Patch.
     pub patch: u32,
-    /// Who built it, a static text.
+    /// The build, a static string.
     pub build: *const c_char,
 }
 
@@ -93,7 +93,7 @@ pub struct MetricsHeader {
     pub content_revision: u8,
 }
 
-/// `rsmi_gpu_metrics_t`, version 1.7. Bytes that have no name here are ones: so ROCm marks each value that a device
+/// `rsmi_gpu_metrics_t`, version 1.7. In fields named `no_…` all bits are 1: ROCm's mark for a value that the device
 /// does not have.
 #[repr(C, align(8))]
 #[derive(Clone, Copy, Debug)]
@@ -104,24 +104,24 @@ pub struct Metrics {
     pub no_averages: [u8; 50],
     /// Engine clock in MHz.
     pub current_gfxclk: u16,
-    /// Clock of the system on the chip.
+    /// Clock of the SoC.
     pub no_current_socclk: u16,
     /// Memory clock in MHz.
     pub current_uclk: u16,
     /// Clocks of video engines, throttling, links, accumulated counts.
     pub no_state: [u8; 252],
-    /// Engine clock of each XCD in MHz; ones where there is none.
+    /// Engine clock of each XCD in MHz; all bits 1 where there is no XCD.
     pub current_gfxclks: [u16; 8],
     /// Other clocks, accumulated counts, partitions.
     pub no_partitions: [u8; 2016],
-    /// Peak bandwidth of memory in GB/s.
+    /// Peak memory bandwidth in GB/s.
     pub vram_max_bandwidth: u64,
     /// Links to other GPUs.
     pub no_links: [u16; 8],
 }
 
 impl Metrics {
-    /// A device that has no values at all.
+    /// A device without any values.
     pub const NONE: Metrics = Metrics {
         common_header: MetricsHeader {
             structure_size: u16::MAX,
@@ -140,7 +140,7 @@ impl Metrics {
     };
 }
 
-// As a C++ compiler lays out the structures of ROCm 6.4's header.
+// The layout that a C++ compiler gives the structures of ROCm 6.4's header.
 const _: () = {
     use std::mem::offset_of;
     assert!(size_of::<Frequencies>() == 280 && size_of::<Version>() == 24);

@@ -1,13 +1,13 @@
 //! `librocm_smi64.so.1`: AMD's system management library for the emulated devices.
 //!
-//! rocBLAS's and hipBLASLt's programs ask it for clocks before they do anything, and end if it has no devices. The
-//! devices are those that `libamdhip64.so` has in the same environment, in the same order: what `FERROWAVE_DEVICE`
-//! names. Identity, memory and clocks are answered from the emulator's table; a device runs at its highest clock. What
-//! a device would have to measure or to set (power, temperatures, fans, errors, processes) is not supported.
+//! The programs of rocBLAS and hipBLASLt query clocks first and end if there are no devices. The devices and their
+//! order are those of `libamdhip64.so` in the same environment: `FERROWAVE_DEVICE` names them. Identity, memory and
+//! clocks come from the emulator's table of products; a device always runs at its highest clock. Values that need a
+//! measurement or can be set (power, temperatures, fans, errors, processes) are not supported.
 //!
-//! Functions and structures are those of ROCm 6.4's `rocm_smi.h` (`rocm_smi` 7.6.0). Statuses are those of ROCm's
-//! library: an index that names no device is [`Status::INVALID_ARGS`], and so is each index before `rsmi_init`; a null
-//! pointer asks whether a function is supported, and gets [`Status::INVALID_ARGS`] if it is.
+//! Functions and structures are those of ROCm 6.4's `rocm_smi.h` (`rocm_smi` 7.6.0), statuses those of ROCm's library.
+//! An index without a device gives [`Status::INVALID_ARGS`]; before `rsmi_init`, every index does. A null pointer asks
+//! whether a function is supported; a supported function answers with [`Status::INVALID_ARGS`].
 
 pub mod abi;
 mod state;
@@ -20,12 +20,12 @@ use ferrowave_gpu::{PCI_VENDOR_ID, Specifications};
 use ferrowave_hip::{device_name, pci_location};
 use state::{device, guarded, out};
 
-/// `rsmi_clk_type_t`: the engine's clock, the memory's, and the last number that means something.
+/// `rsmi_clk_type_t`: the engine's clock, the memory's, and the last valid number.
 const CLOCK_SYSTEM: u32 = 0;
 const CLOCK_MEMORY: u32 = 4;
 const LAST_CLOCK: u32 = 5;
 
-/// `rsmi_memory_type_t`: the device's memory, what of it the host sees, and host memory that the device sees.
+/// `rsmi_memory_type_t`: device memory, device memory that the host can access, host memory that the device can access.
 const MEMORY_DEVICE: u32 = 0;
 const MEMORY_VISIBLE: u32 = 1;
 const MEMORY_HOST: u32 = 2;
@@ -38,7 +38,8 @@ macro_rules! functions {
         $(#[$meta])*
         ///
         /// # Safety
-        /// Pointers are null, or valid for writes of what they point to, texts for as many bytes as the call says.
+        /// Pointers are null or valid for writes: of their type, or for strings of the number of bytes that the call
+        /// passes.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name($($argument: $type),*) -> Status {
             guarded(|| {
@@ -50,13 +51,13 @@ macro_rules! functions {
     )*};
 }
 
-/// Finds the devices. May be called again; each call needs its `rsmi_shut_down`.
+/// Finds the devices. Calls are counted; each needs its own `rsmi_shut_down`.
 #[unsafe(no_mangle)]
 pub extern "C" fn rsmi_init(_flags: u64) -> Status {
     guarded(state::open)
 }
 
-/// Undoes one `rsmi_init`; [`Status::INIT_ERROR`] if there was none.
+/// Undoes one `rsmi_init`; [`Status::INIT_ERROR`] if there is none to undo.
 #[unsafe(no_mangle)]
 pub extern "C" fn rsmi_shut_down() -> Status {
     guarded(state::close)
@@ -68,7 +69,7 @@ functions! {
         out(count)?.set(state::device_count());
     }
 
-    /// A status in words; [`Status::UNKNOWN_ERROR`], and its words, for a number that is none.
+    /// A status as text. An unknown status gives the text of [`Status::UNKNOWN_ERROR`] and returns it.
     fn rsmi_status_string(status: Status, text: *mut *const c_char) {
         let text = out(text)?;
         let known = status.text();
@@ -82,7 +83,7 @@ functions! {
         out(version)?.set(Version { major: 7, minor: 6, patch: 0, build: c"Ferrowave".as_ptr() });
     }
 
-    /// The place on the PCI bus: domain in bits 63:32, bus in bits 15:8, device in bits 7:3, function in bits 2:0.
+    /// The PCI address: domain in bits 63:32, bus in bits 15:8, device in bits 7:3, function in bits 2:0.
     fn rsmi_dev_pci_id_get(index: u32, bdfid: *mut u64) {
         device(index)?;
         let (domain, bus) = pci_location(index);
@@ -101,28 +102,28 @@ functions! {
         out(id)?.set(PCI_VENDOR_ID);
     }
 
-    /// The name, cut to `bytes` with its NUL; [`Status::INSUFFICIENT_SIZE`] if it was cut.
+    /// The name, truncated to `bytes` including its NUL; [`Status::INSUFFICIENT_SIZE`] if it was truncated.
     fn rsmi_dev_name_get(index: u32, name: *mut c_char, bytes: usize) {
         copy_text(&device_name(device(index)?), name, bytes)?;
     }
 
-    /// The name, as cards of this kind have no other brand.
+    /// The same as the name: these products have no separate brand.
     fn rsmi_dev_brand_get(index: u32, name: *mut c_char, bytes: u32) {
         copy_text(&device_name(device(index)?), name, bytes as usize)?;
     }
 
-    /// The product that is emulated.
+    /// The full name of the emulated product.
     fn rsmi_dev_market_name_get(index: u32, name: *mut c_char, bytes: u32) {
         copy_text(device(index)?.full_name, name, bytes as usize)?;
     }
 
-    /// The vendor of the product.
+    /// The name of the vendor.
     fn rsmi_dev_vendor_name_get(index: u32, name: *mut c_char, bytes: usize) {
         device(index)?;
         copy_text("Advanced Micro Devices, Inc. [AMD/ATI]", name, bytes)?;
     }
 
-    /// Bytes of memory of a kind. The host sees all of a device's memory; none of the host's is set aside.
+    /// Bytes of memory of a kind. The host can access all device memory; no host memory is reserved for the device.
     fn rsmi_dev_memory_total_get(index: u32, kind: u32, bytes: *mut u64) {
         let row = device(index)?;
         match kind {
@@ -132,7 +133,7 @@ functions! {
         }
     }
 
-    /// The engine's or the memory's clock: one that cannot be changed.
+    /// The engine's or the memory's clock. There is one value, which cannot be changed.
     fn rsmi_dev_gpu_clk_freq_get(index: u32, clock: u32, frequencies: *mut Frequencies) {
         let row = device(index)?;
         let mhz = match clock {
@@ -146,19 +147,19 @@ functions! {
         out(frequencies)?.set(answer);
     }
 
-    /// The clocks, and the bandwidth of memory.
+    /// The clocks and the memory bandwidth.
     fn rsmi_dev_gpu_metrics_info_get(index: u32, metrics: *mut Metrics) {
         let row = device(index)?;
         out(metrics)?.set(self::metrics(row));
     }
 
-    /// The version of the metrics.
+    /// The header of the metrics, with their version.
     fn rsmi_dev_metrics_header_info_get(index: u32, header: *mut MetricsHeader) {
         let row = device(index)?;
         out(header)?.set(metrics(row).common_header);
     }
 
-    /// XCDs that have a clock.
+    /// The number of XCDs with a clock.
     fn rsmi_dev_metrics_xcd_counter_get(index: u32, count: *mut u16) {
         let row = device(index)?;
         out(count)?.set(row.xcds as u16);
@@ -175,7 +176,6 @@ functions! {
 fn metrics(row: &Specifications) -> Metrics {
     let clock_mhz = row.clock_mhz as u16;
     let mut metrics = Metrics {
-        // The structure itself is as large as this one says.
         common_header: MetricsHeader {
             structure_size: size_of::<Metrics>() as u16,
             format_revision: 1,
@@ -183,7 +183,7 @@ fn metrics(row: &Specifications) -> Metrics {
         },
         current_gfxclk: clock_mhz,
         current_uclk: row.memory_clock_mhz as u16,
-        // Two transfers a cycle, 8 bits a byte, 1,000 MB a GB.
+        // Two transfers per cycle, 8 bits per byte, 1,000 MB per GB.
         vram_max_bandwidth: u64::from(row.memory_clock_mhz) * u64::from(row.memory_bus_bits) * 2
             / 8
             / 1000,
@@ -193,7 +193,7 @@ fn metrics(row: &Specifications) -> Metrics {
     metrics
 }
 
-/// Writes as much of a text as `bytes` hold with its NUL.
+/// Copies a string, truncated to `bytes` including its NUL.
 ///
 /// # Safety
 /// `to` is null or valid for writes of `bytes` bytes.
@@ -202,7 +202,7 @@ unsafe fn copy_text(text: &str, to: *mut c_char, bytes: usize) -> Result<(), Sta
         return Err(Status::INVALID_ARGS);
     };
     let end = text.floor_char_boundary(room);
-    // SAFETY: `end` bytes and one more are at most `bytes`.
+    // SAFETY: `end` is at most `bytes - 1`, so that the text and its NUL fit.
     unsafe {
         to.cast::<u8>().copy_from_nonoverlapping(text.as_ptr(), end);
         to.add(end).write(0);

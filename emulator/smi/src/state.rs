@@ -1,4 +1,4 @@
-//! The devices, from the first `rsmi_init` to the last `rsmi_shut_down`.
+//! The devices between the first `rsmi_init` and the last `rsmi_shut_down`.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -11,7 +11,7 @@ use ferrowave_hip as hip;
 use crate::abi::Status;
 
 struct State {
-    /// Calls of `rsmi_init` that no `rsmi_shut_down` has undone.
+    /// Calls of `rsmi_init` without their `rsmi_shut_down`.
     uses: i32,
     devices: Vec<&'static Specifications>,
 }
@@ -22,7 +22,7 @@ static STATE: Mutex<State> = Mutex::new(State {
 });
 
 fn state() -> MutexGuard<'static, State> {
-    // Each statement leaves it whole.
+    // No panic can leave the state inconsistent.
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -30,7 +30,7 @@ pub(crate) fn open() -> Result<(), Status> {
     let mut state = state();
     if state.uses == 0 {
         state.devices = hip::environment_devices().map_err(|detail| {
-            // No status can say this, and programs end here.
+            // No status expresses this, and programs end here.
             eprintln!("ferrowave: librocm_smi64: {detail}");
             Status::INIT_ERROR
         })?;
@@ -52,17 +52,17 @@ pub(crate) fn close() -> Result<(), Status> {
 }
 
 pub(crate) fn device_count() -> u32 {
-    // The environment cannot hold as many.
+    // The environment cannot name more than 2³² devices.
     state().devices.len() as u32
 }
 
-/// The device of that index. Without `rsmi_init` there is none, as with ROCm's library.
+/// The device of an index. Before `rsmi_init` there is none, as in ROCm's library.
 pub(crate) fn device(index: u32) -> Result<&'static Specifications, Status> {
     let device = state().devices.get(index as usize).copied();
     device.ok_or(Status::INVALID_ARGS)
 }
 
-/// A place for an answer.
+/// The pointer to write a result to; an error if it is null.
 pub(crate) fn out<T>(pointer: *mut T) -> Result<Out<T>, Status> {
     match pointer.is_null() {
         true => Err(Status::INVALID_ARGS),
@@ -76,12 +76,12 @@ impl<T> Out<T> {
     /// # Safety
     /// The pointer is valid for a write of a `T`.
     pub(crate) unsafe fn set(self, value: T) {
-        // SAFETY: the caller's promise; C callers may neglect alignment.
+        // SAFETY: the caller's promise. C callers may pass unaligned pointers.
         unsafe { self.0.write_unaligned(value) }
     }
 }
 
-/// Runs a function's body; what panics in it ends here, as C cannot unwind.
+/// Runs a function's body and catches panics: they must not unwind into C.
 pub(crate) fn guarded(body: impl FnOnce() -> Result<(), Status>) -> Status {
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => Status::SUCCESS,

@@ -1,4 +1,4 @@
-//! Functions of the header that the emulated devices have nothing to answer to.
+//! Functions of the header that the emulated devices do not support.
 
 use crate::abi::Status;
 
@@ -6,7 +6,7 @@ macro_rules! refuse {
     ($($name:ident)*) => {$(
         #[doc = concat!("Returns [`Status::NOT_SUPPORTED`]: the emulator has no `", stringify!($name), "`.")]
         ///
-        /// Its arguments, whatever they are, are not looked at.
+        /// Ignores its arguments.
         #[unsafe(no_mangle)]
         pub extern "C" fn $name() -> Status {
             Status::NOT_SUPPORTED

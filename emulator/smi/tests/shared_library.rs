@@ -1,5 +1,5 @@
-//! The library as rocBLAS's programs meet it. The environment decides which devices there are, so each test that asks
-//! runs this program again, with the one test [`in_a_process_of_its_own`].
+//! Uses the library as rocBLAS's programs do. The environment determines the devices, so that each test sets it and
+//! runs this program again with the single test [`in_a_process_of_its_own`].
 
 use std::{
     collections::BTreeSet,
@@ -33,16 +33,16 @@ fn run(devices: &str) -> Output {
 
 macro_rules! call {
     ($call:expr) => {
-        // SAFETY: pointers are null, or to variables of the tests that are as large as the call says.
+        // SAFETY: pointers are null or point to variables of the tests that are as large as the call says.
         unsafe { $call }
     };
 }
 
-/// A value that a function writes.
+/// The value that a function writes.
 fn answer<T>(call: impl FnOnce(*mut T) -> Status) -> Result<T, Status> {
     let mut value = mem::MaybeUninit::<T>::zeroed();
     match call(value.as_mut_ptr()) {
-        // SAFETY: zeros are a value of each type that is asked for, and the call has written one.
+        // SAFETY: all zeros is a valid value of each of these types, and the call has written one.
         Status::SUCCESS => Ok(unsafe { value.assume_init() }),
         status => Err(status),
     }
@@ -53,7 +53,7 @@ fn text(bytes: &[u8]) -> &str {
     text.to_str().expect("it is UTF-8")
 }
 
-/// What both libraries say of each device, which is what `rocblas-bench` compares.
+/// What both libraries report about each device: `rocblas-bench` compares the two.
 #[test]
 fn in_a_process_of_its_own() {
     if env::var_os(CHILD_VARIABLE).is_none() {
@@ -151,7 +151,7 @@ fn refuses_what_is_wrong(devices: u32) {
     let memory = |kind| answer(|bytes| call!(rsmi_dev_memory_total_get(0, kind, bytes))).err();
     assert_eq!([2, 3].map(memory), [Some(Status::NOT_SUPPORTED), Some(bad)]);
     assert_eq!(rsmi_dev_power_ave_get(), Status::NOT_SUPPORTED);
-    // Texts are cut to the room that there is, and the byte behind it stays.
+    // Names are truncated to the buffer; the byte after it is left unchanged.
     let mut name = [0xff_u8; 8];
     let to = name.as_mut_ptr().cast::<c_char>();
     assert_eq!(call!(rsmi_dev_market_name_get(0, to, 0)), bad);
@@ -226,7 +226,7 @@ fn statuses_and_versions_need_no_devices() {
     assert_eq!((version.major, version.minor), (7, 6));
 }
 
-/// The newest library beside this test, or in a folder beside it: Cargo says nowhere where it is.
+/// The newest library beside this test or in a neighbouring folder. Cargo does not tell where it puts the library.
 fn library() -> PathBuf {
     let test = env::current_exe().expect("the test has a path");
     let newest = test.ancestors().skip(1).find_map(|folder| {

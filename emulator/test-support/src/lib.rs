@@ -1,4 +1,4 @@
-//! Kernels of a few lines of assembly, for tests of the emulator and of what watches it.
+//! Small assembly kernels for the tests of the emulator and of its observers.
 
 use std::sync::Arc;
 
@@ -11,22 +11,22 @@ use ferrowave_gpu::Gpu;
 
 /// A kernel `k(a: *mut u32, b: *mut u32)` and a launch of it.
 ///
-/// It starts with `s[0:1]` = arguments, `s2` = workgroup, `v0` = work-item, and loads `s[4:5]` = a, `s[6:7]` = b.
+/// At entry `s[0:1]` = arguments, `s2` = workgroup, `v0` = work-item. The prologue loads `s[4:5]` = a, `s[6:7]` = b.
 #[derive(Clone, Copy)]
 pub struct Small<'a> {
-    /// The GPU that it is for.
+    /// The target GPU.
     pub gpu: Gpu,
-    /// Its instructions, between the loads of the arguments and `s_endpgm`.
+    /// The instructions between the load of the arguments and `s_endpgm`.
     pub body: &'a str,
-    /// Work-items of a workgroup.
+    /// Work-items per workgroup.
     pub threads: u32,
     /// Workgroups.
     pub workgroups: u32,
-    /// LDS of a workgroup, in bytes.
+    /// LDS per workgroup in bytes.
     pub lds_bytes: u32,
-    /// Bytes of each buffer, and how many of them the host writes.
+    /// For each buffer: its size in bytes, and how many of these the host writes.
     pub buffers: [(usize, usize); 2],
-    /// Another length of the second buffer's memory once it was freed before the launch.
+    /// Whether the second buffer is freed before the launch.
     pub free_b: bool,
 }
 
@@ -44,12 +44,12 @@ impl<'a> Small<'a> {
         }
     }
 
-    /// The same with so many work-items in a workgroup.
+    /// The same kernel with `threads` work-items per workgroup.
     pub const fn threads(self, threads: u32) -> Self {
         Small { threads, ..self }
     }
 
-    /// The same with so many workgroups.
+    /// The same kernel with `workgroups` workgroups.
     pub const fn workgroups(self, workgroups: u32) -> Self {
         Small { workgroups, ..self }
     }
@@ -108,7 +108,7 @@ amdhsa.kernels:
         )
     }
 
-    /// Runs it with checks; with what the first buffer then holds.
+    /// Launches it with checks. Also returns the contents of the first buffer afterwards.
     pub fn launch(&self, options: &Options) -> (Checked, Vec<u8>) {
         self.run(|kernel, config| {
             let checked = check::launch(kernel, config, options).expect("it begins");
@@ -122,7 +122,7 @@ amdhsa.kernels:
         })
     }
 
-    /// Loads it and makes its buffers, for `launch`.
+    /// Loads it, allocates its buffers and calls `launch`.
     pub fn run<R>(&self, launch: impl FnOnce(&Kernel, &LaunchConfig<'_>) -> R) -> R {
         let object =
             ferrowave_kernel_build::assemble(self.gpu, &self.text()).expect("LLVM assembles it");
@@ -159,13 +159,13 @@ amdhsa.kernels:
         launch(&kernel, &config)
     }
 
-    /// What is found, by identifier and instruction.
+    /// The findings of a checked launch.
     pub fn found(&self, options: &Options) -> Vec<Finding> {
         self.launch(options).0.findings
     }
 }
 
-/// The identifiers and instructions of findings.
+/// The identifier and the instruction of each finding.
 pub fn names(findings: &[Finding]) -> Vec<(&'static str, String)> {
     findings
         .iter()
