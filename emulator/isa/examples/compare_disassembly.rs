@@ -1,8 +1,8 @@
-//! Compares the decoder and disassembler with `llvm-objdump`, on every instruction of the code objects in some files:
-//! `compare_disassembly FILE…`. A file is a code object, an offload bundle, or a program or library with bundles in it;
-//! code for GPUs that the emulator does not know is counted and left out.
+//! Compares the decoder and disassembler with `llvm-objdump` on every instruction of the code objects in some files:
+//! `compare_disassembly FILE…`. A file is a code object, an offload bundle, or a program or library that contains
+//! bundles. Code for GPUs that the emulator does not know is counted and skipped.
 //!
-//! Ends with 1 if an instruction differs in text or length.
+//! Exits with 1 if an instruction differs in text or length.
 
 use std::{
     collections::BTreeMap,
@@ -19,18 +19,18 @@ use ferrowave_isa::decode;
 use ferrowave_kernel_build::Toolchain;
 use rayon::prelude::*;
 
-/// Differences that are shown of each kind.
+/// How many differences of each kind are printed.
 const SHOWN: usize = 5;
 
-/// What came out of a comparison.
+/// The result of a comparison.
 #[derive(Default)]
 struct Outcome {
     objects: u64,
-    /// Lines that both read as the same instruction.
+    /// Instructions on which both agree.
     instructions: u64,
-    /// Words that neither reads as an instruction.
+    /// Words that both refuse.
     neither: u64,
-    /// Differences: how many, and the first of them.
+    /// The number of differences, and the first of them.
     differences: u64,
     shown: Vec<String>,
 }
@@ -60,7 +60,7 @@ struct Line<'a> {
     words: Vec<u32>,
 }
 
-/// Reads an instruction's line; `None` for any other.
+/// Parses the line of an instruction; `None` for any other line.
 fn line(line: &str) -> Option<Line<'_>> {
     let (text, place) = line.strip_prefix('\t')?.rsplit_once("//")?;
     let (address, words) = place.trim_start().split_once(':')?;

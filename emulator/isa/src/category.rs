@@ -1,6 +1,6 @@
-//! Kinds of instructions, and what they do with memory.
+//! Kinds of instructions, and their effects on memory.
 
-/// A kind of instruction, as checks, counters and the timing model tell them apart.
+/// The kind of an instruction: checks, counters and the timing model distinguish these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Category {
     /// Scalar arithmetic.
@@ -13,20 +13,20 @@ pub enum Category {
     ScalarMemory,
     /// Vector memory: flat, global, scratch, buffers.
     VectorMemory,
-    /// LDS, and lane permutations that go through its hardware.
+    /// LDS, and lane permutations that use the LDS hardware.
     Lds,
-    /// Branches, calls and the end.
+    /// Branches, calls and `s_endpgm`.
     Branch,
     /// `s_barrier`.
     Barrier,
     /// `s_waitcnt`.
     Wait,
-    /// What neither computes nor moves: `s_nop`, priorities, messages, sleeps, caches.
+    /// No computation and no data: `s_nop`, priorities, messages, sleeps, cache control.
     Control,
 }
 
 impl Category {
-    /// All of them, in the order of reports.
+    /// All kinds, in the order of reports.
     pub const ALL: [Category; 10] = [
         Category::Scalar,
         Category::Vector,
@@ -57,15 +57,15 @@ impl Category {
     }
 }
 
-/// What a memory instruction does with memory.
+/// The effect of an instruction on memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Effect {
-    /// None: not a memory instruction, or one that only permutes lanes or steers caches.
+    /// None: not a memory instruction, or one that only permutes lanes or controls caches.
     None,
     /// Reads.
     Load,
     /// Writes.
     Store,
-    /// Reads and writes at once, as no other access sees it half done.
+    /// Reads and writes in one indivisible step.
     Atomic,
 }

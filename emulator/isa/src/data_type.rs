@@ -1,6 +1,6 @@
 //! Types of operands.
 
-/// How an operand's bits are read, which decides what an inline constant means.
+/// How an operand's bits are interpreted. This determines the value of an inline constant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum DataType {
     /// Bits of the operand's width; integer constants are sign-extended, float constants are f32
@@ -15,7 +15,7 @@ pub enum DataType {
     F,
     /// bfloat16.
     Bf16,
-    /// Two 16-bit integers in 32 bits (in wider operands, more of them; so for the other packed types).
+    /// Two 16-bit integers in 32 bits. Wider operands hold more elements; this applies to all packed types.
     PackedI16,
     /// Two f16 in 32 bits.
     PackedF16,
@@ -28,7 +28,7 @@ pub enum DataType {
 }
 
 impl DataType {
-    /// Whether it is of floats.
+    /// Whether the elements are floats.
     pub(super) const fn is_float(self) -> bool {
         !matches!(
             self,

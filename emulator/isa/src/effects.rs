@@ -1,4 +1,4 @@
-//! What an instruction does, as its row states it: unit, memory, wait counters, time, operations.
+//! What an instruction does, as stated in its row: unit, memory, wait counters, rate, operations.
 
 use ferrowave_gpu::Gpu;
 
@@ -7,12 +7,12 @@ use super::run::Run;
 use super::{Category, Effect, Extension, Instruction, Op, Source};
 
 impl Instruction {
-    /// What unit it goes to.
+    /// The unit that executes it.
     pub fn category(&self) -> Category {
         self.op.row().unit
     }
 
-    /// Whether it moves between vector registers and accumulators, which the vector unit does.
+    /// Whether it moves data between vector registers and accumulators. The vector unit executes these.
     pub fn is_accumulator_move(&self) -> bool {
         matches!(
             self.op,
@@ -20,7 +20,7 @@ impl Instruction {
         )
     }
 
-    /// Whether it computes a transcendental function, which takes a quarter of the vector unit's lanes.
+    /// Whether it computes a transcendental function, which uses a quarter of the vector unit's lanes.
     pub fn is_transcendental(&self) -> bool {
         matches!(self.rate(), Rate::Trans | Rate::Trans64)
     }
@@ -30,18 +30,18 @@ impl Instruction {
         self.op.row().rate
     }
 
-    /// Passes of four cycles that it takes through the matrix core (LLVM's `SISchedule.td`, `WriteNPassMAI`).
+    /// Passes of four cycles in the matrix core (LLVM's `SISchedule.td`, `WriteNPassMAI`).
     pub fn passes(&self, gpu: Gpu) -> u64 {
         self.op.row().passes[gpu as usize].into()
     }
 
-    /// Operations on floats and on integers that it stands for: of a lane, or of the wave on its matrix core.
+    /// Operations on floats and on integers: per lane, or per wave on the matrix core.
     pub fn operations(&self) -> [u64; 2] {
         let row = self.op.row();
         [row.flops, row.ops].map(u64::from)
     }
 
-    /// What it does with memory.
+    /// Its effect on memory.
     pub fn effect(&self) -> Effect {
         self.op.row().memory
     }
@@ -52,12 +52,12 @@ impl Instruction {
         [row.counts_vm, row.counts_lgkm]
     }
 
-    /// Whether its data goes from memory to LDS without passing registers.
+    /// Whether it moves data from memory to LDS, bypassing the registers.
     pub fn loads_to_lds(&self) -> bool {
         self.registers_to_lds() != 0
     }
 
-    /// Registers' worth of data that each lane loads to LDS without passing registers.
+    /// Registers' worth of data that each lane moves from memory to LDS, bypassing the registers.
     pub fn registers_to_lds(&self) -> u16 {
         let row = self.op.row();
         match self.memory.lds {
@@ -66,12 +66,12 @@ impl Instruction {
         }
     }
 
-    /// The bits that a store takes of a register of its data.
+    /// The bits of the `index`-th data register that a store writes.
     pub fn stored_bits(&self, index: usize) -> u32 {
         (self.op.row().takes >> (32 * index)) as u32
     }
 
-    /// Whether a result comes back to registers.
+    /// Whether it returns a result to registers.
     pub fn has_result(&self) -> bool {
         self.dst.source != Source::None
     }
@@ -86,17 +86,17 @@ impl Instruction {
         self.extension == Extension::None && self.op.row().has(flag::COMPARE)
     }
 
-    /// Whether `m0` tells which scalar register it reads or writes.
+    /// Whether `m0` selects the scalar register that it reads or writes.
     pub fn is_relative(&self) -> bool {
         self.op.row().has(flag::RELATIVE)
     }
 
-    /// Whether it is a dot product of the vector unit.
+    /// Whether it is a dot product on the vector unit.
     pub fn is_dot(&self) -> bool {
         self.op.row().has(flag::DOT)
     }
 
-    /// Whether what it does may depend on MODE, as all arithmetic of the vector unit on floats may.
+    /// Whether MODE may affect it. It may affect all float arithmetic of the vector unit.
     pub fn reads_mode(&self) -> bool {
         let row = self.op.row();
         let on_floats = row
@@ -112,27 +112,27 @@ impl Instruction {
         self.op.row().writes & place::MODE != 0
     }
 
-    /// What runs it.
+    /// The function of `exec` that runs it.
     pub fn run(&self) -> Run {
         self.op.row().run
     }
 
-    /// How many products of matrices it is.
+    /// The number of matrix products (blocks) that it computes.
     pub fn blocks(&self) -> u32 {
         self.op.row().blocks
     }
 
-    /// Whether it is a product of a sparse matrix.
+    /// Whether it multiplies by a sparse matrix.
     pub fn is_sparse(&self) -> bool {
         self.op.row().has(flag::SPARSE)
     }
 
-    /// Whether it writes `exec` besides its operands.
+    /// Whether it writes `exec` without naming it as an operand.
     pub fn writes_exec(&self) -> bool {
         self.op.row().writes & place::EXEC != 0
     }
 
-    /// Whether bits of its result may stay as they were.
+    /// Whether bits of its result may keep their old value.
     pub fn keeps(&self) -> bool {
         self.op.row().has(flag::KEEPS)
     }
@@ -148,7 +148,7 @@ impl Instruction {
         })
     }
 
-    /// Whether it goes to a barrier or semaphore of the whole launch.
+    /// Whether it is a barrier or semaphore of the whole launch (global wave sync).
     pub fn is_global_sync(&self) -> bool {
         self.op.row().has(flag::GWS)
     }

@@ -1,17 +1,17 @@
-//! Why words are no instruction.
+//! Errors of the decoder.
 
 use std::fmt;
 
 use ferrowave_gpu::Gpu;
 
-/// Words that are no instruction.
+/// Words that are not an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DecodeError {
-    /// Where the instruction starts, in bytes, as the caller counts.
+    /// The byte offset of the instruction, as passed by the caller.
     pub offset: u64,
-    /// The offending word: the instruction's first, or the one with the operand in question.
+    /// The offending word: the first of the instruction, or the one with the operand in question.
     pub word: u32,
-    /// The GPU it was decoded for.
+    /// The GPU for which it was decoded.
     pub gpu: Gpu,
     /// What is wrong.
     pub kind: DecodeErrorKind,
@@ -24,12 +24,12 @@ pub enum DecodeErrorKind {
     Truncated,
     /// The GPU has no such instruction.
     Unknown,
-    /// An operand field holds a code that is reserved or that the instruction does not take.
+    /// An operand field holds a code that is reserved or that the instruction does not accept.
     Operand {
         /// The code in the field.
         code: u32,
     },
-    /// A vector register tuple starts at an odd register, which GPUs from gfx90a on do not take.
+    /// A vector register tuple starts at an odd register, which GPUs from gfx90a on do not accept.
     Misaligned {
         /// The first register.
         register: u32,

@@ -1,11 +1,11 @@
-//! A decoded instruction: what it does and to which operands, the same for every encoding.
+//! A decoded instruction: its operation and operands, in one form for all encodings.
 //!
-//! The decoder fills it, the disassembler prints it and `exec` compiles it to something faster to run.
+//! The decoder creates it, the disassembler prints it, and `exec` compiles it to a form that runs faster.
 
 use super::data_type::DataType;
 use super::ops::Op;
 
-/// The encoding that an instruction was found in.
+/// The encoding of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Format {
     /// Scalar, one source.
@@ -48,7 +48,7 @@ pub enum Format {
     Mtbuf,
 }
 
-/// What a short vector encoding carries in place of its first source.
+/// The extension of a short vector encoding, in place of its first source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Extension {
     /// Nothing.
@@ -81,16 +81,16 @@ pub enum SdwaSelect {
     Dword = 6,
 }
 
-/// What an SDWA destination does with the bits that it does not select.
+/// What happens to the bits of an SDWA destination that are not selected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum SdwaUnused {
-    /// Zeros.
+    /// Set to zero.
     #[default]
     Pad = 0,
-    /// Copies of the selected part's sign.
+    /// Filled with the sign of the selected part.
     Sext = 1,
-    /// The destination's old bits.
+    /// Keep their old value.
     Preserve = 2,
 }
 
@@ -98,11 +98,11 @@ pub enum SdwaUnused {
 /// `abs` and `neg` are in [`Modifiers`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Sdwa {
-    /// Destination part (not for compares).
+    /// The selected part of the destination (not for compares).
     pub dst_sel: SdwaSelect,
-    /// The rest of the destination (not for compares).
+    /// What happens to the rest of the destination (not for compares).
     pub dst_unused: SdwaUnused,
-    /// Part of each source.
+    /// The selected part of each source.
     pub src_sel: [SdwaSelect; 2],
     /// Sign extension of each source.
     pub sext: [bool; 2],
@@ -113,18 +113,18 @@ pub struct Sdwa {
 pub struct Dpp {
     /// The 9-bit control (`quad_perm`, row shifts, broadcasts, …).
     pub control: u16,
-    /// Rows of 16 lanes that are written, one bit each.
+    /// The rows of 16 lanes that are written, one bit each.
     pub row_mask: u8,
-    /// Banks of 4 lanes in each row that are written, one bit each.
+    /// The banks of 4 lanes in each row that are written, one bit each.
     pub bank_mask: u8,
-    /// Read 0 from lanes that are out of range, instead of disabling the write.
+    /// Whether lanes out of range read as 0, instead of disabling the write.
     pub bound_ctrl: bool,
 }
 
-/// Where an operand comes from or goes to.
+/// The register or constant of an operand.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Source {
-    /// Not there (`off`, or a slot that this instruction has not).
+    /// None (`off`, or a slot that the instruction does not have).
     #[default]
     None,
     /// Vector register, 0 to 255.
@@ -137,7 +137,7 @@ pub enum Source {
     /// An inline constant or a special scalar source by its operand code, 128 to 254
     /// (128 to 208 integers, 235 to 239 apertures, 240 to 248 floats, 251 `vccz`, 252 `execz`, 253 `scc`).
     Inline(u16),
-    /// The 32-bit literal behind the instruction, or the 16-bit immediate of SOPK sign-extended.
+    /// The 32-bit literal after the instruction, or the sign-extended 16-bit immediate of SOPK.
     Literal(u32),
     /// LDS, as a direct source (code 254).
     LdsDirect,
@@ -148,9 +148,9 @@ pub enum Source {
 pub struct Operand {
     /// Register or constant.
     pub source: Source,
-    /// Width in bits, as the instruction uses it (1 for a lane mask is 64).
+    /// Width in bits, as the instruction uses it (a lane mask has 64).
     pub bits: u16,
-    /// Type of the data.
+    /// How the bits are interpreted.
     pub ty: DataType,
 }
 
@@ -175,7 +175,7 @@ pub struct Modifiers {
     pub bitop3: u8,
 }
 
-/// Bits that only matrix instructions have.
+/// Fields that only matrix instructions have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct MatrixControl {
     /// Broadcast size of A's blocks.
@@ -184,18 +184,18 @@ pub struct MatrixControl {
     pub abid: u8,
     /// Lane permutation of B (or `neg` of the f64 forms).
     pub blgp: u8,
-    /// The scales of A and B (gfx950's `v_mfma_scale_*` only); which byte of them counts is in
-    /// [`Modifiers::op_sel`] (low bit) and [`Modifiers::op_sel_hi`] (high bit).
+    /// The scales of A and B (gfx950's `v_mfma_scale_*` only). [`Modifiers::op_sel`] (low bit) and
+    /// [`Modifiers::op_sel_hi`] (high bit) select the byte that is used.
     pub scale: [Operand; 2],
 }
 
-/// Bits that only memory instructions have.
+/// Fields that only memory instructions have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct MemoryControl {
     /// Byte offset: signed for global, scratch and SMEM, unsigned elsewhere.
     /// DS instructions with two addresses hold `offset0 | offset1 << 8`.
     pub offset: i32,
-    /// gfx908 and gfx90a `glc`, gfx942 and gfx950 `sc0`. Atomics with it return the old value.
+    /// `glc` on gfx908 and gfx90a, `sc0` on gfx942 and gfx950. If set, atomics return the old value.
     pub sc0: bool,
     /// `slc` or `nt`.
     pub nt: bool,
@@ -222,7 +222,7 @@ pub struct MemoryControl {
 /// | format | dst | sdst | src |
 /// |---|---|---|---|
 /// | SOP1, SOP2, SOPC | scalar result | | ssrc0, ssrc1 (`s_set_gpr_idx_on`: the mode as [`Source::Literal`]) |
-/// | SOPK | scalar result (or none) | | the register read (sdst, for compares, `addk`, `mulk`, …; or none), the constant as [`Source::Literal`], the literal of `s_setreg_imm32_b32` |
+/// | SOPK | scalar result (or none) | | the register that is read (sdst, for compares, `addk`, `mulk`, …; or none), the constant as [`Source::Literal`], the literal of `s_setreg_imm32_b32` |
 /// | SOPP | | | the constant as [`Source::Literal`] |
 /// | SMEM | sdata of loads | | sbase, soffset (or none), sdata of stores and atomics |
 /// | VOP1, VOP2, VOP3, VOP3P, MAI | result | | src0, src1, src2 (VOP2's implicit `vcc` and literal-carrying `k` are src2, or src1 for `madmk`) |
@@ -233,11 +233,11 @@ pub struct MemoryControl {
 /// | MUBUF, MTBUF | vdata of loads and returning atomics | | vaddr, vdata of stores and atomics, srsrc, soffset |
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Instruction {
-    /// What it does.
+    /// The operation.
     pub op: Op,
-    /// Where it was found.
+    /// The encoding.
     pub format: Format,
-    /// Bytes, with literals and extensions.
+    /// Size in bytes, including literals and extensions.
     pub size: u8,
     /// Result.
     pub dst: Operand,

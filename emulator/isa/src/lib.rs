@@ -1,4 +1,5 @@
-//! The instruction set: tables, decoder, disassembler.
+//! The instruction sets of AMD's CDNA GPUs: the table of instructions, the decoder, the disassembler, and what each
+//! instruction reads, writes and costs.
 
 mod category;
 mod data_type;

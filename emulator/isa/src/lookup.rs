@@ -1,4 +1,4 @@
-//! From an instruction's bits to its row of the table, and from an operation back to it.
+//! Finds the row of the table for instruction words or for an operation.
 
 use ferrowave_gpu::Gpu;
 
@@ -7,17 +7,17 @@ use super::row::{ABSENT, Encoding, GPUS, Row, flag};
 use super::tables::{FLAT_SEG, PATTERNS, ROWS};
 
 const ENCODINGS: usize = Encoding::Mtbuf as usize + 1;
-/// VOP3's opcode has 10 bits, all others fewer.
+/// VOP3 has 10 opcode bits, more than any other encoding.
 const OPCODES: usize = 1 << 10;
-/// VOP3 opcodes of the instructions that have a short form as well.
+/// Where the VOP3 opcodes of instructions with a short form start.
 const VOP1_IN_VOP3: u16 = 0x140;
 const VOP2_IN_VOP3: u16 = 0x100;
 
-/// Row number + 1, or 0, by GPU, encoding and opcode.
+/// Row number + 1, by GPU, encoding and opcode; 0 if there is no row.
 static BY_OPCODE: [[[u16; OPCODES]; ENCODINGS]; GPUS] = by_opcode();
-/// A row number by operation.
+/// The number of each operation's first row.
 static BY_OP: [u16; OPS] = by_op();
-/// The pattern that fits an instruction's highest 9 bits.
+/// The pattern that matches an instruction's highest 9 bits.
 static BY_PREFIX: [u8; 512] = by_prefix();
 const NO_PATTERN: u8 = u8::MAX;
 
@@ -30,7 +30,7 @@ const fn by_opcode() -> [[[u16; OPCODES]; ENCODINGS]; GPUS] {
         while gpu < GPUS {
             let opcode = row.opcodes[gpu];
             if opcode != ABSENT {
-                // MAI instructions are VOP3P by their bits.
+                // MAI shares the encoding of VOP3P.
                 let encoding = match row.encoding {
                     Encoding::Mai => Encoding::Vop3p,
                     other => other,
@@ -55,7 +55,7 @@ const fn by_opcode() -> [[[u16; OPCODES]; ENCODINGS]; GPUS] {
 const fn by_op() -> [u16; OPS] {
     let mut table = [0; OPS];
     let mut n = ROWS.len();
-    // Backwards, so that the first row of an operation stays.
+    // Backwards, so that the first row of each operation remains.
     while n > 0 {
         n -= 1;
         table[ROWS[n].op as usize] = n as u16;
@@ -84,7 +84,7 @@ const fn by_prefix() -> [u8; 512] {
     table
 }
 
-/// The encoding of an instruction with this first word, and its row, if the GPU has it.
+/// The encoding and row of an instruction with this first word, if the GPU has it.
 pub(super) fn find(gpu: Gpu, word: u32) -> Option<(Encoding, &'static Row)> {
     let pattern = PATTERNS.get(BY_PREFIX[(word >> 23) as usize] as usize)?;
     let encoding = match pattern.encoding {
@@ -107,19 +107,19 @@ pub(super) fn by_number(gpu: Gpu, encoding: Encoding, opcode: usize) -> Option<&
 }
 
 impl Op {
-    /// The (first) row of the operation.
+    /// The operation's first row.
     pub(super) fn row(self) -> &'static Row {
         &ROWS[usize::from(BY_OP[self as usize])]
     }
 
-    /// The row of the operation on a GPU that has it, or else its first.
+    /// The operation's row on this GPU, or its first row if the GPU does not have it.
     pub(super) fn row_on(self, gpu: Gpu) -> &'static Row {
         let has = |row: &&Row| row.op == self && row.opcodes[gpu as usize] != ABSENT;
         let first = self.row();
         if has(&first) {
             return first;
         }
-        // Few operations have a second row: they moved to another encoding or changed otherwise.
+        // Few operations have a second row: in another encoding, or with other properties on some GPUs.
         ROWS.iter().find(has).unwrap_or(first)
     }
 

@@ -19,7 +19,7 @@ pub(super) const TTMP: u32 = 108;
 pub(super) const M0: u32 = 124;
 /// First operand code of `exec`.
 pub(super) const EXEC: u32 = 126;
-/// Codes below are integers -16 to 64.
+/// Codes from 128 to below this one are integers: 0 to 64, then -1 to -16.
 const INLINE_INTEGERS_END: u32 = 209;
 /// `src_shared_base` to `src_pops_exiting_wave_id`.
 const APERTURES: std::ops::RangeInclusive<u32> = 235..=239;
@@ -27,9 +27,9 @@ const APERTURES: std::ops::RangeInclusive<u32> = 235..=239;
 const INLINE_FLOATS: std::ops::RangeInclusive<u32> = 240..=248;
 /// `src_vccz`, `src_execz`, `src_scc`.
 const FLAGS: std::ops::RangeInclusive<u32> = 251..=253;
-/// Operand code of SDWA in place of the first source.
+/// Operand code that marks SDWA in place of the first source.
 pub(super) const SDWA: u32 = 249;
-/// Operand code of DPP in place of the first source.
+/// Operand code that marks DPP in place of the first source.
 pub(super) const DPP: u32 = 250;
 /// Operand code of LDS as a direct source.
 const LDS_DIRECT: u32 = 254;
@@ -42,7 +42,7 @@ pub(super) const VGPRS: u32 = 256;
 pub(super) type Refused = DecodeErrorKind;
 
 impl Slot {
-    /// The operand of this slot.
+    /// An operand with this slot's width and type.
     pub(super) fn holding(self, source: Source) -> Operand {
         Operand {
             source,
@@ -74,8 +74,8 @@ impl Slot {
         Ok(())
     }
 
-    /// The scalar register with this operand code. Tuples start at multiples of 2 or 4;
-    /// for plain and trap registers the hardware ignores the low bits.
+    /// The scalar register with this operand code. Tuples start at multiples of 2 or 4; for plain and trap registers
+    /// the hardware ignores the low bits.
     pub(super) fn sgpr(self, code: u32) -> Result<Operand, Refused> {
         let refused = Err(Refused::Operand { code });
         let dwords = u32::from(self.bits).div_ceil(32).max(1);
@@ -102,7 +102,7 @@ impl Slot {
         Ok(self.holding(Source::Sgpr(first as u16)))
     }
 
-    /// A scalar destination in an 8-bit field that could hold a vector register.
+    /// A scalar destination in an 8-bit field; codes from 128 on are refused.
     pub(super) fn sgpr_or_vcc(self, code: u32) -> Result<Operand, Refused> {
         match code {
             0..128 => self.sgpr(code),
@@ -110,7 +110,7 @@ impl Slot {
         }
     }
 
-    /// The scalar register that a lane is read into; not `m0`.
+    /// The scalar register that receives the value of a lane. `m0` is not allowed.
     pub(super) fn lane_destination(self, code: u32) -> Result<Operand, Refused> {
         match code {
             M0 | 128.. => Err(Refused::Operand { code }),
@@ -118,7 +118,7 @@ impl Slot {
         }
     }
 
-    /// The scalar source with this operand code, below 256. Literals are the caller's.
+    /// The scalar source with this operand code, below 256. The caller handles literals.
     pub(super) fn scalar(self, code: u32) -> Result<Operand, Refused> {
         let integer = (128..INLINE_INTEGERS_END).contains(&code);
         let constant = integer || INLINE_FLOATS.contains(&code);
@@ -135,7 +135,7 @@ impl Slot {
         }
     }
 
-    /// The vector source with this operand code, below 512. Literals are the caller's.
+    /// The vector source with this operand code, below 512. The caller handles literals.
     pub(super) fn vector(self, gpu: Gpu, code: u32) -> Result<Operand, Refused> {
         let refused = Err(Refused::Operand { code });
         match (self.class, code) {
@@ -152,19 +152,18 @@ impl Slot {
 }
 
 impl Operand {
-    /// The bit pattern of an inline constant or literal as the instruction sees it, or nothing for registers
-    /// and for the constants whose value the wave decides (apertures, `vccz`, `execz`, `scc`).
+    /// The bit pattern of an inline constant or literal as the instruction reads it. `None` for registers and for
+    /// constants whose value depends on the wave (apertures, `vccz`, `execz`, `scc`).
     ///
-    /// - Integers -16 to 64 are sign-extended to the operand's width, 32 bits at least. So a 16-bit operand gets
-    ///   32 bits of which it takes the low half, and a packed one has the integer in the low half and its sign in
-    ///   the high half.
-    /// - Floats are f16 or bf16 for operands of these types, with the high half of a packed operand 0; f64 for
-    ///   64-bit operands that are not packed; otherwise f32 (16-bit integers see the low half of that).
-    ///   Packed f32 have the f32 in the low half and 0 in the high half: LLVM sets `op_sel_hi` so that both results
-    ///   read the low half.
-    /// - A literal is the high half of an f64, and is zero-extended for 64-bit bit patterns and unsigned integers,
-    ///   sign-extended for signed ones.
-    /// - Operands of more than 64 bits (matrices) get one element.
+    /// - Integers -16 to 64 are sign-extended to the operand's width, or to 32 bits if that is larger. So a 16-bit
+    ///   operand reads the low half of 32 bits. A packed operand has the integer in the low half and its sign in the
+    ///   high half.
+    /// - Floats are f16 or bf16 for operands of these types, with 0 in the high half of a packed operand; f64 for
+    ///   64-bit operands that are not packed; otherwise f32 (16-bit integers read its low half). Packed f32 has the f32
+    ///   in the low half and 0 in the high half: LLVM sets `op_sel_hi` so that both results read the low half.
+    /// - A literal is the high half of an f64. It is zero-extended for 64-bit bit patterns and unsigned integers, and
+    ///   sign-extended for signed integers.
+    /// - Operands of more than 64 bits (matrices) get the pattern of one element.
     pub fn constant(&self) -> Option<u64> {
         match self.source {
             Source::Inline(code) => self.inline(u32::from(code)),
@@ -203,15 +202,14 @@ impl Operand {
     }
 }
 
-/// An inline float in the formats that the hardware has it in.
+/// An inline float in each format of the hardware.
 pub(super) struct Float {
     f16: u16,
     f32: u32,
     f64: u64,
 }
 
-/// 0.5, -0.5, 1, -1, 2, -2, 4, -4 and 1/2π. The last one's f64 is not the nearest double, but the one that AMD's
-/// manual gives.
+/// 0.5, -0.5, 1, -1, 2, -2, 4, -4 and 1/2π. The f64 of 1/2π is the one in AMD's manual, not the nearest double.
 static FLOATS: [Float; 9] = [
     Float {
         f16: 0x3800,

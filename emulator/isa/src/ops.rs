@@ -1,6 +1,6 @@
 //! Generated from `cdna.txt` by `tests/tables.rs`; edit the former, then run the latter with `UPDATE_TABLES=1`.
 
-/// What an instruction does, by its mnemonic without the `_e32`, `_e64`, `_sdwa` and `_dpp` endings.
+/// An operation: an instruction's mnemonic without the `_e32`, `_e64`, `_sdwa` and `_dpp` endings.
 #[expect(non_camel_case_types, missing_docs, reason = "the names are AMD's mnemonics")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u16)]
@@ -226,10 +226,10 @@ pub enum Op {
     v_subrev_u32, v_swap_b32, v_trig_preop_f64, v_trunc_f16, v_trunc_f32, v_trunc_f64, v_writelane_b32, v_xad_u32,
     v_xnor_b32, v_xor_b32,
 }
-/// How many operations there are.
+/// The number of operations.
 pub(super) const OPS: usize = 1298;
 
-/// What runs the instructions: an enum for each function of the emulator's `exec`, of the operations that it has.
+/// For each function of the emulator's `exec`, an enum of the operations that it runs.
 #[expect(missing_docs, reason = "AMD's guides say what the mnemonics do")]
 #[expect(non_camel_case_types, reason = "the names are AMD's mnemonics")]
 #[rustfmt::skip]
@@ -682,7 +682,7 @@ pub mod run {
         v_cvt_f32_bf8, v_cvt_f32_fp8, v_cvt_pk_f32_bf8, v_cvt_pk_f32_fp8,
     }
 
-    /// The function that runs an operation, and what it does.
+    /// The function that runs an operation, and which of the function's operations it is.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Run {
         BufferAtomic(Atomic), BufferAtomic64(Atomic), BufferLoad(Load), BufferStore(Store), CompareClass(CompareClass),

@@ -1,4 +1,4 @@
-//! The shape of the generated instruction table: one [`Row`] an instruction and encoding.
+//! The types of the generated instruction table: one [`Row`] per instruction and encoding.
 
 use ferrowave_gpu::Gpu;
 
@@ -6,10 +6,10 @@ use super::category::{Category, Effect};
 use super::data_type::DataType;
 use super::ops::{Op, run::Run};
 
-/// Columns of the table.
+/// The number of GPUs.
 pub(super) const GPUS: usize = Gpu::ALL.len();
 
-/// An encoding: the bit layout that an instruction is written in.
+/// An encoding: the layout of an instruction's bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub(super) enum Encoding {
@@ -51,7 +51,7 @@ impl Field {
         (bits >> self.low) as u32 & ((1 << self.width) - 1)
     }
 
-    /// The field's bits, in place.
+    /// The bits of the field, in place.
     pub(super) const fn mask(self) -> u64 {
         ((1 << self.width) - 1) << self.low
     }
@@ -62,7 +62,7 @@ impl Field {
     }
 }
 
-/// How an encoding is recognized by its first word, and where its opcode is.
+/// The bits of the first word that identify an encoding, and the place of its opcode.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pattern {
     pub(super) encoding: Encoding,
@@ -71,16 +71,16 @@ pub(super) struct Pattern {
     pub(super) op: Field,
 }
 
-/// What a slot takes besides what its field can express.
+/// What a slot accepts, besides what its field can express.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
-    /// Whatever the field can hold.
+    /// Everything that the field can hold.
     Any,
     /// Vector registers only.
     Vgpr,
     /// Vector registers and LDS as a direct source.
     Lds,
-    /// As any, and tuples may start at odd registers.
+    /// As [`Class::Any`], but tuples may start at odd registers.
     Odd,
     /// Accumulator registers only.
     Agpr,
@@ -88,11 +88,11 @@ pub(super) enum Class {
     Sgpr,
     /// Scalar registers and inline constants.
     Scalar,
-    /// A lane number: a scalar register or an inline constant, without the `exec` mask's neighbours.
+    /// A lane number: a scalar register or a constant.
     Lane,
 }
 
-/// An operand's type; 0 bits if the instruction has no such operand.
+/// The type of an operand. `bits` is 0 if the instruction has no such operand.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slot {
     pub(super) bits: u16,
@@ -121,10 +121,10 @@ impl Slot {
 /// No operand.
 pub(super) const NO: Slot = Slot::new(0, DataType::B);
 
-/// What the 16-bit constant of SOPK, SOPP and SOPC, or a register field in its place, means.
+/// The meaning of the 16-bit constant of SOPK, SOPP and SOPC, or of a register field in its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Immediate {
-    /// There is none; the field must be 0.
+    /// No constant; the field must be 0.
     None,
     /// A number, printed as hexadecimal.
     Hex,
@@ -132,7 +132,7 @@ pub(super) enum Immediate {
     Number,
     /// A number that is printed unless it is 0.
     Optional,
-    /// A branch distance in words.
+    /// The distance of a branch in words.
     Label,
     /// A hardware register and a bit range in it.
     Hwreg,
@@ -140,13 +140,13 @@ pub(super) enum Immediate {
     Waitcnt,
     /// A message.
     Sendmsg,
-    /// Which operands VGPR indexing applies to.
+    /// The operands to which VGPR indexing applies.
     GprIdx,
-    /// The 7 bits of a probe's kind.
+    /// The 7-bit kind of a probe.
     Probe,
 }
 
-/// What an SDWA source takes.
+/// The modifiers that an SDWA source accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SdwaModifiers {
     /// `abs` and `neg`.
@@ -157,11 +157,11 @@ pub(super) enum SdwaModifiers {
     Ignored,
 }
 
-/// Facts that are either there or not.
+/// Properties that a row has or does not have.
 pub(super) mod flag {
     /// Has a VOP3 form.
     pub(in super::super) const E64: u32 = 1;
-    /// Takes DPP.
+    /// Accepts DPP.
     pub(in super::super) const DPP: u32 = 1 << 1;
     /// Has the clamp bit.
     pub(in super::super) const CLAMP: u32 = 1 << 2;
@@ -211,15 +211,15 @@ pub(super) mod flag {
     pub(in super::super) const COMPARE: u32 = 1 << 24;
     /// Moves data between lanes.
     pub(in super::super) const CROSS: u32 = 1 << 25;
-    /// `m0` tells which scalar register it reads or writes.
+    /// `m0` selects the scalar register that it reads or writes.
     pub(in super::super) const RELATIVE: u32 = 1 << 26;
-    /// Dot product, which has wait states of its own.
+    /// Dot product, which needs its own wait states.
     pub(in super::super) const DOT: u32 = 1 << 27;
-    /// Goes to a barrier or semaphore of the whole launch.
+    /// A barrier or semaphore of the whole launch.
     pub(in super::super) const GWS: u32 = 1 << 28;
 }
 
-/// What an instruction reads and writes without naming it in an operand of that kind.
+/// What an instruction reads and writes without an operand that says so.
 pub(super) mod place {
     pub(in super::super) const SCC: u16 = 1;
     pub(in super::super) const VCC: u16 = 1 << 1;
@@ -236,17 +236,17 @@ pub(super) mod place {
 /// How long an instruction keeps the vector unit busy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rate {
-    /// All lanes of a SIMD in every cycle.
+    /// The full rate: all lanes of a SIMD in every cycle.
     Full,
     /// Transcendental functions of f16 and f32.
     Trans,
-    /// Those of f64.
+    /// Transcendental functions of f64.
     Trans64,
-    /// f64, and shifts of 64 bits.
+    /// f64 arithmetic, and 64-bit shifts.
     F64,
-    /// Integer products of 32 bits.
+    /// 32-bit integer products.
     Mul32,
-    /// Those with a sum of 64 bits.
+    /// 32-bit integer products with a 64-bit sum.
     Mul64,
 }
 
@@ -261,7 +261,7 @@ pub(super) struct Row {
     pub(super) name: &'static str,
     /// LLVM's mnemonic.
     pub(super) llvm_name: &'static str,
-    /// LLVM's mnemonic on gfx908 and gfx90a, if it is another.
+    /// LLVM's mnemonic on gfx908 and gfx90a, if it differs.
     pub(super) before_gfx942: Option<&'static str>,
     pub(super) encoding: Encoding,
     /// Opcode for each of `Gpu::ALL`.
@@ -274,13 +274,13 @@ pub(super) struct Row {
     pub(super) mods: u8,
     /// Sources whose `abs` and `neg` are ignored.
     pub(super) mods_ignored: u8,
-    /// Bits of `op_sel` that count.
+    /// Bits of `op_sel` that have an effect.
     pub(super) sel: u8,
     /// Bits of `op_sel` that are ignored.
     pub(super) sel_ignored: u8,
-    /// SDWA, if the instruction takes it.
+    /// The modifiers of each SDWA source, if the instruction accepts SDWA.
     pub(super) sdwa: Option<[SdwaModifiers; 2]>,
-    /// The source that is the constant behind the instruction, or 0.
+    /// The index of the source that is the constant after the instruction, or 0.
     pub(super) k: u8,
     pub(super) imm: Immediate,
     /// GPUs on which the data may go to LDS, one bit each of `Gpu::ALL`.
@@ -290,21 +290,21 @@ pub(super) struct Row {
     pub(super) reads: u16,
     pub(super) writes: u16,
     pub(super) memory: Effect,
-    /// Registers' worth of data that each lane loads to LDS, if that is all that the instruction does.
+    /// Registers' worth of data that each lane moves to LDS, for instructions that always do so.
     pub(super) to_lds: u16,
-    /// The bits of its data that a store takes.
+    /// The bits of its data that a store writes.
     pub(super) takes: u128,
-    /// The counters that count it while it is in flight.
+    /// Whether `vmcnt` and `lgkmcnt` count it while it is in flight.
     pub(super) counts_vm: bool,
     pub(super) counts_lgkm: bool,
     pub(super) rate: Rate,
     /// Passes of four cycles through the matrix core, for each of `Gpu::ALL`.
     pub(super) passes: [u8; GPUS],
-    /// Floating-point operations of a lane, or of the wave on its matrix core.
+    /// Floating-point operations: per lane, or per wave on the matrix core.
     pub(super) flops: u32,
-    /// Integer operations, in products of matrices and dot products.
+    /// Integer operations of matrix and dot products.
     pub(super) ops: u32,
-    /// How many products of matrices it is.
+    /// The number of matrix products (blocks) that it computes.
     pub(super) blocks: u32,
     pub(super) run: Run,
 }
@@ -314,23 +314,23 @@ impl Row {
         self.flags & flag != 0
     }
 
-    /// Whether this is an atomic memory operation, returning or not.
+    /// Whether this is an atomic memory operation.
     pub(super) fn is_atomic(&self) -> bool {
         self.memory == Effect::Atomic
     }
 
-    /// Whether this is an atomic memory operation that cannot return (those of gfx908 on floats).
+    /// Whether this is an atomic memory operation that never returns the old value (gfx908's on floats).
     pub(super) fn is_plain_atomic(&self) -> bool {
         self.is_atomic() && !self.has(flag::RETURNS)
     }
 
-    /// How many vector sources there are.
+    /// The number of vector sources.
     pub(super) fn sources(&self) -> usize {
         self.src.iter().filter(|slot| slot.exists()).count()
     }
 }
 
-/// What a row has unless it says otherwise.
+/// The default values of a row.
 pub(super) const ROW: Row = Row {
     op: Op::s_nop,
     name: "",

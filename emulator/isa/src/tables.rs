@@ -132,7 +132,7 @@ pub(super) const DPP_SRC1_ABS: Field = Field::new(55, 1);
 pub(super) const DPP_BANK_MASK: Field = Field::new(56, 4);
 pub(super) const DPP_ROW_MASK: Field = Field::new(60, 4);
 
-/// How the encodings are told apart; where several fit, the one with most mask bits is meant.
+/// The bit patterns of the encodings. If several match, the one with the most mask bits applies.
 #[rustfmt::skip]
 pub(super) static PATTERNS: [Pattern; 18] = [
     Pattern { encoding: Encoding::Sop1, value: 0xbe80_0000, mask: 0xff80_0000, op: Field::new(8, 8) },

@@ -1,9 +1,9 @@
-//! The registers that an instruction reads and writes, explicit and implied.
+//! The registers that an instruction reads and writes, explicitly and implicitly.
 
 use super::row::{flag, place};
 use super::{Category, Extension, Format, Instruction, Operand, SdwaSelect, SdwaUnused, Source};
 
-/// A register in one numbering for all: `v0` to `v255`, `a0` to `a255`, scalar registers by operand code, `scc`.
+/// A register in a numbering of all kinds: `v0` to `v255`, `a0` to `a255`, scalar registers by operand code, `scc`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Register(pub u16);
 
@@ -22,10 +22,10 @@ impl Register {
     pub const SCC: Register = Register(Self::SCALARS + 128);
     /// `flat_scratch`, a pair.
     pub const FLAT_SCRATCH: Register = Register(Self::SCALARS + 102);
-    /// Registers there are.
+    /// The number of registers.
     pub const COUNT: usize = Self::SCALARS as usize + 129;
 
-    /// Whether it has a value for each lane.
+    /// Whether it holds a value for each lane.
     pub const fn is_vector(self) -> bool {
         self.0 < Self::SCALARS
     }
@@ -54,12 +54,12 @@ impl std::fmt::Display for Register {
     }
 }
 
-/// Registers one after the other.
+/// Consecutive registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Registers {
     /// The first.
     pub first: Register,
-    /// How many.
+    /// How many there are.
     pub count: u16,
 }
 
@@ -72,17 +72,17 @@ impl Registers {
         Registers { first, count: 2 }
     }
 
-    /// Each of them.
+    /// Iterates over the registers.
     pub fn iter(self) -> impl Iterator<Item = Register> {
         (self.first.0..self.first.0 + self.count).map(Register)
     }
 
-    /// Whether they share a register with others.
+    /// Whether they have a register in common with `other`.
     pub const fn overlap(self, other: Registers) -> bool {
         self.first.0 < other.first.0 + other.count && other.first.0 < self.first.0 + self.count
     }
 
-    /// Whether a register is among them.
+    /// Whether they contain `register`.
     pub const fn contains(self, register: Register) -> bool {
         self.first.0 <= register.0 && register.0 < self.first.0 + self.count
     }
@@ -93,13 +93,13 @@ impl Registers {
 pub enum Role {
     /// A value to compute with.
     Value,
-    /// Part of a memory address: address, offset, buffer resource, `m0` of LDS.
+    /// Part of a memory address: address, offset, buffer resource, `m0` for LDS.
     Address,
-    /// Data to be stored.
+    /// Data that is stored.
     Data,
     /// A branch's condition or target.
     Branch,
-    /// The mask of lanes that take part.
+    /// The mask of active lanes.
     Exec,
 }
 
@@ -108,20 +108,20 @@ pub enum Role {
 pub struct Read {
     /// The registers.
     pub registers: Registers,
-    /// What for.
+    /// How they are used.
     pub role: Role,
-    /// The operand that it is: index into [`Instruction::src`], or none for what the encoding implies.
+    /// The operand's index in [`Instruction::src`], or `None` if the encoding implies it.
     pub slot: Option<u8>,
 }
 
-/// The registers of an instruction. Those that VGPR indexing adds are not known before it runs.
+/// The registers of an instruction, without those of VGPR indexing, which are only known at run time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Uses {
     /// Sources.
     pub reads: Vec<Read>,
     /// Results.
     pub writes: Vec<Registers>,
-    /// Results keep bits of what was in their registers (half registers, SDWA, single lanes).
+    /// Whether results keep some old bits of their registers (half registers, SDWA, single lanes).
     pub partial: bool,
 }
 
@@ -143,7 +143,7 @@ pub fn registers(operand: &Operand) -> Option<Registers> {
 }
 
 impl Instruction {
-    /// The registers that it reads and writes.
+    /// The registers that the instruction reads and writes.
     pub fn uses(&self) -> Uses {
         let mut uses = Uses::default();
         for (slot, operand) in self.src.iter().enumerate() {
@@ -162,7 +162,7 @@ impl Instruction {
         }
         for operand in [&self.dst, &self.sdst] {
             if let Some(mut registers) = registers(operand) {
-                // A status word stands behind the data.
+                // A status word follows the data.
                 registers.count += u16::from(self.memory.tfe);
                 uses.writes.push(registers);
             }
@@ -199,7 +199,7 @@ impl Instruction {
         }
     }
 
-    /// Whether it works lane by lane, under `exec`.
+    /// Whether it works on each lane, under `exec`.
     pub fn is_vector(&self) -> bool {
         !matches!(
             self.format,
@@ -207,12 +207,12 @@ impl Instruction {
         )
     }
 
-    /// Whether its third source is its result.
+    /// Whether its result is also its third source.
     pub fn accumulates(&self) -> bool {
         self.op.row().has(flag::ACCUMULATES)
     }
 
-    /// What the row says of registers that the operands do not show, or do not show to be both read and written.
+    /// Adds the registers that the row states: implicit ones, and those both read and written.
     fn implied(&self, uses: &mut Uses) {
         let row = self.op.row();
         let condition = match row.unit {
@@ -224,7 +224,7 @@ impl Instruction {
         if let Some(registers) = dst.filter(|_| reads_dst) {
             uses.reads(registers, Role::Value);
         }
-        // Addresses of LDS and GDS come out of `m0`.
+        // GDS and loads to LDS take addresses from `m0`.
         let m0 = self.loads_to_lds() || self.memory.gds;
         let reads = row.reads | if m0 { place::M0 } else { 0 };
         for (bit, registers, role) in [
@@ -263,7 +263,7 @@ impl Instruction {
         uses.partial |= self.keeps_bits();
     }
 
-    /// Whether the result leaves bits of its registers as they were. D16 loads do not: they zero the other half.
+    /// Whether the result keeps some old bits of its registers. D16 loads do not: they zero the other half.
     fn keeps_bits(&self) -> bool {
         if let Extension::Sdwa(sdwa) = self.extension {
             return sdwa.dst_unused == SdwaUnused::Preserve && sdwa.dst_sel != SdwaSelect::Dword;
@@ -271,7 +271,7 @@ impl Instruction {
         if matches!(self.extension, Extension::Dpp(_)) {
             return true;
         }
-        // A 16-bit result goes to one half; VOP3's `op_sel` says which.
+        // A 16-bit result goes to one half of the register; `op_sel` of VOP3 selects it.
         self.op.row().has(flag::KEEPS) || self.modifiers.op_sel & 8 != 0
     }
 }

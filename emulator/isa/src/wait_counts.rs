@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::{Instruction, Source};
 
-/// What an `s_waitcnt` waits for: so many operations of each counter may still be in flight behind it.
+/// The operands of an `s_waitcnt`: how many operations of each counter may still be in flight after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WaitCounts {
     /// Vector memory.
@@ -16,7 +16,7 @@ pub struct WaitCounts {
 }
 
 impl WaitCounts {
-    /// Of an `s_waitcnt` (CDNA3 ISA guide, `S_WAITCNT`); a counter's largest value waits for nothing.
+    /// The counts of an `s_waitcnt` (CDNA3 ISA guide, `S_WAITCNT`). A counter's largest value does not wait.
     pub fn of(instruction: Option<&Instruction>) -> Self {
         let bits = match instruction.map(|i| i.src[0].source) {
             Some(Source::Literal(bits)) => bits,
@@ -30,7 +30,7 @@ impl WaitCounts {
         }
     }
 
-    /// Drops what has come back of a queue in order.
+    /// Removes the completed operations from a queue whose operations complete in order.
     pub fn keep_newest<T>(queue: &mut VecDeque<T>, count: u32) {
         let done = queue.len().saturating_sub(count as usize);
         if done > 0 {

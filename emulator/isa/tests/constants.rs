@@ -1,4 +1,4 @@
-//! What inline constants and literals mean for operands of each type.
+//! The values of inline constants and literals for operands of each type.
 
 use ferrowave_gpu::Gpu;
 use ferrowave_isa::{DataType, Operand, Source, decode};
@@ -28,7 +28,7 @@ const FLOATS: [(u16, f64); 8] = [
 fn floats_have_the_operands_format() {
     for (code, value) in FLOATS {
         let single = (value as f32).to_bits();
-        // These values are exact in 16 bits: sign, the exponent rebiased from 127 to 15, no fraction.
+        // These values are exact in 16 bits: the sign, the exponent rebiased from 127 to 15, no fraction.
         let half = (single >> 16 & 0x8000) | ((single >> 23 & 0xff) + 15 - 127) << 10;
         check(code, 16, DataType::F, u64::from(half));
         check(code, 32, DataType::PackedF16, u64::from(half));

@@ -1,4 +1,4 @@
-//! Whatever the words, decoding and printing end without a panic and the length is right.
+//! Decodes and prints arbitrary words: no panic, and the length is right.
 
 use ferrowave_gpu::Gpu;
 use ferrowave_isa::{DecodeErrorKind, decode};
@@ -42,7 +42,7 @@ fn truncated_instructions_are_errors() {
             let length = usize::from(whole.size / 4);
             for end in 0..length {
                 let cut = decode(gpu, &words[..end], 0x40);
-                // The first half of a scaled matrix product is an instruction of its own.
+                // The first half of a scaled matrix product is also a valid instruction.
                 if length == 4 && end >= 2 {
                     continue;
                 }

@@ -1,5 +1,5 @@
-//! The decoder and the disassembler against LLVM's: every opcode of every encoding, on each GPU, in many forms.
-//! Text and length must be the same, and what LLVM refuses must be refused.
+//! Compares the decoder and disassembler with LLVM's: every opcode of every encoding, on each GPU, in many forms. Text
+//! and length must be equal, and words that LLVM refuses must be refused.
 
 mod words;
 
@@ -16,14 +16,14 @@ use rand::SeedableRng;
 use rand_pcg::Pcg64Mcg;
 use words::Words;
 
-/// Forms of each instruction; enough for each bit of a field to be seen both ways.
+/// Forms of each instruction; enough to see each bit of a field both set and clear.
 const FORMS: usize = 32;
-/// Places that LLVM disassembles at a time.
+/// How many places LLVM disassembles at a time.
 const PIECE: usize = 4000;
-/// Words of a place: an instruction and what follows it.
+/// Words per place: an instruction and the words after it.
 const STRIDE: usize = 5;
 
-/// Where LLVM 23 is not followed, by its text, and why.
+/// Where LLVM 23 is deliberately not followed, by its text, and the reason.
 fn not_followed(gpu: Gpu, text: &str) -> Option<&'static str> {
     let scalar_mask = [
         "v_cndmask_b32_e64",
@@ -91,9 +91,9 @@ fn not_followed(gpu: Gpu, text: &str) -> Option<&'static str> {
     None
 }
 
-/// What LLVM refuses though the GPU has it.
+/// Instructions that LLVM refuses although the GPU has them.
 fn wrongly_refused(ours: &str) -> bool {
-    // The returning forms of float atomics with accumulators are missing in LLVM's gfx942 tables.
+    // LLVM's gfx942 tables lack the returning forms of float atomics with accumulators.
     let float_atomic = ["add_f32", "pk_add_f16", "f64"]
         .iter()
         .any(|n| ours.contains(n));
@@ -101,18 +101,18 @@ fn wrongly_refused(ours: &str) -> bool {
         || ours.starts_with("s_set_valu_coexec_mode")
 }
 
-/// What LLVM says to the words of one place.
+/// LLVM's answer for the words of one place.
 #[derive(Clone, Debug, PartialEq)]
 enum Llvm {
     /// Text and length.
     Instruction(String, usize),
-    /// No instruction, or one with an operand that it marks as invalid.
+    /// No instruction, or one with an operand that LLVM marks as invalid.
     Refused,
-    /// The disassembler ended with an assertion or a signal.
+    /// The disassembler crashed, by an assertion or a signal.
     Crashed,
 }
 
-/// A code object of the words, and the tool that reads it.
+/// A code object that contains the words, and the tool that disassembles it.
 struct Listing {
     toolchain: Toolchain,
     path: PathBuf,
@@ -120,7 +120,7 @@ struct Listing {
     start: u64,
 }
 
-/// LLVM's view of the start of each place.
+/// LLVM's answer for the start of each place.
 fn llvm(gpu: Gpu, units: &[Words]) -> Vec<Llvm> {
     let mut text = String::from(".text\n");
     for unit in units {
@@ -144,7 +144,7 @@ fn llvm(gpu: Gpu, units: &[Words]) -> Vec<Llvm> {
     };
     listing.start = listing.text_address();
     let mut seen = vec![Llvm::Refused; units.len()];
-    // In pieces, so that a crash costs only one of them a second look.
+    // In pieces: after a crash, only one piece has to be disassembled again.
     for first in (0..units.len()).step_by(PIECE) {
         listing.disassemble(first..units.len().min(first + PIECE), &mut seen);
     }
@@ -175,7 +175,7 @@ impl Listing {
         u64::from_str_radix(address, 16).expect("an address")
     }
 
-    /// Disassembles some places; where that crashes, each half of them.
+    /// Disassembles some places. If LLVM crashes, disassembles each half of them.
     fn disassemble(&self, places: Range<usize>, seen: &mut [Llvm]) {
         let address = |place: usize| self.start + (place * STRIDE * 4) as u64;
         let Some(listing) = self.objdump(&[
@@ -194,7 +194,7 @@ impl Listing {
             return;
         };
         for line in listing.lines() {
-            // `	text // ADDRESS: WORD WORD`, perhaps with a remark or a branch's target behind.
+            // `       text // ADDRESS: WORD WORD`, possibly followed by a remark or a branch target.
             let Some((text, place)) = line.strip_prefix('\t').and_then(|l| l.rsplit_once("//"))
             else {
                 continue;
@@ -243,7 +243,7 @@ fn compare(gpu: Gpu) {
                 same || not_followed(gpu, t).is_some()
             }
             (Err(_), Llvm::Instruction(text, _)) => {
-                // A scale in front of a product that is refused is not taken alone.
+                // If the product after a scale is refused, so is the scale; LLVM accepts the scale alone.
                 not_followed(gpu, text).is_some() || text.starts_with("v_mfma_ld_scale")
             }
             (Err(_), Llvm::Refused) => true,
@@ -255,7 +255,7 @@ fn compare(gpu: Gpu) {
         };
         if !same {
             count += 1;
-            // One form of each instruction is enough to see what is wrong.
+            // One form of each instruction is enough for the message.
             if shown.insert(*n) && shown.len() <= 20 {
                 writeln!(
                     differences,

@@ -1,5 +1,5 @@
-//! `src/ops.rs` and `src/tables.rs` are generated from `cdna.txt`. This test fails when they differ from it;
-//! with `UPDATE_TABLES=1` in the environment it writes them instead.
+//! Compares `src/ops.rs` and `src/tables.rs` with what `cdna.txt` generates. With `UPDATE_TABLES=1` in the environment,
+//! writes them instead.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -42,7 +42,7 @@ fn is_generated(path: &Path, generated: &str) {
     );
 }
 
-/// The data file.
+/// The contents of `cdna.txt`.
 #[derive(Default)]
 struct Data {
     encodings: Vec<Encoding>,
@@ -67,7 +67,7 @@ struct Row {
     flags: BTreeMap<String, String>,
 }
 
-/// A word of a row or section: what it is about, and the rest.
+/// A word of a row or section: the key, and the rest.
 fn word(word: &str, separator: char) -> (String, String) {
     let (key, value) = word.split_once(separator).unwrap_or((word, ""));
     (key.to_string(), value.to_string())
@@ -139,7 +139,7 @@ fn parse(text: &str) -> Data {
 fn check_opcodes_are_unique(data: &Data) {
     let mut seen = BTreeSet::new();
     for row in &data.rows {
-        // MAI and VOP3P share an encoding, and so its opcodes.
+        // MAI and VOP3P share an encoding, and so the opcodes.
         let encoding = row.encoding.replace("mai", "vop3p");
         for (gpu, opcode) in row.opcodes.iter().enumerate() {
             let Some(opcode) = opcode else { continue };
@@ -153,7 +153,7 @@ fn check_opcodes_are_unique(data: &Data) {
     }
 }
 
-/// Effects belong to an operation, in whatever encoding it is.
+/// Checks that all rows of an operation state the same effects.
 fn check_effects_agree(data: &Data) {
     let mut seen = BTreeMap::new();
     for row in &data.rows {
@@ -197,7 +197,7 @@ fn camel(name: &str) -> String {
     name[..1].to_uppercase() + &name[1..]
 }
 
-/// `012` as a bit mask.
+/// Converts digits such as `012` to a bit mask.
 fn mask(digits: &str) -> u8 {
     digits.bytes().fold(0, |m, digit| m | 1 << (digit - b'0'))
 }
@@ -205,7 +205,7 @@ fn mask(digits: &str) -> u8 {
 const HEAD: &str = "//! Generated from `cdna.txt` by `tests/tables.rs`; edit the former, then run the latter with \
      `UPDATE_TABLES=1`.\n\n";
 
-/// The operations, and what runs them.
+/// Generates `ops.rs`: the operations and the functions that run them.
 fn operations(data: &Data) -> String {
     let mut out = String::from(HEAD);
     generate_ops(data, &mut out);
@@ -213,7 +213,7 @@ fn operations(data: &Data) -> String {
     out
 }
 
-/// How instructions are encoded, and what they do.
+/// Generates `tables.rs`: encodings, operands and effects of the instructions.
 fn tables(data: &Data) -> String {
     let mut out = String::from(HEAD);
     out.push_str(
@@ -234,25 +234,25 @@ fn tables(data: &Data) -> String {
 fn generate_ops(data: &Data, out: &mut String) {
     let names: BTreeSet<_> = data.rows.iter().map(|r| r.name.clone()).collect();
     out.push_str(
-        "/// What an instruction does, by its mnemonic without the `_e32`, `_e64`, `_sdwa` and `_dpp` endings.\n\
+        "/// An operation: an instruction's mnemonic without the `_e32`, `_e64`, `_sdwa` and `_dpp` endings.\n\
          #[expect(non_camel_case_types, missing_docs, reason = \"the names are AMD's mnemonics\")]\n\
          #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]\n#[repr(u16)]\n#[rustfmt::skip]\n",
     );
     generate_enum("pub", "Op", &names, out);
     writeln!(
         out,
-        "/// How many operations there are.\npub(super) const OPS: usize = {};\n",
+        "/// The number of operations.\npub(super) const OPS: usize = {};\n",
         names.len()
     )
     .expect("a string");
 }
 
-/// An enum of many names, several in a line.
+/// Generates an enum of many names, several per line.
 fn generate_enum(visibility: &str, name: &str, variants: &BTreeSet<String>, out: &mut String) {
     writeln!(out, "{visibility} enum {name} {{\n{}\n}}", lines(variants)).expect("a string");
 }
 
-/// Names with commas behind them.
+/// Names with a comma after each, several per line.
 fn lines<'a>(names: impl IntoIterator<Item = &'a String>) -> String {
     let mut lines = Vec::<String>::new();
     for name in names {
@@ -269,7 +269,8 @@ fn lines<'a>(names: impl IntoIterator<Item = &'a String>) -> String {
     lines.join("\n")
 }
 
-/// The enums that bind operations to the functions of `exec`: one of all functions, and one a function of what it does.
+/// Generates the enums that bind operations to the functions of `exec`: one of all functions, and for each function one
+/// of its operations.
 fn generate_runs(data: &Data, out: &mut String) {
     let mut all = BTreeSet::from(["Refused(&'static str)".to_string()]);
     let mut enums = BTreeMap::<_, BTreeSet<_>>::new();
@@ -282,7 +283,7 @@ fn generate_runs(data: &Data, out: &mut String) {
     for (name, variants) in &enums {
         body.push_str("#[derive(Clone, Copy, Debug, PartialEq, Eq)]\n#[repr(u8)]\n");
         generate_enum("pub", name, variants, &mut body);
-        // Operations hold the number of theirs.
+        // A compiled operation holds the number of its `Atomic`, so that `exec` needs the list of all.
         if name == "Atomic" {
             let all: Vec<_> = variants.iter().map(|v| format!("Atomic::{v}")).collect();
             let (count, all) = (all.len(), lines(&all));
@@ -292,7 +293,7 @@ fn generate_runs(data: &Data, out: &mut String) {
         body.push('\n');
     }
     body.push_str(
-        "/// The function that runs an operation, and what it does.\n\
+        "/// The function that runs an operation, and which of the function's operations it is.\n\
          #[derive(Clone, Copy, Debug, PartialEq, Eq)]\n",
     );
     generate_enum("pub", "Run", &all, &mut body);
@@ -300,7 +301,7 @@ fn generate_runs(data: &Data, out: &mut String) {
     let body = body.trim_end();
     writeln!(
         out,
-        "/// What runs the instructions: an enum for each function of the emulator's `exec`, of the operations that it has.\n\
+        "/// For each function of the emulator's `exec`, an enum of the operations that it runs.\n\
          #[expect(missing_docs, reason = \"AMD's guides say what the mnemonics do\")]\n\
          #[expect(non_camel_case_types, reason = \"the names are AMD's mnemonics\")]\n#[rustfmt::skip]\n\
          pub mod run {{\n    {body}\n}}\n"
@@ -308,11 +309,11 @@ fn generate_runs(data: &Data, out: &mut String) {
     .expect("a string");
 }
 
-/// What a row says of the function that runs it.
+/// The `run=` word of a row.
 struct Run {
     /// The variant of the enum of all functions.
     function: String,
-    /// The enum of what the function does, and which of it.
+    /// The enum of the function's operations, and the variant of this row.
     kind: String,
     variant: String,
 }
@@ -369,7 +370,7 @@ fn generate_encodings(data: &Data, out: &mut String) {
                 u32::from_str_radix(text.trim_start_matches("0x"), 16).expect("hexadecimal");
             format!("0x{:04x}_{:04x}", number >> 16, number & 0xffff)
         };
-        // The pattern of MAI is VOP3P's: the opcode tells them apart.
+        // MAI has the pattern of VOP3P; the opcode distinguishes them.
         if name != "mai" {
             patterns.push(format!(
                 "    Pattern {{ encoding: Encoding::{}, value: {}, mask: {}, op: Field::new({low}, {}) }},\n",
@@ -382,7 +383,7 @@ fn generate_encodings(data: &Data, out: &mut String) {
     }
     writeln!(
         out,
-        "\n/// How the encodings are told apart; where several fit, the one with most mask bits is meant.\n\
+        "\n/// The bit patterns of the encodings. If several match, the one with the most mask bits applies.\n\
          #[rustfmt::skip]\npub(super) static PATTERNS: [Pattern; {}] = [\n{}];\n",
         patterns.len(),
         patterns.concat()
@@ -417,13 +418,13 @@ fn generate_rows(data: &Data, out: &mut String) {
     out.push_str("];\n");
 }
 
-/// The words that say what an instruction does, beyond its operands.
+/// The words that state effects.
 const EFFECTS: [&str; 14] = [
     "unit", "reads", "writes", "mem", "to_lds", "takes", "counter", "rate", "passes", "flops",
     "ops", "blocks", "run", "refused",
 ];
 
-/// The fields of those words.
+/// The fields of a row that state its effects.
 fn effects(row: &Row) -> Vec<String> {
     let of = |word: &str| row.flags.get(word).map_or("", String::as_str);
     assert_ne!(of("unit"), "", "{} has no unit", row.name);

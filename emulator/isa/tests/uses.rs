@@ -1,9 +1,9 @@
-//! The registers that instructions read and write, where their operands do not show all of them.
+//! The registers that instructions read and write where their operands do not show all of them.
 
 use ferrowave_gpu::Gpu;
 use ferrowave_isa::{Register, decode};
 
-/// Registers that an instruction reads, that it writes, and whether it leaves bits of its results as they were.
+/// Checks the registers that an instruction reads and writes, and whether it keeps old bits of its results.
 #[track_caller]
 fn check(words: &[u32], text: &str, reads: &[&str], writes: &[&str], partial: bool) {
     let instruction = decode(Gpu::Gfx942, words, 0).expect("an instruction");
@@ -49,7 +49,7 @@ fn scalar_results_that_may_stay() {
     );
 }
 
-/// A D16 load writes the whole register on GPUs with SRAM ECC, and so reads nothing of it.
+/// A D16 load writes the whole register on GPUs with SRAM ECC, so that it does not read the old value.
 #[test]
 fn loads_of_halves_keep_nothing() {
     check(

@@ -1,4 +1,4 @@
-//! DS, FLAT, GLOBAL, SCRATCH, MUBUF and MTBUF.
+//! Decodes DS, FLAT, GLOBAL, SCRATCH, MUBUF and MTBUF.
 
 use ferrowave_gpu::Gpu;
 
@@ -15,10 +15,10 @@ use super::super::tables::{
 };
 use super::Decoder;
 
-/// `saddr` that stands for none.
+/// The `saddr` code for `off`.
 const SADDR_OFF: u32 = 0x7f;
 
-/// Fields that MUBUF and MTBUF have in different places.
+/// The fields whose places differ between MUBUF and MTBUF.
 struct BufferFields {
     vaddr: Field,
     vdata: Field,
@@ -30,7 +30,7 @@ struct BufferFields {
 }
 
 impl Decoder<'_> {
-    /// A data register, vector or accumulator.
+    /// A data operand: vector or accumulator registers.
     fn data(&self, slot: Slot, index: u32, accumulator: bool) -> Result<Operand, Refused> {
         if !slot.exists() {
             return Ok(Operand::default());
@@ -41,7 +41,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// The bit that makes data accumulator registers; reserved before gfx90a.
+    /// The bit that selects accumulator registers for the data; reserved before gfx90a.
     fn accumulator(&self, field: Field) -> Result<bool, Refused> {
         if self.has_accumulators_everywhere() {
             return Ok(self.is_set(field));
@@ -69,7 +69,7 @@ impl Decoder<'_> {
                 self.reserved(field.mask())?;
             }
         }
-        // What the global wave sync takes is data, though it is in the address' place.
+        // Global wave sync instructions take data in the address field.
         let address_acc = acc && row.has(flag::GDS_ALWAYS);
         let address_is_data = row.has(flag::GDS_ALWAYS) && row.src[0].exists();
         if !row.dst.exists() && !row.src[1].exists() && !address_is_data {
@@ -135,12 +135,12 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// Addresses; whether the data goes to LDS.
+    /// Decodes the addresses. Returns whether the data goes to LDS.
     fn flat_addresses(&self, encoding: Encoding, i: &mut Instruction) -> Result<bool, Refused> {
         let row = self.row;
         let (vaddr, saddr) = (self.field(FLAT_ADDR), self.field(FLAT_SADDR));
         let off = saddr == SADDR_OFF;
-        // From gfx942 the bit says instead that scratch has a vector address.
+        // From gfx942 on, the bit means that a scratch access has a vector address.
         let vector_scratch = encoding == Encoding::Scratch && self.is_gfx942_or_later();
         let mut to_lds = false;
         if !vector_scratch && self.is_set(FLAT_LDS) {
@@ -161,7 +161,7 @@ impl Decoder<'_> {
             }
             Encoding::Global if off => i.src[0] = self.data(row.src[0], vaddr, false)?,
             Encoding::Global => {
-                // Beside a scalar base the vector address is a 32-bit offset.
+                // With a scalar base, the vector address is a 32-bit offset.
                 let narrow = Slot {
                     bits: 32,
                     ..row.src[0]
@@ -205,7 +205,7 @@ impl Decoder<'_> {
         }
         let mut acc = self.is_set(MUBUF_ACC);
         if gfx908 {
-            // The bit is `tfe` there.
+            // On these GPUs this bit is `tfe`.
             i.memory.tfe = acc;
             acc = false;
             if i.memory.tfe && (row.is_atomic() || i.memory.lds) {

@@ -1,4 +1,4 @@
-//! From words to an [`Instruction`].
+//! Decodes instruction words to an [`Instruction`].
 
 mod memory;
 mod modifiers;
@@ -13,17 +13,18 @@ use super::lookup;
 use super::operand::{LITERAL, Refused};
 use super::row::{Encoding, Field, Row, Slot};
 
-/// Decodes the instruction at the start of `words`, which is at `offset` in its code (for errors only).
+/// Decodes the instruction at the start of `words`. `offset` is its place in the code, used only in errors.
 ///
-/// What LLVM's disassembler takes is taken and what it refuses is refused. Where it takes what these GPUs have not
-/// (registers of later GPUs, special scalars in place of vector registers, odd accumulator tuples, …), the words are
-/// refused; `tests/isa_llvm.rs` lists these cases.
+/// Accepts and refuses the same words as LLVM's disassembler, except where LLVM accepts what these GPUs do not have
+/// (registers of later GPUs, special scalars in place of vector registers, odd accumulator tuples, …). Such words are
+/// refused; `tests/llvm.rs` lists the cases.
 ///
-/// A tuple of vector registers may run past v255, as it does in LLVM: a caller that uses [`Operand::bits`] for more than
-/// the first register has to look.
+/// A tuple of vector registers may extend past v255, as in LLVM. A caller that uses registers after the first
+/// ([`Operand::bits`]) must check for this.
 ///
 /// # Errors
-/// If the words are no instruction of this GPU, have an operand it does not take, or end too early.
+/// If the words are not an instruction of this GPU, have an operand that the instruction does not accept, or end too
+/// early.
 pub fn decode(gpu: Gpu, words: &[u32], offset: u64) -> Result<Instruction, DecodeError> {
     let Some(&first) = words.first() else {
         return Err(DecodeError {
@@ -55,14 +56,14 @@ pub fn decode(gpu: Gpu, words: &[u32], offset: u64) -> Result<Instruction, Decod
     })
 }
 
-/// One instruction under way.
+/// The state of decoding one instruction.
 struct Decoder<'a> {
     gpu: Gpu,
     words: &'a [u32],
     row: &'static Row,
-    /// The first word, and the second above it once it is known to belong to the instruction.
+    /// The first word. [`Decoder::extend`] adds the second word as the high half.
     bits: u64,
-    /// Words that belong to the instruction so far.
+    /// The number of words read so far.
     used: usize,
     literal: Option<u32>,
 }
@@ -86,7 +87,7 @@ impl Decoder<'_> {
         Ok(i)
     }
 
-    /// An instruction of the current row without operands.
+    /// An instruction of the current row, without operands.
     fn blank(&self, format: Format) -> Instruction {
         Instruction {
             op: self.row.op,
@@ -110,7 +111,7 @@ impl Decoder<'_> {
         field.is_set(self.bits)
     }
 
-    /// Takes the second word.
+    /// Reads the second word.
     fn extend(&mut self) -> Result<(), Refused> {
         let second = self.next_word()?;
         self.bits |= u64::from(second) << 32;
@@ -123,7 +124,7 @@ impl Decoder<'_> {
         Ok(*word)
     }
 
-    /// The literal; several operands may share it.
+    /// The literal. Several operands may share it.
     fn literal(&mut self) -> Result<u32, Refused> {
         if self.literal.is_none() {
             self.literal = Some(self.next_word()?);

@@ -1,4 +1,4 @@
-//! SDWA and DPP: what short vector encodings carry in a second word.
+//! Decodes SDWA and DPP: the second word of short vector encodings.
 
 use super::super::instruction::{
     Dpp, Extension, Instruction, Operand, Sdwa, SdwaSelect, SdwaUnused, Source,
@@ -13,20 +13,21 @@ use super::super::tables::{
 };
 use super::Decoder;
 
-/// Bits of an SDWA word that belong to the second source. One of them means nothing.
+/// Bits of an SDWA word for the second source. Bit 62 is ignored.
 const SECOND_SOURCE: u64 = 0xbf << 56;
-/// Codes from here are reserved in a 3-bit selector.
+/// 3-bit selectors from here on are reserved.
 const SELECTORS_END: u32 = 7;
 
 impl Row {
-    /// Whether instruction has a second source that is a vector register in the short encodings.
+    /// Whether the instruction has a second source; in the short encodings it is a vector register.
     fn has_second_source(&self) -> bool {
         self.src[1].exists()
     }
 }
 
 impl Decoder<'_> {
-    /// The first source, second-source code and modifiers of an SDWA word; the destination is the caller's.
+    /// Decodes the first source, the second source's code and the modifiers of an SDWA word. The caller decodes the
+    /// destination.
     pub(super) fn sdwa(
         &mut self,
         i: &mut Instruction,
@@ -112,7 +113,7 @@ impl Decoder<'_> {
         })
     }
 
-    /// A vector register, or with the field's bit set a scalar one.
+    /// A vector register, or a scalar source if the bit of `scalar` is set.
     fn sdwa_source(&self, slot: Slot, code: u32, scalar: Field) -> Result<Operand, Refused> {
         match self.is_set(scalar) {
             true => slot.scalar(code),
@@ -120,14 +121,14 @@ impl Decoder<'_> {
         }
     }
 
-    /// The first source and modifiers of a DPP word.
+    /// Decodes the first source and the modifiers of a DPP word.
     pub(super) fn dpp(&mut self, i: &mut Instruction) -> Result<(), Refused> {
         if !self.row.has(flag::DPP) {
             return Err(Refused::Unknown);
         }
         self.extend()?;
         let control = self.field(DPP_CONTROL) as u16;
-        // Masks in scalar registers do not count.
+        // Operands that are masks in scalar registers do not count.
         let wide = i.dst.bits > 32 || self.row.src[..2].iter().any(|slot| slot.bits > 32);
         if !self.takes_dpp_control(control, wide) {
             return Err(Refused::Operand {
@@ -153,7 +154,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// Whether a permutation exists, and exists for this width of data.
+    /// Whether the GPU has this permutation for this width of data.
     fn takes_dpp_control(&self, control: u16, wide: bool) -> bool {
         let newbcast = (0x150..=0x15f).contains(&control);
         if newbcast {

@@ -1,4 +1,4 @@
-//! SOP1, SOP2, SOPC, SOPK, SOPP and SMEM.
+//! Decodes SOP1, SOP2, SOPC, SOPK, SOPP and SMEM.
 
 use super::super::data_type::DataType;
 use super::super::instruction::{Format, Instruction, Operand, Source};
@@ -11,7 +11,7 @@ use super::super::tables::{
 };
 use super::Decoder;
 
-/// The type of an immediate that is a source.
+/// The slot of an immediate that is a source.
 const IMMEDIATE: Slot = Slot::new(32, DataType::I);
 
 impl Decoder<'_> {
@@ -104,13 +104,13 @@ impl Decoder<'_> {
         Ok(i)
     }
 
-    /// An immediate, a register, or both.
+    /// Decodes the offset: an immediate, a register, or both.
     fn smem_offset(&mut self, i: &mut Instruction) -> Result<(), Refused> {
         let slot = self.row.src[1];
         let offset = self.field(SMEM_OFFSET);
         let both = self.is_set(SMEM_SOFFSET_EN);
         if self.is_set(SMEM_IMM) {
-            // 21 bits, signed.
+            // Sign-extends 21 bits.
             i.memory.offset = (offset << 11) as i32 >> 11;
             if both {
                 i.src[1] = slot.sgpr(self.field(SMEM_SOFFSET))?;

@@ -1,4 +1,4 @@
-//! VOP1, VOP2, VOPC, VOP3, VOP3P and the matrix instructions.
+//! Decodes VOP1, VOP2, VOPC, VOP3, VOP3P and the matrix instructions.
 
 use ferrowave_gpu::Gpu;
 
@@ -17,18 +17,18 @@ use super::super::tables::{
 };
 use super::Decoder;
 
-/// The scale that goes with a matrix product on gfx950.
+/// The slot of a matrix product's scale on gfx950.
 const SCALE: Slot = Slot::new(32, DataType::B);
 
 impl Slot {
-    /// Whether a literal may stand here: in anything that a scalar register may stand in.
+    /// Whether the slot accepts a literal: every slot that accepts a scalar register does.
     pub(super) fn takes_literal(self) -> bool {
         matches!(self.class, Class::Any | Class::Scalar | Class::Lane)
     }
 }
 
 impl Decoder<'_> {
-    /// VOP1, VOP2, VOPC.
+    /// Decodes VOP1, VOP2, VOPC.
     pub(super) fn vector_short(&mut self, encoding: Encoding) -> Result<Instruction, Refused> {
         let row = self.row;
         let (format, vdst, src0, vsrc1) = match encoding {
@@ -40,14 +40,14 @@ impl Decoder<'_> {
         let vsrc1 = vsrc1.map(|field| self.field(field));
         match vdst {
             Some(field) if row.dst.exists() => i.dst = self.short_destination(self.field(field))?,
-            // v_nop and v_clrexcp.
+            // `v_nop` and `v_clrexcp` have no result.
             Some(field) => self.reserved(field.mask())?,
             None => i.dst = row.dst.holding(Source::Sgpr(VCC as u16)),
         }
         if row.sdst.exists() {
             i.sdst = row.sdst.holding(Source::Sgpr(VCC as u16));
         }
-        // A carry in, or the condition of v_cndmask.
+        // The carry in, or the condition of `v_cndmask`.
         if row.src[2].exists() && row.k == 0 {
             i.src[2] = row.src[2].holding(Source::Sgpr(VCC as u16));
         }
@@ -98,7 +98,7 @@ impl Decoder<'_> {
         });
         let vdst = self.field(VOP3_VDST);
         if !row.dst.exists() {
-            // v_nop and v_clrexcp.
+            // `v_nop` and `v_clrexcp` have no operands.
             let fields = [VOP3_VDST, VOP3_ABS, VOP3_NEG, VOP3_OMOD, VOP3_CLAMP];
             self.reserved(fields.iter().map(|field| field.mask()).sum())?;
             return Ok(i);
@@ -120,7 +120,7 @@ impl Decoder<'_> {
         Ok(i)
     }
 
-    /// A source of VOP3 or VOP3P: literals exist from gfx950 on.
+    /// A source of VOP3 or VOP3P. Only gfx950 accepts literals here.
     fn long_source(&mut self, slot: Slot, code: u32) -> Result<Operand, Refused> {
         if code == LITERAL && self.gpu != Gpu::Gfx950 {
             return Err(Refused::Operand { code });
@@ -164,7 +164,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// VOP3P, the matrix instructions, and the pair of the two that scales.
+    /// Decodes VOP3P, the matrix instructions, and a scaled matrix product, which is a pair of the two.
     pub(super) fn vop3p_family(&mut self) -> Result<Instruction, Refused> {
         self.extend()?;
         match self.row.encoding {
@@ -199,7 +199,7 @@ impl Decoder<'_> {
         let unknown = u64::from(0b111 & !sources);
         self.reserved(unknown << VOP3P_NEG.low | unknown << VOP3P_NEG_HI.low)?;
         let m = &mut i.modifiers;
-        // The scales of v_mfma_ld_scale have no sign to change.
+        // `v_mfma_ld_scale` has no result, and its scales have no negation.
         if row.dst.exists() {
             m.neg = VOP3P_NEG.of(self.bits) as u8;
             m.neg_hi = VOP3P_NEG_HI.of(self.bits) as u8;
@@ -249,7 +249,7 @@ impl Decoder<'_> {
         i.src[1] = self.register(slot_b, self.field(MAI_SRC1), acc & 2 != 0)?;
         let code = self.field(MAI_SRC2);
         i.src[2] = match code {
-            // The index of the sparse forms never is an accumulator.
+            // The index of a sparse product is never in accumulators.
             VGPRS.. => self.register(row.src[2], code, accumulates && !row.has(flag::SPARSE))?,
             128..=208 | 240..=248 if !row.has(flag::SPARSE) => row.src[2].scalar(code)?,
             _ => return Err(Refused::Operand { code }),
@@ -257,7 +257,7 @@ impl Decoder<'_> {
         Ok(i)
     }
 
-    /// `v_accvgpr_read`, `v_accvgpr_write`.
+    /// Decodes `v_accvgpr_read` and `v_accvgpr_write`.
     fn accumulator_move(&mut self, mut i: Instruction) -> Result<Instruction, Refused> {
         let row = self.row;
         self.reserved(VOP3P_NEG.mask() | VOP3P_NEG_HI.mask() | VOP3P_OP_SEL.mask())?;
@@ -277,7 +277,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// A scale followed by the matrix product that it belongs to, as one instruction.
+    /// Decodes a scale and the matrix product after it as one instruction.
     fn scaled(&mut self) -> Result<Option<Instruction>, Refused> {
         let scales = self.bits;
         let (Some(&third), Some(&fourth)) = (self.words.get(2), self.words.get(3)) else {
@@ -285,7 +285,7 @@ impl Decoder<'_> {
         };
         let product = u64::from(third) | u64::from(fourth) << 32;
         let opcode = (third >> 16 & 0x7f) as usize;
-        // The product says by a bit of its unused `abid` that it is scaled.
+        // This bit of the product's otherwise unused `abid` marks it as scaled.
         const SCALED: u64 = 1;
         let is_product =
             third >> 23 == 0xd380_0000 >> 23 && u64::from(MAI_ABID.of(product)) == SCALED;
@@ -313,7 +313,7 @@ impl Decoder<'_> {
     }
 }
 
-/// Formats of A and B: 0 and 1 have 8 bits an element, 2 and 3 have 6, 4 has 4.
+/// The slot of A or B in a format: formats 0 and 1 have 8 bits per element, 2 and 3 have 6, 4 has 4.
 fn narrowed(slot: Slot, format: u8) -> Result<Slot, Refused> {
     let bits = match format {
         0 | 1 => 256,

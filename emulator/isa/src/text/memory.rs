@@ -1,4 +1,4 @@
-//! DS, FLAT, GLOBAL, SCRATCH, MUBUF and MTBUF.
+//! Prints DS, FLAT, GLOBAL, SCRATCH, MUBUF and MTBUF.
 
 use std::fmt;
 
@@ -62,7 +62,7 @@ impl Writer<'_, '_> {
         self.word_if(i.memory.gds, "gds")
     }
 
-    /// The offset of `ds_swizzle_b32`, which is a lane permutation.
+    /// The offset of `ds_swizzle_b32`: a lane permutation.
     fn swizzle(&mut self, offset: u32) -> fmt::Result {
         if offset == 0 {
             return Ok(());
@@ -150,14 +150,14 @@ impl Writer<'_, '_> {
             Source::None => &i.dst,
             _ => &i.src[1],
         };
-        // The status word that follows the data is part of the operand's text.
+        // LLVM prints the status word after the data as part of the data operand.
         let status = if i.memory.tfe { 32 } else { 0 };
         self.operand(&Operand {
             bits: data.bits.max(32) + status,
             ..*data
         })?;
         match i.src[0].source {
-            // With the data going to LDS no first operand marks the place.
+            // Without an address the operand is `off`.
             Source::None => self.off()?,
             _ => self.operand(&i.src[0])?,
         }

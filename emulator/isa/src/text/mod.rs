@@ -1,4 +1,4 @@
-//! From an [`Instruction`] to LLVM's text for it.
+//! Prints an [`Instruction`] in LLVM's syntax.
 
 mod memory;
 mod operands;
@@ -20,9 +20,9 @@ pub struct Text<'a> {
 }
 
 impl Instruction {
-    /// The instruction in LLVM's assembly syntax for `gpu`, which it was decoded for.
+    /// The instruction in LLVM's assembly syntax for `gpu`, the GPU for which it was decoded.
     ///
-    /// Branch distances are numbers; what they lead to depends on where the instruction is.
+    /// Branch distances are printed as numbers: the target depends on the address of the instruction.
     pub fn text(&self, gpu: Gpu) -> Text<'_> {
         Text {
             instruction: self,
@@ -30,7 +30,7 @@ impl Instruction {
         }
     }
 
-    /// What the instruction's encoding adds to its mnemonic.
+    /// The suffix of the mnemonic that stands for the encoding.
     fn suffix(&self, row: &Row) -> &'static str {
         let operands = row.dst.exists();
         match (self.format, self.extension) {
@@ -75,23 +75,23 @@ impl fmt::Display for Text<'_> {
     }
 }
 
-/// Writes operands and modifiers behind a mnemonic.
+/// Writes operands and modifiers after the mnemonic.
 struct Writer<'f, 'g> {
     f: &'f mut fmt::Formatter<'g>,
     gpu: Gpu,
     row: &'static Row,
-    /// Whether an operand was written.
+    /// Whether an operand has been written.
     any: bool,
 }
 
 impl Writer<'_, '_> {
-    /// What stands before the next operand.
+    /// Writes the separator before an operand.
     fn separate(&mut self) -> fmt::Result {
         let first = !std::mem::replace(&mut self.any, true);
         self.f.write_str(if first { " " } else { ", " })
     }
 
-    /// A modifier that is there or not.
+    /// Writes a modifier without a value, if it is set.
     fn word_if(&mut self, there: bool, word: &str) -> fmt::Result {
         match there {
             true => write!(self.f, " {word}"),
@@ -99,7 +99,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// A modifier with a number, unless that is 0.
+    /// Writes a modifier with a number, unless the number is 0.
     fn number_unless_0(&mut self, name: &str, value: impl Into<i64>) -> fmt::Result {
         match value.into() {
             0 => Ok(()),
@@ -107,7 +107,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// `name:[0,1,…]`: the bits of `mask` at the places that are set in `places`.
+    /// Writes `name:[0,1,…]`: the bits of `mask` at the positions set in `places`.
     fn bits(&mut self, name: &str, mask: u8, places: u8) -> fmt::Result {
         write!(self.f, " {name}:[")?;
         let mut comma = "";

@@ -1,4 +1,4 @@
-//! Registers, inline constants, literals.
+//! Prints registers, inline constants and literals.
 
 use std::fmt;
 
@@ -22,14 +22,14 @@ const FLAGS: [&str; 3] = ["src_vccz", "src_execz", "src_scc"];
 const FLOATS: [&str; 8] = ["0.5", "-0.5", "1.0", "-1.0", "2.0", "-2.0", "4.0", "-4.0"];
 
 impl Operand {
-    /// How many registers of 32 bits the operand takes.
+    /// How many 32-bit registers the operand covers.
     fn registers(&self) -> u16 {
         self.bits.div_ceil(32).max(1)
     }
 }
 
 impl Writer<'_, '_> {
-    /// An operand behind a separator, or nothing if the instruction has none there.
+    /// Writes a separator and the operand, or nothing if there is no operand.
     pub(super) fn operand(&mut self, operand: &Operand) -> fmt::Result {
         if operand.source == Source::None {
             return Ok(());
@@ -38,7 +38,7 @@ impl Writer<'_, '_> {
         self.bare(operand)
     }
 
-    /// An operand.
+    /// Writes an operand without a separator.
     pub(super) fn bare(&mut self, operand: &Operand) -> fmt::Result {
         match operand.source {
             Source::None => self.f.write_str("off"),
@@ -93,7 +93,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// A literal. One that an inline constant could express is marked, so that assembling gives a literal again.
+    /// Writes a literal. If an inline constant has the same value, `lit()` keeps an assembler from using that.
     fn literal(&mut self, value: u32, operand: &Operand) -> fmt::Result {
         if operand.has_inline(value, self.row) {
             return write!(self.f, "lit({value:#x})");
@@ -105,14 +105,14 @@ impl Writer<'_, '_> {
 }
 
 impl Operand {
-    /// Whether inline constants are doubles here.
+    /// Whether inline constants are f64 here.
     fn is_double(&self) -> bool {
         self.ty == DataType::PackedF64 || self.bits == 64 && self.ty != DataType::PackedF32
     }
 
-    /// Whether an inline constant has the bits that this literal stands for.
+    /// Whether some inline constant has the bits of this literal.
     pub(super) fn has_inline(&self, value: u32, row: &Row) -> bool {
-        // The sources of mixed multiply-adds can be f16, and LLVM takes them for it.
+        // Sources of mixed multiply-adds may be f16; LLVM prints their literals as f16.
         let mixed = Operand {
             ty: DataType::F,
             bits: 16,

@@ -1,4 +1,4 @@
-//! SOP1, SOP2, SOPC, SOPK, SOPP and SMEM.
+//! Prints SOP1, SOP2, SOPC, SOPK, SOPP and SMEM.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use super::super::instruction::{Instruction, Operand, Source};
 use super::super::row::Immediate;
 use super::Writer;
 
-/// Numbers from here on are hexadecimal.
+/// Numbers from here on are printed in hexadecimal.
 const FIRST_HEX: u32 = 65;
 
 impl Writer<'_, '_> {
@@ -52,7 +52,7 @@ impl Writer<'_, '_> {
         Ok(())
     }
 
-    /// A 32-bit value, as an inline constant if there is one.
+    /// Writes a 32-bit value as an inline constant if there is one.
     fn as_constant(&mut self, value: u32) -> fmt::Result {
         let operand = |source| Operand {
             source,

@@ -1,4 +1,4 @@
-//! VOP1, VOP2, VOPC, VOP3, VOP3P, MAI.
+//! Prints VOP1, VOP2, VOPC, VOP3, VOP3P and MAI.
 
 use std::fmt;
 
@@ -8,11 +8,11 @@ use super::super::instruction::{
 use super::super::row::{SdwaModifiers, flag};
 use super::Writer;
 
-/// Bits of `op_sel` that only the lane swaps have; they mean what DPP's bits of these names do.
+/// `op_sel` bits that only lane swaps have. They correspond to DPP's bits of the same names.
 const LANE_SWAP_BITS: u8 = 0b11;
 
 impl Writer<'_, '_> {
-    /// VOP1, VOP2, VOPC, VOP3.
+    /// Writes the operands of VOP1, VOP2, VOPC, VOP3.
     pub(super) fn vector(&mut self, i: &Instruction) -> fmt::Result {
         self.operand(&i.dst)?;
         self.operand(&i.sdst)?;
@@ -43,7 +43,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// A source with its modifiers.
+    /// Writes a source with its modifiers.
     fn source(&mut self, i: &Instruction, n: usize) -> fmt::Result {
         let operand = &i.src[n];
         if operand.source == Source::None {
@@ -65,12 +65,12 @@ impl Writer<'_, '_> {
         }
         let (neg, abs) = (i.modifiers.neg >> n & 1 != 0, i.modifiers.abs >> n & 1 != 0);
         let number = match operand.source {
-            // LLVM has no constant but an expression where it writes lit().
+            // LLVM treats `lit()` as an expression, not as a constant.
             Source::Literal(value) => !operand.has_inline(value, self.row),
             Source::Inline(code) => (128..209).contains(&code) || (240..249).contains(&code),
             _ => false,
         };
-        // -1 is a constant of its own; neg(1) is 1 with a modifier.
+        // `-1` would be another constant; `neg(1)` is 1 with a modifier.
         let (open, close) = match (neg, abs) {
             (true, false) if number => ("neg(", ")"),
             (true, true) => ("-|", "|"),
@@ -93,7 +93,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// Halves of 16-bit operands: the sources, then the destination (bit 3).
+    /// Writes the selected halves of 16-bit operands: the sources, then the destination (bit 3).
     fn op_sel(&mut self, i: &Instruction) -> fmt::Result {
         if i.modifiers.op_sel == 0 {
             return Ok(());

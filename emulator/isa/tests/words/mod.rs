@@ -1,14 +1,14 @@
-//! Instruction words in every form, from the opcodes of the data file and random fields.
+//! Generates instruction words in every form, from the opcodes of `cdna.txt` and random fields.
 
 use std::collections::BTreeMap;
 
 use ferrowave_gpu::Gpu;
 use rand::{Rng, RngExt};
 
-/// Words of an instruction and of what may be its literal.
+/// The words of an instruction, including a possible literal.
 pub(crate) type Words = [u32; 4];
 
-/// Fills the place behind an instruction: no instruction itself (an operand of `s_nop`), and no inline constant.
+/// Words placed after an instruction: no complete instruction (an operand of `s_nop`), and no inline constant.
 const LITERALS: [u32; 8] = [
     0xbf80_0000,
     0xbf80_1234,
@@ -21,7 +21,7 @@ const LITERALS: [u32; 8] = [
 ];
 const S_NOP: u32 = 0xbf80_0000;
 
-/// Sections of the data file: first word, its fixed bits, and the opcode's lowest bit.
+/// Sections of `cdna.txt`: first word, its fixed bits, and the lowest bit of the opcode.
 const ENCODINGS: [(&str, u32, u32, u32); 19] = [
     ("sop1", 0xbe80_0000, 0xff80_ff00, 8),
     ("sop2", 0x8000_0000, 0xff80_0000, 23),
@@ -44,12 +44,12 @@ const ENCODINGS: [(&str, u32, u32, u32); 19] = [
     ("mtbuf", 0xe800_0000, 0xfc07_8000, 15),
 ];
 
-/// An instruction of the data file, as far as its place in an encoding goes.
+/// An instruction of `cdna.txt`: its name, encoding and opcode.
 #[derive(Clone, Debug)]
 pub(crate) struct Opcode {
-    /// The mnemonic in the data file.
+    /// The mnemonic in `cdna.txt`.
     pub(crate) name: String,
-    /// The encoding: a section of the data file, `vop3` for the long form of a short one.
+    /// The encoding: a section of `cdna.txt`, or `vop3` for the long form of a short encoding.
     pub(crate) encoding: &'static str,
     number: u32,
 }
@@ -99,9 +99,9 @@ pub(crate) fn opcodes(gpu: Gpu) -> Vec<Opcode> {
 }
 
 impl Opcode {
-    /// Words with this opcode and random other bits, many or few of them set; in the first form none.
+    /// Words with this opcode and random other bits, many or few of them set; none in the first form.
     ///
-    /// Left out is what LLVM's disassembler stops on with an assertion.
+    /// Avoids words on which LLVM's disassembler stops with an assertion.
     pub(crate) fn words(&self, gpu: Gpu, form: usize, rng: &mut impl Rng) -> Words {
         let &(_, base, fixed, shift) = ENCODINGS
             .iter()
@@ -182,7 +182,7 @@ impl Opcode {
     }
 }
 
-/// A 9-bit source: registers even and odd, constants, now and then a literal.
+/// A 9-bit source: even and odd registers, constants, sometimes a literal.
 fn source(rng: &mut impl Rng) -> u32 {
     match rng.random_range(0..10) {
         0..4 => 256 + 2 * rng.random_range(0..128),
@@ -194,7 +194,7 @@ fn source(rng: &mut impl Rng) -> u32 {
     }
 }
 
-/// A source that is no literal.
+/// A source that is not a literal.
 fn scale(rng: &mut impl Rng) -> u32 {
     match source(rng) {
         255 => 256,
@@ -204,7 +204,7 @@ fn scale(rng: &mut impl Rng) -> u32 {
 
 fn long(w: &mut Words, gpu: Gpu, form: usize, literal: u32, rng: &mut impl Rng) {
     let mut sources = match form {
-        // What v_readlane, v_writelane and the sums with a carry need.
+        // What v_readlane, v_writelane and additions with carry need.
         1 => [256 + 4, 30, 256 + 8],
         2 => [30, 34, 256 + 8],
         3 => [256 + 4, 256 + 6, 30],
@@ -259,7 +259,7 @@ fn memory(encoding: &str, w: &mut Words, form: usize, rng: &mut impl Rng) {
         return;
     }
     if form == 1 && encoding == "ds" {
-        // Nothing but GDS, which some need.
+        // Only the GDS bit, which some instructions need.
         w[0] = w[0] & 0xfdfe_0000 | 1 << 16;
         w[1] = 0;
         return;
