@@ -1,16 +1,16 @@
-# `make report` and `make test` are all that a fresh machine needs, with rustup, a C linker and make.
+# `make report` and `make test` need only rustup, a C linker and make.
 
-# Tests cover the kernels of every GPU; a plain build makes those of one.
+# Tests cover the kernels of all GPUs; a plain build compiles those of one.
 TEST_GPUS := gfx908,gfx90a,gfx942,gfx950
 
 .PHONY: report test test-all sanitize fuzz real-programs real-programs-all bench toolchain
 
-## Builds everything, runs every kernel and compares them, in the terminal and in target/report.
+## Builds everything, runs all kernels and compares them, in the terminal and in target/report.
 report: toolchain
 	cargo run --release --quiet -- report --out target/report
 
-## Everything that a change must pass. What the host leaves out of kernels/ is linted for the GPU that has most of it.
-## The comments of cargo-gpu-amdgpu are help texts, and no rustdoc.
+## Everything that a change must pass. Device code of kernels/, which a host build leaves out, is linted for gfx950, which has
+## most of it. rustdoc skips cargo-gpu-amdgpu, whose doc comments are help texts.
 test: export FERROWAVE_GPUS := $(TEST_GPUS)
 test: toolchain
 	cargo fmt --all --check
@@ -21,13 +21,13 @@ test: toolchain
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --exclude cargo-gpu-amdgpu --no-deps --quiet
 	cargo test --workspace
 
-## The same and what takes longer: sweeps over more shapes, mutations of kernels, fuzzing.
+## `make test` and the longer tests: sweeps over more shapes, mutations of kernels, fuzzing.
 test-all: export FERROWAVE_GPUS := $(TEST_GPUS)
 test-all: test sanitize fuzz real-programs-all
 	cargo test --workspace -- --ignored
 
-## The memory that host threads share as other hosts access it, by Rust's atomics: Miri follows them (the moves of x86-64 it
-## does not), and the emulator compiles for 64-bit ARM.
+## The path of shared memory for hosts other than x86-64, which uses Rust's atomics: Miri checks it (it cannot check the moves
+## of x86-64), and the emulator must compile for 64-bit ARM.
 sanitize: toolchain
 	rustup component add miri
 	rustup target add aarch64-unknown-linux-gnu
@@ -35,12 +35,12 @@ sanitize: toolchain
 		memory:: --skip exec::tests --skip hip::
 	cargo check -p ferrowave-emulator --target aarch64-unknown-linux-gnu
 
-## A minute of each fuzz target.
+## One minute of each fuzz target.
 fuzz: toolchain
 	code-object/fuzz/run.sh
 
-## Real programs on the emulator: AMD's own libraries, llama.cpp, tinygrad and cubecl with their own tests, HIP programs in
-## C++, IREE. A sample of them, and the long form.
+## Real programs on the emulator: the test suites of AMD's libraries, llama.cpp, tinygrad and cubecl; HIP programs in C++; IREE.
+## `real-programs` runs a sample, `real-programs-all` more.
 real-programs: toolchain
 	tests/real_programs/run.sh sample
 
@@ -51,7 +51,7 @@ real-programs-all: toolchain
 bench: toolchain
 	cargo bench
 
-# Reads rust-toolchain.toml. Needed where rustup does not install by itself (RUSTUP_AUTO_INSTALL=0).
+# Installs what rust-toolchain.toml names, also where rustup does not do so by itself (RUSTUP_AUTO_INSTALL=0).
 toolchain:
 	@command -v rustup > /dev/null || { \
 		echo "rustup is missing: see https://rustup.rs, or your system's package of that name" >&2; exit 1; }

@@ -26,11 +26,11 @@ fn main() {
     }
     let mut build = Build::new("kernels")
         .gpus(gpus.iter().copied())
-        // Tiles of sums are arrays, which live in registers only if every loop over them unrolls.
+        // Tiles of sums are arrays. They stay in registers only if every loop over them is unrolled.
         .llvm_arg("-amdgpu-unroll-threshold-private=40000");
     for kernel in CATALOGUE {
         let bounds = kernel.launch_bounds();
-        // The catalogue's tests keep both small.
+        // The catalogue's tests check that both fit.
         let bounds = LaunchBounds::threads(bounds.threads as u32)
             .min_waves_per_eu(bounds.waves_per_simd as u32);
         for &gpu in gpus.iter().filter(|gpu| kernel.gpus.contains(gpu.name())) {
@@ -57,7 +57,7 @@ fn main() {
         .unwrap_or_else(|error| fail(&error.to_string()));
 }
 
-/// The GPUs in the environment, or gfx942 alone, so that a first build is quick.
+/// The GPUs in the environment, or only gfx942, so that a first build is quick.
 fn requested_gpus() -> Result<Vec<Gpu>, String> {
     let Ok(names) = env::var(GPUS) else {
         return Ok(vec![Gpu::Gfx942]);
@@ -74,14 +74,14 @@ fn requested_gpus() -> Result<Vec<Gpu>, String> {
     Ok(gpus)
 }
 
-/// The commit that is built, for reports; nothing outside of a repository.
+/// The commit that is built, for reports; `None` outside of a repository.
 fn commit() -> Option<String> {
     let git = |arguments: &[&str]| {
         let output = Command::new("git").args(arguments).output().ok()?;
         let text = String::from_utf8(output.stdout).ok()?;
         output.status.success().then(|| text.trim().to_owned())
     };
-    // What grows with every commit.
+    // This file grows with every commit.
     let log = git(&["rev-parse", "--git-path", "logs/HEAD"])?;
     if Path::new(&log).exists() {
         println!("cargo::rerun-if-changed={log}");

@@ -1,13 +1,13 @@
 //! Matrix multiplication for AMD GPUs in Rust, with the kernels embedded.
 //!
-//! The kernels of `kernels/`, compiled to code objects by the build script, and everything of
-//! [`ferrowave_host`] to launch them: through HIP on an AMD GPU, or on the emulator where there is none.
+//! The build script compiles the kernels of `kernels/` to code objects. [`ferrowave_host`] launches them: through HIP on an AMD
+//! GPU, or on the emulator.
 
 pub mod embedded;
 
 pub use ferrowave_host::*;
 
-/// The example of the library's page.
+/// Compiles and runs the example of `docs/library.md`.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/library.md")]
 struct Example;
