@@ -1,9 +1,9 @@
-//! What can be asked about devices and kernels one by one.
+//! Attributes of devices and kernels.
 
-/// A question about a device; yes is 1 and no is 0.
+/// A device attribute. Booleans are 1 and 0.
 ///
-/// Those about textures, surfaces and CUDA's hardware are left out: any value may be passed, and a device that has
-/// nothing of the kind answers 0.
+/// Attributes of textures, surfaces and CUDA hardware are left out. Any value may be passed; a device without the
+/// feature returns 0.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct hipDeviceAttribute_t(pub u32);
@@ -11,153 +11,153 @@ pub struct hipDeviceAttribute_t(pub u32);
 impl hipDeviceAttribute_t {
     /// Whether memory is error-corrected.
     pub const hipDeviceAttributeEccEnabled: Self = Self(0);
-    /// Copy engines.
+    /// Number of copy engines.
     pub const hipDeviceAttributeAsyncEngineCount: Self = Self(2);
-    /// Whether it reads host memory.
+    /// Whether the device can access host memory.
     pub const hipDeviceAttributeCanMapHostMemory: Self = Self(3);
-    /// Whether registered memory has one address on both sides.
+    /// Whether registered memory has the same address on host and device.
     pub const hipDeviceAttributeCanUseHostPointerForRegisteredMem: Self = Self(4);
     /// Highest engine clock, in kHz.
     pub const hipDeviceAttributeClockRate: Self = Self(5);
-    /// Who may use it; 0 for everybody.
+    /// Compute mode; 0 is unrestricted.
     pub const hipDeviceAttributeComputeMode: Self = Self(6);
-    /// Whether kernels are preempted.
+    /// Whether kernels can be preempted.
     pub const hipDeviceAttributeComputePreemptionSupported: Self = Self(7);
-    /// Whether several kernels run at once.
+    /// Whether kernels can run concurrently.
     pub const hipDeviceAttributeConcurrentKernels: Self = Self(8);
-    /// Whether host and device may use managed memory at once.
+    /// Whether host and device may access managed memory concurrently.
     pub const hipDeviceAttributeConcurrentManagedAccess: Self = Self(9);
-    /// Whether there are cooperative launches.
+    /// Whether cooperative launches are supported.
     pub const hipDeviceAttributeCooperativeLaunch: Self = Self(10);
-    /// Whether cooperative launches span devices.
+    /// Whether multi-device cooperative launches are supported.
     pub const hipDeviceAttributeCooperativeMultiDeviceLaunch: Self = Self(11);
-    /// Whether copies and kernels overlap.
+    /// Whether copies can overlap kernels.
     pub const hipDeviceAttributeDeviceOverlap: Self = Self(12);
-    /// Whether the host reads managed memory in place.
+    /// Whether the host can access managed memory without migration.
     pub const hipDeviceAttributeDirectManagedMemAccessFromHost: Self = Self(13);
     /// Whether global memory is cached in L1.
     pub const hipDeviceAttributeGlobalL1CacheSupported: Self = Self(14);
-    /// Whether atomics reach host memory.
+    /// Whether native atomics on host memory are supported.
     pub const hipDeviceAttributeHostNativeAtomicSupported: Self = Self(15);
-    /// Whether it shares memory with the host.
+    /// Whether the GPU is integrated and shares memory with the host.
     pub const hipDeviceAttributeIntegrated: Self = Self(16);
-    /// Whether its board has several GPUs.
+    /// Whether the board has several GPUs.
     pub const hipDeviceAttributeIsMultiGpuBoard: Self = Self(17);
     /// Whether kernels have a time limit.
     pub const hipDeviceAttributeKernelExecTimeout: Self = Self(18);
-    /// L2 cache, in bytes.
+    /// Size of the L2 cache, in bytes.
     pub const hipDeviceAttributeL2CacheSize: Self = Self(19);
     /// Whether scratch is cached in L1.
     pub const hipDeviceAttributeLocalL1CacheSupported: Self = Self(20);
-    /// First number of the instruction set.
+    /// Major version of the instruction set.
     pub const hipDeviceAttributeComputeCapabilityMajor: Self = Self(23);
-    /// Whether there is managed memory.
+    /// Whether managed memory is supported.
     pub const hipDeviceAttributeManagedMemory: Self = Self(24);
-    /// Most workgroups on a compute unit.
+    /// Maximum number of workgroups per compute unit.
     pub const hipDeviceAttributeMaxBlocksPerMultiProcessor: Self = Self(25);
-    /// Most work-items of a workgroup along x.
+    /// Maximum workgroup size along x, in work-items.
     pub const hipDeviceAttributeMaxBlockDimX: Self = Self(26);
-    /// Most work-items of a workgroup along y.
+    /// Maximum workgroup size along y, in work-items.
     pub const hipDeviceAttributeMaxBlockDimY: Self = Self(27);
-    /// Most work-items of a workgroup along z.
+    /// Maximum workgroup size along z, in work-items.
     pub const hipDeviceAttributeMaxBlockDimZ: Self = Self(28);
-    /// Most workgroups along x.
+    /// Maximum grid size along x, in workgroups.
     pub const hipDeviceAttributeMaxGridDimX: Self = Self(29);
-    /// Most workgroups along y.
+    /// Maximum grid size along y, in workgroups.
     pub const hipDeviceAttributeMaxGridDimY: Self = Self(30);
-    /// Most workgroups along z.
+    /// Maximum grid size along z, in workgroups.
     pub const hipDeviceAttributeMaxGridDimZ: Self = Self(31);
-    /// Most work-items of a workgroup.
+    /// Maximum number of work-items per workgroup.
     pub const hipDeviceAttributeMaxThreadsPerBlock: Self = Self(56);
-    /// Most work-items on a compute unit.
+    /// Maximum number of work-items per compute unit.
     pub const hipDeviceAttributeMaxThreadsPerMultiProcessor: Self = Self(57);
-    /// Largest pitch of a pitched copy, in bytes.
+    /// Maximum pitch of a pitched copy, in bytes.
     pub const hipDeviceAttributeMaxPitch: Self = Self(58);
     /// Width of the memory bus, in bits.
     pub const hipDeviceAttributeMemoryBusWidth: Self = Self(59);
     /// Memory clock, in kHz.
     pub const hipDeviceAttributeMemoryClockRate: Self = Self(60);
-    /// Second number of the instruction set.
+    /// Minor version of the instruction set.
     pub const hipDeviceAttributeComputeCapabilityMinor: Self = Self(61);
-    /// Compute units.
+    /// Number of compute units.
     pub const hipDeviceAttributeMultiprocessorCount: Self = Self(63);
-    /// Whether it reads unregistered host memory.
+    /// Whether the device can access unregistered host memory.
     pub const hipDeviceAttributePageableMemoryAccess: Self = Self(65);
-    /// Whether it uses the host's page tables.
+    /// Whether accesses to pageable memory use the host's page tables.
     pub const hipDeviceAttributePageableMemoryAccessUsesHostPageTables: Self = Self(66);
-    /// PCI bus.
+    /// PCI bus number.
     pub const hipDeviceAttributePciBusId: Self = Self(67);
-    /// PCI device.
+    /// PCI device number.
     pub const hipDeviceAttributePciDeviceId: Self = Self(68);
-    /// PCI domain.
+    /// PCI domain number.
     pub const hipDeviceAttributePciDomainId: Self = Self(69);
-    /// 32-bit registers of a workgroup.
+    /// Number of 32-bit registers per workgroup.
     pub const hipDeviceAttributeMaxRegistersPerBlock: Self = Self(71);
-    /// 32-bit registers of a compute unit.
+    /// Number of 32-bit registers per compute unit.
     pub const hipDeviceAttributeMaxRegistersPerMultiprocessor: Self = Self(72);
-    /// LDS that the driver keeps, in bytes.
+    /// LDS that the driver reserves per workgroup, in bytes.
     pub const hipDeviceAttributeReservedSharedMemPerBlock: Self = Self(73);
-    /// LDS of a workgroup, in bytes.
+    /// Maximum LDS per workgroup, in bytes.
     pub const hipDeviceAttributeMaxSharedMemoryPerBlock: Self = Self(74);
-    /// LDS of a workgroup on request, in bytes.
+    /// Maximum LDS per workgroup with opt-in, in bytes.
     pub const hipDeviceAttributeSharedMemPerBlockOptin: Self = Self(75);
-    /// LDS of a compute unit, in bytes.
+    /// LDS per compute unit, in bytes.
     pub const hipDeviceAttributeSharedMemPerMultiprocessor: Self = Self(76);
     /// Whether streams have priorities.
     pub const hipDeviceAttributeStreamPrioritiesSupported: Self = Self(78);
     /// Alignment of textures, in bytes.
     pub const hipDeviceAttributeTextureAlignment: Self = Self(81);
-    /// Constant memory, in bytes.
+    /// Size of constant memory, in bytes.
     pub const hipDeviceAttributeTotalConstantMemory: Self = Self(83);
     /// Whether host and device share one address space.
     pub const hipDeviceAttributeUnifiedAddressing: Self = Self(85);
-    /// Work-items of a wave.
+    /// Wave size, in work-items.
     pub const hipDeviceAttributeWarpSize: Self = Self(87);
-    /// Whether there are memory pools.
+    /// Whether memory pools are supported.
     pub const hipDeviceAttributeMemoryPoolsSupported: Self = Self(88);
-    /// Whether addresses and memory can be had apart.
+    /// Whether virtual memory management is supported.
     pub const hipDeviceAttributeVirtualMemoryManagementSupported: Self = Self(89);
     /// Whether host memory can be registered.
     pub const hipDeviceAttributeHostRegisterSupported: Self = Self(90);
-    /// Rate of the clock that kernels read, in kHz.
+    /// Frequency of the clock that kernels read, in kHz.
     pub const hipDeviceAttributeClockInstructionRate: Self = Self(10000);
-    /// LDS of a compute unit, in bytes.
+    /// LDS per compute unit, in bytes.
     pub const hipDeviceAttributeMaxSharedMemoryPerMultiprocessor: Self = Self(10002);
-    /// Whether the host reaches all of its memory.
+    /// Whether the host can access all device memory (large BAR).
     pub const hipDeviceAttributeIsLargeBar: Self = Self(10011);
     /// Revision of the chip.
     pub const hipDeviceAttributeAsicRevision: Self = Self(10012);
     /// Whether streams can wait for a value in memory.
     pub const hipDeviceAttributeCanUseStreamWaitValue: Self = Self(10013);
-    /// Whether there are images.
+    /// Whether images are supported.
     pub const hipDeviceAttributeImageSupport: Self = Self(10014);
-    /// Compute units on the chip.
+    /// Number of physical compute units.
     pub const hipDeviceAttributePhysicalMultiProcessorCount: Self = Self(10015);
-    /// Whether there is fine-grained memory.
+    /// Whether fine-grained memory is supported.
     pub const hipDeviceAttributeFineGrainSupport: Self = Self(10016);
-    /// Rate of the constant clock, in kHz.
+    /// Frequency of the constant clock, in kHz.
     pub const hipDeviceAttributeWallClockRate: Self = Self(10017);
-    /// Accelerator dies.
+    /// Number of accelerator dies (XCCs).
     pub const hipDeviceAttributeNumberOfXccs: Self = Self(10018);
-    /// Vector registers that a work-item may have.
+    /// Maximum number of vector registers per work-item.
     pub const hipDeviceAttributeMaxAvailableVgprsPerThread: Self = Self(10019);
 }
 
-/// A question about a kernel.
+/// A kernel attribute.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct hipFunction_attribute(pub u32);
 
 impl hipFunction_attribute {
-    /// Most work-items of a workgroup.
+    /// Maximum number of work-items per workgroup.
     pub const HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: Self = Self(0);
-    /// LDS of a workgroup without what a launch adds, in bytes.
+    /// Static LDS per workgroup, in bytes.
     pub const HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: Self = Self(1);
-    /// Constant memory, in bytes.
+    /// Size of constant memory, in bytes.
     pub const HIP_FUNC_ATTRIBUTE_CONST_SIZE_BYTES: Self = Self(2);
-    /// Scratch of a work-item, in bytes.
+    /// Scratch per work-item, in bytes.
     pub const HIP_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: Self = Self(3);
-    /// Vector registers of a work-item.
+    /// Vector registers per work-item.
     pub const HIP_FUNC_ATTRIBUTE_NUM_REGS: Self = Self(4);
     /// Version of the instruction set.
     pub const HIP_FUNC_ATTRIBUTE_PTX_VERSION: Self = Self(5);
@@ -165,7 +165,7 @@ impl hipFunction_attribute {
     pub const HIP_FUNC_ATTRIBUTE_BINARY_VERSION: Self = Self(6);
     /// CUDA only.
     pub const HIP_FUNC_ATTRIBUTE_CACHE_MODE_CA: Self = Self(7);
-    /// Most LDS that a launch may add, in bytes.
+    /// Maximum dynamic LDS, in bytes.
     pub const HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: Self = Self(8);
     /// CUDA only.
     pub const HIP_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: Self = Self(9);

@@ -1,6 +1,6 @@
-//! Small numbers with names. Structs, not enums: a caller may pass any value.
+//! Enumerations. They are structs because a caller may pass any value.
 
-/// Defines number types and their values.
+/// Defines enumerations and their values.
 macro_rules! numbers {
     ($($(#[$meta:meta])* $type:ident { $($(#[$value_meta:meta])* $name:ident = $value:literal,)* })*) => {$(
         $(#[$meta])*
@@ -17,21 +17,21 @@ macro_rules! numbers {
 numbers! {
     /// A kind of memory.
     hipMemoryType {
-        /// The program's own.
+        /// Ordinary host memory, unknown to HIP.
         hipMemoryTypeUnregistered = 0,
-        /// The host's, reached by devices.
+        /// Host memory that devices can access.
         hipMemoryTypeHost = 1,
-        /// A device's.
+        /// Device memory.
         hipMemoryTypeDevice = 2,
-        /// Both's.
+        /// Managed memory.
         hipMemoryTypeManaged = 3,
-        /// An array's.
+        /// An array.
         hipMemoryTypeArray = 10,
-        /// As the address says.
+        /// Determined from the address.
         hipMemoryTypeUnified = 11,
     }
 
-    /// A question about an address.
+    /// An attribute of an address.
     hipPointer_attribute {
         /// The context (`hipCtx_t`).
         HIP_POINTER_ATTRIBUTE_CONTEXT = 1,
@@ -45,49 +45,49 @@ numbers! {
         HIP_POINTER_ATTRIBUTE_P2P_TOKENS = 5,
         /// Whether copies wait (`bool`).
         HIP_POINTER_ATTRIBUTE_SYNC_MEMOPS = 6,
-        /// A number that no other allocation has (`unsigned long long`).
+        /// A unique number of the allocation (`unsigned long long`).
         HIP_POINTER_ATTRIBUTE_BUFFER_ID = 7,
-        /// Whether it is managed (`bool`).
+        /// Whether the memory is managed (`bool`).
         HIP_POINTER_ATTRIBUTE_IS_MANAGED = 8,
-        /// The device's number (`int`).
+        /// The device ordinal (`int`).
         HIP_POINTER_ATTRIBUTE_DEVICE_ORDINAL = 9,
-        /// Whether processes can share it (`bool`).
+        /// Whether the allocation supports legacy IPC (`bool`).
         HIP_POINTER_ATTRIBUTE_IS_LEGACY_HIP_IPC_CAPABLE = 10,
         /// The allocation's start (`hipDeviceptr_t`).
         HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR = 11,
         /// The allocation's length (`size_t`).
         HIP_POINTER_ATTRIBUTE_RANGE_SIZE = 12,
-        /// Whether it is mapped (`bool`).
+        /// Whether the memory is mapped (`bool`).
         HIP_POINTER_ATTRIBUTE_MAPPED = 13,
-        /// Handles by which it can be shared (`unsigned long long`).
+        /// Handle types for sharing the allocation (`unsigned long long`).
         HIP_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES = 14,
-        /// Whether other devices reach it (`bool`).
+        /// Whether other PCIe devices can access the memory (`bool`).
         HIP_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE = 15,
-        /// How it may be used (`unsigned`).
+        /// Allowed accesses (`unsigned`).
         HIP_POINTER_ATTRIBUTE_ACCESS_FLAGS = 16,
-        /// The pool that it is from (`hipMemPool_t`).
+        /// The memory pool (`hipMemPool_t`).
         HIP_POINTER_ATTRIBUTE_MEMPOOL_HANDLE = 17,
     }
 
     /// A limit of a device.
     hipLimit_t {
-        /// Stack of a work-item, in bytes.
+        /// Stack size per work-item, in bytes.
         hipLimitStackSize = 0,
-        /// Room for what kernels print, in bytes.
+        /// Size of the `printf` buffer, in bytes.
         hipLimitPrintfFifoSize = 1,
-        /// Memory that kernels may allocate, in bytes.
+        /// Size of the device-side heap, in bytes.
         hipLimitMallocHeapSize = 2,
     }
 
-    /// What cache and LDS share.
+    /// The split of memory between L1 cache and LDS.
     hipFuncCache_t {
-        /// As it is.
+        /// The default.
         hipFuncCachePreferNone = 0,
     }
 
     /// The width of LDS banks.
     hipSharedMemConfig {
-        /// As it is.
+        /// The default.
         hipSharedMemBankSizeDefault = 0,
         /// Four bytes.
         hipSharedMemBankSizeFourByte = 1,
@@ -95,15 +95,15 @@ numbers! {
         hipSharedMemBankSizeEightByte = 2,
     }
 
-    /// A question about two devices.
+    /// An attribute of the link between two devices.
     hipDeviceP2PAttr {
-        /// How fast the link is.
+        /// The performance rank of the link.
         hipDevP2PAttrPerformanceRank = 0,
-        /// Whether one reaches the other.
+        /// Whether peer access is supported.
         hipDevP2PAttrAccessSupported = 1,
-        /// Whether atomics do.
+        /// Whether native atomics are supported.
         hipDevP2PAttrNativeAtomicSupported = 2,
-        /// Whether arrays can be reached.
+        /// Whether peer access to arrays is supported.
         hipDevP2PAttrHipArrayAccessSupported = 3,
     }
 
@@ -115,9 +115,9 @@ numbers! {
         hipMemAdviseSetCoarseGrain = 100,
     }
 
-    /// On what memory is.
+    /// The kind of a memory location.
     hipMemLocationType {
-        /// Nothing.
+        /// None.
         hipMemLocationTypeInvalid = 0,
         /// A device.
         hipMemLocationTypeDevice = 1,
@@ -125,75 +125,75 @@ numbers! {
         hipMemLocationTypeHost = 2,
     }
 
-    /// What may be done with memory.
+    /// Allowed accesses to memory.
     hipMemAccessFlags {
-        /// Nothing.
+        /// None.
         hipMemAccessFlagsProtNone = 0,
-        /// Reading.
+        /// Read.
         hipMemAccessFlagsProtRead = 1,
-        /// Reading and writing.
+        /// Read and write.
         hipMemAccessFlagsProtReadWrite = 3,
     }
 
-    /// A number that a pool has.
+    /// An attribute of a memory pool.
     hipMemPoolAttr {
-        /// Whether memory is used again once an event is past (`int`).
+        /// Whether freed memory is reused after an event dependency (`int`).
         hipMemPoolReuseFollowEventDependencies = 1,
-        /// Whether it is once it happens to be free (`int`).
+        /// Whether freed memory is reused if its work happens to be complete (`int`).
         hipMemPoolReuseAllowOpportunistic = 2,
-        /// Whether streams may wait for it (`int`).
+        /// Whether a stream may be made to wait so that memory can be reused (`int`).
         hipMemPoolReuseAllowInternalDependencies = 3,
-        /// Unused bytes that are kept (`u64`).
+        /// Unused bytes that the pool keeps (`u64`).
         hipMemPoolAttrReleaseThreshold = 4,
-        /// Bytes that the pool holds (`u64`).
+        /// Reserved bytes (`u64`).
         hipMemPoolAttrReservedMemCurrent = 5,
-        /// The most that it held (`u64`).
+        /// Maximum of the reserved bytes (`u64`).
         hipMemPoolAttrReservedMemHigh = 6,
-        /// Bytes in use (`u64`).
+        /// Used bytes (`u64`).
         hipMemPoolAttrUsedMemCurrent = 7,
-        /// The most in use (`u64`).
+        /// Maximum of the used bytes (`u64`).
         hipMemPoolAttrUsedMemHigh = 8,
     }
 
-    /// What can be set of a kernel.
+    /// A kernel attribute that can be set.
     hipFuncAttribute {
-        /// Most LDS that a launch may add, in bytes.
+        /// Maximum dynamic LDS, in bytes.
         hipFuncAttributeMaxDynamicSharedMemorySize = 8,
         /// CUDA only.
         hipFuncAttributePreferredSharedMemoryCarveout = 9,
     }
 
-    /// An option of a compiler at run time.
+    /// An option of the run-time compiler or linker.
     hipJitOption {
-        /// Most registers.
+        /// Maximum number of registers.
         hipJitOptionMaxRegisters = 0,
-        /// Where what the linker says is written (`*mut c_char`).
+        /// Buffer for the linker's messages (`*mut c_char`).
         hipJitOptionInfoLogBuffer = 3,
-        /// Bytes there, the NUL included.
+        /// Size of that buffer in bytes, including the NUL.
         hipJitOptionInfoLogBufferSizeBytes = 4,
-        /// Where errors are written (`*mut c_char`).
+        /// Buffer for error messages (`*mut c_char`).
         hipJitOptionErrorLogBuffer = 5,
-        /// Bytes there, the NUL included.
+        /// Size of that buffer in bytes, including the NUL.
         hipJitOptionErrorLogBufferSizeBytes = 6,
-        /// How much code is optimized, 0 to 3.
+        /// Optimization level, 0 to 3.
         hipJitOptionOptimizationLevel = 7,
-        /// Options for the compiler from bitcode on (`*const *const c_char`).
+        /// Options for compiling bitcode to machine code (`*const *const c_char`).
         hipJitOptionIRtoISAOptExt = 10000,
-        /// How many these are.
+        /// Number of these options.
         hipJitOptionIRtoISAOptCountExt = 10001,
     }
 
-    /// What a linker is given.
+    /// A kind of linker input.
     hipJitInputType {
-        /// LLVM's bitcode, or its IR as text.
+        /// LLVM bitcode or textual IR.
         hipJitInputLLVMBitcode = 100,
-        /// Bitcode for several targets in a bundle of clang's.
+        /// A clang offload bundle of bitcode for several targets.
         hipJitInputLLVMBundledBitcode = 101,
         /// An archive of such bundles.
         hipJitInputLLVMArchivesOfBundledBitcode = 102,
     }
 
-    /// What the parts of a texture's elements are.
+    /// The type of the channels of a texture's elements.
     hipChannelFormatKind {
         /// Signed integers.
         hipChannelFormatKindSigned = 0,
@@ -205,51 +205,51 @@ numbers! {
         hipChannelFormatKindNone = 3,
     }
 
-    /// The memory of a texture.
+    /// A kind of texture memory.
     hipResourceType {
         /// An array.
         hipResourceTypeArray = 0,
-        /// Arrays, one for each level.
+        /// A mipmapped array.
         hipResourceTypeMipmappedArray = 1,
-        /// Elements one behind the other.
+        /// Linear memory.
         hipResourceTypeLinear = 2,
-        /// Rows of elements.
+        /// Pitched rows.
         hipResourceTypePitch2D = 3,
     }
 
-    /// What may go on elsewhere while a stream is captured.
+    /// Which potentially unsafe calls are allowed during a capture.
     hipStreamCaptureMode {
-        /// Nothing unsafe on any thread.
+        /// None, on any thread.
         hipStreamCaptureModeGlobal = 0,
-        /// Nothing unsafe on this thread.
+        /// None on the capturing thread.
         hipStreamCaptureModeThreadLocal = 1,
-        /// Everything.
+        /// All.
         hipStreamCaptureModeRelaxed = 2,
     }
 
-    /// Whether a stream is captured.
+    /// Whether a stream is being captured.
     hipStreamCaptureStatus {
-        /// No.
+        /// Not capturing.
         hipStreamCaptureStatusNone = 0,
-        /// Yes.
+        /// Capturing.
         hipStreamCaptureStatusActive = 1,
-        /// It was, until something went wrong.
+        /// The capture has failed and must be ended.
         hipStreamCaptureStatusInvalidated = 2,
     }
 
-    /// What a node does.
+    /// The type of a graph node.
     hipGraphNodeType {
-        /// A launch.
+        /// A kernel launch.
         hipGraphNodeTypeKernel = 0,
         /// A copy.
         hipGraphNodeTypeMemcpy = 1,
-        /// A fill.
+        /// A memset.
         hipGraphNodeTypeMemset = 2,
-        /// A call of a host function.
+        /// A host function call.
         hipGraphNodeTypeHost = 3,
         /// Another graph.
         hipGraphNodeTypeGraph = 4,
-        /// Nothing.
+        /// An empty node.
         hipGraphNodeTypeEmpty = 5,
         /// A wait for an event.
         hipGraphNodeTypeWaitEvent = 6,
@@ -257,33 +257,33 @@ numbers! {
         hipGraphNodeTypeEventRecord = 7,
         /// An allocation.
         hipGraphNodeTypeMemAlloc = 10,
-        /// The freeing of one.
+        /// A free.
         hipGraphNodeTypeMemFree = 11,
     }
 
-    /// A question about the memory of graphs.
+    /// An attribute of the memory of graphs.
     hipGraphMemAttributeType {
-        /// Bytes that are allocated.
+        /// Allocated bytes.
         hipGraphMemAttrUsedMemCurrent = 0,
-        /// The most that there were.
+        /// Maximum of the allocated bytes.
         hipGraphMemAttrUsedMemHigh = 1,
-        /// Bytes that graphs have a place for.
+        /// Reserved bytes.
         hipGraphMemAttrReservedMemCurrent = 2,
-        /// The most that there were.
+        /// Maximum of the reserved bytes.
         hipGraphMemAttrReservedMemHigh = 3,
     }
 
-    /// Why a graph was not updated.
+    /// The result of updating an executable graph.
     hipGraphExecUpdateResult {
-        /// It was.
+        /// Success.
         hipGraphExecUpdateSuccess = 0,
-        /// Something else.
+        /// Another error.
         hipGraphExecUpdateError = 1,
-        /// Other nodes or dependencies.
+        /// Nodes or dependencies differ.
         hipGraphExecUpdateErrorTopologyChanged = 2,
-        /// A node of another kind.
+        /// A node has another type.
         hipGraphExecUpdateErrorNodeTypeChanged = 3,
-        /// Something that cannot be changed.
+        /// The change is not supported.
         hipGraphExecUpdateErrorNotSupported = 6,
     }
 }

@@ -2,23 +2,23 @@
 
 use core::ffi::CStr;
 
-/// The result of a HIP call. A struct, not an enum: a library may return any value.
+/// The result of a HIP call. A struct because a library may return any value.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct hipError_t(pub u32);
 
-/// An error code with its texts.
+/// An error code with its name and meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HipErrorRow {
     /// The code.
     pub code: hipError_t,
     /// HIP's name.
     pub name: &'static CStr,
-    /// What it means, in this project's words.
+    /// Its meaning, in this project's words.
     pub meaning: &'static CStr,
 }
 
-/// A text that ends in NUL as a C string.
+/// Converts a NUL-terminated text to a C string.
 const fn c_text(text: &'static str) -> &'static CStr {
     match CStr::from_bytes_with_nul(text.as_bytes()) {
         Ok(text) => text,
@@ -26,7 +26,7 @@ const fn c_text(text: &'static str) -> &'static CStr {
     }
 }
 
-/// Defines the codes, their former names and the table of them.
+/// Defines the codes, their aliases and the table of all codes.
 macro_rules! errors {
     (
         codes { $($name:ident = $code:literal, $meaning:literal;)* }
@@ -50,7 +50,7 @@ macro_rules! errors {
 }
 
 impl hipError_t {
-    /// The code's row in [`Self::ALL`], if HIP has it.
+    /// The code's row in [`Self::ALL`], if it is a HIP code.
     pub fn row(self) -> Option<&'static HipErrorRow> {
         let index = Self::ALL.binary_search_by_key(&self.0, |row| row.code.0);
         index.ok().map(|index| &Self::ALL[index])
@@ -157,7 +157,7 @@ mod tests {
         assert_eq!(hipError_t(7777).row(), None);
     }
 
-    /// Values from the header, typed in again.
+    /// Values from the header, repeated independently.
     #[test]
     fn names_go_with_codes() {
         for (code, name) in [

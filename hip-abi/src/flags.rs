@@ -2,41 +2,41 @@
 
 use core::ffi::{c_uint, c_void};
 
-/// A stream that waits for the default stream, and the default stream for it.
+/// A stream that synchronizes with the default stream.
 pub const hipStreamDefault: c_uint = 0;
-/// A stream that has nothing to do with the default stream.
+/// A stream that does not synchronize with the default stream.
 pub const hipStreamNonBlocking: c_uint = 1;
 
-/// An event with a time.
+/// An event that records the time.
 pub const hipEventDefault: c_uint = 0;
-/// A thread that waits for the event sleeps.
+/// A thread that waits for the event sleeps instead of spinning.
 pub const hipEventBlockingSync: c_uint = 1;
-/// An event without a time, which costs less.
+/// An event that does not record the time, which is cheaper.
 pub const hipEventDisableTiming: c_uint = 2;
-/// An event that other processes may use; needs [`hipEventDisableTiming`].
+/// An event that can be shared with other processes; requires [`hipEventDisableTiming`].
 pub const hipEventInterprocess: c_uint = 4;
-/// No fence towards the host when the event is recorded.
+/// Recording the event does not fence towards the host.
 pub const hipEventDisableSystemFence: c_uint = 0x2000_0000;
-/// A fence towards the device when the event is recorded.
+/// Recording the event releases to device scope.
 pub const hipEventReleaseToDevice: c_uint = 0x4000_0000;
-/// A fence towards host and devices when the event is recorded.
+/// Recording the event releases to system scope.
 pub const hipEventReleaseToSystem: c_uint = 0x8000_0000;
 
-/// Pinned host memory for the current device.
+/// Pinned host memory.
 pub const hipHostMallocDefault: c_uint = 0;
 /// Pinned for all devices.
 pub const hipHostMallocPortable: c_uint = 1;
-/// Mapped into the device's addresses.
+/// Mapped into the device's address space.
 pub const hipHostMallocMapped: c_uint = 2;
-/// Written by the host past its caches.
+/// Write-combined: host writes bypass the caches.
 pub const hipHostMallocWriteCombined: c_uint = 4;
 /// Not cached on the device.
 pub const hipHostMallocUncached: c_uint = 0x1000_0000;
-/// On the NUMA node of the caller's policy.
+/// Placed by the caller's NUMA policy.
 pub const hipHostMallocNumaUser: c_uint = 0x2000_0000;
 /// Coherent while a kernel runs.
 pub const hipHostMallocCoherent: c_uint = 0x4000_0000;
-/// Coherent when a kernel has ended.
+/// Coherent after a kernel has ended.
 pub const hipHostMallocNonCoherent: c_uint = 0x8000_0000;
 
 /// In a launch's `extra`: the address of the argument bytes follows.
@@ -46,46 +46,46 @@ pub const HIP_LAUNCH_PARAM_BUFFER_SIZE: *mut c_void = core::ptr::without_provena
 /// Ends a launch's `extra`.
 pub const HIP_LAUNCH_PARAM_END: *mut c_void = core::ptr::without_provenance_mut(3);
 
-/// Managed memory that all streams may use.
+/// Managed memory that any stream may access.
 pub const hipMemAttachGlobal: c_uint = 1;
-/// Managed memory that no stream uses yet.
+/// Managed memory that no stream may access yet.
 pub const hipMemAttachHost: c_uint = 2;
 
-/// Device memory that the host sees while a kernel runs.
+/// Fine-grained device memory, coherent with the host while a kernel runs.
 pub const hipDeviceMallocFinegrained: c_uint = 1;
 /// Device memory for signals.
 pub const hipMallocSignalMemory: c_uint = 2;
-/// Device memory that is not cached.
+/// Uncached device memory.
 pub const hipDeviceMallocUncached: c_uint = 3;
-/// Device memory in one piece.
+/// Physically contiguous device memory.
 pub const hipDeviceMallocContiguous: c_uint = 4;
 
-/// Registered for all devices.
+/// Pinned for all devices.
 pub const hipHostRegisterPortable: c_uint = 1;
-/// Mapped into the device's addresses.
+/// Mapped into the device's address space.
 pub const hipHostRegisterMapped: c_uint = 2;
-/// Memory of a device.
+/// I/O memory.
 pub const hipHostRegisterIoMemory: c_uint = 4;
-/// Only read by devices.
+/// Devices only read it.
 pub const hipHostRegisterReadOnly: c_uint = 8;
 /// Not cached on the device.
 pub const hipExtHostRegisterUncached: c_uint = 0x8000_0000;
 
-/// An event recorded outside of the capture that the stream is in.
+/// Records the event externally: the graph records it when it runs.
 pub const hipEventRecordExternal: c_uint = 1;
-/// An event waited for outside of the capture that the stream is in.
+/// Waits externally: the graph waits for the event when it runs.
 pub const hipEventWaitExternal: c_uint = 1;
 
-/// How threads wait for a device; the other flags of devices.
+/// Mask of all device flags, including those for how threads wait.
 pub const hipDeviceFlagsMask: c_uint = 0x1f;
 
-/// New dependencies are added to those of a capture.
+/// Adds to the dependencies of a capture.
 pub const hipStreamAddCaptureDependencies: c_uint = 0;
-/// New dependencies take the place of those of a capture.
+/// Replaces the dependencies of a capture.
 pub const hipStreamSetCaptureDependencies: c_uint = 1;
-/// What a graph has allocated and not freed is freed before it runs again.
+/// Frees memory that the graph allocated and did not free before the next launch.
 pub const hipGraphInstantiateFlagAutoFreeOnLaunch: u64 = 1;
-/// All flags that a graph may be made ready with.
+/// All valid flags of `hipGraphInstantiateWithFlags`.
 pub const hipGraphInstantiateFlags: u64 = 0xf;
-/// The number that stands for the host in place of a device's.
+/// The device ordinal that stands for the host.
 pub const hipCpuDeviceId: core::ffi::c_int = -1;

@@ -1,6 +1,6 @@
-//! Structs whose layout is checked where they stand.
+//! C structs whose layout is checked at compile time.
 
-/// Defines a C struct, each field with its offset in bytes, and fails to compile where Rust puts one elsewhere.
+/// Defines a C struct. Each field states its offset in bytes, which is checked at compile time.
 macro_rules! c_struct {
     (
         $(#[$meta:meta])*
@@ -21,8 +21,8 @@ macro_rules! c_struct {
         };
 
         impl $name {
-            /// All fields 0 and all texts empty.
-            // SAFETY: every field is an integer, a raw pointer or an array of them, for which 0 is a value.
+            /// All fields zero.
+            // SAFETY: every field is an integer, a raw pointer or an array of these, for which 0 is valid.
             pub const ZERO: Self = unsafe { core::mem::zeroed() };
         }
     };

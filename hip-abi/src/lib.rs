@@ -1,20 +1,21 @@
-//! HIP's C interface: its types, error codes and the one table of functions. Data only, no logic.
+//! HIP's C interface: types, error codes, and one table of functions. Data only, no logic.
 //!
-//! Both sides speak it. A host calls through [`Functions`], filled either from `libamdhip64.so`, found at run time, or
-//! by an emulator in the same process; an emulator gives the same table, and a library that exports it, its bodies. All
-//! of these derive from [`for_each_hip_function!`], so that a function which one side forgets does not compile.
+//! Both sides use it. A host calls through [`Functions`], filled either from `libamdhip64.so`, loaded at run time, or
+//! by an emulator in the same process. The emulator's table, its exported symbols and the host's table all derive from
+//! [`for_each_hip_function!`], so a function that one side forgets is a compile error.
 //!
-//! Names are HIP's own, so that its documentation applies and a search finds both.
+//! Names are HIP's own, so that its documentation applies.
 //!
 //! # Why not `hip-runtime-sys`
-//! That crate runs bindgen on ROCm's headers and links `libamdhip64` at build time, so that a program with it neither
-//! builds nor starts where there is no ROCm. Here nothing is needed until a device is asked for.
+//! That crate runs bindgen on ROCm's headers and links `libamdhip64` at build time, so a program that uses it neither
+//! builds nor starts without ROCm. This crate needs nothing until a device is opened.
 //!
-//! # Where the facts come from
-//! ROCm's public headers, HIP 7.1.25424, as the PyPI wheel `triton` 3.9.0 carries them (`triton/backends/amd/include`;
-//! in ROCm itself `/opt/rocm/include`): `hip/hip_runtime_api.h`, `hip/hip_deprecated.h`, `hip/driver_types.h`. Values,
-//! sizes and offsets were printed by a C program that clang 22 compiled against them with `__HIP_PLATFORM_AMD__` for
-//! `x86_64-linux-gnu`; the structs here name every offset and don't compile where Rust's layout differs.
+//! # Sources
+//! ROCm's public headers, HIP 7.1.25424, as distributed in the PyPI wheel `triton` 3.9.0
+//! (`triton/backends/amd/include`; in ROCm itself `/opt/rocm/include`): `hip/hip_runtime_api.h`,
+//! `hip/hip_deprecated.h`, `hip/driver_types.h`. Values, sizes and offsets were printed by a C program that clang 22
+//! compiled against them with `__HIP_PLATFORM_AMD__` for `x86_64-linux-gnu`. The structs state every offset, and do not
+//! compile where Rust's layout differs.
 
 #![no_std]
 #![expect(

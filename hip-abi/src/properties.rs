@@ -1,4 +1,4 @@
-//! `hipDeviceProp_t` as of ROCm 6.0, which its headers call `hipDeviceProp_tR0600`.
+//! `hipDeviceProp_t` since ROCm 6.0, `hipDeviceProp_tR0600` in the headers.
 
 use core::ffi::{c_char, c_int, c_uint};
 
@@ -10,7 +10,7 @@ c_struct! {
     pub struct hipDeviceProp_tR0600 of 1472 bytes {
         /// Marketing name, NUL-terminated.
         0 name: [c_char; 256],
-        /// Identifier that no other device has.
+        /// Unique identifier of the device.
         256 uuid: hipUUID,
         /// Windows only.
         272 luid: [c_char; 8],
@@ -18,99 +18,99 @@ c_struct! {
         280 luidDeviceNodeMask: c_uint,
         /// Global memory, in bytes.
         288 totalGlobalMem: usize,
-        /// LDS of a workgroup, in bytes.
+        /// Maximum LDS per workgroup, in bytes.
         296 sharedMemPerBlock: usize,
-        /// 32-bit registers of a workgroup.
+        /// Number of 32-bit registers per workgroup.
         304 regsPerBlock: c_int,
-        /// Work-items of a wave.
+        /// Wave size, in work-items.
         308 warpSize: c_int,
-        /// Largest pitch of a pitched copy, in bytes.
+        /// Maximum pitch of a pitched copy, in bytes.
         312 memPitch: usize,
-        /// Most work-items of a workgroup.
+        /// Maximum number of work-items per workgroup.
         320 maxThreadsPerBlock: c_int,
-        /// Most work-items of a workgroup along x, y and z.
+        /// Maximum workgroup size along x, y and z, in work-items.
         324 maxThreadsDim: [c_int; 3],
-        /// Most workgroups of a grid along x, y and z.
+        /// Maximum grid size along x, y and z, in workgroups.
         336 maxGridSize: [c_int; 3],
         /// Highest engine clock, in kHz.
         348 clockRate: c_int,
-        /// Constant memory, in bytes.
+        /// Size of constant memory, in bytes.
         352 totalConstMem: usize,
-        /// First number of the instruction set: 9 for gfx942.
+        /// Major version of the instruction set: 9 for gfx942.
         360 major: c_int,
-        /// Second number of the instruction set: 4 for gfx942.
+        /// Minor version of the instruction set: 4 for gfx942.
         364 minor: c_int,
         /// Alignment of textures, in bytes.
         368 textureAlignment: usize,
         /// Alignment of pitched textures, in bytes.
         376 texturePitchAlignment: usize,
-        /// Whether copies and kernels overlap.
+        /// Whether copies can overlap kernels.
         384 deviceOverlap: c_int,
-        /// Compute units.
+        /// Number of compute units.
         388 multiProcessorCount: c_int,
         /// Whether kernels have a time limit.
         392 kernelExecTimeoutEnabled: c_int,
-        /// Whether it shares memory with the host.
+        /// Whether the GPU is integrated and shares memory with the host.
         396 integrated: c_int,
-        /// Whether it reads host memory.
+        /// Whether the device can access host memory.
         400 canMapHostMemory: c_int,
-        /// Who may use it; 0 for everybody.
+        /// Compute mode; 0 is unrestricted.
         404 computeMode: c_int,
-        /// Largest 1D texture.
+        /// Maximum size of 1D textures.
         408 maxTexture1D: c_int,
-        /// Largest 1D texture with mipmaps.
+        /// Maximum size of mipmapped 1D textures.
         412 maxTexture1DMipmap: c_int,
-        /// Largest 1D texture in linear memory.
+        /// Maximum size of 1D textures in linear memory.
         416 maxTexture1DLinear: c_int,
-        /// Largest 2D texture.
+        /// Maximum size of 2D textures.
         420 maxTexture2D: [c_int; 2],
-        /// Largest 2D texture with mipmaps.
+        /// Maximum size of mipmapped 2D textures.
         428 maxTexture2DMipmap: [c_int; 2],
-        /// Largest 2D texture in pitched memory.
+        /// Maximum size of 2D textures in pitched memory.
         436 maxTexture2DLinear: [c_int; 3],
-        /// Largest 2D texture for gathers.
+        /// Maximum size of 2D textures for gathers.
         448 maxTexture2DGather: [c_int; 2],
-        /// Largest 3D texture.
+        /// Maximum size of 3D textures.
         456 maxTexture3D: [c_int; 3],
-        /// Largest 3D texture of the other shape.
+        /// Alternative maximum size of 3D textures.
         468 maxTexture3DAlt: [c_int; 3],
-        /// Largest cube map.
+        /// Maximum size of cubemap textures.
         480 maxTextureCubemap: c_int,
-        /// Largest layered 1D texture.
+        /// Maximum size of layered 1D textures.
         484 maxTexture1DLayered: [c_int; 2],
-        /// Largest layered 2D texture.
+        /// Maximum size of layered 2D textures.
         492 maxTexture2DLayered: [c_int; 3],
-        /// Largest layered cube map.
+        /// Maximum size of layered cubemap textures.
         504 maxTextureCubemapLayered: [c_int; 2],
-        /// Largest 1D surface.
+        /// Maximum size of 1D surfaces.
         512 maxSurface1D: c_int,
-        /// Largest 2D surface.
+        /// Maximum size of 2D surfaces.
         516 maxSurface2D: [c_int; 2],
-        /// Largest 3D surface.
+        /// Maximum size of 3D surfaces.
         524 maxSurface3D: [c_int; 3],
-        /// Largest layered 1D surface.
+        /// Maximum size of layered 1D surfaces.
         536 maxSurface1DLayered: [c_int; 2],
-        /// Largest layered 2D surface.
+        /// Maximum size of layered 2D surfaces.
         544 maxSurface2DLayered: [c_int; 3],
-        /// Largest cube map surface.
+        /// Maximum size of cubemap surfaces.
         556 maxSurfaceCubemap: c_int,
-        /// Largest layered cube map surface.
+        /// Maximum size of layered cubemap surfaces.
         560 maxSurfaceCubemapLayered: [c_int; 2],
         /// Alignment of surfaces, in bytes.
         568 surfaceAlignment: usize,
-        /// Whether several kernels run at once.
+        /// Whether kernels can run concurrently.
         576 concurrentKernels: c_int,
         /// Whether memory is error-corrected.
         580 ECCEnabled: c_int,
-        /// PCI bus.
+        /// PCI bus number.
         584 pciBusID: c_int,
-        /// PCI device.
+        /// PCI device number.
         588 pciDeviceID: c_int,
-        /// PCI domain.
+        /// PCI domain number.
         592 pciDomainID: c_int,
         /// CUDA only.
         596 tccDriver: c_int,
-        /// Copy engines.
+        /// Number of copy engines.
         600 asyncEngineCount: c_int,
         /// Whether host and device share one address space.
         604 unifiedAddressing: c_int,
@@ -118,11 +118,11 @@ c_struct! {
         608 memoryClockRate: c_int,
         /// Width of the memory bus, in bits.
         612 memoryBusWidth: c_int,
-        /// L2 cache, in bytes.
+        /// Size of the L2 cache, in bytes.
         616 l2CacheSize: c_int,
         /// CUDA only.
         620 persistingL2CacheMaxSize: c_int,
-        /// Most work-items on a compute unit.
+        /// Maximum number of work-items per compute unit.
         624 maxThreadsPerMultiProcessor: c_int,
         /// Whether streams have priorities.
         628 streamPrioritiesSupported: c_int,
@@ -130,95 +130,95 @@ c_struct! {
         632 globalL1CacheSupported: c_int,
         /// Whether scratch is cached in L1.
         636 localL1CacheSupported: c_int,
-        /// LDS of a compute unit, in bytes.
+        /// LDS per compute unit, in bytes.
         640 sharedMemPerMultiprocessor: usize,
-        /// 32-bit registers of a compute unit.
+        /// Number of 32-bit registers per compute unit.
         648 regsPerMultiprocessor: c_int,
-        /// Whether there is managed memory.
+        /// Whether managed memory is supported.
         652 managedMemory: c_int,
-        /// Whether its board has several GPUs.
+        /// Whether the board has several GPUs.
         656 isMultiGpuBoard: c_int,
-        /// The same for all GPUs of a board.
+        /// Identifier shared by all GPUs of a board.
         660 multiGpuBoardGroupID: c_int,
-        /// Whether atomics reach host memory.
+        /// Whether native atomics on host memory are supported.
         664 hostNativeAtomicSupported: c_int,
         /// CUDA only.
         668 singleToDoublePrecisionPerfRatio: c_int,
-        /// Whether it reads unregistered host memory.
+        /// Whether the device can access unregistered host memory.
         672 pageableMemoryAccess: c_int,
-        /// Whether host and device may use managed memory at once.
+        /// Whether host and device may access managed memory concurrently.
         676 concurrentManagedAccess: c_int,
-        /// Whether kernels are preempted.
+        /// Whether kernels can be preempted.
         680 computePreemptionSupported: c_int,
-        /// Whether registered memory has one address on both sides.
+        /// Whether registered memory has the same address on host and device.
         684 canUseHostPointerForRegisteredMem: c_int,
-        /// Whether there are cooperative launches.
+        /// Whether cooperative launches are supported.
         688 cooperativeLaunch: c_int,
-        /// Whether cooperative launches span devices.
+        /// Whether multi-device cooperative launches are supported.
         692 cooperativeMultiDeviceLaunch: c_int,
-        /// LDS of a workgroup on request, in bytes.
+        /// Maximum LDS per workgroup with opt-in, in bytes.
         696 sharedMemPerBlockOptin: usize,
-        /// Whether it uses the host's page tables.
+        /// Whether accesses to pageable memory use the host's page tables.
         704 pageableMemoryAccessUsesHostPageTables: c_int,
-        /// Whether the host reads managed memory in place.
+        /// Whether the host can access managed memory without migration.
         708 directManagedMemAccessFromHost: c_int,
-        /// Most workgroups on a compute unit.
+        /// Maximum number of workgroups per compute unit.
         712 maxBlocksPerMultiProcessor: c_int,
         /// CUDA only.
         716 accessPolicyMaxWindowSize: c_int,
-        /// LDS that the driver keeps, in bytes.
+        /// LDS that the driver reserves per workgroup, in bytes.
         720 reservedSharedMemPerBlock: usize,
         /// Whether host memory can be registered.
         728 hostRegisterSupported: c_int,
-        /// Whether arrays may be sparse.
+        /// Whether sparse arrays are supported.
         732 sparseHipArraySupported: c_int,
         /// Whether host memory can be registered as read-only.
         736 hostRegisterReadOnlySupported: c_int,
         /// Whether timeline semaphores can be shared.
         740 timelineSemaphoreInteropSupported: c_int,
-        /// Whether there are memory pools.
+        /// Whether memory pools are supported.
         744 memoryPoolsSupported: c_int,
-        /// Whether other devices reach its memory.
+        /// Whether other PCIe devices can access device memory (GPUDirect RDMA).
         748 gpuDirectRDMASupported: c_int,
-        /// How such writes are flushed.
+        /// Options to flush GPUDirect RDMA writes.
         752 gpuDirectRDMAFlushWritesOptions: c_uint,
-        /// How such writes are ordered.
+        /// Ordering of GPUDirect RDMA writes.
         756 gpuDirectRDMAWritesOrdering: c_int,
-        /// Handles by which pools are shared.
+        /// Handle types for sharing pools.
         760 memoryPoolSupportedHandleTypes: c_uint,
-        /// Whether arrays may be mapped later.
+        /// Whether deferred mapping of arrays is supported.
         764 deferredMappingHipArraySupported: c_int,
-        /// Whether processes can share events.
+        /// Whether events can be shared between processes.
         768 ipcEventSupported: c_int,
         /// CUDA only.
         772 clusterLaunch: c_int,
         /// CUDA only.
         776 unifiedFunctionPointers: c_int,
-        /// Kept for CUDA's fields.
+        /// Reserved for CUDA's fields.
         780 reserved: [c_int; 63],
-        /// Kept for HIP's fields.
+        /// Reserved for HIP's fields.
         1032 hipReserved: [c_int; 32],
-        /// LLVM target with features, such as `gfx90a:sramecc+:xnack-`, NUL-terminated.
+        /// LLVM target ID, for example `gfx90a:sramecc+:xnack-`, NUL-terminated.
         1160 gcnArchName: [c_char; 256],
-        /// LDS of a compute unit, in bytes.
+        /// LDS per compute unit, in bytes.
         1416 maxSharedMemoryPerMultiProcessor: usize,
-        /// Rate of the clock that kernels read, in kHz.
+        /// Frequency of the clock that kernels read, in kHz.
         1424 clockInstructionRate: c_int,
-        /// What kernels may use.
+        /// Features that kernels may use.
         1428 arch: hipDeviceArch_t,
         /// Register that flushes host writes to memory.
         1432 hdpMemFlushCntl: *mut c_uint,
         /// Register that flushes host writes to registers.
         1440 hdpRegFlushCntl: *mut c_uint,
-        /// Whether such launches may differ in the kernel.
+        /// Whether the kernels of a multi-device cooperative launch may differ.
         1448 cooperativeMultiDeviceUnmatchedFunc: c_int,
-        /// Whether such launches may differ in the grid.
+        /// Whether the grids of a multi-device cooperative launch may differ.
         1452 cooperativeMultiDeviceUnmatchedGridDim: c_int,
-        /// Whether such launches may differ in the workgroup.
+        /// Whether the workgroup sizes of a multi-device cooperative launch may differ.
         1456 cooperativeMultiDeviceUnmatchedBlockDim: c_int,
-        /// Whether such launches may differ in LDS.
+        /// Whether the dynamic LDS of a multi-device cooperative launch may differ.
         1460 cooperativeMultiDeviceUnmatchedSharedMem: c_int,
-        /// Whether the host reaches all of its memory.
+        /// Whether the host can access all device memory (large BAR).
         1464 isLargeBar: c_int,
         /// Revision of the chip.
         1468 asicRevision: c_int,

@@ -1,6 +1,6 @@
-//! `hipDeviceProp_t` as of before ROCm 6.0, which later headers call `hipDeviceProp_tR0000`.
+//! `hipDeviceProp_t` before ROCm 6.0, `hipDeviceProp_tR0000` in later headers.
 //!
-//! Programs that were compiled then ask for it under the plain name `hipGetDeviceProperties`.
+//! Programs compiled then request it with `hipGetDeviceProperties`.
 
 use core::ffi::{c_char, c_int, c_uint};
 
@@ -14,17 +14,17 @@ c_struct! {
         0 name: [c_char; 256],
         /// Global memory, in bytes.
         256 totalGlobalMem: usize,
-        /// LDS of a workgroup, in bytes.
+        /// Maximum LDS per workgroup, in bytes.
         264 sharedMemPerBlock: usize,
-        /// 32-bit registers of a workgroup.
+        /// Number of 32-bit registers per workgroup.
         272 regsPerBlock: c_int,
-        /// Work-items of a wave.
+        /// Wave size, in work-items.
         276 warpSize: c_int,
-        /// Most work-items of a workgroup.
+        /// Maximum number of work-items per workgroup.
         280 maxThreadsPerBlock: c_int,
-        /// Most work-items of a workgroup along x, y and z.
+        /// Maximum workgroup size along x, y and z, in work-items.
         284 maxThreadsDim: [c_int; 3],
-        /// Most workgroups of a grid along x, y and z.
+        /// Maximum grid size along x, y and z, in workgroups.
         296 maxGridSize: [c_int; 3],
         /// Highest engine clock, in kHz.
         308 clockRate: c_int,
@@ -32,61 +32,61 @@ c_struct! {
         312 memoryClockRate: c_int,
         /// Width of the memory bus, in bits.
         316 memoryBusWidth: c_int,
-        /// Constant memory, in bytes.
+        /// Size of constant memory, in bytes.
         320 totalConstMem: usize,
-        /// First number of the instruction set: 9 for gfx942.
+        /// Major version of the instruction set: 9 for gfx942.
         328 major: c_int,
-        /// Second number of the instruction set: 4 for gfx942.
+        /// Minor version of the instruction set: 4 for gfx942.
         332 minor: c_int,
-        /// Compute units.
+        /// Number of compute units.
         336 multiProcessorCount: c_int,
-        /// L2 cache, in bytes.
+        /// Size of the L2 cache, in bytes.
         340 l2CacheSize: c_int,
-        /// Most work-items on a compute unit.
+        /// Maximum number of work-items per compute unit.
         344 maxThreadsPerMultiProcessor: c_int,
-        /// Who may use it; 0 for everybody.
+        /// Compute mode; 0 is unrestricted.
         348 computeMode: c_int,
-        /// Rate of the clock that kernels read, in kHz.
+        /// Frequency of the clock that kernels read, in kHz.
         352 clockInstructionRate: c_int,
-        /// What kernels may use.
+        /// Features that kernels may use.
         356 arch: hipDeviceArch_t,
-        /// Whether several kernels run at once.
+        /// Whether kernels can run concurrently.
         360 concurrentKernels: c_int,
-        /// PCI domain.
+        /// PCI domain number.
         364 pciDomainID: c_int,
-        /// PCI bus.
+        /// PCI bus number.
         368 pciBusID: c_int,
-        /// PCI device.
+        /// PCI device number.
         372 pciDeviceID: c_int,
-        /// LDS of a compute unit, in bytes.
+        /// LDS per compute unit, in bytes.
         376 maxSharedMemoryPerMultiProcessor: usize,
-        /// Whether its board has several GPUs.
+        /// Whether the board has several GPUs.
         384 isMultiGpuBoard: c_int,
-        /// Whether it reads host memory.
+        /// Whether the device can access host memory.
         388 canMapHostMemory: c_int,
         /// Number of the instruction set; superseded by `gcnArchName`.
         392 gcnArch: c_int,
-        /// LLVM target with features, such as `gfx90a:sramecc+:xnack-`, NUL-terminated.
+        /// LLVM target ID, for example `gfx90a:sramecc+:xnack-`, NUL-terminated.
         396 gcnArchName: [c_char; 256],
-        /// Whether it shares memory with the host.
+        /// Whether the GPU is integrated and shares memory with the host.
         652 integrated: c_int,
-        /// Whether there are cooperative launches.
+        /// Whether cooperative launches are supported.
         656 cooperativeLaunch: c_int,
-        /// Whether cooperative launches span devices.
+        /// Whether multi-device cooperative launches are supported.
         660 cooperativeMultiDeviceLaunch: c_int,
-        /// Largest 1D texture in linear memory.
+        /// Maximum size of 1D textures in linear memory.
         664 maxTexture1DLinear: c_int,
-        /// Largest 1D texture.
+        /// Maximum size of 1D textures.
         668 maxTexture1D: c_int,
-        /// Largest 2D texture.
+        /// Maximum size of 2D textures.
         672 maxTexture2D: [c_int; 2],
-        /// Largest 3D texture.
+        /// Maximum size of 3D textures.
         680 maxTexture3D: [c_int; 3],
         /// Register that flushes host writes to memory.
         696 hdpMemFlushCntl: *mut c_uint,
         /// Register that flushes host writes to registers.
         704 hdpRegFlushCntl: *mut c_uint,
-        /// Largest pitch of a pitched copy, in bytes.
+        /// Maximum pitch of a pitched copy, in bytes.
         712 memPitch: usize,
         /// Alignment of textures, in bytes.
         720 textureAlignment: usize,
@@ -98,27 +98,27 @@ c_struct! {
         740 ECCEnabled: c_int,
         /// CUDA only.
         744 tccDriver: c_int,
-        /// Whether such launches may differ in the kernel.
+        /// Whether the kernels of a multi-device cooperative launch may differ.
         748 cooperativeMultiDeviceUnmatchedFunc: c_int,
-        /// Whether such launches may differ in the grid.
+        /// Whether the grids of a multi-device cooperative launch may differ.
         752 cooperativeMultiDeviceUnmatchedGridDim: c_int,
-        /// Whether such launches may differ in the workgroup.
+        /// Whether the workgroup sizes of a multi-device cooperative launch may differ.
         756 cooperativeMultiDeviceUnmatchedBlockDim: c_int,
-        /// Whether such launches may differ in LDS.
+        /// Whether the dynamic LDS of a multi-device cooperative launch may differ.
         760 cooperativeMultiDeviceUnmatchedSharedMem: c_int,
-        /// Whether the host reaches all of its memory.
+        /// Whether the host can access all device memory (large BAR).
         764 isLargeBar: c_int,
         /// Revision of the chip.
         768 asicRevision: c_int,
-        /// Whether there is managed memory.
+        /// Whether managed memory is supported.
         772 managedMemory: c_int,
-        /// Whether the host reads managed memory in place.
+        /// Whether the host can access managed memory without migration.
         776 directManagedMemAccessFromHost: c_int,
-        /// Whether host and device may use managed memory at once.
+        /// Whether host and device may access managed memory concurrently.
         780 concurrentManagedAccess: c_int,
-        /// Whether it reads unregistered host memory.
+        /// Whether the device can access unregistered host memory.
         784 pageableMemoryAccess: c_int,
-        /// Whether it uses the host's page tables.
+        /// Whether accesses to pageable memory use the host's page tables.
         788 pageableMemoryAccessUsesHostPageTables: c_int,
     }
 }

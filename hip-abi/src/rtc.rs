@@ -4,7 +4,7 @@
 
 use core::ffi::CStr;
 
-/// The result of a call that compiles at run time. A struct, not an enum: a library may return any value.
+/// The result of a hiprtc call. A struct because a library may return any value.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct hiprtcResult(pub u32);
@@ -14,7 +14,7 @@ macro_rules! results {
         impl hiprtcResult {
             $(#[doc = concat!("Code ", $code, ": ", $meaning, ".")] pub const $name: Self = Self($code);)*
 
-            /// HIP's name of the code, if HIP has it.
+            /// The name of the code, if it is a hiprtc code.
             pub fn name(self) -> Option<&'static CStr> {
                 match self {
                     $(Self::$name => CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()).ok(),)*

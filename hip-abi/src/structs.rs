@@ -1,4 +1,4 @@
-//! Structs that calls take and fill in.
+//! Structs that functions take or fill in.
 
 use core::ffi::{c_int, c_uint, c_void};
 
@@ -9,23 +9,23 @@ use crate::{
 };
 
 c_struct! {
-    /// What a texture's elements are made of.
+    /// The channels of a texture's elements.
     pub struct hipChannelFormatDesc of 20 bytes {
-        /// Bits of the first part.
+        /// Bits of the first channel.
         0 x: c_int,
-        /// Bits of the second part.
+        /// Bits of the second channel.
         4 y: c_int,
-        /// Bits of the third part.
+        /// Bits of the third channel.
         8 z: c_int,
-        /// Bits of the fourth part.
+        /// Bits of the fourth channel.
         12 w: c_int,
-        /// What they are.
+        /// The type of the channels.
         16 f: hipChannelFormatKind,
     }
 }
 
 c_struct! {
-    /// Three sizes.
+    /// Sizes along three dimensions.
     pub struct dim3 of 12 bytes {
         /// Along x.
         0 x: u32,
@@ -37,7 +37,7 @@ c_struct! {
 }
 
 c_struct! {
-    /// A place in an allocation of three dimensions.
+    /// A position in a 3D allocation.
     pub struct hipPos of 24 bytes {
         /// In bytes.
         0 x: usize,
@@ -49,7 +49,7 @@ c_struct! {
 }
 
 c_struct! {
-    /// The size of an allocation or copy of three dimensions.
+    /// The size of a 3D allocation or copy.
     pub struct hipExtent of 24 bytes {
         /// In bytes.
         0 width: usize,
@@ -61,31 +61,31 @@ c_struct! {
 }
 
 c_struct! {
-    /// Memory in rows.
+    /// Pitched memory.
     pub struct hipPitchedPtr of 32 bytes {
         /// The first row.
         0 ptr: *mut c_void,
-        /// From one row to the next, in bytes.
+        /// Distance between rows, in bytes.
         8 pitch: usize,
-        /// Bytes of a row that are used.
+        /// Used bytes of a row.
         16 xsize: usize,
-        /// Rows of a layer.
+        /// Rows per layer.
         24 ysize: usize,
     }
 }
 
 c_struct! {
-    /// Whose memory an address is in.
+    /// The memory that an address belongs to.
     pub struct hipPointerAttribute_t of 32 bytes {
-        /// What kind of memory.
+        /// The kind of memory.
         0 r#type: hipMemoryType,
         /// The device that it belongs to.
         4 device: c_int,
         /// The address on the device.
         8 devicePointer: *mut c_void,
-        /// The address on the host; null if it has none.
+        /// The address on the host, or null.
         16 hostPointer: *mut c_void,
-        /// Whether it is managed.
+        /// Whether the memory is managed.
         24 isManaged: c_int,
         /// The flags that it was allocated with.
         28 allocationFlags: c_uint,
@@ -93,81 +93,81 @@ c_struct! {
 }
 
 c_struct! {
-    /// What a kernel is and needs.
+    /// The properties of a kernel.
     pub struct hipFuncAttributes of 56 bytes {
         /// Version of the machine code.
         0 binaryVersion: c_int,
         /// CUDA only.
         4 cacheModeCA: c_int,
-        /// Constant memory, in bytes.
+        /// Size of constant memory, in bytes.
         8 constSizeBytes: usize,
-        /// Scratch of a work-item, in bytes.
+        /// Scratch per work-item, in bytes.
         16 localSizeBytes: usize,
-        /// Most LDS that a launch may add, in bytes.
+        /// Maximum dynamic LDS, in bytes.
         24 maxDynamicSharedSizeBytes: c_int,
-        /// Most work-items of a workgroup.
+        /// Maximum number of work-items per workgroup.
         28 maxThreadsPerBlock: c_int,
-        /// Vector registers of a work-item.
+        /// Vector registers per work-item.
         32 numRegs: c_int,
         /// CUDA only.
         36 preferredShmemCarveout: c_int,
         /// Version of the instruction set.
         40 ptxVersion: c_int,
-        /// LDS of a workgroup without what a launch adds, in bytes.
+        /// Static LDS per workgroup, in bytes.
         48 sharedSizeBytes: usize,
     }
 }
 
 c_struct! {
-    /// Where memory is.
+    /// A memory location.
     pub struct hipMemLocation of 8 bytes {
-        /// On what.
+        /// The kind of location.
         0 r#type: hipMemLocationType,
-        /// Its number.
+        /// The device ordinal.
         4 id: c_int,
     }
 }
 
 c_struct! {
-    /// Who may do what with memory.
+    /// The accesses that a location has to memory.
     pub struct hipMemAccessDesc of 12 bytes {
-        /// Who.
+        /// The location.
         0 location: hipMemLocation,
-        /// What.
+        /// The allowed accesses.
         8 flags: hipMemAccessFlags,
     }
 }
 
 c_struct! {
-    /// What a pool shall be.
+    /// The properties of a memory pool.
     pub struct hipMemPoolProps of 88 bytes {
         /// 1 (`hipMemAllocationTypePinned`).
         0 allocType: c_uint,
-        /// Handles by which it can be shared; 0 for none.
+        /// Handle types for sharing the pool; 0 for none.
         4 handleTypes: c_uint,
-        /// The device that it is on.
+        /// The pool's device.
         8 location: hipMemLocation,
         /// Windows only.
         16 win32SecurityAttributes: *mut c_void,
-        /// The most that it holds, in bytes; 0 for as much as there is.
+        /// Maximum size in bytes; 0 for no limit.
         24 maxSize: usize,
-        /// Zeros.
+        /// Must be zero.
         32 reserved: [u8; 56],
     }
 }
 
 c_struct! {
-    /// Memory that a graph allocates.
+    /// An allocation in a graph.
     pub struct hipMemAllocNodeParams of 120 bytes {
-        /// Where it shall be.
+        /// Where to allocate.
         0 poolProps: hipMemPoolProps,
-        /// What reaches it.
+        /// Further accesses to the memory.
         88 accessDescs: *const hipMemAccessDesc,
-        /// How many of them there are.
+        /// Number of access descriptions.
         96 accessDescCount: usize,
-        /// How much, in bytes.
+        /// Size in bytes.
         104 bytesize: usize,
-        /// The result: where it is.
+        /// The result: the address.
         112 dptr: *mut c_void,
     }
 }
@@ -175,35 +175,35 @@ c_struct! {
 c_struct! {
     /// A copy of rows.
     pub struct hip_Memcpy2D of 128 bytes {
-        /// Where in the source's rows it starts, in bytes.
+        /// Byte offset in the source's rows.
         0 srcXInBytes: usize,
         /// The source's first row.
         8 srcY: usize,
-        /// Which of the next three the source is.
+        /// Selects which of the next three fields is the source.
         16 srcMemoryType: hipMemoryType,
-        /// On the host.
+        /// A host address.
         24 srcHost: *const c_void,
-        /// On a device.
+        /// A device address.
         32 srcDevice: hipDeviceptr_t,
         /// An array.
         40 srcArray: hipArray_t,
-        /// From one of the source's rows to the next, in bytes.
+        /// Distance between the source's rows, in bytes.
         48 srcPitch: usize,
-        /// Where in the target's rows it starts, in bytes.
+        /// Byte offset in the target's rows.
         56 dstXInBytes: usize,
         /// The target's first row.
         64 dstY: usize,
-        /// Which of the next three the target is.
+        /// Selects which of the next three fields is the target.
         72 dstMemoryType: hipMemoryType,
-        /// On the host.
+        /// A host address.
         80 dstHost: *mut c_void,
-        /// On a device.
+        /// A device address.
         88 dstDevice: hipDeviceptr_t,
         /// An array.
         96 dstArray: hipArray_t,
-        /// From one of the target's rows to the next, in bytes.
+        /// Distance between the target's rows, in bytes.
         104 dstPitch: usize,
-        /// Bytes of a row.
+        /// Bytes per row.
         112 WidthInBytes: usize,
         /// Rows.
         120 Height: usize,
@@ -211,9 +211,9 @@ c_struct! {
 }
 
 c_struct! {
-    /// A copy of layers of rows, as the module interface has it.
+    /// A copy of layers of rows, in the driver API's form.
     pub struct HIP_MEMCPY3D of 184 bytes {
-        /// Where in the source's rows it starts, in bytes.
+        /// Byte offset in the source's rows.
         0 srcXInBytes: usize,
         /// The source's first row.
         8 srcY: usize,
@@ -221,19 +221,19 @@ c_struct! {
         16 srcZ: usize,
         /// 0.
         24 srcLOD: usize,
-        /// Which of the next three the source is.
+        /// Selects which of the next three fields is the source.
         32 srcMemoryType: hipMemoryType,
-        /// On the host.
+        /// A host address.
         40 srcHost: *const c_void,
-        /// On a device.
+        /// A device address.
         48 srcDevice: hipDeviceptr_t,
         /// An array.
         56 srcArray: hipArray_t,
-        /// From one of the source's rows to the next, in bytes.
+        /// Distance between the source's rows, in bytes.
         64 srcPitch: usize,
-        /// Rows of a layer of the source.
+        /// Rows per layer of the source.
         72 srcHeight: usize,
-        /// Where in the target's rows it starts, in bytes.
+        /// Byte offset in the target's rows.
         80 dstXInBytes: usize,
         /// The target's first row.
         88 dstY: usize,
@@ -241,21 +241,21 @@ c_struct! {
         96 dstZ: usize,
         /// 0.
         104 dstLOD: usize,
-        /// Which of the next three the target is.
+        /// Selects which of the next three fields is the target.
         112 dstMemoryType: hipMemoryType,
-        /// On the host.
+        /// A host address.
         120 dstHost: *mut c_void,
-        /// On a device.
+        /// A device address.
         128 dstDevice: hipDeviceptr_t,
         /// An array.
         136 dstArray: hipArray_t,
-        /// From one of the target's rows to the next, in bytes.
+        /// Distance between the target's rows, in bytes.
         144 dstPitch: usize,
-        /// Rows of a layer of the target.
+        /// Rows per layer of the target.
         152 dstHeight: usize,
-        /// Bytes of a row.
+        /// Bytes per row.
         160 WidthInBytes: usize,
-        /// Rows of a layer.
+        /// Rows per layer.
         168 Height: usize,
         /// Layers.
         176 Depth: usize,
@@ -267,25 +267,25 @@ c_struct! {
     pub struct hipMemcpy3DParms of 160 bytes {
         /// The source, if it is an array.
         0 srcArray: hipArray_t,
-        /// Where in the source it starts.
+        /// Position in the source.
         8 srcPos: hipPos,
         /// The source, if it is memory.
         32 srcPtr: hipPitchedPtr,
         /// The target, if it is an array.
         64 dstArray: hipArray_t,
-        /// Where in the target it starts.
+        /// Position in the target.
         72 dstPos: hipPos,
         /// The target, if it is memory.
         96 dstPtr: hipPitchedPtr,
-        /// How much.
+        /// Size of the copy.
         128 extent: hipExtent,
-        /// From where to where.
+        /// Direction of the copy.
         152 kind: hipMemcpyKind,
     }
 }
 
 c_struct! {
-    /// A launch in a graph.
+    /// A kernel launch in a graph.
     pub struct hipKernelNodeParams of 64 bytes {
         /// Work-items of a workgroup.
         0 blockDim: dim3,
@@ -297,13 +297,13 @@ c_struct! {
         32 gridDim: dim3,
         /// A pointer to each argument, or null.
         48 kernelParams: *mut *mut c_void,
-        /// LDS on top of the kernel's own, in bytes.
+        /// Dynamic LDS, in bytes.
         56 sharedMemBytes: c_uint,
     }
 }
 
 c_struct! {
-    /// A fill in a graph.
+    /// A memset in a graph.
     pub struct hipMemsetParams of 48 bytes {
         /// The first row.
         0 dst: *mut c_void,
@@ -311,16 +311,16 @@ c_struct! {
         8 elementSize: c_uint,
         /// Rows.
         16 height: usize,
-        /// From one row to the next, in bytes.
+        /// Distance between rows, in bytes.
         24 pitch: usize,
-        /// What each element becomes.
+        /// The value of each element.
         32 value: c_uint,
-        /// Elements of a row.
+        /// Elements per row.
         40 width: usize,
     }
 }
 
-/// A call of a host function in a graph.
+/// A host function call in a graph.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct hipHostNodeParams {
@@ -331,18 +331,18 @@ pub struct hipHostNodeParams {
 }
 
 c_struct! {
-    /// One attribute of a launch: its number and 64 bytes of which it says what they are.
+    /// An attribute of a launch: its ID and a value of 64 bytes, whose type depends on the ID.
     pub struct hipLaunchAttribute of 72 bytes {
         /// 2 for a cooperative launch.
         0 id: c_uint,
-        /// The distance to the value.
+        /// Padding.
         4 pad: [u8; 4],
-        /// The value; for a cooperative launch an `int`, yes or no.
+        /// The value; for a cooperative launch an `int`, 1 or 0.
         8 value: [c_int; 16],
     }
 }
 
-/// The only attribute of a launch that AMD's runtime has: whether it is cooperative.
+/// The only launch attribute that AMD's runtime supports: whether the launch is cooperative.
 pub const hipLaunchAttributeCooperative: c_uint = 2;
 
 c_struct! {
@@ -352,13 +352,13 @@ c_struct! {
         0 gridDim: dim3,
         /// Work-items of a workgroup.
         12 blockDim: dim3,
-        /// LDS on top of the kernel's own, in bytes.
+        /// Dynamic LDS, in bytes.
         24 dynamicSmemBytes: usize,
         /// The stream.
         32 stream: hipStream_t,
         /// Its attributes.
         40 attrs: *mut hipLaunchAttribute,
-        /// How many there are.
+        /// The number of attributes.
         48 numAttrs: c_uint,
     }
 }
@@ -378,19 +378,19 @@ c_struct! {
         16 blockDimY: c_uint,
         /// Work-items of a workgroup along z.
         20 blockDimZ: c_uint,
-        /// LDS on top of the kernel's own, in bytes.
+        /// Dynamic LDS, in bytes.
         24 sharedMemBytes: c_uint,
         /// The stream.
         32 hStream: hipStream_t,
         /// Its attributes.
         40 attrs: *mut hipLaunchAttribute,
-        /// How many there are.
+        /// The number of attributes.
         48 numAttrs: c_uint,
     }
 }
 
 c_struct! {
-    /// What clang puts in a program for `__hipRegisterFatBinary` (its `CGCUDANV.cpp`).
+    /// The argument of `__hipRegisterFatBinary` that clang embeds in a program (its `CGCUDANV.cpp`).
     pub struct FatBinaryWrapper of 24 bytes {
         /// [`Self::MAGIC`].
         0 magic: u32,
@@ -409,44 +409,44 @@ impl FatBinaryWrapper {
 }
 
 c_struct! {
-    /// The memory of a texture. The fields behind the kind are those of linear memory and of rows; arrays have a handle
-    /// instead of an address, and none of the others.
+    /// The memory of a texture. The fields after the kind apply to linear and pitched memory. Arrays have a handle
+    /// instead of the address, and none of the other fields.
     pub struct hipResourceDesc of 64 bytes {
         /// The kind of memory.
         0 resType: hipResourceType,
-        /// Its first byte.
+        /// The address.
         8 devPtr: *mut c_void,
         /// What its elements are made of.
         16 desc: hipChannelFormatDesc,
-        /// Of linear memory its length in bytes, of rows the elements of one.
+        /// For linear memory its length in bytes; for rows the elements per row.
         40 sizeInBytes: usize,
-        /// Of rows how many there are.
+        /// For rows their number.
         48 height: usize,
-        /// Of rows the bytes from one to the next.
+        /// For rows the distance between them, in bytes.
         56 pitchInBytes: usize,
     }
 }
 
 c_struct! {
-    /// How a texture is read.
+    /// How a texture is sampled.
     pub struct hipTextureDesc of 64 bytes {
-        /// What is read outside, along each dimension.
+        /// Address mode of each dimension, for coordinates outside the texture.
         0 addressMode: [c_uint; 3],
-        /// Between elements: 0 for the nearest, 1 for what lies between.
+        /// Filter mode: 0 for the nearest element, 1 for linear interpolation.
         12 filterMode: c_uint,
-        /// 0 for elements as they are, 1 for integers as floats from -1 or 0 to 1.
+        /// 0 for elements as stored, 1 for integers as floats from -1 or 0 to 1.
         16 readMode: c_uint,
         /// Whether colours are sRGB.
         20 sRGB: c_int,
-        /// What lies outside.
+        /// The value outside the texture, in border mode.
         24 borderColor: [f32; 4],
-        /// Whether coordinates are from 0 to 1.
+        /// Whether coordinates are normalized to 0 to 1.
         40 normalizedCoords: c_int,
-        /// Limit of the anisotropy.
+        /// Maximum anisotropy.
         44 maxAnisotropy: c_uint,
-        /// As `filterMode`, between levels.
+        /// Filter mode between levels, as `filterMode`.
         48 mipmapFilterMode: c_uint,
-        /// Added to the level.
+        /// Bias added to the level.
         52 mipmapLevelBias: f32,
         /// The lowest level.
         56 minMipmapLevelClamp: f32,

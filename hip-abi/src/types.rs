@@ -4,7 +4,7 @@ use core::ffi::{c_char, c_int, c_void};
 
 use crate::hipError_t;
 
-/// Defines types of which only the library knows the inside; they are passed by pointer.
+/// Defines opaque handle types, which are passed by pointer.
 macro_rules! handles {
     ($($(#[$meta:meta])* $handle:ident = *mut $inside:ident;)*) => {$(
         #[doc = concat!("What [`", stringify!($handle), "`] points to.")]
@@ -28,42 +28,43 @@ handles! {
     hipModule_t = *mut ihipModule_t;
     /// A kernel of a module.
     hipFunction_t = *mut ihipModuleSymbol_t;
-    /// A use of a device.
+    /// A context on a device.
     hipCtx_t = *mut ihipCtx_t;
     /// A pool of device memory.
     hipMemPool_t = *mut ihipMemPoolHandle_t;
-    /// Memory for textures, of which this project has none.
+    /// Memory for textures, which this project does not support.
     hipArray_t = *mut hipArray;
-    /// A texture, by the address that device code reads its resource at.
+    /// A texture: the address of the resource descriptor that device code reads.
     hipTextureObject_t = *mut __hip_texture;
-    /// Work and its order.
+    /// A graph of work.
     hipGraph_t = *mut ihipGraph;
-    /// A piece of a graph's work.
+    /// A node of a graph.
     hipGraphNode_t = *mut hipGraphNode;
-    /// A graph that is ready to launch.
+    /// An executable graph.
     hipGraphExec_t = *mut hipGraphExec;
     /// A program that is compiled at run time.
     hiprtcProgram = *mut _hiprtcProgram;
-    /// Bitcode that is linked at run time.
+    /// A link state: bitcode that is linked at run time.
     hiprtcLinkState = *mut ihiprtcLinkState;
 }
 
-/// A function on the host, with its argument.
+/// A host function with its argument.
 pub type hipHostFn_t = Option<unsafe extern "C" fn(user_data: *mut c_void)>;
-/// A function on the host that learns how a stream fared.
+/// A host function that gets a stream's error.
 pub type hipStreamCallback_t =
     Option<unsafe extern "C" fn(stream: hipStream_t, status: hipError_t, user_data: *mut c_void)>;
 
-/// A profiler's function: 0 if it wants to be told of `operation` of `domain`; `data` is null to ask, else a record.
+/// A profiler's function. With null `data` it returns 0 to ask for records of `operation` of `domain`. Otherwise `data`
+/// is a record.
 pub type hipTracerCallback_t =
     Option<unsafe extern "C" fn(domain: u32, operation: u32, data: *mut c_void) -> c_int>;
 
-/// The stream that waits for all others, spelled out.
+/// The legacy default stream, which synchronizes with all others.
 pub const hipStreamLegacy: hipStream_t = core::ptr::without_provenance_mut(1);
 /// The calling thread's own default stream.
 pub const hipStreamPerThread: hipStream_t = core::ptr::without_provenance_mut(2);
 
-/// A device by its place in the list of devices.
+/// A device ordinal.
 pub type hipDevice_t = c_int;
 /// An address in device memory.
 pub type hipDeviceptr_t = *mut c_void;
@@ -76,7 +77,7 @@ pub struct hipUUID {
     pub bytes: [c_char; 16],
 }
 
-/// What kernels may use, one bit each.
+/// Features that kernels may use, one bit each.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct hipDeviceArch_t(pub u32);
@@ -98,17 +99,17 @@ impl hipDeviceArch_t {
     pub const hasSharedInt64Atomics: Self = Self(1 << 6);
     /// Double precision.
     pub const hasDoubles: Self = Self(1 << 7);
-    /// Votes across a wave.
+    /// Wave votes.
     pub const hasWarpVote: Self = Self(1 << 8);
-    /// Ballots across a wave.
+    /// Wave ballots.
     pub const hasWarpBallot: Self = Self(1 << 9);
-    /// Shuffles across a wave.
+    /// Wave shuffles.
     pub const hasWarpShuffle: Self = Self(1 << 10);
     /// Funnel shifts.
     pub const hasFunnelShift: Self = Self(1 << 11);
     /// Fences that reach the host.
     pub const hasThreadFenceSystem: Self = Self(1 << 12);
-    /// Barriers that count, and, or.
+    /// Barriers with count, AND and OR.
     pub const hasSyncThreadsExt: Self = Self(1 << 13);
     /// Surfaces.
     pub const hasSurfaceFuncs: Self = Self(1 << 14);
@@ -117,14 +118,14 @@ impl hipDeviceArch_t {
     /// Launches from kernels.
     pub const hasDynamicParallelism: Self = Self(1 << 16);
 
-    /// What either has.
+    /// The union of both sets.
     #[must_use]
     pub const fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 }
 
-/// From where to where a copy goes. A struct, not an enum: a caller may pass any value.
+/// The direction of a copy. A struct because a caller may pass any value.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct hipMemcpyKind(pub u32);
@@ -138,13 +139,13 @@ impl hipMemcpyKind {
     pub const hipMemcpyDeviceToHost: Self = Self(2);
     /// From device to device.
     pub const hipMemcpyDeviceToDevice: Self = Self(3);
-    /// As the addresses say.
+    /// Determined from the addresses.
     pub const hipMemcpyDefault: Self = Self(4);
     /// From device to device by the copy engines.
     pub const hipMemcpyDeviceToDeviceNoCU: Self = Self(1024);
 }
 
-/// How `hipGetProcAddress` fared.
+/// The result of `hipGetProcAddress`.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct hipDriverProcAddressQueryResult(pub u32);
@@ -154,7 +155,7 @@ impl hipDriverProcAddressQueryResult {
     pub const HIP_GET_PROC_ADDRESS_SUCCESS: Self = Self(0);
     /// There is no function of that name.
     pub const HIP_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND: Self = Self(1);
-    /// There is one, but only from a later version on.
+    /// The function only exists in a later version.
     pub const HIP_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT: Self = Self(2);
 }
 

@@ -5,7 +5,7 @@
 macro_rules! __hip_functions_copies {
     ($next:ident $($rest:tt)*) => {
         $crate::$next! { $($rest)*
-            /// Copies after all work on the default stream. `hipErrorInvalidMemcpyDirection` for an unknown kind.
+            /// Copies on the default stream. `hipErrorInvalidMemcpyDirection` for an unknown kind.
             required fn hipMemcpy(
                 to: *mut ::core::ffi::c_void,
                 from: *const ::core::ffi::c_void,
@@ -106,7 +106,7 @@ macro_rules! __hip_functions_copies {
                 kind: $crate::hipMemcpyKind,
                 stream: $crate::hipStream_t,
             ) -> $crate::hipError_t;
-            /// Copies `height` rows of `width` bytes, of which each starts a pitch after the last.
+            /// Copies `height` rows of `width` bytes; each row starts one pitch after the previous one.
             optional fn hipMemcpy2D(
                 dst: *mut ::core::ffi::c_void,
                 dpitch: usize,
@@ -127,7 +127,7 @@ macro_rules! __hip_functions_copies {
                 kind: $crate::hipMemcpyKind,
                 stream: $crate::hipStream_t,
             ) -> $crate::hipError_t;
-            /// Copies as the struct says; not to or from arrays.
+            /// Copies rows as a struct describes; arrays are not supported.
             optional fn hipMemcpyParam2D(copy: *const $crate::hip_Memcpy2D) -> $crate::hipError_t;
             /// As `hipMemcpyParam2D`, in a stream.
             optional fn hipMemcpyParam2DAsync(
@@ -136,14 +136,14 @@ macro_rules! __hip_functions_copies {
             ) -> $crate::hipError_t;
             /// As `hipMemcpyParam2D`.
             optional fn hipDrvMemcpy2DUnaligned(copy: *const $crate::hip_Memcpy2D) -> $crate::hipError_t;
-            /// Copies layers of rows as the struct says; not to or from arrays.
+            /// Copies layers of rows as a struct describes; arrays are not supported.
             optional fn hipMemcpy3D(p: *const $crate::hipMemcpy3DParms) -> $crate::hipError_t;
             /// As `hipMemcpy3D`, in a stream.
             optional fn hipMemcpy3DAsync(
                 p: *const $crate::hipMemcpy3DParms,
                 stream: $crate::hipStream_t,
             ) -> $crate::hipError_t;
-            /// Copies layers of rows as the struct says; not to or from arrays.
+            /// Copies layers of rows as a struct describes; arrays are not supported.
             optional fn hipDrvMemcpy3D(copy: *const $crate::HIP_MEMCPY3D) -> $crate::hipError_t;
             /// As `hipDrvMemcpy3D`, in a stream.
             optional fn hipDrvMemcpy3DAsync(
@@ -167,8 +167,8 @@ macro_rules! __hip_functions_copies {
                 size_bytes: usize,
                 stream: $crate::hipStream_t,
             ) -> $crate::hipError_t;
-            /// Copies to a program's device variable. `hipErrorInvalidSymbol` if it is none, as from all that take
-            /// one.
+            /// Copies to a program's device variable. Functions that take a symbol return `hipErrorInvalidSymbol` if it
+            /// is not registered.
             optional fn hipMemcpyToSymbol(
                 symbol: *const ::core::ffi::c_void,
                 src: *const ::core::ffi::c_void,

@@ -7,22 +7,22 @@ macro_rules! __hip_functions_errors {
         $crate::$next! { $($rest)*
             /// The name of an error code; never null.
             required fn hipGetErrorName(error: $crate::hipError_t) -> *const ::core::ffi::c_char;
-            /// What an error code means; never null.
+            /// The meaning of an error code; never null.
             required fn hipGetErrorString(error: $crate::hipError_t) -> *const ::core::ffi::c_char;
-            /// The error of the calling thread's last call that failed, which is then forgotten.
+            /// The error of the calling thread's last failed call. Clears it.
             required fn hipGetLastError() -> $crate::hipError_t;
-            /// The error of the calling thread's last call that failed.
+            /// The error of the calling thread's last failed call. Does not clear it.
             required fn hipPeekAtLastError() -> $crate::hipError_t;
-            /// Ferrowave's own: what exactly was wrong in the calling thread's last call that failed, as UTF-8. Returns
+            /// A Ferrowave extension: details of the error of the calling thread's last failed call, as UTF-8. Returns
             /// the text's length in bytes without the NUL, 0 if there is none, and writes at most `bytes` bytes of
             /// text and NUL to `text`, which may be null if `bytes` is 0.
             optional fn ferrowaveGetLastErrorDetail(text: *mut ::core::ffi::c_char, bytes: usize) -> usize;
-            /// The name of an error code. `hipErrorInvalidValue`, and null, for what is none.
+            /// The name of an error code. `hipErrorInvalidValue` and null if the code is unknown.
             optional fn hipDrvGetErrorName(
                 hip_error: $crate::hipError_t,
                 error_string: *mut *const ::core::ffi::c_char,
             ) -> $crate::hipError_t;
-            /// What an error code means. `hipErrorInvalidValue`, and null, for what is none.
+            /// The meaning of an error code. `hipErrorInvalidValue` and null if the code is unknown.
             optional fn hipDrvGetErrorString(
                 hip_error: $crate::hipError_t,
                 error_string: *mut *const ::core::ffi::c_char,

@@ -5,7 +5,7 @@
 macro_rules! __hip_functions_graphs {
     ($next:ident $($rest:tt)*) => {
         $crate::$next! { $($rest)*
-            /// Makes an empty graph, for which `flags` must be 0.
+            /// Creates an empty graph. `flags` must be 0.
             optional fn hipGraphCreate(
                 graph: *mut $crate::hipGraph_t,
                 flags: ::core::ffi::c_uint,
@@ -17,13 +17,13 @@ macro_rules! __hip_functions_graphs {
                 graph_clone: *mut $crate::hipGraph_t,
                 original_graph: $crate::hipGraph_t,
             ) -> $crate::hipError_t;
-            /// The node of a copy that was made of a node. `hipErrorInvalidValue` if there is none.
+            /// The node of a cloned graph that corresponds to a node. `hipErrorInvalidValue` if there is none.
             optional fn hipGraphNodeFindInClone(
                 node: *mut $crate::hipGraphNode_t,
                 original_node: $crate::hipGraphNode_t,
                 cloned_graph: $crate::hipGraph_t,
             ) -> $crate::hipError_t;
-            /// Takes a node and its dependencies out of its graph.
+            /// Removes a node and its dependencies from its graph.
             optional fn hipGraphDestroyNode(node: $crate::hipGraphNode_t) -> $crate::hipError_t;
             /// Adds a node that does nothing.
             optional fn hipGraphAddEmptyNode(
@@ -32,7 +32,7 @@ macro_rules! __hip_functions_graphs {
                 dependencies: *const $crate::hipGraphNode_t,
                 num_dependencies: usize,
             ) -> $crate::hipError_t;
-            /// Adds a launch; the kernel is a program's stub or a module's kernel.
+            /// Adds a kernel launch; the kernel is a program's stub or a module's kernel.
             optional fn hipGraphAddKernelNode(
                 graph_node: *mut $crate::hipGraphNode_t,
                 graph: $crate::hipGraph_t,
@@ -40,8 +40,8 @@ macro_rules! __hip_functions_graphs {
                 num_dependencies: usize,
                 node_params: *const $crate::hipKernelNodeParams,
             ) -> $crate::hipError_t;
-            /// Adds an allocation, and tells its address in `dptr`: memory is there from when the node has run until a node
-            /// or a call frees it.
+            /// Adds an allocation, and returns its address in `dptr`. The memory exists from when the node has run
+            /// until a node or a call frees it.
             optional fn hipGraphAddMemAllocNode(
                 graph_node: *mut $crate::hipGraphNode_t,
                 graph: $crate::hipGraph_t,
@@ -49,12 +49,12 @@ macro_rules! __hip_functions_graphs {
                 num_dependencies: usize,
                 node_params: *mut $crate::hipMemAllocNodeParams,
             ) -> $crate::hipError_t;
-            /// What `hipGraphAddMemAllocNode` was given, and the address.
+            /// The parameters of an allocation node, including the address.
             optional fn hipGraphMemAllocNodeGetParams(
                 node: $crate::hipGraphNode_t,
                 node_params: *mut $crate::hipMemAllocNodeParams,
             ) -> $crate::hipError_t;
-            /// Adds the freeing of what a node allocates.
+            /// Adds a free of memory that a node allocates.
             optional fn hipGraphAddMemFreeNode(
                 graph_node: *mut $crate::hipGraphNode_t,
                 graph: $crate::hipGraph_t,
@@ -70,26 +70,26 @@ macro_rules! __hip_functions_graphs {
                 num_dependencies: usize,
                 dptr: $crate::hipDeviceptr_t,
             ) -> $crate::hipError_t;
-            /// The address that a node frees, written to where `dev_ptr` points.
+            /// Writes the address that a node frees to `*dev_ptr`.
             optional fn hipGraphMemFreeNodeGetParams(
                 node: $crate::hipGraphNode_t,
                 dev_ptr: *mut ::core::ffi::c_void,
             ) -> $crate::hipError_t;
-            /// How much memory graphs use, or have reserved: `value` points to 64 bits.
+            /// The memory that graphs use or have reserved. `value` points to a 64-bit integer.
             optional fn hipDeviceGetGraphMemAttribute(
                 device: ::core::ffi::c_int,
                 attr: $crate::hipGraphMemAttributeType,
                 value: *mut ::core::ffi::c_void,
             ) -> $crate::hipError_t;
-            /// Sets one of the two highest values to what there is now, for which 0 must be given.
+            /// Resets one of the two maxima to the current value. `value` must point to 0.
             optional fn hipDeviceSetGraphMemAttribute(
                 device: ::core::ffi::c_int,
                 attr: $crate::hipGraphMemAttributeType,
                 value: *mut ::core::ffi::c_void,
             ) -> $crate::hipError_t;
-            /// Gives back what graphs hold and do not need.
+            /// Releases memory that graphs have reserved and do not use.
             optional fn hipDeviceGraphMemTrim(device: ::core::ffi::c_int) -> $crate::hipError_t;
-            /// Adds a copy as the struct says; not to or from arrays.
+            /// Adds a copy described by a struct; arrays are not supported.
             optional fn hipGraphAddMemcpyNode(
                 graph_node: *mut $crate::hipGraphNode_t,
                 graph: $crate::hipGraph_t,
@@ -97,7 +97,7 @@ macro_rules! __hip_functions_graphs {
                 num_dependencies: usize,
                 copy_params: *const $crate::hipMemcpy3DParms,
             ) -> $crate::hipError_t;
-            /// Adds a copy of bytes.
+            /// Adds a linear copy.
             optional fn hipGraphAddMemcpyNode1D(
                 graph_node: *mut $crate::hipGraphNode_t,
                 graph: $crate::hipGraph_t,
@@ -132,7 +132,7 @@ macro_rules! __hip_functions_graphs {
                 offset: usize,
                 kind: $crate::hipMemcpyKind,
             ) -> $crate::hipError_t;
-            /// Adds a copy as the struct says; not to or from arrays. `ctx` may be null.
+            /// Adds a copy described by a struct; arrays are not supported. `ctx` may be null.
             optional fn hipDrvGraphAddMemcpyNode(
                 graph_node: *mut $crate::hipGraphNode_t,
                 graph: $crate::hipGraph_t,
@@ -141,7 +141,7 @@ macro_rules! __hip_functions_graphs {
                 copy_params: *const $crate::HIP_MEMCPY3D,
                 ctx: $crate::hipCtx_t,
             ) -> $crate::hipError_t;
-            /// Adds a fill of `height` rows of `width` elements of 1, 2 or 4 bytes.
+            /// Adds a memset of `height` rows of `width` elements of 1, 2 or 4 bytes.
             optional fn hipGraphAddMemsetNode(
                 graph_node: *mut $crate::hipGraphNode_t,
                 graph: $crate::hipGraph_t,
@@ -158,7 +158,7 @@ macro_rules! __hip_functions_graphs {
                 memset_params: *const $crate::hipMemsetParams,
                 ctx: $crate::hipCtx_t,
             ) -> $crate::hipError_t;
-            /// Adds a call of a function on the host.
+            /// Adds a call of a host function.
             optional fn hipGraphAddHostNode(
                 graph_node: *mut $crate::hipGraphNode_t,
                 graph: $crate::hipGraph_t,
@@ -166,7 +166,7 @@ macro_rules! __hip_functions_graphs {
                 num_dependencies: usize,
                 node_params: *const $crate::hipHostNodeParams,
             ) -> $crate::hipError_t;
-            /// Adds all of another graph, as it is now.
+            /// Adds another graph, in its current state, as a child graph.
             optional fn hipGraphAddChildGraphNode(
                 graph_node: *mut $crate::hipGraphNode_t,
                 graph: $crate::hipGraph_t,
@@ -174,7 +174,7 @@ macro_rules! __hip_functions_graphs {
                 num_dependencies: usize,
                 child_graph: $crate::hipGraph_t,
             ) -> $crate::hipError_t;
-            /// Adds the recording of an event.
+            /// Adds a node that records an event.
             optional fn hipGraphAddEventRecordNode(
                 graph_node: *mut $crate::hipGraphNode_t,
                 graph: $crate::hipGraph_t,
@@ -182,7 +182,7 @@ macro_rules! __hip_functions_graphs {
                 num_dependencies: usize,
                 event: $crate::hipEvent_t,
             ) -> $crate::hipError_t;
-            /// Adds a wait for an event.
+            /// Adds a node that waits for an event.
             optional fn hipGraphAddEventWaitNode(
                 graph_node: *mut $crate::hipGraphNode_t,
                 graph: $crate::hipGraph_t,
@@ -190,62 +190,62 @@ macro_rules! __hip_functions_graphs {
                 num_dependencies: usize,
                 event: $crate::hipEvent_t,
             ) -> $crate::hipError_t;
-            /// Lets nodes wait for others. `hipErrorInvalidValue` if one would wait for itself.
+            /// Adds dependencies between nodes. `hipErrorInvalidValue` if a node would depend on itself.
             optional fn hipGraphAddDependencies(
                 graph: $crate::hipGraph_t,
                 from: *const $crate::hipGraphNode_t,
                 to: *const $crate::hipGraphNode_t,
                 num_dependencies: usize,
             ) -> $crate::hipError_t;
-            /// Takes dependencies away.
+            /// Removes dependencies.
             optional fn hipGraphRemoveDependencies(
                 graph: $crate::hipGraph_t,
                 from: *const $crate::hipGraphNode_t,
                 to: *const $crate::hipGraphNode_t,
                 num_dependencies: usize,
             ) -> $crate::hipError_t;
-            /// A graph's nodes, as many as `num_nodes` says there is room for; their number if `nodes` is null.
+            /// A graph's nodes, up to the capacity in `num_nodes`; only their number if `nodes` is null.
             optional fn hipGraphGetNodes(
                 graph: $crate::hipGraph_t,
                 nodes: *mut $crate::hipGraphNode_t,
                 num_nodes: *mut usize,
             ) -> $crate::hipError_t;
-            /// A graph's nodes that wait for none, likewise.
+            /// A graph's nodes without dependencies, as `hipGraphGetNodes`.
             optional fn hipGraphGetRootNodes(
                 graph: $crate::hipGraph_t,
                 root_nodes: *mut $crate::hipGraphNode_t,
                 num_root_nodes: *mut usize,
             ) -> $crate::hipError_t;
-            /// A graph's dependencies, likewise.
+            /// A graph's dependencies, as `hipGraphGetNodes`.
             optional fn hipGraphGetEdges(
                 graph: $crate::hipGraph_t,
                 from: *mut $crate::hipGraphNode_t,
                 to: *mut $crate::hipGraphNode_t,
                 num_edges: *mut usize,
             ) -> $crate::hipError_t;
-            /// What a node does.
+            /// The type of a graph node.
             optional fn hipGraphNodeGetType(
                 node: $crate::hipGraphNode_t,
                 kind: *mut $crate::hipGraphNodeType,
             ) -> $crate::hipError_t;
-            /// The nodes that a node waits for, as `hipGraphGetNodes`.
+            /// The nodes that a node depends on, as `hipGraphGetNodes`.
             optional fn hipGraphNodeGetDependencies(
                 node: $crate::hipGraphNode_t,
                 dependencies: *mut $crate::hipGraphNode_t,
                 num_dependencies: *mut usize,
             ) -> $crate::hipError_t;
-            /// The nodes that wait for a node, as `hipGraphGetNodes`.
+            /// The nodes that depend on a node, as `hipGraphGetNodes`.
             optional fn hipGraphNodeGetDependentNodes(
                 node: $crate::hipGraphNode_t,
                 dependent_nodes: *mut $crate::hipGraphNode_t,
                 num_dependent_nodes: *mut usize,
             ) -> $crate::hipError_t;
-            /// What a launch was given. Its arguments are those that the graph keeps, valid until the node changes.
+            /// The parameters of a kernel node. The arguments are the graph's copies, valid until the node changes.
             optional fn hipGraphKernelNodeGetParams(
                 node: $crate::hipGraphNode_t,
                 node_params: *mut $crate::hipKernelNodeParams,
             ) -> $crate::hipError_t;
-            /// Changes a launch.
+            /// Changes a kernel launch.
             optional fn hipGraphKernelNodeSetParams(
                 node: $crate::hipGraphNode_t,
                 node_params: *const $crate::hipKernelNodeParams,
@@ -255,7 +255,7 @@ macro_rules! __hip_functions_graphs {
                 node: $crate::hipGraphNode_t,
                 node_params: *const $crate::hipMemcpy3DParms,
             ) -> $crate::hipError_t;
-            /// Changes a copy to one of bytes.
+            /// Changes a copy to a linear copy.
             optional fn hipGraphMemcpyNodeSetParams1D(
                 node: $crate::hipGraphNode_t,
                 dst: *mut ::core::ffi::c_void,
@@ -268,27 +268,27 @@ macro_rules! __hip_functions_graphs {
                 node: $crate::hipGraphNode_t,
                 node_params: *const $crate::HIP_MEMCPY3D,
             ) -> $crate::hipError_t;
-            /// What a fill was given.
+            /// The parameters of a memset node.
             optional fn hipGraphMemsetNodeGetParams(
                 node: $crate::hipGraphNode_t,
                 node_params: *mut $crate::hipMemsetParams,
             ) -> $crate::hipError_t;
-            /// Changes a fill.
+            /// Changes a memset.
             optional fn hipGraphMemsetNodeSetParams(
                 node: $crate::hipGraphNode_t,
                 node_params: *const $crate::hipMemsetParams,
             ) -> $crate::hipError_t;
-            /// What a call was given.
+            /// The parameters of a host function node.
             optional fn hipGraphHostNodeGetParams(
                 node: $crate::hipGraphNode_t,
                 node_params: *mut $crate::hipHostNodeParams,
             ) -> $crate::hipError_t;
-            /// Changes a call.
+            /// Changes a host function call.
             optional fn hipGraphHostNodeSetParams(
                 node: $crate::hipGraphNode_t,
                 node_params: *const $crate::hipHostNodeParams,
             ) -> $crate::hipError_t;
-            /// The graph of such a node, to look at.
+            /// The graph of a child graph node, for inspection.
             optional fn hipGraphChildGraphNodeGetGraph(
                 node: $crate::hipGraphNode_t,
                 graph: *mut $crate::hipGraph_t,
@@ -313,7 +313,7 @@ macro_rules! __hip_functions_graphs {
                 node: $crate::hipGraphNode_t,
                 event: $crate::hipEvent_t,
             ) -> $crate::hipError_t;
-            /// Makes a graph ready to launch, as it is now. The log stays empty.
+            /// Instantiates a graph in its current state. The log stays empty.
             optional fn hipGraphInstantiate(
                 graph_exec: *mut $crate::hipGraphExec_t,
                 graph: $crate::hipGraph_t,
@@ -327,32 +327,33 @@ macro_rules! __hip_functions_graphs {
                 graph: $crate::hipGraph_t,
                 flags: u64,
             ) -> $crate::hipError_t;
-            /// Accepted; there is nothing to upload.
+            /// Accepted; has no effect.
             optional fn hipGraphUpload(
                 graph_exec: $crate::hipGraphExec_t,
                 stream: $crate::hipStream_t,
             ) -> $crate::hipError_t;
-            /// Runs a graph in a stream.
+            /// Launches a graph in a stream.
             optional fn hipGraphLaunch(
                 graph_exec: $crate::hipGraphExec_t,
                 stream: $crate::hipStream_t,
             ) -> $crate::hipError_t;
-            /// Destroys a graph that was made ready; runs that have begun go on.
+            /// Destroys an executable graph; launches that have begun continue.
             optional fn hipGraphExecDestroy(graph_exec: $crate::hipGraphExec_t) -> $crate::hipError_t;
-            /// The flags that a graph was made ready with.
+            /// The flags that a graph was instantiated with.
             optional fn hipGraphExecGetFlags(
                 graph_exec: $crate::hipGraphExec_t,
                 flags: *mut u64,
             ) -> $crate::hipError_t;
-            /// Gives an executable graph the parameters of a graph of the same shape.
-            /// `hipErrorGraphExecUpdateFailure` if it is not; the results, which may be null, say where and why.
+            /// Updates an executable graph with the parameters of a graph of the same topology.
+            /// `hipErrorGraphExecUpdateFailure` if the topology differs; the results, which may be null, say where and
+            /// why.
             optional fn hipGraphExecUpdate(
                 graph_exec: $crate::hipGraphExec_t,
                 graph: $crate::hipGraph_t,
                 error_node_out: *mut $crate::hipGraphNode_t,
                 update_result_out: *mut $crate::hipGraphExecUpdateResult,
             ) -> $crate::hipError_t;
-            /// Changes a launch of an executable graph, by the node that it was made from.
+            /// Changes a kernel launch of an executable graph. `node` is the original graph's node.
             optional fn hipGraphExecKernelNodeSetParams(
                 graph_exec: $crate::hipGraphExec_t,
                 node: $crate::hipGraphNode_t,
@@ -364,7 +365,7 @@ macro_rules! __hip_functions_graphs {
                 node: $crate::hipGraphNode_t,
                 node_params: *mut $crate::hipMemcpy3DParms,
             ) -> $crate::hipError_t;
-            /// Changes a copy of an executable graph to one of bytes.
+            /// Changes a copy of an executable graph to a linear copy.
             optional fn hipGraphExecMemcpyNodeSetParams1D(
                 graph_exec: $crate::hipGraphExec_t,
                 node: $crate::hipGraphNode_t,
@@ -380,20 +381,20 @@ macro_rules! __hip_functions_graphs {
                 copy_params: *const $crate::HIP_MEMCPY3D,
                 ctx: $crate::hipCtx_t,
             ) -> $crate::hipError_t;
-            /// Changes a fill of an executable graph.
+            /// Changes a memset of an executable graph.
             optional fn hipGraphExecMemsetNodeSetParams(
                 graph_exec: $crate::hipGraphExec_t,
                 node: $crate::hipGraphNode_t,
                 node_params: *const $crate::hipMemsetParams,
             ) -> $crate::hipError_t;
-            /// Changes a fill of an executable graph. `ctx` may be null.
+            /// Changes a memset of an executable graph. `ctx` may be null.
             optional fn hipDrvGraphExecMemsetNodeSetParams(
                 graph_exec: $crate::hipGraphExec_t,
                 node: $crate::hipGraphNode_t,
                 memset_params: *const $crate::hipMemsetParams,
                 ctx: $crate::hipCtx_t,
             ) -> $crate::hipError_t;
-            /// Changes a call of an executable graph.
+            /// Changes a host function call of an executable graph.
             optional fn hipGraphExecHostNodeSetParams(
                 graph_exec: $crate::hipGraphExec_t,
                 node: $crate::hipGraphNode_t,
@@ -411,13 +412,13 @@ macro_rules! __hip_functions_graphs {
                 node: $crate::hipGraphNode_t,
                 event: $crate::hipEvent_t,
             ) -> $crate::hipError_t;
-            /// Has an executable graph run a node, or do nothing in its place.
+            /// Enables or disables a node of an executable graph. A disabled node does nothing.
             optional fn hipGraphNodeSetEnabled(
                 graph_exec: $crate::hipGraphExec_t,
                 node: $crate::hipGraphNode_t,
                 is_enabled: ::core::ffi::c_uint,
             ) -> $crate::hipError_t;
-            /// Whether an executable graph runs a node.
+            /// Whether a node of an executable graph is enabled.
             optional fn hipGraphNodeGetEnabled(
                 graph_exec: $crate::hipGraphExec_t,
                 node: $crate::hipGraphNode_t,

@@ -5,10 +5,10 @@
 macro_rules! __hip_functions_launches {
     ($next:ident $($rest:tt)*) => {
         $crate::$next! { $($rest)*
-            /// Launches a grid of workgroups. Arguments are either `parameters`, a pointer to each, or `extra`, a buffer
-            /// of all of them between the markers `HIP_LAUNCH_PARAM_BUFFER_POINTER`
-            /// and so on; the other is null. `hipErrorInvalidValue` if grid, block, LDS or arguments are not such that
-            /// the kernel runs with them on this device.
+            /// Launches a grid of workgroups. Arguments are either `parameters`, a pointer to each, or `extra`, a
+            /// buffer with all of them between the markers `HIP_LAUNCH_PARAM_BUFFER_POINTER`,
+            /// `HIP_LAUNCH_PARAM_BUFFER_SIZE` and `HIP_LAUNCH_PARAM_END`; the other is null. `hipErrorInvalidValue` if
+            /// the kernel cannot run on this device with the grid, workgroup size, LDS or arguments.
             required fn hipModuleLaunchKernel(
                 function: $crate::hipFunction_t,
                 grid_x: ::core::ffi::c_uint,
@@ -22,21 +22,21 @@ macro_rules! __hip_functions_launches {
                 parameters: *mut *mut ::core::ffi::c_void,
                 extra: *mut *mut ::core::ffi::c_void,
             ) -> $crate::hipError_t;
-            /// What a `<<<>>>` keeps for the kernel's stub.
+            /// Saves the configuration of a `<<<>>>` launch for the kernel's stub.
             optional fn __hipPushCallConfiguration(
                 grid_dim: $crate::dim3,
                 block_dim: $crate::dim3,
                 shared_mem: usize,
                 stream: $crate::hipStream_t,
             ) -> $crate::hipError_t;
-            /// What the stub asks for. `hipErrorMissingConfiguration` if nothing was kept.
+            /// Returns the saved configuration to the stub. `hipErrorMissingConfiguration` if there is none.
             optional fn __hipPopCallConfiguration(
                 grid_dim: *mut $crate::dim3,
                 block_dim: *mut $crate::dim3,
                 shared_mem: *mut usize,
                 stream: *mut $crate::hipStream_t,
             ) -> $crate::hipError_t;
-            /// Launches a program's kernel. `hipErrorInvalidDeviceFunction` if it is none.
+            /// Launches a program's kernel. `hipErrorInvalidDeviceFunction` if it is not registered.
             optional fn hipLaunchKernel(
                 function_address: *const ::core::ffi::c_void,
                 num_blocks: $crate::dim3,
@@ -45,15 +45,15 @@ macro_rules! __hip_functions_launches {
                 shared_mem_bytes: usize,
                 stream: $crate::hipStream_t,
             ) -> $crate::hipError_t;
-            /// As `hipLaunchKernel`, with the configuration in a struct; attributes must be cooperative launch or
-            /// none.
+            /// As `hipLaunchKernel`, with the configuration in a struct. The only supported attribute is cooperative
+            /// launch.
             optional fn hipLaunchKernelExC(
                 config: *const $crate::hipLaunchConfig_t,
                 f_ptr: *const ::core::ffi::c_void,
                 args: *mut *mut ::core::ffi::c_void,
             ) -> $crate::hipError_t;
-            /// As `hipModuleLaunchKernel`, with the configuration in a struct; attributes must be cooperative launch
-            /// or none.
+            /// As `hipModuleLaunchKernel`, with the configuration in a struct. The only supported attribute is
+            /// cooperative launch.
             optional fn hipDrvLaunchKernelEx(
                 config: *const $crate::HIP_LAUNCH_CONFIG,
                 function: $crate::hipFunction_t,
@@ -106,7 +106,7 @@ macro_rules! __hip_functions_launches {
                 start_event: $crate::hipEvent_t,
                 stop_event: $crate::hipEvent_t,
             ) -> $crate::hipError_t;
-            /// As `hipModuleLaunchKernel`. `hipErrorCooperativeLaunchTooLarge` if not all workgroups are on the
+            /// As `hipModuleLaunchKernel`. `hipErrorCooperativeLaunchTooLarge` if the workgroups do not all fit on the
             /// device at once.
             optional fn hipModuleLaunchCooperativeKernel(
                 function: $crate::hipFunction_t,
@@ -129,7 +129,7 @@ macro_rules! __hip_functions_launches {
                 shared_mem_bytes: ::core::ffi::c_uint,
                 stream: $crate::hipStream_t,
             ) -> $crate::hipError_t;
-            /// Calls a function on the host after the work that is in a stream now. It must not call HIP.
+            /// Calls a host function after the work already in a stream. The function must not call HIP.
             optional fn hipLaunchHostFunc(
                 stream: $crate::hipStream_t,
                 function: $crate::hipHostFn_t,

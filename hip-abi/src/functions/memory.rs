@@ -5,22 +5,22 @@
 macro_rules! __hip_functions_memory {
     ($next:ident $($rest:tt)*) => {
         $crate::$next! { $($rest)*
-            /// Allocates `bytes` on the current device; null for 0. `hipErrorOutOfMemory` if there is not that much.
+            /// Allocates `bytes` on the current device; null for 0. `hipErrorOutOfMemory` if too little is free.
             required fn hipMalloc(
                 address: *mut *mut ::core::ffi::c_void,
                 bytes: usize,
             ) -> $crate::hipError_t;
-            /// Frees what `hipMalloc` gave; nothing for null. `hipErrorInvalidValue` for any other address.
+            /// Frees memory of `hipMalloc`; null is ignored. `hipErrorInvalidValue` for any other address.
             required fn hipFree(address: *mut ::core::ffi::c_void) -> $crate::hipError_t;
-            /// Allocates `bytes` of host memory that devices reach; null for 0.
+            /// Allocates `bytes` of host memory that devices can access; null for 0.
             required fn hipHostMalloc(
                 address: *mut *mut ::core::ffi::c_void,
                 bytes: usize,
                 flags: ::core::ffi::c_uint,
             ) -> $crate::hipError_t;
-            /// Frees what `hipHostMalloc` gave; nothing for null. `hipErrorInvalidValue` for any other address.
+            /// Frees memory of `hipHostMalloc`; null is ignored. `hipErrorInvalidValue` for any other address.
             required fn hipHostFree(address: *mut ::core::ffi::c_void) -> $crate::hipError_t;
-            /// Bytes free and in all on the current device.
+            /// Free and total memory of the current device, in bytes.
             required fn hipMemGetInfo(free: *mut usize, total: *mut usize) -> $crate::hipError_t;
             /// As `hipMalloc`. `hipErrorInvalidValue` for unknown flags.
             optional fn hipExtMallocWithFlags(
@@ -28,7 +28,7 @@ macro_rules! __hip_functions_memory {
                 size_bytes: usize,
                 flags: ::core::ffi::c_uint,
             ) -> $crate::hipError_t;
-            /// Allocates memory that host and devices use at one address; null for 0 bytes. Freed by `hipFree`.
+            /// Allocates memory that host and devices access at the same address; null for 0 bytes. Freed by `hipFree`.
             optional fn hipMallocManaged(
                 dev_ptr: *mut *mut ::core::ffi::c_void,
                 size: usize,
@@ -67,7 +67,7 @@ macro_rules! __hip_functions_memory {
                 mem_pool: $crate::hipMemPool_t,
                 stream: $crate::hipStream_t,
             ) -> $crate::hipError_t;
-            /// Frees device memory after the work that is in a stream now.
+            /// Frees device memory after the work already in a stream.
             optional fn hipFreeAsync(
                 dev_ptr: *mut ::core::ffi::c_void,
                 stream: $crate::hipStream_t,
@@ -84,7 +84,7 @@ macro_rules! __hip_functions_memory {
             optional fn hipMemAllocHost(ptr: *mut *mut ::core::ffi::c_void, size: usize) -> $crate::hipError_t;
             /// As `hipHostFree`.
             optional fn hipFreeHost(ptr: *mut ::core::ffi::c_void) -> $crate::hipError_t;
-            /// The address at which devices reach host memory. `hipErrorInvalidValue` if they don't.
+            /// The address at which devices access host memory. `hipErrorInvalidValue` if they cannot.
             optional fn hipHostGetDevicePointer(
                 dev_ptr: *mut *mut ::core::ffi::c_void,
                 hst_ptr: *mut ::core::ffi::c_void,
@@ -95,36 +95,36 @@ macro_rules! __hip_functions_memory {
                 flags_ptr: *mut ::core::ffi::c_uint,
                 host_ptr: *mut ::core::ffi::c_void,
             ) -> $crate::hipError_t;
-            /// Lets devices reach the program's own memory, at the same addresses.
-            /// `hipErrorHostMemoryAlreadyRegistered` if some of it is reached already.
+            /// Lets devices access the program's own memory, at the same addresses.
+            /// `hipErrorHostMemoryAlreadyRegistered` if some of it is registered already.
             optional fn hipHostRegister(
                 host_ptr: *mut ::core::ffi::c_void,
                 size_bytes: usize,
                 flags: ::core::ffi::c_uint,
             ) -> $crate::hipError_t;
-            /// Ends that. `hipErrorHostMemoryNotRegistered` if it had not begun at that address.
+            /// Unregisters host memory. `hipErrorHostMemoryNotRegistered` if no registration starts at that address.
             optional fn hipHostUnregister(host_ptr: *mut ::core::ffi::c_void) -> $crate::hipError_t;
-            /// Whose memory an address is in; the program's own is `hipMemoryTypeUnregistered`.
+            /// The memory that an address belongs to; the program's own is `hipMemoryTypeUnregistered`.
             optional fn hipPointerGetAttributes(
                 attributes: *mut $crate::hipPointerAttribute_t,
                 ptr: *const ::core::ffi::c_void,
             ) -> $crate::hipError_t;
-            /// One property of the memory that an address is in, of the type that the property has.
-            /// `hipErrorInvalidValue` if it is in no memory of a device.
+            /// One attribute of the memory that an address belongs to; its type depends on the attribute.
+            /// `hipErrorInvalidValue` if HIP does not know the memory.
             optional fn hipPointerGetAttribute(
                 data: *mut ::core::ffi::c_void,
                 attribute: $crate::hipPointer_attribute,
                 ptr: $crate::hipDeviceptr_t,
             ) -> $crate::hipError_t;
-            /// Several of them; where an address is in no memory of a device, all are 0.
+            /// Several attributes at once; all are 0 if HIP does not know the memory.
             optional fn hipDrvPointerGetAttributes(
                 num_attributes: ::core::ffi::c_uint,
                 attributes: *mut $crate::hipPointer_attribute,
                 data: *mut *mut ::core::ffi::c_void,
                 ptr: $crate::hipDeviceptr_t,
             ) -> $crate::hipError_t;
-            /// Start and length of the allocation that an address is in; either result may be null.
-            /// `hipErrorNotFound` if it is in none.
+            /// Start and length of the allocation that contains an address; either result may be null.
+            /// `hipErrorNotFound` if there is none.
             optional fn hipMemGetAddressRange(
                 pbase: *mut $crate::hipDeviceptr_t,
                 psize: *mut usize,
@@ -132,73 +132,73 @@ macro_rules! __hip_functions_memory {
             ) -> $crate::hipError_t;
             /// Length of the allocation that starts at an address.
             optional fn hipMemPtrGetInfo(ptr: *mut ::core::ffi::c_void, size: *mut usize) -> $crate::hipError_t;
-            /// Accepted for memory that is there, and without effect.
+            /// Accepted for allocated memory; has no effect.
             optional fn hipMemAdvise(
                 dev_ptr: *const ::core::ffi::c_void,
                 count: usize,
                 advice: $crate::hipMemoryAdvise,
                 device: ::core::ffi::c_int,
             ) -> $crate::hipError_t;
-            /// Accepted for memory that is there, and without effect.
+            /// Accepted for allocated memory; has no effect.
             optional fn hipMemPrefetchAsync(
                 dev_ptr: *const ::core::ffi::c_void,
                 count: usize,
                 device: ::core::ffi::c_int,
                 stream: $crate::hipStream_t,
             ) -> $crate::hipError_t;
-            /// Accepted for managed memory, and without effect.
+            /// Accepted for managed memory; has no effect.
             optional fn hipStreamAttachMemAsync(
                 stream: $crate::hipStream_t,
                 dev_ptr: *mut ::core::ffi::c_void,
                 length: usize,
                 flags: ::core::ffi::c_uint,
             ) -> $crate::hipError_t;
-            /// The pool that a device has from the start.
+            /// A device's default pool.
             optional fn hipDeviceGetDefaultMemPool(
                 mem_pool: *mut $crate::hipMemPool_t,
                 device: ::core::ffi::c_int,
             ) -> $crate::hipError_t;
-            /// The pool that `hipMallocAsync` takes from on a device.
+            /// The pool that `hipMallocAsync` allocates from on a device.
             optional fn hipDeviceGetMemPool(
                 mem_pool: *mut $crate::hipMemPool_t,
                 device: ::core::ffi::c_int,
             ) -> $crate::hipError_t;
-            /// Chooses the pool that `hipMallocAsync` takes from on a device.
+            /// Sets the pool that `hipMallocAsync` allocates from on a device.
             optional fn hipDeviceSetMemPool(
                 device: ::core::ffi::c_int,
                 mem_pool: $crate::hipMemPool_t,
             ) -> $crate::hipError_t;
-            /// Makes a pool on a device.
+            /// Creates a pool on a device.
             optional fn hipMemPoolCreate(
                 mem_pool: *mut $crate::hipMemPool_t,
                 pool_props: *const $crate::hipMemPoolProps,
             ) -> $crate::hipError_t;
-            /// Destroys a pool; what was allocated from it stays. The default pools cannot be destroyed.
+            /// Destroys a pool; its allocations stay valid. The default pools cannot be destroyed.
             optional fn hipMemPoolDestroy(mem_pool: $crate::hipMemPool_t) -> $crate::hipError_t;
-            /// A number that a pool has: `int` for the first three, `u64` bytes for the others.
+            /// An attribute of a pool: `int` for the first three, `u64` bytes for the others.
             optional fn hipMemPoolGetAttribute(
                 mem_pool: $crate::hipMemPool_t,
                 attr: $crate::hipMemPoolAttr,
                 value: *mut ::core::ffi::c_void,
             ) -> $crate::hipError_t;
-            /// Sets such a number; of the counts only the highest, and only to 0.
+            /// Sets an attribute of a pool. Of the counts, only the maxima can be set, and only to 0.
             optional fn hipMemPoolSetAttribute(
                 mem_pool: $crate::hipMemPool_t,
                 attr: $crate::hipMemPoolAttr,
                 value: *mut ::core::ffi::c_void,
             ) -> $crate::hipError_t;
-            /// Gives back what a pool keeps unused, which is nothing.
+            /// Releases the pool's unused memory. Pools keep none, so this has no effect.
             optional fn hipMemPoolTrimTo(
                 mem_pool: $crate::hipMemPool_t,
                 min_bytes_to_hold: usize,
             ) -> $crate::hipError_t;
-            /// Says who reaches a pool's memory; its own device always does.
+            /// Sets which devices can access a pool's memory; its own device always can.
             optional fn hipMemPoolSetAccess(
                 mem_pool: $crate::hipMemPool_t,
                 desc_list: *const $crate::hipMemAccessDesc,
                 count: usize,
             ) -> $crate::hipError_t;
-            /// Who reaches a pool's memory.
+            /// Which accesses a device has to a pool's memory.
             optional fn hipMemPoolGetAccess(
                 flags: *mut $crate::hipMemAccessFlags,
                 mem_pool: $crate::hipMemPool_t,

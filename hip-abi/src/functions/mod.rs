@@ -1,4 +1,4 @@
-//! The one table of functions, and the struct that it makes. The rows stand in files by what they are about.
+//! The one table of functions, grouped in files by topic, and the struct made from it.
 
 mod copies;
 mod devices;
@@ -14,22 +14,23 @@ mod streams;
 mod textures;
 mod unsupported;
 
-/// Calls the macro `callback` with all HIP functions that this project uses or offers.
+/// Calls the macro `callback` with all HIP functions that this project uses or provides.
 ///
-/// Each has the form `KIND fn NAME(ARGUMENT: TYPE, …) -> TYPE;` behind its doc comment. Types are absolute paths, so
-/// that the callback needs no imports. `KIND` is
-/// - `required`: every `libamdhip64.so` since ROCm 6.0 has it, and a library without it is none of them;
-/// - `optional`: some lack it, or this project does not need it from them. What isn't there is `None` in [`Functions`].
+/// Each row has the form `KIND fn NAME(ARGUMENT: TYPE, …) -> TYPE;`, preceded by its doc comment. Types are absolute
+/// paths, so that the callback needs no imports. `KIND` is
+/// - `required`: every `libamdhip64.so` since ROCm 6.0 has the function; a library without it is refused;
+/// - `optional`: some libraries lack it, or this project does not need it. A missing function is `None` in
+///   [`Functions`].
 ///
-/// Tokens after the callback's name go in front of the list: `for_each_hip_function!(export, prefix tokens)` calls
-/// `export! { prefix tokens; … }`.
+/// Tokens after the callback's name precede the list: `for_each_hip_function!(export, prefix tokens)` calls `export! {
+/// prefix tokens; … }`.
 ///
 /// Unless a function says otherwise, it returns `hipErrorInvalidValue` for a null pointer to a result,
-/// `hipErrorInvalidHandle` for a handle that is none, and `hipErrorNoDevice` if there is no device.
+/// `hipErrorInvalidHandle` for an invalid handle, and `hipErrorNoDevice` if there is no device.
 #[macro_export]
 macro_rules! for_each_hip_function {
     ($callback:ident $(, $($prefix:tt)*)?) => {
-        // Each room adds its rows behind those before it and calls the next; the last calls back.
+        // Each of these macros appends its rows and calls the next. The last one calls the callback.
         $crate::__hip_functions_start! {
             __hip_functions_errors __hip_functions_devices __hip_functions_memory __hip_functions_copies
             __hip_functions_modules __hip_functions_launches __hip_functions_streams __hip_functions_graphs
@@ -47,7 +48,7 @@ macro_rules! __hip_functions_end {
     };
 }
 
-/// A field's type: what some libraries lack may be absent.
+/// The type of a field: an optional function is an `Option`.
 macro_rules! field {
     (required, $type:ty) => { $type };
     (optional, $type:ty) => { Option<$type> };

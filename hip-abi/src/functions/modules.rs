@@ -5,46 +5,46 @@
 macro_rules! __hip_functions_modules {
     ($next:ident $($rest:tt)*) => {
         $crate::$next! { $($rest)*
-            /// Loads a file. `hipErrorFileNotFound` without it, otherwise as `hipModuleLoadData`.
+            /// Loads a file, as `hipModuleLoadData`. `hipErrorFileNotFound` if it does not exist.
             required fn hipModuleLoad(
                 module: *mut $crate::hipModule_t,
                 path: *const ::core::ffi::c_char,
             ) -> $crate::hipError_t;
-            /// Loads a code object from memory; its own header says how long it is. `hipErrorInvalidImage` if it is
+            /// Loads a code object from memory, whose header gives its length. `hipErrorInvalidImage` if it is
             /// malformed, `hipErrorNoBinaryForGpu` if it is for another GPU than the current device's.
             required fn hipModuleLoadData(
                 module: *mut $crate::hipModule_t,
                 image: *const ::core::ffi::c_void,
             ) -> $crate::hipError_t;
-            /// Unloads a module; its kernels and variables are then gone.
+            /// Unloads a module with its kernels and variables.
             required fn hipModuleUnload(module: $crate::hipModule_t) -> $crate::hipError_t;
-            /// A module's kernel. `hipErrorNotFound` if it has none of that name.
+            /// A module's kernel by name. `hipErrorNotFound` if there is none.
             required fn hipModuleGetFunction(
                 function: *mut $crate::hipFunction_t,
                 module: $crate::hipModule_t,
                 name: *const ::core::ffi::c_char,
             ) -> $crate::hipError_t;
-            /// A module's variable: address and length; either result may be null. `hipErrorNotFound` if there is none.
+            /// Address and length of a module's variable; either may be null. `hipErrorNotFound` if there is none.
             required fn hipModuleGetGlobal(
                 address: *mut $crate::hipDeviceptr_t,
                 bytes: *mut usize,
                 module: $crate::hipModule_t,
                 name: *const ::core::ffi::c_char,
             ) -> $crate::hipError_t;
-            /// One property of a kernel. `hipErrorInvalidValue` for what is none.
+            /// One attribute of a kernel. `hipErrorInvalidValue` if the attribute is unknown.
             required fn hipFuncGetAttribute(
                 value: *mut ::core::ffi::c_int,
                 attribute: $crate::hipFunction_attribute,
                 function: $crate::hipFunction_t,
             ) -> $crate::hipError_t;
-            /// Workgroups of a kernel that a compute unit holds at once.
+            /// The number of a kernel's workgroups that fit on a compute unit at once.
             required fn hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(
                 workgroups: *mut ::core::ffi::c_int,
                 function: $crate::hipFunction_t,
                 block_size: ::core::ffi::c_int,
                 dynamic_lds_bytes: usize,
             ) -> $crate::hipError_t;
-            /// As `hipModuleLoadData`; the options are for compilers, of which there is none.
+            /// As `hipModuleLoadData`. The options, which are for a compiler, are ignored.
             optional fn hipModuleLoadDataEx(
                 module: *mut $crate::hipModule_t,
                 image: *const ::core::ffi::c_void,
@@ -57,12 +57,12 @@ macro_rules! __hip_functions_modules {
                 module: *mut $crate::hipModule_t,
                 fatbin: *const ::core::ffi::c_void,
             ) -> $crate::hipError_t;
-            /// How many kernels a module has.
+            /// The number of kernels in a module.
             optional fn hipModuleGetFunctionCount(
                 count: *mut ::core::ffi::c_uint,
                 module: $crate::hipModule_t,
             ) -> $crate::hipError_t;
-            /// Sets one property of a kernel: how much LDS a launch may add.
+            /// Sets one attribute of a kernel: the maximum dynamic LDS.
             optional fn hipFuncSetAttribute(
                 func: *const ::core::ffi::c_void,
                 attr: $crate::hipFuncAttribute,
@@ -73,43 +73,44 @@ macro_rules! __hip_functions_modules {
                 attr: *mut $crate::hipFuncAttributes,
                 func: *const ::core::ffi::c_void,
             ) -> $crate::hipError_t;
-            /// Accepted for a kernel, and without effect on AMD's GPUs.
+            /// Accepted for a kernel; has no effect on AMD GPUs.
             optional fn hipFuncSetCacheConfig(
                 func: *const ::core::ffi::c_void,
                 config: $crate::hipFuncCache_t,
             ) -> $crate::hipError_t;
-            /// Accepted for a kernel, and without effect on AMD's GPUs.
+            /// Accepted for a kernel; has no effect on AMD GPUs.
             optional fn hipFuncSetSharedMemConfig(
                 func: *const ::core::ffi::c_void,
                 config: $crate::hipSharedMemConfig,
             ) -> $crate::hipError_t;
-            /// A kernel's name; null if it is none.
+            /// A kernel's name; null if the handle is invalid.
             optional fn hipKernelNameRef(function: $crate::hipFunction_t) -> *const ::core::ffi::c_char;
-            /// The name of the kernel that a program's stub stands for; null if it is none. `stream` is not looked at.
+            /// The name of the kernel of a program's stub; null if it is not registered. `stream` is ignored.
             optional fn hipKernelNameRefByPtr(
                 host_function: *const ::core::ffi::c_void,
                 stream: $crate::hipStream_t,
             ) -> *const ::core::ffi::c_char;
-            /// The kernel that a program's stub stands for, on the current device. `hipErrorInvalidDeviceFunction` if
-            /// it is none.
+            /// The kernel of a program's stub, on the current device. `hipErrorInvalidDeviceFunction` if the stub is
+            /// not registered.
             optional fn hipGetFuncBySymbol(
                 function_ptr: *mut $crate::hipFunction_t,
                 symbol_ptr: *const ::core::ffi::c_void,
             ) -> $crate::hipError_t;
-            /// Where a program's device variable is on the current device. `hipErrorInvalidSymbol` if it is none.
+            /// Address of a program's device variable on the current device. `hipErrorInvalidSymbol` if it is not
+            /// registered.
             optional fn hipGetSymbolAddress(
                 dev_ptr: *mut *mut ::core::ffi::c_void,
                 symbol: *const ::core::ffi::c_void,
             ) -> $crate::hipError_t;
-            /// Length of a program's device variable in bytes. `hipErrorInvalidSymbol` if it is none.
+            /// Length of a program's device variable in bytes. `hipErrorInvalidSymbol` if it is not registered.
             optional fn hipGetSymbolSize(
                 size: *mut usize,
                 symbol: *const ::core::ffi::c_void,
             ) -> $crate::hipError_t;
-            /// What a program compiled for HIP calls as it starts: takes in the code objects that it holds. Null if
-            /// `data` is no such wrapper.
+            /// Called by a program compiled for HIP as it starts. Registers the code objects embedded in it. Null if
+            /// `data` is not a `FatBinaryWrapper`.
             optional fn __hipRegisterFatBinary(data: *const ::core::ffi::c_void) -> *mut *mut ::core::ffi::c_void;
-            /// Names the kernel that a stub stands for.
+            /// Registers the kernel of a stub.
             optional fn __hipRegisterFunction(
                 modules: *mut *mut ::core::ffi::c_void,
                 host_function: *const ::core::ffi::c_void,
@@ -122,7 +123,7 @@ macro_rules! __hip_functions_modules {
                 grid_dim: *mut $crate::dim3,
                 w_size: *mut ::core::ffi::c_int,
             ) -> ();
-            /// Names the device variable that a host variable stands for.
+            /// Registers the device variable of a host variable.
             optional fn __hipRegisterVar(
                 modules: *mut *mut ::core::ffi::c_void,
                 var: *mut ::core::ffi::c_void,
@@ -133,8 +134,7 @@ macro_rules! __hip_functions_modules {
                 constant: ::core::ffi::c_int,
                 global: ::core::ffi::c_int,
             ) -> ();
-            /// Names a managed variable, allocates it with its first value, and has the program's pointer point to
-            /// it.
+            /// Registers a managed variable, allocates it with its initial value, and sets the program's pointer to it.
             optional fn __hipRegisterManagedVar(
                 modules: *mut *mut ::core::ffi::c_void,
                 pointer: *mut *mut ::core::ffi::c_void,
@@ -143,7 +143,7 @@ macro_rules! __hip_functions_modules {
                 size: usize,
                 align: ::core::ffi::c_uint,
             ) -> ();
-            /// What such a program calls as it ends.
+            /// Called by such a program as it ends.
             optional fn __hipUnregisterFatBinary(modules: *mut *mut ::core::ffi::c_void) -> ();
             /// As `hipModuleOccupancyMaxActiveBlocksPerMultiprocessor`.
             optional fn hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
@@ -153,8 +153,8 @@ macro_rules! __hip_functions_modules {
                 dyn_shared_mem_per_blk: usize,
                 flags: ::core::ffi::c_uint,
             ) -> $crate::hipError_t;
-            /// The workgroup size that fills the device best, up to a limit (0 for none), and how many such
-            /// workgroups do.
+            /// The workgroup size with the best occupancy, up to a limit (0 for none), and how many such workgroups
+            /// fill the device.
             optional fn hipModuleOccupancyMaxPotentialBlockSize(
                 grid_size: *mut ::core::ffi::c_int,
                 block_size: *mut ::core::ffi::c_int,

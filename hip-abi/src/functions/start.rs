@@ -5,14 +5,14 @@
 macro_rules! __hip_functions_start {
     ($next:ident $($rest:tt)*) => {
         $crate::$next! { $($rest)*
-            /// Initializes HIP, for which `flags` must be 0. Other calls do so themselves.
+            /// Initializes HIP. `flags` must be 0. Other calls initialize it implicitly.
             /// `hipErrorNoDevice` or `hipErrorInvalidDevice` if there is no GPU.
             required fn hipInit(flags: ::core::ffi::c_uint) -> $crate::hipError_t;
             /// The driver's version: major × 10⁷ + minor × 10⁵ + patch.
             required fn hipDriverGetVersion(version: *mut ::core::ffi::c_int) -> $crate::hipError_t;
-            /// The runtime's version, likewise.
+            /// The runtime's version, in the same form.
             required fn hipRuntimeGetVersion(version: *mut ::core::ffi::c_int) -> $crate::hipError_t;
-            /// The address of the function `symbol` as a program compiled for `version` (major × 100 + minor) means it.
+            /// The address of the function `symbol`, for a program compiled for `version` (major × 100 + minor).
             /// `hipErrorInvalidValue` if there is none; `status`, unless null, says why.
             optional fn hipGetProcAddress(
                 symbol: *const ::core::ffi::c_char,
@@ -29,14 +29,13 @@ macro_rules! __hip_functions_start {
                 flags: u64,
                 driver_status: *mut $crate::hipDriverProcAddressQueryResult,
             ) -> $crate::hipError_t;
-            /// The name of the function that profilers call `id`; `unknown` if there is none.
+            /// The name of the function with the profilers' number `id`; `unknown` if there is none.
             optional fn hipApiName(id: u32) -> *const ::core::ffi::c_char;
-            /// The name of the kind of work that profilers call `operation`; `Unknown command kind` if there is none.
+            /// The name of the kind of work with the profilers' number `operation`, or `Unknown command kind`.
             optional fn hipGetCmdName(operation: ::core::ffi::c_uint) -> *const ::core::ffi::c_char;
-            /// Takes the function of a profiler that wants to be told of calls and work, and which no runtime need
-            /// call. Null takes it back.
+            /// Registers a profiler's function for calls and work; a runtime need not call it. Null unregisters it.
             optional fn hipRegisterTracerCallback(function: $crate::hipTracerCallback_t) -> ();
-            /// A description of a texture's elements, made of its arguments.
+            /// A channel description with the given values.
             optional fn hipCreateChannelDesc(
                 x: ::core::ffi::c_int,
                 y: ::core::ffi::c_int,
@@ -44,14 +43,14 @@ macro_rules! __hip_functions_start {
                 w: ::core::ffi::c_int,
                 f: $crate::hipChannelFormatKind,
             ) -> $crate::hipChannelFormatDesc;
-            /// A precompiled header for compilers of older ROCm: null and 0 where there is none.
+            /// The precompiled header for compilers of older ROCm; null and 0 if there is none.
             optional fn __hipGetPCH(
                 pch: *mut *const ::core::ffi::c_char,
                 size: *mut ::core::ffi::c_uint,
             ) -> ();
-            /// The nearest 16-bit float, ties to even, as its bits.
+            /// Converts to the bits of the nearest f16, ties to even.
             optional fn __gnu_f2h_ieee(value: f32) -> u16;
-            /// The value of a 16-bit float's bits.
+            /// Converts the bits of an f16.
             optional fn __gnu_h2f_ieee(bits: u16) -> f32;
             /// The name of the library's build.
             optional fn amd_dbgapi_get_build_name() -> *const ::core::ffi::c_char;

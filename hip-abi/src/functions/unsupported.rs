@@ -1,9 +1,8 @@
 //! What HIP has and this project has not: textures but of linear memory, surfaces and arrays, sharing between processes,
 //! graphics and external memory, virtual memory management, linking at run time, launches on several devices at once.
 
-/// Calls the macro `callback` with the names of all HIP functions that the emulator does not offer. A library has them
-/// all the same, so that programs which were linked to them start; each returns `hipErrorNotSupported`, whatever its
-/// arguments.
+/// Calls the macro `callback` with the names of all HIP functions that the emulator does not implement. A library still
+/// exports them, so that programs linked against them start. Each returns `hipErrorNotSupported` for any arguments.
 #[macro_export]
 macro_rules! for_each_unsupported_hip_function {
     ($callback:ident) => {
