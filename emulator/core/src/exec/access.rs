@@ -1,7 +1,7 @@
-//! Memory accesses of a wave: where the lanes' addresses lie, and moving data to and from registers.
+//! Memory accesses of a wave: checks the lanes' addresses, and moves data between memory and registers.
 //!
-//! Global memory and LDS both come here with host addresses. The range of all active lanes is checked
-//! once; then [`ContiguousAccess`] moves what lies within 4 GiB, and lanes that are farther apart move one by one.
+//! Global memory and LDS are both accessed by host address. The range of all active lanes is checked once. Then
+//! [`ContiguousAccess`] moves lanes that are within 4 GiB; lanes that are farther apart move one by one.
 
 use std::simd::prelude::*;
 
@@ -15,18 +15,18 @@ use super::{
 };
 use crate::memory::shared::Moves;
 
-/// Addresses of a wave's lanes, checked: every active lane's bytes may be touched.
+/// The checked addresses of a wave's lanes: every active lane's bytes may be accessed.
 pub(super) struct Access {
     pub(super) addresses: [D; CHUNKS],
     pub(super) exec: u64,
     pub(super) moves: Moves,
 }
 
-/// Allocations that a workgroup's accesses remember.
+/// Number of allocations that a workgroup's accesses remember.
 pub(super) const RECENT: usize = 16;
 
 impl ContiguousAccess {
-    /// The same by address.
+    /// The same lanes by 64-bit address.
     #[inline(always)]
     pub(super) fn by_address(&self) -> Access {
         let base = D::splat(self.base);
@@ -44,7 +44,7 @@ impl Access {
         self.addresses.as_flattened_lanes()[lane]
     }
 
-    /// The same behind one base, if the active lanes are within 4 GiB that begin at a multiple of that.
+    /// The same lanes with one base, if the active lanes are within one aligned block of 4 GiB.
     #[inline(always)]
     fn near(&self) -> Option<ContiguousAccess> {
         let first = self.lane(self.exec.trailing_zeros() as usize % LANES);
@@ -75,7 +75,7 @@ impl Access {
         }
     }
 
-    /// Loads `N` dwords a lane to consecutive registers.
+    /// Loads `N` dwords per lane to consecutive registers.
     #[inline(always)]
     pub(super) fn load<const N: usize>(&self, w: &mut Wave, register: u16) {
         if let Some(near) = self.near() {
@@ -83,7 +83,7 @@ impl Access {
         }
         let moves = self.moves;
         self.each(|lane, address| {
-            // SAFETY: the lane is active, so that its bytes were checked.
+            // SAFETY: the lane is active, so its bytes were checked.
             let data: [u32; N] = unsafe { moves.read(address) };
             for (part, value) in data.into_iter().enumerate() {
                 w.lanes_mut(register + part as u16).as_mut_array()[lane] = value;
@@ -91,7 +91,7 @@ impl Access {
         });
     }
 
-    /// Stores `N` dwords a lane from consecutive registers. Where lanes overlap, the highest wins.
+    /// Stores `N` dwords per lane from consecutive registers. Where lanes overlap, the highest wins.
     #[inline(always)]
     pub(super) fn store<const N: usize>(&self, w: &Wave, register: u16) {
         if let Some(near) = self.near() {
@@ -101,12 +101,12 @@ impl Access {
         self.each(|lane, address| {
             let data: [u32; N] =
                 std::array::from_fn(|part| w.lanes(register + part as u16).as_array()[lane]);
-            // SAFETY: the lane is active, so that its bytes were checked.
+            // SAFETY: the lane is active, so its bytes were checked.
             unsafe { moves.write(address, data) };
         });
     }
 
-    /// Loads a value of `T` a lane and puts what `f` makes of it and the old register into the register.
+    /// Loads a `T` per lane. `f` makes the register's new value from it and the old value.
     #[inline(always)]
     pub(super) fn load_small<T: Copy>(
         &self,
@@ -116,20 +116,20 @@ impl Access {
     ) {
         let moves = self.moves;
         self.each(|lane, address| {
-            // SAFETY: the lane is active, so that its bytes were checked; `T` is a plain integer.
+            // SAFETY: the lane is active, so its bytes were checked; `T` is a plain integer.
             let value: T = unsafe { moves.read(address) };
             let slot = &mut w.lanes_mut(register).as_mut_array()[lane];
             *slot = f(value, *slot);
         });
     }
 
-    /// Stores what `f` makes of the register.
+    /// Stores `f` of the register's value, per lane.
     #[inline(always)]
     pub(super) fn store_small<T: Copy>(&self, w: &Wave, register: u16, f: impl Fn(u32) -> T) {
         let moves = self.moves;
         self.each(|lane, address| {
             let value = f(w.lanes(register).as_array()[lane]);
-            // SAFETY: the lane is active, so that its bytes were checked.
+            // SAFETY: the lane is active, so its bytes were checked.
             unsafe { moves.write(address, value) };
         });
     }
@@ -149,7 +149,7 @@ pub(super) fn clear(w: &mut Wave, register: u16, count: u16, mask: u64) {
     }
 }
 
-/// Lanes of an array of vectors by number.
+/// The lanes of an array of vectors, by lane number.
 trait Flattened {
     fn as_flattened_lanes(&self) -> &[u64; LANES];
 }
@@ -162,17 +162,17 @@ impl Flattened for [D; CHUNKS] {
     }
 }
 
-/// Reads a value of integers from the workgroup's LDS.
+/// Reads a value made of integers from the workgroup's LDS.
 ///
 /// # Safety
-/// The bytes lie there.
+/// The bytes must be in the workgroup's LDS.
 #[inline(always)]
 pub(super) unsafe fn read<T: Copy>(address: u64) -> T {
     // SAFETY: the caller's promise; only this thread accesses LDS, through raw pointers.
     unsafe { Moves::Own.read(address) }
 }
 
-/// Writes a value of integers to the workgroup's LDS.
+/// Writes a value made of integers to the workgroup's LDS.
 ///
 /// # Safety
 /// As [`read`].
@@ -203,7 +203,7 @@ fn bounds(addresses: &[D; CHUNKS], exec: u64) -> (u64, u64) {
     (low.reduce_min(), high.reduce_max())
 }
 
-/// Checks global addresses: `bytes` at each active lane's must be allocated. Otherwise the wave stops.
+/// Checks global addresses: `bytes` at each active lane's address must be allocated. Otherwise the wave faults.
 #[inline(always)]
 pub(super) fn check_global(
     c: &mut Context<'_>,
@@ -216,7 +216,7 @@ pub(super) fn check_global(
     check_span(c, o, access, low, high, bytes, write)
 }
 
-/// As [`check_global`], where the lowest and the highest address of the active lanes are known.
+/// As [`check_global`], with the lowest and the highest address of the active lanes.
 #[inline(always)]
 pub(super) fn check_span(
     c: &mut Context<'_>,
@@ -229,7 +229,7 @@ pub(super) fn check_span(
 ) -> Flow {
     c.stored |= write;
     let end = high.wrapping_add(u64::from(bytes));
-    // Each instruction tends to stay in one allocation.
+    // An instruction tends to stay in one allocation.
     let slot = usize::from(o.control[1]) % RECENT;
     if !c.recent[slot].covers(low, end, write) {
         c.recent[slot] = c.memory.reach(low);
@@ -253,7 +253,7 @@ pub(super) fn check_span(
     Flow::Next
 }
 
-/// Tells observers of an access: its space, whether it writes, whether it is the scalar unit's.
+/// Records an access for observers: its space, whether it writes, whether the scalar unit makes it.
 #[cold]
 #[inline(never)]
 pub(super) fn record(
@@ -266,7 +266,7 @@ pub(super) fn record(
     c.accesses.add(c.code.level, how, bytes, lanes, addresses);
 }
 
-/// The same of an access of the scalar unit.
+/// Records an access of the scalar unit.
 #[cold]
 #[inline(never)]
 pub(super) fn record_scalar(c: &mut Context<'_>, write: bool, bytes: u32, address: u64) {
@@ -274,7 +274,7 @@ pub(super) fn record_scalar(c: &mut Context<'_>, write: bool, bytes: u32, addres
     c.accesses.add_scalar(c.code.level, how, bytes, address);
 }
 
-/// Checks lane by lane: they lie in different allocations, or some in none.
+/// Checks each lane on its own: the lanes use several allocations, or some are outside all of them.
 #[cold]
 #[inline(never)]
 fn check_each_lane(c: &mut Context<'_>, access: &Access, bytes: u32, write: bool) -> Flow {
@@ -298,17 +298,18 @@ fn check_each_lane(c: &mut Context<'_>, access: &Access, bytes: u32, write: bool
     })
 }
 
-/// The lanes in `exec` whose `bytes` at their LDS address behind an offset are in LDS. The others are out of range: they
-/// write nothing and read 0.
+/// The lanes of `exec` whose `bytes` at LDS address plus offset are in LDS. The others are out of range: they write
+/// nothing and read 0.
 ///
-/// AMD's guides say so of flat instructions («Memory Error Checking», 10.6 in CDNA 1's ISA guide: threads with an address
-/// outside of 0 to `LDS_SIZE` - 1 do not write and read 0; there is a trap only if one asks for it, which HIP does not), and
-/// Tensile's kernels count on it for all of LDS (`LdsOOB`). An atomic operation is both. A lane is in range with all bytes of an access or not at all: the guides speak of threads,
-/// and an aligned access never crosses the end, as LDS is given out in multiples of 512 bytes or more. Each of the two
-/// accesses of `ds_read2` and its like counts for itself.
+/// AMD's guides say so of flat instructions («Memory Error Checking», 10.6 in CDNA 1's ISA guide: threads with an
+/// address outside of 0 to `LDS_SIZE` - 1 do not write and read 0; there is a trap only if one asks for it, which HIP
+/// does not). Tensile's kernels rely on it for all of LDS (`LdsOOB`). An atomic operation both reads and writes. A lane
+/// is in range with all bytes of an access or not at all: the guides speak of threads, and an aligned access never
+/// crosses the end, as LDS is allocated in multiples of 512 bytes or more. Each of the two accesses of `ds_read2` and
+/// the like is checked on its own.
 ///
-/// Address and offset add up in 32 bits and wrap around: LLVM relies on it from GCN 2 on and makes addresses
-/// «below 0» that the offset brings back.
+/// Address and offset add in 32 bits and wrap around: LLVM relies on it from GCN 2 on, and makes addresses «below 0»
+/// that the offset brings back.
 #[inline(always)]
 pub(super) fn in_lds(
     c: &mut Context<'_>,
@@ -325,7 +326,7 @@ pub(super) fn in_lds(
     near
 }
 
-/// As [`in_lds`], and observers are told that they are accessed.
+/// As [`in_lds`], and records the access for observers.
 #[inline(always)]
 pub(super) fn reach_lds(
     c: &mut Context<'_>,
@@ -342,7 +343,7 @@ pub(super) fn reach_lds(
     near
 }
 
-/// The LDS of all lanes behind an offset, if they are active and it is theirs: else [`reach_lds`] knows.
+/// The lanes' LDS at an offset, if all lanes are active and in range; otherwise the caller uses [`reach_lds`].
 #[inline(always)]
 pub(super) fn near_lds(
     w: &Wave,
@@ -355,7 +356,7 @@ pub(super) fn near_lds(
     (w.exec == !0 && lds_holds(c, &near.offsets, !0, bytes)).then_some(near)
 }
 
-/// The lanes' LDS behind an offset.
+/// The lanes' LDS at an offset, unchecked.
 #[inline(always)]
 fn lds_behind(
     c: &mut Context<'_>,
@@ -371,7 +372,7 @@ fn lds_behind(
     }
 }
 
-/// Whether all active lanes' bytes are the workgroup's.
+/// Whether all active lanes' bytes are in the workgroup's LDS.
 #[inline(always)]
 fn lds_holds(c: &Context<'_>, offsets: &[U; CHUNKS], exec: u64, bytes: u32) -> bool {
     // A workgroup's LDS is far below 4 GiB.
@@ -379,8 +380,8 @@ fn lds_holds(c: &Context<'_>, offsets: &[U; CHUNKS], exec: u64, bytes: u32) -> b
     highest.is_some_and(|highest| within(offsets, exec, 0, highest))
 }
 
-/// Whether the lanes may access `bytes` at their global addresses, as far as the allocation tells that which the
-/// instruction used last: else [`check_global`] knows.
+/// Whether all active lanes are inside the allocation that the instruction used last; otherwise the caller uses
+/// [`check_global`].
 #[inline(always)]
 pub(super) fn is_in_reach(
     c: &Context<'_>,
@@ -401,7 +402,7 @@ pub(super) fn is_in_reach(
     })
 }
 
-/// Tells observers, if there are any, of an access; `base` is where LDS or global memory is counted from.
+/// Records an access if there are observers. `base` is what addresses in LDS or global memory are counted from.
 #[inline(always)]
 pub(super) fn tell(
     c: &mut Context<'_>,
@@ -411,7 +412,7 @@ pub(super) fn tell(
     near: &ContiguousAccess,
 ) {
     if c.watched {
-        // Of its own, so that the addresses are in memory only where an observer needs them.
+        // A copy, so that the addresses are in memory only where an observer needs them.
         let offsets = chunks(|chunk| near.offsets[chunk]);
         tell_watchers(c, how, bytes, base, &offsets, near.exec);
     }
@@ -432,7 +433,7 @@ fn tell_watchers(
         .add_near(c.code.level, how, bytes, exec, base, offsets);
 }
 
-/// The lanes whose bytes are the workgroup's; observers are told of the others.
+/// The lanes that are in range of the workgroup's LDS. The others are recorded for observers.
 #[cold]
 #[inline(never)]
 fn lanes_in_lds(

@@ -1,8 +1,8 @@
-//! The memory that instructions touch, for observers: how the lanes of an access lie to each other, found once for all.
+//! The memory that instructions access, for observers.
 //!
-//! Accesses of a kernel tend to look alike, moved as a whole, so that what an observer finds of one (lines, banks, the bytes
-//! without gaps) is true of many. A [`Shape`] is what they have in common, and equal ones are the same; observers keep what
-//! they find with it ([`ByShape`]).
+//! Most accesses of a kernel look alike but for their address, so what an observer finds for one (cache lines, LDS
+//! banks, contiguous bytes) holds for many. A [`Shape`] is what such accesses have in common: the lanes' distances from
+//! the lowest. Equal shapes are one object, and observers keep their results per shape ([`ByShape`]).
 
 use std::{
     simd::prelude::*,
@@ -35,15 +35,15 @@ pub struct ObservedAccess<'a> {
     pub space: Space,
     /// Whether it wrote. An atomic operation counts as writing.
     pub write: bool,
-    /// Whether it is the scalar unit's; then it is in lane 0.
+    /// Whether the scalar unit made it; then it is in lane 0.
     pub scalar: bool,
-    /// Bytes of each lane.
+    /// Bytes per lane.
     pub bytes: u32,
-    /// The lanes that took part.
+    /// The active lanes.
     pub lanes: u64,
-    /// The lowest address of a lane that took part.
+    /// The lowest address of an active lane.
     pub base: u64,
-    /// How the lanes lie to it.
+    /// The lanes' distances from `base`.
     pub shape: &'a Arc<Shape>,
 }
 
@@ -58,7 +58,7 @@ impl ObservedAccess<'_> {
 }
 
 impl<'a> ObservedAccess<'a> {
-    /// The access, for later.
+    /// Keeps the access after the instruction.
     pub fn keep(&self) -> Kept {
         Kept {
             how: (self.space, self.write, self.scalar),
@@ -80,7 +80,7 @@ impl<'a> ObservedAccess<'a> {
     }
 }
 
-/// An access of an instruction that ran some time ago.
+/// An access of an instruction that ran earlier.
 #[derive(Clone, Debug)]
 pub struct Kept {
     how: How,
@@ -95,12 +95,12 @@ impl Kept {
     }
 }
 
-/// An access to LDS with lanes that are out of range, which the hardware passes over.
+/// An access to LDS with lanes that are out of range, which the hardware ignores.
 #[derive(Debug)]
 pub struct OutsideLds {
     /// Whether it writes.
     pub write: bool,
-    /// Bytes of each lane.
+    /// Bytes per lane.
     pub bytes: u32,
     /// The lanes that are out of range.
     pub lanes: u64,
@@ -108,20 +108,20 @@ pub struct OutsideLds {
     pub addresses: [u32; LANES],
 }
 
-/// How the lanes of an access lie to the lowest of them.
+/// The distances of an access's lanes from the lowest of them.
 #[derive(Debug)]
 pub struct Shape {
-    /// No other shape has it, in any launch.
+    /// Unique among all shapes of the process.
     id: u64,
-    /// Its place among those that are kept.
+    /// Its slot in [`ObservedAccesses::shapes`].
     slot: u32,
     bytes: u32,
     lanes: u64,
-    /// Of each active lane; 0 of others.
+    /// Of each active lane; 0 for the others.
     distances: Lanes,
-    /// The longest of them.
+    /// The largest of them.
     longest: u32,
-    /// The same where 32 bits are too few.
+    /// The distances, where 32 bits are too few.
     far: Option<Box<[u64; LANES]>>,
 }
 
@@ -139,12 +139,12 @@ impl Shape {
         }
     }
 
-    /// Bytes of each lane.
+    /// Bytes per lane.
     pub const fn bytes(&self) -> u32 {
         self.bytes
     }
 
-    /// The lowest of some lanes' offsets, if they are of this shape.
+    /// The lowest of some lanes' offsets, if the lanes have this shape.
     #[inline(always)]
     fn lowest(&self, bytes: u32, lanes: u64, offsets: &[U; CHUNKS]) -> Option<u32> {
         if (bytes, lanes) != (self.bytes, self.lanes) || lanes == 0 {
@@ -160,7 +160,7 @@ impl Shape {
                 _ => chunk_mask(lanes, chunk).select(astray, U::splat(0)),
             }
         };
-        // Lanes on both ends of 4 GiB look like such as are near each other.
+        // Without this check, offsets that wrap around at 4 GiB would look close to each other.
         let wraps = lowest.checked_add(self.longest).is_none();
         let fits = (astray(0) | astray(1) | astray(2) | astray(3)) == U::splat(0);
         (fits && !wraps).then_some(lowest)
@@ -175,7 +175,7 @@ impl Shape {
         }
     }
 
-    /// Each active lane and how far it is from the lowest.
+    /// Each active lane and its distance from the lowest.
     pub fn iter(&self) -> impl Iterator<Item = (usize, u64)> {
         let mut left = self.lanes;
         std::iter::from_fn(move || {
@@ -188,13 +188,13 @@ impl Shape {
     }
 }
 
-/// Places for shapes that are kept, a power of two: a kernel has some dozens, and one that gathers has ever new ones.
+/// Slots for shapes, a power of two. A kernel has a few dozen shapes; one that gathers keeps making new ones.
 const SLOTS: usize = 1 << 10;
 
-/// Accesses of instructions whose slots are remembered, a power of two.
+/// Entries of [`ObservedAccesses::expected`], a power of two.
 const EXPECTED: usize = 1 << 11;
 
-/// How an access is told of: its memory, whether it writes, whether it is the scalar unit's.
+/// An access's space, whether it writes, whether the scalar unit makes it.
 type How = (Space, bool, bool);
 
 /// An access of the instruction that runs.
@@ -211,19 +211,19 @@ struct Noted {
 #[derive(Debug, Default)]
 pub(crate) struct ObservedAccesses {
     list: Vec<Noted>,
-    /// The lanes that were out of range of LDS.
+    /// The accesses with lanes out of range of LDS.
     pub(super) outside: Vec<OutsideLds>,
     /// Empty before the first access.
     shapes: Vec<Option<Arc<Shape>>>,
-    /// The slot that each access of an instruction was in the last time, by the instruction's number; those with the same
-    /// remainder share one.
+    /// The slot that each access of an instruction had the last time, by [`ObservedAccesses::place`]. Indices with the
+    /// same remainder share an entry.
     expected: Vec<u16>,
-    /// Where that of the instruction's first access stands.
+    /// The place of the instruction's first access.
     first: usize,
 }
 
 impl ObservedAccesses {
-    /// The instruction at an index begins.
+    /// Begins the instruction at an index.
     #[inline(always)]
     pub(super) fn begin(&mut self, index: u32) {
         if !self.list.is_empty() {
@@ -232,7 +232,7 @@ impl ObservedAccesses {
         if !self.outside.is_empty() {
             self.outside.clear();
         }
-        // Few have more accesses than two.
+        // Few instructions have more than two accesses.
         self.first = 2 * index as usize;
     }
 
@@ -242,7 +242,7 @@ impl ObservedAccesses {
         self.list.is_empty()
     }
 
-    /// The accesses of the instruction, in its order.
+    /// The accesses of the instruction, in order.
     pub(super) fn all(&self) -> impl Iterator<Item = ObservedAccess<'_>> {
         self.list.iter().filter_map(|noted| {
             let shape = match &noted.own {
@@ -253,7 +253,7 @@ impl ObservedAccesses {
         })
     }
 
-    /// Adds an access whose lanes are 32 bits behind a base.
+    /// Adds an access whose lanes are at 32-bit offsets from a base.
     #[inline(always)]
     pub(super) fn add_near(
         &mut self,
@@ -308,7 +308,7 @@ impl ObservedAccesses {
         self.add_far(level, how, bytes, lanes, addresses);
     }
 
-    /// The same of lanes on either side of a border of 4 GiB, or far from each other.
+    /// The same for lanes in different aligned blocks of 4 GiB.
     #[cold]
     fn add_far(
         &mut self,
@@ -369,13 +369,13 @@ impl ObservedAccesses {
         self.look_up(how, bytes, lanes, base, offsets);
     }
 
-    /// Where the slot is kept that the next access is expected in.
+    /// The index into `expected` of the next access.
     #[inline(always)]
     fn place(&self) -> usize {
         (self.first + self.list.len()) % EXPECTED
     }
 
-    /// Adds an access that is not of the shape that was expected.
+    /// Adds an access that does not have the expected shape.
     #[inline(always)]
     fn look_up(&mut self, how: How, bytes: u32, lanes: u64, base: u64, offsets: &[U; CHUNKS]) {
         let counted =
@@ -385,7 +385,7 @@ impl ObservedAccesses {
         let distances = chunks(|chunk| {
             chunk_mask(lanes, chunk).select(offsets[chunk] - U::splat(lowest), U::splat(0))
         });
-        // Without lanes there is no lowest.
+        // Without active lanes there is no lowest address.
         let base = match lanes {
             0 => 0,
             _ => base.wrapping_add(u64::from(lowest)),
@@ -417,7 +417,7 @@ impl ObservedAccesses {
         self.shapes.resize(SLOTS, None);
         self.expected.resize(EXPECTED, 0);
         let slot = shape.slot as usize;
-        // One that this instruction uses stays.
+        // A shape that this instruction already uses keeps the slot.
         let is_used = |noted: &Noted| noted.slot == slot && noted.own.is_none();
         let mut own = None;
         if self.list.iter().any(is_used) {
@@ -434,10 +434,10 @@ impl ObservedAccesses {
     }
 }
 
-/// Where a shape is kept.
+/// The slot of a shape: a hash.
 #[inline(always)]
 fn slot(bytes: u32, lanes: u64, distances: &[U; CHUNKS]) -> usize {
-    // Any odd numbers would do that look random: strides are round.
+    // Any odd numbers that look random would do; strides are round numbers.
     const CHUNK: [u32; CHUNKS] = [0x9e37_79b1, 0x85eb_ca77, 0xc2b2_ae3d, 0x27d4_eb2f];
     const LANE: U = U::from_array([
         0x9e37_79b9,
@@ -464,15 +464,15 @@ fn slot(bytes: u32, lanes: u64, distances: &[U; CHUNKS]) -> usize {
     (mixed.wrapping_mul(MIX) >> (64 - SLOTS.trailing_zeros())) as usize
 }
 
-/// What observers find of shapes, kept for the next access of the same shape.
+/// Results of an observer per shape, kept for the next access of the same shape.
 #[derive(Clone, Default)]
 pub struct ByShape<R> {
-    /// By slot: which shape, and what of it.
+    /// By slot: the shape's ID and its result.
     known: Vec<(u64, R)>,
 }
 
 impl<R: Default> ByShape<R> {
-    /// What was found of an access's shape; the default, if nothing was.
+    /// The result for a shape; the default, if there was none.
     #[inline]
     pub fn of(&mut self, shape: &Shape) -> &mut R {
         if self.known.is_empty() {
@@ -487,15 +487,15 @@ impl<R: Default> ByShape<R> {
     }
 }
 
-/// The same that depends on where an access lies, too: on its address modulo a number.
+/// A result that also depends on an access's address modulo a power of two.
 #[derive(Clone, Copy, Default)]
 pub struct ByPlace<R> {
-    /// The modulus's remainder, and what belongs to it.
+    /// The address modulo the period, and its result.
     last: Option<(u64, R)>,
 }
 
 impl<R: Copy> ByPlace<R> {
-    /// What `find` makes of an access, which must not depend on where it is beyond `period`, a power of two.
+    /// The result for an access. `find` may depend on the address only modulo `period`, a power of two.
     #[inline]
     pub fn result(&mut self, base: u64, period: u64, find: impl FnOnce() -> R) -> R {
         let place = base & (period - 1);
@@ -507,7 +507,7 @@ impl<R: Copy> ByPlace<R> {
 }
 
 impl ObservedAccess<'static> {
-    /// An access of these lanes, for tests of observers: its memory is never freed.
+    /// An access of these lanes, for tests of observers. Its memory is never freed.
     #[doc(hidden)]
     pub fn of(
         space: Space,
@@ -540,7 +540,7 @@ mod tests {
 
     use super::*;
 
-    /// The lanes and addresses of accesses come back as they went in, whatever shapes are kept.
+    /// Lanes and addresses of accesses come back as they went in, whichever shapes are kept.
     #[test]
     fn accesses_are_told_as_they_were() {
         for level in SimdLevel::ALL.into_iter().filter(|l| l.is_available()) {
@@ -551,7 +551,7 @@ mod tests {
                 accesses.begin(random.random_range(0..20));
                 let mut expected = Vec::new();
                 for _ in 0..random.random_range(1..4) {
-                    // Few strides and masks, so that shapes come again.
+                    // Few strides and masks, so that shapes repeat.
                     let stride = 4_u64 << random.random_range(0..34);
                     let swizzle = random.random_range(0..3_u64);
                     let lanes = [!0, !0, 0, 1 << 63, 0xffff_0000, random.random()]
@@ -595,7 +595,7 @@ mod tests {
         let mut known = ByShape::<u32>::default();
         let mut find = |lanes: u64, bytes: u32, base: u64, stride: u64| {
             accesses.begin(7);
-            // What an inactive lane holds means nothing.
+            // Addresses of inactive lanes have no effect.
             let addresses = std::array::from_fn(|lane| match lanes >> lane & 1 {
                 1 => base + stride * lane as u64,
                 _ => base * 77,

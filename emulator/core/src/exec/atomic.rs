@@ -1,4 +1,4 @@
-//! Atomic operations on memory, as functions of the old value.
+//! Atomic operations on memory: the new value from the old one, and updates of global memory.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -9,7 +9,7 @@ use super::{
 };
 use ferrowave_isa::run::{ATOMICS, Atomic};
 
-/// Back from an operation's `detail`.
+/// The operation in an [`Operation`]'s `detail`.
 pub(crate) fn from_detail(detail: u8) -> Atomic {
     ATOMICS[usize::from(detail) % ATOMICS.len()]
 }
@@ -26,7 +26,7 @@ fn bf16_add(a: u16, b: u16) -> u16 {
     super::convert::to_bf16(sum)[0] as u16
 }
 
-/// The new value of 32 bits.
+/// The new 32-bit value.
 pub(crate) fn apply32(atomic: Atomic, old: u32, data: u32, compare: u32) -> u32 {
     let float = |f: fn(f32, f32) -> f32| f(f32::from_bits(old), f32::from_bits(data)).to_bits();
     match atomic {
@@ -63,7 +63,7 @@ pub(crate) fn apply32(atomic: Atomic, old: u32, data: u32, compare: u32) -> u32 
             }
         }
         Atomic::AddF32 => float(|a, b| a + b),
-        // The old value stays unless the new one compares: so NaNs stay, and none comes in.
+        // The old value stays unless the comparison holds, so NaNs stay and none comes in.
         Atomic::MinF32 => float(|a, b| if b < a { b } else { a }),
         Atomic::MaxF32 => float(|a, b| if b > a { b } else { a }),
         Atomic::PackedAddF16 => halves(old, data, |a, b| {
@@ -71,7 +71,7 @@ pub(crate) fn apply32(atomic: Atomic, old: u32, data: u32, compare: u32) -> u32 
         }),
         Atomic::PackedAddBf16 => halves(old, data, bf16_add),
         Atomic::MaskOr => old & !data | compare,
-        // As floats, so that both zeros are one and a NaN is none.
+        // Compared as floats: both zeros are equal, and NaN equals nothing.
         Atomic::CompareSwapF32 => {
             if f32::from_bits(old) == f32::from_bits(compare) {
                 data
@@ -79,7 +79,7 @@ pub(crate) fn apply32(atomic: Atomic, old: u32, data: u32, compare: u32) -> u32 
                 old
             }
         }
-        // Subtracts what it can, or else adds the second operand.
+        // Subtracts if there is no borrow; otherwise adds the second operand.
         Atomic::Wrap => {
             if old >= data {
                 old - data
@@ -91,7 +91,7 @@ pub(crate) fn apply32(atomic: Atomic, old: u32, data: u32, compare: u32) -> u32 
     }
 }
 
-/// The new value of 64 bits.
+/// The new 64-bit value.
 pub(crate) fn apply64(atomic: Atomic, old: u64, data: u64, compare: u64) -> u64 {
     let float = |f: fn(f64, f64) -> f64| f(f64::from_bits(old), f64::from_bits(data)).to_bits();
     match atomic {
@@ -131,7 +131,7 @@ pub(crate) fn apply64(atomic: Atomic, old: u64, data: u64, compare: u64) -> u64 
         Atomic::MinF64 => float(|a, b| if b < a { b } else { a }),
         Atomic::MaxF64 => float(|a, b| if b > a { b } else { a }),
         Atomic::MaskOr => old & !data | compare,
-        // As floats.
+        // Compared as floats.
         Atomic::CompareSwapF64 => {
             if f64::from_bits(old) == f64::from_bits(compare) {
                 data
@@ -149,10 +149,10 @@ pub(crate) fn apply64(atomic: Atomic, old: u64, data: u64, compare: u64) -> u64 
     }
 }
 
-/// Updates memory that other workgroups may update too, and returns the old value.
+/// Updates memory that other workgroups may also update, and returns the old value.
 ///
 /// # Safety
-/// As [`Moves::write`](crate::memory::shared::Moves::write), and the address is a multiple of 4.
+/// As [`Moves::write`](crate::memory::shared::Moves::write), and the address must be a multiple of 4.
 pub(crate) unsafe fn update32(address: u64, atomic: Atomic, data: u32, compare: u32) -> u32 {
     let pointer = std::ptr::with_exposed_provenance_mut::<u32>(address as usize);
     // SAFETY: the caller's promise.
@@ -163,10 +163,10 @@ pub(crate) unsafe fn update32(address: u64, atomic: Atomic, data: u32, compare: 
     )
 }
 
-/// As [`update32`], 64 bits.
+/// As [`update32`] for 64 bits.
 ///
 /// # Safety
-/// As [`Moves::write`](crate::memory::shared::Moves::write), and the address is a multiple of 8.
+/// As [`Moves::write`](crate::memory::shared::Moves::write), and the address must be a multiple of 8.
 pub(crate) unsafe fn update64(address: u64, atomic: Atomic, data: u64, compare: u64) -> u64 {
     let pointer = std::ptr::with_exposed_provenance_mut::<u64>(address as usize);
     // SAFETY: the caller's promise.
@@ -177,9 +177,9 @@ pub(crate) unsafe fn update64(address: u64, atomic: Atomic, data: u64, compare: 
     )
 }
 
-/// Updates memory at each active lane's address with the data in source 1 (behind it, the value to compare),
-/// and puts the old value in the result if `control[0]` asks for it. A misaligned lane is left out and the
-/// first one returned, with its address.
+/// Updates memory at each active lane's address with the data in source 1 (the value to compare follows it). Writes the
+/// old value to the result if `control[0]` says so. Skips misaligned lanes, and returns the first of them with its
+/// address.
 #[inline(always)]
 pub(super) fn on_lanes<const WIDE: bool>(
     w: &mut Wave,
@@ -198,7 +198,7 @@ pub(super) fn on_lanes<const WIDE: bool>(
         let old = if WIDE {
             let data = u64::from(register(w, 0)) | u64::from(register(w, 1)) << 32;
             let compare = u64::from(register(w, 2)) | u64::from(register(w, 3)) << 32;
-            // SAFETY: the lane is active, so that its bytes were checked, and the address is aligned.
+            // SAFETY: the lane is active, so its bytes were checked, and the address is aligned.
             unsafe { update64(address, atomic, data, compare) }
         } else {
             let (data, compare) = (register(w, 0), register(w, 1));
@@ -215,7 +215,7 @@ pub(super) fn on_lanes<const WIDE: bool>(
     misaligned
 }
 
-/// The fault of a misaligned lane that [`on_lanes`] returned.
+/// Faults for a misaligned lane that [`on_lanes`] returned.
 #[inline(always)]
 pub(super) fn finish(c: &mut Context<'_>, misaligned: Option<(usize, u64)>, bytes: u32) -> Flow {
     match misaligned {

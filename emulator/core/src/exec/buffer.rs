@@ -23,7 +23,7 @@ pub(crate) fn address_control(memory: &MemoryControl) -> u8 {
     bit(memory.idxen, IDXEN) | bit(memory.offen, OFFEN) | bit(memory.tfe, TFE)
 }
 
-/// Puts the status word of an access that touched only memory that is there.
+/// Writes the status word of an access that touched only existing memory.
 #[inline(always)]
 fn put_status(w: &mut Wave, o: &Operation, register: u16) {
     if o.control[2] & TFE != 0 {
@@ -140,7 +140,7 @@ impl Transfers for Buffers {
     }
 }
 
-/// Accesses to each dword, of which some may be out of range: `N` at consecutive offsets, all checked.
+/// The accesses to `N` consecutive dwords, each with the lanes that are in range; all are checked.
 fn parts<const N: usize>(
     c: &mut Context<'_>,
     o: &Operation,
@@ -155,7 +155,7 @@ fn parts<const N: usize>(
         .collect()
 }
 
-/// Loads dword by dword: each is checked on its own.
+/// Loads dword by dword: each is range-checked on its own.
 #[inline(never)]
 fn load_parts<const N: usize>(
     w: &mut Wave,
@@ -183,7 +183,7 @@ fn load_parts<const N: usize>(
     Flow::Next
 }
 
-/// Stores dword by dword: each is checked on its own.
+/// Stores dword by dword: each is range-checked on its own.
 #[inline(never)]
 fn store_parts<const N: usize>(
     w: &mut Wave,
@@ -205,7 +205,7 @@ fn store_parts<const N: usize>(
     Flow::Next
 }
 
-/// Atomic operations are in range with all their bytes or not at all; those that are not return 0.
+/// An atomic operation is in range with all its bytes or not at all; out of range it returns 0.
 fn atomically<const WIDE: bool>(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flow {
     let target = Target::new(w, o);
     let bytes = if WIDE { 8 } else { 4 };

@@ -1,11 +1,11 @@
-//! Executable code, of which each stretch is made ready when a wave first comes to it.
+//! Executable code. Each stretch of it is decoded and compiled when a wave first reaches it.
 //!
-//! A library's code object holds thousands of kernels, of which a program runs a few. Code is therefore divided where
-//! functions begin, and a stretch is read, decoded and compiled when a wave gets there, whichever way: launches,
-//! branches, jumps to addresses, running on from the stretch before. Threads that get there together wait for one.
+//! A library's code object holds thousands of kernels, of which a program runs a few. Code is therefore divided into
+//! stretches where functions begin. A wave may reach a stretch by a launch, a branch, a jump to an address, or by
+//! running on from the stretch before. Threads that reach it together wait until one has compiled it.
 //!
-//! All code objects of a device lie in one memory, and pointers to functions lead from one into another (rocFFT calls
-//! back into its caller's program). Code that a jump leads to is linked behind the code that the launch began in.
+//! All code objects of a device are in one memory, and function pointers lead from one to another (rocFFT calls back
+//! into its caller's program). Code that a jump leads to is linked after the code that the launch began in.
 
 use std::{
     fmt,
@@ -28,39 +28,39 @@ use ferrowave_isa::{self as isa, Instruction, run::Run};
 /// Words of the longest instruction.
 const LONGEST: u32 = 4;
 
-/// What code lies in.
+/// The memory that holds code.
 pub(crate) trait CodeMemory: Send + Sync {
-    /// Words at an address of a code; fewer, where it is no more.
+    /// Reads words of a code at an address; fewer if the code has been unloaded.
     fn read(&self, address: u64, words: usize) -> Vec<u32>;
 
-    /// The code that an address lies in. One that was unloaded is another than what lies there later.
+    /// The code that contains an address. Code loaded later at the same address is a different `CodePlace`.
     fn code_at(&self, address: u64) -> Option<Arc<CodePlace>>;
 }
 
 /// Executable code.
 ///
-/// An instruction's index follows that of the one before it in its stretch, and the first one's is the number of words
-/// before it in the code. So indices are in the order of addresses, and known as soon as their own stretch is decoded;
-/// where instructions have several words, some indices have none.
+/// The first instruction of a stretch has as index the number of words before it in the code; the others count up from
+/// there. Indices thus follow addresses, and depend only on their own stretch. Where instructions have several words,
+/// some indices are unused.
 pub struct Code {
     pub(super) gpu: Gpu,
     place: Arc<CodePlace>,
-    /// The host instructions that its operations use.
+    /// The host instructions that the operations use.
     pub(super) level: SimdLevel,
     policy: jit::Policy,
-    /// The first instruction's index: 0, but for linked code.
+    /// The first instruction's index: 0, except for linked code.
     first: u32,
     memory: Arc<dyn CodeMemory>,
-    /// In the order of addresses; the first begins where the code does.
+    /// In order of address; the first begins where the code does.
     stretches: Box<[Stretch]>,
     /// Functions that format the values of a panic's message.
     formatters: Box<[Formatter]>,
-    /// What jumps have led to first, of what is not this code; it has the next one. Its indices follow those of this code,
-    /// and the index that an instruction behind the last one would have.
+    /// The code that jumps out of this code reached first; code reached later is linked after it. Its indices follow
+    /// those of this code, after one index that stands for the end of this code.
     linked: OnceLock<Box<Code>>,
 }
 
-/// The code from where a function begins to where the next does.
+/// The code from the beginning of a function to the beginning of the next.
 struct Stretch {
     words: Range<u32>,
     lines: OnceLock<Arc<Lines>>,
@@ -70,11 +70,11 @@ struct Stretch {
 /// A stretch's instructions.
 pub(super) struct Lines {
     list: Vec<Line>,
-    /// Of each word, the number of the instruction that begins there among the stretch's, or [`NOWHERE`].
+    /// For each word, which of the stretch's instructions begins there, or [`NOWHERE`].
     number_at: Vec<u32>,
-    /// Where the last one ends, counted in the same way.
+    /// The word after the last instruction, counted as indices are.
     end: u32,
-    /// For observers, each found when the first asks: a stretch may hold far more than a launch runs.
+    /// For observers. Each is found when it is first asked for: a stretch may hold far more than a launch runs.
     facts: OnceLock<Box<[LateFacts]>>,
 }
 
@@ -84,13 +84,13 @@ type LateFacts = OnceLock<Box<Option<Facts>>>;
 pub(super) struct Ready {
     lines: Arc<Lines>,
     pub(super) operations: Operations,
-    /// Regions of operations that can be host code.
+    /// Regions of operations that the JIT can translate.
     pub(super) regions: jit::Regions,
-    /// Indices of those that the emulator cannot run.
+    /// Indices of instructions that the emulator cannot run.
     refused: Vec<u32>,
 }
 
-/// An instruction that the emulator cannot run; it is an error only for waves that reach it.
+/// An instruction that the emulator cannot run. It is an error only for waves that reach it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unsupported {
     /// Byte offset in the code.
@@ -118,7 +118,7 @@ pub struct FactsTable<'a> {
 }
 
 impl<'a> FactsTable<'a> {
-    /// How many indices there are, with those that have no instruction, and without those of linked code.
+    /// Number of indices, including unused ones and excluding those of linked code.
     pub fn len(self) -> usize {
         self.code.place.words as usize
     }
@@ -128,7 +128,7 @@ impl<'a> FactsTable<'a> {
         self.len() == 0
     }
 
-    /// Of the instruction at an index; nothing inside where there is none.
+    /// The facts of the instruction at an index; `Some(None)` for words that are no instruction.
     pub fn get(self, index: u32) -> Option<&'a Option<Facts>> {
         let (stretch, lines) = self.code.lines_of(index);
         lines.facts((index - stretch.words.start) as usize)
@@ -136,7 +136,7 @@ impl<'a> FactsTable<'a> {
 }
 
 impl Lines {
-    /// Of an instruction, by its number; nothing inside where there is none.
+    /// The facts of an instruction by its number in the stretch; `Some(None)` for words that are no instruction.
     fn facts(&self, number: usize) -> Option<&Option<Facts>> {
         let all = self
             .facts
@@ -165,13 +165,13 @@ impl Ready {
 }
 
 impl Code {
-    /// The words of `text`, which stand at `address`, in one stretch, to run with the host instructions of `level` (or
-    /// the best that this computer has below it).
+    /// Compiles the words of `text`, which are at `address`, as one stretch. It runs with the host instructions of
+    /// `level`, or the best below it that the host has.
     pub fn compile(gpu: Gpu, level: SimdLevel, address: u64, text: &[u8]) -> Self {
         Self::divided(gpu, level, address, text, &[], jit::Policy::default())
     }
 
-    /// As [`Self::compile`], divided at byte offsets, with another opinion of which runs are worth being host code.
+    /// As [`Self::compile`], divided at byte offsets and with its own policy for the JIT.
     pub(super) fn divided(
         gpu: Gpu,
         level: SimdLevel,
@@ -190,7 +190,7 @@ impl Code {
         Self::of(gpu, level, policy, Arc::new(place), 0, memory)
     }
 
-    /// Code that lies in a memory, which is asked once for most of what runs.
+    /// Code in a memory, which is read when a wave first reaches a stretch.
     pub(crate) fn new(
         gpu: Gpu,
         level: SimdLevel,
@@ -239,19 +239,19 @@ impl Code {
         }
     }
 
-    /// With functions that format the values of a panic's message.
+    /// Adds functions that format the values of a panic's message.
     pub(crate) fn with_formatters(self, formatters: Box<[Formatter]>) -> Self {
         Code { formatters, ..self }
     }
 
-    /// The one at an address.
+    /// The formatter at an address.
     pub(super) fn formatter(&self, address: u64) -> Option<Formatter> {
         let mut all = self.formatters.iter();
         all.find(|formatter| formatter.address() == address)
             .copied()
     }
 
-    /// The index behind the last one of this code, and the one that follows it.
+    /// The first index after this code; one index is reserved for the end of the code.
     fn end(&self) -> u32 {
         self.first + self.place.words + 1
     }
@@ -267,14 +267,14 @@ impl Code {
         part
     }
 
-    /// The code that an address lies in, if it is no other than this: linked if this is the first jump there.
+    /// The code that contains an address outside this code. The first jump there links it.
     #[cold]
     fn link(&self, address: u64) -> Option<&Code> {
         let place = self.memory.code_at(address)?;
         let mut part = self;
         while !Arc::ptr_eq(&part.place, &place) {
             let first = part.end();
-            // Indices are as many as words of 4 GiB of code.
+            // There are as many indices as words in 16 GiB of code.
             first.checked_add(place.words)?.checked_add(1)?;
             part = part.linked.get_or_init(|| {
                 let memory = Arc::clone(&self.memory);
@@ -291,17 +291,17 @@ impl Code {
         FactsTable { code: self }
     }
 
-    /// Where the code stands in memory.
+    /// The code's address in memory.
     pub fn address(&self) -> u64 {
         self.place.address
     }
 
-    /// Whether an index is an instruction's of this code, and not of linked code.
+    /// Whether an index belongs to this code, not to linked code.
     pub(crate) fn is_own(&self, index: u32) -> bool {
         index < self.end()
     }
 
-    /// Instructions that the emulator cannot run, in all of the code: it is read for this, and kept no longer.
+    /// All instructions of the code that the emulator cannot run. What is decoded for this is not kept.
     pub fn unsupported(&self) -> Vec<Unsupported> {
         let of_stretch = |stretch: &Stretch| {
             let lines = Arc::new(self.decode(stretch));
@@ -342,7 +342,8 @@ impl Code {
         self.line(index)?.instruction.as_ref().ok()
     }
 
-    /// The address of the instruction at `index`; of an index behind the last one of a function, where that ends.
+    /// The address of the instruction at `index`; for an index past the last instruction of a stretch, the stretch's
+    /// end.
     pub fn address_of(&self, index: u32) -> u64 {
         let (stretch, lines) = self.lines_of(index);
         let line = lines.list.get((index - stretch.words.start) as usize);
@@ -351,14 +352,14 @@ impl Code {
         part.place.address + 4 * u64::from(word - part.first)
     }
 
-    /// Where the branch at an index leads; nothing if there is no branch, or if it leads out of the code.
+    /// Where the branch at an index leads; `None` if there is no branch, or if it leads out of the code.
     pub fn branch_target(&self, index: u32) -> Option<u32> {
         let branch = self.instruction(index)?;
         let bytes = i64::from(branch.size) + 4 * branch.branch_words()?;
         self.index_of(self.address_of(index).wrapping_add_signed(bytes))
     }
 
-    /// The index of the instruction at an address, which may lie in other code of the same memory.
+    /// The index of the instruction at an address, which may be in other code of the same memory.
     pub fn index_of(&self, address: u64) -> Option<u32> {
         let bytes = 4 * u64::from(self.place.words);
         let part = match address.checked_sub(self.place.address) {
@@ -375,12 +376,12 @@ impl Code {
         }
     }
 
-    /// The indices of the instructions between two addresses, the first of which is an instruction's.
+    /// The indices of the instructions between two addresses; an instruction must begin at the first.
     pub(crate) fn indices(&self, addresses: Range<u64>) -> Range<u32> {
         let Some(first) = self.index_of(addresses.start) else {
             return 0..0;
         };
-        // `index_of` knows that the first lies behind the code's address.
+        // `index_of` has checked that the first is not below the code's address.
         let end = (addresses.end - self.place.address)
             .div_ceil(4)
             .min(u64::from(self.place.words)) as u32;
@@ -389,12 +390,12 @@ impl Code {
         first..stretch.words.start + count as u32
     }
 
-    /// How many stretches there are, without those of linked code.
+    /// Number of stretches, excluding linked code.
     pub fn stretches(&self) -> usize {
         self.stretches.len()
     }
 
-    /// The number of the stretch that an index belongs to, and the indices of its instructions; none of linked code.
+    /// The number of the stretch that an index belongs to, and the indices of its instructions; `None` for linked code.
     pub fn stretch(&self, index: u32) -> Option<(usize, Range<u32>)> {
         if !self.is_own(index) {
             return None;
@@ -405,13 +406,13 @@ impl Code {
         Some((number, first..first + lines.list.len() as u32))
     }
 
-    /// What stands at a word, counted as the code's indices are.
+    /// What begins at a word, counted as the code's indices are.
     pub(super) fn target(&self, word: i64) -> Target {
         let words = self.first..self.first + self.place.words;
         let Some(word) = u32::try_from(word).ok().filter(|word| words.contains(word)) else {
             return Target::Outside;
         };
-        // The word's number is the first index that its instruction can have.
+        // A word's number is the lowest index that its instruction can have, so it selects the right stretch.
         let (stretch, lines) = self.lines_of(word);
         match lines.number_at.get((word - stretch.words.start) as usize) {
             Some(&number) if number != NOWHERE => Target::At(stretch.words.start + number),
@@ -419,8 +420,8 @@ impl Code {
         }
     }
 
-    /// The operations at a wave's index, made ready if this is the first wave there. An index behind the last of a
-    /// stretch becomes that of the instruction which follows. `None` if the wave has left the code.
+    /// The operations at a wave's index, compiled if no wave was there before. An index past the last instruction of
+    /// a stretch becomes that of the next instruction. `None` if the wave has left the code.
     #[cold]
     pub(super) fn ready(&self, index: &mut u32) -> Option<&Ready> {
         let (mut stretch, mut lines) = self.lines_of(*index);
@@ -447,7 +448,7 @@ impl Code {
     /// The number of the stretch that an index of this code belongs to.
     fn number(&self, index: u32) -> usize {
         let begins = |stretch: &Stretch| stretch.words.start <= index;
-        // The first one begins with the code.
+        // The first stretch begins where the code does.
         self.stretches.partition_point(begins) - 1
     }
 
@@ -461,7 +462,7 @@ impl Code {
 
     fn decode(&self, stretch: &Stretch) -> Lines {
         let Range { start, end } = stretch.words;
-        // Its last instruction may reach into the next.
+        // The last instruction may reach into the next stretch.
         let reached = end
             .saturating_add(LONGEST)
             .min(self.first + self.place.words);
@@ -514,7 +515,7 @@ impl Code {
         }
     }
 
-    /// How often host code did a whole run, and how often it left something.
+    /// How often host code ran a whole region, and how often it left chunks to the operations.
     #[cfg(test)]
     pub(super) fn native_counts(&self) -> [u32; 2] {
         let ready = self
@@ -527,7 +528,7 @@ impl Code {
         })
     }
 
-    /// How many stretches are ready.
+    /// How many stretches have been compiled.
     #[cfg(test)]
     pub(super) fn ready_count(&self) -> usize {
         let ready = |stretch: &&Stretch| stretch.ready.get().is_some();
@@ -535,7 +536,7 @@ impl Code {
     }
 }
 
-/// Code of its own.
+/// Code that brings its own words.
 struct Words {
     address: u64,
     words: Vec<u32>,
@@ -552,7 +553,7 @@ impl CodeMemory for Words {
     }
 }
 
-/// Machine code as words; what is no whole word is left out.
+/// Machine code as words, without a trailing partial word.
 pub(crate) fn words(text: &[u8]) -> Vec<u32> {
     let words = text.as_chunks::<4>().0.iter();
     words.map(|bytes| u32::from_le_bytes(*bytes)).collect()

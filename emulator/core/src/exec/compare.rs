@@ -1,4 +1,4 @@
-//! Compares of the vector unit.
+//! Vector compares.
 
 use std::simd::prelude::*;
 
@@ -78,7 +78,7 @@ fn flush(value: F) -> F {
 
 /// The handler of a compare of floats.
 pub(super) fn floats(b: Binder, i: &Instruction, relation: Floats) -> Handler {
-    // One expression serves all formats: f16 compares as f32, and both widths have the same methods.
+    // One expression serves all formats: f16 compares as f32, and the vectors of f32 and f64 have the same methods.
     macro_rules! relation {
         (|$x:ident, $y:ident| $body:expr) => {
             match i.src[0].bits {
@@ -123,7 +123,7 @@ pub(super) fn integers(b: Binder, i: &Instruction, relation: Integers) -> Handle
 }
 
 fn relate<const BITS: u32, const SIGNED: bool>(b: Binder, relation: Integers) -> Handler {
-    // Signed values compare as unsigned ones with the sign bit turned over.
+    // Signed values compare as unsigned ones with the sign bit inverted.
     macro_rules! relation {
         (|$x:ident, $y:ident| $body:expr) => {
             if BITS == 64 {
@@ -165,7 +165,7 @@ fn narrow<const BITS: u32, const SIGNED: bool>(x: U) -> U {
     }
 }
 
-/// The handler of a test for kinds of floats.
+/// The handler of a test for classes of floats.
 pub(super) fn class(b: Binder, op: CompareClass) -> Handler {
     match op {
         CompareClass::v_cmp_class_f32 | CompareClass::v_cmpx_class_f32 => b.bind(

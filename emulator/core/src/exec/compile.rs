@@ -1,4 +1,4 @@
-//! From decoded instructions to operations.
+//! Compiles decoded instructions into operations.
 
 use ferrowave_gpu::Gpu;
 
@@ -30,7 +30,7 @@ use ferrowave_isa::{
     run::{HardwareRegisters, Run},
 };
 
-/// What stands at an operation's place in the code.
+/// The instruction at an operation's place in the code.
 pub(super) struct Line {
     /// Its first word, counted as the code's indices are.
     pub(super) word: u32,
@@ -39,18 +39,18 @@ pub(super) struct Line {
 
 /// Where a branch leads.
 pub(super) enum Target {
-    /// To the instruction of an index.
+    /// To the instruction at an index.
     At(u32),
-    /// Into an instruction.
+    /// Into the middle of an instruction.
     Inside,
     /// Out of the code.
     Outside,
 }
 
-/// The operations of instructions in a row, of which the first has the index `first`, and the indices of those that the
-/// emulator cannot run.
+/// Compiles consecutive instructions, the first of which has index `first`. Returns the operations, and the indices of
+/// instructions that the emulator cannot run.
 ///
-/// `target` finds what lies at a word of the code.
+/// `target` finds what is at a word of the code.
 pub(super) fn operations(
     gpu: Gpu,
     level: SimdLevel,
@@ -116,7 +116,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// What runs in the place of an unsupported instruction.
+    /// The operation that stands for an unsupported instruction.
     fn refusal(&self, index: u32) -> Operation {
         let run = self.binder.bind(
             #[inline(always)]
@@ -156,13 +156,13 @@ impl Compiler<'_> {
             o.imm = self.branch_target(word, o.imm)?;
         }
         if i.op == Op::s_setreg_imm32_b32 {
-            // The value stands behind the constant that names the register.
+            // The value follows the constant that names the register.
             o.src[0] = o.src[1];
         }
         if let [a @ Operand { source, .. }, b] = &i.matrix.scale
             && *source != isa::Source::None
         {
-            // The scales of gfx950's products.
+            // The scales of gfx950's scaled products.
             o.src[3] = self::source(a)?;
             o.sdst = register(b)?;
         }
@@ -174,7 +174,7 @@ impl Compiler<'_> {
             };
         }
         if matches!(i.format, Format::Vop2) && matches!(i.op, Op::v_cndmask_b32) {
-            // The short form picks by `vcc`, whatever the decoder calls it.
+            // The short form selects by VCC, whatever the decoder calls it.
             o.src[2] = Source {
                 kind: SourceKind::Scalar,
                 register: super::VCC,
@@ -200,10 +200,10 @@ impl Compiler<'_> {
         ))
     }
 
-    /// Whether an instruction has a setting that its handler would pass over.
+    /// Whether an instruction has a setting that its handler would ignore.
     fn ignores_something(&self, i: &Instruction) -> bool {
         match i.run() {
-            // Of the hardware's registers, those that the emulator has.
+            // The emulator has some of the hardware registers.
             Run::HardwareRegisters(op) => {
                 let register = immediate(i) as u32 & 0x3f;
                 match op {
@@ -214,11 +214,11 @@ impl Compiler<'_> {
                 }
             }
             Run::Refused(_) => true,
-            // What abs and neg mean for two 16-bit numbers in one source is not documented.
+            // What `abs` and `neg` mean for two 16-bit numbers in one source is not documented.
             Run::NarrowingScaledPacked(_) => (i.modifiers.abs | i.modifiers.neg) & 1 != 0,
-            // Nor what GDS does that moves data between lanes.
+            // Nor is what lane permutes do with GDS.
             Run::LdsPermute(_) => i.memory.gds,
-            // The status word would lie behind the last register.
+            // The status word would be past the last register.
             _ if i.memory.tfe => match i.dst.source {
                 isa::Source::Vgpr(first) => first + count(&i.dst) >= 256,
                 _ => true,
@@ -227,7 +227,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// The index of a branch's target; targets outside the code stop the wave when it gets there.
+    /// The index of a branch's target. A target outside the code gets an index that stops the wave when it gets there.
     fn branch_target(&self, word: u32, words: i64) -> Result<i64, Refused> {
         match (self.target)(i64::from(word) + 1 + words) {
             Target::At(index) => Ok(i64::from(index)),
@@ -236,8 +236,8 @@ impl Compiler<'_> {
         }
     }
 
-    /// Function and detail of an instruction, by what its row says that runs it. A function whose `match` lacks a variant, and
-    /// a function that has no arm here, do not compile.
+    /// The handler and the detail of an instruction, chosen by the `run=` of its row. A handler whose `match` lacks a
+    /// variant does not compile, nor does a variant of [`Run`] without an arm here.
     fn handler(&self, i: &Instruction) -> Result<(Handler, u8), Refused> {
         let b = Binder {
             plain: is_plain(i),
@@ -352,12 +352,12 @@ impl Compiler<'_> {
     }
 }
 
-/// The handler of an operation with its slow-path code.
+/// A handler with the code that its slow path computes.
 fn careful((handler, what): (Handler, Arithmetic)) -> (Handler, u8) {
     (handler, what as u8)
 }
 
-/// The control bytes of an instruction, which tell its handler what neither operands nor modifiers do.
+/// The control bytes of an instruction: what its handler needs beside operands and modifiers.
 fn control_bytes(i: &Instruction) -> [u8; 3] {
     let m = &i.matrix;
     let returns = u8::from(i.has_result());
@@ -368,9 +368,9 @@ fn control_bytes(i: &Instruction) -> [u8; 3] {
         Format::Mai => [m.cbsz, m.abid, m.blgp],
         Format::Vop1 | Format::Vop2 | Format::Vopc | Format::Vop3 | Format::Vop3b => {
             match i.run() {
-                // Dot products and the packed FMA of the short encodings: no modifiers, halves in order.
+                // Dot products and the packed FMA in short encodings: no modifiers, halves in order.
                 Run::PackedHalves(_) | Run::PackedDot(_) | Run::Mixed(_) => [1, 0, 0],
-                // Whether the half of the register that is not written stays.
+                // Whether the half of the register that is not written is kept.
                 Run::HalfArithmetic(_)
                 | Run::HalfUnary(_)
                 | Run::HalfIntegers(_)
@@ -382,7 +382,7 @@ fn control_bytes(i: &Instruction) -> [u8; 3] {
     }
 }
 
-/// Whether an instruction works on vector registers as they are: [`Binder::plain`].
+/// Whether all sources are VGPRs and neither they nor the result have modifiers: [`Binder::plain`].
 fn is_plain(i: &Instruction) -> bool {
     let m = &i.modifiers;
     let vectors = i.src.iter().all(|operand| {
@@ -394,7 +394,7 @@ fn is_plain(i: &Instruction) -> bool {
     vectors && !m.clamp && (m.abs | m.neg | m.neg_hi | m.omod) == 0
 }
 
-/// Whether a format's operations remember the allocation that they used last.
+/// Whether operations of a format remember the allocation that they used last.
 fn is_memory_access(format: Format) -> bool {
     matches!(
         format,
@@ -413,7 +413,7 @@ fn immediate(i: &Instruction) -> i64 {
         .unwrap_or(0)
 }
 
-/// Registers that an operand takes.
+/// Registers that an operand occupies.
 fn count(operand: &Operand) -> u16 {
     operand.bits.div_ceil(32).max(1)
 }

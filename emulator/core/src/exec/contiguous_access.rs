@@ -1,7 +1,7 @@
-//! Accesses whose addresses are 32 bits behind one base: LDS always, and global memory nearly always.
+//! Accesses whose lanes are at 32-bit offsets from one base: LDS always, global memory nearly always.
 //!
-//! Kernels arrange lanes contiguously or at one address, for speed on a GPU. Such chunks move as whole host vectors, and
-//! chunks that read the same addresses read them once.
+//! Kernels keep lanes contiguous, or at one address, because that is fast on a GPU. Such chunks move as whole host
+//! vectors, and chunks with equal addresses are read once.
 
 use std::simd::{prelude::*, simd_swizzle};
 
@@ -12,8 +12,8 @@ use super::{
 };
 use crate::memory::shared::Moves;
 
-/// Addresses of a wave's lanes, checked: every active lane's bytes may be touched, and lie behind `base` as many bytes as
-/// `offsets` says, which is at most [`ContiguousAccess::FARTHEST`].
+/// The checked addresses of a wave's lanes: every active lane's bytes may be accessed. They are at `base` plus
+/// `offsets`, which are at most [`ContiguousAccess::FARTHEST`].
 pub(super) struct ContiguousAccess {
     pub(super) base: u64,
     pub(super) offsets: [U; CHUNKS],
@@ -24,7 +24,7 @@ pub(super) struct ContiguousAccess {
 const IOTA: U = U::from_array([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]);
 
 impl ContiguousAccess {
-    /// Sixteen lanes of 16 bytes one behind the other cannot wrap around in 32 bits without one of them being above it.
+    /// Largest offset. If no lane is above it, sixteen contiguous lanes of 16 bytes do not wrap around in 32 bits.
     pub(super) const FARTHEST: u32 = u32::MAX - 256;
 
     /// The active lanes of a chunk, one bit each.
@@ -64,30 +64,31 @@ impl ContiguousAccess {
         }
     }
 
-    /// Loads `N` dwords a lane to consecutive registers. All lanes are active.
+    /// Loads `N` dwords per lane to consecutive registers. All lanes are active.
     #[inline(always)]
     pub(super) fn load<const N: usize>(&self, w: &mut Wave, register: u16) {
-        // Here and below: the compiler knows it now, and forgets it when the first access may have changed all memory.
+        // A local copy, here and below: the compiler knows its value now, but not once the first access may have
+        // changed memory.
         let moves = self.moves;
-        // Few questions, as the host predicts their answers badly: they change with the instruction.
+        // Few tests, because the host predicts them badly: their results change with the instruction.
         if N > 1 && self.chunks_are_alike() {
-            // SAFETY: all lanes are active, so that their bytes were checked.
+            // SAFETY: all lanes are active, so their bytes were checked.
             let parts = unsafe { self.chunk::<N>(moves, 0) };
             return put(w, register, [parts; CHUNKS]);
         }
         if self.is_row(4 * N as u32) {
-            // SAFETY: all lanes are active, so that their bytes were checked.
+            // SAFETY: all lanes are active, so their bytes were checked.
             return put(w, register, chunks(|c| unsafe { self.row::<N>(moves, c) }));
         }
         let differs = |c| self.differs_from_first(c);
         if is_zero(differs(0) | differs(1) | differs(2) | differs(3)) {
-            // SAFETY: all lanes are active, so that their bytes were checked.
+            // SAFETY: all lanes are active, so their bytes were checked.
             return put(w, register, chunks(|c| unsafe { self.same::<N>(moves, c) }));
         }
         self.in_memory().load_some::<N>(w, register);
     }
 
-    /// Copies the offsets to memory. The slow path indexes them in a loop, which host registers do not allow.
+    /// Copies the offsets to memory: the slow path indexes them in a loop, and host registers cannot be indexed.
     #[inline(always)]
     fn in_memory(&self) -> Self {
         ContiguousAccess {
@@ -103,20 +104,20 @@ impl ContiguousAccess {
         is_zero((a ^ b) | (a ^ c) | (a ^ d))
     }
 
-    /// Whether the lanes of each chunk are one behind the other.
+    /// Whether each chunk is contiguous with a stride of `bytes`.
     #[inline(always)]
     fn is_row(&self, bytes: u32) -> bool {
         let differs = |c| self.differs_from_row(c, bytes);
         is_zero(differs(0) | differs(1) | differs(2) | differs(3))
     }
 
-    /// As [`Self::load`], whatever lanes are active, and less quickly.
+    /// As [`Self::load`] for any active lanes, but slower.
     #[inline(always)]
     pub(super) fn load_some<const N: usize>(&self, w: &mut Wave, register: u16) {
         let moves = self.moves;
         for chunk in 0..CHUNKS {
             if self.active(chunk) == 0xffff {
-                // SAFETY: all sixteen lanes are active, so that their bytes were checked.
+                // SAFETY: all sixteen lanes are active, so their bytes were checked.
                 let parts: [U; N] = unsafe { self.chunk(moves, chunk) };
                 for (part, lanes) in parts.into_iter().enumerate() {
                     w.lanes_mut(register + part as u16).0[chunk] = lanes;
@@ -124,7 +125,7 @@ impl ContiguousAccess {
                 continue;
             }
             self.each(chunk, |lane, address| {
-                // SAFETY: the lane is active, so that its bytes were checked.
+                // SAFETY: the lane is active, so its bytes were checked.
                 let data: [u32; N] = unsafe { moves.read(address) };
                 for (part, value) in data.into_iter().enumerate() {
                     w.lanes_mut(register + part as u16).as_mut_array()[16 * chunk + lane] = value;
@@ -133,7 +134,7 @@ impl ContiguousAccess {
         }
     }
 
-    /// `N` dwords of each lane of a chunk, all of which are active.
+    /// Reads `N` dwords per lane of a chunk whose lanes are all active.
     ///
     /// # Safety
     /// The bytes of all its lanes were checked.
@@ -152,35 +153,36 @@ impl ContiguousAccess {
         turned(rows.map(U::from_array))
     }
 
-    /// `N` dwords of each lane of a chunk, whose lanes are one behind the other.
+    /// Reads `N` dwords per lane of a contiguous chunk.
     ///
     /// # Safety
     /// The bytes of all its lanes were checked.
     #[inline(always)]
     unsafe fn row<const N: usize>(&self, moves: Moves, chunk: usize) -> [U; N] {
-        // SAFETY: the lanes' bytes are these.
+        // SAFETY: these are the lanes' bytes.
         let rows: [[u32; 16]; N] = unsafe { moves.read(self.first(chunk)) };
         turned(rows.map(U::from_array))
     }
 
-    /// `N` dwords of each lane of a chunk, whose lanes are at one address.
+    /// Reads `N` dwords per lane of a chunk whose lanes are at one address.
     ///
     /// # Safety
     /// The bytes of one of its lanes were checked.
     #[inline(always)]
     unsafe fn same<const N: usize>(&self, moves: Moves, chunk: usize) -> [U; N] {
-        // SAFETY: each lane's bytes are these.
+        // SAFETY: these are each lane's bytes.
         let data: [u32; N] = unsafe { moves.read(self.first(chunk)) };
         data.map(U::splat)
     }
 
-    /// Stores `N` dwords a lane from consecutive registers. All lanes are active; where they overlap, the highest wins.
+    /// Stores `N` dwords per lane from consecutive registers. All lanes are active; where they overlap, the highest
+    /// wins.
     #[inline(always)]
     pub(super) fn store<const N: usize>(&self, w: &Wave, register: u16) {
         let moves = self.moves;
         if self.is_row(4 * N as u32) {
             for chunk in 0..CHUNKS {
-                // SAFETY: all lanes are active, so that their bytes were checked.
+                // SAFETY: all lanes are active, so their bytes were checked.
                 unsafe { self.store_row::<N>(moves, w, register, chunk) };
             }
             return;
@@ -188,13 +190,13 @@ impl ContiguousAccess {
         self.in_memory().store_some::<N>(w, register);
     }
 
-    /// As [`Self::store`], whatever lanes are active, and less quickly.
+    /// As [`Self::store`] for any active lanes, but slower.
     #[inline(always)]
     pub(super) fn store_some<const N: usize>(&self, w: &Wave, register: u16) {
         let moves = self.moves;
         for chunk in 0..CHUNKS {
             if self.active(chunk) == 0xffff && is_zero(self.differs_from_row(chunk, 4 * N as u32)) {
-                // SAFETY: all sixteen lanes are active, so that their bytes were checked.
+                // SAFETY: all sixteen lanes are active, so their bytes were checked.
                 unsafe { self.store_row::<N>(moves, w, register, chunk) };
                 continue;
             }
@@ -202,13 +204,13 @@ impl ContiguousAccess {
                 let data: [u32; N] = std::array::from_fn(|part| {
                     w.lanes(register + part as u16).as_array()[16 * chunk + lane]
                 });
-                // SAFETY: the lane is active, so that its bytes were checked.
+                // SAFETY: the lane is active, so its bytes were checked.
                 unsafe { moves.write(address, data) };
             });
         }
     }
 
-    /// Stores a chunk whose lanes are one behind the other.
+    /// Stores a contiguous chunk.
     ///
     /// # Safety
     /// The bytes of all its lanes were checked.
@@ -223,13 +225,13 @@ impl ContiguousAccess {
         let parts: [U; N] = std::array::from_fn(|part| w.lanes(register + part as u16).0[chunk]);
         for (place, row) in turned_back(parts).into_iter().enumerate() {
             let address = self.base + u64::from(self.offsets[chunk][0]) + 64 * place as u64;
-            // SAFETY: the lanes' bytes are these.
+            // SAFETY: these are the lanes' bytes.
             unsafe { moves.write(address, row.to_array()) };
         }
     }
 }
 
-/// Writes what each chunk has loaded to consecutive registers.
+/// Writes the loaded dwords of all chunks to consecutive registers.
 #[inline(always)]
 fn put<const N: usize>(w: &mut Wave, register: u16, loaded: [[U; N]; CHUNKS]) {
     for part in 0..N {
@@ -242,7 +244,7 @@ fn is_zero(bits: U) -> bool {
     !bits.simd_ne(U::splat(0)).any()
 }
 
-/// Whether all active lanes' offsets are from `low` to `high`.
+/// Whether all active lanes' offsets are from `low` to `high`, inclusive.
 #[inline(always)]
 pub(super) fn within(offsets: &[U; CHUNKS], exec: u64, low: u32, high: u32) -> bool {
     let span = U::splat(high.wrapping_sub(low));
@@ -256,8 +258,7 @@ pub(super) fn within(offsets: &[U; CHUNKS], exec: u64, low: u32, high: u32) -> b
     low <= high && !(outside(0) | outside(1) | outside(2) | outside(3)).any()
 }
 
-/// Sixteen times `N` dwords, turned: the dwords of each lane are one behind the other, those of each result are the
-/// lanes' dwords of one place.
+/// Transposes 16 × `N` dwords: from lane after lane in memory order to one vector per dword of a lane.
 #[inline(always)]
 fn turned<const N: usize>(rows: [U; N]) -> [U; N] {
     let mut parts = rows;
@@ -277,7 +278,7 @@ fn turned<const N: usize>(rows: [U; N]) -> [U; N] {
             );
         }
         4 => {
-            // The first two dwords of eight lanes each, and the last two.
+            // Dwords 0 and 1 of eight lanes each, and dwords 2 and 3.
             let first = |a: U, b: U| -> U {
                 simd_swizzle!(
                     a,
@@ -404,7 +405,7 @@ mod tests {
         turns_back::<4>();
     }
 
-    /// Offsets of all lanes in the ways that are told apart, and some that are nearly so; below 4096.
+    /// Offsets of all lanes in each pattern that the code tells apart, and near misses of them; all below 4096.
     fn ways(bytes: u32) -> Vec<[U; CHUNKS]> {
         let of = |f: &dyn Fn(u32) -> u32| {
             chunks(|c| U::from_array(std::array::from_fn(|lane| f((16 * c + lane) as u32))))
@@ -424,7 +425,7 @@ mod tests {
                 _ => lane * 31 % 977,
             }),
         ];
-        // One lane away from where it would be.
+        // One lane off by 1.
         for lane in [0, 15, 16, 63] {
             for way in 0..4 {
                 let mut offsets = ways[way];

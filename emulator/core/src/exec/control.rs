@@ -14,7 +14,7 @@ use ferrowave_isa::{
     run::{Control, Run},
 };
 
-/// The traps of `llvm.trap` and `llvm.debugtrap` (LLVM's `AMDGPUUsage`, «Trap Handler ABI»).
+/// Traps of `llvm.trap` and `llvm.debugtrap` (LLVM's `AMDGPUUsage`, «Trap Handler ABI»).
 const ABORT_TRAP: u8 = 2;
 const DEBUG_TRAP: u8 = 3;
 
@@ -31,7 +31,7 @@ fn trap(w: &Wave, c: &mut Context<'_>, id: u8) -> Flow {
 /// The handler of a control operation.
 pub(super) fn handler(b: Binder, op: Control) -> Handler {
     match op {
-        // What only tunes the hardware has no effect on results.
+        // These only tune the hardware; they do not affect results.
         Control::s_nop
         | Control::s_setprio
         | Control::s_wakeup
@@ -42,9 +42,9 @@ pub(super) fn handler(b: Binder, op: Control) -> Handler {
         | Control::s_ttracedata
         | Control::s_set_valu_coexec_mode
         | Control::ds_nop
-        // Exception flags, which the emulator does not keep.
+        // Exception flags, which the emulator does not have.
         | Control::v_clrexcp
-        // What a probe brings in and a discard throws away is in caches, of which there are none.
+        // Probes and discards affect caches, which the emulator does not have.
         | Control::s_atc_probe
         | Control::s_atc_probe_buffer
         | Control::s_dcache_discard
@@ -52,9 +52,10 @@ pub(super) fn handler(b: Binder, op: Control) -> Handler {
             #[inline(always)]
             |_, _, _| Flow::Next,
         ),
-        // Memory operations are done in order when they are issued, so that there is little to wait for. A wave that has
-        // looked at another's flag must not have loaded what comes behind it before: on x86 that fence is no instruction.
-        // A wave that has waited for a store must not load before others see it, and that one is.
+        // Memory operations complete in order when they are issued, so there is little to wait for. Two orders remain:
+        // a wave that has read another's flag must not have loaded what the flag guards earlier (on x86 that fence is
+        // no instruction); a wave that has waited for a store must not load before others see the store (that fence is
+        // one).
         Control::s_waitcnt => b.bind(
             #[inline(always)]
             |_, c, o| {
@@ -93,7 +94,7 @@ pub(super) fn handler(b: Binder, op: Control) -> Handler {
             #[inline(always)]
             |_, _, _| Flow::Barrier,
         ),
-        // Without a debugger its trap is passed over (LLVM's `AMDGPUUsage`, «Trap Handler ABI»).
+        // Without a debugger, its trap is skipped (LLVM's `AMDGPUUsage`, «Trap Handler ABI»).
         Control::s_trap => b.bind(
             #[inline(always)]
             |w, c, o| match o.imm as u8 {
@@ -101,7 +102,7 @@ pub(super) fn handler(b: Binder, op: Control) -> Handler {
                 id => trap(w, c, id),
             },
         ),
-        // Only the host could make a halted wave go on, and nothing here does.
+        // Only the host can resume a halted wave, and nothing here does.
         Control::s_sethalt => b.bind(
             #[inline(always)]
             |_, c, o| match o.imm & 1 {
@@ -222,7 +223,7 @@ pub(super) fn handler(b: Binder, op: Control) -> Handler {
                 jump(w, c, address)
             },
         ),
-        // Back from a trap handler: without privilege, a jump.
+        // Return from a trap handler; without privilege it is a jump.
         Control::s_rfe_b64 | Control::s_rfe_restore_b64 => b.bind(
             #[inline(always)]
             |w, c, o| {
@@ -260,7 +261,7 @@ pub(super) fn handler(b: Binder, op: Control) -> Handler {
 }
 
 impl Context<'_> {
-    /// Has what was stored before seen by all before anything is loaded behind.
+    /// Makes earlier stores visible to all threads before any later load.
     #[inline(always)]
     pub(super) fn settle(&mut self) {
         if self.stored {
@@ -270,7 +271,7 @@ impl Context<'_> {
     }
 }
 
-/// Whether an `s_waitcnt` waits for stores of the vector unit: `vmcnt` is not the largest (CDNA3 ISA guide, `S_WAITCNT`:
+/// Whether an `s_waitcnt` waits for the vector unit's stores: `vmcnt` is not its maximum (CDNA3 ISA guide, `S_WAITCNT`:
 /// bits 3:0 and 15:14).
 pub(super) fn awaits_stores(o: &Operation) -> bool {
     const VMCNT: u16 = 0xc00f;
@@ -285,11 +286,11 @@ fn branch(w: &mut Wave, o: &Operation, taken: bool) -> Flow {
     Flow::Next
 }
 
-/// Forks that can wait: three bits count them.
+/// Most forks that can wait: three bits count them.
 const FORKS: u32 = 7;
 
-/// Lanes whose bit in the source is set go to the target, the others on. Where there are both, the fewer go first,
-/// and the others' place and mask wait in four SGPRs until [`join`].
+/// Lanes whose bit in the source is 1 go to the target, the others continue. If there are both, the smaller group runs
+/// first; the other's address and mask wait in four SGPRs until [`join`].
 fn fork(w: &mut Wave, c: &mut Context<'_>, o: &Operation, target: u64, index: u32) -> Flow {
     let source = w.read64(&o.src[0]);
     let (taken, left) = (source & w.exec, !source & w.exec);
@@ -319,7 +320,7 @@ fn fork(w: &mut Wave, c: &mut Context<'_>, o: &Operation, target: u64, index: u3
     Flow::Next
 }
 
-/// The first lanes to get here wait, the others of their fork run; when those get here all go on.
+/// The first group of a fork to arrive waits while the other runs. When that arrives, all lanes continue.
 fn join(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flow {
     let forks = w.mode.forks();
     if forks == w.read32(&o.src[0]) || forks == 0 {
@@ -342,7 +343,7 @@ fn jump(w: &mut Wave, c: &mut Context<'_>, address: u64) -> Flow {
     }
 }
 
-/// Whether the instruction's constant is the offset of a branch that may be taken. Those on a debugger are not.
+/// Whether the instruction is a branch that may be taken. Branches on a debugger never are.
 pub(crate) fn is_branch(i: &Instruction) -> bool {
     let never = matches!(
         i.run(),

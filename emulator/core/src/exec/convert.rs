@@ -19,7 +19,7 @@ use super::{
 use ferrowave_isa::run::{ConvertFloats, ConvertIntegers, ConvertPacking};
 
 impl Binder {
-    /// f32 to 32 bits of something else, denormals as MODE says.
+    /// f32 to another 32-bit type; denormals as MODE says.
     fn of_f32<G: Fn(F) -> U + Copy + 'static>(self, f: G) -> Handler {
         self.bind(
             #[inline(always)]
@@ -60,7 +60,7 @@ impl Binder {
         )
     }
 
-    /// 32 bits to f64, exactly.
+    /// 32 bits to f64, which is exact.
     fn to_f64<G: Fn(U) -> E + Copy + 'static>(self, exact: G) -> Handler {
         self.bind(
             #[inline(always)]
@@ -87,7 +87,7 @@ impl Binder {
     }
 }
 
-/// Truncation that saturates, NaN to 0: what Rust's and the hardware's conversions agree on.
+/// Truncation that saturates, NaN to 0: Rust's conversions and the hardware's agree.
 pub(super) fn integers(b: Binder, op: ConvertIntegers) -> Handler {
     match op {
         ConvertIntegers::v_cvt_i32_f32 => b.of_f32(|x| x.cast::<i32>().cast::<u32>()),
@@ -110,7 +110,7 @@ pub(super) fn integers(b: Binder, op: ConvertIntegers) -> Handler {
             b.to_f32(|x| (x >> U::splat(16) & U::splat(0xff)).cast::<f64>())
         }
         ConvertIntegers::v_cvt_f32_ubyte3 => b.to_f32(|x| (x >> U::splat(24)).cast::<f64>()),
-        // Signed 4-bit sixteenths.
+        // Signed 4-bit values in sixteenths.
         ConvertIntegers::v_cvt_off_f32_i4 => b.to_f32(|x| {
             let value = (x.cast::<i32>() << I::splat(28)) >> I::splat(28);
             value.cast::<f64>() * E::splat(1.0 / 16.0)
@@ -251,7 +251,7 @@ pub(super) fn floats(b: Binder, op: ConvertFloats) -> Handler {
     }
 }
 
-/// f32 to bfloat16 bits, to nearest even, NaN made quiet.
+/// f32 to the bits of a bf16, to nearest even; NaN is quieted.
 #[inline(always)]
 pub(crate) fn to_bf16(x: F) -> U {
     let bits = x.to_bits();
@@ -349,7 +349,7 @@ pub(super) fn packing(b: Binder, op: ConvertPacking) -> Handler {
     }
 }
 
-/// `old` with f32 source 0, as an unsigned byte, in the place of byte `place`.
+/// `old` with f32 source 0, as an unsigned byte, in byte `place`.
 #[inline(always)]
 fn with_byte(o: &Operation, value: U, place: U, old: U) -> U {
     let byte = float32::modified(o, 0, value).cast::<u8>().cast::<u32>();
@@ -380,7 +380,7 @@ fn two_f32(w: &mut Wave, o: &Operation, f: impl Fn(F, F) -> U) -> Flow {
     Flow::Next
 }
 
-/// [-1, 1] or [0, 1] to the full range of 16 bits, to nearest; NaN is 0.
+/// [-1, 1] or [0, 1] to the full range of 16 bits, to nearest; NaN becomes 0.
 fn normalized(x: F, signed: bool) -> U {
     let (low, high) = if signed {
         (-1.0, 32767.0)

@@ -10,7 +10,7 @@ use super::{
 };
 use ferrowave_isa::run::Cube;
 
-/// Picks by the axis of the largest coordinate: z before y before x.
+/// Selects by the axis with the largest coordinate: z before y before x.
 #[inline(always)]
 fn by_axis([x, y, z]: [F; 3], of_x: F, of_y: F, of_z: F) -> F {
     let [x, y, z] = [x.abs(), y.abs(), z.abs()];
@@ -18,7 +18,7 @@ fn by_axis([x, y, z]: [F; 3], of_x: F, of_y: F, of_z: F) -> F {
     is_z.select(of_z, y.simd_ge(x).select(of_y, of_x))
 }
 
-/// `negative` where the coordinate is below zero.
+/// `negative` where the coordinate is below zero, else `other`.
 #[inline(always)]
 fn by_sign(coordinate: F, negative: F, other: F) -> F {
     coordinate.simd_lt(F::splat(0.0)).select(negative, other)

@@ -1,4 +1,4 @@
-//! Why a wave could not go on.
+//! Why a wave stopped with an error.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use super::Panic;
 /// What went wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FaultKind {
-    /// An access to global memory outside every allocation, or a write to memory that is read-only.
+    /// An access to global memory outside every allocation, or a write to read-only memory.
     Memory {
         /// First byte of the access.
         address: u64,
@@ -15,9 +15,9 @@ pub enum FaultKind {
         bytes: u32,
         /// Whether it was a write.
         write: bool,
-        /// The lane, or none for the scalar unit.
+        /// The lane; `None` for the scalar unit.
         lane: Option<u8>,
-        /// All lanes whose access is one like it, one bit each.
+        /// All lanes with such an access, one bit each.
         lanes: u64,
     },
     /// An atomic operation on an address that is not a multiple of its size.
@@ -35,14 +35,14 @@ pub enum FaultKind {
         address: u64,
         /// Length of the access, in bytes.
         bytes: u32,
-        /// Bytes of private memory that a lane has.
+        /// Bytes of private memory per lane.
         private_bytes: u32,
         /// The lane.
         lane: u8,
     },
-    /// A jump or a run off the end to where there is no code.
+    /// A jump or a fall-through to where there is no code.
     LeftCode,
-    /// A jump to an address that is no instruction of the loaded code.
+    /// A jump to an address where no instruction of loaded code begins.
     Jump {
         /// The address.
         address: u64,
@@ -57,11 +57,11 @@ pub enum FaultKind {
         /// Its number.
         id: u8,
     },
-    /// A panic of a kernel in Rust whose handler is that of `ferrowave-panic`.
+    /// A panic of a Rust kernel with the panic handler of `ferrowave-panic`.
     Panic(Box<Panic>),
     /// `s_sethalt` or `s_sendmsghalt`: the wave waits for a debugger, and there is none.
     Halted,
-    /// More forks than can wait to be joined.
+    /// More nested forks than the hardware has room for.
     TooManyForks,
     /// A barrier or semaphore of the whole launch, in a launch that is not cooperative.
     NoGlobalSync,

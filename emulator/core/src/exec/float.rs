@@ -1,10 +1,10 @@
 //! Floating-point arithmetic under every setting of MODE, one value at a time.
 //!
-//! The vector unit's fast paths use the host's arithmetic where it gives the same bits (rounding to
-//! nearest, denormals kept, no NaN in sight). Everything else comes here, computed by `rustc_apfloat`.
+//! The fast paths of the vector unit use the host's arithmetic where it gives the same bits: rounding to nearest,
+//! denormals kept, no NaN involved. Everything else is computed here by `rustc_apfloat`.
 //!
-//! NaN rules: a result that is NaN because a source is one is the first such source made quiet; a NaN
-//! that an operation makes (∞ − ∞, 0 × ∞) is the positive quiet NaN.
+//! NaN rules: if a source is NaN, the result is the first such source, quieted. A NaN that an operation creates (∞ − ∞,
+//! 0 × ∞) is the positive quiet NaN.
 
 pub(crate) mod division;
 
@@ -36,7 +36,7 @@ pub(crate) enum Arithmetic {
     Med3,
     /// Two roundings, denormals flushed, 0 × anything is 0.
     MadLegacy,
-    /// As IEEE 754's minimum: NaN if any source is.
+    /// As IEEE 754's minimum: NaN if any source is NaN.
     Minimum3,
     /// As IEEE 754's maximum.
     Maximum3,
@@ -61,7 +61,7 @@ impl Arithmetic {
         Arithmetic::Maximum3,
     ];
 
-    /// Back from an [`super::operation::Operation`]'s `detail`.
+    /// The operation in an [`super::operation::Operation`]'s `detail`.
     pub(crate) fn from_detail(detail: u8) -> Self {
         Self::ALL[usize::from(detail) % Self::ALL.len()]
     }
@@ -75,7 +75,7 @@ pub(crate) struct Settings {
     pub(crate) keep_result_denormals: bool,
     pub(crate) ieee: bool,
     pub(crate) dx10_clamp: bool,
-    /// Results that are too large become the largest number.
+    /// Whether results that are too large become the largest number.
     pub(crate) saturate: bool,
 }
 
@@ -168,7 +168,7 @@ pub(crate) fn ap_round(round: Round) -> rustc_apfloat::Round {
     }
 }
 
-/// Computes `what` of the first two or three of `sources`, bits in and bits out.
+/// Computes `what` of the first two or three of `sources`, as bits.
 pub(crate) fn evaluate<T: Format>(what: Arithmetic, sources: [u64; 3], settings: Settings) -> u64 {
     let mad = matches!(what, Arithmetic::Mad | Arithmetic::MadLegacy);
     let keep_sources = settings.keep_source_denormals && !mad;
@@ -235,7 +235,7 @@ fn is_infinite<T: Format>(bits: u64) -> bool {
     bits & !T::SIGN == T::EXPONENT
 }
 
-/// The largest number in place of an ∞ that no source was, where MODE wants that.
+/// Replaces an ∞ that comes from no source by the largest number, if MODE says so.
 fn saturated<T: Format>(bits: u64, infinite_source: bool, settings: Settings) -> u64 {
     if settings.saturate && !infinite_source && is_infinite::<T>(bits) {
         bits - 1
@@ -244,7 +244,7 @@ fn saturated<T: Format>(bits: u64, infinite_source: bool, settings: Settings) ->
     }
 }
 
-/// The first NaN among the sources, made quiet.
+/// The first NaN among the sources, quieted.
 fn nan_of<T: Format>(sources: &[u64]) -> Option<u64> {
     sources
         .iter()
@@ -253,7 +253,7 @@ fn nan_of<T: Format>(sources: &[u64]) -> Option<u64> {
         .map(quiet::<T>)
 }
 
-/// The NaN of two sources, a signalling one before a quiet one, made quiet.
+/// The NaN of two sources, quieted; a signalling one goes before a quiet one.
 fn strict_nan<T: Format>(a: u64, b: u64) -> Option<u64> {
     let found = |is: fn(u64) -> bool| [a, b].into_iter().find(|&s| is(s));
     found(is_signalling::<T>)
@@ -261,7 +261,7 @@ fn strict_nan<T: Format>(a: u64, b: u64) -> Option<u64> {
         .map(quiet::<T>)
 }
 
-/// The NaN that an operation makes of sources that are none is positive, whatever `rustc_apfloat` says.
+/// A NaN created from sources that are not NaN is positive; `rustc_apfloat` may choose another sign.
 fn made_nan<T: Format>(bits: u64) -> u64 {
     if is_nan::<T>(bits) {
         T::EXPONENT | quiet_bit::<T>()
@@ -278,8 +278,8 @@ fn maximum<T: Format>(a: u64, b: u64, ieee: bool) -> u64 {
     smaller_or::<T>(a, b, ieee, false)
 }
 
-/// AMD's minimum (or maximum): a signalling NaN is quieted under IEEE, a quiet NaN loses against a
-/// number, and −0 is less than +0.
+/// AMD's minimum (or maximum): with IEEE mode a signalling NaN is quieted, a quiet NaN loses against a number, and −0
+/// is less than +0.
 fn smaller_or<T: Format>(a: u64, b: u64, ieee: bool, smaller: bool) -> u64 {
     if ieee && is_signalling::<T>(a) {
         quiet::<T>(a)
@@ -320,7 +320,7 @@ fn median<T: Format>(a: u64, b: u64, c: u64, ieee: bool) -> u64 {
     }
 }
 
-/// The result modifiers ([`super::output_modifier`]).
+/// Applies the result modifiers ([`super::output_modifier`]).
 pub(crate) fn modify_result<T: Format>(
     bits: u64,
     omod: u8,
@@ -357,8 +357,8 @@ fn clamp_bits<T: Format>(bits: u64, dx10_clamp: bool) -> u64 {
     }
 }
 
-/// Converts between formats under MODE: the source's denormals by its own setting, rounding and the
-/// result's denormals by the result's.
+/// Converts between formats under MODE: denormal sources by the source format's setting, rounding and denormal results
+/// by the result format's.
 pub(crate) fn convert<S, T>(bits: u64, from: Settings, to: Settings) -> u64
 where
     S: Format + rustc_apfloat::FloatConvert<T>,
@@ -400,8 +400,8 @@ pub(crate) fn scale<T: Format>(bits: u64, exponent: i32, settings: Settings) -> 
     }
 }
 
-/// The class bits of `v_cmp_class`: signalling and quiet NaN, then −∞, −normal, −denormal, −0, +0,
-/// +denormal, +normal, +∞.
+/// The class bits of `v_cmp_class`: signalling and quiet NaN, then −∞, −normal, −denormal, −0, +0, +denormal, +normal,
+/// +∞.
 pub(crate) fn class<T: Format>(bits: u64) -> u32 {
     let negative = bits & T::SIGN != 0;
     let magnitude = bits & (T::EXPONENT | T::FRACTION);

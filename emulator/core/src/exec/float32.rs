@@ -31,7 +31,7 @@ fn with_modifiers(abs: u8, neg: u8, slot: usize, value: U) -> F {
     F::from_bits((value & U::splat(and)) ^ U::splat(xor))
 }
 
-/// One lane's source, modified.
+/// Applies source modifiers to one lane.
 pub(crate) fn modified_lane(o: &Operation, slot: usize, bits: u32) -> u32 {
     let bits = if o.abs >> slot & 1 == 1 {
         bits & 0x7fff_ffff
@@ -41,14 +41,14 @@ pub(crate) fn modified_lane(o: &Operation, slot: usize, bits: u32) -> u32 {
     bits ^ u32::from(o.neg >> slot & 1) << 31
 }
 
-/// NaNs made quiet: not all host operations do.
+/// Quiets NaNs, which not all host operations do.
 #[inline(always)]
 pub(crate) fn quieted(value: F) -> F {
     let quiet = F::from_bits(value.to_bits() | U::splat(0x40_0000));
     value.is_nan().select(quiet, value)
 }
 
-/// Denormals made zeros of their sign, unless they are kept.
+/// Flushes denormals to zeros of their sign, unless they are kept.
 #[inline(always)]
 pub(crate) fn flushed_unless(kept: bool, value: F) -> F {
     let least = F::splat(if kept { 0.0 } else { f32::MIN_POSITIVE });
@@ -56,8 +56,7 @@ pub(crate) fn flushed_unless(kept: bool, value: F) -> F {
     value.abs().simd_lt(least).select(zero, value)
 }
 
-/// A result's NaNs as the hardware has them: the first source that is one, made quiet, or the positive
-/// quiet NaN.
+/// Replaces NaN results by the hardware's: the first NaN source, quieted, or the positive quiet NaN.
 #[inline(always)]
 pub(crate) fn settled<const N: usize>(result: F, sources: [F; N]) -> F {
     let nan = sources
@@ -69,11 +68,11 @@ pub(crate) fn settled<const N: usize>(result: F, sources: [F; N]) -> F {
     result.is_nan().select(nan, result)
 }
 
-/// The clamp to [0, 1] of results that are not NaN.
+/// The clamp to [0, 1], for results that are not NaN.
 #[inline(always)]
 pub(crate) fn clamped(clamp: bool, value: F) -> F {
     if clamp {
-        // −0 becomes +0, as the sign says.
+        // −0 becomes +0, so the sign bit decides.
         value
             .is_sign_negative()
             .select(F::splat(0.0), value.simd_min(F::splat(1.0)))
@@ -83,8 +82,8 @@ pub(crate) fn clamped(clamp: bool, value: F) -> F {
 }
 
 impl Binder {
-    /// An arithmetic operation of `N` sources: `f` on the host where MODE allows it and no NaN is
-    /// about, [`evaluate`] elsewhere. `f` gives NaN for every lane that it cannot do.
+    /// An arithmetic operation of `N` sources: `f` on the host if MODE allows it and no result is NaN, otherwise
+    /// [`evaluate`]. `f` gives NaN for every lane that it cannot compute.
     pub(crate) fn arithmetic32<const N: usize, G>(self, f: G) -> Handler
     where
         G: Fn([F; N]) -> F + Copy + 'static,
@@ -125,8 +124,8 @@ impl Binder {
         )
     }
 
-    /// An operation of one f32 source that MODE's rounding does not touch. Denormals are as MODE says: LLVM counts on
-    /// all of these to flush them (`SITargetLowering::isCanonicalized`).
+    /// An operation of one f32 source that is not rounded by MODE. Denormals are as MODE says: LLVM relies on all of
+    /// these operations to flush them (`SITargetLowering::isCanonicalized`).
     pub(crate) fn f1<G: Fn(F) -> F + Copy + 'static>(self, f: G) -> Handler {
         self.bind(
             #[inline(always)]
@@ -143,13 +142,13 @@ impl Binder {
         )
     }
 
-    /// As [`Self::f1`], a lane at a time.
+    /// As [`Self::f1`], lane by lane.
     pub(crate) fn f1_scalar<G: Fn(f32) -> f32 + Copy + 'static>(self, f: G) -> Handler {
         self.f1(move |x| F::from_array(x.to_array().map(f)))
     }
 }
 
-/// The results of fetched sources with their modifiers, if all are the host's.
+/// The results of fetched sources with their modifiers, if the host's are right in all lanes.
 #[inline(always)]
 pub(crate) fn fast_results<const N: usize, G: Fn([F; N]) -> F>(
     w: &Wave,
@@ -165,7 +164,7 @@ pub(crate) fn fast_results<const N: usize, G: Fn([F; N]) -> F>(
     (w.mode.plain32() && none).then(|| results.map(|r| clamped(clamp, r).to_bits()))
 }
 
-/// An arithmetic operation whose results are not all the host's.
+/// An arithmetic operation where the host's results are not right in all lanes.
 #[inline(always)]
 fn careful_arithmetic<const N: usize, G>(w: &mut Wave, o: &Operation, f: G) -> Flow
 where
@@ -197,7 +196,7 @@ fn host_results<const N: usize, G: Fn([F; N]) -> F>(
     })
 }
 
-/// The results where MODE asks for other than the host does, or some are NaN.
+/// The results if MODE differs from the host, or some results are NaN.
 #[inline(always)]
 pub(crate) fn careful_results<const N: usize, G: Fn([F; N]) -> F>(
     w: &Wave,
@@ -218,7 +217,7 @@ pub(crate) fn careful_results<const N: usize, G: Fn([F; N]) -> F>(
     slow_results(w, o, all, abs, neg, lanes & w.exec, bits)
 }
 
-/// Replaces the results of some lanes by what the slow path computes.
+/// Replaces the results of some lanes by those of the slow path.
 #[cold]
 #[inline(never)]
 fn slow_results(
@@ -246,7 +245,7 @@ fn slow_results(
     results.0
 }
 
-/// Flushes denormals to a zero of their sign, as the transcendental unit does.
+/// Flushes a denormal to a zero of its sign, as the transcendental unit does.
 pub(crate) fn flush(x: f32) -> f32 {
     if x.is_subnormal() {
         0_f32.copysign(x)
@@ -255,7 +254,7 @@ pub(crate) fn flush(x: f32) -> f32 {
     }
 }
 
-/// Any NaN among the sources makes NaN, so that the slow path decides.
+/// NaN where `any` source is NaN, so that the slow path decides.
 #[inline(always)]
 pub(crate) fn nan_if(any: Mask<i32, 16>, value: F) -> F {
     any.select(F::splat(f32::NAN), value)
@@ -263,7 +262,7 @@ pub(crate) fn nan_if(any: Mask<i32, 16>, value: F) -> F {
 
 #[inline(always)]
 fn min2(a: F, b: F) -> F {
-    // Equal values differ at most in the sign of a zero, and −0 is the smaller.
+    // Equal values differ at most in the sign of a zero; −0 is smaller.
     let equal = F::from_bits(a.to_bits() | b.to_bits());
     a.simd_eq(b).select(equal, a.simd_lt(b).select(a, b))
 }
@@ -274,8 +273,8 @@ fn max2(a: F, b: F) -> F {
     a.simd_eq(b).select(equal, a.simd_gt(b).select(a, b))
 }
 
-/// The larger of the two that are left without the largest, to which zeros of either sign are equal, as in AMD's
-/// pseudocode.
+/// The median: the larger of the two values that are left without the largest. Zeros of either sign equal the largest,
+/// as in AMD's pseudocode.
 #[inline(always)]
 pub(crate) fn med3(x: F, y: F, z: F) -> F {
     let largest = max2(max2(x, y), z);
@@ -283,7 +282,7 @@ pub(crate) fn med3(x: F, y: F, z: F) -> F {
     x.simd_eq(largest).select(max2(y, z), without_y)
 }
 
-/// A multiply-add that rounds twice: always the slow path.
+/// A multiply-add that rounds twice; always uses the slow path.
 fn two_roundings(b: Binder) -> Handler {
     b.bind(
         #[inline(always)]
@@ -366,7 +365,7 @@ pub(super) fn unary(b: Binder, op: Float32Unary) -> Handler {
         Float32Unary::v_ceil_f32 => b.f1(|x| x.ceil()),
         Float32Unary::v_floor_f32 => b.f1(|x| x.floor()),
         Float32Unary::v_rndne_f32 => b.f1_scalar(f32::round_ties_even),
-        // The transcendental unit is good to about 1 ulp; the emulator gives the nearest f32.
+        // The transcendental unit is accurate to about 1 ulp; the emulator gives the nearest f32.
         Float32Unary::v_exp_f32 | Float32Unary::v_exp_legacy_f32 => {
             b.f1_scalar(|x| flush(f64::from(flush(x)).exp2() as f32))
         }
@@ -424,8 +423,7 @@ pub(super) fn unary(b: Binder, op: Float32Unary) -> Handler {
     }
 }
 
-/// Sine or cosine of a number of turns; the hardware's range is ±256 turns, beyond it gives the
-/// value at 0.
+/// Sine or cosine of a number of turns. The hardware's range is ±256 turns; beyond it the result is the value at 0.
 fn turn(x: f32, f: fn(f64) -> f64) -> f32 {
     if !x.is_finite() {
         return f32::NAN;
@@ -462,7 +460,7 @@ pub(super) fn quotient(b: Binder, op: Float32Quotient) -> Handler {
     }
 }
 
-/// One result a lane of three modified sources, for operations that are rare enough.
+/// One result per lane from three modified sources, for rare operations.
 fn each_lane(w: &mut Wave, o: &Operation, mut f: impl FnMut(usize, [u32; 3]) -> u32) {
     let sources: [Fetched; 3] = std::array::from_fn(|i| w.fetch(i as u16, &o.src[i]));
     let mut result = super::wave::Lanes::splat(0);

@@ -25,14 +25,14 @@ pub(crate) fn modified(o: &Operation, slot: usize, value: D) -> E {
     E::from_bits((value & D::splat(and)) ^ D::splat(xor))
 }
 
-/// NaNs made quiet: not all host operations do.
+/// Quiets NaNs, which not all host operations do.
 #[inline(always)]
 fn quieted(value: E) -> E {
     let quiet = E::from_bits(value.to_bits() | D::splat(0x8_0000_0000_0000));
     value.is_nan().select(quiet, value)
 }
 
-/// As [`super::float32::settled`], of one source.
+/// As [`super::float32::settled`], for one source.
 #[inline(always)]
 fn settled(result: E, source: E) -> E {
     let made = E::from_bits(D::splat(0x7ff8_0000_0000_0000));
@@ -69,7 +69,7 @@ impl Binder {
         )
     }
 
-    /// An operation of one f64 source that MODE's rounding does not touch.
+    /// An operation of one f64 source that is not rounded by MODE.
     fn e1<G: Fn(E) -> E + Copy + 'static>(self, f: G) -> Handler {
         self.bind(
             #[inline(always)]
@@ -90,7 +90,7 @@ impl Binder {
     }
 }
 
-/// One result a lane of `count` modified sources.
+/// One result per lane from `count` modified sources.
 fn each_lane(w: &mut Wave, o: &Operation, count: usize, mut f: impl FnMut(usize, [u64; 3]) -> u64) {
     let sources: [[Fetched; 2]; 3] = std::array::from_fn(|i| w.fetch64(i as u16, &o.src[i]));
     let mut result = [D::splat(0); CHUNKS];
@@ -133,7 +133,7 @@ pub(super) fn other(b: Binder, op: Float64Other) -> Handler {
         Float64Other::v_floor_f64 => b.e1(|x| x.floor()),
         Float64Other::v_fract_f64 => b.e1(|x| x - x.floor()),
         Float64Other::v_rndne_f64 => b.e1_scalar(f64::round_ties_even),
-        // The hardware's are approximations that the compiler refines; the emulator's are nearest.
+        // The hardware's results are approximations that compilers refine; the emulator's are the nearest f64.
         Float64Other::v_rcp_f64 => b.e1_scalar(|x| 1.0 / x),
         Float64Other::v_rsq_f64 => b.e1_scalar(|x| 1.0 / x.sqrt()),
         Float64Other::v_sqrt_f64 => b.e1(|x| x.sqrt()),

@@ -1,4 +1,4 @@
-//! Integer operations that came with gfx950: truth tables of three sources, shifts packed into bytes.
+//! Integer operations new in gfx950: truth tables of three sources, shifts packed into bytes.
 
 use std::simd::prelude::*;
 
@@ -10,7 +10,7 @@ use super::{
 };
 use ferrowave_isa::run::Gfx950;
 
-/// The bits that a truth table gives for three sources: bit 4a + 2b + c of it is the result's.
+/// Applies a truth table to three sources, bit by bit: bit 4a + 2b + c of the table is the result.
 #[inline(always)]
 fn truth_table(table: u8, [a, b, c]: [U; 3]) -> U {
     let mut result = U::splat(0);
@@ -23,7 +23,7 @@ fn truth_table(table: u8, [a, b, c]: [U; 3]) -> U {
     result
 }
 
-/// Two sources shifted right by the third and kept within a byte.
+/// Two sources, shifted right by the third and clamped to a byte.
 fn shifted_bytes<const LOW: i32, const HIGH: i32>(b: Binder) -> Handler {
     b.bind(
         #[inline(always)]
@@ -44,8 +44,8 @@ fn shifted_bytes<const LOW: i32, const HIGH: i32>(b: Binder) -> Handler {
     )
 }
 
-/// The handler of one of these operations; its `detail` is the truth table, and its first control byte
-/// says that the other half of the destination stays.
+/// The handler of one of these operations. Its `detail` is the truth table; its first control byte says whether the
+/// other half of the destination is kept.
 pub(super) fn handler(b: Binder, op: Gfx950) -> Handler {
     match op {
         Gfx950::v_bitop3_b32 => b.bind(

@@ -22,8 +22,8 @@ pub(super) struct Global(pub(super) Binder);
 /// Makes handlers of flat operations.
 pub(super) struct Flat(pub(super) Binder);
 
-/// Addresses of all lanes: a 64-bit register pair a lane, or a scalar pair and 32 bits a lane; plus the
-/// instruction's offset.
+/// Addresses of all lanes: a 64-bit register pair, or a scalar pair plus a 32-bit register; plus the instruction's
+/// offset.
 #[inline(always)]
 fn addresses(w: &mut Wave, o: &Operation) -> [D; CHUNKS] {
     let offset = D::splat(o.imm as u64);
@@ -51,7 +51,7 @@ fn visit(
     if exec == 0 {
         return Flow::Next;
     }
-    // The compiler knows it now, and forgets it when the context goes elsewhere.
+    // A local copy: the compiler knows its value now, but not once `c` has been passed on.
     let moves = c.moves;
     let addresses = addresses(w, o);
     let access = Access {
@@ -66,7 +66,7 @@ fn visit(
     Flow::Next
 }
 
-/// The addresses of all lanes behind one base, if their upper halves are alike; they may wrap around.
+/// All lanes' addresses with one base, if their upper halves are equal; they may wrap around.
 #[inline(always)]
 fn near(w: &mut Wave, c: &Context<'_>, o: &Operation) -> Option<ContiguousAccess> {
     let lane = w.fetch(0, &o.src[0]);
@@ -90,8 +90,8 @@ fn near(w: &mut Wave, c: &Context<'_>, o: &Operation) -> Option<ContiguousAccess
     })
 }
 
-/// Runs `f` on the global memory of all lanes if they are active and all of it is in one allocation and within 4 GiB:
-/// [`visit`] does the rest.
+/// Runs `f` on the lanes' global memory if all lanes are active, in one allocation and within 4 GiB; otherwise
+/// [`visit`] does it.
 #[inline(always)]
 fn visit_near(
     w: &mut Wave,
@@ -117,8 +117,8 @@ fn visit_near(
     }
 }
 
-/// Runs `f` on the lanes' memory, which may be LDS for some lanes and global for others, and `private` on what is
-/// private memory.
+/// Runs `f` on the lanes' memory, which may be LDS for some lanes and global memory for others, and `private` on the
+/// lanes in private memory.
 fn visit_flat(
     w: &mut Wave,
     c: &mut Context<'_>,
@@ -378,7 +378,7 @@ fn atomically<const FLAT: bool, const WIDE: bool>(
     let flow = if FLAT {
         let mut in_private = None;
         let flow = visit_flat(w, c, o, bytes, true, &mut update, &mut |w, c, private| {
-            // A lane's private dwords are apart, so that two are no place for an atomic operation.
+            // The dwords of a lane's private memory are not adjacent, so two cannot be updated atomically.
             if WIDE || !private.is_aligned() {
                 let what = "the emulator has no atomic operation on 64 bits of private memory, or on misaligned ones";
                 return c.fail(FaultKind::Unsupported { what: what.into() });

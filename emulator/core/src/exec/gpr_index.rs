@@ -1,11 +1,12 @@
-//! Modes that change what instructions work on: vector registers indexed by `m0` (`s_set_gpr_idx_on`), and
-//! vector instructions passed over (`s_setvskip`).
+//! Modes that change how instructions run: VGPR indexing by `m0` (`s_set_gpr_idx_on`), and skipped vector instructions
+//! (`s_setvskip`).
 //!
-//! A wave in such a mode is run apart ([`super::run`]), so that others pay nothing for it.
-//! CDNA4 ISA guide, «VGPR Indexing» (6.6): `m0[7:0]` is added to the numbers of the registers that `m0[15:12]`
-//! selects: sources 0, 1, 2, destination. What an instruction reads of its destination moves with it, be it the
-//! accumulator of `v_mac` or the bits that SDWA preserves. A source past the last register is `v0`, such a destination
-//! is not written («Out-of-Range GPRs», 6.2.3).
+//! A wave in such a mode runs in its own loop ([`super::run`]), so other waves pay nothing for it.
+//!
+//! CDNA4 ISA guide, «VGPR Indexing» (6.6): `m0[7:0]` is added to the numbers of the registers that `m0[15:12]` selects:
+//! sources 0, 1, 2, destination. What an instruction reads of its destination moves with it, such as the accumulator of
+//! `v_mac` or the bits that SDWA preserves. A source past the last register is `v0`; a destination past it is not
+//! written («Out-of-Range GPRs», 6.2.3).
 
 use super::{
     Context, Wave,
@@ -14,16 +15,16 @@ use super::{
 };
 use ferrowave_isa::{Format, Instruction, Source};
 
-/// Where results go that have no register.
+/// A temporary register for results that are not written.
 const NOWHERE: u16 = TEMPORARIES + 44;
 
-/// Whether instructions do what they always do.
+/// Whether the wave is in none of these modes.
 #[inline(always)]
 pub(super) fn is_plain(w: &Wave) -> bool {
     !w.mode.indexes_registers() && !w.skips_vector
 }
 
-/// Runs one instruction as the wave's mode says.
+/// Runs one instruction in the wave's mode.
 pub(super) fn run(w: &mut Wave, c: &mut Context<'_>, index: u32, operation: &Operation) -> Flow {
     let code = c.code;
     let instruction = code.instruction(index);
@@ -40,7 +41,7 @@ pub(super) fn run(w: &mut Wave, c: &mut Context<'_>, index: u32, operation: &Ope
     unsafe { (moved.run)(w, c, &moved) }
 }
 
-/// Instructions whose registers are indexed.
+/// Whether the registers of a format's instructions are indexed.
 fn is_arithmetic(format: Format) -> bool {
     matches!(
         format,
@@ -48,7 +49,7 @@ fn is_arithmetic(format: Format) -> bool {
     )
 }
 
-/// The operation with its registers moved by the index.
+/// The operation with the index added to its registers.
 fn moved(w: &Wave, instruction: &Instruction, operation: &Operation) -> Operation {
     const DESTINATION: usize = 3;
     let m0 = w.scalar(M0);
@@ -60,7 +61,7 @@ fn moved(w: &Wave, instruction: &Instruction, operation: &Operation) -> Operatio
     };
     let move_source = |slot: usize, source: &mut operation::Source| {
         let is_register = source.kind == SourceKind::Vector && source.register < ACCUMULATORS;
-        // The accumulator of `v_mac` is the destination, and no operand of its own.
+        // The accumulator of `v_mac` is the destination, not an operand of its own.
         let own = !matches!(instruction.src[slot].source, Source::None);
         if is_register && selected(if own { slot } else { DESTINATION }) {
             source.register = place(source.register).unwrap_or(0);

@@ -1,8 +1,9 @@
 //! Global wave sync (GWS): barriers and semaphores of all waves of a cooperative launch.
 //!
-//! There are 64 resources, each a counter and a queue of waves; an instruction names one by `m0[21:16]` plus its offset.
-//! What each instruction does is in AMD's «Vega» and «MI100» ISA guides, «LDS and GDS instructions» (`GWS_INIT` to
-//! `GWS_BARRIER`). Which lane gives the value where none is active they do not say: lane 0, as in `v_readfirstlane_b32`.
+//! There are 64 resources, each a counter and a queue of waves. An instruction names one by `m0[21:16]` plus its
+//! offset. AMD's «Vega» and «MI100» ISA guides describe the instructions («LDS and GDS instructions», `GWS_INIT` to
+//! `GWS_BARRIER`), but not which lane gives the value if none is active; here it is lane 0, as in
+//! `v_readfirstlane_b32`.
 
 use std::sync::{
     Mutex, PoisonError,
@@ -18,16 +19,16 @@ use super::{
 };
 use ferrowave_isa::run::Gws;
 
-/// How many resources there are.
+/// Number of resources.
 const RESOURCES: usize = 64;
 
-/// One barrier or semaphore. Waves leave its queue in the order in which they came.
+/// One barrier or semaphore. Waves leave its queue in the order of arrival.
 #[derive(Clone, Copy, Debug, Default)]
 struct Resource {
     counter: u32,
-    /// Waves that have queued, ever.
+    /// How many waves have joined the queue so far.
     queued: u64,
-    /// Those of them that have left.
+    /// How many of them have left.
     released: u64,
 }
 
@@ -37,7 +38,7 @@ impl Resource {
         self.queued
     }
 
-    /// A semaphore lets waves through as long as its counter allows it.
+    /// Releases waves as long as the semaphore's counter allows it.
     fn let_through(&mut self) {
         let through = (self.queued - self.released).min(self.counter.into());
         self.released += through;
@@ -49,13 +50,13 @@ impl Resource {
 #[derive(Debug)]
 pub(crate) struct GlobalSync {
     resources: Mutex<[Resource; RESOURCES]>,
-    /// How often something changed that a wave may wait for.
+    /// How often waves were released; see [`Self::changes`].
     changes: AtomicU64,
 }
 
 impl GlobalSync {
-    /// Of a launch of so many workgroups: HIP makes resource 0 a barrier of all of them before the kernel runs (ROCclr's
-    /// `RunGwsInit`, with one less than there are).
+    /// The resources of a launch of `workgroups` workgroups. HIP makes resource 0 a barrier of all of them before the
+    /// kernel runs (ROCclr's `RunGwsInit`, with one less than their number).
     pub(crate) fn new(workgroups: u32) -> Self {
         let mut resources = [Resource::default(); RESOURCES];
         resources[0].counter = workgroups.saturating_sub(1);
@@ -65,9 +66,9 @@ impl GlobalSync {
         }
     }
 
-    /// Whether a wave may go on.
+    /// Whether a wave may continue.
     pub(crate) fn is_released(&self, wait: GlobalWait) -> bool {
-        // Whole between statements.
+        // A poisoned lock is safe to use: resources are consistent between statements.
         let resources = self
             .resources
             .lock()
@@ -75,12 +76,12 @@ impl GlobalSync {
         wait.place <= resources[usize::from(wait.resource) % RESOURCES].released
     }
 
-    /// A number that is another whenever a wave that waited may go on.
+    /// A counter that changes whenever waves are released.
     pub(crate) fn changes(&self) -> u64 {
         self.changes.load(Ordering::Acquire)
     }
 
-    /// Does `change` to a resource, which returns the wave's place in the queue or 0.
+    /// Applies `change` to a resource. `change` returns the wave's place in the queue, or 0.
     fn change(&self, resource: u8, change: impl FnOnce(&mut Resource) -> u64) -> GlobalWait {
         let mut resources = self
             .resources
@@ -111,7 +112,7 @@ pub(super) fn handler(b: Binder, op: Gws) -> Handler {
                     resource.counter -= 1;
                     return resource.enqueue();
                 }
-                // The last one brings the count of the next time.
+                // The last wave provides the count for the next use.
                 resource.counter = value;
                 resource.released = resource.queued;
                 0
@@ -138,7 +139,7 @@ pub(super) fn handler(b: Binder, op: Gws) -> Handler {
                 place
             })
         }),
-        // It lets those go that wait and has no effect where none does.
+        // Releases all waiting waves; without any it has no effect.
         Gws::ds_gws_sema_release_all => b.bind(|w, c, o| {
             sync(w, c, o, |resource, _| {
                 resource.released = resource.queued;
@@ -148,8 +149,8 @@ pub(super) fn handler(b: Binder, op: Gws) -> Handler {
     }
 }
 
-/// Changes the resource that an operation names with the value that it brings. Whether the wave goes on is for those
-/// to find who run it.
+/// Changes the resource that an operation names, with the operation's value. The scheduler decides whether the wave
+/// continues.
 fn sync(
     w: &mut Wave,
     c: &mut Context<'_>,

@@ -1,7 +1,7 @@
 //! 16-bit operations of the vector unit: f16 and integers.
 //!
-//! On these GPUs most of them write zeros to the register's high half; those that came with gfx9
-//! preserve it ([`preserves_high`]). `op_sel` of the long encodings picks halves.
+//! On these GPUs most of them write zeros to the register's high half; those that came with gfx9 preserve it
+//! ([`preserves_high`]). In the long encodings, `op_sel` selects halves.
 
 use std::simd::{StdFloat, prelude::*};
 
@@ -24,7 +24,7 @@ type H = Simd<f16, 16>;
 /// f16 in the low halves, as f32.
 #[inline(always)]
 pub(crate) fn to_f32(bits: U) -> F {
-    // SAFETY: both are sixteen 16-bit lanes, and every pattern is a number.
+    // SAFETY: both are sixteen 16-bit lanes, and every bit pattern is valid.
     let half: H = unsafe { std::mem::transmute(bits.cast::<u16>()) };
     half.cast::<f32>()
 }
@@ -46,7 +46,7 @@ fn from_f64(value: E) -> U {
     bits.cast::<u32>()
 }
 
-/// As [`float32::settled`], bits of f16 of one source.
+/// As [`float32::settled`], for f16 bits and one source.
 #[inline(always)]
 fn settled(result: U, source: F) -> U {
     let nan = source
@@ -56,8 +56,7 @@ fn settled(result: U, source: F) -> U {
     is_nan.select(nan, result)
 }
 
-/// f16 results of f32 values: ∞ that is none of the sources' becomes the largest number where MODE wants
-/// that.
+/// f16 results: an ∞ that comes from no source becomes the largest number, if MODE says so.
 #[inline(always)]
 pub(crate) fn saturated(mode: Mode, bits: U, infinite_source: M) -> U {
     if !mode.saturates_overflow() {
@@ -67,7 +66,7 @@ pub(crate) fn saturated(mode: Mode, bits: U, infinite_source: M) -> U {
     (infinite & !infinite_source).select(bits - U::splat(1), bits)
 }
 
-/// A 16-bit source's bits: the half that `op_sel` picks, then `abs`, then `neg`.
+/// The bits of a 16-bit source: the half that `op_sel` selects, then `abs`, then `neg`.
 #[inline(always)]
 pub(crate) fn source_bits(o: &Operation, slot: usize, value: U) -> U {
     let shifted = if o.op_sel >> slot & 1 == 1 {
@@ -84,7 +83,7 @@ pub(crate) fn source_bits(o: &Operation, slot: usize, value: U) -> U {
     (shifted & U::splat(and)) ^ U::splat(xor)
 }
 
-/// A 16-bit source as f32, denormals as MODE says.
+/// A 16-bit source as f32; denormals as MODE says.
 #[inline(always)]
 pub(crate) fn source(w: &Wave, o: &Operation, slot: usize, value: U) -> F {
     let bits = source_bits(o, slot, value);
@@ -96,7 +95,7 @@ pub(crate) fn source(w: &Wave, o: &Operation, slot: usize, value: U) -> F {
     }
 }
 
-/// Writes 16-bit results to the half that `op_sel` names.
+/// Writes 16-bit results to the half that `op_sel` selects.
 #[inline(always)]
 pub(crate) fn commit16(w: &mut Wave, o: &Operation, result: [U; CHUNKS]) {
     let low = U::splat(0xffff);
@@ -114,8 +113,8 @@ pub(crate) fn commit16(w: &mut Wave, o: &Operation, result: [U; CHUNKS]) {
 }
 
 impl Binder {
-    /// As [`Binder::arithmetic32`], in f16: `f` computes in f32, whose 24 bits make the second
-    /// rounding harmless for sums and products of f16.
+    /// As [`Binder::arithmetic32`] for f16: `f` computes in f32, whose 24 bits make the second rounding harmless for
+    /// sums and products of f16.
     fn arithmetic16<const N: usize, G>(self, f: G) -> Handler
     where
         G: Fn([F; N]) -> F + Copy + 'static,
@@ -136,7 +135,7 @@ impl Binder {
         )
     }
 
-    /// An operation of one f16 source that MODE's rounding does not touch, computed in f32.
+    /// An operation of one f16 source that is not rounded by MODE, computed in f32.
     fn h1<G: Fn(F) -> F + Copy + 'static>(self, f: G) -> Handler {
         self.bind(
             #[inline(always)]
@@ -168,7 +167,7 @@ impl Binder {
         )
     }
 
-    /// 16-bit integers of `N` sources, which `f` gets zero-extended.
+    /// A 16-bit integer operation of `N` sources; `f` gets them zero-extended.
     fn integer16<const N: usize, G>(self, f: G) -> Handler
     where
         G: Fn([U; N], bool) -> U + Copy + 'static,
@@ -208,8 +207,8 @@ fn evaluate_lanes<const N: usize>(w: &mut Wave, o: &Operation, sources: &[Fetche
 
 /// `x·y + z` of f16 values, rounded once.
 ///
-/// The product is exact in f64. Where the sum is not, its last bit is made odd, so that rounding it
-/// to f16 rounds the exact sum.
+/// The product is exact in f64. If the sum is not, its last bit is made odd, so that rounding it to f16 rounds the
+/// exact sum.
 #[inline(always)]
 pub(crate) fn fma(x: F, y: F, z: F) -> U {
     let (p, z) = (x.cast::<f64>() * y.cast::<f64>(), z.cast::<f64>());

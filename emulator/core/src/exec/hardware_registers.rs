@@ -1,7 +1,7 @@
-//! `s_getreg` and `s_setreg`: what a kernel may read and write of the hardware's state.
+//! `s_getreg` and `s_setreg`: the hardware registers that a kernel can read and write.
 //!
-//! Numbers and fields: CDNA4 ISA guide, tables 3 to 7 and 19 to 22; SH_MEM_BASES, which it leaves out, as LLVM names
-//! it (`AMDGPUAsmUtils`).
+//! Numbers and fields are from the CDNA4 ISA guide, tables 3 to 7 and 19 to 22; SH_MEM_BASES, which it omits, is from
+//! LLVM (`AMDGPUAsmUtils`).
 
 use super::{
     PRIVATE_APERTURE, SHARED_APERTURE, Wave,
@@ -19,14 +19,14 @@ const GPR_ALLOC: u32 = 5;
 const LDS_ALLOC: u32 = 6;
 const IB_STS: u32 = 7;
 const SH_MEM_BASES: u32 = 15;
-/// Trap handler and its memory: there is none.
+/// The trap handler and its memory, which do not exist here.
 const TBA_LO: u32 = 16;
 const TMA_HI: u32 = 19;
-/// From gfx942: the part of the GPU that the wave runs on, and the profiler's snapshot.
+/// From gfx942 on: the XCC that the wave runs on, and the profiler's snapshot.
 const XCC_ID: u32 = 20;
 const SNAPSHOT_PC_HI: u32 = 24;
 
-/// MODE's bit that `s_setvskip` sets too; the wave has it apart.
+/// Bit of MODE that `s_setvskip` also sets; [`Wave::skips_vector`] holds it.
 const VSKIP: u32 = 1 << 28;
 
 /// Whether a kernel can read a register here.
@@ -37,7 +37,7 @@ pub(crate) fn is_readable(register: u32) -> bool {
     )
 }
 
-/// Whether a kernel can write a register here; what it writes to STATUS the hardware ignores without privilege.
+/// Whether a kernel can write a register here. Without privilege, the hardware ignores writes to STATUS.
 pub(crate) fn is_writable(register: u32) -> bool {
     matches!(register, MODE | STATUS | TRAPSTS)
 }
@@ -87,11 +87,11 @@ fn read(w: &Wave, register: u32) -> u32 {
                 | valid
         }
         TRAPSTS => w.trap_status,
-        // The wave's number on its SIMD and the SIMD's.
+        // The wave's number on its SIMD, and the SIMD's number.
         HW_ID => (w.index / 4) & 0xf | (w.index & 3) << 4,
         GPR_ALLOC => w.allocated.gprs,
         LDS_ALLOC => w.allocated.lds,
-        // Sixteen bits each, the upper ones of the addresses.
+        // Sixteen bits each: the upper bits of the addresses.
         SH_MEM_BASES => (SHARED_APERTURE >> 48 << 16 | PRIVATE_APERTURE >> 48) as u32,
         // Nothing is ever outstanding, there is no trap handler, and all waves are on one XCC.
         _ => 0,

@@ -36,7 +36,7 @@ fn med3<T: Ord3>(a: T, b: T, c: T) -> T {
     a.least(b).greatest(a.greatest(b).least(c))
 }
 
-/// Minimum and maximum, the same for signed and unsigned vectors.
+/// Minimum and maximum, alike for signed and unsigned vectors.
 trait Ord3: Copy {
     fn least(self, other: Self) -> Self;
     fn greatest(self, other: Self) -> Self;
@@ -180,7 +180,7 @@ pub(super) fn arithmetic(b: Binder, op: IntegerArithmetic) -> Handler {
 
 #[inline(always)]
 fn subtract_with_borrow(x: U, y: U, borrow: U) -> (U, M) {
-    // y + borrow > x without overflow: equal operands borrow exactly when there is one to pass on.
+    // y + borrow > x without overflow: equal operands borrow exactly when a borrow comes in.
     (
         x - y - borrow,
         y.simd_gt(x) | (y.simd_eq(x) & borrow.simd_ne(k(0))),
@@ -203,7 +203,7 @@ pub(super) fn bits(b: Binder, op: IntegerBits) -> Handler {
         IntegerBits::v_ffbh_u32 => b.u1(|x| x.simd_eq(k(0)).select(k(!0), x.leading_zeros())),
         IntegerBits::v_ffbl_b32 => b.u1(|x| x.simd_eq(k(0)).select(k(!0), x.trailing_zeros())),
         IntegerBits::v_ffbh_i32 => b.u1(|x| {
-            // Bits that differ from the sign; none of them in 0 and -1.
+            // Bits that differ from the sign; 0 and -1 have none.
             let differing = u(s(x) >> I::splat(31)) ^ x;
             differing
                 .simd_eq(k(0))
@@ -224,7 +224,7 @@ pub(super) fn bits(b: Binder, op: IntegerBits) -> Handler {
         IntegerBits::v_bfe_i32 => b.u3(|x, y, z| {
             let width = z & k(31);
             let field = (x >> (y & k(31))) & ((k(1) << width) - k(1));
-            // The sign of a field of `width` bits; a field of none is 0.
+            // The sign of a field of `width` bits; a field of no bits is 0.
             let sign = (k(1) << width) >> k(1);
             (field ^ sign) - sign
         }),
@@ -290,7 +290,7 @@ pub(super) fn bits(b: Binder, op: IntegerBits) -> Handler {
             byte(sext16(x)) | byte(sext16(x >> k(16))) << k(8)
         }),
         IntegerBits::v_lerp_u8 => b.u3(|x, y, z| {
-            // Each byte's mean, rounded up where the last source's bit 0 says so.
+            // The mean of each byte, rounded up where bit 0 of the last source's byte is 1.
             let mut result = k(0);
             for shift in [0, 8, 16, 24] {
                 let byte = |v: U| (v >> k(shift)) & k(0xff);
@@ -309,7 +309,7 @@ pub(super) fn bits(b: Binder, op: IntegerBits) -> Handler {
     }
 }
 
-/// The generator of `v_prng_b32`.
+/// The random number generator of `v_prng_b32`.
 #[inline(always)]
 pub(crate) fn next_random(seed: U) -> U {
     let top = s(seed) >> I::splat(31);
@@ -334,8 +334,8 @@ pub(super) fn wide(b: Binder, op: IntegerWide) -> Handler {
         IntegerWide::v_ashrrev_i64 => {
             b.ud_d(|x, y| (y.cast::<i64>() >> (x & k(63)).cast::<i64>()).cast::<u64>())
         }
-        // The hardware shifts by at most 4 (three bits, values above 4 are reserved).
-        // In halves of 32 bits with a carry: the emulator's vectors are twice as long so.
+        // The hardware shifts by at most 4 (three bits, values above 4 are reserved). In 32-bit halves with a carry,
+        // because a host vector holds twice as many of them.
         IntegerWide::v_lshl_add_u64 => b.bind(
             #[inline(always)]
             |w, _, o| {
@@ -430,7 +430,7 @@ fn read_lane(w: &super::Wave, o: &super::operation::Operation, lane: u32) -> u32
 fn masked_bit_count(w: &mut super::Wave, o: &super::operation::Operation, high: bool) -> Flow {
     let (x, y) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
     let result = chunks(|c| {
-        // Bits of the mask's half that lie below each lane.
+        // The mask bits of the lanes below each lane, within the mask's half.
         let below = U::from_array(std::array::from_fn(|i| {
             let mask = (1_u64 << (16 * c + i)) - 1;
             if high {

@@ -1,7 +1,7 @@
-//! Shapes of vector operations: how a function of lanes becomes an operation of a wave.
+//! Makes handlers of vector operations from functions of lanes.
 //!
-//! Every function here takes the arithmetic as a closure over host vectors and returns the handler.
-//! All results of a wave are computed before the first is written, so that a result register may be a source.
+//! Each method of [`Binder`] takes the arithmetic as a closure over host vectors. All results of a wave are computed
+//! before the first is written, because a result register may also be a source.
 
 use std::simd::prelude::*;
 
@@ -16,9 +16,9 @@ use super::{
 #[derive(Clone, Copy)]
 pub(crate) struct Binder {
     pub(crate) level: SimdLevel,
-    /// The instruction's sources are vector registers, without modifiers, and its result has none.
+    /// Whether the sources are vector registers, and neither they nor the result have modifiers.
     pub(crate) plain: bool,
-    /// Matrix instructions add as is quickest here ([`super::MatrixSums::Fast`]).
+    /// Whether matrix instructions add in the way that is fastest on the host ([`super::MatrixSums::Fast`]).
     pub(crate) fast_sums: bool,
 }
 
@@ -28,7 +28,7 @@ pub(crate) fn chunks<T>(f: impl FnMut(usize) -> T) -> [T; CHUNKS] {
     std::array::from_fn(f)
 }
 
-/// A mask of 64 lanes from one of 16 lanes a chunk.
+/// A mask of 64 lanes from one of 16 lanes per chunk.
 #[inline(always)]
 pub(crate) fn mask64(mut f: impl FnMut(usize) -> M) -> u64 {
     let mut mask = 0;
@@ -46,7 +46,7 @@ impl Binder {
         bind(self.level, f)
     }
 
-    /// 32 bits of one source.
+    /// A 32-bit result from one 32-bit source.
     pub(crate) fn u1<F: Fn(U) -> U + Copy + 'static>(self, f: F) -> Handler {
         self.bind(
             #[inline(always)]
@@ -59,7 +59,7 @@ impl Binder {
         )
     }
 
-    /// 32 bits of two sources.
+    /// A 32-bit result from two 32-bit sources.
     pub(crate) fn u2<F: Fn(U, U) -> U + Copy + 'static>(self, f: F) -> Handler {
         self.bind(
             #[inline(always)]
@@ -72,7 +72,7 @@ impl Binder {
         )
     }
 
-    /// 32 bits of three sources.
+    /// A 32-bit result from three 32-bit sources.
     pub(crate) fn u3<F: Fn(U, U, U) -> U + Copy + 'static>(self, f: F) -> Handler {
         self.bind(
             #[inline(always)]
@@ -87,7 +87,7 @@ impl Binder {
         )
     }
 
-    /// 64 bits of one source of 64 bits.
+    /// A 64-bit result from one 64-bit source.
     pub(crate) fn d1<F: Fn(D) -> D + Copy + 'static>(self, f: F) -> Handler {
         self.bind(
             #[inline(always)]
@@ -100,7 +100,7 @@ impl Binder {
         )
     }
 
-    /// 64 bits of a source of 32 bits and one of 64 (shifts).
+    /// A 64-bit result from a 32-bit and a 64-bit source (shifts).
     pub(crate) fn ud_d<F: Fn(U, D) -> D + Copy + 'static>(self, f: F) -> Handler {
         self.bind(
             #[inline(always)]
@@ -114,7 +114,7 @@ impl Binder {
         )
     }
 
-    /// Two sources of 32 bits added to or put into 64 bits, with a carry out of bit 63.
+    /// A 64-bit result from two 32-bit sources and a 64-bit one, with a carry out of bit 63.
     pub(crate) fn uud_d_carry<F: Fn(U, U, D) -> (D, M) + Copy + 'static>(self, f: F) -> Handler {
         self.bind(
             #[inline(always)]
@@ -131,7 +131,8 @@ impl Binder {
         )
     }
 
-    /// 32 bits of two sources, with a carry out; with clamp, `END` where there is one.
+    /// A 32-bit result from two 32-bit sources, with a carry out. With `clamp`, the result is `END` where there is a
+    /// carry.
     pub(crate) fn carry_out<const END: u32, F>(self, f: F) -> Handler
     where
         F: Fn(U, U) -> (U, M) + Copy + 'static,
@@ -157,7 +158,8 @@ impl Binder {
         )
     }
 
-    /// 32 bits of two sources and a carry in, with a carry out; with clamp, `END` where there is one.
+    /// A 32-bit result from two 32-bit sources and a carry in, with a carry out. With `clamp`, the result is `END`
+    /// where there is a carry.
     pub(crate) fn carry_in_out<const END: u32, F>(self, f: F) -> Handler
     where
         F: Fn(U, U, U) -> (U, M) + Copy + 'static,
@@ -216,7 +218,7 @@ impl Binder {
     }
 }
 
-/// Writes a compare's result; `detail` 1 makes it a `v_cmpx`, which writes `exec` too.
+/// Writes a compare's mask. A `detail` of 1 means `v_cmpx`, which also writes EXEC.
 #[inline(always)]
 pub(crate) fn set_mask(w: &mut Wave, o: &Operation, mask: u64) -> Flow {
     let mask = mask & w.exec;
@@ -227,7 +229,7 @@ pub(crate) fn set_mask(w: &mut Wave, o: &Operation, mask: u64) -> Flow {
     Flow::Next
 }
 
-/// Whether the wave's `vcc` holds lane `lane`'s bit.
+/// VCC.
 #[inline(always)]
 pub(crate) fn vcc(w: &Wave) -> u64 {
     w.scalar_pair(VCC)

@@ -1,10 +1,10 @@
-//! LDS operations, and the lane permutations that go through LDS hardware.
+//! LDS operations, and the lane permutations that use LDS hardware.
 //!
-//! A GPU runs a workgroup's waves side by side, here they take turns. Programs have one wave overwrite what all of them read
-//! behind the same barrier, with none between (rocSOLVER's `potf2_kernel_small`, `stebz_splitting_kernel` and
-//! `syevj_small_kernel`): that is a race, and a GPU never loses it, because the others' read is over long before the one has
-//! its new value. So a wave that has read lets the others go first, once between barriers, before it stores ([`Turn`]). Where
-//! a seed decides the order, it does not.
+//! A GPU runs the waves of a workgroup at the same time; here they take turns. Some programs have one wave overwrite
+//! LDS that all waves read after the same barrier, with no barrier between (rocSOLVER's `potf2_kernel_small`,
+//! `stebz_splitting_kernel` and `syevj_small_kernel`). This is a race, but a GPU never shows it: the other waves have
+//! long read when the new value is ready. Therefore, a wave that has read LDS lets the other waves run before its first
+//! store, once between barriers ([`Turn`](super::state::Turn)). It does not where a seed decides the order.
 
 use super::{
     Context, Space, Wave,
@@ -23,8 +23,8 @@ use ferrowave_isa::{
     run::{Atomic, LdsPairs, LdsPermute},
 };
 
-/// The handler of an operation on global data share (GDS), of which HIP gives kernels none: all of it is out of range, so that
-/// nothing is written and results are 0.
+/// The handler of an operation on global data share (GDS). HIP gives kernels none, so every access is out of range:
+/// nothing is written, and results are 0.
 pub(super) fn without_memory(b: Binder) -> Handler {
     b.bind(
         #[inline(always)]
@@ -35,7 +35,7 @@ pub(super) fn without_memory(b: Binder) -> Handler {
     )
 }
 
-/// Runs `f` on the lanes' LDS; lanes that are out of range have 0 in `results` registers.
+/// Runs `f` on the lanes' LDS. Lanes out of range get 0 in `results` registers.
 #[inline(always)]
 fn visit(
     w: &mut Wave,
@@ -65,7 +65,7 @@ fn addresses(w: &mut Wave, o: &Operation) -> [U; CHUNKS] {
     chunks(|c| w.chunk(address, c))
 }
 
-/// Loads `N` dwords a lane from an offset.
+/// Loads `N` dwords per lane at an offset.
 #[inline(always)]
 fn load<const N: usize>(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flow {
     w.lds_turn.read();
@@ -96,7 +96,7 @@ fn load<const N: usize>(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flo
     )
 }
 
-/// Stores `N` dwords a lane to an offset.
+/// Stores `N` dwords per lane at an offset.
 #[inline(always)]
 fn store<const N: usize>(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flow {
     if w.lds_turn.gives_way(|| true) {
@@ -121,8 +121,8 @@ fn store<const N: usize>(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Fl
     )
 }
 
-/// Loads `N` dwords a lane from each of two offsets, in units of `SCALE` bytes. The address register may be a result, so
-/// that all addresses are made before the first load.
+/// Loads `N` dwords per lane at each of two offsets, in units of `SCALE` bytes. All addresses are computed before the
+/// first load, because the address register may be a result.
 #[inline(always)]
 fn load_pair<const N: usize, const SCALE: u32>(
     w: &mut Wave,
@@ -155,7 +155,7 @@ fn load_pair<const N: usize, const SCALE: u32>(
     )
 }
 
-/// Stores `N` dwords a lane to each of two offsets, from the two sources behind the address.
+/// Stores `N` dwords per lane at each of two offsets, from the two sources after the address.
 #[inline(always)]
 fn store_pair<const N: usize, const SCALE: u32>(
     w: &mut Wave,
@@ -190,7 +190,7 @@ fn store_pair<const N: usize, const SCALE: u32>(
     )
 }
 
-/// The LDS of all lanes behind each of two offsets, as [`access::near_lds`]; observers are told of it.
+/// The LDS of all lanes at each of two offsets, as [`access::near_lds`], recorded for observers.
 #[inline(always)]
 fn near_pair<const SCALE: u32>(
     w: &mut Wave,
@@ -208,8 +208,8 @@ fn near_pair<const SCALE: u32>(
     Some((a, b))
 }
 
-/// Runs `f` on the lanes' LDS at each of some offsets, one after the other, with the offset's number. Of a load, lanes that
-/// are out of range have 0 in the registers of that number.
+/// Runs `f` on the lanes' LDS at each offset in turn, with the offset's number. In a load, lanes out of range get 0 in
+/// the registers of that number.
 #[inline(always)]
 fn visit_each<const TIMES: usize>(
     w: &mut Wave,
@@ -233,7 +233,7 @@ fn visit_each<const TIMES: usize>(
     Flow::Next
 }
 
-/// The two offsets of an instruction that accesses LDS twice, in units of `SCALE` bytes.
+/// The two offsets of an instruction with two accesses, in units of `SCALE` bytes.
 #[inline(always)]
 fn pair<const SCALE: u32>(o: &Operation) -> [u32; 2] {
     [o.imm as u32 & 0xff, o.imm as u32 >> 8 & 0xff].map(|offset| offset * SCALE)
@@ -319,7 +319,7 @@ impl Transfers for Lds {
     reason = "closures are inlined where the host's instructions are known; functions are called without them"
 )]
 impl Binder {
-    /// Two reads of `N` dwords.
+    /// Two loads of `N` dwords.
     fn ds_load_pair<const N: usize, const SCALE: u32>(self) -> Handler {
         self.bind(
             #[inline(always)]
@@ -405,8 +405,8 @@ pub(super) fn permute(b: Binder, op: LdsPermute) -> Handler {
     }
 }
 
-/// The lane that `ds_swizzle` reads for `lane`: within quads, or within 32 by and, or and xor masks,
-/// by rotation, or by the reversed bits of its number (for Fourier transforms).
+/// The lane that `ds_swizzle` reads for `lane`: within groups of four; within 32 lanes by and, or and xor masks; by
+/// rotation; or by bit-reversed lane numbers (for Fourier transforms).
 fn swizzled(lane: usize, offset: usize) -> usize {
     if offset & 0xe000 == 0xe000 {
         let mask = offset & 31;
@@ -436,7 +436,7 @@ pub(super) fn atomic<const WIDE: bool>(b: Binder, i: &Instruction) -> Handler {
     }
 }
 
-/// The waves of a workgroup take turns, so that plain reads and writes are atomic here.
+/// The waves of a workgroup take turns, so plain reads and writes are atomic here.
 fn atomically<const WIDE: bool, const RETURN: bool>(
     w: &mut Wave,
     c: &mut Context<'_>,
@@ -457,7 +457,7 @@ fn atomically<const WIDE: bool, const RETURN: bool>(
                 let register = |w: &Wave, slot: usize, part: u16| {
                     w.lanes(o.src[slot].register + part).as_array()[lane]
                 };
-                // A compare-and-store has the value to compare first, the new value second.
+                // A compare-and-store has the compared value first, the new value second.
                 let compares = matches!(
                     atomic,
                     Atomic::CompareSwap | Atomic::CompareSwapF32 | Atomic::CompareSwapF64
@@ -467,7 +467,7 @@ fn atomically<const WIDE: bool, const RETURN: bool>(
                     let pair = |w: &Wave, slot: usize| {
                         u64::from(register(w, slot, 0)) | u64::from(register(w, slot, 1)) << 32
                     };
-                    // SAFETY: the lane is active, so that its bytes were checked.
+                    // SAFETY: the lane is active, so its bytes were checked.
                     let old: u64 = unsafe { access::read(address) };
                     let value = apply64(atomic, old, pair(w, new), pair(w, other));
                     // SAFETY: as above.
@@ -477,7 +477,7 @@ fn atomically<const WIDE: bool, const RETURN: bool>(
                         w.lanes_mut(o.dst + 1).as_mut_array()[lane] = (old >> 32) as u32;
                     }
                 } else {
-                    // SAFETY: the lane is active, so that its bytes were checked.
+                    // SAFETY: the lane is active, so its bytes were checked.
                     let old: u32 = unsafe { access::read(address) };
                     let value = apply32(atomic, old, register(w, new, 0), register(w, other, 0));
                     // SAFETY: as above.

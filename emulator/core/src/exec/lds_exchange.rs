@@ -1,6 +1,7 @@
-//! LDS operations that read and write more than one place, or a place that `m0` names.
+//! LDS operations that access two addresses, or an address in `m0`.
 //!
-//! Semantics from AMD's ISA guides: pseudocode of CDNA3's, and Vega's for the `src2` forms, which gfx908 alone has.
+//! Semantics are from AMD's ISA guides: the pseudocode of CDNA3's, and Vega's for the `src2` forms, which only gfx908
+//! has.
 
 use std::simd::prelude::*;
 
@@ -36,17 +37,17 @@ pub(super) fn handler(b: Binder, op: LdsExchange) -> Handler {
     }
 }
 
-/// The handler of an atomic operation with the data of a second place in LDS.
+/// The handler of an atomic operation whose data is at a second address in LDS.
 pub(super) fn atomic<const WIDE: bool>(b: Binder) -> Handler {
     b.bind(combine::<WIDE>)
 }
 
-/// Addresses in the first source's register.
+/// The addresses in the first source's register.
 fn addresses(w: &Wave, o: &Operation) -> [U; CHUNKS] {
     chunks(|c| w.lanes(o.src[0].register).0[c])
 }
 
-/// Both places get new data, and their old data is the result.
+/// Both addresses get new data; their old data is the result.
 fn exchange_pair<const N: usize, const SCALE: u32>(
     w: &mut Wave,
     c: &mut Context<'_>,
@@ -58,7 +59,7 @@ fn exchange_pair<const N: usize, const SCALE: u32>(
         access::reach_lds(c, &addresses, offset, exec, 4 * N as u32, true).by_address()
     });
     clear_results(w, 2 * N as u16);
-    // Lane after lane: a place may be another lane's too.
+    // Lane after lane, because lanes may share an address.
     for lane in (0..LANES).filter(|lane| exec >> lane & 1 == 1) {
         for (slot, place) in places.iter().enumerate() {
             if place.exec >> lane & 1 == 0 {
@@ -68,7 +69,7 @@ fn exchange_pair<const N: usize, const SCALE: u32>(
             let data: [u32; N] = std::array::from_fn(|part| {
                 w.lanes(o.src[1 + slot].register + part as u16).as_array()[lane]
             });
-            // SAFETY: the lane is active there, so that its bytes were checked.
+            // SAFETY: the lane is active there, so its bytes were checked.
             let old: [u32; N] = unsafe { access::read(address) };
             // SAFETY: as above.
             unsafe { access::write(address, data) };
@@ -81,10 +82,10 @@ fn exchange_pair<const N: usize, const SCALE: u32>(
     Flow::Next
 }
 
-/// Where results wait until all lanes' data was read.
+/// Temporary registers of results, which are written after all lanes' data was read.
 const PAIR: u16 = super::wave::TEMPORARIES + 40;
 
-/// Sets them to what lanes out of range have.
+/// Sets the temporary results to 0, which lanes out of range get.
 fn clear_results(w: &mut Wave, count: u16) {
     access::clear(w, PAIR, count, !0);
 }
@@ -96,7 +97,7 @@ fn put_results(w: &mut Wave, o: &Operation, count: u16) {
     }
 }
 
-/// Two dwords, each replaced by new data without its sign bit if that bit is set.
+/// Two dwords. Each is replaced by its new data, without the sign bit, if that bit is set.
 fn exchange_if_negative(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flow {
     let offset = U::splat(o.imm as u32);
     let addresses = addresses(w, o).map(|a| (a + offset) & U::splat(0xfff8));
@@ -106,7 +107,7 @@ fn exchange_if_negative(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flo
         for part in 0..2_u16 {
             let address = address + 4 * u64::from(part);
             let data = w.lanes(o.src[1].register + part).as_array()[lane];
-            // SAFETY: the lane is active, so that its bytes were checked.
+            // SAFETY: the lane is active, so its bytes were checked.
             let old: u32 = unsafe { access::read(address) };
             if data >> 31 == 1 {
                 // SAFETY: as above.
@@ -119,7 +120,7 @@ fn exchange_if_negative(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flo
     Flow::Next
 }
 
-/// Runs `f` where each lane has a dword, one after the other from `m0` and the offset on.
+/// Runs `f` on one dword per lane, consecutive from `m0` plus the offset.
 #[inline(always)]
 fn by_lane_number(
     w: &mut Wave,
@@ -138,7 +139,8 @@ fn by_lane_number(
     Flow::Next
 }
 
-/// Counts the active lanes up or down in the dword that `m0` and the offset name; all get its old value.
+/// Adds or subtracts the number of active lanes at the dword that `m0` and the offset name. All lanes get its old
+/// value.
 fn count_lanes(
     w: &mut Wave,
     c: &mut Context<'_>,
@@ -164,9 +166,9 @@ fn count_lanes(
     Flow::Next
 }
 
-/// Updates a place with the data of another, which lies as far from it as the offset says (in dwords, with a
-/// sign), or as the address' upper bits do. That the lower 17 bits are the place then is chosen, as the other bits
-/// say something else; the guide says only what the distance is.
+/// Updates LDS with data from another address. The distance is in the offset (15 bits with a sign, in dwords), or in
+/// the upper bits of the address. Then the address is taken from its lower 17 bits: the guide specifies only the
+/// distance, and the other bits are used for it.
 fn combine<const WIDE: bool>(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flow {
     let atomic = from_detail(o.detail);
     let offset = o.imm as u32;
@@ -193,7 +195,7 @@ fn combine<const WIDE: bool>(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -
     targets.each(|lane, address| {
         // A source that is out of range is 0.
         let source = (from.exec >> lane & 1 == 1).then(|| from.lane(lane));
-        // SAFETY: the lane is active, so that its bytes were checked in both places.
+        // SAFETY: the lane is active, so its bytes were checked at both addresses.
         unsafe {
             if WIDE {
                 let (old, data) = (access::read(address), source.map_or(0, |s| access::read(s)));

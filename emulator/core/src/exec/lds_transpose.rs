@@ -1,14 +1,13 @@
 //! gfx950's transposing LDS reads.
 //!
-//! Sixteen lanes together read a matrix of sixteen columns: lane after lane, each reads a piece of a row, and
-//! each gets a column. With `n` elements a lane, element `x` that lane `i` of the sixteen reads stands in row
-//! `(i·n + x) / 16` and column `(i·n + x) mod 16`; the lane with the column's number gets it as its element with
-//! the row's number.
+//! Sixteen lanes together read a matrix of sixteen columns: each lane reads a piece of a row and gets a column. With
+//! `n` elements per lane, element `x` read by lane `i` of the sixteen is in row `(i·n + x) / 16` and column `(i·n + x)
+//! mod 16`. The lane with the column's number gets it as the element with the row's number.
 //!
-//! AMD's CDNA4 ISA guide («MFMA Transpose Load from LDS», 11.4) says what matrices the instructions are for and not
-//! which lane gets what. For bytes, Modular's documentation of `ds_read_tr8_b64` has two interleaved transposes of
-//! 8 × 8 in sixteen lanes, which this is; the other sizes follow the same rule. With some lanes inactive, which the
-//! guide forbids, their elements read as 0.
+//! AMD's CDNA4 ISA guide («MFMA Transpose Load from LDS», 11.4) says which matrices the instructions are for, but not
+//! which lane gets what. For bytes, Modular's documentation of `ds_read_tr8_b64` describes two interleaved transposes
+//! of 8 × 8 in sixteen lanes, which is the same; the other sizes follow the same rule. Elements of inactive lanes,
+//! which the guide forbids, read as 0.
 
 use super::{
     Context, Wave, access,
@@ -29,7 +28,7 @@ pub(super) fn handler(b: Binder, op: LdsTranspose) -> Handler {
     }
 }
 
-/// Elements of `BITS` bits in `N` dwords a lane.
+/// Elements of `BITS` bits, in `N` dwords per lane.
 #[inline(always)]
 fn transposed<const BITS: usize, const N: usize>(
     w: &mut Wave,
@@ -41,7 +40,7 @@ fn transposed<const BITS: usize, const N: usize>(
     let near = access::reach_lds(c, &addresses, o.imm as u32, exec, 4 * N as u32, false);
     let mut rows = [0_u128; LANES];
     near.by_address().each(|lane, address| {
-        // SAFETY: the lane is active, so that its bytes were checked.
+        // SAFETY: the lane is active, so its bytes were checked.
         let data: [u32; N] = unsafe { access::read(address) };
         for (part, dword) in data.into_iter().enumerate() {
             rows[lane] |= u128::from(dword) << (32 * part);

@@ -1,14 +1,14 @@
 //! Matrix instructions: D ← A·B + C over the registers of a whole wave.
 //!
-//! Lane maps, as AMD's «matrix instruction calculator» and the CDNA ISA guides give them. With M = N rows
-//! and columns, 64/M groups of lanes, and k elements of A or B side by side in a lane:
-//! - A[i][k] of block b is in lane `M·group + i`, B[k][j] in lane `N·group + j`, where the groups of a
-//!   block follow each other in k (operands of 256 bits: [`panel::Panel::read`]).
-//! - D[i][j] of a 32×32 block: register g, lane l with i = 8⌊g/4⌋ + 4⌊l/32⌋ + g mod 4, j = l mod 32; of a
-//!   16×16 block: i = 4⌊l/16⌋ + g, j = l mod 16; of the sixteen 4×4 blocks: block ⌊l/4⌋, i = g, j = l mod 4.
+//! Lane maps, from AMD's «matrix instruction calculator» and the CDNA ISA guides. With M = N rows and columns, 64/M
+//! groups of lanes, and k adjacent elements of A or B in a lane:
+//! - A[i][k] of block b is in lane `M·group + i`, B[k][j] in lane `N·group + j`. The groups of a block follow each
+//!   other in k (operands of 256 bits: [`panel::Panel::read`]).
+//! - D[i][j] of a 32×32 block: register g, lane l with i = 8⌊g/4⌋ + 4⌊l/32⌋ + g mod 4, j = l mod 32; of a 16×16 block:
+//!   i = 4⌊l/16⌋ + g, j = l mod 16; of the sixteen 4×4 blocks: block ⌊l/4⌋, i = g, j = l mod 4.
 //! - f64: [`double`]; sparse A: [`sparse`]; gfx950's formats below 8 bits and its scales: [`scaled`].
 //!
-//! How each GPU adds: [`sum`]. MODE's rounding and denormals are not looked at.
+//! How each GPU adds: [`sum`]. MODE's rounding and denormal settings have no effect.
 
 mod double;
 mod element;
@@ -47,7 +47,7 @@ use ferrowave_isa::{
     },
 };
 
-/// The handler of a product of numbers of reduced precision.
+/// The handler of a product of f32 with reduced precision.
 pub(super) fn reduced(b: Binder, op: MfmaReduced) -> Handler {
     match b.fast_sums {
         true => reduced_to::<Single>(b, op),
@@ -55,7 +55,7 @@ pub(super) fn reduced(b: Binder, op: MfmaReduced) -> Handler {
     }
 }
 
-/// The handler of a product of f16 or bf16. gfx90a flushes denormal sources and results of its instructions (PyTorch's notes
+/// The handler of a product of f16 or bf16. gfx90a's instructions flush denormal sources and results (PyTorch's notes
 /// on MI200 numerics, from AMD).
 pub(super) fn halves(b: Binder, gpu: Gpu, op: MfmaHalves) -> Handler {
     type Wide = Truncated<8, true>;
@@ -94,9 +94,8 @@ pub(super) fn narrow(b: Binder, op: MfmaNarrow) -> Handler {
     }
 }
 
-/// Whether an instruction has bits set that AMD's documents give no meaning: broadcasts of A among fewer
-/// blocks than they need, permutations of B on instructions that have none («matrix instruction
-/// calculator», `--detail-instruction`).
+/// Whether an instruction has bits set that AMD's documents give no meaning: broadcasts of A among fewer blocks than
+/// they need, permutations of B on instructions without them («matrix instruction calculator», `--detail-instruction`).
 pub(super) fn has_undocumented_bits(gpu: Gpu, i: &Instruction) -> bool {
     let blocks = i.blocks();
     let before_gfx942 = matches!(gpu, Gpu::Gfx908 | Gpu::Gfx90a);
@@ -116,7 +115,7 @@ pub(super) fn has_undocumented_bits(gpu: Gpu, i: &Instruction) -> bool {
     a || m.blgp != 0 && !permutes
 }
 
-/// Binds a dense product: types of A, B and the sum, M, K, blocks.
+/// Binds a dense product: types of A, B and sum; M, K, blocks.
 macro_rules! dense {
     ($b:ident, $a:ty, $bt:ty, $sum:ty, 4, $k:literal, 16) => {
         $b.bind(
@@ -142,7 +141,7 @@ macro_rules! singles {
     };
 }
 
-/// Binds a sparse product: types of A, B and the sum, M, K.
+/// Binds a sparse product: types of A, B and sum; M, K.
 macro_rules! sparse {
     ($b:ident, $a:ty, $bt:ty, $sum:ty, $m:literal, $k:literal) => {
         $b.bind(
@@ -169,7 +168,7 @@ fn reduced_to<S: Sum>(b: Binder, op: MfmaReduced) -> Handler {
     }
 }
 
-/// The products of f16 and bf16, with the sums of f16, bf16 and of gfx908's forms of bf16.
+/// The products of f16 and bf16, given how f16, bf16 and gfx908's forms of bf16 are added.
 fn halves_to<H, Bf, Hs, Bs, Os>(b: Binder, op: MfmaHalves) -> Handler
 where
     H: Element,
@@ -186,7 +185,7 @@ where
         MfmaHalves::v_mfma_f32_16x16x16_f16 => dense!(b, H, H, Hs, 16, 16, 1),
         MfmaHalves::v_mfma_f32_16x16x32_f16 => dense!(b, H, H, Hs, 16, 32, 1),
         MfmaHalves::v_mfma_f32_32x32x16_f16 => dense!(b, H, H, Hs, 32, 16, 1),
-        // gfx908's bf16: two elements a lane.
+        // gfx908's bf16: two elements per lane.
         MfmaHalves::v_mfma_f32_32x32x2bf16 => dense!(b, Bf, Bf, Os, 32, 2, 2),
         MfmaHalves::v_mfma_f32_16x16x2bf16 => dense!(b, Bf, Bf, Os, 16, 2, 4),
         MfmaHalves::v_mfma_f32_4x4x2bf16 => dense!(b, Bf, Bf, Os, 4, 2, 16),
@@ -228,7 +227,7 @@ pub(super) fn integers(b: Binder, op: MfmaIntegers) -> Handler {
     }
 }
 
-/// The products of fp8 and bf8, in the GPU's flavour of them.
+/// The products of fp8 and bf8, in the GPU's variant of these formats.
 fn eights_to<Fp: Element, Bf: Element, S: Sum>(b: Binder, op: MfmaEights) -> Handler {
     match op {
         MfmaEights::v_mfma_f32_16x16x32_bf8_bf8 => dense!(b, Bf, Bf, S, 16, 32, 1),

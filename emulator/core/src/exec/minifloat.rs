@@ -1,4 +1,4 @@
-//! Floating-point formats of 8, 6 and 4 bits: reading them as f32, and rounding to them.
+//! Floating-point formats of 8, 6 and 4 bits: widening to f32, and rounding to them.
 //!
 //! | format | exponent, fraction | bias | specials |
 //! |---|---|---|---|
@@ -10,21 +10,21 @@
 //! | [`Bf6`] (OCP E3M2) | 3, 2 | 3 | none |
 //! | [`Fp4`] (OCP E2M1) | 2, 1 | 1 | none |
 //!
-//! OCP: «8-bit Floating Point Specification» 1.0 and «Microscaling Formats» 1.0, which AMD's CDNA4 guide
-//! refers to; FNUZ: CDNA3 ISA guide, «FP8 data formats».
+//! OCP: «8-bit Floating Point Specification» 1.0 and «Microscaling Formats» 1.0, to which AMD's CDNA4 guide refers;
+//! FNUZ: CDNA3 ISA guide, «FP8 data formats».
 
 use std::simd::prelude::*;
 
 use super::simd::{F, U};
 
-/// What a format has besides numbers.
+/// The values of a format that are not numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Specials {
-    /// Nothing: all patterns are numbers.
+    /// None: all patterns are numbers.
     None,
-    /// The sign alone, which would be −0, is NaN.
+    /// The sign bit alone, which would be −0, is NaN.
     NegativeZero,
-    /// All ones under the sign is NaN.
+    /// All ones below the sign is NaN.
     AllOnes,
     /// The highest exponent is ∞ and NaN.
     HighestExponent,
@@ -78,22 +78,22 @@ formats! {
     Bf6: 3, 2, 3, None;
     /// OCP E2M1.
     Fp4: 2, 1, 1, None;
-    /// IEEE 754's binary16, as what others are rounded to.
+    /// IEEE 754's binary16, as a target of rounding.
     Fp16: 5, 10, 15, HighestExponent;
-    /// bfloat16, as what others are rounded to.
+    /// bfloat16, as a target of rounding.
     Brain16: 8, 7, 127, HighestExponent;
 }
 
-/// A power of two that f32 has as a normal number.
+/// A power of two that is a normal f32.
 const fn power_of_two(exponent: i32) -> f32 {
     f32::from_bits(((exponent + 127) as u32) << 23)
 }
 
-/// The elements that begin at bit `shift` of each lane, as f32. What stands above them does not matter.
+/// The elements at bit `shift` of each lane, as f32. Bits above them are ignored.
 #[inline(always)]
 pub(crate) fn read<T: Narrow>(bits: U, shift: u32) -> F {
-    // The exponent and fraction at f32's place, with the exponent still biased as it was: a denormal or
-    // very small f32, which the multiplication makes right for numbers of both kinds.
+    // Exponent and fraction in f32's place, with the format's own bias: a denormal or very small f32, which the
+    // multiplication corrects for normal and denormal numbers alike.
     let top = shift + T::BITS;
     let sign = (bits << U::splat(32 - top)) & U::splat(0x8000_0000);
     let to = 23 - T::FRACTION_BITS;
@@ -115,7 +115,7 @@ pub(crate) fn read<T: Narrow>(bits: U, shift: u32) -> F {
         }
         Specials::HighestExponent => {
             let highest = ((1 << T::EXPONENT_BITS) - 1) << 23;
-            // A NaN keeps its fraction, made quiet.
+            // A NaN keeps its fraction and is quieted.
             let fraction = magnitude & U::splat(0x7f_ffff);
             let infinity = U::splat(0x7f80_0000) | sign;
             let quiet = infinity | U::splat(0x40_0000) | fraction;
@@ -125,7 +125,7 @@ pub(crate) fn read<T: Narrow>(bits: U, shift: u32) -> F {
     }
 }
 
-/// The bits from bit `bit` of registers side by side, an element of `size` bits lowest.
+/// The bits from bit `bit` of adjacent registers on; the lowest `size` bits are an element.
 #[inline(always)]
 pub(crate) fn read_across(register: impl Fn(usize) -> U, bit: usize, size: usize) -> U {
     let (first, shift) = (bit / 32, (bit % 32) as u32);
@@ -133,11 +133,11 @@ pub(crate) fn read_across(register: impl Fn(usize) -> U, bit: usize, size: usize
     if shift as usize + size <= 32 {
         return low;
     }
-    // An element that begins in one register and ends in the next.
+    // The element begins in one register and ends in the next.
     low | register(first + 1) << U::splat(32 - shift)
 }
 
-/// A scale as the conversions and products of gfx950 have it (E8M0): 2^(byte − 127), 0xff is NaN.
+/// A scale of gfx950's conversions and products (E8M0): 2^(byte − 127), 0xff is NaN.
 #[inline(always)]
 pub(crate) fn power_of_scale(scale: U) -> F {
     let denormal = U::splat(0x0040_0000);
@@ -153,25 +153,24 @@ pub(crate) fn power_of_scale(scale: U) -> F {
 pub(crate) enum Rounding {
     /// To the nearest, ties to even.
     Nearest,
-    /// Up by chance: `random` below what the format drops is added before the rest is dropped.
+    /// Up with a probability: adds `random` below the last bit that the format keeps, then truncates.
     Stochastic {
-        /// Random bits; the highest ones count.
+        /// Random bits; the highest ones are used.
         random: u32,
-        /// Bits of the fraction that the source's format has: finer ones are not added to.
+        /// Bits of the fraction in the source's format; no random bits are added below them.
         source_fraction: u32,
     },
 }
 
-/// `value` · 2^-`exponent` in a narrow format.
+/// Rounds `value` · 2^-`exponent` to a narrow format.
 ///
-/// What is larger than the format's numbers, ∞ among it, becomes the largest number if `saturate` is set
-/// (MODE's `FP16_OVFL`) or the format has nothing else, and ∞ or else NaN otherwise (RDNA4 ISA guide,
-/// which has the table that CDNA's leave out).
+/// Values above the format's largest number, including ∞, become the largest number if `saturate` (MODE's `FP16_OVFL`)
+/// is set or the format has no special values; otherwise ∞, or NaN if the format has no ∞ (RDNA4 ISA guide, whose table
+/// the CDNA guides omit).
 ///
-/// The stochastic rounding is AMD's library's (`amd_hip_ocp_host.hpp`) and its simulator's. The ISA
-/// guides' pseudocode for `v_cvt_sr_fp8_f32` rounds to the nearest after the addition and drops its
-/// carry, which would favour the larger neighbour and turn numbers just below a power of two into half
-/// of themselves.
+/// Stochastic rounding is that of AMD's library (`amd_hip_ocp_host.hpp`) and of its simulator. The ISA guides'
+/// pseudocode for `v_cvt_sr_fp8_f32` rounds to nearest after the addition and drops its carry, which would favour the
+/// larger neighbour and halve numbers just below a power of two.
 pub(crate) fn round<T: Narrow>(
     value: f32,
     exponent: i32,
@@ -206,13 +205,13 @@ pub(crate) fn round<T: Narrow>(
     sign | magnitude
 }
 
-/// Exponent and fraction of a finite number; more than the largest number's if it is larger.
+/// Exponent and fraction of a finite number, before the check against the format's largest.
 fn round_magnitude<T: Narrow>(value: f32, exponent: i32, rounding: Rounding) -> u32 {
     let bits = value.to_bits() & 0x7fff_ffff;
     if bits == 0 {
         return 0;
     }
-    // The fraction with its leading one at bit 23, and that one's power of two.
+    // The fraction with its leading one at bit 23, and the exponent of that one.
     let (fraction, power) = if bits >> 23 == 0 {
         let up = bits.leading_zeros() - 8;
         (bits << up, -126 - up as i32)
@@ -223,7 +222,7 @@ fn round_magnitude<T: Narrow>(value: f32, exponent: i32, rounding: Rounding) -> 
     if above > 1 << T::EXPONENT_BITS {
         return u32::MAX;
     }
-    // What the format drops; denormals drop more.
+    // Bits that the format drops; denormals drop more.
     let dropped = 23 - T::FRACTION_BITS;
     let below = (-above).clamp(0, 31) as u32;
     let units = match rounding {
@@ -243,6 +242,6 @@ fn round_magnitude<T: Narrow>(value: f32, exponent: i32, rounding: Rounding) -> 
             ((fraction >> below) + added) >> dropped
         }
     };
-    // The leading one of the units counts in the exponent's field, and so does a carry.
+    // The leading one of `units` adds to the exponent field, as does a carry.
     ((above.max(0) as u32) << T::FRACTION_BITS) + units
 }

@@ -1,8 +1,8 @@
 //! Running wavefronts.
 //!
-//! An [`Instruction`](ferrowave_isa::Instruction) is compiled once, when a wave first comes to its function, into an
-//! operation: a function and its resolved operands. A wave then runs from operation to operation until it
-//! ends, waits at a barrier, or faults. Operations work on all 64 lanes with host vectors.
+//! An [`Instruction`](ferrowave_isa::Instruction) is compiled once, when a wave first reaches its function, into an
+//! operation: a function pointer and resolved operands. A wave runs operations until it ends, waits at a barrier, or
+//! faults. Each operation works on all 64 lanes with host vectors.
 
 mod access;
 mod access_pattern;
@@ -76,8 +76,8 @@ pub(crate) use state::{Allocated, Segment, Turn};
 
 use crate::memory::{Reach, View, shared::Moves};
 
-/// The aperture through which flat addresses reach LDS: addresses whose upper 32 bits are these.
-/// No host address has them, so that global memory and LDS cannot be mistaken for each other.
+/// The aperture of LDS: flat addresses with these upper 32 bits reach LDS. No host address has them, so LDS and global
+/// memory cannot be confused.
 pub(crate) const SHARED_APERTURE: u64 = 0x0001_0000_0000_0000;
 /// The aperture of private memory.
 pub const PRIVATE_APERTURE: u64 = 0x0002_0000_0000_0000;
@@ -86,28 +86,29 @@ pub const PRIVATE_APERTURE: u64 = 0x0002_0000_0000_0000;
 pub struct Context<'a> {
     /// The code that the waves run.
     pub code: &'a Code,
-    /// The operations among which a wave ran last.
+    /// The operations of the stretch where a wave ran last.
     ready: Option<&'a code::Ready>,
     /// Global memory as the launch sees it.
     pub memory: &'a View,
-    /// Allocations that accesses found last, by the instruction's number, so that most need no search.
+    /// The allocations that recent accesses used, indexed by [`operation::Operation::remember`]; most accesses need no
+    /// search.
     pub(crate) recent: [Reach; access::RECENT],
     pub(crate) lds: &'a mut [u8],
-    /// How operations access global memory: as is best on the computer.
+    /// How operations access global memory: the widest moves that the host has.
     pub(crate) moves: Moves,
     /// Whether something may have been stored to global memory since the last fence ([`crate::memory::shared`]).
     pub(crate) stored: bool,
-    /// Barriers and semaphores of the whole launch, if it is a cooperative one.
+    /// Barriers and semaphores of the launch, if it is cooperative.
     pub(crate) global_sync: Option<&'a GlobalSync>,
     /// Whether accesses are recorded in `accesses`.
     pub(crate) watched: bool,
     pub(crate) accesses: ObservedAccesses,
-    /// Why the last wave that returned [`Flow::Fault`] could not go on.
+    /// Why the last wave that returned [`Flow::Fault`] stopped.
     pub fault: Option<Box<Fault>>,
 }
 
 impl<'a> Context<'a> {
-    /// For a workgroup with its LDS.
+    /// The context of a workgroup with its LDS.
     pub fn new(code: &'a Code, memory: &'a View, lds: &'a mut [u8]) -> Self {
         Context {
             code,
@@ -129,7 +130,7 @@ impl<'a> Context<'a> {
         self.code
     }
 
-    /// Its accesses that went beyond LDS.
+    /// The instruction's accesses that were out of range of LDS.
     pub fn outside_lds(&self) -> &[OutsideLds] {
         &self.accesses.outside
     }
@@ -140,7 +141,7 @@ impl<'a> Context<'a> {
         !self.accesses.is_empty()
     }
 
-    /// What observers need to know of the instruction at an index: of one that just ran, without a search.
+    /// What observers need to know of the instruction at an index. Needs no search for an instruction that just ran.
     #[inline]
     pub fn facts(&self, index: u32) -> Option<&'a Facts> {
         match self.ready.and_then(|ready| ready.facts(index)) {
@@ -149,12 +150,12 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The memory that the instruction which just ran has accessed, if the run is watched.
+    /// The accesses of the instruction that just ran, if the run is watched.
     pub fn accesses(&self) -> impl Iterator<Item = ObservedAccess<'_>> {
         self.accesses.all()
     }
 
-    /// Runs what an operation seldom needs, with the same host instructions and not inlined.
+    /// Runs the rare case of an operation, out of line and with the same host instructions.
     #[inline(always)]
     pub(crate) fn cold_path<F>(
         &mut self,
@@ -169,7 +170,7 @@ impl<'a> Context<'a> {
         unsafe { operation::cold_path(self.code.level, wave, self, operation, f) }
     }
 
-    /// Runs what several operations need, with the same host instructions and not inlined.
+    /// Runs code that several operations share, out of line and with the same host instructions.
     #[inline(always)]
     pub(crate) fn share(&self, f: impl FnOnce()) {
         // SAFETY: `Code` was compiled for a level that this computer has.
@@ -183,16 +184,16 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Why a wave came back.
+/// Why a wave stopped running.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
     /// It ended.
     Ended,
     /// It waits at a barrier.
     Barrier,
-    /// It lets others go first: it sleeps.
+    /// It sleeps, so other waves run first.
     Yield,
-    /// It lets others read LDS before it stores.
+    /// It is about to store to LDS, and other waves may still have to read.
     Later,
     /// It has queued at a barrier or semaphore of the whole launch.
     Wait,
@@ -209,7 +210,7 @@ impl Context<'_> {
     }
 }
 
-/// Runs a wave for at most `budget` instructions, and takes from `budget` what it used.
+/// Runs a wave for at most `budget` instructions, and subtracts those that ran.
 pub fn run<O: Observer>(
     wave: &mut Wave,
     context: &mut Context<'_>,
@@ -228,7 +229,8 @@ pub fn run<O: Observer>(
     }
 }
 
-/// Runs one instruction of a wave in no special mode, without an observer: for observers that ask what it would do.
+/// Runs one instruction of a wave, without an observer. Register indexing and `s_setvskip` are ignored. For observers
+/// that ask what an instruction would do.
 pub fn run_one(wave: &mut Wave, context: &mut Context<'_>, index: u32) -> Flow {
     let mut place = index;
     let ready = context.code.ready(&mut place);
@@ -239,7 +241,7 @@ pub fn run_one(wave: &mut Wave, context: &mut Context<'_>, index: u32) -> Flow {
     unsafe { (operation.run)(wave, context, operation) }
 }
 
-/// Runs a wave until it stops, or until [`gpr_index::is_plain`] is not `PLAIN` any more.
+/// Runs a wave until it stops, or until [`gpr_index::is_plain`] differs from `PLAIN`.
 fn run_while<O: Observer, const PLAIN: bool>(
     wave: &mut Wave,
     context: &mut Context<'_>,
@@ -265,7 +267,7 @@ fn run_while<O: Observer, const PLAIN: bool>(
             break Some(Stop::Fault);
         };
         if O::ACTIVE {
-            // Observers shall not see an operation twice.
+            // Decided before `before`, so that observers see the operation once.
             let stores = || here.instruction(index).is_some_and(lds::is_store);
             if wave.lds_turn.gives_way(stores) {
                 break Some(Stop::Later);

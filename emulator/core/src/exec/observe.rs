@@ -1,69 +1,70 @@
-//! Watching waves run: what checks, counters and the timing model hang on to.
+//! Observers: how checks, counters and the timing model watch waves run.
 
 use super::{Context, Flow, Wave};
 use ferrowave_isa::{Category, Effect, Instruction, Uses};
 
-/// Sees a workgroup run, instruction by instruction. A run is generic over its observer, so that one
-/// without observer ([`Unobserved`]) has no trace of it.
+/// Watches a workgroup run, instruction by instruction. Runs are generic over the observer, so a run without one
+/// ([`Unobserved`]) contains no code for it.
 pub trait Observer {
-    /// Whether anything is called at all, and memory accesses are recorded.
+    /// Whether the observer is called at all and memory accesses are recorded.
     const ACTIVE: bool;
 
-    /// Whether it watches the workgroup with a number. Others run unobserved.
+    /// Whether to watch the workgroup with this number. Other workgroups run unobserved.
     fn wants(&self, _number: u64) -> bool {
         true
     }
 
-    /// Instructions after which a wave is asked again whether [`Self::is_done`], at most.
+    /// Most instructions that a wave runs before [`Self::is_done`] is asked again.
     fn turn(&self) -> u64 {
         u64::MAX
     }
 
-    /// Whether the rest of the workgroup need not run. Only launches whose results are not used may have such observers.
+    /// Whether the rest of the workgroup need not run. For launches whose results are not used.
     fn is_done(&self) -> bool {
         false
     }
 
-    /// A workgroup begins, its waves' registers are as the hardware sets them up.
+    /// A workgroup begins. Its waves' registers are as the hardware initializes them.
     fn begin(&mut self, group: &GroupStart<'_>);
 
     /// The wave is about to run the instruction at `index` of the code.
     fn before(&mut self, wave: &Wave, context: &Context<'_>, index: u32);
 
-    /// The wave has run it, and [`Context::accesses`] tells the memory that it accessed. An instruction that faulted has
-    /// not done all that it should.
+    /// The wave has run the instruction; [`Context::accesses`] has its memory accesses. An instruction that faulted has
+    /// done only a part of its work.
     fn after(&mut self, wave: &mut Wave, context: &mut Context<'_>, index: u32, flow: Flow);
 
-    /// All waves of the workgroup that have not ended wait at a barrier, and now go on. Waves stand behind their barriers.
+    /// All waves of the workgroup that have not ended wait at a barrier, and now continue. Their program counters are
+    /// past the barrier.
     fn barrier(&mut self, waves: &mut [Wave], waiting: &[bool], context: &mut Context<'_>);
 
-    /// A wave of the workgroup goes on behind a barrier or semaphore of the whole launch, after an instruction that had
-    /// `Wave::global_wait`.
+    /// A wave continues after a barrier or semaphore of the whole launch, where it had waited after an instruction that
+    /// set `Wave::global_wait`.
     fn released(&mut self, _wave: u32, _resource: u8) {}
 
-    /// The workgroup's waves have all ended, or one faulted.
+    /// All waves of the workgroup have ended, or one has faulted.
     fn end(&mut self, waves: &mut [Wave], context: &mut Context<'_>);
 }
 
-/// What an observer is told of a workgroup that begins.
+/// What an observer is told about a workgroup that begins.
 #[derive(Clone, Copy)]
 pub struct GroupStart<'a> {
-    /// Its place in the grid.
+    /// Its position in the grid.
     pub workgroup: [u32; 3],
-    /// Its number among the grid's: x runs fastest.
+    /// Its number in the grid; x runs fastest.
     pub number: u64,
     /// Its waves.
     pub waves: &'a [Wave],
     /// Bytes of LDS.
     pub lds_bytes: u32,
-    /// What the hardware has put in its waves' registers.
+    /// Which registers of its waves the hardware has initialized.
     pub prepared: Prepared,
 }
 
-/// Registers that hold something when a wave starts.
+/// Registers that are initialized when a wave starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Prepared {
-    /// Scalar registers, one bit for each operand code.
+    /// Scalar registers, one bit per operand code.
     pub scalars: u128,
     /// How many vector registers, from `v0`.
     pub vectors: u16,
@@ -87,7 +88,7 @@ impl Observer for Unobserved {
     fn end(&mut self, _: &mut [Wave], _: &mut Context<'_>) {}
 }
 
-/// Two watch, the first one first.
+/// Both observers watch; the first is called first.
 impl<A: Observer, B: Observer> Observer for (A, B) {
     const ACTIVE: bool = A::ACTIVE || B::ACTIVE;
 
@@ -134,23 +135,23 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     }
 }
 
-/// What observers need to know of an instruction, found once.
+/// What observers need to know of an instruction, computed once.
 #[derive(Clone, Debug)]
 pub struct Facts {
-    /// The unit that it goes to.
+    /// The unit that executes it.
     pub category: Category,
-    /// What it does with memory.
+    /// What it does to memory.
     pub effect: Effect,
-    /// Whether its data goes from memory to LDS without passing registers.
+    /// Whether it moves data from memory to LDS without registers.
     pub to_lds: bool,
-    /// Whether it is a vector load or store with a coherence bit (`glc`, `sc0`, `sc1`), which compilers make of atomic
-    /// ones.
+    /// Whether it is a vector load or store with a coherence bit (`glc`, `sc0`, `sc1`), as compilers emit for atomic
+    /// loads and stores.
     pub coherent: bool,
-    /// Whether it goes to a barrier or semaphore of the whole launch (`ds_gws_*`).
+    /// Whether it uses a barrier or semaphore of the whole launch (`ds_gws_*`).
     pub global_sync: bool,
-    /// Whether it goes to global data share, of which there is none.
+    /// Whether it uses global data share, which HIP kernels do not have.
     pub global_share: bool,
-    /// Its registers.
+    /// The registers that it reads and writes.
     pub uses: Uses,
 }
 

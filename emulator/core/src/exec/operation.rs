@@ -1,41 +1,43 @@
-//! An instruction made ready to run: operands resolved, a function chosen.
+//! An instruction ready to run: resolved operands and a function pointer.
 
 use super::{Context, Wave, simd::SimdLevel};
 use crate::memory::shared::Moves;
 
-/// What the wave does after an operation.
+/// What a wave does after an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Flow {
-    /// Goes on at its program counter.
+    /// Continues at its program counter.
     Next,
-    /// Has ended.
+    /// Ends.
     End,
-    /// As [`Flow::Next`], and how instructions are run may be another from now on (`exec/indexing.rs`).
+    /// As [`Flow::Next`], but `gpr_index::is_plain` may have changed.
     Changed,
     /// Waits at a workgroup barrier.
     Barrier,
-    /// As [`Flow::Next`], when others have had their turn: it sleeps, most likely until one of them has done something.
+    /// As [`Flow::Next`], after other waves have had a turn: it sleeps, most likely until one of them has done
+    /// something.
     Yield,
-    /// Does this operation when others have had their turn: it has done nothing yet.
+    /// Runs this operation again after other waves have had a turn; the operation has done nothing yet.
     Later,
-    /// Goes on when what it queued for is its own (`exec/gws.rs`).
+    /// Continues when it is released from the queue that it has joined (`exec/gws.rs`).
     Wait,
-    /// Cannot go on; the reason is in `Context::fault`.
+    /// Stops; the reason is in `Context::fault`.
     Fault,
 }
 
 /// A compiled operation's function.
 ///
 /// # Safety
-/// The computer must have the [`SimdLevel`] that the function was bound for, and the context be of code for that level.
+/// The computer must have the [`SimdLevel`] that the function was bound for, and the context must be of code for that
+/// level.
 pub(crate) type Handler = unsafe fn(&mut Wave, &mut Context<'_>, &Operation) -> Flow;
 
 /// Where a source operand is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum SourceKind {
-    /// Not there: reads as 0.
+    /// No operand: reads as 0.
     #[default]
     None,
     /// Index into the vector register file.
@@ -56,7 +58,7 @@ pub(crate) struct Source {
     pub(crate) value: u64,
 }
 
-/// An instruction made ready to run.
+/// An instruction ready to run.
 #[derive(Clone, Debug)]
 pub(crate) struct Operation {
     pub(crate) run: Handler,
@@ -75,17 +77,17 @@ pub(crate) struct Operation {
     pub(crate) op_sel_hi: u8,
     pub(crate) clamp: bool,
     pub(crate) omod: u8,
-    /// What the slow path of a float operation computes, or other detail of the operation.
+    /// What the slow path of a float operation computes, or another detail of the operation.
     pub(crate) detail: u8,
     pub(crate) control: [u8; 3],
-    /// The region that begins with this operation, or [`super::jit::NONE`].
+    /// The region that begins at this operation, or [`super::jit::NONE`].
     pub(crate) native: u32,
     /// What SDWA or DPP does around the operation.
     pub(crate) extension: Option<Box<super::sdwa_dpp::Extended>>,
 }
 
 impl Operation {
-    /// Gives a memory operation its place among the allocations that a workgroup remembers.
+    /// Gives a memory operation its index into `Context::recent`.
     pub(crate) fn remember(&mut self, place: u8) {
         self.control[1] = place;
         if let Some(extended) = &mut self.extension {
@@ -96,7 +98,7 @@ impl Operation {
 
 /// The function pointer that runs `f` with the host instructions of `level`.
 ///
-/// `f` must capture nothing, so that the pointer alone stands for it.
+/// `f` must capture nothing, because only its type is kept.
 pub(crate) fn bind<F>(level: SimdLevel, _f: F) -> Handler
 where
     F: Fn(&mut Wave, &mut Context<'_>, &Operation) -> Flow + Copy + 'static,
@@ -112,8 +114,8 @@ where
     }
 }
 
-/// Runs `f`, which is seldom needed, with the host instructions of `level`, and not inlined: what it needs of the stack
-/// and of the host's registers costs those nothing that do without it.
+/// Runs `f` with the host instructions of `level`, out of line: its stack and host registers cost the common case
+/// nothing.
 ///
 /// # Safety
 /// The computer must have the [`SimdLevel`].
@@ -133,7 +135,7 @@ where
     unsafe { bind(level, f)(wave, context, operation) }
 }
 
-/// Runs `f` with the host instructions of `level`, and not inlined, so that there is one for all operations that need it.
+/// Runs `f` with the host instructions of `level`, out of line, so that all operations that need it share one copy.
 ///
 /// # Safety
 /// The computer must have the [`SimdLevel`].
@@ -190,7 +192,7 @@ unsafe fn portable<F>(wave: &mut Wave, context: &mut Context<'_>, operation: &Op
 where
     F: Fn(&mut Wave, &mut Context<'_>, &Operation) -> Flow + Copy + 'static,
 {
-    // SAFETY: the context is made for the level of its code, as the function is.
+    // SAFETY: context and function were both made for the level of the code.
     unsafe { std::hint::assert_unchecked(context.moves == Moves::Portable) };
     only_value::<F>()(wave, context, operation)
 }
@@ -201,7 +203,7 @@ unsafe fn avx2<F>(wave: &mut Wave, context: &mut Context<'_>, operation: &Operat
 where
     F: Fn(&mut Wave, &mut Context<'_>, &Operation) -> Flow + Copy + 'static,
 {
-    // SAFETY: the context is made for the level of its code, as the function is.
+    // SAFETY: as in `portable`.
     unsafe { std::hint::assert_unchecked(context.moves == Moves::Avx) };
     only_value::<F>()(wave, context, operation)
 }
@@ -214,20 +216,20 @@ unsafe fn avx512<F>(wave: &mut Wave, context: &mut Context<'_>, operation: &Oper
 where
     F: Fn(&mut Wave, &mut Context<'_>, &Operation) -> Flow + Copy + 'static,
 {
-    // SAFETY: the context is made for the level of its code, as the function is.
+    // SAFETY: as in `portable`.
     unsafe { std::hint::assert_unchecked(context.moves == Moves::Avx512) };
     only_value::<F>()(wave, context, operation)
 }
 
-/// Operations of instructions that follow each other.
+/// The operations of consecutive instructions.
 pub(super) struct Operations {
-    /// The first one's index.
+    /// Index of the first.
     pub(super) first: u32,
     pub(super) list: Vec<Operation>,
 }
 
 impl Operations {
-    /// The operation of an index, if it is one of these.
+    /// The operation at an index, if it is one of these.
     #[inline(always)]
     pub(super) fn get(&self, index: u32) -> Option<&Operation> {
         self.list.get(index.wrapping_sub(self.first) as usize)

@@ -1,8 +1,8 @@
-//! What the long encodings and SDWA do to float results: the output multiplier, then the clamp to [0, 1].
+//! Output modifiers of the long encodings and SDWA on float results: the output multiplier, then the clamp to [0, 1].
 //!
-//! CDNA4 ISA guide, «Instruction Outputs» (6.2.2): the multiplier is passed over while denormal results are kept or
-//! IEEE mode is on; where it counts, denormals become 0 and −0 becomes +0. Integers and pairs of 16-bit results have
-//! none. The plain operation runs first, so that none of them knows; packed operations clamp on their own.
+//! CDNA4 ISA guide, «Instruction Outputs» (6.2.2): the multiplier is ignored if denormal results are kept or IEEE mode
+//! is on. Where it applies, denormals become 0 and −0 becomes +0. Integers and pairs of 16-bit results have neither.
+//! The plain operation runs first, so it need not know about modifiers; packed operations clamp on their own.
 
 use rustc_apfloat::ieee::{Double, Half, Single};
 
@@ -16,7 +16,7 @@ use super::{
 };
 use ferrowave_isa::{DataType, Format as Encoding, Instruction};
 
-/// Makes an operation one whose results are modified, if its instruction asks for that.
+/// Wraps an operation if its instruction modifies the result.
 pub(crate) fn extend(b: Binder, i: &Instruction, operation: Operation) -> Operation {
     let long = matches!(
         i.format,
@@ -54,7 +54,7 @@ fn run(
     let Some(extended) = o.extension.as_deref() else {
         return Flow::Next;
     };
-    // SDWA, DPP and register indexing put other registers in the place of the instruction's.
+    // The registers of `o`: SDWA, DPP and register indexing replace them, but not those of `inner`.
     let plain = Operation {
         src: o.src,
         dst: o.dst,

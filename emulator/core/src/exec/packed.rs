@@ -1,5 +1,5 @@
-//! Packed operations of the vector unit (VOP3P without the matrix instructions): pairs of 16-bit
-//! values in a register, pairs of f32 in two, dot products of integers.
+//! Packed operations of the vector unit (VOP3P without the matrix instructions): pairs of 16-bit values in a register,
+//! pairs of f32 in two registers, dot products of integers.
 
 pub(super) mod mixed;
 
@@ -18,7 +18,7 @@ use super::{
 };
 use ferrowave_isa::run::{PackedDot, PackedHalves, PackedIntegers, PackedSingles};
 
-/// The 16-bit halves of source `slot` that make the low and the high result, zero-extended.
+/// The 16-bit halves of source `slot` for the low and the high result, zero-extended.
 #[inline(always)]
 fn halves_of(o: &Operation, slot: usize, value: U) -> [U; 2] {
     let high = value >> U::splat(16);
@@ -27,7 +27,7 @@ fn halves_of(o: &Operation, slot: usize, value: U) -> [U; 2] {
     [pick(o.op_sel), pick(o.op_sel_hi)]
 }
 
-/// The same as f16 with their signs turned over where `neg_lo` and `neg_hi` say so.
+/// The same as f16, with signs inverted by `neg_lo` and `neg_hi`.
 #[inline(always)]
 fn negated_halves(o: &Operation, slot: usize, value: U) -> [U; 2] {
     let [low, high] = halves_of(o, slot, value);
@@ -40,7 +40,7 @@ fn pack(low: U, high: U) -> U {
     (low & U::splat(0xffff)) | high << U::splat(16)
 }
 
-/// The registers of f32 pairs that make the low and the high result.
+/// The registers of f32 pairs for the low and the high result.
 #[inline(always)]
 fn picked_pairs<const N: usize>(w: &mut Wave, o: &Operation) -> [[Fetched; N]; 2] {
     let pairs: [[Fetched; 2]; N] = std::array::from_fn(|slot| w.fetch64(slot as u16, &o.src[slot]));
@@ -55,7 +55,7 @@ fn commit_pair(w: &mut Wave, o: &Operation, low: [U; CHUNKS], high: [U; CHUNKS])
     Flow::Next
 }
 
-/// An operation of f32 pairs whose results are not all the host's.
+/// An operation on f32 pairs where the host's results are not right in all lanes.
 #[inline(always)]
 fn careful_pairs<const N: usize, G>(w: &mut Wave, o: &Operation, f: G) -> Flow
 where
@@ -68,7 +68,7 @@ where
 }
 
 impl Binder {
-    /// f16 pairs; `f` computes bits of f16 from f32 values of the sources.
+    /// f16 pairs; `f` computes f16 bits from the sources as f32.
     fn packed_f16<const N: usize, G>(self, f: G) -> Handler
     where
         G: Fn([F; N]) -> U + Copy + 'static,
@@ -108,7 +108,7 @@ impl Binder {
         )
     }
 
-    /// f32 pairs in pairs of registers; the sources' parts are picked as with halves.
+    /// f32 pairs in register pairs; the parts of a source are selected as with halves.
     fn packed_f32<const N: usize, G>(self, f: G) -> Handler
     where
         G: Fn([F; N]) -> F + Copy + 'static,
@@ -155,7 +155,7 @@ impl Binder {
         )
     }
 
-    /// 16-bit integer pairs; `f` gets the sources zero-extended and whether to clamp.
+    /// 16-bit integer pairs; `f` gets the sources zero-extended, and whether to clamp.
     fn packed_integers<const N: usize, G>(self, f: G) -> Handler
     where
         G: Fn([U; N], bool) -> U + Copy + 'static,
@@ -177,7 +177,7 @@ impl Binder {
         )
     }
 
-    /// 32 bits of three sources with the first two's parts unpacked by `f`.
+    /// A 32-bit result from three sources; `f` unpacks the first two.
     fn dot3<G: Fn(&Operation, U, U, U) -> U + Copy + 'static>(self, f: G) -> Handler {
         self.bind(
             #[inline(always)]

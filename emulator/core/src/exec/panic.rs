@@ -1,8 +1,8 @@
-//! Panics of kernels in Rust, as the crate `ferrowave-panic` leaves them in registers at its trap.
+//! Panics of Rust kernels. The crate `ferrowave-panic` leaves them in registers before its trap.
 //!
-//! Nothing is formatted on the GPU. The message is a [`std::fmt::Arguments`]: a template, and values with the functions
-//! that would format them. The template's form is that of the pinned toolchain (`library/core/src/fmt/mod.rs`); of what
-//! type a value is follows from the mangled name of its function. A value of another type reads as `…`.
+//! The GPU formats nothing. The message is a [`std::fmt::Arguments`]: a template, and values with the functions that
+//! would format them. The template's encoding is that of the pinned toolchain (`library/core/src/fmt/mod.rs`). The
+//! mangled name of a value's function gives the value's type; unknown types read as `…`.
 
 use std::fmt;
 
@@ -10,19 +10,19 @@ use super::{Context, PRIVATE_APERTURE, Wave, scratch};
 
 /// `s[0:1]` at the trap: `rpanic` and two zeros.
 const MARK: u64 = u64::from_le_bytes(*b"rpanic\0\0");
-/// Where messages and names are cut off.
+/// Longest message or name; the rest is cut off.
 const MOST_BYTES: u64 = 4096;
 
 /// A panic of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Panic {
-    /// What it says.
+    /// The message.
     pub message: String,
     /// The source file.
     pub file: String,
-    /// The line in it.
+    /// The line in the file.
     pub line: u32,
-    /// The column in it.
+    /// The column in the line.
     pub column: u32,
     /// The first lane that panicked.
     pub lane: u8,
@@ -43,13 +43,13 @@ impl fmt::Display for Panic {
     }
 }
 
-/// A function that formats values, by its address.
+/// A function that formats values.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Formatter {
     address: u64,
-    /// How many references lead to the value.
+    /// Number of references around the value's type.
     references: usize,
-    /// The mangled letter of its type, or `D` for a trait object.
+    /// The mangled letter of the type, or `D` for a trait object.
     of: u8,
     debug: bool,
 }
@@ -59,7 +59,7 @@ impl Formatter {
         self.address
     }
 
-    /// The function at `address`, if its name is that of `fmt` of a type that is known here.
+    /// The function at `address`, if its name is that of `fmt` for a known type.
     pub(crate) fn named(address: u64, name: &str) -> Option<Self> {
         let debug = name.contains("5Debug");
         if !debug && !name.contains("7Display3fmt") {
@@ -71,7 +71,7 @@ impl Formatter {
         let letter = *of.as_bytes().first()?;
         let known = b"abcdefhijlmstxyD".contains(&letter) && of[1..].starts_with("NtB");
         let references = behind.len() - of.len();
-        // Neither has a size, so that there is a reference.
+        // Neither type has a size, so there must be a reference.
         let sized = !matches!(letter, b'e' | b'D') || references > 0;
         (known && sized).then_some(Formatter {
             address,
@@ -82,7 +82,7 @@ impl Formatter {
     }
 }
 
-/// The panic of a wave that stands at `s_trap 2`, if it is one.
+/// The panic of a wave at `s_trap 2`, if it is a panic.
 pub(super) fn at_trap(w: &Wave, c: &Context<'_>) -> Option<Panic> {
     if w.scalar_pair(0) != MARK || w.exec == 0 {
         return None;
@@ -106,7 +106,7 @@ pub(super) fn at_trap(w: &Wave, c: &Context<'_>) -> Option<Panic> {
     })
 }
 
-/// What a lane reads at flat addresses.
+/// Memory as a lane reads it at flat addresses.
 struct Memory<'a> {
     w: &'a Wave,
     c: &'a Context<'a>,
@@ -141,7 +141,7 @@ impl Memory<'_> {
         Some(String::from_utf8_lossy(&bytes?).into_owned())
     }
 
-    /// The template at `at` with the values at `values` in their places.
+    /// The template at `at`, filled with the values at `values`.
     fn message(&self, mut at: u64, values: u64) -> Option<String> {
         let mut message = String::new();
         let mut next = 0;
@@ -160,7 +160,7 @@ impl Memory<'_> {
                     at += 2 + bytes;
                 }
                 _ => {
-                    // Flags, width, precision; and which value it is.
+                    // Flags, width, precision, and the number of the value.
                     let options =
                         u64::from(piece & 1) * 4 + u64::from(piece & 2) + u64::from(piece & 4) / 2;
                     at += options;
@@ -181,7 +181,7 @@ impl Memory<'_> {
         Some(message)
     }
 
-    /// A value as the function at `function` formats it.
+    /// A value as the function at `function` would format it.
     fn value(&self, mut at: u64, function: u64, depth: u32) -> Option<String> {
         let formatter = self.c.code.formatter(function)?;
         let unsized_value = matches!(formatter.of, b'e' | b'D');
@@ -228,7 +228,7 @@ impl Memory<'_> {
                     text
                 })
             }
-            // A trait object's table has `fmt` behind the three that every one has.
+            // In a trait object's table, `fmt` follows the three entries that every table has.
             b'D' if depth < 4 => {
                 let (data, table) = (self.number(at, 8)?, self.number(at + 8, 8)?);
                 self.value(data, self.number(table + 24, 8)?, depth + 1)
@@ -242,7 +242,7 @@ impl Memory<'_> {
 mod tests {
     use super::*;
 
-    /// Names from a code object of the pinned toolchain.
+    /// The names are from a code object of the pinned toolchain.
     #[test]
     fn functions_are_known_by_their_names() {
         let of = |name: &str| {

@@ -8,10 +8,10 @@ use super::{
 };
 use ferrowave_isa::run::PermlaneSwap;
 
-/// Lanes of the destination trade places with lanes of the source that are `DISTANCE` below them.
+/// Swaps lanes of the destination with lanes of the source that are `DISTANCE` below them.
 ///
-/// An inactive lane gives its value if `op_sel` has bit 0 (`fi`), else the lane that would take it takes
-/// 0 if bit 1 is set (`bound_ctrl`) and keeps what it has if not.
+/// An inactive lane gives its value if bit 0 of `op_sel` (`fi`) is set. Otherwise the other lane gets 0 if bit 1
+/// (`bound_ctrl`) is set, and keeps its value if not.
 fn swap<const DISTANCE: usize>(w: &mut Wave, o: &Operation) -> Flow {
     let exec = w.exec;
     let active = |lane: usize| exec >> lane & 1 == 1;

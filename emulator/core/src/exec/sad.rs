@@ -1,5 +1,5 @@
-//! Sums of absolute differences: of bytes, words and dwords, of bytes that a mask picks, and of four
-//! windows of eight bytes.
+//! Sums of absolute differences: of bytes, words and dwords, of bytes selected by a mask, and of four windows of eight
+//! bytes.
 
 use std::simd::prelude::*;
 
@@ -11,7 +11,7 @@ use super::{
 };
 use ferrowave_isa::run::Sad;
 
-/// A sum, which stops at all ones of its `bits` bits if the clamp is set.
+/// A sum, which saturates at all ones of its `bits` bits if the clamp is set.
 #[inline(always)]
 fn add(o: &Operation, x: U, y: U, bits: u32) -> U {
     if bits == 32 {
@@ -25,8 +25,7 @@ fn add(o: &Operation, x: U, y: U, bits: u32) -> U {
     }
 }
 
-/// Differences of all fields of `bits` bits, added up. Fields whose second source is 0 do not count if
-/// `masked` is set.
+/// Adds the differences of all fields of `bits` bits. If `masked` is set, fields whose second source is 0 do not count.
 #[inline(always)]
 fn sum(x: U, y: U, bits: u32, masked: bool) -> U {
     let field = U::splat(u32::MAX >> (32 - bits));
@@ -41,7 +40,7 @@ fn sum(x: U, y: U, bits: u32, masked: bool) -> U {
     sum
 }
 
-/// One sum added to source 2.
+/// One sum, added to source 2.
 fn single<const BITS: u32, const SHIFT: u32, const MASKED: bool>(b: Binder) -> Handler {
     b.bind(
         #[inline(always)]
@@ -70,7 +69,7 @@ fn windows(w: &mut Wave, o: &Operation, masked: bool) -> [[U; CHUNKS]; 4] {
     })
 }
 
-/// Four sums of 16 bits, added to those of source 2.
+/// Four 16-bit sums, added to those of source 2.
 fn packed<const MASKED: bool>(b: Binder) -> Handler {
     b.bind(
         #[inline(always)]
@@ -92,7 +91,7 @@ fn packed<const MASKED: bool>(b: Binder) -> Handler {
     )
 }
 
-/// Four sums of 32 bits, added to the four registers of source 2.
+/// Four 32-bit sums, added to the four registers of source 2.
 fn four(b: Binder) -> Handler {
     b.bind(
         #[inline(always)]

@@ -1,4 +1,4 @@
-//! Integer products and sums whose result the clamp keeps in range.
+//! Integer products and sums that the clamp keeps in range.
 
 use std::simd::prelude::*;
 
@@ -55,7 +55,7 @@ pub(crate) fn handler(b: Binder, op: Op) -> Option<Handler> {
             let sum = product + z;
             let over = ((product ^ sum) & (z ^ sum)).simd_lt(L::splat(0));
             let carry = sum.simd_lt(L::splat(0)) ^ over;
-            // Past the end on the side where both terms are.
+            // An overflow goes past the end on the side where both terms are.
             let end = z
                 .simd_lt(L::splat(0))
                 .select(L::splat(i64::MIN), L::splat(i64::MAX));
@@ -65,7 +65,7 @@ pub(crate) fn handler(b: Binder, op: Op) -> Option<Handler> {
     })
 }
 
-/// Two sources of 32 bits and one of 64; 64 bits with a carry out.
+/// Two 32-bit sources and a 64-bit one, to a 64-bit result with a carry out.
 fn long<G>(b: Binder, f: G) -> Handler
 where
     G: Fn(U, U, D) -> (D, Mask<i64, 16>) + Copy + 'static,

@@ -12,7 +12,7 @@ use ferrowave_isa::run::{
 };
 
 impl Binder {
-    /// 32 bits of one source.
+    /// A 32-bit result from one 32-bit source.
     fn s1<F: Fn(&mut Wave, u32) -> u32 + Copy + 'static>(self, f: F) -> Handler {
         self.bind(
             #[inline(always)]
@@ -25,7 +25,7 @@ impl Binder {
         )
     }
 
-    /// 64 bits of one source of 64.
+    /// A 64-bit result from one 64-bit source.
     fn s1_64<F: Fn(&mut Wave, u64) -> u64 + Copy + 'static>(self, f: F) -> Handler {
         self.bind(
             #[inline(always)]
@@ -38,7 +38,7 @@ impl Binder {
         )
     }
 
-    /// 32 bits of one source of 64.
+    /// A 32-bit result from one 64-bit source.
     fn s1_narrow<F: Fn(&mut Wave, u64) -> u32 + Copy + 'static>(self, f: F) -> Handler {
         self.bind(
             #[inline(always)]
@@ -51,7 +51,7 @@ impl Binder {
         )
     }
 
-    /// 32 bits of two sources.
+    /// A 32-bit result from two 32-bit sources.
     fn s2<F: Fn(&mut Wave, u32, u32) -> u32 + Copy + 'static>(self, f: F) -> Handler {
         self.bind(
             #[inline(always)]
@@ -64,7 +64,7 @@ impl Binder {
         )
     }
 
-    /// 64 bits of two sources of 64.
+    /// A 64-bit result from two 64-bit sources.
     fn s2_64<F: Fn(&mut Wave, u64, u64) -> u64 + Copy + 'static>(self, f: F) -> Handler {
         self.bind(
             #[inline(always)]
@@ -77,7 +77,7 @@ impl Binder {
         )
     }
 
-    /// 64 bits of a source of 64 and one of 32.
+    /// A 64-bit result from a 64-bit and a 32-bit source.
     fn s2_shift64<F: Fn(&mut Wave, u64, u32) -> u64 + Copy + 'static>(self, f: F) -> Handler {
         self.bind(
             #[inline(always)]
@@ -110,12 +110,12 @@ impl Binder {
         )
     }
 
-    /// `exec` and the source make a new `exec`; the old one is the result.
+    /// Computes a new EXEC from EXEC and the source; the result is the old one.
     fn save_exec<F: Fn(u64, u64) -> u64 + Copy + 'static>(self, f: F) -> Handler {
         self.exec(f, |old, _| old)
     }
 
-    /// As [`Binder::save_exec`], and the new one is the result.
+    /// As [`Binder::save_exec`], but the result is the new EXEC.
     fn write_exec<F: Fn(u64, u64) -> u64 + Copy + 'static>(self, f: F) -> Handler {
         self.exec(f, |_, new| new)
     }
@@ -138,7 +138,7 @@ impl Binder {
     }
 }
 
-/// A result whose being non-zero is `scc`.
+/// Sets SCC to whether the result is nonzero.
 fn flag32(w: &mut Wave, value: u32) -> u32 {
     w.scc = value != 0;
     value
@@ -210,7 +210,7 @@ pub(super) fn moves(b: Binder, op: ScalarMoves) -> Handler {
     }
 }
 
-/// A register indexed by `m0`, kept inside the SGPRs.
+/// A register indexed by `m0`, limited to the SGPRs.
 fn relative(w: &Wave, register: u16) -> u16 {
     (register.wrapping_add(w.scalar(M0) as u16)).min(104)
 }
@@ -295,7 +295,7 @@ pub(super) fn one_source(b: Binder, op: ScalarOneSource) -> Handler {
     }
 }
 
-/// The index of the first bit found, -1 where there is none.
+/// The index of the first bit found; -1 if there is none.
 fn first(index: u32, bits: u32) -> u32 {
     if index == bits { !0 } else { index }
 }
@@ -444,7 +444,7 @@ pub(super) fn logic(b: Binder, op: ScalarLogic) -> Handler {
     }
 }
 
-/// The low bits of a value, as many as bits 22:16 of `control` say.
+/// The low bits of a value; bits 22:16 of `control` have their number.
 fn field(value: u64, control: u32) -> u64 {
     let width = control >> 16 & 0x7f;
     if width >= 64 {
@@ -489,7 +489,7 @@ pub(super) fn compare(b: Binder, op: ScalarCompare) -> Handler {
         ScalarCompare::s_cmp_ge_u32 => b.s_compare(|x, y| x >= y),
         ScalarCompare::s_cmp_lt_u32 => b.s_compare(|x, y| x < y),
         ScalarCompare::s_cmp_le_u32 => b.s_compare(|x, y| x <= y),
-        // The unsigned forms' constant is 16 bits without sign; the decoder extends all with one.
+        // The unsigned forms take a 16-bit constant without sign; the decoder sign-extends all constants.
         ScalarCompare::s_cmpk_eq_u32 => b.s_compare(|x, y| x == y & 0xffff),
         ScalarCompare::s_cmpk_lg_u32 => b.s_compare(|x, y| x != y & 0xffff),
         ScalarCompare::s_cmpk_gt_u32 => b.s_compare(|x, y| x > y & 0xffff),

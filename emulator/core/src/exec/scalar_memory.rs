@@ -34,20 +34,20 @@ pub(super) fn handler(b: Binder, op: ScalarMemory) -> Handler {
         ScalarMemory::s_scratch_store_dword => b.bind(scratch_store::<1>),
         ScalarMemory::s_scratch_store_dwordx2 => b.bind(scratch_store::<2>),
         ScalarMemory::s_scratch_store_dwordx4 => b.bind(scratch_store::<4>),
-        // 100 MHz for the real-time counter, nanoseconds for the core's.
+        // Units: 100 MHz for the real-time counter, nanoseconds for the core's.
         ScalarMemory::s_memrealtime => b.bind(time::<10>),
         ScalarMemory::s_memtime => b.bind(time::<1>),
     }
 }
 
-/// A counter that only goes up: the host's, in units of so many nanoseconds.
+/// The host's clock as a counter, in units of `UNIT` nanoseconds.
 fn time<const UNIT: u64>(w: &mut Wave, _: &mut Context<'_>, o: &Operation) -> Flow {
     let time = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     w.set_scalar_pair(o.dst, time.map_or(0, |time| time.as_nanos() as u64) / UNIT);
     Flow::Next
 }
 
-/// The handler of an atomic operation, with a buffer resource or an address in its first source.
+/// The handler of an atomic operation; its first source is a buffer resource or an address.
 pub(super) fn atomic<const WIDE: bool>(b: Binder, i: &Instruction) -> Handler {
     match i.src[0].bits == 128 {
         false => b.bind(atomically::<false, WIDE>),
@@ -61,7 +61,7 @@ fn offset(w: &Wave, o: &Operation) -> u64 {
     (o.imm as u64).wrapping_add(u64::from(w.read32(&o.src[1])))
 }
 
-/// Base and offsets; the lowest two bits of both are ignored.
+/// Base plus offsets; the lowest two bits of both are ignored.
 #[inline(always)]
 fn address(w: &Wave, o: &Operation) -> u64 {
     let base = w.read64(&o.src[0]) & !3;
@@ -152,7 +152,7 @@ fn store_to<const N: usize>(
     Flow::Next
 }
 
-/// Base and length in bytes of a buffer resource; the scalar unit knows no swizzling.
+/// Base and length in bytes of a buffer resource; the scalar unit does not swizzle.
 #[inline(always)]
 fn buffer(w: &Wave, o: &Operation) -> (u64, u64) {
     let resource = o.src[0].register;
@@ -205,7 +205,7 @@ fn buffer_store<const N: usize>(w: &mut Wave, c: &mut Context<'_>, o: &Operation
     Flow::Next
 }
 
-/// An atomic operation of the scalar unit; past the end of a buffer it does nothing and returns 0.
+/// An atomic operation of the scalar unit. Past the end of a buffer it does nothing and returns 0.
 fn atomically<const BUFFER: bool, const WIDE: bool>(
     w: &mut Wave,
     c: &mut Context<'_>,

@@ -1,9 +1,9 @@
-//! Private memory: scratch instructions, and flat ones whose addresses lie in the private aperture.
+//! Private memory: scratch instructions, and flat ones with addresses in the private aperture.
 //!
-//! A wave's private memory is in global memory: dword `d` of lane `l` is dword `64 d + l`, as the buffer resource
-//! that kernels of gfx908 and gfx90a get has it too (LLVM's `AMDGPUUsage`, «Address Spaces»: where all lanes access
-//! the same private address, they reach adjacent dwords). Accesses past a lane's end are a fault; what the hardware
-//! does then is not documented but for the range checks of buffers.
+//! A wave's private memory is in global memory: dword `d` of lane `l` is dword `64 d + l`. The buffer resource that
+//! kernels of gfx908 and gfx90a get has the same layout (LLVM's `AMDGPUUsage`, «Address Spaces»: lanes that access the
+//! same private address reach adjacent dwords). An access past a lane's end is a fault; what the hardware does is not
+//! documented, except for the range checks of buffers.
 
 use std::simd::prelude::*;
 
@@ -18,17 +18,17 @@ use super::{
     transfer::Transfers,
 };
 
-/// Bytes from a lane's dword to its next.
+/// Bytes from a dword of a lane to its next.
 const ROW_BYTES: u64 = 4 * LANES as u64;
-/// First of the two scalar registers that hold the address of private memory up to gfx90a.
+/// First of the two scalar registers with the address of private memory, up to gfx90a.
 const FLAT_SCRATCH: u16 = 102;
 
-/// Offsets of lanes in their private memory, all of whose data is inside.
+/// Offsets of lanes in their private memory; all of their data is inside.
 pub(super) struct Private {
     base: u64,
     offsets: [D; CHUNKS],
     exec: u64,
-    /// Whether no lane's data crosses from one dword to another but at its start.
+    /// Whether no lane's data crosses a dword boundary, unless it begins at one.
     aligned: bool,
 }
 
@@ -52,7 +52,7 @@ impl Private {
     ) -> Result<Self, Flow> {
         let segment = w.private;
         let mut last = U::splat(0);
-        // A byte or a half may stand anywhere in its dword.
+        // A byte or a half fits at several positions of a dword.
         let room = U::splat(4 - bytes.min(4));
         let mut crossing = 0;
         for (chunk, lanes) in offsets.iter().enumerate() {
@@ -71,7 +71,7 @@ impl Private {
         })
     }
 
-    /// Addresses of the lanes' bytes `at` behind their offset.
+    /// Addresses of the lanes' bytes, `at` bytes past their offset.
     #[inline(always)]
     fn addresses(&self, at: u64) -> [D; CHUNKS] {
         let base = D::splat(self.base);
@@ -82,7 +82,7 @@ impl Private {
         })
     }
 
-    /// The lanes' `bytes` at `at` behind their offset, of which none crosses into another dword.
+    /// The lanes' `bytes`, `at` bytes past their offset; none crosses a dword boundary.
     #[inline(always)]
     pub(super) fn access(
         &self,
@@ -103,7 +103,7 @@ impl Private {
         }
     }
 
-    /// Whether a lane's data may be taken as what it is, and not byte by byte.
+    /// Whether the lanes' data can be accessed as whole dwords or parts of one; otherwise it moves byte by byte.
     pub(super) fn is_aligned(&self) -> bool {
         self.aligned
     }
@@ -211,7 +211,7 @@ fn outside(
     })
 }
 
-/// Offsets of a scratch instruction's lanes: a vector register, a scalar one, both or neither, and a constant.
+/// Offsets of a scratch instruction's lanes: a vector register, a scalar register, both or neither, plus a constant.
 #[inline(always)]
 fn offsets(w: &Wave, o: &Operation) -> [U; CHUNKS] {
     let scalar = match o.src[2].kind {

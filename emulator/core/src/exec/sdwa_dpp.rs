@@ -1,7 +1,7 @@
 //! SDWA and DPP: what short vector encodings do to their sources and results.
 //!
-//! Both stage the sources in temporary registers and run the plain operation on them, so that every
-//! operation has them for nothing.
+//! Both stage the sources in temporary registers and run the plain operation on them, so no operation has to know about
+//! them.
 
 use super::{
     Context, Wave,
@@ -12,24 +12,24 @@ use super::{
 };
 use ferrowave_isa::{Dpp, Extension, Sdwa, SdwaSelect, SdwaUnused};
 
-/// Temporary registers of the staged sources and result; the first ones belong to [`Wave::fetch`].
+/// Temporary registers of the staged sources and result; those below belong to [`Wave::fetch`].
 const STAGED: u16 = TEMPORARIES + 16;
 const STAGED_RESULT: u16 = STAGED + 8;
 
-/// The operation behind an extension.
+/// The operation inside an extension.
 #[derive(Clone, Debug)]
 pub(crate) struct Extended {
     pub(crate) inner: Operation,
     extension: Extension,
-    /// The destination's real register (SDWA with a partial result writes a temporary one first).
+    /// The real destination register; with a partial result, SDWA writes a temporary one first.
     dst: u16,
-    /// Source 0 is a register pair.
+    /// Whether source 0 is a register pair.
     wide: bool,
-    /// The sources that are staged.
+    /// The sources before staging.
     originals: [Source; 2],
 }
 
-/// Wraps an operation; `vector_result` says that its destination is a vector register.
+/// Wraps an operation; `vector_result` says whether its destination is a vector register.
 pub(crate) fn extend(
     b: Binder,
     mut inner: Operation,
@@ -69,7 +69,7 @@ pub(crate) fn extend(
     outer
 }
 
-/// An operation that does something of its own around `inner`, which stands in [`Extended::inner`].
+/// An operation whose handler runs `inner`, which is in [`Extended::inner`], and does something around it.
 pub(super) fn around(inner: Operation, run: Handler) -> Operation {
     let mut outer = inner.clone();
     outer.run = run;
@@ -84,7 +84,7 @@ pub(super) fn around(inner: Operation, run: Handler) -> Operation {
 }
 
 impl Extended {
-    /// Puts other registers in the place of the instruction's; `source` gets a slot and what is there.
+    /// Replaces the instruction's registers; `source` gets a slot and the source that is there.
     pub(super) fn replace(&mut self, source: impl Fn(usize, &mut Source), dst: impl Fn(&mut u16)) {
         for (slot, original) in self.originals.iter_mut().enumerate() {
             source(slot, original);
@@ -97,7 +97,7 @@ impl Extended {
     }
 }
 
-/// A source's staged copy.
+/// The source for a staged copy.
 fn staged(register: u16) -> Source {
     Source {
         kind: SourceKind::Vector,
@@ -106,7 +106,7 @@ fn staged(register: u16) -> Source {
     }
 }
 
-/// The 32-bit lanes of a source, or of a pair's second register.
+/// The 32-bit lanes of a source (`part` 0), or of a pair's second register.
 fn lanes_of(w: &Wave, source: &Source, part: u16) -> Lanes {
     match source.kind {
         SourceKind::Vector => *w.lanes(source.register + part),
@@ -126,7 +126,7 @@ fn selected(value: u32, select: SdwaSelect, sext: bool) -> u32 {
     }
 }
 
-/// A selection's first bit and width.
+/// First bit and width of a selection.
 fn place(select: SdwaSelect) -> (u32, u32) {
     match select {
         SdwaSelect::Byte0 => (0, 8),
@@ -139,7 +139,7 @@ fn place(select: SdwaSelect) -> (u32, u32) {
     }
 }
 
-/// The result's part put into the old register.
+/// Puts the selected part of the result into the old register.
 fn inserted(result: u32, old: u32, sdwa: &Sdwa) -> u32 {
     let (shift, bits) = place(sdwa.dst_sel);
     let field = (((1_u64 << bits) - 1) as u32) << shift;
@@ -148,7 +148,7 @@ fn inserted(result: u32, old: u32, sdwa: &Sdwa) -> u32 {
         SdwaUnused::Pad => placed,
         SdwaUnused::Preserve => old & !field | placed,
         SdwaUnused::Sext => {
-            // The sign fills the bits above the part; those below are zeros.
+            // The sign fills the bits above the part; bits below are zero.
             let extended = ((placed << (32 - bits - shift)) as i32 >> (32 - bits - shift)) as u32;
             extended & !((1_u64 << shift) - 1) as u32
         }
@@ -238,13 +238,13 @@ fn run_dpp(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flow {
     flow
 }
 
-/// The lane to read, if it is in range and active.
+/// The lane to read, if it exists and is active.
 fn readable(dpp: &Dpp, exec: u64, lane: usize) -> Option<usize> {
     dpp_source(dpp.control, lane).filter(|other| exec >> other & 1 == 1)
 }
 
-/// The lanes that are written: by row and bank mask, and only those with a source unless `bound_ctrl`
-/// makes it 0.
+/// The lanes that are written: those in the row and bank masks, and of these only lanes with a source, unless
+/// `bound_ctrl` makes the source 0.
 fn written(dpp: &Dpp, exec: u64) -> u64 {
     let allowed = |lane: usize| {
         dpp.row_mask >> (lane / 16) & 1 == 1

@@ -1,7 +1,8 @@
-//! Host vectors: 16 lanes at a time, compiled for three levels of x86-64 and chosen at run time.
+//! Host vectors of 16 lanes, for three levels of x86-64 instructions.
 //!
-//! The element-wise code is written once over [`std::simd`] and inlined into an entry point for each
-//! level ([`super::operation::bind`]), so that the compiler emits AVX-512, AVX2 or plain code for it.
+//! Element-wise code is written once over [`std::simd`] and inlined into an entry point per level
+//! ([`super::operation::bind`]), so the compiler emits AVX-512, AVX2 and plain code for it. The level is chosen at run
+//! time.
 
 use std::simd::{Mask, Simd};
 
@@ -17,18 +18,18 @@ pub(crate) type F = Simd<f32, 16>;
 pub(crate) type D = Simd<u64, 16>;
 /// Sixteen f64 lanes.
 pub(crate) type E = Simd<f64, 16>;
-/// One bit a lane of sixteen.
+/// A mask of sixteen lanes.
 pub(crate) type M = Mask<i32, 16>;
 
 /// Lanes of a wavefront.
 pub const LANES: usize = 64;
-/// Host vectors in a wavefront's register.
+/// Host vectors in a VGPR.
 pub(crate) const CHUNKS: usize = 4;
 
 /// Which host instructions the emulator uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SimdLevel {
-    /// What every computer of the target has.
+    /// What every host of the target has.
     Portable,
     /// AVX2, FMA and F16C.
     Avx2,
@@ -40,7 +41,7 @@ impl SimdLevel {
     /// All levels, lowest first.
     pub const ALL: [SimdLevel; 3] = [SimdLevel::Portable, SimdLevel::Avx2, SimdLevel::Avx512];
 
-    /// The highest level that this computer has.
+    /// The highest level that the host has.
     pub fn detect() -> Self {
         Self::ALL
             .into_iter()
@@ -49,7 +50,7 @@ impl SimdLevel {
             .unwrap_or(SimdLevel::Portable)
     }
 
-    /// Whether this computer has it.
+    /// Whether the host has this level.
     pub fn is_available(self) -> bool {
         match self {
             SimdLevel::Portable => true,
@@ -77,7 +78,7 @@ impl SimdLevel {
         }
     }
 
-    /// How shared memory is accessed.
+    /// How operations of this level access shared memory.
     pub(crate) const fn moves(self) -> Moves {
         match self {
             SimdLevel::Portable => Moves::Portable,
@@ -102,7 +103,7 @@ impl std::fmt::Display for SimdLevel {
     }
 }
 
-/// The bits of chunk `chunk` in a mask of 64 lanes.
+/// The bits of a chunk in a mask of 64 lanes.
 #[inline(always)]
 pub(crate) fn chunk_mask(mask: u64, chunk: usize) -> M {
     M::from_bitmask((mask >> (16 * chunk)) & 0xffff)

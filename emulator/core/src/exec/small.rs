@@ -1,4 +1,4 @@
-//! Integers that fill no register.
+//! Integers smaller than a register.
 
 /// An integer of at most two bytes.
 pub(super) trait Small: Copy + Default + 'static {

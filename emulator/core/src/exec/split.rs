@@ -1,8 +1,10 @@
-//! Private memory is interleaved between lanes by dwords: data that crosses from one into the next is not in one piece, and
-//! goes byte by byte. Compilers access it so since they know that all of GFX9 can (LLVM's `FeatureUnalignedScratchAccess`,
-//! pull request 110219), by scratch and flat instructions and through swizzled buffers.
+//! Accesses to private memory that cross a dword boundary. Private memory interleaves lanes by dwords, so such data is
+//! not contiguous and moves byte by byte.
 //!
-//! `byte` gives the lanes' bytes that many behind their offsets.
+//! Compilers emit these accesses since LLVM knows that all of GFX9 supports them (`FeatureUnalignedScratchAccess`, pull
+//! request 110219): in scratch and flat instructions and through swizzled buffers.
+//!
+//! The parameter `byte` gives the access to the lanes' bytes at a distance from their offsets.
 
 use super::{
     Wave,
@@ -11,7 +13,7 @@ use super::{
     small::Small,
 };
 
-/// Loads `N` dwords a lane; of lanes in `exec` that a byte's access leaves out, that byte is 0.
+/// Loads `N` dwords per lane. For lanes of `exec` that the access of a byte excludes, that byte is 0.
 #[cold]
 pub(super) fn load<const N: usize>(
     w: &mut Wave,
@@ -33,7 +35,7 @@ pub(super) fn load<const N: usize>(
     Flow::Next
 }
 
-/// Stores `N` dwords a lane.
+/// Stores `N` dwords per lane.
 #[cold]
 pub(super) fn store<const N: usize>(
     w: &Wave,
@@ -51,7 +53,7 @@ pub(super) fn store<const N: usize>(
     Flow::Next
 }
 
-/// Loads a half a lane.
+/// Loads 16 bits per lane.
 #[cold]
 pub(super) fn load_small<T: Small>(
     w: &mut Wave,
@@ -64,14 +66,14 @@ pub(super) fn load_small<T: Small>(
         (Err(flow), _) | (_, Err(flow)) => return flow,
     };
     low.each(|lane, address| {
-        // SAFETY: the lane is active, so that both bytes were checked.
+        // SAFETY: the lane is active, so both bytes were checked.
         let bytes = unsafe { [low.moves.read(address), low.moves.read(high.lane(lane))] };
         w.lanes_mut(register).as_mut_array()[lane] = f(T::from_half(u16::from_le_bytes(bytes)));
     });
     Flow::Next
 }
 
-/// Stores a half a lane.
+/// Stores 16 bits per lane.
 #[cold]
 pub(super) fn store_small<T: Small>(
     w: &Wave,

@@ -1,6 +1,6 @@
-//! What a wave has beside its registers, for the handlers of some instructions.
+//! A wave's state besides its registers, for the handlers of a few instructions.
 
-/// What a launch decides of the registers.
+/// What the launch decides about the wave's registers and LDS.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Allocated {
     /// GPR_ALLOC.
@@ -14,9 +14,9 @@ pub(crate) struct Allocated {
 /// Where a wave's private memory is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Segment {
-    /// Its address; none where the kernel itself puts it in `flat_scratch`.
+    /// Its address; `None` where the kernel itself writes it to `flat_scratch`.
     pub(crate) base: Option<u64>,
-    /// Bytes of a lane.
+    /// Bytes per lane.
     pub(crate) bytes: u32,
 }
 
@@ -25,18 +25,18 @@ pub(crate) struct Segment {
 pub struct GlobalWait {
     /// The resource's number.
     pub resource: u8,
-    /// Which one in the queue it is, from 1; 0 if it need not wait.
+    /// The wave's position in the queue, from 1; 0 if it need not wait.
     pub(super) place: u64,
 }
 
-/// What a wave has done with LDS since the last barrier.
+/// What a wave has done with LDS since the last barrier; decides whether it lets other waves go first (see `lds.rs`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Turn {
-    /// Nothing that counts.
+    /// It has not read.
     Before,
     /// It has read.
     Read,
-    /// It need not let others go first (again).
+    /// It need not let other waves go first: it has done so, or never has to.
     #[default]
     Given,
 }
@@ -49,7 +49,7 @@ impl Turn {
         }
     }
 
-    /// Whether the wave lets others go first, if it is about to store.
+    /// Whether the wave lets other waves go first, if it is about to store.
     #[inline(always)]
     pub(super) fn gives_way(&mut self, stores: impl FnOnce() -> bool) -> bool {
         let gives = *self == Turn::Read && stores();

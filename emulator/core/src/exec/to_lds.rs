@@ -1,11 +1,12 @@
-//! Loads from memory straight to LDS.
+//! Loads from memory directly to LDS.
 //!
-//! The load puts its data in temporary registers, from where each lane's goes to LDS: to `m0` (a multiple of 4), the
-//! instruction's offset and the lane's number times 4, or times 16 for three or four dwords, of which three leave a
-//! gap (CDNA4 ISA guide, «Memory Buffer Load to LDS», 9.1.9, and flat «Addressing», 10.3; that buffer instructions'
-//! offset counts for LDS too is from LLVM's `llvm.amdgcn.raw.buffer.load.lds`). Bytes and halves take a dword.
+//! The load writes temporary registers; each lane's data then goes to LDS. Its address is the sum of `m0` (a multiple
+//! of 4), the instruction's offset, and the lane number times 4. For three or four dwords it is times 16, and three
+//! leave a gap (CDNA4 ISA guide, «Memory Buffer Load to LDS», 9.1.9, and flat «Addressing», 10.3; that the offset of
+//! buffer instructions also applies to LDS is from LLVM's `llvm.amdgcn.raw.buffer.load.lds`). Bytes and halves take a
+//! dword.
 //!
-//! Lanes whose data would leave the workgroup's LDS take no part, in the load from memory neither (CDNA4 ISA guide,
+//! Lanes whose data would be outside the workgroup's LDS are inactive, also for the load from memory (CDNA4 ISA guide,
 //! «Clamping Rules», 9.1.9.1: the active mask is limited to threads with a legal LDS location).
 
 use super::{
@@ -17,10 +18,10 @@ use super::{
     wave::{M0, TEMPORARIES},
 };
 
-/// First of the registers that the data goes through.
+/// First of the temporary registers for the data.
 const PASSED: u16 = TEMPORARIES + 32;
 
-/// Bits of `m0` that are an address: as many as the LDS of the GPU needs.
+/// How many bits of `m0` are an address: as many as the GPU's LDS needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Base {
     /// 64 KiB.
@@ -29,7 +30,7 @@ pub(crate) enum Base {
     Wide,
 }
 
-/// Makes a load to `registers` registers one to LDS.
+/// Turns a load to `registers` registers into a load to LDS.
 pub(crate) fn extend(
     b: Binder,
     mut load: Operation,

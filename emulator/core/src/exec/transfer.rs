@@ -1,26 +1,26 @@
-//! Loads and stores: the same list for global, flat, scratch, buffer and LDS instructions.
+//! Loads and stores: one list of them for global, flat, scratch, buffer and LDS instructions.
 //!
-//! A D16 load fills one half of its register and zeroes the other, as the GPUs have SRAM ECC: «When ECC is enabled
+//! A D16 load fills one half of its register and zeroes the other, because the GPUs have SRAM ECC: «When ECC is enabled
 //! 16-bit memory loads write the full 32-bit VGPR. Unused bits are set to zero» (CDNA4 ISA guide, «16-bit Memory
-//! Operations», 9.1.6). The guides' pseudocode says that the other half is preserved; that is true without ECC. LLVM
-//! (`GCNSubtarget::d16PreservesUnusedBits`) counts on no kept half with ECC, nor on gfx90a and its successors without it,
+//! Operations», 9.1.6). The guides' pseudocode preserves the other half, which is true without ECC. LLVM
+//! (`GCNSubtarget::d16PreservesUnusedBits`) expects no preserved half with ECC, nor on gfx90a and later without it,
 //! where it was tried (review D112635).
 
 use super::{operation::Handler, small::Small};
 use ferrowave_isa::run::{Load, Store};
 
-/// Makes the handlers of one kind of memory.
+/// Makes the handlers for one kind of memory.
 pub(super) trait Transfers {
     /// Loads `N` dwords.
     fn load<const N: usize>(&self) -> Handler;
     /// Stores `N` dwords.
     fn store<const N: usize>(&self) -> Handler;
-    /// Loads a `T` and puts what the function makes of it into the register.
+    /// Loads a `T`; `f` makes the register's new value from it and the old value.
     fn load_small<T, F>(&self, f: F) -> Handler
     where
         T: Small,
         F: Fn(T) -> u32 + Copy + 'static;
-    /// Stores what the function makes of the register.
+    /// Stores `f` of the register's value.
     fn store_small<T, F>(&self, f: F) -> Handler
     where
         T: Small,

@@ -1,6 +1,6 @@
 //! The bits of 2/π that reduce the argument of a sine: `v_trig_preop_f64`.
 
-/// The first 1216 bits of the fraction of 2/π, of which the instruction knows 1201.
+/// The first 1216 bits of the fraction of 2/π; the instruction uses 1201.
 const BITS: [u64; 19] = [
     0xa2f9_836e_4e44_1529,
     0xfc27_57d1_f534_ddc0,
@@ -23,22 +23,22 @@ const BITS: [u64; 19] = [
     0x5603_3046_fc7b_0000,
 ];
 
-/// Bits of a segment, as many as f64's fraction and its leading one hold.
+/// Bits of a segment: f64's fraction and its leading one.
 const SEGMENT: u32 = 53;
 
-/// Bit `index` of the fraction, the highest first; zeros behind the last.
+/// Bit `index` of the fraction, the highest first; zeros after the last.
 fn bit(index: u32) -> u64 {
     BITS.get((index / 64) as usize)
         .map_or(0, |word| word >> (63 - index % 64) & 1)
 }
 
-/// The 53 bits of 2/π that matter for segment `number` (its five low bits) of the argument with bits
-/// `x`: the earlier ones give whole turns for an argument that large.
+/// The 53 bits of 2/π for segment `number` (its five low bits) of the argument with bits `x`. Earlier bits give whole
+/// turns for an argument of this size and are skipped.
 pub(super) fn segment(x: u64, number: u32) -> f64 {
     let exponent = (x >> 52 & 0x7ff) as u32;
     let skipped = (number & 31) * SEGMENT + exponent.saturating_sub(1077);
     let bits = (skipped..skipped + SEGMENT).fold(0, |bits, index| bits << 1 | bit(index));
-    // Large arguments are made smaller by the program, which this makes up for.
+    // Programs scale large arguments down; this compensates for it.
     let up = if exponent >= 1968 { 128 } else { 0 };
     libm::scalbn(bits as f64, up - (SEGMENT + skipped) as i32)
 }

@@ -8,12 +8,12 @@ use super::{
     state::{Allocated, GlobalWait, Segment, Turn},
 };
 
-/// Vector registers 0 to 255 are `v`, 256 to 511 are `a`.
+/// VGPRs 0 to 255 are `v`, 256 to 511 are `a` (accumulation VGPRs).
 pub const ACCUMULATORS: u16 = 256;
-/// First of the registers that operations use for themselves.
+/// First of the registers that operations use as temporaries.
 pub(crate) const TEMPORARIES: u16 = 512;
-/// Registers in the file; a power of two, so that an index needs a mask and no check.
-/// What is never touched costs address space only.
+/// Registers in the file. A power of two, so that an index needs a mask and no check. Untouched registers take address
+/// space only.
 const FILE: usize = 1024;
 
 /// Scalar register codes (AMD's operand encoding).
@@ -21,7 +21,7 @@ pub const VCC: u16 = 106;
 pub(crate) const M0: u16 = 124;
 pub(crate) const EXEC: u16 = 126;
 
-/// One vector register: 64 lanes.
+/// One VGPR: 64 lanes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C, align(64))]
 pub struct Lanes(pub(crate) [U; CHUNKS]);
@@ -31,21 +31,20 @@ impl Lanes {
         Lanes([U::splat(value); CHUNKS])
     }
 
-    /// One value a lane.
+    /// One value per lane.
     pub const fn as_array(&self) -> &[u32; 64] {
         // SAFETY: four vectors of sixteen lanes, without padding, are 64 lanes side by side.
         unsafe { &*(&raw const self.0).cast() }
     }
 
-    /// The same, to write to.
+    /// One value per lane, mutable.
     pub const fn as_mut_array(&mut self) -> &mut [u32; 64] {
         // SAFETY: as in `as_array`; the borrow is exclusive.
         unsafe { &mut *(&raw mut self.0).cast() }
     }
 }
 
-/// Bits of the MODE register that the emulator knows
-/// (CDNA4 ISA guide, «Mode register», 3.5).
+/// Bits of the MODE register that the emulator knows (CDNA4 ISA guide, «Mode register», 3.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mode(u32);
 
@@ -92,12 +91,12 @@ impl Mode {
         Self::round(self.0 >> 2)
     }
 
-    /// f32: whether denormal sources, denormal results are kept.
+    /// Whether f32 denormals are kept: in sources, in results.
     pub const fn denormals32(self) -> (bool, bool) {
         (self.0 & 0x10 != 0, self.0 & 0x20 != 0)
     }
 
-    /// f16 and f64: whether denormal sources, denormal results are kept.
+    /// Whether f16 and f64 denormals are kept: in sources, in results.
     pub const fn denormals16_64(self) -> (bool, bool) {
         (self.0 & 0x40 != 0, self.0 & 0x80 != 0)
     }
@@ -107,13 +106,12 @@ impl Mode {
         self.0 & 0x100 != 0
     }
 
-    /// Whether minimum and maximum quiet a signalling NaN as IEEE 754 says.
+    /// Whether minimum and maximum quiet a signalling NaN, as IEEE 754 requires.
     pub const fn ieee(self) -> bool {
         self.0 & 0x200 != 0
     }
 
-    /// Whether results that are too large for a format of 16 bits or fewer become its largest number
-    /// (`FP16_OVFL`).
+    /// Whether results too large for a format of 16 bits or fewer become its largest number (`FP16_OVFL`).
     pub const fn saturates_overflow(self) -> bool {
         self.0 & 0x80_0000 != 0
     }
@@ -141,34 +139,34 @@ impl Mode {
         Mode(self.0 & !(7 << 29) | forks << 29)
     }
 
-    /// f32 arithmetic is the host's: to nearest, denormals kept.
+    /// Whether the host's f32 arithmetic does what MODE asks for: round to nearest, keep denormals.
     #[inline(always)]
     pub(crate) const fn plain32(self) -> bool {
         self.0 & 0x33 == 0x30
     }
 
-    /// f16 arithmetic is the host's.
+    /// The same for f16.
     #[inline(always)]
     pub(crate) const fn plain16(self) -> bool {
         self.plain16_64() && !self.saturates_overflow()
     }
 
-    /// f16 (but for [`Self::saturates_overflow`]) and f64 arithmetic is the host's.
+    /// The same for f64, and for f16 except [`Self::saturates_overflow`].
     #[inline(always)]
     pub(crate) const fn plain16_64(self) -> bool {
         self.0 & 0xcc == 0xc0
     }
 }
 
-/// A source operand made ready to be read chunk by chunk.
+/// A source operand that can be read chunk by chunk.
 ///
-/// A scalar stands in the first chunk of a temporary register and no step leads away from it, so that one loop serves
-/// both. Both are in bytes, so that a host's address takes them as they are.
+/// A scalar is splatted into the first chunk of a temporary register and has a `step` of 0, so that one loop serves
+/// both kinds. Both fields are in bytes, so that they add to a host address directly.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Fetched {
-    /// Where its register stands in the file.
+    /// Offset of the register in the file.
     first: usize,
-    /// From a chunk to the next: a chunk's size, or 0.
+    /// From one chunk to the next: the size of a chunk, or 0.
     step: usize,
 }
 
@@ -196,26 +194,26 @@ impl Fetched {
 pub struct Wave {
     /// Index of the next operation.
     pub pc: u32,
-    /// The lanes that take part, a bit each.
+    /// The active lanes, one bit each.
     pub exec: u64,
     /// The scalar condition code.
     pub scc: bool,
     /// Rounding, denormals, exceptions.
     pub mode: Mode,
-    /// Scalar registers by operand code. `exec` lives in its own field, the slots 126 and 127 are unused.
+    /// Scalar registers by operand code. EXEC has its own field; slots 126 and 127 are unused.
     pub sgprs: [u32; 256],
     pub(crate) vgprs: Box<[Lanes; FILE]>,
     /// Number of this wave in its workgroup.
     pub index: u32,
-    /// TRAPSTS: what the kernel itself put there.
+    /// TRAPSTS: what the kernel wrote there.
     pub trap_status: u32,
     pub(crate) allocated: Allocated,
     pub(crate) private: Segment,
-    /// Vector instructions are passed over (`s_setvskip`).
+    /// Whether vector instructions are skipped (`s_setvskip`).
     pub skips_vector: bool,
-    /// Where it has queued, between the operation and the wave's scheduler.
+    /// The queue that the wave has just joined; the scheduler takes it.
     pub global_wait: Option<GlobalWait>,
-    /// Whether it shall let others go first.
+    /// Whether the wave lets other waves go first before it stores to LDS.
     pub(crate) lds_turn: Turn,
 }
 
@@ -228,7 +226,7 @@ impl Default for Wave {
             scc: false,
             mode: Mode::from_bits(0),
             sgprs: [0; 256],
-            // SAFETY: zeros are lanes. Zeroed memory costs nothing until it is touched.
+            // SAFETY: all zeros is a valid `Lanes`. Zeroed memory costs nothing until it is touched.
             vgprs: unsafe { Box::<[Lanes; FILE]>::new_zeroed().assume_init() },
             index: 0,
             trap_status: 0,
@@ -242,7 +240,7 @@ impl Default for Wave {
 }
 
 impl Wave {
-    /// Takes over what another wave has, but for its place in the code and its vector registers.
+    /// Copies another wave's state, except for the program counter and the VGPRs.
     pub fn copy_scalar_state(&mut self, other: &Wave) {
         (self.exec, self.scc, self.mode) = (other.exec, other.scc, other.mode);
         (self.index, self.trap_status) = (other.index, other.trap_status);
@@ -251,13 +249,13 @@ impl Wave {
         self.sgprs = other.sgprs;
     }
 
-    /// A vector register by its number; accumulation registers follow the 256 others.
+    /// A VGPR by number; accumulation VGPRs follow the 256 others.
     #[inline(always)]
     pub fn lanes(&self, register: u16) -> &Lanes {
         &self.vgprs[usize::from(register) & (FILE - 1)]
     }
 
-    /// The same, to write to.
+    /// The same register, mutable.
     #[inline(always)]
     pub fn lanes_mut(&mut self, register: u16) -> &mut Lanes {
         &mut self.vgprs[usize::from(register) & (FILE - 1)]
@@ -327,7 +325,7 @@ impl Wave {
         }
     }
 
-    /// Makes source number `slot` of a vector operation readable.
+    /// Prepares source number `slot` of a vector operation for reading.
     #[inline(always)]
     pub(crate) fn fetch(&mut self, slot: u16, source: &Source) -> Fetched {
         if source.kind == SourceKind::Vector {
@@ -340,7 +338,7 @@ impl Wave {
         }
     }
 
-    /// As [`Self::fetch`] for a source of 64 bits: low and high half.
+    /// As [`Self::fetch`] for a 64-bit source: low and high half.
     #[inline(always)]
     pub(crate) fn fetch64(&mut self, slot: u16, source: &Source) -> [Fetched; 2] {
         if source.kind == SourceKind::Vector {
@@ -356,7 +354,7 @@ impl Wave {
     #[inline(always)]
     pub(crate) fn chunk(&self, fetched: Fetched, chunk: usize) -> U {
         let offset = fetched.first + (chunk & (CHUNKS - 1)) * fetched.step;
-        // SAFETY: `Fetched` is a register of the file, and the offset one of its chunks.
+        // SAFETY: `Fetched` is a register of the file, and the offset is one of its chunks.
         unsafe { *self.vgprs.as_ptr().byte_add(offset).cast::<U>() }
     }
 
@@ -388,15 +386,15 @@ impl Wave {
     }
 }
 
-/// 64-bit lanes of their halves.
+/// 64-bit lanes from their halves.
 #[inline(always)]
 pub(crate) fn join(low: U, high: U) -> D {
     if cfg!(target_endian = "big") {
         return low.cast::<u64>() | high.cast::<u64>() << D::splat(32);
     }
-    // Taken in turns, the halves are the lanes: two shuffles, where widening and shifting take eight instructions.
+    // Interleaving the halves takes two shuffles; widening and shifting take eight instructions.
     let mixed: Simd<u32, 32> = simd_swizzle!(low, high, IN_TURNS);
-    // SAFETY: both are the same bits, whatever they are.
+    // SAFETY: both types have the same size, and every bit pattern is valid.
     unsafe { std::mem::transmute::<Simd<u32, 32>, D>(mixed) }
 }
 

@@ -1,10 +1,10 @@
-//! Formats of typed buffers: where the components of an element stand, and what they are in registers.
+//! Formats of typed buffers: where the components of an element are, and how they convert to and from registers.
 //!
-//! Codes as in AMD's CDNA4 ISA guide, table 41; the first component of a packed element has the lowest bits (Mesa
-//! takes 10_11_11 for R11G11B10, 2_10_10_10 for R10G10B10A2). The guide says of conversions that floats and
-//! normalized numbers are floats in registers and integers integers; how they are rounded it leaves out. What is
-//! done here is what Direct3D's data conversion rules ask of GPUs: normalized numbers to nearest, floats to smaller
-//! ones towards zero, integers and scaled numbers to the nearest that there is.
+//! Codes are those of AMD's CDNA4 ISA guide, table 41. The first component of a packed element has the lowest bits
+//! (Mesa uses 10_11_11 for R11G11B10, 2_10_10_10 for R10G10B10A2). The guide says that floats and normalized numbers
+//! are floats in registers and integers are integers, but not how they are rounded. Rounding here follows Direct3D's
+//! data conversion rules for GPUs: normalized numbers to nearest, floats to smaller floats towards zero, integers and
+//! scaled numbers to the nearest representable one.
 
 use rustc_apfloat::{
     Float, FloatConvert, Round,
@@ -24,11 +24,11 @@ pub(super) enum Number {
     Sscaled,
     Uint,
     Sint,
-    /// A float; with 10 or 11 bits an unsigned one with f16's exponent.
+    /// A float. One of 10 or 11 bits is unsigned and has f16's exponent.
     Float,
 }
 
-/// A format that there is.
+/// A valid format.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Format {
     /// Bits of each component.
@@ -36,7 +36,7 @@ pub(super) struct Format {
     pub(super) number: Number,
 }
 
-/// Where a component stands: in which unit of memory, and in which of its bits.
+/// Where a component is: in which unit of memory, and in which of its bits.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     /// The unit's first byte in the element.
@@ -50,14 +50,14 @@ pub(super) struct Place {
 /// Why there is no format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NoFormat {
-    /// The invalid one: the buffer is unbound.
+    /// The invalid format: the buffer is unbound.
     Unbound,
-    /// The codes mean nothing together.
+    /// The combination of codes has no meaning.
     Unknown,
 }
 
 impl Format {
-    /// The format of a data format's and a number format's code.
+    /// The format with these codes of a data format and a number format.
     pub(super) fn new(data: u8, number: u8) -> Result<Self, NoFormat> {
         let widths: &[u8] = match data {
             0 => return Err(NoFormat::Unbound),
@@ -89,7 +89,7 @@ impl Format {
         };
         let exists = match number {
             Number::Uint | Number::Sint => true,
-            // Neither bytes nor the two bits beside ten.
+            // Floats have neither 8-bit components nor the 2 bits beside three of 10.
             Number::Float => widths.iter().all(|bits| *bits > 8),
             _ => widths[0] != 32,
         };
@@ -136,7 +136,7 @@ impl Format {
         }
     }
 
-    /// What 1 is in a register.
+    /// The value 1 in a register.
     pub(super) fn one(&self) -> u32 {
         match self.number {
             Number::Uint | Number::Sint => 1,
@@ -144,14 +144,14 @@ impl Format {
         }
     }
 
-    /// A component as it is in a register.
+    /// Converts a component to its value in a register.
     pub(super) fn in_register(&self, place: Place, unit: u32) -> u32 {
         let raw = unit >> place.shift & ones(place.bits);
         let signed = ((raw << (32 - place.bits)) as i32) >> (32 - place.bits);
         match self.number {
             Number::Unorm => ((f64::from(raw) / largest(place.bits)) as f32).to_bits(),
             Number::Snorm => {
-                // The lowest pattern is -1, as is the one above it.
+                // The lowest pattern is -1, like the one above it.
                 let value = f64::from(signed) / largest(place.bits - 1);
                 (value.max(-1.0) as f32).to_bits()
             }
@@ -161,12 +161,12 @@ impl Format {
             Number::Sint => signed as u32,
             Number::Float if place.bits == 32 => raw,
             Number::Float if place.bits == 16 => widened(raw),
-            // Unsigned floats have f16's exponent and fewer bits behind it.
+            // Unsigned floats have f16's exponent and a shorter fraction.
             Number::Float => widened(raw << (15 - place.bits)),
         }
     }
 
-    /// A register's value as a component, in its bits of the unit.
+    /// Converts a register's value to a component, in its bits of the unit.
     pub(super) fn in_unit(&self, place: Place, register: u32) -> u32 {
         let value = f32::from_bits(register);
         let bits = place.bits;
@@ -190,7 +190,7 @@ impl Format {
         (raw & ones(bits)) << place.shift
     }
 
-    /// A register's value in 16 bits (D16): floats become f16, of integers the lower bits remain.
+    /// A register's value in 16 bits (D16): floats become f16, integers keep their lower bits.
     pub(super) fn halved(&self, register: u32) -> u32 {
         match self.number {
             Number::Uint | Number::Sint => register & 0xffff,
@@ -198,7 +198,7 @@ impl Format {
         }
     }
 
-    /// Back from 16 bits.
+    /// The inverse of [`Self::halved`].
     pub(super) fn unhalved(&self, half: u32) -> u32 {
         match self.number {
             Number::Uint => half,
@@ -208,7 +208,7 @@ impl Format {
     }
 }
 
-/// A number's lowest `bits` bits.
+/// A mask of the lowest `bits` bits.
 fn ones(bits: u32) -> u32 {
     u32::MAX >> (32 - bits)
 }

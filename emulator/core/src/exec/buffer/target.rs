@@ -1,11 +1,11 @@
-//! Buffer resources, and where the lanes of a buffer operation point to.
+//! Buffer resources, and the addresses of a buffer operation's lanes.
 //!
-//! Fields and addresses as in AMD's CDNA4 ISA guide, «Vector Memory Buffer Instructions» (9.1.4 to 9.1.8).
+//! Fields and addresses are those of AMD's CDNA4 ISA guide, «Vector Memory Buffer Instructions» (9.1.4 to 9.1.8).
 //!
 //! # Range checks
 //!
-//! «Range Checking» (9.1.5.1 there) has three sorts of buffers, the same in the guides of CDNA 1 to 4, and no GPU here
-//! differs from another:
+//! «Range Checking» (9.1.5.1) knows three kinds of buffers. It is the same in the guides of CDNA 1 to 4, and all GPUs
+//! here behave alike:
 //!
 //! | buffer | when | out of range |
 //! |---|---|---|
@@ -13,21 +13,23 @@
 //! | structured | a stride and an index | index ≥ records; neither offset takes part |
 //! | raw | all others | offset ≥ records − scalar offset, in bytes |
 //!
-//! *Offset* is the instruction's constant plus the vector offset, without wrapping around. Where the scalar offset is more
-//! than the records, everything is out of range.
+//! *Offset* is the instruction's constant plus the vector offset, without wrapping around. If the scalar offset exceeds
+//! the records, everything is out of range.
 //!
-//! The guides of CDNA leave the scalar offset out of the raw check, and LLVM's comment on its raw buffer intrinsics
-//! (`IntrinsicsAMDGPU.td`) calls it excluded. The hardware takes it off the records: so say AMD's guides of Sea Islands and
-//! GCN 3 (`buffer_offset >= num_records - sgpr_offset`) and of RDNA (raw mode: «num_records is reduced by sgpr_offset»), and
-//! Tensile's kernels count on it: rocBLAS's f32 kernel of gfx908 for 4096 × 4096 would read behind its matrix. LLVM's
-//! comment is for callers, who may rely on neither (MLIR's `amdgpu` dialect says of the scalar offset that it «may or may not»
-//! be considered). That the difference saturates is from LLVM's `AMDGPUUsage` («relaxed buffer OOB mode», pull request 134734).
+//! The CDNA guides leave the scalar offset out of the raw check, and LLVM's comment on its raw buffer intrinsics
+//! (`IntrinsicsAMDGPU.td`) says that it is excluded. The hardware subtracts it from the records. AMD's guides of Sea
+//! Islands and GCN 3 (`buffer_offset >= num_records - sgpr_offset`) and of RDNA (raw mode: «num_records is reduced by
+//! sgpr_offset») say so. Tensile's kernels rely on it: rocBLAS's f32 kernel of gfx908 for 4096 × 4096 would otherwise
+//! read past its matrix. LLVM's comment is for callers, who may rely on neither (MLIR's `amdgpu` dialect says that
+//! the scalar offset «may or may not» be considered). That the difference saturates is from LLVM's `AMDGPUUsage`
+//! («relaxed buffer OOB mode», pull request 134734).
 //!
-//! The guide leaves open swizzled buffers without an index, and strides of 0 with one. Both are raw, as in Mesa's account of
-//! GFX9 (radeonsi's `si_make_buffer_descriptor`: bytes unless there are an index and a stride).
-//! Of a structured buffer with lane numbers the index is checked as the vector register has it.
+//! The guide does not say what swizzled buffers without an index are, nor strides of 0 with one. Both are raw, as in
+//! Mesa's account of GFX9 (radeonsi's `si_make_buffer_descriptor`: bytes unless there are an index and a stride). For a
+//! structured buffer with lane numbers, the index in the vector register is checked, without the lane number.
 //!
 //! Loads and stores of several dwords are checked dword by dword, atomic operations and formats as a whole (the guide's
+//! notes 3 and 4). A dword or a smaller unit is in range with all its bytes or not at all.
 //! notes 3 and 4). A dword or a smaller piece is in range with all its bytes or not at all.
 
 use std::simd::prelude::*;
@@ -46,8 +48,8 @@ pub(super) const OFFEN: u8 = 2;
 /// A status word follows the data.
 pub(super) const TFE: u8 = 4;
 
-/// Bytes between which a swizzled buffer puts the other lanes': GFX9's resources have no field for it, and the
-/// private memory of compilers' kernels is interleaved by dwords.
+/// Element size of swizzled buffers: consecutive elements of a lane are apart. GFX9's resources have no field for it,
+/// and compilers interleave private memory by dwords.
 const ELEMENT_BYTES: u64 = 4;
 
 /// A buffer resource (V#).
@@ -55,14 +57,14 @@ const ELEMENT_BYTES: u64 = 4;
 pub(super) struct Resource {
     base: u64,
     stride: u64,
-    /// Bytes, or structures where an index is used.
+    /// In bytes, or in structures where an index is used.
     records: u64,
     swizzle: bool,
-    /// Structures that a swizzled buffer interleaves.
+    /// Number of structures that a swizzled buffer interleaves.
     index_stride: u64,
-    /// Whether the lane's number is part of the index.
+    /// Whether the lane number is added to the index.
     add_tid: bool,
-    /// The last dword, which has the format.
+    /// The last dword, which contains the format.
     format: u32,
 }
 
@@ -81,7 +83,7 @@ impl Resource {
         }
     }
 
-    /// Codes of the data format and the number format.
+    /// The codes of the data format and the number format.
     pub(super) fn formats(&self) -> (u8, u8) {
         (
             (self.format >> 15 & 15) as u8,
@@ -98,30 +100,30 @@ impl Resource {
 /// What the range check compares.
 #[derive(Clone, Copy)]
 enum Range {
-    /// Nothing: private memory.
+    /// Nothing: private memory is always in range.
     None,
-    /// Nothing either, but that there is no memory: the resource's format is the invalid one.
+    /// Nothing: the resource's format is the invalid one, and no access is in range.
     Unbound,
-    /// Offsets with the bytes that there are behind the scalar offset.
+    /// Offsets with this number of bytes: the records minus the scalar offset.
     Bytes(u64),
-    /// Indices with the structures that there are.
+    /// Indices with the number of structures.
     Structures,
 }
 
-/// Where the lanes of a buffer operation point to.
+/// Where the lanes of a buffer operation point.
 pub(super) struct Target {
     pub(super) resource: Resource,
-    /// Base and scalar offset.
+    /// Base plus scalar offset.
     start: u64,
     index: [D; CHUNKS],
     offset: [D; CHUNKS],
     range: Range,
-    /// Whether consecutive dwords of a lane are apart in memory.
+    /// Whether a lane's consecutive dwords are apart in memory.
     swizzled: bool,
     pub(super) exec: u64,
 }
 
-/// Numbers of the lanes.
+/// The lane numbers of a chunk.
 #[inline(always)]
 fn lane_numbers(chunk: usize) -> D {
     D::from_array(std::array::from_fn(|lane| (16 * chunk + lane) as u64))
@@ -133,7 +135,7 @@ impl Target {
         let mut resource = Resource::new(w, o.src[2].register);
         let (data_format, _) = resource.formats();
         if resource.add_tid {
-            // The bits of the data format are the stride's upper ones then.
+            // The bits of the data format are then the upper bits of the stride.
             resource.stride |= u64::from(data_format) << 14;
         }
         let mut target = Self::of(w, o, resource);
@@ -143,7 +145,7 @@ impl Target {
         target
     }
 
-    /// As [`Self::new`] for instructions with a format, whose strides are never the long ones.
+    /// As [`Self::new`] for instructions with a format, which never have the long stride.
     pub(super) fn typed(w: &Wave, o: &Operation) -> Self {
         Self::of(w, o, Resource::new(w, o.src[2].register))
     }
@@ -185,8 +187,8 @@ impl Target {
         target
     }
 
-    /// The lanes whose `bytes` at `at` behind their offset are in range: all of them, as LLVM's pull request 134734
-    /// describes for dwords across the end, of which the guide compares the start only.
+    /// The lanes whose `bytes`, `at` bytes past their offset, are all in range. LLVM's pull request 134734 describes
+    /// this for dwords that cross the end; the guide compares only the start.
     #[inline(always)]
     pub(super) fn inside(&self, at: u64, bytes: u32) -> u64 {
         let limit = |values: &[D; CHUNKS], first_outside: u64| {
@@ -212,7 +214,7 @@ impl Target {
         mask & self.exec
     }
 
-    /// The index that the range check takes, which the lane's number is no part of.
+    /// The index that the range check uses, without the lane number.
     #[inline(always)]
     fn index_without_lane(&self) -> [D; CHUNKS] {
         match self.resource.add_tid {
@@ -221,7 +223,7 @@ impl Target {
         }
     }
 
-    /// Addresses of the lanes' data `at` bytes behind their offset.
+    /// Addresses of the lanes' data, `at` bytes past their offset.
     #[inline(always)]
     pub(super) fn addresses(&self, at: u64) -> [D; CHUNKS] {
         let Resource {
@@ -236,7 +238,7 @@ impl Target {
                 _ => chunks(|c| self.offset[c] + at + start + self.index[c] * D::splat(stride)),
             };
         }
-        // `index_stride` is a power of two, as is the element.
+        // `index_stride` and the element size are powers of two.
         let shift = D::splat(index_stride.trailing_zeros().into());
         let lower = D::splat(index_stride - 1);
         let element = D::splat(ELEMENT_BYTES);
@@ -248,7 +250,7 @@ impl Target {
         })
     }
 
-    /// The lanes of `mask`, checked for `bytes` at `at` behind their offset.
+    /// Checks the lanes of `mask` for an access to `bytes`, `at` bytes past their offset.
     #[inline(always)]
     pub(super) fn access(
         &self,
@@ -273,7 +275,7 @@ impl Target {
         }
     }
 
-    /// Whether `bytes` of every lane lie in one piece, and either all or none of them in range; the lanes in range.
+    /// The lanes in range, if `bytes` of every lane are contiguous and in range either as a whole or not at all.
     #[inline(always)]
     pub(super) fn in_one_piece(&self, bytes: u32) -> Option<u64> {
         let all = self.inside(0, bytes);
@@ -282,8 +284,8 @@ impl Target {
         (whole && together).then_some(all)
     }
 
-    /// Whether a lane's data goes from one element of a swizzled buffer into the next, which lies elsewhere, but at its
-    /// start.
+    /// Whether an unaligned access of some lane crosses from one element of a swizzled buffer into the next, which is
+    /// elsewhere.
     #[inline(always)]
     pub(super) fn crosses(&self, bytes: u32) -> bool {
         let room = D::splat(ELEMENT_BYTES - u64::from(bytes).min(ELEMENT_BYTES));

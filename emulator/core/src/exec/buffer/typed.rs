@@ -1,13 +1,14 @@
-//! Buffer operations that convert: MTBUF, whose instructions hold the format, and MUBUF's format instructions, which
-//! take the resource's and its selection of components.
+//! Buffer operations that convert: MTBUF, whose instructions contain the format, and MUBUF's format instructions, which
+//! use the resource's format and selection of components.
 //!
 //! AMD's CDNA4 ISA guide, «Buffer Data» (9.1.4) and «Range Checking» (9.1.5.1): an element is in range as a whole or
-//! not at all, and one that is not reads as 0 but for registers that select 1. Components that a format has not are 0.
-//! MTBUF's selection is the identity.
+//! not at all. An element out of range reads as 0, except in registers that select 1. Components that a format lacks
+//! are 0. MTBUF's selection is the identity.
 //!
-//! A store puts a register where a load with the same selection has it from (the guide has no rule of its own). Of
-//! the components that it has no register for, those with bytes of their own keep their memory (AMD's pseudocode
-//! writes component by component), those that share a dword become 0 (not documented; memory is written in bytes).
+//! A store writes each register to the component from which a load with the same selection would read it (the guide has
+//! no rule of its own). Of the components without a register, those with bytes of their own keep their memory (AMD's
+//! pseudocode writes component by component), and those that share a dword become 0 (not documented; memory is written
+//! in bytes).
 
 use super::{
     format::{Format, NoFormat},
@@ -25,17 +26,17 @@ use ferrowave_isa::{self as isa, Effect, Instruction, run::Components};
 
 /// Bits of the operation's detail, above the number of components.
 const COMPONENTS: u8 = 7;
-/// Registers hold 16-bit values, two by two.
+/// Registers hold two 16-bit values each.
 const HALVES: u8 = 8;
-/// The one component is in the upper half.
+/// The only component is in the upper half.
 const HIGH: u8 = 16;
-/// The format is the instruction's, in `control[0]`.
+/// The format is in the instruction, in `control[0]`.
 const OWN_FORMAT: u8 = 32;
 
-/// The first code of [`super::target::Resource::select`] that means a component.
+/// The first code of [`super::target::Resource::select`] that selects a component.
 const FIRST_COMPONENT: u32 = 4;
 
-/// The handler of a buffer operation with a format and its detail.
+/// The handler and the detail of a buffer operation with a format.
 pub(in crate::exec) fn components(b: Binder, i: &Instruction, which: Components) -> (Handler, u8) {
     let run = match i.effect() {
         Effect::Store => b.bind(store),
@@ -59,7 +60,7 @@ pub(in crate::exec) fn components(b: Binder, i: &Instruction, which: Components)
     (run, components | own_format)
 }
 
-/// What a register of the data gets or gives.
+/// What a data register gets from or gives to memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Selected {
     Zero,
@@ -70,7 +71,7 @@ enum Selected {
 /// An operation's data.
 struct Data {
     format: Format,
-    /// By register (or half of one).
+    /// Per register, or per half of one.
     selected: [Selected; 4],
     count: usize,
 }
@@ -99,7 +100,7 @@ impl Data {
         })
     }
 
-    /// The register that gives a component.
+    /// The register that a component is stored from.
     fn register_of(&self, component: usize) -> Option<usize> {
         self.selected[..self.count]
             .iter()
@@ -107,7 +108,7 @@ impl Data {
     }
 }
 
-/// Codes of the data format and the number format.
+/// The codes of the data format and the number format.
 fn codes(o: &Operation, target: &Target) -> (u8, u8) {
     match o.detail & OWN_FORMAT != 0 {
         true => (o.control[0] & 15, o.control[0] >> 4),
@@ -152,7 +153,7 @@ fn load(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flow {
                     Err(flow) => return flow,
                 };
                 access.each(|lane, address| {
-                    // SAFETY: the lane is active, so that the unit's bytes were checked.
+                    // SAFETY: the lane is active, so the unit's bytes were checked.
                     let unit = unsafe { read_unit(access.moves, address, place.bytes) };
                     result.as_mut_array()[lane] = data.format.in_register(place, unit);
                 });
@@ -169,7 +170,7 @@ fn load(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flow {
     Flow::Next
 }
 
-/// Registers of `count` components.
+/// Registers that hold `count` components.
 fn registers(o: &Operation, count: usize) -> u16 {
     match o.detail & HALVES != 0 {
         true => count.div_ceil(2) as u16,
@@ -177,7 +178,7 @@ fn registers(o: &Operation, count: usize) -> u16 {
     }
 }
 
-/// Writes the results, one or two to a register; what an odd half leaves of its register becomes 0
+/// Writes the results, one or two per register. The unused half of a last odd one becomes 0
 /// ([`crate::exec::transfer`]).
 fn put(w: &mut Wave, o: &Operation, count: usize, results: [Lanes; 4]) {
     if o.detail & HALVES == 0 {
@@ -233,7 +234,7 @@ fn store(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flow {
                     .format
                     .in_unit(*place, source(w, o, &data.format, *number, lane))
             });
-            // SAFETY: the lane is active, so that the unit's bytes were checked.
+            // SAFETY: the lane is active, so the unit's bytes were checked.
             unsafe { write_unit(access.moves, address, place.bytes, unit) };
         });
     }

@@ -1,7 +1,7 @@
 //! Conversions to formats of 8, 6 and 4 bits, and stochastic ones to 16 bits.
 //!
-//! The forms with a scale divide by the power of two that is in its exponent field. Random bits for more
-//! than one number come from one source: each next number's from the generator of `v_prng_b32`.
+//! Scaled forms divide by the power of two in the exponent field of the scale. Random bits for several numbers come
+//! from one source: each further number's from the generator of `v_prng_b32`.
 
 use std::simd::prelude::*;
 
@@ -23,7 +23,7 @@ use ferrowave_isa::run::{
     NarrowingScaled, NarrowingScaledPacked, NarrowingUnscaled, NarrowingWholeBlocks,
 };
 
-/// What is converted from.
+/// A source format.
 trait Source: Element {
     /// Bits of the fraction.
     const FRACTION: u32;
@@ -55,7 +55,7 @@ impl Source for Bf16 {
     }
 }
 
-/// How a wave's numbers are rounded.
+/// How a wave's numbers are scaled and saturated.
 #[derive(Clone, Copy)]
 struct Conversion {
     /// Scales, in the exponent field of f32.
@@ -81,7 +81,7 @@ impl Conversion {
         }
     }
 
-    /// Numbers of a chunk in the narrow format, with random bits if the rounding is stochastic.
+    /// Converts a chunk's numbers, with random bits if the rounding is stochastic.
     fn convert<T: Narrow>(&self, chunk: usize, values: F, random: Option<(U, u32)>) -> U {
         U::from_array(std::array::from_fn(|lane| {
             let scale = self.scales[chunk][lane] >> 23 & 0xff;
@@ -102,7 +102,7 @@ impl Conversion {
     }
 }
 
-/// Puts results of `bits` bits at bit `shift` of the destination and leaves its other bits alone.
+/// Writes results of `bits` bits at bit `shift` of the destination and keeps its other bits.
 fn insert(w: &mut Wave, o: &Operation, results: [U; CHUNKS], bits: u32, shift: u32) {
     let field = (u32::MAX >> (32 - bits)) << shift;
     let old = w.lanes(o.dst).0;
@@ -110,17 +110,17 @@ fn insert(w: &mut Wave, o: &Operation, results: [U; CHUNKS], bits: u32, shift: u
     w.commit(o.dst, merged);
 }
 
-/// The destination's byte that `op_sel` names, as its first bit.
+/// First bit of the destination byte that `op_sel` names.
 fn byte_shift(o: &Operation) -> u32 {
     8 * u32::from(o.op_sel >> 2 & 3)
 }
 
-/// The destination's half that `op_sel` names.
+/// First bit of the destination half that `op_sel` names.
 fn half_shift(o: &Operation) -> u32 {
     16 * u32::from(o.op_sel >> 3 & 1)
 }
 
-/// One number, stochastically: the source, random bits, and perhaps a scale.
+/// One number, stochastically: the source, random bits, and optionally a scale.
 fn one<T: Narrow, S: Source, const SCALED: bool>(b: Binder) -> Handler {
     b.bind(|w, _, o| {
         let conversion = if SCALED {
@@ -143,7 +143,7 @@ fn one<T: Narrow, S: Source, const SCALED: bool>(b: Binder) -> Handler {
     })
 }
 
-/// Puts two numbers side by side into the destination.
+/// Writes two adjacent numbers to the destination.
 fn insert_pair<T: Narrow>(w: &mut Wave, o: &Operation, low: [U; CHUNKS], high: [U; CHUNKS]) {
     let shift = if T::BITS == 4 {
         byte_shift(o)
@@ -154,7 +154,7 @@ fn insert_pair<T: Narrow>(w: &mut Wave, o: &Operation, low: [U; CHUNKS], high: [
     insert(w, o, both, 2 * T::BITS, shift);
 }
 
-/// Two f32 sources, and perhaps a scale.
+/// Two f32 sources, and optionally a scale.
 fn two<T: Narrow, const SCALED: bool>(b: Binder) -> Handler {
     b.bind(|w, _, o| {
         let conversion = if SCALED {
@@ -174,7 +174,7 @@ fn two<T: Narrow, const SCALED: bool>(b: Binder) -> Handler {
     })
 }
 
-/// Two 16-bit numbers of one source, and a scale.
+/// Two 16-bit numbers in one source, and a scale.
 fn packed<T: Narrow, S: Source>(b: Binder) -> Handler {
     b.bind(|w, _, o| {
         let conversion = Conversion::scaled(w, o, 1);
@@ -186,8 +186,7 @@ fn packed<T: Narrow, S: Source>(b: Binder) -> Handler {
     })
 }
 
-/// Two numbers of one source, stochastically: f32 in a pair of registers or 16 bits in one, random bits,
-/// a scale.
+/// Two numbers in one source, stochastically: f32 in a register pair or 16 bits in one register, random bits, a scale.
 fn packed_stochastic<T: Narrow, S: Source>(b: Binder) -> Handler {
     b.bind(|w, _, o| {
         let conversion = Conversion::scaled(w, o, 2);
@@ -212,7 +211,7 @@ fn packed_stochastic<T: Narrow, S: Source>(b: Binder) -> Handler {
     })
 }
 
-/// The modifiers of source 0 on one of its numbers.
+/// Applies the modifiers of source 0 to one of its numbers.
 fn sign_changed<S: Source>(o: &Operation, value: F) -> F {
     float32::modified(o, 0, value.to_bits())
 }
@@ -224,7 +223,7 @@ fn number<S: Source>(w: &Wave, register: u16, index: usize, chunk: usize) -> F {
     S::read(lanes.0[chunk], (bit % 32) as u32)
 }
 
-/// Writes 32 numbers of six bits side by side; `f` computes them by index and chunk, in order.
+/// Writes 32 adjacent numbers of six bits; `f` computes them by index and chunk, in order.
 fn write_all<T: Narrow>(w: &mut Wave, o: &Operation, mut f: impl FnMut(&Wave, usize, usize) -> U) {
     let mut results = [Lanes::splat(0); 6];
     for index in 0..32 {
@@ -271,7 +270,7 @@ fn all_stochastic<T: Narrow, S: Source>(b: Binder) -> Handler {
     })
 }
 
-/// Twice 16 f32, which take turns in the result, and a scale.
+/// Two sources of 16 f32 each, interleaved in the result, and a scale.
 fn interleaved<T: Narrow>(b: Binder) -> Handler {
     b.bind(|w, _, o| {
         let conversion = Conversion::scaled(w, o, 2);

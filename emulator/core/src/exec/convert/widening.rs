@@ -1,7 +1,6 @@
 //! Conversions from formats of 8, 6 and 4 bits to f32, f16 and bf16.
 //!
-//! The forms with a scale multiply by the power of two that is in its exponent field. f32 holds each
-//! product without loss, or it is ∞.
+//! Scaled forms multiply by the power of two in the exponent field of the scale. In f32 each product is exact or ∞.
 
 use std::simd::prelude::*;
 
@@ -21,7 +20,7 @@ use super::{
 };
 use ferrowave_isa::run::{WideningScaled, WideningUnscaled};
 
-/// What is converted to.
+/// A result format.
 trait Result: Element {
     fn bits(value: F) -> U;
 }
@@ -54,7 +53,7 @@ fn powers(w: &mut Wave, o: &Operation) -> [F; CHUNKS] {
     chunks(|c| power_of_scale(w.chunk(scale, c) >> U::splat(23) & U::splat(0xff)))
 }
 
-/// One number of the source's lowest bits.
+/// One number, from the source's lowest bits.
 fn one<T: Element>(b: Binder) -> Handler {
     b.bind(
         #[inline(always)]
@@ -67,7 +66,7 @@ fn one<T: Element>(b: Binder) -> Handler {
     )
 }
 
-/// Two numbers of the source's lowest bits.
+/// Two numbers, from the source's lowest bits.
 fn two<T: Element>(b: Binder) -> Handler {
     b.bind(
         #[inline(always)]
@@ -94,7 +93,7 @@ fn one_scaled<T: Element, R: Result>(b: Binder) -> Handler {
             if R::BITS == 32 {
                 w.commit(o.dst, results);
             } else {
-                // The other half of the destination stays.
+                // The other half of the destination is kept.
                 let at = 16 * u32::from(o.op_sel >> 3 & 1);
                 let old = w.lanes(o.dst).0;
                 let merged =
@@ -106,7 +105,7 @@ fn one_scaled<T: Element, R: Result>(b: Binder) -> Handler {
     )
 }
 
-/// Two numbers side by side, of the part of the source that `op_sel` names, times a scale.
+/// Two adjacent numbers, in the part of the source that `op_sel` names, times a scale.
 fn two_scaled<T: Element, R: Result>(b: Binder) -> Handler {
     b.bind(
         #[inline(always)]
@@ -132,7 +131,7 @@ fn two_scaled<T: Element, R: Result>(b: Binder) -> Handler {
     )
 }
 
-/// 32 numbers of six registers, times a scale.
+/// 32 numbers in six registers, times a scale.
 fn all<T: Element, R: Result>(b: Binder) -> Handler {
     b.bind(
         #[inline(always)]

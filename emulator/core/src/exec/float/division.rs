@@ -1,4 +1,4 @@
-//! The pieces of a division that the compiler expands into `v_div_scale`, `v_div_fmas` and `v_div_fixup`.
+//! The steps of a division that compilers emit: `v_div_scale`, `v_div_fmas` and `v_div_fixup`.
 
 use rustc_apfloat::{Float as _, FloatConvert, ieee::Quad};
 
@@ -7,7 +7,7 @@ use super::{
     quiet_bit,
 };
 
-/// Half of the range by which operands are scaled, and limits of the exponent, by format.
+/// Per format: half of the exponent range by which operands are scaled, and limits of the exponent.
 struct Limits {
     scale: i32,
     far_apart: i64,
@@ -45,8 +45,8 @@ fn ldexp<T: Format>(bits: u64, by: i32) -> u64 {
     value::<T>(bits).scalbn(by).to_bits() as u64
 }
 
-/// `v_div_scale`: the scaled source 0 (the denominator source 1 or the numerator source 2) and
-/// whether the quotient must be scaled back.
+/// `v_div_scale`: source 0, scaled (it is the denominator in source 1 or the numerator in source 2), and whether the
+/// quotient must be scaled back.
 pub(crate) fn scale<T: Format>(s0: u64, s1: u64, s2: u64) -> (u64, bool) {
     let l = limits::<T>();
     let one = T::from_u128(1).value;
@@ -66,8 +66,8 @@ pub(crate) fn scale<T: Format>(s0: u64, s1: u64, s2: u64) -> (u64, bool) {
     } else if is_denormal::<T>(s1) {
         (ldexp::<T>(s0, l.scale), false)
     } else if quotient_denormal(one, s1) && quotient_denormal(value::<T>(s2), s1) {
-        // AMD's text scales the denominator up here, which would make it infinite: its reciprocal is a
-        // denormal because it is large already. Down, the division comes out right.
+        // AMD's text scales the denominator up here, which would make it infinite: its reciprocal is denormal because
+        // it is already large. Scaled down, the division gives the right result.
         (
             if s0 == s1 {
                 ldexp::<T>(s0, -l.scale)
@@ -94,8 +94,7 @@ pub(crate) fn scale<T: Format>(s0: u64, s1: u64, s2: u64) -> (u64, bool) {
     }
 }
 
-/// `v_div_fmas` of a lane whose operands were scaled: the multiply-add times a power of two, rounded
-/// once.
+/// `v_div_fmas` of a lane with scaled operands: the multiply-add times a power of two, rounded once.
 pub(crate) fn fused_scaled<T>(sources: [u64; 3], settings: Settings) -> u64
 where
     T: Format + FloatConvert<Quad>,
@@ -126,11 +125,11 @@ where
     }
 }
 
-/// The power of two that `v_div_fmas` multiplies by to undo `v_div_scale`, of the quotient's estimate.
+/// The power of two by which `v_div_fmas` multiplies to undo `v_div_scale`, from the estimate of the quotient.
 ///
-/// AMD's pseudocode has 2^32 and 2^64 for this, which would not undo the 2^64 and 2^128 of its own
-/// `v_div_scale`; the direction depends on which operand was scaled, as the estimate's size tells.
-/// Test: the compiler's expansion of a division then rounds correctly.
+/// AMD's pseudocode uses 2^32 and 2^64, which do not undo the 2^64 and 2^128 of its own `v_div_scale`. The direction
+/// depends on which operand was scaled, which the size of the estimate shows. A test checks that the compiler's
+/// expansion of a division then rounds correctly.
 fn scale_back<T: Format>(estimate: u64) -> i32 {
     let one = T::from_u128(1).value.to_bits() as u64;
     let scale = limits::<T>().scale;
@@ -141,8 +140,8 @@ fn scale_back<T: Format>(estimate: u64) -> i32 {
     }
 }
 
-/// `v_div_fixup`: the quotient source 0 of denominator source 1 and numerator source 2, with the
-/// special cases put right.
+/// `v_div_fixup`: the quotient in source 0, of denominator source 1 and numerator source 2, with the special cases
+/// corrected.
 pub(crate) fn fixup<T: Format>(s0: u64, s1: u64, s2: u64) -> u64 {
     let sign = (s1 ^ s2) & T::SIGN;
     let magnitude = |bits: u64| bits & (T::EXPONENT | T::FRACTION);
@@ -161,11 +160,11 @@ pub(crate) fn fixup<T: Format>(s0: u64, s1: u64, s2: u64) -> u64 {
     } else if infinite(s1) || zero(s2) {
         sign
     } else if exponent::<T>(s2) - exponent::<T>(s1) < limits::<T>().underflow {
-        // The smallest denormal's half, rounded to nearest even.
+        // Half of the smallest denormal, rounded to nearest even.
         sign
     } else if exponent::<T>(s1) == highest as i64 || is_nan::<T>(s0) {
-        // An estimate that is NaN, of operands that are not, went past ∞ on its way: AMD's text has
-        // no case for it, but the compiler's expansion is a correct division on the hardware.
+        // A NaN estimate of operands that are not NaN has overflowed to ∞ on its way. AMD's text has no case for it,
+        // but on the hardware the compiler's expansion divides correctly.
         sign | T::EXPONENT
     } else {
         sign | magnitude(s0)

@@ -1,4 +1,4 @@
-//! Computers that no host code is made for: operations do everything, one by one.
+//! Stands for the JIT on hosts without one: operations run everything, one by one.
 
 use crate::exec::{
     Context, Wave,

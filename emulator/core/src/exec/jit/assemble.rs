@@ -1,11 +1,11 @@
-//! From values to host code: AVX-512, sixteen lanes in a register.
+//! Assembles values to host code: AVX-512, sixteen lanes per register.
 //!
-//! The code goes over the four chunks of a wave's lanes. Of each it computes everything in the host's registers, and
-//! writes vector registers only when all is known to be right: a chunk with a NaN, whose bits on a GPU are not the host's,
-//! or with an address that may not be loaded from is left as it was, and the code returns its number.
+//! The code loops over the four chunks of a wave. For each chunk it computes everything in host registers, and writes
+//! vector registers last, once every check has passed. On a NaN, whose bits on a GPU may differ from the host's, or an
+//! address that may not be loaded from, it leaves the chunk unchanged and returns its number.
 //!
-//! Registers are given out in the order of the steps. When none is left, the value goes that is needed last: to the stack,
-//! or nowhere if it stands in the wave's registers, which are not written before the end.
+//! Registers are allocated in the order of the steps. When none is free, the value that is needed last is evicted: to
+//! the stack, or nowhere if it is still in the wave's registers, which are not written before the end.
 
 mod compute;
 mod loads;
@@ -22,11 +22,11 @@ use super::ir::{Address, Id, Region, Relation, Step, Written};
 use crate::exec::simd::{CHUNKS, U};
 use loads::{Fixture, Key, Pattern};
 
-/// Host registers that hold values; the others are for what an instruction needs meanwhile.
+/// Host registers that hold values; the others are scratch registers of single instructions.
 const HELD: usize = 27;
-/// First of those.
+/// First of the others.
 const SPARE: usize = 27;
-/// Where lanes' distances from the beginning of an allocation stand while they are loaded from.
+/// Holds the lanes' distances from the beginning of an allocation, during a load.
 const DISTANCE: usize = SPARE + 1;
 
 const LESS: Relation = Relation::Unsigned(1);
@@ -35,7 +35,7 @@ const UNORDERED: Relation = Relation::F32(3);
 
 /// Bytes of a chunk.
 const CHUNK: i64 = size_of::<U>() as i64;
-/// Values on the stack at most.
+/// Most values on the stack.
 const SLOTS: usize = 192;
 /// Bytes that the stack may grow by without touching them.
 const PAGE: i32 = 4096;
@@ -46,26 +46,26 @@ const SCALARS: R = R::RSI;
 const LDS: R = R::RDX;
 const LDS_BYTES: R = R::ECX;
 const POOL: R = R::R8;
-/// Allocations that accesses found last.
+/// Recent allocations.
 const RECENT: R = R::R9;
-/// Behind [`SCALARS`] by the chunk's place in a mask of 64 lanes.
+/// [`SCALARS`] plus the byte offset of the chunk's bits in a mask of 64 lanes.
 const MASKS: R = R::R12;
 /// The chunk's number.
 const CHUNK_NUMBER: R = R::EBX;
 
-/// Constants that stand in front of a region's own.
+/// Constants in front of a region's own.
 #[derive(Clone, Copy)]
 enum Fixed {
-    /// Multiples of 4, 8 and 16: how far lanes of a row are apart.
+    /// Multiples of 4, 8 and 16: the strides of contiguous lanes.
     Row4,
     Row8,
     Row16,
-    /// What picks the dwords of lanes that lie side by side, of two vectors.
+    /// Indices that pick the dwords of contiguous lanes from two vectors.
     Even,
     Odd,
     FirstTwo,
     LastTwo,
-    /// The farthest that a lane may be behind the beginning of an allocation: offsets are signed.
+    /// The largest distance of a lane from the beginning of an allocation: offsets are signed.
     Farthest,
 }
 
@@ -75,7 +75,7 @@ const FIXED: [[u32; 16]; 8] = [
     multiples(16),
     [0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30],
     [1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31],
-    // Dword 0 of eight lanes of four dwords, then dword 1; dwords 2 and 3.
+    // Dword 0, then dword 1, of eight lanes of four dwords each; then dwords 2 and 3.
     [0, 4, 8, 12, 16, 20, 24, 28, 1, 5, 9, 13, 17, 21, 25, 29],
     [2, 6, 10, 14, 18, 22, 26, 30, 3, 7, 11, 15, 19, 23, 27, 31],
     [i32::MAX as u32, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
@@ -97,36 +97,36 @@ pub(super) struct Assembled {
     pub(super) pool: Vec<U>,
 }
 
-/// A place in the code that is jumped to.
+/// A jump target.
 #[derive(Clone, Copy)]
 struct Label(usize);
 
-/// The code so far, and what is known of it.
+/// The code so far, and where values are.
 struct Assembler<'a> {
     region: &'a Region,
     needed: Vec<bool>,
     written: &'a Written,
     host: Vec<Host>,
-    /// Where labels stand: the number of the instruction behind them.
+    /// Position of each label: the number of the instruction after it.
     labels: Vec<Option<usize>>,
-    /// Instructions that jump, with the label.
+    /// Instructions that jump, with their labels.
     jumps: Vec<(usize, Label)>,
     pool: Vec<U>,
-    /// Constants by value: their number in dwords.
+    /// Position of each constant in the pool after [`FIXED`], in dwords.
     constants: BTreeMap<u32, usize>,
-    /// For each value the steps that use it, the nearest last.
+    /// For each value the steps that use it, the next one last.
     uses: Vec<Vec<usize>>,
-    /// The host register that holds a value.
+    /// The host register of each value.
     place: Vec<Option<usize>>,
     holds: [Option<Id>; HELD],
-    /// The stack's slot that a value stands in.
+    /// The stack slot of each value.
     slot: Vec<Option<usize>>,
     free_slots: Vec<usize>,
-    /// Slots that the step at hand may still read.
+    /// Slots that the current step may still read.
     left_slots: Vec<usize>,
     slots: usize,
     patterns: BTreeMap<Key, Pattern>,
-    /// Of each load from global memory, by its number.
+    /// By the load's number, for loads from global memory.
     fixtures: BTreeMap<u32, Fixture>,
     gather: Option<Label>,
     bail: Label,
@@ -139,7 +139,7 @@ enum Source {
     Memory(MemoryOperand),
 }
 
-/// Host code for a region, if it fits.
+/// Assembles host code for a region; `None` if it does not fit.
 pub(super) fn assemble(region: &Region, written: &Written) -> Option<Assembled> {
     let needed = region.needed(written);
     let mut assembler = Assembler {
@@ -168,7 +168,7 @@ pub(super) fn assemble(region: &Region, written: &Written) -> Option<Assembled> 
     assembler.encoded()
 }
 
-/// For each value the steps that use it, the nearest last. Results are used behind the last step.
+/// For each value the steps that use it, the next one last. Results are used after the last step.
 fn uses(region: &Region, needed: &[bool], written: &Written) -> Vec<Vec<usize>> {
     let mut uses = vec![Vec::new(); region.values.len()];
     for (_, id) in written.all() {
@@ -182,7 +182,7 @@ fn uses(region: &Region, needed: &[bool], written: &Written) -> Vec<Vec<usize>> 
                 }
             }
             Step::Compute(_) => {}
-            // Only the first load of an address in LDS needs it in a register: the others find it on the stack.
+            // Only the first load of an address in LDS needs it in a register; later loads find it on the stack.
             Step::Load(load) => {
                 let load = &region.loads[load as usize];
                 let first = match load.address {
@@ -224,7 +224,7 @@ fn spread(base: R, displacement: i64) -> MemoryOperand {
     operand
 }
 
-/// Parts of the code that are the same for all regions.
+/// Code that is the same for all regions.
 impl Assembler<'_> {
     fn emit(&mut self, instruction: Result<Host, iced_x86::IcedError>) -> Option<()> {
         self.host.push(instruction.ok()?);
@@ -245,9 +245,9 @@ impl Assembler<'_> {
         self.emit(Host::with_branch(code, 0))
     }
 
-    /// The loop over the chunks, with what stands around it.
+    /// The loop over the chunks, with prologue and epilogue.
     fn whole(&mut self) -> Option<()> {
-        // How far the stack grows is known when all is written: its instructions stand in front, but come last.
+        // The prologue is emitted last, when the size of the stack is known, and moved to the front.
         self.emit(Host::with2(X::Xor_r32_rm32, CHUNK_NUMBER, CHUNK_NUMBER))?;
         self.emit(Host::with2(X::Mov_r64_rm64, MASKS, SCALARS))?;
         self.fix()?;
@@ -263,7 +263,7 @@ impl Assembler<'_> {
         self.here(self.bail);
         self.emit(Host::with2(X::Mov_r32_rm32, R::EAX, CHUNK_NUMBER))?;
         self.here(leave);
-        // Both were pushed behind `rbp`.
+        // Both were pushed after `rbp`.
         self.emit(Host::with2(X::Mov_r64_rm64, R::RBX, at(R::RBP, -8)))?;
         self.emit(Host::with2(X::Mov_r64_rm64, MASKS, at(R::RBP, -16)))?;
         self.emit(Host::with2(X::Mov_r64_rm64, R::RSP, R::RBP))?;
@@ -277,7 +277,7 @@ impl Assembler<'_> {
         self.begin()
     }
 
-    /// Puts the function's beginning in front of the rest.
+    /// Puts the prologue in front of the code.
     fn begin(&mut self) -> Option<()> {
         if self.slots > SLOTS {
             return None;
@@ -288,7 +288,7 @@ impl Assembler<'_> {
         self.emit(Host::with1(X::Push_r64, R::RBX))?;
         self.emit(Host::with1(X::Push_r64, MASKS))?;
         self.emit(Host::with2(X::And_rm64_imm8, R::RSP, -64))?;
-        // Every page is touched, so that a stack that is too small ends at its guard and nowhere else.
+        // Every page is touched, so that a stack that is too small faults at its guard page.
         let mut left = self.slots as i32 * CHUNK as i32;
         while left > 0 {
             let step = left.min(PAGE);
@@ -309,7 +309,7 @@ impl Assembler<'_> {
 
     /// The bytes of the code.
     fn encoded(mut self) -> Option<Assembled> {
-        // To the encoder an instruction's address is its number from 1 on.
+        // To the encoder, an instruction's address is its number, from 1 on.
         for (number, instruction) in (1..).zip(&mut self.host) {
             instruction.set_ip(number);
         }
@@ -325,7 +325,7 @@ impl Assembler<'_> {
         })
     }
 
-    /// The stack's bytes behind a slot.
+    /// The memory of a stack slot, plus a displacement.
     fn stack(&self, slot: usize, displacement: i64) -> MemoryOperand {
         at(R::RSP, slot as i64 * CHUNK + displacement)
     }

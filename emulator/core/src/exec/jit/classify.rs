@@ -1,4 +1,4 @@
-//! How an instruction takes part in a region, and what its lanes compute.
+//! Classifies instructions: how they take part in a region, and what their lanes compute.
 
 use super::ir::{Operator, Relation};
 use crate::exec::{
@@ -14,15 +14,15 @@ pub(super) enum Part {
     Lanes,
     /// It loads lanes from global memory.
     Load,
-    /// The scalar unit's: done after the region, if nothing of the region needs its result.
+    /// A scalar instruction: runs after the region, if nothing in the region needs its result.
     Scalar,
-    /// It waits for memory, which is there at once; loads stay on their side of it.
+    /// It waits for memory. Waits take no time here, but no load moves across one.
     Wait,
-    /// It does nothing without an observer.
+    /// It has no effect without an observer.
     Nothing,
 }
 
-/// How an instruction can take part in a region, if it can.
+/// How an instruction takes part in a region; `None` if it cannot.
 pub(super) fn part(instruction: &Instruction, operation: &Operation) -> Option<Part> {
     match instruction.format {
         Format::Sopp => match instruction.op {
@@ -46,7 +46,7 @@ pub(super) fn part(instruction: &Instruction, operation: &Operation) -> Option<P
     }
 }
 
-/// Scalar arithmetic, whose only effect is on scalar registers and `scc`, and that depends on nothing else.
+/// Scalar arithmetic that reads and writes only scalar registers and SCC.
 fn is_plain_scalar(op: Op, o: &Operation) -> bool {
     let known = matches!(
         op,
@@ -105,12 +105,12 @@ fn is_plain_scalar(op: Op, o: &Operation) -> bool {
     known && o.src.iter().all(ordinary) && !touches_exec(o.dst)
 }
 
-/// Whether a register or the one behind it is `exec`'s.
+/// Whether a register or the one after it is part of EXEC.
 fn touches_exec(register: u16) -> bool {
     (EXEC - 1..=EXEC + 1).contains(&register)
 }
 
-/// Dwords, and the offsets at which an instruction loads them from LDS, if that is what it does.
+/// For a load from LDS: dwords per access, and the offsets. `None` for other instructions.
 pub(super) fn lds_loads(i: &Instruction, o: &Operation) -> Option<(u8, Vec<u32>)> {
     if i.memory.gds || o.src[0].kind != SourceKind::Vector {
         return None;
@@ -134,7 +134,7 @@ pub(super) fn lds_loads(i: &Instruction, o: &Operation) -> Option<(u8, Vec<u32>)
     })
 }
 
-/// How many dwords an instruction loads from global memory, if that is what it does.
+/// For a load from global memory: its dwords. `None` for other instructions.
 pub(super) fn global_load(i: &Instruction, o: &Operation) -> Option<u8> {
     let base = &o.src[2];
     let is_readable = match base.kind {
@@ -161,11 +161,11 @@ pub(super) enum Shape {
     MoveWide,
     PackedMove,
     Select,
-    /// f32 of two or three sources, with their modifiers.
+    /// f32 arithmetic on two or three sources, with their modifiers.
     Float(Operator),
-    /// The first operator on swapped sources.
+    /// The same with the sources swapped.
     FloatReversed(Operator),
-    /// Two f32 side by side.
+    /// Two f32 per lane.
     Packed(Operator),
     Binary(Operator),
     Reversed(Operator),
@@ -173,27 +173,27 @@ pub(super) enum Shape {
     Shift(Operator),
     /// The second operator on the first's result and the third source.
     Twice(Operator, Operator),
-    /// As [`Shape::Twice`], and the first is a shift of the first source by the second.
+    /// As [`Shape::Twice`], where the first is a left shift of the first source by the second.
     ShiftThen(Operator),
-    /// A sum, shifted.
+    /// The sum of the first two sources, shifted left by the third.
     AddShift,
     Not,
     ExclusiveNor,
-    /// A mask of lanes.
+    /// An integer compare, to a mask of lanes.
     Compare(Relation),
-    /// A compare with the sources' modifiers.
+    /// An f32 compare with the sources' modifiers, to a mask of lanes.
     CompareFloat(Relation),
-    /// A sum or difference, and a mask of the lanes that carry. The sources may change places, and there may be a mask of
-    /// lanes that carry in.
+    /// A sum or difference, and a mask of the lanes with carry. Sources may be swapped, and a mask of carries may come
+    /// in.
     Carry(Carry),
-    /// A product of 64 bits, and a sum, with a mask of the lanes that carry.
+    /// A 64-bit product plus the third source, and a mask of the lanes with carry.
     MultiplyAddWide,
-    /// The product of sources of 24 bits, and a sum.
+    /// The product of the sources' low 24 bits; [`Shape::MultiplyAdd24`] adds the third source.
     Product24,
     MultiplyAdd24,
-    /// 64 bits, shifted, and a sum.
+    /// The first source, 64 bits, shifted left by the second, plus the third.
     ShiftAddWide,
-    /// A field of bits.
+    /// A bit field of the first source.
     Extract,
     Insert,
 }
@@ -219,7 +219,7 @@ impl Shape {
         )
     }
 
-    /// The pair of scalar registers that a mask of lanes is written to.
+    /// The pair of scalar registers that the instruction writes a mask of lanes to.
     pub(super) fn mask(self, o: &Operation) -> Option<u16> {
         match self {
             Shape::Compare(_) | Shape::CompareFloat(_) => Some(o.dst),
@@ -229,7 +229,7 @@ impl Shape {
     }
 }
 
-/// The relation of a compare, by the predicates of host instructions.
+/// The shape of a compare, with the predicate of the host's compare instruction.
 fn relation(op: Op) -> Option<Shape> {
     use Relation::{F32, Signed, Unsigned};
     let integer = match op {
@@ -330,7 +330,7 @@ pub(super) fn shape(op: Op) -> Option<Shape> {
     })
 }
 
-/// Whether [`super::lower::Selection`] knows the instruction with its modifiers and operands.
+/// Whether [`super::lower::Selection`] handles the instruction with its modifiers and operands.
 fn is_lanewise(i: &Instruction, o: &Operation) -> bool {
     let Some(shape) = shape(i.op) else {
         return false;

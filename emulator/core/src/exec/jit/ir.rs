@@ -1,35 +1,35 @@
-//! What a region of instructions computes: values of sixteen lanes, and where they come from.
+//! The JIT's intermediate representation: the values that a region computes, sixteen lanes each.
 
 use std::collections::HashMap;
 
 /// A value's number.
 pub(super) type Id = u32;
 
-/// Sixteen lanes of 32 bits. All but registers and loads depend on nothing that the region changes.
+/// Sixteen lanes of 32 bits. Only registers and loads depend on what the region changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Value {
-    /// What a vector register holds before the region.
+    /// A vector register before the region.
     Register(u16),
     /// A scalar register in all lanes.
     Scalar(u16),
     /// A constant in all lanes.
     Constant(u32),
-    /// An operation on values; those with two sources have the second twice.
+    /// An operation on values; with two sources, the second is there twice.
     Computed(Operator, [Id; 3]),
-    /// Lanes of the first value where a pair of scalar registers has their bit, else of the second.
+    /// Lanes of the first value where the mask in a pair of scalar registers is 1, else of the second.
     Selected(u16, [Id; 2]),
     /// Lanes of the second value where the first is not 0, else of the third.
     SelectedBy([Id; 3]),
-    /// 1 where a pair of scalar registers has the lane's bit, else 0.
+    /// 1 where the mask in a pair of scalar registers is 1, else 0.
     Flags(u16),
-    /// A dword of a load.
+    /// One dword of a load.
     Loaded { load: u32, part: u8 },
 }
 
-/// What the host computes of values.
+/// What the host computes from values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Operator {
-    /// The value as it is: of a register that the region writes before the copy is used last.
+    /// A copy of a register that the region overwrites before the last use of the value.
     Copy,
     AddF32,
     SubF32,
@@ -48,13 +48,13 @@ pub(super) enum Operator {
     Max,
     MinSigned,
     MaxSigned,
-    /// The upper half of the product of 64 bits.
+    /// The upper half of the 64-bit product.
     MulHigh,
     /// 1 where a relation holds, else 0.
     Compare(Relation),
 }
 
-/// How two values compare: a type, and the predicate of the host's instruction for it.
+/// How two values compare: a type, and the predicate of the host's compare instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Relation {
     Unsigned(u8),
@@ -62,11 +62,11 @@ pub(super) enum Relation {
     F32(u8),
 }
 
-/// The relation that a sum without sign has to its parts if it wrapped around.
+/// An unsigned sum that wrapped around is less than either operand.
 pub(super) const BELOW: Operator = Operator::Compare(Relation::Unsigned(1));
 
 impl Operator {
-    /// Whether the sources may change places.
+    /// Whether the sources can be swapped.
     pub(super) const fn commutes(self) -> bool {
         !matches!(
             self,
@@ -80,7 +80,7 @@ impl Operator {
         )
     }
 
-    /// Whether it computes with f32, so that a NaN among the sources makes NaN, and a result that is none is the host's.
+    /// Whether it computes with f32: a NaN among the sources gives a NaN, and other results are the host's.
     pub(super) const fn is_float(self) -> bool {
         matches!(
             self,
@@ -92,10 +92,10 @@ impl Operator {
 /// Where a load finds its lanes' dwords.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Address {
-    /// In LDS, at an address that loads at several offsets may have in common.
+    /// In LDS, at an address that loads at several offsets may share.
     Lds(Id),
-    /// In global memory: the halves of an address, of which a scalar pair may be the rest, and the instruction's place
-    /// among the allocations that a workgroup remembers.
+    /// In global memory: the halves of the address, or a 32-bit address and a scalar pair as base; and the
+    /// instruction's index into `Context::recent`.
     Global {
         low: Id,
         high: Option<Id>,
@@ -109,9 +109,9 @@ pub(super) enum Address {
 #[derive(Clone, Debug)]
 pub(super) struct Load {
     pub(super) address: Address,
-    /// Bytes behind an address in LDS.
+    /// Byte offset from an address in LDS.
     pub(super) offset: u32,
-    /// The dwords; those that are not needed are not in [`Region::needed`].
+    /// The dwords. [`Region::needed`] says which of them are used.
     pub(super) results: Vec<Id>,
 }
 
@@ -120,7 +120,7 @@ impl Load {
         4 * self.results.len() as u32
     }
 
-    /// The values that the address is made of.
+    /// The values that the address is computed from.
     pub(super) fn sources(&self) -> Vec<Id> {
         match self.address {
             Address::Lds(id) => vec![id],
@@ -129,14 +129,14 @@ impl Load {
     }
 }
 
-/// What happens next.
+/// What is done next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     Compute(Id),
     Load(u32),
 }
 
-/// What registers are to hold behind a region that hold something else before it, in order.
+/// The registers that the region changes, sorted, with their values at its end.
 #[derive(Debug)]
 pub(super) struct Written {
     /// Vector registers.
@@ -158,7 +158,7 @@ pub(super) struct Region {
     known: HashMap<Value, Id>,
     /// The value that each vector register holds now.
     current: HashMap<u16, Id>,
-    /// The flags that each written pair of scalar registers holds now as a mask.
+    /// The flags that each written pair of scalar registers holds as a mask.
     masks: HashMap<u16, Id>,
     pub(super) loads: Vec<Load>,
     /// In the order of the instructions.
@@ -166,7 +166,7 @@ pub(super) struct Region {
 }
 
 impl Region {
-    /// The number of a value, the same for the same one.
+    /// The number of a value; equal values have one number.
     fn number(&mut self, value: Value) -> Id {
         if let Some(&id) = self.known.get(&value) {
             return id;
@@ -207,7 +207,7 @@ impl Region {
             Value::Constant(value) => Some(value),
             _ => None,
         };
-        // What addresses and the counts of shifts are made of.
+        // Folds the constants that addresses and shift counts consist of.
         match (operator, constant(a), constant(b)) {
             (Operator::And, Some(a), Some(b)) => return self.constant(a & b),
             (Operator::Sub, Some(a), Some(b)) => return self.constant(a.wrapping_sub(b)),
@@ -240,7 +240,7 @@ impl Region {
         self.masks.insert(mask, flags);
     }
 
-    /// Loads dwords to the registers from `first` on; `offset` is of addresses in LDS.
+    /// Loads dwords to the registers from `first` on; `offset` is for addresses in LDS.
     pub(super) fn load(&mut self, address: Address, offset: u32, dwords: u8, first: u16) {
         let load = self.loads.len() as u32;
         let results: Vec<Id> = (0..dwords)
@@ -263,7 +263,8 @@ impl Region {
 
     /// Ends the region.
     ///
-    /// Registers are written when all is computed: those that get another's old value need a copy of it.
+    /// Registers are written after everything is computed, so a register that gets another's old value needs a copy of
+    /// it.
     pub(super) fn finish(&mut self) -> Written {
         let mut registers: Vec<(u16, Id)> = self
             .current
@@ -282,7 +283,7 @@ impl Region {
         Written { registers, masks }
     }
 
-    /// The values that a value is made of.
+    /// The values that a value is computed from.
     pub(super) fn sources(&self, id: Id) -> &[Id] {
         match &self.values[id as usize] {
             Value::Computed(Operator::FmaF32, sources) => sources,
@@ -298,7 +299,7 @@ impl Region {
         }
     }
 
-    /// Which values are needed for those that are written in the end.
+    /// Which values the written registers depend on.
     pub(super) fn needed(&self, written: &Written) -> Vec<bool> {
         let mut needed = vec![false; self.values.len()];
         for (_, id) in written.all() {
@@ -313,7 +314,7 @@ impl Region {
                 }
                 Step::Compute(_) => {}
                 Step::Load(load) => {
-                    // Its addresses are checked even if what it loads is not needed.
+                    // The addresses are checked even if the loaded dwords are not used.
                     for source in self.loads[load as usize].sources() {
                         needed[source as usize] = true;
                     }
@@ -323,7 +324,7 @@ impl Region {
         needed
     }
 
-    /// What a value is by adding the same to all lanes.
+    /// A value without the constants and scalars that are added to it in all lanes.
     pub(super) fn root(&self, id: Id) -> Id {
         let is_one = |id: Id| {
             matches!(

@@ -1,4 +1,4 @@
-//! From the instructions of a region to values.
+//! Lowers the instructions of a region to values.
 
 use super::{
     classify::{Part, Shape, global_load, lds_loads, part, shape},
@@ -7,22 +7,22 @@ use super::{
 use crate::exec::operation::{Operation, SourceKind};
 use ferrowave_isa::{self as isa, Format, Instruction, Op};
 
-/// What the instructions of a region so far mean for the next.
+/// What the instructions of a region so far allow the next one to be.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Extent {
-    /// Scalar registers that are read after the region, written after it, read by vector instructions as what they are, and
-    /// written as masks, sixteen bits with each chunk.
+    /// Scalar registers, one bit each: read after the region, written after it, read as scalars by vector instructions,
+    /// and written as masks (sixteen bits per chunk).
     read_later: u128,
     written_later: u128,
     read: u128,
     masks: u128,
-    /// Global memory was loaded, and waited for.
+    /// Whether global memory was loaded, and whether a wait followed.
     loaded: bool,
     waited: bool,
 }
 
 impl Extent {
-    /// Whether an instruction can be the next in the region; it is then.
+    /// Whether an instruction can be the next in the region. If so, it is added.
     pub(super) fn allows(&mut self, part: Part, i: &Instruction, o: &Operation) -> bool {
         let scalars = |slots: usize| {
             let sources = o.src.iter().zip(&i.src).take(slots);
@@ -38,9 +38,9 @@ impl Extent {
                 true
             }
             Part::Scalar => {
-                // Half of a mask may be written when chunks are left to the operations.
+                // A mask may be half written when chunks are left to the operations.
                 let read = scalars(4);
-                // A compare writes `scc` alone.
+                // A compare writes SCC alone.
                 let written = match i.dst.source {
                     isa::Source::None => 0,
                     _ => registers(o.dst, i.dst.bits),
@@ -63,8 +63,8 @@ impl Extent {
                 self.read |= read;
                 let is_free = mask & (self.read | self.read_later | self.written_later) == 0;
                 self.masks |= mask;
-                // Chunks are done one after the other. Who has waited for a flag of one must not have loaded what is
-                // behind it of another.
+                // Chunks run one after the other. A wave that has waited for a flag in one chunk must not already have
+                // loaded what the flag guards in another.
                 let is_load = part == Part::Load;
                 self.loaded |= is_load;
                 is_there && is_free && !(is_load && self.waited)
@@ -73,24 +73,24 @@ impl Extent {
     }
 }
 
-/// The scalar registers of an operand.
+/// The scalar registers of an operand, one bit each.
 fn registers(first: u16, bits: u16) -> u128 {
     let all = if bits > 32 { 3_u128 } else { 1 };
     all.checked_shl(u32::from(first)).unwrap_or(0)
 }
 
-/// Takes instructions into a region, one after the other.
+/// Adds instructions to a region, one after the other.
 #[derive(Default)]
 pub(super) struct Selection {
     pub(super) region: Region,
     /// Whether it computes with f32.
     pub(super) is_float: bool,
-    /// Indices of the scalar unit's instructions, to be done after the region.
+    /// Indices of the scalar unit's instructions, which run after the region.
     pub(super) later: Vec<u32>,
 }
 
 impl Selection {
-    /// Takes the instruction at `index`; `None` if it cannot be part of a region.
+    /// Adds the instruction at `index`; `None` if it cannot be part of a region.
     pub(super) fn take(&mut self, index: u32, i: &Instruction, o: &Operation) -> Option<()> {
         match part(i, o)? {
             Part::Nothing | Part::Wait => {}
@@ -121,7 +121,7 @@ impl Selection {
         Some(())
     }
 
-    /// Part 0 or 1 of a source.
+    /// Dword 0 or 1 of a source.
     fn source(&mut self, o: &Operation, slot: usize, part: u16) -> Id {
         let source = &o.src[slot];
         match source.kind {
@@ -133,7 +133,7 @@ impl Selection {
         }
     }
 
-    /// A value with the modifiers of source `slot`.
+    /// Applies the modifiers of source `slot` to a value.
     fn modified(&mut self, id: Id, slot: usize, abs: u8, neg: u8) -> Id {
         let mut id = id;
         if abs >> slot & 1 == 1 {
@@ -155,7 +155,7 @@ impl Selection {
         }
     }
 
-    /// A value in the low bits, as many as host shifts of 32 bits want.
+    /// The low five bits of a value: host shifts of 32 bits take all bits of the count.
     fn count(&mut self, id: Id) -> Id {
         self.masked(id, 31)
     }
@@ -229,7 +229,8 @@ impl Selection {
             Shape::Carry(carry) => {
                 let (a, b) = if carry.reversed { (b, a) } else { (a, b) };
                 let operator = if carry.subtracts { Sub } else { Add };
-                // A sum is below its parts if it wraps around; a difference does if its first part is below the second.
+                // A sum wrapped around if it is less than an operand; a difference, if its first operand is less than
+                // the second.
                 let step = |region: &mut Region, a, b| {
                     let result = region.binary(operator, a, b);
                     let flags = match carry.subtracts {
@@ -303,7 +304,7 @@ impl Selection {
                 }
             }
             Shape::ShiftAddWide => {
-                // Shifts by 5 to 7 are not documented; the operation does them.
+                // Shifts by 5 to 7 are not documented; the operation does them, so this does too.
                 let count = self.masked(b, 7);
                 let [a_high, c_high] = [0, 2].map(|slot| self.source(o, slot, 1));
                 let (one, most) = (self.region.constant(1), self.region.constant(31));
@@ -335,7 +336,7 @@ impl Selection {
                 self.region.binary(And, field, mask)
             }
             Shape::Insert => {
-                // (a & b) | (!a & c), as c with the bits that differ from b turned over under a.
+                // `(a & b) | (!a & c)`, as `c ^ (a & (b ^ c))`.
                 let differing = self.region.binary(Xor, b, c);
                 let turned = self.region.binary(And, a, differing);
                 self.region.binary(Xor, turned, c)

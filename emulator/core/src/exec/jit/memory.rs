@@ -1,4 +1,4 @@
-//! Memory that host code runs from.
+//! Executable memory for host code.
 
 use memmap2::{Mmap, MmapOptions};
 
@@ -6,12 +6,12 @@ use super::assemble::Assembled;
 use crate::exec::{Wave, access::RECENT, simd::U};
 use crate::memory::Reach;
 
-/// A region's code: vector registers, scalar registers, LDS and its bytes, constants, allocations that accesses found last.
-/// Gives the number of chunks that it has done.
+/// A region's code. Arguments: VGPRs, SGPRs, LDS, its bytes, constants, recent allocations
+/// ([`Context::recent`](crate::exec::Context)). Returns the number of chunks that it has done.
 type Function =
     unsafe extern "sysv64" fn(*mut u8, *const u32, *const u8, u32, *const U, *const Reach) -> u32;
 
-/// Host code that can be run.
+/// Host code in executable memory.
 #[derive(Debug)]
 pub(super) struct Executable {
     memory: Mmap,
@@ -32,10 +32,10 @@ impl Executable {
         })
     }
 
-    /// Runs it on a wave, and gives the number of chunks that are done; the others are as they were.
+    /// Runs the code on a wave. Returns the number of chunks that are done; the others are unchanged.
     ///
     /// # Safety
-    /// The computer has AVX-512 F, BW and DQ.
+    /// The host must have AVX-512 F, BW and DQ.
     #[inline]
     pub(super) unsafe fn run(
         &self,
@@ -47,8 +47,8 @@ impl Executable {
         let function: Function = unsafe { std::mem::transmute(self.memory.as_ptr()) };
         let file = wave.vgprs.as_mut_ptr().cast();
         let lds_bytes = lds.len() as u32;
-        // SAFETY: the code accesses registers of the file, scalar registers, bytes of LDS below `lds_bytes`, bytes of the
-        // allocations, and its constants; the caller promises the host's instructions.
+        // SAFETY: the code accesses registers of the file, scalar registers, bytes of LDS below `lds_bytes`, bytes of
+        // the allocations, and its constants. The caller promises the host instructions.
         let done = unsafe {
             function(
                 file,

@@ -1,4 +1,4 @@
-//! Regions, from where they are found in code to where waves run them.
+//! Regions of operations: finds them in code, and runs them.
 
 use std::sync::{
     OnceLock,
@@ -21,7 +21,7 @@ use ferrowave_isa::{Format, Instruction, Op};
 /// When regions are translated.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::exec) struct Policy {
-    /// Instructions of the vector unit that are worth it.
+    /// Fewest vector instructions that a region is made of.
     pub(in crate::exec) shortest: u32,
     /// How often a region is interpreted before it is translated.
     pub(in crate::exec) patience: u32,
@@ -36,10 +36,10 @@ impl Default for Policy {
     }
 }
 
-/// Regions that leave many chunks to the operations are not worth trying: so many in a row.
+/// A region that has left chunks to the operations this many times in a row is no longer tried.
 const FORBEARANCE: u32 = 64;
 
-/// Instructions in a region at most, so that translating one takes about a millisecond.
+/// Most instructions in a region, so that translating one takes about a millisecond.
 const LONGEST: usize = 512;
 
 /// The regions of some code.
@@ -64,26 +64,26 @@ struct Region {
 #[derive(Debug)]
 struct Translation {
     code: memory::Executable,
-    /// It computes with f32.
+    /// Whether it computes with f32.
     is_float: bool,
-    /// It waits for stores.
+    /// Whether it waits for stores.
     awaits_stores: bool,
-    /// It loads from LDS.
+    /// Whether it loads from LDS.
     reads_lds: bool,
-    /// The scalar unit's operations, by index.
+    /// Indices of the scalar unit's operations.
     later: Box<[u32]>,
     /// Pairs of scalar registers that are written as masks.
     masks: Box<[u16]>,
-    /// Times in a row that something was left to the operations.
+    /// Consecutive runs that left chunks to the operations.
     left: AtomicU32,
-    /// Times that all was done, and that something was left.
+    /// Runs that did all chunks, and runs that left some.
     #[cfg(test)]
     counts: [AtomicU32; 2],
 }
 
 impl Regions {
-    /// Finds the regions among operations of which the first has the index `start`. A branch among them may only lead to the
-    /// first instruction of a region, or around it.
+    /// Finds the regions among operations, the first of which has the index `start`. A branch target is never inside a
+    /// region, except as its first instruction.
     pub(in crate::exec) fn find<'a>(
         start: u32,
         instruction: impl Fn(usize) -> Option<&'a Instruction>,
@@ -138,9 +138,8 @@ impl Regions {
         Regions { list, policy }
     }
 
-    /// Runs the operations of region `number`, which begins at the wave's program counter, and takes their number from `left`.
-    /// They are among `operations`.
-    /// `None` if they are to be run one by one.
+    /// Runs region `number` of `operations`, which begins at the wave's program counter, and subtracts its length from
+    /// `left`. `None` if the operations are to be run one by one.
     #[inline]
     pub(in crate::exec) fn run(
         &self,
@@ -165,7 +164,7 @@ impl Regions {
         }
         *left -= u64::from(region.length);
         if translation.awaits_stores {
-            // No region stores to global memory, so that this may be done before all of it.
+            // No region stores to global memory, so one fence before the region is enough.
             context.settle();
         }
         if translation.reads_lds {
@@ -207,7 +206,7 @@ impl Regions {
             .as_ref()
     }
 
-    /// How often host code did a whole region, and how often it left something.
+    /// How often host code did a whole region, and how often it left chunks to the operations.
     #[cfg(test)]
     pub(in crate::exec) fn counts(&self) -> [u32; 2] {
         let translations = self
@@ -259,8 +258,8 @@ fn rest(
     done: usize,
 ) -> Flow {
     translation.left.fetch_add(1, Relaxed);
-    // No instruction of a region depends on other lanes, or asks for `exec`. Those that write masks write 0 for lanes that
-    // are not active.
+    // No instruction of a region depends on other lanes or reads EXEC. Instructions that write masks write 0 for
+    // inactive lanes.
     let lanes = !0 << (16 * done);
     let masks: Vec<u64> = translation
         .masks

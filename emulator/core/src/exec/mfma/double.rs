@@ -9,7 +9,7 @@ use crate::exec::{
     wave::join,
 };
 
-/// The signs that blgp turns over: bit 0 of A, bit 1 of B, bit 2 of C (CDNA3 ISA guide, MFMA «NEG»).
+/// The signs that `blgp` inverts: bit 0 of A, bit 1 of B, bit 2 of C (CDNA3 ISA guide, MFMA «NEG»).
 #[inline(always)]
 fn sign(o: &Operation, source: u8) -> D {
     D::splat(u64::from(o.control[2] >> source & 1) << 63)

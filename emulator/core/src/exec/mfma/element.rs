@@ -1,4 +1,4 @@
-//! What matrices A and B are made of, as f32.
+//! The elements of A and B, read as f32.
 
 use std::simd::prelude::*;
 
@@ -8,20 +8,20 @@ use crate::exec::{
     simd::{F, I, U},
 };
 
-/// Type of A's or B's elements. All of them are f32 without loss.
+/// Type of A's or B's elements. Each converts to f32 without loss.
 pub(crate) trait Element: 'static {
-    /// Bits of an element; elements stand side by side in a lane's registers.
+    /// Bits of an element; elements are adjacent in a lane's registers.
     const BITS: usize;
     /// Exponent of the smallest normal number.
     const LOWEST_EXPONENT: i32 = -126;
-    /// The elements that begin at bit `shift`, where `bits` has all of their bits.
+    /// Reads the elements at bit `shift` of `bits`, which contains all of their bits.
     fn read(bits: U, shift: u32) -> F;
 }
 
 /// f32.
 pub(crate) struct F32;
-/// f32 of which the matrix cores take the sign, the exponent and ten bits of the fraction. They drop the
-/// others without rounding (AMD, in rocm-libraries' pull request 9176).
+/// f32 of which the matrix cores use the sign, the exponent and ten bits of the fraction. They drop the others without
+/// rounding (AMD, in rocm-libraries' pull request 9176).
 pub(super) struct Xf32;
 /// f16.
 pub(crate) struct F16;
@@ -29,9 +29,9 @@ pub(crate) struct F16;
 pub(crate) struct Bf16;
 /// Signed bytes.
 pub(super) struct I8;
-/// f16 whose denormals and zeros are +0.
+/// f16; denormals and zeros become +0.
 pub(super) struct FlushedF16;
-/// bf16 whose denormals and zeros are +0.
+/// bf16; denormals and zeros become +0.
 pub(super) struct FlushedBf16;
 
 impl Element for F32 {
@@ -47,7 +47,7 @@ impl Element for Xf32 {
     #[inline(always)]
     fn read(bits: U, _: u32) -> F {
         let value = F::from_bits(bits);
-        // A NaN stays one, whichever bits of its fraction are set.
+        // A NaN stays NaN, whichever bits of its fraction are set.
         let kept = F::from_bits(bits & U::splat(0xffff_e000));
         value.is_nan().select(value, kept)
     }
@@ -94,7 +94,7 @@ impl Element for FlushedBf16 {
     }
 }
 
-/// Numbers, with zeros of their sign for denormals.
+/// Replaces denormals by zeros of their sign.
 #[inline(always)]
 pub(super) fn flushed(value: F) -> F {
     let zero = F::from_bits(value.to_bits() & U::splat(0x8000_0000));

@@ -1,24 +1,24 @@
 //! gfx908's sums of f16 and bf16: C and a group of products are added exactly and rounded once.
 //!
-//! D ← round(C + p₀ + p₁ + …), to nearest, ties to even, denormals kept; then the next group
-//! (MMA-Sim's E-FDPA: arXiv 2511.10909, v2, algorithm 6).
+//! D ← round(C + p₀ + p₁ + …), to nearest, ties to even, denormals kept; then the next group (MMA-Sim's E-FDPA: arXiv
+//! 2511.10909, v2, algorithm 6).
 //!
-//! Products are exact in f64. Mostly their sums are, too ([`InF64`]). If not, they are off by little: where all that
-//! a sum may be off by rounds to the same f32, that is the result; elsewhere (ties, mostly) it is computed with as many bits
-//! as there may be.
+//! Products are exact in f64, and usually their sums are, too ([`InF64`]). If not, a sum's error is bounded: if the
+//! whole interval rounds to one f32, that is the result. Otherwise (mostly ties) the sum is computed in exact
+//! fixed-point arithmetic.
 
 use std::simd::{StdFloat, prelude::*};
 
 use super::sum::{Sum, Term};
 use crate::exec::simd::{E, F, U};
 
-/// Groups of so many products.
+/// Groups of `GROUP` products.
 pub(super) struct Exact<const GROUP: usize>;
 
-/// The same where f64 holds each sum: all numbers are multiples of some power of two, and smaller than 2⁵² of it.
+/// The same where f64 holds each sum: all numbers are multiples of a power of two and less than 2⁵² times it.
 pub(super) struct InF64<const GROUP: usize>;
 
-/// Sixteen elements, and what they are without their signs.
+/// Sixteen elements, and their magnitudes.
 #[derive(Clone, Copy)]
 pub(super) struct Wide {
     value: E,
@@ -51,7 +51,7 @@ impl<const GROUP: usize> Sum for Exact<GROUP> {
     #[inline(always)]
     fn is_plain(a: &[Wide], b: &[Wide], c: impl Iterator<Item = U>) -> bool {
         let ((a_unit, a_most), (b_unit, b_most)) = (extent(a), extent(b));
-        // Sums that f32 rounds stay multiples of it, as long as it is no more than 1.
+        // Sums rounded to f32 remain multiples of it if it is at most 1.
         let unit = (a_unit * b_unit).min(1.0);
         if unit < 2_f64.powi(-100) {
             return false;
@@ -77,8 +77,8 @@ impl<const GROUP: usize> Sum for Exact<GROUP> {
             near = a.value.mul_add(b.value, near);
             magnitudes = a.magnitude.mul_add(b.magnitude, magnitudes);
         }
-        // Each of at most four sums was off by a half of 2⁻⁵² of the magnitudes, and so is each of the next two. The
-        // magnitudes may lack what is no number in f32.
+        // Each of at most four sums has an error of half of 2⁻⁵² of the magnitudes, and so have the next two
+        // operations. The magnitudes may lack products that underflow in f32.
         let magnitudes: E = magnitudes.cast();
         let bound = E::splat(2_f64.powi(-49));
         let off = magnitudes.mul_add(bound, E::splat(2_f64.powi(-190)));
@@ -120,7 +120,7 @@ impl<const GROUP: usize> Sum for InF64<GROUP> {
     }
 }
 
-/// A power of two that all elements are multiples of, and the largest of their magnitudes.
+/// A power of two that all elements are multiples of, and the largest magnitude.
 #[inline(always)]
 fn extent(elements: &[Wide]) -> (f64, f64) {
     let infinite = F::splat(f32::INFINITY);
@@ -130,18 +130,18 @@ fn extent(elements: &[Wide]) -> (f64, f64) {
         least = least.simd_min(is_zero.select(infinite, *magnitude));
         most = most.simd_max(*magnitude);
     }
-    // f16 has 11 bits, bf16 fewer. Of a denormal f32 nothing is left, which makes it 0.
+    // f16 has 11 bits, bf16 fewer. A denormal f32 leaves nothing, which makes the unit 0.
     let highest_bit = f32::from_bits(least.reduce_min().to_bits() & f32::INFINITY.to_bits());
     let unit = f64::from(highest_bit) * 2_f64.powi(-10);
     (unit, f64::from(most.reduce_max()))
 }
 
-/// Words of a fixed-point number that all sums of a group fit into.
+/// Words of a fixed-point number that holds every sum of a group.
 const WORDS: usize = 10;
-/// What its lowest bit is worth: 2 to this. Products of bf16 are multiples of 2⁻²⁶⁶.
+/// Exponent of its lowest bit. Products of bf16 are multiples of 2⁻²⁶⁶.
 const LOWEST: i32 = -320;
 
-/// C and products, rounded once. `near` is their sum in f64, of which only NaN and ∞ are used.
+/// C and products, rounded once. `near` is their sum in f64; it is used only if it is NaN or ∞.
 #[cold]
 #[inline(never)]
 fn rounded_once(near: f64, c: f64, products: &[f64]) -> f32 {
@@ -160,7 +160,7 @@ fn rounded_once(near: f64, c: f64, products: &[f64]) -> f32 {
         return 0.0;
     };
     let highest = 64 * top as u32 + 63 - total[top].leading_zeros();
-    // The highest 62 bits, and whether there is anything below them in one bit more: enough for each later rounding
+    // The highest 62 bits, and one more that says whether any bit below is set. This is enough for each later rounding
     // to be the only one.
     let first = highest.saturating_sub(61);
     let (word, bit) = ((first / 64) as usize, first % 64);
@@ -168,19 +168,19 @@ fn rounded_once(near: f64, c: f64, products: &[f64]) -> f32 {
     let kept = (u128::from(above) << 64 | u128::from(total[word])) >> bit;
     let below = total[..word].iter().any(|&w| w != 0) || total[word] & ((1 << bit) - 1) != 0;
     let significand = (kept as u64) << 1 | u64::from(below);
-    // To f64 with 53 bits, the last of which says whether anything was lost.
+    // To the 53 bits of f64; the last says whether anything was lost.
     let lost = (64 - significand.leading_zeros()).saturating_sub(53);
     let odd = (significand >> lost) | u64::from(significand & ((1 << lost) - 1) != 0);
     let magnitude = odd as f64 * 2_f64.powi(first as i32 + LOWEST - 1 + lost as i32);
     (if is_negative { -magnitude } else { magnitude }) as f32
 }
 
-/// Adds a number, two's complement.
+/// Adds a number in two's complement.
 fn accumulate(total: &mut [u64; WORDS], number: f64) {
     let bits = number.to_bits();
     let exponent = (bits >> 52 & 0x7ff) as i32;
     if exponent == 0 {
-        // Zero: nothing that comes here is a denormal f64.
+        // Zero; no denormal f64 comes here.
         return;
     }
     let place = (exponent - 1075 - LOWEST) as u32;

@@ -1,4 +1,4 @@
-//! gfx90a's sums of f16 and bf16: products and sums are f32, each rounded to nearest, and none is denormal.
+//! gfx90a's sums of f16 and bf16: products and sums are f32, each rounded to nearest, and denormals are flushed.
 //!
 //! D ← C + ((p₀ + p₁) + (p₂ + p₃)), then the next four; or C + (p₀ + p₁), then the next two.
 //! Denormal elements and a denormal C count as +0; denormal products and sums become zeros of their sign
@@ -9,8 +9,8 @@ use std::simd::prelude::*;
 use super::{element::flushed, sum::Sum};
 use crate::exec::simd::{F, U};
 
-/// Groups of two or four products. `SMALL`: sums and products may be denormal. Those of f16 cannot: products are multiples
-/// of 2⁻⁴⁸, and a normal C that is near enough to one is a multiple of 2⁻⁷².
+/// Groups of two or four products. `SMALL`: sums and products may be denormal. Those of f16 cannot: products are
+/// multiples of 2⁻⁴⁸, and a normal C of similar size is a multiple of 2⁻⁷².
 pub(super) struct Pairs<const GROUP: usize, const SMALL: bool>;
 
 impl<const GROUP: usize, const SMALL: bool> Sum for Pairs<GROUP, SMALL> {

@@ -1,4 +1,4 @@
-//! From registers to panels: A's columns and B's rows as vectors.
+//! Panels: A's columns and B's rows as f32 vectors, read from registers.
 
 use std::mem::MaybeUninit;
 
@@ -12,17 +12,17 @@ use crate::exec::{
 /// Vectors of the largest panel: 32 elements in each of 64 lanes.
 pub(super) const MOST: usize = 128;
 
-/// How a panel's elements stand in the lanes.
+/// How a panel's elements are arranged in lanes.
 #[derive(Clone, Copy)]
 pub(super) struct Shape {
     /// M/16: vectors of a column of A or a row of B.
     pub(super) width: usize,
     pub(super) k: usize,
-    /// How many blocks share the wave's lanes.
+    /// Number of blocks that share the wave's lanes.
     pub(super) blocks: usize,
-    /// How many groups of M lanes, one behind the other, share the k of a block.
+    /// Number of consecutive groups of M lanes that share the k of a block.
     groups: usize,
-    /// Elements in a lane.
+    /// Elements per lane.
     per_lane: usize,
 }
 
@@ -39,21 +39,21 @@ impl Shape {
     }
 }
 
-/// Each chunk of lanes in its own place.
+/// The chunks of lanes in order.
 pub(super) const IN_ORDER: [usize; CHUNKS] = [0, 1, 2, 3];
 
-/// A or B as f32, whatever type its elements have, so that one product serves all types: of each block, column k of A or row
-/// k of B, for each k.
+/// A or B as f32, whatever its element type, so one product serves all types: for each block and k, column k of A or
+/// row k of B.
 pub(super) struct Panel {
     elements: [MaybeUninit<F>; MOST],
-    /// So many of them are there.
+    /// Number of initialized elements.
     count: usize,
     /// Exponent of the smallest normal number of the elements' own type.
     pub(super) lowest_exponent: i32,
 }
 
 impl Panel {
-    /// With nothing in it.
+    /// An empty panel.
     #[inline(always)]
     pub(super) const fn new() -> Self {
         Panel {
@@ -63,7 +63,7 @@ impl Panel {
         }
     }
 
-    /// Reads it from registers; `from` are the chunks of lanes that stand in the place of each.
+    /// Reads the panel from registers; `from` names the chunk of lanes to read in place of each chunk.
     #[inline(always)]
     pub(super) fn read<T: Element>(
         &mut self,
@@ -73,17 +73,17 @@ impl Panel {
         shape: Shape,
         from: [usize; CHUNKS],
     ) {
-        // Of all shapes one, as this is much code on hosts that must convert by hand.
+        // One copy for all shapes: this is much code on hosts without conversion instructions.
         context.share(
             #[inline(always)]
             || self.read_here::<T>(w, register, shape, from),
         );
     }
 
-    /// The same as part of the caller.
+    /// As [`Self::read`], inlined.
     ///
-    /// Lanes are in groups of M, and those of a block follow each other in k. Operands of 128 bits have their elements
-    /// side by side in k. Those of 256 bits are two such operands one after the other, each with half of all k (AMD,
+    /// Lanes are in groups of M, and the groups of a block follow each other in k. The elements of an operand of up to
+    /// 128 bits are adjacent in k. An operand of 256 bits is two such operands, each with half of all k (AMD,
     /// composable_kernel: `mx_mfma_op.hpp`; measured on gfx950 for the sparse forms' B).
     #[inline(always)]
     pub(super) fn read_here<T: Element>(
@@ -98,7 +98,7 @@ impl Panel {
             _ => (1, shape.per_lane),
         };
         let Shape { width, k, .. } = shape;
-        // Elements that fill registers.
+        // Elements that fill whole registers.
         let unit = const { if 32 % T::BITS == 0 { 32 / T::BITS } else { 16 } };
         let mut from = from.into_iter();
         for block in 0..shape.blocks {
@@ -126,7 +126,7 @@ impl Panel {
 
     #[inline(always)]
     pub(super) fn elements(&self) -> &[F] {
-        // SAFETY: `read` wrote so many, one to each place.
+        // SAFETY: `read` wrote `count` elements, each once.
         unsafe { self.elements[..self.count].assume_init_ref() }
     }
 

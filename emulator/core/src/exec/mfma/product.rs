@@ -18,15 +18,15 @@ const STAGED_C: u16 = TEMPORARIES + 64;
 /// C while D is written.
 #[derive(Clone, Copy)]
 pub(super) enum Addend {
-    /// One number in all places.
+    /// One value for all elements.
     Constant(U),
     /// Registers from this one on.
     Registers(u16),
 }
 
 impl Addend {
-    /// C of an operation whose D has so many registers. Where D overlaps C without being the same, C is
-    /// copied, as D is written while C is read.
+    /// C of an operation whose D has `registers` registers. If D overlaps C without being equal, C is copied, because D
+    /// is written while C is read.
     #[inline(always)]
     pub(super) fn of(w: &mut Wave, o: &Operation, registers: u16) -> Self {
         if o.src[2].kind != SourceKind::Vector {
@@ -51,7 +51,7 @@ impl Addend {
     }
 }
 
-/// The chunks of lanes that B's are read from (AMD's BLGP patterns, which move sixteen lanes at a time).
+/// The chunks of lanes that B is read from (AMD's BLGP patterns, which move sixteen lanes at a time).
 #[inline(always)]
 pub(super) fn b_chunks(pattern: u8) -> [usize; CHUNKS] {
     match pattern {
@@ -63,13 +63,13 @@ pub(super) fn b_chunks(pattern: u8) -> [usize; CHUNKS] {
     }
 }
 
-/// The block of A that a block is multiplied with: 2^cbsz blocks share the one that abid names.
+/// The block of A for a block of the product: 2^cbsz blocks share the one that `abid` names.
 #[inline(always)]
 pub(super) fn a_block(block: usize, cbsz: u8, abid: u8, blocks: usize) -> usize {
     ((block >> cbsz << cbsz) + usize::from(abid)) % blocks
 }
 
-/// The row of a block that chunk `chunk` of D's register `register` holds, M = 16 `W`.
+/// The row of a block in chunk `chunk` of D's register `register`, where M = 16 `W`.
 #[inline(always)]
 pub(super) const fn row<const W: usize>(register: usize, chunk: usize) -> usize {
     4 * (4 / W) * (register / 4) + 4 * (chunk / W) + register % 4
@@ -101,7 +101,7 @@ where
     Flow::Next
 }
 
-/// The same in one function, for elements that are f32 and few: calls would cost more than they save.
+/// The same, inlined, for few elements that are f32: calls would cost more than they save.
 #[inline(always)]
 pub(super) fn multiply_here<T, S, const W: usize, const K: usize, const BLOCKS: usize>(
     w: &mut Wave,
@@ -119,7 +119,7 @@ where
     Flow::Next
 }
 
-/// The product of panels, whatever their types are. The sum's groups are 1/`PART` of what they may be.
+/// The product of panels, whatever their types are. The sum's groups have 1/`PART` of their full size.
 #[inline(always)]
 pub(super) fn add<S: Sum, const W: usize, const PART: usize>(
     w: &mut Wave,
@@ -135,7 +135,7 @@ pub(super) fn add<S: Sum, const W: usize, const PART: usize>(
     );
 }
 
-/// The same as part of the caller.
+/// As [`add`], inlined.
 #[inline(always)]
 fn add_here<S: Sum, const W: usize, const PART: usize>(
     w: &mut Wave,
@@ -165,7 +165,7 @@ fn add_here<S: Sum, const W: usize, const PART: usize>(
     }
 }
 
-/// One block's D, in the registers from number `first` of D and C on.
+/// One block's D; `first` is the number of its first register in D and C.
 #[inline(always)]
 pub(super) fn add_product<S: Sum, const W: usize, const PART: usize>(
     w: &mut Wave,

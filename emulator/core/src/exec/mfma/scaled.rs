@@ -1,9 +1,8 @@
 //! gfx950's products of fp8, bf8, fp6, bf6 and fp4, with or without scales.
 //!
-//! `cbsz` is A's format and `blgp` is B's: 0 fp8, 1 bf8, 2 fp6, 3 bf6, 4 fp4. A scale is a power of two
-//! (E8M0: 2^(byte − 127), 0xff is NaN) for 32 elements side by side in k of one row of A or column of B.
-//! The lane of group g (of M lanes) and row i holds those of k from 32g on; which of its four bytes is in
-//! `op_sel` and `op_sel_hi`.
+//! `cbsz` is A's format and `blgp` is B's: 0 fp8, 1 bf8, 2 fp6, 3 bf6, 4 fp4. A scale is a power of two (E8M0: 2^(byte
+//! − 127), 0xff is NaN) for 32 elements, adjacent in k, of one row of A or column of B. The lane of group g (of M
+//! lanes) and row i holds the scales of k from 32g on; `op_sel` and `op_sel_hi` select one of its four bytes.
 
 use std::simd::prelude::*;
 
@@ -25,7 +24,7 @@ const BLOCK: usize = 32;
 /// The largest scale whose products with all elements of all formats are finite in f32.
 const LARGE: u32 = 127 + 111;
 
-/// Reads A and B, of the formats that the operation names.
+/// Reads A and B in the formats that the operation names.
 #[inline(always)]
 fn read(w: &Wave, context: &Context<'_>, o: &Operation, shape: Shape) -> [Panel; 2] {
     let [a_format, _, b_format] = o.control;
@@ -44,7 +43,7 @@ fn read(w: &Wave, context: &Context<'_>, o: &Operation, shape: Shape) -> [Panel;
     panels
 }
 
-/// The scales of a register's selected byte, by chunk of lanes.
+/// The scales in a register's selected byte, by chunk of lanes.
 #[inline(always)]
 fn scales(w: &Wave, o: &Operation, register: u16, source: u8) -> [U; CHUNKS] {
     let byte = o.op_sel >> source & 1 | (o.op_sel_hi >> source & 1) << 1;
@@ -127,8 +126,7 @@ pub(super) fn multiply_scaled_fast<const W: usize, const K: usize>(
     Flow::Next
 }
 
-/// The same with scales that f32 cannot hold together with the elements: each product in f64, each sum
-/// rounded to f32.
+/// The same with scales that f32 cannot hold together with the elements: products in f64, each sum rounded to f32.
 #[cold]
 #[inline(never)]
 fn multiply_wide<const W: usize>(

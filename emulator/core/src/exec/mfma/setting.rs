@@ -1,4 +1,4 @@
-//! Whether matrix instructions add as the GPU does.
+//! The setting for how matrix instructions add.
 
 use std::{env, sync::LazyLock};
 
@@ -11,17 +11,17 @@ pub enum MatrixSums {
     /// As the GPU does, to the bit where that is known.
     #[default]
     Exact,
-    /// One fused multiply-add after the other: quicker, and the last bits of results are not a GPU's.
+    /// A chain of fused multiply-adds: faster, but the last bits of results differ from a GPU's.
     Fast,
 }
 
-/// [`MATRIX_VARIABLE`] is set to something that it cannot be.
+/// [`MATRIX_VARIABLE`] has an invalid value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{MATRIX_VARIABLE} is `{value}`; it can be `exact` (as the GPU adds, the default) or `fast`"
 )]
 pub struct MatrixSettingError {
-    /// What it is set to.
+    /// Its value.
     pub value: String,
 }
 
@@ -42,15 +42,15 @@ fn parse(value: &str) -> Result<MatrixSums, MatrixSettingError> {
 }
 
 impl MatrixSums {
-    /// What the environment says, as it was when this was first asked.
+    /// The environment's setting when it was first asked for.
     ///
     /// # Errors
-    /// If it says something else than it can.
+    /// If the value is invalid.
     pub fn from_environment() -> Result<Self, MatrixSettingError> {
         CHOSEN.clone()
     }
 
-    /// The same, and [`Self::Exact`] where the environment says something else; loading has refused that.
+    /// The same, or [`Self::Exact`] where the value is invalid; loading has already refused that.
     pub(crate) fn chosen() -> Self {
         CHOSEN.clone().unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! Sixteen blocks of 4×4×K, K elements a lane.
+//! Products of sixteen blocks of 4×4×K, with K elements per lane.
 
 use std::simd::prelude::*;
 
@@ -15,7 +15,7 @@ use crate::exec::{
     wave::Lanes,
 };
 
-/// Lane `row` of each four lanes, in all four.
+/// Lane `row` of each group of four lanes, in all four.
 #[inline(always)]
 fn spread(value: F, row: usize) -> F {
     match row {
@@ -32,7 +32,7 @@ fn spread(value: F, row: usize) -> F {
     }
 }
 
-/// Each block's A where others share it: lane 4·block + row.
+/// Each block's A if blocks share it: lane 4·block + row.
 fn shared(values: [F; CHUNKS], cbsz: u8, abid: u8) -> [F; CHUNKS] {
     std::array::from_fn(|chunk| {
         F::from_array(std::array::from_fn(|lane| {
@@ -42,17 +42,17 @@ fn shared(values: [F; CHUNKS], cbsz: u8, abid: u8) -> [F; CHUNKS] {
     })
 }
 
-/// The most elements that a lane has.
+/// Most elements per lane.
 const MOST_K: usize = 4;
 
-/// The product; D's register is the row, and A's row of a block its lane.
+/// The product. A register of D holds one row; a lane of A holds one row of a block.
 #[inline(always)]
 pub(super) fn multiply<T: Element, S: Sum, const K: usize>(
     w: &mut Wave,
     context: &Context<'_>,
     o: &Operation,
 ) -> Flow {
-    // Each lane's elements, as those of one block of 64 rows have them.
+    // Each lane's elements, read as one block of 64 rows.
     let shape = const { Shape::new(CHUNKS, K, 1) };
     let (mut a, mut b) = (Panel::new(), Panel::new());
     a.read::<T>(w, context, o.src[0].register, shape, IN_ORDER);
@@ -67,7 +67,7 @@ pub(super) fn multiply<T: Element, S: Sum, const K: usize>(
     Flow::Next
 }
 
-/// The same of panels, whatever their type is. The sum's groups are 1/`PART` of what they may be.
+/// The same for panels, whatever their types are. The sum's groups have 1/`PART` of their full size.
 #[inline(always)]
 fn add<S: Sum, const PART: usize>(
     w: &mut Wave,

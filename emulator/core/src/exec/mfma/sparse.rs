@@ -1,11 +1,11 @@
-//! Products of a sparse A (SMFMAC): of each four elements in k, A stores two and says which.
+//! Products of a sparse A (SMFMAC): of each four elements in k, A stores two and their positions.
 //!
-//! A has half of B's registers. Its elements 2g and 2g + 1 belong to the four k from 4g on; bits 4g to
-//! 4g + 3 of the index say which of them, two bits each. D is C as well.
+//! A has half of B's registers. Its elements 2g and 2g + 1 belong to the four k from 4g on; bits 4g to 4g + 3 of the
+//! index say which, two bits each. D is also C.
 //!
-//! The index register of a lane has room for several sets; `abid` picks one while `cbsz` is 0
-//! (AMD's «matrix instruction calculator», README on compression indices; for gfx950's longer forms,
-//! whose sets have 16 bits for f16 and 32 for bytes, LLVM's pull request 193541).
+//! A lane's index register has room for several sets; `abid` selects one if `cbsz` is 0 (AMD's «matrix instruction
+//! calculator», README on compression indices; for gfx950's longer forms, whose sets have 16 bits for f16 and 32 for
+//! bytes, LLVM's pull request 193541).
 
 use super::{
     element::Element,
@@ -19,7 +19,7 @@ use crate::exec::{
     simd::{CHUNKS, F},
 };
 
-/// M×M×K; `HALF` is K/2, what A stores of a row.
+/// M×M×K; `HALF` is K/2, the stored elements of a row of A.
 #[inline(always)]
 pub(super) fn multiply<A, B, S, const W: usize, const K: usize, const HALF: usize>(
     w: &mut Wave,
@@ -42,7 +42,7 @@ where
     Flow::Next
 }
 
-/// The same of panels, whatever their types are.
+/// The same for panels, whatever their types are.
 #[inline(always)]
 fn add<S: Sum, const W: usize>(
     w: &mut Wave,
@@ -58,14 +58,14 @@ fn add<S: Sum, const W: usize>(
             let a = S::Term::all(a, &mut a_room);
             let b = S::Term::all(b, &mut b_room);
             let [cbsz, abid, _] = o.control;
-            // Elements of A in a lane, and so bits of an index set by two.
+            // Elements of A per lane; a set has twice as many bits.
             let stored = a.len() / CHUNKS;
             let sets = 32 / (2 * stored);
             let set = match cbsz {
                 0 => usize::from(abid) % sets,
                 _ => 0,
             };
-            // Of each stored element, where its row of B begins.
+            // For each stored element, where its row of B begins.
             let mut rows = [[0_u8; 16]; MOST];
             for (at, rows) in rows.iter_mut().enumerate().take(a.len()) {
                 let (s, part) = (at / W, at % W);

@@ -1,6 +1,6 @@
-//! How D's elements come from C and products: the trait, and sums that are chains of fused multiply-adds.
+//! How an element of D is computed from C and products: the trait, and sums that are chains of fused multiply-adds.
 //!
-//! `docs/matrix.md` has the table of who adds how, and where it is from. In short, for each GPU and type:
+//! `docs/matrix.md` has the sources. In short, for each GPU and type:
 //!
 //! | | f16 | bf16 (two elements a lane) | xf32 | fp8, bf8 | f32, f64 |
 //! |---|---|---|---|---|---|
@@ -27,20 +27,20 @@ use super::{
 };
 use crate::exec::simd::{F, U};
 
-/// Sixteen elements of A or B, made ready to be multiplied.
+/// Sixteen elements of A or B, prepared for multiplication.
 pub(super) trait Term: Copy {
-    /// From f32 and the exponent of the smallest normal number that their own type has.
+    /// From f32, and the exponent of the smallest normal number in their own type.
     fn new(elements: F, lowest_exponent: i32) -> Self;
-    /// One of the sixteen, in all lanes.
+    /// One of the sixteen elements, in all lanes.
     fn splat(&self, lane: usize) -> Self;
 
-    /// All elements of a panel. `room` is where those are made that differ from the panel's.
+    /// All elements of a panel. Terms that differ from the panel's f32 are written to `room`.
     #[inline(always)]
     fn all<'a>(panel: &'a Panel, room: &'a mut Room<Self>) -> &'a [Self] {
         Self::changed(panel, room, |_, term| term)
     }
 
-    /// The same with each term, which is given by its place in the panel, made another.
+    /// The same, with each term replaced by `change` of its index and itself.
     #[inline(always)]
     fn changed<'a>(
         panel: &Panel,
@@ -57,10 +57,10 @@ pub(super) trait Term: Copy {
     }
 }
 
-/// Room for a panel's terms.
+/// Memory for a panel's terms.
 pub(super) type Room<T> = [MaybeUninit<T>; MOST];
 
-/// Room for a panel's terms, with nothing in it.
+/// Uninitialized memory for a panel's terms.
 #[inline(always)]
 pub(super) const fn room<T>() -> Room<T> {
     [const { MaybeUninit::uninit() }; MOST]
@@ -83,14 +83,14 @@ impl Term for F {
 
 /// Type of C's and D's elements, 32 bits, and how products are added to them.
 pub(super) trait Sum: 'static {
-    /// How many products are added at a time, one group of k after the other; fewer where K is less.
+    /// How many products are added at a time, group after group in k; fewer if K is smaller.
     const GROUP: usize;
     /// What A's and B's elements are multiplied as.
     type Term: Term;
-    /// The same sums in fewer steps, for numbers that [`Self::is_plain`] finds to allow it.
+    /// The same sums in fewer steps, for numbers that [`Self::is_plain`] accepts.
     type Plain: Sum<Term = Self::Term>;
 
-    /// Whether [`Self::Plain`] has the same results for all rows of A, columns of B and elements of C.
+    /// Whether [`Self::Plain`] gives the same results for all rows of A, columns of B and elements of C.
     #[inline(always)]
     fn is_plain(_a: &[Self::Term], _b: &[Self::Term], _c: impl Iterator<Item = U>) -> bool {
         false
@@ -100,27 +100,27 @@ pub(super) trait Sum: 'static {
     fn start(c: U) -> F {
         F::from_bits(c)
     }
-    /// A sum and `count` products more, at most [`Self::GROUP`] of them.
+    /// Adds `count` products, at most [`Self::GROUP`], to a sum.
     fn add(sum: F, count: usize, pair: impl Fn(usize) -> (Self::Term, Self::Term)) -> F;
-    /// D of C and the sum.
+    /// D from C and the sum.
     #[inline(always)]
     fn finish(_: U, sum: F) -> U {
         sum.to_bits()
     }
 }
 
-/// f32 sums that start with C, one fused multiply-add after the other.
+/// f32 sums that start with C: a chain of fused multiply-adds.
 pub(super) struct Single;
 
-/// The same with denormals that are zeros at the end.
+/// The same; denormal results are flushed to zero.
 pub(super) struct FlushedSingle;
 
-/// i32 sums that wrap. The products of i8 in one instruction add up to 2²⁰ at most, which f32 holds.
+/// i32 sums that wrap. The products of i8 in one instruction add up to 2²⁰ at most, which is exact in f32.
 pub(super) struct Integer;
 
 impl Integer {
-    /// Where the sum starts, so that it is the integer in the fraction's bits: between 2²³ and 2²⁴ an
-    /// f32's last bit is 1.
+    /// Where the sum starts, so that the fraction's bits hold the integer: between 2²³ and 2²⁴ an f32's last bit has
+    /// the value 1.
     const ZERO: f32 = 12_582_912.0;
 }
 

@@ -1,44 +1,44 @@
 //! gfx942's sums of f16, bf16, xf32, fp8 and bf8: fused, of limited width, and not symmetric.
 //!
-//! A finite number is s·2^e, where e is the exponent of its normal form, or that of its format's smallest
-//! normal number if it is denormal. A product's exponent is its factors' sum (its s may reach 4). With
-//! cut(x, u) towards zero and floor(x, u) down to a multiple of u:
+//! A finite number is s·2^e, where e is the exponent of its normal form, or for a denormal number that of its format's
+//! smallest normal number. A product's exponent is the sum of its factors' (its s may reach 4). cut(x, u) rounds
+//! towards zero and floor(x, u) down, to a multiple of u:
 //!
 //! - [`Truncated`]: e = largest exponent of the group's products that are not 0; t = Σ cut(pᵢ, 2^(e−24)).
 //! - [`Halved`]: the same for even and for odd k; e = larger of both; t = floor(t₀, 2^(e−24)) + floor(t₁, 2^(e−24)).
 //! - Then g = max(e, e of C) with −126 for C = 0; r = floor(t, 2^(g−32)) + floor(C, 2^(g−24)); [`Halved`] takes C
 //!   as 0 if its exponent is below g − 25.
-//! - r is taken down to 32 bits, none below 2⁻¹⁵⁷, and rounded to f32, to nearest, ties to even.
+//! - r is rounded down to 32 bits, none below 2⁻¹⁵⁷, then to f32, to nearest, ties to even.
 //!
-//! (MMA-Sim's TR-FDPA and GTR-FDPA, F = 24, F₂ = 31: arXiv 2511.10909, v2, algorithms 10 and 11, with the two
-//! steps down that its program `mmasim` 2.1.1 has in `fdpa.py`.) A product of [`Truncated`] from 2¹²⁸ on is ∞. ∞
-//! and NaN give what IEEE 754 gives for the sum. Zero is +0.
+//! (MMA-Sim's TR-FDPA and GTR-FDPA, F = 24, F₂ = 31: arXiv 2511.10909, v2, algorithms 10 and 11, with the two roundings
+//! down of its program `mmasim` 2.1.1, in `fdpa.py`.) A product of [`Truncated`] from 2¹²⁸ on is ∞. ∞ and NaN give what
+//! IEEE 754 gives for the sum. Zero is +0.
 
 use std::simd::{StdFloat, prelude::*};
 
 use super::sum::{Sum, Term};
 use crate::exec::simd::{D, E, F, I, U};
 
-/// Groups of so many products. `WIDE`: the exponents of products may be outside of f32's.
+/// Groups of `GROUP` products. `WIDE`: the exponents of products may be outside of f32's range.
 pub(super) struct Truncated<const GROUP: usize, const WIDE: bool>;
 
-/// Groups of sixteen products, even and odd ones apart.
+/// Groups of sixteen products, even and odd ones separate.
 pub(super) struct Halved<const WIDE: bool>;
 
 /// Exponent of a zero: lower than all others, with any factor.
 const ZERO: i32 = -2000;
 /// Exponent of ∞ and NaN: higher than all others, with any factor.
 const SPECIAL: i32 = 5000;
-/// The exponent from which products may be more than numbers.
+/// The exponent from which products may be too large for f32.
 const OVERFLOW: i32 = 127;
 
-/// Sixteen elements. `WIDE`: their products' exponents may be outside of f32's.
+/// Sixteen elements. `WIDE`: the exponents of their products may be outside of f32's range.
 #[derive(Clone, Copy)]
 pub(super) struct Parts<const WIDE: bool> {
     /// The number, or its significand; 0 for ∞ and NaN.
     value: F,
     exponent: I,
-    /// 0, ±1 for other numbers, ±∞ or NaN.
+    /// ±∞ or NaN; ±1 for other numbers; 0 for zero.
     class: F,
 }
 
@@ -79,7 +79,7 @@ impl<const WIDE: bool> Term for Parts<WIDE> {
 }
 
 impl<const WIDE: bool> Parts<WIDE> {
-    /// The elements times 2^(scale − 127); 255 is NaN.
+    /// The elements times 2^(scale − 127); a scale of 255 is NaN.
     #[inline(always)]
     pub(super) fn scaled(self, scale: U) -> Self {
         let nan = scale.simd_eq(U::splat(255));
@@ -94,7 +94,7 @@ impl<const WIDE: bool> Parts<WIDE> {
     }
 }
 
-/// Products whose exponent is `exponent`, cut and added: the sum is `sum` · 2^(exponent − 24).
+/// Products with the exponent `exponent`, cut and added: the sum is `sum` · 2^(exponent − 24).
 #[derive(Clone, Copy)]
 struct Products {
     sum: I,
@@ -112,7 +112,7 @@ impl Products {
             let (a, b) = pair(n);
             exponent = exponent.simd_max(a.exponent + b.exponent);
         }
-        // 2^(24 − exponent), where there are products that are numbers other than 0.
+        // 2^(24 − exponent), where a product is a number other than 0.
         let bounded = exponent.simd_clamp(I::splat(-100), I::splat(100));
         let scale = F::from_bits(((I::splat(24 + 127) - bounded) << I::splat(23)).cast());
         let mut sum = I::splat(0);
@@ -125,8 +125,8 @@ impl Products {
                 scale
             };
             let product = a.value * b.value * scale;
-            // SAFETY: a product is less than 4 times 2 to its exponent, and so less than 2²⁶ here; ∞ and NaN have the
-            // value 0, and a group with one of them a smaller scale.
+            // SAFETY: a product is less than 4 times 2 to its exponent, so less than 2²⁶ here. ∞ and NaN have the value
+            // 0, and a group with one of them has a smaller scale.
             sum += unsafe { product.to_int_unchecked::<i32>() };
         }
         Products { sum, exponent }
@@ -139,7 +139,7 @@ fn power(exponent: I) -> E {
     E::from_bits((exponent + I::splat(1023)).cast::<u64>() << D::splat(52))
 }
 
-/// The sum of products and C, taken down and rounded.
+/// The sum of products and C, rounded down and then to f32.
 #[inline(always)]
 fn combine(products: Products, c: F, drops_small_c: bool) -> F {
     let bits = c.to_bits();
@@ -166,7 +166,7 @@ fn combine(products: Products, c: F, drops_small_c: bool) -> F {
         let even = (sum * E::splat(0.5)).floor() * E::splat(2.0);
         sum = denormal.select(even, sum);
     }
-    // Down to 32 bits: away from zero if it is negative.
+    // Down to 32 bits, which is away from zero for negative sums.
     let bits = sum.to_bits();
     let less = D::splat((1 << 21) - 1);
     let away = (bits.cast::<i64>() >> Simd::splat(63)).cast::<u64>() & less;
@@ -175,7 +175,7 @@ fn combine(products: Products, c: F, drops_small_c: bool) -> F {
     field.simd_eq(I::splat(255)).select(c + c, result)
 }
 
-/// What ∞ and NaN among products make of a sum.
+/// What a sum becomes if products include ∞ or NaN.
 #[cold]
 #[inline(always)]
 fn with_specials<const WIDE: bool>(

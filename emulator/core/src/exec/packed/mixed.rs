@@ -1,4 +1,4 @@
-//! Operations on f16 or bf16 that end in f32: dot products and the mixed-precision FMA.
+//! Operations on f16 or bf16 with f32 results: dot products and the mixed-precision FMA.
 
 use std::simd::{StdFloat, prelude::*};
 
@@ -24,7 +24,7 @@ pub(in crate::exec) fn handler(b: Binder, op: Mixed) -> Handler {
         Mixed::v_dot2_f32_f16 | Mixed::v_dot2c_f32_f16 => {
             b.dot2(flushed_halves, |first, second, sum| sum + first + second)
         }
-        // The accumulating form begins with the sum, the other ends with it.
+        // The accumulating form starts with the sum, the other ends with it.
         Mixed::v_dot2_f32_bf16 => b.dot2(flushed_bf16, |first, second, sum| first + second + sum),
         Mixed::v_dot2c_f32_bf16 => b.dot2(flushed_bf16, |first, second, sum| sum + first + second),
         Mixed::v_mad_mix_f32 => b.bind(
@@ -59,10 +59,10 @@ pub(in crate::exec) fn handler(b: Binder, op: Mixed) -> Handler {
 }
 
 impl Binder {
-    /// Two products and a sum that `add` takes in order, of elements that `read` widens.
+    /// Two products and a sum, which `add` adds in order; `read` widens the elements.
     ///
-    /// The products are exact in f32; the sums round to nearest one after the other, as AMD's pseudocode has them.
-    /// MODE counts for nothing, denormals are 0 in and out (CDNA4 ISA guide, «Denormalized and Rounding Modes», 6.4).
+    /// The products are exact in f32; the sums round to nearest one after the other, as in AMD's pseudocode. MODE has
+    /// no effect; denormal inputs and results are 0 (CDNA4 ISA guide, «Denormalized and Rounding Modes», 6.4).
     fn dot2<R, A>(self, read: R, add: A) -> Handler
     where
         R: Fn(U) -> F + Copy + 'static,
@@ -88,7 +88,7 @@ impl Binder {
     }
 }
 
-/// Halves of a dot product's source: the short encodings have no modifiers and take both in order.
+/// Halves of a dot product's source; the short encodings have no modifiers and use both in order.
 #[inline(always)]
 fn parts(o: &Operation, slot: usize, value: U) -> [U; 2] {
     if o.op_sel_hi == 0 && o.op_sel == 0 && o.control[0] == 1 {
@@ -98,7 +98,7 @@ fn parts(o: &Operation, slot: usize, value: U) -> [U; 2] {
     }
 }
 
-/// Patterns with zeros of their sign in the place of denormals.
+/// Replaces denormals by zeros of their sign.
 #[inline(always)]
 fn without_denormals(bits: U, exponent: u32, sign: u32) -> U {
     let denormal = (bits & U::splat(exponent)).simd_eq(U::splat(0));
@@ -110,7 +110,7 @@ fn flushed(value: F) -> F {
     F::from_bits(without_denormals(value.to_bits(), 0x7f80_0000, 0x8000_0000))
 }
 
-/// The clamp to [0, 1]; what becomes of NaN is MODE's.
+/// The clamp to [0, 1]; MODE decides what NaN becomes.
 #[inline(always)]
 fn clamped(o: &Operation, mode: Mode, value: F) -> F {
     if !o.clamp {
@@ -125,9 +125,9 @@ fn clamped(o: &Operation, mode: Mode, value: F) -> F {
 }
 
 /// The sums of a mixed-precision FMA, rounded and flushed as MODE says, and whether a source is ∞. Each source is f32,
-/// or f16 in the half that `op_sel` names where `op_sel_hi` is set.
+/// or, where `op_sel_hi` is set, f16 in the half that `op_sel` selects.
 ///
-/// One rounding (CDNA4 ISA guide, «Packed Math», 6.7).
+/// There is one rounding (CDNA4 ISA guide, «Packed Math», 6.7).
 #[inline(always)]
 fn sums(w: &mut Wave, o: &Operation) -> [(F, M); CHUNKS] {
     let s: [Fetched; 3] = std::array::from_fn(|i| w.fetch(i as u16, &o.src[i]));
@@ -173,7 +173,7 @@ fn mixed_source(mode: Mode, o: &Operation, slot: usize, bits: U) -> F {
     }
 }
 
-/// A lane at a time.
+/// Computes lane by lane.
 #[cold]
 fn each(sources: [F; 3], f: impl Fn([u64; 3]) -> u32) -> F {
     let [x, y, z] = sources.map(|source| source.to_bits().to_array().map(u64::from));
@@ -182,7 +182,7 @@ fn each(sources: [F; 3], f: impl Fn([u64; 3]) -> u32) -> F {
     })))
 }
 
-/// The sums as f16: a second rounding, f16's own.
+/// The sums as f16: a second rounding, by f16's own mode.
 #[inline(always)]
 fn half_sums(w: &mut Wave, o: &Operation) -> [U; CHUNKS] {
     let mode = w.mode;
@@ -199,7 +199,7 @@ fn half_sums(w: &mut Wave, o: &Operation) -> [U; CHUNKS] {
 
 #[cold]
 fn narrowed(mode: Mode, sum: F) -> U {
-    // Denormals of the sum have been flushed already; ∞ is the caller's to replace.
+    // Denormal sums have already been flushed; the caller replaces ∞.
     let from = Settings {
         keep_source_denormals: true,
         ..Single::settings(mode)

@@ -1,4 +1,4 @@
-//! What a region computes of a chunk's values.
+//! Host code for the arithmetic on a chunk's values.
 
 use iced_x86::{Code as X, Instruction as Host, MemoryOperand, Register as R};
 
@@ -34,7 +34,7 @@ fn instruction(operator: Operator) -> Option<X> {
 }
 
 impl Assembler<'_> {
-    /// The region for one chunk.
+    /// The code for one chunk.
     pub(super) fn chunk(&mut self) -> Option<()> {
         for number in 0..self.region.steps.len() {
             self.free_slots.append(&mut self.left_slots);
@@ -67,7 +67,7 @@ impl Assembler<'_> {
         Some(())
     }
 
-    /// A register with a value that is needed for the last time.
+    /// A register with a value that is used for the last time.
     fn found(&mut self, id: Id) -> Option<usize> {
         if let Some(place) = self.place[id as usize] {
             return Some(place);
@@ -83,7 +83,7 @@ impl Assembler<'_> {
         self.emit(Host::with3(code, mask, zmm(lanes), zmm(lanes)))
     }
 
-    /// Copies memory into a register for the lanes of `k1`, and 0 for the others.
+    /// Copies memory into a register for the lanes of `k1`, and 0 into the others.
     fn fill_masked(&mut self, register: usize, memory: MemoryOperand) -> Option<()> {
         self.fill(register, memory)?;
         let last = self.host.last_mut()?;
@@ -105,7 +105,7 @@ impl Assembler<'_> {
         })
     }
 
-    /// Lanes of the second source where `k1` has their bit, else of the first.
+    /// Lanes of the second source where `k1` is 1, else of the first.
     fn blend(&mut self, result: usize, first: usize, second: Source) -> Option<()> {
         let code = X::EVEX_Vpblendmd_zmm_k1z_zmm_zmmm512b32;
         self.three(code, result, first, second)?;
@@ -193,7 +193,7 @@ impl Assembler<'_> {
         Some(())
     }
 
-    /// The upper halves of products: those of even lanes and of odd ones, by turns.
+    /// The upper halves of products: even and odd lanes separately, then blended.
     fn mul_high(&mut self, result: usize, a: usize, b: usize) -> Option<()> {
         let (odd_a, odd_b) = (SPARE, SPARE + 1);
         let shift = X::EVEX_Vpsrlq_zmm_k1z_zmmm512b64_imm8;
@@ -209,7 +209,7 @@ impl Assembler<'_> {
         self.blend(result, result, Source::Register(odd_a))
     }
 
-    /// Whether a NaN in a value would be seen nowhere else: those that only float operations use make them NaN, too.
+    /// Whether a value must be checked for NaN. If only float operations use it, its NaN reaches a later check.
     fn is_to_be_checked(&self, id: Id) -> bool {
         let is_float = |id: Id| matches!(self.region.values[id as usize], Value::Computed(operator, _) if operator.is_float());
         let by_float = |&number: &usize| match self.region.steps.get(number) {
@@ -219,7 +219,7 @@ impl Assembler<'_> {
         is_float(id) && !self.uses[id as usize].iter().all(by_float)
     }
 
-    /// `a * b + c`, in the register of a source that is needed no more, if there is one.
+    /// `a * b + c`, in the register of a source that is used for the last time, if there is one.
     fn fma(&mut self, id: Id, number: usize, [a, b, c]: [Id; 3]) -> Option<usize> {
         const SUM: X = X::EVEX_Vfmadd231ps_zmm_k1z_zmm_zmmm512b32_er;
         const FACTOR: X = X::EVEX_Vfmadd213ps_zmm_k1z_zmm_zmmm512b32_er;

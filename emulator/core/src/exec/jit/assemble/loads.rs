@@ -1,4 +1,4 @@
-//! Loads of a chunk's lanes: their addresses are checked, and looked at for how they lie.
+//! Host code for loads: checks a chunk's addresses, and selects a load by how they are arranged.
 
 use iced_x86::{Code as X, Instruction as Host, MemoryOperand, Register as R};
 
@@ -9,27 +9,27 @@ use super::{
 use crate::exec::jit::ir::{Address, Id, Load, Relation};
 use crate::memory::Reach;
 
-/// How the addresses of some loads lie: found once for each chunk. Loads share it whose addresses are the same distances
-/// apart.
+/// How the addresses of some loads are arranged, found once per chunk. Loads whose lanes have the same distances from
+/// each other share it.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Pattern {
-    /// The stack's slot of what is known. Of LDS also the host's address of the first lane.
+    /// The stack slot of the facts. For LDS, also the host address of the first lane.
     facts: usize,
     /// The slot of all lanes' addresses, for LDS.
     lanes: usize,
-    /// The first byte behind all that is loaded from LDS, from the address.
+    /// Largest end of a load from LDS, in bytes from the address.
     end: u32,
-    /// Which rows of 4, 8 and 16 bytes a lane are of use.
+    /// Whether a load uses contiguous lanes of 4, 8 and 16 bytes.
     rows: [bool; 3],
-    /// Loads that are still to come.
+    /// Loads that still follow.
     left: u32,
     found: bool,
 }
 
-/// Where [`Pattern::facts`] say that all lanes are at one address; behind it are the rows of 4, 8 and 16 bytes.
+/// Where [`Pattern::facts`] has «all lanes are at one address»; «contiguous» for 4, 8 and 16 bytes follows.
 const SAME: i64 = 8;
 
-/// What is known of a load from global memory before the first chunk: bytes on the stack from here on.
+/// What is known of a load from global memory before the first chunk: where it is on the stack.
 #[derive(Clone, Copy)]
 pub(super) struct Fixture {
     slot: usize,
@@ -38,19 +38,19 @@ pub(super) struct Fixture {
 
 /// Bytes of a [`Fixture`].
 const FIXTURE: i64 = 32;
-/// Where it has what makes distances from the allocation's beginning of addresses, lower and upper half; how far the
-/// farthest lane may be; and where the allocation begins.
+/// Fields of a [`Fixture`]: the lower and upper half of what is added to addresses to get distances from the beginning
+/// of the allocation, the largest distance of a lane, and the beginning of the allocation.
 const LOWER: i64 = 0;
 const UPPER: i64 = 4;
 const LIMIT: i64 = 8;
 const BEGINNING: i64 = 16;
 
-/// What loads of one [`Pattern`] have in common.
+/// What loads with the same [`Pattern`] have in common.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Key {
     /// The address in LDS.
     Lds(Id),
-    /// What the same is added to in all lanes.
+    /// The value that scalars and constants are added to: [`Region::root`](super::Region::root).
     Global(Id),
 }
 
@@ -174,7 +174,7 @@ impl Assembler<'_> {
         Some(())
     }
 
-    /// Loads from one address in global memory, at `r10`, for all lanes: two and four dwords in one piece.
+    /// Loads from one address, at `r10`, for all lanes: two and four dwords in one piece.
     fn load_same(&mut self, load: &Load, results: &[Option<usize>]) -> Option<()> {
         let offset = i64::from(load.offset);
         let piece = match results.len() {
@@ -195,7 +195,7 @@ impl Assembler<'_> {
                     zmm(place),
                     at(R::R10, offset + 4 * i64::from(part)),
                 ),
-                // Each four lanes get a dword of the four that they hold; two are there twice.
+                // Each group of four lanes holds the four dwords (or two dwords twice); one is copied to all.
                 _ => Host::with3(
                     X::EVEX_Vpshufd_zmm_k1z_zmmm512b32_imm8,
                     zmm(place),
@@ -207,10 +207,10 @@ impl Assembler<'_> {
         Some(())
     }
 
-    /// Checks a chunk's addresses in LDS, and finds out how they lie.
+    /// Checks a chunk's addresses in LDS, and finds how they are arranged.
     fn check_lds(&mut self, id: Id, pattern: Pattern) -> Option<()> {
         let offsets = self.ensure(id, &[])?;
-        // The highest address that there may be. Addresses that the offset brings round to 0 are the operations'.
+        // The highest valid address. Addresses that wrap around with the offset are left to the operations.
         self.emit(Host::with2(X::Mov_r32_rm32, R::EAX, LDS_BYTES))?;
         self.emit(Host::with2(X::Sub_rm32_imm32, R::EAX, pattern.end))?;
         self.jump(X::Jb_rel32_64, self.bail)?;
@@ -252,7 +252,7 @@ impl Assembler<'_> {
         })
     }
 
-    /// Leaves the chunk if a bit of one of two masks is set.
+    /// Leaves the chunk to the operations if a bit of either mask is set.
     fn leave_if_any(&mut self, a: R, b: R) -> Option<()> {
         self.emit(Host::with2(X::VEX_Kortestw_kr_kr, a, b))?;
         self.jump(X::Jne_rel32_64, self.bail)
@@ -262,7 +262,7 @@ impl Assembler<'_> {
         self.stack(fixture.slot, fixture.displacement + displacement)
     }
 
-    /// Finds, before the first chunk, what loads from global memory need of the allocation that each used last.
+    /// Before the first chunk: computes what each load from global memory needs of the allocation that it used last.
     pub(super) fn fix(&mut self) -> Option<()> {
         let mut free = Vec::new();
         for (number, load) in (0..).zip(&self.region.loads) {
@@ -342,7 +342,7 @@ impl Assembler<'_> {
         self.leave_if_any(R::K1, R::K2)
     }
 
-    /// Writes down how lanes lie.
+    /// Stores the facts of a [`Pattern`].
     fn find_rows(&mut self, offsets: usize, pattern: Pattern) -> Option<()> {
         let (first, next) = (SPARE, SPARE + 2);
         self.emit(Host::with2(
@@ -370,7 +370,7 @@ impl Assembler<'_> {
         Some(())
     }
 
-    /// Writes down whether two registers are the same.
+    /// Stores whether two registers are equal.
     fn all_equal(&mut self, a: usize, b: usize, fact: MemoryOperand) -> Option<()> {
         self.emit(Host::with3(
             X::EVEX_Vpcmpeqd_kr_k1_zmm_zmmm512b32,
@@ -379,12 +379,12 @@ impl Assembler<'_> {
             zmm(b),
         ))?;
         self.emit(Host::with2(X::VEX_Kortestw_kr_kr, R::K1, R::K1))?;
-        // The carry says that all bits are 1.
+        // The carry flag says that all bits are 1.
         self.emit(Host::with1(X::Setb_rm8, fact))
     }
 
-    /// Loads lanes that are one behind the other, the first at `r10`. Each row of 64 bytes is read once: a second read may see
-    /// what another host thread has stored meanwhile.
+    /// Loads contiguous lanes, the first at `r10`. Each row of 64 bytes is read once: a second read might see what
+    /// another host thread has stored meanwhile.
     fn load_row(&mut self, load: &Load, results: &[Option<usize>]) -> Option<()> {
         let vector = |number: i64| at(R::R10, i64::from(load.offset) + number * CHUNK);
         let unaligned = X::EVEX_Vmovdqu32_zmm_k1z_zmmm512;
@@ -444,7 +444,7 @@ impl Assembler<'_> {
         ))
     }
 
-    /// Loads lanes wherever they are: behind LDS by what stands in a slot, or behind `r11` by [`DISTANCE`].
+    /// Loads lanes wherever they are: by the LDS addresses in a stack slot, or at `r11` plus [`DISTANCE`].
     fn load_anywhere(
         &mut self,
         load: &Load,
@@ -517,7 +517,7 @@ impl Assembler<'_> {
         Some(())
     }
 
-    /// Loads two dwords of each lane in one piece: behind `r11` by [`DISTANCE`] and an offset.
+    /// Loads two dwords per lane in one piece, at `r11` plus [`DISTANCE`] plus an offset.
     fn gather_two(&mut self, offset: i64, results: [Option<usize>; 2]) -> Option<()> {
         let (first, last, rest) = (SPARE, SPARE + 2, SPARE + 3);
         let upper = X::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8;
@@ -553,13 +553,12 @@ impl Assembler<'_> {
         Some(())
     }
 
-    /// A function that loads four dwords of each lane: `r10` is where the lanes' addresses stand, `r11` where they
-    /// begin.
+    /// A function that loads four dwords per lane: `r10` points to the lanes' addresses, `r11` is their base.
     pub(super) fn gather_four(&mut self) -> Option<()> {
         let [a, b, c, d] = [1, 2, 3, 4].map(|n| SPARE + n);
         let spare = SPARE;
-        // Each block of four dwords is a lane's: those of lanes 0, 4, 8 and 12 are one vector, and so on, so that turning
-        // blocks of four lanes makes vectors of dwords in the lanes' order.
+        // Each block of four dwords is one lane's. Lanes 0, 4, 8 and 12 are in one vector, and so on, so that
+        // transposing blocks of four lanes gives vectors of dwords in the lanes' order.
         for (column, vector) in [a, b, c, d].into_iter().enumerate() {
             for block in 0..4 {
                 let lane = 4 * block + column;
@@ -604,7 +603,7 @@ impl Assembler<'_> {
 /// Where [`Assembler::gather_four`] leaves the dwords.
 const GATHERED: [usize; 4] = [SPARE + 3, SPARE, SPARE + 1, SPARE + 2];
 
-/// Which of the rows of [`Address::rows`] a load's lanes may be in.
+/// Which of [`Pattern::rows`] a load's lanes may form.
 fn row(load: &Load) -> Option<usize> {
     match load.results.len() {
         1 => Some(0),

@@ -1,4 +1,4 @@
-//! Which value is where: in a host register, on the stack, or where it came from.
+//! Where values are: in a host register, on the stack, or where they came from.
 
 use iced_x86::{Code as X, Instruction as Host, MemoryOperand};
 
@@ -54,7 +54,7 @@ impl Assembler<'_> {
         self.holds.iter().position(Option::is_none)
     }
 
-    /// A host register for a value, but none of `kept`.
+    /// A host register for a value, none of `kept`.
     pub(super) fn take(&mut self, id: Id, kept: &[usize]) -> Option<usize> {
         let register = match self.free_register() {
             Some(register) => register,
@@ -101,7 +101,7 @@ impl Assembler<'_> {
         Some(register)
     }
 
-    /// A value as an instruction's last source, which may be memory.
+    /// A value as an instruction's last source, which may be in memory.
     pub(super) fn source(&mut self, id: Id, kept: &[usize]) -> Option<Source> {
         if let Some(register) = self.place[id as usize] {
             return Some(Source::Register(register));
@@ -113,12 +113,12 @@ impl Assembler<'_> {
         Some(Source::Memory(self.home(id)?))
     }
 
-    /// Whether a value is dead after step `number`.
+    /// Whether step `number` is the last to use a value.
     pub(super) fn dies(&self, id: Id, number: usize) -> bool {
         self.uses[id as usize].first() == Some(&number)
     }
 
-    /// Forgets the uses of step `number`, and values that are used no more.
+    /// Removes the uses by step `number`, and frees values that are not used again.
     pub(super) fn used(&mut self, ids: &[Id], number: usize) {
         for &id in ids {
             let uses = &mut self.uses[id as usize];
