@@ -1,22 +1,22 @@
-//! Finding what belongs to the allocation that an address lies in.
+//! Finds the allocation that contains an address, and the value stored for it.
 
 use ferrowave_emulator::memory::View;
 
-/// Instructions that remember an allocation; those with the same remainder share one.
+/// The number of remembered allocations; instructions whose numbers have the same remainder share one.
 const REMEMBERED: usize = 64;
 
-/// Something of each allocation that has it, found by address. Instructions tend to stay in one allocation, so that
-/// each remembers its last.
+/// A value for each of some allocations, found by address. Most instructions stay in one allocation, so that the last
+/// one of each instruction is remembered.
 #[derive(Clone)]
 pub(super) struct Allocations<T> {
-    /// First address, end, and what belongs to it, by address.
+    /// First address, end and value of each allocation, sorted by address.
     list: Vec<(u64, u64, T)>,
-    /// The place in `list` that an instruction used last, by the instruction's number.
+    /// The index in `list` that each instruction used last.
     last: [u32; REMEMBERED],
 }
 
 impl<T> Allocations<T> {
-    /// What `f` makes of the allocations, by their place in the view.
+    /// Calls `f` with the index in the view of each allocation; `None` leaves the allocation out.
     pub(super) fn new(view: &View, mut f: impl FnMut(usize) -> Option<T>) -> Self {
         let list = view
             .allocations()
@@ -33,19 +33,20 @@ impl<T> Allocations<T> {
         }
     }
 
-    /// Where an instruction begins to look.
+    /// The index at which to start the search for an instruction.
     #[inline]
     pub(super) fn start(&self, index: u32) -> usize {
         self.last[index as usize % REMEMBERED] as usize
     }
 
-    /// Remembers where it ended.
+    /// Remembers the index at which its search ended.
     #[inline]
     pub(super) fn remember(&mut self, index: u32, place: usize) {
         self.last[index as usize % REMEMBERED] = place as u32;
     }
 
-    /// The first address of an allocation and what belongs to it, looked for at `place` first.
+    /// The first address and the value of the allocation that contains `address`. Tries index `place` first, and
+    /// updates it.
     #[inline]
     pub(super) fn find(&self, place: &mut usize, address: u64) -> Option<(u64, &T)> {
         if let Some((base, end, value)) = self.list.get(*place)

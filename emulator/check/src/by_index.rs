@@ -1,10 +1,10 @@
-//! What observers keep of the instructions that have run: a code object may hold far more of them.
+//! Per-instruction data for the instructions that have run: often far fewer than the code object contains.
 
 use ferrowave_emulator::exec::Code;
 
-/// Something of each instruction that has it, found by the instruction's index in the code.
+/// A value for each of some instructions, found by the instruction's index in the code.
 pub(super) struct ByIndex<T> {
-    /// Of each index 1 more than the place in `list`, or 0. Pages of which no index is asked for take no memory.
+    /// For each index, 1 + the place in `list`, or 0. Pages that are never accessed take no memory.
     places: Vec<u32>,
     list: Vec<T>,
 }
@@ -19,32 +19,33 @@ impl<T> Default for ByIndex<T> {
 }
 
 impl<T> ByIndex<T> {
-    /// The place of what is kept of an instruction: they are counted from 0.
+    /// The place of an instruction's value; places count from 0.
     #[inline]
     pub(super) fn place(&self, index: u32) -> Option<usize> {
         let place = *self.places.get(index as usize)?;
         (place as usize).checked_sub(1)
     }
 
-    /// What is kept at a place.
+    /// The value at a place.
     #[inline]
     pub(super) fn at(&self, place: usize) -> Option<&T> {
         self.list.get(place)
     }
 
-    /// The same, to change it.
+    /// The value at a place, mutable.
     #[inline]
     pub(super) fn at_mut(&mut self, place: usize) -> Option<&mut T> {
         self.list.get_mut(place)
     }
 
-    /// What is kept of an instruction.
+    /// The value of an instruction.
     #[inline]
     pub(super) fn get(&self, index: u32) -> Option<&T> {
         self.at(self.place(index)?)
     }
 
-    /// The place of an instruction, of which `new` is kept if nothing is yet. None if there is nothing, or no such index.
+    /// The place of an instruction's value. Calls `new` if there is no value yet. `None` if `new` returns none or the
+    /// index is out of range.
     pub(super) fn insert_with(
         &mut self,
         index: u32,

@@ -1,9 +1,10 @@
-//! What a wave knows to have happened before: through barriers of its workgroup, and through atomic operations that pass
-//! knowledge from one wave to another.
+//! Happens-before knowledge of waves: which accesses of other waves are ordered before a wave's current instruction, by
+//! barriers of its workgroup and by atomic operations.
 //!
-//! An atomic operation (and a load or store with a coherence bit, which is what compilers make of atomic loads and
-//! stores) takes in what the address was given and, if it writes, gives it what the wave knows: acquire and release.
-//! Whether the program also waited for its stores and handled caches as the memory model demands is not looked at here.
+//! An atomic operation acquires the knowledge left at its address; if it writes, it also releases: it leaves what its
+//! wave knows. Loads and stores with a coherence bit count as atomic, because compilers emit them for atomic loads and
+//! stores. Whether the program also waits for its stores and handles caches as the memory model demands is not checked
+//! here.
 
 use std::{
     collections::HashMap,
@@ -16,16 +17,16 @@ use std::{
 
 use super::stamp::{Moment, Stamp};
 
-/// What is known of one other workgroup.
+/// What is known about one other workgroup.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Known {
-    /// All accesses before this many barriers.
+    /// All accesses before this number of barriers have happened.
     epochs: u32,
-    /// Of single waves, all accesses up to this many releases.
+    /// For single waves (wave, releases): all its accesses up to that release have happened.
     waves: Vec<(u32, u32)>,
 }
 
-/// What is known of other workgroups, by [`Stamp::group_of`].
+/// What is known about other workgroups, by [`Stamp::group_of`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Clock(HashMap<u32, Known>);
 
@@ -54,7 +55,7 @@ impl Clock {
             return false;
         };
         let (Some(epoch), Some(release)) = (stamp.epoch(), stamp.release()) else {
-            // Too long ago to tell.
+            // The counts are saturated: treat the access as ordered.
             return true;
         };
         epoch < known.epochs
@@ -65,38 +66,38 @@ impl Clock {
     }
 }
 
-/// What atomic operations leave at their addresses, for all workgroups of a launch.
+/// The knowledge left by atomic operations, by address, for all workgroups of a launch.
 #[derive(Default)]
 pub(super) struct Passed {
     left: Mutex<HashMap<u64, Clock>>,
-    /// Whether a thread has its turn.
+    /// Whether a thread has the turn.
     turn: AtomicBool,
 }
 
 impl Passed {
-    /// Waits until no other thread has its turn. Turns are as short as an instruction.
+    /// Waits until no other thread has the turn. A turn lasts for one instruction.
     pub(super) fn take_turn(&self) {
         while self.turn.swap(true, Ordering::Acquire) {
             thread::yield_now();
         }
     }
 
-    /// Ends the thread's turn.
+    /// Ends this thread's turn.
     pub(super) fn end_turn(&self) {
         self.turn.store(false, Ordering::Release);
     }
 }
 
-/// What the waves of one workgroup know.
+/// The knowledge of the waves of one workgroup.
 #[derive(Default)]
 pub(super) struct Clocks {
     group: u64,
-    /// The same in stamps.
+    /// `group`, as stamps encode it.
     group_code: u32,
     epoch: u32,
-    /// What all waves know: they have met at a barrier since.
+    /// What all waves have known since their last barrier.
     common: Clock,
-    /// What each wave has learned since, and how many releases it has done.
+    /// For each wave, what it has learned since, and its number of releases.
     waves: Vec<(Clock, u32)>,
 }
 
@@ -118,7 +119,7 @@ impl Clocks {
         }
     }
 
-    /// The waves meet: all know what each did.
+    /// All waves meet at a barrier: each learns what the others know.
     pub(super) fn barrier(&mut self) {
         self.epoch += 1;
         for (learned, _) in &mut self.waves {
@@ -129,7 +130,7 @@ impl Clocks {
         }
     }
 
-    /// Whether an access happened before what a wave does now.
+    /// Whether an access happened before the current instruction of a wave.
     #[inline]
     pub(super) fn is_ordered(&self, wave: u32, stamp: Stamp) -> bool {
         if stamp.group() == self.group_code {
@@ -139,7 +140,7 @@ impl Clocks {
             || (self.waves.get(wave as usize)).is_some_and(|(learned, _)| learned.covers(stamp))
     }
 
-    /// A wave takes in what was left at an address, and leaves what it knows.
+    /// The wave acquires what was left at an address and releases what it knows.
     pub(super) fn pass(
         &mut self,
         wave: u32,
@@ -151,11 +152,11 @@ impl Clocks {
         let Some((learned, count)) = self.waves.get_mut(wave as usize) else {
             return;
         };
-        // Whole between statements.
+        // A panic elsewhere cannot leave the map inconsistent.
         let mut passed = passed.left.lock().unwrap_or_else(PoisonError::into_inner);
         if acquires && let Some(left) = passed.get(&address) {
             learned.join(left);
-            // It knows what it did itself.
+            // The wave's own workgroup is not part of its clock.
             learned.0.remove(&Stamp::group_of(self.group));
         }
         if releases {
@@ -211,7 +212,7 @@ mod tests {
         assert!(!b.is_ordered(0, early), "the other wave was told nothing");
         b.barrier();
         assert!(b.is_ordered(0, early));
-        // From b to c, with what b has from a.
+        // b acquired knowledge from a and now releases it to c.
         b.pass(0, 128, false, true, &passed);
         c.pass(0, 128, true, false, &passed);
         assert!(c.is_ordered(0, early));

@@ -1,9 +1,9 @@
-//! Loads that come back as late as the rules allow.
+//! Loads that return as late as the rules allow.
 //!
-//! The emulator has a load's data at once. Here a load's registers keep what they held, and get the data when the wave
-//! waits for it, or at some moment before: a program that reads too early then reads something else. The data is what
-//! memory held when the load was issued. Loads of one unit come back in order where the hardware keeps it; flat loads,
-//! stores and loads to LDS are not delayed.
+//! The emulator has a load's data immediately. With delays, the registers of a load keep their old values until the
+//! wave waits for the load, or until a random earlier moment: a program that reads them too early reads the old values.
+//! The data is what memory held when the load was issued. Loads of one unit return in order where the hardware
+//! guarantees it. Flat loads, stores and loads to LDS are not delayed.
 
 use std::collections::VecDeque;
 
@@ -13,7 +13,7 @@ use rand_pcg::Pcg32;
 use ferrowave_emulator::exec::{Context, Flow, GroupStart, Lanes, Observer, Wave};
 use ferrowave_isa::{Category, Effect, Format, Register, Registers, WaitCounts};
 
-/// A load under way.
+/// A load in flight.
 struct Load {
     register: Registers,
     values: Values,
@@ -25,7 +25,7 @@ enum Values {
         exec: u64,
     },
     Scalar(Vec<u32>),
-    /// Nothing comes back; it counts all the same.
+    /// No data, but the operation counts in the wait counter.
     Nothing,
 }
 
@@ -39,16 +39,16 @@ struct InFlight {
     scalar: VecDeque<Load>,
 }
 
-/// Delays the loads of one host thread's waves, but for seed 0, with which they are back at once.
+/// Delays the loads of one host thread's waves. With seed 0, nothing is delayed.
 pub(super) struct Delayer {
     rng: Pcg32,
     seed: u64,
     waves: Vec<InFlight>,
-    /// What the registers of the load that runs held before it.
+    /// The old values of the registers that the current load writes.
     before: Option<(Registers, Values)>,
 }
 
-/// The registers that a load writes, if it may be delayed.
+/// The registers that a load writes, if it can be delayed.
 fn delayed(context: &Context<'_>, index: u32) -> Option<Registers> {
     let facts = context.facts(index)?;
     let instruction = context.code.instruction(index)?;
@@ -132,7 +132,7 @@ impl Observer for Delayer {
     const ACTIVE: bool = true;
 
     fn begin(&mut self, group: &GroupStart<'_>) {
-        // A workgroup's delays are its own, whatever ran before it.
+        // The delays of a workgroup do not depend on which workgroups ran before it.
         self.rng = Pcg32::seed_from_u64(self.seed ^ group.number.wrapping_mul(0x9e37_79b9));
         self.waves.clear();
         self.waves.resize_with(group.waves.len(), InFlight::default);
@@ -174,7 +174,7 @@ impl Observer for Delayer {
         let load = match (self.before.take(), delayed(context, index)) {
             (Some((register, old)), Some(_)) => {
                 let values = held(wave, register);
-                // It is not there yet.
+                // Restores the old values: the data has not arrived.
                 deliver(
                     wave,
                     &Load {
@@ -207,7 +207,7 @@ impl Observer for Delayer {
 }
 
 impl Delayer {
-    /// Some loads complete before a wave waits for them.
+    /// Completes a load at random before the wave waits for it.
     fn maybe_deliver(&mut self, wave: &mut Wave) {
         const ONE_IN: u32 = 16;
         if !self.rng.random_ratio(1, ONE_IN) {

@@ -1,30 +1,30 @@
-//! What waves do in LDS between two barriers.
+//! The LDS accesses of a workgroup between two barriers.
 //!
-//! Waves meet in few of the dwords that they access between barriers, and in none that one of them writes if the kernel is
-//! right. So accesses are only written down, with the dwords of each wave as sets of bits; where the sets of two waves meet
-//! in a way that may be a race, [`super::lds_cells`] goes through the list.
+//! In a correct kernel, waves share few dwords between two barriers, and none that one of them writes. So accesses are
+//! only listed, with a bit set of the dwords of each wave. If the sets of two waves overlap in a way that may be a
+//! race, [`super::lds_shadow`] checks the list.
 
 use std::ops::Range;
 
 use super::{spans::Span, stamp::Stamp};
 use ferrowave_emulator::exec::Kept;
 
-/// An access.
+/// A listed access.
 #[derive(Clone, Debug)]
 pub(super) struct Noted {
     pub(super) stamp: Stamp,
     pub(super) access: Kept,
 }
 
-/// Accesses that are recorded before they are checked.
+/// The maximum number of accesses in the list before they are checked.
 const MOST: usize = 1 << 12;
 
-/// The dwords that a wave accesses, one bit each.
+/// The dwords that a wave accesses, as bit sets.
 #[derive(Clone, Debug, Default)]
 struct Dwords {
     read: Vec<u64>,
     written: Vec<u64>,
-    /// The words with bits.
+    /// The range of words with bits set.
     used: Range<usize>,
 }
 
@@ -33,11 +33,11 @@ struct Dwords {
 pub(super) struct Epoch {
     list: Vec<Noted>,
     waves: Vec<Dwords>,
-    /// Room to compare them.
+    /// The union over waves, used by [`Epoch::may_race`].
     all: Dwords,
 }
 
-/// The words of a set that hold the dwords of some bytes, with their bits.
+/// The words of a bit set that contain the dwords of `span`, with their bits.
 fn words(span: Span) -> impl Iterator<Item = (usize, u64)> {
     let (first, end) = (span.start / 4, span.end.div_ceil(4));
     (first / 64..end.div_ceil(64)).map(move |word| {
@@ -53,7 +53,7 @@ fn words(span: Span) -> impl Iterator<Item = (usize, u64)> {
 }
 
 impl Epoch {
-    /// A workgroup of so many waves begins.
+    /// Starts a workgroup with this number of waves.
     pub(super) fn begin(&mut self, waves: usize, lds_bytes: u32) {
         self.clear();
         let words = (lds_bytes as usize).div_ceil(4 * 64);
@@ -77,22 +77,22 @@ impl Epoch {
         }
     }
 
-    /// Waves of the workgroup.
+    /// The number of waves of the workgroup.
     pub(super) const fn waves(&self) -> usize {
         self.waves.len()
     }
 
-    /// The accesses, in their order.
+    /// The accesses in program order.
     pub(super) fn list(&self) -> &[Noted] {
         &self.list
     }
 
-    /// Whether there are so many that they should be checked.
+    /// Whether the list is full and should be checked.
     pub(super) const fn is_full(&self) -> bool {
         self.list.len() >= MOST
     }
 
-    /// Writes down an access, and returns its place in the list.
+    /// Adds an access, and returns its index in the list.
     pub(super) fn note(&mut self, wave: u32, noted: Noted, write: bool, spans: &[Span]) -> u32 {
         let place = self.list.len() as u32;
         self.list.push(noted);
@@ -117,7 +117,7 @@ impl Epoch {
         place
     }
 
-    /// Whether two waves may have raced: they accessed bytes of one dword, and one of them wrote.
+    /// Whether two waves may race: they accessed bytes of one dword, and one of them wrote.
     pub(super) fn may_race(&mut self) -> bool {
         let Dwords { read, written, .. } = &mut self.all;
         read.fill(0);

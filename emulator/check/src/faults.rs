@@ -1,4 +1,4 @@
-//! Faults as findings.
+//! Reports faults as findings.
 
 use super::{
     Access, Example, Findings, Key, Kind, Side,
@@ -7,7 +7,7 @@ use super::{
 use ferrowave_emulator::exec::{Context, FaultKind, Wave};
 use ferrowave_emulator::memory::View;
 
-/// What an access is that leaves what is allocated: its kind, its memory, what it does.
+/// The finding for an access outside of allocated memory: kind, memory, and text.
 pub(super) fn outside(
     memory: &View,
     address: u64,
@@ -22,7 +22,7 @@ pub(super) fn outside(
     (kind, Access::Global { address, bytes }, what)
 }
 
-/// Reports the fault that a wave has just stopped with.
+/// Reports the fault that has just stopped a wave.
 pub(super) fn add(wave: &Wave, context: &Context<'_>, index: u32, findings: &mut Findings) {
     let Some(fault) = &context.fault else {
         return;

@@ -1,10 +1,10 @@
-//! What checks have found in a launch, before it is put in words for people and tools.
+//! The findings of a launch in raw form, before [`super::report`] describes them.
 
 use std::collections::HashMap;
 
 use super::Kind;
 
-/// Findings of one kind at one place count as one.
+/// Findings with the same key are counted as one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Key {
     /// What was found.
@@ -15,7 +15,7 @@ pub(crate) struct Key {
     pub(crate) other: Option<u32>,
 }
 
-/// A wave's part in a finding.
+/// One wave's part in a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Side {
     /// Index of the instruction in its code.
@@ -24,9 +24,9 @@ pub(crate) struct Side {
     pub(crate) workgroup: [u32; 3],
     /// The wave in the workgroup.
     pub(crate) wave: u32,
-    /// The lanes, one bit each; 0 for the scalar unit.
+    /// The lanes, one bit each; 0 for a scalar access.
     pub(crate) lanes: u64,
-    /// What it did, as in «writes 4 bytes».
+    /// What the wave did, such as «writes 4 bytes».
     pub(crate) what: String,
 }
 
@@ -49,26 +49,26 @@ pub(crate) enum Access {
     },
 }
 
-/// A finding: the first that was met, by the order of workgroups.
+/// The example of a finding: the first by the order of workgroups.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Example {
-    /// The wave that was found.
+    /// The wave with the finding.
     pub(crate) side: Side,
-    /// The memory it is about.
+    /// The accessed memory.
     pub(crate) access: Option<Access>,
-    /// The other side of a race, or the instruction that this one comes too soon after.
+    /// The other side of a race, or the earlier instruction that this one follows too soon.
     pub(crate) other: Option<Side>,
 }
 
 #[derive(Clone, Debug)]
 struct Entry {
-    /// The workgroup's number: the lowest is kept, so that reports do not depend on which thread was first.
+    /// The workgroup's number. The lowest is kept, so that reports do not depend on the order of threads.
     number: u64,
     count: u64,
     example: Example,
 }
 
-/// Findings of a launch, each with one example.
+/// The findings of a launch, with one example each.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Findings {
     entries: HashMap<Key, Entry>,
@@ -81,7 +81,7 @@ impl Findings {
         (self.workgroup, self.number) = (workgroup, number);
     }
 
-    /// Takes note of a finding; `example` is asked for if it is the first of its key.
+    /// Counts a finding. Calls `example` if it is the first with its key.
     pub(crate) fn add(&mut self, key: Key, example: impl FnOnce([u32; 3]) -> Example) {
         let (workgroup, number) = (self.workgroup, self.number);
         match self.entries.get_mut(&key) {
@@ -102,7 +102,7 @@ impl Findings {
         }
     }
 
-    /// Adds another thread's.
+    /// Adds the findings of another thread.
     pub(crate) fn merge(&mut self, others: Findings) {
         for (key, other) in others.entries {
             match self.entries.get_mut(&key) {
@@ -119,7 +119,7 @@ impl Findings {
         }
     }
 
-    /// All of them with how often each was met, by kind and place.
+    /// All findings, sorted by kind and place, with their counts.
     pub(crate) fn sorted(&self) -> Vec<(Key, &Example, u64)> {
         let mut all: Vec<_> = self
             .entries

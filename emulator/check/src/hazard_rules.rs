@@ -1,8 +1,8 @@
-//! The rules of wait states, by GPU.
+//! The wait states that GPUs require between instructions.
 //!
-//! Source of all: LLVM's `GCNHazardRecognizer` (its functions are named beside the figures), which inserts these wait
-//! states in what it compiles, and AMD's ISA guides, «Manually inserted wait states». The figures of gfx950 that differ
-//! from gfx942's are `GFX940_XDL_N_Pass…` with `IsGFX950`.
+//! Sources: LLVM's `GCNHazardRecognizer`, which inserts these wait states in compiled code (its functions are named
+//! beside the figures), and AMD's ISA guides, «Manually inserted wait states». The figures of gfx950 that differ from
+//! gfx942's are `GFX940_XDL_N_Pass…` with `IsGFX950`.
 
 use ferrowave_gpu::Gpu;
 
@@ -11,15 +11,15 @@ use ferrowave_isa::{
     SdwaSelect, Source, registers,
 };
 
-/// What an instruction is to those that follow.
+/// The properties of an instruction that the rules for later instructions need.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Producer {
-    /// Nothing that a rule is about.
+    /// No rule applies.
     Other,
     Scalar,
     Vector(Vector),
     Matrix(Matrix),
-    /// A store of more than 64 bits a lane, which may read these registers late.
+    /// A store of more than 64 bits per lane, which may read these registers late.
     Store(Registers),
 }
 
@@ -28,7 +28,7 @@ pub(super) enum Producer {
 pub(super) struct Vector {
     op: Op,
     transcendental: bool,
-    /// Its result goes to a part of the register.
+    /// Whether the result goes to a part of the register.
     selects: bool,
     dot: bool,
 }
@@ -38,15 +38,15 @@ pub(super) struct Vector {
 pub(super) struct Matrix {
     /// Passes of four cycles.
     passes: u64,
-    /// Of the kind that LLVM calls XDL: all but f32 and f64 products.
+    /// Whether it is what LLVM calls XDL: all but f32 and f64 products.
     xdl: bool,
-    /// f64.
+    /// Whether it is an f64 product.
     double: bool,
-    /// Its third source.
+    /// The third source.
     pub(super) source: Option<Registers>,
 }
 
-/// What an instruction does with a register that earlier instructions may have touched.
+/// How an instruction uses a register that earlier instructions may have accessed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Use {
     /// A scalar operand of a vector memory instruction.
@@ -55,19 +55,19 @@ enum Use {
     LaneSelect,
     /// `vcc` of `v_div_fmas`.
     Division,
-    /// A source that is moved between lanes.
+    /// A source whose lanes are moved by DPP.
     Dpp,
     /// `exec` of a DPP instruction.
     DppExec,
     /// `exec` of a matrix instruction or a move to an accumulator.
     MatrixExec,
-    /// `exec` of `v_readlane` and the like.
+    /// `exec` of `v_readlane` and similar instructions.
     LaneExec,
-    /// `m0` of an instruction that takes it late.
+    /// `m0` of an instruction that reads it late.
     M0,
-    /// First or second source of a matrix product.
+    /// The first or second source of a matrix product.
     MatrixFactor,
-    /// Its third source.
+    /// The third source of a matrix product.
     MatrixSum,
     /// Source of `v_accvgpr_read` on gfx908.
     AccumulatorRead,
@@ -75,7 +75,7 @@ enum Use {
     AccumulatorWrite,
     /// Source of `v_accvgpr_write` on gfx908.
     AccumulatorSource,
-    /// A vector register read by the vector unit; whether as the third source.
+    /// A vector register read by the vector unit; `third`: as the third source.
     VectorRead { third: bool },
     /// A scalar register read by the vector unit.
     VectorScalar,
@@ -83,11 +83,11 @@ enum Use {
     LaneRead,
     /// A vector register read by a memory instruction.
     MemoryRead,
-    /// A vector register written by the vector unit or a memory instruction; whether by the former.
+    /// A vector register written; `vector`: by the vector unit, otherwise by a memory instruction.
     Write { vector: bool },
 }
 
-/// A use of some registers.
+/// The use of some registers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reader {
     pub(super) registers: Registers,
@@ -95,11 +95,11 @@ pub(super) struct Reader {
     gpu: Gpu,
     op: Op,
     transcendental: bool,
-    /// The matrix instruction, if it is one.
+    /// The matrix instruction, for uses by one.
     matrix: Option<Matrix>,
-    /// Wait states behind a scalar write.
+    /// Wait states required after a scalar write.
     pub(super) owed_after_scalar: u64,
-    /// Wait states behind a store of these registers.
+    /// Wait states required after a store of these registers.
     pub(super) owed_after_store: u64,
 }
 
@@ -119,7 +119,7 @@ fn matrix(instruction: &Instruction, gpu: Gpu) -> Matrix {
     }
 }
 
-/// What an instruction is to those that follow.
+/// The producer of an instruction.
 pub(super) fn producer(instruction: &Instruction, gpu: Gpu) -> Producer {
     match instruction.category() {
         Category::Scalar => Producer::Scalar,
@@ -134,7 +134,7 @@ pub(super) fn producer(instruction: &Instruction, gpu: Gpu) -> Producer {
             dot: instruction.is_dot(),
         }),
         Category::VectorMemory if instruction.effect() != Effect::Load => {
-            // `createsVALUHazard`: of buffers only those whose offset is no register.
+            // `createsVALUHazard`: for buffers, only if the offset is not a register.
             let buffer = matches!(instruction.format, Format::Mubuf | Format::Mtbuf);
             let offset = matches!(instruction.src[3].source, Source::Sgpr(_));
             match registers(&instruction.src[1]) {
@@ -146,7 +146,7 @@ pub(super) fn producer(instruction: &Instruction, gpu: Gpu) -> Producer {
     }
 }
 
-/// The uses of an instruction that rules are about.
+/// The uses of an instruction to which rules apply.
 pub(super) fn consumer(instruction: &Instruction, gpu: Gpu) -> Vec<Reader> {
     let category = instruction.category();
     let uses = instruction.uses();
@@ -271,7 +271,7 @@ pub(super) fn consumer(instruction: &Instruction, gpu: Gpu) -> Vec<Reader> {
 }
 
 impl Reader {
-    /// Whether only instructions that [`concerns_all`] tells can make it wait.
+    /// Whether only instructions for which [`concerns_all`] is true can make it wait.
     pub(super) const fn is_ordinary(&self) -> bool {
         matches!(
             self.usage,
@@ -280,8 +280,8 @@ impl Reader {
     }
 }
 
-/// Whether reads and writes of the vector unit and of memory may have to wait for an instruction; of others, only the
-/// uses that have a rule of their own may.
+/// Whether the vector unit's and memory instructions' reads and writes may have to wait for this instruction. After
+/// other instructions, only uses with their own rule may have to wait.
 pub(super) fn concerns_all(producer: &Producer) -> bool {
     match producer {
         Producer::Matrix(_) | Producer::Store(_) => true,
@@ -292,7 +292,7 @@ pub(super) fn concerns_all(producer: &Producer) -> bool {
     }
 }
 
-/// Wait states that a use owes a register that the vector unit wrote.
+/// Wait states required between a write by the vector unit and a use.
 pub(super) fn owed_after_vector(by: &Producer, reader: &Reader, register: Register) -> u64 {
     let Producer::Vector(by) = by else {
         return 0;
@@ -332,7 +332,7 @@ pub(super) fn owed_after_vector(by: &Producer, reader: &Reader, register: Regist
     }
 }
 
-/// One of three figures for 2, 8 and 16 passes.
+/// One of three figures, for 2, 8 and 16 passes.
 const fn by_passes(passes: u64, figures: [u64; 3]) -> u64 {
     match passes {
         2 => figures[0],
@@ -341,7 +341,7 @@ const fn by_passes(passes: u64, figures: [u64; 3]) -> u64 {
     }
 }
 
-/// Wait states that a use owes a register that a matrix instruction wrote. `same`: both ranges begin at one register.
+/// Wait states required between a matrix instruction's write and a use. `same`: both ranges start at the same register.
 pub(super) fn owed_after_matrix(gpu: Gpu, by: &Matrix, reader: &Reader, same: bool) -> u64 {
     let n = by.passes;
     if gpu == Gpu::Gfx908 {
@@ -414,7 +414,7 @@ pub(super) fn owed_after_matrix(gpu: Gpu, by: &Matrix, reader: &Reader, same: bo
     }
 }
 
-/// Wait states that a write owes a matrix instruction that still reads the register as its third source.
+/// Wait states required before a write to a register that a matrix instruction still reads as its third source.
 pub(super) fn owed_after_source(gpu: Gpu, by: &Matrix, reader: &Reader) -> u64 {
     match (gpu, reader.usage) {
         // checkMAIHazards908

@@ -1,10 +1,11 @@
-//! Wait states that a program owes the hardware.
+//! Required wait states that a program does not provide.
 //!
-//! Each instruction that a wave issues is one wait state, `s_nop n` is n + 1. The rules stand in [`super::hazard_rules`];
-//! here is what they look at: for each register, the last instructions of each kind that wrote it, and when.
+//! Each instruction that a wave issues counts as one wait state, `s_nop n` as n + 1. [`super::hazard_rules`] contains
+//! the rules. This module keeps the history that they need: for each register, the last instruction of each kind that
+//! accessed it, and when.
 //!
-//! Whether a hazard is possible depends only on a wave's last few instructions, so it is cached per path
-//! ([`super::path_history`]): nearly all instructions are looked at once.
+//! Whether a hazard is possible depends only on a wave's last few instructions, so the result is cached per path
+//! ([`super::path_history`]): nearly all instructions are checked only once.
 
 use ferrowave_gpu::Gpu;
 
@@ -20,20 +21,20 @@ use super::{
 use ferrowave_emulator::exec::{Code, Wave};
 use ferrowave_isa::{Instruction, Op, Register, Registers, Source};
 
-/// Longer than any rule asks for.
+/// No rule requires more wait states than this.
 pub(super) const LONGEST: u64 = 24;
-// Each instruction is a wait state or more.
+// Each instruction is at least one wait state.
 const _: () = assert!(LONGEST <= path_history::LENGTH as u64);
 
-/// The last write of a register by one sort of instruction.
+/// The last write of a register by one kind of instruction.
 #[derive(Clone, Copy, Debug, Default)]
 struct Write {
-    /// When, counted from 1 in wait states; 0 is never.
+    /// The time in wait states, starting at 1; 0 means never.
     at: u64,
     index: u32,
 }
 
-/// What a wave has done to one register.
+/// A wave's accesses to one register.
 #[derive(Clone, Copy, Debug, Default)]
 struct RegisterHistory {
     /// Written by the vector unit.
@@ -45,14 +46,14 @@ struct RegisterHistory {
     matrix_source: Write,
     /// Written by the scalar unit.
     scalar: Write,
-    /// The data of a store of more than 64 bits a lane.
+    /// Read as the data of a store of more than 64 bits per lane.
     stored: Write,
 }
 
-/// What a wave has done of late.
+/// What a wave has done recently.
 struct History {
     now: u64,
-    /// The last instruction that [`concerns_all`].
+    /// The time of the last instruction for which [`concerns_all`] is true.
     concerned: u64,
     registers: Box<[RegisterHistory; Register::COUNT]>,
     /// The last `s_setreg` of each hardware register.
@@ -62,7 +63,7 @@ struct History {
 impl Default for History {
     fn default() -> Self {
         History {
-            // Far from the writes that never were.
+            // Far from time 0, at which nothing was written.
             now: 2 * LONGEST,
             concerned: 0,
             registers: Box::new([RegisterHistory::default(); Register::COUNT]),
@@ -71,18 +72,18 @@ impl Default for History {
     }
 }
 
-/// The last history by which an instruction was found to owe nothing: straight on, and by a jump.
+/// The last paths on which an instruction was found to have no hazard: one without a jump, one with.
 pub(super) type Clean = [PathId; 2];
 
-/// What is known of an instruction before it runs.
+/// What the check needs to know about an instruction.
 pub(super) struct Plan {
     pub(super) producer: Producer,
-    /// Whether [`concerns_all`] of it.
+    /// [`concerns_all`] of its producer.
     pub(super) concerns_all: bool,
     pub(super) readers: Vec<Reader>,
-    /// Wait states that it is itself.
+    /// The number of wait states that it provides.
     pub(super) states: u64,
-    /// The hardware register that it reads or sets.
+    /// The hardware register that it accesses, and whether it sets it.
     pub(super) hardware: Option<(u8, bool)>,
 }
 
@@ -116,13 +117,13 @@ impl Plan {
 
 pub(super) struct Hazards {
     gpu: Gpu,
-    /// Of each instruction that was looked at or has run before one that was.
+    /// The plans of the instructions that were checked or ran before a checked one.
     plans: ByIndex<Plan>,
     paths: PathHistory,
     walks: Vec<Walk>,
-    /// What a wave has done before its last instruction that was looked at.
+    /// The history before the instruction that was checked last.
     history: History,
-    /// The wave, and how many instructions it had run then.
+    /// The wave of `history`, and how many instructions it had run.
     history_of: Option<(u32, u64)>,
 }
 
@@ -138,14 +139,14 @@ impl Hazards {
         }
     }
 
-    /// A workgroup of so many waves begins.
+    /// Starts a workgroup with this number of waves.
     pub(super) fn begin(&mut self, waves: usize) {
         self.walks.clear();
         self.walks.resize_with(waves, Walk::default);
         self.history_of = None;
     }
 
-    /// A wave is about to run an instruction.
+    /// Checks the instruction that a wave is about to run.
     #[inline]
     pub(super) fn step(
         &mut self,
@@ -164,7 +165,7 @@ impl Hazards {
         }
     }
 
-    /// Looks at an instruction to which a wave has come by a path by which it may owe something.
+    /// Checks an instruction on a path that is not known to be free of hazards.
     #[inline(never)]
     fn look_by(
         &mut self,
@@ -175,7 +176,7 @@ impl Hazards {
         code: &Code,
         findings: &mut Findings,
     ) {
-        // Which registers are meant is not known then.
+        // With VGPR indexing, the registers are not known.
         if wave.mode.indexes_registers() {
             return;
         }
@@ -187,7 +188,7 @@ impl Hazards {
             false => walk.before().collect(),
         };
         if !goes_on {
-            // Nothing of what is there is near.
+            // The old history is of another place: move it out of the range of all rules.
             self.history.now += LONGEST;
         }
         for index in unknown {
@@ -201,7 +202,7 @@ impl Hazards {
         clean[usize::from(path != PathId::STRAIGHT)] = path;
     }
 
-    /// The plan of an instruction, made when it is first asked for.
+    /// The place of an instruction's plan, which is created on first use.
     fn make_plan(&mut self, index: u32, code: &Code) -> Option<usize> {
         let gpu = self.gpu;
         self.plans.insert_with(index, code, || {
@@ -209,12 +210,12 @@ impl Hazards {
         })
     }
 
-    /// The plan of an instruction that has run.
+    /// The plan of an instruction.
     fn plan(&self, index: u32) -> Option<&Plan> {
         self.plans.get(index)
     }
 
-    /// Reports what comes too soon, and tells whether anything does.
+    /// Reports hazards of an instruction. Returns whether there are any.
     fn look(&mut self, index: u32, wave: &Wave, code: &Code, findings: &mut Findings) -> bool {
         let place = self.make_plan(index, code);
         let Some(plan) = place.and_then(|place| self.plans.at(place)) else {
@@ -278,7 +279,8 @@ impl Hazards {
             }
         }
         if let Some((number, _)) = plan.hardware {
-            // LLVM's `GCNHazardRecognizer`: both `s_getreg` and `s_setreg` keep 2 from an `s_setreg` of the same register.
+            // LLVM's `GCNHazardRecognizer`: `s_getreg` and `s_setreg` require 2 after an `s_setreg` of the same
+            // register.
             const OWED: u64 = 2;
             let write = history.set[usize::from(number)];
             let since = history.now - write.at;
@@ -303,7 +305,7 @@ impl Hazards {
         owes
     }
 
-    /// Takes note of an instruction that has run.
+    /// Adds an instruction that has run to the history.
     fn note(&mut self, index: u32, code: &Code) {
         let place = self.make_plan(index, code);
         let (Some(plan), Some(Some(facts))) = (

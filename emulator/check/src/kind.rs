@@ -1,8 +1,8 @@
-//! The checks, and what each can find.
+//! The checks, and the kinds of findings.
 
 use std::fmt;
 
-/// A check that can be chosen.
+/// A check that can be enabled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Check {
     /// Global memory: bounds, freed memory, alignment, uninitialized memory.
@@ -11,11 +11,11 @@ pub enum Check {
     Lds,
     /// Races in global memory.
     Races,
-    /// Waits for loads (`s_waitcnt`).
+    /// Missing waits for loads (`s_waitcnt`).
     Waits,
-    /// Wait states that the program owes the hardware (`s_nop`).
+    /// Missing wait states (`s_nop`).
     Hazards,
-    /// Uninitialized registers, barriers that some waves pass by.
+    /// Uninitialized registers, and barriers that some waves skip.
     Registers,
 }
 
@@ -49,7 +49,7 @@ impl fmt::Display for Check {
     }
 }
 
-/// A name that is no check's.
+/// A name that is not the name of a check.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{name}` is no check: there are memory, lds, races, waits, hazards, registers, and all for every one of them"
@@ -59,7 +59,7 @@ pub struct UnknownCheck {
     pub name: String,
 }
 
-/// Checks from their names, with commas between; `all` is all of them.
+/// Parses a comma-separated list of names; `all` means all checks.
 pub fn parse(names: &str) -> Result<Vec<Check>, UnknownCheck> {
     let mut checks = Vec::new();
     for name in names
@@ -79,42 +79,43 @@ pub fn parse(names: &str) -> Result<Vec<Check>, UnknownCheck> {
     Ok(checks)
 }
 
-/// What can be found. The identifiers in reports are [`Kind::id`].
+/// The kinds of findings. [`Kind::id`] is the identifier in reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
-    /// An access to global memory outside every allocation, or a write to what cannot be written.
+    /// An access to global memory outside every allocation, or a write to read-only memory.
     OutOfBounds,
     /// An access to memory that was freed.
     UseAfterFree,
-    /// An access at an address that is not a multiple of what it must be.
+    /// An access at an address that does not have the required alignment.
     Misaligned,
-    /// A read of global uninitialized memory.
+    /// A read of uninitialized global memory.
     UninitializedMemory,
     /// An access outside the workgroup's LDS.
     LdsOutOfBounds,
-    /// A read of LDS that no wave of the workgroup wrote.
+    /// A read of LDS that no wave of the workgroup has written.
     UninitializedLds,
-    /// Two waves access LDS without a barrier between, at least one writes.
+    /// Two waves access LDS without a barrier between, and at least one writes.
     LdsRace,
-    /// An LDS access is still in flight when its wave comes to a barrier behind which another wave meets it.
+    /// A wave reaches a barrier while its LDS access is in flight, and after the barrier another wave accesses the same
+    /// bytes.
     LdsInFlight,
-    /// Two waves access global memory with nothing that orders them, at least one writes.
+    /// Two waves access global memory without any ordering, and at least one writes.
     GlobalRace,
     /// A register is read while a load to it is in flight.
     ReadInFlight,
     /// A register is written while a load to it is in flight.
     OverwrittenInFlight,
-    /// LDS is read where a load from global memory to it is in flight.
+    /// LDS is accessed where a load from global memory to LDS is in flight.
     LdsLoadInFlight,
-    /// Fewer wait states than the hardware demands between two instructions.
+    /// Fewer wait states than the hardware requires between two instructions.
     Hazard,
-    /// An uninitialized register decides an address, a branch or what is stored.
+    /// An uninitialized register affects an address, a branch or stored data.
     UninitializedRegister,
-    /// Some waves of a workgroup pass by a barrier at which others wait.
+    /// Some waves of a workgroup skip a barrier at which others wait.
     SkippedBarrier,
-    /// A wave could not go on, for another reason.
+    /// A wave cannot continue for another reason.
     Fault,
-    /// The kernel gives other results when waves take turns in another order.
+    /// The kernel's results depend on the order in which waves run or loads return.
     ScheduleDependence,
 }
 
@@ -163,7 +164,7 @@ impl Kind {
         }
     }
 
-    /// What it is, in a sentence for people who meet it for the first time.
+    /// A one-sentence explanation for users.
     pub const fn explanation(self) -> &'static str {
         match self {
             Kind::OutOfBounds => {

@@ -1,15 +1,16 @@
 //! LDS: bounds, uninitialized bytes, races between waves, accesses in flight at barriers.
 //!
-//! Hardware drops accesses outside of LDS, and kernels count on it: Tensile masks lanes by sending them to LDS address
-//! 0xf00000 (`LdsOOB`). Such a lane is told from a mistake by where it and its neighbours go. **Lanes are masked if their
-//! addresses are from 1 MiB up to 1 GiB and all the same.** No GPU has LDS there (160 KiB is the most), an index that is past
-//! the end by mistake comes out below that or differs from lane to lane, and one below 0, or an uninitialized register,
-//! is above. All other lanes outside of the workgroup's LDS are findings, also where the hardware would let them pass, as it
-//! gives out LDS in multiples of 512 bytes (1280 on gfx950).
+//! Hardware drops accesses outside of LDS, and kernels rely on it: Tensile masks lanes by setting their LDS address to
+//! 0xf00000 (`LdsOOB`). Addresses distinguish such lanes from bugs: **lanes are masked if their addresses are all the
+//! same and lie between 1 MiB and 1 GiB.** No GPU has LDS there (the maximum is 160 KiB). A wrong index past the end
+//! gives a lower address or differs between lanes; a negative index or an uninitialized register gives a higher one.
+//! All other lanes outside of the workgroup's LDS are findings, even where the hardware allows the access because it
+//! allocates LDS in multiples of 512 bytes (1280 on gfx950).
 //!
-//! Waves of a workgroup are ordered by barriers only. An access counts for the barrier behind it only if its wave waited
-//! for it before: LDS operations come back in order and are counted by `lgkmcnt`; loads from memory to LDS are counted by
-//! `vmcnt` with all vector memory operations, in order. One that was not waited for is noted once more behind the barrier.
+//! Only barriers order the waves of a workgroup. A barrier orders an access only if its wave waited for the access
+//! before the barrier. `lgkmcnt` counts LDS operations, which complete in order; `vmcnt` counts loads from memory to
+//! LDS with all vector memory operations, also in order. An access that was not waited for is recorded again after the
+//! barrier.
 
 use std::{collections::VecDeque, ops::Range};
 
@@ -27,29 +28,29 @@ use ferrowave_emulator::exec::{
 use ferrowave_emulator::memory::words;
 use ferrowave_isa::{Category, Effect, WaitCounts};
 
-/// Addresses of lanes that are masked, if all have the same: see above.
+/// The addresses of masked lanes, see above.
 const MASKED: Range<u32> = 1 << 20..1 << 30;
 
-/// The most LDS a workgroup can have on any GPU: 160 KiB.
+/// The maximum LDS of a workgroup on any GPU: 160 KiB.
 const MAX_LDS_DWORDS: usize = 160 << 8;
 
-/// In LDS stamps the field for releases tells an access that was in flight at a barrier.
+/// The value of an LDS stamp's release field for an access that was in flight at a barrier.
 const IN_FLIGHT: u32 = 1;
 
-/// An access that was not waited for yet.
+/// An access that its wave has not waited for.
 enum Pending {
-    /// By its place among those since the last barrier.
+    /// Its index in the list of accesses since the last barrier.
     Listed(u32),
-    /// One that is not in that list.
+    /// An access that is not in that list.
     Apart(Box<Noted>),
 }
 
-/// What a wave has in flight.
+/// The operations of a wave that are in flight.
 #[derive(Default)]
 struct InFlight {
     /// LDS operations.
     lds: VecDeque<Option<Pending>>,
-    /// Vector memory operations; those to LDS with what they touch.
+    /// Vector memory operations; for those to LDS, the access.
     memory: VecDeque<Option<Pending>>,
 }
 
@@ -57,13 +58,13 @@ struct InFlight {
 pub(super) struct Lds {
     /// The accesses since the last barrier.
     since: Epoch,
-    /// Those that may race. None before the first.
+    /// The state of each dword; `None` until accesses may race.
     cells: Option<LdsCells>,
-    /// Whether accesses go to the cells at once, as there were too many since the last barrier.
+    /// Whether accesses are recorded in the cells immediately, because the list since the last barrier was full.
     at_once: bool,
-    /// Bytes that the workgroup has.
+    /// Bytes of LDS of the workgroup.
     lds_bytes: u32,
-    /// One bit a byte that was written.
+    /// One bit for each byte that was written.
     written: Vec<u64>,
     waves: Vec<InFlight>,
     numbering: Numbering,
@@ -81,7 +82,7 @@ impl Lds {
         }
     }
 
-    /// Writes down an access, and says where.
+    /// Notes an access, and returns how to find it again.
     fn note(
         &mut self,
         wave: u32,
@@ -89,7 +90,7 @@ impl Lds {
         (observed, spans): (&ObservedAccess<'_>, &[Span]),
         findings: &mut Findings,
     ) -> Option<Pending> {
-        // Waves are ordered in themselves.
+        // A single wave is always ordered.
         if self.since.waves() < 2 {
             return None;
         }
@@ -109,7 +110,7 @@ impl Lds {
         Some(Pending::Listed(place))
     }
 
-    /// Looks for races since the last barrier.
+    /// Checks for races since the last barrier.
     pub(super) fn settle(&mut self, findings: &mut Findings) {
         if self.since.may_race() {
             self.go_through(findings);
@@ -118,7 +119,7 @@ impl Lds {
         self.at_once = false;
     }
 
-    /// Notes all accesses since the last barrier in the cells.
+    /// Records all accesses since the last barrier in the cells.
     #[cold]
     fn go_through(&mut self, findings: &mut Findings) {
         let since = std::mem::take(&mut self.since);
@@ -140,7 +141,7 @@ impl Lds {
         self.since.clear();
     }
 
-    /// Notes an access in the cells and reports what it races with.
+    /// Records an access in the cells and reports its races.
     fn record(
         &mut self,
         stamp: Stamp,
@@ -224,7 +225,7 @@ impl Lds {
         });
     }
 
-    /// Reports lanes that are outside of LDS, the first of which accesses `address`.
+    /// Reports lanes outside of LDS. `lanes` gives lanes and addresses.
     #[cold]
     fn outside(
         &self,
@@ -252,7 +253,7 @@ impl Lds {
         add_outside(step, wave, lanes, what, access, findings);
     }
 
-    /// Reports uninitialized bytes.
+    /// Reports reads of uninitialized bytes.
     fn read(
         &self,
         step: &Step<'_>,
@@ -310,7 +311,7 @@ impl Lds {
     }
 }
 
-/// The lanes out of range that are not masked, and their addresses.
+/// The lanes outside of LDS that are not masked, and their addresses.
 fn mistakes(outside: &OutsideLds) -> impl Iterator<Item = (usize, u64)> {
     let lanes = || (0..64).filter(|lane| outside.lanes >> lane & 1 == 1);
     let address = |lane: usize| outside.addresses[lane];
@@ -362,7 +363,7 @@ impl Watch for Lds {
     }
 
     fn begin(&mut self, group: &GroupStart<'_>, _: &mut Findings) {
-        // Stamps count workgroups modulo a number: no cell may live so long.
+        // Stamps contain the workgroup's number modulo 2²¹ - 1, so old cells could be mistaken for this workgroup's.
         let generations = [self.group, group.number].map(|number| number >> 20);
         if generations[0] != generations[1] {
             self.cells = None;
@@ -461,11 +462,11 @@ impl Watch for Lds {
         _: &mut Context<'_>,
         findings: &mut Findings,
     ) {
-        // What is in flight is noted again behind the barrier.
+        // Accesses in flight are recorded again after the barrier.
         let mut again: Vec<(usize, bool, usize, Noted)> = Vec::new();
         for (wave, flight) in self.waves.iter_mut().enumerate() {
             if !waiting.get(wave).is_some_and(|waits| *waits) {
-                // It has ended.
+                // The wave has ended.
                 *flight = InFlight::default();
             }
             for (in_memory, queue) in [(false, &flight.lds), (true, &flight.memory)] {
@@ -515,8 +516,8 @@ mod tests {
 
     const WAVES: u32 = 3;
 
-    /// What random accesses are found to race, with how often, if they are written down or go to the cells at once.
-    /// Accesses of single bytes stay between two barriers, as cells may forget a read beside one of more bytes.
+    /// The races found in random accesses, with their counts, through the list or directly in the cells. Single-byte
+    /// accesses do not cross barriers, because a cell may forget a read beside one of more bytes.
     fn found(seed: u64, at_once: bool) -> Vec<(Key, Example, u64)> {
         let mut random = Pcg64Mcg::seed_from_u64(seed);
         let mut lds = Lds::default();
@@ -540,7 +541,7 @@ mod tests {
                     1 << random.random_range(0..3),
                 ),
             };
-            // Waves mostly keep to themselves.
+            // Waves mostly access their own part.
             let first = match random.random_ratio(1, 40) {
                 true => random.random_range(0..900) / 4 * 4,
                 false => 1024 * u64::from(wave) + 4 * random.random_range(0..20),

@@ -1,8 +1,9 @@
-//! Who touched each dword of a workgroup's LDS: as [`super::shadow_memory`], for one host thread, and eight dwords at a time.
+//! The last accesses to each dword of a workgroup's LDS: like [`super::shadow_memory`], but for one host thread, and
+//! vectorized over eight dwords.
 //!
-//! Accesses come here where those between two barriers may race ([`super::epoch`]). Most of them touch whole dwords that no
-//! other wave has touched since the last barrier, or that others have only read too; those need no more than a few vector
-//! operations. The rest goes through [`Marks::record`].
+//! Only accesses that may race get here ([`super::epoch`]). Most of them cover whole dwords that no other wave has
+//! accessed since the last barrier, or that others have only read as well; a few vector operations handle these.
+//! [`Marks::record`] handles the rest.
 
 use std::{ops::Range, simd::prelude::*};
 
@@ -15,17 +16,17 @@ use ferrowave_emulator::exec::SimdLevel;
 
 type Vector = Simd<u64, 8>;
 
-/// What orders the accesses of a wave.
+/// The wave and time of an access.
 #[derive(Clone, Copy)]
 pub(super) struct Now {
-    /// The wave and the workgroup, the number of barriers, without bytes.
+    /// Workgroup, wave and barriers of the access, without bytes.
     pub(super) stamp: Stamp,
-    /// Barriers that the workgroup has passed.
+    /// The number of barriers that the workgroup has passed.
     pub(super) epoch: u32,
 }
 
 impl Now {
-    /// Waves are ordered in themselves, and by barriers; what another workgroup left in this thread's cells means nothing.
+    /// Whether `other` is ordered before: by its wave or by a barrier. Marks left by other workgroups do not count.
     #[inline]
     fn is_ordered(self, other: Stamp) -> bool {
         other.group() != self.stamp.group()
@@ -33,19 +34,20 @@ impl Now {
             || other.epoch().is_none_or(|epoch| epoch < self.epoch)
     }
 
-    /// Whether vectors may compare stamps as they are: with the fields of this moment none is too small.
+    /// Whether vector operations may compare stamps bitwise: the access is not atomic and its barrier count is not
+    /// saturated.
     fn is_plain(self) -> bool {
         !self.stamp.is_atomic() && self.stamp.epoch().is_some()
     }
 }
 
-/// An access that races with an earlier one.
+/// A race with an earlier access.
 #[derive(Clone, Copy)]
 pub(super) struct Race {
-    /// The bytes of one dword that it touches.
+    /// The racing bytes, all in one dword.
     pub(super) bytes: Span,
     pub(super) other: Stamp,
-    /// Whether the earlier one was the write.
+    /// Whether the earlier access was a write.
     pub(super) wrote: bool,
 }
 
@@ -64,7 +66,7 @@ impl LdsCells {
         }
     }
 
-    /// Notes an access and hands on what it races with.
+    /// Records an access and calls `race` for each race.
     pub(super) fn record(&mut self, now: Now, span: Span, write: bool, race: &mut dyn FnMut(Race)) {
         let limit = self.writes.len() as u64;
         let end = span.end.min(4 * limit);
@@ -78,7 +80,7 @@ impl LdsCells {
         let tail = whole.end - (whole.end - whole.start) % 8;
         match self.level {
             SimdLevel::Portable => self.chunks(now, whole.start..tail, write, race),
-            // SAFETY: the computer has the level that was detected.
+            // SAFETY: the CPU has the detected level.
             #[cfg(target_arch = "x86_64")]
             SimdLevel::Avx2 => unsafe { self.avx2(now, whole.start..tail, write, race) },
             // SAFETY: as above.
@@ -102,7 +104,7 @@ impl LdsCells {
         self.chunks(now, dwords, write, race);
     }
 
-    /// Whole dwords, eight at a time.
+    /// Records whole dwords, eight at a time.
     #[inline(always)]
     fn chunks(&mut self, now: Now, dwords: Range<u64>, write: bool, race: &mut dyn FnMut(Race)) {
         let stamp = now.stamp.with_mask(0xf);
@@ -115,7 +117,7 @@ impl LdsCells {
             let [first, second] = self.reads.each_ref().map(|reads| &reads[at.clone()]);
             let [last, first, second] =
                 [&self.writes[at.clone()], first, second].map(|s| Vector::from_slice(s) ^ mine);
-            // Of this workgroup since the last barrier, and of another wave.
+            // By the same workgroup since its last barrier, and by another wave.
             let concurrent = |v: Vector| (v & time).simd_eq(zero) & (v & wave).simd_ne(zero);
             let [by_last, by_first, by_second] = [last, first, second].map(concurrent);
             if by_last.any() || write && (by_first | by_second).any() {
@@ -138,7 +140,7 @@ impl LdsCells {
         }
     }
 
-    /// Dword by dword: the bytes of `span` in `dwords`.
+    /// Records the bytes of `span` in `dwords`, dword by dword.
     fn each(
         &mut self,
         now: Now,
@@ -181,7 +183,7 @@ mod tests {
 
     const DWORDS: usize = 64;
 
-    /// Random accesses give the same marks and races at all levels as dword by dword.
+    /// Random accesses give the same marks and races at all SIMD levels as dword by dword.
     #[test]
     fn vectors_do_as_single_dwords() {
         for level in SimdLevel::ALL.into_iter().filter(|l| l.is_available()) {

@@ -1,7 +1,8 @@
-//! Checks: what a GPU would not say about a kernel.
+//! Checks for bugs in kernels that a GPU does not report: races, missing waits, accesses out of bounds, uninitialized
+//! data.
 //!
-//! A [`Checker`] watches a launch ([`ferrowave_emulator::exec::Observer`]) and hands every instruction to the checks that were
-//! chosen. They report to `Findings`, which keeps one example of each kind of finding and place, and counts the rest.
+//! A [`Checker`] observes a launch ([`ferrowave_emulator::exec::Observer`]) and passes each instruction to the enabled
+//! checks. They add to `Findings`, which keeps one example for each kind and place and counts the rest.
 
 #![feature(portable_simd)]
 
@@ -56,19 +57,20 @@ use ferrowave_emulator::memory::{View, Written};
 use ferrowave_emulator::program::Kernel;
 use ferrowave_isa::Role;
 
-/// What a launch is checked for.
+/// What to check in a launch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// The checks.
+    /// The enabled checks.
     pub checks: Vec<Check>,
-    /// How often it runs in other orders of waves, workgroups and loads, to see whether results depend on them.
+    /// The number of additional runs with other orders of waves, workgroups and loads. They show whether results depend
+    /// on the order.
     pub seeds: u32,
-    /// The schedule to run in: the seed of one that was found to give other results.
+    /// The seed of the schedule to run in, such as one that gave other results.
     pub schedule: Option<u64>,
 }
 
 impl Options {
-    /// Whether anything is checked.
+    /// Whether anything is enabled.
     pub fn is_active(&self) -> bool {
         !self.checks.is_empty() || self.seeds > 0 || self.schedule.is_some()
     }
@@ -83,17 +85,17 @@ impl<const N: usize> From<[Check; N]> for Options {
     }
 }
 
-/// What came of a launch that was checked.
+/// The result of a checked launch.
 #[derive(Debug)]
 pub struct Checked {
-    /// How it ended.
+    /// How the launch ended.
     pub outcome: Result<LaunchSummary, LaunchError>,
-    /// What was found on the way.
+    /// The findings up to that point.
     pub findings: Vec<Finding>,
 }
 
-/// Runs a kernel over a grid as [`ferrowave_emulator::dispatch::launch`] does, and checks it. An error is a launch that did not
-/// begin.
+/// Runs a kernel as [`ferrowave_emulator::dispatch::launch`] does, with checks. Returns an error if the launch cannot
+/// start.
 pub fn launch(
     kernel: &Kernel,
     config: &LaunchConfig<'_>,
@@ -102,7 +104,7 @@ pub fn launch(
     launch_beside(kernel, config, options, || Unobserved).map(|(checked, _)| checked)
 }
 
-/// As [`launch`], and on each host thread another observer watches the run whose outcome counts.
+/// As [`launch`], with another observer on each host thread of the main run.
 pub fn launch_beside<O: Observer + Send>(
     kernel: &Kernel,
     config: &LaunchConfig<'_>,
@@ -133,13 +135,13 @@ pub fn launch_beside<O: Observer + Send>(
     Ok((checked, others))
 }
 
-/// The checks of a launch and what its host threads share.
+/// The checks of a launch, and the data that its host threads share.
 struct Setup<'a> {
     checks: &'a [Check],
     written: Allocations<Arc<Written>>,
     races: races::Shared,
     gpu: Gpu,
-    /// Of [`Check::Registers`], if it is chosen.
+    /// For [`Check::Registers`], if enabled.
     registers: Option<Arc<registers::Shared>>,
 }
 
@@ -157,7 +159,7 @@ impl<'a> Setup<'a> {
     }
 }
 
-/// An instruction that a wave is about to run or has run, as checks see it.
+/// An instruction that a wave is about to run or has run.
 pub(crate) struct Step<'a> {
     /// Index in the code.
     pub(crate) index: u32,
@@ -166,7 +168,7 @@ pub(crate) struct Step<'a> {
 }
 
 impl Step<'_> {
-    /// The accesses of an instruction that has run, to one memory, each with the bytes that it touches.
+    /// The accesses to `space` of an instruction that has run, each with the bytes that it touches.
     fn accesses<'a>(
         &'a self,
         context: &'a Context<'_>,
@@ -179,19 +181,19 @@ impl Step<'_> {
     }
 }
 
-/// When a check looks at an instruction, whatever registers it touches.
+/// When a check wants to see an instruction, regardless of its registers.
 #[derive(Clone, Copy)]
 pub(crate) struct Interest {
     pub(crate) before: bool,
     pub(crate) after: bool,
 }
 
-/// One check of a launch. Each host thread has its own, for one workgroup at a time.
+/// One check of a launch. Each host thread has its own instance, which sees one workgroup at a time.
 pub(crate) trait Watch {
-    /// When it looks at instructions of this sort.
+    /// When the check wants to see instructions of this kind.
     fn interest(&self, facts: &Facts) -> Interest;
 
-    /// A workgroup begins.
+    /// A workgroup starts.
     fn begin(&mut self, group: &GroupStart<'_>, findings: &mut Findings);
 
     /// The wave is about to run an instruction.
@@ -203,7 +205,7 @@ pub(crate) trait Watch {
         findings: &mut Findings,
     );
 
-    /// It has run it.
+    /// The wave has run an instruction.
     fn after(
         &mut self,
         step: &Step<'_>,
@@ -212,7 +214,7 @@ pub(crate) trait Watch {
         findings: &mut Findings,
     );
 
-    /// The waves that `waiting` marks go on behind a barrier.
+    /// The waves marked in `waiting` continue after a barrier.
     fn barrier(
         &mut self,
         waves: &mut [Wave],
@@ -221,17 +223,17 @@ pub(crate) trait Watch {
         findings: &mut Findings,
     );
 
-    /// A wave goes on behind a barrier or semaphore of the whole launch.
+    /// A wave continues after a barrier or semaphore of the whole launch (global wave sync).
     fn released(&mut self, _wave: u32, _resource: u8) {}
 
     /// The workgroup ends.
     fn end(&mut self, waves: &mut [Wave], context: &mut Context<'_>, findings: &mut Findings);
 }
 
-/// Watches the launches of one host thread.
+/// Checks the workgroups of one host thread.
 ///
-/// Most instructions have nothing for checks to look at: they come by a way that was looked at, and touch no register that
-/// is undefined or in flight. What tells them is found once for each (`Known`).
+/// Most instructions need no check: their path was checked before, and none of their registers is undefined or in
+/// flight. What this decision needs is computed once per instruction (`Known`).
 pub struct Checker {
     memory: Option<memory::Memory>,
     lds: Option<lds::Lds>,
@@ -240,43 +242,43 @@ pub struct Checker {
     hazards: Option<hazards::Hazards>,
     registers: Option<registers::Registers>,
     findings: Findings,
-    /// Of the instruction that ran last, if a check looks at them.
+    /// The bytes accessed by the last instruction, if a check needs them.
     spans: Spans,
     looks_at_spans: bool,
-    /// Of each instruction that has run.
+    /// For each instruction that has run.
     known: ByIndex<Known>,
-    /// What the instructions touch: of each some words of a set of registers.
+    /// The registers of all known instructions, as words of register sets.
     touched: Vec<Touched>,
-    /// The checks that look at the instruction that runs once it has run, a bit each.
+    /// The checks that want to see the current instruction after it has run, one bit each.
     after: u8,
-    /// In a schedule of its own: what delays loads.
+    /// Delays loads, in a run with a seed.
     delayer: Option<Delayer>,
 }
 
-/// What is known of an instruction without running it.
+/// What is known about an instruction before it runs.
 #[derive(Clone, Copy)]
 struct Known {
-    /// Checks that look at it, before it runs and after it: a bit each.
+    /// Checks that always want to see it, before and after it runs: one bit each.
     before: u8,
     after: u8,
-    /// Where the registers that it touches stand in [`Checker::touched`], and how many words they are.
+    /// Where its registers start in [`Checker::touched`], and the number of words.
     touched: (u32, u16),
-    /// The ways by which it owes no wait states.
+    /// The paths on which it has no hazards.
     clean: hazards::Clean,
 }
 
-/// Registers that an instruction touches: a word of their set.
+/// Registers of an instruction: one word of a register set.
 #[derive(Clone, Copy)]
 struct Touched {
     word: u16,
-    /// All of them: none may be in flight.
+    /// All registers: none may be in flight.
     any: u64,
-    /// Those that matter where they are undefined.
+    /// The registers that must not be undefined.
     needed: u64,
 }
 
 impl Touched {
-    /// The words of both.
+    /// Combines the words of both sets.
     fn all(any: &[Cut], needed: &[Cut]) -> impl Iterator<Item = Touched> {
         let bits = |list: &[Cut], word: u16| {
             let one = list.iter().find(|(other, _)| *other == word);
@@ -290,7 +292,7 @@ impl Touched {
         words.filter(|touched| touched.any | touched.needed != 0)
     }
 
-    /// Whether one of them is in flight or undefined.
+    /// Whether one of the registers is in flight or undefined.
     #[inline]
     fn meets(&self, pending: &[u64; WORDS], undefined: &[u64; WORDS]) -> bool {
         let word = usize::from(self.word) % WORDS;
@@ -305,8 +307,7 @@ const fn bit(check: Check) -> u8 {
 
 const _: () = assert!(Check::ALL.len() <= u8::BITS as usize);
 
-/// Calls each of a checker's checks that is chosen and has its bit in a set; that of hazards is not among them, as it sees
-/// each instruction.
+/// Runs code for each enabled check whose bit is set in `$asked`. Not for hazards, which sees every instruction.
 macro_rules! each_watch {
     ($checker:ident, $asked:expr, |$check:pat_param, $watch:ident| $call:expr) => {{
         let asked: u8 = $asked;
@@ -346,7 +347,7 @@ impl Checker {
         }
     }
 
-    /// What was found. A launch may stop while workgroups are under way.
+    /// Returns the findings. A launch may stop in the middle of a workgroup.
     fn into_findings(mut self) -> Findings {
         if let Some(lds) = &mut self.lds {
             lds.settle(&mut self.findings);
@@ -354,7 +355,7 @@ impl Checker {
         self.findings
     }
 
-    /// Finds what there is to know of an instruction: its place in `known`.
+    /// Creates the entry of an instruction in `known`, and returns its place.
     #[cold]
     #[inline(never)]
     fn find(&mut self, index: u32, code: &Code) -> Option<usize> {
@@ -393,7 +394,7 @@ impl Checker {
         })
     }
 
-    /// Whether a wave's instruction touches a register that is undefined or in flight.
+    /// Whether a wave's instruction uses a register that is undefined or in flight.
     #[inline]
     fn meets(&self, wave: u32, (first, count): (u32, u16)) -> bool {
         let first = first as usize;
@@ -412,7 +413,7 @@ impl Checker {
             .any(|touched| touched.meets(pending, undefined))
     }
 
-    /// Asks checks before an instruction runs: those with a bit in `asked`.
+    /// Calls the checks in `asked` before an instruction runs.
     #[inline(never)]
     fn ask_before(&mut self, asked: u8, wave: &Wave, context: &Context<'_>, index: u32) {
         let Some(facts) = context.facts(index) else {
@@ -431,7 +432,7 @@ impl Checker {
         ));
     }
 
-    /// Asks checks after an instruction has run: those with a bit in `asked`.
+    /// Calls the checks in `asked` after an instruction has run.
     #[inline(never)]
     fn ask_after(&mut self, asked: u8, wave: &mut Wave, context: &mut Context<'_>, index: u32) {
         let Some(facts) = context.facts(index) else {
@@ -485,7 +486,7 @@ impl Observer for Checker {
         let known = *known;
         self.after = known.after;
         let mut asked = known.before;
-        // Which registers are meant is not known in these modes.
+        // In these modes, the registers of an instruction are not known.
         let is_plain = !wave.mode.indexes_registers() && !wave.skips_vector;
         if !is_plain || self.meets(wave.index, known.touched) {
             asked |= bit(Check::Waits) | bit(Check::Registers);
@@ -538,7 +539,7 @@ impl Observer for Checker {
 mod tests {
     use super::*;
 
-    /// Registers meet a set as they do one by one.
+    /// Register sets give the same result as single registers.
     #[test]
     fn touched_registers_meet_what_they_are_in() {
         let list = |registers: &[u16]| -> Vec<Cut> {

@@ -1,4 +1,4 @@
-//! Global memory: reads behind an allocation that stay in its last page, uninitialized bytes, addresses that the
+//! Global memory: reads past an allocation but within its last page, uninitialized bytes, and addresses that the
 //! hardware silently changes.
 
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use ferrowave_emulator::exec::{Context, Facts, GroupStart, ObservedAccess, Space
 use ferrowave_emulator::memory::{Reach, View, Written};
 use ferrowave_isa::{Category, Effect, Format, Source};
 
-/// The account of writes of each allocation that has one.
+/// The check. Each allocation with tracked writes has its record of written bytes.
 pub(super) struct Memory {
     allocations: Allocations<Arc<Written>>,
 }
@@ -66,7 +66,7 @@ impl Memory {
         }
     }
 
-    /// Reports a read that leaves what was allocated. The scalar unit's begins at `begins`.
+    /// Reports a read outside of allocated memory. A scalar read starts at `begins`.
     fn stray(
         memory: &View,
         step: &Step<'_>,
@@ -85,7 +85,7 @@ impl Memory {
         let bytes = u64::from(observed.bytes);
         let first = match observed.scalar {
             true => leaves(begins, observed.base + bytes).then_some((0, observed.base)),
-            // Lanes side by side may read different allocations.
+            // Neighbouring lanes may read different allocations.
             false if spans.iter().any(|span| leaves(span.start, span.end)) => observed
                 .iter()
                 .find(|(_, address)| leaves(*address, address + bytes)),
@@ -125,7 +125,7 @@ impl Memory {
         Some(base + byte)
     }
 
-    /// The lanes that read such bytes; none of a scalar access, which has no lanes.
+    /// The lanes that read uninitialized bytes; none for a scalar access, which has no lanes.
     #[cold]
     fn lanes_missing(&self, observed: &ObservedAccess<'_>, mut place: usize) -> u64 {
         let bytes = u64::from(observed.bytes);
@@ -160,7 +160,7 @@ impl Watch for Memory {
         if step.facts.category != Category::ScalarMemory || step.facts.effect == Effect::None {
             return;
         }
-        // The scalar unit drops the low bits of base and offset, each for itself (CDNA3 ISA guide, «SMEM»).
+        // The scalar unit clears the low bits of base and offset separately (CDNA3 ISA guide, «SMEM»).
         let Some(instruction) = context.code.instruction(step.index) else {
             return;
         };
@@ -206,7 +206,7 @@ impl Watch for Memory {
     ) {
         let mut begins = None;
         for (observed, spans) in step.accesses(context, Space::Global) {
-            // A scalar buffer load has an access for each dword.
+            // A scalar buffer load has one access per dword.
             let begins = *begins.get_or_insert(observed.base);
             if !observed.write {
                 let (memory, accessed) = (context.memory, (&observed, spans));

@@ -1,10 +1,10 @@
-//! Small things that several checks say or count alike.
+//! Helpers that several checks share.
 
 use super::stamp::Stamp;
 use ferrowave_emulator::exec::GroupStart;
 
-/// What stamps call instructions: they count from a little before the kernel's first, as functions that it calls may
-/// stand there.
+/// Numbers instructions for stamps, starting a little before the kernel's first instruction: functions that it calls
+/// may be there.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Numbering {
     first: u32,
@@ -20,7 +20,7 @@ impl Numbering {
         }
     }
 
-    /// The number of an instruction; one that does not fit is unknown in a stamp.
+    /// The number of an instruction. A number that does not fit is unknown in a stamp.
     pub(super) fn code(self, index: u32) -> u32 {
         index.wrapping_sub(self.first)
     }

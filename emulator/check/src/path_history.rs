@@ -1,10 +1,10 @@
-//! The path by which a wave has come to an instruction: the last few instructions that it has run, as a number.
+//! The path on which a wave has reached an instruction: an ID for its last few instructions.
 //!
-//! What depends on those instructions only need be found once for each path.
+//! A result that depends only on these instructions is computed once per path.
 
 use std::collections::{HashMap, VecDeque};
 
-/// Instructions of a path.
+/// The number of instructions in a path.
 pub(super) const LENGTH: u32 = 24;
 
 /// A path. Several IDs may name one path; an ID never names two.
@@ -12,26 +12,26 @@ pub(super) const LENGTH: u32 = 24;
 pub(super) struct PathId(u32);
 
 impl PathId {
-    /// No path.
+    /// No path: the start of a wave.
     pub(super) const NONE: PathId = PathId(0);
-    /// The instructions that stand before it.
+    /// The preceding instructions in the code, without a jump.
     pub(super) const STRAIGHT: PathId = PathId(1);
-    /// One of too many: none of these is known to be another.
+    /// Too many paths: two unknown paths may differ.
     pub(super) const UNKNOWN: PathId = PathId(2);
     const FIRST: u32 = 3;
-    /// So many are told apart.
+    /// The limit of IDs.
     const MOST: u32 = 1 << 16;
 }
 
-/// Instructions that ran one behind the other: the first, and the one behind the last.
+/// Consecutive instructions that ran: the first, and the one after the last.
 type Stretch = (u32, u32);
 
-/// The paths that waves have come by.
+/// The known paths.
 #[derive(Debug, Default)]
 pub(super) struct PathHistory {
-    /// By the stretches before a jump and its target.
+    /// By the stretches before a jump, and its target.
     known: HashMap<(Vec<Stretch>, u32), PathId>,
-    /// The same by the path to the jump, the instruction behind it, and its target.
+    /// The same, by the path to the jump, the instruction after it, and its target.
     steps: HashMap<(PathId, u32, u32), PathId>,
 }
 
@@ -53,17 +53,17 @@ impl PathHistory {
     }
 }
 
-/// Where a wave has been.
+/// The recent instructions of a wave.
 #[derive(Clone, Debug)]
 pub(super) struct Walk {
-    /// The stretch that it runs.
+    /// The current stretch.
     start: u32,
     next: u32,
-    /// The path to its first instructions.
+    /// The path to the first instructions of the stretch.
     path: PathId,
-    /// Stretches before it, as many as a path may tell.
+    /// The stretches before it, as many as fit in a path.
     earlier: VecDeque<Stretch>,
-    /// Instructions that it has run before this stretch.
+    /// The number of instructions run before this stretch.
     passed: u64,
 }
 
@@ -80,7 +80,7 @@ impl Default for Walk {
 }
 
 impl Walk {
-    /// The wave is about to run an instruction: the path by which it came.
+    /// Advances to the instruction that the wave is about to run. Returns the path to it.
     #[inline]
     pub(super) fn go(&mut self, index: u32, paths: &mut PathHistory) -> PathId {
         if index != self.next {
@@ -123,7 +123,7 @@ impl Walk {
             Some(path) if length > 0 => *path,
             _ => {
                 let path = paths.find(&self.earlier, index);
-                // What follows an unknown path is not told by it, and a wave's first instruction follows none.
+                // An unknown path does not identify what follows, and nothing precedes a wave's first instruction.
                 if length > 0 && ![step.0, path].contains(&PathId::UNKNOWN) {
                     paths.steps.insert(step, path);
                 }
@@ -133,12 +133,12 @@ impl Walk {
         self.start = index;
     }
 
-    /// Instructions that the wave has run before the last one that it came to.
+    /// The number of instructions run before the current one.
     pub(super) fn steps(&self) -> u64 {
         self.passed + u64::from(self.next - self.start) - 1
     }
 
-    /// The one that ran before that.
+    /// The instruction that ran before the current one.
     pub(super) fn last(&self) -> Option<u32> {
         let now = self.next.wrapping_sub(1);
         match self.start == now {
@@ -147,7 +147,7 @@ impl Walk {
         }
     }
 
-    /// Those that ran before the last one that it came to: as many as a path tells, in their order.
+    /// The instructions that ran before the current one, oldest first, as many as a path contains.
     pub(super) fn before(&self) -> impl Iterator<Item = u32> {
         let now = self.next.wrapping_sub(1);
         let stretches = self.earlier.iter().copied().chain([(self.start, now)]);
@@ -168,7 +168,7 @@ mod tests {
 
     use super::*;
 
-    /// Waves that jump about: a number always stands for the same last instructions, and what the walk tells of them is so.
+    /// Waves jump at random: an ID always stands for the same last instructions, and the walk returns these.
     #[test]
     fn a_way_is_the_last_instructions() {
         let mut random = Pcg64Mcg::seed_from_u64(3);
@@ -194,7 +194,7 @@ mod tests {
                 }
                 straight += usize::from(path == PathId::STRAIGHT);
                 ran.push(index);
-                // Loops of some lengths, of which short ones are taken seldom.
+                // Loops of several lengths; the short ones run seldom.
                 index = match index {
                     30 if random.random_ratio(1, 3) => 22,
                     60 if random.random_ratio(1, 2) => 10,

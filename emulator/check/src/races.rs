@@ -1,7 +1,7 @@
-//! Races in global memory: between workgroups, and between waves of one.
+//! Races in global memory, between workgroups and between waves of one workgroup.
 //!
-//! Two accesses to the same byte, of which one writes and not both are atomic, race unless a barrier of their workgroup
-//! or a chain of atomic operations orders them ([`super::clocks`]). Which comes first in this run does not matter.
+//! Two accesses to the same byte race if at least one writes, not both are atomic, and neither a barrier of their
+//! workgroup nor a chain of atomic operations orders them ([`super::clocks`]). Their order in this run does not matter.
 
 use std::sync::Arc;
 
@@ -18,12 +18,12 @@ use ferrowave_emulator::exec::{Context, Facts, GroupStart, ObservedAccess, Space
 use ferrowave_emulator::memory::{AllocationKind, View};
 use ferrowave_isa::Effect;
 
-/// What all host threads of a launch share.
+/// The data that all host threads of a launch share.
 #[derive(Clone)]
 pub(super) struct Shared {
     allocations: Allocations<Arc<Cells>>,
     passed: Arc<Passed>,
-    /// Workgroups along each dimension, to name one by its number.
+    /// The grid in workgroups, to get a workgroup's ID from its number.
     grid: [u32; 3],
 }
 
@@ -32,7 +32,7 @@ impl Shared {
         let allocations = Allocations::new(view, |index| {
             let info = view.allocations()[index];
             match info.kind {
-                // Each launch and each wave has its own.
+                // These belong to one launch or one wave.
                 AllocationKind::Launch | AllocationKind::Private => None,
                 _ => Some(Arc::new(Cells::new(info.bytes))),
             }
@@ -50,11 +50,11 @@ pub(super) struct Races {
     clocks: Clocks,
     numbering: Numbering,
     group: u64,
-    /// Whether no other thread passes anything on now.
+    /// Whether this thread has the turn to pass on knowledge.
     has_turn: bool,
 }
 
-/// Whether an instruction may pass on what its wave knows, or take in what others do.
+/// Whether an instruction may acquire or release knowledge.
 fn passes(facts: &Facts) -> bool {
     facts.effect == Effect::Atomic || facts.coherent || facts.global_sync
 }
@@ -76,8 +76,8 @@ impl Races {
         }
     }
 
-    /// Passes on what a wave knows through the addresses of an atomic access. Loads and stores of many addresses are
-    /// data that bypasses caches and not flags that pass anything on.
+    /// Acquires and releases through the addresses of an atomic access. Coherent loads and stores with more than one
+    /// address are not flags but data that bypasses caches, and pass nothing on.
     fn pass(&mut self, wave: u32, effect: Effect, observed: &ObservedAccess<'_>) {
         let first = observed.iter().next().map(|(_, address)| address);
         let is_flag = observed.iter().all(|(_, address)| Some(address) == first);
@@ -180,7 +180,7 @@ impl Races {
         });
     }
 
-    /// The workgroup of a stamp; of those with the same stamp, the one nearest below this thread's.
+    /// The workgroup of a stamp. Of several with the same code, the nearest at or below this thread's workgroup.
     fn workgroup(&self, stamp: Stamp) -> [u32; 3] {
         let code = u64::from(stamp.group());
         let number = (0..=self.group)
@@ -194,7 +194,7 @@ impl Races {
     }
 }
 
-/// Where waves leave what they know that meet at a resource of global wave sync: addresses that no memory has.
+/// The place of the knowledge passed through a resource of global wave sync: an address that memory does not have.
 fn global_sync(resource: u8) -> u64 {
     u64::MAX - u64::from(resource)
 }
@@ -213,8 +213,8 @@ impl Watch for Races {
         self.clocks.begin(group.number, group.waves.len());
     }
 
-    /// What an atomic operation does and what it passes on are one for all threads: no thread may see what it has done
-    /// before it has been told what the wave knows.
+    /// An atomic operation and its release are one step for all threads: no thread may see the result before the
+    /// knowledge is left at the address.
     fn before(&mut self, _: &Step<'_>, _: &Wave, _: &Context<'_>, _: &mut Findings) {
         self.shared.passed.take_turn();
         self.has_turn = true;
@@ -249,7 +249,7 @@ impl Watch for Races {
     }
 
     fn released(&mut self, wave: u32, resource: u8) {
-        // Who let it go may be about to say what it knows.
+        // The wave that released this one may still be about to leave its knowledge.
         self.shared.passed.take_turn();
         let place = global_sync(resource);
         (self.clocks).pass(wave, place, true, false, &self.shared.passed);
@@ -257,7 +257,7 @@ impl Watch for Races {
     }
 
     fn end(&mut self, _: &mut [Wave], _: &mut Context<'_>, _: &mut Findings) {
-        // An instruction that faulted has not come to its end.
+        // After a fault, `after` was not called.
         self.end_turn();
     }
 }

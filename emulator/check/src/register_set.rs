@@ -2,20 +2,20 @@
 
 use ferrowave_isa::{Register, Registers};
 
-/// Words of a set: a power of two, so that a place in it is checked by a mask.
+/// The number of words: a power of two, so that a mask replaces a bounds check.
 pub(super) const WORDS: usize = Register::COUNT.div_ceil(64).next_power_of_two();
 
-/// One bit a register.
+/// One bit per register.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct RegisterSet([u64; WORDS]);
 
-/// The bits of some registers in one word; those further on are in the next one.
+/// The lowest `count` bits of a word; further registers are in the next word.
 const fn low_bits(count: u16) -> u64 {
     if count >= 64 { !0 } else { (1 << count) - 1 }
 }
 
 impl RegisterSet {
-    /// Cuts a range into words: index and mask.
+    /// Splits a range into words: index and mask.
     #[inline]
     fn cut(registers: Registers) -> impl Iterator<Item = (usize, u64)> {
         let first = registers.first.0;
@@ -35,7 +35,7 @@ impl RegisterSet {
         }
     }
 
-    /// The first of some registers that is in the set.
+    /// The first of `registers` that is in the set.
     #[inline]
     pub(super) fn first_of(&self, registers: Registers) -> Option<Register> {
         Self::cut(registers).find_map(|(word, mask)| {
@@ -44,7 +44,7 @@ impl RegisterSet {
         })
     }
 
-    /// Its bits.
+    /// The words of the set.
     pub(super) const fn words(&self) -> &[u64; WORDS] {
         &self.0
     }

@@ -1,16 +1,15 @@
-//! Whether results depend on the order in which things happen.
+//! Checks whether results depend on the order of waves and loads.
 //!
-//! The launch runs several times from the same memory: workgroups, the turns of their waves and the moments at which loads
-//! come back are each time another seed's. What it leaves in memory is compared. A seed is the whole of a schedule, so
-//! that the run can be had again.
+//! The launch runs several times from the same memory. The seed determines the order of workgroups, the turns of waves
+//! and the moments at which loads return. The resulting memory is compared. A run can be repeated from its seed alone.
 
 use super::{Delayer, Finding, Kind, WavePart};
 use ferrowave_emulator::dispatch::{LaunchConfig, Observed, launch_observed};
 use ferrowave_emulator::memory::Snapshot;
 use ferrowave_emulator::program::Kernel;
 
-/// Runs a launch in the schedules 1 to `seeds` and compares what each leaves in memory with what the schedule 0 leaves,
-/// then puts memory back. Nothing is compared if schedule 0 does not come to its end.
+/// Runs a launch with seeds 1 to `seeds` and compares the resulting memory with that of seed 0, then restores memory.
+/// Compares nothing if the run with seed 0 fails.
 pub(super) fn compare(kernel: &Kernel, config: &LaunchConfig<'_>, seeds: u32) -> Vec<Finding> {
     if seeds == 0 {
         return Vec::new();
@@ -57,14 +56,14 @@ pub(super) fn compare(kernel: &Kernel, config: &LaunchConfig<'_>, seeds: u32) ->
             other: None,
             count: 1,
         });
-        // One shows it; which one to look at first is the lowest.
+        // One is enough; the lowest seed is the one to look at first.
         break;
     }
     memory.restore(&before);
     findings
 }
 
-/// A launch in the schedule of a seed: one host thread, so that it can be had again.
+/// The launch with a seed: on one host thread, so that it can be repeated.
 pub(super) fn scheduled<'a>(config: &LaunchConfig<'a>, seed: u64) -> LaunchConfig<'a> {
     LaunchConfig {
         seed,

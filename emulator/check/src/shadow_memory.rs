@@ -1,4 +1,4 @@
-//! Who touched each dword of a stretch of memory: for races.
+//! The last accesses to each dword of an allocation, to find races.
 
 use std::{
     ops::Range,
@@ -10,7 +10,7 @@ use std::{
 
 use super::stamp::Stamp;
 
-/// The last write and two readers of a dword.
+/// The last write and two reads of a dword.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Marks {
     pub(super) write: Stamp,
@@ -18,9 +18,9 @@ pub(super) struct Marks {
 }
 
 impl Marks {
-    /// Takes note of an access to the bytes of `stamp` and returns an earlier one that it races with: one to some of the
-    /// same bytes, not both atomic, at least one of them a write, that `is_ordered` does not order. With it, whether
-    /// that was the write.
+    /// Records an access to the bytes of `stamp`. Returns an earlier access that it races with, and whether that was a
+    /// write. Two accesses race if they share bytes, not both are atomic, at least one is a write, and `is_ordered`
+    /// does not order them.
     #[inline]
     pub(super) fn record(
         &mut self,
@@ -40,7 +40,7 @@ impl Marks {
                 let read = self.reads.into_iter().find(|read| races(*read));
                 found = read.map(|read| (read, false));
             }
-            // An instruction may write the bytes of a dword one by one.
+            // One instruction may write the bytes of a dword separately.
             self.write = if self.write.access() == stamp.access() {
                 Stamp(self.write.0 | stamp.0)
             } else {
@@ -52,8 +52,8 @@ impl Marks {
         found
     }
 
-    /// A read takes the place of one that is ordered before it: whatever comes after the later one comes after the
-    /// earlier one too. Of others the first two stay, of which no writer can be both.
+    /// A read replaces one that is ordered before it: what is ordered after the new read is ordered after the old one
+    /// too. Of unordered reads, the first two are kept: a later writer cannot be the wave of both.
     #[inline]
     fn note_read(&mut self, stamp: Stamp, is_ordered: impl Fn(Stamp) -> bool) {
         for read in &mut self.reads {
@@ -73,8 +73,8 @@ impl Marks {
     }
 }
 
-/// The marks of a dword that host threads share. Workgroups that run at the same time may lose each other's notes, which
-/// misses races and makes up none.
+/// The marks of a dword, shared by host threads. Workgroups that run at the same time may lose marks: races may be
+/// missed, but no false one is reported.
 #[derive(Default)]
 pub(super) struct Cell {
     write: AtomicU64,
@@ -93,7 +93,7 @@ impl Cell {
         let before = self.marks();
         let mut after = before;
         let found = after.record(stamp, write, is_ordered);
-        // What is only read stays in the caches of all cores.
+        // If nothing changes, nothing is written: the cache line stays shared between cores.
         if before != after {
             self.set(after);
         }
@@ -117,7 +117,7 @@ impl Cell {
     }
 }
 
-/// An earlier access that one races with, and whether that was the write.
+/// An earlier access that races, and whether it was a write.
 type Raced = Option<(Stamp, bool)>;
 
 /// Dwords of a block.
@@ -126,13 +126,13 @@ const BLOCK: u64 = 8;
 /// Blocks of a page.
 const PAGE: usize = 128;
 
-/// Blocks that lie together, each of dwords of which most accesses take in all: then one cell does for all, until one takes
-/// some.
+/// Consecutive blocks of dwords. Most accesses cover whole blocks, so that one cell serves for all dwords of a block
+/// until an access covers only a part of it.
 struct Page {
     all: [Cell; PAGE],
-    /// Of each block, whether `each` tells, and not `all`.
+    /// For each block, whether `each` is valid instead of `all`.
     split: [AtomicBool; PAGE],
-    /// The dwords of each block, made when the first is split.
+    /// The dwords of each block, created with the first split.
     each: OnceLock<Box<[Dwords]>>,
 }
 
@@ -161,7 +161,7 @@ impl Page {
         self.split[block % PAGE].store(true, Relaxed);
     }
 
-    /// Takes one cell for all of a block again if all are alike.
+    /// Merges the cells of a block if all dwords have the same marks.
     fn join(&self, block: usize) {
         let dwords = self.dwords(block);
         let marks = dwords[0].marks();
@@ -172,7 +172,7 @@ impl Page {
     }
 }
 
-/// The cells of an allocation, made when they are touched.
+/// The cells of an allocation, created when they are touched.
 pub(super) struct Cells {
     pages: Box<[OnceLock<Box<Page>>]>,
 }
@@ -185,8 +185,8 @@ impl Cells {
         }
     }
 
-    /// Notes an access to the bytes from `start` to `end` of the allocation as [`Marks::record`] does, and hands on what
-    /// it races with: the bytes, the earlier access, and whether that was the write.
+    /// Records an access to the bytes `start` to `end` of the allocation, like [`Marks::record`]. Calls `race` with the
+    /// bytes, the earlier access, and whether that was a write.
     pub(super) fn record(
         &self,
         (start, end): (u64, u64),
@@ -195,7 +195,7 @@ impl Cells {
         is_ordered: impl Fn(Stamp) -> bool + Copy,
         mut race: impl FnMut(Range<u64>, Stamp, bool),
     ) {
-        // What becomes of a block's marks: of the next block they are mostly the same.
+        // The last result: the next block mostly has the same marks.
         let mut last: Option<(Marks, Marks, Raced)> = None;
         for number in start / (4 * BLOCK)..end.div_ceil(4 * BLOCK) {
             let Some(page) = self.pages.get(number as usize / PAGE) else {
@@ -218,7 +218,7 @@ impl Cells {
                         (after, found)
                     }
                 };
-                // What is only read stays in the caches of all cores.
+                // If nothing changes, nothing is written: the cache line stays shared between cores.
                 if before != after {
                     cell.set(after);
                 }
@@ -244,7 +244,7 @@ impl Cells {
     }
 }
 
-/// The bytes of the dword number `dword` that lie from `start` to `end`.
+/// The bytes of `dword` that lie between `start` and `end`.
 #[inline]
 pub(super) fn mask(dword: u64, start: u64, end: u64) -> u32 {
     let (from, to) = (start.max(4 * dword), end.min(4 * dword + 4));
@@ -266,7 +266,7 @@ mod tests {
         Stamp::new(moment, wave, false).with_mask(mask)
     }
 
-    /// Waves are ordered in themselves only.
+    /// Orders only the accesses of one wave.
     fn record(cell: &Cell, wave: u32, mask: u32, write: bool) -> Option<(u32, bool)> {
         cell.record(stamp(wave, mask), write, |other| other.wave() == wave)
             .map(|(other, write)| (other.wave(), write))
@@ -300,7 +300,7 @@ mod tests {
     #[test]
     fn reads_that_are_ordered_make_room() {
         let cell = Cell::default();
-        // Wave 3 comes behind all others.
+        // Wave 3 is ordered after all others.
         let observed = |wave: u32, write: bool| {
             cell.record(stamp(wave, 15), write, |other| {
                 other.wave() == wave || wave == 3 && other.wave() < 3
@@ -322,7 +322,7 @@ mod tests {
         assert_eq!(record(&cell, 2, 0b1000, true), Some((1, false)));
     }
 
-    /// What accesses of a few waves to an allocation race with, byte by byte: `(byte, other wave)`.
+    /// Records an access and returns its races byte by byte: `(byte, other wave)`.
     fn races(cells: &Cells, wave: u32, bytes: Range<u64>, write: bool) -> Vec<(u64, u32)> {
         let mut found = Vec::new();
         cells.record(
@@ -339,15 +339,15 @@ mod tests {
     fn blocks_come_apart_and_together() {
         let cells = Cells::new(100);
         assert_eq!(races(&cells, 1, 0..96, true), []);
-        // A part of the second block, then all of it.
+        // A part of the second block, then the whole block.
         assert_eq!(races(&cells, 2, 41..43, false), [(41, 1), (42, 1)]);
         let all: Vec<_> = (32..64).map(|byte| (byte, 1)).collect();
         assert_eq!(races(&cells, 3, 32..64, false), all);
-        // Of dwords that were read the last write is told first.
+        // The last write is reported before reads.
         assert_eq!(races(&cells, 2, 32..64, true), all);
         let page = cells.pages[0].get().expect("touched");
         assert!(page.split[1].load(Relaxed), "reads differ");
-        // An allocation's last bytes, which make no whole block.
+        // The last bytes of an allocation, which do not fill a block.
         assert_eq!(races(&cells, 1, 96..100, true), []);
         assert_eq!(races(&cells, 2, 99..100, true), [(99, 1)]);
     }

@@ -1,15 +1,15 @@
-//! The bytes that an access touches, each once, however many lanes share them.
+//! The byte ranges that an access touches; bytes shared by lanes count once.
 
 use ferrowave_emulator::exec::{ByShape, ObservedAccess, Shape};
 
-/// Bytes that follow each other.
+/// Consecutive bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Span {
     pub(super) start: u64,
     pub(super) end: u64,
 }
 
-/// The lanes that touch some of the bytes from `start` to `end`; none of a scalar access, which has no lanes.
+/// The lanes that touch bytes between `start` and `end`; none for a scalar access, which has no lanes.
 pub(super) fn lanes_at(observed: &ObservedAccess<'_>, start: u64, end: u64) -> u64 {
     if observed.scalar {
         return 0;
@@ -20,7 +20,7 @@ pub(super) fn lanes_at(observed: &ObservedAccess<'_>, start: u64, end: u64) -> u
         .fold(0, |lanes, (lane, _)| lanes | 1 << lane)
 }
 
-/// The bytes of accesses that look alike, from the lowest lane's first on.
+/// The byte ranges of accesses of one shape, relative to the lowest lane's address.
 pub(super) fn spans(shape: &Shape) -> Box<[Span]> {
     let mut lanes: Vec<u64> = shape.iter().map(|(_, distance)| distance).collect();
     if !lanes.is_sorted() {
@@ -38,7 +38,7 @@ pub(super) fn spans(shape: &Shape) -> Box<[Span]> {
     spans.into()
 }
 
-/// Spans as far behind an address.
+/// Shifts spans by a base address.
 pub(super) fn behind(base: u64, spans: &[Span]) -> impl Iterator<Item = Span> {
     spans.iter().map(move |span| Span {
         start: span.start.wrapping_add(base),
@@ -56,7 +56,7 @@ pub(super) struct Spans {
 }
 
 impl Spans {
-    /// Finds those of an instruction that has run.
+    /// Computes the spans of an instruction that has run.
     pub(super) fn find<'a>(&mut self, accesses: impl Iterator<Item = ObservedAccess<'a>>) {
         self.list.clear();
         self.ends.clear();
@@ -68,7 +68,7 @@ impl Spans {
         }
     }
 
-    /// Those of one of its accesses, by address.
+    /// The spans of one of its accesses, with absolute addresses.
     pub(super) fn of(&self, number: usize) -> &[Span] {
         let from = match number {
             0 => 0,
@@ -105,7 +105,7 @@ mod tests {
         assert_eq!(spans(&mut s, &apart), [(0, 16), (24, 32)]);
         assert_eq!(spans(&mut s, &observed(!0, |_| 40)), [(40, 48)]);
         assert_eq!(lanes_at(&observed(0b101, |_| 40), 47, 48), 0b101);
-        // Lanes in any order, and such that overlap.
+        // Lanes in any order that overlap.
         let mixed = observed(!0, |lane| 4 * (lane * 5 % 64));
         assert_eq!(spans(&mut s, &mixed), [(0, 4 * 63 + 8)]);
         assert_eq!(spans(&mut s, &observed(1 << 63, |lane| lane)), [(63, 71)]);
@@ -122,7 +122,7 @@ mod tests {
         );
         let last = observed(!0, |lane| 8 * lane + 8 * (lane / 63));
         assert_eq!(spans(&mut s, &last), [(0, 504), (512, 520)]);
-        // What an inactive lane holds means nothing.
+        // Inactive lanes do not matter.
         assert_eq!(
             spans(&mut s, &observed(!0 >> 1, |lane| 8 * lane)),
             [(0, 504)]

@@ -1,4 +1,4 @@
-//! Who touched a dword of memory last: 64 bits that fit into an atomic.
+//! An access to a dword of memory, in 64 bits: fits into an atomic.
 
 /// Bits of each field, from the lowest.
 const MASK: u32 = 4;
@@ -10,22 +10,22 @@ const WAVE: u32 = 4;
 const GROUP: u32 = 21;
 const _: () = assert!(MASK + INSTRUCTION + ATOMIC + RELEASE + EPOCH + WAVE + GROUP == 64);
 
-/// An access: which workgroup and wave, when, by which instruction, and which bytes of the dword. 0 is none.
+/// An access: workgroup, wave, time, instruction, and the bytes of the dword. 0 means none.
 ///
-/// Saturated fields compare as ordered: false negatives only. Workgroups count modulo 2²¹ - 1.
+/// Saturated fields compare as ordered: false negatives only. Workgroups are numbered modulo 2²¹ - 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Stamp(pub(super) u64);
 
-/// When a wave does something, as the other waves of its workgroup and those of others can order it.
+/// The time of an access, as other waves of its workgroup and of other workgroups can order it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Moment {
-    /// Number of the workgroup in the grid.
+    /// The workgroup's number in the grid.
     pub(super) group: u64,
     /// The wave in the workgroup.
     pub(super) wave: u32,
-    /// Barriers that the workgroup has passed.
+    /// The number of barriers that the workgroup has passed.
     pub(super) epoch: u32,
-    /// Releases that the wave has done.
+    /// The number of releases of the wave.
     pub(super) release: u32,
 }
 
@@ -50,13 +50,13 @@ impl Stamp {
     const WAVE_AT: u32 = Self::EPOCH_AT + EPOCH;
     const GROUP_AT: u32 = Self::WAVE_AT + WAVE;
 
-    /// The bits that tell the wave in its workgroup.
+    /// The bits of the wave's number.
     pub(super) const WAVE_BITS: u64 = ((1 << WAVE) - 1) << Self::WAVE_AT;
-    /// The bits that tell the workgroup and how many barriers it had passed.
+    /// The bits of the workgroup and of its number of barriers.
     pub(super) const GROUP_AND_EPOCH: u64 =
         ((1 << GROUP) - 1) << Self::GROUP_AT | ((1 << EPOCH) - 1) << Self::EPOCH_AT;
 
-    /// An access without bytes yet. `instruction` counts from the kernel's first.
+    /// An access without bytes. `instruction` counts from the kernel's first.
     pub(super) const fn new(moment: Moment, instruction: u32, atomic: bool) -> Self {
         Stamp(
             group_code(moment.group) << Self::GROUP_AT
@@ -80,12 +80,12 @@ impl Stamp {
         field(self.0, 0, MASK)
     }
 
-    /// All but the bytes.
+    /// The stamp without its bytes.
     pub(super) const fn access(self) -> u64 {
         self.0 >> MASK
     }
 
-    /// The instruction, counted from the kernel's first, if its number fits.
+    /// The instruction, counted from the kernel's first; `None` if its number did not fit.
     pub(super) const fn instruction(self) -> Option<u32> {
         let number = field(self.0, Self::INSTRUCTION_AT, INSTRUCTION);
         if number == (1 << INSTRUCTION) - 1 {
@@ -103,7 +103,7 @@ impl Stamp {
         field(self.0, Self::WAVE_AT, WAVE)
     }
 
-    /// Barriers before it; none if there were more than can be told.
+    /// The number of barriers before it; `None` if saturated.
     pub(super) const fn epoch(self) -> Option<u32> {
         let epoch = field(self.0, Self::EPOCH_AT, EPOCH);
         if epoch == (1 << EPOCH) - 1 {
@@ -113,7 +113,7 @@ impl Stamp {
         }
     }
 
-    /// Releases of its wave before it; none if there were more than can be told.
+    /// The number of its wave's releases before it; `None` if saturated.
     pub(super) const fn release(self) -> Option<u32> {
         let release = field(self.0, Self::RELEASE_AT, RELEASE);
         if release == (1 << RELEASE) - 1 {
@@ -123,12 +123,12 @@ impl Stamp {
         }
     }
 
-    /// The workgroup as [`Stamp::group_of`] has it.
+    /// The workgroup, as [`Stamp::group_of`] encodes it.
     pub(super) const fn group(self) -> u32 {
         (self.0 >> Self::GROUP_AT) as u32
     }
 
-    /// What stands for a workgroup in stamps.
+    /// The encoding of a workgroup's number.
     pub(super) const fn group_of(number: u64) -> u32 {
         group_code(number) as u32
     }
@@ -152,7 +152,7 @@ mod tests {
         assert_eq!((stamp.epoch(), stamp.release()), (Some(9000), Some(3)));
         assert_eq!(stamp.instruction(), Some(1234));
         assert_eq!(stamp.group(), Stamp::group_of(77));
-        // The first access of all is not «none».
+        // The very first access differs from 0, which means none.
         let first = Moment {
             group: 0,
             wave: 0,

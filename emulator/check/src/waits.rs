@@ -1,9 +1,10 @@
-//! Loads that are used before they were waited for.
+//! Loads that are used before the wave has waited for them.
 //!
-//! The counters count what is in flight: `vmcnt` vector memory operations, which come back in order; `lgkmcnt` LDS
-//! operations, which come back in order among themselves, and scalar loads, which do not; flat operations count in both,
-//! and are done when both say so (CDNA3 ISA guide, «Data dependency resolution»; LLVM's `SIInsertWaitcnts`). Stores read
-//! their data as they are issued, so that it may be overwritten behind them, with what [`super::hazards`] asks for.
+//! The counters count operations in flight. `vmcnt` counts vector memory operations, which complete in order. `lgkmcnt`
+//! counts LDS operations, which complete in order among themselves, and scalar loads, which do not. Flat operations
+//! count in both and are complete when both counters say so (CDNA3 ISA guide, «Data dependency resolution»; LLVM's
+//! `SIInsertWaitcnts`). Stores read their data when they issue, so that the registers may be overwritten afterwards,
+//! with the wait states that [`super::hazards`] checks.
 
 use std::collections::VecDeque;
 
@@ -15,7 +16,7 @@ use super::{
 use ferrowave_emulator::exec::{Context, Facts, GroupStart, ObservedAccess, Space, Wave};
 use ferrowave_isa::{Category, Effect, Registers, Role, WaitCounts};
 
-/// The most that a counter counts: the wave waits before it issues more.
+/// The maximum of `vmcnt`: the wave waits before it issues more.
 const MAX_VM: usize = 63;
 
 /// An operation in flight.
@@ -23,14 +24,14 @@ const MAX_VM: usize = 63;
 struct Flight {
     /// The instruction.
     index: u32,
-    /// What it will write.
+    /// The registers that it will write.
     result: Option<Registers>,
     /// The bytes of LDS that it will write.
     lds: Option<(u64, u64)>,
     unit: Unit,
 }
 
-/// Operations of the same unit come back in order.
+/// Operations of the same unit complete in order, unless stated otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Unit {
     Memory,
@@ -45,11 +46,11 @@ enum Unit {
 struct InFlight {
     vm: VecDeque<Flight>,
     lgkm: VecDeque<Flight>,
-    /// Registers that will be written.
+    /// The registers that operations in flight will write.
     pending: RegisterSet,
-    /// Whether there are any.
+    /// Whether `pending` has any.
     some_pending: bool,
-    /// Loads to LDS among `vm`.
+    /// The number of loads to LDS in `vm`.
     to_lds: usize,
 }
 
@@ -60,7 +61,7 @@ impl InFlight {
         if counts.lgkm == 0 {
             self.lgkm.clear();
         } else {
-            // An LDS operation is done if, with those behind it, there would be more than may be left.
+            // An LDS operation is complete if `lgkm` or more LDS operations follow it.
             let lds = self.lgkm.iter().filter(|flight| flight.unit == Unit::Lds);
             let mut done = lds.count().saturating_sub(counts.lgkm as usize);
             self.lgkm.retain(|flight| {
@@ -74,7 +75,7 @@ impl InFlight {
         }
     }
 
-    /// Finds what is pending of what is in flight.
+    /// Recomputes `pending`, `some_pending` and `to_lds`.
     fn count(&mut self) {
         self.pending.clear();
         self.some_pending = false;
@@ -106,7 +107,7 @@ impl InFlight {
         }
     }
 
-    /// The last operation in flight that writes one of some registers.
+    /// The last operation in flight that writes one of `registers`.
     fn writer(&self, registers: Registers) -> Option<&Flight> {
         self.vm
             .iter()
@@ -121,14 +122,14 @@ pub(super) struct Waits {
 }
 
 impl Waits {
-    /// The registers of a wave that will be written.
+    /// The registers of a wave that operations in flight will write.
     #[inline]
     pub(super) fn pending(&self, wave: u32) -> Option<&[u64; WORDS]> {
         Some(self.waves.get(wave as usize)?.pending.words())
     }
 }
 
-/// The unit that an instruction keeps busy, if a counter counts it.
+/// The unit of an instruction, if a counter counts it.
 fn unit(step: &Step<'_>, context: &Context<'_>) -> Option<Unit> {
     let instruction = context.code.instruction(step.index)?;
     match instruction.counters() {
@@ -166,7 +167,7 @@ impl Waits {
             else {
                 continue;
             };
-            // What comes back in order ends with the last one's value.
+            // Of loads that complete in order, the later one's value remains.
             let unit = unit(step, context);
             let in_order = matches!(unit, Some(Unit::Memory | Unit::Lds));
             if !(in_order && unit == Some(writer.unit)) {
@@ -182,7 +183,7 @@ impl Waits {
         }
     }
 
-    /// LDS accesses where a load of this wave will write.
+    /// Checks LDS accesses against this wave's loads to LDS.
     fn lds(
         &self,
         step: &Step<'_>,
@@ -287,7 +288,7 @@ fn report(
 impl Watch for Waits {
     fn interest(&self, facts: &Facts) -> Interest {
         Interest {
-            // Others are asked for where they meet what is pending.
+            // Other instructions are checked if one of their registers is pending.
             before: facts.category == Category::Wait,
             after: matches!(
                 facts.category,
@@ -313,7 +314,7 @@ impl Watch for Waits {
             self.waves[wave.index as usize].wait(&counts);
             return;
         }
-        // Which registers are meant then is not known here.
+        // With VGPR indexing, the registers are not known.
         if wave.mode.indexes_registers() {
             return;
         }

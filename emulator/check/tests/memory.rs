@@ -1,4 +1,4 @@
-//! Checks of global memory and LDS: planted bugs, and what is none.
+//! Checks of global memory and LDS: bugs that must be found, and code without bugs.
 
 use ferrowave_check::{Check, Memory};
 use ferrowave_gpu::Gpu;
@@ -8,7 +8,7 @@ const MEMORY: [Check; 1] = [Check::Memory];
 const LDS: [Check; 1] = [Check::Lds];
 const RACES: [Check; 1] = [Check::Races];
 
-/// What is found in a kernel.
+/// The findings in a kernel.
 fn found(kernel: &Small<'_>, checks: [Check; 1]) -> Vec<(&'static str, String)> {
     names(&kernel.found(&checks.into()))
 }
@@ -41,7 +41,7 @@ fn accesses_past_the_end() {
         text.contains("just past the end of the device allocation of 240 bytes"),
         "{text}"
     );
-    // Writes, on another GPU, half a buffer too far.
+    // On another GPU: writes that cross the end of the buffer.
     let body = format!("{OFFSET}  global_store_dwordx2 v1, v[2:3], s[4:5] offset:4092\n");
     let kernel = Small::new(Gpu::Gfx908, &body);
     let findings = kernel.found(&MEMORY.into());
@@ -55,10 +55,10 @@ fn accesses_past_the_end() {
     assert_eq!(findings[0].wave.lanes.len(), 64);
 }
 
-/// What a GPU does not notice: reads that stay in an allocation's last page.
+/// Reads that stay in an allocation's last page: a GPU does not notice them.
 #[test]
 fn reads_behind_the_end_are_found_unless_a_scalar_load_was_widened() {
-    // 12 bytes, and 76 of which the last 12 begin a block of 64.
+    // 12 bytes, and 76 bytes, whose last 12 begin a block of 64.
     let cases = [
         (12, "s_load_dwordx4 s[8:11], s[4:5], 0x0", None),
         (12, "s_load_dwordx16 s[8:23], s[4:5], 0x0", None),
@@ -115,7 +115,7 @@ fn reads_behind_the_end_are_found_unless_a_scalar_load_was_widened() {
         let place = format!("{place} the device allocation of {bytes} bytes");
         assert!(text.contains(&place), "{text}");
     }
-    // Of lanes side by side those are named that leave it.
+    // The finding names only the lanes that leave the allocation.
     let body = format!("{OFFSET}  global_load_dwordx2 v[4:5], v1, s[4:5]\n  s_waitcnt vmcnt(0)\n");
     let mut kernel = Small::new(Gpu::Gfx908, &body);
     kernel.buffers[0] = (240, 240);
@@ -183,7 +183,7 @@ fn reads_of_what_nobody_wrote() {
             "global_load_dword v2, v1, s[4:5]".into()
         )]
     );
-    // Byte 100 of lane 25 was written, the three behind it were not.
+    // Byte 100 (lane 25) was written, the three bytes after it were not.
     assert_eq!(findings[0].wave.lanes, (25..64).collect::<Vec<u8>>());
     let Some(Memory::Global {
         allocation: Some(allocation),
@@ -193,12 +193,12 @@ fn reads_of_what_nobody_wrote() {
         panic!("{findings:?}");
     };
     assert_eq!((allocation.offset, allocation.bytes), (101, 4096));
-    // What the kernel itself has written may be read.
+    // A kernel may read what it has written.
     let both = format!("{OFFSET}  global_store_dword v1, v0, s[4:5]\n{load}");
     let mut kernel = Small::new(Gpu::Gfx950, &both);
     kernel.buffers[0] = (4096, 0);
     nothing(&kernel, MEMORY);
-    // Scalar loads, and atomics on what was never set.
+    // Scalar loads, and atomics on uninitialized data.
     for access in [
         "s_load_dwordx2 s[8:9], s[4:5], 0x10",
         "global_atomic_add v1, v0, s[4:5]",
@@ -260,7 +260,7 @@ fn lds_out_of_range_and_never_written() {
     let body = format!(
         "{OFFSET}  ds_write_b32 v1, v0\n  ds_write_b8 v1, v0 offset:256\n  s_waitcnt lgkmcnt(0)\n  ds_read2_b32 v[2:3], v1 offset0:0 offset1:1\n  s_waitcnt lgkmcnt(0)\n"
     );
-    // Of the dword behind lane 63's only every fourth byte was written.
+    // Of the dword after lane 63's, only every fourth byte was written.
     assert_eq!(
         found(&Small::new(Gpu::Gfx90a, &body), LDS),
         [(
@@ -268,7 +268,7 @@ fn lds_out_of_range_and_never_written() {
             "ds_read2_b32 v[2:3], v1 offset1:1".into()
         )]
     );
-    // What one workgroup has written the next one finds no more.
+    // A workgroup does not see what the previous one wrote.
     let body = "  v_lshlrev_b32_e32 v1, 2, v0
   s_cmp_eq_u32 s2, 0
   s_cbranch_scc0 .Lread
@@ -291,11 +291,11 @@ fn lds_out_of_range_and_never_written() {
     );
 }
 
-/// Hardware drops what is outside of LDS: the launch goes on. Lanes that are sent far away, all to one place, are masked; an
-/// index that is wrong by little, below 0, or another in each lane is a mistake.
+/// Hardware drops accesses outside of LDS, so that the launch continues. Lanes with one common, far address are masked.
+/// A small excess, a negative index, or different addresses are bugs.
 #[test]
 fn masked_lanes_are_told_from_mistakes() {
-    // Odd lanes go elsewhere: the distance of their addresses, times the lane's number or not.
+    // Odd lanes use other addresses, whose distance may depend on the lane's number.
     let store = |base: &str, factor: &str, access: &str| {
         format!(
             "{OFFSET}  v_and_b32_e32 v2, 1, v0
@@ -316,7 +316,7 @@ fn masked_lanes_are_told_from_mistakes() {
     let odd: Vec<u8> = (0..64).filter(|lane| lane % 2 == 1).collect();
     let write = "ds_write_b32 v1, v0";
     for (base, factor, access, mistaken) in [
-        // Tensile's mask, and with an offset.
+        // Tensile's mask, without and with an offset.
         ("0xf00000", "0", write, false),
         (
             "0xf00000",
@@ -324,7 +324,8 @@ fn masked_lanes_are_told_from_mistakes() {
             "ds_write2_b32 v1, v0, v0 offset1:64",
             false,
         ),
-        // One past the end, also of all that any GPU has; below 0; far away, each lane elsewhere.
+        // One past the end of the workgroup's LDS, and of the LDS of any GPU; negative; far, but different in each
+        // lane.
         ("1024", "0", write, true),
         ("0x10000", "0", write, true),
         ("0x28000", "0", write, true),
@@ -343,10 +344,10 @@ fn masked_lanes_are_told_from_mistakes() {
                 assert_eq!(checked.findings[0].wave.lanes, odd, "{body}");
             }
         }
-        // For who does not ask there is nothing to see.
+        // Without the LDS check there are no findings.
         nothing(&kernel, MEMORY);
     }
-    // The hardware gives a workgroup more than it asks for; that counts for nothing.
+    // The hardware allocates more than the workgroup asked for; the check uses the exact size.
     let body = format!("{OFFSET}  ds_write_b32 v1, v0\n  s_waitcnt lgkmcnt(0)\n");
     let kernel = Small {
         lds_bytes: 248,
@@ -364,7 +365,7 @@ fn masked_lanes_are_told_from_mistakes() {
 
 #[test]
 fn lds_races_between_waves() {
-    // Each wave reads what the other has written.
+    // Each wave reads what the other wave wrote.
     let exchange = |between: &str| {
         format!(
             "{OFFSET}  ds_write_b32 v1, v0
@@ -381,7 +382,7 @@ fn lds_races_between_waves() {
     let findings = Small::new(Gpu::Gfx942, &alone)
         .threads(128)
         .found(&LDS.into());
-    // The first wave also reads what was not yet there.
+    // The first wave may also read before the other has written.
     let races: Vec<_> = findings
         .iter()
         .filter(|f| f.kind.id() == "lds-race")
@@ -407,7 +408,7 @@ fn lds_races_between_waves() {
             .to_string()
             .contains("not waited for before the barrier")
     );
-    // Two waves write: the same byte, or neighbours.
+    // Two waves write the same byte, or neighbouring bytes.
     let writes = |shift: u32| {
         format!(
             "  v_lshrrev_b32_e32 v1, {shift}, v0\n  ds_write_b8 v1, v0\n  s_waitcnt lgkmcnt(0)\n"
@@ -431,7 +432,7 @@ fn lds_races_between_waves() {
   s_waitcnt lgkmcnt(0)
 ";
     nothing(&Small::new(Gpu::Gfx942, atomics).threads(256), LDS);
-    // But with plain reads of it.
+    // But they race with plain reads.
     let mixed = format!("{atomics}  ds_read_b32 v2, v1\n  s_waitcnt lgkmcnt(0)\n");
     let found = found(&Small::new(Gpu::Gfx942, &mixed).threads(256), LDS);
     assert!(
@@ -443,7 +444,7 @@ fn lds_races_between_waves() {
 
 #[test]
 fn loads_to_lds_are_in_flight_until_vmcnt() {
-    // Each wave fetches 256 bytes to its part of LDS, and reads the other's.
+    // Each wave loads 256 bytes to its part of LDS and reads the other wave's part.
     let body = |wait: &str| {
         format!(
             "{OFFSET}  v_readfirstlane_b32 s8, v1
@@ -483,7 +484,7 @@ fn races_between_workgroups() {
     );
     let other = findings[0].other.as_ref().expect("the other side");
     assert_ne!(other.workgroup, findings[0].wave.workgroup);
-    // Each its own: no race. And its neighbour's, read without order: one.
+    // Separate dwords: no race. A neighbour's dword, read without order: a race.
     let own = "  v_lshl_add_u32 v1, s2, 6, v0
   v_lshlrev_b32_e32 v1, 2, v1
   global_store_dword v1, v0, s[4:5]
@@ -501,7 +502,7 @@ fn races_between_workgroups() {
 
 #[test]
 fn an_atomic_counter_orders_workgroups() {
-    // Each workgroup writes a dword and counts itself; the last one reads them all.
+    // Each workgroup writes a dword and increments a counter; the last one reads all dwords.
     let body = |before: &str, after: &str| {
         format!(
             "  v_mov_b32_e32 v3, 0
@@ -531,7 +532,7 @@ fn an_atomic_counter_orders_workgroups() {
         &Small::new(Gpu::Gfx90a, &body(store, "")).workgroups(4),
         RACES,
     );
-    // The count comes before the data.
+    // The counter is incremented before the data is written.
     let found = found(
         &Small::new(Gpu::Gfx90a, &body("", store)).workgroups(4),
         RACES,

@@ -1,4 +1,4 @@
-//! Checks of uninitialized registers and of barriers that waves pass by: planted bugs, each with its clean twin.
+//! Checks of uninitialized registers and of skipped barriers: bugs that must be found, each with a correct counterpart.
 
 use Gpu::{Gfx90a, Gfx908, Gfx942, Gfx950};
 use ferrowave_check::{Check, Finding};
@@ -19,7 +19,7 @@ fn clean(gpu: Gpu, body: &str) {
     }
 }
 
-/// One finding at `at` whose text says `says`; nothing once `missing` stands in front of the kernel.
+/// Expects one finding at `at` whose text contains `says`, and none once `missing` precedes the kernel.
 #[track_caller]
 fn planted(gpu: Gpu, missing: &str, body: &str, at: &str, says: &str) -> Finding {
     clean(gpu, &format!("  {missing}\n{body}"));
@@ -34,7 +34,7 @@ fn planted(gpu: Gpu, missing: &str, body: &str, at: &str, says: &str) -> Finding
     findings.into_iter().next().expect("one finding")
 }
 
-/// As [`planted`] where a fault may follow from what is undefined.
+/// As [`planted`], where the undefined value may cause a fault.
 #[track_caller]
 fn with_fault(gpu: Gpu, missing: &str, body: &str, at: &str, says: &str) -> Finding {
     clean(gpu, &format!("  {missing}\n{body}"));
@@ -64,7 +64,7 @@ fn addresses() {
     assert_eq!(other.what, "first read v1");
     let place = other.instruction.expect("an instruction");
     assert!(place.text.contains("2, v1"), "{}", place.text);
-    // Scalar: the offset of a load, and a base of which one half is missing.
+    // Scalar: the offset of a load, and a base with one half missing.
     let body = "  s_load_dword s8, s[4:5], s9\n  s_waitcnt lgkmcnt(0)\n";
     let at = "s_load_dword s8, s[4:5], s9";
     planted(
@@ -78,7 +78,7 @@ fn addresses() {
     let at = "global_load_dword v2, v1, s[8:9]";
     let says = "takes an address from s9, which is uninitialized";
     with_fault(Gfx90a, "s_mov_b32 s9, s5", body, at, says);
-    // Only lanes that take part.
+    // Only active lanes count.
     let some = "  v_cmp_gt_u32 vcc, 8, v0\n  s_and_saveexec_b64 s[8:9], vcc\n  v_mov_b32 v1, 0\n";
     let load = "  global_load_dword v2, v1, s[4:5]\n";
     let all = "  s_mov_b64 exec, s[8:9]\n";
@@ -116,7 +116,7 @@ fn branches() {
         let says = "depends on v1, which is uninitialized";
         planted(Gfx908, "v_mov_b32 v1, 3", &body, &text, says);
     }
-    // A bit of `vcc` that is set says that it is not 0, whatever the others are.
+    // One set bit in `vcc` decides that it is not 0, regardless of the other bits.
     let some = "  v_cmp_gt_u32 vcc, 8, v0\n  s_and_saveexec_b64 s[8:9], vcc\n  v_mov_b32 v1, 3\n  s_mov_b64 exec, s[8:9]\n";
     let decided = format!("{some}  v_cmp_eq_u32 vcc, 3, v1\n  s_cbranch_vccnz .Lend_of_it\n{tail}");
     clean(Gfx90a, &decided);
@@ -145,7 +145,7 @@ fn exec() {
     let at = "v_cmpx_gt_u32_e32 vcc, 9, v7";
     let says = "each sets exec from v7, which is uninitialized";
     planted(Gfx908, "v_mov_b32 v7, 0", body, at, says);
-    // Lane masks are put together bit by bit, from registers that held nothing before.
+    // Lane masks are assembled bit by bit in registers that were undefined before.
     clean(
         Gfx942,
         "  v_cmp_gt_u32 vcc, 8, v0
@@ -181,7 +181,7 @@ fn stores() {
     planted(Gfx908, "v_mov_b32 v2, 0", &body, at, says);
 }
 
-/// What is stored to LDS may be undefined, if what is loaded there is not used.
+/// Undefined data may be stored to LDS if what is loaded from there is not used.
 #[test]
 fn values_that_pass_through_lds() {
     let exchange = |store: &str, load: &str| {
@@ -218,7 +218,7 @@ fn values_that_pass_through_lds() {
             "ds_read_u8 v7, v1 offset:7",
             "ds_read_u8 v7, v1 offset:6",
         ),
-        // What is written over is as defined as what was written last.
+        // A later store replaces the definedness of an earlier one.
         (
             "ds_write_b64 v1, v[2:3]\n  ds_write_b16 v1, v4 offset:4",
             "ds_read_u16 v7, v1 offset:6",
@@ -227,7 +227,7 @@ fn values_that_pass_through_lds() {
     ] {
         let gpu = Gfx942;
         let unwritten = match used {
-            // Uninitialized bytes are another check's.
+            // Another check finds uninitialized bytes.
             "ds_read_b64 v[6:7], v1 offset:4" => "ds_write_b32 v1, v2 offset:4\n  ",
             _ => "",
         };
@@ -252,14 +252,14 @@ fn results_that_depend_on_nothing_undefined() {
         "  v_cmp_gt_u32 vcc, 64, v0\n  v_cndmask_b32 v2, v3, v0, vcc\n",
         "  s_mov_b32 s8, 0xffff\n  v_bfi_b32 v2, s8, v0, v3\n  v_and_b32 v2, s8, v2\n",
         "  v_mov_b32 v3, 5\n  v_lshlrev_b32 v2, 16, v9\n  v_lshrrev_b32 v2, 31, v3\n",
-        // Halves, put together.
+        // Halves that are assembled.
         "  v_mov_b32_sdwa v2, v0 dst_sel:WORD_0 dst_unused:UNUSED_PRESERVE src0_sel:WORD_0\n  v_mov_b32_sdwa v2, v0 dst_sel:WORD_1 dst_unused:UNUSED_PRESERVE src0_sel:WORD_0\n",
         "  v_mov_b32 v3, 0\n  global_load_short_d16 v2, v3, s[4:5]\n  global_load_short_d16_hi v2, v3, s[4:5]\n  s_waitcnt vmcnt(0)\n",
         "  v_mov_b32 v3, 0\n  global_load_short_d16 v4, v3, s[4:5]\n  s_waitcnt vmcnt(0)\n  v_lshlrev_b32 v2, 16, v4\n",
-        // A half that is loaded zeroes the other.
+        // Loading one half zeroes the other.
         "  v_mov_b32 v3, 0\n  global_load_short_d16_hi v2, v3, s[4:5]\n  s_waitcnt vmcnt(0)\n",
         "  v_mov_b32 v3, 0\n  ds_read_u16_d16_hi v4, v3\n  s_waitcnt lgkmcnt(0)\n  s_mov_b32 s8, 0x03020100\n  v_perm_b32 v2, v4, v4, s8\n",
-        // Lanes, from elsewhere.
+        // Values from other lanes.
         "  v_writelane_b32 v9, s4, 3\n  v_readlane_b32 s8, v9, 3\n  v_mov_b32 v2, s8\n",
         "  v_mov_b32_dpp v2, v0 quad_perm:[0,0,2,2] row_mask:0xf bank_mask:0xf\n",
         "  ds_swizzle_b32 v2, v0 offset:0x80a0\n  s_waitcnt lgkmcnt(0)\n",
@@ -269,7 +269,7 @@ fn results_that_depend_on_nothing_undefined() {
     ] {
         clean(Gfx942, &store(value));
     }
-    // What one half, lane or side leaves open stays so.
+    // An undefined half, lane or side stays undefined.
     for (value, from) in [
         (
             "  v_mov_b32_sdwa v2, v0 dst_sel:WORD_0 dst_unused:UNUSED_PRESERVE src0_sel:WORD_0\n",
@@ -302,8 +302,8 @@ fn results_that_depend_on_nothing_undefined() {
     }
 }
 
-/// Packed arithmetic names pairs and may look at one half of each: what the other holds makes no difference, here or where it
-/// is read for something else too.
+/// Packed arithmetic names pairs of registers and may use only one half of each. The other half may be undefined,
+/// unless another operand uses it.
 #[test]
 fn halves_that_packed_arithmetic_passes_over_may_be_undefined() {
     let product = |defined: &str, operands: &str| {
@@ -347,7 +347,7 @@ fn halves_that_packed_arithmetic_passes_over_may_be_undefined() {
 
 #[test]
 fn rows_of_a_matrix_product_are_apart() {
-    // Lanes 0 to 3 of each sixteen have rows of A; D's first row depends on lane 0 of its block only.
+    // Lanes 0 to 3 of each sixteen hold rows of A. D's first row depends only on lane 0 of its block.
     let product = |rows: &str| {
         format!(
             "  v_and_b32 v2, 3, v0
@@ -376,7 +376,7 @@ fn rows_of_a_matrix_product_are_apart() {
 
 #[test]
 fn registers_put_aside_in_private_memory() {
-    // As functions do with registers that belong to their callers.
+    // As functions do with callee-saved registers.
     let body =
         "  v_mov_b32 v1, 0\n  v_mov_b32 v3, s4\n  buffer_store_dword v40, v1, s[12:15], 0 offen\n";
     let resource = "  s_mov_b32 s12, s4\n  s_and_b32 s13, s5, 0xffff\n  s_mov_b32 s14, 4096\n";
@@ -418,7 +418,7 @@ fn registers_that_are_indexed() {
 
 #[test]
 fn barriers_that_lanes_pass_by() {
-    // The second wave's lanes have nothing to do, and the barrier stands where they have.
+    // The second wave's lanes are all inactive, and the barrier is inside the condition.
     let condition = "  v_cmp_gt_u32 vcc, 64, v0\n  s_and_saveexec_b64 s[8:9], vcc\n  s_cbranch_execz .Lbehind\n";
     let inside = format!("{condition}  s_barrier\n.Lbehind:\n  s_mov_b64 exec, s[8:9]\n");
     let found = |gpu, body: &str| findings(gpu, body, 192);
@@ -434,13 +434,13 @@ fn barriers_that_lanes_pass_by() {
             text.contains("s_cbranch_execz") && text.contains("at `s_barrier`"),
             "{text}"
         );
-        // The third wave passes by as well.
+        // The third wave skips it as well.
         assert_eq!(findings[0].count, 2);
     }
     let outside =
         format!("{condition}  s_nop 0\n.Lbehind:\n  s_mov_b64 exec, s[8:9]\n  s_barrier\n");
     assert_eq!(found(Gfx942, &outside), []);
-    // A loop whose number of turns depends on lanes, with a barrier in it.
+    // A loop with a barrier whose number of iterations depends on lanes.
     let turns = |barrier: [&str; 2]| {
         format!(
             "  v_lshrrev_b32 v1, 5, v0
@@ -463,7 +463,7 @@ fn barriers_that_lanes_pass_by() {
 
 #[test]
 fn barriers_that_waves_with_roles_pair() {
-    // Wave 0 meets the others at a barrier of its own.
+    // Wave 0 uses a barrier of its own.
     let roles = |branch: &str| {
         format!(
             "  v_readfirstlane_b32 s8, v0
@@ -482,7 +482,7 @@ fn barriers_that_waves_with_roles_pair() {
     let found = findings(Gfx942, &on_lanes, 192);
     assert_eq!(names(&found).len(), 1, "{found:?}");
     assert_eq!(found[0].kind.id(), "skipped-barrier");
-    // Conditions of waves may lie in `vcc`, and in vector registers that hold the same in all lanes.
+    // Conditions of waves may be in `vcc`, or in vector registers with the same value in all lanes.
     for condition in [
         "s_cmp_lt_u32 s8, 64\n  s_cselect_b64 s[10:11], -1, 0\n  s_and_b64 vcc, exec, s[10:11]",
         "v_lshrrev_b32 v1, 6, v0\n  v_cmp_gt_u32 vcc, 1, v1",
@@ -490,7 +490,7 @@ fn barriers_that_waves_with_roles_pair() {
         let roles = roles(&format!("{condition}\n  s_cbranch_vccz"));
         assert_eq!(findings(Gfx90a, &roles, 192), []);
     }
-    // A wave that has ended holds up no other.
+    // A wave that has ended does not hold up others.
     let ends = "  v_readfirstlane_b32 s8, v0\n  s_cmp_lt_u32 s8, 64\n  s_cbranch_scc1 .Lgo\n  s_endpgm\n.Lgo:\n  s_barrier\n";
     assert_eq!(findings(Gfx908, ends, 128), []);
 }
@@ -510,6 +510,6 @@ fn waves_start_with_nothing_of_those_before() {
         .workgroups(3)
         .found(&[Check::Registers].into());
     assert_eq!(names(&found).len(), 1, "{found:?}");
-    // Two waves of the second and of the third workgroup.
+    // Two waves each of the second and third workgroup.
     assert_eq!((found[0].count, found[0].wave.workgroup), (4, [1, 0, 0]));
 }

@@ -1,4 +1,4 @@
-//! Schedules: kernels whose results depend on one, and those whose do not.
+//! Schedules: kernels whose results depend on the schedule, and kernels whose results do not.
 
 use ferrowave_check::Options;
 use ferrowave_gpu::Gpu;
@@ -11,7 +11,7 @@ fn seeds(seeds: u32) -> Options {
     }
 }
 
-/// Each work-item takes what the one 64 on has put into LDS, and stores it.
+/// Each work-item stores what the work-item 64 further on wrote to LDS.
 fn exchange(between: &str) -> String {
     format!(
         "  v_lshlrev_b32_e32 v1, 2, v0
@@ -26,7 +26,7 @@ fn exchange(between: &str) -> String {
     )
 }
 
-/// Each work-item stores what it has loaded.
+/// Each work-item stores what it loaded.
 fn copy(wait: &str) -> String {
     format!(
         "  v_lshlrev_b32_e32 v1, 2, v0
@@ -42,7 +42,7 @@ fn copy(wait: &str) -> String {
 fn results_that_depend_on_the_schedule_are_found() {
     let unordered = exchange("  s_waitcnt lgkmcnt(0)");
     let early = copy("  s_waitcnt lgkmcnt(0)");
-    // Who comes last, leaves its number.
+    // The last workgroup to run leaves its number.
     let last =
         "  v_mov_b32_e32 v1, 0\n  v_mov_b32_e32 v2, s2\n  global_store_dword v1, v2, s[4:5]\n";
     for kernel in [
@@ -68,7 +68,7 @@ fn results_that_depend_on_the_schedule_are_found() {
             text.contains("of the device allocation of 4096 bytes"),
             "{text}"
         );
-        // The schedule that it names gives them again, twice the same.
+        // The reported schedule reproduces the other results, twice the same.
         let number = text
             .split_whitespace()
             .nth(2)
@@ -101,7 +101,7 @@ fn results_that_do_not_are_not() {
     ] {
         let (checked, bytes) = kernel.launch(&seeds(16));
         assert!(checked.findings.is_empty(), "{}", checked.findings[0]);
-        // Memory is as one launch leaves it, though many ran.
+        // Memory is as after one launch, although several ran.
         let (_, once) = kernel.launch(&Options::default());
         assert_eq!(bytes, once, "{}", kernel.body);
     }

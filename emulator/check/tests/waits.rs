@@ -1,10 +1,10 @@
-//! Checks of waits and wait states: planted bugs, and what is none.
+//! Checks of waits and wait states: bugs that must be found, and code without bugs.
 
 use ferrowave_check::Check;
 use ferrowave_gpu::Gpu;
 use ferrowave_test_support::{Small, names};
 
-/// What is found in a kernel: kind and instruction.
+/// The findings in a kernel: kind and instruction.
 fn found(gpu: Gpu, check: Check, body: &str) -> Vec<(&'static str, String)> {
     names(&Small::new(gpu, body).found(&[check].into()))
 }
@@ -89,7 +89,7 @@ fn loads_come_back_in_order() {
     assert_eq!(waits(Gpu::Gfx942, &body(1, 3)), []);
     assert_eq!(waits(Gpu::Gfx942, &body(3, 2)).len(), 1);
     assert_eq!(waits(Gpu::Gfx942, &body(2, 3)).len(), 1);
-    // Scalar loads come back in any order, LDS operations in order even beside them.
+    // Scalar loads complete in any order; LDS operations complete in order, even among scalar loads.
     let mixed = |count: u32, use_: &str| {
         format!(
             "{OFFSET}  ds_read_b32 v2, v1
@@ -107,7 +107,7 @@ fn loads_come_back_in_order() {
     );
     assert_eq!(waits(Gpu::Gfx90a, &mixed(1, "s_mov_b32 s9, s8")).len(), 1);
     assert_eq!(waits(Gpu::Gfx90a, &mixed(0, "s_mov_b32 s9, s8")), []);
-    // A flat load is back when both counters say so.
+    // A flat load is complete when both counters say so.
     let flat = |wait: &str| {
         format!(
             "  v_lshlrev_b32_e32 v2, 2, v0
@@ -149,7 +149,7 @@ fn registers_that_a_load_will_overwrite() {
             "s_load_dword s8, s[4:5], 0x4".into()
         )]
     );
-    // The second of two loads that come back in order wins; one from LDS may come before one from memory.
+    // Of two loads that complete in order, the second wins; a load from LDS may complete before one from memory.
     let twice = format!(
         "{OFFSET}  global_load_dword v2, v1, s[4:5]\n  global_load_dword v2, v1, s[6:7]\n  s_waitcnt vmcnt(0)\n"
     );
@@ -158,7 +158,7 @@ fn registers_that_a_load_will_overwrite() {
         "{OFFSET}  global_load_dword v2, v1, s[4:5]\n  ds_read_b32 v2, v1\n  s_waitcnt vmcnt(0) lgkmcnt(0)\n"
     );
     assert_eq!(waits(Gpu::Gfx942, &both).len(), 1);
-    // A store has read its data when it is issued.
+    // A store has read its data when it issues.
     let store = format!("{OFFSET}  global_store_dword v1, v0, s[4:5]\n  v_mov_b32_e32 v0, 0\n");
     assert_eq!(waits(Gpu::Gfx942, &store), []);
 }
@@ -186,7 +186,7 @@ fn lds_that_a_load_will_write() {
     }
 }
 
-/// Each rule: GPU, what comes first, what must not come too soon, and the wait states that are owed.
+/// Each rule: GPUs, the first instruction, the one that must not follow too soon, and the required wait states.
 const RULES: &[(&[Gpu], &str, &str, u32)] = {
     use Gpu::{Gfx90a, Gfx908, Gfx942, Gfx950};
     const ALL: &[Gpu] = &[Gfx908, Gfx90a, Gfx942, Gfx950];
@@ -290,7 +290,7 @@ const RULES: &[(&[Gpu], &str, &str, u32)] = {
             "v_mov_b32_e32 v4, v2",
             3,
         ),
-        // Matrix products: from the vector unit, to it, to memory, to each other.
+        // Matrix products: after the vector unit, before it, before memory instructions, before each other.
         (
             ALL,
             "v_mov_b32_e32 v2, v0",
@@ -451,7 +451,7 @@ fn what_is_found_again_is_counted() {
     let kernel = Small::new(Gpu::Gfx942, &body).threads(128).workgroups(3);
     let findings = kernel.found(&[Check::Waits].into());
     assert_eq!(names(&findings).len(), 1);
-    // Two waves in each of three workgroups; the first is told.
+    // Two waves in each of three workgroups; the first is reported.
     assert_eq!(findings[0].count, 6);
     assert_eq!(
         (findings[0].wave.workgroup, findings[0].wave.wave),

@@ -1,8 +1,8 @@
 //! Barriers that a wave skips because of a condition on its lanes.
 //!
-//! Conditions computed from lanes may differ between waves: a branch on `exec`, or on a `vcc` that was computed from
-//! lanes ([`super::conditions`]). Other branches depend on the wave, and kernels whose waves have roles take them on
-//! purpose.
+//! Conditions computed from lanes may differ between waves: branches on `exec`, or on a `vcc` computed from lanes
+//! ([`super::conditions`]). Other branches are per wave; kernels whose waves have different roles use these
+//! intentionally.
 
 use std::ops::Range;
 
@@ -10,23 +10,23 @@ use crate::{Example, Findings, Key, Kind, Side};
 use ferrowave_emulator::exec::{Code, Wave};
 use ferrowave_isa::Op;
 
-/// A branch that lanes decide, and the instructions that each way leaves out.
+/// A branch on lanes, and the instructions that each direction skips.
 #[derive(Clone, Copy, Debug)]
 struct Branch {
     index: u32,
-    /// Instructions that it jumps over.
+    /// Skipped if the branch is taken.
     taken: (u32, u32),
-    /// Instructions that it does not go back to.
+    /// Skipped if the branch is not taken: the body of a loop.
     not_taken: (u32, u32),
     on_vcc: bool,
 }
 
-/// The branches of a code that may leave out a barrier.
+/// The branches of a code stretch that may skip a barrier.
 #[derive(Debug)]
 pub(super) struct Branches(Vec<Branch>);
 
 impl Branches {
-    /// Those among some instructions.
+    /// The branches among the instructions `own`.
     pub(super) fn of(code: &Code, own: Range<u32>) -> Self {
         let barriers: Vec<u32> = own
             .clone()
@@ -68,7 +68,7 @@ fn is_barrier(code: &Code, index: u32) -> bool {
         .is_some_and(|i| i.op == Op::s_barrier)
 }
 
-/// Whether it is a branch on lanes.
+/// Whether `op` is a branch on lanes.
 pub(super) fn is_of_lanes(op: Op) -> bool {
     matches!(
         op,
@@ -76,12 +76,12 @@ pub(super) fn is_of_lanes(op: Op) -> bool {
     )
 }
 
-/// Whether it is a branch on `vcc`.
+/// Whether `op` is a branch on `vcc`.
 pub(super) fn is_on_vcc(op: Op) -> bool {
     matches!(op, Op::s_cbranch_vccz | Op::s_cbranch_vccnz)
 }
 
-/// Where a branch on lanes leads, and which one it is.
+/// The target and the operation of a branch on lanes.
 fn target(code: &Code, index: u32) -> Option<(u32, Op)> {
     let instruction = code.instruction(index)?;
     if !is_of_lanes(instruction.op) {
@@ -90,22 +90,22 @@ fn target(code: &Code, index: u32) -> Option<(u32, Op)> {
     Some((code.branch_target(index)?, instruction.op))
 }
 
-/// Instructions that a wave left out.
+/// Instructions that a wave has skipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Skip {
     branch: u32,
     range: (u32, u32),
 }
 
-/// What a wave left out since it last met the others.
+/// What a wave has skipped since it last met the others.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Skips {
     all: Vec<Skip>,
-    /// Of its last branch on lanes.
+    /// By its last branch on lanes.
     last: Option<Skip>,
 }
 
-/// More than these are not kept: loops come by the same few.
+/// The maximum number of entries; loops repeat the same few.
 const MOST: usize = 32;
 
 impl Skips {
@@ -136,10 +136,10 @@ impl Skips {
         }
     }
 
-    /// The branch at which the wave left out an instruction.
+    /// The branch by which the wave skipped an instruction.
     fn over(&self, index: u32, ended: bool) -> Option<u32> {
         let holds = |skip: &&Skip| (skip.range.0..skip.range.1).contains(&index);
-        // Whatever made a wave end was decided last.
+        // If the wave ended, its last branch decided that.
         let skip = if ended {
             self.last.as_ref().filter(holds)
         } else {
@@ -149,7 +149,7 @@ impl Skips {
     }
 }
 
-/// A barrier opens: looks for waves that have left out one at which others wait.
+/// Called when a barrier opens: reports waves that have skipped a barrier at which others wait.
 pub(super) fn opens<'a>(
     waves: &[Wave],
     waiting: &[bool],

@@ -1,11 +1,11 @@
-//! Which scalar registers hold conditions that lanes decide.
+//! Which scalar registers hold conditions that depend on lanes.
 //!
-//! Compilers put conditions of whole waves in `vcc` as well as those of lanes; what the mask was made of tells which.
+//! Compilers use `vcc` for conditions of whole waves and of lanes; the computation of the mask distinguishes them.
 
 use ferrowave_emulator::exec::{Facts, Wave};
 use ferrowave_isa::{Category, Register, Registers};
 
-/// Codes of scalar registers, one bit each. `scc` is none of them: what it decides is the wave's.
+/// Codes of scalar registers, one bit each. Without `scc`, whose conditions are always per wave.
 type Codes = u128;
 
 fn codes(registers: impl Iterator<Item = Registers>) -> Codes {
@@ -18,30 +18,30 @@ fn codes(registers: impl Iterator<Item = Registers>) -> Codes {
         })
 }
 
-/// What an instruction does to conditions.
+/// The effect of an instruction on conditions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Effect {
     reads: Codes,
     writes: Codes,
-    /// It makes a mask of what lanes hold.
+    /// Whether it computes a mask from lanes.
     from_lanes: bool,
 }
 
 impl Effect {
-    /// None, if it writes no scalar register.
+    /// `None` if it writes no scalar register.
     pub(super) fn of(facts: &Facts) -> Option<Self> {
         let writes = codes(facts.uses.writes.iter().copied());
         let single = facts.uses.writes.iter().all(|written| written.count == 1);
         (writes != 0).then(|| Effect {
             reads: codes(facts.uses.reads.iter().map(|read| read.registers)),
             writes,
-            // One lane's value, read on purpose, is the wave's.
+            // A value read from one lane (`v_readlane`) is per wave.
             from_lanes: facts.category == Category::Vector && !single,
         })
     }
 }
 
-/// The conditions that a wave's lanes have decided.
+/// The scalar registers that depend on lanes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Conditions(Codes);
 
@@ -63,7 +63,7 @@ impl Conditions {
         }
     }
 
-    /// Whether lanes have decided what is in `vcc`.
+    /// Whether `vcc` depends on lanes.
     pub(super) fn vcc(self) -> bool {
         self.0 >> (Register::VCC.0 - Register::SCALARS) & 3 != 0
     }

@@ -7,10 +7,10 @@ use ferrowave_isa::{Register, Registers};
 const VECTORS: usize = Register::SCALARS as usize;
 const SCALARS: usize = Register::COUNT - VECTORS;
 
-/// A few words of a set of registers: each one's place and its bits.
+/// A word of a register set: its index and bits.
 pub(crate) type Cut = (u16, u64);
 
-/// The bits of some registers in the words of a set.
+/// The words of a register set that contain `registers`.
 pub(crate) fn cut(registers: Registers) -> impl Iterator<Item = Cut> {
     let first = registers.first.0;
     let end = (first + registers.count).min(Register::COUNT as u16);
@@ -21,7 +21,7 @@ pub(crate) fn cut(registers: Registers) -> impl Iterator<Item = Cut> {
     })
 }
 
-/// Adds words to a list in which each stands once.
+/// Merges words into a list that contains each index once.
 pub(crate) fn merge(list: &mut Vec<Cut>, more: impl Iterator<Item = Cut>) {
     for (word, bits) in more {
         match list.iter_mut().find(|(other, _)| *other == word) {
@@ -31,30 +31,31 @@ pub(crate) fn merge(list: &mut Vec<Cut>, more: impl Iterator<Item = Cut>) {
     }
 }
 
-/// Where an undefined value comes from.
+/// The origin of an undefined value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Origin {
     /// The uninitialized register.
     pub(super) register: Register,
-    /// The instruction that first read it to compute something.
+    /// The first instruction that computed with it.
     pub(super) reader: Option<u32>,
 }
 
-/// What is undefined in one wave's registers, to the bit.
+/// The undefined bits of one wave's registers.
 pub(super) struct Definedness {
-    /// Registers of which some bit is undefined.
+    /// Registers with at least one undefined bit.
     any: [u64; WORDS],
-    /// Lanes of each vector register in which some bit is undefined.
+    /// For each vector register, the lanes with undefined bits.
     lanes: [u64; VECTORS],
-    /// The bits of these lanes; without them, all.
+    /// The undefined bits of these lanes; `None` means all bits.
     bits: [Option<Box<[u32; 64]>>; VECTORS],
-    /// The bits of each scalar register.
+    /// The undefined bits of each scalar register.
     scalars: [u32; SCALARS],
     origins: [Origin; Register::COUNT],
 }
 
 impl Definedness {
-    /// Registers as the hardware sets them up. `exec` is always defined, and so is what only a trap handler writes.
+    /// The state at the start of a wave, as the hardware initializes registers. `exec` and registers that only a trap
+    /// handler writes are always defined.
     pub(super) fn new(prepared: Prepared) -> Self {
         let mut scalars = [!0; SCALARS];
         for (code, bits) in scalars.iter_mut().enumerate() {
@@ -82,7 +83,7 @@ impl Definedness {
         new
     }
 
-    /// Keeps `any` true.
+    /// Updates `any` for a register.
     fn note(&mut self, register: Register) {
         let n = usize::from(register.0);
         let undefined = match n.checked_sub(VECTORS) {
@@ -97,14 +98,14 @@ impl Definedness {
         }
     }
 
-    /// Whether one of some registers has an undefined bit.
+    /// Whether one of the registers has an undefined bit.
     #[inline]
     pub(super) fn meets(&self, cuts: &[Cut]) -> bool {
         cuts.iter()
             .any(|&(word, bits)| self.any[usize::from(word) % WORDS] & bits != 0)
     }
 
-    /// The registers that have an undefined bit.
+    /// The registers with an undefined bit.
     pub(super) const fn any(&self) -> &[u64; WORDS] {
         &self.any
     }
@@ -121,7 +122,7 @@ impl Definedness {
         self.lanes.get(n).copied().unwrap_or(0)
     }
 
-    /// The undefined bits of a lane of a vector register.
+    /// The undefined bits of one lane of a vector register.
     pub(super) fn lane(&self, register: Register, lane: usize) -> u32 {
         let n = usize::from(register.0);
         match self.bits.get(n) {
@@ -131,7 +132,7 @@ impl Definedness {
         }
     }
 
-    /// Lanes of which some of the bits in `mask` are undefined.
+    /// The lanes in which bits of `mask` are undefined.
     pub(super) fn lanes_with(&self, register: Register, mask: u32) -> u64 {
         let lanes = self.lanes(register);
         match self.bits.get(usize::from(register.0)) {
@@ -186,7 +187,7 @@ impl Definedness {
         self.note(register);
     }
 
-    /// Some lanes of a vector register become undefined.
+    /// Makes some lanes of a vector register undefined.
     pub(super) fn undefine(&mut self, register: Register, lanes: u64) {
         let bits = std::array::from_fn(|lane| match lanes >> lane & 1 {
             1 => !0,
@@ -195,7 +196,7 @@ impl Definedness {
         self.set_vector(register, &bits);
     }
 
-    /// Some lanes of a register become defined; a scalar register as a whole.
+    /// Makes some lanes of a register defined; a scalar register as a whole.
     #[inline]
     pub(super) fn define(&mut self, register: Register, lanes: u64) {
         let n = usize::from(register.0);

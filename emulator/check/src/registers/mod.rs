@@ -1,9 +1,8 @@
-//! Uninitialized registers, and barriers that some waves pass by.
+//! Uninitialized registers, and barriers that some waves skip.
 //!
-//! Compilers copy undefined registers and compute with them, so that an undefined value is followed, to the bit, until
-//! something depends on it that others see: an address, a branch or `exec`, or what is stored. What comes from memory
-//! counts as defined (uninitialized memory is another check's), and so do registers that are indexed; what passes
-//! through LDS is as undefined there as it was.
+//! Compilers copy undefined registers and compute with them. So undefined bits are tracked until they affect something
+//! visible: an address, a branch, `exec` or stored data. Data from memory counts as defined (another check finds
+//! uninitialized memory), and so do indexed registers. Values that pass through LDS stay undefined.
 
 mod barriers;
 mod conditions;
@@ -29,16 +28,16 @@ use ferrowave_isa::{
     Category, Format, Instruction, Read, Register, Registers as Range, Role, Source,
 };
 
-/// What a launch's host threads share: of each stretch of the code, made when the first wave comes to it.
+/// The data that the host threads of a launch share: stretches of the code, created when the first wave reaches them.
 pub(super) struct Shared(Box<[OnceLock<Stretch>]>);
 
 struct Stretch {
-    /// The first instruction's index.
+    /// The index of the first instruction.
     first: u32,
-    /// Of each instruction, made when the first wave comes to it.
+    /// The plan of each instruction, created when the first wave reaches it.
     plans: Box<[OnceLock<Option<Box<Plan>>>]>,
     branches: Branches,
-    /// Whether one on `vcc` leads around a barrier.
+    /// Whether a branch on `vcc` may skip a barrier.
     on_vcc: bool,
 }
 
@@ -48,7 +47,7 @@ impl Shared {
         Shared(stretches.map(|_| OnceLock::new()).collect())
     }
 
-    /// The stretch of an instruction.
+    /// The stretch that contains an instruction.
     fn of(&self, code: &Code, index: u32) -> Option<&Stretch> {
         let (number, own) = code.stretch(index)?;
         Some(self.0.get(number)?.get_or_init(|| {
@@ -99,8 +98,7 @@ impl Registers {
         }
     }
 
-    /// The registers that an instruction touches, in words of a set, and whether it has to be looked at even if all of them
-    /// are defined.
+    /// The registers that an instruction touches, and whether it must be checked even if all of them are defined.
     pub(super) fn demands(&self, code: &Code, index: u32, facts: &Facts) -> (&[Cut], bool) {
         let planned = self.shared.of(code, index).and_then(|stretch| {
             let plan = stretch.plan(code, index, facts)?;
@@ -110,14 +108,14 @@ impl Registers {
         planned.unwrap_or((&[], false))
     }
 
-    /// The registers of a wave that have an undefined bit.
+    /// The registers of a wave with an undefined bit.
     #[inline]
     pub(super) fn undefined(&self, wave: u32) -> Option<&[u64; WORDS]> {
         Some(self.waves.get(wave as usize)?.registers.any())
     }
 }
 
-/// An instruction about to run, and its wave.
+/// An instruction that is about to run, and its wave.
 struct Look<'a> {
     step: &'a Step<'a>,
     plan: &'a Plan,
@@ -126,7 +124,7 @@ struct Look<'a> {
 }
 
 impl Look<'_> {
-    /// The lanes that take part.
+    /// The active lanes.
     fn lanes(&self) -> u64 {
         match self.instruction.is_vector() {
             true => self.wave.exec,
@@ -134,7 +132,7 @@ impl Look<'_> {
         }
     }
 
-    /// The first register of a source with undefined bits in lanes that take part, of those that count, and the lanes.
+    /// The first register of a source with undefined bits that the instruction uses in active lanes, and these lanes.
     fn undefined(&self, read: &Read, state: &Definedness) -> Option<(Register, u64)> {
         let lanes = self.lanes();
         if is_exec(read.registers) || lanes == 0 {
@@ -157,7 +155,7 @@ impl Look<'_> {
             })
     }
 
-    /// Reports addresses, data and branches that are undefined.
+    /// Reports undefined addresses, data and branches.
     fn sinks(&self, state: &mut Definedness, findings: &mut Findings) {
         for read in &self.step.facts.uses.reads {
             let what = match read.role {
@@ -174,14 +172,14 @@ impl Look<'_> {
                 continue;
             }
             self.report(what, register, lanes, state.origin(register), findings);
-            // One finding is enough for what follows from it.
+            // Later uses of the value are not reported again.
             for register in read.registers.iter() {
                 state.define(register, lanes);
             }
         }
     }
 
-    /// Whether a branch on `vcc` goes the same way whatever its undefined bits are.
+    /// Whether a branch on `vcc` is decided by its defined bits.
     fn is_decided(&self, state: &Definedness) -> bool {
         barriers::is_on_vcc(self.instruction.op)
             && Range {
@@ -195,12 +193,12 @@ impl Look<'_> {
             })
     }
 
-    /// Whether it accesses private memory, where compilers put registers aside whether or not they hold something.
+    /// Whether it accesses private memory: compilers spill registers there even if they are undefined.
     fn is_private(&self) -> bool {
         let i = self.instruction;
         match (i.format, i.src[0].source, i.src[2].source) {
             (Format::Scratch, ..) => true,
-            // Buffers whose lanes are interleaved.
+            // Buffers with swizzled addresses.
             (Format::Mubuf, _, Source::Sgpr(resource)) => self.wave.scalar(resource + 1) >> 31 == 1,
             (Format::Flat, Source::Vgpr(address), _) => {
                 let high = self.wave.lanes(address + 1).as_array();
@@ -251,7 +249,7 @@ impl Look<'_> {
         });
     }
 
-    /// Where undefined results come from: the first source that is undefined.
+    /// The origin of undefined results: the first undefined source.
     fn origin(&self, state: &Definedness) -> Option<(Register, u64, Origin)> {
         let sources = || {
             let reads = self.step.facts.uses.reads.iter();
@@ -264,7 +262,7 @@ impl Look<'_> {
             true => state.lanes(register) & lanes,
             false => u64::from(state.scalar(register) != 0),
         };
-        // A source of inactive lanes only, if there is no other.
+        // Sources undefined only in inactive lanes come last.
         let found = sources()
             .find(|register| undefined(*register, self.lanes()) != 0)
             .or_else(|| sources().find(|register| undefined(*register, !0) != 0))?;
@@ -277,7 +275,7 @@ impl Look<'_> {
         Some((found, lanes, Origin { reader, ..origin }))
     }
 
-    /// Whether all sources are defined, for what this instruction makes of them.
+    /// Whether all bits of the sources that the instruction uses are defined.
     fn reads_defined(&self, state: &Definedness) -> bool {
         let reads = &self.step.facts.uses.reads;
         reads
@@ -293,7 +291,7 @@ impl Look<'_> {
         }
     }
 
-    /// What is undefined in the results.
+    /// Computes which bits of the results are undefined.
     fn results(
         &self,
         trial: &mut Trial,
@@ -334,7 +332,7 @@ impl Look<'_> {
         }
     }
 
-    /// Registers are indexed or vector instructions skipped: which results there are is not looked at.
+    /// With indexed registers or skipped vector instructions, all results count as defined.
     fn define_indexed(&self, state: &mut Definedness) {
         self.define_results(!0, state);
         let index = (self.wave.scalar(Register::M0.0 - Register::SCALARS) & 0xff) as u16;
@@ -348,7 +346,7 @@ impl Look<'_> {
         }
     }
 
-    /// `s_movreld` writes another register than it names.
+    /// `s_movreld` writes another register than its operand names.
     fn define_relative(&self, state: &mut Definedness) {
         let index = self.wave.scalar(Register::M0.0 - Register::SCALARS);
         for write in &self.step.facts.uses.writes {
@@ -366,7 +364,7 @@ impl Look<'_> {
 impl Watch for Registers {
     fn interest(&self, facts: &Facts) -> Interest {
         Interest {
-            // Where they meet something undefined, or have to.
+            // `before` is called if a register is undefined, or if `demands` asks for it.
             before: false,
             after: facts.category == Category::Branch || is_store(facts) || is_load(facts),
         }

@@ -1,4 +1,4 @@
-//! What an instruction does to undefined registers, found once for a launch.
+//! How an instruction treats undefined registers, computed once per launch.
 
 use super::{
     conditions::{Effect, is_exec},
@@ -7,30 +7,30 @@ use super::{
 use ferrowave_emulator::exec::Facts;
 use ferrowave_isa::{Category, Instruction, Op, Register, Registers};
 
-/// How an instruction's results come about.
+/// How an instruction's results depend on its sources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Action {
-    /// It computes each lane of its results from the same lane of its sources, and writes whole registers.
+    /// Each lane of the results depends on the same lane of the sources, and whole registers are written.
     Lanes,
-    /// It computes otherwise: moves between lanes, keeps bits, works on scalars.
+    /// Any other computation: across lanes, keeping bits, on scalars.
     Compute,
-    /// Its results come from memory.
+    /// The results come from memory.
     Load,
-    /// Its results are what they are.
+    /// The results are always defined.
     Define,
 }
 
-/// An instruction's part in the check.
+/// The properties of an instruction for this check.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
     pub(super) action: Action,
-    /// All registers that it reads or writes, but for `exec` and those that it names and does not look at.
+    /// All registers that it reads or writes, except `exec` and registers that it names but does not use.
     touched: Box<[Cut]>,
-    /// It compares its first two sources.
+    /// Whether it compares its first two sources.
     pub(super) compares: bool,
-    /// It reads or writes a scalar register that `m0` tells.
+    /// Whether `m0` selects a scalar register that it reads or writes.
     pub(super) moves_relative: bool,
-    /// What it does to conditions.
+    /// Its effect on conditions.
     pub(super) condition: Option<Effect>,
 }
 
@@ -40,7 +40,7 @@ impl Plan {
     }
 }
 
-/// An instruction's plan.
+/// Creates the plan of an instruction.
 pub(super) fn plan(i: &Instruction, facts: &Facts) -> Plan {
     let mut touched: Vec<Cut> = Vec::new();
     let reads = facts.uses.reads.iter().map(|read| read.registers);
@@ -66,8 +66,8 @@ pub(super) fn plan(i: &Instruction, facts: &Facts) -> Plan {
     }
 }
 
-/// Registers that an instruction names and does not look at: `op_sel` of packed f32 arithmetic takes both operations' factors
-/// from the same half of a pair (CDNA3 ISA guide, «Packed math»). What is in the other half makes no difference, and
+/// Registers that an instruction names but does not use. With `op_sel`, packed f32 arithmetic takes the factors of both
+/// operations from the same half of a pair (CDNA3 ISA guide, «Packed math»). The other half does not matter, and
 /// compilers leave it undefined.
 fn idle(i: &Instruction, facts: &Facts) -> Vec<Register> {
     let is_packed = matches!(i.op, Op::v_pk_fma_f32 | Op::v_pk_mul_f32 | Op::v_pk_add_f32);
@@ -83,7 +83,7 @@ fn idle(i: &Instruction, facts: &Facts) -> Vec<Register> {
     let mut idle: Vec<Register> = halves.collect();
     idle.retain(|register| {
         let reads = facts.uses.reads.iter().filter(|read| {
-            // As a pair of which only the other half counts, or in another way.
+            // Another operand uses the register.
             read.registers.contains(*register)
                 && !read.slot.is_some_and(|slot| {
                     let first = read.registers.first.0;

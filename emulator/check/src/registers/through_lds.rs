@@ -1,7 +1,7 @@
-//! Undefined values that pass through LDS.
+//! Tracks undefined values through LDS.
 //!
-//! Libraries exchange tiles of which the end was never loaded through LDS, and use no more of them than there is: a store
-//! to LDS is no use of a value, what is loaded there is as undefined as what was stored.
+//! Libraries exchange partly loaded tiles through LDS and use only the loaded part. So a store to LDS does not count as
+//! a use; a load from LDS is as undefined as the stored data.
 
 use std::collections::HashMap;
 
@@ -12,43 +12,43 @@ use super::{
 use ferrowave_emulator::exec::{Facts, ObservedAccess, Space};
 use ferrowave_isa::{Category, Effect, Read, Register, Registers, Role};
 
-/// What of a workgroup's LDS is undefined: few bytes, if any.
+/// The undefined bytes of a workgroup's LDS: few, if any.
 #[derive(Default)]
 pub(super) struct ThroughLds {
-    /// By dword, its undefined bytes and where they come from.
+    /// For each dword, its undefined bytes and their origin.
     dwords: HashMap<u64, (u8, Origin)>,
-    /// What the store that runs next will store undefined.
+    /// The undefined data of the store that is about to run.
     storing: Vec<Storing>,
 }
 
 /// A data register of a store with undefined lanes.
 struct Storing {
-    /// The number of its access among the instruction's.
+    /// The number of the access within the instruction.
     access: usize,
-    /// Its first byte in what a lane stores there.
+    /// The byte offset of the register in the data of a lane.
     offset: u64,
     lanes: u64,
     origin: Origin,
 }
 
-/// Whether it stores to LDS what may be loaded from there again.
+/// Whether it is a store to LDS.
 pub(super) fn is_store(facts: &Facts) -> bool {
     facts.category == Category::Lds && facts.effect == Effect::Store
 }
 
-/// Whether it loads from LDS.
+/// Whether it is a load from LDS.
 pub(super) fn is_load(facts: &Facts) -> bool {
     facts.category == Category::Lds && facts.effect == Effect::Load
 }
 
 impl ThroughLds {
-    /// Another workgroup begins.
+    /// Resets the state for the next workgroup.
     pub(super) fn clear(&mut self) {
         self.dwords.clear();
         self.storing.clear();
     }
 
-    /// A store is about to run.
+    /// Notes the undefined data of a store before it runs.
     pub(super) fn store(&mut self, look: &Look<'_>, state: &Definedness) {
         self.storing.clear();
         let data = |read: &&Read| read.role == Role::Data;
@@ -77,7 +77,7 @@ impl ThroughLds {
         }
     }
 
-    /// A store has run: what it touched is as defined as what it stored.
+    /// Updates the touched bytes after a store.
     pub(super) fn stored<'a>(&mut self, accesses: impl Iterator<Item = ObservedAccess<'a>>) {
         if self.storing.is_empty() && self.dwords.is_empty() {
             return;
@@ -117,7 +117,7 @@ impl ThroughLds {
         }
     }
 
-    /// A load has run: lanes that loaded something undefined hold it.
+    /// Marks lanes that loaded undefined bytes.
     pub(super) fn loaded<'a>(
         &self,
         results: impl Iterator<Item = Register>,
@@ -128,7 +128,7 @@ impl ThroughLds {
             return;
         }
         let accesses = accesses.filter(|observed| observed.space == Space::Lds);
-        // The registers that the accesses of a lane fill, one after the other.
+        // The dwords of all accesses of a lane, in the order of the registers that they fill.
         let dwords = accesses.flat_map(|observed| {
             (0..u64::from(observed.bytes).div_ceil(4)).map(move |dword| (observed, 4 * dword))
         });

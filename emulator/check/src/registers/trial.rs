@@ -1,23 +1,23 @@
-//! What an instruction makes of undefined bits: it runs a few times on a copy of the wave with other values in their
-//! place, and what differs in its results is undefined.
+//! Computes which result bits depend on undefined bits: runs the instruction several times on a copy of the wave, with
+//! other values in place of the undefined bits. Result bits that differ are undefined.
 //!
-//! So there is no second description of what instructions do. What does not depend on an undefined source comes out
-//! defined, be it a lane that a mask takes from elsewhere, `x ^ x` or the rows of a matrix product. The trial may miss
-//! a dependence that few values show; it never reports a false one.
+//! So the semantics of instructions are not described a second time. Results that do not depend on an undefined source
+//! are defined: a lane that a mask takes from elsewhere, `x ^ x`, the rows of a matrix product. A trial may miss a
+//! dependence that few values show; it never reports a false one.
 
 use super::{conditions::is_exec, definedness::Definedness};
 use crate::Step;
 use ferrowave_emulator::exec::{Context, Flow, Lanes, Wave, run_one};
 use ferrowave_isa::{Instruction, Operand, Register, Registers, Source, registers};
 
-/// What stands for undefined bits.
+/// The values in place of undefined bits.
 #[derive(Clone, Copy)]
 enum Pattern {
-    /// The same everywhere.
+    /// The same value everywhere.
     All(u32),
-    /// Another in each register and lane.
+    /// A different value in each register and lane.
     Mixed(u32),
-    /// What the register is compared with.
+    /// The value with which the register is compared.
     Other,
 }
 
@@ -28,28 +28,28 @@ const PATTERNS: [Pattern; 4] = [
     Pattern::Mixed(2),
 ];
 
-/// For comparisons, too: large numbers of either sign in every format, and the same number.
+/// Additional patterns for comparisons: numbers that are large in every format, of both signs, and the other operand.
 const COMPARED: [Pattern; 3] = [
     Pattern::All(0x7bff_7bff),
     Pattern::All(0xfbff_fbff),
     Pattern::Other,
 ];
 
-/// Room for trials.
+/// Buffers for trials.
 pub(super) struct Trial {
     wave: Wave,
     /// The results of the first run.
     vectors: Vec<Lanes>,
     scalars: Vec<u32>,
-    /// What of them differs in others.
+    /// The result bits that differed in other runs.
     vector_bits: Vec<[u32; 64]>,
     scalar_bits: Vec<u32>,
 }
 
-/// What came of a trial.
+/// The result of a trial.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Outcome {
-    /// Lanes of `exec` that undefined bits decide.
+    /// Lanes of `exec` that depend on undefined bits.
     pub(super) exec: u64,
 }
 
@@ -64,7 +64,7 @@ impl Trial {
         }
     }
 
-    /// Tries out the instruction that `wave` is about to run, and puts what is undefined in its results into `state`.
+    /// Tries the instruction that `wave` is about to run, and marks the undefined bits of its results in `state`.
     pub(super) fn run(
         &mut self,
         step: &Step<'_>,
@@ -86,7 +86,7 @@ impl Trial {
             }
             let flow = run_one(&mut self.wave, &mut context, step.index);
             if !matches!(flow, Flow::Next | Flow::Changed) {
-                // What it would do is not known: its results count as defined.
+                // The instruction cannot run here: its results count as defined.
                 for register in uses.writes.iter().flat_map(|r| r.iter()) {
                     state.define(register, !0);
                 }
@@ -100,7 +100,7 @@ impl Trial {
         outcome
     }
 
-    /// Copies what the instruction may look at.
+    /// Copies the state that the instruction may read.
     fn prepare(&mut self, step: &Step<'_>, wave: &Wave) {
         let copy = &mut self.wave;
         copy.pc = step.index + 1;
@@ -116,7 +116,7 @@ impl Trial {
         }
     }
 
-    /// Puts a pattern in place of undefined bits.
+    /// Replaces undefined bits by a pattern.
     fn perturb(
         &mut self,
         registers: Registers,
@@ -168,7 +168,7 @@ impl Trial {
         }
     }
 
-    /// Keeps the results of the first run, and what is different in another.
+    /// Keeps the results of the first run, and the bits that differ in another run.
     fn compare(&mut self, writes: &[Registers], first: bool) {
         if first {
             self.vectors.clear();
@@ -220,14 +220,14 @@ impl Trial {
     }
 }
 
-/// A number that looks random, the same in every run.
+/// A deterministic pseudo-random number.
 fn mixed(register: Register, lane: usize, seed: u32) -> u32 {
     let number = (u64::from(register.0) << 6 | lane as u64) << 8 | u64::from(seed);
     let product = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     ((product ^ product >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 32) as u32
 }
 
-/// What a comparison compares some registers with.
+/// The operand with which `compared` is compared.
 fn other(i: &Instruction, compared: Registers) -> Option<&Operand> {
     let [a, b, ..] = &i.src;
     match (registers(a), registers(b)) {
@@ -237,7 +237,7 @@ fn other(i: &Instruction, compared: Registers) -> Option<&Operand> {
     }
 }
 
-/// 32 bits of an operand.
+/// A 32-bit word of an operand.
 fn word_of(operand: &Operand, word: usize, lane: usize, wave: &Wave) -> u32 {
     let at = word as u16;
     match operand.source {

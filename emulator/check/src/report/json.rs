@@ -1,10 +1,10 @@
-//! Findings for programs.
+//! Writes findings as JSON.
 
 use serde_json::json;
 
 use super::{Check, Finding};
 
-/// The version of the JSON's shape: it goes up when something is taken away or changes its meaning.
+/// The version of the JSON format. It increases when something is removed or changes its meaning.
 pub const JSON_VERSION: u32 = 1;
 
 pub(super) fn write(checks: &[Check], findings: &[Finding]) -> String {

@@ -1,4 +1,4 @@
-//! Findings in words: with the names of kernels, instructions, source lines and allocations.
+//! Describes findings, with the names of kernels, instructions, source lines and allocations.
 
 mod json;
 mod sarif;
@@ -12,7 +12,7 @@ use super::{Access, Check, Findings, Kind, Side};
 use ferrowave_emulator::memory::View;
 use ferrowave_emulator::program::{Kernel, Names, Place};
 
-/// One finding of a check: what, where, and how often it was met at this place.
+/// A finding: what was found, where, and how often.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
     /// What was found.
@@ -20,14 +20,14 @@ pub struct Finding {
     pub kind: Kind,
     /// The kernel.
     pub kernel: String,
-    /// The wave that was found, in the first workgroup where it was.
+    /// The wave of the example, from the first workgroup with this finding.
     #[serde(flatten)]
     pub wave: WavePart,
-    /// The memory that it is about.
+    /// The accessed memory.
     pub memory: Option<Memory>,
-    /// The other side of a race, or the instruction that this one depends on.
+    /// The other side of a race, or the earlier instruction.
     pub other: Option<WavePart>,
-    /// How often it was met in the launch, over all workgroups, waves and repetitions of the instruction.
+    /// The number of occurrences in the launch, over all workgroups, waves and repetitions of the instruction.
     pub count: u64,
 }
 
@@ -40,9 +40,9 @@ pub struct WavePart {
     pub workgroup: [u32; 3],
     /// The wave in the workgroup.
     pub wave: u32,
-    /// The lanes, where it matters which; none for the scalar unit.
+    /// The lanes, if they matter; empty for a scalar access.
     pub lanes: Vec<u8>,
-    /// The instruction, where it is known.
+    /// The instruction, if known.
     pub instruction: Option<Place>,
 }
 
@@ -56,7 +56,7 @@ pub enum Memory {
         address: u64,
         /// Length in bytes.
         bytes: u32,
-        /// Where that lies among the allocations, in words.
+        /// A description of the address relative to the allocations.
         place: String,
         /// The nearest allocation.
         allocation: Option<Allocation>,
@@ -77,16 +77,16 @@ pub struct Allocation {
     pub base: u64,
     /// Length in bytes.
     pub bytes: usize,
-    /// What it is for.
+    /// What the allocation is for.
     pub kind: String,
-    /// The finding's address, counted from its start.
+    /// The finding's address relative to the start.
     pub offset: i64,
-    /// Whether it was freed before.
+    /// Whether it had been freed.
     pub freed: bool,
 }
 
 impl Finding {
-    /// Whether it is of the same kind at the same instructions of the same kernel.
+    /// Whether both have the same kind, kernel and instructions.
     pub fn is_same(&self, other: &Finding) -> bool {
         let offset = |part: &WavePart| part.instruction.as_ref().map(|place| place.offset);
         self.kind == other.kind
@@ -100,10 +100,10 @@ fn as_id<S: serde::Serializer>(kind: &Kind, serializer: S) -> Result<S::Ok, S::E
     serializer.serialize_str(kind.id())
 }
 
-/// How findings are written.
+/// The output formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// For people.
+    /// Text for people.
     Text,
     /// JSON of [`JSON_VERSION`].
     Json,
@@ -114,7 +114,7 @@ pub enum Format {
 pub use json::JSON_VERSION;
 
 impl Format {
-    /// By the ending of a file's name: `.json`, `.sarif`, or text.
+    /// The format for a file name: by the extension `.json` or `.sarif`, otherwise text.
     pub fn of_file(name: &str) -> Self {
         let ending = name.rsplit_once('.').map(|(_, ending)| ending);
         match ending {
@@ -140,7 +140,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Puts findings in words.
+/// Describes raw findings.
 pub(super) fn describe(kernel: &Kernel, view: &View, findings: &Findings) -> Vec<Finding> {
     let sorted = findings.sorted();
     if sorted.is_empty() {

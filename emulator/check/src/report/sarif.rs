@@ -1,4 +1,4 @@
-//! Findings in SARIF 2.1.0 (OASIS), which editors and code hosts show at their source lines.
+//! Writes findings as SARIF 2.1.0 (OASIS): editors and code hosts show these at their source lines.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
@@ -50,7 +50,7 @@ fn result(finding: &Finding) -> Value {
     value
 }
 
-/// The source line, if there is one, and always the kernel with the instruction's offset.
+/// The source line, if known, and the kernel with the instruction's offset.
 fn location(part: &WavePart, kernel: &str) -> Value {
     let mut value = json!({
         "message": { "text": part.what },
@@ -73,7 +73,7 @@ fn location(part: &WavePart, kernel: &str) -> Value {
     value
 }
 
-/// What stays as it is in a URI's path.
+/// The characters that are not escaped in the path of a URI.
 const KEPT: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'/')
     .remove(b'-')

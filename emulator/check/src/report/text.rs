@@ -1,4 +1,4 @@
-//! Findings for people.
+//! Writes findings as text.
 
 use std::fmt::{self, Write as _};
 
@@ -83,7 +83,7 @@ fn place(place: Option<&Place>, indent: &str, f: &mut fmt::Formatter<'_>) -> fmt
     if let Some(line) = inlined.next() {
         write!(f, "\n{indent}from {line}")?;
     }
-    // Where it was inlined first says what it is for, where last which kernel asked for it.
+    // Of several inlined calls, the innermost tells the purpose and the outermost the kernel.
     if let Some(line) = inlined.next() {
         write!(f, "\n{indent}inlined into {line}")?;
     }
@@ -93,7 +93,7 @@ fn place(place: Option<&Place>, indent: &str, f: &mut fmt::Formatter<'_>) -> fmt
     Ok(())
 }
 
-/// Lanes in words: ranges.
+/// Lanes as text: ranges.
 fn lanes(lanes: &[u8]) -> Option<String> {
     let first = *lanes.first()?;
     let mut ranges = vec![(first, first)];
@@ -110,7 +110,7 @@ fn lanes(lanes: &[u8]) -> Option<String> {
     };
     let texts: Vec<_> = ranges.iter().map(text).collect();
     let word = if lanes.len() == 1 { "lane" } else { "lanes" };
-    // Verbs are written for one: each lane does it.
+    // The verb describes the access of one lane.
     let each = if lanes.len() == 1 { "" } else { ", each" };
     Some(format!("{word} {}{each}", texts.join(", ")))
 }
