@@ -1,7 +1,7 @@
 //! 16-bit operations of the vector unit: f16 and integers.
 //!
 //! On these GPUs most of them write zeros to the register's high half; those that came with gfx9 preserve it
-//! ([`preserves_high`]). In the long encodings, `op_sel` selects halves.
+//! (`Instruction::keeps`). In the long encodings, `op_sel` selects halves.
 
 use std::simd::{StdFloat, prelude::*};
 

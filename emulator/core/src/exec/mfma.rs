@@ -2,10 +2,10 @@
 //!
 //! Lane maps, from AMD's «matrix instruction calculator» and the CDNA ISA guides. With M = N rows and columns, 64/M
 //! groups of lanes, and k adjacent elements of A or B in a lane:
-//! - A[i][k] of block b is in lane `M·group + i`, B[k][j] in lane `N·group + j`. The groups of a block follow each
+//! - `A[i][k]` of block b is in lane `M·group + i`, `B[k][j]` in lane `N·group + j`. The groups of a block follow each
 //!   other in k (operands of 256 bits: [`panel::Panel::read`]).
-//! - D[i][j] of a 32×32 block: register g, lane l with i = 8⌊g/4⌋ + 4⌊l/32⌋ + g mod 4, j = l mod 32; of a 16×16 block:
-//!   i = 4⌊l/16⌋ + g, j = l mod 16; of the sixteen 4×4 blocks: block ⌊l/4⌋, i = g, j = l mod 4.
+//! - `D[i][j]` of a 32×32 block: register g, lane l with i = 8⌊g/4⌋ + 4⌊l/32⌋ + g mod 4, j = l mod 32; of a 16×16
+//!   block: i = 4⌊l/16⌋ + g, j = l mod 16; of the sixteen 4×4 blocks: block ⌊l/4⌋, i = g, j = l mod 4.
 //! - f64: [`double`]; sparse A: [`sparse`]; gfx950's formats below 8 bits and its scales: [`scaled`].
 //!
 //! How each GPU adds: [`sum`]. MODE's rounding and denormal settings have no effect.

@@ -46,7 +46,7 @@ fn write(w: &mut Wave, register: u16, chunk: usize, value: E) {
     w.lanes_mut(register + 1).0[chunk] = (bits >> D::splat(32)).cast::<u32>();
 }
 
-/// 16×16×4: A[i][k] in lane 16k + i, B[k][j] in lane 16k + j, D[i][j] in pair ⌊i/4⌋ of lane 16 (i mod 4) + j.
+/// 16×16×4: `A[i][k]` in lane 16k + i, `B[k][j]` in lane 16k + j, `D[i][j]` in pair ⌊i/4⌋ of lane 16 (i mod 4) + j.
 #[inline(always)]
 pub(super) fn multiply_16(w: &mut Wave, o: &Operation) -> Flow {
     let (a, b) = (operand(w, o, 0), operand(w, o, 1));

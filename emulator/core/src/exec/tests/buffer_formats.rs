@@ -1,5 +1,5 @@
-//! Buffer instructions that convert, against the formats as LLVM's names spell them: widths from the highest bits
-//! down, so that the first component is the last number of a packed format's name.
+//! Buffer instructions that convert, tested against the formats by LLVM's names, which list widths from the highest
+//! bits down: the first component is the last number in a packed format's name.
 
 mod values;
 
@@ -25,7 +25,7 @@ fn last_word(selects: [u32; 4], number: usize, data: usize) -> u32 {
 
 const IDENTITY: [u32; 4] = [4, 5, 6, 7];
 
-/// A wave whose lanes point 20 bytes apart, with random data in `v[8:11]`.
+/// A wave whose lanes are 20 bytes apart, with random data in `v[8:11]`.
 fn prepared(base: u64, records: u32, last: u32, random: &mut Random) -> Wave {
     let mut wave = wave();
     wave.exec = 0xffff_ff7f_ffff_fffd;
@@ -42,7 +42,7 @@ fn prepared(base: u64, records: u32, last: u32, random: &mut Random) -> Wave {
     wave
 }
 
-/// Floats around those that formats can hold, small integers, and any bits.
+/// Floats around those that formats can represent, small integers, and any bits.
 fn register_value(random: &mut Random) -> u32 {
     let bits = random.next();
     let drawn = (bits >> 32) as u32;
@@ -134,7 +134,7 @@ fn format_loads() {
         |bench, line, text, count, (data, number), own| {
             let widths = widths(DATA[data]);
             let size = (widths.iter().sum::<u32>() / 8) as usize;
-            // MTBUF looks at no format of the resource.
+            // MTBUF ignores the resource's format.
             let selects = match own {
                 true => IDENTITY,
                 false => [5, 1, 7, 4],
@@ -143,7 +143,7 @@ fn format_loads() {
                 true => 0,
                 false => last_word(selects, number, data),
             };
-            // Of the last lanes' elements, none is inside as a whole.
+            // The last lanes' elements are partly out of range.
             let records = 20 * 62 + size - 1;
             let mut wave = prepared(base, records as u32, last, &mut random);
             let old: Vec<[u32; 64]> = (8..12).map(|r| *wave.lanes(r).as_array()).collect();
@@ -173,7 +173,7 @@ fn format_loads() {
                         for part in 0..2 {
                             let expected = match values.get(2 * register + part) {
                                 Some(&value) => as_half(number, value),
-                                // The other half of the last register is zeroed.
+                                // The other half of the last register becomes zero.
                                 None if 2 * register < values.len() => 0,
                                 None => old >> (16 * part) & 0xffff,
                             };
@@ -243,7 +243,7 @@ fn format_stores() {
                     *pattern = match value {
                         _ if !written => *pattern,
                         Some(value) => stored(number, widths[component], value),
-                        // Some component of the dword is written, and this one with it.
+                        // Another component of this dword is written, which zeroes this one.
                         None if packed && selects[..count].iter().any(|&s| is_of(s, &widths)) => 0,
                         None => *pattern,
                     };
@@ -262,7 +262,7 @@ fn format_stores() {
                         }),
                     "{text}, lane {lane}: {after:x?}, not {expected:x?}"
                 );
-                // The gap behind the element.
+                // The gap after the element.
                 let gap = at + size..at + 20;
                 assert_eq!(result[gap.clone()], bytes[gap], "{text}, lane {lane}");
             }

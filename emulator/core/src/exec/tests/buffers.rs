@@ -1,4 +1,4 @@
-//! Untyped buffers, and loads that go to LDS.
+//! Untyped buffers, and loads to LDS.
 
 use ferrowave_gpu::Gpu;
 
@@ -33,7 +33,7 @@ impl Resource {
         let high =
             (base >> 32) as u32 | (self.stride & 0x3fff) << 16 | u32::from(self.swizzle) << 31;
         let format = if self.add_tid {
-            // The stride's upper bits are where the data format is otherwise.
+            // The upper bits of the stride replace the data format.
             self.stride >> 14 << 15 | 1 << 23
         } else {
             0x0002_7000
@@ -46,8 +46,8 @@ impl Resource {
         ]
     }
 
-    /// The byte that a lane's byte `at` of its data is, or nothing out of range: a dword (or less) at a time. The scalar
-    /// offset is taken off the bytes of raw buffers.
+    /// Offset of byte `at` of a lane's data, or `None` if it is out of range; checks are per dword (or less). The
+    /// scalar offset is subtracted from the bytes of raw buffers.
     fn place(
         self,
         lane: u64,
@@ -80,7 +80,7 @@ fn set_resource(w: &mut Wave, resource: Resource, base: u64) {
     }
 }
 
-/// How an instruction is addressed, and with what registers: `v0` index or offset, `v[0:1]` both.
+/// How an instruction is addressed, and its registers: `v0` is index or offset, `v[0:1]` both.
 struct Form {
     text: &'static str,
     idxen: bool,
@@ -127,7 +127,7 @@ const FORMS: [Form; 5] = [
     },
 ];
 
-/// Resources with everything that changes addresses, all of whose lanes stay in memory.
+/// Resources with everything that changes addresses; all lanes stay inside the memory.
 fn resources() -> Vec<Resource> {
     let structured = Resource {
         stride: 24,
@@ -167,9 +167,9 @@ fn resources() -> Vec<Resource> {
     ]
 }
 
-/// The lanes' index and offset: small enough that every address lies in memory.
+/// The lanes' index and offset, small enough that every address is inside the memory.
 fn lanes(form: &Form, resource: Resource, random: &mut Random) -> [[u32; 2]; 64] {
-    // Private memory is wide: a lane's dwords are 256 bytes apart.
+    // Private memory takes more room: a lane's dwords are 256 bytes apart.
     let most = if resource.add_tid { 32 } else { 1040 };
     let consecutive = random.next() % 2 == 0;
     std::array::from_fn(|lane| {
@@ -192,7 +192,7 @@ fn lanes(form: &Form, resource: Resource, random: &mut Random) -> [[u32; 2]; 64]
     })
 }
 
-/// Where byte `at` of a lane's data is, counted from the resource's base.
+/// Offset of byte `at` of a lane's data from the resource's base.
 fn place(
     form: &Form,
     resource: Resource,
@@ -211,7 +211,7 @@ fn place(
     resource.place(lane as u64, index, [offset, form.soffset.into()], bytes)
 }
 
-/// Runs `check` for all forms, resources and some masks of lanes.
+/// Runs `check` for all forms, all resources and some masks of lanes.
 fn combinations(mut check: impl FnMut(usize, Resource, u64, [[u32; 2]; 64])) {
     let mut random = Random(11);
     for (number, form) in FORMS.iter().enumerate() {
@@ -314,7 +314,7 @@ fn buffer_stores() {
                 let mut expected = filled();
                 memory.write(base, &expected).unwrap();
                 let mut wave = prepared(resource, base, exec, &lanes);
-                // The data of a lane is a function of where it goes, so that lanes on the same place agree.
+                // A lane's data depends only on its address, so lanes with one address agree.
                 for part in 0..parts {
                     for lane in 0..64 {
                         let form = &FORMS[number];
@@ -339,8 +339,8 @@ fn buffer_stores() {
     }
 }
 
-/// Private memory at any byte (LLVM's `FeatureUnalignedScratchAccess`): each byte of a lane's data is where the interleaving
-/// of dwords puts it.
+/// Private memory at any byte offset (LLVM's `FeatureUnalignedScratchAccess`): each byte of a lane's data is where the
+/// interleaving by dwords puts it.
 #[test]
 fn swizzled_buffers_hold_data_at_any_byte() {
     let accesses = [
@@ -419,8 +419,8 @@ fn data(wave: &Wave, lane: usize) -> [u8; 12] {
     std::array::from_fn(|at| words[at / 4][at % 4])
 }
 
-/// The last bytes of a raw buffer with a scalar offset, and one that is beyond all of it; of a structured one the index alone
-/// counts.
+/// The end of a raw buffer with a scalar offset, and a scalar offset beyond all of it. For a structured buffer only the
+/// index counts.
 #[test]
 fn scalar_offsets_are_part_of_the_range_of_raw_buffers() {
     let lines = [
@@ -440,7 +440,7 @@ fn scalar_offsets_are_part_of_the_range_of_raw_buffers() {
         let view = memory.view();
         let data = filled();
         let raw = Resource::raw(1000);
-        // A swizzled buffer without an index counts bytes, too.
+        // A swizzled buffer without an index also counts bytes.
         let swizzled = Resource {
             swizzle: true,
             ..raw
@@ -468,7 +468,7 @@ fn scalar_offsets_are_part_of_the_range_of_raw_buffers() {
                         memory.write(base, &data).unwrap();
                         let mut wave = prepared(resource, base, 1 << 5, &[[vector, 0]; 64]);
                         wave.set_scalar(2, scalar);
-                        // The first register gets the format's first component.
+                        // The first register selects the format's first component.
                         wave.set_scalar(7, wave.scalar(7) | 4);
                         bench
                             .step_with(level, line, &mut wave, &view, &mut [])
@@ -505,7 +505,7 @@ fn scalar_offsets_are_part_of_the_range_of_raw_buffers() {
                     }
                 }
             }
-            // Two structures of 8 bytes: the scalar offset moves the address and is no part of the check.
+            // Two structures of 8 bytes: the scalar offset moves the address but is not part of the check.
             memory.write(base, &data).unwrap();
             let structured = Resource {
                 stride: 8,
@@ -647,7 +647,7 @@ fn buffer_atomics() {
         let half = 0.5_f64.to_bits();
         let (after, _) = run(2, 1_f64.to_bits(), [half as u32, (half >> 32) as u32, 0, 0]);
         assert_eq!(f64::from_bits(after), 32.0);
-        // 1 and 2 to 0 and 0 in halves, 62 times.
+        // Adds the halves 1 and 2 to 0 and 0, 62 times.
         let (after, _) = run(3, 0, [0x4000_3c00, 0, 0, 0]);
         assert_eq!(after, 0x57c0_53c0);
     }
@@ -692,8 +692,7 @@ fn buffer_accesses_outside_of_allocations_are_faults() {
 
 #[test]
 fn loads_to_lds() {
-    // GPU, text, size of a lane's data in LDS (three dwords stand as far apart as four), bytes read, offset of the
-    // instruction.
+    // GPU, text, bytes per lane in LDS (three dwords are as far apart as four), bytes read, the instruction's offset.
     let lines = [
         (
             Gpu::Gfx908,
@@ -780,7 +779,7 @@ fn loads_to_lds() {
                     let low = wave.lanes(2).as_array().to_owned();
                     *wave.lanes_mut(0).as_mut_array() = low;
                 }
-                // gfx950's address has more bits; the others drop them.
+                // gfx950's address has more bits; other GPUs drop them.
                 let wide = gpu == Gpu::Gfx950;
                 let start = if wide { 0x1_2000 } else { 0x2000 };
                 wave.set_scalar(124, 0x1_2000);
@@ -806,7 +805,7 @@ fn loads_to_lds() {
                     }
                 }
                 assert!(lds == expected, "{text} on {gpu}, {exec:#x}");
-                // Lanes past the end of LDS write nothing, and read nothing either: lane 40's memory is none of ours.
+                // Lanes past the end of LDS neither write nor read: lane 40's address is not allocated.
                 wave.lanes_mut(0).as_mut_array()[40] = u32::MAX / 2;
                 wave.lanes_mut(1).as_mut_array()[40] = 0;
                 wave.lanes_mut(2).as_mut_array()[40] = u32::MAX / 2;

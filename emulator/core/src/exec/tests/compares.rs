@@ -1,10 +1,10 @@
-//! Compares of the vector unit.
+//! Vector compares.
 
 use ferrowave_gpu::Gpu;
 
 use super::{Bench, Random, Values, d, f, wave};
 
-/// Runs a compare into `vcc` on many values; `expect` gets a lane's two sources.
+/// Runs a compare to VCC on many values; `expect` gets a lane's two sources.
 fn check(text: &str, values: Values, expect: impl Fn(u64, u64) -> bool) {
     let bench = Bench::new(Gpu::Gfx90a, &[text]);
     let writes_exec = text.starts_with("v_cmpx");
@@ -17,7 +17,7 @@ fn check(text: &str, values: Values, expect: impl Fn(u64, u64) -> bool) {
             wave.set_scalar_pair(106, random.next());
             for lane in 0..64 {
                 let a = values.draw(&mut random);
-                // Equal sources now and then.
+                // Some sources are equal.
                 let b = if lane % 5 == 0 {
                     a
                 } else {

@@ -5,7 +5,7 @@ use super::{Check, Values, d, f, nan64};
 #[test]
 fn to_integers() {
     let check = |text| Check::new(text, Values::F32);
-    // Towards zero, to the nearest that fits, NaN to 0: as Rust's casts.
+    // Towards zero, saturating, NaN to 0: as Rust's casts.
     check("v_cvt_i32_f32_e32 v6, v0").run(|[a, ..]| f(a) as i32 as u32 as u64);
     check("v_cvt_u32_f32_e32 v6, v0").run(|[a, ..]| (f(a) as u32).into());
     check("v_cvt_i32_f32_e64 v6, -|v0|").run(|[a, ..]| -f(a).abs() as i32 as u32 as u64);

@@ -1,4 +1,4 @@
-//! Every instruction of the vector unit and the matrix cores that a GPU has can be run.
+//! Every instruction of the vector unit and the matrix cores that a GPU has can run.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use crate::exec::{Code, SimdLevel};
 /// Facts of all instructions: the decoder's own source, so that none is forgotten.
 const FACTS: &str = include_str!("../../../../isa/cdna.txt");
 
-/// The instructions of a section with their opcodes on each GPU, without those that are refused.
+/// The instructions of a section with their opcodes on each GPU, without refused ones.
 fn section(name: &str) -> Vec<(&'static str, [Option<u32>; 4], bool)> {
     let lines = FACTS
         .lines()
@@ -33,7 +33,7 @@ fn section(name: &str) -> Vec<(&'static str, [Option<u32>; 4], bool)> {
         .collect()
 }
 
-/// What sources may be: vector registers, scalar registers, a vector and scalar ones, nothing.
+/// Kinds of sources: vector registers, scalar registers, a vector and scalar registers, none.
 const SOURCES: [[u32; 3]; 6] = [
     [0, 0, 0],
     [256 + 8, 256 + 16, 256 + 32],
@@ -43,9 +43,9 @@ const SOURCES: [[u32; 3]; 6] = [
     [256 + 8, 256 + 16, 8],
 ];
 
-/// Words of an instruction in an encoding, by its opcode and sources.
+/// Words of an instruction, from its encoding, opcode and sources.
 fn words(encoding: &str, opcode: u32, [a, b, c]: [u32; 3]) -> [u32; 4] {
-    // v64 up is free for results. Without operands, all fields are zeros.
+    // Results go to v64 and up. Without operands, all fields are zero.
     let dst = if a == 0 { 0 } else { 64 };
     let long = |base: u32| [base | opcode << 16 | dst, a | b << 9 | c << 18, 0, 0];
     match encoding {
@@ -53,7 +53,7 @@ fn words(encoding: &str, opcode: u32, [a, b, c]: [u32; 3]) -> [u32; 4] {
         "vop2" => [opcode << 25 | dst << 17 | (b & 255) << 9 | a, 0, 0, 0],
         "vopc" => [0x7c00_0000 | opcode << 17 | (b & 255) << 9 | a, 0, 0, 0],
         "vop3" => long(0xd000_0000),
-        // All bits of op_sel_hi set, as assemblers have it.
+        // All bits of op_sel_hi set, as assemblers set them.
         "vop3p" => {
             let [first, second, ..] = long(0xd380_0000);
             [first | 1 << 14, second | 3 << 27, 0, 0]

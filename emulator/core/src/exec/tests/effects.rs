@@ -1,8 +1,8 @@
-//! What the instruction table says of effects is what instructions do.
+//! Tests the effects in the instruction table against what instructions do.
 //!
-//! Each instruction of each GPU runs in several random forms on two waves that agree in all that the table says it reads,
-//! and differ in every other register: what it does must be the same, and nothing may change that the table does not say
-//! it writes.
+//! Each instruction of each GPU runs in several random forms on two waves that agree in everything that the table says
+//! it reads and differ in every other register. Both runs must do the same, and may change only what the table says the
+//! instruction writes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,25 +21,25 @@ use ferrowave_isa::{Effect, Format, Instruction, Register, Registers, Role};
 #[path = "../../../../isa/tests/words/mod.rs"]
 mod words;
 
-/// The rows that the table is made of.
+/// The source of the instruction table.
 const FACTS: &str = include_str!("../../../../isa/cdna.txt");
-/// Runs of each instruction, and forms that are tried until there are as many.
+/// Runs of each instruction, and the most forms that are tried for them.
 const RUNS: usize = 6;
 const FORMS: usize = 300;
 
-/// Where the instruction stands.
+/// The instruction's address.
 const CODE: u64 = 0x1000;
 const BYTES: usize = 1 << 16;
-/// Where addresses point to, so that offsets of both signs stay inside.
+/// Offset that addresses point to, so that instruction offsets of both signs stay inside.
 const MIDDLE: u64 = 1 << 15;
-/// Bytes of a lane's private memory.
+/// Bytes of private memory per lane.
 const PRIVATE: u32 = 1 << 13;
 const VECTORS: u16 = 2 * ACCUMULATORS;
 const SCALARS: u16 = 126;
-/// Bits of MODE that say how floats are computed: rounding, denormals, clamps, NaNs, overflow.
+/// Bits of MODE that affect float arithmetic: rounding, denormals, clamps, NaNs, overflow.
 const FLOATS: u32 = 0x80_03ff;
 
-/// Why an instruction cannot be tried alone.
+/// Why an instruction cannot be tested alone.
 fn reason(name: &str) -> Option<&'static str> {
     Some(match name {
         "s_memtime" | "s_memrealtime" => "its result is the time",
@@ -59,7 +59,7 @@ fn reason(name: &str) -> Option<&'static str> {
     })
 }
 
-/// A number of a kind that instructions make something of: an integer, a float, a small one, two halves.
+/// A number of a kind that is meaningful to instructions: an integer, a float, a small integer, two halves.
 fn number(random: &mut impl Rng) -> u32 {
     match random.random_range(0..5) {
         0 => random.random(),
@@ -80,7 +80,7 @@ fn random_wave(random: &mut impl Rng) -> Wave {
     wave
 }
 
-/// Other values for all but the vector registers.
+/// Changes everything except the vector registers.
 fn shuffle(wave: &mut Wave, random: &mut impl Rng) {
     for register in 0..SCALARS {
         wave.set_scalar(register, number(random));
@@ -98,12 +98,12 @@ fn shuffle(wave: &mut Wave, random: &mut impl Rng) {
     wave.mode = Mode::from_bits(random.random::<u32>() & FLOATS);
 }
 
-/// Whether an instruction may reach private memory: scalar ones have offsets that lead there.
+/// Whether an instruction may reach private memory: the offsets of scalar instructions can lead there.
 fn reaches_private(i: &Instruction) -> bool {
     matches!(i.format, Format::Scratch | Format::Smem)
 }
 
-/// Memory that instructions run on.
+/// The memory that instructions run on.
 struct Bytes {
     memory: DeviceMemory,
     base: u64,
@@ -127,7 +127,7 @@ impl Bytes {
         }
     }
 
-    /// Fills what an instruction may reach.
+    /// Fills the memory that an instruction may reach.
     fn fill(&self, i: &Instruction, data: &[u8]) {
         self.memory.write(self.base, data).expect("its own memory");
         if reaches_private(i) {
@@ -152,7 +152,7 @@ impl Bytes {
     }
 }
 
-/// Puts valid addresses where an instruction takes them from.
+/// Puts valid addresses where an instruction reads them.
 fn aim(i: &Instruction, wave: &mut Wave, bytes: &Bytes, random: &mut impl Rng) {
     let base = bytes.base + MIDDLE;
     wave.private = Segment {
@@ -189,7 +189,7 @@ fn aim(i: &Instruction, wave: &mut Wave, bytes: &Bytes, random: &mut impl Rng) {
             (_, _, 2) => wave.set_scalar_pair(scalar, base),
             (_, _, 4) => {
                 wave.set_scalar_pair(scalar, base & 0xffff_ffff_ffff);
-                // Four floats, each in its place.
+                // A format of four floats, each selected into its own place.
                 for (index, word) in [(2, 0x4000), (3, 14 << 15 | 7 << 12 | 0xfac)] {
                     wave.set_scalar(scalar + index, word);
                 }
@@ -199,7 +199,7 @@ fn aim(i: &Instruction, wave: &mut Wave, bytes: &Bytes, random: &mut impl Rng) {
     }
 }
 
-/// What an instruction did.
+/// The state before and after an instruction.
 struct Done {
     before: Wave,
     after: Wave,
@@ -216,7 +216,7 @@ fn copied(wave: &Wave) -> Wave {
     copy
 }
 
-/// Runs an instruction, if it does not fault.
+/// Runs an instruction; `None` if it faults.
 fn done(
     i: &Instruction,
     code: &Code,
@@ -239,7 +239,7 @@ fn done(
     })
 }
 
-/// What two runs did that the table does not say.
+/// What differs between two runs without the table saying so.
 fn differences(i: &Instruction, runs: &[&Done; 2], data: [&[u8]; 2]) -> BTreeSet<String> {
     let uses = i.uses();
     let mut found = BTreeSet::new();
@@ -377,13 +377,13 @@ fn instructions_do_what_the_table_says() {
     assert!(untried.is_empty(), "never ran: {untried:#?}");
 }
 
-/// Gives a wave what an instruction reads of another.
+/// Copies from one wave to the other what an instruction reads.
 fn agree(i: &Instruction, from: &Wave, to: &mut Wave) {
     let uses = i.uses();
     let all = |registers: &Registers| -> Vec<_> {
         registers.iter().map(|register| (register, !0)).collect()
     };
-    // Bits that stay are read, in a sense.
+    // Bits of the result that are kept count as read.
     let kept = uses.writes.iter().filter(|_| uses.partial).flat_map(all);
     let reads = uses.reads.iter().flat_map(|read| match read.role {
         Role::Data if i.effect() == Effect::Store => {
@@ -394,7 +394,7 @@ fn agree(i: &Instruction, from: &Wave, to: &mut Wave) {
         }
         _ => all(&read.registers),
     });
-    // What counts in full comes last: a register may be data and address.
+    // Registers that are read in full come last: a register may be data and address.
     let mut reads: Vec<_> = reads.chain(kept).collect();
     reads.sort_by_key(|(_, bits)| *bits);
     for (register, bits) in reads {

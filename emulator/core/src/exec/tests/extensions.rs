@@ -67,7 +67,7 @@ fn compares_of_parts() {
     }
 }
 
-/// Runs a DPP move of lane numbers, and returns what each lane got.
+/// Runs a DPP move of lane numbers, and returns what each lane received.
 fn moved(gpu: Gpu, modifiers: &str, exec: u64) -> [u32; 64] {
     let bench = Bench::new(gpu, &[&format!("v_mov_b32_dpp v6, v0 {modifiers}")]);
     let mut results = bench.levels().map(|level| {
@@ -115,7 +115,7 @@ fn lanes_are_permuted() {
     assert_eq!(at(broadcast, [15, 16, 31, 48]), [old, 115, 115, 147]);
     let new = moved(Gpu::Gfx90a, "row_newbcast:2 row_mask:0xf bank_mask:0xf", !0);
     assert_eq!(at(new, [0, 17, 40, 63]), [102, 118, 134, 150]);
-    // A lane that is off is no source.
+    // An inactive lane is not a source.
     let off = moved(Gpu::Gfx90a, "row_shl:1 row_mask:0xf bank_mask:0xf", !2);
     assert_eq!(at(off, [0, 1, 2, 3]), [old, old, 103, 104]);
 }

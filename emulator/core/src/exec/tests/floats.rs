@@ -95,7 +95,7 @@ fn modifiers() {
         // DX10 clamp: NaN is 0.
         u64::from(if sum > 0.0 { sum.min(1.0).to_bits() } else { 0 })
     });
-    // While denormals are kept the hardware has no output multiplier.
+    // If denormals are kept, the hardware ignores the output multiplier.
     check("v_mul_f32_e64 v6, v0, v2 mul:2").run(|[a, b, ..]| nan32(f(a) * f(b), &low(&[a, b])));
 }
 
@@ -141,7 +141,7 @@ fn sixty_four_bits() {
     });
 }
 
-/// The transcendental unit is good to about an ulp, and takes denormals for zeros.
+/// The transcendental unit is accurate to about an ulp, and flushes denormals to zero.
 #[test]
 fn approximations_are_within_an_ulp() {
     let close = |text: &str, exact: fn(f64) -> f64, domain: fn(f32) -> bool| {
@@ -183,14 +183,14 @@ fn approximations_are_within_an_ulp() {
     close("v_fract_f32_e32 v6, v0", |x| x - x.floor(), normal);
 }
 
-/// A NaN of one source is that source made quiet, and the NaN that an operation makes is positive, in all widths.
+/// A source NaN gives that NaN, quieted; a NaN that an operation makes is positive, in all widths.
 #[test]
 fn operations_of_one_source_keep_a_nan_and_make_a_positive_one() {
     let names = [
         "fract", "trunc", "ceil", "floor", "rndne", "rcp", "rsq", "sqrt", "exp", "log", "sin",
         "cos",
     ];
-    // Of each width: signalling and quiet NaN of both signs, ∞, −1; the quiet bit; and the NaN that is made.
+    // For each width: signalling and quiet NaN of both signs, ∞, −1; the quiet bit; the NaN that operations make.
     let widths: [(&str, [u64; 6], u64, u64); 3] = [
         (
             "f16",
@@ -266,7 +266,7 @@ fn operations_of_one_source_keep_a_nan_and_make_a_positive_one() {
     }
 }
 
-/// A division as the compiler expands it comes out correctly rounded.
+/// A division as the compiler expands it is correctly rounded.
 #[test]
 fn expanded_division() {
     let lines = [
@@ -347,7 +347,7 @@ fn scaling_by_powers_of_two() {
 fn packed_singles() {
     let part = |x: u64, high: bool| if high { x >> 32 } else { x & 0xffff_ffff };
     let check = |text| Check::new(text, Values::Integer).wide().gpu(Gpu::Gfx90a);
-    // Random bits are floats of all sizes.
+    // Random bits are floats of all magnitudes.
     check("v_pk_fma_f32 v[6:7], v[0:1], v[2:3], v[4:5]").run(|[a, b, c, _]| {
         let one = |h| {
             let [x, y, z] = [a, b, c].map(|s| part(s, h));

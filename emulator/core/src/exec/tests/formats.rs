@@ -1,6 +1,6 @@
-//! Floating-point formats of 8 bits and fewer, by their definition: a table of values.
+//! Floating-point formats of 8 bits and fewer, defined as tables of values.
 
-/// A format: bits of the exponent and the fraction, bias, and what it has besides numbers.
+/// A format: bits of exponent and fraction, bias, and special values.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Format {
     pub(super) exponent: u32,
@@ -68,7 +68,7 @@ impl Format {
         patterns.rev().find(|&p| self.value(p).is_finite()).unwrap()
     }
 
-    /// What a number too large becomes.
+    /// The result for a number that is too large.
     fn overflow(self, saturate: bool) -> u32 {
         match self.specials {
             _ if saturate => self.largest(),
@@ -89,7 +89,7 @@ impl Format {
         }
     }
 
-    /// NaN, or what stands for it.
+    /// NaN, or the pattern used instead.
     fn nan(self, value: f64) -> u32 {
         match self.specials {
             Specials::Fnuz => 0x80,
@@ -97,8 +97,8 @@ impl Format {
         }
     }
 
-    /// The pattern below and the width of the gap above it, of a magnitude; the gap above the largest
-    /// number is as wide as the one below it.
+    /// The largest pattern not above a magnitude, and the width of the gap above it. The gap above the largest number
+    /// is as wide as the one below it.
     fn below(self, size: f64) -> (u32, f64) {
         let below = (0..=self.largest())
             .rev()
@@ -112,7 +112,7 @@ impl Format {
         (below, gap)
     }
 
-    /// The nearest number, of two as near the even one; by trying all.
+    /// The nearest number, ties to even; found by trying all.
     pub(super) fn nearest(self, value: f64, saturate: bool) -> u32 {
         if value.is_nan() {
             return self.nan(value);
@@ -126,8 +126,8 @@ impl Format {
         self.stepped(value, below, up, saturate)
     }
 
-    /// The number below, or the one above if the dropped bits (as many as a source of `fraction` bits
-    /// has more) and random ones together carry.
+    /// Stochastic rounding: the number below, or the one above if the dropped bits (the extra bits of a source with
+    /// `fraction` bits) plus random bits carry.
     pub(super) fn stochastic(self, value: f64, fraction: u32, random: u32, saturate: bool) -> u32 {
         if value.is_nan() {
             return self.nan(value);

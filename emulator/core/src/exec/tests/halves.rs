@@ -8,7 +8,7 @@ fn h(bits: u64) -> f16 {
     f16::from_bits(bits as u16)
 }
 
-/// A GPU's NaN rules on the result that the host computed.
+/// Applies a GPU's NaN rules to a result that the host computed.
 fn nan16(result: f16, sources: &[u64]) -> u64 {
     let source = sources.iter().find(|&&s| s & 0x7fff > 0x7c00);
     match source {
@@ -18,7 +18,7 @@ fn nan16(result: f16, sources: &[u64]) -> u64 {
     }
 }
 
-/// The exact sum of a product, rounded once: f64 holds it where exponents are near, as here.
+/// The exact sum of a product, rounded once. f64 holds it if exponents are close, as they are here.
 fn fma(a: u64, b: u64, c: u64) -> u64 {
     let exact = (h(a) as f64) * (h(b) as f64) + (h(c) as f64);
     nan16(exact as f16, &[a, b, c])
@@ -34,13 +34,13 @@ fn arithmetic() {
         let (a, b) = (a ^ 0x8000, b & 0x7fff);
         nan16(h(a) * h(b), &[a, b])
     });
-    // The multiply-add came with gfx9 and leaves the other half alone.
+    // This multiply-add came with gfx9 and preserves the other half.
     check("v_fma_f16 v6, v0, v2, v4").run(|[a, b, c, old]| fma(a, b, c) | old & 0xffff_0000);
     check("v_fma_f16 v6, v0, v2, v4 op_sel:[0,0,0,1]")
         .run(|[a, b, c, old]| fma(a, b, c) << 16 | old & 0xffff);
 }
 
-/// The larger of two, of which neither is NaN; −0 is below +0.
+/// The larger of two values that are not NaN; −0 is below +0.
 fn larger(a: u64, b: u64) -> u64 {
     let key = |bits: u64| {
         let magnitude = (bits & 0x7fff) as i32;
@@ -148,7 +148,7 @@ fn dot_products_and_mixed_precision() {
         let (a, b) = (a & 0xffff_ffff, b & 0xffff_ffff);
         ((a & 0xffff) * (b & 0xffff) + (a >> 16) * (b >> 16)).wrapping_add(c) & 0xffff_ffff
     });
-    // Sign and size of a mixed source, which packed operations have other bits for.
+    // Absolute value and sign of a mixed source; packed operations use other bits for them.
     Check::new(
         "v_fma_mix_f32 v6, |v0|, -v2, v4 op_sel_hi:[1,1,0]",
         Values::F16,
@@ -174,7 +174,7 @@ fn dot_products_and_mixed_precision() {
     });
 }
 
-/// bf16 pairs: products exact, sums rounded one after the other, in the order of AMD's text, and no denormals.
+/// bf16 pairs: exact products, sums rounded one after the other in the order of AMD's text, no denormals.
 #[test]
 fn dot_products_of_bf16() {
     let flush = |bits: u32| match f32::from_bits(bits).is_subnormal() {
@@ -200,7 +200,7 @@ fn dot_products_of_bf16() {
     });
 }
 
-/// MODE's `FP16_OVFL`: a result too large is the largest number, but ∞ of a source stays.
+/// MODE's `FP16_OVFL`: a result that is too large becomes the largest number, but an ∞ from a source stays.
 #[test]
 fn saturated_halves() {
     let mode = super::DEFAULT_MODE | 1 << 23;
@@ -253,7 +253,7 @@ fn saturated_halves() {
     });
 }
 
-/// An f16 NaN as f32, made quiet; 0 for anything else.
+/// An f16 NaN as f32, quieted; 0 for anything else.
 fn nan_bits(half: u64) -> u32 {
     if half & 0x7fff > 0x7c00 {
         (half as u32 & 0x8000) << 16 | 0x7fc0_0000 | (half as u32 & 0x3ff) << 13
@@ -290,7 +290,7 @@ fn conversions_from_and_to_f16() {
     });
     Check::new("v_pack_b32_f16 v6, v0, v2", Values::Integer)
         .run(|[a, b, ..]| a & 0xffff | (b & 0xffff) << 16);
-    // Rounds towards zero whatever MODE says.
+    // Rounds towards zero regardless of MODE.
     Check::new("v_cvt_pkrtz_f16_f32 v6, v0, v2", Values::F32).run(|[a, b, ..]| {
         let one = |bits: u64| {
             let x = super::f(bits);

@@ -4,7 +4,7 @@ use ferrowave_gpu::Gpu;
 
 use super::{Bench, Check, Random, Values, wave};
 
-/// Runs a table of instructions with a function of 32-bit sources each.
+/// Checks a table of instructions, each with a function of 32-bit sources.
 macro_rules! checks {
     ($($text:literal => |$a:ident, $b:ident, $c:ident| $body:expr;)*) => {
         $(Check::new($text, Values::Integer).run(|[a, b, c, _]| {

@@ -1,4 +1,5 @@
-//! Runs as host code beside the same instructions one by one, whose own tests compare them with AMD's pseudocode.
+//! Regions as host code, compared with the same instructions run one by one; the instructions' own tests compare those
+//! with AMD's pseudocode.
 
 use std::{ops::Range, sync::Arc};
 
@@ -10,11 +11,12 @@ use super::{
 };
 use crate::memory::{AllocationKind, DeviceMemory, View};
 
-/// Bytes of LDS, and of an allocation, whose last page has 12 more that are no one's.
+/// Bytes of LDS, and of an allocation; 12 bytes of the allocation's last page are unallocated.
 const LDS: usize = 4096;
 const GLOBAL: usize = 8180;
 
-/// Registers with the allocation's address: vector ones with a distance from it, and scalar ones.
+/// Registers for addresses in the allocation: VGPR pairs with an address, a VGPR with a distance from the base, an SGPR
+/// pair with the base.
 const POINTERS: Range<u64> = 60..62;
 const DISTANCES: u16 = 62;
 const BASE: u16 = 50;
@@ -40,15 +42,15 @@ impl Random {
 
 /// Many programs in one code.
 struct Programs {
-    /// With all runs as host code, and with none.
+    /// With all regions as host code, and with none.
     codes: [Code; 2],
     starts: Vec<u32>,
     memory: Arc<View>,
-    /// Where the allocation begins.
+    /// The allocation's address.
     base: u64,
 }
 
-/// What a program leaves behind.
+/// The result of a program.
 struct Outcome {
     wave: Wave,
     budget: u64,
@@ -56,7 +58,7 @@ struct Outcome {
     fault: Option<Box<Fault>>,
 }
 
-/// Code whose instructions are host code at once, where this computer can.
+/// Code whose instructions are translated at once, if the host allows it.
 pub(super) fn at_once(gpu: Gpu, words: &[u8]) -> Option<(SimdLevel, Code)> {
     let policy = Policy {
         shortest: 1,
@@ -68,7 +70,7 @@ pub(super) fn at_once(gpu: Gpu, words: &[u8]) -> Option<(SimdLevel, Code)> {
 }
 
 impl Programs {
-    /// `None`, and a line that says so, where host code cannot run.
+    /// `None`, and a message, if host code cannot run.
     fn new(gpu: Gpu, programs: &[Vec<String>]) -> Option<Self> {
         if !SimdLevel::Avx512.is_available() {
             eprintln!("nothing is compared: this computer has no AVX-512");
@@ -108,7 +110,7 @@ impl Programs {
         })
     }
 
-    /// Runs a program, and once more when the workgroup knows the allocations: host code looks for no other.
+    /// Runs a program twice: host code only finds allocations that the workgroup has used before.
     fn run(
         &self,
         code: usize,
@@ -134,8 +136,8 @@ impl Programs {
         })
     }
 
-    /// Runs a program both ways, on waves for an allocation at an address: all visible results must be the same.
-    /// Whether there was a fault.
+    /// Runs a program both ways on waves for an allocation at an address, and requires all visible results to be equal.
+    /// Returns whether there was a fault.
     fn compare(&self, program: usize, budget: u64, make: impl Fn(u64) -> Wave) -> bool {
         let [native, plain] = [0, 1].map(|code| self.run(code, program, &make, budget));
         let mut faulted = false;
@@ -160,7 +162,8 @@ impl Programs {
         faulted
     }
 
-    /// How often host code did a whole run and how often it left something, in all runs of all programs.
+    /// How often host code did a whole region, and how often it left chunks to the operations, over all runs of all
+    /// programs.
     fn counts(&self) -> [u32; 2] {
         self.codes[0].native_counts()
     }
@@ -172,7 +175,7 @@ fn number(random: &mut Random) -> u32 {
     bits & 0x807f_ffff | (126 + (bits >> 23 & 1)) << 23
 }
 
-/// A wave whose registers hold what [`NUMBERS`], [`INTEGERS`] and [`ADDRESSES`] say.
+/// A wave whose registers contain what [`NUMBERS`], [`INTEGERS`] and [`ADDRESSES`] say.
 fn prepared(seed: u64, rows: &[Row; 4], base: u64) -> Wave {
     let mut random = Random(seed);
     let mut wave = wave();
@@ -213,13 +216,13 @@ fn prepared(seed: u64, rows: &[Row; 4], base: u64) -> Wave {
     wave
 }
 
-/// How lanes' addresses lie.
+/// How the lanes' addresses are arranged.
 #[derive(Clone, Copy, Debug)]
 enum Row {
-    /// Sixteen lanes so many bytes one behind the other.
+    /// Sixteen lanes with a stride of this many bytes.
     Stride(u32),
     Anywhere,
-    /// As [`Row::Anywhere`], but for one lane.
+    /// As [`Row::Anywhere`], except for one lane.
     But(usize, u32),
 }
 
@@ -233,7 +236,7 @@ impl Row {
     }
 }
 
-/// A random instruction that can be part of a run.
+/// A random instruction that can be part of a region.
 fn instruction(random: &mut Random) -> String {
     let vector = |random: &mut Random, kind: Range<u64>| format!("v{}", random.of(kind));
     let pair = |random: &mut Random, kind: Range<u64>| {
@@ -446,12 +449,12 @@ fn runs_leave_what_their_instructions_leave() {
             programs.compare(program, 1000, |base| prepared(seed, rows, base));
         }
     }
-    // The others ran before their workgroup knew the allocation, or made a NaN.
+    // The other regions ran before their workgroup had used the allocation, or made a NaN.
     let [whole, _] = programs.counts();
     assert!(whole > 500, "host code did {whole} runs");
 }
 
-/// NaN and ∞ in some lanes: chunks before them are done by host code, the rest is not.
+/// NaN and ∞ in some lanes: host code does the chunks before them and leaves the rest.
 #[test]
 fn lanes_with_nan_are_left_to_the_operations() {
     let Some(programs) = Programs::new(Gpu::Gfx942, &programs(100, 30)) else {
@@ -473,7 +476,7 @@ fn lanes_with_nan_are_left_to_the_operations() {
     assert!(programs.counts()[1] > 50);
 }
 
-/// Faults name the same instruction and lane; addresses that an offset brings round to 0 are no faults.
+/// Faults name the same instruction and lane. Addresses that wrap around to 0 by the offset are no faults.
 #[test]
 fn addresses_outside_are_left_to_the_operations() {
     let Some(programs) = Programs::new(Gpu::Gfx942, &programs(200, 20)) else {
@@ -497,8 +500,8 @@ fn addresses_outside_are_left_to_the_operations() {
     assert!(faults > 100, "{faults}");
 }
 
-/// A wave stops where its share of instructions ends, be that inside of a run; inactive lanes and other modes of f32
-/// are as they are without host code.
+/// A wave stops when its budget is used up, even inside a region. Inactive lanes and other f32 modes give the same
+/// results as without host code.
 #[test]
 fn budgets_inactive_lanes_and_modes_are_kept() {
     let Some(programs) = Programs::new(Gpu::Gfx942, &programs(60, 40)) else {

@@ -1,4 +1,4 @@
-//! LDS operations beyond plain reads, writes and atomics.
+//! LDS operations other than plain reads, writes and atomics.
 
 use ferrowave_gpu::Gpu;
 
@@ -18,7 +18,7 @@ fn fill(w: &mut Wave, register: u16, f: impl Fn(usize) -> u32) {
     }
 }
 
-/// Bit `at` and those above it, `bits` of them.
+/// The `bits` bits from bit `at` on.
 fn bits(data: &[u8], at: usize, bits: usize) -> u128 {
     (0..bits).fold(0, |value, bit| {
         let place = at + bit;
@@ -28,7 +28,7 @@ fn bits(data: &[u8], at: usize, bits: usize) -> u128 {
 
 #[test]
 fn transposing_reads() {
-    // Text, bits of an element, elements of a lane.
+    // Text, bits of an element, elements per lane.
     let lines = [
         ("ds_read_b64_tr_b16 v[8:9], v2 offset:8", 16, 4),
         ("ds_read_b64_tr_b8 v[8:9], v2 offset:8", 8, 8),
@@ -41,7 +41,7 @@ fn transposing_reads() {
     let data = filled();
     for level in bench.levels() {
         for (line, (text, size, elements)) in lines.into_iter().enumerate() {
-            // Rows are 112 bytes apart, and each sixteen lanes have a matrix of their own.
+            // Rows are 112 bytes apart; each sixteen lanes have a matrix of their own.
             let lanes_a_row = 16 / elements;
             let address = |lane: usize| {
                 let (group, lane) = (lane / 16, lane % 16);
@@ -107,7 +107,7 @@ fn exchanges() {
         let old = run(1, &mut lds, &|lane| lane as u32, 5);
         for lane in 1..64 {
             let at = |at: usize| dword(&before, 16 * lane + at);
-            // Lanes from 32 on read what the lanes 32 before them wrote in the second place.
+            // Lanes from 32 on read what the lanes 32 below them wrote at the second address.
             let first = if lane < 33 { [at(0), at(4)] } else { [6, 7] };
             assert_eq!([old[0][lane], old[1][lane]], first, "lane {lane}");
             assert_eq!([old[2][lane], old[3][lane]], [at(512), at(516)]);
@@ -214,8 +214,8 @@ fn second_sources() {
         "ds_write_src2_b64 v2 offset:65534",
         "ds_max_src2_u32 v2 offset:32768",
     ];
-    // The assembler's offset has 16 bits: one distance forwards, one backwards (its sign is bit 14), one from the
-    // address.
+    // The assembler's offset has 16 bits. One distance is positive, one negative (its sign is bit 14), one comes from
+    // the address.
     let lines = lines.map(|line| line.replace("65534", "32766"));
     let texts: Vec<&str> = lines.iter().map(String::as_str).collect();
     let bench = Bench::new(Gpu::Gfx908, &texts);
@@ -240,11 +240,11 @@ fn second_sources() {
     }
 }
 
-/// AMD's guides («Memory Error Checking»): threads out of range write nothing and read 0. Lanes 0 to 31 are inside, of the
-/// others some are past the end, some below 0, some where Tensile sends those that it masks.
+/// AMD's guides («Memory Error Checking»): threads out of range write nothing and read 0. Lanes 0 to 31 are inside. Of
+/// the others, some are past the end, some below 0, some where Tensile sends lanes that it masks.
 #[test]
 fn lanes_out_of_range_write_nothing_and_read_zeros() {
-    // Result registers, and bytes of one access.
+    // GPU, text, number of result registers, bytes of one access.
     let lines: [(Gpu, &str, u16, usize); 22] = [
         (Gpu::Gfx942, "ds_read_u8 v8, v2", 1, 1),
         (Gpu::Gfx942, "ds_read_u16_d16_hi v8, v2", 1, 2),
@@ -308,7 +308,7 @@ fn lanes_out_of_range_write_nothing_and_read_zeros() {
                     std::array::from_fn::<_, 4, _>(|r| *wave.lanes(8 + r as u16).as_array());
                 (lds, results)
             };
-            // What the lanes inside do alone.
+            // The result of the lanes inside, without the others.
             let (expected, alone) = run(0xffff_ffff, &|_| 0);
             let far = |lane: usize| match lane % 4 {
                 0 => 512 - bytes as u32 + 1,
@@ -363,7 +363,7 @@ fn counters_outside_of_lds_and_offsets_that_lead_back() {
             [dword(data, 252), UNTOUCHED]
         );
         assert_eq!(run(1, 0, 0xffff_f000 + 253).0, [0, UNTOUCHED]);
-        // Of two places one may be inside.
+        // One of two addresses may be inside.
         assert_eq!(run(2, 0, 4).0, [dword(data, 4), 0]);
     }
 }

@@ -1,12 +1,11 @@
-//! Matrix instructions against products of matrices, by AMD's lane maps.
+//! Matrix instructions, tested against products of matrices by AMD's lane maps.
 
 use ferrowave_gpu::Gpu;
 
 use super::{Bench, Random, wave};
 use crate::exec::{ACCUMULATORS, Wave};
 
-/// An instruction's shape: M = N, K, blocks, elements of A and B side by side in a lane, and how many fit
-/// in a register.
+/// An instruction's shape: M = N, K, blocks, adjacent elements of A and B in a lane, and how many fit in a register.
 #[derive(Clone, Copy)]
 pub(super) struct Shape {
     pub(super) size: usize,
@@ -20,9 +19,9 @@ impl Shape {
         self.k * self.size * self.blocks / 64
     }
 
-    /// The lane and the element in the lane that hold A[row][k] of a block (or B[k][column]).
+    /// The lane and the element in it that hold A[row][k] of a block (or B[k][column]).
     pub(super) fn source(self, block: usize, row: usize, k: usize) -> (usize, usize) {
-        // Groups of `size` lanes: the blocks one after the other, each with its share of k.
+        // Groups of `size` lanes: block after block, each group with its part of k.
         let groups_per_block = 64 / self.size / self.blocks;
         let group = block * groups_per_block + k / self.per_lane();
         (self.size * group + row, k % self.per_lane())
@@ -108,8 +107,8 @@ pub(super) fn set_element(
     *slot |= bits << (width * (element % shape.per_register));
 }
 
-/// Runs an instruction on matrices of small integers, whose sums are exact in every format. A is in `v0`
-/// up, B in `v8` up, C in `c` up and D in `d` up.
+/// Runs an instruction on matrices of small integers, whose sums are exact in every format. A begins in `v0`, B in
+/// `v8`, C in `c` and D in `d`.
 fn check<T: Stored>(gpu: Gpu, text: &str, _: T, shape: Shape, c: u16, d: u16) {
     let bench = Bench::new(gpu, &[text]);
     for level in bench.levels() {
@@ -119,7 +118,7 @@ fn check<T: Stored>(gpu: Gpu, text: &str, _: T, shape: Shape, c: u16, d: u16) {
         for register in 0..16 {
             *wave.lanes_mut(register) = crate::exec::Lanes::splat(0);
         }
-        // EXEC does not matter.
+        // EXEC has no effect.
         wave.exec = 0x1234;
         let mut a = vec![vec![vec![0; shape.k]; shape.size]; shape.blocks];
         let mut b = a.clone();
@@ -231,7 +230,7 @@ fn singles() {
         16,
         20,
     );
-    // D two registers into C.
+    // D overlaps C, two registers further.
     check(
         gpu,
         "v_mfma_f32_16x16x4_f32 v[18:21], v0, v8, v[16:19]",
@@ -240,7 +239,7 @@ fn singles() {
         16,
         18,
     );
-    // D over A and B.
+    // D overlaps A and B.
     check(
         gpu,
         "v_mfma_f32_16x16x4_f32 v[6:9], v0, v8, v[16:19]",
@@ -453,7 +452,7 @@ fn doubles() {
     }
 }
 
-/// gfx90a takes denormals of f16 for zeros, the others do not.
+/// gfx90a flushes f16 denormals, other GPUs do not.
 #[test]
 fn denormal_halves() {
     for (gpu, text, kept) in [

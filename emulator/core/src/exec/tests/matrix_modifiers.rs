@@ -1,12 +1,11 @@
-//! What the modifiers of matrix instructions do: blocks of A shared, B's lanes permuted, signs; and
-//! constants in C's place.
+//! Modifiers of matrix instructions: shared blocks of A, permuted lanes of B, signs, and constants as C.
 
 use ferrowave_gpu::Gpu;
 
 use super::{Bench, wave};
 use crate::exec::{ACCUMULATORS, Code, SimdLevel};
 
-/// An inline constant stands for all of C.
+/// An inline constant is used for all elements of C.
 #[test]
 fn constants_as_c() {
     let bench = Bench::new(
@@ -24,7 +23,7 @@ fn constants_as_c() {
     }
 }
 
-/// Blocks of A shared by others, and B's lanes permuted.
+/// Shared blocks of A, and permuted lanes of B.
 #[test]
 fn broadcasts() {
     let lines = [
@@ -40,7 +39,7 @@ fn broadcasts() {
         }
         bench.step(level, 0, &mut wave);
         for block in 0..16 {
-            // Of each four blocks, the last one's A.
+            // Each four blocks use A of the last of them.
             let a_block = block / 4 * 4 + 3;
             for (row, column) in [(0, 0), (3, 1)] {
                 let expected = (1 + 4 * a_block + row) as f32 * (100 + 4 * block + column) as f32;
@@ -61,7 +60,7 @@ fn broadcasts() {
     }
 }
 
-/// B's lanes permuted in all ways, and A's blocks shared, in every kind of product.
+/// All permutations of B's lanes and all shared blocks of A, in every kind of product.
 #[test]
 fn patterns_of_lanes_and_blocks() {
     for blgp in 0..8_usize {
@@ -74,7 +73,7 @@ fn patterns_of_lanes_and_blocks() {
             );
             let bench = Bench::new(Gpu::Gfx90a, &[&text, &small]);
             for level in bench.levels() {
-                // One element in k: the value is the lane's number.
+                // K is 1: the value is the lane number.
                 let mut wave = wave();
                 for register in [0, 1, 8, 9] {
                     *wave.lanes_mut(register) = crate::exec::Lanes::splat(0);
@@ -129,7 +128,7 @@ fn patterns_of_lanes_and_blocks() {
     }
 }
 
-/// From gfx942 the bits that permute B's lanes elsewhere turn over the signs of A, B and C.
+/// From gfx942 on, in f64 products the bits that permute B's lanes in others negate A, B and C.
 #[test]
 fn negated_doubles() {
     for blgp in 0..8 {
@@ -170,22 +169,22 @@ fn negated_doubles() {
     }
 }
 
-/// LLVM's text of the signs.
+/// LLVM's syntax of the signs.
 fn negations(blgp: i32) -> String {
     let bit = |index: i32| blgp >> index & 1;
     format!("neg:[{},{},{}]", bit(0), bit(1), bit(2))
 }
 
-/// Bits that AMD's documents give no meaning are refused, not passed over.
+/// Bits that AMD's documents give no meaning are refused, not ignored.
 #[test]
 fn undocumented_bits() {
     for (gpu, text) in [
-        // One block has none to share.
+        // With one block, there is none to share.
         (
             Gpu::Gfx90a,
             "v_mfma_f32_16x16x16f16 a[0:3], v[0:1], v[8:9], a[0:3] cbsz:1",
         ),
-        // More blocks than there are; a block outside the group.
+        // More blocks than the instruction has; a block outside the group.
         (
             Gpu::Gfx908,
             "v_mfma_f32_32x32x1f32 a[0:31], v0, v8, a[0:31] cbsz:2",
@@ -194,7 +193,7 @@ fn undocumented_bits() {
             Gpu::Gfx908,
             "v_mfma_f32_4x4x1f32 a[0:3], v0, v8, a[0:3] cbsz:1 abid:2",
         ),
-        // B's permutations ended with gfx942 for most, and f64 has had none.
+        // Most instructions lost B's permutations with gfx942; f64 never had any.
         (
             Gpu::Gfx942,
             "v_mfma_f32_16x16x16_f16 a[0:3], v[0:1], v[8:9], a[0:3] blgp:1",

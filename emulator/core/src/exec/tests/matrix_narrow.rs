@@ -1,5 +1,5 @@
-//! Matrix instructions of narrow types, with scales, and with a sparse A, on random patterns: the product
-//! is computed here by the maps from lanes to elements, and added as [`Sums`] has it.
+//! Matrix instructions of narrow types, with scales and with a sparse A, on random patterns. The product is computed
+//! here from the lane maps, and added as [`Sums`] says.
 
 use ferrowave_gpu::Gpu;
 
@@ -11,7 +11,7 @@ use super::{
 };
 use crate::exec::{Lanes, Wave};
 
-/// What an operand's elements are.
+/// The type of an operand's elements.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Type {
     F32,
@@ -35,7 +35,7 @@ impl Type {
     pub(super) fn value(self, bits: u32) -> f32 {
         match self {
             Type::F32 => f32::from_bits(bits),
-            // A NaN stays one.
+            // A NaN stays NaN.
             Type::Xf32 if f32::from_bits(bits).is_nan() => f32::NAN,
             Type::Xf32 => f32::from_bits(bits >> 13 << 13),
             Type::F16 => f16::from_bits(bits as u16) as f32,
@@ -45,7 +45,7 @@ impl Type {
         }
     }
 
-    /// A pattern; ones that are no number are rare.
+    /// A random pattern; NaN and ∞ are rare.
     fn draw(self, random: &mut Random) -> u32 {
         let bits = random.next();
         let (sign, fraction) = ((bits >> 63) as u32, bits as u32);
@@ -80,12 +80,12 @@ impl Operand {
         self.stored * self.rows / 64
     }
 
-    /// Which element of its row element `index` of a lane is.
+    /// The k of element `index` of a lane.
     fn k(&self, lane: usize, index: usize) -> usize {
         let group = lane / self.rows;
         let per_lane = self.per_lane();
         if per_lane * self.ty.bits() == 256 {
-            // Two halves of the registers, each with one half of all k.
+            // Two halves of the registers, each with half of all k.
             let half = per_lane / 2;
             index / half * (self.stored / 2) + group * half + index % half
         } else {
@@ -93,7 +93,7 @@ impl Operand {
         }
     }
 
-    /// Fills registers and gives the matrix.
+    /// Fills registers with random elements and returns the matrix.
     fn fill(&self, wave: &mut Wave, register: u16, random: &mut Random) -> Vec<Vec<f32>> {
         let mut matrix = vec![vec![0.0; self.stored]; self.rows];
         let bits = self.ty.bits();
@@ -132,7 +132,7 @@ pub(super) fn same(result: u32, expected: u32) -> bool {
     result == expected || nan(result) && nan(expected)
 }
 
-/// A in `v[0:7]`, B in `v[8:15]`, C in `v[16:31]` and D in the same.
+/// A is in `v[0:7]`, B in `v[8:15]`, C and D in `v[16:31]`.
 fn check(gpu: Gpu, text: &str, (a_type, b_type): (Type, Type), rows: usize, k: usize) {
     let bench = Bench::new(gpu, &[text]);
     let integer = matches!(a_type, Type::I8);
@@ -282,7 +282,7 @@ fn eight_bits() {
 
 const FORMATS: [Format; 5] = [FP8, BF8, FP6, BF6, FP4];
 
-/// An instruction of two formats, without the scales behind it.
+/// The text of an instruction of two formats, without scales.
 fn mixed(name: &str, rows: usize, a: usize, b: usize) -> String {
     let last = |first: usize, format: usize| first + FORMATS[format].bits() as usize - 1;
     let (k, d) = if rows == 16 { (128, 19) } else { (64, 31) };
@@ -306,12 +306,12 @@ fn formats_in_pairs() {
     }
 }
 
-/// Scales of all sizes: for 32 elements in k of a row, in the lane of that row and those k.
+/// Scales of all magnitudes. The scale of 32 elements in k of a row is in the lane of that row and those k.
 #[test]
 fn scales() {
     for (a, b) in [(0, 0), (1, 4), (4, 4), (2, 3), (3, 0)] {
         for (rows, k) in [(16, 128), (32, 64)] {
-            // Byte 2 of A's scales (op_sel_hi's bit is the higher one), byte 1 of B's.
+            // Byte 2 of A's scales (op_sel_hi has the higher bit), byte 1 of B's.
             let text = mixed("mfma_scale", rows, a, b)
                 + &format!(", v40, v41 op_sel:[0,1,0] op_sel_hi:[1,0,0] cbsz:{a} blgp:{b}");
             let bench = Bench::new(Gpu::Gfx950, &[&text]);
@@ -329,7 +329,7 @@ fn scales() {
                     for register in 16..32 {
                         *wave.lanes_mut(register) = Lanes::splat(1_f32.to_bits());
                     }
-                    // Near 1; with NaN; of all sizes, where A's large ones meet B's small ones.
+                    // Near 1; with NaN; of all magnitudes, where A's large scales meet B's small ones.
                     let mut scale = |side: u32| {
                         let near = 120 + (random.next() % 14) as u32;
                         match round {
@@ -411,7 +411,7 @@ fn check_sparse(
         let a = sparse.fill(&mut wave, 0, &mut random);
         let b = dense.fill(&mut wave, 8, &mut random);
         let per_lane = sparse.per_lane();
-        // Which k each stored element of a row stands for: two of each four, in order.
+        // The k of each stored element of a row: two of each four, in order.
         let mut positions = vec![vec![0; k / 2]; rows];
         for lane in 0..64 {
             let mut index = random.next() as u32;

@@ -1,5 +1,5 @@
-//! How matrix instructions add, bit for bit: against the arithmetic that was measured (MMA-Sim: arXiv 2511.10909,
-//! version 2), written here in whole numbers.
+//! How matrix instructions add, bit for bit: tested against the measured arithmetic (MMA-Sim: arXiv 2511.10909, version
+//! 2), written here with integers.
 
 use std::{env, process::Command, sync::Arc};
 
@@ -16,22 +16,22 @@ use crate::exec::{ACCUMULATORS, Lanes, MATRIX_VARIABLE, MatrixSums, SimdLevel};
 use crate::memory::DeviceMemory;
 use crate::program::Program;
 
-/// How a GPU adds products of a type, so many at a time.
+/// How a GPU adds products of a type, and how many at a time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Sums {
-    /// One fused multiply-add after the other.
+    /// A chain of fused multiply-adds.
     Chain,
     /// Exactly (CDNA 1).
     Exact(usize),
     /// In pairs of pairs, without denormals (CDNA 2).
     Pairs(usize),
-    /// Cut to the largest one's exponent (CDNA 3).
+    /// Truncated at the largest product's exponent (CDNA 3).
     Truncated(usize),
-    /// The same in even and odd ones, sixteen at a time (CDNA 3, 8 bits and fewer).
+    /// The same for even and odd products separately, sixteen at a time (CDNA 3, 8 bits and fewer).
     Halved,
 }
 
-/// A factor: its value without its scale, its format's lowest exponent, and its scale's exponent.
+/// A factor: its unscaled value, the lowest exponent of its format, and the exponent of its scale.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Factor {
     pub(super) value: f64,
@@ -48,7 +48,7 @@ impl Factor {
         }
     }
 
-    /// Significand and power of two of the number, and the exponent that it is aligned by.
+    /// The significand and the power of two of the number, and the exponent that it is aligned by.
     fn parts(self) -> (i128, i32, i32) {
         let (significand, power) = whole(self.value);
         let own = power + (127 - significand.abs().leading_zeros() as i32);
@@ -60,7 +60,7 @@ impl Factor {
     }
 }
 
-/// A number as a whole one and a power of two.
+/// A number as an integer times a power of two.
 fn whole(value: f64) -> (i128, i32) {
     let bits = value.abs().to_bits();
     let power = (bits >> 52).max(1) as i32 - 1075;
@@ -71,7 +71,7 @@ fn whole(value: f64) -> (i128, i32) {
 }
 
 impl Sums {
-    /// What a GPU's instruction has, by its name and the type of A.
+    /// How a GPU's instruction adds, by its name and the type of A.
     pub(super) fn of(gpu: Gpu, text: &str, ty: Type) -> Self {
         match (gpu, ty) {
             (_, Type::F32 | Type::I8) => Sums::Chain,
@@ -85,7 +85,7 @@ impl Sums {
         }
     }
 
-    /// C and all products.
+    /// The sum of C and all products.
     pub(super) fn add(self, c: f32, products: &[(Factor, Factor)]) -> f32 {
         let (group, c) = match self {
             Sums::Chain => (1, c),
@@ -127,7 +127,7 @@ fn pairs(products: &[(Factor, Factor)]) -> f32 {
     }
 }
 
-/// What is not a number among products and C, as IEEE 754 adds it.
+/// The IEEE 754 sum of products and C, if it or one of them is not a finite number.
 fn specials(c: f32, products: &[(Factor, Factor)], overflow: bool) -> Option<f32> {
     let sum = products.iter().fold(c, |sum, (a, b)| {
         let product = a.value * b.value;
@@ -156,7 +156,7 @@ fn exact(c: f32, products: &[(Factor, Factor)]) -> f32 {
     let mut terms: Vec<f64> = products.iter().map(|(a, b)| a.value * b.value).collect();
     terms.push(f64::from(c));
     let near: f64 = terms.iter().sum();
-    // The neighbours of what it must be near; the nearest is it, the even one of two.
+    // The nearest of the neighbours of an approximation is the result; of two, the even one.
     let mut best = near as f32;
     if best.is_infinite() {
         best = f32::MAX.copysign(best);
@@ -170,7 +170,7 @@ fn exact(c: f32, products: &[(Factor, Factor)]) -> f32 {
                 _ => f64::from(next),
             };
             let middle = (f64::from(best) + other) / 2.0;
-            // Is the sum on the other side of the middle?
+            // Tests whether the sum is on the other side of the middle.
             let mut all = terms.clone();
             all.push(-middle);
             let side = sign(&all) * if other > f64::from(best) { 1 } else { -1 };
@@ -189,7 +189,7 @@ fn exact(c: f32, products: &[(Factor, Factor)]) -> f32 {
     }
 }
 
-/// The sign of a sum, which is computed with all of its bits.
+/// The sign of a sum, computed with all bits.
 fn sign(terms: &[f64]) -> i32 {
     // Digits of 32 bits, the lowest worth 2⁻⁴⁰⁰.
     let mut digits = [0_i128; 40];
@@ -211,7 +211,7 @@ fn sign(terms: &[f64]) -> i32 {
     }
 }
 
-/// A number in units of 2^`unit`, by towards zero or down.
+/// A number in units of 2^`unit`, rounded towards zero or down.
 fn units(significand: i128, power: i32, unit: i32, down: bool) -> i128 {
     let shift = unit - power;
     match shift {
@@ -226,7 +226,7 @@ fn truncated(c: f32, products: &[(Factor, Factor)], halved: bool) -> f32 {
     if let Some(special) = specials(c, products, !halved) {
         return special;
     }
-    // Products other than 0, cut at 24 bits below the largest exponent: sum and exponent.
+    // Products other than 0, truncated at 24 bits below the largest exponent: sum and exponent.
     let cut = |first: usize, step: usize| -> (i128, Option<i32>) {
         let parts: Vec<_> = (products.iter().skip(first).step_by(step))
             .filter(|(a, b)| a.value * b.value != 0.0)
@@ -265,7 +265,7 @@ fn truncated(c: f32, products: &[(Factor, Factor)], halved: bool) -> f32 {
     let length = 128 - result.abs().leading_zeros() as i32;
     let drop = (length - 32).max(-157 - unit).max(0);
     let kept = result >> drop << drop;
-    // At most 40 bits, which f64 has, and no power that it has not: this rounds once.
+    // At most 40 bits, and an exponent in f64's range, so this rounds once.
     (kept as f64 * 2_f64.powi(unit)) as f32
 }
 
@@ -278,7 +278,7 @@ impl Type {
         }
     }
 
-    /// A pattern of one of several distributions.
+    /// A pattern from one of several distributions.
     fn pattern(self, random: &mut Random, kind: usize) -> u32 {
         let bits = random.next();
         let all = bits as u32 & (u32::MAX >> (32 - self.bits()));
@@ -302,7 +302,7 @@ impl Type {
             1 => of_exponent(bias - 4 + choice % 8),
             // Near 1 with two bits: sums are exact, or ties.
             2 => of_exponent(bias - 2 + choice % 4) & !((1 << fraction.saturating_sub(2)) - 1),
-            // Few that are not zeros, and the format's ends.
+            // Mostly zeros, and the ends of the format's range.
             3 => match choice % 8 {
                 0 => all,
                 1 => sign - 1 - (all & 3),
@@ -312,7 +312,7 @@ impl Type {
                 5 => sign,
                 _ => 0,
             },
-            // Denormals and what is near them.
+            // Denormals and numbers near them.
             _ => of_exponent(choice % 4),
         }
     }
@@ -330,7 +330,7 @@ fn c_pattern(random: &mut Random, kind: usize) -> u32 {
     }
 }
 
-/// An instruction with A in `v0` up, B in `v8` up, C and D in `v16` up; gfx908 has them in `a16` up.
+/// An instruction with A from `v0`, B from `v8`, C and D from `v16` on (`a16` on gfx908).
 struct Case {
     gpu: Gpu,
     text: String,
@@ -341,7 +341,7 @@ struct Case {
 const KINDS: usize = 5;
 
 impl Case {
-    /// Runs it on random matrices; gives the number of results that were compared.
+    /// Runs the instruction on random matrices; returns the number of results that were compared.
     fn run(&self, sums: Sums, rounds: usize) -> usize {
         let Case {
             gpu,
@@ -422,7 +422,7 @@ impl Case {
     }
 }
 
-/// The instructions that were measured: M = N, K, blocks, and the name from there on.
+/// The measured instructions: M = N, K, blocks, and the rest of the name.
 fn cases(gpu: Gpu) -> Vec<Case> {
     let mut cases = Vec::new();
     let mut add = |types: (Type, Type), (size, k, blocks): (usize, usize, usize), kind: String| {
@@ -528,7 +528,7 @@ fn published_example() {
     }
 }
 
-/// Each setting in a process of its own, as the environment is read once.
+/// Each setting runs in a process of its own, because the environment is read once.
 #[test]
 fn settings() {
     const NAME: &str = "exec::tests::matrix_sums::settings";

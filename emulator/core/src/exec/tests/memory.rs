@@ -6,7 +6,7 @@ use super::{Bench, Random, wave};
 use crate::exec::{FaultKind, Wave};
 use crate::memory::{AllocationKind, DeviceMemory, PADDING};
 
-/// Ways in which the lanes' addresses can lie.
+/// Arrangements of the lanes' addresses.
 pub(super) fn patterns(size: u64) -> Vec<(&'static str, [u64; 64])> {
     let mut random = Random(9);
     vec![
@@ -194,10 +194,11 @@ fn parts_of_dwords() {
     }
 }
 
-/// AMD's CDNA4 ISA guide, 9.1.6: with ECC, 16-bit loads write all 32 bits, of which unused ones are 0.
+/// AMD's CDNA4 ISA guide, 9.1.6: with ECC, 16-bit loads write all 32 bits; unused ones become 0.
 #[test]
 fn loads_of_halves_zero_the_other_half() {
-    // Mnemonic behind `load_` of memory instructions and behind `read_` of those of LDS, and what it makes of two bytes.
+    // The mnemonic after `load_` of memory instructions and after `read_` of LDS instructions, and the result from two
+    // bytes.
     type Made = fn(u8, u16) -> u32;
     let kinds: [(&str, &str, Made); 6] = [
         ("ubyte_d16", "u8_d16", |byte, _| byte.into()),
@@ -290,7 +291,7 @@ fn global_atomics() {
             memory.read(base, &mut bytes).unwrap();
             (u32::from_le_bytes(bytes), wave.lanes(8).as_array()[63])
         };
-        // All lanes add to one place: each gets what the lanes before it left.
+        // All lanes add to one dword: each gets what the lanes before it left.
         assert_eq!(run(0, 10, &|lane| [lane, 0]), (10 + 63 * 32, 10 + 63 * 31));
         assert_eq!(run(1, 5, &|lane| [lane.wrapping_sub(32), 0]), (31, 30));
         assert_eq!(run(2, 7, &|lane| [100 + lane, 7]), (100, 100));
@@ -300,7 +301,7 @@ fn global_atomics() {
             (64_f32.to_bits(), 63_f32.to_bits())
         );
         assert_eq!(run(5, 0, &|lane| [1 << (lane % 32), 0]).0, 0);
-        // A misaligned one is refused with its lane.
+        // A misaligned access faults and names its lane.
         let mut wave = wave();
         set_addresses(
             &mut wave,
@@ -480,7 +481,7 @@ fn lds_reads_and_writes() {
     let bench = Bench::new(Gpu::Gfx90a, &texts);
     for level in bench.levels() {
         for (index, (text, ranges)) in writes.iter().enumerate() {
-            // No two lanes on the same bytes, so that the order does not matter.
+            // No two lanes share bytes, so the order does not matter.
             let stride = if text.contains("st64") { 4 } else { 64 };
             let offsets: [u64; 64] = std::array::from_fn(|lane| stride * (lane as u64 ^ 5));
             let mut expected = filled();
@@ -553,11 +554,11 @@ fn lds_atomics_and_permutations() {
             run(3, 0, !0, &|_| [0, 1.5_f32.to_bits(), 0]).0,
             96_f32.to_bits()
         );
-        // Lane l reads lane 63 - l; lanes 0 to 3 are off and give 0.
+        // Lane l reads lane 63 - l; lanes 0 to 3 are inactive and give 0.
         let (_, moved) = run(4, 0, !15, &|lane| [4 * (63 - lane), 1000 + lane, 0]);
         assert_eq!([5, 59, 60, 63].map(|i| moved[i]), [1058, 1004, 0, 0]);
         assert_eq!(moved[0], super::UNTOUCHED);
-        // Lane l sends to lane l + 1; lane 0 gets that of the last.
+        // Lane l sends to lane l + 1; lane 0 receives from the last lane.
         let (_, moved) = run(5, 0, !0, &|lane| [4 * (lane + 1), 1000 + lane, 0]);
         assert_eq!([0, 1, 63].map(|i| moved[i]), [1063, 1000, 1062]);
         let (_, moved) = run(6, 0, !0, &|lane| [0, 1000 + lane, 0]);
@@ -602,7 +603,7 @@ fn scalar_loads() {
     }
 }
 
-/// What lies behind an allocation can be read up to the end of its page, and nothing else can be done to it.
+/// Memory past an allocation can be read up to the end of its page, and cannot be written.
 #[test]
 fn reads_behind_an_allocation_end_with_its_page() {
     const LAST: u64 = 4096;
@@ -636,7 +637,7 @@ fn reads_behind_an_allocation_end_with_its_page() {
     for level in bench.levels() {
         for (index, (text, bytes, write)) in lines.into_iter().enumerate() {
             let is_scalar = text.starts_with("s_");
-            // Of one lane; all others are at the start, or none is.
+            // One lane accesses `at`; all others are at the start or inactive.
             let run = |at: u64, exec: u64| {
                 let mut wave = wave();
                 wave.exec = exec;
@@ -676,7 +677,7 @@ fn reads_behind_an_allocation_end_with_its_page() {
             };
             for exec in [!0, 1 << 63] {
                 for at in [0, 4, 8, 12, 64, LAST - bytes, LAST - bytes + 4, LAST] {
-                    // The scalar unit's buffer loads go dword by dword.
+                    // Buffer loads of the scalar unit are checked dword by dword.
                     if text.starts_with("s_buffer") && at + bytes > LAST {
                         assert!(run(at & !3, exec).is_err(), "{text} at {at}");
                         continue;

@@ -1,8 +1,8 @@
-//! Every instruction alone: assembled by LLVM, run on a wave, compared with arithmetic done here.
+//! Tests of single instructions: assembled by LLVM, run on a wave, compared with arithmetic written here.
 //!
-//! The expectations follow AMD's pseudocode and lane maps, written anew in plain scalar Rust; nothing of
-//! the emulator's own arithmetic is used for them. Each check runs on all levels of host instructions that
-//! this computer has, with all lanes active and with some.
+//! Expectations follow AMD's pseudocode and lane maps, rewritten in plain scalar Rust without any of the emulator's
+//! arithmetic. Each check runs on all levels of host instructions that the host has, with all lanes active and with
+//! some.
 
 #![expect(
     clippy::needless_range_loop,
@@ -51,13 +51,13 @@ use ferrowave_gpu::Gpu;
 use super::{Code, Context, Fault, SimdLevel, Stop, Unobserved, Wave, run};
 use crate::memory::{DeviceMemory, View};
 
-/// What registers hold before a check that no check expects as a result.
+/// Initial register contents, which no check expects as a result.
 const UNTOUCHED: u32 = 0xdead_beef;
 
-/// MODE as compilers set it: to nearest, denormals kept, DX10 clamp, IEEE.
+/// MODE as compilers set it: round to nearest, denormals kept, DX10 clamp, IEEE.
 pub(super) const DEFAULT_MODE: u32 = 0x3f0;
 
-/// The bytes of instructions, as LLVM assembles them.
+/// The machine code of instructions, assembled by LLVM.
 fn assembled(gpu: Gpu, lines: &[impl std::borrow::Borrow<str>]) -> Vec<u8> {
     let text = format!(".text\n{}\n", lines.join("\n"));
     let bytes = ferrowave_kernel_build::assemble(gpu, &text).expect("LLVM assembles the test");
@@ -73,12 +73,12 @@ pub(super) struct Bench {
 }
 
 impl Bench {
-    /// Assembles one instruction a line.
+    /// Assembles one instruction per line.
     pub(super) fn new(gpu: Gpu, lines: &[&str]) -> Self {
         let words = assembled(gpu, lines);
         let available = SimdLevel::ALL.into_iter().filter(|l| l.is_available());
         let codes = available.map(|level| (level, Code::compile(gpu, level, 0x1000, &words)));
-        // Once more, with each instruction that can be as host code of its own.
+        // Also with each instruction that the JIT can translate as a region of its own.
         #[cfg(target_arch = "x86_64")]
         let codes = codes.chain(jit::at_once(gpu, &words));
         let codes: Vec<_> = codes.collect();
@@ -91,7 +91,7 @@ impl Bench {
         Bench { codes }
     }
 
-    /// The levels that it can run on.
+    /// Indices of the levels that the instructions can run on.
     pub(super) fn levels(&self) -> impl Iterator<Item = usize> + use<> {
         0..self.codes.len()
     }
@@ -122,7 +122,7 @@ impl Bench {
     }
 }
 
-/// What the emulator would get wrong it refuses by name, when a wave gets there.
+/// An instruction that the emulator does not run is refused by name when a wave reaches it.
 #[test]
 fn missing_instructions_are_named() {
     let cases: [(Gpu, &[&str]); 2] = [
@@ -187,14 +187,14 @@ impl Random {
     }
 }
 
-/// What sources are drawn from.
+/// The kinds of values that sources are drawn from.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Values {
     Integer,
     F16,
     F32,
     F64,
-    /// Zeros and ones of both signs, f16 and f32.
+    /// Zeros and ones of both signs, as f16 and as f32.
     Zeros16,
     Zeros32,
 }
@@ -237,7 +237,7 @@ impl Values {
             ],
             Values::Zeros16 => &[0, 0x8000, 0x3c00, 0xbc00],
             Values::Zeros32 => &[0, 0x8000_0000, 0x3f80_0000, 0xbf80_0000],
-            // Zeros, denormals, the smallest normal, ones and near ones, halves, limits, ∞, both kinds of NaN.
+            // Zeros, denormals, the smallest normal, ones and nearly ones, halves, limits, ∞, both kinds of NaN.
             Values::F16 => &[
                 0, 0x8000, 1, 0x8001, 0x3ff, 0x400, 0x3800, 0x3bff, 0x3c00, 0xbc00, 0x3c01, 0x3e00,
                 0x4100, 0x7bff, 0xfbff, 0x7c00, 0xfc00, 0x7e00, 0xfe01, 0x7d00,
@@ -302,7 +302,7 @@ impl Values {
             Values::Integer | Values::Zeros16 | Values::Zeros32 => {
                 random.next() >> (bits >> 8 & 31)
             }
-            // Exponents near 0, so that sums and products have something to round.
+            // Exponents near 0, so that sums and products are rounded.
             Values::F16 => sign << 15 | (8 + (bits >> 40) % 14) << 10 | fraction & 0x3ff,
             Values::F32 => sign << 31 | (115 + (bits >> 40) % 24) << 23 | fraction & 0x7f_ffff,
             Values::F64 => {
@@ -312,8 +312,8 @@ impl Values {
     }
 }
 
-/// A check of one vector instruction with sources `v[0:1]`, `v[2:3]` and `v[4:5]` (the low registers where
-/// 32 bits are enough) and the result in `v6` or `v[6:7]`, whose old value is the fourth source.
+/// A check of one vector instruction. Its sources are `v[0:1]`, `v[2:3]` and `v[4:5]` (the low registers if they have
+/// 32 bits), its result is `v6` or `v[6:7]`, whose old value is the fourth source.
 pub(super) struct Check<'a> {
     pub(super) gpu: Gpu,
     pub(super) text: &'a str,
@@ -346,7 +346,7 @@ impl<'a> Check<'a> {
         Check { wide: true, ..self }
     }
 
-    /// Runs it on many values; `expect` gets a lane's sources and gives the result.
+    /// Runs the instruction on many values; `expect` computes a lane's result from its sources.
     pub(super) fn run(self, expect: impl Fn([u64; 4]) -> u64) {
         let bench = Bench::new(self.gpu, &[self.text]);
         for level in bench.levels() {
@@ -390,7 +390,7 @@ impl<'a> Check<'a> {
     }
 }
 
-/// A GPU's NaN rules on the result that the host computed for f32 sources.
+/// Applies a GPU's NaN rules to a result that the host computed from f32 sources.
 pub(super) fn nan32(result: f32, sources: &[u32]) -> u64 {
     let source = sources.iter().find(|&&s| s & 0x7fff_ffff > 0x7f80_0000);
     u64::from(match source {

@@ -1,10 +1,10 @@
-//! Rounding and denormals as MODE says.
+//! Rounding and denormals under MODE.
 
 use ferrowave_gpu::Gpu;
 
 use super::{Bench, Check, DEFAULT_MODE, Values, d, f, wave};
 
-/// f32 nearest to `exact` in a direction: 1 up, 2 down, 3 towards zero. `exact` must be exact.
+/// The f32 next to `exact` in a direction: 1 up, 2 down, 3 towards zero. `exact` must be exact.
 fn directed(exact: f64, mode: u32) -> f32 {
     let nearest = exact as f32;
     let up = if f64::from(nearest) < exact {
@@ -48,7 +48,7 @@ fn products_round_as_mode_says() {
 
 #[test]
 fn f64_rounding_is_apart_from_f32() {
-    // Round f16 and f64 up, f32 to nearest.
+    // f16 and f64 round up, f32 to nearest.
     Check::new("v_add_f64 v[6:7], v[0:1], 1.0", Values::F64)
         .wide()
         .mode(DEFAULT_MODE | 1 << 2)
@@ -58,7 +58,7 @@ fn f64_rounding_is_apart_from_f32() {
             if sum.is_nan() {
                 return super::nan64(sum, &[a]);
             }
-            // Knuth's error of the sum says whether it was rounded down.
+            // The error of the sum, by Knuth, shows whether it was rounded down.
             let back = sum - x;
             let error = (x - (sum - back)) + (1.0 - back);
             if error > 0.0 && sum.is_finite() {
@@ -83,7 +83,7 @@ fn flush(x: f32) -> f32 {
 #[test]
 fn denormals_are_flushed_as_mode_says() {
     let flushed = |what: u32| DEFAULT_MODE & !0x30 | what << 4;
-    // Neither sources nor results.
+    // Neither sources nor results keep denormals.
     Check::new("v_mul_f32_e32 v6, v0, v2", Values::F32)
         .mode(flushed(0))
         .run(|[a, b, ..]| super::nan32(flush(flush(f(a)) * flush(f(b))), &[a as u32, b as u32]));
@@ -99,7 +99,7 @@ fn denormals_are_flushed_as_mode_says() {
 
 #[test]
 fn functions_of_one_source_flush_denormals_as_mode_says() {
-    /// An operation, and what it gives where nothing is flushed.
+    /// An operation, and its result without flushing.
     type Row = (&'static str, fn(f32) -> f32);
     let rows: [Row; 6] = [
         ("v_floor_f32_e32 v6, v0", f32::floor),
@@ -121,7 +121,7 @@ fn functions_of_one_source_flush_denormals_as_mode_says() {
                 .mode(mode)
                 .run(|[a, ..]| super::nan32(result(expected(source(f(a)))), &[a as u32]));
         }
-        // To other formats, where a denormal may become something that is none.
+        // To other formats, where a denormal may become a number that is not denormal.
         Check::new("v_cvt_flr_i32_f32_e32 v6, v0", Values::F32)
             .mode(mode)
             .run(|[a, ..]| u64::from(source(f(a)).floor() as i32 as u32));
@@ -171,7 +171,7 @@ fn pairs_of_halves_are_rounded_as_mode_says() {
     }
 }
 
-/// Denormals become 0, and that is +0.
+/// Denormals become +0.
 fn multiplied(x: f32, factor: f32) -> f32 {
     let result = flush(x * factor);
     if result == 0.0 { 0.0 } else { result }
@@ -214,7 +214,7 @@ fn output_multipliers_of_one_source() {
     check("v_cvt_f32_i32_e64 v6, v0 div:2", Values::Integer)
         .run(|[a, ..]| single(multiplied(a as u32 as i32 as f32, 0.5), 0));
     check("v_cvt_f32_f64_e64 v6, v[0:1] mul:2", Values::F64).run(|[a, ..]| {
-        // Which of a NaN's bits remain is another test's.
+        // Another test checks which bits of a NaN remain.
         let narrow = d(a) as f32;
         match narrow.is_nan() {
             true => u64::from(
@@ -230,7 +230,7 @@ fn output_multipliers_of_one_source() {
             let result = if result == 0.0 { 0.0 } else { result };
             super::nan64(result, &[a])
         });
-    // An integer has no multiplier.
+    // Integer results have no multiplier.
     check("v_cvt_i32_f32_e64 v6, v0 mul:2", Values::F32)
         .run(|[a, ..]| u64::from(f(a) as i32 as u32));
     check("v_floor_f16_e64 v6, v0 mul:2", Values::F16).run(|[a, ..]| {
@@ -259,7 +259,7 @@ fn clamps_of_one_source() {
     }
 }
 
-/// x·y + z rounded to odd: where it is not exact, its last bit is set, so that rounding it again rounds the exact sum.
+/// x·y + z rounded to odd: if it is not exact, its last bit is set, so that rounding it again rounds the exact sum.
 fn odd_sum(x: f64, y: f64, z: f64) -> f64 {
     let product = x * y;
     let sum = product + z;
@@ -274,7 +274,7 @@ fn odd_sum(x: f64, y: f64, z: f64) -> f64 {
     }
 }
 
-/// As [`directed`], f16 of an f32.
+/// As [`directed`], from f32 to f16.
 fn directed16(exact: f32, mode: u32) -> u64 {
     let nearest = exact as f16;
     let bits = nearest.to_bits();
@@ -296,7 +296,7 @@ fn mixed_precision_rounds_as_mode_says() {
         let sum = |sources: [u64; 3]| {
             let [x, y, z] = sources.map(|s| half(s) as f64);
             let exact = odd_sum(x, y, z);
-            // Zeros that cancel are negative where results are rounded down.
+            // Zeros that cancel give −0 when rounding down.
             match exact == 0.0 && (x * y).is_sign_negative() != z.is_sign_negative() {
                 true if mode == 2 => -0.0,
                 true => 0.0,
@@ -312,7 +312,7 @@ fn mixed_precision_rounds_as_mode_says() {
             Some(nan) => ((nan & 0x8000) << 16) | 0x7fc0_0000 | (nan & 0x3ff) << 13,
             None => super::nan32(sum([a, b, c]), &[]),
         });
-        // The sum rounds as f32 does, what is made of it as f16.
+        // The sum rounds in f32's mode, its conversion in f16's.
         Check::new(
             "v_fma_mixlo_f16 v6, v0, v2, v4 op_sel_hi:[1,1,1]",
             Values::F16,
@@ -328,7 +328,7 @@ fn mixed_precision_rounds_as_mode_says() {
             low | old & 0xffff_0000
         });
     }
-    // Denormals of f16 are those of MODE's f16, not of its f32.
+    // Denormals of f16 follow MODE's f16 setting, not its f32 setting.
     let flushed = |bits: u64| {
         let x = half(bits);
         if x.is_subnormal() { 0.0 } else { x as f32 }
@@ -344,7 +344,7 @@ fn mixed_precision_rounds_as_mode_says() {
     });
 }
 
-/// Dot products of floats know neither MODE's rounding nor its denormals: they have none.
+/// Dot products of floats ignore MODE's rounding and denormal settings.
 #[test]
 fn dot_products_ignore_mode() {
     let single = |bits: u64| {
@@ -369,7 +369,7 @@ fn dot_products_ignore_mode() {
     }
 }
 
-/// The multiply-add of gfx908 and gfx90a that rounds twice and has no denormals.
+/// The multiply-add of gfx908 and gfx90a, which rounds twice and flushes denormals.
 #[test]
 fn mad_rounds_twice() {
     for gpu in [Gpu::Gfx908, Gpu::Gfx90a] {
@@ -390,7 +390,7 @@ fn mad_rounds_twice() {
     }
 }
 
-/// Without IEEE mode a minimum passes the number even beside a signalling NaN.
+/// Without IEEE mode, a minimum gives the number even beside a signalling NaN.
 #[test]
 fn minimum_without_ieee() {
     Check::new("v_min_f32_e32 v6, v0, v2", Values::F32)

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::exec::{Lanes, Mode};
 
-/// MODE in which results that are too large saturate.
+/// MODE with saturation of results that are too large.
 const SATURATING: u32 = DEFAULT_MODE | 1 << 23;
 
 /// The two 8-bit formats of a GPU.
@@ -20,7 +20,7 @@ fn eights(gpu: Gpu) -> [(&'static str, Format); 2] {
     }
 }
 
-/// A wide format that is converted from and to.
+/// A wide format that is converted from or to.
 #[derive(Clone, Copy, Debug)]
 enum Wide {
     F32,
@@ -81,7 +81,7 @@ fn power(scale: u64) -> f64 {
     }
 }
 
-/// A value with a scale taken out of it; a scale that is NaN keeps the value's sign.
+/// A value divided by a scale; a NaN scale keeps the value's sign.
 fn divided(value: f64, scale: u64) -> f64 {
     let by = power(scale);
     if by.is_nan() {
@@ -137,7 +137,7 @@ fn stochastic() {
             }
         }
     }
-    // 16 bits: neighbours are the source's own bits.
+    // For 16 bits, the neighbours are truncations of the source's bits.
     for (name, wide) in [("f16", Wide::F16), ("bf16", Wide::Bf16)] {
         let text = format!("v_cvt_sr_{name}_f32 v6, v0, v2 op_sel:[0,0,1]");
         Check::new(&text, Values::F32)
@@ -151,7 +151,7 @@ fn stochastic() {
                     sign | wide.bits(f64::INFINITY)
                 } else {
                     let size = f64::from(x.abs());
-                    // Downwards: truncated, with denormals' fixed gap.
+                    // Rounded down: truncated, with the fixed gap of denormals.
                     let nearest = wide.bits(size);
                     let infinite = !wide.value(nearest).is_finite();
                     let below = nearest - u32::from(wide.value(nearest) > size || infinite);
@@ -183,7 +183,7 @@ fn scaled_to_eight_and_four_bits() {
     };
     for (name, format) in [("fp8", FP8), ("bf8", BF8), ("fp4", FP4)] {
         let bits = format.bits();
-        // What the result's place is called, and where it is.
+        // How the result's position is written, and where it is.
         let (place, shift) = if bits == 4 {
             ("[0,0,1,1]", 24)
         } else {
@@ -296,7 +296,7 @@ fn product(format: Format, bits: u64, scale: u64, wide: Wide) -> u32 {
     if value.is_nan() {
         return u32::MAX;
     }
-    // f32 holds what f16 and bfloat16 are rounded from, or it is ∞.
+    // f32 holds the exact product before it is rounded to f16 or bfloat16, or it is ∞.
     wide.bits(f64::from(value as f32))
 }
 
@@ -355,8 +355,8 @@ fn scaled_from_eight_and_four_bits() {
     }
 }
 
-/// Runs a conversion of `v0` with the scale in `v2`; `expect` gives the result's numbers of `width` bits
-/// in `v6` up, none where the old bits stay.
+/// Runs a conversion of `v0` with the scale in `v2`; `expect` gives the numbers of `width` bits in `v6` and up, `None`
+/// where the old bits are kept.
 fn check_products(
     text: &str,
     wide: Wide,
@@ -399,7 +399,7 @@ fn check_products(
     }
 }
 
-/// Numbers side by side in registers from `register` on.
+/// Adjacent numbers in registers from `register` on.
 fn packed(wave: &crate::exec::Wave, register: u16, lane: usize, bits: usize, index: usize) -> u32 {
     (0..bits).fold(0, |value, bit| {
         let at = index * bits + bit;
@@ -435,7 +435,7 @@ fn blocks_of_six_bits() {
                     for register in 0..48 {
                         for lane in 0..64 {
                             let bits = random.next();
-                            // Sizes that six bits have, and scales near 1.
+                            // Magnitudes in the range of six bits, and scales near 1.
                             let value = match register {
                                 0..10 => bits as u32,
                                 10 => (120 + bits as u32 % 14) << 23,
@@ -499,7 +499,7 @@ fn blocks_of_six_bits() {
     }
 }
 
-/// What the conversions' own generator makes of a lane's bits.
+/// The random number generator of the conversions.
 #[test]
 fn random_bits() {
     Check::new("v_prng_b32_e32 v6, v0", Values::Integer)
@@ -512,7 +512,7 @@ fn random_bits() {
     assert_eq!(wave.lanes(0).as_array()[5], 197 ^ 2);
 }
 
-/// [-1, 1] and [0, 1] to all of 16 bits.
+/// [-1, 1] and [0, 1] to the full range of 16 bits.
 #[test]
 fn normalized() {
     let h = |bits: u64| f64::from(f16::from_bits(bits as u16) as f32);

@@ -1,4 +1,4 @@
-//! Operations for graphics, for long sines, and those that came with gfx950.
+//! Operations for graphics, for sines of large arguments, and those new in gfx950.
 
 use ferrowave_gpu::Gpu;
 
@@ -6,7 +6,7 @@ use super::{Bench, Check, Random, Values, f, nan32, wave};
 
 #[test]
 fn cube_faces() {
-    // The axis of the largest coordinate, z before y before x, and whether that is below 0.
+    // The axis of the largest coordinate (z before y before x), and whether that is below 0.
     let face = |x: f32, y: f32, z: f32| {
         if z.abs() >= x.abs() && z.abs() >= y.abs() {
             (2, z < 0.0)
@@ -100,7 +100,7 @@ fn strict_extremes() {
     Check::new(&text("maximum"), Values::F32)
         .gpu(Gpu::Gfx950)
         .run(|[a, b, c, _]| maximum(maximum(a as u32, b as u32), c as u32).into());
-    // Packed: halves as f32, whose order and NaN rules are the same; the high halves here are zeros.
+    // Packed halves compare as f32, whose order and NaN rules are the same; the high halves here are zeros.
     let wide = |h: u64| (f16::from_bits(h as u16) as f32).to_bits();
     for (name, three) in [
         ("minimum", minimum as fn(u32, u32) -> u32),
@@ -112,7 +112,7 @@ fn strict_extremes() {
                 let sources = [a, b, c].map(|x| x & 0xffff);
                 let quiet = |x: u64| x & 0x7fff > 0x7c00;
                 if sources.into_iter().any(quiet) {
-                    // Which one, by the rule for pairs.
+                    // The NaN is chosen by the rule for pairs.
                     let pick = |x: u64, y: u64| {
                         let signalling = |x: u64| quiet(x) && x & 0x200 == 0;
                         let nan = [x, y].into_iter().find(|&x| signalling(x));
@@ -130,13 +130,13 @@ fn strict_extremes() {
 
 #[test]
 fn segments_of_two_over_pi() {
-    // The whole turns of 2^e · 2/π that the program takes away, for small exponents by f64 itself.
+    // Small exponents skip no bits of 2/π; larger ones skip the bits that give whole turns.
     Check::new("v_trig_preop_f64 v[6:7], v[0:1], 0", Values::F64)
         .wide()
         .run(|[a, ..]| {
             let exponent = a >> 52 & 0x7ff;
             if exponent <= 1077 {
-                // The first 53 bits of 2/π, cut off.
+                // The first 53 bits of 2/π, truncated.
                 return (0x14_5f30_6dc9_c882_u64 as f64 * 2_f64.powi(-53)).to_bits();
             }
             reference_segment(a, 0)
@@ -146,11 +146,10 @@ fn segments_of_two_over_pi() {
         .run(|[a, b, ..]| reference_segment(a, b & 31));
 }
 
-/// The segment by long division: 2/π = 4 · (1/2π), of which the digits are computed here with Machin's
-/// formula in integers.
+/// The segment by long division: 2/π = 4 · (1/2π). Its digits are computed here with Machin's formula in integers.
 fn reference_segment(x: u64, number: u64) -> u64 {
     const WORDS: usize = 48;
-    // Fixed point, words from high to low; the first is the integer part.
+    // Fixed point, words from high to low; the first word is the integer part.
     type Big = [u32; WORDS];
     fn divide(n: &Big, by: u64) -> Big {
         let mut rest = 0_u64;
@@ -188,8 +187,8 @@ fn reference_segment(x: u64, number: u64) -> u64 {
     }
     static DIGITS: std::sync::OnceLock<Vec<bool>> = std::sync::OnceLock::new();
     let digits = DIGITS.get_or_init(|| {
-        // π/2 = 8 arctan(1/5) − 2 arctan(1/239); the fraction of 2/π bit by bit: double the rest, take
-        // away π/2 where it fits.
+        // π/2 = 8 arctan(1/5) − 2 arctan(1/239). The fraction of 2/π bit by bit: double the remainder, subtract π/2
+        // where it fits.
         let half_pi = add(
             &arctangent_of_inverse(5, 8),
             &arctangent_of_inverse(239, 2),
@@ -210,13 +209,13 @@ fn reference_segment(x: u64, number: u64) -> u64 {
     });
     let exponent = x >> 52 & 0x7ff;
     let shift = number * 53 + exponent.saturating_sub(1077);
-    // The instruction knows 1201 bits; behind them are zeros.
+    // The instruction knows 1201 bits; zeros follow.
     let bits = (shift..shift + 53).fold(0_u64, |bits, index| {
         let bit = index < 1201 && digits[index as usize];
         bits << 1 | u64::from(bit)
     });
     let scale = -53 - shift as i32 + if exponent >= 1968 { 128 } else { 0 };
-    // Two steps, as one power of two can be too small for f64.
+    // Two steps, because one power of two can be too small for f64.
     (bits as f64 * 2_f64.powi(scale / 2) * 2_f64.powi(scale - scale / 2)).to_bits()
 }
 
@@ -253,7 +252,7 @@ fn shifted_bytes() {
     });
 }
 
-/// Rows (or halves) of two registers trade places; inactive lanes by `fi` and `bound_ctrl`.
+/// Swaps rows (or halves) of two registers; `fi` and `bound_ctrl` decide about inactive lanes.
 #[test]
 fn swaps() {
     for (distance, name) in [(16, "v_permlane16_swap_b32"), (32, "v_permlane32_swap_b32")] {
@@ -279,7 +278,7 @@ fn swaps() {
                     for lane in 0..64 {
                         let upper = lane & distance != 0;
                         let partner = lane ^ distance;
-                        // Upper lanes of the destination trade with lower lanes of the source.
+                        // Upper lanes of the destination swap with lower lanes of the source.
                         let (value, own) = if upper {
                             (s[partner], d[lane])
                         } else {

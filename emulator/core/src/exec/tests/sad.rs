@@ -1,4 +1,4 @@
-//! Sums of absolute differences, means of bytes, and what the clamp does to integers.
+//! Sums of absolute differences, means of bytes, and the integer clamp.
 
 use ferrowave_gpu::Gpu;
 
@@ -8,7 +8,7 @@ fn byte(x: u64, index: u32) -> u64 {
     x >> (8 * index) & 0xff
 }
 
-/// Differences of four bytes; `masked` leaves out those whose second byte is 0.
+/// The sum of differences of four bytes; `masked` excludes those whose second byte is 0.
 fn sum(x: u64, y: u64, masked: bool) -> u64 {
     (0..4)
         .filter(|&i| !masked || byte(y, i) != 0)

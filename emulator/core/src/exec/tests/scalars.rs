@@ -5,8 +5,8 @@ use ferrowave_gpu::Gpu;
 use super::{Bench, Random, Values, wave};
 use crate::exec::Stop;
 
-/// Runs an instruction with sources `s[0:1]` and `s[2:3]`, `scc` set or not, and the result in `s[4:5]`.
-/// `expect` gives the result and the new `scc`.
+/// Runs an instruction with sources `s[0:1]` and `s[2:3]`, with SCC 0 and 1, and the result in `s[4:5]`. `expect` gives
+/// the result and the new SCC.
 fn check(text: &str, wide: bool, expect: impl Fn(u64, u64, bool) -> (u64, bool)) {
     let bench = Bench::new(Gpu::Gfx942, &[text]);
     for level in bench.levels() {
@@ -212,7 +212,7 @@ fn exec_is_saved_and_changed() {
 
 #[test]
 fn branches_and_calls() {
-    // Instruction numbers: branches skip one.
+    // Indices are instruction numbers; branches skip one instruction.
     let lines = [
         "s_cbranch_scc1 1",
         "s_cbranch_scc0 1",

@@ -1,4 +1,4 @@
-//! Scratch instructions, and flat ones in apertures.
+//! Scratch instructions, and flat instructions in apertures.
 
 use ferrowave_gpu::Gpu;
 
@@ -6,15 +6,15 @@ use super::{Bench, UNTOUCHED, wave};
 use crate::exec::{FaultKind, PRIVATE_APERTURE, SHARED_APERTURE, Segment, Wave};
 use crate::memory::{AllocationKind, DeviceMemory};
 
-/// Private bytes of a lane.
+/// Private bytes per lane.
 const BYTES: usize = 64;
 
-/// What a lane's private byte holds at first.
+/// The initial value of a lane's private byte.
 fn byte(lane: usize, at: usize) -> u8 {
     (lane * 7 + at * 13 + 5) as u8
 }
 
-/// Where a lane's private byte is in the wave's memory.
+/// Offset of a lane's private byte in the wave's memory.
 fn place(lane: usize, at: usize) -> usize {
     at / 4 * 256 + 4 * lane + at % 4
 }
@@ -29,12 +29,12 @@ fn filled() -> Vec<u8> {
     data
 }
 
-/// A lane's private dword at any byte.
+/// A lane's private dword at any byte offset.
 fn dword(data: &[u8], lane: usize, at: usize) -> u32 {
     u32::from_le_bytes(std::array::from_fn(|i| data[place(lane, at + i)]))
 }
 
-/// Offsets of the lanes: all the same, all different, and all different and misaligned.
+/// Offsets of the lanes: all equal, all different, and all different and misaligned.
 fn patterns() -> [[u32; 64]; 3] {
     [
         [12; 64],
@@ -46,7 +46,7 @@ fn patterns() -> [[u32; 64]; 3] {
 fn prepared(gpu: Gpu, base: u64, exec: u64, offsets: &[u32; 64]) -> Wave {
     let mut wave = wave();
     wave.exec = exec;
-    // Up to gfx90a the kernel has put the address in `flat_scratch`.
+    // Up to gfx90a, the kernel has written the address to `flat_scratch`.
     let architected = matches!(gpu, Gpu::Gfx942 | Gpu::Gfx950);
     wave.set_scalar_pair(102, base);
     wave.private = Segment {
@@ -69,7 +69,7 @@ fn prepared(gpu: Gpu, base: u64, exec: u64, offsets: &[u32; 64]) -> Wave {
 
 #[test]
 fn private_loads_and_stores() {
-    // Behind the vector offset: GPU, addressing, bytes added to the offset (without it: the whole offset).
+    // GPU, addressing, whether the vector offset is used, and the bytes added to it (without it, the whole offset).
     let scratch = [
         (Gpu::Gfx908, "scratch", "v2, off offset:4", true, 4),
         (Gpu::Gfx90a, "scratch", "off, s2 offset:8", false, 12),

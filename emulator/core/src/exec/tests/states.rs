@@ -60,7 +60,7 @@ fn registers_are_indexed() {
     }
 }
 
-/// The register that SDWA preserves bits of is the indexed one; DPP permutes the lanes of the indexed one.
+/// Where SDWA preserves bits, they are those of the indexed register; DPP permutes lanes of the indexed register.
 #[test]
 fn registers_of_sdwa_and_dpp_are_indexed() {
     let lines = [
@@ -122,7 +122,7 @@ fn indices_past_the_last_register() {
         wave.set_scalar(2, index);
         bench.step(0, 0, &mut wave);
         bench.step(0, 1, &mut wave);
-        // Index 255 leaves no destination either, and no other register is touched.
+        // Index 255 leaves no destination, and no other register is written.
         let destination = 1 + index as u16;
         let result = match destination {
             256 => UNTOUCHED,
@@ -133,7 +133,7 @@ fn indices_past_the_last_register() {
     }
 }
 
-/// The same bit, in MODE.
+/// `s_setvskip` sets a bit of MODE.
 #[test]
 fn mode_holds_whether_vector_instructions_are_skipped() {
     let lines = [
@@ -211,7 +211,7 @@ fn forks_are_joined() {
             }
             bench.step(0, next, &mut wave);
         }
-        // The second time at the join only the last to come are active, as the hardware leaves it.
+        // After the second join only the last group is active, as on the hardware.
         for lane in 0..64 {
             let active = exec >> lane & 1 == 1;
             let expected = match mask >> lane & 1 {

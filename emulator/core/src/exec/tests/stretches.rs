@@ -1,4 +1,4 @@
-//! Code that is made ready when waves get there.
+//! Code is compiled when waves reach it.
 
 use std::{
     sync::{Arc, Barrier, Mutex},
@@ -15,7 +15,7 @@ use crate::memory::{CodePlace, DeviceMemory};
 
 const ADDRESS: u64 = 0x1000;
 
-/// Functions, one a line and called `f0`, `f1` and so on, divided at byte offsets.
+/// Functions, one per line and named `f0`, `f1` and so on, divided at byte offsets.
 fn code(functions: &[&str], starts: &[u64]) -> Code {
     let functions = functions.iter().enumerate();
     let lines: Vec<_> = functions
@@ -33,7 +33,7 @@ fn code(functions: &[&str], starts: &[u64]) -> Code {
     )
 }
 
-/// Runs a wave from an address, and says how it stopped: with `s0`, or the fault.
+/// Runs a wave from an address. Returns `s0`, or the fault.
 fn run_from(code: &Code, start: u64, prepare: impl Fn(&mut Wave)) -> Result<u32, FaultKind> {
     let memory = DeviceMemory::new(0).view();
     let mut context = Context::new(code, &memory, &mut []);
@@ -46,7 +46,7 @@ fn run_from(code: &Code, start: u64, prepare: impl Fn(&mut Wave)) -> Result<u32,
     }
 }
 
-/// Three functions: the first is left by an address in `s[2:3]`, the others add to `s0`. The literals make instructions of
+/// Three functions: the first jumps to the address in `s[2:3]`, the others add to `s0`. Literals make instructions of
 /// two words.
 const FUNCTIONS: [&str; 4] = [
     "s_mov_b32 s0, 0x12345\ns_setpc_b64 s[2:3]",
@@ -70,10 +70,10 @@ fn a_stretch_is_ready_when_a_wave_gets_there() {
         assert_eq!(code.ready_count(), ready);
     }
     assert_eq!(whole.ready_count(), 1);
-    // The last function runs off the code's end.
+    // The last function runs past the end of the code.
     let left = run_from(&code, start(0), jump(start(3)));
     assert_eq!(left, Err(FaultKind::LeftCode));
-    // Into an instruction, and out of the code.
+    // Jumps into an instruction, and out of the code.
     for target in [start(1) + 4, start(2) + 2, 8, u64::MAX] {
         let fault = Err(FaultKind::Jump { address: target });
         assert_eq!(run_from(&code, start(0), jump(target)), fault);
@@ -91,7 +91,7 @@ fn waves_run_on_into_the_next_function() {
     let code = code(&functions, &[8, 16, 28]);
     assert_eq!(run_from(&code, ADDRESS, |_| ()), Ok(0x22345));
     assert_eq!(code.ready_count(), 4);
-    // Addresses follow each other, whatever the indices do.
+    // Addresses are consecutive, whatever the indices are.
     let offsets = [0, 8, 12, 16, 24, 28];
     for (number, offset) in offsets.into_iter().enumerate() {
         let index = code.index_of(ADDRESS + offset).expect("an instruction");
@@ -147,7 +147,7 @@ fn threads_that_come_together_get_the_same() {
     }
 }
 
-/// Code objects of one device.
+/// The code objects of a device.
 #[derive(Default)]
 struct Loaded(Mutex<Vec<(Arc<CodePlace>, Vec<u32>)>>);
 
@@ -190,7 +190,7 @@ impl CodeMemory for Loaded {
     }
 }
 
-/// As rocFFT's kernels call functions of the program that uses it.
+/// rocFFT's kernels call functions of the program that uses it in this way.
 #[test]
 fn pointers_to_functions_lead_into_other_code_objects() {
     const OTHER: u64 = 0x8000;
@@ -222,15 +222,15 @@ fn pointers_to_functions_lead_into_other_code_objects() {
     );
     assert_eq!(call(0, OTHER), Ok(0x62345));
     assert_eq!(call(0, OTHER), Ok(0x62345));
-    // Into an instruction.
+    // A jump into an instruction.
     let inside = Err(FaultKind::Jump { address: OTHER + 8 });
     assert_eq!(call(0, OTHER + 8), inside);
-    // What lies there later is another code.
+    // Code loaded later at the same address is a different code.
     memory.unload(OTHER);
     assert_eq!(call(0, OTHER), unloaded);
     memory.load(OTHER, "s_add_u32 s0, s0, 0x80000\ns_setpc_b64 s[30:31]");
     assert_eq!(call(0, OTHER), Ok(0xa2345));
-    // Code that is not left again: the return address is in the first code.
+    // Code that does not return; the return address is in the first code.
     memory.load(OTHER + 0x1000, "s_mov_b32 s0, s30\ns_endpgm");
     assert_eq!(call(24, OTHER + 0x1000), Ok(ADDRESS as u32 + 28));
     memory.load(OTHER + 0x2000, "s_nop 0");

@@ -1,4 +1,4 @@
-//! What the components of an element mean, by the names of the formats.
+//! The values of an element's components, from the names of the formats.
 
 use crate::exec::tests::formats::{Format, Specials};
 
@@ -30,7 +30,7 @@ pub(super) const NUMBERS: [&str; 8] = [
     "FLOAT",
 ];
 
-/// Widths of the components, the first one first.
+/// Widths of the components, first component first.
 pub(super) fn widths(data: &str) -> Vec<u32> {
     let widths = data.split('_').map(|bits| bits.parse().unwrap());
     widths.rev().collect()
@@ -89,7 +89,7 @@ pub(super) fn loaded(number: &str, bits: u32, raw: u32) -> u32 {
     (value as f32).to_bits()
 }
 
-/// The pattern of the number next to `value` in the direction of 0, among those without a sign.
+/// The largest unsigned pattern whose number is not above `value`.
 fn towards_zero(bits: u32, value: f64) -> u32 {
     let format = float(bits);
     let infinite = 0x1f << format.fraction;
@@ -97,7 +97,7 @@ fn towards_zero(bits: u32, value: f64) -> u32 {
         _ if value.is_nan() => infinite | 1 << (format.fraction - 1),
         _ if value == f64::INFINITY => infinite,
         _ => {
-            // The patterns have the order of their numbers.
+            // Patterns have the order of their numbers.
             let (mut low, mut high) = (0, infinite);
             while high - low > 1 {
                 let middle = (low + high) / 2;
@@ -142,7 +142,7 @@ pub(super) fn stored(number: &str, bits: u32, register: u32) -> u32 {
     (pattern as i64) as u32 & (u32::MAX >> (32 - bits))
 }
 
-/// The patterns of an element's components, from its bytes.
+/// The patterns of an element's components, from the element's bytes.
 pub(super) fn patterns(data: &str, bytes: &[u8]) -> Vec<u32> {
     let mut word = [0; 16];
     let widths = widths(data);
@@ -157,7 +157,7 @@ pub(super) fn patterns(data: &str, bytes: &[u8]) -> Vec<u32> {
     widths.iter().map(take).collect()
 }
 
-/// A number's 16 bits as D16 has them in a register.
+/// A number's 16 bits in a register, as with D16.
 pub(super) fn as_half(number: &str, register: u32) -> u32 {
     match number {
         "UINT" | "SINT" => register & 0xffff,
@@ -171,7 +171,7 @@ pub(super) fn same(number: &str, left: u32, right: u32) -> bool {
     left == right || nan(left) && nan(right)
 }
 
-/// A D16 value as the 32 bits that it stands for.
+/// The 32 bits that a D16 value represents.
 pub(super) fn from_half(number: &str, half: u32) -> u32 {
     match number {
         "UINT" => half,
