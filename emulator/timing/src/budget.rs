@@ -1,15 +1,15 @@
-//! How much memory traces may take: kernels may run for as long as they like.
+//! The memory budget of traces: kernels may run for any length of time.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
-/// Bytes that the traces of a launch take at most, all host threads together. Of the workgroups that are replayed, a
-/// thousand million instructions in loops of a hundred take some tenth of it, without their accesses.
+/// The maximum number of bytes of the traces of a launch, for all host threads together. A thousand million replayed
+/// instructions in loops of a hundred use about a tenth of it, without their accesses.
 pub const MOST_TRACE_BYTES: u64 = 1 << 30;
 
-/// Bytes that a host thread takes from the budget at a time.
+/// Bytes that a host thread takes from the budget at once.
 const CHUNK: u64 = 1 << 16;
 
-/// What is left for traces.
+/// The remaining budget.
 #[derive(Debug)]
 pub(super) struct Budget {
     all: u64,
@@ -26,17 +26,17 @@ impl Budget {
         }
     }
 
-    /// Bytes, with those that are taken.
+    /// The whole budget in bytes.
     pub(super) const fn all(&self) -> u64 {
         self.all
     }
 
-    /// Whether more was asked for than there was. What was recorded then is not everything.
+    /// Whether the budget was exceeded. Then the traces are incomplete.
     pub(super) fn is_exceeded(&self) -> bool {
         self.is_exceeded.load(Relaxed)
     }
 
-    /// Takes a chunk; how much it is, if there is one.
+    /// Takes a chunk from the budget. Returns its size, or `None` if nothing is left.
     fn take(&self) -> Option<u64> {
         let taken = self
             .left
@@ -48,12 +48,12 @@ impl Budget {
     }
 }
 
-/// A host thread's part of the budget.
+/// The part of the budget that a host thread has taken.
 #[derive(Debug, Default)]
 pub(super) struct Allowance(u64);
 
 impl Allowance {
-    /// Whether so many bytes more may be recorded. None of them is asked for again.
+    /// Spends bytes. Returns whether the budget allows them; they are never given back.
     #[inline]
     pub(super) fn spend(&mut self, bytes: u64, budget: &Budget) -> bool {
         if self.0 < bytes {
@@ -78,7 +78,7 @@ mod tests {
         assert!(one.spend(CHUNK / 2, &budget) && other.spend(8, &budget));
         assert!(one.spend(CHUNK / 2, &budget) && !budget.is_exceeded());
         assert!(!one.spend(1, &budget) && budget.is_exceeded());
-        // What another thread has taken is its own.
+        // A chunk that another thread has taken is not available.
         assert!(other.spend(CHUNK - 8, &budget) && !other.spend(1, &budget));
     }
 }

@@ -1,10 +1,11 @@
-//! One compute unit, cycle by cycle as far as something happens.
+//! Replays the workgroups of one compute unit cycle by cycle.
 //!
-//! Its four SIMDs take turns, one a cycle. In its turn a SIMD issues of each kind (vector, scalar with scalar memory, vector
-//! memory, LDS, branch) the instruction of one wave, and of a wave one instruction: of those that are ready, the wave with
-//! the highest priority (`s_setprio`), and among these the oldest. What needs no unit (`s_nop`, `s_waitcnt`, `s_barrier`)
-//! every wave does by itself (AMD's documentation of ROCm Compute Profiler, «Compute unit», and the slides that it
-//! refers to, «Introduction to AMD GPU programming with HIP»). Turns in which nothing can happen are skipped.
+//! The four SIMDs take turns, one per cycle. In its turn a SIMD issues at most one instruction of each kind (vector,
+//! scalar with scalar memory, vector memory, LDS, branch) and at most one per wave. Of the ready waves, the one with
+//! the highest priority (`s_setprio`) goes first, and among these the oldest. `s_nop`, `s_waitcnt` and `s_barrier` need
+//! no unit; every wave executes them by itself (AMD's documentation of ROCm Compute Profiler, «Compute unit», and the
+//! slides that it refers to, «Introduction to AMD GPU programming with HIP»). Turns in which nothing can happen are
+//! skipped.
 
 use std::cmp::Reverse;
 
@@ -22,16 +23,16 @@ use ferrowave_isa::Effect;
 /// SIMDs of a compute unit.
 const SIMDS: usize = 4;
 
-/// Cycles behind a branch that is taken until the next instruction (LLVM's `SISchedule.td`, `WriteBranch`).
+/// Cycles from a taken branch to the next instruction (LLVM's `SISchedule.td`, `WriteBranch`).
 const BRANCH_CYCLES: u64 = 8 * TURN;
 
-/// Behind one that is not taken, as the next instruction is there already: an estimate.
+/// Cycles after a branch that is not taken. The next instruction is already in the buffer: an estimate.
 const PASSED_BRANCH_CYCLES: u64 = 4 * TURN;
 
-/// Bytes of an instruction cache's line.
+/// Bytes of an instruction cache line.
 const CODE_LINE: u64 = 64;
 
-/// What became of an instruction, over all waves that were replayed.
+/// Statistics of an instruction, over all replayed waves.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Issued {
     pub(super) count: u64,
@@ -43,40 +44,40 @@ pub(super) struct Issued {
 pub(super) struct End {
     /// The cycle.
     pub(super) at: u64,
-    /// Instructions of all waves by then.
+    /// Instructions issued by all waves until then.
     pub(super) issued: u64,
 }
 
-/// What came of a replay.
+/// The result of a replay.
 pub(super) struct Replay {
-    /// The ends of workgroups, in their order.
+    /// The ends of workgroups, in order of time.
     pub(super) ended: Vec<End>,
-    /// When the last store was done, for which waves do not wait.
+    /// The cycle at which the last store completed; waves do not wait for it.
     pub(super) stored_at: u64,
-    /// By place in the table of instructions.
+    /// By slot in the table of instructions.
     pub(super) issued: Vec<Issued>,
-    /// Cycles in which each unit was busy, all SIMDs together.
+    /// Cycles in which each unit was busy, over all SIMDs.
     pub(super) vector_busy: u64,
     pub(super) matrix_busy: u64,
     pub(super) scalar_busy: u64,
     pub(super) lds_busy: u64,
     pub(super) traffic: Traffic,
-    /// Cycles of waves that were resident.
+    /// Resident cycles, summed over waves.
     pub(super) wave_cycles: u64,
 }
 
 struct Simd {
-    /// Its waves by index, oldest first.
+    /// The indices of its waves, oldest first.
     waves: Vec<usize>,
     next_turn: u64,
     vector_free_at: u64,
     matrix_free_at: u64,
 }
 
-/// The SIMDs that wait for room in the queue of a unit that they share. The longest waiting is next: a unit that takes as many
-/// cycles for everything as SIMDs need for some turns would be the same SIMD's again and again.
+/// The SIMDs that wait for a place in the queue of a shared unit. The SIMD that has waited longest is next. Otherwise a
+/// unit whose service time is a multiple of a SIMD's turn would always serve the same SIMD.
 struct Line {
-    /// Since when each waits.
+    /// The cycle since which each SIMD waits.
     since: [Option<u64>; SIMDS],
 }
 
@@ -85,7 +86,7 @@ impl Line {
         since: [None; SIMDS],
     };
 
-    /// Whether a SIMD gets in. If not, it waits.
+    /// Whether the SIMD may enter the queue. If not, it waits.
     fn lets_in(&mut self, simd: usize, now: u64, has_room: bool) -> bool {
         let since = *self.since[simd].get_or_insert(now);
         let is_next = self.since.iter().flatten().all(|&other| since <= other);
@@ -102,7 +103,7 @@ struct Workgroup {
     waves: std::ops::Range<usize>,
 }
 
-/// A compute unit that replays workgroups.
+/// The state of the compute unit in a replay.
 pub(super) struct ComputeUnit<'a> {
     parameters: &'a Parameters,
     instructions: Instructions<'a>,
@@ -114,11 +115,11 @@ pub(super) struct ComputeUnit<'a> {
     lds_free_at: u64,
     waiting_for_memory: Line,
     waiting_for_lds: Line,
-    /// The ready waves of a SIMD that has its turn, by priority.
+    /// The ready waves of the current SIMD, by priority. Kept to avoid allocations.
     by_priority: Vec<usize>,
-    /// Lines of code, if not all of it fits.
+    /// The instruction cache, if the code does not fit in it.
     code: Option<Tags<()>>,
-    /// Instructions so far.
+    /// Instructions issued so far.
     issued: u64,
     replay: Replay,
 }
@@ -165,7 +166,7 @@ impl<'a> ComputeUnit<'a> {
         }
     }
 
-    /// Replays workgroups, so many at once.
+    /// Replays all workgroups, with `resident` of them at the same time.
     pub(super) fn run(mut self, all: &[&'a WorkgroupTrace], resident: usize) -> Replay {
         let mut next = all.iter();
         for workgroup in next.by_ref().take(resident) {
@@ -214,21 +215,21 @@ impl<'a> ComputeUnit<'a> {
         });
     }
 
-    /// A SIMD has something to look at from a time on.
+    /// Gives a SIMD a turn at `at` or soon after.
     fn wake(&mut self, simd: usize, at: u64) {
         let simd_at = at.next_multiple_of(TURN) + simd as u64;
         let simd = &mut self.simds[simd];
         simd.next_turn = simd.next_turn.min(simd_at);
     }
 
-    /// The SIMD whose turn comes next, and when.
+    /// The SIMD whose turn is next, and the cycle.
     fn next_turn(&self) -> Option<(usize, u64)> {
         let turns = self.simds.iter().enumerate();
         let next = turns.map(|(number, simd)| (simd.next_turn, number)).min()?;
         (next.0 != u64::MAX).then_some((next.1, next.0))
     }
 
-    /// A SIMD's turn; how many workgroups ended in it.
+    /// Runs one turn of a SIMD. Returns how many workgroups ended.
     fn turn(&mut self, number: usize, now: u64) -> usize {
         let mut order = std::mem::take(&mut self.simds[number].waves);
         let mut taken = [false; Unit::PORTS];
@@ -239,17 +240,18 @@ impl<'a> ComputeUnit<'a> {
             let wave = &self.waves[wave];
             wave.state == State::Runs && wave.ready_at <= now
         }));
-        // Stable: the oldest stays first.
+        // The sort is stable: the oldest wave stays first.
         if ready.len() > 1 {
             ready.sort_by_key(|&wave| Reverse(self.waves[wave].priority));
         }
-        // None of them keeps another one from being ready, and whom a barrier lets go on is so in a later turn.
+        // Issuing one wave's instruction never makes another ready wave unready. Waves released by a barrier have to
+        // wait for a later turn.
         for &wave in &ready {
             ended += usize::from(self.try_issue(number, wave, now, &mut taken));
         }
         self.by_priority = ready;
         order.retain(|&wave| self.waves[wave].state != State::Ended);
-        // The next turn in which something may happen, as far as the SIMD knows by itself.
+        // The next turn in which this SIMD can issue, unless another SIMD wakes it earlier.
         let ready = order
             .iter()
             .map(|&wave| &self.waves[wave])
@@ -262,13 +264,13 @@ impl<'a> ComputeUnit<'a> {
             Some(at) if at <= earliest => earliest,
             Some(at) => (at - number as u64).next_multiple_of(TURN) + number as u64,
         };
-        // Waves of workgroups that started meanwhile.
+        // Adds the waves of workgroups that have started in this turn.
         order.append(&mut self.simds[number].waves);
         self.simds[number].waves = order;
         ended
     }
 
-    /// Issues a wave's next instruction if its unit takes it; whether the wave's workgroup ended with it.
+    /// Issues a wave's next instruction if its unit accepts it. Returns whether the wave's workgroup has ended.
     fn try_issue(
         &mut self,
         simd: usize,
@@ -293,7 +295,7 @@ impl<'a> ComputeUnit<'a> {
         self.advance(number, timed, now)
     }
 
-    /// What keeps an instruction that is ready from being issued.
+    /// The reason why a ready instruction cannot issue, if any.
     fn blocked(
         &mut self,
         number: usize,
@@ -322,7 +324,7 @@ impl<'a> ComputeUnit<'a> {
         }
     }
 
-    /// Takes note of how long an instruction that is issued now has waited, and for what.
+    /// Records how long the instruction that issues now has waited, and for what.
     fn account(&mut self, number: usize, index: u32, now: u64) {
         let wave = &mut self.waves[number];
         let slot = self.instructions.slot(index);
@@ -332,7 +334,7 @@ impl<'a> ComputeUnit<'a> {
             issued
                 .stalls
                 .add(wave.cause, ready_at.saturating_sub(wave.free_at));
-            // A SIMD's turn comes every four cycles, which is no stall.
+            // A SIMD has a turn every four cycles: the time until its turn is no stall.
             let waited = now.saturating_sub(ready_at);
             issued.stalls.add(wave.blocked_by, waited - waited % TURN);
         }
@@ -340,7 +342,7 @@ impl<'a> ComputeUnit<'a> {
         self.replay.wave_cycles += now + TURN - wave.free_at.min(now);
     }
 
-    /// Keeps units busy and finds when results are there.
+    /// Occupies the units and computes when results are available.
     fn execute(&mut self, simd: usize, number: usize, timed: &Timed, now: u64) {
         match timed.unit {
             Unit::Vector => {
@@ -374,7 +376,7 @@ impl<'a> ComputeUnit<'a> {
         }
     }
 
-    /// When LDS has done so many cycles of work that it is given at a time.
+    /// Adds work to the LDS queue. Returns the cycle at which it completes.
     fn lds(&mut self, now: u64, cycles: u64) -> u64 {
         let start = now.max(self.lds_free_at);
         self.lds_free_at = start + cycles;
@@ -404,7 +406,8 @@ impl<'a> ComputeUnit<'a> {
             _ => self.memory.store(now, access.index, shape, access.base),
         };
         if timed.to_lds {
-            // What comes back is written through the queue of LDS, which is busy with it now as well as then.
+            // The data is written through the LDS queue. This model occupies the queue now, and not when the data
+            // arrives.
             let cycles = self.waves[number].lds_cycles();
             self.lds_free_at = self.lds_free_at.max(now) + cycles;
             self.replay.lds_busy += cycles;
@@ -414,7 +417,7 @@ impl<'a> ComputeUnit<'a> {
         self.waves[number].fly(now, done_at);
     }
 
-    /// Goes on to the wave's next instruction; whether its workgroup ended.
+    /// Moves the wave to its next instruction. Returns whether its workgroup has ended.
     fn advance(&mut self, number: usize, timed: &Timed, now: u64) -> bool {
         let wave = &mut self.waves[number];
         if let Some(priority) = timed.priority {
@@ -450,7 +453,7 @@ impl<'a> ComputeUnit<'a> {
             wave.line = line;
             if code.find(line).is_none() {
                 code.insert(line, ());
-                // The next line comes with it.
+                // The next line is prefetched.
                 if code.find(line + 1).is_none() {
                     code.insert(line + 1, ());
                 }
@@ -467,7 +470,7 @@ impl<'a> ComputeUnit<'a> {
         self.release(workgroup, now);
     }
 
-    /// Lets the waves of a workgroup go on if all of them are at the barrier.
+    /// Releases the waves of a workgroup if all of them are at the barrier.
     fn release(&mut self, workgroup: usize, now: u64) {
         let group = &mut self.workgroups[workgroup];
         if group.waiting < group.live {
@@ -488,7 +491,7 @@ impl<'a> ComputeUnit<'a> {
         }
     }
 
-    /// A wave is through; whether its workgroup is.
+    /// Ends a wave. Returns whether its workgroup has ended.
     fn end(&mut self, number: usize, now: u64) -> bool {
         let wave = &mut self.waves[number];
         wave.state = State::Ended;
@@ -513,7 +516,7 @@ mod tests {
         assert!(line.lets_in(0, 0, true));
         assert!(!line.lets_in(3, 3, false));
         assert!(!line.lets_in(0, 4, false));
-        // There is room, but another SIMD waits for it.
+        // There is room, but another SIMD has waited longer.
         assert!(!line.lets_in(0, 8, true));
         assert!(!line.lets_in(1, 9, true));
         assert!(line.lets_in(3, 11, true));

@@ -1,4 +1,4 @@
-//! What is known of an instruction's time before it runs.
+//! The static timing properties of an instruction.
 
 use ferrowave_gpu::Gpu;
 
@@ -6,12 +6,12 @@ use super::parameters::{Parameters, TURN};
 use ferrowave_emulator::exec::{Code, Facts};
 use ferrowave_isa::{Category, Effect, Instruction, Op, Rate, Register, Role, Source, WaitCounts};
 
-/// The unit that issues and runs an instruction.
+/// The unit that executes an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unit {
     /// Vector arithmetic.
     Vector,
-    /// The SIMD's matrix core, which the vector port feeds.
+    /// The SIMD's matrix core; it shares the vector unit's port.
     Matrix,
     /// Scalar arithmetic.
     Scalar,
@@ -21,21 +21,22 @@ pub(super) enum Unit {
     VectorMemory,
     /// LDS.
     Lds,
-    /// Branches and the end.
+    /// Branches and `s_endpgm`.
     Branch,
     /// `s_barrier`.
     Barrier,
     /// `s_waitcnt`.
     Wait,
-    /// `s_nop`, `s_sleep`, `s_setprio` and the like, which no unit runs.
+    /// `s_nop`, `s_sleep`, `s_setprio` and others that no unit executes.
     Internal,
 }
 
 impl Unit {
-    /// Kinds of which a SIMD issues one in a turn; the rest a wave does by itself.
+    /// The number of ports: a SIMD issues one instruction per port in a turn. Instructions without a port do not
+    /// compete.
     pub(super) const PORTS: usize = 5;
 
-    /// The port, if it takes one.
+    /// The port of the unit, if it has one.
     pub(super) const fn port(self) -> Option<usize> {
         Some(match self {
             Unit::Vector | Unit::Matrix => 0,
@@ -48,43 +49,43 @@ impl Unit {
     }
 }
 
-/// Registers one after the other.
+/// Consecutive registers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Range {
     pub(super) first: u16,
     pub(super) count: u16,
 }
 
-/// An instruction as the compute unit sees it.
+/// The timing properties of an instruction.
 #[derive(Clone, Debug)]
 pub(super) struct Timed {
     pub(super) unit: Unit,
-    /// Cycles for which it keeps its unit busy.
+    /// Cycles for which its unit is busy.
     pub(super) busy: u64,
-    /// Cycles from its issue until its result can be read.
+    /// Cycles from issue until the result can be read.
     pub(super) latency: u64,
-    /// As `latency`, for an accumulator that the next matrix instruction takes as it is.
+    /// Like `latency`, for the next matrix instruction's accumulator if it is the same registers.
     pub(super) chained: u64,
     pub(super) reads: Vec<Range>,
     pub(super) writes: Vec<Range>,
     /// Third source of a matrix instruction.
     pub(super) accumulator: Option<Range>,
     pub(super) wait: Option<WaitCounts>,
-    /// Cycles for which the wave does nothing behind it.
+    /// Cycles for which the wave pauses after it.
     pub(super) pause: u64,
-    /// The wave's new priority.
+    /// The wave's new priority, for `s_setprio`.
     pub(super) priority: Option<u8>,
     pub(super) effect: Effect,
-    /// Data goes from memory to LDS.
+    /// Whether it moves data from memory to LDS.
     pub(super) to_lds: bool,
     /// Its address in the code, in bytes.
     pub(super) address: u64,
-    /// Its bytes.
+    /// Its size in bytes.
     pub(super) size: u64,
 }
 
 impl Timed {
-    /// All instructions of a range.
+    /// The properties of all instructions in a range.
     pub(super) fn table(
         code: &Code,
         indices: std::ops::Range<u32>,
@@ -171,8 +172,8 @@ impl Timed {
     }
 }
 
-/// Turns behind its passes after which anything may read a matrix instruction's result (the wait states that LLVM's
-/// `GCNHazardRecognizer` asks for between them).
+/// Turns after a matrix instruction's passes until any instruction may read its result: the wait states that LLVM's
+/// `GCNHazardRecognizer` inserts.
 const fn after_matrix(gpu: Gpu) -> u64 {
     match gpu {
         Gpu::Gfx908 => 2,
@@ -180,8 +181,8 @@ const fn after_matrix(gpu: Gpu) -> u64 {
     }
 }
 
-/// Cycles of a vector instruction on its SIMD's 16 lanes (LLVM's `SISchedule.td`: products of integers are slow on gfx908,
-/// not from gfx90a on, where f64 has its full rate).
+/// Cycles of a vector instruction on the 16 lanes of a SIMD (LLVM's `SISchedule.td`: integer products are slow on
+/// gfx908; from gfx90a on they are not, and f64 runs at its full rate).
 fn vector_cycles(rate: Rate, parameters: &Parameters) -> u64 {
     match rate {
         Rate::Full => TURN,

@@ -1,23 +1,24 @@
-//! Where allocations would lie on a GPU, so that times do not depend on where they lie in the host's memory.
+//! Assigns allocations to fixed addresses, so that modelled times do not depend on their addresses in the host's
+//! memory.
 //!
-//! Sets of caches are chosen by addresses. Those of the emulator's allocations differ from run to run, and so would the
-//! modelled times. So the lines of an access are counted from its allocation, and allocations stand one after the other, in
-//! the order in which the kernel comes to them, at multiples of 2 MiB: the largest pages that ROCm gives large allocations.
+//! The sets of caches are selected by address, and the emulator's allocations have different addresses in each run. So
+//! the lines of an access are counted from its allocation. Allocations are placed in the order of the kernel's first
+//! access to them, at multiples of 2 MiB: the size of the pages that ROCm uses for large allocations.
 
 use std::collections::HashMap;
 
 use super::trace::Recorded;
 use ferrowave_emulator::memory::View;
 
-/// What allocations are aligned to.
+/// The alignment of allocations.
 const PAGE_BYTES: u64 = 2 << 20;
 
-/// Pieces of memory that belong to the launch, such as its arguments: they are no allocations any more when it has ended.
+/// Size of the pieces for memory of the launch, such as its arguments: it is no longer an allocation after the launch.
 const PIECE_BYTES: u64 = 4096;
 
-/// Moves the lines of all accesses to where they would be.
+/// Moves the lines of all accesses to the fixed addresses.
 pub(super) fn place(recorded: &mut Recorded, memory: &View, line_bytes: u64) {
-    // The first line and the one behind the last of each allocation, in order.
+    // For each allocation its first line and the line after its last, sorted.
     let allocations: Vec<(u64, u64)> = memory
         .allocations()
         .iter()
@@ -29,7 +30,7 @@ pub(super) fn place(recorded: &mut Recorded, memory: &View, line_bytes: u64) {
     let page = PAGE_BYTES / line_bytes;
     let piece = PIECE_BYTES / line_bytes;
     let mut next = page;
-    // By first line: where it would be.
+    // Assigned lines, by first line.
     let mut places: HashMap<u64, u64> = HashMap::new();
     let waves = recorded
         .workgroups

@@ -1,19 +1,19 @@
-//! The timing model: how long a kernel would take on a GPU. **What it says is modelled, never measured.**
+//! The timing model: the time that a kernel would take on a GPU. **All times are modelled, never measured.**
 //!
-//! It is driven by what the emulator really runs. [`launch`] runs a kernel as [`ferrowave_emulator::dispatch::launch`] does and writes
-//! down what chosen workgroups do: their instructions, the lines of memory that their accesses touch, the cycles that LDS
-//! takes with bank conflicts. Then
+//! The model replays what the emulator runs. [`launch`] runs a kernel as [`ferrowave_emulator::dispatch::launch`] does
+//! and records selected workgroups: their instructions, the cache lines of their accesses, and the LDS cycles including
+//! bank conflicts. Then
 //!
-//! 1. the accesses of all workgroups that are on the machine at the beginning go through the tags of all caches, so that
-//!    it is known which share of each instruction's loads comes from L2, the Infinity Cache and memory (`sharing`);
-//! 2. one compute unit, the fullest, replays its workgroups cycle by cycle: four SIMDs that issue in order, units that are
-//!    busy, results that are waited for, barriers, its own L1 cache, and its share of what lies behind (`compute_unit`,
+//! 1. the accesses of all workgroups that start on an empty machine go through the tags of all caches. This gives, for
+//!    each instruction, the share of its loads that L2, the Infinity Cache and memory serve (`sharing`);
+//! 2. one compute unit, the fullest, replays its workgroups cycle by cycle: four SIMDs that issue in order, busy units,
+//!    dependences, barriers, its own L1 cache, and its share of L2, the Infinity Cache and memory (`compute_unit`,
 //!    `memory`);
-//! 3. if it has more than some batches of workgroups, those that were not replayed go at the pace of the replayed ones
-//!    behind the first batch ([`Timing::workgroups_modelled`] of them).
+//! 3. if the compute unit has more than a few batches of workgroups, the remaining ones are extrapolated from the pace
+//!    of the replayed ones after the first batch ([`Timing::workgroups_modelled`] is the number of replayed ones).
 //!
-//! What is not modelled: clocks that sag under load, the launch itself, address translation, the network between caches,
-//! DRAM pages. Caches are cold, the instruction cache is warm if it holds the kernel.
+//! Not modelled: clocks that drop under load, the launch itself, address translation, the network between caches, DRAM
+//! pages. Caches start cold; the instruction cache starts warm if the kernel fits in it.
 
 mod budget;
 mod compute_unit;
@@ -56,17 +56,17 @@ use ferrowave_emulator::dispatch::{
 use ferrowave_emulator::program::Kernel;
 use ferrowave_isa::{Category, Effect, Instruction};
 
-/// Batches of workgroups that are replayed at most: the first, which begins with nothing under way, and those that show how
-/// long the rest take.
+/// The maximum number of replayed batches of workgroups: the first, which starts on an idle machine, and those that
+/// show the pace of the rest.
 const BATCHES: u64 = 3;
 
-/// Why a launch has no timing.
+/// Why a launch has no modelled time.
 #[derive(Debug, thiserror::Error)]
 pub enum TimingError {
-    /// It cannot be, or came to grief.
+    /// The launch is invalid or failed.
     #[error(transparent)]
     Launch(#[from] LaunchError),
-    /// The machine does not run the kernel's instructions.
+    /// The machine does not have the kernel's instruction set.
     #[error("{machine} runs {runs}, but kernel `{kernel}` is for {is_for}")]
     WrongMachine {
         /// The machine.
@@ -78,26 +78,26 @@ pub enum TimingError {
         /// The kernel's instruction set.
         is_for: Gpu,
     },
-    /// Its workgroups do more than may be written down of a launch: [`MOST_TRACE_BYTES`], or what [`launch_within`] says.
+    /// The traces exceed the limit: [`MOST_TRACE_BYTES`], or the argument of [`launch_within`].
     #[error(
-        "kernel `{kernel}` has no modelled time: what its workgroups do takes more than {} MiB of traces, the most that \
-         there may be; a smaller problem takes less", .trace_bytes >> 20
+        "kernel `{kernel}` has no modelled time: its workgroups need more than {} MiB of traces, which is the limit; a \
+         smaller problem needs less", .trace_bytes >> 20
     )]
     TooLong {
         /// The kernel.
         kernel: String,
-        /// The most bytes that there may be.
+        /// The limit in bytes.
         trace_bytes: u64,
     },
 }
 
-/// Runs a kernel over a grid as [`ferrowave_emulator::dispatch::launch`] does, and models its time. Waits for other workgroups are not
-/// modelled: a loop that looks at memory is replayed as often as the emulator's order of turns had it look, and global wave
-/// sync takes no time. Workgroups that see who came first run in their order on one host thread, unless the configuration
-/// says how many.
+/// Runs a kernel as [`ferrowave_emulator::dispatch::launch`] does, and models its time. Waiting for other workgroups is
+/// not modelled: a loop that polls memory is replayed with as many iterations as it had in the emulator, and global
+/// wave sync takes no time. If workgroups can observe their order, they run in order on one host thread, unless the
+/// configuration sets the number of threads.
 ///
 /// # Errors
-/// A machine of another instruction set, and whatever the launch itself may fail with.
+/// If the machine has another instruction set, or the launch fails.
 pub fn launch(
     kernel: &Kernel,
     config: &LaunchConfig<'_>,
@@ -106,7 +106,7 @@ pub fn launch(
     launch_within(kernel, config, machine, MOST_TRACE_BYTES)
 }
 
-/// As [`launch`], with another bound for the bytes of traces.
+/// As [`launch`], with another limit for the bytes of traces.
 ///
 /// # Errors
 /// As [`launch`].
@@ -124,9 +124,9 @@ pub fn launch_within(
     plan.timing(kernel, observers)
 }
 
-/// Models the time of a launch and runs no more of it than that takes. **What it leaves in memory is no result**: most
-/// workgroups do not run, others stop before their end. Those of a cooperative launch may wait for each other, so that all
-/// run.
+/// Models the time of a launch and runs only what that needs. **The contents of memory afterwards are not results**:
+/// most workgroups do not run, others stop before their end. The workgroups of a cooperative launch may wait for each
+/// other, so all of them run.
 ///
 /// # Errors
 /// As [`launch`].
@@ -148,17 +148,17 @@ pub fn estimate(
     plan.timing(kernel, observers)
 }
 
-/// What is recorded of a launch, and for what machine.
+/// What to record of a launch, and the machine to model.
 pub struct Plan {
     parameters: &'static Parameters,
     placement: Placement,
     waves_per_simd: u32,
     chosen: Chosen,
-    /// What workgroups do depends on which of them comes first.
+    /// Whether workgroups can observe their order, which may affect what they do.
     is_order_seen: bool,
 }
 
-/// Whether it is an atomic operation on memory that returns what was there.
+/// Whether the instruction is an atomic operation on memory that returns the old value.
 fn sees_order(instruction: &Instruction) -> bool {
     instruction.category() == Category::VectorMemory
         && instruction.effect() == Effect::Atomic
@@ -166,10 +166,10 @@ fn sees_order(instruction: &Instruction) -> bool {
 }
 
 impl Plan {
-    /// What is recorded of a launch for the model of a machine.
+    /// Selects what to record of a launch for a machine.
     ///
     /// # Errors
-    /// If the machine has another instruction set, or the launch would not begin.
+    /// If the machine has another instruction set, or the launch cannot start.
     pub fn new(
         kernel: &Kernel,
         config: &LaunchConfig<'_>,
@@ -212,9 +212,9 @@ impl Plan {
         })
     }
 
-    /// How to launch what is traced. Where workgroups see who came first (the last to take a ticket adds up what all have
-    /// left), one host thread runs them in their order, unless the caller has said how many do: so that the same launch
-    /// has the same time in every run.
+    /// The configuration for the traced launch. If workgroups can observe their order (such as the last to
+    /// count itself, which adds up all partial results), they run in order on one host thread, unless the caller sets
+    /// the number of threads: so the modelled time is the same in every run.
     pub fn config<'a>(&self, config: &LaunchConfig<'a>) -> LaunchConfig<'a> {
         LaunchConfig {
             threads: config.threads.or(self.is_order_seen.then_some(1)),
@@ -227,10 +227,10 @@ impl Plan {
         Tracer::new(self.parameters.hardware.gpu, &self.chosen)
     }
 
-    /// The time, from what was recorded.
+    /// Models the time from the recorded traces.
     ///
     /// # Errors
-    /// If not everything was.
+    /// If the traces are incomplete.
     pub fn timing(&self, kernel: &Kernel, tracers: Vec<Tracer<'_>>) -> Result<Timing, TimingError> {
         if self.chosen.budget.is_exceeded() {
             return Err(TimingError::TooLong {
@@ -284,9 +284,9 @@ impl Plan {
         ))
     }
 
-    /// Cycles of the whole grid: of the replay, and of the workgroups of the same compute unit that were not replayed at
-    /// the pace at which instructions were issued while it was full: between the end of the first batch, when caches are no
-    /// longer cold, and the start of the last workgroup.
+    /// Cycles of the whole grid: those of the replay, plus those of the same compute unit's workgroups that were not
+    /// replayed. Their pace is that of issued instructions while the unit was full: from the end of the first batch,
+    /// when caches are warm, to the start of the last workgroup.
     fn cycles(&self, replay: &Replay) -> u64 {
         let ended = &replay.ended;
         let Some(&last) = ended.last() else {
@@ -298,7 +298,7 @@ impl Plan {
         if left == 0 {
             return end;
         }
-        // All batches were replayed, so that the last workgroup started behind the end of the first batch.
+        // All batches were replayed, so the last workgroup started after the end of the first batch.
         let resident = self.placement.resident as usize;
         let starts = count.saturating_sub(resident + 1);
         let (Some(first), Some(full_until)) = (ended.get(resident - 1), ended.get(starts)) else {

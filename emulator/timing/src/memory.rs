@@ -1,9 +1,9 @@
-//! The memory of one compute unit while it is replayed: its L1 cache, and its share of everything behind.
+//! The memory system of the replayed compute unit: its L1 cache, and its share of L2, the Infinity Cache and memory.
 //!
-//! Each resource is a queue that takes so many bytes a cycle: what comes later starts when what came before is through.
-//! Of L2, the Infinity Cache and memory, the compute unit has the share that its workgroups are of all: who has more to do
-//! asks for more, and has what others leave when they are through.
-//! Results come back in the order of the requests, as L1 is taken to be one queue: an assumption.
+//! Each resource is a queue with a fixed number of bytes per cycle: a request starts when the ones before it are
+//! through. The compute unit's share of L2, the Infinity Cache and memory is its share of all workgroups: a unit with
+//! more workgroups makes more requests, and gets what others leave once they are finished. Results return in the order
+//! of the requests, because L1 is assumed to be one queue.
 
 use std::collections::HashMap;
 
@@ -15,10 +15,11 @@ use super::{
     trace::Shape,
 };
 
-/// Cycles of work that may wait before a memory unit; then no more is issued to it. An estimate: AMD names no depth.
+/// The work in cycles that may queue at a memory unit before no more is issued to it. An estimate: AMD documents no
+/// depth.
 pub(super) const QUEUE_CYCLES: u64 = 64;
 
-/// Something that gives so many bytes a cycle.
+/// A resource with a fixed number of bytes per cycle.
 #[derive(Clone, Copy, Debug)]
 struct Server {
     cycles_per_byte: f64,
@@ -39,7 +40,7 @@ impl Server {
         }
     }
 
-    /// When bytes that are asked for at a time are through.
+    /// The cycle at which `bytes` requested at `at` are through.
     fn serve(&mut self, at: f64, bytes: f64) -> f64 {
         let cycles = bytes * self.cycles_per_byte;
         self.free_at = self.free_at.max(at) + cycles;
@@ -48,7 +49,7 @@ impl Server {
     }
 }
 
-/// Cycles for which resources were busy, and bytes that they gave.
+/// Busy cycles of the resources, and bytes that they transferred.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Traffic {
     pub(super) l1_busy: f64,
@@ -62,20 +63,20 @@ pub(super) struct Traffic {
     pub(super) memory_bytes: u64,
 }
 
-/// The memory as a compute unit sees it.
+/// The memory system of one compute unit.
 pub(super) struct Memory<'a> {
     parameters: &'a Parameters,
     shares: HashMap<u32, Shares>,
-    /// When each line is there.
+    /// For each line, the cycle at which its data is available.
     l1: Tags<u64>,
     scalar: Tags<u64>,
-    /// When L1 can take the next access.
+    /// The cycle at which L1 can start the next access.
     l1_free_at: u64,
-    /// When the last result came back.
+    /// The cycle at which the last result returned.
     returned_at: u64,
     port: Server,
     l2: Server,
-    /// How many times as long L2 takes for a written byte.
+    /// How much longer L2 takes for a written byte than for a read one.
     write_factor: f64,
     infinity: Server,
     memory: Server,
@@ -108,12 +109,12 @@ impl<'a> Memory<'a> {
         }
     }
 
-    /// Whether L1 takes another access now, or when it does.
+    /// The cycle from which L1 accepts another access.
     pub(super) fn takes_at(&self) -> u64 {
         self.l1_free_at.saturating_sub(QUEUE_CYCLES)
     }
 
-    /// When the result of a vector load is there.
+    /// The cycle at which the result of a vector load is available.
     pub(super) fn load(&mut self, now: u64, index: u32, shape: &Shape, base: u64) -> u64 {
         let start = self.start(now, shape);
         let hit_at = start + self.parameters.l1_latency;
@@ -133,7 +134,7 @@ impl<'a> Memory<'a> {
         self.returned_at
     }
 
-    /// When a store, or an atomic operation, is done.
+    /// The cycle at which a store or an atomic operation completes.
     pub(super) fn store(&mut self, now: u64, index: u32, shape: &Shape, base: u64) -> u64 {
         let start = self.start(now, shape);
         let mut done = start + self.parameters.l2_latency;
@@ -151,7 +152,7 @@ impl<'a> Memory<'a> {
         done
     }
 
-    /// When the result of a scalar load is there.
+    /// The cycle at which the result of a scalar load is available.
     pub(super) fn scalar_load(&mut self, now: u64, index: u32, shape: &Shape, base: u64) -> u64 {
         let mut done = now + self.parameters.scalar_latency;
         for line in shape.lines.iter().map(|line| line.wrapping_add(base)) {
@@ -166,7 +167,7 @@ impl<'a> Memory<'a> {
         done
     }
 
-    /// When L1 begins with an access.
+    /// Starts an access in L1. Returns the cycle at which L1 starts it.
     fn start(&mut self, now: u64, shape: &Shape) -> u64 {
         let start = now.max(self.l1_free_at);
         let busy = u64::from(shape.busy);
@@ -175,12 +176,13 @@ impl<'a> Memory<'a> {
         start
     }
 
-    /// When a line from L2 or behind is there, or what is written has arrived.
+    /// Requests a line from L2 and what is behind it. Returns the cycle at which a load's data is available or a store
+    /// has arrived.
     fn request(&mut self, now: u64, index: u32, is_load: bool) -> u64 {
         let line = f64::from(self.parameters.hardware.gpu.line_bytes());
         let source = self.shares.entry(index).or_default().deal();
         let at = self.port.serve(now as f64, line);
-        // Reads and writes share L2, and writes take longer.
+        // Reads and writes share L2; writes take longer.
         let mut at = match is_load {
             true => self.l2.serve(at, line),
             false => self.l2.serve(at, line * self.write_factor),
@@ -203,7 +205,7 @@ impl<'a> Memory<'a> {
         at.ceil() as u64 + latency
     }
 
-    /// Cycles from a request to its line. What is on its way has half of it behind it.
+    /// Cycles from a request to its data. A line that is already on its way has half of the distance left.
     fn latency(&self, source: Source) -> u64 {
         let parameters = self.parameters;
         let (l2, infinity, memory) = (
@@ -221,7 +223,7 @@ impl<'a> Memory<'a> {
         }
     }
 
-    /// What was asked so far.
+    /// The traffic so far.
     pub(super) fn traffic(&self) -> Traffic {
         Traffic {
             l2_busy: self.l2.busy.max(self.port.busy),

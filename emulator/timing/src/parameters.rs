@@ -1,4 +1,4 @@
-//! The machines that are modelled, and what their units do in a cycle: one table.
+//! The modelled machines and the speed of their units, in one table.
 //!
 //! | figures | source |
 //! |---|---|
@@ -6,53 +6,53 @@
 //! | latencies of L1, L2, memory, scalar cache, LDS; bandwidth of L2, read and written | measured by mt4g («Memory Topology 4 GPUs», reports of MI100, MI210 and MI300X, August 2025) |
 //! | latency of the Infinity Cache | the same, MI300X: latency of L2 and its miss penalty |
 //! | bandwidth of the Infinity Cache | Chips and Cheese, «Testing AMD's Giant MI300X»: 11.9 TB/s; mt4g measured 5.8 TB/s |
-//! | share of memory's bandwidth that is reached: 0.8 | BabelStream on MI300X (Azure's guide to benchmarks), 4.26 of 5.3 TB/s, taken for all; mt4g measured 0.60 (MI100) to 0.75 (MI300X) |
-//! | L1: looks up a line for sixteen lanes at once | GPUOpen, «Understanding Memory Coalescing on GCN»; agrees with AMD's fp8 ladder (`docs/timing.md`) |
-//! | L1: 4 cycles for addresses, 64 bytes a cycle, 64 ways, whole lines that are written stay; LDS: 128 bytes a cycle; f64 at half rate on MI100 | AMD's slides «Introduction to AMD GPU programming with HIP», to which the documentation of ROCm Compute Profiler refers |
-//! | the set of L1 that a line is in: by the lowest bits of its number | Wave's documentation («L1 Cache Swizzling on MI300»): 4 sets, chosen by bits 7 and 8 of the address; taken for all |
-//! | ways of L2 | published descriptions of MI300X: 16, taken for all and for the Infinity Cache |
-//! | a vector instruction: 4 cycles, transcendental ones 16; products of integers; a branch that is taken: 8 turns | LLVM's `SISchedule.td`, which calls its latencies possibly inaccurate |
+//! | reachable share of the memory bandwidth: 0.8 | BabelStream on MI300X (Azure's guide to benchmarks), 4.26 of 5.3 TB/s, used for all; mt4g measured 0.60 (MI100) to 0.75 (MI300X) |
+//! | L1: looks up one line at once for sixteen lanes | GPUOpen, «Understanding Memory Coalescing on GCN»; agrees with AMD's fp8 ladder (`docs/timing.md`) |
+//! | L1: 4 cycles for addresses, 64 bytes per cycle, 64 ways, keeps lines that are written as a whole; LDS: 128 bytes per cycle; f64 at half rate on MI100 | AMD's slides «Introduction to AMD GPU programming with HIP», to which the documentation of ROCm Compute Profiler refers |
+//! | L1: the lowest bits of a line's number select its set | Wave's documentation («L1 Cache Swizzling on MI300»): 4 sets, selected by bits 7 and 8 of the address; used for all |
+//! | ways of L2 | published descriptions of MI300X: 16, used for all and for the Infinity Cache |
+//! | vector instructions: 4 cycles, transcendental ones 16; integer products; taken branches: 8 turns | LLVM's `SISchedule.td`, which calls its latencies possibly inaccurate |
 //!
-//! **MI355X has no published measurements that we found**: its latencies and shares are those of MI300X.
+//! **We found no published measurements of MI355X**: its latencies and shares are those of MI300X.
 
 use ferrowave_gpu::{Product, Specifications};
 
-/// What a machine has and how fast it is. Cycles are those of the engine clock.
+/// The units of a machine and their speed. Cycles are those of the engine clock.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parameters {
     /// The machine.
     pub machine: Product,
-    /// What it has. It runs at its highest clock; clocks sag under load, which is not modelled.
+    /// Its specifications. The model always uses the highest clock, although real clocks drop under load.
     pub hardware: &'static Specifications,
-    /// The share of memory's bandwidth that programs reach.
+    /// The share of the memory bandwidth that programs can reach.
     pub memory_efficiency: f64,
-    /// Cycles from a load to its result, where it hits in the vector L1 cache.
+    /// Cycles from a load to its result, if it hits in the vector L1 cache.
     pub l1_latency: u64,
-    /// In L2.
+    /// The same for L2.
     pub l2_latency: u64,
-    /// In the Infinity Cache; that of memory where there is none.
+    /// The same for the Infinity Cache; that of memory if there is none.
     pub infinity_latency: u64,
-    /// In memory.
+    /// The same for memory.
     pub memory_latency: u64,
-    /// In the scalar cache.
+    /// The same for the scalar cache.
     pub scalar_latency: u64,
-    /// In LDS, without conflicts.
+    /// The same for LDS, without conflicts.
     pub lds_latency: u64,
-    /// Bytes that an XCD's L2 gives in a cycle, as measured.
+    /// Read bandwidth of an XCD's L2 in bytes per cycle, as measured.
     pub l2_bytes_per_cycle: f64,
-    /// Bytes that it takes in a cycle, as measured, while it gives none.
+    /// Write bandwidth of an XCD's L2 in bytes per cycle, as measured without reads.
     pub l2_written_bytes_per_cycle: f64,
-    /// Bytes a second that the Infinity Cache gives, as measured.
+    /// Bandwidth of the Infinity Cache in bytes per second, as measured.
     pub infinity_bytes_per_second: f64,
-    /// Cycles of a vector instruction on f64.
+    /// Cycles of an f64 vector instruction.
     pub double_cycles: u64,
-    /// Cycles of a product of 32-bit integers.
+    /// Cycles of a 32-bit integer product.
     pub integer_product_cycles: u64,
-    /// Bytes that the path from L1 to L2 takes in a cycle, for one compute unit.
+    /// Bandwidth from L1 to L2 in bytes per cycle, for one compute unit.
     pub l1_to_l2_bytes_per_cycle: f64,
 }
 
-/// Cycles between two turns of a SIMD: four SIMDs issue one after the other.
+/// Cycles between two turns of a SIMD: the four SIMDs issue in turn.
 pub const TURN: u64 = 4;
 
 /// Ways of the vector L1 cache.
@@ -123,7 +123,7 @@ const MI355X: Parameters = Parameters {
 };
 
 impl Parameters {
-    /// Those of a machine.
+    /// The parameters of a machine.
     pub const fn of(machine: Product) -> &'static Self {
         match machine {
             Product::Mi100 => &MI100,
@@ -134,7 +134,7 @@ impl Parameters {
         }
     }
 
-    /// Bytes that memory gives in a cycle, all of it and as far as programs reach it.
+    /// Reachable memory bandwidth in bytes per cycle, of all memory.
     pub fn memory_bytes_per_cycle(&self) -> f64 {
         self.hardware.memory_bytes_per_second * self.memory_efficiency / self.hardware.clock_hz()
     }

@@ -1,20 +1,21 @@
-//! Which compute unit a workgroup runs on.
+//! Assigns workgroups to compute units.
 //!
-//! Workgroups go round the XCDs in the order of their numbers, for which fast kernels number their tiles anew, and are taken
-//! to go in an XCD round its compute units, until each holds as many as fit; those that follow take the places of those that end.
+//! The hardware deals out workgroups to the XCDs in turn, in the order of their numbers; fast kernels renumber their
+//! tiles accordingly. The model assumes that an XCD deals them out to its compute units in turn, until each holds as
+//! many as fit; later workgroups replace those that end.
 
 use super::parameters::Parameters;
 
-/// How a grid lies on a machine.
+/// The placement of a grid on a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Placement {
-    /// Workgroups of the grid.
+    /// Workgroups in the grid.
     pub(super) workgroups: u64,
     /// XCDs.
     xcds: u64,
-    /// Compute units of an XCD.
+    /// Compute units per XCD.
     units: u64,
-    /// Workgroups that a compute unit holds at once.
+    /// Workgroups that a compute unit holds at the same time.
     pub(super) resident: u64,
 }
 
@@ -28,23 +29,23 @@ impl Placement {
         }
     }
 
-    /// The XCD of a workgroup and its compute unit there.
+    /// The XCD of a workgroup, and its compute unit there.
     pub(super) const fn of(&self, number: u64) -> (u64, u64) {
         (number % self.xcds, number / self.xcds % self.units)
     }
 
-    /// Workgroups of the compute unit that has most: the first of the first XCD.
+    /// The number of workgroups on the fullest compute unit: the first of the first XCD.
     pub(super) const fn of_fullest(&self) -> u64 {
         self.workgroups.div_ceil(self.xcds).div_ceil(self.units)
     }
 
-    /// The first `count` workgroups of that compute unit, in the order in which they start.
+    /// The first `count` workgroups of that compute unit, in the order of their starts.
     pub(super) fn first(&self, count: u64) -> impl Iterator<Item = u64> {
         let step = self.xcds * self.units;
         (0..count.min(self.of_fullest())).map(move |turn| turn * step)
     }
 
-    /// The workgroups that are on the machine at the beginning.
+    /// The workgroups that start on an empty machine.
     pub(super) fn at_once(&self) -> std::ops::Range<u64> {
         let held = self
             .resident
@@ -53,12 +54,12 @@ impl Placement {
         0..held.min(self.workgroups)
     }
 
-    /// The share of all workgroups that the fullest compute unit has.
+    /// The fullest compute unit's share of all workgroups.
     pub(super) fn share(&self) -> f64 {
         self.of_fullest() as f64 / self.workgroups.max(1) as f64
     }
 
-    /// The share of its XCD's workgroups.
+    /// The fullest compute unit's share of its XCD's workgroups.
     pub(super) fn share_of_xcd(&self) -> f64 {
         self.of_fullest() as f64 / self.workgroups.div_ceil(self.xcds).max(1) as f64
     }
@@ -68,7 +69,7 @@ impl Placement {
         self.xcds
     }
 
-    /// Compute units of an XCD.
+    /// Compute units per XCD.
     pub(super) const fn units(&self) -> u64 {
         self.units
     }
@@ -91,7 +92,7 @@ mod tests {
         assert_eq!(placement.at_once(), 0..608);
         let small = Placement::new(Parameters::of(Product::Mi300x), 9, 2);
         assert_eq!((small.share(), small.share_of_xcd()), (1.0 / 9.0, 0.5));
-        // The fullest of 38 compute units has 4 of an XCD's 125.
+        // The fullest of 38 compute units has 4 of the XCD's 125 workgroups.
         assert_eq!(placement.share_of_xcd(), 4.0 / 125.0);
         let huge = Placement::new(Parameters::of(Product::Mi100), u64::MAX, 10);
         assert_eq!(huge.at_once(), 0..1200);

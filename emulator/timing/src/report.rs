@@ -1,4 +1,4 @@
-//! What the model says of a kernel, for programs and people.
+//! The result of the model, and its output as text and JSON.
 
 use std::fmt::Write as _;
 
@@ -15,24 +15,24 @@ use super::{
 };
 use ferrowave_emulator::program::Kernel;
 
-/// A machine by its name.
+/// Serializes a machine by its name.
 fn by_name<S: Serializer>(machine: &Product, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(machine)
 }
 
-/// The version of the JSON's shape: it goes up when something is taken away or changes its meaning.
+/// The version of the JSON format. It increases when something is removed or changes its meaning.
 pub const JSON_VERSION: u32 = 1;
 
-/// What stands by every time that comes from here.
+/// The note beside every time from this model.
 pub const MODELLED: &str = "modelled by Ferrowave, not measured on a GPU";
 
-/// A unit whose share of its time is known.
+/// A unit whose busy share is reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {
     /// The vector units of the SIMDs.
     Vector,
-    /// Their matrix cores.
+    /// The matrix cores of the SIMDs.
     Matrix,
     /// The scalar unit.
     Scalar,
@@ -40,7 +40,7 @@ pub enum Unit {
     Lds,
     /// The vector L1 cache.
     L1,
-    /// L2 with the way to it.
+    /// L2, including the path to it.
     L2,
     /// The Infinity Cache.
     InfinityCache,
@@ -49,7 +49,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// All of them, in the order of reports.
+    /// All units, in the order of reports.
     pub const ALL: [Unit; 8] = [
         Unit::Vector,
         Unit::Matrix,
@@ -76,23 +76,23 @@ impl Unit {
     }
 }
 
-/// What bounds a kernel.
+/// What limits the speed of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "by", content = "what", rename_all = "kebab-case")]
 pub enum Bound {
-    /// A unit is busy most of the time: with less work for it the kernel would be faster.
+    /// A unit is busy most of the time: the kernel would be faster with less work for it.
     Unit(Unit),
-    /// No unit is: waves wait, most of all for this, and more of them or more work between would help.
+    /// No unit is: waves wait, mostly for this. More waves, or more work between, would help.
     Latency(Stall),
     /// Nothing ran.
     Nothing,
 }
 
 impl Bound {
-    /// From this share of its time on, a unit is what bounds a kernel.
+    /// A unit with at least this busy share is the bound.
     pub const BUSY: f64 = 0.7;
 
-    /// In words.
+    /// The bound as text.
     pub fn text(&self) -> String {
         match self {
             Bound::Unit(unit) => unit.name().to_owned(),
@@ -102,73 +102,73 @@ impl Bound {
     }
 }
 
-/// How busy a unit is.
+/// The busy share of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Usage {
     /// The unit.
     pub unit: Unit,
-    /// The share of the replayed cycles in which it works, from 0 to 1.
+    /// The share of the replayed cycles in which it is busy, from 0 to 1.
     pub share: f64,
 }
 
 /// The modelled time of a launch.
 #[derive(Clone, Debug, Serialize)]
 pub struct Timing {
-    /// Says that the numbers are not measured: [`MODELLED`].
+    /// States that the numbers are not measured: [`MODELLED`].
     pub modelled: &'static str,
     /// The kernel.
     pub kernel: String,
     /// Its instruction set.
     #[serde(serialize_with = "as_text")]
     pub gpu: Gpu,
-    /// What [`Kernel::identity`] says of it.
+    /// [`Kernel::identity`] of the kernel.
     #[serde(skip)]
     pub identity: u64,
     /// The machine.
     #[serde(serialize_with = "by_name")]
     pub machine: Product,
-    /// Its clock in Hz, at which it is taken to run throughout.
+    /// The clock in Hz, assumed constant.
     pub clock_hz: f64,
-    /// Cycles from the first workgroup's start to the last one's end.
+    /// Cycles from the start of the first workgroup to the end of the last one.
     pub cycles: u64,
-    /// The same in seconds.
+    /// The same time in seconds.
     pub seconds: f64,
-    /// Workgroups of the grid.
+    /// Workgroups in the grid.
     pub workgroups: u64,
-    /// Workgroups of one compute unit: of the one that has most.
+    /// Workgroups on the fullest compute unit.
     pub workgroups_of_unit: u64,
     /// Those of them that were replayed cycle by cycle.
     pub workgroups_modelled: u64,
     /// Cycles that the replay took.
     pub cycles_modelled: u64,
-    /// Waves that the fullest SIMD can hold.
+    /// Maximum waves on the fullest SIMD.
     pub waves_per_simd: u32,
     /// What bounds the kernel.
     pub bound_by: Bound,
-    /// How busy the units are.
+    /// The busy shares of the units.
     pub usage: Vec<Usage>,
-    /// Share of the lines asked of L1 that it has.
+    /// The share of lines requested from L1 that hit.
     pub l1_hit_rate: Option<f64>,
-    /// Bytes that the replayed workgroups asked of L2.
+    /// Bytes that the replayed workgroups requested from L2.
     pub l2_bytes: u64,
-    /// Bytes that they asked of the Infinity Cache.
+    /// Bytes that they requested from the Infinity Cache.
     pub infinity_bytes: u64,
-    /// Bytes that they asked of memory.
+    /// Bytes that they requested from memory.
     pub memory_bytes: u64,
-    /// Cycles that waves were resident, over all waves replayed.
+    /// Resident cycles, summed over all replayed waves.
     pub wave_cycles: u64,
-    /// Of these, those in which they waited, by cause.
+    /// The waiting cycles among these, by cause.
     pub stalls: Stalls,
-    /// Instructions that ran, in the order of the code.
+    /// The executed instructions, in the order of the code.
     pub instructions: Instructions,
 }
 
-/// What a [`Timing`] is made of.
+/// The parts of a [`Timing`].
 pub(super) struct Modelled<'a> {
     pub(super) placement: Placement,
     pub(super) waves_per_simd: u32,
     pub(super) cycles: u64,
-    /// The first instruction of the replay's, by index in the code.
+    /// The index in the code of the first replayed instruction.
     pub(super) first: u32,
     pub(super) replay: &'a Replay,
 }
@@ -213,7 +213,7 @@ impl Timing {
         }
     }
 
-    /// The share of its time in which a unit works, from 0 to 1.
+    /// The busy share of a unit, from 0 to 1.
     pub fn share(&self, unit: Unit) -> f64 {
         let usage = self.usage.iter().find(|usage| usage.unit == unit);
         usage.map_or(0.0, |usage| usage.share)
@@ -257,18 +257,18 @@ fn bound(usage: &[Usage], stalls: &Stalls) -> Bound {
     }
 }
 
-/// How timings are written.
+/// The output formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// The time, what bounds the kernel, where cycles go and the instructions that waited longest.
+    /// The time, the bound, the stalls, and the instructions that waited longest.
     Summary,
-    /// The same and all instructions.
+    /// The summary and all instructions.
     Listing,
     /// JSON of [`JSON_VERSION`].
     Json,
 }
 
-/// Instructions that a summary shows.
+/// The number of instructions in a summary.
 const WORST: usize = 8;
 
 impl Format {
@@ -289,7 +289,7 @@ impl Format {
     }
 }
 
-/// A time in the unit that fits it.
+/// A time with a suitable unit.
 pub fn duration(seconds: f64) -> String {
     match seconds {
         s if s >= 1.0 => format!("{s:.3} s"),
@@ -325,7 +325,7 @@ fn summary(timing: &Timing, with_listing: bool, text: &mut String) {
     for usage in timing.usage.iter().filter(|usage| usage.share >= 0.0005) {
         let mut row = String::new();
         let (name, share) = (usage.unit.name(), 100.0 * usage.share);
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = write!(row, "    {name:22} {share:5.1} %");
         line(&row);
     }

@@ -1,13 +1,13 @@
-//! Where loads find their lines: L2, the Infinity Cache or memory, as all compute units share them.
+//! Where loads find their lines: in L2, the Infinity Cache or memory, which all compute units share.
 //!
-//! One compute unit is replayed, but its loads hit in L2 because others have loaded the same lines. So the accesses of all
-//! workgroups that are on the machine at the beginning go through tags of all L1 caches, the L2 of each XCD and the
-//! Infinity Cache: in rounds, in each of which every wave does its next access. What came of an instruction's accesses
-//! then are shares, which the replay deals out evenly.
+//! Only one compute unit is replayed, but its loads hit in L2 because others have loaded the same lines. So the
+//! accesses of all workgroups that start on an empty machine go through the tags of all L1 caches, the L2 of each XCD
+//! and the Infinity Cache. In each round, every wave makes its next access. The result is, for each instruction, the
+//! share of each source; the replay deals these out evenly.
 //!
-//! A line that another wave has asked for in the same round is on its way, and is fetched once. A round takes about as long as
-//! the line does, and the waves of a round are spread over it, so that half of the way is still to come: an estimate.
-//! Caches are cold at the beginning.
+//! A line that another wave requested in the same round is on its way and is fetched once. A round takes about as long
+//! as fetching a line, and its waves are spread over it, so on average half of the distance is left: an estimate.
+//! Caches start cold.
 
 use std::collections::HashMap;
 
@@ -22,18 +22,18 @@ use super::{
 use ferrowave_emulator::{dispatch::on_all_threads, exec::FactsTable};
 use ferrowave_isa::{Category, Effect};
 
-/// Where a line that is not in L1 comes from.
+/// The source of a line that is not in L1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Source {
     /// L2.
     L2,
-    /// L2, which is about to have it from the Infinity Cache.
+    /// L2, which has requested it from the Infinity Cache.
     L2FromInfinity,
-    /// L2, which is about to have it from memory.
+    /// L2, which has requested it from memory.
     L2FromMemory,
     /// The Infinity Cache.
     Infinity,
-    /// The Infinity Cache, which is about to have it from memory.
+    /// The Infinity Cache, which has requested it from memory.
     InfinityFromMemory,
     /// Memory.
     Memory,
@@ -49,7 +49,7 @@ impl Source {
         Source::Memory,
     ];
 
-    /// Whether the Infinity Cache, or memory where there is none, has to give the line.
+    /// Whether the line comes from behind L2 and has not been requested before.
     pub(super) const fn is_behind_l2(self) -> bool {
         matches!(
             self,
@@ -58,12 +58,12 @@ impl Source {
     }
 }
 
-/// What the requests of an instruction to L2 came to.
+/// The sources of an instruction's requests to L2.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Shares {
-    /// Lines by source.
+    /// Number of requests by source.
     given: [u64; Source::ALL.len()],
-    /// Requests dealt out by the replay.
+    /// Number of requests dealt out by the replay.
     dealt: u64,
 }
 
@@ -78,7 +78,7 @@ impl Shares {
         }
     }
 
-    /// The next request's share: the golden ratio's multiples are spread evenly, in any number of them.
+    /// The source of the next request. Multiples of the golden ratio are spread evenly, for any number of requests.
     pub(super) fn deal(&mut self) -> Source {
         let total: u64 = self.given.iter().sum();
         self.dealt += 1;
@@ -91,12 +91,12 @@ impl Shares {
             }
             place -= count;
         }
-        // It was not seen before: in what was left out of the shares.
+        // The instruction has no recorded request.
         Source::L2
     }
 }
 
-/// Lines whose tags are fetched at once.
+/// How many lines' tags are prefetched at once.
 const FETCHED: usize = 16;
 
 /// The shares of each instruction, by index in the code.
@@ -139,11 +139,11 @@ pub(super) fn shares(
     shares
 }
 
-/// The instructions that access memory.
+/// The memory instructions of the traced code.
 struct Instructions {
     /// The index of the first.
     first: u32,
-    /// From that on: what is an access, and how.
+    /// For each instruction from `first` on: whether and how it accesses memory.
     kinds: Vec<Option<Kind>>,
 }
 
@@ -179,7 +179,7 @@ impl Instructions {
 /// A wave on a compute unit of an XCD.
 #[derive(Clone, Copy)]
 struct Wave<'a> {
-    /// Its place among all waves of the machine.
+    /// Its position among all waves of the machine.
     order: usize,
     unit: u64,
     trace: &'a WaveTrace,
@@ -188,31 +188,32 @@ struct Wave<'a> {
 /// A line in L2.
 #[derive(Clone, Copy, Default)]
 struct Held {
-    /// The round in which it was loaded, and the number of that among the round's requests; none if it was written first.
+    /// The round of the request that loaded it, and the number of the request in that round; `None` if it was written
+    /// first.
     asked: Option<(u32, u32)>,
     is_dirty: bool,
 }
 
-/// What L2 asks the Infinity Cache or memory for.
+/// A request from L2 to the Infinity Cache or memory.
 #[derive(Clone, Copy)]
 struct Request {
-    /// Of the wave.
+    /// The order of the wave.
     order: usize,
     line: u64,
     slot: usize,
 }
 
-/// An XCD's waves and caches. It knows nothing of the others, so that host threads can take one each.
+/// The waves and caches of an XCD. Independent of other XCDs, so that host threads can process them in parallel.
 #[derive(Clone)]
 struct Xcd<'a> {
     waves: Vec<Wave<'a>>,
     l1: Vec<Tags<()>>,
     l2: Tags<Held>,
-    /// Of each instruction.
+    /// By slot of the instruction.
     shares: Vec<Shares>,
-    /// Of this round, in the order of waves.
+    /// The requests of this round, in the order of waves.
     requests: Vec<Request>,
-    /// Loads that found a line on its way, in this round: the number of the request, and the instruction.
+    /// Loads of this round that found their line on its way: the number of the request, and the instruction's slot.
     waiting: Vec<(u32, usize)>,
 }
 
@@ -230,7 +231,7 @@ impl Xcd<'_> {
         }
     }
 
-    /// Every wave does its next access.
+    /// Every wave makes its next access.
     fn round(&mut self, round: usize, instructions: &Instructions, shapes: &[Shape]) {
         for number in 0..self.waves.len() {
             let wave = self.waves[number];
@@ -259,7 +260,7 @@ impl Xcd<'_> {
         }
     }
 
-    /// Whether L1 has the line; then or not, it does from now on.
+    /// Whether the line is in L1. Inserts it if not.
     fn in_l1(&mut self, unit: u64, line: u64) -> bool {
         let l1 = &mut self.l1[unit as usize];
         let hit = l1.find(line).is_some();
@@ -288,10 +289,10 @@ impl Xcd<'_> {
         }
     }
 
-    /// L2 keeps what is written, and memory gets it some time: once for each line that was clean.
+    /// L2 keeps written lines and writes each back once: traffic to memory is counted when a clean line becomes dirty.
     fn store(&mut self, unit: u64, line: u64, is_whole: bool, slot: usize) {
         match is_whole {
-            // Written lines stay in L1 if they are whole.
+            // L1 keeps lines that are written as a whole.
             true => {
                 self.in_l1(unit, line);
             }
@@ -316,9 +317,9 @@ impl Xcd<'_> {
     }
 }
 
-/// What lies behind the L2 of all XCDs.
+/// The Infinity Cache and memory, shared by all XCDs.
 struct Memory {
-    /// Of each line the round in which it was asked for.
+    /// For each line, the round in which it was requested.
     infinity: Option<Tags<usize>>,
 }
 
@@ -331,7 +332,7 @@ impl Memory {
         }
     }
 
-    /// Answers the requests of a round, in the order of waves, and those who wait for the same lines.
+    /// Answers the requests of a round in the order of waves, and the loads that wait for the same lines.
     fn answer(&mut self, round: usize, xcds: &mut [Xcd<'_>]) {
         let mut all: Vec<_> = (xcds.iter().enumerate())
             .flat_map(|(xcd, Xcd { requests, .. })| {
@@ -405,7 +406,7 @@ mod tests {
         let placement = Placement::new(parameters, 16, 1);
         let mut xcds = vec![Xcd::new(&placement, parameters, 1); 3];
         let mut memory = Memory::new(parameters);
-        // The sources of one line for some XCDs in a round, one wave after the other.
+        // The sources of one line requested by some XCDs in a round, one wave after the other.
         let mut from = |round, asked: &[usize]| -> Vec<Source> {
             let requests = asked.iter().enumerate();
             for (order, &xcd) in requests {

@@ -1,12 +1,12 @@
-//! Why waves wait.
+//! The causes of waiting.
 
 use serde::Serialize;
 
-/// What a wave's next instruction waited for.
+/// The cause for which a wave's next instruction waited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stall {
-    /// Its SIMD issued another wave's instruction of the kind, or the vector unit was busy with one.
+    /// Its SIMD issued another wave's instruction of this kind, or the vector unit was busy.
     Issue,
     /// The result of a vector or scalar instruction.
     Dependency,
@@ -33,7 +33,7 @@ pub enum Stall {
 }
 
 impl Stall {
-    /// All of them, in the order of reports.
+    /// All causes, in the order of reports.
     pub const ALL: [Stall; 12] = [
         Stall::Issue,
         Stall::Dependency,
@@ -68,34 +68,34 @@ impl Stall {
     }
 }
 
-/// Cycles of waves by what they waited for.
+/// Cycles that waves waited, by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stalls([u64; Stall::ALL.len()]);
 
 impl Stalls {
-    /// Cycles of one cause.
+    /// The cycles of one cause.
     pub const fn of(&self, stall: Stall) -> u64 {
         self.0[stall as usize]
     }
 
-    /// Cycles of all causes.
+    /// The cycles of all causes.
     pub fn total(&self) -> u64 {
         self.0.iter().sum()
     }
 
-    /// Causes with cycles, in order.
+    /// The causes with nonzero cycles, in order.
     pub fn iter(&self) -> impl Iterator<Item = (Stall, u64)> {
         let all = Stall::ALL.into_iter().map(|stall| (stall, self.of(stall)));
         all.filter(|(_, cycles)| *cycles > 0)
     }
 
-    /// The cause with most cycles.
+    /// The cause with the most cycles.
     pub fn most(&self) -> Option<Stall> {
         let most = self.iter().max_by_key(|(_, cycles)| *cycles);
         most.map(|(stall, _)| stall)
     }
 
-    /// Adds those of others.
+    /// Adds the cycles of `others`.
     pub fn add_all(&mut self, others: &Stalls) {
         for (sum, cycles) in self.0.iter_mut().zip(others.0) {
             *sum += cycles;

@@ -1,4 +1,4 @@
-//! Instructions with their names, found on demand: reading line tables takes longer than a short replay.
+//! Instructions with names and source lines. Created on demand: reading line tables takes longer than a short replay.
 
 use std::{
     ops::{Deref, Range},
@@ -11,27 +11,26 @@ use super::{compute_unit::Issued, stall::Stalls};
 use ferrowave_emulator::program::{Kernel, Names, Place};
 use ferrowave_isa::Category;
 
-/// What the model says of an instruction, over all waves replayed.
+/// The modelled statistics of an instruction, over all replayed waves.
 #[derive(Clone, Debug, Serialize)]
 pub struct InstructionTiming {
-    /// Its text and where it comes from.
+    /// Its text and source.
     #[serde(flatten)]
     pub place: Place,
-    /// The unit that it goes to.
+    /// The unit that executes it.
     #[serde(serialize_with = "as_name")]
     pub category: Category,
     /// How often it was issued.
     pub issued: u64,
-    /// Cycles for which waves waited to issue it, by cause. What they waited for at a barrier stands at the instruction
-    /// behind it.
+    /// Cycles for which waves waited to issue it, by cause. The time at a barrier counts for the instruction after it.
     pub stalls: Stalls,
 }
 
-/// Instructions that ran, in the order of the code. They keep the kernel's program in the device's memory.
+/// The executed instructions, in the order of the code. Keeps the kernel's program in device memory.
 #[derive(Clone, Debug)]
 pub struct Instructions {
     kernel: Kernel,
-    /// The index in the code of the first of `issued`.
+    /// The index in the code of the first element of `issued`.
     first: u32,
     issued: Vec<Issued>,
     named: OnceLock<Vec<InstructionTiming>>,
@@ -47,8 +46,8 @@ impl Instructions {
         }
     }
 
-    /// The loop that waves spend most of their time in, without the loops around it: one that is inside another is taken
-    /// if it has at least half of the other's cycles. Nothing if the kernel has no loop.
+    /// The innermost loop in which waves spend most of their time: a loop inside another is preferred if it has at
+    /// least half of the outer one's cycles. Empty if the kernel has no loop.
     pub fn main_loop(&self) -> &[InstructionTiming] {
         let weight = |range: &Range<usize>| {
             let issued = &self.issued[range.clone()];
@@ -59,7 +58,7 @@ impl Instructions {
             .filter_map(|end| self.loop_that_ends_at(end))
             .map(|range| (weight(&range), range))
             .collect();
-        // Loops that begin or end at the same instruction are one inside the other.
+        // Loops with an end in common are nested; the longer one is the outer.
         loops.sort_by_key(|(weight, range)| (*weight, range.len()));
         let Some((mut most, mut range)) = loops.pop() else {
             return &[];
@@ -75,7 +74,7 @@ impl Instructions {
         &self[first..first + ran(&self.issued[range])]
     }
 
-    /// The instructions from where a branch leads back to, to the branch.
+    /// The loop that ends at `end`: from the target of a backward branch to the branch.
     fn loop_that_ends_at(&self, end: usize) -> Option<Range<usize>> {
         let code = self.kernel.code();
         let index = self.first + u32::try_from(end).ok()?;

@@ -1,34 +1,34 @@
-//! The tags of a cache: which lines it holds, and a word for each of them.
+//! The tags of a cache: the lines that it holds, each with a value.
 
-/// Which set a line belongs to.
+/// How the set of a line is selected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Index {
-    /// The lowest bits of its number say it: lines at a stride that is a power of two share few sets.
+    /// By the lowest bits of its number: lines with a power-of-two stride share few sets.
     LowBits,
-    /// All of its bits do, so that lines are spread whatever their stride.
+    /// By a hash of all bits: lines are spread over all sets for any stride.
     Hash,
 }
 
-/// A set-associative cache that replaces the line which was used longest ago.
+/// A set-associative cache that replaces the least recently used line.
 #[derive(Clone, Debug)]
 pub(super) struct Tags<T> {
-    /// Set by set, the line that was used last first; behind all lines [`NOTHING`].
+    /// Set by set, the most recently used line first; unused entries hold [`NOTHING`].
     entries: Vec<(u64, T)>,
     sets: usize,
     ways: usize,
     index: Index,
 }
 
-/// No line has this number: it would begin behind all addresses.
+/// Not the number of any line.
 const NOTHING: u64 = u64::MAX;
 
 impl<T: Copy + Default> Tags<T> {
-    /// For so many lines, in sets of as many ways or fewer, over which lines are spread whatever their stride.
+    /// A cache of `lines` lines with at most `ways` ways, whose sets are selected by a hash.
     pub(super) fn new(lines: u64, ways: usize) -> Self {
         Self::with(lines, ways, Index::Hash)
     }
 
-    /// The same, in which the lowest bits of a line's number choose its set.
+    /// The same, with sets selected by the lowest bits of a line's number.
     pub(super) fn by_low_bits(lines: u64, ways: usize) -> Self {
         Self::with(lines, ways, Index::LowBits)
     }
@@ -44,7 +44,7 @@ impl<T: Copy + Default> Tags<T> {
         }
     }
 
-    /// Where the set of a line begins.
+    /// The index of the first entry of a line's set.
     fn first(&self, line: u64) -> usize {
         let index = match self.index {
             Index::LowBits => line,
@@ -58,15 +58,15 @@ impl<T: Copy + Default> Tags<T> {
         &mut self.entries[first..first + self.ways]
     }
 
-    /// Has the host fetch the sets of lines that are about to be looked for, all at once instead of one after the other:
-    /// the tags of a large cache are not in the host's.
+    /// Prefetches the sets of several lines on the host at once: the tags of a large cache do not fit in the host's
+    /// caches.
     pub(super) fn fetch(&self, lines: impl Iterator<Item = u64>) {
         let entries = |line| self.entries[self.first(line)..].iter().take(self.ways);
         let some = lines.flat_map(|line| entries(line).step_by(4));
         std::hint::black_box(some.fold(0, |all, (line, _)| all | line));
     }
 
-    /// The word of a line that is there, which was now used.
+    /// The value of a line if the cache holds it, which makes it the most recently used.
     pub(super) fn find(&mut self, line: u64) -> Option<&mut T> {
         let set = self.set(line);
         let place = set.iter().position(|(held, _)| *held == line)?;
@@ -74,14 +74,14 @@ impl<T: Copy + Default> Tags<T> {
         set.first_mut().map(|(_, word)| word)
     }
 
-    /// Puts in a line that is not there.
+    /// Inserts a line that is not in the cache.
     pub(super) fn insert(&mut self, line: u64, word: T) {
         let set = self.set(line);
         set.rotate_right(1);
         set[0] = (line, word);
     }
 
-    /// Throws a line out.
+    /// Removes a line.
     pub(super) fn remove(&mut self, line: u64) {
         let set = self.set(line);
         if let Some(place) = set.iter().position(|(held, _)| *held == line) {
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn strides_of_a_power_of_two_share_a_set_if_low_bits_choose_it() {
-        // Four sets of four; ten lines at a stride of four.
+        // Four sets of four ways; ten lines with a stride of four.
         let held = |mut tags: Tags<()>| {
             (0..10).for_each(|line| tags.insert(4 * line, ()));
             (0..10).filter(|line| tags.find(4 * line).is_some()).count()

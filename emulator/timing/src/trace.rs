@@ -1,7 +1,7 @@
-//! What waves did, written down while the emulator runs them: enough to replay their time.
+//! Records what waves do while the emulator runs them: enough to replay their timing.
 //!
-//! A wave's instructions are kept as runs of instructions that follow each other, its memory accesses as the shape of the
-//! lines that they touch and where those begin. Shapes repeat, so that an access takes 24 bytes.
+//! A wave's instructions are recorded as blocks of consecutive instructions, its memory accesses as a shape (the lines
+//! that they touch) and a base. Shapes repeat, so that an access takes 16 bytes.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -17,10 +17,10 @@ use ferrowave_emulator::exec::{
 };
 use ferrowave_isa::{Category, Effect};
 
-/// Accesses of each wave that are kept where only lines are asked for: the first, which stand for all.
+/// How many accesses of each wave are kept where only lines are needed: the first ones stand for all.
 pub(super) const KEPT_ACCESSES: usize = 768;
 
-/// Instructions of a wave's turn where a workgroup may be left before its end.
+/// Instructions per turn of a wave, if workgroups may be stopped before their end.
 const SHORT_TURN: u64 = 1 << 12;
 
 /// An access to memory.
@@ -30,52 +30,52 @@ pub(super) struct Access {
     pub(super) index: u32,
     /// Index into [`Recorded::shapes`].
     pub(super) shape: u32,
-    /// Added to the shape's lines.
+    /// The base that is added to the shape's lines.
     pub(super) base: u64,
 }
 
-/// The lines that an access touches.
+/// The lines that an access touches, relative to its base.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Shape {
-    /// In units of the L1 cache's lines, in order, from the access's base.
+    /// In units of the L1 cache's lines, ascending.
     pub(super) lines: Box<[u64]>,
     /// Cycles for which the access keeps the L1 cache busy.
     pub(super) busy: u32,
-    /// Its bytes fill all of its lines.
+    /// Whether its bytes fill all of its lines.
     pub(super) is_whole: bool,
 }
 
-/// What one wave did.
+/// The trace of one wave.
 #[derive(Clone, Debug, Default)]
 pub(super) struct WaveTrace {
-    /// Instructions that follow each other: the first's index in the code and the one behind the last.
+    /// Blocks of consecutive instructions: the index in the code of the first, and of the one after the last.
     pub(super) blocks: Vec<(u32, u32)>,
-    /// Global memory, vector and scalar, in order.
+    /// Global memory accesses, vector and scalar, in order.
     pub(super) accesses: Vec<Access>,
-    /// Cycles of LDS of each instruction that goes there.
+    /// LDS cycles of each instruction that uses LDS.
     pub(super) lds_cycles: Vec<u32>,
 }
 
-/// What the waves of a workgroup did.
+/// The traces of a workgroup's waves.
 #[derive(Clone, Debug)]
 pub(super) struct WorkgroupTrace {
     /// Its number in the grid.
     pub(super) number: u64,
-    /// Everything is there, not only the first accesses.
+    /// Whether everything was recorded, not only the first accesses.
     pub(super) is_whole: bool,
     pub(super) waves: Vec<WaveTrace>,
 }
 
-/// All that was recorded.
+/// All traces of a launch.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Recorded {
-    /// By number.
+    /// Sorted by number.
     pub(super) workgroups: Vec<WorkgroupTrace>,
     pub(super) shapes: Vec<Shape>,
 }
 
 impl Recorded {
-    /// Puts together what the host's threads have recorded.
+    /// Combines the traces of all host threads.
     pub(super) fn of(tracers: Vec<Tracer>) -> Self {
         let mut all = Recorded::default();
         let mut known = HashMap::new();
@@ -103,7 +103,7 @@ impl Recorded {
         all
     }
 
-    /// A workgroup of which everything was recorded.
+    /// The trace of a workgroup, if everything of it was recorded.
     pub(super) fn whole(&self, number: u64) -> Option<&WorkgroupTrace> {
         let place = self
             .workgroups
@@ -113,16 +113,16 @@ impl Recorded {
     }
 }
 
-/// The workgroups that are recorded.
+/// The workgroups to record.
 #[derive(Clone, Debug)]
 pub(super) struct Chosen {
-    /// With everything.
+    /// Recorded completely.
     pub(super) whole: HashSet<u64>,
-    /// With their first accesses only.
+    /// Recorded with their first accesses only.
     pub(super) lines: HashSet<u64>,
-    /// The rest of those need not run.
+    /// Whether workgroups may stop when everything needed is recorded.
     pub(super) may_stop: bool,
-    /// How much may be recorded.
+    /// The memory budget.
     pub(super) budget: Arc<Budget>,
 }
 
@@ -138,7 +138,7 @@ impl Default for Chosen {
 }
 
 impl Chosen {
-    /// All of them, in order.
+    /// The numbers of all of them, sorted.
     pub(super) fn numbers(&self) -> Vec<u64> {
         let mut all: Vec<u64> = self.whole.union(&self.lines).copied().collect();
         all.sort_unstable();
@@ -153,25 +153,25 @@ enum Mode {
     Whole,
 }
 
-/// What was found of accesses that look alike.
+/// Cached results for accesses of one shape.
 #[derive(Clone, Default)]
 struct Found {
-    /// The number of their shape.
+    /// The index of the shape.
     global: ByPlace<u32>,
-    /// Cycles of LDS, by [`AccessKind`].
+    /// LDS cycles, by [`AccessKind`].
     lds: [ByPlace<u32>; 3],
 }
 
-/// Writes down what chosen workgroups of one host thread do.
+/// Records the chosen workgroups of one host thread.
 pub struct Tracer<'a> {
     chosen: &'a Chosen,
-    /// Of lines of 64 bytes, to the machine's.
+    /// Converts numbers of 64-byte lines to the machine's lines.
     shift: u32,
     mode: Mode,
     waves: Vec<WaveTrace>,
-    /// The instruction behind each wave's last.
+    /// For each wave, the index after its last instruction.
     next: Vec<u32>,
-    /// Waves that are not full, where only lines are asked for.
+    /// The number of waves with fewer than [`KEPT_ACCESSES`] accesses, in mode `Lines`.
     not_full: usize,
     number: u64,
     workgroups: Vec<WorkgroupTrace>,
@@ -201,8 +201,8 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    /// Whether there is room for another of a list's elements. If not, the launch has no timing, and nothing more is
-    /// recorded of the workgroup.
+    /// Whether the budget allows another element of a list. If not, the launch has no modelled time, and recording of
+    /// the workgroup stops.
     #[inline]
     fn has_room<T>(&mut self) -> bool {
         let has_room = self
@@ -277,7 +277,7 @@ impl<'a> Tracer<'a> {
                 self.found.of(observed.shape).global = known;
                 Access { index, shape, base }
             }
-            // Private memory by several dwords: one access for each.
+            // An access to several dwords of private memory is observed as one access per dword.
             (Some(first), true) => {
                 let base = place(&first);
                 let all: Vec<ObservedAccess<'_>> = context
@@ -304,7 +304,7 @@ impl<'a> Tracer<'a> {
             let known = &mut self.found.of(observed.shape).lds[way as usize];
             cycles += known.result(observed.base, 4, || self.banks.cycles_of(&observed, way));
         }
-        // Permutations of lanes go through the banks without touching memory: as 4 bytes a lane.
+        // Lane permutations use the LDS banks without accessing memory: like 4 bytes per lane.
         if cycles == 0 { 2 } else { cycles }
     }
 
@@ -317,7 +317,7 @@ impl<'a> Tracer<'a> {
             self.shapes.push(shape.clone());
             next
         });
-        // Twice: in the list, and in the map.
+        // Counted twice: the list and the map both hold it.
         if bytes > 0 && !self.allowance.spend(2 * bytes as u64, &self.chosen.budget) {
             self.give_up();
         }
@@ -325,9 +325,10 @@ impl<'a> Tracer<'a> {
     }
 }
 
-/// The shape of accesses of one instruction, from a line on.
+/// The shape of one instruction's accesses, with lines relative to `base`.
 ///
-/// L1 takes 16 addresses and gives 64 bytes a cycle ([`super::parameters`]), and is taken to look up a line in each.
+/// L1 takes 16 addresses and gives 64 bytes per cycle ([`super::parameters`]); the model assumes that it looks up one
+/// line per cycle.
 fn shape(accesses: &[ObservedAccess<'_>], shift: u32, base: u64) -> Shape {
     let mut lines = Vec::new();
     let mut busy = 0;

@@ -1,4 +1,4 @@
-//! A wave that is replayed: where it is in its trace, and when its next instruction can be issued.
+//! A replayed wave: its position in the trace, and when its next instruction can issue.
 
 use std::collections::VecDeque;
 
@@ -10,7 +10,7 @@ use super::{
 };
 use ferrowave_isa::Register;
 
-/// Instructions by their index in the code.
+/// The instructions' properties, by index in the code.
 #[derive(Clone, Copy)]
 pub(super) struct Instructions<'a> {
     first: u32,
@@ -26,7 +26,7 @@ impl<'a> Instructions<'a> {
         self.table.get(self.slot(index))?.as_ref()
     }
 
-    /// Where an instruction stands in the table.
+    /// The position of an instruction in the table.
     pub(super) const fn slot(&self, index: u32) -> usize {
         index.wrapping_sub(self.first) as usize
     }
@@ -36,25 +36,25 @@ impl<'a> Instructions<'a> {
     }
 }
 
-/// What a wave does.
+/// The state of a wave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
-    /// Its next instruction waits to be issued.
+    /// Its next instruction waits to issue.
     Runs,
-    /// It waits for the others of its workgroup.
+    /// It waits at a barrier.
     AtBarrier,
-    /// It is through.
+    /// It has ended.
     Ended,
 }
 
-/// What `lgkmcnt` counts.
+/// An operation that `lgkmcnt` counts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Flight {
     pub(super) done_at: u64,
     pub(super) is_lds: bool,
 }
 
-/// A wave on its SIMD.
+/// A replayed wave on its SIMD.
 pub(super) struct ReplayedWave<'a> {
     trace: &'a WaveTrace,
     block: usize,
@@ -63,28 +63,28 @@ pub(super) struct ReplayedWave<'a> {
     lds: usize,
     pub(super) workgroup: usize,
     pub(super) simd: usize,
-    /// When the next instruction can be issued as far as the wave itself goes.
+    /// The cycle from which the wave's own state allows the next instruction.
     pub(super) ready_at: u64,
-    /// Why not before.
+    /// The cause of the wait until `ready_at`.
     pub(super) cause: Stall,
-    /// From when on the next instruction could have been issued at best.
+    /// The earliest cycle at which the next instruction could have issued.
     pub(super) free_at: u64,
-    /// What kept it from being issued when it was ready.
+    /// Why the next instruction did not issue when it was ready.
     pub(super) blocked_by: Stall,
     pub(super) priority: u8,
     pub(super) state: State,
-    /// When vector memory operations in flight are done: in their order.
+    /// The completion cycles of vector memory operations in flight, in order.
     vm: VecDeque<u64>,
     lgkm: VecDeque<Flight>,
-    /// When each register can be read, and when a matrix instruction can take it as its sum.
+    /// For each register, the cycle at which it can be read, and at which a matrix instruction can use it as its sum.
     registers: Box<[(u64, u64)]>,
-    /// Whether a matrix instruction wrote it last.
+    /// For each register, whether a matrix instruction wrote it last.
     by_matrix: Box<[bool]>,
-    /// Bytes of the code that its instruction buffer has come to.
+    /// The line of code in the wave's instruction buffer.
     pub(super) line: u64,
 }
 
-/// The most operations that `vmcnt` counts.
+/// The maximum of `vmcnt`.
 const MOST_IN_FLIGHT: usize = 63;
 
 impl<'a> ReplayedWave<'a> {
@@ -119,23 +119,23 @@ impl<'a> ReplayedWave<'a> {
         self.index
     }
 
-    /// The memory access that belongs to it.
+    /// The memory access of the current instruction.
     pub(super) fn access(&mut self) -> Option<Access> {
         let access = self.trace.accesses.get(self.access).copied();
-        // What the trace skips is an instruction without effect on memory.
+        // If the trace has no access for it, the instruction does not access memory.
         let access = access.filter(|access| access.index == self.index);
         self.access += usize::from(access.is_some());
         access
     }
 
-    /// The cycles of LDS that belong to it.
+    /// The LDS cycles of the current instruction.
     pub(super) fn lds_cycles(&mut self) -> u64 {
         let cycles = self.trace.lds_cycles.get(self.lds).copied();
         self.lds += 1;
         cycles.map_or(2, u64::from)
     }
 
-    /// Goes on to the next instruction; whether it is elsewhere than behind this one, if there is one.
+    /// Moves to the next instruction. Returns whether it is elsewhere than after this one, or `None` at the end.
     pub(super) fn step(&mut self) -> Option<bool> {
         let &(_, end) = self.trace.blocks.get(self.block)?;
         self.index += 1;
@@ -148,7 +148,7 @@ impl<'a> ReplayedWave<'a> {
         Some(true)
     }
 
-    /// Finds when the next instruction is ready, which is not before a time.
+    /// Computes when the next instruction is ready, at the earliest at `from`.
     pub(super) fn prepare(&mut self, timed: &Timed, from: u64, cause: Stall) {
         (self.ready_at, self.cause) = (from, cause);
         let mut later = |at: u64, cause: Stall| {
@@ -200,7 +200,7 @@ impl<'a> ReplayedWave<'a> {
         }
     }
 
-    /// Takes note of what an instruction that was issued writes.
+    /// Records when the results of an issued instruction are available.
     pub(super) fn write(&mut self, timed: &Timed, now: u64) {
         let is_matrix = timed.unit == Unit::Matrix;
         let at = now + timed.latency;
@@ -216,7 +216,7 @@ impl<'a> ReplayedWave<'a> {
         }
     }
 
-    /// An operation that `vmcnt` counts; they are done in order.
+    /// Adds an operation that `vmcnt` counts; these complete in order.
     pub(super) fn fly(&mut self, now: u64, done_at: u64) {
         while self.vm.front().is_some_and(|&done_at| done_at <= now) {
             self.vm.pop_front();
@@ -225,13 +225,13 @@ impl<'a> ReplayedWave<'a> {
         self.vm.push_back(done_at);
     }
 
-    /// An operation that `lgkmcnt` counts.
+    /// Adds an operation that `lgkmcnt` counts.
     pub(super) fn fly_lgkm(&mut self, now: u64, flight: Flight) {
         self.lgkm.retain(|flight| flight.done_at > now);
         self.lgkm.push_back(flight);
     }
 
-    /// When it has waited long enough behind an instruction that it runs by itself.
+    /// The cycle at which the wave can continue after an instruction.
     pub(super) const fn after(timed: &Timed, now: u64) -> u64 {
         now + TURN + timed.pause
     }

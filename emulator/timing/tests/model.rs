@@ -15,7 +15,7 @@ fn model(kernel: &Small<'_>, machine: Product) -> Timing {
     })
 }
 
-/// Cycles that a kernel takes longer for so many more repetitions of some lines.
+/// The additional cycles of a kernel with `repetitions` more copies of `lines`.
 fn more_cycles(kernel: &Small<'_>, machine: Product, lines: &str, repetitions: u64) -> u64 {
     let cycles = |count: u64| {
         let body = kernel.body.to_owned() + &lines.repeat(count as usize);
@@ -28,7 +28,7 @@ fn more_cycles(kernel: &Small<'_>, machine: Product, lines: &str, repetitions: u
     cycles(10 + repetitions) - cycles(10)
 }
 
-/// Cycles of each repetition of some lines in a kernel of one wave.
+/// The cycles of each repetition of `lines` in a kernel with one wave.
 fn each(machine: Product, before: &str, lines: &str) -> f64 {
     let kernel = Small::new(machine.gpu(), before);
     more_cycles(&kernel, machine, lines, 100) as f64 / 100.0
@@ -72,7 +72,7 @@ fn waves_of_one_simd_share_its_vector_unit_and_those_of_others_do_not() {
 
 #[test]
 fn matrix_instructions_take_their_passes() {
-    // AMD's matrix instruction calculator: cycles of an instruction.
+    // Cycles of an instruction according to AMD's matrix instruction calculator.
     for (machine, name, a, d, cycles) in [
         (
             Product::Mi100,
@@ -122,7 +122,8 @@ fn matrix_instructions_take_their_passes() {
     }
 }
 
-/// Instructions in a chain, and the turns of each by `llvm-mca` 22 with 100 iterations, less what the first one waits.
+/// Instructions in a dependence chain, and the turns of each by `llvm-mca` 22 with 100 iterations, without the wait of
+/// the first one.
 const CHAINS: &[(Product, &str, f64)] = &[
     (Product::Mi100, "v_fma_f32 v1, v1, v1, v1", 1.0),
     (Product::Mi100, "s_add_u32 s8, s8, s8", 1.0),
@@ -207,7 +208,7 @@ const OFFSET: &str = "  v_lshlrev_b32_e32 v1, 2, v0\n";
 
 #[test]
 fn lds_gives_128_bytes_a_cycle_and_less_with_conflicts() {
-    // 256 bytes, from 16 waves so that no wave waits for latency.
+    // 256 bytes per wave, with 16 waves so that latency does not matter.
     let reads = "  ds_read_b32 v2, v1\n".repeat(4) + "  s_waitcnt lgkmcnt(0)\n";
     let kernel = Small {
         lds_bytes: 8192,
@@ -216,7 +217,7 @@ fn lds_gives_128_bytes_a_cycle_and_less_with_conflicts() {
     let free = more_cycles(&kernel, Product::Mi210, &reads, 50) as f64;
     let expected = 50.0 * 16.0 * 4.0 * 2.0;
     assert!((free / expected - 1.0).abs() < 0.1, "{free} of {expected}");
-    // Rows of 32 words: each half of a wave on one bank.
+    // Lanes 32 words apart: each half of the wave uses one bank.
     let kernel = Small {
         body: "  v_lshlrev_b32_e32 v1, 7, v0\n  v_and_b32 v1, 0x1fff, v1\n",
         ..kernel
@@ -240,7 +241,7 @@ fn loads_take_their_latency() {
     for machine in Product::ALL {
         let parameters = Parameters::of(machine);
         let load = "  global_load_dword v2, v1, s[4:5]\n  s_waitcnt vmcnt(0)\n";
-        // Issue of the load, latency, and the turn of the wait that sees it done.
+        // The issue of the load, the latency, and the turn of the `s_waitcnt`.
         let hit = each(machine, OFFSET, load);
         let expected = parameters.l1_latency as f64 + 4.0;
         assert!((hit - expected).abs() <= 4.0, "{machine}: {hit}");
@@ -256,7 +257,7 @@ fn loads_take_their_latency() {
 
 #[test]
 fn waits_let_the_newest_go_on() {
-    // The second load of each pair is waited for only in the next round.
+    // The wave waits for the second load of each pair only in the next iteration.
     let pair = "  global_load_dword v2, v1, s[4:5]\n  s_waitcnt vmcnt(1)\n";
     let both = each(Product::Mi300x, OFFSET, pair);
     let parameters = Parameters::of(Product::Mi300x);
@@ -285,7 +286,7 @@ fn the_first_load_comes_from_memory() {
 
 #[test]
 fn a_barrier_waits_for_the_slowest() {
-    // The first of two waves has 100 instructions more.
+    // The first of two waves runs 100 more instructions.
     let body = "  v_cmp_gt_u32_e32 vcc, 64, v0
   s_cbranch_vccz .Lafter
 "
@@ -305,7 +306,7 @@ fn a_barrier_waits_for_the_slowest() {
 
 #[test]
 fn a_copy_is_bound_by_memory() {
-    // 16 bytes a work-item, 1024 work-items in each of 416 workgroups: 6.8 MB each way.
+    // 16 bytes per work-item, 1024 work-items in each of 416 workgroups: 6.8 MB in each direction.
     let body = "  s_lshl_b32 s8, s2, 14
   v_lshlrev_b32_e32 v1, 4, v0
   v_add_u32_e32 v1, s8, v1
@@ -328,7 +329,7 @@ fn a_copy_is_bound_by_memory() {
 
 #[test]
 fn times_do_not_depend_on_where_the_host_keeps_buffers() {
-    // Rows of 1024 bytes, a line of each: they share sets of L1.
+    // Lanes 1024 bytes apart, one line each: they share sets of L1.
     let body = "  v_lshlrev_b32_e32 v1, 10, v0\n".to_owned()
         + &"  global_load_dword v2, v1, s[4:5]\n  global_load_dword v3, v1, s[6:7]\n  s_waitcnt vmcnt(0)\n".repeat(8);
     let kernel = Small {
@@ -337,7 +338,7 @@ fn times_do_not_depend_on_where_the_host_keeps_buffers() {
     };
     let times: Vec<_> = (0..4)
         .map(|run: usize| {
-            // The next buffers come to lie elsewhere.
+            // The next buffers get other addresses.
             let between: Vec<Vec<u8>> = (0..run).map(|n| vec![0; 100_000 * (n + 1) + 64]).collect();
             let cycles = model(&kernel, Product::Mi300x).cycles;
             drop(between);
@@ -349,7 +350,7 @@ fn times_do_not_depend_on_where_the_host_keeps_buffers() {
 
 #[test]
 fn l1_looks_up_a_line_a_cycle_for_sixteen_lanes() {
-    // Bytes side by side, the same for all lanes, and in sixteen lines that each quarter of the wave asks for again.
+    // Neighbouring bytes, the same byte for all lanes, and sixteen lines that each quarter of the wave requests again.
     let addresses = [
         ("  v_mov_b32 v1, v0\n", 4.0),
         ("  v_mov_b32 v1, 0\n", 4.0),
@@ -366,7 +367,8 @@ fn l1_looks_up_a_line_a_cycle_for_sixteen_lanes() {
 
 #[test]
 fn lines_at_a_stride_share_a_set_of_l1() {
-    // 256 lanes load a line each, four times: of lines side by side all are held, of lines at a stride of 512 bytes a quarter.
+    // 256 lanes load one line each, four times. Neighbouring lines all stay in L1; of lines 512 bytes apart only a
+    // quarter does.
     let hits = |shift: u32| {
         let mut body = format!("  v_lshlrev_b32_e32 v1, {shift}, v0\n");
         body +=
@@ -395,7 +397,7 @@ fn what_others_load_too_comes_from_l2() {
 #[test]
 fn many_workgroups_take_as_long_as_their_batches() {
     let body = DEPENDENT.repeat(1000);
-    // One workgroup of 16 waves for each compute unit and SIMD slot; registers leave 4 waves a SIMD.
+    // One workgroup of 16 waves per compute unit and SIMD slot; the registers allow 4 waves per SIMD.
     let cycles = |workgroups| {
         let kernel = Small::new(Gpu::Gfx90a, &body)
             .threads(1024)
@@ -414,7 +416,7 @@ fn many_workgroups_take_as_long_as_their_batches() {
 
 #[test]
 fn workgroups_that_overtake_each_other_take_as_long_as_what_they_all_need() {
-    // L1 is busy for 64 cycles with each load, and serves old waves first, so that workgroups end one by one.
+    // Each load keeps L1 busy for 64 cycles. L1 serves old waves first, so that workgroups end one by one.
     let loads = 100;
     let body = "  v_and_b32 v1, 15, v0\n  v_lshlrev_b32 v1, 7, v1\n".to_owned()
         + &"  global_load_ubyte v2, v1, s[4:5]\n  s_waitcnt vmcnt(0)\n".repeat(loads);
@@ -434,7 +436,7 @@ fn workgroups_that_overtake_each_other_take_as_long_as_what_they_all_need() {
 
 #[test]
 fn workgroups_that_see_who_came_first_run_in_their_order() {
-    // Each takes a ticket, and works for long if it is its own number.
+    // Each workgroup takes a ticket, and works for long if the ticket is its own number.
     let body = "  v_mov_b32 v1, 0\n  v_mov_b32 v2, 1\n  s_mov_b64 exec, 1
   global_atomic_add v3, v1, v2, s[4:5] sc0\n  s_waitcnt vmcnt(0)
   v_readfirstlane_b32 s8, v3\n  s_cmp_eq_u32 s8, s2\n  s_cbranch_scc0 .Lend_of_work\n"
@@ -459,7 +461,7 @@ fn estimates_are_what_whole_runs_say() {
         .run(|kernel, config| timing::estimate(kernel, config, Product::Mi300x).expect("it runs"));
     assert_eq!(whole.cycles, estimated.cycles);
     assert_eq!(whole.stalls, estimated.stalls);
-    // And every time the same.
+    // The result is the same every time.
     assert_eq!(model(&kernel, Product::Mi300x).cycles, whole.cycles);
 }
 
@@ -495,7 +497,7 @@ fn kernels_that_never_end_are_stopped() {
 
 #[test]
 fn traces_have_a_bound() {
-    // Each turn of the loop is a jump that is written down.
+    // Each iteration of the loop is a jump, which needs a block in the trace.
     let body = "  s_movk_i32 s8, 20000\n.Lloop:\n  s_sub_u32 s8, s8, 1\n  s_cmp_lg_u32 s8, 0\n  s_cbranch_scc1 .Lloop\n";
     let kernel = Small::new(Gpu::Gfx942, body);
     let launch = |bytes| {
