@@ -1,5 +1,5 @@
-//! The observer that counts. It does as little as it can for each instruction: what an instruction is and does is known
-//! without running it, and is multiplied at the end.
+//! The observer that counts. It does as little as possible per instruction: everything known without running the
+//! instruction is multiplied in at the end.
 
 use std::{collections::HashMap, ops::Range};
 
@@ -12,22 +12,23 @@ use ferrowave_emulator::exec::{
 };
 use ferrowave_isa::Effect;
 
-/// Counts what the waves of one host thread do.
+/// Counts the instructions and accesses of the waves of one host thread.
 pub struct Counter {
-    /// The kernel's instructions, by index in the code.
+    /// The index in the code of the kernel's first instruction.
     first: u32,
-    /// How many they are.
+    /// The number of the kernel's instructions.
     own: u32,
-    /// The stretch of them that is running, one behind the other and with all lanes.
+    /// The current stretch: consecutive instructions of the kernel, run with all lanes.
     stretch: Range<u32>,
-    /// Stretches that have run: how many more or fewer of them an instruction is in than the one before it.
+    /// The finished stretches as differences: how many more of them contain an instruction than contain the one before
+    /// it.
     changes: Vec<i64>,
-    /// One for each of the instructions, and behind those for others that ran.
+    /// One for each of the kernel's instructions, followed by other instructions that ran.
     runs: Vec<Runs>,
     accesses: Vec<Accesses>,
-    /// Where instructions outside of the kernel are: functions that it calls.
+    /// The slots of instructions outside of the kernel, in functions that it calls.
     others: HashMap<u32, u32>,
-    /// The lanes that each wave of the workgroup began with.
+    /// The initially active lanes of each wave of the workgroup.
     began: Vec<u64>,
     workgroups: u64,
     waves: u64,
@@ -35,21 +36,21 @@ pub struct Counter {
     found: ByShape<Found>,
 }
 
-/// Runs of an instruction that are in no stretch.
+/// The runs of an instruction outside of stretches.
 #[derive(Clone, Copy, Default)]
 struct Runs {
-    /// Those with all lanes.
+    /// Runs with all lanes.
     full: u64,
-    /// Those with less than all 64 lanes.
+    /// Runs with fewer than all 64 lanes.
     partial: u64,
-    /// The lanes of those.
+    /// The active lanes of these.
     partial_lanes: u64,
     divergent: u64,
-    /// Those after which the wave went on elsewhere, of all.
+    /// Of all runs, those after which the wave did not continue with the next instruction.
     taken: u64,
 }
 
-/// Memory accesses of an instruction.
+/// The memory accesses of an instruction.
 #[derive(Clone, Copy, Default)]
 struct Accesses {
     global: u64,
@@ -61,24 +62,24 @@ struct Accesses {
     conflict_cycles: u64,
 }
 
-/// What was counted of accesses that look alike.
+/// Cached results for accesses of one shape.
 #[derive(Clone, Default)]
 struct Found {
-    /// Lines, of accesses that begin in the first or in the second half of one.
+    /// Numbers of lines, for accesses that begin in the first or in the second half of a line.
     lines: [ByPlace<[u32; 2]>; 2],
-    /// Bytes, each once.
+    /// Distinct bytes.
     distinct_bytes: Option<u32>,
     /// Cycles of bank conflicts, by [`AccessKind`].
     cycles: [ByPlace<u32>; 3],
 }
 
-/// The largest line that is counted, in bytes.
+/// The largest counted line size in bytes.
 const LINE: u64 = 128;
-/// Bytes of a bank's word: where a whole pattern lies among the banks makes no difference.
+/// Bytes of a bank's word. Moving a whole access by words does not change its conflicts.
 const WORD: u64 = 4;
 
 impl Counter {
-    /// For a kernel with these instructions, by index in the code.
+    /// A counter for a kernel with these instructions, by index in the code.
     pub(super) fn new(gpu: Gpu, instructions: Range<u32>) -> Self {
         let own = instructions.end.saturating_sub(instructions.start);
         Counter {
@@ -118,17 +119,17 @@ impl Counter {
         slot as usize
     }
 
-    /// Workgroups that began.
+    /// The number of workgroups that started.
     pub(super) const fn workgroups(&self) -> u64 {
         self.workgroups
     }
 
-    /// Waves of them.
+    /// The number of their waves.
     pub(super) const fn waves(&self) -> u64 {
         self.waves
     }
 
-    /// Counts by index in the code, of instructions that ran.
+    /// The counts of instructions that ran, with their index in the code.
     pub(super) fn counts(&self) -> impl Iterator<Item = (u32, Counts)> {
         let mut changes = self.changes.clone();
         note(&mut changes, self.first, &self.stretch);
@@ -168,7 +169,7 @@ impl Counter {
         })
     }
 
-    /// Counts an instruction that does not go on with the stretch: another begins, or there is none.
+    /// Counts an instruction that does not continue the stretch, and starts a new stretch if possible.
     #[inline(never)]
     fn begin_stretch(&mut self, wave: &Wave, index: u32) {
         note(&mut self.changes, self.first, &self.stretch);
@@ -176,7 +177,7 @@ impl Counter {
             self.stretch = index..index + 1;
             return;
         }
-        // Where nothing follows.
+        // A stretch that no instruction continues.
         self.stretch = u32::MAX..u32::MAX;
         let slot = self.slot(index);
         let runs = &mut self.runs[slot];
@@ -234,7 +235,7 @@ impl Counter {
     }
 }
 
-/// Notes a stretch of instructions of a kernel that begins at `first`.
+/// Adds a stretch to `changes`, for a kernel that begins at `first`.
 fn note(changes: &mut [i64], first: u32, stretch: &Range<u32>) {
     if stretch.is_empty() {
         return;
@@ -258,7 +259,7 @@ impl Observer for Counter {
 
     #[inline(always)]
     fn before(&mut self, wave: &Wave, _: &Context<'_>, index: u32) {
-        // What wave it is does not matter where all lanes are active. Behind the kernel's last instruction are others'.
+        // With all lanes active, it does not matter which wave runs. A stretch ends with the kernel's last instruction.
         let goes_on = index == self.stretch.end && wave.exec == !0;
         if goes_on && index.wrapping_sub(self.first) < self.own {
             self.stretch.end = index + 1;

@@ -1,35 +1,35 @@
-//! What is counted of each instruction.
+//! The counts of an instruction.
 
 use std::ops::AddAssign;
 
 use serde::Serialize;
 
-/// How often an instruction ran and what its runs did, over all waves of all launches.
+/// How often an instruction ran and what its runs did, over all waves and launches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
-    /// Runs, counted once a wave.
+    /// Runs, counted once per wave.
     pub executions: u64,
-    /// Lanes that were active, over all runs.
+    /// Active lanes, summed over all runs.
     pub active_lanes: u64,
-    /// Runs with other lanes than the wave began with.
+    /// Runs whose active lanes differ from those at the wave's start.
     pub divergent: u64,
-    /// Runs after which the wave went on elsewhere than behind the instruction.
+    /// Runs after which the wave did not continue with the next instruction.
     pub taken: u64,
-    /// Bytes that the lanes asked of global memory, private memory included: read and written.
+    /// Bytes of global memory that lanes read and wrote, including private memory.
     pub global_bytes: u64,
-    /// The same, but each byte once an access, however many lanes ask for it.
+    /// The same, but each byte counts once per access, however many lanes use it.
     pub global_distinct_bytes: u64,
-    /// Cache lines of 64 bytes that they touched, each access on its own.
+    /// 64-byte cache lines touched, summed over accesses.
     pub lines_64: u64,
-    /// Cache lines of 128 bytes that they touched.
+    /// 128-byte cache lines touched, summed over accesses.
     pub lines_128: u64,
-    /// Accesses of waves to global memory: one a run in which a lane was active, but one a dword to private memory.
+    /// Accesses of waves to global memory: one per run with an active lane; one per dword for private memory.
     pub global_accesses: u64,
-    /// Bytes that the lanes read of LDS and wrote to it.
+    /// Bytes of LDS that lanes read and wrote.
     pub lds_bytes: u64,
     /// Accesses of waves to LDS; an instruction with two addresses makes two.
     pub lds_accesses: u64,
-    /// Cycles that LDS took for bank conflicts, beyond what it would have taken without.
+    /// LDS cycles due to bank conflicts.
     pub lds_conflict_cycles: u64,
 }
 

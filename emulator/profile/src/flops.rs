@@ -1,22 +1,22 @@
-//! Operations that an instruction stands for.
+//! The operations that an instruction counts for.
 //!
-//! As AMD's documentation of ROCm Compute Profiler has it («FLOP counting conventions»): an addition, a multiplication or a
-//! transcendental function is one, a multiplication with addition is two; conversions, comparisons, minima and maxima,
-//! rounding and the steps of a division that only scale are none. Here a lane that is off does nothing, and products of
-//! sparse matrices have the operations of the elements that are there, which are half of K.
+//! Counting follows AMD's documentation of ROCm Compute Profiler («FLOP counting conventions»): an addition, a
+//! multiplication or a transcendental function is one operation, a multiplication with addition two; conversions,
+//! comparisons, minima and maxima, rounding and the scaling steps of a division are none. Inactive lanes do not count.
+//! Products of sparse matrices count only the elements that are present: half of K.
 
 use ferrowave_isa::{Category, Instruction};
 
-/// Operations of one run.
+/// The operations of one run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Work {
-    /// Floating-point operations of a lane.
+    /// Floating-point operations per lane.
     pub(super) lane_flops: u64,
-    /// Integer operations of a lane, in dot products.
+    /// Integer operations per lane, in dot products.
     pub(super) lane_integer_operations: u64,
-    /// Floating-point operations of the wave on its matrix core, whatever lanes are active.
+    /// Floating-point operations per wave on its matrix core, regardless of active lanes.
     pub(super) matrix_flops: u64,
-    /// Integer operations of the wave on its matrix core.
+    /// Integer operations per wave on its matrix core.
     pub(super) matrix_integer_operations: u64,
 }
 

@@ -1,8 +1,8 @@
-//! Counters: what a kernel does, exactly, instruction by instruction.
+//! Counters: exact counts of what a kernel does, per instruction.
 //!
-//! [`launch`] runs a kernel as [`ferrowave_emulator::dispatch::launch`] does and counts. The counts are of what the machine code asks
-//! for, and do not depend on time: how often instructions run and with how many lanes, bytes and cache lines of memory
-//! accesses, bank conflicts of LDS, operations. What caches hold and how long anything takes is not among them.
+//! [`launch`] runs a kernel as [`ferrowave_emulator::dispatch::launch`] does and counts. The counts depend on the
+//! machine code and not on time: executions and active lanes of instructions, bytes and cache lines of memory accesses,
+//! LDS bank conflicts, operations. Cache contents and times are not modelled here.
 
 mod counter;
 mod counts;
@@ -23,16 +23,17 @@ use ferrowave_emulator::dispatch::{
 };
 use ferrowave_emulator::program::Kernel;
 
-/// What came of a launch that was profiled.
+/// The result of a profiled launch.
 #[derive(Debug)]
 pub struct Profiled {
-    /// How it ended.
+    /// How the launch ended.
     pub outcome: Result<LaunchSummary, LaunchError>,
-    /// What was counted, up to a fault if there was one.
+    /// The counts; up to the fault if there was one.
     pub profile: Profile,
 }
 
-/// Runs a kernel over a grid as [`ferrowave_emulator::dispatch::launch`] does, and counts. An error is a launch that did not begin.
+/// Runs a kernel as [`ferrowave_emulator::dispatch::launch`] does, and counts. Returns an error if the launch cannot
+/// start.
 pub fn launch(kernel: &Kernel, config: &LaunchConfig<'_>) -> Result<Profiled, LaunchError> {
     let (outcome, counted) = count(kernel, config)?;
     let mut profile = Profile::new(kernel);
@@ -40,24 +41,24 @@ pub fn launch(kernel: &Kernel, config: &LaunchConfig<'_>) -> Result<Profiled, La
     Ok(Profiled { outcome, profile })
 }
 
-/// How a launch ended, and what was counted.
+/// How a launch ended, and its counts.
 pub type Outcome = (Result<LaunchSummary, LaunchError>, Counted);
 
-/// As [`launch`], without the names of anything: to be added up in a [`Profile`] of the same kernel.
+/// As [`launch`], but without names: to be added to a [`Profile`] of the same kernel.
 pub fn count(kernel: &Kernel, config: &LaunchConfig<'_>) -> Result<Outcome, LaunchError> {
     let setup = Setup::new(kernel);
     let Observed { outcome, observers } = launch_observed(kernel, config, |_| setup.counter())?;
     Ok((outcome, Counted::new(kernel, config, observers)))
 }
 
-/// What the counters of a launch's host threads begin with.
+/// Creates the counters of a launch's host threads.
 pub struct Setup<'a> {
     kernel: &'a Kernel,
     instructions: Range<u32>,
 }
 
 impl<'a> Setup<'a> {
-    /// For launches of a kernel.
+    /// For launches of `kernel`.
     pub fn new(kernel: &'a Kernel) -> Self {
         Setup {
             kernel,
@@ -71,10 +72,10 @@ impl<'a> Setup<'a> {
     }
 }
 
-/// What one launch did.
+/// The counts of one launch.
 #[derive(Clone, Debug)]
 pub struct Counted {
-    /// By index in the code, in its order.
+    /// Sorted by index in the code.
     counts: Vec<(u32, Counts)>,
     occupied: Occupied,
     workgroups: u64,
@@ -82,7 +83,7 @@ pub struct Counted {
 }
 
 impl Counted {
-    /// The sum of a launch's counters.
+    /// Adds up the counters of a launch.
     pub fn new(kernel: &Kernel, config: &LaunchConfig<'_>, counters: Vec<Counter>) -> Self {
         let mut all: Vec<_> = counters.iter().flat_map(Counter::counts).collect();
         all.sort_unstable_by_key(|(index, _)| *index);

@@ -15,7 +15,7 @@ fn profile(kernel: &Small<'_>) -> Profile {
     profile
 }
 
-/// The first instruction whose text begins so.
+/// The first instruction whose text starts with `text`.
 fn instruction<'a>(profile: &'a Profile, text: &str) -> &'a InstructionProfile {
     profile
         .instructions
@@ -43,7 +43,7 @@ fn a_sum_of_two_buffers() {
   global_store_dword v1, v2, s[4:5]"
     );
     for gpu in Gpu::ALL {
-        // 2 waves in each of 3 workgroups.
+        // 3 workgroups of 2 waves.
         let profile = profile(&Small::new(gpu, &body).threads(128).workgroups(3));
         assert_eq!(
             (profile.launches, profile.workgroups, profile.waves),
@@ -70,21 +70,21 @@ fn a_sum_of_two_buffers() {
         assert_eq!(classes, expected);
         assert_eq!(totals.wave_instructions, 66);
         assert_eq!((totals.barriers, totals.waits), (6, 12));
-        // 6 instructions of 6 waves that have lanes.
+        // 6 instructions with lanes, run by 6 waves.
         assert_eq!(
             (totals.active_lanes, totals.lanes),
             (6 * 6 * 64, 6 * 6 * 64)
         );
         assert_eq!(totals.divergent, 0);
         assert_eq!((totals.flops, totals.matrix_flops), (6 * 64 * 3, 0));
-        // Two loads and a store of 4 bytes a lane: 256 bytes, aligned.
+        // Two loads and a store of 4 bytes per lane: 256 aligned bytes.
         assert_eq!(totals.global_read_bytes, 2 * 6 * 256);
         assert_eq!(totals.global_written_bytes, 6 * 256);
         assert_eq!(totals.global_accesses, 18);
         assert_eq!((totals.lines_64, totals.lines_128), (18 * 4, 18 * 2));
         assert_eq!(totals.coalescing_efficiency, Some(1.0));
         assert_eq!(totals.scalar_bytes, 6 * 16);
-        // 3 operations on 12 bytes a lane.
+        // 3 operations and 12 bytes per lane.
         assert_eq!(totals.operations_per_global_byte, Some(0.25));
         assert_eq!((totals.lds_bytes, totals.lds_accesses), (0, 0));
     }
@@ -102,7 +102,7 @@ fn loops_and_lanes_that_are_off() {
   v_mov_b32_e32 v2, 1
   s_mov_b64 exec, s[10:11]
   v_mov_b32_e32 v3, 1";
-    // The second wave begins with 16 lanes.
+    // The second wave has 16 lanes.
     let profile = profile(&Small::new(Gpu::Gfx90a, body).threads(80));
     let branch = counts(&profile, "s_cbranch_scc1");
     assert_eq!((branch.executions, branch.taken), (20, 18));
@@ -124,7 +124,8 @@ fn loops_and_lanes_that_are_off() {
 
 #[test]
 fn cache_lines_of_strides() {
-    // A dword in every 64 bytes, 16 bytes in every 32, one dword and two bytes for all: each byte counts once.
+    // A dword in every 64 bytes, 16 bytes in every 32, one dword for all lanes, two bytes for all: each byte counts
+    // once.
     let body = "  v_lshlrev_b32_e32 v1, 6, v0
   v_lshlrev_b32_e32 v2, 5, v0
   v_mov_b32_e32 v3, 0
@@ -158,7 +159,7 @@ fn cache_lines_of_strides() {
 
 #[test]
 fn a_pattern_that_moves_touches_other_lines() {
-    // 33 loads of 256 bytes, each 4 bytes behind the one before.
+    // 33 loads of 256 bytes, each 4 bytes after the previous one.
     let body = format!(
         "{OFFSET}  s_mov_b32 s8, 33
 .Lloop:
@@ -174,15 +175,15 @@ fn a_pattern_that_moves_touches_other_lines() {
         "global_load_dword",
     );
     assert_eq!((load.executions, load.global_bytes), (33, 33 * 256));
-    // Those that begin with a line touch 4 and 2, the others one more.
+    // Loads that start with a line touch 4 and 2 lines, the others one more.
     assert_eq!(load.lines_64, 3 * 4 + 30 * 5);
     assert_eq!(load.lines_128, 2 * 2 + 31 * 3);
 }
 
 #[test]
 fn bank_conflicts_of_both_kinds_of_lds() {
-    // A row of 32 words for each lane; then rows of 33, which do not conflict; then 16 bytes a lane, in order and in rows
-    // of 64 bytes.
+    // Lanes 32 words apart; lanes 33 words apart, without conflicts; 16 bytes per lane, side by side and 64 bytes
+    // apart.
     let body = "  v_mov_b32_e32 v9, 0
   v_lshlrev_b32_e32 v1, 7, v0
   v_mul_u32_u24_e32 v2, 132, v0
@@ -202,7 +203,7 @@ fn bank_conflicts_of_both_kinds_of_lds() {
         (Gpu::Gfx908, 62, 24),
         (Gpu::Gfx90a, 62, 24),
         (Gpu::Gfx942, 62, 24),
-        // One phase, in which the lanes are in two banks; four phases, in which 16 lanes are in four times four banks.
+        // One phase, whose lanes use two banks; four phases, in which 16 lanes use four groups of four banks.
         (Gpu::Gfx950, 31, 12),
     ] {
         let mut kernel = Small::new(gpu, body);
@@ -219,13 +220,13 @@ fn bank_conflicts_of_both_kinds_of_lds() {
         assert_eq!(lds("ds_write_b32"), (1, 256, 62), "{gpu}");
         assert_eq!(lds("ds_read_b32 v5"), (1, 256, rows_read), "{gpu}");
         assert_eq!(lds("ds_read2_b32"), (2, 512, 2 * rows_read), "{gpu}");
-        // 32 lanes at a time add to one word, one after the other.
+        // 32 lanes at a time add to one word, serialized.
         assert_eq!(lds("ds_add_u32"), (1, 256, 62), "{gpu}");
         assert_eq!(lds("ds_read_b32 v8"), (1, 256, 0), "{gpu}");
         assert_eq!(lds("ds_read_b32 v10"), (1, 256, 0), "{gpu}");
         assert_eq!(lds("ds_read_b128 v[12:15]"), (1, 1024, 0), "{gpu}");
-        // In rows of 16 words, every second of a phase's 8 lanes is in the same 4 of 32 banks: 4 cycles for each of 8
-        // phases. On 64 banks, every fourth of 16 is: 4 cycles for each of 4.
+        // 16 words apart, every second of a phase's 8 lanes uses the same 4 of 32 banks: 4 cycles for each of 8 phases.
+        // On 64 banks, every fourth of 16 lanes does: 4 cycles for each of 4 phases.
         assert_eq!(lds("ds_read_b128 v[16:19]"), (1, 1024, wide_rows), "{gpu}");
         assert_eq!(lds("ds_write_b128"), (1, 1024, 24), "{gpu}");
         let totals = profile.totals();
@@ -258,7 +259,7 @@ fn occupancy_and_what_limits_it() {
         kernel.lds_bytes = lds_bytes;
         profile(&kernel).occupied.expect("it ran")
     };
-    // 128 of 512 registers a lane.
+    // 128 of 512 registers per lane.
     let registers = occupied(Gpu::Gfx942, 64, 1024);
     assert_eq!((registers.vgprs, registers.sgprs), (128, 48));
     assert_eq!((registers.workgroup_size, registers.lds_bytes), (64, 1024));
@@ -309,7 +310,7 @@ fn launches_of_a_kernel_add_up() {
 
 #[test]
 fn functions_outside_of_the_kernel_are_listed_behind_it() {
-    // Code after the kernel's end, as a function that it calls would be.
+    // Code after the end of the kernel, like a function that it calls.
     let body = "  s_getpc_b64 s[8:9]
 .Lhere:
   s_add_u32 s8, s8, .Lfar-.Lhere

@@ -1,4 +1,4 @@
-//! Operations that instructions stand for.
+//! The operations that instructions count for.
 
 use ferrowave_gpu::Gpu;
 use ferrowave_profile::{self as profile, InstructionProfile, Profile};
@@ -11,7 +11,7 @@ fn profile(kernel: &Small<'_>) -> Profile {
     launch.profile
 }
 
-/// The first instruction whose text begins so.
+/// The first instruction whose text starts with `text`.
 fn instruction<'a>(profile: &'a Profile, text: &str) -> &'a InstructionProfile {
     let mut instructions = profile.instructions.iter();
     instructions
@@ -19,7 +19,7 @@ fn instruction<'a>(profile: &'a Profile, text: &str) -> &'a InstructionProfile {
         .unwrap_or_else(|| panic!("no `{text}` in {profile:?}"))
 }
 
-/// Instructions and the operations of one wave with all lanes: on floats, on integers.
+/// Instructions, and the operations of one wave with all lanes: on floats and on integers.
 type Operations = &'static [(&'static str, u64, u64)];
 
 #[test]
@@ -60,7 +60,7 @@ fn operations_of_the_vector_unit() {
 
 #[test]
 fn operations_of_matrix_cores() {
-    // 2 · m · n · k, times the blocks; half as many for sparse ones.
+    // 2 · m · n · k times the number of blocks; half as many for sparse products.
     const GFX908: Operations = &[
         (
             "v_mfma_f32_32x32x1f32 a[0:31], v2, v3, a[0:31]",

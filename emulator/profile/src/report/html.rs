@@ -1,5 +1,5 @@
-//! Profiles as one page: no scripts, nothing fetched. Colours follow the reader's choice of light or dark; on narrow
-//! screens the listing scrolls by itself.
+//! Writes profiles as one HTML page, without scripts or external resources. Colours follow the reader's light or dark
+//! mode. On narrow screens only the listing scrolls.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -15,7 +15,7 @@ use ferrowave_timing::{MODELLED, Stall, Timing};
 
 const STYLE: &str = include_str!("page.css");
 
-/// Source lines that are shown by themselves.
+/// The number of source lines in the summary.
 const HOT_LINES: usize = 16;
 
 pub(super) fn write(profiles: &[Profile], timings: &[Timing]) -> String {
@@ -106,7 +106,7 @@ fn summary(rows: &[Row]) -> Markup {
     }
 }
 
-/// Columns of the listing, and two more where times are modelled.
+/// Columns of the listing; modelled times add two.
 const COLUMNS: usize = 6;
 
 fn listing(profile: &Profile, timed: Option<&Timed<'_>>, sources: &mut Sources) -> Markup {
@@ -183,7 +183,7 @@ fn row(
     }
 }
 
-/// Shares that are not worth a number.
+/// Smaller shares are not shown.
 const NEXT_TO_NOTHING: f64 = 0.0005;
 
 fn waits(timed: &Timed<'_>, offset: u64) -> Markup {
@@ -218,7 +218,7 @@ mod tests {
         assert!(page.contains("<h1>k&lt;script&gt;"), "{page}");
         assert!(!page.contains("<script"), "{page}");
         assert!(page.contains("on gfx942: 1 launch, 0 workgroups, 0 waves"));
-        // Nothing is fetched.
+        // The page has no external resources.
         assert!(!page.contains("http") && !page.contains("src="), "{page}");
     }
 }

@@ -1,22 +1,22 @@
-//! Instructions by the source lines that they come from.
+//! Groups instructions by source lines.
 
 use std::{collections::HashMap, fs};
 
 use super::{InstructionProfile, Profile};
 use ferrowave_emulator::program::SourceLine;
 
-/// The largest source file that is read, in bytes.
+/// The maximum size in bytes of a source file that is read.
 const MAX_SOURCE_BYTES: u64 = 1 << 22;
 
-/// Instructions that follow each other and come from the same line through the same calls.
+/// Consecutive instructions from the same line, inlined through the same calls.
 pub(super) struct Group<'a> {
-    /// The line, and the calls that it was inlined through, outwards; nothing without line tables.
+    /// The line, then the calls through which it was inlined, outwards; empty without line tables.
     pub(super) lines: Vec<&'a SourceLine>,
     pub(super) instructions: &'a [InstructionProfile],
 }
 
 impl Group<'_> {
-    /// The calls that the line was inlined through, outwards, without their folders.
+    /// The calls through which the line was inlined, outwards, without folders.
     pub(super) fn calls(&self) -> String {
         let calls = self.lines.iter().skip(1).map(|line| {
             let name = line.file.rsplit('/').next().unwrap_or_default();
@@ -26,7 +26,7 @@ impl Group<'_> {
     }
 }
 
-/// A kernel's instructions in order, cut where the line changes.
+/// Splits a kernel's instructions where the line changes.
 pub(super) fn groups(profile: &Profile) -> Vec<Group<'_>> {
     let same = |a: &InstructionProfile, b: &InstructionProfile| {
         let (a, b) = (a.place.own_source(), b.place.own_source());
@@ -45,17 +45,17 @@ pub(super) fn groups(profile: &Profile) -> Vec<Group<'_>> {
         .collect()
 }
 
-/// The line of the kernel's own source that an instruction comes from.
+/// The line of the kernel's own source from which an instruction comes.
 fn line(instruction: &InstructionProfile) -> Option<&SourceLine> {
     instruction.place.own_source().into_iter().next()
 }
 
-/// Where a line is, whatever its column.
+/// The identity of a line: file and number, without the column.
 fn at(line: &SourceLine) -> (&str, u32) {
     (&line.file, line.line)
 }
 
-/// A source line with all its instructions.
+/// A source line with the sums of its instructions.
 pub(super) struct Hot<'a> {
     pub(super) line: &'a SourceLine,
     pub(super) wave_instructions: u64,
@@ -63,7 +63,7 @@ pub(super) struct Hot<'a> {
     pub(super) operations: u64,
 }
 
-/// The lines that ran, the one with the most wave-instructions first.
+/// The executed lines, the one with the most wave-instructions first.
 pub(super) fn hottest(profile: &Profile) -> Vec<Hot<'_>> {
     let mut lines: HashMap<(&str, u32), Hot<'_>> = HashMap::new();
     for instruction in &profile.instructions {
@@ -89,12 +89,12 @@ pub(super) fn hottest(profile: &Profile) -> Vec<Hot<'_>> {
     lines
 }
 
-/// Source files, read once, as far as they are where the compiler found them.
+/// Source files, each read once. Files that no longer exist are skipped.
 #[derive(Debug, Default)]
 pub struct Sources(HashMap<String, Vec<String>>);
 
 impl Sources {
-    /// The text of a line, without the space around it.
+    /// The text of a line, trimmed.
     pub fn text(&mut self, line: &SourceLine) -> Option<&str> {
         let lines = self
             .0
@@ -105,7 +105,7 @@ impl Sources {
     }
 }
 
-/// The lines of a file; none if it is no file, or too large for a source.
+/// The lines of a file; empty if it is not a file, or too large for a source.
 fn read(path: &str) -> Vec<String> {
     let readable =
         |metadata: &fs::Metadata| metadata.is_file() && metadata.len() <= MAX_SOURCE_BYTES;

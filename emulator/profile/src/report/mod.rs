@@ -1,4 +1,4 @@
-//! Profiles: counts with the names of what was counted, for people and programs.
+//! Profiles: counts with the names of instructions and source lines, and their output.
 
 mod html;
 mod lines;
@@ -23,45 +23,45 @@ use ferrowave_emulator::program::{Kernel, Names, Place};
 use ferrowave_isa::{Category, Effect};
 use ferrowave_timing::Timing;
 
-/// The version of the JSON's shape. 2 has `timings` beside `profiles`; who reads 1 and skips what it does not know finds
-/// everything else where it was.
+/// The version of the JSON format. Version 2 adds `timings` beside `profiles`; a reader of version 1 that ignores
+/// unknown keys can read it.
 pub const JSON_VERSION: u32 = 2;
 
-/// A kernel's launches, added up.
+/// The sums over a kernel's launches.
 #[derive(Clone, Debug, Serialize)]
 pub struct Profile {
     /// The kernel's name.
     pub kernel: String,
-    /// The GPU that it is for.
+    /// The kernel's instruction set.
     #[serde(serialize_with = "as_text")]
     pub gpu: Gpu,
-    /// Launches.
+    /// The number of launches.
     pub launches: u64,
     /// Workgroups of all launches.
     pub workgroups: u64,
     /// Waves of all launches.
     pub waves: u64,
-    /// What the last launch took of a compute unit; nothing before the first.
+    /// The resources and occupancy of the last launch; `None` before the first.
     pub occupied: Option<Occupied>,
     /// The kernel's instructions in the order of the code, then those of functions that it called.
     pub instructions: Vec<InstructionProfile>,
     #[serde(skip)]
     identity: u64,
-    /// Where the instruction with an index in the code stands.
+    /// The position in `instructions` by index in the code.
     #[serde(skip)]
     places: HashMap<u32, usize>,
 }
 
-/// One instruction of a kernel.
+/// The counts of one instruction.
 #[derive(Clone, Debug, Serialize)]
 pub struct InstructionProfile {
-    /// Its text and where it comes from.
+    /// Its text and source.
     #[serde(flatten)]
     pub place: Place,
-    /// The unit that it goes to.
+    /// The unit that executes it.
     #[serde(serialize_with = "as_name")]
     pub category: Category,
-    /// What was counted.
+    /// The counts.
     #[serde(flatten)]
     pub counts: Counts,
     /// Floating-point operations of its active lanes on the vector unit.
@@ -78,31 +78,31 @@ pub struct InstructionProfile {
     effect: Effect,
 }
 
-/// What a kernel takes of a compute unit, and how many waves that leaves room for.
+/// The resources that a kernel uses on a compute unit, and the resulting occupancy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Occupied {
-    /// Work-items of a workgroup.
+    /// Work-items in a workgroup.
     pub workgroup_size: u32,
-    /// Vector registers, from gfx90a on with accumulation registers.
+    /// Vector registers; from gfx90a on, including accumulation registers.
     pub vgprs: u32,
     /// Accumulation registers.
     pub agprs: u32,
-    /// Scalar registers, with VCC and the like.
+    /// Scalar registers, including VCC and the other extra SGPRs.
     pub sgprs: u32,
-    /// LDS of a workgroup in bytes, with what the launch added.
+    /// LDS of a workgroup in bytes, static and dynamic.
     pub lds_bytes: u32,
     /// Waves that the fullest SIMD holds at once.
     pub waves_per_simd: u32,
     /// Workgroups that a compute unit holds at once.
     pub workgroups_per_compute_unit: u32,
-    /// What there would have to be more of for another workgroup.
+    /// The resources that would have to be larger for another workgroup to fit.
     pub limited_by: Vec<String>,
 }
 
 impl Occupied {
     pub(super) fn of(kernel: &Kernel, config: &LaunchConfig<'_>) -> Self {
         let description = kernel.description();
-        // A launch that began has no more work-items in a workgroup than a GPU takes.
+        // A launch that started has a valid workgroup size.
         let workgroup_size = config.block.iter().product();
         let resources = description.resources(workgroup_size, config.dynamic_lds_bytes);
         let occupancy = Occupancy::of(kernel.gpu(), resources);
@@ -120,7 +120,7 @@ impl Occupied {
 }
 
 impl Profile {
-    /// Of a kernel that has not run.
+    /// The profile of a kernel that has not run.
     pub fn new(kernel: &Kernel) -> Self {
         let mut profile = Profile::nothing(kernel.name(), kernel.gpu());
         profile.identity = kernel.identity();
@@ -142,7 +142,7 @@ impl Profile {
         }
     }
 
-    /// Names instructions that are not there yet.
+    /// Adds instructions that are not in the profile.
     fn describe(&mut self, kernel: &Kernel, indices: impl IntoIterator<Item = u32>) {
         let names = Names::new(kernel);
         for index in indices {
@@ -166,7 +166,7 @@ impl Profile {
         }
     }
 
-    /// Adds a launch of the same kernel.
+    /// Adds the counts of a launch of the same kernel.
     pub fn add(&mut self, kernel: &Kernel, counted: &Counted) {
         let called: Vec<u32> = counted
             .counts
@@ -189,12 +189,12 @@ impl Profile {
         self.occupied = Some(counted.occupied.clone());
     }
 
-    /// What [`Kernel::identity`] says of its kernel.
+    /// [`Kernel::identity`] of the kernel.
     pub const fn identity(&self) -> u64 {
         self.identity
     }
 
-    /// All instructions together.
+    /// The sums over all instructions.
     pub fn totals(&self) -> Totals {
         Totals::of(self)
     }
@@ -215,7 +215,7 @@ impl InstructionProfile {
         self.matrix_integer_operations += self.work.matrix_integer_operations * counts.executions;
     }
 
-    /// Its text, with one space between its parts.
+    /// Its text, with single spaces.
     fn text(&self) -> String {
         let parts: Vec<_> = self.place.text.split_whitespace().collect();
         parts.join(" ")
@@ -226,13 +226,13 @@ impl InstructionProfile {
         self.flops + self.integer_operations + self.matrix_flops + self.matrix_integer_operations
     }
 
-    /// Active lanes, on average, where it matters and it ran.
+    /// Active lanes per run on average; `None` if lanes do not matter or it did not run.
     fn lanes_per_run(&self) -> Option<f64> {
         let lanes = ratio(self.counts.active_lanes, self.counts.executions);
         lanes.filter(|_| self.has_lanes())
     }
 
-    /// Lines of the GPU's vector L1 cache that an access of its lanes touches, on average.
+    /// Lines of the GPU's vector L1 cache per access, on average.
     fn lines_per_access(&self, gpu: Gpu) -> Option<f64> {
         let lines = match gpu.line_bytes() {
             64 => self.counts.lines_64,
@@ -242,13 +242,13 @@ impl InstructionProfile {
         lines.filter(|_| self.category != Category::ScalarMemory)
     }
 
-    /// Cycles that LDS takes for bank conflicts in a run, on average, where it accesses LDS.
+    /// LDS cycles due to bank conflicts per run, on average; `None` if it does not access LDS.
     fn conflicts_per_run(&self) -> Option<f64> {
         let cycles = ratio(self.counts.lds_conflict_cycles, self.counts.executions);
         cycles.filter(|_| self.counts.lds_accesses > 0)
     }
 
-    /// Whether it matters which lanes are active.
+    /// Whether active lanes matter.
     fn has_lanes(&self) -> bool {
         matches!(
             self.category,
@@ -257,16 +257,16 @@ impl InstructionProfile {
     }
 }
 
-/// How profiles are written.
+/// The output formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// The sums, and the source lines that run most.
+    /// The totals, and the source lines that run most.
     Summary,
-    /// The same and all instructions with their counts.
+    /// The summary, and all instructions with their counts.
     Listing,
     /// JSON of [`JSON_VERSION`].
     Json,
-    /// One page with nothing outside of it.
+    /// One self-contained HTML page.
     Html,
 }
 
@@ -276,8 +276,8 @@ impl Format {
         self.write_with(profiles, &[])
     }
 
-    /// Writes profiles, and in JSON and on the page the modelled times of their launches: there what instructions wait for
-    /// stands beside how often they run.
+    /// Writes profiles. JSON and HTML include the modelled times of their launches; the page shows for each instruction
+    /// how often it runs and for what it waits.
     pub fn write_with(self, profiles: &[Profile], timings: &[Timing]) -> String {
         match self {
             Format::Summary => text::write(profiles, false),

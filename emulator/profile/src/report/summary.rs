@@ -1,17 +1,17 @@
-//! The sums of a profile as rows of a table: the same for the terminal and the page.
+//! The totals of a profile as rows of a table, for text and HTML.
 
 use super::{Profile, Totals, totals::ratio};
 
-/// A name, its value and what there is to say of it.
+/// A name, its value and a note.
 pub(super) struct Row {
     pub(super) name: String,
     pub(super) value: String,
     pub(super) note: String,
-    /// Part of what stands in the row before.
+    /// Whether it is a part of the row before.
     pub(super) is_part: bool,
 }
 
-/// How much a profile is of, behind its kernel's name.
+/// Text after the kernel's name: GPU, launches, workgroups, waves.
 pub(super) fn extent(profile: &Profile) -> String {
     format!(
         "on {}: {}, {}, {}",
@@ -22,7 +22,7 @@ pub(super) fn extent(profile: &Profile) -> String {
     )
 }
 
-/// The rows of a profile; what a kernel has none of is left out.
+/// The rows of a profile, without those that do not apply to the kernel.
 pub(super) fn rows(profile: &Profile) -> Vec<Row> {
     let totals = profile.totals();
     let mut rows = Rows::default();
@@ -173,7 +173,7 @@ impl Rows {
     }
 }
 
-/// A number with commas between groups of three digits.
+/// A number with commas as thousands separators.
 pub(super) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -186,7 +186,7 @@ pub(super) fn grouped(number: u64) -> String {
     text
 }
 
-/// A number of things.
+/// A number with a noun.
 fn counted(number: u64, one: &str, many: &str) -> String {
     match number {
         1 => format!("1 {one}"),

@@ -1,4 +1,4 @@
-//! Profiles for the terminal.
+//! Writes profiles as text.
 
 use super::{
     InstructionProfile, Profile,
@@ -7,13 +7,13 @@ use super::{
     totals::ratio,
 };
 
-/// Source lines that a summary shows.
+/// The number of source lines in a summary.
 const HOT_LINES: usize = 8;
 
-/// What stands in a listing for how often an instruction ran, next to the one that ran most.
+/// The bars of a listing: how often an instruction ran, relative to the one that ran most.
 const BARS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// Said where addresses are all there is.
+/// The note for code objects without line tables.
 pub(super) const NO_LINES: &str =
     "the code object has no line tables, so that instructions are named by their offsets only";
 
@@ -40,7 +40,7 @@ pub(super) fn write(profiles: &[Profile], with_listing: bool) -> String {
     text
 }
 
-/// Adds a line, without space at its end.
+/// Adds a line without trailing spaces.
 fn line(text: &mut String, line: &str) {
     text.push_str(line.trim_end());
     text.push('\n');
@@ -112,7 +112,7 @@ fn row(profile: &Profile, instruction: &InstructionProfile, most: u64) -> String
     format!("  {bar} {runs:>11}  {lanes:>5}  {lines:>5}  {conflicts:>9}  {offset:>6x}  {text}")
 }
 
-/// How much of the most something is, in eighths; above 0 only if it is.
+/// `part` relative to `most` in eighths, rounded up; 0 only if `part` is 0.
 pub(super) fn heat(part: u64, most: u64) -> usize {
     match ratio(part, most) {
         Some(share) if part > 0 => ((8.0 * share).ceil() as usize).clamp(1, 8),

@@ -1,4 +1,4 @@
-//! The modelled times of a profile's launches, added up.
+//! The sums of the modelled times of a profile's launches.
 
 use std::collections::HashMap;
 
@@ -9,17 +9,17 @@ use super::{
 };
 use ferrowave_timing::{Stall, Stalls, Timing, duration};
 
-/// Times of one kernel on one machine.
+/// The modelled times of one kernel on one machine.
 pub(super) struct Timed<'a> {
     launches: Vec<&'a Timing>,
-    /// By offset of the instruction.
+    /// By the instruction's offset.
     waits: HashMap<u64, Stalls>,
-    /// Of the instruction that waited longest.
+    /// The waiting cycles of the instruction that waited longest.
     most: u64,
 }
 
 impl<'a> Timed<'a> {
-    /// Those that are of the profile's kernel, if there are any.
+    /// The timings of the profile's kernel, if there are any.
     pub(super) fn of(profile: &Profile, timings: &'a [Timing]) -> Option<Self> {
         let own = |timing: &&Timing| timing.identity == profile.identity;
         let launches: Vec<_> = timings.iter().filter(own).collect();
@@ -42,22 +42,22 @@ impl<'a> Timed<'a> {
         })
     }
 
-    /// What the instruction at an offset waited for, in cycles of waves; none if it was not replayed.
+    /// The waiting cycles of the instruction at an offset; `None` if it was not replayed.
     pub(super) fn waits(&self, offset: u64) -> Option<&Stalls> {
         self.waits.get(&offset)
     }
 
-    /// The most that an instruction waited.
+    /// The waiting cycles of the instruction that waited longest.
     pub(super) const fn most(&self) -> u64 {
         self.most
     }
 
-    /// Cycles of all waves that were replayed.
+    /// Resident cycles, summed over all replayed waves.
     pub(super) fn wave_cycles(&self) -> u64 {
         self.launches.iter().map(|timing| timing.wave_cycles).sum()
     }
 
-    /// The machine, the time, what bounds the longest launch, and where the cycles of waves went.
+    /// The machine, the time, the bound of the longest launch, and the waves' cycles by cause.
     pub(super) fn rows(&self) -> Vec<Row> {
         let seconds = self.launches.iter().map(|timing| timing.seconds).sum();
         let cycles: u64 = self.launches.iter().map(|timing| timing.cycles).sum();

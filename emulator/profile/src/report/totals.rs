@@ -1,4 +1,4 @@
-//! A kernel's instructions, added up.
+//! The sums over a kernel's instructions.
 
 use serde::Serialize;
 
@@ -9,23 +9,23 @@ use ferrowave_isa::{Category, Effect};
 /// What a kernel did in all its launches.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Totals {
-    /// Instructions, counted once a wave.
+    /// Instructions, counted once per wave.
     pub wave_instructions: u64,
-    /// The same by the unit that they go to, in the order of [`Category::ALL`].
+    /// Wave-instructions by category, in the order of [`Category::ALL`].
     pub classes: Vec<Class>,
-    /// Lanes that were active in instructions of the vector unit, of vector memory and of LDS.
+    /// Active lanes in vector, vector memory and LDS instructions, summed over runs.
     pub active_lanes: u64,
-    /// Lanes that those instructions could have had.
+    /// The possible lanes of these runs.
     pub lanes: u64,
-    /// Those instructions that ran with other lanes than their wave began with.
+    /// Runs of these instructions whose active lanes differ from those at the wave's start.
     pub divergent: u64,
     /// Branches.
     pub branches: u64,
-    /// Branches after which the wave went on elsewhere.
+    /// Branches after which the wave did not continue with the next instruction.
     pub branches_taken: u64,
-    /// `s_barrier`, counted once a wave.
+    /// `s_barrier`, counted once per wave.
     pub barriers: u64,
-    /// `s_waitcnt`, counted once a wave.
+    /// `s_waitcnt`, counted once per wave.
     pub waits: u64,
     /// Floating-point operations on the vector unit.
     pub flops: u64,
@@ -35,41 +35,41 @@ pub struct Totals {
     pub matrix_flops: u64,
     /// Integer operations on matrix cores.
     pub matrix_integer_operations: u64,
-    /// Bytes that lanes asked of global memory to read.
+    /// Bytes that lanes read from global memory.
     pub global_read_bytes: u64,
     /// Bytes that lanes wrote to global memory, atomically or not.
     pub global_written_bytes: u64,
-    /// Bytes of global memory that lanes asked for or wrote, each once an access.
+    /// Bytes of global memory that lanes read or wrote; each byte counts once per access.
     pub global_distinct_bytes: u64,
     /// Accesses of waves to global memory.
     pub global_accesses: u64,
-    /// Cache lines of 64 bytes that those touched.
+    /// 64-byte cache lines touched, summed over accesses.
     pub lines_64: u64,
-    /// Cache lines of 128 bytes that they touched.
+    /// 128-byte cache lines touched, summed over accesses.
     pub lines_128: u64,
-    /// Bytes of a line of the GPU's vector L1 cache.
+    /// The line size in bytes of the GPU's vector L1 cache.
     pub line_bytes: u32,
-    /// The share of the bytes of those lines that lanes ask for, each byte once an access: 1 where the lanes of each
-    /// access take whole lines.
+    /// The share of the touched lines' bytes that lanes use, each byte counted once per access: 1 if every access uses
+    /// whole lines.
     pub coalescing_efficiency: Option<f64>,
-    /// Bytes of the scalar unit's accesses.
+    /// Bytes accessed by scalar memory instructions.
     pub scalar_bytes: u64,
-    /// Bytes that lanes read of LDS or wrote to it.
+    /// Bytes of LDS that lanes read or wrote.
     pub lds_bytes: u64,
     /// Accesses of waves to LDS.
     pub lds_accesses: u64,
-    /// Cycles that LDS took for bank conflicts.
+    /// LDS cycles due to bank conflicts.
     pub lds_conflict_cycles: u64,
-    /// Operations of all kinds for each byte that lanes asked of global memory.
+    /// Operations of all kinds per byte that lanes read from or wrote to global memory.
     pub operations_per_global_byte: Option<f64>,
 }
 
-/// The instructions of one kind.
+/// The instructions of one category.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Class {
     /// Its name.
     pub name: &'static str,
-    /// Instructions, counted once a wave.
+    /// Instructions, counted once per wave.
     pub wave_instructions: u64,
 }
 
@@ -134,12 +134,12 @@ impl Totals {
         totals
     }
 
-    /// Bytes that lanes asked of global memory.
+    /// Bytes of global memory that lanes read or wrote.
     pub const fn global_bytes(&self) -> u64 {
         self.global_read_bytes + self.global_written_bytes
     }
 
-    /// Lines of the GPU's vector L1 cache that accesses touched.
+    /// Touched lines of the GPU's vector L1 cache.
     pub const fn lines(&self) -> u64 {
         if self.line_bytes == 64 {
             self.lines_64
@@ -154,7 +154,7 @@ impl Totals {
     }
 }
 
-/// The share of something; none of nothing.
+/// `part / all`; `None` if `all` is 0.
 pub(super) fn ratio(part: u64, all: u64) -> Option<f64> {
     (all > 0).then(|| part as f64 / all as f64)
 }
