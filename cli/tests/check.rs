@@ -1,4 +1,4 @@
-//! `ferrowave check`: the whole ladder is clean, and what is not is found, told and written.
+//! `ferrowave check`: the ladder has no findings, and planted bugs are found, printed and written.
 
 use std::{
     env, fs,
@@ -70,7 +70,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Checks the racy kernel, its buffer as `argument` says, with more arguments.
+/// Checks the racy kernel, with its buffer as `argument` says and more command-line arguments.
 fn check_racy(folder: &Path, argument: &str, more: &[&str]) -> Output {
     let file = folder.join("racy kernel.co");
     let object = ferrowave_kernel_build::assemble(Gpu::Gfx942, RACY).expect("LLVM assembles it");
@@ -111,7 +111,7 @@ fn the_ladder_is_clean() {
                 name if name.starts_with("fp8") => "fp8",
                 name => name,
             };
-            // Odd extents: edges, tails of k, and more than one stage of each pipeline. The old C is read, too.
+            // Odd extents: edges, remainders of k, and more than one stage of each pipeline. The old C is read, too.
             let output = ferrowave(&[
                 "check",
                 "--device",
@@ -154,7 +154,7 @@ fn findings_are_told() {
     ] {
         assert!(said.contains(part), "{part}: {said}");
     }
-    // One check alone finds its own.
+    // A single check finds what it is for.
     let output = check_racy(folder.path(), "zeros:128xu32", &["--checks", "races"]);
     let said = text(&output.stdout);
     assert!(

@@ -1,4 +1,4 @@
-//! The command line as it is at a terminal.
+//! The command line, run as in a terminal.
 
 use std::process::{Command, Output};
 
@@ -8,7 +8,7 @@ use ferrowave_shared::{CATALOGUE, ElementTypes, Kernel, catalogue::Access};
 
 fn ferrowave(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_ferrowave"))
-        // Cargo names its target directory there, where a build leaves a HIP library.
+        // Cargo adds its target directory, which may hold the emulator's HIP library.
         .env_remove("LD_LIBRARY_PATH")
         .args(arguments)
         .env_remove("FERROWAVE_DEVICE")
@@ -29,7 +29,7 @@ fn run<'a>(device: &'a str, extra: &[&'a str]) -> Vec<&'a str> {
 
 const SIZE: [&str; 6] = ["--m", "8", "--n", "8", "--k", "8"];
 
-/// Asserts the exit code and that standard error holds all of `parts`, and nothing of a panic.
+/// Asserts the exit code, and that standard error holds all of `parts` and no panic.
 fn refused(arguments: &[&str], code: i32, parts: &[&str]) {
     let output = ferrowave(arguments);
     let error = String::from_utf8_lossy(&output.stderr);
@@ -43,7 +43,7 @@ fn refused(arguments: &[&str], code: i32, parts: &[&str]) {
     }
 }
 
-/// The kernels of the first GPU that they are built for, for these types.
+/// The kernels with these types for the first GPU that they are built for.
 fn kernels(types: ElementTypes) -> impl Iterator<Item = &'static Kernel> {
     let gpu = embedded::CODE_OBJECTS[0].0;
     CATALOGUE
@@ -117,7 +117,7 @@ fn layouts_bias_and_operations_are_computed() {
     }
 }
 
-/// Nothing finite is compared where the reference has only NaN and infinities.
+/// Where the reference has only NaN and infinities, nothing finite is compared.
 #[test]
 fn products_that_are_not_finite_are_judged_as_such() {
     let device = device();
@@ -213,7 +213,7 @@ fn options_that_cannot_be_are_refused_with_those_that_can() {
         &["the prologue's constant is 2147483648", "integer"],
     );
     refused(&with(&["--preset", "mine"]), 2, &["mine", "seeds"]);
-    // 7 columns of B, of 8 rows.
+    // B has 7 columns and 8 rows.
     refused(
         &with(&["--layout", "NT", "--ldb", "7"]),
         2,
@@ -302,7 +302,7 @@ fn unknown_names_are_refused_with_the_known() {
     refused(&["fly"], 2, &["fly"]);
 }
 
-/// Every command takes the GPU's and the product's name, in capitals or not.
+/// Every command takes the name of the GPU and of the product, in upper or lower case.
 #[test]
 fn gpus_have_their_names_everywhere() {
     let gpu = embedded::CODE_OBJECTS[0].0;
@@ -374,7 +374,7 @@ fn variables_are_in_the_help() {
 #[test]
 fn what_is_not_there_is_said() {
     let naive = [["--kernel", "naive"].as_slice(), &SIZE].concat();
-    // xf32 is an instruction of gfx942 alone.
+    // Only gfx942 has xf32.
     let xf32 = [["--type", "xf32"].as_slice(), &SIZE].concat();
     refused(
         &run("emulator:gfx90a", &xf32),
@@ -433,6 +433,6 @@ fn kernels_and_devices_are_listed() {
         .unwrap()
         .iter()
         .filter(|row| row["emulated"] == true);
-    // gfx90a is there as MI210 and as MI250X.
+    // gfx90a is listed as MI210 and as MI250X.
     assert_eq!(emulated.count(), 5);
 }

@@ -23,7 +23,7 @@ fn text(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// A file that goes with its owner.
+/// A file that is removed when it is dropped.
 struct File(PathBuf);
 
 impl File {
@@ -44,7 +44,7 @@ impl Drop for File {
     }
 }
 
-/// Lines without those that name the file and what it is.
+/// The lines except those that name the file and its format.
 fn lines(listing: &str) -> Vec<&str> {
     let is_heading = |line: &&str| {
         line.is_empty() || line.contains("file format") || line.contains(".amdgcn_target")
@@ -71,7 +71,7 @@ fn it_prints_what_llvm_prints() {
     }
 }
 
-/// A bundle of these entries, as clang's `ClangOffloadBundler` document describes it.
+/// A bundle of these entries, as clang's document `ClangOffloadBundler` describes it.
 fn bundle(entries: &[(String, &[u8])]) -> Vec<u8> {
     let mut bundle = b"__CLANG_OFFLOAD_BUNDLE__".to_vec();
     bundle.extend((entries.len() as u64).to_le_bytes());

@@ -1,4 +1,4 @@
-//! `ferrowave profile`, and profiles of programs that know nothing of it.
+//! `ferrowave profile`, and profiles of unchanged HIP programs.
 
 use std::{
     fs,
@@ -10,7 +10,7 @@ use ferrowave::embedded;
 use ferrowave_gpu::Gpu;
 use serde_json::Value;
 
-/// Each of 128 work-items writes its number; no line tables.
+/// Each of 128 work-items writes its number. No line tables.
 const NUMBERS: &str = "
 .text
 .globl numbers
@@ -92,7 +92,7 @@ fn a_kernel_of_the_ladder() {
         embedded::CODE_OBJECTS[0].0
     );
     assert!(out.starts_with(&title), "{out}");
-    // Lines with their texts, the calls that they were inlined through, and instructions.
+    // Lines with their source text, the calls that they were inlined through, and instructions.
     assert!(out.contains("kernels/src/tile/"), "{out}");
     assert!(out.contains("← s01_naive.rs:"), "{out}");
     let text = "sum.add_outer_product([a], [b]);";
@@ -162,7 +162,7 @@ fn what_cannot_be_is_said() {
         "only the emulator counts what kernels do",
     );
     refused(&["profile", "--kernel", "nave"], 2, "nave");
-    // A file where there is no folder: what would be in it comes anyway.
+    // If the file cannot be written because its folder is missing, its content is printed anyway.
     let device = device();
     let mut arguments = vec!["profile", "--kernel", "naive", "--device", &device];
     arguments.extend(SIZE);
@@ -246,7 +246,7 @@ fn profiles_that_cannot_be_written_go_to_standard_error() {
     let mut command = ferrowave(&arguments);
     command.env("FERROWAVE_PROFILE", file.join("below"));
     let (run, out, error) = output(command);
-    // The program goes on.
+    // The program continues.
     assert_eq!(run.status.code(), Some(0), "{error}");
     assert!(out.contains("correct"), "{out}");
     assert!(

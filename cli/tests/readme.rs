@@ -39,7 +39,7 @@ fn commands_run() {
     let commands = commands();
     let mut ran = 0;
     for command in &commands {
-        // Through the binary that the tests were built with, which is the same but for the profile.
+        // Runs the binary of this build instead, which differs only in the profile.
         let Some(arguments) = command.strip_prefix("cargo run --release -- ") else {
             let target = command
                 .strip_prefix("make ")
@@ -69,14 +69,14 @@ fn commands_run() {
     assert!(ran >= 4, "{commands:?}");
 }
 
-/// What `make report` runs.
+/// The report command of `make report`.
 #[test]
 fn the_report_runs() {
     let makefile = fs::read_to_string(root().join("Makefile")).unwrap();
     let command = "cargo run --release --quiet -- report --out target/report\n";
     assert!(makefile.contains(command));
     let folder = tempfile::tempdir().unwrap();
-    // Its sizes are for a release build; `tests/report.rs` reads what such a run writes.
+    // The Makefile's sizes are for a release build; `tests/report.rs` reads what such a run writes.
     let output = Command::new(env!("CARGO_BIN_EXE_ferrowave"))
         .args(["report", "--sizes", "64,128", "--out"])
         .arg(folder.path())

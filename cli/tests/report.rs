@@ -1,4 +1,4 @@
-//! `ferrowave report` and `ferrowave compare`, as their users run them.
+//! `ferrowave report` and `ferrowave compare`, as users run them.
 
 use std::{
     fs,
@@ -27,7 +27,7 @@ fn results(file: &Path) -> Value {
     serde_json::from_slice(&fs::read(file).expect("results")).expect("JSON")
 }
 
-/// The first GPU that this was built for.
+/// The first GPU that the kernels are built for.
 fn gpu() -> &'static str {
     embedded::CODE_OBJECTS[0].0.name()
 }
@@ -53,7 +53,7 @@ fn a_report_compares_all_kernels() {
         .filter(|kernel| kernel.types == ElementTypes::F32 && kernel.gpus.contains(gpu()))
         .filter(|kernel| kernel.access != Access::WideAlongK)
         .collect();
-    // The ladder of the largest cube, and where the rest is.
+    // The ladder of the largest cube, and the path of the page.
     let table = text(&output.stdout);
     for kernel in &kernels {
         assert!(table.contains(kernel.variant.name()), "{table}");
@@ -152,7 +152,7 @@ fn one_row_as_json_against_a_baseline() {
     );
     assert_eq!(output.status.code(), Some(0), "{output:?}");
 
-    // A kernel that has become slower, and one that has become wrong.
+    // A kernel that became slower, and one whose result became wrong.
     let file = folder.path().join("b/results.json");
     let mut later = results(&file);
     let seconds = later["rows"][0]["modelled"]["seconds"].as_f64().unwrap();
@@ -193,7 +193,7 @@ fn one_row_as_json_against_a_baseline() {
         "{output:?}"
     );
 
-    // Results of a later version are not guessed at.
+    // Results with a later schema are refused.
     later["schema"] = 9.into();
     fs::write(&file, later.to_string()).unwrap();
     for arguments in [
@@ -229,7 +229,7 @@ fn a_folder_that_cannot_be_written_is_said_before_anything_runs() {
     );
 }
 
-/// Sizes and kernels that stand twice run once; names of files need not be UTF-8.
+/// Repeated sizes and kernels run once; file names need not be UTF-8.
 #[cfg(unix)]
 #[test]
 fn repeated_arguments_run_once_and_any_folder_will_do() {
@@ -249,7 +249,7 @@ fn repeated_arguments_run_once_and_any_folder_will_do() {
     assert_eq!(results["rows"].as_array().unwrap().len(), 2, "{results}");
 }
 
-/// As much runs of an estimated product as the timing model needs, and its time is that of the whole one.
+/// An estimate runs only as far as the timing model needs, but its time is that of the whole product.
 #[test]
 fn an_estimate_computes_nothing_and_has_the_same_time() {
     let folder = tempfile::tempdir().unwrap();
@@ -279,10 +279,10 @@ fn an_estimate_computes_nothing_and_has_the_same_time() {
     }
     let seconds = |row: &Value| row["modelled"]["seconds"].as_f64().unwrap();
     assert_eq!(seconds(&rows[0]), seconds(&rows[1]));
-    // 64 times the operations on more of the compute units.
+    // 64 times the operations, on more of the compute units.
     let ratio = seconds(&rows[2]) / seconds(&rows[0]);
     assert!((4.0..64.0).contains(&ratio), "{ratio}");
-    // The largest problem's main loop, which is where the products are.
+    // Only the largest problem has its main loop, and the loop contains the products.
     assert!(rows[0]["main_loop"].is_null());
     let instructions = rows[2]["main_loop"]["instructions"].as_array().unwrap();
     let has = |start| {
@@ -298,7 +298,7 @@ fn an_estimate_computes_nothing_and_has_the_same_time() {
     assert!(page.contains("2 were modelled and not computed"));
 }
 
-/// An interrupted run says what it kept; it can be gone on with, and looked at.
+/// An interrupted run says what it kept, can be resumed, and can be rendered.
 #[cfg(unix)]
 #[test]
 fn an_interrupted_run_goes_on_where_it_stood() {
@@ -343,7 +343,7 @@ fn an_interrupted_run_goes_on_where_it_stood() {
     let interrupted = fs::read_to_string(&page).unwrap();
     assert!(interrupted.contains("The run was interrupted") && interrupted.contains("16×16×16"));
 
-    // The row that is there stays as it is.
+    // The existing row stays as it is.
     let mut kept = results(&file);
     kept["rows"][0]["emulation_seconds"] = 1234.5.into();
     fs::write(&file, kept.to_string()).unwrap();
@@ -355,14 +355,14 @@ fn an_interrupted_run_goes_on_where_it_stood() {
     assert_eq!(whole["rows"].as_array().unwrap().len(), 2);
     assert_eq!(whole["rows"][0]["emulation_seconds"], 1234.5);
 
-    // The page of the same results is the same page, however they are named.
+    // The same results give the same page, whether the folder or the file is named.
     let written = fs::read_to_string(&page).unwrap();
     fs::remove_file(&page).unwrap();
     let output = ferrowave(folder.path(), &["report", "--render", "o/results.json"]);
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     assert_eq!(fs::read_to_string(&page).unwrap(), written);
 
-    // Another run's rows are not mixed with these.
+    // Rows of another run are not mixed with these.
     let output = ferrowave(folder.path(), &[&resume[..], &["--seed", "7"]].concat());
     assert_eq!(output.status.code(), Some(2), "{output:?}");
     assert!(
@@ -374,7 +374,7 @@ fn an_interrupted_run_goes_on_where_it_stood() {
     assert!(text(&output.stderr).contains("missing"), "{output:?}");
 }
 
-/// What an interrupted run has found out is there, and marked.
+/// The rows of an interrupted run are shown, and marked as incomplete.
 #[test]
 fn an_interrupted_run_leaves_what_it_has() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Modelled times of `ferrowave profile --timing`, and of programs that know nothing of it.
+//! Modelled times of `ferrowave profile --timing`, and of unchanged HIP programs.
 
 use std::process::{Command, Output};
 
@@ -52,7 +52,7 @@ fn a_profiles_files_have_the_time() {
     assert_eq!(timing["kernel"], written["profiles"][0]["kernel"]);
     assert!(timing["seconds"].as_f64().unwrap() > 0.0, "{timing}");
     assert!(timing["bound_by"].is_object(), "{timing}");
-    // What instructions waited for adds up, and each of them is one of the profile's.
+    // The waits of the instructions add up to the total, and each instruction is one of the profile's.
     let of = |value: &serde_json::Value| value["offset"].as_u64().unwrap();
     let counted = written["profiles"][0]["instructions"].as_array().unwrap();
     let mut barriers = 0;
@@ -77,7 +77,7 @@ fn a_profiles_files_have_the_time() {
     ] {
         assert!(page.contains(part), "no `{part}`");
     }
-    // Without a model neither has a word of it.
+    // Without --timing, neither page nor JSON mentions the model.
     let plain = [&profile[..], &["--html", &html]].concat();
     assert!(run(&mut ferrowave(&plain)).0.status.success());
     assert_eq!(read()["timings"], serde_json::json!([]));
@@ -159,7 +159,7 @@ fn the_machine_that_is_modelled_is_what_programs_see() {
     for (machine, name, compute_units) in [
         ("MI250X", "AMD Instinct MI250X", 110),
         ("MI210", "AMD Instinct MI210", 104),
-        // Of another instruction set.
+        // A product of another instruction set.
         ("MI300X", "AMD Instinct MI210", 104),
     ] {
         let device = device(machine);

@@ -10,10 +10,10 @@ use super::{
     target::{self, Target},
 };
 
-/// Run a kernel on the emulator and look for what a GPU would not say: accesses out of bounds, to freed memory or of
-/// uninitialized bytes, races, missing waits and wait states, uninitialized registers.
+/// Run a kernel on the emulator and look for bugs that a GPU does not report: accesses out of bounds, to freed memory
+/// or of uninitialized bytes, races, missing waits and wait states, uninitialized registers.
 ///
-/// Exit code 3 if there are findings.
+/// Exit code 3 means findings.
 #[derive(Debug, Args)]
 #[command(allow_negative_numbers = true)]
 pub(crate) struct Options {

@@ -12,14 +12,14 @@ use crate::report::{
     tabular::digits,
 };
 
-/// Compare two reports, row by row: what became faster or slower beyond noise.
+/// Compare two reports row by row, and say what became faster or slower by more than the noise.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
     /// The earlier report's folder or results.json.
     before: PathBuf,
-    /// The later one's.
+    /// The later report's folder or results.json.
     after: PathBuf,
-    /// Fail with exit code 1 if a kernel's speed is below this share of what it was, beyond noise.
+    /// Exit with code 1 if a kernel's speed has dropped below this share of the earlier one, by more than the noise.
     #[arg(long, value_name = "SHARE", value_parser = share)]
     fail_under: Option<f64>,
     /// Print JSON.
@@ -41,7 +41,7 @@ struct Line<'a> {
     input: &'a str,
     before_seconds: Option<f64>,
     after_seconds: Option<f64>,
-    /// Speed after over speed before.
+    /// The later speed over the earlier one.
     speedup: Option<f64>,
     change: &'static str,
 }
@@ -87,7 +87,7 @@ fn line<'a>(pair: &'a Pair<'_>) -> Option<Line<'a>> {
     })
 }
 
-/// Two runs beside each other.
+/// Two runs side by side.
 pub(crate) fn comparison(pairs: &[Pair<'_>]) -> String {
     let mut table = Columns::new(&[
         "kernel",

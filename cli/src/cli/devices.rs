@@ -33,10 +33,10 @@ struct Row {
 
 #[derive(Serialize)]
 struct Devices {
-    /// What `auto` takes, and why.
+    /// The device that `auto` takes, and why.
     auto: String,
     devices: Vec<Row>,
-    /// Why HIP has none, if so.
+    /// Why HIP has no device, if it has none.
     hip_unusable: Option<String>,
 }
 
@@ -62,7 +62,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
         match Device::open(&selector) {
             Ok(device) => devices.push(row(selector, &device)),
             Err(error) => {
-                // Behind the last device there is nothing to explain.
+                // The first ordinal past the last device is not an error.
                 hip_unusable = (ordinal == 0).then(|| error.to_string());
                 break;
             }

@@ -15,7 +15,7 @@ use ferrowave_launch::code;
 
 use super::Failure;
 
-/// The column at which addresses begin, as `llvm-objdump` has it.
+/// The column of the addresses, as in `llvm-objdump`.
 const COLUMN: usize = 60;
 
 #[derive(Debug, Args)]
@@ -39,7 +39,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
     let mut out = BufWriter::new(io::stdout().lock());
     match listing(options, &found, &mut out).and_then(|()| Ok(out.flush()?)) {
         Ok(()) => Ok(ExitCode::SUCCESS),
-        // The reader has closed it early.
+        // The reader closed the pipe early.
         Err(Stopped::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
             Ok(ExitCode::SUCCESS)
         }
@@ -60,10 +60,10 @@ impl From<io::Error> for Stopped {
     }
 }
 
-/// Whether a code object may be for a GPU that the disassembler knows, and for the one that was asked for.
+/// Whether a code object may be for a GPU that the disassembler knows, and for the requested one.
 fn wanted(options: &Options, found: &FoundObject<'_>) -> bool {
     let Some(entry) = found.entry.as_deref().and_then(EntryTarget::parse) else {
-        // Only its own header says.
+        // A code object without a bundle entry names its GPU only in its own header.
         return found.entry.is_none();
     };
     let gpu = entry.processor.parse::<Gpu>().ok();
@@ -148,7 +148,7 @@ fn disassemble(
     let lines = code(object, range.clone()).map_err(Stopped::Input)?;
     for line in &lines {
         let address = line.address;
-        // What follows a function and is no other's goes on under its name.
+        // Code after a function that belongs to no symbol is listed under that function.
         match object.function_at(address) {
             Some(symbol) if symbol.address == address => {
                 writeln!(out, "\n{address:016x} <{}>:", symbol.name)?;

@@ -24,7 +24,7 @@ pub(crate) struct Options {
     json: bool,
 }
 
-/// A kernel of the catalogue as it is built for a GPU.
+/// A kernel of the catalogue, as built for a GPU.
 #[derive(Serialize)]
 struct Row {
     kernel: &'static str,
@@ -35,13 +35,13 @@ struct Row {
     accumulator: &'static str,
     tile: [usize; 3],
     block: [usize; 2],
-    /// How workgroups share out the tiles.
+    /// How tiles are assigned to workgroups.
     order: &'static str,
     /// How A and B are read.
     access: &'static str,
     /// How many workgroups share a tile.
     reduction: &'static str,
-    /// Vector registers a work-item, from gfx90a on of both kinds.
+    /// Vector registers per work-item; from gfx90a on, VGPRs and AGPRs together.
     vgprs: u32,
     agprs: u32,
     sgprs: u32,

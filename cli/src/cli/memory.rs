@@ -1,14 +1,14 @@
-//! What products take of this computer's memory and the device's, before it is taken.
+//! The memory that a product takes on this computer and on the device, checked before it is allocated.
 
 use ferrowave::{gemm::Problem, hip::Device};
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
 use super::Failure;
 
-/// The share of what is available that a product may take: others need memory, too.
+/// The share of the available memory that a product may take; the rest is left to other programs.
 const ALLOWED: (u128, u128) = (9, 10);
 
-/// Blocks of the reference product in f64, whatever the size (`ferrowave::verify`).
+/// Blocks of the reference product in f64, the same for every size (`ferrowave::verify`).
 const REFERENCE_BYTES: u128 = 32 << 20;
 
 /// Bytes of a verified product.
@@ -16,7 +16,7 @@ const REFERENCE_BYTES: u128 = 32 << 20;
 struct Need {
     /// A, B and C.
     device: u128,
-    /// The same matrices where they were made, the result where it is compared, and blocks of the reference.
+    /// The host's copies of A, B and C, the downloaded result, and blocks of the reference.
     host: u128,
 }
 
@@ -34,15 +34,15 @@ impl Need {
     }
 }
 
-/// Refuses a product for which there is no memory here or on the device.
+/// Refuses a product that does not fit into the memory of this computer or of the device.
 pub(crate) fn check(problem: &Problem, device: &Device) -> Result<(), Failure> {
     let memory = device.properties().memory_bytes as u128;
     let refused = refusal(problem, memory, device.is_emulated(), available());
     refused.map_or(Ok(()), |text| Err(Failure::usage(text)))
 }
 
-/// Bytes that this computer can give without swapping, as far as the system says: within the limits of its control group,
-/// if it has one.
+/// Bytes that this computer can give without swapping, within the limits of its control group if it has one. `None` if
+/// the system does not say.
 fn available() -> Option<u128> {
     let memory = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
     let system = System::new_with_specifics(memory).ok()?;
@@ -55,7 +55,7 @@ fn available() -> Option<u128> {
     least.map(u128::from)
 }
 
-/// Why a product is refused, if it is.
+/// Why a product is refused; `None` if it fits.
 fn refusal(
     problem: &Problem,
     device: u128,
@@ -71,20 +71,20 @@ fn refusal(
     let giga = |bytes: u128| bytes as f64 / 1e9;
     if need.device > device {
         return Some(format!(
-            "{size} takes {:.1} GB for A, B and C, but the device has {:.1} GB",
+            "{size} needs {:.1} GB for A, B and C, but the device has {:.1} GB",
             giga(need.device),
             giga(device)
         ));
     }
     let (taken, what) = match is_emulated {
-        true => (need.host + need.device, "with the emulated device's"),
-        false => (need.host, "beside the device's"),
+        true => (need.host + need.device, "including the emulated device's"),
+        false => (need.host, "in addition to the device's"),
     };
     let allowed = available? / ALLOWED.1 * ALLOWED.0;
     (taken > allowed).then(|| {
         format!(
-            "{size} takes {:.1} GB of this computer's memory, {what}, but {:.1} GB may be taken: {} of {} parts of what \
-             is available",
+            "{size} needs {:.1} GB of this computer's memory, {what}, but only {:.1} GB may be used: {}/{} of what is \
+             available",
             giga(taken),
             giga(allowed),
             ALLOWED.0,
@@ -107,7 +107,7 @@ mod tests {
             ..Request::new(1000, 2000, 3000)
         };
         let problem = request.check().unwrap();
-        // f32: 3, 6 and 2 million elements, twice.
+        // f32: 3, 6 and 2 million elements, in two batches.
         let need = Need::of(&problem);
         assert_eq!(need.device, 88_000_000);
         assert_eq!(need.host, 104_000_000 + REFERENCE_BYTES);
@@ -120,14 +120,14 @@ mod tests {
         let huge = 1 << 60;
         assert_eq!(
             refused(192_000_000_000, true, Some(20_000_000_000)).unwrap(),
-            "60000×60000×60000 takes 100.8 GB of this computer's memory, with the emulated device's, but 18.0 GB may be \
-             taken: 9 of 10 parts of what is available"
+            "60000×60000×60000 needs 100.8 GB of this computer's memory, including the emulated device's, but only 18.0 GB \
+             may be used: 9/10 of what is available"
         );
         assert_eq!(
             refused(32_000_000_000, false, Some(huge)).unwrap(),
-            "60000×60000×60000 takes 43.2 GB for A, B and C, but the device has 32.0 GB"
+            "60000×60000×60000 needs 43.2 GB for A, B and C, but the device has 32.0 GB"
         );
-        // A GPU's memory is not this computer's.
+        // A GPU's memory does not count as this computer's.
         assert_eq!(refused(192_000_000_000, false, Some(70_000_000_000)), None);
         assert!(refused(192_000_000_000, true, Some(70_000_000_000)).is_some());
         assert_eq!(refused(192_000_000_000, true, None), None);

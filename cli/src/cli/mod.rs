@@ -1,4 +1,4 @@
-//! Subcommands and what they have in common.
+//! The subcommands, and what they share.
 
 pub(crate) mod check;
 pub(crate) mod compare;

@@ -1,4 +1,4 @@
-//! One verified product: what `run` and `report` do.
+//! One verified product, for `run` and `report`.
 
 use std::time::{Duration, Instant};
 
@@ -12,16 +12,16 @@ use ferrowave_shared::{ElementType, Kernel};
 
 use super::{Failure, memory};
 
-/// A product, verified.
+/// The result of a verified product.
 pub(crate) struct Outcome {
     pub(crate) verdict: Verdict,
-    /// Between HIP events around the launches: a GPU's own time, or on the emulator the emulator's wall clock.
+    /// Time between HIP events around the launches: the GPU's time, or the emulator's wall clock.
     pub(crate) kernel_time: Duration,
-    /// Uploads, launches and download together, on the host's clock.
+    /// Host time of uploads, launches and download together.
     pub(crate) wall_time: Duration,
 }
 
-/// Random operands of a problem on the device.
+/// A problem and its random operands on the device.
 pub(crate) struct Product<'a> {
     gemm: &'a Gemm,
     problem: &'a Problem,
@@ -33,7 +33,7 @@ pub(crate) struct Product<'a> {
 }
 
 impl<'a> Product<'a> {
-    /// Makes them from a seed, and C as it is before.
+    /// Makes the operands, including the old C, from a seed.
     pub(crate) fn new(gemm: &'a Gemm, problem: &'a Problem, seed: u64) -> Result<Self, Failure> {
         memory::check(problem, gemm.context().device())?;
         let inputs = Inputs::random(problem, seed).map_err(Failure::failed)?;
@@ -64,7 +64,7 @@ impl<'a> Product<'a> {
             .sum()
     }
 
-    /// Runs a kernel; the time between HIP events.
+    /// Runs a kernel and returns the time between HIP events.
     pub(crate) fn run(&mut self, kernel: &'static Kernel) -> Result<Duration, Failure> {
         let (gemm, problem) = (self.gemm, self.problem);
         let time = gemm.run_kernel(kernel, problem, self.operands());
@@ -82,7 +82,7 @@ impl<'a> Product<'a> {
         .with_bias(Source::of_bytes(&self.bias, types.output))
     }
 
-    /// Compares what the first run has left with the reference.
+    /// Compares the result with the reference. Only the first run's result is the product: later runs start from its C.
     pub(crate) fn verdict(&self) -> Result<Verdict, Failure> {
         Ok(verify(self.problem, &self.inputs, &self.output()?))
     }
@@ -93,7 +93,7 @@ impl<'a> Product<'a> {
     }
 }
 
-/// Launches a kernel on matrices that nothing was written to, for what does not depend on their elements.
+/// Launches a kernel on uninitialized matrices, for what does not depend on their elements.
 pub(crate) fn launch_unset(
     gemm: &Gemm,
     kernel: &'static Kernel,
@@ -102,7 +102,7 @@ pub(crate) fn launch_unset(
     memory::check(problem, gemm.context().device())?;
     let types = problem.types();
     let matrix = |elements: u128, element: ElementType| {
-        // What was checked against the memory that there is fits.
+        // Fits: it was checked against the available memory.
         let bytes = elements as usize * element.size_bytes();
         let buffer = gemm.context().allocate::<u8>(bytes);
         buffer.map_err(Failure::failed)
@@ -143,7 +143,7 @@ pub(crate) fn compute(
     })
 }
 
-/// What is wrong with a verdict, in words; nothing if it passed.
+/// What is wrong, in words; `None` if the verdict passed.
 pub(crate) fn complaint(verdict: &Verdict) -> Option<String> {
     if verdict.passed() {
         return None;

@@ -10,10 +10,9 @@ use super::{
     target::{self, Target},
 };
 
-/// Run a kernel on the emulator and count: instructions, lanes, operations, bytes and cache lines, bank conflicts.
+/// Run a kernel on the emulator and count instructions, lanes, operations, bytes, cache lines and bank conflicts.
 ///
-/// The counts are exact and say what the machine code asks for, not how long a GPU takes. How long it would take is what
-/// --timing models.
+/// The counts are exact. They describe what the machine code does, not how long a GPU takes; --timing models that.
 #[derive(Debug, Args)]
 #[command(allow_negative_numbers = true)]
 pub(crate) struct Options {

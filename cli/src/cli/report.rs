@@ -37,25 +37,26 @@ use crate::report::{
 
 /// Run kernels over sizes, compare them and write a report: a page, Markdown, CSV, JSON and plots.
 ///
-/// On a GPU times are measured between HIP events; on the emulator they are modelled, which is said everywhere.
+/// On a GPU, times are measured between HIP events. On the emulator they are modelled, and labelled as modelled
+/// everywhere.
 #[derive(Debug, Args)]
 #[command(allow_negative_numbers = true)]
 pub(crate) struct Options {
-    /// Sizes, each one number or m×n×k with `x` between them [default, if no other size is given: 128,256,512,1024,
-    /// 257x129x100, and on the emulator 4096 as --estimate has it].
+    /// Sizes: one number, or m×n×k written with `x` [default, if no other size is given: 128,256,512,1024,257x129x100,
+    /// and on the emulator 4096 as for --estimate].
     #[arg(long, value_delimiter = ',', value_name = "SIZE")]
     sizes: Vec<Size>,
-    /// Sizes for which the emulator runs only as much of each kernel as the timing model needs: the products are not
-    /// computed and not verified. A GPU computes them as the others.
+    /// Sizes for which the emulator runs each kernel only as far as the timing model needs. Their products are not
+    /// computed and not verified. A GPU computes them like other sizes.
     #[arg(long, value_delimiter = ',', value_name = "SIZE")]
     estimate: Vec<Size>,
-    /// Sizes that published figures are for, instead of --sizes.
+    /// Sizes of published figures, instead of --sizes.
     #[arg(long, value_enum, conflicts_with = "sizes")]
     preset: Option<Preset>,
-    /// Kernels, as `ferrowave list` names them [default: all that there are for the problem].
+    /// Kernels, as `ferrowave list` names them [default: all that can compute the problem].
     #[arg(long, value_delimiter = ',', value_name = "KERNEL")]
     kernels: Vec<String>,
-    /// GPUs to emulate, by LLVM's name or the machine's: gfx90a, MI250X.
+    /// GPUs to emulate, by LLVM's name or the product's: gfx90a, MI250X.
     #[arg(
         long,
         value_delimiter = ',',
@@ -63,7 +64,7 @@ pub(crate) struct Options {
         conflicts_with = "device"
     )]
     gpus: Vec<String>,
-    /// Leave out AMD's libraries, rocBLAS and hipBLASLt, which are compared with on a GPU where they are found.
+    /// Leave out AMD's rocBLAS and hipBLASLt, which a report on a GPU has where they are found.
     #[arg(long)]
     no_libraries: bool,
     #[command(flatten)]
@@ -71,18 +72,17 @@ pub(crate) struct Options {
     /// Seed of the random matrices.
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Timed runs of each kernel on a GPU; what the emulator's model says does not vary.
+    /// Timed runs of each kernel on a GPU. Modelled times do not vary.
     #[arg(long, default_value_t = 20, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
     samples: u32,
-    /// The folder that the report goes to; files in it are replaced.
+    /// The report's folder; files in it are replaced.
     #[arg(long, default_value = "ferrowave-report", value_name = "FOLDER")]
     out: PathBuf,
-    /// Go on with the interrupted report in the folder of --out: rows that it has are kept. The other options have to be the
-    /// same.
+    /// Continue the interrupted report in the folder of --out and keep its rows. The other options must be the same.
     #[arg(long)]
     resume: bool,
-    /// Write the page, the tables and the plots of an earlier report, or its results.json, into its folder again; runs
-    /// nothing.
+    /// Write the page, the tables and the plots of an earlier report, or of its results.json, into its folder again.
+    /// Runs nothing.
     #[arg(long, value_name = "FILE", exclusive = true)]
     render: Option<PathBuf>,
     /// An earlier report, or its results.json, to compare with.
@@ -95,12 +95,12 @@ pub(crate) struct Options {
     json: bool,
 }
 
-/// The extents of cubes that are computed if no sizes are given.
+/// Extents of the cubes that are computed by default.
 const STANDARD: [i64; 4] = [128, 256, 512, 1024];
-/// The one that fills the largest GPUs. Computing it would take the emulator minutes for each kernel, and beside a GPU the
-/// reference on the host half a minute.
+/// The extent of a cube that fills the largest GPUs. Computing it would take the emulator minutes per kernel; on a GPU,
+/// the host's reference product would take half a minute.
 const LARGE: i64 = 4096;
-/// The kernels that are estimated there if no kernels are named: those whose ideas tell at that size. Estimates of all would
+/// The kernels that are estimated at that size by default: those whose ideas show there. Estimating all kernels would
 /// take longer than the rest of the report.
 const AT_LARGE: [&str; 11] = [
     "naive",
@@ -115,18 +115,18 @@ const AT_LARGE: [&str; 11] = [
     "split_k",
     "stream_k",
 ];
-/// The same that is no cube and fits no tile.
+/// A default size that is no cube and no multiple of a tile.
 const ODD: Size = Size {
     m: 257,
     n: 129,
     k: 100,
 };
 
-/// A device and what is to run on it.
+/// A device and its cases.
 struct Work {
     device: Device,
     machine: Option<gpu::Product>,
-    /// What launches are planned for: the device, or the machine that is modelled.
+    /// What launches are planned for: the device or the modelled product.
     planned_for: Host,
     code_object: &'static [u8],
     cases: Vec<Case>,
@@ -187,7 +187,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
     let folder = Folder::create(&options.out).map_err(Failure::failed)?;
     measure(options, &work, &folder, earlier, &mut results)?;
     results.complete = true;
-    // What cannot be written is still told.
+    // The results are printed even if a file cannot be written.
     let written = folder.finish(&mut results).map_err(Failure::failed);
     let mut text = String::new();
     if !options.json {
@@ -216,7 +216,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
             page.display()
         ))?;
     }
-    // The libraries are compared with, not judged.
+    // Libraries are compared with the kernels, but do not decide the exit code.
     let mut ours = results.rows.iter().filter(|row| !row.is_library());
     let passed = !ours.any(Row::failed);
     Ok(if passed {
@@ -226,7 +226,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
     })
 }
 
-/// What is said of kernels that are not estimated.
+/// The note that only some kernels are estimated.
 fn estimate_note(options: &Options, work: &[Work]) -> Option<String> {
     let mut cases = work.iter().flat_map(|work| &work.cases);
     let all = !options.estimate.is_empty() || !options.kernels.is_empty();
@@ -235,7 +235,7 @@ fn estimate_note(options: &Options, work: &[Work]) -> Option<String> {
     })
 }
 
-/// Makes the page of results that are there.
+/// Writes the page of existing results.
 fn render(path: &Path) -> Result<ExitCode, Failure> {
     let mut results = Results::read(path).map_err(Failure::usage)?;
     let folder = match path.is_dir() {
@@ -257,7 +257,7 @@ fn render(path: &Path) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The rows of an interrupted report, if there is one in a folder.
+/// The rows of an interrupted report in the folder, if there is one.
 fn earlier(out: &Path, run: &Run) -> Result<Vec<Row>, Failure> {
     if !out.join("results.json").exists() {
         return Ok(Vec::new());
@@ -286,7 +286,7 @@ fn earlier(out: &Path, run: &Run) -> Result<Vec<Row>, Failure> {
     }
 }
 
-/// The devices to run on, and for emulated ones the machine to model.
+/// The devices to run on, and the product to model for each emulated one.
 fn devices(options: &Options) -> Result<Vec<(Device, Option<gpu::Product>)>, Failure> {
     if options.gpus.is_empty() {
         let device = options.device.open()?;
@@ -309,8 +309,7 @@ fn devices(options: &Options) -> Result<Vec<(Device, Option<gpu::Product>)>, Fai
     Ok(devices)
 }
 
-/// What launches are planned for: the device, or a product that has another number of compute units than the emulated
-/// device of its GPU.
+/// What launches are planned for: the device, with the number of compute units of the modelled product.
 fn modelled_host(device: &Device, machine: Option<gpu::Product>) -> Host {
     let mut host = Host::of(device);
     if let Some(machine) = machine {
@@ -319,7 +318,7 @@ fn modelled_host(device: &Device, machine: Option<gpu::Product>) -> Host {
     host
 }
 
-/// The sizes, and which of them are estimates.
+/// The sizes, and whether each is an estimate.
 fn sizes(options: &Options, is_emulated: bool) -> Vec<(Size, bool)> {
     let mut computed = options.sizes.clone();
     computed.extend(options.preset.map(Preset::size));
@@ -334,8 +333,8 @@ fn sizes(options: &Options, is_emulated: bool) -> Vec<(Size, bool)> {
     computed.chain(estimated).collect()
 }
 
-/// What is to run on a device. All that was asked for must exist for the GPU and compute the problems; of all kernels,
-/// those that do.
+/// The cases of a device. Kernels that are named must exist for the GPU and compute the problems; otherwise, all
+/// kernels that do.
 fn plan(options: &Options, device: &Device, host: &Host) -> Result<Vec<Case>, Failure> {
     let mut problems = Vec::new();
     for (size, estimated) in sizes(options, device.is_emulated()) {
@@ -389,7 +388,7 @@ fn plan(options: &Options, device: &Device, host: &Host) -> Result<Vec<Case>, Fa
         }
     }
     if let (true, Some((_, problem, _))) = (cases.is_empty(), problems.first()) {
-        // Says which types there are kernels for.
+        // Its error lists the types that there are kernels for.
         choose(problem, host, None).map_err(Failure::usage)?;
     }
     Ok(cases)
@@ -421,7 +420,7 @@ fn measure(
 ) -> Result<(), Failure> {
     let count = work.iter().map(|w| w.cases.len()).sum();
     let kept = Kept::say_if_interrupted(&options.out, count)?;
-    // Hidden by itself where standard error is no terminal.
+    // The bar hides itself if standard error is no terminal.
     let bar = ProgressBar::new(count as u64);
     if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}") {
         bar.set_style(style);
@@ -444,7 +443,7 @@ fn measure(
             samples: options.samples,
         };
         let libraries = libraries(options, &context, &mut results.run.notes);
-        // Cases of one problem stand together.
+        // Cases of the same problem are adjacent.
         for cases in work.cases.chunk_by(|a, b| a.problem == b.problem) {
             let described = described(&cases[0].request, &cases[0].problem);
             let before = |name: &str, estimated| {
@@ -490,11 +489,11 @@ fn measure(
     Ok(())
 }
 
-/// How many rows have been written. The lock is held while a file is written, so that an interruption finds it whole.
+/// The number of rows written. The lock is held while a file is written, so that an interruption finds the file whole.
 struct Kept(Arc<Mutex<Option<usize>>>);
 
 impl Kept {
-    /// Has an interruption (Ctrl-C, SIGTERM) end the program and say what is there.
+    /// On an interruption (Ctrl-C, SIGTERM), prints what has been written and ends the program.
     fn say_if_interrupted(out: &Path, count: usize) -> Result<Self, Failure> {
         let rows = Arc::new(Mutex::new(Some(0)));
         let (kept, out) = (Arc::clone(&rows), out.display().to_string());
@@ -508,7 +507,7 @@ impl Kept {
                 ),
                 None => {}
             }
-            // As a shell says of a program that SIGINT has ended.
+            // The exit code of a shell for a program that SIGINT has ended.
             std::process::exit(130);
         };
         ctrlc::set_handler(handler).map_err(Failure::failed)?;
@@ -522,13 +521,13 @@ impl Kept {
         Ok(())
     }
 
-    /// Nothing is left to say of an interruption: what follows takes no time.
+    /// Makes an interruption silent from here on; what follows is quick.
     fn is_done(&self) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 
-/// The libraries that there are, and notes of those that there are not.
+/// The libraries that were found, and notes about the others.
 fn libraries(options: &Options, context: &Context, notes: &mut Vec<String>) -> Vec<VendorGemm> {
     if options.no_libraries {
         return Vec::new();

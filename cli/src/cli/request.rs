@@ -1,4 +1,4 @@
-//! The options that say what is to be computed, shared by `run` and `report`.
+//! The options that describe a product, shared by all commands that compute one.
 
 use std::str::FromStr;
 
@@ -6,45 +6,45 @@ use clap::{Args, ValueEnum};
 use ferrowave::gemm::{Operation, Order, Request};
 use ferrowave_shared::{Bias, ElementType, ElementTypes};
 
-/// Everything of a product but its extents.
+/// All of a product except its extents.
 #[derive(Debug, Args)]
 pub(crate) struct ProductOptions {
     /// The type of the elements of A and B.
     ///
-    /// C has the same, but i32 for i8, and f32 for xf32 and fp8. fp8 is the GPU's own encoding: FNUZ on gfx942, OCP's on
-    /// others.
+    /// C has the same type, except i32 for i8, and f32 for xf32 and fp8. fp8 is the GPU's own encoding: FNUZ on gfx942,
+    /// OCP on the others.
     #[arg(long = "type", value_name = "TYPE", default_value = "f32")]
     element: ElementName,
-    /// How A and B lie in memory: N is row-major, T column-major.
+    /// Layout of A and B in memory: N is row-major, T column-major.
     #[arg(long, value_name = "LAYOUT", default_value = "NN")]
     layout: LayoutName,
-    /// Factor of the product.
+    /// Factor α of the product.
     #[arg(long, default_value_t = 1.0)]
     alpha: f64,
-    /// Factor of the old C; with 0, C is only written.
+    /// Factor β of the old C; if it is 0, C is not read.
     #[arg(long, default_value_t = 0.0)]
     beta: f64,
-    /// The vector that is added: one element for each row or for each column of C.
+    /// Vector to add: one element for each row or for each column of C.
     #[arg(long, value_enum, default_value_t = BiasName::None)]
     bias: BiasName,
-    /// What is done to the old C before it is scaled: none, set=C, scale=C or relu.
+    /// Operation on the old C before it is scaled: none, set=C, scale=C or relu.
     #[arg(long, value_name = "OPERATION", default_value_t = Operation::None)]
     prologue: Operation,
-    /// What is done to the result: none, set=C, scale=C, relu or gelu.
+    /// Operation on the result: none, set=C, scale=C, relu or gelu.
     #[arg(long, value_name = "OPERATION", default_value_t = Operation::None)]
     epilogue: Operation,
-    /// How many products.
+    /// Number of products.
     #[arg(long, default_value_t = 1)]
     batch: i64,
 }
 
 impl ProductOptions {
-    /// The element types, on a GPU.
+    /// The element types on a GPU.
     pub(crate) fn types(&self, gpu: &str) -> ElementTypes {
         self.element.types(gpu)
     }
 
-    /// What is asked for, on a GPU.
+    /// The request for a product on a GPU.
     pub(crate) fn request(&self, gpu: &str, m: i64, n: i64, k: i64) -> Request {
         Request {
             order_a: self.layout.a,
@@ -79,14 +79,14 @@ pub(crate) fn layout_letters(a: Order, b: Order) -> String {
 /// The name of an element type on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ElementName {
-    /// Those of the types.
+    /// These types.
     Types(ElementTypes),
-    /// 8-bit floats as the GPU has them.
+    /// 8-bit floats in the GPU's encoding.
     Fp8,
 }
 
 impl ElementName {
-    /// The types that are meant on a GPU.
+    /// The types on a GPU.
     fn types(self, gpu: &str) -> ElementTypes {
         match self {
             Self::Types(types) => types,
@@ -100,7 +100,7 @@ impl FromStr for ElementName {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        // Which of the encodings is the GPU's affair.
+        // The GPU decides the encoding.
         let eight_bits = [ElementType::Fp8, ElementType::Fp8Fnuz];
         let others = ElementTypes::ALL
             .iter()
@@ -146,11 +146,11 @@ enum BiasName {
     Column,
 }
 
-/// Sizes that published figures are for.
+/// Sizes of published figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Preset {
-    /// 2048 × 1024 × 2048 in f32, of which the documents behind the ladder give times on MI100 (`--gpus MI100`); the
-    /// emulator takes some minutes.
+    /// 2048 × 1024 × 2048 in f32. The documents behind the ladder give times for it on MI100 (`--gpus MI100`). Takes
+    ///    the emulator some minutes.
     Seeds,
 }
 

@@ -31,13 +31,15 @@ pub(crate) struct Options {
     /// Columns of A, rows of B.
     #[arg(long, required_unless_present = "preset")]
     k: Option<i64>,
-    /// Sizes that published figures are for, where --m, --n and --k say nothing else.
+    /// Size of published figures, for those of --m, --n and --k that are not given.
     #[arg(long, value_enum)]
     preset: Option<Preset>,
-    /// Elements from one row of A to the next, or column if it is column-major [default: as many as one has].
+    /// Elements from one row of A to the next, or from one column if A is column-major [default: the length of a row or
+    /// column].
     #[arg(long)]
     lda: Option<i64>,
-    /// Elements from one row of B to the next, or column if it is column-major [default: as many as one has].
+    /// Elements from one row of B to the next, or from one column if B is column-major [default: the length of a row or
+    /// column].
     #[arg(long)]
     ldb: Option<i64>,
     /// Elements from one row of C to the next [default: n].
@@ -78,9 +80,9 @@ struct Report<'a> {
     relative_error: Option<f64>,
     /// The largest element error in units of its rounding bound.
     worst_error_in_bounds: Option<f64>,
-    /// Between HIP events; only where a GPU ran.
+    /// Between HIP events; only on a GPU.
     gpu_kernel_ns: Option<u128>,
-    /// The emulator's wall clock; only where it ran.
+    /// The emulator's wall clock; only on the emulator.
     emulator_kernel_ns: Option<u128>,
     wall_ns: u128,
     complaint: Option<String>,
@@ -88,7 +90,7 @@ struct Report<'a> {
 
 pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
     let preset = options.preset.map(Preset::size);
-    // One of both is there, or the arguments would not have been accepted.
+    // clap has made sure that one of the two is given.
     let extent = |given: Option<i64>, preset: Option<i64>| given.or(preset).unwrap_or(0);
     let [m, n, k] = [
         extent(options.m, preset.map(|size| size.m)),
@@ -107,7 +109,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
     let kernel = match &options.kernel {
         Some(name) => kernel_named(name, problem.types(), &machine.gpu).map_err(Failure::usage)?,
         None => {
-            // What is uploaded is aligned.
+            // Uploaded buffers are aligned.
             let choice = choose(&problem, &machine, None).map_err(Failure::usage)?;
             if options.device.verbose {
                 eprintln!("kernel {choice}");
@@ -115,7 +117,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
             choice.kernel
         }
     };
-    // Before the code object is looked for: which GPUs a kernel exists for does not depend on this build.
+    // Checked before the code object is looked up: which GPUs a kernel exists for does not depend on this build.
     Plan::new(kernel, &problem, &machine).map_err(Failure::usage)?;
     let code_object = code_object(&device)?;
     let context = Context::new(&device).map_err(Failure::failed)?;
@@ -202,7 +204,7 @@ fn text(report: &Report<'_>) -> String {
     }
     if let Some(ns) = report.emulator_kernel_ns {
         text += &format!(
-            "emulation time   {:.3} ms, which says nothing of a GPU\n",
+            "emulation time   {:.3} ms on this computer, not a GPU's time\n",
             milliseconds(ns)
         );
     }

@@ -1,4 +1,4 @@
-//! What `check` and `profile` run: products of this program's kernels, or any kernel of a code object.
+//! What `check` and `profile` run: products of Ferrowave's kernels, or any kernel of a code object.
 
 use std::path::PathBuf;
 
@@ -16,14 +16,14 @@ use super::{
     request::ProductOptions,
 };
 
-/// The word for every kernel that there is.
+/// The name for all kernels.
 const ALL: &str = "all";
 
 #[derive(Debug, Args)]
 #[group(skip)]
 pub(crate) struct Options {
-    /// The kernel: as `ferrowave list` names it, `all` for each that computes the product, or one of --code-object
-    /// [default: the one that fits the product best].
+    /// The kernel: as `ferrowave list` names it, `all` for every kernel that computes the product, or one of
+    /// --code-object [default: the one that fits the product best].
     #[arg(long)]
     kernel: Option<String>,
     /// Rows of A and C.
@@ -44,7 +44,7 @@ pub(crate) struct Options {
     launch: LaunchOptions,
 }
 
-/// Something that can be launched.
+/// What can be launched.
 pub(crate) struct Target<'a> {
     options: &'a Options,
     context: Context,
@@ -62,12 +62,12 @@ impl<'a> Target<'a> {
         })
     }
 
-    /// Plans products for a machine with so many compute units, whatever the device has.
+    /// Plans products for a machine with this number of compute units instead of the device's.
     pub(crate) fn plan_for(&mut self, compute_units: u32) {
         self.machine.compute_units = compute_units;
     }
 
-    /// Launches it, and waits for its end. Products are compared with the reference.
+    /// Launches and waits. Products are compared with the reference.
     pub(crate) fn launch(&self) -> Result<(), Failure> {
         let options = self.options;
         match (&options.code_object, &options.kernel) {

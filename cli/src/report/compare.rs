@@ -1,14 +1,14 @@
-//! Two runs beside each other.
+//! Two runs side by side.
 
 use super::results::{Results, Row};
 
-/// Modelled times are the same for the same kernel; measured ones vary, by as much as their samples do and never less than
-/// this.
+/// Noise of measured times: the spread of their samples, and at least this. Modelled times of the same kernel do not
+/// vary.
 const MEASURED_NOISE: f64 = 0.03;
-/// Rounding, in modelled times.
+/// Rounding errors of modelled times.
 const MODELLED_NOISE: f64 = 0.001;
 
-/// What became of a kernel's time on a problem.
+/// How a kernel's time on a problem changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Change {
     Faster,
@@ -50,13 +50,13 @@ pub(crate) struct Pair<'a> {
 }
 
 impl Pair<'_> {
-    /// One of both.
+    /// The later row, or the earlier one if there is none.
     pub(crate) fn row(&self) -> Option<&Row> {
         self.after.or(self.before)
     }
 }
 
-/// A time, what it is, and by how much it may be off.
+/// A time, whether it was measured, and its relative uncertainty.
 fn time(row: &Row) -> Option<(f64, bool, f64)> {
     if let Some(measured) = &row.measured {
         let spread = (measured.slowest_seconds - measured.fastest_seconds)
@@ -67,7 +67,7 @@ fn time(row: &Row) -> Option<(f64, bool, f64)> {
     Some((modelled.seconds, false, MODELLED_NOISE))
 }
 
-/// Compares row by row; the order is the second run's, then what it does not have.
+/// Compares row by row, in the order of the second run, followed by the rows that only the first run has.
 pub(crate) fn pairs<'a>(before: &'a Results, after: &'a Results) -> Vec<Pair<'a>> {
     let same = |a: &Row, b: &Row| {
         let (x, y) = (before.device(a), after.device(b));
@@ -124,7 +124,7 @@ fn compare(old: &Row, new: &Row) -> (Option<f64>, Change) {
     (speedup, change)
 }
 
-/// What is worse than may be: wrong results, and with a limit, speeds below it.
+/// The changes that fail a comparison: results that became wrong and, with a limit, speeds below it.
 pub(crate) fn failures<'a, 'b>(pairs: &'b [Pair<'a>], limit: Option<f64>) -> Vec<&'b Pair<'a>> {
     pairs
         .iter()

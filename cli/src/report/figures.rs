@@ -1,4 +1,4 @@
-//! What follows from times and counts: rates, shares of what the GPU can do, speed-ups.
+//! Figures derived from times and counts: rates, shares of the GPU's peak, speed-ups.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,8 @@ use super::{
     results::{Counters, Device, Figures, NAIVE, Product, Results, Row},
 };
 
-/// Operations that a compute unit does in a cycle, at best: on matrix cores, where those are faster (AMD's CDNA white
-/// papers and data sheets). None for types that the GPU does not multiply.
+/// Peak operations per cycle of a compute unit, on matrix cores where those are faster (AMD's CDNA white papers and
+/// data sheets). `None` for types that the GPU does not multiply.
 fn operations_per_cycle(gpu: &str, input: &str) -> Option<f64> {
     let [gfx908, gfx90a, gfx942, gfx950] = match input {
         "f64" => [64.0, 256.0, 256.0, 128.0],
@@ -30,7 +30,7 @@ fn operations_per_cycle(gpu: &str, input: &str) -> Option<f64> {
     (rate > 0.0).then_some(rate)
 }
 
-/// Operations a second that a device does at best.
+/// Peak operations per second of a device.
 pub(crate) fn peak(device: &Device, input: &str) -> Option<f64> {
     let rate = operations_per_cycle(&device.gpu, input)?;
     let peak = rate * f64::from(device.compute_units) * device.clock_hz;
@@ -60,10 +60,10 @@ fn least_bytes(problem: &Product) -> f64 {
     batch * ((m * k + k * n) * bytes(&problem.input) + passes * m * n * bytes(&problem.output))
 }
 
-/// Instructions of a kind that are more than this share of all are worth a word.
+/// Kinds of instructions are mentioned if their share of all is above this.
 const WORTH_A_WORD: f64 = 0.02;
 
-/// What changed in the instruction mix, the largest change first: factors of the number of instructions of each kind.
+/// The changes of the instruction mix, the largest first: the factor of the number of instructions of each kind.
 fn mix_change(before: &Counters, after: &Counters) -> String {
     let all = before.wave_instructions.max(after.wave_instructions).max(1) as f64;
     let count = |classes: &BTreeMap<String, u64>, name: &str| {
@@ -91,8 +91,8 @@ fn mix_change(before: &Counters, after: &Counters) -> String {
     texts.join(", ")
 }
 
-/// Milliseconds that the documents behind the ladder give for their variants, measured by their authors on MI100 in f32
-/// at 2048 × 1024 × 2048.
+/// Milliseconds that the documents behind the ladder give for their variants, measured by their authors on MI100, in
+/// f32, at 2048 × 1024 × 2048.
 const PUBLISHED: [(&str, f64); 7] = [
     (NAIVE, 13.70),
     ("mfma_uncached", 4.339),
@@ -146,7 +146,7 @@ fn figures(results: &Results, index: usize) -> Figures {
     let share = |of: Option<f64>| Some(rate? / of?);
     let same = |other: &&Row| other.device == row.device && other.problem == row.problem;
     let previous = match row.is_library() {
-        // Libraries are no step of the ladder.
+        // Libraries are not steps of the ladder.
         true => None,
         false => results.rows[..index].iter().rfind(same),
     };
@@ -251,7 +251,7 @@ mod tests {
         assert_eq!(figures.operations_per_second, Some(2_147_483_648_000.0));
         assert_eq!(figures.speedup_over_previous, Some(4.0));
         assert_eq!(figures.speedup_over_naive, Some(4.0));
-        // 2.147 of 163.4 TFLOP/s; memory would allow 170.7 operations a byte of 5.3 TB/s, which is more.
+        // 2.147 of 163.4 TFLOP/s. The limit of memory is higher: 170.7 operations per byte at 5.3 TB/s.
         let share = figures.share_of_peak.unwrap();
         assert!((share - 0.013_141).abs() < 1e-5, "{share}");
         assert_eq!(figures.share_of_roofline, figures.share_of_peak);
@@ -259,7 +259,7 @@ mod tests {
             figures.mix_change.as_deref(),
             Some("vector −50 %, matrix new")
         );
-        // Another size has neither a naive kernel nor one before it.
+        // The other size has neither a naive kernel nor one before it.
         assert_eq!(run.rows[2].figures.speedup_over_naive, None);
         assert_eq!(run.rows[2].figures.speedup_over_previous, None);
         assert_eq!(run.rows[0].figures.speedup_over_naive, Some(1.0));

@@ -1,4 +1,4 @@
-//! The folder of a report. `results.json` is written after every row, so that an interrupted run leaves what it has.
+//! The folder of a report. `results.json` is written after every row, so that an interrupted run keeps its rows.
 
 use std::{
     fs, io,
@@ -10,7 +10,7 @@ use tempfile::NamedTempFile;
 
 use super::{figures, markdown, page, plots, results::Results, tabular};
 
-/// What could not be written.
+/// A file that could not be written.
 #[derive(Debug, thiserror::Error)]
 #[error("`{}` cannot be written: {error}", file.display())]
 pub(crate) struct WriteError {
@@ -22,12 +22,12 @@ pub(crate) struct WriteError {
 /// A report's folder.
 pub(crate) struct Folder {
     path: PathBuf,
-    /// Plots of the report that was there before. They stay until this one has its own.
+    /// Plots of the report that was in the folder before, kept until this report has its own.
     old_plots: Vec<String>,
 }
 
 impl Folder {
-    /// Makes it, and finds out whether it can be written to, before anything has run for it.
+    /// Creates the folder and checks that it can be written to, before anything runs.
     pub(crate) fn create(path: &Path) -> Result<Self, WriteError> {
         let failed = |error| WriteError {
             file: path.to_owned(),
@@ -35,7 +35,7 @@ impl Folder {
         };
         fs::create_dir_all(path).map_err(failed)?;
         NamedTempFile::new_in(path).map_err(failed)?;
-        // What is no report has no plots of a report.
+        // A file that is not a report lists no plots.
         let old_plots = Results::read(path).map_or_else(|_| Vec::new(), |results| results.plots);
         Ok(Folder {
             path: path.to_owned(),
@@ -43,7 +43,7 @@ impl Folder {
         })
     }
 
-    /// Where the page is.
+    /// The path of the page.
     pub(crate) fn page(&self) -> PathBuf {
         self.path.join("report.html")
     }
@@ -89,7 +89,7 @@ impl Folder {
         Ok(())
     }
 
-    /// Removes a plot of an earlier report. Whatever a file may list, only plots in the folder go.
+    /// Removes a plot of an earlier report. Only plots in the folder are removed, whatever the file lists.
     fn remove(&self, name: &str) -> Result<(), WriteError> {
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
         let is_plot = name
@@ -107,12 +107,12 @@ impl Folder {
         }
     }
 
-    /// A reader finds the old file until the new one is whole.
+    /// Replaces the file atomically.
     fn write(&self, name: &str, bytes: &[u8]) -> Result<(), WriteError> {
         let file = self.path.join(name);
         let written = NamedTempFile::new_in(&self.path).and_then(|mut part| {
             part.write_all(bytes)?;
-            // Temporary files are the owner's alone; a report is for everybody who may read its folder.
+            // Temporary files are readable only by their owner; a report is not private.
             #[cfg(unix)]
             {
                 use std::os::unix::fs::PermissionsExt as _;
@@ -126,7 +126,7 @@ impl Folder {
     }
 }
 
-/// Main loops take most of a file: those of the problems that lead the page stay.
+/// Main loops take most of a file, so only those of the largest problem of each section are kept.
 fn keep_main_loops_of_largest(results: &mut Results) {
     let largest: Vec<_> = tabular::sections(results)
         .iter()
@@ -190,7 +190,7 @@ mod tests {
         expected.push("mine.svg".into());
         expected.sort();
         assert_eq!(plots(), expected);
-        // A file that lists what is no plot of a report takes nothing else with it.
+        // Listed names that are not plots in the folder are ignored.
         before.plots.push("../mine.svg".into());
         before.plots.push("results.csv".into());
         fs::write(
@@ -199,7 +199,7 @@ mod tests {
         )
         .unwrap();
         let mut after = results(vec![row("naive", 64, 4e-3)]);
-        // An interrupted run leaves the old plots to the next one.
+        // An interrupted run leaves the old plots for the next one.
         let report = Folder::create(path).unwrap();
         report.keep(&mut after).unwrap();
         assert_eq!(plots(), expected);

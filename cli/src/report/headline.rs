@@ -1,5 +1,5 @@
-//! What a run says in a few sentences: which kernel wins, by how much, what limits it, how far it is from the peak and from
-//! AMD's libraries.
+//! A run in a few sentences: which kernel is the fastest, by how much, what limits it, and how far it is from the peak
+//! and from AMD's libraries.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use super::{
     tabular::{Section, digits, shown},
 };
 
-/// A step that is slower than the one before it by less is as fast.
+/// A step with at least this share of the speed of the step before it counts as equally fast.
 const AS_FAST: f64 = 0.97;
 
-/// Sentences about the largest problem of a section, the most important one first. None if no kernel has a time.
+/// Sentences about the largest problem of a section, the most important first. Empty if no kernel has a time.
 pub(crate) fn headline(section: &Section<'_>) -> Vec<String> {
     let rows = shown(&section.rows);
     let rate = |row: &Row| row.figures.operations_per_second;
@@ -79,7 +79,7 @@ pub(crate) fn headline(section: &Section<'_>) -> Vec<String> {
     sentences
 }
 
-/// The causes of latency are named as what waves wait for.
+/// For latency, the cause is what waves wait for.
 fn bound(by: &str) -> String {
     match by.strip_prefix("latency: ") {
         Some(cause) => format!("latency ({cause})"),
@@ -87,7 +87,7 @@ fn bound(by: &str) -> String {
     }
 }
 
-/// How many results are right.
+/// The number of correct results.
 fn verdicts(section: &Section<'_>) -> String {
     let count = |verdict| {
         section
@@ -107,7 +107,7 @@ fn verdicts(section: &Section<'_>) -> String {
     text + "."
 }
 
-/// Why a step of the ladder is slower than the one before it, as far as the model knows.
+/// Why a step of the ladder is slower than the one before it, if the timing model tells.
 pub(crate) fn setback(before: &Row, row: &Row, device: &Device) -> Option<String> {
     if before.seconds()? / row.seconds()? >= AS_FAST {
         return None;
@@ -192,7 +192,7 @@ mod tests {
         let mut run = results(vec![row("a", 64, 1e-3), row("b", 64, 2e-3)]);
         let device = &run.run.devices[0];
         assert_eq!(setback(&run.rows[1], &run.rows[0], device), None);
-        // The same waits and as many workgroups: the model knows no reason.
+        // The same waits and the same number of workgroups: no reason is known.
         assert_eq!(setback(&run.rows[0], &run.rows[1], device), None);
         let time = run.rows[1].modelled.as_mut().unwrap();
         time.stalls.insert("barrier".into(), 25);

@@ -35,7 +35,7 @@ pub(crate) fn markdown(results: &Results) -> String {
                 .map(|c| if c.is_number { "--:" } else { "---" }.to_owned());
             text += &line(rules.collect());
             for row in rows {
-                // A bar would end the cell.
+                // A `|` would end the cell.
                 let cells = columns.iter().map(|c| c.cell(row).replace('|', "\\|"));
                 text += &line(cells.collect());
             }

@@ -1,4 +1,4 @@
-//! Running kernels for a report.
+//! Runs the kernels of a report.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -26,30 +26,30 @@ use crate::cli::{
     product::{Product, complaint, launch_unset},
 };
 
-/// Runs on a GPU that warm it up: clocks, instruction caches, address translation.
+/// Runs on a GPU before the timed ones, to warm up clocks, instruction caches and address translation.
 const WARM_UP: u32 = 3;
-/// Operands that are used in turn, so that one run finds nothing of the last in the caches: more than 256 MiB of Infinity
-/// Cache hold.
+/// Size of the copies of the operands that runs use in turn, so that a run finds nothing of the last one in the caches.
+/// Larger than the 256 MiB of the Infinity Cache.
 const ROTATED_BYTES: f64 = 512.0 * 1024.0 * 1024.0;
-/// The most copies of operands, whatever the size.
+/// The most copies of the operands.
 const MOST_COPIES: f64 = 64.0;
 
-/// Where kernels run, and how often.
+/// A device to run kernels on.
 pub(crate) struct Bench<'a> {
     pub(crate) gemm: &'a Gemm,
     pub(crate) code_object: &'a CodeObject,
-    /// What it is for.
+    /// The GPU of the code object.
     pub(crate) gpu: Gpu,
     /// Index among the run's devices.
     pub(crate) device: usize,
-    /// The machine that is modelled, on the emulator.
+    /// The modelled product, on the emulator.
     pub(crate) machine: Option<gpu::Product>,
     pub(crate) seed: u64,
     /// Timed runs on a GPU.
     pub(crate) samples: u32,
 }
 
-/// What a device is, for reports.
+/// A device as reports describe it.
 pub(crate) fn describe(device: &hip::Device, machine: Option<gpu::Product>) -> Device {
     let properties = device.properties();
     let hardware = machine.map(gpu::Product::specifications);
@@ -60,7 +60,7 @@ pub(crate) fn describe(device: &hip::Device, machine: Option<gpu::Product>) -> D
             Err(error) => format!("HIP runtime of unknown version ({error})"),
         },
     };
-    // Two transfers a clock.
+    // Memory transfers twice per clock.
     let bandwidth =
         2e3 * f64::from(properties.memory_clock_khz) * f64::from(properties.memory_bus_bits) / 8.0;
     Device {
@@ -82,8 +82,8 @@ pub(crate) fn describe(device: &hip::Device, machine: Option<gpu::Product>) -> D
 }
 
 impl Bench<'_> {
-    /// Runs a kernel on a problem and says what came of it. A kernel that fails is a row that says so. On the emulator an
-    /// estimated one runs only as far as the timing model needs it.
+    /// Runs a kernel on a problem. A kernel that fails gives a row with the complaint. On the emulator, an estimate
+    /// runs only as far as the timing model needs.
     pub(crate) fn row(
         &self,
         kernel: &'static Kernel,
@@ -105,7 +105,7 @@ impl Bench<'_> {
         row
     }
 
-    /// Has a vendor's library compute a problem on a GPU.
+    /// Computes a problem with a vendor's library on a GPU.
     pub(crate) fn library_row(
         &self,
         library: &VendorGemm,
@@ -159,7 +159,7 @@ impl Bench<'_> {
         row.counters = counters(&profiles);
         (row.modelled, row.main_loop) = modelled(&timings.modelled).unzip();
         if let Some(error) = timings.missed.first() {
-            // It is correct all the same.
+            // The product is still correct.
             row.outcome.complaint = Some(error.to_string());
         }
         Ok(())
@@ -256,7 +256,7 @@ fn measured(mut times: Vec<Duration>) -> Option<Measured> {
     })
 }
 
-/// All kernels of a product together.
+/// The sum over all kernels of a product.
 fn counters(profiles: &[Profile]) -> Option<Counters> {
     let all: Vec<_> = profiles.iter().map(Profile::totals).collect();
     let first = all.first()?;
@@ -280,7 +280,7 @@ fn counters(profiles: &[Profile]) -> Option<Counters> {
 
 /// All launches of a product, one after the other.
 fn modelled(timings: &[Timing]) -> Option<(Modelled, MainLoop)> {
-    // What bounds the longest launch bounds the product.
+    // The longest launch's limit is the product's limit.
     let longest = timings.iter().max_by_key(|timing| timing.cycles)?;
     let cycles: u64 = timings.iter().map(|timing| timing.cycles).sum();
     let mut usage = BTreeMap::new();
@@ -348,8 +348,8 @@ mod tests {
 
     use super::{super::results::tests::row, *};
 
-    /// The library is the one of `host/src/vendor/tests`, which computes on the host; the device is emulated, which only
-    /// this test does not mind.
+    /// Uses the library of `host/src/vendor/tests`, which computes on the host. The device is emulated here; outside of
+    /// this test, libraries run only on a GPU.
     #[test]
     fn a_vendors_library_is_a_row_and_its_failures_are_said() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! What a run of many kernels found out: kept as facts, shown as tables, plots and a page.
+//! The results of a run of many kernels: the data, and tables, plots and a page of it.
 
 pub(crate) mod compare;
 pub(crate) mod figures;

@@ -1,4 +1,4 @@
-// Chooses sizes, sorts, filters, opens rows, and joins a kernel's row with its lines in the plots.
+// Selects sizes, sorts, filters, opens rows, and links a kernel's row with its lines in the plots.
 'use strict';
 document.documentElement.classList.add('js');
 for (const section of document.querySelectorAll('section.kernels')) {
@@ -40,7 +40,7 @@ for (const section of document.querySelectorAll('section.kernels')) {
       for (const other of section.querySelectorAll('th[aria-sort]')) other.removeAttribute('aria-sort');
       header.setAttribute('aria-sort', up ? 'ascending' : 'descending');
       const column = header.cellIndex;
-      // What has no value stands last in both directions.
+      // Rows without a value come last in both directions.
       const key = ({ row }) => {
         const value = row.cells[column].dataset.value;
         return value === undefined || value === '' ? null : Number(value);

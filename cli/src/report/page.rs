@@ -1,4 +1,4 @@
-//! Results as one page: what it takes is in it, and nothing is fetched.
+//! Results as a page in one file, which loads nothing else.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -11,12 +11,12 @@ use super::{
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
-/// What of the plots is on the page as tables.
+/// Plots that the page shows as tables instead.
 const IN_TABLES: [&str; 3] = ["-ladder", "-stalls", "-occupancy"];
-/// Causes of waiting that have a colour of their own.
+/// The number of wait causes with a colour of their own.
 const CAUSES: usize = 5;
 
-/// The page with the plots in it, which are in the order of the sections.
+/// The page, with the plots in the order of the sections.
 pub(super) fn write(results: &Results, plots: &[Plot]) -> String {
     let sections = sections(results);
     let page = html! {
@@ -104,7 +104,7 @@ fn section(results: &Results, section: &Section<'_>, number: usize, plots: &[Plo
     }
 }
 
-/// The sizes, in their order.
+/// Each size with its first row, in order.
 fn sizes<'a>(rows: &[&'a Row]) -> Vec<(String, &'a Row)> {
     let mut sizes: Vec<(String, &Row)> = Vec::new();
     for row in rows {
@@ -135,7 +135,7 @@ fn controls(section: &Section<'_>, largest: &[&Row]) -> Markup {
     }
 }
 
-/// Causes that have most of the cycles, over all rows.
+/// The causes with the most cycles over all rows.
 fn causes(rows: &[&Row]) -> Vec<String> {
     let mut sums: Vec<(&String, f64)> = Vec::new();
     for time in rows.iter().filter_map(|row| row.modelled.as_ref()) {
@@ -152,7 +152,7 @@ fn causes(rows: &[&Row]) -> Vec<String> {
     names.take(CAUSES).collect()
 }
 
-/// A column that sorts: its name, and whether the least stands first at the first click.
+/// The header of a sortable column; `up` if the first click sorts in ascending order.
 fn sortable(name: &str, up: bool, narrow: bool) -> Markup {
     html! {
         th.number.wide-only[!narrow] scope="col" data-sort=(if up { "up" } else { "down" }) {
@@ -232,7 +232,7 @@ fn ladder(section: &Section<'_>, number: usize, largest: &[&Row], causes: &[Stri
     }
 }
 
-/// Whether it is the fastest of the rows, other than the libraries'.
+/// Whether this is the fastest row that is not a library's.
 fn is_best(row: &Row, rows: &[&Row]) -> bool {
     let ours = rows
         .iter()
@@ -248,7 +248,7 @@ fn number_cell(value: Option<f64>, text: fn(f64) -> String, narrow: bool) -> Mar
     }
 }
 
-/// A bar of what waves do and wait for.
+/// A bar of what waves execute and wait for.
 fn cycles(time: &Modelled, causes: &[String]) -> Markup {
     let share = |cycles: u64| 100.0 * cycles as f64 / time.wave_cycles.max(1) as f64;
     let all: u64 = time.stalls.values().sum();
@@ -279,7 +279,7 @@ fn cycles(time: &Modelled, causes: &[String]) -> Markup {
     }
 }
 
-/// What opens below a row.
+/// The details that open below a row.
 fn more(row: &Row) -> Markup {
     html! {
         dl.detail {
@@ -342,7 +342,7 @@ fn main_loop(main: &MainLoop, time: &Modelled) -> Markup {
     }
 }
 
-/// What the compiler made of the kernels: once for each, whatever the sizes.
+/// What the compiler made of each kernel, independent of the size.
 fn built(columns: &[Column], rows: &[&Row]) -> Markup {
     html! {
         div.wide tabindex="0" role="region" aria-label="Kernels as compiled" {
@@ -387,7 +387,7 @@ mod tests {
         figures::fill(&mut run);
         let plots = plots::all(&run);
         let page = write(&run, &plots);
-        // The other plots are tables.
+        // The other plots are shown as tables.
         assert_eq!(
             page.matches("<figure").count(),
             plots.len() - IN_TABLES.len()
@@ -403,10 +403,10 @@ mod tests {
         ] {
             assert!(page.contains(text), "{text}");
         }
-        // The only script is ours, and it is as it was written.
+        // The page has only our script, and names are escaped.
         assert!(page.matches("<script").count() == 1 && !page.contains("a<b>"));
         assert!(page.contains(SCRIPT) && !SCRIPT.contains("</"));
-        // Namespaces are the only addresses.
+        // XML namespaces are the only addresses.
         let addresses = page.matches("http").count();
         assert_eq!(addresses, page.matches("xmlns=\"http").count());
     }

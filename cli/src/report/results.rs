@@ -1,14 +1,13 @@
-//! `results.json`: a schema of its own, which other programs may read.
+//! `results.json`: Ferrowave's own schema, which other programs may read.
 
 use std::{collections::BTreeMap, fs, io, path::Path};
 
 use serde::{Deserialize, Serialize};
 
-/// The name of the kernel that all others are compared with.
+/// The name of the kernel that the others are compared with.
 pub(crate) const NAIVE: &str = "naive";
 
-/// The version of the schema. It goes up when something is taken away or changes its meaning, not when something is
-/// added.
+/// The version of the schema. It increases when a field is removed or changes its meaning, not when one is added.
 pub(crate) const SCHEMA: u32 = 1;
 
 /// A run of kernels.
@@ -16,12 +15,12 @@ pub(crate) const SCHEMA: u32 = 1;
 pub(crate) struct Results {
     /// [`SCHEMA`].
     pub(crate) schema: u32,
-    /// False in what an interrupted run leaves: rows are missing at the end.
+    /// False if the run was interrupted: rows at the end are missing.
     pub(crate) complete: bool,
     pub(crate) run: Run,
-    /// By device, type, size and kernel, in the order of the ladder; behind them the vendor's libraries.
+    /// Ordered by device, type, size and kernel, in the order of the ladder; the vendor's libraries follow.
     pub(crate) rows: Vec<Row>,
-    /// Files of plots in the folder. They are the report's: the next one in the folder replaces or removes them.
+    /// Files of plots in the folder. The next report in the folder replaces or removes them.
     #[serde(default)]
     pub(crate) plots: Vec<String>,
 }
@@ -33,11 +32,11 @@ pub(crate) struct Run {
     pub(crate) command: Vec<String>,
     /// Ferrowave's version.
     pub(crate) version: String,
-    /// The commit that it was built from, with `-dirty` if files were changed; none if it was not built in a repository.
+    /// The commit of the build, with `-dirty` if files were changed; null if it was not built in a repository.
     pub(crate) commit: Option<String>,
     /// The compiler of the kernels.
     pub(crate) toolchain: String,
-    /// The host's time when the run began, in RFC 3339.
+    /// The host's time at the start of the run, in RFC 3339.
     pub(crate) date: String,
     /// Seed of the random matrices.
     pub(crate) seed: u64,
@@ -50,52 +49,52 @@ pub(crate) struct Run {
 /// A device that kernels ran on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Device {
-    /// Its name for people.
+    /// The name to show.
     pub(crate) name: String,
     /// LLVM's name of the GPU.
     pub(crate) gpu: String,
-    /// Whether Ferrowave's emulator was the device: then no time is measured on a GPU.
+    /// Whether the device was Ferrowave's emulator; then no time was measured on a GPU.
     pub(crate) emulated: bool,
     /// The HIP runtime or the emulator, with its version.
     pub(crate) software: String,
-    /// The machine whose time is modelled, where it is.
+    /// The product whose time is modelled, if any.
     pub(crate) machine: Option<String>,
     pub(crate) compute_units: u32,
-    /// The engine clock that peaks are for, in Hz: the highest one.
+    /// The engine clock for the peaks, in Hz: the highest one.
     pub(crate) clock_hz: f64,
     /// Peak bandwidth of memory.
     pub(crate) memory_bytes_per_second: f64,
-    /// The most waves that a SIMD holds.
+    /// The most waves per SIMD.
     pub(crate) max_waves_per_simd: Option<u32>,
 }
 
-/// A kernel on a problem.
+/// A kernel's result on a problem.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Row {
     /// Index in [`Run::devices`].
     pub(crate) device: usize,
-    /// Its name, as `ferrowave list` has it, or that of the vendor's library.
+    /// Its name in `ferrowave list`, or that of the vendor's library.
     pub(crate) kernel: String,
-    /// Version of the vendor's library; none in rows of our kernels.
+    /// Version of the vendor's library; null for Ferrowave's kernels.
     #[serde(default)]
     pub(crate) library_version: Option<String>,
     pub(crate) problem: Product,
     pub(crate) outcome: Outcome,
-    /// Only as much ran as the timing model needs: the product was not computed, and nothing was verified.
+    /// Whether the kernel ran only as far as the timing model needs: nothing was computed or verified.
     #[serde(default)]
     pub(crate) estimated: bool,
-    /// Between HIP events on a GPU. Never beside a modelled time.
+    /// Times between HIP events on a GPU. Never together with a modelled time.
     pub(crate) measured: Option<Measured>,
-    /// By the timing model.
+    /// Times of the timing model.
     pub(crate) modelled: Option<Modelled>,
-    /// The emulator's own wall clock without counters; it says nothing of a GPU.
+    /// The emulator's wall clock without counters; unrelated to a GPU's time.
     pub(crate) emulation_seconds: Option<f64>,
     pub(crate) counters: Option<Counters>,
     pub(crate) built: Option<Built>,
-    /// Where the timing model says that its waves spend most of their time; in rows of the largest problem only.
+    /// The loop with most of the modelled time; only in rows of the largest problem.
     #[serde(default)]
     pub(crate) main_loop: Option<MainLoop>,
-    /// What follows from the above.
+    /// Figures derived from the fields above.
     pub(crate) figures: Figures,
 }
 
@@ -110,7 +109,7 @@ pub(crate) struct Product {
     pub(crate) input: String,
     /// Type of the elements of C.
     pub(crate) output: String,
-    /// Of A and B: N is row-major, T column-major.
+    /// Layout of A and B: N is row-major, T column-major.
     pub(crate) layout: String,
     pub(crate) alpha: f64,
     pub(crate) beta: f64,
@@ -129,17 +128,17 @@ impl Product {
         }
     }
 
-    /// Whether it is of one number, n×n×n.
+    /// Whether m, n and k are equal.
     pub(crate) fn is_cube(&self) -> bool {
         self.m == self.n && self.n == self.k && self.batch == 1
     }
 }
 
-/// How right a result was.
+/// The verdict on a result.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Outcome {
     pub(crate) passed: bool,
-    /// ‖out − ref‖ / ‖ref‖; none if it is no number.
+    /// ‖out − ref‖ / ‖ref‖; null if it is not a number.
     pub(crate) relative_error: Option<f64>,
     /// The largest element error in units of its rounding bound.
     pub(crate) worst_error_in_bounds: Option<f64>,
@@ -153,23 +152,23 @@ pub(crate) struct Measured {
     pub(crate) median_seconds: f64,
     pub(crate) fastest_seconds: f64,
     pub(crate) slowest_seconds: f64,
-    /// Without those that warm up.
+    /// Timed runs, without the warm-up.
     pub(crate) samples: u32,
 }
 
-/// What the timing model says.
+/// Results of the timing model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Modelled {
     pub(crate) seconds: f64,
     pub(crate) cycles: u64,
     pub(crate) bound_by: String,
-    /// The share of its time in which each unit works, from 0 to 1.
+    /// The share of the time in which each unit is busy, from 0 to 1.
     pub(crate) usage: BTreeMap<String, f64>,
-    /// Cycles for which waves were resident, over all waves replayed.
+    /// Cycles for which waves were resident, summed over all replayed waves.
     pub(crate) wave_cycles: u64,
-    /// Of these, those in which they waited, by cause.
+    /// Cycles of [`Self::wave_cycles`] in which they waited, by cause.
     pub(crate) stalls: BTreeMap<String, u64>,
-    /// Bytes that all workgroups ask of memory behind the caches.
+    /// Bytes that all workgroups request from memory beyond the caches.
     pub(crate) memory_bytes: f64,
     pub(crate) workgroups: u64,
     pub(crate) workgroups_modelled: u64,
@@ -178,7 +177,7 @@ pub(crate) struct Modelled {
 /// The loop in which waves spend most of their time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct MainLoop {
-    /// Cycles in which the replayed waves waited for its instructions' turn, of [`Modelled::wave_cycles`].
+    /// Cycles of [`Modelled::wave_cycles`] in which the replayed waves waited to issue its instructions.
     pub(crate) stalled_cycles: u64,
     /// In the order of the code.
     pub(crate) instructions: Vec<LoopInstruction>,
@@ -188,7 +187,7 @@ pub(crate) struct MainLoop {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct LoopInstruction {
     pub(crate) text: String,
-    /// File and line, where the code object has line tables.
+    /// File and line, if the code object has line tables.
     pub(crate) source: Option<String>,
     /// How often the replayed waves issued it.
     pub(crate) issued: u64,
@@ -196,25 +195,26 @@ pub(crate) struct LoopInstruction {
     pub(crate) stalls: BTreeMap<String, u64>,
 }
 
-/// What the emulator counted.
+/// The emulator's counts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Counters {
     pub(crate) wave_instructions: u64,
-    /// The same by the unit that they go to.
+    /// Instructions by unit.
     pub(crate) classes: BTreeMap<String, u64>,
-    /// Cycles that LDS took for bank conflicts.
+    /// LDS cycles of bank conflicts.
     pub(crate) bank_conflict_cycles: u64,
     pub(crate) lds_accesses: u64,
-    /// Of the bytes of the cache lines that global accesses touch, the share that their lanes asked for, each byte once.
+    /// The share of the bytes of the cache lines that global accesses touch which their lanes requested, each byte
+    /// counted once.
     pub(crate) coalescing: Option<f64>,
-    /// Bytes that lanes asked of global memory.
+    /// Bytes that lanes requested from global memory.
     pub(crate) global_bytes: u64,
 }
 
 /// What the compiler made of a kernel.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Built {
-    /// From gfx90a on with accumulation registers.
+    /// From gfx90a on, including accumulation registers.
     pub(crate) vgprs: u32,
     pub(crate) agprs: u32,
     pub(crate) sgprs: u32,
@@ -225,32 +225,32 @@ pub(crate) struct Built {
     pub(crate) limited_by: Vec<String>,
 }
 
-/// What follows from the other fields.
+/// Figures derived from the other fields.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Figures {
     /// Operations of the product: 2·m·n·k·batch.
     pub(crate) operations: f64,
     /// Bytes that have to move: A, B and C once, and the old C if β is not 0.
     pub(crate) least_bytes: f64,
-    /// Operations a second, by the measured or the modelled time.
+    /// Operations per second, by the measured or the modelled time.
     pub(crate) operations_per_second: Option<f64>,
-    /// Of the GPU's peak for the type.
+    /// Share of the GPU's peak for the type.
     pub(crate) share_of_peak: Option<f64>,
-    /// Of what peak and memory bandwidth allow for [`Self::least_bytes`].
+    /// Share of what the peak and memory bandwidth allow for [`Self::least_bytes`].
     pub(crate) share_of_roofline: Option<f64>,
     /// Over the kernel before it in the ladder, on the same problem.
     pub(crate) speedup_over_previous: Option<f64>,
     /// Over the naive kernel.
     pub(crate) speedup_over_naive: Option<f64>,
-    /// Of our kernels, over the fastest of the vendor's libraries.
+    /// Over the fastest of the vendor's libraries; only for Ferrowave's kernels.
     #[serde(default)]
     pub(crate) speedup_over_library: Option<f64>,
-    /// Why it is slower than the kernel before it, if it is and the model knows.
+    /// Why it is slower than the kernel before it, if it is and the model tells.
     #[serde(default)]
     pub(crate) setback: Option<String>,
-    /// What changed in the instruction mix since the kernel before it.
+    /// Changes of the instruction mix since the kernel before it.
     pub(crate) mix_change: Option<String>,
-    /// The time on this machine that was published for the document's variant that the kernel follows.
+    /// The published time, on this machine, of the document's variant that the kernel follows.
     #[serde(default)]
     pub(crate) published_seconds: Option<f64>,
 }
@@ -264,12 +264,12 @@ impl Row {
         }
     }
 
-    /// Whether it is of the vendor's library.
+    /// Whether the row is a vendor library's.
     pub(crate) fn is_library(&self) -> bool {
         self.library_version.is_some()
     }
 
-    /// In a word: whether its result is right.
+    /// The verdict in a word.
     pub(crate) const fn verdict(&self) -> &'static str {
         match (self.outcome.passed, self.estimated) {
             (true, _) => "correct",
@@ -278,7 +278,7 @@ impl Row {
         }
     }
 
-    /// Whether it failed or computed something else than the product.
+    /// Whether it failed or computed a wrong product.
     pub(crate) const fn failed(&self) -> bool {
         !self.outcome.passed && !self.estimated
     }
@@ -300,10 +300,10 @@ pub(crate) enum ReadError {
         #[source]
         error: io::Error,
     },
-    /// It is of a later version of this program.
+    /// It was written by a later version of this program.
     #[error("`{file}` is of schema {schema}; this program reads up to {SCHEMA}")]
     Newer { file: String, schema: u64 },
-    /// It is something else.
+    /// It is not a report.
     #[error("`{file}` is not the results of a report: {reason}")]
     Other { file: String, reason: String },
 }
@@ -353,12 +353,12 @@ impl Results {
         Ok(results)
     }
 
-    /// The device of a row. Rows that are read or made name one that there is.
+    /// The device of a row. The index is always valid: it was checked on reading.
     pub(crate) fn device(&self, row: &Row) -> &Device {
         &self.run.devices[row.device]
     }
 
-    /// Whether times are modelled: a run is of emulated devices or of a GPU.
+    /// Whether times are modelled. All devices of a run are emulated, or it has one GPU.
     pub(crate) fn is_modelled(&self) -> bool {
         self.run.devices.iter().any(|device| device.emulated)
     }
@@ -368,7 +368,7 @@ impl Results {
 pub(crate) mod tests {
     use super::*;
 
-    /// A row of a made-up run.
+    /// A row of an invented run.
     pub(crate) fn row(kernel: &str, size: u32, seconds: f64) -> Row {
         Row {
             device: 0,
@@ -431,7 +431,7 @@ pub(crate) mod tests {
         }
     }
 
-    /// A made-up run.
+    /// An invented run.
     pub(crate) fn results(rows: Vec<Row>) -> Results {
         Results {
             schema: SCHEMA,

@@ -1,8 +1,8 @@
-//! Results as rows and columns, the same in the terminal, in Markdown, on the page and for spreadsheets.
+//! Results as rows and columns: the same in the terminal, in Markdown, on the page and in CSV.
 
 use super::results::{Results, Row};
 
-/// A column for people.
+/// A column with text for people.
 pub(crate) struct Column {
     /// Its name with its unit.
     pub(crate) name: &'static str,
@@ -12,7 +12,7 @@ pub(crate) struct Column {
 }
 
 impl Column {
-    /// What stands there for a row; empty where nothing is known.
+    /// The text of a row's cell; empty if nothing is known.
     pub(crate) fn cell(&self, row: &Row) -> String {
         (self.cell)(row).unwrap_or_default()
     }
@@ -34,7 +34,7 @@ const fn text(name: &'static str, cell: fn(&Row) -> Option<String>) -> Column {
     }
 }
 
-/// A number with three digits that say something.
+/// A number with three significant digits.
 pub(crate) fn digits(value: f64) -> String {
     match value.abs() {
         0.0 => "0".into(),
@@ -136,7 +136,7 @@ fn rate(row: &Row, shown: bool) -> Option<String> {
     Some(digits(rate / 1e12))
 }
 
-/// The columns of times and what follows from them, those that hold something.
+/// The columns of times and their figures; empty columns are left out.
 pub(crate) fn speed(results: &Results) -> Vec<Column> {
     let all = [
         KERNEL,
@@ -183,7 +183,7 @@ pub(crate) fn ladder(rows: &[&Row]) -> Vec<Column> {
     held(all.into(), rows)
 }
 
-/// What a row of the page has below it.
+/// The details below a row of the page.
 pub(crate) fn detail() -> Vec<Column> {
     [
         SIZE,
@@ -204,7 +204,7 @@ pub(crate) fn detail() -> Vec<Column> {
     .into()
 }
 
-/// The columns of what a kernel is and does, whose figures depend little on the size.
+/// The columns of what a kernel is and does; these depend little on the size.
 pub(crate) fn build(results: &Results) -> Vec<Column> {
     let all = [
         KERNEL, VGPRS, LDS, WAVES, LIMIT, SPILLS, CONFLICTS, COALESCING,
@@ -219,7 +219,7 @@ fn held(columns: Vec<Column>, rows: &[&Row]) -> Vec<Column> {
 
 /// The rows of one device and type, in their order.
 pub(crate) struct Section<'a> {
-    /// The device's name, and the machine whose time is modelled.
+    /// The name of the device, or of the product whose time is modelled.
     pub(crate) title: String,
     pub(crate) rows: Vec<&'a Row>,
 }
@@ -247,7 +247,7 @@ pub(crate) fn sections(results: &Results) -> Vec<Section<'_>> {
     sections.into_iter().map(|(_, section)| section).collect()
 }
 
-/// The product that the ladder is shown for: the largest one of n×n×n, or the largest of all.
+/// The rows of the problem that the ladder is shown for: the largest cube, or the largest problem if there is no cube.
 pub(crate) fn shown<'a>(rows: &[&'a Row]) -> Vec<&'a Row> {
     let largest = rows.iter().max_by(|a, b| {
         let key = |row: &Row| (row.problem.is_cube(), row.figures.operations);
@@ -259,7 +259,7 @@ pub(crate) fn shown<'a>(rows: &[&'a Row]) -> Vec<&'a Row> {
     rows.iter().filter(of_it).copied().collect()
 }
 
-/// Each kernel once: its row of the largest problem that the emulator or a GPU computed, as estimates count nothing.
+/// One row per kernel: the largest problem that was computed. Estimates have no counts.
 pub(crate) fn once<'a>(rows: &[&'a Row]) -> Vec<&'a Row> {
     let key = |row: &Row| {
         (
@@ -279,17 +279,17 @@ pub(crate) fn once<'a>(rows: &[&'a Row]) -> Vec<&'a Row> {
     kernels
 }
 
-/// What must be said of the times.
+/// The caption that says where the times come from.
 pub(crate) fn caption(results: &Results) -> &'static str {
     if results.is_modelled() {
         "Modelled times come from Ferrowave's timing model; they were not measured on a GPU. Emulation times are the \
-         emulator's wall clock and say nothing of a GPU."
+         emulator's wall clock, not a GPU's time."
     } else {
         "Measured times are medians between HIP events on the GPU."
     }
 }
 
-/// Results as CSV: one line a row, with the units in the names.
+/// Results as CSV, one line per row, with the units in the column names.
 pub(crate) fn csv(results: &Results) -> Result<Vec<u8>, csv::Error> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record([
@@ -391,7 +391,7 @@ pub(crate) fn csv(results: &Results) -> Result<Vec<u8>, csv::Error> {
         .map_err(|error| error.into_error().into())
 }
 
-/// What a run was, in names and values.
+/// What ran, where and when, as names and values.
 pub(crate) fn provenance(results: &Results) -> Vec<(&'static str, String)> {
     let run = &results.run;
     let mut list = vec![
@@ -450,7 +450,7 @@ mod tests {
         let modelled = names(&run);
         assert!(modelled.contains(&"modelled [ms]") && modelled.contains(&"TFLOP/s modelled"));
         assert!(!modelled.iter().any(|name| name.contains("measured")));
-        // An emulated run without a time is still none of a GPU.
+        // An emulated run without a time does not count as measured.
         let mut untimed = run.clone();
         untimed.rows.iter_mut().for_each(|row| row.modelled = None);
         assert!(caption(&untimed).contains("not measured on a GPU"));

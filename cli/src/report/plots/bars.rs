@@ -1,4 +1,4 @@
-//! Bars from left to right, one below the other: names are long.
+//! Horizontal bars, one below the other, because names are long.
 
 use plotters::{
     prelude::*,
@@ -11,13 +11,13 @@ use super::style::{GRID, INK, PAPER, colour, letters};
 pub(super) struct Bar {
     pub(super) name: String,
     pub(super) parts: Vec<Part>,
-    /// Written behind its end.
+    /// The text behind the bar's end.
     pub(super) label: String,
 }
 
 /// A piece of a bar.
 pub(super) struct Part {
-    /// Number of its colour and of its name in the legend.
+    /// Index of its colour and of its name in the legend.
     pub(super) name: usize,
     pub(super) value: f64,
 }
@@ -28,7 +28,7 @@ const NAMES: u32 = 200;
 const LEGEND_COLUMNS: usize = 3;
 const LEGEND_ROW: u32 = 22;
 
-/// Draws them; nothing if there are none or all are 0. `most` is where the axis ends, if it is known.
+/// Draws the bars; `None` if there are none or all are 0. `most` is the end of the axis, if it is fixed.
 pub(super) fn horizontal(
     title: &str,
     axis: &str,
@@ -88,7 +88,7 @@ pub(super) fn horizontal(
             .x_desc(axis)
             .draw()?;
         for (number, bar) in bars.iter().enumerate() {
-            // The first on top.
+            // The first bar is at the top.
             let y = (count - 1 - number) as f64;
             let mut x = 0.0;
             for part in &bar.parts {
@@ -111,7 +111,7 @@ pub(super) fn horizontal(
     Some(svg)
 }
 
-/// The last of a legend is what is left over.
+/// The last entry of a legend stands for the remainder.
 fn colour_of(number: usize, legend: &[String]) -> RGBColor {
     match number + 1 == legend.len() {
         true => colour(usize::MAX),
@@ -119,7 +119,7 @@ fn colour_of(number: usize, legend: &[String]) -> RGBColor {
     }
 }
 
-/// Errors of plotters: none can happen on strings, and a plot that has one is left out.
+/// Errors of plotters. None can happen on strings; a plot with an error is left out.
 type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
 
 /// Draws into a string.

@@ -13,7 +13,7 @@ const SIZE: (u32, u32) = (490, 440);
 /// Pixels for the kernels' names.
 pub(super) const NAMES: u32 = 182;
 
-/// TFLOP/s over n of n×n×n, of all kernels; nothing if there is but one size.
+/// TFLOP/s over n of n×n×n for all kernels; `None` for a single size.
 pub(super) fn sizes(title: &str, how: &str, rows: &[&Row]) -> Option<String> {
     let mut lines: Vec<(&str, Vec<(u32, f64)>)> = Vec::new();
     for row in rows.iter().filter(|row| row.problem.is_cube()) {
@@ -30,7 +30,8 @@ pub(super) fn sizes(title: &str, how: &str, rows: &[&Row]) -> Option<String> {
         points.sort_by_key(|point| point.0);
     }
     let points = || lines.iter().flat_map(|(_, points)| points);
-    // Powers of two by their logarithm. Others would have no labels there: they stand side by side.
+    // Powers of two get a logarithmic axis. Other sizes would have no labels on one; they are placed at equal
+    // distances.
     let mut sizes: Vec<u32> = points().map(|point| point.0).collect();
     sizes.sort_unstable();
     sizes.dedup();

@@ -1,4 +1,4 @@
-//! Plots as SVG: colours that the colour-blind tell apart, light or dark as the reader likes it.
+//! Plots as SVG, in colours that colour-blind readers can tell apart, light or dark as the reader prefers.
 
 mod bars;
 mod lines;
@@ -14,9 +14,9 @@ use bars::{Bar, Part};
 
 /// One picture.
 pub(crate) struct Plot {
-    /// Its file's name without ending.
+    /// The file's name without extension.
     pub(crate) file: String,
-    /// What it shows, for those who do not see it.
+    /// A description of the picture, for readers who do not see it.
     pub(crate) alt: String,
     pub(crate) svg: String,
 }
@@ -29,7 +29,7 @@ pub(crate) fn all(results: &Results) -> Vec<Plot> {
         .collect()
 }
 
-/// What stands before the ladder's plot of a section.
+/// The file name of a section's plot.
 fn file_name(section: &Section<'_>, plot: &str) -> String {
     let plain = |c: char| {
         if c.is_ascii_alphanumeric() {
@@ -110,7 +110,7 @@ fn ladder(title: &str, how: &str, rows: &[&Row]) -> Option<String> {
     bars::horizontal(title, &axis, &[], &bars, None)
 }
 
-/// Causes that have a colour of their own.
+/// The number of wait causes with a colour of their own.
 const CAUSES: usize = 6;
 
 fn stalls(title: &str, rows: &[&Row]) -> Option<String> {

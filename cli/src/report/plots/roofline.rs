@@ -1,4 +1,4 @@
-//! The roofline: what memory and units allow, and where each kernel stands.
+//! The roofline: the limits of memory and units, and each kernel's place below them.
 
 use plotters::prelude::*;
 
@@ -15,7 +15,8 @@ use crate::report::{
 
 const SIZE: (u32, u32) = (490, 440);
 
-/// Operations for each byte that a kernel moves from and to memory: by the model behind the caches, or else at best.
+/// Operations per byte that a kernel moves from and to memory: by the timing model, or else with the least possible
+/// bytes.
 fn intensity(row: &Row) -> f64 {
     let least = row.figures.least_bytes;
     let moved = row
@@ -25,14 +26,14 @@ fn intensity(row: &Row) -> f64 {
     row.figures.operations / moved.max(1.0)
 }
 
-/// Rates over intensities; nothing where peak or bandwidth is not known.
+/// Rates over intensities; `None` if peak or bandwidth is not known.
 pub(super) fn roofline(title: &str, how: &str, device: &Device, rows: &[&Row]) -> Option<String> {
     let peak = peak(device, &rows.first()?.problem.input)?;
     let bandwidth = device.memory_bytes_per_second;
     let points: Vec<(&str, f64, f64)> = rows
         .iter()
         .filter_map(|row| {
-            // Of no operations a logarithm has nothing to show.
+            // A rate of 0 has no place on a logarithmic axis.
             let rate = row
                 .figures
                 .operations_per_second

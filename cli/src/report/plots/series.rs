@@ -1,8 +1,9 @@
-//! Kernels in a plot: symbols and lines with their names at the right edge, each a group that the page can emphasize.
+//! Kernels in a plot: symbols and lines with names at the right edge, each a group that the page can highlight.
 
 use maud::{Markup, html};
 
-/// Kernels with a colour of their own, the fastest ones; the others are grey, as more colours cannot be told apart.
+/// Kernels with a colour of their own, the fastest ones. The others are grey, because more colours cannot be told
+/// apart.
 const COLOURED: usize = 6;
 /// Pixels from one name to the next.
 const NAME_HEIGHT: f64 = 14.0;
@@ -11,20 +12,20 @@ const NAME_HEIGHT: f64 = 14.0;
 pub(super) struct Series<'a> {
     pub(super) kernel: &'a str,
     pub(super) points: Vec<(i32, i32)>,
-    /// What its points say, for those who do not see them.
+    /// A description of the points, for readers who do not see them.
     pub(super) alt: String,
-    /// By which the fastest are found.
+    /// The rate by which the fastest are selected.
     pub(super) rate: f64,
 }
 
-/// Where names may stand.
+/// Where names are placed.
 pub(super) struct Names {
     pub(super) x: i32,
     pub(super) top: i32,
     pub(super) bottom: i32,
 }
 
-/// The places of names one above the other, as near as can be to where they are wanted, in the order of `wanted`.
+/// Places names one above the other, as near as possible to where they are wanted, in the order of `wanted`.
 fn spread(wanted: &[f64], top: f64, bottom: f64) -> Vec<f64> {
     let mut order: Vec<usize> = (0..wanted.len()).collect();
     order.sort_by(|&a, &b| wanted[a].total_cmp(&wanted[b]));
@@ -44,7 +45,7 @@ fn spread(wanted: &[f64], top: f64, bottom: f64) -> Vec<f64> {
     places
 }
 
-/// Draws them into a plot.
+/// Draws the series into a plot.
 pub(super) fn add(svg: &str, series: &[Series<'_>], names: &Names) -> String {
     let rank = |one: &Series<'_>| series.iter().filter(|other| other.rate > one.rate).count();
     let ends: Vec<f64> = series
@@ -52,7 +53,7 @@ pub(super) fn add(svg: &str, series: &[Series<'_>], names: &Names) -> String {
         .map(|one| one.points.last().map_or(0.0, |point| f64::from(point.1)))
         .collect();
     let places = spread(&ends, f64::from(names.top), f64::from(names.bottom));
-    // The fastest lie above the others.
+    // The fastest are drawn above the others.
     let mut order: Vec<usize> = (0..series.len()).collect();
     order.sort_by_key(|&number| std::cmp::Reverse(rank(&series[number])));
     let groups = html! {
@@ -107,10 +108,10 @@ mod tests {
         sorted.sort_by(f64::total_cmp);
         assert!(sorted.windows(2).all(|two| two[1] - two[0] >= NAME_HEIGHT));
         assert!(sorted[0] >= 10.0 && sorted[5] <= 400.0, "{sorted:?}");
-        // Who stands alone stays, and the order is that of the points.
+        // A name with enough room stays in place, and the order is that of the points.
         assert_eq!(places[2], 20.0);
         assert!(places[0] < places[5] && places[5] < places[1] && places[3] < places[4]);
-        // With more of them than there is room for, they share it.
+        // If there is not enough room, the names share it.
         let many = spread(&[5.0; 40], 0.0, 390.0);
         assert!(many.iter().all(|place| (0.0..=390.0).contains(place)));
     }
@@ -140,7 +141,7 @@ mod tests {
             1
         );
         assert!(svg.contains("a &amp; b") && svg.ends_with("</g></svg>"));
-        // As XML has it: each element ends.
+        // Every element is closed.
         for element in ["g", "title", "polyline", "path", "text"] {
             let ends = svg.matches(&format!("</{element}>")).count();
             let begins = [" ", ">"].map(|next| svg.matches(&format!("<{element}{next}")).count());

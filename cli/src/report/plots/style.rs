@@ -1,16 +1,16 @@
-//! Colours, letters, and what makes a plot follow light and dark.
+//! Colours and fonts, and the style sheet that makes a plot follow light and dark.
 
 use plotters::style::{FontDesc, FontFamily, FontStyle, IntoFont as _, RGBColor, TextStyle};
 
-/// Behind everything.
+/// The background.
 pub(super) const PAPER: RGBColor = RGBColor(255, 255, 255);
-/// Letters and axes.
+/// Text and axes.
 pub(super) const INK: RGBColor = RGBColor(17, 17, 17);
-/// Lines to read values by.
+/// Grid lines.
 pub(super) const GRID: RGBColor = RGBColor(221, 221, 221);
 
-/// Okabe and Ito's colours, which people with any kind of colour vision tell apart («Color Universal Design», 2008), the
-/// yellow left out, which is hard to see on white.
+/// Okabe and Ito's colours, which people with any kind of colour vision can tell apart («Color Universal Design»,
+/// 2008), without yellow, which is hard to see on white.
 pub(super) const PALETTE: [RGBColor; 7] = [
     RGBColor(0, 114, 178),
     RGBColor(230, 159, 0),
@@ -21,7 +21,7 @@ pub(super) const PALETTE: [RGBColor; 7] = [
     RGBColor(102, 102, 102),
 ];
 
-/// A colour for the part or line with a number; the last is for what is left over.
+/// The colour of the part or line with this index; past the end, the colour of the remainder.
 pub(super) const fn colour(number: usize) -> RGBColor {
     match number {
         0..7 => PALETTE[number],
@@ -29,15 +29,15 @@ pub(super) const fn colour(number: usize) -> RGBColor {
     }
 }
 
-/// Letters of a size in pixels.
+/// Text of a size in pixels.
 pub(super) fn letters(size: i32) -> TextStyle<'static> {
     let font: FontDesc<'static> =
         (FontFamily::SansSerif, f64::from(size), FontStyle::Normal).into_font();
     TextStyle::from(font).color(&INK)
 }
 
-/// How kernels are drawn, and what readers who prefer dark get: paper, ink and grid change places, the two darkest colours
-/// become lighter.
+/// How kernels are drawn, and the dark variant: paper, ink and grid change places, and the two darkest colours become
+/// lighter.
 const STYLE: &str = "<style>\
 .series{--c:#8a8a8a}.c0{--c:#0072b2}.c1{--c:#d55e00}.c2{--c:#009e73}.c3{--c:#cc79a7}.c4{--c:#e69f00}.c5{--c:#56b4e9}\
 .series polyline{fill:none;stroke:var(--c);stroke-width:2}.rest polyline{stroke-width:1}\
