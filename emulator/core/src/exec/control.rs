@@ -320,7 +320,8 @@ fn fork(w: &mut Wave, c: &mut Context<'_>, o: &Operation, target: u64, index: u3
     Flow::Next
 }
 
-/// The first group of a fork to arrive waits while the other runs. When that arrives, all lanes continue.
+/// The first group of a fork to arrive gives way to the other, which runs from its saved address. The second continues,
+/// with only its own lanes active.
 fn join(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flow {
     let forks = w.mode.forks();
     if forks == w.read32(&o.src[0]) || forks == 0 {
