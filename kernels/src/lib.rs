@@ -1,14 +1,14 @@
-//! The matrix multiplication kernels, one idea a file.
+//! The matrix multiplication kernels, one idea per file.
 //!
-//! | room | what is in it |
+//! | module | contents |
 //! |---|---|
-//! | `steps` | the kernels, in the order in which to read them |
-//! | [`tile`] | where elements are: in global memory, in LDS, in registers; knows no GPU |
-//! | [`mfma`] | matrix instructions by element type, and which lane holds which element; the maps know no GPU |
-//! | `arch` | the only place with intrinsics and assembly |
+//! | `steps` | the kernels, in the order of the ladder (`docs/ladder.md`) |
+//! | [`tile`] | tiles in global memory, in LDS and in registers; independent of the GPU |
+//! | [`mfma`] | matrix instructions by element type, and the maps of lanes to elements (independent of the GPU) |
+//! | `arch` | the only module with intrinsics and assembly |
 //!
-//! What knows no GPU compiles on the host too and is tested there. The kernels do not: they run as
-//! machine code, on a GPU or in the emulator, or not at all.
+//! What is independent of the GPU also compiles on the host and is tested there. The kernels compile for GPUs only
+//! and run on a GPU or in the emulator.
 #![no_std]
 #![feature(core_float_math, core_intrinsics, f16, portable_simd)]
 #![cfg_attr(
@@ -46,7 +46,7 @@ pub mod tile;
 
 #[cfg(target_arch = "amdgpu")]
 mod arch;
-/// Step 12's layout, which knows no GPU: its proof runs on the host.
+/// Step 12's layout is independent of the GPU; the tests that prove it run on the host.
 #[cfg(test)]
 #[path = "steps/s12_mfma_swizzled.rs"]
 mod s12_mfma_swizzled;
@@ -56,7 +56,7 @@ mod steps;
 #[cfg(target_arch = "amdgpu")]
 pub(crate) use arch::opaque_zero;
 
-/// On the host a plain zero does: there is nothing to keep out of registers.
+/// On the host a plain zero will do: there is no register pressure to avoid.
 #[cfg(not(target_arch = "amdgpu"))]
 fn opaque_zero() -> u32 {
     0

@@ -1,4 +1,4 @@
-//! Who the calling thread is.
+//! The calling thread's IDs: its workgroup, and its number and wave in the workgroup.
 
 use crate::tile::index::{Index, LANES, Thread};
 use core::arch::amdgpu;
@@ -22,7 +22,7 @@ pub(crate) fn workgroup() -> WorkgroupId {
     }
 }
 
-/// The calling thread's place in its workgroup.
+/// The calling thread's x and y in its workgroup.
 ///
 /// # Safety
 /// The kernel was launched with workgroups of `X` × `Y` × 1 threads.
@@ -44,15 +44,15 @@ pub(crate) unsafe fn thread_2d<const X: usize, const Y: usize>() -> (Index<X>, I
 #[inline(always)]
 pub(crate) unsafe fn thread<const THREADS: usize>() -> Thread<THREADS> {
     // SAFETY: the hardware counts from 0 to the workgroup's extent, which the caller promises, and
-    // each thread has a number of its own since the workgroup extends along x only.
+    // each thread has a different number since the workgroup extends along x only.
     unsafe { Thread::new(Index::new_unchecked(amdgpu::workitem_id_x())) }
 }
 
-/// The calling thread's number in its workgroup, counted along x, and its wave's, of which the compiler
-/// sees that it is the same in all lanes.
+/// The calling thread's number in its workgroup, where x varies fastest, and the number of its wave, which the
+/// compiler knows to be uniform.
 ///
 /// # Safety
-/// The kernel was launched with workgroups of this block, × 1.
+/// The kernel was launched with workgroups of `block.x` × `block.y` × 1 threads.
 #[inline(always)]
 pub(crate) unsafe fn thread_and_wave(block: BlockShape) -> (u32, u32) {
     let thread = if block.y == 1 {
@@ -65,7 +65,7 @@ pub(crate) unsafe fn thread_and_wave(block: BlockShape) -> (u32, u32) {
     (thread, amdgpu::readfirstlane_u32(thread) / LANES as u32)
 }
 
-/// The first active lane's value. Tells the compiler that a value is uniform, where it cannot see it.
+/// The first active lane's value. Tells the compiler that a value is uniform where it cannot prove it.
 #[inline(always)]
 pub(crate) fn readfirstlane(value: u32) -> u32 {
     amdgpu::readfirstlane_u32(value)

@@ -1,4 +1,4 @@
-//! LDS and the barrier that orders accesses to it.
+//! LDS, barriers, waits, and hints for the compiler's instruction scheduler.
 
 use crate::tile::lds::Barrier;
 use core::{
@@ -15,17 +15,17 @@ unsafe extern "llvm-intrinsic" {
     fn llvm_s_setprio(priority: i16);
 }
 
-/// `s_waitcnt lgkmcnt(0)` on gfx9: the other counters at their maxima, which waits for none.
+/// `s_waitcnt lgkmcnt(0)` on gfx9: the other counters are at their maxima, which waits for nothing.
 const LGKMCNT_0: i32 = 0xc07f;
 
 /// The same for `vmcnt(0)`.
 #[cfg(ferrowave_gpu = "gfx950")]
 const VMCNT_0: i32 = 0x0f70;
 
-/// Lets every wave of the workgroup arrive before any goes on. Does not wait for accesses to LDS.
+/// `s_barrier`: waits until every wave of the workgroup has arrived, but not for accesses to LDS.
 ///
-/// Fences of the compiler alone: those that Rust has for the hardware are system-wide and would write back
-/// and invalidate caches, for global memory, which is not what waits here.
+/// The fences are for the compiler only: Rust's hardware fences are system-wide, and would write back and invalidate
+/// caches for global memory, which need not be ordered here.
 #[inline(always)]
 pub(crate) fn barrier() {
     compiler_fence(Ordering::Release);
@@ -33,7 +33,7 @@ pub(crate) fn barrier() {
     compiler_fence(Ordering::Acquire);
 }
 
-/// Waits for the wave's accesses to LDS: what it read is in registers, what it wrote is there for all. Fences as in
+/// Waits for the wave's accesses to LDS: what it read is in registers, what it wrote is visible to all. Fences as in
 /// [`barrier`].
 #[inline(always)]
 pub(crate) fn wait_for_lds() {
@@ -46,17 +46,17 @@ pub(crate) fn wait_for_lds() {
 /// Keeps the compiler from moving any instruction across.
 #[inline(always)]
 pub(crate) fn sched_barrier() {
-    // SAFETY: it is no instruction.
+    // SAFETY: it emits no instruction.
     unsafe { amdgpu::sched_barrier::<0>() };
 }
 
-/// Asks the compiler to place `reads` accesses to LDS evenly among the `multiplications` of the matrix cores
-/// before this point, up to the last such wish or order that is to be kept. Constants, once this is inlined.
+/// Asks the compiler to distribute `reads` LDS reads evenly among the `multiplications` matrix instructions between
+/// the last scheduling barrier and this point. Both are constants once this is inlined.
 #[inline(always)]
 pub(crate) fn interleave(multiplications: usize, reads: usize) {
     let each = multiplications / reads;
     for _ in 0..reads {
-        // SAFETY: these are no instructions.
+        // SAFETY: these emit no instructions.
         unsafe {
             amdgpu::sched_group_barrier::<LDS_READS, 1, 0>();
             for _ in 0..each {
@@ -66,44 +66,43 @@ pub(crate) fn interleave(multiplications: usize, reads: usize) {
     }
 }
 
-/// Kinds of instructions, as `sched_group_barrier` takes them.
+/// Kinds of instructions in the mask of `sched_group_barrier`.
 const MATRIX: u32 = 1 << 3;
 const LDS_READS: u32 = 1 << 8;
 
-/// Keeps the compiler from moving instructions of the matrix cores across, and those alone.
+/// Keeps the compiler from moving matrix instructions across; all others may cross.
 #[inline(always)]
 pub(crate) fn sched_barrier_mfma() {
     const VECTOR: u32 = 1 << 1;
     const SCALAR: u32 = 1 << 2;
     const GLOBAL: u32 = 1 << 4;
     const LDS: u32 = 1 << 7;
-    // SAFETY: it is no instruction.
+    // SAFETY: it emits no instruction.
     unsafe { amdgpu::sched_barrier::<{ VECTOR | SCALAR | GLOBAL | LDS }>() };
 }
 
-/// Sets the priority of the wave on its SIMD, from 0 to 3: a constant, once this is inlined.
+/// Sets the priority of the wave on its SIMD, from 0 to 3.
 #[inline(always)]
 pub(crate) fn set_priority<const PRIORITY: i16>() {
     // SAFETY: priorities change no result.
     unsafe { llvm_s_setprio(PRIORITY) };
 }
 
-/// The LDS that the host sized at launch, aligned for `T`. The same address on every call.
+/// The LDS whose size the host sets at launch, aligned for `T`. Every call returns the same address.
 #[inline(always)]
 pub(crate) fn launch_lds<T>() -> *mut T {
     gpu_launch_sized_workgroup_mem::<T>()
 }
 
-/// The calling thread's workgroup, to wait for.
+/// The calling thread's workgroup, as a [`Barrier`].
 #[derive(Clone, Copy)]
 pub(crate) struct Workgroup;
 
-// SAFETY: `s_barrier` lets no wave pass before all have arrived, and none arrives before its own
+// SAFETY: `s_barrier` lets no wave pass before all have arrived, and a wave arrives only after its
 // LDS writes are done, since `lgkmcnt` has counted down to 0. The fences keep the compiler from
 // moving accesses across.
 unsafe impl Barrier for Workgroup {
-    /// Fences of the compiler alone: those that Rust has for the hardware are system-wide and would
-    /// write back and invalidate caches, for global memory, which is not what waits here.
+    /// Compiler fences only, as in [`barrier`].
     #[inline(always)]
     fn wait(self) {
         compiler_fence(Ordering::Release);
@@ -114,21 +113,21 @@ unsafe impl Barrier for Workgroup {
     }
 }
 
-/// `global_load_lds_dwordx4`: loads 16 bytes a lane from the lane's address to LDS, those of lane l to `to`,
-/// which is the same in all lanes, plus 16 l.
+/// `global_load_lds_dwordx4`: each lane loads 16 bytes from its address `from` to LDS at `to` + 16 · lane, where `to`
+/// is uniform.
 ///
 /// # Safety
-/// The bytes are readable and the LDS is the wave's to write, until a
-/// [wait](wait_for_loads_until) has passed: the compiler does not know of either.
+/// The bytes are readable, and only this wave accesses the LDS, until a [wait](wait_for_loads_until) for the load has
+/// passed. The compiler knows of neither access.
 #[cfg(ferrowave_gpu = "gfx950")]
 #[inline(always)]
 pub(crate) unsafe fn load_unit_to_lds(from: *const u8, to: *mut crate::tile::operand::Unit) {
-    // An LDS address is the lower half of the flat address that Rust has for it.
+    // The LDS address is the lower half of the flat address.
     let to = amdgpu::readfirstlane_u32(to as usize as u32);
     compiler_fence(Ordering::Release);
-    // It overwrites m0, which Rust has no name for and the compiler so does not know of. LLVM keeps nothing in
-    // m0: it reserves the register and sets it right before an instruction that reads it, of which the kernels
-    // have none but this one; tests/well_compiled.rs looks.
+    // This overwrites m0, which Rust's inline assembly cannot name as a clobber. LLVM keeps no value in m0: it
+    // reserves the register and sets it right before an instruction that reads it. The kernels have no other such
+    // instruction, which tests/well_compiled.rs checks.
     // SAFETY: as the caller promises.
     unsafe {
         core::arch::asm!(
@@ -143,7 +142,7 @@ pub(crate) unsafe fn load_unit_to_lds(from: *const u8, to: *mut crate::tile::ope
     compiler_fence(Ordering::Acquire);
 }
 
-/// Waits until at most `left` of the wave's loads from global memory are not done; a counter of six bits.
+/// Waits until at most `left` of the wave's loads from global memory are outstanding (`vmcnt`, six bits).
 #[cfg(ferrowave_gpu = "gfx950")]
 #[inline(always)]
 pub(crate) fn wait_for_loads_until(left: usize) {
@@ -153,7 +152,7 @@ pub(crate) fn wait_for_loads_until(left: usize) {
             match left {
                 // SAFETY: waiting for counters has no other effect.
                 $($count => unsafe { llvm_s_waitcnt(VMCNT_0 | $count) },)*
-                // All of them is never too few. Of the six bits, the upper two are bits 14 and 15.
+                // Waiting for all loads is always correct. (The upper two of the counter's six bits are 14 and 15.)
                 // SAFETY: as above.
                 _ => unsafe { llvm_s_waitcnt(VMCNT_0) },
             }

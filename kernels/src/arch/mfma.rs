@@ -1,7 +1,6 @@
-//! Matrix instructions, which multiply what all lanes of a wave hold. Which lane holds which element is said in
-//! [`crate::mfma`].
+//! Intrinsics of the matrix instructions. Which lane holds which element is documented in [`crate::mfma`].
 //!
-//! All lanes of a wave must reach an instruction together: it multiplies what inactive lanes hold, too.
+//! All lanes of a wave must reach an instruction together: it also multiplies what inactive lanes hold.
 
 use core::simd::{f32x4, f32x16};
 
@@ -29,8 +28,8 @@ pub(crate) fn f32_16x16x4_f32(a: f32, b: f32, c: [f32; 4]) -> [f32; 4] {
     unsafe { llvm_mfma_f32_16x16x4f32(a, b, f32x4::from_array(c), 0, 0, 0) }.to_array()
 }
 
-/// `v_mfma_f32_16x16x1_4b_f32` (gfx908: `v_mfma_f32_16x16x1f32`): four blocks of `a · b + c`, all of which take block
-/// `BLOCK` of `a`.
+/// `v_mfma_f32_16x16x1_4b_f32` (gfx908: `v_mfma_f32_16x16x1f32`): four blocks of `a · b + c`, all with block `BLOCK`
+/// of `a`.
 #[inline(always)]
 pub(crate) fn f32_16x16x1_4b_f32<const BLOCK: i32>(a: f32, b: f32, c: [f32; 16]) -> [f32; 16] {
     /// CBSZ: one block of A for groups of 2² blocks.
@@ -50,15 +49,15 @@ pub(crate) use large::*;
 mod large {
     use core::simd::{Simd, f32x16, f64x4, i32x16};
 
-    /// Vectors of f16, whose elements are no numbers to `core::simd`.
+    /// Vectors of f16, which `core::simd` does not support.
     #[derive(Clone, Copy)]
     #[repr(simd)]
     pub(crate) struct Halves<const N: usize>([f16; N]);
 
-    /// Vectors of bf16, as LLVM takes them.
+    /// Vectors of bf16, which LLVM's intrinsics take as i16.
     pub(crate) type Shorts<const N: usize> = Simd<i16, N>;
 
-    /// Makes an instruction a function that any code may call: `a · b + c`.
+    /// Makes a safe function of a matrix intrinsic: `a · b + c`.
     macro_rules! instruction {
         ($name:ident($part:ty) -> [$sum:ty; $sums:literal] as $vector:ty = $intrinsic:literal) => {
             #[inline(always)]
@@ -129,8 +128,8 @@ mod large {
                 scale_b: i32,
             ) -> f32x16;
         }
-        // cbsz and blgp 0 mean E4M3 for both. LLVM chooses the form without scales for scales
-        // that are the constant 0.
+        // cbsz and blgp 0 select E4M3 for both. LLVM selects the form without scales if the scales are the
+        // constant 0.
         // SAFETY: the GPU has the instruction, by the `cfg`.
         unsafe { instruction(a, b, f32x16::from_array(c), 0, 0, 0, 0, 0, 0) }.to_array()
     }

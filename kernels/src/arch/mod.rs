@@ -1,4 +1,4 @@
-//! The GPU: the only place with intrinsics and assembly.
+//! The only module with intrinsics and assembly.
 
 mod ids;
 mod lds;

@@ -1,4 +1,4 @@
-//! What `core` asks for. No kernel panics, so nothing of it is in a code object.
+//! The panic handler, which `core` requires. No kernel panics, so no code object contains it.
 
 #[panic_handler]
 fn stop(_: &core::panic::PanicInfo<'_>) -> ! {

@@ -1,8 +1,8 @@
-//! Values that the compiler must not see through.
+//! Values that are opaque to the compiler.
 
 use core::arch::asm;
 
-/// An opaque zero: blocks folding and hoisting of what it is added to.
+/// An opaque zero: the compiler can neither fold nor hoist an expression that it is added to.
 #[inline(always)]
 pub(crate) fn opaque_zero() -> u32 {
     let zero;

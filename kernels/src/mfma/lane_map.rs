@@ -1,6 +1,7 @@
-//! Which lane of a wave holds which element of a matrix instruction, and how sums get from lanes to rows of C.
+//! Which lane of a wave holds which element of a matrix instruction, and how the sums of lanes become rows of C.
 //!
-//! The maps are those of the CDNA ISA documents, chapter «Matrix arithmetic instructions». No other module knows them.
+//! The maps are those of the CDNA ISA documents, chapter «Matrix arithmetic instructions». No other module contains
+//! them.
 #![expect(
     clippy::needless_range_loop,
     reason = "loops over iterators unroll too late, and leave the registers in memory"
@@ -16,7 +17,7 @@ use crate::tile::{
 /// `GROUPS` groups of `EDGE`, and `RUN` registers of a lane in sequence hold neighbours down a column of D.
 ///
 /// ```text
-/// A[i][p], B[p][i]    lane EDGE · g + i: group g holds the k that are its own
+/// A[i][p], B[p][i]    lane EDGE · g + i: each group g holds other k
 /// D[i][j]             lane EDGE · (⌊i / RUN⌋ mod GROUPS) + j, register RUN · ⌊i / (RUN · GROUPS)⌋ + i mod RUN
 /// ```
 pub struct LaneMap<const EDGE: usize, const GROUPS: usize, const RUN: usize>;
@@ -26,19 +27,19 @@ pub type F32x16x16x4 = LaneMap<16, 4, 4>;
 
 /// `v_mfma_f32_16x16x1_4b_f32` with CBSZ = 2, four blocks that share one block of A: A 16 × 1, B 1 × 64, D 16 × 64.
 ///
-/// The instruction takes four blocks of A, and ABID chooses which one all four products use. So four
-/// instructions with the same operands and ABID from 0 to 3 multiply a column of 64 by a row of 64. Lane i holds row i
-/// of A and column i of B. Each block of D has the map of [`F32x16x16x4`] in four registers of its own.
+/// The operand A has four blocks, and ABID selects the one that all four products use. So four instructions with the
+/// same operands and ABID from 0 to 3 multiply a column of 64 by a row of 64. Lane i holds row i of A and column i of
+/// B. Each block of D has the map of [`F32x16x16x4`], in its own four registers.
 pub type F32x16x16x1By4 = LaneMap<16, 4, 4>;
 
 impl<const EDGE: usize, const GROUPS: usize, const RUN: usize> LaneMap<EDGE, GROUPS, RUN> {
     /// Rows and columns of a block of D.
     pub const EDGE: usize = EDGE;
-    /// Groups of lanes, each of which holds every row of A and column of B: how many k an instruction takes whose
-    /// lanes hold one element of each.
+    /// Groups of lanes. Each group holds all rows of A and columns of B for its own k, so that this is an instruction's
+    /// extent along k if a lane holds one element of each operand.
     pub const GROUPS: usize = GROUPS;
-    /// Whether a block GEMM gives the instruction B for A and A for B. It then makes the transpose of its part of C, and
-    /// a lane's neighbours down a column of D are neighbours in a row of C.
+    /// Whether a block GEMM swaps the operands A and B. The instruction then computes the transpose of the block of C,
+    /// and a lane's neighbours down a column of D are neighbours in a row of C.
     pub const SWAPPED: bool = RUN > 1;
 
     /// Row and column of the element of A that `lane` holds.
@@ -60,7 +61,7 @@ impl<const EDGE: usize, const GROUPS: usize, const RUN: usize> LaneMap<EDGE, GRO
         lane.split()
     }
 
-    /// Which run of `RUN` rows of D the lanes of `group` hold in their run `number` of registers.
+    /// The number of the run of `RUN` rows of D that the lanes of `group` hold in their register run `number`.
     #[inline(always)]
     pub const fn run(group: u32, number: u32) -> u32 {
         GROUPS as u32 * number + group
@@ -73,11 +74,11 @@ impl<const EDGE: usize, const GROUPS: usize, const RUN: usize> LaneMap<EDGE, GRO
         run * Self::run(group, register / run) + register % run
     }
 
-    /// Writes a lane's sums to the block of C at `block`: `EDGE` rows of 128 bytes, whose units lie as
-    /// [`sum_position`] says.
+    /// Writes a lane's sums to the block of sums at `block`: `EDGE` rows of 128 bytes, with their units at
+    /// [`sum_position`].
     ///
     /// # Safety
-    /// There are `8 · EDGE` units at `block`, and no other lane writes a lane's part.
+    /// `block` points to `8 · EDGE` units, and no other thread writes the part of this `lane`.
     #[inline(always)]
     pub unsafe fn stage_to_lds<S: Copy, const SUMS: usize, const BANKS: usize>(
         lane: u32,
@@ -105,11 +106,11 @@ impl<const EDGE: usize, const GROUPS: usize, const RUN: usize> LaneMap<EDGE, GRO
                 (run, across / per_unit)
             };
             let position = sum_position::<BANKS>(row, unit);
-            // SAFETY: the unit is in the block, and what is written in the unit.
+            // SAFETY: the unit is in the block, and the bytes written are in the unit.
             unsafe {
                 let unit = block.add(position as usize);
                 if Self::SWAPPED {
-                    // In this form the sums stay in registers.
+                    // Written out, so that the sums stay in registers.
                     let run = [
                         sums[first],
                         sums[first + 1],
@@ -129,10 +130,10 @@ impl<const EDGE: usize, const GROUPS: usize, const RUN: usize> LaneMap<EDGE, GRO
 /// Units of a row of a block of sums.
 pub const SUM_UNITS: u32 = 8;
 
-/// Where unit `unit` of row `row` of a block of sums is, in an LDS of `BANKS` banks of 4 bytes.
+/// The position of unit `unit` of row `row` in a block of sums, in an LDS of `BANKS` banks of 4 bytes.
 ///
-/// A row fills 32 banks, so that the same unit of all rows is in the same 4 of them, and on 64 banks that of
-/// every other row. The swizzle puts the same unit of 8 such rows into different banks.
+/// A row fills 32 banks. So without a swizzle, the same unit of all rows (with 64 banks, of every other row) is in the
+/// same 4 banks. The swizzle puts the same unit of 8 such rows into different banks.
 #[inline(always)]
 pub const fn sum_position<const BANKS: usize>(row: u32, unit: u32) -> u32 {
     const { assert!(BANKS == 32 || BANKS == 64) }
@@ -140,7 +141,7 @@ pub const fn sum_position<const BANKS: usize>(row: u32, unit: u32) -> u32 {
     SUM_UNITS * row + (unit ^ (row / rows_at_once % SUM_UNITS))
 }
 
-/// What a lane holds of D of [`F32x16x16x1By4`]: four rows, and one column of each of four blocks.
+/// A lane's part of D of [`F32x16x16x1By4`]: four rows, and one column of each of four blocks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FourBlocks(pub [f32; 16]);
 
@@ -169,7 +170,7 @@ mod tests {
     use crate::tile::banks::{Access, degree};
     use std::{vec, vec::Vec};
 
-    /// AMD gives the maps the other way round: the lane of an element.
+    /// AMD gives the inverse maps: the lane of an element.
     #[test]
     fn every_element_is_where_amd_says() {
         let lane = |number: usize| Index::<LANES>::wrapping(number as u32);
@@ -209,7 +210,7 @@ mod tests {
         assert_eq!(seen, 16 * 64);
     }
 
-    /// 32 × 32 sums that tell register and lane, as `64 · register + lane`, after all lanes have staged them.
+    /// 32 × 32 sums with the values `64 · register + lane`, after all lanes have staged them.
     fn block_32x32<const BANKS: usize>() -> Vec<u32> {
         let mut block = vec![Unit::splat(u32::MAX); 32 * 8];
         for lane in 0..64 {
@@ -222,7 +223,7 @@ mod tests {
         block.into_iter().flat_map(Unit::to_array).collect()
     }
 
-    /// The same of 16 × 16 in f64.
+    /// The same for 16 × 16 in f64.
     fn block_16x16<const BANKS: usize>() -> Vec<f64> {
         let mut block = vec![Unit::splat(u32::MAX); 16 * 8];
         for lane in 0..64 {
@@ -299,7 +300,7 @@ mod tests {
         check_banks::<64>();
     }
 
-    /// What the swizzle for 32 banks would cost on 64, where 16 lanes write at a time.
+    /// The swizzle for 32 banks has conflicts on 64, where 16 lanes write at a time.
     #[test]
     fn the_swizzle_depends_on_the_banks() {
         let block = block_32x32::<32>();

@@ -1,11 +1,11 @@
-//! The matrix instructions of the block GEMM: for each element type the widest that the GPU has, and how its lanes take
-//! operands and give sums.
+//! The matrix instructions of the block GEMM: for each element type the widest that the GPU has, with its operands and
+//! sums.
 //!
-//! A product of blocks takes whole units of 16 bytes along k: one of a lane, for as many instructions as it is enough
-//! for, or two for an instruction that takes 32 bytes. All lanes of a wave together give a step of k. Which of them
-//! multiplies which k does not matter, as long as both operands agree.
+//! A product of blocks takes whole units of 16 bytes along k: one per lane, which feeds one or more instructions, or
+//! two per lane for an instruction with operands of 32 bytes. The units of all lanes of a wave are a step of k. Which
+//! lane multiplies which k does not matter, as long as A and B agree.
 //!
-//! The intrinsics are in `arch::mfma`, the maps of lanes in [`lane_map`].
+//! The intrinsics are in `arch::mfma`, the maps of lanes to elements in [`lane_map`].
 
 pub mod lane_map;
 
@@ -18,11 +18,11 @@ use crate::tile::{
 
 /// A product of blocks.
 pub trait Mfma {
-    /// An element of A and B, as bits.
+    /// The type of the elements of A and B, as bits.
     type Element: Bits;
-    /// An element of C.
+    /// The type of the elements of C.
     type Output: Stored<Sum = Self::Sum>;
-    /// What is summed up.
+    /// The type of a sum.
     type Sum: Accumulator;
     /// A lane's sums of one block.
     type Sums: Copy;
@@ -31,33 +31,32 @@ pub trait Mfma {
 
     /// Rows, and columns, of a block.
     const EDGE: usize;
-    /// Units of a row in one step: those of all lanes that share the row.
+    /// Units of a row in one step, over all lanes that share the row.
     const STEP_UNITS: usize;
     /// Units of a lane in one step.
     const OPERAND_UNITS: usize;
     /// Instructions of one product of blocks.
     const INSTRUCTIONS: usize;
-    /// Sums of nothing.
+    /// Sums that are all 0.
     const ZERO: Self::Sums;
 
-    /// A lane's part of an operand: `unit(u)` reads unit `u` of a step for the lane's row, where lanes
-    /// with the same row count on from `u` by their number, `⌊lane / EDGE⌋`.
+    /// A lane's part of an operand, where `unit(u)` reads unit `u + ⌊lane / EDGE⌋` of a step of the lane's row.
     fn operand(unit: impl Fn(u32) -> Unit) -> Self::Operand;
 
-    /// Part number `part` of [`INSTRUCTIONS`](Self::INSTRUCTIONS) of `sums + a · b`, with all lanes of the
-    /// wave together.
+    /// Instruction number `part` of the [`INSTRUCTIONS`](Self::INSTRUCTIONS) that compute `sums + a · b`. All lanes of
+    /// the wave must reach it together.
     fn multiply(part: usize, a: Self::Operand, b: Self::Operand, sums: Self::Sums) -> Self::Sums;
 
-    /// Writes a lane's sums to the block of C at `block`: `EDGE` rows of 128 bytes, whose units lie as
-    /// [`sum_position`] says for the GPU's banks.
+    /// Writes a lane's sums to the block of sums at `block`: `EDGE` rows of 128 bytes, with their units at
+    /// [`sum_position`] for the GPU's banks.
     ///
     /// # Safety
-    /// There are `8 · EDGE` units at `block`, and no other lane writes a lane's part.
+    /// `block` points to `8 · EDGE` units, and no other thread writes the part of this `lane`.
     unsafe fn stage_to_lds(lane: u32, sums: &Self::Sums, block: *mut Unit);
 }
 
-/// Makes the type of a product: elements of A and B and of C, a lane's sums, their map, its part of an operand as the
-/// instruction takes it, the units of a step that make up this part, and the instruction.
+/// Makes the type of a product of blocks from the element types of A and B and of C, a lane's sums, their lane map, the
+/// lane's part of an operand as the instruction takes it, the units of a step in this part, and the instruction.
 #[cfg(all(target_arch = "amdgpu", not(ferrowave_gpu = "gfx908")))]
 macro_rules! mfma {
     (
@@ -83,7 +82,7 @@ macro_rules! mfma {
 
             #[inline(always)]
             fn operand(unit: impl Fn(u32) -> Unit) -> Self::Operand {
-                // SAFETY: both have as many bytes, and all bits are elements.
+                // SAFETY: both have the same size, and any bits are elements.
                 unsafe { core::mem::transmute([$(unit($unit)),*]) }
             }
 
@@ -110,7 +109,7 @@ macro_rules! mfma {
     };
 }
 
-/// What the GPU has.
+/// The products of blocks that the GPU has instructions for.
 #[cfg(all(target_arch = "amdgpu", not(ferrowave_gpu = "gfx908")))]
 mod products {
     use super::{LaneMap, Mfma};
@@ -187,8 +186,8 @@ mod products {
 
     #[cfg(ferrowave_gpu = "gfx950")]
     mfma! {
-        /// E4M3 of the OCP: `v_mfma_f32_32x32x64_f8f6f4`, which does twice the operations of
-        /// `v_mfma_f32_32x32x16_fp8_fp8` in the same time and takes two units of a lane.
+        /// E4M3 of the OCP: `v_mfma_f32_32x32x64_f8f6f4`, which has twice the throughput of
+        /// `v_mfma_f32_32x32x16_fp8_fp8` and takes two units per lane.
         Fp8: u8 => f32, [f32; 16] in Map32x32, [core::simd::i32x8; 1] from [0, 2], f32_32x32x64_fp8
     }
 

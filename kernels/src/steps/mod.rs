@@ -1,5 +1,5 @@
-//! The kernels, in the order in which to read them. Their numbers are those of the ladder, on which
-//! the matrix cores begin with 6.
+//! The kernels, numbered by their steps of the ladder (`docs/ladder.md`). From step 6 on they use the
+//! matrix cores.
 
 #[cfg(not(ferrowave_gpu = "gfx908"))]
 mod block_gemm;
@@ -45,8 +45,8 @@ use product::{Pointers, Product};
 #[cfg(not(ferrowave_gpu = "gfx908"))]
 use s12_mfma_swizzled::Swizzled;
 
-/// Makes a kernel's entry point: the symbol in the code object, its arguments as [`GemmArguments`] lays them out, and the
-/// call of the step. In parentheses the types of A's and B's and of C's elements.
+/// Makes a kernel's entry point: its symbol in the code object, its arguments with the layout of [`GemmArguments`], and
+/// the call of the step. The parentheses contain the element types of A and B, and of C.
 macro_rules! entry {
     ($symbol:ident($input:ty => $output:ty) => $run:expr) => {
         #[expect(
@@ -64,7 +64,7 @@ macro_rules! entry {
             parameters: GemmParameters,
         ) {
             const ROW: Kernel = Kernel::named(stringify!($symbol));
-            // SAFETY: the host launches what `GemmArguments` and the row promise.
+            // SAFETY: the host launches kernels as `GemmArguments` and the row promise.
             unsafe {
                 let pointers = Pointers {
                     a,
@@ -79,8 +79,8 @@ macro_rules! entry {
     };
 }
 
-/// Makes the entry points of the kernels that the list has for this GPU, and the configuration of each that is made of
-/// large blocks.
+/// Makes the entry points of the kernels that the list has for this GPU, and the [`Config`] of each kernel from step 11
+/// on.
 macro_rules! entries {
     (
         rows { $($small:ident: $row:ident;)* }
@@ -113,7 +113,7 @@ macro_rules! entries {
     };
 }
 
-/// The function of a row of steps 1 to 10, or of a step from 11 on with a configuration.
+/// The function of a row of steps 1 to 10, or of a step from 11 on with its configuration.
 macro_rules! step {
     (NAIVE_F32) => {
         s01_naive::run
@@ -154,7 +154,7 @@ macro_rules! step {
     (WIDE, $row:ty) => {
         s11_mfma_wide::run::<$row>
     };
-    // Step 12 is the layout.
+    // Step 12 changes the layout only.
     (SWIZZLED, $row:ty) => {
         s11_mfma_wide::run::<$row>
     };
@@ -184,7 +184,7 @@ macro_rules! step {
     };
 }
 
-/// The layout of LDS of a step from 11 on, for elements of so many bytes.
+/// The LDS layout of a step from 11 on, for elements of `$size` bytes.
 #[cfg(not(ferrowave_gpu = "gfx908"))]
 macro_rules! layout {
     (WIDE, $size:expr) => { RowMajor };
@@ -224,6 +224,6 @@ macro_rules! instruction {
 
 for_each_kernel!(entries);
 
-// The pointers, then the parameters: what the entry points take.
+// The entry points take five pointers, then the parameters.
 const _: () = assert!(core::mem::offset_of!(GemmArguments, parameters) == 40);
 const _: () = assert!(LANES == crate::tile::index::LANES);

@@ -15,21 +15,21 @@ use ferrowave_shared::{
     workspace::Workspace,
 };
 
-/// The device addresses that a kernel gets.
+/// The device addresses in a kernel's arguments.
 #[derive(Clone, Copy)]
 pub(super) struct Pointers<A, C> {
     pub(super) a: *const A,
     pub(super) b: *const A,
     pub(super) c: *mut C,
     pub(super) bias: *const C,
-    /// Where kernels that divide k leave their parts.
+    /// The workspace of kernels that divide k.
     pub(super) workspace: *mut u8,
 }
 
 /// One workgroup's product: the rows of A, the columns of B and the elements of C that it works on.
 ///
-/// Rows and columns count from the corner of the workgroup's tile. The matrices extend to their
-/// own ends and not to the tile's, so that a step sees where its tile overhangs.
+/// Rows and columns count from the corner of the workgroup's tile. The matrices end where the
+/// problem's end, and not with the tile, so that a step sees where its tile overhangs.
 #[derive(Clone, Copy)]
 pub(super) struct Product<A, C> {
     pointers: Pointers<A, C>,
@@ -43,8 +43,8 @@ impl<A: Copy, C: Stored> Product<A, C> {
     /// The calling workgroup's product.
     ///
     /// # Safety
-    /// For as long as the value is used, the three matrices and the bias are as [`GemmParameters`]
-    /// says, C overlaps none of the others, and the grid is that of `kernel` for the problem.
+    /// For as long as the value is used, the three matrices and the bias are as described by
+    /// [`GemmParameters`], C overlaps none of the others, and the grid is that of `kernel` for the problem.
     #[inline(always)]
     pub(super) unsafe fn of_workgroup(
         pointers: Pointers<A, C>,
@@ -68,9 +68,9 @@ impl<A: Copy, C: Stored> Product<A, C> {
         };
         match (kernel.order, kernel.reduction) {
             (TileOrder::Plane, _) => product,
-            // SAFETY: the grid has a workgroup for each tile, or `parts` of them.
+            // SAFETY: the grid has one workgroup per tile.
             (TileOrder::Linear, Reduction::None) => unsafe { product.at_tile(workgroup.x) },
-            // SAFETY: as above.
+            // SAFETY: the grid has `parts` workgroups per tile.
             (TileOrder::Linear, Reduction::SplitK) => unsafe {
                 product.at_tile(workgroup.x / product.parameters.parts)
             },
@@ -79,7 +79,7 @@ impl<A: Copy, C: Stored> Product<A, C> {
         }
     }
 
-    /// The same at the tile with this number, in linear order.
+    /// The same product at the tile with this number, in linear order.
     ///
     /// # Safety
     /// There is a tile with this number, and the calling workgroup may update C there.
@@ -108,7 +108,7 @@ impl<A: Copy, C: Stored> Product<A, C> {
         self.parameters.m.div_ceil(m as u32) * self.parameters.n.div_ceil(n as u32)
     }
 
-    /// Into how many parts a kernel that divides k is to divide it.
+    /// The number of parts, for a kernel that divides k.
     #[inline(always)]
     pub(super) fn parts(&self) -> u32 {
         self.parameters.parts
@@ -132,7 +132,7 @@ impl<A: Copy, C: Stored> Product<A, C> {
     }
 
     /// The rows of A from the tile's first on, and the columns of B from the tile's first on.
-    /// `None` if k = 0, when there is nothing to sum up: the same in all lanes.
+    /// `None` if k = 0. Uniform.
     #[inline(always)]
     pub(super) fn factors(&self) -> Option<(Input<A>, Input<A>)>
     where
@@ -144,7 +144,7 @@ impl<A: Copy, C: Stored> Product<A, C> {
         }
         let strides_a = Strides::new(p.lda, p.options.column_major_a());
         let strides_b = Strides::new(p.ldb, p.options.column_major_b());
-        // SAFETY: `of_workgroup`'s caller promised the matrices, none is empty since k > 0 and the
+        // SAFETY: `of_workgroup`'s caller promised the matrices. None is empty, since k > 0 and the
         // grid has a workgroup, and every tile of the grid has an element.
         unsafe {
             let a = Input::new(self.pointers.a, p.m, p.k, strides_a).part(self.row, 0);
@@ -154,7 +154,7 @@ impl<A: Copy, C: Stored> Product<A, C> {
     }
 
     /// The rows of A from the tile's first on, and the columns of B, as the matrix cores take them.
-    /// `None` if k = 0: the same in all lanes.
+    /// `None` if k = 0. Uniform.
     #[inline(always)]
     pub(super) fn operands(&self) -> Option<(Operand<A>, Operand<A>)> {
         let p = &self.parameters;
@@ -168,7 +168,7 @@ impl<A: Copy, C: Stored> Product<A, C> {
             strides,
         };
         let strides_a = Strides::new(p.lda, p.options.column_major_a());
-        // Its rows are the columns of B.
+        // The operand's rows are the columns of B.
         let strides_b = Strides::new(p.ldb, !p.options.column_major_b());
         let Pointers { a, b, .. } = self.pointers;
         Some((
@@ -195,29 +195,29 @@ impl<A: Copy, C: Stored> Product<A, C> {
         self.result().contains(row, column)
     }
 
-    /// Whether the old C is part of the result.
+    /// Whether the result depends on the old C.
     #[inline(always)]
     pub(super) fn has_old(&self) -> bool {
         self.epilogue().beta != C::Sum::ZERO
     }
 
-    /// Where the elements from `(row, column)` of the tile on are, if C has the whole tile, and near enough: the
-    /// same in all lanes.
+    /// The place of `(row, column)` of the tile, if C has the whole tile and its byte offsets fit in 32 bits
+    /// ([`Output::place`]). Whether it exists is uniform.
     #[inline(always)]
     pub(super) fn place(&self, row: u32, column: u32) -> Option<Place<C>> {
         let BlockTile { m, n, .. } = self.kernel.tile;
         self.result().place(row, column, (m as u32, n as u32))
     }
 
-    /// The same, and by what sums are multiplied, if that is all that is done to them.
+    /// The place with α, if the sums are only multiplied by α.
     #[inline(always)]
     pub(super) fn plain(&self, row: u32, column: u32) -> Option<Plain<C>> {
         let alpha = self.epilogue().plain_factor()?;
         Some(self.place(row, column)?.plain(alpha))
     }
 
-    /// Replaces the elements of `fragment` by those of C as they are, its corner at `(row, column)`; by
-    /// zeros where C has none.
+    /// Loads `fragment`, whose corner is at `(row, column)`, from C without a prologue; elements outside C become
+    /// zero.
     ///
     /// # Safety
     /// No other thread accesses these elements, and all of them are in the tile.
@@ -235,8 +235,8 @@ impl<A: Copy, C: Stored> Product<A, C> {
         };
     }
 
-    /// Writes the elements of `fragment` to C as they are, its corner at `(row, column)`; those that would
-    /// be outside C are dropped.
+    /// Stores `fragment`, whose corner is at `(row, column)`, in C without an epilogue; elements outside C are
+    /// dropped.
     ///
     /// # Safety
     /// No other thread accesses these elements, and all of them are in the tile.
@@ -254,8 +254,8 @@ impl<A: Copy, C: Stored> Product<A, C> {
         };
     }
 
-    /// Updates the elements of C that the thread has summed up in `sums`, their corner at `(row,
-    /// column)`; those that would be outside C are dropped.
+    /// Updates C with the thread's `sums`, whose corner is at `(row, column)`; elements outside C are
+    /// dropped.
     ///
     /// # Safety
     /// No other thread of the workgroup stores these elements, and all of them are in the tile.
@@ -274,7 +274,7 @@ impl<A: Copy, C: Stored> Product<A, C> {
         };
     }
 
-    /// Updates the run of elements of C that begins at `(row, column)` and has the 16 bytes of sums at `sums`.
+    /// Updates the run of elements of C that begins at `(row, column)` with the 16 bytes of sums at `sums`.
     ///
     /// # Safety
     /// The sums are readable. No other thread of the workgroup stores these elements, and all of them are in the tile.
@@ -302,7 +302,7 @@ impl<A: Copy, C: Stored> Product<A, C> {
         };
     }
 
-    /// Whether C has every element of the tile: the same in all lanes.
+    /// Whether C has every element of the tile. Uniform.
     #[inline(always)]
     fn is_whole(&self) -> bool {
         let p = &self.parameters;
@@ -310,7 +310,7 @@ impl<A: Copy, C: Stored> Product<A, C> {
             && self.kernel.tile.n as u32 <= p.n - self.column
     }
 
-    /// What is to be done with the sums.
+    /// The epilogue in the launch's parameters.
     #[inline(always)]
     fn epilogue(&self) -> Epilogue<C> {
         let p = &self.parameters;

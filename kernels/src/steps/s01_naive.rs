@@ -10,14 +10,13 @@
 //!         ─────────────   └────────────┘     …
 //! ```
 //!
-//! **Reads.** In each step of p, the 64 lanes of a wave read one element of A, the same for all,
-//! and 64 consecutive elements of B: 256 bytes in a few cache lines. Were x to run along the rows
-//! of C instead, the 64 lanes would read 64 rows of A, each in a line of its own. The loop needs 2
-//! reads for one multiplication; only the caches keep them from all going to memory: workgroups
-//! read A ⌈n / 64⌉ times, B ⌈m / 4⌉ times. The compiler takes eight p in one round of the loop, and
-//! reads A's elements four at a time.
+//! **Reads.** For each p, the 64 lanes of a wave read the same element of A and 64 consecutive
+//! elements of B: 256 bytes in a few cache lines. If x ran along the rows of C instead, the 64 lanes
+//! would read 64 rows of A, each in its own cache line. The loop needs 2 reads for one multiply-add:
+//! the workgroups read A ⌈n / 64⌉ times and B ⌈m / 4⌉ times, and only the caches keep these reads
+//! from memory. The compiler unrolls the loop by eight p and reads four elements of A at a time.
 //!
-//! **Edges.** A thread without an element has nothing to do and returns. No thread waits for it.
+//! **Edges.** A thread without an element of C returns; there is no barrier.
 //!
 //! LDS: none.
 

@@ -1,5 +1,5 @@
-//! Step 2, LDS tiling: the threads of a workgroup read each element from global memory once, into
-//! LDS, and share it there.
+//! Step 2, LDS tiling: a workgroup reads each element of its tiles from global memory once and
+//! shares it in LDS.
 //!
 //! ```text
 //! C[i][j] ← α · Σₖ Σₚ A[i][k + p] · B[k + p][j] + β · C[i][j]      k = 0, 16, 32, …; p = 0 … 15
@@ -15,18 +15,18 @@
 //!                16 × 16       16 × 16
 //! ```
 //!
-//! **What it adds to step 1.** 16 threads use every element that one of them has read, so that A
-//! is read from global memory ⌈n / 16⌉ times and B ⌈m / 16⌉ times, caches or not. Two barriers a
-//! tile: after filling, so that all elements are there, and after multiplying, so that no thread
-//! overwrites what another still reads.
+//! **What it adds to step 1.** 16 threads use every element that one of them has read. So A is read
+//! from global memory ⌈n / 16⌉ times and B ⌈m / 16⌉ times, even without caches. There are two barriers
+//! per tile: after filling, so that all elements are written before they are read, and after
+//! multiplying, so that no thread overwrites elements that another still reads.
 //!
-//! **LDS.** 2 tiles of 16 × 16 elements, unpadded: 2,048 bytes. 32 lanes, which read at a
-//! time, are 2 rows of 16 threads. Of B they read 16 consecutive elements, in 16 banks; of A 2
-//! elements, each for 16 lanes, 16 apart. Nothing conflicts. But each multiplication takes two
-//! elements from LDS, which is what step 3 improves.
+//! **LDS.** 2 tiles of 16 × 16 elements, unpadded: 2,048 bytes. The 32 lanes that read at the same
+//! time are 2 rows of 16 threads. They read 16 consecutive elements of B, in 16 banks, and 2 elements
+//! of A that are 16 apart, each for 16 lanes: no bank conflicts. But each multiply-add takes two
+//! elements from LDS; step 3 reduces that.
 //!
-//! **Edges.** Outside the matrices the tiles hold zeros, which add nothing. All threads stay to the
-//! end, since all must reach the barriers; only the store asks whether there is an element.
+//! **Edges.** Outside the matrices the tiles contain zeros, which add nothing. All threads stay to the
+//! end, since all must reach the barriers; only the store checks whether the element exists.
 
 use super::Product;
 use crate::{

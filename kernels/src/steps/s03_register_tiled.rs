@@ -1,5 +1,5 @@
-//! Step 3, register tiling: each thread computes 4 × 4 elements, and uses 4 times every element that
-//! it takes from LDS; or, in the second configuration of the same code, 8 × 8 and 8 times.
+//! Step 3, register tiling: each thread computes 4 × 4 elements of C and uses every element that it
+//! reads from LDS 4 times. A second configuration of the same code computes 8 × 8 and uses it 8 times.
 //!
 //! ```text
 //! C[i][j] ← α · Σₖ Σₚ A[i][k + p] · B[k + p][j] + β · C[i][j]      k = 0, 16, 32, …; p = 0 … 15
@@ -18,31 +18,30 @@
 //! part 64 × 64 with lanes in 8 rows of 8: the first row is 64 ⌊w / 2⌋ + 8 ⌊l / 8⌋, the first column
 //! 64 (w mod 2) + 8 (l mod 8).
 //!
-//! **What it adds to step 2.** For each p a thread takes 4 + 4 elements from LDS and does 16 fused
-//! multiply-adds: half an element each, where step 2 takes 2. From gfx90a on, these are 8 packed
-//! `v_pk_fma_f32`. The tile is larger, too: A is read
-//! from global memory ⌈n / 32⌉ times, B ⌈m / 128⌉ times.
+//! **What it adds to step 2.** For each p a thread reads 4 + 4 elements from LDS and does 16 fused
+//! multiply-adds: half an element per multiply-add, where step 2 reads 2. From gfx90a on, these are 8 packed
+//! `v_pk_fma_f32`. The tile is also larger: A is read from global memory ⌈n / 32⌉ times, B ⌈m / 128⌉ times.
 //!
-//! **What 8 × 8 adds.** A quarter of an element from LDS for each multiply-add, and A and B are read from
-//! global memory ⌈n / 128⌉ and ⌈m / 128⌉ times, for 64 registers of sums. These leave fewer for what is
-//! read ahead, so that its K tile is 8. LDS gives 32 elements a cycle, the
-//! vector units take 64 multiply-adds, or 128 packed: 4 × 4 keeps LDS as busy as plain multiply-adds, and twice
-//! as busy as packed ones; 8 × 8 is where LDS keeps up with those, too.
+//! **What 8 × 8 adds.** It reads a quarter of an element from LDS per multiply-add, and A and B are read from
+//! global memory ⌈n / 128⌉ and ⌈m / 128⌉ times. The price is 64 registers of sums, which leave fewer for
+//! elements read ahead, so its tile has 8 k. LDS delivers 32 elements per cycle, and the vector units do 64
+//! multiply-adds per cycle, or 128 packed. With 4 × 4, LDS is as busy as plain multiply-adds and twice as busy
+//! as packed ones; with 8 × 8, LDS keeps up with packed ones, too.
 //!
-//! **LDS.** A's tile 128 × 16 with rows padded to 20 elements, B's 16 × 32: 12,288 bytes; with 8 × 8,
-//! A's is 128 × 8 with rows of 12, B's 8 × 128: 10,240 bytes.
+//! **LDS.** A's tile is 128 × 16 with rows padded to 20 elements, B's 16 × 32: 12,288 bytes. With 8 × 8,
+//! A's is 128 × 8 with rows padded to 12, B's 8 × 128: 10,240 bytes.
 //! - B: a thread's elements are consecutive, one `ds_read_b128` for 4 of them. With 4 × 4, a wave
-//!   reads 16 elements, each for 16 lanes, without conflicts. With 8 × 8, the fours of neighbouring
+//!   reads 16 elements, each for 16 lanes, without conflicts. With 8 × 8, the reads of neighbouring
 //!   threads are 8 elements apart, and lanes 0 and 4 need the same bank: degree 2.
-//! - A: a thread's elements are a column. Those of four p are consecutive along the rows, and
-//!   since 20 elements are a multiple of 16 bytes, the compiler reads them by one `ds_read_b128` for
-//!   each row, of which 8 lanes are served at a time, in two rows of threads. Row 4r begins at bank 80 r mod
-//!   32, which is 0 or 16, and is not the same for both; without the padding it is 0 for all r, and
-//!   the degree 2. With 8 × 8 and a pitch of 12, row 8r begins at bank 0 for all r in spite of it: degree 2.
-//!   What ends that is A transposed, in step 4.
+//! - A: a thread's elements are a column. Its elements for four p are consecutive in a row, and since 20
+//!   elements are a multiple of 16 bytes, the compiler reads them with one `ds_read_b128` per row. 8 lanes are
+//!   served at a time, in two rows of threads. Row 4r begins at bank 80 r mod 32, which is 0 for one row of
+//!   threads and 16 for the other; without the padding it is 0 for all r: degree 2. With 8 × 8 and a pitch of
+//!   12, row 8r begins at bank 0 for all r in spite of the padding: degree 2. Step 4 removes these conflicts by
+//!   transposing A.
 //!
-//! **Filling.** 256 threads take 16 rows of A or 8 of B in one pass, or 32 and 2 with 8 × 8. A's 16 columns are 64
-//! consecutive bytes of global memory, B's 32 are 128.
+//! **Filling.** In one pass, 256 threads take 16 rows of A or 8 of B; with 8 × 8, 32 or 2. A's 16 columns are 64
+//! consecutive bytes of global memory, B's 32 columns are 128.
 //!
 //! **Edges.** As in step 2.
 
@@ -62,7 +61,7 @@ use ferrowave_shared::{
 
 /// Threads of a workgroup, in 2 × 2 waves.
 const THREADS: usize = 256;
-/// Elements of a row of A in LDS that are not used.
+/// Padding of a row of A in LDS, in elements.
 const PADDING: usize = 4;
 
 type TileA<const M: usize, const K: usize, const PITCH: usize> = LdsTile<f32, M, K, PITCH>;
@@ -144,7 +143,7 @@ unsafe fn run<
 >(
     product: Product<f32, f32>,
 ) {
-    // SAFETY: the caller promises so many threads.
+    // SAFETY: the caller promises this number of threads.
     let thread = unsafe { arch::thread::<THREADS>() };
     let (wave, lane) = thread.wave_and_lane::<4>();
     let (wave_row, wave_column) = wave.split::<2, 2>();

@@ -15,29 +15,28 @@
 //! Thread t is lane l = t mod 64 of wave w = ⌊t / 64⌋. Its first row is 64 ⌊w / 2⌋ + 4 ⌊l / 8⌋, its first
 //! column 64 (w mod 2) + 4 (l mod 8); its other blocks are 32 rows and columns further.
 //!
-//! **What it adds to step 3, 8 × 8.** There a row's four p are one access, but their rows begin in the
-//! same banks; and every element comes from global memory by an access of its own. Here both operands
-//! are k × w in LDS. For each p a thread takes two pieces of A and two of B, each by one `ds_read_b128`:
-//! 4 reads for 64 multiply-adds. A thread's part of the tiles is two `global_load_dwordx4` instead of 8
-//! loads, and of C 16 `global_store_dwordx4` instead of 64. What this saves are instructions to issue and
-//! addresses to compute, beside the 32 packed multiply-adds, and the bank conflicts of step 3.
+//! **What it adds to step 3, 8 × 8.** In step 3, four p of a row of A are one LDS access, but these rows begin in
+//! the same banks, and every element is loaded from global memory by an access of its own. Here both operands
+//! are k × w in LDS, where w is the row of A or the column of B. For each p a thread reads two pieces of A and two
+//! of B, each with one `ds_read_b128`: 4 reads for 64 multiply-adds. A thread loads its part of the tiles with two
+//! `global_load_dwordx4` instead of 8 loads, and stores C with 16 `global_store_dwordx4` instead of 64 stores. This
+//! saves instruction issue and address arithmetic beside the 32 packed multiply-adds, and the bank conflicts of
+//! step 3.
 //!
-//! **Layouts.** The load path absorbs them ([`crate::tile::vector_loader`]): a piece is four neighbours in memory,
-//! along w or along k, and is written to LDS by one `ds_write_b128` or transposed by four `ds_write_b32`.
-//! The layout is the same in all lanes, so that this is a scalar branch a tile. A piece needs no
-//! alignment.
+//! **Layouts.** The load path handles all layouts ([`crate::tile::vector_loader`]): a piece is four contiguous
+//! elements, along w or along k. It is written to LDS with one `ds_write_b128`, or transposed with four
+//! `ds_write_b32`. The layout is uniform, so this is a scalar branch per tile. A piece needs no alignment.
 //!
-//! **LDS.** 2 tiles of 8 × 128 elements: 8,192 bytes, without padding. Nothing conflicts, on 32 or 64
+//! **LDS.** 2 tiles of 8 × 128 elements: 8,192 bytes, without padding, and without bank conflicts on 32 and on 64
 //! banks:
-//! - reads: the lanes that are served together are in 2 rows and 8 columns of lanes. Of A they need 2
-//!   pieces, next but one, of B 8 neighbouring ones: 32 elements, which is why a thread's blocks are apart.
+//! - reads: the lanes that are served together are in 2 rows and 8 columns of lanes. They need 2 pieces of A, with
+//!   one between them, and 8 neighbouring pieces of B: 32 elements. For this, a thread's blocks are not adjacent.
 //! - writes along w: neighbouring pieces.
-//! - writes along k: lanes with the same p differ in w, 16 or 32 neighbours; two lanes have the same w and a p
-//!   that is 4 apart, a multiple of 512 bytes. So columns are swizzled by ⌊p / 4⌋:
-//!   [`PiecesOfColumns`].
+//! - writes along k: lanes with the same p write 16 or 32 neighbours along w; two lanes with the same w have p that
+//!   are 4 apart, which is a multiple of 512 bytes. So columns are swizzled by ⌊p / 4⌋: [`PiecesOfColumns`].
 //!
-//! **Edges.** A tile that is in the matrix is loaded without asking for each piece. In one that overhangs, a
-//! piece that is in the matrix is still one load, and what is outside is zero.
+//! **Edges.** A tile that is in the matrix is loaded without a check for each piece. In a tile that overhangs, a
+//! piece that is in the matrix is still one load, and elements outside are zero.
 
 use super::Product;
 use crate::{
@@ -92,7 +91,7 @@ pub(super) unsafe fn run(product: Product<f32, f32>) {
     unsafe { sums.store(&product) };
 }
 
-/// The pieces of both operands that a thread takes.
+/// The loaders of a thread's pieces of both operands.
 #[inline(always)]
 pub(super) fn loaders(a: Input<f32>, b: Input<f32>, thread: Thread<THREADS>) -> (LoaderA, LoaderB) {
     (
@@ -101,16 +100,16 @@ pub(super) fn loaders(a: Input<f32>, b: Input<f32>, thread: Thread<THREADS>) -> 
     )
 }
 
-/// A thread's sums and where they are in C's tile.
+/// A thread's sums and their place in C's tile.
 pub(super) struct Sums {
-    /// The blocks of 4 rows, and of 4 columns, with APART between them: the first one.
+    /// The first of the thread's blocks, counted in blocks of 4 rows and of 4 columns.
     row: Index<{ TILE.m / 4 }>,
     column: Index<{ TILE.n / 4 }>,
     sums: RegisterTile<f32, 8, 8>,
 }
 
 impl Sums {
-    /// Those of a thread, still empty.
+    /// The sums of a thread, all 0.
     #[inline(always)]
     pub(super) fn of(thread: Thread<THREADS>) -> Self {
         let (wave, lane) = thread.wave_and_lane::<4>();

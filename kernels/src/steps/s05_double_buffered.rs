@@ -1,4 +1,4 @@
-//! Step 5, double-buffered: the next tiles are on their way to registers while these are multiplied.
+//! Step 5, double-buffered: the next tiles are loaded into registers while the current ones are multiplied.
 //!
 //! ```text
 //! C[i][j] ← α · Σₖ Σₚ A[i][k + p] · B[k + p][j] + β · C[i][j]      k = 0, 8, 16, …; p = 0 … 7
@@ -11,21 +11,21 @@
 //!                        └────────────→ wait                      ║ ║ barrier
 //! ```
 //!
-//! Tiles, threads and lanes are those of step 4: 128 × 128 elements of C a workgroup, 8 × 8 a thread.
+//! Tiles, threads and lanes are those of step 4: 128 × 128 elements of C per workgroup, 8 × 8 per thread.
 //!
-//! **What it adds to step 4.** There every wave stands still for as long as a load takes, hundreds of
-//! cycles, and only another workgroup on the same compute unit can fill the gap. Here the loads are issued
-//! before the 256 packed multiply-adds of a tile, and what they return is waited for only behind them. Between
-//! one tile and the next there is one barrier instead of two: tiles are written to the buffer that no thread
-//! has read since the last barrier. The types say so: going on to the other buffer gives this one
-//! back as vacant ([`Filled::swap`](crate::tile::lds::Filled::swap)).
+//! **What it adds to step 4.** In step 4, every wave stalls for as long as a load takes, hundreds of cycles, and
+//! only another workgroup on the same compute unit can fill the gap. Here the loads are issued before the 256
+//! packed multiply-adds of a tile, and the wait for them comes after. There is one barrier per tile instead of
+//! two, because tiles are written to the buffer that no thread has read since the last barrier. The types enforce
+//! this: switching to the other buffer gives the current one back as vacant
+//! ([`Filled::swap`](crate::tile::lds::Filled::swap)).
 //!
-//! The price are 8 registers for the pieces in flight, and twice the LDS.
+//! The price is 8 registers for the pieces in flight, and twice the LDS.
 //!
-//! **LDS.** 2 buffers of step 4's tiles: 16,384 bytes. Without bank conflicts, as there.
+//! **LDS.** 2 buffers of step 4's tiles: 16,384 bytes, without bank conflicts, as in step 4.
 //!
-//! **Edges.** As in step 4. The last two tiles have no next ones: what is fetched then is outside the
-//! matrices, zeros without a load, which are never multiplied.
+//! **Edges.** As in step 4. The fetches for the last two tiles are outside the matrices; they give zeros without a
+//! load, which are never multiplied.
 
 use super::{
     Product,
@@ -78,8 +78,8 @@ pub(super) unsafe fn run(product: Product<f32, f32>) {
         for k in (0..a.columns()).step_by(ROW.tile.k) {
             let written = other.write(next.0, next.1);
             next = fetch(k + 2 * TILE_K);
-            // Right before the barrier: else the compiler would move the multiply-adds, though not the reads
-            // of what they multiply, behind the branches of the other two, and run out of registers.
+            // Right before the barrier. Otherwise the compiler moves the multiply-adds, but not the reads of
+            // their operands, behind the branches of `write` and `fetch`, and runs out of registers.
             sums.add_product(tiles.operands());
             (tiles, other) = tiles.swap(written);
         }

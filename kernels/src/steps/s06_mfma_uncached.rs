@@ -1,4 +1,4 @@
-//! Step 6, uncached MFMA: the matrix cores multiply, and everything comes from global memory, C too.
+//! Step 6, uncached MFMA: the matrix cores multiply, and A, B and C stay in global memory.
 //!
 //! ```text
 //! for k = 0, 4, 8, …:   C[i][j] ← Σₚ A[i][k + p] · B[k + p][j] + C[i][j]      p = 0 … 3
@@ -14,25 +14,25 @@
 //! ```
 //!
 //! A workgroup is (128, 2): thread (x, y) is in wave 2y + ⌊x / 64⌋. M = 2048, N = 1024 makes a grid of
-//! (32, 64). Which lane holds which element is [`crate::mfma`]'s business; this step asks it.
+//! (32, 64). [`crate::mfma`] has the map of lanes to elements.
 //!
 //! **What it adds to the vector steps.** One instruction does 16 · 16 · 4 = 1024 multiply-adds with
-//! two registers of operands a lane, where `v_fma_f32` does 64: the matrix core takes 32 cycles for
-//! it, a quarter of what the vector unit would (half of packed ones).
+//! two operand registers per lane, where `v_fma_f32` does 64. The matrix core takes 32 cycles for it; the vector
+//! unit takes 64 cycles (32 with packed multiply-adds, from gfx90a on).
 //!
-//! **What it does not.** For one such instruction a wave loads 2 · 64 elements of A and B, loads 256
-//! elements of C and stores them again, and waits for all of that. Steps 7 to 9 take away one of these
-//! waits after the other; on MI100, with M = 2048, N = 1024, K = 2048, this one ran at 4 % of the matrix
-//! cores' peak (published by the tutorial that this sequence of steps follows, not measured here).
+//! **What is still slow.** For each instruction a wave loads 2 · 64 elements of A and B, loads and stores 256
+//! elements of C, and waits for all of that. Steps 7 to 9 remove these waits one by one. On MI100, with M = 2048,
+//! N = 1024, K = 2048, this step ran at 4 % of the matrix cores' peak (published by the tutorial that this sequence
+//! of steps follows, not measured here).
 //!
-//! **α, β.** C holds the bare sums between the steps of k, and a lane's four old elements wait in
+//! **α, β.** C holds the unscaled sums between the steps of k, and a lane keeps its four old elements in
 //! registers: see [`super::uncached`].
 //!
-//! **Edges.** Elements outside A and B are zeros. All 64 lanes must reach the instruction, which multiplies
-//! what inactive lanes hold, too. Elements outside C are neither loaded nor stored. A tile that C has wholly takes a
-//! loop that asks for none of that: the addresses of C's elements are made before it, and those of A's and B's move
-//! by the same from step to step. What is left of k, and tiles with strides so long that they span 4 GiB, take the
-//! other one.
+//! **Edges.** Elements outside A and B are zero. All 64 lanes must reach the instruction, which also multiplies
+//! what inactive lanes hold. Elements outside C are neither loaded nor stored. If C has the whole tile, a loop
+//! without these checks is used: the addresses of C's elements are computed before it, and those of A and B advance
+//! by a constant in each step. The end of k, and tiles whose strides are so long that they span 4 GiB, take the
+//! other loop.
 //!
 //! LDS: none.
 
@@ -109,7 +109,7 @@ pub(super) unsafe fn thread() -> Thread<THREADS> {
     }
 }
 
-/// What a lane sums up: four elements of a column of C.
+/// A lane's sums: four elements of a column of C.
 pub(super) type Sums = RegisterTile<f32, 4, 1>;
 
 /// One matrix instruction.
@@ -119,13 +119,13 @@ pub(super) fn multiply(a: f32, b: f32, sums: Sums) -> Sums {
     RegisterTile(sums.map(|sum| [sum]))
 }
 
-/// What a lane holds of the workgroup's tiles, in each step of k.
+/// The elements of the workgroup's tiles that a lane holds in each step of k.
 pub(super) struct Lane {
     pub(super) a_row: Index<{ TILE.m }>,
     pub(super) a_k: Index<{ F32x16x16x4::GROUPS }>,
     pub(super) b_k: Index<{ F32x16x16x4::GROUPS }>,
     pub(super) b_column: Index<{ TILE.n }>,
-    /// Rows of C, by fours.
+    /// Rows of C, in groups of four.
     rows: Index<{ TILE.m / 4 }>,
     column: Index<{ TILE.n }>,
 }
@@ -149,13 +149,13 @@ impl Lane {
         }
     }
 
-    /// The row of the first of its sums.
+    /// The row of the lane's first sum.
     #[inline(always)]
     pub(super) fn row(&self) -> u32 {
         4 * self.rows.get()
     }
 
-    /// The column of its sums.
+    /// The column of the lane's sums.
     #[inline(always)]
     pub(super) fn column(&self) -> u32 {
         self.column.get()

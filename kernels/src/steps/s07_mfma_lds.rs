@@ -1,4 +1,4 @@
-//! Step 7, MFMA with LDS: tiles of A and B pass through LDS on their way to the matrix cores.
+//! Step 7, MFMA with LDS: tiles of A and B pass through LDS to the matrix cores.
 //!
 //! ```text
 //! for k = 0, 256, 512, …:
@@ -15,24 +15,25 @@
 //! ```
 //!
 //! **What it adds to step 6.** Two waves use every element of A and of B that one thread has loaded, each in 16
-//! multiplications; 16,384 elements are on their way at a time instead of 2 a lane, and a wave waits for
-//! memory once in 64 steps. On MI100 this took 3.03 ms where step 6 took 4.34 (published, as there).
+//! multiplications. 16,384 elements are in flight at a time instead of 2 per lane, and a wave waits for memory once in
+//! 64 steps. On MI100 this step took 3.03 ms and step 6 took 4.34 ms (published, as in step 6).
 //!
-//! **C** goes through memory once a tile, as A and B do. In the tutorial's source it does so in each of the 64 steps, as
-//! in step 6. A wave alone on its SIMD has nothing to do while C is on its way, so that loading and storing C in each
-//! step makes step 7 slower than step 6 in the timing model of MI100 (`docs/timing.md`). Which of both was measured is
-//! not known. In the published times step 9, where C stays in registers, gains 8 % on step 8; here it gains 11 % by the
-//! model, and from C in each step it would gain more than two thirds.
+//! **C** is loaded and stored once per tile. The tutorial's source does so in each of the 64 steps, as in step 6. But a
+//! wave that is alone on its SIMD has nothing to do while it waits for C, so that loading and storing C in each step
+//! makes step 7 slower than step 6 in the timing model of MI100 (`docs/timing.md`). It is not known which of the two
+//! was measured. In the published times, step 9, where C stays in registers, is 8 % faster than step 8. In the model it
+//! is 11 % faster than step 8 as it is here, and would be more than two thirds faster with C accessed in each step.
 //!
-//! **LDS.** A's tile 32 × 256 and B's 256 × 32, 65,536 bytes: all that most GPUs have, so that nothing can be
-//! padded, and a compute unit has one workgroup. 32 lanes that read at a time need 16 rows of A in two
-//! columns, and all rows begin in the same bank; of B 16 columns in two rows, which begin in the same bank,
-//! too. So columns are swizzled by their rows, [`SixteenRows`] and [`FourRows`]: nothing conflicts, on 32 or on 64
-//! banks; unswizzled, reads would have conflicts of degree 16 and 2. A swizzle stays within 64 columns, so that a lane has 16 addresses for the 64 steps of A, and one for B.
+//! **LDS.** A's tile is 32 × 256 and B's 256 × 32: 65,536 bytes, which is all that most GPUs have. So there is no room
+//! for padding, and a compute unit holds one workgroup. The 32 lanes that read at the same time need 16 rows of A in
+//! two columns, and all rows begin in the same bank. Of B they need 16 columns in two rows, which also begin in the
+//! same bank. So columns are swizzled by their rows, [`SixteenRows`] and [`FourRows`], and there are no bank conflicts
+//! on 32 or on 64 banks; unswizzled, reads would have conflicts of degree 16 and 2. A swizzle stays within 64 columns,
+//! so a lane has 16 addresses for the 64 steps of A, and one for B.
 //!
-//! **Edges.** Outside the matrices the tiles hold zeros. Where C has the workgroup's whole tile, those of A and B up to
-//! the end of k are loaded without asking for each element, by scalar addresses and distances of 32 bits from
-//! them. Others ask for each; steps 8 and 9 do the same with them, one after the other.
+//! **Edges.** Outside the matrices the tiles contain zeros. If C has the workgroup's whole tile, the tiles of A and B
+//! up to the end of k are loaded without a check for each element, with scalar addresses and 32-bit offsets. Other
+//! tiles check each element; steps 8 and 9 handle these as here, one after the other.
 
 use super::{
     Product,
@@ -98,7 +99,7 @@ pub(super) unsafe fn run(product: Product<f32, f32>) {
     c.finish();
 }
 
-/// A and B from the workgroup's tile on, as tiles along k of which each thread fetches its shares.
+/// A and B from the workgroup's tile on, as tiles along k. Each thread fetches its shares of them.
 pub(super) struct Factors {
     a: Input<f32>,
     b: Input<f32>,
@@ -106,15 +107,15 @@ pub(super) struct Factors {
 }
 
 impl Factors {
-    /// Those of a workgroup's product; `None` if k = 0: the same in all lanes.
+    /// The factors of a workgroup's product; `None` if k = 0. Uniform.
     #[inline(always)]
     pub(super) fn of(product: &Product<f32, f32>, thread: Thread<THREADS>) -> Option<Self> {
         let (a, b) = product.factors()?;
         Some(Self { a, b, thread })
     }
 
-    /// How many tiles can be loaded without asking for each element: all up to where k ends within one, or
-    /// none, if A's or B's overhang. The same in all lanes.
+    /// How many tiles can be loaded without a check for each element: all that are whole along k, or none if
+    /// those of A or B overhang. Uniform.
     #[inline(always)]
     pub(super) fn whole_tiles(&self) -> u32 {
         let [m, n, k] = [TILE.m, TILE.n, TILE.k].map(|extent| extent as u32);
@@ -142,7 +143,7 @@ impl Factors {
         }
     }
 
-    /// Adds the products of the tiles from `tile` on, which may overhang, one after the other.
+    /// Adds the products of the tiles from `tile` on, one after the other. They may overhang.
     #[inline(always)]
     pub(super) fn add_products(
         &self,
@@ -153,7 +154,7 @@ impl Factors {
     ) {
         for k in (tile * TILE.k as u32..self.a.columns()).step_by(TILE.k) {
             let share_a = ShareA::fetch(self.thread, &self.a, 0, k);
-            // Which lanes are outside is a scalar register or two for each element until they are zeroed.
+            // The lanes outside the matrix take up to two scalar registers per element until they are zeroed.
             arch::sched_barrier();
             let share_b = ShareB::fetch(self.thread, &self.b, k, 0);
             let tiles = lds.put(share_a, share_b);
@@ -167,7 +168,7 @@ impl Lane {
     /// Adds the product of the tiles.
     #[inline(always)]
     pub(super) fn add_product(&self, tiles: &Operands<TileA, TileB>, sums: Sums) -> Sums {
-        // Quarters, since the compiler unrolls a loop over 16 steps, and not one over all.
+        // In quarters, since the compiler unrolls a loop over 16 steps, but not one over 64.
         let [first, second, third, fourth] = [0, 1, 2, 3].map(Index::wrapping);
         let sums = self.add_quarter(tiles, first, sums);
         let sums = self.add_quarter(tiles, second, sums);

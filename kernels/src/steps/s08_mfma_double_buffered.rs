@@ -1,4 +1,4 @@
-//! Step 8, double-buffered MFMA: the next tiles are fetched into registers while these are multiplied.
+//! Step 8, double-buffered MFMA: the next tiles are fetched into registers while the current ones are multiplied.
 //!
 //! ```text
 //! for k = 0, 256, 512, …:
@@ -13,16 +13,16 @@
 //!
 //! Tiles, waves and lanes are those of step 7.
 //!
-//! **What it adds to step 7.** There the matrix cores stand still while a tile comes from global memory.
-//! Here the loads of the next one are issued before the 64 steps, and their results written to LDS behind
-//! them, between two barriers: LDS has no room for a second buffer, registers have. It takes 64 of them
-//! a lane. The last tiles are multiplied behind the loop, so that no fetch is in vain and none needs
-//! a condition. On MI100 this took 1.46 ms where step 7 took 3.03 (published, as there).
+//! **What it adds to step 7.** In step 7 the matrix cores are idle while a tile is loaded from global memory. Here the
+//! loads of the next tiles are issued before the 64 steps, and written to LDS after them, between two barriers: LDS has
+//! no room for a second buffer, but registers have. It takes 64 registers per lane. The last tiles are multiplied after
+//! the loop, so that every fetch is used and none needs a condition. On MI100 this step took 1.46 ms and step 7 took
+//! 3.03 ms (published, as in step 6).
 //!
-//! C is still loaded and stored once a tile, for the reasons that step 7 gives: loaded before the next tiles, as loads
-//! come back in order and the first step would wait for all of them. Step 9 has no such loads.
+//! C is still loaded and stored once per tile, for the reasons given in step 7. It is loaded before the next tiles:
+//! loads return in order, and the first step would otherwise wait for the tiles, too. Step 9 has no loads of C.
 //!
-//! **LDS.** As in step 7. **Edges.** As in step 7, where nothing is fetched ahead.
+//! **LDS.** As in step 7. **Edges.** As in step 7, without fetching ahead.
 
 use super::{
     Product,
@@ -59,13 +59,13 @@ pub(super) unsafe fn run(product: Product<f32, f32>) {
         if let Some(mut c) = c.whole() {
             whole = factors.whole_tiles();
             if whole > 0 {
-                // SAFETY: so many tiles are whole.
+                // SAFETY: tile 0 is whole.
                 let (share_a, share_b) = unsafe { factors.fetch_whole(0) };
                 let mut tiles = lds.put(share_a, share_b);
                 for next in 1..whole {
-                    // Before the next tiles, for which the first step must not wait.
+                    // Before the next tiles, so that the first step does not wait for those.
                     let sums = c.load();
-                    // SAFETY: as above.
+                    // SAFETY: `next` is below the number of whole tiles.
                     let (next_a, next_b) = unsafe { factors.fetch_whole(next) };
                     c.store(lane.add_product(tiles.operands(), sums));
                     tiles = tiles.vacate().put(next_a, next_b);

@@ -12,17 +12,16 @@
 //!
 //! Tiles, waves and lanes are those of steps 7 and 8.
 //!
-//! **What it adds to step 8.** The matrix core adds to the registers that it left its last sums in, and need
-//! not wait for memory in between: the loop has no global access but the fetch of the next tiles, whose
-//! results are needed behind the 64 steps. Two words of LDS a lane are what an instruction of 32 cycles
-//! needs; four waves take 16 cycles of LDS for them. A single wave a SIMD has registers for a whole tile, so
-//! that the compiler reads far ahead.
+//! **What it adds to step 8.** The matrix core adds to the registers of its last sums and does not wait for memory in
+//! between. The only global accesses in the loop are the fetches of the next tiles, whose results are needed after the
+//! 64 steps. An instruction of 32 cycles needs two words of LDS per lane, for which four waves take 16 cycles of LDS.
+//! With one wave per SIMD there are registers for a whole tile, so the compiler reads far ahead.
 //!
-//! On MI100 this took 1.34 ms where step 8 took 1.46 (published, as there), 14 % of the matrix cores' peak. What
-//! keeps it from more are the tile, of which each element is loaded from global memory for 32 multiply-adds
-//! only, and that no other wave works while it writes the next tile: steps 11 to 15.
+//! On MI100 this step took 1.34 ms and step 8 took 1.46 ms (published, as in step 6): 14 % of the matrix cores' peak.
+//! Two things limit it, which steps 11 to 15 improve: each element is loaded from global memory for only 32
+//! multiply-adds, and no other wave works while a wave writes the next tile.
 //!
-//! **LDS.** As in step 7. **Edges.** As in step 7, where nothing is fetched ahead.
+//! **LDS.** As in step 7. **Edges.** As in step 7, without fetching ahead.
 
 use super::{
     Product,
@@ -56,11 +55,11 @@ pub(super) unsafe fn run(product: Product<f32, f32>) {
             unsafe { Vacant::<TileA, TileB, _>::new(arch::launch_lds(), arch::Workgroup) };
         let whole = factors.whole_tiles();
         if whole > 0 {
-            // SAFETY: so many tiles are whole.
+            // SAFETY: tile 0 is whole.
             let (share_a, share_b) = unsafe { factors.fetch_whole(0) };
             let mut tiles = lds.put(share_a, share_b);
             for next in 1..whole {
-                // SAFETY: as above.
+                // SAFETY: `next` is below the number of whole tiles.
                 let (next_a, next_b) = unsafe { factors.fetch_whole(next) };
                 sums = lane.add_product(tiles.operands(), sums);
                 tiles = tiles.vacate().put(next_a, next_b);

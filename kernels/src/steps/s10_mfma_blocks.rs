@@ -19,24 +19,24 @@
 //! ```
 //!
 //! `v_mfma_f32_16x16x1_4b_f32` multiplies four blocks of 16 × 1 by 1 × 16. With one block of A for all four
-//! (CBSZ = 2, ABID = which) it makes 16 × 64 elements of C out of registers that hold 64 rows of A and 64
-//! columns of B; four of them make 64 × 64. [`crate::mfma`] has the map of lanes.
+//! (CBSZ = 2, selected by ABID) it computes 16 × 64 elements of C from registers that hold 64 rows of A and 64
+//! columns of B; four of them compute 64 × 64. [`crate::mfma`] has the map of lanes to elements.
 //!
 //! - **Block order**: in each step of k, one block of 16 rows is loaded from C, gets its four
 //!   instructions, and is stored before the next one is loaded: 16 registers of sums.
-//! - **Pass order**: all four are loaded, then all instructions issued, then all stored: 64
+//! - **Pass order**: all four are loaded, then all instructions are issued, then all are stored: 64
 //!   registers, and one wait for C where block order has four.
 //!
-//! **What it adds to step 6.** Each element of A and B is loaded once for 64 multiplications instead of 16. A
-//! wave issues 16 instructions of 1,024 multiply-adds between waits. But there is one wave a workgroup,
-//! and C, which is 16 times as large as its operands, goes through memory in every step: on MI100, 29.0 ms in
-//! block order and 26.1 in pass order, slower than all others (published, as there). They are here to show
-//! what order is worth; C in the accumulators is step 9.
+//! **What it adds to step 6.** Each element of A and B is loaded once for 64 multiplications instead of 16, and a
+//! wave issues 4 (block order) or 16 (pass order) instructions of 1,024 multiply-adds between waits for C. But a
+//! workgroup has only one wave, and C, with 16 times as many elements as each operand of a step, goes through memory
+//! in every step. On MI100, block order took 29.0 ms and pass order 26.1 ms, slower than all other steps (published,
+//! as in step 6). They are here to show the effect of the order; step 9 keeps C in the accumulators.
 //!
-//! **α, β.** As in step 6 the old C waits in registers, 64 of them in both orders.
+//! **α, β.** As in step 6 the old C is kept in registers, 64 of them in both orders.
 //!
-//! **Edges.** As in step 6, with the addresses of C in scalar registers: a lane's distance from them is the same for all
-//! of a block's elements. LDS: none.
+//! **Edges.** As in step 6, with the addresses of C in scalar registers: a lane's offset from them is the same for all
+//! elements of a block. LDS: none.
 
 use super::{
     Product,
@@ -69,7 +69,7 @@ const _: () = assert!(
     "a lane for each row of A and each column of B"
 );
 
-/// Computes 64 × 64 elements of C per wave, 16 rows after the other.
+/// Computes 64 × 64 elements of C per wave, 16 rows at a time.
 ///
 /// # Safety
 /// The kernel was launched with the block of the rows.
@@ -89,7 +89,7 @@ pub(super) unsafe fn run_pass_order(product: Product<f32, f32>) {
     unsafe { run::<PassOrder>(product) };
 }
 
-/// In which order a step's products are added to the four blocks of C.
+/// The order in which a step's products are added to the four blocks of C.
 trait Order {
     fn add(c: &mut [impl AccumulatorStorage<FourBlocks>; 4], step: &Step);
 }
@@ -121,7 +121,7 @@ impl Order for PassOrder {
     }
 }
 
-/// Adds the products of all steps of k in an order.
+/// Adds the products of all steps of k in the order `O`.
 ///
 /// # Safety
 /// The kernel was launched with the block of the rows.
@@ -174,7 +174,7 @@ struct Step {
 }
 
 impl Step {
-    /// Those from `k` on: of the row of A and the column of B with the lane's number.
+    /// The elements from `k` on of the row of A and the column of B with the lane's number.
     #[inline(always)]
     fn load(a: &Input<f32>, b: &Input<f32>, lane: Thread<THREADS>, k: u32) -> Self {
         let number = lane.number();
@@ -184,10 +184,10 @@ impl Step {
         }
     }
 
-    /// The same where all of them are in the matrices.
+    /// The same if all of them are in the matrices.
     ///
     /// # Safety
-    /// All are, and those of the tile's first step are near.
+    /// All of them exist, and those of the tile's first step are [near](Input::is_near).
     #[inline(always)]
     unsafe fn load_whole(a: &Input<f32>, b: &Input<f32>, lane: Thread<THREADS>, k: u32) -> Self {
         let number = lane.number();

@@ -1,4 +1,4 @@
-//! Step 11, wide accesses: 16 bytes a lane wherever data moves, 128 × 128 of C a workgroup, and the largest
+//! Step 11, wide accesses: 16 bytes per lane wherever data moves, 128 × 128 of C per workgroup, and the largest
 //! matrix instructions, for every element type.
 //!
 //! ```text
@@ -13,23 +13,25 @@
 //!   └────────┴────────┘       └────────┴────────┘
 //! ```
 //!
-//! **What it adds to step 9.** There, a lane reads one element from LDS for each matrix instruction. Here it
-//! reads 16 bytes, enough for 1 to 4 instructions, and each operand is multiplied with two others: 4 reads of
-//! 16 bytes feed 4 products of blocks. A 32 × 32 block needs half as many operands for its operations as
-//! four of 16 × 16 do. Global memory is read, and C written, in 16 bytes a lane. One code serves all element
-//! types: until they are multiplied, elements are bytes.
+//! **What it adds to step 9.** In step 9, a lane reads one element of A and one of B from LDS for each matrix
+//! instruction. Here it reads 16 bytes, enough for 1 to 4 instructions, and each operand is multiplied with two others:
+//! 4 reads of 16 bytes feed 4 products of blocks. A 32 × 32 block needs half as many operands as four blocks of
+//! 16 × 16. Global memory is read in 16 bytes per lane, and C is stored in runs of 16 bytes of sums. One code serves
+//! all element types: until they are multiplied, elements are bytes.
 //!
-//! **Layouts.** Rows of the tiles lie along k in LDS. An operand along k in memory (A row-major, B
-//! column-major) is copied. One across k is transposed in registers on its way, in blocks of which each belongs to one
-//! thread. [`TileLoader`](crate::tile::operand::TileLoader) does that; the loop is the same for all layouts.
+//! **Layouts.** Rows of the tiles are along k in LDS. An operand that is along k in memory (A row-major, B
+//! column-major) is copied. One across k is transposed in registers on its way, in blocks that belong to one thread
+//! each. [`TileLoader`](crate::tile::operand::TileLoader) does both; the loop is the same for all layouts.
 //!
-//! **LDS.** Rows of 64 bytes, one after the other: (128 + 128) · 64 bytes = 16 KiB. 8 lanes that read at a time
-//! need one unit of 8 rows, and these units are in the same 8 of 32 banks: conflicts of degree 4, which step 12
-//! avoids.
+//! **LDS.** Rows of 64 bytes, one after the other: (128 + 128) · 64 bytes = 16 KiB. The 8 lanes that read at the same
+//! time need one unit of 8 rows, and these units are in the same 8 of 32 banks: conflicts of degree 4, which step 12
+//! removes.
 //!
-//! **Edges.** For rows outside the matrices the last row is loaded; what it contributes is not stored. The end of k, where it is no multiple of K, is loaded element by element with zeros after it.
+//! **Edges.** For rows outside the matrices the last row is loaded; its contribution is not stored. If k is no multiple
+//! of K, the rest is loaded element by element, padded with zeros.
 //!
-//! **The end.** A lane holds sums of a column of C. They pass through LDS, and are stored by rows: [`BlockGemm::finish`].
+//! **The end.** Neighbouring lanes hold sums of different rows of C. They pass through LDS, from which 8 neighbouring
+//! lanes store a row of a block: [`BlockGemm::finish`].
 
 use super::{
     Product,

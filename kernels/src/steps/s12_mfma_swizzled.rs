@@ -12,23 +12,24 @@
 //!             unit 0 of 8 rows: two places, 4 cycles        unit 0 of 8 rows: eight places, 1 cycle
 //! ```
 //!
-//! **What it adds to step 11.** A layout of LDS, [`Swizzled`]; the loop is that of step 11. A swizzle is an exclusive
-//! or of a few bits of the address. A lane computes it once, and it takes no memory, which padding would.
+//! **What it adds to step 11.** An LDS layout, [`Swizzled`]; the loop is that of step 11. A swizzle is an XOR of a few
+//! bits of the address. A lane computes it once, and unlike padding it takes no memory.
 //!
-//! **Banks.** LDS serves 32 banks of 4 bytes in a cycle (64 on gfx950), and a wave's access in phases: groups of
-//! lanes whose bytes fill all banks once, if no two lanes need different words of one bank. Lanes of a phase read the
-//! same unit of different rows. With rows of 64 bytes, one after the other, the same unit of all even rows is in the
-//! same four banks, so that 8 lanes take 4 cycles.
+//! **Banks.** LDS has 32 banks of 4 bytes (64 on gfx950) and serves a wave's access in phases: groups of lanes whose
+//! bytes fill all banks once. A phase takes one cycle if no two lanes need different words of one bank. Lanes of a
+//! phase read the same unit of different rows. With rows of 64 bytes, one after the other, the same unit of all even
+//! rows is in the same four banks, so that 8 lanes take 4 cycles.
 //!
-//! **The rule.** Unit `u` of row `r` is at `4r + u`, or `8r + u`, with the lowest bits swizzled: bit `i` by the parity
-//! of `r & mask[i]`. That is a bijection of the units of a few neighbouring rows. The masks were found by a search over
-//! all small ones for those under which no access of a kernel has a conflict: no read of an operand, no write of a row
-//! along k and none of a transposed row, on 32 banks and, with other masks, on 64. The tests here repeat the proof.
+//! **The rule.** Unit `u` of row `r` is at `4r + u` (with rows of 128 bytes `8r + u`), with the lowest bits swizzled:
+//! bit `i` is XORed with the parity of `r & mask[i]`. This is a bijection of the units of a few neighbouring rows. The
+//! masks come from a search over all small masks for those without any conflict: in reads of operands, in writes of
+//! rows along k and in writes of transposed rows. There are masks for 32 and for 64 banks. The tests in this file
+//! repeat the proof.
 //!
-//! **What it should gain.** In a step, a lane of a wave reads 4 units; 4 KiB a wave are 32 cycles of LDS without
-//! conflicts and 128 with conflicts of degree 4, for 4 waves. The matrix core needs 128 cycles for the step's 8
-//! instructions in f16 on gfx942. So LDS limits step 11, and the matrix cores can limit step 12 once they need not
-//! wait for loads from global memory. The next steps are for that.
+//! **Expected gain.** In a step, a lane reads 4 units. The 4 KiB of a wave take 32 cycles of LDS without conflicts, and
+//! 128 with conflicts of degree 4: 128 or 512 cycles for 4 waves. A matrix core needs 256 cycles for the step's 8
+//! instructions in f16 on gfx942. So LDS limits step 11, and in step 12 the matrix cores are the limit once they do
+//! not wait for loads from global memory, which the next steps achieve.
 
 use crate::tile::operand::{LOCAL_BITS, LdsLayout};
 
@@ -37,7 +38,7 @@ use crate::tile::operand::{LOCAL_BITS, LdsLayout};
 pub(crate) struct Swizzled<const SIZE: usize, const BANKS: usize, const UNITS: usize = 4>;
 
 impl<const SIZE: usize, const BANKS: usize, const UNITS: usize> Swizzled<SIZE, BANKS, UNITS> {
-    /// For each of the lowest bits of a position, the bits of the row that swizzle it.
+    /// For each of the lowest bits of a position, the mask of the row bits that swizzle it.
     const MASKS: [u32; LOCAL_BITS as usize] = match (BANKS, SIZE, UNITS) {
         (32, 1, 4) => [0b10_0100, 0b1_0010, 0b100_0000, 0],
         (32, 2, 4) => [0b10_0100, 0b1_0010, 0b1000, 0],
@@ -85,7 +86,7 @@ mod tests {
     fn check<const SIZE: usize, const BANKS: usize, const UNITS: usize>(edge: u32) {
         let position = Swizzled::<SIZE, BANKS, UNITS>::position;
         let units = UNITS as u32;
-        // A bijection, and undone.
+        // A bijection, which `at` inverts.
         let all: HashSet<u32> = (0..256)
             .flat_map(|row| (0..units).map(move |unit| position(row, unit)))
             .collect();
@@ -124,7 +125,7 @@ mod tests {
         check::<1, 64, 8>(32);
     }
 
-    /// What step 11 pays, and step 12 takes away.
+    /// The conflicts of step 11, which step 12 removes.
     #[test]
     fn without_the_swizzle_reads_have_conflicts_of_degree_4() {
         let address = |lane| 16 * RowMajor::position(lane % 32, lane / 32) as usize;
@@ -132,8 +133,8 @@ mod tests {
         assert_eq!(degree(64, Access::Read(16), address), 4);
     }
 
-    /// The degree of the writes of transposed blocks: threads, and the rows and bytes of k
-    /// of a block, as `TileLoader` gives them out.
+    /// The degree of the writes of transposed blocks, with the threads, rows and bytes of a block that
+    /// `TileLoader` uses.
     fn transposed<const SIZE: usize, const BANKS: usize, const UNITS: usize>(
         rows: usize,
         units: usize,
@@ -163,7 +164,7 @@ mod tests {
         worst
     }
 
-    /// The shares of the catalogue's rows: 256 or 128 rows, 1 to 4 units a thread.
+    /// The shares of the catalogue's rows: 256 or 128 rows, 1 to 4 units per thread.
     #[test]
     fn transposed_rows_are_written_without_bank_conflicts() {
         for (rows, units) in [(256, 4), (256, 2), (128, 2), (128, 1)] {

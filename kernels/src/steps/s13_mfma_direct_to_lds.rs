@@ -1,4 +1,4 @@
-//! Step 13, direct to LDS (gfx950): global memory goes straight to LDS, past the registers.
+//! Step 13, direct to LDS (gfx950): loads from global memory go straight to LDS, past the registers.
 //!
 //! ```text
 //!   step 12    global memory ─ global_load ─→ registers ─ ds_write ─→ LDS
@@ -10,22 +10,21 @@
 //!   └────────┴────────┴────────┴────────┘
 //! ```
 //!
-//! **What it adds to step 12.** A load that needs no register can be issued early: three stages are on their
-//! way while one is multiplied, and the registers and the stores to LDS are saved. gfx942 has such loads too, but of
-//! 4 bytes a lane, which are slower than the way through registers; on gfx950 they take 16.
+//! **What it adds to step 12.** A load that needs no register can be issued early: three stages are in flight
+//! while one is multiplied, without registers for them and without instructions that store to LDS. gfx942 has such
+//! loads, too, but with 4 bytes per lane, which are slower than the way through registers; on gfx950 they have 16.
 //!
-//! **Swizzling.** The instruction writes the units of a wave's lanes side by side from one address on, so that a
-//! lane cannot choose where its unit goes in LDS. It chooses what it loads instead: the unit of global memory whose
-//! position in the swizzled tile is the one that the lane writes
-//! ([`LdsLayout::at`](crate::tile::operand::LdsLayout::at)).
+//! **Swizzling.** The instruction writes the units of a wave's lanes to consecutive addresses, so a lane cannot
+//! choose where its unit goes in LDS. It chooses what it loads instead: the unit of global memory whose position in
+//! the swizzled tile is the one that the lane writes ([`LdsLayout::at`](crate::tile::operand::LdsLayout::at)).
 //!
-//! **Waits.** Loads return in order. Before stage s is read, all but those of the two stages after it must be
-//! done, and no wait in the loop is for all of them. The compiler does not see what inline assembly loads, so
-//! that the waits are written out.
+//! **Waits.** Loads return in order. Before stage s is read, all loads but those of the next two stages must be
+//! done; no wait in the loop is for all loads. The compiler does not see the loads of inline assembly, so the waits
+//! are explicit.
 //!
-//! **LDS.** 4 · (128 + 128) · 64 bytes = 64 KiB of the 160 KiB that gfx950 has: two workgroups a compute unit.
+//! **LDS.** 4 · (128 + 128) · 64 bytes = 64 KiB of the 160 KiB that gfx950 has: two workgroups per compute unit.
 //!
-//! **What it takes.** Operands along k, aligned to 16 bytes; the host chooses another step for others.
+//! **Requirements.** Operands along k, aligned to 16 bytes; the host chooses another step for others.
 
 use super::{
     Product,
@@ -63,15 +62,15 @@ pub(super) unsafe fn run<C: Config>(product: Product<Element<C>, Output<C>>) {
     }
 }
 
-/// Multiplies a number of stages that fills the ring once or more.
+/// Multiplies `stages` stages, a multiple of [`RING`], not 0.
 ///
 /// # Safety
 /// The stages are whole and along k, and all threads of the workgroup call this.
 #[inline(always)]
 unsafe fn stream<C: Config>(gemm: &mut BlockGemm<C>, source: Source<C>, stages: u32) {
-    // SAFETY: the caller promises whole stages, among which `Fetch` stays. A stage is read after a wait of every
-    // wave for its own loads of it and a barrier, and its buffer written after the next barrier, which
-    // no wave reaches before it has its operands.
+    // SAFETY: the caller promises whole stages, and `Fetch` stays within them. A stage is read after every
+    // wave has waited for its own loads of it and a barrier has followed. Its buffer is written after the next
+    // barrier, which no wave reaches before it has its operands.
     unsafe {
         let mut fetch = source.fetch(stages);
         for buffer in 0..RING - 1 {
@@ -88,7 +87,7 @@ unsafe fn stream<C: Config>(gemm: &mut BlockGemm<C>, source: Source<C>, stages: 
                 }
             }
         }
-        // Loads that will not be multiplied must end before LDS is used for something else.
+        // The last loads are not multiplied, but must end before LDS is used for something else.
         arch::wait_for_loads_until(0);
     }
 }

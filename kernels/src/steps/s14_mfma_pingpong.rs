@@ -1,4 +1,4 @@
-//! Step 14, ping-pong: half of the waves multiplies while the other half reads and writes LDS.
+//! Step 14, ping-pong: half of the waves multiply while the other half reads and writes LDS.
 //!
 //! ```text
 //! slot       0    1    2    3    4    5    6            R  read stage s from LDS, store stage s + 1
@@ -15,27 +15,27 @@
 //!      64                                               32
 //! ```
 //!
-//! **What it adds to step 12.** A SIMD has one matrix core. With two waves on it that do the same at
-//! the same time, the matrix core waits while both read LDS, and LDS waits while both multiply. Here
-//! one barrier that only the second half of the waves meets, before the loop, shifts it by one slot;
-//! from then on every barrier ends a slot for both halves, and each SIMD has one wave that multiplies
-//! (at a higher priority, `s_setprio`) and one that moves data.
+//! **What it adds to step 12.** A SIMD has one matrix core. If two waves of a SIMD do the same at the same
+//! time, the matrix core is idle while both read LDS, and LDS is idle while both multiply. Here an extra
+//! barrier before the loop, which only the second half of the waves executes, delays that half by one slot.
+//! From then on every barrier ends a slot for both halves, and each SIMD has one wave that multiplies (at a
+//! higher priority, `s_setprio`) and one that moves data.
 //!
 //! The tile is four times as large as in step 12: A and B are read from global memory half as often,
 //! and 4 + 2 operands from LDS feed 8 products of blocks, instead of 2 + 2 for 4.
 //!
 //! **Waits.** A stage is fetched from global memory three stages before it is multiplied, into one of two
-//! sets of registers, so that when a set is stored, the other one is still on its way: the wait counts
-//! down to the number of loads of one set and never to 0. Before the barrier behind its reads and writes of LDS, a wave
-//! waits for all of them: the other half then writes to the buffer that it reads from, and a read still in flight
-//! could see that. It costs nothing while the other half multiplies for longer.
+//! sets of registers. When one set is stored to LDS, the other is still in flight: the wait is for all but the
+//! loads of one set, and never for all loads. Before the barrier that ends its reads and writes of LDS, a wave
+//! waits for all of them, because the other half then writes to the buffer that it reads, and a read in flight
+//! could see that. The wait costs nothing as long as the other half multiplies for longer.
 //!
 //! **LDS.** Two buffers of a stage of 64 bytes along k: 2 · (256 + 256) · 64 bytes = 64 KiB. Buffer
 //! s mod 2 is read in slots 2s and 2s + 1 and written, with stage s + 2, in slots 2s + 2 and 2s + 3. Rows are
 //! swizzled as in step 12.
 //!
-//! **The rest.** The loop takes two stages a round. What is left of k, and tiles whose units don't end
-//! with the matrices, go through [`BlockGemm::sequential`].
+//! **Edges.** The loop takes two stages per round. The rest of k, and tiles that cannot be loaded in whole
+//! units, go through [`BlockGemm::sequential`].
 #![expect(
     clippy::needless_range_loop,
     reason = "a buffer of registers has the number of its stage in LDS"
@@ -71,7 +71,7 @@ pub(super) unsafe fn run<C: Config>(product: Product<Element<C>, Output<C>>) {
 #[inline(always)]
 unsafe fn alternate<C: Config>(gemm: &mut BlockGemm<C>, source: Source<C>, stages: u32) {
     let steps = BlockGemm::<C>::STEPS;
-    // SAFETY: the caller promises whole stages, among which `Fetch` stays. Buffers are written and read in
+    // SAFETY: the caller promises whole stages, and `Fetch` stays within them. Buffers are written and read in
     // the slots that the module's documentation gives, with a barrier between any two.
     unsafe {
         let mut fetch = source.fetch(stages);

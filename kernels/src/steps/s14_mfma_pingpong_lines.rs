@@ -7,17 +7,18 @@
 //!                    ↑        ↑        ↑         M p  multiply step p
 //! ```
 //!
-//! **What it adds to step 14.** There, a stage of 64 bytes along k is half of a cache line. The other half is loaded a
-//! stage later, when L1 has replaced the line, so that each line comes from L2 twice. Here a stage is a whole line.
+//! **What it adds to step 14.** In step 14, a stage of 64 bytes along k is half of a cache line. The other half is
+//! loaded a stage later, when L1 has replaced the line, so each line is loaded from L2 twice. Here a stage is a whole
+//! line.
 //!
-//! **Registers.** As many are on their way as with half lines, for as many slots: each set of A or of B is stored four
-//! slots after it was loaded.
+//! **Registers.** As many loads are in flight as with half lines, for as many slots: each set of A or of B is stored
+//! four slots after it was loaded.
 //!
-//! **LDS.** Two buffers of a stage, 2 · (256 + 256) · 128 bytes = 128 KiB of the 160 KiB that gfx950 has. Stage s + 1 is
-//! written in slots 4s to 4s + 3, behind the last reads of its buffer in slot 4s - 1, and read from slot 4s + 4 on. Rows
-//! of 128 bytes have a swizzle of their own.
+//! **LDS.** Two buffers of a stage, 2 · (256 + 256) · 128 bytes = 128 KiB of the 160 KiB that gfx950 has. Stage s + 1
+//! is written in slots 4s to 4s + 3, after the last reads of its buffer in slot 4s - 1, and read from slot 4s + 4 on.
+//! Rows of 128 bytes have their own swizzle.
 //!
-//! Tiles, waves and priorities are those of step 14, and so are waits and barriers.
+//! Tiles, waves, priorities, waits and barriers are those of step 14.
 
 use super::{
     Product,
@@ -52,7 +53,7 @@ unsafe fn alternate<C: Config>(gemm: &mut BlockGemm<C>, source: Source<C>, stage
         assert!(BlockGemm::<C>::STEPS == 2, "one step stores A, the other B");
     }
     let source = gemm.recomputed_source(&source);
-    // SAFETY: the caller promises whole stages, among which `Fetch` stays. Buffers are written and read in
+    // SAFETY: the caller promises whole stages, and `Fetch` stays within them. Buffers are written and read in
     // the slots that the module's documentation gives, with a barrier between any two.
     unsafe {
         let mut fetch = source.fetch(stages);

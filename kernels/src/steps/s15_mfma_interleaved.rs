@@ -1,5 +1,5 @@
-//! Step 15, interleaved: one wave a SIMD, whose matrix instructions follow each other without a gap, and
-//! everything else between them.
+//! Step 15, interleaved: one wave per SIMD, whose matrix instructions follow each other without a gap while
+//! everything else is issued between them.
 //!
 //! ```text
 //!   C's tile, 256 × 128: 2 × 2 waves        one round of a wave, one stage
@@ -15,25 +15,26 @@
 //!      64      64
 //! ```
 //!
-//! **What it adds to step 14.** There, two waves on a SIMD take turns, and each slot lasts as long as the
-//! longer of its two halves. Here a SIMD has one wave, with registers for the operands of two steps and two
-//! stages on their way. A matrix instruction takes 32 to 64 cycles on the matrix core and 4 to issue: while it
-//! runs, the wave issues the reads of the next step, and they have arrived when it
-//! comes to them. `sched_group_barrier` asks the compiler for that order.
+//! **What it adds to step 14.** In step 14, two waves of a SIMD take turns, and each slot lasts as long as the
+//! longer of its two halves. Here a SIMD has one wave, with registers for the operands of two steps and for two
+//! stages in flight. A matrix instruction takes 32 to 64 cycles on the matrix core and 4 to issue. While it
+//! runs, the wave issues the reads of the next step, which are complete when that step begins.
+//! `sched_group_barrier` asks the compiler for this order.
 //!
-//! **Registers.** One wave a SIMD may have 512, half of them accumulation registers, which would do for
-//! 128 × 128 of C a wave. LLVM 23 keeps sums in the other half and moves what does not fit back and forth in
-//! the loop, and its option to do better lost the sums' zeros where it was tried. So a wave has 128 × 64,
-//! whose sums fit.
+//! **Registers.** With one wave per SIMD, a wave may have 512 registers. Half of them are AGPRs, which would hold
+//! the sums of 128 × 128 of C. But LLVM 23 keeps sums in the other half and moves those that do not fit back and
+//! forth in the loop; its option to avoid this lost the initial zeros of the sums where it was tried. So a wave
+//! has 128 × 64, whose sums fit.
 //!
 //! **Waits.** As in step 14, a stage is fetched three stages ahead into two sets of registers. There is
-//! one barrier a stage, between its two steps: it waits for the writes of stage + 1, which were issued a
+//! one barrier per stage, between its two steps: it waits for the writes of stage + 1, which were issued a
 //! step before.
 //!
-//! **LDS.** Two buffers of a stage, 2 · (256 + 128) · 64 bytes = 48 KiB. Stage s + 1 is written to the buffer of stage s − 1
-//! before the barrier of stage s; its last reads, of step 1, were done before the barrier of stage s − 1.
+//! **LDS.** Two buffers of a stage, 2 · (256 + 128) · 64 bytes = 48 KiB. Stage s + 1 is written to the buffer of
+//! stage s − 1 before the barrier of stage s. The last reads of that buffer, for step 1, were done before the
+//! barrier of stage s − 1.
 //!
-//! **Types of one step a stage** (f64, and fp8 on gfx950) have the barrier between the two halves of their
+//! **Types with one step per stage** (f64, and fp8 on gfx950) have the barrier between the two halves of their
 //! rows of blocks.
 #![expect(
     clippy::needless_range_loop,
@@ -72,7 +73,7 @@ pub(super) unsafe fn weave<C: Config>(gemm: &mut BlockGemm<C>, source: Source<C>
     let two_steps = BlockGemm::<C>::STEPS == 2;
     let (m, n) = (BlockGemm::<C>::M, BlockGemm::<C>::N);
     let reads = (m + n) * C::Mfma::OPERAND_UNITS;
-    // SAFETY: the caller promises whole stages, among which `Fetch` stays. Buffers are written and read
+    // SAFETY: the caller promises whole stages, and `Fetch` stays within them. Buffers are written and read
     // as the module's documentation says, with a barrier between.
     unsafe {
         let mut fetch = source.fetch(stages);

@@ -9,18 +9,18 @@
 //!                           │ w1 │ part 1             workspace: a slot of sums a part
 //!                           ├────┤                    ┌────┬────┬────┐
 //!        part 0  1    2     │ w2 │ part 2             │ w0 │ w1 │ w2 │ → added in this order
-//!      A ┌────┬────┬────┐   ┌────┐                    └────┴────┴────┘   by the last to come
+//!      A ┌────┬────┬────┐   ┌────┐                    └────┴────┴────┘   by the last to finish
 //!        │ w0 │ w1 │ w2 │   │ C  │ 128 × 128
 //!        └────┴────┴────┘   └────┘
 //! ```
 //!
-//! **When it is for.** A product with few tiles and a long k (m = n = 256, k = 65,536 has four tiles of
-//! 128 × 128) leaves most compute units without work. Dividing k gives each tile `parts` workgroups. The
-//! price is that each of them writes its sums to memory and one reads them all: 2 · parts · 64 KiB a tile, which
-//! the host weighs against the idle units.
+//! **When to use it.** A product with few tiles and a long k (m = n = 256, k = 65,536 has four tiles of
+//! 128 × 128) leaves most compute units idle. Dividing k gives each tile `parts` workgroups. The price is that
+//! each of them writes its sums to memory and one reads them all: 2 · parts · 64 KiB per tile, which the host
+//! weighs against the idle units.
 //!
-//! **Deterministic.** No floating-point atomics; see [`BlockGemm::contribute`]. The tile is summed up as in
-//! step 15, one wave of 64 × 64 a SIMD, over the steps that [`first_step`] gives to the part.
+//! **Deterministic.** No floating-point atomics; see [`BlockGemm::contribute`]. The main loop is that of
+//! step 15, with waves of 64 × 64, over the steps that [`first_step`] assigns to the part.
 //!
 //! **LDS.** Two buffers, 32 KiB.
 
@@ -57,7 +57,7 @@ pub(super) unsafe fn run<C: Config>(product: Product<Element<C>, Output<C>>) {
             |gemm, source, stages| weave(gemm, source, stages),
         );
         let slot = |part| tile * parts + part;
-        // No other workgroup takes the tile's last ticket.
+        // Only one workgroup takes the tile's last ticket.
         if parts == 1 || gemm.contribute(tile, parts, slot(part), slot) {
             gemm.finish();
         }

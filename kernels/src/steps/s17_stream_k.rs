@@ -1,5 +1,5 @@
-//! Step 17, stream-K: the steps of all tiles in one line, cut into pieces of equal length, one for each
-//! workgroup.
+//! Step 17, stream-K: the steps of all tiles in one sequence, which is divided into shares of equal length, one
+//! for each workgroup.
 //!
 //! ```text
 //!   tiles   │    0    │    1    │    2    │    3    │    4    │     5 tiles of 8 steps of k
@@ -10,17 +10,17 @@
 //!   w3                                             ├────────────┤
 //! ```
 //!
-//! **When it is for.** A number of tiles just above a multiple of what the GPU runs at once leaves most of
-//! it idle in the last wave of workgroups. Here there are as many workgroups as run at once, and all have
-//! the same number of steps, to within one. A workgroup begins in the middle of a tile, computes whole tiles
-//! without sharing them, and ends in the middle of another: at most two slots of the workspace each, however
-//! many tiles there are.
+//! **When to use it.** If the number of tiles is just above a multiple of the workgroups that the GPU runs at
+//! once, most of the GPU is idle in the last round of workgroups. Here there are as many workgroups as run at
+//! once, and all have the same number of steps, to within one. A workgroup begins in the middle of a tile,
+//! computes whole tiles without sharing them, and ends in the middle of another. So it needs at most two slots of
+//! the workspace, regardless of the number of tiles.
 //!
-//! **Deterministic.** The workgroup that comes last adds the tile's parts in the order of k; see
-//! [`BlockGemm::contribute`]. No workgroup waits, so that the workgroups need not run at the same time.
+//! **Deterministic.** The workgroup that finishes a tile last adds the tile's parts in the order of k; see
+//! [`BlockGemm::contribute`]. No workgroup waits for another, so they need not run at the same time.
 //!
-//! **Registers.** Around the loop over tiles the compiler keeps more scalars than there are scalar registers,
-//! and puts some 50 into lanes of a vector register. None is fetched from there within the loop along k.
+//! **Registers.** In the loop over tiles, more scalars are live than there are SGPRs, and the compiler spills
+//! about 50 to lanes of a VGPR. None is restored within the loop along k.
 //!
 //! **LDS.** As in step 16.
 
@@ -35,7 +35,7 @@ use crate::{
 };
 use ferrowave_shared::workspace::{first_step, share_of_step, steps};
 
-/// Computes a piece of the line of steps, a tile of C at a time.
+/// Computes the workgroup's share of the steps, one tile of C at a time.
 ///
 /// # Safety
 /// The kernel was launched with the block and LDS of the row that `C` is for.
@@ -51,11 +51,11 @@ pub(super) unsafe fn run<C: Config>(product: Product<Element<C>, Output<C>>) {
         let tile = step / steps;
         let (tile_first, tile_end) = (tile * steps, (tile + 1) * steps);
         let end = last.min(tile_end);
-        // The waves have read the sums of the tile before from LDS.
+        // Until all waves have read the sums of the previous tile from LDS.
         Workgroup.wait();
-        // SAFETY: as the caller promises; all threads of the workgroup are here. Only those that share the
-        // tile are in it, and slots are as the workspace has them: the first tile of a workgroup has its
-        // first slot, any other that it shares its second.
+        // SAFETY: as the caller promises; all threads of the workgroup are here. Each workgroup that shares the
+        // tile contributes one part, and slots are those of the workspace: the first slot of a workgroup is for
+        // its first tile, the second for any other tile that it shares.
         unsafe {
             let mut gemm = BlockGemm::<C>::new(product.at_tile(tile));
             gemm.sum_up(

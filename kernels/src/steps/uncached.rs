@@ -1,18 +1,17 @@
-//! Sums that live in C between the steps or the tiles of k, for the steps of the ladder that do not keep them
-//! in registers.
+//! Sums that are kept in C between the steps or tiles of k, for the steps of the ladder that do not keep them in
+//! registers.
 //!
-//! What is in C meanwhile are the bare sums: α comes at the end, so that it may be 0 or infinite. The old
-//! C waits in registers, unless β is 0, when it is not read at all, and is put back before the update. So
-//! the update is that of all other steps.
+//! C then holds the unscaled sums: α is applied at the end, so it may be 0 or infinite. The old C is kept in registers
+//! (not read at all if β is 0) and written back before the update, which is therefore the same as in all other steps.
 //!
-//! Where C has the whole tile, a loop over k that takes [`Uncached::whole`] loads and stores without asking for
-//! each element, at addresses that were made before it.
+//! If C has the whole tile, a loop over k uses [`Uncached::whole`], which loads and stores without a check for each
+//! element, at addresses computed before the loop.
 
 use super::Product;
 use crate::tile::output::{Fragment, Place};
 use core::sync::atomic::{Ordering, compiler_fence};
 
-/// A lane's sums `F`, wherever they are while they are not added to.
+/// Where a lane's sums `F` are kept between additions.
 pub(super) trait AccumulatorStorage<F> {
     /// The sums so far.
     fn load(&self) -> F;
@@ -30,7 +29,7 @@ pub(super) struct Uncached<'p, F> {
 }
 
 impl<'p, F: Fragment<1, Sum = f32> + Copy> Uncached<'p, F> {
-    /// Makes the elements of C, their corner at `(row, column)`, the empty sums `zero`.
+    /// Saves the elements of C whose corner is at `(row, column)`, and stores the sums `zero` there.
     ///
     /// # Safety
     /// The elements are in the workgroup's tile, and no other thread accesses them until this value is
@@ -58,7 +57,7 @@ impl<'p, F: Fragment<1, Sum = f32> + Copy> Uncached<'p, F> {
         }
     }
 
-    /// The same sums if C has the whole tile: the same in all lanes.
+    /// The same sums if C has the whole tile. Uniform.
     #[inline(always)]
     pub(super) fn whole(&mut self) -> Option<Whole<'_, F>> {
         let place = self.product.place(self.row, self.column)?;
@@ -68,7 +67,7 @@ impl<'p, F: Fragment<1, Sum = f32> + Copy> Uncached<'p, F> {
         })
     }
 
-    /// The row, behind an opaque zero: else the compiler would compute the addresses of all elements, and
+    /// The row, behind an opaque zero. Otherwise the compiler would compute the addresses of all elements, and
     /// whether they exist, before the loop over k, and run out of registers.
     #[inline(always)]
     fn row(&self) -> u32 {
@@ -92,7 +91,7 @@ impl<'p, F: Fragment<1, Sum = f32> + Copy> Uncached<'p, F> {
 impl<F: Fragment<1, Sum = f32> + Copy> AccumulatorStorage<F> for Uncached<'_, F> {
     #[inline(always)]
     fn load(&self) -> F {
-        // Without it the compiler would see what was stored last, and keep it in registers.
+        // Without it the compiler would forward what was stored last, and keep the sums in registers.
         compiler_fence(Ordering::SeqCst);
         let mut sums = self.old;
         // SAFETY: the elements belong to this value, as `new`'s caller promised.
@@ -110,12 +109,12 @@ impl<F: Fragment<1, Sum = f32> + Copy> AccumulatorStorage<F> for Uncached<'_, F>
 /// A lane's sums `F` in C where C has the whole tile.
 pub(super) struct Whole<'u, F> {
     place: Place<f32>,
-    /// Any fragment, to load into; whose sums they are meanwhile.
+    /// An initialized fragment to load into; its values are overwritten.
     old: &'u F,
 }
 
 impl<F> Whole<'_, F> {
-    /// Where the sums are. The addresses of as many as a lane has of one small tile stay in registers.
+    /// Where the sums are. Only the addresses of a small fragment stay in registers.
     #[inline(always)]
     fn place(&self) -> Place<f32> {
         if const { size_of::<F>() <= size_of::<[f32; 4]>() } {

@@ -1,11 +1,10 @@
-//! How often the busiest bank of LDS is used by accesses of the kernels' patterns: what the documentation
-//! of the steps says of it.
+//! LDS bank conflicts: tests of the degrees that the documentation of the steps states.
 //!
-//! An access of a wave is served in phases, groups of lanes that together take what all banks give in a
-//! cycle. Within a phase, a bank gives one word; lanes that need the same word share it. On gfx908 to
-//! gfx942 there are 32 banks of 4 bytes, on gfx950 64.
+//! LDS serves an access of a wave in phases: groups of lanes whose bytes are as many as all banks deliver in a
+//! cycle. In a cycle, a bank delivers one word; lanes that need the same word share it. gfx908 to gfx942 have
+//! 32 banks of 4 bytes, gfx950 has 64.
 //!
-//! Here are the model and the patterns of steps 1 to 9. Those of later ones are tested where they are made, in
+//! This module has the model and the access patterns of steps 1 to 9. The patterns of later steps are tested in
 //! `steps/s12_mfma_swizzled.rs` and [`lane_map`](crate::mfma::lane_map).
 
 extern crate std;
@@ -21,7 +20,7 @@ use std::{
     vec::Vec,
 };
 
-/// What each lane does, with so many bytes at its address.
+/// An access, with the number of bytes per lane.
 #[derive(Clone, Copy)]
 pub(crate) enum Access {
     Read(usize),
@@ -35,15 +34,15 @@ impl Access {
     }
 }
 
-/// Lanes that are served together, and all phases of a wave.
+/// The phases of a wave: the lanes that are served together.
 type Phases = Vec<Vec<u32>>;
 
-/// The orders in which a wave may be served: phases of neighbouring lanes, and where lanes read 16 bytes the
-/// groups that AMD's page «LDS bank conflicts» of Composable Kernel gives for 32 banks, two of which are one
-/// on 64. A pattern has to suit both, as AMD does not say which of them each GPU has.
+/// The possible phases of a wave. One possibility is groups of neighbouring lanes. For reads of 16 bytes, another is
+/// the groups that AMD's page «LDS bank conflicts» of Composable Kernel gives for 32 banks, and pairs of them on 64.
+/// AMD does not say which of the two each GPU has, so a pattern must suit both.
 fn orders(access: Access, banks: usize) -> Vec<Phases> {
     let wave: Vec<u32> = (0..64).collect();
-    // A bank gives a whole word, to whomever needs a part of it.
+    // A lane that needs less than a word still takes a whole one.
     let lanes = 4 * banks / access.bytes().max(4);
     let neighbours = wave.chunks(lanes).map(Vec::from).collect();
     let half: &[&[Range<u32>]] = match (access, banks) {
@@ -69,7 +68,7 @@ fn orders(access: Access, banks: usize) -> Vec<Phases> {
     vec![neighbours, of_half(0).chain(of_half(32)).collect()]
 }
 
-/// The cycles that the worst phase takes when lane `l` accesses the bytes from `address(l)` on.
+/// The cycles of the worst phase when lane `l` accesses the bytes at `address(l)`: 1 without conflicts.
 pub(crate) fn degree(banks: usize, access: Access, address: impl Fn(u32) -> usize) -> usize {
     let of_phase = |lanes: Vec<u32>| {
         let mut used = HashMap::<usize, HashSet<usize>>::new();
@@ -90,7 +89,7 @@ fn address<X: Swizzle>(pitch: u32, (row, column): (u32, u32)) -> usize {
     4 * (row * pitch + X::place(row, column)) as usize
 }
 
-/// On 32 and on 64 banks.
+/// The degrees on 32 and on 64 banks.
 fn degrees(access: Access, address: impl Fn(u32) -> usize) -> [usize; 2] {
     [32, 64].map(|banks| degree(banks, access, &address))
 }
@@ -149,7 +148,7 @@ fn vectorized_and_double_buffered() {
         }
     }
     for first in (0..256).step_by(64) {
-        // Piece number q, as `VectorLoader` deals them out.
+        // Piece number q, as `VectorLoader` assigns them.
         let along_w = |lane| {
             let q = first + lane;
             address::<PiecesOfColumns>(128, (q / 32, q % 32 * 4))

@@ -1,15 +1,15 @@
-//! The types of elements: as they lie in memory, and as sums.
+//! The types of elements, in memory and in sums.
 
 use core::{intrinsics::simd::simd_fexp2, simd::Simd};
 
-/// A type in which products are summed up and scaled.
+/// A type in which products are accumulated and scaled.
 pub trait Accumulator: Copy + PartialEq {
-    /// The empty sum.
+    /// Zero.
     const ZERO: Self;
-    /// The empty product.
+    /// One.
     const ONE: Self;
 
-    /// The value nearest to `value`. For integers the host passes such as they hold.
+    /// The value nearest to `value`. For integers the host passes only values that the type can represent.
     #[must_use]
     fn from_f64(value: f64) -> Self;
 
@@ -25,12 +25,12 @@ pub trait Accumulator: Copy + PartialEq {
     #[must_use]
     fn mul_add(self, factor: Self, addend: Self) -> Self;
 
-    /// Zero if negative, and else itself, NaN too.
+    /// Zero if `self` is negative, else `self`. NaN stays NaN.
     #[must_use]
     fn relu(self) -> Self;
 
-    /// The tanh form of the Gaussian error linear unit. Types that have none are left as they are;
-    /// the host does not ask for it.
+    /// The tanh form of the Gaussian error linear unit. f64 and integers return `self`; the host does
+    /// not request it for them.
     #[must_use]
     fn gelu(self) -> Self;
 }
@@ -64,9 +64,8 @@ impl Accumulator for f32 {
         if self < 0.0 { 0.0 } else { self }
     }
 
-    /// `x · σ(2u)` with `u = √(2/π) · (x + 0.044715·x³)`, which is the same and needs one
-    /// exponential: `½ · (1 + tanh u) = 1 / (1 + e⁻²ᵘ)`. Where e⁻²ᵘ overflows, the quotient is 0, as
-    /// it should be.
+    /// Computed as `x · σ(2u)` with `u = √(2/π) · (x + 0.044715·x³)`, which needs one exponential:
+    /// `½ · (1 + tanh u) = 1 / (1 + e⁻²ᵘ)`. If e⁻²ᵘ overflows, the quotient is 0, which is correct.
     #[inline(always)]
     fn gelu(self) -> Self {
         // −2 · √(2/π) · log₂ e, and the same times 0.044715.
@@ -154,7 +153,7 @@ impl Accumulator for i32 {
 
 /// A type of C's elements in memory.
 pub trait Stored: Copy {
-    /// The type in which they are summed up.
+    /// The type of their sums.
     type Sum: Accumulator;
 
     /// The element's value.

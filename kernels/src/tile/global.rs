@@ -1,7 +1,7 @@
 //! Matrices in global memory that kernels read: row- or column-major, with a leading dimension.
 //!
-//! Offsets are taken in 64 bits, since they exceed 32 for matrices of more than 4 Gi elements, and
-//! outside the inner loops.
+//! Offsets are computed in 64 bits, since matrices may have more than 4 Gi elements, but outside the
+//! inner loops.
 
 use super::registers::Scalar;
 
@@ -15,7 +15,7 @@ pub struct Strides {
 }
 
 impl Strides {
-    /// Those of a matrix with this leading dimension.
+    /// The strides of a matrix with this leading dimension.
     #[inline(always)]
     pub const fn new(leading: u32, column_major: bool) -> Self {
         if column_major {
@@ -31,7 +31,7 @@ impl Strides {
         }
     }
 
-    /// How many elements `(row, column)` is after `(0, 0)`.
+    /// The offset of `(row, column)` in elements.
     #[inline(always)]
     pub const fn offset(self, row: u32, column: u32) -> usize {
         row as usize * self.row + column as usize * self.column
@@ -52,7 +52,7 @@ impl<T: Scalar> Input<T> {
     ///
     /// # Safety
     /// `rows` and `columns` are not 0. For as long as the value is used, `rows` × `columns` elements
-    /// are readable at `start`, where `strides` says, and no thread writes to them.
+    /// with `strides` are readable at `start`, and no thread writes to them.
     #[inline(always)]
     pub unsafe fn new(start: *const T, rows: u32, columns: u32, strides: Strides) -> Self {
         Self {
@@ -65,8 +65,8 @@ impl<T: Scalar> Input<T> {
 
     /// The part from `(row, column)` on.
     ///
-    /// For the tile of a workgroup, whose corner is the same in all lanes: the large part of every
-    /// address is then one scalar sum, and what is left for each lane is small.
+    /// Used with the corner of a workgroup's tile, which is uniform: the large part of every address is
+    /// then one scalar sum, and the part of each lane is small.
     ///
     /// # Safety
     /// There is an element `(row, column)`.
@@ -82,7 +82,7 @@ impl<T: Scalar> Input<T> {
         }
     }
 
-    /// The same elements with rows as columns.
+    /// The transposed matrix, of the same elements.
     #[inline(always)]
     #[must_use]
     pub fn transposed(self) -> Self {
@@ -97,28 +97,28 @@ impl<T: Scalar> Input<T> {
         }
     }
 
-    /// Whether the elements of a column are next to each other.
+    /// Whether the elements of a column are contiguous.
     #[inline(always)]
     pub fn is_column_major(&self) -> bool {
         self.strides.row == 1
     }
 
-    /// Whether there are all of the `rows` × `columns` elements from `(row, column)` on.
+    /// Whether all of the `rows` × `columns` elements from `(row, column)` on exist.
     #[inline(always)]
     pub fn contains(&self, (row, column): (u32, u32), rows: u32, columns: u32) -> bool {
-        // Tiles begin below 2³¹ and are smaller than that, so that nothing overflows.
+        // Tiles begin below 2³¹ and are smaller than that, so nothing overflows.
         row + rows <= self.rows && column + columns <= self.columns
     }
 
-    /// The four elements from `(row, column)` on that are next to each other in memory, by one access:
-    /// of a column if the matrix is column-major, and else of a row.
+    /// Four contiguous elements from `(row, column)` on, in one access: of a column if the matrix is
+    /// column-major, else of a row.
     ///
     /// # Safety
-    /// There are all four.
+    /// All four exist.
     #[inline(always)]
     pub unsafe fn piece(&self, row: u32, column: u32) -> [T; 4] {
         // SAFETY: the caller promises that the elements exist. A piece needs no more alignment than an
-        // element: amdhsa has unaligned accesses switched on.
+        // element: amdhsa enables unaligned access.
         unsafe {
             self.start
                 .add(self.strides.offset(row, column))
@@ -127,10 +127,10 @@ impl<T: Scalar> Input<T> {
         }
     }
 
-    /// The same from `(first + row, column)` on, with `first` the same in all lanes.
+    /// The [piece](Self::piece) at `(first + row, column)`, where `first` is uniform.
     ///
     /// # Safety
-    /// There are all four, and `(row, column)` is [near](Self::is_near).
+    /// All four exist, and `(row, column)` is [near](Self::is_near).
     #[inline(always)]
     pub unsafe fn near_piece(&self, first: u32, row: u32, column: u32) -> [T; 4] {
         let bytes = self.near_bytes(row, column);
@@ -156,10 +156,9 @@ impl<T: Scalar> Input<T> {
         self.columns
     }
 
-    /// Whether 32 bits hold how many bytes the elements of the first `rows` × `columns` are from the first
-    /// one: the same in all lanes.
+    /// Whether the byte offsets of the first `rows` × `columns` elements fit in 32 bits. Uniform.
     ///
-    /// A load then takes the lane's distance from a scalar address as it is, and needs no sum of 64 bits.
+    /// A load then takes a scalar address and the lane's 32-bit offset, and needs no 64-bit addition.
     #[inline(always)]
     pub fn is_near(&self, rows: u32, columns: u32) -> bool {
         self.strides.offset(rows - 1, columns - 1) <= u32::MAX as usize / size_of::<T>()
@@ -172,11 +171,11 @@ impl<T: Scalar> Input<T> {
     #[inline(always)]
     pub unsafe fn near(&self, row: u32, column: u32) -> T {
         let bytes = self.near_bytes(row, column);
-        // SAFETY: as the caller promises; 32 bits hold all of the distance, of whatever it is made up.
+        // SAFETY: as the caller promises. The offset fits in 32 bits, so it is right even if a term wraps.
         unsafe { *self.start.byte_add(bytes as usize) }
     }
 
-    /// How many bytes a near element is from the first one.
+    /// The byte offset of a near element.
     #[inline(always)]
     fn near_bytes(&self, row: u32, column: u32) -> u32 {
         let [down, right] = [self.strides.row, self.strides.column].map(|stride| stride as u32);
@@ -189,7 +188,7 @@ impl<T: Scalar> Input<T> {
     /// Elements `(row, column)`, `(row + apart, column)`, … of a column.
     ///
     /// # Safety
-    /// There are all of them, and all are [near](Self::is_near).
+    /// All of them exist and are [near](Self::is_near).
     #[inline(always)]
     pub unsafe fn down<const COUNT: usize>(
         &self,
@@ -209,8 +208,8 @@ impl<T: Scalar> Input<T> {
 
     /// Element `(row, column)`, or zero outside the matrix.
     ///
-    /// There is always a load, of the nearest element that exists, and a selection after it. A
-    /// branch would exchange the EXEC mask around every load, also where no tile overhangs.
+    /// Always loads the nearest element that exists, and then selects. A branch would change the EXEC
+    /// mask around every load, even where no tile overhangs.
     #[inline(always)]
     pub fn element_or_zero(&self, row: u32, column: u32) -> T {
         let element = self.nearest(row, column);
@@ -232,24 +231,24 @@ impl<T: Scalar> Input<T> {
     pub fn nearest(&self, row: u32, column: u32) -> T {
         let row = row.min(self.rows - 1);
         let column = column.min(self.columns - 1);
-        // SAFETY: row and column were brought into the matrix, which is not empty, and which
+        // SAFETY: row and column are clamped to the matrix, which is not empty, and which
         // `new`'s caller promised to be readable.
         unsafe { *self.start.add(self.strides.offset(row, column)) }
     }
 
-    /// The elements of a row from left to right; of the last row, if `row` is none.
+    /// The elements of a row from left to right; of the last row if `row` is out of range.
     #[inline(always)]
     pub fn row(&self, row: u32) -> Line<T> {
         Line {
             start: self.start,
-            // The last row is one that exists, and so are the steps from column to column.
+            // The last row exists, and so do all of its columns.
             first: self.strides.offset(row.min(self.rows - 1), 0),
             step: self.strides.column,
             left: self.columns,
         }
     }
 
-    /// The elements of a column from top to bottom; of the last column, if `column` is none.
+    /// The elements of a column from top to bottom; of the last column if `column` is out of range.
     #[inline(always)]
     pub fn column(&self, column: u32) -> Line<T> {
         Line {
@@ -276,10 +275,10 @@ impl<T: Copy> Iterator for Line<T> {
     fn next(&mut self) -> Option<T> {
         self.left = self.left.checked_sub(1)?;
         // SAFETY: only methods of `Input` make lines, of elements that exist, and
-        // `left` was not yet 0.
+        // `left` was not 0.
         let element = unsafe { *self.start.add(self.first) };
-        // Moves the start, which is the same in all lanes, and not `first`, which isn't. Past the
-        // last element the address is never used; it may be outside, so the sum must wrap.
+        // Advances `start`, which is uniform, and not `first`, which isn't. The address after the last
+        // element is never used and may be out of bounds, so the addition must wrap.
         self.start = self.start.wrapping_add(self.step);
         Some(element)
     }
@@ -351,7 +350,7 @@ mod tests {
 
     #[test]
     fn near_elements_are_those_at_the_same_place() {
-        // SAFETY: these elements exist, and 32 bits hold all distances.
+        // SAFETY: these elements exist, and all offsets fit in 32 bits.
         let (one, both, element) = unsafe {
             (
                 input().down((1, 0), 5),
@@ -369,7 +368,7 @@ mod tests {
             unsafe { Input::new(MEMORY.as_ptr(), rows, columns, Strides::new(leading, false)) }
                 .is_near(rows, columns)
         };
-        // (2³⁰ - 1) · 4 bytes is the last distance.
+        // (2³⁰ - 1) · 4 bytes is the largest offset.
         assert!(near(1 << 29, 2, 1 << 29));
         assert!(!near((1 << 29) + 1, 2, 1 << 29));
         assert!(!near(1 << 31, 33, 1), "no product wraps");

@@ -1,13 +1,13 @@
 //! Indices that are in range by their type.
 
-/// Lanes of a wave: the GPUs of the catalogue have no other size.
+/// Lanes of a wave, on all GPUs of the catalogue.
 pub const LANES: usize = 64;
 
 /// A number below `N`: a thread of a workgroup, a row of a tile.
 ///
-/// Where an index comes from says that it is in range, so that what it indexes needs no check and
-/// the code object no panic. Thread maps are written as [`split`](Self::split) and
-/// [`join`](Self::join), which check at compile time that nothing is left over.
+/// An index is in range by construction, so that accesses need no bounds check and the code object
+/// no panic. Thread maps are written with [`split`](Self::split) and [`join`](Self::join), which
+/// check at compile time that the parts multiply to the whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Index<const N: usize>(u32);
 
@@ -23,8 +23,7 @@ impl<const N: usize> Index<N> {
         Self(value)
     }
 
-    /// `value` modulo `N`: for loop counters, which are in range already, and where the compiler
-    /// sees that.
+    /// `value` modulo `N`: for loop counters, which the compiler knows to be in range already.
     #[inline(always)]
     pub const fn wrapping(value: u32) -> Self {
         const { assert!(N > 0 && N <= 1 << 16, "an index has from 1 to 2^16 values") }
@@ -37,13 +36,13 @@ impl<const N: usize> Index<N> {
         self.0
     }
 
-    /// The number, to index an array with.
+    /// The number as an array index.
     #[inline(always)]
     pub const fn as_usize(self) -> usize {
         self.0 as usize
     }
 
-    /// Takes the index apart into `⌊self / LOW⌋` and `self mod LOW`.
+    /// Splits the index into `⌊self / LOW⌋` and `self mod LOW`.
     #[inline(always)]
     pub const fn split<const HIGH: usize, const LOW: usize>(self) -> (Index<HIGH>, Index<LOW>) {
         const {
@@ -67,7 +66,7 @@ impl<const N: usize> Index<N> {
         Index(self.0 * LOW as u32 + low.0)
     }
 
-    /// All of them, in order.
+    /// All indices, in order.
     #[inline(always)]
     pub fn all() -> impl Iterator<Item = Self> {
         (0..N as u32).map(Self::wrapping)
@@ -76,8 +75,8 @@ impl<const N: usize> Index<N> {
 
 /// The number of the calling thread in its workgroup of `THREADS` threads.
 ///
-/// No two threads of a workgroup have the same, so that what is divided up by thread numbers is
-/// written by one thread each.
+/// The threads of a workgroup have different numbers, so that what is divided by thread number is
+/// written by one thread only.
 #[derive(Clone, Copy, Debug)]
 pub struct Thread<const THREADS: usize>(Index<THREADS>);
 
@@ -97,7 +96,7 @@ impl<const THREADS: usize> Thread<THREADS> {
         self.0.get()
     }
 
-    /// The wave that the thread is in, and its lane there.
+    /// The thread's wave, and its lane in the wave.
     #[inline(always)]
     pub const fn wave_and_lane<const WAVES: usize>(self) -> (Index<WAVES>, Index<LANES>) {
         self.0.split()

@@ -1,10 +1,10 @@
 //! Tiles in LDS, which all threads of a workgroup fill together and then all read.
 //!
 //! The two phases are two types. [`Vacant`] can be filled, which ends with a barrier and gives
-//! [`Filled`]; [`Filled`] can be read, and vacated, which begins with a barrier and gives
-//! [`Vacant`] back. With tiles in two places, [`Written`] is between them: a thread has written its
-//! share of one while others still read the other, and a single barrier, in [`Filled::swap`], ends both
-//! phases. Leaving out a barrier does not compile.
+//! [`Filled`]. [`Filled`] can be read, and vacated, which begins with a barrier and gives
+//! [`Vacant`] back. With two buffers there is a third type, [`Written`]: a thread has written its
+//! share of one buffer while others still read the other, and a single barrier, in [`Filled::swap`],
+//! ends both phases. Code that leaves out a barrier does not compile.
 #![expect(
     clippy::needless_range_loop,
     reason = "loops over iterators unroll too late, and leave the registers in memory"
@@ -19,7 +19,7 @@ use super::{
 };
 use core::marker::PhantomData;
 
-/// How the threads of a workgroup wait for each other.
+/// A barrier of the threads of a workgroup.
 ///
 /// # Safety
 /// When [`wait`](Self::wait) returns, every thread of the workgroup has called it, what each wrote
@@ -29,10 +29,10 @@ pub unsafe trait Barrier: Copy {
     fn wait(self);
 }
 
-/// `ROWS` × `COLUMNS` elements, row-major, with `PITCH` elements from one row to the next, and
-/// within a row at the places that `X` gives them.
+/// `ROWS` × `COLUMNS` elements, row-major, with `PITCH` elements from one row to the next, and the
+/// columns of a row swizzled by `X`.
 ///
-/// LDS has 32 banks of 4 bytes: pitch and places decide which elements of a column share one.
+/// Pitch and swizzle decide which elements of a column share an LDS bank.
 #[repr(C, align(16))]
 pub struct LdsTile<T, const ROWS: usize, const COLUMNS: usize, const PITCH: usize, X = Straight> {
     elements: [[T; PITCH]; ROWS],
@@ -42,10 +42,10 @@ pub struct LdsTile<T, const ROWS: usize, const COLUMNS: usize, const PITCH: usiz
 impl<T: Copy, const ROWS: usize, const COLUMNS: usize, const PITCH: usize, X: Swizzle>
     LdsTile<T, ROWS, COLUMNS, PITCH, X>
 {
-    /// How many elements after the first one `(row, column)` is.
+    /// The offset of `(row, column)` in elements.
     ///
-    /// In range if both are: a row fits its pitch, and swizzles stay within groups of columns of
-    /// which a row has a whole number.
+    /// In range if row and column are: a row fits its pitch, and a swizzle stays within groups of
+    /// columns, of which a row has a whole number.
     #[inline(always)]
     pub fn position(row: u32, column: u32) -> usize {
         const {
@@ -66,7 +66,7 @@ impl<T: Copy, const ROWS: usize, const COLUMNS: usize, const PITCH: usize, X: Sw
         unsafe { *self.elements.as_ptr().cast::<T>().add(position) }
     }
 
-    /// Elements `4 · part ..` of a row, by one access of 16 bytes.
+    /// Elements `4 · part ..` of a row, in one access of 16 bytes.
     #[inline(always)]
     pub fn piece<const PARTS: usize>(&self, row: Index<ROWS>, part: Index<PARTS>) -> [T; 4] {
         const {
@@ -77,7 +77,7 @@ impl<T: Copy, const ROWS: usize, const COLUMNS: usize, const PITCH: usize, X: Sw
             );
         }
         let position = Self::position(row.get(), 4 * part.get());
-        // SAFETY: as in `element`. The tile is aligned as a piece is, and so is the position.
+        // SAFETY: as in `element`. The tile has the alignment of a piece, and so has the position.
         unsafe {
             (*self
                 .elements
@@ -115,7 +115,7 @@ pub trait Fill {
     /// The type of the elements.
     type Element;
 
-    /// Writes this thread's share of the elements, each as `element(row, column)` says.
+    /// Writes this thread's share of the elements, each with the value `element(row, column)`.
     ///
     /// # Safety
     /// `this` points to memory for a tile. Between the barrier before and the one after, it is only
@@ -128,10 +128,10 @@ pub trait Fill {
 }
 
 /// The element that a thread takes in pass number `pass` through a tile of `ROWS` × `COLUMNS`: number
-/// `thread + pass · THREADS`, counted along the rows. Neighbouring threads so read neighbouring elements
+/// `thread + pass · THREADS`, counted along the rows. So neighbouring threads read neighbouring elements
 /// of global memory and write to neighbouring banks.
 ///
-/// In the tile for the first `ROWS · COLUMNS / THREADS` passes.
+/// The element is in the tile for the first `ROWS · COLUMNS / THREADS` passes.
 #[inline(always)]
 fn element_of_pass<const ROWS: usize, const COLUMNS: usize, const THREADS: usize>(
     thread: Thread<THREADS>,
@@ -165,7 +165,7 @@ impl<T: Copy, const ROWS: usize, const COLUMNS: usize, const PITCH: usize, X: Sw
         for pass in 0..(ROWS * COLUMNS / THREADS) as u32 {
             let (row, column) = element_of_pass::<ROWS, COLUMNS, THREADS>(thread, pass);
             let value = element(row, column);
-            // SAFETY: the element is in the tile. Threads have different numbers and thus different
+            // SAFETY: the element is in the tile. Threads have different numbers and so different
             // elements, and the caller excludes all other accesses.
             unsafe {
                 this.cast::<T>()
@@ -176,11 +176,10 @@ impl<T: Copy, const ROWS: usize, const COLUMNS: usize, const PITCH: usize, X: Sw
     }
 }
 
-/// What one thread writes of a tile, already in its registers.
+/// A thread's share of a tile, in its registers.
 ///
 /// # Safety
-/// The shares of the threads of a workgroup together write every element of the tile, and no two of them
-/// the same one.
+/// The shares of all threads of a workgroup together write every element of the tile, each of them once.
 pub unsafe trait Share {
     /// The tile.
     type Tile;
@@ -193,7 +192,7 @@ pub unsafe trait Share {
     unsafe fn write(self, tile: *mut Self::Tile);
 }
 
-/// The elements that [`Fill::fill`] would write, fetched before there is room for them.
+/// The elements that [`Fill::fill`] would write, fetched into registers before the tile is vacant.
 pub struct Elements<Tile, T, const THREADS: usize, const SHARE: usize> {
     thread: Thread<THREADS>,
     elements: [T; SHARE],
@@ -210,8 +209,8 @@ impl<
     const SHARE: usize,
 > Elements<LdsTile<T, ROWS, COLUMNS, PITCH, X>, T, THREADS, SHARE>
 {
-    /// Loads the calling thread's share of the tile of `input` whose corner is at `(row, column)`; zeros
-    /// for elements outside the matrix.
+    /// Loads the calling thread's share of the tile of `input` whose corner is at `(row, column)`. Elements
+    /// outside the matrix are zero.
     #[inline(always)]
     pub fn fetch(thread: Thread<THREADS>, input: &Input<T>, row: u32, column: u32) -> Self {
         const {
@@ -220,8 +219,8 @@ impl<
                 "the shares must make up the tile"
             );
         }
-        // Without it the compiler would compute what the addresses of all passes need before the loop over
-        // the tiles, and run out of registers.
+        // Without the opaque zero, the compiler would compute parts of the addresses of all passes before the
+        // loop over the tiles, and run out of registers.
         let zero = crate::opaque_zero();
         let place = |pass, zero| {
             let (down, right) = element_of_pass::<ROWS, COLUMNS, THREADS>(thread, pass as u32);
@@ -232,8 +231,8 @@ impl<
             let (row, column) = place(pass, zero);
             elements[pass] = input.nearest(row, column);
         }
-        // And with the same one here it would keep a mask of lanes for each pass until the loads are
-        // done.
+        // A second one: with the first, the compiler would keep a lane mask for each pass until the loads
+        // are done.
         let zero = crate::opaque_zero();
         for pass in 0..SHARE {
             let (row, column) = place(pass, zero);
@@ -248,11 +247,11 @@ impl<
         }
     }
 
-    /// Loads the calling thread's share of a tile that is wholly in `input`, whose corner is at `(row, column)`.
-    /// Of an address, a pass changes only what is the same in all lanes.
+    /// Loads the calling thread's share of the tile of `input` whose corner is at `(row, column)` and which is wholly
+    /// in the matrix. From pass to pass, addresses change by a uniform distance.
     ///
     /// # Safety
-    /// There are all elements of the tile, and a tile's are [near](Input::is_near) in `input`.
+    /// All elements of the tile exist, and a tile of this shape is [near](Input::is_near) in `input`.
     #[inline(always)]
     pub unsafe fn fetch_whole(
         thread: Thread<THREADS>,
@@ -267,10 +266,10 @@ impl<
             );
         }
         let first = element_of_pass::<ROWS, COLUMNS, THREADS>(thread, 0);
-        // Without the zero the compiler would keep the distances of all passes in registers.
+        // Without the opaque zero, the compiler would keep the offsets of all passes in registers.
         let apart = (THREADS / COLUMNS) as u32 + crate::opaque_zero();
-        // SAFETY: the whole tile is in the matrix and near, as the caller promises, passes are as many rows apart,
-        // and the zero is one.
+        // SAFETY: the whole tile is in the matrix and near, as the caller promises, and `apart` is the number of
+        // rows from one pass to the next.
         let elements = unsafe { input.part(row, column).down(first, apart) };
         Self {
             thread,
@@ -280,7 +279,7 @@ impl<
     }
 }
 
-// SAFETY: as many passes as fill the tile, and threads have different numbers and thus different elements.
+// SAFETY: the passes of all threads fill the tile, and threads have different numbers and so different elements.
 unsafe impl<
     T: Copy,
     X: Swizzle,
@@ -316,7 +315,7 @@ pub struct Operands<A, B> {
     pub b: B,
 }
 
-/// LDS whose content is not needed any more.
+/// LDS whose content is no longer needed.
 pub struct Vacant<A, B, W> {
     operands: *mut Operands<A, B>,
     workgroup: W,
@@ -348,8 +347,8 @@ impl<A, B, W: Barrier> Vacant<A, B, W> {
         A: Fill,
         B: Fill,
     {
-        // SAFETY: a barrier has passed since the last reader had the tiles, or no thread ever had
-        // them; until the barrier below, every thread is in this function.
+        // SAFETY: a barrier has passed since the last read of the tiles, or there was none; until
+        // the barrier below, every thread is in this function.
         unsafe {
             A::fill(&raw mut (*self.operands).a, thread, a);
             B::fill(&raw mut (*self.operands).b, thread, b);
@@ -357,17 +356,16 @@ impl<A, B, W: Barrier> Vacant<A, B, W> {
         self.filled()
     }
 
-    /// Writes what this thread has fetched of both tiles and waits for the other threads' shares.
+    /// Writes the fetched shares of both tiles and waits for the other threads' shares.
     #[inline(always)]
     pub fn put(self, a: impl Share<Tile = A>, b: impl Share<Tile = B>) -> Filled<A, B, W> {
         self.write(a, b).0.filled()
     }
 
-    /// Writes what this thread has fetched of both tiles. They can be read behind a barrier:
-    /// [`Filled::swap`]'s.
+    /// Writes the fetched shares of both tiles. They can be read after the barrier of [`Filled::swap`].
     #[inline(always)]
     pub fn write(self, a: impl Share<Tile = A>, b: impl Share<Tile = B>) -> Written<A, B, W> {
-        // SAFETY: as in `fill`; no thread can access the tiles through what is returned before the barrier.
+        // SAFETY: as in `fill`; the returned value gives no access to the tiles before the barrier.
         unsafe {
             a.write(&raw mut (*self.operands).a);
             b.write(&raw mut (*self.operands).b);
@@ -386,7 +384,7 @@ impl<A, B, W: Barrier> Vacant<A, B, W> {
     }
 }
 
-/// LDS in which this thread's shares of the tiles have been written, and others' may not yet be.
+/// LDS in which this thread's shares of the tiles have been written, but perhaps not yet the other threads' shares.
 pub struct Written<A, B, W>(Vacant<A, B, W>);
 
 /// LDS in which every element of the tiles has been written, and none is being written.
@@ -404,9 +402,9 @@ impl<A, B, W: Barrier> Filled<A, B, W> {
         unsafe { &*self.operands }
     }
 
-    /// Changes from these tiles to others in the same LDS. One barrier does what [`vacate`](Self::vacate)
-    /// and [`Vacant::put`] need two for: behind it no thread reads these tiles any more, and each has
-    /// written the others.
+    /// Switches from these tiles to those of another buffer. One barrier replaces the two of
+    /// [`vacate`](Self::vacate) and [`Vacant::put`]: after it no thread reads these tiles any more, and every
+    /// thread has written its share of the others.
     #[inline(always)]
     pub fn swap(self, other: Written<A, B, W>) -> (Self, Vacant<A, B, W>) {
         (other.0.filled(), self.left())
@@ -419,7 +417,7 @@ impl<A, B, W: Barrier> Filled<A, B, W> {
         self.left()
     }
 
-    /// The tiles after a barrier that every thread reached when it had no more use for them.
+    /// The tiles as vacant, after a barrier that every thread reached after its last read of them.
     #[inline(always)]
     fn left(self) -> Vacant<A, B, W> {
         Vacant {
@@ -436,7 +434,7 @@ mod tests {
     use crate::tile::{global::Strides, swizzle::SixteenRows};
     use std::vec::Vec;
 
-    /// Threads that run one after the other need not wait.
+    /// A barrier for threads that run one after the other, which need not wait.
     #[derive(Clone, Copy)]
     struct OneAfterTheOther;
 

@@ -1,4 +1,4 @@
-//! Arrays whose length a type names. Rust takes no associated constant of a type parameter as a length.
+//! Arrays whose length is given by a type, since Rust accepts no associated constant of a type parameter as a length.
 
 use core::{mem::MaybeUninit, ops::IndexMut};
 

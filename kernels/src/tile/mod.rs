@@ -1,5 +1,5 @@
-//! Tiles, by where their elements are. The place is the type: an element gets from global memory
-//! to LDS to registers only through the methods that these types have.
+//! Tiles in global memory, in LDS and in registers. Each of these is a type, and elements move from
+//! one to another only through methods of these types.
 
 #[cfg(test)]
 pub(crate) mod banks;

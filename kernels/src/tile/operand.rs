@@ -1,8 +1,8 @@
 //! The tile of one operand, A or B, of a block GEMM: in global memory, in registers on its way, and in LDS.
 //!
-//! Elements are bytes here, which move in units of 16. In LDS both operands lie the same way: a row of a tile is a row
-//! of A or a column of B, and its 64 or 128 bytes are consecutive elements along k. A lane of a matrix instruction
-//! holds consecutive elements along k of one row, so that it reads whole units.
+//! Elements are bytes here, which move in units of 16. Both operands have the same layout in LDS: a row of a tile is a
+//! row of A or a column of B, and its 64 or 128 bytes are consecutive elements along k. A lane of a matrix instruction
+//! holds consecutive elements along k of one row, so it reads whole units.
 #![expect(
     clippy::needless_range_loop,
     reason = "loops over iterators unroll too late, and leave the registers in memory"
@@ -14,7 +14,7 @@ use super::{
 };
 use core::{marker::PhantomData, mem::transmute_copy, simd::u32x4};
 
-/// 16 bytes, the widest that one lane reads from LDS or global memory at once.
+/// 16 bytes: the most that one lane reads from LDS or global memory in one access.
 pub type Unit = u32x4;
 
 /// The bytes of a [`Unit`].
@@ -28,17 +28,17 @@ pub trait LdsLayout: Copy {
     /// Bytes of a row.
     const ROW_BYTES: usize = Self::ROW_UNITS * UNIT_BYTES;
 
-    /// How many units after the tile's first one unit `unit` of row `row` is.
+    /// The position in the tile of unit `unit` of row `row`, in units.
     ///
-    /// Linear over exclusive or: the position of the sum of two coordinates without common bits is the
-    /// exclusive or of their positions. Only the lowest [`LOCAL_BITS`] bits mix rows.
+    /// Linear over XOR: the position of the sum of two coordinates without common bits is the XOR of their
+    /// positions. Only the lowest [`LOCAL_BITS`] bits are swizzled.
     fn position(row: u32, unit: u32) -> u32;
 
     /// Row and unit at a position.
     #[inline(always)]
     fn at(position: u32) -> (u32, u32) {
-        // Row by row the bits of a position depend on higher bits of the row alone, or on its own lower
-        // ones: as many rounds as there are local bits settle them all.
+        // A fixed-point iteration. A swizzled bit depends on higher bits only, so each round settles at least
+        // one more of the local bits.
         let units = Self::ROW_UNITS as u32;
         let mut plain = position;
         for _ in 0..LOCAL_BITS {
@@ -48,7 +48,7 @@ pub trait LdsLayout: Copy {
     }
 }
 
-/// Bits of a position in which rows are mixed.
+/// The lowest bits of a position, which a layout may swizzle.
 pub const LOCAL_BITS: u32 = 4;
 
 /// Row after row, of 64 bytes.
@@ -64,7 +64,7 @@ impl LdsLayout for RowMajor {
     }
 }
 
-/// The position of a lane's first unit in a tile, which the lane computes once. Others are a constant away.
+/// The position of a lane's first unit in a tile, computed once. The lane's other units are a constant away.
 #[derive(Clone, Copy, Debug)]
 pub struct LdsPosition<L> {
     position: u32,
@@ -91,11 +91,11 @@ impl<L: LdsLayout> LdsPosition<L> {
         }
     }
 
-    /// How many units after the tile's first one the unit is that is `rows` and `units` further: constants without
-    /// common bits with the lane's own row and unit.
+    /// The position of the unit that is `rows` and `units` further. These are constants that share no bits with the
+    /// lane's own row and unit.
     ///
-    /// Written so that the part that rows don't mix becomes the offset of the instruction, and what is
-    /// computed is the same for most constants.
+    /// Written so that the part above the local bits becomes the instruction's offset, and the computed part is the
+    /// same for most constants.
     #[inline(always)]
     pub fn further(self, rows: u32, units: u32) -> usize {
         let constant = L::position(rows, units);
@@ -104,12 +104,12 @@ impl<L: LdsLayout> LdsPosition<L> {
     }
 }
 
-/// An operand as the matrix cores see it: rows of A, or columns of B, with their elements along k.
+/// An operand as the matrix cores take it: rows of A, or columns of B, with their elements along k.
 #[derive(Clone, Copy)]
 pub struct Operand<T> {
     /// The first element of the workgroup's first row.
     pub start: *const T,
-    /// How many rows there are from there on; not 0.
+    /// How many rows there are from `start` on; not 0.
     pub rows: u32,
     /// Elements of a row.
     pub k: u32,
@@ -118,21 +118,21 @@ pub struct Operand<T> {
 }
 
 impl<T> Operand<T> {
-    /// Whether the elements of a row are next to each other.
+    /// Whether the elements of a row are contiguous.
     #[inline(always)]
     pub fn is_along_k(&self) -> bool {
         self.strides.column == 1
     }
 
-    /// Whether all units of a tile of `rows` rows can be loaded whole: the same in all lanes. Across
-    /// rows they can if the tile does not overhang, or ends with a unit.
+    /// Whether all units of a tile of `rows` rows can be loaded whole. Uniform. Units across rows can
+    /// if the tile does not overhang, or the operand ends with a whole unit.
     #[inline(always)]
     pub fn has_units(&self, rows: usize) -> bool {
         let per_unit = (UNIT_BYTES / size_of::<T>()) as u32;
         self.is_along_k() || self.rows >= rows as u32 || self.rows.is_multiple_of(per_unit)
     }
 
-    /// The same with its elements from `end` on left out.
+    /// The operand with k ending at `end`.
     #[inline(always)]
     #[must_use]
     pub fn until(self, end: u32) -> Self {
@@ -154,7 +154,7 @@ impl<T> Operand<T> {
     }
 }
 
-/// Elements as bits: the load path does not calculate.
+/// Elements as bits: the load path does no arithmetic.
 pub trait Bits: Copy {
     /// Zero in every type of the same size.
     const ZERO: Self;
@@ -176,10 +176,10 @@ impl Bits for u64 {
     const ZERO: Self = 0;
 }
 
-/// How the threads of a workgroup share a tile of rows of elements `T`, as many units each as `V` says, and where
-/// a thread's share is.
+/// A thread's share of a tile of rows of elements `T`: `V` units, with their addresses in global memory and their
+/// place in LDS.
 ///
-/// In global memory a unit extends along k or across rows, as the operand's layout has it:
+/// In global memory a unit extends along k or across rows, by the operand's layout:
 ///
 /// ```text
 /// along k: thread t's unit number i is          across rows: thread t's unit number i is
@@ -192,15 +192,15 @@ impl Bits for u64 {
 ///       └────┴────┴────┴────┘                         │b=1 …        G = k of the tile / V
 /// ```
 ///
-/// In LDS rows are always along k. What came across rows is transposed in registers: a thread's block of E
-/// rows by V k has, for each row, V elements to write at once.
+/// In LDS rows are always along k. Units across rows are transposed in registers: a thread's block of E rows by
+/// V k has V elements of each row, which are written together.
 #[derive(Clone, Copy)]
 pub struct TileLoader<T, L, V: Length> {
     pointers: Array<*const T, V>,
     /// Elements from one tile to the next.
     step: usize,
     along_k: bool,
-    /// Where the share begins in LDS, and the byte of that unit.
+    /// Where the share begins in LDS: the unit, and the byte in it.
     place: LdsPosition<L>,
     byte: u32,
     layout: PhantomData<L>,
@@ -211,14 +211,13 @@ impl<T: Bits, L: LdsLayout, V: Length> TileLoader<T, L, V> {
     const PER_UNIT: usize = UNIT_BYTES / size_of::<T>();
     /// Elements of a row of the tile.
     const K: usize = L::ROW_BYTES / size_of::<T>();
-    /// Blocks of rows that neighbouring threads take before the next ones go along k: lanes of one
-    /// phase of an LDS write then differ in both.
+    /// Blocks of rows that neighbouring threads take before the next threads advance along k. The lanes
+    /// of one phase of an LDS write then differ in both.
     const NEIGHBOURS: usize = 8;
 
     /// The share of thread number `thread` in the operand's tiles from `k` on.
     ///
-    /// Rows that the operand has not are replaced by its last ones: what they contribute is never
-    /// stored.
+    /// Rows outside the operand are replaced by its last rows; their contribution is never stored.
     #[inline(always)]
     pub fn new(operand: &Operand<T>, thread: u32, threads: usize, k: u32) -> Self {
         const {
@@ -254,9 +253,8 @@ impl<T: Bits, L: LdsLayout, V: Length> TileLoader<T, L, V> {
         loader
     }
 
-    /// A share at the operand's first element, of which the caller computes the addresses in place: an array
-    /// of a single pointer that is moved is moved as an integer, of which the compiler has forgotten that it is
-    /// a global address.
+    /// A share whose addresses are the operand's first element; the caller computes them in place. (A moved array
+    /// of a single pointer is moved as an integer, and the compiler no longer knows that it is a global address.)
     #[inline(always)]
     fn at(operand: &Operand<T>) -> Self {
         Self {
@@ -269,8 +267,8 @@ impl<T: Bits, L: LdsLayout, V: Length> TileLoader<T, L, V> {
         }
     }
 
-    /// The share of thread number `thread` in the tiles of an operand along k, when unit number i goes to
-    /// position `thread + i · threads` of the tile and the choice is which one that is.
+    /// The share of thread number `thread` in the tiles of an operand along k, for loads straight to LDS: unit
+    /// number i must go to position `thread + i · threads` of the tile, so the layout decides which unit to load.
     #[inline(always)]
     pub fn in_place(operand: &Operand<T>, thread: u32, threads: usize) -> Self {
         let Operand { start, strides, .. } = *operand;
@@ -285,7 +283,7 @@ impl<T: Bits, L: LdsLayout, V: Length> TileLoader<T, L, V> {
         loader
     }
 
-    /// [`new`](Self::new), knowing as much of the layout as this share does.
+    /// [`new`](Self::new), with what the compiler knows of this share's layout.
     #[inline(always)]
     #[must_use]
     pub fn recomputed(&self, operand: &Operand<T>, thread: u32, threads: usize, k: u32) -> Self {
@@ -304,8 +302,8 @@ impl<T: Bits, L: LdsLayout, V: Length> TileLoader<T, L, V> {
         (high / groups * neighbours + low, high % groups)
     }
 
-    /// The same share of an operand that is along k, which the compiler then knows: a loop over it has no
-    /// branch.
+    /// The same share, for an operand that is along k. The compiler then knows that, and a loop over the share
+    /// has no branch.
     #[inline(always)]
     #[must_use]
     pub fn known_along_k(mut self) -> Self {
@@ -321,14 +319,14 @@ impl<T: Bits, L: LdsLayout, V: Length> TileLoader<T, L, V> {
     pub unsafe fn load(&self) -> Array<Unit, V> {
         let mut units = V::splat(Unit::splat(0));
         for i in 0..V::LEN {
-            // SAFETY: the unit is in the operand, as the caller promises. Its alignment is that of
-            // the elements: amdhsa has unaligned accesses switched on.
+            // SAFETY: the unit is in the operand, as the caller promises. It needs only the alignment of
+            // an element: amdhsa enables unaligned access.
             units[i] = unsafe { self.pointers[i].cast::<Unit>().read_unaligned() };
         }
         units
     }
 
-    /// Goes on to the tile that is `tiles` further along k.
+    /// Advances by `tiles` tiles along k.
     #[inline(always)]
     pub fn advance(&mut self, tiles: u32) {
         let elements = self.step * tiles as usize;
@@ -337,7 +335,7 @@ impl<T: Bits, L: LdsLayout, V: Length> TileLoader<T, L, V> {
         }
     }
 
-    /// The address of unit number `i` of the share, for an instruction that loads it past the registers.
+    /// The address of unit number `i` of the share, for an instruction that loads straight to LDS.
     #[inline(always)]
     pub fn pointer(&self, i: usize) -> *const T {
         self.pointers[i]
@@ -346,12 +344,11 @@ impl<T: Bits, L: LdsLayout, V: Length> TileLoader<T, L, V> {
     /// Writes the share to the tile at `tile`.
     ///
     /// # Safety
-    /// The `threads` threads together have `V · threads` units at `tile`, which no other thread accesses but for its own
-    /// share.
+    /// `tile` points to `V · threads` units, which the threads of the workgroup access only to write their own shares.
     #[inline(always)]
     pub unsafe fn store(&self, tile: *mut Unit, threads: usize, units: Array<Unit, V>) {
         if self.along_k {
-            // As in `store_transposed`, where stages are so large that two don't fit the offsets of LDS instructions.
+            // As in `store_transposed`, for stages so large that two exceed the offset of LDS instructions.
             let place = if const { L::ROW_UNITS > 4 } {
                 self.place.plus(crate::opaque_zero())
             } else {
@@ -364,9 +361,9 @@ impl<T: Bits, L: LdsLayout, V: Length> TileLoader<T, L, V> {
             }
             return;
         }
-        // The same in all lanes, so that this is one branch a tile.
+        // Uniform, so that this is one branch per tile.
         match size_of::<T>() {
-            // SAFETY: as the caller promises; units are vectors of elements of any size.
+            // SAFETY: as the caller promises; a unit is a vector of elements of any size.
             1 => unsafe { self.store_transposed::<u8, 16>(tile, units) },
             // SAFETY: as above.
             2 => unsafe { self.store_transposed::<u16, 8>(tile, units) },
@@ -387,12 +384,12 @@ impl<T: Bits, L: LdsLayout, V: Length> TileLoader<T, L, V> {
         tile: *mut Unit,
         units: Array<Unit, V>,
     ) {
-        // Without the zero the compiler would keep the addresses of all rows in registers around a loop
-        // that has none to spare. Each is one instruction away from the first.
+        // Without the opaque zero, the compiler would keep the addresses of all rows in registers throughout a
+        // loop that has none to spare. Each is one instruction away from the first.
         let place = self.place.plus(crate::opaque_zero());
         let mut columns = V::splat([B::ZERO; E]);
         for i in 0..V::LEN {
-            // SAFETY: both have 16 bytes, and any bits are elements.
+            // SAFETY: both have 16 bytes, and any bits are valid elements.
             columns[i] = unsafe { transmute_copy(&units[i]) };
         }
         for row in 0..E {
@@ -400,8 +397,8 @@ impl<T: Bits, L: LdsLayout, V: Length> TileLoader<T, L, V> {
             for i in 0..V::LEN {
                 piece[i] = columns[i][row];
             }
-            // As one access of its size: blocks begin at multiples of it.
-            // SAFETY: the bytes copied are those of the piece, and where they go is in the tile.
+            // In one access of the piece's size: blocks begin at multiples of it.
+            // SAFETY: the bytes copied are those of the piece, and their destination is in the tile.
             unsafe {
                 match size_of::<Array<B, V>>() {
                     1 => self.store_piece::<u8>(tile, place, row, transmute_copy(&piece)),
@@ -437,7 +434,7 @@ impl<T: Bits, L: LdsLayout, V: Length> TileLoader<T, L, V> {
     }
 }
 
-/// Other sizes do not occur.
+/// Fails to compile for any other size of a piece.
 const fn panic_unless_piece<P>() {
     assert!(
         matches!(size_of::<P>(), 1 | 2 | 4 | 8 | 16 | 32),

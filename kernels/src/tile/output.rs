@@ -1,4 +1,4 @@
-//! The matrix C, and how sums become its elements.
+//! The matrix C, and the epilogue that turns sums into its elements.
 #![expect(
     clippy::needless_range_loop,
     reason = "loops over iterators unroll too late, and leave the registers in memory"
@@ -6,7 +6,7 @@
 
 use super::element::{Accumulator, Stored};
 
-/// What a thread has summed up: elements of C in its registers, in runs of `RUN` neighbours in a row.
+/// A thread's sums: elements of C in its registers, in runs of `RUN` neighbours in a row.
 pub trait Fragment<const RUN: usize> {
     /// The type of the sums.
     type Sum: Accumulator;
@@ -20,9 +20,8 @@ pub trait Fragment<const RUN: usize> {
 
 /// An operation on every element of a fragment.
 ///
-/// One formula for all of them, with constants that are the same in all lanes: code that branches for
-/// each element of a large fragment, or keeps a whole one between branches, needs more registers than
-/// there are.
+/// All operations are one formula with uniform constants. Code that branches for each element of a large
+/// fragment, or keeps a whole fragment live across branches, would need more registers than there are.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Operation<A> {
     /// The element is multiplied by this.
@@ -74,7 +73,7 @@ impl<A: Accumulator> Operation<A> {
         }
     }
 
-    /// Its result for one element.
+    /// The result for one element.
     #[inline(always)]
     pub fn of(&self, element: A) -> A {
         let scaled = element.mul(self.factor);
@@ -88,34 +87,34 @@ impl<A: Accumulator> Operation<A> {
     }
 }
 
-/// What is added to the scaled product.
+/// The bias that is added to the scaled product.
 #[derive(Clone, Copy)]
 pub enum Addend<T> {
     /// Nothing.
     None,
-    /// One element for each row of C, from the corner of the part on.
+    /// One element for each row of C, beginning at the corner of the part.
     Row(*const T),
-    /// One element for each column of C, from the corner of the part on.
+    /// One element for each column of C, beginning at the corner of the part.
     Column(*const T),
 }
 
-/// What is stored: `epilogue(α · product + β · prologue(old) + bias)`.
+/// The result that is stored: `epilogue(α · product + β · prologue(old) + bias)`.
 #[derive(Clone, Copy)]
 pub struct Epilogue<T: Stored> {
     /// The factor of the product.
     pub alpha: T::Sum,
     /// The factor of the old element. With 0 the old element is not read.
     pub beta: T::Sum,
-    /// What is done to the old element.
+    /// The operation on the old element.
     pub prologue: Operation<T::Sum>,
     /// The vector that is added.
     pub bias: Addend<T>,
-    /// What is done to the sum of all that.
+    /// The operation on the sum of all that.
     pub epilogue: Operation<T::Sum>,
 }
 
 impl<T: Stored> Addend<T> {
-    /// The addends of a run.
+    /// The bias of a run.
     ///
     /// # Safety
     /// The vector has elements for the run's rows and columns.
@@ -137,7 +136,7 @@ impl<T: Stored> Addend<T> {
 }
 
 impl<T: Stored> Epilogue<T> {
-    /// α, if the product is only multiplied by that.
+    /// α, if the product is only multiplied by α.
     #[inline(always)]
     pub fn plain_factor(&self) -> Option<T::Sum> {
         let is_plain = self.beta == T::Sum::ZERO
@@ -146,13 +145,13 @@ impl<T: Stored> Epilogue<T> {
         is_plain.then_some(self.alpha)
     }
 
-    /// Whether the old elements have to be read.
+    /// Whether the old elements are needed.
     #[inline(always)]
     fn needs_old(&self) -> bool {
         self.beta != T::Sum::ZERO && self.prologue.set.is_none()
     }
 
-    /// What is stored for a run.
+    /// The results of a run.
     #[inline(always)]
     fn results<const RUN: usize>(
         &self,
@@ -167,7 +166,7 @@ impl<T: Stored> Epilogue<T> {
                 let old = self.beta.mul(self.prologue.of(old[k]));
                 self.alpha.mul_add(sums[k], old)
             } else {
-                // With β = 0, an old element that is NaN does not survive.
+                // With β = 0, a NaN in the old element does not propagate.
                 self.alpha.mul(sums[k])
             };
             // Without a bias, -0 stays -0.
@@ -229,7 +228,7 @@ impl<T: Stored> Output<T> {
     }
 
     /// The place of `(row, column)`, if the matrix has all of the first `rows` × `columns` elements, `(row,
-    /// column)` among them, and 32 bits hold how many bytes they are from the first one: the same in all lanes.
+    /// column)` among them, and their byte offsets fit in 32 bits. Whether it exists is uniform.
     #[inline(always)]
     pub fn place(&self, row: u32, column: u32, (rows, columns): (u32, u32)) -> Option<Place<T>> {
         let distance = (rows - 1) as usize * self.leading as usize + (columns - 1) as usize;
@@ -242,11 +241,11 @@ impl<T: Stored> Output<T> {
         })
     }
 
-    /// Replaces the elements of `fragment` by those of the matrix, its corner at `(row, column)`; by zeros
-    /// outside. `whole` as for [`update`](Self::update).
+    /// Loads `fragment`, whose corner is at `(row, column)`, from the matrix; elements outside become zero.
+    /// `whole` as for [`update`](Self::update).
     ///
     /// # Safety
-    /// No other thread of the launch accesses any of these elements. With `whole` the matrix has all of
+    /// No other thread of the launch accesses any of these elements. With `whole`, the matrix has all of
     /// them.
     #[inline(always)]
     pub unsafe fn load_as_is<const RUN: usize, F: Fragment<RUN, Sum = T::Sum>>(
@@ -269,8 +268,8 @@ impl<T: Stored> Output<T> {
         });
     }
 
-    /// Writes the elements of `fragment` to the matrix, its corner at `(row, column)`; those that would be
-    /// outside are dropped. `whole` as for [`update`](Self::update).
+    /// Stores `fragment`, whose corner is at `(row, column)`, in the matrix without an epilogue; elements outside
+    /// are dropped. `whole` as for [`update`](Self::update).
     ///
     /// # Safety
     /// As [`load_as_is`](Self::load_as_is).
@@ -293,16 +292,15 @@ impl<T: Stored> Output<T> {
         });
     }
 
-    /// Makes the elements of `fragment` ready and stores them, its corner at `(row, column)`; those
-    /// that would be outside the matrix are dropped.
+    /// Applies the epilogue to `fragment`, whose corner is at `(row, column)`, and stores the results;
+    /// elements outside the matrix are dropped.
     ///
-    /// `whole` says that none is, in any lane, so that runs are stored at once and nothing is asked
-    /// for each of them. Runs need no more alignment than their elements: amdhsa has unaligned
-    /// accesses switched on.
+    /// `whole` means that no element of any lane is outside, so that a run is stored in one access
+    /// without checks. Runs need no more alignment than their elements: amdhsa enables unaligned access.
     ///
     /// # Safety
     /// No other thread of the launch updates any of these elements. The bias vector has an element for
-    /// each row or column of the matrix. With `whole` the matrix has all elements of the fragments of
+    /// each row or column of the matrix. With `whole`, the matrix has all elements of the fragments of
     /// all lanes.
     #[inline(always)]
     pub unsafe fn update<const RUN: usize, F: Fragment<RUN, Sum = T::Sum>>(
@@ -313,7 +311,7 @@ impl<T: Stored> Output<T> {
         epilogue: &Epilogue<T>,
         whole: bool,
     ) {
-        // The same for all lanes.
+        // Uniform.
         if whole && let Some(alpha) = epilogue.plain_factor() {
             fragment.for_each_run(|i, j, sums| {
                 let stored = sums.map(|sum| T::store(alpha.mul(sum)));
@@ -328,8 +326,8 @@ impl<T: Stored> Output<T> {
         }
     }
 
-    /// Updates a run of which, unless `whole`, not all elements may exist. Of the bias, the nearest ones that do are read
-    /// in their place, without a branch.
+    /// Updates a run. Unless `whole`, elements of it may be outside the matrix. For those, the nearest elements of the
+    /// bias that exist are read, without a branch.
     ///
     /// # Safety
     /// As [`update`](Self::update).
@@ -342,13 +340,13 @@ impl<T: Stored> Output<T> {
         epilogue: &Epilogue<T>,
         whole: bool,
     ) {
-        // Without the zero the compiler would compute the addresses of all runs before the first one.
+        // Without the opaque zero, the compiler would compute the addresses of all runs before the first one.
         let row = row + crate::opaque_zero();
         let mut old = [T::Sum::ZERO; RUN];
         let mut bias = [T::Sum::ZERO; RUN];
         let nearest_row = row.min(self.rows - 1);
-        // SAFETY: the elements exist, by `whole` or as was asked, and belong to the caller; of the bias some exist as the
-        // nearest ones.
+        // SAFETY: the elements exist, by `whole` or as checked, and belong to the caller; the nearest elements of the
+        // bias always exist.
         unsafe {
             if whole {
                 if epilogue.needs_old() {
@@ -358,7 +356,7 @@ impl<T: Stored> Output<T> {
             } else {
                 for k in 0..RUN {
                     let nearest = (column + k as u32).min(self.columns - 1);
-                    // The nearest element may be another wave's, who writes it meanwhile.
+                    // Not the nearest element: another wave may be writing it.
                     if epilogue.needs_old() && self.contains(row, column + k as u32) {
                         old[k] = self.at(row, column + k as u32).read().load();
                     }
@@ -393,7 +391,7 @@ impl<T: Stored> Output<T> {
         self.start.wrapping_add(self.offset(row, column))
     }
 
-    /// How many elements `(row, column)` is after the first.
+    /// The offset of `(row, column)` in elements.
     #[inline(always)]
     fn offset(&self, row: u32, column: u32) -> usize {
         row as usize * self.leading as usize + column as usize
@@ -402,9 +400,9 @@ impl<T: Stored> Output<T> {
 
 /// Where a lane's fragment is in a matrix that has all of it.
 ///
-/// For loops that go back to it again and again: the address of an element is a scalar, which counts from the
-/// first element of all lanes, and the lane's distance from there, which is the same for all elements. Nothing is
-/// asked and nothing is added for each of them.
+/// For loops that access the fragment repeatedly. The address of an element is a scalar, which is the address of the
+/// element for a lane at the matrix's corner, plus the lane's offset, which is the same for all elements. So an access
+/// needs no check and no vector addition.
 #[derive(Clone, Copy)]
 pub struct Place<T> {
     start: *mut T,
@@ -413,11 +411,11 @@ pub struct Place<T> {
 }
 
 impl<T: Stored> Place<T> {
-    /// Replaces the elements of `fragment` by those of the matrix.
+    /// Loads `fragment` from the matrix.
     ///
     /// # Safety
-    /// The fragment ends within the elements that [`Output::place`] was asked for, and no other thread of the
-    /// launch accesses those of this one.
+    /// The fragment ends within the `rows` × `columns` elements that [`Output::place`] was called with, and no other
+    /// thread of the launch accesses its elements.
     #[inline(always)]
     pub unsafe fn load_as_is<const RUN: usize, F: Fragment<RUN, Sum = T::Sum>>(
         &self,
@@ -431,7 +429,7 @@ impl<T: Stored> Place<T> {
         });
     }
 
-    /// Writes the elements of `fragment` to the matrix.
+    /// Stores `fragment` in the matrix.
     ///
     /// # Safety
     /// As [`load_as_is`](Self::load_as_is).
@@ -450,8 +448,8 @@ impl<T: Stored> Place<T> {
         });
     }
 
-    /// The same, behind an opaque zero: else the compiler would compute the addresses of all elements before the loop,
-    /// and large fragments leave no registers for them.
+    /// The same place behind an opaque zero. Otherwise the compiler would compute the addresses of all elements before
+    /// the loop, and large fragments leave no registers for them.
     #[inline(always)]
     #[must_use]
     pub fn opaque(self) -> Self {
@@ -461,7 +459,7 @@ impl<T: Stored> Place<T> {
         }
     }
 
-    /// The same for sums that are multiplied by `factor`.
+    /// The place for sums that are multiplied by `factor` before they are stored.
     #[inline(always)]
     pub fn plain(self, factor: T::Sum) -> Plain<T> {
         Plain {
@@ -470,7 +468,7 @@ impl<T: Stored> Place<T> {
         }
     }
 
-    /// The address of an element of the fragment, which counts from its corner.
+    /// The address of an element of the fragment; row and column count from its corner.
     #[inline(always)]
     fn at(&self, row: u32, column: u32) -> *mut T {
         let scalar = self
@@ -480,7 +478,7 @@ impl<T: Stored> Place<T> {
     }
 }
 
-/// Where a lane's fragment is in a matrix that has all of it, and what its sums are multiplied by before they are stored.
+/// The [`Place`] of a lane's fragment, and the factor of its sums.
 #[derive(Clone, Copy)]
 pub struct Plain<T: Stored> {
     place: Place<T>,
@@ -488,7 +486,7 @@ pub struct Plain<T: Stored> {
 }
 
 impl<T: Stored> Plain<T> {
-    /// Stores the 16 bytes of sums at `sums`, a run that begins at `(row, column)` of the fragment.
+    /// Scales and stores the 16 bytes of sums at `sums`, a run that begins at `(row, column)` of the fragment.
     ///
     /// # Safety
     /// The sums are readable; of the elements, as [`Place::store_as_is`].
@@ -503,7 +501,7 @@ impl<T: Stored> Plain<T> {
         }
     }
 
-    /// Stores a run that begins at `(row, column)` of the fragment.
+    /// Scales and stores a run that begins at `(row, column)` of the fragment.
     ///
     /// # Safety
     /// As [`Place::store_as_is`].
@@ -511,12 +509,12 @@ impl<T: Stored> Plain<T> {
     unsafe fn store_run<const RUN: usize>(&self, row: u32, column: u32, sums: [T::Sum; RUN]) {
         let stored = sums.map(|sum| T::store(self.factor.mul(sum)));
         let run = self.place.at(row, column).cast::<[T; RUN]>();
-        // SAFETY: the elements exist and belong to the caller. Alignment is that of elements: amdhsa has unaligned
-        // accesses switched on.
+        // SAFETY: the elements exist and belong to the caller. The run needs only their alignment: amdhsa enables
+        // unaligned access.
         unsafe { run.write_unaligned(stored) };
     }
 
-    /// As [`Place::opaque`]. Distances between rows are computed again, too: a loop over tiles would keep all of them.
+    /// As [`Place::opaque`]. The leading dimension is opaque, too: a loop over tiles would keep all multiples of it.
     #[inline(always)]
     #[must_use]
     pub fn opaque(self) -> Self {

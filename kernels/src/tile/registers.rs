@@ -11,8 +11,8 @@ use core::{intrinsics::simd::simd_fma, simd::f32x2};
 pub trait Scalar: Accumulator {
     /// `self · factors[i] + addends[i]`, each rounded once.
     ///
-    /// A pair is one instruction on GPUs with packed arithmetic, which does twice as many of them
-    /// in the same time; the compiler does not find the pairs on all of them by itself.
+    /// On GPUs with packed arithmetic a pair is one instruction, with twice the throughput. The compiler
+    /// does not form the pairs by itself on all of these GPUs.
     #[must_use]
     fn mul_add_pair(self, factors: [Self; 2], addends: [Self; 2]) -> [Self; 2];
 }
@@ -26,9 +26,9 @@ impl Scalar for f32 {
     }
 }
 
-/// `M` × `N` elements of C that a thread is summing up.
+/// A thread's sums of `M` × `N` elements of C.
 ///
-/// All loops over it are over constants and every index is one after unrolling, so that the
+/// All loops over it have constant bounds, so that after unrolling every index is a constant and the
 /// elements live in registers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RegisterTile<T, const M: usize, const N: usize>(pub [[T; N]; M]);
@@ -40,8 +40,8 @@ impl<T: Scalar, const M: usize, const N: usize> RegisterTile<T, M, N> {
     /// Adds the outer product: `self[i][j] ← a[i] · b[j] + self[i][j]`.
     #[inline(always)]
     pub fn add_outer_product(&mut self, a: [T; M], b: [T; N]) {
-        // Counted loops, which unroll completely. Iterators over rows and pairs do not, and would
-        // put the tile in memory.
+        // Counted loops unroll completely. Iterators over rows and pairs do not, and would put the tile
+        // in memory.
         for i in 0..M {
             for j in (0..N - N % 2).step_by(2) {
                 let sums = [self.0[i][j], self.0[i][j + 1]];
@@ -65,11 +65,10 @@ impl<T: Accumulator, const M: usize, const N: usize> Fragment<N> for RegisterTil
     }
 }
 
-/// [`RegisterTile`] of `M` × `N` elements in blocks of 4 × 4 that are not next to each other in C: from one
-/// block to the next it is `APART` rows or columns, which other threads' blocks fill.
+/// [`RegisterTile`] of `M` × `N` elements in blocks of 4 × 4 that are `APART` rows or columns apart in C, with the
+/// blocks of other threads between them.
 ///
-/// The first blocks of neighbouring threads are neighbours, so that what a wave takes from LDS at once
-/// is without gaps.
+/// The first blocks of neighbouring threads are adjacent, so that a wave reads LDS without gaps.
 pub struct ScatteredTile<T, const M: usize, const N: usize, const APART: usize>(
     pub RegisterTile<T, M, N>,
 );

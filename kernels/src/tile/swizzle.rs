@@ -1,27 +1,26 @@
-//! Swizzles of LDS tiles: each moves the columns of a row, so that lanes that access a tile at the same time
-//! find their elements in different banks without any padding.
+//! Swizzles of LDS tiles: each permutes the columns of a row, so that lanes that access a tile at the same
+//! time use different banks, without padding.
 //!
-//! LDS serves 32 banks of 4 bytes a cycle, or 64 on gfx950. Each swizzle here is an exclusive or of the
-//! column with bits of the row. It is free of conflicts for 32 lanes with 32 banks and for 64 lanes with
-//! 64 banks alike, so that it does not matter how many lanes a GPU serves at once; the tests of
-//! `tile::banks` prove both.
+//! LDS has 32 banks of 4 bytes, or 64 on gfx950. Each swizzle here is an XOR of the column with bits of the
+//! row. It is free of conflicts both for 32 lanes on 32 banks and for 64 lanes on 64 banks, so it suits all
+//! GPUs; the tests of `tile::banks` prove both.
 
-/// Which column of a row an element's place is.
+/// A permutation of the columns of each row.
 pub trait Swizzle {
-    /// A swizzle stays within groups of so many columns, a power of two.
+    /// Columns are permuted within groups of this many, a power of two.
     const REACH: usize;
 
-    /// Whether four columns from a multiple of four on stay next to each other.
+    /// Whether four columns that begin at a multiple of four stay contiguous.
     const KEEPS_PIECES: bool;
 
-    /// The exclusive or of the columns of a row: below [`REACH`](Self::REACH).
+    /// What the columns of a row are XORed with: below [`REACH`](Self::REACH).
     fn mask(row: u32) -> u32;
 
-    /// The place of `(row, column)` in its row.
+    /// The position of `(row, column)` in its row.
     #[inline(always)]
     fn place(row: u32, column: u32) -> u32 {
-        // In this form constant multiples of REACH become the offset of the instruction, and what is
-        // computed is the same for all of them.
+        // In this form constant multiples of REACH become the instruction's offset, and the computed
+        // part is the same for all of them.
         let within = column % Self::REACH as u32;
         column - within + (within ^ Self::mask(row))
     }
@@ -43,8 +42,8 @@ impl Swizzle for Straight {
 /// For lanes that read 16 rows and 2 or 4 neighbouring columns: an operand's fragment whose rows are
 /// so long that all begin in the same bank.
 ///
-/// Row bits 0 to 2 swizzle column bits 2 to 4, above the 4 columns. Row bit 3 swizzles bit 5, the last
-/// of 64 banks, and bit 1, which is left of 32 banks when only 2 columns are read at a time.
+/// Row bits 0 to 2 swizzle column bits 2 to 4, above the 4 columns. Row bit 3 swizzles column bit 5, the
+/// highest bit of 64 banks, and bit 1, which is free on 32 banks, where only 2 columns are read at a time.
 pub struct SixteenRows;
 
 impl Swizzle for SixteenRows {
@@ -59,8 +58,8 @@ impl Swizzle for SixteenRows {
 
 /// For lanes that read 16 neighbouring columns and 2 or 4 rows of 32 columns.
 ///
-/// With 32 banks the two rows of a pair must differ; with 64, where every other row begins in the same
-/// bank, the first rows of two pairs, too.
+/// With 32 banks, the two rows of a pair begin in the same bank and must differ. With 64, every other row
+/// begins in the same bank, so rows that are 2 apart must differ, too.
 pub struct FourRows;
 
 impl Swizzle for FourRows {
@@ -73,9 +72,9 @@ impl Swizzle for FourRows {
     }
 }
 
-/// For lanes that write 16 or 32 neighbouring columns of two rows that are 4 apart: pieces along a column, on
-/// their way into a row-major tile of 8 rows, which begin in the same bank. Lanes that read pieces along a row see them in another
-/// order.
+/// For lanes that write 16 or 32 neighbouring columns of two rows that are 4 apart: pieces along a column that are
+/// transposed into a row-major tile of 8 rows, all of which begin in the same bank. Reads of pieces along a row stay
+/// free of conflicts.
 pub struct PiecesOfColumns;
 
 impl Swizzle for PiecesOfColumns {

@@ -1,7 +1,8 @@
-//! A thread's share of an operand's tile in pieces of four neighbours in global memory: 16 bytes of f32.
+//! A thread's share of an operand's tile, in pieces of four elements that are contiguous in global memory: 16 bytes
+//! of f32.
 //!
-//! An operand is read as k × w, with w the rows of A or the columns of B, and so it lies in LDS, row-major.
-//! A column-major B or a row-major A, which is column-major when seen so, is transposed on the way:
+//! An operand is a matrix of k × w here, where w are the rows of A or the columns of B, and is row-major in LDS. A
+//! column-major B, or a row-major A (column-major as k × w), is transposed on the way:
 //!
 //! ```text
 //! neighbours along w: piece q is             neighbours along k: piece q is
@@ -15,7 +16,7 @@
 //!      one write of 16 bytes                      four writes, of 4 bytes each
 //! ```
 //!
-//! Thread t takes the pieces t, t + threads, …: neighbouring threads read neighbouring bytes.
+//! Thread t takes the pieces t, t + threads, …, so neighbouring threads read neighbouring bytes.
 
 #![expect(
     clippy::needless_range_loop,
@@ -31,12 +32,12 @@ use super::{
 };
 use core::marker::PhantomData;
 
-/// Four neighbours, aligned so that one access takes them.
+/// Four elements, aligned for one access.
 #[derive(Clone, Copy)]
 #[repr(C, align(16))]
 pub struct Piece<T>(pub [T; 4]);
 
-/// Where a thread's `PIECES` pieces of the operand's tiles of `K` × `W` are, which lie in LDS as `X` says.
+/// Loads a thread's `PIECES` pieces of the operand's tiles of `K` × `W`, which are swizzled by `X` in LDS.
 pub struct VectorLoader<T, X, const K: usize, const W: usize, const PIECES: usize> {
     input: Input<T>,
     thread: u32,
@@ -51,7 +52,7 @@ pub struct VectorLoader<T, X, const K: usize, const W: usize, const PIECES: usiz
 impl<T: Scalar, X: Swizzle, const K: usize, const W: usize, const PIECES: usize>
     VectorLoader<T, X, K, W, PIECES>
 {
-    /// The calling thread's pieces of tiles of `input`, all of whose columns are the workgroup's.
+    /// The calling thread's pieces of the tiles of `input`, whose first column is the workgroup's first.
     #[inline(always)]
     pub fn new<const THREADS: usize>(input: Input<T>, thread: Thread<THREADS>) -> Self {
         const {
@@ -75,7 +76,7 @@ impl<T: Scalar, X: Swizzle, const K: usize, const W: usize, const PIECES: usize>
         }
     }
 
-    /// Row and column of the first elements of the pieces of thread number `thread` of `threads`.
+    /// Row and column of the first element of each piece of thread number `thread` of `threads`.
     #[inline(always)]
     fn places(input: &Input<T>, thread: u32, threads: u32) -> [(u32, u32); PIECES] {
         let mut places = [(0, 0); PIECES];
@@ -91,11 +92,11 @@ impl<T: Scalar, X: Swizzle, const K: usize, const W: usize, const PIECES: usize>
         places
     }
 
-    /// Loads the pieces of the tile from row `k` on; zeros for elements outside the matrix.
+    /// Loads the pieces of the tile that begins at row `k`. Elements outside the matrix are zero.
     #[inline(always)]
     pub fn fetch(&self, k: u32) -> Pieces<T, X, K, W, PIECES> {
         let mut pieces = [[T::ZERO; 4]; PIECES];
-        // The same in all lanes, so that tiles that do not overhang pay for one scalar branch.
+        // Uniform, so that tiles that do not overhang cost one scalar branch.
         if self.is_near && self.input.contains((k, 0), K as u32, W as u32) {
             for i in 0..PIECES {
                 let (row, column) = self.places[i];
@@ -103,8 +104,8 @@ impl<T: Scalar, X: Swizzle, const K: usize, const W: usize, const PIECES: usize>
                 pieces[i] = unsafe { self.input.near_piece(k, row, column) };
             }
         } else if k < self.input.rows() {
-            // Computed again, behind an opaque zero: tiles that overhang are few, and their places would stay in
-            // registers around the loop.
+            // Computed again behind an opaque zero: few tiles overhang, and without it their places would stay in
+            // registers throughout the loop.
             let thread = self.thread + crate::opaque_zero();
             let places = Self::places(&self.input, thread, self.threads);
             for i in 0..PIECES {
@@ -120,7 +121,7 @@ impl<T: Scalar, X: Swizzle, const K: usize, const W: usize, const PIECES: usize>
         }
     }
 
-    /// A piece of which not every element may exist.
+    /// A piece of which some elements may be outside the matrix.
     #[inline(always)]
     fn overhanging(&self, row: u32, column: u32) -> [T; 4] {
         let (rows, columns) = if self.input.is_column_major() {
@@ -149,8 +150,7 @@ pub struct Pieces<T, X, const K: usize, const W: usize, const PIECES: usize> {
     swizzle: PhantomData<X>,
 }
 
-// SAFETY: the pieces that `VectorLoader::new` deals out are different for different threads, since their numbers
-// are, and as many as make up the tile.
+// SAFETY: `VectorLoader::new` gives threads with different numbers different pieces, which together make up the tile.
 unsafe impl<T: Scalar, X: Swizzle, const K: usize, const W: usize, const PIECES: usize> Share
     for Pieces<T, X, K, W, PIECES>
 {
@@ -173,7 +173,7 @@ unsafe impl<T: Scalar, X: Swizzle, const K: usize, const W: usize, const PIECES:
             for i in 0..PIECES {
                 let (row, column) = self.places[i];
                 let position = Self::Tile::position(row, column);
-                // SAFETY: so is the piece. It is aligned, as its column, the tile and its rows are.
+                // SAFETY: as above for the piece. It is aligned, since its column, the tile and its rows are.
                 unsafe {
                     elements
                         .add(position)
@@ -196,8 +196,8 @@ mod tests {
     const W: usize = 128;
     type Tile = LdsTile<f32, K, W, W, PiecesOfColumns>;
 
-    /// The tile that 256 threads fill from row `k` on of `rows` × `columns` elements, whose values are
-    /// their coordinates.
+    /// The tile that 256 threads fill, beginning at row `k`, from `rows` × `columns` elements whose values
+    /// are their coordinates.
     fn filled(rows: usize, columns: usize, column_major: bool, k: u32) -> Box<Tile> {
         let leading = if column_major { rows } else { columns } + 3;
         let lines = if column_major { columns } else { rows };

@@ -1,4 +1,4 @@
-//! What the main loops leave: the end of k, and tiles whose units don't end with the matrices.
+//! What the main loops do not cover: the end of k, and tiles that cannot be loaded in whole units.
 
 use super::{BlockGemm, Config, Element, Source};
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
 };
 
 impl<C: Config> BlockGemm<C> {
-    /// How many stages from `k` to `end` can be loaded in whole units: the same in all lanes.
+    /// How many stages from `k` to `end` can be loaded in whole units. Uniform.
     #[inline(always)]
     pub(in super::super) fn whole_stages(&self, source: &Source<C>, k: u32, end: u32) -> u32 {
         let tile = self.product.kernel().tile;
@@ -21,12 +21,12 @@ impl<C: Config> BlockGemm<C> {
         }
     }
 
-    /// Sums up from `k` to `end`, one stage after the other, in stage buffer 0: each is loaded, in whole
-    /// units as long as there are such, waited for and multiplied before the next one.
+    /// Adds the products from `k` to `end`, one stage after the other, in stage buffer 0: each stage is loaded,
+    /// in whole units as long as possible, waited for and multiplied before the next one.
     ///
     /// # Safety
-    /// All threads of the workgroup call this; before, each has done its own accesses to LDS or waits
-    /// for them with a barrier.
+    /// All threads of the workgroup call this. The accesses to LDS that each has issued before are complete, or
+    /// it waits for them at its next barrier.
     #[inline(always)]
     pub(in super::super) unsafe fn sequential(&mut self, mut k: u32, end: u32) {
         let Some(source) = self.source(k) else {
@@ -35,8 +35,8 @@ impl<C: Config> BlockGemm<C> {
         let mut whole = self.whole_stages(&source, k, end);
         let mut fetch = source.fetch(whole.max(1));
         while k < end {
-            // SAFETY: stages that are whole are loaded as such; barriers stand between the reads of
-            // the stage before, the writes and the reads of this one.
+            // SAFETY: only whole stages are loaded in units. There are barriers between the reads of the
+            // previous stage and the writes of this one, and between its writes and its reads.
             unsafe {
                 if whole > 0 {
                     let units = fetch.next();
@@ -88,9 +88,8 @@ impl<C: Config> BlockGemm<C> {
     }
 }
 
-/// Writes this thread's share of a tile element by element, zeros outside the operand: for tiles that
-/// overhang, and for those whose units don't end with the operand. A loop that stays one, since it is
-/// seldom run and should be small.
+/// Writes this thread's share of a tile element by element, with zeros outside the operand. The loop is not
+/// unrolled: it is rarely run and should be small.
 ///
 /// # Safety
 /// As [`TileLoader::store`](crate::tile::operand::TileLoader::store) says.

@@ -1,5 +1,5 @@
-//! The way of the sums to C: through LDS, a block at a time. Lanes hold columns of sums, and rows are what is next to
-//! each other in C.
+//! The epilogue: sums go to C through LDS, one block at a time. In registers, neighbouring lanes hold different rows of
+//! C (f64: neighbours in a row); from LDS, 8 neighbouring lanes store a whole row of the block, a unit each.
 
 use super::{BlockGemm, Config, Output};
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
     },
 };
 
-/// Rows of a block of sums that a wave reads from LDS at once: a unit a lane.
+/// Rows of a block of sums that a wave reads from LDS in one access, a unit per lane.
 const ROWS_AT_ONCE: u32 = LANES as u32 / SUM_UNITS;
 
 /// A sum.
@@ -26,11 +26,11 @@ impl<C: Config> BlockGemm<C> {
     /// Updates C with the sums.
     ///
     /// # Safety
-    /// No other workgroup has summed up this tile, and all threads of the workgroup call this.
+    /// No other workgroup updates this tile, and all threads of the workgroup call this.
     #[inline(always)]
     pub(in super::super) unsafe fn finish(self) {
         let (row, column) = self.first_run();
-        // SAFETY: as the caller promises. The choice is the same in all lanes.
+        // SAFETY: as the caller promises. The choice is uniform.
         unsafe {
             match self.product.plain(row, column) {
                 Some(plain) => self.finish_plain(plain),
@@ -48,7 +48,7 @@ impl<C: Config> BlockGemm<C> {
         )
     }
 
-    /// Row and column of the lane's first unit of sums in a block.
+    /// Row and column of the first unit of sums that the lane stores of a block.
     #[inline(always)]
     fn lane_corner(&self) -> (u32, u32) {
         let sums_of_a_unit = (UNIT_BYTES / size_of::<Sum<C>>()) as u32;
@@ -58,14 +58,14 @@ impl<C: Config> BlockGemm<C> {
         )
     }
 
-    /// Row and column of the lane's first unit of sums in the workgroup's tile.
+    /// Row and column of the first unit of sums that the lane stores, in the workgroup's tile.
     #[inline(always)]
     fn first_run(&self) -> (u32, u32) {
         let ((row, column), (down, right)) = (self.corner(), self.lane_corner());
         (row + down, column + right)
     }
 
-    /// The wave's part of LDS for a block of sums.
+    /// The LDS for the wave's block of sums.
     #[inline(always)]
     fn sum_block(&self) -> *mut Unit {
         let wave = self.thread / LANES as u32;
@@ -73,10 +73,10 @@ impl<C: Config> BlockGemm<C> {
             .wrapping_add((wave * Self::EDGE * SUM_UNITS) as usize)
     }
 
-    /// The lane's unit of the block of sums in LDS, `rows` below its first one.
+    /// The unit of the block of sums in LDS that is `rows` below the lane's first one.
     ///
     /// # Safety
-    /// The block has so many rows.
+    /// The unit's row is in the block.
     #[inline(always)]
     unsafe fn staged(&self, block: *const Unit, rows: u32) -> *const Sum<C> {
         let (row, unit) = (self.lane / SUM_UNITS, self.lane % SUM_UNITS);
@@ -85,14 +85,14 @@ impl<C: Config> BlockGemm<C> {
         unsafe { block.add(position as usize).cast() }
     }
 
-    /// Updates C where the sums are only multiplied: a block after the other without a branch.
+    /// Updates C if the sums are only multiplied by α and the tile is whole: block after block, without branches.
     ///
     /// # Safety
     /// As [`finish`](Self::finish).
     #[inline(always)]
     unsafe fn finish_plain(self, plain: Plain<Output<C>>) {
         let block = self.sum_block();
-        // All waves have read their last operands.
+        // Until all waves have read their last operands.
         Workgroup.wait();
         for i in 0..Self::M {
             for j in 0..Self::N {
@@ -111,8 +111,7 @@ impl<C: Config> BlockGemm<C> {
         }
     }
 
-    /// Updates C, whatever is done to each element and whichever there are: that is code that exists once and runs in a
-    /// loop, and not once for each register.
+    /// Updates C with any epilogue and any edges. This code is large, so it is a loop over blocks that is not unrolled.
     ///
     /// # Safety
     /// As [`finish`](Self::finish).
@@ -137,7 +136,7 @@ impl<C: Config> BlockGemm<C> {
             let row = row + number / Self::N as u32 * Self::EDGE + lane_row;
             let column = column + number % Self::N as u32 * Self::EDGE + lane_column;
             for rows in (0..Self::EDGE).step_by(ROWS_AT_ONCE as usize) {
-                // SAFETY: the wave has written the block. Lanes read different units of it, and waves
+                // SAFETY: the wave has written the block. Lanes store different units of it, and waves
                 // have different blocks of the tile.
                 unsafe {
                     self.product

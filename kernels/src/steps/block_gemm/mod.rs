@@ -1,16 +1,17 @@
-//! What the steps from 11 on share: a workgroup's tile of C in large blocks of sums, summed up stage by stage.
+//! The parts that the steps from 11 on share: a workgroup's tile of C in large blocks of sums, accumulated stage by
+//! stage.
 //!
 //! ```text
 //! stage      one tile of A and one of B in LDS: 64 or 128 bytes of each row along k
-//! step       what one product of blocks takes of a stage: 16 or 32 bytes of a lane
+//! step       the part of a stage for one product of blocks: 16 or 32 bytes per lane
 //! block      32 × 32 sums of C (f64: 16 × 16), in the registers of a wave; a wave has M × N of them
-//! unit       16 bytes, which is what a lane moves at once
+//! unit       16 bytes, which a lane moves in one access
 //! ```
 //!
-//! A step of the ladder is a main loop over stages, made of the parts here: [`Fetch`] loads a thread's units of a stage
+//! A step of the ladder is a main loop over stages, made of these parts: [`Fetch`] loads a thread's units of a stage
 //! from global memory into registers, [`BlockGemm::store`] writes them to LDS, [`BlockGemm::operands`] reads a wave's
-//! operands of a step, [`BlockGemm::multiply`] multiplies them. `edges` has what is left of k and of tiles that
-//! overhang, `epilogue` the way of the sums to C, `reduction` the sums of several workgroups.
+//! operands of a step, [`BlockGemm::multiply`] multiplies them. `edges` handles the rest of k and tiles that overhang,
+//! `epilogue` stores the sums in C, `reduction` adds the sums of several workgroups.
 
 mod edges;
 mod epilogue;
@@ -28,15 +29,15 @@ use crate::{
 };
 use ferrowave_shared::Kernel;
 
-/// What the kernels of one step differ in.
+/// The configuration of a kernel: what the kernels of one step differ in.
 pub(super) trait Config: Copy {
     /// The matrix instruction, and with it the element types.
     type Mfma: Mfma;
-    /// Where units are in LDS.
+    /// The layout of a tile in LDS.
     type Layout: LdsLayout;
-    /// Blocks of a wave down the rows of C.
+    /// Blocks of a wave along the rows of C (along m).
     type M: Length;
-    /// Blocks of a wave along the columns of C.
+    /// Blocks of a wave along the columns of C (along n).
     type N: Length;
     /// Units of a tile of A that a thread loads.
     type AVecs: Length;
@@ -44,14 +45,14 @@ pub(super) trait Config: Copy {
     type BVecs: Length;
 }
 
-/// An element of A and B, as bits.
+/// The type of the elements of A and B, as bits.
 pub(super) type Element<C> = <<C as Config>::Mfma as Mfma>::Element;
 /// A lane's sums of a row of a wave's blocks.
 type BlockRow<C> = Array<<<C as Config>::Mfma as Mfma>::Sums, <C as Config>::N>;
-/// An element of C.
+/// The type of the elements of C.
 pub(super) type Output<C> = <<C as Config>::Mfma as Mfma>::Output;
 
-/// How many blocks a wave and how many units a thread of a kernel has: the lengths of its [`Config`].
+/// How many blocks a wave and how many units a thread has: the lengths in a kernel's [`Config`].
 pub(super) struct Shares {
     pub(super) m: usize,
     pub(super) n: usize,
@@ -60,10 +61,10 @@ pub(super) struct Shares {
 }
 
 impl Shares {
-    /// The shares of the waves and threads that a row of the catalogue has.
+    /// The shares in a row of the catalogue.
     ///
     /// # Panics
-    /// If the row's tile, block or LDS does not divide up.
+    /// If waves or threads would not have whole shares of the row's tile, or LDS would not hold whole stages.
     pub(super) const fn of<I: Mfma, L: LdsLayout>(kernel: &Kernel) -> Self {
         let (waves_m, waves_n) = (kernel.block.y, kernel.block.x / LANES);
         let threads = kernel.block.threads();
@@ -105,7 +106,7 @@ impl Shares {
 
 /// The calling thread's view of a workgroup's product.
 ///
-/// The block of a row is `LANES · columns of waves` × `rows of waves`.
+/// The catalogue row's block is `LANES · columns of waves` × `rows of waves`.
 pub(super) struct BlockGemm<C: Config> {
     product: Product<Element<C>, Output<C>>,
     /// The thread's number in its workgroup.
@@ -141,11 +142,11 @@ impl<C: Config> BlockGemm<C> {
     pub(super) const STAGE_K: u32 = (C::Layout::ROW_BYTES / size_of::<Element<C>>()) as u32;
     /// Steps of the matrix cores in a stage.
     pub(super) const STEPS: u32 = (C::Layout::ROW_UNITS / C::Mfma::STEP_UNITS) as u32;
-    /// Blocks of a wave, down and along.
+    /// Blocks of a wave along m and n.
     pub(super) const M: usize = C::M::LEN;
     pub(super) const N: usize = C::N::LEN;
 
-    /// The thread's view, with sums of nothing.
+    /// The thread's view, with sums of 0.
     ///
     /// # Safety
     /// The kernel was launched with the row's block and LDS, and `C` is the row's.
@@ -172,7 +173,7 @@ impl<C: Config> BlockGemm<C> {
         }
     }
 
-    /// Which half of the workgroup's waves the calling wave is in: the same in all lanes.
+    /// Which half of the workgroup's waves the calling wave is in. Uniform.
     #[inline(always)]
     pub(super) fn half(&self) -> u32 {
         let kernel = self.product.kernel();
@@ -187,7 +188,7 @@ impl<C: Config> BlockGemm<C> {
         self.product.kernel().block.threads()
     }
 
-    /// Where the workgroup's operands are, from `k` on; `None` if k = 0.
+    /// The workgroup's operands from `k` on; `None` if the problem's k is 0.
     #[inline(always)]
     fn source(&self, k: u32) -> Option<Source<C>> {
         let (a, b) = self.product.operands()?;
@@ -234,7 +235,7 @@ impl<C: Config> BlockGemm<C> {
         units: Array<Unit, C::AVecs>,
     ) {
         let (a, _) = self.tiles(stage);
-        // SAFETY: the tile is in the LDS that the row's launch has, and no thread reads it.
+        // SAFETY: the tile is in the LDS of the row's launch, and no thread reads it.
         unsafe { fetch.source.loader_a.store(a, self.threads(), units) };
     }
 
@@ -270,8 +271,8 @@ impl<C: Config> BlockGemm<C> {
         }
     }
 
-    /// The wave's operands of a step, at addresses that are computed again: around a loop, the compiler has no registers
-    /// to keep them in.
+    /// [`operands`](Self::operands) at addresses that are computed again, for loops in which the compiler has no
+    /// registers to keep them.
     ///
     /// # Safety
     /// As [`operands`](Self::operands).
@@ -289,7 +290,7 @@ impl<C: Config> BlockGemm<C> {
         }
     }
 
-    /// Reads the operands of so many blocks.
+    /// Reads the operands of `B` blocks.
     ///
     /// # Safety
     /// As [`operands`](Self::operands).
@@ -331,18 +332,19 @@ impl<C: Config> BlockGemm<C> {
                     self.sums[i][j] = C::Mfma::multiply(part, a, b, self.sums[i][j]);
                 }
             }
-            // An instruction that adds to sums which the one before it makes has to wait for them.
+            // An instruction waits if it adds to the sums of the one before it; so each part goes through all blocks.
             arch::sched_barrier_mfma();
         }
     }
 
-    /// Sums up all of k, as many stages as possible two at a time by `main_loop`, and updates C.
+    /// Computes the whole tile, with as many stages as possible (an even number) in `main_loop`, and updates C.
+    ///
+    /// `main_loop` is inlined twice, once where the compiler knows that the operands are along k.
     ///
     /// # Safety
-    /// `main_loop(gemm, source, stages)` multiplies so many stages, an even number, of which all are
-    /// whole, and leaves no access to LDS for which not every thread waits before the next barrier. It is
-    /// called from two places, in one of which the compiler knows that the operands are along k. All threads
-    /// of the workgroup call this; no other workgroup has this tile.
+    /// `main_loop(gemm, source, stages)` multiplies that many whole stages, an even number, and every thread
+    /// waits for its accesses to LDS by the next barrier. All threads of the workgroup call this; no other
+    /// workgroup has this tile.
     #[inline(always)]
     pub(super) unsafe fn compute(mut self, main_loop: impl Fn(&mut Self, Source<C>, u32)) {
         let k = self.product.k();
@@ -353,7 +355,7 @@ impl<C: Config> BlockGemm<C> {
         }
     }
 
-    /// Sums up from `k` to `end`.
+    /// Adds the products from `k` to `end`.
     ///
     /// # Safety
     /// As [`compute`](Self::compute).
@@ -381,7 +383,7 @@ impl<C: Config> BlockGemm<C> {
     }
 }
 
-/// The operands of a workgroup, and where its threads are in them.
+/// The operands of a workgroup, and the calling thread's shares of them.
 #[derive(Clone, Copy)]
 pub(super) struct Source<C: Config> {
     a: Operand<Element<C>>,
@@ -391,7 +393,7 @@ pub(super) struct Source<C: Config> {
 }
 
 impl<C: Config> Source<C> {
-    /// From here on `stages`, not 0.
+    /// Fetches the next `stages` stages, not 0.
     #[inline(always)]
     pub(super) fn fetch(self, stages: u32) -> Fetch<C> {
         Fetch {
@@ -400,13 +402,13 @@ impl<C: Config> Source<C> {
         }
     }
 
-    /// Whether both operands are along k: the same in all lanes.
+    /// Whether both operands are along k. Uniform.
     #[inline(always)]
     fn is_along_k(&self) -> bool {
         self.a.is_along_k() && self.b.is_along_k()
     }
 
-    /// The same, where that is known to the compiler: without branches for layouts in the loop.
+    /// The same source, for operands along k: the compiler then needs no branches for layouts in the loop.
     #[inline(always)]
     fn known_along_k(&self) -> Self {
         Self {
@@ -417,7 +419,7 @@ impl<C: Config> Source<C> {
     }
 }
 
-/// Stages that are fetched one after the other.
+/// Fetches stages one after the other.
 pub(super) struct Fetch<C: Config> {
     source: Source<C>,
     /// Stages that the source can still advance.
@@ -425,8 +427,8 @@ pub(super) struct Fetch<C: Config> {
 }
 
 impl<C: Config> Fetch<C> {
-    /// The thread's units of the next stage. Behind the last stage they are the last one's again, which will not be
-    /// multiplied: so the loop needs no branch.
+    /// The thread's units of the next stage. After the last stage they are the last stage's again, which are not
+    /// multiplied, so that the loop needs no branch.
     ///
     /// # Safety
     /// The stages are whole.
@@ -441,7 +443,7 @@ impl<C: Config> Fetch<C> {
         }
     }
 
-    /// Those of A alone; those of B of the same stage come next.
+    /// The units of A of the next stage. [`next_b`](Self::next_b) must follow.
     ///
     /// # Safety
     /// The stages are whole.
@@ -451,7 +453,7 @@ impl<C: Config> Fetch<C> {
         unsafe { self.source.loader_a.load() }
     }
 
-    /// Those of B of the stage of which those of A came last.
+    /// The units of B of the stage whose units of A were loaded last.
     ///
     /// # Safety
     /// The stages are whole.
@@ -476,7 +478,7 @@ impl<C: Config> Fetch<C> {
 /// Loads straight to LDS.
 #[cfg(ferrowave_gpu = "gfx950")]
 impl<C: Config> BlockGemm<C> {
-    /// Where the workgroup's operands are for [`load_to_lds`](Self::load_to_lds); `None` if k = 0.
+    /// The workgroup's operands for [`load_to_lds`](Self::load_to_lds); `None` if k = 0.
     #[inline(always)]
     pub(super) fn direct_source(&self) -> Option<Source<C>> {
         let (a, b) = self.product.operands()?;
@@ -491,15 +493,15 @@ impl<C: Config> BlockGemm<C> {
     /// Loads the thread's units of the next stage, or of the last one again, straight to a stage buffer.
     ///
     /// # Safety
-    /// The stages are whole and along k, and the source is for this. No thread reads the buffer until it has waited
-    /// for this one, which has waited for its loads.
+    /// The stages are whole and along k, and the source is a [`direct_source`](Self::direct_source). No thread reads
+    /// the buffer until this one has waited for its loads and a barrier has followed.
     #[inline(always)]
     pub(super) unsafe fn load_to_lds(&self, fetch: &mut Fetch<C>, stage: usize) {
         let (a, b) = self.tiles(stage);
         let first = arch::readfirstlane(self.thread) as usize / LANES * LANES;
         let (loader_a, loader_b) = (&fetch.source.loader_a, &fetch.source.loader_b);
-        // SAFETY: as the caller promises. Unit number i of a wave's first lane is where the tile's unit number
-        // i · threads + `first` is, and those of the other lanes follow.
+        // SAFETY: as the caller promises. Unit number i of a wave's first lane goes to position i · threads + `first`
+        // of the tile, and those of the other lanes follow.
         unsafe {
             for i in 0..C::AVecs::LEN {
                 arch::load_unit_to_lds(
@@ -517,8 +519,8 @@ impl<C: Config> BlockGemm<C> {
         fetch.advance();
     }
 
-    /// The same source from k = 0 on, with addresses computed again: the compiler would keep those of one layout in
-    /// registers around the loop of the other.
+    /// The same source from k = 0 on, with addresses computed again. Otherwise the compiler would keep the addresses
+    /// for one layout in registers throughout the loop for the other.
     #[inline(always)]
     pub(super) fn recomputed_source(&self, source: &Source<C>) -> Source<C> {
         let (thread, threads) = (self.thread + crate::opaque_zero(), self.threads());

@@ -1,9 +1,9 @@
-//! Adds the sums that several workgroups have of one tile.
+//! Adds the sums of several workgroups that share a tile.
 //!
-//! Each leaves its sums in a slot of the workspace and takes a ticket. The one with the last ticket finds all slots
-//! written, adds them in the order of k and updates C. No workgroup waits for another, so that it does not matter which
-//! of them run at the same time. The order of the additions does not depend on which one comes last: the same input
-//! gives the same bits.
+//! Each workgroup writes its sums to a slot of the workspace and takes a ticket. The one with the last ticket finds all
+//! slots written, adds them in the order of k and updates C. No workgroup waits for another, so they need not run at
+//! the same time. The order of the additions does not depend on which workgroup is last: the same input gives the same
+//! bits.
 
 use super::{BlockGemm, Config};
 use crate::{
@@ -22,12 +22,12 @@ use core::sync::atomic::{AtomicU32, Ordering, fence};
 type Sum<C> = <<C as Config>::Mfma as Mfma>::Sum;
 
 impl<C: Config> BlockGemm<C> {
-    /// Leaves the sums in slot `own`. Whether all of the `parts` workgroups that share the tile have now left theirs,
-    /// in the slots `slot(0)`, `slot(1)`, …, in the order of k: then the sums here are those of all.
+    /// Writes the sums to slot `own`. Returns true in the last of the `parts` workgroups that share the tile; its sums
+    /// are then the total of the slots `slot(0)`, `slot(1)`, …, which are in the order of k.
     ///
     /// # Safety
-    /// All threads of the workgroup call this; each of the parts is left by one workgroup of the launch,
-    /// and the tile's counter was 0 before it.
+    /// All threads of the workgroup call this. Each part is contributed by one workgroup of the launch, and
+    /// the tile's counter is 0 before the launch.
     #[inline(always)]
     pub(in super::super) unsafe fn contribute(
         &mut self,
@@ -39,20 +39,20 @@ impl<C: Config> BlockGemm<C> {
         let (counter, address) = self.product.shared(tile);
         // SAFETY: the slot is this workgroup's, and of the size of its sums.
         unsafe { self.leave(address(own)) };
-        // To all workgroups: the caches of other XCDs don't see this one's.
+        // Visible to all workgroups: the L2 of other XCDs does not see this one's writes.
         fence(Ordering::Release);
         Workgroup.wait();
         let ticket = self.lds.cast::<u32>();
         if self.thread == 0 {
-            // SAFETY: the counter is accessed in this way only while the launch runs, and LDS by this
-            // thread only between the barriers.
+            // SAFETY: during the launch the counter is accessed by atomics only, and between the
+            // barriers only this thread accesses LDS.
             unsafe {
                 let number = AtomicU32::from_ptr(counter).fetch_add(1, Ordering::Relaxed);
                 ticket.write(number);
             }
         }
         Workgroup.wait();
-        // SAFETY: it was written before the barrier.
+        // SAFETY: the ticket was written before the barrier.
         let number = arch::readfirstlane(unsafe { ticket.read() });
         if number != parts - 1 {
             return false;
@@ -60,11 +60,11 @@ impl<C: Config> BlockGemm<C> {
         fence(Ordering::Acquire);
         self.sums = C::M::splat(C::N::splat(C::Mfma::ZERO));
         for part in 0..parts {
-            // SAFETY: all parts were left before their tickets were taken.
+            // SAFETY: all parts were written before their tickets were taken.
             unsafe { self.add(address(slot(part))) };
         }
         if self.thread == 0 {
-            // For the next launch; none takes another ticket in this one.
+            // For the next launch; all tickets of this one have been taken.
             // SAFETY: as above.
             unsafe { AtomicU32::from_ptr(counter) }.store(0, Ordering::Relaxed);
         }
@@ -74,7 +74,7 @@ impl<C: Config> BlockGemm<C> {
     /// Units of a lane's sums of a block.
     const UNITS: usize = size_of::<<C::Mfma as Mfma>::Sums>() / UNIT_BYTES;
 
-    /// Writes the sums to a slot: unit after unit, those of neighbouring threads next to each other.
+    /// Writes the sums to a slot: unit after unit, with those of neighbouring threads side by side.
     ///
     /// # Safety
     /// The slot has room for the tile's sums, and no other workgroup accesses it.
@@ -87,7 +87,7 @@ impl<C: Config> BlockGemm<C> {
                 let sums = (&raw const self.sums[i][j]).cast::<Unit>();
                 for unit in 0..Self::UNITS {
                     let number = (i * Self::N + j) * Self::UNITS + unit;
-                    // SAFETY: the unit is one of the sums, and its place is in the slot.
+                    // SAFETY: the unit is one of the sums, and its destination is in the slot.
                     unsafe {
                         slot.add(number * threads)
                             .write(sums.add(unit).read_unaligned());
@@ -100,7 +100,7 @@ impl<C: Config> BlockGemm<C> {
     /// Adds the sums in a slot.
     ///
     /// # Safety
-    /// A workgroup has left them there.
+    /// A workgroup has [written](Self::leave) the slot.
     #[inline(always)]
     unsafe fn add(&mut self, slot: *const u8) {
         let (thread, threads) = (self.thread as usize, self.threads());
