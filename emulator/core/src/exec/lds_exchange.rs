@@ -167,8 +167,8 @@ fn count_lanes(
 }
 
 /// Updates LDS with data from another address. The distance is in the offset (15 bits with a sign, in dwords), or in
-/// the upper bits of the address. Then the address is taken from its lower 17 bits: the guide specifies only the
-/// distance, and the other bits are used for it.
+/// the address from bit 17 on. In the second case the lower 17 bits are taken as the address; this is a choice, because
+/// the guide specifies only the distance.
 fn combine<const WIDE: bool>(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flow {
     let atomic = from_detail(o.detail);
     let offset = o.imm as u32;
