@@ -104,12 +104,10 @@ pub(super) unsafe fn hipStreamDestroy(stream: hipStream_t) -> Result<(), Failure
             "the default stream cannot be destroyed",
         ));
     }
-    let Some(gone) = STREAMS.remove(stream.addr()) else {
-        return Err(Failure::handle("stream", stream.addr()));
-    };
     // Its work goes on. A call that waits for the device waits for that work, too, and reports what failed in it.
-    capture::abandon(&gone);
-    Ok(())
+    let gone = STREAMS.remove(stream.addr());
+    gone.map(drop)
+        .ok_or_else(|| Failure::handle("stream", stream.addr()))
 }
 
 pub(super) unsafe fn hipStreamSynchronize(stream: hipStream_t) -> Result<(), Failure> {

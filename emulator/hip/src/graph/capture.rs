@@ -6,10 +6,7 @@
 use std::{
     cell::Cell,
     ptr,
-    sync::{
-        Arc, Mutex, Weak,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, atomic::Ordering},
     thread,
 };
 
@@ -21,13 +18,12 @@ use ferrowave_hip_abi::{
 
 use crate::{
     error::{Failure, out, read},
-    handles,
     objects::{
-        capture::{CAPTURES, Capture, Capturing, locked},
+        capture::{CAPTURES, Capturing, locked},
         event::Point,
         graph::{GRAPHS, Graph, listed},
         operation::Operation,
-        stream::{Stream, StreamRef, stream},
+        stream::{StreamRef, stream},
     },
 };
 
@@ -162,42 +158,6 @@ pub(crate) fn join(stream: &StreamRef, point: &Point) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Ends a stream's part as it is destroyed.
-pub(crate) fn abandon(stream: &Arc<Stream>) {
-    let capturing = locked(&stream.capture).take();
-    if let Some(capturing) = capturing {
-        capturing.capture.invalidate();
-        if began_in(&capturing.capture, stream) {
-            end(&capturing.capture, stream);
-            GRAPHS.remove(capturing.capture.handle);
-        }
-    }
-}
-
-fn began_in(capture: &Capture, stream: &Stream) -> bool {
-    let streams = capture.streams();
-    let first = streams.first();
-    first.is_some_and(|first| first.as_ptr() == Arc::as_ptr(&stream.capture))
-}
-
-/// Takes all streams out of a capture.
-fn end(capture: &Arc<Capture>, origin: &Stream) {
-    CAPTURES.remove(capture.id);
-    let parts: Vec<_> = capture.streams().drain(..).collect();
-    for part in parts.iter().filter_map(Weak::upgrade) {
-        let mut part = locked(&part);
-        if part
-            .as_ref()
-            .is_some_and(|part| Arc::ptr_eq(&part.capture, capture))
-        {
-            *part = None;
-        }
-    }
-    if origin.waits_for_default() {
-        origin.device.captures.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
 pub(crate) unsafe fn hipStreamBeginCapture(stream: hipStream_t, mode: Mode) -> Result<(), Failure> {
     if mode.0 > Mode::hipStreamCaptureModeRelaxed.0 {
         return Err(Failure::value(format_args!(
@@ -212,32 +172,13 @@ pub(crate) unsafe fn hipStreamBeginCapture(stream: hipStream_t, mode: Mode) -> R
             "the default stream cannot be captured",
         ));
     };
-    let mut part = locked(&object.capture);
-    if part.is_some() {
-        return Err(failure(
+    match object.begin_capture(mode) {
+        true => Ok(()),
+        false => Err(failure(
             hipError_t::hipErrorIllegalState,
             "the stream is captured already",
-        ));
+        )),
     }
-    let graph = Arc::new(Graph::default());
-    let capture = Arc::new(Capture {
-        id: handles::unused(),
-        handle: GRAPHS.insert(Arc::clone(&graph)),
-        graph,
-        mode,
-        thread: thread::current().id(),
-        invalid: AtomicBool::new(false),
-        streams: Mutex::new(vec![Arc::downgrade(&object.capture)]),
-    });
-    CAPTURES.insert_at(capture.id, Arc::clone(&capture));
-    if object.waits_for_default() {
-        object.device.captures.fetch_add(1, Ordering::Relaxed);
-    }
-    *part = Some(Capturing {
-        capture,
-        next: Vec::new(),
-    });
-    Ok(())
 }
 
 pub(crate) unsafe fn hipStreamEndCapture(
@@ -257,7 +198,7 @@ pub(crate) unsafe fn hipStreamEndCapture(
         Some(capturing) => (Arc::clone(&capturing.capture), capturing.next.clone()),
         None => return Err(not_captured()),
     };
-    if !began_in(&capture, object) {
+    if !object.began(&capture) {
         return Err(failure(
             hipError_t::hipErrorStreamCaptureUnmatched,
             "the capture began in another stream",
@@ -275,7 +216,7 @@ pub(crate) unsafe fn hipStreamEndCapture(
         .leaves()
         .iter()
         .any(|leaf| !next.contains(leaf));
-    end(&capture, object);
+    object.end_capture(&capture);
     let result = capture.check().and_then(|()| match unjoined {
         true => Err(failure(
             hipError_t::hipErrorStreamCaptureUnjoined,

@@ -4,15 +4,21 @@ use std::{
     cell::{Cell, RefCell},
     ffi::{c_int, c_uint},
     ptr,
-    sync::{Arc, LazyLock, Weak},
+    sync::{
+        Arc, LazyLock, Mutex, Weak,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
 };
 
 use ferrowave_hip_abi::{
-    hipStream_t, hipStreamDefault, hipStreamLegacy, hipStreamNonBlocking, hipStreamPerThread,
+    hipStream_t, hipStreamCaptureMode as Mode, hipStreamDefault, hipStreamLegacy,
+    hipStreamNonBlocking, hipStreamPerThread,
 };
 
 use super::{
-    capture::Part,
+    capture::{CAPTURES, Capture, Capturing, Part, locked},
+    graph::{GRAPHS, Graph},
     operation::{Operation, Origin},
 };
 use crate::{
@@ -52,6 +58,73 @@ impl Stream {
     /// Whether it and the default stream wait for each other.
     pub(crate) fn waits_for_default(&self) -> bool {
         self.flags != hipStreamNonBlocking
+    }
+
+    /// Begins a capture; false if the stream is in one.
+    pub(crate) fn begin_capture(&self, mode: Mode) -> bool {
+        let mut part = locked(&self.capture);
+        if part.is_some() {
+            return false;
+        }
+        let graph = Arc::new(Graph::default());
+        let capture = Arc::new(Capture {
+            id: handles::unused(),
+            handle: GRAPHS.insert(Arc::clone(&graph)),
+            graph,
+            mode,
+            thread: thread::current().id(),
+            invalid: AtomicBool::new(false),
+            streams: Mutex::new(vec![Arc::downgrade(&self.capture)]),
+        });
+        CAPTURES.insert_at(capture.id, Arc::clone(&capture));
+        if self.waits_for_default() {
+            self.device.captures.fetch_add(1, Ordering::Relaxed);
+        }
+        *part = Some(Capturing {
+            capture,
+            next: Vec::new(),
+        });
+        true
+    }
+
+    /// Whether a capture began in this stream.
+    pub(crate) fn began(&self, capture: &Capture) -> bool {
+        let streams = capture.streams();
+        let first = streams.first();
+        first.is_some_and(|first| first.as_ptr() == Arc::as_ptr(&self.capture))
+    }
+
+    /// Takes all streams out of a capture that began in this one.
+    pub(crate) fn end_capture(&self, capture: &Arc<Capture>) {
+        CAPTURES.remove(capture.id);
+        let parts: Vec<_> = capture.streams().drain(..).collect();
+        for part in parts.iter().filter_map(Weak::upgrade) {
+            let mut part = locked(&part);
+            if part
+                .as_ref()
+                .is_some_and(|part| Arc::ptr_eq(&part.capture, capture))
+            {
+                *part = None;
+            }
+        }
+        if self.waits_for_default() {
+            self.device.captures.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// A stream that is gone takes no more work, so its capture can never be what the program meant. Streams go when they are
+/// destroyed, when their device is reset or removed, and when the thread ends whose own they are.
+impl Drop for Stream {
+    fn drop(&mut self) {
+        let capturing = locked(&self.capture).take();
+        if let Some(Capturing { capture, .. }) = capturing {
+            capture.invalidate();
+            if self.began(&capture) {
+                self.end_capture(&capture);
+                GRAPHS.remove(capture.handle);
+            }
+        }
     }
 }
 
@@ -103,7 +176,7 @@ fn own(device: Arc<Device>) -> StreamRef {
             .find(|(of, _)| of.as_ptr() == Arc::as_ptr(&device))
             .and_then(|&(_, handle)| STREAMS.get(handle));
         found.unwrap_or_else(|| {
-            own.retain(|(of, _)| of.strong_count() > 0);
+            own.retain(|&(_, handle)| STREAMS.get(handle).is_some());
             let handle = handles::unused();
             let made = Stream::new(Arc::clone(&device), handle, hipStreamDefault, 0);
             STREAMS.insert_at(handle, Arc::clone(&made));

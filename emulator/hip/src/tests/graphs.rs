@@ -135,6 +135,85 @@ fn captures_that_go_wrong_are_ended_and_leave_the_stream_usable() {
 }
 
 #[test]
+fn a_capture_ends_with_its_stream() {
+    let device = TestDevice::new(Gpu::Gfx942);
+    let data = buffer(&[1; 4]);
+    let mode = hipStreamCaptureMode::hipStreamCaptureModeGlobal;
+    let default_stream_is_usable = || {
+        // SAFETY: a handle.
+        succeeds(unsafe { hipStreamSynchronize(ptr::null_mut()) });
+    };
+    // SAFETY: handles, results and an allocation.
+    unsafe {
+        // A stream that is destroyed, and one that joined.
+        let (first, second) = (stream(), stream());
+        let event: hipEvent_t = result(|event| hipEventCreate(event));
+        succeeds(hipStreamBeginCapture(first, mode));
+        succeeds(hipEventRecord(event, first));
+        succeeds(hipStreamWaitEvent(second, event, 0));
+        succeeds(hipStreamDestroy(first));
+        default_stream_is_usable();
+        succeeds(hipMemsetAsync(data, 0, 4, second));
+        // A thread that ends.
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                device.make_current();
+                succeeds(hipStreamBeginCapture(hipStreamPerThread, mode));
+                let implicit = hipError_t::hipErrorStreamCaptureImplicit;
+                fails(
+                    hipStreamSynchronize(ptr::null_mut()),
+                    implicit,
+                    "default stream",
+                );
+            });
+        });
+        default_stream_is_usable();
+        assert_eq!(contents(data, 2), [0, 1]);
+        // A device that is reset, with two captures.
+        succeeds(hipStreamBeginCapture(second, mode));
+        succeeds(hipStreamBeginCapture(hipStreamPerThread, mode));
+        succeeds(hipDeviceReset());
+        default_stream_is_usable();
+        // A thread's own stream is made again, once.
+        let id = || result::<u64>(|id| hipStreamGetId(hipStreamPerThread, id));
+        assert_eq!(id(), id());
+        let status = result(|status| hipStreamIsCapturing(hipStreamPerThread, status));
+        assert_eq!(status, hipStreamCaptureStatus::hipStreamCaptureStatusNone);
+    }
+}
+
+#[test]
+fn a_device_that_is_removed_takes_its_captures_with_it() {
+    let first = TestDevice::new(Gpu::Gfx942);
+    let mode = hipStreamCaptureMode::hipStreamCaptureModeGlobal;
+    // SAFETY: handles and results.
+    unsafe {
+        let stream = stream();
+        succeeds(hipStreamBeginCapture(stream, mode));
+        let graph = result(|graph| {
+            let (mut status, null) = (hipStreamCaptureStatus(0), ptr::null_mut());
+            hipStreamGetCaptureInfo_v2(
+                stream,
+                &mut status,
+                null,
+                graph,
+                ptr::null_mut(),
+                null.cast(),
+            )
+        });
+        assert!(nodes(graph).is_empty());
+        drop(first);
+        let mut count = 0;
+        let invalid = hipError_t::hipErrorInvalidValue;
+        fails(
+            hipGraphGetNodes(graph, ptr::null_mut(), &mut count),
+            invalid,
+            "graph",
+        );
+    }
+}
+
+#[test]
 fn a_graph_is_built_looked_at_and_changed() {
     let device = TestDevice::new(Gpu::Gfx90a);
     let function = kernel(load(code_object(Gpu::Gfx90a)), c"add");
