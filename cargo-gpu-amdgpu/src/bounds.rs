@@ -1,4 +1,4 @@
-//! Launch bounds on a command line.
+//! Launch bounds as a command-line value.
 
 use std::str::FromStr;
 

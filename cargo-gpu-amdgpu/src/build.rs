@@ -18,11 +18,11 @@ use crate::{
 /// Compile a crate's kernels to code objects, `gpu-amdgpu/<gpu>/<crate>.elf` in the target directory.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// GPUs to build for, with commas between [default: `package.metadata.gpu-amdgpu.gpus` in Cargo.toml, or gfx942].
+    /// GPUs to build for, separated by commas [default: `package.metadata.gpu-amdgpu.gpus` in Cargo.toml, or gfx942].
     #[arg(long, value_name = "GPUS", value_delimiter = ',')]
     gpu: Vec<Gpu>,
-    /// Also put the code objects of all GPUs into one offload bundle, which HIP loads by itself on each
-    /// [default file: `gpu-amdgpu/<crate>.hipfb` in the target directory].
+    /// Also write an offload bundle with the code objects of all GPUs; HIP loads the right one from it [default file:
+    /// `gpu-amdgpu/<crate>.hipfb` in the target directory].
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
     #[expect(clippy::option_option, reason = "an option with an optional value")]
     bundle: Option<Option<PathBuf>>,
@@ -72,7 +72,7 @@ fn names(product: &Product) -> String {
     names.join(", ")
 }
 
-/// A path as it is reached from here, if it is below.
+/// The path relative to the current directory, if it is below that.
 fn near(path: &Path) -> PathBuf {
     let here = std::env::current_dir().unwrap_or_default();
     path.strip_prefix(here).unwrap_or(path).to_owned()

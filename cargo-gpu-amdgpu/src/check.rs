@@ -10,10 +10,10 @@ use ferrowave_launch::{
 
 use crate::target::TargetOptions;
 
-/// Launch a kernel on the emulator and look for what a GPU would not say: accesses out of bounds, to freed memory or of
-/// uninitialized bytes, races, missing waits and wait states, uninitialized registers.
+/// Launch a kernel on the emulator and look for bugs that a GPU does not report: accesses out of bounds, to freed
+/// memory or of uninitialized bytes, races, missing waits and wait states, uninitialized registers.
 ///
-/// Exit code 3 if there are findings.
+/// Exit code 3 means findings.
 #[derive(Debug, Args)]
 #[command(allow_negative_numbers = true)]
 pub(crate) struct Options {

@@ -8,7 +8,7 @@ use ferrowave_launch::{Failure, print};
 
 use crate::Arguments;
 
-/// Print completions for a shell, for `cargo-gpu-amdgpu`.
+/// Print shell completions for `cargo-gpu-amdgpu`.
 #[derive(Debug, Args)]
 pub(crate) struct CompletionOptions {
     /// The shell.
@@ -18,13 +18,13 @@ pub(crate) struct CompletionOptions {
 
 pub(crate) fn completions(options: &CompletionOptions) -> Result<ExitCode, Failure> {
     let mut text = Vec::new();
-    // Shells complete the program's name; what stands after `cargo` is cargo's to complete.
+    // Shells complete the program's own name. Completing what follows `cargo` is up to cargo's completions.
     clap_complete::generate(options.shell, &mut command(), "cargo-gpu-amdgpu", &mut text);
     print(&String::from_utf8_lossy(&text))?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// The page, and below it one section for each command.
+/// The man page: one page, with a section for each command.
 pub(crate) fn man() -> Result<ExitCode, Failure> {
     let mut text = Vec::new();
     let mut command = command();

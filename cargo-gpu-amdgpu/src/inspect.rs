@@ -12,18 +12,18 @@ use crate::{object, source::SourceOptions};
 
 /// Show what the compiler made of kernels: arguments, registers, LDS, scratch, spills, occupancy.
 ///
-/// Of the crate here, which is built first, or of any code object, offload bundle or HIP program.
+/// Builds the crate in the current directory first, or takes any code object, offload bundle or HIP program.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// A code object, offload bundle or HIP program [default: the crate here].
+    /// A code object, offload bundle or HIP program [default: the crate in the current directory].
     file: Option<PathBuf>,
     /// Only this kernel.
     #[arg(long, value_name = "NAME")]
     kernel: Option<String>,
-    /// Work-items of a workgroup for the occupancy [default: the most that the kernel takes].
+    /// Workgroup size to compute the occupancy for [default: the largest that the kernel allows].
     #[arg(long, value_name = "X,Y,Z")]
     block: Option<Shape>,
-    /// LDS on top of the kernels' own for the occupancy, in bytes.
+    /// LDS bytes that a launch adds to the kernel's own, to compute the occupancy for.
     #[arg(long, value_name = "BYTES", default_value_t = 0)]
     lds: u32,
     /// Print JSON.
@@ -33,27 +33,27 @@ pub(crate) struct Options {
     source: SourceOptions,
 }
 
-/// A kernel as it came out of the compiler.
+/// A compiled kernel.
 #[derive(Debug, Serialize)]
 struct Row {
     kernel: String,
     gpu: String,
     arguments: Vec<Parameter>,
-    /// Vector registers of a work-item, from gfx90a on of both kinds.
+    /// Vector registers per work-item; from gfx90a on, VGPRs and AGPRs together.
     vgprs: u32,
     agprs: u32,
     sgprs: u32,
     /// LDS of a workgroup, without what a launch adds.
     lds_bytes: u32,
-    /// Scratch of a work-item.
+    /// Scratch per work-item.
     scratch_bytes: u32,
     vgpr_spills: Option<u32>,
     sgpr_spills: Option<u32>,
-    /// `flat_` instructions: the compiler lost track of where their addresses point.
+    /// `flat_` instructions: their address space is not known to the compiler.
     flat_instructions: usize,
     code_bytes: u64,
     max_workgroup_size: u32,
-    /// For which the occupancy is.
+    /// The workgroup size that the occupancy is for.
     workgroup_size: u32,
     waves_per_simd: u32,
     workgroups_per_compute_unit: u32,
@@ -65,7 +65,7 @@ struct Row {
 struct Parameter {
     name: Option<String>,
     kind: String,
-    /// As the source has it, where the code object's debug information has types.
+    /// The type in the source, if the code object's debug information has types.
     #[serde(rename = "type")]
     type_name: Option<String>,
     offset: u32,
@@ -159,7 +159,7 @@ fn row(options: &Options, object: &CodeObject, kernel: &Kernel) -> Result<Row, F
     })
 }
 
-/// The arguments that a launch gives.
+/// The arguments that a launch passes.
 fn arguments(object: &CodeObject, kernel: &Kernel) -> Vec<Parameter> {
     let explicit: Vec<_> = kernel
         .metadata
@@ -191,7 +191,7 @@ fn parameter(argument: &Argument, typed: Option<Typed>) -> Parameter {
     }
 }
 
-/// Arguments on one line: their types, or buffers by their kind and values by their size.
+/// Arguments on one line: their types, or else the kind of buffers and the size of values.
 fn parameters(parameters: &[Parameter]) -> String {
     let texts: Vec<_> = parameters
         .iter()
@@ -209,7 +209,7 @@ fn parameters(parameters: &[Parameter]) -> String {
     }
 }
 
-/// Spilled registers, vector and scalar ones; a dash where the compiler does not say.
+/// Spilled vector and scalar registers; a dash if the compiler does not say.
 fn spills(row: &Row) -> String {
     match (row.vgpr_spills, row.sgpr_spills) {
         (None, None) => "-".to_owned(),

@@ -1,11 +1,11 @@
-//! Installing what the toolchain lacks.
+//! Installs missing parts of the toolchain.
 
 use std::process::Command;
 
 use ferrowave_kernel_build::ToolchainError;
 use ferrowave_launch::Failure;
 
-/// Runs the command that installs what is missing, with its output where the user sees it.
+/// Runs the command that installs what is missing. The user sees its output.
 pub(crate) fn install(error: &ToolchainError) -> Result<(), Failure> {
     let Some(command) = error.command() else {
         return Ok(());

@@ -20,12 +20,12 @@ use std::{env, ffi::OsString, process::ExitCode};
 
 use clap::{Parser, Subcommand};
 
-/// Build, look at, run and check Rust crates of AMD GPU kernels.
+/// Build, inspect, run, check and profile Rust crates of AMD GPU kernels.
 ///
-/// For any `#![no_std]` crate with `extern "gpu-kernel"` functions. Kernels run on a GPU through HIP, or on the built-in
-/// emulator where there is none. Neither ROCm nor a GPU is needed.
+/// Works with any `#![no_std]` crate with `extern "gpu-kernel"` functions. Kernels run on a GPU through HIP, or on the
+/// built-in emulator. Neither ROCm nor a GPU is needed.
 ///
-/// Exit codes: 0 done, 1 failed, 2 asked for what cannot be, 3 `check` has findings.
+/// Exit codes: 0 success, 1 failure, 2 invalid request, 3 `check` has findings.
 #[derive(Debug, Parser)]
 #[command(
     name = "cargo-gpu-amdgpu",
@@ -41,13 +41,13 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Make a crate with a kernel, a program that launches it and a test.
+    /// Create a crate with a kernel, a program that launches it, and a test.
     New(new::Options),
     /// Compile a crate's kernels to code objects.
     Build(build::Options),
     /// Show what the compiler made of kernels: arguments, registers, LDS, scratch, spills, occupancy.
     Inspect(inspect::Options),
-    /// Print the instructions of kernels under their source lines, with loops and what is in them.
+    /// Print the instructions of kernels under their source lines, with their loops.
     Asm(asm::Options),
     /// Launch a kernel and print its buffers or write them to files.
     Run(run::Options),
@@ -82,7 +82,7 @@ fn main() -> ExitCode {
     })
 }
 
-/// Cargo passes the name of the subcommand that it was called with.
+/// Cargo passes the name of the subcommand as the first argument.
 fn without_subcommand(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let mut arguments: Vec<_> = arguments.collect();
     if arguments.get(1).is_some_and(|name| name == "gpu-amdgpu") {

@@ -10,31 +10,31 @@ use clap::{Args, ValueEnum};
 use ferrowave_kernel_build::Toolchain;
 use ferrowave_launch::{Failure, print};
 
-/// Make a crate with a kernel, a program that launches it and a test.
+/// Create a crate with a kernel, a program that launches it, and a test.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// Where to make it; its last part is the crate's name.
+    /// The new crate's directory; the last part is the crate's name.
     path: PathBuf,
-    /// Ferrowave's sources, whose host library the crate launches kernels with: a directory or the URL of a git
-    /// repository [default: the directory that this command was installed from].
+    /// Ferrowave's sources, for the host library that launches the kernels: a directory or the URL of a git repository
+    /// [default: the directory that this command was installed from].
     #[arg(long, value_name = "PATH-OR-URL")]
     ferrowave: Option<String>,
-    /// What the crate begins with.
+    /// What the crate contains.
     #[arg(long, value_enum, default_value_t = Template::Saxpy)]
     template: Template,
 }
 
-/// What a new crate begins with.
+/// What a new crate contains.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Template {
     /// One kernel of a few lines: y ← a·x + y.
     Saxpy,
-    /// The crate of the tutorial: softmax, which reduces rows through LDS, and a transpose.
+    /// The tutorial's crate: softmax, which reduces rows through LDS, and a transpose.
     Softmax,
 }
 
 impl Template {
-    /// The files and what is in them.
+    /// The files and their contents.
     fn files(self) -> [(&'static str, &'static str); 8] {
         match self {
             Template::Saxpy => [
@@ -85,13 +85,13 @@ impl Template {
     }
 }
 
-/// What stands for the crate's name and its dependency in the templates: marks, and the example's own.
+/// The text of the crate's name and dependencies: a placeholder in the templates, the real text in the example.
 const NAME: [&str; 2] = ["name = \"@NAME@\"", "name = \"softmax\""];
 const CRATE: [&str; 2] = ["@CRATE@::", "use softmax::"];
 const HOST: [&str; 2] = ["@FERROWAVE_HOST@", "path = \"../../host\""];
 const PANIC: [&str; 2] = ["@FERROWAVE_PANIC@", "path = \"../../kernel-build/panic\""];
 
-/// Names of crates that come with Rust, and words that are no names.
+/// Rust's own crates and keywords.
 const RESERVED: [&str; 52] = [
     "abstract",
     "alloc",
@@ -200,7 +200,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Whether cargo takes it for a package's name, and Rust for a crate's.
+/// Whether the name is valid for a cargo package and for a Rust crate.
 fn check_name(name: &str) -> Result<(), Failure> {
     let first = |c: char| c.is_ascii_alphabetic();
     let rest = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
@@ -246,7 +246,7 @@ impl Sources {
         Ok(Self::Directory(root))
     }
 
-    /// The sources that this program was compiled from, if they are still there.
+    /// The sources that this program was compiled from, if they still exist.
     fn installed_from() -> Result<Self, Failure> {
         let own = Path::new(env!("CARGO_MANIFEST_DIR"));
         let root = own.parent().unwrap_or(own);
@@ -260,7 +260,7 @@ impl Sources {
         )))
     }
 
-    /// The crate in a directory of theirs, as a manifest names it.
+    /// The crate in a directory of the sources, as a dependency in a manifest.
     fn dependency(&self, directory: &str) -> String {
         match self {
             Self::Repository(url) => format!("git = {}", toml_string(url)),
@@ -272,7 +272,7 @@ impl Sources {
     }
 }
 
-/// A string as TOML has it. JSON's escapes are among TOML's.
+/// A TOML string. JSON's escapes are valid in TOML.
 fn toml_string(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

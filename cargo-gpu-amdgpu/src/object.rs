@@ -9,18 +9,18 @@ use ferrowave_code_object::{CodeObject, Kernel, code_objects, nearest};
 use ferrowave_gpu::Gpu;
 use ferrowave_launch::Failure;
 
-/// A code object and where it is.
+/// A code object and its file.
 #[derive(Debug)]
 pub(crate) struct Product {
     pub(crate) path: PathBuf,
     pub(crate) object: CodeObject,
 }
 
-/// The code objects of a code object, bundle or HIP program; only those for these GPUs, if there are any.
+/// The code objects in a code object, bundle or HIP program, only for `gpus` unless that is empty.
 pub(crate) fn read(path: &Path, gpus: &[Gpu]) -> Result<Vec<Product>, Failure> {
     let file = path.display();
     let bytes = fs::read(path).map_err(|error| {
-        // A kernel's name, perhaps.
+        // It may be a kernel's name.
         let hint = match path.components().count() == 1 && path.extension().is_none() {
             true => format!("; if it is a kernel, write --kernel {file}"),
             false => String::new(),
@@ -64,7 +64,7 @@ pub(crate) fn read(path: &Path, gpus: &[Gpu]) -> Result<Vec<Product>, Failure> {
     Ok(products)
 }
 
-/// Kernels of code objects, all or those of a name, each with its code object.
+/// Kernels with their code objects: all, or those with a name.
 pub(crate) fn kernels<'a>(
     products: &'a [Product],
     name: Option<&str>,
@@ -99,9 +99,9 @@ pub(crate) fn kernels<'a>(
     )))
 }
 
-/// Writes a file and the directories above it.
+/// Writes a file, and creates the directories above it.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    // Its time is that of its contents.
+    // An unchanged file keeps its modification time.
     if fs::read(path).is_ok_and(|present| present == bytes) {
         return Ok(());
     }

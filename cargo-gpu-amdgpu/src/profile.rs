@@ -10,9 +10,9 @@ use ferrowave_launch::{
 
 use crate::target::TargetOptions;
 
-/// Launch a kernel on the emulator and count: instructions, lanes, operations, bytes and cache lines, bank conflicts.
+/// Launch a kernel on the emulator and count instructions, lanes, operations, bytes, cache lines and bank conflicts.
 ///
-/// The counts are exact and say what the machine code asks for, not how long a GPU takes.
+/// The counts are exact. They describe what the machine code does, not how long a GPU takes; --timing models that.
 #[derive(Debug, Args)]
 #[command(allow_negative_numbers = true)]
 pub(crate) struct Options {

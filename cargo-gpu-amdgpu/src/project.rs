@@ -16,24 +16,25 @@ use crate::{
     object::{self, Product},
 };
 
-/// The GPU where neither the command line nor the manifest names one.
+/// The GPU if neither the command line nor the manifest names one.
 const DEFAULT_GPU: Gpu = Gpu::Gfx942;
 
 /// How a crate of kernels is built.
 #[derive(Debug, Args)]
 #[group(skip)]
 pub(crate) struct ProjectOptions {
-    /// The crate's Cargo.toml [default: the one here or above].
+    /// The crate's Cargo.toml [default: in this directory or above].
     #[arg(long, value_name = "PATH", help_heading = "Crate")]
     manifest_path: Option<PathBuf>,
-    /// Directory for what is built [default: cargo's, mostly `target`].
+    /// Directory for build products [default: cargo's, usually `target`].
     #[arg(long, value_name = "DIR", help_heading = "Crate")]
     target_dir: Option<PathBuf>,
-    /// Launch bounds of a kernel: work-items of its workgroups, and if you like the fewest waves a SIMD, as in
-    /// `softmax=256` or `softmax=256,2`. `package.metadata.gpu-amdgpu.launch-bounds` in Cargo.toml does the same.
+    /// Launch bounds of a kernel: the work-items of its workgroups and, optionally, the minimum number of waves per
+    /// SIMD, as in `softmax=256` or `softmax=256,2`. `package.metadata.gpu-amdgpu.launch-bounds` in Cargo.toml does the
+    /// same.
     #[arg(long, value_name = "KERNEL=THREADS", help_heading = "Crate")]
     launch_bounds: Vec<Bounds>,
-    /// An option for LLVM, as in `--llvm-arg=-amdgpu-unroll-threshold-private=40000`.
+    /// An LLVM option, as in `--llvm-arg=-amdgpu-unroll-threshold-private=40000`.
     #[arg(
         long,
         value_name = "OPTION",
@@ -41,7 +42,7 @@ pub(crate) struct ProjectOptions {
         help_heading = "Crate"
     )]
     llvm_arg: Vec<String>,
-    /// Features of the crate, with commas between.
+    /// Features of the crate, separated by commas.
     #[arg(
         long,
         value_name = "FEATURES",
@@ -49,13 +50,13 @@ pub(crate) struct ProjectOptions {
         help_heading = "Crate"
     )]
     features: Vec<String>,
-    /// Leave the crate's default features out.
+    /// Disable the crate's default features.
     #[arg(long, help_heading = "Crate")]
     no_default_features: bool,
     /// Fail if Cargo.lock would have to change.
     #[arg(long, help_heading = "Crate")]
     locked: bool,
-    /// Kernels are always built with optimizations; accepted as cargo's commands accept it.
+    /// Accepted for compatibility with cargo's commands. Kernels are always built with optimizations.
     #[arg(long, help_heading = "Crate")]
     release: bool,
     /// Install the toolchain or its components with rustup if they are missing.
@@ -63,7 +64,7 @@ pub(crate) struct ProjectOptions {
     install: bool,
 }
 
-/// A crate of kernels that was found, ready to be built.
+/// A crate of kernels, ready to be built.
 #[derive(Debug)]
 pub(crate) struct Project {
     pub(crate) krate: KernelCrate,
@@ -74,7 +75,7 @@ pub(crate) struct Project {
 }
 
 impl Project {
-    /// Finds the crate and its toolchain, which is installed if that was asked for.
+    /// Finds the crate and its toolchain. A missing toolchain is installed if `--install` was given.
     pub(crate) fn find(options: &ProjectOptions) -> Result<Self, Failure> {
         let dir = directory(options.manifest_path.as_deref())?;
         let toolchain = match Toolchain::find(&dir) {
@@ -97,7 +98,7 @@ impl Project {
         let mut build = Build::new(&krate.dir)
             .toolchain(toolchain.clone())
             .types()
-            // A cargo that builds the host's part of the crate uses other directories in there.
+            // Separate from the directories of the cargo that builds the crate's host part.
             .target_dir(products.join("build"));
         for Bounds { kernel, bounds } in &options.launch_bounds {
             build = build.launch_bounds(kernel, *bounds);
@@ -126,14 +127,14 @@ impl Project {
         })
     }
 
-    /// The GPUs to build for: those that were asked for, or the manifest's.
+    /// The GPUs to build for: the given ones, or else the manifest's.
     pub(crate) fn gpus(&self, asked: &[Gpu]) -> Vec<Gpu> {
         let of_manifest = &self.krate.settings.gpus;
         match (asked, of_manifest.as_slice()) {
             ([], []) => vec![DEFAULT_GPU],
             ([], of_manifest) => of_manifest.to_vec(),
             (asked, _) => {
-                // Two products may be one GPU.
+                // Several products may have the same GPU.
                 let mut gpus = Vec::new();
                 for gpu in asked {
                     if !gpus.contains(gpu) {
@@ -145,11 +146,11 @@ impl Project {
         }
     }
 
-    /// Builds for these GPUs and puts each code object at `gpu-amdgpu/<gpu>/<crate>.elf` in the target directory. The
-    /// compiler's warnings go to standard error as they are.
+    /// Builds for these GPUs and puts each code object at `gpu-amdgpu/<gpu>/<crate>.elf` in the target directory.
+    /// Prints the compiler's warnings unchanged to standard error.
     pub(crate) fn build(&self, gpus: &[Gpu]) -> Result<Vec<Product>, Failure> {
         let names: Vec<_> = gpus.iter().map(|gpu| gpu.name()).collect();
-        // Where nothing was built before, `core` is compiled, too: a minute without a word is long.
+        // A first build also compiles `core`, which takes a minute.
         eprintln!("building {} for {}", self.krate.name, names.join(", "));
         let built = self
             .build
@@ -160,7 +161,7 @@ impl Project {
         let mut said: Vec<&str> = Vec::new();
         for built in &built {
             let messages = built.messages.as_str();
-            // The same for each GPU, as a rule.
+            // Warnings are usually the same for each GPU; print them once.
             if !messages.is_empty() && !said.contains(&messages) {
                 eprint!("{messages}");
                 said.push(messages);
@@ -189,7 +190,7 @@ impl Project {
     }
 }
 
-/// What cannot be built as it was asked for, and what failed.
+/// Invalid requests have exit code 2, other failures 1.
 fn failure(error: BuildError) -> Failure {
     match error {
         BuildError::LaunchBounds { .. }
@@ -200,7 +201,7 @@ fn failure(error: BuildError) -> Failure {
     }
 }
 
-/// The directory that a manifest is in, or this one.
+/// The directory of the manifest, or else the current one.
 fn directory(manifest: Option<&Path>) -> Result<PathBuf, Failure> {
     let Some(manifest) = manifest else {
         return env::current_dir().map_err(Failure::failed);

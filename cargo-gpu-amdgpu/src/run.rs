@@ -7,14 +7,14 @@ use ferrowave_launch::{BufferAfter, Columns, DeviceOption, Failure, OutputFile, 
 
 use crate::target::TargetOptions;
 
-/// Launch a kernel on a GPU or the emulator, and print what is in its buffers then or write it to files.
+/// Launch a kernel on a GPU or the emulator, then print the contents of its buffers or write them to files.
 #[derive(Debug, Args)]
 #[command(allow_negative_numbers = true)]
 pub(crate) struct Options {
     #[command(flatten)]
     target: TargetOptions,
-    /// Write a buffer to a file: the argument's number, from 0, and the file, as in `1=out.npy`. A name that ends in
-    /// `.npy` is written for NumPy, any other as plain bytes.
+    /// Write a buffer to a file: the argument's number, from 0, and the file, as in `1=out.npy`. Files ending in `.npy`
+    /// are in NumPy's format, all others are raw bytes.
     #[arg(long = "out", value_name = "ARGUMENT=FILE")]
     outputs: Vec<OutputFile>,
     #[command(flatten)]
@@ -38,7 +38,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The first elements, and how many more there are.
+/// The first elements, and `…` if there are more.
 fn contents(buffer: &BufferAfter) -> String {
     const SHOWN: usize = 6;
     let mut texts: Vec<_> = buffer.elements().take(SHOWN).collect();

@@ -1,4 +1,4 @@
-//! What a command that shows kernels looks at.
+//! The input of commands that show kernels.
 
 use std::path::Path;
 
@@ -11,11 +11,11 @@ use crate::{
     project::{Project, ProjectOptions},
 };
 
-/// What a command that shows kernels looks at: the crate here, or a file.
+/// The input of a command that shows kernels: the crate in the current directory, or a file.
 #[derive(Debug, Args)]
 #[group(skip)]
 pub(crate) struct SourceOptions {
-    /// Only these GPUs, with commas between [default: the manifest's, or gfx942; all of a file].
+    /// Only these GPUs, separated by commas [default: the manifest's, or gfx942; all of a file].
     #[arg(long, value_name = "GPUS", value_delimiter = ',')]
     pub(crate) gpu: Vec<Gpu>,
     #[command(flatten)]
@@ -23,7 +23,7 @@ pub(crate) struct SourceOptions {
 }
 
 impl SourceOptions {
-    /// The code objects of a file or, without one, of the crate, which is built first.
+    /// The code objects of the file or, without one, of the crate, which is built first.
     pub(crate) fn objects(&self, file: Option<&Path>) -> Result<Vec<Product>, Failure> {
         match file {
             Some(file) => read(file, &self.gpu),

@@ -9,13 +9,13 @@ use ferrowave_launch::{BufferAfter, Failure, KernelLaunch, LaunchOptions, Output
 
 use crate::project::{Project, ProjectOptions};
 
-/// A launch of a kernel of the crate here, or of a file.
+/// A launch of a kernel of the crate in the current directory, or of a file.
 #[derive(Debug, Args)]
 #[group(skip)]
 pub(crate) struct TargetOptions {
     /// The kernel's name.
     kernel: String,
-    /// Launch it from this code object or offload bundle, and build nothing.
+    /// Launch the kernel from this code object or offload bundle, and build nothing.
     #[arg(long, value_name = "FILE")]
     code_object: Option<PathBuf>,
     #[command(flatten)]
@@ -25,12 +25,12 @@ pub(crate) struct TargetOptions {
 }
 
 impl TargetOptions {
-    /// Launches it on a device, and waits for its end.
+    /// Launches the kernel on a device and waits.
     pub(crate) fn run(&self, device: &Device) -> Result<(), Failure> {
         self.with(device, |launch, context| launch.run(context))
     }
 
-    /// As [`Self::run`]; then reads all buffers and writes some to files.
+    /// Like [`Self::run`], then reads all buffers and writes some to files.
     pub(crate) fn run_and_read(
         &self,
         device: &Device,
@@ -51,7 +51,7 @@ impl TargetOptions {
         run(&self.launch.launch(&file, &self.kernel)?, &context)
     }
 
-    /// The file with the kernel for a device. The crate is built if no file was named.
+    /// The file with the kernel for a device. Builds the crate if no file was given.
     fn file(&self, device: &Device) -> Result<PathBuf, Failure> {
         if let Some(file) = &self.code_object {
             return Ok(file.clone());
@@ -61,7 +61,7 @@ impl TargetOptions {
     }
 }
 
-/// The GPU to build for, for a device.
+/// The GPU to build for.
 pub(crate) fn gpu(device: &Device) -> Result<Gpu, Failure> {
     let properties = device.properties();
     properties.gpu().ok_or_else(|| {

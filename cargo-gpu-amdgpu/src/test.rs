@@ -11,17 +11,17 @@ use crate::{
     target::gpu,
 };
 
-/// Build the kernels, then run `cargo test` with FERROWAVE_DEVICE set to the device, and FERROWAVE_KERNELS to the
-/// directory whose `<gpu>/<crate>.elf` are the code objects.
+/// Build the kernels, then run `cargo test` with FERROWAVE_DEVICE set to the device and FERROWAVE_KERNELS set to the
+/// directory of the code objects, `<gpu>/<crate>.elf`.
 ///
-/// Exit code 1 if a test fails.
+/// Exit code 1 means that a test failed.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
     #[command(flatten)]
     device: DeviceOption,
     #[command(flatten)]
     project: ProjectOptions,
-    /// What `cargo test` is given, after `--`.
+    /// Arguments for `cargo test`, after `--`.
     #[arg(last = true, value_name = "ARGUMENTS")]
     arguments: Vec<String>,
 }
@@ -58,7 +58,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
         })?;
     Ok(match status.code() {
         Some(0) => ExitCode::SUCCESS,
-        // Cargo says 101.
+        // Cargo's own code is 101.
         _ => ExitCode::FAILURE,
     })
 }

@@ -1,4 +1,4 @@
-//! How a kernel differs from the one of another build.
+//! The difference between a kernel and the same kernel of another build.
 
 use std::fmt::Write as _;
 
@@ -7,10 +7,10 @@ use similar::TextDiff;
 
 use super::{Code, loops::mix};
 
-/// Instructions around a difference that are shown, too.
+/// Instructions shown around a difference.
 const CONTEXT: usize = 3;
 
-/// The differences of a kernel from the one before, if there was one.
+/// The differences from the earlier kernel, if there is one.
 pub(super) fn write(before: Option<&Code<'_>>, now: &Code<'_>) -> String {
     let gpu = now.object.target().gpu;
     let name = now.name();
@@ -30,7 +30,7 @@ pub(super) fn write(before: Option<&Code<'_>>, now: &Code<'_>) -> String {
     text
 }
 
-/// Registers and memory, and what the instructions are.
+/// A kernel's registers, memory and instruction mix.
 fn resources(code: &Code<'_>) -> String {
     let metadata = &code.kernel.metadata;
     format!(
@@ -44,7 +44,7 @@ fn resources(code: &Code<'_>) -> String {
     )
 }
 
-/// One instruction a line. Branches have no distance, which changes with all that lies between.
+/// One instruction per line. Branches are printed without their distance, which changes with all the code between.
 fn text(lines: &[CodeLine]) -> String {
     let mut text = String::new();
     for line in lines {

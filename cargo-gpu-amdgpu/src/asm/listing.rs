@@ -29,13 +29,13 @@ pub(super) fn write(code: &Code<'_>) -> String {
             });
             let what = mix(begun.body.iter().map(|&index| &code.lines[index]));
             push(&mut text, &format!("{gutter}┌ loop {number}: {what}"));
-            // The line is told again inside.
+            // The source line is repeated inside the loop.
             last_source.clear();
         }
         let gutter = gutter(&loops, index, |_| true);
         let frames = code.object.lines().frames(line.address);
         let source = SourceLine::own(frames.into_iter().filter_map(SourceLine::of).collect());
-        // An instruction without a line goes on with the one before.
+        // An instruction without a line stays under the line of the one before.
         if let Some(innermost) = source.first()
             && !same(&source, &last_source)
         {
@@ -80,7 +80,7 @@ fn numbered(loops: &[Loop]) -> impl DoubleEndedIterator<Item = (usize, &Loop)> {
     (1..loops.len() + 1).zip(loops)
 }
 
-/// A bar for each loop around an instruction, of those that `counts`.
+/// A bar for each loop around an instruction that `counts` accepts.
 fn gutter(loops: &[Loop], index: usize, counts: impl Fn(&Loop) -> bool) -> String {
     let around = loops
         .iter()
@@ -88,7 +88,7 @@ fn gutter(loops: &[Loop], index: usize, counts: impl Fn(&Loop) -> bool) -> Strin
     "│ ".repeat(around.count())
 }
 
-/// The calls that a line was inlined through, outwards, without their folders.
+/// The calls that a line was inlined through, innermost first, without folders.
 fn calls(source: &[SourceLine]) -> String {
     let mut text = String::new();
     for call in source.iter().skip(1) {
@@ -99,13 +99,13 @@ fn calls(source: &[SourceLine]) -> String {
     text
 }
 
-/// Whether both come from the same line through the same calls, whatever the columns.
+/// Whether both are the same line through the same calls; columns are ignored.
 fn same(a: &[SourceLine], b: &[SourceLine]) -> bool {
     let at = |line: &SourceLine| (line.file.clone(), line.line);
     a.iter().map(at).eq(b.iter().map(at))
 }
 
-/// Adds a line, without space at its end.
+/// Adds a line without trailing space.
 fn push(text: &mut String, line: &str) {
     text.push_str(line.trim_end());
     text.push('\n');

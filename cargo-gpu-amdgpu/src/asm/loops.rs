@@ -1,22 +1,22 @@
-//! Loops of machine code, by the branches that go back.
+//! Loops of machine code, found by backward branches.
 
 use std::{collections::HashMap, fmt::Write as _};
 
 use ferrowave_isa::Category;
 use ferrowave_launch::CodeLine;
 
-/// A loop: what runs between a place in the code and a branch back to it, by the indices of instructions.
+/// A loop, from the target of a backward branch to the branch, in indices of instructions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Loop {
     /// Its first instruction in the code.
     pub(super) first: usize,
-    /// Its last in the code, the branch.
+    /// Its last instruction in the code, the branch.
     pub(super) last: usize,
-    /// Its instructions. Between first and last there may be others, which compilers put there to be out of the way.
+    /// Its instructions. Others may lie between first and last: compilers place rare code there.
     pub(super) body: Vec<usize>,
 }
 
-/// The loops of a kernel, outer ones before those inside.
+/// The loops of a kernel, outer ones first.
 pub(super) fn loops(lines: &[CodeLine]) -> Vec<Loop> {
     let flow = Flow::new(lines);
     let mut loops: Vec<Loop> = Vec::new();
@@ -24,7 +24,8 @@ pub(super) fn loops(lines: &[CodeLine]) -> Vec<Loop> {
         let Some(first) = target.filter(|&target| target <= last) else {
             continue;
         };
-        // A branch back to what never comes to it again is only the way home from code that was put out of the way.
+        // A backward branch is no loop if its target does not lead back to it: it returns from rare code that was moved
+        // away.
         let body = flow.cycle(first, last);
         if body.is_empty() {
             continue;
@@ -41,7 +42,7 @@ pub(super) fn loops(lines: &[CodeLine]) -> Vec<Loop> {
         }
     }
     loops.sort_by_key(|found| (found.first, usize::MAX - found.last));
-    // Loops that share a part without one being inside the other become nested, so that they can be drawn.
+    // Loops that overlap without nesting are extended to nest, so that they can be drawn.
     for inner in (0..loops.len()).rev() {
         for outer in 0..inner {
             if loops[outer].last >= loops[inner].first {
@@ -52,13 +53,13 @@ pub(super) fn loops(lines: &[CodeLine]) -> Vec<Loop> {
     loops
 }
 
-/// Where control goes from each instruction.
+/// The control flow between instructions.
 struct Flow {
-    /// The instruction that a branch goes to.
+    /// The target of each instruction's branch.
     targets: Vec<Option<usize>>,
-    /// Whether the next instruction may follow.
+    /// Whether the next instruction may run after it.
     falls: Vec<bool>,
-    /// The branches that go to an instruction.
+    /// The branches to each instruction.
     branches: HashMap<usize, Vec<usize>>,
 }
 
@@ -91,14 +92,14 @@ impl Flow {
         }
     }
 
-    /// The instructions on the ways from `head` to `branch`, which goes back to it; none if there is no way.
+    /// The instructions on the paths from `head` to `branch`, which branches back to it; empty if there is no path.
     fn cycle(&self, head: usize, branch: usize) -> Vec<usize> {
         let after = |at: usize| {
             let next = (self.falls[at] && at + 1 < self.falls.len()).then_some(at + 1);
             next.into_iter().chain(self.targets[at]).collect::<Vec<_>>()
         };
         let before = |at: usize| {
-            // What leads to the head is another round.
+            // Predecessors of the head belong to another iteration.
             if at == head {
                 return Vec::new();
             }
@@ -116,7 +117,7 @@ impl Flow {
         }
     }
 
-    /// What can be reached from an instruction by these steps.
+    /// All instructions that these steps reach from one.
     fn walk(&self, from: usize, steps: impl Fn(usize) -> Vec<usize>) -> Vec<bool> {
         let mut seen = vec![false; self.falls.len()];
         let mut left = vec![from];
@@ -129,7 +130,7 @@ impl Flow {
     }
 }
 
-/// How many instructions there are of each kind, as text: `24 instructions: 10 vector, 4 LDS`.
+/// The number of instructions of each kind, as text: `24 instructions: 10 vector, 4 LDS`.
 pub(super) fn mix<'a>(lines: impl IntoIterator<Item = &'a CodeLine>) -> String {
     let lines = lines.into_iter();
     let instructions: Vec<_> = lines.filter_map(|line| line.instruction).collect();
@@ -156,7 +157,7 @@ pub(super) fn mix<'a>(lines: impl IntoIterator<Item = &'a CodeLine>) -> String {
 mod tests {
     use super::*;
 
-    /// Instructions of one dword each; branches go to the index beside them.
+    /// Instructions of one dword each. `branches` are pairs of an instruction and its target.
     fn lines(branches: &[(usize, usize)], count: usize) -> Vec<CodeLine> {
         (0..count)
             .map(|index| {
@@ -194,12 +195,12 @@ mod tests {
 
     #[test]
     fn code_out_of_the_way_is_no_loop_and_in_none() {
-        // 2 goes to 10, which comes back to 4; 6 ends the kernel.
+        // 2 branches to 10, and 12 back to 4; 6 ends the kernel.
         let mut code = lines(&[(2, 10), (12, 4)], 20);
         code[6].text = "s_endpgm".to_owned();
         assert_eq!(loops(&code), []);
 
-        // A loop of 3 to 9 that jumps over 5 to 7, where another loop's code is.
+        // A loop from 3 to 9 that jumps over 5 to 7, where another loop's code is.
         let mut code = lines(&[(4, 8), (9, 3)], 20);
         code[4].text = "s_branch 3".to_owned();
         let found = loops(&code);

@@ -15,17 +15,17 @@ use crate::{
     source::SourceOptions,
 };
 
-/// Print the instructions of kernels under the source lines that they come from, with loops and what is in them.
+/// Print the instructions of kernels under the source lines that they come from, with their loops.
 ///
-/// A loop is what runs between the target of a backward branch and the branch; its instructions are counted where it begins.
+/// A loop is the code from the target of a backward branch to the branch. Its instructions are counted at its head.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// A code object, offload bundle or HIP program [default: the crate here].
+    /// A code object, offload bundle or HIP program [default: the crate in the current directory].
     file: Option<PathBuf>,
     /// Only this kernel.
     #[arg(long, value_name = "NAME")]
     kernel: Option<String>,
-    /// Print how the instructions differ from those in this code object or bundle, such as one of an earlier build.
+    /// Print the differences from the instructions in this code object or bundle, for example of an earlier build.
     #[arg(long, value_name = "FILE")]
     diff: Option<PathBuf>,
     #[command(flatten)]
@@ -55,7 +55,7 @@ impl<'a> Code<'a> {
 }
 
 pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
-    // Read first: building may replace the file.
+    // Read first, because building may replace the file.
     let before = match &options.diff {
         Some(file) => Some(object::read(file, &options.source.gpu)?),
         None => None,
@@ -76,7 +76,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The kernel of the same name and GPU in another build.
+/// The kernel with the same name and GPU in another build.
 fn counterpart<'a>(before: &'a [Product], now: &Code<'_>) -> Result<Option<Code<'a>>, Failure> {
     let gpu = now.object.target().gpu;
     before
@@ -87,7 +87,7 @@ fn counterpart<'a>(before: &'a [Product], now: &Code<'_>) -> Result<Option<Code<
         .transpose()
 }
 
-/// What to say of kernels that only the other build has.
+/// Messages for kernels that only the other build has.
 fn gone(before: &[Product], now: &[Product], only: Option<&str>) -> Vec<String> {
     let still = |object: &CodeObject, name: &str| {
         let same = now

@@ -1,4 +1,4 @@
-//! What cannot be is refused with a clear error.
+//! Invalid input is refused with a clear error.
 
 use std::{fs, os::unix::fs::PermissionsExt as _, path::Path};
 
@@ -8,7 +8,7 @@ use crate::support::{
 
 #[test]
 fn what_is_no_crate_of_kernels_is_refused() {
-    // Outside of the workspace, whose manifest is above the other directories.
+    // Outside of the workspace, because the other directories have its manifest above them.
     let nowhere = tempfile::tempdir().expect("a directory");
     fs::write(
         nowhere.path().join("rust-toolchain.toml"),
@@ -144,7 +144,7 @@ fn arguments_that_the_kernel_does_not_take_are_refused() {
         &[buffer, "--arg=f64=1"],
         &["argument 1 of `scale` is a value of 4 bytes (`factor: f32`), but 8 bytes are given"],
     );
-    // Of the right length, but numbers of another kind.
+    // The right length, but of another type.
     check(
         &[buffer, "--arg=u32=1"],
         &["argument 1 of `scale` is a value of 4 bytes (`factor: f32`), but u32 is given"],
@@ -216,7 +216,7 @@ fn files_that_are_not_what_they_should_be_are_refused() {
 
 #[test]
 fn directories_that_cannot_be_written_are_named() {
-    // Not even root writes in there.
+    // Even root cannot write there.
     let target = Path::new("/sys/kernel");
     assert!(target.is_dir());
     run(scale(), &["build", "--target-dir", "/sys/kernel"]).fails(1, &["/sys/kernel/gpu-amdgpu"]);
@@ -227,7 +227,7 @@ fn directories_that_cannot_be_written_are_named() {
     run(scale(), &["build", &format!("--bundle={given}/x")]).fails(1, &["cannot be written"]);
 }
 
-/// A directory with a `rustup` that has no toolchain until `install` or `add` was asked for, and notes what it is asked.
+/// A directory with a fake `rustup`. It has no toolchain until `install` or `add` is called, and records its calls.
 fn fake_rustup(name: &str, sysroot: &Path) -> std::path::PathBuf {
     let dir = empty(name);
     let rustc = sysroot.join("bin/rustc");
@@ -272,7 +272,7 @@ fn what_is_missing_is_named_and_installed_when_asked() {
         "{asked}"
     );
 
-    // A toolchain without its sources and LLVM's tools, as rustup's profile `minimal` is.
+    // A toolchain without Rust's sources and LLVM's tools, like rustup's profile `minimal`.
     let bare = empty("bare toolchain");
     fs::create_dir_all(bare.join("bin")).expect("creates");
     std::os::unix::fs::symlink(real.rustc(), bare.join("bin/rustc")).expect("links");

@@ -25,7 +25,7 @@ fn code_objects_and_bundles_are_where_they_are_said_to_be() {
         let object = CodeObject::parse(&found.bytes).expect("a code object");
         assert_eq!(object.target().gpu.name(), gpu);
     }
-    // What is shown of the bundle is what is in it.
+    // `inspect` shows what the bundle holds.
     let shown = run(
         scale(),
         &["inspect", "--json", &bundle.display().to_string()],

@@ -6,7 +6,7 @@ use crate::support::{
     KERNELS, bare_crate, command, empty, lock, run, run_command, softmax, target_dir, tmp,
 };
 
-/// The elements of a `.npy` file of f32, by NumPy's description of the format; and its header's dictionary.
+/// The header's dictionary and the elements of a `.npy` file of f32, by NumPy's description of the format.
 fn npy(bytes: &[u8]) -> (String, Vec<f32>) {
     assert_eq!(bytes[..8], *b"\x93NUMPY\x01\x00");
     let length = usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
@@ -72,7 +72,7 @@ fn results_are_written_for_numpy() {
         }
     }
 
-    // What was written is read again; plain bytes go the same way.
+    // A written file can be read again; raw bytes too.
     let raw = dir.join("raw");
     let again = format!("file:{}", input.display());
     let to = format!("1={}", raw.display());
@@ -136,7 +136,7 @@ fn plain_bytes_are_transposed() {
     );
     assert!(counts.contains("src/kernels.rs:"), "{counts}");
 
-    // The same from a file, built no more.
+    // The same kernel from a file, without building.
     let file = target_dir().join("gpu-amdgpu/gfx942/softmax.elf");
     let file = file.display().to_string();
     let ran = run(
@@ -162,7 +162,7 @@ fn bugs_are_found_with_their_lines() {
         "{}",
         found.stdout
     );
-    // Launched with fewer work-items than it reduces over.
+    // Launched with fewer work-items than the reduction expects.
     let small = [
         "check",
         "softmax",
@@ -181,14 +181,14 @@ fn bugs_are_found_with_their_lines() {
     ];
     let found = run(softmax(), &small);
     assert_eq!(found.code, 3, "{found:?}");
-    // A faulting launch of `run` is no finding but a failure.
+    // For `run`, a fault is a failure and not a finding.
     run(softmax(), &rows("run", "random:3x1000xf32"))
         .fails(1, &["hipErrorIllegalAddress", "kernel `softmax`"]);
 }
 
 #[test]
 fn a_barrier_that_is_missing_is_found() {
-    // As the tutorial proposes; and the template under another name.
+    // What the tutorial suggests; also tests the template under another name.
     let dir = empty("racy");
     run(&dir, &["new", "racy-rows", "--template", "softmax"]).ok();
     let dir = dir.join("racy-rows");
@@ -208,7 +208,7 @@ fn a_barrier_that_is_missing_is_found() {
     assert!(main.contains("use racy_rows::{"), "{main}");
 }
 
-/// Each kernel panics in another way.
+/// Each kernel panics in a different way.
 const PANICS: &str = r#"#![no_std]
 #![feature(abi_gpu_kernel, stdarch_amdgpu)]
 use core::arch::amdgpu::workitem_id_x;
@@ -318,7 +318,7 @@ fn endless_kernels_are_ended_where_they_stand() {
         let arguments = [verb, "spins", "--grid", "2", "--block", "128", "--arg"];
         run(&dir, &[&arguments[..], &["zeros:128xu32"], extra].concat())
     };
-    // Where both waves of the second workgroup are; the first has ended.
+    // The error says where both waves of the second workgroup are. The first workgroup has ended.
     let places = [
         "kernel `spins` was ended",
         "of 2 workgroups 1 had ended and 1 were under way",
@@ -332,7 +332,7 @@ fn endless_kernels_are_ended_where_they_stand() {
         let said = launch(verb, &["--limit", "5000000"]).fails(1, &limit);
         assert!(said.lines().count() < 20, "{said}");
     }
-    // What was found does not hide that.
+    // Findings do not hide the limit.
     let arguments = [
         "check",
         "spins",

@@ -1,4 +1,4 @@
-//! The command as a user runs it: one program, because its builds share a target directory and take turns.
+//! The command, run as by a user. One test program, because its builds share a target directory and take turns.
 
 mod bad_input;
 mod build;

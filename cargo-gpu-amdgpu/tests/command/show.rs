@@ -1,4 +1,4 @@
-//! `inspect` and `asm`, against LLVM's tools.
+//! `inspect` and `asm`, compared with LLVM's tools.
 
 use std::{fs, process::Command};
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::support::{command, run, run_command, scale, softmax, target_dir, tmp, toolchain};
 
-/// The code object that the last build of a crate left.
+/// The code object of a crate's last build.
 fn product(name: &str) -> std::path::PathBuf {
     target_dir().join(format!("gpu-amdgpu/gfx942/{name}.elf"))
 }
@@ -23,7 +23,7 @@ fn what_is_shown_is_what_llvm_reads() {
         .output()
         .expect("llvm-readobj runs");
     let notes = String::from_utf8_lossy(&notes.stdout).into_owned();
-    // The note is YAML, with the values of a key in the kernels' order.
+    // The note is YAML; the values of a key are in the order of the kernels.
     let values = |key: &str| -> Vec<u64> {
         notes
             .lines()
@@ -65,7 +65,7 @@ fn what_is_shown_is_what_llvm_reads() {
 
 #[test]
 fn lds_limits_the_occupancy() {
-    // 65536 bytes hold three times 20000: three workgroups of four waves on four SIMDs.
+    // Three times 20000 bytes fit into 65536: three workgroups of four waves on four SIMDs.
     let arguments = ["inspect", "--kernel", "softmax", "--lds", "20000", "--json"];
     let rows: Value = serde_json::from_str(&run(softmax(), &arguments).ok()).expect("JSON");
     assert_eq!(rows.as_array().expect("rows").len(), 1);
@@ -88,7 +88,7 @@ fn instructions_are_llvms_under_lines_of_the_source() {
         .filter(|line| code.contains(&line.address))
         .map(|line| format!("{:x}  {}", line.address - code.start, line.text))
         .collect();
-    // An instruction is the only line that begins with a number, behind bars.
+    // Only lines with an instruction begin with a number, after the bars.
     let shown: Vec<_> = listing
         .lines()
         .map(|line| line.trim_start_matches(['│', ' ']))
@@ -103,12 +103,12 @@ fn instructions_are_llvms_under_lines_of_the_source() {
     let source = "src/kernels.rs:37  largest = largest.max(unsafe { *input.add(start + column) });";
     assert!(listing.contains(source), "{listing}");
     let begun = listing.matches("┌ loop ").count();
-    // The three loops over columns at least; the compiler may unroll those of the reductions.
+    // At least the three loops over columns. The compiler may unroll those of the reductions.
     assert!(
         begun >= 3 && begun == listing.matches("└ loop ").count(),
         "{listing}"
     );
-    // The listing of the maximum's loop is the one with the load and nothing stored.
+    // The loop of the maximum has a load and no store.
     let loops = listing.lines().filter(|line| line.contains("┌ loop "));
     assert!(
         loops

@@ -1,4 +1,4 @@
-//! Crates to run the command in, and what it says.
+//! Crates to run the command in, and its output.
 
 use std::{
     ffi::OsStr,
@@ -10,7 +10,7 @@ use std::{
 
 use ferrowave_kernel_build::Toolchain;
 
-/// A directory for the tests; spaces in its name must not matter to any of them.
+/// A directory for the tests. Its name has spaces, which every command must accept.
 pub(crate) fn tmp(name: &str) -> PathBuf {
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR"))
         .join("cargo gpu amdgpu")
@@ -45,12 +45,12 @@ pub(crate) fn command<S: AsRef<OsStr>>(
         .env("FERROWAVE_CACHE", tmp("cache"))
         .env_remove("FERROWAVE_DEVICE")
         .env_remove("FERROWAVE_KERNELS")
-        // Where HIP has a GPU, the tests are the emulator's none the less.
+        // The tests use the emulator even if HIP has a GPU.
         .env("FERROWAVE_HIP_LIBRARY", "/nonexistent/libamdhip64.so");
     command
 }
 
-/// What became of a command.
+/// The result of a command.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) code: i32,
@@ -67,14 +67,14 @@ impl Ran {
         }
     }
 
-    /// Its standard output, if it ended well.
+    /// Its standard output, if it succeeded.
     #[track_caller]
     pub(crate) fn ok(self) -> String {
         assert_eq!(self.code, 0, "{}{}", self.stdout, self.stderr);
         self.stdout
     }
 
-    /// Its standard error, if it ended with this code and these texts in it.
+    /// Its standard error, if it ended with this exit code and contains these texts.
     #[track_caller]
     pub(crate) fn fails(self, code: i32, parts: &[&str]) -> String {
         assert_eq!(self.code, code, "{}{}", self.stdout, self.stderr);
@@ -90,7 +90,7 @@ impl Ran {
     }
 }
 
-/// Runs the command, one at a time.
+/// Runs the command. One runs at a time.
 pub(crate) fn run(dir: &Path, arguments: &[&str]) -> Ran {
     run_command(&mut command(dir, arguments))
 }
@@ -101,7 +101,7 @@ pub(crate) fn run_command(command: &mut Command) -> Ran {
     Ran::of(&command.output().expect("it runs"))
 }
 
-/// The crate of the tutorial, made by the command.
+/// The tutorial's crate, created by the command.
 pub(crate) fn softmax() -> &'static Path {
     static MADE: OnceLock<PathBuf> = OnceLock::new();
     MADE.get_or_init(|| {
@@ -113,13 +113,13 @@ pub(crate) fn softmax() -> &'static Path {
     })
 }
 
-/// Gives a crate the versions that the workspace has, whatever has been published since.
+/// Gives a crate the workspace's lock file, so that new releases of dependencies do not matter.
 pub(crate) fn lock(dir: &Path) {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     fs::copy(workspace.join("Cargo.lock"), dir.join("Cargo.lock")).expect("copies");
 }
 
-/// A crate without dependencies, with these lines in its manifest and library.
+/// A crate without dependencies, with these lines in its manifest and its library.
 pub(crate) fn bare_crate(name: &str, manifest: &str, library: &str) -> PathBuf {
     let dir = empty(name);
     let name = name.replace(' ', "-");
@@ -139,14 +139,14 @@ pub(crate) fn bare_crate(name: &str, manifest: &str, library: &str) -> PathBuf {
     dir
 }
 
-/// The first lines of a library with kernels.
+/// The first lines of a library of kernels.
 pub(crate) const KERNELS: &str = "#![no_std]
 #![feature(abi_gpu_kernel, stdarch_amdgpu)]
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! { loop {} }
 ";
 
-/// A kernel `scale`, whose factor depends on the feature `tuned`.
+/// A crate with the kernel `scale`, whose factor depends on the feature `tuned`.
 pub(crate) fn scale() -> &'static Path {
     static MADE: OnceLock<PathBuf> = OnceLock::new();
     MADE.get_or_init(|| {

@@ -1,4 +1,4 @@
-//! Every command of the tutorial runs, in the order of the page, and so do those of a crate that `new` makes.
+//! Every command of the tutorial runs, in the order of the page, and so do the commands for a crate that `new` creates.
 
 use std::{env, path::Path, process::Command};
 
@@ -6,7 +6,7 @@ use crate::support::{command, empty, lock, run_command, tmp, toolchain};
 
 const TUTORIAL: &str = include_str!("../../../examples/softmax/README.md");
 
-/// The commands and the lines that the page shows of their output.
+/// The commands, each with the lines of output that the page shows.
 fn commands() -> Vec<(&'static str, Vec<&'static str>)> {
     let mut commands: Vec<(&str, Vec<&str>)> = Vec::new();
     let mut inside = false;
@@ -23,9 +23,9 @@ fn commands() -> Vec<(&'static str, Vec<&'static str>)> {
     commands
 }
 
-/// What both crates depend on is compiled in one place.
+/// Both crates share one build directory, so that dependencies are compiled once.
 fn run_in(dir: &Path, words: &[&str]) -> String {
-    // As a user has it: crates have target directories of their own.
+    // Crates have separate target directories, as for a user.
     let cargo = |arguments: &[&str]| {
         let toolchain = toolchain();
         let mut command = Command::new(toolchain.cargo());
@@ -41,7 +41,7 @@ fn run_in(dir: &Path, words: &[&str]) -> String {
         ["gpu-amdgpu", arguments @ ..] => command(dir, arguments),
         words => cargo(words),
     };
-    // Flags and names of the cargo that runs the tests are not the user's.
+    // Variables of the cargo that runs the tests, which a user would not have set.
     for name in [
         "CARGO_TARGET_DIR",
         "CARGO_ENCODED_RUSTFLAGS",
@@ -50,7 +50,7 @@ fn run_in(dir: &Path, words: &[&str]) -> String {
     ] {
         command.env_remove(name);
     }
-    // Where the crate's own configuration has a place of the user's.
+    // A user's configuration could set these two.
     command
         .env("CARGO_BUILD_BUILD_DIR", tmp("host build"))
         .env("FERROWAVE_CACHE", tmp("cache"));
@@ -64,7 +64,7 @@ fn every_command_runs_and_says_what_the_page_shows() {
     for (command, shown) in commands() {
         let words: Vec<_> = command.split(' ').collect();
         match words.as_slice() {
-            // This program is what it installs.
+            // Already installed: it is the program under test.
             ["cargo", "install", "--path", "cargo-gpu-amdgpu"] => {
                 let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
                 assert!(manifest.is_file());
@@ -88,7 +88,7 @@ fn every_command_runs_and_says_what_the_page_shows() {
     }
     assert!(ran > 10, "{ran}");
 
-    // The crate of one kernel, with what the other has compiled.
+    // The crate with one kernel, with the dependencies that the other crate compiled.
     let small = empty("small");
     run_in(&small, &["gpu-amdgpu", "new", "my-kernels"]);
     let small = small.join("my-kernels");

@@ -9,14 +9,14 @@ use std::{
 
 use ferrowave_host::hip::{Arguments, Context, DeviceBuffer, LaunchConfig};
 
-/// A matrix, row by row.
+/// A row-major matrix.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Matrix {
-    /// How many rows it has.
+    /// Number of rows.
     pub rows: u32,
-    /// How many elements each row has.
+    /// Number of elements in each row.
     pub columns: u32,
-    /// Its elements.
+    /// The elements, row by row.
     pub elements: Vec<f32>,
 }
 
@@ -33,7 +33,7 @@ pub fn softmax(context: &Context, input: &Matrix) -> Result<Matrix, Box<dyn Erro
     Ok(Matrix { elements, ..*input })
 }
 
-/// A matrix with rows and columns exchanged.
+/// The transpose of a matrix.
 pub fn transpose(context: &Context, input: &Matrix) -> Result<Matrix, Box<dyn Error>> {
     let config = LaunchConfig {
         grid: [input.columns.div_ceil(32), input.rows.div_ceil(32), 1],
@@ -50,7 +50,7 @@ pub fn transpose(context: &Context, input: &Matrix) -> Result<Matrix, Box<dyn Er
     })
 }
 
-/// Launches a kernel that takes input and output of one size and then what `more` adds.
+/// Launches a kernel on an input and an output of the same size; `more` adds the other arguments.
 fn launch(
     context: &Context,
     kernel: &str,
@@ -74,16 +74,16 @@ fn launch(
     let to: DeviceBuffer<f32> = context.allocate(elements)?;
     let arguments = more(Arguments::new().buffer(&from).buffer(&to));
     let stream = context.stream()?;
-    // SAFETY: both buffers have all elements and live until the stream is done, and LDS is as the kernels want it.
+    // SAFETY: both buffers have all elements and outlive the launch; LDS has the size that the kernels need.
     unsafe { kernel.launch(&stream, config, &arguments) }?;
     stream.synchronize()?;
     Ok(to.to_vec()?)
 }
 
-/// The code object for the context's device, which `cargo gpu-amdgpu build` or `test` has made.
+/// Reads the code object for the context's device, which `cargo gpu-amdgpu build` or `test` has built.
 pub fn code_object(context: &Context) -> Result<Vec<u8>, Box<dyn Error>> {
     let gpu = context.device().properties().gpu_name();
-    // `cargo gpu-amdgpu test` says where it built.
+    // `cargo gpu-amdgpu test` sets this to the directory of the code objects.
     let kernels = env::var_os("FERROWAVE_KERNELS").map_or_else(
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("target/gpu-amdgpu"),
         PathBuf::from,

@@ -1,4 +1,4 @@
-//! The kernels: one workgroup a row, and one workgroup a tile.
+//! The kernels: softmax with one workgroup per row, transpose with one workgroup per tile.
 
 use core::{
     arch::amdgpu::{s_barrier, workgroup_id_x, workgroup_id_y, workitem_id_x, workitem_id_y},
@@ -13,14 +13,14 @@ use ferrowave_panic as _; // The panic handler.
 const THREADS: usize = 256;
 /// Rows and columns of a tile of `transpose`.
 const TILE: usize = 32;
-/// Rows of a tile that a workgroup of `transpose` moves at once: it has TILE · ROWS work-items.
+/// Rows of a tile that a workgroup of `transpose` moves at once; it has TILE · ROWS work-items.
 const ROWS: usize = 8;
-/// Elements from one row of a tile in LDS to the next: with one too many, a column is spread over all banks.
+/// Elements from one row of a tile in LDS to the next: with one more than TILE, a column is spread over all banks.
 const PITCH: usize = TILE + 1;
 
-/// Each row of `output` is the softmax of that row of `input`: eˣ / Σ eˣ. Row-major, `columns` elements a row.
+/// Each row of `output` is the softmax of that row of `input`: eˣ / Σ eˣ. Row-major, `columns` elements per row.
 ///
-/// Launch a workgroup of 256 for each row, with 1024 bytes of LDS.
+/// Launch one workgroup of 256 work-items per row, with 1024 bytes of LDS.
 ///
 /// # Safety
 /// Both must have `columns` elements for each workgroup of the grid.
@@ -30,7 +30,7 @@ pub unsafe extern "gpu-kernel" fn softmax(input: *const f32, output: *mut f32, c
     let start = workgroup_id_x() as usize * columns;
     let own = (workitem_id_x() as usize..columns).step_by(THREADS);
 
-    // The largest is taken from all, so that no power overflows.
+    // The maximum is subtracted from all elements, so that no power overflows.
     let mut largest = f32::NEG_INFINITY;
     for column in own.clone() {
         // SAFETY: within the row.
@@ -55,9 +55,9 @@ pub unsafe extern "gpu-kernel" fn softmax(input: *const f32, output: *mut f32, c
     }
 }
 
-/// `output` is `input` with rows and columns exchanged. Row-major, `input` has `rows` rows of `columns` elements.
+/// `output` is the transpose of `input`. Row-major; `input` has `rows` rows of `columns` elements.
 ///
-/// Launch workgroups of 32 × 8 for tiles of 32 × 32, those of a row along x, with 4224 bytes of LDS.
+/// Launch a workgroup of 32 × 8 work-items per tile of 32 × 32, tiles of a row along x, with 4224 bytes of LDS.
 ///
 /// # Safety
 /// Both must have `rows` · `columns` elements.
@@ -82,20 +82,20 @@ pub unsafe extern "gpu-kernel" fn transpose(
         }
     }
     barrier();
-    // Neighbours read a column of the tile and write a row of the output: both matrices are accessed along rows.
+    // Adjacent work-items read a column of the tile and write a row of the output: both matrices are accessed by rows.
     for line in (y..TILE).step_by(ROWS) {
         if left + line < columns && top + x < rows {
-            // SAFETY: within the matrix and the tile, where some work-item wrote before the barrier.
+            // SAFETY: within the matrix and the tile, whose element was written before the barrier.
             unsafe { *output.add((left + line) * rows + top + x) = *tile.add(x * PITCH + line) };
         }
     }
 }
 
-/// Combines a value of each work-item of the workgroup, in a tree, and gives the result to all.
+/// Combines the values of all work-items of the workgroup in a tree; all of them get the result.
 fn reduce(value: f32, combine: impl Fn(f32, f32) -> f32) -> f32 {
     let values = gpu_launch_sized_workgroup_mem::<f32>();
     let own = workitem_id_x() as usize;
-    // SAFETY: the launch gives LDS for a value a work-item; barriers are between writes and reads by others.
+    // SAFETY: the launch provides LDS for one value per work-item; barriers separate writes from reads by others.
     unsafe {
         *values.add(own) = value;
         barrier();
@@ -108,7 +108,7 @@ fn reduce(value: f32, combine: impl Fn(f32, f32) -> f32) -> f32 {
             half /= 2;
         }
         let result = *values;
-        // The next reduction must not write before all have read.
+        // The next reduction must not write before all work-items have read.
         barrier();
         result
     }
@@ -119,13 +119,13 @@ unsafe extern "llvm-intrinsic" {
     fn s_waitcnt(counters: i32);
 }
 
-/// Waits until every work-item of the workgroup is here and its accesses of LDS are done.
+/// Waits until every work-item of the workgroup has arrived and its LDS accesses are done.
 fn barrier() {
-    /// LDS alone: `s_waitcnt lgkmcnt(0)`.
+    /// Only LDS: `s_waitcnt lgkmcnt(0)`.
     const LGKMCNT_0: i32 = 0xc07f;
-    // Fences of the compiler: those of the hardware are for global memory.
+    // Compiler fences are enough: the hardware's fences are for global memory.
     compiler_fence(Ordering::Release);
-    // SAFETY: waiting has no other effect.
+    // SAFETY: the wait has no other effect.
     unsafe { s_waitcnt(LGKMCNT_0) };
     s_barrier();
     compiler_fence(Ordering::Acquire);

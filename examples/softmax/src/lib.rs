@@ -1,6 +1,6 @@
 //! The softmax of each row of a matrix, and the transpose of a matrix, as kernels for AMD GPUs.
 //!
-//! `cargo gpu-amdgpu build` compiles `kernels` for the GPU; everything else is compiled for the host as usual.
+//! `cargo gpu-amdgpu build` compiles `kernels` for the GPU. Everything else is compiled for the host as usual.
 #![cfg_attr(target_arch = "amdgpu", no_std)]
 #![cfg_attr(
     target_arch = "amdgpu",

@@ -1,4 +1,4 @@
-//! Prints the softmax of a row, and a transpose.
+//! Prints the softmax of a matrix's rows, and its transpose.
 
 use std::error::Error;
 
@@ -6,7 +6,7 @@ use ferrowave_host::hip::{Context, Device};
 use softmax::{Matrix, softmax, transpose};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // A GPU if HIP has one, otherwise the emulator; FERROWAVE_DEVICE chooses.
+    // A GPU if HIP finds one, else the emulator; FERROWAVE_DEVICE selects another device.
     let device = Device::from_environment()?;
     println!("{}", device.choice());
     let context = Context::new(&device)?;

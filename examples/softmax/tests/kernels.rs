@@ -1,13 +1,13 @@
-//! The kernels on the device that `cargo gpu-amdgpu test` chooses, against the same in f64 on the host.
+//! Compares the kernels, on the device that `cargo gpu-amdgpu test` selects, with f64 on the host.
 
 use ferrowave_host::hip::{Context, Device};
 use softmax::{Matrix, softmax, transpose};
 
-/// Shapes around what a workgroup does at once: 256 columns of a row, tiles of 32 × 32.
+/// Shapes around the sizes that a workgroup handles at once: 256 columns of a row, tiles of 32 × 32.
 const SHAPES: [(u32, u32); 6] = [(1, 1), (3, 5), (2, 256), (33, 31), (4, 1000), (64, 65)];
 
-/// Errors that rounding may leave: of the powers, which the GPU computes to about two units in the last place after a
-/// product that rounds (the exponents here are below 32, so 32 · 2⁻²⁴ of a power), and of the sum.
+/// A bound on relative rounding errors: of the powers, which the GPU computes to about two units in the last place after a
+/// rounded product (exponents here are below 32, so the error is 32 · 2⁻²⁴ of a power), and of the sum.
 const TOLERANCE: f64 = 1e-5;
 
 fn context() -> Context {
