@@ -1,4 +1,4 @@
-//! Stops a build by a compiler without nightly features, before it says so in eighty errors.
+//! Stops builds by a compiler without nightly features with one message instead of eighty errors.
 
 use std::{env, process::Command};
 
@@ -8,7 +8,7 @@ fn main() {
     let output = Command::new(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()))
         .arg("--version")
         .output();
-    // What cannot be asked is left to say itself what is wrong.
+    // If the compiler cannot be asked, it will report the problem itself.
     let Ok(output) = output else { return };
     let version = String::from_utf8_lossy(&output.stdout);
     let unstable = ["nightly", "dev"].iter().any(|name| version.contains(name));

@@ -1,7 +1,7 @@
 //! Runs the kernels of AMD GPU code objects on a CPU.
 
 #![feature(cfg_sanitize, f16, portable_simd, stmt_expr_attributes)]
-// Atomics of 16 bytes, on hosts that have them.
+// 16-byte atomics, on hosts that have them.
 #![cfg_attr(target_has_atomic = "128", feature(integer_atomics))]
 
 pub mod dispatch;

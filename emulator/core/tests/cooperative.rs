@@ -1,4 +1,5 @@
-//! Workgroups that wait for each other: in cooperative launches, by memory and by global wave sync, and in plain ones.
+//! Workgroups that wait for each other: in cooperative launches, through memory and global wave sync, and in plain
+//! launches.
 
 use ferrowave_check::{self as check, Check, Checked};
 use ferrowave_emulator::dispatch::{
@@ -14,7 +15,7 @@ use ferrowave_timing as timing;
 const WORKGROUPS: u32 = 37;
 const THREADS: u32 = 128;
 
-/// A load that sees what other workgroups have stored.
+/// The modifier of a load that sees other workgroups' stores.
 fn coherent(gpu: Gpu) -> &'static str {
     match gpu {
         Gpu::Gfx908 | Gpu::Gfx90a => "glc",
@@ -39,7 +40,8 @@ fn first_lane(name: &str, lines: &str) -> String {
     )
 }
 
-/// A barrier of all workgroups as a program writes it: one counts up in memory and looks until all have. `b[0]` counts.
+/// A barrier of all workgroups in software: a wave of each increments a counter in memory and polls it until all have
+/// done so. `b[0]` is the counter.
 fn barrier_in_memory(gpu: Gpu, name: &str, until: u32, sleep: &str) -> String {
     let looks = format!(
         "
@@ -60,7 +62,7 @@ fn barrier_in_memory(gpu: Gpu, name: &str, until: u32, sleep: &str) -> String {
     format!("  s_waitcnt vmcnt(0)\n  s_barrier\n{one}\n  s_barrier\n")
 }
 
-/// The same by global wave sync's resource 0, as ROCm's device library does it.
+/// A barrier through resource 0 of global wave sync, as in ROCm's device library.
 fn barrier_in_hardware(name: &str) -> String {
     let waits = format!(
         "
@@ -75,7 +77,8 @@ fn barrier_in_hardware(name: &str) -> String {
     format!("  s_waitcnt vmcnt(0)\n  s_barrier\n{one}\n  s_barrier\n")
 }
 
-/// Each thread stores `1000 · workgroup + thread`, and then 7 more than what its fellow in the next workgroup stored.
+/// Each thread stores `1000 · workgroup + thread`, and then 7 more than what the same thread of the next workgroup
+/// stored.
 fn exchange(gpu: Gpu, barriers: [&str; 2]) -> String {
     let [first, second] = barriers;
     format!(
@@ -204,7 +207,7 @@ fn workgroups_meet_at_a_barrier_in_hardware() {
     }
 }
 
-/// What checks find, by identifier.
+/// The identifiers of the findings.
 fn findings(body: &str, checks: &[Check], seeds: u32, is_cooperative: bool) -> Vec<&'static str> {
     small(Gpu::Gfx942, body).run(|kernel, config| {
         let config = LaunchConfig {
@@ -259,10 +262,10 @@ fn counters_and_the_timing_model_see_all_workgroups() {
     });
 }
 
-/// The first workgroup stores and lets all others pass a semaphore, who take what it stored.
+/// The first workgroup stores, then lets all others pass a semaphore; they read what it stored.
 #[test]
 fn semaphores_let_as_many_pass_as_they_count() {
-    // Resource 3, of which a part stands in m0 and a part in the instruction.
+    // Resource 3: a part of the number is in `m0`, a part in the instruction.
     let gives = [
         format!(
             "v_mov_b32_e32 v10, {}\n  ds_gws_sema_br v10 offset:1 gds",
@@ -320,7 +323,7 @@ fn a_semaphore_releases_all_that_wait() {
 .Lout:
   s_waitcnt lgkmcnt(0)
 ";
-    // One thread begins with them in order: the first waits when the second comes.
+    // One thread starts them in order: the first one waits when the second one starts.
     let run = |workgroups| {
         small(Gpu::Gfx90a, body)
             .threads(64)
@@ -346,7 +349,7 @@ fn a_semaphore_releases_all_that_wait() {
 
 #[test]
 fn waits_that_never_end_are_found() {
-    // One of the workgroups does not come.
+    // One of the workgroups never reaches the barrier.
     let body = format!(
         "  s_cmp_eq_u32 s2, 5\n  s_cbranch_scc1 .Lout\n{}\n.Lout:",
         barrier_in_hardware("b")
@@ -380,7 +383,7 @@ fn limits_hold_where_all_take_turns() {
         let LaunchError::Limit(report) = &error else {
             panic!("{error}");
         };
-        // Those that no thread was running count, too.
+        // Workgroups that no thread was running count as well.
         assert_eq!(report.under_way, report.workgroups, "{error}");
         let waits = |place: &WavePlace| place.standing == Standing::Waits;
         assert!(report.places.iter().any(waits), "{error}");
@@ -402,7 +405,8 @@ fn launches_that_cannot_be_cooperative_are_refused() {
     );
 }
 
-/// In a plain launch, too, workgroups that wait are left for others: each of these waits for the next one's flag.
+/// In a plain launch, too, waiting workgroups are suspended in favour of others: each of these waits for the next one's
+/// flag.
 #[test]
 fn plain_workgroups_may_wait_for_later_ones() {
     let waits = first_lane(

@@ -1,6 +1,6 @@
-//! Every instruction of the data file that the scalar unit, LDS or memory runs has an operation.
+//! Every instruction of `cdna.txt` that the scalar unit, LDS or memory executes has an operation.
 //!
-//! Those that have none are refused in the data file, with the reason.
+//! Instructions without one are refused in `cdna.txt`, with the reason.
 
 #[path = "../../isa/tests/words/mod.rs"]
 mod words;
@@ -18,10 +18,10 @@ const ENCODINGS: [&str; 12] = [
     "mtbuf",
 ];
 
-/// Forms in which an instruction is tried until one has an operation: most random bits are no instruction.
+/// How many forms of an instruction are tried until one is valid: most random bits are not.
 const FORMS: usize = 400;
 
-/// Whether the data file says that an instruction is not run.
+/// Whether `cdna.txt` refuses an instruction.
 fn is_refused(name: &str) -> bool {
     let mut lines = include_str!("../../isa/cdna.txt").lines();
     lines.any(|line| line.contains(" refused=") && line.split(' ').next() == Some(name))

@@ -1,4 +1,4 @@
-//! Whole launches: private memory as kernels set it up on each GPU, and launches that do not end.
+//! Whole launches: private memory as kernels set it up on each GPU, and launches that do not end by themselves.
 
 use std::{
     sync::Arc,
@@ -13,7 +13,7 @@ use ferrowave_emulator::memory::{AllocationKind, DeviceMemory};
 use ferrowave_emulator::program::Program;
 use ferrowave_gpu::{Gpu, GpuLimits};
 
-/// A kernel `k(out: *mut u32)` of this body. `user` are directives of the descriptor.
+/// A kernel `k(out: *mut u32)` with this body. `user` are directives for the descriptor.
 fn program(gpu: Gpu, body: &str, user: &str, private_bytes: u32, dynamic: bool) -> String {
     let accumulators = if gpu == Gpu::Gfx908 {
         ""
@@ -70,12 +70,12 @@ amdhsa.kernels:
 const THREADS: u32 = 192;
 const WORKGROUPS: u32 = 5;
 
-/// Runs the kernel and returns what each thread wrote, or why it did not.
+/// Runs the kernel. Returns what each thread wrote, or the error.
 fn run(gpu: Gpu, text: &str, limit: Option<u64>) -> Result<Vec<u32>, LaunchError> {
     Ok(run_in_order(gpu, text, limit, 3)?.0)
 }
 
-/// The same, with waves in an order that a seed decides, and returns how many instructions ran, too.
+/// The same, with the order of waves from a seed. Also returns the number of executed instructions.
 fn run_in_order(
     gpu: Gpu,
     text: &str,
@@ -143,7 +143,7 @@ fn store(arguments: u32, group: u32) -> String {
     )
 }
 
-/// A kernel that puts its threads' numbers, times 3, in private memory in one way and takes them out in another.
+/// A kernel that stores three times each thread's number to private memory in one way and loads it in another.
 fn through_private_memory(gpu: Gpu, private_bytes: u32, offset: u32, dynamic: bool) -> String {
     let address = format!(
         "
@@ -174,7 +174,7 @@ fn through_private_memory(gpu: Gpu, private_bytes: u32, offset: u32, dynamic: bo
             dynamic,
         );
     }
-    // The buffer resource, the arguments, the start of scratch, the workgroup, the wave's offset.
+    // The buffer resource, the arguments, the start of scratch, the workgroup, the offset of the wave.
     let user = "
   .amdhsa_user_sgpr_private_segment_buffer 1
   .amdhsa_user_sgpr_flat_scratch_init 1
@@ -208,7 +208,8 @@ fn private_memory_is_each_threads_own() {
     }
 }
 
-// Up to gfx90a a kernel gets there through a buffer without range check, and into the next wave's memory.
+// Up to gfx90a, a kernel accesses private memory through a buffer without range check, and would reach the next wave's
+// memory.
 #[test]
 fn private_memory_has_an_end() {
     for gpu in [Gpu::Gfx942, Gpu::Gfx950] {
@@ -249,7 +250,7 @@ fn launches_that_do_not_end_are_given_up() {
     };
     assert_eq!(report.limit, Limit::Instructions(100_000));
     assert_eq!((report.workgroups, report.ended), (WORKGROUPS.into(), 0));
-    // Of the first workgroup one wave spins, one waits and one has ended; others may have just begun.
+    // In the first workgroup, one wave spins, one waits and one has ended; others may have just started.
     for standing in [Standing::Runs, Standing::Waits, Standing::Ended] {
         let is_there = |place: &WavePlace| place.standing == standing;
         assert!(report.places.iter().any(is_there), "{standing:?}: {error}");
@@ -272,7 +273,7 @@ fn launches_that_do_not_end_are_given_up() {
     }
 }
 
-/// The time is looked at between turns, so that a launch ends soon after.
+/// The time is checked between turns, so that a launch ends soon after its limit.
 #[test]
 fn launches_end_with_their_time() {
     let text = program(Gpu::Gfx90a, ENDLESS, "", 0, false);
@@ -294,7 +295,7 @@ fn launches_end_with_their_time() {
             "{error}"
         );
     }
-    // Much less than the seconds of a slice, whatever else runs here.
+    // Much less than the seconds of a slice, whatever else runs on the host.
     assert!(started.elapsed() < Duration::from_secs(20));
     let ends = program(Gpu::Gfx90a, "", "", 0, false);
     let long = Limits {
@@ -304,7 +305,7 @@ fn launches_end_with_their_time() {
     run_within(Gpu::Gfx90a, &ends, long, 0).expect("it ends in time");
 }
 
-/// What a kernel finds of its own allocation: the trap handler that Linux has for these GPUs reads it so.
+/// A kernel reads its own allocation in the way of Linux's trap handler for these GPUs.
 #[test]
 fn waves_know_what_they_have_been_given() {
     for gpu in Gpu::ALL {
@@ -344,18 +345,18 @@ fn waves_know_what_they_have_been_given() {
         let [vgprs, accumulators, sgprs, lds] = found;
         match gpu {
             Gpu::Gfx908 => assert_eq!((vgprs + 1) * 4, 40),
-            // v0 to v7, and the rest is accumulators.
+            // v0 to v7, and accumulators.
             _ => assert_eq!([(vgprs + 1) * 8, (accumulators + 1) * 4], [40, 8], "{gpu}"),
         }
-        // 40, and six for VCC, FLAT_SCRATCH and XNACK_MASK.
+        // 40, plus six for VCC, FLAT_SCRATCH and XNACK_MASK.
         assert_eq!((sgprs + 1) * 16, 48, "{gpu}");
         let granule = GpuLimits::of(gpu).lds_granule_bytes;
         assert_eq!(lds * 64 * 4, 1500_u32.next_multiple_of(granule), "{gpu}");
     }
 }
 
-/// A barrier waits for the waves that live: the first has ended before, the second ends after it, and the third passes
-/// another one alone.
+/// A barrier waits only for live waves: the first wave has ended before, the second ends after it, and the third passes
+/// another barrier alone.
 #[test]
 fn ended_waves_do_not_hold_up_barriers() {
     let address = store(0, 2).replace("global_store_dword v1, v4, s[18:19]", "");
@@ -404,8 +405,8 @@ fn a_limit_leaves_launches_alone_that_end() {
     assert!(run(Gpu::Gfx942, &text, Some(instructions / 4)).is_err());
 }
 
-/// Behind a barrier all waves read a word of LDS that one lane of the first overwrites then: rocSOLVER's `potf2_kernel_small`
-/// does so. On a GPU the others' read is over by then.
+/// After a barrier, all waves read a word of LDS, which one lane of the first wave then overwrites, as in rocSOLVER's
+/// `potf2_kernel_small`. On a GPU, the other waves have read it by then.
 #[test]
 fn one_lane_does_not_overwrite_what_others_have_yet_to_read() {
     for (write, read) in [
@@ -458,7 +459,7 @@ fn one_lane_does_not_overwrite_what_others_have_yet_to_read() {
         );
         let (result, instructions) = run_in_order(Gpu::Gfx90a, &text, None, 0).expect("it runs");
         assert_eq!(result, vec![6 << 8 | 5; result.len()], "{write}");
-        // Letting others go first is no instruction.
+        // Giving way does not count as an instruction.
         let shuffled = run_in_order(Gpu::Gfx90a, &text, None, 3).expect("it runs");
         assert_eq!(instructions, shuffled.1, "{write}");
     }

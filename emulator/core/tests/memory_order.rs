@@ -1,7 +1,7 @@
-//! What workgroups on different host threads see of each other's stores: values of up to 16 bytes are whole, and come in the
-//! order that waits make.
+//! What workgroups on different host threads see of each other's stores: values of up to 16 bytes are not torn, and
+//! waits order stores.
 //!
-//! Two workgroups of one wave each run at the same time, if the computer has two processors; with one these tests say little.
+//! Two workgroups of one wave each run concurrently if the host has two CPUs. With one, these tests show little.
 
 use ferrowave_emulator::dispatch::{LaunchConfig, Limits, launch};
 use ferrowave_gpu::Gpu;
@@ -9,7 +9,7 @@ use ferrowave_test_support::Small;
 
 const BYTES: usize = 1 << 20;
 
-/// Runs a kernel as two workgroups on two host threads; with what the second buffer then holds.
+/// Runs a kernel as two workgroups on two host threads. Returns the contents of the second buffer.
 fn run_both(gpu: Gpu, body: &str) -> Vec<u32> {
     let small = Small {
         buffers: [(BYTES, BYTES); 2],
@@ -32,7 +32,7 @@ fn run_both(gpu: Gpu, body: &str) -> Vec<u32> {
     })
 }
 
-/// A load that sees what other workgroups have stored.
+/// The modifier of a load that sees other workgroups' stores.
 const fn coherent(gpu: Gpu) -> &'static str {
     match gpu {
         Gpu::Gfx908 | Gpu::Gfx90a => "glc",
@@ -40,7 +40,7 @@ const fn coherent(gpu: Gpu) -> &'static str {
     }
 }
 
-/// How the lanes of a wave lie to each other, as the code that makes addresses `v5` from lanes `v0`, and which of them are active.
+/// Layouts of a wave's lanes: name, code that computes addresses `v5` from lanes `v0`, and the active lanes.
 const WAYS: [(&str, &str, &str); 4] = [
     (
         "one behind the other",
@@ -52,8 +52,8 @@ const WAYS: [(&str, &str, &str); 4] = [
     ("some inactive", "v_mul_u32_u24_e32 v5, 0x70, v0", "0x5555"),
 ];
 
-/// The first workgroup stores numbers over and over, each to all dwords of a lane; the second adds up how often the dwords that
-/// it loads differ. `v20` counts to make the loop one run of vector instructions.
+/// The first workgroup repeatedly stores a number to all dwords of each lane. The second counts how often the dwords
+/// that it loads differ. `v20` is a counter, so that the loop has one run of vector instructions.
 fn whole(gpu: Gpu, dwords: u32, way: (&str, &str, &str)) {
     let (name, addresses, exec) = way;
     let size = (4 * dwords).trailing_zeros().to_string();
@@ -119,7 +119,7 @@ fn aligned_values_are_whole() {
     }
 }
 
-/// The same of scalar loads, which read all 16 bytes at once.
+/// The same for scalar loads, which read all 16 bytes at once.
 #[test]
 fn scalar_loads_are_whole() {
     let torn = run_both(
@@ -162,7 +162,7 @@ fn scalar_loads_are_whole() {
     assert_eq!(torn[0], 0);
 }
 
-/// Both workgroups meet: each counts up at `b[0x40000]`, and looks until both have done so `s9` times.
+/// A meeting of both workgroups: each increments `b[0x40000]`, and polls it until both have done so `s9` times.
 fn meet(gpu: Gpu) -> String {
     format!(
         "
@@ -183,8 +183,8 @@ fn meet(gpu: Gpu) -> String {
 
 const ROUNDS: usize = 2000;
 
-/// In each round, with places of its own, one stores x and then looks at y, and the other the other way round: behind a wait, one
-/// of them sees what the other stored. `between` stands between the store and the load.
+/// In each round, at new places, one workgroup stores x and then loads y, the other stores y and then loads x. With a
+/// wait between, at least one sees the other's store. `between` is the code between the store and the load.
 fn store_buffering(gpu: Gpu, between: &str, load: &str) {
     let seen = run_both(
         gpu,
@@ -245,8 +245,8 @@ fn who_has_waited_for_a_store_loads_behind_it() {
     store_buffering(Gpu::Gfx90a, "  s_waitcnt vmcnt(0)\n  s_dcache_inv", scalar);
 }
 
-/// The first workgroup stores a number to 64 places, and then to another; the second looks at that one, and at the others behind a
-/// wait: none of them is older.
+/// The first workgroup stores a number to 64 places, and then to a flag. The second loads the flag, waits, and loads
+/// the places: none of them is older than the flag.
 #[test]
 fn who_sees_a_flag_sees_what_was_stored_before() {
     for gpu in [Gpu::Gfx90a, Gpu::Gfx942] {

@@ -1,4 +1,4 @@
-//! What a launch puts in memory for its kernel: arguments, the dispatch packet, the queue.
+//! The data in memory that a launch prepares for its kernel: arguments, the dispatch packet, the queue.
 
 use ferrowave_code_object::{Argument, ValueKind};
 
@@ -7,15 +7,15 @@ use crate::exec::{PRIVATE_APERTURE, SHARED_APERTURE};
 use crate::memory::{AllocationKind, DeviceMemory};
 use crate::program::Kernel;
 
-/// Bytes of an AQL dispatch packet (HSA runtime specification, `hsa_kernel_dispatch_packet_t`).
+/// Size of an AQL dispatch packet (HSA runtime specification, `hsa_kernel_dispatch_packet_t`).
 const PACKET_BYTES: usize = 64;
-/// Bytes of the queue that kernels may read (`amd_queue_t` up to its apertures, and some).
+/// Size of the part of the queue that kernels may read (`amd_queue_t` including its apertures).
 const QUEUE_BYTES: usize = 256;
 
-/// Bytes of what a cooperative launch's workgroups share for their barrier.
+/// Size of the data that a cooperative launch's workgroups share for their barrier.
 const GRID_SYNC_BYTES: usize = 64;
 
-/// A launch's data in device memory; freed with it.
+/// A launch's data in device memory; freed on drop.
 pub(super) struct LaunchData<'a> {
     memory: &'a DeviceMemory,
     base: u64,
@@ -26,7 +26,7 @@ pub(super) struct LaunchData<'a> {
 
 impl Drop for LaunchData<'_> {
     fn drop(&mut self) {
-        // Allocated by `new`; nothing else knows the address.
+        // `new` allocated it, and only this value knows the address.
         let _ = self.memory.free(self.base);
     }
 }
@@ -126,14 +126,14 @@ fn write_queue(bytes: &mut [u8]) {
     );
 }
 
-/// `MGSyncInfo` of ROCclr (`device.hpp` up to ROCm 7), which the barrier of ROCm's device library reads (`cg.cl`): of a
-/// launch on one device only the number of workgroups, behind the barrier's own two words, is not 0.
+/// `MGSyncInfo` of ROCclr (`device.hpp` up to ROCm 7), which the barrier of ROCm's device library reads (`cg.cl`). For
+/// a launch on one device, only the number of workgroups, after the barrier's own two words, is not 0.
 fn write_grid_sync(bytes: &mut [u8], grid: [u32; 3]) {
     let workgroups: u32 = grid.iter().product();
     put(bytes, 40, &workgroups.to_le_bytes());
 }
 
-/// The kernel's arguments: the caller's, and the hidden ones that its metadata asks for.
+/// The kernarg segment: the caller's arguments, and the hidden ones that the metadata lists.
 pub(super) fn kernarg(kernel: &Kernel, config: &LaunchConfig<'_>) -> Result<Vec<u8>, LaunchError> {
     let metadata = &kernel.description().metadata;
     let explicit = metadata
@@ -190,7 +190,7 @@ fn hidden(argument: &Argument, config: &LaunchConfig<'_>) -> u64 {
         ValueKind::HiddenDynamicLdsSize => u64::from(config.dynamic_lds_bytes),
         ValueKind::HiddenSharedBase => SHARED_APERTURE >> 32,
         ValueKind::HiddenPrivateBase => PRIVATE_APERTURE >> 32,
-        // Grids are whole workgroups, so that remainders and offsets are 0; the rest is not there.
+        // Grids consist of whole workgroups, so remainders and offsets are 0. Other hidden arguments are not supplied.
         _ => 0,
     }
 }

@@ -1,4 +1,4 @@
-//! Launches that cannot be, or that came to grief.
+//! Why a launch was refused or failed.
 
 use std::fmt;
 
@@ -10,14 +10,14 @@ use crate::program::Kernel;
 /// Why a launch failed.
 #[derive(Debug, thiserror::Error)]
 pub enum LaunchError {
-    /// A grid or block without work-items, or with more than a launch may have.
+    /// A grid or block that is empty or exceeds a limit in one dimension.
     #[error("{what} {value:?}: each dimension must be from 1 to {limit}")]
     Shape {
         /// `grid` or `block`.
         what: &'static str,
-        /// What was asked for.
+        /// The requested size.
         value: [u32; 3],
-        /// The most in one dimension.
+        /// The maximum in one dimension.
         limit: u32,
     },
     /// More work-items in a workgroup than the kernel was compiled for.
@@ -25,30 +25,30 @@ pub enum LaunchError {
     BlockTooLarge {
         /// The kernel.
         kernel: String,
-        /// Threads asked for.
+        /// The requested threads.
         threads: u64,
-        /// The most it takes.
+        /// The kernel's maximum.
         limit: u32,
     },
-    /// More LDS than a workgroup can have.
+    /// More LDS than a workgroup may have.
     #[error("{requested} bytes of LDS, but a workgroup on {gpu} has at most {limit}")]
     TooMuchLds {
-        /// Bytes asked for, the kernel's own included.
+        /// Requested bytes, including the kernel's static LDS.
         requested: u64,
         /// The device's GPU.
         gpu: ferrowave_gpu::Gpu,
-        /// The most there is.
+        /// The maximum.
         limit: u32,
     },
-    /// More workgroups than can run side by side.
+    /// More workgroups than can run at the same time.
     #[error("a cooperative launch of {workgroups} workgroups; it may have at most {limit}")]
     TooManyAtOnce {
-        /// Workgroups asked for.
+        /// The requested workgroups.
         workgroups: u64,
-        /// The most there may be.
+        /// The maximum.
         limit: u64,
     },
-    /// Fewer argument bytes than the kernel's explicit arguments take.
+    /// Fewer argument bytes than the kernel's explicit arguments need.
     #[error("{given} bytes of arguments, but `{kernel}` takes {needed}")]
     Arguments {
         /// The kernel.
@@ -58,35 +58,35 @@ pub enum LaunchError {
         /// Bytes needed.
         needed: usize,
     },
-    /// The environment's limit is none.
+    /// An invalid limit in the environment.
     #[error("{variable} is `{value}`: {reason}")]
     Setting {
         /// The environment variable.
         variable: &'static str,
         /// What it is set to.
         value: String,
-        /// What it should be.
+        /// What is expected.
         reason: String,
     },
-    /// No memory for the launch's own data.
+    /// Not enough memory for the launch's own data.
     #[error(transparent)]
     Memory(#[from] MemoryError),
-    /// The launch took more than its limits allow.
+    /// The launch exceeded its limits.
     #[error(transparent)]
     Limit(Box<LimitReport>),
-    /// A wave could not go on.
+    /// A wave cannot continue.
     #[error(transparent)]
     Fault(Box<FaultReport>),
 }
 
-/// A fault, with everything that tells where it happened.
+/// A fault and its location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FaultReport {
     /// The kernel.
     pub kernel: String,
-    /// What went wrong.
+    /// The kind of the fault.
     pub kind: FaultKind,
-    /// Source file, line and column, where the code object has line tables.
+    /// Source file, line and column, if the code object has line tables.
     pub source: Option<String>,
     /// The instruction's text.
     pub instruction: String,
@@ -96,7 +96,7 @@ pub struct FaultReport {
     pub workgroup: [u32; 3],
     /// The wave in the workgroup.
     pub wave: u32,
-    /// For global memory: the allocation next to the address, and how far from it.
+    /// For global memory: the nearest allocation, and the distance to it.
     pub nearest: Option<String>,
 }
 
@@ -148,7 +148,7 @@ impl FaultReport {
         };
         FaultReport {
             kernel: kernel.name().to_owned(),
-            // A panic says its place itself.
+            // A panic's message already contains its place.
             source: match fault.kind {
                 FaultKind::Panic(_) => None,
                 _ => source(kernel, offset),
@@ -163,9 +163,10 @@ impl FaultReport {
     }
 }
 
-/// The source of the instruction at `offset`: the innermost line, and the kernel's own if it was inlined there.
+/// The source of the instruction at `offset`: the innermost line, and the outermost one if it was inlined.
 pub(super) fn source(kernel: &Kernel, offset: u64) -> Option<String> {
-    /// Instructions that the compiler added have no line: they take that of the instruction before them.
+    /// Instructions that the compiler added have no line. They get the line of the nearest instruction before, within
+    /// this distance.
     const SEARCHED_BYTES: u64 = 64;
     let lines = kernel.object().lines();
     let start = kernel.description().code.start;

@@ -1,4 +1,4 @@
-//! All workgroups of a launch, on all cores.
+//! Launches: runs all workgroups of a grid on the host's cores.
 
 use std::sync::LazyLock;
 
@@ -16,52 +16,53 @@ use super::{
 use crate::exec::{Observer, Unobserved};
 use crate::program::Kernel;
 
-/// What a launch asks for.
+/// The configuration of a launch.
 #[derive(Clone, Copy, Debug)]
 pub struct LaunchConfig<'a> {
     /// Workgroups in each dimension.
     pub grid: [u32; 3],
-    /// Work-items of a workgroup in each dimension.
+    /// Work-items of a workgroup, in each dimension.
     pub block: [u32; 3],
-    /// LDS on top of the kernel's own, in bytes.
+    /// LDS in addition to the kernel's static LDS, in bytes.
     pub dynamic_lds_bytes: u32,
-    /// The explicit arguments as they lie in the kernarg segment; the hidden ones are filled in.
+    /// The explicit arguments in the layout of the kernarg segment. The hidden ones are added.
     pub kernarg: &'a [u8],
-    /// Decides the order in which workgroups run, and in which the waves of one take turns; 0 is that of their numbers.
+    /// Determines the order of workgroups, and of the turns of waves in a workgroup. With 0, they run in the order of
+    /// their numbers.
     pub seed: u64,
-    /// Host threads to use at most; `None` for one a core.
+    /// Maximum number of host threads; `None` means one per core.
     pub threads: Option<usize>,
-    /// After what the launch is given up.
+    /// When to abort the launch.
     pub limits: Limits,
-    /// Whether all workgroups run side by side, so that they may wait for each other as much as they like.
+    /// Whether all workgroups run concurrently, so that they may wait for each other without limits.
     pub cooperative: bool,
 }
 
-/// What a launch did.
+/// The statistics of a launch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LaunchSummary {
-    /// Instructions run, counted once a wave.
+    /// Executed instructions, counted once per wave.
     pub wave_instructions: u64,
-    /// Workgroups run.
+    /// Executed workgroups.
     pub workgroups: u64,
-    /// Waves run.
+    /// Executed waves.
     pub waves: u64,
 }
 
-/// The most workgroups in one dimension (HIP's limit on x; y and z take fewer on real devices).
+/// Maximum workgroups in one dimension (HIP's limit for x; real devices allow fewer for y and z).
 const MAX_GRID: u32 = i32::MAX as u32;
-/// The most workgroups that run side by side: ROCm's grid barrier counts them in sixteen bits.
+/// Maximum workgroups of a cooperative launch: ROCm's grid barrier counts them in sixteen bits.
 const MAX_COOPERATIVE: u64 = 0xffff;
 
 static POOL: LazyLock<Option<ThreadPool>> = LazyLock::new(|| {
-    // Without threads of its own a launch runs on the caller's.
+    // Without a thread pool, launches run on the caller's thread.
     ThreadPoolBuilder::new()
         .thread_name(|index| format!("ferrowave-{index}"))
         .build()
         .ok()
 });
 
-/// Runs what divides its work among host threads on those that launches run on.
+/// Runs `work`, which may use rayon, on the threads that run launches.
 pub fn on_all_threads<R: Send>(work: impl FnOnce() -> R + Send) -> R {
     match &*POOL {
         Some(pool) => pool.install(work),
@@ -69,28 +70,29 @@ pub fn on_all_threads<R: Send>(work: impl FnOnce() -> R + Send) -> R {
     }
 }
 
-/// Refuses a launch that the kernel or the GPU does not allow, before anything runs.
+/// Checks whether the kernel and the GPU allow a launch, without running anything.
 pub fn check_launch(kernel: &Kernel, config: &LaunchConfig<'_>) -> Result<(), LaunchError> {
     check(kernel, config)?;
     arguments::kernarg(kernel, config).map(drop)
 }
 
-/// Runs a kernel over a grid, to its end.
+/// Runs a kernel over a grid until it ends.
 pub fn launch(kernel: &Kernel, config: &LaunchConfig<'_>) -> Result<LaunchSummary, LaunchError> {
     launch_observed(kernel, config, |_| Unobserved)?.outcome
 }
 
-/// What came of a launch that was watched.
+/// The result of an observed launch.
 #[derive(Debug)]
 pub struct Observed<O> {
-    /// How it ended.
+    /// How the launch ended.
     pub outcome: Result<LaunchSummary, LaunchError>,
-    /// The observers, whatever the outcome. Each has seen one workgroup after the other.
+    /// The observers, whatever the outcome. Each observed its workgroups one after the other.
     pub observers: Vec<O>,
 }
 
-/// As [`launch`], watched: each workgroup that is under way has an observer, which may then watch another. `observer` is
-/// told the host thread. Those of a cooperative launch are all under way at once. An error is a launch that did not begin.
+/// As [`launch`], with observers: each workgroup that has started has its own, which may observe another one
+/// afterwards. `observer` creates one for a host thread. In a cooperative launch, all workgroups start at once. Returns
+/// an error if the launch cannot start.
 pub fn launch_observed<O, F>(
     kernel: &Kernel,
     config: &LaunchConfig<'_>,
@@ -103,8 +105,8 @@ where
     launch_some(kernel, config, None, observer)
 }
 
-/// As [`launch_observed`], of all workgroups or only those with these numbers, in their order. What a launch of some leaves
-/// in memory is no result.
+/// As [`launch_observed`], for all workgroups or only those with these numbers, in this order. If not all workgroups
+/// run, the contents of memory are not results.
 pub fn launch_some<O, F>(
     kernel: &Kernel,
     config: &LaunchConfig<'_>,
@@ -181,7 +183,7 @@ where
     Ok(Observed { outcome, observers })
 }
 
-/// The LDS of a workgroup, if the launch is one that the kernel and the GPU allow.
+/// Checks the launch. Returns the bytes of LDS of a workgroup.
 fn check(kernel: &Kernel, config: &LaunchConfig<'_>) -> Result<u32, LaunchError> {
     let metadata = &kernel.description().metadata;
     let max_workgroup_size = GpuLimits::of(kernel.gpu()).max_workgroup_size;
@@ -232,14 +234,14 @@ fn check(kernel: &Kernel, config: &LaunchConfig<'_>) -> Result<u32, LaunchError>
     Ok(requested as u32)
 }
 
-/// The arguments that the hardware loads into SGPRs before a wave starts.
+/// The kernel arguments that the hardware preloads into SGPRs.
 fn preloaded(kernel: &Kernel, data: &LaunchData<'_>) -> Vec<u32> {
     let descriptor = &kernel.description().descriptor;
     let first = data.kernarg + 4 * u64::from(descriptor.kernarg_preload_offset);
     (0..u64::from(descriptor.kernarg_preload_length))
         .map(|index| {
             let mut bytes = [0; 4];
-            // Past the arguments there is nothing to load.
+            // After the end of the arguments there is nothing to load.
             let _ = kernel.memory().read(first + 4 * index, &mut bytes);
             u32::from_le_bytes(bytes)
         })

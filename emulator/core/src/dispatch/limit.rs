@@ -1,23 +1,23 @@
-//! The end of launches that do not end by themselves: what limits them, and where each wave stood then.
+//! Limits of launches, and the report of where each wave was when a limit was reached.
 
 use std::{env, fmt, time::Duration};
 
 use super::{LaunchError, error::source};
 use crate::program::Kernel;
 
-/// The variable that sets [`Limits::instructions`] for programs that launch through HIP.
+/// The environment variable for [`Limits::instructions`], for programs that launch through HIP.
 pub const INSTRUCTION_LIMIT_VARIABLE: &str = "FERROWAVE_INSTRUCTION_LIMIT";
 
-/// The variable that sets [`Limits::time`] for programs that launch through HIP.
+/// The environment variable for [`Limits::time`], for programs that launch through HIP.
 pub const TIMEOUT_VARIABLE: &str = "FERROWAVE_TIMEOUT";
 
-/// Places that a report names one by one.
+/// How many places a report lists.
 const MOST_PLACES: usize = 8;
 
-/// What a launch may take. Beyond it is given up, at the end of a wave's turn.
+/// The limits of a launch. When one is exceeded, the launch is aborted at the end of a wave's turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
-    /// Wave-instructions; each host thread may run some ten thousand more.
+    /// Wave-instructions. Each host thread may run some ten thousand more.
     pub instructions: Option<u64>,
     /// Time on the host.
     pub time: Option<Duration>,
@@ -30,10 +30,10 @@ impl Limits {
         time: None,
     };
 
-    /// Those that the environment sets: [`INSTRUCTION_LIMIT_VARIABLE`] and [`TIMEOUT_VARIABLE`].
+    /// The limits set in the environment: [`INSTRUCTION_LIMIT_VARIABLE`] and [`TIMEOUT_VARIABLE`].
     ///
     /// # Errors
-    /// If a variable is set to something else.
+    /// If the value of a variable is invalid.
     pub fn from_environment() -> Result<Self, LaunchError> {
         let set =
             |variable| env::var_os(variable).map(|value| value.to_string_lossy().into_owned());
@@ -60,19 +60,19 @@ fn setting<T>(
     })
 }
 
-/// A number of wave-instructions.
+/// Parses a number of wave-instructions.
 ///
 /// # Errors
-/// What it should be, if it is none.
+/// What is expected, if the text is invalid.
 pub fn parse_instructions(text: &str) -> Result<u64, String> {
     let number = text.trim().parse().ok().filter(|&limit| limit > 0);
     number.ok_or_else(|| "it must be a whole number of wave-instructions above 0".to_owned())
 }
 
-/// A time: seconds, or a number and `ms`, `s`, `m` or `h`.
+/// Parses a time: seconds, or a number followed by `ms`, `s`, `m` or `h`.
 ///
 /// # Errors
-/// What it should be, if it is none.
+/// What is expected, if the text is invalid.
 pub fn parse_time(text: &str) -> Result<Duration, String> {
     let text = text.trim();
     let end = text
@@ -102,73 +102,73 @@ pub enum Limit {
     Time(Duration),
 }
 
-/// What a wave was doing.
+/// The state of a wave when a limit was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// It was about to run the instruction.
+    /// About to run its next instruction.
     Runs,
-    /// It waited at a barrier, with the instruction to follow.
+    /// Waiting at a barrier; the next instruction follows it.
     Waits,
-    /// It waited at a barrier or semaphore of the whole launch, with the instruction to follow.
+    /// Waiting at a barrier or semaphore of the whole launch; the next instruction follows it.
     Queued,
-    /// It had ended.
+    /// Ended.
     Ended,
 }
 
-/// Where waves stood.
+/// Waves in the same state at the same instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WavePlace {
-    /// What they were doing.
+    /// Their state.
     pub standing: Standing,
-    /// Offset of their next instruction in the code object's image, in bytes.
+    /// The offset of their next instruction in the code object's image, in bytes.
     pub offset: u64,
-    /// That instruction's text.
+    /// The text of that instruction.
     pub instruction: String,
-    /// Source file, line and column, where the code object has line tables.
+    /// Source file, line and column, if the code object has line tables.
     pub source: Option<String>,
-    /// How many waves.
+    /// The number of waves.
     pub waves: u64,
-    /// The first one's workgroup.
+    /// The workgroup of the first of them.
     pub workgroup: [u32; 3],
-    /// The first one's number in it.
+    /// The number of the first of them in its workgroup.
     pub wave: u32,
 }
 
-/// A workgroup under way, with what each of its waves does and the number of that one's next instruction.
+/// A workgroup that has started, with the state and the index of the next instruction of each wave.
 pub(super) struct Standings {
-    /// Its place in the order of the grid.
+    /// Its number in the grid.
     pub(super) number: u64,
     pub(super) workgroup: [u32; 3],
     pub(super) waves: Vec<(Standing, u32)>,
 }
 
-/// A launch that was given up, as it took more than it may.
+/// The report of a launch that exceeded a limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LimitReport {
     /// The kernel.
     pub kernel: String,
-    /// What it was allowed.
+    /// The limit.
     pub limit: Limit,
-    /// Wave-instructions that it ran.
+    /// Wave-instructions that were executed.
     pub instructions: u64,
     /// Workgroups of the launch.
     pub workgroups: u64,
     /// Workgroups that had ended.
     pub ended: u64,
-    /// Workgroups that had begun and not ended.
+    /// Workgroups that had started and not ended.
     pub under_way: u64,
-    /// Where the waves of those stood, most waves first.
+    /// Where their waves were, the most frequent place first.
     pub places: Vec<WavePlace>,
 }
 
 impl LimitReport {
-    /// The places of these workgroups' waves.
+    /// Groups the waves of these workgroups by place.
     pub(super) fn places(kernel: &Kernel, mut standings: Vec<Standings>) -> Vec<WavePlace> {
         standings.sort_unstable_by_key(|group| group.number);
         let mut places: Vec<(u32, WavePlace)> = Vec::new();
         for group in &standings {
             for (wave, &(standing, index)) in group.waves.iter().enumerate() {
-                // Those that have ended are nowhere.
+                // Ended waves have no place and form one group.
                 let is_same = |(other, place): &&mut (u32, WavePlace)| {
                     place.standing == standing && (*other == index || standing == Standing::Ended)
                 };
@@ -192,7 +192,7 @@ impl LimitReport {
                 }
             }
         }
-        // Those that came first stay first among equals.
+        // The sort is stable: among equals, the first remains first.
         places.sort_by_key(|(_, place)| std::cmp::Reverse(place.waves));
         places.into_iter().map(|(_, place)| place).collect()
     }

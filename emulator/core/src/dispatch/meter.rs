@@ -1,6 +1,6 @@
-//! How far a launch under way is: for its limits, and for those who wait for it.
+//! The progress of a launch: for its limits, and for callers that wait for it.
 //!
-//! Only launches that have limits, or that are followed, have a meter; it is looked at between the turns of waves.
+//! Only launches with limits or with progress reports have a meter. It is updated between the turns of waves.
 
 use std::{
     sync::{
@@ -12,21 +12,21 @@ use std::{
 
 use super::limit::{Limit, Limits};
 
-/// A wave's turn at most: so many instructions may run beyond a limit.
+/// The maximum number of instructions in a turn, and so the number that may run beyond a limit.
 const TURN: u64 = 1 << 14;
 
-/// Whether launches are followed.
+/// Whether launches report their progress.
 static FOLLOWED: AtomicBool = AtomicBool::new(false);
 
-/// The launch that began last, of those that have not ended.
+/// The most recently started launch that has not ended.
 static LATEST: Mutex<Option<Arc<Meter>>> = Mutex::new(None);
 
 fn latest() -> std::sync::MutexGuard<'static, Option<Arc<Meter>>> {
-    // Whole between statements.
+    // A panic elsewhere cannot leave the value inconsistent.
     LATEST.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// How far a launch is.
+/// The progress of a launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Progress {
     /// The kernel.
@@ -35,18 +35,18 @@ pub struct Progress {
     pub workgroups: u64,
     /// Workgroups that have ended.
     pub ended: u64,
-    /// Wave-instructions run.
+    /// Executed wave-instructions.
     pub instructions: u64,
-    /// Time since it began.
+    /// Time since its start.
     pub time: Duration,
 }
 
-/// Has launches that begin from now on tell how far they are; see [`progress`].
+/// Makes all launches that start from now on report their progress; see [`progress`].
 pub fn follow_launches() {
     FOLLOWED.store(true, Ordering::Relaxed);
 }
 
-/// How far the launch is that began last, if one is under way.
+/// The progress of the most recently started launch, if one is running.
 pub fn progress() -> Option<Progress> {
     let latest = latest();
     let meter = latest.as_ref()?;
@@ -59,7 +59,7 @@ pub fn progress() -> Option<Progress> {
     })
 }
 
-/// Counts what a launch has run.
+/// Counts the executed instructions of a launch.
 pub(super) struct Meter {
     kernel: String,
     pub(super) workgroups: u64,
@@ -70,7 +70,7 @@ pub(super) struct Meter {
 }
 
 impl Meter {
-    /// For a launch that begins, if it needs one.
+    /// Creates the meter of a launch, if it needs one.
     pub(super) fn start(kernel: &str, workgroups: u64, limits: Limits) -> Option<Arc<Self>> {
         let is_followed = FOLLOWED.load(Ordering::Relaxed);
         if limits == Limits::NONE && !is_followed {
@@ -90,7 +90,7 @@ impl Meter {
         Some(meter)
     }
 
-    /// The launch is over.
+    /// Ends the launch.
     pub(super) fn stop(self: &Arc<Self>) {
         let mut latest = latest();
         if latest
@@ -105,7 +105,7 @@ impl Meter {
         self.instructions.load(Ordering::Relaxed)
     }
 
-    /// Instructions of a wave's next turn at most: none once a limit is reached.
+    /// The maximum number of instructions in a wave's next turn: 0 when a limit is reached.
     pub(super) fn turn(&self) -> u64 {
         match self.reached() {
             Some(_) => 0,
@@ -113,7 +113,7 @@ impl Meter {
         }
     }
 
-    /// The limit that is reached, if one is.
+    /// The limit that has been reached, if any.
     pub(super) fn reached(&self) -> Option<Limit> {
         let Limits { instructions, time } = self.limits;
         instructions
@@ -130,7 +130,7 @@ impl Meter {
         limit.saturating_sub(self.instructions())
     }
 
-    /// Takes note of instructions that ran.
+    /// Adds executed instructions.
     pub(super) fn ran(&self, instructions: u64) {
         self.instructions.fetch_add(instructions, Ordering::Relaxed);
     }

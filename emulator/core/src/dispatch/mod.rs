@@ -1,4 +1,4 @@
-//! Launches: from a grid of workgroups to waves that run.
+//! Launches: run a grid of workgroups, and the waves of each.
 
 mod arguments;
 mod error;
@@ -22,5 +22,5 @@ pub use limit::{
 };
 pub use meter::{Progress, follow_launches, progress};
 
-/// What registers, LDS and private memory hold before a kernel writes to them: a NaN, in every run the same.
+/// The initial value of registers, LDS and private memory: a NaN, the same in every run.
 const UNDEFINED: u32 = 0x7fc5_5a5a;

@@ -1,4 +1,4 @@
-//! Private memory of a launch: places for the waves of as many workgroups as are under way at once.
+//! Private memory of a launch: slots for the workgroups that have started and not ended.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -8,34 +8,34 @@ use crate::program::Kernel;
 
 use super::UNDEFINED;
 
-/// Private memory of a work-item whose kernel does not know how much it needs, in bytes.
+/// Private memory of a work-item whose kernel has a dynamic stack, in bytes.
 const DYNAMIC_STACK_BYTES: u32 = 16 << 10;
 
-/// Bytes that a launch may take for places that it might not need.
+/// Maximum bytes for slots that are not strictly needed.
 const LITTLE_BYTES: usize = 16 << 20;
 
-/// A launch's private memory; freed with it.
+/// A launch's private memory; freed on drop.
 pub(super) struct PrivateMemory<'a> {
     memory: &'a DeviceMemory,
     base: Option<u64>,
-    /// Bytes of a work-item.
+    /// Bytes per work-item.
     pub(super) bytes: u32,
-    /// What a workgroup's uninitialized memory holds.
+    /// The initial contents of a workgroup's private memory.
     blank: Vec<u8>,
-    /// The places that no workgroup has.
+    /// The free slots.
     free: Mutex<Vec<usize>>,
 }
 
 impl Drop for PrivateMemory<'_> {
     fn drop(&mut self) {
         if let Some(base) = self.base {
-            // Allocated by `new`; nothing else knows the address.
+            // `new` allocated it, and only this value knows the address.
             let _ = self.memory.free(base);
         }
     }
 }
 
-/// Bytes of private memory that a work-item of a kernel has.
+/// Bytes of private memory per work-item of a kernel.
 pub(super) fn bytes_of(kernel: &Kernel) -> u32 {
     let description = kernel.description();
     let fixed = description
@@ -49,7 +49,7 @@ pub(super) fn bytes_of(kernel: &Kernel) -> u32 {
 }
 
 impl<'a> PrivateMemory<'a> {
-    /// For workgroups of `waves` waves: places for `needed` of them, and for up to `wanted` while that takes little memory.
+    /// Slots for workgroups of `waves` waves: at least `needed`, and up to `wanted` while that needs little memory.
     pub(super) fn new(
         kernel: &Kernel,
         memory: &'a DeviceMemory,
@@ -84,17 +84,17 @@ impl<'a> PrivateMemory<'a> {
         })
     }
 
-    /// A place for a workgroup, if there is one left; always, where the kernel has no private memory.
+    /// Takes a free slot, if there is one. Without private memory this always succeeds.
     pub(super) fn take(&self) -> Option<usize> {
         if self.base.is_none() {
             return Some(0);
         }
-        // Whole between statements.
+        // A panic elsewhere cannot leave the list inconsistent.
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
         free.pop()
     }
 
-    /// Gives a place back.
+    /// Returns a slot.
     pub(super) fn give(&self, place: usize) {
         if self.base.is_some() {
             let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
@@ -102,7 +102,7 @@ impl<'a> PrivateMemory<'a> {
         }
     }
 
-    /// The memory of a place's next workgroup, uninitialized; 0 if there is none.
+    /// Initializes the memory of a slot for its next workgroup, and returns its address; 0 without private memory.
     pub(super) fn workgroup(&self, place: usize) -> Result<u64, MemoryError> {
         let Some(base) = self.base else {
             return Ok(0);
@@ -112,7 +112,7 @@ impl<'a> PrivateMemory<'a> {
         Ok(start)
     }
 
-    /// Bytes of a wave.
+    /// Bytes per wave.
     pub(super) fn wave_bytes(&self) -> u64 {
         wave_bytes(self.bytes) as u64
     }

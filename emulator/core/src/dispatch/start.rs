@@ -1,4 +1,4 @@
-//! The state that a wave starts in (LLVM's `AMDGPUUsage`, «Initial Kernel Execution State»).
+//! The initial state of waves (LLVM's `AMDGPUUsage`, «Initial Kernel Execution State»).
 
 use ferrowave_code_object::KernelDescriptor;
 use ferrowave_gpu::{Gpu, GpuLimits};
@@ -9,21 +9,21 @@ use crate::exec::{ACCUMULATORS, Allocated, Lanes, Mode, Prepared, Segment, Wave}
 /// Operand code of `flat_scratch`, a pair.
 const FLAT_SCRATCH: u32 = 102;
 
-/// What all waves of a launch have in common.
+/// The initial state that all waves of a launch share.
 pub(super) struct Start<'a> {
     pub(super) gpu: Gpu,
     pub(super) descriptor: &'a KernelDescriptor,
     pub(super) data: &'a LaunchData<'a>,
     pub(super) entry: u32,
     pub(super) block: [u32; 3],
-    /// The dwords of the arguments that the hardware puts in SGPRs.
+    /// The dwords of the arguments that the hardware preloads into SGPRs.
     pub(super) preloaded: Vec<u32>,
     pub(super) private: &'a PrivateMemory<'a>,
     pub(super) lds_bytes: u32,
 }
 
 impl Start<'_> {
-    /// Waves in a workgroup.
+    /// Waves per workgroup.
     pub(super) fn waves(&self) -> u32 {
         self.threads().div_ceil(64)
     }
@@ -32,13 +32,13 @@ impl Start<'_> {
         self.block.iter().product()
     }
 
-    /// Sets up wave `index` of a workgroup whose private memory starts at `private`.
+    /// Initializes wave `index` of a workgroup whose private memory starts at `private`.
     pub(super) fn wave(&self, wave: &mut Wave, index: u32, workgroup: [u32; 3], private: u64) {
         wave.index = index;
         wave.pc = self.entry;
         wave.scc = false;
         let rsrc1 = self.descriptor.compute_pgm_rsrc[0];
-        // Rounding and denormals stand in the descriptor as in MODE, the other bits do not.
+        // The descriptor holds rounding and denormal modes as MODE does, the other bits separately.
         wave.mode = Mode::from_bits(
             rsrc1 >> 12 & 0xff
                 | u32::from(self.descriptor.enable_dx10_clamp) << 8
@@ -59,7 +59,7 @@ impl Start<'_> {
         wave.global_wait = None;
         wave.allocated = self.allocated();
         wave.private = Segment {
-            // Before gfx942 the kernel itself puts its address in `flat_scratch`.
+            // Before gfx942 the kernel itself writes the address to `flat_scratch`.
             base: self
                 .has_architected_scratch()
                 .then(|| private + u64::from(index) * self.private.wave_bytes()),
@@ -71,7 +71,7 @@ impl Start<'_> {
         self.work_items(wave, index);
     }
 
-    /// The LDS that the hardware gives a workgroup: at least as much as it asks for.
+    /// The LDS that the hardware allocates for a workgroup: the requested size, rounded up.
     pub(super) fn allocated_lds_bytes(&self) -> u32 {
         let granule = GpuLimits::of(self.gpu).lds_granule_bytes;
         self.lds_bytes.next_multiple_of(granule)
@@ -81,12 +81,12 @@ impl Start<'_> {
         matches!(self.gpu, Gpu::Gfx942 | Gpu::Gfx950)
     }
 
-    /// GPR_ALLOC and LDS_ALLOC, at bases of 0: where the fields are and what they count as Linux's trap handler takes
-    /// them (`cwsr_trap_handler_gfx9.asm`), which differs from gfx90a on. Of gfx950's LDS, which may be more than nine
-    /// bits count, it says nothing of its own.
+    /// GPR_ALLOC and LDS_ALLOC, with bases of 0. Fields and units are as Linux's trap handler reads them
+    /// (`cwsr_trap_handler_gfx9.asm`); they differ from gfx90a on. It has no special case for gfx950's LDS, whose size
+    /// may not fit in the nine bits.
     fn allocated(&self) -> Allocated {
         let vgprs = u32::from(self.descriptor.granulated_workitem_vgpr_count) & 0x3f;
-        // In sixteens, while the descriptor counts in eights.
+        // In units of 16; the descriptor uses units of 8.
         let sgprs = u32::from(self.descriptor.granulated_wavefront_sgpr_count) / 2;
         let vgprs = match self.descriptor.accum_offset {
             None => vgprs << 8,
@@ -99,7 +99,7 @@ impl Start<'_> {
         }
     }
 
-    /// The buffer resource of a workgroup's private memory: lanes interleaved by dwords.
+    /// The buffer resource of a workgroup's private memory: swizzled, lanes interleaved by dwords.
     fn private_resource(&self, private: u64) -> [u64; 2] {
         const SWIZZLE: u64 = 1 << 63;
         const INDEX_STRIDE_64: u64 = 3 << 21;
@@ -112,7 +112,7 @@ impl Start<'_> {
         ]
     }
 
-    /// The registers that [`Self::wave`] gives a value, in every wave the same.
+    /// The registers that [`Self::wave`] initializes, the same in every wave.
     pub(super) fn prepared(&self) -> Prepared {
         let mut scalars = match self.has_architected_scratch() {
             true => 3 << FLAT_SCRATCH,
@@ -130,7 +130,7 @@ impl Start<'_> {
         }
     }
 
-    /// The scalar registers of a wave, by code and value.
+    /// Sets the scalar registers of a wave, by code and value.
     fn sgprs(&self, index: u32, workgroup: [u32; 3], private: u64, mut set: impl FnMut(u16, u32)) {
         let user = self.descriptor.user_sgprs;
         let mut next = 0;
@@ -158,7 +158,7 @@ impl Start<'_> {
         for &value in &self.preloaded {
             put(value);
         }
-        // System SGPRs follow the user SGPRs, however many of those were set.
+        // System SGPRs follow the declared number of user SGPRs, even if fewer were set.
         next = u16::from(self.descriptor.user_sgpr_count);
         for (enabled, id) in self
             .descriptor
@@ -172,13 +172,13 @@ impl Start<'_> {
             }
         }
         if self.descriptor.enable_sgpr_workgroup_info {
-            // The first wave's flag and how many there are.
+            // The flag of the first wave, and the number of waves.
             let first = u32::from(index == 0) << 31;
             set(next, first | self.waves());
             next += 1;
         }
         if self.descriptor.enable_private_segment && !self.has_architected_scratch() {
-            // `check` has seen that it fits.
+            // `check` has verified that it fits.
             let offset = u64::from(index) * self.private.wave_bytes();
             set(next, offset as u32);
         }
@@ -198,7 +198,7 @@ impl Start<'_> {
                     wave.lanes_mut(register as u16).as_mut_array()[lane] = value;
                 }
             } else {
-                // From gfx90a on, ten bits each in one register.
+                // From gfx90a on, one register holds all three, ten bits each.
                 wave.lanes_mut(0).as_mut_array()[lane] = id[0] | id[1] << 10 | id[2] << 20;
             }
         }

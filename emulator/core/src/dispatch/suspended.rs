@@ -1,4 +1,5 @@
-//! Workgroups that have begun, have not ended and are not running: what lets those of one launch wait for each other.
+//! Workgroups that have started, have not ended and are not running. They allow workgroups of a launch to wait for each
+//! other.
 
 use std::{
     collections::VecDeque,
@@ -8,38 +9,38 @@ use std::{
     },
 };
 
-/// A workgroup with whatever it takes along, set aside.
+/// A queue of suspended workgroups with their state.
 pub(super) struct Suspended<T> {
     state: Mutex<State<T>>,
     changed: Condvar,
-    /// How many there are, to be read without the lock.
+    /// The number of suspended workgroups, readable without the lock.
     count: AtomicUsize,
 }
 
 struct State<T> {
-    /// Those that can run, in the order in which they came.
+    /// Workgroups that can run, in the order of their arrival.
     ready: VecDeque<T>,
-    /// Those that can not before another workgroup has done something, each with the number of changes that it has seen.
+    /// Workgroups that cannot run before another one makes a change, each with the number of changes that it has seen.
     waiting: Vec<(T, u64)>,
-    /// Workgroups that were taken and not given back.
+    /// The number of workgroups that were taken and not given back.
     running: usize,
-    /// The most changes that a workgroup was given back after.
+    /// The latest number of changes reported by a workgroup.
     changes: u64,
     stopped: bool,
 }
 
-/// What there is to do.
+/// What a thread does next.
 pub(super) enum Next<T> {
-    /// To run this one.
+    /// Run this workgroup.
     Run(T),
-    /// Nothing: the rest is in other hands.
+    /// Nothing: other threads run the rest.
     Nothing,
-    /// None can run any more, as each waits for others.
+    /// No workgroup can run, because each waits for another.
     Stuck,
 }
 
 impl<T> Suspended<T> {
-    /// Of workgroups that are ready.
+    /// A queue of workgroups that can run.
     pub(super) fn new(ready: VecDeque<T>) -> Self {
         Suspended {
             count: AtomicUsize::new(ready.len()),
@@ -55,11 +56,11 @@ impl<T> Suspended<T> {
     }
 
     fn state(&self) -> MutexGuard<'_, State<T>> {
-        // Whole between statements.
+        // A panic elsewhere cannot leave the state inconsistent.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a workgroup to run it. Waits where only others that run can let one go on.
+    /// Takes a workgroup to run. Blocks while only running workgroups can make one ready.
     pub(super) fn take(&self) -> Next<T> {
         let mut state = self.state();
         loop {
@@ -84,14 +85,14 @@ impl<T> Suspended<T> {
         }
     }
 
-    /// A workgroup that was taken has ended, after so many changes.
+    /// A taken workgroup has ended; `changes` is the number of changes so far.
     pub(super) fn ended(&self, changes: u64) {
         let mut state = self.state();
         state.running -= 1;
         self.wake(&mut state, changes);
     }
 
-    /// Gives back one that was taken, after so many changes: ready, or waiting for more changes than it has seen.
+    /// Gives back a taken workgroup. It is ready, or waits until there are more changes than `waits`.
     pub(super) fn give_back(&self, workgroup: T, waits: Option<u64>, changes: u64) {
         let mut state = self.state();
         state.running -= 1;
@@ -103,24 +104,24 @@ impl<T> Suspended<T> {
         self.wake(&mut state, changes);
     }
 
-    /// Sets one aside that was not taken from here.
+    /// Adds a workgroup that was not taken from here.
     pub(super) fn add(&self, workgroup: T) {
         self.state().ready.push_back(workgroup);
         self.count.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How many there are.
+    /// The number of suspended workgroups.
     pub(super) fn len(&self) -> usize {
         self.count.load(Ordering::Relaxed)
     }
 
-    /// Nothing is taken any more.
+    /// From now on, no workgroup is taken.
     pub(super) fn stop(&self) {
         self.state().stopped = true;
         self.changed.notify_all();
     }
 
-    /// What is left.
+    /// The remaining workgroups.
     pub(super) fn into_rest(self) -> impl Iterator<Item = T> {
         let state = self
             .state
@@ -130,7 +131,7 @@ impl<T> Suspended<T> {
         state.ready.into_iter().chain(waiting)
     }
 
-    /// Wakes waiting workgroups that have missed a change. Every change is followed by a call of this.
+    /// Wakes waiting workgroups that have missed a change. Must be called after every change.
     fn wake(&self, state: &mut State<T>, changes: u64) {
         state.changes = state.changes.max(changes);
         let changes = state.changes;

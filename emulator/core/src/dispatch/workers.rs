@@ -1,7 +1,8 @@
-//! The host threads of a launch, and what each runs when.
+//! The host threads of a launch, and the order in which they run workgroups.
 //!
-//! A thread runs one workgroup after the other. One that takes long may wait for others, so that it is set aside for those
-//! that have not begun, and later they take turns. The workgroups of a cooperative launch all take turns from the start.
+//! A thread runs one workgroup after the other. A workgroup that runs for long may wait for others, so it is suspended
+//! in favour of those that have not started; later the suspended ones take turns. The workgroups of a cooperative
+//! launch take turns from the start.
 
 use std::{
     cell::RefCell,
@@ -25,24 +26,24 @@ use crate::exec::{Fault, GlobalSync, Observer, Unobserved};
 use crate::memory::View;
 use crate::program::Kernel;
 
-/// Workgroups of a plain launch that are set aside at most.
+/// Maximum suspended workgroups of a plain launch.
 pub(super) const MOST_SUSPENDED: usize = 1024;
 
-/// The slice of a workgroup that no other is known to wait for.
+/// The first slice of a workgroup: probably no other waits for it.
 const FIRST: Slice = Slice {
     instructions: 1 << 22,
     turn: 1 << 16,
     ends_with_sleep: false,
 };
 
-/// The slice of one that was set aside.
+/// The slice of a workgroup that was suspended.
 const NEXT: Slice = Slice {
     instructions: 1 << 18,
     turn: 1 << 16,
     ends_with_sleep: true,
 };
 
-/// The slice of one of a cooperative launch.
+/// The slice of a workgroup of a cooperative launch.
 const COOPERATIVE: Slice = Slice {
     instructions: 1 << 12,
     turn: 1 << 11,
@@ -53,57 +54,57 @@ thread_local! {
     static WORKSPACE: RefCell<Workspace> = RefCell::default();
 }
 
-/// A workgroup of a launch, and its state if it has begun.
+/// A workgroup of a launch, and its state if it has started.
 pub(super) struct Place<O> {
     workgroup: [u32; 3],
-    /// Its place in the order of the grid.
+    /// Its number in the grid.
     number: u64,
-    /// Its place in private memory, from before it begins.
+    /// Its slot in private memory, known before it starts.
     private: usize,
-    /// What it has begun with.
+    /// Its state, once it has started.
     begun: Option<Begun<O>>,
 }
 
 struct Begun<O> {
     workspace: Workspace,
-    /// Address of its private memory.
+    /// The address of its private memory.
     private: u64,
-    /// Who watches it.
+    /// Its observer.
     observer: Option<O>,
 }
 
-/// A launch under way.
+/// The state of a launch.
 pub(super) struct Grid<'a, O> {
     kernel: &'a Kernel,
     config: &'a LaunchConfig<'a>,
     start: &'a Start<'a>,
     view: &'a View,
-    /// The workgroups that run, if not all do.
+    /// The workgroups to run, if not all.
     chosen: Option<&'a [u64]>,
     next: AtomicU64,
     stopped: AtomicBool,
-    /// The error of the lowest workgroup that had one, so that reports do not depend on which thread was first.
+    /// The error of the lowest workgroup with an error, so that reports do not depend on the order of threads.
     error: Mutex<Option<(u64, LaunchError)>>,
     instructions: AtomicU64,
-    /// What counts its instructions, if something does.
+    /// Counts instructions, if the launch has a meter.
     meter: Option<&'a Meter>,
-    /// Workgroups that were under way when a limit was reached.
+    /// Workgroups that had started when a limit was reached.
     given_up: Mutex<Vec<Standings>>,
     global_sync: Option<GlobalSync>,
     suspended: Suspended<Place<O>>,
     stuck: AtomicBool,
 }
 
-/// What came of a launch.
+/// The result of a launch.
 pub(super) struct Outcome<O> {
     pub(super) error: Option<LaunchError>,
     pub(super) instructions: u64,
-    /// Observers of workgroups that did not end.
+    /// The observers of workgroups that did not end.
     pub(super) observers: Vec<O>,
 }
 
 impl<'a, O: Observer> Grid<'a, O> {
-    /// A launch of all workgroups, or only of those with these numbers.
+    /// Prepares a launch of all workgroups, or only of those with these numbers.
     pub(super) fn new(
         kernel: &'a Kernel,
         config: &'a LaunchConfig<'a>,
@@ -133,18 +134,18 @@ impl<'a, O: Observer> Grid<'a, O> {
                 .enumerate()
                 .map(|(index, number)| grid.place(number, index))
                 .collect();
-            // There are few enough: that was checked.
+            // `check` has verified that the number fits.
             grid.global_sync = Some(GlobalSync::new(all.len() as u32));
             grid.suspended = Suspended::new(all);
         }
         grid
     }
 
-    /// Runs workgroups until none is left for this thread. Returns those who watched.
+    /// Runs workgroups until none is left for this thread. Returns the observers.
     pub(super) fn work(&self, worker: usize, observers: &(impl Fn(usize) -> O + Sync)) -> Vec<O> {
         let mut own = Some(observers(worker));
         let mut others = Vec::new();
-        // The place in private memory of the next workgroup that begins.
+        // The slot in private memory for the next workgroup that starts.
         let mut spare = (!self.config.cooperative).then_some(worker);
         WORKSPACE.with_borrow_mut(|kept| {
             while !self.stopped.load(Ordering::Relaxed) {
@@ -220,7 +221,7 @@ impl<'a, O: Observer> Grid<'a, O> {
         others
     }
 
-    /// What has come of it, once all threads have left.
+    /// The result, after all threads have finished.
     pub(super) fn outcome(mut self) -> Outcome<O> {
         let suspended = mem::replace(&mut self.suspended, Suspended::new(VecDeque::new()));
         let mut rest: Vec<_> = suspended.into_rest().collect();
@@ -249,7 +250,7 @@ impl<'a, O: Observer> Grid<'a, O> {
         }
     }
 
-    /// The number of the next workgroup that has not begun.
+    /// The number of the next workgroup to start.
     fn fresh(&self) -> Option<u64> {
         let count = self.config.grid.iter().map(|&n| u64::from(n)).product();
         let turn = self.next.fetch_add(1, Ordering::Relaxed);
@@ -289,7 +290,7 @@ impl<'a, O: Observer> Grid<'a, O> {
         }
     }
 
-    /// Sets a workgroup up that has not begun, in the workspace that is kept for the next.
+    /// Starts a workgroup in `kept`, the workspace of the thread's previous workgroup.
     fn begin(
         &self,
         place: &mut Place<O>,
@@ -316,7 +317,7 @@ impl<'a, O: Observer> Grid<'a, O> {
         Ok(())
     }
 
-    /// Runs a slice of a workgroup that has begun.
+    /// Runs a slice of a workgroup that has started.
     fn run(
         &self,
         place: &mut Place<O>,
@@ -360,7 +361,7 @@ impl<'a, O: Observer> Grid<'a, O> {
         LaunchError::Fault(Box::new(report))
     }
 
-    /// Why the launch was given up, if it was; `rest` are the workgroups that no thread was running then.
+    /// The report if a limit was reached. `rest` are the workgroups that no thread was running then.
     fn limit(&self, rest: &[Place<O>]) -> Option<LaunchError> {
         let mut given_up = self.given_up.lock().unwrap_or_else(PoisonError::into_inner);
         let meter = self.meter.filter(|_| !given_up.is_empty())?;
@@ -388,7 +389,7 @@ impl<'a, O: Observer> Grid<'a, O> {
         }
     }
 
-    /// No thread begins with another workgroup.
+    /// Keeps all threads from starting or resuming workgroups.
     fn halt(&self) {
         self.stopped.store(true, Ordering::Relaxed);
         self.suspended.stop();
@@ -403,7 +404,7 @@ fn standings<O>(place: &Place<O>, begun: &Begun<O>) -> Standings {
     }
 }
 
-/// The workgroup whose turn it is as number `index` of `count`, in the order of a seed: each has one place.
+/// The number of the workgroup at position `index` of `count` in the order of a seed: a permutation.
 fn shuffled(index: u64, count: u64, seed: u64) -> u64 {
     if seed == 0 || count < 2 {
         return index;
@@ -414,7 +415,7 @@ fn shuffled(index: u64, count: u64, seed: u64) -> u64 {
         }
         a
     };
-    // A step that shares no factor with the count comes by every place once.
+    // With a step that is coprime to the count, every position occurs once.
     let mixed = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let step = (mixed >> 17) % count;
     let step = (0..count)

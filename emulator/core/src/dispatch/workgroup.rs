@@ -1,4 +1,4 @@
-//! One workgroup: its waves take turns until all have ended.
+//! Runs one workgroup: its waves take turns until all have ended.
 
 use std::mem;
 
@@ -12,39 +12,38 @@ use crate::exec::{
 };
 use crate::memory::View;
 
-/// What a worker keeps from one workgroup to the next; of one that is under way, its state.
+/// The state of a workgroup that has started. A thread reuses the workspace of a workgroup that has ended.
 #[derive(Default)]
 pub(super) struct Workspace {
     waves: Vec<Wave>,
     lds: Vec<u32>,
-    /// What accesses looked like, for observers.
+    /// The observed accesses of the last instruction.
     accesses: ObservedAccesses,
     states: Vec<State>,
-    /// The waves, in the order of their turns.
+    /// The order of the waves' turns.
     order: Vec<usize>,
     shuffle: Option<Pcg32>,
 }
 
-/// How long a workgroup runs before others may.
+/// How long a workgroup runs before others may run.
 #[derive(Clone, Copy)]
 pub(super) struct Slice {
-    /// Instructions of the workgroup.
+    /// Maximum instructions of the workgroup.
     pub(super) instructions: u64,
-    /// Instructions that a wave runs before the next gets its turn, so that one which waits for another by looking at
-    /// memory does not wait forever.
+    /// Maximum instructions of a wave's turn: a wave that polls memory for another wave's store must not run forever.
     pub(super) turn: u64,
-    /// Whether others may run as soon as a wave sleeps.
+    /// Whether the slice ends when a wave sleeps.
     pub(super) ends_with_sleep: bool,
 }
 
-/// Instructions that a wave's sleep counts for, so that one which sleeps again and again comes to the end of its slice.
+/// The number of instructions that a sleep counts for, so that a wave that sleeps in a loop uses up its slice.
 const SLEEP: u64 = 64;
 
-/// As [`Slice::turn`], while a wave waits for others to read LDS: they do so soon behind the barrier, and may as well spin until
-/// it has stored.
+/// Maximum of [`Slice::turn`] while a wave waits for others to read LDS. They read soon after the barrier; one that polls
+/// for the waiting wave's store instead must not run for long.
 const READING_TURN: u64 = 1 << 10;
 
-/// As [`Slice::turn`], where a seed decides: so short that waves come between each other's instructions.
+/// Maximum of [`Slice::turn`] with a seed: short, so that the waves' instructions interleave.
 const LONGEST_SHUFFLED_TURN: u64 = 128;
 
 /// How a workgroup's slice ended.
@@ -52,17 +51,17 @@ const LONGEST_SHUFFLED_TURN: u64 = 128;
 pub(super) enum Progress {
     /// All waves have ended.
     Ended,
-    /// The slice is used up.
+    /// The slice was used up.
     Ran,
-    /// All waves that have not ended wait, some of them for other workgroups.
+    /// All waves that have not ended wait, at least one for other workgroups.
     Waits,
 }
 
-/// Why a workgroup came to no good end.
+/// Why a workgroup did not end normally.
 pub(super) enum End {
     /// A wave faulted.
     Fault { wave: u32, fault: Box<Fault> },
-    /// A limit of the launch is reached.
+    /// A limit of the launch was reached.
     Limit,
 }
 
@@ -72,19 +71,19 @@ pub(super) struct Group<'a> {
     pub(super) code: &'a Code,
     pub(super) view: &'a View,
     pub(super) workgroup: [u32; 3],
-    /// Its place in the order of the grid.
+    /// Its number in the grid.
     pub(super) number: u64,
-    /// Address of its private memory.
+    /// The address of its private memory.
     pub(super) private: u64,
     pub(super) seed: u64,
-    /// What counts the launch's instructions, if something does.
+    /// Counts instructions, if the launch has a meter.
     pub(super) meter: Option<&'a Meter>,
-    /// Barriers and semaphores of all workgroups, if the launch is cooperative.
+    /// Global wave sync, if the launch is cooperative.
     pub(super) global_sync: Option<&'a GlobalSync>,
 }
 
 impl Group<'_> {
-    /// Instructions of the next turn.
+    /// The maximum number of instructions in the next turn.
     fn turn(&self, slice: Slice) -> u64 {
         match self.meter {
             None => slice.turn,
@@ -93,18 +92,18 @@ impl Group<'_> {
     }
 }
 
-/// A wave's place in the schedule.
+/// The scheduling state of a wave.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     Ready,
     AtBarrier,
-    /// Queued at a barrier or semaphore of the launch.
+    /// Waits at a barrier or semaphore of the whole launch.
     Queued(GlobalWait),
     Ended,
 }
 
 impl Workspace {
-    /// Sets up a workgroup.
+    /// Initializes the workspace for a workgroup.
     pub(super) fn begin<O: Observer>(&mut self, group: &Group<'_>, observer: &mut O) {
         let count = group.start.waves() as usize;
         while self.waves.len() < count {
@@ -139,7 +138,7 @@ impl Workspace {
         }
     }
 
-    /// Runs a slice of a workgroup that has begun, and adds to `instructions` what it took.
+    /// Runs a slice of a workgroup that has started, and adds the executed instructions to `instructions`.
     pub(super) fn run<O: Observer>(
         &mut self,
         group: &Group<'_>,
@@ -243,13 +242,13 @@ impl Workspace {
             }
             if !states.contains(&State::Ready) {
                 if states.iter().any(|state| matches!(state, State::Queued(_))) {
-                    // Those at a barrier wait for them, too.
+                    // Waves at a barrier wait for these waves as well.
                     if !ran {
                         return Ok(Progress::Waits);
                     }
                 } else if states.contains(&State::AtBarrier) {
-                    // All live waves wait: the barrier is complete, as ended ones do not count (CDNA4 ISA guide,
-                    // «Workgroups», 4.3). So there is none that can never complete.
+                    // All live waves wait at a barrier, so it is complete: ended waves do not count (CDNA4 ISA guide,
+                    // «Workgroups», 4.3). So no barrier can wait forever.
                     if O::ACTIVE {
                         let waiting: Vec<bool> = states
                             .iter()
@@ -274,7 +273,7 @@ impl Workspace {
         }
     }
 
-    /// What each wave does, and the number of its next instruction.
+    /// The state of each wave, and the index of its next instruction.
     pub(super) fn standings(&self) -> Vec<(Standing, u32)> {
         let standing = |state: &State| match state {
             State::Ready => Standing::Runs,
@@ -289,7 +288,7 @@ impl Workspace {
             .collect()
     }
 
-    /// The first wave that waits for other workgroups, as one that waits forever.
+    /// The fault of the first wave that waits for other workgroups, if it waits forever.
     pub(super) fn never_released(&self) -> Option<(u32, Fault)> {
         let mut states = self.states.iter().zip(&self.waves).enumerate();
         states.find_map(|(index, (state, wave))| match state {
@@ -307,7 +306,8 @@ impl Workspace {
     }
 }
 
-/// What a wave that has not used LDS since a barrier has to do: only several waves that take turns in order give way.
+/// The state of `lds_turn` after a barrier: waves give way to each other only if there are several and they run in
+/// order.
 fn behind_barrier(is_shuffled: bool, waves: usize) -> Turn {
     match !is_shuffled && waves > 1 {
         true => Turn::Before,
@@ -315,7 +315,7 @@ fn behind_barrier(is_shuffled: bool, waves: usize) -> Turn {
     }
 }
 
-/// A workgroup's own seed.
+/// The seed of a workgroup.
 fn mixed(seed: u64, workgroup: [u32; 3]) -> u64 {
     workgroup.iter().fold(seed, |seed, &id| {
         (seed ^ u64::from(id))
@@ -325,6 +325,6 @@ fn mixed(seed: u64, workgroup: [u32; 3]) -> u64 {
 }
 
 fn as_bytes(words: &mut [u32]) -> &mut [u8] {
-    // SAFETY: every byte pattern is a `u8` and the length is the same memory's.
+    // SAFETY: every byte pattern is a valid `u8`, and the length is that of the same memory.
     unsafe { std::slice::from_raw_parts_mut(words.as_mut_ptr().cast(), 4 * words.len()) }
 }

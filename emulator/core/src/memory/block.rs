@@ -1,4 +1,4 @@
-//! Host memory of one allocation, whole pages of it, with red zones on both sides.
+//! The host memory of one allocation: whole pages, with red zones on both sides.
 
 use std::{
     alloc::{Layout, alloc_zeroed, dealloc},
@@ -14,39 +14,38 @@ pub(super) const ALIGNMENT: usize = 256;
 #[cfg(all(target_os = "linux", not(miri)))]
 const LARGE_PAGE_BYTES: u64 = 2 << 20;
 
-/// Memory that waves and copies access only as [`shared`] says.
+/// Memory that is accessed only through [`shared`].
 pub(super) struct Block {
     start: NonNull<u8>,
     layout: Layout,
-    /// Length of what is in front of the allocation, a red zone among it.
+    /// Bytes before the allocation, including a red zone.
     front: usize,
     bytes: usize,
-    /// Whether the memory is the program's own, which it has lent.
+    /// Whether the memory belongs to the program.
     lent: bool,
 }
 
-// SAFETY: the block owns its memory, and no reference into it exists: all access is as `shared` says, where races
-// are none of Rust's.
+// SAFETY: the block owns its memory, and there are no references into it. All accesses go through `shared`, where
+// concurrent accesses are not data races in Rust's sense.
 unsafe impl Send for Block {}
 // SAFETY: as above.
 unsafe impl Sync for Block {}
 
 impl Block {
-    /// `bytes` of memory, or `None` if the host has not that much.
+    /// Allocates `bytes`, or returns `None` if the host does not have that much memory.
     pub(super) fn new(bytes: usize, alignment: usize) -> Option<Self> {
         let alignment = alignment.max(ALIGNMENT);
-        // A whole unit of alignment in front keeps the allocation itself aligned.
+        // A multiple of the alignment in front keeps the allocation itself aligned.
         let front = RED_ZONE_BYTES.next_multiple_of(alignment);
         let pages = bytes.checked_next_multiple_of(PAGE_BYTES)?;
         let all = pages.checked_add(front + RED_ZONE_BYTES + alignment)?;
-        // Zeroed memory costs nothing until it is touched, but only if the allocator is not asked to align it: then it
-        // writes the zeros.
+        // Zeroed memory costs nothing until it is touched, but only with the allocator's default alignment: for a
+        // larger one, the allocator writes the zeros.
         let layout = Layout::from_size_align(all, 16).ok()?;
         // SAFETY: the layout's size is not zero.
         let start = NonNull::new(unsafe { alloc_zeroed(layout) })?;
         let front = front + start.align_offset(alignment);
-        // SAFETY: the red zone in front and the pages lie one behind the other in the memory, which is new and has room to
-        // align them.
+        // SAFETY: the red zone, the pages and the alignment fit in the new memory.
         unsafe {
             let end = start.as_ptr().add(front + bytes);
             end.write_bytes(PADDING, pages - bytes);
@@ -61,7 +60,7 @@ impl Block {
         })
     }
 
-    /// Says that all of it will be written soon: the host may give it large pages, which take fewer faults.
+    /// Hints that all of it will be written soon: the host may use large pages, which cause fewer page faults.
     pub(super) fn will_be_written(&self) {
         #[cfg(all(target_os = "linux", not(miri)))]
         {
@@ -69,14 +68,15 @@ impl Block {
             let to = (self.base() + self.bytes as u64) / PAGE_BYTES as u64 * PAGE_BYTES as u64;
             if from + LARGE_PAGE_BYTES <= to {
                 let start = ptr::with_exposed_provenance_mut(from as usize);
-                // SAFETY: the pages lie in the block, and the advice changes nothing of what they hold. It need not be
-                // followed.
+                // SAFETY: the pages lie in the block, and the hint does not change their contents. The host may ignore
+                // it.
                 unsafe { libc::madvise(start, (to - from) as usize, libc::MADV_HUGEPAGE) };
             }
         }
     }
 
-    /// The program's own memory, without red zones; `None` for a null pointer or more than an address space has.
+    /// Wraps the program's own memory, without red zones. `None` for a null pointer or a range that exceeds the address
+    /// space.
     pub(super) fn lent(address: u64, bytes: usize) -> Option<Self> {
         let start = NonNull::new(ptr::with_exposed_provenance_mut(address as usize))?;
         start.addr().get().checked_add(bytes)?;
@@ -89,17 +89,17 @@ impl Block {
         })
     }
 
-    /// The allocation's first address, behind the red zone.
+    /// The first address of the allocation, after the red zone.
     pub(super) fn base(&self) -> u64 {
         (self.start.addr().get() + self.front) as u64
     }
 
-    /// Where its memory begins, and how many bytes it has, red zones included.
+    /// The start and length of the memory, including red zones.
     pub(super) fn extent(&self) -> (u64, usize) {
         (self.start.addr().get() as u64, self.layout.size())
     }
 
-    /// The address of `offset`, behind which `bytes` must be part of the block.
+    /// The address at `offset`. Panics if `bytes` from there are not inside the allocation.
     fn address(&self, offset: usize, bytes: usize) -> u64 {
         assert!(
             offset
@@ -140,7 +140,7 @@ impl Drop for Block {
         if self.lent {
             return;
         }
-        // SAFETY: allocated in `new` with this layout.
+        // SAFETY: `new` allocated it with this layout.
         unsafe { dealloc(self.start.as_ptr(), self.layout) }
     }
 }

@@ -1,8 +1,8 @@
-//! Global memory: what `hipMalloc` hands out.
+//! Global memory: the memory that `hipMalloc` allocates.
 //!
-//! A device address is a host address. Every allocation stands between two red zones, so that an access
-//! that runs over an edge lands in no other allocation; a [`View`] of the allocations that live when a
-//! launch starts lets its waves check their accesses without a lock, and keeps them alive until it ends.
+//! A device address is a host address. Every allocation lies between two red zones, so that an access past an edge does
+//! not hit another allocation. A [`View`] holds the allocations that exist when a launch starts: its waves check their
+//! accesses without a lock, and the allocations stay alive until the launch ends.
 
 mod block;
 mod peers;
@@ -27,15 +27,15 @@ pub use snapshot::Snapshot;
 pub use view::View;
 pub use written::{Written, words};
 
-/// Bytes on either side of an allocation that belong to no allocation.
+/// Bytes on each side of an allocation that belong to no allocation.
 pub const RED_ZONE_BYTES: usize = 256;
 
-/// Bytes of the smallest page that AMD's GPUs map (Linux' amdgpu driver: `AMDGPU_GPU_PAGE_SIZE`).
+/// Size of the smallest page that AMD's GPUs map (Linux's amdgpu driver: `AMDGPU_GPU_PAGE_SIZE`).
 pub const PAGE_BYTES: usize = 4096;
 
-/// Each of the bytes from an allocation's end to the end of its last page, which no one writes. In every format of the
-/// matrix units this repeats to a number that is neither tiny nor infinite nor NaN: a kernel whose result it gets into
-/// is visibly wrong, one that multiplies it by 0 is not.
+/// The value of the bytes from an allocation's end to the end of its last page; nothing writes them. In every format of
+/// the matrix cores, this byte repeated is a number that is not tiny, infinite or NaN: a result that depends on it is
+/// visibly wrong, but multiplying it by 0 gives 0.
 pub const PADDING: u8 = 0x5a;
 
 /// What an allocation is for.
@@ -47,7 +47,7 @@ pub enum AllocationKind {
     Host,
     /// `hipHostRegister`: the program's own memory.
     Registered,
-    /// A loaded code object: its segments say what may be written.
+    /// A loaded code object: its segments state what is writable.
     CodeObject,
     /// Arguments and the dispatch packet of a launch.
     Launch,
@@ -68,26 +68,25 @@ impl fmt::Display for AllocationKind {
     }
 }
 
-/// An allocation's place.
+/// The place and kind of an allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AllocationInfo {
     /// First address.
     pub base: u64,
-    /// Length in bytes, as it was asked for.
+    /// Requested length in bytes.
     pub bytes: usize,
     /// What it is for.
     pub kind: AllocationKind,
 }
 
 impl AllocationInfo {
-    /// The address behind its last byte.
+    /// The address after its last byte.
     pub const fn end(&self) -> u64 {
         self.base + self.bytes as u64
     }
 
-    /// Where reads of kernels end that begin in it or behind it: at the end of its last page. Pages are counted from its
-    /// first address, as a GPU's allocations begin with one; the program's own memory lies in the host's pages, which
-    /// are mapped as a whole.
+    /// The end of the range that kernels can read: the end of its last page. Pages are counted from its first address,
+    /// because a GPU's allocations start at a page. The program's own memory is mapped in the host's pages.
     pub fn readable_end(&self) -> u64 {
         let pages_from = match self.kind {
             AllocationKind::Registered => 0,
@@ -105,17 +104,17 @@ impl fmt::Display for AllocationInfo {
     }
 }
 
-/// A request that memory cannot meet.
+/// A request that device memory cannot satisfy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MemoryError {
-    /// Less is free than was asked for.
+    /// Not enough free memory.
     #[error("out of device memory: {requested} bytes asked for, {used} of {capacity} bytes in use")]
     OutOfMemory {
-        /// Bytes asked for.
+        /// Requested bytes.
         requested: usize,
         /// Bytes in use.
         used: u64,
-        /// Bytes there are.
+        /// Total bytes.
         capacity: u64,
     },
     /// The address is not the start of an allocation.
@@ -124,7 +123,7 @@ pub enum MemoryError {
         /// The address.
         address: u64,
     },
-    /// Some of the bytes belong to an allocation already.
+    /// Some of the bytes already belong to an allocation.
     #[error("some of the {bytes} bytes at {address:#x} belong to an allocation already")]
     Overlap {
         /// First address.
@@ -145,22 +144,22 @@ pub enum MemoryError {
 struct Allocation {
     block: Arc<Block>,
     info: AllocationInfo,
-    /// Ranges that can be read, and whether they can be written.
+    /// The readable ranges, and whether they are writable.
     reaches: Vec<Reach>,
-    /// Which bytes were written, if the memory keeps account of it.
+    /// The written bytes, if the memory tracks writes.
     written: Option<Arc<Written>>,
-    /// Where in it there is code, if it is a code object's image.
+    /// The place of the code, if it is a code object's image.
     code: Option<Arc<CodePlace>>,
 }
 
-/// Where executable code lies, and where its functions begin.
+/// The place of executable code and of its functions.
 #[derive(Debug)]
 pub(crate) struct CodePlace {
     /// The first word's address.
     pub(crate) address: u64,
     /// Its length in words.
     pub(crate) words: u32,
-    /// Byte offsets, in any order.
+    /// Byte offsets of functions, in any order.
     pub(crate) starts: Vec<u64>,
 }
 
@@ -169,16 +168,16 @@ struct State {
     allocations: BTreeMap<u64, Allocation>,
     used: u64,
     view: Option<Arc<View>>,
-    /// Allocations that were freed last and whose addresses no other has got since. Their blocks, where they are kept,
-    /// keep their addresses from being handed out again.
+    /// Recently freed allocations whose addresses have not been reused. If their blocks are kept, the addresses are not
+    /// reused.
     freed: VecDeque<(AllocationInfo, Option<Arc<Block>>)>,
     /// Bytes of the blocks in `freed`.
     kept_bytes: usize,
 }
 
-/// Freed allocations that are remembered.
+/// Maximum number of remembered freed allocations.
 const MAX_FREED: usize = 64;
-/// Bytes of freed allocations that keep their addresses, in memory that keeps account of writes.
+/// Maximum bytes of freed blocks that are kept, if the memory tracks writes.
 const MAX_KEPT_BYTES: usize = 64 << 20;
 
 impl State {
@@ -197,14 +196,14 @@ impl State {
         }
     }
 
-    /// Forgets what was freed where there is an allocation again, or its red zone: who accesses that has left the new
-    /// allocation.
+    /// Forgets freed allocations where a new allocation or its red zone lies: a wrong access there is one outside of
+    /// the new allocation.
     fn forget_freed(&mut self, (base, bytes): (u64, usize)) {
         let end = base + bytes as u64;
         self.freed.retain(|(info, block)| {
             let apart = end <= info.base || info.base + info.bytes as u64 <= base;
             if !apart && block.is_some() {
-                // It has come back where it was.
+                // The reserved place was allocated again.
                 self.kept_bytes -= info.bytes;
             }
             apart
@@ -215,10 +214,10 @@ impl State {
 /// A device's global memory.
 pub struct DeviceMemory {
     capacity: u64,
-    /// Whether it keeps account of which bytes were written, and keeps the addresses of what was freed.
+    /// Whether it tracks which bytes were written, and keeps the addresses of freed allocations.
     accounts: bool,
     state: Mutex<State>,
-    /// Other devices' memory that this device's kernels reach.
+    /// The memory of other devices that this device's kernels can access.
     peers: Peers,
 }
 
@@ -232,7 +231,7 @@ impl fmt::Debug for DeviceMemory {
 }
 
 impl DeviceMemory {
-    /// Memory of `capacity_bytes`, all free.
+    /// Memory with `capacity_bytes`.
     pub fn new(capacity_bytes: u64) -> Self {
         DeviceMemory {
             capacity: capacity_bytes,
@@ -242,8 +241,8 @@ impl DeviceMemory {
         }
     }
 
-    /// As [`Self::new`], for checks: it knows which bytes of [`AllocationKind::Device`] were written, and does not hand
-    /// out the addresses of freed allocations again soon.
+    /// As [`Self::new`], for checks: tracks which bytes of [`AllocationKind::Device`] were written, and does not soon
+    /// reuse the addresses of freed allocations.
     pub fn with_account(capacity_bytes: u64) -> Self {
         DeviceMemory {
             accounts: true,
@@ -252,7 +251,7 @@ impl DeviceMemory {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // The state is whole between statements, so that a panic elsewhere leaves it usable.
+        // The state is consistent after each statement, so that it stays usable after a panic elsewhere.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -261,7 +260,7 @@ impl DeviceMemory {
         self.allocate_with(bytes, block::ALIGNMENT, kind, |info| vec![Reach::of(info)])
     }
 
-    /// Allocates room for a code object, which is zero; `segments` are offsets, lengths and whether they can be written.
+    /// Allocates zeroed memory for a code object. `segments` are offsets, lengths, and whether they are writable.
     pub(crate) fn allocate_image(
         &self,
         bytes: usize,
@@ -313,14 +312,14 @@ impl DeviceMemory {
         Ok(base)
     }
 
-    /// Has an image's code found by addresses in it, as long as the image is there.
+    /// Registers the code of an image, for [`Self::code`], while the image exists.
     pub(crate) fn set_code(&self, image: u64, code: &Arc<CodePlace>) {
         if let Some(allocation) = self.state().allocations.get_mut(&image) {
             allocation.code = Some(Arc::clone(code));
         }
     }
 
-    /// The code that an address lies in.
+    /// The code that contains an address.
     pub(crate) fn code(&self, address: u64) -> Option<Arc<CodePlace>> {
         let state = self.state();
         let (_, allocation) = state.allocations.range(..=address).next_back()?;
@@ -329,8 +328,8 @@ impl DeviceMemory {
         (offset < 4 * u64::from(code.words)).then(|| Arc::clone(code))
     }
 
-    /// Takes in memory of the program's own, which it must keep until it is freed here and no launch runs that began
-    /// before.
+    /// Registers memory of the program. The program must keep it until it is freed here and all launches that started
+    /// before have ended.
     pub fn register(&self, address: u64, bytes: usize) -> Result<(), MemoryError> {
         let overlap = MemoryError::Overlap { address, bytes };
         let block =
@@ -376,7 +375,7 @@ impl DeviceMemory {
         Ok(())
     }
 
-    /// The allocation that an address lies in.
+    /// The allocation that contains an address.
     pub fn find(&self, address: u64) -> Option<AllocationInfo> {
         let state = self.state();
         let (_, allocation) = state.allocations.range(..=address).next_back()?;
@@ -389,18 +388,18 @@ impl DeviceMemory {
         self.state().used
     }
 
-    /// Bytes there are.
+    /// Total bytes.
     pub const fn capacity_bytes(&self) -> u64 {
         self.capacity
     }
 
-    /// The allocations that live now, and those of the peers that kernels reach ([`Self::enable_peer`]).
+    /// The current allocations, and those of peers that kernels can access ([`Self::enable_peer`]).
     pub fn view(&self) -> Arc<View> {
         let own = self.own_view();
         self.peers.join(own)
     }
 
-    /// The allocations that live now.
+    /// The current allocations of this device.
     fn own_view(&self) -> Arc<View> {
         let mut state = self.state();
         if let Some(view) = &state.view {
@@ -427,7 +426,7 @@ impl DeviceMemory {
         view
     }
 
-    /// The block that holds `bytes` at `address`, which may be none at an allocation's end.
+    /// The block that contains `bytes` at `address`. If `bytes` is 0, the address may be an allocation's end.
     fn block(&self, address: u64, bytes: usize) -> Result<Place, MemoryError> {
         let error = MemoryError::OutOfBounds { address, bytes };
         let state = self.state();
@@ -462,14 +461,14 @@ impl DeviceMemory {
         Ok(())
     }
 
-    /// As [`Self::write`], without recording what is initialized.
+    /// As [`Self::write`], without marking the bytes as written.
     fn put(&self, address: u64, from: &[u8]) -> Result<(), MemoryError> {
         let place = self.block(address, from.len())?;
         place.block.write(place.offset, from);
         Ok(())
     }
 
-    /// Copies inside device memory; the ranges may overlap.
+    /// Copies within device memory; the ranges may overlap.
     pub fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<(), MemoryError> {
         let target = self.block(to, bytes)?;
         let source = self.block(from, bytes)?;
@@ -508,7 +507,7 @@ impl DeviceMemory {
     }
 }
 
-/// Some bytes of an allocation.
+/// A place in an allocation.
 struct Place {
     block: Arc<Block>,
     written: Option<Arc<Written>>,
@@ -516,7 +515,7 @@ struct Place {
 }
 
 impl Place {
-    /// Marks them as written.
+    /// Marks bytes as written.
     fn mark(&self, bytes: usize) {
         if let Some(written) = &self.written {
             written.mark(self.offset as u64, bytes as u64);
@@ -619,7 +618,7 @@ mod tests {
         }
     }
 
-    /// Bytes of the host's memory that this process has (man page proc_pid_statm(5)).
+    /// The resident memory of this process in bytes (man page proc_pid_statm(5)).
     #[cfg(all(target_os = "linux", not(miri)))]
     fn resident_bytes() -> u64 {
         let statm = std::fs::read_to_string("/proc/self/statm").unwrap();
@@ -634,7 +633,7 @@ mod tests {
         let before = resident_bytes();
         let base = memory.allocate(2 << 30, AllocationKind::Device).unwrap();
         let image = memory.allocate_image(1 << 29, 4096, &[]).unwrap();
-        // Other tests run meanwhile.
+        // Other tests run at the same time.
         assert!(resident_bytes() < before + (1 << 30));
         let mut byte = [1];
         memory.read(base + (1 << 30), &mut byte).unwrap();

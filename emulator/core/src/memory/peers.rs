@@ -1,4 +1,4 @@
-//! Other devices' memory that a device's kernels reach.
+//! Access to the memory of other devices.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
@@ -10,12 +10,12 @@ pub(super) struct Peers(Mutex<Vec<Weak<DeviceMemory>>>);
 
 impl Peers {
     fn list(&self) -> MutexGuard<'_, Vec<Weak<DeviceMemory>>> {
-        // Whole between statements.
+        // A panic elsewhere cannot leave the list inconsistent.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A device's own view, and with it what its peers have now of [`AllocationKind::Device`]. Of the rest, host memory
-    /// is every device's anyway and the others have one owner.
+    /// Adds to a device's own view the current allocations of [`AllocationKind::Device`] of its peers. Host memory is
+    /// visible to every device anyway; the other kinds belong to one device.
     pub(super) fn join(&self, own: Arc<View>) -> Arc<View> {
         let peers: Vec<Arc<View>> = self
             .list()
@@ -56,10 +56,10 @@ impl Peers {
 }
 
 impl DeviceMemory {
-    /// Has kernels reach another device's allocations; false if they do already.
+    /// Allows kernels to access another device's allocations. Returns false if this was already allowed.
     pub fn enable_peer(&self, peer: &Arc<DeviceMemory>) -> bool {
         let mut peers = self.peers.list();
-        // Devices that are gone leave nothing behind.
+        // Removes devices that no longer exist.
         peers.retain(|known| known.strong_count() > 0);
         let is_known = peers
             .iter()
@@ -70,7 +70,7 @@ impl DeviceMemory {
         !is_known
     }
 
-    /// Ends that; false if it had not begun.
+    /// Disallows access to a peer. Returns false if it was not allowed.
     pub fn disable_peer(&self, peer: &Arc<DeviceMemory>) -> bool {
         let mut peers = self.peers.list();
         let before = peers.len();
@@ -78,7 +78,7 @@ impl DeviceMemory {
         peers.len() < before
     }
 
-    /// Ends it for all peers.
+    /// Disallows access to all peers.
     pub fn disable_peers(&self) {
         self.peers.list().clear();
     }
@@ -108,7 +108,7 @@ mod tests {
             !peer.view().reach(a).covers(a, a + 64, false),
             "one way only"
         );
-        // What comes later is reached, too, and what goes is not.
+        // Later allocations are accessible too, and freed ones are not.
         let later = peer.allocate(64, AllocationKind::Device).expect("room");
         assert!(reaches(later));
         let view = own.view();

@@ -1,9 +1,9 @@
-//! Where the accesses of kernels end.
+//! The ranges of memory that kernels can access.
 //!
-//! A GPU maps memory in pages and notices no read that stays in one: compilers count on it when they widen loads. So reads
-//! of kernels end where the allocation's last page does ([`AllocationInfo::readable_end`]); writes, atomic operations and
-//! the host's copies end where the allocation does. What lies between is [`PADDING`](super::PADDING); only checks look at
-//! such reads.
+//! A GPU maps memory in pages and does not detect reads outside of an allocation but within its last page. Compilers
+//! rely on that when they widen loads. So reads of kernels are allowed up to the end of the allocation's last page
+//! ([`AllocationInfo::readable_end`]); writes, atomic operations and the host's copies only up to the end of the
+//! allocation. The bytes between are [`PADDING`](super::PADDING); only checks report such reads.
 
 use super::AllocationInfo;
 
@@ -11,21 +11,21 @@ use super::AllocationInfo;
 #[derive(Clone, Copy, Debug)]
 pub struct Reach {
     pub(super) base: u64,
-    /// Where reads end.
+    /// The end for reads.
     pub(super) end: u64,
-    /// Where what was allocated ends, and writes do.
+    /// The end of the allocation, and so for writes.
     allocated: u64,
     writable: bool,
 }
 
 impl Reach {
-    /// Where the first byte's address stands in it, and that of the first that cannot be read: for host code.
+    /// The offsets of the fields for the first address and the end for reads: for generated host code.
     #[cfg(target_arch = "x86_64")]
     pub(crate) const BASE: usize = std::mem::offset_of!(Reach, base);
     #[cfg(target_arch = "x86_64")]
     pub(crate) const END: usize = std::mem::offset_of!(Reach, end);
 
-    /// No address is in it.
+    /// An empty range.
     pub const NOTHING: Reach = Reach {
         base: 1,
         end: 0,
@@ -33,7 +33,7 @@ impl Reach {
         writable: false,
     };
 
-    /// All of an allocation.
+    /// The range of a whole allocation.
     pub(super) fn of(info: &AllocationInfo) -> Reach {
         Reach {
             base: info.base,
@@ -43,8 +43,8 @@ impl Reach {
         }
     }
 
-    /// Parts of an allocation by offset, length and whether they can be written. Reads of each end with its last page, or
-    /// where the next part begins.
+    /// The ranges of parts of an allocation: offset, length, and whether they are writable. Each is readable to the end
+    /// of its last page, or to the start of the next part.
     pub(super) fn parts(info: &AllocationInfo, parts: &[(usize, usize, bool)]) -> Vec<Reach> {
         let mut reaches: Vec<Reach> = parts
             .iter()
@@ -80,10 +80,10 @@ impl Reach {
         start >= self.base && end <= self.end_for(write) && start < end && (self.writable || !write)
     }
 
-    /// Whether checks report a read that waves may do: one that leaves what was allocated, unless the compiler has
-    /// widened a load of the scalar unit. LLVM does so where the bytes that it adds lie in an aligned block with those
-    /// that it needs (`SITargetLowering::widenLoad` and `AMDGPUTargetLowering::WidenOrSplitVectorLoad`; the longest load
-    /// has 64 bytes).
+    /// Whether checks report an allowed read: one that leaves the allocation, unless it is a scalar load that the
+    /// compiler may have widened. LLVM widens a load if the added bytes lie in the same aligned block as the needed
+    /// ones (`SITargetLowering::widenLoad` and `AMDGPUTargetLowering::WidenOrSplitVectorLoad`; the longest load has 64
+    /// bytes).
     #[inline]
     pub fn is_left_by(&self, start: u64, end: u64, scalar: bool) -> bool {
         let last = match scalar {
@@ -93,8 +93,8 @@ impl Reach {
         start < self.base || start >= self.allocated || end > last
     }
 
-    /// The lowest and the highest number of bytes behind `base` at which `bytes` bytes may be accessed, as far as 32
-    /// bits hold them.
+    /// The lowest and highest offsets from `base` at which `bytes` bytes may be accessed, clamped to 32 bits. `None` if
+    /// there are none.
     #[inline(always)]
     pub(crate) fn offsets(&self, base: u64, bytes: u32, write: bool) -> Option<(u32, u32)> {
         let end = self.end_for(write);

@@ -1,4 +1,4 @@
-//! Addresses that are reserved, for memory that comes and goes there.
+//! Reserved address ranges, in which memory can be allocated and freed repeatedly.
 
 use std::sync::Arc;
 
@@ -7,8 +7,8 @@ use super::{
     block::{self, Block},
 };
 
-/// A place for an allocation of [`AllocationKind::Device`] that is there or is not: [`DeviceMemory::allocate_reserved`]
-/// makes it, [`DeviceMemory::free`] takes it away, and its address stays its own.
+/// The address range of an allocation of [`AllocationKind::Device`]. [`DeviceMemory::allocate_reserved`] allocates it,
+/// [`DeviceMemory::free`] frees it, and the range stays reserved.
 pub struct Reservation {
     block: Arc<Block>,
     bytes: usize,
@@ -27,7 +27,7 @@ impl Reservation {
 }
 
 impl DeviceMemory {
-    /// Reserves a place for `bytes`, which takes nothing of the device's memory.
+    /// Reserves a range of `bytes`. This does not use device memory.
     pub fn reserve(&self, bytes: usize) -> Result<Reservation, MemoryError> {
         let block = match bytes as u64 <= self.capacity {
             true => Block::new(bytes.max(1), block::ALIGNMENT),
@@ -44,7 +44,7 @@ impl DeviceMemory {
         })
     }
 
-    /// Allocates what was reserved. Its contents are unspecified.
+    /// Allocates a reserved range. Its contents are unspecified.
     pub fn allocate_reserved(&self, place: &Reservation) -> Result<(), MemoryError> {
         let (base, bytes) = (place.base(), place.bytes);
         let mut state = self.state();

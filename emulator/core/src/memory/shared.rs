@@ -1,35 +1,38 @@
-//! Memory that host threads share: how bytes of an allocation are read and written, and why that is right.
+//! Memory that host threads share: how allocations are read and written, and why that is sound.
 //!
-//! Workgroups run on several host threads, and copies and fills run on others, so that any of them may access the same
-//! bytes at the same time. A GPU allows that: what a kernel of a data race then reads is unspecified, but aligned accesses
-//! of 1, 2, 4, 8 and 16 bytes are whole (rocPRIM's scans hand 16 bytes from one workgroup to the next so), and LLVM's memory
-//! model of AMD's GPUs («Memory Model», `AMDGPUUsage`) builds synchronization out of plain accesses and waits. In Rust
-//! a race of plain accesses is undefined behaviour. **All accesses to allocations go through this module**, but for atomic
-//! operations, which are Rust's (`exec/atomic.rs`), and loads of host code, which we assemble (`exec/jit`).
-//! A workgroup's LDS is one host thread's at a time, and takes [`Moves::Own`], which is plain reads and writes.
+//! Workgroups run on several host threads, and copies and fills on others, so that several threads may access the same
+//! bytes at the same time. A GPU allows that. A kernel with a data race reads unspecified values, but aligned accesses
+//! of 1, 2, 4, 8 and 16 bytes are not torn (rocPRIM's scans pass 16 bytes between workgroups this way), and LLVM's
+//! memory model of AMD's GPUs («Memory Model», `AMDGPUUsage`) builds synchronization from plain accesses and waits. In
+//! Rust, concurrent plain accesses are undefined behaviour. **All accesses to allocations go through this module**,
+//! except atomic operations, which use Rust's (`exec/atomic.rs`), and loads in generated host code (`exec/jit`). Only
+//! one host thread at a time accesses a workgroup's LDS; [`Moves::Own`] accesses it with plain reads and writes.
 //!
-//! # No races in Rust's sense
-//! On x86-64 each access is one `asm!` block. To the compiler a block is whatever Rust code it could stand for, here
-//! relaxed atomic accesses to each of the bytes, and those never race. None of the blocks is `pure`, and those that write may
-//! write any memory, so that the compiler neither drops, doubles, merges nor moves one over another. Elsewhere, and where Miri
-//! or ThreadSanitizer look on, the accesses are relaxed atomic ones of Rust, the largest that the address is aligned for.
+//! # No data races in Rust's sense
+//! On x86-64 each access is one `asm!` block. To the compiler, a block behaves as some Rust code that it could stand
+//! for: here relaxed atomic accesses to each of the bytes, which are never data races. No block is `pure`, and blocks
+//! that write may write any memory, so that the compiler does not drop, duplicate, merge or reorder them. On other
+//! hosts, and under Miri or ThreadSanitizer, the accesses are Rust's relaxed atomics, of the largest size for which the
+//! address is aligned.
 //!
-//! # Whole accesses
-//! - 1 to 8 bytes that are aligned: one move of that size, which every x86-64 does whole (Intel's manual, volume 3,
-//!   «Guaranteed Atomic Operations»; AMD's, volume 2, «Access Atomicity», 7.3.2).
-//! - 16 bytes that are aligned: one move of a 128-bit register. Both manuals promise that it is whole where there is AVX. Intel
-//!   names the moves that fault if the address is not aligned; the ones used here are the same on addresses that are.
-//! - Lanes side by side are moved 32 or 64 bytes at a time. No manual says anything of these. They are made of aligned pieces of at
-//!   least 16 bytes in all processors that have them (the narrowest split 32 bytes in halves, and moves that cross a cache
-//!   line are split there), so that a lane's 16 aligned bytes are in one piece. `tests/memory_order.rs` looks for torn ones.
-//! - Lanes apart are gathered, 4 or 8 bytes each, if those are aligned, by one access each (as `exec/jit` does).
-//! - 12 bytes, and what is not aligned, are whole in each aligned dword, or in each byte.
-//! - On x86-64 without AVX and on other hosts, 16 bytes are whole if Rust has atomics of that size (64-bit ARM); else in halves.
+//! # Accesses that are not torn
+//! - 1 to 8 aligned bytes: one move of that size, which every x86-64 CPU performs as one access (Intel's manual, volume
+//!   3, «Guaranteed Atomic Operations»; AMD's, volume 2, «Access Atomicity», 7.3.2).
+//! - 16 aligned bytes: one move of a 128-bit register. Both manuals guarantee one access on CPUs with AVX. Intel names
+//!   the moves that fault on unaligned addresses; the moves used here behave the same on aligned ones.
+//! - Neighbouring lanes: moves of 32 or 64 bytes. The manuals guarantee nothing for these. All CPUs that have them
+//!   split them into aligned pieces of at least 16 bytes (the narrowest CPUs split 32 bytes in halves; moves that cross
+//!   a cache line are split there), so that a lane's 16 aligned bytes are in one piece. `tests/memory_order.rs`
+//!   searches for torn accesses.
+//! - Other lanes: gathers of 4 or 8 bytes, one access per lane if these are aligned (as in `exec/jit`).
+//! - 12 bytes, and unaligned accesses: one access per aligned dword, or per byte.
+//! - 16 bytes on x86-64 without AVX and on other hosts: one access if Rust has 128-bit atomics (64-bit ARM), otherwise
+//!   two halves.
 //!
 //! # Order
-//! On x86-64, loads are done in order, and so are stores. A load may overtake an earlier store, which a GPU's wave rules out by
-//! waiting for the store: what waits is a fence if something was stored since the last (`exec/control.rs`). On other hosts
-//! each wait has an acquire-release fence.
+//! x86-64 keeps loads in order, and stores in order. A load may be reordered before an earlier store; a GPU's wave
+//! prevents that by waiting for the store. So a wait is a fence if something was stored since the last fence
+//! (`exec/control.rs`). On other hosts each wait has an acquire-release fence.
 
 use std::{mem::MaybeUninit, simd::Simd};
 
@@ -45,28 +48,28 @@ use moves as host;
 
 pub(crate) use host::{copy, copy_from, copy_to};
 
-/// Bytes of a row: sixteen lanes of a dword.
+/// Bytes of a row: one dword of each of sixteen lanes.
 pub(crate) const ROW_BYTES: usize = 64;
 
 /// How memory is accessed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Moves {
-    /// As memory that no other thread accesses meanwhile.
+    /// Memory that no other thread accesses at the same time.
     Own,
-    /// As shared memory, with what every computer of the target has.
+    /// Shared memory, with the instructions that every CPU of the target has.
     Portable,
-    /// The same with moves of up to 32 bytes, on computers with AVX.
+    /// Shared memory, with moves of up to 32 bytes, on CPUs with AVX.
     Avx,
-    /// The same with moves of up to 64 bytes, on computers with AVX-512 F.
+    /// Shared memory, with moves of up to 64 bytes, on CPUs with AVX-512 F.
     Avx512,
 }
 
 impl Moves {
-    /// Reads a value of integers.
+    /// Reads an integer or an array of integers.
     ///
     /// # Safety
-    /// The bytes lie in an allocation that is kept (a [`Reach`](super::Reach) covers them), or with [`Moves::Own`] in memory that
-    /// only this thread accesses through raw pointers. The computer has the moves.
+    /// The bytes lie in an allocation that stays alive (a [`Reach`](super::Reach) covers them), or with [`Moves::Own`]
+    /// in memory that only this thread accesses, through raw pointers. The CPU has the moves.
     #[inline(always)]
     pub(crate) unsafe fn read<T: Copy>(self, address: u64) -> T {
         if self == Moves::Own {
@@ -111,7 +114,8 @@ impl Moves {
         }
     }
 
-    /// Reads `N` dwords of each of sixteen lanes, at offsets behind `base`: one lane's behind the other.
+    /// Reads `N` dwords of each of sixteen lanes, at offsets from `base`. The result holds the lanes one after the
+    /// other.
     ///
     /// # Safety
     /// As [`Self::read`], for each lane.
@@ -135,7 +139,7 @@ impl Moves {
         rows
     }
 
-    /// Writes a value of integers.
+    /// Writes an integer or an array of integers.
     ///
     /// # Safety
     /// As [`Self::read`], and the memory is writable.
@@ -239,7 +243,7 @@ mod tests {
                 assert!(memory == expected, "{length} bytes from {from} to {to}");
 
                 let mut own = vec![0; length];
-                // SAFETY: as above, and `own` is apart.
+                // SAFETY: as above, and `own` is separate.
                 unsafe { copy_from(base + to as u64, &mut own) };
                 assert_eq!(own, expected[to..to + length]);
                 own.fill(9);

@@ -1,12 +1,12 @@
-//! What memory holds at one moment.
+//! The contents of memory at one moment.
 
 use super::{AllocationInfo, AllocationKind, DeviceMemory};
 
-/// The contents of all allocations that a kernel may write to and others can see.
+/// The contents of all allocations that kernels may write and that outlive a launch.
 pub struct Snapshot(Vec<(AllocationInfo, Vec<u8>)>);
 
 impl DeviceMemory {
-    /// What the allocations hold now.
+    /// Copies the current contents.
     pub fn snapshot(&self) -> Snapshot {
         let view = self.view();
         let allocations = view
@@ -24,17 +24,17 @@ impl DeviceMemory {
         )
     }
 
-    /// Puts back what allocations held, as far as they are still there. Accounts of writes stay as they are.
+    /// Restores the contents of allocations that still exist. The records of written bytes do not change.
     pub fn restore(&self, snapshot: &Snapshot) {
         for (info, bytes) in &snapshot.0 {
-            // An allocation that was freed meanwhile has nothing to be put back.
+            // An allocation that was freed in the meantime is skipped.
             let _ = self.put(info.base, bytes);
         }
     }
 }
 
 impl Snapshot {
-    /// Where it differs from another, in words.
+    /// A description of the first difference from `other`.
     pub fn difference(&self, other: &Snapshot) -> Option<String> {
         for ((info, mine), (_, theirs)) in self.0.iter().zip(&other.0) {
             let differs = |(a, b): &(&u8, &u8)| a != b;

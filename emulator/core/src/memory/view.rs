@@ -1,23 +1,23 @@
-//! The allocations as a launch sees them.
+//! The allocations that a launch can access.
 
 use std::{fmt, sync::Arc};
 
 use super::{AllocationInfo, Reach, Written, block::Block};
 
-/// The allocations that lived at one moment.
+/// The allocations that existed at one moment.
 pub struct View {
     pub(super) reaches: Vec<Reach>,
     pub(super) infos: Vec<AllocationInfo>,
-    /// Of each, which bytes were written, if the memory keeps account of it.
+    /// For each allocation its written bytes, if the memory tracks writes.
     pub(super) written: Vec<Option<Arc<Written>>>,
     pub(super) freed: Vec<AllocationInfo>,
     pub(super) _alive: Vec<Arc<Block>>,
-    /// Of other devices' memory, whose allocations are among these.
+    /// Keeps the peers' allocations alive, which are among these.
     pub(super) _peers: Vec<Arc<View>>,
 }
 
 impl View {
-    /// The range that an address lies in, as far as it can be read; [`Reach::NOTHING`] if in none.
+    /// The range that contains an address and can be read; [`Reach::NOTHING`] if there is none.
     pub fn reach(&self, address: u64) -> Reach {
         let after = self.reaches.partition_point(|reach| reach.base <= address);
         match after.checked_sub(1).map(|index| self.reaches[index]) {
@@ -26,17 +26,17 @@ impl View {
         }
     }
 
-    /// The allocations, by address.
+    /// The allocations, sorted by address.
     pub fn allocations(&self) -> &[AllocationInfo] {
         &self.infos
     }
 
-    /// Which bytes of an allocation were written, by its place among [`Self::allocations`].
+    /// The written bytes of the allocation at an index of [`Self::allocations`].
     pub fn written(&self, index: usize) -> Option<&Arc<Written>> {
         self.written.get(index)?.as_ref()
     }
 
-    /// The allocation that an address lay in when it was freed: the last of those that are remembered.
+    /// The freed allocation that contained an address: the last one if several are remembered.
     pub fn freed(&self, address: u64) -> Option<AllocationInfo> {
         let lies_in = |info: &&AllocationInfo| {
             address >= info.base && address - info.base < info.bytes as u64
@@ -44,7 +44,7 @@ impl View {
         self.freed.iter().rev().find(lies_in).copied()
     }
 
-    /// Whether an access lies in one allocation.
+    /// Whether an access lies inside one allocation.
     pub(crate) fn holds(&self, address: u64, bytes: u32) -> bool {
         let end = address.saturating_add(u64::from(bytes));
         self.infos
@@ -52,7 +52,7 @@ impl View {
             .any(|info| info.base <= address && end <= info.end())
     }
 
-    /// Where an access lies among the allocations, in words.
+    /// A description of an access relative to the allocations.
     pub fn place(&self, address: u64, bytes: u32) -> String {
         if let Some(info) = self.freed(address) {
             let at = address - info.base;
@@ -76,7 +76,7 @@ impl View {
         }
     }
 
-    /// The allocation nearest to an address, and the address's distance to its start in bytes.
+    /// The nearest allocation to an address, and the address's offset from its start in bytes.
     pub fn nearest(&self, address: u64) -> Option<(AllocationInfo, i128)> {
         self.infos
             .iter()
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
     use crate::memory::{AllocationKind, DeviceMemory, PADDING};
 
-    /// How many of the bytes from an address on can be read, and written; over 16 KiB do not count.
+    /// How many bytes from an address on can be read, and written; counted up to 16 KiB.
     fn spans(view: &View, address: u64) -> [u64; 2] {
         let reach = view.reach(address);
         [false, true].map(|write| {
@@ -136,20 +136,20 @@ mod tests {
                 assert_eq!(spans(&view, base), [page, bytes]);
                 assert_eq!(spans(&view, base + bytes), [page - bytes, 0]);
                 assert_eq!(spans(&view, base + page), [0, 0]);
-                // Whose page ends there, and not that of an allocation near by.
+                // The page of this allocation ends there; a neighbouring one is not named.
                 let past = view.place(base + page, 4);
                 assert!(
                     past.ends_with(&memory.find(base).unwrap().to_string()),
                     "{past}"
                 );
-                // SAFETY: the block's last page is its own, whole, and no one writes there.
+                // SAFETY: the last page belongs to the block, and nothing writes there.
                 let behind = unsafe {
                     let start = std::ptr::with_exposed_provenance::<u8>((base + bytes) as usize);
                     std::slice::from_raw_parts(start, (page - bytes) as usize)
                 };
                 assert!(behind.iter().all(|byte| *byte == PADDING));
             }
-            // The host's own copies are exact.
+            // The host's copies are limited to the exact size.
             let mut all = vec![0; bytes as usize + 1];
             assert!(memory.read(base, &mut all).is_err());
             assert!(memory.write(base, &all).is_err());

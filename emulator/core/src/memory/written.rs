@@ -1,19 +1,19 @@
-//! Which bytes of an allocation are initialized.
+//! Tracks which bytes of an allocation are initialized.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// One bit a byte. Host threads may mark at the same time.
+/// One bit per byte. Host threads may mark bytes concurrently.
 pub struct Written {
     words: Box<[AtomicU64]>,
 }
 
-/// The bits of `bytes` bytes from bit `at` of a word on, as far as they lie in it.
+/// A mask of `bytes` bits from bit `at` of a word on, as far as they fit.
 const fn bits(at: u64, bytes: u64) -> u64 {
     let ones = if bytes >= 64 { !0 } else { (1 << bytes) - 1 };
     ones << at
 }
 
-/// Cuts a range of bytes into the words of their bits: word, mask.
+/// Splits a range of bytes into words of bits: index and mask.
 #[inline]
 pub fn words(offset: u64, end: u64) -> impl Iterator<Item = (usize, u64)> {
     (offset / 64..end.div_ceil(64)).map(move |word| {
@@ -24,7 +24,7 @@ pub fn words(offset: u64, end: u64) -> impl Iterator<Item = (usize, u64)> {
 }
 
 impl Written {
-    /// Of an uninitialized allocation. What lies behind it never counts as missing.
+    /// For an uninitialized allocation. Bytes after its end never count as missing.
     pub(super) fn nothing(bytes: usize) -> Self {
         let written = Written {
             words: (0..bytes.div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
@@ -45,7 +45,7 @@ impl Written {
         }
     }
 
-    /// The first uninitialized one of some bytes.
+    /// The first uninitialized byte of a range.
     #[inline]
     pub fn first_missing(&self, offset: u64, bytes: u64) -> Option<u64> {
         words(offset, offset + bytes).find_map(|(index, mask)| {
@@ -54,9 +54,9 @@ impl Written {
         })
     }
 
-    /// Makes bytes what others are: written or not.
+    /// Copies the state of bytes: written or not.
     pub(super) fn copy(&self, to: u64, source: &Written, from: u64, bytes: u64) {
-        // The ranges may overlap: read all before the first is changed.
+        // The ranges may overlap: read all states before changing the first.
         let states: Vec<bool> = (0..bytes)
             .map(|byte| source.first_missing(from + byte, 1).is_none())
             .collect();
@@ -100,7 +100,7 @@ mod tests {
         b.copy(50, &a, 40, 120);
         assert_eq!(b.first_missing(0, 300), Some(110));
         assert_eq!(b.first_missing(170, 130), None);
-        // Over itself, one byte on.
+        // A copy to itself, shifted by one byte.
         a.copy(1, &a, 0, 200);
         assert_eq!(a.first_missing(0, 300), Some(101));
     }

@@ -1,4 +1,4 @@
-//! Loaded code objects: image in global memory, code that is made ready when waves get there.
+//! Loaded code objects: the image in global memory, and the code, which is compiled when waves reach it.
 
 mod names;
 
@@ -18,13 +18,13 @@ use crate::exec::{
 };
 use crate::memory::{CodePlace, DeviceMemory, MemoryError};
 
-/// The largest alignment of an image that is honoured, in bytes: segments are aligned to pages.
+/// The largest supported alignment of an image in bytes: segments are aligned to pages.
 const MAX_ALIGNMENT: u64 = 1 << 21;
 
-/// A code object that cannot be loaded.
+/// Why a code object cannot be loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
-    /// It is malformed, or of a kind that is not known.
+    /// It is malformed or of an unknown kind.
     #[error(transparent)]
     CodeObject(#[from] CodeObjectError),
     /// It is for another GPU.
@@ -35,25 +35,25 @@ pub enum LoadError {
         /// The device's.
         device: Gpu,
     },
-    /// The environment does not say how matrix instructions add.
+    /// An invalid setting for the sums of matrix instructions in the environment.
     #[error(transparent)]
     MatrixSetting(#[from] MatrixSettingError),
-    /// Memory for it is missing.
+    /// Not enough memory for it.
     #[error(transparent)]
     Memory(#[from] MemoryError),
-    /// Its executable code is not in one piece.
+    /// Its executable code spans several segments.
     #[error(
         "the code object has executable code at {first:#x} and {second:#x} in different segments, which is not supported"
     )]
     ScatteredCode {
         /// A code section's address.
         first: u64,
-        /// Another's.
+        /// Another code section's address.
         second: u64,
     },
 }
 
-/// A code object in a device's memory. It stays there as long as the program or one of its kernels lives.
+/// A code object in a device's memory. It stays there while the program or one of its kernels exists.
 #[derive(Clone, Debug)]
 pub struct Program(Arc<Loaded>);
 
@@ -67,7 +67,7 @@ struct Loaded {
 
 impl Drop for Loaded {
     fn drop(&mut self) {
-        // Nothing else frees it: `free` takes an address that only this knows as an allocation's start.
+        // Only this value knows the address as an allocation's start.
         let _ = self.memory.free(self.base);
     }
 }
@@ -75,7 +75,7 @@ impl Drop for Loaded {
 impl CodeMemory for DeviceMemory {
     fn read(&self, address: u64, words: usize) -> Vec<u32> {
         let mut bytes = vec![0; 4 * words];
-        // The image is there as long as its program. Without it there would be no instruction.
+        // The image exists as long as its program. If reading fails, there are no instructions.
         let read = self.read(address, &mut bytes);
         read.map_or_else(|_| Vec::new(), |()| exec::words(&bytes))
     }
@@ -93,7 +93,7 @@ pub struct Kernel {
 }
 
 impl Program {
-    /// Loads a code object for the GPU of a device. Nothing of `bytes` is kept but what is in the image.
+    /// Loads a code object for a device's GPU. Keeps only the image, not `bytes`.
     pub fn load(
         bytes: &[u8],
         gpu: Gpu,
@@ -109,14 +109,14 @@ impl Program {
             });
         }
         let text = code_range(&object)?;
-        // `parse` limits the image to `MAX_IMAGE_BYTES`, so that its size fits.
+        // `parse` limits the image to `MAX_IMAGE_BYTES`, so its size fits.
         let size = object.image_size() as usize;
         let segments: Vec<_> = object
             .segments()
             .iter()
             .map(|s| (s.address as usize, s.memory_size as usize, s.writable))
             .collect();
-        // The image's alignment is a page's, whatever the file says beyond that.
+        // The image is aligned to `MAX_ALIGNMENT` at most, even if the file asks for more.
         let alignment = (object.image_align().min(MAX_ALIGNMENT) as usize).next_power_of_two();
         let base = memory.allocate_image(size, alignment, &segments)?;
         let written = object.write_image(bytes, base, |offset, bytes| {
@@ -132,7 +132,7 @@ impl Program {
             .collect();
         let place = Arc::new(CodePlace {
             address: base + text.start,
-            // An image is at most `MAX_IMAGE_BYTES` long.
+            // An image has at most `MAX_IMAGE_BYTES`.
             words: ((text.end - text.start) / 4) as u32,
             starts: starts(&object, text.start),
         });
@@ -147,7 +147,7 @@ impl Program {
         })))
     }
 
-    /// The kernel with a name.
+    /// The kernel with this name.
     pub fn kernel(&self, name: &str) -> Option<Kernel> {
         let index = self
             .0
@@ -161,7 +161,7 @@ impl Program {
         })
     }
 
-    /// Names of all kernels.
+    /// The names of all kernels.
     pub fn kernel_names(&self) -> impl Iterator<Item = &str> {
         self.0
             .object
@@ -181,13 +181,13 @@ impl Program {
         &self.0.object
     }
 
-    /// Instructions that the emulator cannot run, in all of the code; a wave that reaches one faults.
+    /// All instructions in the code that the emulator cannot run; a wave that reaches one faults.
     pub fn unsupported(&self) -> Vec<Unsupported> {
         self.0.code.unsupported()
     }
 }
 
-/// Where the code's stretches begin, as offsets from the text: where kernels do, and functions that are no part of one.
+/// The offsets in the text at which stretches of code start: at kernels, and at functions outside of kernels.
 fn starts(object: &CodeObject, text: u64) -> Vec<u64> {
     let mut kernels: Vec<_> = object.kernels().iter().map(|k| k.code.clone()).collect();
     kernels.sort_by_key(|code| code.start);
@@ -204,7 +204,7 @@ fn starts(object: &CodeObject, text: u64) -> Vec<u64> {
         .collect()
 }
 
-/// Addresses of the executable code, from its first to its last section.
+/// The address range of the executable code, from the first to the last section.
 fn code_range(object: &CodeObject) -> Result<Range<u64>, LoadError> {
     let ranges = object.text_ranges();
     let (Some(start), Some(end)) = (
@@ -228,7 +228,7 @@ fn code_range(object: &CodeObject) -> Result<Range<u64>, LoadError> {
 }
 
 impl Kernel {
-    /// The kernel as the code object describes it.
+    /// The code object's description of the kernel.
     pub fn description(&self) -> &code_object::Kernel {
         &self.loaded.object.kernels()[self.index]
     }
@@ -238,7 +238,7 @@ impl Kernel {
         &self.description().metadata.name
     }
 
-    /// The GPU that it is for.
+    /// The GPU for which it was compiled.
     pub fn gpu(&self) -> Gpu {
         self.loaded.object.target().gpu
     }
@@ -248,7 +248,7 @@ impl Kernel {
         &self.loaded.code
     }
 
-    /// The memory that its program is loaded in.
+    /// The memory into which its program is loaded.
     pub fn memory(&self) -> &Arc<DeviceMemory> {
         &self.loaded.memory
     }
@@ -270,7 +270,7 @@ impl Kernel {
         self.code().indices(entry..entry + (own.end - own.start))
     }
 
-    /// Tells kernels apart: those with the same have the same name and instructions.
+    /// A hash of name, GPU and instructions, to distinguish kernels.
     pub fn identity(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         (self.name(), self.gpu()).hash(&mut hasher);
@@ -280,8 +280,8 @@ impl Kernel {
         hasher.finish()
     }
 
-    /// Where an instruction lies: its offset from where the code object is loaded; in another code object's code, which
-    /// a jump led to, its address.
+    /// The offset of an instruction from the load address of the code object. For an instruction of another code
+    /// object, reached by a jump: its address.
     pub(crate) fn offset_of(&self, index: u32) -> u64 {
         let address = self.code().address_of(index);
         match self.code().is_own(index) {

@@ -1,4 +1,4 @@
-//! Instructions by their text, offset and source lines.
+//! Describes instructions by text, offset and source lines.
 
 use std::{
     env, fmt,
@@ -17,12 +17,12 @@ pub struct Place {
     pub text: String,
     /// Its offset in the code object's image, in bytes.
     pub offset: u64,
-    /// Its source line, and the calls that it was inlined into, outwards; none without line tables.
+    /// Its source line, then the calls through which it was inlined, outwards; empty without line tables.
     pub source: Vec<SourceLine>,
 }
 
 impl Place {
-    /// Its lines that are not the standard library's, innermost first; all, if there are no others.
+    /// The lines outside of the standard library, innermost first; all lines if there are none.
     pub fn own_source(&self) -> Vec<&SourceLine> {
         let own: Vec<_> = self.source.iter().filter(|line| line.is_own()).collect();
         match own.is_empty() {
@@ -32,10 +32,10 @@ impl Place {
     }
 }
 
-/// A line of source.
+/// A source line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SourceLine {
-    /// The file, as the compiler was given it.
+    /// The file, as passed to the compiler.
     pub file: String,
     /// The line, from 1.
     pub line: u32,
@@ -46,13 +46,12 @@ pub struct SourceLine {
 }
 
 impl SourceLine {
-    /// A place in a source file; nothing if it has no file or no line. Paths below the current directory are told from
-    /// there.
+    /// The line of a location; `None` without a file or line. Paths below the current directory become relative.
     pub fn of(location: SourceLocation) -> Option<Self> {
         Self::told_from(location, env::current_dir().ok().as_deref())
     }
 
-    /// The same, from a directory. Asking the system for the current one takes longer than all the rest.
+    /// The same for a given directory. Getting the current directory from the system takes longer than the rest.
     fn told_from(location: SourceLocation, here: Option<&Path>) -> Option<Self> {
         let file = location.file?;
         let below = here.and_then(|here| Path::new(&file).strip_prefix(here).ok());
@@ -64,7 +63,7 @@ impl SourceLine {
         })
     }
 
-    /// Of a line and the calls that it was inlined through, those that are not in Rust's own library; all, if none is.
+    /// Removes the frames that are in Rust's own library, unless all are.
     pub fn own(mut frames: Vec<Self>) -> Vec<Self> {
         if frames.iter().any(Self::is_own) {
             frames.retain(Self::is_own);
@@ -72,26 +71,27 @@ impl SourceLine {
         frames
     }
 
-    /// Whether it is not in Rust's own library.
+    /// Whether it is outside of Rust's own library.
     fn is_own(&self) -> bool {
         !self.file.contains("/lib/rustlib/src/rust/library/")
     }
 }
 
-/// Instructions that the compiler added have no line: they take that of the instruction before them.
+/// Instructions that the compiler added have no line. They get the line of the nearest instruction before, within this
+/// distance.
 const SEARCHED_BYTES: u64 = 64;
 
-/// Names the instructions of a kernel.
+/// Describes the instructions of a kernel.
 pub struct Names<'a> {
     kernel: &'a Kernel,
-    /// The code object's, which are read once.
+    /// The line tables of the code object.
     lines: &'a LineTables,
     /// The current directory.
     here: Option<PathBuf>,
 }
 
 impl<'a> Names<'a> {
-    /// Of a kernel.
+    /// For `kernel`.
     pub fn new(kernel: &'a Kernel) -> Self {
         Names {
             kernel,
@@ -100,7 +100,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// The instruction at an index of the code.
+    /// The description of the instruction at an index of the code.
     pub fn place(&self, index: u32) -> Option<Place> {
         let code = self.kernel.code();
         let instruction = code.instruction(index)?;

@@ -1,4 +1,4 @@
-//! Accesses as relaxed atomic ones of Rust, the largest that the address is aligned for.
+//! Accesses by Rust's relaxed atomics, of the largest size for which the address is aligned.
 
 #[cfg(target_has_atomic = "128")]
 use std::sync::atomic::AtomicU128;
@@ -26,7 +26,7 @@ pub(super) unsafe fn write1(address: u64, value: u8) {
     unsafe { AtomicU8::from_ptr(pointer(address as usize)) }.store(value, Relaxed);
 }
 
-/// Makes a pair of functions that read and write an integer, in halves where it is not aligned.
+/// Defines functions that read and write an integer; unaligned ones in halves.
 macro_rules! integers {
     ($($read:ident, $write:ident, $ty:ident, $atomic:ident = $read_half:ident, $write_half:ident, $half:ident;)*) => {$(
         /// # Safety
@@ -122,10 +122,10 @@ pub(super) unsafe fn read_row(moves: Moves, address: u64) -> [u32; 16] {
     row
 }
 
-/// Nothing is gathered.
+/// Does not gather: always `None`.
 ///
 /// # Safety
-/// None is needed.
+/// No conditions.
 #[inline]
 pub(super) const unsafe fn gather<const N: usize>(
     _: Moves,
@@ -145,10 +145,10 @@ pub(super) unsafe fn write_row(moves: Moves, address: u64, row: [u32; 16]) {
     }
 }
 
-/// Copies inside shared memory; the ranges may overlap.
+/// Copies within shared memory; the ranges may overlap.
 ///
 /// # Safety
-/// The bytes lie in allocations that are kept, and those that are written are writable.
+/// The bytes lie in allocations that stay alive, and written bytes are writable.
 pub(crate) unsafe fn copy(to: u64, from: u64, bytes: usize) {
     let mut own = vec![0; bytes];
     // SAFETY: the caller's promise.
@@ -158,13 +158,13 @@ pub(crate) unsafe fn copy(to: u64, from: u64, bytes: usize) {
     }
 }
 
-/// Bytes that a copy moves next.
+/// How many bytes to copy next.
 fn piece(address: u64, left: usize) -> usize {
     let fits = |&bytes: &usize| left >= bytes && address.is_multiple_of(bytes as u64);
     [8, 4, 2].into_iter().find(fits).unwrap_or(1)
 }
 
-/// Copies from shared memory to the caller's own.
+/// Copies from shared memory to private memory of the caller.
 ///
 /// # Safety
 /// As [`copy`].
@@ -187,7 +187,7 @@ pub(crate) unsafe fn copy_from(from: u64, to: &mut [u8]) {
     }
 }
 
-/// Copies to shared memory from the caller's own.
+/// Copies to shared memory from private memory of the caller.
 ///
 /// # Safety
 /// As [`copy`].

@@ -1,10 +1,10 @@
-//! Accesses as moves of x86-64, each an `asm!` block: [`super`] says why.
+//! Accesses by moves of x86-64, each an `asm!` block; see [`super`].
 
 use std::{arch::asm, simd::Simd};
 
 use super::Moves;
 
-/// Makes a pair of functions that read and write an integer by one move.
+/// Defines functions that read and write an integer with one move.
 macro_rules! integers {
     ($($read:ident, $write:ident, $ty:ty, $register:ident = $load:literal, $store:literal;)*) => {$(
         /// # Safety
@@ -48,7 +48,7 @@ integers! {
     read8, write8, u64, reg = "mov {value}, qword ptr [{address}]", "mov qword ptr [{address}], {value}";
 }
 
-/// Makes a pair of functions that read and write a vector by one move.
+/// Defines functions that read and write a vector with one move.
 macro_rules! vectors {
     ($($(#[$attribute:meta])* $read:ident, $write:ident, $lanes:literal, $register:ident = $load:literal, $store:literal;)*) => {$(
         /// # Safety
@@ -171,8 +171,8 @@ pub(super) unsafe fn write_row(moves: Moves, address: u64, row: [u32; 16]) {
     }
 }
 
-/// Makes a function that gathers dwords or pairs of them at offsets behind a base; the host's offsets are signed, and so from
-/// the middle of 4 GiB.
+/// Defines a function that gathers dwords, or pairs of dwords, at unsigned offsets from a base. The CPU's offsets are
+/// signed, so they are relative to the middle of the 4 GiB.
 macro_rules! gathers {
     ($($gather:ident, $lanes:literal = $instruction:literal;)*) => {$(
         /// # Safety
@@ -205,7 +205,7 @@ gathers! {
     gather8, 8 = "vpgatherdq {value}{{{all}}}, [{base} + {offsets:y}]";
 }
 
-/// Gathers one or two dwords of each lane, where the host can.
+/// Gathers one or two dwords of each lane, if the CPU can.
 ///
 /// # Safety
 /// As [`Moves::read_lanes`].
@@ -233,14 +233,14 @@ pub(super) unsafe fn gather<const N: usize>(
     Some(rows)
 }
 
-/// Copies inside shared memory; the ranges may overlap. 1, 2, 4, 8 and 16 bytes are moved in one piece.
+/// Copies within shared memory; the ranges may overlap. Copies of 1, 2, 4, 8 and 16 bytes are one access each.
 ///
 /// # Safety
-/// The bytes lie in allocations that are kept, or in memory that only this thread accesses, through raw pointers; those that are
-/// written are writable.
+/// The bytes lie in allocations that stay alive, or in memory that only this thread accesses, through raw pointers.
+/// Written bytes are writable.
 pub(crate) unsafe fn copy(to: u64, from: u64, bytes: usize) {
-    // SAFETY: the caller's promise. The block calls C's `memmove`, whose machine code stands for relaxed atomic reads and writes
-    // of the bytes as the moves of the others do: the compiler does not know what function it is.
+    // SAFETY: the caller's promise. The block calls C's `memmove`. Its machine code stands for relaxed atomic reads and
+    // writes of the bytes, like the other moves: the compiler does not know which function it is.
     unsafe {
         match bytes {
             1 => write1(to, read1(from)),
@@ -260,7 +260,7 @@ pub(crate) unsafe fn copy(to: u64, from: u64, bytes: usize) {
     }
 }
 
-/// Copies from shared memory to the caller's own.
+/// Copies from shared memory to private memory of the caller.
 ///
 /// # Safety
 /// As [`copy`].
@@ -269,7 +269,7 @@ pub(crate) unsafe fn copy_from(from: u64, to: &mut [u8]) {
     unsafe { copy(to.as_mut_ptr().expose_provenance() as u64, from, to.len()) }
 }
 
-/// Copies to shared memory from the caller's own.
+/// Copies to shared memory from private memory of the caller.
 ///
 /// # Safety
 /// As [`copy`].
