@@ -1,4 +1,4 @@
-//! Assembly text to a code object and back, through LLVM.
+//! Assembles text to code objects, and disassembles them, with LLVM.
 
 use std::{fmt::Write as _, fs, process::Command, sync::OnceLock};
 
@@ -10,11 +10,11 @@ use crate::{
     tool::{ToolError, file_error, run},
 };
 
-/// Why text could not be assembled or a code object not disassembled.
+/// Why text could not be assembled, or a code object not disassembled.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AssembleError {
-    /// There is no toolchain to do it with.
+    /// No usable toolchain was found.
     #[error(transparent)]
     Toolchain(#[from] ToolchainError),
     /// The assembler, linker or disassembler failed; its message is in the error.
@@ -27,11 +27,11 @@ pub enum AssembleError {
 pub struct Disassembled {
     /// Its address, relative to the load address.
     pub address: u64,
-    /// The symbol that it follows.
+    /// The symbol before it.
     pub symbol: String,
     /// The instruction, such as `v_add_f32_e32 v0, v1, v2`.
     pub text: String,
-    /// Its dwords; a word that is no instruction is one of its own.
+    /// Its dwords. A word that is not an instruction is listed alone.
     pub words: Vec<u32>,
 }
 
@@ -39,7 +39,7 @@ pub struct Disassembled {
 /// of version 5, with the toolchain of [`Toolchain::TESTED_CHANNEL`].
 ///
 /// # Errors
-/// If the toolchain is missing, or the assembler or linker finds fault with the text.
+/// If the toolchain is missing, or the assembler or linker rejects the text.
 pub fn assemble(gpu: Gpu, text: &str) -> Result<Vec<u8>, AssembleError> {
     Assembly::new(gpu, text).assemble(tested()?)
 }
@@ -47,12 +47,12 @@ pub fn assemble(gpu: Gpu, text: &str) -> Result<Vec<u8>, AssembleError> {
 /// Disassembles a code object with the toolchain of [`Toolchain::TESTED_CHANNEL`].
 ///
 /// # Errors
-/// If the toolchain is missing or the file is not one that `llvm-objdump` reads.
+/// If the toolchain is missing, or `llvm-objdump` cannot read the file.
 pub fn disassemble(code_object: &[u8]) -> Result<Vec<Disassembled>, AssembleError> {
     Ok(tested()?.disassemble(code_object)?)
 }
 
-/// The toolchain is looked for once: that takes longer than an assembly.
+/// Finds the toolchain once, because that takes longer than assembling.
 fn tested() -> Result<&'static Toolchain, ToolchainError> {
     static TESTED: OnceLock<Toolchain> = OnceLock::new();
     if let Some(toolchain) = TESTED.get() {
@@ -62,7 +62,7 @@ fn tested() -> Result<&'static Toolchain, ToolchainError> {
     Ok(TESTED.get_or_init(|| toolchain))
 }
 
-/// Assembly text with what else decides the code object.
+/// Assembly text, and the settings of its code object.
 #[derive(Clone, Debug)]
 pub struct Assembly<'a> {
     gpu: Gpu,
@@ -72,7 +72,7 @@ pub struct Assembly<'a> {
 }
 
 impl<'a> Assembly<'a> {
-    /// `text` for `gpu`, as a code object of version 5 that leaves the GPU's features open.
+    /// `text` for `gpu`, as a code object of version 5 without target features.
     pub fn new(gpu: Gpu, text: &'a str) -> Self {
         Assembly {
             gpu,
@@ -82,7 +82,7 @@ impl<'a> Assembly<'a> {
         }
     }
 
-    /// Makes a code object of another version.
+    /// Sets the version of the code object.
     #[must_use]
     pub fn version(mut self, version: CodeObjectVersion) -> Self {
         self.version = version;
@@ -99,7 +99,7 @@ impl<'a> Assembly<'a> {
     /// Assembles and links.
     ///
     /// # Errors
-    /// If the assembler or linker finds fault with the text; lines are counted from its first.
+    /// If the assembler or linker rejects the text. Line numbers in messages start at the first line of the text.
     pub fn assemble(&self, toolchain: &Toolchain) -> Result<Vec<u8>, AssembleError> {
         let dir = tempfile::tempdir().map_err(file_error(std::env::temp_dir()))?;
         let [ir, object, linked] =
@@ -119,8 +119,8 @@ impl<'a> Assembly<'a> {
         Ok(fs::read(&linked).map_err(file_error(&linked))?)
     }
 
-    /// An IR module that is nothing but the text: the sysroot has no `llvm-mc`, while `llc` assembles whatever stands in
-    /// `module asm`.
+    /// An IR module that contains only the text, as `module asm`: the sysroot has no `llvm-mc`, but `llc` assembles
+    /// such a module.
     fn module(&self) -> String {
         let mut module = String::from("target triple = \"amdgcn-amd-amdhsa\"\n");
         for line in self.text.lines() {
@@ -149,12 +149,12 @@ impl Toolchain {
     /// Disassembles the code sections of a code object.
     ///
     /// # Errors
-    /// If `llvm-objdump` does not read the file.
+    /// If `llvm-objdump` cannot read the file.
     pub fn disassemble(&self, code_object: &[u8]) -> Result<Vec<Disassembled>, ToolError> {
         let file = tempfile::NamedTempFile::new().map_err(file_error(std::env::temp_dir()))?;
         fs::write(file.path(), code_object).map_err(file_error(file.path()))?;
         let text = run(Command::new(self.llvm_objdump())
-            // Without the second option it leaves out runs of zeros, and with them their addresses.
+            // Without `--disassemble-zeroes` it skips runs of zeros, and their addresses.
             .args(["--disassemble", "--disassemble-zeroes"])
             .arg(file.path()))?;
         parse_listing(&text).map_err(|line| ToolError::Output {
@@ -164,7 +164,7 @@ impl Toolchain {
     }
 }
 
-/// Reads `llvm-objdump`'s listing; the error is the line that is not understood.
+/// Parses `llvm-objdump`'s listing. The error is the line that could not be parsed.
 fn parse_listing(listing: &str) -> Result<Vec<Disassembled>, &str> {
     let mut symbol = "";
     let mut instructions = Vec::new();
@@ -179,12 +179,12 @@ fn parse_listing(listing: &str) -> Result<Vec<Disassembled>, &str> {
             continue;
         };
         if instruction.starts_with('.') && !instruction.contains("//") {
-            // A directive, such as the target.
+            // A directive, such as the target's.
             continue;
         }
         let parsed = instruction.rsplit_once("//").and_then(|(text, place)| {
             let (address, words) = place.trim_start().split_once(':')?;
-            // A branch's target follows the words.
+            // The target of a branch follows the words.
             let words = words.split('<').next()?;
             Some(Disassembled {
                 address: u64::from_str_radix(address, 16).ok()?,

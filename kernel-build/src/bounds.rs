@@ -1,4 +1,4 @@
-//! Launch bounds: what a kernel's launches promise, for LLVM to allocate registers by.
+//! Launch bounds: limits on a kernel's workgroups, from which LLVM allocates registers.
 
 use std::{
     fmt::Write as _,
@@ -15,20 +15,20 @@ use crate::{
     tool::{ToolError, file_error},
 };
 
-/// What a kernel's launches promise.
+/// Limits on the workgroups that a kernel is launched with.
 ///
-/// rustc has no attribute for it, and without it LLVM expects workgroups of 1024 work-items, for which a wave gets
-/// half of the vector registers at most from gfx90a on.
+/// rustc has no attribute for them. Without them, LLVM assumes workgroups of 1024 work-items, which from gfx90a on
+/// leaves at most half of the vector registers to a wave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LaunchBounds {
-    /// Fewest and most work-items in a workgroup (`amdgpu-flat-work-group-size`), 1 to 1024.
+    /// Minimum and maximum number of work-items in a workgroup (`amdgpu-flat-work-group-size`), 1 to 1024.
     pub flat_workgroup_size: (u32, u32),
-    /// Fewest waves that a SIMD is to hold at once and, if it is to be limited, most (`amdgpu-waves-per-eu`).
+    /// Minimum number of waves per SIMD, and optionally the maximum (`amdgpu-waves-per-eu`).
     pub waves_per_eu: Option<(u32, Option<u32>)>,
 }
 
 impl LaunchBounds {
-    /// Workgroups of exactly this many work-items.
+    /// Bounds for workgroups of exactly this many work-items.
     pub const fn threads(flat_workgroup_size: u32) -> Self {
         LaunchBounds {
             flat_workgroup_size: (flat_workgroup_size, flat_workgroup_size),
@@ -36,14 +36,14 @@ impl LaunchBounds {
         }
     }
 
-    /// Asks for at least this many waves a SIMD.
+    /// Asks for at least this many waves per SIMD.
     #[must_use]
     pub const fn min_waves_per_eu(mut self, waves: u32) -> Self {
         self.waves_per_eu = Some((waves, None));
         self
     }
 
-    /// Refuses what LLVM would pass over without a word.
+    /// Refuses bounds that LLVM would ignore silently.
     pub(crate) fn check(&self, symbol: &str, gpu: Gpu) -> Result<(), BuildError> {
         let error = |what: &'static str, given: String, allowed: String| BuildError::LaunchBounds {
             kernel: symbol.to_owned(),
@@ -52,7 +52,7 @@ impl LaunchBounds {
             given,
             allowed,
         };
-        // The file that hands them to LLVM has a kernel and an attribute a line, with a comma between.
+        // The file for LLVM has a kernel and an attribute per line, separated by a comma.
         if symbol.is_empty() || symbol.contains(|c: char| c == ',' || c.is_whitespace()) {
             return Err(error(
                 "symbol",
@@ -103,10 +103,10 @@ impl LaunchBounds {
     }
 }
 
-/// The file from which LLVM's pass `forceattrs` reads the bounds.
+/// Writes the file from which LLVM's pass `forceattrs` reads the bounds.
 ///
-/// Its name is made from its contents: the name stands in the compiler's arguments, so cargo compiles again when the
-/// bounds change and not otherwise.
+/// The file's name is a hash of its contents. It is among the compiler's arguments, so that cargo compiles again
+/// exactly when the bounds change.
 pub(crate) fn write_csv(
     bounds: &[(&str, LaunchBounds)],
     dir: &Path,
@@ -118,11 +118,12 @@ pub(crate) fn write_csv(
     for (symbol, bounds) in bounds {
         bounds.write_csv(symbol, &mut csv);
     }
-    // Its keys are fixed, so a toolchain always gives the same name; another's other name costs one compilation.
+    // The hasher's keys are fixed, so a toolchain always gives the same name. Another toolchain's name costs one
+    // compilation.
     let mut hasher = DefaultHasher::new();
     csv.hash(&mut hasher);
     let name = format!("ferrowave-launch-bounds-{:016x}.csv", hasher.finish());
-    // rustc splits LLVM's arguments at spaces and knows no quotes.
+    // rustc splits LLVM's arguments at spaces and does not know quotes.
     let temporary = std::env::temp_dir();
     let dir = [dir, &temporary]
         .into_iter()
@@ -135,7 +136,7 @@ pub(crate) fn write_csv(
     if fs::read_to_string(&path).is_ok_and(|present| present == csv) {
         return Ok(Some(path));
     }
-    // Written whole or not at all: another build may be reading the file of the same name.
+    // Written atomically, because another build may be reading the file of the same name.
     let write = || -> Result<(), ToolError> {
         let mut file = tempfile::NamedTempFile::new_in(dir).map_err(file_error(dir))?;
         file.write_all(csv.as_bytes()).map_err(file_error(&path))?;

@@ -1,4 +1,4 @@
-//! Compiling a crate of kernels.
+//! Compiles a crate of kernels.
 
 use std::{
     ffi::OsString,
@@ -20,25 +20,25 @@ use crate::{
 /// A code object that was built.
 #[derive(Clone, Debug)]
 pub struct Built {
-    /// The GPU it is for.
+    /// The GPU of the code object.
     pub gpu: Gpu,
-    /// Where it is.
+    /// The file of the code object.
     pub path: PathBuf,
-    /// What is in it; the bytes too.
+    /// The parsed code object, including its bytes.
     pub code_object: CodeObject,
-    /// Files that it was made from, the crate's and its path dependencies', with manifests and lock file.
+    /// The source files of the crate and its path dependencies, with manifests and lock file.
     pub sources: Vec<PathBuf>,
-    /// What cargo and the compiler said (warnings); empty if it went to the terminal.
+    /// Messages of cargo and the compiler, such as warnings; empty if they went to the terminal.
     pub messages: String,
-    /// Whether it was there already and nothing had to be compiled.
+    /// Whether the code object was up to date and nothing was compiled.
     pub fresh: bool,
 }
 
 /// A build of one crate for one or several GPUs.
 ///
-/// The crate is compiled as a `cdylib` in release mode with one codegen unit, link-time optimization, line tables kept
-/// and `core` built from source. It sees its GPU as `cfg(ferrowave_gpu = "gfx942")`. What its manifest says in
-/// `package.metadata.gpu-amdgpu` ([`Settings`]) holds where this says nothing else.
+/// The crate is compiled as a `cdylib` in release mode, with one codegen unit, link-time optimization and line tables;
+/// `core` is built from source. The crate sees its GPU as `cfg(ferrowave_gpu = "gfx942")`.
+/// `package.metadata.gpu-amdgpu` in its manifest ([`Settings`]) has the defaults for what is not set here.
 ///
 /// ```no_run
 /// use ferrowave_gpu::Gpu;
@@ -69,8 +69,8 @@ pub struct Build {
 }
 
 impl Build {
-    /// A build of the crate in `crate_dir`, with the toolchain that rustup chooses there, for the GPUs that its manifest
-    /// names unless others are given.
+    /// A build of the crate in `crate_dir` with the toolchain that rustup selects there, by default for the GPUs in its
+    /// manifest.
     pub fn new(crate_dir: impl Into<PathBuf>) -> Self {
         Build {
             crate_dir: crate_dir.into(),
@@ -87,7 +87,7 @@ impl Build {
         }
     }
 
-    /// Builds with a toolchain that was found before.
+    /// Builds with this toolchain.
     #[must_use]
     pub fn toolchain(mut self, toolchain: Toolchain) -> Self {
         self.toolchain = Some(toolchain);
@@ -111,14 +111,15 @@ impl Build {
         self
     }
 
-    /// Sets a kernel's launch bounds on all GPUs. Bounds given later win.
+    /// Sets a kernel's launch bounds on all GPUs. Later bounds override earlier ones.
     #[must_use]
     pub fn launch_bounds(mut self, symbol: impl Into<String>, bounds: LaunchBounds) -> Self {
         self.bounds.push((None, symbol.into(), bounds));
         self
     }
 
-    /// Sets a kernel's launch bounds on one GPU, as for a kernel that exists only there. Bounds given later win.
+    /// Sets a kernel's launch bounds on one GPU, for example if it exists only there. Later bounds override earlier
+    /// ones.
     #[must_use]
     pub fn launch_bounds_on(
         mut self,
@@ -130,39 +131,39 @@ impl Build {
         self
     }
 
-    /// Where compilation happens, by default `target/gpu-kernels` in the crate. Each GPU has a directory in it. Must not
-    /// be the target directory of a cargo that is running: the two would wait for each other.
+    /// Sets the directory for compilation, by default `target/gpu-kernels` in the crate. Each GPU has a directory in
+    /// it. It must not be the target directory of a running cargo: the two would wait for each other.
     #[must_use]
     pub fn target_dir(mut self, dir: impl Into<PathBuf>) -> Self {
         self.target_dir = Some(dir.into());
         self
     }
 
-    /// Where compiled `core`s are kept, by default the user's directory for such files (`~/.cache/ferrowave`) or what
-    /// [`CACHE_VARIABLE`](crate::CACHE_VARIABLE) names: `core` is compiled once for each toolchain and GPU. Where that
-    /// cannot be written, each target directory compiles its own.
+    /// Sets the directory where each toolchain's and GPU's compiled `core` is kept. The default is
+    /// [`CACHE_VARIABLE`](crate::CACHE_VARIABLE), or else the user's cache directory (`~/.cache/ferrowave`). If it
+    /// cannot be written, each target directory compiles its own `core`.
     #[must_use]
     pub fn cache_dir(mut self, dir: impl Into<PathBuf>) -> Self {
         self.cache_dir = Some(dir.into());
         self
     }
 
-    /// Adds an option for LLVM, such as `-amdgpu-unroll-threshold-private=40000`; it can't hold spaces.
+    /// Adds an LLVM option, such as `-amdgpu-unroll-threshold-private=40000`. It must not contain spaces.
     #[must_use]
     pub fn llvm_arg(mut self, arg: impl Into<String>) -> Self {
         self.llvm_args.push(arg.into());
         self
     }
 
-    /// Adds a `--cfg` for the crate itself (not its dependencies).
+    /// Adds a `--cfg` for the crate itself, but not for its dependencies.
     #[must_use]
     pub fn cfg(mut self, cfg: &str) -> Self {
         self.rustc_args.extend(["--cfg".into(), cfg.into()]);
         self
     }
 
-    /// Keeps the types of the crate's functions beside their lines, so that tools know what a kernel takes
-    /// (`ferrowave_code_object::parameters`). The code is the same; files are some kilobytes longer.
+    /// Keeps the types of the crate's functions in the debug information, so that tools know a kernel's parameters
+    /// (`ferrowave_code_object::parameters`). The code is the same; the file grows by some kilobytes.
     #[must_use]
     pub fn types(mut self) -> Self {
         self.rustc_args.push("-Cdebuginfo=2".into());
@@ -177,7 +178,7 @@ impl Build {
         self
     }
 
-    /// Leaves the crate's default features out.
+    /// Disables the crate's default features.
     #[must_use]
     pub fn no_default_features(mut self) -> Self {
         self.cargo_args.push("--no-default-features".into());
@@ -191,26 +192,26 @@ impl Build {
         self
     }
 
-    /// Lets cargo write to standard error as it goes, with progress, instead of keeping its messages.
+    /// Lets cargo write its messages and progress to standard error instead of keeping them.
     #[must_use]
     pub fn show_progress(mut self) -> Self {
         self.show = true;
         self
     }
 
-    /// Lets the compiler color its messages, though they are kept, for a program that prints them to a terminal.
+    /// Lets the compiler color the messages that are kept, for a program that prints them to a terminal.
     #[must_use]
     pub fn color(mut self) -> Self {
         self.color = true;
         self
     }
 
-    /// Builds for each GPU and gives the products in the order in which the GPUs were named.
+    /// Builds for each GPU. The results are in the order of the GPUs.
     ///
     /// # Errors
-    /// If something is missing, the crate does not compile, or the product is not what was asked for.
+    /// If something is missing, the crate does not compile, or the code object does not have the requested bounds.
     pub fn run(&self) -> Result<Vec<Built>, BuildError> {
-        // Cargo resolves relative paths in its own directory.
+        // Cargo resolves relative paths against its own directory.
         let crate_dir =
             std::path::absolute(&self.crate_dir).map_err(file_error(&self.crate_dir))?;
         if !crate_dir.join("Cargo.toml").is_file() {
@@ -225,8 +226,8 @@ impl Build {
         if gpus.is_empty() {
             return Err(BuildError::NoGpu);
         }
-        // Each GPU has a target directory of its own, and compiling core keeps little more than one core busy.
-        // Progress of several would be unreadable.
+        // GPUs build in parallel: each has its own target directory, and compiling core keeps little more than one core
+        // busy. With progress shown they build one by one, because the output of several would be unreadable.
         let at_once = if self.show {
             1
         } else {
@@ -251,7 +252,7 @@ impl Build {
         Ok(built)
     }
 
-    /// The toolchain that was given, or the one that rustup chooses for the crate.
+    /// The given toolchain, or the one that rustup selects for the crate.
     pub(crate) fn find_toolchain(&self) -> Result<Toolchain, ToolchainError> {
         match &self.toolchain {
             Some(toolchain) => Ok(toolchain.clone()),
@@ -325,7 +326,7 @@ impl Build {
         let bytes = fs::read(&path).map_err(file_error(&path))?;
         let code_object =
             CodeObject::parse_shared(bytes.into()).map_err(|source| match source {
-                // Without kernels, LLVM writes no metadata.
+                // LLVM writes no metadata if there are no kernels.
                 CodeObjectError::NoMetadata => BuildError::NoKernels {
                     crate_dir: crate_dir.to_owned(),
                     gpu,
@@ -352,7 +353,7 @@ impl Build {
         })
     }
 
-    /// The bounds that hold on a GPU, each symbol once: the manifest's, and over them those that were given.
+    /// The bounds for a GPU, each symbol once: the manifest's, overridden by those set on the build.
     fn bounds_on<'a>(&'a self, gpu: Gpu, settings: &'a Settings) -> Vec<(&'a str, LaunchBounds)> {
         let of_manifest = settings.launch_bounds.iter();
         let mut bounds: Vec<_> = of_manifest
@@ -386,7 +387,7 @@ impl Build {
             .current_dir(crate_dir)
             .env("RUSTC", toolchain.rustc())
             .env("RUSTUP_TOOLCHAIN", toolchain.name())
-            // For all crates, core too: a device crate can't be compiled without knowing its GPU.
+            // For all crates including core: device code can't be compiled without knowing its GPU.
             .env(
                 "CARGO_ENCODED_RUSTFLAGS",
                 [
@@ -401,9 +402,9 @@ impl Build {
             .args(["--message-format", "json-render-diagnostics"])
             .arg("--target-dir")
             .arg(target_dir);
-        // Whatever the user's configuration says: see `cache`.
+        // Overrides the user's configuration; see `cache`.
         command.env("CARGO_BUILD_BUILD_DIR", target_dir);
-        // The crate's profile is for the host; on the device anything else gives slower code or none.
+        // The crate's profile is for the host. On the device, any other settings give slower code or none.
         for setting in [
             "lto=\"fat\"",
             "panic=\"abort\"",
@@ -421,7 +422,7 @@ impl Build {
             command.args(["--color", "always"]);
         }
         command.args(&self.cargo_args);
-        // For the crate alone: changed bounds must not compile core again.
+        // Only for the crate itself, so that changed bounds do not compile core again.
         command.arg("--").args(&self.rustc_args);
         let mut llvm_args = [&*settings.llvm_args, &self.llvm_args].concat();
         if let Some(csv) = csv {
@@ -435,8 +436,8 @@ impl Build {
     }
 }
 
-/// Takes out what the pass `forceattrs` prints for every module that lacks a kernel, as all but the crate's own do; a
-/// kernel that does not exist at all is an error of ours.
+/// Removes what the pass `forceattrs` prints for every module that lacks a kernel, which all dependencies do. A kernel
+/// that exists nowhere is reported by `check_bounds`.
 fn without_csv_notices(messages: &str) -> String {
     messages
         .split_inclusive('\n')
@@ -444,7 +445,7 @@ fn without_csv_notices(messages: &str) -> String {
         .collect()
 }
 
-/// The code object among what cargo made, and whether it was there before.
+/// The code object among cargo's artifacts, and whether it was up to date.
 fn artifact(stdout: &[u8], crate_dir: &Path) -> Result<(PathBuf, bool), BuildError> {
     let error = |reason: String| BuildError::NoArtifact {
         crate_dir: crate_dir.to_owned(),
@@ -453,7 +454,7 @@ fn artifact(stdout: &[u8], crate_dir: &Path) -> Result<(PathBuf, bool), BuildErr
     let mut found = None;
     for message in Message::parse_stream(io::Cursor::new(stdout)) {
         let message = message.map_err(|source| error(format!("it printed {source}")))?;
-        // The crate comes last; a dependency may be built as a cdylib too.
+        // The crate comes last; a dependency may also be a cdylib.
         if let Message::CompilerArtifact(artifact) = message
             && artifact.target.crate_types.contains(&CrateType::CDyLib)
         {
@@ -468,7 +469,7 @@ fn artifact(stdout: &[u8], crate_dir: &Path) -> Result<(PathBuf, bool), BuildErr
     Ok((path.into(), artifact.fresh))
 }
 
-/// Looks the bounds up in the product: LLVM does not say when it could not apply them.
+/// Checks the bounds in the code object, because LLVM does not report bounds that it did not apply.
 fn check_bounds(
     bounds: &[(&str, LaunchBounds)],
     code_object: &CodeObject,

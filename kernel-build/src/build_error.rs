@@ -1,4 +1,4 @@
-//! What can go wrong in a build.
+//! The errors of a build.
 
 use std::path::PathBuf;
 
@@ -11,39 +11,39 @@ use crate::{CrateError, ToolchainError, tool::ToolError};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// There is no toolchain to build with.
+    /// No usable toolchain was found.
     #[error(transparent)]
     Toolchain(#[from] ToolchainError),
-    /// The crate's manifest is not as it should be.
+    /// The crate's manifest is missing or wrong.
     #[error(transparent)]
     Crate(#[from] CrateError),
-    /// A file can't be read or written, or a program not be started.
+    /// A file can't be read or written, or a program can't be started.
     #[error(transparent)]
     Tool(#[from] ToolError),
     /// No GPU was named.
     #[error("no GPU to build for; known are {}", Gpu::ALL.map(Gpu::name).join(", "))]
     NoGpu,
-    /// There is no crate in the directory.
+    /// The directory has no crate.
     #[error("{} has no Cargo.toml", crate_dir.display())]
     NoCrate {
         /// The directory.
         crate_dir: PathBuf,
     },
-    /// Launch bounds that the GPU does not have.
+    /// The GPU does not support the launch bounds.
     #[error("launch bounds of kernel `{kernel}` for {gpu}: {what} is {given}, expected {allowed}")]
     LaunchBounds {
         /// The kernel's symbol.
         kernel: String,
         /// The GPU.
         gpu: Gpu,
-        /// What of them is wrong.
+        /// The wrong value's name.
         what: &'static str,
         /// Its value.
         given: String,
-        /// The values it may have.
+        /// The allowed values.
         allowed: String,
     },
-    /// Launch bounds can't be handed to LLVM, whose arguments rustc splits at spaces.
+    /// Launch bounds can't be passed to LLVM, because rustc splits LLVM's arguments at spaces.
     #[error("launch bounds need a directory without spaces, but the target directory is {} and the one for temporary files {}", target_dir.display(), temporary.display())]
     SpaceInPath {
         /// The target directory.
@@ -58,23 +58,23 @@ pub enum BuildError {
         crate_dir: PathBuf,
         /// The GPU it was compiled for.
         gpu: Gpu,
-        /// What cargo and the compiler said, unchanged; empty if it went to the terminal.
+        /// Messages of cargo and the compiler, unchanged; empty if they went to the terminal.
         messages: String,
     },
-    /// cargo succeeded without naming a code object.
+    /// cargo succeeded, but named no code object.
     #[error("cargo made no code object of {}: {reason}", crate_dir.display())]
     NoArtifact {
         /// The crate.
         crate_dir: PathBuf,
-        /// What was missing.
+        /// What is missing.
         reason: String,
     },
-    /// What the linker made can't be read.
+    /// The linker's output can't be read.
     #[error("the code object {}", path.display())]
     CodeObject {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The parse error.
         #[source]
         source: CodeObjectError,
     },
@@ -86,7 +86,7 @@ pub enum BuildError {
         /// The GPU it was compiled for.
         gpu: Gpu,
     },
-    /// Launch bounds were given for a kernel that the crate does not have on this GPU.
+    /// Launch bounds name a kernel that the crate does not have on this GPU.
     #[error(
         "launch bounds are given for kernel `{kernel}`, which does not exist for {gpu}; {}kernels are {}",
         nearest(kernel, known.iter().map(String::as_str)).map_or_else(String::new, |name| format!("did you mean `{name}`? ")),
@@ -100,7 +100,7 @@ pub enum BuildError {
         /// Kernels that exist.
         known: Vec<String>,
     },
-    /// The compiler did not act on launch bounds.
+    /// The compiler did not apply the launch bounds.
     #[error(
         "launch bounds of kernel `{kernel}` did not reach the compiler: at most {given} work-items were asked for, the code object says {found} for {gpu}"
     )]
@@ -109,14 +109,14 @@ pub enum BuildError {
         kernel: String,
         /// The GPU.
         gpu: Gpu,
-        /// The largest workgroup asked for.
+        /// The requested largest workgroup.
         given: u32,
         /// The largest workgroup in the metadata.
         found: u32,
     },
 }
 
-/// What to say of a crate that was not meant for a GPU.
+/// A hint for crates that were not written for a GPU.
 fn no_std_hint(messages: &str) -> &'static str {
     match messages.contains("can't find crate for `std`") {
         true => {

@@ -1,4 +1,5 @@
-//! `core`, compiled once for each toolchain and GPU: it takes longer than most crates of kernels.
+//! Keeps `core`, compiled once for each toolchain and GPU, because compiling it takes longer than most crates of
+//! kernels.
 
 use std::{
     env,
@@ -12,18 +13,18 @@ use ferrowave_gpu::Gpu;
 
 use crate::Toolchain;
 
-/// The environment variable that names the directory where compiled `core`s are kept; with an empty text none are.
+/// The environment variable for the directory of compiled `core`s. If it is empty, none are kept.
 pub const CACHE_VARIABLE: &str = "FERROWAVE_CACHE";
 
-/// Where Cargo keeps what it has compiled for the GPU, below a build directory: a directory for each package, and in it one
-/// for each way to compile it.
+/// Cargo's directory of compiled packages for the GPU, below a build directory: a directory for each package, with one
+/// directory in it for each way to compile it.
 const UNITS: &str = "amdgcn-amd-amdhsa/release/build";
-/// The packages that `-Zbuild-std=core` compiles. No others are shared: in one build directory, Cargo confuses packages of
-/// two workspaces whose names and places in the workspace are the same.
+/// The packages that `-Zbuild-std=core` compiles. No others are shared: in one build directory, Cargo confuses packages
+/// of two workspaces that have the same name and the same path in their workspace.
 const STANDARD: [&str; 2] = ["core", "compiler_builtins"];
 
-/// The directory for what is compiled once for a toolchain and a GPU, below `dir` or else the user's directory for such
-/// files; nothing if there is none.
+/// The cache directory for a toolchain and a GPU, below `dir` or else the user's cache directory. `None` if neither
+/// exists.
 pub(crate) fn directory(dir: Option<&Path>, toolchain: &Toolchain, gpu: Gpu) -> Option<PathBuf> {
     let cache = match dir {
         Some(dir) => std::path::absolute(dir).ok()?,
@@ -32,17 +33,17 @@ pub(crate) fn directory(dir: Option<&Path>, toolchain: &Toolchain, gpu: Gpu) -> 
     Some(cache.join("core").join(toolchain.name()).join(gpu.name()))
 }
 
-/// Gives a build directory the `core` that is there. Without one that fits, Cargo compiles it.
+/// Copies the cached `core` to a build directory. If none fits, Cargo compiles it.
 pub(crate) fn take(cache: &Path, build_dir: &Path) {
     copy_units(cache, &build_dir.join(UNITS));
 }
 
-/// Keeps a build directory's `core` for others. A cache that cannot be written stays as it is.
+/// Copies a build directory's `core` to the cache. Errors are ignored.
 pub(crate) fn keep(cache: &Path, build_dir: &Path) {
     copy_units(&build_dir.join(UNITS), cache);
 }
 
-/// Copies what is not there yet. What cannot be copied is compiled.
+/// Copies units that do not exist yet. If a copy fails, Cargo compiles the unit.
 fn copy_units(from: &Path, to: &Path) {
     for name in STANDARD {
         let units = fs::read_dir(from.join(name)).into_iter().flatten();
@@ -52,21 +53,21 @@ fn copy_units(from: &Path, to: &Path) {
     }
 }
 
-/// Copies a directory whole or not at all.
+/// Copies a directory atomically.
 fn copy_unit(from: &Path, parent: &Path, name: &OsStr) -> io::Result<()> {
     let to = parent.join(name);
     if to.exists() {
         return Ok(());
     }
     fs::create_dir_all(parent)?;
-    // Outside of `parent`, where others would take it for a unit.
+    // Not in `parent`, where other builds would take it for a unit.
     let whole = tempfile::tempdir_in(parent.parent().unwrap_or(parent))?;
     let copy = whole.path().join("copy");
     copy_all(from, &copy)?;
     fs::rename(copy, to)
 }
 
-/// Copies files with their times, by which Cargo knows whether they are up to date.
+/// Copies files with their modification times, by which Cargo decides whether they are up to date.
 fn copy_all(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir(to)?;
     for entry in fs::read_dir(from)? {
@@ -83,7 +84,7 @@ fn copy_all(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The user's directory for what can be made again, as the variables name it.
+/// The user's cache directory by environment variables.
 fn users(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     if let Some(dir) = variable(CACHE_VARIABLE) {
         return Some(dir)
@@ -120,7 +121,7 @@ mod tests {
         assert_eq!(with(&[home]), Some("/home/me/.cache/ferrowave".into()));
         let xdg = ("XDG_CACHE_HOME", "/var/cache/me");
         assert_eq!(with(&[home, xdg]), Some("/var/cache/me/ferrowave".into()));
-        // As the specification has it, relative paths are ignored.
+        // The specification ignores relative paths.
         let relative = ("XDG_CACHE_HOME", "cache");
         assert_eq!(
             with(&[home, relative]),

@@ -1,4 +1,4 @@
-//! Which files a code object was made from, by cargo's `.d` file beside it.
+//! The source files of a code object, from the `.d` file that cargo writes beside it.
 
 use std::{
     collections::BTreeSet,
@@ -8,8 +8,8 @@ use std::{
 
 use crate::tool::{ToolError, file_error};
 
-/// Source files of the crate and its path dependencies, with the manifests and lock file above them, which decide
-/// features and versions and stand in no `.d` file.
+/// The source files of the crate and its path dependencies, and the manifests and lock files above them: those decide
+/// features and versions, but are not in the `.d` file.
 pub(crate) fn sources(artifact: &Path) -> Result<Vec<PathBuf>, ToolError> {
     let path = artifact.with_extension("d");
     let text = fs::read_to_string(&path).map_err(file_error(&path))?;
@@ -30,9 +30,9 @@ pub(crate) fn sources(artifact: &Path) -> Result<Vec<PathBuf>, ToolError> {
     Ok(files.into_iter().collect())
 }
 
-/// The files after the colon of a rule; `\ ` is a space of a name.
+/// The files after the colon of a rule. `\ ` is a space in a name.
 fn prerequisites(line: &str) -> Vec<PathBuf> {
-    // The artifact's own name may hold a colon; the one that ends it has a space behind.
+    // The artifact's name may contain colons. The colon that ends it is followed by a space.
     let Some((_, list)) = line.split_once(": ") else {
         return Vec::new();
     };

@@ -2,7 +2,7 @@
 
 use std::{ffi::OsString, process::Command};
 
-/// Settings of cargo that the user made for the machine and that hold for every build on it.
+/// Cargo settings that the user made for every build on this machine.
 const KEPT: [&str; 9] = [
     "CARGO_HOME",
     "CARGO_HTTP_",
@@ -12,12 +12,13 @@ const KEPT: [&str; 9] = [
     "CARGO_SOURCE_",
     "CARGO_TERM_",
     "CARGO_LOG",
-    // The outer cargo's job server: the inner one takes its share instead of as many jobs again.
+    // The outer cargo's job server, so that the two share their number of jobs.
     "CARGO_MAKEFLAGS",
 ];
 
-/// What cargo tells build scripts and the programs it runs about the crate that it is building: another crate than ours,
-/// for another target. Of these, `CARGO_ENCODED_RUSTFLAGS` alone makes the build fail: it hides the flags for the target.
+/// Variables that cargo sets for build scripts and for programs that it runs. They describe the crate that the outer
+/// cargo builds, for another target. `CARGO_ENCODED_RUSTFLAGS` would even make the build fail: it hides the flags for
+/// the GPU.
 const SCRUBBED_PREFIXES: [&str; 4] = ["CARGO", "RUSTC", "RUSTDOC", "DEP_"];
 const SCRUBBED: [&str; 10] = [
     "RUSTFLAGS",
@@ -32,7 +33,7 @@ const SCRUBBED: [&str; 10] = [
     "__CARGO_DEFAULT_LIB_METADATA",
 ];
 
-/// Removes from the environment of `command` what the cargo around this program left there.
+/// Removes the outer cargo's variables from the environment of `command`.
 pub(crate) fn scrub(command: &mut Command, variables: impl Iterator<Item = OsString>) {
     for name in variables {
         let text = name.to_string_lossy();

@@ -1,54 +1,54 @@
-//! What the compiler made of each kernel.
+//! Reports on compiled kernels.
 
 use ferrowave_code_object::{CodeObject, Kernel, SourceLocation};
 use ferrowave_gpu::{Gpu, Occupancy};
 
 use crate::{Disassembled, Toolchain, tool::ToolError};
 
-/// A kernel as it came out of the compiler.
+/// A compiled kernel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KernelReport {
-    /// The GPU it is for.
+    /// The GPU that it is compiled for.
     pub gpu: Gpu,
     /// The kernel's name.
     pub name: String,
-    /// Vector registers used, on gfx90a and later of both kinds.
+    /// Vector registers; on gfx90a and later, VGPRs and AGPRs together.
     pub vgprs: u32,
-    /// Accumulation VGPRs used, if the compiler says.
+    /// Accumulation VGPRs, if the compiler says.
     pub agprs: Option<u32>,
-    /// Scalar registers used, with VCC and the like.
+    /// Scalar registers, including VCC and other special registers.
     pub sgprs: u32,
     /// LDS of a workgroup in bytes, without what a launch adds.
     pub lds_bytes: u32,
     /// Scratch of a work-item in bytes.
     pub scratch_bytes: u32,
-    /// Whether the scratch size is a guess, as it depends on calls.
+    /// Whether the scratch size is a guess, because it depends on calls.
     pub uses_dynamic_stack: bool,
     /// Scalar registers spilled, if the compiler says.
     pub sgpr_spills: Option<u32>,
     /// Vector registers spilled, if the compiler says.
     pub vgpr_spills: Option<u32>,
-    /// Work-items in a workgroup at most.
+    /// The largest workgroup in work-items.
     pub max_workgroup_size: u32,
     /// Occupancy with the largest workgroup and no LDS added by the launch.
     pub occupancy: Occupancy,
-    /// Code of the kernel in bytes.
+    /// Size of the code in bytes.
     pub code_bytes: u64,
-    /// `flat_` instructions in the kernel: the compiler lost track of whether their address is in global memory, LDS or
-    /// scratch, and the hardware finds out for each lane.
+    /// `flat_` instructions in the kernel. The compiler does not know whether their addresses are in global memory, LDS
+    /// or scratch, so the hardware decides for each lane.
     pub flat: Vec<FlaggedInstruction>,
     /// Instructions in the kernel that access scratch.
     pub scratch: Vec<FlaggedInstruction>,
 }
 
-/// An instruction that a policy may not want.
+/// An instruction that a policy may refuse.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlaggedInstruction {
     /// Its address, relative to the load address.
     pub address: u64,
     /// Its text, as LLVM prints it.
     pub text: String,
-    /// Where it comes from, if the code object has line tables; the innermost of inlined calls first.
+    /// Its source lines, if the code object has line tables; the innermost of inlined calls first.
     pub source: Vec<SourceLocation>,
 }
 
@@ -103,8 +103,8 @@ fn report(code_object: &CodeObject, kernel: &Kernel, listing: &[Disassembled]) -
     }
 }
 
-/// Whether an instruction accesses scratch. Where scratch has no instructions of its own (gfx908, gfx90a), a kernel does
-/// so by the buffer resource that it finds in its first four registers; one that has no scratch may keep any other there.
+/// Whether an instruction accesses scratch. On gfx908 and gfx90a, which have no scratch instructions for it, a kernel
+/// uses the buffer resource in its first four registers; a kernel without scratch may keep another one there.
 fn accesses_scratch(kernel: &Kernel, text: &str) -> bool {
     text.starts_with("scratch_")
         || kernel.metadata.private_segment_fixed_size > 0

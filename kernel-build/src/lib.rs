@@ -1,9 +1,9 @@
 //! Compiles Rust crates of AMD GPU kernels to code objects, and inspects the result.
 //!
-//! The one way kernels are compiled in this project, and usable for any `no_std` crate with `extern "gpu-kernel"`
-//! functions: [`Build`] compiles it, with launch bounds that its caller passes; [`inspect`] says what the compiler made
-//! of each kernel; a [`Policy`] refuses what costs too much; [`Build::embed`] does all of it in a build script.
-//! [`assemble`] and [`disassemble`] go between text and code objects, for tests.
+//! All kernels of this project are compiled by this crate, and it works for any `no_std` crate with `extern
+//! "gpu-kernel"` functions. [`Build`] compiles a crate with the launch bounds that the caller gives, [`inspect`]
+//! reports on each kernel, a [`Policy`] refuses kernels with hidden costs, and [`Build::embed`] does all of it in a
+//! build script. [`assemble`] and [`disassemble`] convert between text and code objects, for tests.
 //!
 //! All tools come from one rustup toolchain ([`Toolchain`]); neither ROCm nor a system LLVM is needed.
 

@@ -1,4 +1,4 @@
-//! What kernels must not do, and the errors of those that do.
+//! Hidden costs that a build refuses in its kernels.
 
 use std::fmt;
 
@@ -8,22 +8,22 @@ use crate::{FlaggedInstruction, KernelReport};
 
 /// What a build refuses in its kernels.
 ///
-/// Each of these costs far more than it looks like in the source, and none of them shows in a result.
+/// Each of these costs far more than the source suggests, and none of them changes a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Policy {
-    /// Refuses vector registers that were spilled.
+    /// Refuses spilled vector registers.
     pub no_spills: bool,
-    /// Refuses scalar registers that were spilled, to lanes of a vector register as a rule. That is one
-    /// instruction for each use, and harmless outside inner loops.
+    /// Refuses spilled scalar registers. They usually go to lanes of a vector register, at one instruction per use,
+    /// which is harmless outside inner loops.
     pub no_scalar_spills: bool,
-    /// Refuses scratch, which is global memory.
+    /// Refuses scratch, which is in global memory.
     pub no_scratch: bool,
-    /// Refuses `flat_` instructions: they wait for both global memory and LDS.
+    /// Refuses `flat_` instructions, which wait for both global memory and LDS.
     pub no_flat: bool,
 }
 
 impl Policy {
-    /// Refuses all of it.
+    /// Refuses all of them.
     pub const STRICT: Policy = Policy {
         no_spills: true,
         no_scalar_spills: true,
@@ -31,10 +31,10 @@ impl Policy {
         no_flat: true,
     };
 
-    /// Checks kernels, all of them, so that one run shows everything there is to mend.
+    /// Checks all kernels, so that one run reports every violation.
     ///
     /// # Errors
-    /// If one kernel or more does what the policy refuses.
+    /// If a kernel does what the policy refuses.
     pub fn check(self, kernels: &[KernelReport]) -> Result<(), PolicyError> {
         let violations: Vec<_> = kernels
             .iter()
@@ -85,25 +85,25 @@ impl Policy {
     }
 }
 
-/// Kernels do what the policy refuses.
+/// The error of kernels that do what the policy refuses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolicyError {
-    /// Each case, in the order of the kernels.
+    /// All violations, in the order of the kernels.
     pub violations: Vec<Violation>,
 }
 
-/// What one kernel does that is refused.
+/// A kernel's violation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
-    /// The GPU it was compiled for.
+    /// The GPU that it was compiled for.
     pub gpu: Gpu,
     /// The kernel's name.
     pub kernel: String,
-    /// What it does.
+    /// What the kernel does.
     pub what: Refused,
 }
 
-/// Something that a [`Policy`] refuses, with the first instruction that shows it.
+/// Something that a [`Policy`] refuses, with the first instruction that does it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refused {
     /// Registers were spilled.
@@ -112,23 +112,23 @@ pub enum Refused {
         vgprs: u32,
         /// Scalar registers.
         sgprs: u32,
-        /// The first access of scratch, if spills went there.
+        /// The first scratch access, if registers were spilled to scratch.
         first: Option<FlaggedInstruction>,
     },
-    /// Scratch is used.
+    /// The kernel uses scratch.
     Scratch {
-        /// Bytes of a work-item.
+        /// Bytes per work-item.
         bytes: u32,
-        /// Whether there is more, of an amount that depends on calls.
+        /// Whether calls need a further amount that is not known.
         dynamic: bool,
-        /// The first access.
+        /// The first scratch access.
         first: Option<FlaggedInstruction>,
     },
-    /// There are `flat_` instructions.
+    /// The kernel has `flat_` instructions.
     Flat {
-        /// How many.
+        /// Number of instructions.
         count: usize,
-        /// The first.
+        /// The first one.
         first: FlaggedInstruction,
     },
 }

@@ -1,4 +1,4 @@
-//! For build scripts: build, check, and leave the code objects where `include_bytes!` finds them.
+//! For build scripts: builds and checks kernels, and writes the code objects to where `include_bytes!` finds them.
 
 use std::{
     env, fs,
@@ -30,10 +30,10 @@ pub enum EmbedError {
     NoBuildScript(&'static str),
 }
 
-/// A code object that a build script left for its crate.
+/// A code object that a build script wrote for its crate.
 #[derive(Clone, Debug)]
 pub struct Embedded {
-    /// The build of it.
+    /// The built code object.
     pub built: Built,
     /// The file in `OUT_DIR`: `<name>.<gpu>.elf`.
     pub path: PathBuf,
@@ -43,7 +43,7 @@ impl Build {
     /// For a build script: builds, checks the kernels against `policy`, writes each code object to
     /// `$OUT_DIR/<name>.<gpu>.elf`, and tells cargo the files that it depends on.
     ///
-    /// The three lines of a `build.rs` whose kernels are in the directory `kernels`:
+    /// A `build.rs` for kernels in the directory `kernels`:
     ///
     /// ```no_run
     /// use ferrowave_kernel_build::{Build, Policy};
@@ -53,7 +53,7 @@ impl Build {
     /// }
     /// ```
     ///
-    /// with GPUs and launch bounds in `kernels/Cargo.toml` ([`crate::Settings`]), or in the script by [`Self::gpu`] and
+    /// GPUs and launch bounds are in `kernels/Cargo.toml` ([`crate::Settings`]), or in the script by [`Self::gpu`] and
     /// [`Self::launch_bounds`]:
     ///
     /// ```toml
@@ -62,7 +62,7 @@ impl Build {
     /// launch-bounds = { saxpy = 256 }
     /// ```
     ///
-    /// and of the crate:
+    /// The crate then includes the code object:
     ///
     /// ```text
     /// const KERNELS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/kernels.gfx942.elf"));
@@ -70,8 +70,8 @@ impl Build {
     ///
     /// The compilation goes to a directory below `OUT_DIR` unless [`Build::target_dir`] names another.
     ///
-    /// If that can't be done, the script ends there with exit code 1 and what there is to say on standard error, the
-    /// compiler's messages as they are. (An error that `main` returns would be printed for programmers, on one line.)
+    /// On an error, the script prints it to standard error, with the compiler's messages unchanged, and exits with code
+    /// 1. (An error returned from `main` would be printed in its debug format, on one line.)
     pub fn embed_or_exit(self, name: &str, policy: Policy) -> Vec<Embedded> {
         match self.embed(name, policy) {
             Ok(embedded) => embedded,
@@ -82,10 +82,10 @@ impl Build {
         }
     }
 
-    /// As [`Self::embed_or_exit`], for a build script with more to do.
+    /// Like [`Self::embed_or_exit`], for a build script that does more.
     ///
     /// # Errors
-    /// If the build fails, or a kernel does what the policy refuses; the message is for the person at the terminal.
+    /// If the build fails, or a kernel does what the policy refuses. The message is meant for the user.
     pub fn embed(self, name: &str, policy: Policy) -> Result<Vec<Embedded>, EmbedError> {
         let out_dir =
             PathBuf::from(env::var_os("OUT_DIR").ok_or(EmbedError::NoBuildScript("OUT_DIR"))?);
@@ -95,7 +95,7 @@ impl Build {
             self.target_dir(out_dir.join("gpu-kernels"))
         };
         let toolchain = build.find_toolchain().map_err(BuildError::from)?;
-        // The toolchain file decides the compiler, and cargo does not know of it: the crate's own compiler is another.
+        // The toolchain file selects the kernels' compiler, but cargo does not track it.
         for name in ["rust-toolchain.toml", "rust-toolchain"] {
             for dir in std::path::absolute(build.crate_dir())
                 .unwrap_or_else(|_| build.crate_dir().to_owned())
@@ -112,7 +112,7 @@ impl Build {
             for source in &built.sources {
                 println!("cargo::rerun-if-changed={}", source.display());
             }
-            // Warnings come through as they are: cargo shows a script's standard error with -vv or on failure.
+            // Warnings are printed unchanged: cargo shows a script's standard error with -vv or if it fails.
             eprint!("{}", built.messages);
             policy.check(&inspect(&toolchain, &built.code_object)?)?;
             let path = out_dir.join(file_name(name, built.gpu));
@@ -123,7 +123,7 @@ impl Build {
     }
 }
 
-/// An error with its causes, as one text.
+/// An error and its causes as one text.
 fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -139,7 +139,7 @@ fn file_name(name: &str, gpu: Gpu) -> String {
     format!("{name}.{gpu}.elf")
 }
 
-/// Leaves a file alone that is as it should be: its time decides whether the crate that includes it is compiled again.
+/// Does not touch an unchanged file: its modification time decides whether the including crate is compiled again.
 fn write_if_changed(path: &Path, contents: &[u8]) -> Result<(), ToolError> {
     if fs::read(path).is_ok_and(|present| present == contents) {
         return Ok(());

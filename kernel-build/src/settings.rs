@@ -1,4 +1,4 @@
-//! What cargo and the manifest of a crate of kernels say about it.
+//! What cargo and its manifest say about a crate of kernels.
 
 use std::{
     collections::BTreeMap,
@@ -14,7 +14,7 @@ use crate::{LaunchBounds, Toolchain};
 /// The table `package.metadata.gpu-amdgpu` in `Cargo.toml`.
 const TABLE: &str = "gpu-amdgpu";
 
-/// A crate that kernels may be in.
+/// A crate that may contain kernels.
 #[derive(Clone, Debug)]
 pub struct KernelCrate {
     /// Its package's name.
@@ -23,11 +23,12 @@ pub struct KernelCrate {
     pub dir: PathBuf,
     /// The target directory of its workspace.
     pub target_dir: PathBuf,
-    /// What its manifest says of its kernels.
+    /// The settings in its manifest.
     pub settings: Settings,
 }
 
-/// How a crate's manifest wants its kernels built, in `package.metadata.gpu-amdgpu`; what it does not say is empty.
+/// Settings of a crate of kernels, from `package.metadata.gpu-amdgpu` in its manifest. Settings that are not there are
+/// empty.
 ///
 /// ```toml
 /// [package.metadata.gpu-amdgpu]
@@ -48,17 +49,17 @@ pub struct Settings {
     pub llvm_args: Vec<String>,
 }
 
-/// Why a directory is no crate of kernels.
+/// Why a directory is not a crate of kernels.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CrateError {
-    /// cargo does not understand it, or finds none.
+    /// cargo can't read the manifest, or finds none.
     #[error("{messages}")]
     Cargo {
-        /// What cargo says, unchanged.
+        /// cargo's message, unchanged.
         messages: String,
     },
-    /// The manifest is a workspace's and no package's.
+    /// The manifest is a workspace's and has no package.
     #[error("{} is a workspace without a package of its own; choose one of its packages: {}", dir.display(), packages.join(", "))]
     NoPackage {
         /// Its directory.
@@ -66,7 +67,7 @@ pub enum CrateError {
         /// The workspace's packages.
         packages: Vec<String>,
     },
-    /// The package has programs only.
+    /// The package has programs only, but no library.
     #[error(
         "package `{package}` has no library, and kernels are in a `#![no_std]` library (src/lib.rs)"
     )]
@@ -74,7 +75,7 @@ pub enum CrateError {
         /// The package.
         package: String,
     },
-    /// The manifest's table is not as it should be.
+    /// The manifest's table is not valid.
     #[error("{}: package.metadata.{TABLE}: {reason}", manifest.display())]
     Settings {
         /// The manifest.
@@ -85,10 +86,10 @@ pub enum CrateError {
 }
 
 impl KernelCrate {
-    /// The crate whose manifest is in `dir` or, as cargo looks for it, above.
+    /// Finds the crate whose manifest is in `dir` or, as for cargo, in a directory above it.
     ///
     /// # Errors
-    /// If there is none, it has no library, or its table is not as it should be.
+    /// If there is no crate, it has no library, or its table is not valid.
     pub fn find(dir: &Path, toolchain: &Toolchain) -> Result<Self, CrateError> {
         let mut command = MetadataCommand::new();
         command
@@ -149,7 +150,7 @@ impl KernelCrate {
     }
 }
 
-/// The table as it stands.
+/// The table as written.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 struct Table {
@@ -158,7 +159,7 @@ struct Table {
     llvm_args: Vec<String>,
 }
 
-/// Bounds in their long form.
+/// Bounds in the long form.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Bounds {

@@ -1,4 +1,4 @@
-//! Running a program of the toolchain and keeping what it says.
+//! Runs programs of the toolchain and keeps their output.
 
 use std::{
     io,
@@ -15,7 +15,7 @@ pub enum ToolError {
     Start {
         /// The program.
         program: PathBuf,
-        /// Why.
+        /// The cause.
         #[source]
         source: io::Error,
     },
@@ -29,16 +29,16 @@ pub enum ToolError {
         /// What it wrote to standard error, unchanged.
         messages: String,
     },
-    /// A file for it can't be written or read.
+    /// One of its files can't be written or read.
     #[error("{}", path.display())]
     File {
         /// The file or directory.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         #[source]
         source: io::Error,
     },
-    /// It printed something that can't be understood.
+    /// It printed a line that can't be parsed.
     #[error("{} printed an unexpected line: {line:?}", program.display())]
     Output {
         /// The program.
@@ -48,7 +48,7 @@ pub enum ToolError {
     },
 }
 
-/// Runs a program to its end and gives what it printed.
+/// Runs a program and returns its standard output.
 pub(crate) fn run(command: &mut Command) -> Result<String, ToolError> {
     let program = PathBuf::from(command.get_program());
     let output = command

@@ -1,7 +1,7 @@
-//! Where the compiler and its tools are.
+//! Finds the compiler and its tools.
 //!
-//! Everything comes from one rustup toolchain, so that compiler, linker and disassembler are of one LLVM and neither
-//! ROCm nor a system LLVM is needed.
+//! All of them come from one rustup toolchain, so that compiler, linker and disassembler have the same LLVM, and
+//! neither ROCm nor a system LLVM is needed.
 
 use std::{
     io,
@@ -9,7 +9,7 @@ use std::{
     process::Command,
 };
 
-/// A nightly toolchain with the components that building kernels takes.
+/// A nightly toolchain with the components for building kernels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Toolchain {
     sysroot: PathBuf,
@@ -17,7 +17,7 @@ pub struct Toolchain {
     release: String,
 }
 
-/// Why there is no usable toolchain; the message says what to run.
+/// Why there is no usable toolchain. The message names the command to run.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ToolchainError {
@@ -26,13 +26,13 @@ pub enum ToolchainError {
         "rustup can't be started ({source}); kernels need a nightly toolchain with rust-src and llvm-tools: install rustup from https://rustup.rs, then run `{command}`"
     )]
     NoRustup {
-        /// What installs the toolchain once rustup is there.
+        /// The command that installs the toolchain once rustup is there.
         command: String,
-        /// Why it can't.
+        /// The cause.
         #[source]
         source: io::Error,
     },
-    /// The directory whose toolchain is asked for does not exist.
+    /// The directory to find a toolchain for does not exist.
     #[error("{} is not a directory", dir.display())]
     NoDirectory {
         /// The directory.
@@ -41,11 +41,11 @@ pub enum ToolchainError {
     /// rustup does not have the toolchain.
     #[error("rustup has no toolchain for {wanted} ({reason}); run `{command}`")]
     NotInstalled {
-        /// The channel, or the directory whose toolchain was asked for.
+        /// The channel, or the directory to find a toolchain for.
         wanted: String,
-        /// What rustup says.
+        /// rustup's message.
         reason: String,
-        /// What installs it.
+        /// The command that installs it.
         command: String,
     },
     /// The toolchain lacks a component.
@@ -53,18 +53,18 @@ pub enum ToolchainError {
     MissingComponents {
         /// The toolchain's name or directory.
         toolchain: String,
-        /// The components.
+        /// The missing components.
         missing: String,
-        /// What installs them.
+        /// The command that installs them.
         command: String,
     },
-    /// The toolchain is not a nightly one.
+    /// The toolchain is not a nightly.
     #[error(
         "kernels need a nightly toolchain, as the amdgcn target is unstable, but {wanted} gives {release}; name one in rust-toolchain.toml, such as `channel = \"{}\"`",
         Toolchain::TESTED_CHANNEL
     )]
     NotNightly {
-        /// The channel, or the directory whose toolchain was asked for.
+        /// The channel, or the directory to find a toolchain for.
         wanted: String,
         /// The release found.
         release: String,
@@ -74,7 +74,7 @@ pub enum ToolchainError {
     Broken {
         /// The program.
         program: PathBuf,
-        /// Why.
+        /// The cause.
         reason: String,
     },
 }
@@ -92,16 +92,16 @@ impl ToolchainError {
 }
 
 impl Toolchain {
-    /// The nightly that this crate is tested with. Others may do: names and ABIs of unstable features change.
+    /// The nightly that this crate is tested with. Others may work, but names and ABIs of unstable features change.
     pub const TESTED_CHANNEL: &'static str = "nightly-2026-10-30";
 
-    /// The toolchain that rustup chooses in `dir`: by `rust-toolchain.toml` there or above, or else the default.
+    /// The toolchain that rustup selects in `dir`: that of `rust-toolchain.toml` there or above, or else the default.
     ///
     /// # Errors
-    /// If rustup, the toolchain or a component is missing, or it is not a nightly; the message names the command that
-    /// installs what is missing.
+    /// If rustup, the toolchain or a component is missing, or the toolchain is not a nightly. The message names the
+    /// command that installs what is missing.
     pub fn find(dir: &Path) -> Result<Self, ToolchainError> {
-        // Else it would look as if there were no rustup.
+        // Otherwise the error would look as if rustup were missing.
         if !dir.is_dir() {
             return Err(ToolchainError::NoDirectory {
                 dir: dir.to_owned(),
@@ -127,9 +127,11 @@ impl Toolchain {
         wanted: &str,
         channel: Option<&str>,
     ) -> Result<Self, ToolchainError> {
-        // A program that cargo started has the toolchain of that cargo here, which would win over the kernels' own.
+        // A program that cargo started has that cargo's toolchain in this variable, which would override the kernels'
+        // own.
         which.env_remove("RUSTUP_TOOLCHAIN");
-        // Installing is for the user to decide, and rustup would do it without a word; a backtrace does not help.
+        // The user decides about installing; without this variable rustup would install silently. A backtrace does not
+        // help.
         which
             .env("RUSTUP_AUTO_INSTALL", "0")
             .env("RUST_BACKTRACE", "0");
@@ -164,10 +166,10 @@ impl Toolchain {
         Self::at(sysroot, wanted)
     }
 
-    /// The toolchain in `sysroot`, for one that rustup does not manage.
+    /// The toolchain in `sysroot`, which rustup need not manage.
     ///
     /// # Errors
-    /// If it does not run, lacks a component or is not a nightly.
+    /// If it does not run, lacks a component, or is not a nightly.
     pub fn at_sysroot(sysroot: &Path) -> Result<Self, ToolchainError> {
         Self::at(sysroot, &sysroot.display().to_string())
     }
@@ -227,7 +229,7 @@ impl Toolchain {
         })
     }
 
-    /// What rustup calls it: the name of its directory.
+    /// rustup's name for it, which is the name of its directory.
     pub fn name(&self) -> String {
         self.sysroot
             .file_name()

@@ -1,4 +1,4 @@
-//! Assembling and disassembling text, against what the text says.
+//! Assembling and disassembling, compared with the text.
 
 use ferrowave_code_object::{CodeObject, CodeObjectVersion, FeatureSetting};
 use ferrowave_gpu::Gpu;
@@ -10,9 +10,9 @@ fn toolchain() -> Toolchain {
     Toolchain::channel(Toolchain::TESTED_CHANNEL).expect("the pinned toolchain")
 }
 
-/// A kernel of these instructions.
+/// A kernel with these instructions.
 fn kernel(instructions: &str) -> String {
-    // gfx908 has no accumulator offset, all later ones require it: tests of one GPU set it in the text.
+    // gfx908 has no accumulator offset and all later GPUs require it, so tests of one GPU set it in their text.
     format!(
         ".text
 .globl probe
@@ -72,7 +72,8 @@ fn text_comes_back_with_addresses_and_words() {
             )
         })
         .collect();
-    // Words by hand from the MI200 ISA guide: VOP2 opcode 1; SOP1 opcode 0 with a literal; SOPP opcode 2, four dwords back.
+    // Words encoded by hand from the MI200 ISA guide: VOP2 opcode 1; SOP1 opcode 0 with a literal; SOPP opcode 2, four
+    // dwords back.
     assert_eq!(
         of_probe,
         [
@@ -140,7 +141,7 @@ fn the_assemblers_own_message_names_line_and_text() {
 
 #[test]
 fn an_instruction_of_a_later_gpu_is_refused() {
-    // Packed f32 arithmetic came with gfx90a.
+    // Packed f32 arithmetic exists from gfx90a on.
     let text = ".text\nv_pk_fma_f32 v[0:1], v[2:3], v[4:5], v[6:7]\n";
     assert!(assemble(Gpu::Gfx90a, text).is_ok());
     assert!(assemble(Gpu::Gfx908, text).is_err());

@@ -1,4 +1,4 @@
-//! Finding the toolchain, and what is said when something is missing.
+//! Finding the toolchain, and the messages if something is missing.
 
 use std::fs;
 
@@ -58,7 +58,7 @@ fn a_toolchain_that_is_not_installed_names_the_command() {
     assert!(error.to_string().contains(command), "{error}");
 }
 
-/// A toolchain directory in which only `rustc` runs, and only to say its version.
+/// A toolchain directory in which only `rustc` runs, and only prints its version.
 #[cfg(unix)]
 fn fake_sysroot(release: &str, components: &[&str]) -> tempfile::TempDir {
     let dir = tempfile::tempdir().expect("a directory");

@@ -1,20 +1,20 @@
-//! A panic handler for kernels: it ends the launch and leaves where and why in registers.
+//! A panic handler for kernels. It ends the launch and leaves the message and the location in registers.
 //!
-//! A crate of kernels names it once, `use ferrowave_panic as _;`. On a GPU a panic then ends the launch with an exception
-//! of the queue, as `abort` does. The emulator prints the message, the source line, the workgroup and the lane.
+//! A crate of kernels names it once: `use ferrowave_panic as _;`. On a GPU, a panic then ends the launch with a queue
+//! exception, as `abort` does. The emulator prints the message, the source line, the workgroup and the lane.
 //!
-//! # What the registers hold
-//! At `s_trap 2`, of the first lane that panics:
+//! # Registers
+//! At `s_trap 2`, for the first lane that panics:
 //!
 //! | registers | value |
 //! |---|---|
-//! | `s[0:1]` | the bytes `rpanic` and two zeros, which say that the others hold this |
+//! | `s[0:1]` | the bytes `rpanic` and two zeros, which mark that the other registers hold this |
 //! | `s[2:3]`, `s4` | address and length of the file's name |
 //! | `s5`, `s6` | line and column |
 //! | `s[8:9]`, `s[10:11]` | the two words of the message's [`core::fmt::Arguments`] |
 //!
-//! Nothing is formatted on the GPU: that takes calls of functions through pointers, for which the compiler would give
-//! every kernel that may panic 16 KiB of private memory a lane.
+//! Nothing is formatted on the GPU: formatting calls functions through pointers, for which the compiler would give
+//! every kernel that may panic 16 KiB of private memory per lane.
 #![no_std]
 #![cfg_attr(target_arch = "amdgpu", feature(asm_experimental_arch))]
 
@@ -27,7 +27,8 @@ fn panic(info: &core::panic::PanicInfo<'_>) -> ! {
         assert!(size_of::<PanicMessage<'_>>() == size_of::<&Arguments<'_>>());
         assert!(size_of::<Arguments<'_>>() == size_of::<[u64; 2]>());
     }
-    // SAFETY: a `PanicMessage` is a reference to `Arguments`, which are two words, in the toolchain that this crate is pinned to.
+    // SAFETY: a `PanicMessage` is a reference to `Arguments`, which are two words in the toolchain that this crate is
+    // pinned to.
     let [text, values] = unsafe { *transmute_copy::<PanicMessage<'_>, &[u64; 2]>(&info.message()) };
     let (file, line, column) = match info.location() {
         Some(place) => (place.file(), place.line(), place.column()),

@@ -1,4 +1,4 @@
-//! Building the fixture crate, and refusing what can't be built.
+//! Builds the fixture crate, and checks the errors of builds that fail.
 
 use std::{
     fs::{self, File},
@@ -34,7 +34,7 @@ fn a_kernel_is_built_with_bounds_lines_and_sources() {
     assert_eq!(kernel.metadata.max_flat_workgroup_size, 256);
     assert_eq!(kernel.metadata.args[0].value_kind, ValueKind::GlobalBuffer);
 
-    // The store of the product stands on this line of the fixture.
+    // The store is on this line of the fixture.
     let source = include_str!("../fixtures/kernels/src/lib.rs");
     let line = source
         .lines()
@@ -81,7 +81,7 @@ fn without_bounds_the_largest_workgroup_is_expected() {
 #[test]
 fn a_second_build_is_quick_and_leaves_the_product_alone() {
     let fixture = Fixture::new("no-op");
-    // A target directory of its own, so that no other test touches the product.
+    // A separate target directory, so that no other test touches the product.
     let build = |bounds| {
         Build::new(fixture.kernels())
             .target_dir(fixture.root.join("target"))
@@ -104,10 +104,10 @@ fn a_second_build_is_quick_and_leaves_the_product_alone() {
     let took = start.elapsed();
     assert!(second.fresh);
     assert_eq!(modified(&second.path), before);
-    // It takes a quarter of a second on an idle machine, and compiling core more than ten.
+    // A fresh build takes a quarter of a second on an idle machine; compiling core takes more than ten.
     assert!(took.as_secs_f32() < 5.0, "{took:?}");
 
-    // Other bounds, and an edit of a dependency, are compiled; going back to the first bounds too.
+    // Other bounds and an edited dependency are compiled, and so are the first bounds again.
     let third = build(64);
     assert!(!third.fresh);
     assert_eq!(
@@ -188,7 +188,7 @@ fn each_gpu_has_its_own_product_and_kernels() {
             (Gpu::Gfx942, vec!["scale".to_owned()]),
         ]
     );
-    // The crate's own check-cfg and ours: no warnings about either.
+    // No warnings about the crate's own check-cfg or ours.
     assert_eq!(built[1].messages, "");
 }
 
@@ -313,7 +313,7 @@ fn what_is_no_crate_of_kernels_is_refused() {
         "{error}"
     );
 
-    // The common crate has no kernels; nor a panic handler, which a linked crate needs.
+    // The common crate has neither kernels nor a panic handler, which a linked crate needs.
     fs::write(
         fixture.root.join("common/src/lib.rs"),
         "#![no_std]\n#[panic_handler]\nfn panic(_: &core::panic::PanicInfo<'_>) -> ! { loop {} }\n",
@@ -326,7 +326,7 @@ fn what_is_no_crate_of_kernels_is_refused() {
     assert!(matches!(error, BuildError::NoKernels { .. }), "{error:?}");
 }
 
-/// Two crates of one name, with target directories of their own and one `core`.
+/// Two crates with the same name, in separate target directories, share one `core`.
 #[test]
 fn core_is_compiled_once_for_all_crates_and_nothing_else_is_shared() {
     let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache");
@@ -339,7 +339,7 @@ fn core_is_compiled_once_for_all_crates_and_nothing_else_is_shared() {
             &factor.to_string(),
         );
         let source = fixture.kernels().join("src/lib.rs");
-        // Cargo takes files that are older than what it has compiled for the same.
+        // Cargo would reuse files older than its output for a package of the same name.
         let file = File::options().append(true).open(&source).expect("opens");
         let long_ago = SystemTime::now() - Duration::from_secs(1 << 20);
         file.set_modified(long_ago).expect("sets the time");

@@ -1,4 +1,4 @@
-//! A build script that embeds kernels, run by a cargo of its own as a user's would be.
+//! A build script that embeds kernels, run by its own cargo as for a user.
 
 use std::{
     fs,
@@ -10,7 +10,7 @@ use ferrowave_kernel_build::{Build, EmbedError, Policy, Toolchain};
 
 use crate::support::Fixture;
 
-/// The crate `embedding`, made ready to be built.
+/// The crate `embedding`, ready to be built.
 struct Embedding {
     fixture: Fixture,
 }
@@ -22,13 +22,13 @@ impl Embedding {
         let workspace = kernel_build.parent().expect("a workspace");
         let dir = kernel_build.to_str().expect("a UTF-8 path");
         fixture.edit("embedding/Cargo.toml", "@kernel-build@", dir);
-        // What the three lines of the script leave to the manifest.
+        // The script sets nothing, so the manifest must.
         fixture.edit(
             "kernels/Cargo.toml",
             "[workspace]",
             "[workspace]\n[package.metadata.gpu-amdgpu]\ngpus = [\"gfx942\"]\nlaunch-bounds = { scale = 256 }",
         );
-        // The versions that the workspace has, whatever has been published since.
+        // The workspace's lock file, so that new releases of dependencies do not matter.
         fs::copy(
             workspace.join("Cargo.lock"),
             fixture.root.join("embedding/Cargo.lock"),
@@ -47,15 +47,15 @@ impl Embedding {
                 "CARGO_TARGET_DIR",
                 Path::new(env!("CARGO_TARGET_TMPDIR")).join("embedding-target"),
             )
-            // What of the outer cargo must not reach the kernels' build: a flag that no GPU has, and a wrapper that
-            // does not exist would be worse still.
+            // Must not reach the kernels' build: no GPU has this CPU flag.
             .env("RUSTFLAGS", "-Ctarget-cpu=x86-64-v2")
             .env_remove("CARGO_ENCODED_RUSTFLAGS")
             .output()
             .expect("cargo runs")
     }
 
-    /// Runs the program; gives the size and byte sum of what it embeds, and whether cargo compiled anything.
+    /// Runs the program. Returns the size and byte sum of the embedded code object, and whether cargo compiled
+    /// anything.
     fn run(&self) -> (String, bool) {
         let output = self.cargo(&["run", "--color=never"]);
         let messages = String::from_utf8_lossy(&output.stderr);
@@ -72,7 +72,8 @@ fn a_build_script_embeds_kernels_and_follows_their_sources() {
     let embedding = Embedding::new("embed");
     let (first, _) = embedding.run();
     assert!(first.len() > 3, "{first}");
-    // The first build writes the kernels' lock file, which is then newer than the script: cargo looks once more.
+    // The first build writes the kernels' lock file, which is then newer than the script, so that cargo runs it once
+    // more.
     assert_eq!(embedding.run().0, first);
     assert_eq!(embedding.run(), (first.clone(), false), "nothing changed");
 
@@ -81,7 +82,7 @@ fn a_build_script_embeds_kernels_and_follows_their_sources() {
     assert!(compiled);
     assert_ne!(edited, first);
 
-    // Refusals and compile errors end the script, each with its own message.
+    // Policy violations and compile errors end the script, each with its own message.
     embedding.fixture.edit(
         "kernels/Cargo.toml",
         "[features]",
@@ -108,7 +109,7 @@ fn a_build_script_embeds_kernels_and_follows_their_sources() {
 
 #[test]
 fn outside_a_build_script_embedding_is_refused() {
-    // Cargo sets OUT_DIR for tests only of packages with a build script, and this one has none.
+    // Cargo sets OUT_DIR for tests only in packages with a build script, which this one does not have.
     assert_eq!(std::env::var_os("OUT_DIR"), None);
     let error = Build::new("kernels")
         .embed("kernels", Policy::STRICT)

@@ -1,4 +1,4 @@
-//! Tests that compile crates of kernels: one program, because their builds take turns.
+//! Tests that compile crates of kernels. One program, because their builds take turns.
 
 mod build;
 mod embed;

@@ -1,4 +1,4 @@
-//! What a policy refuses, on kernels that do it.
+//! Kernels that violate a policy, and what it reports.
 
 use ferrowave_code_object::CodeObject;
 use ferrowave_gpu::{Gpu, Limiter};
@@ -10,13 +10,13 @@ fn toolchain() -> Toolchain {
     Toolchain::channel(Toolchain::TESTED_CHANNEL).expect("the pinned toolchain")
 }
 
-/// Builds the fixture with a feature and checks it; gives the refusal.
+/// Builds the fixture with a feature, checks it, and returns the error.
 fn refusal(feature: &str, gpu: Gpu) -> String {
     let fixture = Fixture::new(&format!("policy {feature} {gpu}"));
     let built = run(&fixture.build().gpu(gpu).features(&[feature])).expect("builds");
     let reports = inspect(&toolchain(), &built[0].code_object).expect("inspects");
     let error = Policy::STRICT.check(&reports).expect_err("must be refused");
-    // The plain kernel beside it is not complained of.
+    // The plain kernel is not reported.
     assert!(!error.to_string().contains("`scale`"), "{error}");
     let lenient = Policy {
         no_spills: true,
@@ -60,7 +60,7 @@ fn scratch_is_refused_with_its_first_access() {
     }
 }
 
-/// A kernel whose metadata says this of spills and registers.
+/// A kernel with these spills and registers in its metadata.
 fn with_metadata(gpu: Gpu, more: &str) -> CodeObject {
     let accum_offset = if gpu == Gpu::Gfx908 {
         ""
@@ -131,7 +131,7 @@ fn a_report_says_what_the_metadata_says() {
         (100, Some(8), 14)
     );
     assert_eq!((report.max_workgroup_size, report.code_bytes), (256, 4));
-    // 100 registers are 104 allocated: four waves a SIMD, which is four workgroups of four waves.
+    // 100 registers are allocated as 104: four waves per SIMD, which are four workgroups of four waves.
     assert_eq!(report.occupancy.waves_per_simd, 4);
     assert_eq!(report.occupancy.limited_by, [Limiter::Vgprs]);
 }

@@ -1,4 +1,4 @@
-//! Copies of the fixture crates, and builds of them that share one compilation of `core`.
+//! Copies of the fixture crates, and builds of them that share one compiled `core`.
 
 use std::{
     fs,
@@ -8,7 +8,7 @@ use std::{
 
 use ferrowave_kernel_build::{Build, BuildError, Built};
 
-/// A directory for a test with a copy of the fixture crates in it; it stays for the next run.
+/// A directory with a copy of the fixture crates, kept for the next run.
 pub(crate) struct Fixture {
     pub(crate) root: PathBuf,
 }
@@ -16,7 +16,7 @@ pub(crate) struct Fixture {
 impl Fixture {
     pub(crate) fn new(test: &str) -> Self {
         let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
-        // What an earlier run changed there must not matter.
+        // Undo changes of an earlier run.
         for name in ["kernels", "common", "embedding"] {
             let to = root.join(name);
             if to.exists() {
@@ -29,7 +29,7 @@ impl Fixture {
                 &to,
             );
         }
-        // The target directory may be outside the workspace, where rustup would choose another toolchain.
+        // The target directory may be outside the workspace, where rustup would select another toolchain.
         fs::write(
             root.join("rust-toolchain.toml"),
             include_str!("../../../rust-toolchain.toml"),
@@ -59,7 +59,7 @@ pub(crate) fn shared_target_dir() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("kernels")
 }
 
-/// Runs one build at a time: they put their products at one place in the target directory.
+/// Runs one build at a time, because all builds write to the same path in the target directory.
 pub(crate) fn run(build: &Build) -> Result<Vec<Built>, BuildError> {
     static ONE: Mutex<()> = Mutex::new(());
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
