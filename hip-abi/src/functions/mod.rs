@@ -59,9 +59,9 @@ macro_rules! functions {
         $(#[$meta:meta])*
         $kind:ident fn $name:ident($($argument:ident: $type:ty),* $(,)?) -> $result:ty;
     )*) => {
-        /// The addresses of all HIP functions, from whichever library or emulator.
+        /// The addresses of all HIP functions, from a library or an emulator.
         ///
-        /// The caller that fills it promises that each has this signature and stays where it is as long as the table is used.
+        /// Whoever fills it guarantees that each function has this signature and stays loaded while the table is used.
         #[derive(Clone, Copy, Debug)]
         pub struct Functions {
             $(

@@ -1,4 +1,5 @@
-//! Modules, registered kernels and variables, attributes: rows of [`for_each_hip_function!`](crate::for_each_hip_function).
+//! Modules, registered kernels and variables, attributes: rows of
+//! [`for_each_hip_function!`](crate::for_each_hip_function).
 
 #[doc(hidden)]
 #[macro_export]

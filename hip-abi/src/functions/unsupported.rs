@@ -1,5 +1,6 @@
-//! What HIP has and this project has not: textures but of linear memory, surfaces and arrays, sharing between processes,
-//! graphics and external memory, virtual memory management, linking at run time, launches on several devices at once.
+//! Functions of HIP that this project does not support: textures except of linear memory, surfaces and arrays, sharing
+//! between processes, graphics and external memory, virtual memory management, `hipLink*` and `hipLibrary*`,
+//! multi-device launches.
 
 /// Calls the macro `callback` with the names of all HIP functions that the emulator does not implement. A library still
 /// exports them, so that programs linked against them start. Each returns `hipErrorNotSupported` for any arguments.
