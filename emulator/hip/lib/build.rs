@@ -1,4 +1,4 @@
-//! Names the library as HIP programs ask for it, and its symbols' versions.
+//! Sets the library's soname and its symbol versions.
 
 mod soname;
 
@@ -12,15 +12,15 @@ fn main() {
     let out = Path::new(&out);
     let is_linux = variable("CARGO_CFG_TARGET_OS") == "linux";
     if is_linux {
-        // Programs that were linked to ROCm 6 or 7 ask for these names.
+        // Programs linked against ROCm 6 or 7 load the library by these names.
         soname::set("libamdhip64.so", &["libamdhip64.so.6", "libamdhip64.so.7"]);
-        // Its threads outlive a `dlclose`: what they run must stay.
+        // The library's threads outlive a `dlclose`, so its code must stay mapped.
         println!("cargo::rustc-cdylib-link-arg=-Wl,-z,nodelete");
     }
     let versions = read_versions("versions.txt");
     if is_linux && links_with_lld() {
-        // rustc brings an anonymous version script. LLD takes one with names beside it, as long as the names of symbols
-        // stand in the object files; GNU ld takes none.
+        // rustc passes an anonymous version script. LLD accepts one with named versions beside it, provided that the
+        // object files assign symbols to the versions. GNU ld does not.
         let map = out.join("versions.map");
         fs::write(&map, version_script(&versions)).expect("OUT_DIR can be written");
         println!(
@@ -37,7 +37,7 @@ fn variable(name: &str) -> String {
     env::var(name).unwrap_or_default()
 }
 
-/// Whether the linker is the one that the pinned toolchain brings for this target.
+/// Whether the linker is the one of the pinned toolchain for this target.
 fn links_with_lld() -> bool {
     const OTHERS: [&str; 4] = ["linker=", "linker-flavor=", "linker-features=", "-fuse-ld="];
     let flags = variable("CARGO_ENCODED_RUSTFLAGS");
@@ -46,7 +46,7 @@ fn links_with_lld() -> bool {
         && !OTHERS.iter().any(|other| flags.contains(other))
 }
 
-/// Versions in order, each with its symbols.
+/// The versions in order, each with its symbols.
 fn read_versions(path: &str) -> Vec<(String, Vec<String>)> {
     println!("cargo::rerun-if-changed={path}");
     let text = fs::read_to_string(path).expect("the list of versions is there");
@@ -61,7 +61,7 @@ fn read_versions(path: &str) -> Vec<(String, Vec<String>)> {
     versions
 }
 
-/// The versions alone: which symbols have them stands in the object files.
+/// The versions without symbols: the object files assign symbols to them.
 fn version_script(versions: &[(String, Vec<String>)]) -> String {
     let mut script = String::new();
     let mut before = "";
@@ -72,7 +72,7 @@ fn version_script(versions: &[(String, Vec<String>)]) -> String {
     script
 }
 
-/// `version!(NAME)`: what marks the function that it stands in with its version; nothing for functions that have none.
+/// `version!(NAME)`: the directive that gives a function's symbol its version, or an empty text if it has none.
 fn version_macro(versions: &[(String, Vec<String>)]) -> String {
     let mut text = String::from("macro_rules! version {\n");
     for (version, symbols) in versions {

@@ -1,13 +1,13 @@
-//! What both libraries' build scripts do: name a library as programs ask for it.
+//! Shared by both libraries' build scripts: names a library as programs load it.
 
 use std::{env, fs, os::unix::fs::symlink, path::Path};
 
-/// Gives `library` the soname `names[0]`, and links of these names beside it in Cargo's folder, so that the folder can
-/// be put on the library path as it is.
+/// Gives `library` the soname `names[0]`, and creates links with these names beside it in Cargo's target folder, so
+/// that the folder can be put on the library path.
 pub(crate) fn set(library: &str, names: &[&str]) {
     println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,{}", names[0]);
     let out = env::var_os("OUT_DIR").expect("cargo sets it");
-    // Cargo builds `target/PROFILE/libNAME.so`, with the build scripts' folders in `target/PROFILE/build`.
+    // Cargo builds `target/PROFILE/libNAME.so`; the build scripts' folders are in `target/PROFILE/build`.
     let profile = Path::new(&out)
         .ancestors()
         .find(|folder| folder.file_name().is_some_and(|name| name == "build"))

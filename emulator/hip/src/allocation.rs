@@ -1,4 +1,4 @@
-//! Allocations: of devices, of the host, of both, and the program's own memory that it lends.
+//! Allocations: device, host and managed memory, and registered host memory.
 
 use std::{
     ffi::{c_int, c_uint, c_void},
@@ -28,7 +28,7 @@ use super::{
 };
 use ferrowave_emulator::memory::{AllocationKind, MemoryError};
 
-/// Waits until no device can be using the memory of any.
+/// Waits for all devices, any of which may be using the memory.
 fn wait_for_devices() -> Result<(), Failure> {
     let devices = Runtime::get()
         .with_devices(|devices| devices.iter().flatten().cloned().collect::<Vec<_>>());
@@ -37,7 +37,7 @@ fn wait_for_devices() -> Result<(), Failure> {
         .try_for_each(|device| device.queues.wait_for_all())
 }
 
-/// Frees an allocation that `from` made.
+/// Frees an allocation of `from`.
 pub(super) fn free(
     address: *mut c_void,
     is_it: impl Fn(&MadeBy) -> bool,
@@ -48,7 +48,7 @@ pub(super) fn free(
     }
     let (device, made) = find(address, &is_it, from)?;
     wait_for_devices()?;
-    // Another thread may have been faster.
+    // Another thread may have freed it meanwhile.
     let base = address.addr() as u64;
     device
         .allocations
@@ -64,7 +64,7 @@ fn gone(address: *mut c_void, from: &str) -> Failure {
     ))
 }
 
-/// The device and the making of an allocation.
+/// The device and the record of an allocation.
 fn find(
     address: *mut c_void,
     is_it: impl Fn(&MadeBy) -> bool,
@@ -80,7 +80,7 @@ fn find(
             match device.allocations.get(base) {
                 Some(made) if is_it(&made.by) => Ok((device, made)),
                 _ if !is_start => Err(MemoryError::NotAnAllocation { address: base }.into()),
-                // Freed in a stream that has not come to it.
+                // Freed in a stream that has not executed the free yet.
                 None if kind == AllocationKind::Device => Err(gone(address, from)),
                 _ => Err(Failure::value(format_args!(
                     "{address:p} is in a {kind}, not from {from}"
@@ -122,8 +122,8 @@ pub(super) unsafe fn hipExtMallocWithFlags(
     Ok(())
 }
 
-/// Frees what `hipHostMalloc` gave, too, and `hipHostFree` what `hipMalloc` did: in ROCm's clr both end in `ihipFree`
-/// (`hip_memory.cpp`), which looks at nothing but the address. rocSPARSE's tests count on it.
+/// Also frees memory of `hipHostMalloc`, as `hipHostFree` also frees memory of `hipMalloc`: in ROCm's clr both call
+/// `ihipFree` (`hip_memory.cpp`), which only checks the address. rocSPARSE's tests rely on this.
 pub(super) unsafe fn hipFree(address: *mut c_void) -> Result<(), Failure> {
     if let Some(memory) = GraphMemory::find(address) {
         memory.will_be_free()?;
@@ -153,10 +153,10 @@ pub(super) unsafe fn hipMallocManaged(
     Ok(())
 }
 
-/// What a pitch is a multiple of, in bytes.
+/// Alignment of a pitch, in bytes.
 const PITCH_BYTES: usize = 256;
 
-/// Allocates rows and layers; returns the first and the pitch.
+/// Allocates rows. Returns the address and the pitch.
 fn pitched(width: usize, rows: usize) -> Result<(*mut c_void, usize), Failure> {
     let device = Runtime::get().current()?;
     let pitch = width.checked_next_multiple_of(PITCH_BYTES);
@@ -195,7 +195,7 @@ pub(super) unsafe fn hipMemAllocPitch(
             "elements of {element_bytes} bytes, but they must have 4, 8 or 16"
         )));
     }
-    // SAFETY: the same contract.
+    // SAFETY: the caller upholds the same contract.
     unsafe { hipMallocPitch(address, pitch, width, height) }
 }
 
@@ -225,7 +225,7 @@ pub(super) unsafe fn hipMallocAsync(
     bytes: usize,
     stream: hipStream_t,
 ) -> Result<(), Failure> {
-    // SAFETY: the same contract.
+    // SAFETY: the caller upholds the same contract.
     unsafe { hipMallocFromPoolAsync(address, bytes, ptr::null_mut(), stream) }
 }
 
@@ -250,7 +250,7 @@ pub(super) unsafe fn hipMallocFromPoolAsync(
         address.set(memory.address());
         return stream.submit(Operation::Allocate(memory));
     }
-    // It is there at once, which is not later than when the stream comes to it.
+    // Allocates immediately, which is at least as early as in stream order.
     let device = Arc::clone(&pool.device);
     address.set(device.allocate(bytes, MadeBy::Pool(Arc::clone(&pool.used)), 0)?);
     Ok(())
@@ -279,7 +279,7 @@ pub(super) unsafe fn hipFreeAsync(
         .ok_or_else(|| gone(address, "hipMalloc"))?;
     device.unlend(base, &made);
     if !Arc::ptr_eq(&device, &stream.device) {
-        // Memory of another device is freed once this stream has come here.
+        // Memory of another device is freed after the stream's work so far.
         stream.synchronize()?;
         return device.release(base);
     }
@@ -312,14 +312,14 @@ pub(super) unsafe fn hipHostMalloc(
 pub(super) use hipHostMalloc as hipHostAlloc;
 
 pub(super) unsafe fn hipMallocHost(address: *mut *mut c_void, bytes: usize) -> Result<(), Failure> {
-    // SAFETY: the same contract.
+    // SAFETY: the caller upholds the same contract.
     unsafe { hipHostMalloc(address, bytes, abi::hipHostMallocDefault) }
 }
 
 pub(super) use hipMallocHost as hipMemAllocHost;
 
 pub(super) unsafe fn hipHostFree(address: *mut c_void) -> Result<(), Failure> {
-    // SAFETY: the same contract.
+    // SAFETY: the caller upholds the same contract.
     unsafe { hipFree(address) }
 }
 
@@ -393,7 +393,7 @@ pub(super) unsafe fn hipMemGetInfo(free: *mut usize, total: *mut usize) -> Resul
     Ok(())
 }
 
-/// Accepts what is said about memory of a device, and refuses the rest.
+/// Checks that the range lies in one allocation and that the device exists.
 fn known(address: *const c_void, bytes: usize, device: c_int) -> Result<(), Failure> {
     let runtime = Runtime::get();
     if device != abi::hipCpuDeviceId {

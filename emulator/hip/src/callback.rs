@@ -1,4 +1,4 @@
-//! Functions of the program's that streams call.
+//! Host functions that streams call.
 
 use std::ffi::{c_uint, c_void};
 
@@ -12,7 +12,7 @@ use super::{
     },
 };
 
-/// The call of a function with its argument.
+/// A host function with its argument.
 pub(super) fn host_call(function: hipHostFn_t, data: *mut c_void) -> Result<HostCall, Failure> {
     let function = function.ok_or_else(|| Failure::value("the function is null"))?;
     Ok(HostCall {

@@ -1,8 +1,8 @@
-//! Checks of launches that come through HIP: which, and where their findings go.
+//! Which checks launches through HIP run, and where the findings go.
 //!
-//! A program of the same process chooses with [`set_checks`] and takes what was found with [`take_findings`]. Any other
-//! is checked as the environment says: findings then go to standard error as they are made, at the end to the file that
-//! [`OUTPUT_VARIABLE`] names, and the program ends with [`FINDINGS_EXIT_CODE`].
+//! A program in the same process selects checks with [`set_checks`] and reads the findings with [`take_findings`]. For
+//! other programs, the environment selects the checks. Findings are then printed to standard error as they occur, and
+//! written at exit to the file that [`OUTPUT_VARIABLE`] names; the program exits with [`FINDINGS_EXIT_CODE`].
 
 use std::{
     env, fs,
@@ -17,28 +17,28 @@ use ferrowave_emulator::dispatch::{self, LaunchConfig, LaunchError, Observed};
 use ferrowave_emulator::exec::Observer;
 use ferrowave_emulator::program::Kernel;
 
-/// The environment variable that chooses checks by name, with commas between; `all` is every one.
+/// Environment variable: names of checks, separated by commas; `all` selects every check.
 pub const CHECK_VARIABLE: &str = "FERROWAVE_CHECK";
 
-/// The environment variable that asks for so many runs of each launch in different orders of waves and loads.
+/// Environment variable: the number of extra runs of each launch with other orders of waves and loads.
 pub const SEEDS_VARIABLE: &str = "FERROWAVE_CHECK_SEEDS";
 
-/// The environment variable that asks for one schedule: launches run in the order of its number.
+/// Environment variable: the number of the schedule in which launches run.
 pub const SCHEDULE_VARIABLE: &str = "FERROWAVE_CHECK_SCHEDULE";
 
-/// The environment variable that names a file for all findings: JSON if its name ends in `.json`, SARIF if in `.sarif`,
+/// Environment variable: the file for all findings. The format is JSON if the name ends in `.json`, SARIF for `.sarif`,
 /// otherwise text.
 pub const OUTPUT_VARIABLE: &str = "FERROWAVE_CHECK_OUTPUT";
 
-/// What a checked program exits with if there are findings, whatever it wanted to exit with.
+/// The exit code of a checked program with findings; it replaces the program's own.
 pub const FINDINGS_EXIT_CODE: i32 = 3;
 
-/// Where findings go.
+/// The destination of findings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Sink {
-    /// They are kept until a call takes them.
+    /// Kept until [`take_findings`].
     Kept,
-    /// To standard error, and to a file if one is named.
+    /// Printed to standard error, and written to the file if one is named.
     Said(Option<String>),
 }
 
@@ -46,25 +46,25 @@ struct State {
     options: Options,
     sink: Sink,
     findings: Vec<Finding>,
-    /// What is wrong with the environment.
+    /// The error in the environment, if any.
     misnamed: Option<String>,
 }
 
 static STATE: LazyLock<Mutex<State>> = LazyLock::new(|| Mutex::new(State::from_environment()));
 
 fn state() -> MutexGuard<'static, State> {
-    // Valid between statements, even after a panic.
+    // A poisoned lock is ignored: the state is valid between statements.
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Chooses the checks of all launches from now on, whatever the environment says. Devices that are there already do not
-/// know what was written to their memory before.
+/// Sets the checks of all launches from now on, overriding the environment. Existing devices have not tracked earlier
+/// writes to their memory.
 pub fn set_checks(options: Options) {
     let mut state = state();
     (state.options, state.sink, state.misnamed) = (options, Sink::Kept, None);
 }
 
-/// Takes what was found since the last time: the findings of one kernel at one place are one.
+/// Takes the findings since the last call. Equal findings of one kernel at one place are counted as one.
 pub fn take_findings() -> Vec<Finding> {
     std::mem::take(&mut state().findings)
 }
@@ -107,7 +107,7 @@ impl State {
         if state.options.is_active() {
             state.sink = Sink::Said(text(OUTPUT_VARIABLE));
             #[cfg(unix)]
-            // SAFETY: the function is part of this program and takes nothing.
+            // SAFETY: the function is part of this program and takes no arguments.
             unsafe {
                 libc::atexit(at_exit);
             }
@@ -133,19 +133,19 @@ impl State {
     }
 }
 
-/// What is wrong with the environment's choice of checks, if something is.
+/// The error in the environment's checks, if any.
 pub(super) fn misnamed() -> Option<Failure> {
     let state = state();
     let text = state.misnamed.as_ref()?;
     Some(Failure::new(hipError_t::hipErrorInvalidValue, text))
 }
 
-/// Whether memory must keep account of what is written to it.
+/// Whether memory must track which bytes were written.
 pub(super) fn needs_account() -> bool {
     state().options.checks.contains(&Check::Memory)
 }
 
-/// Runs a launch, checked if that was chosen.
+/// Runs a launch under the selected checks.
 pub(super) fn launch(kernel: &Kernel, config: &LaunchConfig<'_>) -> Result<(), LaunchError> {
     let options = state().options.clone();
     if !options.is_active() {
@@ -156,7 +156,7 @@ pub(super) fn launch(kernel: &Kernel, config: &LaunchConfig<'_>) -> Result<(), L
     outcome.map(drop)
 }
 
-/// Runs a launch as [`launch`] does, and beside the checks another observer on each host thread.
+/// Like [`launch`], with another observer on each host thread.
 pub(super) fn launch_beside<O: Observer + Send>(
     kernel: &Kernel,
     config: &LaunchConfig<'_>,
@@ -174,12 +174,12 @@ pub(super) fn launch_beside<O: Observer + Send>(
     Ok((outcome.map(drop), observers))
 }
 
-/// Reads the environment, unless it was read before.
+/// Reads the environment on the first call.
 pub(super) fn prepare() {
     LazyLock::force(&STATE);
 }
 
-/// Says how much was found, writes the file, and ends the program as one with findings.
+/// Prints the number of findings, writes the file, and exits with the findings' exit code.
 #[cfg(unix)]
 extern "C" fn at_exit() {
     let (options, sink, findings) = {
@@ -193,7 +193,7 @@ extern "C" fn at_exit() {
     if let Some(name) = &file {
         let text = Format::of_file(name).write(&options.checks, &findings);
         if let Err(error) = fs::write(name, text) {
-            // They have been said on standard error already.
+            // The findings were already printed to standard error.
             eprintln!("ferrowave: findings could not be written to `{name}`: {error}");
         }
     }
@@ -205,7 +205,7 @@ extern "C" fn at_exit() {
         "ferrowave: {} findings, met {met} times in all",
         findings.len()
     );
-    // SAFETY: what the program has written is flushed, which its own exit would do after this; nothing else of it runs.
+    // SAFETY: output is flushed, as the normal exit would do later; no other code of the program runs.
     unsafe {
         libc::fflush(std::ptr::null_mut());
         libc::_exit(FINDINGS_EXIT_CODE);

@@ -1,5 +1,5 @@
-//! Contexts: HIP keeps them for programs that come from CUDA's driver. Here a context is a device by another name, and
-//! each thread has a stack of them.
+//! Contexts, which HIP keeps for programs ported from CUDA's driver API. A context is another name for a device; each
+//! thread has a stack of contexts.
 
 use std::{
     cell::RefCell,
@@ -24,7 +24,7 @@ use super::{
 /// A context.
 pub(super) struct Context {
     pub(super) device: Arc<Device>,
-    /// Whether `hipCtxCreate` made it, and it can be destroyed.
+    /// Whether `hipCtxCreate` created it. Only such a context can be destroyed.
     made: bool,
 }
 
@@ -32,12 +32,12 @@ pub(super) struct Context {
 pub(super) static CONTEXTS: LazyLock<Handles<Context>> = LazyLock::new(Handles::new);
 
 thread_local! {
-    /// The thread's contexts by their handles, the current one last.
+    /// The handles of the thread's contexts, the current one last.
     static STACK: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Accesses the thread's contexts. A call may come from a destructor of the program, after they are gone: then there are
-/// none.
+/// Accesses the thread's stack. A destructor of the program may call HIP after the stack is gone; the stack is then
+/// empty.
 fn stack<R>(access: impl FnOnce(&mut Vec<usize>) -> R) -> R {
     match STACK.try_with(|_| ()) {
         Ok(()) => STACK.with_borrow_mut(access),
@@ -70,7 +70,7 @@ pub(super) fn context(handle: hipCtx_t) -> Result<Arc<Context>, Failure> {
     })
 }
 
-/// Makes the device of the topmost context the thread's current one.
+/// Makes the topmost context's device the thread's current device.
 fn follow_the_stack() -> Result<(), Failure> {
     let top = stack(|stack| stack.last().copied());
     let Some(top) = top else {
@@ -78,12 +78,12 @@ fn follow_the_stack() -> Result<(), Failure> {
     };
     match CONTEXTS.get(top) {
         Some(context) => Runtime::get().set_current(context.device.ordinal),
-        // Destroyed while it lay here.
+        // The context was destroyed while it was on the stack.
         None => Ok(()),
     }
 }
 
-/// A thread that names a device by its number leaves its topmost context.
+/// Replaces the topmost context when a thread selects a device by ordinal.
 pub(super) fn device_was_set(device: &Arc<Device>) {
     stack(|stack| {
         if let Some(top) = stack.last_mut() {
@@ -123,7 +123,7 @@ pub(super) unsafe fn hipCtxDestroy(ctx: hipCtx_t) -> Result<(), Failure> {
 }
 
 pub(super) unsafe fn hipCtxPushCurrent(ctx: hipCtx_t) -> Result<(), Failure> {
-    /// The deepest stack: more is a program that forgets to pop.
+    /// Maximum depth of the stack. A deeper stack means that the program forgets to pop.
     const MAX_DEPTH: usize = 1 << 16;
     context(ctx)?;
     stack(|stack| {
@@ -195,7 +195,7 @@ pub(super) unsafe fn hipDevicePrimaryCtxRetain(
 pub(super) unsafe fn hipDevicePrimaryCtxRelease(device: hipDevice_t) -> Result<(), Failure> {
     let device = Runtime::get().device(device)?;
     let less = |uses: u32| uses.checked_sub(1);
-    // HIP accepts one too many.
+    // HIP accepts one release too many.
     let _ = device
         .primary_uses
         .try_update(Ordering::Relaxed, Ordering::Relaxed, less);
@@ -224,7 +224,7 @@ pub(super) unsafe fn hipDevicePrimaryCtxSetFlags(
     set_flags(&Runtime::get().device(device)?.flags, flags)
 }
 
-/// Keeps flags, which say how threads wait and whether host memory is mapped: all of it is as it is.
+/// Stores flags, which select how threads wait and whether host memory is mapped. They have no effect.
 fn set_flags(place: &AtomicU32, flags: c_uint) -> Result<(), Failure> {
     if flags & !hipDeviceFlagsMask != 0 {
         return Err(Failure::value(format_args!(
@@ -254,7 +254,7 @@ pub(super) unsafe fn hipDeviceGetCacheConfig(config: *mut hipFuncCache_t) -> Res
     Ok(())
 }
 
-/// Refuses what is no such choice.
+/// Rejects an invalid cache configuration.
 pub(super) fn check_cache(config: hipFuncCache_t) -> Result<(), Failure> {
     match config.0 {
         0..=3 => Ok(()),
@@ -278,7 +278,7 @@ pub(super) unsafe fn hipDeviceGetSharedMemConfig(
     Ok(())
 }
 
-/// Refuses what is no such choice.
+/// Rejects an invalid bank configuration.
 pub(super) fn check_banks(config: hipSharedMemConfig) -> Result<(), Failure> {
     match config.0 {
         0..=2 => Ok(()),

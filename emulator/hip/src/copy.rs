@@ -19,12 +19,12 @@ use super::{
     runtime::Runtime,
 };
 
-/// Where the caller's pointer points, for a thread that runs tasks.
+/// The address of a caller's pointer, for use by a worker thread.
 fn address(pointer: *const c_void) -> u64 {
     pointer.expose_provenance() as u64
 }
 
-/// Copies after all that a stream has; after a failure nothing is copied.
+/// Waits for the stream's work, then copies. If that work failed, nothing is copied.
 fn now(stream: &StreamRef, transfer: &Transfer) -> Result<(), Failure> {
     stream.synchronize()?;
     transfer.run()
@@ -33,17 +33,17 @@ fn now(stream: &StreamRef, transfer: &Transfer) -> Result<(), Failure> {
 /// Copies in a stream.
 ///
 /// # Safety
-/// Where an address is in no device's memory, it is the caller's own until the copy is done.
+/// An address outside device memory is valid memory of the caller until the copy is done.
 unsafe fn later(stream: &StreamRef, mut transfer: Transfer) -> Result<(), Failure> {
-    // The program may change memory that no device knows as soon as the call returns: HIP reads it before, and waits for
-    // what it writes to it. A graph keeps addresses, not what is there. SAFETY: the caller's promise.
+    // The program may change host memory as soon as the call returns. So HIP reads a short source before, and waits for
+    // other copies of host memory. A graph stores addresses, not contents. SAFETY: guaranteed by the caller.
     if !capture::is_captured(stream) && unsafe { transfer.stage() } {
         return stream.submit_and_wait(Operation::Transfer(transfer));
     }
     stream.submit(Operation::Transfer(transfer))
 }
 
-/// A copy of bytes.
+/// A linear copy.
 pub(super) fn bytes(
     to: *mut c_void,
     from: *const c_void,
@@ -71,7 +71,7 @@ pub(super) unsafe fn hipMemcpyAsync(
     stream: hipStream_t,
 ) -> Result<(), Failure> {
     let stream = self::stream(stream)?;
-    // SAFETY: HIP's contract.
+    // SAFETY: the caller upholds HIP's contract.
     unsafe { later(&stream, self::bytes(to, from, bytes, kind)?) }
 }
 
@@ -86,11 +86,11 @@ pub(super) unsafe fn hipMemcpyWithStream(
     now(&stream, &self::bytes(to, from, bytes, kind)?)
 }
 
-/// Copies whose kind is in the function's name, each with its form in a stream.
+/// Copies whose name states the kind, each with its asynchronous form.
 macro_rules! copies {
     ($($name:ident, $in_stream:ident: $kind:ident, $to:ty, $from:ty;)*) => {$(
         pub(super) unsafe fn $name(to: $to, from: $from, bytes: usize) -> Result<(), Failure> {
-            // SAFETY: the same contract.
+            // SAFETY: the caller upholds the same contract.
             unsafe { hipMemcpy(to, from, bytes, hipMemcpyKind::$kind) }
         }
 
@@ -100,7 +100,7 @@ macro_rules! copies {
             bytes: usize,
             stream: hipStream_t,
         ) -> Result<(), Failure> {
-            // SAFETY: the same contract.
+            // SAFETY: the caller upholds the same contract.
             unsafe { hipMemcpyAsync(to, from, bytes, hipMemcpyKind::$kind, stream) }
         }
     )*};
@@ -161,19 +161,19 @@ pub(super) unsafe fn hipMemcpy2DAsync(
 ) -> Result<(), Failure> {
     let stream = self::stream(stream)?;
     let transfer = rows(to, to_pitch, from, from_pitch, (width, height), kind)?;
-    // SAFETY: HIP's contract.
+    // SAFETY: the caller upholds HIP's contract.
     unsafe { later(&stream, transfer) }
 }
 
-/// One side of a copy as a struct names it.
+/// One side of a copy, as a struct describes it.
 struct Named {
     memory: hipMemoryType,
     host: *const c_void,
     device: *const c_void,
     pitch: usize,
-    /// Rows of a layer.
+    /// Rows per layer.
     height: usize,
-    /// Where in it the copy starts: bytes, rows, layers.
+    /// Start of the copy: bytes, rows, layers.
     at: [usize; 3],
 }
 
@@ -206,7 +206,7 @@ impl Named {
             return Err(Failure::value(format_args!("the {what} is null")));
         }
         let [x, y, z] = self.at;
-        // HIP: 0 stands for rows without room between them.
+        // In HIP, pitch 0 means that rows are contiguous.
         let pitch = if self.pitch == 0 {
             width.saturating_add(x)
         } else {
@@ -234,7 +234,7 @@ impl Named {
     }
 }
 
-/// The copy between two sides as structs name them.
+/// The copy between two described sides.
 fn between(to: &Named, from: &Named, extent: Extent) -> Result<Transfer, Failure> {
     let (to, to_device) = to.side(extent.width, "copy's target")?;
     let (from, from_device) = from.side(extent.width, "copy's source")?;
@@ -250,7 +250,7 @@ fn between(to: &Named, from: &Named, extent: Extent) -> Result<Transfer, Failure
 /// The copy that a struct describes.
 ///
 /// # Safety
-/// The pointer is null or to such a struct.
+/// The pointer is null, or points to a valid struct.
 unsafe fn from_2d(parameters: *const hip_Memcpy2D) -> Result<Transfer, Failure> {
     let p = read!(parameters);
     let to = Named {
@@ -280,7 +280,7 @@ unsafe fn from_2d(parameters: *const hip_Memcpy2D) -> Result<Transfer, Failure> 
 /// The copy that a struct describes.
 ///
 /// # Safety
-/// The pointer is null or to such a struct.
+/// The pointer is null, or points to a valid struct.
 pub(super) unsafe fn from_driver_3d(parameters: *const HIP_MEMCPY3D) -> Result<Transfer, Failure> {
     let p = read!(parameters);
     let to = Named {
@@ -318,7 +318,7 @@ pub(super) unsafe fn from_driver_3d(parameters: *const HIP_MEMCPY3D) -> Result<T
 /// The copy that a struct describes.
 ///
 /// # Safety
-/// The pointer is null or to such a struct.
+/// The pointer is null, or points to a valid struct.
 pub(super) unsafe fn from_3d(parameters: *const hipMemcpy3DParms) -> Result<Transfer, Failure> {
     let p = read!(parameters);
     let no_array = |array: hipArray_t| array.is_null().then_some(()).ok_or_else(no_arrays);
@@ -349,17 +349,17 @@ pub(super) unsafe fn from_3d(parameters: *const hipMemcpy3DParms) -> Result<Tran
     Transfer::new(to, from, extent, p.kind)
 }
 
-/// Copies that a struct describes, each with its form in a stream.
+/// Copies described by a struct, each with its asynchronous form.
 macro_rules! described {
     ($($name:ident, $in_stream:ident: $type:ty, $from:ident;)*) => {$(
         pub(super) unsafe fn $name(parameters: *const $type) -> Result<(), Failure> {
-            // SAFETY: HIP's contract.
+            // SAFETY: the caller upholds HIP's contract.
             now(&default_stream()?, &unsafe { $from(parameters) }?)
         }
 
         pub(super) unsafe fn $in_stream(parameters: *const $type, stream: hipStream_t) -> Result<(), Failure> {
             let stream = self::stream(stream)?;
-            // SAFETY: HIP's contract.
+            // SAFETY: the caller upholds HIP's contract.
             unsafe { later(&stream, $from(parameters)?) }
         }
     )*};
@@ -374,11 +374,11 @@ described! {
 pub(super) unsafe fn hipDrvMemcpy2DUnaligned(
     parameters: *const hip_Memcpy2D,
 ) -> Result<(), Failure> {
-    // SAFETY: the same contract.
+    // SAFETY: the caller upholds the same contract.
     unsafe { hipMemcpyParam2D(parameters) }
 }
 
-/// A copy between two devices; what the addresses say decides, and the devices must exist.
+/// A copy between two devices. The devices must exist; the memory is determined from the addresses.
 fn peers(
     to: *mut c_void,
     to_device: c_int,
@@ -415,11 +415,11 @@ pub(super) unsafe fn hipMemcpyPeerAsync(
 ) -> Result<(), Failure> {
     let stream = self::stream(stream)?;
     let transfer = peers(to, to_device, from, from_device, bytes)?;
-    // SAFETY: HIP's contract.
+    // SAFETY: the caller upholds HIP's contract.
     unsafe { later(&stream, transfer) }
 }
 
-/// The copy of `bytes` to a program's device variable, from `offset` on.
+/// A copy of `bytes` to a program's device variable, starting at `offset`.
 pub(super) fn to_symbol(
     symbol: *const c_void,
     from: *const c_void,
@@ -430,7 +430,7 @@ pub(super) fn to_symbol(
     self::bytes(inside(symbol, bytes, offset)?, from, bytes, kind)
 }
 
-/// The copy of `bytes` from a program's device variable, from `offset` on.
+/// A copy of `bytes` from a program's device variable, starting at `offset`.
 pub(super) fn from_symbol(
     to: *mut c_void,
     symbol: *const c_void,
@@ -476,7 +476,7 @@ pub(super) unsafe fn hipMemcpyToSymbolAsync(
     stream: hipStream_t,
 ) -> Result<(), Failure> {
     let stream = self::stream(stream)?;
-    // SAFETY: HIP's contract.
+    // SAFETY: the caller upholds HIP's contract.
     unsafe { later(&stream, to_symbol(symbol, from, bytes, offset, kind)?) }
 }
 
@@ -502,6 +502,6 @@ pub(super) unsafe fn hipMemcpyFromSymbolAsync(
     stream: hipStream_t,
 ) -> Result<(), Failure> {
     let stream = self::stream(stream)?;
-    // SAFETY: HIP's contract.
+    // SAFETY: the caller upholds HIP's contract.
     unsafe { later(&stream, from_symbol(to, symbol, bytes, offset, kind)?) }
 }

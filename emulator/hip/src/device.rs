@@ -1,4 +1,4 @@
-//! Start, versions, devices.
+//! Initialization, versions, devices.
 
 use std::{
     ffi::{c_char, c_int, c_uint},
@@ -15,10 +15,10 @@ use super::{
     runtime::{Runtime, device_name},
 };
 
-/// The HIP whose interface this is, in HIP's decimal form: 6.4.0.
+/// The HIP version that is implemented, in HIP's decimal form: 6.4.0.
 pub(super) const VERSION: c_int = 60_400_000;
 
-/// Succeeds if there are devices.
+/// Succeeds if there is a device.
 pub(super) unsafe fn hipInit(flags: c_uint) -> Result<(), Failure> {
     if flags != 0 {
         return Err(Failure::value(format_args!(
@@ -52,7 +52,7 @@ pub(super) unsafe fn hipCtxGetApiVersion(
 
 pub(super) unsafe fn hipGetDeviceCount(count: *mut c_int) -> Result<(), Failure> {
     let count = out!(count);
-    // Places whose device was removed count, as ordinals stay what they are.
+    // Removed devices count, because ordinals do not change.
     count.set(Runtime::get().with_devices(|devices| devices.len() as c_int)?);
     Ok(())
 }
@@ -77,7 +77,7 @@ pub(super) unsafe fn hipDeviceGetName(
             "no room for a name: {bytes} bytes at {name:p}"
         )));
     };
-    // SAFETY: the caller promises `bytes` bytes at `name`.
+    // SAFETY: the caller guarantees `bytes` bytes at `name`.
     unsafe { copy_text(&device_name(device.row), name, room) }
     Ok(())
 }
@@ -111,11 +111,11 @@ pub(super) unsafe fn hipSetValidDevices(devices: *mut c_int, count: c_int) -> Re
         return Err(Failure::value("devices is null"));
     }
     for index in 0..count {
-        // SAFETY: HIP's contract: `count` of them.
+        // SAFETY: HIP's contract: the list has `count` elements.
         let device = unsafe { devices.add(index).read_unaligned() };
         Runtime::get().device(device)?;
     }
-    // All devices remain to be named by their numbers; HIP takes the list as advice, too.
+    // All devices keep their ordinals. HIP also treats the list as advice.
     Ok(())
 }
 
@@ -167,7 +167,7 @@ pub(super) unsafe fn hipDeviceGetPCIBusId(
             "no room for a place on the bus: {bytes} bytes at {text:p}"
         )));
     };
-    // SAFETY: the caller promises `bytes` bytes there.
+    // SAFETY: the caller guarantees `bytes` bytes at `text`.
     unsafe { copy_text(&bus_id(device.ordinal), text, room) }
     Ok(())
 }
@@ -177,7 +177,7 @@ pub(super) unsafe fn hipDeviceGetByPCIBusId(
     text: *const c_char,
 ) -> Result<(), Failure> {
     let device = out!(device);
-    // SAFETY: HIP's contract.
+    // SAFETY: the caller upholds HIP's contract.
     let asked = unsafe { self::text(text, "pciBusId") }?.to_string_lossy();
     let count = Runtime::get().with_devices(|devices| devices.len() as c_int)?;
     let found = (0..count).find(|&ordinal| bus_id(ordinal).eq_ignore_ascii_case(&asked));
@@ -202,7 +202,7 @@ pub(super) unsafe fn hipDeviceGetP2PAttribute(
         )));
     }
     value.set(match attribute {
-        // All links are alike, and memory is the host's: atomic operations are whole for everybody.
+        // All links are equal. Atomic operations are atomic across devices, because all memory is host memory.
         hipDeviceP2PAttr::hipDevP2PAttrPerformanceRank => 0,
         hipDeviceP2PAttr::hipDevP2PAttrAccessSupported
         | hipDeviceP2PAttr::hipDevP2PAttrNativeAtomicSupported => 1,
@@ -257,7 +257,7 @@ pub(super) unsafe fn hipDeviceEnablePeerAccess(peer: c_int, flags: c_uint) -> Re
 pub(super) unsafe fn hipDeviceDisablePeerAccess(peer: c_int) -> Result<(), Failure> {
     let device = Runtime::get().current()?;
     let peer = Runtime::get().device(peer)?;
-    // What has been launched so far may use it.
+    // Launches that have already been submitted may use peer access.
     device.queues.wait_for_all()?;
     if !device.memory.disable_peer(&peer.memory) {
         return Err(Failure::new(
@@ -273,17 +273,17 @@ pub(super) unsafe fn hipDeviceDisablePeerAccess(peer: c_int) -> Result<(), Failu
 
 pub(super) unsafe fn hipCtxEnablePeerAccess(peer: hipCtx_t, flags: c_uint) -> Result<(), Failure> {
     let peer = context::context(peer)?.device.ordinal;
-    // SAFETY: no pointers.
+    // SAFETY: the function takes no pointers.
     unsafe { hipDeviceEnablePeerAccess(peer, flags) }
 }
 
 pub(super) unsafe fn hipCtxDisablePeerAccess(peer: hipCtx_t) -> Result<(), Failure> {
     let peer = context::context(peer)?.device.ordinal;
-    // SAFETY: no pointers.
+    // SAFETY: the function takes no pointers.
     unsafe { hipDeviceDisablePeerAccess(peer) }
 }
 
-/// The limits that a device has: they are what ROCm's are from the start.
+/// The limits of a device, with ROCm's defaults.
 fn limit(limit: hipLimit_t) -> Result<usize, Failure> {
     match limit {
         hipLimit_t::hipLimitStackSize => Ok(1024),
@@ -309,7 +309,8 @@ pub(super) unsafe fn hipDeviceGetLimit(
 pub(super) unsafe fn hipDeviceSetLimit(limit: hipLimit_t, value: usize) -> Result<(), Failure> {
     Runtime::get().current()?;
     let now = self::limit(limit)?;
-    // Stacks are as large as a kernel says, and kernels neither print nor allocate: less is enough, more is not there.
+    // Stack sizes come from the kernel, and kernels neither print nor allocate. So a lower limit is accepted, and a
+    // higher one rejected.
     if value > now {
         return Err(Failure::new(
             hipError_t::hipErrorUnsupportedLimit,

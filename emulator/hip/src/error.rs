@@ -1,4 +1,4 @@
-//! Calls that fail: the code for C, the text for people, and both kept for the thread.
+//! Failed calls: error codes for C, details as text, and the thread's last error.
 
 use std::{
     any::Any,
@@ -16,7 +16,7 @@ use ferrowave_emulator::memory::MemoryError;
 #[derive(Clone, Debug)]
 pub(super) struct Failure {
     pub(super) code: hipError_t,
-    /// What exactly was wrong, naming the value and what is allowed.
+    /// What was wrong, with the value and the allowed ones.
     pub(super) detail: String,
 }
 
@@ -51,11 +51,11 @@ impl From<MemoryError> for Failure {
     }
 }
 
-/// What a thread's calls left behind.
+/// The error state of a thread.
 struct Last {
-    /// What `hipGetLastError` tells: `hipSuccess`, or the last error of HIP.
+    /// The result of `hipGetLastError`: `hipSuccess`, or HIP's last error.
     code: hipError_t,
-    /// The text of the last call that failed, one of hiprtc's among them.
+    /// Detail of the last failed call, including calls of hiprtc.
     detail: String,
 }
 
@@ -66,24 +66,24 @@ thread_local! {
 }
 
 fn last<R>(access: impl FnOnce(&mut Last) -> R) -> Option<R> {
-    // A call may come from a destructor of the thread, after its last error is gone.
+    // A destructor of the thread may call HIP after the error state is gone.
     LAST.try_with(|last| last.try_borrow_mut().ok().map(|mut last| access(&mut last)))
         .ok()
         .flatten()
 }
 
-/// The text of the calling thread's last call that failed; empty if none did.
+/// Detail of the calling thread's last failed call; empty if none failed.
 pub fn last_error_detail() -> String {
     last(|last| last.detail.clone()).unwrap_or_default()
 }
 
-/// What a function returns, and what that is in C.
+/// The result of a function, and its form in C.
 pub(super) trait Outcome {
     type C;
 
     fn into_c(self) -> Self::C;
 
-    /// What to return instead when the function panicked.
+    /// The result to return if the function panicked.
     fn panicked(message: &str) -> Self::C;
 }
 
@@ -95,7 +95,7 @@ impl Outcome for Result<(), Failure> {
             return hipError_t::hipSuccess;
         };
         let code = failure.code;
-        // Its header says that this one is not actually an error.
+        // HIP's header says that this code is not an error.
         if code != hipError_t::hipErrorNotReady {
             last(|last| (last.code, last.detail) = (failure.code, failure.detail));
         }
@@ -120,7 +120,7 @@ impl Outcome for hipError_t {
     }
 }
 
-/// Results that are in C what they are here, and what a function returns instead that panicked.
+/// Results that have the same type in C, each with the result to return after a panic.
 macro_rules! plain {
     ($($type:ty: $panicked:expr;)*) => {$(
         impl Outcome for $type {
@@ -148,7 +148,7 @@ plain! {
     hipChannelFormatDesc: hipChannelFormatDesc::ZERO;
 }
 
-/// Why a call failed that compiles or links at run time.
+/// Why a hiprtc call failed.
 #[derive(Clone, Debug)]
 pub(super) struct RtcFailure {
     pub(super) code: hiprtcResult,
@@ -167,7 +167,7 @@ impl RtcFailure {
     }
 }
 
-/// For arguments, which are looked at as HIP's are.
+/// For errors in arguments, which are checked as HIP's are.
 impl From<Failure> for RtcFailure {
     fn from(failure: Failure) -> Self {
         RtcFailure::input(failure.detail)
@@ -192,18 +192,18 @@ impl Outcome for Result<(), RtcFailure> {
     }
 }
 
-/// Runs a function's body; what panics in it ends here, as C cannot unwind.
+/// Runs a function's body. Catches a panic, which must not unwind into C.
 pub(super) fn guarded<O: Outcome>(body: impl FnOnce() -> O) -> O::C {
-    // A panic poisons locks. The code that takes them expects that.
+    // A panic poisons locks; all code that takes a lock expects that.
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(outcome) => outcome.into_c(),
         Err(payload) => O::panicked(panic_message(&*payload)),
     }
 }
 
-/// Runs work that no call waits for; a panic in it ends here.
+/// Runs work that no call waits for. Catches a panic.
 pub(super) fn guarded_work(work: impl FnOnce()) {
-    // The panic hook has reported it, and no call can return it.
+    // The panic hook has reported it; no call can return it.
     let _ = catch_unwind(AssertUnwindSafe(work));
 }
 
@@ -215,12 +215,12 @@ fn panic_message(payload: &(dyn Any + Send)) -> &str {
         .unwrap_or("no message")
 }
 
-/// Says on standard error what no call can return.
+/// Prints an error that no call can return to standard error.
 pub(super) fn warn(what: impl Display) {
     eprintln!("ferrowave: {what}");
 }
 
-/// A place for a result, not null.
+/// A non-null pointer to a result.
 pub(super) struct Out<T>(*mut T);
 
 impl<T> Out<T> {
@@ -234,22 +234,22 @@ impl<T> Out<T> {
     }
 
     pub(super) fn set(self, value: T) {
-        // SAFETY: `new`'s caller promised that it is valid; C callers may neglect alignment.
+        // SAFETY: valid by `new`'s contract. The write is unaligned, because C callers may neglect alignment.
         unsafe { self.0.write_unaligned(value) }
     }
 }
 
-/// The place for a result that an argument of the surrounding function points to.
+/// The result pointer in an argument of the enclosing function.
 macro_rules! out {
     ($pointer:ident) => {
-        // SAFETY: HIP's callers pass null or the address of a variable of that type.
+        // SAFETY: HIP's contract: null or the address of a variable of that type.
         unsafe { $crate::error::Out::new($pointer, stringify!($pointer)) }?
     };
 }
 
 pub(super) use out;
 
-/// What an argument of the surrounding function points to.
+/// Reads the value that an argument of the enclosing function points to.
 macro_rules! read {
     ($pointer:ident) => {{
         if $pointer.is_null() {
@@ -258,14 +258,14 @@ macro_rules! read {
                 " is null"
             )));
         }
-        // SAFETY: HIP's callers pass null or the address of a variable of that type; they may neglect alignment.
+        // SAFETY: HIP's contract: null or the address of such a variable, possibly unaligned.
         unsafe { $pointer.read_unaligned() }
     }};
 }
 
 pub(super) use read;
 
-/// A text that a caller passed; `what` names it in errors.
+/// A C string that a caller passed; `what` names it in errors.
 ///
 /// # Safety
 /// `name` is null or a C string.
@@ -273,7 +273,7 @@ pub(super) unsafe fn text<'a>(name: *const c_char, what: &str) -> Result<&'a CSt
     if name.is_null() {
         return Err(Failure::value(format_args!("{what} is null")));
     }
-    // SAFETY: the caller promises a C string.
+    // SAFETY: the caller guarantees a C string.
     Ok(unsafe { CStr::from_ptr(name) })
 }
 
@@ -336,7 +336,7 @@ pub(super) unsafe fn hipGetErrorString(error: hipError_t) -> *const c_char {
 pub(super) unsafe fn ferrowaveGetLastErrorDetail(text: *mut c_char, bytes: usize) -> usize {
     let detail = last_error_detail();
     if let (false, Some(room)) = (text.is_null(), bytes.checked_sub(1)) {
-        // SAFETY: the caller promises `bytes` bytes at `text`.
+        // SAFETY: the caller guarantees `bytes` bytes at `text`.
         unsafe { copy_text(&detail, text, room) }
     }
     detail.len()
@@ -347,9 +347,9 @@ pub(super) unsafe fn ferrowaveGetLastErrorDetail(text: *mut c_char, bytes: usize
 /// # Safety
 /// `to` is valid for writes of `room` + 1 bytes.
 pub(super) unsafe fn copy_text(from: &str, to: *mut c_char, room: usize) {
-    // Cut between characters, so that it stays UTF-8.
+    // Cut between characters, so that the text stays UTF-8.
     let bytes = &from.as_bytes()[..from.floor_char_boundary(room)];
-    // SAFETY: at most `room` bytes and one more.
+    // SAFETY: writes at most `room` + 1 bytes.
     unsafe {
         to.cast::<u8>()
             .copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
@@ -357,7 +357,7 @@ pub(super) unsafe fn copy_text(from: &str, to: *mut c_char, room: usize) {
     }
 }
 
-/// A device's number in words.
+/// The error for a device ordinal that does not exist.
 pub(super) fn no_such_device(ordinal: c_int, count: usize) -> Failure {
     let detail = match count {
         1 => format!("there is no device {ordinal}, only device 0"),
@@ -375,7 +375,7 @@ mod tests {
         let code = guarded(|| -> Result<(), Failure> { panic!("no {}", "cells") });
         assert_eq!(code, hipError_t::hipErrorUnknown);
         assert_eq!(last_error_detail(), "internal emulator error: no cells");
-        // SAFETY: takes no pointers.
+        // SAFETY: the function takes no pointers.
         assert_eq!(unsafe { hipGetLastError() }, hipError_t::hipErrorUnknown);
         assert_eq!(last_error_detail(), "");
     }
@@ -389,19 +389,19 @@ mod tests {
             let whole = unsafe { ferrowaveGetLastErrorDetail(text.as_mut_ptr(), bytes) };
             assert_eq!(whole, 7);
             if bytes > 0 {
-                // SAFETY: just written with a NUL.
+                // SAFETY: the call has written a NUL-terminated text.
                 let written = unsafe { CStr::from_ptr(text.as_ptr()) };
                 assert_eq!(written.to_str(), Ok(expect));
             }
         }
-        // SAFETY: null with no room.
+        // SAFETY: the pointer is null, with no capacity.
         let whole = unsafe { ferrowaveGetLastErrorDetail(std::ptr::null_mut(), 0) };
         assert_eq!(whole, 7);
     }
 
     #[test]
     fn unknown_codes_have_a_name_too() {
-        // SAFETY: takes no pointers, returns static texts.
+        // SAFETY: the functions take no pointers and return static texts.
         let names = unsafe {
             [hipError_t(700), hipError_t(4711)].map(|code| CStr::from_ptr(hipGetErrorName(code)))
         };

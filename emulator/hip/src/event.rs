@@ -1,4 +1,4 @@
-//! Events. Their times are of the emulator's own clock: how long emulating took, which says nothing of a GPU.
+//! Events. Their times are those of the host's clock: they measure the emulation, not a GPU.
 
 use std::{ffi::c_uint, ptr, sync::Arc, time::Instant};
 
@@ -16,7 +16,7 @@ use super::{
 };
 
 pub(super) unsafe fn hipEventCreate(event: *mut hipEvent_t) -> Result<(), Failure> {
-    // SAFETY: the same contract.
+    // SAFETY: the caller upholds the same contract.
     unsafe { hipEventCreateWithFlags(event, abi::hipEventDefault) }
 }
 
@@ -56,7 +56,7 @@ pub(super) unsafe fn hipEventDestroy(event: hipEvent_t) -> Result<(), Failure> {
         .ok_or_else(|| Failure::handle("event", event.addr()))
 }
 
-/// Refuses an event of another device than a stream's.
+/// Rejects an event of a different device than the stream's.
 pub(super) fn check_device(event: &Event, stream: &StreamRef) -> Result<(), Failure> {
     if Arc::ptr_eq(&event.device, &stream.device) {
         return Ok(());
@@ -70,14 +70,14 @@ pub(super) fn check_device(event: &Event, stream: &StreamRef) -> Result<(), Fail
     ))
 }
 
-/// Puts an event in a stream that is not captured.
+/// Records an event in a stream that is not being captured.
 pub(super) fn record_in(event: &Event, stream: &StreamRef) {
     let (task, sequence) = stream.mark();
     event.recorded_at(Arc::clone(&stream.device), stream.waits(), sequence, task);
 }
 
 pub(super) unsafe fn hipEventRecord(event: hipEvent_t, stream: hipStream_t) -> Result<(), Failure> {
-    // SAFETY: the same contract.
+    // SAFETY: the caller upholds the same contract.
     unsafe { hipEventRecordWithFlags(event, stream, 0) }
 }
 
@@ -139,7 +139,7 @@ pub(super) unsafe fn hipEventElapsedTime(
     Ok(())
 }
 
-/// When an event was over.
+/// The time at which an event completed.
 fn at(handle: hipEvent_t, name: &str) -> Result<Instant, Failure> {
     let event = event(handle)?;
     let reason = match event.happens()? {

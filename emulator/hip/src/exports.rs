@@ -1,4 +1,4 @@
-//! The C boundary: each function of the table as C calls it.
+//! The C boundary: each function of the table as an `extern "C"` function.
 
 use ferrowave_hip_abi::{Functions, for_each_hip_function, for_each_hiprtc_function};
 
@@ -7,7 +7,7 @@ use super::{
     trace::{self, Argument, ByPointer as _, ByValue as _, First as _, Place as _},
 };
 
-/// The functions behind the boundary, by HIP's names. One that is missing here does not compile below.
+/// The functions' bodies, by HIP's names. A missing body is a compile error below.
 mod bodies {
     pub(super) use super::super::{
         allocation::*, callback::*, context::*, copy::*, device::*, error::*, event::*, fill::*,
@@ -28,7 +28,7 @@ macro_rules! exports {
         /// # Safety
         /// Pointers are null, or valid for what HIP reads from and writes to them.
         pub unsafe extern "C" fn $name($($argument: $type),*) -> $result {
-            // SAFETY: the caller keeps HIP's contract, which is the body's too.
+            // SAFETY: the caller upholds HIP's contract, which is also the body's.
             let call = || guarded(|| unsafe { bodies::$name($($argument),*) });
             let Some(trace) = trace::calls() else {
                 return call();
@@ -40,7 +40,7 @@ macro_rules! exports {
     )*};
 }
 
-/// What a call has set through its first argument.
+/// The value that a call has written through its first argument.
 macro_rules! first {
     () => {
         None
@@ -53,7 +53,7 @@ macro_rules! first {
 for_each_hip_function!(exports);
 for_each_hiprtc_function!(exports);
 
-/// A field's value: what the table may lack, the emulator has.
+/// The value of a table field. The emulator has all optional functions too.
 macro_rules! present {
     (required, $name:ident) => {
         $name
@@ -77,7 +77,7 @@ macro_rules! table {
 
 for_each_hip_function!(table);
 
-/// Functions that the emulator does not offer: each says so.
+/// Functions that the emulator does not support. Each returns an error.
 pub mod unsupported {
     use ferrowave_hip_abi::{for_each_unsupported_hip_function, hipError_t};
 
@@ -87,7 +87,7 @@ pub mod unsupported {
         ($($name:ident)*) => {$(
             #[doc = concat!("Returns `hipErrorNotSupported`: the emulator has no `", stringify!($name), "`.")]
             ///
-            /// Its arguments, whatever they are, are not looked at.
+            /// All arguments are ignored.
             pub extern "C" fn $name() -> hipError_t {
                 guarded(|| {
                     Err::<(), _>(Failure::new(

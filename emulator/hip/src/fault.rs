@@ -1,49 +1,49 @@
-//! Kernels that failed: kept until a call that waits for their stream reports them.
+//! Failed work, kept until a call that waits for its stream reports it.
 
 use std::sync::{Mutex, PoisonError};
 
 use super::error::Failure;
 
-/// Which work a call waits for.
+/// The work that a call waits for.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Waits {
-    /// All of the device's.
+    /// All work of the device.
     Device,
-    /// One stream's.
+    /// The work of a stream.
     Stream(usize),
-    /// One stream's up to an event.
+    /// The work of a stream up to an event.
     Until {
         /// The stream.
         stream: usize,
-        /// The event's number among the device's work.
+        /// The event's position in the device's order of submission.
         sequence: u64,
     },
 }
 
 struct Fault {
     stream: usize,
-    /// The number of the work that failed among the device's work.
+    /// The failed work's position in the device's order of submission.
     sequence: u64,
     failure: Failure,
 }
 
-/// Faults that are kept at most; a program that never waits must not fill memory. More are counted.
+/// Maximum number of kept faults, so that a program that never waits does not fill memory. Further faults are counted.
 const MAX_FAULTS: usize = 64;
 
 #[derive(Default)]
 struct State {
     faults: Vec<Fault>,
-    /// Those that were not kept.
+    /// Number of faults that were not kept.
     others: usize,
 }
 
-/// The faults of one device that no call has reported yet.
+/// The unreported faults of a device.
 #[derive(Default)]
 pub(super) struct Faults(Mutex<State>);
 
 impl Faults {
     fn state(&self) -> std::sync::MutexGuard<'_, State> {
-        // Valid between statements, even after a panic.
+        // A poisoned lock is ignored: the state is valid between statements.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -60,19 +60,19 @@ impl Faults {
         });
     }
 
-    /// Whether a stream has failed, as its callbacks are told.
+    /// The fault of a stream, for its callbacks.
     pub(super) fn of_stream(&self, stream: usize) -> Option<Failure> {
         let state = self.state();
         let fault = state.faults.iter().find(|fault| fault.stream == stream);
         fault.map(|fault| fault.failure.clone())
     }
 
-    /// Forgets all.
+    /// Discards all faults.
     pub(super) fn clear(&self) {
         *self.state() = State::default();
     }
 
-    /// Reports what failed of the work that is waited for, once: the first failure stands for the others.
+    /// Reports the faults of the awaited work once. The first fault is returned; the others are only counted.
     pub(super) fn report(&self, waits: Waits) -> Result<(), Failure> {
         let mut state = self.state();
         let mut reported: Vec<Fault> = state
@@ -85,7 +85,7 @@ impl Faults {
                 }
             })
             .collect();
-        // Streams run side by side: the first is the one that was submitted first.
+        // Streams run concurrently. The first fault is that of the work submitted first.
         reported.sort_by_key(|fault| fault.sequence);
         let mut others = reported.len().saturating_sub(1);
         if !reported.is_empty() && matches!(waits, Waits::Device) {

@@ -1,4 +1,4 @@
-//! Fills.
+//! Memsets.
 
 use std::ffi::{c_int, c_uchar, c_uint, c_ushort, c_void};
 
@@ -13,7 +13,7 @@ use super::{
     },
 };
 
-/// A fill of rows of elements.
+/// A memset of rows of elements.
 pub(super) fn rows(
     to: *mut c_void,
     pitch: usize,
@@ -34,7 +34,7 @@ pub(super) fn rows(
     Fill::new(to, extent, value, element_bytes)
 }
 
-/// Fills of one kind, on the default stream and in any. Host memory, too, may be filled, so that the first wait.
+/// Memsets, each with its asynchronous form. The synchronous form waits, because the target may be host memory.
 macro_rules! fills {
     ($($name:ident, $in_stream:ident($($argument:ident: $type:ty),*) = $fill:expr;)*) => {$(
         pub(super) unsafe fn $name($($argument: $type),*) -> Result<(), Failure> {

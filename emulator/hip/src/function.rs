@@ -1,4 +1,4 @@
-//! What kernels are and need, and how many of their workgroups a device holds.
+//! Attributes and occupancy of kernels.
 
 use std::{
     ffi::{c_char, c_int, c_uint, c_void},
@@ -20,7 +20,7 @@ use super::{
 };
 
 impl Function {
-    /// LDS that a launch may add, in bytes.
+    /// Maximum dynamic LDS of a launch, in bytes.
     fn most_dynamic_lds_bytes(&self) -> u32 {
         let metadata = &self.kernel.description().metadata;
         let most = GpuLimits::of(self.device.row.gpu)
@@ -40,7 +40,7 @@ impl Function {
             Attribute::HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES => {
                 self.most_dynamic_lds_bytes()
             }
-            // HIP's caches and constants are not the caller's to arrange on these GPUs, and there is no PTX.
+            // Cache and constant memory cannot be configured on these GPUs, and there is no PTX.
             Attribute::HIP_FUNC_ATTRIBUTE_CONST_SIZE_BYTES
             | Attribute::HIP_FUNC_ATTRIBUTE_PTX_VERSION
             | Attribute::HIP_FUNC_ATTRIBUTE_BINARY_VERSION
@@ -111,7 +111,7 @@ pub(super) unsafe fn hipFuncSetAttribute(
             function.dynamic_lds_bytes.store(value, Ordering::Relaxed);
             Ok(())
         }
-        // LDS and cache are apart on these GPUs.
+        // LDS and cache are separate on these GPUs.
         hipFuncAttribute::hipFuncAttributePreferredSharedMemoryCarveout => Ok(()),
         hipFuncAttribute(other) => Err(Failure::value(format_args!(
             "{other} cannot be set of a kernel, only 8 and 9"
@@ -165,7 +165,7 @@ fn active(
     Ok(())
 }
 
-/// The smallest grid that fills the device, and the largest workgroup of which that many waves run at once.
+/// The workgroup size with the most concurrent waves, and the smallest grid that fills the device with it.
 fn potential(
     grid_size: *mut c_int,
     block_size: *mut c_int,
@@ -186,7 +186,7 @@ fn potential(
     };
     let lds_bytes = u32::try_from(dynamic_lds_bytes).unwrap_or(u32::MAX);
     let wave_size = GpuLimits::of(function.device.row.gpu).wave_size;
-    // Whole waves, the largest first, so that of equals it is the one that is kept.
+    // Multiples of the wave size, in descending order, so that the largest wins a tie.
     let sizes = (1..=most.div_ceil(wave_size)).rev();
     let held = sizes.map(|waves| {
         let threads = (waves * wave_size).min(most);
@@ -204,7 +204,7 @@ fn potential(
     Ok(())
 }
 
-/// Occupancy queries for a module's kernels and for a program's, with flags that mean nothing on these GPUs.
+/// Occupancy queries for modules' and for programs' kernels. Flags have no effect on these GPUs.
 macro_rules! occupancy {
     ($($active:ident, $active_flags:ident, $potential:ident: $type:ty, |$f:ident| $function:expr;)*) => {$(
         pub(super) unsafe fn $active(

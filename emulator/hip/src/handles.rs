@@ -1,4 +1,4 @@
-//! Handles: numbers that stand for objects, so that one that is stale or made up is found out, not followed.
+//! Handles: numbers that identify objects, so that a stale or invalid handle is detected and never dereferenced.
 
 use std::{
     collections::HashMap,
@@ -8,12 +8,12 @@ use std::{
     },
 };
 
-/// The next handle, of whatever kind: no two objects of a process have the same, even one after the other. The first
-/// are left to HIP's special values, and the distance keeps a pointer into an opaque struct from being another's.
+/// The next handle of any kind. Handles are never reused in a process. The first values are left to HIP's special
+/// handles; the step between handles keeps a pointer into an opaque struct from equalling another handle.
 static NEXT: AtomicUsize = AtomicUsize::new(0x1000);
 const STEP: usize = 16;
 
-/// A handle that nothing has.
+/// Returns an unused handle.
 pub(super) fn unused() -> usize {
     NEXT.fetch_add(STEP, Ordering::Relaxed)
 }
@@ -30,19 +30,19 @@ impl<T> Handles<T> {
         }
     }
 
-    /// Takes an object in and returns its handle.
+    /// Adds an object and returns its handle.
     pub(super) fn insert(&self, object: Arc<T>) -> usize {
         self.insert_with(|_| object)
     }
 
-    /// Takes in an object that is made from its handle.
+    /// Adds an object that is created from its handle.
     pub(super) fn insert_with(&self, make: impl FnOnce(usize) -> Arc<T>) -> usize {
         let handle = unused();
         self.insert_at(handle, make(handle));
         handle
     }
 
-    /// Takes an object in under a handle that was [`unused`].
+    /// Adds an object under a handle of [`unused`].
     pub(super) fn insert_at(&self, handle: usize, object: Arc<T>) {
         self.write().insert(handle, object);
     }
@@ -65,12 +65,12 @@ impl<T> Handles<T> {
     }
 
     pub(super) fn retain(&self, keep: impl Fn(&T) -> bool) {
-        // Dropped after the lock is given back: an object's end may take other locks.
+        // Objects are dropped after the lock is released, because dropping them may take other locks.
         let _gone: Vec<_> = self.write().extract_if(|_, object| !keep(object)).collect();
     }
 
     fn write(&self) -> std::sync::RwLockWriteGuard<'_, HashMap<usize, Arc<T>>> {
-        // Valid between statements, even after a panic.
+        // A poisoned lock is ignored: the state is valid between statements.
         self.objects.write().unwrap_or_else(PoisonError::into_inner)
     }
 }

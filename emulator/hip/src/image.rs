@@ -1,8 +1,8 @@
-//! A code object or offload bundle in a file, or in the caller's memory, whose length is not known. Only the part that
-//! suits the device is read.
+//! A code object or offload bundle in a file, or in the caller's memory, where its length is not known. Only the code
+//! object that matches the device is read.
 //!
-//! Files are read and not mapped: a mapped file that is truncated kills the process. The caller's memory is used in
-//! place, as it holds hundreds of megabytes.
+//! Files are read instead of mapped, because truncating a mapped file kills the process. The caller's memory is used in
+//! place, because it may hold hundreds of megabytes.
 
 use std::{
     borrow::Cow, ffi::c_void, fs, fs::File, io, ops::Range, os::unix::fs::FileExt, ptr, slice,
@@ -16,11 +16,11 @@ use super::{
     runtime::{Device, SRAMECC, XNACK},
 };
 
-/// An ELF header's length.
+/// Length of an ELF header.
 const HEADER_BYTES: usize = 64;
-/// The longest code object that is read; compilers make nothing near it.
+/// Maximum length of a code object, far above what compilers produce.
 const MAX_BYTES: u64 = 4 << 30;
-/// `sh_type` of a section that has no bytes in the file.
+/// `sh_type` of a section without bytes in the file.
 const SHT_NOBITS: u32 = 8;
 
 /// A code object or bundle.
@@ -29,9 +29,9 @@ pub(super) enum Image {
     File(File, u64),
     /// The caller's memory.
     Memory {
-        /// Where it begins.
+        /// Its address.
         start: usize,
-        /// Addresses that can be read, in their order, if the system says which.
+        /// Readable address ranges in ascending order, if the system reports them.
         readable: Option<Vec<Range<usize>>>,
     },
 }
@@ -47,7 +47,7 @@ fn invalid(detail: impl std::fmt::Display) -> Failure {
 }
 
 impl Image {
-    /// What is in a file.
+    /// Opens a file.
     pub(super) fn open(path: &str) -> Result<Self, Failure> {
         let opened = File::open(path).and_then(|file| {
             let bytes = file.metadata()?.len();
@@ -62,11 +62,11 @@ impl Image {
         })
     }
 
-    /// What is at an address.
+    /// An image at an address.
     ///
     /// # Safety
-    /// A whole code object or bundle is there, as long as this lives and what it returned. Where the system says what can
-    /// be read, what is not there is an error.
+    /// The address holds a whole code object or bundle, which outlives `self` and what it returns. If the system
+    /// reports which memory is readable, reading other memory is an error instead.
     pub(super) unsafe fn at(image: *const c_void) -> Result<Self, Failure> {
         if image.is_null() {
             return Err(Failure::value("image is null"));
@@ -103,7 +103,7 @@ impl Image {
         }
     }
 
-    /// The length of the code object that it is.
+    /// The length of the code object.
     fn elf_bytes(&self) -> Result<u64, Failure> {
         if let Image::File(_, bytes) = self {
             return Ok(*bytes);
@@ -136,7 +136,7 @@ impl Image {
         }
         let read = match self {
             Image::File(file, _) => {
-                // Zeroed memory costs nothing until it is written.
+                // Zeroed memory takes no space until it is written.
                 let mut read = vec![0; bytes as usize];
                 let done = file.read_exact_at(&mut read, offset);
                 done.map(|()| read.into())
@@ -151,7 +151,7 @@ impl Image {
                     }
                     _ => {
                         let from = ptr::with_exposed_provenance(from);
-                        // SAFETY: it is part of the code object, which `at` was promised is there.
+                        // SAFETY: a part of the code object, which the caller of `at` guarantees.
                         Ok(unsafe { slice::from_raw_parts(from, bytes as usize) }.into())
                     }
                 }
@@ -165,7 +165,7 @@ impl Image {
     }
 }
 
-/// The addresses that can be read, of what `/proc/self/maps` says (man page proc_pid_maps(5)).
+/// The readable address ranges in `/proc/self/maps` (man page proc_pid_maps(5)).
 fn readable(maps: &str) -> Vec<Range<usize>> {
     let mut all: Vec<Range<usize>> = Vec::new();
     for line in maps.lines() {
@@ -197,7 +197,8 @@ fn number(bytes: &[u8], offset: usize, length: usize) -> u64 {
     u64::from_le_bytes(word)
 }
 
-/// The end of the last part that a 64-bit ELF file's headers speak of. Whether they make sense is the loader's business.
+/// The end of the last part that a 64-bit ELF file's headers refer to. Whether the headers are valid is checked when
+/// the code object is loaded.
 fn file_bytes<'a>(
     header: &[u8],
     part: impl Fn(u64, u64) -> Result<Cow<'a, [u8]>, Failure>,
@@ -244,7 +245,7 @@ mod tests {
     use crate::runtime::Runtime;
 
     fn read(image: *const c_void) -> Result<Vec<u8>, Failure> {
-        // SAFETY: tests run where memory is checked.
+        // SAFETY: the tests run where the system reports readable memory.
         let image = unsafe { Image::at(image) }?;
         let device = Runtime::get().current()?;
         image.object(&device).map(Cow::into_owned)
@@ -254,24 +255,24 @@ mod tests {
         read(image.as_ptr().cast()).unwrap_err().detail
     }
 
-    /// One program header, one section, the section at the end.
+    /// One program header, one section, and section headers at the end.
     fn elf() -> Vec<u8> {
         let mut elf = vec![0; 300];
         elf[..4].copy_from_slice(b"\x7fELF");
         for (offset, value) in [
             (32, 64),
             (54, 56),
-            (56, 1), // program headers
+            (56, 1), // number of program headers
             (40, 120),
             (58, 64),
-            (60, 2), // sections
+            (60, 2), // number of sections
             (64 + 8, 0),
-            (64 + 32, 120), // the program header's part
+            (64 + 32, 120), // size of the program header's segment
             (120 + 24, 248),
-            (120 + 32, 52), // the first section's part
+            (120 + 32, 52), // size of the first section
             (184 + 4, 8),
             (184 + 24, 248),
-            (184 + 32, 1 << 40), // the second has no bytes in the file
+            (184 + 32, 1 << 40), // the second section has no bytes in the file
         ] {
             let bytes = u64::to_le_bytes(value);
             let length = if matches!(offset, 54..=60) { 2 } else { 8 };

@@ -27,8 +27,8 @@ use super::{
     registry,
 };
 
-/// Refuses the grids that `hipModuleLaunchKernel` does, and no other launch: `hipExtModuleLaunchKernel`, by which Tensile
-/// launches, takes more of them along y and z (ROCm's clr, `hipamd/src/hip_module.cpp`).
+/// Checks the grid limits of `hipModuleLaunchKernel`. They apply to this function only: `hipExtModuleLaunchKernel`,
+/// which Tensile uses, allows more workgroups along y and z (ROCm's clr, `hipamd/src/hip_module.cpp`).
 fn check_module_grid(grid: [u32; 3]) -> Result<(), Failure> {
     for (axis, (workgroups, limit)) in ["x", "y", "z"]
         .into_iter()
@@ -80,7 +80,7 @@ pub(super) unsafe fn hipModuleLaunchKernel(
         block: [block_x, block_y, block_z],
         dynamic_lds_bytes,
     };
-    // SAFETY: HIP's contract.
+    // SAFETY: the caller upholds HIP's contract.
     unsafe { Launch::new(function, shape, parameters, extra) }?.submit_to(&stream)
 }
 
@@ -104,7 +104,7 @@ pub(super) unsafe fn hipModuleLaunchCooperativeKernel(
         block: [block_x, block_y, block_z],
         dynamic_lds_bytes,
     };
-    // SAFETY: HIP's contract.
+    // SAFETY: the caller upholds HIP's contract.
     let launch = unsafe { Launch::new(function, shape, parameters, std::ptr::null_mut()) }?;
     launch.to_cooperative()?.submit_to(&stream)
 }
@@ -166,7 +166,7 @@ pub(super) unsafe fn hipExtModuleLaunchKernel(
         block,
         dynamic_lds_bytes: u32::try_from(dynamic_lds_bytes).unwrap_or(u32::MAX),
     };
-    // SAFETY: HIP's contract.
+    // SAFETY: the caller upholds HIP's contract.
     let launch = unsafe { Launch::new(function, shape, parameters, extra) }?;
     between_events(launch, &stream, start, stop)
 }
@@ -187,7 +187,7 @@ pub(super) unsafe fn hipHccModuleLaunchKernel(
     start: hipEvent_t,
     stop: hipEvent_t,
 ) -> Result<(), Failure> {
-    // SAFETY: the same contract.
+    // SAFETY: the caller upholds the same contract.
     unsafe {
         hipExtModuleLaunchKernel(
             function, items_x, items_y, items_z, block_x, block_y, block_z, lds, stream,
@@ -210,21 +210,21 @@ pub(super) unsafe fn hipExtLaunchKernel(
 ) -> Result<(), Failure> {
     let stream = self::stream(stream)?;
     let shape = Shape::new(grid, block, dynamic_lds_bytes);
-    // SAFETY: HIP's contract.
+    // SAFETY: the caller upholds HIP's contract.
     let launch = unsafe { of_stub(stub, shape, arguments) }?;
     between_events(launch, &stream, start, stop)
 }
 
-/// The launch of a program's kernel.
+/// A launch of a program's kernel.
 ///
 /// # Safety
-/// `arguments` is null or a pointer to each argument.
+/// `arguments` is null, or points to a pointer to each argument.
 unsafe fn of_stub(
     stub: *const c_void,
     shape: Shape,
     arguments: *mut *mut c_void,
 ) -> Result<Launch, Failure> {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         Launch::new(
             registry::kernel(stub)?,
@@ -245,7 +245,7 @@ pub(super) unsafe fn hipLaunchKernel(
 ) -> Result<(), Failure> {
     let stream = self::stream(stream)?;
     let shape = Shape::new(grid, block, dynamic_lds_bytes);
-    // SAFETY: HIP's contract.
+    // SAFETY: the caller upholds HIP's contract.
     unsafe { of_stub(stub, shape, arguments) }?.submit_to(&stream)
 }
 
@@ -259,15 +259,15 @@ pub(super) unsafe fn hipLaunchCooperativeKernel(
 ) -> Result<(), Failure> {
     let stream = self::stream(stream)?;
     let shape = Shape::new(grid, block, dynamic_lds_bytes as usize);
-    // SAFETY: HIP's contract.
+    // SAFETY: the caller upholds HIP's contract.
     let launch = unsafe { of_stub(stub, shape, arguments) }?;
     launch.to_cooperative()?.submit_to(&stream)
 }
 
-/// Whether attributes ask for a cooperative launch; any other is refused.
+/// Whether the attributes ask for a cooperative launch. Other attributes are rejected.
 ///
 /// # Safety
-/// `attributes` is null or has `count` of them.
+/// `attributes` is null or has `count` elements.
 unsafe fn is_cooperative(
     attributes: *mut hipLaunchAttribute,
     count: c_uint,
@@ -277,7 +277,7 @@ unsafe fn is_cooperative(
     }
     let mut cooperative = false;
     for index in 0..count as usize {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let attribute = unsafe { attributes.add(index).read_unaligned() };
         if attribute.id != hipLaunchAttributeCooperative {
             return Err(Failure::new(
@@ -301,7 +301,7 @@ pub(super) unsafe fn hipLaunchKernelExC(
     let config = read!(config);
     let stream = stream(config.stream)?;
     let shape = Shape::new(config.gridDim, config.blockDim, config.dynamicSmemBytes);
-    // SAFETY: HIP's contract.
+    // SAFETY: the caller upholds HIP's contract.
     let (launch, cooperative) = unsafe {
         (
             of_stub(stub, shape, arguments)?,
@@ -329,7 +329,7 @@ pub(super) unsafe fn hipDrvLaunchKernelEx(
         block: [config.blockDimX, config.blockDimY, config.blockDimZ],
         dynamic_lds_bytes: config.sharedMemBytes,
     };
-    // SAFETY: HIP's contract.
+    // SAFETY: the caller upholds HIP's contract.
     let (launch, cooperative) = unsafe {
         (
             Launch::new(function, shape, parameters, extra)?,
@@ -343,7 +343,7 @@ pub(super) unsafe fn hipDrvLaunchKernelEx(
     launch.submit_to(&stream)
 }
 
-/// What a `<<<>>>` keeps until its stub asks for it.
+/// The configuration of a `<<<>>>` launch, until its stub reads it.
 #[derive(Clone, Copy)]
 struct Configuration {
     grid: dim3,
@@ -352,12 +352,12 @@ struct Configuration {
     stream: usize,
 }
 
-/// The most configurations that are kept: a program that never asks for them must not fill memory.
+/// Maximum number of saved configurations, so that a program that never reads them does not fill memory.
 const MAX_CONFIGURATIONS: usize = 4096;
 
 thread_local! {
-    /// A launch's arguments may be made by other launches: the last one kept is the first asked for. Never dropped, so that
-    /// destructors of the program can launch after the thread's variables are gone.
+    /// A stack, because a launch's arguments may be computed by other launches. It is never dropped, so that
+    /// destructors of the program can launch kernels after the thread's variables are gone.
     static CONFIGURATIONS: RefCell<ManuallyDrop<Vec<Configuration>>> =
         const { RefCell::new(ManuallyDrop::new(Vec::new())) };
 }
@@ -396,7 +396,7 @@ pub(super) unsafe fn __hipPopCallConfiguration(
     let last = CONFIGURATIONS.with_borrow_mut(|kept| {
         let last = kept.pop();
         if kept.is_empty() {
-            // Nothing else would give the memory back.
+            // Nothing else frees the memory.
             kept.shrink_to_fit();
         }
         last

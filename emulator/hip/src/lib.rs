@@ -1,29 +1,30 @@
-//! The HIP functions, over the emulator's own parts.
+//! HIP's functions, implemented on the emulator.
 //!
-//! | room | what is in it |
+//! | module | contents |
 //! |---|---|
-//! | [`exports`] | the C boundary: one `extern "C"` function a row of the table, and nothing that unwinds through it |
-//! | `error` | what a call that failed leaves behind on its thread |
-//! | `runtime` | devices, their state, and each thread's current one |
+//! | [`exports`] | the C boundary: one `extern "C"` function per row of the table; no panic unwinds through it |
+//! | `error` | error codes and details, and each thread's last error |
+//! | `runtime` | devices, their state, and each thread's current device |
 //! | `task`, `queue` | work and its order |
-//! | `handles` | objects by handle; no handle is ever used twice |
+//! | `handles` | objects by handle; no handle is ever reused |
 //! | `objects` | streams, events, modules, graphs and their operations: the state, without HIP's functions |
-//! | `graph` | the functions about graphs, and about streams whose work goes to one |
-//! | `registry` | what programs compiled for HIP register as they start |
-//! | `removal` | what a removed or reset device takes with it |
-//! | [`check`] | checks of launches, and where their findings go |
-//! | [`profile`] | counters of launches, and where profiles go |
-//! | `rtc` | compiling and linking at run time, over AMD's compiler library |
-//! | [`timing`] | modelled times of launches, and where they go |
-//! | [`trace`](TRACE_VARIABLE) | calls and the work of streams, written as they end |
-//! | `fault` | kernels that failed, until a call that waits for them says so |
-//! | the others | the functions, by what they are about |
+//! | `graph` | functions for graphs and stream capture |
+//! | `registry` | kernels and variables that programs compiled for HIP register as they start |
+//! | `removal` | removing and resetting devices |
+//! | [`check`] | which checks launches run, and where findings go |
+//! | [`profile`] | whether launches are counted, and where profiles go |
+//! | `rtc` | compiling and linking at run time, with AMD's compiler library |
+//! | [`timing`] | whether launches are modelled, and where the times go |
+//! | [`trace`](TRACE_VARIABLE) | records of calls and of streams' work |
+//! | `fault` | failed work, until a call that waits for it reports it |
+//! | the others | HIP's functions, grouped by topic |
 //!
-//! A program in the same process gets the table with [`FUNCTIONS`] and a device with [`add_device`]. A program that
-//! knows only HIP loads the library made from `emulator/hip/lib`; its devices are what [`DEVICE_VARIABLE`] names.
+//! A program in the same process gets the table with [`FUNCTIONS`] and adds a device with [`add_device`]. Any other HIP
+//! program loads the library built from `emulator/hip/lib`; [`DEVICE_VARIABLE`] names its devices.
 //!
-//! A call adds work to a stream and returns; `task` runs it on threads of its own, in the order that `queue` keeps:
-//! streams, the default stream among them, events and graphs all come down to tasks that wait for others.
+//! A call submits work to a stream and returns. `task` runs the work on worker threads, in the order that `queue`
+//! determines. Streams, including the default stream, events and graphs are all expressed as tasks that depend on other
+//! tasks.
 
 #![expect(non_snake_case, reason = "HIP's own names")]
 

@@ -25,7 +25,7 @@ pub(super) unsafe fn hipModuleLoad(
     path: *const c_char,
 ) -> Result<(), Failure> {
     let module = out!(module);
-    // SAFETY: HIP's contract.
+    // SAFETY: the caller upholds HIP's contract.
     let path = unsafe { text(path, "path") }?;
     let file = String::from_utf8_lossy(path.to_bytes());
     let image = Image::open(&file)?;
@@ -41,7 +41,7 @@ pub(super) unsafe fn hipModuleLoadData(
     image: *const c_void,
 ) -> Result<(), Failure> {
     let module = out!(module);
-    // SAFETY: HIP's contract: a code object is there.
+    // SAFETY: HIP's contract: the address is a code object's.
     let image = unsafe { Image::at(image) }?;
     module.set(load(&image)?);
     Ok(())
@@ -54,7 +54,7 @@ pub(super) unsafe fn hipModuleLoadDataEx(
     _options: *mut hipJitOption,
     _values: *mut *mut c_void,
 ) -> Result<(), Failure> {
-    // SAFETY: the same contract.
+    // SAFETY: the caller upholds the same contract.
     unsafe { hipModuleLoadData(module, image) }
 }
 
@@ -63,7 +63,7 @@ pub(super) use hipModuleLoadData as hipModuleLoadFatBinary;
 pub(super) unsafe fn hipModuleUnload(module: hipModule_t) -> Result<(), Failure> {
     let gone = MODULES.remove(module.addr());
     let module = gone.ok_or_else(|| Failure::handle("module", module.addr()))?;
-    // Launches under way keep what they run.
+    // Launches in progress keep their kernels.
     module.forget_functions();
     Ok(())
 }
@@ -74,10 +74,11 @@ pub(super) unsafe fn hipModuleGetFunction(
     name: *const c_char,
 ) -> Result<(), Failure> {
     let function = out!(function);
-    // SAFETY: HIP's contract.
+    // SAFETY: the caller upholds HIP's contract.
     let name = unsafe { text(name, "name") }?.to_string_lossy();
     let loaded = self::module(module)?;
-    // Unloading removes the module first and its kernels next: a kernel that is added between the two would stay.
+    // Unloading removes first the module, then its kernels. A kernel added in between would stay, so the module is
+    // checked again.
     let handle = loaded.function(&name, || self::module(module).map(drop))?;
     function.set(ptr::without_provenance_mut(handle));
     Ok(())
@@ -98,7 +99,7 @@ pub(super) unsafe fn hipModuleGetGlobal(
     module: hipModule_t,
     name: *const c_char,
 ) -> Result<(), Failure> {
-    // SAFETY: HIP's contract.
+    // SAFETY: the caller upholds HIP's contract.
     let name = unsafe { text(name, "name") }?.to_string_lossy();
     let module = self::module(module)?;
     let Some((start, length)) = module.variable(&name) else {

@@ -34,11 +34,11 @@ use super::{
     },
 };
 
-/// Each is another function, called so that a null stream is the thread's own default stream.
+/// Each calls another function such that a null stream means the thread's own default stream.
 macro_rules! per_thread {
     ($($name:ident = $plain:ident($($argument:ident: $type:ty),*);)*) => {$(
         pub(super) unsafe fn $name($($argument: $type),*) -> Result<(), Failure> {
-            // SAFETY: the same contract.
+            // SAFETY: the caller upholds the same contract.
             per_thread(|| unsafe { $plain($($argument),*) })
         }
     )*};

@@ -1,4 +1,4 @@
-//! What an address is.
+//! Attributes of addresses.
 
 use std::{
     ffi::{c_int, c_uint, c_void},
@@ -22,11 +22,11 @@ use super::{
 };
 use ferrowave_emulator::memory::AllocationInfo;
 
-/// The allocation that an address is in.
+/// The allocation that contains an address.
 struct Owner {
     device: Arc<Device>,
     info: AllocationInfo,
-    /// What the program made it as; `None` for a variable of a code object.
+    /// How the program allocated it; `None` for a variable of a code object.
     made: Option<Made>,
 }
 
@@ -42,7 +42,7 @@ fn owner(address: u64) -> Result<Option<Owner>, Failure> {
     }))
 }
 
-/// The owner, or an error that there is none.
+/// The owner of an address. An error if there is none.
 fn owned(address: *const c_void) -> Result<Owner, Failure> {
     owner(address.addr() as u64)?
         .ok_or_else(|| Failure::value(format_args!("{address:p} is in no memory of a device")))
@@ -63,7 +63,7 @@ impl Owner {
         self.memory_type() == hipMemoryType::hipMemoryTypeManaged
     }
 
-    /// Whether the program may use the address itself.
+    /// Whether the host can access the address.
     fn on_host(&self) -> bool {
         self.memory_type() != hipMemoryType::hipMemoryTypeDevice
     }
@@ -104,7 +104,7 @@ pub(super) unsafe fn hipPointerGetAttributes(
     Ok(())
 }
 
-/// An answer, in the type that its attribute has.
+/// The value of an attribute, in the attribute's type.
 enum Answer {
     Pointer(*mut c_void),
     Number(u64),
@@ -117,7 +117,7 @@ impl Answer {
     /// # Safety
     /// `data` is null or valid for a write of the attribute's type.
     unsafe fn write(self, data: *mut c_void) -> Result<(), Failure> {
-        /// The same, of one type.
+        /// Writes a value of one type.
         ///
         /// # Safety
         /// As above.
@@ -126,7 +126,7 @@ impl Answer {
             out!(data).set(value);
             Ok(())
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             match self {
                 Answer::Pointer(value) => put(data, value),
@@ -169,7 +169,7 @@ fn answer(owner: &Owner, attribute: Attribute, address: *mut c_void) -> Result<A
         | Attribute::HIP_POINTER_ATTRIBUTE_IS_LEGACY_HIP_IPC_CAPABLE
         | Attribute::HIP_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE => Answer::Bool(false),
         Attribute::HIP_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES => Answer::Number(0),
-        // Reading and writing.
+        // Read and write.
         Attribute::HIP_POINTER_ATTRIBUTE_ACCESS_FLAGS => Answer::Unsigned(3),
         Attribute::HIP_POINTER_ATTRIBUTE_MEMPOOL_HANDLE
         | Attribute::HIP_POINTER_ATTRIBUTE_P2P_TOKENS => {
@@ -186,7 +186,7 @@ fn answer(owner: &Owner, attribute: Attribute, address: *mut c_void) -> Result<A
     })
 }
 
-/// The answer for an address in no allocation: 0 in the attribute's type.
+/// The value for an address in no allocation: 0, in the attribute's type.
 fn nothing(attribute: Attribute) -> Answer {
     match attribute {
         Attribute::HIP_POINTER_ATTRIBUTE_MEMORY_TYPE
@@ -213,7 +213,7 @@ pub(super) unsafe fn hipPointerGetAttribute(
         return Err(Failure::value("data is null"));
     }
     let answer = answer(&owned(address)?, attribute, address)?;
-    // SAFETY: HIP's contract.
+    // SAFETY: the caller upholds HIP's contract.
     unsafe { answer.write(data) }
 }
 
@@ -228,7 +228,7 @@ pub(super) unsafe fn hipDrvPointerGetAttributes(
     }
     let owner = owner(address.addr() as u64)?;
     for index in 0..count as usize {
-        // SAFETY: HIP's contract: `count` of them.
+        // SAFETY: HIP's contract: the list has `count` elements.
         let (attribute, place) = unsafe {
             (
                 attributes.add(index).read_unaligned(),
@@ -237,10 +237,10 @@ pub(super) unsafe fn hipDrvPointerGetAttributes(
         };
         if let Some(owner) = &owner {
             let answer = answer(owner, attribute, address)?;
-            // SAFETY: HIP's contract.
+            // SAFETY: the caller upholds HIP's contract.
             unsafe { answer.write(place) }?;
         } else {
-            // SAFETY: HIP's contract.
+            // SAFETY: the caller upholds HIP's contract.
             unsafe { nothing(attribute).write(place) }?;
         }
     }
@@ -298,7 +298,7 @@ pub(super) unsafe fn hipHostGetDevicePointer(
             "{address:p} is in device memory"
         )));
     }
-    // A device reaches it where the host does.
+    // Devices access it at the host's address.
     device_pointer.set(address);
     Ok(())
 }

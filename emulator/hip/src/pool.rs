@@ -1,4 +1,4 @@
-//! Pools of device memory. They keep nothing back: what is freed is the device's again at once.
+//! Memory pools. They keep no unused memory: a free returns it to the device immediately.
 
 use std::{
     ffi::{c_int, c_void},
@@ -23,9 +23,9 @@ use super::{
 /// A pool.
 pub(super) struct Pool {
     pub(super) device: Arc<Device>,
-    /// What is allocated from it; its allocations count in it.
+    /// The bytes in use; the pool's allocations share it.
     pub(super) used: Arc<Count>,
-    /// What the program has set, by attribute: kept, and without effect.
+    /// The attributes that the program can set, in order. They have no effect.
     settings: [AtomicU64; 4],
 }
 
@@ -34,12 +34,12 @@ impl Pool {
         Pool {
             device,
             used: Arc::default(),
-            // HIP's reuse is on from the start, and nothing is kept.
+            // HIP's defaults: reuse is enabled, and no memory is kept.
             settings: [1, 1, 1, 0].map(AtomicU64::new),
         }
     }
 
-    /// The setting of an attribute, if it is one.
+    /// The setting of an attribute, if it can be set.
     fn setting(&self, attribute: Attr) -> Option<&AtomicU64> {
         self.settings.get((attribute.0 as usize).checked_sub(1)?)
     }
@@ -55,31 +55,31 @@ pub(super) fn pool(handle: hipMemPool_t) -> Result<Arc<Pool>, Failure> {
 }
 
 fn no_pool(handle: hipMemPool_t) -> Failure {
-    // HIP's code for it is not that of other handles.
+    // HIP's code for an invalid pool differs from that for other handles.
     Failure::value(format_args!(
         "{:#x} is no pool, or one that was destroyed",
         handle.addr()
     ))
 }
 
-/// The handle of the pool that a device has from the start.
+/// The handle of a device's default pool.
 fn default_of(device: &Arc<Device>) -> usize {
     *device
         .default_pool
         .get_or_init(|| POOLS.insert(Arc::new(Pool::new(Arc::clone(device)))))
 }
 
-/// The handle of the pool that a device allocates from.
+/// The handle of a device's current pool.
 fn current_of(device: &Arc<Device>) -> usize {
     let chosen = device.pool.load(Ordering::Relaxed);
     match POOLS.get(chosen) {
         Some(_) => chosen,
-        // None was chosen, or it was destroyed.
+        // No pool was selected, or it was destroyed.
         None => default_of(device),
     }
 }
 
-/// The pool that a device allocates from.
+/// A device's current pool.
 pub(super) fn current(device: &Arc<Device>) -> Result<Arc<Pool>, Failure> {
     pool(ptr::without_provenance_mut(current_of(device)))
 }
@@ -141,7 +141,7 @@ pub(super) unsafe fn hipMemPoolCreate(
     Ok(())
 }
 
-/// The device that a location names.
+/// The device of a location.
 fn located(location: hipMemLocation) -> Result<Arc<Device>, Failure> {
     if location.r#type != hipMemLocationType::hipMemLocationTypeDevice {
         return Err(Failure::value(format_args!(
@@ -237,7 +237,7 @@ pub(super) unsafe fn hipMemPoolSetAccess(
         return Err(Failure::value("list is null"));
     }
     for index in 0..count {
-        // SAFETY: HIP's contract: `count` of them.
+        // SAFETY: HIP's contract: the list has `count` elements.
         let access = unsafe { list.add(index).read_unaligned() };
         let device = located(access.location)?;
         let own = Arc::ptr_eq(&device, &pool.device);

@@ -1,10 +1,10 @@
-//! Counters of launches that come through HIP: whether, and where profiles go.
+//! Whether launches through HIP are counted, and where the profiles go.
 //!
-//! A program of the same process asks with [`set_profiling`] and gets them from [`take_profiles`]. Any other is profiled
-//! if the environment names a directory: there each kernel that ran gets a `.json`, an `.html` and a `.txt` file, the first
-//! two with the times of its last launches if those are modelled ([`super::timing`]). They are
-//! written after launches, but not so often that writing is what takes the time, and at the end of the program. What
-//! cannot be written there goes to standard error at the end, as text.
+//! A program in the same process enables counting with [`set_profiling`] and reads profiles with [`take_profiles`]. For
+//! other programs, the environment may name a directory. Each kernel that ran gets a `.json`, an `.html` and a `.txt`
+//! file there; the first two contain the modelled times of its last launches if those are modelled ([`super::timing`]).
+//! Files are written after launches, rarely enough that writing takes a small part of the time, and at exit. Profiles
+//! that cannot be written are printed to standard error at exit, as text.
 
 use std::{
     collections::VecDeque,
@@ -22,67 +22,68 @@ use ferrowave_emulator::program::Kernel;
 use ferrowave_profile::{Counted, Format, Profile, Setup};
 use ferrowave_timing::Timing;
 
-/// The environment variable that names a directory for the profiles of all kernels that run.
+/// Environment variable: the directory for the profiles of all kernels that run.
 pub const PROFILE_VARIABLE: &str = "FERROWAVE_PROFILE";
 
-/// Files are written no more often than this.
+/// Minimum time between writes.
 const LEAST_PAUSE: Duration = Duration::from_secs(1);
-/// Pauses between writing take so many times as long as writing at least.
+/// The time between writes is at least the last write's duration times this factor.
 const PAUSE_FACTOR: u32 = 10;
-/// Modelled times are kept of so many launches of a kernel: each has all of its instructions.
+/// Maximum number of launches of a kernel whose modelled times are kept, because each has the times of all
+/// instructions.
 const MOST_TIMINGS: usize = 64;
-/// The longest file name without its ending, in bytes: names of C++ kernels may be longer than any file's.
+/// Maximum length of a file name without its extension, in bytes. Names of C++ kernels may exceed the file system's
+/// limit.
 const MAX_NAME_BYTES: usize = 180;
 
-/// Where profiles go.
+/// The destination of profiles.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Sink {
-    /// There are none.
+    /// Launches are not counted.
     Off,
-    /// They are kept until a call takes them.
+    /// Kept until [`take_profiles`].
     Kept,
-    /// To files.
+    /// Written to files in a directory.
     Directory(PathBuf),
 }
 
 struct State {
     sink: Sink,
     entries: Vec<Entry>,
-    /// Files are not written before.
+    /// The earliest time of the next write.
     next_write: Option<Instant>,
 }
 
 /// A kernel that ran.
 struct Entry {
     profile: Profile,
-    /// The modelled times of its last launches, if they are modelled.
+    /// The modelled times of its last launches, if any.
     timings: VecDeque<Timing>,
-    /// Its files' name without ending.
+    /// Name of its files, without extension.
     name: String,
-    /// It has run since they were written.
+    /// Whether it has run since its files were written.
     is_new: bool,
 }
 
 static STATE: LazyLock<Mutex<State>> = LazyLock::new(|| Mutex::new(State::from_environment()));
 
 fn state() -> MutexGuard<'static, State> {
-    // Valid between statements, even after a panic.
+    // A poisoned lock is ignored: the state is valid between statements.
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Says whether launches are profiled from now on, whatever the environment says.
+/// Enables or disables counting from now on, overriding the environment.
 pub fn set_profiling(on: bool) {
     state().sink = if on { Sink::Kept } else { Sink::Off };
 }
 
-/// Takes what was counted since the last time, a profile for each kernel, in the order of their first launches.
+/// Takes the counters since the last call: one profile per kernel, in the order of their first launches.
 pub fn take_profiles() -> Vec<Profile> {
     let entries = std::mem::take(&mut state().entries);
     entries.into_iter().map(|entry| entry.profile).collect()
 }
 
-/// Counts what is launched while `run` runs, whatever was asked for before, which stands again afterwards. Launches of
-/// other threads count, too.
+/// Counts all launches while `run` runs, including those of other threads. Restores the previous setting afterwards.
 pub fn during<R>(run: impl FnOnce() -> R) -> (R, Vec<Profile>) {
     let (sink, entries) = {
         let mut state = state();
@@ -99,7 +100,7 @@ pub fn during<R>(run: impl FnOnce() -> R) -> (R, Vec<Profile>) {
     )
 }
 
-/// Runs a launch, checked and counted if that was chosen.
+/// Runs a launch, checked and counted if enabled.
 pub(super) fn launch(kernel: &Kernel, config: &LaunchConfig<'_>) -> Result<(), LaunchError> {
     if state().sink == Sink::Off {
         return check::launch(kernel, config);
@@ -111,7 +112,7 @@ pub(super) fn launch(kernel: &Kernel, config: &LaunchConfig<'_>) -> Result<(), L
     outcome
 }
 
-/// Runs a launch as `launch` does, and beside the rest another observer on each host thread.
+/// Like `launch`, with another observer on each host thread.
 pub fn launch_beside<O: Observer + Send>(
     kernel: &Kernel,
     config: &LaunchConfig<'_>,
@@ -129,7 +130,7 @@ pub fn launch_beside<O: Observer + Send>(
     Ok((outcome, others))
 }
 
-/// Adds the modelled time of a launch to what goes to files about its kernel.
+/// Adds the modelled time of a launch to its kernel's files.
 pub(super) fn add_timing(kernel: &Kernel, timing: &Timing) {
     let mut state = state();
     if !matches!(state.sink, Sink::Directory(_)) {
@@ -140,20 +141,21 @@ pub(super) fn add_timing(kernel: &Kernel, timing: &Timing) {
         entry.timings.pop_front();
     }
     entry.timings.push_back(timing.clone());
-    // Counted before it was modelled, it may have been written already.
+    // The files may have been written after the launch was counted and before it was modelled.
     entry.is_new = true;
 }
 
 impl State {
     fn from_environment() -> Self {
-        // What is registered first is called last, and checks end the program when they are called.
+        // Exit handlers run in reverse order of registration, and that of the checks ends the program, so it must run
+        // last.
         check::prepare();
         let directory = env::var_os(PROFILE_VARIABLE).filter(|directory| !directory.is_empty());
         let sink = match directory {
             None => Sink::Off,
             Some(directory) => {
                 #[cfg(unix)]
-                // SAFETY: the function is part of this program and takes nothing.
+                // SAFETY: the function is part of this program and takes no arguments.
                 unsafe {
                     libc::atexit(at_exit);
                 }
@@ -176,7 +178,7 @@ impl State {
             return;
         }
         if let Sink::Directory(directory) = &self.sink {
-            // What cannot be written now may be at the end, and is said then.
+            // A file that cannot be written now is tried again later. A failure at exit is reported.
             let new = self.entries.iter_mut().filter(|entry| entry.is_new);
             for entry in new {
                 entry.is_new = entry.write(directory).is_err();
@@ -202,7 +204,7 @@ impl State {
         &mut self.entries[index]
     }
 
-    /// A file name for a kernel that no other has: kernels of different code objects may have one name.
+    /// An unused file name for a kernel. Kernels of different code objects may have the same name.
     fn free_name(&self, kernel: &str) -> String {
         let first = file_name(kernel);
         let is_free = |name: &String| self.entries.iter().all(|entry| entry.name != *name);
@@ -212,7 +214,8 @@ impl State {
     }
 }
 
-/// What a kernel's files are called, without ending: its name, as far as every file system takes it.
+/// The name of a kernel's files, without extension: the kernel's name, limited to characters that every file system
+/// supports.
 fn file_name(kernel: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
     let name: String = kernel
@@ -236,7 +239,7 @@ impl Entry {
             ("html", Format::Html),
             ("txt", Format::Listing),
         ] {
-            // Who reads them while the program runs finds whole files.
+            // Files are renamed when complete, so that a reader never sees a partial file.
             let part = directory.join(format!("{}.{ending}.{}", self.name, process::id()));
             let written = fs::write(&part, format.write_with(profiles, &timings)).and_then(|()| {
                 fs::rename(&part, directory.join(format!("{}.{ending}", self.name)))
@@ -250,7 +253,7 @@ impl Entry {
     }
 }
 
-/// Writes what has not been written.
+/// Writes the profiles that have changed.
 #[cfg(unix)]
 extern "C" fn at_exit() {
     let mut state = state();

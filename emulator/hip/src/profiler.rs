@@ -1,6 +1,6 @@
-//! What profilers and debuggers ask: names by number, the library's build.
+//! Queries of profilers and debuggers: names by number, and the library's build.
 //!
-//! Source of what they answer: `hip_intercept.cpp`, `hip_activity.cpp` and `hip_global.cpp` of ROCm's clr.
+//! Source of the results: `hip_intercept.cpp`, `hip_activity.cpp` and `hip_global.cpp` of ROCm's clr.
 
 use std::{
     ffi::{CString, c_char, c_uint},
@@ -12,7 +12,7 @@ use ferrowave_hip_abi::hipTracerCallback_t;
 
 use super::error::warn;
 
-/// By number, less 1; empty where no function has it.
+/// Index `n` has the name of number `n` + 1; empty if the number is unused.
 static API_NAMES: LazyLock<Vec<CString>> = LazyLock::new(|| {
     let lines = include_str!("api_names.txt").lines();
     let names = lines.filter(|line| !line.starts_with('#'));
@@ -27,7 +27,7 @@ pub(super) unsafe fn hipApiName(id: u32) -> *const c_char {
     name.map_or(c"unknown".as_ptr(), |name| name.as_ptr())
 }
 
-/// Numbers of OpenCL's commands (`CL/cl.h`), under ROCm's names for them (`getOclCommandKindString` of
+/// Numbers are those of OpenCL's commands (`CL/cl.h`), names those of ROCm (`getOclCommandKindString` of
 /// `rocclr/platform/activity.cpp`).
 pub(super) unsafe fn hipGetCmdName(operation: c_uint) -> *const c_char {
     let name = match operation {
@@ -69,22 +69,22 @@ pub(super) unsafe fn hipGetCmdName(operation: c_uint) -> *const c_char {
     name.as_ptr()
 }
 
-/// ROCm's library asks the function at every call whether it wants to be told. The emulator does not, and says so.
+/// ROCm's library asks the function at every call whether to report it. The emulator never calls it, and says so.
 pub(super) unsafe fn hipRegisterTracerCallback(function: hipTracerCallback_t) {
     if function.is_some() {
         warn("hipRegisterTracerCallback: the emulator reports no calls to profilers");
     }
 }
 
-/// ROCm before 6.0 compiled with a header that the library holds. A program that is told of none includes the header's
-/// text.
+/// ROCm before 6.0 compiled with a precompiled header that the library holds. A program that gets none includes the
+/// header's text instead.
 pub(super) unsafe fn __hipGetPCH(pch: *mut *const c_char, size: *mut c_uint) {
     if !pch.is_null() {
-        // SAFETY: HIP's contract: unless it is null, a variable of that type.
+        // SAFETY: HIP's contract: null or a variable of that type.
         unsafe { pch.write_unaligned(ptr::null()) }
     }
     if !size.is_null() {
-        // SAFETY: likewise.
+        // SAFETY: as above.
         unsafe { size.write_unaligned(0) }
     }
 }
@@ -109,11 +109,11 @@ mod tests {
 
     #[test]
     fn names_by_number() {
-        // SAFETY: static texts.
+        // SAFETY: the function returns static texts.
         let api = |id| unsafe { CStr::from_ptr(hipApiName(id)) };
-        // SAFETY: static texts.
+        // SAFETY: the function returns static texts.
         let command = |id| unsafe { CStr::from_ptr(hipGetCmdName(id)) };
-        // Of hip_prof_str.h: HIP_API_ID_hipCtxCreate, HIP_API_ID_RESERVED_50, HIP_API_ID_LAST.
+        // From hip_prof_str.h: HIP_API_ID_hipCtxCreate, HIP_API_ID_RESERVED_50, HIP_API_ID_LAST.
         assert_eq!(api(1), c"__hipPopCallConfiguration");
         assert_eq!(api(8), c"hipCtxCreate");
         assert_eq!(API_NAMES.len(), 418);

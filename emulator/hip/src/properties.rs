@@ -1,4 +1,4 @@
-//! What a device says about itself.
+//! Device properties.
 
 use std::ffi::{c_char, c_int};
 
@@ -13,11 +13,11 @@ use super::{
     runtime::{Device, Runtime, SRAMECC, device_name},
 };
 
-/// Most workgroups along x, y and z that a device claims and `hipModuleLaunchKernel` takes (ROCm's clr,
-/// `hipamd/src/hip_device_runtime.cpp` and `hip_module.cpp`).
+/// Maximum grid size along x, y and z that a device reports and `hipModuleLaunchKernel` accepts, in workgroups (ROCm's
+/// clr, `hipamd/src/hip_device_runtime.cpp` and `hip_module.cpp`).
 pub(super) const MAX_GRID: [u32; 3] = [i32::MAX as u32, 1 << 16, 1 << 16];
 
-/// Rate of the constant clock (`s_memrealtime`), 100 MHz on all of them.
+/// Frequency of the constant clock (`s_memrealtime`): 100 MHz on all supported GPUs.
 const CONSTANT_CLOCK_KHZ: c_int = 100_000;
 
 const ARCH: hipDeviceArch_t = hipDeviceArch_t::hasGlobalInt32Atomics
@@ -34,7 +34,7 @@ const ARCH: hipDeviceArch_t = hipDeviceArch_t::hasGlobalInt32Atomics
     .union(hipDeviceArch_t::hasThreadFenceSystem)
     .union(hipDeviceArch_t::has3dGrid);
 
-/// `text` and NULs.
+/// `text`, padded with NULs.
 fn c_array<const N: usize>(text: &str) -> [c_char; N] {
     let mut array = [0; N];
     let end = text.floor_char_boundary(N - 1);
@@ -44,7 +44,7 @@ fn c_array<const N: usize>(text: &str) -> [c_char; N] {
     array
 }
 
-/// `gfx942` is 9.4, `gfx90a` is 9.0: the name's digits without the last, which is the stepping.
+/// `gfx942` is 9.4, `gfx90a` is 9.0. The last digit of the name is the stepping, which is left out.
 pub(super) const fn version(gpu: Gpu) -> (c_int, c_int) {
     match gpu {
         Gpu::Gfx908 | Gpu::Gfx90a => (9, 0),
@@ -53,14 +53,14 @@ pub(super) const fn version(gpu: Gpu) -> (c_int, c_int) {
     }
 }
 
-/// The PCI domain and bus that the device of that ordinal claims, as device 0 and function 0. There is no bus: each
-/// device gets one of its own.
+/// The PCI domain and bus that the device with this ordinal reports; its device and function numbers are 0. There is no
+/// real bus, so each device has a bus of its own.
 pub fn pci_location(ordinal: u32) -> (u32, u8) {
     (ordinal >> 8, ordinal as u8)
 }
 
 impl Device {
-    /// Its identifier: 16 bytes of text without a NUL, as ROCm has it.
+    /// Its identifier: 16 bytes of text without a NUL, as in ROCm.
     pub(super) fn uuid(&self) -> hipUUID {
         let text: [c_char; 17] = c_array(&format!("ferrowave{:07}", self.ordinal));
         let mut bytes = [0; 16];
@@ -159,7 +159,7 @@ impl Device {
             managedMemory: now.managedMemory,
             concurrentManagedAccess: now.concurrentManagedAccess,
             directManagedMemAccessFromHost: now.directManagedMemAccessFromHost,
-            // HIP's number for gfx90a, whose name is no number.
+            // HIP's number for gfx90a, whose name is not a number.
             gcnArch: self.row.gpu.name()[3..].parse().unwrap_or(910),
             gcnArchName: now.gcnArchName,
             memPitch: now.memPitch,
@@ -172,7 +172,7 @@ impl Device {
     }
 }
 
-/// The property that an attribute asks for.
+/// The property for an attribute.
 fn attribute(properties: &hipDeviceProp_tR0600, attribute: Attribute) -> Option<c_int> {
     let p = properties;
     let size = |bytes: usize| c_int::try_from(bytes).unwrap_or(c_int::MAX);
@@ -247,18 +247,18 @@ fn attribute(properties: &hipDeviceProp_tR0600, attribute: Attribute) -> Option<
         Attribute::hipDeviceAttributeAsicRevision => p.asicRevision,
         Attribute::hipDeviceAttributeClockInstructionRate
         | Attribute::hipDeviceAttributeWallClockRate => p.clockInstructionRate,
-        // Neither images nor waiting for values, nor addresses apart from memory, nor fine-grained memory.
+        // Images, stream wait values, virtual memory management and fine-grained memory are not supported.
         Attribute::hipDeviceAttributeImageSupport
         | Attribute::hipDeviceAttributeCanUseStreamWaitValue
         | Attribute::hipDeviceAttributeVirtualMemoryManagementSupported
         | Attribute::hipDeviceAttributeFineGrainSupport => 0,
-        // Limits of images and surfaces, and CUDA's own: there is none of it.
+        // Limits of images and surfaces, and CUDA's own attributes, which are all unsupported.
         Attribute(0..=LAST_ATTRIBUTE | FIRST_AMD_ATTRIBUTE..=LAST_AMD_ATTRIBUTE) => 0,
         _ => return None,
     })
 }
 
-/// The numbers that HIP 7.1 has: those that are CUDA's too, and AMD's own.
+/// The range of attributes in HIP 7.1: those shared with CUDA, then AMD's own.
 const LAST_ATTRIBUTE: u32 = 91;
 const FIRST_AMD_ATTRIBUTE: u32 = 10_000;
 const LAST_AMD_ATTRIBUTE: u32 = 10_020;
@@ -271,7 +271,7 @@ pub(super) unsafe fn hipDeviceGetAttribute(
     let value = out!(value);
     let device = Runtime::get().device(device)?;
     let answer = match attribute {
-        // Properties have no field for these.
+        // These have no field in the properties.
         Attribute::hipDeviceAttributeNumberOfXccs => c_int::try_from(device.row.xcds).ok(),
         Attribute::hipDeviceAttributeMaxAvailableVgprsPerThread => {
             c_int::try_from(GpuLimits::of(device.row.gpu).vgprs).ok()

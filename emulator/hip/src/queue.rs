@@ -1,4 +1,4 @@
-//! The order of a device's work: what each stream has last, and what the default stream makes of that.
+//! The order of a device's work: the last task of each stream, and how streams synchronize with the default stream.
 
 use std::{
     collections::HashMap,
@@ -7,18 +7,18 @@ use std::{
 
 use super::{error::Failure, task::Task};
 
-/// How a stream stands to the default stream.
+/// How a stream synchronizes with the default stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
-    /// It is the default stream: it waits for all blocking streams, and they for it.
+    /// The default stream itself: it and all blocking streams wait for each other.
     Default,
     /// It and the default stream wait for each other.
     Blocking,
-    /// It has nothing to do with the default stream.
+    /// It does not synchronize with the default stream.
     NonBlocking,
 }
 
-/// The number of the default stream, in place of a handle.
+/// The default stream's ID, in place of a handle.
 pub(super) const DEFAULT: usize = 0;
 
 struct Tail {
@@ -28,13 +28,13 @@ struct Tail {
 
 #[derive(Default)]
 struct State {
-    /// Counts what was submitted, so that of two pieces of work one was first.
+    /// Number of submissions, which gives each its position in the order of submission.
     sequence: u64,
     default: Option<Arc<Task>>,
     tails: HashMap<usize, Tail>,
 }
 
-/// The streams of one device that have work.
+/// The streams of one device, with their last tasks.
 #[derive(Default)]
 pub(super) struct Queues(Mutex<State>);
 
@@ -58,12 +58,12 @@ impl State {
 
 impl Queues {
     fn state(&self) -> MutexGuard<'_, State> {
-        // Valid between statements, even after a panic.
+        // A poisoned lock is ignored: the state is valid between statements.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds work to a stream. `submit` makes it from the tasks that it must wait for and its number, and returns the
-    /// task with which it ends.
+    /// Submits work to a stream. `submit` gets the tasks to wait for and the work's sequence number, and returns the
+    /// work's last task.
     pub(super) fn submit(
         &self,
         stream: usize,
@@ -76,7 +76,7 @@ impl Queues {
         let task = submit(state.dependencies(stream, order), sequence);
         if order == Order::Default {
             state.default = Some(Arc::clone(&task));
-            // Tasks that are over hold nothing back.
+            // Completed tasks are not waited for.
             state.tails.retain(|_, tail| !tail.task.is_over());
         } else {
             let tail = Tail {
@@ -88,12 +88,12 @@ impl Queues {
         (task, sequence)
     }
 
-    /// The tasks that work in a stream would wait for.
+    /// The tasks that new work in a stream would wait for.
     pub(super) fn dependencies(&self, stream: usize, order: Order) -> Vec<Arc<Task>> {
         self.state().dependencies(stream, order)
     }
 
-    /// Waits for what a stream has, and for the default stream all.
+    /// Waits for a stream's work; for the default stream also for that of all blocking streams.
     pub(super) fn wait(&self, stream: usize, order: Order) -> Result<(), Failure> {
         wait_all(&self.dependencies(stream, order))
     }

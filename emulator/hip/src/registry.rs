@@ -1,7 +1,7 @@
-//! What programs compiled for HIP register as they start: their code objects, and the kernels and device variables that
-//! their host functions and variables stand for.
+//! Registration at program start: a program compiled for HIP registers its code objects, and the kernels and device
+//! variables of its host stubs and host variables.
 //!
-//! A code object is loaded on a device when its first kernel or variable is asked for there.
+//! A code object is loaded on a device when one of its kernels or variables is first used there.
 
 use std::{
     collections::HashMap,
@@ -20,27 +20,27 @@ use super::{
     runtime::{Device, Runtime, allocations::MadeBy},
 };
 
-/// The code objects of one translation unit or program.
+/// The code objects of a translation unit or program.
 struct Binary {
-    /// Where the bundle is in the program's memory.
+    /// The bundle's address in the program.
     image: usize,
-    /// By device.
+    /// The loaded module of each device.
     loaded: Vec<(Arc<Device>, Arc<Module>)>,
     managed: Vec<Managed>,
 }
 
-/// A managed variable: the device's variable of that name holds its address.
+/// A managed variable. The device's variable of this name holds the managed memory's address.
 #[derive(Clone)]
 struct Managed {
     name: String,
-    /// Where the program keeps the address.
+    /// The address of the program's pointer to the memory.
     pointer: usize,
     initial: Vec<u8>,
-    /// Its own address, once it is allocated.
+    /// The address of the memory, once it is allocated.
     address: Option<u64>,
 }
 
-/// What a host function or variable stands for.
+/// The device-side name of a host stub or variable.
 #[derive(Clone)]
 struct Named {
     binary: usize,
@@ -57,11 +57,11 @@ struct Registered {
 static REGISTERED: LazyLock<Mutex<Registered>> = LazyLock::new(Mutex::default);
 
 fn registered() -> MutexGuard<'static, Registered> {
-    // Valid between statements, even after a panic.
+    // A poisoned lock is ignored: the state is valid between statements.
     REGISTERED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Forgets what is loaded on a device that is going.
+/// Drops the modules of a device that is being removed.
 pub(super) fn forget(device: &Arc<Device>) {
     let mut gone = Vec::new();
     for binary in registered().binaries.values_mut() {
@@ -71,12 +71,12 @@ pub(super) fn forget(device: &Arc<Device>) {
                 .extract_if(.., |(of, _)| Arc::ptr_eq(of, device)),
         );
     }
-    // Dropped without the lock, as modules free memory.
+    // Dropped after the lock is released, because dropping a module frees memory.
     drop(gone);
 }
 
 impl Registered {
-    /// The module of a binary on a device.
+    /// The module of a binary on a device, loaded on first use.
     fn module(&mut self, binary: usize, device: &Arc<Device>) -> Result<Arc<Module>, Failure> {
         let Some(binary) = self.binaries.get_mut(&binary) else {
             return Err(Failure::new(
@@ -88,7 +88,7 @@ impl Registered {
         if let Some((_, module)) = binary.loaded.iter().find(on_device) {
             return Ok(Arc::clone(module));
         }
-        // SAFETY: HIP's contract: a bundle is there until it is unregistered.
+        // SAFETY: HIP's contract: the bundle stays until it is unregistered.
         let image = unsafe { Image::at(ptr::with_exposed_provenance(binary.image)) }?;
         let module = Module::load(Arc::clone(device), &image)?;
         for managed in &mut binary.managed {
@@ -105,7 +105,7 @@ impl Registered {
 }
 
 impl Managed {
-    /// Allocates it with its first value, and tells the program where.
+    /// Allocates the memory with its initial value, and sets the program's pointer.
     fn allocate(&mut self, device: &Arc<Device>) -> Result<u64, Failure> {
         if let Some(address) = self.address {
             return Ok(address);
@@ -115,14 +115,14 @@ impl Managed {
         let address = start.addr() as u64;
         device.memory.write(address, &self.initial)?;
         let pointer = ptr::with_exposed_provenance_mut::<*mut c_void>(self.pointer);
-        // SAFETY: HIP's contract: the program's pointer is there until the variable is unregistered.
+        // SAFETY: HIP's contract: the program's pointer stays until the variable is unregistered.
         unsafe { pointer.write_unaligned(start) }
         self.address = Some(address);
         Ok(address)
     }
 }
 
-/// The kernel that a host function stands for on the current device; a module's kernel is itself.
+/// The kernel of a host stub on the current device. A module's kernel handle is accepted too.
 pub(super) fn kernel(stub: *const c_void) -> Result<Arc<Function>, Failure> {
     if stub.is_null() {
         return Err(Failure::new(
@@ -152,7 +152,7 @@ pub(super) fn kernel(stub: *const c_void) -> Result<Arc<Function>, Failure> {
     function(ptr::without_provenance_mut(handle))
 }
 
-/// Address and length of the device variable that a host variable stands for, on the current device.
+/// Address and length of a host variable's device variable, on the current device.
 pub(super) fn variable(symbol: *const c_void) -> Result<(u64, u64), Failure> {
     let invalid =
         |detail: std::fmt::Arguments<'_>| Failure::new(hipError_t::hipErrorInvalidSymbol, detail);
@@ -218,7 +218,7 @@ pub(super) unsafe fn __hipRegisterFatBinary(data: *const c_void) -> *mut *mut c_
         warn("a program registers code objects at a null pointer");
         return ptr::null_mut();
     }
-    // SAFETY: HIP's contract: clang's wrapper is there.
+    // SAFETY: HIP's contract: the address is a clang wrapper's.
     let wrapper = unsafe { data.cast::<FatBinaryWrapper>().read_unaligned() };
     if wrapper.magic != FatBinaryWrapper::MAGIC {
         warn(format_args!(
@@ -229,7 +229,8 @@ pub(super) unsafe fn __hipRegisterFatBinary(data: *const c_void) -> *mut *mut c_
         return ptr::null_mut();
     }
     let handle = handles::unused();
-    // Errors in it are reported when a kernel of it is used: programs do not check for errors as they start.
+    // Errors in the code object are reported when one of its kernels is used, because programs do not check for errors
+    // as they start.
     let binary = Binary {
         image: wrapper.binary.expose_provenance(),
         loaded: Vec::new(),
@@ -239,7 +240,7 @@ pub(super) unsafe fn __hipRegisterFatBinary(data: *const c_void) -> *mut *mut c_
     ptr::without_provenance_mut(handle)
 }
 
-/// Keeps what a host address stands for.
+/// Registers the device-side name of a host stub or variable.
 ///
 /// # Safety
 /// `name` is null or a C string.
@@ -249,7 +250,7 @@ unsafe fn name(
     name: *const c_char,
     place: impl FnOnce(&mut Registered) -> &mut HashMap<usize, Named>,
 ) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let Ok(name) = (unsafe { text(name, "name") }) else {
         return;
     };
@@ -276,7 +277,7 @@ pub(super) unsafe fn __hipRegisterFunction(
     _grid_dim: *mut dim3,
     _wave_size: *mut c_int,
 ) {
-    // SAFETY: HIP's contract.
+    // SAFETY: the caller upholds HIP's contract.
     unsafe { name(modules, stub, device_name, |all| &mut all.functions) }
 }
 
@@ -291,7 +292,7 @@ pub(super) unsafe fn __hipRegisterVar(
     _is_constant: c_int,
     _is_global: c_int,
 ) {
-    // SAFETY: HIP's contract.
+    // SAFETY: the caller upholds HIP's contract.
     unsafe { name(modules, variable, device_name, |all| &mut all.variables) }
 }
 
@@ -303,7 +304,7 @@ pub(super) unsafe fn __hipRegisterManagedVar(
     bytes: usize,
     _alignment: c_uint,
 ) {
-    // SAFETY: HIP's contract.
+    // SAFETY: the caller upholds HIP's contract.
     let Ok(name) = (unsafe { text(device_name, "name") }) else {
         return;
     };
@@ -312,7 +313,7 @@ pub(super) unsafe fn __hipRegisterManagedVar(
     }
     let initial = match initial.is_null() {
         true => vec![0; bytes],
-        // SAFETY: HIP's contract: its first value is there.
+        // SAFETY: HIP's contract: the initial value has `bytes` bytes.
         false => unsafe { std::slice::from_raw_parts(initial.cast::<u8>(), bytes) }.to_vec(),
     };
     let mut managed = Managed {
@@ -321,7 +322,7 @@ pub(super) unsafe fn __hipRegisterManagedVar(
         initial,
         address: None,
     };
-    // The program may use it before any kernel.
+    // The program may use the variable before it launches a kernel.
     let allocated = Runtime::get()
         .current()
         .and_then(|device| managed.allocate(&device));

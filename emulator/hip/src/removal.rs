@@ -1,4 +1,4 @@
-//! Devices that are removed or reset, with all that programs made on them.
+//! Removes and resets devices, with all that programs created on them.
 
 use std::{ffi::c_int, sync::Arc};
 
@@ -17,12 +17,13 @@ use super::{
     runtime::{Device, Runtime},
 };
 
-/// Removes a device with all its streams, events, modules and memory; false if there is none.
+/// Removes a device with its streams, events, modules and memory. Returns false if there is no such device.
 pub fn remove_device(ordinal: c_int) -> bool {
     let Some(device) = Runtime::get().take(ordinal) else {
         return false;
     };
-    // A host function that a stream called cannot wait for the device's work; that work keeps what it needs.
+    // Fails in a host function that a stream called, which must not wait. Work in progress keeps the objects that it
+    // needs.
     let _ = device.queues.wait_for_all();
     device.free_all();
     registry::forget(&device);
@@ -36,7 +37,7 @@ pub fn remove_device(ordinal: c_int) -> bool {
     true
 }
 
-/// Waits for a device, then frees what the program has made on it and forgets its errors.
+/// Waits for a device, frees the program's memory and streams on it, and clears its errors.
 fn reset(device: &Arc<Device>) -> Result<(), Failure> {
     device.queues.wait_for_all()?;
     STREAMS.retain(|stream| !Arc::ptr_eq(&stream.device, device));

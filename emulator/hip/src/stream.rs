@@ -1,4 +1,4 @@
-//! Streams: submitting work to them, and the functions about them.
+//! Streams: their functions, and submitting work to them.
 
 use std::{
     ffi::{c_int, c_uint},
@@ -23,7 +23,7 @@ use super::{
 };
 
 impl StreamRef {
-    /// Adds work, or a node to the graph that the stream's work goes to.
+    /// Submits work, or adds a node to the graph if the stream is being captured.
     pub(super) fn submit(&self, operation: Operation) -> Result<(), Failure> {
         match capture::add(self, &operation)? {
             true => Ok(()),
@@ -31,7 +31,7 @@ impl StreamRef {
         }
     }
 
-    /// Adds work of which the caller's memory is a part, and waits for it, unless it is captured.
+    /// Submits work that uses the caller's memory, and waits for it unless the stream is being captured.
     pub(super) fn submit_and_wait(&self, operation: Operation) -> Result<(), Failure> {
         if capture::add(self, &operation)? {
             return Ok(());
@@ -39,7 +39,7 @@ impl StreamRef {
         self.enqueue(operation)?.0.wait()
     }
 
-    /// Waits for all that the stream has, and reports what failed of it.
+    /// Waits for the stream's work, and reports its failures.
     pub(super) fn synchronize(&self) -> Result<(), Failure> {
         capture::refuse_waiting(self)?;
         self.wait()?;
@@ -48,7 +48,7 @@ impl StreamRef {
 }
 
 pub(super) unsafe fn hipStreamCreate(stream: *mut hipStream_t) -> Result<(), Failure> {
-    // SAFETY: the same contract.
+    // SAFETY: the caller upholds the same contract.
     unsafe { hipStreamCreateWithFlags(stream, hipStreamDefault) }
 }
 
@@ -56,7 +56,7 @@ pub(super) unsafe fn hipStreamCreateWithFlags(
     stream: *mut hipStream_t,
     flags: c_uint,
 ) -> Result<(), Failure> {
-    // SAFETY: the same contract.
+    // SAFETY: the caller upholds the same contract.
     unsafe { hipStreamCreateWithPriority(stream, flags, 0) }
 }
 
@@ -72,14 +72,14 @@ pub(super) unsafe fn hipStreamCreateWithPriority(
         )));
     }
     let device = Runtime::get().current()?;
-    // HIP, too, takes the nearest that there is.
+    // HIP clamps priorities too.
     let priority = priority.clamp(HIGHEST_PRIORITY, LOWEST_PRIORITY);
     let handle = STREAMS.insert_with(|handle| Stream::new(device, handle, flags, priority));
     stream.set(ptr::without_provenance_mut(handle));
     Ok(())
 }
 
-/// The priorities that HIP gives AMD's GPUs; here they decide nothing.
+/// HIP's priorities for AMD GPUs. They have no effect here.
 const LOWEST_PRIORITY: c_int = 1;
 const HIGHEST_PRIORITY: c_int = -1;
 
@@ -104,7 +104,7 @@ pub(super) unsafe fn hipStreamDestroy(stream: hipStream_t) -> Result<(), Failure
             "the default stream cannot be destroyed",
         ));
     }
-    // Its work goes on. A call that waits for the device waits for that work, too, and reports what failed in it.
+    // The stream's work continues. A call that waits for the device also waits for it, and reports its failures.
     let gone = STREAMS.remove(stream.addr());
     gone.map(drop)
         .ok_or_else(|| Failure::handle("stream", stream.addr()))
@@ -144,7 +144,7 @@ pub(super) unsafe fn hipStreamWaitEvent(
         return Ok(());
     }
     match event.record() {
-        // HIP: nothing was recorded, so there is nothing to wait for.
+        // In HIP, an event that was never recorded is not waited for.
         None => Ok(()),
         Some(Record::Captured(point)) => capture::join(&stream, &point),
         Some(Record::Done(done)) => {

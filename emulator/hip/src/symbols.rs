@@ -9,13 +9,13 @@ use ferrowave_hip_abi::{
 
 use super::{
     error::{Failure, out},
-    // `exports` and this file know each other: what `hipGetProcAddress` returns are the functions behind the C boundary,
-    // and it is one of them itself.
+    // `exports` and this file depend on each other: `hipGetProcAddress` returns functions of the C boundary, and is one
+    // itself.
     exports,
     objects::stream::per_thread,
 };
 
-/// From this version on, the plain name means the newer layout (major × 100 + minor).
+/// From this version on, the plain name means the newer struct (major × 100 + minor).
 const R0600_VERSION: c_int = 600;
 
 macro_rules! by_name {
@@ -53,7 +53,7 @@ pub(super) unsafe fn hipGetDriverEntryPoint(
     flags: u64,
     status: *mut Query,
 ) -> Result<(), Failure> {
-    // SAFETY: the same contract.
+    // SAFETY: the caller upholds the same contract.
     unsafe { hipGetProcAddress(symbol, function, c_int::MAX, flags, status) }
 }
 
@@ -63,7 +63,7 @@ pub(super) unsafe fn hipGetDriverEntryPoint_spt(
     flags: u64,
     status: *mut Query,
 ) -> Result<(), Failure> {
-    // SAFETY: the same contract.
+    // SAFETY: the caller upholds the same contract.
     per_thread(|| unsafe { hipGetDriverEntryPoint(symbol, function, flags, status) })
 }
 

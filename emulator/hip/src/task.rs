@@ -1,7 +1,7 @@
-//! Work in its order: tasks that wait for others and are run by threads of their own.
+//! Tasks: work with dependencies, run by worker threads.
 //!
-//! A task waits only for tasks that were made before it, so that they never wait for each other in a circle. One
-//! without work is over as soon as those it waits for are.
+//! A task only depends on tasks created before it, so there are no cycles. A task without work completes as soon as its
+//! dependencies have.
 
 use std::{
     cell::Cell,
@@ -20,9 +20,9 @@ use super::error::{Failure, guarded_work};
 
 type Work = Box<dyn FnOnce() + Send>;
 
-/// A piece of work.
+/// A task.
 pub(super) struct Task {
-    /// Tasks that it waits for, and one for [`Task::submit`] while it counts them.
+    /// Number of incomplete dependencies, plus one while [`Task::submit`] counts them.
     waits: AtomicUsize,
     state: Mutex<State>,
     over: Condvar,
@@ -31,18 +31,18 @@ pub(super) struct Task {
 #[derive(Default)]
 struct State {
     work: Option<Work>,
-    /// Tasks that wait for this one.
+    /// Tasks that depend on this one.
     after: Vec<Arc<Task>>,
     over_at: Option<Instant>,
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Valid between statements, even after a panic.
+    // A poisoned lock is ignored: the state is valid between statements.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Task {
-    /// Work that starts when all of `dependencies` are over.
+    /// Submits work that starts when all `dependencies` are complete.
     pub(super) fn submit(dependencies: &[Arc<Task>], work: Option<Work>) -> Arc<Self> {
         let task = Arc::new(Task {
             waits: AtomicUsize::new(1),
@@ -63,10 +63,11 @@ impl Task {
         task
     }
 
-    /// Takes one from what each of these waits for; those that wait for nothing more are run, or over at once.
+    /// Subtracts one dependency from each of these tasks. A task without further dependencies runs, or completes if it
+    /// has no work.
     fn release(mut tasks: Vec<Arc<Task>>) {
         while let Some(task) = tasks.pop() {
-            // The thread that takes the last one sees all that the others did before.
+            // Acquires what all threads that completed a dependency have written.
             if task.waits.fetch_sub(1, Ordering::AcqRel) > 1 {
                 continue;
             }
@@ -78,7 +79,7 @@ impl Task {
         }
     }
 
-    /// Marks it as over, and returns the tasks that waited for it.
+    /// Marks the task as complete, and returns the tasks that depend on it.
     fn end(&self) -> Vec<Arc<Task>> {
         let mut state = locked(&self.state);
         state.over_at = Some(Instant::now());
@@ -86,7 +87,7 @@ impl Task {
         std::mem::take(&mut state.after)
     }
 
-    /// When it was over; `None` if it is not.
+    /// When the task completed; `None` if it has not.
     pub(super) fn over_at(&self) -> Option<Instant> {
         locked(&self.state).over_at
     }
@@ -95,7 +96,7 @@ impl Task {
         self.over_at().is_some()
     }
 
-    /// Waits until it is over. A host function that a stream called must not: it would wait for itself.
+    /// Waits for the task. An error in a host function that a stream called, because it would wait for itself.
     pub(super) fn wait(&self) -> Result<(), Failure> {
         if IS_WORKER.get() && !self.is_over() {
             return Err(Failure::new(
@@ -114,7 +115,7 @@ impl Task {
     }
 }
 
-/// A task that waits for nothing more.
+/// A task whose dependencies are complete.
 struct Ready {
     task: Arc<Task>,
     work: Work,
@@ -127,7 +128,7 @@ impl Ready {
     }
 }
 
-/// Threads that run tasks: as many as there are tasks at once, as some may wait inside for what only the program does.
+/// Worker threads. There are as many as there are running tasks, because a task may block until the program acts.
 struct Workers {
     queue: Mutex<Queue>,
     arrived: Condvar,
@@ -144,7 +145,7 @@ static WORKERS: LazyLock<Workers> = LazyLock::new(|| Workers {
     arrived: Condvar::new(),
 });
 
-/// How long a thread without work stays.
+/// How long an idle thread waits for work.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 thread_local! {
@@ -165,7 +166,7 @@ impl Workers {
             .name("ferrowave-stream".to_owned())
             .spawn(|| WORKERS.work());
         if spawned.is_err() {
-            // No thread is to be had: the work is done here and now, unless another has taken it.
+            // If no thread can be created, this thread runs the task, unless another thread has taken it.
             let ready = locked(&self.queue).ready.pop_front();
             if let Some(ready) = ready {
                 let was_worker = IS_WORKER.replace(true);

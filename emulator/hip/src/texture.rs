@@ -1,9 +1,10 @@
 //! Textures of linear memory.
 //!
-//! Device code takes a texture object for the address of its resource in memory (HIP's `texture_indirect_functions.h`),
-//! and `tex1Dfetch` becomes a buffer instruction with a format, whose resource are the first four dwords
-//! (`__ockl_image_load_1Db` of ROCm's device libraries). Textures of arrays and rows need image instructions and samplers,
-//! which the emulator has not; gfx942 and gfx950 have no images either, and clr's `hipCreateTextureObject` refuses them.
+//! Device code uses a texture object as the address of its resource in memory (HIP's `texture_indirect_functions.h`).
+//! `tex1Dfetch` compiles to a buffer instruction with a format; its resource is the object's first four dwords
+//! (`__ockl_image_load_1Db` of ROCm's device libraries). Textures of arrays and pitched memory need image instructions
+//! and samplers, which the emulator does not support. gfx942 and gfx950 have no images either, and clr's
+//! `hipCreateTextureObject` rejects them.
 
 use std::ffi::{c_uint, c_void};
 
@@ -19,24 +20,24 @@ use super::{
 };
 use ferrowave_gpu::Gpu;
 
-/// What clr's `hipCreateTextureObject` wants of the first address: `textureAlignment` of the device.
+/// Required alignment of the address in clr's `hipCreateTextureObject`: `textureAlignment` of the device.
 const ALIGNMENT: u64 = 256;
-/// Bytes of an object: dwords of an image's resource and of a sampler's, as far as device code knows of them (HIP's
+/// Size of an object in bytes: an image's resource and a sampler's, as far as device code uses them (HIP's
 /// `HIP_IMAGE_OBJECT_SIZE_DWORD` and `HIP_SAMPLER_OBJECT_SIZE_DWORD`).
 const OBJECT_BYTES: usize = 4 * (12 + 8);
 
-/// HIP's `hipAddressModeBorder`. clr refuses it of linear memory too, as it does anisotropy and levels.
+/// HIP's `hipAddressModeBorder`. clr rejects it for linear memory, as well as anisotropy and levels.
 const ADDRESS_MODE_BORDER: c_uint = 3;
 
 fn not_supported(what: std::fmt::Arguments<'_>) -> Failure {
     Failure::new(hipError_t::hipErrorNotSupported, what)
 }
 
-/// The elements of linear memory in terms of a buffer resource.
+/// The element format of a buffer resource.
 struct Elements {
     bytes: u32,
     components: u32,
-    /// Codes of the data format and the number format (AMD's CDNA4 ISA guide, table 41).
+    /// Codes of the data format and number format (AMD's CDNA4 ISA guide, table 41).
     formats: (u32, u32),
 }
 
@@ -82,8 +83,8 @@ impl Elements {
         })
     }
 
-    /// The buffer resource of so many elements: fields as in AMD's CDNA4 ISA guide, «Buffer resource descriptor».
-    /// Components that are missing are 0, the last is 1 (OpenCL's image channel orders, which clr takes).
+    /// The buffer resource for `count` elements. Fields: AMD's CDNA4 ISA guide, «Buffer resource descriptor». Missing
+    /// components read as 0, a missing last one as 1 (OpenCL's image channel orders, as in clr).
     fn resource(&self, base: u64, count: u32) -> [u32; 4] {
         let selects = (0..4).map(|register| match register {
             _ if register < self.components => 4 + register,

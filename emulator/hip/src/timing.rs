@@ -1,8 +1,8 @@
-//! Modelled times of launches that come through HIP: whether, and where they go.
+//! Whether launches through HIP are modelled, and where the times go.
 //!
-//! A program of the same process asks with [`set_timing`] and gets them from [`take_timings`]. Any other has its launches
-//! modelled if the environment names a machine, and finds what came of them on standard error: all of it the first time
-//! that a kernel runs, then a line for each launch.
+//! A program in the same process enables the model with [`set_timing`] and reads times with [`take_timings`]. For other
+//! programs, the environment may name a machine. Times are then printed to standard error: a summary after a kernel's
+//! first launch, and one line after each further launch.
 
 use std::{
     env,
@@ -17,36 +17,36 @@ use ferrowave_emulator::dispatch::LaunchConfig;
 use ferrowave_emulator::program::Kernel;
 use ferrowave_timing::{self as timing, Format, Plan, Timing, TimingError};
 
-/// The environment variable that names the machine whose time is modelled, or `auto` for the one that each device is.
+/// Environment variable: the machine to model, or `auto` for each device's own product.
 pub const TIMING_VARIABLE: &str = "FERROWAVE_TIMING";
 
-/// What `auto` is called.
+/// The name of the default machine.
 const AUTO: &str = "auto";
 
 /// How launches are modelled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
-    /// The machine; without one, that which a device's instruction set is known for ([`Product::of`]).
+    /// The machine; `None` for [`Product::of`] the kernel's GPU.
     pub machine: Option<Product>,
-    /// Launches run only as far as the model needs them: **what they leave in memory is no result.**
+    /// Runs launches only as far as the model needs: **their results in memory are invalid.**
     pub estimate: bool,
 }
 
-/// What was modelled.
+/// The results of the model.
 #[derive(Debug, Default)]
 pub struct Timings {
-    /// The times, in the order of their launches.
+    /// The times, in the order of launches.
     pub modelled: Vec<Timing>,
-    /// Why launches that went well have no time.
+    /// Why successful launches have no time.
     pub missed: Vec<TimingError>,
 }
 
-/// Where timings go.
+/// The destination of times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sink {
-    /// They are kept until a call takes them.
+    /// Kept until [`take_timings`].
     Kept,
-    /// To standard error.
+    /// Printed to standard error.
     Said,
 }
 
@@ -54,32 +54,31 @@ struct State {
     settings: Option<Settings>,
     sink: Sink,
     timings: Timings,
-    /// Kernels of which everything has been said.
+    /// Kernels whose summary was printed.
     said: Vec<u64>,
-    /// What is wrong with the environment.
+    /// The error in the environment, if any.
     misnamed: Option<String>,
 }
 
 static STATE: LazyLock<Mutex<State>> = LazyLock::new(|| Mutex::new(State::from_environment()));
 
 fn state() -> MutexGuard<'static, State> {
-    // Valid between statements, even after a panic.
+    // A poisoned lock is ignored: the state is valid between statements.
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Says whether launches are modelled from now on and how, whatever the environment says.
+/// Enables or disables the model from now on, overriding the environment.
 pub fn set_timing(settings: Option<Settings>) {
     let mut state = state();
     (state.settings, state.sink, state.misnamed) = (settings, Sink::Kept, None);
 }
 
-/// Takes the times that were modelled since the last time, one for each launch, in their order.
+/// Takes the times since the last call, one per launch, in order.
 pub fn take_timings() -> Timings {
     std::mem::take(&mut state().timings)
 }
 
-/// Models what is launched while `run` runs, whatever was asked for before, which stands again afterwards. Launches of
-/// other threads are modelled, too.
+/// Models all launches while `run` runs, including those of other threads. Restores the previous setting afterwards.
 pub fn during<R>(settings: Settings, run: impl FnOnce() -> R) -> (R, Timings) {
     let (before, sink, timings) = {
         let mut state = state();
@@ -132,7 +131,7 @@ impl State {
     }
 }
 
-/// A launch without a time.
+/// Records a launch without a time.
 fn miss(state: &mut State, error: TimingError) {
     match state.sink {
         Sink::Kept => state.timings.missed.push(error),
@@ -153,7 +152,7 @@ fn parse(name: &str) -> Result<Settings, String> {
     }
 }
 
-/// What programs see of a GPU: that of the machine that is modelled, where it has the GPU's instruction set.
+/// The product whose properties programs see: the modelled machine if it has this GPU, else the GPU's default.
 pub(super) fn device(gpu: Gpu) -> &'static Specifications {
     let modelled = state().settings.and_then(|settings| settings.machine);
     match modelled {
@@ -162,14 +161,14 @@ pub(super) fn device(gpu: Gpu) -> &'static Specifications {
     }
 }
 
-/// What is wrong with the environment's choice of a machine, if something is.
+/// The error in the environment's machine, if any.
 pub(super) fn misnamed() -> Option<Failure> {
     let state = state();
     let text = state.misnamed.as_ref()?;
     Some(Failure::new(hipError_t::hipErrorInvalidValue, text))
 }
 
-/// Runs a launch, checked, counted and modelled if that was chosen.
+/// Runs a launch, checked, counted and modelled if enabled.
 pub(super) fn launch(kernel: &Kernel, config: &LaunchConfig<'_>) -> Result<(), TimingError> {
     let Some(settings) = state().settings else {
         return Ok(profile::launch(kernel, config)?);
@@ -182,13 +181,13 @@ pub(super) fn launch(kernel: &Kernel, config: &LaunchConfig<'_>) -> Result<(), T
         let config = plan.config(config);
         let (outcome, tracers) = profile::launch_beside(kernel, &config, || plan.tracer())?;
         outcome?;
-        // Of what was counted: an estimate is not.
+        // Only counted launches are added to profiles; estimates are not counted.
         plan.timing(kernel, tracers)
             .inspect(|timing| profile::add_timing(kernel, timing))
     };
     match timing {
         Ok(timing) => state().add(kernel, timing),
-        // What it computed is right all the same.
+        // The launch itself was correct.
         Err(error @ TimingError::TooLong { .. }) => miss(&mut state(), error),
         Err(error) => return Err(error),
     }

@@ -1,4 +1,4 @@
-//! Functions that only compute.
+//! Functions that compute a value.
 
 use std::ffi::c_int;
 
@@ -18,7 +18,7 @@ pub(super) unsafe fn hipCreateChannelDesc(
     hipChannelFormatDesc { x, y, z, w, f }
 }
 
-/// A NaN becomes the quiet one of its sign, as in `hip_platform.cpp` of ROCm's clr.
+/// A NaN becomes the quiet NaN with its sign, as in `hip_platform.cpp` of ROCm's clr.
 pub(super) unsafe fn __gnu_f2h_ieee(value: f32) -> u16 {
     if value.is_nan() {
         return 0x7e00 | ((value.to_bits() >> 16) as u16 & 0x8000);
@@ -40,7 +40,7 @@ mod tests {
 
     #[test]
     fn halves_are_ieee_binary16() {
-        // Largest and least numbers, ties to even, from the format's definition.
+        // Limits of the format and ties to even, by the format's definition.
         let table = [
             (0.0, 0x0000),
             (-2.0, 0xc000),
@@ -53,11 +53,11 @@ mod tests {
             (f32::NAN, 0x7e00),
         ];
         for (value, bits) in table {
-            // SAFETY: no pointers.
+            // SAFETY: the function takes no pointers.
             assert_eq!(unsafe { __gnu_f2h_ieee(value) }, bits, "{value}");
         }
         for bits in 0..=u16::MAX {
-            // SAFETY: no pointers.
+            // SAFETY: the function takes no pointers.
             let (value, back) = unsafe {
                 let value = __gnu_h2f_ieee(bits);
                 (value, __gnu_f2h_ieee(value))

@@ -1,26 +1,26 @@
-//! `libamdhip64.so`: the emulator under the names of HIP's functions, for programs that know nothing of it.
+//! `libamdhip64.so`: the emulator behind HIP's C functions, for any HIP program.
 //!
-//! Put it on the library path, and a HIP program runs without a GPU. `FERROWAVE_DEVICE=emulator:gfx90a` says which GPU
-//! it finds. Functions that the emulator has not are there too, and say so.
+//! With this library on the library path, a HIP program runs without a GPU. `FERROWAVE_DEVICE=emulator:gfx90a` selects
+//! the emulated GPU. Functions that the emulator does not support are exported too, and return an error.
 //!
-//! What a kernel may do to memory is what a GPU lets it do unnoticed, and no more:
+//! Kernels may access memory as far as a GPU lets them:
 //!
-//! - Reads end with the last page of 4 KiB of an allocation, counted from its first address (of memory that the program
-//!   has lent with `hipHostRegister`, with the last page of the host's 4 KiB). So loads that a compiler has widened, or
-//!   that take a whole block of 64 bytes, succeed. Bytes behind the allocation read as 0x5a each, always; behind memory
-//!   that was lent they are what the program has there.
-//! - Reads that go beyond that page, and writes and atomic operations that leave the allocation by a byte, end the launch:
-//!   who waits for it gets `hipErrorIllegalAddress`, and the message names kernel, instruction, lane and the nearest
-//!   allocation. Copies and fills by the host that leave an allocation are refused.
-//! - With `FERROWAVE_CHECK=memory`, and under `ferrowave check`, reads that leave an allocation but not its page are
-//!   findings, and the launch goes on. Loads of the scalar unit are none where they begin in the allocation and end in the
-//!   aligned block of 64 bytes in which it ends: these are what LLVM's widening reads.
+//! - Reads may extend to the end of the allocation's last page of 4 KiB, counted from the allocation's first address.
+//!   (For memory of `hipHostRegister`, the host's 4 KiB pages count.) So loads that a compiler has widened, or that
+//!   read a whole block of 64 bytes, succeed. Bytes past the end of an allocation always read as 0x5a; past the end of
+//!   registered memory, as the program's own bytes.
+//! - A read past that page, and a write or atomic operation that leaves the allocation by any byte, ends the launch.
+//!   The call that waits for it returns `hipErrorIllegalAddress`; the message names the kernel, instruction, lane and
+//!   nearest allocation. Host copies and memsets that leave an allocation are rejected.
+//! - With `FERROWAVE_CHECK=memory`, and under `ferrowave check`, a read that leaves an allocation but not its page is a
+//!   finding, and the launch continues. A scalar load is not a finding if it starts in the allocation and ends in the
+//!   aligned block of 64 bytes that holds the allocation's end: LLVM widens loads up to there.
 //!
-//! Programs are compiled at run time over AMD's `libamd_comgr.so`, if that can be loaded. ROCm has these functions in
-//! this library and in `libhiprtc.so`, too: a link of that name to this file stands for it.
+//! Programs are compiled at run time with AMD's `libamd_comgr.so`, if it can be loaded. ROCm has these functions in
+//! this library and in `libhiprtc.so`; a link of that name to this file replaces it.
 //!
-//! Symbols carry the versions that ROCm's have (`versions.txt`), where the linker lets them: programs that were linked to
-//! ROCm's library ask for them.
+//! Symbols carry the versions of ROCm's symbols (`versions.txt`), if the linker supports it, because programs linked
+//! against ROCm's library request them.
 
 use std::ffi::c_void;
 
@@ -33,11 +33,11 @@ use ferrowave_hip_abi::{
 #[cfg(symbol_versions)]
 include!(concat!(env!("OUT_DIR"), "/versions.rs"));
 
-/// Gives the symbol of the function that it stands in its version.
+/// Gives the symbol of the enclosing function its version.
 #[cfg(symbol_versions)]
 macro_rules! mark {
     ($name:ident) => {
-        // SAFETY: a directive of the assembler, and no instruction.
+        // SAFETY: an assembler directive, not an instruction.
         unsafe { std::arch::asm!(version!($name), options(nomem, nostack, preserves_flags)) }
     };
 }
@@ -59,7 +59,7 @@ macro_rules! symbols {
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name($($argument: $type),*) -> $result {
             mark!($name);
-            // SAFETY: the caller keeps HIP's contract, which is the emulator's too.
+            // SAFETY: the caller upholds HIP's contract, which is also the emulator's.
             unsafe { exports::$name($($argument),*) }
         }
     )*};
@@ -68,18 +68,17 @@ macro_rules! symbols {
 for_each_hip_function!(symbols);
 for_each_hiprtc_function!(symbols);
 
-/// Exports a function of the table under what C++ programs call it, too: its header declares it outside of
-/// `extern "C"`.
+/// Exports a function of the table under its mangled C++ name too, because its header declares it outside `extern "C"`.
 macro_rules! mangled {
     ($mangled:ident is $name:ident($($argument:ident: $type:ty),*)) => {
         #[doc = concat!("`", stringify!($name), "` under its name in C++.")]
         ///
         /// # Safety
-        /// The same.
+        /// As for the function itself.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $mangled($($argument: $type),*) -> hipError_t {
             mark!($mangled);
-            // SAFETY: the same contract.
+            // SAFETY: the caller upholds the same contract.
             unsafe { exports::$name($($argument),*) }
         }
     };

@@ -1,7 +1,8 @@
-//! The library as other programs meet it: its symbols, its names, and that it does what the emulator in process does.
+//! The library as other programs use it: its symbols, its names, and that it behaves as the emulator in the same
+//! process.
 //!
-//! Which library is loaded is decided by the environment, so that each such test runs in a process of its own: this
-//! program again, with the one test [`the_program_runs_to_its_end`].
+//! The environment decides which library is loaded, so each such test runs this program again in a child process, with
+//! only the test [`the_program_runs_to_its_end`].
 
 mod program;
 
@@ -20,17 +21,17 @@ use ferrowave_hip_abi::{
 use ferrowave_host::hip::{DEVICE_VARIABLE, Device, DeviceSelector, LIBRARY_VARIABLE};
 use object::{Endianness, Object, ObjectSymbol, read::elf::ElfFile64};
 
-/// What the child shall open.
+/// The device that the child opens.
 const SELECTOR_VARIABLE: &str = "FERROWAVE_TEST_SELECTOR";
-/// In front of each line of the child's answer.
+/// Precedes each line of the child's answer.
 const ANSWER: &str = "answer: ";
 
 const NAME: &str = "libamdhip64.so";
 
-/// The library that cargo has built for this test.
+/// The library that Cargo built for this test.
 ///
-/// Cargo says nowhere where that is. It lies beside the test or in a directory beside the test's, depending on cargo's
-/// layout; and as cargo has just seen to it, it is the newest.
+/// Cargo does not report its path. It is in the test's directory or in one beside it, depending on Cargo's layout.
+/// Cargo has just built it, so the newest file is taken.
 fn library() -> PathBuf {
     let test = env::current_exe().expect("the test has a path");
     let beside = |directory: &Path| {
@@ -49,7 +50,7 @@ fn library() -> PathBuf {
     newest.expect("cargo builds the library with its tests").1
 }
 
-/// A run of [`the_program_runs_to_its_end`] in a process of its own.
+/// A run of [`the_program_runs_to_its_end`] in a child process.
 struct Child(Command);
 
 impl Child {
@@ -73,7 +74,7 @@ impl Child {
         self
     }
 
-    /// The lines that it answers.
+    /// The lines of its answer.
     fn answer(mut self) -> Vec<String> {
         let output = self.0.output().expect("the child starts");
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -87,7 +88,7 @@ impl Child {
     }
 }
 
-/// Without the variable on a device of the emulator; with it on the one that is asked for, to answer another test.
+/// Without the variable the test uses an emulated device; with it, the requested device, and it answers another test.
 #[test]
 fn the_program_runs_to_its_end() {
     let Ok(selector) = env::var(SELECTOR_VARIABLE) else {
@@ -100,7 +101,7 @@ fn the_program_runs_to_its_end() {
         );
         return;
     };
-    // The harness may have begun a line.
+    // The test harness may have begun a line.
     println!();
     match Device::open(&selector.parse().expect("a selector")) {
         Ok(device) => {
@@ -204,7 +205,7 @@ fn what_is_no_hip_library_is_refused() {
     let start = "`hip:0` was asked for, but HIP cannot be used: FERROWAVE_HIP_LIBRARY names \
                  `/nowhere/libamdhip64.so`, which cannot be loaded: ";
     assert!(missing.starts_with(start), "{missing}");
-    // What the system says about it, in its own words.
+    // The system's own error message.
     assert!(missing.contains("No such file"), "{missing}");
     let auto = Child::new("auto")
         .with(LIBRARY_VARIABLE, "/nowhere/libamdhip64.so")
@@ -240,12 +241,12 @@ fn it_exports_the_table_and_nothing_else() {
     assert!(offered.is_disjoint(&refused));
     let mut expected: BTreeSet<_> = offered.union(&refused).copied().collect();
     expected.extend(for_each_hiprtc_function!(names));
-    // Under their names in C++, too.
+    // Also under their C++ names.
     let listed = listed_versions().into_iter().flat_map(|(_, names)| names);
     expected.extend(listed.filter(|name| name.starts_with("_Z")));
     let differences: Vec<_> = exported.symmetric_difference(&expected).collect();
     assert!(differences.is_empty(), "{differences:?}");
-    // A program that was linked to ROCm 6 looks for this name.
+    // Programs linked against ROCm 6 load this name.
     let name = b"\0libamdhip64.so.6\0";
     let strings = file
         .section_by_name_bytes(b".dynstr")
@@ -254,7 +255,7 @@ fn it_exports_the_table_and_nothing_else() {
     assert!(strings.windows(name.len()).any(|window| window == name));
 }
 
-/// The list of versions, read as a program would that knows nothing of the build.
+/// The list of versions, read independently of the build script.
 fn listed_versions() -> Vec<(&'static str, Vec<&'static str>)> {
     let text = include_str!("../versions.txt");
     let lines = text.lines().filter(|line| !line.starts_with('#'));
@@ -300,12 +301,12 @@ fn symbols_have_the_versions_of_rocm() {
         assert!(!index.is_hidden(), "{name}");
         with_version += usize::from(version.is_some());
     }
-    // Each name of ROCm's library is there.
+    // Every name of ROCm's library is exported.
     let listed: usize = listed.iter().map(|(_, symbols)| symbols.len()).sum();
     assert_eq!(with_version, listed);
 }
 
-/// The file may be ROCm's `libamdhip64.so.6` itself: `FERROWAVE_ROCM_LIBRARY` names one, as the long tests do.
+/// `FERROWAVE_ROCM_LIBRARY` may name ROCm's own `libamdhip64.so.6`, as in the long tests.
 #[test]
 #[ignore = "needs ROCm's library in FERROWAVE_ROCM_LIBRARY"]
 fn rocms_library_exports_no_other_names_and_versions() {
@@ -322,7 +323,7 @@ fn rocms_library_exports_no_other_names_and_versions() {
     assert!(missing.is_empty(), "{missing:?}");
 }
 
-/// The names that a library defines, each with its version.
+/// The symbols that a library defines, with their versions.
 fn exported_versions(bytes: &[u8]) -> BTreeSet<(String, String)> {
     let file: ElfFile64<'_> = ElfFile64::parse(bytes).expect("it is an ELF file");
     let versions = file
@@ -340,11 +341,12 @@ fn exported_versions(bytes: &[u8]) -> BTreeSet<(String, String)> {
         });
         (name, version)
     });
-    // A version is a symbol of its own name.
+    // The version definition itself is a symbol of that name.
     named.filter(|(name, version)| name != version).collect()
 }
 
-/// A C program is linked to a library with ROCm's versions and runs on ours: the dynamic linker finds each version.
+/// Links a C program against a library with ROCm's versions, and runs it on ours. The dynamic linker finds each
+/// version.
 #[test]
 #[cfg_attr(
     not(symbol_versions),
@@ -376,7 +378,7 @@ fn a_program_that_was_linked_to_rocm_runs_without_complaint() {
     let define = |name: &&str| format!("int {name}() {{ return 1; }}\n");
     write("stub.c", &called.iter().map(define).collect::<String>());
     write("stub.map", &script);
-    // The stub's hipInit fails. Of the rest, each refuses its nulls.
+    // The stub's hipInit fails. All other functions reject their null arguments.
     let calls: String = called[1..]
         .iter()
         .map(|name| format!("  if ({name}(0, 0, 0, 0, 0) != 1) return 2;\n"))

@@ -1,7 +1,7 @@
-//! Streams whose work goes to a graph instead of the device.
+//! Stream capture: streams whose work is added to a graph instead of the device's queues.
 //!
-//! A capture begins in one stream; others join it by waiting for an event that was recorded in it. Each keeps the
-//! nodes that its next one will wait for.
+//! A capture begins in one stream. Another stream joins it by waiting for an event that was recorded in it. Each stream
+//! keeps the nodes that its next node depends on.
 
 use std::{
     cell::Cell,
@@ -31,7 +31,8 @@ fn failure(code: hipError_t, detail: &str) -> Failure {
     Failure::new(code, detail)
 }
 
-/// Refuses work on the default stream while a stream is captured that would have to wait for it.
+/// Rejects work on the default stream while a blocking stream is being captured, because it would have to wait for
+/// that.
 fn check_default(stream: &StreamRef) -> Result<(), Failure> {
     let device = &stream.device;
     if device.captures.load(Ordering::Relaxed) == 0 {
@@ -43,7 +44,7 @@ fn check_default(stream: &StreamRef) -> Result<(), Failure> {
     ))
 }
 
-/// Adds a node to the graph that a stream's work goes to; false if it goes to the device.
+/// Adds a node to the graph of a stream's capture. Returns false if the stream is not being captured.
 pub(crate) fn add(stream: &StreamRef, operation: &Operation) -> Result<bool, Failure> {
     let Some(object) = &stream.object else {
         check_default(stream)?;
@@ -60,7 +61,7 @@ pub(crate) fn add(stream: &StreamRef, operation: &Operation) -> Result<bool, Fai
     Ok(true)
 }
 
-/// The graph that a stream's work goes to, if it goes to one.
+/// The graph of a stream's capture, if it is being captured.
 pub(crate) fn graph_of(stream: &StreamRef) -> Option<Arc<Graph>> {
     let part = locked(&stream.object.as_ref()?.capture);
     Some(Arc::clone(&part.as_ref()?.capture.graph))
@@ -71,7 +72,7 @@ pub(crate) fn is_captured(stream: &StreamRef) -> bool {
     object.is_some_and(|stream| locked(&stream.capture).is_some())
 }
 
-/// Refuses what cannot be in a graph.
+/// Rejects work that a graph cannot contain.
 pub(crate) fn refuse(stream: &StreamRef, why: &str) -> Result<(), Failure> {
     let Some(object) = &stream.object else {
         return Ok(());
@@ -88,7 +89,7 @@ pub(crate) fn refuse(stream: &StreamRef, why: &str) -> Result<(), Failure> {
     }
 }
 
-/// Refuses to wait for work that does not happen.
+/// Rejects waiting for captured work, which does not run.
 pub(crate) fn refuse_waiting(stream: &StreamRef) -> Result<(), Failure> {
     if stream.object.is_none() {
         return check_default(stream);
@@ -99,7 +100,7 @@ pub(crate) fn refuse_waiting(stream: &StreamRef) -> Result<(), Failure> {
     )
 }
 
-/// Where a stream is in a capture; `None` if it is in none.
+/// A stream's position in its capture; `None` if it is not being captured.
 pub(crate) fn point(stream: &StreamRef) -> Result<Option<Point>, Failure> {
     let Some(object) = &stream.object else {
         check_default(stream)?;
@@ -116,7 +117,7 @@ pub(crate) fn point(stream: &StreamRef) -> Result<Option<Point>, Failure> {
     }))
 }
 
-/// Has a stream wait for a place in a capture, which takes the stream in.
+/// Makes a stream wait for a position in a capture. The stream joins the capture.
 pub(crate) fn join(stream: &StreamRef, point: &Point) -> Result<(), Failure> {
     let capture = CAPTURES.get(point.capture).ok_or_else(|| {
         failure(
@@ -234,12 +235,12 @@ pub(crate) unsafe fn hipStreamEndCapture(
     result
 }
 
-/// What a stream's capture is: status, number, graph and nodes.
+/// A stream's capture: status, ID, graph and dependencies.
 struct Info {
     status: Status,
     id: u64,
     graph: usize,
-    /// The list stays where it is until the stream's capture changes.
+    /// The list is valid until the stream's capture changes.
     next: (*const hipGraphNode_t, usize),
 }
 
@@ -284,7 +285,7 @@ pub(crate) unsafe fn hipStreamGetCaptureInfo(
     id: *mut u64,
 ) -> Result<(), Failure> {
     let (null, none) = (ptr::null_mut(), ptr::null_mut());
-    // SAFETY: the same contract.
+    // SAFETY: the caller upholds the same contract.
     unsafe { hipStreamGetCaptureInfo_v2(stream, status, id, null, none, ptr::null_mut()) }
 }
 
@@ -331,7 +332,7 @@ pub(crate) unsafe fn hipStreamUpdateCaptureDependencies(
     let mut part = locked(&object.capture);
     let capturing = part.as_mut().ok_or_else(not_captured)?;
     capturing.capture.check()?;
-    // SAFETY: HIP's contract.
+    // SAFETY: the caller upholds HIP's contract.
     let mut nodes = unsafe { listed(&capturing.capture.graph, list, count) }?;
     if flags == hipStreamAddCaptureDependencies {
         nodes.retain(|id| !capturing.next.contains(id));
@@ -347,7 +348,7 @@ pub(crate) unsafe fn hipStreamUpdateCaptureDependencies(
 }
 
 thread_local! {
-    /// Kept for programs that ask; here nothing is unsafe on other threads.
+    /// Stored for programs that query it. It has no effect, because no call is unsafe during a capture here.
     static MODE: Cell<Mode> = const { Cell::new(Mode::hipStreamCaptureModeGlobal) };
 }
 

@@ -1,4 +1,4 @@
-//! Graphs that are ready to launch.
+//! Executable graphs.
 
 use std::{
     ffi::{c_char, c_uint, c_void},
@@ -28,7 +28,7 @@ use crate::{
     task::Task,
 };
 
-/// A graph that is ready to launch.
+/// An executable graph.
 pub(crate) struct Executable {
     flags: u64,
     state: Mutex<State>,
@@ -36,7 +36,7 @@ pub(crate) struct Executable {
 
 struct State {
     plan: Arc<Plan>,
-    /// Its last run: one waits for the other.
+    /// Its last launch; launches of the same graph run one after another.
     last: Option<Arc<Task>>,
 }
 
@@ -45,11 +45,11 @@ static EXECUTABLES: LazyLock<Handles<Executable>> = LazyLock::new(Handles::new);
 
 impl Executable {
     fn state(&self) -> MutexGuard<'_, State> {
-        // Valid between statements, even after a panic.
+        // A poisoned lock is ignored: the state is valid between statements.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes the step that was made from a node; runs that have begun keep what they have.
+    /// Changes the step made from a node. Launches that have begun are not affected.
     fn change(
         &self,
         node: hipGraphNode_t,
@@ -91,7 +91,7 @@ pub(crate) unsafe fn hipGraphInstantiate(
     if !log.is_null() && log_bytes > 0 {
         out!(log).set(0);
     }
-    // SAFETY: the same contract.
+    // SAFETY: the caller upholds the same contract.
     unsafe { hipGraphInstantiateWithFlags(executable, graph, 0) }
 }
 
@@ -219,7 +219,7 @@ pub(crate) unsafe fn hipGraphExecUpdate(
     tell(0, Update::hipGraphExecUpdateSuccess)
 }
 
-/// Functions that change a step to work made from their other arguments.
+/// Functions that replace a step's operation by one made from their other arguments.
 macro_rules! sets {
     ($($name:ident($($argument:ident: $type:ty),*) = $operation:expr;)*) => {$(
         pub(in crate) unsafe fn $name(
@@ -228,7 +228,7 @@ macro_rules! sets {
             $($argument: $type,)*
         ) -> Result<(), Failure> {
             let executable = self::executable(executable)?;
-            // SAFETY: HIP's contract.
+            // SAFETY: the caller upholds HIP's contract.
             let operation = unsafe { $operation }?;
             executable.change(node, |node, _| nodes::replace(node, operation))
         }
@@ -252,7 +252,7 @@ pub(crate) unsafe fn hipGraphExecKernelNodeSetParams(
     parameters: *const hipKernelNodeParams,
 ) -> Result<(), Failure> {
     let executable = self::executable(executable)?;
-    // SAFETY: HIP's contract.
+    // SAFETY: the caller upholds HIP's contract.
     let launch = unsafe { nodes::launch(parameters) }?;
     executable.change(node, |node, _| nodes::replace_launch(node, launch))
 }

@@ -1,8 +1,8 @@
 //! Memory that graphs allocate and free.
 //!
-//! Its address is known from when the node is made, and stays the same each time that the graph runs. In between there is
-//! memory only from when the node that allocates has run until it is freed: by a node of this or another graph, by a call,
-//! or as the graph runs again if it was made ready with `hipGraphInstantiateFlagAutoFreeOnLaunch`.
+//! Its address is assigned when the allocation node is added, and stays the same for every launch. The memory exists
+//! only from when the allocation node has run until it is freed: by a node of this or another graph, by a call, or by
+//! the next launch of a graph instantiated with `hipGraphInstantiateFlagAutoFreeOnLaunch`.
 
 use std::{
     ffi::{c_int, c_void},
@@ -30,11 +30,11 @@ use crate::{
 /// `hipMemAllocationTypePinned`.
 const PINNED: u32 = 1;
 
-/// What a run of a plan does with memory: what it allocates and leaves, and what it frees that was there before.
+/// The effect of one launch on memory: allocations that remain after it, and frees of memory that existed before it.
 pub(super) struct Changes {
     leaves: Vec<GraphMemory>,
     frees: Vec<GraphMemory>,
-    /// All that it allocates.
+    /// All allocations of the launch.
     allocates: Vec<GraphMemory>,
 }
 
@@ -66,12 +66,12 @@ impl Changes {
         }
     }
 
-    /// Whether there is something.
+    /// Whether the launch allocates or frees memory.
     pub(super) fn any(&self) -> bool {
         !self.allocates.is_empty() || !self.frees.is_empty()
     }
 
-    /// What has to be freed before a run, if that is `automatic`; an error if it may not run.
+    /// The memory to free before a launch if `automatic` is set. An error if the launch is not allowed.
     pub(super) fn before(&self, automatic: bool) -> Result<Vec<GraphMemory>, Failure> {
         let is_there = |memory: &&GraphMemory| memory.is_allocated();
         if let Some(missing) = self.frees.iter().find(|memory| !is_there(memory)) {
@@ -88,7 +88,7 @@ impl Changes {
         }
     }
 
-    /// Takes note of a run.
+    /// Records that a launch was submitted.
     pub(super) fn done(&self) {
         for memory in &self.leaves {
             memory.will_be_allocated();
@@ -99,7 +99,7 @@ impl Changes {
     }
 }
 
-/// Whether two operations allocate the same memory of a graph, or free it.
+/// Whether two operations both allocate, or both free, the same memory.
 pub(super) fn is_same(one: &Operation, other: &Operation) -> bool {
     match (one, other) {
         (Operation::Allocate(one), Operation::Allocate(other))
@@ -108,10 +108,10 @@ pub(super) fn is_same(one: &Operation, other: &Operation) -> bool {
     }
 }
 
-/// Where memory shall be, if it can be there.
+/// The device of an allocation, if it can be allocated there.
 ///
 /// # Safety
-/// The list of accesses has as many as the parameters say.
+/// The list of accesses has as many elements as the parameters state.
 unsafe fn device_of(parameters: &hipMemAllocNodeParams) -> Result<Arc<Device>, Failure> {
     let properties = parameters.poolProps;
     if properties.allocType != PINNED {
@@ -131,7 +131,7 @@ unsafe fn device_of(parameters: &hipMemAllocNodeParams) -> Result<Arc<Device>, F
         return Err(Failure::value("accessDescs is null"));
     }
     for index in 0..parameters.accessDescCount {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let access: hipMemAccessDesc =
             unsafe { parameters.accessDescs.add(index).read_unaligned() };
         let is_own = access.location.r#type == hipMemLocationType::hipMemLocationTypeDevice
@@ -161,11 +161,11 @@ pub(crate) unsafe fn hipGraphAddMemAllocNode(
     if given.bytesize == 0 {
         return Err(Failure::value("bytesize is 0"));
     }
-    // SAFETY: HIP's contract.
+    // SAFETY: the caller upholds HIP's contract.
     let device = unsafe { device_of(&given) }?;
     let memory = GraphMemory::new(&device, given.bytesize)?;
     given.dptr = memory.address();
-    // SAFETY: HIP's contract.
+    // SAFETY: the caller upholds HIP's contract.
     unsafe { add(node, graph, list, count, || Ok(Operation::Allocate(memory))) }?;
     out!(parameters).set(given);
     Ok(())
@@ -206,11 +206,11 @@ pub(crate) unsafe fn hipGraphAddMemFreeNode(
 ) -> Result<(), Failure> {
     let freed_in = self::graph(graph)?;
     let work = || free_in(&freed_in, address);
-    // SAFETY: HIP's contract.
+    // SAFETY: the caller upholds HIP's contract.
     unsafe { add(node, graph, list, count, work) }.map(drop)
 }
 
-/// The freeing of a graph's memory as work of a graph that does not free it yet.
+/// A free of a graph's memory as an operation of `graph`, which must not free it already.
 pub(crate) fn free_in(graph: &Graph, address: *mut c_void) -> Result<Operation, Failure> {
     let memory = GraphMemory::find(address).ok_or_else(|| {
         Failure::value(format_args!(
@@ -236,7 +236,7 @@ pub(crate) unsafe fn hipDrvGraphAddMemFreeNode(
     count: usize,
     address: hipDeviceptr_t,
 ) -> Result<(), Failure> {
-    // SAFETY: the same contract.
+    // SAFETY: the caller upholds the same contract.
     unsafe { hipGraphAddMemFreeNode(node, graph, list, count, address) }
 }
 
@@ -255,7 +255,7 @@ pub(crate) unsafe fn hipGraphMemFreeNodeGetParams(
     })
 }
 
-/// Refuses to take a node out of its graph that allocates or frees memory.
+/// Rejects removing a node that allocates or frees memory.
 pub(super) fn refuse_to_destroy(node: hipGraphNode_t) -> Result<(), Failure> {
     let graph = graph_of(node)?;
     let nodes = graph.nodes();
@@ -322,7 +322,7 @@ pub(crate) unsafe fn hipDeviceSetGraphMemAttribute(
     Ok(())
 }
 
-/// There is nothing to give back: what is not allocated takes no memory, and addresses stay the graphs'.
+/// Has no effect: unallocated memory takes no space, and graphs keep their addresses.
 pub(crate) unsafe fn hipDeviceGraphMemTrim(device: c_int) -> Result<(), Failure> {
     Runtime::get().device(device).map(drop)
 }

@@ -1,13 +1,13 @@
-//! Graphs: work and its order, kept to be run many times.
+//! Graphs: work and its dependencies, recorded to be launched many times.
 //!
-//! | room | what is in it |
+//! | module | contents |
 //! |---|---|
-//! | this file | making and copying graphs, and their dependencies |
+//! | this file | creating and copying graphs, and their dependencies |
 //! | `memory` | memory that graphs allocate and free |
-//! | `nodes` | adding nodes, and what they were given |
-//! | `query` | what a graph holds |
-//! | `executable` | graphs ready to launch |
-//! | [`capture`] | streams whose work goes to a graph |
+//! | `nodes` | adding nodes, and their parameters |
+//! | `query` | queries of a graph |
+//! | `executable` | executable graphs |
+//! | [`capture`] | stream capture |
 
 pub(super) mod capture;
 pub(super) mod executable;
@@ -41,7 +41,7 @@ pub(super) unsafe fn hipGraphCreate(graph: *mut hipGraph_t, flags: c_uint) -> Re
 
 pub(super) unsafe fn hipGraphDestroy(graph: hipGraph_t) -> Result<(), Failure> {
     self::graph(graph)?;
-    // What is captured or copied into others goes on.
+    // Captures that use the graph, and its copies in other graphs, stay valid.
     drop(GRAPHS.remove(graph.addr()));
     Ok(())
 }
@@ -82,7 +82,7 @@ pub(super) unsafe fn hipGraphAddDependencies(
     count: usize,
 ) -> Result<(), Failure> {
     let graph = self::graph(graph)?;
-    // SAFETY: HIP's contract.
+    // SAFETY: the caller upholds HIP's contract.
     for (from, to) in unsafe { edges(&graph, from, to, count) }? {
         let before = graph.nodes().clone();
         graph.change(to, |node| {
@@ -118,7 +118,7 @@ unsafe fn edges(
         )));
     }
     for index in 0..count {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let (from, to) = unsafe {
             (
                 listed(graph, from.add(index), 1)?,
@@ -137,7 +137,7 @@ pub(super) unsafe fn hipGraphRemoveDependencies(
     count: usize,
 ) -> Result<(), Failure> {
     let graph = self::graph(graph)?;
-    // SAFETY: HIP's contract.
+    // SAFETY: the caller upholds HIP's contract.
     for (from, to) in unsafe { edges(&graph, from, to, count) }? {
         graph.change(to, |node| {
             node.dependencies.retain(|&id| id != from);

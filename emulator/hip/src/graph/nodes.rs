@@ -1,4 +1,4 @@
-//! Adding nodes, and what they were given.
+//! Adding nodes, and their parameters.
 
 #![expect(clippy::too_many_arguments, reason = "HIP's signatures")]
 
@@ -25,7 +25,7 @@ use crate::{
     registry,
 };
 
-/// Refuses a context that is none; null is the current one.
+/// Rejects an invalid context; null is the current one.
 pub(super) fn check_context(ctx: hipCtx_t) -> Result<(), Failure> {
     if ctx.is_null() {
         return Ok(());
@@ -33,25 +33,25 @@ pub(super) fn check_context(ctx: hipCtx_t) -> Result<(), Failure> {
     context::context(ctx).map(drop)
 }
 
-/// What a launch is given, and the kernel as the program named it.
+/// The launch that a struct describes, and the kernel handle that the program passed.
 ///
 /// # Safety
-/// The pointer is null or to such a struct, and its lists are what HIP says.
+/// The pointer is null, or points to a valid struct with lists as HIP requires.
 pub(super) unsafe fn launch(
     parameters: *const hipKernelNodeParams,
 ) -> Result<(Operation, usize), Failure> {
     let p = read!(parameters);
     let function = registry::kernel(p.func)?;
     let shape = Shape::new(p.gridDim, p.blockDim, p.sharedMemBytes as usize);
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let launch = unsafe { Launch::new(function, shape, p.kernelParams, p.extra) }?;
     Ok((Operation::Launch(Arc::new(launch)), p.func.addr()))
 }
 
-/// What a fill is given.
+/// The memset that a struct describes.
 ///
 /// # Safety
-/// The pointer is null or to such a struct.
+/// The pointer is null, or points to a valid struct.
 pub(super) unsafe fn memset(parameters: *const hipMemsetParams) -> Result<Operation, Failure> {
     let p = read!(parameters);
     if ![1, 2, 4].contains(&p.elementSize) {
@@ -65,10 +65,10 @@ pub(super) unsafe fn memset(parameters: *const hipMemsetParams) -> Result<Operat
     Ok(Operation::Fill(fill))
 }
 
-/// What a call is given.
+/// The host function call that a struct describes.
 ///
 /// # Safety
-/// The pointer is null or to such a struct.
+/// The pointer is null, or points to a valid struct.
 pub(super) unsafe fn host(parameters: *const hipHostNodeParams) -> Result<Operation, Failure> {
     let p = read!(parameters);
     Ok(Operation::Host(host_call(p.r#fn, p.userData)?))
@@ -87,14 +87,14 @@ pub(super) unsafe fn add(
 ) -> Result<(Arc<Graph>, usize), Failure> {
     let node = out!(node);
     let graph = self::graph(graph)?;
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let dependencies = unsafe { listed(&graph, list, count) }?;
     let id = graph.add(operation()?, dependencies);
     node.set(ptr::without_provenance_mut(id));
     Ok((graph, id))
 }
 
-/// Functions that add a node whose work is made from their other arguments.
+/// Functions that add a node with an operation made from their other arguments.
 macro_rules! adds {
     ($($name:ident($($argument:ident: $type:ty),*) = $operation:expr;)*) => {$(
         pub(in crate) unsafe fn $name(
@@ -104,7 +104,7 @@ macro_rules! adds {
             count: usize,
             $($argument: $type,)*
         ) -> Result<(), Failure> {
-            // SAFETY: HIP's contract.
+            // SAFETY: the caller upholds HIP's contract.
             unsafe { add(node, graph, list, count, || $operation) }.map(drop)
         }
     )*};
@@ -139,9 +139,9 @@ pub(crate) unsafe fn hipGraphAddKernelNode(
     count: usize,
     parameters: *const hipKernelNodeParams,
 ) -> Result<(), Failure> {
-    // SAFETY: HIP's contract.
+    // SAFETY: the caller upholds HIP's contract.
     let (operation, named) = unsafe { launch(parameters) }?;
-    // SAFETY: HIP's contract.
+    // SAFETY: the caller upholds HIP's contract.
     let (graph, id) = unsafe { add(node, graph, list, count, || Ok(operation)) }?;
     graph.change(id, |node| {
         node.named = named;
@@ -160,7 +160,7 @@ pub(crate) unsafe fn hipGraphAddChildGraphNode(
     child.refuse_memory("cannot be a part of another")?;
     let copy = child.copy();
     let plan = Plan::new(&copy)?;
-    // SAFETY: HIP's contract.
+    // SAFETY: the caller upholds HIP's contract.
     let (graph, id) = unsafe {
         add(node, graph, list, count, || {
             Ok(Operation::Graph(Arc::new(plan)))
@@ -180,7 +180,7 @@ pub(super) fn other_kind(node: &Node) -> Failure {
     ))
 }
 
-/// Gives a node other work of the same kind.
+/// Replaces a node's operation by another of the same kind.
 pub(super) fn replace(node: &mut Node, operation: Operation) -> Result<(), Failure> {
     let changed = Node {
         operation,
@@ -194,12 +194,12 @@ pub(super) fn replace(node: &mut Node, operation: Operation) -> Result<(), Failu
     Ok(())
 }
 
-/// Gives a node another launch.
+/// Replaces a node's launch.
 pub(super) fn replace_launch(
     node: &mut Node,
     (mut operation, named): (Operation, usize),
 ) -> Result<(), Failure> {
-    // Whether a launch is cooperative is not among the parameters: it stays so.
+    // The parameters do not state whether a launch is cooperative, so this does not change.
     if let (Operation::Launch(old), Operation::Launch(new)) = (&node.operation, &mut operation)
         && old.cooperative
     {
@@ -221,7 +221,7 @@ pub(crate) unsafe fn hipGraphKernelNodeGetParams(
         };
         let explicit = launch.function.kernel.description().metadata.args.iter();
         let explicit = explicit.filter(|argument| !argument.value_kind.is_hidden());
-        // Launches take arguments from a buffer too, and from either the bytes are kept in the launch.
+        // The launch keeps a copy of the argument bytes, whether they came from pointers or from a buffer.
         let kernarg = launch.kernarg.as_ptr().expose_provenance();
         let addresses = explicit.map(|argument| kernarg + argument.offset as usize);
         let (grid, block) = (launch.shape.grid, launch.shape.block);
@@ -244,16 +244,16 @@ pub(crate) unsafe fn hipGraphKernelNodeSetParams(
     node: hipGraphNode_t,
     parameters: *const hipKernelNodeParams,
 ) -> Result<(), Failure> {
-    // SAFETY: HIP's contract.
+    // SAFETY: the caller upholds HIP's contract.
     let launch = unsafe { launch(parameters) }?;
     with_node(node, |node| replace_launch(node, launch))
 }
 
-/// Functions that change a node to work made from their other arguments.
+/// Functions that replace a node's operation by one made from their other arguments.
 macro_rules! sets {
     ($($name:ident($($argument:ident: $type:ty),*) = $operation:expr;)*) => {$(
         pub(in crate) unsafe fn $name(node: hipGraphNode_t, $($argument: $type,)*) -> Result<(), Failure> {
-            // SAFETY: HIP's contract.
+            // SAFETY: the caller upholds HIP's contract.
             let operation = unsafe { $operation }?;
             with_node(node, |node| replace(node, operation))
         }
@@ -353,7 +353,7 @@ pub(crate) unsafe fn hipGraphChildGraphNodeGetGraph(
     })
 }
 
-/// Gives the event of a node that has one.
+/// Returns the event of a node that has one.
 fn event_of(
     node: hipGraphNode_t,
     event: *mut hipEvent_t,

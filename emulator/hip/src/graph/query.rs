@@ -1,4 +1,4 @@
-//! Queries of what a graph holds.
+//! Queries of a graph.
 
 use std::ptr;
 
@@ -9,17 +9,17 @@ use crate::{
     objects::graph::{Graph, graph, graph_of, with_node},
 };
 
-/// Gives a list of nodes: as many as there is room for, with null for the rest of the room; only their number if there
-/// is no list.
+/// Writes a list of nodes up to the list's capacity, and null to the remaining elements. If `list` is null, writes only
+/// their number.
 ///
 /// # Safety
-/// `count` is null or to the number of nodes that `list` has room for, unless that is null.
+/// `count` is null, or points to the capacity of `list` unless `list` is null.
 unsafe fn give(ids: &[usize], list: *mut hipGraphNode_t, count: *mut usize) -> Result<(), Failure> {
     if !list.is_null() {
         let room = read!(count);
         for index in 0..room {
             let id = ids.get(index).copied().unwrap_or_default();
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             unsafe {
                 list.add(index)
                     .write_unaligned(ptr::without_provenance_mut(id));
@@ -42,7 +42,7 @@ pub(crate) unsafe fn hipGraphGetNodes(
     count: *mut usize,
 ) -> Result<(), Failure> {
     let graph = self::graph(graph)?;
-    // SAFETY: HIP's contract.
+    // SAFETY: the caller upholds HIP's contract.
     unsafe { give(&ids(&graph), list, count) }
 }
 
@@ -55,7 +55,7 @@ pub(crate) unsafe fn hipGraphGetRootNodes(
     let nodes = graph.nodes();
     let roots = nodes.iter().filter(|node| node.dependencies.is_empty());
     let roots: Vec<_> = roots.map(|node| node.id).collect();
-    // SAFETY: HIP's contract.
+    // SAFETY: the caller upholds HIP's contract.
     unsafe { give(&roots, list, count) }
 }
 
@@ -76,7 +76,7 @@ pub(crate) unsafe fn hipGraphGetEdges(
     }
     let mut room = if count.is_null() { 0 } else { read!(count) };
     let (starts, ends): (Vec<_>, Vec<_>) = edges.into_iter().unzip();
-    // SAFETY: HIP's contract; the first call changes the count.
+    // SAFETY: the caller upholds HIP's contract; the first call changes the count.
     unsafe {
         give(&starts, from, count)?;
         if !to.is_null() {
@@ -101,7 +101,7 @@ pub(crate) unsafe fn hipGraphNodeGetDependencies(
     count: *mut usize,
 ) -> Result<(), Failure> {
     let dependencies = with_node(node, |node| Ok(node.dependencies.clone()))?;
-    // SAFETY: HIP's contract.
+    // SAFETY: the caller upholds HIP's contract.
     unsafe { give(&dependencies, list, count) }
 }
 
@@ -116,7 +116,7 @@ pub(crate) unsafe fn hipGraphNodeGetDependentNodes(
         .iter()
         .filter(|other| other.dependencies.contains(&node.addr()));
     let dependents: Vec<_> = dependents.map(|node| node.id).collect();
-    // SAFETY: HIP's contract.
+    // SAFETY: the caller upholds HIP's contract.
     unsafe { give(&dependents, list, count) }
 }
 

@@ -1,4 +1,4 @@
-//! Allocating and freeing the memory of a device.
+//! Allocates and frees a device's memory.
 
 use std::{
     ffi::{c_uint, c_void},
@@ -16,7 +16,7 @@ use crate::{
 use ferrowave_emulator::memory::{AllocationKind, MemoryError};
 
 impl Device {
-    /// Allocates; null for 0 bytes.
+    /// Allocates memory; null for 0 bytes.
     pub(crate) fn allocate(
         self: &Arc<Self>,
         bytes: usize,
@@ -43,12 +43,12 @@ impl Device {
         Ok(ptr::with_exposed_provenance_mut(base as usize))
     }
 
-    /// Frees the memory of an allocation that was taken out of `Allocations`.
+    /// Frees the memory of an allocation that was removed from `allocations`.
     pub(crate) fn release(&self, base: u64) -> Result<(), Failure> {
         Ok(self.memory.free(base)?)
     }
 
-    /// Frees all that the program has allocated on it.
+    /// Frees all allocations of the program.
     pub(crate) fn free_all(self: &Arc<Self>) {
         for base in self.allocations.bases() {
             let Some(made) = self.allocations.take(base, |_| true) else {
@@ -58,12 +58,12 @@ impl Device {
                 memory.set_allocated(false);
             }
             self.unlend(base, &made);
-            // Once it is taken, no other thread frees it.
+            // The allocation has been removed from `allocations`, so no other thread frees it.
             let _ = self.release(base);
         }
     }
 
-    /// Undoes `lend`, and counts the bytes as free.
+    /// Undoes [`lend`], and subtracts the bytes from the counts of pools and graphs.
     pub(crate) fn unlend(self: &Arc<Self>, base: u64, made: &Made) {
         if let (MadeBy::Pool(used), Some(info)) = (&made.by, self.memory.find(base)) {
             used.give_back(info.bytes as u64);
@@ -82,18 +82,18 @@ impl Device {
     }
 }
 
-/// The devices besides one.
+/// All devices except one.
 fn others(device: &Arc<Device>) -> Vec<Arc<Device>> {
     let devices = Runtime::get().with_devices(|devices| {
         let others = devices.iter().flatten();
         let others = others.filter(|other| !Arc::ptr_eq(other, device));
         others.map(Arc::clone).collect::<Vec<_>>()
     });
-    // Without devices there is none besides it.
+    // An error means that there are no devices.
     devices.unwrap_or_default()
 }
 
-/// Registers memory of one device with all others, or with none.
+/// Registers memory of one device with all others, or on an error with none.
 pub(crate) fn lend(base: u64, bytes: usize, owner: &Arc<Device>) -> Result<(), MemoryError> {
     let others = others(owner);
     for (index, other) in others.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Captures under way, and the part that each stream has in one.
+//! Captures in progress, and each stream's part in one.
 
 use std::{
     sync::{
@@ -13,18 +13,18 @@ use ferrowave_hip_abi::{hipError_t, hipStreamCaptureMode as Mode};
 use super::graph::Graph;
 use crate::{error::Failure, handles::Handles};
 
-/// A capture under way.
+/// A capture in progress.
 pub(crate) struct Capture {
-    /// A number that no other capture has.
+    /// A unique number.
     pub(crate) id: usize,
     pub(crate) graph: Arc<Graph>,
     /// The graph's handle.
     pub(crate) handle: usize,
     pub(crate) mode: Mode,
     pub(crate) thread: ThreadId,
-    /// Something went wrong: the capture can only be ended.
+    /// Set after an error: the capture can only be ended.
     pub(crate) invalid: AtomicBool,
-    /// The parts of the streams that are in it, first that of the stream where it began.
+    /// The parts of its streams. The first is that of the stream where the capture began.
     pub(crate) streams: Mutex<Vec<Weak<Part>>>,
 }
 
@@ -55,17 +55,17 @@ impl Capture {
 /// A stream's part in a capture.
 pub(crate) struct Capturing {
     pub(crate) capture: Arc<Capture>,
-    /// Handles of the nodes that its next one will wait for.
+    /// Handles of the nodes that the stream's next node depends on.
     pub(crate) next: Vec<usize>,
 }
 
-/// The capture that a stream is in, if it is in one.
+/// The stream's part in a capture; `None` if it is not being captured.
 pub(crate) type Part = Mutex<Option<Capturing>>;
 
-/// Captures by number, until they end.
+/// Captures in progress by ID.
 pub(crate) static CAPTURES: LazyLock<Handles<Capture>> = LazyLock::new(Handles::new);
 
 pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Valid between statements, even after a panic.
+    // A poisoned lock is ignored: the state is valid between statements.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

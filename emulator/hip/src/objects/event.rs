@@ -1,4 +1,4 @@
-//! Events, and where they were recorded last.
+//! Events, and where they were last recorded.
 
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
@@ -15,21 +15,21 @@ pub(crate) struct Event {
     record: Mutex<Option<Record>>,
 }
 
-/// Where an event was recorded last.
+/// Where an event was last recorded.
 #[derive(Clone)]
 pub(crate) enum Record {
     /// In a stream.
     Done(Recorded),
-    /// In a stream whose work goes to a graph.
+    /// In a stream that was being captured.
     Captured(Point),
 }
 
-/// A place in a capture.
+/// A position in a capture.
 #[derive(Clone)]
 pub(crate) struct Point {
-    /// The capture's number.
+    /// The capture's ID.
     pub(crate) capture: usize,
-    /// Handles of the nodes that the next one will wait for.
+    /// Handles of the nodes that the next node depends on.
     pub(crate) next: Vec<usize>,
 }
 
@@ -62,7 +62,7 @@ impl Event {
         *self.record.lock().unwrap_or_else(PoisonError::into_inner) = Some(record);
     }
 
-    /// Records it at a task that has the number `sequence` among the device's work.
+    /// Sets the record: a task with the number `sequence` in the device's order of submission.
     pub(crate) fn recorded_at(
         &self,
         device: Arc<Device>,
@@ -81,7 +81,7 @@ impl Event {
         }));
     }
 
-    /// Where it was recorded. An error if that is in a capture, where it never happens.
+    /// The record in a stream. An error if the event was recorded in a capture, because it then never completes.
     pub(crate) fn happens(&self) -> Result<Option<Recorded>, Failure> {
         match self.record() {
             None => Ok(None),
@@ -103,7 +103,7 @@ pub(crate) fn event(handle: hipEvent_t) -> Result<Arc<Event>, Failure> {
     found.ok_or_else(|| Failure::handle("event", handle.addr()))
 }
 
-/// The event of a handle, or none for null.
+/// The event of a handle; `None` for null.
 pub(crate) fn optional_event(handle: hipEvent_t) -> Result<Option<Arc<Event>>, Failure> {
     if handle.is_null() {
         return Ok(None);

@@ -10,21 +10,21 @@ use crate::{
     handles::{self, Handles},
 };
 
-/// A piece of a graph's work.
+/// A node of a graph.
 #[derive(Clone)]
 pub(crate) struct Node {
     /// Its handle.
     pub(crate) id: usize,
     pub(crate) operation: Operation,
-    /// Handles of the nodes that it waits for.
+    /// Handles of the nodes that it depends on.
     pub(crate) dependencies: Vec<usize>,
-    /// The node that it is a copy of.
+    /// The node that it was copied from.
     pub(crate) copy_of: Option<usize>,
-    /// For a launch: the kernel as the program named it.
+    /// For a launch: the kernel handle that the program passed.
     pub(crate) named: usize,
-    /// For a launch whose parameters were read: the address of each argument.
+    /// For a launch whose parameters were queried: the address of each argument.
     pub(crate) arguments: Arc<[usize]>,
-    /// For another graph: the handle of the copy that the node holds.
+    /// For a child graph: the handle of the node's copy.
     pub(crate) child: usize,
 }
 
@@ -49,7 +49,7 @@ impl Node {
 #[derive(Default)]
 pub(crate) struct Graph(Mutex<Vec<Node>>);
 
-/// The graph that a node is in.
+/// The graph that contains a node.
 pub(crate) struct NodeOf(Weak<Graph>);
 
 /// Graphs by handle.
@@ -60,11 +60,11 @@ pub(crate) static NODES: LazyLock<Handles<NodeOf>> = LazyLock::new(Handles::new)
 
 impl Graph {
     pub(crate) fn nodes(&self) -> MutexGuard<'_, Vec<Node>> {
-        // Valid between statements, even after a panic.
+        // A poisoned lock is ignored: the state is valid between statements.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a node that waits for others of this graph, and returns its handle.
+    /// Adds a node with dependencies in this graph, and returns its handle.
     pub(crate) fn add(self: &Arc<Self>, operation: Operation, dependencies: Vec<usize>) -> usize {
         let id = handles::unused();
         self.push(Node {
@@ -96,7 +96,7 @@ impl Graph {
         change(node.ok_or_else(|| no_node(id))?)
     }
 
-    /// A copy with handles of its own.
+    /// Copies the graph; the nodes get new handles.
     pub(crate) fn copy(&self) -> Arc<Self> {
         let nodes = self.nodes().clone();
         let ids: Vec<_> = nodes.iter().map(|_| handles::unused()).collect();
@@ -116,7 +116,7 @@ impl Graph {
         copy
     }
 
-    /// Refuses a graph that allocates or frees memory, where two graphs would share that memory.
+    /// Rejects a graph that allocates or frees memory, because its copy would share the memory.
     pub(crate) fn refuse_memory(&self, why: &str) -> Result<(), Failure> {
         match self.nodes().iter().any(|node| node.operation.is_memory()) {
             true => Err(Failure::new(
@@ -127,7 +127,7 @@ impl Graph {
         }
     }
 
-    /// Handles of the nodes that no other waits for.
+    /// Handles of the nodes that no other node depends on.
     pub(crate) fn leaves(&self) -> Vec<usize> {
         let nodes = self.nodes();
         let waited: Vec<_> = nodes
@@ -146,14 +146,14 @@ impl Drop for Graph {
     }
 }
 
-/// Removes a node's handle, and that of the graph that it holds.
+/// Removes a node's handle and that of its child graph.
 pub(crate) fn forget(node: &Node) {
     NODES.remove(node.id);
     GRAPHS.remove(node.child);
 }
 
 fn no_node(id: usize) -> Failure {
-    // HIP returns another code for a stale node or graph than for other handles.
+    // HIP's code for a stale node or graph differs from that for other handles.
     Failure::value(format_args!(
         "{id:#x} is no node, or one that was destroyed"
     ))
@@ -178,7 +178,7 @@ pub(crate) fn graph_of(node: hipGraphNode_t) -> Result<Arc<Graph>, Failure> {
         .ok_or_else(|| no_node(node.addr()))
 }
 
-/// Reads a node, or changes it.
+/// Accesses a node.
 pub(crate) fn with_node<R>(
     node: hipGraphNode_t,
     with: impl FnOnce(&mut Node) -> Result<R, Failure>,
@@ -186,7 +186,7 @@ pub(crate) fn with_node<R>(
     graph_of(node)?.change(node.addr(), with)
 }
 
-/// The nodes of a list, which must be of a graph.
+/// The nodes of a list, which must belong to `graph`.
 ///
 /// # Safety
 /// `list` is null or has `count` nodes.
@@ -206,7 +206,7 @@ pub(crate) unsafe fn listed(
     let nodes = graph.nodes();
     let mut ids = Vec::new();
     for index in 0..count {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let id = unsafe { list.add(index).read_unaligned() }.addr();
         if !nodes.iter().any(|node| node.id == id) {
             return Err(Failure::value(format_args!(

@@ -7,7 +7,7 @@ use crate::{
     runtime::{Device, Runtime, allocations::MadeBy, graph_memories::Reserved},
 };
 
-/// Memory of a graph.
+/// A graph's memory on a device.
 #[derive(Clone)]
 pub(crate) struct GraphMemory {
     pub(crate) device: Arc<Device>,
@@ -15,7 +15,7 @@ pub(crate) struct GraphMemory {
 }
 
 impl GraphMemory {
-    /// A place for memory on a device.
+    /// Reserves an address range on a device.
     pub(crate) fn new(device: &Arc<Device>, bytes: usize) -> Result<Self, Failure> {
         let place = device.memory.reserve(bytes)?;
         Ok(GraphMemory {
@@ -24,7 +24,7 @@ impl GraphMemory {
         })
     }
 
-    /// That which starts at an address, on any device.
+    /// The memory that starts at an address, on any device.
     pub(crate) fn find(address: *const c_void) -> Option<Self> {
         let devices = Runtime::get().with_devices(|devices| {
             let of = |device: &Arc<Device>| {
@@ -39,12 +39,12 @@ impl GraphMemory {
         devices.ok().flatten()
     }
 
-    /// Whether another is the same memory.
+    /// Whether both are the same memory.
     pub(crate) fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.reserved, &other.reserved)
     }
 
-    /// Where it is.
+    /// Its address.
     pub(crate) fn address(&self) -> *mut c_void {
         ptr::with_exposed_provenance_mut(self.reserved.place.base() as usize)
     }
@@ -74,17 +74,17 @@ impl GraphMemory {
         self.device.release(base)
     }
 
-    /// Whether it is allocated once all calls so far have been done.
+    /// Whether it is allocated after all work submitted so far.
     pub(crate) fn is_allocated(&self) -> bool {
         self.reserved.is_allocated()
     }
 
-    /// Once the calls so far have been done, it is allocated.
+    /// Records that it is allocated after the work submitted so far.
     pub(crate) fn will_be_allocated(&self) {
         self.reserved.set_allocated(true);
     }
 
-    /// Once the calls so far have been done, it is free; an error if it was free before.
+    /// Records that it is free after the work submitted so far. An error if it was free already.
     pub(crate) fn will_be_free(&self) -> Result<(), Failure> {
         match self.reserved.set_allocated(false) {
             true => Ok(()),
@@ -92,7 +92,7 @@ impl GraphMemory {
         }
     }
 
-    /// Once the calls so far have been done, it is free, whether it was before or not.
+    /// Records that it is free after the work submitted so far, whether or not it was allocated.
     pub(crate) fn forget(&self) {
         self.reserved.set_allocated(false);
     }

@@ -1,4 +1,4 @@
-//! Launches, checked when a program makes them and run when their turn comes.
+//! Kernel launches, checked when they are submitted.
 
 use std::{
     ffi::c_void,
@@ -27,10 +27,10 @@ use ferrowave_emulator::exec::FaultKind;
 use ferrowave_emulator::memory::AllocationKind;
 use ferrowave_timing::TimingError;
 
-/// The most entries of `extra` that are read: no marker needs to be there twice.
+/// Maximum number of entries read from `extra`. No marker is needed twice.
 const MAX_EXTRA: usize = 16;
 
-/// Refuses grids that a dispatch packet has no room for: it counts the work-items along each axis in 32 bits.
+/// Rejects grids that do not fit in a dispatch packet, which has 32 bits for the number of work-items along each axis.
 fn check_grid(grid: [u32; 3], block: [u32; 3]) -> Result<(), Failure> {
     for (axis, (workgroups, size)) in ["x", "y", "z"].into_iter().zip(grid.into_iter().zip(block)) {
         if workgroups == 0 {
@@ -51,7 +51,7 @@ fn check_grid(grid: [u32; 3], block: [u32; 3]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The explicit arguments, from pointers to each.
+/// Copies the explicit arguments from a list of pointers.
 ///
 /// # Safety
 /// `parameters` points to as many pointers as the kernel has arguments, each to a value of its argument's size.
@@ -65,7 +65,7 @@ unsafe fn from_parameters(
         .iter()
         .filter(|argument| !argument.value_kind.is_hidden());
     for (index, argument) in explicit.enumerate() {
-        // SAFETY: the caller promises a pointer for each argument.
+        // SAFETY: the caller guarantees a pointer for each argument.
         let value = unsafe { parameters.add(index).read_unaligned() };
         if value.is_null() {
             return Err(Failure::value(format_args!(
@@ -73,7 +73,7 @@ unsafe fn from_parameters(
             )));
         }
         let (offset, size) = (argument.offset as usize, argument.size as usize);
-        // SAFETY: the caller promises that it points to the argument's value.
+        // SAFETY: the caller guarantees that it points to the argument's value.
         let value = unsafe { slice::from_raw_parts(value.cast::<u8>(), size) };
         if bytes.len() < offset + size {
             bytes.resize(offset + size, 0);
@@ -83,16 +83,16 @@ unsafe fn from_parameters(
     Ok(bytes)
 }
 
-/// The explicit arguments, from a buffer of all of them.
+/// Copies the explicit arguments from a buffer.
 ///
 /// # Safety
-/// `extra` is a list of markers and values that ends in `HIP_LAUNCH_PARAM_END`, and the buffer that it names is there.
+/// `extra` is a list of markers and values that ends with `HIP_LAUNCH_PARAM_END`; the buffer that it names is valid.
 unsafe fn from_extra(extra: *mut *mut c_void) -> Result<Vec<u8>, Failure> {
     let (mut buffer, mut size) = (None, None);
     let mut index = 0;
     let mut next = || {
         index += 1;
-        // SAFETY: the caller promises a list that ends in the marker, behind which nothing is read.
+        // SAFETY: the caller guarantees a list that ends with the end marker; nothing is read after it.
         (index <= MAX_EXTRA).then(|| unsafe { extra.add(index - 1).read_unaligned() })
     };
     loop {
@@ -110,14 +110,14 @@ unsafe fn from_extra(extra: *mut *mut c_void) -> Result<Vec<u8>, Failure> {
         }
     }
     let size = match size {
-        // SAFETY: the caller promises that the marker's value points to the size.
+        // SAFETY: the caller guarantees that the marker's value points to the size.
         Some(size) if !size.is_null() => unsafe { size.cast::<usize>().read_unaligned() },
         _ => return Err(Failure::value("extra does not say how long the buffer is")),
     };
     match buffer {
         _ if size == 0 => Ok(Vec::new()),
         Some(buffer) if !buffer.is_null() && isize::try_from(size).is_ok() => {
-            // SAFETY: the caller promises a buffer of that size.
+            // SAFETY: the caller guarantees a buffer of that size.
             Ok(unsafe { slice::from_raw_parts(buffer.cast::<u8>(), size) }.to_vec())
         }
         _ => Err(Failure::value(format_args!(
@@ -126,7 +126,7 @@ unsafe fn from_extra(extra: *mut *mut c_void) -> Result<Vec<u8>, Failure> {
     }
 }
 
-/// Workgroups, work-items of each and LDS of a launch.
+/// Grid, workgroup size and dynamic LDS of a launch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
     pub(crate) grid: [u32; 3],
@@ -139,7 +139,7 @@ impl Shape {
         Shape {
             grid: [grid.x, grid.y, grid.z],
             block: [block.x, block.y, block.z],
-            // `check_launch` refuses this maximum, as it refuses every value above it.
+            // `check_launch` rejects this maximum, as it rejects every value above it.
             dynamic_lds_bytes: u32::try_from(dynamic_lds_bytes).unwrap_or(u32::MAX),
         }
     }
@@ -150,9 +150,9 @@ impl Shape {
 pub(crate) struct Launch {
     pub(crate) function: Arc<Function>,
     pub(crate) shape: Shape,
-    /// The explicit arguments as they lie in the kernarg segment.
+    /// The explicit arguments, laid out as in the kernarg segment.
     pub(crate) kernarg: Vec<u8>,
-    /// Whether its workgroups run side by side.
+    /// Whether all workgroups must be resident at once.
     pub(crate) cooperative: bool,
 }
 
@@ -177,10 +177,10 @@ fn fault_code(report: &FaultReport) -> hipError_t {
 }
 
 impl Launch {
-    /// A launch, with arguments from one of two lists, that the kernel and the GPU allow.
+    /// Creates a launch with arguments from one of two lists. Checks it against the limits of the kernel and the GPU.
     ///
     /// # Safety
-    /// The lists are null or what HIP says.
+    /// The lists are null, or valid as HIP requires.
     pub(crate) unsafe fn new(
         function: Arc<Function>,
         shape: Shape,
@@ -190,9 +190,9 @@ impl Launch {
         check_grid(shape.grid, shape.block)?;
         let kernarg = match (parameters.is_null(), extra.is_null()) {
             (true, true) => Vec::new(),
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             (false, true) => unsafe { from_parameters(&function, parameters) }?,
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             (true, false) => unsafe { from_extra(extra) }?,
             (false, false) => {
                 return Err(Failure::value(
@@ -231,7 +231,7 @@ impl Launch {
         }
     }
 
-    /// Runs it to its end.
+    /// Runs the launch.
     pub(crate) fn run(&self) -> Result<(), Failure> {
         let config = LaunchConfig {
             limits: limits()?,
@@ -244,7 +244,7 @@ impl Launch {
         Ok(ran.map_err(|error| self.with_owner(error))?)
     }
 
-    /// Adds to a fault at an address of another device that it is there.
+    /// If a fault's address belongs to another device, names that device in the report.
     fn with_owner(&self, mut error: TimingError) -> TimingError {
         if let TimingError::Launch(LaunchError::Fault(report)) = &mut error
             && let FaultKind::Memory { address, .. } = report.kind
@@ -263,7 +263,7 @@ impl Launch {
         error
     }
 
-    /// The same launch with workgroups that wait for each other. An error if the device does not hold all at once.
+    /// The same launch, cooperative. An error if the device cannot hold all workgroups at once.
     pub(crate) fn to_cooperative(&self) -> Result<Self, Failure> {
         let Shape {
             grid,
@@ -291,7 +291,7 @@ impl Launch {
         Ok(cooperative)
     }
 
-    /// Grid, block, LDS and explicit arguments, as a trace shows them.
+    /// Grid, workgroup size, dynamic LDS and explicit arguments, for a trace.
     pub(crate) fn described(&self) -> Rows {
         let shape = &self.shape;
         let mut rows = vec![

@@ -1,17 +1,17 @@
-//! What handles stand for, and the work that streams and graphs do with it.
+//! The objects behind handles, and the operations of streams and graphs.
 //!
-//! Each file knows only those above it, and no function of HIP's.
+//! Each file depends only on those above it, and on no HIP function.
 //!
-//! | room | what is in it |
+//! | module | contents |
 //! |---|---|
 //! | [`allocation`], [`place`] | allocating and freeing a device's memory; the owner of an address |
 //! | [`graph_memory`] | memory that graphs allocate and free |
 //! | [`module`], [`launch`] | code objects and their kernels; launches |
-//! | [`transfer`] | copies and fills |
+//! | [`transfer`] | copies and memsets |
 //! | [`event`] | events |
-//! | [`operation`] | a piece of work: one of the above, or a function of the program's |
-//! | [`graph`], [`plan`] | graphs of operations; the order in which one runs |
-//! | [`capture`], [`stream`] | streams whose work goes to a graph; all streams |
+//! | [`operation`] | an operation: one of the above, or a host function |
+//! | [`graph`], [`plan`] | graphs of operations; the order in which a graph runs |
+//! | [`capture`], [`stream`] | streams that are being captured; all streams |
 
 pub(crate) mod allocation;
 pub(crate) mod capture;

@@ -1,4 +1,4 @@
-//! Loaded code objects, and their kernels.
+//! Loaded code objects and their kernels.
 
 use std::{
     collections::HashMap,
@@ -19,23 +19,23 @@ use crate::{
 use ferrowave_emulator::exec::SimdLevel;
 use ferrowave_emulator::program::{Kernel, LoadError, Program};
 
-/// The most kernels that an error names.
+/// Maximum number of kernel names in an error.
 const MOST_NAMES: usize = 16;
 
 /// A loaded code object.
 pub(crate) struct Module {
     pub(crate) device: Arc<Device>,
     pub(crate) program: Program,
-    /// Handles of the kernels that were asked for, by name.
+    /// Handles of the kernels that were looked up, by name.
     functions: Mutex<HashMap<String, usize>>,
 }
 
-/// A kernel that a program asked for.
+/// A kernel that was looked up.
 pub(crate) struct Function {
     pub(crate) device: Arc<Device>,
     pub(crate) name: CString,
     pub(crate) kernel: Kernel,
-    /// The most LDS that launches may add, in bytes; `u32::MAX` unless the program has set it.
+    /// Maximum dynamic LDS of launches, in bytes; `u32::MAX` unless the program has set it.
     pub(crate) dynamic_lds_bytes: AtomicU32,
 }
 
@@ -70,7 +70,7 @@ pub(crate) fn function(handle: hipFunction_t) -> Result<Arc<Function>, Failure> 
 }
 
 impl Function {
-    /// Workgroups of a size that a compute unit holds at once.
+    /// The number of workgroups of a size that fit on a compute unit at once.
     pub(crate) fn workgroups_per_compute_unit(&self, threads: u32, lds_bytes: u32) -> u32 {
         let resources = self.kernel.description().resources(threads, lds_bytes);
         Occupancy::of(self.kernel.gpu(), resources).workgroups_per_compute_unit
@@ -78,7 +78,7 @@ impl Function {
 }
 
 impl Module {
-    /// Loads a code object, or the entry of a bundle that suits the device best.
+    /// Loads a code object, or the entry of a bundle that best matches the device.
     pub(crate) fn load(device: Arc<Device>, image: &Image) -> Result<Arc<Self>, Failure> {
         let object = image.object(&device)?;
         let level = SimdLevel::detect();
@@ -107,8 +107,8 @@ impl Module {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The handle of a kernel, which is the same each time. `live` fails if the module was unloaded; it is called once
-    /// no other thread can be unloading it.
+    /// The handle of a kernel, which is always the same. `live` fails if the module was unloaded; it is called while no
+    /// other thread can unload it.
     pub(crate) fn function(
         &self,
         name: &str,
@@ -121,7 +121,7 @@ impl Module {
         }
         let Some(kernel) = self.program.kernel(name) else {
             let mut names: Vec<_> = self.program.kernel_names().collect();
-            // Libraries look for a kernel in one module after the other, and some modules have thousands.
+            // Libraries look up a kernel in several modules, some of which have thousands of kernels.
             let others = names.len().saturating_sub(MOST_NAMES);
             names.truncate(MOST_NAMES);
             let others = match others {
@@ -147,12 +147,12 @@ impl Module {
         Ok(handle)
     }
 
-    /// The handle of a kernel of a module that is never unloaded by its handle.
+    /// The handle of a kernel whose module has no handle to be unloaded by.
     pub(crate) fn registered_function(&self, name: &str) -> Result<usize, Failure> {
         self.function(name, || Ok(()))
     }
 
-    /// Removes the handles of its kernels.
+    /// Removes the handles of the module's kernels.
     pub(crate) fn forget_functions(&self) {
         for &handle in self.functions().values() {
             KERNELS.remove(handle);

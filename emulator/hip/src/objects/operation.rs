@@ -1,4 +1,4 @@
-//! Operations: the work of streams and of graphs' nodes.
+//! Operations of streams and of graph nodes.
 
 use std::{ffi::c_void, sync::Arc};
 
@@ -19,12 +19,12 @@ use crate::{
     trace::{self, Rows},
 };
 
-/// The stream that work is in. A call that waits for that stream reports what failed of the work.
+/// The stream that an operation was submitted to. A call that waits for the stream reports the operation's failure.
 #[derive(Clone)]
 pub(crate) struct Origin {
     pub(crate) device: Arc<Device>,
     pub(crate) stream: usize,
-    /// Its number among the device's work.
+    /// The operation's position in the device's order of submission.
     pub(crate) sequence: u64,
 }
 
@@ -46,7 +46,7 @@ impl Origin {
     }
 }
 
-/// A function of the program's, with its argument.
+/// A host function with its argument.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HostCall {
     pub(crate) function: unsafe extern "C" fn(*mut c_void),
@@ -54,23 +54,23 @@ pub(crate) struct HostCall {
     pub(crate) data: usize,
 }
 
-/// A function of the program's that is told whether its stream has failed.
+/// A host function that gets its stream's error.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Callback {
     pub(crate) function: unsafe extern "C" fn(hipStream_t, hipError_t, *mut c_void),
-    /// The stream as the program named it.
+    /// The stream's handle as the program passed it.
     pub(crate) stream: usize,
     /// The argument's address.
     pub(crate) data: usize,
 }
 
-/// Work that takes several tasks.
+/// An operation that is submitted as several tasks.
 pub(crate) trait Work: Send + Sync {
-    /// Makes tasks of it that wait for others, and returns one that is over when all are.
+    /// Submits the tasks with their dependencies. Returns a task that completes after all of them.
     fn submit(&self, dependencies: Vec<Arc<Task>>, origin: &Origin) -> Arc<Task>;
 }
 
-/// A piece of work.
+/// An operation.
 #[derive(Clone)]
 pub(crate) enum Operation {
     Nothing,
@@ -79,11 +79,11 @@ pub(crate) enum Operation {
     Fill(Fill),
     Host(HostCall),
     Callback(Callback),
-    /// Frees device memory by its first address.
+    /// Frees the device memory at an address.
     Free(u64),
-    /// Allocates the memory of a graph.
+    /// Allocates a graph's memory.
     Allocate(GraphMemory),
-    /// Frees it.
+    /// Frees a graph's memory.
     FreeGraphs(GraphMemory),
     Record(Arc<Event>),
     Wait(Arc<Event>),
@@ -91,7 +91,7 @@ pub(crate) enum Operation {
 }
 
 impl Operation {
-    /// Makes tasks of it that wait for others, and returns the last.
+    /// Submits the operation with its dependencies. Returns its last task.
     pub(crate) fn submit(self, mut dependencies: Vec<Arc<Task>>, origin: Origin) -> Arc<Task> {
         match self {
             Operation::Nothing => Task::submit(&dependencies, None),
@@ -119,12 +119,12 @@ impl Operation {
         }
     }
 
-    /// Whether it allocates or frees memory of a graph.
+    /// Whether it allocates or frees a graph's memory.
     pub(crate) const fn is_memory(&self) -> bool {
         matches!(self, Operation::Allocate(_) | Operation::FreeGraphs(_))
     }
 
-    /// Name and arguments, as a trace shows them.
+    /// Name and arguments, for a trace.
     fn described(&self) -> (String, Rows) {
         if let Operation::Launch(launch) = self {
             return (launch.function.kernel.name().to_owned(), launch.described());
@@ -152,7 +152,7 @@ impl Operation {
         }
     }
 
-    /// Bytes that it moves or sets, if that is what it does.
+    /// The number of bytes that it copies or sets, if any.
     fn bytes(&self) -> Option<usize> {
         match self {
             Operation::Transfer(transfer) => Some(transfer.bytes()),
@@ -161,13 +161,13 @@ impl Operation {
         }
     }
 
-    /// Does it, on a thread that runs tasks.
+    /// Runs the operation on a worker thread.
     fn run(&self, origin: &Origin) {
         match self {
             Operation::Launch(launch) => origin.keep(launch.run()),
             Operation::Transfer(transfer) => origin.keep(transfer.run()),
             Operation::Fill(fill) => origin.keep(fill.run()),
-            // SAFETY: the program promised that the function may be called with this argument, on any thread.
+            // SAFETY: the program guarantees that the function may be called with this argument on any thread.
             Operation::Host(call) => unsafe {
                 (call.function)(std::ptr::with_exposed_provenance_mut(call.data));
             },
@@ -186,7 +186,7 @@ impl Operation {
             Operation::Free(address) => origin.keep(origin.device.release(*address)),
             Operation::Allocate(memory) => origin.keep(memory.allocate()),
             Operation::FreeGraphs(memory) => origin.keep(memory.free()),
-            // `submit` makes tasks without work of these.
+            // `submit` creates tasks without work for these.
             Operation::Nothing
             | Operation::Record(_)
             | Operation::Wait(_)

@@ -1,4 +1,4 @@
-//! What memory an address is in.
+//! The memory that an address belongs to.
 
 use std::sync::Arc;
 
@@ -11,27 +11,27 @@ use ferrowave_emulator::memory::AllocationKind;
 /// The owner of an address.
 pub(crate) enum Place {
     Device(Arc<Device>, AllocationKind),
-    /// The program's own memory, which no device knows.
+    /// The program's own memory, unknown to all devices.
     Host,
 }
 
-/// The owner of an address. Memory that all devices reach belongs to the device where the program allocated it.
+/// The owner of an address. Memory that all devices can access belongs to the device that allocated it.
 pub(crate) fn place(address: u64) -> Result<Place, Failure> {
     Runtime::get().with_devices(|devices| {
         let found = |device: &Arc<Device>| {
             let info = device.memory.find(address)?;
-            // A launch's own data is not an allocation of the program's.
+            // A launch's internal data is not an allocation of the program.
             (info.kind != AllocationKind::Launch).then_some((Arc::clone(device), info))
         };
         let mut places: Vec<_> = devices.iter().flatten().filter_map(found).collect();
-        // Memory of one device is registered with the others, whose allocations do not list it.
+        // Memory of one device may be registered with the others, whose `allocations` do not list it.
         places.sort_by_key(|(device, info)| {
             info.kind == AllocationKind::Registered && device.allocations.get(info.base).is_none()
         });
         if let Some((device, info)) = places.into_iter().next() {
             return Place::Device(device, info.kind);
         }
-        // The memory of a graph is the device's, allocated or not.
+        // A graph's memory belongs to its device, even while it is not allocated.
         let is_graphs = |device: &&Arc<Device>| device.graph_memories.place(address).is_some();
         match devices.iter().flatten().find(is_graphs) {
             Some(device) => Place::Device(Arc::clone(device), AllocationKind::Device),

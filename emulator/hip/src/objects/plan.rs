@@ -1,4 +1,4 @@
-//! Plans: graphs in an order in which they can run.
+//! Plans: graphs in an executable order.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -11,29 +11,29 @@ use crate::{error::Failure, task::Task};
 /// A step of a plan.
 #[derive(Clone)]
 pub(crate) struct Step {
-    /// The node that it was made from.
+    /// The node that the step was created from.
     pub(crate) node: Node,
-    /// The steps that it waits for, all before it.
+    /// The steps that it depends on; all come before it.
     after: Vec<usize>,
-    /// Whether it does anything.
+    /// Whether the step runs. A disabled step does nothing.
     pub(crate) enabled: bool,
 }
 
-/// A copy of a graph, each node after those that it waits for.
+/// A copy of a graph in topological order.
 #[derive(Clone)]
 pub(crate) struct Plan {
     pub(crate) steps: Vec<Step>,
-    /// Steps that no other waits for.
+    /// Steps that no other step depends on.
     last: Vec<usize>,
 }
 
 impl Plan {
-    /// A plan of a graph. An error if nodes wait for each other in a circle.
+    /// Creates the plan of a graph. An error if its dependencies have a cycle.
     pub(crate) fn new(graph: &Graph) -> Result<Self, Failure> {
         let mut waiting = graph.nodes().clone();
         let (mut steps, mut places) = (Vec::<Step>::new(), HashMap::new());
         while !waiting.is_empty() {
-            // Nodes come in the order in which they were added, as far as dependencies allow.
+            // Nodes are kept in the order in which they were added, as far as dependencies allow.
             let ready = |node: &mut Node| {
                 let mut dependencies = node.dependencies.iter();
                 dependencies.all(|id| places.contains_key(id))
@@ -63,7 +63,7 @@ impl Plan {
         })
     }
 
-    /// Whether another has the same steps in the same order, whatever their parameters.
+    /// Whether another plan has the same steps in the same order, with any parameters.
     pub(crate) fn has_shape_of(&self, other: &Plan) -> bool {
         self.steps.len() == other.steps.len()
             && self
@@ -73,7 +73,7 @@ impl Plan {
                 .all(|(step, other)| step.after == other.after)
     }
 
-    /// The step that was made from a node.
+    /// The step created from a node.
     pub(crate) fn step(&mut self, node: usize) -> Option<&mut Step> {
         self.steps.iter_mut().find(|step| step.node.id == node)
     }

@@ -1,4 +1,4 @@
-//! Streams, and the stream that a handle stands for.
+//! Streams, and the stream that a handle refers to.
 
 use std::{
     cell::{Cell, RefCell},
@@ -30,14 +30,14 @@ use crate::{
     task::Task,
 };
 
-/// A stream that a program made, or a thread's own default stream.
+/// A stream created by a program, or a thread's own default stream.
 pub(crate) struct Stream {
     pub(crate) device: Arc<Device>,
     /// Its handle.
     id: usize,
     pub(crate) flags: c_uint,
     pub(crate) priority: c_int,
-    /// The graph that its work goes to, if it is captured.
+    /// The stream's part in a capture.
     pub(crate) capture: Arc<Part>,
 }
 
@@ -55,7 +55,7 @@ impl Stream {
         })
     }
 
-    /// Whether it and the default stream wait for each other.
+    /// Whether it and the default stream synchronize with each other.
     pub(crate) fn waits_for_default(&self) -> bool {
         self.flags != hipStreamNonBlocking
     }
@@ -135,11 +135,11 @@ pub(crate) struct StreamRef {
     /// Its handle, or 0 for the default stream.
     pub(crate) id: usize,
     order: Order,
-    /// The stream, unless it is the default stream, which is not captured.
+    /// The stream; `None` for the default stream, which cannot be captured.
     pub(crate) object: Option<Arc<Stream>>,
 }
 
-/// Handles of a thread's own default streams, of one device each.
+/// Handles of a thread's own default streams, one per device.
 struct Own(Vec<(Weak<Device>, usize)>);
 
 impl Drop for Own {
@@ -152,11 +152,11 @@ impl Drop for Own {
 
 thread_local! {
     static OWN: RefCell<Own> = const { RefCell::new(Own(Vec::new())) };
-    /// Whether calls that name no stream use the thread's own default stream.
+    /// Whether a null stream means the thread's own default stream.
     static PER_THREAD: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs a call in which a null stream is the thread's own default stream.
+/// Runs a call in which a null stream means the thread's own default stream.
 pub(crate) fn per_thread<R>(call: impl FnOnce() -> R) -> R {
     let before = PER_THREAD.replace(true);
     let result = call();
@@ -164,8 +164,8 @@ pub(crate) fn per_thread<R>(call: impl FnOnce() -> R) -> R {
     result
 }
 
-/// The calling thread's own default stream of a device. For a call from a destructor of the program, after the thread's
-/// streams are gone, it is the device's default stream.
+/// The calling thread's own default stream of a device. In a destructor of the program after the thread's streams are
+/// gone, it is the device's default stream.
 fn own(device: Arc<Device>) -> StreamRef {
     if OWN.try_with(|_| ()).is_err() {
         return StreamRef::default_of(device);
@@ -210,7 +210,7 @@ impl StreamRef {
         }
     }
 
-    /// What a call that waits for it waits for: the default stream comes after all others.
+    /// The work that a call waiting for this stream waits for. The default stream comes after all others.
     pub(crate) fn waits(&self) -> Waits {
         match self.id {
             DEFAULT => Waits::Device,
@@ -218,7 +218,7 @@ impl StreamRef {
         }
     }
 
-    /// Adds work to the device's queues.
+    /// Submits an operation to the device's queues.
     pub(crate) fn enqueue(&self, operation: Operation) -> Result<(Arc<Task>, u64), Failure> {
         let (device, stream) = (Arc::clone(&self.device), self.id);
         Ok(self
@@ -234,7 +234,7 @@ impl StreamRef {
             }))
     }
 
-    /// A task that is over when all of the stream's work so far is.
+    /// Submits a task that completes after all of the stream's work so far.
     pub(crate) fn mark(&self) -> (Arc<Task>, u64) {
         self.device
             .queues
@@ -243,7 +243,7 @@ impl StreamRef {
             })
     }
 
-    /// Has later work wait for a task.
+    /// Makes later work wait for a task.
     pub(crate) fn wait_for(&self, task: Arc<Task>) {
         self.device
             .queues
@@ -253,7 +253,7 @@ impl StreamRef {
             });
     }
 
-    /// Waits for all that the stream has.
+    /// Waits for the stream's work.
     pub(crate) fn wait(&self) -> Result<(), Failure> {
         self.device.queues.wait(self.id, self.order)
     }
@@ -268,7 +268,7 @@ pub(crate) fn is_default(stream: hipStream_t) -> bool {
     stream.is_null() || stream == hipStreamLegacy || stream == hipStreamPerThread
 }
 
-/// The stream of a handle; null and HIP's special values are default streams of the current device.
+/// The stream of a handle. Null and HIP's special handles are default streams of the current device.
 pub(crate) fn stream(handle: hipStream_t) -> Result<StreamRef, Failure> {
     let runtime = Runtime::get();
     if handle == hipStreamPerThread || (handle.is_null() && PER_THREAD.get()) {
@@ -283,7 +283,7 @@ pub(crate) fn stream(handle: hipStream_t) -> Result<StreamRef, Failure> {
     }
 }
 
-/// The default stream of calls that name none: the current device's, or the thread's own.
+/// The stream of calls without a stream argument: the current device's default stream, or the thread's own.
 pub(crate) fn default_stream() -> Result<StreamRef, Failure> {
     stream(ptr::null_mut())
 }

@@ -1,4 +1,4 @@
-//! Copies and fills of rows and layers: checked by the call that submits them, done when their turn comes.
+//! Copies and memsets of rows and layers: checked when they are submitted, run in stream order.
 
 use std::{slice, sync::Arc};
 
@@ -7,20 +7,20 @@ use ferrowave_hip_abi::{hipError_t, hipMemcpyKind};
 use super::place::{Place, place};
 use crate::error::Failure;
 
-/// Bytes that go from one device to another at a time.
+/// Size of the pieces copied between devices, in bytes.
 const CHUNK_BYTES: usize = 1 << 20;
 
-/// Layers of rows in memory.
+/// A 3D region of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Side {
     pub(crate) address: u64,
-    /// From one row to the next, in bytes.
+    /// Distance between rows, in bytes.
     pub(crate) pitch: usize,
-    /// From one layer to the next, in bytes.
+    /// Distance between layers, in bytes.
     pub(crate) layer: usize,
 }
 
-/// How much: bytes of a row, rows of a layer, layers.
+/// The size of a region: bytes per row, rows per layer, layers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Extent {
     pub(crate) width: usize,
@@ -29,7 +29,7 @@ pub(crate) struct Extent {
 }
 
 impl Extent {
-    /// Elements of all rows and layers.
+    /// The number of elements in all rows and layers.
     const fn count(self) -> usize {
         self.width
             .saturating_mul(self.height)
@@ -58,7 +58,7 @@ impl Side {
         }
     }
 
-    /// Bytes from the first to the last of an extent, if its rows and layers are apart.
+    /// The number of bytes from a region's first to its last byte. An error if rows or layers overlap.
     fn span(self, extent: Extent, what: &str) -> Result<usize, Failure> {
         let Extent {
             width,
@@ -98,7 +98,7 @@ impl Side {
             })
     }
 
-    /// Whether an extent begins in an allocation, inside of which it must then be.
+    /// Whether the region starts in an allocation, which must then contain all of it.
     fn check(self, extent: Extent, must: bool, what: &str) -> Result<bool, Failure> {
         let address = self.address;
         if address == 0 {
@@ -133,7 +133,7 @@ impl Side {
     fn rows(self, extent: Extent) -> impl Iterator<Item = u64> {
         (0..extent.depth).flat_map(move |layer| {
             (0..extent.height).map(move |row| {
-                // `span` has checked that they are in range.
+                // `span` has checked that the sum does not overflow.
                 self.address + (layer * self.layer + row * self.pitch) as u64
             })
         })
@@ -146,24 +146,24 @@ pub(crate) struct Transfer {
     to: Side,
     from: Side,
     extent: Extent,
-    /// The source's bytes, if the call that submitted the copy has read them.
+    /// The source's bytes, if the submitting call has staged them.
     taken: Option<Arc<Vec<u8>>>,
-    /// Whether target and source were in a device's memory when the copy was submitted.
+    /// Whether target and source were in device memory when the copy was submitted.
     on_device: [bool; 2],
-    /// Whether a side is the program's own memory, which it may change or free once the call returns.
+    /// Whether a side is host memory that the program may change or free once the call returns.
     pageable: bool,
 }
 
-/// The longest source in bytes that the call itself reads, as HIP stages it. For a longer one the call waits.
+/// Maximum length in bytes of a source that the call stages, as HIP does. For a longer one the call waits.
 const STAGED_BYTES: usize = 64 << 10;
 
 impl Transfer {
-    /// Bytes that it copies.
+    /// The number of bytes that it copies.
     pub(crate) const fn bytes(&self) -> usize {
         self.extent.count()
     }
 
-    /// A copy whose sides are in the memory that the kind says.
+    /// Creates a copy and checks that its sides are in the memory that `kind` states.
     pub(crate) fn new(
         to: Side,
         from: Side,
@@ -190,10 +190,10 @@ impl Transfer {
         Ok(transfer)
     }
 
-    /// Whether the caller must wait for it in a stream. A short source is copied now instead.
+    /// Whether the caller must wait for the copy. A short source is staged instead.
     ///
     /// # Safety
-    /// Where the source is in no device's memory, it can be read.
+    /// If the source is not in device memory, it can be read.
     pub(crate) unsafe fn stage(&mut self) -> bool {
         let Extent {
             width,
@@ -206,7 +206,7 @@ impl Transfer {
         let to_device = matches!(place(self.to.address), Ok(Place::Device(..)));
         if to_device && height == 1 && depth == 1 && width <= STAGED_BYTES {
             let from = std::ptr::with_exposed_provenance::<u8>(self.from.address as usize);
-            // SAFETY: the caller promises that it can be read.
+            // SAFETY: the caller guarantees that it can be read.
             let bytes = unsafe { slice::from_raw_parts(from, width) }.to_vec();
             self.taken = Some(Arc::new(bytes));
             return false;
@@ -214,7 +214,7 @@ impl Transfer {
         true
     }
 
-    /// Copies. An address in no device's memory is the program's own, as HIP's contract says.
+    /// Runs the copy. By HIP's contract, an address outside device memory is host memory.
     pub(crate) fn run(&self) -> Result<(), Failure> {
         let Extent { width, .. } = self.extent;
         if self.extent.is_empty() {
@@ -253,16 +253,16 @@ impl Transfer {
                     }
                 }
                 (Some(target), None) => {
-                    // SAFETY: the caller promises `width` bytes of its own there.
+                    // SAFETY: the caller guarantees `width` bytes of host memory at this address.
                     let from = unsafe { slice::from_raw_parts(own_from, width) };
                     target.memory.write(to, from)?;
                 }
                 (None, Some(source)) => {
-                    // SAFETY: the caller promises `width` bytes of its own there.
+                    // SAFETY: the caller guarantees `width` bytes of host memory at this address.
                     let to = unsafe { slice::from_raw_parts_mut(own_to, width) };
                     source.memory.read(from, to)?;
                 }
-                // SAFETY: the caller promises `width` bytes of its own at both, which may overlap.
+                // SAFETY: the caller guarantees `width` bytes of host memory at both addresses; they may overlap.
                 (None, None) => unsafe { own_to.copy_from(own_from, width) },
             }
         }
@@ -270,7 +270,7 @@ impl Transfer {
     }
 }
 
-/// Whether a kind of copy has its source and its target on a device.
+/// Whether the source and the target of a kind of copy must be in device memory.
 fn sides(kind: hipMemcpyKind) -> Result<(bool, bool), Failure> {
     Ok(match kind {
         hipMemcpyKind::hipMemcpyHostToHost | hipMemcpyKind::hipMemcpyDefault => (false, false),
@@ -288,26 +288,26 @@ fn sides(kind: hipMemcpyKind) -> Result<(bool, bool), Failure> {
     })
 }
 
-/// A fill.
+/// A memset.
 #[derive(Clone, Debug)]
 pub(crate) struct Fill {
     to: Side,
-    /// Width in elements.
+    /// The width is in elements.
     extent: Extent,
     value: u32,
     element_bytes: usize,
 }
 
-/// Elements that are written at a time: few long pieces instead of many short ones.
+/// Number of elements written at a time, because a few long writes are faster than many short ones.
 const PIECE: usize = 4096;
 
 impl Fill {
-    /// Bytes that it writes.
+    /// The number of bytes that it sets.
     pub(crate) const fn bytes(&self) -> usize {
         self.extent.count().saturating_mul(self.element_bytes)
     }
 
-    /// A fill of `extent.width` elements a row with the low bytes of `value`.
+    /// Creates a memset of `extent.width` elements per row, with the low bytes of `value`.
     pub(crate) fn new(
         to: Side,
         extent: Extent,
@@ -333,12 +333,12 @@ impl Fill {
         Ok(fill)
     }
 
-    /// Its parameters: the target, the extent in elements, the value and the bytes of an element.
+    /// The target, the extent in elements, the value, and the bytes per element.
     pub(crate) fn parts(&self) -> (Side, Extent, u32, usize) {
         (self.to, self.extent, self.value, self.element_bytes)
     }
 
-    /// Fills.
+    /// Runs the memset.
     pub(crate) fn run(&self) -> Result<(), Failure> {
         let (count, bytes) = (self.extent.width, self.element_bytes);
         if self.extent.is_empty() {

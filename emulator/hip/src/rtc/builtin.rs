@@ -1,15 +1,15 @@
-//! The header that every program gets without asking, `hiprtc_runtime.h`: thread and block numbers, vectors, atomics,
+//! The header that every program gets implicitly, `hiprtc_runtime.h`: thread and block indices, vectors, atomics,
 //! mathematics.
 //!
-//! ROCm's hiprtc has HIP's own headers in it as one preprocessed text. The same text is the only thing in ROCm's
-//! `libhiprtc-builtins.so` (Debian: libhiprtc-builtins6), and is taken from there. Where that library is not, the
-//! project's own `prelude.h` stands in for it.
+//! ROCm's hiprtc embeds HIP's own headers as one preprocessed text. ROCm's `libhiprtc-builtins.so` (Debian:
+//! libhiprtc-builtins6) contains exactly this text, which is loaded from there. If that library is missing, the
+//! project's own `prelude.h` replaces it.
 
 use std::{ffi::CStr, sync::LazyLock};
 
 use super::libraries;
 
-/// The header's name in messages and in ROCm.
+/// The header's name, as in ROCm; also used in messages.
 pub(super) const NAME: &CStr = c"hiprtc_runtime.h";
 
 const NAMES: [&str; 3] = [
@@ -20,14 +20,15 @@ const NAMES: [&str; 3] = [
 
 const PRELUDE: &str = include_str!("prelude.h");
 
-/// What programs may include with it in any case: it is in the project's header, and in no file.
+/// Headers that a program may include with `prelude.h`, which contains what they declare. They are passed as empty
+/// files.
 const COVERED: [&CStr; 3] = [
     c"hip/hip_runtime.h",
     c"hip/hip_fp16.h",
     c"hip/hip_vector_types.h",
 ];
 
-/// The headers that go to the compiler, by name.
+/// The headers to pass to the compiler, by name.
 pub(super) fn headers() -> Vec<(&'static CStr, &'static [u8])> {
     static OF_ROCM: LazyLock<Option<Vec<u8>>> = LazyLock::new(from_rocm);
     match &*OF_ROCM {
@@ -44,7 +45,7 @@ pub(super) fn headers() -> Vec<(&'static CStr, &'static [u8])> {
 
 fn from_rocm() -> Option<Vec<u8>> {
     let loaded = libraries::first(&libraries::places(&NAMES)).ok()?;
-    // SAFETY: the library's two symbols: the text, and behind it its length in bytes as 32 bits.
+    // SAFETY: the library's two symbols are the text and its length in bytes, of 32 bits.
     unsafe {
         let start = loaded.library.get::<*const u8>(b"__hipRTC_header\0").ok()?;
         let bytes = loaded

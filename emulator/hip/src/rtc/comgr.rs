@@ -1,7 +1,7 @@
-//! AMD's code object manager, `libamd_comgr.so`: clang, LLVM's linker and the device libraries in one C library.
+//! AMD's code object manager, `libamd_comgr.so`: a C library that contains clang, LLVM's linker and the device
+//! libraries.
 //!
-//! Source of names and numbers: `amd_comgr.h` of versions 2.8 and 3.0. Between the two, actions and languages got other
-//! numbers.
+//! Source of names and numbers: `amd_comgr.h` of versions 2.8 and 3.0, which number actions and languages differently.
 
 use std::{
     ffi::{CStr, CString, OsString, c_char, c_int},
@@ -13,12 +13,12 @@ use libloading::Library;
 
 use super::libraries;
 
-/// Names the library where it is in none of the places that are looked at.
+/// Environment variable: the library's path, if it is not in the default places.
 pub(super) const VARIABLE: &str = "FERROWAVE_COMGR";
 
 const NAMES: [&str; 3] = ["libamd_comgr.so.3", "libamd_comgr.so.2", "libamd_comgr.so"];
 
-/// What a piece of data is: `amd_comgr_data_kind_t`.
+/// A kind of data: `amd_comgr_data_kind_t`.
 #[repr(transparent)]
 #[derive(Clone, Copy)]
 pub(super) struct Kind(c_int);
@@ -33,12 +33,12 @@ impl Kind {
     pub(super) const ARCHIVE_OF_BUNDLES: Self = Kind(0x13);
 }
 
-/// What is done to all data of a set: `amd_comgr_action_kind_t`.
+/// An action on all data of a set: `amd_comgr_action_kind_t`.
 #[derive(Clone, Copy)]
 pub(super) enum Action {
-    /// HIP's source with the device libraries to bitcode.
+    /// HIP source and the device libraries to bitcode.
     SourceToBitcode,
-    /// HIP's source with the device libraries to an object file.
+    /// HIP source and the device libraries to an object file.
     SourceToRelocatable,
     LinkBitcode,
     BitcodeToRelocatable,
@@ -53,7 +53,7 @@ type Status = c_int;
 
 macro_rules! functions {
     ($(fn $name:ident($($type:ty),*);)*) => {
-        /// The library's functions that are used.
+        /// The functions of the library that are used.
         struct Functions {
             $($name: unsafe extern "C" fn($($type),*) -> Status,)*
         }
@@ -93,13 +93,13 @@ functions! {
     fn map_name_expression_to_symbol_name(Handle, *mut usize, *const c_char, *mut c_char);
 }
 
-/// The library.
+/// The loaded library.
 pub(super) struct Comgr {
     functions: Functions,
     is_version_2: bool,
 }
 
-/// One action at a time, as ROCm's hiprtc does it: LLVM's options are a process's.
+/// Runs one action at a time, as ROCm's hiprtc does, because LLVM's options are global to the process.
 static ACTIONS: Mutex<()> = Mutex::new(());
 
 static COMGR: LazyLock<Result<Comgr, String>> = LazyLock::new(|| {
@@ -127,14 +127,14 @@ fn load(places: &[OsString]) -> Result<Comgr, String> {
     };
     type GetVersion = unsafe extern "C" fn(*mut usize, *mut usize);
     let (mut major, mut minor) = (0, 0);
-    // SAFETY: of that signature in all versions, if it is there; both places are written.
+    // SAFETY: the function has this signature in all versions, and writes both results.
     unsafe {
         let version = library
             .library
             .get::<GetVersion>(b"amd_comgr_get_version\0");
         version.map_err(unfit)?(&mut major, &mut minor);
     }
-    // SAFETY: it calls itself comgr, and is never unloaded.
+    // SAFETY: the library has comgr's version function, and is never unloaded.
     let functions = unsafe { Functions::find(&library.library) }.map_err(unfit)?;
     if !(major == 2 && minor >= 8 || major == 3) {
         return Err(format!(
@@ -142,7 +142,7 @@ fn load(places: &[OsString]) -> Result<Comgr, String> {
             library.place.display()
         ));
     }
-    // LLVM's threads and tables outlive any use of them.
+    // The library is never unloaded: LLVM's threads and tables outlive any use of them.
     std::mem::forget(library.library);
     Ok(Comgr {
         functions,
@@ -150,7 +150,7 @@ fn load(places: &[OsString]) -> Result<Comgr, String> {
     })
 }
 
-/// A failed call as text.
+/// The error of a failed call.
 fn failed(what: &str, status: Status) -> String {
     let meaning = match status {
         2 => "invalid argument",
@@ -160,10 +160,10 @@ fn failed(what: &str, status: Status) -> String {
     format!("amd_comgr_{what}: {meaning} ({status})")
 }
 
-/// Calls a function of comgr's; its failure ends the surrounding function.
+/// Calls a function of comgr. On failure, returns the error from the enclosing function.
 macro_rules! call {
     ($comgr:expr, $name:ident($($argument:expr),* $(,)?)) => {
-        // SAFETY: handles are comgr's and live; pointers are valid for the call.
+        // SAFETY: handles are live handles of comgr; pointers are valid for the call.
         match unsafe { ($comgr.functions.$name)($($argument),*) } {
             0 => {}
             status => return Err(failed(stringify!($name), status)),
@@ -172,7 +172,7 @@ macro_rules! call {
 }
 
 impl Comgr {
-    /// The library, loaded when it is first asked for; why there is none otherwise.
+    /// The library, loaded on first use, or why it cannot be loaded.
     pub(super) fn get() -> Result<&'static Self, String> {
         COMGR.as_ref().map_err(String::clone)
     }
@@ -190,7 +190,7 @@ impl Comgr {
 
     fn language(&self, action: Action) -> Option<c_int> {
         let hip = if self.is_version_2 { 4 } else { 3 };
-        // The others take what has been compiled.
+        // The other actions take compiled input.
         matches!(
             action,
             Action::SourceToBitcode | Action::SourceToRelocatable | Action::LinkBitcode
@@ -215,7 +215,7 @@ impl Comgr {
         Ok(DataSet(self, handle))
     }
 
-    /// Does an action; what it says is added to `log`. The error says at which action, and the log what was wrong.
+    /// Runs an action and appends its messages to `log`. The error only names the failed action.
     pub(super) fn run(
         &'static self,
         action: Action,
@@ -231,7 +231,7 @@ impl Comgr {
             call!(self, action_info_set_language(info.1, language));
         }
         let options: Vec<_> = options.iter().map(|option| option.as_ptr()).collect();
-        // SAFETY: a C string, of which comgr keeps a copy.
+        // SAFETY: a C string, which comgr copies.
         if unsafe { (self.functions.action_info_set_isa_name)(info.1, isa.as_ptr()) } != 0 {
             return Err(format!("the compiler knows no target {isa:?}"));
         }
@@ -242,9 +242,9 @@ impl Comgr {
         call!(self, action_info_set_logging(info.1, true));
         let output = self.set()?;
         let status = {
-            // Nothing is changed under it.
+            // The lock guards no data, so poisoning is ignored.
             let _one = ACTIONS.lock().unwrap_or_else(PoisonError::into_inner);
-            // SAFETY: handles are comgr's and live.
+            // SAFETY: handles are live handles of comgr.
             unsafe { (self.functions.do_action)(self.number(action), info.1, input.1, output.1) }
         };
         if let Some(said) = output.first(Kind::LOG)? {
@@ -259,8 +259,8 @@ impl Comgr {
         }
     }
 
-    /// What the names of the program's source are called in a code object or bitcode: the source has an array
-    /// `__amdgcn_name_expr_N` of each name's text and address.
+    /// The lowered names of the program's name expressions in a code object or bitcode. For each, the source has an
+    /// array `__amdgcn_name_expr_N` with the expression's text and address.
     pub(super) fn lowered(
         &'static self,
         kind: Kind,
@@ -279,7 +279,7 @@ impl Comgr {
                 self,
                 map_name_expression_to_symbol_name(data.1, size, text, ptr::null_mut())
             );
-            // With a NUL, or room for one.
+            // Room for the text, and for a NUL that may follow.
             let mut buffer = vec![0_u8; bytes + 1];
             let to = buffer.as_mut_ptr().cast::<c_char>();
             let size = &mut bytes;
@@ -300,26 +300,26 @@ struct Data(&'static Comgr, Handle);
 
 impl Drop for Data {
     fn drop(&mut self) {
-        // SAFETY: made by `create_data` or lent by `action_data_get_data`, and released once.
+        // SAFETY: created by `create_data` or returned by `action_data_get_data`, and released once.
         unsafe { (self.0.functions.release_data)(self.1) };
     }
 }
 
-/// How an action is done.
+/// The parameters of an action.
 struct ActionInfo(&'static Comgr, Handle);
 
 impl Drop for ActionInfo {
     fn drop(&mut self) {
-        // SAFETY: made by `create_action_info`, and destroyed once.
+        // SAFETY: created by `create_action_info`, and destroyed once.
         unsafe { (self.0.functions.destroy_action_info)(self.1) };
     }
 }
 
-/// What an action takes or makes.
+/// The input or output of an action.
 pub(super) struct DataSet(&'static Comgr, Handle);
 
 impl DataSet {
-    /// Adds data under a name.
+    /// Adds named data.
     pub(super) fn add(&self, kind: Kind, name: &CStr, bytes: &[u8]) -> Result<(), String> {
         let data = self.0.data(kind, bytes)?;
         call!(self.0, set_data_name(data.1, name.as_ptr()));
@@ -348,7 +348,7 @@ impl DataSet {
 
 impl Drop for DataSet {
     fn drop(&mut self) {
-        // SAFETY: made by `create_data_set`, and destroyed once.
+        // SAFETY: created by `create_data_set`, and destroyed once.
         unsafe { (self.0.functions.destroy_data_set)(self.1) };
     }
 }

@@ -1,4 +1,4 @@
-//! Links: bitcode of several programs to one code object.
+//! Links bitcode of several programs to one code object.
 
 use std::{
     ffi::{CStr, CString, c_char},
@@ -14,10 +14,10 @@ use super::{
 };
 use crate::error::{RtcFailure, copy_text};
 
-/// Where a caller wants to read what was said.
+/// A caller's buffer for messages.
 #[derive(Clone, Copy, Default)]
 pub(super) struct LogBuffer {
-    /// The address; 0 for none.
+    /// The address, or 0.
     pub(super) address: usize,
     pub(super) bytes: usize,
 }
@@ -26,32 +26,32 @@ impl LogBuffer {
     fn write(self, text: &str) {
         if let (1.., Some(room)) = (self.address, self.bytes.checked_sub(1)) {
             let to = std::ptr::with_exposed_provenance_mut::<c_char>(self.address);
-            // SAFETY: hiprtc's contract: that many bytes are there as long as the link.
+            // SAFETY: hiprtc's contract: the buffer has that many bytes, and outlives the link.
             unsafe { copy_text(text, to, room) }
         }
     }
 }
 
-/// What `hiprtcLinkCreate` was told.
+/// The options of `hiprtcLinkCreate`.
 pub(super) struct LinkOptions {
     pub(super) optimization_level: u32,
-    /// For the compiler from bitcode on.
+    /// Options for compiling bitcode.
     pub(super) compiler: Vec<CString>,
     pub(super) info: LogBuffer,
     pub(super) error: LogBuffer,
 }
 
-/// A link.
+/// A link state.
 pub(super) struct Link(Mutex<State>);
 
 pub(super) struct State {
     options: LinkOptions,
     inputs: Vec<(Kind, CString, Vec<u8>)>,
-    /// Stays where it is from the first success on.
+    /// Does not move after the first success, because callers keep its address.
     linked: Option<Box<[u8]>>,
 }
 
-/// The kind of data that a type of input is, if it is bitcode.
+/// The comgr kind of a type of input, if it is bitcode.
 pub(super) fn kind(input: hipJitInputType) -> Result<Kind, RtcFailure> {
     match input {
         hipJitInputType::hipJitInputLLVMBitcode => Ok(Kind::BITCODE),
@@ -73,7 +73,7 @@ impl Link {
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, State> {
-        // Each field is replaced as a whole.
+        // A poisoned lock is ignored: each field is replaced as a whole.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -81,7 +81,7 @@ impl Link {
 impl State {
     pub(super) fn add(&mut self, kind: Kind, name: Option<&CStr>, bytes: Vec<u8>) {
         let name = name.filter(|name| !name.is_empty());
-        // Two of one name would be one file to the linker.
+        // The linker would treat two inputs of the same name as one file.
         let number = self.inputs.len();
         let name = name.map_or_else(
             || CString::new(format!("LinkerProgram{number}")).unwrap_or_default(),
@@ -90,7 +90,7 @@ impl State {
         self.inputs.push((kind, name, bytes));
     }
 
-    /// The code object.
+    /// Links on the first call. Returns the code object.
     pub(super) fn complete(&mut self) -> Result<&[u8], RtcFailure> {
         if self.linked.is_none() {
             let mut log = Vec::new();
@@ -116,7 +116,7 @@ impl State {
         }
         let append = std::env::var(LINK_APPEND_VARIABLE).unwrap_or_default();
         let append = append.split_ascii_whitespace();
-        // A variable has no NUL.
+        // An environment variable has no NUL.
         let append: Vec<_> = append.flat_map(CString::new).collect();
         let linked = comgr.run(Action::LinkBitcode, &isa, &append, &input, log)?;
         let level = format!("-O{}", self.options.optimization_level);

@@ -1,18 +1,19 @@
-//! Compiling and linking at run time: hiprtc.
+//! hiprtc: compiling and linking at run time.
 //!
-//! | room | what is in it |
+//! | module | contents |
 //! |---|---|
 //! | `comgr` | AMD's compiler library, found at run time |
-//! | `libraries` | where AMD's libraries may be |
-//! | `builtin` | the header that every program gets |
-//! | `options` | what the compiler is told |
-//! | `program` | a program, its source, its code |
-//! | `link` | bitcode to one code object |
+//! | `libraries` | where AMD's libraries are searched |
+//! | `builtin` | the implicit header of every program |
+//! | `options` | compiler options |
+//! | `program` | a program, its source and its code |
+//! | `link` | linking bitcode to a code object |
 //!
-//! Here are the functions as C calls them. Without comgr all but compiling and completing a link do as ever; these two
-//! fail, and the program's log says where the library was looked for.
+//! This file has the functions as C calls them. Without comgr, only compiling and completing a link fail; the program's
+//! log then lists where the library was searched.
 //!
-//! Sources: HIP's documentation of hiprtc and `hip/hiprtc.h`; what neither says, `hipamd/src/hiprtc` of ROCm's clr.
+//! Sources: HIP's documentation of hiprtc, `hip/hiprtc.h`, and for what they leave open `hipamd/src/hiprtc` of ROCm's
+//! clr.
 
 mod builtin;
 mod comgr;
@@ -71,7 +72,7 @@ fn no_link(handle: hiprtcLinkState) -> RtcFailure {
     ))
 }
 
-/// The current device among comgr's targets.
+/// The current device's name among comgr's targets.
 fn current_target() -> Result<CString, String> {
     let device = Runtime::get().current();
     let device = device
@@ -96,16 +97,16 @@ unsafe fn elements<T: Copy>(
             "{what} is null, but shall have {count} elements"
         )));
     }
-    // SAFETY: the caller promises that many; C callers may neglect alignment.
+    // SAFETY: the caller guarantees the length. The read is unaligned, because C callers may neglect alignment.
     Ok((0..count)
         .map(|i| unsafe { array.add(i).read_unaligned() })
         .collect())
 }
 
-/// As [`elements`], of C strings.
+/// Like [`elements`], for C strings.
 ///
 /// # Safety
-/// As there; each element is null or a C string.
+/// As for [`elements`]; each element is null or a C string.
 unsafe fn texts<'a>(
     array: *const *const c_char,
     count: c_int,
@@ -113,24 +114,24 @@ unsafe fn texts<'a>(
 ) -> Result<Vec<&'a CStr>, RtcFailure> {
     let count = usize::try_from(count)
         .map_err(|_| RtcFailure::input(format_args!("{count} is no number of {what}")))?;
-    // SAFETY: the same contract.
+    // SAFETY: the caller upholds the same contract.
     let pointers = unsafe { elements(array, count, what) }?;
     let texts = pointers.into_iter().enumerate();
-    // SAFETY: the caller promises C strings.
+    // SAFETY: the caller guarantees C strings.
     texts
         .map(|(i, pointer)| Ok(unsafe { text(pointer, &format!("{what}[{i}]")) }?))
         .collect()
 }
 
-/// Writes bytes to where a caller wants them.
+/// Copies bytes to a caller's buffer.
 ///
 /// # Safety
-/// `to` is null or valid for writes of as many bytes.
+/// `to` is null, or valid for writing `bytes`.
 unsafe fn give(bytes: &[u8], to: *mut c_char, what: &str) -> Result<(), RtcFailure> {
     if to.is_null() {
         return Err(RtcFailure::input(format_args!("{what} is null")));
     }
-    // SAFETY: the caller promises the room.
+    // SAFETY: the caller guarantees the capacity.
     unsafe {
         to.cast::<u8>()
             .copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
@@ -167,7 +168,7 @@ pub(super) unsafe fn hiprtcCreateProgram(
         ));
     }
     let program = out!(program);
-    // SAFETY: HIP's contract: C strings, and as many headers and names as `count` says.
+    // SAFETY: HIP's contract: C strings, and lists of `count` headers and names.
     let (source, name, headers, names) = unsafe {
         (
             text(source, "src")?,
@@ -188,7 +189,7 @@ pub(super) unsafe fn hiprtcCompileProgram(
     options: *mut *const c_char,
 ) -> Result<(), RtcFailure> {
     let program = self::program(program)?;
-    // SAFETY: HIP's contract: as many C strings as `count` says.
+    // SAFETY: HIP's contract: the list has `count` C strings.
     let passed = unsafe { texts(options, count, "options") }?;
     let append = env::var(options::APPEND_VARIABLE).unwrap_or_default();
     program.lock().compile(&Options::new(&passed, &append))
@@ -205,7 +206,7 @@ pub(super) unsafe fn hiprtcAddNameExpression(
     program: hiprtcProgram,
     expression: *const c_char,
 ) -> Result<(), RtcFailure> {
-    // SAFETY: HIP's contract.
+    // SAFETY: the caller upholds HIP's contract.
     let expression = unsafe { text(expression, "name_expression") }?;
     self::program(program)?.lock().add_name(expression)
 }
@@ -216,7 +217,7 @@ pub(super) unsafe fn hiprtcGetLoweredName(
     lowered: *mut *const c_char,
 ) -> Result<(), RtcFailure> {
     let lowered = out!(lowered);
-    // SAFETY: HIP's contract.
+    // SAFETY: the caller upholds HIP's contract.
     let expression = unsafe { text(expression, "name_expression") }?;
     lowered.set(self::program(program)?.lock().lowered(expression)?.as_ptr());
     Ok(())
@@ -228,7 +229,7 @@ pub(super) unsafe fn hiprtcGetProgramLogSize(
 ) -> Result<(), RtcFailure> {
     let size = out!(size);
     let program = self::program(program)?;
-    // The caller allocates this many and reads a C string from there.
+    // The caller allocates this size and reads a C string.
     size.set(match program.lock().log().len() {
         0 => 0,
         length => length + 1,
@@ -245,7 +246,7 @@ pub(super) unsafe fn hiprtcGetProgramLog(
     if !said.is_empty() {
         said.push(0);
     }
-    // SAFETY: HIP's contract: as much room as the size says.
+    // SAFETY: HIP's contract: the buffer has the size that HIP reported.
     unsafe { give(&said, log, "log") }
 }
 
@@ -262,7 +263,7 @@ pub(super) unsafe fn hiprtcGetCode(
     program: hiprtcProgram,
     code: *mut c_char,
 ) -> Result<(), RtcFailure> {
-    // SAFETY: HIP's contract: as much room as the size says.
+    // SAFETY: HIP's contract: the buffer has the size that HIP reported.
     unsafe { give(self::program(program)?.lock().code()?, code, "code") }
 }
 
@@ -279,7 +280,7 @@ pub(super) unsafe fn hiprtcGetBitcode(
     program: hiprtcProgram,
     bitcode: *mut c_char,
 ) -> Result<(), RtcFailure> {
-    // SAFETY: HIP's contract: as much room as the size says.
+    // SAFETY: HIP's contract: the buffer has the size that HIP reported.
     unsafe {
         give(
             self::program(program)?.lock().bitcode()?,
@@ -296,7 +297,7 @@ pub(super) unsafe fn hiprtcLinkCreate(
     link: *mut hiprtcLinkState,
 ) -> Result<(), RtcFailure> {
     let link = out!(link);
-    // SAFETY: HIP's contract: as many options and values as `count` says.
+    // SAFETY: HIP's contract: the lists have `count` options and values.
     let options = unsafe { link_options(count, options, values) }?;
     let made = Arc::new(Link::new(options));
     link.set(ptr::without_provenance_mut(LINKS.insert(made)));
@@ -317,7 +318,7 @@ unsafe fn link_options(
         error: Default::default(),
     };
     let (mut compiler, mut compiler_count) = (ptr::null::<*const c_char>(), 0);
-    // SAFETY: the same contract.
+    // SAFETY: the caller upholds the same contract.
     let (options, values) = unsafe {
         (
             elements(options, count as usize, "option_ptr")?,
@@ -343,11 +344,11 @@ unsafe fn link_options(
                 compiler = ptr::with_exposed_provenance(address()?);
             }
             hipJitOption::hipJitOptionIRtoISAOptCountExt => compiler_count = number as c_int,
-            // The others are for CUDA, and ROCm does not look at them.
+            // The other options are for CUDA, and ROCm ignores them.
             _ => {}
         }
     }
-    // SAFETY: as many C strings as their count says.
+    // SAFETY: the list has as many C strings as its count states.
     let compiler = unsafe { texts(compiler, compiler_count, "the linker's options") }?;
     said.compiler = compiler.into_iter().map(CStr::to_owned).collect();
     Ok(said)
@@ -363,7 +364,7 @@ pub(super) unsafe fn hiprtcLinkAddFile(
 ) -> Result<(), RtcFailure> {
     let link = self::link(link)?;
     let kind = link::kind(input)?;
-    // SAFETY: HIP's contract.
+    // SAFETY: the caller upholds HIP's contract.
     let path = unsafe { text(path, "file_path") }?.to_string_lossy();
     let bytes = fs::read(&*path).map_err(|error| {
         RtcFailure::new(
@@ -391,7 +392,7 @@ pub(super) unsafe fn hiprtcLinkAddData(
     if image.is_null() || bytes == 0 {
         return Err(RtcFailure::input("the image is null or empty"));
     }
-    // SAFETY: HIP's contract: that many bytes, and null or a C string.
+    // SAFETY: HIP's contract: that many bytes, and a C string or null.
     let (bytes, name) = unsafe {
         (
             slice::from_raw_parts(image.cast::<u8>(), bytes),

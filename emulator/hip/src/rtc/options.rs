@@ -1,4 +1,4 @@
-//! What the compiler is told: a program's options, and those that hiprtc adds.
+//! Compiler options: those of the program, and those that hiprtc adds.
 //!
 //! Source: `RTCCompileProgram` and `hiprtcCompileProgram` of ROCm's clr, `hipamd/src/hiprtc`.
 
@@ -7,35 +7,35 @@ use std::ffi::{CStr, CString};
 use super::builtin;
 use crate::device::VERSION;
 
-/// Options for every program that follow hiprtc's own, with spaces between them.
+/// Environment variable: options for every program, separated by spaces. They follow hiprtc's own.
 pub(super) const APPEND_VARIABLE: &str = "HIPRTC_COMPILE_OPTIONS_APPEND";
 
-/// Options for every link, likewise.
+/// Environment variable: options for every link, separated by spaces.
 pub(super) const LINK_APPEND_VARIABLE: &str = "HIPRTC_LINK_OPTIONS_APPEND";
 
-/// A program that includes HIP's headers may not want the built-in one.
+/// Disables the built-in header, for programs that include HIP's headers.
 const NO_BUILTIN: &[u8] = b"--hiprtc-no-builtin-header";
 
 const BITCODE: &[u8] = b"-fgpu-rdc";
 
-/// How a program is compiled.
+/// The options of a compilation.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Options {
-    /// The GPU and its settings that the program names, `gfx90a:xnack-`; `None` for the current device.
+    /// The target that the program names, like `gfx90a:xnack-`; `None` for the current device's.
     pub(super) target: Option<Vec<u8>>,
-    /// In order.
+    /// The compiler options, in order.
     pub(super) list: Vec<CString>,
-    /// Bitcode is made, to be linked.
+    /// Whether to produce bitcode, for linking.
     pub(super) is_bitcode: bool,
 }
 
 impl Options {
-    /// Of what the program passes and what `append` has.
+    /// Combines the program's options and those in `append`.
     pub(super) fn new(passed: &[&CStr], append: &str) -> Self {
         let (major, minor) = (VERSION / 10_000_000, VERSION / 100_000 % 100);
         let patch = VERSION % 100_000;
         let mut list: Vec<CString> = Vec::new();
-        // What comes from Rust's strings of the environment and from C's has no NUL.
+        // Neither C strings nor the environment contain a NUL.
         let mut add = |option: &[u8]| list.extend(CString::new(option));
         add(b"-O3");
         add(format!("--hip-version={major}.{minor}.{patch}").as_bytes());
@@ -56,7 +56,7 @@ impl Options {
         }
         for option in passed.iter().map(|option| option.to_bytes()) {
             match option.strip_prefix(b"--gpu-architecture=") {
-                // CUDA's way to say it.
+                // CUDA's spelling of the option.
                 Some(target) => add(&[b"--offload-arch=", target].concat()),
                 None if matches!(option, NO_BUILTIN | b"-hip-pch" | b"") => {}
                 None => add(option),
@@ -74,9 +74,9 @@ impl Options {
     }
 }
 
-/// The name of a GPU with its settings among comgr's targets.
+/// The target's name in comgr.
 pub(super) fn isa(target: &[u8]) -> CString {
-    // A target from C's or Rust's text without NULs.
+    // The target comes from a text without NULs.
     CString::new([b"amdgcn-amd-amdhsa--", target].concat()).unwrap_or_default()
 }
 

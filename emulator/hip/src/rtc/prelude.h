@@ -1,16 +1,16 @@
-// Ferrowave's own header for programs that are compiled at run time, where ROCm's libhiprtc-builtins.so is not installed.
+// Ferrowave's own header for programs compiled at run time, used where ROCm's libhiprtc-builtins.so is not installed.
 //
-// It has what kernels use without including anything: the language's words, numbers of threads and blocks, vectors,
-// barriers and fences, atomics, exchange between lanes, bits, mathematics, 16-bit floats as plain numbers. It has no
-// textures, cooperative groups, printf, bfloat16, 8-bit floats, nor C++'s library. Names and meaning are those of HIP's
-// documentation of kernel language and device functions; functions of __ockl_ and __ocml_ are in ROCm's device
-// libraries, which the compiler links.
+// It has what kernels use without an include: keywords, thread and block indices, vectors, barriers and fences, atomics,
+// lane exchange, bit operations, mathematics, and 16-bit floats as plain numbers. It has no textures, cooperative groups,
+// printf, bfloat16, 8-bit floats or C++ standard library. Names and semantics follow HIP's documentation of the kernel
+// language and device functions. The __ockl_ and __ocml_ functions are in ROCm's device libraries, which the compiler
+// links.
 
 #pragma once
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Weverything"
 
-// Who includes HIP's main header has it already.
+// Skips HIP's main header, whose contents are here.
 #define HIP_INCLUDE_HIP_HIP_RUNTIME_H
 
 #define __host__ __attribute__((host))
@@ -24,7 +24,7 @@
 #define HIP_DYNAMIC_SHARED(type, name) extern __shared__ type name[];
 #define HIP_KERNEL_NAME(...) __VA_ARGS__
 
-// __launch_bounds__(threads of a block) and __launch_bounds__(threads, waves of a SIMD).
+// __launch_bounds__(threads per block) and __launch_bounds__(threads, waves per SIMD).
 #define FERROWAVE_BOUNDS_1(threads) __attribute__((amdgpu_flat_work_group_size(1, threads)))
 #define FERROWAVE_BOUNDS_2(threads, waves) FERROWAVE_BOUNDS_1(threads) __attribute__((amdgpu_waves_per_eu(waves)))
 #define FERROWAVE_THIRD(first, second, third, ...) third
@@ -166,7 +166,7 @@ FERROWAVE_ON_DEVICE void __trap() { __builtin_trap(); }
 
 // ---- Atomics -------------------------------------------------------------------------------------------------------
 
-// The pointer alone decides the type.
+// Only the pointer argument determines T.
 template <typename T> struct ferrowave_same { typedef T type; };
 template <typename T> using ferrowave_value = typename ferrowave_same<T>::type;
 
@@ -245,7 +245,7 @@ FERROWAVE_ON_DEVICE unsigned long long __activemask() { return __ballot(1); }
 FERROWAVE_ON_DEVICE int __any(int value) { return __ballot(value) != 0; }
 FERROWAVE_ON_DEVICE int __all(int value) { return __ballot(!value) == 0; }
 
-// The value of any type as it is in another lane.
+// Another lane's value, of any type.
 template <typename T> FERROWAVE_ON_DEVICE T ferrowave_of_lane(T value, int lane)
 {
     int words[(sizeof(T) + 3) / 4] = {};
@@ -254,7 +254,7 @@ template <typename T> FERROWAVE_ON_DEVICE T ferrowave_of_lane(T value, int lane)
     __builtin_memcpy(&value, words, sizeof(T));
     return value;
 }
-// Lanes exchange in groups of `width`, a power of two. One whose partner is outside of its group keeps its own.
+// Lanes exchange in groups of `width`, a power of two. A lane whose partner is outside its group keeps its own value.
 template <typename T> FERROWAVE_ON_DEVICE T __shfl(T value, int lane, int width = warpSize)
 {
     int self = __lane_id();

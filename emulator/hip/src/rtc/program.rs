@@ -1,4 +1,4 @@
-//! Programs: a source text until it is compiled, then its code.
+//! A hiprtc program: its source, and its code once compiled.
 
 use std::{
     ffi::{CStr, CString},
@@ -22,7 +22,7 @@ use crate::error::RtcFailure;
 pub(super) struct Program(Mutex<State>);
 
 pub(super) struct State {
-    /// With a NUL-free name, under which the compiler writes of it.
+    /// Name for the compiler's messages, and text.
     source: (CString, Vec<u8>),
     headers: Vec<(CString, Vec<u8>)>,
     names: Vec<Name>,
@@ -30,21 +30,21 @@ pub(super) struct State {
     compiled: Option<Compiled>,
 }
 
-/// An expression that names a kernel or variable.
+/// A name expression for a kernel or variable.
 struct Name {
-    /// As the program's source has it.
+    /// The expression, as the caller gave it.
     expression: CString,
-    /// Once the program is compiled. It stays where it is, as callers keep its address.
+    /// The lowered name, set by the first compilation. It never moves, because callers keep its address.
     lowered: Option<CString>,
 }
 
-/// What the compiler made.
+/// The compiler's output.
 pub(super) enum Compiled {
     Code(Vec<u8>),
     Bitcode(Vec<u8>),
 }
 
-/// An expression without what makes it an address: `&v` and `(v)` name what `v` does.
+/// Strips `&` and parentheses: `&v` and `(v)` name what `v` names.
 fn stripped(expression: &[u8]) -> &[u8] {
     let mut rest = expression.trim_ascii();
     loop {
@@ -88,7 +88,7 @@ impl Program {
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, State> {
-        // Each field is replaced as a whole.
+        // A poisoned lock is ignored: each field is replaced as a whole.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -162,7 +162,7 @@ impl State {
         }
     }
 
-    /// Compiles it. What the compiler says, and why it could not be asked, is in the log.
+    /// Compiles the program. The log gets the compiler's messages, or why there is no compiler.
     pub(super) fn compile(&mut self, options: &Options) -> Result<(), RtcFailure> {
         self.compiled = None;
         let mut log = Vec::new();
@@ -207,7 +207,7 @@ impl State {
             let names: Vec<_> = self.names.iter().map(|name| &*name.expression).collect();
             let lowered = comgr.lowered(kind, &bytes, &names)?;
             for (name, lowered) in self.names.iter_mut().zip(lowered) {
-                // A second compilation finds the same.
+                // A second compilation gives the same name.
                 name.lowered.get_or_insert(lowered);
             }
         }
@@ -219,7 +219,8 @@ impl State {
         Ok(())
     }
 
-    /// The source, and behind it for each name an array that comgr looks for: the name's text and its address.
+    /// The source, followed by an array for each name expression, with the expression's text and address, that comgr
+    /// reads.
     fn text(&self) -> Vec<u8> {
         let mut text = self.source.1.clone();
         for (number, name) in self.names.iter().enumerate() {
@@ -235,7 +236,7 @@ impl State {
             }
             text.extend_from_slice(b"\", (void*)&");
             text.extend_from_slice(expression);
-            // The second variable keeps the first from being left out.
+            // A second variable that uses the array, so that the compiler keeps it.
             let used = format!(
                 "}};\nstatic auto __amdgcn_name_expr_stub_{number} = __amdgcn_name_expr_{number};\n"
             );

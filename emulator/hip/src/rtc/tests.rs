@@ -1,4 +1,4 @@
-//! hiprtc's functions as a C program calls them. With the compiler they are tested in `tests/real_programs/hiprtc.sh`.
+//! hiprtc's functions as a C program calls them. `tests/real_programs/hiprtc.sh` tests them with the compiler.
 
 use std::{
     env,
@@ -12,13 +12,13 @@ use ferrowave_hip_abi::*;
 use super::comgr;
 use crate::{error::last_error_detail, exports::*};
 
-/// Set in the child.
+/// Set in the child process.
 const CHILD: &str = "FERROWAVE_TEST_HIPRTC";
 
 fn create(source: &CStr) -> hiprtcProgram {
     let mut program = ptr::null_mut();
     let (name, none) = (ptr::null(), ptr::null_mut());
-    // SAFETY: valid for the call.
+    // SAFETY: the pointers are valid for the call.
     let code = unsafe { hiprtcCreateProgram(&mut program, source.as_ptr(), name, 0, none, none) };
     assert_eq!(code, hiprtcResult::HIPRTC_SUCCESS);
     program
@@ -26,11 +26,11 @@ fn create(source: &CStr) -> hiprtcProgram {
 
 fn log(program: hiprtcProgram) -> String {
     let mut bytes = 0;
-    // SAFETY: valid for the call.
+    // SAFETY: the pointers are valid for the call.
     let code = unsafe { hiprtcGetProgramLogSize(program, &mut bytes) };
     assert_eq!(code, hiprtcResult::HIPRTC_SUCCESS);
     let mut log = vec![0x55_u8; bytes];
-    // SAFETY: as much room as was said.
+    // SAFETY: the buffer has the reported size.
     let code = unsafe { hiprtcGetProgramLog(program, log.as_mut_ptr().cast()) };
     assert_eq!(code, hiprtcResult::HIPRTC_SUCCESS);
     let text = CStr::from_bytes_with_nul(&log).expect("it ends in a NUL");
@@ -48,7 +48,7 @@ fn fails(code: hiprtcResult, expected: hiprtcResult, detail: &str) {
 fn programs_come_and_go_once() {
     let mut program = create(c"int x;");
     let mut bytes = 1;
-    // SAFETY: valid for the calls.
+    // SAFETY: the pointers are valid for the calls.
     unsafe {
         assert_eq!(
             hiprtcGetProgramLogSize(program, &mut bytes),
@@ -80,7 +80,7 @@ fn programs_come_and_go_once() {
             invalid,
             "is no program",
         );
-        // HIP's own last error is another.
+        // HIP's own last error is separate.
         assert_eq!(hipPeekAtLastError(), hipError_t::hipSuccess);
     }
 }
@@ -91,7 +91,7 @@ fn programs_are_made_of_texts_only() {
     let mut program = ptr::null_mut();
     let mut made = |source: *const c_char, count: c_int, headers: *mut *const c_char| {
         let name = ptr::null();
-        // SAFETY: null, or valid for the call.
+        // SAFETY: the pointers are null, or valid for the call.
         unsafe { hiprtcCreateProgram(&mut program, source, name, count, headers, headers) }
     };
     fails(made(ptr::null(), 0, ptr::null_mut()), input, "src is null");
@@ -123,7 +123,7 @@ fn programs_are_made_of_texts_only() {
         "an empty name or text",
     );
     let none = ptr::null_mut();
-    // SAFETY: null, or valid for the call.
+    // SAFETY: the pointers are null, or valid for the call.
     let code = unsafe {
         hiprtcCreateProgram(
             none,
@@ -145,7 +145,7 @@ fn programs_are_made_of_texts_only() {
 fn names_are_known_after_compilation() {
     let mut program = create(c"int x;");
     let mut lowered = ptr::null();
-    // SAFETY: valid for the calls.
+    // SAFETY: the pointers are valid for the calls.
     unsafe {
         assert_eq!(
             hiprtcAddNameExpression(program, c"&x".as_ptr()),
@@ -170,7 +170,7 @@ fn links_take_bitcode_only() {
     let bitcode = hipJitInputType::hipJitInputLLVMBitcode;
     let mut link = ptr::null_mut();
     let none = ptr::null_mut();
-    // SAFETY: valid for the calls.
+    // SAFETY: the pointers are valid for the calls.
     unsafe {
         let mut options = [hipJitOption::hipJitOptionErrorLogBuffer];
         let mut values = [ptr::null_mut::<c_void>()];
@@ -220,14 +220,14 @@ fn links_take_bitcode_only() {
 
 #[test]
 fn codes_have_names() {
-    // SAFETY: static texts.
+    // SAFETY: the function returns static texts.
     let name = |code| unsafe { CStr::from_ptr(hiprtcGetErrorString(hiprtcResult(code))) };
     assert_eq!(name(0), c"HIPRTC_SUCCESS");
     assert_eq!(name(6), c"HIPRTC_ERROR_COMPILATION");
     assert_eq!(name(100), c"HIPRTC_ERROR_LINKING");
     assert_eq!(name(12), c"Invalid HIPRTC error code");
     let (mut major, mut minor) = (0, 1);
-    // SAFETY: valid for the call.
+    // SAFETY: the pointers are valid for the call.
     let code = unsafe { hiprtcVersion(&mut major, &mut minor) };
     assert_eq!((code, major, minor), (hiprtcResult::HIPRTC_SUCCESS, 9, 0));
 }
@@ -238,7 +238,7 @@ fn the_child_has_no_compiler() {
         return;
     }
     let program = create(c"__global__ void k() {}");
-    // SAFETY: valid for the calls.
+    // SAFETY: the pointers are valid for the calls.
     unsafe {
         let code = hiprtcCompileProgram(program, 0, ptr::null_mut());
         let expected = hiprtcResult::HIPRTC_ERROR_COMPILATION;

@@ -1,4 +1,4 @@
-//! What a device knows of its allocations.
+//! A device's record of its allocations.
 
 use std::{
     collections::BTreeMap,
@@ -9,21 +9,21 @@ use std::{
 use super::{count::Count, graph_memories::Reserved};
 use crate::handles;
 
-/// What a program made an allocation as.
+/// How a program made an allocation.
 #[derive(Clone)]
 pub(crate) struct Made {
     pub(crate) by: MadeBy,
     /// The flags that the program gave.
     pub(crate) flags: c_uint,
-    /// A number that no other allocation has.
+    /// A unique number.
     pub(crate) id: u64,
 }
 
-/// Which function made an allocation.
+/// The function that made an allocation.
 #[derive(Clone)]
 pub(crate) enum MadeBy {
     Device,
-    /// From a pool, whose bytes in use are counted here.
+    /// An allocation from a pool, with the pool's count of bytes in use.
     Pool(Arc<Count>),
     Graph(Arc<Reserved>),
     Host,
@@ -32,17 +32,17 @@ pub(crate) enum MadeBy {
     Texture,
 }
 
-/// The allocations of one device by their first address.
+/// The allocations of a device by address.
 #[derive(Default)]
 pub(crate) struct Allocations(Mutex<BTreeMap<u64, Made>>);
 
 impl Allocations {
     fn made(&self) -> MutexGuard<'_, BTreeMap<u64, Made>> {
-        // Valid between statements, even after a panic.
+        // A poisoned lock is ignored: the state is valid between statements.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes note of an allocation.
+    /// Records an allocation.
     pub(crate) fn keep(&self, base: u64, by: MadeBy, flags: c_uint) {
         let id = handles::unused() as u64;
         self.made().insert(base, Made { by, flags, id });
@@ -52,14 +52,14 @@ impl Allocations {
         self.made().get(&base).cloned()
     }
 
-    /// Takes an allocation out if `is_it` holds for it.
+    /// Removes and returns an allocation for which `is_it` holds.
     pub(crate) fn take(&self, base: u64, is_it: impl FnOnce(&MadeBy) -> bool) -> Option<Made> {
         let mut made = self.made();
         made.get(&base).filter(|made| is_it(&made.by))?;
         made.remove(&base)
     }
 
-    /// Addresses of all.
+    /// The addresses of all allocations.
     pub(crate) fn bases(&self) -> Vec<u64> {
         self.made().keys().copied().collect()
     }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Bytes in use now, and the most that there were.
+/// Current and maximum number of bytes in use.
 #[derive(Default)]
 pub(crate) struct Count {
     now: AtomicU64,

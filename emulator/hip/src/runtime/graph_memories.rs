@@ -1,4 +1,4 @@
-//! What a device knows of the memory of graphs.
+//! A device's record of its graphs' memory.
 
 use std::{
     collections::BTreeMap,
@@ -14,22 +14,22 @@ use ferrowave_emulator::memory::Reservation;
 /// The memory of the graphs of one device.
 #[derive(Default)]
 pub(crate) struct GraphMemories {
-    /// By address, with the length in bytes.
+    /// Reserved ranges by address, with their lengths in bytes.
     known: Mutex<BTreeMap<u64, (Weak<Reserved>, usize)>>,
     pub(crate) used: Count,
     pub(crate) reserved: Count,
 }
 
-/// The place of a graph's memory on a device.
+/// An address range that is reserved for a graph's memory.
 pub(crate) struct Reserved {
     pub(crate) place: Reservation,
-    /// Whether it is allocated once all calls so far have been done.
+    /// Whether it is allocated after all work submitted so far.
     allocated: AtomicBool,
     memories: Arc<GraphMemories>,
 }
 
 impl GraphMemories {
-    /// Takes note of a place.
+    /// Records a reserved range.
     pub(crate) fn keep(self: &Arc<Self>, place: Reservation) -> Arc<Reserved> {
         let (base, bytes) = (place.base(), place.bytes());
         self.reserved.take(bytes as u64);
@@ -43,12 +43,12 @@ impl GraphMemories {
         reserved
     }
 
-    /// The place that starts at an address.
+    /// The range that starts at an address.
     pub(crate) fn find(&self, base: u64) -> Option<Arc<Reserved>> {
         self.known().get(&base)?.0.upgrade()
     }
 
-    /// First address and length of the place that an address lies in, whether there is memory now or not.
+    /// Address and length of the range that contains an address, whether or not it is allocated.
     pub(crate) fn place(&self, address: u64) -> Option<(u64, usize)> {
         let known = self.known();
         let (&base, &(_, bytes)) = known.range(..=address).next_back()?;
@@ -56,28 +56,28 @@ impl GraphMemories {
     }
 
     fn known(&self) -> MutexGuard<'_, BTreeMap<u64, (Weak<Reserved>, usize)>> {
-        // Valid between statements, even after a panic.
+        // A poisoned lock is ignored: the state is valid between statements.
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Reserved {
-    /// Counts it as allocated.
+    /// Adds its bytes to the count of bytes in use.
     pub(crate) fn was_allocated(&self) {
         self.memories.used.take(self.place.bytes() as u64);
     }
 
-    /// Counts it as free.
+    /// Subtracts its bytes from the count of bytes in use.
     pub(crate) fn was_freed(&self) {
         self.memories.used.give_back(self.place.bytes() as u64);
     }
 
-    /// Whether it is allocated once all calls so far have been done.
+    /// Whether it is allocated after all work submitted so far.
     pub(crate) fn is_allocated(&self) -> bool {
         self.allocated.load(Ordering::Relaxed)
     }
 
-    /// Says whether it is allocated from now on, and returns whether it was.
+    /// Sets whether it is allocated, and returns the previous value.
     pub(crate) fn set_allocated(&self, allocated: bool) -> bool {
         self.allocated.swap(allocated, Ordering::Relaxed)
     }
@@ -88,7 +88,7 @@ impl Drop for Reserved {
         self.memories.reserved.give_back(self.place.bytes() as u64);
         let mut known = self.memories.known();
         let base = self.place.base();
-        // Another may have its address by now.
+        // A new range may have the same address.
         if known
             .get(&base)
             .is_some_and(|(other, _)| other.strong_count() == 0)

@@ -1,11 +1,11 @@
-//! The devices of this process, and which of them is current on a thread.
+//! The devices of this process, and each thread's current device.
 //!
-//! | room | what is in it |
+//! | module | contents |
 //! |---|---|
-//! | this file | devices, their list, each thread's current one |
-//! | [`allocations`] | what a device knows of its allocations |
-//! | [`graph_memories`] | what a device knows of the memory of graphs |
-//! | [`count`] | bytes in use, and the most that there were |
+//! | this file | devices, their list, and each thread's current device |
+//! | [`allocations`] | a device's record of its allocations |
+//! | [`graph_memories`] | a device's record of its graphs' memory |
+//! | [`count`] | current and maximum number of bytes in use |
 
 pub(crate) mod allocations;
 pub(crate) mod count;
@@ -36,31 +36,30 @@ use crate::{
 };
 use ferrowave_emulator::memory::DeviceMemory;
 
-/// The environment variable that names the emulated devices of a process which adds none itself:
-/// `emulator:gfx90a`, or several with commas between them. Without it there is one gfx942. So it is with `auto` and
-/// `hip:N`, too, which choose among libraries, and here the choice has been made.
+/// Environment variable: the emulated devices of a process that adds none itself. `emulator:gfx90a`, or several
+/// separated by commas. The default is one gfx942, also for `auto` and `hip:N`, which only select the library.
 pub const DEVICE_VARIABLE: &str = "FERROWAVE_DEVICE";
 
-/// The GPU if the environment names none.
+/// The GPU if the environment does not name one.
 const DEFAULT_GPU: Gpu = Gpu::Gfx942;
 
-/// An emulated device.
+/// Configuration of an emulated device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeviceConfig {
-    /// Its instruction set.
+    /// The GPU whose instruction set it runs.
     pub gpu: Gpu,
-    /// The product that it is; `None` for the one whose time is modelled, or else [`Product::of`] the instruction set.
+    /// The product; `None` for the one whose time is modelled, or else for [`Product::of`] the GPU.
     pub product: Option<Product>,
-    /// Its memory in bytes; `None` for what the product has. Host memory is taken only when it is written to.
+    /// Memory in bytes; `None` for the product's. Host memory is only used for pages that are written.
     pub memory_bytes: Option<u64>,
-    /// Host threads that a launch uses at most; `None` for one a core.
+    /// Maximum number of host threads for a launch; `None` for one per core.
     pub threads: Option<usize>,
-    /// Decides the order in which waves of a workgroup take turns; 0 for the order of their numbers.
+    /// Seed for the order in which waves of a workgroup run; 0 for the order of their numbers.
     pub seed: u64,
 }
 
 impl DeviceConfig {
-    /// A device with everything that the product has.
+    /// A device with the GPU's default product.
     pub const fn new(gpu: Gpu) -> Self {
         DeviceConfig {
             gpu,
@@ -71,7 +70,7 @@ impl DeviceConfig {
         }
     }
 
-    /// A product, with everything that it has.
+    /// A device with the properties of a product.
     pub const fn of_product(product: Product) -> Self {
         DeviceConfig {
             product: Some(product),
@@ -96,30 +95,30 @@ pub(crate) struct Device {
     pub(crate) allocations: Allocations,
     pub(crate) queues: Queues,
     pub(crate) faults: Faults,
-    /// Captures under way of streams that wait for the default stream.
+    /// Number of captures in progress of streams that synchronize with the default stream.
     pub(crate) captures: AtomicUsize,
-    /// The handle of its own pool, once a call has needed it.
+    /// The handle of its default pool, created on first use.
     pub(crate) default_pool: OnceLock<usize>,
-    /// The handle of the pool that allocations in streams are from; 0 for its own.
+    /// The handle of its current pool; 0 for the default pool.
     pub(crate) pool: AtomicUsize,
     pub(crate) graph_memories: Arc<GraphMemories>,
-    /// The handle of its primary context, once a call has needed it.
+    /// The handle of its primary context, created on first use.
     pub(crate) primary_context: OnceLock<usize>,
     pub(crate) primary_uses: AtomicU32,
-    /// How threads wait for it: kept for calls that read it, and without effect.
+    /// Flags for how threads wait. They are only stored.
     pub(crate) flags: AtomicU32,
-    /// Whether its failures are written to standard error, too: HIP's codes say little, and a program that did not add
-    /// its devices itself does not know of `last_error_detail`.
+    /// Whether failures are also printed to standard error. HIP's codes say little, and a program that did not add its
+    /// devices itself does not know `last_error_detail`.
     pub(crate) is_loud: bool,
 }
 
-/// Whether SRAM is error-corrected, as it is on all of these cards.
+/// Whether SRAM has error correction; it does on all emulated products.
 pub(crate) const SRAMECC: bool = true;
-/// Whether memory accesses are retried after page faults, as by default they are not.
+/// Whether memory accesses are retried after page faults; by default they are not.
 pub(crate) const XNACK: bool = false;
 
 impl Device {
-    /// LLVM's target with the features as this device has them.
+    /// LLVM's target ID with this device's features.
     pub(crate) fn target(&self) -> String {
         let sign = |on| if on { '+' } else { '-' };
         format!(
@@ -138,11 +137,11 @@ pub(crate) struct Runtime {
 
 #[derive(Default)]
 struct Devices {
-    /// Whether devices were added, or read from the environment.
+    /// Whether devices were added, by a call or from the environment.
     known: bool,
-    /// By ordinal. A device that was removed leaves its place to the next.
+    /// The devices by ordinal. A new device takes the ordinal of a removed one.
     list: Vec<Option<Arc<Device>>>,
-    /// The environment variable holds something that names no devices.
+    /// The error if the environment variable does not name devices.
     misnamed: Option<Failure>,
 }
 
@@ -154,7 +153,7 @@ thread_local! {
     static CURRENT: Cell<c_int> = const { Cell::new(0) };
 }
 
-/// Adds a device and returns its ordinal. The environment variable then has no say any more.
+/// Adds a device and returns its ordinal. The environment variable is then ignored.
 pub fn add_device(config: DeviceConfig) -> c_int {
     let mut devices = RUNTIME.devices_mut();
     devices.known = true;
@@ -166,7 +165,7 @@ impl Devices {
     fn add(&mut self, config: DeviceConfig, is_loud: bool) -> c_int {
         let free = self.list.iter().position(Option::is_none);
         let index = free.unwrap_or(self.list.len());
-        // Memory ends long before ordinals do.
+        // Memory runs out long before ordinals do.
         let ordinal = index as c_int;
         let row = config.row();
         let memory_bytes = config.memory_bytes.unwrap_or(row.memory_bytes);
@@ -213,7 +212,7 @@ impl Devices {
     }
 }
 
-/// What the environment variable names.
+/// Parses the environment variable.
 fn environment_configs() -> Result<Vec<DeviceConfig>, Failure> {
     let text = env::var_os(DEVICE_VARIABLE).unwrap_or_default();
     text.to_str().and_then(configs).ok_or_else(|| {
@@ -229,14 +228,14 @@ fn environment_configs() -> Result<Vec<DeviceConfig>, Failure> {
     })
 }
 
-/// The devices, by ordinal, of a process that adds none itself: those that [`DEVICE_VARIABLE`] names. The error says
-/// what it may name.
+/// The devices, by ordinal, of a process that adds none itself: those of [`DEVICE_VARIABLE`]. The error lists the
+/// allowed names.
 pub fn environment_devices() -> Result<Vec<&'static Specifications>, String> {
     let configs = environment_configs().map_err(|failure| failure.detail)?;
     Ok(configs.into_iter().map(|config| config.row()).collect())
 }
 
-/// What an emulated device calls itself, so that it is not taken for a GPU.
+/// The name of an emulated device, which states that it is emulated.
 pub fn device_name(row: &Specifications) -> String {
     let (gpu, name) = (row.gpu, row.full_name);
     format!("{name} ({gpu}, emulated by Ferrowave)")
@@ -248,11 +247,11 @@ impl Runtime {
     }
 
     fn devices_mut(&self) -> RwLockWriteGuard<'_, Devices> {
-        // Valid between statements, even after a panic.
+        // A poisoned lock is ignored: the state is valid between statements.
         self.devices.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Calls `look` with the devices by ordinal.
+    /// Calls `look` with the devices by ordinal. On first use, reads the environment.
     pub(crate) fn with_devices<R>(
         &self,
         look: impl FnOnce(&[Option<Arc<Device>>]) -> R,
@@ -286,7 +285,7 @@ impl Runtime {
         self.device(CURRENT.get())
     }
 
-    /// Takes a device out of the list.
+    /// Removes a device from the list.
     pub(crate) fn take(&self, ordinal: c_int) -> Option<Arc<Device>> {
         let index = usize::try_from(ordinal).ok()?;
         self.devices_mut().list.get_mut(index)?.take()
@@ -299,7 +298,7 @@ impl Runtime {
     }
 }
 
-/// The devices that the variable's text names.
+/// Parses a list of devices.
 fn configs(text: &str) -> Option<Vec<DeviceConfig>> {
     let others_choice = |text: &str| {
         let ordinal = text.strip_prefix("hip:");
@@ -316,7 +315,7 @@ fn configs(text: &str) -> Option<Vec<DeviceConfig>> {
                 .unwrap_or(part)
                 .parse()
                 .ok()?;
-            // The machine whose time is modelled may be another of the same instruction set.
+            // A GPU's default product leaves the product open, because another product of the same GPU may be modelled.
             Some(match product.is_default() {
                 true => DeviceConfig::new(product.gpu()),
                 false => DeviceConfig::of_product(product),

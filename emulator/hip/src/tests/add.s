@@ -1,8 +1,8 @@
-; Two kernels and a variable, for tests of the HIP functions on all GPUs. ACCUM_OFFSET stands where gfx90a and later
-; want `.amdhsa_accum_offset 4` and gfx908 wants nothing.
+; Two kernels and a variable, for tests of the HIP functions on all GPUs. ACCUM_OFFSET is replaced: on gfx90a and later
+; by `.amdhsa_accum_offset 4`, on gfx908 by nothing.
 ;
 ; add(out: *mut u32, in: *const u32, bias: u32): out[i] = in[i] + bias, workgroups of up to 64.
-; lds(): nothing, with 1024 bytes of LDS and a required workgroup of 32 × 2.
+; lds(): does nothing, with 1024 bytes of LDS and a required workgroup size of 32 × 2.
 .text
 .globl add
 .p2align 8
@@ -10,7 +10,7 @@
 add:
   s_load_dwordx4 s[4:7], s[0:1], 0x0
   s_load_dword s3, s[0:1], 0x10
-  ; From gfx90a on, x is in the low ten bits; before, it is alone.
+  ; On gfx90a and later, v0 has x in its low ten bits; on gfx908 only x.
   v_and_b32_e32 v0, 0x3ff, v0
   s_lshl_b32 s2, s2, 6
   v_add_u32_e32 v0, s2, v0

@@ -1,8 +1,8 @@
-//! Launches whose workgroups wait for each other.
+//! Cooperative launches, whose workgroups wait for each other.
 
 use super::*;
 
-/// `meet.s` for a GPU.
+/// Assembles `meet.s` for a GPU.
 pub(super) fn meet(gpu: Gpu) -> hipFunction_t {
     let (returns, coherent, accumulators) = match gpu {
         Gpu::Gfx908 => ("glc", "glc", ""),
@@ -28,7 +28,7 @@ pub(super) fn launch(
 ) -> hipError_t {
     let mut out = out;
     let mut parameters = [(&raw mut out).cast::<c_void>()];
-    // SAFETY: a kernel with one argument.
+    // SAFETY: the kernel takes one argument.
     unsafe {
         hipModuleLaunchCooperativeKernel(
             function,
@@ -52,7 +52,7 @@ fn workgroups_meet_as_rocms_library_has_them() {
         let function = meet(gpu);
         for workgroups in [1, 2, 31] {
             let out = buffer(&[0; 64]);
-            // The barrier's words are each launch's own.
+            // Each launch has its own barrier words.
             for _ in 0..2 {
                 succeeds(launch(function, workgroups, 1, out, ptr::null_mut()));
             }
@@ -83,10 +83,10 @@ fn a_plain_launch_has_no_grid_to_meet() {
         stream: ptr::null_mut(),
         arguments: &arguments,
     };
-    // ROCm's library finds a null pointer, and so does this kernel.
+    // In a plain launch, ROCm's device library finds a null pointer for the grid barrier, as does this kernel.
     succeeds(plain.run());
     let illegal = hipError_t::hipErrorIllegalAddress;
-    // SAFETY: no pointers.
+    // SAFETY: the function takes no pointers.
     fails(
         unsafe { hipDeviceSynchronize() },
         illegal,
@@ -98,17 +98,17 @@ fn a_plain_launch_has_no_grid_to_meet() {
 fn more_than_the_device_holds_is_too_large() {
     let _device = TestDevice::new(Gpu::Gfx90a);
     let function = meet(Gpu::Gfx90a);
-    // SAFETY: a result.
+    // SAFETY: the result pointer is valid.
     let held: c_int = result(|count| unsafe {
         hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(count, function, 1024, 0)
     });
-    // SAFETY: a result.
+    // SAFETY: the result pointer is valid.
     let units: c_int = result(|count| unsafe {
         let attribute = hipDeviceAttribute_t::hipDeviceAttributeMultiprocessorCount;
         let device: c_int = result(|device| hipGetDevice(device));
         hipDeviceGetAttribute(count, attribute, device)
     });
-    // SAFETY: a result.
+    // SAFETY: the result pointer is valid.
     let has: c_int = result(|has| unsafe {
         let attribute = hipDeviceAttribute_t::hipDeviceAttributeCooperativeLaunch;
         let device: c_int = result(|device| hipGetDevice(device));

@@ -1,4 +1,4 @@
-//! Devices, properties, versions, errors of a thread, times.
+//! Devices, properties, versions, thread errors, times.
 
 use std::{mem, thread, time::Duration};
 
@@ -9,13 +9,13 @@ fn a_device_says_what_it_is_in_every_way_alike() {
     let device = TestDevice::new(Gpu::Gfx90a);
     let ordinal = device.0;
     let text = |bytes: &[std::ffi::c_char]| {
-        // SAFETY: it ends in NUL.
+        // SAFETY: the text is NUL-terminated.
         unsafe { CStr::from_ptr(bytes.as_ptr()) }
             .to_str()
             .unwrap()
             .to_owned()
     };
-    // SAFETY: results.
+    // SAFETY: the result pointers are valid.
     unsafe {
         assert!(result(|count| hipGetDeviceCount(count)) > ordinal);
         assert_eq!(result(|device| hipDeviceGet(device, ordinal)), ordinal);
@@ -35,7 +35,7 @@ fn a_device_says_what_it_is_in_every_way_alike() {
             (target.clone(), target)
         );
         assert_eq!(legacy.gcnArch, 910);
-        // AMD's data sheet for the MI210.
+        // From AMD's data sheet of the MI210.
         assert_eq!(
             (now.multiProcessorCount, now.totalGlobalMem),
             (104, 64 << 30)
@@ -96,7 +96,7 @@ fn devices_that_are_not_there_are_refused() {
     let gone = TestDevice::new(Gpu::Gfx908);
     let ordinal = 1 << 20;
     let invalid = hipError_t::hipErrorInvalidDevice;
-    // SAFETY: results.
+    // SAFETY: the result pointers are valid.
     unsafe {
         for ordinal in [-1, ordinal, c_int::MIN] {
             fails(hipSetDevice(ordinal), invalid, "there is no device");
@@ -113,7 +113,7 @@ fn devices_that_are_not_there_are_refused() {
 
 #[test]
 fn versions_are_those_of_the_interface() {
-    // SAFETY: results.
+    // SAFETY: the result pointers are valid.
     unsafe {
         let version = result(|version| hipRuntimeGetVersion(version));
         assert_eq!(version / 10_000_000, 6);
@@ -126,7 +126,7 @@ fn addresses_of_functions_follow_the_callers_version() {
     let address = |name: &CStr, version| {
         let mut status = hipDriverProcAddressQueryResult(99);
         let mut function = ptr::null_mut();
-        // SAFETY: results and a C string.
+        // SAFETY: the result pointers are valid, and the text is a C string.
         let code =
             unsafe { hipGetProcAddress(name.as_ptr(), &mut function, version, 0, &mut status) };
         (code, function, status)
@@ -134,7 +134,7 @@ fn addresses_of_functions_follow_the_callers_version() {
     let device = TestDevice::new(Gpu::Gfx942);
     let (code, function, status) = address(c"hipGetDeviceProperties", 600);
     assert_eq!((code, status.0), (hipError_t::hipSuccess, 0));
-    // SAFETY: from version 600 on, the function writes the newer layout.
+    // SAFETY: from version 600 on, the function writes the newer struct.
     let properties = unsafe {
         type Properties = unsafe extern "C" fn(*mut hipDeviceProp_tR0600, c_int) -> hipError_t;
         let function = mem::transmute::<*mut c_void, Properties>(function);
@@ -162,7 +162,7 @@ fn addresses_of_functions_follow_the_callers_version() {
 #[test]
 fn each_thread_has_its_own_error_and_device() {
     let device = TestDevice::new(Gpu::Gfx942);
-    // SAFETY: no pointers.
+    // SAFETY: the function takes no pointers.
     unsafe {
         fails(hipSetDevice(-1), hipError_t::hipErrorInvalidDevice, "-1");
         thread::spawn(|| {
@@ -171,7 +171,7 @@ fn each_thread_has_its_own_error_and_device() {
         })
         .join()
         .unwrap();
-        // A call that succeeds leaves it.
+        // A successful call does not clear the error.
         succeeds(hipSetDevice(device.0));
         assert_eq!(hipPeekAtLastError(), hipError_t::hipErrorInvalidDevice);
         assert_eq!(hipGetLastError(), hipError_t::hipErrorInvalidDevice);
@@ -183,7 +183,7 @@ fn each_thread_has_its_own_error_and_device() {
 fn events_measure_the_time_between_them() {
     let _device = TestDevice::new(Gpu::Gfx942);
     let handle = hipError_t::hipErrorInvalidHandle;
-    // SAFETY: results and handles.
+    // SAFETY: the result pointers are valid; HIP checks the handles.
     unsafe {
         let [start, stop] = [(); 2].map(|()| result(|event| hipEventCreate(event)));
         let mut milliseconds = f32::NAN;

@@ -1,4 +1,4 @@
-//! Kernels that fail are reported by who waits for them, and leave the device usable.
+//! Failed kernels are reported by calls that wait for them, and the device stays usable.
 
 use super::*;
 
@@ -28,7 +28,7 @@ fn a_fault_is_reported_with_its_place_and_the_next_launch_works() {
     let function = kernel(load(code_object(Gpu::Gfx942)), c"add");
     let stream = stream();
     Overrun::new(function).launch(stream);
-    // SAFETY: a handle.
+    // SAFETY: HIP checks the handle.
     let code = unsafe { hipStreamSynchronize(stream) };
     for text in [
         "kernel `add`",
@@ -38,7 +38,7 @@ fn a_fault_is_reported_with_its_place_and_the_next_launch_works() {
     ] {
         fails(code, hipError_t::hipErrorIllegalAddress, text);
     }
-    // SAFETY: a handle.
+    // SAFETY: HIP checks the handle.
     succeeds(unsafe { hipStreamSynchronize(stream) });
     let data = buffer(&[1; 64]);
     succeeds(add(function, 1, &add_arguments(data, data, 1), stream));
@@ -52,7 +52,7 @@ fn only_who_waits_for_a_stream_hears_of_its_fault() {
     let (failing, other) = (stream(), stream());
     let overrun = Overrun::new(function);
     let illegal = hipError_t::hipErrorIllegalAddress;
-    // SAFETY: handles and results.
+    // SAFETY: the result pointers are valid; HIP checks the handles.
     unsafe {
         let [before, after] = [(); 2].map(|()| result(|event| hipEventCreate(event)));
         succeeds(hipEventRecord(before, failing));
@@ -91,7 +91,7 @@ fn memory_that_was_freed_is_out_of_bounds_for_kernels() {
     let _device = TestDevice::new(Gpu::Gfx908);
     let function = kernel(load(code_object(Gpu::Gfx908)), c"add");
     let data = buffer(&[0; 64]);
-    // SAFETY: an allocation.
+    // SAFETY: the allocation is valid.
     succeeds(unsafe { hipFree(data) });
     succeeds(add(
         function,
@@ -99,7 +99,7 @@ fn memory_that_was_freed_is_out_of_bounds_for_kernels() {
         &add_arguments(data, data, 1),
         ptr::null_mut(),
     ));
-    // SAFETY: no pointers.
+    // SAFETY: the function takes no pointers.
     let code = unsafe { hipDeviceSynchronize() };
     fails(
         code,

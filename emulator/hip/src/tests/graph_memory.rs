@@ -5,17 +5,17 @@ use super::*;
 const INVALID: hipError_t = hipError_t::hipErrorInvalidValue;
 
 fn graph() -> hipGraph_t {
-    // SAFETY: a result.
+    // SAFETY: the result pointer is valid.
     result(|graph| unsafe { hipGraphCreate(graph, 0) })
 }
 
 fn ready(graph: hipGraph_t, flags: u64) -> hipGraphExec_t {
-    // SAFETY: a handle and a result.
+    // SAFETY: the result pointer is valid; HIP checks the handle.
     result(|executable| unsafe { hipGraphInstantiateWithFlags(executable, graph, flags) })
 }
 
 fn used(device: &TestDevice, attribute: hipGraphMemAttributeType) -> u64 {
-    // SAFETY: a result of 64 bits.
+    // SAFETY: the result pointer is valid, and has 64 bits.
     result(|value: *mut u64| unsafe {
         hipDeviceGetGraphMemAttribute(device.0, attribute, value.cast())
     })
@@ -26,7 +26,7 @@ const USED_HIGH: hipGraphMemAttributeType = hipGraphMemAttributeType::hipGraphMe
 const RESERVED: hipGraphMemAttributeType =
     hipGraphMemAttributeType::hipGraphMemAttrReservedMemCurrent;
 
-/// Adds an allocation to a graph; its node and address.
+/// Adds an allocation to a graph. Returns its node and address.
 fn allocation(
     device: &TestDevice,
     graph: hipGraph_t,
@@ -39,7 +39,7 @@ fn allocation(
     parameters.poolProps.allocType = 1;
     parameters.poolProps.location.r#type = hipMemLocationType::hipMemLocationTypeDevice;
     parameters.poolProps.location.id = device.0;
-    // SAFETY: a result and parameters.
+    // SAFETY: result and parameter pointers are valid.
     let node = result(|node| unsafe {
         hipGraphAddMemAllocNode(node, graph, ptr::null(), 0, &mut parameters)
     });
@@ -47,7 +47,7 @@ fn allocation(
     (node, parameters.dptr)
 }
 
-/// Adds a fill with a word behind a node.
+/// Adds a memset of one word that depends on a node.
 fn fill(
     graph: hipGraph_t,
     after: hipGraphNode_t,
@@ -62,13 +62,13 @@ fn fill(
         value,
         width: 64,
     };
-    // SAFETY: a result, a node and parameters.
+    // SAFETY: result, node and parameter pointers are valid.
     result(|node| unsafe { hipGraphAddMemsetNode(node, graph, &after, 1, &parameters) })
 }
 
-/// A fill of it fails when its turn comes.
+/// Asserts that a memset of the memory fails when it runs.
 fn is_not_there(memory: *mut c_void) {
-    // SAFETY: an address of the device's.
+    // SAFETY: HIP checks the address.
     unsafe {
         succeeds(hipMemset(memory, 0, 4));
         fails(
@@ -86,9 +86,9 @@ fn memory_lives_from_one_node_to_another() {
     let (allocates, memory) = allocation(&device, graph, 256);
     assert_eq!((used(&device, USED), used(&device, RESERVED)), (0, 256));
     let out = buffer(&[0; 64]);
-    // SAFETY: handles, results and allocations.
+    // SAFETY: result pointers and allocations are valid; HIP checks the handles.
     unsafe {
-        // Nothing is there before it runs.
+        // The memory does not exist before the graph runs.
         is_not_there(memory);
         let filled = fill(graph, allocates, memory, 42);
         let kind = hipMemcpyKind::hipMemcpyDeviceToDevice;
@@ -145,7 +145,7 @@ fn memory_lives_from_one_node_to_another() {
             not_supported,
             "cannot be a part of another",
         );
-        // Once graph and executable are gone, so is the place.
+        // The address range is released with the graph and the executable graph.
         succeeds(hipGraphDestroy(graph));
         succeeds(hipGraphExecDestroy(executable));
         assert_eq!(used(&device, RESERVED), 0);
@@ -169,7 +169,7 @@ fn memory_that_a_graph_leaves_is_freed_by_others() {
     let (allocates, memory) = allocation(&device, makes, 256);
     fill(makes, allocates, memory, 7);
     let frees = graph();
-    // SAFETY: handles and allocations.
+    // SAFETY: the allocations are valid; HIP checks the handles.
     unsafe {
         result::<hipGraphNode_t>(|node| {
             hipGraphAddMemFreeNode(node, frees, ptr::null(), 0, memory)
@@ -177,7 +177,7 @@ fn memory_that_a_graph_leaves_is_freed_by_others() {
         let (makes, frees) = (ready(makes, 0), ready(frees, 0));
         let launch = |executable| hipGraphLaunch(executable, stream);
         fails(launch(frees), INVALID, "was not allocated");
-        // By a graph, a stream, a call.
+        // Freed by a graph, a stream, a call.
         let ways: [&dyn Fn() -> hipError_t; 3] =
             [&|| launch(frees), &|| hipFreeAsync(memory, stream), &|| {
                 hipFree(memory)
@@ -207,7 +207,7 @@ fn memory_is_freed_before_the_next_launch_if_that_was_asked_for() {
     let (allocates, memory) = allocation(&device, graph, 256);
     fill(graph, allocates, memory, 7);
     let executable = ready(graph, hipGraphInstantiateFlagAutoFreeOnLaunch);
-    // SAFETY: handles.
+    // SAFETY: HIP checks the handles.
     unsafe {
         for _ in 0..3 {
             succeeds(hipGraphLaunch(executable, stream));
@@ -225,7 +225,7 @@ fn captured_allocations_become_nodes() {
     let device = TestDevice::new(Gpu::Gfx942);
     let function = kernel(load(code_object(Gpu::Gfx942)), c"add");
     let (stream, data) = (stream(), buffer(&[1; 64]));
-    // SAFETY: handles, results and allocations.
+    // SAFETY: result pointers and allocations are valid; HIP checks the handles.
     unsafe {
         let mode = hipStreamCaptureMode::hipStreamCaptureModeGlobal;
         succeeds(hipStreamBeginCapture(stream, mode));
@@ -245,7 +245,7 @@ fn captured_allocations_become_nodes() {
         }
         succeeds(hipStreamSynchronize(stream));
         assert_eq!(contents(data, 64), [221; 64]);
-        // What runs after the memory is freed does not reach it.
+        // Work that runs after the free cannot access the memory.
         succeeds(add(function, 1, &add_arguments(data, memory, 0), stream));
         let illegal = hipError_t::hipErrorIllegalAddress;
         fails(hipStreamSynchronize(stream), illegal, "which was freed");
@@ -268,7 +268,7 @@ fn allocations_that_cannot_be_are_refused() {
         parameters
     };
     let refused = |mut parameters: hipMemAllocNodeParams, code, text| {
-        // SAFETY: a result and parameters.
+        // SAFETY: result and parameter pointers are valid.
         let result = unsafe {
             hipGraphAddMemAllocNode(&mut ptr::null_mut(), graph, ptr::null(), 0, &mut parameters)
         };
@@ -322,7 +322,7 @@ fn allocations_that_cannot_be_are_refused() {
     );
     let own = buffer(&[0]);
     for address in [own, ptr::null_mut()] {
-        // SAFETY: a result.
+        // SAFETY: the result pointer is valid.
         let result =
             unsafe { hipGraphAddMemFreeNode(&mut ptr::null_mut(), graph, ptr::null(), 0, address) };
         fails(result, INVALID, "is not the memory of a graph");

@@ -1,10 +1,10 @@
-//! Graphs: captured or built node by node, changed, and run many times.
+//! Graphs that are captured or built from nodes, changed, and launched many times.
 
 use super::*;
 
-/// A stream that is captured.
+/// Captures a stream.
 fn capture(stream: hipStream_t, work: impl FnOnce()) -> hipGraph_t {
-    // SAFETY: a handle and a result.
+    // SAFETY: the result pointer is valid; HIP checks the handle.
     unsafe {
         let mode = hipStreamCaptureMode::hipStreamCaptureModeGlobal;
         succeeds(hipStreamBeginCapture(stream, mode));
@@ -14,12 +14,12 @@ fn capture(stream: hipStream_t, work: impl FnOnce()) -> hipGraph_t {
 }
 
 fn ready(graph: hipGraph_t) -> hipGraphExec_t {
-    // SAFETY: a handle and a result.
+    // SAFETY: the result pointer is valid; HIP checks the handle.
     result(|executable| unsafe { hipGraphInstantiateWithFlags(executable, graph, 0) })
 }
 
 fn run(executable: hipGraphExec_t, stream: hipStream_t, times: usize) {
-    // SAFETY: handles.
+    // SAFETY: HIP checks the handles.
     unsafe {
         for _ in 0..times {
             succeeds(hipGraphLaunch(executable, stream));
@@ -29,7 +29,7 @@ fn run(executable: hipGraphExec_t, stream: hipStream_t, times: usize) {
 }
 
 fn nodes(graph: hipGraph_t) -> Vec<hipGraphNode_t> {
-    // SAFETY: a handle and as much room as it says.
+    // SAFETY: the list has the stated capacity.
     unsafe {
         let count = result::<usize>(|count| hipGraphGetNodes(graph, ptr::null_mut(), count));
         let (mut nodes, mut room) = (vec![ptr::null_mut(); count], count);
@@ -45,11 +45,11 @@ fn captured_work_runs_when_it_is_launched_and_forks_come_back() {
     let function = kernel(load(code_object(Gpu::Gfx942)), c"add");
     let (data, other) = (buffer(&[0; 64]), buffer(&[0; 64]));
     let (first, second) = (stream(), stream());
-    // SAFETY: a result.
+    // SAFETY: the result pointer is valid.
     let [fork, back] = [(); 2].map(|()| result::<hipEvent_t>(|e| unsafe { hipEventCreate(e) }));
     let graph = capture(first, || {
         succeeds(add(function, 1, &add_arguments(data, data, 1), first));
-        // SAFETY: handles.
+        // SAFETY: HIP checks the handles.
         unsafe {
             succeeds(hipEventRecord(fork, first));
             succeeds(hipStreamWaitEvent(second, fork, 0));
@@ -62,16 +62,16 @@ fn captured_work_runs_when_it_is_launched_and_forks_come_back() {
     assert_eq!(contents(data, 64), [0; 64]);
     assert_eq!(nodes(graph).len(), 3);
     let executable = ready(graph);
-    // SAFETY: a handle. What is ready to launch needs its graph no more.
+    // SAFETY: HIP checks the handle. The executable graph does not need the graph any more.
     succeeds(unsafe { hipGraphDestroy(graph) });
     run(executable, first, 1);
     assert_eq!(contents(data, 64), [1101; 64]);
     run(executable, second, 3);
     assert_eq!(contents(data, 64), [4404; 64]);
-    // SAFETY: a handle.
+    // SAFETY: HIP checks the handle.
     succeeds(unsafe { hipGraphExecDestroy(executable) });
     let stale = hipError_t::hipErrorInvalidValue;
-    // SAFETY: handles.
+    // SAFETY: HIP checks the handles.
     fails(
         unsafe { hipGraphLaunch(executable, first) },
         stale,
@@ -86,24 +86,24 @@ fn captures_that_go_wrong_are_ended_and_leave_the_stream_usable() {
     let (first, second) = (stream(), stream());
     let mut graph = ptr::null_mut();
     let mode = hipStreamCaptureMode::hipStreamCaptureModeGlobal;
-    // SAFETY: handles and results.
+    // SAFETY: the result pointers are valid; HIP checks the handles.
     unsafe {
         let event: hipEvent_t = result(|event| hipEventCreate(event));
-        // Waiting.
+        // Waiting for a captured stream.
         succeeds(hipStreamBeginCapture(first, mode));
         let unsupported = hipError_t::hipErrorStreamCaptureUnsupported;
         fails(hipStreamSynchronize(first), unsupported, "is captured");
         let invalidated = hipError_t::hipErrorStreamCaptureInvalidated;
         fails(hipMemsetAsync(data, 0, 4, first), invalidated, "ended");
         fails(hipStreamEndCapture(first, &mut graph), invalidated, "ended");
-        // The default stream.
+        // Using the default stream.
         succeeds(hipStreamBeginCapture(first, mode));
         let implicit = hipError_t::hipErrorStreamCaptureImplicit;
         fails(hipMemset(data, 0, 4), implicit, "default stream");
         succeeds(hipStreamEndCapture(first, &mut graph));
         assert!(nodes(graph).is_empty());
         run(ready(graph), first, 1);
-        // A fork that does not come back.
+        // A forked stream that is not joined.
         succeeds(hipStreamBeginCapture(first, mode));
         succeeds(hipEventRecord(event, first));
         succeeds(hipStreamWaitEvent(second, event, 0));
@@ -242,7 +242,7 @@ fn a_graph_is_built_looked_at_and_changed() {
         ..hipMemsetParams::ZERO
     };
     let kind = hipMemcpyKind::hipMemcpyDeviceToHost;
-    // SAFETY: results, handles and parameters that are there.
+    // SAFETY: result and parameter pointers are valid; HIP checks the handles.
     unsafe {
         let graph: hipGraph_t = result(|graph| hipGraphCreate(graph, 0));
         let memset: hipGraphNode_t =
@@ -277,7 +277,7 @@ fn a_graph_is_built_looked_at_and_changed() {
         let executable = ready(graph);
         run(executable, stream, 1);
         assert_eq!(host, [13; 64]);
-        // A change of what is ready to launch, by the nodes that it was made from.
+        // Changes the executable graph, by the original graph's nodes.
         (&raw mut bias).write(4);
         succeeds(hipGraphExecKernelNodeSetParams(executable, kernel, &launch));
         succeeds(hipGraphExecMemsetNodeSetParams(
@@ -295,7 +295,7 @@ fn a_graph_is_built_looked_at_and_changed() {
         succeeds(hipGraphNodeSetEnabled(executable, kernel, 0));
         run(executable, stream, 1);
         assert_eq!(host, [20; 64]);
-        // The graph itself is as it was; a copy of it updates what is ready to launch.
+        // The graph has not changed. A clone of it updates the executable graph.
         let clone: hipGraph_t = result(|clone| hipGraphClone(clone, graph));
         let twin: hipGraphNode_t = result(|node| hipGraphNodeFindInClone(node, memset, clone));
         succeeds(hipGraphMemsetNodeSetParams(twin, &fill(30)));
@@ -314,7 +314,7 @@ fn a_graph_is_built_looked_at_and_changed() {
             why,
             hipGraphExecUpdateResult::hipGraphExecUpdateErrorTopologyChanged
         );
-        // A graph in a graph.
+        // A child graph.
         let outer: hipGraph_t = result(|graph| hipGraphCreate(graph, 0));
         let child: hipGraphNode_t =
             result(|node| hipGraphAddChildGraphNode(node, outer, ptr::null(), 0, graph));

@@ -1,10 +1,10 @@
-//! Handles that stand for nothing, and pointers to nothing.
+//! Invalid handles and null pointers.
 
 use super::*;
 
 const INVALID_HANDLE: hipError_t = hipError_t::hipErrorInvalidHandle;
 
-/// Calls everything that takes handles with these.
+/// Calls all functions that take handles with these.
 fn all_refuse(
     stream: hipStream_t,
     event: hipEvent_t,
@@ -17,7 +17,7 @@ fn all_refuse(
     let data = data.as_mut_ptr().cast::<c_void>();
     let attribute = hipFunction_attribute::HIP_FUNC_ATTRIBUTE_NUM_REGS;
     let null = ptr::null_mut();
-    // SAFETY: results, and handles that are refused.
+    // SAFETY: the result pointers are valid; HIP rejects the handles.
     let codes = unsafe {
         [
             ("stream", hipStreamDestroy(stream)),
@@ -75,7 +75,7 @@ fn stale_and_forged_handles_are_refused() {
     let module = load(code_object(Gpu::Gfx942));
     let function = kernel(module, c"add");
     let stream = stream();
-    // SAFETY: results and handles.
+    // SAFETY: the result pointers are valid; HIP checks the handles.
     let event = unsafe {
         let event = result(|event| hipEventCreate(event));
         succeeds(hipModuleUnload(module));
@@ -88,11 +88,11 @@ fn stale_and_forged_handles_are_refused() {
         let forged = ptr::without_provenance_mut::<c_void>(forged);
         all_refuse(forged.cast(), forged.cast(), forged.cast(), forged.cast());
     }
-    // A handle of another kind is none, either.
+    // A handle of another kind is invalid too.
     let live = super::stream();
     let event_made = super::stream();
     all_refuse(
-        // SAFETY: a result.
+        // SAFETY: the result pointer is valid.
         unsafe { result::<hipEvent_t>(|event| hipEventCreate(event)) }.cast(),
         live.cast(),
         event_made.cast(),
@@ -104,7 +104,7 @@ fn stale_and_forged_handles_are_refused() {
 fn the_default_stream_stays() {
     let _device = TestDevice::new(Gpu::Gfx942);
     for stream in [ptr::null_mut(), hipStreamLegacy, hipStreamPerThread] {
-        // SAFETY: handles.
+        // SAFETY: HIP checks the handles.
         unsafe {
             succeeds(hipStreamSynchronize(stream));
             fails(
@@ -127,7 +127,7 @@ fn null_results_are_refused() {
     let null = ptr::null_mut::<u64>();
     let attribute = hipDeviceAttribute_t::hipDeviceAttributeWarpSize;
     let registers = hipFunction_attribute::HIP_FUNC_ATTRIBUTE_NUM_REGS;
-    // SAFETY: nulls.
+    // SAFETY: the pointers are null.
     let codes = unsafe {
         succeeds(hipEventCreate(&mut event));
         [
@@ -172,7 +172,7 @@ fn unknown_flags_are_refused() {
     let _device = TestDevice::new(Gpu::Gfx942);
     let (mut stream, mut event) = (ptr::null_mut(), ptr::null_mut());
     let invalid = hipError_t::hipErrorInvalidValue;
-    // SAFETY: results.
+    // SAFETY: the result pointers are valid.
     unsafe {
         fails(hipInit(1), invalid, "flags are 0x1");
         fails(

@@ -1,4 +1,4 @@
-//! Launches that run, and those that are refused.
+//! Valid and invalid launches.
 
 use std::thread;
 
@@ -144,8 +144,8 @@ fn only_hip_module_launch_kernel_limits_the_grid_along_y() {
         (&raw mut bytes).cast(),
         HIP_LAUNCH_PARAM_END,
     ];
-    // As rocBLAS does for a matrix of 16 × 2105344 in tiles of 32 × 32.
-    // SAFETY: the arguments are there.
+    // As rocBLAS launches for a matrix of 16 × 2105344 in tiles of 32 × 32.
+    // SAFETY: the arguments are valid.
     succeeds(unsafe {
         hipExtModuleLaunchKernel(
             function,
@@ -243,7 +243,7 @@ fn any_number_of_threads_may_launch() {
                 for _ in 0..50 {
                     succeeds(add(function, 10, &add_arguments(data, data, 1), stream));
                 }
-                // SAFETY: a handle and an allocation.
+                // SAFETY: the allocation is valid; HIP checks the handle.
                 unsafe {
                     succeeds(hipStreamSynchronize(stream));
                     assert_eq!(contents(data, 640), [thread + 50; 640]);

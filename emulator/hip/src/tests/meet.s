@@ -1,6 +1,6 @@
-; meet(out: *mut u32): workgroup i of one work-item stores i + 1 at out[i], meets all others as ROCm's device library does
-; it on gfx942 (`__ockl_grid_sync`, without GWS), and stores at out[32 + i] what its neighbour has stored.
-; RETURNS and COHERENT stand where GPUs spell it in two ways, ACCUM_OFFSET as in add.s.
+; meet(out: *mut u32), workgroups of one work-item: workgroup i stores i + 1 at out[i], waits for all others as ROCm's
+; device library does on gfx942 (`__ockl_grid_sync`, without GWS), and stores its neighbour's value at out[32 + i].
+; RETURNS and COHERENT are replaced by each GPU's spelling, ACCUM_OFFSET as in add.s.
 .text
 .globl meet
 .p2align 8

@@ -1,4 +1,4 @@
-//! Allocation, copies and fills.
+//! Allocations, copies and memsets.
 
 use super::*;
 
@@ -10,7 +10,7 @@ fn allocations_are_freed_once_and_by_their_own_function() {
         memory_bytes: Some(1 << 20),
         ..DeviceConfig::new(Gpu::Gfx942)
     });
-    // SAFETY: results, allocations, and addresses that are none.
+    // SAFETY: the result pointers are valid; HIP checks the addresses.
     unsafe {
         let data = allocate(1000);
         let host = result(|address| hipHostMalloc(address, 24, hipHostMallocPortable));
@@ -43,7 +43,7 @@ fn allocations_are_freed_once_and_by_their_own_function() {
             INVALID,
             "0x10 is not from hipMalloc or hipHostMalloc",
         );
-        // Either function frees either.
+        // Each function frees the other's memory.
         succeeds(hipHostFree(data));
         fails(hipFree(data), INVALID, "or was freed before");
         succeeds(hipFree(host));
@@ -64,7 +64,7 @@ fn copies_go_where_their_kind_says_and_stay_inside() {
     let host = [5_u32, 6, 7, 8];
     let from = host.as_ptr().cast();
     let null = ptr::null_mut();
-    // SAFETY: allocations, and host memory of the lengths given.
+    // SAFETY: the allocations are valid, and host memory has the given lengths.
     unsafe {
         succeeds(hipMemcpyDtoD(other, data, 16));
         assert_eq!(contents(other, 4), [1, 2, 3, 4]);
@@ -121,7 +121,7 @@ fn copies_go_where_their_kind_says_and_stay_inside() {
 fn fills_stay_inside() {
     let _device = TestDevice::new(Gpu::Gfx90a);
     let data = buffer(&[9; 10_001]);
-    // SAFETY: an allocation, and addresses that are none.
+    // SAFETY: HIP checks the addresses.
     unsafe {
         succeeds(hipMemsetD32(data, -2, 10_000));
         let mut expect = vec![u32::MAX - 1; 10_000];
@@ -142,7 +142,7 @@ fn fills_stay_inside() {
             INVALID,
             "not in device memory",
         );
-        // Nothing was written by those that failed.
+        // The failed calls wrote nothing.
         assert_eq!(contents(data, 2), [0xcdcd_cdcd, u32::MAX - 1]);
     }
 }
@@ -154,7 +154,7 @@ fn copies_between_devices_need_no_kind_of_their_own() {
     let there = buffer(&words);
     let second = TestDevice::new(Gpu::Gfx942);
     let here = allocate(4 * words.len());
-    // SAFETY: allocations of that length.
+    // SAFETY: the allocations have that length.
     succeeds(unsafe { hipMemcpyDtoD(here, there, 4 * words.len()) });
     assert_eq!(contents(here, words.len()), words);
     assert_ne!(first.0, second.0);

@@ -29,7 +29,7 @@ use ferrowave_kernel_build::{Assembly, Toolchain};
 use super::{DeviceConfig, add_device, error::last_error_detail, exports::*, remove_device};
 use ferrowave_gpu::Gpu;
 
-/// A device of the test's own, current on its thread.
+/// A device for one test, current on its thread.
 struct TestDevice(c_int);
 
 impl TestDevice {
@@ -44,7 +44,7 @@ impl TestDevice {
     }
 
     fn make_current(&self) {
-        // SAFETY: no pointers.
+        // SAFETY: the function takes no pointers.
         succeeds(unsafe { hipSetDevice(self.0) });
     }
 }
@@ -66,7 +66,7 @@ fn succeeds(code: hipError_t) {
     );
 }
 
-/// The call failed with `code`, and its detail holds `text`.
+/// Asserts that the call failed with `code`, and that its detail contains `text`.
 #[track_caller]
 fn fails(result: hipError_t, code: hipError_t, text: &str) {
     let detail = last_error_detail();
@@ -74,7 +74,7 @@ fn fails(result: hipError_t, code: hipError_t, text: &str) {
     assert!(detail.contains(text), "{detail}");
 }
 
-/// What a function writes to its result.
+/// The result that a function writes.
 #[track_caller]
 fn result<T>(function: impl FnOnce(*mut T) -> hipError_t) -> T {
     let mut value = std::mem::MaybeUninit::zeroed();
@@ -83,13 +83,13 @@ fn result<T>(function: impl FnOnce(*mut T) -> hipError_t) -> T {
     unsafe { value.assume_init() }
 }
 
-/// `add.s` for a GPU.
+/// Assembles `add.s` for a GPU, once.
 fn code_object(gpu: Gpu) -> &'static [u8] {
     static OBJECTS: [OnceLock<Vec<u8>>; 4] = [const { OnceLock::new() }; 4];
     OBJECTS[gpu as usize].get_or_init(|| assemble(gpu, ""))
 }
 
-/// `add.s` for a GPU with these target features.
+/// Assembles `add.s` for a GPU with these target features.
 fn assemble(gpu: Gpu, features: &str) -> Vec<u8> {
     let accumulators = match gpu {
         Gpu::Gfx908 => "",
@@ -104,26 +104,26 @@ fn assemble(gpu: Gpu, features: &str) -> Vec<u8> {
 }
 
 fn load(bytes: &[u8]) -> hipModule_t {
-    // SAFETY: a result and a code object.
+    // SAFETY: the result pointer and the code object are valid.
     result(|module| unsafe { hipModuleLoadData(module, bytes.as_ptr().cast()) })
 }
 
 fn kernel(module: hipModule_t, name: &CStr) -> hipFunction_t {
-    // SAFETY: a result and a C string.
+    // SAFETY: the result pointer is valid, and the text a C string.
     result(|function| unsafe { hipModuleGetFunction(function, module, name.as_ptr()) })
 }
 
 fn allocate(bytes: usize) -> *mut c_void {
-    // SAFETY: a result.
+    // SAFETY: the result pointer is valid.
     result(|address| unsafe { hipMalloc(address, bytes) })
 }
 
 fn stream() -> hipStream_t {
-    // SAFETY: a result.
+    // SAFETY: the result pointer is valid.
     result(|stream| unsafe { hipStreamCreate(stream) })
 }
 
-/// A device buffer with these contents.
+/// Allocates a device buffer with these contents.
 fn buffer(contents: &[u32]) -> *mut c_void {
     let bytes = size_of_val(contents);
     let address = allocate(bytes);
@@ -134,7 +134,7 @@ fn buffer(contents: &[u32]) -> *mut c_void {
 
 fn contents(address: *mut c_void, count: usize) -> Vec<u32> {
     let mut contents = vec![0; count];
-    // SAFETY: the vector has that many bytes; the device checks its own.
+    // SAFETY: the vector has that many bytes; the device checks its address.
     succeeds(unsafe { hipMemcpyDtoH(contents.as_mut_ptr().cast(), address, 4 * count) });
     contents
 }
@@ -164,7 +164,7 @@ impl Launch<'_> {
 
     fn run_with(&self, parameters: *mut *mut c_void, extra: *mut *mut c_void) -> hipError_t {
         let ([gx, gy, gz], [bx, by, bz]) = (self.grid, self.block);
-        // SAFETY: the arguments are there.
+        // SAFETY: the arguments are valid.
         unsafe {
             hipModuleLaunchKernel(
                 self.function,
@@ -192,7 +192,7 @@ fn add_arguments(out: *mut c_void, input: *mut c_void, bias: u32) -> Vec<u8> {
     bytes
 }
 
-/// A launch of `add` over `workgroups` × 64.
+/// Launches `add` with `workgroups` workgroups of 64.
 fn add(
     function: hipFunction_t,
     workgroups: u32,

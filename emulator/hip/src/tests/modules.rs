@@ -1,4 +1,4 @@
-//! Modules: what they hold, and what is none.
+//! Modules: their kernels and variables, and invalid images.
 
 use super::*;
 
@@ -6,7 +6,7 @@ use super::*;
 fn variables_and_attributes_are_as_the_code_object_says() {
     let _device = TestDevice::new(Gpu::Gfx90a);
     let module = load(code_object(Gpu::Gfx90a));
-    // SAFETY: results, handles and C strings.
+    // SAFETY: the result pointers are valid, and the texts are C strings; HIP checks the handles.
     unsafe {
         let (mut address, mut bytes) = (ptr::null_mut(), 0);
         succeeds(hipModuleGetGlobal(
@@ -57,7 +57,7 @@ fn variables_and_attributes_are_as_the_code_object_says() {
             "10 is no attribute",
         );
 
-        // 16 KiB of LDS each: 64 KiB hold four.
+        // With 16 KiB of LDS each, four workgroups fit in 64 KiB.
         let occupancy = |size, lds_bytes| {
             result(|n| hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(n, lds, size, lds_bytes))
         };
@@ -78,7 +78,7 @@ fn names_that_are_not_there_are_not_found() {
     let module = load(code_object(Gpu::Gfx942));
     let (mut function, mut address) = (ptr::null_mut(), ptr::null_mut());
     let not_found = hipError_t::hipErrorNotFound;
-    // SAFETY: results, handles and C strings.
+    // SAFETY: the result pointers are valid, and the texts are C strings; HIP checks the handles.
     unsafe {
         let asked = hipModuleGetFunction(&mut function, module, c"sub".as_ptr());
         fails(
@@ -86,7 +86,7 @@ fn names_that_are_not_there_are_not_found() {
             not_found,
             "no kernel `sub` in the module, which has: add, lds",
         );
-        // A kernel is no variable.
+        // A kernel is not a variable.
         let asked = hipModuleGetGlobal(&mut address, ptr::null_mut(), module, c"add".as_ptr());
         fails(asked, not_found, "no variable `add`");
         let asked = hipModuleGetFunction(&mut function, module, ptr::null());
@@ -99,7 +99,7 @@ fn names_that_are_not_there_are_not_found() {
 fn other_gpus_and_other_files_are_refused() {
     let _device = TestDevice::new(Gpu::Gfx942);
     let mut module = ptr::null_mut();
-    // SAFETY: results, images and C strings.
+    // SAFETY: result pointers, images and C strings are valid.
     unsafe {
         let other = code_object(Gpu::Gfx90a).as_ptr().cast();
         let no_binary = hipError_t::hipErrorNoBinaryForGpu;
@@ -157,8 +157,8 @@ fn other_gpus_and_other_files_are_refused() {
     }
 }
 
-/// Ten threads launch a kernel that is not ready yet, and its module is unloaded meanwhile: each launch does what it should,
-/// or its handle is gone.
+/// Ten threads launch a kernel that is not prepared yet while its module is unloaded. Each launch works, or its handle
+/// is invalid.
 #[test]
 fn kernels_are_made_ready_while_their_module_is_unloaded() {
     let device = TestDevice::new(Gpu::Gfx942);
@@ -180,20 +180,20 @@ fn kernels_are_made_ready_while_their_module_is_unloaded() {
                     if launched != hipError_t::hipSuccess {
                         return fails(launched, hipError_t::hipErrorInvalidHandle, "is no kernel");
                     }
-                    // SAFETY: a handle.
+                    // SAFETY: HIP checks the handle.
                     succeeds(unsafe { hipStreamSynchronize(stream) });
                     let sums: Vec<_> = input.iter().map(|number| number + bias).collect();
                     assert_eq!(contents(out, 128), sums);
                 });
             }
             gate.wait();
-            // SAFETY: a handle.
+            // SAFETY: HIP checks the handle.
             succeeds(unsafe { hipModuleUnload(module) });
         });
     }
 }
 
-/// Files that are none, or end too soon.
+/// Invalid and truncated files.
 #[test]
 fn files_that_are_cut_short_are_refused() {
     let _device = TestDevice::new(Gpu::Gfx942);
@@ -205,7 +205,7 @@ fn files_that_are_cut_short_are_refused() {
     for whole in [good, &bundle] {
         for length in (0..whole.len()).step_by(61) {
             std::fs::write(file.path(), &whole[..length]).unwrap();
-            // SAFETY: a result and a C string.
+            // SAFETY: the result pointer is valid, and the text a C string.
             let loaded = unsafe { hipModuleLoad(&mut module, path.as_ptr()) };
             fails(
                 loaded,
@@ -214,9 +214,9 @@ fn files_that_are_cut_short_are_refused() {
             );
         }
         std::fs::write(file.path(), whole).unwrap();
-        // SAFETY: a result and a C string.
+        // SAFETY: the result pointer is valid, and the text a C string.
         succeeds(unsafe { hipModuleLoad(&mut module, path.as_ptr()) });
-        // What is loaded does not need the file any more.
+        // A loaded module does not need its file.
         std::fs::write(file.path(), b"").unwrap();
         let out = allocate(256);
         let arguments = add_arguments(out, buffer(&[5; 64]), 1);
@@ -225,7 +225,7 @@ fn files_that_are_cut_short_are_refused() {
     }
 }
 
-/// Whatever the bytes, loading ends with a code; most changes make it fail, and some don't matter.
+/// Loading any bytes returns a code. Most changes make it fail; some are harmless.
 #[test]
 fn corrupted_code_objects_are_refused_or_harmless() {
     let _device = TestDevice::new(Gpu::Gfx942);
@@ -235,16 +235,16 @@ fn corrupted_code_objects_are_refused_or_harmless() {
         let mut bytes = good.to_vec();
         bytes[index] ^= 0xff;
         let mut module = ptr::null_mut();
-        // SAFETY: an image, whose headers may lie: memory is checked.
+        // SAFETY: the image's headers may be wrong; the read checks which memory is readable.
         match unsafe { hipModuleLoadData(&mut module, bytes.as_ptr().cast()) } {
-            // SAFETY: a handle.
+            // SAFETY: HIP checks the handle.
             hipError_t::hipSuccess => succeeds(unsafe { hipModuleUnload(module) }),
             hipError_t::hipErrorInvalidImage | hipError_t::hipErrorNoBinaryForGpu => refused += 1,
             other => panic!("byte {index}: {other:?}: {}", last_error_detail()),
         }
     }
     assert!(refused > 20, "{refused}");
-    // SAFETY: results.
+    // SAFETY: the result pointers are valid.
     unsafe {
         let (mut free, mut total) = (0, 0);
         succeeds(hipMemGetInfo(&mut free, &mut total));

@@ -1,5 +1,5 @@
-//! Every function of the table with nulls, and with handles of nothing, in a process of its own: whatever it answers,
-//! the process survives, and the device works afterwards.
+//! Calls every function of the table with nulls and with invalid handles, in a child process. Whatever they return, the
+//! process survives, and the device works afterwards.
 
 use std::{any::type_name, env, io::Write, mem::MaybeUninit, process::Command};
 
@@ -7,21 +7,21 @@ use ferrowave_hip_abi::{for_each_hip_function, for_each_hiprtc_function};
 
 use super::*;
 
-/// Set in the child.
+/// Set in the child process.
 const CHILD: &str = "FERROWAVE_TEST_NULLS";
 
-/// What arguments are made of.
+/// The values to build arguments from.
 #[derive(Clone, Copy, Debug)]
 struct Arguments {
     /// Handles.
     handle: usize,
-    /// Addresses of anything else: null, or of zeros.
+    /// Other addresses: null, or that of zeros.
     address: usize,
     /// Numbers.
     number: u8,
 }
 
-/// The types whose pointers are handles.
+/// The pointee types of handles.
 const HANDLES: [&str; 14] = [
     "ihipStream_t",
     "ihipEvent_t",
@@ -39,26 +39,26 @@ const HANDLES: [&str; 14] = [
     "ihiprtcLinkState",
 ];
 
-/// Words that an address is of: more than any struct has that a call fills or reads.
+/// Length of the zeros in words, larger than any struct that a call accesses.
 const WORDS: usize = 1 << 12;
 
 impl Arguments {
-    /// Takes away what calls have written: a list of pointers must be one of nulls.
+    /// Clears what calls have written, so that a list of pointers contains only nulls.
     fn clear(self) {
         if self.address != 0 {
             let words = ptr::with_exposed_provenance_mut::<u64>(self.address);
-            // SAFETY: the test's own memory, of that length.
+            // SAFETY: the test's memory has that length.
             unsafe { words.write_bytes(0, WORDS) }
         }
     }
 
-    /// An argument of any type that the table has.
+    /// An argument of any type in the table.
     fn argument<T>(self) -> T {
         let name = type_name::<T>();
         let mut value = MaybeUninit::<T>::zeroed();
         let pointer = value.as_mut_ptr();
-        // SAFETY: of integers and newtypes of them, structs of integers and pointers, pointers and optional functions,
-        // zero is a value; only pointers and integers get another, and any will do.
+        // SAFETY: zero is valid for all types in the table: integers, pointers, optional functions, and structs of
+        // these. Other values are only given to pointers and integers, for which any value is valid.
         unsafe {
             if name.starts_with('*') {
                 let inner = name.rsplit("::").next().unwrap_or_default();
@@ -83,14 +83,14 @@ macro_rules! call_all {
                 println!(concat!("calling ", stringify!($name), " with {:?}"), arguments);
                 let _ = std::io::stdout().flush();
                 arguments.clear();
-                // SAFETY: pointers are null or to zeros enough, and handles may be anything.
+                // SAFETY: pointers are null or to enough zeros; any handle is allowed.
                 let _ = unsafe { $name($(arguments.argument::<$type>()),*) };
             })*
         }
     };
 }
 
-/// Calls every function, saying first which.
+/// Calls every function, and prints its name before.
 fn call_all(arguments: Arguments) {
     for_each_hip_function!(call_all)(arguments);
     for_each_hiprtc_function!(call_all)(arguments);
@@ -103,12 +103,12 @@ fn the_child_calls_everything() {
     }
     let device = TestDevice::new(Gpu::Gfx942);
     let stale = stream();
-    // SAFETY: a handle.
+    // SAFETY: HIP checks the handle.
     succeeds(unsafe { hipStreamDestroy(stale) });
     for number in [0, 1] {
         for handle in [0, stale.addr(), 3, usize::MAX & !7] {
             for is_null in [true, false] {
-                // Calls may keep it beyond their end.
+                // Leaked, because calls may keep the address.
                 let zeros = vec![0_u64; WORDS].leak();
                 call_all(Arguments {
                     handle,
@@ -122,7 +122,7 @@ fn the_child_calls_everything() {
             }
         }
     }
-    // The first device has a stream that is captured, among other things.
+    // A second device, because the calls may have left a stream of the first one in a capture.
     let _other = TestDevice::new(Gpu::Gfx942);
     drop(device);
     assert_eq!(contents(buffer(&[7; 8]), 8), [7; 8]);

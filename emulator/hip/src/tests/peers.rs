@@ -1,4 +1,4 @@
-//! Devices that reach each other's memory.
+//! Peer access between devices.
 
 use super::*;
 
@@ -17,7 +17,7 @@ fn kernels_reach_a_peers_memory_while_that_is_enabled() {
             ptr::null_mut(),
         )
     };
-    // SAFETY: results and no pointers.
+    // SAFETY: the result pointers are valid.
     unsafe {
         let can = |from, to| result(|can| hipDeviceCanAccessPeer(can, from, to));
         assert_eq!(
@@ -54,14 +54,14 @@ fn kernels_reach_a_peers_memory_while_that_is_enabled() {
         succeeds(hipDeviceSynchronize());
         assert_eq!(contents(data, 64), (1..65).collect::<Vec<u32>>());
 
-        // The other way it was not.
+        // Access in the other direction is not enabled.
         let own = buffer(&[5; 64]);
         first.make_current();
         let other = kernel(load(code_object(Gpu::Gfx942)), c"add");
         succeeds(add(other, 1, &add_arguments(own, own, 1), ptr::null_mut()));
         fails(hipDeviceSynchronize(), illegal, "is not enabled");
 
-        // What was launched before is done before it ends.
+        // Disabling peer access waits for earlier launches.
         second.make_current();
         succeeds(launch(10));
         succeeds(hipDeviceDisablePeerAccess(first.0));

@@ -1,9 +1,9 @@
-//! Kinds of memory, what is said about addresses, pools and contexts.
+//! Kinds of memory, attributes of addresses, pools and contexts.
 
 use super::*;
 
 fn attributes(address: *const c_void) -> hipPointerAttribute_t {
-    // SAFETY: a result.
+    // SAFETY: the result pointer is valid.
     result(|attributes| unsafe { hipPointerGetAttributes(attributes, address) })
 }
 
@@ -13,7 +13,7 @@ fn kernels_reach_managed_and_lent_memory_at_the_programs_addresses() {
     let function = kernel(load(code_object(Gpu::Gfx942)), c"add");
     let mut own = vec![5_u32; 64];
     let lent: *mut c_void = own.as_mut_ptr().cast();
-    // SAFETY: results, and memory of the test's that stays until it is taken back.
+    // SAFETY: the result pointers are valid; the test's memory outlives its registration.
     unsafe {
         let managed: *mut u32 =
             result(|address| hipMallocManaged(address, 256, hipMemAttachGlobal)).cast();
@@ -42,7 +42,7 @@ fn kernels_reach_managed_and_lent_memory_at_the_programs_addresses() {
         assert_eq!(is.hostPointer, managed.add(3).cast());
         assert_eq!(attributes(lent).r#type, hipMemoryType::hipMemoryTypeHost);
         succeeds(hipHostUnregister(lent));
-        // It can no longer be reached.
+        // Kernels can no longer access it.
         succeeds(add(function, 1, &arguments, ptr::null_mut()));
         let illegal = hipError_t::hipErrorIllegalAddress;
         fails(hipDeviceSynchronize(), illegal, "global_load_dword");
@@ -56,7 +56,7 @@ fn host_memory_is_every_devices() {
     let first = TestDevice::new(Gpu::Gfx942);
     let second = TestDevice::new(Gpu::Gfx90a);
     first.make_current();
-    // SAFETY: results, and an allocation of 256 bytes.
+    // SAFETY: the result pointers are valid, and the allocation has 256 bytes.
     unsafe {
         let host: *mut u32 = result(|address| hipHostMalloc(address, 256, 0)).cast();
         (0..64).for_each(|i| host.add(i).write(1));
@@ -79,7 +79,7 @@ fn rows_and_layers_are_copied_and_filled_one_by_one() {
     let _device = TestDevice::new(Gpu::Gfx942);
     let rows: Vec<u8> = (0..60).collect();
     let mut back = [0xee_u8; 60];
-    // SAFETY: allocations, and memory of the test's.
+    // SAFETY: the allocations and the test's memory are valid.
     unsafe {
         let mut pitch = 0;
         let there: *mut c_void = result(|address| hipMallocPitch(address, &mut pitch, 10, 6));
@@ -122,7 +122,7 @@ fn rows_and_layers_are_copied_and_filled_one_by_one() {
             "not inside one allocation",
         );
 
-        // Two layers of three rows, of which the second and third are copied, from their fourth byte on.
+        // Copies the second and third row of two layers of three rows, from the fourth byte on.
         let p = hipMemcpy3DParms {
             srcPos: hipPos { x: 4, y: 1, z: 0 },
             srcPtr: hipPitchedPtr {
@@ -173,7 +173,7 @@ fn pools_count_what_is_taken_from_them() {
         ..hipMemPoolProps::ZERO
     };
     let used = hipMemPoolAttr::hipMemPoolAttrUsedMemCurrent;
-    // SAFETY: results and handles.
+    // SAFETY: the result pointers are valid; HIP checks the handles.
     unsafe {
         let pool: hipMemPool_t = result(|pool| hipMemPoolCreate(pool, &properties));
         let data: *mut c_void =
@@ -192,12 +192,12 @@ fn pools_count_what_is_taken_from_them() {
         );
         succeeds(hipMemPoolDestroy(pool));
         fails(hipMemPoolTrimTo(pool, 0), invalid, "no pool");
-        // The device goes back to its own.
+        // The device reverts to its default pool.
         assert_eq!(
             result::<hipMemPool_t>(|p| hipDeviceGetMemPool(p, device.0)),
             own
         );
-        // An address in no allocation has no attributes.
+        // An address outside all allocations has no attributes.
         let here = ptr::from_ref(&properties).cast_mut().cast();
         let base = result::<hipDeviceptr_t>(|_| {
             let found = hipMemGetAddressRange(ptr::null_mut(), ptr::null_mut(), here);
@@ -213,7 +213,7 @@ fn the_topmost_context_says_which_device_is_current() {
     let (first, second) = (TestDevice::new(Gpu::Gfx942), TestDevice::new(Gpu::Gfx90a));
     first.make_current();
     let current = || {
-        // SAFETY: results.
+        // SAFETY: the result pointers are valid.
         unsafe {
             (
                 result::<hipCtx_t>(|ctx| hipCtxGetCurrent(ctx)),
@@ -221,7 +221,7 @@ fn the_topmost_context_says_which_device_is_current() {
             )
         }
     };
-    // SAFETY: results and handles.
+    // SAFETY: the result pointers are valid; HIP checks the handles.
     unsafe {
         let primary: hipCtx_t = result(|ctx| hipDevicePrimaryCtxRetain(ctx, first.0));
         let other: hipCtx_t = result(|ctx| hipDevicePrimaryCtxRetain(ctx, second.0));
@@ -255,7 +255,7 @@ fn the_topmost_context_says_which_device_is_current() {
 fn a_reset_device_is_as_new() {
     let _device = TestDevice::new(Gpu::Gfx942);
     let (data, stream) = (allocate(100), stream());
-    // SAFETY: handles and results.
+    // SAFETY: the result pointers are valid; HIP checks the handles.
     unsafe {
         succeeds(hipDeviceReset());
         let (mut free, mut total) = (0, 0);
@@ -273,7 +273,7 @@ fn a_reset_device_is_as_new() {
 #[test]
 fn what_the_emulator_has_not_says_so() {
     let _device = TestDevice::new(Gpu::Gfx942);
-    // SAFETY: results; the function takes any arguments.
+    // SAFETY: the result pointers are valid; the function ignores its arguments.
     unsafe {
         let name = c"hipCreateSurfaceObject".as_ptr();
         let status = ptr::null_mut();

@@ -1,4 +1,4 @@
-//! Streams run by themselves, in their order.
+//! Streams run concurrently, each in order.
 
 use std::sync::{
     Barrier, Mutex, PoisonError,
@@ -8,20 +8,20 @@ use std::sync::{
 
 use super::*;
 
-/// A gate that a stream waits at until it is opened.
+/// A gate that blocks a stream until it is opened.
 struct Gate(mpsc::Sender<()>);
 
 impl Gate {
-    /// Closes a stream.
+    /// Blocks a stream.
     fn close(stream: hipStream_t) -> Self {
         unsafe extern "C" fn wait(gate: *mut c_void) {
-            // SAFETY: `close` gives it away.
+            // SAFETY: `close` has passed on the ownership.
             let gate = unsafe { Box::from_raw(gate.cast::<mpsc::Receiver<()>>()) };
             let _ = gate.recv();
         }
         let (open, gate) = mpsc::channel();
         let gate = Box::into_raw(Box::new(gate)).cast();
-        // SAFETY: the function takes what it is given once.
+        // SAFETY: the function consumes its argument once.
         succeeds(unsafe { hipLaunchHostFunc(stream, Some(wait), gate) });
         Gate(open)
     }
@@ -43,14 +43,14 @@ fn a_launch_returns_before_it_runs_and_streams_are_in_order() {
     for _ in 0..10 {
         succeeds(add(function, 1, &add_arguments(data, data, 1), stream));
     }
-    // SAFETY: results and handles.
+    // SAFETY: the result pointers are valid; HIP checks the handles.
     unsafe {
         let event: hipEvent_t = result(|event| hipEventCreate(event));
         succeeds(hipEventRecord(event, stream));
         assert_eq!(hipStreamQuery(stream), NOT_READY);
         assert_eq!(hipEventQuery(event), NOT_READY);
         succeeds(hipStreamQuery(other));
-        // Another stream waits for the event only when it is told to.
+        // Another stream waits for the event only if told to.
         succeeds(hipStreamWaitEvent(other, event, 0));
         assert_eq!(hipStreamQuery(other), NOT_READY);
         gate.open();
@@ -65,18 +65,18 @@ fn a_launch_returns_before_it_runs_and_streams_are_in_order() {
 fn the_default_stream_waits_for_blocking_streams_only() {
     let _device = TestDevice::new(Gpu::Gfx90a);
     let blocking = stream();
-    // SAFETY: a result.
+    // SAFETY: the result pointer is valid.
     let free: hipStream_t =
         result(|stream| unsafe { hipStreamCreateWithFlags(stream, hipStreamNonBlocking) });
     let gate = Gate::close(blocking);
     let data = allocate(8);
-    // SAFETY: allocations and handles.
+    // SAFETY: the allocations are valid; HIP checks the handles.
     unsafe {
         succeeds(hipMemsetD8Async(data, 1, 4, ptr::null_mut()));
         assert_eq!(hipStreamQuery(ptr::null_mut()), NOT_READY);
         succeeds(hipMemsetD8Async(data.byte_add(4), 2, 4, free));
         succeeds(hipStreamSynchronize(free));
-        // A thread's own default stream is a blocking one.
+        // A thread's own default stream is a blocking stream.
         succeeds(hipMemsetD8Async(data, 3, 2, hipStreamPerThread));
         assert_eq!(hipStreamQuery(hipStreamPerThread), NOT_READY);
         gate.open();
@@ -92,7 +92,7 @@ fn what_the_caller_may_change_is_read_before_a_copy_returns() {
     let data = allocate(4);
     let gate = Gate::close(stream);
     let mut word = 5_u32;
-    // SAFETY: a word of the test's, and an allocation.
+    // SAFETY: the test's word and the allocation are valid.
     unsafe {
         succeeds(hipMemcpyHtoDAsync(
             data,
@@ -105,7 +105,7 @@ fn what_the_caller_may_change_is_read_before_a_copy_returns() {
         gate.open();
         let mut back = 0_u32;
         succeeds(hipMemcpyDtoHAsync((&raw mut back).cast(), data, 4, stream));
-        // A copy to such memory has happened when the call returns.
+        // A copy to host memory is complete when the call returns.
         assert_eq!(back, 5);
         assert_eq!(word, 6);
     }
@@ -117,8 +117,8 @@ fn a_callback_hears_of_its_streams_failure_and_must_not_wait() {
     unsafe extern "C" fn hear(stream: hipStream_t, status: hipError_t, _: *mut c_void) {
         let mut heard = HEARD.lock().unwrap_or_else(PoisonError::into_inner);
         heard.push(status);
-        // Its own stream is not done until it is.
-        // SAFETY: a handle.
+        // The callback must not wait for its own stream.
+        // SAFETY: HIP checks the handle.
         heard.push(unsafe { hipStreamSynchronize(stream) });
     }
     let _device = TestDevice::new(Gpu::Gfx942);
@@ -126,7 +126,7 @@ fn a_callback_hears_of_its_streams_failure_and_must_not_wait() {
     let small = allocate(4);
     let stream = stream();
     let callback = Some(hear as unsafe extern "C" fn(hipStream_t, hipError_t, *mut c_void));
-    // SAFETY: handles; the callback takes no data.
+    // SAFETY: HIP checks the handles; the callback does not use its data.
     unsafe {
         succeeds(hipStreamAddCallback(stream, callback, ptr::null_mut(), 0));
         succeeds(add(function, 1, &add_arguments(small, small, 1), stream));
@@ -144,7 +144,7 @@ fn memory_is_freed_when_its_stream_comes_to_it() {
     let _device = TestDevice::new(Gpu::Gfx942);
     let stream = stream();
     let (mut free, mut total, mut data) = (0, 0, ptr::null_mut());
-    // SAFETY: results and handles.
+    // SAFETY: the result pointers are valid; HIP checks the handles.
     unsafe {
         succeeds(hipMallocAsync(&mut data, 4096, stream));
         let gate = Gate::close(stream);
@@ -161,19 +161,19 @@ fn memory_is_freed_when_its_stream_comes_to_it() {
     }
 }
 
-/// Threads that share streams, events, memory and modules, for ThreadSanitizer too.
+/// Threads share streams, events, memory and modules; also run under ThreadSanitizer.
 #[test]
 fn threads_may_share_everything() {
     const THREADS: usize = 8;
     let device = TestDevice::new(Gpu::Gfx942);
     let function = kernel(load(code_object(Gpu::Gfx942)), c"add").addr();
     let shared = stream().addr();
-    // SAFETY: a result.
+    // SAFETY: the result pointer is valid.
     let event = result::<hipEvent_t>(|event| unsafe { hipEventCreate(event) }).addr();
     let counted = AtomicUsize::new(0);
     let (start, over) = (Barrier::new(THREADS), AtomicBool::new(false));
     unsafe extern "C" fn count(counted: *mut c_void) {
-        // SAFETY: it is the test's counter.
+        // SAFETY: the address is the test's counter.
         unsafe { &*counted.cast::<AtomicUsize>() }.fetch_add(1, Ordering::Relaxed);
     }
     std::thread::scope(|scope| {
@@ -189,7 +189,7 @@ fn threads_may_share_everything() {
                 for round in 0..20 {
                     let stream = if round % 2 == 0 { own } else { shared };
                     succeeds(add(function, 1, &add_arguments(data, data, 1), stream));
-                    // SAFETY: handles, and a counter that outlives the streams' work.
+                    // SAFETY: HIP checks the handles; the counter outlives the streams' work.
                     unsafe {
                         let counter = ptr::from_ref(counted).cast_mut().cast();
                         succeeds(hipLaunchHostFunc(stream, Some(count), counter));
@@ -203,7 +203,7 @@ fn threads_may_share_everything() {
                         let _ = hipEventQuery(event);
                     }
                 }
-                // SAFETY: a handle.
+                // SAFETY: HIP checks the handle.
                 succeeds(unsafe { hipDeviceSynchronize() });
                 assert_eq!(contents(data, 64), [20; 64]);
                 over.store(true, Ordering::Relaxed);

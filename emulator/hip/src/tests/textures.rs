@@ -61,7 +61,7 @@ amdhsa.kernels:
     kernel(load(&object.expect("LLVM assembles the test")), c"fetch")
 }
 
-/// Elements of linear memory: bits of each component, kind.
+/// Linear memory with elements of these bits per channel and this kind.
 fn linear(memory: *mut c_void, bytes: usize, bits: [c_int; 4], kind: u32) -> hipResourceDesc {
     let [x, y, z, w] = bits;
     let f = hipChannelFormatKind(kind);
@@ -79,7 +79,7 @@ fn create(object: *mut hipTextureObject_t, resource: &hipResourceDesc, mode: c_u
         readMode: mode,
         ..hipTextureDesc::ZERO
     };
-    // SAFETY: a result and two structs.
+    // SAFETY: all pointers are valid.
     unsafe { hipCreateTextureObject(object, resource, &texture, ptr::null()) }
 }
 
@@ -98,7 +98,7 @@ fn elements_are_read_in_their_format_and_none_behind_the_last() {
     let one = 1_f32.to_bits();
     let word = |i: usize| words[i];
     let unorm = |i: usize| (f32::from(bytes[i]) / 255.0).to_bits();
-    // Bits, kind, mode, bytes of an element, element i.
+    // Channel bits, kind, read mode, bytes per element, element i.
     type Element<'a> = &'a dyn Fn(usize) -> [u32; 4];
     let cases: [([c_int; 4], c_uint, c_uint, usize, Element<'_>); 6] = [
         ([32, 0, 0, 0], UNSIGNED, 0, 4, &|i| [word(i), 0, 0, 1]),
@@ -142,12 +142,12 @@ fn elements_are_read_in_their_format_and_none_behind_the_last() {
             for (i, read) in read.chunks(4).enumerate() {
                 let last = match i < bytes.len() / size {
                     true => element(i),
-                    // Of an element that is not there only what selects 1 is not 0.
+                    // For an element out of range, only a component with selector 1 is not 0.
                     false => [0, 0, 0, element(0)[3] * u32::from(bits[3] == 0)],
                 };
                 assert_eq!(read, last, "case {case}, element {i}");
             }
-            // SAFETY: handles, of which the second is none any more.
+            // SAFETY: HIP checks the handles; the second one is stale.
             unsafe {
                 let invalid = hipError_t::hipErrorInvalidValue;
                 fails(hipFree(object.cast()), invalid, "not from hipMalloc");
@@ -208,7 +208,7 @@ fn what_no_texture_has_is_refused() {
         hipTextureDesc { sRGB: 1, ..plain },
     ];
     for texture in samplers {
-        // SAFETY: a result and two structs.
+        // SAFETY: all pointers are valid.
         let code = unsafe { hipCreateTextureObject(&mut object, &good, &texture, ptr::null()) };
         fails(code, unsupported, "a texture with a border");
     }
@@ -232,7 +232,7 @@ fn what_no_texture_has_is_refused() {
         fails(create(&mut object, &resource, 0), invalid, "bytes at");
     }
     let (texture, view) = (hipTextureDesc::ZERO, [0_u64; 8]);
-    // SAFETY: a result and structs, and null.
+    // SAFETY: the pointers are valid or null.
     unsafe {
         let code = hipCreateTextureObject(&mut object, &good, &texture, view.as_ptr().cast());
         fails(code, invalid, "no view");

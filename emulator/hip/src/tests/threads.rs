@@ -1,19 +1,19 @@
-//! Many threads of a program at once, on one device: to be run under ThreadSanitizer, too.
+//! Many threads of a program on one device; also run under ThreadSanitizer.
 
 use std::thread;
 
 use super::*;
 
-/// What one thread does again and again. Nothing of it is another's but the device, its default stream and the kernels.
+/// One round of a thread's work. Threads share only the device, its default stream and the kernels.
 fn round(add: hipFunction_t, meet: hipFunction_t, number: u32) {
-    // Others use the default stream while these are captured.
+    // Other threads use the default stream while these streams are captured.
     let own = || {
-        // SAFETY: a result.
+        // SAFETY: the result pointer is valid.
         result(|stream| unsafe { hipStreamCreateWithFlags(stream, hipStreamNonBlocking) })
     };
     let (first, second): (hipStream_t, hipStream_t) = (own(), own());
     let data = buffer(&[number; 64]);
-    // SAFETY: handles, results and allocations of this round.
+    // SAFETY: result pointers and allocations are valid; HIP checks the handles.
     unsafe {
         let event: hipEvent_t = result(|event| hipEventCreate(event));
         // One stream waits for the other.
@@ -33,7 +33,7 @@ fn round(add: hipFunction_t, meet: hipFunction_t, number: u32) {
             second,
         ));
         succeeds(hipFreeAsync(temporary, second));
-        // A graph with memory of its own, launched after it is destroyed.
+        // A graph with its own memory, launched after the graph is destroyed.
         let mode = hipStreamCaptureMode::hipStreamCaptureModeRelaxed;
         succeeds(hipStreamBeginCapture(first, mode));
         let memory: *mut c_void = result(|address| hipMallocAsync(address, 256, first));
@@ -47,7 +47,7 @@ fn round(add: hipFunction_t, meet: hipFunction_t, number: u32) {
         for _ in 0..2 {
             succeeds(hipGraphLaunch(executable, second));
         }
-        // Workgroups that wait for each other, while other launches run.
+        // A cooperative launch, concurrent with other launches.
         let out = buffer(&[0; 64]);
         succeeds(cooperative::launch(meet, 5, 1, out, second));
         succeeds(hipEventRecord(event, second));
@@ -81,10 +81,10 @@ fn threads_do_everything_at_once() {
             });
         }
     });
-    // SAFETY: no pointers.
+    // SAFETY: the function takes no pointers.
     succeeds(unsafe { hipDeviceSynchronize() });
     for attribute in [0, 2].map(hipGraphMemAttributeType) {
-        // SAFETY: a result of 64 bits.
+        // SAFETY: the result pointer is valid, and has 64 bits.
         let bytes = result(|value: *mut u64| unsafe {
             hipDeviceGetGraphMemAttribute(device.0, attribute, value.cast())
         });

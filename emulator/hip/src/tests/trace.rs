@@ -1,4 +1,4 @@
-//! Traces of a program in a process of its own, as the environment asks for them.
+//! Traces that the environment enables, of a program in a child process.
 
 use std::{
     env, fs,
@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::*;
 use crate::TRACE_VARIABLE;
 
-/// Set in the child.
+/// Set in the child process.
 const CHILD: &str = "FERROWAVE_TEST_TRACE";
 
 /// The program: a call that fails, a launch in a stream, then a copy in another.
@@ -22,18 +22,18 @@ fn the_program() {
     }
     let _device = TestDevice::new(Gpu::Gfx90a);
     let function = kernel(load(code_object(Gpu::Gfx90a)), c"add");
-    // SAFETY: null is what it refuses.
+    // SAFETY: HIP rejects the null pointer.
     let refused = unsafe { hipMalloc(ptr::null_mut(), 4) };
     assert_eq!(refused, hipError_t::hipErrorInvalidValue);
     let (out, input) = (buffer(&[0; 64]), buffer(&[5; 64]));
     let stream = stream();
     succeeds(add(function, 1, &add_arguments(out, input, 2), stream));
-    // SAFETY: the stream was just made.
+    // SAFETY: the stream has just been created.
     succeeds(unsafe { hipStreamSynchronize(stream) });
     let other = self::stream();
     // SAFETY: both buffers have 256 bytes.
     succeeds(unsafe { hipMemcpyDtoDAsync(input, out, 256, other) });
-    // SAFETY: the stream was just made.
+    // SAFETY: the stream has just been created.
     succeeds(unsafe { hipStreamSynchronize(other) });
     assert_eq!(contents(input, 64), [7; 64]);
 }
@@ -54,7 +54,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Calls and work in the order in which they ended.
+/// The first event with this name. Events are in the order in which they ended.
 fn named<'a>(events: &'a [Value], name: &str) -> &'a Value {
     let found = events
         .iter()
@@ -106,7 +106,7 @@ fn trace_events_have_tracks_of_threads_and_streams() {
     );
     let launch = named(&events, "add");
     assert_eq!(launch["args"]["grid"], "1x1x1");
-    // The copy was asked for when the launch was over, in another stream.
+    // The copy was submitted after the launch had ended, in another stream.
     let copy = events
         .iter()
         .rfind(|event| event["name"] == "copy")

@@ -1,9 +1,9 @@
-//! What a program does: its HIP calls, and the work of its streams, written as they end.
+//! Traces: a record of HIP calls and of streams' work, written as they end.
 //!
-//! [`TRACE_VARIABLE`] chooses what is written (`api`, `launches`; without either, both) and where: to standard error as
-//! text, or to a file, as text or, if its name ends in `.json`, as trace events of Chrome, which Perfetto
-//! (<https://ui.perfetto.dev>) shows with a track for each host thread and each stream. Times are the host's wall clock:
-//! they say how long the emulator took, not how long a GPU would.
+//! [`TRACE_VARIABLE`] selects what is traced (`api`, `launches`, or by default both) and the destination: text on
+//! standard error, a text file, or for a name ending in `.json` a file of Chrome trace events. Perfetto
+//! (<https://ui.perfetto.dev>) displays these with a track per host thread and per stream. Times are the host's wall
+//! clock: they measure the emulation, not a GPU.
 
 mod output;
 mod value;
@@ -27,8 +27,7 @@ use super::{
 use output::{Event, Output, Track};
 pub(super) use value::{Argument, ByPointer, ByValue, First, Place, extents, of_kernel};
 
-/// The environment variable that says what is traced, and to which file: `api`, `launches`, a file name, with commas
-/// between them.
+/// Environment variable: what is traced, and to which file: `api`, `launches`, a file name, separated by commas.
 pub const TRACE_VARIABLE: &str = "FERROWAVE_TRACE";
 
 /// Arguments: the name of each and its value as text.
@@ -64,7 +63,7 @@ static TRACE: LazyLock<Result<Option<Trace>, String>> = LazyLock::new(|| {
 
 fn parse(text: &OsString) -> Result<Settings, String> {
     let mut settings = Settings::default();
-    // A file's name need not be UTF-8: then it is all of the text.
+    // A file name need not be UTF-8. It then must be the whole text.
     let Some(items) = text.to_str() else {
         settings.file = Some(text.clone());
         return Ok(Settings {
@@ -93,7 +92,7 @@ fn parse(text: &OsString) -> Result<Settings, String> {
     Ok(settings)
 }
 
-/// What is wrong with the environment, if anything is.
+/// The error in the environment, if any.
 pub(super) fn misnamed() -> Option<Failure> {
     let message = TRACE.as_ref().err()?;
     Some(Failure::new(hipError_t::hipErrorNoDevice, message))
@@ -104,13 +103,13 @@ fn trace(of: impl Fn(&Settings) -> bool) -> Option<&'static Trace> {
     of(&trace.settings).then_some(trace)
 }
 
-/// The trace that calls are written to.
+/// The trace for calls, if enabled.
 pub(super) fn calls() -> Option<&'static Trace> {
     trace(|settings| settings.api)
 }
 
 impl Trace {
-    /// Runs a call and writes it down. `first` is what the first argument points to once the call has set it.
+    /// Runs a call and records it. `first` is the value that the call has written through its first argument.
     pub(super) fn call<R: Copy>(
         &self,
         name: &'static str,
@@ -150,7 +149,7 @@ impl Trace {
     }
 }
 
-/// Runs work of a device's stream, and writes it down if that is asked for. `described` gives its name and arguments.
+/// Runs work of a stream, and records it if enabled. `described` gives its name and arguments.
 pub(super) fn work(
     device: c_int,
     stream: usize,
@@ -176,17 +175,17 @@ pub(super) fn work(
     });
 }
 
-/// The calling host thread, in the order in which threads first called.
+/// The calling host thread's number, in the order of first calls.
 fn thread_number() -> u32 {
     static THREADS: AtomicU32 = AtomicU32::new(1);
     thread_local! {
         static NUMBER: u32 = THREADS.fetch_add(1, Ordering::Relaxed);
     }
-    // A call may come from a destructor of the thread.
+    // A destructor of the thread may call HIP after the number is gone.
     NUMBER.try_with(|number| *number).unwrap_or(0)
 }
 
-/// Milliseconds, as the text has them.
+/// Milliseconds, for the text format.
 fn milliseconds(duration: Duration) -> f64 {
     1e3 * duration.as_secs_f64()
 }

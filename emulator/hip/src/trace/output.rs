@@ -1,4 +1,4 @@
-//! Where a trace goes, and its two forms.
+//! Destinations and formats of a trace.
 
 use std::{
     collections::HashSet,
@@ -15,29 +15,29 @@ use serde_json::{Map, Value, json};
 use super::{TRACE_VARIABLE, milliseconds};
 use crate::error::warn;
 
-/// Something that took time.
+/// A traced call or piece of work.
 pub(super) struct Event<'a> {
     pub(super) track: Track,
     pub(super) name: &'a str,
-    /// What a call returned.
+    /// The result of a call.
     pub(super) result: Option<&'a str>,
     pub(super) arguments: &'a [(String, String)],
-    /// Since the trace began.
+    /// Time since the trace began.
     pub(super) start: Duration,
     pub(super) duration: Duration,
 }
 
-/// Events of one track do not overlap, but for calls within calls.
+/// A track. Events of one track do not overlap, except nested calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Track {
-    /// A host thread by its number.
+    /// A host thread, by number.
     Thread(u32),
-    /// A stream by its handle; none is the default stream.
+    /// A stream, by handle; `None` is the default stream.
     Stream { device: i32, stream: Option<usize> },
 }
 
 impl Track {
-    /// The process and thread that stand for it in trace events: the host is process 0.
+    /// The process and thread IDs that represent the track in trace events. The host is process 0.
     fn ids(self) -> (u64, u64) {
         match self {
             Track::Thread(number) => (0, u64::from(number)),
@@ -69,7 +69,7 @@ enum Sink {
     Text(PathBuf, File),
     /// Trace events in a file.
     Events(PathBuf, Events),
-    /// It could not be written, which was said.
+    /// The destination could not be written; the error was printed.
     Failed,
 }
 
@@ -91,11 +91,11 @@ impl Output {
     }
 
     pub(super) fn write(&self, event: &Event<'_>) {
-        // A sink is replaced whole.
+        // A poisoned lock is ignored: a sink is replaced as a whole.
         let mut sink = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let failure = match &mut *sink {
             Sink::Said => {
-                // As with every message: standard error may be closed.
+                // Errors are ignored: standard error may be closed.
                 let _ = io::stderr().write_all(line(event).as_bytes());
                 None
             }
@@ -123,7 +123,7 @@ fn failed(path: &Path, error: &io::Error) -> Sink {
     Sink::Failed
 }
 
-/// An event as a line of text.
+/// Formats an event as a line of text.
 fn line(event: &Event<'_>) -> String {
     let (process, thread) = event.track.names();
     let arguments: Vec<_> = event
@@ -144,11 +144,11 @@ fn line(event: &Event<'_>) -> String {
     )
 }
 
-/// A file of trace events: an array in JSON, whole after each event, so that a program that is killed leaves one, too.
-/// (Google, «Trace Event Format»: complete events `X`, times in microseconds; metadata events `M` name tracks.)
+/// A file of trace events: a JSON array that is complete after each event, so that the file of a killed program is
+/// valid. (Google, «Trace Event Format»: complete events `X`, times in microseconds; metadata events `M` name tracks.)
 struct Events {
     file: File,
-    /// Where the next event goes: over the array's end.
+    /// Offset of the next event, which overwrites the array's closing bracket.
     end: u64,
     named: HashSet<Track>,
     processes: HashSet<u64>,

@@ -1,7 +1,8 @@
-//! Arguments and results as text.
+//! Formats arguments and results as text.
 //!
-//! The table of functions is a macro, which knows each argument's type but not what to write for it. [`Argument`] wraps
-//! a value; of the methods that Rust finds for it, those of a type that is named here come before those of any type.
+//! The table macro passes each argument without knowing how to format its type. [`Argument`] wraps it. Method
+//! resolution prefers [`ByValue`], which types with a format of their own implement, to [`ByPointer`], which all types
+//! implement.
 
 use std::{
     ffi::{CStr, c_char, c_void},
@@ -16,18 +17,18 @@ use ferrowave_hip_abi::{
 
 use ferrowave_emulator::memory::DeviceMemory;
 
-/// Bytes of a text that are shown.
+/// Maximum bytes of a text that are shown.
 const TEXT_BYTES: usize = 200;
 
 /// An argument or a result.
 pub(crate) struct Argument<T>(pub(crate) T);
 
-/// Types with a form of their own.
+/// Types with a format of their own.
 pub(crate) trait ByValue {
     fn text(&self) -> String;
 }
 
-/// All others.
+/// All other types.
 pub(crate) trait ByPointer {
     fn text(&self) -> String;
 }
@@ -74,13 +75,13 @@ impl ByValue for Argument<hipMemcpyKind> {
     }
 }
 
-/// HIP passes names and paths so, and results of functions that name something.
+/// HIP passes names and paths in this form, and returns names.
 impl ByValue for Argument<*const c_char> {
     fn text(&self) -> String {
         if self.0.is_null() {
             return "null".to_owned();
         }
-        // SAFETY: the caller of the HIP function promises a text that ends in NUL.
+        // SAFETY: the caller of the HIP function guarantees a C string.
         let text = unsafe { CStr::from_ptr(self.0) }.to_bytes();
         let shown = String::from_utf8_lossy(&text[..text.len().min(TEXT_BYTES)]);
         let rest = if text.len() > TEXT_BYTES { "…" } else { "" };
@@ -88,7 +89,7 @@ impl ByValue for Argument<*const c_char> {
     }
 }
 
-/// What a call leaves where its first argument points: HIP's place for a new address or handle.
+/// The value that a call has written through its first argument: a new address or handle.
 pub(crate) trait First {
     fn first(&self) -> Option<String>;
 }
@@ -99,7 +100,7 @@ impl<T> First for &Argument<T> {
     }
 }
 
-/// As [`First`], of the types that are such places.
+/// Like [`First`], for the types that are such pointers.
 pub(crate) trait Place {
     fn first(&self) -> Option<String>;
 }
@@ -111,7 +112,7 @@ macro_rules! places {
                 if self.0.is_null() {
                     return None;
                 }
-                // SAFETY: the call has succeeded, which writes a result to a first argument of this type.
+                // SAFETY: a successful call has written a result through a first argument of this type.
                 let value = unsafe { self.0.read_unaligned() };
                 Some(format!("{value:?}"))
             }
@@ -121,12 +122,12 @@ macro_rules! places {
 
 places! { *mut c_void hipStream_t hipEvent_t hipModule_t hipFunction_t hipGraph_t hipGraphExec_t }
 
-/// Three sizes.
+/// Formats three sizes.
 pub(crate) fn extents([x, y, z]: [u32; 3]) -> String {
     format!("{x}x{y}x{z}")
 }
 
-/// An argument of a kernel from its bytes in the kernarg segment.
+/// Formats a kernel's argument from its bytes in the kernarg segment.
 pub(crate) fn of_kernel(argument: &KernelArgument, bytes: &[u8], memory: &DeviceMemory) -> String {
     let mut word = [0; 8];
     if bytes.len() > word.len() {

@@ -1,17 +1,17 @@
-//! A program that uses a device in every way, and tells what it got.
+//! A program that uses a device in every way, and reports the results.
 
 use ferrowave_host::hip::{
     Arguments, BufferError, Context, Device, DeviceProperties, HipError, LaunchConfig, MemoryInfo,
 };
 use ferrowave_kernel_build::{Assembly, Toolchain};
 
-/// Runs it; two devices that are alike give the same lines.
+/// Runs the program. Two equal devices give the same lines.
 pub(crate) fn run(device: &Device) -> Vec<String> {
     let mut lines = Vec::new();
     if let Err(error) = steps(device, &mut lines) {
         lines.push(format!("ended by: {error}"));
     }
-    // Where memory lies is not the same in two runs.
+    // Addresses differ between runs.
     lines
         .iter()
         .flat_map(|line| line.lines())
@@ -69,7 +69,7 @@ fn steps(device: &Device, lines: &mut Vec<String>) -> Result<(), Box<dyn std::er
         block: [64, 1, 1],
         dynamic_lds_bytes: 0,
     };
-    // SAFETY: 15 × 64 elements are inside both buffers.
+    // SAFETY: 15 × 64 elements lie inside both buffers.
     unsafe { kernel.launch(&stream, &groups(15), &arguments) }?;
     stop.record(&stream)?;
     stop.synchronize()?;
@@ -79,11 +79,11 @@ fn steps(device: &Device, lines: &mut Vec<String>) -> Result<(), Box<dyn std::er
     ));
     lines.push(format!("{:?}", out.to_vec()?));
 
-    // SAFETY: the emulator ends the kernel where it leaves its buffer, and the rest is not used.
+    // SAFETY: the emulator ends the kernel when it leaves its buffer, whose contents are not used.
     unsafe { kernel.launch(&stream, &groups(16), &arguments) }?;
     let fault: HipError = stream.synchronize().err().ok_or("the fault was not told")?;
     lines.push(fault.to_string());
-    // SAFETY: as the first.
+    // SAFETY: as for the first launch.
     unsafe { kernel.launch(&stream, &groups(1), &arguments) }?;
     context.synchronize()?;
 
@@ -92,12 +92,12 @@ fn steps(device: &Device, lines: &mut Vec<String>) -> Result<(), Box<dyn std::er
         .err()
         .ok_or("there is not that much memory")?;
     lines.push(error.to_string());
-    // SAFETY: nothing is launched.
+    // SAFETY: HIP rejects the launch.
     let error = unsafe { kernel.launch(&stream, &groups(0), &arguments) }
         .err()
         .ok_or("an empty grid")?;
     lines.push(error.to_string());
-    // SAFETY: the address is no allocation's.
+    // SAFETY: HIP rejects the address, which is not an allocation.
     let error = unsafe { device.api().free(8) }
         .err()
         .ok_or("nothing was allocated there")?;
@@ -106,7 +106,7 @@ fn steps(device: &Device, lines: &mut Vec<String>) -> Result<(), Box<dyn std::er
     Ok(())
 }
 
-/// A line with each address replaced.
+/// Replaces each address in a line.
 fn without_addresses(line: &str) -> String {
     let mut parts = line.split("0x");
     let mut text = parts.next().unwrap_or_default().to_owned();
