@@ -60,7 +60,7 @@ impl Stream {
         self.flags != hipStreamNonBlocking
     }
 
-    /// Begins a capture; false if the stream is in one.
+    /// Begins a capture. Returns false if the stream is being captured already.
     pub(crate) fn begin_capture(&self, mode: Mode) -> bool {
         let mut part = locked(&self.capture);
         if part.is_some() {
@@ -87,14 +87,14 @@ impl Stream {
         true
     }
 
-    /// Whether a capture began in this stream.
+    /// Whether `capture` began in this stream.
     pub(crate) fn began(&self, capture: &Capture) -> bool {
         let streams = capture.streams();
         let first = streams.first();
         first.is_some_and(|first| first.as_ptr() == Arc::as_ptr(&self.capture))
     }
 
-    /// Takes all streams out of a capture that began in this one.
+    /// Ends a capture that began in this stream, for all its streams.
     pub(crate) fn end_capture(&self, capture: &Arc<Capture>) {
         CAPTURES.remove(capture.id);
         let parts: Vec<_> = capture.streams().drain(..).collect();
@@ -113,8 +113,8 @@ impl Stream {
     }
 }
 
-/// A stream that is gone takes no more work, so its capture can never be what the program meant. Streams go when they are
-/// destroyed, when their device is reset or removed, and when the thread ends whose own they are.
+/// Dropping a stream invalidates its capture, which cannot be completed any more. A stream is dropped when it is
+/// destroyed, when its device is reset or removed, and, if it is a thread's own, when the thread ends.
 impl Drop for Stream {
     fn drop(&mut self) {
         let capturing = locked(&self.capture).take();

@@ -140,12 +140,12 @@ fn a_capture_ends_with_its_stream() {
     let data = buffer(&[1; 4]);
     let mode = hipStreamCaptureMode::hipStreamCaptureModeGlobal;
     let default_stream_is_usable = || {
-        // SAFETY: a handle.
+        // SAFETY: HIP checks the handle.
         succeeds(unsafe { hipStreamSynchronize(ptr::null_mut()) });
     };
-    // SAFETY: handles, results and an allocation.
+    // SAFETY: result pointers and the allocation are valid; HIP checks the handles.
     unsafe {
-        // A stream that is destroyed, and one that joined.
+        // The stream is destroyed; another one has joined.
         let (first, second) = (stream(), stream());
         let event: hipEvent_t = result(|event| hipEventCreate(event));
         succeeds(hipStreamBeginCapture(first, mode));
@@ -154,7 +154,7 @@ fn a_capture_ends_with_its_stream() {
         succeeds(hipStreamDestroy(first));
         default_stream_is_usable();
         succeeds(hipMemsetAsync(data, 0, 4, second));
-        // A thread that ends.
+        // The thread ends.
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 device.make_current();
@@ -169,12 +169,12 @@ fn a_capture_ends_with_its_stream() {
         });
         default_stream_is_usable();
         assert_eq!(contents(data, 2), [0, 1]);
-        // A device that is reset, with two captures.
+        // The device is reset during two captures.
         succeeds(hipStreamBeginCapture(second, mode));
         succeeds(hipStreamBeginCapture(hipStreamPerThread, mode));
         succeeds(hipDeviceReset());
         default_stream_is_usable();
-        // A thread's own stream is made again, once.
+        // A thread's own stream is created again, once.
         let id = || result::<u64>(|id| hipStreamGetId(hipStreamPerThread, id));
         assert_eq!(id(), id());
         let status = result(|status| hipStreamIsCapturing(hipStreamPerThread, status));
@@ -186,7 +186,7 @@ fn a_capture_ends_with_its_stream() {
 fn a_device_that_is_removed_takes_its_captures_with_it() {
     let first = TestDevice::new(Gpu::Gfx942);
     let mode = hipStreamCaptureMode::hipStreamCaptureModeGlobal;
-    // SAFETY: handles and results.
+    // SAFETY: the result pointers are valid; HIP checks the handles.
     unsafe {
         let stream = stream();
         succeeds(hipStreamBeginCapture(stream, mode));
