@@ -1,8 +1,8 @@
-//! The emulator's wall time. It says nothing of a GPU.
+//! The emulator's wall time, which is not a GPU's time.
 //!
-//! With `--quick` there is one small size, so that all of it takes less than two minutes.
+//! With `--quick` there is one small size, so that all benchmarks take less than two minutes.
 //!
-//! `naive/f32/256/1 thread` is the figure that the project measures itself against: see the README.
+//! `naive/f32/256/1 thread` is the figure in `docs/emulator.md`.
 
 use std::{sync::Arc, time::Duration};
 
@@ -74,7 +74,7 @@ impl Setup {
         launch(&self.loaded, &self.config(threads)).expect("a correct kernel")
     }
 
-    /// The same with counters.
+    /// Runs with counters.
     fn count(&self, threads: Option<usize>) -> profile::Counted {
         let counted = profile::count(&self.loaded, &self.config(threads));
         let (outcome, counted) = counted.expect("a launch that the kernel allows");
@@ -82,13 +82,13 @@ impl Setup {
         counted
     }
 
-    /// The same with the timing model.
+    /// Runs with the timing model.
     fn time(&self, threads: Option<usize>) -> Timing {
         let timing = timing::launch(&self.loaded, &self.config(threads), Product::of(GPU));
         timing.expect("a correct kernel")
     }
 
-    /// The same with all checks.
+    /// Runs with all checks.
     fn check(&self, threads: Option<usize>) -> check::Checked {
         let checked = check::launch(&self.loaded, &self.config(threads), &Check::ALL.into());
         let checked = checked.expect("a launch that the kernel allows");
@@ -110,7 +110,7 @@ impl Setup {
     }
 }
 
-/// Each kernel over sizes and threads, as wave-instructions a second.
+/// Each kernel over sizes and host threads, in wave-instructions per second.
 fn kernels(criterion: &mut Criterion) {
     let is_quick = std::env::args().any(|argument| argument == "--quick");
     let sizes: &[i64] = if is_quick { &[128] } else { &[256, 512] };
@@ -145,7 +145,7 @@ fn kernels(criterion: &mut Criterion) {
     }
 }
 
-/// What host vectors are worth.
+/// The effect of the level of host vectors.
 fn levels(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("host vectors, register_tiled 256, 1 thread");
     group
@@ -163,7 +163,7 @@ fn levels(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// What watching costs: the project's bounds are twice the time without for counters, ten times for all checks and for the
+/// The cost of observers. The project's limits are a factor of two for counters, and ten for all checks and for the
 /// timing model.
 fn watched(criterion: &mut Criterion) {
     for symbol in [

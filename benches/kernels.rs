@@ -1,11 +1,12 @@
-//! Kernel times on a GPU, between HIP events, as operations a second.
+//! Kernel times on a GPU, between HIP events, in operations per second.
 //!
-//! Without a GPU it does nothing but say so, unless FERROWAVE_DEVICE names an emulated one: then the times are the
-//! emulator's wall clock, and the groups are named so. `benches/emulator.rs` looks at the emulator's speed closely.
+//! Without a GPU it does nothing and says so, unless FERROWAVE_DEVICE names an emulated GPU. Then the times are the
+//! emulator's wall clock, and the names of the groups say so. `benches/emulator.rs` measures the emulator's speed in
+//! detail.
 //!
 //! With `--quick` there is one size of each, so that all of them take less than two minutes on the emulator.
 //!
-//! On a GPU, rocBLAS and hipBLASLt are groups beside the kernels where they are found.
+//! On a GPU, rocBLAS and hipBLASLt are groups beside the kernels if they are found.
 
 use std::time::Duration;
 
@@ -19,9 +20,10 @@ use ferrowave::{
 };
 use ferrowave_shared::{CATALOGUE, ElementTypes, Kernel, catalogue::Access};
 
-/// Bytes of operands that are used in turn, so that no run finds the last one's in the caches: MI300X has 256 MiB.
+/// Bytes of the copies of operands that runs use in turn, so that no run finds the last one's operands in the caches:
+/// MI300X has 256 MiB.
 const ROTATED: usize = 512 << 20;
-/// The most copies, whatever the size.
+/// The most copies of the operands.
 const COPIES: usize = 64;
 
 struct Buffers {
@@ -108,7 +110,7 @@ struct Bench<'a> {
     emulated: bool,
 }
 
-/// Something that computes a problem, and the time that it took.
+/// Computes a problem and returns the time.
 type Compute<'a> = Box<dyn Fn(Operands<'_>) -> Duration + 'a>;
 
 impl Bench<'_> {
@@ -128,7 +130,7 @@ impl Bench<'_> {
         });
     }
 
-    /// The libraries that are found, with both layouts of B: each of our kernels takes one of them.
+    /// The libraries that are found, with both layouts of B, because each of our kernels takes one of them.
     fn libraries(&mut self, kernels: Vec<ElementTypes>) {
         let all_types = ElementTypes::ALL
             .iter()
@@ -162,7 +164,7 @@ impl Bench<'_> {
         }
     }
 
-    /// All sizes that something computes.
+    /// The group of benchmarks over all sizes.
     fn group<'c>(
         &mut self,
         name: &str,
@@ -191,12 +193,12 @@ impl Bench<'_> {
             let Some(compute) = compute(&problem) else {
                 continue;
             };
-            // Operations count as elements.
+            // Criterion calls them elements; they are operations.
             group.throughput(Throughput::Elements(2 * (size as u64).pow(3)));
             let mut buffers: Vec<Buffers> = Vec::new();
             group.bench_function(BenchmarkId::from_parameter(size), |bencher| {
                 if buffers.is_empty() {
-                    // Only for what is chosen on the command line. Copies differ in where they are, not in what they hold.
+                    // Made only for the benchmarks selected on the command line. All copies have the same contents.
                     let inputs = Inputs::random(&problem, 0).expect("memory for the matrices");
                     let first = Buffers::new(gemm, &inputs);
                     let bytes = first.a.bytes() + first.b.bytes() + first.c.bytes();

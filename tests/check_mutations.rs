@@ -1,5 +1,5 @@
-//! How much of what a kernel needs for its order is noticed when it is missing: every wait, barrier and `s_nop` of three
-//! kernels is taken out, one at a time, and the rest is run with all checks.
+//! How many missing synchronizations the checks find: every wait, barrier and `s_nop` of three kernels is removed, one
+//! at a time, and the rest runs with all checks.
 
 use ferrowave::{
     embedded,
@@ -19,18 +19,18 @@ const NOTHING: u32 = 0xbf80_0000;
 /// `s_waitcnt` with every counter at its largest value.
 const NO_WAIT: u32 = 0xbf8c_cf7f;
 
-/// What becomes of a kernel without one of its instructions.
+/// The effect of removing an instruction from a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
     /// A check found it.
     Found,
-    /// No check did, and the result is the same to the bit.
+    /// No check found it, and the result is bit-identical.
     Harmless,
-    /// No check did, and the result is another.
+    /// No check found it, and the result differs.
     Missed,
 }
 
-/// The product, to the bit, and what was found on the way; no product if the launch failed.
+/// The bits of the product, and the findings. No product if the launch failed.
 fn run(
     context: &Context,
     object: &[u8],
@@ -121,6 +121,6 @@ fn what_is_taken_out_is_noticed() {
     }
     let [found, harmless, missed] = totals;
     println!("in all: {found} found, {harmless} harmless here, {missed} missed");
-    // What is not found is on paths that this product does not take, or waits for what is back already.
+    // Harmless ones are on paths that this product does not take, or wait for what has already completed.
     assert!(found > harmless, "{found} of {}", found + harmless);
 }

@@ -1,4 +1,4 @@
-//! The emulator's decoder and disassembler against LLVM's, on every code object that the build made.
+//! Compares the emulator's decoder and disassembler with LLVM's on every built code object.
 
 use ferrowave::embedded;
 use ferrowave_isa::decode;
@@ -23,7 +23,7 @@ fn every_instruction_reads_as_llvm_reads_it() {
     }
 }
 
-/// No kernel of ours holds an instruction that the emulator could not run, whether or not a test reaches it.
+/// No kernel of ours has an instruction that the emulator refuses, whether or not a test reaches it.
 #[test]
 fn the_emulator_runs_all_of_it() {
     use ferrowave_emulator::exec::SimdLevel;

@@ -1,4 +1,4 @@
-//! A kernel that goes wrong: what is said, and that the process and the device go on.
+//! Faulting kernels: what the error says, and that the process and the device remain usable.
 
 use ferrowave::{
     embedded,
@@ -47,8 +47,8 @@ fn accesses_outside_of_buffers_are_named() {
             let inputs = Inputs::random(&problem, 1).unwrap();
             let [a, b, mut c] = [&inputs.a, &inputs.b, &inputs.c]
                 .map(|elements| context.upload(elements.bytes()).unwrap());
-            // One row or column less than the kernel reads or writes. A and B then are whole pages, to whose end reads
-            // may go.
+            // One row or column fewer than the kernel accesses. A and B are whole pages, because reads may go to the
+            // end of a page.
             let short = |(elements, length): (&Elements, usize)| {
                 let bytes = 64 * length * elements.element().size_bytes();
                 context.upload(&elements.bytes()[..bytes]).unwrap()
@@ -59,14 +59,13 @@ fn accesses_outside_of_buffers_are_named() {
             let config = config(kernel, [launch.grid.x, launch.grid.y, launch.grid.z]);
             let workspace_bytes = plan.workspace_bytes().unwrap().all as usize;
             let run = |a: u64, b: u64, c: u64| {
-                // Its counters may be anything after a launch that failed.
+                // The counters are undefined after a failed launch.
                 let mut workspace = context.allocate::<u8>(workspace_bytes).unwrap();
                 workspace.fill_bytes(0).unwrap();
                 let addresses = Addresses { a, b, c, bias: 0 };
                 let arguments = plan.arguments(&launch, &addresses, workspace.address());
                 let arguments = Arguments::from_struct(&arguments);
-                // SAFETY: on the emulator, which is what is tested: it lets no access through that is
-                // outside of an allocation.
+                // SAFETY: the emulator, which is under test, lets no access outside of an allocation through.
                 unsafe { loaded.launch(&stream, &config, &arguments) }.unwrap();
                 context.synchronize()
             };
@@ -108,7 +107,7 @@ fn accesses_outside_of_buffers_are_named() {
                     );
                 }
             }
-            // The failure is reported once, and the next launch is as good as any.
+            // The failure is reported once; the next launch is not affected.
             c.copy_from_host(inputs.c.bytes()).unwrap();
             run(a.address(), b.address(), c.address()).unwrap();
             let output = Elements::from_bytes(kernel.types.output, c.to_vec().unwrap());
@@ -133,7 +132,7 @@ fn launches_that_cannot_be_are_refused() {
     let arguments = Arguments::from_struct(&arguments);
     let good = config(naive(), [1, 1, 1]);
     let refused = |config: LaunchConfig, arguments: &Arguments| -> LaunchError {
-        // SAFETY: refused before the device sees it.
+        // SAFETY: refused before it reaches the device.
         unsafe { kernel.launch(&stream, &config, arguments) }.unwrap_err()
     };
     let message = |config| refused(config, &arguments).to_string();

@@ -1,4 +1,4 @@
-//! The library as its callers meet it: typed buffers, the rule that picks a kernel, and what is refused.
+//! The library's API: typed buffers, the rule that picks a kernel, and refused requests.
 
 use ferrowave::{
     embedded,
@@ -38,7 +38,7 @@ fn a_product_with_everything_is_what_the_formula_says() {
     let operands = Operands::new(&a, &b, &mut c).with_bias(&bias);
     let computed = gemm.run(&problem, operands).unwrap();
     assert_eq!(computed.choice.kernel.types, ElementTypes::F32);
-    // 8 − 1 + ½, 10 − 0 − 30, 20 − 0 + ½, 22 − 3 − 30, and no negative ones.
+    // 8 − 1 + ½, 10 − 0 − 30, 20 − 0 + ½ and 22 − 3 − 30, with negative values set to 0.
     assert_eq!(c.to_vec().unwrap(), [7.5, 0.0, 20.5, 0.0]);
     assert_eq!(gemm.counters().unwrap(), [0; 0]);
 }
@@ -93,7 +93,7 @@ fn operands_that_are_not_the_problem_s_are_named() {
 #[test]
 fn types_without_a_kernel_are_refused_with_those_that_have_one() {
     let (context, gemm) = gemm();
-    // FNUZ on one GPU, OCP's on another, neither on the others.
+    // gfx942 has FNUZ, gfx950 has OCP, the others have neither.
     let missing = match embedded::CODE_OBJECTS[0].0 {
         Gpu::Gfx942 => ElementTypes::FP8,
         _ => ElementTypes::FP8_FNUZ,
@@ -114,7 +114,7 @@ fn types_without_a_kernel_are_refused_with_those_that_have_one() {
     );
 }
 
-/// An emulated device counts what the GPU that it stands for has.
+/// An emulated device has the number of compute units of its product.
 #[test]
 fn a_machine_is_what_its_device_says() {
     for (gpu, compute_units, xcds) in [

@@ -1,5 +1,5 @@
-//! Every kernel on every GPU that was built, over edges, layouts, factors, biases and operations, through the whole path:
-//! plan, HIP, code object, emulator, verification against f64 or exact integers.
+//! Every kernel on every built GPU, over edges, layouts, factors, biases and operations, through the whole path: plan,
+//! HIP, code object, emulator, comparison with a product in f64 or exact integers.
 
 use ferrowave::{
     embedded,
@@ -16,8 +16,7 @@ use ferrowave_shared::{
     workspace,
 };
 
-/// Shapes around the corners: single rows and columns, nothing to sum, nothing to compute, primes, and a k of less than
-/// 16 bytes.
+/// Corner cases: single rows and columns, nothing to sum, nothing to compute, primes, and a k of less than 16 bytes.
 const CORNERS: [(i64, i64, i64); 10] = [
     (1, 1, 1),
     (1, 70, 33),
@@ -31,7 +30,7 @@ const CORNERS: [(i64, i64, i64); 10] = [
     (33, 17, 3),
 ];
 
-/// α and β: ignored C, only C, all of both, and what IEEE makes of ∞.
+/// α and β: C not read, only C, both, and infinity as IEEE 754 defines it.
 const FACTORS: [(f64, f64); 6] = [
     (1.0, 0.0),
     (-2.5, 0.5),
@@ -41,7 +40,7 @@ const FACTORS: [(f64, f64); 6] = [
     (f64::INFINITY, 0.0),
 ];
 
-/// The same for integers.
+/// α and β for integers.
 const INTEGER_FACTORS: [(f64, f64); 5] = [
     (1.0, 0.0),
     (-3.0, 2.0),
@@ -50,7 +49,7 @@ const INTEGER_FACTORS: [(f64, f64); 5] = [
     (2_147_483_647.0, -1.0),
 ];
 
-/// Before and after the product. The constants are such as integers have, too.
+/// Operations before and after the product. Integers can hold the constants, too.
 const OPERATIONS: [(Operation, Operation); 6] = [
     (Operation::None, Operation::None),
     (Operation::Relu, Operation::Gelu),
@@ -69,18 +68,18 @@ const ORDERS: [(Order, Order); 4] = [
 
 const BIASES: [Bias; 3] = [Bias::None, Bias::Row, Bias::Column];
 
-/// A product and where its matrices begin.
+/// A product, and where its matrices start in their buffers.
 #[derive(Clone, Copy, Debug)]
 struct Case {
     request: Request,
     /// Elements before the first of each matrix in its buffer.
     lead: usize,
-    /// Into how many parts a kernel that divides k is to cut it; as many as there are if there are fewer.
+    /// The number of parts into which a kernel that divides k should cut it; fewer if k has fewer.
     parts: Option<u32>,
     xcds: u32,
 }
 
-/// The choices that make cases of shapes: each is a digit of a number.
+/// Chooses the parameters of a case: each choice is a digit of the number.
 struct Digits(u64);
 
 impl Digits {
@@ -92,14 +91,14 @@ impl Digits {
     }
 }
 
-/// Numbers that look random, so that neighbouring cases differ in every choice.
+/// Pseudo-random numbers, so that neighbouring cases differ in every choice.
 fn scattered(number: u64) -> u64 {
     let mixed = (number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let mixed = (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     mixed ^ mixed >> 32
 }
 
-/// What the choices in `digits` make of a shape.
+/// The case of a shape with the choices in `digits`.
 fn case(kernel: &Kernel, (m, n, k): (i64, i64, i64), mut digits: Digits) -> Case {
     let types = kernel.types;
     let (order_a, order_b) = digits.of(&ORDERS);
@@ -111,7 +110,7 @@ fn case(kernel: &Kernel, (m, n, k): (i64, i64, i64), mut digits: Digits) -> Case
     if epilogue == Operation::Gelu && types.accumulator != ElementType::F32 {
         epilogue = Operation::None;
     }
-    // One matrix for all products of the batch, or matrices with something between them.
+    // One matrix for all products of the batch, or matrices with a gap between them.
     let (batch, [stride_a, stride_b]) = digits.of(&[
         (1, [None; 2]),
         (3, [None, Some(0)]),
@@ -145,7 +144,7 @@ fn case(kernel: &Kernel, (m, n, k): (i64, i64, i64), mut digits: Digits) -> Case
     }
 }
 
-/// The same with so many elements between the rows or columns of A, B and C, where canaries stand.
+/// The same request with this many elements after each row or column of A, B and C, where canaries are.
 fn padded(request: &Request, [a, b, c]: [i64; 3]) -> Request {
     let Request { m, n, k, .. } = *request;
     let line = |order, row, column| match order {
@@ -160,7 +159,8 @@ fn padded(request: &Request, [a, b, c]: [i64; 3]) -> Request {
     }
 }
 
-/// The same for a kernel that reads 16 bytes at once along k: rows of A and columns of B begin at multiples of 16 bytes.
+/// The same case for a kernel that reads 16 bytes at once along k: rows of A and columns of B start at multiples of 16
+/// bytes.
 fn fitting(case: &Case) -> Case {
     let elements = 16 / case.request.types.input.size_bytes() as i64;
     let up = |extent: i64| (extent + elements - 1) / elements * elements;
@@ -177,7 +177,7 @@ fn fitting(case: &Case) -> Case {
         }),
         ..case.request
     };
-    // A whole 16 bytes, and so the matrices begin as aligned as their buffers.
+    // Whole 16 bytes, so that the matrices are as aligned as their buffers.
     let lead = case.lead * elements as usize;
     Case {
         request,
@@ -186,7 +186,7 @@ fn fitting(case: &Case) -> Case {
     }
 }
 
-/// The tile itself and one less and more in each direction, for one tile and for several.
+/// The tile itself, and one less and one more in each direction, for one tile and for several.
 fn around_tiles(kernel: &Kernel) -> Vec<(i64, i64, i64)> {
     let tile = [kernel.tile.m, kernel.tile.n, kernel.tile.k.max(8)].map(|extent| extent as i64);
     let offsets = (0..27).map(|i| [i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1]);
@@ -225,14 +225,14 @@ impl Bench {
             .filter(move |kernel| kernel.gpus.contains(gpu.name()))
     }
 
-    /// The elements in a buffer, behind `lead` others.
+    /// A buffer with the elements behind `lead` others.
     fn upload(&self, elements: &Elements, lead: usize) -> DeviceBuffer<u8> {
         let mut bytes = vec![LEAD; lead * elements.element().size_bytes()];
         bytes.extend(elements.bytes());
         self.context.upload(&bytes).unwrap()
     }
 
-    /// Runs one case and asserts that it is right.
+    /// Runs a case and asserts that the result is correct.
     fn check(&self, kernel: &'static Kernel, case: &Case, seed: u64) {
         let what = || format!("{} on {}, seed {seed}, {case:?}", kernel.symbol, self.gpu);
         let problem = case
@@ -290,10 +290,10 @@ impl Bench {
     }
 }
 
-/// What stands before the first elements.
+/// The byte before the first elements.
 const LEAD: u8 = 0xa5;
 
-/// 0.1 and 2²⁴ + 1 are not in f32, but sums may be in a type that has them.
+/// f32 cannot hold 0.1 and 2²⁴ + 1, but the type of the sums may.
 #[test]
 fn constants_have_the_precision_of_the_sums() {
     for bench in Bench::all() {
@@ -323,17 +323,18 @@ fn constants_have_the_precision_of_the_sums() {
     }
 }
 
-/// A sample of the cases of [`every_kernel_computes_every_combination`]: all shapes, each with other choices.
+/// A sample of the cases of [`every_kernel_computes_every_combination`]: all corner shapes, each with different
+/// choices.
 #[test]
 fn every_kernel_computes_every_shape() {
     for bench in Bench::all() {
         for kernel in bench.kernels() {
-            // As they come: row-major, packed, α = 1, β = 0.
+            // Defaults: row-major, packed, α = 1, β = 0.
             for (seed, &shape) in (0..).zip(&CORNERS) {
                 bench.check(kernel, &case(kernel, shape, Digits(0)), seed);
             }
             let around = around_tiles(kernel);
-            // Every third of the larger ones, which take most of the time; another third for each kernel.
+            // A third of the larger shapes, which take most of the time; which third depends on the kernel.
             let start = kernel.symbol.len() % 3;
             let shapes = CORNERS.iter().chain(around.iter().skip(start).step_by(3));
             for (seed, &shape) in (100..).zip(shapes) {
@@ -357,8 +358,8 @@ fn every_kernel_computes_every_shape() {
     }
 }
 
-/// Corners with every layout, pair of factors and pair of operations, and the larger shapes with every layout and three
-/// draws of the rest; the other choices vary with them.
+/// Corner shapes with every layout, pair of factors and pair of operations, and the larger shapes with every layout and
+/// three draws of the rest. The other choices vary with them.
 #[test]
 #[ignore = "takes long; `make test-all` runs it"]
 fn every_kernel_computes_every_combination() {
@@ -384,7 +385,7 @@ fn every_kernel_computes_every_combination() {
     }
 }
 
-/// What a kernel cannot read is refused by name; the rule takes one that can, and that one computes it.
+/// What a kernel cannot read is refused by name. The rule picks a kernel that can read it, and that kernel computes it.
 #[test]
 fn what_a_kernel_cannot_read_is_refused_and_computed_by_another() {
     for bench in Bench::all() {
@@ -397,7 +398,7 @@ fn what_a_kernel_cannot_read_is_refused_and_computed_by_another() {
                 let request = Request {
                     order_a: Order::RowMajor,
                     order_b: order,
-                    // Of one element more than a multiple of 16 bytes.
+                    // One element more than a multiple of 16 bytes.
                     lda: Some(65),
                     ldb: Some(65),
                     types: kernel.types,
@@ -421,7 +422,7 @@ fn what_a_kernel_cannot_read_is_refused_and_computed_by_another() {
     }
 }
 
-/// Whatever the rule takes for a problem computes it.
+/// Every kernel that the rule picks computes the problem.
 #[test]
 fn the_chosen_kernel_computes_the_problem() {
     for bench in Bench::all() {
@@ -434,7 +435,7 @@ fn the_chosen_kernel_computes_the_problem() {
                         types,
                         ..Request::new(m, n, k)
                     };
-                    // Without a kernel of these types there is nothing to choose, which the command line's tests see.
+                    // If no kernel has these types, there is nothing to choose; the command line's tests cover that.
                     let problem = request.check().unwrap();
                     if let Ok(choice) = choose(&problem, bench.gemm.machine(), None) {
                         let case = Case {
@@ -451,7 +452,7 @@ fn the_chosen_kernel_computes_the_problem() {
     }
 }
 
-/// The order in which waves take turns does not show in the results.
+/// Results do not depend on the order in which waves take turns.
 #[test]
 fn schedules_do_not_matter() {
     use ferrowave_hip::DeviceConfig;
@@ -496,7 +497,7 @@ fn schedules_do_not_matter() {
                 );
                 let plan = match kernel.reduction {
                     Reduction::None => Plan::new(kernel, &problem, gemm.machine()),
-                    // Several workgroups a tile, which end in any order.
+                    // Several workgroups share a tile and end in any order.
                     Reduction::SplitK | Reduction::StreamK => {
                         Plan::with_parts(kernel, &problem, gemm.machine(), 3)
                     }

@@ -1,4 +1,4 @@
-//! Counters of ladder kernels, against what their algorithms say.
+//! Counts of ladder kernels, compared with formulas of their algorithms.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -12,10 +12,10 @@ use ferrowave_hip::profile::{set_profiling, take_profiles};
 use ferrowave_profile::{Profile, Totals};
 use ferrowave_shared::{CATALOGUE, ElementTypes, Kernel};
 
-/// Profiling is of the whole process.
+/// Profiling affects the whole process, so tests run one at a time.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// A kernel's profile for a product, on each GPU that the kernels are built for and that the kernel is for.
+/// A kernel's profiles for a product, one for each built GPU that has the kernel.
 fn profiles(kernel: &'static Kernel, problem: &Problem) -> Vec<Profile> {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let built = embedded::CODE_OBJECTS
@@ -48,7 +48,7 @@ fn float(bytes: &[u8]) -> f32 {
     f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
 }
 
-/// Extents of whole tiles, each another.
+/// Extents of whole tiles, all different.
 const M: u64 = 128;
 const N: u64 = 64;
 const K: u64 = 96;
@@ -69,7 +69,7 @@ fn totals(symbol: &str) -> Vec<(Profile, Totals)> {
 #[test]
 fn naive_reads_two_elements_for_each_multiplication() {
     for (profile, totals) in totals("gemm_naive_f32") {
-        // A workgroup of 64 × 4 threads has an element of C for each.
+        // Each of the 64 × 4 threads of a workgroup has one element of C.
         assert_eq!(profile.workgroups, M * N / 256);
         assert_eq!(profile.waves, M * N / 64);
         // Each element is a sum of k products, times α.
@@ -77,7 +77,7 @@ fn naive_reads_two_elements_for_each_multiplication() {
         assert_eq!((totals.matrix_flops, totals.integer_operations), (0, 0));
         assert_eq!(totals.global_read_bytes, 8 * M * N * K);
         assert_eq!(totals.global_written_bytes, 4 * M * N);
-        // A wave reads one element of A, or some that follow each other, and 64 of B, which begin with a line.
+        // A wave reads one or a few consecutive elements of A, and 64 elements of B that start at a line.
         let b_lines = (M * N / 64) * K * 2;
         let c_lines = (M * N / 64) * 2;
         let a_accesses = totals.global_accesses - (M * N / 64) * K - M * N / 64;
@@ -97,7 +97,7 @@ fn lds_tiling_reads_an_element_once_for_a_tile() {
         assert_eq!((profile.workgroups, profile.waves), (workgroups, waves));
         let tiles = K / TILE;
         assert_eq!(totals.flops, 2 * M * N * K + M * N);
-        // Every thread fetches an element of A and one of B for each tile.
+        // Every thread fetches one element of A and one of B per tile.
         assert_eq!(totals.global_read_bytes, workgroups * tiles * 2 * 256 * 4);
         assert_eq!(totals.global_written_bytes, 4 * M * N);
         // It writes both to LDS, and reads the tile's row of A and column of B.
@@ -106,9 +106,9 @@ fn lds_tiling_reads_an_element_once_for_a_tile() {
             workgroups * tiles * 256 * 4 * (2 + 2 * TILE)
         );
         assert_eq!(totals.lds_conflict_cycles, 0);
-        // After filling and after multiplying.
+        // One barrier after filling, one after multiplying.
         assert_eq!(totals.barriers, waves * 2 * tiles);
-        // The 64 lanes of a wave are in 4 rows of 16 elements, which begin with a line of 64 bytes.
+        // The 64 lanes of a wave cover 4 rows of 16 elements, each starting at a line of 64 bytes.
         let accesses = waves * (2 * tiles + 1);
         assert_eq!(totals.global_accesses, accesses);
         assert_eq!(
@@ -121,7 +121,7 @@ fn lds_tiling_reads_an_element_once_for_a_tile() {
 
 #[test]
 fn matrix_cores_do_two_operations_for_each_product() {
-    // All kernels of f32 on matrix cores whose tiles are whole in this product.
+    // All f32 kernels on matrix cores that have only whole tiles in this product.
     let mut seen = 0;
     let is_f32 = |kernel: &&Kernel| kernel.types == ElementTypes::F32;
     for kernel in CATALOGUE.iter().filter(is_f32) {

@@ -1,6 +1,6 @@
-//! What the compiler made of each kernel's main loop, against what the catalogue's row promises.
+//! Compares each kernel's compiled main loop with the catalogue's row.
 //!
-//! The main loop is the innermost loop with the most multiplications; loops are found by their backward branches in
+//! The main loop is the innermost loop with the most multiplications. Loops are found by their backward branches in
 //! LLVM's disassembly of the embedded code objects.
 
 use std::{collections::BTreeSet, ops::Range};
@@ -14,7 +14,7 @@ use ferrowave_shared::{CATALOGUE, ElementTypes, Kernel, Variant, catalogue::Acce
 /// Lanes of a wave.
 const LANES: usize = 64;
 
-/// A kernel as it was built.
+/// A built kernel.
 struct Built {
     gpu: Gpu,
     kernel: &'static Kernel,
@@ -22,7 +22,7 @@ struct Built {
     code: Vec<Disassembled>,
 }
 
-/// Every row of the catalogue on every GPU that was built.
+/// Every row of the catalogue on every built GPU.
 fn all_built() -> Vec<Built> {
     let mut all = Vec::new();
     for &(gpu, bytes) in embedded::CODE_OBJECTS {
@@ -73,7 +73,7 @@ impl Built {
             let lines = self.code[range.clone()].iter();
             lines.filter(|line| is_wide_load(&line.text)).count()
         };
-        // Backward branches among the operations on the results are no loops: those have exponentials.
+        // Backward branches in the epilogue are not main loops; the epilogue has exponentials.
         let is_finish = |range: &Range<usize>| {
             let mut lines = self.code[range.clone()].iter();
             lines.any(|line| line.text.starts_with("v_exp_f32"))
@@ -88,7 +88,7 @@ impl Built {
                 inner != *outer && outer.start <= inner.start && inner.end <= outer.end
             })
         });
-        // A loop may exist twice, once for the edges.
+        // The loop may exist twice, once for edges.
         let main = innermost.max_by_key(|range| (multiplications(range), wide(range)));
         &self.code[main
             .unwrap_or_else(|| panic!("{}: no loop multiplies", self.name()))
@@ -96,9 +96,9 @@ impl Built {
     }
 }
 
-/// Where a branch goes.
+/// The target of a branch.
 fn branch_target(line: &Disassembled) -> Option<u64> {
-    // SOPP: a signed count of dwords from the next instruction on, in the lower half of its only dword.
+    // SOPP: a signed count of dwords from the next instruction, in the lower half of its only dword.
     let branches = ["s_branch", "s_cbranch"];
     branches.iter().find(|name| line.text.starts_with(**name))?;
     let dwords = i64::from(*line.words.first()? as u16 as i16);
@@ -123,7 +123,7 @@ fn multiplications(line: &Disassembled) -> usize {
     }
 }
 
-/// What a matrix instruction multiplies.
+/// The shape of a matrix instruction.
 #[derive(Debug, PartialEq, Eq)]
 struct MatrixShape {
     m: usize,
@@ -134,8 +134,8 @@ struct MatrixShape {
 
 impl MatrixShape {
     /// The shape in the name of a matrix instruction, such as `v_mfma_f32_16x16x1_4b_f32`, or `v_mfma_f32_16x16x1f32`
-    /// as older GPUs have it. These don't say how many blocks there are, but their operands do: each lane holds as many
-    /// elements of A as fit its registers, and the lanes together m · k of each block.
+    /// on older GPUs. The older names do not have the number of blocks, but the operands do: each lane holds as many
+    /// elements of A as fit its registers, and all lanes together m · k of each block.
     fn of(mnemonic: &str) -> Option<Self> {
         let rest = mnemonic.strip_prefix("v_mfma_")?;
         let (_, shape) = rest.split_once('_')?;
@@ -175,7 +175,7 @@ fn is_wide_load(text: &str) -> bool {
     wide.iter().any(|name| text.starts_with(name))
 }
 
-/// The vector registers that an operand names, such as `v3`, `v[4:7]` or `a[0:15]`, with their file.
+/// The vector registers of an operand, such as `v3`, `v[4:7]` or `a[0:15]`, with the register file.
 fn registers(operand: &str) -> BTreeSet<(char, u32)> {
     let operand = operand.trim();
     let Some(file @ ('v' | 'a')) = operand.chars().next() else {
@@ -189,7 +189,7 @@ fn registers(operand: &str) -> BTreeSet<(char, u32)> {
     }
 }
 
-/// The operands of an instruction, the destination first.
+/// The operands of an instruction, destination first.
 fn operands(text: &str) -> impl Iterator<Item = &str> {
     text.split_once(' ')
         .map_or("", |(_, operands)| operands)
@@ -211,14 +211,14 @@ fn results(text: &str) -> BTreeSet<(char, u32)> {
     operands(text).next().map(registers).unwrap_or_default()
 }
 
-/// An instruction of a loop that copies what a multiplication has summed up.
+/// The first instruction of a loop that copies the sum of a multiplication.
 fn moved_sum(main_loop: &[Disassembled]) -> Option<&str> {
     let moves = |index: usize, text: &str| {
-        // Of what else is in AGPRs the compiler may have its reasons.
+        // Copies of other values in AGPRs are allowed.
         if !text.starts_with("v_mov_b") && !text.starts_with("v_accvgpr_") {
             return false;
         }
-        // What the register was last given, in this round or the one before.
+        // The last instruction that wrote the register, in this iteration or the one before.
         let source = operands(text).nth(1).map(registers).unwrap_or_default();
         let (before, after) = main_loop.split_at(index);
         let definition = before
@@ -233,7 +233,7 @@ fn moved_sum(main_loop: &[Disassembled]) -> Option<&str> {
     Some(&line.text)
 }
 
-/// Kernels whose idea it is that C goes through memory in each step, so that their sums do move.
+/// Kernels that load and store C in each step by design, so that their sums do move.
 const fn keeps_sums_in_memory(variant: Variant) -> bool {
     matches!(
         variant,
@@ -278,8 +278,8 @@ fn no_kernel_spills_or_leaves_its_address_space() {
     }
 }
 
-/// Assembly in `kernels/src/arch` overwrites m0 without the compiler's knowledge, right before the instruction that reads
-/// it. So nothing else may be there.
+/// Assembly in `kernels/src/arch` overwrites m0 without the compiler's knowledge, right before the instruction that
+/// reads it. So no other instruction may use m0.
 #[test]
 fn only_loads_to_lds_use_m0() {
     for built in all_built() {
@@ -300,8 +300,8 @@ fn only_loads_to_lds_use_m0() {
     }
 }
 
-/// stream_k keeps scalars in lanes of a vector register around its loop over tiles, but fetches none within the
-/// loop along k.
+/// stream_k keeps scalars in lanes of a vector register around its loop over tiles, but must not fetch any in the loop
+/// along k.
 #[test]
 fn main_loops_fetch_no_spilled_scalars() {
     for built in all_built() {
@@ -325,7 +325,7 @@ fn registers_leave_room_for_the_waves_that_the_row_states() {
             .filter(|kernel| kernel.gpus.contains(gpu.name()))
         {
             let built = object.kernel(kernel.symbol).expect(kernel.symbol);
-            // Of one wave without LDS, so that registers alone count.
+            // One wave without LDS, so that only registers limit the occupancy.
             let occupancy = Occupancy::of(gpu, built.resources(LANES as u32, 0));
             assert!(
                 occupancy.waves_per_simd as usize >= kernel.waves_per_simd,
@@ -338,7 +338,8 @@ fn registers_leave_room_for_the_waves_that_the_row_states() {
     }
 }
 
-/// One round of the main loop multiplies a whole number of steps of the tile: nothing twice, nothing for nothing.
+/// An iteration of the main loop multiplies a whole number of steps of the tile: nothing twice, and nothing for
+/// nothing.
 #[test]
 fn main_loops_multiply_what_the_tile_implies() {
     for built in all_built() {
@@ -346,7 +347,7 @@ fn main_loops_multiply_what_the_tile_implies() {
         let waves = built.kernel.block.threads() / LANES;
         let in_a_round: usize = built.main_loop().iter().map(multiplications).sum();
         let step = tile.m * tile.n * tile.k;
-        // These go through memory, and round the loop, for each matrix instruction.
+        // These kernels may iterate once per matrix instruction.
         let part =
             keeps_sums_in_memory(built.kernel.variant) && step.is_multiple_of(in_a_round * waves);
         assert!(
@@ -368,7 +369,8 @@ fn main_loops_do_not_move_their_sums() {
     }
 }
 
-/// Where the row says so, A and B come in pieces of 16 bytes, and from LDS in as large pieces as the instructions take.
+/// If the row says so, A and B are loaded in units of 16 bytes, and read from LDS in units as large as the instructions
+/// take.
 #[test]
 fn main_loops_load_as_wide_as_the_row_says() {
     for built in all_built() {
@@ -450,7 +452,7 @@ fn the_innermost_loop_that_multiplies_most_is_the_main_one() {
         kernel: &CATALOGUE[0],
         code: code(&[
             ("s_mov_b32 s0, 0", 0),
-            // The outer loop begins.
+            // Start of the outer loop.
             ("v_fma_f32 v0, v1, v2, v0", 0),
             ("v_mfma_f32_16x16x4_f32 v[0:3], v4, v5, v[0:3]", 0),
             ("s_cbranch_scc0 65534", 0xbf84_fffe),
@@ -474,7 +476,7 @@ fn copies_of_sums_are_found_and_copies_of_factors_are_not() {
     assert_eq!(moved(&[("ds_read_b32 v9, v8", 0), factor, sum]), None);
     let copy = ("v_mov_b32_e32 v7, v2", 0);
     assert_eq!(moved(&[sum, copy]), Some(copy.0.to_owned()));
-    // The sum of the round before.
+    // The sum of the iteration before.
     assert_eq!(moved(&[copy, sum]), Some(copy.0.to_owned()));
     assert_eq!(moved(&[sum, ("ds_read_b32 v2, v8", 0), copy]), None);
     let read = ("v_accvgpr_read_b32 v7, a0", 0);
@@ -505,7 +507,8 @@ fn registers_of_operands_are_counted() {
     );
 }
 
-/// The rows that multiply in f32 with vector instructions are told from the others by their instructions.
+/// Only kernels for the vector unit have no matrix instructions in their main loop. From gfx90a on, the tiled ones use
+/// packed FMAs.
 #[test]
 fn kernels_use_the_unit_that_they_are_named_for() {
     for built in all_built() {

@@ -1,6 +1,6 @@
-// The kernels of the documents behind the ladder, by their structure: f32, 2048 x 1024 x 2048, on MI100. The same tiles and
-// threads, and C loaded and stored in each step of k wherever theirs is. What today's clang makes of them stands in for what
-// the published times were measured of.
+// The kernels of the documents behind the ladder, written anew with the same structure: f32, 2048 x 1024 x 2048, on
+// MI100. Tiles and threads are the same, and C is loaded and stored in each step of k wherever the documents do so. The
+// published times were measured with another compiler's code.
 
 #define KERNEL extern "C" __attribute__((global)) void
 #define DEVICE static __attribute__((device, always_inline)) inline
@@ -15,9 +15,9 @@ constexpr int N = 1024, K = 2048;
 typedef float Sums __attribute__((ext_vector_type(4)));
 typedef float Block __attribute__((ext_vector_type(16)));
 
-// Memory is what it says after each step: the compiler keeps no C in registers.
+// Makes memory hold the current values after each step: the compiler keeps no C in registers.
 DEVICE void in_memory() { asm volatile("" ::: "memory"); }
-// The next access comes when the last one is done.
+// Waits for all earlier accesses before the next one.
 DEVICE void one_by_one() { asm volatile("s_waitcnt vmcnt(0)" ::: "memory"); }
 
 THREADS(1024) KERNEL naive(float *a, float *b, float *c) {
@@ -147,7 +147,7 @@ THREADS(256) KERNEL double_buffered_in_each_step(float *a, float *b, float *c) {
 THREADS(256) KERNEL double_buffered_in_each_tile(float *a, float *b, float *c) { double_buffered<in_each_tile>(a, b, c); }
 THREADS(256) KERNEL fragments(float *a, float *b, float *c) { double_buffered<at_the_end>(a, b, c); }
 
-// 64 x 64 by v_mfma_f32_16x16x1_4b_f32: block i is rows 16 i to 16 i + 15.
+// 64 x 64 by v_mfma_f32_16x16x1_4b_f32: block i has rows 16 i to 16 i + 15.
 template <bool waits> DEVICE Block load_block(const float *c, int lane) {
   Block block;
   for (int i = 0; i < 16; i++) {

@@ -1,6 +1,6 @@
-// The kernels of AMD's ladder of fp8 matrix products on MI355X (github.com/ROCm/gpuaidev, fp8_gemm_hip_cdna4), by their
-// structure: C = A B^T, A and B fp8 along k, C bf16, 4096 x 4096 x 4096. The same tiles, threads, loads and waits. What today's
-// clang makes of them stands in for what the published times were measured of.
+// The kernels of AMD's ladder of fp8 matrix products on MI355X (github.com/ROCm/gpuaidev, fp8_gemm_hip_cdna4), written
+// anew with the same structure: C = A B^T, A and B in fp8 along k, C in bf16, 4096 x 4096 x 4096. Tiles, threads, loads
+// and waits are the same. The published times were measured with another compiler's code.
 
 #define KERNEL extern "C" __attribute__((global)) void
 #define DEVICE static __attribute__((device, always_inline)) inline
@@ -18,7 +18,7 @@ typedef float Sums __attribute__((ext_vector_type(4)));
 typedef unsigned Part __attribute__((ext_vector_type(4))); // 16 elements along k
 typedef int Fragment __attribute__((ext_vector_type(8)));  // what one lane gives to a matrix instruction: 32 elements
 
-// Leading dimensions and scales are arguments, as in the published code, and so is the number of threads along x.
+// Leading dimensions, scales and the number of threads along x are arguments, as in the published code.
 struct Matrices {
   const Byte *a, *b;
   __bf16 *c;
@@ -56,7 +56,7 @@ DEVICE Sums multiply(Part a_low, Part a_high, Part b_low, Part b_high, Sums sums
   return __builtin_amdgcn_mfma_scale_f32_16x16x128_f8f6f4(a, b, sums, 0, 0, 0, 0, 0, 0);
 }
 
-// LDS is read at addresses in registers and waited for by hand, so that no compiler moves one across the other.
+// LDS is read at addresses in registers, with manual waits, so that the compiler does not reorder reads and waits.
 DEVICE void read(Part &part, const LDS Byte *address) {
   asm volatile("ds_read_b128 %0, %1" : "=v"(part) : "v"(address) : "memory");
 }
@@ -66,7 +66,7 @@ template <int n> DEVICE void wait_for(Part (&parts)[n]) {
 }
 DEVICE void wait_for_loads() { asm volatile("s_waitcnt vmcnt(0)" ::: "memory"); }
 
-// 16 bytes a lane from global memory to LDS, past the registers.
+// 16 bytes per lane from global memory directly to LDS.
 DEVICE __amdgpu_buffer_rsrc_t buffer(const Byte *matrix, int bytes) {
   return __builtin_amdgcn_make_buffer_rsrc((void *)matrix, 0, bytes, 0x110000);
 }
@@ -97,13 +97,13 @@ KERNEL tiled(Matrices p) {
   store(p, row, column, sum);
 }
 
-// One tile of 16 x 16 a wave, 2 x 2 waves, each with its own tiles of A and B in LDS: four of the published steps.
+// One 16 x 16 tile per wave, 2 x 2 waves, each with its own tiles of A and B in LDS: four of the published steps.
 constexpr int K_STEP = 128;
 SHARED Byte own_a[4][16][K_STEP], own_b[4][16][K_STEP];
 
 enum Way { by_bytes, by_parts, to_lds, swizzled };
 
-// Which column of 16 bytes of a row takes another's place.
+// Swizzle: the column of 16 bytes of a row that is stored at another column's place.
 DEVICE int swizzle(int row) {
   int pair = row / 2 % 8;
   return (pair ^ ((pair / 2 ^ pair / 4) & 1)) * 16;
@@ -155,7 +155,7 @@ KERNEL mfma_wide(Matrices p) { one_tile<by_parts>(p); }
 KERNEL direct_to_lds(Matrices p) { one_tile<to_lds>(p); }
 KERNEL mfma_swizzled(Matrices p) { one_tile<swizzled>(p); }
 
-// Tiles of a workgroup in LDS, two of each: the next is on its way while one is multiplied.
+// Tiles of a workgroup in LDS, two of each: the next one is loaded while the other is multiplied.
 template <int tile> struct Staged {
   Byte a[2][tile][K_STEP], b[2][tile][K_STEP];
 };
@@ -169,14 +169,14 @@ template <int tile, int waves> DEVICE void fetch(const Matrices &p, Staged<tile>
   }
 }
 
-// The two parts of a row of 16 of a tile that a lane gives to a matrix instruction.
+// The two parts of a row of 16 of a tile that a lane passes to a matrix instruction.
 DEVICE void read_row(Part *parts, const Byte (*rows)[K_STEP], int first) {
   int lane = X % 64, row = first + lane % 16, turn = swizzle(row);
   read(parts[0], (const LDS Byte *)&rows[row][lane / 16 * 16 ^ turn]);
   read(parts[1], (const LDS Byte *)&rows[row][(lane / 16 * 16 + 64) ^ turn]);
 }
 
-// Multiplies a stage while the next one is fetched.
+// Multiplies a stage while the next one is loaded.
 template <int tile, int waves, typename Multiply>
 DEVICE void staged_loop(const Matrices &p, Staged<tile> &staged, int thread, Multiply multiply_stage) {
   fetch<tile, waves>(p, staged, 0, thread, 0);
@@ -195,7 +195,7 @@ DEVICE void staged_loop(const Matrices &p, Staged<tile> &staged, int thread, Mul
   }
 }
 
-// All fragments of a wave, `rows` x `columns` tiles of 16 x 16, are read, waited for and multiplied.
+// Reads all fragments of a wave, `rows` x `columns` tiles of 16 x 16, waits and multiplies.
 template <int tile, int waves, int across, int rows, int columns>
 DEVICE void double_buffered_of(const Matrices &p, Staged<tile> &staged, int thread) {
   if (p.m % tile != 0 || p.n % tile != 0 || p.k % K_STEP != 0) return;
@@ -223,7 +223,7 @@ SHARED Staged<256> staged_256;
 KERNEL double_buffered(Matrices p) { double_buffered_of<64, 4, 2, 2, 2>(p, staged_64, X + 64 * Y); }
 KERNEL tile_128_8_waves(Matrices p) { double_buffered_of<128, 8, 4, 4, 2>(p, staged_128, X); }
 
-// A wave has rows of one half of the tile and two stripes of 32 columns, one in each half.
+// A wave has the rows of one half of the tile, and two stripes of 32 columns, one in each half.
 THREADS(512) KERNEL tile_256_8_waves(Matrices p) {
   if (p.m % 256 != 0 || p.n % 256 != 0 || p.k % K_STEP != 0) return;
   int wave = X / 64, row = wave / 4 * 128, column = wave % 4 * 32;
@@ -250,7 +250,7 @@ THREADS(512) KERNEL tile_256_8_waves(Matrices p) {
       store_tile(p, 256 * GROUP_Y + row + 16 * i, 256 * GROUP_X + column_of(j), sums[i][j]);
 }
 
-// 4 x 8 pieces of 64 x 32 among 16 waves, two each.
+// 4 x 8 pieces of 64 x 32 for 16 waves, two each.
 THREADS(1024) KERNEL tile_256_16_waves(Matrices p) {
   if (p.m % 256 != 0 || p.n % 256 != 0 || p.k % K_STEP != 0) return;
   auto row = [](int piece) { return (X / 64 + 16 * piece) / 8 * 64; };
@@ -277,12 +277,12 @@ THREADS(1024) KERNEL tile_256_16_waves(Matrices p) {
         store_tile(p, 256 * GROUP_Y + row(piece) + 16 * i, 256 * GROUP_X + column + 16 * j, sums[piece][i][j]);
 }
 
-// Ping-pong: of the two waves of a SIMD one loads while the other multiplies, and barriers turn them about. The size is known
-// to the compiler. A stage is two halves of each operand, 128 rows of 128 bytes.
+// Ping-pong: one of the two waves of a SIMD loads while the other multiplies, and barriers swap them. The size is a
+// compile-time constant. A stage is two halves of each operand, 128 rows of 128 bytes.
 typedef Byte Half[128 * K_STEP];
 SHARED Half halves_a[2][2], halves_b[2][2];
 
-// Waits for loads from global memory but for the last `n`.
+// Waits for all loads from global memory except the last `n`.
 #define WAIT_FOR_ALL_LOADS_BUT(n) asm volatile("s_waitcnt vmcnt(" #n ")" ::: "memory")
 
 DEVICE int turned(int offset) { return offset ^ (offset % (16 * K_STEP) >> 8 << 4); }
@@ -344,7 +344,7 @@ template <int size> struct PingPong {
       }
   }
 
-  // bf16 by cutting off what is too long.
+  // To bf16 by truncation.
   METHOD void store(int below, int beside) {
     auto *to = (unsigned short *)c + (GROUP_X / across * 256 + below * 128 + row + lane / 16 * 4) * size +
                GROUP_X % across * 256 + beside * 128 + column + lane % 16;

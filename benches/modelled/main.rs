@@ -1,9 +1,10 @@
-//! The timing model beside what was published: see `docs/timing.md`.
+//! Compares the timing model with published times: see `docs/timing.md`.
 //!
-//! `cargo bench --bench modelled` prints three tables: our kernels with the same tiles, which must be built for the row's GPU
-//! (`FERROWAVE_GPUS`); the documents' own kernels (`documents.hip`); and those of AMD's fp8 ladder (`ladder.hip`). The last two
-//! need a clang that compiles HIP: `CLANG`, `clang-22` or `clang`. An argument chooses rows by a part of their machine's or
-//! kernel's name; `--quick` leaves out those that take long; with `VERBOSE` set, everything that the model says is printed.
+//! `cargo bench --bench modelled` prints three tables: our kernels with the tiles of published ones, which must be
+//! built for the row's GPU (`FERROWAVE_GPUS`); the kernels of the documents behind the ladder (`documents.hip`); and
+//! the kernels of AMD's fp8 ladder (`ladder.hip`). The last two need a clang that compiles HIP: `CLANG`, `clang-22` or
+//! `clang`. An argument selects rows by a part of the machine's or kernel's name. `--quick` leaves out slow rows. If
+//! `VERBOSE` is set, the model's full report is printed.
 
 mod ours;
 mod published;
@@ -13,7 +14,7 @@ use std::env;
 use ferrowave_emulator::memory::{AllocationKind, DeviceMemory};
 use ferrowave_timing::{Format, Timing};
 
-/// What was asked for.
+/// The command line.
 struct Choice {
     part_of_name: Option<String>,
     is_quick: bool,
@@ -33,7 +34,7 @@ impl Choice {
     }
 }
 
-/// Memory for a matrix, of zeros: what is multiplied makes no difference to the time.
+/// A matrix of zeros: the time does not depend on the elements.
 fn allocate(memory: &DeviceMemory, bytes: usize) -> u64 {
     let address = memory
         .allocate(bytes, AllocationKind::Device)

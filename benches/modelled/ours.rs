@@ -1,4 +1,4 @@
-//! Our kernels with the tiles of published ones.
+//! Our kernels, compared with published kernels of the same tiles.
 
 use std::{sync::Arc, time::Instant};
 
@@ -16,7 +16,7 @@ use ferrowave_timing::{self as timing, Timing};
 
 use crate::{Choice, allocate};
 
-/// A published figure, and the kernel of ours that stands for it.
+/// A published time, and our kernel to compare with it.
 struct Row {
     machine: Product,
     published_as: &'static str,
@@ -24,7 +24,7 @@ struct Row {
     types: ElementTypes,
     /// m, n, k.
     size: [i64; 3],
-    /// Whether B is column-major, so that both operands are along k.
+    /// Whether B is column-major, so that both operands are contiguous along k.
     is_b_along_k: bool,
     published: Published,
 }
@@ -62,7 +62,7 @@ const fn ladder(published_as: &'static str, variant: &'static str, tera_flops: f
     }
 }
 
-/// The same with B column-major, as the published ladder has it.
+/// A row of AMD's ladder with B column-major, as published.
 const fn ladder_along_k(published_as: &'static str, variant: &'static str, tera_flops: f64) -> Row {
     Row {
         is_b_along_k: true,

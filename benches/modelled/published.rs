@@ -1,4 +1,4 @@
-//! Kernels that were published elsewhere, by their structure, as today's clang compiles them.
+//! Published kernels, written anew with the same structure and compiled by today's clang.
 
 use std::{env, fs, process::Command, sync::Arc};
 
@@ -18,16 +18,16 @@ pub(crate) struct Source {
     machine: Product,
     /// m, n, k.
     size: [usize; 3],
-    /// Of an element of A and B, and of C.
+    /// Bytes of an element of A and B, and of C.
     bytes: [usize; 2],
     kernels: &'static [Published],
     /// The kernel's arguments.
     kernarg: fn(&Launch) -> Vec<u8>,
-    /// Says which kernels multiply wrongly.
+    /// Names the kernels whose product is wrong.
     check: fn(&Self, &Program, &Arc<DeviceMemory>) -> Vec<&'static str>,
 }
 
-/// One of them, and what was published of it.
+/// A kernel, and its published time.
 struct Published {
     kernel: &'static str,
     grid: [u32; 2],
@@ -36,7 +36,7 @@ struct Published {
 }
 
 struct Launch {
-    /// Of A, B and C.
+    /// Addresses of A, B and C.
     addresses: [u64; 3],
     size: [usize; 3],
     grid: [u32; 2],
@@ -78,7 +78,7 @@ pub(crate) const SOURCES: [Source; 2] = [
             published("pass_order_one_by_one", [16, 32], [64, 1], 26.12),
         ],
         kernarg: |launch| bytemuck::cast_slice(&launch.addresses).to_vec(),
-        // Their size is in the code, and takes too long to compute.
+        // The size is fixed in the code, and computing it takes too long.
         check: |_, _, _| Vec::new(),
     },
     Source {
@@ -118,7 +118,7 @@ fn ladder_kernarg(launch: &Launch) -> Vec<u8> {
     bytes
 }
 
-/// Multiplies 512³ with elements whose sums are whole numbers that bf16 holds, and compares with a product in integers.
+/// Multiplies 512³ with elements whose sums are whole numbers that bf16 can hold, and compares with an integer product.
 fn check_ladder(
     source: &Source,
     program: &Program,
@@ -217,7 +217,7 @@ impl Source {
             .expect("a kernel for the machine")
     }
 
-    /// The code object, or why there is none.
+    /// The code object, or why it could not be compiled.
     fn compile(&self) -> Result<Vec<u8>, String> {
         let directory = tempfile::tempdir().map_err(|error| error.to_string())?;
         let source = directory.path().join(self.name);

@@ -1,12 +1,11 @@
-"""Runs cases of test programs side by side, and says of each case how it ended.
+"""Runs cases of test programs in parallel, and prints how each case ended.
 
     cases.py [options] CASES -- COMMAND...
 
-CASES has a line `PROGRAM CASE` each, or `PROGRAM *` for a whole program; COMMAND is what a program and its arguments are
-appended to. Each process runs a part of the cases of one program. A case that crashes its process or takes too long
-loses no other: the rest goes to a new process. Prints `passed SECONDS PROGRAM:CASE`, `skipped …`, or `failed …: how` to
-standard output, and `unended …: why` for a program that was ended with cases left. What the processes wrote stays in the
-folder of logs if one of their cases failed.
+CASES has lines `PROGRAM CASE`, or `PROGRAM *` for a whole program. The program and its arguments are appended to COMMAND.
+Each process runs a part of the cases of one program. If a case crashes its process or takes too long, a new process runs
+the rest. Prints `passed SECONDS PROGRAM:CASE`, `skipped …`, or `failed …: how` to standard output, and `unended …: why` for
+a program that was ended with cases left. The output of a process stays in the folder of logs if one of its cases failed.
 """
 
 import argparse
@@ -20,7 +19,7 @@ from pathlib import Path
 
 class GoogleTest:
     in_order = False
-    # It pads its marks to ten characters.
+    # GoogleTest pads its marks to ten characters.
     MARK = re.compile(r"\[ *(RUN|OK|SKIPPED|FAILED) *\] ([^\s,]+\.[^\s,]+)")
     WORDS = {"RUN": "begun", "OK": "passed", "SKIPPED": "skipped", "FAILED": "failed"}
 
@@ -28,13 +27,13 @@ class GoogleTest:
         return ["--gtest_color=no", "--gtest_filter=" + ":".join(cases)]
 
     def read(self, line):
-        """How a case goes on, and which."""
+        """What happened to a case, and the case; None if the line does not say."""
         mark = self.MARK.search(line)
         return mark and (self.WORDS[mark[1]], mark[2])
 
 
 class Ggml:
-    """test-backend-ops, which only says how a case ended, and takes them in the order of its own list. Only by cases."""
+    """test-backend-ops. It prints only how a case ended, and runs cases in the order of its own list. Takes no `PROGRAM *`."""
 
     in_order = True
     MARK = re.compile(r"(?:^|  )([A-Z0-9_]+\(.*\)): (OK|FAIL|not supported)\b")
@@ -50,7 +49,7 @@ class Ggml:
 
 
 class Pytest:
-    """pytest -v, which writes a case's name before it runs it."""
+    """pytest -v, which prints a case's name before it runs the case."""
 
     in_order = True
     MARK = re.compile(r"^(\S+::\S+) (PASSED|XFAIL|FAILED|ERROR|XPASS|SKIPPED)\b")
@@ -90,7 +89,7 @@ class Runner:
             print(f"{how} {seconds:.2f} {Path(program).name}:{case}{why and ': ' + why}", flush=True)
 
     def run(self, program, cases):
-        """Runs cases in one process, and returns those that it left to another."""
+        """Runs cases in one process, and returns the cases that another process must run."""
         options = self.options
         with self.printing:
             self.processes += 1
@@ -104,7 +103,7 @@ class Runner:
             process = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
             )
-            # The process is ended when neither of its two times is kept.
+            # The process is ended when it exceeds either of its two time limits.
             begun = since = time.monotonic()
             over = threading.Event()
 
@@ -138,12 +137,12 @@ class Runner:
             code = process.wait()
             over.set()
             watcher.join()
-        # Of cases whose order is known, the first that is left is the one that ran.
+        # If the order of cases is known, the first one that is left was running.
         if options.kind.in_order and left and (why or code < 0):
             running = next(case for case in cases if case in left)
         how = why or (f"ended by signal {-code}" if code < 0 else f"ended with {code}")
         if why and "program" in why:
-            # Not the case's fault.
+            # The time limit of the program, not of the case.
             self.say("unended", begun, program, "*", why)
             left = set()
         elif running:
@@ -151,10 +150,10 @@ class Runner:
             self.say("failed", since, program, running, how)
             left.discard(running)
         elif cases == ["*"] and code == 0 and not ended:
-            # A program that names no cases: some of rocThrust's have a framework of their own.
+            # A program that prints no cases: some of rocThrust's have their own framework.
             self.say("passed", begun, program, "*")
         elif left or not ended or (code != 0 and not failed):
-            # Before the first case, or behind the last.
+            # It ended before the first case or after the last.
             failed = True
             for case in left or ["*"]:
                 self.say("failed", since, program, case, f"{how} without running it")

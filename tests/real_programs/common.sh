@@ -1,19 +1,19 @@
-# What the suites share: each SUITE.sh sources this file with `set -euo pipefail`, and is called with `sample` or `full`.
+# Shared by the suites: each SUITE.sh sources this file with `set -euo pipefail`, and is called with `sample` or `full`.
 #
 #   debian PACKAGE...            unpacks packages of Debian's suite sid into $debian, without root, installing nothing
-#   libraries                    builds this checkout's libraries and lays them out in the folder $ours
-#   run_in_debian PROGRAM ARG... runs a program from $debian on them; NAME=VALUE may stand before it, and $time_limit
-#                                (seconds, 600 at first) ends it
-#   google_tests PROGRAM ARG...  lists the cases of a program with Google's tests, as run_cases takes them
+#   libraries                    builds this checkout's libraries and copies them to the folder $ours
+#   run_in_debian PROGRAM ARG... runs a program from $debian with these libraries; NAME=VALUE may precede it; it is ended
+#                                after $time_limit seconds (600 by default)
+#   google_tests PROGRAM ARG...  lists the cases of a GoogleTest program in the form that run_cases takes
 #   run_cases LIST [OPTION...]   runs cases of test programs from $debian, see cases.py
 #   draw SEED COUNT PATTERN      draws lines by a seed, see draw.py
-#   excluded DEVICE FILE         takes those names out of the file that SUITE.excluded has, and sets $excluded to how many
-#   results DEVICE FILE          names each failure and prints the device's line; the file has a line «passed NAME»,
+#   excluded DEVICE FILE         removes the names in SUITE.excluded from the file, and sets $excluded to their number
+#   results DEVICE FILE          prints each failure and a line for the device; the file has a line «passed NAME»,
 #                                «skipped NAME» or «failed NAME: why» for each case
-#   finish                       ends the suite, with an error if a case of any device failed
+#   finish                       ends the suite, with an error if a case failed on any device
 #
-# SUITE.excluded has in each line a device or *, a pattern of names (as in bash's [[ ]]), and behind # the reason.
-# What is downloaded stays in $cache, for other checkouts too; what a run leaves is in $work.
+# Each line of SUITE.excluded has a device or *, a pattern of names (as in bash's [[ ]]), and after # the reason.
+# Downloads stay in $cache, also for other checkouts. The files of a run are in $work.
 
 suite=$(basename "$0" .sh)
 form=${1:-}
@@ -26,20 +26,20 @@ work=${CARGO_TARGET_DIR:-$repository/target}/real-programs/$suite
 rm -rf "$work"
 mkdir -p "$cache" "$work"
 work=$(cd "$work" && pwd)
-# How many programs may run at a time.
+# The number of programs that run at a time.
 workers=$(nproc)
-# What goes before chroot, where the user is not root.
+# The command before chroot, if the user is not root.
 root=()
 
-# Ends the suite: a line for people, success for CI.
+# Ends the suite with a message, but without an error.
 not_run() {
     echo "$suite: not run: $1"
     exit 0
 }
 
-# Each archive that has been unpacked has a mark, each package that was asked for another: an interrupted call is taken
-# up where it ended, and one that has nothing to do asks no server. A new package is resolved together with all earlier
-# ones, so that those in the folder always come from one state of the suite.
+# A mark is kept for each unpacked archive and each requested package, so that an interrupted call resumes, and a call
+# with nothing to do needs no server. A new package is resolved together with all earlier ones, so that all packages in
+# the folder come from one state of the suite.
 debian() {
     command -v apt-get > /dev/null && command -v dpkg-deb > /dev/null || not_run "needs apt-get and dpkg-deb"
     local mirror apt=$debian/.apt package missing=no uri deb rest
@@ -62,11 +62,11 @@ debian() {
             -o APT::Architecture=amd64 -o APT::Sandbox::User=root)
         "${get[@]}" update
         local wanted=(coreutils $(ls "$apt/asked") "$@")
-        # One line an archive: 'URI' NAME SIZE HASH. Only those without a mark are fetched.
+        # One line per archive: 'URI' NAME SIZE HASH. Only archives without a mark are fetched.
         "${get[@]}" install --print-uris "${wanted[@]}" | grep "^'" > "$apt/archives.list"
         local fetch=()
         while read -r uri deb rest; do
-            # A package is fetched as NAME=VERSION; apt writes the colon of an epoch as %3a in names of files.
+            # A package is fetched as NAME=VERSION. In file names, apt writes the colon of an epoch as %3a.
             [ -e "$apt/unpacked/$deb" ] || fetch+=("$(cut -d_ -f1,2 <<< "$deb" | sed 's/_/=/; s/%3a/:/')")
         done < "$apt/archives.list"
         if [ "${#fetch[@]}" -gt 0 ]; then
@@ -92,22 +92,22 @@ debian() {
     "${root[@]}" chroot "$debian" /usr/bin/true 2> /dev/null || not_run "needs root or user namespaces, for a chroot"
 }
 
-# Builds what `make test` has built already, and prints cargo's messages, which name the files: its selection of packages is
-# the same, and so are their features and their profile, unless $CARGO_PROFILE names another. Options choose among targets.
+# Builds test targets and prints cargo's messages, which name the files. Packages, features and profile (unless
+# $CARGO_PROFILE names another) are those of `make test`, so that its build is reused. Options select targets.
 artifacts() {
     (cd "$repository" && FERROWAVE_GPUS=gfx908,gfx90a,gfx942,gfx950 cargo test --quiet --workspace --no-run \
         ${CARGO_PROFILE:+--profile "$CARGO_PROFILE"} --message-format json "$@")
 }
 
-# Builds the libraries, and lays them out in a folder of this run as their clients ask for them.
+# Builds the libraries, and copies them to a folder of this run under the names that programs look for.
 libraries() {
     local messages library file names name inside lib=/usr/lib/x86_64-linux-gnu
     mkdir -p "$debian/tmp"
-    # Its name is no suite's: rocBLAS looks for its files beside the first library whose path has `rocblas` in it.
+    # Must not contain a suite's name: rocBLAS looks for its files beside the first library with `rocblas` in its path.
     ours=$(mktemp -d "$debian/tmp/ours.XXXXXX")
     trap 'rm -rf "$ours"' EXIT
     chmod 755 "$ours"
-    # The tests of that name need the libraries.
+    # These tests depend on the libraries.
     messages=$(artifacts --test shared_library)
     for library in libamdhip64 librocm_smi64; do
         file=$(grep -oE "\"[^\"]*/$library\.so\"" <<< "$messages" | tail -1 | tr -d '"')
@@ -129,7 +129,7 @@ run_in_debian() {
     timeout --kill-after=5 "${time_limit:-600}" "${in_debian[@]}" "$@"
 }
 
-# Lines are suites, and with two spaces before them cases, behind which # begins a comment.
+# Lines are suites or, indented by two spaces, cases. A # starts a comment.
 google_tests() {
     run_in_debian "$@" --gtest_list_tests 2> /dev/null |
         awk -v program="$1" '/^[^ ]+\.( *#.*)?$/ { suite = $1 } /^  [^ ]/ && suite && suite $1 !~ /DISABLED_/ { print program, suite $1 }'
@@ -156,7 +156,7 @@ excluded() {
     done < <(grep -v '^ *\(#\|$\)' "$here/$suite.excluded")
     while IFS= read -r name; do
         for pattern in "${patterns[@]}"; do
-            # shellcheck disable=SC2053 # It is a pattern.
+            # shellcheck disable=SC2053 # A pattern.
             if [[ $name == $pattern ]]; then
                 excluded=$((excluded + 1))
                 continue 2
@@ -176,7 +176,7 @@ results() {
     grep -vE '^(passed|skipped) ' "$file" | sed "s/^/$suite $device: /" || true
     [ "$skipped" = 0 ] && skipped= || skipped=", $skipped skipped by the suite"
     echo "$suite $device: $passed passed, $failed failed, $excluded excluded$skipped"
-    # No case at all is no success.
+    # Without any case, the suite fails.
     [ "$failed" = 0 ] && [ "$passed" -gt 0 ] || any_failed=yes
 }
 

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# cubecl 0.10 from crates.io on its HIP runtime, whose kernels hiprtc compiles: the tests of its matrix multiplication
-# (cubek-matmul), in f16 and f32. Programs are Rust, built here; the compiler and HIP's headers are Debian's.
+# The tests of cubecl 0.10's matrix multiplication (cubek-matmul from crates.io), in f16 and f32, on its HIP runtime, which
+# compiles kernels with hiprtc. The Rust programs are built here; the HIP compiler and headers are Debian's.
 #
-# A sample is the tier that the crate calls basic; the long form adds the tier `extended`.
+# A sample is the crate's tier `basic`; the long form adds the tier `extended`.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 command -v cargo > /dev/null && cargo +stable --version > /dev/null 2>&1 || not_run "needs cargo and Rust's stable toolchain"
 debian libamd-comgr3 libamdhip64-dev
 libraries
 
-# What cubecl-hip-sys takes for ROCm stays in one place, so that nothing is built again.
+# The folder that cubecl-hip-sys uses as ROCm keeps its path, so that nothing is rebuilt.
 rocm=$cache/cubecl/rocm
 mkdir -p "$rocm/bin" "$rocm/lib"
 cc -O1 -static -o "$rocm/bin/hipconfig" "$here/cubecl/hipconfig.c"
@@ -18,7 +18,7 @@ for name in libamdhip64.so libhiprtc.so; do
     mv "$rocm/lib/$name.new" "$rocm/lib/$name"
 done
 build() {
-    # Options for the pinned toolchain are none for the stable one.
+    # Options for the pinned toolchain do not fit the stable one.
     (cd "$here/cubecl" && PATH=$rocm/bin:$PATH HIP_PATH=$rocm CARGO_TARGET_DIR=$cache/cubecl/target CARGO_ENCODED_RUSTFLAGS='' \
         cargo +stable test --quiet --locked --no-run --test matmul --features extended --message-format json)
 }
@@ -29,11 +29,11 @@ cp "$binary" "$ours/matmul"
 mkdir -p "$ours/rocm/bin" "$ours/home"
 cp "$rocm/bin/hipconfig" "$ours/rocm/bin"
 ln -s /usr/include "$ours/rocm/include"
-# What the device cannot do shall be said, and not count as passed.
+# Cases that the device does not support are reported, and do not count as passed.
 printf '[test]\npolicy = "strict"\n' > "$ours/home/cubek.toml"
 
 inside=${ours#"$debian"}
-# A line for each test of a log of Rust's test harness; who has no line in it has ended the process.
+# Prints a line for each test in a log of Rust's test harness. A test without a line in the log has ended the process.
 lines() {
     awk -v names="$1" '
         /^---- .* stdout ----$/ { of = $2 }

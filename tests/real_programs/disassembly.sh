@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Decoding compared with llvm-objdump on every code object for the emulator's GPUs in libraries that others built: those of
+# Compares the disassembler with llvm-objdump on every code object for the emulator's GPUs in libraries of other projects:
 # bitsandbytes from PyPI, rocRAND and rocSPARSE.
 #
 #   disassembly.sh sample|full
@@ -13,7 +13,7 @@ if [ ! -e "$wheel" ]; then
     fetched=$(mktemp -d "$cache/bitsandbytes.XXXXXX")
     python3 -m pip --quiet --disable-pip-version-check download --no-deps --only-binary :all: --dest "$fetched" "bitsandbytes==$version"
     python3 -m zipfile --extract "$fetched"/*.whl "$fetched"
-    # Another run may have been faster.
+    # Another run may have put it there first.
     mv -T "$fetched" "$wheel" 2> /dev/null || rm -rf "$fetched"
 fi
 debian librocrand1 librocsparse0

@@ -1,8 +1,8 @@
-"""Draws lines of standard input by a seed, evenly from their groups, and leaves them in their order.
+"""Draws lines of standard input by a seed, evenly from their groups, and prints them in their original order.
 
     draw.py SEED COUNT PATTERN
 
-Lines are of one group if what the pattern finds in them is the same.
+Lines in which the pattern matches the same text are a group.
 """
 
 import random
@@ -11,7 +11,7 @@ import sys
 
 
 def evenly(groups, count, seed):
-    """One member of each group, then another of each, until there are `count`; in the order of the members."""
+    """One member of each group, then another of each, until there are `count`; sorted."""
     rng = random.Random(seed)
     for members in groups:
         rng.shuffle(members)

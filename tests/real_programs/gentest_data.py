@@ -1,10 +1,10 @@
-"""Draws cases of rocblas-test or rocsparse-test by a seed, evenly from their functions: it takes rocBLAS's a minute and 4 GB
-to read all 1.6 million.
+"""Draws cases of rocblas-test or rocsparse-test by a seed, evenly from their functions. Otherwise rocblas-test would take a
+minute and 4 GB to read all 1.6 million.
 
     gentest_data.py DATA CATEGORY COUNT SEED > DRAWN
 
-Their clients/common/roc*_gentest.py write DATA: a magic word, a record whose bytes tell where fields lie, another word, then
-a record a case. At a place in each record are the function, the name and the category, of 64 bytes each.
+Their clients/common/roc*_gentest.py write DATA: a magic word, a record whose bytes give the offsets of fields, another word, then
+one record per case. Each record has the function, the name and the category at a fixed offset, 64 bytes each.
 """
 
 import mmap
@@ -13,7 +13,7 @@ import sys
 from draw import evenly
 
 FIELD = 64
-# The words, and where the function is.
+# The two words, and the offset of the function.
 LIBRARIES = [(b"rocBLAS\0", b"ROCblas\0", 0), (b"rocSPARSE\0", b"ROCsparse\0", 539)]
 
 path, category, count, seed = sys.argv[1], sys.argv[2].encode(), int(sys.argv[3]), sys.argv[4]

@@ -8,7 +8,7 @@ libraries
 program=/usr/libexec/x86_64-linux-gnu/ggml/test-backend-ops
 for device in gfx90a gfx908; do
     export FERROWAVE_DEVICE=emulator:$device
-    # The columns are the backend, the operation, its parameters, the mode, and whether the backend has it.
+    # The columns are the backend, the operation, its parameters, the mode, and whether the backend supports it.
     run_in_debian "$program" support -b ROCm0 --output csv 2> /dev/null |
         sed -nE 's|^"ROCm0","([^"]*)","([^"]*)","support","1",.*|'"$program"' \1(\2)|p' | awk '!seen[$0]++' > "$work/all"
     if [ "$form" = sample ]; then

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# HIP programs in C++ of our own, built by Debian's clang against ROCm's headers: bundles as they are, and packed; and
-# workgroups that wait for each other.
+# Our own HIP programs in C++, built by Debian's clang with ROCm's headers: plain and compressed bundles, and workgroups that
+# wait for each other.
 #
 #   hip.sh sample|full
 set -euo pipefail

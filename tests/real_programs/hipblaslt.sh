@@ -7,7 +7,7 @@ libraries
 
 program=/usr/libexec/rocm/libhipblaslt1-bench/hipblaslt-bench
 
-# m n k: one tile and less, edges on each side, what splits k, and large ones.
+# m n k: one tile and less, edges on each side, sizes that split k, and large ones.
 sizes=(
     "1 1 1" "16 16 16" "17 13 9" "32 32 32" "33 65 31" "64 64 64" "63 64 128" "100 36 50" "128 128 128" "129 127 130"
     "1 256 256" "256 1 256" "256 256 1" "2 300 7" "300 5 64" "96 96 1024" "31 33 1000" "192 320 80" "255 257 64"
@@ -19,8 +19,8 @@ declare -A types=(
     [i8]="--a_type i8_r --b_type i8_r --c_type i32_r --d_type i32_r --compute_type i32_r --scale_type i32_r"
 )
 
-# Runs one product, and says how it ended. Behind the line of titles is one of values; the last two are the tolerances
-# within which the product is the CPU's, or «failed».
+# Runs one product, and prints its result. The line after the titles has the values; the last two are the tolerances within
+# which the product equals the CPU's, or «failed».
 product() {
     local type m n k a b log values
     read -r type m n k a b <<< "$1"

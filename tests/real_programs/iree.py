@@ -125,7 +125,7 @@ def check_model(client, random):
     y = np.maximum(x @ w + b, 0) @ v + d
     expected = np.exp(y - y.max(axis=1, keepdims=True))
     expected /= expected.sum(axis=1, keepdims=True)
-    # The device's exponential is good to a few units in the last place.
+    # The device's exponential is accurate to a few units in the last place.
     return np.abs(result / expected - 1).max(), 1e-4
 
 
@@ -145,7 +145,7 @@ def main():
         except (RuntimeError, OSError, subprocess.TimeoutExpired) as complaint:
             print(f"failed {name}:", str(complaint).replace("\n", " "), flush=True)
             continue
-        # A NaN is no small error.
+        # Comparisons with NaN are false, so that a NaN fails.
         good = error <= limit
         print(f"passed {name}" if good else f"failed {name}: error {error:.3g}, allowed {limit:g}", flush=True)
 

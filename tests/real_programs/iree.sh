@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# IREE's compiler and runtime from PyPI: products and a small model, compared with numpy.
+# IREE's compiler and runtime from PyPI: matrix products and a small model, compared with numpy.
 #
 #   iree.sh sample|full
 set -euo pipefail

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The test programs of rocRAND, rocFFT, rocSOLVER and rocSPARSE, and of hipRAND, hipFFT, hipSOLVER and hipSPARSE, which call
-# those: cases drawn by a seed, evenly from their functions, but none of the large ones that AMD runs daily.
+# them. Cases are drawn by a seed, evenly from the functions, without the large cases that AMD runs daily.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 debian lib{rocrand1,hiprand1,rocfft0,hipfft0,rocsolver0,hipsolver0,rocsparse1,hipsparse1}-tests
@@ -19,13 +19,13 @@ for device in gfx90a gfx908; do
         options=(--case-seconds 300)
         count=$([ "$form" = sample ] && echo 10 || echo 300)
         if [ "$library" = rocsparse1 ]; then
-            # It reads its cases from a file, of which the whole takes minutes.
+            # It reads its cases from a file; reading all of it takes minutes.
             python3 "$here/gentest_data.py" "$debian/usr/share/librocsparse1-tests/data/rocsparse_test.data" quick "$count" "$device" \
                 > "$ours/rocsparse" 2> "$work/$device-rocsparse.drawn"
             options+=(--argument=--data --argument="${ours#"$debian"}/rocsparse")
             google_tests /usr/libexec/rocm/librocsparse1-tests/rocsparse-test --data "${ours#"$debian"}/rocsparse" > "$work/cases"
         else
-            # Up to the first parameter, names are functions.
+            # The part of a name up to the first parameter is the function.
             cases "$library" | grep -v ' daily_' | draw "$device" "$count" '^[^ ]* [^/]*[^.]*\.[^/]*' > "$work/cases"
         fi
         excluded "$device" "$work/cases"

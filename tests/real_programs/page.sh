@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A report's page in Chromium, light and dark, as wide as a telephone and as a desktop: axe-core finds nothing, nothing is
-# wider than the window, and its script does what it says.
+# A report's page in Chromium, light and dark, as wide as a phone and as a desktop: axe-core finds nothing, nothing is wider
+# than the window, and the page's controls work.
 #
 #   page.sh sample|full
 set -euo pipefail
@@ -8,7 +8,7 @@ set -euo pipefail
 axe=4.14.1
 
 debian chromium fonts-dejavu-core
-# Chromium needs /proc and /dev, which are mounted for it alone.
+# Chromium needs /proc and /dev, which are mounted only for it.
 namespace=(unshare --mount --pid --fork)
 [ "$(id -u)" = 0 ] || namespace+=(--map-root-user)
 mkdir -p "$debian/proc"
@@ -19,13 +19,13 @@ if [ ! -e "$cache/axe-$axe.js" ]; then
     mv "$work/package/axe.min.js" "$cache/axe-$axe.js"
 fi
 libraries
-# The tests of that name need the program.
+# These tests depend on the program.
 program=$(artifacts --test report | grep -oE '"executable":"[^"]*/ferrowave"' | tail -1 | cut -d'"' -f4)
 "$program" report --sizes 64,96 --estimate 512 --gpus gfx942 --out "$work/report" > "$work/report.txt"
 python3 "$here/page.py" "$work/report/report.html" "$cache/axe-$axe.js" > "$ours/page.html"
 folder=${ours#"$debian"}
 for scheme in dark light; do
-    # Blink counts dark as 0 and light as 1.
+    # Blink's numbers are 0 for dark and 1 for light.
     timeout --kill-after=5 300 "${namespace[@]}" sh -c \
         'mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" && exec chroot "$0" "$@"' \
         "$debian" /usr/bin/env HOME="$folder" /usr/lib/chromium/chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage \

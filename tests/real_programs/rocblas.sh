@@ -7,10 +7,10 @@ debian librocblas4-tests dash diffutils
 libraries
 
 program=/usr/libexec/rocm/librocblas4-tests/rocblas-test
-# By itself it writes no line for a case that passes.
+# By default it prints no line for a case that passes.
 export GTEST_LISTENER=PASS_LINE_IN_LOG
 
-# Draws cases of a category, and runs them.
+# Draws cases of a category and runs them.
 drawn() {
     local device=$1 category=$2 count=$3 name=$1-$2
     export FERROWAVE_DEVICE=emulator:$device
@@ -28,7 +28,7 @@ if [ "$form" = sample ]; then
     drawn gfx90a quick 300
 else
     for device in gfx908 gfx90a; do
-        # It leaves out one in fifteen of those drawn: what is for other GPUs, or known to fail.
+        # It leaves out one in fifteen of the drawn cases: those for other GPUs, or known to fail.
         drawn "$device" quick 3250
         drawn "$device" pre_checkin 1050
     done

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The test programs of rocPRIM, rocThrust and hipCUB: each for two minutes, or some, drawn by a seed, for seconds. What a
-# program has not got to by then is not run, and said.
+# The test programs of rocPRIM, rocThrust and hipCUB: all for two minutes each, or some, drawn by a seed, for seconds.
+# Cases that a program does not reach in its time are reported as not run.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 debian librocprim-tests librocthrust-tests libhipcub-tests

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# tinygrad's tests of operations, types, layers, captured functions and graphs on its HIP device, whose kernels comgr
-# compiles. What fails on its CPU device, too, is no failure of ours and counts as excluded.
+# tinygrad's tests of operations, types, layers, captured functions and graphs on its HIP device, which compiles kernels with
+# comgr. Cases that also fail on its CPU device count as excluded.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
-# The last version whose package has these tests.
+# The last version whose package contains these tests.
 version=0.12.0
 package=$cache/tinygrad/tinygrad-$version
 if [ ! -e "$package" ]; then
@@ -12,21 +12,21 @@ if [ ! -e "$package" ]; then
     fetched=$(mktemp -d "$cache/tinygrad/fetch.XXXXXX")
     python3 -m pip --quiet download --no-deps --no-binary :all: --dest "$fetched" "tinygrad==$version"
     tar --no-same-owner -xf "$fetched/tinygrad-$version.tar.gz" -C "$fetched"
-    # Another run may have been faster.
+    # Another run may have put it there first.
     mv -T "$fetched/tinygrad-$version" "$package" 2> /dev/null || true
     rm -rf "$fetched"
 fi
 debian libamd-comgr3 clang python3 python3-hypothesis python3-numpy python3-pytest python3-torch
-# torch opens it for seeds. A device needs root.
+# torch reads seeds from it. A file, because creating a device needs root.
 [ -s "$debian/dev/urandom" ] || head -c 4096 /dev/urandom > "$debian/dev/urandom"
 libraries
 
 inside=${ours#"$debian"}
 mkdir "$ours/tinygrad" "$ours/home"
-# What the tests import and the package lacks is in the folder beside this script.
+# The folder beside this script has the modules that the tests import and the package lacks.
 cp -r "$package/tinygrad" "$package/test" "$here/tinygrad/." "$ours/tinygrad"
 plain=("${in_debian[@]}")
-# Its kernels are compiled in the process that runs them, and examples are drawn the same way each time.
+# Kernels are compiled in the process that runs them, and hypothesis draws the same examples each time.
 on() {
     in_debian=("${plain[@]}" "DEV=$1" "HIP_PATH=$inside/libamdhip64.so" "HOME=$inside/home" PARALLEL=0 DERANDOMIZE_CI=1
         PYTHONDONTWRITEBYTECODE=1 env -C "$inside/tinygrad")
@@ -47,7 +47,7 @@ for device in gfx942 gfx90a; do
     fi
     excluded "$device" "$work/cases"
     run "$work/cases" > "$work/$device"
-    # A line of a failure is: failed SECONDS PROGRAM:CASE, and if its process was ended, a colon and why.
+    # The line of a failure: failed SECONDS PROGRAM:CASE, followed by a colon and the reason if its process was ended.
     sed -nE 's/^failed [^ ]* python3:([^ ]*::[^ ]*[^: ]):?( .*)?$/python3 \1/p' "$work/$device" > "$work/again"
     if [ -s "$work/again" ]; then
         on CPU

@@ -1,4 +1,4 @@
-//! Finds cubek-matmul's tests, which its crate brings along, in cargo's folder.
+//! Finds cubek-matmul's tests in the source of its crate, in cargo's folder.
 
 use std::{env, fs, path::PathBuf, process::Command};
 
@@ -11,7 +11,7 @@ fn main() {
         .output()
         .expect("cargo runs");
     let metadata = String::from_utf8(output.stdout).expect("JSON is UTF-8");
-    // One field is needed, of one crate: the only manifest whose folder has this name.
+    // Only one field of one crate is needed: that of the only manifest whose folder has this name.
     let manifest = metadata
         .split("\"manifest_path\":\"")
         .filter_map(|rest| rest.split('"').next())

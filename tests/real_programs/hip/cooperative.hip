@@ -1,5 +1,5 @@
-// A HIP program whose workgroups wait for each other: as ROCm's cooperative groups have it, and by a barrier that a program
-// makes itself. It says what went wrong and returns 1, or says "passed".
+// A HIP program whose workgroups wait for each other: with ROCm's cooperative groups, and with a barrier of its own. It
+// prints what went wrong and returns 1, or prints "passed".
 #include <hip/hip_runtime.h>
 
 #include <cstdio>
@@ -22,8 +22,8 @@
     }                                                                                            \
   } while (0)
 
-// ROCm's device library, which says these, is not to be had without ROCm, nor is the header with `this_grid().sync()`,
-// which calls `__ockl_grid_sync`.
+// ROCm's device library, which defines these, is not available without ROCm. Neither is the header with
+// `this_grid().sync()`, which calls `__ockl_grid_sync`.
 extern "C" __device__ size_t __ockl_get_local_id(unsigned axis) {
   return axis == 0   ? __builtin_amdgcn_workitem_id_x()
          : axis == 1 ? __builtin_amdgcn_workitem_id_y()
@@ -48,7 +48,7 @@ __device__ bool is_first() {
           __builtin_amdgcn_workitem_id_z()) == 0;
 }
 
-// Arrivals in the low half of the word, meetings in the high one.
+// Arrivals are counted in the low half of the word, meetings in the high half.
 __device__ void meet_in_memory(unsigned* word, unsigned members) {
   unsigned before = __hip_atomic_fetch_add(word, 1u, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
   if ((before & 0xffff) == members - 1) {
@@ -59,7 +59,7 @@ __device__ void meet_in_memory(unsigned* word, unsigned members) {
     __builtin_amdgcn_s_sleep(1);
 }
 
-// What the runtime gives a cooperative launch: null in a plain one.
+// The runtime's pointer for a cooperative launch; null in a plain one.
 __device__ char* launch_info() {
   return ((char* const*)__builtin_amdgcn_implicitarg_ptr())[11];
 }
@@ -67,7 +67,7 @@ __device__ char* launch_info() {
 extern "C" __device__ int __ockl_grid_is_valid(void) { return launch_info() != nullptr; }
 
 #if defined(__gfx908__) || defined(__gfx90a__)
-// These GPUs have a barrier of all waves for it, which the runtime has set up.
+// These GPUs have a barrier of all waves, which the runtime has set up.
 __attribute__((target("gws"))) __device__ void meet(unsigned members) {
   __builtin_amdgcn_ds_gws_barrier(members - 1, 0);
 }
@@ -88,7 +88,7 @@ extern "C" __device__ void __ockl_grid_sync(void) {
   __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "agent");
 }
 
-// Each step, each item takes the sum of its two neighbours in a ring.
+// In each step, each item takes the sum of its two neighbours in a ring.
 template <typename Barrier>
 __device__ void ring(unsigned* a, unsigned* b, int count, int steps, Barrier barrier) {
   int own = blockIdx.x * blockDim.x + threadIdx.x;
@@ -153,7 +153,7 @@ int main() {
       EXPECT(is_valid == (groups ? 1 : 0));
     }
   }
-  // More than the device holds.
+  // More workgroups than the device can hold.
   int units = 0, each = 0;
   CHECK(hipDeviceGetAttribute(&units, hipDeviceAttributeMultiprocessorCount, device));
   CHECK(hipOccupancyMaxActiveBlocksPerMultiprocessor(&each, by_hand, kThreads, 0));

@@ -1,5 +1,5 @@
-// A HIP program as its users write them: launches with <<<>>>, LDS, device and managed variables, streams, events,
-// a graph. It says what went wrong and returns 1, or says "passed".
+// A typical HIP program: launches with <<<>>>, LDS, device and managed variables, streams, events, a graph. It prints
+// what went wrong and returns 1, or prints "passed".
 #include <hip/hip_runtime.h>
 
 #include <cstdio>
@@ -23,7 +23,7 @@
     }                                                                                            \
   } while (0)
 
-// ROCm's device library, which says these, is not to be had without ROCm; the compiler knows them, too.
+// ROCm's device library, which defines these, is not available without ROCm; the compiler knows them, too.
 extern "C" __device__ size_t __ockl_get_local_id(unsigned axis) {
   return axis == 0   ? __builtin_amdgcn_workitem_id_x()
          : axis == 1 ? __builtin_amdgcn_workitem_id_y()
@@ -147,7 +147,7 @@ static int streams() {
   EXPECT(calls == 1);
   EXPECT(launches == before + 1);
 
-  // The same, captured in a graph and launched three times.
+  // The same work, captured in a graph and launched three times.
   hipGraph_t graph;
   hipGraphExec_t executable;
   CHECK(hipStreamBeginCapture(first, hipStreamCaptureModeGlobal));
@@ -175,7 +175,7 @@ static int streams() {
   return 0;
 }
 
-// A kernel that leaves its buffer ends with an error, and the next one runs.
+// A kernel that writes outside of its buffer ends with an error, and the next kernel runs.
 __global__ void overrun(int* values) { values[1 << 20] = 1; }
 
 static int faults() {

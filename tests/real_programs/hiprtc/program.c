@@ -1,6 +1,6 @@
-/* What hiprtc's documentation promises, step by step. Each step prints «passed NAME» or «failed NAME: why».
+/* Tests what hiprtc's documentation specifies. Each step prints «passed NAME» or «failed NAME: why».
 
-   Only these declarations of HIP's are needed; its headers are not. */
+   The declarations of HIP below are all that is needed; HIP's headers are not. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,7 +84,7 @@ static void *code_of(hiprtcProgram program)
     return hiprtcGetCode(program, code) ? NULL : code;
 }
 
-/* Headers by name, options, templates by name expression, variables, the builtin header's functions. */
+/* Headers by name, options, templates by name expression, variables, functions of the built-in header. */
 static void names_and_headers(void)
 {
     const char *source = "#include \"scale.h\"\n"
@@ -125,7 +125,7 @@ static void names_and_headers(void)
     printf("passed %s\n", step);
 }
 
-/* Errors are in the log with file and line, and the program has no code. */
+/* The log has errors with file and line, and the program has no code. */
 static void errors(void)
 {
     hiprtcProgram program;
@@ -144,7 +144,7 @@ static void errors(void)
     printf("passed %s\n", step);
 }
 
-/* The target may be named, in CUDA's way, too; warnings are in the log of a success. */
+/* The target may be named, also with CUDA's option. A successful log has warnings. */
 static void targets_and_warnings(void)
 {
     hiprtcProgram program;
@@ -171,7 +171,7 @@ static void *bitcode_of(const char *source, size_t *size)
     return bitcode;
 }
 
-/* Two programs compiled to bitcode, one added as a file, give one code object. */
+/* Links two programs compiled to bitcode, one added as a file, to one code object. */
 static void links(void)
 {
     size_t of_kernel, of_function, size = 0;
@@ -192,7 +192,7 @@ static void links(void)
     CHECK(run(code, "k", values));
     for (int i = 0; i < N; i++) CHECK(values[i] == (float)i * i + 1);
     CHECK(hiprtcLinkDestroy(link) == 0);
-    /* What is not linked is missed, and the caller's buffer says what. */
+    /* A missing symbol is an error, and the caller's buffer names it. */
     char said[4096] = "";
     int options[] = {5, 6};
     void *option_values[] = {said, (void *)sizeof said};

@@ -1,4 +1,4 @@
-//! cubek-matmul's own tests, as they are on crates.io.
+//! cubek-matmul's own tests from crates.io.
 
 #![allow(unused, clippy::upper_case_acronyms)]
 

@@ -1,1 +1,1 @@
-"""A package, for Python has one of its own by this name."""
+"""Makes this a package, because Python has one of its own with this name."""

@@ -1,4 +1,4 @@
-"""What tinygrad's tests take from files of its repository that are not in its package: helpers of their own."""
+"""Our own helpers in place of those that tinygrad's tests import from files that are not in its package."""
 
 import functools
 import unittest
@@ -43,7 +43,7 @@ def rand_for_dtype(dtype, size):
 
 
 def assert_jit_cache_len(function, expected):
-    """Checks of how many kernels a captured function consists, be they in one graph or not."""
+    """Checks the number of kernels of a captured function, whether or not they are in one graph."""
     items = function.jit_cache
     if len(items) == 1 and isinstance(items[0].prg, GraphRunner):
         items = items[0].prg.jit_cache

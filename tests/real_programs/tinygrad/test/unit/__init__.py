@@ -1,1 +1,1 @@
-"""tinygrad's tests of units."""
+"""tinygrad's unit tests."""

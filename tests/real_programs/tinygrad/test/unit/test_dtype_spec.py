@@ -1,4 +1,4 @@
-"""What tinygrad's test_dtype takes from another test that is not in its package."""
+"""What tinygrad's test_dtype imports from a test that is not in its package."""
 
 import numpy as np
 from tinygrad import dtypes
@@ -13,7 +13,7 @@ dtype_floats = [dtype for dtype in core_dtypes if dtypes.is_float(dtype) and is_
 FP8E4M3_MAX = 448.0
 FP8E5M2_MAX = 57344.0
 
-# Some units in the last place of the narrow types.
+# A few units in the last place of the narrow types.
 TOLERANCE = {dtypes.float16: 1e-3, dtypes.bfloat16: 1e-2, dtypes.fp8e4m3: 1e-1, dtypes.fp8e5m2: 5e-1}
 
 
