@@ -240,7 +240,7 @@ fn what_cannot_be_checked_is_said() {
         (
             ferrowave(&["check", "--checks", "race"]),
             2,
-            "`race` is no check: there are memory, lds, races",
+            "unknown check `race`; known are memory, lds, races",
         ),
         (
             ferrowave(&["check", "--checks", ""]),
@@ -308,7 +308,7 @@ fn any_program_is_checked_as_the_environment_says() {
     let output = run("everything");
     assert_ne!(output.status.code(), Some(0));
     assert!(
-        text(&output.stderr).contains("`everything` is no check"),
+        text(&output.stderr).contains("unknown check `everything`"),
         "{}",
         text(&output.stderr)
     );

@@ -51,9 +51,7 @@ impl fmt::Display for Check {
 
 /// A name that is not the name of a check.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "`{name}` is no check: there are memory, lds, races, waits, hazards, registers, and all for every one of them"
-)]
+#[error("unknown check `{name}`; known are memory, lds, races, waits, hazards, registers, and all")]
 pub struct UnknownCheck {
     /// The name.
     pub name: String,
@@ -168,10 +166,12 @@ impl Kind {
     pub const fn explanation(self) -> &'static str {
         match self {
             Kind::OutOfBounds => {
-                "An access lies outside every allocation, or writes where nothing may be written."
+                "An access lies outside every allocation, or writes to read-only memory."
             }
             Kind::UseAfterFree => "An access lies in an allocation that was freed.",
-            Kind::Misaligned => "An address is not a multiple of what the instruction demands.",
+            Kind::Misaligned => {
+                "An address does not have the alignment that the instruction requires."
+            }
             Kind::UninitializedMemory => {
                 "A kernel reads bytes of an allocation that neither the host nor a kernel has written."
             }
@@ -185,7 +185,7 @@ impl Kind {
                 "Two waves of a workgroup access the same bytes of LDS with no barrier between, and one of them writes."
             }
             Kind::LdsInFlight => {
-                "An LDS access had not been waited for (lgkmcnt) when its wave came to the barrier that should order it."
+                "A wave reached the barrier that should order its LDS access without waiting for the access (lgkmcnt)."
             }
             Kind::GlobalRace => {
                 "Two waves access the same bytes of global memory, one of them writes, and neither a barrier nor atomic operations order them."
@@ -197,20 +197,20 @@ impl Kind {
                 "An instruction writes a register that a load in flight will overwrite."
             }
             Kind::LdsLoadInFlight => {
-                "LDS is accessed where a load from global memory that goes straight to LDS has not been waited for."
+                "LDS is accessed where a load from global memory to LDS has not been waited for."
             }
             Kind::Hazard => {
-                "The hardware demands more wait states between two instructions than the program has there."
+                "The hardware requires more wait states between two instructions than the program provides."
             }
             Kind::UninitializedRegister => {
-                "An uninitialized register decides an address, a branch, or what is stored."
+                "An uninitialized register affects an address, a branch, or stored data."
             }
             Kind::SkippedBarrier => {
-                "Some waves of a workgroup wait at a barrier that others have passed by."
+                "Some waves of a workgroup wait at a barrier that others have skipped."
             }
-            Kind::Fault => "A wave could not go on.",
+            Kind::Fault => "A wave could not continue.",
             Kind::ScheduleDependence => {
-                "The kernel's results depend on the order in which waves run or loads come back."
+                "The kernel's results depend on the order in which waves run or loads return."
             }
         }
     }

@@ -409,7 +409,7 @@ impl Watch for Lds {
             atomic,
         );
         if facts.global_share {
-            let what = "accesses global data share (GDS), of which HIP gives kernels none";
+            let what = "accesses global data share (GDS), which HIP does not allocate to kernels";
             add_outside(step, wave.index, wave.exec, what.into(), None, findings);
         }
         for outside in context.outside_lds() {

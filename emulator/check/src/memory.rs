@@ -188,7 +188,7 @@ impl Watch for Memory {
                 wave: wave.index,
                 lanes: 0,
                 what: format!(
-                    "has a base that ends in {:#x} and an offset of {offset:#x}; the hardware takes both without their lowest two bits",
+                    "has a base that ends in {:#x} and an offset of {offset:#x}; the hardware ignores the lowest two bits of both",
                     base & 0xf
                 ),
             },

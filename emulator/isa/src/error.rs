@@ -52,12 +52,15 @@ impl fmt::Display for DecodeError {
         let gpu = gpu.name();
         write!(f, "at {offset:#x}: word {word:#010x} ")?;
         match kind {
-            DecodeErrorKind::Truncated => write!(f, "starts an instruction that the code ends in"),
-            DecodeErrorKind::Unknown => write!(f, "is no instruction of {gpu}"),
+            DecodeErrorKind::Truncated => write!(
+                f,
+                "starts an instruction that extends past the end of the code"
+            ),
+            DecodeErrorKind::Unknown => write!(f, "is not an instruction of {gpu}"),
             DecodeErrorKind::Operand { code } => {
                 write!(
                     f,
-                    "has operand code {code}, which this instruction of {gpu} does not take"
+                    "has operand code {code}, which this instruction of {gpu} does not accept"
                 )
             }
             DecodeErrorKind::Misaligned { register } => write!(

@@ -24,23 +24,23 @@ macro_rules! statuses {
 }
 
 statuses! {
-    SUCCESS = 0, "RSMI_STATUS_SUCCESS": "the call did what it was asked";
-    INVALID_ARGS = 1, "RSMI_STATUS_INVALID_ARGS": "an argument is null, names no device or has a value that it may not have";
-    NOT_SUPPORTED = 2, "RSMI_STATUS_NOT_SUPPORTED": "this device has nothing of the kind";
+    SUCCESS = 0, "RSMI_STATUS_SUCCESS": "the call succeeded";
+    INVALID_ARGS = 1, "RSMI_STATUS_INVALID_ARGS": "an argument is null, names no device or is invalid";
+    NOT_SUPPORTED = 2, "RSMI_STATUS_NOT_SUPPORTED": "this device does not support the function";
     FILE_ERROR = 3, "RSMI_STATUS_FILE_ERROR": "a file could not be read or written";
     PERMISSION = 4, "RSMI_STATUS_PERMISSION": "the user may not do this";
     OUT_OF_RESOURCES = 5, "RSMI_STATUS_OUT_OF_RESOURCES": "memory or another resource is used up";
-    INTERNAL_EXCEPTION = 6, "RSMI_STATUS_INTERNAL_EXCEPTION": "the library made a mistake";
+    INTERNAL_EXCEPTION = 6, "RSMI_STATUS_INTERNAL_EXCEPTION": "internal error of the library";
     INPUT_OUT_OF_BOUNDS = 7, "RSMI_STATUS_INPUT_OUT_OF_BOUNDS": "an argument is outside of its range";
     INIT_ERROR = 8, "RSMI_STATUS_INIT_ERROR": "the library could not be initialized, or has not been";
     NOT_YET_IMPLEMENTED = 9, "RSMI_STATUS_NOT_YET_IMPLEMENTED": "the function is not implemented for this device";
-    NOT_FOUND = 10, "RSMI_STATUS_NOT_FOUND": "what was looked for is not there";
+    NOT_FOUND = 10, "RSMI_STATUS_NOT_FOUND": "the item was not found";
     INSUFFICIENT_SIZE = 11, "RSMI_STATUS_INSUFFICIENT_SIZE": "the buffer is too small for the whole answer";
     INTERRUPT = 12, "RSMI_STATUS_INTERRUPT": "the call was interrupted";
     UNEXPECTED_SIZE = 13, "RSMI_STATUS_UNEXPECTED_SIZE": "more or less data was read than expected";
     NO_DATA = 14, "RSMI_STATUS_NO_DATA": "there is no data for this argument";
     UNEXPECTED_DATA = 15, "RSMI_STATUS_UNEXPECTED_DATA": "other data was read than expected";
-    BUSY = 16, "RSMI_STATUS_BUSY": "what the call needs is in use";
+    BUSY = 16, "RSMI_STATUS_BUSY": "the resource is in use";
     REFCOUNT_OVERFLOW = 17, "RSMI_STATUS_REFCOUNT_OVERFLOW": "rsmi_init was called too often";
     SETTING_UNAVAILABLE = 18, "RSMI_STATUS_SETTING_UNAVAILABLE": "the device does not have this setting";
     AMDGPU_RESTART_ERR = 19, "RSMI_STATUS_AMDGPU_RESTART_ERR": "the driver could not be restarted";

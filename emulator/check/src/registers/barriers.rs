@@ -185,8 +185,8 @@ pub(super) fn opens<'a>(
                     passing,
                     workgroup,
                     match waiting[number] {
-                        true => "passes by a barrier and waits at another",
-                        false => "passes by a barrier and ends",
+                        true => "skips a barrier and waits at another",
+                        false => "skips a barrier and ends",
                     },
                 ),
                 access: None,

@@ -71,7 +71,7 @@ fn subject(wave: &WavePart) -> String {
 
 fn place(place: Option<&Place>, indent: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let Some(place) = place else {
-        return write!(f, "\n{indent}at an instruction that is not known");
+        return write!(f, "\n{indent}at an unknown instruction");
     };
     write!(
         f,

@@ -139,7 +139,7 @@ impl FaultReport {
         let nearest = match fault.kind {
             FaultKind::Memory { address, bytes, .. } => {
                 let denied = match view.holds(address, bytes) {
-                    true => ", which cannot be accessed so",
+                    true => ", which does not allow this kind of access",
                     false => "",
                 };
                 Some(view.place(address, bytes) + denied)

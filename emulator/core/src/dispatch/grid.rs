@@ -1,4 +1,4 @@
-//! Launches: runs all workgroups of a grid on the host's cores.
+//! Runs all workgroups of a launch on the host's cores.
 
 use std::sync::LazyLock;
 

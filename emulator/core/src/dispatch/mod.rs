@@ -1,4 +1,4 @@
-//! Launches: run a grid of workgroups, and the waves of each.
+//! Launches: running the workgroups of a grid, and the waves of each workgroup.
 
 mod arguments;
 mod error;

@@ -86,7 +86,7 @@ impl AllocationInfo {
     }
 
     /// The end of the range that kernels can read: the end of its last page. Pages are counted from its first address,
-    /// because a GPU's allocations start at a page. The program's own memory is mapped in the host's pages.
+    /// because a GPU's allocations start at a page. In the program's own memory, the host's pages count.
     pub fn readable_end(&self) -> u64 {
         let pages_from = match self.kind {
             AllocationKind::Registered => 0,

@@ -120,11 +120,11 @@ fn listing(profile: &Profile, timed: Option<&Timed<'_>>, sources: &mut Sources) 
                         th { "runs" }
                         @if timed.is_some() {
                             th title="share of the cycles of all waves in which they waited to issue it, modelled" { "waits" }
-                            th.left title="what most of them waited for, modelled" { "for" }
+                            th.left title="the most frequent cause of these waits, modelled" { "for" }
                         }
                         th title="active lanes, on average" { "lanes" }
-                        th title="cache lines that an access accesses" { "lines" }
-                        th title="cycles a run that LDS takes for bank conflicts" { "conflicts" }
+                        th title="cache lines per access" { "lines" }
+                        th title="LDS cycles due to bank conflicts per run" { "conflicts" }
                         th { "offset" }
                         th.left { "instruction" }
                     }

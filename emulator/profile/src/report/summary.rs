@@ -92,7 +92,7 @@ impl Rows {
             }
         }
         if let Some(intensity) = totals.operations_per_global_byte {
-            let note = "operations for each byte asked of global memory";
+            let note = "operations per byte requested from global memory";
             self.add("arithmetic intensity", format!("{intensity:.2}"), note);
         }
     }
@@ -114,15 +114,12 @@ impl Rows {
                 ("lines of 128 B", totals.lines_128),
             ] {
                 let each = ratio(lines, totals.global_accesses).unwrap_or_default();
-                self.add(name, grouped(lines), format!("{each:.2} an access"));
+                self.add(name, grouped(lines), format!("{each:.2} per access"));
             }
             self.add(
                 "coalescing",
                 percent(totals.coalescing_efficiency),
-                format!(
-                    "of the bytes in lines of {} B, asked for",
-                    totals.line_bytes
-                ),
+                format!("of the bytes in touched lines of {} B", totals.line_bytes),
             );
         }
         if totals.scalar_bytes > 0 {
@@ -138,7 +135,7 @@ impl Rows {
             self.add("LDS", bytes, format!("in {accesses} of waves"));
             let cycles = totals.lds_conflict_cycles;
             let each = ratio(cycles, totals.lds_accesses).unwrap_or_default();
-            let note = format!("cycles more than without, {each:.2} an access");
+            let note = format!("extra cycles, {each:.2} per access");
             self.add("bank conflicts", grouped(cycles), note);
         }
     }
