@@ -19,7 +19,7 @@ impl FromStr for Bounds {
         let (kernel, numbers) = text.split_once('=').ok_or(form)?;
         let number = |text: &str| {
             text.parse::<u32>()
-                .map_err(|_| format!("`{text}` is no number; {form}"))
+                .map_err(|_| format!("`{text}` is not a number; {form}"))
         };
         let bounds = match numbers.split_once(',') {
             Some((threads, waves)) => {
@@ -58,8 +58,8 @@ mod tests {
         for (text, complaint) in [
             ("a", "write KERNEL=THREADS"),
             ("=256", "write KERNEL=THREADS"),
-            ("a=many", "`many` is no number"),
-            ("a=64,", "`` is no number"),
+            ("a=many", "`many` is not a number"),
+            ("a=64,", "`` is not a number"),
         ] {
             let error = parse(text).expect_err(text);
             assert!(error.contains(complaint), "{text}: {error}");

@@ -207,12 +207,12 @@ fn check_name(name: &str) -> Result<(), Failure> {
     let complaint = if !name.starts_with(first) || !name.chars().all(rest) {
         "a crate's name has letters, digits, `-` and `_`, and begins with a letter"
     } else if RESERVED.contains(&name.replace('-', "_").as_str()) {
-        "it is a word or crate of Rust's own"
+        "it is a keyword or one of Rust's own crates"
     } else if matches!(
         name.replace('_', "-").as_str(),
         "ferrowave-host" | "ferrowave-panic"
     ) {
-        "the crate depends on one of this name"
+        "the new crate depends on a crate with this name"
     } else {
         return Ok(());
     };

@@ -66,7 +66,7 @@ pub(crate) fn gpu(device: &Device) -> Result<Gpu, Failure> {
     let properties = device.properties();
     properties.gpu().ok_or_else(|| {
         Failure::failed(format!(
-            "kernels can't be built for this device: {} is none of {}",
+            "kernels can't be built for this device: {} is not one of {}",
             properties.gpu_name(),
             Gpu::ALL.map(Gpu::name).join(", ")
         ))

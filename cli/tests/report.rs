@@ -189,7 +189,7 @@ fn one_row_as_json_against_a_baseline() {
     assert!((speedup - 0.8).abs() < 1e-9, "{speedup}");
     assert_eq!(pairs[1]["change"], "WRONG NOW");
     assert!(
-        text(&output.stderr).contains("`b` is of an interrupted run"),
+        text(&output.stderr).contains("`b` is from an interrupted run"),
         "{output:?}"
     );
 

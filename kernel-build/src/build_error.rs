@@ -102,7 +102,7 @@ pub enum BuildError {
     },
     /// The compiler did not apply the launch bounds.
     #[error(
-        "launch bounds of kernel `{kernel}` did not reach the compiler: at most {given} work-items were asked for, the code object says {found} for {gpu}"
+        "launch bounds of kernel `{kernel}` were not applied: the workgroup size is at most {given} in the request, but {found} in the code object for {gpu}"
     )]
     BoundsIgnored {
         /// The kernel's symbol.
@@ -120,7 +120,7 @@ pub enum BuildError {
 fn no_std_hint(messages: &str) -> &'static str {
     match messages.contains("can't find crate for `std`") {
         true => {
-            "A GPU has no `std`: kernels and all that they depend on are `#![no_std]`. Is this crate meant for the host?"
+            "A GPU has no `std`: kernels and all their dependencies must be `#![no_std]`. Is this crate meant for the host?"
         }
         false => "",
     }

@@ -164,7 +164,7 @@ impl fmt::Display for Violation {
                 dynamic,
                 first,
             } => {
-                write!(f, "uses {bytes} bytes of scratch a work-item")?;
+                write!(f, "uses {bytes} bytes of scratch per work-item")?;
                 if *dynamic {
                     f.write_str(" and more at run time")?;
                 }

@@ -60,7 +60,7 @@ pub enum ToolchainError {
     },
     /// The toolchain is not a nightly.
     #[error(
-        "kernels need a nightly toolchain, as the amdgcn target is unstable, but {wanted} gives {release}; name one in rust-toolchain.toml, such as `channel = \"{}\"`",
+        "kernels need a nightly toolchain, because the amdgcn target is unstable, but {wanted} gives {release}; name one in rust-toolchain.toml, such as `channel = \"{}\"`",
         Toolchain::TESTED_CHANNEL
     )]
     NotNightly {
@@ -188,7 +188,7 @@ impl Toolchain {
         let field = |name: &str| {
             text.lines()
                 .find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))
-                .ok_or_else(|| broken(format!("`rustc -vV` says no {name}")))
+                .ok_or_else(|| broken(format!("`rustc -vV` prints no {name}")))
         };
         let release = field("release")?.to_owned();
         if !release.contains("nightly") && !release.contains("dev") {

@@ -70,7 +70,7 @@ pub(super) fn write(code: &Code<'_>) -> String {
     if !has_lines {
         push(
             &mut text,
-            "the code object has no line tables, so that there are no source lines",
+            "the code object has no line tables, so source lines are not shown",
         );
     }
     text

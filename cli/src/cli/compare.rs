@@ -51,7 +51,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
     let (before, after) = (read(&options.before)?, read(&options.after)?);
     for (path, results) in [(&options.before, &before), (&options.after, &after)] {
         if !results.complete {
-            eprintln!("`{}` is of an interrupted run", path.display());
+            eprintln!("`{}` is from an interrupted run", path.display());
         }
     }
     let pairs = pairs(&before, &after);

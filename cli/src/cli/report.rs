@@ -231,7 +231,7 @@ fn estimate_note(options: &Options, work: &[Work]) -> Option<String> {
     let mut cases = work.iter().flat_map(|work| &work.cases);
     let all = !options.estimate.is_empty() || !options.kernels.is_empty();
     (!all && cases.any(|case| case.estimated)).then(|| {
-        format!("{LARGE}×{LARGE}×{LARGE} is estimated for some kernels; --estimate {LARGE} has all")
+        format!("{LARGE}×{LARGE}×{LARGE} is estimated for some kernels; --estimate {LARGE} estimates all")
     })
 }
 
@@ -534,8 +534,7 @@ fn libraries(options: &Options, context: &Context, notes: &mut Vec<String>) -> V
     }
     if context.device().is_emulated() {
         let [first, second] = Vendor::ALL;
-        let note =
-            format!("{first} and {second} are left out: they are compared with on a GPU only");
+        let note = format!("{first} and {second} are left out: they need a GPU");
         if !notes.contains(&note) {
             notes.push(note);
         }

@@ -113,7 +113,10 @@ impl FromStr for ElementName {
         }
         let mut names: Vec<_> = others.map(|types| types.input.name()).collect();
         names.push("fp8");
-        Err(format!("unknown type; there are {}", names.join(", ")))
+        Err(format!(
+            "unknown type; expected one of {}",
+            names.join(", ")
+        ))
     }
 }
 
@@ -133,7 +136,7 @@ impl FromStr for LayoutName {
             "NT" => (Order::RowMajor, Order::ColumnMajor),
             "TN" => (Order::ColumnMajor, Order::RowMajor),
             "TT" => (Order::ColumnMajor, Order::ColumnMajor),
-            _ => return Err("there are NN, NT, TN and TT: N is row-major, T column-major".into()),
+            _ => return Err("expected NN, NT, TN or TT: N is row-major, T column-major".into()),
         };
         Ok(Self { a, b })
     }

@@ -79,9 +79,7 @@ impl<'a> Target<'a> {
     fn products(&self) -> Result<(), Failure> {
         let options = self.options;
         if let Some(option) = options.launch.given() {
-            return Err(Failure::usage(format!(
-                "{option} is for a kernel of --code-object FILE, which is missing"
-            )));
+            return Err(Failure::usage(format!("{option} needs --code-object FILE")));
         }
         let device = self.context.device();
         let machine = &self.machine;

@@ -180,7 +180,7 @@ fn ladder(section: &Section<'_>, number: usize, largest: &[&Row], causes: &[Stri
         }
         div.wide tabindex="0" role="region" aria-labelledby={ "section" (number) } {
             table.ladder {
-                caption { "Kernels in the order of the ladder. Bars: of the GPU's peak." }
+                caption { "Kernels in the order of the ladder. Bars show the share of the GPU's peak." }
                 thead {
                     tr {
                         th scope="col" { "kernel" }
@@ -314,7 +314,7 @@ fn main_loop(main: &MainLoop, time: &Modelled) -> Markup {
     let mut before = None;
     html! {
         @if main.instructions.is_empty() {
-            p { "It has no loop." }
+            p { "The kernel has no loop." }
         } @else {
             p {
                 "The main loop, " (main.instructions.len()) " instructions: waves spend "

@@ -52,7 +52,7 @@ fn scratch_is_refused_with_its_first_access() {
         let error = refusal("scratch", gpu);
         for part in [
             format!("kernel `histogram` for {gpu} uses "),
-            format!(" bytes of scratch a work-item, first {instruction}"),
+            format!(" bytes of scratch per work-item, first {instruction}"),
             "lib.rs:".to_owned(),
         ] {
             assert!(error.contains(&part), "{part:?} not in {error}");
@@ -116,7 +116,9 @@ fn spills_are_refused_by_kind() {
     );
     check(
         "    .uses_dynamic_stack: true",
-        Some("kernel `probe` for gfx942 uses 0 bytes of scratch a work-item and more at run time"),
+        Some(
+            "kernel `probe` for gfx942 uses 0 bytes of scratch per work-item and more at run time",
+        ),
     );
 }
 
