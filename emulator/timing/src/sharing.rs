@@ -49,7 +49,7 @@ impl Source {
         Source::Memory,
     ];
 
-    /// Whether the line comes from behind L2 and has not been requested before.
+    /// Whether the Infinity Cache (or memory, if there is none) must supply the line.
     pub(super) const fn is_behind_l2(self) -> bool {
         matches!(
             self,
