@@ -336,7 +336,7 @@ impl Image {
             let contents = bytes.get(segment.file_range.clone());
             let contents = contents.ok_or_else(|| CodeObjectError::Elf {
                 what: "segment",
-                reason: "the file is not there or shorter than it was".to_owned(),
+                reason: "the file was not kept, or is shorter than when it was parsed".to_owned(),
             })?;
             write(segment.address, contents)?;
         }

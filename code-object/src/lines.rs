@@ -109,7 +109,7 @@ impl LineTables {
     }
 }
 
-/// The debug information of the code object in `bytes`; what is not there is empty.
+/// The debug information of the code object in `bytes`. Missing sections are empty.
 pub(crate) fn dwarf(bytes: &[u8]) -> Option<gimli::Dwarf<Reader>> {
     let sections = gimli::DwarfSections::load(|id| {
         Ok::<_, gimli::Error>(section(bytes, id.name()).unwrap_or_default())
@@ -118,7 +118,7 @@ pub(crate) fn dwarf(bytes: &[u8]) -> Option<gimli::Dwarf<Reader>> {
     Some(sections.ok()?.borrow(reader))
 }
 
-/// A debug section's contents, if there is one that can be read as it stands.
+/// The contents of a debug section, if it exists and is not compressed.
 fn section(bytes: &[u8], name: &str) -> Option<Arc<[u8]>> {
     let header = parse_header(bytes).ok()?;
     let sections = header.sections(LE, bytes).ok()?;

@@ -181,7 +181,7 @@ impl KernelLaunch<'_> {
         }
         let kinds: Vec<_> = expected.iter().map(Expected::kind).collect();
         Err(Failure::usage(format!(
-            "`{}` takes {} arguments, but --arg stands {} times; it takes: {}",
+            "`{}` takes {} arguments, but --arg is given {} times; it takes: {}",
             self.kernel,
             expected.len(),
             self.arguments.len(),

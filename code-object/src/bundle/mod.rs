@@ -94,7 +94,7 @@ pub enum BundleError {
         reason: String,
     },
     /// The decompressed length differs from the one that the header states.
-    #[error("the compressed bundle unpacks to {found} bytes, but says that there are {expected}")]
+    #[error("the compressed bundle unpacks to {found} bytes, but its header states {expected}")]
     Length {
         /// The decompressed length.
         found: u64,
@@ -244,7 +244,7 @@ impl<'a> Bundle<'a> {
             let length = match version {
                 1 => {
                     return Err(BundleError::Compression {
-                        reason: "version 1 does not say how long it is; load it from a file"
+                        reason: "version 1 does not state its length; load it from a file"
                             .to_owned(),
                     }
                     .into());

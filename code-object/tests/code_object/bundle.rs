@@ -265,7 +265,7 @@ fn what_is_wrong_is_named() {
     };
     check(&changed(4, 4), "version 4; known are 1, 2 and 3");
     check(&changed(6, 2), "method 2; known are 0 (zlib) and 1 (zstd)");
-    check(&changed(16, file[16] ^ 1), "but says that there are");
+    check(&changed(16, file[16] ^ 1), "but its header states");
     check(&changed(23, 1), "unpacked length");
     check(&changed(32, 0), "cannot be unpacked");
     check(&file[..file.len() - 1], "the compressed bytes");

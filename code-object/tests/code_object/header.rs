@@ -20,7 +20,7 @@ fn every_gpu_and_version() {
             assert_eq!(object.metadata().version.0, 1);
             assert_eq!(object.bytes()[..], bytes[..]);
             assert_eq!(object.kernels().len(), 1);
-            // gfx908 has both features, and gfx942 has them switched: whatever the header says is taken from it.
+            // The header states the features' settings: gfx908 has both features, and on gfx942 they can be switched.
             let header = readobj(&bytes, "--file-header");
             for (setting, name) in [(target.xnack, "XNACK"), (target.sramecc, "SRAMECC")] {
                 let word = match setting {

@@ -41,7 +41,7 @@ fn line_tables_lead_to_the_source() {
     assert_eq!(left.kernels(), object.kernels());
     let mut image = vec![0; left.image_size() as usize];
     let error = left.load_image(0, &mut image).expect_err("no file");
-    assert!(error.to_string().contains("not there"), "{error}");
+    assert!(error.to_string().contains("not kept"), "{error}");
 
     // Missing line tables are not an error.
     let object = CodeObject::parse(&assembled(Gpu::Gfx90a, &Kernel::new(Gpu::Gfx90a).text()))

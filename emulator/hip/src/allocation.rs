@@ -332,7 +332,7 @@ pub(super) unsafe fn hipHostRegister(
 ) -> Result<(), Failure> {
     if address.is_null() || bytes == 0 {
         return Err(Failure::value(format_args!(
-            "{bytes} bytes at {address:p} are no memory"
+            "{bytes} bytes at {address:p} are not memory"
         )));
     }
     let known = abi::hipHostRegisterPortable
@@ -423,7 +423,7 @@ pub(super) unsafe fn hipMemAdvise(
     match advice.0 {
         1..=6 | 100 | 101 => known(address, bytes, device),
         other => Err(Failure::value(format_args!(
-            "{other} is no advice; there are 1 to 6, 100 and 101"
+            "{other} is not an advice; expected 1 to 6, 100 or 101"
         ))),
     }
 }

@@ -89,7 +89,7 @@ impl State {
                 Ok(seeds) => state.options.seeds = seeds,
                 Err(_) => {
                     state.misnamed = Some(format!(
-                        "{SEEDS_VARIABLE} is `{seeds}`, which is no number of runs"
+                        "{SEEDS_VARIABLE} is `{seeds}`, which is not a number of runs"
                     ));
                 }
             }
@@ -99,7 +99,7 @@ impl State {
                 Ok(seed) => state.options.schedule = Some(seed),
                 Err(_) => {
                     state.misnamed = Some(format!(
-                        "{SCHEDULE_VARIABLE} is `{schedule}`, which is no number of a schedule"
+                        "{SCHEDULE_VARIABLE} is `{schedule}`, which is not the number of a schedule"
                     ));
                 }
             }
@@ -202,7 +202,7 @@ extern "C" fn at_exit() {
     }
     let met: u64 = findings.iter().map(|finding| finding.count).sum();
     eprintln!(
-        "ferrowave: {} findings, met {met} times in all",
+        "ferrowave: {} findings, met {met} times in total",
         findings.len()
     );
     // SAFETY: output is flushed, as the normal exit would do later; no other code of the program runs.

@@ -62,10 +62,7 @@ pub(super) fn context(handle: hipCtx_t) -> Result<Arc<Context>, Failure> {
     found.ok_or_else(|| {
         Failure::new(
             hipError_t::hipErrorInvalidContext,
-            format_args!(
-                "{:#x} is no context, or one that was destroyed",
-                handle.addr()
-            ),
+            format_args!("{:#x} is not a context, or was destroyed", handle.addr()),
         )
     })
 }
@@ -259,7 +256,7 @@ pub(super) fn check_cache(config: hipFuncCache_t) -> Result<(), Failure> {
     match config.0 {
         0..=3 => Ok(()),
         other => Err(Failure::value(format_args!(
-            "{other} is no choice of a cache; there are 0 to 3"
+            "{other} is not a cache configuration; expected 0 to 3"
         ))),
     }
 }
@@ -283,7 +280,7 @@ pub(super) fn check_banks(config: hipSharedMemConfig) -> Result<(), Failure> {
     match config.0 {
         0..=2 => Ok(()),
         other => Err(Failure::value(format_args!(
-            "{other} is no width of LDS banks; there are 0 to 2"
+            "{other} is not an LDS bank size; expected 0 to 2"
         ))),
     }
 }

@@ -180,7 +180,7 @@ struct Named {
 fn no_arrays() -> Failure {
     Failure::new(
         hipError_t::hipErrorNotSupported,
-        "the copy is to or from an array, of which the emulator has none",
+        "the copy is to or from an array, but the emulator does not support arrays",
     )
 }
 

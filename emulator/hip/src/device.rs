@@ -164,7 +164,7 @@ pub(super) unsafe fn hipDeviceGetPCIBusId(
         .and_then(|bytes| bytes.checked_sub(1));
     let (false, Some(room)) = (text.is_null(), room) else {
         return Err(Failure::value(format_args!(
-            "no room for a place on the bus: {bytes} bytes at {text:p}"
+            "no room for a PCI address: {bytes} bytes at {text:p}"
         )));
     };
     // SAFETY: the caller guarantees `bytes` bytes at `text`.
@@ -182,7 +182,7 @@ pub(super) unsafe fn hipDeviceGetByPCIBusId(
     let count = Runtime::get().with_devices(|devices| devices.len() as c_int)?;
     let found = (0..count).find(|&ordinal| bus_id(ordinal).eq_ignore_ascii_case(&asked));
     let found = found
-        .ok_or_else(|| Failure::value(format_args!("no device is at `{asked}` on the bus")))?;
+        .ok_or_else(|| Failure::value(format_args!("no device has the PCI address `{asked}`")))?;
     device.set(Runtime::get().device(found)?.ordinal);
     Ok(())
 }
@@ -239,7 +239,7 @@ pub(super) unsafe fn hipDeviceEnablePeerAccess(peer: c_int, flags: c_uint) -> Re
     if Arc::ptr_eq(&peer, &device) {
         return Err(Failure::new(
             hipError_t::hipErrorInvalidDevice,
-            "a device is no peer of itself",
+            "a device cannot be its own peer",
         ));
     }
     if !device.memory.enable_peer(&peer.memory) {
@@ -291,7 +291,7 @@ fn limit(limit: hipLimit_t) -> Result<usize, Failure> {
         hipLimit_t::hipLimitPrintfFifoSize => Ok(1 << 20),
         hipLimit_t(other) => Err(Failure::new(
             hipError_t::hipErrorUnsupportedLimit,
-            format_args!("{other} is no limit of a device; there are 0 to 2"),
+            format_args!("{other} is not a limit of a device; expected 0 to 2"),
         )),
     }
 }

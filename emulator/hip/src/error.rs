@@ -33,7 +33,7 @@ impl Failure {
     pub(super) fn handle(what: &str, handle: usize) -> Self {
         Self::new(
             hipError_t::hipErrorInvalidHandle,
-            format_args!("{handle:#x} is no {what}, or one that was destroyed"),
+            format_args!("{handle:#x} is not the handle of a live {what}"),
         )
     }
 }
@@ -313,7 +313,10 @@ fn described(
     let text = out!(text);
     let Some(row) = error.row() else {
         text.set(std::ptr::null());
-        return Err(Failure::value(format_args!("{} is no error code", error.0)));
+        return Err(Failure::value(format_args!(
+            "{} is not an error code",
+            error.0
+        )));
     };
     text.set(part(row).as_ptr());
     Ok(())

@@ -120,7 +120,7 @@ pub(super) unsafe fn hipEventQuery(event: hipEvent_t) -> Result<(), Failure> {
     if !recorded.task.is_over() {
         return Err(Failure::new(
             hipError_t::hipErrorNotReady,
-            "the stream has not come to the event",
+            "the stream has not reached the event",
         ));
     }
     recorded.device.faults.report(recorded.waits)
@@ -147,11 +147,11 @@ fn at(handle: hipEvent_t, name: &str) -> Result<Instant, Failure> {
             return recorded.task.over_at().ok_or_else(|| {
                 Failure::new(
                     hipError_t::hipErrorNotReady,
-                    format_args!("the stream has not come to the {name} event"),
+                    format_args!("the stream has not reached the {name} event"),
                 )
             });
         }
-        Some(_) => "was made without a time",
+        Some(_) => "was created without timing",
         None => "was never recorded",
     };
     Err(Failure::new(

@@ -61,7 +61,7 @@ pub(super) unsafe fn hipFuncGetAttribute(
         .attribute(attribute)
         .ok_or_else(|| {
             Failure::value(format_args!(
-                "{} is no attribute of a kernel; there are 0 to 9",
+                "{} is not a kernel attribute; expected 0 to 9",
                 attribute.0
             ))
         })?;
@@ -105,7 +105,7 @@ pub(super) unsafe fn hipFuncSetAttribute(
             let value = u32::try_from(value).ok().filter(|&value| value <= most);
             let value = value.ok_or_else(|| {
                 Failure::value(format_args!(
-                    "a launch of this kernel may add from 0 to {most} bytes of LDS"
+                    "dynamic LDS of this kernel must be from 0 to {most} bytes"
                 ))
             })?;
             function.dynamic_lds_bytes.store(value, Ordering::Relaxed);
@@ -114,7 +114,7 @@ pub(super) unsafe fn hipFuncSetAttribute(
         // LDS and cache are separate on these GPUs.
         hipFuncAttribute::hipFuncAttributePreferredSharedMemoryCarveout => Ok(()),
         hipFuncAttribute(other) => Err(Failure::value(format_args!(
-            "{other} cannot be set of a kernel, only 8 and 9"
+            "attribute {other} of a kernel cannot be set; only 8 and 9 can"
         ))),
     }
 }
@@ -196,7 +196,7 @@ fn potential(
     let best = held.reduce(|best, next| if next.0 > best.0 { next } else { best });
     let Some((_, threads, workgroups)) = best.filter(|&(waves, ..)| waves > 0) else {
         return Err(Failure::value(format_args!(
-            "no workgroup of this kernel with {lds_bytes} more bytes of LDS fits on a compute unit"
+            "no workgroup of this kernel with {lds_bytes} bytes of dynamic LDS fits on a compute unit"
         )));
     };
     block_size.set(int(threads));

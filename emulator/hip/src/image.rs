@@ -112,7 +112,7 @@ impl Image {
         let length = file_bytes(&header, |offset, bytes| self.read(offset, bytes))?;
         if length > MAX_BYTES {
             return Err(invalid(format_args!(
-                "the image's headers speak of {length} bytes, the most is {MAX_BYTES}"
+                "the image's headers refer to {length} bytes, more than the maximum of {MAX_BYTES}"
             )));
         }
         Ok(length)
@@ -121,7 +121,7 @@ impl Image {
     fn read(&self, offset: u64, bytes: u64) -> Result<Cow<'_, [u8]>, Failure> {
         if bytes > MAX_BYTES {
             return Err(invalid(format_args!(
-                "{bytes} bytes at offset {offset:#x} are no part of a code object"
+                "{bytes} bytes at offset {offset:#x} are not part of a code object"
             )));
         }
         if let Image::File(_, length) = self
@@ -147,7 +147,7 @@ impl Image {
                 let inside = |range: &Range<usize>| range.start <= from && end <= range.end;
                 match readable {
                     Some(ranges) if !ranges.iter().any(inside) => {
-                        Err(io::Error::other("not all of them are there"))
+                        Err(io::Error::other("not all of them are readable memory"))
                     }
                     _ => {
                         let from = ptr::with_exposed_provenance(from);
@@ -314,6 +314,6 @@ mod tests {
         assert!(detail(&far).contains("at offset 0x400000000000 cannot be read"));
         let mut long = elf();
         long[120 + 32..120 + 40].copy_from_slice(&u64::MAX.to_le_bytes());
-        assert!(detail(&long).contains("the most is 4294967296"));
+        assert!(detail(&long).contains("the maximum of 4294967296"));
     }
 }

@@ -156,7 +156,7 @@ pub(super) unsafe fn hipExtModuleLaunchKernel(
         let whole = items[axis].checked_rem(block[axis]) == Some(0);
         if !whole {
             return Err(Failure::value(format_args!(
-                "{items:?} work-items are no whole workgroups of {block:?}"
+                "{items:?} work-items are not a multiple of the workgroup size {block:?}"
             )));
         }
         grid[axis] = items[axis] / block[axis];

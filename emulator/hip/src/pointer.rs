@@ -45,7 +45,7 @@ fn owner(address: u64) -> Result<Option<Owner>, Failure> {
 /// The owner of an address. An error if there is none.
 fn owned(address: *const c_void) -> Result<Owner, Failure> {
     owner(address.addr() as u64)?
-        .ok_or_else(|| Failure::value(format_args!("{address:p} is in no memory of a device")))
+        .ok_or_else(|| Failure::value(format_args!("{address:p} is not in memory that HIP knows")))
 }
 
 impl Owner {
@@ -151,7 +151,7 @@ fn answer(owner: &Owner, attribute: Attribute, address: *mut c_void) -> Result<A
         }
         Attribute::HIP_POINTER_ATTRIBUTE_HOST_POINTER => {
             return Err(Failure::value(format_args!(
-                "{address:p} is no address of the host's"
+                "{address:p} is not a host address"
             )));
         }
         Attribute::HIP_POINTER_ATTRIBUTE_BUFFER_ID => {
@@ -175,12 +175,12 @@ fn answer(owner: &Owner, attribute: Attribute, address: *mut c_void) -> Result<A
         | Attribute::HIP_POINTER_ATTRIBUTE_P2P_TOKENS => {
             return Err(Failure::new(
                 hipError_t::hipErrorNotSupported,
-                format_args!("the emulator has no answer to attribute {}", attribute.0),
+                format_args!("the emulator does not support attribute {}", attribute.0),
             ));
         }
         Attribute(other) => {
             return Err(Failure::value(format_args!(
-                "{other} is no attribute of an address; there are 1 to 17"
+                "{other} is not an attribute of an address; expected 1 to 17"
             )));
         }
     })
@@ -255,7 +255,7 @@ pub(super) unsafe fn hipMemGetAddressRange(
     let owner = owner(address.addr() as u64)?.ok_or_else(|| {
         Failure::new(
             hipError_t::hipErrorNotFound,
-            format_args!("{address:p} is in no allocation"),
+            format_args!("{address:p} is not in an allocation"),
         )
     })?;
     if !base.is_null() {

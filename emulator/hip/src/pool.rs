@@ -57,7 +57,7 @@ pub(super) fn pool(handle: hipMemPool_t) -> Result<Arc<Pool>, Failure> {
 fn no_pool(handle: hipMemPool_t) -> Failure {
     // HIP's code for an invalid pool differs from that for other handles.
     Failure::value(format_args!(
-        "{:#x} is no pool, or one that was destroyed",
+        "{:#x} is not a memory pool, or was destroyed",
         handle.addr()
     ))
 }
@@ -191,7 +191,7 @@ pub(super) unsafe fn hipMemPoolGetAttribute(
 
 fn unknown(attribute: Attr) -> Failure {
     Failure::value(format_args!(
-        "{} is no attribute of a pool; there are 1 to 8",
+        "{} is not an attribute of a memory pool; expected 1 to 8",
         attribute.0
     ))
 }
@@ -206,7 +206,7 @@ pub(super) unsafe fn hipMemPoolSetAttribute(
         Attr::hipMemPoolAttrReservedMemHigh | Attr::hipMemPoolAttrUsedMemHigh => {
             let value = value.cast::<u64>();
             if read!(value) != 0 {
-                return Err(Failure::value("the highest use can only be set to 0"));
+                return Err(Failure::value("the maximum can only be set to 0"));
             }
             pool.used.reset_high();
         }

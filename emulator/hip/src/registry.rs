@@ -137,7 +137,7 @@ pub(super) fn kernel(stub: *const c_void) -> Result<Arc<Function>, Failure> {
         return function(ptr::without_provenance_mut(stub.addr())).map_err(|_| {
             Failure::new(
                 hipError_t::hipErrorInvalidDeviceFunction,
-                format_args!("{stub:p} is neither a kernel of the program nor of a module"),
+                format_args!("{stub:p} is not a kernel of the program or of a module"),
             )
         });
     };
@@ -161,7 +161,7 @@ pub(super) fn variable(symbol: *const c_void) -> Result<(u64, u64), Failure> {
     let named = registered.variables.get(&symbol.addr()).cloned();
     let named = named.ok_or_else(|| {
         invalid(format_args!(
-            "{symbol:p} stands for no device variable of the program"
+            "{symbol:p} is not registered for a device variable of the program"
         ))
     })?;
     let module = registered.module(named.binary, &device)?;

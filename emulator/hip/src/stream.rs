@@ -120,7 +120,7 @@ pub(super) unsafe fn hipStreamQuery(stream: hipStream_t) -> Result<(), Failure> 
     if !stream.is_done() {
         return Err(Failure::new(
             hipError_t::hipErrorNotReady,
-            "the stream has work left",
+            "the stream has unfinished work",
         ));
     }
     stream.device.faults.report(stream.waits())

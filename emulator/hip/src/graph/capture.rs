@@ -96,7 +96,7 @@ pub(crate) fn refuse_waiting(stream: &StreamRef) -> Result<(), Failure> {
     }
     refuse(
         stream,
-        "its work does not run, so that no call can wait for it",
+        "captured work does not run, so no call can wait for it",
     )
 }
 
@@ -162,7 +162,7 @@ pub(crate) fn join(stream: &StreamRef, point: &Point) -> Result<(), Failure> {
 pub(crate) unsafe fn hipStreamBeginCapture(stream: hipStream_t, mode: Mode) -> Result<(), Failure> {
     if mode.0 > Mode::hipStreamCaptureModeRelaxed.0 {
         return Err(Failure::value(format_args!(
-            "{} is no mode of capture; there are 0 to 2",
+            "{} is not a capture mode; expected 0 to 2",
             mode.0
         )));
     }
@@ -221,7 +221,7 @@ pub(crate) unsafe fn hipStreamEndCapture(
     let result = capture.check().and_then(|()| match unjoined {
         true => Err(failure(
             hipError_t::hipErrorStreamCaptureUnjoined,
-            "work of another stream in the capture did not come back to the stream that it began in",
+            "another stream of the capture was not joined to the stream where the capture began",
         )),
         false => Ok(()),
     });
@@ -356,7 +356,7 @@ pub(crate) unsafe fn hipThreadExchangeStreamCaptureMode(mode: *mut Mode) -> Resu
     let wanted = read!(mode);
     if wanted.0 > Mode::hipStreamCaptureModeRelaxed.0 {
         return Err(Failure::value(format_args!(
-            "{} is no mode of capture; there are 0 to 2",
+            "{} is not a capture mode; expected 0 to 2",
             wanted.0
         )));
     }

@@ -59,7 +59,7 @@ impl Executable {
         let step = Arc::make_mut(&mut state.plan).step(node.addr());
         let step = step.ok_or_else(|| {
             Failure::value(format_args!(
-                "{:#x} is no node that this graph was made from",
+                "{:#x} is not a node that this graph was instantiated from",
                 node.addr()
             ))
         })?;
@@ -72,7 +72,7 @@ fn executable(handle: hipGraphExec_t) -> Result<Arc<Executable>, Failure> {
     let found = EXECUTABLES.get(handle.addr());
     found.ok_or_else(|| {
         Failure::value(format_args!(
-            "{:#x} is no executable graph, or one that was destroyed",
+            "{:#x} is not an executable graph, or was destroyed",
             handle.addr()
         ))
     })
@@ -148,7 +148,10 @@ pub(crate) unsafe fn hipGraphLaunch(
     let run = Operation::Graph(state.plan.clone());
     let memory = memory::Changes::of(&state.plan);
     if memory.any() {
-        capture::refuse(&stream, "a graph with memory cannot be a part of another")?;
+        capture::refuse(
+            &stream,
+            "a graph with memory cannot be part of another graph",
+        )?;
     }
     if capture::add(&stream, &run)? {
         return Ok(());
@@ -192,7 +195,7 @@ pub(crate) unsafe fn hipGraphExecUpdate(
     if !state.plan.has_shape_of(&new) {
         tell(0, Update::hipGraphExecUpdateErrorTopologyChanged)?;
         return Err(refused(format_args!(
-            "the graph has other nodes or dependencies than the one it was made from"
+            "the graph's nodes or dependencies differ from those of the instantiated graph"
         )));
     }
     let mut plan = Plan::clone(&state.plan);
@@ -200,7 +203,7 @@ pub(crate) unsafe fn hipGraphExecUpdate(
         if step.node.kind() != new.node.kind() {
             tell(new.node.id, Update::hipGraphExecUpdateErrorNodeTypeChanged)?;
             return Err(refused(format_args!(
-                "a node of kind {} was of kind {}",
+                "a node of kind {} replaces one of kind {}",
                 new.node.kind().0,
                 step.node.kind().0
             )));
@@ -210,7 +213,7 @@ pub(crate) unsafe fn hipGraphExecUpdate(
         {
             tell(new.node.id, Update::hipGraphExecUpdateErrorNotSupported)?;
             return Err(refused(format_args!(
-                "the memory that a graph allocates or frees cannot become other memory"
+                "an update cannot change the memory that a graph allocates or frees"
             )));
         }
         step.node.operation = new.node.operation;

@@ -271,7 +271,7 @@ pub(super) fn refuse_to_destroy(node: hipGraphNode_t) -> Result<(), Failure> {
 
 fn unknown(attribute: Attribute) -> Failure {
     Failure::value(format_args!(
-        "{} is no attribute of the memory of graphs; there are 0 to 3",
+        "{} is not an attribute of graph memory; expected 0 to 3",
         attribute.0
     ))
 }
@@ -308,14 +308,14 @@ pub(crate) unsafe fn hipDeviceSetGraphMemAttribute(
         Attribute::hipGraphMemAttrReservedMemHigh => &memories.reserved,
         Attribute::hipGraphMemAttrUsedMemCurrent | Attribute::hipGraphMemAttrReservedMemCurrent => {
             return Err(Failure::value(
-                "what there is now cannot be set, only the highest values, to 0",
+                "current values cannot be set; only the maxima can, to 0",
             ));
         }
         _ => return Err(unknown(attribute)),
     };
     if value != 0 {
         return Err(Failure::value(format_args!(
-            "the highest value can only be set to 0, not to {value}"
+            "the maximum can only be set to 0, not to {value}"
         )));
     }
     count.reset_high();

@@ -157,7 +157,7 @@ pub(crate) unsafe fn hipGraphAddChildGraphNode(
     child: hipGraph_t,
 ) -> Result<(), Failure> {
     let child = self::graph(child)?;
-    child.refuse_memory("cannot be a part of another")?;
+    child.refuse_memory("cannot be part of another graph")?;
     let copy = child.copy();
     let plan = Plan::new(&copy)?;
     // SAFETY: the caller upholds HIP's contract.

@@ -45,7 +45,7 @@ impl Capture {
         if self.is_invalid() {
             return Err(Failure::new(
                 hipError_t::hipErrorStreamCaptureInvalidated,
-                "an earlier call has ended the capture; only hipStreamEndCapture is left",
+                "an earlier error has invalidated the capture; only hipStreamEndCapture is allowed",
             ));
         }
         Ok(())

@@ -154,9 +154,7 @@ pub(crate) fn forget(node: &Node) {
 
 fn no_node(id: usize) -> Failure {
     // HIP's code for a stale node or graph differs from that for other handles.
-    Failure::value(format_args!(
-        "{id:#x} is no node, or one that was destroyed"
-    ))
+    Failure::value(format_args!("{id:#x} is not a node, or was destroyed"))
 }
 
 /// The graph of a handle.
@@ -164,7 +162,7 @@ pub(crate) fn graph(handle: hipGraph_t) -> Result<Arc<Graph>, Failure> {
     let found = GRAPHS.get(handle.addr());
     found.ok_or_else(|| {
         Failure::value(format_args!(
-            "{:#x} is no graph, or one that was destroyed",
+            "{:#x} is not a graph, or was destroyed",
             handle.addr()
         ))
     })
@@ -210,7 +208,7 @@ pub(crate) unsafe fn listed(
         let id = unsafe { list.add(index).read_unaligned() }.addr();
         if !nodes.iter().any(|node| node.id == id) {
             return Err(Failure::value(format_args!(
-                "{id:#x} is no node of this graph"
+                "{id:#x} is not a node of this graph"
             )));
         }
         if !ids.contains(&id) {

@@ -112,7 +112,7 @@ unsafe fn from_extra(extra: *mut *mut c_void) -> Result<Vec<u8>, Failure> {
     let size = match size {
         // SAFETY: the caller guarantees that the marker's value points to the size.
         Some(size) if !size.is_null() => unsafe { size.cast::<usize>().read_unaligned() },
-        _ => return Err(Failure::value("extra does not say how long the buffer is")),
+        _ => return Err(Failure::value("extra does not state the buffer's size")),
     };
     match buffer {
         _ if size == 0 => Ok(Vec::new()),
@@ -203,7 +203,7 @@ impl Launch {
         let most = function.dynamic_lds_bytes.load(Ordering::Relaxed);
         if shape.dynamic_lds_bytes > most {
             return Err(Failure::value(format_args!(
-                "{} bytes of LDS on top of the kernel's own, but hipFuncSetAttribute allows {most}",
+                "{} bytes of dynamic LDS, but hipFuncSetAttribute allows {most}",
                 shape.dynamic_lds_bytes
             )));
         }
@@ -279,7 +279,7 @@ impl Launch {
             return Err(Failure::new(
                 hipError_t::hipErrorCooperativeLaunchTooLarge,
                 format_args!(
-                    "a cooperative launch of {workgroups} workgroups, of which the device holds {held}"
+                    "a cooperative launch of {workgroups} workgroups, but the device holds only {held} at once"
                 ),
             ));
         }

@@ -147,7 +147,7 @@ impl Module {
         Ok(handle)
     }
 
-    /// The handle of a kernel whose module has no handle to be unloaded by.
+    /// The handle of a kernel of a registered module, which has no handle and so is never unloaded through one.
     pub(crate) fn registered_function(&self, name: &str) -> Result<usize, Failure> {
         self.function(name, || Ok(()))
     }

@@ -282,7 +282,7 @@ fn sides(kind: hipMemcpyKind) -> Result<(bool, bool), Failure> {
         hipMemcpyKind(other) => {
             return Err(Failure::new(
                 hipError_t::hipErrorInvalidMemcpyDirection,
-                format_args!("{other} is no kind of copy; there are 0 to 4 and 1024"),
+                format_args!("{other} is not a kind of copy; expected 0 to 4, or 1024"),
             ));
         }
     })

@@ -58,7 +58,7 @@ fn program(handle: hiprtcProgram) -> Result<Arc<Program>, RtcFailure> {
 fn no_program(handle: hiprtcProgram) -> RtcFailure {
     RtcFailure::new(
         hiprtcResult::HIPRTC_ERROR_INVALID_PROGRAM,
-        format_args!("{handle:p} is no program, or one that was destroyed"),
+        format_args!("{handle:p} is not a program, or was destroyed"),
     )
 }
 
@@ -68,7 +68,7 @@ fn link(handle: hiprtcLinkState) -> Result<Arc<Link>, RtcFailure> {
 
 fn no_link(handle: hiprtcLinkState) -> RtcFailure {
     RtcFailure::input(format_args!(
-        "{handle:p} is no link, or one that was destroyed"
+        "{handle:p} is not a link state, or was destroyed"
     ))
 }
 
@@ -94,7 +94,7 @@ unsafe fn elements<T: Copy>(
     }
     if array.is_null() {
         return Err(RtcFailure::input(format_args!(
-            "{what} is null, but shall have {count} elements"
+            "{what} is null, but must have {count} elements"
         )));
     }
     // SAFETY: the caller guarantees the length. The read is unaligned, because C callers may neglect alignment.
@@ -113,7 +113,7 @@ unsafe fn texts<'a>(
     what: &str,
 ) -> Result<Vec<&'a CStr>, RtcFailure> {
     let count = usize::try_from(count)
-        .map_err(|_| RtcFailure::input(format_args!("{count} is no number of {what}")))?;
+        .map_err(|_| RtcFailure::input(format_args!("{count} is not a number of {what}")))?;
     // SAFETY: the caller upholds the same contract.
     let pointers = unsafe { elements(array, count, what) }?;
     let texts = pointers.into_iter().enumerate();

@@ -104,7 +104,7 @@ impl State {
         let text = stripped(expression.to_bytes());
         if text.is_empty() {
             return Err(RtcFailure::input(format_args!(
-                "{expression:?} names nothing"
+                "{expression:?} does not name anything"
             )));
         }
         let expression = CString::new(text).unwrap_or_default();

@@ -121,7 +121,7 @@ fn more_than_the_device_holds_is_too_large() {
         launch(function, most + 1, 1024, out, ptr::null_mut()),
         hipError_t::hipErrorCooperativeLaunchTooLarge,
         &format!(
-            "of {} workgroups, of which the device holds {most}",
+            "of {} workgroups, but the device holds only {most} at once",
             most + 1
         ),
     );

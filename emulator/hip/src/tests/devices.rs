@@ -205,6 +205,6 @@ fn events_measure_the_time_between_them() {
         let untimed = result(|event| hipEventCreateWithFlags(event, hipEventDisableTiming));
         succeeds(hipEventRecord(untimed, ptr::null_mut()));
         let asked = hipEventElapsedTime(&mut milliseconds, untimed, stop);
-        fails(asked, handle, "the start event was made without a time");
+        fails(asked, handle, "the start event was created without timing");
     }
 }

@@ -143,7 +143,7 @@ fn memory_lives_from_one_node_to_another() {
         fails(
             hipGraphAddChildGraphNode(&mut ptr::null_mut(), other, ptr::null(), 0, graph),
             not_supported,
-            "cannot be a part of another",
+            "cannot be part of another graph",
         );
         // The address range is released with the graph and the executable graph.
         succeeds(hipGraphDestroy(graph));

@@ -75,7 +75,7 @@ fn captured_work_runs_when_it_is_launched_and_forks_come_back() {
     fails(
         unsafe { hipGraphLaunch(executable, first) },
         stale,
-        "no executable graph",
+        "not an executable graph",
     );
 }
 
@@ -94,8 +94,16 @@ fn captures_that_go_wrong_are_ended_and_leave_the_stream_usable() {
         let unsupported = hipError_t::hipErrorStreamCaptureUnsupported;
         fails(hipStreamSynchronize(first), unsupported, "is captured");
         let invalidated = hipError_t::hipErrorStreamCaptureInvalidated;
-        fails(hipMemsetAsync(data, 0, 4, first), invalidated, "ended");
-        fails(hipStreamEndCapture(first, &mut graph), invalidated, "ended");
+        fails(
+            hipMemsetAsync(data, 0, 4, first),
+            invalidated,
+            "invalidated",
+        );
+        fails(
+            hipStreamEndCapture(first, &mut graph),
+            invalidated,
+            "invalidated",
+        );
         // Using the default stream.
         succeeds(hipStreamBeginCapture(first, mode));
         let implicit = hipError_t::hipErrorStreamCaptureImplicit;
@@ -118,7 +126,7 @@ fn captures_that_go_wrong_are_ended_and_leave_the_stream_usable() {
         fails(
             hipStreamEndCapture(first, &mut graph),
             unjoined,
-            "did not come back",
+            "was not joined",
         );
         assert!(graph.is_null());
         fails(
@@ -309,7 +317,7 @@ fn a_graph_is_built_looked_at_and_changed() {
         let failure = hipError_t::hipErrorGraphExecUpdateFailure;
         let mut why = hipGraphExecUpdateResult::hipGraphExecUpdateSuccess;
         let updated = hipGraphExecUpdate(executable, clone, ptr::null_mut(), &mut why);
-        fails(updated, failure, "other nodes or dependencies");
+        fails(updated, failure, "nodes or dependencies differ");
         assert_eq!(
             why,
             hipGraphExecUpdateResult::hipGraphExecUpdateErrorTopologyChanged
@@ -324,9 +332,9 @@ fn a_graph_is_built_looked_at_and_changed() {
         run(ready(outer), stream, 2);
         assert_eq!(host, [13; 64]);
         succeeds(hipGraphDestroy(outer));
-        fails(hipGraphDestroy(inside), invalid, "no graph");
+        fails(hipGraphDestroy(inside), invalid, "not a graph");
         succeeds(hipGraphDestroy(graph));
-        fails(hipGraphDestroyNode(memset), invalid, "no node");
+        fails(hipGraphDestroyNode(memset), invalid, "not a node");
     }
     drop(device);
 }

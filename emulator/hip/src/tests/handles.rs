@@ -66,7 +66,7 @@ fn all_refuse(
     for (index, (_, code)) in codes.into_iter().enumerate() {
         assert_eq!(code, INVALID_HANDLE, "call {index}");
     }
-    assert!(last_error_detail().ends_with("is no kernel, or one that was destroyed"));
+    assert!(last_error_detail().ends_with("is not the handle of a live kernel"));
 }
 
 #[test]

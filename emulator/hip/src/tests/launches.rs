@@ -191,9 +191,15 @@ fn arguments_that_make_no_sense_are_refused() {
         HIP_LAUNCH_PARAM_END,
     );
     for (mut extra, text) in [
-        (vec![end], "does not say how long"),
-        (vec![pointer_mark, buffer, end], "does not say how long"),
-        (vec![size_mark, null, end], "does not say how long"),
+        (vec![end], "does not state the buffer's size"),
+        (
+            vec![pointer_mark, buffer, end],
+            "does not state the buffer's size",
+        ),
+        (
+            vec![size_mark, null, end],
+            "does not state the buffer's size",
+        ),
         (vec![size_mark, size, end], "no buffer for 20 bytes"),
         (
             vec![pointer_mark, null, size_mark, size, end],

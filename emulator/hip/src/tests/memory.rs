@@ -111,7 +111,7 @@ fn copies_go_where_their_kind_says_and_stay_inside() {
         fails(
             hipMemcpy(other, from, 4, hipMemcpyKind(5)),
             direction,
-            "5 is no kind of copy",
+            "5 is not a kind of copy",
         );
         succeeds(hipMemcpyHtoD(null, from, 0));
     }

@@ -54,7 +54,7 @@ fn variables_and_attributes_are_as_the_code_object_says() {
         fails(
             unknown,
             hipError_t::hipErrorInvalidValue,
-            "10 is no attribute",
+            "10 is not a kernel attribute",
         );
 
         // With 16 KiB of LDS each, four workgroups fit in 64 KiB.
@@ -178,7 +178,11 @@ fn kernels_are_made_ready_while_their_module_is_unloaded() {
                     let function = ptr::without_provenance_mut(function);
                     let launched = add(function, 2, &arguments, stream);
                     if launched != hipError_t::hipSuccess {
-                        return fails(launched, hipError_t::hipErrorInvalidHandle, "is no kernel");
+                        return fails(
+                            launched,
+                            hipError_t::hipErrorInvalidHandle,
+                            "is not the handle of a live kernel",
+                        );
                     }
                     // SAFETY: HIP checks the handle.
                     succeeds(unsafe { hipStreamSynchronize(stream) });

@@ -73,7 +73,7 @@ fn kernels_reach_a_peers_memory_while_that_is_enabled() {
         fails(
             hipDeviceEnablePeerAccess(second.0, 0),
             invalid,
-            "no peer of itself",
+            "cannot be its own peer",
         );
         fails(
             hipDeviceEnablePeerAccess(first.0, 1),

@@ -191,7 +191,7 @@ fn pools_count_what_is_taken_from_them() {
             pool
         );
         succeeds(hipMemPoolDestroy(pool));
-        fails(hipMemPoolTrimTo(pool, 0), invalid, "no pool");
+        fails(hipMemPoolTrimTo(pool, 0), invalid, "is not a memory pool");
         // The device reverts to its default pool.
         assert_eq!(
             result::<hipMemPool_t>(|p| hipDeviceGetMemPool(p, device.0)),
@@ -234,7 +234,7 @@ fn the_topmost_context_says_which_device_is_current() {
         assert_eq!(current(), (other, second.0));
         succeeds(hipCtxDestroy(made));
         let invalid = hipError_t::hipErrorInvalidContext;
-        fails(hipCtxPushCurrent(made), invalid, "no context");
+        fails(hipCtxPushCurrent(made), invalid, "not a context");
         fails(hipCtxDestroy(primary), invalid, "cannot be destroyed");
         succeeds(hipSetDevice(first.0));
         assert_eq!(current(), (primary, first.0));
