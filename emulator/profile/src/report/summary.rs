@@ -119,7 +119,10 @@ impl Rows {
             self.add(
                 "coalescing",
                 percent(totals.coalescing_efficiency),
-                format!("of the bytes in touched lines of {} B", totals.line_bytes),
+                format!(
+                    "of the bytes in touched lines of {} B are used",
+                    totals.line_bytes
+                ),
             );
         }
         if totals.scalar_bytes > 0 {
