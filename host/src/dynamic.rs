@@ -1,4 +1,4 @@
-//! Libraries that are found at run time.
+//! Libraries that are loaded at run time.
 
 use std::{
     error::Error as _,
@@ -9,16 +9,17 @@ use std::{
 
 use libloading::Library;
 
-/// A library that stays loaded: functions taken from it have no lifetime, and ROCm's own threads may run on.
+/// A library that is never unloaded: functions taken from it have no lifetime, and threads of ROCm may still run.
 pub(crate) struct Dynamic {
     library: ManuallyDrop<Library>,
     path: PathBuf,
 }
 
 impl Dynamic {
-    /// Loads a library by its path, or by a name for the system to find. The error is what the system said.
+    /// Loads a library by its path, or by a name that the system searches for. The error is the system's message.
     pub(crate) fn open(path: &OsStr) -> Result<Self, String> {
-        // SAFETY: loading runs the library's initializers. The user names the library, or it is one of the system's ROCm.
+        // SAFETY: loading runs the library's initializers. The library is named by the user, or is part of the system's
+        // ROCm.
         let library = unsafe { Library::new(path) }.map_err(|error| match error.source() {
             // The loader's own message, which names the library.
             Some(reason) => reason.to_string(),
@@ -30,7 +31,7 @@ impl Dynamic {
         })
     }
 
-    /// The name that it was opened by.
+    /// The path or name with which it was opened.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -40,7 +41,7 @@ impl Dynamic {
     /// # Safety
     /// `F` is the function's type.
     pub(crate) unsafe fn function<F: Copy>(&self, name: &str) -> Option<F> {
-        // SAFETY: the caller's.
+        // SAFETY: as the caller promises.
         unsafe { self.library.get::<F>(name) }
             .ok()
             .map(|function| *function)

@@ -1,4 +1,4 @@
-//! HIP from Rust (result and safe layers), matrix products, verification, AMD's own libraries to compare with.
+//! HIP from Rust (result and safe layers), matrix products, their verification, and AMD's libraries for comparison.
 
 mod dynamic;
 

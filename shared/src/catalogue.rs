@@ -509,7 +509,7 @@ const DIRECT_TO_LDS: Step = Step {
     ..WIDE
 };
 
-/// [`Variant::MfmaPingpong`]: 2 × 4 waves of 128 × 64, two a SIMD.
+/// [`Variant::MfmaPingpong`]: 2 × 4 waves of 128 × 64, two per SIMD.
 const PINGPONG: Step = Step {
     variant: Variant::MfmaPingpong,
     tile: (256, 256),
@@ -540,7 +540,7 @@ const PINGPONG_SMALL: Step = Step {
     ..PINGPONG
 };
 
-/// [`Variant::MfmaInterleaved`]: 2 × 2 waves of 128 × 64, one a SIMD.
+/// [`Variant::MfmaInterleaved`]: 2 × 2 waves of 128 × 64, one per SIMD.
 const INTERLEAVED: Step = Step {
     variant: Variant::MfmaInterleaved,
     tile: (256, 128),

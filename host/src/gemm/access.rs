@@ -1,4 +1,4 @@
-//! What a kernel asks of the matrices that it reads.
+//! What a kernel requires of the layout and alignment of A and B.
 
 use super::{
     layout::{Layout, Order},
@@ -8,14 +8,14 @@ use super::{
 use ferrowave_shared::catalogue::Access;
 use thiserror::Error;
 
-/// The bytes that one lane loads at once.
+/// Bytes of a lane's load.
 const WIDTH_BYTES: u64 = 16;
 
-/// Why a kernel can't read a matrix as it lies in memory.
+/// Why a kernel can't read a matrix in its layout or alignment.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Misfit {
-    /// It reads along k, but k is not contiguous.
+    /// The kernel reads along k, but k is not contiguous.
     #[error("{matrix} is {is}, but must be {must}")]
     Order {
         /// Which matrix.
@@ -25,15 +25,15 @@ pub enum Misfit {
         /// What it must be.
         must: Order,
     },
-    /// It reads 16 bytes at once, and something is no multiple of them.
+    /// The kernel loads 16 bytes at a time, and a leading dimension or stride is no multiple of that.
     #[error("{what} is {bytes} bytes, no multiple of {WIDTH_BYTES}")]
     Alignment {
         /// What: a leading dimension or a stride.
         what: &'static str,
-        /// How much it is.
+        /// Its size.
         bytes: u64,
     },
-    /// It reads 16 bytes at once, and the first are not where they could be.
+    /// The kernel loads 16 bytes at a time, and a matrix does not begin at a multiple of that.
     #[error("{matrix} begins at {address:#x}, no multiple of {WIDTH_BYTES}")]
     Address {
         /// Which matrix.
@@ -43,7 +43,7 @@ pub enum Misfit {
     },
 }
 
-/// Whether a kernel that reads `problem`'s matrices in this way can.
+/// Checks that a kernel with this access can read matrices with `problem`'s layouts.
 ///
 /// # Errors
 /// The first [`Misfit`] of A and then of B.
@@ -58,7 +58,7 @@ pub(super) fn check_layouts(access: Access, problem: &Problem) -> Result<(), Mis
     }
 }
 
-/// The same of their addresses.
+/// Checks that a kernel with this access can read matrices at these addresses.
 ///
 /// # Errors
 /// The [`Misfit`] of A or of B.
@@ -69,8 +69,8 @@ pub(super) fn check_addresses(access: Access, addresses: &Addresses) -> Result<(
     }
 }
 
-/// Whether every line of A and B begins at a multiple of 16 bytes, so that no 16 bytes that a lane loads at once
-/// straddle two cache lines.
+/// Checks that every line of A and B begins at a multiple of 16 bytes, so that no load of 16 bytes straddles two
+/// cache lines.
 ///
 /// # Errors
 /// The first [`Misfit`].
@@ -96,8 +96,8 @@ fn lines_aligned(problem: &Problem) -> Result<(), Misfit> {
         ("lda", "stride_a", problem.a()),
         ("ldb", "stride_b", problem.b()),
     ] {
-        // Of a single line, or a single matrix, there is no next one. Elements fit the address space, so that
-        // nothing overflows that is used; what is not may wrap around.
+        // The leading dimension of a single line, and the stride of a single matrix, are not used. Elements fit in
+        // the address space, so values that are used do not overflow; others may wrap around.
         if layout.lines() > 1 {
             multiple(leading, u64::from(layout.leading) * element_bytes)?;
         }

@@ -1,7 +1,7 @@
-//! Which kernel computes a problem best.
+//! Chooses the kernel for a problem.
 //!
-//! Of the kernels that are built for the GPU and the element types and can read the matrices as they lie in memory, the
-//! one with the highest expected throughput is taken:
+//! Of the kernels that are built for the GPU and the element types and can read the matrices in their layout, the one
+//! with the highest expected throughput is taken:
 //!
 //! ```text
 //! score = reach · tile efficiency · use of the compute units · width
@@ -9,21 +9,21 @@
 //!
 //! | factor | what it is | why |
 //! |---|---|---|
-//! | reach | the share of the GPU's peak that such a kernel reaches on a large problem | the ladder's order; taken from published ladders (see below) |
-//! | tile efficiency | m·n·k over the extents rounded up to whole tiles | what overhangs is multiplied for nothing |
-//! | use of the compute units | workgroups over those of as many full rounds over all compute units | in the last round the others wait; a 256 × 256 tile leaves most of 304 compute units idle at 1024 × 1024 |
-//! | width | ½ for a kernel that loads 16 bytes at once at any alignment, if lines begin at others than multiples of 16 bytes | then what it loads straddles cache lines, and two are fetched for one |
+//! | reach | the share of the GPU's peak that the kernel reaches on a large problem | the ladder's order, from published ladders (see below) |
+//! | tile efficiency | m·n·k over the extents rounded up to whole tiles | work on the overhang is wasted |
+//! | use of the compute units | workgroups over the number that would fill all compute units in as many rounds | in the last round some compute units are idle; at 1024 × 1024, 256 × 256 tiles leave most of 304 compute units idle |
+//! | width | ½ for a kernel that loads 16 bytes at any alignment, if lines begin at other addresses than multiples of 16 bytes | its loads straddle cache lines, and two lines are fetched instead of one |
 //!
-//! Kernels that divide k use all compute units, and pay for it with storing and adding up their parts: as much as
-//! `REDUCTION_STEPS` more steps for each workgroup. So they win where there are few tiles and k is long, and nowhere
-//! else.
+//! Kernels that divide k use all compute units. The cost of storing and adding their parts is modelled as
+//! `REDUCTION_STEPS` additional steps for each workgroup. So they win only if there are few tiles and k is long.
 //!
-//! The reaches are no measurements of these kernels: on MI100 published figures of the same variants (1.4 % without
-//! matrix cores, 4.3, 6.2, 12.8 and 13.9 % for the variants with them), on RX 7900 and A6000 the ladders of the vector
-//! unit, on MI355X that from 16-byte loads to ping-pong. Only their ratios matter here. Stages of whole lines stand right
-//! before those of half ones: that they are better is the timing model's word (`docs/timing.md`).
+//! The reaches are not measured with these kernels. They come from published figures: on MI100 of the same variants
+//! (1.4 % without matrix cores; 4.3, 6.2, 12.8 and 13.9 % with them), on RX 7900 and A6000 of ladders for the vector
+//! unit, on MI355X of a ladder from 16-byte loads to ping-pong. Only their ratios matter here. Stages of whole cache
+//! lines rank just above stages of half lines, by the timing model (`docs/timing.md`).
 //!
-//! A kernel that is passed over only for the matrices' layout or alignment is named in the [`Choice`], with the reason.
+//! If a better kernel is passed over only because of the matrices' layout or alignment, the [`Choice`] names it with
+//! the reason.
 
 use super::{
     access::{Misfit, check_addresses, check_layouts, is_aligned},
@@ -40,7 +40,7 @@ use ferrowave_shared::{
 use std::fmt;
 use thiserror::Error;
 
-/// What storing and adding up a part of a tile costs, in steps of k.
+/// The cost of storing and adding a part of a tile, in steps of k.
 const REDUCTION_STEPS: f64 = 2.0;
 
 /// The kernel that was chosen.
@@ -48,14 +48,13 @@ const REDUCTION_STEPS: f64 = 2.0;
 pub struct Choice {
     /// The kernel.
     pub kernel: &'static Kernel,
-    /// A kernel that would be faster, and why it can't read the matrices.
+    /// A better kernel, and why it can't read the matrices.
     pub passed_over: Option<(&'static Kernel, Misfit)>,
-    /// Why 16 bytes that the chosen kernel loads at once straddle cache lines, if it loads so many at any alignment and
-    /// they do.
+    /// Why the loads of the chosen kernel straddle cache lines, if it loads 16 bytes at any alignment and they do.
     pub straddling: Option<Misfit>,
 }
 
-/// The kernel and what is to be said about it, in one line.
+/// The kernel, the better one that was passed over, and straddling loads, in one line.
 impl fmt::Display for Choice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.kernel.variant.name())?;
@@ -73,7 +72,7 @@ impl fmt::Display for Choice {
     }
 }
 
-/// No kernel computes the problem.
+/// No kernel on the GPU has the problem's element types.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("no kernel computes {} from {} on {gpu}; {}", .types.output, .types.input, list(.supported))]
 pub struct NoKernel {
@@ -95,10 +94,10 @@ fn list(types: &[ElementTypes]) -> String {
 
 /// Chooses among all kernels; see [the module](self).
 ///
-/// Without addresses they count as aligned.
+/// Without addresses, the matrices count as aligned.
 ///
 /// # Errors
-/// [`NoKernel`] names the element types that there are kernels for.
+/// [`NoKernel`] with the element types that the GPU has kernels for.
 pub fn choose(
     problem: &Problem,
     machine: &Machine,
@@ -137,7 +136,7 @@ fn choose_among(
         scored
             .iter()
             .filter(|(_, misfit, _)| misfit.is_none() == fits)
-            // Of equals the first.
+            // With equal scores, the first.
             .rev()
             .max_by(|left, right| left.2.total_cmp(&right.2))
     };
@@ -177,7 +176,7 @@ const fn reach(variant: Variant) -> f64 {
         Variant::RegisterTiled8x8 => 32.0,
         Variant::Vectorized => 37.0,
         Variant::DoubleBuffered => 42.0,
-        // Below what they are made of, so that they win by their use of the compute units only.
+        // Below the steps that they are made of, so that they win only by their use of the compute units.
         Variant::SplitK | Variant::StreamK => 44.0,
         Variant::MfmaWide => 45.0,
         Variant::MfmaSwizzled => 50.0,
@@ -187,7 +186,7 @@ const fn reach(variant: Variant) -> f64 {
         Variant::MfmaInterleaved => 68.0,
         Variant::MfmaPingpong => 72.0,
         Variant::MfmaPingpongLines => 73.0,
-        // A variant newer than this rule.
+        // A variant that this rule does not know yet.
         _ => 1.0,
     }
 }
@@ -216,7 +215,7 @@ fn tile_efficiency(kernel: &Kernel, problem: &Problem) -> f64 {
         (problem.k(), tile.k),
     ]
     .into_iter()
-    // Without an extent there is nothing to compute, by whatever kernel.
+    // With an extent of 0 there is nothing to compute, by any kernel.
     .filter(|&(extent, _)| extent > 0)
     .map(|(extent, tile)| {
         let whole = (extent as usize).next_multiple_of(tile);
@@ -234,7 +233,7 @@ fn use_of_units(kernel: &Kernel, problem: &Problem, machine: &Machine) -> f64 {
     let units = f64::from(machine.compute_units);
     let steps = f64::from(workspace::steps(problem.k(), kernel.tile));
     let parts = f64::from(launch_split::parts(kernel, problem, machine));
-    // Workgroups, each with the same work, and what each pays for sharing tiles.
+    // Workgroups, the steps of each, and its cost of sharing tiles.
     let (workgroups, each, reduction) = match kernel.reduction {
         Reduction::None => (tiles, steps, 0.0),
         Reduction::SplitK if parts == 1.0 => (tiles, steps, 0.0),
@@ -270,7 +269,7 @@ mod tests {
         }
     }
 
-    /// Rows as the catalogue may have them, whatever it has.
+    /// Rows that are independent of the catalogue's.
     const ROWS: &[Kernel] = &[
         NAIVE_F32,
         row(Variant::MfmaWide, 128, Access::Wide, Reduction::None),
@@ -348,7 +347,7 @@ mod tests {
             },
             Variant::SplitK,
         );
-        // Too short to be worth it.
+        // k is too short to be worth dividing.
         check(
             Request {
                 m: 128,

@@ -1,21 +1,21 @@
-//! Rust's types of matrix elements.
+//! Rust types of matrix elements.
 
 use bytemuck::{Pod, Zeroable};
 use ferrowave_shared::ElementType;
 use half::{bf16, f16};
 
-/// A type whose values lie in memory as elements of a matrix do.
+/// A type whose values have the memory layout of matrix elements.
 pub trait Element: Pod {
-    /// The element types that it is.
+    /// The element types with this layout.
     const TYPES: &'static [ElementType];
 }
 
-/// An 8-bit float as OCP defines it, [`ElementType::Fp8`]: its code.
+/// The code of an 8-bit float of the OCP, [`ElementType::Fp8`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(transparent)]
 pub struct Fp8(pub u8);
 
-/// An 8-bit float of gfx942, [`ElementType::Fp8Fnuz`]: its code.
+/// The code of an 8-bit float of gfx942, [`ElementType::Fp8Fnuz`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(transparent)]
 pub struct Fp8Fnuz(pub u8);

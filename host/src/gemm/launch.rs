@@ -1,4 +1,4 @@
-//! Running plans on a device.
+//! Runs plans on a device.
 
 use std::{
     sync::{Mutex, PoisonError},
@@ -25,33 +25,33 @@ use crate::hip::{
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum GemmError {
-    /// No kernel computes the problem on this GPU.
+    /// No kernel on this GPU has the problem's element types.
     #[error(transparent)]
     NoKernel(#[from] NoKernel),
-    /// The kernel does not compute the problem on this GPU.
+    /// The kernel can't compute the problem on this GPU.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// The code object can't be loaded, or has not the kernel.
+    /// The code object can't be loaded, or does not contain the kernel.
     #[error(transparent)]
     Module(#[from] ModuleError),
     /// The launch was refused.
     #[error(transparent)]
     Launch(#[from] LaunchError),
-    /// A matrix is not the problem's.
+    /// A matrix does not fit the problem.
     #[error(transparent)]
     Operand(#[from] OperandError),
-    /// There is no room for the kernel's workspace.
-    #[error("no workspace of {bytes} bytes for the parts of k: {error}")]
+    /// The kernel's workspace can't be allocated.
+    #[error("cannot allocate a workspace of {bytes} bytes for the parts of k: {error}")]
     Workspace {
-        /// How much it takes.
+        /// Its size.
         bytes: u64,
-        /// Why there is none.
+        /// Why it can't be allocated.
         error: BufferError,
     },
-    /// The workspace would take more than there are addresses.
-    #[error("the workspace for the parts of k would take more bytes than there are addresses")]
+    /// The workspace would exceed the address space.
+    #[error("the workspace for the parts of k would exceed the address space")]
     NoAddresses,
-    /// HIP's, such as a kernel's access outside its memory.
+    /// An error of HIP, such as a kernel's access outside its memory.
     #[error(transparent)]
     Hip(#[from] HipError),
 }
@@ -65,17 +65,17 @@ pub struct Gemm {
     stream: Stream,
     start: Event,
     end: Event,
-    /// Held for as long as a product is computed.
+    /// Locked while a product is computed.
     workspace: Mutex<WorkspaceBuffer>,
 }
 
 /// A product that was computed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Computed {
-    /// By which kernel, and why.
+    /// The kernel, and why it was chosen.
     pub choice: Choice,
-    /// The time between HIP events around its launches. On a GPU that is the GPU's time; on the emulator it is the
-    /// emulator's wall clock and says nothing of a GPU.
+    /// The time between HIP events around its launches. On a GPU this is the GPU's time. On the emulator it is
+    /// wall-clock time of the emulation, which says nothing about a GPU.
     pub time: Duration,
 }
 
@@ -83,7 +83,7 @@ impl Gemm {
     /// Loads the kernels.
     ///
     /// # Errors
-    /// If the code object is not one for the device's GPU.
+    /// If the code object is not for the device's GPU.
     pub fn new(context: &Context, code_object: &[u8]) -> Result<Self, GemmError> {
         Ok(Gemm {
             context: context.clone(),
@@ -96,34 +96,34 @@ impl Gemm {
         })
     }
 
-    /// Plans for another machine than the device says that it is, such as a product with more compute units. The GPU must
-    /// be the same: a kernel of another one is missing in the code object.
+    /// Plans for another machine than the device reports, such as a product with more compute units. The GPU must be
+    /// the same: the code object has no kernels for another one.
     #[must_use]
     pub fn planned_for(self, machine: Machine) -> Self {
         Gemm { machine, ..self }
     }
 
-    /// The device that it runs on.
+    /// The context of the device that the kernels run on.
     pub fn context(&self) -> &Context {
         &self.context
     }
 
-    /// What planning knows of the device.
+    /// The machine that launches are planned for.
     pub fn machine(&self) -> &Machine {
         &self.machine
     }
 
-    /// Computes C ← epilogue(α·A·B + β·prologue(C) + bias) by the kernel that [`choose`] takes, and waits for it.
+    /// Computes C ← epilogue(α·A·B + β·prologue(C) + bias) with the kernel that [`choose`] takes, and waits for it.
     ///
     /// # Errors
-    /// If there is no kernel for the problem on the GPU, an operand is not the problem's, or the device fails.
+    /// If there is no kernel for the problem on the GPU, an operand does not fit the problem, or the device fails.
     pub fn run(&self, problem: &Problem, operands: Operands<'_>) -> Result<Computed, GemmError> {
         let choice = choose(problem, &self.machine, Some(&operands.addresses()))?;
         let time = self.run_kernel(choice.kernel, problem, operands)?;
         Ok(Computed { choice, time })
     }
 
-    /// The same by one kernel; returns the [time](Computed::time).
+    /// The same with a given kernel; returns the [time](Computed::time).
     ///
     /// # Errors
     /// As [`Self::run`], and if the kernel is not for the problem or the GPU.
@@ -136,10 +136,10 @@ impl Gemm {
         self.run_plan(&Plan::new(kernel, problem, &self.machine)?, operands)
     }
 
-    /// The same as planned.
+    /// The same with a given plan.
     ///
     /// # Errors
-    /// As [`Self::run`]; if the plan is for another GPU, as its kernel is missing.
+    /// As [`Self::run`], and if the plan is for another GPU, whose kernel the code object does not contain.
     pub fn run_plan(&self, plan: &Plan, operands: Operands<'_>) -> Result<Duration, GemmError> {
         operands.check(plan.problem(), self.context.device())?;
         let addresses = operands.addresses();
@@ -167,11 +167,10 @@ impl Gemm {
                 dynamic_lds_bytes: kernel.lds_bytes as u32,
             };
             let arguments = plan.arguments(&launch, &addresses, workspace);
-            // SAFETY: the matrices are as long as the problem's layouts, live until the synchronization
-            // below, and are of this device; C is borrowed for writing. The workspace is as large as the largest
-            // launch's, its counters are 0, and the lock keeps it from other launches; launches in one stream run one
-            // after the other. Block and LDS are the catalogue's for this kernel, which the device crate is compiled
-            // from.
+            // SAFETY: the matrices have the length of the problem's layouts, live until the synchronization
+            // below, and are on this device; C is borrowed mutably. The workspace is large enough for each launch,
+            // its counters are 0, and the lock excludes other launches; launches in one stream run one after the
+            // other. Block and LDS are those of the catalogue's row, for which the device crate is compiled.
             unsafe { loaded.launch(&self.stream, &config, &Arguments::from_struct(&arguments)) }?;
         }
         self.end.record(&self.stream)?;
@@ -180,8 +179,8 @@ impl Gemm {
         Ok(self.end.duration_since(&self.start)?)
     }
 
-    /// The counters of the workspace as the last product by a kernel that divides k left them: all 0, or the kernel is
-    /// wrong. Empty if there was none.
+    /// The counters of the workspace after the last product with a kernel that divides k. A correct kernel leaves all
+    /// of them 0. Empty if there was no such product.
     ///
     /// # Errors
     /// If they can't be copied.

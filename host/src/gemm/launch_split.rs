@@ -1,17 +1,17 @@
-//! How much of a problem one launch computes.
+//! How a problem is split into launches and parts of k.
 
 use super::{machine::Machine, problem::Problem};
 use ferrowave_shared::{Kernel, TileOrder, Workspace, catalogue::Reduction, workspace};
 
-/// What the workspace of a launch takes at most, unless one tile of one product takes more: room for every workgroup of
-/// every GPU with tiles of 256 × 256 sums to leave two of them.
+/// The largest workspace of a launch, unless one tile of one product needs more. It is enough for two tiles of
+/// 256 × 256 sums for every workgroup that any of the GPUs runs at once.
 const WORKSPACE_BUDGET_BYTES: u64 = 1 << 28;
 
-/// Steps of k that a part of a tile should have: with fewer, storing and adding up the parts costs more than computing
-/// them side by side gains.
+/// Minimum number of steps of k in a part of a tile: with fewer, storing and adding the parts costs more than computing
+/// them in parallel gains.
 const STEPS_PER_PART: u32 = 4;
 
-/// The most that one launch computes.
+/// The largest part of a problem that one launch computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Chunk {
     /// Rows of C.
@@ -23,18 +23,18 @@ pub(super) struct Chunk {
 }
 
 impl Chunk {
-    /// The most that a launch of `kernel` computes of `problem` on `machine`, if k is cut into `parts`.
+    /// The largest part of `problem` that a launch of `kernel` computes on `machine`, if k is divided into `parts`.
     pub(super) fn new(kernel: &Kernel, problem: &Problem, machine: &Machine, parts: u32) -> Self {
         let limits = machine.limits;
-        // The queue's packets count work-items, in 32 bits for each dimension.
+        // A dispatch packet counts work-items in 32 bits for each dimension.
         let workgroups = |limit: u32, threads: usize| {
             let by_packet = u32::MAX as usize / threads.max(1);
-            // Not more than the limit, and so of 32 bits.
+            // At most the limit, which has 32 bits.
             (limit as usize).min(by_packet).max(1) as u32
         };
         let along_x = workgroups(limits.x, kernel.block.x);
         let columns = problem.n().div_ceil(kernel.tile.n as u32).max(1);
-        // Tiles of a product are counted in 32 bits, and so are the steps of all of them.
+        // The tiles of a product, and the steps of all of them, are counted in 32 bits.
         let countable = u32::MAX / workspace::steps(problem.k(), kernel.tile);
         let tile_bytes = Workspace::new(kernel, 1, parts, 1)
             .size_bytes()
@@ -74,8 +74,8 @@ impl Chunk {
     }
 }
 
-/// Into how many parts `kernel` cuts `problem`: for [`Reduction::SplitK`] as many as give each compute unit of `machine`
-/// a workgroup, for [`Reduction::StreamK`] as many workgroups as run at once.
+/// Into how many parts `kernel` divides `problem`: for [`Reduction::SplitK`] so many that each compute unit of
+/// `machine` has a workgroup, for [`Reduction::StreamK`] as many workgroups as run at once.
 pub(super) fn parts(kernel: &Kernel, problem: &Problem, machine: &Machine) -> u32 {
     let steps = workspace::steps(problem.k(), kernel.tile);
     match kernel.reduction {
@@ -84,7 +84,7 @@ pub(super) fn parts(kernel: &Kernel, problem: &Problem, machine: &Machine) -> u3
             let grid = kernel.tile.grid(problem.m(), problem.n(), problem.batch());
             let tiles = u64::from(grid.x) * u64::from(grid.y) * u64::from(grid.z);
             let idle = u64::from(machine.compute_units) / tiles.max(1);
-            // Not more than the steps, and so of 32 bits.
+            // At most the number of steps, which has 32 bits.
             idle.clamp(1, (steps / STEPS_PER_PART).max(1).into()) as u32
         }
         Reduction::StreamK => machine.workgroups_at_once(kernel),
@@ -166,7 +166,7 @@ mod tests {
         };
         // 2 tiles on 304 compute units.
         assert_eq!(cut(128, 512, 1 << 20), 152);
-        // 40 steps, of which a part has 4.
+        // 40 steps, 4 for each part.
         assert_eq!(cut(128, 512, 40 * 64), 10);
         assert_eq!(cut(128, 512, 100), 1);
         assert_eq!(cut(128, 512, 0), 1);
@@ -187,7 +187,7 @@ mod tests {
             let grid = kernel.tile.grid(chunk.m, chunk.n, chunk.batch);
             let workspace = Workspace::new(&kernel, grid.x * grid.y, parts, grid.z);
             let bytes = workspace.size_bytes().expect("small");
-            // The slots are; counters are little beside them.
+            // The slots are within the budget; the counters are small in comparison.
             assert!(bytes < 2 * WORKSPACE_BUDGET_BYTES, "{reduction:?}: {bytes}");
             assert!(chunk.m > 0 && chunk.n > 0 && chunk.batch > 0);
         }
@@ -198,7 +198,7 @@ mod tests {
         let kernel = kernel(Reduction::StreamK);
         let problem = Request::new(1 << 30, 1, 1 << 20).check().expect("valid");
         let chunk = Chunk::new(&kernel, &problem, &machine(), 4);
-        // 2¹⁴ steps a tile.
+        // 2¹⁴ steps per tile.
         assert!(u64::from(chunk.m) / 128 * (1 << 14) < 1 << 32);
         assert!(chunk.m >= 128);
     }

@@ -1,14 +1,14 @@
-//! Where the elements of a batch of matrices are in a buffer.
+//! The layout of a batch of matrices in a buffer.
 
 use std::fmt;
 
-/// Which elements of a matrix are neighbours in memory.
+/// Which elements of a matrix are contiguous.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Order {
-    /// Those of a row.
+    /// The elements of a row.
     #[default]
     RowMajor,
-    /// Those of a column.
+    /// The elements of a column.
     ColumnMajor,
 }
 
@@ -21,23 +21,23 @@ impl fmt::Display for Order {
     }
 }
 
-/// Matrices of one shape, at equal distances.
+/// Matrices of one shape, with a constant stride.
 ///
-/// A line is what is contiguous in memory: a row of a row-major matrix, a column of a column-major one. Element
-/// `(batch, row, column)` is `batch · stride + line · leading + place in the line` elements after the first one.
+/// A line is contiguous in memory: a row of a row-major matrix, a column of a column-major one. Element
+/// `(batch, row, column)` is `batch · stride + line · leading + position in the line` elements after the first one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// Rows of each matrix.
     pub rows: u32,
     /// Columns of each matrix.
     pub columns: u32,
-    /// What is contiguous.
+    /// Whether rows or columns are contiguous.
     pub order: Order,
     /// Elements from one line to the next, at least as many as a line has.
     pub leading: u32,
     /// How many matrices there are.
     pub batch: u32,
-    /// Elements from one matrix to the next; 0 when they are all the same one.
+    /// Elements from one matrix to the next; 0 if all are the same matrix.
     pub stride: u64,
 }
 
@@ -63,8 +63,8 @@ impl Layout {
         }
     }
 
-    /// Elements from the first to the last one of one matrix, both included. The last line ends with
-    /// its last element, without padding.
+    /// Elements from the first to the last one of one matrix, inclusive. The last line has no padding
+    /// at its end.
     pub const fn matrix_span(&self) -> u64 {
         if self.is_empty() {
             return 0;
@@ -72,7 +72,7 @@ impl Layout {
         (self.lines() as u64 - 1) * self.leading as u64 + self.line_length() as u64
     }
 
-    /// Elements that a buffer must have. Wider than a buffer can be, so that no layout overflows.
+    /// Elements that a buffer must have, in 128 bits, so that no layout overflows.
     pub const fn span(&self) -> u128 {
         if self.is_empty() {
             return 0;
@@ -80,7 +80,7 @@ impl Layout {
         (self.batch as u128 - 1) * self.stride as u128 + self.matrix_span() as u128
     }
 
-    /// How many elements `(batch, row, column)` is after the first one.
+    /// The offset of `(batch, row, column)` from the first element, in elements.
     pub const fn offset(&self, batch: u32, row: u32, column: u32) -> u64 {
         let (line, place) = match self.order {
             Order::RowMajor => (row, column),
@@ -89,16 +89,16 @@ impl Layout {
         batch as u64 * self.stride + line as u64 * self.leading as u64 + place as u64
     }
 
-    /// Whether the element `offset` after the first one belongs to a matrix, and not to the padding
-    /// between lines or matrices or past the end. For matrices that don't overlap.
+    /// Whether the element at `offset` belongs to a matrix, and not to the padding between lines or
+    /// matrices or past the end. For matrices that don't overlap.
     pub const fn contains(&self, offset: u64) -> bool {
         let Place { batch, row, column } = self.place(offset);
         batch < self.batch as u64 && row < self.rows as u64 && column < self.columns as u64
     }
 
-    /// The place that is `offset` elements after the first one. For matrices that don't overlap.
+    /// The place at `offset` elements. For matrices that don't overlap.
     pub const fn place(&self, offset: u64) -> Place {
-        // The last matrix has no next one that its stride could lead to.
+        // Whatever is past the start of the last matrix belongs to it.
         let last = self.batch.saturating_sub(1) as u64;
         let batch = match offset.checked_div(self.stride) {
             Some(batch) if batch < last => batch,

@@ -1,4 +1,4 @@
-//! What planning needs to know of a device.
+//! The properties of a device that planning needs.
 
 use crate::hip::Device;
 use ferrowave_gpu::{Gpu, GpuLimits};
@@ -17,7 +17,7 @@ pub struct GridLimits {
 }
 
 impl GridLimits {
-    /// What HIP launches on every AMD GPU.
+    /// HIP's limits on every AMD GPU.
     pub const HIP: Self = Self {
         x: i32::MAX as u32,
         y: u16::MAX as u32,
@@ -25,7 +25,7 @@ impl GridLimits {
     };
 }
 
-/// What planning needs to know of a device.
+/// The properties of a device that planning needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Machine {
     /// LLVM's name of the GPU, such as `gfx942`.
@@ -34,14 +34,14 @@ pub struct Machine {
     pub limits: GridLimits,
     /// Compute units, all XCDs together.
     pub compute_units: u32,
-    /// XCDs, over which the hardware deals out workgroups in turn.
+    /// XCDs, over which the hardware distributes workgroups round-robin.
     pub xcds: u32,
     /// LDS of a compute unit, in bytes.
     pub lds_bytes: u32,
 }
 
 impl Machine {
-    /// What a device says of itself.
+    /// The properties that a device reports.
     pub fn of(device: &Device) -> Self {
         let properties = device.properties();
         let [x, y, z] = properties.max_grid;
@@ -63,7 +63,7 @@ impl Machine {
         }
     }
 
-    /// A GPU of one compute unit, to plan for without a device.
+    /// A GPU with one compute unit, to plan for without a device.
     pub fn smallest(gpu: &str) -> Self {
         Self {
             gpu: gpu.to_owned(),
@@ -74,8 +74,8 @@ impl Machine {
         }
     }
 
-    /// Workgroups of `kernel` that run at the same time: as many on each compute unit as the kernel's row states waves,
-    /// and as the LDS holds; at least one.
+    /// Workgroups of `kernel` that run at the same time. On each compute unit they are limited by the row's waves per
+    /// SIMD and by LDS; at least one.
     pub fn workgroups_at_once(&self, kernel: &Kernel) -> u32 {
         let simds = GpuLimits::of(Gpu::Gfx942).simds as usize;
         let waves = kernel.block.threads().div_ceil(64).max(1);

@@ -1,8 +1,8 @@
 //! Matrix products on a device.
 //!
-//! A [`Request`] is a product as the caller asks for it, with unchecked numbers. Checking it gives a
-//! [`Problem`]. [`choose()`] says which kernel computes it best on a [`Machine`], a [`Plan`] which launches of one kernel
-//! compute it, and [`Gemm`] does all that and runs them on [`Operands`].
+//! A [`Request`] is a product as the caller describes it, with unchecked numbers. Checking it gives a [`Problem`].
+//! [`choose()`] picks the kernel for it on a [`Machine`], a [`Plan`] lists the launches of one kernel that compute it,
+//! and [`Gemm`] does all this and runs the launches on [`Operands`].
 
 mod access;
 mod launch_split;

@@ -3,10 +3,10 @@
 use ferrowave_shared::{CATALOGUE, ElementTypes, Kernel};
 use thiserror::Error;
 
-/// The kernel of the variant called `name`, or with the symbol `name`, for these element types.
+/// The kernel of the variant called `name` for these element types, or the kernel with the symbol `name`.
 ///
 /// # Errors
-/// There is none; the error lists those that there are.
+/// If there is none; the error lists the kernels of `gpu` for these types.
 pub fn kernel_named(
     name: &str,
     types: ElementTypes,
@@ -21,15 +21,15 @@ pub fn kernel_named(
         })
 }
 
-/// There is no kernel of this name for these element types.
+/// No kernel has this name for these element types.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("{}; for {} on {gpu} there are {}", reason(.name, .types), .types.input, others(.types, .gpu))]
 pub struct UnknownKernel {
-    /// What was asked for.
+    /// The requested name.
     pub name: String,
-    /// For these element types.
+    /// The element types.
     pub types: ElementTypes,
-    /// The GPU, by LLVM's name, whose kernels are suggested.
+    /// The GPU whose kernels are suggested, by LLVM's name.
     pub gpu: String,
 }
 
@@ -86,7 +86,7 @@ mod tests {
             error.starts_with(expected) && error.contains(", mfma_fragment"),
             "{error}"
         );
-        // Of gfx950 alone.
+        // This kernel is built for gfx950 only.
         assert!(!error.contains("mfma_direct_to_lds"), "{error}");
         let error = named("naive", ElementTypes::BF16, "gfx950").unwrap_err();
         let expected =

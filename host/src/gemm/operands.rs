@@ -6,13 +6,13 @@ use ferrowave_shared::ElementType;
 use std::marker::PhantomData;
 use thiserror::Error;
 
-/// Elements in device memory, from some first one on.
+/// A range of elements in device memory.
 #[derive(Clone, Copy, Debug)]
 struct View<'a> {
     address: u64,
     /// Elements.
     length: usize,
-    /// What the elements are; the same bytes may be of several types.
+    /// The element types that the bytes may have.
     types: [ElementType; 2],
     device: &'a Device,
 }
@@ -83,12 +83,12 @@ impl<'a> View<'a> {
 pub struct Source<'a>(View<'a>);
 
 impl<'a> Source<'a> {
-    /// A buffer of bytes as elements of a type that is known at run time only; bytes left over at its end are not used.
+    /// A buffer of bytes as elements of a type that is known at run time only. Excess bytes at its end are not used.
     pub fn of_bytes(buffer: &'a DeviceBuffer<u8>, element: ElementType) -> Self {
         Self(View::untyped(buffer, element))
     }
 
-    /// What follows the first `elements`; nothing if there are no more.
+    /// Without the first `elements` elements; empty if there are no more.
     #[must_use]
     pub fn skip(self, elements: usize) -> Self {
         Self(self.0.skip(elements))
@@ -105,12 +105,12 @@ impl<'a, T: Element> From<&'a DeviceBuffer<T>> for Source<'a> {
 #[derive(Debug)]
 pub struct Target<'a> {
     view: View<'a>,
-    /// No other code reads or writes them meanwhile.
+    /// The elements are borrowed mutably.
     exclusive: PhantomData<&'a mut ()>,
 }
 
 impl<'a> Target<'a> {
-    /// A buffer of bytes as elements of a type that is known at run time only; bytes left over at its end are not used.
+    /// A buffer of bytes as elements of a type that is known at run time only. Excess bytes at its end are not used.
     pub fn of_bytes(buffer: &'a mut DeviceBuffer<u8>, element: ElementType) -> Self {
         Self {
             view: View::untyped(buffer, element),
@@ -118,7 +118,7 @@ impl<'a> Target<'a> {
         }
     }
 
-    /// What follows the first `elements`; nothing if there are no more.
+    /// Without the first `elements` elements; empty if there are no more.
     #[must_use]
     pub fn skip(self, elements: usize) -> Self {
         Self {
@@ -137,7 +137,7 @@ impl<'a, T: Element> From<&'a mut DeviceBuffer<T>> for Target<'a> {
     }
 }
 
-/// The matrices of a product. C is borrowed for writing, so that it can't be one of the others.
+/// The matrices of a product. C is borrowed mutably, so it can't be one of the others.
 #[derive(Debug)]
 pub struct Operands<'a> {
     a: Source<'a>,
@@ -161,7 +161,7 @@ impl<'a> Operands<'a> {
         }
     }
 
-    /// With a bias vector. Ignored by a problem that has none.
+    /// Adds a bias vector. A problem without a bias ignores it.
     #[must_use]
     pub fn with_bias(self, bias: impl Into<Source<'a>>) -> Self {
         Self {
@@ -170,7 +170,7 @@ impl<'a> Operands<'a> {
         }
     }
 
-    /// Where they are.
+    /// The addresses of the matrices.
     pub fn addresses(&self) -> Addresses {
         Addresses {
             a: self.a.0.address,
@@ -180,10 +180,10 @@ impl<'a> Operands<'a> {
         }
     }
 
-    /// Checks that they are on the device, of the problem's types and as long as it needs.
+    /// Checks that all are on the device, have the problem's types and are long enough.
     ///
     /// # Errors
-    /// An [`OperandError`] names the first that is not.
+    /// An [`OperandError`] for the first that is not.
     pub fn check(&self, problem: &Problem, device: &Device) -> Result<(), OperandError> {
         let types = problem.types();
         let (a, b, c) = (self.a.0, self.b.0, self.c.view);
@@ -210,11 +210,11 @@ pub struct Addresses {
     pub b: u64,
     /// Of C.
     pub c: u64,
-    /// Of the bias; anything for a problem without.
+    /// Of the bias; not used by a problem without a bias.
     pub bias: u64,
 }
 
-/// Why matrices are not those of a problem.
+/// Why the matrices do not fit a problem.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OperandError {
@@ -223,12 +223,12 @@ pub enum OperandError {
     WrongType {
         /// Which matrix.
         matrix: &'static str,
-        /// What its elements are.
+        /// The type of its elements.
         is: ElementType,
-        /// What they must be.
+        /// The problem's type.
         must: ElementType,
     },
-    /// They are in the memory of another device.
+    /// The elements are in the memory of another device.
     #[error("{matrix} is in the memory of {is}, but the kernels run on {must}")]
     OtherDevice {
         /// Which matrix.
@@ -243,12 +243,12 @@ pub enum OperandError {
     TooShort {
         /// Which matrix.
         matrix: &'static str,
-        /// Elements that there are.
+        /// Elements that it has.
         length: usize,
-        /// Elements from the first to the last that the problem names.
+        /// Elements from the first to the last that the problem uses.
         needed: u128,
     },
-    /// The problem has a bias, and there is none.
+    /// The problem has a bias, but none is given.
     #[error("the problem adds a bias of {needed} elements, but none is given")]
     NoBias {
         /// How many elements it has.

@@ -1,11 +1,11 @@
-//! Operations on the elements of C, with their constants.
+//! Operations on the elements of C.
 
 use ferrowave_shared::FragmentOp;
 use std::{fmt, str::FromStr};
 use thiserror::Error;
 
-/// An operation on every element of C, before the product is added or after. Constants are rounded to the type in which
-/// products are summed up; see [`Request::alpha`](super::Request::alpha).
+/// An operation on every element of C, before or after the product is added. Constants are rounded to the accumulator
+/// type; see [`Request::alpha`](super::Request::alpha).
 ///
 /// ```
 /// use ferrowave_host::gemm::Operation;
@@ -15,7 +15,7 @@ use thiserror::Error;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Operation {
-    /// Leaves the element as it is.
+    /// Leaves the element unchanged.
     #[default]
     None,
     /// Replaces the element by the constant.
@@ -24,13 +24,13 @@ pub enum Operation {
     Scale(f64),
     /// Replaces a negative element by 0. NaN stays NaN.
     Relu,
-    /// The Gaussian error linear unit in its tanh form; see [`FragmentOp::Gelu`]. After the product only, and only
-    /// where products are summed up in f32.
+    /// The Gaussian error linear unit in its tanh form; see [`FragmentOp::Gelu`]. Only as an epilogue, and only with
+    /// accumulators in f32.
     Gelu,
 }
 
 impl Operation {
-    /// What a kernel is told to do.
+    /// The operation without its constant, as in a kernel's arguments.
     pub const fn kind(self) -> FragmentOp {
         match self {
             Self::None => FragmentOp::None,
@@ -72,13 +72,13 @@ impl fmt::Display for Operation {
     }
 }
 
-/// There is no such operation.
+/// The text is not an operation.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error(
     "unknown operation `{text}`; expected none, set=C, scale=C, relu or gelu, where C is a number"
 )]
 pub struct UnknownOperation {
-    /// What was asked for.
+    /// The text.
     pub text: String,
 }
 

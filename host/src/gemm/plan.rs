@@ -1,4 +1,4 @@
-//! Which launches of a kernel compute a problem.
+//! The launches of a kernel that compute a problem.
 
 use super::{
     access::{Misfit, check_addresses, check_layouts},
@@ -13,20 +13,20 @@ use ferrowave_shared::{
 };
 use thiserror::Error;
 
-/// Rows of tiles that kernels in linear order walk together: 8 × 8 tiles read 16 tiles' worth of A and B for 64 of C.
-/// The fastest published kernels group 8, too.
+/// Rows of tiles in a group of the linear order. A block of 8 × 8 tiles reads 8 rows of tiles of A and 8 columns of
+/// tiles of B for 64 tiles of C. The fastest published kernels also use groups of 8.
 const GROUP_ROWS: u32 = 8;
 
 /// The launches of one kernel that together compute a problem.
 ///
-/// They are one launch unless the problem exceeds the grid that the device launches, or what the workspace may take;
-/// then it is cut along the batch, the rows and the columns of C.
+/// There is one launch, unless the problem exceeds the device's largest grid or the budget of the workspace. Then the
+/// problem is cut along the batch, the rows and the columns of C.
 ///
 /// | [`TileOrder`] | [`Reduction`] | grid |
 /// |---|---|---|
 /// | `Plane` | `None` | columns of tiles × rows of tiles × batch |
 /// | `Linear` | `None` | tiles × 1 × batch |
-/// | `Linear` | `SplitK` | tiles · parts × 1 × batch, the parts of a tile side by side |
+/// | `Linear` | `SplitK` | tiles · parts × 1 × batch, with the parts of a tile adjacent |
 /// | `Linear` | `StreamK` | parts × 1 × batch |
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
@@ -42,13 +42,13 @@ pub struct Plan {
 pub struct Launch {
     /// The grid of workgroups.
     pub grid: Grid,
-    /// Elements from the first of A to the first that this launch uses.
+    /// Offset of the first element of A that this launch uses, in elements.
     pub offset_a: u64,
-    /// Elements from the first of B to the first that this launch uses.
+    /// Offset of the first element of B that this launch uses, in elements.
     pub offset_b: u64,
-    /// Elements from the first of C to the first that this launch computes.
+    /// Offset of the first element of C that this launch computes, in elements.
     pub offset_c: u64,
-    /// Elements from the first of the bias to the first that this launch uses.
+    /// Offset of the first element of the bias that this launch uses, in elements.
     pub offset_bias: u64,
     /// The part of the problem that this launch computes.
     pub parameters: GemmParameters,
@@ -74,11 +74,11 @@ impl Plan {
         )
     }
 
-    /// The same with k cut into `parts`, or for [`Reduction::StreamK`] with so many workgroups a product, or as many
-    /// as there are steps.
+    /// The same with k divided into `parts`; for [`Reduction::StreamK`] with `parts` workgroups per product, or one per
+    /// step if there are fewer steps.
     ///
     /// # Errors
-    /// As [`Self::new`]; [`PlanError::Parts`] if a tile has not that many steps.
+    /// As [`Self::new`]; [`PlanError::Parts`] if a tile has fewer steps than `parts`.
     pub fn with_parts(
         kernel: &'static Kernel,
         problem: &Problem,
@@ -131,8 +131,8 @@ impl Plan {
         &self.problem
     }
 
-    /// The launches, in any order of which the result is the same. None if C has no element. Those that have a workspace
-    /// may share it if they run one after the other.
+    /// The launches; they may run in any order. None if C is empty. They may share a workspace if they run one after
+    /// the other.
     pub fn launches(&self) -> impl Iterator<Item = Launch> {
         let Chunk { m, n, batch } = self.chunk;
         let problem = self.problem;
@@ -144,7 +144,7 @@ impl Plan {
     }
 
     /// Bytes of the largest workspace of a launch, and of the counters at its beginning, which must be 0; `None` if
-    /// they are more than there are addresses.
+    /// it exceeds the address space.
     pub fn workspace_bytes(&self) -> Option<WorkspaceBytes> {
         self.launches()
             .try_fold(WorkspaceBytes::default(), |most, launch| {
@@ -158,13 +158,13 @@ impl Plan {
     /// Checks that the kernel can read matrices that begin at these addresses.
     ///
     /// # Errors
-    /// [`PlanError::Misfit`] names the matrix and the alignment.
+    /// [`PlanError::Misfit`] with the matrix and its address.
     pub fn check_addresses(&self, addresses: &Addresses) -> Result<(), PlanError> {
         check_addresses(self.kernel.access, addresses)
             .map_err(|misfit| misfits(self.kernel, misfit))
     }
 
-    /// The arguments of one of the launches, when matrices and workspace are at these device addresses.
+    /// The arguments of one of the launches, for matrices and a workspace at these device addresses.
     pub const fn arguments(
         &self,
         launch: &Launch,
@@ -174,8 +174,8 @@ impl Plan {
         let types = self.problem.types();
         let input_bytes = types.input.size_bytes() as u64;
         let output_bytes = types.output.size_bytes() as u64;
-        // Offsets of elements do not overflow, as the problem was checked; addresses that are
-        // nonsense may, and then stay nonsense.
+        // Offsets do not overflow, as the problem was checked. Sums with invalid addresses may wrap
+        // around.
         GemmArguments {
             a: addresses.a.wrapping_add(launch.offset_a * input_bytes),
             b: addresses.b.wrapping_add(launch.offset_b * input_bytes),
@@ -195,7 +195,7 @@ impl Plan {
         let plane = kernel
             .tile
             .grid(rows.length, columns.length, batches.length);
-        // A chunk has no more tiles than fit, nor steps of all of them.
+        // A chunk's tiles, and the steps of all of them, fit in 32 bits.
         let tiles = || plane.x * plane.y;
         let steps = workspace::steps(problem.k(), kernel.tile);
         let (parts, grid) = match (kernel.order, kernel.reduction) {
@@ -236,10 +236,10 @@ impl Plan {
     }
 }
 
-/// How much workspace the launches of a plan need.
+/// The size of the workspace of a plan's launches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WorkspaceBytes {
-    /// In all.
+    /// All bytes.
     pub all: u64,
     /// Of the counters at its beginning.
     pub counters: u64,
@@ -252,7 +252,7 @@ struct Part {
     length: u32,
 }
 
-/// `extent` cut into parts of at most `length`.
+/// Cuts `extent` into parts of at most `length`.
 fn chunks(extent: u32, length: u32) -> impl Iterator<Item = Part> {
     (0..extent).step_by(length as usize).map(move |first| Part {
         first,
@@ -282,29 +282,29 @@ pub enum PlanError {
     WrongTypes {
         /// The kernel's symbol.
         kernel: &'static str,
-        /// What it computes with.
+        /// Its element types.
         computes: ElementTypes,
-        /// What the problem has.
+        /// The problem's.
         wanted: ElementTypes,
     },
-    /// The kernel can't read the matrices as they lie in memory.
+    /// The kernel can't read the matrices in their layout or alignment.
     #[error(
         "{kernel} reads A and B 16 bytes at a time along k: {misfit}; other kernels read any layout"
     )]
     Misfit {
         /// The kernel's symbol.
         kernel: &'static str,
-        /// What it can't read.
+        /// Why it can't read them.
         misfit: Misfit,
     },
-    /// The kernel can't cut k into that many parts.
+    /// The kernel can't divide k into that many parts.
     #[error("{kernel} cuts this problem into 1 to {max} parts, not {parts}")]
     Parts {
         /// The kernel's symbol.
         kernel: &'static str,
-        /// What was asked for.
+        /// The requested number.
         parts: u32,
-        /// The most.
+        /// The largest allowed number.
         max: u32,
     },
 }
@@ -379,12 +379,12 @@ mod tests {
         ] {
             assert_eq!(plan(request, GridLimits::HIP).launches().count(), 0);
         }
-        // C has elements to scale, though there are none to multiply.
+        // With k = 0, C is still scaled.
         let scaling = plan(Request::new(5, 5, 0), GridLimits::HIP);
         assert_eq!(scaling.launches().count(), 1);
     }
 
-    /// Every element of C is computed by one launch, from its own row of A and column of B.
+    /// Every element of C is computed by exactly one launch, from its own row of A and column of B.
     #[test]
     fn a_problem_beyond_the_grid_is_cut_into_launches_that_cover_it() {
         let limits = GridLimits { x: 1, y: 2, z: 2 };

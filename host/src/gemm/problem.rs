@@ -1,4 +1,4 @@
-//! What is to be computed, checked.
+//! A checked problem.
 
 use super::{
     layout::{Layout, Order},
@@ -8,14 +8,14 @@ use ferrowave_shared::{Bias, ElementTypes, GemmParameters, Options};
 
 /// A product that can be computed: C ← epilogue(α·A·B + β·prologue(C) + bias), with a row-major C.
 ///
-/// Made by [`Request::check`](super::Request::check) only, so that its extents agree, lines fit their leading
-/// dimensions, no offset overflows, and factors and operations are such as the element types have.
+/// Made by [`Request::check`](super::Request::check) only. So its extents agree, lines fit their leading dimensions,
+/// no offset overflows, and the element types support its factors and operations.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Problem {
     pub(super) a: Layout,
     pub(super) b: Layout,
     pub(super) c: Layout,
-    /// As the accumulators' type has it, as are `beta` and the constants of the operations.
+    /// Rounded to the accumulator type, like `beta` and the constants of the operations.
     pub(super) alpha: f64,
     pub(super) beta: f64,
     pub(super) bias: Bias,
@@ -40,13 +40,13 @@ impl Problem {
         self.a.columns
     }
 
-    /// How many products.
+    /// The number of products.
     pub const fn batch(&self) -> u32 {
         self.c.batch
     }
 
-    /// Factor of the product, in the precision of the accumulators. 0 if k is: without a product there is nothing to
-    /// scale, and an infinite α would make NaNs of the empty sums.
+    /// Factor of the product, in the precision of the accumulators. 0 if k is 0: an infinite α would turn the empty
+    /// sums into NaN.
     pub const fn alpha(&self) -> f64 {
         if self.k() == 0 { 0.0 } else { self.alpha }
     }
@@ -56,12 +56,12 @@ impl Problem {
         self.beta
     }
 
-    /// What is added to the product.
+    /// The bias that is added to the product.
     pub const fn bias(&self) -> Bias {
         self.bias
     }
 
-    /// How many elements the bias has.
+    /// The number of elements of the bias.
     pub const fn bias_length(&self) -> u32 {
         match self.bias {
             Bias::None => 0,
@@ -70,12 +70,12 @@ impl Problem {
         }
     }
 
-    /// What is done to the old C before it is scaled, its constant in the precision of the accumulators.
+    /// The operation on the old C before it is scaled; its constant is in the precision of the accumulators.
     pub const fn prologue(&self) -> Operation {
         self.prologue
     }
 
-    /// What is done to the result, likewise.
+    /// The operation on the result, likewise.
     pub const fn epilogue(&self) -> Operation {
         self.epilogue
     }
@@ -90,27 +90,27 @@ impl Problem {
         self.types
     }
 
-    /// Where the elements of A are.
+    /// The layout of A.
     pub const fn a(&self) -> &Layout {
         &self.a
     }
 
-    /// Where the elements of B are.
+    /// The layout of B.
     pub const fn b(&self) -> &Layout {
         &self.b
     }
 
-    /// Where the elements of C are.
+    /// The layout of C.
     pub const fn c(&self) -> &Layout {
         &self.c
     }
 
-    /// Floating-point operations of the products: two for each multiplication and addition.
+    /// Floating-point operations of the products: two for each multiply-add.
     pub const fn flops(&self) -> f64 {
         2.0 * self.m() as f64 * self.n() as f64 * self.k() as f64 * self.batch() as f64
     }
 
-    /// The arguments that a kernel takes for the whole problem; what depends on the launch is still to come.
+    /// The parameters of a kernel for the whole problem; `parts` and `order` are set for each launch.
     pub(super) fn parameters(&self) -> GemmParameters {
         let column_major = |layout: &Layout| layout.order == Order::ColumnMajor;
         GemmParameters {

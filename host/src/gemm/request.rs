@@ -1,4 +1,4 @@
-//! A product as the caller asks for it, and its checks.
+//! A product as the caller describes it, and its checks.
 
 use super::{
     layout::{Layout, Order},
@@ -8,7 +8,7 @@ use super::{
 use ferrowave_shared::{Bias, ElementType, ElementTypes, FragmentOp, arguments::MAX_EXTENT};
 use thiserror::Error;
 
-/// A requested product, C ← epilogue(α·A·B + β·prologue(C) + bias), in unchecked numbers.
+/// A requested product, C ← epilogue(α·A·B + β·prologue(C) + bias), with unchecked numbers.
 ///
 /// ```
 /// use ferrowave_host::gemm::Request;
@@ -32,38 +32,39 @@ pub struct Request {
     pub order_a: Order,
     /// Whether B is row- or column-major.
     pub order_b: Order,
-    /// Elements from one row of a row-major A to the next, or from one column of a column-major one; if not given, as
-    /// many as a row or column has.
+    /// Elements from one row of a row-major A to the next, or from one column of a column-major A to the next. Default:
+    /// the length of a row or column.
     pub lda: Option<i64>,
-    /// The same of B.
+    /// The same for B.
     pub ldb: Option<i64>,
-    /// Elements from one row of C to the next; n if not given.
+    /// Elements from one row of C to the next. Default: n.
     pub ldc: Option<i64>,
-    /// How many products.
+    /// The number of products.
     pub batch: i64,
-    /// Elements from one A to the next; its rows or columns times lda if not given, 0 to use one A for all.
+    /// Elements from one A to the next; 0 to use one A for all products. Default: lda times its rows (column-major:
+    /// columns).
     pub stride_a: Option<i64>,
     /// Elements from one B to the next; likewise.
     pub stride_b: Option<i64>,
-    /// Elements from one C to the next; m · ldc if not given.
+    /// Elements from one C to the next. Default: m · ldc.
     pub stride_c: Option<i64>,
-    /// Factor of the product, rounded to the accumulators' type. Passed on as IEEE says, whatever it is; only where
-    /// sums are integers it must be one that they hold.
+    /// Factor of the product, rounded to the accumulator type. Infinities and NaN are allowed. With integer
+    /// accumulators it must be an integer that they can represent.
     pub alpha: f64,
-    /// Factor of the old C, likewise. With 0, C is only written.
+    /// Factor of the old C, likewise. With 0, C is not read.
     pub beta: f64,
     /// Whether a vector of C's element type is added, the same for all products of the batch.
     pub bias: Bias,
-    /// What is done to the old C before it is scaled.
+    /// The operation on the old C before it is scaled.
     pub prologue: Operation,
-    /// What is done to the result.
+    /// The operation on the result.
     pub epilogue: Operation,
     /// The element types.
     pub types: ElementTypes,
 }
 
 impl Request {
-    /// One product of row-major matrices without padding, in f32, with α = 1 and β = 0 and nothing else.
+    /// One product of row-major matrices without padding, in f32, with α = 1, β = 0, no bias and no operations.
     pub const fn new(m: i64, n: i64, k: i64) -> Self {
         Self {
             m,
@@ -90,8 +91,8 @@ impl Request {
     /// Checks every number.
     ///
     /// # Errors
-    /// A [`ProblemError`] names the first number that is out of its range, and the range; or the operation that the
-    /// element types don't have, and those that they have.
+    /// A [`ProblemError`] with the first number that is out of its range, and the range; or with an operation that the
+    /// element types don't support, and those that they do.
     pub fn check(&self) -> Result<Problem, ProblemError> {
         let m = extent("m", self.m)?;
         let n = extent("n", self.n)?;
@@ -113,7 +114,7 @@ impl Request {
         let a = matrix(A, m, k, self.order_a, self.lda, self.stride_a)?;
         let b = matrix(B, k, n, self.order_b, self.ldb, self.stride_b)?;
         let c = matrix(C, m, n, Order::RowMajor, self.ldc, self.stride_c)?;
-        // Products that share elements of C would be computed into the same ones, in any order.
+        // Products that share elements of C would overwrite each other in any order.
         if batch > 1 && c.stride < c.matrix_span() {
             return Err(ProblemError::OverlappingOutputs {
                 stride: c.stride,
@@ -147,7 +148,7 @@ pub enum ProblemError {
     OutOfRange {
         /// Which number.
         name: &'static str,
-        /// What it is.
+        /// Its value.
         value: i64,
         /// The smallest allowed.
         min: i64,
@@ -159,25 +160,27 @@ pub enum ProblemError {
     LeadingDimension {
         /// Which leading dimension.
         name: &'static str,
-        /// What it is.
+        /// Its value.
         value: i64,
-        /// The length of what is contiguous: a row, or a column of a column-major matrix.
+        /// The length of a line: a row, or a column of a column-major matrix.
         line: u32,
-        /// What that length is called.
+        /// The name of that length.
         line_name: &'static str,
         /// The largest allowed.
         max: u32,
     },
-    /// Two matrices C of the batch share elements.
+    /// The outputs of the batch share elements.
     #[error("stride_c is {stride}, but must be at least {span}, so that the outputs don't overlap")]
     OverlappingOutputs {
-        /// What the stride is, in elements.
+        /// The stride, in elements.
         stride: u64,
-        /// The elements of one output, padding between rows included.
+        /// The elements of one output, with the padding between rows.
         span: u64,
     },
     /// A matrix is too large to be addressed.
-    #[error("{name} has {bytes} bytes from its first to its last element, but {max} are the most")]
+    #[error(
+        "{name} has {bytes} bytes from its first to its last element, but at most {max} are allowed"
+    )]
     TooLarge {
         /// Which matrix.
         name: &'static str,
@@ -186,7 +189,7 @@ pub enum ProblemError {
         /// The largest allowed.
         max: u128,
     },
-    /// A number that integers are computed with is none that they hold.
+    /// A factor or constant of integer sums is not an integer in their range.
     #[error(
         "{name} is {value}, but sums are i32, so that it must be an integer from {} to {}",
         i32::MIN,
@@ -195,24 +198,24 @@ pub enum ProblemError {
     NoInteger {
         /// Which number.
         name: &'static str,
-        /// What it is.
+        /// Its value.
         value: f64,
     },
-    /// There is no such operation there, or not with these element types.
-    #[error("{place} {operation} is not computed with sums in {sums}; there are {}", .supported.join(", "))]
+    /// The operation is not supported in this place, or with these element types.
+    #[error("{place} {operation} is not computed with sums in {sums}; expected one of {}", .supported.join(", "))]
     Operation {
         /// `prologue` or `epilogue`.
         place: &'static str,
-        /// What was asked for.
+        /// The requested operation.
         operation: Operation,
-        /// The type in which products are summed up.
+        /// The accumulator type.
         sums: ElementType,
-        /// What there is.
+        /// The supported operations.
         supported: &'static [&'static str],
     },
 }
 
-/// What the numbers of a matrix are called.
+/// The names of a matrix and its numbers.
 #[derive(Clone, Copy)]
 struct Names {
     matrix: &'static str,
@@ -244,7 +247,7 @@ const C: Names = Names {
     stride: "stride_c",
 };
 
-/// A byte offset beyond this doesn't fit a pointer's signed distance.
+/// The largest byte offset: a pointer's signed distance.
 const MAX_BYTES: u128 = i64::MAX as u128;
 
 fn extent(name: &'static str, value: i64) -> Result<u32, ProblemError> {
@@ -294,7 +297,7 @@ fn batch_stride(names: Names, layout: &Layout, value: Option<i64>) -> Result<u64
 }
 
 fn fits(names: Names, layout: Layout, element_bytes: usize) -> Result<(), ProblemError> {
-    // At most 2³² · 2⁶³ elements: far from overflowing 128 bits.
+    // At most 2³² · 2⁶³ elements, so 128 bits do not overflow.
     let bytes = layout.span() * element_bytes as u128;
     if bytes > MAX_BYTES {
         return Err(ProblemError::TooLarge {
@@ -306,7 +309,7 @@ fn fits(names: Names, layout: Layout, element_bytes: usize) -> Result<(), Proble
     Ok(())
 }
 
-/// A factor or constant as the type of the sums has it.
+/// A factor or constant, rounded to the type of the sums.
 fn factor(name: &'static str, value: f64, sums: ElementType) -> Result<f64, ProblemError> {
     match sums {
         ElementType::I32 if f64::from(value as i32) != value => {
@@ -413,8 +416,8 @@ mod tests {
         let largest = i64::from(MAX_EXTENT);
         assert_eq!(
             error(Request::new(largest, 1, largest)),
-            "A has 18446744056529682436 bytes from its first to its last element, but \
-             9223372036854775807 are the most"
+            "A has 18446744056529682436 bytes from its first to its last element, but at most \
+            9223372036854775807 are allowed"
         );
         let request = Request {
             batch: 2,
@@ -553,7 +556,7 @@ mod tests {
         assert_eq!(rounded(ElementTypes::F64), [0.1, 1e-50, 0.1, 1e-50]);
     }
 
-    /// 2²⁴ + 1, the first integer that f32 lacks.
+    /// The constant is 2²⁴ + 1, the first integer that f32 cannot represent.
     #[test]
     fn constants_of_integers_are_passed_on_exactly() {
         let request = Request {
@@ -581,11 +584,11 @@ mod tests {
         }
         assert_eq!(
             error(request(ElementTypes::F64, none, gelu)),
-            "epilogue gelu is not computed with sums in f64; there are none, set, scale, relu"
+            "epilogue gelu is not computed with sums in f64; expected one of none, set, scale, relu"
         );
         assert_eq!(
             error(request(ElementTypes::F32, gelu, none)),
-            "prologue gelu is not computed with sums in f32; there are none, set, scale, relu"
+            "prologue gelu is not computed with sums in f32; expected one of none, set, scale, relu"
         );
     }
 }

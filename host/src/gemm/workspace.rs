@@ -1,19 +1,19 @@
-//! The workspace of kernels that divide k, in a device's memory.
+//! The device buffer for the workspace of kernels that divide k.
 
 use super::plan::WorkspaceBytes;
 use crate::hip::{BufferError, Context, DeviceBuffer};
 
-/// A workspace that is kept from launch to launch, and grows.
+/// A workspace that is kept from launch to launch and grows as needed.
 #[derive(Debug, Default)]
 pub(super) struct WorkspaceBuffer {
     buffer: Option<DeviceBuffer<u8>>,
-    /// Bytes at the beginning that are 0: the counters of the last plan, which its kernel left so.
+    /// Bytes at the beginning that are known to be 0: the counters of the last plan, which its kernel reset.
     clean_bytes: u64,
 }
 
 impl WorkspaceBuffer {
-    /// The address of a workspace of this size, its counters 0. What follows the counters counts as dirty from here on,
-    /// and the counters too until [`clean`](Self::clean) says that the launches were well.
+    /// The address of a workspace of this size with counters of 0. From here on its contents count as unknown, until
+    /// [`clean`](Self::clean) says that the launches succeeded and the counters are 0 again.
     pub(super) fn reserve(
         &mut self,
         context: &Context,
@@ -26,7 +26,7 @@ impl WorkspaceBuffer {
         let buffer = match self.buffer.take() {
             Some(buffer) if buffer.len() >= length => self.buffer.insert(buffer),
             smaller => {
-                // Both at once may be more than there is room for.
+                // There may not be enough memory for both.
                 drop(smaller);
                 self.clean_bytes = 0;
                 self.buffer.insert(context.allocate(length)?)
@@ -39,17 +39,17 @@ impl WorkspaceBuffer {
         Ok(buffer.address())
     }
 
-    /// Says that the launches of a plan with these counters came to their end.
+    /// Says that the launches of a plan with these counters succeeded.
     pub(super) fn clean(&mut self, bytes: WorkspaceBytes) {
         self.clean_bytes = bytes.counters;
     }
 
-    /// The counters, as the last plan's kernel left them.
+    /// The counters after the last plan's launches.
     pub(super) fn counters(&self) -> Result<Vec<u32>, BufferError> {
         let Some(buffer) = &self.buffer else {
             return Ok(Vec::new());
         };
-        // Not longer than the buffer, and so fitting.
+        // At most the buffer's length, which is a `usize`.
         let bytes = buffer.first(self.clean_bytes as usize)?;
         let counters = bytes.as_chunks().0.iter();
         Ok(counters.map(|&bytes| u32::from_le_bytes(bytes)).collect())

@@ -1,4 +1,4 @@
-//! A table of functions that all fail, for tests to replace some.
+//! A table of functions that all fail; tests replace some of them.
 
 use std::ffi::c_char;
 
@@ -6,7 +6,7 @@ use ferrowave_hip_abi::{Functions, for_each_hip_function, hipError_t};
 
 use super::{Api, Source};
 
-/// What a function that does nothing returns.
+/// The result of a function that does nothing.
 trait Nothing {
     const NOTHING: Self;
 }
@@ -37,7 +37,7 @@ macro_rules! table {
         $(#[$meta:meta])*
         $kind:ident fn $name:ident($($argument:ident: $type:ty),* $(,)?) -> $result:ty;
     )*) => {
-        /// All of them return `hipErrorNotSupported`; what is optional is not there.
+        /// Functions that return `hipErrorNotSupported`; optional functions are absent.
         pub(crate) const FUNCTIONS: Functions = Functions {
             $($name: present!($kind, {
                 unsafe extern "C" fn nothing($(_: $type),*) -> $result {
@@ -52,6 +52,6 @@ macro_rules! table {
 for_each_hip_function!(table);
 
 pub(crate) fn api(functions: Functions) -> Api {
-    // SAFETY: they do nothing, or what the test wants.
+    // SAFETY: the functions do nothing, or are the test's.
     unsafe { Api::from_functions(functions, Source::Library("fake".into())) }
 }

@@ -1,9 +1,9 @@
 //! HIP from Rust, in three layers.
 //!
 //! - [`load`] gets the table of functions, from `libamdhip64.so` or from the emulator, and chooses the device.
-//! - [`result`] makes each function one that returns its result, or a [`HipError`].
-//! - [`safe`] gives what HIP makes an owner: a [`DeviceBuffer`] frees itself, a [`Kernel`] keeps its module loaded, a
-//!   launch is checked against the kernel's metadata.
+//! - [`result`] wraps each function in one that returns its result or a [`HipError`].
+//! - [`safe`] has owners for HIP's objects: a [`DeviceBuffer`] frees itself, a [`Kernel`] keeps its module loaded, and
+//!   a launch is checked against the kernel's metadata.
 //!
 //! Code above this module does not know whether a GPU or the emulator is behind the table.
 //!

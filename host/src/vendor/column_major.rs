@@ -1,14 +1,14 @@
-//! A problem as the libraries' column-major interfaces take it.
+//! A problem in the form of the libraries' column-major interfaces.
 //!
-//! A row-major C, read column by column, is Cᵀ, and Cᵀ = Bᵀ·Aᵀ. So B is their first factor and A their second; a
-//! row-major factor is transposed already by being read column by column, and a column-major one still has to be.
+//! A row-major C, read as column-major, is Cᵀ, and Cᵀ = Bᵀ·Aᵀ. So B is the first factor and A the second. A row-major
+//! factor, read as column-major, is already transposed; a column-major one must be transposed by the library.
 
 use crate::gemm::{Layout, Order, Problem};
 
-/// A factor as it is stored, column by column.
+/// A factor as the library reads it, in column-major order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Factor {
-    /// Whether it is transposed before it is multiplied.
+    /// Whether the library must transpose it before it multiplies.
     pub(super) is_transposed: bool,
     /// Rows as stored.
     pub(super) rows: u32,
@@ -27,7 +27,7 @@ impl Factor {
             rows: layout.line_length(),
             columns: layout.lines(),
             leading: layout.leading,
-            // Whatever it is, it means something only if there is a next matrix, which is then inside of a buffer.
+            // The stride is used only if there is a next matrix. Then it is within a buffer and fits.
             stride: match layout.batch {
                 0 | 1 => 0,
                 _ => layout.stride as i64,
@@ -36,7 +36,7 @@ impl Factor {
     }
 }
 
-/// The call: an m×n result, summed over k.
+/// The call, for an m×n result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ColumnMajor {
     /// Rows of the result: columns of C.

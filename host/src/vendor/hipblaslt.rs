@@ -1,10 +1,10 @@
-//! hipBLASLt, by its C interface.
+//! hipBLASLt, through its C interface.
 //!
-//! Types, values and the order of arguments are those of its header `hipblaslt.h`
-//! (<https://github.com/ROCm/hipBLASLt>, library/include), of `hipblas-common.h` and of HIP's `library_types.h`. They stand
-//! since hipBLASLt 0.6 (ROCm 6.0.2), which replaced enumerations of its own by these (its CHANGELOG).
+//! Types, values and the order of arguments are those of its header `hipblaslt.h` (<https://github.com/ROCm/hipBLASLt>,
+//! library/include), of `hipblas-common.h` and of HIP's `library_types.h`. They are valid since hipBLASLt 0.6 (ROCm
+//! 6.0.2), which replaced its own enumerations by these (its CHANGELOG).
 //!
-//! Of the kernels that it has for a problem the first one is taken, which it expects to be fastest.
+//! Of hipBLASLt's kernels for a problem the first is used, which it expects to be the fastest.
 
 use std::{ffi::c_void, ptr};
 
@@ -35,10 +35,10 @@ const STRIDED_BATCH_OFFSET: i32 = 1;
 /// `hipblasLtMatmulPreferenceAttributes_t`.
 const MAX_WORKSPACE_BYTES: i32 = 1;
 
-/// The first version with this interface, as `hipblasLtGetVersion` writes it: 100000 · major + 100 · minor + patch.
+/// The first version with this interface, as `hipblasLtGetVersion` returns it: 100000 · major + 100 · minor + patch.
 const LEAST_VERSION: i32 = 600;
 
-/// The workspace that kernels may use: plenty, so that none is left out for want of it.
+/// The workspace that kernels may use: large enough not to exclude any.
 const WORKSPACE_BYTES: usize = 128 << 20;
 
 /// `hipblasLtMatmulAlgo_t`.
@@ -77,11 +77,11 @@ functions! {
         preference_create: "hipblasLtMatmulPreferenceCreate", fn(*mut Handle);
         preference_destroy: "hipblasLtMatmulPreferenceDestroy", fn(Handle);
         preference_set: "hipblasLtMatmulPreferenceSetAttribute", fn(Handle, i32, Pointer, usize);
-        /// Handle; product; layouts of A, B, C, D; preference; results that there is room for, results, their number.
+        /// Handle; product; layouts of A, B, C, D; preference; maximum number of results, results, their number.
         heuristic: "hipblasLtMatmulAlgoGetHeuristic", fn(
             Handle, Handle, Handle, Handle, Handle, Handle, Handle, i32, *mut Heuristic, *mut i32);
-        /// Handle; product; α; A and its layout; B likewise; β; C likewise; D likewise; algorithm; workspace and its bytes;
-        /// stream.
+        /// Handle; product; α; A and its layout; B likewise; β; C likewise; D likewise; algorithm; workspace and its
+        /// bytes; stream.
         matmul: "hipblasLtMatmul", fn(
             Handle, Handle, Pointer, Pointer, Handle, Pointer, Handle, Pointer, Pointer, Handle, *mut c_void, Handle,
             *const Algorithm, *mut c_void, usize, hipStream_t);
@@ -94,7 +94,7 @@ pub(super) struct HipBlasLt {
     handle: Handle,
 }
 
-/// A descriptor and what destroys it.
+/// A descriptor and the function that destroys it.
 struct Descriptor {
     handle: Handle,
     destroy: unsafe extern "C" fn(Handle) -> i32,
@@ -102,14 +102,14 @@ struct Descriptor {
 
 impl Drop for Descriptor {
     fn drop(&mut self) {
-        // SAFETY: made by the function that `destroy` belongs to. A failure would leave nothing to be done.
+        // SAFETY: the descriptor was created by the function that `destroy` belongs to. A failure cannot be handled.
         unsafe { (self.destroy)(self.handle) };
     }
 }
 
-/// What it does for a problem.
+/// The descriptors and the kernel for a problem.
 pub(super) struct Plan<'a> {
-    // Descriptors are the library's.
+    // Descriptors must not outlive the library's handle.
     _library: &'a HipBlasLt,
     product: Descriptor,
     first: Descriptor,
@@ -166,7 +166,7 @@ fn succeeds(function: &'static str, status: i32) -> Result<(), VendorError> {
         9 => "HIPBLAS_STATUS_HANDLE_IS_NULLPTR",
         10 => "HIPBLAS_STATUS_INVALID_ENUM",
         11 => "HIPBLAS_STATUS_UNKNOWN",
-        _ => "a status without a name here",
+        _ => "an unknown status",
     };
     Err(VendorError::Status {
         vendor: Vendor::HipBlasLt,
@@ -177,7 +177,7 @@ fn succeeds(function: &'static str, status: i32) -> Result<(), VendorError> {
 }
 
 impl HipBlasLt {
-    /// Starts it on the current device; its version, too.
+    /// Starts hipBLASLt on the current device, and returns its version.
     pub(super) fn new(library: &Found) -> Result<(Self, String), VendorError> {
         let functions = Functions::of(library)?;
         let mut handle = ptr::null_mut();
@@ -249,7 +249,7 @@ impl HipBlasLt {
             &(WORKSPACE_BYTES as u64),
         )?;
         let (mut best, mut count) = (Heuristic::default(), 0);
-        // SAFETY: all descriptors live; there is room for one result.
+        // SAFETY: all descriptors are alive; there is room for one result.
         let status = unsafe {
             (functions.heuristic)(
                 self.handle,
@@ -308,7 +308,7 @@ impl HipBlasLt {
         attribute: i32,
         value: &T,
     ) -> Result<(), VendorError> {
-        // SAFETY: the descriptor lives; the value is read before the function returns.
+        // SAFETY: the descriptor is alive; the value is read before the function returns.
         let status = unsafe {
             let value: *const T = value;
             set(descriptor.handle, attribute, value.cast(), size_of::<T>())
@@ -336,11 +336,11 @@ impl HipBlasLt {
         Ok(layout)
     }
 
-    /// Puts the product into a stream.
+    /// Enqueues the product in a stream.
     ///
     /// # Safety
-    /// The matrices are in device memory and as long as the plan's call says, until the stream's work is done; no other code
-    /// uses C or runs the plan meanwhile. The handle's device is current.
+    /// Until the stream's work is done, the matrices are in device memory with the lengths of the plan's call, and no
+    /// other code uses C or runs the plan. The handle's device is current.
     pub(super) unsafe fn run(
         &self,
         plan: &Plan<'_>,
@@ -353,7 +353,7 @@ impl HipBlasLt {
             Some(buffer) => (buffer.address() as *mut c_void, buffer.bytes()),
             None => (ptr::null_mut(), 0),
         };
-        // SAFETY: the caller's; scalars are read before the function returns, being in host memory.
+        // SAFETY: as the caller promises; scalars are in host memory and so are read before the function returns.
         let status = unsafe {
             (self.functions.matmul)(
                 self.handle,
@@ -380,7 +380,7 @@ impl HipBlasLt {
 
 impl Drop for HipBlasLt {
     fn drop(&mut self) {
-        // SAFETY: made by `hipblasLtCreate`. A failure would leave nothing to be done.
+        // SAFETY: the handle is from `hipblasLtCreate`. A failure cannot be handled.
         unsafe { (self.functions.destroy)(self.handle) };
     }
 }

@@ -1,17 +1,17 @@
-//! Finding a library.
+//! Finds and loads a vendor's library.
 
 use std::{env, ffi::OsString, path::Path};
 
 use super::{Vendor, VendorError};
 use crate::{dynamic::Dynamic, hip::Source};
 
-/// A library that was found.
+/// A loaded library.
 pub(super) struct Found {
     vendor: Vendor,
     library: Dynamic,
 }
 
-/// The library that the environment names, or the first of the usual names that there is.
+/// The library that the environment variable names, or the first candidate that can be loaded.
 pub(super) fn find(vendor: Vendor, hip: &Source) -> Result<Found, VendorError> {
     if let Some(path) = env::var_os(vendor.variable()).filter(|path| !path.is_empty()) {
         return at(vendor, Path::new(&path));
@@ -26,7 +26,7 @@ pub(super) fn find(vendor: Vendor, hip: &Source) -> Result<Found, VendorError> {
     Err(VendorError::NotFound { vendor, tried })
 }
 
-/// The library of a name.
+/// The library with a path or name.
 pub(super) fn at(vendor: Vendor, path: &Path) -> Result<Found, VendorError> {
     match Dynamic::open(path.as_os_str()) {
         Ok(library) => Ok(Found { vendor, library }),
@@ -38,7 +38,7 @@ pub(super) fn at(vendor: Vendor, path: &Path) -> Result<Found, VendorError> {
     }
 }
 
-/// The library's names, beside the HIP library first: two releases of ROCm in one process do not get along.
+/// The library's candidates, those in the HIP library's folder first: two releases of ROCm conflict in one process.
 fn candidates(vendor: Vendor, hip: &Source) -> Vec<OsString> {
     let names = vendor.library_names();
     let folder = match hip {
@@ -58,7 +58,7 @@ impl Found {
     /// # Safety
     /// `F` is its type.
     pub(super) unsafe fn function<F: Copy>(&self, name: &'static str) -> Result<F, VendorError> {
-        // SAFETY: the caller's.
+        // SAFETY: as the caller promises.
         let function = unsafe { self.library.function(name) };
         function.ok_or_else(|| VendorError::MissingFunction {
             vendor: self.vendor,
@@ -68,7 +68,7 @@ impl Found {
     }
 }
 
-/// A struct of a library's functions, each with a name of ours, its name in the library and its arguments.
+/// Makes a struct of a library's functions, each with its field, its name in the library and its arguments.
 macro_rules! functions {
     ($(#[$meta:meta])* $table:ident { $($(#[$note:meta])* $field:ident: $name:literal, fn($($argument:ty),*);)* }) => {
         $(#[$meta])*

@@ -1,10 +1,10 @@
-//! AMD's own libraries of matrix products, to compare with: rocBLAS and hipBLASLt.
+//! AMD's libraries for matrix products, for comparison: rocBLAS and hipBLASLt.
 //!
-//! They are found at run time and called through their C interfaces, for the same [`Problem`]s, on the same operands and
-//! between the same HIP events as [`Gemm`](crate::gemm::Gemm)'s kernels. They compute α·A·B + β·C, and no more of what a
-//! problem may ask for. Their kernels run on GPUs only: a report leaves them out on the emulator.
+//! They are loaded at run time and called through their C interfaces, for the same [`Problem`]s, on the same operands
+//! and between the same HIP events as [`Gemm`](crate::gemm::Gemm)'s kernels. Only α·A·B + β·C is supported here,
+//! without bias and operations. Reports leave the libraries out on the emulator.
 //!
-//! Some failures cannot be caught here: rocBLAS ends the process if it has no kernels for the GPU.
+//! Some failures cannot be caught: rocBLAS ends the process if it has no kernels for the GPU.
 
 mod column_major;
 mod hipblaslt;
@@ -39,7 +39,7 @@ pub enum Vendor {
 }
 
 impl Vendor {
-    /// Both of them.
+    /// Both libraries.
     pub const ALL: [Vendor; 2] = [Vendor::RocBlas, Vendor::HipBlasLt];
 
     /// Its name.
@@ -50,7 +50,7 @@ impl Vendor {
         }
     }
 
-    /// The environment variable that names its file, by path or by a name for the system to find.
+    /// The environment variable that names its file, by path or by a name that the system searches for.
     pub const fn variable(self) -> &'static str {
         match self {
             Vendor::RocBlas => "FERROWAVE_ROCBLAS_LIBRARY",
@@ -58,7 +58,7 @@ impl Vendor {
         }
     }
 
-    /// What its file is called, newest first; the last is there only with development files.
+    /// The names of its file, newest first. The last is installed only with development files.
     pub const fn library_names(self) -> &'static [&'static str] {
         match self {
             Vendor::RocBlas => &["librocblas.so.5", "librocblas.so.4", "librocblas.so"],
@@ -73,29 +73,29 @@ impl fmt::Display for Vendor {
     }
 }
 
-/// Why a library computes nothing.
+/// Why a library can't compute a problem.
 #[derive(Clone, Debug, Error)]
 #[non_exhaustive]
 pub enum VendorError {
     /// None of the usual names is a library that can be loaded.
-    #[error("{vendor} was not found ({}); {} may name it", .tried.join("; "), .vendor.variable())]
+    #[error("{vendor} was not found ({}); set {} to its path", .tried.join("; "), .vendor.variable())]
     NotFound {
         /// The library.
         vendor: Vendor,
-        /// What the system said to each name.
+        /// The system's message for each name.
         tried: Vec<String>,
     },
-    /// A library that was named can't be loaded.
+    /// The named library can't be loaded.
     #[error("{vendor}: `{}` cannot be loaded: {reason}", .path.display())]
     Named {
         /// The library.
         vendor: Vendor,
-        /// Its name.
+        /// Its path or name.
         path: PathBuf,
-        /// What the system said.
+        /// The system's message.
         reason: String,
     },
-    /// It lacks a function.
+    /// The library lacks a function.
     #[error("{vendor}: `{}` lacks the function {function}", .library.display())]
     MissingFunction {
         /// The library.
@@ -105,54 +105,54 @@ pub enum VendorError {
         /// The function.
         function: &'static str,
     },
-    /// Its interface is another one.
+    /// The library's version has another interface.
     #[error("{vendor} {version} is too old; {least} or later is needed")]
     TooOld {
         /// The library.
         vendor: Vendor,
-        /// What it says it is.
+        /// The version that it reports.
         version: String,
         /// The first version with the interface.
         least: &'static str,
     },
-    /// A function did not succeed.
+    /// A function of the library failed.
     #[error("{vendor}: {function} failed with {name} ({status})")]
     Status {
         /// The library.
         vendor: Vendor,
         /// The function.
         function: &'static str,
-        /// What it returned.
+        /// The status that it returned.
         status: i32,
-        /// Its name.
+        /// The status's name.
         name: &'static str,
     },
-    /// It has no kernel for a problem.
+    /// The library has no kernel for the problem.
     #[error("{vendor} has no kernel for the problem")]
     NoKernel {
         /// The library.
         vendor: Vendor,
     },
-    /// It computes nothing of the kind.
+    /// The library, as it is used here, does not support the problem.
     #[error("{vendor} does not compute {what}")]
     Unsupported {
         /// The library.
         vendor: Vendor,
-        /// What the problem has.
+        /// The unsupported part of the problem.
         what: String,
     },
-    /// A matrix is not the problem's.
+    /// A matrix does not fit the problem.
     #[error(transparent)]
     Operand(#[from] OperandError),
-    /// There is no room for its workspace.
-    #[error("no workspace of {bytes} bytes: {error}")]
+    /// The library's workspace can't be allocated.
+    #[error("cannot allocate a workspace of {bytes} bytes: {error}")]
     Workspace {
-        /// How much it takes.
+        /// Its size.
         bytes: usize,
-        /// Why there is none.
+        /// Why it can't be allocated.
         error: BufferError,
     },
-    /// HIP's.
+    /// An error of HIP.
     #[error(transparent)]
     Hip(#[from] HipError),
 }
@@ -164,7 +164,7 @@ enum Backend {
 
 /// A library, loaded for a device.
 pub struct VendorGemm {
-    // Before the stream, which it uses until it is dropped.
+    // Declared before the stream, so that it is dropped first: it uses the stream until then.
     backend: Backend,
     version: String,
     context: Context,
@@ -173,7 +173,7 @@ pub struct VendorGemm {
     end: Event,
 }
 
-/// A problem that a library has prepared itself for.
+/// A problem that a library is prepared for.
 pub struct VendorProduct<'a> {
     gemm: &'a VendorGemm,
     problem: Problem,
@@ -182,17 +182,17 @@ pub struct VendorProduct<'a> {
 }
 
 impl VendorGemm {
-    /// Loads a library: the file that [`Vendor::variable`] names; or else one of [`Vendor::library_names`], beside the HIP
-    /// library if that is known by its path, or where the system finds it.
+    /// Loads a library: the file that [`Vendor::variable`] names, or else the first of [`Vendor::library_names`], in
+    /// the folder of the HIP library if that was loaded by path, or where the system finds it.
     ///
     /// # Errors
-    /// If it is not there, not what it should be, or does not start.
+    /// If it can't be loaded, lacks a function, is too old, or does not start.
     pub fn open(vendor: Vendor, context: &Context) -> Result<Self, VendorError> {
         let library = library::find(vendor, context.device().api().source())?;
         Self::start(vendor, &library, context)
     }
 
-    /// The same of a file.
+    /// Loads a library from a file.
     ///
     /// # Errors
     /// As [`Self::open`].
@@ -231,20 +231,20 @@ impl VendorGemm {
         }
     }
 
-    /// Its version, as it says itself.
+    /// The version that the library reports.
     pub fn version(&self) -> &str {
         &self.version
     }
 
-    /// Prepares a problem: what takes time before the first launch, but belongs to none.
+    /// Prepares a problem: work before the first launch that should not be timed.
     ///
     /// # Errors
-    /// If the library does not compute it.
+    /// If the library does not support it.
     pub fn product(&self, problem: &Problem) -> Result<VendorProduct<'_>, VendorError> {
         let vendor = self.vendor();
         let refused = |what: String| Err(VendorError::Unsupported { vendor, what });
         if problem.bias() != Bias::None {
-            return refused("a bias as problems here have it".into());
+            return refused("a bias as problems define it".into());
         }
         for operation in [problem.prologue(), problem.epilogue()] {
             if operation != Operation::None {
@@ -272,10 +272,10 @@ impl VendorGemm {
 }
 
 impl VendorProduct<'_> {
-    /// Computes it and waits for it; the time between HIP events around the library's launches.
+    /// Computes the product and waits for it. Returns the time between HIP events around the library's launches.
     ///
     /// # Errors
-    /// If an operand is not the problem's, or the library or the device fails.
+    /// If an operand does not fit the problem, or the library or the device fails.
     pub fn run(&self, operands: Operands<'_>) -> Result<Duration, VendorError> {
         let gemm = self.gemm;
         operands.check(&self.problem, gemm.context.device())?;
@@ -283,9 +283,9 @@ impl VendorProduct<'_> {
         let scalars = [self.problem.alpha(), self.problem.beta()]
             .map(|factor| Scalar::new(factor, self.problem.types().accumulator));
         gemm.start.record(&gemm.stream)?;
-        // SAFETY: the matrices are as long as the problem's layouts, which the call describes, are of this device and live
-        // until the synchronization below; C is borrowed for writing. The stream is the context's, which recording the
-        // event has made current.
+        // SAFETY: the matrices have the length of the problem's layouts, which the call describes, are on this device
+        // and live until the synchronization below; C is borrowed mutably. The stream is of the context's device, which
+        // recording the event has made current.
         unsafe {
             match (&gemm.backend, &self.plan) {
                 (Backend::HipBlasLt(library), Some(plan)) => {
@@ -305,7 +305,7 @@ impl VendorProduct<'_> {
     }
 }
 
-/// α or β in the type of the sums, as the libraries read it through a pointer.
+/// α or β in the accumulator type; the libraries read it through a pointer.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(8))]
 struct Scalar([u8; 8]);
@@ -315,7 +315,7 @@ impl Scalar {
         let mut bytes = [0; 8];
         match accumulator {
             ElementType::F64 => bytes = value.to_ne_bytes(),
-            // A problem's factor of integers is one.
+            // A checked problem's factor of integers is an i32.
             ElementType::I32 => bytes[..4].copy_from_slice(&(value as i32).to_ne_bytes()),
             _ => bytes[..4].copy_from_slice(&(value as f32).to_ne_bytes()),
         }

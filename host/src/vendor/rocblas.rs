@@ -1,4 +1,4 @@
-//! rocBLAS, by its C interface.
+//! rocBLAS, through its C interface.
 //!
 //! Types, values and the order of arguments are those of its headers `rocblas-types.h`, `rocblas-auxiliary.h` and
 //! `rocblas-functions.h` (<https://github.com/ROCm/rocBLAS>, library/include/internal; the same from ROCm 5 to 7).
@@ -35,12 +35,12 @@ functions! {
         set_stream: "rocblas_set_stream", fn(Handle, hipStream_t);
         version_size: "rocblas_get_version_string_size", fn(*mut usize);
         version: "rocblas_get_version_string", fn(*mut c_char, usize);
-        /// Handle; operations; m, n, k; α; A, its type and leading dimension; B likewise; β; C likewise; D likewise; type of
-        /// the sums, algorithm, solution, flags.
+        /// Handle; operations; m, n, k; α; A, its type and leading dimension; B likewise; β; C likewise; D likewise;
+        /// type of the sums, algorithm, solution, flags.
         gemm: "rocblas_gemm_ex", fn(
             Handle, i32, i32, i32, i32, i32, Pointer, Pointer, i32, i32, Pointer, i32, i32, Pointer, Pointer, i32, i32,
             *mut c_void, i32, i32, i32, i32, i32, u32);
-        /// The same, with a stride behind each leading dimension and the number of products behind the last.
+        /// The same, with a stride after each leading dimension and the number of products after the last stride.
         gemm_batched: "rocblas_gemm_strided_batched_ex", fn(
             Handle, i32, i32, i32, i32, i32, Pointer, Pointer, i32, i32, i64, Pointer, i32, i32, i64, Pointer, Pointer, i32,
             i32, i64, *mut c_void, i32, i32, i64, i32, i32, i32, i32, u32);
@@ -82,7 +82,7 @@ fn succeeds(function: &'static str, status: i32) -> Result<(), VendorError> {
         7 => "rocblas_status_perf_degraded",
         11 => "rocblas_status_invalid_value",
         13 => "rocblas_status_check_numerics_fail",
-        _ => "a status without a name here",
+        _ => "an unknown status",
     };
     Err(VendorError::Status {
         vendor: Vendor::RocBlas,
@@ -93,14 +93,14 @@ fn succeeds(function: &'static str, status: i32) -> Result<(), VendorError> {
 }
 
 impl RocBlas {
-    /// Starts it on the current device; its version, too.
+    /// Starts rocBLAS on the current device, and returns its version.
     pub(super) fn new(library: &Found, stream: &Stream) -> Result<(Self, String), VendorError> {
         let functions = Functions::of(library)?;
         let mut length = 0;
         // SAFETY: it writes the length.
         let status = unsafe { (functions.version_size)(&mut length) };
         succeeds("rocblas_get_version_string_size", status)?;
-        // One more, whatever the library's idea of its length is.
+        // One more byte, in case the length does not include the terminator.
         let mut text = vec![0_u8; length + 1];
         // SAFETY: there are `length` bytes.
         let status = unsafe { (functions.version)(text.as_mut_ptr().cast(), length) };
@@ -111,13 +111,13 @@ impl RocBlas {
         let status = unsafe { (functions.create_handle)(&mut handle) };
         succeeds("rocblas_create_handle", status)?;
         let started = RocBlas { functions, handle };
-        // SAFETY: both live; the stream outlives the handle, as its owner drops it later.
+        // SAFETY: both are alive; the stream outlives the handle, as its owner drops it later.
         let status = unsafe { (functions.set_stream)(handle, stream.handle()) };
         succeeds("rocblas_set_stream", status)?;
         Ok((started, version.to_string_lossy().into_owned()))
     }
 
-    /// Whether it has the types at all.
+    /// Checks that rocBLAS has the element types.
     pub(super) fn check(&self, types: ElementTypes) -> Result<(), VendorError> {
         data_type(types.input)?;
         data_type(types.output)?;
@@ -125,11 +125,11 @@ impl RocBlas {
         Ok(())
     }
 
-    /// Puts the product into the stream.
+    /// Enqueues the product in the stream.
     ///
     /// # Safety
-    /// The matrices are in device memory and as long as the call says, until the stream's work is done; no other code uses C
-    /// meanwhile. The handle's device is current.
+    /// Until the stream's work is done, the matrices are in device memory with the lengths of the call, and no other
+    /// code uses C. The handle's device is current.
     pub(super) unsafe fn run(
         &self,
         types: ElementTypes,
@@ -151,7 +151,7 @@ impl RocBlas {
         let (alpha, beta) = (ptr::from_ref(alpha).cast(), ptr::from_ref(beta).cast());
         let functions = &self.functions;
         if call.batch == 1 {
-            // SAFETY: the caller's; scalars are read before the function returns, being in host memory.
+            // SAFETY: as the caller promises; scalars are in host memory and so are read before the function returns.
             let status = unsafe {
                 (functions.gemm)(
                     self.handle,
@@ -222,7 +222,7 @@ impl RocBlas {
 
 impl Drop for RocBlas {
     fn drop(&mut self) {
-        // SAFETY: made by `rocblas_create_handle`. A failure would leave nothing to be done.
+        // SAFETY: the handle is from `rocblas_create_handle`. A failure cannot be handled.
         unsafe { (self.functions.destroy_handle)(self.handle) };
     }
 }

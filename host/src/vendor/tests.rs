@@ -1,4 +1,4 @@
-//! The calls, against a library that has the same interface and computes on the host (`tests/blas.c`).
+//! Tests of the calls, with a library that has the same interfaces and computes on the host (`tests/blas.c`).
 
 use std::{path::Path, process::Command, sync::OnceLock};
 
@@ -13,7 +13,7 @@ use crate::{
     verify::{Elements, Inputs, verify},
 };
 
-/// Compiles the library with a C compiler, which building Rust needs, too.
+/// Compiles the library with a C compiler, which building Rust also needs.
 fn compile(folder: &Path, name: &str, options: &[&str]) -> PathBuf {
     let library = folder.join(name);
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/src/vendor/tests/blas.c");
@@ -61,7 +61,7 @@ fn check(gemm: &VendorGemm, request: &Request) {
     let mut c = upload(&inputs.c);
     let types = problem.types();
     let product = gemm.product(&problem).unwrap();
-    // Without an old C that the result depends on, a second run gives the same.
+    // If the result does not depend on the old C, a second run must give the same result.
     for _ in 0..if problem.reads_c() { 1 } else { 2 } {
         let operands = Operands::new(
             Source::of_bytes(&a, types.input),
@@ -165,7 +165,7 @@ fn what_is_not_computed_is_said() {
             bias: Bias::Row,
             ..request
         }),
-        "rocBLAS does not compute a bias as problems here have it"
+        "rocBLAS does not compute a bias as problems define it"
     );
     let gemm = open(Vendor::HipBlasLt, library()).unwrap();
     // Their m is our n.

@@ -1,39 +1,39 @@
-//! What an element of C should be, and how far rounding may take it from there.
+//! The expected value of an element of C, and the bound of its rounding error.
 //!
-//! For C ← epilogue(αAB + β·prologue(C) + bias), summed up in a float of unit roundoff u (half the distance from 1 to the
-//! next larger number; 2⁻²⁴ for f32), whatever the order of the sum and whether multiply-adds are fused or not:
+//! For C ← epilogue(αAB + β·prologue(C) + bias), accumulated in a float of unit roundoff u (half the distance from 1 to
+//! the next larger number; 2⁻²⁴ for f32), in any order and with or without fused multiply-adds:
 //!
-//! - the sum s of k products has an error of at most ku · S with S = Σ|aₚ||bₚ| (Jeannerod and Rump, *Improved error
+//! - The sum s of k products has an error of at most ku · S with S = Σ|aₚ||bₚ| (Jeannerod and Rump, *Improved error
 //!   bounds for inner products in floating-point arithmetic*, 2013). Products of f16, bf16, 8-bit floats and xf32 are
-//!   exact in f32, so that only the sums are rounded, and the bound holds all the more;
-//! - matrix cores may add such products in groups, cut at 2⁻²⁴ of the largest one's power of two (CDNA 3: sixteen at most,
-//!   `docs/matrix.md`). A group of n, with S' its Σ|aₚ||bₚ|, loses less than nu · S' in cuts, another u · S' of C where a
-//!   product is larger, and is then rounded once, from 32 bits: (1 + 2⁻⁷)u of the result. Over all groups that is at most
-//!   (k + 17)u · S;
-//! - each operation after that, on a value x of error e, rounds once more: by at most u(|x| + e). Scaling by α, by β and
-//!   by an operation's constant multiplies the error; adding adds the errors; ReLU leaves it as it is;
-//! - GELU's slope is below 1.13, and its own error at most 8u|x|: with p = e⁻²ᵘ⁽ˣ⁾ it is x / (1 + p), and a relative
-//!   error δ of p changes that by |x| · p/(1 + p)² · δ. The exponent has four roundings and so δ ≤ 4u|2u(x)| + 2u, of which
-//!   p/(1 + p)² ≤ ¼ leaves no more than 2u|x|; quotient and sum round once each, the quotient with an error of up to an
-//!   ulp;
-//! - what is stored in a shorter float is rounded to that: f16 has u = 2⁻¹¹, bf16 2⁻⁸;
-//! - each result may have been flushed to zero instead of rounded, if it is no normal number;
-//! - an infinite factor makes an infinity of a sum whose sign is certain, and of one within its bound anything: that is
-//!   not judged.
+//!   exact in f32. Then only the sums are rounded, and the bound still holds.
+//! - Matrix cores may add such products in groups, truncated at 2⁻²⁴ of the largest one's power of two (CDNA 3: at most
+//!   16, `docs/matrix.md`). A group of n products whose Σ|aₚ||bₚ| is S' loses less than nu · S' by truncating products,
+//!   another u · S' by truncating C if a product is larger, and is then rounded once, from 32 bits: (1 + 2⁻⁷)u of the
+//!   result. Over all groups that is at most (k + 17)u · S.
+//! - Each later operation, on a value x of error e, rounds once more, by at most u(|x| + e). Scaling by α, by β and by
+//!   an operation's constant multiplies the error; adding adds the errors; ReLU does not change it.
+//! - GELU's slope is below 1.13, and its own error is at most 8u|x|: with p = e⁻²ᵘ⁽ˣ⁾ it is x / (1 + p), and a relative
+//!   error δ of p changes that by |x| · p/(1 + p)² · δ. The exponent has four roundings, so δ ≤ 4u|2u(x)| + 2u, of
+//!   which p/(1 + p)² ≤ ¼ leaves at most 2u|x|. Quotient and sum round once each, the quotient with an error of up to
+//!   an ulp.
+//! - A result that is stored in a shorter float is rounded to that: f16 has u = 2⁻¹¹, bf16 2⁻⁸.
+//! - A result that is not a normal number may be flushed to zero instead of rounded.
+//! - An infinite factor turns a sum of certain sign into an infinity. A sum within its bound of 0 may become anything;
+//!   such elements are not judged.
 //!
-//! In f64 the reference itself is rounded as often, so that the bound is doubled. Integers have none: they wrap around
-//! at 2³², and must be equal.
+//! In f64 the reference has as many roundings, so the bound is doubled. Integers have no bound: they wrap around at 2³²
+//! and must be equal.
 
 use super::elements::{Elements, nearest, value};
 use crate::gemm::{Operation, Problem};
 use ferrowave_shared::{Bias, ElementType};
 
-/// What an element should be.
+/// The expected value of an element.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Expected {
     /// The value before it is rounded to C's type.
     pub(super) reference: f64,
-    /// The largest error of what is stored.
+    /// The largest error of the stored value.
     pub(super) bound: f64,
 }
 
@@ -43,11 +43,11 @@ pub(super) struct Rule<'a> {
     bias: &'a Elements,
     sums: Float,
     stored: Float,
-    /// Bounds hold for the difference of two rounded values.
+    /// 2 if the reference is rounded as much as the result, else 1.
     of_reference: f64,
 }
 
-/// What cuts of products may add to k, in u · S.
+/// The error of truncated products in addition to k, in u · S.
 const CUTS: f64 = 17.0;
 
 /// A type of float.
@@ -86,7 +86,7 @@ impl Float {
         }
     }
 
-    /// The value as this type has it.
+    /// The value, rounded to this type.
     fn round(self, x: f64) -> f64 {
         value(self.element, nearest(self.element, x))
     }
@@ -102,7 +102,7 @@ struct Uncertain {
 impl Uncertain {
     /// After an operation whose result is rounded.
     fn rounded(self, float: Float) -> Self {
-        // What overflows is infinite from there on, and what is no number has no error.
+        // A value that overflows is infinite from here on; infinities and NaN have no error.
         let value = if self.value.abs() > float.largest {
             float.round(self.value)
         } else {
@@ -124,7 +124,7 @@ impl Uncertain {
 
     fn scaled(self, factor: f64, float: Float) -> Self {
         if factor.is_infinite() && self.value.abs() <= self.error {
-            // The sign, and whether it is 0, is a matter of rounding: any infinity or NaN is right.
+            // Rounding decides the sign, and whether it is 0: any infinity or NaN is correct.
             return Self {
                 value: f64::NAN,
                 error: f64::INFINITY,
@@ -132,7 +132,7 @@ impl Uncertain {
         }
         let scaled = Self {
             value: self.value * factor,
-            // An infinity of certain sign has no error.
+            // An infinity of known sign has no error.
             error: if factor.is_infinite() {
                 0.0
             } else {
@@ -158,7 +158,7 @@ impl Uncertain {
                 error: 0.0,
             },
             Operation::Scale(constant) => self.scaled(constant, float),
-            // Not `max`, of which NaN would not survive.
+            // Not `max`, which drops NaN.
             Operation::Relu if self.value < 0.0 => Self { value: 0.0, ..self },
             Operation::Relu => self,
             Operation::Gelu => {
@@ -203,8 +203,8 @@ impl<'a> Rule<'a> {
         }
     }
 
-    /// What the element `(row, column)` should be, from the sum of its products, the sum of their magnitudes and the
-    /// bits of the old element.
+    /// The expected value of the element `(row, column)`, from the sum of its products, the sum of their magnitudes and
+    /// the bits of the old element.
     pub(super) fn expected(
         &self,
         (row, column): (u32, u32),
@@ -252,7 +252,7 @@ impl<'a> Rule<'a> {
         let stored = if self.stored.element == self.sums.element {
             result
         } else {
-            // Overflow is judged by the comparison, with the value before it.
+            // The value is not rounded here: `error_in_bounds` handles overflow.
             let error = self.stored.roundoff * (result.value.abs() + result.error);
             Uncertain {
                 value: result.value,
@@ -269,9 +269,9 @@ impl<'a> Rule<'a> {
         }
     }
 
-    /// Modulo 2³², as the accumulators are.
+    /// Modulo 2³², like the accumulators.
     fn integer(&self, product: f64, old: f64, bias: Option<f64>) -> Expected {
-        // The product is an integer below 2⁵³, the others are of 32 bits: exact, and wrapped by the last cast.
+        // The product is an integer below 2⁵³, the others have 32 bits: all are exact, and the last cast wraps.
         let wrapped = |x: f64| x as i64 as i32;
         let operation = |x: i32, operation| match operation {
             Operation::None | Operation::Gelu => x,
@@ -291,15 +291,15 @@ impl<'a> Rule<'a> {
         }
     }
 
-    /// The error of a stored value in units of its bound: right up to 1. Infinite if it is no number where there should
-    /// be one, or the other way round.
+    /// The error of a stored value in units of its bound; correct up to 1. Infinite if the value is NaN or an infinity
+    /// where a finite number is expected, or the other way round.
     pub(super) fn error_in_bounds(&self, stored: f64, expected: Expected) -> f64 {
         let Expected { reference, bound } = expected;
         if bound == f64::INFINITY {
-            // What infinite factors make of a sum that rounding alone decides.
+            // The product of an infinite factor and a sum whose sign rounding decides.
             return 0.0;
         }
-        // A value near the largest may have been rounded beyond it, or not.
+        // A value near the largest finite number may or may not be rounded to infinity.
         let may_overflow = reference.abs() + bound > self.stored.largest;
         let rounded = match self.problem.types().output {
             ElementType::I32 => reference,
@@ -324,7 +324,7 @@ impl<'a> Rule<'a> {
         }
     }
 
-    /// Whether a reference is a number in C's type.
+    /// Whether a reference is finite in C's type.
     pub(super) fn is_number(&self, reference: f64) -> bool {
         reference.abs() <= self.stored.largest
     }
@@ -386,7 +386,7 @@ mod tests {
         );
     }
 
-    /// 0.1 and 2²⁴ + 1 are not in f32.
+    /// f32 represents neither 0.1 nor 2²⁴ + 1.
     #[test]
     fn constants_have_the_precision_of_the_sums() {
         let integers = Request {
@@ -475,7 +475,7 @@ mod tests {
         assert!((gelu(-1.0) + 0.158_808_009_391_723_24).abs() < 1e-12);
         assert_eq!(gelu(f64::INFINITY), f64::INFINITY);
         assert_eq!(gelu(f64::NEG_INFINITY), 0.0);
-        // Its slope, which the bound takes to be below 1.13.
+        // The bound assumes a slope below 1.13.
         let steepest = (-4000..4000)
             .map(|i| f64::from(i) / 1000.0)
             .map(|x| (gelu(x + 1e-6) - gelu(x - 1e-6)) / 2e-6)

@@ -1,12 +1,12 @@
-//! What stands where nothing may be written.
+//! Canaries: the elements in padding, which must not be overwritten.
 
 use ferrowave_shared::ElementType;
 
-/// The bits of what stands at `offset` in the padding of C.
+/// The bits of the canary at `offset` in the padding of C.
 ///
-/// Different at each place as far as the type has values, so that canaries moved by a shifted write show; and of
-/// floats so small that anything added to them shows: had they the size of the elements or more, a sum could round back
-/// to the canary. An f32's is of the order of 1e-13.
+/// Canaries differ from place to place, as far as the type has enough values, so that a shifted write of canaries is
+/// found. Those of floats are so small (for f32 about 1e-13) that adding an element to one is found: the sum of an
+/// element and a larger canary could round to the canary.
 pub(super) fn canary(element: ElementType, offset: u64) -> u64 {
     // An odd factor permutes the numbers of any count of bits.
     let number = (offset as u32).wrapping_mul(0x9e37_79b1);
@@ -19,7 +19,7 @@ pub(super) fn canary(element: ElementType, offset: u64) -> u64 {
         ElementType::Bf16 => 0x2a00 | bits(9),
         ElementType::F64 => 0x3d40_0000_0000_0000 | u64::from(number) << 20,
         ElementType::I32 => number.into(),
-        // Inputs only, which have no canaries.
+        // Types of inputs only, which have no canaries.
         _ => bits(8),
     }
 }

@@ -1,10 +1,10 @@
-//! Elements of a type that is known at run time.
+//! Elements of a type that is known at run time only.
 
 use super::fp8::Encoding;
 use ferrowave_shared::ElementType;
 use half::{bf16, f16};
 
-/// Elements as they lie in memory.
+/// Elements in their memory representation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Elements {
     element: ElementType,
@@ -12,7 +12,7 @@ pub struct Elements {
 }
 
 impl Elements {
-    /// No elements, with room for `length`. `None` if this computer has not the memory.
+    /// No elements, with room for `length`. `None` if this computer does not have the memory.
     pub fn with_capacity(element: ElementType, length: usize) -> Option<Self> {
         let mut bytes = Vec::new();
         bytes
@@ -21,7 +21,7 @@ impl Elements {
         Some(Self { element, bytes })
     }
 
-    /// The elements that these bytes are; bytes left over at the end are dropped.
+    /// The elements with these bytes. Excess bytes at the end are dropped.
     pub fn from_bytes(element: ElementType, mut bytes: Vec<u8>) -> Self {
         bytes.truncate(bytes.len() - bytes.len() % element.size_bytes());
         Self { element, bytes }
@@ -37,7 +37,7 @@ impl Elements {
         self.bytes.len() / self.element.size_bytes()
     }
 
-    /// Whether there is none.
+    /// Whether there are none.
     pub const fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
@@ -47,7 +47,7 @@ impl Elements {
         &self.bytes
     }
 
-    /// The bits of one, in the lower ones of the result.
+    /// The bits of an element, in the low bits of the result.
     ///
     /// # Panics
     /// If there is no such element.
@@ -58,7 +58,7 @@ impl Elements {
         u64::from_le_bytes(bits)
     }
 
-    /// The value of one, which every element has exactly in f64.
+    /// The value of an element, which f64 represents exactly.
     ///
     /// # Panics
     /// If there is no such element.
@@ -66,13 +66,13 @@ impl Elements {
         value(self.element, self.bits(index))
     }
 
-    /// Adds one with these bits.
+    /// Appends an element with these bits.
     pub fn push_bits(&mut self, bits: u64) {
         self.bytes
             .extend(&bits.to_le_bytes()[..self.element.size_bytes()]);
     }
 
-    /// Gives one these bits.
+    /// Sets the bits of an element.
     ///
     /// # Panics
     /// If there is no such element.
@@ -84,7 +84,7 @@ impl Elements {
 
 /// The value of an element with these bits.
 pub(super) fn value(element: ElementType, bits: u64) -> f64 {
-    // The lower bits are the element's.
+    // The casts keep the element's low bits.
     match element {
         ElementType::F32 | ElementType::Xf32 => f32::from_bits(bits as u32).into(),
         ElementType::F16 => f16::from_bits(bits as u16).to_f64(),
@@ -94,13 +94,13 @@ pub(super) fn value(element: ElementType, bits: u64) -> f64 {
         ElementType::I32 => (bits as i32).into(),
         ElementType::Fp8 => Encoding::OCP.value(bits as u8),
         ElementType::Fp8Fnuz => Encoding::FNUZ.value(bits as u8),
-        // A type that this crate does not know has no values.
+        // A type that this crate does not know.
         _ => f64::NAN,
     }
 }
 
-/// The bits of the element nearest to `value`, ties to even; of an integer that is out of range the nearest one.
-/// 8-bit floats are inputs only and have none.
+/// The bits of the element nearest to `value`, ties to even. Integers saturate. 8-bit floats are inputs only and not
+/// supported.
 pub(super) fn nearest(element: ElementType, value: f64) -> u64 {
     match element {
         ElementType::F32 | ElementType::Xf32 => (value as f32).to_bits().into(),
@@ -113,8 +113,8 @@ pub(super) fn nearest(element: ElementType, value: f64) -> u64 {
     }
 }
 
-/// The f32 nearest to `value`, or if it is none the one of its neighbours with an odd last bit: what is rounded again, to
-/// a shorter float, comes out as if it had been rounded once, because it is no tie unless `value` is one.
+/// Rounds to f32 by «round to odd»: if `value` is not an f32, the result is its neighbour with an odd last bit.
+/// Rounding that again to a shorter float gives the same as rounding once, because it is a tie only if `value` is one.
 fn to_odd(value: f64) -> f32 {
     let nearest = value as f32;
     let exact = f64::from(nearest);
@@ -157,7 +157,7 @@ mod tests {
         assert_eq!(rounded(ElementType::F16, 65_520.0), f64::INFINITY);
         assert_eq!(rounded(ElementType::Bf16, 257.0), 256.0);
         assert_eq!(rounded(ElementType::Bf16, 259.0), 260.0);
-        // Ties but for a bit that an f32 has not.
+        // Not ties, because of a bit that does not fit in an f32.
         let above = 1.0 + 2.0_f64.powi(-40);
         assert_eq!(rounded(ElementType::F16, 2049.0 * above), 2050.0);
         assert_eq!(rounded(ElementType::Bf16, -257.0 * above), -258.0);

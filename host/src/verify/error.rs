@@ -1,7 +1,8 @@
-//! How far a result is from the reference, and whether rounding explains it.
+//! The error of a result against the reference, and whether rounding explains it.
 //!
-//! An element is wrong if and only if its error exceeds the bound that rounding analysis gives (`bound`). Sums that lose
-//! half a unit each time come close to it; random elements stay at about 1/√k of it, since their errors cancel.
+//! An element is wrong if and only if its error exceeds the bound of the rounding analysis (`bound`). Sums that lose
+//! half a unit in each addition come close to the bound; sums of random elements stay at about 1/√k of it, since their
+//! errors cancel.
 
 use super::{
     bound::Rule,
@@ -12,24 +13,24 @@ use super::{
 };
 use crate::gemm::{Layout, Problem};
 
-/// What became of the output.
+/// The result of a verification.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Verdict {
-    /// ‖out − ref‖ / ‖ref‖, with the Frobenius norm, over the elements whose reference is finite in C's type. Not finite
-    /// if the device computed NaN or an infinity for one of them; `None` if there is no such element.
+    /// ‖out − ref‖ / ‖ref‖, with the Frobenius norm, over the elements whose reference is finite in C's type. Not
+    /// finite if the device computed NaN or an infinity for one of them; `None` if there is no such element.
     pub relative_error: Option<f64>,
     /// The element with the largest error in units of its bound; `None` if there is no element.
     pub worst: Option<Worst>,
     /// Elements whose error exceeds their bound.
     pub wrong_elements: u64,
-    /// The first canary that did not survive.
+    /// The first canary that was overwritten.
     pub damage: Option<Damage>,
-    /// How many canaries did not survive.
+    /// How many canaries were overwritten.
     pub damaged_canaries: u64,
 }
 
 impl Verdict {
-    /// Whether every element is within its bound and every canary survived.
+    /// Whether every element is within its bound and no canary was overwritten.
     pub const fn passed(&self) -> bool {
         self.wrong_elements == 0 && self.damaged_canaries == 0
     }
@@ -44,33 +45,33 @@ pub struct Worst {
     pub row: u32,
     /// Which column of C.
     pub column: u32,
-    /// What the device computed.
+    /// The device's result.
     pub value: f64,
-    /// What it should be, before rounding.
+    /// The expected value, before rounding.
     pub reference: f64,
-    /// The error in units of the bound: right up to 1. Infinite if the device computed no number
-    /// where there should be one, or the other way round.
+    /// The error in units of the bound; correct up to 1. Infinite if the device computed NaN or an
+    /// infinity where a finite number is expected, or the other way round.
     pub error_in_bounds: f64,
 }
 
-/// A canary that did not survive.
+/// A canary that was overwritten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Damage {
-    /// Elements from the first of C to the canary.
+    /// Offset of the canary from the first element of C, in elements.
     pub offset: u64,
     /// Which product of the batch it follows.
     pub batch: u64,
-    /// Which row of C it is in, or m and more between matrices and past the end.
+    /// Its row in C; m or more between matrices and past the end.
     pub row: u64,
-    /// Which column it is in, counted to the leading dimension.
+    /// Its column, up to the leading dimension.
     pub column: u64,
 }
 
-/// Compares `output`, which is C and its tail after the device computed `problem` from `inputs`,
+/// Compares `output`, which is C with its tail after the device computed `problem` from `inputs`,
 /// with the reference.
 ///
 /// # Panics
-/// If `output` has not the length and type of `inputs.c`, or the inputs are not those of the problem.
+/// If `output` does not have the length and type of `inputs.c`, or the inputs do not fit the problem.
 pub fn verify(problem: &Problem, inputs: &Inputs, output: &Elements) -> Verdict {
     assert_eq!(output.len(), inputs.c.len(), "the output is C and its tail");
     assert_eq!(
@@ -118,7 +119,7 @@ pub fn verify(problem: &Problem, inputs: &Inputs, output: &Elements) -> Verdict 
     }
 }
 
-/// Errors added up over the elements.
+/// The errors of all elements.
 #[derive(Default)]
 struct Errors {
     squared_error: f64,
@@ -156,7 +157,7 @@ impl Errors {
     }
 }
 
-/// The first canary of C that is not what it was, and how many there are.
+/// The first canary of C that was overwritten, and how many were.
 fn damage(layout: &Layout, output: &Elements) -> (Option<Damage>, u64) {
     let mut first = None;
     let mut count = 0;
@@ -202,7 +203,7 @@ mod tests {
         elements.set_bits(index as usize, bits);
     }
 
-    /// What a correct device would do: sums in the accumulators' type, from the first product to the last.
+    /// The result of a correct device: sums in the accumulator type, from the first product to the last.
     fn computed(problem: &Problem, inputs: &Inputs) -> Elements {
         let sums = problem.types().accumulator;
         let round = |x: f64| value(sums, nearest(sums, x));
@@ -338,7 +339,7 @@ mod tests {
         check(correct.len() as u64 - 1, 2, 19, 8);
     }
 
-    /// Each addition of 2⁻²⁴ to 1 is a tie that rounds to 1: all are lost.
+    /// Each addition of 2⁻²⁴ to 1 is a tie that rounds to 1, so all are lost.
     #[test]
     fn the_bound_is_close_to_the_worst_possible_sum() {
         const K: u32 = 1000;
@@ -370,7 +371,7 @@ mod tests {
         let verdict = verify(&problem, &inputs, &output);
         assert!(verdict.passed(), "{verdict:?}");
         assert_eq!(verdict.relative_error, Some(0.0));
-        // 0 · ∞ is what the formula gives and what must not come out.
+        // The formula gives 0 · ∞, but the result must not be NaN.
         let mut output = output;
         set(&mut output, 0, f64::NAN);
         assert!(!verify(&problem, &inputs, &output).passed());
@@ -386,7 +387,7 @@ mod tests {
             (Operation::None, Operation::Set(-1.0)),
         ];
         for &types in ElementTypes::ALL {
-            // Integers are judged by their own tests: what they wrap to is no float's business.
+            // Integers, which wrap around, have their own tests.
             if types == ElementTypes::I8 {
                 continue;
             }
@@ -414,7 +415,7 @@ mod tests {
                     if epilogue == Operation::Set(-1.0) {
                         continue;
                     }
-                    // Five bounds of the format off, the smallest that is certain to show after rounding.
+                    // Wrong by more than the rounding of any of the types.
                     let mut wrong = output.clone();
                     let place = (0..output.len() as u64)
                         .find(|&i| problem.c().contains(i) && output.value(i as usize) > 0.1)
@@ -435,7 +436,7 @@ mod tests {
             bias: Bias::Column,
             ..Request::new(5, 6, 7)
         });
-        // Small enough not to wrap, but for the bias, which is any integer: so the sums are judged without it.
+        // The products do not wrap; the sum with the bias, which is any integer, may.
         let exact = |i: u32, j: u32| {
             let products = (0..7).map(|p| {
                 let a = inputs.a.value(problem.a().offset(0, i, p) as usize);

@@ -22,19 +22,19 @@ pub(super) struct Encoding {
 }
 
 impl Encoding {
-    /// OCP's, of gfx950.
+    /// The OCP's encoding, on gfx950.
     pub(super) const OCP: Self = Self {
         bias: 7,
         nan: [0x7f, 0xff],
     };
 
-    /// «Finite, NaN, unsigned zero», of gfx942.
+    /// «Finite, NaN, unsigned zero», on gfx942.
     pub(super) const FNUZ: Self = Self {
         bias: 8,
         nan: [0x80; 2],
     };
 
-    /// The code that is a NaN.
+    /// A code of NaN.
     pub(super) const fn nan(self) -> u8 {
         self.nan[0]
     }
@@ -52,7 +52,7 @@ impl Encoding {
         let fraction = f64::from(code & 0b111);
         let exponent = i32::from(code >> FRACTION_BITS & 0b1111);
         let magnitude = if exponent == 0 {
-            // Denormals have the exponent of the smallest normals, without the leading one.
+            // Denormals have the exponent of the smallest normal numbers, without the leading one.
             fraction * power_of_two(1 - self.bias - FRACTION_BITS as i32)
         } else {
             (8.0 + fraction) * power_of_two(exponent - self.bias - FRACTION_BITS as i32)

@@ -1,4 +1,4 @@
-//! Random matrices, and what surrounds them.
+//! Random matrices with padding and canaries.
 
 use super::{canary::canary, elements::Elements, fp8::Encoding};
 use crate::gemm::{Layout, Problem};
@@ -12,21 +12,21 @@ use thiserror::Error;
 /// Canary elements past the end of C.
 pub const TAIL_ELEMENTS: usize = 64;
 
-/// The buffers of a problem, filled so that mistakes show.
+/// The buffers of a problem, filled so that mistakes are found.
 ///
-/// - Elements of A and B are random and never 0, so that none can be left out unnoticed.
-/// - Elements of C are random, too, if the result depends on them. If not they are NaN (integers: canaries): what is not
-///   written, and what is read against the rules, stays so.
-/// - The padding of A and B is NaN (integers: 101): whatever uses it shows.
-/// - The padding of C, between rows, between matrices and [`TAIL_ELEMENTS`] past the end, holds
-///   canaries, which must survive.
+/// - Elements of A and B are random and never 0, so that a missing product changes the result.
+/// - Elements of C are random, too, if the result depends on them. Otherwise they are NaN (integers: canaries), so that
+///   elements that are not written, or are read although β is 0, are found.
+/// - The padding of A and B is NaN (integers: 101), so that its use changes the result.
+/// - The padding of C (between rows, between matrices, and [`TAIL_ELEMENTS`] past the end) contains canaries, which
+///   must not be overwritten.
 ///
-/// Floats are odd multiples of 2⁻ᵖ in (−1, 1), where p is the precision of the type, so that all of their bits count
-/// and none is denormal; of xf32 those of 11 bits, because AMD's documents leave open how longer ones are rounded, so that
-/// no reference could judge them. 8-bit floats are any but 0 and NaN, and so are integers.
+/// Floats are odd multiples of 2⁻ᵖ in (−1, 1), where p is the precision of the type, so that all of their bits are used
+/// and none is denormal. For xf32, p is 11: AMD's documents do not specify how longer values are rounded, so no
+/// reference could judge them. 8-bit floats and 8-bit integers are any value but 0 and NaN, 32-bit integers any value.
 ///
-/// The same seed and problem give the same elements on every computer, from ChaCha with 8 rounds,
-/// each matrix from a stream of its own.
+/// The same seed and problem give the same elements on every computer. They come from ChaCha with 8 rounds, with a
+/// separate stream for each matrix.
 #[derive(Clone, Debug)]
 pub struct Inputs {
     /// A, without a tail.
@@ -43,7 +43,7 @@ impl Inputs {
     /// Makes the matrices of `problem` from `seed`.
     ///
     /// # Errors
-    /// This computer has not enough memory.
+    /// If this computer does not have enough memory.
     pub fn random(problem: &Problem, seed: u64) -> Result<Self, InputsError> {
         let types = problem.types();
         let (input, output) = (types.input, types.output);
@@ -76,9 +76,9 @@ impl Inputs {
     }
 }
 
-/// This computer can't hold a matrix.
+/// A matrix does not fit in this computer's memory.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
-#[error("{matrix} has {bytes} bytes, for which this computer has no memory")]
+#[error("{matrix} has {bytes} bytes, more than this computer can allocate")]
 pub struct InputsError {
     /// Which matrix.
     pub matrix: &'static str,
@@ -86,7 +86,7 @@ pub struct InputsError {
     pub bytes: u128,
 }
 
-/// The bits of an element that makes whatever uses it no number, or wrong.
+/// The bits of an element that makes a result that uses it NaN, or wrong.
 fn never_read(element: ElementType) -> u64 {
     match element {
         ElementType::F32 | ElementType::Xf32 => f32::NAN.to_bits().into(),
@@ -99,13 +99,13 @@ fn never_read(element: ElementType) -> u64 {
     }
 }
 
-/// Elements, one after the other.
+/// A generator of random elements.
 struct Random(ChaCha8Rng);
 
 impl Random {
     fn new(seed: u64, stream: u64) -> Self {
-        // The key is the seed itself, so that the elements depend on ChaCha alone and not on how a
-        // library turns a number into a key.
+        // The key is the seed itself, so that the elements depend only on ChaCha and not on how a
+        // library expands a seed.
         let mut key = [0; 32];
         key[..8].copy_from_slice(&seed.to_le_bytes());
         let mut generator = ChaCha8Rng::from_seed(key);
@@ -113,7 +113,7 @@ impl Random {
         Self(generator)
     }
 
-    /// The bits of the next.
+    /// The bits of the next element.
     fn next(&mut self, element: ElementType) -> u64 {
         match element {
             ElementType::F32 => (self.odd(24) as f32).to_bits().into(),
@@ -140,7 +140,7 @@ impl Random {
         (2 * number + 1) as f64 / (2 * half) as f64
     }
 
-    /// A code of 8 bits whose value is a number other than 0.
+    /// A code of 8 bits whose value is neither 0 nor NaN.
     fn code(&mut self, value: impl Fn(u8) -> f64) -> u64 {
         loop {
             let code = (self.0.next_u32() >> 24) as u8;
@@ -184,18 +184,17 @@ fn matrix(
     for offset in 0..length as u64 {
         buffer.push_bits(padding(offset));
     }
-    // Lines without elements may have leading dimensions, which lead nowhere.
+    // A layout without elements may have any leading dimension.
     if layout.is_empty() {
         return Ok(buffer);
     }
-    // Matrices that all are the same one, or overlap, are filled again and again; the last time
-    // counts.
+    // Matrices that share elements are filled repeatedly; the last values remain.
     for batch in 0..layout.batch {
         for line in 0..layout.lines() {
             let start =
                 u64::from(batch) * layout.stride + u64::from(line) * u64::from(layout.leading);
             for offset in start..start + u64::from(layout.line_length()) {
-                // Offsets of elements are below the length, and so fit.
+                // Offsets of elements are below the length, which is a `usize`.
                 buffer.set_bits(offset as usize, bits(offset));
             }
         }
@@ -273,7 +272,7 @@ mod tests {
         }
     }
 
-    /// The stream must not change for a seed: these are the values of the first release.
+    /// The elements of a seed must not change: these are the values of the first release.
     #[test]
     fn the_seed_fixes_the_elements() {
         let (_, first) = inputs(Request::new(4, 4, 4), 42);

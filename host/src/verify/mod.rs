@@ -1,8 +1,8 @@
-//! Whether a product that a device computed is right.
+//! Verifies products that a device computed.
 //!
-//! [`Inputs`] makes matrices from a seed, with what must not be read or written around them.
-//! [`verify`] compares what the device made of them with a product in f64, and with the bound that
-//! rounding analysis gives for every element; the verdict has no chosen tolerance.
+//! [`Inputs`] makes matrices from a seed, surrounded by elements that must not be read or written.
+//! [`verify`] compares the device's result with a product in f64, within the bound that rounding
+//! analysis gives for each element; there is no chosen tolerance.
 
 mod bound;
 mod canary;

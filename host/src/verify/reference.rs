@@ -1,14 +1,14 @@
-//! The product in f64, a block at a time.
+//! The reference product in f64, one block at a time.
 //!
-//! Of 8-bit integers it is exact: sums of less than 2³¹ products of 2¹⁴ are integers below 2⁵³, in whatever order.
+//! For 8-bit integers it is exact: sums of fewer than 2³¹ products of at most 2¹⁴ are integers below 2⁵³, in any order.
 //!
-//! A block's worth of f64 copies is all that is held: 30 MiB whatever the problem's size.
+//! Only the f64 copies of one block are held: 14 MiB, independent of the problem's size.
 
 use super::elements::Elements;
 use crate::gemm::{Layout, Problem};
 use std::ops::Range;
 
-/// The largest blocks that are multiplied at a time.
+/// The largest block that is multiplied at a time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BlockSize {
     pub(super) m: u32,
@@ -17,7 +17,7 @@ pub(super) struct BlockSize {
 }
 
 impl Default for BlockSize {
-    /// Copies of 4, 8 and 2 MiB.
+    /// Copies of 4 MiB of A and 8 MiB of B, and 2 MiB for both products.
     fn default() -> Self {
         Self {
             m: 256,
@@ -42,7 +42,7 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// The rows of the block: the row of C, the elements of A·B in it, and those of |A|·|B|.
+    /// The rows of the block: the row's number in C, its elements of A·B, and those of |A|·|B|.
     pub(super) fn rows(&self) -> impl Iterator<Item = (u32, &[f64], &[f64])> {
         let columns = self.columns.len();
         self.rows
@@ -55,8 +55,8 @@ impl Block {
 
 /// Multiplies `a` and `b` and calls `visit` with every block of the product.
 ///
-/// The f64 product of shorter floats is exact up to a few units in the last place of an f64, and
-/// thus 2²⁹ times better than sums in f32, which it is compared with.
+/// The f64 product of shorter floats is exact up to a few units in the last place of an f64, which
+/// is 2²⁹ times better than the f32 sums that it is compared with.
 pub(super) fn for_each_block(
     problem: &Problem,
     a: &Elements,
@@ -113,7 +113,7 @@ fn parts(extent: u32, length: u32) -> impl Iterator<Item = Range<u32>> {
         .map(move |first| first..first + length.min(extent - first))
 }
 
-/// Copies a block of a matrix, packed.
+/// Copies a block of a matrix, without padding.
 fn copy(
     to: &mut Vec<f64>,
     from: &Elements,
@@ -136,10 +136,10 @@ fn copy(
 /// c ← a·b + c, for packed row-major matrices of m × k, k × n and m × n elements.
 fn add_product((m, k, n): (usize, usize, usize), a: &[f64], b: &[f64], c: &mut [f64]) {
     assert!(a.len() == m * k && b.len() == k * n && c.len() == m * n);
-    // Blocks are far smaller than what isize can count.
+    // A block's extents are far below `isize::MAX`.
     let (row_a, row_b) = (k as isize, n as isize);
-    // SAFETY: the slices have the lengths that the strides of packed matrices reach, by the
-    // assertion, and c overlaps neither a nor b, being borrowed mutably.
+    // SAFETY: by the assertion, the slices have the lengths of packed matrices; c overlaps neither a
+    // nor b, since it is borrowed mutably.
     unsafe {
         matrixmultiply::dgemm(
             m,
@@ -169,8 +169,8 @@ mod tests {
     };
     use ferrowave_shared::ElementType;
 
-    /// Products of small integers are exact in f64, in any order: the blocks must be equal to what
-    /// integer arithmetic gives, element by element.
+    /// Products of small integers are exact in f64, in any order, so the blocks must equal the result of
+    /// integer arithmetic.
     fn check(request: Request, size: BlockSize) {
         let problem = request.check().expect("valid");
         let integers = |layout: &Layout, factor: i64| -> Vec<i64> {

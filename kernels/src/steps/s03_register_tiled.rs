@@ -14,9 +14,9 @@
 //! ```
 //!
 //! Thread t is lane l = t mod 64 of wave w = ⌊t / 64⌋. Its first row is 64 ⌊w / 2⌋ + 4 ⌊l / 4⌋, its
-//! first column 16 (w mod 2) + 4 (l mod 4). With 8 × 8 elements a thread, C's tile is 128 × 128, a wave's
-//! part 64 × 64 with lanes in 8 rows of 8: the first row is 64 ⌊w / 2⌋ + 8 ⌊l / 8⌋, the first column
-//! 64 (w mod 2) + 8 (l mod 8).
+//! first column 16 (w mod 2) + 4 (l mod 4). With 8 × 8 elements per thread, C's tile is 128 × 128, and a
+//! wave's part is 64 × 64 with lanes in 8 rows of 8: the first row is 64 ⌊w / 2⌋ + 8 ⌊l / 8⌋, the first
+//! column 64 (w mod 2) + 8 (l mod 8).
 //!
 //! **What it adds to step 2.** For each p a thread reads 4 + 4 elements from LDS and does 16 fused
 //! multiply-adds: half an element per multiply-add, where step 2 reads 2. From gfx90a on, these are 8 packed

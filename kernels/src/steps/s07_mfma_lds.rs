@@ -87,7 +87,7 @@ pub(super) unsafe fn run(product: Product<f32, f32>) {
             whole = factors.whole_tiles();
             for tile in 0..whole {
                 let sums = c.load();
-                // SAFETY: so many tiles are whole.
+                // SAFETY: `tile` is below the number of whole tiles.
                 let (share_a, share_b) = unsafe { factors.fetch_whole(tile) };
                 let tiles = lds.put(share_a, share_b);
                 c.store(lane.add_product(tiles.operands(), sums));

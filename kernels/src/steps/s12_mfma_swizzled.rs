@@ -33,7 +33,7 @@
 
 use crate::tile::operand::{LOCAL_BITS, LdsLayout};
 
-/// The layout without bank conflicts, for elements of `SIZE` bytes in rows of `UNITS` units, in an LDS of `BANKS` banks.
+/// The layout without bank conflicts: elements of `SIZE` bytes in rows of `UNITS` units, in an LDS of `BANKS` banks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Swizzled<const SIZE: usize, const BANKS: usize, const UNITS: usize = 4>;
 

@@ -35,7 +35,7 @@ pub struct Operation<A> {
 }
 
 impl<A: Accumulator> Operation<A> {
-    /// Leaves the element as it is.
+    /// Leaves the element unchanged.
     pub const NONE: Self = Self {
         factor: A::ONE,
         relu: false,

@@ -1,4 +1,4 @@
-//! The rule by which a device is chosen, and why it was.
+//! Chooses a device, and says why.
 
 use ferrowave_gpu::{Gpu, Product};
 use thiserror::Error;
@@ -6,17 +6,17 @@ use thiserror::Error;
 use super::{Api, DeviceSelector, LoadError};
 use crate::hip::HipError;
 
-/// The GPU that the emulator is by default.
+/// The GPU that is emulated by default.
 const DEFAULT_GPU: Gpu = Gpu::Gfx942;
 
 /// Why HIP's devices can't be used.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unusable {
-    /// There is no table of functions.
+    /// The table of functions can't be loaded.
     #[error(transparent)]
     Load(#[from] LoadError),
-    /// HIP does not start, or does not say how many devices there are.
+    /// HIP does not start, or fails to count its devices.
     #[error(transparent)]
     Hip(#[from] HipError),
     /// HIP found no device.
@@ -24,7 +24,7 @@ pub enum Unusable {
     NoDevice,
 }
 
-/// The table to call and the device to take.
+/// The chosen device.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Choice {
@@ -32,29 +32,29 @@ pub enum Choice {
     Hip {
         /// Its functions.
         api: Api,
-        /// The device's number, which may be one that there is not.
+        /// The device's number; it is not checked against `count`.
         ordinal: u32,
-        /// How many there are.
+        /// The number of devices.
         count: u32,
         /// Why it was chosen.
         why: String,
     },
     /// A new device of the emulator in this process.
     Emulator {
-        /// What it shall be.
+        /// The GPU to emulate.
         gpu: Gpu,
-        /// The product that it shall be, if it is not the one that is meant by the GPU's name.
+        /// The product to emulate, if it is not the GPU's default product.
         product: Option<Product>,
         /// Why it was chosen.
         why: String,
     },
 }
 
-/// Chooses: `auto` is HIP if the library loads, starts and counts a device, otherwise the emulator as gfx942. The
-/// library's version says nothing: it answers without a GPU, too.
+/// Chooses a device. `auto` takes HIP if the library loads, starts and has a device, otherwise the emulator as gfx942.
+/// (Asking the library for its version proves nothing: it answers even without a GPU.)
 ///
 /// # Errors
-/// If HIP was asked for and cannot be used.
+/// If HIP is requested and cannot be used.
 pub fn choose(
     selector: DeviceSelector,
     library: impl FnOnce() -> Result<Api, LoadError>,
@@ -91,7 +91,7 @@ pub fn choose(
                 }
             }
             Err(reason) => {
-                // What the system says to each name of the library is for who asks for HIP.
+                // The system's message for each name of the library matters only to users who request HIP.
                 let why = match reason {
                     Unusable::Load(LoadError::NotFound { .. }) => {
                         "as no HIP library was found".to_owned()
@@ -108,7 +108,7 @@ pub fn choose(
     }
 }
 
-/// A HIP with devices, and their number.
+/// A HIP that has devices, and their number.
 fn usable(library: impl FnOnce() -> Result<Api, LoadError>) -> Result<(Api, u32), Unusable> {
     let api = library()?;
     api.init()?;
@@ -136,7 +136,7 @@ mod tests {
     }
 
     unsafe extern "C" fn counts<const N: c_int>(count: *mut c_int) -> hipError_t {
-        // SAFETY: the caller's variable.
+        // SAFETY: the caller passes a variable.
         unsafe { count.write(N) }
         hipError_t::hipSuccess
     }
@@ -158,7 +158,7 @@ mod tests {
         }
     }
 
-    /// What the real library answers without a GPU: 101 and 100, and a version all the same.
+    /// Without a GPU, the real library returns errors 101 and 100, and still reports its version.
     #[test]
     fn auto_needs_a_hip_that_starts_and_counts_devices() {
         let good = Functions {

@@ -1,4 +1,4 @@
-//! `libamdhip64.so`, found at run time.
+//! Loads `libamdhip64.so` at run time.
 
 use std::{env, ffi::OsStr};
 
@@ -7,10 +7,10 @@ use ferrowave_hip_abi::{Functions, for_each_hip_function};
 use super::{Api, LoadError, Source};
 use crate::dynamic::Dynamic;
 
-/// The environment variable that names the HIP library, by path or by a name for the system to find.
+/// The environment variable that names the HIP library, by path or by a name that the system searches for.
 pub const LIBRARY_VARIABLE: &str = "FERROWAVE_HIP_LIBRARY";
 
-/// What the HIP library is called, newest first; the last is there only with development files.
+/// The names of the HIP library, newest first. The last is installed only with development files.
 pub const LIBRARY_NAMES: [&str; 3] = ["libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so"];
 
 pub(super) fn load() -> Result<Api, LoadError> {
@@ -33,7 +33,7 @@ pub(super) fn load() -> Result<Api, LoadError> {
     Err(LoadError::NotFound { tried })
 }
 
-/// A function that the table must or may have.
+/// Looks up a required or an optional function.
 macro_rules! lookup {
     (required, $library:ident, $name:ident) => {
         function($library, stringify!($name)).ok_or_else(|| LoadError::MissingFunction {
@@ -55,9 +55,9 @@ macro_rules! table {
     };
 }
 
-/// HIP's function of a name; `F` is inferred from the table's field.
+/// HIP's function with a name; `F` is inferred from the table's field.
 fn function<F: Copy>(library: &Dynamic, name: &str) -> Option<F> {
-    // SAFETY: a HIP library's functions have HIP's signatures, which the fields of the table are.
+    // SAFETY: a HIP library's functions have HIP's signatures, which are those of the table's fields.
     unsafe { library.function(name) }
 }
 

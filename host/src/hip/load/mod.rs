@@ -1,4 +1,4 @@
-//! Where the functions come from.
+//! Loads the table of HIP functions and chooses a device.
 
 mod choose;
 mod library;
@@ -13,7 +13,7 @@ pub use choose::{Choice, Unusable, choose};
 pub use library::{LIBRARY_NAMES, LIBRARY_VARIABLE};
 pub use selector::{DEVICE_VARIABLE, DeviceSelector, SelectorError};
 
-/// HIP's functions, from wherever. Clones are the same table.
+/// HIP's functions, from a library or from the emulator. Clones share the table.
 #[derive(Clone)]
 pub struct Api(Arc<Loaded>);
 
@@ -40,7 +40,7 @@ impl fmt::Display for Source {
     }
 }
 
-/// Why no table of functions could be had.
+/// Why the table of functions can't be loaded.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LoadError {
@@ -50,7 +50,7 @@ pub enum LoadError {
         .tried.join("; ")
     )]
     NotFound {
-        /// What the system said to each name.
+        /// The system's message for each name.
         tried: Vec<String>,
     },
     /// The library that [`LIBRARY_VARIABLE`] names can't be loaded.
@@ -58,7 +58,7 @@ pub enum LoadError {
     Named {
         /// The variable's text.
         path: PathBuf,
-        /// What the system said.
+        /// The system's message.
         reason: String,
     },
     /// The library lacks a function that this program calls.
@@ -75,15 +75,16 @@ pub enum LoadError {
 }
 
 impl Api {
-    /// A table from elsewhere.
+    /// A given table.
     ///
     /// # Safety
-    /// Every function is HIP's of that name, keeps its contract, and stays where it is.
+    /// Every function has the contract of HIP's function of that name, and stays loaded.
     pub unsafe fn from_functions(functions: Functions, source: Source) -> Self {
         Api(Arc::new(Loaded { functions, source }))
     }
 
-    /// The HIP library: the one that [`LIBRARY_VARIABLE`] names, or else the first of [`LIBRARY_NAMES`] that there is.
+    /// The HIP library: the one that [`LIBRARY_VARIABLE`] names, or else the first of [`LIBRARY_NAMES`] that can be
+    /// loaded.
     ///
     /// # Errors
     /// [`LoadError::NotFound`], [`LoadError::Named`] or [`LoadError::MissingFunction`].
@@ -105,7 +106,7 @@ impl Api {
         Err(LoadError::NoEmulator)
     }
 
-    /// The functions, for what the layers above don't offer.
+    /// The functions, for calls that the layers above don't offer.
     pub fn functions(&self) -> &Functions {
         &self.0.functions
     }
@@ -115,8 +116,8 @@ impl Api {
         &self.0.source
     }
 
-    /// Whether an emulator is behind them, in this process or as a library: then times are the emulator's own, and say
-    /// nothing of a GPU.
+    /// Whether the functions are an emulator's, in this process or in a library. Times are then wall-clock times of the
+    /// emulation, and say nothing about a GPU.
     pub fn is_emulated(&self) -> bool {
         self.functions().ferrowaveGetLastErrorDetail.is_some()
     }

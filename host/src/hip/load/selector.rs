@@ -1,30 +1,30 @@
-//! Which device is asked for.
+//! The request for a device.
 
 use std::{env, fmt, str::FromStr};
 
 use ferrowave_gpu::{Gpu, Product};
 use thiserror::Error;
 
-/// The environment variable that asks for a device where a program does not: the forms of [`DeviceSelector`].
+/// The environment variable that requests a device if the program does not, in the forms of [`DeviceSelector`].
 pub const DEVICE_VARIABLE: &str = "FERROWAVE_DEVICE";
 
-/// A request for a device, as text `auto`, `hip:0`, or a GPU that the emulator shall be by any of its names, with or without
-/// `emulator:` before it: `emulator:gfx90a`, `MI250X`.
+/// A request for a device. Its text is `auto`, `hip:0`, or any name of a GPU to emulate, with or without the prefix
+/// `emulator:`, such as `emulator:gfx90a` or `MI250X`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum DeviceSelector {
-    /// HIP's first device if it has one, otherwise the emulator's gfx942.
+    /// HIP's first device if it has one, otherwise an emulated gfx942.
     #[default]
     Auto,
     /// HIP's device with this number.
     Hip(u32),
-    /// A GPU that the emulator shall be, as the product that is meant where only the instruction set is known.
+    /// A GPU to emulate, as its default product.
     Emulator(Gpu),
-    /// A product that the emulator shall be.
+    /// A product to emulate.
     Product(Product),
 }
 
 impl DeviceSelector {
-    /// The emulator as a product.
+    /// The selector that emulates a product.
     pub fn of_product(product: Product) -> Self {
         match product.is_default() {
             true => Self::Emulator(product.gpu()),
@@ -32,7 +32,7 @@ impl DeviceSelector {
         }
     }
 
-    /// The product that the emulator shall be, if it is asked for.
+    /// The product to emulate, if the emulator is requested.
     pub fn product(&self) -> Option<Product> {
         match *self {
             Self::Emulator(gpu) => Some(Product::of(gpu)),
@@ -41,10 +41,10 @@ impl DeviceSelector {
         }
     }
 
-    /// What [`DEVICE_VARIABLE`] asks for; [`Self::Auto`] if it is empty or not set.
+    /// The selector in [`DEVICE_VARIABLE`]; [`Self::Auto`] if it is empty or not set.
     ///
     /// # Errors
-    /// If it is set to something else.
+    /// If the variable is not a selector.
     pub fn from_environment() -> Result<Self, SelectorError> {
         match env::var_os(DEVICE_VARIABLE) {
             Some(text) if !text.is_empty() => {
@@ -59,7 +59,7 @@ impl DeviceSelector {
     }
 }
 
-/// A text that is no [`DeviceSelector`].
+/// A text that is not a [`DeviceSelector`].
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error(
     "{}unknown device `{text}`; allowed are `auto`, `hip:N` with N from 0 on, and a GPU to emulate: {}",
@@ -69,7 +69,7 @@ impl DeviceSelector {
 pub struct SelectorError {
     /// The text.
     pub text: String,
-    /// Whether it stood in [`DEVICE_VARIABLE`].
+    /// Whether it is from [`DEVICE_VARIABLE`].
     pub variable: bool,
 }
 
@@ -79,7 +79,7 @@ impl FromStr for DeviceSelector {
     fn from_str(text: &str) -> Result<Self, SelectorError> {
         let selector = match text.split_once(':') {
             None if text == "auto" => Some(DeviceSelector::Auto),
-            // `parse` alone would take a sign.
+            // `parse` alone would accept a sign.
             Some(("hip", number)) if number.starts_with(|c: char| c.is_ascii_digit()) => {
                 number.parse().ok().map(DeviceSelector::Hip)
             }

@@ -1,4 +1,4 @@
-//! The functions, each with its results returned.
+//! HIP's functions, as functions that return their results.
 
 use std::{
     ffi::{CStr, c_int, c_void},
@@ -17,20 +17,20 @@ use crate::hip::Api;
 /// Calls one of the table's functions.
 macro_rules! call {
     ($api:ident.$function:ident($($argument:expr),* $(,)?)) => {{
-        // SAFETY: places for results are variables of the surrounding function; of the rest, the function's caller
-        // promises what HIP asks for.
+        // SAFETY: pointers to results are to variables of the surrounding function. For the rest, the function's
+        // caller promises what HIP requires.
         let code = unsafe { ($api.functions().$function)($($argument),*) };
         $api.check(stringify!($function), code)
     }};
 }
 
-/// A device address as C has it.
+/// A device address as a C pointer.
 fn pointer(address: u64) -> *mut c_void {
     ptr::without_provenance_mut(address as usize)
 }
 
 /// The functions of the result layer. All fail with the code that HIP returns. The unsafe ones pass pointers or handles
-/// on to HIP, which trusts them.
+/// to HIP, which does not check them.
 impl Api {
     /// `hipInit`.
     ///
@@ -73,7 +73,7 @@ impl Api {
     /// `hipDeviceGetAttribute`.
     ///
     /// # Errors
-    /// HIP's; for an attribute that it does not know, too.
+    /// HIP's, also for an unknown attribute.
     pub fn device_attribute(
         &self,
         device: c_int,
@@ -100,7 +100,7 @@ impl Api {
         call!(self.hipDeviceSynchronize())
     }
 
-    /// `hipMemGetInfo`: bytes free and in all on the current device.
+    /// `hipMemGetInfo`: free and total bytes of the current device.
     ///
     /// # Errors
     /// HIP's.
@@ -110,7 +110,7 @@ impl Api {
         Ok((free, total))
     }
 
-    /// `hipMalloc` on the current device: the address of `bytes` bytes, 0 if that is 0.
+    /// `hipMalloc` on the current device: the address of `bytes` bytes, or 0 if `bytes` is 0.
     ///
     /// # Errors
     /// HIP's.
@@ -137,7 +137,7 @@ impl Api {
     /// HIP's, and those of earlier work.
     ///
     /// # Safety
-    /// As many bytes at `to` belong to the caller.
+    /// The caller owns that many bytes at `to`.
     pub unsafe fn copy_to_device(&self, to: u64, from: &[u8]) -> Result<(), HipError> {
         call!(self.hipMemcpyHtoD(pointer(to), from.as_ptr().cast(), from.len()))
     }
@@ -148,7 +148,7 @@ impl Api {
     /// HIP's, and those of earlier work.
     ///
     /// # Safety
-    /// There are as many bytes at `from`.
+    /// That many bytes at `from` exist.
     pub unsafe fn copy_to_host(&self, to: &mut [u8], from: u64) -> Result<(), HipError> {
         call!(self.hipMemcpyDtoH(to.as_mut_ptr().cast(), pointer(from), to.len()))
     }
@@ -159,7 +159,7 @@ impl Api {
     /// HIP's, and those of earlier work.
     ///
     /// # Safety
-    /// There are as many bytes at both, and those at `to` belong to the caller.
+    /// That many bytes exist at both, and the caller owns those at `to`.
     pub unsafe fn copy_on_device(&self, to: u64, from: u64, bytes: usize) -> Result<(), HipError> {
         call!(self.hipMemcpyDtoD(pointer(to), pointer(from), bytes))
     }
@@ -170,7 +170,7 @@ impl Api {
     /// HIP's.
     ///
     /// # Safety
-    /// As many bytes at `address` belong to the caller.
+    /// The caller owns that many bytes at `address`.
     pub unsafe fn fill(&self, address: u64, value: u8, bytes: usize) -> Result<(), HipError> {
         call!(self.hipMemsetD8(pointer(address), value, bytes))
     }
@@ -181,7 +181,7 @@ impl Api {
     /// HIP's.
     ///
     /// # Safety
-    /// As many words at `address` belong to the caller.
+    /// The caller owns that many words at `address`.
     pub unsafe fn fill_u32(&self, address: u64, value: u32, count: usize) -> Result<(), HipError> {
         call!(self.hipMemsetD32(pointer(address), value.cast_signed(), count))
     }
@@ -192,7 +192,7 @@ impl Api {
     /// HIP's.
     ///
     /// # Safety
-    /// The bytes are a whole code object: HIP is not told their length.
+    /// The bytes are a complete code object: HIP does not get their length.
     pub unsafe fn module_load(&self, code_object: &[u8]) -> Result<hipModule_t, HipError> {
         let mut module = ptr::null_mut();
         call!(self.hipModuleLoadData(&mut module, code_object.as_ptr().cast()))?;
@@ -268,14 +268,14 @@ impl Api {
         Ok(u32::try_from(workgroups).unwrap_or(0))
     }
 
-    /// `hipModuleLaunchKernel` with `arguments` as they lie in the kernel's argument segment.
+    /// `hipModuleLaunchKernel` with `arguments` in the layout of the kernel's argument segment.
     ///
     /// # Errors
     /// HIP's.
     ///
     /// # Safety
-    /// The kernel's module is loaded, the stream is one of its device, and the kernel keeps to its own memory with these
-    /// arguments, grid (in workgroups) and block (in work-items).
+    /// The kernel's module is loaded, the stream is on its device, and the kernel accesses only its own memory with
+    /// these arguments, grid (in workgroups) and block (in work-items).
     pub unsafe fn launch(
         &self,
         function: hipFunction_t,
@@ -288,13 +288,13 @@ impl Api {
         let mut bytes = arguments.len();
         let mut extra = [
             HIP_LAUNCH_PARAM_BUFFER_POINTER,
-            // HIP copies the arguments; it takes them as mutable for no reason.
+            // HIP only reads and copies the arguments, although the parameter is mutable.
             arguments.as_ptr().cast_mut().cast(),
             HIP_LAUNCH_PARAM_BUFFER_SIZE,
             (&raw mut bytes).cast(),
             HIP_LAUNCH_PARAM_END,
         ];
-        // A kernel without arguments has no buffer, either.
+        // A kernel without arguments gets no buffer.
         let extra = if bytes == 0 {
             ptr::null_mut()
         } else {
@@ -342,7 +342,7 @@ impl Api {
     /// HIP's, and those of the work.
     ///
     /// # Safety
-    /// The stream is one.
+    /// The stream is valid.
     pub unsafe fn stream_synchronize(&self, stream: hipStream_t) -> Result<(), HipError> {
         call!(self.hipStreamSynchronize(stream))
     }
@@ -353,7 +353,7 @@ impl Api {
     /// HIP's, and those of the work.
     ///
     /// # Safety
-    /// The stream is one.
+    /// The stream is valid.
     pub unsafe fn stream_is_done(&self, stream: hipStream_t) -> Result<bool, HipError> {
         is_done(call!(self.hipStreamQuery(stream)))
     }
@@ -364,7 +364,7 @@ impl Api {
     /// HIP's.
     ///
     /// # Safety
-    /// Stream and event are such.
+    /// Stream and event are valid.
     pub unsafe fn stream_wait(
         &self,
         stream: hipStream_t,
@@ -400,7 +400,7 @@ impl Api {
     /// HIP's.
     ///
     /// # Safety
-    /// Stream and event are such.
+    /// Stream and event are valid.
     pub unsafe fn event_record(
         &self,
         event: hipEvent_t,
@@ -409,24 +409,24 @@ impl Api {
         call!(self.hipEventRecord(event, stream))
     }
 
-    /// `hipEventSynchronize`: waits until the stream has come to the event.
+    /// `hipEventSynchronize`: waits until the stream has reached the event.
     ///
     /// # Errors
     /// HIP's, and those of the work before it.
     ///
     /// # Safety
-    /// The event is one.
+    /// The event is valid.
     pub unsafe fn event_synchronize(&self, event: hipEvent_t) -> Result<(), HipError> {
         call!(self.hipEventSynchronize(event))
     }
 
-    /// `hipEventQuery`: whether the stream has come to the event.
+    /// `hipEventQuery`: whether the stream has reached the event.
     ///
     /// # Errors
     /// HIP's, and those of the work before it.
     ///
     /// # Safety
-    /// The event is one.
+    /// The event is valid.
     pub unsafe fn event_is_done(&self, event: hipEvent_t) -> Result<bool, HipError> {
         is_done(call!(self.hipEventQuery(event)))
     }
@@ -437,7 +437,7 @@ impl Api {
     /// HIP's.
     ///
     /// # Safety
-    /// The events are such.
+    /// The events are valid.
     pub unsafe fn event_elapsed_ms(
         &self,
         start: hipEvent_t,
@@ -449,7 +449,7 @@ impl Api {
     }
 }
 
-/// `hipErrorNotReady` is an answer.
+/// Turns `hipErrorNotReady` into `false`.
 fn is_done(result: Result<(), HipError>) -> Result<bool, HipError> {
     match result {
         Ok(()) => Ok(true),

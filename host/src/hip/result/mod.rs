@@ -1,4 +1,4 @@
-//! Each HIP function as one that returns its result or a [`HipError`].
+//! HIP's functions as functions that return their result or a [`HipError`].
 
 mod calls;
 
@@ -11,13 +11,13 @@ use super::Api;
 /// A HIP function that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HipError {
-    /// What it returned.
+    /// The code that it returned.
     pub code: hipError_t,
-    /// HIP's name of the code; of one that is unknown here, the library's.
+    /// HIP's name of the code; the library's, if the code is unknown here.
     pub name: Cow<'static, str>,
     /// The function.
     pub function: &'static str,
-    /// What exactly was wrong, if the other side can say.
+    /// What exactly was wrong, if the implementation of HIP can tell.
     pub detail: Option<String>,
 }
 
@@ -50,7 +50,8 @@ impl fmt::Display for HipError {
 impl std::error::Error for HipError {}
 
 impl Api {
-    /// Makes a result of what `function` returned, right after it did: the detail is the thread's last.
+    /// Makes a result of the code that `function` returned. Must be called right after it: the detail is that of the
+    /// thread's last error.
     fn check(&self, function: &'static str, code: hipError_t) -> Result<(), HipError> {
         if code == hipError_t::hipSuccess {
             return Ok(());
@@ -67,7 +68,7 @@ impl Api {
         if let Some(name) = code.row().and_then(|row| row.name.to_str().ok()) {
             return name.into();
         }
-        // SAFETY: takes no pointers.
+        // SAFETY: it takes no pointers.
         let name = unsafe { (self.functions().hipGetErrorName)(code) };
         if name.is_null() {
             return "an unknown error".into();
@@ -77,10 +78,10 @@ impl Api {
         name.to_string_lossy().into_owned().into()
     }
 
-    /// What was wrong in this thread's last call that failed, if the other side can say.
+    /// What was wrong in this thread's last failed call, if the implementation of HIP can tell.
     fn last_error_detail(&self) -> Option<String> {
         let function = self.functions().ferrowaveGetLastErrorDetail?;
-        // SAFETY: null without room only asks for the length.
+        // SAFETY: null with a length of 0 only asks for the text's length.
         let length = unsafe { function(std::ptr::null_mut(), 0) };
         let mut text = vec![0_u8; length.checked_add(1)?];
         // SAFETY: the vector has that many bytes.

@@ -4,29 +4,29 @@ use bytemuck::{NoUninit, Pod};
 
 use super::DeviceBuffer;
 
-/// The arguments of a launch, laid out as the kernel reads them.
+/// The arguments of a launch, in the layout in which the kernel reads them.
 ///
-/// Either one after the other, each aligned as its type is, so that a launch checks them one by one:
+/// They are given one by one, each aligned like its type, and a launch checks each of them:
 /// ```
 /// # use ferrowave_host::hip::Arguments;
 /// let (output, input) = (0x7f00_u64, 0x7e00_u64);
 /// let arguments = Arguments::new().value(output).value(input).value(64_u32);
 /// assert_eq!(arguments.bytes().len(), 20);
 /// ```
-/// or all in one `#[repr(C)]` struct, of which a launch checks the size.
+/// or all in one `#[repr(C)]` struct, whose size a launch checks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Arguments {
     bytes: Vec<u8>,
-    /// Where each argument is; empty if they are in one struct.
+    /// The place of each argument; empty if they are in one struct.
     list: Vec<Argument>,
 }
 
-/// Where one argument lies.
+/// The place of an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Argument {
-    /// Bytes before it.
+    /// Its offset in bytes.
     pub offset: u32,
-    /// Bytes of it.
+    /// Its size in bytes.
     pub size: u32,
 }
 
@@ -36,7 +36,7 @@ impl Arguments {
         Self::default()
     }
 
-    /// All arguments, as the struct has them.
+    /// All arguments, in one struct.
     pub fn from_struct<T: NoUninit>(arguments: &T) -> Self {
         Arguments {
             bytes: bytemuck::bytes_of(arguments).to_vec(),
@@ -44,7 +44,7 @@ impl Arguments {
         }
     }
 
-    /// All arguments, as they lie in the kernel's argument segment.
+    /// All arguments, as the bytes of the kernel's argument segment.
     pub fn from_bytes(bytes: Vec<u8>) -> Self {
         Arguments {
             bytes,
@@ -58,7 +58,7 @@ impl Arguments {
         let offset = self.bytes.len().next_multiple_of(align_of::<T>());
         self.bytes.resize(offset, 0);
         self.bytes.extend_from_slice(bytemuck::bytes_of(&value));
-        // A kernel's arguments are kilobytes at most; what is longer, a launch refuses by its length.
+        // A kernel's arguments are kilobytes at most. A launch rejects longer ones by their length.
         let short = |bytes: usize| u32::try_from(bytes).unwrap_or(u32::MAX);
         self.list.push(Argument {
             offset: short(offset),
@@ -78,7 +78,7 @@ impl Arguments {
         &self.bytes
     }
 
-    /// Where each argument lies; empty if they came as a struct, or there are none.
+    /// The place of each argument; empty if they are in one struct, or there are none.
     pub fn list(&self) -> &[Argument] {
         &self.list
     }

@@ -8,7 +8,7 @@ use thiserror::Error;
 use super::Context;
 use crate::hip::HipError;
 
-/// Elements in a device's memory.
+/// A buffer of elements in a device's memory.
 pub struct DeviceBuffer<T: Pod> {
     context: Context,
     address: u64,
@@ -16,20 +16,20 @@ pub struct DeviceBuffer<T: Pod> {
     elements: PhantomData<T>,
 }
 
-/// Why a buffer can't be made, or not be copied.
+/// Why a buffer can't be allocated or copied.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BufferError {
-    /// More bytes than there are addresses.
-    #[error("{length} elements of {element_bytes} bytes are more than there are addresses")]
+    /// The buffer would exceed the address space.
+    #[error("{length} elements of {element_bytes} bytes exceed the address space")]
     TooLarge {
-        /// Elements asked for.
+        /// Elements requested.
         length: usize,
-        /// Bytes of one.
+        /// Bytes of one element.
         element_bytes: usize,
     },
     /// A copy between different lengths.
-    #[error("a copy of {from} elements to {to}; they must be as many")]
+    #[error("cannot copy {from} elements to {to}; the lengths must be equal")]
     Length {
         /// Elements of the source.
         from: usize,
@@ -37,14 +37,14 @@ pub enum BufferError {
         to: usize,
     },
     /// A copy between different devices.
-    #[error("a copy from a buffer of {from} to one of {to}; they must be of one device")]
+    #[error("cannot copy from a buffer of {from} to one of {to}; they must be on the same device")]
     OtherDevice {
         /// The source's device.
         from: String,
         /// The target's device.
         to: String,
     },
-    /// HIP's.
+    /// An error of HIP.
     #[error(transparent)]
     Hip(#[from] HipError),
 }
@@ -68,40 +68,40 @@ impl<T: Pod> DeviceBuffer<T> {
         })
     }
 
-    /// The device address of the first element; 0 for a buffer of none.
+    /// The device address of the first element; 0 for an empty buffer.
     pub fn address(&self) -> u64 {
         self.address
     }
 
-    /// Elements.
+    /// The number of elements.
     pub fn len(&self) -> usize {
         self.length
     }
 
-    /// Whether it has no elements.
+    /// Whether the buffer has no elements.
     pub fn is_empty(&self) -> bool {
         self.length == 0
     }
 
     /// Length in bytes.
     pub fn bytes(&self) -> usize {
-        // Checked when it was made.
+        // Checked in `new`.
         self.length * size_of::<T>()
     }
 
-    /// The context that it belongs to.
+    /// The context that the buffer belongs to.
     pub fn context(&self) -> &Context {
         &self.context
     }
 
-    /// Copies `elements` here, after all earlier work.
+    /// Copies `elements` to the buffer, after all earlier work.
     ///
     /// # Errors
-    /// [`BufferError::Length`] unless they are as many; HIP's, and those of earlier work.
+    /// [`BufferError::Length`] unless the lengths are equal; HIP's, and those of earlier work.
     pub fn copy_from_host(&mut self, elements: &[T]) -> Result<(), BufferError> {
         self.check_length(elements.len(), self.length)?;
         let api = self.context.bind()?;
-        // SAFETY: the buffer has as many bytes, and is borrowed mutably.
+        // SAFETY: the buffer has the same length, and is borrowed mutably.
         unsafe { api.copy_to_device(self.address, bytemuck::cast_slice(elements)) }?;
         Ok(())
     }
@@ -109,11 +109,11 @@ impl<T: Pod> DeviceBuffer<T> {
     /// Copies all elements to `elements`, after all earlier work.
     ///
     /// # Errors
-    /// [`BufferError::Length`] unless they are as many; HIP's, and those of earlier work.
+    /// [`BufferError::Length`] unless the lengths are equal; HIP's, and those of earlier work.
     pub fn copy_to_host(&self, elements: &mut [T]) -> Result<(), BufferError> {
         self.check_length(self.length, elements.len())?;
         let api = self.context.bind()?;
-        // SAFETY: the buffer has as many bytes.
+        // SAFETY: the buffer has the same length.
         unsafe { api.copy_to_host(bytemuck::cast_slice_mut(elements), self.address) }?;
         Ok(())
     }
@@ -131,7 +131,7 @@ impl<T: Pod> DeviceBuffer<T> {
     /// The first `length` elements, after all earlier work.
     ///
     /// # Errors
-    /// [`BufferError::Length`] if there are not that many; HIP's, and those of earlier work.
+    /// [`BufferError::Length`] if the buffer is shorter; HIP's, and those of earlier work.
     pub fn first(&self, length: usize) -> Result<Vec<T>, BufferError> {
         if length > self.length {
             return Err(BufferError::Length {
@@ -141,15 +141,16 @@ impl<T: Pod> DeviceBuffer<T> {
         }
         let mut elements = vec![T::zeroed(); length];
         let api = self.context.bind()?;
-        // SAFETY: the buffer has at least as many bytes.
+        // SAFETY: the buffer is at least as long.
         unsafe { api.copy_to_host(bytemuck::cast_slice_mut(&mut elements), self.address) }?;
         Ok(elements)
     }
 
-    /// Copies another buffer of the device here, after all earlier work.
+    /// Copies another buffer of the device to this one, after all earlier work.
     ///
     /// # Errors
-    /// [`BufferError::Length`] unless it is as long; [`BufferError::OtherDevice`]; HIP's, and those of earlier work.
+    /// [`BufferError::Length`] unless the lengths are equal; [`BufferError::OtherDevice`]; HIP's, and those of earlier
+    /// work.
     pub fn copy_from(&mut self, source: &Self) -> Result<(), BufferError> {
         self.check_length(source.length, self.length)?;
         let (from, to) = (source.context.device(), self.context.device());
@@ -161,7 +162,7 @@ impl<T: Pod> DeviceBuffer<T> {
             });
         }
         let api = self.context.bind()?;
-        // SAFETY: both have as many bytes, and this one is borrowed mutably.
+        // SAFETY: both have the same length, and this one is borrowed mutably.
         unsafe { api.copy_on_device(self.address, source.address, self.bytes()) }?;
         Ok(())
     }
@@ -172,7 +173,7 @@ impl<T: Pod> DeviceBuffer<T> {
     /// HIP's.
     pub fn fill_bytes(&mut self, value: u8) -> Result<(), BufferError> {
         let api = self.context.bind()?;
-        // SAFETY: the buffer has as many bytes, and any are a `T`.
+        // SAFETY: the buffer has this many bytes, and any bytes are valid `T`s.
         unsafe { api.fill(self.address, value, self.bytes()) }?;
         Ok(())
     }
@@ -188,7 +189,7 @@ impl<T: Pod> DeviceBuffer<T> {
 
 impl<T: Pod> Drop for DeviceBuffer<T> {
     fn drop(&mut self) {
-        // SAFETY: from `malloc`; HIP waits for work that may still use it.
+        // SAFETY: the address is from `malloc`; HIP waits for work that may still use it.
         self.context
             .release(|api| unsafe { api.free(self.address) });
     }

@@ -1,4 +1,4 @@
-//! Where work on a device is done.
+//! Contexts: the entry point for work on a device.
 
 use std::{
     fmt,
@@ -10,10 +10,10 @@ use bytemuck::Pod;
 use super::{BufferError, Device, DeviceBuffer, Event, Module, ModuleError, Stream};
 use crate::hip::{Api, HipError};
 
-/// Errors of drops that are kept at most; a device that has failed fails every drop.
+/// The most errors of drops that are kept: after a device has failed, every drop fails.
 const MAX_DROP_ERRORS: usize = 16;
 
-/// Work on one device. Clones are the same context; whatever it makes keeps it.
+/// A context for work on one device. Clones are the same context. Objects that it creates keep it alive.
 #[derive(Clone)]
 pub struct Context(Arc<Shared>);
 
@@ -25,9 +25,9 @@ struct Shared {
 /// A device's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryInfo {
-    /// Bytes free.
+    /// Free bytes.
     pub free_bytes: usize,
-    /// Bytes in all.
+    /// Total bytes.
     pub total_bytes: usize,
 }
 
@@ -65,7 +65,7 @@ impl Context {
         self.bind()?.device_synchronize()
     }
 
-    /// How much memory the device has and has left.
+    /// The free and the total memory of the device.
     ///
     /// # Errors
     /// HIP's.
@@ -77,10 +77,10 @@ impl Context {
         })
     }
 
-    /// A buffer of `length` elements, whose contents are unspecified.
+    /// A buffer of `length` elements with unspecified contents.
     ///
     /// # Errors
-    /// If there is not that much memory.
+    /// If there is not enough memory.
     pub fn allocate<T: Pod>(&self, length: usize) -> Result<DeviceBuffer<T>, BufferError> {
         DeviceBuffer::new(self, length)
     }
@@ -88,7 +88,7 @@ impl Context {
     /// A buffer with a copy of `elements`.
     ///
     /// # Errors
-    /// If there is not that much memory, or the copy fails.
+    /// If there is not enough memory, or the copy fails.
     pub fn upload<T: Pod>(&self, elements: &[T]) -> Result<DeviceBuffer<T>, BufferError> {
         let mut buffer = self.allocate(elements.len())?;
         buffer.copy_from_host(elements)?;
@@ -111,7 +111,7 @@ impl Context {
         Stream::new(self)
     }
 
-    /// A new event with a time.
+    /// A new event that records its time.
     ///
     /// # Errors
     /// HIP's.
@@ -129,7 +129,7 @@ impl Context {
         std::mem::take(&mut errors)
     }
 
-    /// Gives something back to HIP in a drop.
+    /// Releases an object of HIP in a drop, and keeps the error if that fails.
     pub(super) fn release(&self, release: impl FnOnce(&Api) -> Result<(), HipError>) {
         let Err(error) = self.bind().and_then(release) else {
             return;

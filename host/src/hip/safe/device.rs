@@ -1,4 +1,4 @@
-//! A device that was chosen.
+//! A chosen device.
 
 use std::{ffi::c_int, fmt, sync::Arc};
 
@@ -11,7 +11,7 @@ use crate::hip::{
     load::{Choice, Source, Unusable, choose},
 };
 
-/// A device. Clones are the same one.
+/// A device. Clones are the same device.
 #[derive(Clone)]
 pub struct Device(Arc<Opened>);
 
@@ -20,39 +20,39 @@ struct Opened {
     ordinal: c_int,
     properties: DeviceProperties,
     choice: String,
-    /// The emulated device that was made for this.
+    /// The emulated device that was added for this one.
     _emulated: Option<Emulated>,
 }
 
-/// Why there is no device to use.
+/// Why a device can't be opened.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// The environment variable asks for nothing that there is.
+    /// The environment variable is not a selector.
     #[error(transparent)]
     Selector(#[from] SelectorError),
-    /// HIP was asked for and cannot be used.
+    /// HIP is requested but cannot be used.
     #[error("`{selector}` was asked for, but HIP cannot be used: {reason}")]
     Unusable {
-        /// What was asked for.
+        /// The request.
         selector: DeviceSelector,
-        /// Why it can't be had.
+        /// Why HIP can't be used.
         reason: Unusable,
     },
-    /// HIP has no device of that number.
+    /// HIP has no device with that number.
     #[error("`hip:{ordinal}` was asked for, but HIP has only {}", devices(*.count))]
     NoSuchDevice {
         /// The number.
         ordinal: u32,
-        /// Devices that there are.
+        /// The number of HIP's devices.
         count: u32,
     },
-    /// The emulator would have to be used, and is not there.
+    /// The emulator is chosen, but this program was built without it.
     #[error("{reason}, and HIP is not used {why}")]
     NoEmulator {
-        /// That there is none.
+        /// The missing emulator.
         reason: LoadError,
-        /// Why it would have been chosen.
+        /// Why it was chosen.
         why: String,
     },
     /// The device does not answer.
@@ -73,10 +73,10 @@ fn emulated_name(gpu: Gpu, product: Option<Product>) -> String {
 }
 
 impl Device {
-    /// Opens the device that is asked for.
+    /// Opens the requested device.
     ///
     /// # Errors
-    /// If it cannot be had; another is never taken instead.
+    /// If it cannot be used. Another device is never used instead.
     pub fn open(selector: &DeviceSelector) -> Result<Self, OpenError> {
         let choice = choose(*selector, Api::library).map_err(|reason| OpenError::Unusable {
             selector: *selector,
@@ -116,15 +116,15 @@ impl Device {
         }
     }
 
-    /// Opens the device that [`DEVICE_VARIABLE`](crate::hip::DEVICE_VARIABLE) asks for.
+    /// Opens the device that [`DEVICE_VARIABLE`](crate::hip::DEVICE_VARIABLE) requests.
     ///
     /// # Errors
-    /// As [`Self::open`], and if the variable holds no selector.
+    /// As [`Self::open`], and if the variable is not a selector.
     pub fn from_environment() -> Result<Self, OpenError> {
         Self::open(&DeviceSelector::from_environment()?)
     }
 
-    /// A device of the emulator in this process, with memory, threads and seed of the caller's choice.
+    /// A device of the emulator in this process, with the caller's configuration, such as memory, threads and seed.
     ///
     /// # Errors
     /// HIP's.
@@ -155,7 +155,7 @@ impl Device {
     ) -> Result<Self, HipError> {
         let properties = DeviceProperties::from(&*api.device_properties(ordinal)?);
         let through = match api.source() {
-            // Its name says so.
+            // The device's name says that it is emulated.
             Source::Emulator => String::new(),
             source => format!(" through {source}"),
         };
@@ -169,33 +169,33 @@ impl Device {
         })))
     }
 
-    /// Which device it is, through what, and why it was chosen, in one line.
+    /// The device, the library that it is used through, and why it was chosen, in one line.
     pub fn choice(&self) -> &str {
         &self.0.choice
     }
 
-    /// What it is and has.
+    /// The device's properties.
     pub fn properties(&self) -> &DeviceProperties {
         &self.0.properties
     }
 
-    /// HIP's functions for it.
+    /// HIP's functions for the device.
     pub fn api(&self) -> &Api {
         &self.0.api
     }
 
-    /// HIP's number for it.
+    /// HIP's number of the device.
     pub fn ordinal(&self) -> c_int {
         self.0.ordinal
     }
 
-    /// Whether it is emulated, so that times are the emulator's own; see [`Api::is_emulated`].
+    /// Whether the device is emulated, so that times are those of the emulation; see [`Api::is_emulated`].
     pub fn is_emulated(&self) -> bool {
         self.0.api.is_emulated()
     }
 }
 
-/// By identity: two emulated devices that are alike are two.
+/// By identity: two emulated devices with the same configuration are different.
 impl PartialEq for Device {
     fn eq(&self, other: &Self) -> bool {
         self.ordinal() == other.ordinal() && self.api().source() == other.api().source()
@@ -210,7 +210,7 @@ impl fmt::Debug for Device {
     }
 }
 
-/// An emulated device that was added for one [`Device`] and goes with it.
+/// An emulated device that was added for one [`Device`] and is removed with it.
 #[cfg_attr(
     not(feature = "emulator"),
     expect(dead_code, reason = "only the emulator makes one")

@@ -9,8 +9,8 @@ use crate::hip::HipError;
 
 /// A point in a stream's work, with its time.
 ///
-/// On a GPU, times between events are the GPU's. Where [`Device::is_emulated`](super::Device::is_emulated) holds, they
-/// are the emulator's wall clock: how long emulating took, which says nothing of a GPU.
+/// On a GPU, times between events are the GPU's. If [`Device::is_emulated`](super::Device::is_emulated), they are
+/// wall-clock times of the emulation, which say nothing about a GPU.
 pub struct Event {
     context: Context,
     handle: Handle<ihipEvent_t>,
@@ -29,13 +29,13 @@ impl Event {
         self.handle.0
     }
 
-    /// Puts the event behind all work that the stream has now.
+    /// Records the event after all work that the stream has now.
     ///
     /// # Errors
-    /// HIP's, so if the stream is another device's.
+    /// HIP's, for example if the stream is on another device.
     pub fn record(&self, stream: &Stream) -> Result<(), HipError> {
         let api = self.context.bind()?;
-        // SAFETY: both live.
+        // SAFETY: both are alive.
         unsafe { api.event_record(self.handle(), stream.handle()) }
     }
 
@@ -59,24 +59,23 @@ impl Event {
         unsafe { api.event_is_done(self.handle()) }
     }
 
-    /// Milliseconds from `start` to this event, as HIP gives them; negative if it was recorded before `start`.
+    /// HIP's milliseconds from `start` to this event; negative if it was recorded before `start`.
     ///
     /// # Errors
-    /// If one of them was never recorded or its work is not done.
+    /// If one of them was never recorded, or the work before it is not done.
     pub fn milliseconds_since(&self, start: &Event) -> Result<f32, HipError> {
         let api = self.context.bind()?;
-        // SAFETY: both live.
+        // SAFETY: both are alive.
         unsafe { api.event_elapsed_ms(start.handle(), self.handle()) }
     }
 
-    /// The time from `start` to this event, to the nanosecond that HIP's number comes nearest to; zero if it was
-    /// recorded before `start`.
+    /// The time from `start` to this event, rounded to nanoseconds; zero if it was recorded before `start`.
     ///
     /// # Errors
     /// As [`Self::milliseconds_since`].
     pub fn duration_since(&self, start: &Event) -> Result<Duration, HipError> {
         let nanoseconds = f64::from(self.milliseconds_since(start)?) * 1e6;
-        // A cast takes what is negative to 0.
+        // The cast turns negative values into 0.
         Ok(Duration::from_nanos(nanoseconds.round() as u64))
     }
 }

@@ -1,4 +1,4 @@
-//! Which launches a kernel and a device allow.
+//! Checks launches against the kernel's metadata and the device's limits.
 
 use ferrowave_code_object::{self as code_object, KernelMetadata};
 use thiserror::Error;
@@ -13,35 +13,35 @@ pub struct LaunchConfig {
     pub grid: [u32; 3],
     /// Work-items of a workgroup along x, y and z.
     pub block: [u32; 3],
-    /// LDS of a workgroup on top of the kernel's own, in bytes.
+    /// LDS of a workgroup in addition to the kernel's static LDS, in bytes.
     pub dynamic_lds_bytes: u32,
 }
 
 const AXES: [char; 3] = ['x', 'y', 'z'];
 
-/// What trailing padding of a struct of arguments goes up to: no argument is aligned to more.
+/// The largest alignment of an argument. A struct of arguments may have padding at its end up to a multiple of this.
 const STRUCT_ALIGN: usize = 16;
 
-/// Why a kernel is not launched.
+/// Why a launch is rejected.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LaunchError {
-    /// No workgroups, or more than the device launches.
+    /// No workgroups, or more than the device allows.
     #[error("a grid of {workgroups} workgroups along {axis}; allowed are 1 to {limit}")]
     Grid {
         /// Along which axis.
         axis: char,
-        /// Workgroups asked for.
+        /// Workgroups requested.
         workgroups: u32,
-        /// The most there can be.
+        /// The most that are allowed.
         limit: u32,
     },
-    /// More work-items along an axis than HIP counts.
-    #[error("a grid of {threads} threads along {axis}; allowed are less than 2^32")]
+    /// More work-items along an axis than HIP can count.
+    #[error("a grid of {threads} threads along {axis}; there must be less than 2^32")]
     GridThreads {
         /// Along which axis.
         axis: char,
-        /// Work-items asked for.
+        /// Work-items requested.
         threads: u64,
     },
     /// No work-items, or more along an axis than the device allows.
@@ -49,9 +49,9 @@ pub enum LaunchError {
     Block {
         /// Along which axis.
         axis: char,
-        /// Work-items asked for.
+        /// Work-items requested.
         threads: u32,
-        /// The most there can be.
+        /// The most that are allowed.
         limit: u32,
     },
     /// More work-items in a workgroup than the kernel was compiled for, or the device allows.
@@ -59,19 +59,19 @@ pub enum LaunchError {
     BlockThreads {
         /// The kernel.
         kernel: String,
-        /// Work-items asked for.
+        /// Work-items requested.
         threads: u64,
-        /// The most there can be.
+        /// The most that are allowed.
         limit: u32,
     },
-    /// Another shape than the only one that the kernel was compiled for.
+    /// Not the shape that the kernel was compiled for.
     #[error("a block of {block:?} threads, but `{kernel}` takes only {required:?}")]
     BlockShape {
         /// The kernel.
         kernel: String,
-        /// The shape asked for.
+        /// The requested shape.
         block: [u32; 3],
-        /// The one that it takes.
+        /// The shape that it requires.
         required: [u32; 3],
     },
     /// More LDS than the device has.
@@ -81,14 +81,14 @@ pub enum LaunchError {
     Lds {
         /// The kernel.
         kernel: String,
-        /// Bytes asked for, the kernel's own included.
+        /// Bytes requested, with the kernel's static LDS.
         requested: u64,
-        /// The kernel's own.
+        /// The kernel's static LDS.
         fixed: u32,
-        /// The most there can be.
+        /// The most that are allowed.
         limit: u32,
     },
-    /// Another number of arguments than the kernel takes.
+    /// Not the number of arguments that the kernel takes.
     #[error("{given} arguments, but `{kernel}` takes {expected}")]
     ArgumentCount {
         /// The kernel.
@@ -98,7 +98,7 @@ pub enum LaunchError {
         /// Arguments taken.
         expected: usize,
     },
-    /// An argument of another size, or elsewhere than the kernel reads it.
+    /// An argument with another size or offset than the kernel's.
     #[error(
         "argument {index} has {} bytes at offset {}, but `{kernel}` takes {} at {}",
         .given.size, .given.offset, .expected.size, .expected.offset
@@ -108,12 +108,12 @@ pub enum LaunchError {
         kernel: String,
         /// Which argument, from 0 on.
         index: usize,
-        /// What was given.
+        /// The given argument.
         given: Argument,
-        /// What is taken.
+        /// The kernel's argument.
         expected: Argument,
     },
-    /// A struct of arguments with another size.
+    /// A struct of arguments with another size than the kernel's.
     #[error("{given} bytes of arguments, but `{kernel}` takes {expected}")]
     ArgumentBytes {
         /// The kernel.
@@ -123,7 +123,7 @@ pub enum LaunchError {
         /// Bytes taken.
         expected: usize,
     },
-    /// A stream of another device.
+    /// A stream on another device.
     #[error("`{kernel}` is loaded on {device}, but the stream is of {stream}")]
     OtherDevice {
         /// The kernel.
@@ -133,12 +133,12 @@ pub enum LaunchError {
         /// The stream's device.
         stream: String,
     },
-    /// HIP's.
+    /// An error of HIP.
     #[error(transparent)]
     Hip(#[from] HipError),
 }
 
-/// Refuses a launch that the kernel or the device does not allow.
+/// Rejects a launch that the kernel or the device does not allow.
 pub(super) fn check(
     metadata: &KernelMetadata,
     device: &DeviceProperties,
@@ -173,7 +173,7 @@ pub(super) fn check(
         }
     }
     let kernel = || metadata.name.clone();
-    // Three factors of 32 bits could overflow 64.
+    // Three factors of 32 bits could overflow 64 bits.
     let threads = block
         .iter()
         .fold(1_u64, |product, &n| product.saturating_mul(n.into()));
@@ -225,7 +225,7 @@ fn check_arguments(metadata: &KernelMetadata, arguments: &Arguments) -> Result<(
             .map(|argument| (argument.offset + argument.size) as usize)
             .max();
         let (expected, given) = (end.unwrap_or(0), arguments.bytes().len());
-        // A struct ends in padding where its last argument is less aligned than it is.
+        // A struct ends in padding if its last argument has a smaller alignment.
         return if (expected..=expected.next_multiple_of(STRUCT_ALIGN)).contains(&given) {
             Ok(())
         } else {

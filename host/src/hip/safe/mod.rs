@@ -1,10 +1,11 @@
-//! Owners of what HIP makes.
+//! Owners of HIP's objects.
 //!
-//! A [`Device`] is chosen; a [`Context`] does work on it. All that a context makes keeps it, and frees itself when it is
-//! dropped. That can fail, too, and `drop` returns no error: such errors are kept for [`Context::take_drop_errors`].
+//! A [`Device`] is chosen, and a [`Context`] does work on it. Objects created by a context keep it alive, and free
+//! themselves when they are dropped. Since `drop` cannot return an error, errors are kept for
+//! [`Context::take_drop_errors`].
 //!
-//! HIP remembers a current device for each thread. Every call here sets it first, so that all of these may be used from
-//! any thread, several devices side by side.
+//! HIP has a current device for each thread. Every call here sets it first, so these types may be used from any
+//! thread, with several devices at a time.
 
 mod arguments;
 mod buffer;
@@ -42,7 +43,7 @@ impl<T> Clone for Handle<T> {
 
 impl<T> Copy for Handle<T> {}
 
-// SAFETY: HIP's handles may be used from any thread and by several at once; this code does not look behind them.
+// SAFETY: HIP's handles may be used from any thread, and by several at once; this code does not dereference them.
 unsafe impl<T> Send for Handle<T> {}
 // SAFETY: as above.
 unsafe impl<T> Sync for Handle<T> {}

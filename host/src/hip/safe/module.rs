@@ -11,14 +11,14 @@ use super::{
 };
 use crate::hip::HipError;
 
-/// A code object that is loaded. Clones are the same module; it stays loaded as long as one of its kernels lives.
+/// A loaded code object. Clones are the same module. It stays loaded as long as one of its kernels lives.
 #[derive(Clone)]
 pub struct Module(Arc<Loaded>);
 
 struct Loaded {
     context: Context,
     handle: Handle<ihipModule_t>,
-    /// Its bytes, too: HIP may read them later.
+    /// Keeps the bytes, too, since HIP may read them later.
     object: CodeObject,
 }
 
@@ -30,36 +30,36 @@ pub struct Kernel {
     metadata: Arc<KernelMetadata>,
 }
 
-/// Why a module can't be loaded, or hasn't what it is asked for.
+/// Why a module can't be loaded, or a kernel or variable can't be found.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ModuleError {
-    /// It is no code object.
+    /// The bytes are not a code object.
     #[error("not a code object: {0}")]
     CodeObject(#[from] CodeObjectError),
-    /// It is for another GPU, or for another setting of its features.
+    /// The code object is for another GPU, or for another setting of its features.
     #[error("the code object is for {object}, but the device is {device}")]
     WrongGpu {
-        /// What it is for.
+        /// The code object's target.
         object: String,
-        /// What the device is.
+        /// The device's target.
         device: String,
     },
-    /// It has no kernel of that name.
+    /// The module has no kernel with that name.
     #[error("no kernel `{name}` in the module, which has {}", .kernels.join(", "))]
     NoKernel {
         /// The name.
         name: String,
-        /// Those that there are.
+        /// The module's kernels.
         kernels: Vec<String>,
     },
-    /// It has no variable of that name.
+    /// The module has no variable with that name.
     #[error("no variable `{name}` in the module")]
     NoVariable {
         /// The name.
         name: String,
     },
-    /// HIP's.
+    /// An error of HIP.
     #[error(transparent)]
     Hip(#[from] HipError),
 }
@@ -69,7 +69,7 @@ impl Module {
         let object = CodeObject::parse(bytes)?;
         check_target(object.target(), context.device().properties())?;
         let api = context.bind()?;
-        // SAFETY: the bytes were parsed, and stay as long as the module.
+        // SAFETY: the bytes are a code object, and live as long as the module.
         let handle = Handle(unsafe { api.module_load(object.bytes()) }?);
         Ok(Module(Arc::new(Loaded {
             context: context.clone(),
@@ -83,7 +83,7 @@ impl Module {
         &self.0.object
     }
 
-    /// The context that it belongs to.
+    /// The context that the module belongs to.
     pub fn context(&self) -> &Context {
         &self.0.context
     }
@@ -91,7 +91,7 @@ impl Module {
     /// A kernel by its name in the source.
     ///
     /// # Errors
-    /// [`ModuleError::NoKernel`] with those that there are; HIP's.
+    /// [`ModuleError::NoKernel`] with the module's kernels; HIP's.
     pub fn kernel(&self, name: &str) -> Result<Kernel, ModuleError> {
         let kernels = self.0.object.kernels();
         let (Some(kernel), Ok(c_name)) = (self.0.object.kernel(name), CString::new(name)) else {
@@ -114,7 +114,7 @@ impl Module {
         })
     }
 
-    /// Address and length in bytes of a variable.
+    /// The address of a variable, and its length in bytes.
     ///
     /// # Errors
     /// [`ModuleError::NoVariable`]; HIP's.
@@ -130,7 +130,7 @@ impl Module {
     }
 }
 
-/// Refuses code for another GPU, or for another setting of the device's features.
+/// Rejects code for another GPU, or for another setting of the device's features.
 fn check_target(target: code_object::Target, device: &DeviceProperties) -> Result<(), ModuleError> {
     let features = [("xnack", target.xnack), ("sramecc", target.sramecc)];
     let runs = device.gpu_name() == target.gpu.name()
@@ -149,9 +149,9 @@ fn check_target(target: code_object::Target, device: &DeviceProperties) -> Resul
 impl Drop for Loaded {
     fn drop(&mut self) {
         self.context.release(|api| {
-            // Kernels that still run need their code.
+            // Running kernels need their code.
             let done = api.device_synchronize();
-            // SAFETY: from `module_load`; kernels keep the module, so that none is left.
+            // SAFETY: the handle is from `module_load`; kernels keep the module alive, so none is left.
             let unloaded = unsafe { api.module_unload(self.handle.0) };
             done.and(unloaded)
         });
@@ -165,17 +165,17 @@ impl fmt::Debug for Module {
 }
 
 impl Kernel {
-    /// Its name in the source.
+    /// The kernel's name in the source.
     pub fn name(&self) -> &str {
         &self.metadata.name
     }
 
-    /// What its code object says about it.
+    /// The kernel's metadata in the code object.
     pub fn metadata(&self) -> &KernelMetadata {
         &self.metadata
     }
 
-    /// The module that it belongs to.
+    /// The module that the kernel belongs to.
     pub fn module(&self) -> &Module {
         &self.module
     }
@@ -190,21 +190,21 @@ impl Kernel {
         unsafe { api.occupancy(self.handle.0, block_threads, dynamic_lds_bytes) }
     }
 
-    /// Launches the kernel in a stream; it may run after this returns, and what goes wrong in it is told by who waits.
+    /// Launches the kernel in a stream. It may run after this returns; calls that wait for it return its errors.
     ///
-    /// Before the call, grid, block, LDS and the arguments' sizes are checked against the device and the kernel's
-    /// metadata.
+    /// Grid, block, LDS and the arguments' sizes are checked against the device and the kernel's metadata first.
     ///
     /// # Errors
-    /// A [`LaunchError`] with what was asked for and what is allowed; nothing is launched then.
+    /// A [`LaunchError`] with the requested and the allowed value; nothing is launched then.
     ///
     /// # Safety
-    /// What cannot be checked, and so is the caller's to promise:
-    /// - the arguments mean what the kernel takes them for: each pointer is a device address of the type and length
-    ///   that the kernel reads and writes with this grid, and lives until the launch is done;
-    /// - no other launch, copy or host access touches what the kernel writes while it runs, unless the kernel allows it;
-    /// - the launch's LDS is as much as the kernel uses with this block;
-    /// - the kernel itself is sound: its own accesses stay inside those buffers, and it ends.
+    /// The caller promises what cannot be checked:
+    /// - the arguments have the meaning that the kernel expects: each pointer is a device address of memory with the
+    ///   type and length that the kernel reads and writes with this grid, and which lives until the launch is done;
+    /// - no other launch, copy or host access touches memory that the kernel writes while it runs, unless the kernel
+    ///   allows that;
+    /// - the launch has as much LDS as the kernel uses with this block;
+    /// - the kernel itself is sound: its accesses stay inside those buffers, and it ends.
     pub unsafe fn launch(
         &self,
         stream: &Stream,
@@ -226,8 +226,8 @@ impl Kernel {
             block,
             dynamic_lds_bytes,
         } = *config;
-        // SAFETY: the module is loaded as long as this, the stream is of the same device, the rest is the caller's
-        // promise.
+        // SAFETY: the module is loaded as long as this, the stream is on the same device, and the caller promises the
+        // rest.
         unsafe {
             api.launch(
                 self.handle.0,

@@ -1,14 +1,14 @@
-//! What a device is and has.
+//! The properties of a device.
 
 use std::ffi::{c_char, c_int};
 
 use ferrowave_gpu::Gpu;
 use ferrowave_hip_abi::hipDeviceProp_tR0600;
 
-/// What a device is and has, as far as it matters to launches and reports.
+/// The properties of a device that launches and reports need.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceProperties {
-    /// The name for people.
+    /// The marketing name.
     pub name: String,
     /// LLVM's target with features, such as `gfx90a:sramecc+:xnack-`.
     pub target: String,
@@ -20,11 +20,11 @@ pub struct DeviceProperties {
     pub memory_bytes: u64,
     /// LDS of a workgroup, in bytes.
     pub lds_bytes: u32,
-    /// Most work-items of a workgroup.
+    /// Maximum work-items of a workgroup.
     pub max_block_threads: u32,
-    /// Most work-items of a workgroup along x, y and z.
+    /// Maximum work-items of a workgroup along x, y and z.
     pub max_block: [u32; 3],
-    /// Most workgroups of a grid along x, y and z.
+    /// Maximum workgroups of a grid along x, y and z.
     pub max_grid: [u32; 3],
     /// Highest engine clock, in kHz.
     pub clock_khz: u32,
@@ -42,12 +42,12 @@ impl DeviceProperties {
         self.target.split(':').next().unwrap_or_default()
     }
 
-    /// The GPU, if this project knows it.
+    /// The GPU, if this project supports it.
     pub fn gpu(&self) -> Option<Gpu> {
         self.gpu_name().parse().ok()
     }
 
-    /// Whether a feature of the target, such as `xnack`, is on; `None` if the device has it not.
+    /// Whether a feature of the target, such as `xnack`, is on; `None` if the target does not have it.
     pub fn feature(&self, name: &str) -> Option<bool> {
         self.target
             .split(':')
@@ -72,7 +72,7 @@ fn text(bytes: &[c_char]) -> String {
 
 impl From<&hipDeviceProp_tR0600> for DeviceProperties {
     fn from(hip: &hipDeviceProp_tR0600) -> Self {
-        // What is negative in HIP means that there is none.
+        // HIP uses negative values for «none».
         let count = |value: c_int| u32::try_from(value).unwrap_or(0);
         DeviceProperties {
             name: text(&hip.name),

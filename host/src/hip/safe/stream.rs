@@ -7,7 +7,7 @@ use ferrowave_hip_abi::{hipStream_t, ihipStream_t};
 use super::{Context, Event, Handle};
 use crate::hip::HipError;
 
-/// A queue of work, done in order. Copies of buffers come after all of it.
+/// A queue of work that runs in order. Copies of buffers wait for all of it.
 pub struct Stream {
     context: Context,
     handle: Handle<ihipStream_t>,
@@ -26,7 +26,7 @@ impl Stream {
         self.handle.0
     }
 
-    /// The context that it belongs to.
+    /// The context that the stream belongs to.
     pub fn context(&self) -> &Context {
         &self.context
     }
@@ -51,20 +51,20 @@ impl Stream {
         unsafe { api.stream_is_done(self.handle()) }
     }
 
-    /// Lets all later work wait for an event.
+    /// Makes all later work wait for an event.
     ///
     /// # Errors
     /// HIP's.
     pub fn wait(&self, event: &Event) -> Result<(), HipError> {
         let api = self.context.bind()?;
-        // SAFETY: both live; HIP keeps what it needs of the event.
+        // SAFETY: both are alive; HIP keeps what it needs of the event.
         unsafe { api.stream_wait(self.handle(), event.handle()) }
     }
 }
 
 impl Drop for Stream {
     fn drop(&mut self) {
-        // SAFETY: made by `stream_create`, and the only copy of the handle; HIP finishes its work.
+        // SAFETY: the handle is from `stream_create` and its only copy; HIP finishes the stream's work.
         self.context
             .release(|api| unsafe { api.stream_destroy(self.handle()) });
     }

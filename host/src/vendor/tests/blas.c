@@ -1,7 +1,7 @@
-/* What rocBLAS and hipBLASLt look like from outside, for tests: the same functions, computed on the host in double, where
- * the emulator's device memory is the host's. Written from their headers and nothing else, so that the order of arguments
- * and the values of enumerations are checked against a second reading; -DROCM_HEADERS has the compiler check rocBLAS's
- * against the headers themselves, where they are at hand.
+/* The interfaces of rocBLAS and hipBLASLt, for tests: the same functions, computed on the host in double, since the
+ * emulator's device memory is host memory. Written from their headers only, so that the order of arguments and the
+ * values of enumerations are checked against a second reading. If the headers are available, -DROCM_HEADERS makes the
+ * compiler check rocBLAS's against them.
  *
  * -DWITHOUT_GEMM leaves out the products; a product with m = 13 fails, one with m = 17 finds no kernel. */
 #include <stdint.h>
@@ -30,7 +30,7 @@ static double eight_bits(uint8_t code, int bias) {
     return code & 128 ? -value : value;
 }
 
-/* binary16, by hand, as not every C compiler has it. */
+/* binary16 by hand, since not every C compiler has it. */
 static double from_half(uint16_t half) {
     int exponent = half >> 10 & 31, fraction = half & 1023;
     double value = exponent ? 1024 + fraction : fraction;
@@ -94,7 +94,7 @@ static void put(void *data, int type, size_t index, double value) {
     abort();
 }
 
-/* D = alpha op(A) op(B) + beta C, column by column, as BLAS has it. */
+/* D = alpha op(A) op(B) + beta C, column-major as in BLAS. */
 static void product(int transpose_a, int transpose_b, int m, int n, int k, const void *alpha, const void *a, int a_type,
                     int64_t lda, int64_t stride_a, const void *b, int b_type, int64_t ldb, int64_t stride_b,
                     const void *beta, const void *c, int c_type, int64_t ldc, int64_t stride_c, void *d, int d_type,

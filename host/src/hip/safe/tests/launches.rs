@@ -1,15 +1,15 @@
-//! Launches: what runs, what is refused and with which values.
+//! Launches that run, and launches that are rejected with their values.
 
 use super::*;
 
-/// `add`'s arguments as a struct, as the kernels' own are passed.
+/// `add`'s arguments as a struct.
 #[repr(C)]
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 struct AddArguments {
     out: u64,
     input: u64,
     bias: u32,
-    /// To a multiple of 8, as the struct is aligned.
+    /// Padding to a multiple of 8, the struct's alignment.
     padding: u32,
 }
 
@@ -87,7 +87,7 @@ fn shapes_are_checked_against_kernel_and_device() {
         ),
         (
             with([1 << 26, 1, 1], [64, 1, 1], 0),
-            "a grid of 4294967296 threads along x; allowed are less than 2^32",
+            "a grid of 4294967296 threads along x; there must be less than 2^32",
         ),
         (
             with([1, 1, 1], [64, 0, 1], 0),
@@ -196,7 +196,7 @@ fn a_fault_is_told_by_who_waits_and_the_device_stays_usable() {
         context.upload(&[1_u32; 128]).unwrap(),
     );
     let arguments = Arguments::new().buffer(&small).buffer(&source).value(1_u32);
-    // SAFETY: the emulator stops the kernel where it leaves its buffer.
+    // SAFETY: the emulator stops the kernel at an access outside its buffer.
     unsafe { kernel.launch(&stream, &groups(2), &arguments) }.unwrap();
     let error = stream.synchronize().unwrap_err();
     assert_eq!(
@@ -211,7 +211,7 @@ fn a_fault_is_told_by_who_waits_and_the_device_stays_usable() {
     ] {
         assert!(detail.contains(text), "{detail}");
     }
-    // SAFETY: one workgroup stays inside.
+    // SAFETY: one workgroup stays inside the buffer.
     unsafe { kernel.launch(&stream, &groups(1), &arguments) }.unwrap();
     assert_eq!(small.to_vec().unwrap(), [2; 64]);
 }

@@ -11,7 +11,7 @@ use ferrowave_kernel_build::{Assembly, Toolchain};
 use super::*;
 use crate::hip::DeviceSelector;
 
-/// A context on a device of the test's own.
+/// A context on a new device.
 fn context(gpu: Gpu) -> Context {
     Context::new(&Device::open(&DeviceSelector::Emulator(gpu)).unwrap()).unwrap()
 }

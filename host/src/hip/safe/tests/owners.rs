@@ -1,4 +1,4 @@
-//! What owners keep, give back, and refuse.
+//! What owners keep alive, release and reject.
 
 use std::{thread, time::Duration};
 
@@ -39,12 +39,12 @@ fn buffers_check_their_lengths() {
     let error = buffer.copy_from_host(&[0.0; 4]).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "a copy of 4 elements to 3; they must be as many"
+        "cannot copy 4 elements to 3; the lengths must be equal"
     );
     let error = buffer.copy_to_host(&mut [0.0; 2]).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "a copy of 3 elements to 2; they must be as many"
+        "cannot copy 3 elements to 2; the lengths must be equal"
     );
     assert_eq!(buffer.to_vec().unwrap(), [1.0, 2.0, 3.0]);
 
@@ -104,7 +104,7 @@ fn what_is_dropped_is_given_back() {
     drop(buffer);
     assert_eq!(free(), 1 << 20);
 
-    // A kernel keeps its module.
+    // A kernel keeps its module loaded.
     let kernel = context
         .load(code_object(Gpu::Gfx942))
         .unwrap()
@@ -121,7 +121,7 @@ fn what_is_dropped_is_given_back() {
 fn drops_that_fail_are_recorded() {
     let context = context(Gpu::Gfx942);
     let buffer = context.allocate::<u8>(8).unwrap();
-    // SAFETY: the buffer is not used any more, only dropped.
+    // SAFETY: the buffer is no longer used, only dropped.
     unsafe { context.device().api().free(buffer.address()) }.unwrap();
     drop(buffer);
     let errors = context.take_drop_errors();
@@ -133,7 +133,7 @@ fn drops_that_fail_are_recorded() {
     assert_eq!(context.take_drop_errors(), []);
 }
 
-/// Code must not go while a kernel may still run, so that the drop waits, and hears what went wrong.
+/// Code must stay loaded while a kernel may still run. So the drop waits, and its error is that of the kernel.
 #[test]
 fn a_module_waits_for_its_kernels_before_it_goes() {
     let context = context(Gpu::Gfx942);
@@ -239,7 +239,7 @@ fn events_give_times_in_both_forms() {
     assert_eq!(start.duration_since(&stop), Ok(Duration::ZERO));
 }
 
-/// Owners may be used and dropped on other threads than the one that made them, each thread with its own device.
+/// Owners may be used and dropped on other threads than the one that created them, each thread with its own device.
 #[test]
 fn owners_work_on_any_thread() {
     let contexts = [context(Gpu::Gfx90a), context(Gpu::Gfx942)];
