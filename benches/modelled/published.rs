@@ -193,6 +193,7 @@ impl Source {
             threads: None,
             limits: Limits::NONE,
             cooperative: false,
+            partial: [0; 3],
         }
     }
 

@@ -131,6 +131,7 @@ fn small(gpu: Gpu, body: &str) -> Small<'_> {
 fn cooperative<'a>(config: &LaunchConfig<'a>) -> LaunchConfig<'a> {
     LaunchConfig {
         cooperative: true,
+        partial: [0; 3],
         limits: Limits {
             instructions: Some(1 << 24),
             ..Limits::NONE

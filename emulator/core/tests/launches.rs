@@ -113,6 +113,7 @@ fn run_within(
         threads: None,
         limits,
         cooperative: false,
+        partial: [0; 3],
     };
     let result = launch(&kernel, &config);
     assert_eq!(
@@ -463,4 +464,91 @@ fn one_lane_does_not_overwrite_what_others_have_yet_to_read() {
         let shuffled = run_in_order(Gpu::Gfx90a, &text, None, 3).expect("it runs");
         assert_eq!(instructions, shuffled.1, "{write}");
     }
+}
+
+/// Each work-item of a grid of 10 × 7 adds 1 at its place. Workgroups are 4 × 3, the last ones 2 and 1.
+#[test]
+fn the_last_workgroups_of_a_grid_may_be_smaller() {
+    const WIDTH: u32 = 10;
+    const HEIGHT: u32 = 7;
+    let body = format!(
+        "
+  s_load_dwordx2 s[4:5], s[0:1], 0x0
+  s_load_dwordx4 s[8:11], s[0:1], 0x8
+  v_and_b32_e32 v1, 0x3ff, v0
+  v_bfe_u32 v2, v0, 10, 10
+  s_lshl_b32 s2, s2, 2
+  v_add_u32_e32 v1, s2, v1
+  s_mul_i32 s3, s3, 3
+  v_add_u32_e32 v2, s3, v2
+  v_mul_u32_u24_e32 v2, {WIDTH}, v2
+  v_add_u32_e32 v1, v1, v2
+  v_lshlrev_b32_e32 v1, 2, v1
+  v_mov_b32_e32 v2, 1
+  v_mov_b32_e32 v3, 0
+  s_waitcnt lgkmcnt(0)
+  global_atomic_add v1, v2, s[4:5]
+  v_mov_b32_e32 v4, s8
+  v_mov_b32_e32 v5, s9
+  v_mov_b32_e32 v6, s10
+  v_mov_b32_e32 v7, s11
+  global_store_dwordx4 v3, v[4:7], s[4:5] offset:288
+"
+    );
+    let directives = ".amdhsa_system_sgpr_workgroup_id_y 1\n  .amdhsa_system_vgpr_workitem_id 1";
+    let hidden = "address_space: global }
+      - { .offset: 8, .size: 4, .value_kind: hidden_block_count_x }
+      - { .offset: 12, .size: 4, .value_kind: hidden_block_count_y }
+      - { .offset: 16, .size: 2, .value_kind: hidden_group_size_x }
+      - { .offset: 18, .size: 2, .value_kind: hidden_group_size_y }
+      - { .offset: 20, .size: 2, .value_kind: hidden_remainder_x }
+      - { .offset: 22, .size: 2, .value_kind: hidden_remainder_y }
+    .kernarg_segment_size: 24";
+    let text = program(Gpu::Gfx90a, &body, directives, 0, false)
+        .replace("    .kernarg_segment_size: 8\n", "")
+        .replace("address_space: global }", hidden);
+    let object =
+        ferrowave_kernel_build::assemble(Gpu::Gfx90a, &text).expect("LLVM assembles the test");
+    let memory = Arc::new(DeviceMemory::new(1 << 28));
+    let program = Program::load(&object, Gpu::Gfx90a, &memory, SimdLevel::detect()).expect("loads");
+    let kernel = program.kernel("k").expect("the kernel");
+    let out = memory
+        .allocate(4 * 80, AllocationKind::Device)
+        .expect("room");
+    let config = LaunchConfig {
+        grid: [3, 3, 1],
+        block: [4, 3, 1],
+        dynamic_lds_bytes: 0,
+        kernarg: &out.to_le_bytes(),
+        seed: 0,
+        threads: None,
+        limits: Limits::NONE,
+        cooperative: false,
+        partial: [2, 1, 0],
+    };
+    let summary = launch(&kernel, &config).expect("it runs");
+    assert_eq!((summary.workgroups, summary.waves), (9, 9));
+    let mut data = [0; 4 * 80];
+    memory.read(out, &mut data).expect("the results");
+    let words: Vec<_> = data
+        .as_chunks::<4>()
+        .0
+        .iter()
+        .map(|word| u32::from_le_bytes(*word))
+        .collect();
+    let items = (WIDTH * HEIGHT) as usize;
+    assert_eq!(words[..items], vec![1; items]);
+    // Two whole workgroups along each axis, of 4 and 3, and 2 and 1 work-items behind them.
+    assert_eq!(
+        words[items..],
+        [0, 0, 2, 2, 3 << 16 | 4, 1 << 16 | 2, 0, 0, 0, 0]
+    );
+    let wrong = LaunchConfig {
+        partial: [4, 0, 0],
+        ..config
+    };
+    let error = launch(&kernel, &wrong)
+        .expect_err("it is refused")
+        .to_string();
+    assert!(error.contains("partial workgroups of [4, 0, 0]"), "{error}");
 }

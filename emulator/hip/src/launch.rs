@@ -1,6 +1,7 @@
 //! Launches.
 
 use std::{
+    array,
     cell::RefCell,
     ffi::{c_uint, c_void},
     mem::ManuallyDrop,
@@ -78,6 +79,7 @@ pub(super) unsafe fn hipModuleLaunchKernel(
     let shape = Shape {
         grid: [grid_x, grid_y, grid_z],
         block: [block_x, block_y, block_z],
+        partial: [0; 3],
         dynamic_lds_bytes,
     };
     // SAFETY: the caller upholds HIP's contract.
@@ -102,6 +104,7 @@ pub(super) unsafe fn hipModuleLaunchCooperativeKernel(
     let shape = Shape {
         grid: [grid_x, grid_y, grid_z],
         block: [block_x, block_y, block_z],
+        partial: [0; 3],
         dynamic_lds_bytes,
     };
     // SAFETY: the caller upholds HIP's contract.
@@ -150,20 +153,23 @@ pub(super) unsafe fn hipExtModuleLaunchKernel(
 ) -> Result<(), Failure> {
     let function = self::function(function)?;
     let stream = self::stream(stream)?;
-    let (items, block) = ([items_x, items_y, items_z], [block_x, block_y, block_z]);
-    let mut grid = [0; 3];
-    for axis in 0..3 {
-        let whole = items[axis].checked_rem(block[axis]) == Some(0);
-        if !whole {
-            return Err(Failure::value(format_args!(
-                "{items:?} work-items are not a multiple of the workgroup size {block:?}"
-            )));
-        }
-        grid[axis] = items[axis] / block[axis];
+    let items = [items_x, items_y, items_z];
+    // As CLR does (`ihipModuleLaunchKernel` in `hip_module.cpp`): a workgroup is no larger than the grid, and the last
+    // may be smaller, unless the compiler was told that it is not.
+    let block: [u32; 3] = array::from_fn(|axis| [block_x, block_y, block_z][axis].min(items[axis]));
+    let grid = array::from_fn(|axis| items[axis].div_ceil(block[axis].max(1)));
+    let partial = array::from_fn(|axis| items[axis].checked_rem(block[axis]).unwrap_or(0));
+    let metadata = &function.kernel.description().metadata;
+    if partial != [0; 3] && metadata.uniform_work_group_size {
+        return Err(Failure::value(format_args!(
+            "{items:?} work-items are not a multiple of the workgroup size {block:?}, as the kernel requires \
+             (uniform_work_group_size)"
+        )));
     }
     let shape = Shape {
         grid,
         block,
+        partial,
         dynamic_lds_bytes: u32::try_from(dynamic_lds_bytes).unwrap_or(u32::MAX),
     };
     // SAFETY: the caller upholds HIP's contract.
@@ -327,6 +333,7 @@ pub(super) unsafe fn hipDrvLaunchKernelEx(
     let shape = Shape {
         grid: [config.gridDimX, config.gridDimY, config.gridDimZ],
         block: [config.blockDimX, config.blockDimY, config.blockDimZ],
+        partial: [0; 3],
         dynamic_lds_bytes: config.sharedMemBytes,
     };
     // SAFETY: the caller upholds HIP's contract.

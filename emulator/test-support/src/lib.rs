@@ -155,6 +155,7 @@ amdhsa.kernels:
                 ..Limits::NONE
             },
             cooperative: false,
+            partial: [0; 3],
         };
         launch(&kernel, &config)
     }

@@ -1,5 +1,7 @@
 //! The data in memory that a launch prepares for its kernel: arguments, the dispatch packet, the queue.
 
+use std::array;
+
 use ferrowave_code_object::{Argument, ValueKind};
 
 use super::{LaunchConfig, LaunchError, scratch};
@@ -86,12 +88,22 @@ fn put(bytes: &mut [u8], offset: usize, value: &[u8]) {
     }
 }
 
+/// Work-items of the grid along each axis.
+fn items(config: &LaunchConfig<'_>) -> [u64; 3] {
+    array::from_fn(|axis| {
+        let [groups, block, partial] =
+            [config.grid, config.block, config.partial].map(|sizes| u64::from(sizes[axis]));
+        let missing = if partial == 0 { 0 } else { block - partial };
+        groups * block - missing
+    })
+}
+
 fn write_packet(bytes: &mut [u8], kernel: &Kernel, config: &LaunchConfig<'_>, kernarg: u64) {
-    let [gx, gy, gz] = config.grid;
     let [bx, by, bz] = config.block;
-    let dimensions: u16 = if gz.saturating_mul(bz) > 1 {
+    let [gx, gy, gz] = items(config);
+    let dimensions: u16 = if gz > 1 {
         3
-    } else if gy.saturating_mul(by) > 1 {
+    } else if gy > 1 {
         2
     } else {
         1
@@ -101,12 +113,8 @@ fn write_packet(bytes: &mut [u8], kernel: &Kernel, config: &LaunchConfig<'_>, ke
     for (index, size) in [bx, by, bz].into_iter().enumerate() {
         put(bytes, 4 + 2 * index, &(size as u16).to_le_bytes());
     }
-    for (index, (groups, size)) in [(gx, bx), (gy, by), (gz, bz)].into_iter().enumerate() {
-        put(
-            bytes,
-            12 + 4 * index,
-            &groups.wrapping_mul(size).to_le_bytes(),
-        );
+    for (index, items) in [gx, gy, gz].into_iter().enumerate() {
+        put(bytes, 12 + 4 * index, &(items as u32).to_le_bytes());
     }
     let description = kernel.description();
     let lds = description.metadata.group_segment_fixed_size + config.dynamic_lds_bytes;
@@ -170,18 +178,24 @@ pub(super) fn kernarg(kernel: &Kernel, config: &LaunchConfig<'_>) -> Result<Vec<
 }
 
 fn hidden(argument: &Argument, config: &LaunchConfig<'_>) -> u64 {
-    let (grid, block) = (config.grid.map(u64::from), config.block.map(u64::from));
+    let block = config.block.map(u64::from);
+    let items = items(config);
+    // AMDGPUUsage, «AMDHSA Code Object V5 Metadata»: a partial workgroup is not counted, but is in the remainder.
+    let whole: [u64; 3] = array::from_fn(|axis| items[axis] / block[axis]);
     match argument.value_kind {
-        ValueKind::HiddenBlockCountX => grid[0],
-        ValueKind::HiddenBlockCountY => grid[1],
-        ValueKind::HiddenBlockCountZ => grid[2],
+        ValueKind::HiddenBlockCountX => whole[0],
+        ValueKind::HiddenBlockCountY => whole[1],
+        ValueKind::HiddenBlockCountZ => whole[2],
         ValueKind::HiddenGroupSizeX => block[0],
         ValueKind::HiddenGroupSizeY => block[1],
         ValueKind::HiddenGroupSizeZ => block[2],
+        ValueKind::HiddenRemainderX => items[0] % block[0],
+        ValueKind::HiddenRemainderY => items[1] % block[1],
+        ValueKind::HiddenRemainderZ => items[2] % block[2],
         ValueKind::HiddenGridDims => {
-            if grid[2] * block[2] > 1 {
+            if items[2] > 1 {
                 3
-            } else if grid[1] * block[1] > 1 {
+            } else if items[1] > 1 {
                 2
             } else {
                 1
@@ -190,7 +204,7 @@ fn hidden(argument: &Argument, config: &LaunchConfig<'_>) -> u64 {
         ValueKind::HiddenDynamicLdsSize => u64::from(config.dynamic_lds_bytes),
         ValueKind::HiddenSharedBase => SHARED_APERTURE >> 32,
         ValueKind::HiddenPrivateBase => PRIVATE_APERTURE >> 32,
-        // Grids consist of whole workgroups, so remainders and offsets are 0. Other hidden arguments are not supplied.
+        // Grids begin at 0. Other hidden arguments are not supplied.
         _ => 0,
     }
 }

@@ -20,6 +20,16 @@ pub enum LaunchError {
         /// The maximum in one dimension.
         limit: u32,
     },
+    /// A partial workgroup that is no smaller than the others.
+    #[error(
+        "partial workgroups of {partial:?}: each dimension must be 0 or less than that of the block {block:?}"
+    )]
+    Partial {
+        /// The requested sizes.
+        partial: [u32; 3],
+        /// The size of the other workgroups.
+        block: [u32; 3],
+    },
     /// More work-items in a workgroup than the kernel was compiled for.
     #[error("a block of {threads} threads, but `{kernel}` takes at most {limit}")]
     BlockTooLarge {

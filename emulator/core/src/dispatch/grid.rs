@@ -36,6 +36,8 @@ pub struct LaunchConfig<'a> {
     pub limits: Limits,
     /// Whether all workgroups run concurrently, so that they may wait for each other without limits.
     pub cooperative: bool,
+    /// Work-items of the last workgroup along each axis, where it has fewer than the others; 0 where it does not.
+    pub partial: [u32; 3],
 }
 
 /// The statistics of a launch.
@@ -146,7 +148,9 @@ where
             .code()
             .index_of(kernel.entry())
             .unwrap_or(u32::MAX - 1),
+        grid: config.grid,
         block: config.block,
+        partial: config.partial,
         preloaded: preloaded(kernel, &data),
         private: &private,
         lds_bytes,
@@ -177,7 +181,7 @@ where
         None => Ok(LaunchSummary {
             wave_instructions: instructions,
             workgroups,
-            waves: workgroups * u64::from(start.waves()),
+            waves: start.waves_of_all(chosen),
         }),
     };
     Ok(Observed { outcome, observers })
@@ -195,6 +199,13 @@ fn check(kernel: &Kernel, config: &LaunchConfig<'_>) -> Result<u32, LaunchError>
         if value.iter().any(|n| !(1..=limit).contains(n)) {
             return Err(LaunchError::Shape { what, value, limit });
         }
+    }
+    let is_partial = |(&partial, &whole)| partial < whole;
+    if !config.partial.iter().zip(&config.block).all(is_partial) {
+        return Err(LaunchError::Partial {
+            partial: config.partial,
+            block: config.block,
+        });
     }
     let groups = config.grid.iter().map(|&n| u128::from(n)).product::<u128>();
     if groups > u128::from(u32::MAX) * u128::from(u32::MAX) {

@@ -22,5 +22,7 @@ pub use limit::{
 };
 pub use meter::{Progress, follow_launches, progress};
 
-/// The initial value of registers, LDS and private memory: a NaN, the same in every run.
-const UNDEFINED: u32 = 0x7fc5_5a5a;
+/// What registers, LDS and private memory hold before a kernel writes to them. On a GPU that is what earlier waves left, or
+/// the zeros that Linux's driver writes after a reset (`gfx_v9_4_2_do_edc_gpr_workarounds`). With zeros, programs that read
+/// them by mistake get the results that they get on a GPU, as MAGMA's `trmv` does; `check` reports such reads.
+const INITIAL: u32 = 0;

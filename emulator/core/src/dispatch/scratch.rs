@@ -6,7 +6,7 @@ use crate::exec::LANES;
 use crate::memory::{AllocationKind, DeviceMemory, MemoryError};
 use crate::program::Kernel;
 
-use super::UNDEFINED;
+use super::INITIAL;
 
 /// Private memory of a work-item whose kernel has a dynamic stack, in bytes.
 const DYNAMIC_STACK_BYTES: u32 = 16 << 10;
@@ -79,7 +79,7 @@ impl<'a> PrivateMemory<'a> {
             memory,
             base: Some(base),
             bytes,
-            blank: UNDEFINED.to_le_bytes().repeat(group / 4),
+            blank: INITIAL.to_le_bytes().repeat(group / 4),
             free: Mutex::new((0..places).rev().collect()),
         })
     }

@@ -1,9 +1,11 @@
 //! The initial state of waves (LLVM's `AMDGPUUsage`, «Initial Kernel Execution State»).
 
+use std::array;
+
 use ferrowave_code_object::KernelDescriptor;
 use ferrowave_gpu::{Gpu, GpuLimits};
 
-use super::{UNDEFINED, arguments::LaunchData, scratch::PrivateMemory};
+use super::{INITIAL, arguments::LaunchData, scratch::PrivateMemory};
 use crate::exec::{ACCUMULATORS, Allocated, Lanes, Mode, Prepared, Segment, Wave};
 
 /// Operand code of `flat_scratch`, a pair.
@@ -15,7 +17,10 @@ pub(super) struct Start<'a> {
     pub(super) descriptor: &'a KernelDescriptor,
     pub(super) data: &'a LaunchData<'a>,
     pub(super) entry: u32,
+    pub(super) grid: [u32; 3],
     pub(super) block: [u32; 3],
+    /// As [`LaunchConfig::partial`](super::LaunchConfig::partial).
+    pub(super) partial: [u32; 3],
     /// The dwords of the arguments that the hardware preloads into SGPRs.
     pub(super) preloaded: Vec<u32>,
     pub(super) private: &'a PrivateMemory<'a>,
@@ -23,13 +28,57 @@ pub(super) struct Start<'a> {
 }
 
 impl Start<'_> {
-    /// Waves per workgroup.
-    pub(super) fn waves(&self) -> u32 {
-        self.threads().div_ceil(64)
+    /// Waves in a whole workgroup.
+    fn most_waves(&self) -> u32 {
+        self.block.iter().product::<u32>().div_ceil(64)
     }
 
-    fn threads(&self) -> u32 {
-        self.block.iter().product()
+    /// Work-items of a workgroup along each axis. Those of a partial one are numbered as if it were all of its size
+    /// (HSA runtime specification, «Kernel dispatch packet»: the grid need not be a multiple of the workgroup).
+    fn block_of(&self, workgroup: [u32; 3]) -> [u32; 3] {
+        array::from_fn(|axis| {
+            let is_last = workgroup[axis] + 1 == self.grid[axis];
+            match self.partial[axis] {
+                partial if is_last && partial != 0 => partial,
+                _ => self.block[axis],
+            }
+        })
+    }
+
+    /// Waves in a workgroup.
+    pub(super) fn waves(&self, workgroup: [u32; 3]) -> u32 {
+        self.block_of(workgroup)
+            .iter()
+            .product::<u32>()
+            .div_ceil(64)
+    }
+
+    /// The workgroup of a number.
+    pub(super) fn workgroup(&self, number: u64) -> [u32; 3] {
+        let [gx, gy, _] = self.grid.map(u64::from);
+        [number % gx, number / gx % gy, number / gx / gy].map(|id| id as u32)
+    }
+
+    /// Waves in all workgroups, or in those with these numbers.
+    pub(super) fn waves_of_all(&self, chosen: Option<&[u64]>) -> u64 {
+        if let Some(chosen) = chosen {
+            let waves = chosen.iter().map(|&n| self.waves(self.workgroup(n)));
+            return waves.map(u64::from).sum();
+        }
+        // Along each axis all but the last are alike.
+        let kinds = (0..8).map(|kind| {
+            let is_last: [bool; 3] = array::from_fn(|axis| kind >> axis & 1 != 0);
+            let workgroup = array::from_fn(|axis| match is_last[axis] {
+                true => self.grid[axis] - 1,
+                false => 0,
+            });
+            let count = |axis: usize| match is_last[axis] {
+                true => 1,
+                false => u64::from(self.grid[axis] - 1),
+            };
+            count(0) * count(1) * count(2) * u64::from(self.waves(workgroup))
+        });
+        kinds.sum()
     }
 
     /// Initializes wave `index` of a workgroup whose private memory starts at `private`.
@@ -45,19 +94,20 @@ impl Start<'_> {
                 | u32::from(self.descriptor.enable_ieee_mode) << 9
                 | u32::from(self.descriptor.fp16_ovfl) << 23,
         );
-        let left = self.threads() - 64 * index;
+        let block = self.block_of(workgroup);
+        let left = block.iter().product::<u32>() - 64 * index;
         wave.exec = if left >= 64 { !0 } else { (1 << left) - 1 };
         wave.sgprs = [0; 256];
         for register in 0..self.descriptor.arch_vgprs() as u16 {
-            *wave.lanes_mut(register) = Lanes::splat(UNDEFINED);
+            *wave.lanes_mut(register) = Lanes::splat(INITIAL);
         }
         for register in 0..self.descriptor.accum_vgprs() as u16 {
-            *wave.lanes_mut(ACCUMULATORS + register) = Lanes::splat(UNDEFINED);
+            *wave.lanes_mut(ACCUMULATORS + register) = Lanes::splat(INITIAL);
         }
         wave.trap_status = 0;
         wave.skips_vector = false;
         wave.global_wait = None;
-        wave.allocated = self.allocated();
+        wave.allocated = self.allocated(self.waves(workgroup) > 1);
         wave.private = Segment {
             // Before gfx942 the kernel itself writes the address to `flat_scratch`.
             base: self
@@ -68,7 +118,7 @@ impl Start<'_> {
         self.sgprs(index, workgroup, private, |code, value| {
             wave.set_scalar(code, value);
         });
-        self.work_items(wave, index);
+        self.work_items(wave, index, block);
     }
 
     /// The LDS that the hardware allocates for a workgroup: the requested size, rounded up.
@@ -84,7 +134,7 @@ impl Start<'_> {
     /// GPR_ALLOC and LDS_ALLOC, with bases of 0. Fields and units are as Linux's trap handler reads them
     /// (`cwsr_trap_handler_gfx9.asm`); they differ from gfx90a on. It has no special case for gfx950's LDS, whose size
     /// may not fit in the nine bits.
-    fn allocated(&self) -> Allocated {
+    fn allocated(&self, in_group: bool) -> Allocated {
         let vgprs = u32::from(self.descriptor.granulated_workitem_vgpr_count) & 0x3f;
         // In units of 16; the descriptor uses units of 8.
         let sgprs = u32::from(self.descriptor.granulated_wavefront_sgpr_count) / 2;
@@ -95,7 +145,7 @@ impl Start<'_> {
         Allocated {
             gprs: vgprs | sgprs << 24,
             lds: (self.allocated_lds_bytes() / 256) << 12,
-            in_group: self.waves() > 1,
+            in_group,
         }
     }
 
@@ -104,7 +154,7 @@ impl Start<'_> {
         const SWIZZLE: u64 = 1 << 63;
         const INDEX_STRIDE_64: u64 = 3 << 21;
         const ADD_TID: u64 = 1 << 23;
-        let bytes = u64::from(self.waves()) * self.private.wave_bytes();
+        let bytes = u64::from(self.most_waves()) * self.private.wave_bytes();
         let records = bytes.min(u64::from(u32::MAX));
         [
             private | SWIZZLE,
@@ -174,7 +224,7 @@ impl Start<'_> {
         if self.descriptor.enable_sgpr_workgroup_info {
             // The flag of the first wave, and the number of waves.
             let first = u32::from(index == 0) << 31;
-            set(next, first | self.waves());
+            set(next, first | self.waves(workgroup));
             next += 1;
         }
         if self.descriptor.enable_private_segment && !self.has_architected_scratch() {
@@ -184,8 +234,7 @@ impl Start<'_> {
         }
     }
 
-    fn work_items(&self, wave: &mut Wave, index: u32) {
-        let [bx, by, _] = self.block;
+    fn work_items(&self, wave: &mut Wave, index: u32, [bx, by, _]: [u32; 3]) {
         let dimensions = self.descriptor.enable_vgpr_workitem_id;
         for lane in 0..64 {
             let item = 64 * index + lane;

@@ -263,9 +263,8 @@ impl<'a, O: Observer> Grid<'a, O> {
     }
 
     fn place(&self, number: u64, private: usize) -> Place<O> {
-        let [gx, gy, _] = self.config.grid.map(u64::from);
         Place {
-            workgroup: [number % gx, number / gx % gy, number / gx / gy].map(|id| id as u32),
+            workgroup: self.start.workgroup(number),
             number,
             private,
             begun: None,

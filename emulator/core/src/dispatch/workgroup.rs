@@ -5,7 +5,7 @@ use std::mem;
 use rand::{RngExt as _, SeedableRng, seq::SliceRandom};
 use rand_pcg::Pcg32;
 
-use super::{Standing, UNDEFINED, meter::Meter, start::Start};
+use super::{INITIAL, Standing, meter::Meter, start::Start};
 use crate::exec::{
     Code, Context, Fault, FaultKind, GlobalSync, GlobalWait, GroupStart, ObservedAccesses,
     Observer, Stop, Turn, Wave, run,
@@ -105,7 +105,7 @@ enum State {
 impl Workspace {
     /// Initializes the workspace for a workgroup.
     pub(super) fn begin<O: Observer>(&mut self, group: &Group<'_>, observer: &mut O) {
-        let count = group.start.waves() as usize;
+        let count = group.start.waves(group.workgroup) as usize;
         while self.waves.len() < count {
             self.waves.push(Wave::default());
         }
@@ -117,7 +117,7 @@ impl Workspace {
         }
         self.lds.clear();
         self.lds
-            .resize(group.start.allocated_lds_bytes() as usize / 4, UNDEFINED);
+            .resize(group.start.allocated_lds_bytes() as usize / 4, INITIAL);
         self.states.clear();
         self.states.resize(count, State::Ready);
         self.order.clear();

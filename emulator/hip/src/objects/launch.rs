@@ -131,6 +131,8 @@ unsafe fn from_extra(extra: *mut *mut c_void) -> Result<Vec<u8>, Failure> {
 pub(crate) struct Shape {
     pub(crate) grid: [u32; 3],
     pub(crate) block: [u32; 3],
+    /// As [`LaunchConfig::partial`].
+    pub(crate) partial: [u32; 3],
     pub(crate) dynamic_lds_bytes: u32,
 }
 
@@ -139,6 +141,7 @@ impl Shape {
         Shape {
             grid: [grid.x, grid.y, grid.z],
             block: [block.x, block.y, block.z],
+            partial: [0; 3],
             // `check_launch` rejects this maximum, as it rejects every value above it.
             dynamic_lds_bytes: u32::try_from(dynamic_lds_bytes).unwrap_or(u32::MAX),
         }
@@ -228,6 +231,7 @@ impl Launch {
             threads: config.threads,
             limits: Limits::NONE,
             cooperative: self.cooperative,
+            partial: self.shape.partial,
         }
     }
 
@@ -269,6 +273,7 @@ impl Launch {
             grid,
             block,
             dynamic_lds_bytes,
+            ..
         } = self.shape;
         let held = u64::from(
             self.function

@@ -130,12 +130,13 @@ fn launches_that_cannot_be_are_refused() {
     assert_eq!(contents(data, 64), [1; 64]);
 }
 
-#[test]
-fn only_hip_module_launch_kernel_limits_the_grid_along_y() {
-    let _device = TestDevice::new(Gpu::Gfx90a);
-    let function = kernel(load(code_object(Gpu::Gfx90a)), c"add");
-    let (out, source) = (buffer(&[7; 64]), buffer(&[5; 64]));
-    let arguments = add_arguments(out, source, 1);
+/// Launches `add` with these work-items along x and y, in workgroups of `block`.
+fn add_to_items(
+    function: hipFunction_t,
+    items: [u32; 2],
+    block: u32,
+    arguments: &[u8],
+) -> hipError_t {
     let mut bytes = arguments.len();
     let mut extra = [
         HIP_LAUNCH_PARAM_BUFFER_POINTER,
@@ -144,15 +145,14 @@ fn only_hip_module_launch_kernel_limits_the_grid_along_y() {
         (&raw mut bytes).cast(),
         HIP_LAUNCH_PARAM_END,
     ];
-    // As rocBLAS launches for a matrix of 16 × 2105344 in tiles of 32 × 32.
     // SAFETY: the arguments are valid.
-    succeeds(unsafe {
+    unsafe {
         hipExtModuleLaunchKernel(
             function,
-            64,
-            65792,
+            items[0],
+            items[1],
             1,
-            64,
+            block,
             1,
             1,
             0,
@@ -163,8 +163,55 @@ fn only_hip_module_launch_kernel_limits_the_grid_along_y() {
             ptr::null_mut(),
             0,
         )
-    });
+    }
+}
+
+#[test]
+fn only_hip_module_launch_kernel_limits_the_grid_along_y() {
+    let _device = TestDevice::new(Gpu::Gfx90a);
+    let function = kernel(load(code_object(Gpu::Gfx90a)), c"add");
+    let (out, source) = (buffer(&[7; 64]), buffer(&[5; 64]));
+    // As rocBLAS launches for a matrix of 16 × 2105344 in tiles of 32 × 32.
+    let arguments = add_arguments(out, source, 1);
+    succeeds(add_to_items(function, [64, 65792], 64, &arguments));
     assert_eq!(contents(out, 64), [6; 64]);
+}
+
+/// As MIOpen launches its kernels in OpenCL.
+#[test]
+fn the_last_workgroup_may_be_partial_unless_the_kernel_forbids_it() {
+    let _device = TestDevice::new(Gpu::Gfx90a);
+    let function = kernel(load(code_object(Gpu::Gfx90a)), c"add");
+    let source = buffer(&[5; 200]);
+    for (items, block) in [(40, 64), (150, 64), (128, 64)] {
+        let out = buffer(&[7; 200]);
+        let arguments = add_arguments(out, source, 1);
+        succeeds(add_to_items(function, [items, 1], block, &arguments));
+        let expected: Vec<u32> = (0..200).map(|i| if i < items { 6 } else { 7 }).collect();
+        assert_eq!(contents(out, 200), expected, "{items}");
+    }
+    let arguments = add_arguments(source, source, 1);
+    let invalid = hipError_t::hipErrorInvalidValue;
+    fails(
+        add_to_items(function, [0, 1], 64, &arguments),
+        invalid,
+        "0 workgroups along x",
+    );
+    // The attribute that the compiler gives kernels in HIP.
+    let uniform = assemble_with(Gpu::Gfx90a, "", |text| {
+        text.replace(
+            "    .max_flat_workgroup_size: 64",
+            "    .uniform_work_group_size: 1\n    .max_flat_workgroup_size: 64",
+        )
+    });
+    let function = kernel(load(&uniform), c"add");
+    fails(
+        add_to_items(function, [150, 1], 64, &arguments),
+        invalid,
+        "not a multiple of the workgroup size [64, 1, 1], as the kernel requires (uniform",
+    );
+    // A workgroup that is cut down to the grid is a whole one.
+    succeeds(add_to_items(function, [40, 1], 64, &arguments));
 }
 
 #[test]

@@ -91,11 +91,17 @@ fn code_object(gpu: Gpu) -> &'static [u8] {
 
 /// Assembles `add.s` for a GPU with these target features.
 fn assemble(gpu: Gpu, features: &str) -> Vec<u8> {
+    assemble_with(gpu, features, |text| text)
+}
+
+/// The same, of a changed text.
+fn assemble_with(gpu: Gpu, features: &str, change: impl FnOnce(String) -> String) -> Vec<u8> {
     let accumulators = match gpu {
         Gpu::Gfx908 => "",
         _ => ".amdhsa_accum_offset 4",
     };
     let text = include_str!("add.s").replace("ACCUM_OFFSET\n", &format!("{accumulators}\n"));
+    let text = change(text);
     let toolchain = Toolchain::channel(Toolchain::TESTED_CHANNEL).expect("the pinned toolchain");
     let assembly = Assembly::new(gpu, &text).features(features);
     assembly
