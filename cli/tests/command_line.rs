@@ -180,7 +180,7 @@ fn options_that_cannot_be_are_refused_with_those_that_can() {
         2,
         &["f8", "f32, xf32, f16, bf16, i8, f64, fp8"],
     );
-    refused(&with(&["--layout", "NX"]), 2, &["NX", "NN, NT, TN and TT"]);
+    refused(&with(&["--layout", "NX"]), 2, &["NX", "NN, NT, TN or TT"]);
     refused(
         &with(&["--bias", "both"]),
         2,
