@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Runs the tests of AMD's libraries, llama.cpp, tinygrad and cubecl, HIP programs in C++ and IREE on the emulator, compares the
 # disassembler with LLVM's, and tests a report's page in Chromium: a sample of them, or as many as run in some hours. Each suite
-# is a script beside this one. Without names all suites run, except that a sample leaves out `cubecl`, `disassembly` and `math`,
-# which take long to build or to run.
+# is a script beside this one. Without names all suites run, except that a sample leaves out `cubecl`, `disassembly`, `magma` and
+# `math`, which take long to fetch, to build or to run.
 #
 #   tests/real_programs/run.sh sample|full [SUITE...]
 set -euo pipefail
@@ -18,7 +18,7 @@ for script in *.sh; do
 done
 suites=("$@")
 [ $# -gt 0 ] || read -ra suites <<< "$all"
-[ $# -gt 0 ] || [ "$form" = full ] || suites=("${suites[@]/#@(cubecl|disassembly|math)/}")
+[ $# -gt 0 ] || [ "$form" = full ] || suites=("${suites[@]/#@(cubecl|disassembly|magma|math)/}")
 
 summary=() failed=no
 for suite in ${suites[@]}; do
