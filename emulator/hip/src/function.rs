@@ -274,3 +274,36 @@ pub(super) unsafe fn hipModuleOccupancyMaxPotentialBlockSizeWithFlags(
         limit,
     )
 }
+
+/// As CLR (`hipamd/src/hip_platform.cpp`): more workgroups than a compute unit can hold by their threads count as that many.
+pub(super) unsafe fn hipOccupancyAvailableDynamicSMemPerBlock(
+    bytes: *mut usize,
+    stub: *const c_void,
+    workgroups: c_int,
+    block_size: c_int,
+) -> Result<(), Failure> {
+    let bytes = out!(bytes);
+    let threads = threads(block_size)?;
+    let positive = u32::try_from(workgroups).ok().filter(|&count| count > 0);
+    let workgroups = positive.ok_or_else(|| {
+        Failure::value(format_args!(
+            "{workgroups} workgroups; there must be at least 1"
+        ))
+    })?;
+    let function = registry::kernel(stub)?;
+    let limits = GpuLimits::of(function.device.row.gpu);
+    let most_threads = limits.max_waves_per_simd * limits.simds * limits.wave_size;
+    let held = match most_threads / threads {
+        0 => {
+            return Err(Failure::value(format_args!(
+                "a block of {threads} threads; a compute unit holds {most_threads}"
+            )));
+        }
+        most => most.min(workgroups),
+    };
+    let metadata = &function.kernel.description().metadata;
+    let left = (limits.lds_bytes / held).saturating_sub(metadata.group_segment_fixed_size);
+    let dynamic = left.min(function.most_dynamic_lds_bytes());
+    bytes.set((dynamic - dynamic % limits.lds_granule_bytes) as usize);
+    Ok(())
+}

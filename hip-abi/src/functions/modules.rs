@@ -195,6 +195,13 @@ macro_rules! __hip_functions_modules {
                 dyn_shared_mem_per_blk: usize,
                 block_size_limit: ::core::ffi::c_int,
             ) -> $crate::hipError_t;
+            /// How much dynamic LDS each of `num_blocks` workgroups on a compute unit may have, in bytes.
+            optional fn hipOccupancyAvailableDynamicSMemPerBlock(
+                dynamic_smem_size: *mut usize,
+                function: *const ::core::ffi::c_void,
+                num_blocks: ::core::ffi::c_int,
+                block_size: ::core::ffi::c_int,
+            ) -> $crate::hipError_t;
         }
     };
 }

@@ -154,7 +154,6 @@ macro_rules! for_each_unsupported_hip_function {
             hipMipmappedArrayGetLevel
             hipModuleGetTexRef
             hipModuleLaunchCooperativeKernelMultiDevice
-            hipOccupancyAvailableDynamicSMemPerBlock
             hipPointerSetAttribute
             hipProfilerStart
             hipProfilerStop

@@ -63,6 +63,23 @@ fn variables_and_attributes_are_as_the_code_object_says() {
         };
         assert_eq!(occupancy(64, 15 << 10), 4);
         assert_eq!(occupancy(64, 1 << 20), 0);
+        // The kernel has 1 KiB itself. By their threads, 32 workgroups fit.
+        let available = |workgroups| {
+            let stub = lds.cast_const().cast();
+            result(|bytes| hipOccupancyAvailableDynamicSMemPerBlock(bytes, stub, workgroups, 64))
+        };
+        assert_eq!([1, 4, 5].map(available), [63 << 10, 15 << 10, 23 * 512]);
+        assert_eq!([32, 1000].map(available), [1 << 10; 2]);
+        let mut bytes = 0;
+        let stub = lds.cast_const().cast();
+        for (workgroups, size, text) in [
+            (0, 64, "0 workgroups"),
+            (1, 0, "a block of 0 threads"),
+            (1, 1 << 20, "a compute unit holds"),
+        ] {
+            let none = hipOccupancyAvailableDynamicSMemPerBlock(&mut bytes, stub, workgroups, size);
+            fails(none, hipError_t::hipErrorInvalidValue, text);
+        }
         let none = hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(&mut value, lds, 0, 0);
         fails(
             none,
