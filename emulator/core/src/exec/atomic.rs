@@ -30,38 +30,8 @@ fn bf16_add(a: u16, b: u16) -> u16 {
 pub(crate) fn apply32(atomic: Atomic, old: u32, data: u32, compare: u32) -> u32 {
     let float = |f: fn(f32, f32) -> f32| f(f32::from_bits(old), f32::from_bits(data)).to_bits();
     match atomic {
-        Atomic::Swap => data,
-        Atomic::CompareSwap => {
-            if old == compare {
-                data
-            } else {
-                old
-            }
-        }
-        Atomic::Add => old.wrapping_add(data),
-        Atomic::Sub => old.wrapping_sub(data),
-        Atomic::ReverseSub => data.wrapping_sub(old),
         Atomic::SignedMin => (old as i32).min(data as i32) as u32,
-        Atomic::UnsignedMin => old.min(data),
         Atomic::SignedMax => (old as i32).max(data as i32) as u32,
-        Atomic::UnsignedMax => old.max(data),
-        Atomic::And => old & data,
-        Atomic::Or => old | data,
-        Atomic::Xor => old ^ data,
-        Atomic::Increment => {
-            if old >= data {
-                0
-            } else {
-                old + 1
-            }
-        }
-        Atomic::Decrement => {
-            if old == 0 || old > data {
-                data
-            } else {
-                old - 1
-            }
-        }
         Atomic::AddF32 => float(|a, b| a + b),
         // The old value stays unless the comparison holds, so NaNs stay and none comes in.
         Atomic::MinF32 => float(|a, b| if b < a { b } else { a }),
@@ -70,7 +40,6 @@ pub(crate) fn apply32(atomic: Atomic, old: u32, data: u32, compare: u32) -> u32 
             (f16::from_bits(a) + f16::from_bits(b)).to_bits()
         }),
         Atomic::PackedAddBf16 => halves(old, data, bf16_add),
-        Atomic::MaskOr => old & !data | compare,
         // Compared as floats: both zeros are equal, and NaN equals nothing.
         Atomic::CompareSwapF32 => {
             if f32::from_bits(old) == f32::from_bits(compare) {
@@ -79,15 +48,8 @@ pub(crate) fn apply32(atomic: Atomic, old: u32, data: u32, compare: u32) -> u32 
                 old
             }
         }
-        // Subtracts if there is no borrow; otherwise adds the second operand.
-        Atomic::Wrap => {
-            if old >= data {
-                old - data
-            } else {
-                old.wrapping_add(compare)
-            }
-        }
-        Atomic::AddF64 | Atomic::MinF64 | Atomic::MaxF64 | Atomic::CompareSwapF64 => old,
+        // The low half of the 64-bit result is the 32-bit result.
+        _ => apply64(atomic, old.into(), data.into(), compare.into()) as u32,
     }
 }
 
@@ -131,6 +93,14 @@ pub(crate) fn apply64(atomic: Atomic, old: u64, data: u64, compare: u64) -> u64 
         Atomic::MinF64 => float(|a, b| if b < a { b } else { a }),
         Atomic::MaxF64 => float(|a, b| if b > a { b } else { a }),
         Atomic::MaskOr => old & !data | compare,
+        // Subtracts if there is no borrow; otherwise adds the second operand.
+        Atomic::Wrap => {
+            if old >= data {
+                old - data
+            } else {
+                old.wrapping_add(compare)
+            }
+        }
         // Compared as floats.
         Atomic::CompareSwapF64 => {
             if f64::from_bits(old) == f64::from_bits(compare) {
@@ -140,7 +110,6 @@ pub(crate) fn apply64(atomic: Atomic, old: u64, data: u64, compare: u64) -> u64 
             }
         }
         Atomic::CompareSwapF32
-        | Atomic::Wrap
         | Atomic::AddF32
         | Atomic::MinF32
         | Atomic::MaxF32

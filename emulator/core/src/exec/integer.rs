@@ -66,71 +66,15 @@ impl Ord3 for I {
 
 pub(super) fn arithmetic(b: Binder, op: IntegerArithmetic) -> Handler {
     match op {
-        IntegerArithmetic::v_add_u32 => b.bind(
-            #[inline(always)]
-            |w, _, o| {
-                let (x, y) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
-                let clamp = o.clamp;
-                let result = chunks(|c| {
-                    let (x, y) = (w.chunk(x, c), w.chunk(y, c));
-                    if clamp { x.saturating_add(y) } else { x + y }
-                });
-                w.commit(o.dst, result);
-                Flow::Next
-            },
-        ),
-        IntegerArithmetic::v_sub_u32 => b.bind(
-            #[inline(always)]
-            |w, _, o| {
-                let (x, y) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
-                let clamp = o.clamp;
-                let result = chunks(|c| {
-                    let (x, y) = (w.chunk(x, c), w.chunk(y, c));
-                    if clamp { x.saturating_sub(y) } else { x - y }
-                });
-                w.commit(o.dst, result);
-                Flow::Next
-            },
-        ),
-        IntegerArithmetic::v_subrev_u32 => b.bind(
-            #[inline(always)]
-            |w, _, o| {
-                let (x, y) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
-                let clamp = o.clamp;
-                let result = chunks(|c| {
-                    let (x, y) = (w.chunk(x, c), w.chunk(y, c));
-                    if clamp { y.saturating_sub(x) } else { y - x }
-                });
-                w.commit(o.dst, result);
-                Flow::Next
-            },
-        ),
-        IntegerArithmetic::v_add_i32 => b.bind(
-            #[inline(always)]
-            |w, _, o| {
-                let (x, y) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
-                let clamp = o.clamp;
-                let result = chunks(|c| {
-                    let (x, y) = (s(w.chunk(x, c)), s(w.chunk(y, c)));
-                    u(if clamp { x.saturating_add(y) } else { x + y })
-                });
-                w.commit(o.dst, result);
-                Flow::Next
-            },
-        ),
-        IntegerArithmetic::v_sub_i32 => b.bind(
-            #[inline(always)]
-            |w, _, o| {
-                let (x, y) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
-                let clamp = o.clamp;
-                let result = chunks(|c| {
-                    let (x, y) = (s(w.chunk(x, c)), s(w.chunk(y, c)));
-                    u(if clamp { x.saturating_sub(y) } else { x - y })
-                });
-                w.commit(o.dst, result);
-                Flow::Next
-            },
-        ),
+        IntegerArithmetic::v_add_u32 => b.clamped(|x, y| x + y, U::saturating_add),
+        IntegerArithmetic::v_sub_u32 => b.clamped(|x, y| x - y, U::saturating_sub),
+        IntegerArithmetic::v_subrev_u32 => b.clamped(|x, y| y - x, |x, y| y.saturating_sub(x)),
+        IntegerArithmetic::v_add_i32 => {
+            b.clamped(|x, y| x + y, |x, y| u(s(x).saturating_add(s(y))))
+        }
+        IntegerArithmetic::v_sub_i32 => {
+            b.clamped(|x, y| x - y, |x, y| u(s(x).saturating_sub(s(y))))
+        }
         IntegerArithmetic::v_add_co_u32 => b.carry_out::<{ !0 }, _>(|x, y| {
             let sum = x + y;
             (sum, sum.simd_lt(x))

@@ -72,6 +72,31 @@ impl Binder {
         )
     }
 
+    /// A 32-bit result from two 32-bit sources: `wrapping`, or `saturating` with `clamp`.
+    pub(crate) fn clamped(
+        self,
+        wrapping: impl Fn(U, U) -> U + Copy + 'static,
+        saturating: impl Fn(U, U) -> U + Copy + 'static,
+    ) -> Handler {
+        self.bind(
+            #[inline(always)]
+            move |w, _, o| {
+                let (a, b) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
+                let clamp = o.clamp;
+                let result = chunks(|c| {
+                    let (a, b) = (w.chunk(a, c), w.chunk(b, c));
+                    if clamp {
+                        saturating(a, b)
+                    } else {
+                        wrapping(a, b)
+                    }
+                });
+                w.commit(o.dst, result);
+                Flow::Next
+            },
+        )
+    }
+
     /// A 32-bit result from three 32-bit sources.
     pub(crate) fn u3<F: Fn(U, U, U) -> U + Copy + 'static>(self, f: F) -> Handler {
         self.bind(
