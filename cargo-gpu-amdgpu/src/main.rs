@@ -39,25 +39,36 @@ struct Arguments {
     command: Command,
 }
 
+// The lines of the list. As doc comments, they would replace the docs of the options in `--help`.
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Create a crate with a kernel, a program that launches it, and a test.
+    #[command(about = "Create a crate with a kernel, a program that launches it, and a test")]
     New(new::Options),
-    /// Compile a crate's kernels to code objects.
+    #[command(about = "Compile a crate's kernels to code objects")]
     Build(build::Options),
-    /// Show what the compiler made of kernels: arguments, registers, LDS, scratch, spills, occupancy.
+    #[command(
+        about = "Show what the compiler made of kernels: arguments, registers, LDS, scratch, spills, occupancy"
+    )]
     Inspect(inspect::Options),
-    /// Print the instructions of kernels under their source lines, with their loops.
+    #[command(
+        about = "Print the instructions of kernels under their source lines, with their loops"
+    )]
     Asm(asm::Options),
-    /// Launch a kernel and print its buffers or write them to files.
+    #[command(about = "Launch a kernel and print its buffers or write them to files")]
     Run(run::Options),
-    /// Launch a kernel on the emulator and look for races, bad accesses, missing waits and other bugs.
+    #[command(
+        about = "Launch a kernel on the emulator and look for races, bad accesses, missing waits and other bugs"
+    )]
     Check(check::Options),
-    /// Launch a kernel on the emulator and count what it does, instruction by instruction.
+    #[command(
+        about = "Launch a kernel on the emulator and count what it does, instruction by instruction"
+    )]
     Profile(profile::Options),
-    /// Build the kernels, then run `cargo test` with FERROWAVE_DEVICE and FERROWAVE_KERNELS set.
+    #[command(
+        about = "Build the kernels, then run `cargo test` with FERROWAVE_DEVICE and FERROWAVE_KERNELS set"
+    )]
     Test(test::Options),
-    /// Print completions for a shell.
+    #[command(about = "Print completions for a shell")]
     Completions(help::CompletionOptions),
     /// Print the man page.
     Man,

@@ -372,6 +372,12 @@ fn variables_are_in_the_help() {
 }
 
 #[test]
+fn the_help_of_a_command_has_its_exit_code() {
+    let help = String::from_utf8(ferrowave(&["check", "--help"]).stdout).unwrap();
+    assert!(help.contains("Exit code 3"), "{help}");
+}
+
+#[test]
 fn what_is_not_there_is_said() {
     let naive = [["--kernel", "naive"].as_slice(), &SIZE].concat();
     // Only gfx942 has xf32.

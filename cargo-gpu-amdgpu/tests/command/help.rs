@@ -27,6 +27,8 @@ fn every_command_is_in_help_man_page_and_completions() {
         assert!(own.contains("Usage: cargo gpu-amdgpu"), "{own}");
         assert!(man.contains(&command.to_uppercase()), "{command}");
     }
+    let check = run(&dir, &["check", "--help"]).ok();
+    assert!(check.contains("Exit code 3"), "{check}");
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let text = run(&dir, &["completions", shell]).ok();
         for command in COMMANDS {

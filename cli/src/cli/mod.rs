@@ -30,23 +30,34 @@ pub(crate) struct Arguments {
     pub(crate) command: Command,
 }
 
+// The lines of the list. As doc comments, they would replace the docs of the options in `--help`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// List the devices that kernels can run on.
+    #[command(about = "List the devices that kernels can run on")]
     Devices(devices::Options),
-    /// List the kernels with the registers, LDS and occupancy of their code objects.
+    #[command(
+        about = "List the kernels with the registers, LDS and occupancy of their code objects"
+    )]
     List(list::Options),
-    /// Run a kernel on random matrices and compare the result with a reference in f64.
+    #[command(
+        about = "Run a kernel on random matrices and compare the result with a reference in f64"
+    )]
     Run(run::Options),
-    /// Run a kernel on the emulator and look for races, bad accesses, missing waits and other bugs.
+    #[command(
+        about = "Run a kernel on the emulator and look for races, bad accesses, missing waits and other bugs"
+    )]
     Check(check::Options),
-    /// Run a kernel on the emulator and count what it does, instruction by instruction.
+    #[command(
+        about = "Run a kernel on the emulator and count what it does, instruction by instruction"
+    )]
     Profile(profile::Options),
-    /// Print the instructions of a code object, an offload bundle or a HIP program, as `llvm-objdump -d` does.
+    #[command(
+        about = "Print the instructions of a code object, an offload bundle or a HIP program, as `llvm-objdump -d` does"
+    )]
     Disasm(disasm::Options),
-    /// Run kernels over sizes and write a report that compares them.
+    #[command(about = "Run kernels over sizes and write a report that compares them")]
     Report(report::Options),
-    /// Compare two reports.
+    #[command(about = "Compare two reports")]
     Compare(compare::Options),
 }
 
