@@ -22,7 +22,7 @@ struct Arguments {
 }
 
 /// The pointee types of handles.
-const HANDLES: [&str; 14] = [
+const HANDLES: [&str; 13] = [
     "ihipStream_t",
     "ihipEvent_t",
     "ihipModule_t",
@@ -34,7 +34,6 @@ const HANDLES: [&str; 14] = [
     "ihipGraph",
     "hipGraphNode",
     "hipGraphExec",
-    "ihipCtx_t",
     "_hiprtcProgram",
     "ihiprtcLinkState",
 ];
