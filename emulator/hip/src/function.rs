@@ -275,7 +275,7 @@ pub(super) unsafe fn hipModuleOccupancyMaxPotentialBlockSizeWithFlags(
     )
 }
 
-/// As CLR (`hipamd/src/hip_platform.cpp`): more workgroups than a compute unit can hold by their threads count as that many.
+/// As CLR (`hipamd/src/hip_platform.cpp`): `workgroups` is limited to the number whose threads fit on a compute unit.
 pub(super) unsafe fn hipOccupancyAvailableDynamicSMemPerBlock(
     bytes: *mut usize,
     stub: *const c_void,

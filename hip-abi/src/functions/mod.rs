@@ -61,7 +61,7 @@ macro_rules! functions {
     )*) => {
         /// The addresses of all HIP functions, from a library or an emulator.
         ///
-        /// Whoever fills it guarantees that each function has this signature and stays loaded while the table is used.
+        /// The code that fills it guarantees that each function has this signature and stays loaded while the table is used.
         #[derive(Clone, Copy, Debug)]
         pub struct Functions {
             $(

@@ -33,8 +33,8 @@ impl Start<'_> {
         self.block.iter().product::<u32>().div_ceil(64)
     }
 
-    /// Work-items of a workgroup along each axis. Those of a partial one are numbered as if it were all of its size
-    /// (HSA runtime specification, «Kernel dispatch packet»: the grid need not be a multiple of the workgroup).
+    /// Work-items of a workgroup along each axis. A partial workgroup is laid out in waves by its own size (HSA runtime
+    /// specification, «Kernel dispatch packet»: the grid need not be a multiple of the workgroup size).
     fn block_of(&self, workgroup: [u32; 3]) -> [u32; 3] {
         array::from_fn(|axis| {
             let is_last = workgroup[axis] + 1 == self.grid[axis];
@@ -53,7 +53,7 @@ impl Start<'_> {
             .div_ceil(64)
     }
 
-    /// The workgroup of a number.
+    /// The coordinates of the workgroup with this number.
     pub(super) fn workgroup(&self, number: u64) -> [u32; 3] {
         let [gx, gy, _] = self.grid.map(u64::from);
         [number % gx, number / gx % gy, number / gx / gy].map(|id| id as u32)
@@ -65,7 +65,7 @@ impl Start<'_> {
             let waves = chosen.iter().map(|&n| self.waves(self.workgroup(n)));
             return waves.map(u64::from).sum();
         }
-        // Along each axis all but the last are alike.
+        // Along each axis, all workgroups but the last have the same size.
         let kinds = (0..8).map(|kind| {
             let is_last: [bool; 3] = array::from_fn(|axis| kind >> axis & 1 != 0);
             let workgroup = array::from_fn(|axis| match is_last[axis] {
