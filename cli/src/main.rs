@@ -1,5 +1,7 @@
 //! The command line `ferrowave`.
 
+#[expect(dead_code, reason = "`doctor` and `selftest` will use it")]
+mod child;
 mod cli;
 mod report;
 

@@ -1,0 +1,192 @@
+//! Child processes with a time limit. Under ROCm, a kernel that faults aborts the process, and one that hangs never lets it
+//! end.
+
+use std::{
+    env, fmt,
+    io::{self, Read},
+    os::unix::process::ExitStatusExt as _,
+    process::{Child, Command, ExitStatus, Stdio},
+    sync::{Arc, Mutex, PoisonError},
+    thread,
+    time::{Duration, Instant},
+};
+
+/// How often a running child is looked at.
+const PERIOD: Duration = Duration::from_millis(10);
+/// How long a killed child may take to end. One that waits inside the driver ends only when the driver lets it.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// How a child ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// With this exit code.
+    Code(i32),
+    /// By this signal.
+    Signal(i32),
+    /// It was killed because it took longer than this.
+    Killed(Duration),
+}
+
+/// A child that has ended, and what it wrote.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    pub(crate) end: End,
+    /// Its standard output.
+    pub(crate) output: String,
+    /// Its standard error.
+    pub(crate) error: String,
+}
+
+/// This program again, with the same environment. The caller adds the arguments.
+///
+/// # Errors
+/// If the path of this program is unknown.
+pub(crate) fn this_program() -> io::Result<Command> {
+    env::current_exe().map(Command::new)
+}
+
+/// Runs a command without input, and kills it if it takes longer than `limit`.
+///
+/// # Errors
+/// If it cannot be started.
+pub(crate) fn run(command: &mut Command, limit: Duration) -> io::Result<Ended> {
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    let output = Pipe::new(child.stdout.take());
+    let error = Pipe::new(child.stderr.take());
+    let end = match wait(&mut child, limit)? {
+        Some(status) => end(status),
+        None => {
+            child.kill()?;
+            wait(&mut child, GRACE)?;
+            End::Killed(limit)
+        }
+    };
+    Ok(Ended {
+        end,
+        output: output.text(),
+        error: error.text(),
+    })
+}
+
+/// The child's status, or nothing if it still runs when the limit is over.
+fn wait(child: &mut Child, limit: Duration) -> io::Result<Option<ExitStatus>> {
+    let started = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        if started.elapsed() >= limit {
+            return Ok(None);
+        }
+        thread::sleep(PERIOD);
+    }
+}
+
+fn end(status: ExitStatus) -> End {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => End::Code(code),
+        (None, signal) => End::Signal(signal.unwrap_or(0)),
+    }
+}
+
+/// What a child writes, read by a thread: it would wait if a pipe were full.
+struct Pipe {
+    bytes: Arc<Mutex<Vec<u8>>>,
+    reader: thread::JoinHandle<()>,
+}
+
+impl Pipe {
+    fn new(pipe: Option<impl Read + Send + 'static>) -> Self {
+        let bytes = Arc::new(Mutex::new(Vec::new()));
+        let to = Arc::clone(&bytes);
+        let reader = thread::spawn(move || {
+            let Some(mut pipe) = pipe else { return };
+            let mut buffer = [0; 4096];
+            while let Ok(count @ 1..) = pipe.read(&mut buffer) {
+                let mut to = to.lock().unwrap_or_else(PoisonError::into_inner);
+                to.extend_from_slice(&buffer[..count]);
+            }
+        });
+        Pipe { bytes, reader }
+    }
+
+    /// All that was written. A pipe that stays open, because a process that cannot be killed holds it, is not waited for.
+    fn text(self) -> String {
+        let started = Instant::now();
+        while !self.reader.is_finished() && started.elapsed() < GRACE {
+            thread::sleep(PERIOD);
+        }
+        let bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+}
+
+impl fmt::Display for End {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            End::Code(code) => write!(f, "it ended with exit code {code}"),
+            End::Signal(signal) => {
+                let name = match signal {
+                    4 => "SIGILL",
+                    6 => "SIGABRT",
+                    7 => "SIGBUS",
+                    8 => "SIGFPE",
+                    9 => "SIGKILL",
+                    11 => "SIGSEGV",
+                    15 => "SIGTERM",
+                    _ => return write!(f, "it was ended by signal {signal}"),
+                };
+                write!(f, "it was ended by {name}")
+            }
+            End::Killed(limit) => write!(
+                f,
+                "it did not end within {} s, and was killed",
+                limit.as_secs_f64()
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str, limit: Duration) -> Ended {
+        run(Command::new("sh").args(["-c", script]), limit).unwrap()
+    }
+
+    const LONG: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn what_a_child_writes_and_how_it_ends_are_known() {
+        let ended = shell("echo out; echo err >&2; exit 3", LONG);
+        assert_eq!(ended.end, End::Code(3));
+        assert_eq!((&*ended.output, &*ended.error), ("out\n", "err\n"));
+        assert_eq!(shell("kill -ABRT $$", LONG).end, End::Signal(6));
+        // More than a pipe holds.
+        let ended = shell("head -c 1000000 /dev/zero", LONG);
+        assert_eq!((ended.end, ended.output.len()), (End::Code(0), 1_000_000));
+    }
+
+    #[test]
+    fn a_child_that_hangs_is_killed_and_what_it_wrote_is_kept() {
+        let started = Instant::now();
+        let ended = shell("echo begun; exec sleep 1000", Duration::from_millis(200));
+        assert_eq!(ended.end, End::Killed(Duration::from_millis(200)));
+        assert_eq!(ended.output, "begun\n");
+        assert_eq!(
+            ended.end.to_string(),
+            "it did not end within 0.2 s, and was killed"
+        );
+        assert!(started.elapsed() < Duration::from_secs(20));
+    }
+
+    #[test]
+    fn a_command_that_does_not_start_is_an_error() {
+        assert!(run(&mut Command::new("/nowhere/at/all"), LONG).is_err());
+    }
+}
