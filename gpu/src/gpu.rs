@@ -2,6 +2,8 @@
 
 use core::fmt;
 
+use crate::Product;
+
 /// A GPU instruction set that this project knows, by LLVM's processor name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
@@ -36,6 +38,34 @@ impl Gpu {
         match self {
             Gpu::Gfx908 | Gpu::Gfx90a => 64,
             Gpu::Gfx942 | Gpu::Gfx950 => 128,
+        }
+    }
+
+    /// Transfers of the memory per clock that HIP reports: HBM2 and HBM2E transfer on both edges of it. With HBM3 the
+    /// reported clock is half of that: 1300 MHz over 8192 bits on MI300X, whose data sheet says 5.3 TB/s.
+    pub const fn memory_transfers_per_clock(self) -> u32 {
+        match self {
+            Gpu::Gfx908 | Gpu::Gfx90a => 2,
+            Gpu::Gfx942 | Gpu::Gfx950 => 4,
+        }
+    }
+
+    /// Peak memory bandwidth, in bytes per second, with a memory clock in Hz and a bus width in bits as HIP reports them.
+    pub fn memory_bytes_per_second(self, clock_hz: f64, bus_bits: u32) -> f64 {
+        f64::from(self.memory_transfers_per_clock()) * clock_hz * f64::from(bus_bits) / 8.0
+    }
+
+    /// XCDs of a device, which may be a partition of a GPU, with this many compute units; `None` if no number of whole
+    /// XCDs has them. XCDs of a GPU's products have the same number of active compute units.
+    pub const fn xcds_of(self, compute_units: u32) -> Option<u32> {
+        let row = Product::of(self).specifications();
+        let each = row.compute_units_per_xcd();
+        if row.xcds == 1 {
+            Some(1)
+        } else if compute_units == 0 || !compute_units.is_multiple_of(each) {
+            None
+        } else {
+            Some(compute_units / each)
         }
     }
 

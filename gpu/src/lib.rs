@@ -19,6 +19,8 @@
 extern crate std;
 
 mod gpu;
+#[cfg(feature = "std")]
+mod kfd;
 mod limits;
 #[cfg(feature = "std")]
 mod names;
@@ -29,6 +31,8 @@ mod set;
 mod specifications;
 
 pub use gpu::Gpu;
+#[cfg(feature = "std")]
+pub use kfd::{KFD_GENERATION, KfdGpu, PciPlace, known_gpus};
 pub use limits::GpuLimits;
 #[cfg(feature = "std")]
 pub use names::UnknownGpu;

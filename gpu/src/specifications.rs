@@ -27,7 +27,7 @@ pub struct Specifications {
     pub clock_mhz: u32,
     /// Memory, in bytes.
     pub memory_bytes: u64,
-    /// Memory clock in MHz; the transfer rate is twice this.
+    /// Memory clock in MHz, as HIP reports it; see [`Gpu::memory_transfers_per_clock`].
     pub memory_clock_mhz: u32,
     /// Width of the memory bus, in bits.
     pub memory_bus_bits: u32,
@@ -106,7 +106,7 @@ const MI300X: Specifications = Specifications {
     xcds: 8,
     clock_mhz: 2100,
     memory_bytes: 192 * GIB,
-    memory_clock_mhz: 2600,
+    memory_clock_mhz: 1300,
     memory_bus_bits: 8192,
     memory_bytes_per_second: 5.3e12,
     l1_bytes: 32 << 10,
@@ -125,7 +125,7 @@ const MI355X: Specifications = Specifications {
     xcds: 8,
     clock_mhz: 2400,
     memory_bytes: 288 * GIB,
-    memory_clock_mhz: 4000,
+    memory_clock_mhz: 2000,
     memory_bus_bits: 8192,
     memory_bytes_per_second: 8.0e12,
     l1_bytes: 32 << 10,
@@ -156,20 +156,47 @@ impl Specifications {
     pub const fn compute_units_per_xcd(&self) -> u32 {
         self.compute_units / self.xcds
     }
+
+    /// The peak memory bandwidth that clock and bus give, in bytes per second.
+    pub fn transfer_bytes_per_second(&self) -> f64 {
+        self.gpu
+            .memory_bytes_per_second(1e6 * f64::from(self.memory_clock_mhz), self.memory_bus_bits)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Two transfers per clock, over the full width of the bus.
+    /// AMD's data sheets have the bandwidth, rounded.
     #[test]
     fn bandwidth_is_what_clock_and_bus_give() {
         for product in Product::ALL {
             let row = product.specifications();
-            let bits = 2e6 * f64::from(row.memory_clock_mhz) * f64::from(row.memory_bus_bits);
-            let ratio = row.memory_bytes_per_second / (bits / 8.0);
+            let ratio = row.memory_bytes_per_second / row.transfer_bytes_per_second();
             assert!((0.97..1.01).contains(&ratio), "{}: {ratio}", row.name);
+        }
+    }
+
+    /// Partition modes of MI300X, MI300A and MI355X: SPX, DPX or TPX, QPX, CPX (AMD, «Instinct MI300X GPU Partitioning
+    /// Overview»; CDNA 3 and 4 white papers: 38 and 32 active compute units in an XCD).
+    #[test]
+    fn xcds_follow_from_compute_units() {
+        for (gpu, compute_units, xcds) in [
+            (Gpu::Gfx942, 304, Some(8)),
+            (Gpu::Gfx942, 152, Some(4)),
+            (Gpu::Gfx942, 76, Some(2)),
+            (Gpu::Gfx942, 38, Some(1)),
+            (Gpu::Gfx942, 228, Some(6)),
+            (Gpu::Gfx950, 256, Some(8)),
+            (Gpu::Gfx950, 32, Some(1)),
+            (Gpu::Gfx90a, 110, Some(1)),
+            (Gpu::Gfx908, 120, Some(1)),
+            // A product with fewer compute units in an XCD.
+            (Gpu::Gfx942, 80, None),
+            (Gpu::Gfx942, 0, None),
+        ] {
+            assert_eq!(gpu.xcds_of(compute_units), xcds, "{gpu}: {compute_units}");
         }
     }
 

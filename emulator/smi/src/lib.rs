@@ -183,10 +183,8 @@ fn metrics(row: &Specifications) -> Metrics {
         },
         current_gfxclk: clock_mhz,
         current_uclk: row.memory_clock_mhz as u16,
-        // Two transfers per cycle, 8 bits per byte, 1,000 MB per GB.
-        vram_max_bandwidth: u64::from(row.memory_clock_mhz) * u64::from(row.memory_bus_bits) * 2
-            / 8
-            / 1000,
+        // In GB per second.
+        vram_max_bandwidth: (row.transfer_bytes_per_second() / 1e9) as u64,
         ..Metrics::NONE
     };
     metrics.current_gfxclks[..row.xcds as usize].fill(clock_mhz);
