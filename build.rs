@@ -2,6 +2,7 @@
 
 use std::{env, fmt::Write as _, fs, path::Path, process, process::Command};
 
+use ferrowave_gpu::{KFD_GENERATION, known_gpus};
 use ferrowave_kernel_build::{Build, Gpu, LaunchBounds, Policy, Toolchain};
 use ferrowave_shared::CATALOGUE;
 
@@ -57,10 +58,20 @@ fn main() {
         .unwrap_or_else(|error| fail(&error.to_string()));
 }
 
-/// The GPUs in the environment, or only gfx942, so that a first build is quick.
+/// The GPUs in the environment, or else of this computer, or else only gfx942, so that a first build is quick.
 fn requested_gpus() -> Result<Vec<Gpu>, String> {
     let Ok(names) = env::var(GPUS) else {
-        return Ok(vec![Gpu::Gfx942]);
+        let root = Path::new("/");
+        // Cargo would run this each time if the file did not exist.
+        let generation = root.join(KFD_GENERATION);
+        if generation.exists() {
+            println!("cargo::rerun-if-changed={}", generation.display());
+        }
+        let mut gpus = known_gpus(root);
+        if gpus.is_empty() {
+            gpus.push(Gpu::Gfx942);
+        }
+        return Ok(gpus);
     };
     let mut gpus = Vec::new();
     for name in names.split(',').map(str::trim) {

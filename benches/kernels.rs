@@ -14,7 +14,7 @@ use criterion::{BenchmarkId, Criterion, Throughput};
 use ferrowave::{
     embedded,
     gemm::{Gemm, Machine, Operands, Order, Plan, Problem, Request, Source, Target},
-    hip::{Context, Device, DeviceBuffer},
+    hip::{Context, DeviceBuffer},
     vendor::{Vendor, VendorGemm},
     verify::Inputs,
 };
@@ -52,7 +52,7 @@ impl Buffers {
 }
 
 fn main() {
-    let device = match Device::from_environment() {
+    let device = match embedded::device_from_environment() {
         Ok(device) => device,
         Err(error) => {
             eprintln!("{error}");

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Args;
+use ferrowave_gpu::Gpu;
 use ferrowave_launch::{
     Failure,
     check::{self, CheckOptions},
@@ -24,5 +25,7 @@ pub(crate) struct Options {
 }
 
 pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
-    check::run(&options.check, |device| options.target.run(device))
+    check::run(&options.check, &Gpu::ALL, |device| {
+        options.target.run(device)
+    })
 }

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Args;
+use ferrowave_gpu::Gpu;
 use ferrowave_launch::{
     Failure,
     profile::{self, ProfileOptions},
@@ -23,5 +24,7 @@ pub(crate) struct Options {
 }
 
 pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
-    profile::run(&options.profile, |device| options.target.run(device))
+    profile::run(&options.profile, &Gpu::ALL, |device| {
+        options.target.run(device)
+    })
 }

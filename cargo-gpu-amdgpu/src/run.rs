@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Args;
+use ferrowave_gpu::Gpu;
 use ferrowave_launch::{BufferAfter, Columns, DeviceOption, Failure, OutputFile, print};
 
 use crate::target::TargetOptions;
@@ -22,7 +23,7 @@ pub(crate) struct Options {
 }
 
 pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
-    let device = options.device.open()?;
+    let device = options.device.open(&Gpu::ALL)?;
     let buffers = options.target.run_and_read(&device, &options.outputs)?;
     let mut table = Columns::new(&["argument:", "buffer", "contents"]);
     for buffer in &buffers {

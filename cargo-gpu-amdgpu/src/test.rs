@@ -4,6 +4,7 @@ use std::process::{Command, ExitCode};
 
 use clap::Args;
 use ferrowave_emulator::dispatch::{INSTRUCTION_LIMIT_VARIABLE, TIMEOUT_VARIABLE};
+use ferrowave_gpu::Gpu;
 use ferrowave_launch::{DeviceOption, Failure};
 
 use crate::{
@@ -27,7 +28,7 @@ pub(crate) struct Options {
 }
 
 pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
-    let device = options.device.open()?;
+    let device = options.device.open(&Gpu::ALL)?;
     let project = Project::find(&options.project)?;
     let gpu = gpu(&device)?;
     project.build(&[gpu])?;

@@ -4,6 +4,7 @@ use std::{fs, path::PathBuf, process::ExitCode};
 
 use clap::Args;
 use ferrowave_check::{Check, Finding, Format, Options as Checks, parse};
+use ferrowave_gpu::Gpu;
 use ferrowave_hip::check;
 use ferrowave_host::hip::Device;
 
@@ -73,6 +74,7 @@ impl From<FormatName> for Format {
 /// The error of `launch` if there are no findings, or if the findings cannot be written.
 pub fn run(
     options: &CheckOptions,
+    built: &[Gpu],
     launch: impl FnOnce(&Device) -> Result<(), Failure>,
 ) -> Result<ExitCode, Failure> {
     let checks = Checks {
@@ -82,7 +84,7 @@ pub fn run(
     };
     // Checks are set before the device is opened, because its memory tracks writes from the first allocation.
     check::set_checks(checks);
-    let device = options.device.open_emulator("checks kernels")?;
+    let device = options.device.open_emulator(built, "checks kernels")?;
     let outcome = launch(&device);
     let findings = check::take_findings();
     // Without findings, an error of `launch` is returned instead of a report that nothing was found.

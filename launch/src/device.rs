@@ -6,7 +6,7 @@ use clap::Args;
 use ferrowave_emulator::dispatch::{Limits, parse_instructions, parse_time};
 use ferrowave_gpu::Gpu;
 use ferrowave_hip::set_limits;
-use ferrowave_host::hip::{Device, DeviceSelector, OpenError, Source};
+use ferrowave_host::hip::{Device, DeviceSelector, OpenError, Source, load::emulated};
 
 use crate::Failure;
 
@@ -15,7 +15,7 @@ use crate::Failure;
 pub struct DeviceOption {
     /// `auto`, `hip:0`, or a GPU to emulate: gfx90a, MI250X.
     ///
-    /// `auto` is HIP's first GPU, or the emulator as gfx942 if HIP has none. `emulator:gfx90a` is the same as `gfx90a`.
+    /// `auto` is HIP's first GPU that there are kernels for, or else the emulator as gfx942. `emulator:gfx90a` is the same as `gfx90a`.
     /// The default is FERROWAVE_DEVICE, or else `auto`.
     #[arg(long, value_name = "DEVICE")]
     pub device: Option<DeviceSelector>,
@@ -32,21 +32,22 @@ pub struct DeviceOption {
 }
 
 impl DeviceOption {
-    /// Opens the device and prints its name to standard error.
+    /// Opens the device and prints its name to standard error. `auto` takes one of the GPUs `built`, which there are
+    /// kernels for.
     ///
     /// # Errors
     /// If the device cannot be opened, or FERROWAVE_DEVICE does not name a device.
-    pub fn open(&self) -> Result<Device, Failure> {
-        self.open_selected(&self.selector()?)
+    pub fn open(&self, built: &[Gpu]) -> Result<Device, Failure> {
+        self.open_selected(&self.selector()?, built)
     }
 
     /// Opens an emulated device, where only the emulator can do `what`.
     ///
     /// # Errors
     /// As [`Self::open`], and if a GPU is asked for.
-    pub fn open_emulator(&self, what: &str) -> Result<Device, Failure> {
+    pub fn open_emulator(&self, built: &[Gpu], what: &str) -> Result<Device, Failure> {
         let selector = match self.selector()? {
-            DeviceSelector::Auto => DeviceSelector::Emulator(Gpu::Gfx942),
+            DeviceSelector::Auto => DeviceSelector::Emulator(emulated(built)),
             selector @ (DeviceSelector::Emulator(_) | DeviceSelector::Product(_)) => selector,
             selector @ DeviceSelector::Hip(_) => {
                 return Err(Failure::usage(format!(
@@ -54,7 +55,7 @@ impl DeviceOption {
                 )));
             }
         };
-        self.open_selected(&selector)
+        self.open_selected(&selector, built)
     }
 
     /// The device that the option or else the environment names.
@@ -94,8 +95,8 @@ impl DeviceOption {
         }
     }
 
-    fn open_selected(&self, selector: &DeviceSelector) -> Result<Device, Failure> {
-        let device = Device::open(selector).map_err(|error| match error {
+    fn open_selected(&self, selector: &DeviceSelector, built: &[Gpu]) -> Result<Device, Failure> {
+        let device = Device::open_for(selector, built).map_err(|error| match error {
             // Only a device that was asked for by name can be missing: `auto` falls back to the emulator.
             OpenError::Unusable { .. } | OpenError::NoSuchDevice { .. } => Failure::usage(error),
             _ => Failure::failed(error),

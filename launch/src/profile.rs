@@ -7,7 +7,7 @@ use std::{
 };
 
 use clap::Args;
-use ferrowave_gpu::Product;
+use ferrowave_gpu::{Gpu, Product};
 use ferrowave_hip::{
     profile,
     timing::{self, Settings},
@@ -60,6 +60,7 @@ impl ProfileOptions {
 /// The error of `launch`, after the counters are written, or if they cannot be written.
 pub fn run(
     options: &ProfileOptions,
+    built: &[Gpu],
     launch: impl FnOnce(&Device) -> Result<(), Failure>,
 ) -> Result<ExitCode, Failure> {
     profile::set_profiling(true);
@@ -70,7 +71,9 @@ pub fn run(
             estimate: false,
         }));
     }
-    let device = options.device.open_emulator("counts what kernels do")?;
+    let device = options
+        .device
+        .open_emulator(built, "counts what kernels do")?;
     if let Some(Some(machine)) = options.timing {
         let runs = machine.gpu().name();
         let gpu = device.properties().gpu_name();

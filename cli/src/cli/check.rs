@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Args;
+use ferrowave::embedded;
 use ferrowave_launch::check::{self, CheckOptions};
 
 use super::{
@@ -24,7 +25,7 @@ pub(crate) struct Options {
 }
 
 pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
-    check::run(&options.check, |device| {
+    check::run(&options.check, &embedded::gpus(), |device| {
         Target::new(&options.target, device)?.launch()
     })
 }

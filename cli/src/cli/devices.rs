@@ -73,7 +73,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
         let device = Device::open(&selector).map_err(Failure::failed)?;
         devices.push(row(selector, &device));
     }
-    let auto = Device::open(&DeviceSelector::Auto).map_err(Failure::failed)?;
+    let auto = embedded::open(&DeviceSelector::Auto).map_err(Failure::failed)?;
     let result = Devices {
         auto: auto.choice().to_owned(),
         devices,

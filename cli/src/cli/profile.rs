@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Args;
+use ferrowave::embedded;
 use ferrowave_launch::profile::{self, ProfileOptions};
 
 use super::{
@@ -23,7 +24,7 @@ pub(crate) struct Options {
 }
 
 pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
-    profile::run(&options.profile, |device| {
+    profile::run(&options.profile, &embedded::gpus(), |device| {
         let mut target = Target::new(&options.target, device)?;
         if let Some(machine) = options.profile.machine()? {
             target.plan_for(machine.specifications().compute_units);

@@ -289,7 +289,7 @@ fn earlier(out: &Path, run: &Run) -> Result<Vec<Row>, Failure> {
 /// The devices to run on, and the product to model for each emulated one.
 fn devices(options: &Options) -> Result<Vec<(Device, Option<gpu::Product>)>, Failure> {
     if options.gpus.is_empty() {
-        let device = options.device.open()?;
+        let device = options.device.open(&embedded::gpus())?;
         let gpu = device.properties().gpu().filter(|_| device.is_emulated());
         let asked = options.device.selector()?.product();
         return Ok(vec![(device, asked.or(gpu.map(gpu::Product::of)))]);

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use ferrowave::{
+    embedded,
     gemm::{Gemm, Machine, Plan, Request, choose, kernel_named},
     hip::Context,
 };
@@ -97,7 +98,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
         extent(options.n, preset.map(|size| size.n)),
         extent(options.k, preset.map(|size| size.k)),
     ];
-    let device = options.device.open()?;
+    let device = options.device.open(&embedded::gpus())?;
     let machine = Machine::of(&device);
     let request = Request {
         lda: options.lda,

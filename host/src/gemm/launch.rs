@@ -11,13 +11,13 @@ use thiserror::Error;
 use super::{
     choose::{Choice, NoKernel, choose},
     machine::Machine,
-    operands::{OperandError, Operands},
-    plan::{Plan, PlanError},
+    operands::{Addresses, OperandError, Operands},
+    plan::{Launch, Plan, PlanError},
     problem::Problem,
     workspace::WorkspaceBuffer,
 };
 use crate::hip::{
-    Arguments, BufferError, Context, Event, HipError, LaunchConfig, LaunchError, Module,
+    self, Arguments, BufferError, Context, Event, HipError, LaunchConfig, LaunchError, Module,
     ModuleError, Stream,
 };
 
@@ -74,8 +74,8 @@ pub struct Gemm {
 pub struct Computed {
     /// The kernel, and why it was chosen.
     pub choice: Choice,
-    /// The time between HIP events around its launches. On a GPU this is the GPU's time. On the emulator it is
-    /// wall-clock time of the emulation, which says nothing about a GPU.
+    /// The kernel's time by the GPU's time stamps; of several launches, the time between HIP events around them. On the
+    /// emulator it is wall-clock time of the emulation, which says nothing about a GPU.
     pub time: Duration,
 }
 
@@ -141,12 +141,54 @@ impl Gemm {
     /// # Errors
     /// As [`Self::run`], and if the plan is for another GPU, whose kernel the code object does not contain.
     pub fn run_plan(&self, plan: &Plan, operands: Operands<'_>) -> Result<Duration, GemmError> {
-        operands.check(plan.problem(), self.context.device())?;
-        let addresses = operands.addresses();
-        plan.check_addresses(&addresses)?;
-        let kernel = plan.kernel();
-        let loaded = self.module.kernel(kernel.symbol)?;
+        self.launch(plan, &[operands], |launch| {
+            let mut launches = plan.launches();
+            let (first, second) = (launches.next(), launches.next());
+            if let (Some(only), None) = (first, second) {
+                return launch.one(0, &only, true);
+            }
+            self.start.record(&self.stream)?;
+            launch.all(0)?;
+            Ok(self.end.record(&self.stream)?)
+        })
+    }
+
+    /// Computes `runs` products one behind the other without waiting between them, with the operands in turn, and waits
+    /// for the last. Returns the time between HIP events around all of them: also what a GPU waits for launches, if they
+    /// take the host longer than the kernels run.
+    ///
+    /// # Errors
+    /// As [`Self::run_plan`].
+    pub fn run_many(
+        &self,
+        plan: &Plan,
+        operands: &mut [Operands<'_>],
+        runs: usize,
+    ) -> Result<Duration, GemmError> {
+        self.launch(plan, operands, |launch| {
+            self.start.record(&self.stream)?;
+            for run in (0..operands.len()).cycle().take(runs) {
+                launch.all(run)?;
+            }
+            Ok(self.end.record(&self.stream)?)
+        })
+    }
+
+    /// Checks the operands, lets `enqueue` launch and record the events, and waits.
+    fn launch(
+        &self,
+        plan: &Plan,
+        operands: &[Operands<'_>],
+        enqueue: impl FnOnce(&PlanLaunch<'_>) -> Result<(), GemmError>,
+    ) -> Result<Duration, GemmError> {
+        let mut addresses = Vec::new();
+        for operands in operands {
+            operands.check(plan.problem(), self.context.device())?;
+            plan.check_addresses(&operands.addresses())?;
+            addresses.push(operands.addresses());
+        }
         let bytes = plan.workspace_bytes().ok_or(GemmError::NoAddresses)?;
+        let kernel = self.module.kernel(plan.kernel().symbol)?;
         let mut buffer = self
             .workspace
             .lock()
@@ -158,23 +200,17 @@ impl Gemm {
                     bytes: bytes.all,
                     error,
                 })?;
-        self.start.record(&self.stream)?;
-        for launch in plan.launches() {
-            let config = LaunchConfig {
-                grid: [launch.grid.x, launch.grid.y, launch.grid.z],
-                // The catalogue's tests keep blocks and LDS far below 2³².
-                block: [kernel.block.x as u32, kernel.block.y as u32, 1],
-                dynamic_lds_bytes: kernel.lds_bytes as u32,
-            };
-            let arguments = plan.arguments(&launch, &addresses, workspace);
-            // SAFETY: the matrices have the length of the problem's layouts, live until the synchronization
-            // below, and are on this device; C is borrowed mutably. The workspace is large enough for each launch,
-            // its counters are 0, and the lock excludes other launches; launches in one stream run one after the
-            // other. Block and LDS are those of the catalogue's row, for which the device crate is compiled.
-            unsafe { loaded.launch(&self.stream, &config, &Arguments::from_struct(&arguments)) }?;
-        }
-        self.end.record(&self.stream)?;
-        self.stream.synchronize()?;
+        let launched = enqueue(&PlanLaunch {
+            gemm: self,
+            plan,
+            kernel,
+            addresses,
+            workspace,
+        });
+        // Also after an error: what was launched before it uses the operands.
+        let waited = self.stream.synchronize();
+        launched?;
+        waited?;
         buffer.clean(bytes);
         Ok(self.end.duration_since(&self.start)?)
     }
@@ -190,5 +226,53 @@ impl Gemm {
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         workspace.counters()
+    }
+}
+
+/// A plan with checked operands and a workspace, which are not used by anything else until the stream is synchronized.
+struct PlanLaunch<'a> {
+    gemm: &'a Gemm,
+    plan: &'a Plan,
+    kernel: hip::Kernel,
+    addresses: Vec<Addresses>,
+    workspace: u64,
+}
+
+impl PlanLaunch<'_> {
+    /// All launches of the product with the operands of this index.
+    fn all(&self, operands: usize) -> Result<(), GemmError> {
+        let mut launches = self.plan.launches();
+        launches.try_for_each(|launch| self.one(operands, &launch, false))
+    }
+
+    /// One of them, on request between the events.
+    fn one(&self, operands: usize, launch: &Launch, timed: bool) -> Result<(), GemmError> {
+        let row = self.plan.kernel();
+        let config = LaunchConfig {
+            grid: [launch.grid.x, launch.grid.y, launch.grid.z],
+            // The catalogue's tests keep blocks and LDS far below 2³².
+            block: [row.block.x as u32, row.block.y as u32, 1],
+            dynamic_lds_bytes: row.lds_bytes as u32,
+        };
+        let arguments = self
+            .plan
+            .arguments(launch, &self.addresses[operands], self.workspace);
+        let arguments = Arguments::from_struct(&arguments);
+        let Gemm {
+            stream, start, end, ..
+        } = self.gemm;
+        // SAFETY: the matrices have the length of the problem's layouts, live until the stream is synchronized, and are
+        // on this device; C is borrowed mutably. The workspace is large enough for each launch, its counters are 0,
+        // and the lock excludes other launches; launches in one stream run one after the other, and each leaves the
+        // counters 0. Block and LDS are those of the catalogue's row, for which the device crate is compiled.
+        unsafe {
+            match timed {
+                true => self
+                    .kernel
+                    .launch_timed(stream, &config, &arguments, start, end),
+                false => self.kernel.launch(stream, &config, &arguments),
+            }
+        }?;
+        Ok(())
     }
 }

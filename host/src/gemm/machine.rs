@@ -2,7 +2,6 @@
 
 use crate::hip::Device;
 use ferrowave_gpu::{Gpu, GpuLimits};
-use ferrowave_hip_abi::hipDeviceAttribute_t;
 use ferrowave_shared::Kernel;
 
 /// The largest grid that a device launches, in workgroups.
@@ -45,20 +44,11 @@ impl Machine {
     pub fn of(device: &Device) -> Self {
         let properties = device.properties();
         let [x, y, z] = properties.max_grid;
-        // Devices older than the attribute have one XCD.
-        let xcds = device
-            .api()
-            .device_attribute(
-                device.ordinal(),
-                hipDeviceAttribute_t::hipDeviceAttributeNumberOfXccs,
-            )
-            .ok()
-            .and_then(|xcds| u32::try_from(xcds).ok());
         Self {
             gpu: properties.gpu_name().to_owned(),
             limits: GridLimits { x, y, z },
             compute_units: properties.compute_units.max(1),
-            xcds: xcds.unwrap_or(1).clamp(1, u16::MAX.into()),
+            xcds: device.xcds().count.clamp(1, u16::MAX.into()),
             lds_bytes: properties.lds_bytes,
         }
     }

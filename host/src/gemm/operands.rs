@@ -170,6 +170,19 @@ impl<'a> Operands<'a> {
         }
     }
 
+    /// The same matrices, borrowed from these.
+    pub fn reborrow(&mut self) -> Operands<'_> {
+        Operands {
+            a: self.a,
+            b: self.b,
+            c: Target {
+                view: self.c.view,
+                exclusive: PhantomData,
+            },
+            bias: self.bias,
+        }
+    }
+
     /// The addresses of the matrices.
     pub fn addresses(&self) -> Addresses {
         Addresses {

@@ -22,6 +22,7 @@
 pub mod load;
 pub mod result;
 pub mod safe;
+pub mod system;
 
 #[cfg(test)]
 mod fake;
@@ -32,5 +33,5 @@ pub use load::{
 pub use result::HipError;
 pub use safe::{
     Arguments, BufferError, Context, Device, DeviceBuffer, DeviceProperties, Event, Kernel,
-    LaunchConfig, LaunchError, MemoryInfo, Module, ModuleError, OpenError, Stream,
+    LaunchConfig, LaunchError, MemoryInfo, Module, ModuleError, OpenError, Stream, XcdSource, Xcds,
 };

@@ -1,6 +1,9 @@
 //! Finds and loads a vendor's library.
 
-use std::{env, ffi::OsString, path::Path};
+use std::{
+    env,
+    path::{Path, PathBuf},
+};
 
 use super::{Vendor, VendorError};
 use crate::{dynamic::Dynamic, hip::Source};
@@ -16,14 +19,9 @@ pub(super) fn find(vendor: Vendor, hip: &Source) -> Result<Found, VendorError> {
     if let Some(path) = env::var_os(vendor.variable()).filter(|path| !path.is_empty()) {
         return at(vendor, Path::new(&path));
     }
-    let mut tried = Vec::new();
-    for name in candidates(vendor, hip) {
-        match Dynamic::open(&name) {
-            Ok(library) => return Ok(Found { vendor, library }),
-            Err(reason) => tried.push(reason),
-        }
-    }
-    Err(VendorError::NotFound { vendor, tried })
+    let take = |library| Ok::<_, VendorError>(Found { vendor, library });
+    Dynamic::first(candidates(vendor, hip), take)
+        .map_err(|(_, tried)| VendorError::NotFound { vendor, tried })
 }
 
 /// The library with a path or name.
@@ -39,7 +37,7 @@ pub(super) fn at(vendor: Vendor, path: &Path) -> Result<Found, VendorError> {
 }
 
 /// The library's candidates, those in the HIP library's folder first: two releases of ROCm conflict in one process.
-fn candidates(vendor: Vendor, hip: &Source) -> Vec<OsString> {
+fn candidates(vendor: Vendor, hip: &Source) -> Vec<PathBuf> {
     let names = vendor.library_names();
     let folder = match hip {
         Source::Library(path) => path.parent().filter(|path| !path.as_os_str().is_empty()),
@@ -47,9 +45,9 @@ fn candidates(vendor: Vendor, hip: &Source) -> Vec<OsString> {
     };
     let beside = folder.into_iter().flat_map(|folder| {
         let paths = names.iter().map(|name| folder.join(name));
-        paths.filter(|path| path.exists()).map(OsString::from)
+        paths.filter(|path| path.exists())
     });
-    beside.chain(names.iter().map(OsString::from)).collect()
+    beside.chain(Dynamic::candidates(names)).collect()
 }
 
 impl Found {
@@ -100,8 +98,8 @@ mod tests {
         let beside = folder.path().join("librocblas.so.4");
         std::fs::write(&beside, "").unwrap();
         let hip = Source::Library(folder.path().join("libamdhip64.so.6"));
-        let names = Vendor::RocBlas.library_names().iter().map(OsString::from);
-        let expected: Vec<_> = [beside.into_os_string()].into_iter().chain(names).collect();
+        let names = Dynamic::candidates(Vendor::RocBlas.library_names());
+        let expected: Vec<_> = [beside].into_iter().chain(names).collect();
         assert_eq!(candidates(Vendor::RocBlas, &hip), expected);
         let by_name = Source::Library("libamdhip64.so.7".into());
         assert_eq!(candidates(Vendor::RocBlas, &by_name), expected[1..]);

@@ -21,7 +21,7 @@ use ferrowave_shared::{Bias, ElementType};
 use thiserror::Error;
 
 use crate::{
-    gemm::{OperandError, Operands, Operation, Problem},
+    gemm::{Addresses, OperandError, Operands, Operation, Problem},
     hip::{BufferError, Context, Event, HipError, Stream},
 };
 use column_major::ColumnMajor;
@@ -183,7 +183,7 @@ pub struct VendorProduct<'a> {
 
 impl VendorGemm {
     /// Loads a library: the file that [`Vendor::variable`] names, or else the first of [`Vendor::library_names`], in
-    /// the folder of the HIP library if that was loaded by path, or where the system finds it.
+    /// the folder of the HIP library, where the system finds it, or in [`rocm_folders`](crate::hip::system::rocm_folders).
     ///
     /// # Errors
     /// If it can't be loaded, lacks a function, is too old, or does not start.
@@ -272,36 +272,62 @@ impl VendorGemm {
 }
 
 impl VendorProduct<'_> {
-    /// Computes the product and waits for it. Returns the time between HIP events around the library's launches.
+    /// Computes the product and waits for it. Returns the time between HIP events around the library's launches, which
+    /// contains what the library takes on the host.
     ///
     /// # Errors
     /// If an operand does not fit the problem, or the library or the device fails.
     pub fn run(&self, operands: Operands<'_>) -> Result<Duration, VendorError> {
+        self.run_many(&mut [operands], 1)
+    }
+
+    /// Computes `runs` products one behind the other without waiting between them, with the operands in turn, and waits
+    /// for the last. Returns the time between HIP events around all of them.
+    ///
+    /// # Errors
+    /// As [`Self::run`].
+    pub fn run_many(
+        &self,
+        operands: &mut [Operands<'_>],
+        runs: usize,
+    ) -> Result<Duration, VendorError> {
         let gemm = self.gemm;
-        operands.check(&self.problem, gemm.context.device())?;
-        let addresses = operands.addresses();
+        let mut addresses = Vec::new();
+        for operands in operands {
+            operands.check(&self.problem, gemm.context.device())?;
+            addresses.push(operands.addresses());
+        }
+        gemm.start.record(&gemm.stream)?;
+        let mut run_all = addresses.iter().cycle().take(runs);
+        let launched = run_all.try_for_each(|addresses| self.enqueue(addresses));
+        gemm.end.record(&gemm.stream)?;
+        // Also after an error: what was launched before it uses the operands.
+        gemm.stream.synchronize()?;
+        launched?;
+        Ok(gemm.end.duration_since(&gemm.start)?)
+    }
+
+    /// Launches the product with checked operands.
+    fn enqueue(&self, addresses: &Addresses) -> Result<(), VendorError> {
+        let gemm = self.gemm;
         let scalars = [self.problem.alpha(), self.problem.beta()]
             .map(|factor| Scalar::new(factor, self.problem.types().accumulator));
-        gemm.start.record(&gemm.stream)?;
         // SAFETY: the matrices have the length of the problem's layouts, which the call describes, are on this device
-        // and live until the synchronization below; C is borrowed mutably. The stream is of the context's device, which
-        // recording the event has made current.
+        // and live until the caller synchronizes the stream; C is borrowed mutably. The stream is of the context's
+        // device, which recording the event has made current.
         unsafe {
             match (&gemm.backend, &self.plan) {
                 (Backend::HipBlasLt(library), Some(plan)) => {
-                    library.run(plan, &addresses, &scalars, &gemm.stream)
+                    library.run(plan, addresses, &scalars, &gemm.stream)
                 }
                 (Backend::RocBlas(library), _) => {
-                    library.run(self.problem.types(), &self.call, &addresses, &scalars)
+                    library.run(self.problem.types(), &self.call, addresses, &scalars)
                 }
                 (Backend::HipBlasLt(_), None) => Err(VendorError::NoKernel {
                     vendor: Vendor::HipBlasLt,
                 }),
             }
-        }?;
-        gemm.end.record(&gemm.stream)?;
-        gemm.stream.synchronize()?;
-        Ok(gemm.end.duration_since(&gemm.start)?)
+        }
     }
 }
 

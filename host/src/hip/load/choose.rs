@@ -1,10 +1,12 @@
 //! Chooses a device, and says why.
 
+use std::ffi::c_int;
+
 use ferrowave_gpu::{Gpu, Product};
 use thiserror::Error;
 
 use super::{Api, DeviceSelector, LoadError};
-use crate::hip::HipError;
+use crate::hip::{DeviceProperties, HipError};
 
 /// The GPU that is emulated by default.
 const DEFAULT_GPU: Gpu = Gpu::Gfx942;
@@ -22,6 +24,9 @@ pub enum Unusable {
     /// HIP found no device.
     #[error("HIP found no device")]
     NoDevice,
+    /// The program has kernels for none of HIP's devices. The text says what they are.
+    #[error("{0}")]
+    NoKernels(String),
 }
 
 /// The chosen device.
@@ -47,16 +52,20 @@ pub enum Choice {
         product: Option<Product>,
         /// Why it was chosen.
         why: String,
+        /// Why HIP is not used, if the emulator was not asked for.
+        instead: Option<Unusable>,
     },
 }
 
-/// Chooses a device. `auto` takes HIP if the library loads, starts and has a device, otherwise the emulator as gfx942.
-/// (Asking the library for its version proves nothing: it answers even without a GPU.)
+/// Chooses a device. `auto` takes the first of HIP's devices that is one of `built`, the GPUs that the program has kernels
+/// for; otherwise the emulator, as gfx942 if that is one of them. (Asking the library for its version proves nothing: it
+/// answers even without a GPU.)
 ///
 /// # Errors
 /// If HIP is requested and cannot be used.
 pub fn choose(
     selector: DeviceSelector,
+    built: &[Gpu],
     library: impl FnOnce() -> Result<Api, LoadError>,
 ) -> Result<Choice, Unusable> {
     let asked = "as asked for".to_owned();
@@ -65,11 +74,13 @@ pub fn choose(
             gpu,
             product: None,
             why: asked,
+            instead: None,
         }),
         DeviceSelector::Product(product) => Ok(Choice::Emulator {
             gpu: product.gpu(),
             product: Some(product),
             why: asked,
+            instead: None,
         }),
         DeviceSelector::Hip(ordinal) => {
             let (api, count) = usable(library)?;
@@ -80,32 +91,86 @@ pub fn choose(
                 why: asked,
             })
         }
-        DeviceSelector::Auto => Ok(match usable(library) {
-            Ok((api, count)) => {
-                let why = format!("the first of HIP's devices, of which there are {count}");
-                Choice::Hip {
-                    api,
-                    ordinal: 0,
-                    count,
-                    why,
-                }
-            }
+        DeviceSelector::Auto => Ok(match usable(library).and_then(|hip| first(hip, built)) {
+            Ok(choice) => choice,
             Err(reason) => {
                 // The system's message for each name of the library matters only to users who request HIP.
-                let why = match reason {
+                let why = match &reason {
                     Unusable::Load(LoadError::NotFound { .. }) => {
                         "as no HIP library was found".to_owned()
                     }
+                    reason @ Unusable::NoKernels(_) => format!("as {reason}"),
                     reason => format!("as HIP cannot be used: {reason}"),
                 };
                 Choice::Emulator {
-                    gpu: DEFAULT_GPU,
+                    gpu: emulated(built),
                     product: None,
                     why,
+                    instead: Some(reason),
                 }
             }
         }),
     }
+}
+
+/// The GPU to emulate if none is named.
+pub fn emulated(built: &[Gpu]) -> Gpu {
+    match built {
+        [first, ..] if !built.contains(&DEFAULT_GPU) => *first,
+        _ => DEFAULT_GPU,
+    }
+}
+
+/// The first device that there are kernels for.
+fn first((api, count): (Api, u32), built: &[Gpu]) -> Result<Choice, Unusable> {
+    let mut others = Vec::new();
+    let mut buildable = built.to_vec();
+    for ordinal in 0..count {
+        let number = c_int::try_from(ordinal).unwrap_or(c_int::MAX);
+        let properties = match api.device_properties(number) {
+            Ok(properties) => DeviceProperties::from(&*properties),
+            Err(error) => {
+                others.push(format!("hip:{ordinal}, which does not answer ({error})"));
+                continue;
+            }
+        };
+        let gpu = properties.gpu();
+        if gpu.is_some_and(|gpu| built.contains(&gpu)) {
+            let kernels = match ordinal {
+                0 => "",
+                _ => " that there are kernels for",
+            };
+            let why = format!("the first of HIP's devices{kernels}, of which there are {count}");
+            return Ok(Choice::Hip {
+                api,
+                ordinal,
+                count,
+                why,
+            });
+        }
+        buildable.extend(gpu);
+        let lacks = match gpu {
+            Some(_) => "this program is built without kernels for",
+            None => "Ferrowave has no kernels for",
+        };
+        let (target, name) = (properties.gpu_name(), &properties.name);
+        others.push(format!("{target} ({name}), which {lacks}"));
+    }
+    // Devices of one kind are named once.
+    others.dedup();
+    let verb = if count == 1 {
+        "device is"
+    } else {
+        "devices are"
+    };
+    let mut text = format!("HIP's {verb} {}", others.join(", and "));
+    if buildable.len() > built.len() {
+        buildable.sort_unstable();
+        buildable.dedup();
+        let names: Vec<_> = buildable.iter().map(|gpu| gpu.name()).collect();
+        text += &format!("; build with FERROWAVE_GPUS={} set", names.join(","));
+    }
+    Err(Unusable::NoKernels(text))
 }
 
 /// A HIP that has devices, and their number.
@@ -120,9 +185,9 @@ fn usable(library: impl FnOnce() -> Result<Api, LoadError>) -> Result<(Api, u32)
 
 #[cfg(test)]
 mod tests {
-    use std::ffi::{c_int, c_uint};
+    use std::ffi::{c_char, c_uint};
 
-    use ferrowave_hip_abi::{Functions, hipError_t};
+    use ferrowave_hip_abi::{Functions, hipDeviceProp_tR0600, hipError_t};
 
     use super::*;
     use crate::hip::fake;
@@ -145,8 +210,49 @@ mod tests {
         hipError_t::hipErrorNoDevice
     }
 
+    /// Device 0 is a Radeon, 1 an MI300X, and 2 an MI210; no other answers.
+    unsafe extern "C" fn properties(to: *mut hipDeviceProp_tR0600, device: c_int) -> hipError_t {
+        let (target, name) = match device {
+            0 => ("gfx1100", "AMD Radeon RX 7900 XTX"),
+            1 => ("gfx942:sramecc+:xnack-", "AMD Instinct MI300X"),
+            2 => ("gfx90a:sramecc+:xnack-", "AMD Instinct MI210"),
+            _ => return hipError_t::hipErrorInvalidDevice,
+        };
+        let mut properties = hipDeviceProp_tR0600::ZERO;
+        for (field, text) in [
+            (&mut properties.gcnArchName, target),
+            (&mut properties.name, name),
+        ] {
+            for (to, from) in field.iter_mut().zip(text.bytes()) {
+                *to = from as c_char;
+            }
+        }
+        // SAFETY: the caller passes a struct.
+        unsafe { to.write(properties) }
+        hipError_t::hipSuccess
+    }
+
+    unsafe extern "C" fn mi300x(to: *mut hipDeviceProp_tR0600, _: c_int) -> hipError_t {
+        // SAFETY: as the caller promises.
+        unsafe { properties(to, 1) }
+    }
+
+    /// The Radeon, and then the MI210.
+    unsafe extern "C" fn others(to: *mut hipDeviceProp_tR0600, device: c_int) -> hipError_t {
+        // SAFETY: as the caller promises.
+        unsafe { properties(to, device * 2) }
+    }
+
     fn choice(selector: DeviceSelector, functions: Functions) -> Result<String, String> {
-        match choose(selector, || Ok(fake::api(functions))) {
+        choice_of(selector, &Gpu::ALL, functions)
+    }
+
+    fn choice_of(
+        selector: DeviceSelector,
+        built: &[Gpu],
+        functions: Functions,
+    ) -> Result<String, String> {
+        match choose(selector, built, || Ok(fake::api(functions))) {
             Ok(Choice::Hip {
                 ordinal,
                 count,
@@ -164,6 +270,7 @@ mod tests {
         let good = Functions {
             hipInit: starts,
             hipGetDeviceCount: counts::<2>,
+            hipGetDevicePropertiesR0600: mi300x,
             ..fake::FUNCTIONS
         };
         let auto = |functions| choice(DeviceSelector::Auto, functions).unwrap();
@@ -197,17 +304,85 @@ mod tests {
     }
 
     #[test]
+    fn auto_takes_the_first_device_with_kernels() {
+        let three = Functions {
+            hipInit: starts,
+            hipGetDeviceCount: counts::<3>,
+            hipGetDevicePropertiesR0600: properties,
+            ..fake::FUNCTIONS
+        };
+        let auto =
+            |built: &[Gpu], functions| choice_of(DeviceSelector::Auto, built, functions).unwrap();
+        assert_eq!(
+            auto(&Gpu::ALL, three),
+            "hip:1 of 3, the first of HIP's devices that there are kernels for, of which there are 3"
+        );
+        assert!(auto(&[Gpu::Gfx90a], three).starts_with("hip:2 of 3, "));
+        // A device that does not answer is passed over.
+        let lost = Functions {
+            hipGetDeviceCount: counts::<4>,
+            ..three
+        };
+        assert!(auto(&[Gpu::Gfx90a], lost).starts_with("hip:2 of 4, "));
+        assert!(auto(&[Gpu::Gfx950], lost).contains(
+            ", and hip:3, which does not answer (hipGetDevicePropertiesR0600 failed with hipErrorInvalidDevice (101): no \
+             device has that number)"
+        ));
+    }
+
+    #[test]
+    fn without_kernels_auto_says_what_is_missing() {
+        let auto =
+            |built: &[Gpu], functions| choice_of(DeviceSelector::Auto, built, functions).unwrap();
+        let radeon = Functions {
+            hipInit: starts,
+            hipGetDeviceCount: counts::<1>,
+            hipGetDevicePropertiesR0600: properties,
+            ..fake::FUNCTIONS
+        };
+        assert_eq!(
+            auto(&Gpu::ALL, radeon),
+            "emulator:gfx942, as HIP's device is gfx1100 (AMD Radeon RX 7900 XTX), which Ferrowave has no kernels for"
+        );
+        let both = Functions {
+            hipGetDeviceCount: counts::<2>,
+            hipGetDevicePropertiesR0600: others,
+            ..radeon
+        };
+        assert_eq!(
+            auto(&[Gpu::Gfx942], both),
+            "emulator:gfx942, as HIP's devices are gfx1100 (AMD Radeon RX 7900 XTX), which Ferrowave has no kernels for, \
+             and gfx90a (AMD Instinct MI210), which this program is built without kernels for; build with \
+             FERROWAVE_GPUS=gfx90a,gfx942 set"
+        );
+        // What is emulated has kernels, too.
+        assert!(auto(&[Gpu::Gfx908], both).starts_with("emulator:gfx908, "));
+        // Eight devices of one kind are named once.
+        let eight = Functions {
+            hipGetDeviceCount: counts::<8>,
+            hipGetDevicePropertiesR0600: mi300x,
+            ..radeon
+        };
+        assert_eq!(
+            auto(&[Gpu::Gfx90a], eight),
+            "emulator:gfx90a, as HIP's devices are gfx942 (AMD Instinct MI300X), which this program is built without \
+             kernels for; build with FERROWAVE_GPUS=gfx90a,gfx942 set"
+        );
+    }
+
+    #[test]
     fn a_missing_library_is_said() {
         let missing = || {
             Err(LoadError::NotFound {
                 tried: vec!["libamdhip64.so.7: not there".to_owned()],
             })
         };
-        let Ok(Choice::Emulator { why, .. }) = choose(DeviceSelector::Auto, missing) else {
+        let Ok(Choice::Emulator { why, .. }) = choose(DeviceSelector::Auto, &Gpu::ALL, missing)
+        else {
             panic!("auto takes the emulator");
         };
         assert_eq!(why, "as no HIP library was found");
-        let error = choose(DeviceSelector::Hip(0), missing).unwrap_err();
+        let error = choose(DeviceSelector::Hip(0), &Gpu::ALL, missing).unwrap_err();
         assert_eq!(
             error.to_string(),
             "no HIP library was found (libamdhip64.so.7: not there); install ROCm 6.0 or later, or name the library in \
@@ -235,7 +410,7 @@ mod tests {
             Ok("hip:1 of 2, as asked for".to_owned())
         );
         let unasked = || -> Result<Api, LoadError> { panic!("the library is not looked for") };
-        let chosen = choose(DeviceSelector::Emulator(Gpu::Gfx908), unasked);
+        let chosen = choose(DeviceSelector::Emulator(Gpu::Gfx908), &Gpu::ALL, unasked);
         assert!(matches!(
             chosen,
             Ok(Choice::Emulator {

@@ -1,6 +1,6 @@
 //! Loads `libamdhip64.so` at run time.
 
-use std::{env, ffi::OsStr};
+use std::env;
 
 use ferrowave_hip_abi::{Functions, for_each_hip_function};
 
@@ -13,6 +13,9 @@ pub const LIBRARY_VARIABLE: &str = "FERROWAVE_HIP_LIBRARY";
 /// The names of the HIP library, newest first. The last is installed only with development files.
 pub const LIBRARY_NAMES: [&str; 3] = ["libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so"];
 
+/// The library of ROCm 5, which is loaded only to say that it is too old.
+const OLD_NAMES: [&str; 1] = ["libamdhip64.so.5"];
+
 pub(super) fn load() -> Result<Api, LoadError> {
     if let Some(path) = env::var_os(LIBRARY_VARIABLE).filter(|path| !path.is_empty()) {
         return match Dynamic::open(&path) {
@@ -23,14 +26,10 @@ pub(super) fn load() -> Result<Api, LoadError> {
             }),
         };
     }
-    let mut tried = Vec::new();
-    for name in LIBRARY_NAMES {
-        match Dynamic::open(OsStr::new(name)) {
-            Ok(library) => return api(&library),
-            Err(reason) => tried.push(reason),
-        }
-    }
-    Err(LoadError::NotFound { tried })
+    let old = Dynamic::candidates(&OLD_NAMES);
+    let candidates = Dynamic::candidates(&LIBRARY_NAMES).into_iter().chain(old);
+    Dynamic::first(candidates, |library| api(&library))
+        .map_err(|(refused, tried)| refused.unwrap_or(LoadError::NotFound { tried }))
 }
 
 /// Looks up a required or an optional function.

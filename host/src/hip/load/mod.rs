@@ -9,7 +9,7 @@ use std::{fmt, path::PathBuf, sync::Arc};
 use ferrowave_hip_abi::Functions;
 use thiserror::Error;
 
-pub use choose::{Choice, Unusable, choose};
+pub use choose::{Choice, Unusable, choose, emulated};
 pub use library::{LIBRARY_NAMES, LIBRARY_VARIABLE};
 pub use selector::{DEVICE_VARIABLE, DeviceSelector, SelectorError};
 
@@ -84,7 +84,7 @@ impl Api {
     }
 
     /// The HIP library: the one that [`LIBRARY_VARIABLE`] names, or else the first of [`LIBRARY_NAMES`] that can be
-    /// loaded.
+    /// loaded, where the system searches or in [`rocm_folders`](super::system::rocm_folders).
     ///
     /// # Errors
     /// [`LoadError::NotFound`], [`LoadError::Named`] or [`LoadError::MissingFunction`].

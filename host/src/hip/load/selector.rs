@@ -12,7 +12,7 @@ pub const DEVICE_VARIABLE: &str = "FERROWAVE_DEVICE";
 /// `emulator:`, such as `emulator:gfx90a` or `MI250X`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum DeviceSelector {
-    /// HIP's first device if it has one, otherwise an emulated gfx942.
+    /// HIP's first device that the program has kernels for, otherwise an emulated GPU.
     #[default]
     Auto,
     /// HIP's device with this number.

@@ -24,6 +24,26 @@ macro_rules! call {
     }};
 }
 
+/// The arguments of a launch as HIP takes them, with their length in `bytes`.
+fn extra(arguments: &[u8], bytes: &mut usize) -> [*mut c_void; 5] {
+    [
+        HIP_LAUNCH_PARAM_BUFFER_POINTER,
+        // HIP only reads and copies the arguments, although the parameter is mutable.
+        arguments.as_ptr().cast_mut().cast(),
+        HIP_LAUNCH_PARAM_BUFFER_SIZE,
+        ptr::from_mut(bytes).cast(),
+        HIP_LAUNCH_PARAM_END,
+    ]
+}
+
+/// The pointer to them: null for a kernel without arguments, which gets no buffer.
+fn extra_pointer(extra: &mut [*mut c_void; 5], arguments: &[u8]) -> *mut *mut c_void {
+    match arguments.is_empty() {
+        true => ptr::null_mut(),
+        false => extra.as_mut_ptr(),
+    }
+}
+
 /// A device address as a C pointer.
 fn pointer(address: u64) -> *mut c_void {
     ptr::without_provenance_mut(address as usize)
@@ -286,20 +306,7 @@ impl Api {
         arguments: &[u8],
     ) -> Result<(), HipError> {
         let mut bytes = arguments.len();
-        let mut extra = [
-            HIP_LAUNCH_PARAM_BUFFER_POINTER,
-            // HIP only reads and copies the arguments, although the parameter is mutable.
-            arguments.as_ptr().cast_mut().cast(),
-            HIP_LAUNCH_PARAM_BUFFER_SIZE,
-            (&raw mut bytes).cast(),
-            HIP_LAUNCH_PARAM_END,
-        ];
-        // A kernel without arguments gets no buffer.
-        let extra = if bytes == 0 {
-            ptr::null_mut()
-        } else {
-            extra.as_mut_ptr()
-        };
+        let mut extra = extra(arguments, &mut bytes);
         call!(self.hipModuleLaunchKernel(
             function,
             grid_x,
@@ -311,8 +318,62 @@ impl Api {
             dynamic_lds_bytes,
             stream,
             ptr::null_mut(),
-            extra,
+            extra_pointer(&mut extra, arguments),
         ))
+    }
+
+    /// `hipExtModuleLaunchKernel`: as [`Self::launch`], with events for the kernel's start and end; `None` if the library
+    /// does not have the function.
+    ///
+    /// The time between the two events is the kernel's, by the GPU's own time stamps: HIP does not record them in the
+    /// stream, and takes both stamps from the command of `stop` (`Event::elapsedTime` in clr's `hip_event.cpp`, to ROCm
+    /// 7.0; later versions count from a marker that HIP itself puts before the kernel). The events must have been made
+    /// without flags.
+    ///
+    /// # Errors
+    /// HIP's.
+    ///
+    /// # Safety
+    /// As for [`Self::launch`]; the events are valid and on the stream's device, and along each axis there are less than
+    /// 2³² work-items.
+    #[expect(clippy::too_many_arguments, reason = "as HIP's function")]
+    pub unsafe fn launch_between(
+        &self,
+        function: hipFunction_t,
+        grid: [u32; 3],
+        block: [u32; 3],
+        dynamic_lds_bytes: u32,
+        stream: hipStream_t,
+        arguments: &[u8],
+        start: hipEvent_t,
+        stop: hipEvent_t,
+    ) -> Option<Result<(), HipError>> {
+        let launch = self.functions().hipExtModuleLaunchKernel?;
+        // This function counts work-items, not workgroups.
+        let [x, y, z] = [0, 1, 2].map(|axis| grid[axis].wrapping_mul(block[axis]));
+        let [block_x, block_y, block_z] = block;
+        let mut bytes = arguments.len();
+        let mut extra = extra(arguments, &mut bytes);
+        // SAFETY: as the caller promises.
+        let code = unsafe {
+            launch(
+                function,
+                x,
+                y,
+                z,
+                block_x,
+                block_y,
+                block_z,
+                dynamic_lds_bytes as usize,
+                stream,
+                ptr::null_mut(),
+                extra_pointer(&mut extra, arguments),
+                start,
+                stop,
+                0,
+            )
+        };
+        Some(self.check("hipExtModuleLaunchKernel", code))
     }
 
     /// `hipStreamCreate` on the current device.
@@ -455,5 +516,77 @@ fn is_done(result: Result<(), HipError>) -> Result<bool, HipError> {
         Ok(()) => Ok(true),
         Err(error) if error.code == hipError_t::hipErrorNotReady => Ok(false),
         Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use ferrowave_hip_abi::Functions;
+
+    use super::*;
+    use crate::hip::fake;
+
+    /// Work-items, block, events and argument bytes.
+    type Call = ([u32; 3], [u32; 3], [usize; 2], usize);
+    static CALLS: Mutex<Vec<Call>> = Mutex::new(Vec::new());
+
+    unsafe extern "C" fn recorded(
+        _: hipFunction_t,
+        x: u32,
+        y: u32,
+        z: u32,
+        block_x: u32,
+        block_y: u32,
+        block_z: u32,
+        _: usize,
+        _: hipStream_t,
+        _: *mut *mut c_void,
+        extra: *mut *mut c_void,
+        start: hipEvent_t,
+        stop: hipEvent_t,
+        _: u32,
+    ) -> hipError_t {
+        let bytes = match extra.is_null() {
+            true => 0,
+            // SAFETY: the fourth element points to the number of bytes.
+            false => unsafe { extra.add(3).read().cast::<usize>().read() },
+        };
+        let events = [start.addr(), stop.addr()];
+        let call = ([x, y, z], [block_x, block_y, block_z], events, bytes);
+        CALLS.lock().unwrap().push(call);
+        hipError_t::hipErrorInvalidValue
+    }
+
+    #[test]
+    fn a_launch_between_events_counts_work_items() {
+        let launch = |api: &Api, arguments: &[u8]| {
+            let event = |number: usize| ptr::without_provenance_mut(number);
+            // SAFETY: nothing is launched.
+            unsafe {
+                api.launch_between(
+                    ptr::null_mut(),
+                    [3, 2, 1],
+                    [64, 4, 1],
+                    16,
+                    ptr::null_mut(),
+                    arguments,
+                    event(8),
+                    event(16),
+                )
+            }
+        };
+        assert!(launch(&fake::api(fake::FUNCTIONS), &[]).is_none());
+        let api = fake::api(Functions {
+            hipExtModuleLaunchKernel: Some(recorded),
+            ..fake::FUNCTIONS
+        });
+        for bytes in [0, 24] {
+            let error = launch(&api, &vec![0; bytes]).unwrap().unwrap_err();
+            assert_eq!(error.function, "hipExtModuleLaunchKernel");
+            let call = CALLS.lock().unwrap().pop();
+            assert_eq!(call, Some(([192, 8, 1], [64, 4, 1], [8, 16], bytes)));
+        }
     }
 }

@@ -9,6 +9,7 @@ use super::DeviceProperties;
 use crate::hip::{
     Api, DeviceSelector, HipError, LoadError, SelectorError,
     load::{Choice, Source, Unusable, choose},
+    system::{System, Trouble},
 };
 
 /// A device. Clones are the same device.
@@ -32,12 +33,17 @@ pub enum OpenError {
     #[error(transparent)]
     Selector(#[from] SelectorError),
     /// HIP is requested but cannot be used.
-    #[error("`{selector}` was asked for, but HIP cannot be used: {reason}")]
+    #[error(
+        "`{selector}` was asked for, but HIP cannot be used: {reason}{}",
+        .access.iter().map(|trouble| format!("; {trouble}")).collect::<String>()
+    )]
     Unusable {
         /// The request.
         selector: DeviceSelector,
         /// Why HIP can't be used.
         reason: Unusable,
+        /// Why this process may not use the computer's GPUs.
+        access: Vec<Trouble>,
     },
     /// HIP has no device with that number.
     #[error("`hip:{ordinal}` was asked for, but HIP has only {}", devices(*.count))]
@@ -73,15 +79,26 @@ fn emulated_name(gpu: Gpu, product: Option<Product>) -> String {
 }
 
 impl Device {
-    /// Opens the requested device.
+    /// Opens the requested device; `auto` takes the first whose GPU this project knows.
+    ///
+    /// # Errors
+    /// As [`Self::open_for`].
+    pub fn open(selector: &DeviceSelector) -> Result<Self, OpenError> {
+        Self::open_for(selector, &Gpu::ALL)
+    }
+
+    /// Opens the requested device for a program that has kernels for the GPUs `built`. Only `auto` looks at them: it takes
+    /// the first device that has one of them, and otherwise the emulator.
     ///
     /// # Errors
     /// If it cannot be used. Another device is never used instead.
-    pub fn open(selector: &DeviceSelector) -> Result<Self, OpenError> {
-        let choice = choose(*selector, Api::library).map_err(|reason| OpenError::Unusable {
-            selector: *selector,
-            reason,
-        })?;
+    pub fn open_for(selector: &DeviceSelector, built: &[Gpu]) -> Result<Self, OpenError> {
+        let choice =
+            choose(*selector, built, Api::library).map_err(|reason| OpenError::Unusable {
+                selector: *selector,
+                reason,
+                access: System::here().access(),
+            })?;
         match choice {
             Choice::Hip {
                 api,
@@ -94,7 +111,15 @@ impl Device {
                 let name = DeviceSelector::Hip(ordinal);
                 Ok(Self::new(api, number, &name.to_string(), &why, None)?)
             }
-            Choice::Emulator { gpu, product, why } => {
+            Choice::Emulator {
+                gpu,
+                product,
+                why,
+                instead,
+            } => {
+                if let Some(reason) = instead {
+                    System::here().warn(&reason);
+                }
                 let api = Api::emulator().map_err(|reason| OpenError::NoEmulator {
                     reason,
                     why: why.clone(),
@@ -136,7 +161,7 @@ impl Device {
     }
 
     #[cfg(feature = "emulator")]
-    fn emulated(
+    pub(super) fn emulated(
         api: Api,
         config: ferrowave_hip::DeviceConfig,
         why: &str,

@@ -16,6 +16,7 @@ mod launch;
 mod module;
 mod properties;
 mod stream;
+mod xcds;
 
 pub use arguments::{Argument, Arguments};
 pub use buffer::{BufferError, DeviceBuffer};
@@ -26,6 +27,7 @@ pub use launch::{LaunchConfig, LaunchError};
 pub use module::{Kernel, Module, ModuleError};
 pub use properties::DeviceProperties;
 pub use stream::Stream;
+pub use xcds::{XcdSource, Xcds};
 
 #[cfg(test)]
 #[cfg(feature = "emulator")]

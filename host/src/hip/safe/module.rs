@@ -7,9 +7,9 @@ use ferrowave_hip_abi::{ihipModule_t, ihipModuleSymbol_t};
 use thiserror::Error;
 
 use super::{
-    Arguments, Context, DeviceProperties, Handle, LaunchConfig, LaunchError, Stream, launch,
+    Arguments, Context, DeviceProperties, Event, Handle, LaunchConfig, LaunchError, Stream, launch,
 };
-use crate::hip::HipError;
+use crate::hip::{Api, HipError};
 
 /// A loaded code object. Clones are the same module. It stays loaded as long as one of its kernels lives.
 #[derive(Clone)]
@@ -211,16 +211,7 @@ impl Kernel {
         config: &LaunchConfig,
         arguments: &Arguments,
     ) -> Result<(), LaunchError> {
-        let device = self.module.context().device();
-        if stream.context().device() != device {
-            return Err(LaunchError::OtherDevice {
-                kernel: self.name().to_owned(),
-                device: device.choice().to_owned(),
-                stream: stream.context().device().choice().to_owned(),
-            });
-        }
-        launch::check(&self.metadata, device.properties(), config, arguments)?;
-        let api = self.module.context().bind()?;
+        let api = self.checked(stream, config, arguments)?;
         let LaunchConfig {
             grid,
             block,
@@ -239,6 +230,77 @@ impl Kernel {
             )
         }?;
         Ok(())
+    }
+
+    /// As [`Self::launch`]. Once it has run, the time from `start` to `stop` is the kernel's: on a GPU, by the GPU's time
+    /// stamps of the kernel alone. If the HIP library cannot tell those, the events are recorded in the stream, and the time
+    /// contains what the host takes to launch.
+    ///
+    /// The events are of no use for the time of several kernels: see
+    /// [`Api::launch_between`](crate::hip::Api::launch_between).
+    ///
+    /// # Errors
+    /// As [`Self::launch`].
+    ///
+    /// # Safety
+    /// As [`Self::launch`].
+    pub unsafe fn launch_timed(
+        &self,
+        stream: &Stream,
+        config: &LaunchConfig,
+        arguments: &Arguments,
+        start: &Event,
+        stop: &Event,
+    ) -> Result<(), LaunchError> {
+        let api = self.checked(stream, config, arguments)?;
+        let LaunchConfig {
+            grid,
+            block,
+            dynamic_lds_bytes,
+        } = *config;
+        // SAFETY: the module is loaded as long as this, the stream is on the same device, the work-items have been counted,
+        // events are made without flags, and the caller promises the rest.
+        let launched = unsafe {
+            api.launch_between(
+                self.handle.0,
+                grid,
+                block,
+                dynamic_lds_bytes,
+                stream.handle(),
+                arguments.bytes(),
+                start.handle(),
+                stop.handle(),
+            )
+        };
+        match launched {
+            Some(result) => Ok(result?),
+            None => {
+                start.record(stream)?;
+                // SAFETY: as the caller promises.
+                unsafe { self.launch(stream, config, arguments) }?;
+                Ok(stop.record(stream)?)
+            }
+        }
+    }
+
+    /// Checks a launch, and makes the device current.
+    fn checked(
+        &self,
+        stream: &Stream,
+        config: &LaunchConfig,
+        arguments: &Arguments,
+    ) -> Result<&Api, LaunchError> {
+        let context = self.module.context();
+        let device = context.device();
+        if stream.context().device() != device {
+            return Err(LaunchError::OtherDevice {
+                kernel: self.name().to_owned(),
+                device: device.choice().to_owned(),
+                stream: stream.context().device().choice().to_owned(),
+            });
+        }
+        launch::check(&self.metadata, device.properties(), config, arguments)?;
+        Ok(context.bind()?)
     }
 }
 

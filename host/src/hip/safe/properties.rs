@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_int};
 
-use ferrowave_gpu::Gpu;
+use ferrowave_gpu::{Gpu, PciPlace};
 use ferrowave_hip_abi::hipDeviceProp_tR0600;
 
 /// The properties of a device that launches and reports need.
@@ -34,6 +34,8 @@ pub struct DeviceProperties {
     pub memory_bus_bits: u32,
     /// L2 cache, in bytes.
     pub l2_bytes: u32,
+    /// Its place on the PCI buses.
+    pub pci: PciPlace,
 }
 
 impl DeviceProperties {
@@ -88,6 +90,11 @@ impl From<&hipDeviceProp_tR0600> for DeviceProperties {
             memory_clock_khz: count(hip.memoryClockRate),
             memory_bus_bits: count(hip.memoryBusWidth),
             l2_bytes: count(hip.l2CacheSize),
+            pci: PciPlace {
+                domain: count(hip.pciDomainID),
+                bus: count(hip.pciBusID),
+                device: count(hip.pciDeviceID),
+            },
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Launches that run, and launches that are rejected with their values.
 
 use super::*;
+use crate::hip::{Api, load::Source};
 
 /// `add`'s arguments as a struct.
 #[repr(C)]
@@ -45,6 +46,41 @@ fn a_kernel_runs_with_a_list_of_arguments_and_with_a_struct() {
         unsafe { kernel.launch(&stream, &groups(2), &Arguments::from_struct(&all)) }.unwrap();
         stream.synchronize().unwrap();
         assert_eq!(out.to_vec().unwrap(), sums(9), "{gpu}");
+    }
+}
+
+/// With the function that takes events, and without it as in a library that lacks it.
+#[test]
+fn a_timed_launch_has_a_time_with_and_without_the_function_for_it() {
+    for function in [ferrowave_hip::FUNCTIONS.hipExtModuleLaunchKernel, None] {
+        let functions = ferrowave_hip_abi::Functions {
+            hipExtModuleLaunchKernel: function,
+            ..ferrowave_hip::FUNCTIONS
+        };
+        // SAFETY: the functions are the emulator's.
+        let api = unsafe { Api::from_functions(functions, Source::Emulator) };
+        let config = ferrowave_hip::DeviceConfig::new(Gpu::Gfx942);
+        let context = Context::new(&Device::emulated(api, config, "").unwrap()).unwrap();
+        let module = context.load(code_object(Gpu::Gfx942)).unwrap();
+        let kernel = module.kernel("add").unwrap();
+        let (stream, start, stop) = (
+            context.stream().unwrap(),
+            context.event().unwrap(),
+            context.event().unwrap(),
+        );
+        let source = context.upload(&[5_u32; 128]).unwrap();
+        let out = context.upload(&[0_u32; 128]).unwrap();
+        let list = Arguments::new().buffer(&out).buffer(&source).value(7_u32);
+        // SAFETY: 128 elements are 2 workgroups.
+        unsafe { kernel.launch_timed(&stream, &groups(2), &list, &start, &stop) }.unwrap();
+        stream.synchronize().unwrap();
+        assert_eq!(out.to_vec().unwrap(), [12; 128]);
+        assert!(stop.milliseconds_since(&start).unwrap() > 0.0);
+        let other = Context::new(&Device::open(&DeviceSelector::Emulator(Gpu::Gfx942)).unwrap());
+        let stream = other.unwrap().stream().unwrap();
+        // SAFETY: nothing is launched.
+        let refused = unsafe { kernel.launch_timed(&stream, &groups(2), &list, &start, &stop) };
+        assert!(matches!(refused, Err(LaunchError::OtherDevice { .. })));
     }
 }
 
