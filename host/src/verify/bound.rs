@@ -18,6 +18,9 @@
 //!   an ulp.
 //! - A result that is stored in a shorter float is rounded to that: f16 has u = 2⁻¹¹, bf16 2⁻⁸.
 //! - A result that is not a normal number may be flushed to zero instead of rounded.
+//! - A matrix core may flush denormal elements of f16 and bf16 (CDNA 2, `docs/matrix.md`). Inputs that have some say how
+//!   large the product of one is.
+//! - An element of A or B that is not finite makes a sum NaN or infinite, whatever the order, and without an error.
 //! - An infinite factor turns a sum of certain sign into an infinity. A sum within its bound of 0 may become anything;
 //!   such elements are not judged.
 //!
@@ -45,6 +48,8 @@ pub(super) struct Rule<'a> {
     stored: Float,
     /// 2 if the reference is rounded as much as the result, else 1.
     of_reference: f64,
+    /// The largest magnitude of a product that may be flushed because a factor is denormal.
+    flushed: f64,
 }
 
 /// The error of truncated products in addition to k, in u · S.
@@ -177,6 +182,11 @@ impl Uncertain {
     }
 }
 
+/// An integer modulo 2³². Products are below 2⁵³, other numbers have 32 bits: all are exact, and the last cast wraps.
+pub(super) fn wrapped(x: f64) -> i32 {
+    x as i64 as i32
+}
+
 /// The tanh form of the Gaussian error linear unit.
 fn gelu(x: f64) -> f64 {
     if x == f64::NEG_INFINITY {
@@ -200,7 +210,13 @@ impl<'a> Rule<'a> {
                 ElementType::F64 => 2.0,
                 _ => 1.0,
             },
+            flushed: 0.0,
         }
+    }
+
+    /// The same for inputs with denormal elements, whose products are at most `flushed`.
+    pub(super) fn with_flushed(self, flushed: f64) -> Self {
+        Rule { flushed, ..self }
     }
 
     /// The expected value of the element `(row, column)`, from the sum of its products, the sum of their magnitudes and
@@ -226,15 +242,13 @@ impl<'a> Rule<'a> {
 
     fn float(&self, product: f64, magnitude: f64, old: f64, bias: Option<f64>) -> Expected {
         let (problem, float) = (self.problem, self.sums);
-        let k = f64::from(problem.k());
-        let cuts = match problem.types().input {
-            ElementType::F32 | ElementType::F64 | ElementType::I32 => 0.0,
-            _ => CUTS,
-        };
         let sum = Uncertain {
             value: product,
-            // Each product and each partial sum may have been flushed.
-            error: (k + cuts) * float.roundoff * magnitude + 2.0 * k * float.tiny,
+            error: if product.is_finite() {
+                self.error_of_sum(magnitude)
+            } else {
+                0.0
+            },
         };
         let mut result = sum.scaled(problem.alpha(), float);
         if problem.beta() != 0.0 {
@@ -248,7 +262,24 @@ impl<'a> Rule<'a> {
         if let Some(value) = bias {
             result = result.plus(Uncertain { value, error: 0.0 }, float);
         }
-        let result = result.after(problem.epilogue(), float);
+        self.stored(result.after(problem.epilogue(), float))
+    }
+
+    /// The largest error of a sum of products of this magnitude.
+    fn error_of_sum(&self, magnitude: f64) -> f64 {
+        let (problem, float) = (self.problem, self.sums);
+        let k = f64::from(problem.k());
+        let cuts = match problem.types().input {
+            ElementType::F32 | ElementType::F64 | ElementType::I32 => 0.0,
+            _ => CUTS,
+        };
+        // Each factor, each product and each partial sum may have been flushed.
+        let flushed = k * (2.0 * float.tiny + self.flushed);
+        (k + cuts) * float.roundoff * magnitude + flushed
+    }
+
+    /// A result after it is stored in C's type.
+    fn stored(&self, result: Uncertain) -> Expected {
         let stored = if self.stored.element == self.sums.element {
             result
         } else {
@@ -271,8 +302,6 @@ impl<'a> Rule<'a> {
 
     /// Modulo 2³², like the accumulators.
     fn integer(&self, product: f64, old: f64, bias: Option<f64>) -> Expected {
-        // The product is an integer below 2⁵³, the others have 32 bits: all are exact, and the last cast wraps.
-        let wrapped = |x: f64| x as i64 as i32;
         let operation = |x: i32, operation| match operation {
             Operation::None | Operation::Gelu => x,
             Operation::Set(constant) => wrapped(constant),
@@ -289,6 +318,56 @@ impl<'a> Rule<'a> {
             reference: operation(result, problem.epilogue()).into(),
             bound: 0.0,
         }
+    }
+
+    /// f, if the result is f·AB + [`rest`](Self::rest) but for rounding, and f is finite. For integers, modulo 2³².
+    pub(super) fn factor(&self) -> Option<f64> {
+        let scale = match self.problem.epilogue() {
+            Operation::None => 1.0,
+            Operation::Scale(constant) => constant,
+            Operation::Set(_) | Operation::Relu | Operation::Gelu => return None,
+        };
+        let factor = match self.problem.types().accumulator {
+            ElementType::I32 => wrapped(scale)
+                .wrapping_mul(wrapped(self.problem.alpha()))
+                .into(),
+            _ => scale * self.problem.alpha(),
+        };
+        (factor.is_finite() && scale.is_finite()).then_some(factor)
+    }
+
+    /// Whether [`rest`](Self::rest) may differ from 0.
+    pub(super) fn rest_differs(&self) -> bool {
+        self.problem.beta() != 0.0 || self.problem.bias() != Bias::None
+    }
+
+    /// What is left of the element `(row, column)` without AB, from the bits of the old element.
+    pub(super) fn rest(&self, place: (u32, u32), old: u64) -> f64 {
+        self.expected(place, 0.0, 0.0, old).reference
+    }
+
+    /// The bound of an element of C near `value` whose products have this magnitude.
+    pub(super) fn typical_bound(&self, value: f64, magnitude: f64) -> f64 {
+        let types = self.problem.types();
+        if types.accumulator == ElementType::I32 {
+            return 0.0;
+        }
+        let factor = self.factor().unwrap_or(1.0);
+        let sum = Uncertain {
+            value: 0.0,
+            error: self.error_of_sum(magnitude),
+        };
+        let scaled = sum.scaled(factor, self.sums);
+        let near = Uncertain {
+            value: value.abs(),
+            ..scaled
+        };
+        self.stored(near.rounded(self.sums)).bound
+    }
+
+    /// The unit roundoff of an element of C, all roundings after the sum together.
+    pub(super) fn roundoff(&self) -> f64 {
+        4.0 * self.sums.roundoff + self.stored.roundoff
     }
 
     /// The error of a stored value in units of its bound; correct up to 1. Infinite if the value is NaN or an infinity

@@ -101,7 +101,7 @@ pub(super) fn value(element: ElementType, bits: u64) -> f64 {
 
 /// The bits of the element nearest to `value`, ties to even. Integers saturate. 8-bit floats are inputs only and not
 /// supported.
-pub(super) fn nearest(element: ElementType, value: f64) -> u64 {
+pub fn nearest(element: ElementType, value: f64) -> u64 {
     match element {
         ElementType::F32 | ElementType::Xf32 => (value as f32).to_bits().into(),
         ElementType::F16 => f16::from_f32(to_odd(value)).to_bits().into(),

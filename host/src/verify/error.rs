@@ -4,25 +4,25 @@
 //! half a unit in each addition come close to the bound; sums of random elements stay at about 1/√k of it, since their
 //! errors cancel.
 
-use super::{
-    bound::Rule,
-    canary::canary,
-    elements::Elements,
-    inputs::Inputs,
-    reference::{BlockSize, for_each_block},
-};
-use crate::gemm::{Layout, Problem};
+use std::fmt;
+
+use super::{canary::canary, elements::Elements, parallel::in_order};
+use crate::gemm::Layout;
 
 /// The result of a verification.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Verdict {
-    /// ‖out − ref‖ / ‖ref‖, with the Frobenius norm, over the elements whose reference is finite in C's type. Not
+    /// ‖out − ref‖ / ‖ref‖, with the Frobenius norm, over the compared elements whose reference is finite in C's type. Not
     /// finite if the device computed NaN or an infinity for one of them; `None` if there is no such element.
     pub relative_error: Option<f64>,
-    /// The element with the largest error in units of its bound; `None` if there is no element.
+    /// The compared element with the largest error in units of its bound; `None` if there is no element.
     pub worst: Option<Worst>,
-    /// Elements whose error exceeds their bound.
+    /// Compared elements whose error exceeds their bound.
     pub wrong_elements: u64,
+    /// The first of them, by product of the batch, row and column.
+    pub first_wrong: Option<Worst>,
+    /// Which elements were compared.
+    pub method: Method,
     /// The first canary that was overwritten.
     pub damage: Option<Damage>,
     /// How many canaries were overwritten.
@@ -33,6 +33,48 @@ impl Verdict {
     /// Whether every element is within its bound and no canary was overwritten.
     pub const fn passed(&self) -> bool {
         self.wrong_elements == 0 && self.damaged_canaries == 0
+    }
+}
+
+/// How a result was verified.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Method {
+    /// Every element was compared with the reference.
+    Exact,
+    /// Some elements were compared with the reference, and the projections of all on random vectors with those of the
+    /// reference; see [`reference`](super::reference).
+    Projected {
+        /// The elements that were compared: the sampled rows, and groups whose projections differ.
+        compared_elements: u64,
+        /// The number of vectors. Elements that deviate by more than the resolution are missed with a probability of at
+        /// most 2 to the power of −`vectors`.
+        vectors: u32,
+        /// The largest deviation of an element that is not compared, in units of the bound of a typical element of its
+        /// group of 128. 0 for integers.
+        resolution: f64,
+    },
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exact => f.write_str("all elements compared with a product in f64"),
+            Self::Projected {
+                compared_elements,
+                vectors,
+                resolution,
+            } => {
+                write!(
+                    f,
+                    "{compared_elements} elements compared with a product in f64, all by {vectors} random projections: "
+                )?;
+                match resolution {
+                    0.0 => f.write_str("any difference")?,
+                    _ => write!(f, "an error above {resolution:.1} bounds")?,
+                }
+                write!(f, " is missed with a probability of at most 2^-{vectors}")
+            }
+        }
     }
 }
 
@@ -54,6 +96,12 @@ pub struct Worst {
     pub error_in_bounds: f64,
 }
 
+impl Worst {
+    fn place(&self) -> (u32, u32, u32) {
+        (self.batch, self.row, self.column)
+    }
+}
+
 /// A canary that was overwritten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Damage {
@@ -67,71 +115,44 @@ pub struct Damage {
     pub column: u64,
 }
 
-/// Compares `output`, which is C with its tail after the device computed `problem` from `inputs`,
-/// with the reference.
-///
-/// # Panics
-/// If `output` does not have the length and type of `inputs.c`, or the inputs do not fit the problem.
-pub fn verify(problem: &Problem, inputs: &Inputs, output: &Elements) -> Verdict {
-    assert_eq!(output.len(), inputs.c.len(), "the output is C and its tail");
-    assert_eq!(
-        output.element(),
-        problem.types().output,
-        "the output has C's type"
-    );
-    let mut errors = Errors::default();
-    let rule = Rule::new(problem, &inputs.bias);
-    for_each_block(
-        problem,
-        &inputs.a,
-        &inputs.b,
-        BlockSize::default(),
-        |block| {
-            for (row, products, magnitudes) in block.rows() {
-                for (column, (&product, &magnitude)) in
-                    block.columns.clone().zip(products.iter().zip(magnitudes))
-                {
-                    // Offsets of elements are below the length of C.
-                    let offset = problem.c().offset(block.batch, row, column) as usize;
-                    let expected =
-                        rule.expected((row, column), product, magnitude, inputs.c.bits(offset));
-                    let value = output.value(offset);
-                    let element = Worst {
-                        batch: block.batch,
-                        row,
-                        column,
-                        value,
-                        reference: expected.reference,
-                        error_in_bounds: rule.error_in_bounds(value, expected),
-                    };
-                    errors.add(element, rule.is_number(expected.reference));
-                }
-            }
-        },
-    );
-    let (damage, damaged_canaries) = damage(problem.c(), output);
-    Verdict {
-        relative_error: errors.relative(),
-        worst: errors.worst,
-        wrong_elements: errors.wrong,
-        damage,
-        damaged_canaries,
-    }
-}
-
-/// The errors of all elements.
+/// The errors of some elements.
 #[derive(Default)]
-struct Errors {
+pub(super) struct Errors {
+    pub(super) compared: u64,
     squared_error: f64,
     squared_reference: f64,
     /// Elements whose reference is finite.
     finite: u64,
-    wrong: u64,
-    worst: Option<Worst>,
+    pub(super) wrong: u64,
+    pub(super) worst: Option<Worst>,
+    pub(super) first_wrong: Option<Worst>,
 }
 
 impl Errors {
-    fn add(&mut self, element: Worst, is_number: bool) {
+    /// The errors of several blocks. Sums depend on the blocks' order.
+    pub(super) fn all(blocks: impl IntoIterator<Item = Self>) -> Self {
+        let mut all = Errors::default();
+        for block in blocks {
+            all.compared += block.compared;
+            all.squared_error += block.squared_error;
+            all.squared_reference += block.squared_reference;
+            all.finite += block.finite;
+            all.wrong += block.wrong;
+            all.worst = match (all.worst, block.worst) {
+                (Some(a), Some(b)) if b.error_in_bounds > a.error_in_bounds => Some(b),
+                (a, b) => a.or(b),
+            };
+            all.first_wrong = match (all.first_wrong, block.first_wrong) {
+                (Some(a), Some(b)) if b.place() < a.place() => Some(b),
+                (a, b) => a.or(b),
+            };
+        }
+        all
+    }
+
+    /// Adds an element. Elements of a block come row by row.
+    pub(super) fn add(&mut self, element: Worst, is_number: bool) {
+        self.compared += 1;
         if is_number {
             self.finite += 1;
             self.squared_error += (element.value - element.reference).powi(2);
@@ -139,6 +160,7 @@ impl Errors {
         }
         if element.error_in_bounds > 1.0 {
             self.wrong += 1;
+            self.first_wrong.get_or_insert(element);
         }
         if self
             .worst
@@ -148,7 +170,7 @@ impl Errors {
         }
     }
 
-    fn relative(&self) -> Option<f64> {
+    pub(super) fn relative(&self) -> Option<f64> {
         match (self.finite, self.squared_error) {
             (0, _) => None,
             (_, 0.0) => Some(0.0),
@@ -158,25 +180,30 @@ impl Errors {
 }
 
 /// The first canary of C that was overwritten, and how many were.
-fn damage(layout: &Layout, output: &Elements) -> (Option<Damage>, u64) {
-    let mut first = None;
-    let mut count = 0;
-    for index in 0..output.len() {
-        let offset = index as u64;
-        if output.bits(index) == canary(output.element(), offset) || layout.contains(offset) {
-            continue;
-        }
-        count += 1;
-        first.get_or_insert_with(|| {
-            let place = layout.place(offset);
-            Damage {
-                offset,
-                batch: place.batch,
-                row: place.row,
-                column: place.column,
-            }
+pub(super) fn damage(layout: &Layout, output: &Elements, threads: usize) -> (Option<Damage>, u64) {
+    const PART: usize = 1 << 20;
+    let parts = in_order(output.len().div_ceil(PART), threads, |number| {
+        let all = number * PART..output.len().min((number + 1) * PART);
+        let mut damaged = all.map(|index| index as u64).filter(|&offset| {
+            output.bits(offset as usize) != canary(output.element(), offset)
+                && !layout.contains(offset)
         });
-    }
+        (damaged.next(), damaged.count() as u64)
+    });
+    let first = parts.iter().find_map(|(first, _)| *first);
+    let count = parts
+        .iter()
+        .map(|(first, others)| u64::from(first.is_some()) + others)
+        .sum();
+    let first = first.map(|offset| {
+        let place = layout.place(offset);
+        Damage {
+            offset,
+            batch: place.batch,
+            row: place.row,
+            column: place.column,
+        }
+    });
     (first, count)
 }
 
@@ -184,8 +211,12 @@ fn damage(layout: &Layout, output: &Elements) -> (Option<Damage>, u64) {
 mod tests {
     use super::*;
     use crate::{
-        gemm::{Operation, Order, Request},
-        verify::elements::{nearest, value},
+        gemm::{Operation, Order, Problem, Request},
+        verify::{
+            Inputs,
+            elements::{nearest, value},
+            verify,
+        },
     };
     use ferrowave_shared::{Bias, ElementTypes};
 

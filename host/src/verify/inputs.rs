@@ -1,6 +1,10 @@
 //! Random matrices with padding and canaries.
 
-use super::{canary::canary, elements::Elements, fp8::Encoding};
+use super::{
+    canary::canary,
+    elements::{Elements, value},
+    fp8::Encoding,
+};
 use crate::gemm::{Layout, Problem};
 use ferrowave_shared::ElementType;
 use rand_chacha::{
@@ -37,6 +41,11 @@ pub struct Inputs {
     pub c: Elements,
     /// The bias; empty if there is none.
     pub bias: Elements,
+    /// The seed that they were made from, and from which [`Reference`](super::Reference) draws its projections.
+    pub seed: u64,
+    /// The largest magnitude of a product of an element of A and one of B of which one is denormal. A GPU may take such
+    /// elements for 0.
+    pub denormal_products: f64,
 }
 
 impl Inputs {
@@ -72,7 +81,69 @@ impl Inputs {
                 |_| of_bias.next(output),
                 canary,
             )?,
+            seed,
+            denormal_products: 0.0,
         })
+    }
+
+    /// The same with special elements in A and B, for types of floats: one of eight is denormal, one of eight a zero of
+    /// either sign, and one element of A, in the middle of its first matrix, is NaN.
+    ///
+    /// # Errors
+    /// If this computer does not have enough memory.
+    pub fn special(problem: &Problem, seed: u64) -> Result<Self, InputsError> {
+        let mut inputs = Self::random(problem, seed)?;
+        let input = problem.types().input;
+        let Some(mantissa) = denormal_mantissa(input) else {
+            return Ok(inputs);
+        };
+        let sign = 1 << (8 * input.size_bytes() - 1);
+        // The FNUZ encoding has no -0: that is its NaN.
+        let zero_signs = if input == ElementType::Fp8Fnuz {
+            0
+        } else {
+            sign
+        };
+        let mut largest = [0.0_f64; 2];
+        let layouts = [problem.a(), problem.b()];
+        let mut random = [4, 5].map(|stream| Random::new(seed, stream).0);
+        let elements = [&mut inputs.a, &mut inputs.b];
+        for (number, (elements, random)) in elements.into_iter().zip(&mut random).enumerate() {
+            for offset in 0..elements.len() {
+                if !layouts[number].contains(offset as u64) {
+                    continue;
+                }
+                let bits = random.next_u64();
+                match random.next_u32() % 8 {
+                    0 => {
+                        let nonzero = bits & mantissa | mantissa.isolate_lowest_one();
+                        elements.set_bits(offset, bits & sign | nonzero);
+                    }
+                    1 => elements.set_bits(offset, bits & zero_signs),
+                    _ => {}
+                }
+                largest[number] = largest[number].max(elements.value(offset).abs());
+            }
+        }
+        inputs.denormal_products = value(input, mantissa) * largest[0].max(largest[1]);
+        if !problem.a().is_empty() {
+            let middle = problem.a().offset(0, problem.m() / 2, problem.k() / 2);
+            inputs.a.set_bits(middle as usize, never_read(input));
+        }
+        Ok(inputs)
+    }
+}
+
+/// The bits of the mantissa that denormals use; `None` for integers. xf32 has the 10 upper ones of f32.
+const fn denormal_mantissa(element: ElementType) -> Option<u64> {
+    match element {
+        ElementType::F32 => Some((1 << 23) - 1),
+        ElementType::Xf32 => Some(((1 << 10) - 1) << 13),
+        ElementType::F16 => Some((1 << 10) - 1),
+        ElementType::Bf16 => Some((1 << 7) - 1),
+        ElementType::F64 => Some((1 << 52) - 1),
+        ElementType::Fp8 | ElementType::Fp8Fnuz => Some((1 << 3) - 1),
+        _ => None,
     }
 }
 
@@ -100,10 +171,10 @@ fn never_read(element: ElementType) -> u64 {
 }
 
 /// A generator of random elements.
-struct Random(ChaCha8Rng);
+pub(super) struct Random(pub(super) ChaCha8Rng);
 
 impl Random {
-    fn new(seed: u64, stream: u64) -> Self {
+    pub(super) fn new(seed: u64, stream: u64) -> Self {
         // The key is the seed itself, so that the elements depend only on ChaCha and not on how a
         // library expands a seed.
         let mut key = [0; 32];
@@ -340,6 +411,48 @@ mod tests {
         };
         let (problem, replaced) = inputs(request, 7);
         assert!(!problem.reads_c() && replaced.c.value(0).is_nan());
+    }
+
+    #[test]
+    fn special_elements_are_denormal_zero_and_nan_and_the_padding_stays() {
+        for (types, smallest_normal) in [
+            (ElementTypes::F32, 2.0_f64.powi(-126)),
+            (ElementTypes::XF32, 2.0_f64.powi(-126)),
+            (ElementTypes::F16, 2.0_f64.powi(-14)),
+            (ElementTypes::BF16, 2.0_f64.powi(-126)),
+            (ElementTypes::F64, 2.0_f64.powi(-1022)),
+            (ElementTypes::FP8, 2.0_f64.powi(-6)),
+            (ElementTypes::FP8_FNUZ, 2.0_f64.powi(-7)),
+        ] {
+            let request = Request {
+                types,
+                lda: Some(70),
+                ..Request::new(65, 66, 67)
+            };
+            let problem = request.check().expect("valid");
+            let special = Inputs::special(&problem, 3).expect("small");
+            let random = Inputs::random(&problem, 3).expect("small");
+            let of_a = |offset| problem.a().contains(offset as u64);
+            let a = values(&special.a);
+            let nans: Vec<_> = (0..a.len()).filter(|&i| of_a(i) && a[i].is_nan()).collect();
+            assert_eq!(nans, [problem.a().offset(0, 32, 33) as usize], "{types:?}");
+            for (values, count) in [(&a, 65 * 67), (&values(&special.b), 66 * 67)] {
+                let share = |is: &dyn Fn(f64) -> bool| {
+                    values.iter().filter(|&&x| is(x)).count() as f64 / f64::from(count)
+                };
+                let denormal = share(&|x| x != 0.0 && x.abs() < smallest_normal);
+                let zero = share(&|x| x == 0.0);
+                assert!((0.1..0.2).contains(&denormal), "{types:?}: {denormal}");
+                assert!((0.1..0.15).contains(&zero), "{types:?}: {zero}");
+                let negative = share(&|x| x == 0.0 && x.is_sign_negative());
+                let has_negative_zero = types.input != ElementType::Fp8Fnuz;
+                assert_eq!(negative > 0.03, has_negative_zero, "{types:?}: {negative}");
+            }
+            for offset in (0..a.len()).filter(|&offset| !of_a(offset)) {
+                assert_eq!(special.a.bits(offset), random.a.bits(offset), "{types:?}");
+            }
+            assert!(special.denormal_products > 0.0);
+        }
     }
 
     #[test]
