@@ -3,7 +3,7 @@
 # Tests cover the kernels of all GPUs; a plain build compiles those of one.
 TEST_GPUS := gfx908,gfx90a,gfx942,gfx950
 
-.PHONY: report test test-all sanitize fuzz real-programs real-programs-all bench toolchain
+.PHONY: report test test-all test-gpu sanitize fuzz real-programs real-programs-all bench toolchain
 
 ## Builds everything, runs all kernels and compares them, in the terminal and in target/report.
 report: toolchain
@@ -25,6 +25,12 @@ test: toolchain
 test-all: export FERROWAVE_GPUS := $(TEST_GPUS)
 test-all: test sanitize fuzz real-programs-all
 	cargo test --workspace -- --ignored
+
+## The kernels on a GPU: FERROWAVE_DEVICE, or else hip:0. Fails with the reason if there is none.
+test-gpu: export FERROWAVE_DEVICE ?= hip:0
+test-gpu: toolchain
+	cargo run --release --quiet -- selftest --out target/selftest.json
+	cargo test --release --package ferrowave --test products
 
 ## The path of shared memory for hosts other than x86-64, which uses Rust's atomics: Miri checks it (it cannot check the moves
 ## of x86-64), and the emulator must compile for 64-bit ARM.

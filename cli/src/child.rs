@@ -27,6 +27,17 @@ pub(crate) enum End {
     Killed(Duration),
 }
 
+impl Ended {
+    /// Why the child did not do what it was started for, with the end of what it wrote to standard error.
+    pub(crate) fn complaint(&self) -> String {
+        const LINES: usize = 20;
+        let lines: Vec<_> = self.error.lines().collect();
+        let last = lines[lines.len().saturating_sub(LINES)..].iter();
+        let said: String = last.map(|line| format!("\n  {line}")).collect();
+        format!("its process failed: {}{said}", self.end)
+    }
+}
+
 /// A child that has ended, and what it wrote.
 #[derive(Debug)]
 pub(crate) struct Ended {
@@ -43,6 +54,16 @@ pub(crate) struct Ended {
 /// If the path of this program is unknown.
 pub(crate) fn this_program() -> io::Result<Command> {
     env::current_exe().map(Command::new)
+}
+
+/// This command again, with more arguments.
+///
+/// # Errors
+/// If the path of this program is unknown.
+pub(crate) fn this_command(more: &[&str]) -> io::Result<Command> {
+    let mut command = this_program()?;
+    command.args(env::args_os().skip(1)).args(more);
+    Ok(command)
 }
 
 /// Runs a command without input, and kills it if it takes longer than `limit`.

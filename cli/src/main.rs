@@ -1,9 +1,9 @@
 //! The command line `ferrowave`.
 
-#[expect(dead_code, reason = "`doctor` and `selftest` will use it")]
 mod child;
 mod cli;
 mod report;
+mod selftest;
 
 use std::{env, process::ExitCode};
 
@@ -21,6 +21,7 @@ fn main() -> ExitCode {
         Command::Check(options) => cli::check::run(options),
         Command::Profile(options) => cli::profile::run(options),
         Command::Disasm(options) => cli::disasm::run(options),
+        Command::Selftest(options) => cli::selftest::run(options),
         Command::Report(options) => cli::report::run(options),
         Command::Compare(options) => cli::compare::run(options),
     };

@@ -396,3 +396,34 @@ fn an_interrupted_run_leaves_what_it_has() {
     assert_eq!(written["complete"], false);
     assert!(!written["rows"].as_array().unwrap().is_empty());
 }
+
+/// How a report on a GPU runs each kernel in a process of its own.
+#[test]
+fn a_row_alone_is_that_of_the_report() {
+    let folder = tempfile::tempdir().unwrap();
+    let report = [
+        "report",
+        "--sizes",
+        "32,5x6x7",
+        "--kernels",
+        "naive,lds_tiled",
+        "--alpha",
+        "inf",
+        "--gpus",
+        gpu(),
+    ];
+    let all = ferrowave(folder.path(), &[&report[..], &["--json"]].concat());
+    let all: Value = serde_json::from_slice(&all.stdout).unwrap();
+    fs::remove_dir_all(folder.path().join("ferrowave-report")).unwrap();
+    for (number, name) in ["0", "1", "2", "3"].into_iter().enumerate() {
+        let row = ferrowave(folder.path(), &[&report[..], &["--row", name]].concat());
+        assert_eq!(row.status.code(), Some(0), "{row:?}");
+        let row: Value = serde_json::from_slice(&row.stdout).unwrap();
+        for field in ["kernel", "problem", "outcome", "modelled", "built"] {
+            assert_eq!(row[field], all["rows"][number][field], "{field} of {row}");
+        }
+    }
+    assert!(!folder.path().join("ferrowave-report").exists());
+    let none = ferrowave(folder.path(), &[&report[..], &["--row", "4"]].concat());
+    assert_eq!(none.status.code(), Some(2), "{none:?}");
+}

@@ -22,6 +22,8 @@ mod progress;
 mod shape;
 mod table;
 
+pub use ferrowave_emulator::dispatch::parse_time;
+
 pub use argument::{Contents, KernelArgument};
 pub use buffer::{BufferAfter, OutputFile};
 pub use code::{CodeLine, code};

@@ -1,6 +1,6 @@
 //! The memory that a product takes on this computer and on the device, checked before it is allocated.
 
-use ferrowave::{gemm::Problem, hip::Device};
+use ferrowave::{gemm::Problem, hip::Device, verify::Reference};
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
 use super::Failure;
@@ -8,15 +8,12 @@ use super::Failure;
 /// The share of the available memory that a product may take; the rest is left to other programs.
 const ALLOWED: (u128, u128) = (9, 10);
 
-/// Blocks of the reference product in f64, the same for every size (`ferrowave::verify`).
-const REFERENCE_BYTES: u128 = 32 << 20;
-
 /// Bytes of a verified product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Need {
     /// A, B and C.
     device: u128,
-    /// The host's copies of A, B and C, the downloaded result, and blocks of the reference.
+    /// The host's copies of A, B and C, the downloaded result, and the reference.
     host: u128,
 }
 
@@ -29,7 +26,7 @@ impl Need {
         let c = problem.c().span() * output;
         Need {
             device: a + b + c,
-            host: a + b + 2 * c + REFERENCE_BYTES,
+            host: a + b + 2 * c + Reference::bytes(problem),
         }
     }
 }
@@ -110,7 +107,7 @@ mod tests {
         // f32: 3, 6 and 2 million elements, in two batches.
         let need = Need::of(&problem);
         assert_eq!(need.device, 88_000_000);
-        assert_eq!(need.host, 104_000_000 + REFERENCE_BYTES);
+        assert_eq!(need.host, 104_000_000 + Reference::bytes(&problem));
     }
 
     #[test]
@@ -118,18 +115,23 @@ mod tests {
         let problem = Request::new(60_000, 60_000, 60_000).check().unwrap();
         let refused = |device, emulated, available| refusal(&problem, device, emulated, available);
         let huge = 1 << 60;
+        // f32: 3 matrices on the device and 4 on the host.
+        let giga = (7 * 14_400_000_000 + Reference::bytes(&problem)) as f64 / 1e9;
         assert_eq!(
             refused(192_000_000_000, true, Some(20_000_000_000)).unwrap(),
-            "60000×60000×60000 needs 100.8 GB of this computer's memory, including the emulated device's, but only 18.0 GB \
-             may be used: 9/10 of what is available"
+            format!(
+                "60000×60000×60000 needs {giga:.1} GB of this computer's memory, including the emulated device's, but only \
+                 18.0 GB may be used: 9/10 of what is available"
+            )
         );
         assert_eq!(
             refused(32_000_000_000, false, Some(huge)).unwrap(),
             "60000×60000×60000 needs 43.2 GB for A, B and C, but the device has 32.0 GB"
         );
         // A GPU's memory does not count as this computer's.
-        assert_eq!(refused(192_000_000_000, false, Some(70_000_000_000)), None);
-        assert!(refused(192_000_000_000, true, Some(70_000_000_000)).is_some());
+        let enough_for_host = (58_000_000_000 + Reference::bytes(&problem)) * 10 / 9;
+        assert_eq!(refused(192_000_000_000, false, Some(enough_for_host)), None);
+        assert!(refused(192_000_000_000, true, Some(enough_for_host)).is_some());
         assert_eq!(refused(192_000_000_000, true, None), None);
     }
 

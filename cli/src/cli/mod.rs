@@ -1,5 +1,6 @@
 //! The subcommands, and what they share.
 
+pub(crate) mod apart;
 pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod devices;
@@ -11,6 +12,7 @@ pub(crate) mod profile;
 pub(crate) mod report;
 pub(crate) mod request;
 pub(crate) mod run;
+pub(crate) mod selftest;
 pub(crate) mod target;
 
 use clap::{Parser, Subcommand};
@@ -55,6 +57,8 @@ pub(crate) enum Command {
         about = "Print the instructions of a code object, an offload bundle or a HIP program, as `llvm-objdump -d` does"
     )]
     Disasm(disasm::Options),
+    #[command(about = "Test every kernel on a device, each in a process of its own")]
+    Selftest(selftest::Options),
     #[command(about = "Run kernels over sizes and write a report that compares them")]
     Report(report::Options),
     #[command(about = "Compare two reports")]

@@ -21,11 +21,15 @@ use ferrowave_shared::{Bias, CATALOGUE, Kernel};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::{
-    Columns, DeviceOption, Failure, code_object,
+    Columns, DeviceOption, Failure,
+    apart::Apart,
+    code_object,
     compare::comparison,
     memory, print, print_json,
+    product::References,
     request::{Preset, ProductOptions, Size, layout_letters},
 };
+use crate::child::End;
 use crate::report::{
     compare::pairs,
     files::Folder,
@@ -88,6 +92,12 @@ pub(crate) struct Options {
     /// An earlier report, or its results.json, to compare with.
     #[arg(long, value_name = "FILE", conflicts_with = "json")]
     baseline: Option<PathBuf>,
+    /// Prints one row as JSON and writes no files: the row of this case. So a report on a GPU runs each kernel in a process
+    /// of its own.
+    #[arg(long, hide = true, value_name = "NUMBER")]
+    row: Option<usize>,
+    #[command(flatten)]
+    apart: Apart,
     #[command(flatten)]
     device: DeviceOption,
     /// Print the results as JSON.
@@ -159,6 +169,10 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
             cases,
         });
     }
+    if let Some(number) = options.row {
+        print_json(&row(options, &work, number)?)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let mut results = Results {
         schema: SCHEMA,
         complete: false,
@@ -186,6 +200,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
     };
     let folder = Folder::create(&options.out).map_err(Failure::failed)?;
     measure(options, &work, &folder, earlier, &mut results)?;
+    results.run.notes.extend(verification_notes(&results));
     results.complete = true;
     // The results are printed even if a file cannot be written.
     let written = folder.finish(&mut results).map_err(Failure::failed);
@@ -233,6 +248,23 @@ fn estimate_note(options: &Options, work: &[Work]) -> Option<String> {
     (!all && cases.any(|case| case.estimated)).then(|| {
         format!("{LARGE}×{LARGE}×{LARGE} is estimated for some kernels; --estimate {LARGE} estimates all")
     })
+}
+
+/// How products were verified of which not all elements were compared; one note for each size.
+fn verification_notes(results: &Results) -> Vec<String> {
+    let mut notes: Vec<(String, String)> = Vec::new();
+    for row in &results.rows {
+        let size = row.problem.size();
+        if let Some(verified) = &row.outcome.verified
+            && !notes.iter().any(|(other, _)| *other == size)
+        {
+            notes.push((size, verified.clone()));
+        }
+    }
+    notes
+        .into_iter()
+        .map(|(size, verified)| format!("{size} is verified by samples: {verified}"))
+        .collect()
 }
 
 /// Writes the page of existing results.
@@ -411,6 +443,69 @@ fn described(request: &Request, problem: &Problem) -> Product {
     }
 }
 
+/// The kernels of a device, ready to run.
+struct Loaded {
+    gemm: Gemm,
+    code_object: CodeObject,
+}
+
+impl Loaded {
+    fn new(work: &Work) -> Result<Self, Failure> {
+        let context = Context::new(&work.device).map_err(Failure::failed)?;
+        let gemm = Gemm::new(&context, work.code_object).map_err(Failure::failed)?;
+        Ok(Loaded {
+            gemm: gemm.planned_for(work.planned_for.clone()),
+            code_object: CodeObject::parse(work.code_object).map_err(Failure::failed)?,
+        })
+    }
+
+    /// `None` if the device is none of the known GPUs.
+    fn bench(&self, options: &Options, work: &Work, device: usize) -> Option<Bench<'_>> {
+        Some(Bench {
+            gemm: &self.gemm,
+            code_object: &self.code_object,
+            gpu: work.device.properties().gpu()?,
+            device,
+            machine: work.machine,
+            references: References::new(options.seed),
+            samples: options.samples,
+        })
+    }
+}
+
+/// The row of a case, counted over all devices.
+fn row(options: &Options, work: &[Work], number: usize) -> Result<Row, Failure> {
+    let mut cases = work
+        .iter()
+        .enumerate()
+        .flat_map(|(device, work)| work.cases.iter().map(move |case| (device, work, case)));
+    let no_case = || Failure::usage(format!("--row {number}: there is no such case"));
+    let (device, work, case) = cases.nth(number).ok_or_else(no_case)?;
+    let loaded = Loaded::new(work)?;
+    let bench = loaded.bench(options, work, device).ok_or_else(no_case)?;
+    let described = described(&case.request, &case.problem);
+    Ok(bench.row(case.kernel, &case.problem, &described, case.estimated))
+}
+
+/// The row of a case, from a process of its own.
+fn child_row(
+    options: &Options,
+    bench: &Bench<'_>,
+    case: &Case,
+    described: &Product,
+    number: usize,
+) -> Result<Row, Failure> {
+    let ended = options.apart.ended(&["--row", &number.to_string()])?;
+    let row: Option<Row> = serde_json::from_str(&ended.output).ok();
+    Ok(row
+        .filter(|_| ended.end == End::Code(0))
+        .map(|row| Row {
+            problem: described.clone(),
+            ..row
+        })
+        .unwrap_or_else(|| bench.failed_row(case.kernel, described, ended.complaint())))
+}
+
 fn measure(
     options: &Options,
     work: &[Work],
@@ -426,23 +521,14 @@ fn measure(
         bar.set_style(style);
     }
     bar.enable_steady_tick(Duration::from_millis(200));
+    let mut next = 0;
     for (number, work) in work.iter().enumerate() {
-        let context = Context::new(&work.device).map_err(Failure::failed)?;
-        let gemm = Gemm::new(&context, work.code_object).map_err(Failure::failed)?;
-        let gemm = gemm.planned_for(work.planned_for.clone());
-        let Some(gpu) = work.device.properties().gpu() else {
+        let loaded = Loaded::new(work)?;
+        let Some(bench) = loaded.bench(options, work, number) else {
             continue;
         };
-        let bench = Bench {
-            gemm: &gemm,
-            code_object: &CodeObject::parse(work.code_object).map_err(Failure::failed)?,
-            gpu,
-            device: number,
-            machine: work.machine,
-            seed: options.seed,
-            samples: options.samples,
-        };
-        let libraries = libraries(options, &context, &mut results.run.notes);
+        let is_apart = !work.device.is_emulated() && !options.apart.in_process;
+        let libraries = libraries(options, loaded.gemm.context(), &mut results.run.notes);
         // Cases of the same problem are adjacent.
         for cases in work.cases.chunk_by(|a, b| a.problem == b.problem) {
             let described = described(&cases[0].request, &cases[0].problem);
@@ -458,9 +544,12 @@ fn measure(
             for case in cases {
                 let name = case.kernel.variant.name();
                 bar.set_message(format!("{name} {}", described.size()));
-                let row = before(name, case.estimated).unwrap_or_else(|| {
-                    bench.row(case.kernel, &case.problem, &described, case.estimated)
-                });
+                let row = match before(name, case.estimated) {
+                    Some(row) => row,
+                    None if is_apart => child_row(options, &bench, case, &described, next)?,
+                    None => bench.row(case.kernel, &case.problem, &described, case.estimated),
+                };
+                next += 1;
                 results.rows.push(row);
                 kept.keep(folder, results)?;
                 bar.inc(1);

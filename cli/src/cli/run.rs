@@ -11,8 +11,10 @@ use ferrowave::{
 use serde::Serialize;
 
 use super::{
-    DeviceOption, Failure, code_object, print, print_json,
-    product::{complaint, compute},
+    DeviceOption, Failure,
+    apart::Apart,
+    code_object, print, print_json,
+    product::{References, complaint, compute},
     request::{Preset, ProductOptions, layout_letters},
 };
 
@@ -52,6 +54,8 @@ pub(crate) struct Options {
     #[arg(long, default_value_t = 0)]
     seed: u64,
     #[command(flatten)]
+    apart: Apart,
+    #[command(flatten)]
     device: DeviceOption,
     /// Print JSON.
     #[arg(long)]
@@ -81,6 +85,8 @@ struct Report<'a> {
     relative_error: Option<f64>,
     /// The largest element error in units of its rounding bound.
     worst_error_in_bounds: Option<f64>,
+    /// Which elements were compared, and how the others were verified.
+    verified: String,
     /// Between HIP events; only on a GPU.
     gpu_kernel_ns: Option<u128>,
     /// The emulator's wall clock; only on the emulator.
@@ -90,6 +96,9 @@ struct Report<'a> {
 }
 
 pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
+    if options.apart.is_wanted(&options.device) {
+        return options.apart.run();
+    }
     let preset = options.preset.map(Preset::size);
     // clap has made sure that one of the two is given.
     let extent = |given: Option<i64>, preset: Option<i64>| given.or(preset).unwrap_or(0);
@@ -123,7 +132,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
     let code_object = code_object(&device)?;
     let context = Context::new(&device).map_err(Failure::failed)?;
     let gemm = Gemm::new(&context, code_object).map_err(Failure::failed)?;
-    let outcome = compute(&gemm, kernel, &problem, options.seed)?;
+    let outcome = compute(&gemm, kernel, &problem, &References::new(options.seed))?;
     let emulated = device.is_emulated();
     let kernel_ns = outcome.kernel_time.as_nanos();
     let report = Report {
@@ -150,6 +159,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
             .worst
             .as_ref()
             .map(|worst| worst.error_in_bounds),
+        verified: outcome.verdict.method.to_string(),
         gpu_kernel_ns: (!emulated).then_some(kernel_ns),
         emulator_kernel_ns: emulated.then_some(kernel_ns),
         wall_ns: outcome.wall_time.as_nanos(),
@@ -200,6 +210,7 @@ fn text(report: &Report<'_>) -> String {
     if let Some(worst) = report.worst_error_in_bounds {
         text += &format!("worst element    {worst:.4} of its rounding bound\n");
     }
+    text += &format!("verified by      {}\n", report.verified);
     if let Some(ns) = report.gpu_kernel_ns {
         text += &format!("kernel time      {:.3} ms on the GPU\n", milliseconds(ns));
     }

@@ -12,7 +12,7 @@ use ferrowave_shared::{Kernel, catalogue::CATALOGUE};
 
 use super::{
     Failure, code_object,
-    product::{complaint, compute},
+    product::{References, complaint, compute},
     request::ProductOptions,
 };
 
@@ -112,10 +112,11 @@ impl<'a> Target<'a> {
         }
         let gemm = Gemm::new(&self.context, code_object(device)?).map_err(Failure::failed)?;
         let gemm = gemm.planned_for(machine.clone());
+        let references = References::new(options.launch.seed);
         for kernel in kernels {
             let name = kernel.variant.name();
             note(&format!("kernel {name}, {m} x {n} x {k}"));
-            let outcome = compute(&gemm, kernel, &problem, options.launch.seed)?;
+            let outcome = compute(&gemm, kernel, &problem, &references)?;
             if let Some(complaint) = complaint(&outcome.verdict) {
                 return Err(Failure::failed(format!("{name}: {complaint}")));
             }

@@ -6,6 +6,7 @@ use ferrowave::{
     gemm::{Gemm, Problem},
     hip,
     vendor::VendorGemm,
+    verify::Method,
 };
 use ferrowave_code_object::CodeObject;
 use ferrowave_gpu::{self as gpu, Gpu, GpuLimits, Occupancy, Specifications};
@@ -23,7 +24,7 @@ use super::results::{
 };
 use crate::cli::{
     Failure,
-    product::{Product, complaint, launch_unset},
+    product::{Product, References, complaint, launch_unset},
 };
 
 /// Runs on a GPU before the timed ones, to warm up clocks, instruction caches and address translation.
@@ -44,7 +45,7 @@ pub(crate) struct Bench<'a> {
     pub(crate) device: usize,
     /// The modelled product, on the emulator.
     pub(crate) machine: Option<gpu::Product>,
-    pub(crate) seed: u64,
+    pub(crate) references: References,
     /// Timed runs on a GPU.
     pub(crate) samples: u32,
 }
@@ -105,6 +106,19 @@ impl Bench<'_> {
         row
     }
 
+    /// The row of a kernel that did not end by itself.
+    pub(crate) fn failed_row(
+        &self,
+        kernel: &Kernel,
+        described: &Described,
+        complaint: String,
+    ) -> Row {
+        let mut row = self.empty(kernel.variant.name(), described);
+        row.built = self.built(kernel);
+        row.outcome.complaint = Some(complaint);
+        row
+    }
+
     /// Computes a problem with a vendor's library on a GPU.
     pub(crate) fn library_row(
         &self,
@@ -146,7 +160,7 @@ impl Bench<'_> {
         machine: gpu::Product,
         row: &mut Row,
     ) -> Result<(), Failure> {
-        let mut product = Product::new(self.gemm, problem, self.seed)?;
+        let mut product = self.product(problem)?;
         row.emulation_seconds = Some(product.run(kernel)?.as_secs_f64());
         row.outcome = outcome(&product)?;
         let settings = Settings {
@@ -192,14 +206,13 @@ impl Bench<'_> {
         row: &mut Row,
         mut compute: impl FnMut(&mut Product<'_>) -> Result<Duration, Failure>,
     ) -> Result<(), Failure> {
-        let mut first = Product::new(self.gemm, problem, self.seed)?;
+        let mut first = self.product(problem)?;
         compute(&mut first)?;
         row.outcome = outcome(&first)?;
         let copies = (ROTATED_BYTES / first.bytes() as f64).clamp(1.0, MOST_COPIES);
         let mut products = vec![first];
-        for copy in 1..copies.ceil() as u64 {
-            let seed = self.seed.wrapping_add(copy);
-            products.push(Product::new(self.gemm, problem, seed)?);
+        for _ in 1..copies.ceil() as u64 {
+            products.push(self.product(problem)?);
         }
         let runs = WARM_UP + self.samples;
         let count = products.len();
@@ -212,6 +225,11 @@ impl Bench<'_> {
         }
         row.measured = measured(times);
         Ok(())
+    }
+
+    fn product(&self, problem: &Problem) -> Result<Product<'_>, Failure> {
+        let device = self.gemm.context().device();
+        Product::new(self.gemm, self.references.of(problem, device)?)
     }
 
     fn built(&self, kernel: &Kernel) -> Option<Built> {
@@ -241,6 +259,7 @@ fn outcome(product: &Product<'_>) -> Result<Outcome, Failure> {
             .worst
             .as_ref()
             .and_then(|worst| finite(worst.error_in_bounds)),
+        verified: (verdict.method != Method::Exact).then(|| verdict.method.to_string()),
         complaint: complaint(&verdict),
     })
 }
@@ -373,7 +392,7 @@ mod tests {
             gpu,
             device: 0,
             machine: None,
-            seed: 0,
+            references: References::new(0),
             samples: 3,
         };
         let described = row("", 20, 0.0).problem;

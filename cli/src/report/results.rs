@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fs, io, path::Path};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// The name of the kernel that the others are compared with.
 pub(crate) const NAIVE: &str = "naive";
@@ -111,11 +111,21 @@ pub(crate) struct Product {
     pub(crate) output: String,
     /// Layout of A and B: N is row-major, T column-major.
     pub(crate) layout: String,
+    /// Null, which is read as NaN, if it is not finite.
+    #[serde(deserialize_with = "number")]
     pub(crate) alpha: f64,
+    /// Likewise.
+    #[serde(deserialize_with = "number")]
     pub(crate) beta: f64,
     pub(crate) bias: bool,
     pub(crate) prologue: String,
     pub(crate) epilogue: String,
+}
+
+/// A number, or NaN for null.
+fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    let number = Option::deserialize(deserializer)?;
+    Ok(number.unwrap_or(f64::NAN))
 }
 
 impl Product {
@@ -142,6 +152,9 @@ pub(crate) struct Outcome {
     pub(crate) relative_error: Option<f64>,
     /// The largest element error in units of its rounding bound.
     pub(crate) worst_error_in_bounds: Option<f64>,
+    /// How the elements were verified if not all were compared with the reference.
+    #[serde(default)]
+    pub(crate) verified: Option<String>,
     /// What is wrong, or why it did not run.
     pub(crate) complaint: Option<String>,
 }
@@ -392,6 +405,7 @@ pub(crate) mod tests {
                 passed: true,
                 relative_error: Some(1e-7),
                 worst_error_in_bounds: Some(0.01),
+                verified: None,
                 complaint: None,
             },
             estimated: false,

@@ -1,0 +1,53 @@
+//! Kernels on a GPU in a process of their own: under ROCm, one that faults aborts the process, and one that hangs never
+//! lets it end.
+
+use std::{process::ExitCode, time::Duration};
+
+use clap::Args;
+use ferrowave::embedded;
+
+use super::{DeviceOption, Failure, print};
+use crate::child::{self, End, Ended};
+
+#[derive(Debug, Args)]
+pub(crate) struct Apart {
+    /// Time limit of a kernel's process on a GPU: seconds, or a number and s, m or h.
+    #[arg(long, value_name = "TIME", default_value = "15m", value_parser = ferrowave_launch::parse_time)]
+    pub(crate) time_limit: Duration,
+    /// Run kernels in this process on a GPU, too, for a debugger: a fault ends it.
+    #[arg(long)]
+    pub(crate) in_process: bool,
+}
+
+impl Apart {
+    /// Whether the kernel runs in another process: on a GPU. The emulator survives faults, and ends kernels by itself.
+    pub(crate) fn is_wanted(&self, device: &DeviceOption) -> bool {
+        let selector = device.selector();
+        // A device that cannot be opened is an error of the command itself.
+        let device = selector
+            .ok()
+            .and_then(|selector| embedded::open(&selector).ok());
+        !self.in_process && device.is_some_and(|device| !device.is_emulated())
+    }
+
+    /// Runs this command in another process, and says if that does not end by itself.
+    pub(crate) fn run(&self) -> Result<ExitCode, Failure> {
+        let ended = self.ended(&["--in-process"])?;
+        let End::Code(code) = ended.end else {
+            return Err(Failure::failed(format!(
+                "the kernel failed: {}",
+                ended.complaint()
+            )));
+        };
+        eprint!("{}", ended.error);
+        print(&ended.output)?;
+        // Exit codes have 8 bits.
+        Ok(ExitCode::from(code as u8))
+    }
+
+    /// Runs this command with more arguments in another process.
+    pub(crate) fn ended(&self, more: &[&str]) -> Result<Ended, Failure> {
+        let mut command = child::this_command(more).map_err(Failure::failed)?;
+        child::run(&mut command, self.time_limit).map_err(Failure::failed)
+    }
+}
