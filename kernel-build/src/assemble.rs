@@ -8,6 +8,7 @@ use ferrowave_gpu::Gpu;
 use crate::{
     Toolchain, ToolchainError,
     tool::{ToolError, file_error, run},
+    version::version_for,
 };
 
 /// Why text could not be assembled, or a code object not disassembled.
@@ -36,7 +37,7 @@ pub struct Disassembled {
 }
 
 /// Assembles AMDGPU assembly `text` (directives, kernels, `.amdhsa_kernel`, `.amdgpu_metadata`) to a linked code object
-/// of version 5, with the toolchain of [`Toolchain::TESTED_CHANNEL`].
+/// of the version that [`Build`](crate::Build) builds for the GPU, with the toolchain of [`Toolchain::TESTED_CHANNEL`].
 ///
 /// # Errors
 /// If the toolchain is missing, or the assembler or linker rejects the text.
@@ -72,12 +73,12 @@ pub struct Assembly<'a> {
 }
 
 impl<'a> Assembly<'a> {
-    /// `text` for `gpu`, as a code object of version 5 without target features.
+    /// `text` for `gpu`, as a code object of the version that is built for it, without target features.
     pub fn new(gpu: Gpu, text: &'a str) -> Self {
         Assembly {
             gpu,
             text,
-            version: CodeObjectVersion::V5,
+            version: version_for(gpu),
             features: String::new(),
         }
     }

@@ -15,6 +15,7 @@ use crate::{
     BuildError, KernelCrate, LaunchBounds, Settings, Toolchain, ToolchainError, bounds, cache,
     dep_info, environment,
     tool::{ToolError, file_error},
+    version,
 };
 
 /// A code object that was built.
@@ -425,6 +426,11 @@ impl Build {
         // Only for the crate itself, so that changed bounds do not compile core again.
         command.arg("--").args(&self.rustc_args);
         let mut llvm_args = [&*settings.llvm_args, &self.llvm_args].concat();
+        // The crate's own choice, if it has one: LLVM takes the option once.
+        if !llvm_args.iter().any(|arg| arg.contains(version::OPTION)) {
+            let version = version::version_for(gpu) as u8;
+            llvm_args.push(format!("-{}={version}", version::OPTION));
+        }
         if let Some(csv) = csv {
             command.arg("-Cpasses=forceattrs");
             llvm_args.push(format!("-forceattrs-csv-path={}", csv.display()));

@@ -20,6 +20,7 @@ mod script;
 mod settings;
 mod tool;
 mod toolchain;
+mod version;
 
 pub use assemble::{AssembleError, Assembly, Disassembled, assemble, disassemble};
 pub use bounds::LaunchBounds;

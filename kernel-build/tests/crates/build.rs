@@ -26,7 +26,7 @@ fn a_kernel_is_built_with_bounds_lines_and_sources() {
     };
     let object = &built.code_object;
     assert_eq!((built.gpu, object.target().gpu), (Gpu::Gfx942, Gpu::Gfx942));
-    assert_eq!(object.target().version, CodeObjectVersion::V6);
+    assert_eq!(object.target().version, CodeObjectVersion::V5);
     let [kernel] = object.kernels() else {
         panic!("{} kernels", object.kernels().len());
     };
@@ -67,6 +67,31 @@ fn a_kernel_is_built_with_bounds_lines_and_sources() {
             built.sources
         );
     }
+}
+
+/// ELF's header, written in the test: `EI_ABIVERSION` is byte 8, and 3 means version 5, which ROCm 6.0 loads.
+#[test]
+fn the_version_of_the_code_object_is_one_that_rocm_6_0_loads() {
+    const EI_ABIVERSION: usize = 8;
+    let fixture = Fixture::new("code object version");
+    let check = |build: &Build, expected: u8| {
+        for built in run(build).expect("builds") {
+            let object = &built.code_object;
+            assert_eq!(object.bytes()[EI_ABIVERSION], expected, "{}", built.gpu);
+            assert_eq!(object.metadata().version, (1, 2), "{}", built.gpu);
+        }
+    };
+    check(
+        &fixture
+            .build()
+            .gpus([Gpu::Gfx908, Gpu::Gfx90a, Gpu::Gfx942]),
+        3,
+    );
+    // ROCm 6.2, which loads version 6, does not know gfx950 yet.
+    check(&fixture.build().gpu(Gpu::Gfx950), 4);
+    // A crate may choose another version.
+    let chosen = fixture.build().llvm_arg("-amdhsa-code-object-version=6");
+    check(&chosen.gpu(Gpu::Gfx942), 4);
 }
 
 #[test]
