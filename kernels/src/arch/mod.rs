@@ -5,6 +5,8 @@ mod lds;
 pub(crate) mod mfma;
 mod panic;
 mod registers;
+#[cfg(not(ferrowave_gpu = "gfx908"))]
+mod visibility;
 
 #[cfg(not(any(
     ferrowave_gpu = "gfx908",
@@ -30,3 +32,5 @@ pub(crate) use lds::{
 #[cfg(ferrowave_gpu = "gfx950")]
 pub(crate) use lds::{load_unit_to_lds, wait_for_loads_until};
 pub(crate) use registers::opaque_zero;
+#[cfg(not(ferrowave_gpu = "gfx908"))]
+pub(crate) use visibility::{acquire, release_and_count, wait_for_stores};

@@ -4,6 +4,10 @@
 //! slots written, adds them in the order of k and updates C. No workgroup waits for another, so they need not run at
 //! the same time. The order of the additions does not depend on which workgroup is last: the same input gives the same
 //! bits.
+//!
+//! **Visibility.** The workgroups are of one GPU (LLVM's scope «agent»). Each wave waits until its stores have reached
+//! the L2 that its workgroup's waves share. Once all have, one wave writes this L2 back and takes the ticket. In the last
+//! workgroup, each wave invalidates its caches before it reads the slots.
 
 use super::{BlockGemm, Config};
 use crate::{
@@ -16,7 +20,7 @@ use crate::{
         operand::{UNIT_BYTES, Unit},
     },
 };
-use core::sync::atomic::{AtomicU32, Ordering, fence};
+use core::sync::atomic::{AtomicU32, Ordering};
 
 /// A sum.
 type Sum<C> = <<C as Config>::Mfma as Mfma>::Sum;
@@ -39,17 +43,14 @@ impl<C: Config> BlockGemm<C> {
         let (counter, address) = self.product.shared(tile);
         // SAFETY: the slot is this workgroup's, and of the size of its sums.
         unsafe { self.leave(address(own)) };
-        // Visible to all workgroups: the L2 of other XCDs does not see this one's writes.
-        fence(Ordering::Release);
+        // One wave's release does not wait for the stores of the others.
+        arch::wait_for_stores();
         Workgroup.wait();
         let ticket = self.lds.cast::<u32>();
         if self.thread == 0 {
             // SAFETY: during the launch the counter is accessed by atomics only, and between the
             // barriers only this thread accesses LDS.
-            unsafe {
-                let number = AtomicU32::from_ptr(counter).fetch_add(1, Ordering::Relaxed);
-                ticket.write(number);
-            }
+            unsafe { ticket.write(arch::release_and_count(counter)) };
         }
         Workgroup.wait();
         // SAFETY: the ticket was written before the barrier.
@@ -57,7 +58,7 @@ impl<C: Config> BlockGemm<C> {
         if number != parts - 1 {
             return false;
         }
-        fence(Ordering::Acquire);
+        arch::acquire();
         self.sums = C::M::splat(C::N::splat(C::Mfma::ZERO));
         for part in 0..parts {
             // SAFETY: all parts were written before their tickets were taken.

@@ -1,0 +1,70 @@
+//! What a workgroup writes to global memory, visible to other workgroups of the GPU.
+//!
+//! Rust's fences are for the whole system. These are LLVM's sequences for its scope «agent», one GPU (LLVM's
+//! `AMDGPUUsage`, «Memory Model GFX90A» and «GFX942», which is also gfx950's; `SIMemoryLegalizer.cpp`):
+//!
+//! | | gfx90a | gfx942, gfx950 |
+//! |---|---|---|
+//! | caches | an L1 for each compute unit, which writes through; one L2 | the same, but an L2 for each XCD |
+//! | release | wait for stores | the same, then `buffer_wbl2 sc1`: the L2 writes back what other XCDs may read |
+//! | atomic | `glc`: returns the old value | `sc0`: returns the old value (`sc1` would be system scope) |
+//! | acquire | `buffer_wbinvl1_vol`: invalidates L1 | `buffer_inv sc1`: invalidates L1, and in L2 what may be old |
+//!
+//! A write-back by one wave covers the stores of all waves of its workgroup if these have waited for them: they share
+//! an L2. An invalidation is only ordered before later loads of the wave that issues it, so each wave has its own.
+
+use core::arch::asm;
+
+/// Waits until the wave's stores have reached L2, as each wave must before the barrier that precedes
+/// [`release_and_count`].
+#[inline(always)]
+pub(crate) fn wait_for_stores() {
+    // SAFETY: waiting for counters has no other effect. The compiler moves no access across, as it takes the assembly
+    // for an access to all of memory.
+    unsafe { asm!("s_waitcnt vmcnt(0)", options(nostack)) };
+}
+
+/// Makes what the workgroup has stored visible to all workgroups that [`acquire`] after they have counted, adds 1 to
+/// `counter` and returns its old value.
+///
+/// # Safety
+/// One thread of the workgroup calls this, after a barrier before which all waves have [waited](wait_for_stores).
+/// `counter` is accessed by atomic operations only.
+#[inline(always)]
+pub(crate) unsafe fn release_and_count(counter: *mut u32) -> u32 {
+    let old;
+    // SAFETY: as the caller promises. The compiler moves no access across, as above.
+    unsafe {
+        asm!(
+            #[cfg(not(ferrowave_gpu = "gfx90a"))]
+            "buffer_wbl2 sc1",
+            #[cfg(not(ferrowave_gpu = "gfx90a"))]
+            "s_waitcnt vmcnt(0)",
+            #[cfg(ferrowave_gpu = "gfx90a")]
+            "global_atomic_add {old}, {counter}, {one}, off glc",
+            #[cfg(not(ferrowave_gpu = "gfx90a"))]
+            "global_atomic_add {old}, {counter}, {one}, off sc0",
+            "s_waitcnt vmcnt(0)",
+            old = out(vgpr32) old,
+            counter = in(vgpr64) counter,
+            one = in(vgpr32) 1_u32,
+            options(nostack),
+        );
+    }
+    old
+}
+
+/// Makes visible to the wave what was released before the counts that its workgroup has seen.
+#[inline(always)]
+pub(crate) fn acquire() {
+    // SAFETY: it changes no memory. The compiler moves no access across, as above.
+    unsafe {
+        asm!(
+            #[cfg(ferrowave_gpu = "gfx90a")]
+            "buffer_wbinvl1_vol",
+            #[cfg(not(ferrowave_gpu = "gfx90a"))]
+            "buffer_inv sc1",
+            options(nostack),
+        );
+    }
+}
