@@ -104,7 +104,7 @@ pub enum Reduction {
     /// One, which sums over all of k.
     None,
     /// Each tile has [`parts`](crate::GemmParameters::parts) workgroups, each with an equal share of the
-    /// steps of k, to within one. They are adjacent along x of the grid.
+    /// steps of k, to within one. See [`split_k`](crate::workspace::split_k).
     SplitK,
     /// The steps of all tiles, one tile after the other, are divided into
     /// [`parts`](crate::GemmParameters::parts) contiguous shares of equal length, to within one step: one

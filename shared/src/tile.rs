@@ -41,21 +41,26 @@ pub enum TileOrder {
     /// neighbouring tiles.
     ///
     /// The hardware distributes workgroups to the XCDs round-robin, and each XCD has its own L2. So
-    /// workgroup `x` of `count` takes the tile number `(x mod xcds) · ⌊count / xcds⌋ +
-    /// min(x mod xcds, count mod xcds) + ⌊x / xcds⌋`: a contiguous range of numbers for each XCD. Tiles
-    /// are numbered in groups of some rows of tiles: within a group column by column, from top to bottom.
+    /// workgroups are numbered by XCD ([`by_xcd`](Self::by_xcd)), and tiles so that a range of numbers is
+    /// compact ([`place`](Self::place)). Which tiles a number stands for is the kernel's
+    /// [`Reduction`](crate::catalogue::Reduction).
     Linear,
 }
 
 impl TileOrder {
-    /// Row and column of the tile that workgroup `x` takes of `rows` × `columns` tiles, neither of
-    /// them 0, in [`Linear`](Self::Linear) order with `group` rows of tiles in a group.
+    /// The number of workgroup `x` of `count`, not 0: those of one XCD have consecutive numbers. Workgroup
+    /// `x` runs on XCD `x mod xcds`.
     #[inline(always)]
-    pub const fn linear(x: u32, rows: u32, columns: u32, group: u32, xcds: u32) -> (u32, u32) {
-        let count = rows * columns;
+    pub const fn by_xcd(x: u32, count: u32, xcds: u32) -> u32 {
         let (xcd, turn) = (x % xcds, x / xcds);
         let (share, rest) = (count / xcds, count % xcds);
-        let number = xcd * share + if xcd < rest { xcd } else { rest } + turn;
+        xcd * share + if xcd < rest { xcd } else { rest } + turn
+    }
+
+    /// Row and column of tile number `number` of `rows` × `columns`, neither of them 0. Tiles are numbered
+    /// in groups of `group` rows of tiles: within a group column by column, from top to bottom.
+    #[inline(always)]
+    pub const fn place(number: u32, rows: u32, columns: u32, group: u32) -> (u32, u32) {
         let in_group = group * columns;
         let first = number / in_group * group;
         let rows = if rows - first < group {
@@ -98,7 +103,9 @@ impl BlockTile {
 
 #[cfg(test)]
 mod tests {
+    extern crate std;
     use super::*;
+    use std::vec::Vec;
 
     const TILE: BlockTile = BlockTile { m: 4, n: 64, k: 1 };
 
@@ -118,15 +125,20 @@ mod tests {
         check(u32::MAX, u32::MAX, 1, 1 << 26, 1 << 30, 1);
     }
 
+    /// The tile of each workgroup of a kernel with one workgroup for each tile.
+    fn tiles(rows: u32, columns: u32, group: u32, xcds: u32) -> Vec<(u32, u32)> {
+        let count = rows * columns;
+        (0..count)
+            .map(|x| TileOrder::place(TileOrder::by_xcd(x, count, xcds), rows, columns, group))
+            .collect()
+    }
+
     #[test]
     fn every_tile_of_the_linear_order_is_computed_once() {
-        extern crate std;
         for (rows, columns) in [(1, 1), (1, 7), (7, 1), (8, 8), (19, 5), (5, 19)] {
             for group in [1, 4, 8, 40] {
                 for xcds in [1, 3, 8] {
-                    let mut tiles: std::vec::Vec<_> = (0..rows * columns)
-                        .map(|x| TileOrder::linear(x, rows, columns, group, xcds))
-                        .collect();
+                    let mut tiles = tiles(rows, columns, group, xcds);
                     tiles.sort_unstable();
                     let all =
                         (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column)));
@@ -142,13 +154,13 @@ mod tests {
     #[test]
     fn the_workgroups_of_an_xcd_compute_neighbours() {
         // 16 tiles on 2 XCDs: the even workgroups take the two upper rows, the odd ones the lower.
-        let tile = |x| TileOrder::linear(x, 4, 4, 2, 2);
+        let tiles = tiles(4, 4, 2, 2);
         assert_eq!(
-            [tile(0), tile(2), tile(4), tile(6)],
+            [tiles[0], tiles[2], tiles[4], tiles[6]],
             [(0, 0), (1, 0), (0, 1), (1, 1)]
         );
         assert_eq!(
-            [tile(1), tile(3), tile(5), tile(7)],
+            [tiles[1], tiles[3], tiles[5], tiles[7]],
             [(2, 0), (3, 0), (2, 1), (3, 1)]
         );
     }

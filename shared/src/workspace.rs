@@ -11,10 +11,14 @@
 //! | | slots of a product | slot of a workgroup |
 //! |---|---|---|
 //! | [`Reduction::SplitK`] | tiles · parts | `tile · parts + part` |
-//! | [`Reduction::StreamK`] | 2 · parts | `2 · workgroup` for its first tile, `2 · workgroup + 1` for its last; used only if it shares the tile |
+//! | [`Reduction::StreamK`] | 2 · parts | `2 · w` for the first tile of its share, `2 · w + 1` for the last; used only if it shares the tile |
 //!
-//! The number of a tile is the `x` of [`TileOrder::linear`](crate::TileOrder::linear), *before* it is mapped to a row
-//! and a column. The layout of the sums within a slot is private to the kernel, which both writes and reads them.
+//! The number of a tile is that of [`TileOrder::place`](crate::TileOrder::place). The layout of the sums within a slot is
+//! private to the kernel, which both writes and reads them.
+//!
+//! What a workgroup computes follows from its number `w` in [`TileOrder::by_xcd`](crate::TileOrder::by_xcd):
+//! [`Reduction::StreamK`] gives it the tiles `w`, `w + parts`, … of the first [`whole_tiles`] and share `w` of the steps
+//! of the others, [`Reduction::SplitK`] the tile and part of [`split_k`].
 //!
 //! **Counters are 0** before each launch, and every kernel resets them to 0. The slots need no initialization.
 //!
@@ -112,8 +116,8 @@ pub const fn steps(k: u32, tile: BlockTile) -> u32 {
 /// The first step of share number `share` when `total` steps are divided into `shares`, not 0; with `share = shares`
 /// the end of the last one. Shares are contiguous and differ by at most one step, longer ones first.
 ///
-/// [`Reduction::SplitK`] divides the steps of one tile among its parts, [`Reduction::StreamK`] those of all tiles
-/// of a product, tile after tile, among its workgroups.
+/// [`Reduction::SplitK`] divides the steps of one tile among its parts, [`Reduction::StreamK`] those of a product's
+/// tiles after the first [`whole_tiles`], tile after tile, among its workgroups.
 ///
 /// ```
 /// use ferrowave_shared::workspace::first_step;
@@ -140,10 +144,33 @@ pub const fn share_of_step(total: u32, shares: u32, step: u32) -> u32 {
     }
 }
 
+/// How many of a product's `tiles` [`Reduction::StreamK`] does not divide: as many for each of the `workgroups`, so that
+/// one or two tiles for each of them are left, or none.
+#[inline(always)]
+pub const fn whole_tiles(tiles: u32, workgroups: u32) -> u32 {
+    let (rounds, rest) = (tiles / workgroups, tiles % workgroups);
+    if rest == 0 || rounds == 0 {
+        rounds * workgroups
+    } else {
+        (rounds - 1) * workgroups
+    }
+}
+
+/// The tile and the part of workgroup number `number` of [`Reduction::SplitK`], of `tiles` · parts.
+///
+/// Neighbours compute the same part of different tiles, which share rows of A and columns of B. The parts of one tile
+/// share no input.
+#[inline(always)]
+pub const fn split_k(number: u32, tiles: u32) -> (u32, u32) {
+    (number % tiles, number / tiles)
+}
+
 #[cfg(test)]
 mod tests {
+    extern crate std;
     use super::*;
-    use crate::catalogue::NAIVE_F32;
+    use crate::{TileOrder, catalogue::NAIVE_F32};
+    use std::{collections::BTreeSet, vec::Vec};
 
     const TILE: BlockTile = BlockTile { m: 16, n: 8, k: 4 };
 
@@ -216,6 +243,136 @@ mod tests {
                     assert!(length == total / shares || length == total / shares + 1);
                 }
             }
+        }
+    }
+
+    /// MI300X: compute units, and XCDs.
+    const COMPUTE_UNITS: u32 = 304;
+    const XCDS: u32 = 8;
+
+    /// A square of `edge` × `edge` tiles of `steps` steps each.
+    #[derive(Clone, Copy)]
+    struct Square {
+        edge: u32,
+        steps: u32,
+    }
+
+    impl Square {
+        fn place(self, tile: u32) -> (u32, u32) {
+            // The host's groups of 8 rows.
+            TileOrder::place(tile, self.edge, self.edge, 8)
+        }
+
+        /// The first tile and the part of k of workgroup `x` of [`Reduction::StreamK`]. What two tiles read of a row of
+        /// A counts as the same wherever they begin along k.
+        fn stream_k(self, x: u32, workgroups: u32) -> (u32, u32) {
+            let share = TileOrder::by_xcd(x, workgroups, XCDS);
+            let tiles = self.edge * self.edge;
+            let whole = whole_tiles(tiles, workgroups);
+            let total = (tiles - whole) * self.steps;
+            let divided = whole + first_step(total, workgroups, share) / self.steps;
+            (if whole > 0 { share } else { divided }, 0)
+        }
+
+        /// The tile and the part of k of workgroup `x` of [`Reduction::SplitK`].
+        fn split_k(self, x: u32, parts: u32) -> (u32, u32) {
+            let tiles = self.edge * self.edge;
+            split_k(TileOrder::by_xcd(x, tiles * parts, XCDS), tiles)
+        }
+
+        /// The most panels (a row of tiles of A, or a column of B, in a part of k) that the workgroups of an XCD read,
+        /// of the first `at_once`.
+        fn panels(self, at_once: u32, work: impl Fn(u32) -> (u32, u32)) -> usize {
+            let of_xcd = |xcd: u32| {
+                let places: Vec<_> = (xcd..at_once)
+                    .step_by(XCDS as usize)
+                    .map(&work)
+                    .map(|(tile, part)| (self.place(tile), part))
+                    .collect();
+                let rows: BTreeSet<_> = places.iter().map(|((row, _), part)| (row, part)).collect();
+                let columns: BTreeSet<_> = places
+                    .iter()
+                    .map(|((_, column), part)| (column, part))
+                    .collect();
+                rows.len() + columns.len()
+            };
+            (0..XCDS).map(of_xcd).max().expect("XCDs")
+        }
+    }
+
+    /// The most panels of `tiles` consecutive tiles: their columns of 8, one more if they begin inside one, and the rows
+    /// of two groups.
+    fn bound(tiles: u32) -> usize {
+        (tiles.div_ceil(8) + 1 + 2 * 8) as usize
+    }
+
+    #[test]
+    fn the_workgroups_of_an_xcd_share_panels_in_stream_k() {
+        // 4096³ in tiles of 128 × 128 × 64, with two workgroups on each compute unit: 76 on each XCD, which compute 128
+        // consecutive tiles, half of a group of 8 × 32.
+        let (square, workgroups) = (
+            Square {
+                edge: 32,
+                steps: 64,
+            },
+            2 * COMPUTE_UNITS,
+        );
+        let panels = square.panels(workgroups, |x| square.stream_k(x, workgroups));
+        assert_eq!(panels, 8 + 16);
+        // 8192³: whole tiles first, 76 consecutive ones, in at most two groups.
+        let square = Square {
+            edge: 64,
+            steps: 128,
+        };
+        let panels = square.panels(workgroups, |x| square.stream_k(x, workgroups));
+        assert!(panels <= bound(76), "{panels}");
+    }
+
+    #[test]
+    fn stream_k_divides_one_or_two_tiles_of_each_workgroup() {
+        assert_eq!(whole_tiles(4096, 608), 5 * 608);
+        assert_eq!(whole_tiles(1024, 608), 0);
+        assert_eq!(whole_tiles(1216, 608), 1216);
+        for workgroups in [1, 2, 7, 608] {
+            for tiles in 0..5 * workgroups {
+                let whole = whole_tiles(tiles, workgroups);
+                let divided = tiles - whole;
+                assert!(whole.is_multiple_of(workgroups));
+                assert!(divided < 2 * workgroups);
+                assert!(divided == 0 || divided > workgroups || whole == 0);
+            }
+        }
+    }
+
+    #[test]
+    fn the_workgroups_of_an_xcd_share_panels_in_split_k() {
+        // With a tile for each compute unit, k is not divided: 4096³ and 8192³, 76 consecutive tiles on each XCD.
+        for edge in [32, 64] {
+            let square = Square { edge, steps: 64 };
+            let panels = square.panels(2 * COMPUTE_UNITS, |x| square.split_k(x, 1));
+            assert!(panels <= bound(76), "{edge}: {panels}");
+        }
+        // 512 × 512 in 19 parts of k, 38 workgroups on each XCD: two parts of 4 × 4 tiles, and some tiles of a third,
+        // each with at most 4 + 4 panels. The 19 parts of two tiles would have 19 · (1 + 2).
+        let square = Square {
+            edge: 4,
+            steps: 1024,
+        };
+        let panels = square.panels(COMPUTE_UNITS, |x| square.split_k(x, 19));
+        assert!(panels <= 4 * (4 + 4), "{panels}");
+    }
+
+    #[test]
+    fn every_part_of_split_k_has_a_workgroup() {
+        for (tiles, parts) in [(1, 1), (4, 76), (16, 19), (7, 3)] {
+            let all: BTreeSet<_> = (0..tiles * parts)
+                .map(|x| split_k(TileOrder::by_xcd(x, tiles * parts, XCDS), tiles))
+                .collect();
+            assert_eq!(all.len(), (tiles * parts) as usize);
+            assert!(
+                all.into_iter()
+                    .all(|(tile, part)| tile < tiles && part < parts)
+            );
         }
     }
 }

@@ -26,7 +26,7 @@ const GROUP_ROWS: u32 = 8;
 /// |---|---|---|
 /// | `Plane` | `None` | columns of tiles × rows of tiles × batch |
 /// | `Linear` | `None` | tiles × 1 × batch |
-/// | `Linear` | `SplitK` | tiles · parts × 1 × batch, with the parts of a tile adjacent |
+/// | `Linear` | `SplitK` | tiles · parts × 1 × batch |
 /// | `Linear` | `StreamK` | parts × 1 × batch |
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {

@@ -11,8 +11,9 @@ use crate::{
     },
 };
 use ferrowave_shared::{
-    Bias, BlockTile, FragmentOp, GemmParameters, Kernel, TileOrder, catalogue::Reduction,
-    workspace::Workspace,
+    Bias, BlockTile, FragmentOp, GemmParameters, Kernel, TileOrder,
+    catalogue::Reduction,
+    workspace::{self, Workspace},
 };
 
 /// The device addresses in a kernel's arguments.
@@ -69,14 +70,29 @@ impl<A: Copy, C: Stored> Product<A, C> {
         match (kernel.order, kernel.reduction) {
             (TileOrder::Plane, _) => product,
             // SAFETY: the grid has one workgroup per tile.
-            (TileOrder::Linear, Reduction::None) => unsafe { product.at_tile(workgroup.x) },
+            (TileOrder::Linear, Reduction::None) => unsafe {
+                product.at_tile(product.number(product.tiles()))
+            },
             // SAFETY: the grid has `parts` workgroups per tile.
             (TileOrder::Linear, Reduction::SplitK) => unsafe {
-                product.at_tile(workgroup.x / product.parameters.parts)
+                product.at_tile(product.tile_and_part().0)
             },
             // Its workgroups go from tile to tile.
             (TileOrder::Linear, Reduction::StreamK) => product,
         }
+    }
+
+    /// The number of the calling workgroup, of `count` in its product: those of one XCD have consecutive numbers.
+    #[inline(always)]
+    pub(super) fn number(&self, count: u32) -> u32 {
+        TileOrder::by_xcd(arch::workgroup().x, count, self.parameters.order & 0xffff)
+    }
+
+    /// The tile and the part of the calling workgroup, for [`Reduction::SplitK`].
+    #[inline(always)]
+    pub(super) fn tile_and_part(&self) -> (u32, u32) {
+        let tiles = self.tiles();
+        workspace::split_k(self.number(tiles * self.parts()), tiles)
     }
 
     /// The same product at the tile with this number, in linear order.
@@ -87,12 +103,11 @@ impl<A: Copy, C: Stored> Product<A, C> {
     pub(super) unsafe fn at_tile(self, number: u32) -> Self {
         let BlockTile { m, n, .. } = self.kernel.tile;
         let p = &self.parameters;
-        let (row, column) = TileOrder::linear(
+        let (row, column) = TileOrder::place(
             number,
             p.m.div_ceil(m as u32),
             p.n.div_ceil(n as u32),
             p.order >> 16,
-            p.order & 0xffff,
         );
         Self {
             row: row * m as u32,

@@ -19,6 +19,9 @@
 //! each of them writes its sums to memory and one reads them all: 2 · parts · 64 KiB per tile, which the host
 //! weighs against the idle units.
 //!
+//! **XCDs.** Each has its own L2. Its workgroups compute the same parts of neighbouring tiles, which share rows of A and
+//! columns of B.
+//!
 //! **Deterministic.** No floating-point atomics; see [`BlockGemm::contribute`]. The main loop is that of
 //! step 15, with waves of 64 × 64, over the steps that [`first_step`] assigns to the part.
 //!
@@ -29,7 +32,6 @@ use super::{
     block_gemm::{BlockGemm, Config, Element, Output},
     s15_mfma_interleaved::weave,
 };
-use crate::arch;
 use ferrowave_shared::workspace::{first_step, steps};
 
 /// Computes a part of a tile of C.
@@ -39,8 +41,7 @@ use ferrowave_shared::workspace::{first_step, steps};
 #[inline(always)]
 pub(super) unsafe fn run<C: Config>(product: Product<Element<C>, Output<C>>) {
     let (parts, k, tile_k) = (product.parts(), product.k(), product.kernel().tile.k as u32);
-    let workgroup = arch::workgroup().x;
-    let (tile, part) = (workgroup / parts, workgroup % parts);
+    let (tile, part) = product.tile_and_part();
     let steps = steps(k, product.kernel().tile);
     let first = first_step(steps, parts, part) * tile_k;
     let end = first_step(steps, parts, part + 1)
