@@ -62,7 +62,13 @@ macro_rules! for_each_kernel {
                 gemm_mfma_pingpong_small_fp8_fnuz: PINGPONG_SMALL, FP8_FNUZ, ["gfx942"];
                 gemm_mfma_pingpong_small_fp8: PINGPONG_SMALL, FP8, ["gfx950"];
                 gemm_mfma_pingpong_small_f64: PINGPONG_SMALL, F64, ["gfx90a", "gfx942", "gfx950"];
+                gemm_mfma_pingpong_lines_f16: PINGPONG_LINES, F16, ["gfx950"];
+                gemm_mfma_pingpong_lines_bf16: PINGPONG_LINES, BF16, ["gfx950"];
+                gemm_mfma_pingpong_lines_i8: PINGPONG_LINES, I8, ["gfx950"];
                 gemm_mfma_pingpong_lines_fp8: PINGPONG_LINES, FP8, ["gfx950"];
+                gemm_mfma_pingpong_small_lines_f16: PINGPONG_SMALL_LINES, F16, ["gfx950"];
+                gemm_mfma_pingpong_small_lines_bf16: PINGPONG_SMALL_LINES, BF16, ["gfx950"];
+                gemm_mfma_pingpong_small_lines_i8: PINGPONG_SMALL_LINES, I8, ["gfx950"];
                 gemm_mfma_pingpong_small_lines_fp8: PINGPONG_SMALL_LINES, FP8, ["gfx950"];
                 gemm_mfma_interleaved_f32: INTERLEAVED, F32, ["gfx90a", "gfx942", "gfx950"];
                 gemm_mfma_interleaved_xf32: INTERLEAVED, XF32, ["gfx942"];

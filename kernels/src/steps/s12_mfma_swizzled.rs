@@ -49,8 +49,9 @@ impl<const SIZE: usize, const BANKS: usize, const UNITS: usize> Swizzled<SIZE, B
         (64, 4, 4) => [0b100, 0b110, 0b1_0000, 0b1000],
         (64, 8, 4) => [0b1000, 0b1010, 0b1_0010, 0b100],
         (64, 1, 8) => [0b10, 0b10_0100, 0b100_1000, 0b1_0000],
+        (64, 2, 8) => [0b10, 0b1000, 0b10_0100, 0b1_0000],
         _ => panic!(
-            "elements have 1, 2, 4 or 8 bytes, LDS 32 or 64 banks, rows 4 units, or 8 of single bytes in 64 banks"
+            "elements have 1, 2, 4 or 8 bytes, LDS 32 or 64 banks, rows 4 units, or 8 of 1 or 2 bytes in 64 banks"
         ),
     };
 }
@@ -123,6 +124,7 @@ mod tests {
         check::<4, 64, 4>(32);
         check::<8, 64, 4>(16);
         check::<1, 64, 8>(32);
+        check::<2, 64, 8>(32);
     }
 
     /// The conflicts of step 11, which step 12 removes.
@@ -179,6 +181,7 @@ mod tests {
         }
         for (rows, units) in [(256, 4), (128, 2)] {
             assert_eq!(transposed::<1, 64, 8>(rows, units), 1, "{rows} {units}");
+            assert_eq!(transposed::<2, 64, 8>(rows, units), 1, "{rows} {units}");
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Step 14 with whole cache lines (gfx950): ping-pong with stages of 128 bytes along k.
 //!
 //! ```text
-//! slot       4s       4s+1     4s+2     4s+3     R A  read step 0 of stage s from LDS, store A of stage s + 1 to the
+//! slot       4s       4s+1     4s+2     4s+3     R A  read half 0 of stage s from LDS, store A of stage s + 1 to the
 //! waves 0–3  R A s   │M 0 s   │R B s   │M 1 s         other buffer, load A of stage s + 2
-//! waves 4–7  M 1 s-1 │R A s   │M 0 s   │R B s    R B  the same with step 1 and B
-//!                    ↑        ↑        ↑         M p  multiply step p
+//! waves 4–7  M 1 s-1 │R A s   │M 0 s   │R B s    R B  the same with half 1 and B
+//!                    ↑        ↑        ↑         M h  multiply half h: one step (fp8) or two (f16, bf16, i8)
 //! ```
 //!
 //! **What it adds to step 14.** In step 14, a stage of 64 bytes along k is half of a cache line. The other half is
@@ -49,9 +49,15 @@ pub(super) unsafe fn run<C: Config>(product: Product<Element<C>, Output<C>>) {
 /// The stages are whole, and all threads of the workgroup call this.
 #[inline(always)]
 unsafe fn alternate<C: Config>(gemm: &mut BlockGemm<C>, source: Source<C>, stages: u32) {
-    const {
-        assert!(BlockGemm::<C>::STEPS == 2, "one step stores A, the other B");
-    }
+    // Steps of half a stage.
+    let steps = const {
+        let steps = BlockGemm::<C>::STEPS;
+        assert!(
+            steps == 2 || steps == 4,
+            "one half stores A, the other B; each has one step or two"
+        );
+        steps / 2
+    };
     let source = gemm.recomputed_source(&source);
     // SAFETY: the caller promises whole stages, and `Fetch` stays within them. Buffers are written and read in
     // the slots that the module's documentation gives, with a barrier between any two.
@@ -67,8 +73,8 @@ unsafe fn alternate<C: Config>(gemm: &mut BlockGemm<C>, source: Source<C>, stage
         }
         for _ in 0..stages / 2 {
             for buffer in 0..2 {
-                for step in 0..2 {
-                    if step == 0 {
+                for part in 0..2 {
+                    if part == 0 {
                         gemm.store_a(&fetch, 1 - buffer, in_flight.a);
                         arch::sched_barrier();
                         in_flight.a = fetch.next_a();
@@ -78,13 +84,18 @@ unsafe fn alternate<C: Config>(gemm: &mut BlockGemm<C>, source: Source<C>, stage
                         in_flight.b = fetch.next_b();
                     }
                     arch::sched_barrier();
-                    let operands = gemm.recomputed_operands(buffer, step);
+                    let first = gemm.recomputed_operands(buffer, part * steps);
+                    let second =
+                        (steps > 1).then(|| gemm.recomputed_operands(buffer, part * steps + 1));
                     arch::sched_barrier();
                     arch::wait_for_lds();
                     arch::barrier();
                     arch::sched_barrier();
                     arch::set_priority::<1>();
-                    gemm.multiply(&operands);
+                    gemm.multiply(&first);
+                    if let Some(second) = &second {
+                        gemm.multiply(second);
+                    }
                     arch::set_priority::<0>();
                     arch::sched_barrier();
                     arch::barrier();
