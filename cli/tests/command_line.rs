@@ -414,6 +414,38 @@ fn what_is_not_there_is_said() {
     );
 }
 
+/// A computer whose driver lists an MI300X, and which has no HIP.
+#[test]
+fn a_gpu_that_hip_cannot_use_is_warned_about_once() {
+    let root = tempfile::tempdir().unwrap();
+    let node = root.path().join("sys/class/kfd/kfd/topology/nodes/1");
+    for folder in [&node, &root.path().join("dev")] {
+        std::fs::create_dir_all(folder).unwrap();
+    }
+    std::fs::write(node.join("properties"), "gfx_target_version 90402\n").unwrap();
+    std::fs::write(root.path().join("dev/kfd"), "").unwrap();
+    let stderr = |root: &std::path::Path| {
+        let output = Command::new(env!("CARGO_BIN_EXE_ferrowave"))
+            .arg("devices")
+            .env_remove("FERROWAVE_DEVICE")
+            .env("FERROWAVE_SYSTEM_ROOT", root)
+            .env("FERROWAVE_HIP_LIBRARY", "/no/library.so")
+            .output()
+            .expect("the binary runs");
+        assert!(output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let warned = stderr(root.path());
+    let warning = "warning: this computer has an AMD GPU (gfx942), but HIP cannot use it; the emulator runs instead";
+    assert_eq!(warned.matches(warning).count(), 1, "{warned}");
+    assert!(
+        warned.contains(": correct or unset FERROWAVE_HIP_LIBRARY"),
+        "{warned}"
+    );
+    // A computer without a GPU says nothing.
+    assert_eq!(stderr(&root.path().join("nothing")), "");
+}
+
 #[test]
 fn kernels_and_devices_are_listed() {
     let output = ferrowave(&["list", "--json"]);

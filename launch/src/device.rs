@@ -112,13 +112,15 @@ impl DeviceOption {
 
 /// The device's properties, and why `auto` found no GPU.
 fn details(device: &Device, selector: &DeviceSelector) -> String {
-    let properties = device.properties();
+    let (properties, xcds) = (device.properties(), device.xcds());
     let mut text = format!(
-        "  {}, {} compute units at up to {} MHz, {} work-items a wave\n  {} GiB of memory, {} KiB of LDS a workgroup, {} KiB of \
+        "  {}, {} compute units at up to {} MHz, XCDs: {} (by {}), {} work-items a wave\n  {} GiB of memory, {} KiB of LDS a workgroup, {} KiB of \
          L2\n",
         properties.target,
         properties.compute_units,
         properties.clock_khz / 1000,
+        xcds.count,
+        xcds.source,
         properties.wave_size,
         properties.memory_bytes >> 30,
         properties.lds_bytes >> 10,

@@ -184,6 +184,7 @@ mod tests {
                 fastest_seconds: median * (1.0 - spread),
                 slowest_seconds: median * (1.0 + spread),
                 samples: 10,
+                clock_hz: None,
             });
             results(vec![row])
         };

@@ -34,8 +34,12 @@ pub(crate) fn headline(section: &Section<'_>) -> Vec<String> {
         .map_or_else(String::new, |share| {
             format!(", {:.0} % of the peak", 100.0 * share)
         });
+    let clock = best.measured.as_ref().and_then(|time| time.clock_hz);
+    let clock = clock.map_or_else(String::new, |clock_hz| {
+        format!(", at {:.0} MHz", clock_hz / 1e6)
+    });
     let mut sentences = vec![format!(
-        "{} is the fastest at {}: {} TFLOP/s{peak} ({how}).",
+        "{} is the fastest at {}: {} TFLOP/s{peak}{clock} ({how}).",
         best.kernel,
         best.problem.size(),
         digits(most / 1e12),

@@ -1,10 +1,13 @@
 //! Runs the kernels of a report.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::collections::BTreeMap;
 
 use ferrowave::{
-    gemm::{Gemm, Problem},
-    hip,
+    gemm::{Gemm, Plan, Problem},
+    hip::{
+        self,
+        system::{engine_clock_hz, root},
+    },
     vendor::VendorGemm,
     verify::Method,
 };
@@ -18,17 +21,18 @@ use ferrowave_profile::Profile;
 use ferrowave_shared::Kernel;
 use ferrowave_timing::{Timing, Unit};
 
-use super::results::{
-    Built, Counters, Device, Figures, LoopInstruction, MainLoop, Measured, Modelled, Outcome,
-    Product as Described, Row,
+use super::{
+    results::{
+        Built, Counters, Device, Figures, LoopInstruction, MainLoop, Modelled, Outcome,
+        Product as Described, Row,
+    },
+    timed::Timed,
 };
 use crate::cli::{
     Failure,
     product::{Product, References, complaint, launch_unset},
 };
 
-/// Runs on a GPU before the timed ones, to warm up clocks, instruction caches and address translation.
-const WARM_UP: u32 = 3;
 /// Size of the copies of the operands that runs use in turn, so that a run finds nothing of the last one in the caches.
 /// Larger than the 256 MiB of the Infinity Cache.
 const ROTATED_BYTES: f64 = 512.0 * 1024.0 * 1024.0;
@@ -61,9 +65,11 @@ pub(crate) fn describe(device: &hip::Device, machine: Option<gpu::Product>) -> D
             Err(error) => format!("HIP runtime of unknown version ({error})"),
         },
     };
-    // Memory transfers twice per clock.
-    let bandwidth =
-        2e3 * f64::from(properties.memory_clock_khz) * f64::from(properties.memory_bus_bits) / 8.0;
+    let clock_hz = 1e3 * f64::from(properties.memory_clock_khz);
+    // A GPU without kernels is not measured.
+    let bandwidth = properties.gpu().map_or(0.0, |gpu| {
+        gpu.memory_bytes_per_second(clock_hz, properties.memory_bus_bits)
+    });
     Device {
         name: properties.name.clone(),
         gpu: properties.gpu_name().to_owned(),
@@ -97,7 +103,9 @@ impl Bench<'_> {
         let ran = match self.machine {
             Some(machine) if estimated => self.estimate(kernel, problem, machine, &mut row),
             Some(machine) => self.emulate(kernel, problem, machine, &mut row),
-            None => self.measure(problem, &mut row, |product| product.run(kernel)),
+            None => Plan::new(kernel, problem, self.gemm.machine())
+                .map_err(Failure::failed)
+                .and_then(|plan| self.measure(problem, &mut row, &Timed::Kernel(self.gemm, plan))),
         };
         if let Err(failure) = ran {
             row.outcome.passed = false;
@@ -129,9 +137,7 @@ impl Bench<'_> {
         let mut row = self.empty(library.vendor().name(), described);
         row.library_version = Some(library.version().to_owned());
         let prepared = library.product(problem).map_err(Failure::failed)?;
-        self.measure(problem, &mut row, |product| {
-            prepared.run(product.operands()).map_err(Failure::failed)
-        })?;
+        self.measure(problem, &mut row, &Timed::Library(prepared))?;
         Ok(row)
     }
 
@@ -200,30 +206,19 @@ impl Bench<'_> {
         Ok(())
     }
 
-    fn measure(
-        &self,
-        problem: &Problem,
-        row: &mut Row,
-        mut compute: impl FnMut(&mut Product<'_>) -> Result<Duration, Failure>,
-    ) -> Result<(), Failure> {
+    fn measure(&self, problem: &Problem, row: &mut Row, timed: &Timed<'_>) -> Result<(), Failure> {
         let mut first = self.product(problem)?;
-        compute(&mut first)?;
+        timed.once(first.operands())?;
         row.outcome = outcome(&first)?;
         let copies = (ROTATED_BYTES / first.bytes() as f64).clamp(1.0, MOST_COPIES);
         let mut products = vec![first];
         for _ in 1..copies.ceil() as u64 {
             products.push(self.product(problem)?);
         }
-        let runs = WARM_UP + self.samples;
-        let count = products.len();
-        let mut times = Vec::new();
-        for run in 0..runs {
-            let time = compute(&mut products[run as usize % count])?;
-            if run >= WARM_UP {
-                times.push(time);
-            }
-        }
-        row.measured = measured(times);
+        let mut operands: Vec<_> = products.iter_mut().map(Product::operands).collect();
+        let place = self.gemm.context().device().properties().pci;
+        let clock = || engine_clock_hz(&root(), place);
+        row.measured = timed.measure(&mut operands, self.samples, clock)?;
         Ok(())
     }
 
@@ -261,17 +256,6 @@ fn outcome(product: &Product<'_>) -> Result<Outcome, Failure> {
             .and_then(|worst| finite(worst.error_in_bounds)),
         verified: (verdict.method != Method::Exact).then(|| verdict.method.to_string()),
         complaint: complaint(&verdict),
-    })
-}
-
-fn measured(mut times: Vec<Duration>) -> Option<Measured> {
-    times.sort_unstable();
-    let (fastest, slowest) = (times.first()?, times.last()?);
-    Some(Measured {
-        median_seconds: times[times.len() / 2].as_secs_f64(),
-        fastest_seconds: fastest.as_secs_f64(),
-        slowest_seconds: slowest.as_secs_f64(),
-        samples: times.len() as u32,
     })
 }
 
@@ -363,14 +347,18 @@ fn main_loop(timing: &Timing) -> MainLoop {
 mod tests {
     use std::process::Command;
 
-    use ferrowave::{embedded, gemm::Request, vendor::Vendor};
+    use ferrowave::{
+        embedded,
+        gemm::{Request, kernel_named},
+        vendor::Vendor,
+    };
 
     use super::{super::results::tests::row, *};
 
     /// Uses the library of `host/src/vendor/tests`, which computes on the host. The device is emulated here; outside of
     /// this test, libraries run only on a GPU.
     #[test]
-    fn a_vendors_library_is_a_row_and_its_failures_are_said() {
+    fn kernels_and_a_vendors_library_are_rows_and_its_failures_are_said() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("libblas.so");
         let source = concat!(
@@ -396,6 +384,11 @@ mod tests {
             samples: 3,
         };
         let described = row("", 20, 0.0).problem;
+        let problem = Request::new(20, 20, 20).check().unwrap();
+        let kernel = kernel_named("naive", problem.types(), gpu.name()).unwrap();
+        let row = bench.row(kernel, &problem, &described, false);
+        assert!(row.outcome.passed, "{:?}", row.outcome);
+        assert_eq!(row.measured.map(|time| time.samples), Some(3));
         for (vendor, version) in [
             (Vendor::RocBlas, "4.2.1.test"),
             (Vendor::HipBlasLt, "1.2.3"),
@@ -412,18 +405,5 @@ mod tests {
             let text = failure.err().map(|failure| failure.to_string());
             assert!(text.is_some_and(|text| text.contains("failed with ")));
         }
-    }
-
-    #[test]
-    fn the_median_and_the_ends() {
-        let times = [5, 1, 9].map(Duration::from_secs).to_vec();
-        let measured = measured(times).unwrap();
-        assert_eq!(measured.median_seconds, 5.0);
-        assert_eq!(
-            (measured.fastest_seconds, measured.slowest_seconds),
-            (1.0, 9.0)
-        );
-        assert_eq!(measured.samples, 3);
-        assert_eq!(super::measured(Vec::new()), None);
     }
 }

@@ -10,3 +10,4 @@ mod page;
 mod plots;
 pub(crate) mod results;
 pub(crate) mod tabular;
+mod timed;

@@ -213,6 +213,9 @@ fn ladder(section: &Section<'_>, number: usize, largest: &[&Row], causes: &[Stri
                                 @if let Some(share) = row.figures.share_of_peak {
                                     span.bar { span style={ "width:" (format!("{:.1}", 100.0 * share.min(1.0))) "%" } {} }
                                     (format!("{:.1} %", 100.0 * share))
+                                    @if let Some(clock_hz) = row.measured.as_ref().and_then(|time| time.clock_hz) {
+                                        span.size { (format!(" at {:.0} MHz", clock_hz / 1e6)) }
+                                    }
                                 }
                             }
                             (number_cell(row.seconds().map(|seconds| 1e3 * seconds), digits, false))

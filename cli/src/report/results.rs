@@ -83,7 +83,7 @@ pub(crate) struct Row {
     /// Whether the kernel ran only as far as the timing model needs: nothing was computed or verified.
     #[serde(default)]
     pub(crate) estimated: bool,
-    /// Times between HIP events on a GPU. Never together with a modelled time.
+    /// Times on a GPU. Never together with a modelled time.
     pub(crate) measured: Option<Measured>,
     /// Times of the timing model.
     pub(crate) modelled: Option<Modelled>,
@@ -159,7 +159,8 @@ pub(crate) struct Outcome {
     pub(crate) complaint: Option<String>,
 }
 
-/// Times between HIP events on a GPU.
+/// Times on a GPU, after a warm-up: of a kernel, by the GPU's time stamps; of a vendor's library, between HIP events around
+/// many calls, divided by their number.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Measured {
     pub(crate) median_seconds: f64,
@@ -167,6 +168,10 @@ pub(crate) struct Measured {
     pub(crate) slowest_seconds: f64,
     /// Timed runs, without the warm-up.
     pub(crate) samples: u32,
+    /// The engine clock that the warm-up reached, in Hz, if the system tells. Shares of the peak count with
+    /// [`Device::clock_hz`].
+    #[serde(default)]
+    pub(crate) clock_hz: Option<f64>,
 }
 
 /// Results of the timing model.
@@ -480,6 +485,22 @@ pub(crate) mod tests {
         let written = results(vec![row("naive", 64, 1e-3)]);
         let text = serde_json::to_string(&written).unwrap();
         assert_eq!(Results::parse(&text, "x").unwrap(), written);
+    }
+
+    #[test]
+    fn a_report_from_before_clocks_is_read() {
+        let mut written = results(vec![row("naive", 64, 1e-3)]);
+        written.rows[0].measured = Some(Measured {
+            median_seconds: 1e-3,
+            fastest_seconds: 1e-3,
+            slowest_seconds: 2e-3,
+            samples: 20,
+            clock_hz: None,
+        });
+        let text = serde_json::to_string(&written).unwrap();
+        let before = text.replace(",\"clock_hz\":null", "");
+        assert_ne!(before, text);
+        assert_eq!(Results::parse(&before, "x").unwrap(), written);
     }
 
     #[test]

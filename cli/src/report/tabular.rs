@@ -79,6 +79,9 @@ const EMULATION: Column = number("emulation [ms]", |row| {
 const RATE_MEASURED: Column = number("TFLOP/s measured", |row| rate(row, row.measured.is_some()));
 const RATE_MODELLED: Column = number("TFLOP/s modelled", |row| rate(row, row.measured.is_none()));
 const PEAK: Column = number("of peak [%]", |row| percent(row.figures.share_of_peak));
+const CLOCK: Column = number("clock [MHz]", |row| {
+    Some(format!("{:.0}", row.measured.as_ref()?.clock_hz? / 1e6))
+});
 const ROOFLINE: Column = number("of roofline [%]", |row| {
     percent(row.figures.share_of_roofline)
 });
@@ -148,6 +151,7 @@ pub(crate) fn speed(results: &Results) -> Vec<Column> {
         RATE_MEASURED,
         RATE_MODELLED,
         PEAK,
+        CLOCK,
         ROOFLINE,
         STEP,
         NAIVE,
@@ -168,6 +172,7 @@ pub(crate) fn ladder(rows: &[&Row]) -> Vec<Column> {
         RATE_MEASURED,
         RATE_MODELLED,
         PEAK,
+        CLOCK,
         STEP,
         RESULT,
         BOUND,
@@ -194,6 +199,7 @@ pub(crate) fn detail() -> Vec<Column> {
         STEP,
         NAIVE,
         LIBRARY,
+        CLOCK,
         ROOFLINE,
         BOUND,
         ERROR,
@@ -285,7 +291,9 @@ pub(crate) fn caption(results: &Results) -> &'static str {
         "Modelled times come from Ferrowave's timing model; they were not measured on a GPU. Emulation times are the \
          emulator's wall clock, not a GPU's time."
     } else {
-        "Measured times are medians between HIP events on the GPU."
+        "Measured times are medians on the GPU, after at least 0.3 s of warm-up: of kernels, by its own time stamps; of \
+         AMD's libraries, of many calls between two HIP events. The clock is the one that the warm-up reached; the share of \
+         the peak counts with the highest."
     }
 }
 
@@ -315,6 +323,7 @@ pub(crate) fn csv(results: &Results) -> Result<Vec<u8>, csv::Error> {
         "operations_per_second",
         "share_of_peak",
         "share_of_roofline",
+        "clock_hz",
         "speedup_over_previous",
         "speedup_over_naive",
         "speedup_over_library",
@@ -357,6 +366,7 @@ pub(crate) fn csv(results: &Results) -> Result<Vec<u8>, csv::Error> {
                 figures.operations_per_second,
                 figures.share_of_peak,
                 figures.share_of_roofline,
+                row.measured.as_ref().and_then(|time| time.clock_hz),
                 figures.speedup_over_previous,
                 figures.speedup_over_naive,
                 figures.speedup_over_library,
@@ -462,11 +472,19 @@ mod tests {
                 fastest_seconds: 1e-3,
                 slowest_seconds: 1e-3,
                 samples: 3,
+                clock_hz: Some(1.95e9),
             });
         }
         figures::fill(&mut run);
         let measured = names(&run);
         assert!(measured.contains(&"measured [ms]") && measured.contains(&"TFLOP/s measured"));
+        let clock = speed(&run).into_iter().find(|c| c.name == "clock [MHz]");
+        assert_eq!(
+            clock.map(|clock| clock.cell(&run.rows[0])),
+            Some("1950".into())
+        );
+        let spreadsheet = String::from_utf8(csv(&run).unwrap()).unwrap();
+        assert!(spreadsheet.contains(",clock_hz,") && spreadsheet.contains(",1950000000,"));
         assert!(!measured.iter().any(|name| name.contains("modelled")));
         assert!(!caption(&run).contains("odelled"));
     }

@@ -325,10 +325,10 @@ impl Api {
     /// `hipExtModuleLaunchKernel`: as [`Self::launch`], with events for the kernel's start and end; `None` if the library
     /// does not have the function.
     ///
-    /// The time between the two events is the kernel's, by the GPU's own time stamps: HIP does not record them in the
-    /// stream, and takes both stamps from the command of `stop` (`Event::elapsedTime` in clr's `hip_event.cpp`, to ROCm
-    /// 7.0; later versions count from a marker that HIP itself puts before the kernel). The events must have been made
-    /// without flags.
+    /// The time between the two events is the kernel's, by the GPU's own time stamps: HIP marks them as not recorded, and
+    /// takes both stamps from the command of `stop`, whatever `start` is (`Event::elapsedTime` in `hip_event.cpp` of ROCm
+    /// 6's clr; a later version, which has no such mark, counts from a marker that HIP itself puts before the kernel). The
+    /// events must have been made without flags.
     ///
     /// # Errors
     /// HIP's.
