@@ -34,7 +34,7 @@ impl Ended {
         let lines: Vec<_> = self.error.lines().collect();
         let last = lines[lines.len().saturating_sub(LINES)..].iter();
         let said: String = last.map(|line| format!("\n  {line}")).collect();
-        format!("its process failed: {}{said}", self.end)
+        format!("the kernel's process failed: {}{said}", self.end)
     }
 }
 

@@ -182,6 +182,35 @@ fn wrong_trapping_and_endless_kernels_fail_and_the_others_are_tested() {
     assert_eq!(kernel("gemm_register_tiled_f32")["passed"], true);
 }
 
+/// As ROCm does with a kernel that faults. Here the limit of a process's time is its end.
+#[test]
+fn a_kernel_whose_process_is_killed_is_named_and_the_others_are_tested() {
+    let folder = tempfile::tempdir().unwrap();
+    planted(
+        &folder.path().join("planted.elf"),
+        &[("gemm_naive_f32", LOOP)],
+    );
+    let output = Command::new("sh")
+        .args(["-c", "ulimit -t 4; exec \"$0\" selftest \"$@\""])
+        .args([env!("CARGO_BIN_EXE_ferrowave"), "--quick", "--device"])
+        .args([&device(), "--code-object", "planted.elf", "--kernels"])
+        .arg("gemm_naive_f32,gemm_lds_tiled_f32")
+        .current_dir(folder.path())
+        .env_remove("FERROWAVE_DEVICE")
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let said = text(&output.stdout);
+    assert!(said.contains("1 of 2 kernels FAILED"), "{said}");
+    let results = results(&folder.path().join("ferrowave-selftest.json"));
+    let [killed, passed] = [&results["kernels"][0], &results["kernels"][1]];
+    let end = killed["process"].as_str().unwrap();
+    assert!(end.contains("it was ended by"), "{killed}");
+    let lines = killed["said"].as_array().unwrap();
+    assert_eq!(lines.last().unwrap(), "case 1×1×1, seed 0");
+    assert_eq!(passed["passed"], true, "{passed}");
+}
+
 #[test]
 fn bad_input_is_refused_before_anything_runs() {
     let folder = tempfile::tempdir().unwrap();

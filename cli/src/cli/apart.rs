@@ -34,10 +34,7 @@ impl Apart {
     pub(crate) fn run(&self) -> Result<ExitCode, Failure> {
         let ended = self.ended(&["--in-process"])?;
         let End::Code(code) = ended.end else {
-            return Err(Failure::failed(format!(
-                "the kernel failed: {}",
-                ended.complaint()
-            )));
+            return Err(Failure::failed(ended.complaint()));
         };
         eprint!("{}", ended.error);
         print(&ended.output)?;

@@ -30,7 +30,7 @@ pub(crate) struct Bench<'a> {
     pub(crate) runs: Option<u32>,
 }
 
-/// What a case's result must be, beside correct.
+/// What the result of a case showed.
 struct Checked {
     failure: Option<(String, Option<Element>)>,
     compared_with_emulator: bool,

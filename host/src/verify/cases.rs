@@ -241,7 +241,7 @@ pub fn standard(kernel: &Kernel) -> Vec<Case> {
 /// A few of them: corner shapes with defaults, and four shapes around the kernel's tile.
 pub fn quick(kernel: &Kernel) -> Vec<Case> {
     let mut cases = corners(kernel);
-    // One less than a tile, one tile and one more than two in different directions.
+    // 4 of 54.
     let shapes = around_tiles(kernel).into_iter().step_by(15);
     cases.extend((100..).zip(shapes).map(|(seed, shape)| {
         let digits = scattered(seed + 1000 * kernel.symbol.len() as u64);

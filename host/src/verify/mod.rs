@@ -3,7 +3,7 @@
 //! [`Inputs`] makes matrices from a seed, surrounded by elements that must not be read or written.
 //! A [`Reference`] compares the device's result with a product in f64, within the bound that rounding
 //! analysis gives for each element; there is no chosen tolerance. It computes the product once for all kernels, on all
-//! cores, and large ones by [projections](reference).
+//! cores, and large ones by [projections](mod@reference).
 
 mod block;
 mod bound;

@@ -15,8 +15,8 @@
 //! What can be claimed: let δ be the deviations of a group's elements from the exact result, and t the threshold. If
 //! |δⱼ| > t for some j, then for any signs of the others, c·x − a·(B·x)·f is beyond ±t for one of the two signs of xⱼ,
 //! because both values differ by 2|δⱼ|. The vectors are independent, and drawn independently of the kernel. So **the
-//! probability that such a group is not compared element by element is at most 2⁻²⁰**. If only one element deviates by
-//! more than t plus what rounding adds to the others, it is certainly found.
+//! probability that such a group is not compared element by element is at most 2⁻²⁰**. An element that deviates by more
+//! than t and the deviations of the other 127 together is certainly found.
 //!
 //! t is twice the bound of a typical sum of the group, plus three times the unit roundoff of the result times the
 //! group's norm: rounding errors are independent of x, and those of a correct result stay below t but for a probability
