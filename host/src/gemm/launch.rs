@@ -41,7 +41,7 @@ pub enum GemmError {
     #[error(transparent)]
     Operand(#[from] OperandError),
     /// The kernel's workspace can't be allocated.
-    #[error("cannot allocate a workspace of {bytes} bytes for the parts of k: {error}")]
+    #[error("no workspace of {bytes} bytes for the parts of k: {error}")]
     Workspace {
         /// Its size.
         bytes: u64,

@@ -1,8 +1,8 @@
 //! Loads `libamdhip64.so` at run time.
 
-use std::env;
+use std::{env, ffi::c_int};
 
-use ferrowave_hip_abi::{Functions, for_each_hip_function};
+use ferrowave_hip_abi::{Functions, for_each_hip_function, hipError_t};
 
 use super::{Api, LoadError, Source};
 use crate::dynamic::Dynamic;
@@ -10,8 +10,14 @@ use crate::dynamic::Dynamic;
 /// The environment variable that names the HIP library, by path or by a name that the system searches for.
 pub const LIBRARY_VARIABLE: &str = "FERROWAVE_HIP_LIBRARY";
 
-/// The names of the HIP library, newest first. The last is installed only with development files.
-pub const LIBRARY_NAMES: [&str; 3] = ["libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so"];
+/// The names of the HIP library, newest first. The last is installed only with development files. ROCm 10 follows 7.14
+/// (ROCm/rocm-systems, `projects/clr/CHANGELOG.md`).
+pub const LIBRARY_NAMES: [&str; 4] = [
+    "libamdhip64.so.10",
+    "libamdhip64.so.7",
+    "libamdhip64.so.6",
+    "libamdhip64.so",
+];
 
 /// The library of ROCm 5, which is loaded only to say that it is too old.
 const OLD_NAMES: [&str; 1] = ["libamdhip64.so.5"];
@@ -37,6 +43,7 @@ macro_rules! lookup {
     (required, $library:ident, $name:ident) => {
         function($library, stringify!($name)).ok_or_else(|| LoadError::MissingFunction {
             library: $library.path().to_owned(),
+            version: version($library),
             function: stringify!($name),
         })?
     };
@@ -58,6 +65,17 @@ macro_rules! table {
 fn function<F: Copy>(library: &Dynamic, name: &str) -> Option<F> {
     // SAFETY: a HIP library's functions have HIP's signatures, which are those of the table's fields.
     unsafe { library.function(name) }
+}
+
+/// The version of HIP: `hipRuntimeGetVersion` answers with major × 10^7 + minor × 10^5 + patch (`HIP_VERSION`).
+fn version(library: &Dynamic) -> Option<String> {
+    let get: unsafe extern "C" fn(*mut c_int) -> hipError_t =
+        function(library, "hipRuntimeGetVersion")?;
+    let mut version = 0;
+    // SAFETY: HIP's function, in every version, and it writes one number.
+    let error = unsafe { get(&mut version) };
+    let (major, minor) = (version / 10_000_000, version / 100_000 % 100);
+    (error == hipError_t::hipSuccess).then(|| format!("{major}.{minor}"))
 }
 
 fn api(library: &Dynamic) -> Result<Api, LoadError> {

@@ -62,10 +62,16 @@ pub enum LoadError {
         reason: String,
     },
     /// The library lacks a function that this program calls.
-    #[error("`{}` lacks the function {function}; ROCm 6.0 or later has it", .library.display())]
+    #[error(
+        "`{}` lacks the function {function}{}; ROCm 6.0 or later has it",
+        .library.display(),
+        .version.as_ref().map_or(String::new(), |version| format!(", as it is HIP {version}"))
+    )]
     MissingFunction {
         /// The library.
         library: PathBuf,
+        /// Its version of HIP, such as `5.7`, if it tells.
+        version: Option<String>,
         /// HIP's name of the function.
         function: &'static str,
     },

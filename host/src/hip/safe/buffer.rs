@@ -28,6 +28,14 @@ pub enum BufferError {
         /// Bytes of one element.
         element_bytes: usize,
     },
+    /// HIP does not allocate that much.
+    #[error("cannot allocate {bytes} bytes: {error}")]
+    Allocation {
+        /// Bytes requested.
+        bytes: usize,
+        /// Why not.
+        error: HipError,
+    },
     /// A copy between different lengths.
     #[error("cannot copy {from} elements to {to}; the lengths must be equal")]
     Length {
@@ -59,7 +67,8 @@ impl<T: Pod> DeviceBuffer<T> {
                 length,
                 element_bytes,
             })?;
-        let address = context.bind()?.malloc(bytes)?;
+        let address = context.bind()?.malloc(bytes);
+        let address = address.map_err(|error| BufferError::Allocation { bytes, error })?;
         Ok(DeviceBuffer {
             context: context.clone(),
             address,

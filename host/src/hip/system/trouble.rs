@@ -437,12 +437,13 @@ mod tests {
         assert!(text.len() == 1 && text[0].ends_with("name its library in FERROWAVE_HIP_LIBRARY"));
         let old = Unusable::Load(LoadError::MissingFunction {
             library: "libamdhip64.so.5".into(),
+            version: Some("5.7".to_owned()),
             function: "hipGetDevicePropertiesR0600",
         });
         assert_eq!(
             all(&machine.system, old),
             [
-                "`libamdhip64.so.5` lacks the function hipGetDevicePropertiesR0600; ROCm 6.0 or later has it: install a newer ROCm"
+                "`libamdhip64.so.5` lacks the function hipGetDevicePropertiesR0600, as it is HIP 5.7; ROCm 6.0 or later has it: install a newer ROCm"
             ]
         );
         let text = &all(&machine.system, Unusable::NoDevice)[..];
