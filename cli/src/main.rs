@@ -16,6 +16,7 @@ fn main() -> ExitCode {
     };
     let result = match &arguments.command {
         Command::Devices(options) => cli::devices::run(options),
+        Command::Doctor(options) => cli::doctor::run(options),
         Command::List(options) => cli::list::run(options),
         Command::Run(options) => cli::run::run(options),
         Command::Check(options) => cli::check::run(options),

@@ -5,6 +5,7 @@ pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod devices;
 pub(crate) mod disasm;
+pub(crate) mod doctor;
 pub(crate) mod list;
 mod memory;
 pub(crate) mod product;
@@ -37,6 +38,10 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     #[command(about = "List the devices that kernels can run on")]
     Devices(devices::Options),
+    #[command(
+        about = "Check that kernels can run on this computer's GPUs, and say how to repair what fails"
+    )]
+    Doctor(doctor::Options),
     #[command(
         about = "List the kernels with the registers, LDS and occupancy of their code objects"
     )]
