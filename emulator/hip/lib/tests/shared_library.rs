@@ -4,16 +4,12 @@
 //! The environment decides which library is loaded, so each such test runs this program again in a child process, with
 //! only the test [`the_program_runs_to_its_end`].
 
+mod built;
 mod program;
 
-use std::{
-    collections::BTreeSet,
-    env, fs,
-    os::unix::fs::symlink,
-    path::{Path, PathBuf},
-    process::Command,
-};
+use std::{collections::BTreeSet, env, fs, os::unix::fs::symlink, path::Path, process::Command};
 
+use built::library;
 use ferrowave_gpu::Gpu;
 use ferrowave_hip_abi::{
     for_each_hip_function, for_each_hiprtc_function, for_each_unsupported_hip_function,
@@ -25,30 +21,6 @@ use object::{Endianness, Object, ObjectSymbol, read::elf::ElfFile64};
 const SELECTOR_VARIABLE: &str = "FERROWAVE_TEST_SELECTOR";
 /// Precedes each line of the child's answer.
 const ANSWER: &str = "answer: ";
-
-const NAME: &str = "libamdhip64.so";
-
-/// The library that Cargo built for this test.
-///
-/// Cargo does not report its path. It is in the test's directory or in one beside it, depending on Cargo's layout.
-/// Cargo has just built it, so the newest file is taken.
-fn library() -> PathBuf {
-    let test = env::current_exe().expect("the test has a path");
-    let beside = |directory: &Path| {
-        let here = fs::read_dir(directory).into_iter().flatten().flatten();
-        let mut places = vec![directory.join(NAME)];
-        places.extend(here.map(|entry| entry.path().join("out").join(NAME)));
-        places.into_iter().filter_map(|path| {
-            let built = path.metadata().and_then(|metadata| metadata.modified());
-            Some((built.ok()?, path))
-        })
-    };
-    let newest = test
-        .ancestors()
-        .skip(1)
-        .find_map(|directory| beside(directory).max());
-    newest.expect("cargo builds the library with its tests").1
-}
 
 /// A run of [`the_program_runs_to_its_end`] in a child process.
 struct Child(Command);
