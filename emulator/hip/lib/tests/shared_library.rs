@@ -121,10 +121,15 @@ fn it_is_found_by_each_of_its_names() {
             .with("LD_LIBRARY_PATH", &directory)
             .answer();
         fs::remove_dir_all(&directory).expect("the directory goes");
+        // The file that a link leads to is named if it has the link's name, perhaps with more of the version.
+        let through = match name {
+            built::NAME => library().display().to_string(),
+            other => other.to_owned(),
+        };
         assert_eq!(
             answer[0],
             format!(
-                "hip:0: AMD Instinct MI300X (gfx942, emulated by Ferrowave) through {name}, the first of HIP's devices, \
+                "hip:0: AMD Instinct MI300X (gfx942, emulated by Ferrowave) through {through}, the first of HIP's devices, \
                  of which there are 1"
             )
         );
@@ -169,10 +174,13 @@ fn what_is_no_hip_library_is_refused() {
             .answer()
             .remove(0)
     };
-    assert_eq!(
-        answer("libc.so.6"),
-        "`hip:0` was asked for, but HIP cannot be used: `libc.so.6` lacks the function hipInit; ROCm 6.0 or later has it"
+    let other = answer("libc.so.6");
+    let end = "/libc.so.6` lacks the function hipInit; ROCm 6.0 or later has it";
+    assert!(
+        other.starts_with("`hip:0` was asked for, but HIP cannot be used: `/"),
+        "{other}"
     );
+    assert!(other.ends_with(end), "{other}");
     let missing = answer("/nowhere/libamdhip64.so");
     let start = "`hip:0` was asked for, but HIP cannot be used: FERROWAVE_HIP_LIBRARY names \
                  `/nowhere/libamdhip64.so`, which cannot be loaded: ";
