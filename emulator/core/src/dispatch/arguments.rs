@@ -4,7 +4,7 @@ use std::array;
 
 use ferrowave_code_object::{Argument, ValueKind};
 
-use super::{LaunchConfig, LaunchError, scratch};
+use super::{LaunchConfig, LaunchError, hostcall::Hostcalls, scratch};
 use crate::exec::{PRIVATE_APERTURE, SHARED_APERTURE};
 use crate::memory::{AllocationKind, DeviceMemory};
 use crate::program::Kernel;
@@ -24,6 +24,8 @@ pub(super) struct LaunchData<'a> {
     pub(super) kernarg: u64,
     pub(super) packet: u64,
     pub(super) queue: u64,
+    /// The buffer for requests to the host, if the kernel makes such requests.
+    pub(super) hostcalls: Option<Hostcalls<'a>>,
 }
 
 impl Drop for LaunchData<'_> {
@@ -34,10 +36,12 @@ impl Drop for LaunchData<'_> {
 }
 
 impl<'a> LaunchData<'a> {
+    /// `waves` is the most waves that have started and not ended.
     pub(super) fn new(
         kernel: &Kernel,
         config: &LaunchConfig<'_>,
         memory: &'a DeviceMemory,
+        waves: usize,
     ) -> Result<Self, LaunchError> {
         let mut arguments = kernarg(kernel, config)?;
         let kernarg_bytes = arguments.len().next_multiple_of(64).max(64);
@@ -50,18 +54,24 @@ impl<'a> LaunchData<'a> {
         let base = memory.allocate(total, AllocationKind::Launch)?;
         let packet = base + kernarg_bytes as u64;
         let queue = packet + PACKET_BYTES as u64;
-        let data = LaunchData {
+        let mut data = LaunchData {
             memory,
             base,
             kernarg: base,
             packet,
             queue,
+            hostcalls: None,
         };
         let metadata = &kernel.description().metadata;
         for argument in metadata.args.iter() {
             let address = match argument.value_kind {
                 ValueKind::HiddenQueuePtr => queue,
                 ValueKind::HiddenMultigridSyncArg if config.cooperative => base + grid_sync as u64,
+                ValueKind::HiddenHostcallBuffer => {
+                    let hostcalls = Hostcalls::new(memory, waves)?;
+                    data.hostcalls.insert(hostcalls).base
+                }
+                ValueKind::HiddenHeapV1 => memory.heap_state()?,
                 _ => continue,
             };
             put(

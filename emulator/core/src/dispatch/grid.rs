@@ -120,7 +120,6 @@ where
     F: Fn(usize) -> O + Sync,
 {
     let lds_bytes = check(kernel, config)?;
-    let data = LaunchData::new(kernel, config, kernel.memory())?;
     let most = config.threads.unwrap_or(usize::MAX);
     let pool = POOL
         .as_ref()
@@ -137,6 +136,8 @@ where
         false => (workers, all.min(workers + MOST_SUSPENDED)),
     };
     let waves = threads.div_ceil(64);
+    let most_waves = wanted.saturating_mul(waves as usize);
+    let data = LaunchData::new(kernel, config, kernel.memory(), most_waves)?;
     let private = PrivateMemory::new(kernel, kernel.memory(), waves, needed, wanted)?;
     let view = kernel.memory().view();
     let descriptor = &kernel.description().descriptor;

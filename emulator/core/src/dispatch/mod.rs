@@ -3,8 +3,10 @@
 mod arguments;
 mod error;
 mod grid;
+mod hostcall;
 mod limit;
 mod meter;
+mod printf;
 mod scratch;
 mod start;
 mod suspended;

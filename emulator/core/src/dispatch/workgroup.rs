@@ -222,6 +222,10 @@ impl Workspace {
                     Stop::Yield => {
                         slept = true;
                         spent += SLEEP;
+                        if let Some(hostcalls) = &group.start.data.hostcalls {
+                            // Only a kernel that damaged the buffer causes an error. It then waits forever, as on a GPU.
+                            let _ = hostcalls.answer();
+                        }
                         State::Ready
                     }
                     Stop::Wait => match waves[index].global_wait.take() {

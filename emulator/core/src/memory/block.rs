@@ -3,6 +3,7 @@
 use std::{
     alloc::{Layout, alloc_zeroed, dealloc},
     ptr::{self, NonNull},
+    sync::atomic::{AtomicU64, Ordering},
 };
 
 use super::{PADDING, PAGE_BYTES, RED_ZONE_BYTES, shared};
@@ -120,6 +121,15 @@ impl Block {
         let to = self.address(offset, from.len());
         // SAFETY: `address` checked the range.
         unsafe { shared::copy_to(to, from) }
+    }
+
+    /// Panics if the address is not a multiple of 8.
+    pub(super) fn swap(&self, offset: usize, word: u64) -> u64 {
+        let address = self.address(offset, 8);
+        assert!(address.is_multiple_of(8), "the caller chose the address");
+        let word_at = ptr::with_exposed_provenance_mut(address as usize);
+        // SAFETY: `address` checked the range, and the address is aligned. Waves change such words with atomic operations.
+        unsafe { AtomicU64::from_ptr(word_at) }.swap(word, Ordering::AcqRel)
     }
 
     pub(super) fn copy_from(

@@ -5,6 +5,7 @@
 //! accesses without a lock, and the allocations stay alive until the launch ends.
 
 mod block;
+mod heap;
 mod peers;
 mod reach;
 mod reservation;
@@ -20,6 +21,7 @@ use std::{
 };
 
 use block::Block;
+use heap::Heap;
 use peers::Peers;
 pub use reach::Reach;
 pub use reservation::Reservation;
@@ -53,6 +55,8 @@ pub enum AllocationKind {
     Launch,
     /// Private memory of a launch's waves.
     Private,
+    /// What kernels allocate from with `malloc`.
+    Heap,
 }
 
 impl fmt::Display for AllocationKind {
@@ -64,6 +68,7 @@ impl fmt::Display for AllocationKind {
             AllocationKind::CodeObject => "code object",
             AllocationKind::Launch => "launch arguments",
             AllocationKind::Private => "private memory",
+            AllocationKind::Heap => "heap of kernels",
         })
     }
 }
@@ -217,6 +222,8 @@ pub struct DeviceMemory {
     /// Whether it tracks which bytes were written, and keeps the addresses of freed allocations.
     accounts: bool,
     state: Mutex<State>,
+    /// Made when a kernel that uses it is first launched.
+    heap: Mutex<Option<Heap>>,
     /// The memory of other devices that this device's kernels can access.
     peers: Peers,
 }
@@ -237,6 +244,7 @@ impl DeviceMemory {
             capacity: capacity_bytes,
             accounts: false,
             state: Mutex::default(),
+            heap: Mutex::default(),
             peers: Peers::default(),
         }
     }
@@ -466,6 +474,12 @@ impl DeviceMemory {
         let place = self.block(address, from.len())?;
         place.block.write(place.offset, from);
         Ok(())
+    }
+
+    /// Replaces the word at an address, which is a multiple of 8, atomically. Returns the old one.
+    pub(crate) fn swap(&self, address: u64, word: u64) -> Result<u64, MemoryError> {
+        let place = self.block(address, 8)?;
+        Ok(place.block.swap(place.offset, word))
     }
 
     /// Copies within device memory; the ranges may overlap.
