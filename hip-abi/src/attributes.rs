@@ -107,6 +107,8 @@ impl hipDeviceAttribute_t {
     pub const hipDeviceAttributeStreamPrioritiesSupported: Self = Self(78);
     /// Alignment of textures, in bytes.
     pub const hipDeviceAttributeTextureAlignment: Self = Self(81);
+    /// Alignment of the rows of a texture of pitched memory, in bytes.
+    pub const hipDeviceAttributeTexturePitchAlignment: Self = Self(82);
     /// Size of constant memory, in bytes.
     pub const hipDeviceAttributeTotalConstantMemory: Self = Self(83);
     /// Whether host and device share one address space.

@@ -259,6 +259,8 @@ numbers! {
         hipGraphNodeTypeMemAlloc = 10,
         /// A free.
         hipGraphNodeTypeMemFree = 11,
+        /// Waits for values, and writes of them.
+        hipGraphNodeTypeBatchMemOp = 14,
     }
 
     /// An attribute of the memory of graphs.
@@ -283,6 +285,8 @@ numbers! {
         hipGraphExecUpdateErrorTopologyChanged = 2,
         /// A node has another type.
         hipGraphExecUpdateErrorNodeTypeChanged = 3,
+        /// A parameter differs that an update cannot change.
+        hipGraphExecUpdateErrorParametersChanged = 5,
         /// The change is not supported.
         hipGraphExecUpdateErrorNotSupported = 6,
     }

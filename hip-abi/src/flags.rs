@@ -76,6 +76,25 @@ pub const hipEventRecordExternal: c_uint = 1;
 /// Waits externally: the graph waits for the event when it runs.
 pub const hipEventWaitExternal: c_uint = 1;
 
+/// The destructor of a user object may run on any thread, and does not wait for one.
+pub const hipUserObjectNoDestructorSync: c_uint = 1;
+/// The graph takes references from the caller.
+pub const hipGraphUserObjectMove: c_uint = 1;
+
+/// Waits until `memory & mask >= value`.
+pub const hipStreamWaitValueGte: c_uint = 0;
+/// Waits until `memory & mask == value`.
+pub const hipStreamWaitValueEq: c_uint = 1;
+/// Waits until `memory & mask & value != 0`.
+pub const hipStreamWaitValueAnd: c_uint = 2;
+/// Waits until `!((memory | value) & mask) != 0`.
+pub const hipStreamWaitValueNor: c_uint = 3;
+
+/// Does not wait for the streams of all launches before them.
+pub const hipCooperativeLaunchMultiDeviceNoPreSync: c_uint = 1;
+/// Does not wait for the streams of all launches after them.
+pub const hipCooperativeLaunchMultiDeviceNoPostSync: c_uint = 2;
+
 /// Mask of all device flags, including those for how threads wait.
 pub const hipDeviceFlagsMask: c_uint = 0x1f;
 
@@ -87,5 +106,7 @@ pub const hipStreamSetCaptureDependencies: c_uint = 1;
 pub const hipGraphInstantiateFlagAutoFreeOnLaunch: u64 = 1;
 /// All valid flags of `hipGraphInstantiateWithFlags`.
 pub const hipGraphInstantiateFlags: u64 = 0xf;
+/// The device flags for how threads wait.
+pub const hipDeviceScheduleMask: c_uint = 7;
 /// The device ordinal that stands for the host.
 pub const hipCpuDeviceId: core::ffi::c_int = -1;

@@ -3,9 +3,9 @@
 use core::ffi::{c_int, c_uint, c_void};
 
 use crate::{
-    hipArray_t, hipChannelFormatKind, hipDeviceptr_t, hipHostFn_t, hipMemAccessFlags,
-    hipMemLocationType, hipMemcpyKind, hipMemoryType, hipResourceType, hipStream_t,
-    layout::c_struct,
+    hipArray_t, hipChannelFormatKind, hipDeviceptr_t, hipFunction_t, hipGraphNode_t, hipHostFn_t,
+    hipMemAccessFlags, hipMemLocationType, hipMemcpyKind, hipMemoryType, hipResourceType,
+    hipStream_t, layout::c_struct,
 };
 
 c_struct! {
@@ -328,6 +328,96 @@ pub struct hipHostNodeParams {
     pub r#fn: hipHostFn_t,
     /// Its argument.
     pub userData: *mut c_void,
+}
+
+c_struct! {
+    /// What `hipGraphInstantiateWithParams` takes and returns.
+    pub struct hipGraphInstantiateParams of 32 bytes {
+        /// The node that caused a failure, or null.
+        0 errNode_out: hipGraphNode_t,
+        /// Flags.
+        8 flags: u64,
+        /// 0 for success.
+        16 result_out: c_uint,
+        /// The stream of an upload.
+        24 uploadStream: hipStream_t,
+    }
+}
+
+c_struct! {
+    /// Data of an edge, which AMD's GPUs do not have.
+    pub struct hipGraphEdgeData of 8 bytes {
+        /// The port of the edge's start.
+        0 from_port: u8,
+        /// Padding.
+        1 reserved: [u8; 5],
+        /// The port of its end.
+        6 to_port: u8,
+        /// Its kind.
+        7 r#type: u8,
+    }
+}
+
+c_struct! {
+    /// A wait or write of `hipStreamBatchMemOp`.
+    pub struct hipStreamBatchMemOpParams of 48 bytes {
+        /// 1 and 4: wait for a value of 32 or 64 bits. 2 and 5: write one.
+        0 operation: c_uint,
+        /// The address.
+        8 address: hipDeviceptr_t,
+        /// The value.
+        16 value: u64,
+        /// The condition of a wait.
+        24 flags: c_uint,
+        /// Ignored.
+        32 alias: hipDeviceptr_t,
+        /// Padding.
+        40 pad: u64,
+    }
+}
+
+c_struct! {
+    /// One of several launches of programs' kernels.
+    pub struct hipLaunchParams of 56 bytes {
+        /// The kernel's stub.
+        0 func: *mut c_void,
+        /// Workgroups.
+        8 gridDim: dim3,
+        /// Work-items of a workgroup.
+        20 blockDim: dim3,
+        /// A pointer to each argument.
+        32 args: *mut *mut c_void,
+        /// Dynamic LDS, in bytes.
+        40 sharedMem: usize,
+        /// The stream.
+        48 stream: hipStream_t,
+    }
+}
+
+c_struct! {
+    /// One of several launches of modules' kernels.
+    pub struct hipFunctionLaunchParams of 56 bytes {
+        /// The kernel.
+        0 function: hipFunction_t,
+        /// Workgroups along x.
+        8 gridDimX: c_uint,
+        /// Workgroups along y.
+        12 gridDimY: c_uint,
+        /// Workgroups along z.
+        16 gridDimZ: c_uint,
+        /// Work-items of a workgroup along x.
+        20 blockDimX: c_uint,
+        /// Work-items of a workgroup along y.
+        24 blockDimY: c_uint,
+        /// Work-items of a workgroup along z.
+        28 blockDimZ: c_uint,
+        /// Dynamic LDS, in bytes.
+        32 sharedMemBytes: c_uint,
+        /// The stream.
+        40 hStream: hipStream_t,
+        /// A pointer to each argument.
+        48 kernelParams: *mut *mut c_void,
+    }
 }
 
 c_struct! {

@@ -42,11 +42,16 @@ handles! {
     hipGraphNode_t = *mut hipGraphNode;
     /// An executable graph.
     hipGraphExec_t = *mut hipGraphExec;
+    /// An object of the program that graphs keep alive.
+    hipUserObject_t = *mut hipUserObject;
     /// A program that is compiled at run time.
     hiprtcProgram = *mut _hiprtcProgram;
     /// A link state: bitcode that is linked at run time.
     hiprtcLinkState = *mut ihiprtcLinkState;
 }
+
+/// A link state of `hipLink…`, which are hiprtc's functions.
+pub type hipLinkState_t = hiprtcLinkState;
 
 /// A host function with its argument.
 pub type hipHostFn_t = Option<unsafe extern "C" fn(user_data: *mut c_void)>;

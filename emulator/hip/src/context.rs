@@ -12,7 +12,8 @@ use std::{
 };
 
 use ferrowave_hip_abi::{
-    hipCtx_t, hipDevice_t, hipDeviceFlagsMask, hipError_t, hipFuncCache_t, hipSharedMemConfig,
+    hipCtx_t, hipDevice_t, hipDeviceFlagsMask, hipDeviceScheduleMask, hipError_t, hipFuncCache_t,
+    hipSharedMemConfig,
 };
 
 use super::{
@@ -228,7 +229,14 @@ fn set_flags(place: &AtomicU32, flags: c_uint) -> Result<(), Failure> {
             "flags are {flags:#x}, of which only {hipDeviceFlagsMask:#x} are known"
         )));
     }
-    place.store(flags, Ordering::Relaxed);
+    let waiting = flags & hipDeviceScheduleMask;
+    if waiting.count_ones() > 1 {
+        return Err(Failure::value(format_args!(
+            "flags are {flags:#x}, which name more than one way to wait"
+        )));
+    }
+    // CLR keeps no other flag (`hipSetDeviceFlags` in `hip_device_runtime.cpp`).
+    place.store(waiting, Ordering::Relaxed);
     Ok(())
 }
 

@@ -3,8 +3,8 @@
 use std::ffi::{c_int, c_void};
 
 use ferrowave_hip_abi::{
-    HIP_MEMCPY3D, hip_Memcpy2D, hipArray_t, hipDeviceptr_t, hipError_t, hipMemcpy3DParms,
-    hipMemcpyKind, hipMemoryType, hipStream_t,
+    self as abi, HIP_MEMCPY3D, hip_Memcpy2D, hipArray_t, hipDeviceptr_t, hipError_t,
+    hipMemcpy3DParms, hipMemcpyKind, hipMemoryType, hipStream_t,
 };
 
 use super::{
@@ -324,7 +324,7 @@ pub(super) unsafe fn from_3d(parameters: *const hipMemcpy3DParms) -> Result<Tran
     let no_array = |array: hipArray_t| array.is_null().then_some(()).ok_or_else(no_arrays);
     no_array(p.srcArray)?;
     no_array(p.dstArray)?;
-    let side = |pointer: ferrowave_hip_abi::hipPitchedPtr, at: ferrowave_hip_abi::hipPos, what| {
+    let side = |pointer: abi::hipPitchedPtr, at: abi::hipPos, what| {
         let named = Named {
             memory: hipMemoryType::hipMemoryTypeUnified,
             host: std::ptr::null(),
@@ -347,6 +347,61 @@ pub(super) unsafe fn from_3d(parameters: *const hipMemcpy3DParms) -> Result<Tran
     let to = side(p.dstPtr, p.dstPos, "copy's target")?;
     let from = side(p.srcPtr, p.srcPos, "copy's source")?;
     Transfer::new(to, from, extent, p.kind)
+}
+
+/// The struct that describes a copy.
+pub(super) fn to_3d(transfer: &Transfer) -> hipMemcpy3DParms {
+    let (to, from, extent) = transfer.parts();
+    let pointer = |side: Side| abi::hipPitchedPtr {
+        ptr: std::ptr::with_exposed_provenance_mut(side.address as usize),
+        pitch: side.pitch,
+        xsize: extent.width,
+        ysize: side.layer.checked_div(side.pitch).unwrap_or(0),
+    };
+    hipMemcpy3DParms {
+        srcPtr: pointer(from),
+        dstPtr: pointer(to),
+        extent: abi::hipExtent {
+            width: extent.width,
+            height: extent.height,
+            depth: extent.depth,
+        },
+        kind: transfer.kind,
+        ..hipMemcpy3DParms::ZERO
+    }
+}
+
+/// The driver's struct that describes a copy.
+pub(super) fn to_driver_3d(transfer: &Transfer) -> HIP_MEMCPY3D {
+    let (to, from, extent) = transfer.parts();
+    let (from_device, to_device) = match transfer.kind {
+        hipMemcpyKind::hipMemcpyHostToDevice => (false, true),
+        hipMemcpyKind::hipMemcpyDeviceToHost => (true, false),
+        hipMemcpyKind::hipMemcpyDeviceToDevice => (true, true),
+        _ => (false, false),
+    };
+    let memory = |is_device| match is_device {
+        true => hipMemoryType::hipMemoryTypeDevice,
+        false => hipMemoryType::hipMemoryTypeHost,
+    };
+    let pointer = |side: Side| std::ptr::with_exposed_provenance_mut(side.address as usize);
+    let rows = |side: Side| side.layer.checked_div(side.pitch).unwrap_or(0);
+    HIP_MEMCPY3D {
+        srcMemoryType: memory(from_device),
+        srcHost: pointer(from),
+        srcDevice: pointer(from),
+        srcPitch: from.pitch,
+        srcHeight: rows(from),
+        dstMemoryType: memory(to_device),
+        dstHost: pointer(to),
+        dstDevice: pointer(to),
+        dstPitch: to.pitch,
+        dstHeight: rows(to),
+        WidthInBytes: extent.width,
+        Height: extent.height,
+        Depth: extent.depth,
+        ..HIP_MEMCPY3D::ZERO
+    }
 }
 
 /// Copies described by a struct, each with its asynchronous form.

@@ -2,7 +2,10 @@
 
 use std::{
     ffi::{c_char, c_int, c_uint},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use ferrowave_hip_abi::{hipCtx_t, hipDevice_t, hipDeviceP2PAttr, hipError_t, hipLimit_t, hipUUID};
@@ -11,8 +14,9 @@ use super::{
     context,
     error::{Failure, copy_text, out, text},
     fault::Waits,
+    graph::capture,
     properties::{pci_location, version},
-    runtime::{Runtime, device_name},
+    runtime::{Device, Runtime, device_name},
 };
 
 /// The HIP version that is implemented, in HIP's decimal form: 6.4.0.
@@ -121,6 +125,7 @@ pub(super) unsafe fn hipSetValidDevices(devices: *mut c_int, count: c_int) -> Re
 
 pub(super) unsafe fn hipDeviceSynchronize() -> Result<(), Failure> {
     let device = Runtime::get().current()?;
+    capture::refuse_waiting_for_all(&device)?;
     device.queues.wait_for_all()?;
     device.faults.report(Waits::Device)
 }
@@ -228,6 +233,28 @@ pub(super) unsafe fn hipDeviceCanAccessPeer(
     Ok(())
 }
 
+/// The kind of the link between two devices, and its length. Emulated devices are as if on one PCIe bus.
+pub(super) unsafe fn hipExtGetLinkTypeAndHopCount(
+    first: c_int,
+    second: c_int,
+    kind: *mut u32,
+    hops: *mut u32,
+) -> Result<(), Failure> {
+    /// `HSA_AMD_LINK_INFO_TYPE_PCIE`
+    const PCIE: u32 = 2;
+    let (kind, hops) = (out!(kind), out!(hops));
+    if first == second || first < 0 || second < 0 {
+        return Err(Failure::value(format_args!(
+            "there is no link between device {first} and device {second}"
+        )));
+    }
+    Runtime::get().device(first)?;
+    Runtime::get().device(second)?;
+    kind.set(PCIE);
+    hops.set(1);
+    Ok(())
+}
+
 pub(super) unsafe fn hipDeviceEnablePeerAccess(peer: c_int, flags: c_uint) -> Result<(), Failure> {
     if flags != 0 {
         return Err(Failure::value(format_args!(
@@ -283,39 +310,52 @@ pub(super) unsafe fn hipCtxDisablePeerAccess(peer: hipCtx_t) -> Result<(), Failu
     unsafe { hipDeviceDisablePeerAccess(peer) }
 }
 
-/// The limits of a device, with ROCm's defaults.
-fn limit(limit: hipLimit_t) -> Result<usize, Failure> {
+/// The place of a limit that programs can set, and its largest value. CLR has these two (`hipDeviceSetLimit` in
+/// `hip_device_runtime.cpp`). They have no effect: a kernel's private memory has the size that the kernel needs, and the
+/// heap of `malloc` the same size always.
+fn limit(device: &Device, limit: hipLimit_t) -> Result<(&AtomicUsize, usize), Failure> {
     match limit {
-        hipLimit_t::hipLimitStackSize => Ok(1024),
-        hipLimit_t::hipLimitMallocHeapSize => Ok(8 << 20),
-        hipLimit_t::hipLimitPrintfFifoSize => Ok(1 << 20),
+        hipLimit_t::hipLimitStackSize => Ok((&device.stack_limit, MAX_STACK)),
+        hipLimit_t::hipLimitMallocHeapSize => Ok((
+            &device.heap_limit,
+            device.memory.capacity_bytes() as usize - 1,
+        )),
         hipLimit_t(other) => Err(Failure::new(
             hipError_t::hipErrorUnsupportedLimit,
-            format_args!("{other} is not a limit of a device; expected 0 to 2"),
+            format_args!(
+                "{other} is not a limit of AMD's GPUs; expected 0 (stack) or 2 (heap of malloc)"
+            ),
         )),
     }
 }
+
+/// The most private memory of a work-item, in bytes (`Device::UpdateStackSize` of CLR's `device.cpp`).
+const MAX_STACK: usize = (128 << 10) - 16;
 
 pub(super) unsafe fn hipDeviceGetLimit(
     value: *mut usize,
     limit: hipLimit_t,
 ) -> Result<(), Failure> {
     let value = out!(value);
-    Runtime::get().current()?;
-    value.set(self::limit(limit)?);
+    let device = Runtime::get().current()?;
+    let (place, _) = self::limit(&device, limit)?;
+    value.set(place.load(Ordering::Relaxed));
     Ok(())
 }
 
 pub(super) unsafe fn hipDeviceSetLimit(limit: hipLimit_t, value: usize) -> Result<(), Failure> {
-    Runtime::get().current()?;
-    let now = self::limit(limit)?;
-    // Stack sizes come from the kernel, and kernels neither print nor allocate. So a lower limit is accepted, and a
-    // higher one rejected.
-    if value > now {
-        return Err(Failure::new(
-            hipError_t::hipErrorUnsupportedLimit,
-            format_args!("limit {} is {now}, and cannot be {value}", limit.0),
-        ));
+    let device = Runtime::get().current()?;
+    let (place, most) = self::limit(&device, limit)?;
+    if value > most {
+        return Err(Failure::value(format_args!(
+            "limit {} cannot be {value}; the most is {most}",
+            limit.0
+        )));
     }
+    let value = match limit {
+        hipLimit_t::hipLimitStackSize => value.next_multiple_of(16),
+        _ => value,
+    };
+    place.store(value, Ordering::Relaxed);
     Ok(())
 }

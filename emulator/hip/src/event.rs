@@ -25,21 +25,25 @@ pub(super) unsafe fn hipEventCreateWithFlags(
     flags: c_uint,
 ) -> Result<(), Failure> {
     let event = out!(event);
-    let known = abi::hipEventBlockingSync
-        | abi::hipEventDisableTiming
-        | abi::hipEventDisableSystemFence
+    let fences = abi::hipEventDisableSystemFence
         | abi::hipEventReleaseToDevice
         | abi::hipEventReleaseToSystem;
-    if flags & abi::hipEventInterprocess != 0 {
-        return Err(Failure::new(
-            hipError_t::hipErrorNotSupported,
-            "processes cannot share the emulator's events",
-        ));
-    }
+    let known =
+        abi::hipEventBlockingSync | abi::hipEventDisableTiming | abi::hipEventInterprocess | fences;
     if flags & !known != 0 {
         return Err(Failure::value(format_args!(
             "flags are {flags:#x}, of which only {known:#x} are known"
         )));
+    }
+    if (flags & fences).count_ones() > 1 {
+        return Err(Failure::value(format_args!(
+            "flags are {flags:#x}, but an event has one kind of fence"
+        )));
+    }
+    if flags & abi::hipEventInterprocess != 0 && flags & abi::hipEventDisableTiming == 0 {
+        return Err(Failure::value(
+            "an event that processes share must not record the time (hipEventDisableTiming)",
+        ));
     }
     let device = Runtime::get().current()?;
     let handle = EVENTS.insert_with(|id| {
@@ -52,8 +56,13 @@ pub(super) unsafe fn hipEventCreateWithFlags(
 
 pub(super) unsafe fn hipEventDestroy(event: hipEvent_t) -> Result<(), Failure> {
     let gone = EVENTS.remove(event.addr());
+    // As CLR does (`hipEventDestroy` in `hip_event.cpp`).
+    let code = match event.is_null() {
+        true => hipError_t::hipErrorInvalidHandle,
+        false => hipError_t::hipErrorContextIsDestroyed,
+    };
     gone.map(drop)
-        .ok_or_else(|| Failure::handle("event", event.addr()))
+        .ok_or_else(|| Failure::handle("event", event.addr()).coded(code))
 }
 
 /// Rejects an event of a different device than the stream's.

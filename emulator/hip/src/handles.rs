@@ -52,6 +52,12 @@ impl<T> Handles<T> {
         objects.get(&handle).cloned()
     }
 
+    /// All objects.
+    pub(super) fn all(&self) -> Vec<Arc<T>> {
+        let objects = self.objects.read().unwrap_or_else(PoisonError::into_inner);
+        objects.values().cloned().collect()
+    }
+
     /// The handle of an object.
     pub(super) fn handle_of(&self, object: &Arc<T>) -> Option<usize> {
         let objects = self.objects.read().unwrap_or_else(PoisonError::into_inner);

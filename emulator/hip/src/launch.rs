@@ -3,14 +3,18 @@
 use std::{
     array,
     cell::RefCell,
-    ffi::{c_uint, c_void},
+    ffi::{c_int, c_uint, c_void},
     mem::ManuallyDrop,
+    ptr, slice,
     sync::Arc,
 };
 
 use ferrowave_hip_abi::{
-    HIP_LAUNCH_CONFIG, dim3, hipError_t, hipEvent_t, hipFunction_t, hipLaunchAttribute,
-    hipLaunchAttributeCooperative, hipLaunchConfig_t, hipStream_t,
+    HIP_LAUNCH_CONFIG, HIP_LAUNCH_PARAM_BUFFER_POINTER, HIP_LAUNCH_PARAM_BUFFER_SIZE,
+    HIP_LAUNCH_PARAM_END, dim3, hipCooperativeLaunchMultiDeviceNoPostSync,
+    hipCooperativeLaunchMultiDeviceNoPreSync, hipError_t, hipEvent_t, hipFunction_t,
+    hipFunctionLaunchParams, hipLaunchAttribute, hipLaunchAttributeCooperative, hipLaunchConfig_t,
+    hipLaunchParams, hipStream_t,
 };
 
 use super::{
@@ -22,10 +26,11 @@ use super::{
         launch::{Launch, Shape},
         module::function,
         operation::Operation,
-        stream::{StreamRef, stream},
+        stream::{StreamRef, stream, stream_or},
     },
     properties::MAX_GRID,
     registry,
+    runtime::Runtime,
 };
 
 /// Checks the grid limits of `hipModuleLaunchKernel`. They apply to this function only: `hipExtModuleLaunchKernel`,
@@ -42,6 +47,11 @@ fn check_module_grid(grid: [u32; 3]) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// The stream of the functions that return `hipErrorInvalidValue` for an invalid one.
+fn launch_stream(handle: hipStream_t) -> Result<StreamRef, Failure> {
+    stream_or(handle, hipError_t::hipErrorInvalidValue)
 }
 
 impl Launch {
@@ -74,7 +84,7 @@ pub(super) unsafe fn hipModuleLaunchKernel(
     extra: *mut *mut c_void,
 ) -> Result<(), Failure> {
     let function = self::function(function)?;
-    let stream = self::stream(stream)?;
+    let stream = launch_stream(stream)?;
     check_module_grid([grid_x, grid_y, grid_z])?;
     let shape = Shape {
         grid: [grid_x, grid_y, grid_z],
@@ -100,7 +110,7 @@ pub(super) unsafe fn hipModuleLaunchCooperativeKernel(
     parameters: *mut *mut c_void,
 ) -> Result<(), Failure> {
     let function = self::function(function)?;
-    let stream = self::stream(stream)?;
+    let stream = launch_stream(stream)?;
     let shape = Shape {
         grid: [grid_x, grid_y, grid_z],
         block: [block_x, block_y, block_z],
@@ -108,7 +118,7 @@ pub(super) unsafe fn hipModuleLaunchCooperativeKernel(
         dynamic_lds_bytes,
     };
     // SAFETY: the caller upholds HIP's contract.
-    let launch = unsafe { Launch::new(function, shape, parameters, std::ptr::null_mut()) }?;
+    let launch = unsafe { Launch::new(function, shape, parameters, ptr::null_mut()) }?;
     launch.to_cooperative()?.submit_to(&stream)
 }
 
@@ -152,7 +162,7 @@ pub(super) unsafe fn hipExtModuleLaunchKernel(
     _flags: u32,
 ) -> Result<(), Failure> {
     let function = self::function(function)?;
-    let stream = self::stream(stream)?;
+    let stream = launch_stream(stream)?;
     let items = [items_x, items_y, items_z];
     // As CLR does (`ihipModuleLaunchKernel` in `hip_module.cpp`): a workgroup is no larger than the grid, and the last
     // may be smaller, unless the compiler was told that it is not.
@@ -212,33 +222,28 @@ pub(super) unsafe fn hipExtLaunchKernel(
     stream: hipStream_t,
     start: hipEvent_t,
     stop: hipEvent_t,
-    _flags: std::ffi::c_int,
+    _flags: c_int,
 ) -> Result<(), Failure> {
-    let stream = self::stream(stream)?;
+    let stream = launch_stream(stream)?;
     let shape = Shape::new(grid, block, dynamic_lds_bytes);
     // SAFETY: the caller upholds HIP's contract.
-    let launch = unsafe { of_stub(stub, shape, arguments) }?;
+    let launch = unsafe { of_stub(&stream, stub, shape, arguments) }?;
     between_events(launch, &stream, start, stop)
 }
 
-/// A launch of a program's kernel.
+/// A launch of a program's kernel on the device of a stream, whichever device is current.
 ///
 /// # Safety
 /// `arguments` is null, or points to a pointer to each argument.
 unsafe fn of_stub(
+    stream: &StreamRef,
     stub: *const c_void,
     shape: Shape,
     arguments: *mut *mut c_void,
 ) -> Result<Launch, Failure> {
+    let function = registry::kernel_on(&stream.device, stub)?;
     // SAFETY: guaranteed by the caller.
-    unsafe {
-        Launch::new(
-            registry::kernel(stub)?,
-            shape,
-            arguments,
-            std::ptr::null_mut(),
-        )
-    }
+    unsafe { Launch::new(function, shape, arguments, ptr::null_mut()) }
 }
 
 pub(super) unsafe fn hipLaunchKernel(
@@ -249,10 +254,10 @@ pub(super) unsafe fn hipLaunchKernel(
     dynamic_lds_bytes: usize,
     stream: hipStream_t,
 ) -> Result<(), Failure> {
-    let stream = self::stream(stream)?;
+    let stream = launch_stream(stream)?;
     let shape = Shape::new(grid, block, dynamic_lds_bytes);
     // SAFETY: the caller upholds HIP's contract.
-    unsafe { of_stub(stub, shape, arguments) }?.submit_to(&stream)
+    unsafe { of_stub(&stream, stub, shape, arguments) }?.submit_to(&stream)
 }
 
 pub(super) unsafe fn hipLaunchCooperativeKernel(
@@ -266,7 +271,7 @@ pub(super) unsafe fn hipLaunchCooperativeKernel(
     let stream = self::stream(stream)?;
     let shape = Shape::new(grid, block, dynamic_lds_bytes as usize);
     // SAFETY: the caller upholds HIP's contract.
-    let launch = unsafe { of_stub(stub, shape, arguments) }?;
+    let launch = unsafe { of_stub(&stream, stub, shape, arguments) }?;
     launch.to_cooperative()?.submit_to(&stream)
 }
 
@@ -310,7 +315,7 @@ pub(super) unsafe fn hipLaunchKernelExC(
     // SAFETY: the caller upholds HIP's contract.
     let (launch, cooperative) = unsafe {
         (
-            of_stub(stub, shape, arguments)?,
+            of_stub(&stream, stub, shape, arguments)?,
             is_cooperative(config.attrs, config.numAttrs)?,
         )
     };
@@ -350,13 +355,152 @@ pub(super) unsafe fn hipDrvLaunchKernelEx(
     launch.submit_to(&stream)
 }
 
-/// The configuration of a `<<<>>>` launch, until its stub reads it.
-#[derive(Clone, Copy)]
+/// Launches on several devices. All are checked before the first is submitted.
+fn on_devices(
+    launches: Vec<(StreamRef, Launch)>,
+    cooperative: bool,
+    flags: c_uint,
+) -> Result<(), Failure> {
+    let known =
+        hipCooperativeLaunchMultiDeviceNoPreSync | hipCooperativeLaunchMultiDeviceNoPostSync;
+    if flags & !known != 0 {
+        return Err(Failure::value(format_args!(
+            "flags are {flags:#x}, of which only {known:#x} are known"
+        )));
+    }
+    let count = Runtime::get().with_devices(|devices| devices.iter().flatten().count())?;
+    if launches.is_empty() || launches.len() > count {
+        return Err(Failure::value(format_args!(
+            "{} launches, but there are {count} devices and each runs one",
+            launches.len()
+        )));
+    }
+    let mut ready: Vec<(StreamRef, Launch)> = Vec::new();
+    for (stream, launch) in launches {
+        // CLR has these codes (`ihipModuleLaunchCooperativeKernelMultiDevice` in `hip_module.cpp`).
+        if stream.object.is_none() {
+            return Err(Failure::new(
+                hipError_t::hipErrorInvalidHandle,
+                "a launch on several devices needs streams other than the default stream",
+            ));
+        }
+        let ordinal = stream.device.ordinal;
+        if ready
+            .iter()
+            .any(|(other, _)| other.device.ordinal == ordinal)
+        {
+            return Err(Failure::new(
+                hipError_t::hipErrorInvalidDevice,
+                format_args!("two of the launches are on device {ordinal}"),
+            ));
+        }
+        let launch = match cooperative {
+            true => launch.to_cooperative()?,
+            false => launch,
+        };
+        ready.push((stream, launch));
+    }
+    let streams: Vec<_> = ready.iter().map(|(stream, _)| stream.clone()).collect();
+    let wait = |unless: c_uint| match flags & unless {
+        0 => streams.iter().try_for_each(StreamRef::synchronize),
+        _ => Ok(()),
+    };
+    wait(hipCooperativeLaunchMultiDeviceNoPreSync)?;
+    for (stream, launch) in ready {
+        launch.submit_to(&stream)?;
+    }
+    wait(hipCooperativeLaunchMultiDeviceNoPostSync)
+}
+
+/// The elements of a list of launches.
+///
+/// # Safety
+/// `list` is null or has `count` elements.
+unsafe fn launches<T: Copy>(list: *const T, count: usize) -> Result<Vec<T>, Failure> {
+    if list.is_null() {
+        return Err(Failure::value("the list of launches is null"));
+    }
+    // SAFETY: guaranteed by the caller.
+    Ok((0..count)
+        .map(|index| unsafe { list.add(index).read_unaligned() })
+        .collect())
+}
+
+/// The launches of programs' kernels, each on the device of its stream.
+///
+/// # Safety
+/// `list` is null or has `count` valid elements.
+unsafe fn of_stubs(
+    list: *mut hipLaunchParams,
+    count: c_int,
+) -> Result<Vec<(StreamRef, Launch)>, Failure> {
+    let count = usize::try_from(count).unwrap_or_default();
+    // SAFETY: guaranteed by the caller.
+    let list = unsafe { launches(list, count) }?;
+    let one = |p: hipLaunchParams| {
+        let stream = launch_stream(p.stream)?;
+        let shape = Shape::new(p.gridDim, p.blockDim, p.sharedMem);
+        // SAFETY: guaranteed by the caller.
+        let launch = unsafe { of_stub(&stream, p.func, shape, p.args) }?;
+        Ok((stream, launch))
+    };
+    list.into_iter().map(one).collect()
+}
+
+pub(super) unsafe fn hipLaunchCooperativeKernelMultiDevice(
+    list: *mut hipLaunchParams,
+    count: c_int,
+    flags: c_uint,
+) -> Result<(), Failure> {
+    // SAFETY: the caller upholds HIP's contract.
+    on_devices(unsafe { of_stubs(list, count) }?, true, flags)
+}
+
+pub(super) unsafe fn hipExtLaunchMultiKernelMultiDevice(
+    list: *mut hipLaunchParams,
+    count: c_int,
+    flags: c_uint,
+) -> Result<(), Failure> {
+    // SAFETY: the caller upholds HIP's contract.
+    on_devices(unsafe { of_stubs(list, count) }?, false, flags)
+}
+
+pub(super) unsafe fn hipModuleLaunchCooperativeKernelMultiDevice(
+    list: *mut hipFunctionLaunchParams,
+    count: c_uint,
+    flags: c_uint,
+) -> Result<(), Failure> {
+    // SAFETY: the caller upholds HIP's contract.
+    let list = unsafe { launches(list, count as usize) }?;
+    let one = |p: hipFunctionLaunchParams| {
+        let stream = launch_stream(p.hStream)?;
+        let function = function(p.function)?;
+        let shape = Shape {
+            grid: [p.gridDimX, p.gridDimY, p.gridDimZ],
+            block: [p.blockDimX, p.blockDimY, p.blockDimZ],
+            partial: [0; 3],
+            dynamic_lds_bytes: p.sharedMemBytes,
+        };
+        // SAFETY: the caller upholds HIP's contract.
+        let launch = unsafe { Launch::new(function, shape, p.kernelParams, ptr::null_mut()) }?;
+        Ok::<_, Failure>((stream, launch))
+    };
+    on_devices(
+        list.into_iter().map(one).collect::<Result<_, _>>()?,
+        true,
+        flags,
+    )
+}
+
+/// The configuration of a `<<<>>>` launch, until its stub reads it, or of `hipLaunchByPtr`.
+#[derive(Clone)]
 struct Configuration {
     grid: dim3,
     block: dim3,
     dynamic_lds_bytes: usize,
     stream: usize,
+    /// The arguments of `hipSetupArgument`.
+    kernarg: Vec<u8>,
 }
 
 /// Maximum number of saved configurations, so that a program that never reads them does not fill memory.
@@ -387,8 +531,27 @@ pub(super) unsafe fn __hipPushCallConfiguration(
             block,
             dynamic_lds_bytes,
             stream: stream.addr(),
+            kernarg: Vec::new(),
         });
         Ok(())
+    })
+}
+
+fn not_configured() -> Failure {
+    Failure::new(
+        hipError_t::hipErrorMissingConfiguration,
+        "no launch is configured on this thread",
+    )
+}
+
+fn pop() -> Result<Configuration, Failure> {
+    CONFIGURATIONS.with_borrow_mut(|kept| {
+        let last = kept.pop().ok_or_else(not_configured);
+        if kept.is_empty() {
+            // Nothing else frees the memory.
+            kept.shrink_to_fit();
+        }
+        last
     })
 }
 
@@ -400,23 +563,71 @@ pub(super) unsafe fn __hipPopCallConfiguration(
 ) -> Result<(), Failure> {
     let (grid, block) = (out!(grid), out!(block));
     let (dynamic_lds_bytes, stream) = (out!(dynamic_lds_bytes), out!(stream));
-    let last = CONFIGURATIONS.with_borrow_mut(|kept| {
-        let last = kept.pop();
-        if kept.is_empty() {
-            // Nothing else frees the memory.
-            kept.shrink_to_fit();
-        }
-        last
-    });
-    let kept = last.ok_or_else(|| {
-        Failure::new(
-            hipError_t::hipErrorMissingConfiguration,
-            "no launch is configured on this thread",
-        )
-    })?;
+    let kept = pop()?;
     grid.set(kept.grid);
     block.set(kept.block);
     dynamic_lds_bytes.set(kept.dynamic_lds_bytes);
-    stream.set(std::ptr::without_provenance_mut(kept.stream));
+    stream.set(ptr::without_provenance_mut(kept.stream));
     Ok(())
+}
+
+pub(super) unsafe fn hipConfigureCall(
+    grid: dim3,
+    block: dim3,
+    dynamic_lds_bytes: usize,
+    stream: hipStream_t,
+) -> Result<(), Failure> {
+    // SAFETY: the function takes no pointers.
+    unsafe { __hipPushCallConfiguration(grid, block, dynamic_lds_bytes, stream) }
+}
+
+/// The largest kernarg segment that `hipSetupArgument` fills. HIP documents 4 KiB as the limit of arguments.
+const MAX_KERNARG: usize = 1 << 16;
+
+pub(super) unsafe fn hipSetupArgument(
+    argument: *const c_void,
+    bytes: usize,
+    offset: usize,
+) -> Result<(), Failure> {
+    let end = offset.checked_add(bytes).filter(|&end| end <= MAX_KERNARG);
+    let (Some(end), false) = (end, argument.is_null()) else {
+        return Err(Failure::value(format_args!(
+            "an argument of {bytes} bytes at {argument:p} for byte {offset}; it must not be null, and end before byte \
+             {MAX_KERNARG}"
+        )));
+    };
+    // SAFETY: HIP's contract: the argument has that many bytes.
+    let value = unsafe { slice::from_raw_parts(argument.cast::<u8>(), bytes) };
+    CONFIGURATIONS.with_borrow_mut(|kept| {
+        let kernarg = &mut kept.last_mut().ok_or_else(not_configured)?.kernarg;
+        if kernarg.len() < end {
+            kernarg.resize(end, 0);
+        }
+        kernarg[offset..end].copy_from_slice(value);
+        Ok(())
+    })
+}
+
+pub(super) unsafe fn hipLaunchByPtr(stub: *const c_void) -> Result<(), Failure> {
+    let Configuration {
+        grid,
+        block,
+        dynamic_lds_bytes,
+        stream,
+        mut kernarg,
+    } = pop()?;
+    let stream = launch_stream(ptr::without_provenance_mut(stream))?;
+    let mut bytes = kernarg.len();
+    let mut extra = [
+        HIP_LAUNCH_PARAM_BUFFER_POINTER,
+        kernarg.as_mut_ptr().cast(),
+        HIP_LAUNCH_PARAM_BUFFER_SIZE,
+        (&raw mut bytes).cast(),
+        HIP_LAUNCH_PARAM_END,
+    ];
+    let shape = Shape::new(grid, block, dynamic_lds_bytes);
+    let function = registry::kernel_on(&stream.device, stub)?;
+    // SAFETY: the list is as HIP requires, and the buffer has that many bytes.
+    let launch = unsafe { Launch::new(function, shape, ptr::null_mut(), extra.as_mut_ptr()) }?;
+    launch.submit_to(&stream)
 }

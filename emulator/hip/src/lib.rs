@@ -59,6 +59,7 @@ mod removal;
 mod rtc;
 mod runtime;
 mod stream;
+mod stream_memory;
 mod symbols;
 mod task;
 #[cfg(test)]

@@ -94,24 +94,36 @@ pub(super) unsafe fn hipDeviceGetDefaultMemPool(
     Ok(())
 }
 
+/// A device of the functions for its current pool, which have another code for one that does not exist.
+fn device_of(ordinal: c_int) -> Result<Arc<Device>, Failure> {
+    let device = Runtime::get().device(ordinal);
+    device.map_err(|failure| failure.coded(hipError_t::hipErrorInvalidValue))
+}
+
 pub(super) unsafe fn hipDeviceGetMemPool(
     pool: *mut hipMemPool_t,
     device: c_int,
 ) -> Result<(), Failure> {
     let pool = out!(pool);
-    let device = Runtime::get().device(device)?;
+    let device = device_of(device)?;
     pool.set(ptr::without_provenance_mut(current_of(&device)));
     Ok(())
 }
 
 pub(super) unsafe fn hipDeviceSetMemPool(device: c_int, pool: hipMemPool_t) -> Result<(), Failure> {
-    let device = Runtime::get().device(device)?;
+    let device = device_of(device)?;
+    if pool.is_null() {
+        return Err(Failure::value("mem_pool is null"));
+    }
     let chosen = self::pool(pool)?;
     if !Arc::ptr_eq(&chosen.device, &device) {
-        return Err(Failure::value(format_args!(
-            "the pool is on device {}, not on {}",
-            chosen.device.ordinal, device.ordinal
-        )));
+        return Err(Failure::new(
+            hipError_t::hipErrorInvalidDevice,
+            format_args!(
+                "the pool is on device {}, not on {}",
+                chosen.device.ordinal, device.ordinal
+            ),
+        ));
     }
     device.pool.store(pool.addr(), Ordering::Relaxed);
     Ok(())

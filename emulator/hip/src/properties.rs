@@ -9,7 +9,7 @@ use ferrowave_hip_abi::{
 };
 
 use super::{
-    error::{Failure, out},
+    error::{Failure, out, read},
     runtime::{Device, Runtime, SRAMECC, device_name},
 };
 
@@ -235,6 +235,7 @@ fn attribute(properties: &hipDeviceProp_tR0600, attribute: Attribute) -> Option<
         }
         Attribute::hipDeviceAttributeStreamPrioritiesSupported => p.streamPrioritiesSupported,
         Attribute::hipDeviceAttributeTextureAlignment => size(p.textureAlignment),
+        Attribute::hipDeviceAttributeTexturePitchAlignment => size(p.texturePitchAlignment),
         Attribute::hipDeviceAttributeTotalConstantMemory => size(p.totalConstMem),
         Attribute::hipDeviceAttributeUnifiedAddressing => p.unifiedAddressing,
         Attribute::hipDeviceAttributeWarpSize => p.warpSize,
@@ -247,9 +248,9 @@ fn attribute(properties: &hipDeviceProp_tR0600, attribute: Attribute) -> Option<
         Attribute::hipDeviceAttributeAsicRevision => p.asicRevision,
         Attribute::hipDeviceAttributeClockInstructionRate
         | Attribute::hipDeviceAttributeWallClockRate => p.clockInstructionRate,
-        // Images, stream wait values, virtual memory management and fine-grained memory are not supported.
+        Attribute::hipDeviceAttributeCanUseStreamWaitValue => 1,
+        // Images, virtual memory management and fine-grained memory are not supported.
         Attribute::hipDeviceAttributeImageSupport
-        | Attribute::hipDeviceAttributeCanUseStreamWaitValue
         | Attribute::hipDeviceAttributeVirtualMemoryManagementSupported
         | Attribute::hipDeviceAttributeFineGrainSupport => 0,
         // Limits of images and surfaces, and CUDA's own attributes, which are all unsupported.
@@ -307,3 +308,57 @@ pub(super) unsafe fn hipGetDevicePropertiesR0000(
 }
 
 pub(super) use hipGetDevicePropertiesR0000 as hipGetDeviceProperties;
+
+/// Functions that choose the device with the most of the wanted properties, if it has all that are not 0
+/// (`ihipChooseDevice` in CLR's `hip_device_runtime.cpp`).
+macro_rules! choose {
+    ($($name:ident: $type:ty, $properties:ident;)*) => {$(
+        pub(super) unsafe fn $name(device: *mut c_int, wanted: *const $type) -> Result<(), Failure> {
+            let device = out!(device);
+            let wanted = read!(wanted);
+            let count = Runtime::get().with_devices(|devices| devices.len())?;
+            let (mut best, mut most) = (0, 0);
+            for ordinal in (0..count).filter_map(|index| c_int::try_from(index).ok()) {
+                let Ok(has) = Runtime::get().device(ordinal).map(|device| device.$properties()) else {
+                    continue;
+                };
+                let mut asked = 0;
+                let mut met = 0;
+                macro_rules! compare {
+                    ($field:ident) => {
+                        if wanted.$field != 0 {
+                            asked += 1;
+                            met += u32::from(has.$field >= wanted.$field);
+                        }
+                    };
+                }
+                compare!(major);
+                compare!(minor);
+                compare!(totalGlobalMem);
+                compare!(sharedMemPerBlock);
+                compare!(maxThreadsPerBlock);
+                compare!(totalConstMem);
+                compare!(multiProcessorCount);
+                compare!(maxThreadsPerMultiProcessor);
+                compare!(memoryClockRate);
+                compare!(memoryBusWidth);
+                compare!(l2CacheSize);
+                compare!(regsPerBlock);
+                compare!(maxSharedMemoryPerMultiProcessor);
+                compare!(warpSize);
+                if met == asked && met > most {
+                    (best, most) = (ordinal, met);
+                }
+            }
+            device.set(best);
+            Ok(())
+        }
+    )*};
+}
+
+choose! {
+    hipChooseDeviceR0600: hipDeviceProp_tR0600, properties;
+    hipChooseDeviceR0000: hipDeviceProp_tR0000, legacy_properties;
+}
+
+pub(super) use hipChooseDeviceR0000 as hipChooseDevice;

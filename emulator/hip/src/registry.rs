@@ -124,13 +124,20 @@ impl Managed {
 
 /// The kernel of a host stub on the current device. A module's kernel handle is accepted too.
 pub(super) fn kernel(stub: *const c_void) -> Result<Arc<Function>, Failure> {
+    kernel_on(&Runtime::get().current()?, stub)
+}
+
+/// As [`kernel`], on a given device.
+pub(super) fn kernel_on(
+    device: &Arc<Device>,
+    stub: *const c_void,
+) -> Result<Arc<Function>, Failure> {
     if stub.is_null() {
         return Err(Failure::new(
             hipError_t::hipErrorInvalidDeviceFunction,
             "the kernel is null",
         ));
     }
-    let device = Runtime::get().current()?;
     let mut registered = registered();
     let Some(named) = registered.functions.get(&stub.addr()).cloned() else {
         drop(registered);
@@ -141,7 +148,7 @@ pub(super) fn kernel(stub: *const c_void) -> Result<Arc<Function>, Failure> {
             )
         });
     };
-    let module = registered.module(named.binary, &device)?;
+    let module = registered.module(named.binary, device)?;
     drop(registered);
     let handle = module
         .registered_function(&named.name)

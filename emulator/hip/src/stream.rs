@@ -2,7 +2,7 @@
 
 use std::{
     ffi::{c_int, c_uint},
-    ptr,
+    ptr, slice,
     sync::Arc,
 };
 
@@ -12,12 +12,12 @@ use ferrowave_hip_abi::{
 };
 
 use super::{
-    error::{Failure, out},
+    error::{Failure, Out, out},
     graph::capture,
     objects::{
         event::{Record, event},
         operation::Operation,
-        stream::{STREAMS, Stream, StreamRef, is_default, stream},
+        stream::{STREAMS, Stream, StreamRef, is_default, stream, stream_or},
     },
     runtime::Runtime,
 };
@@ -71,11 +71,69 @@ pub(super) unsafe fn hipStreamCreateWithPriority(
             "flags are {flags:#x}, but must be 0 (hipStreamDefault) or 1 (hipStreamNonBlocking)"
         )));
     }
-    let device = Runtime::get().current()?;
     // HIP clamps priorities too.
     let priority = priority.clamp(HIGHEST_PRIORITY, LOWEST_PRIORITY);
-    let handle = STREAMS.insert_with(|handle| Stream::new(device, handle, flags, priority));
+    create(stream, flags, priority, Vec::new())
+}
+
+fn create(
+    stream: Out<hipStream_t>,
+    flags: c_uint,
+    priority: c_int,
+    compute_units: Vec<u32>,
+) -> Result<(), Failure> {
+    let device = Runtime::get().current()?;
+    let handle =
+        STREAMS.insert_with(|handle| Stream::new(device, handle, flags, priority, compute_units));
     stream.set(ptr::without_provenance_mut(handle));
+    Ok(())
+}
+
+pub(super) unsafe fn hipExtStreamCreateWithCUMask(
+    stream: *mut hipStream_t,
+    words: u32,
+    mask: *const u32,
+) -> Result<(), Failure> {
+    if stream.is_null() {
+        return Err(Failure::handle("stream", 0));
+    }
+    if mask.is_null() || words == 0 {
+        return Err(Failure::value("the mask of compute units is null or empty"));
+    }
+    // SAFETY: HIP's contract: the mask has that many words.
+    let mask = unsafe { slice::from_raw_parts(mask, words as usize) };
+    create(out!(stream), hipStreamDefault, 0, mask.to_vec())
+}
+
+/// Gives the stream's mask, without compute units that the device lacks; all of them for a mask without any other.
+pub(super) unsafe fn hipExtStreamGetCUMask(
+    stream: hipStream_t,
+    words: u32,
+    mask: *mut u32,
+) -> Result<(), Failure> {
+    let stream = self::stream(stream)?;
+    let count = stream.device.row.compute_units as usize;
+    let needed = count.div_ceil(32);
+    if mask.is_null() || (words as usize) < needed {
+        return Err(Failure::value(format_args!(
+            "the mask is null or has {words} words; {count} compute units need {needed}"
+        )));
+    }
+    let all = (0..needed).map(|word| match count - 32 * word {
+        bits @ ..32 => (1 << bits) - 1,
+        _ => u32::MAX,
+    });
+    let chosen = stream.object.map(|stream| stream.compute_units.clone());
+    let chosen = chosen.unwrap_or_default().into_iter();
+    let both: Vec<u32> = chosen.zip(all.clone()).map(|(a, b)| a & b).collect();
+    let both = match both.iter().any(|&word| word != 0) {
+        true => both,
+        false => all.collect(),
+    };
+    for (index, word) in both.into_iter().enumerate() {
+        // SAFETY: HIP's contract: the mask has `words` words, and there are no more here.
+        unsafe { mask.add(index).write_unaligned(word) };
+    }
     Ok(())
 }
 
@@ -106,8 +164,9 @@ pub(super) unsafe fn hipStreamDestroy(stream: hipStream_t) -> Result<(), Failure
     }
     // The stream's work continues. A call that waits for the device also waits for it, and reports its failures.
     let gone = STREAMS.remove(stream.addr());
-    gone.map(drop)
-        .ok_or_else(|| Failure::handle("stream", stream.addr()))
+    gone.map(drop).ok_or_else(|| {
+        Failure::handle("stream", stream.addr()).coded(hipError_t::hipErrorContextIsDestroyed)
+    })
 }
 
 pub(super) unsafe fn hipStreamSynchronize(stream: hipStream_t) -> Result<(), Failure> {
@@ -136,7 +195,7 @@ pub(super) unsafe fn hipStreamWaitEvent(
             "flags are {flags:#x}, but must be 0 or 1 (hipEventWaitExternal)"
         )));
     }
-    let stream = self::stream(stream)?;
+    let stream = stream_or(stream, hipError_t::hipErrorInvalidHandle)?;
     let event = self::event(event)?;
     if flags & abi::hipEventWaitExternal != 0
         && capture::add(&stream, &Operation::Wait(Arc::clone(&event)))?
@@ -170,12 +229,11 @@ pub(super) unsafe fn hipStreamGetFlags(
     flags: *mut c_uint,
 ) -> Result<(), Failure> {
     let flags = out!(flags);
-    let stream = self::stream(stream)?;
-    flags.set(
-        stream
-            .object
-            .map_or(hipStreamDefault, |stream| stream.flags),
-    );
+    // In HIP, the default stream has no flags. Its function per thread has another stream here.
+    let Some(stream) = self::stream(stream)?.object else {
+        return Err(Failure::value("the default stream has no flags"));
+    };
+    flags.set(stream.flags);
     Ok(())
 }
 

@@ -42,6 +42,21 @@ macro_rules! __hip_functions_devices {
                 properties: *mut $crate::hipDeviceProp_tR0000,
                 device: ::core::ffi::c_int,
             ) -> $crate::hipError_t;
+            /// The device that has most of some properties.
+            optional fn hipChooseDeviceR0600(
+                device: *mut ::core::ffi::c_int,
+                properties: *const $crate::hipDeviceProp_tR0600,
+            ) -> $crate::hipError_t;
+            /// As `hipChooseDeviceR0600`, with the layout before ROCm 6.0.
+            optional fn hipChooseDeviceR0000(
+                device: *mut ::core::ffi::c_int,
+                properties: *const $crate::hipDeviceProp_tR0000,
+            ) -> $crate::hipError_t;
+            /// The name of `hipChooseDeviceR0000` in programs from before ROCm 6.0.
+            optional fn hipChooseDevice(
+                device: *mut ::core::ffi::c_int,
+                properties: *const $crate::hipDeviceProp_tR0000,
+            ) -> $crate::hipError_t;
             /// Makes a device the calling thread's current one.
             required fn hipSetDevice(device: ::core::ffi::c_int) -> $crate::hipError_t;
             /// The calling thread's current device.
@@ -76,6 +91,13 @@ macro_rules! __hip_functions_devices {
                 attr: $crate::hipDeviceP2PAttr,
                 src_device: ::core::ffi::c_int,
                 dst_device: ::core::ffi::c_int,
+            ) -> $crate::hipError_t;
+            /// The kind of the link between two devices (HSA's numbers), and its length.
+            optional fn hipExtGetLinkTypeAndHopCount(
+                device1: ::core::ffi::c_int,
+                device2: ::core::ffi::c_int,
+                linktype: *mut u32,
+                hopcount: *mut u32,
             ) -> $crate::hipError_t;
             /// Whether kernels of one device can access another device's memory.
             optional fn hipDeviceCanAccessPeer(

@@ -424,6 +424,112 @@ macro_rules! __hip_functions_graphs {
                 node: $crate::hipGraphNode_t,
                 is_enabled: *mut ::core::ffi::c_uint,
             ) -> $crate::hipError_t;
+            /// Replaces a copy by one from a program's device variable.
+            optional fn hipGraphMemcpyNodeSetParamsFromSymbol(
+                node: $crate::hipGraphNode_t,
+                dst: *mut ::core::ffi::c_void,
+                symbol: *const ::core::ffi::c_void,
+                count: usize,
+                offset: usize,
+                kind: $crate::hipMemcpyKind,
+            ) -> $crate::hipError_t;
+            /// Replaces a copy by one to a program's device variable.
+            optional fn hipGraphMemcpyNodeSetParamsToSymbol(
+                node: $crate::hipGraphNode_t,
+                symbol: *const ::core::ffi::c_void,
+                src: *const ::core::ffi::c_void,
+                count: usize,
+                offset: usize,
+                kind: $crate::hipMemcpyKind,
+            ) -> $crate::hipError_t;
+            /// As `hipGraphMemcpyNodeSetParamsFromSymbol`, in an executable graph.
+            optional fn hipGraphExecMemcpyNodeSetParamsFromSymbol(
+                graph_exec: $crate::hipGraphExec_t,
+                node: $crate::hipGraphNode_t,
+                dst: *mut ::core::ffi::c_void,
+                symbol: *const ::core::ffi::c_void,
+                count: usize,
+                offset: usize,
+                kind: $crate::hipMemcpyKind,
+            ) -> $crate::hipError_t;
+            /// As `hipGraphMemcpyNodeSetParamsToSymbol`, in an executable graph.
+            optional fn hipGraphExecMemcpyNodeSetParamsToSymbol(
+                graph_exec: $crate::hipGraphExec_t,
+                node: $crate::hipGraphNode_t,
+                symbol: *const ::core::ffi::c_void,
+                src: *const ::core::ffi::c_void,
+                count: usize,
+                offset: usize,
+                kind: $crate::hipMemcpyKind,
+            ) -> $crate::hipError_t;
+            /// A copy's parameters.
+            optional fn hipGraphMemcpyNodeGetParams(
+                node: $crate::hipGraphNode_t,
+                node_params: *mut $crate::hipMemcpy3DParms,
+            ) -> $crate::hipError_t;
+            /// A copy's parameters in the driver's form.
+            optional fn hipDrvGraphMemcpyNodeGetParams(
+                node: $crate::hipGraphNode_t,
+                node_params: *mut $crate::HIP_MEMCPY3D,
+            ) -> $crate::hipError_t;
+            /// Replaces a child graph in an executable graph. `hipErrorUnknown` if its nodes or dependencies differ.
+            optional fn hipGraphExecChildGraphNodeSetParams(
+                graph_exec: $crate::hipGraphExec_t,
+                node: $crate::hipGraphNode_t,
+                child_graph: $crate::hipGraph_t,
+            ) -> $crate::hipError_t;
+            /// As `hipGraphInstantiateWithFlags`, with flags and result in a struct.
+            optional fn hipGraphInstantiateWithParams(
+                graph_exec: *mut $crate::hipGraphExec_t,
+                graph: $crate::hipGraph_t,
+                instantiate_params: *mut $crate::hipGraphInstantiateParams,
+            ) -> $crate::hipError_t;
+            /// Begins a capture into an existing graph, after some of its nodes. `dependency_data` must be null.
+            optional fn hipStreamBeginCaptureToGraph(
+                stream: $crate::hipStream_t,
+                graph: $crate::hipGraph_t,
+                dependencies: *const $crate::hipGraphNode_t,
+                dependency_data: *const $crate::hipGraphEdgeData,
+                num_dependencies: usize,
+                mode: $crate::hipStreamCaptureMode,
+            ) -> $crate::hipError_t;
+            /// Writes a graph to a file for Graphviz. `hipErrorOperatingSystem` if the file cannot be written.
+            optional fn hipGraphDebugDotPrint(
+                graph: $crate::hipGraph_t,
+                path: *const ::core::ffi::c_char,
+                flags: ::core::ffi::c_uint,
+            ) -> $crate::hipError_t;
+            /// Creates a user object: `destroy` is called with `ptr` when its last reference is gone. `flags` must be 1.
+            optional fn hipUserObjectCreate(
+                object_out: *mut $crate::hipUserObject_t,
+                ptr: *mut ::core::ffi::c_void,
+                destroy: $crate::hipHostFn_t,
+                initial_refcount: ::core::ffi::c_uint,
+                flags: ::core::ffi::c_uint,
+            ) -> $crate::hipError_t;
+            /// Releases references to a user object.
+            optional fn hipUserObjectRelease(
+                object: $crate::hipUserObject_t,
+                count: ::core::ffi::c_uint,
+            ) -> $crate::hipError_t;
+            /// Adds references to a user object.
+            optional fn hipUserObjectRetain(
+                object: $crate::hipUserObject_t,
+                count: ::core::ffi::c_uint,
+            ) -> $crate::hipError_t;
+            /// Gives a graph references to a user object: new ones, or with flag 1 the caller's.
+            optional fn hipGraphRetainUserObject(
+                graph: $crate::hipGraph_t,
+                object: $crate::hipUserObject_t,
+                count: ::core::ffi::c_uint,
+                flags: ::core::ffi::c_uint,
+            ) -> $crate::hipError_t;
+            /// Releases references of a graph.
+            optional fn hipGraphReleaseUserObject(
+                graph: $crate::hipGraph_t,
+                object: $crate::hipUserObject_t,
+                count: ::core::ffi::c_uint,
+            ) -> $crate::hipError_t;
         }
     };
 }

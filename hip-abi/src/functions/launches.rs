@@ -129,6 +129,40 @@ macro_rules! __hip_functions_launches {
                 shared_mem_bytes: ::core::ffi::c_uint,
                 stream: $crate::hipStream_t,
             ) -> $crate::hipError_t;
+            /// As `hipLaunchCooperativeKernel` on several devices, each with its own stream. Waits for the streams before and
+            /// after, unless flags say otherwise. Kernels cannot synchronize across devices.
+            optional fn hipLaunchCooperativeKernelMultiDevice(
+                launch_params_list: *mut $crate::hipLaunchParams,
+                num_devices: ::core::ffi::c_int,
+                flags: ::core::ffi::c_uint,
+            ) -> $crate::hipError_t;
+            /// As `hipLaunchCooperativeKernelMultiDevice`, for launches that are not cooperative.
+            optional fn hipExtLaunchMultiKernelMultiDevice(
+                launch_params_list: *mut $crate::hipLaunchParams,
+                num_devices: ::core::ffi::c_int,
+                flags: ::core::ffi::c_uint,
+            ) -> $crate::hipError_t;
+            /// As `hipLaunchCooperativeKernelMultiDevice`, for modules' kernels.
+            optional fn hipModuleLaunchCooperativeKernelMultiDevice(
+                launch_params_list: *mut $crate::hipFunctionLaunchParams,
+                num_devices: ::core::ffi::c_uint,
+                flags: ::core::ffi::c_uint,
+            ) -> $crate::hipError_t;
+            /// Keeps the configuration of the calling thread's next `hipLaunchByPtr`.
+            optional fn hipConfigureCall(
+                grid_dim: $crate::dim3,
+                block_dim: $crate::dim3,
+                shared_mem: usize,
+                stream: $crate::hipStream_t,
+            ) -> $crate::hipError_t;
+            /// Keeps an argument of the next `hipLaunchByPtr`, at an offset in the kernarg segment.
+            optional fn hipSetupArgument(
+                arg: *const ::core::ffi::c_void,
+                size: usize,
+                offset: usize,
+            ) -> $crate::hipError_t;
+            /// Launches a program's kernel as configured.
+            optional fn hipLaunchByPtr(func: *const ::core::ffi::c_void) -> $crate::hipError_t;
             /// Calls a host function after the work already in a stream. The function must not call HIP.
             optional fn hipLaunchHostFunc(
                 stream: $crate::hipStream_t,

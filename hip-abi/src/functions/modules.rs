@@ -195,6 +195,41 @@ macro_rules! __hip_functions_modules {
                 dyn_shared_mem_per_blk: usize,
                 block_size_limit: ::core::ffi::c_int,
             ) -> $crate::hipError_t;
+            /// As `hiprtcLinkCreate`.
+            optional fn hipLinkCreate(
+                num_options: ::core::ffi::c_uint,
+                options: *mut $crate::hipJitOption,
+                option_values: *mut *mut ::core::ffi::c_void,
+                state_out: *mut $crate::hipLinkState_t,
+            ) -> $crate::hipError_t;
+            /// As `hiprtcLinkAddFile`. `hipErrorInvalidConfiguration` if the file cannot be added.
+            optional fn hipLinkAddFile(
+                state: $crate::hipLinkState_t,
+                r#type: $crate::hipJitInputType,
+                path: *const ::core::ffi::c_char,
+                num_options: ::core::ffi::c_uint,
+                options: *mut $crate::hipJitOption,
+                option_values: *mut *mut ::core::ffi::c_void,
+            ) -> $crate::hipError_t;
+            /// As `hiprtcLinkAddData`.
+            optional fn hipLinkAddData(
+                state: $crate::hipLinkState_t,
+                r#type: $crate::hipJitInputType,
+                data: *mut ::core::ffi::c_void,
+                size: usize,
+                name: *const ::core::ffi::c_char,
+                num_options: ::core::ffi::c_uint,
+                options: *mut $crate::hipJitOption,
+                option_values: *mut *mut ::core::ffi::c_void,
+            ) -> $crate::hipError_t;
+            /// As `hiprtcLinkComplete`. `hipErrorInvalidConfiguration` if linking fails.
+            optional fn hipLinkComplete(
+                state: $crate::hipLinkState_t,
+                hip_bin_out: *mut *mut ::core::ffi::c_void,
+                size_out: *mut usize,
+            ) -> $crate::hipError_t;
+            /// As `hiprtcLinkDestroy`.
+            optional fn hipLinkDestroy(state: $crate::hipLinkState_t) -> $crate::hipError_t;
             /// How much dynamic LDS each of `num_blocks` workgroups on a compute unit may have, in bytes.
             optional fn hipOccupancyAvailableDynamicSMemPerBlock(
                 dynamic_smem_size: *mut usize,

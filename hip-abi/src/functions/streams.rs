@@ -55,6 +55,56 @@ macro_rules! __hip_functions_streams {
                 flags: ::core::ffi::c_uint,
                 priority: ::core::ffi::c_int,
             ) -> $crate::hipError_t;
+            /// Creates a stream with a mask of compute units, 32 a word. `hipErrorInvalidHandle` for a null `stream`.
+            optional fn hipExtStreamCreateWithCUMask(
+                stream: *mut $crate::hipStream_t,
+                cu_mask_size: u32,
+                cu_mask: *const u32,
+            ) -> $crate::hipError_t;
+            /// The compute units that a stream may use.
+            optional fn hipExtStreamGetCUMask(
+                stream: $crate::hipStream_t,
+                cu_mask_size: u32,
+                cu_mask: *mut u32,
+            ) -> $crate::hipError_t;
+            /// Makes a stream wait until the value at an address fulfils a condition (`hipStreamWaitValue…`) with `value`.
+            /// `mask` selects its bits.
+            optional fn hipStreamWaitValue32(
+                stream: $crate::hipStream_t,
+                ptr: *mut ::core::ffi::c_void,
+                value: u32,
+                flags: ::core::ffi::c_uint,
+                mask: u32,
+            ) -> $crate::hipError_t;
+            /// As `hipStreamWaitValue32`, for 64 bits.
+            optional fn hipStreamWaitValue64(
+                stream: $crate::hipStream_t,
+                ptr: *mut ::core::ffi::c_void,
+                value: u64,
+                flags: ::core::ffi::c_uint,
+                mask: u64,
+            ) -> $crate::hipError_t;
+            /// Writes 4 bytes in stream order. `flags` is ignored.
+            optional fn hipStreamWriteValue32(
+                stream: $crate::hipStream_t,
+                ptr: *mut ::core::ffi::c_void,
+                value: u32,
+                flags: ::core::ffi::c_uint,
+            ) -> $crate::hipError_t;
+            /// Writes 8 bytes in stream order. `flags` is ignored.
+            optional fn hipStreamWriteValue64(
+                stream: $crate::hipStream_t,
+                ptr: *mut ::core::ffi::c_void,
+                value: u64,
+                flags: ::core::ffi::c_uint,
+            ) -> $crate::hipError_t;
+            /// Up to 255 of these waits and writes, one after the other. `flags` must be 0.
+            optional fn hipStreamBatchMemOp(
+                stream: $crate::hipStream_t,
+                count: ::core::ffi::c_uint,
+                param_array: *mut $crate::hipStreamBatchMemOpParams,
+                flags: ::core::ffi::c_uint,
+            ) -> $crate::hipError_t;
             /// A stream's priority.
             optional fn hipStreamGetPriority(
                 stream: $crate::hipStream_t,

@@ -1,6 +1,5 @@
 //! Functions of HIP that this project does not support: textures except of linear memory, surfaces and arrays, sharing
-//! between processes, graphics and external memory, virtual memory management, `hipLink*` and `hipLibrary*`,
-//! multi-device launches.
+//! between processes, graphics and external memory, virtual memory management, and `hipLibrary*`.
 
 /// Calls the macro `callback` with the names of all HIP functions that the emulator does not implement. A library still
 /// exports them, so that programs linked against them start. Each returns `hipErrorNotSupported` for any arguments.
@@ -20,20 +19,11 @@ macro_rules! for_each_unsupported_hip_function {
             hipBindTexture2D
             hipBindTextureToArray
             hipBindTextureToMipmappedArray
-            hipChooseDevice
-            hipChooseDeviceR0000
-            hipChooseDeviceR0600
-            hipConfigureCall
             hipCreateSurfaceObject
             hipDestroyExternalMemory
             hipDestroyExternalSemaphore
             hipDestroySurfaceObject
             hipDeviceGetTexture1DLinearMaxWidth
-            hipDrvGraphMemcpyNodeGetParams
-            hipExtGetLinkTypeAndHopCount
-            hipExtLaunchMultiKernelMultiDevice
-            hipExtStreamCreateWithCUMask
-            hipExtStreamGetCUMask
             hipExternalMemoryGetMappedBuffer
             hipExternalMemoryGetMappedMipmappedArray
             hipFreeArray
@@ -52,28 +42,18 @@ macro_rules! for_each_unsupported_hip_function {
             hipGraphAddNode
             hipGraphBatchMemOpNodeGetParams
             hipGraphBatchMemOpNodeSetParams
-            hipGraphDebugDotPrint
             hipGraphExecBatchMemOpNodeSetParams
-            hipGraphExecChildGraphNodeSetParams
             hipGraphExecExternalSemaphoresSignalNodeSetParams
             hipGraphExecExternalSemaphoresWaitNodeSetParams
-            hipGraphExecMemcpyNodeSetParamsFromSymbol
-            hipGraphExecMemcpyNodeSetParamsToSymbol
             hipGraphExecNodeSetParams
             hipGraphExternalSemaphoresSignalNodeGetParams
             hipGraphExternalSemaphoresSignalNodeSetParams
             hipGraphExternalSemaphoresWaitNodeGetParams
             hipGraphExternalSemaphoresWaitNodeSetParams
-            hipGraphInstantiateWithParams
             hipGraphKernelNodeCopyAttributes
             hipGraphKernelNodeGetAttribute
             hipGraphKernelNodeSetAttribute
-            hipGraphMemcpyNodeGetParams
-            hipGraphMemcpyNodeSetParamsFromSymbol
-            hipGraphMemcpyNodeSetParamsToSymbol
             hipGraphNodeSetParams
-            hipGraphReleaseUserObject
-            hipGraphRetainUserObject
             hipGraphicsGLRegisterBuffer
             hipGraphicsGLRegisterImage
             hipGraphicsMapResources
@@ -88,18 +68,11 @@ macro_rules! for_each_unsupported_hip_function {
             hipIpcGetMemHandle
             hipIpcOpenEventHandle
             hipIpcOpenMemHandle
-            hipLaunchByPtr
-            hipLaunchCooperativeKernelMultiDevice
             hipLibraryGetKernel
             hipLibraryGetKernelCount
             hipLibraryLoadData
             hipLibraryLoadFromFile
             hipLibraryUnload
-            hipLinkAddData
-            hipLinkAddFile
-            hipLinkComplete
-            hipLinkCreate
-            hipLinkDestroy
             hipMalloc3DArray
             hipMallocArray
             hipMallocMipmappedArray
@@ -153,21 +126,13 @@ macro_rules! for_each_unsupported_hip_function {
             hipMipmappedArrayDestroy
             hipMipmappedArrayGetLevel
             hipModuleGetTexRef
-            hipModuleLaunchCooperativeKernelMultiDevice
             hipPointerSetAttribute
             hipProfilerStart
             hipProfilerStop
-            hipSetupArgument
             hipSignalExternalSemaphoresAsync
-            hipStreamBatchMemOp
-            hipStreamBeginCaptureToGraph
             hipStreamCopyAttributes
             hipStreamGetAttribute
             hipStreamSetAttribute
-            hipStreamWaitValue32
-            hipStreamWaitValue64
-            hipStreamWriteValue32
-            hipStreamWriteValue64
             hipTexObjectCreate
             hipTexObjectDestroy
             hipTexObjectGetResourceDesc
@@ -199,9 +164,6 @@ macro_rules! for_each_unsupported_hip_function {
             hipTexRefSetMipmapLevelClamp
             hipTexRefSetMipmappedArray
             hipUnbindTexture
-            hipUserObjectCreate
-            hipUserObjectRelease
-            hipUserObjectRetain
             hipWaitExternalSemaphoresAsync
         }
     };

@@ -11,9 +11,9 @@ use std::{
 };
 
 use ferrowave_hip_abi::{
-    hipError_t, hipGraph_t, hipGraphNode_t, hipStream_t, hipStreamAddCaptureDependencies,
-    hipStreamCaptureMode as Mode, hipStreamCaptureStatus as Status,
-    hipStreamSetCaptureDependencies,
+    hipError_t, hipGraph_t, hipGraphEdgeData, hipGraphNode_t, hipStream_t,
+    hipStreamAddCaptureDependencies, hipStreamCaptureMode as Mode,
+    hipStreamCaptureStatus as Status, hipStreamSetCaptureDependencies,
 };
 
 use crate::{
@@ -21,10 +21,11 @@ use crate::{
     objects::{
         capture::{CAPTURES, Capturing, locked},
         event::Point,
-        graph::{GRAPHS, Graph, listed},
+        graph::{Graph, graph, listed},
         operation::Operation,
         stream::{StreamRef, stream},
     },
+    runtime::Device,
 };
 
 fn failure(code: hipError_t, detail: &str) -> Failure {
@@ -100,6 +101,21 @@ pub(crate) fn refuse_waiting(stream: &StreamRef) -> Result<(), Failure> {
     )
 }
 
+/// Rejects a wait for a device while one of its streams is captured, and invalidates the captures (`hipDeviceSynchronize`
+/// in CLR's `hip_device_runtime.cpp`, which looks at the streams of all devices).
+pub(crate) fn refuse_waiting_for_all(device: &Arc<Device>) -> Result<(), Failure> {
+    let mut captures = CAPTURES.all();
+    captures.retain(|capture| Arc::ptr_eq(&capture.device, device));
+    if captures.is_empty() {
+        return Ok(());
+    }
+    captures.iter().for_each(|capture| capture.invalidate());
+    Err(failure(
+        hipError_t::hipErrorStreamCaptureUnsupported,
+        "a stream is captured, and captured work does not run, so no call can wait for the device",
+    ))
+}
+
 /// A stream's position in its capture; `None` if it is not being captured.
 pub(crate) fn point(stream: &StreamRef) -> Result<Option<Point>, Failure> {
     let Some(object) = &stream.object else {
@@ -160,6 +176,40 @@ pub(crate) fn join(stream: &StreamRef, point: &Point) -> Result<(), Failure> {
 }
 
 pub(crate) unsafe fn hipStreamBeginCapture(stream: hipStream_t, mode: Mode) -> Result<(), Failure> {
+    begin(stream, mode, None)
+}
+
+pub(crate) unsafe fn hipStreamBeginCaptureToGraph(
+    stream: hipStream_t,
+    graph: hipGraph_t,
+    list: *const hipGraphNode_t,
+    data: *const hipGraphEdgeData,
+    count: usize,
+    mode: Mode,
+) -> Result<(), Failure> {
+    if !data.is_null() {
+        return Err(failure(
+            hipError_t::hipErrorNotSupported,
+            "data of edges is not supported on AMD's GPUs",
+        ));
+    }
+    if list.is_null() != (count == 0) {
+        return Err(Failure::value(format_args!(
+            "a list of {count} dependencies at {list:p}"
+        )));
+    }
+    let object = self::graph(graph)?;
+    // SAFETY: the caller upholds HIP's contract.
+    let next = unsafe { listed(&object, list, count) }?;
+    begin(stream, mode, Some((graph.addr(), object, next)))
+}
+
+/// Begins a capture, into a graph with a handle and after some of its nodes, or into a new graph.
+fn begin(
+    stream: hipStream_t,
+    mode: Mode,
+    into: Option<(usize, Arc<Graph>, Vec<usize>)>,
+) -> Result<(), Failure> {
     if mode.0 > Mode::hipStreamCaptureModeRelaxed.0 {
         return Err(Failure::value(format_args!(
             "{} is not a capture mode; expected 0 to 2",
@@ -173,7 +223,7 @@ pub(crate) unsafe fn hipStreamBeginCapture(stream: hipStream_t, mode: Mode) -> R
             "the default stream cannot be captured",
         ));
     };
-    match object.begin_capture(mode) {
+    match object.begin_capture(mode, into) {
         true => Ok(()),
         false => Err(failure(
             hipError_t::hipErrorIllegalState,
@@ -216,7 +266,7 @@ pub(crate) unsafe fn hipStreamEndCapture(
         .graph
         .leaves()
         .iter()
-        .any(|leaf| !next.contains(leaf));
+        .any(|leaf| !next.contains(leaf) && !capture.others.contains(leaf));
     object.end_capture(&capture);
     let result = capture.check().and_then(|()| match unjoined {
         true => Err(failure(
@@ -229,7 +279,7 @@ pub(crate) unsafe fn hipStreamEndCapture(
         Ok(()) => graph.set(ptr::without_provenance_mut(capture.handle)),
         Err(_) => {
             graph.set(ptr::null_mut());
-            drop(GRAPHS.remove(capture.handle));
+            capture.discard();
         }
     }
     result

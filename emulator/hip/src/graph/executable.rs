@@ -9,21 +9,21 @@ use std::{
 use ferrowave_hip_abi::{
     HIP_MEMCPY3D, hipCtx_t, hipError_t, hipEvent_t, hipGraph_t, hipGraphExec_t,
     hipGraphExecUpdateResult as Update, hipGraphInstantiateFlagAutoFreeOnLaunch,
-    hipGraphInstantiateFlags, hipGraphNode_t, hipHostNodeParams, hipKernelNodeParams,
-    hipMemcpy3DParms, hipMemcpyKind, hipMemsetParams, hipStream_t,
+    hipGraphInstantiateFlags, hipGraphInstantiateParams, hipGraphNode_t, hipHostNodeParams,
+    hipKernelNodeParams, hipMemcpy3DParms, hipMemcpyKind, hipMemsetParams, hipStream_t,
 };
 
 use super::{capture, memory, nodes};
 use crate::{
     copy,
-    error::{Failure, out},
+    error::{Failure, out, read},
     handles::Handles,
     objects::{
-        event::event,
-        graph::{Node, graph},
+        graph::{Node, graph, graph_of},
         operation::Operation,
         plan::Plan,
         stream::stream,
+        transfer::Transfer,
     },
     task::Task,
 };
@@ -101,9 +101,10 @@ pub(crate) unsafe fn hipGraphInstantiateWithFlags(
     flags: u64,
 ) -> Result<(), Failure> {
     let executable = out!(executable);
-    if flags & !hipGraphInstantiateFlags != 0 {
+    // HIP allows one flag at a time.
+    if flags & !hipGraphInstantiateFlags != 0 || flags.count_ones() > 1 {
         return Err(Failure::value(format_args!(
-            "flags are {flags:#x}, of which only {hipGraphInstantiateFlags:#x} are known"
+            "flags are {flags:#x}, but must be at most one of {hipGraphInstantiateFlags:#x}"
         )));
     }
     let plan = Arc::new(Plan::new(&*self::graph(graph)?)?);
@@ -113,6 +114,21 @@ pub(crate) unsafe fn hipGraphInstantiateWithFlags(
     }));
     executable.set(ptr::without_provenance_mut(handle));
     Ok(())
+}
+
+pub(crate) unsafe fn hipGraphInstantiateWithParams(
+    executable: *mut hipGraphExec_t,
+    graph: hipGraph_t,
+    parameters: *mut hipGraphInstantiateParams,
+) -> Result<(), Failure> {
+    let mut p = read!(parameters);
+    // SAFETY: the caller upholds the same contract.
+    let made = unsafe { hipGraphInstantiateWithFlags(executable, graph, p.flags) };
+    p.errNode_out = ptr::null_mut();
+    // hipGraphInstantiateSuccess, hipGraphInstantiateError
+    p.result_out = u32::from(made.is_err());
+    out!(parameters).set(p);
+    made
 }
 
 pub(crate) unsafe fn hipGraphExecGetFlags(
@@ -193,7 +209,8 @@ pub(crate) unsafe fn hipGraphExecUpdate(
     let new = Plan::new(&*self::graph(graph)?)?;
     let mut state = executable.state();
     if !state.plan.has_shape_of(&new) {
-        tell(0, Update::hipGraphExecUpdateErrorTopologyChanged)?;
+        let node = state.plan.first_difference(&new);
+        tell(node, Update::hipGraphExecUpdateErrorTopologyChanged)?;
         return Err(refused(format_args!(
             "the graph's nodes or dependencies differ from those of the instantiated graph"
         )));
@@ -216,10 +233,36 @@ pub(crate) unsafe fn hipGraphExecUpdate(
                 "an update cannot change the memory that a graph allocates or frees"
             )));
         }
+        if let (Operation::Transfer(old), Operation::Transfer(copy)) =
+            (&step.node.operation, &new.node.operation)
+            && old.kind != copy.kind
+        {
+            tell(
+                new.node.id,
+                Update::hipGraphExecUpdateErrorParametersChanged,
+            )?;
+            return Err(refused(format_args!(
+                "a copy of kind {} replaces one of kind {}",
+                copy.kind.0, old.kind.0
+            )));
+        }
         step.node.operation = new.node.operation;
     }
     state.plan = Arc::new(plan);
     tell(0, Update::hipGraphExecUpdateSuccess)
+}
+
+/// Replaces the copy of a step by one of the same kind of copy.
+fn replace_copy(node: &mut Node, transfer: Transfer) -> Result<(), Failure> {
+    if let Operation::Transfer(old) = &node.operation
+        && old.kind != transfer.kind
+    {
+        return Err(Failure::value(format_args!(
+            "the copy is of kind {}, which cannot become {}",
+            old.kind.0, transfer.kind.0
+        )));
+    }
+    nodes::replace(node, Operation::Transfer(transfer))
 }
 
 /// Functions that replace a step's operation by one made from their other arguments.
@@ -233,7 +276,10 @@ macro_rules! sets {
             let executable = self::executable(executable)?;
             // SAFETY: the caller upholds HIP's contract.
             let operation = unsafe { $operation }?;
-            executable.change(node, |node, _| nodes::replace(node, operation))
+            executable.change(node, |node, _| match operation {
+                Operation::Transfer(transfer) => replace_copy(node, transfer),
+                operation => nodes::replace(node, operation),
+            })
         }
     )*};
 }
@@ -247,6 +293,29 @@ sets! {
     hipDrvGraphExecMemsetNodeSetParams(parameters: *const hipMemsetParams, ctx: hipCtx_t)
         = nodes::check_context(ctx).and_then(|()| nodes::memset(parameters));
     hipGraphExecHostNodeSetParams(parameters: *const hipHostNodeParams) = nodes::host(parameters);
+}
+
+/// Replaces a child graph by one with the same kinds of nodes and the same dependencies.
+pub(crate) unsafe fn hipGraphExecChildGraphNodeSetParams(
+    executable: hipGraphExec_t,
+    node: hipGraphNode_t,
+    child: hipGraph_t,
+) -> Result<(), Failure> {
+    let executable = self::executable(executable)?;
+    let child = graph(child)?;
+    child.refuse_memory("cannot be part of another graph")?;
+    let new = Plan::new(&child)?;
+    executable.change(node, |node, _| {
+        let old = graph(ptr::without_provenance_mut(node.child))?;
+        if !Plan::new(&old)?.is_like(&new) {
+            // CLR's code (`hipGraphExecChildGraphNodeSetParams` in `hip_graph.cpp`).
+            return Err(Failure::new(
+                hipError_t::hipErrorUnknown,
+                "the graph's nodes or dependencies differ from those of the node's graph",
+            ));
+        }
+        nodes::replace(node, Operation::Graph(Arc::new(new)))
+    })
 }
 
 pub(crate) unsafe fn hipGraphExecKernelNodeSetParams(
@@ -270,9 +339,35 @@ pub(crate) unsafe fn hipGraphExecMemcpyNodeSetParams1D(
 ) -> Result<(), Failure> {
     let executable = self::executable(executable)?;
     let transfer = copy::bytes(to, from, bytes, kind)?;
-    executable.change(node, |node, _| {
-        nodes::replace(node, Operation::Transfer(transfer))
-    })
+    executable.change(node, |node, _| replace_copy(node, transfer))
+}
+
+pub(crate) unsafe fn hipGraphExecMemcpyNodeSetParamsFromSymbol(
+    executable: hipGraphExec_t,
+    node: hipGraphNode_t,
+    to: *mut c_void,
+    symbol: *const c_void,
+    bytes: usize,
+    offset: usize,
+    kind: hipMemcpyKind,
+) -> Result<(), Failure> {
+    let executable = self::executable(executable)?;
+    let transfer = copy::from_symbol(to, symbol, bytes, offset, kind)?;
+    executable.change(node, |node, _| replace_copy(node, transfer))
+}
+
+pub(crate) unsafe fn hipGraphExecMemcpyNodeSetParamsToSymbol(
+    executable: hipGraphExec_t,
+    node: hipGraphNode_t,
+    symbol: *const c_void,
+    from: *const c_void,
+    bytes: usize,
+    offset: usize,
+    kind: hipMemcpyKind,
+) -> Result<(), Failure> {
+    let executable = self::executable(executable)?;
+    let transfer = copy::to_symbol(symbol, from, bytes, offset, kind)?;
+    executable.change(node, |node, _| replace_copy(node, transfer))
 }
 
 pub(crate) unsafe fn hipGraphExecEventRecordNodeSetEvent(
@@ -281,7 +376,7 @@ pub(crate) unsafe fn hipGraphExecEventRecordNodeSetEvent(
     of: hipEvent_t,
 ) -> Result<(), Failure> {
     let executable = self::executable(executable)?;
-    let event = event(of)?;
+    let event = nodes::event_or_value(of)?;
     executable.change(node, |node, _| {
         nodes::replace(node, Operation::Record(event))
     })
@@ -293,8 +388,17 @@ pub(crate) unsafe fn hipGraphExecEventWaitNodeSetEvent(
     of: hipEvent_t,
 ) -> Result<(), Failure> {
     let executable = self::executable(executable)?;
-    let event = event(of)?;
+    let event = nodes::event_or_value(of)?;
     executable.change(node, |node, _| nodes::replace(node, Operation::Wait(event)))
+}
+
+/// Only launches, copies and memsets can be disabled, while the graph has their nodes.
+fn check_can_be_disabled(node: &Node) -> Result<(), Failure> {
+    graph_of(ptr::without_provenance_mut(node.id))?;
+    match node.operation {
+        Operation::Launch(_) | Operation::Transfer(_) | Operation::Fill(_) => Ok(()),
+        _ => Err(nodes::other_kind(node)),
+    }
 }
 
 pub(crate) unsafe fn hipGraphNodeSetEnabled(
@@ -302,7 +406,8 @@ pub(crate) unsafe fn hipGraphNodeSetEnabled(
     node: hipGraphNode_t,
     enabled: c_uint,
 ) -> Result<(), Failure> {
-    self::executable(executable)?.change(node, |_, is_enabled| {
+    self::executable(executable)?.change(node, |node, is_enabled| {
+        check_can_be_disabled(node)?;
         *is_enabled = enabled != 0;
         Ok(())
     })
@@ -314,7 +419,8 @@ pub(crate) unsafe fn hipGraphNodeGetEnabled(
     enabled: *mut c_uint,
 ) -> Result<(), Failure> {
     let enabled = out!(enabled);
-    self::executable(executable)?.change(node, |_, is_enabled| {
+    self::executable(executable)?.change(node, |node, is_enabled| {
+        check_can_be_disabled(node)?;
         enabled.set(c_uint::from(*is_enabled));
         Ok(())
     })

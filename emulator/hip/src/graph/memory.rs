@@ -126,7 +126,8 @@ unsafe fn device_of(parameters: &hipMemAllocNodeParams) -> Result<Arc<Device>, F
             properties.location.r#type.0
         )));
     }
-    let device = Runtime::get().device(properties.location.id)?;
+    let device = Runtime::get().device(properties.location.id);
+    let device = device.map_err(|failure| failure.coded(hipError_t::hipErrorInvalidValue))?;
     if parameters.accessDescs.is_null() && parameters.accessDescCount > 0 {
         return Err(Failure::value("accessDescs is null"));
     }

@@ -8,12 +8,16 @@
 //! | `query` | queries of a graph |
 //! | `executable` | executable graphs |
 //! | [`capture`] | stream capture |
+//! | `dot` | graphs as Graphviz draws them |
+//! | `user_objects` | objects of the program that graphs keep alive |
 
 pub(super) mod capture;
+pub(super) mod dot;
 pub(super) mod executable;
 pub(super) mod memory;
 pub(super) mod nodes;
 pub(super) mod query;
+pub(super) mod user_objects;
 
 use std::{ffi::c_uint, ptr, sync::Arc};
 
@@ -21,10 +25,7 @@ use ferrowave_hip_abi::{hipGraph_t, hipGraphNode_t};
 
 use super::{
     error::{Failure, out},
-    objects::{
-        graph::{GRAPHS, Graph, Node, forget, graph, graph_of, listed},
-        plan::Plan,
-    },
+    objects::graph::{GRAPHS, Graph, Node, forget, graph, graph_of, listed},
 };
 
 pub(super) unsafe fn hipGraphCreate(graph: *mut hipGraph_t, flags: c_uint) -> Result<(), Failure> {
@@ -84,19 +85,16 @@ pub(super) unsafe fn hipGraphAddDependencies(
     let graph = self::graph(graph)?;
     // SAFETY: the caller upholds HIP's contract.
     for (from, to) in unsafe { edges(&graph, from, to, count) }? {
-        let before = graph.nodes().clone();
+        // As in HIP, a cycle is found when the graph is instantiated.
         graph.change(to, |node| {
-            if !node.dependencies.contains(&from) {
-                node.dependencies.push(from);
+            if node.dependencies.contains(&from) {
+                return Err(Failure::value(format_args!(
+                    "node {to:#x} depends on {from:#x} already"
+                )));
             }
+            node.dependencies.push(from);
             Ok(())
         })?;
-        if Plan::new(&graph).is_err() {
-            *graph.nodes() = before;
-            return Err(Failure::value(format_args!(
-                "node {to:#x} would wait for itself through {from:#x}"
-            )));
-        }
     }
     Ok(())
 }
@@ -140,6 +138,11 @@ pub(super) unsafe fn hipGraphRemoveDependencies(
     // SAFETY: the caller upholds HIP's contract.
     for (from, to) in unsafe { edges(&graph, from, to, count) }? {
         graph.change(to, |node| {
+            if !node.dependencies.contains(&from) {
+                return Err(Failure::value(format_args!(
+                    "node {to:#x} does not depend on {from:#x}"
+                )));
+            }
             node.dependencies.retain(|&id| id != from);
             Ok(())
         })?;

@@ -5,8 +5,9 @@
 use std::{ffi::c_void, ptr, sync::Arc};
 
 use ferrowave_hip_abi::{
-    HIP_MEMCPY3D, dim3, hipCtx_t, hipEvent_t, hipGraph_t, hipGraphNode_t, hipGraphNodeType,
-    hipHostNodeParams, hipKernelNodeParams, hipMemcpy3DParms, hipMemcpyKind, hipMemsetParams,
+    HIP_MEMCPY3D, dim3, hipCtx_t, hipError_t, hipEvent_t, hipGraph_t, hipGraphNode_t,
+    hipGraphNodeType, hipHostNodeParams, hipKernelNodeParams, hipMemcpy3DParms, hipMemcpyKind,
+    hipMemsetParams,
 };
 
 use crate::{
@@ -15,7 +16,7 @@ use crate::{
     error::{Failure, out, read},
     fill,
     objects::{
-        event::event,
+        event::{Event, event},
         graph::{GRAPHS, Graph, Node, graph, listed, with_node},
         launch::{Launch, Shape},
         operation::Operation,
@@ -54,6 +55,9 @@ pub(super) unsafe fn launch(
 /// The pointer is null, or points to a valid struct.
 pub(super) unsafe fn memset(parameters: *const hipMemsetParams) -> Result<Operation, Failure> {
     let p = read!(parameters);
+    if p.height == 0 {
+        return Err(Failure::value("height is 0, but must be 1 or more"));
+    }
     if ![1, 2, 4].contains(&p.elementSize) {
         return Err(Failure::value(format_args!(
             "elements of {} bytes, but they must have 1, 2 or 4",
@@ -72,6 +76,11 @@ pub(super) unsafe fn memset(parameters: *const hipMemsetParams) -> Result<Operat
 pub(super) unsafe fn host(parameters: *const hipHostNodeParams) -> Result<Operation, Failure> {
     let p = read!(parameters);
     Ok(Operation::Host(host_call(p.r#fn, p.userData)?))
+}
+
+/// The event of a handle, with the code that functions of graphs have for an invalid one.
+pub(super) fn event_or_value(handle: hipEvent_t) -> Result<Arc<Event>, Failure> {
+    event(handle).map_err(|failure| failure.coded(hipError_t::hipErrorInvalidValue))
 }
 
 /// Adds a node to the graph of a handle.
@@ -123,13 +132,16 @@ adds! {
         symbol: *const c_void, from: *const c_void, bytes: usize, offset: usize, kind: hipMemcpyKind
     ) = copy::to_symbol(symbol, from, bytes, offset, kind).map(Operation::Transfer);
     hipDrvGraphAddMemcpyNode(parameters: *const HIP_MEMCPY3D, ctx: hipCtx_t)
-        = check_context(ctx).and_then(|()| copy::from_driver_3d(parameters)).map(Operation::Transfer);
+        = check_context(ctx)
+            .and_then(|()| copy::from_driver_3d(parameters))
+            .map_err(|failure| failure.coded(hipError_t::hipErrorInvalidValue))
+            .map(Operation::Transfer);
     hipGraphAddMemsetNode(parameters: *const hipMemsetParams) = memset(parameters);
     hipDrvGraphAddMemsetNode(parameters: *const hipMemsetParams, ctx: hipCtx_t)
         = check_context(ctx).and_then(|()| memset(parameters));
     hipGraphAddHostNode(parameters: *const hipHostNodeParams) = host(parameters);
-    hipGraphAddEventRecordNode(of: hipEvent_t) = event(of).map(Operation::Record);
-    hipGraphAddEventWaitNode(of: hipEvent_t) = event(of).map(Operation::Wait);
+    hipGraphAddEventRecordNode(of: hipEvent_t) = event_or_value(of).map(Operation::Record);
+    hipGraphAddEventWaitNode(of: hipEvent_t) = event_or_value(of).map(Operation::Wait);
 }
 
 pub(crate) unsafe fn hipGraphAddKernelNode(
@@ -180,8 +192,11 @@ pub(super) fn other_kind(node: &Node) -> Failure {
     ))
 }
 
-/// Replaces a node's operation by another of the same kind.
+/// Replaces a node's operation by another of the same kind, which for a copy is not empty.
 pub(super) fn replace(node: &mut Node, operation: Operation) -> Result<(), Failure> {
+    if matches!(&operation, Operation::Transfer(transfer) if transfer.bytes() == 0) {
+        return Err(Failure::value("the copy of a node must not be empty"));
+    }
     let changed = Node {
         operation,
         ..node.clone()
@@ -280,11 +295,35 @@ pub(crate) unsafe fn hipGraphMemcpyNodeSetParams1D(
     with_node(node, |node| replace(node, Operation::Transfer(transfer)))
 }
 
+pub(crate) unsafe fn hipGraphMemcpyNodeSetParamsFromSymbol(
+    node: hipGraphNode_t,
+    to: *mut c_void,
+    symbol: *const c_void,
+    bytes: usize,
+    offset: usize,
+    kind: hipMemcpyKind,
+) -> Result<(), Failure> {
+    let transfer = copy::from_symbol(to, symbol, bytes, offset, kind)?;
+    with_node(node, |node| replace(node, Operation::Transfer(transfer)))
+}
+
+pub(crate) unsafe fn hipGraphMemcpyNodeSetParamsToSymbol(
+    node: hipGraphNode_t,
+    symbol: *const c_void,
+    from: *const c_void,
+    bytes: usize,
+    offset: usize,
+    kind: hipMemcpyKind,
+) -> Result<(), Failure> {
+    let transfer = copy::to_symbol(symbol, from, bytes, offset, kind)?;
+    with_node(node, |node| replace(node, Operation::Transfer(transfer)))
+}
+
 pub(crate) unsafe fn hipGraphEventRecordNodeSetEvent(
     node: hipGraphNode_t,
     of: hipEvent_t,
 ) -> Result<(), Failure> {
-    let event = event(of)?;
+    let event = event_or_value(of)?;
     with_node(node, |node| replace(node, Operation::Record(event)))
 }
 
@@ -292,8 +331,38 @@ pub(crate) unsafe fn hipGraphEventWaitNodeSetEvent(
     node: hipGraphNode_t,
     of: hipEvent_t,
 ) -> Result<(), Failure> {
-    let event = event(of)?;
+    let event = event_or_value(of)?;
     with_node(node, |node| replace(node, Operation::Wait(event)))
+}
+
+/// Gives an equivalent copy, with the positions in the addresses.
+pub(crate) unsafe fn hipGraphMemcpyNodeGetParams(
+    node: hipGraphNode_t,
+    parameters: *mut hipMemcpy3DParms,
+) -> Result<(), Failure> {
+    let parameters = out!(parameters);
+    with_node(node, |node| match &node.operation {
+        Operation::Transfer(transfer) => {
+            parameters.set(copy::to_3d(transfer));
+            Ok(())
+        }
+        _ => Err(other_kind(node)),
+    })
+}
+
+/// As [`hipGraphMemcpyNodeGetParams`].
+pub(crate) unsafe fn hipDrvGraphMemcpyNodeGetParams(
+    node: hipGraphNode_t,
+    parameters: *mut HIP_MEMCPY3D,
+) -> Result<(), Failure> {
+    let parameters = out!(parameters);
+    with_node(node, |node| match &node.operation {
+        Operation::Transfer(transfer) => {
+            parameters.set(copy::to_driver_3d(transfer));
+            Ok(())
+        }
+        _ => Err(other_kind(node)),
+    })
 }
 
 pub(crate) unsafe fn hipGraphMemsetNodeGetParams(

@@ -10,16 +10,22 @@ use std::{
 
 use ferrowave_hip_abi::{hipError_t, hipStreamCaptureMode as Mode};
 
-use super::graph::Graph;
-use crate::{error::Failure, handles::Handles};
+use super::graph::{GRAPHS, Graph};
+use crate::{error::Failure, handles::Handles, runtime::Device};
 
 /// A capture in progress.
 pub(crate) struct Capture {
     /// A unique number.
     pub(crate) id: usize,
+    /// The device of the stream where it began.
+    pub(crate) device: Arc<Device>,
     pub(crate) graph: Arc<Graph>,
     /// The graph's handle.
     pub(crate) handle: usize,
+    /// Whether the capture made the graph.
+    pub(crate) is_new: bool,
+    /// The graph's nodes from before that no other depended on. They need not be joined.
+    pub(crate) others: Vec<usize>,
     pub(crate) mode: Mode,
     pub(crate) thread: ThreadId,
     /// Set after an error: the capture can only be ended.
@@ -31,6 +37,13 @@ pub(crate) struct Capture {
 impl Capture {
     pub(crate) fn streams(&self) -> MutexGuard<'_, Vec<Weak<Part>>> {
         locked(&self.streams)
+    }
+
+    /// Removes the graph of a capture that failed, unless it is the program's.
+    pub(crate) fn discard(&self) {
+        if self.is_new {
+            GRAPHS.remove(self.handle);
+        }
     }
 
     pub(crate) fn invalidate(&self) {

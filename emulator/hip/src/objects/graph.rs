@@ -4,7 +4,7 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, Weak};
 
 use ferrowave_hip_abi::{hipError_t, hipGraph_t, hipGraphNode_t, hipGraphNodeType};
 
-use super::operation::Operation;
+use super::{operation::Operation, user_object::Held};
 use crate::{
     error::Failure,
     handles::{self, Handles},
@@ -40,6 +40,7 @@ impl Node {
             Operation::Record(_) => hipGraphNodeType::hipGraphNodeTypeEventRecord,
             Operation::Allocate(_) => hipGraphNodeType::hipGraphNodeTypeMemAlloc,
             Operation::FreeGraphs(_) => hipGraphNodeType::hipGraphNodeTypeMemFree,
+            Operation::Value(_) => hipGraphNodeType::hipGraphNodeTypeBatchMemOp,
             Operation::Nothing | Operation::Free(_) => hipGraphNodeType::hipGraphNodeTypeEmpty,
         }
     }
@@ -47,7 +48,11 @@ impl Node {
 
 /// A graph.
 #[derive(Default)]
-pub(crate) struct Graph(Mutex<Vec<Node>>);
+pub(crate) struct Graph {
+    nodes: Mutex<Vec<Node>>,
+    /// References to objects of the program.
+    pub(crate) user_objects: Held,
+}
 
 /// The graph that contains a node.
 pub(crate) struct NodeOf(Weak<Graph>);
@@ -61,7 +66,7 @@ pub(crate) static NODES: LazyLock<Handles<NodeOf>> = LazyLock::new(Handles::new)
 impl Graph {
     pub(crate) fn nodes(&self) -> MutexGuard<'_, Vec<Node>> {
         // A poisoned lock is ignored: the state is valid between statements.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.nodes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Adds a node with dependencies in this graph, and returns its handle.
@@ -141,7 +146,7 @@ impl Graph {
 
 impl Drop for Graph {
     fn drop(&mut self) {
-        let nodes = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let nodes = self.nodes.get_mut().unwrap_or_else(PoisonError::into_inner);
         nodes.iter().for_each(forget);
     }
 }

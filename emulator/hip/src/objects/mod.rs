@@ -8,8 +8,10 @@
 //! | [`graph_memory`] | memory that graphs allocate and free |
 //! | [`module`], [`launch`] | code objects and their kernels; launches |
 //! | [`transfer`] | copies and memsets |
+//! | [`value`] | values in memory that streams wait for or write |
 //! | [`event`] | events |
 //! | [`operation`] | an operation: one of the above, or a host function |
+//! | [`user_object`] | objects of the program that graphs keep alive |
 //! | [`graph`], [`plan`] | graphs of operations; the order in which a graph runs |
 //! | [`capture`], [`stream`] | streams that are being captured; all streams |
 
@@ -25,3 +27,5 @@ pub(crate) mod place;
 pub(crate) mod plan;
 pub(crate) mod stream;
 pub(crate) mod transfer;
+pub(crate) mod user_object;
+pub(crate) mod value;

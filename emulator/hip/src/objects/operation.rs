@@ -9,6 +9,7 @@ use super::{
     graph_memory::GraphMemory,
     launch::Launch,
     transfer::{Fill, Transfer},
+    value::Value,
 };
 use crate::{
     error::{Failure, warn},
@@ -77,6 +78,7 @@ pub(crate) enum Operation {
     Launch(Arc<Launch>),
     Transfer(Transfer),
     Fill(Fill),
+    Value(Value),
     Host(HostCall),
     Callback(Callback),
     /// Frees the device memory at an address.
@@ -125,7 +127,7 @@ impl Operation {
     }
 
     /// Name and arguments, for a trace.
-    fn described(&self) -> (String, Rows) {
+    pub(crate) fn described(&self) -> (String, Rows) {
         if let Operation::Launch(launch) = self {
             return (launch.function.kernel.name().to_owned(), launch.described());
         }
@@ -141,6 +143,10 @@ impl Operation {
             Operation::Launch(_) => "launch",
             Operation::Transfer(_) => "copy",
             Operation::Fill(_) => "fill",
+            Operation::Value(value) => match value.wait {
+                Some(_) => "wait for a value",
+                None => "write a value",
+            },
             Operation::Host(_) => "host function",
             Operation::Callback(_) => "callback",
             Operation::Free(_) => "free",
@@ -167,6 +173,7 @@ impl Operation {
             Operation::Launch(launch) => origin.keep(launch.run()),
             Operation::Transfer(transfer) => origin.keep(transfer.run()),
             Operation::Fill(fill) => origin.keep(fill.run()),
+            Operation::Value(value) => origin.keep(value.run()),
             // SAFETY: the program guarantees that the function may be called with this argument on any thread.
             Operation::Host(call) => unsafe {
                 (call.function)(std::ptr::with_exposed_provenance_mut(call.data));

@@ -3,7 +3,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use super::{
-    graph::{Graph, Node},
+    graph::{GRAPHS, Graph, Node},
     operation::{Operation, Origin, Work},
 };
 use crate::{error::Failure, task::Task};
@@ -31,6 +31,12 @@ impl Plan {
     /// Creates the plan of a graph. An error if its dependencies have a cycle.
     pub(crate) fn new(graph: &Graph) -> Result<Self, Failure> {
         let mut waiting = graph.nodes().clone();
+        for node in &mut waiting {
+            // The program may have changed the child graph since the node was added.
+            if let Some(child) = GRAPHS.get(node.child) {
+                node.operation = Operation::Graph(Arc::new(Plan::new(&child)?));
+            }
+        }
         let (mut steps, mut places) = (Vec::<Step>::new(), HashMap::new());
         while !waiting.is_empty() {
             // Nodes are kept in the order in which they were added, as far as dependencies allow.
@@ -71,6 +77,23 @@ impl Plan {
                 .iter()
                 .zip(&other.steps)
                 .all(|(step, other)| step.after == other.after)
+    }
+
+    /// The node of the first of another plan's steps that depends on other steps than this plan's; 0 if the numbers of steps
+    /// differ.
+    pub(crate) fn first_difference(&self, other: &Plan) -> usize {
+        if self.steps.len() != other.steps.len() {
+            return 0;
+        }
+        let mut both = self.steps.iter().zip(&other.steps);
+        both.find(|(step, other)| step.after != other.after)
+            .map_or(0, |(_, other)| other.node.id)
+    }
+
+    /// Whether another plan has the same shape, and steps of the same kinds.
+    pub(crate) fn is_like(&self, other: &Plan) -> bool {
+        let mut both = self.steps.iter().zip(&other.steps);
+        self.has_shape_of(other) && both.all(|(step, other)| step.node.kind() == other.node.kind())
     }
 
     /// The step created from a node.

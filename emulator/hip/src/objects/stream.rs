@@ -12,7 +12,7 @@ use std::{
 };
 
 use ferrowave_hip_abi::{
-    hipStream_t, hipStreamCaptureMode as Mode, hipStreamDefault, hipStreamLegacy,
+    hipError_t, hipStream_t, hipStreamCaptureMode as Mode, hipStreamDefault, hipStreamLegacy,
     hipStreamNonBlocking, hipStreamPerThread,
 };
 
@@ -37,6 +37,8 @@ pub(crate) struct Stream {
     id: usize,
     pub(crate) flags: c_uint,
     pub(crate) priority: c_int,
+    /// The compute units that the program chose, one bit each; empty for all. It has no effect.
+    pub(crate) compute_units: Vec<u32>,
     /// The stream's part in a capture.
     pub(crate) capture: Arc<Part>,
 }
@@ -45,12 +47,19 @@ pub(crate) struct Stream {
 pub(crate) static STREAMS: LazyLock<Handles<Stream>> = LazyLock::new(Handles::new);
 
 impl Stream {
-    pub(crate) fn new(device: Arc<Device>, id: usize, flags: c_uint, priority: c_int) -> Arc<Self> {
+    pub(crate) fn new(
+        device: Arc<Device>,
+        id: usize,
+        flags: c_uint,
+        priority: c_int,
+        compute_units: Vec<u32>,
+    ) -> Arc<Self> {
         Arc::new(Stream {
             device,
             id,
             flags,
             priority,
+            compute_units,
             capture: Arc::default(),
         })
     }
@@ -60,17 +69,30 @@ impl Stream {
         self.flags != hipStreamNonBlocking
     }
 
-    /// Begins a capture. Returns false if the stream is being captured already.
-    pub(crate) fn begin_capture(&self, mode: Mode) -> bool {
+    /// Begins a capture into a graph of the program, after some of its nodes, or into a new graph. Returns false if the
+    /// stream is being captured already.
+    pub(crate) fn begin_capture(
+        &self,
+        mode: Mode,
+        into: Option<(usize, Arc<Graph>, Vec<usize>)>,
+    ) -> bool {
         let mut part = locked(&self.capture);
         if part.is_some() {
             return false;
         }
-        let graph = Arc::new(Graph::default());
+        let is_new = into.is_none();
+        let (handle, graph, next) = into.unwrap_or_else(|| {
+            let graph = Arc::new(Graph::default());
+            (GRAPHS.insert(Arc::clone(&graph)), graph, Vec::new())
+        });
+        let others = graph.leaves();
         let capture = Arc::new(Capture {
             id: handles::unused(),
-            handle: GRAPHS.insert(Arc::clone(&graph)),
+            device: Arc::clone(&self.device),
+            handle,
             graph,
+            is_new,
+            others,
             mode,
             thread: thread::current().id(),
             invalid: AtomicBool::new(false),
@@ -80,10 +102,7 @@ impl Stream {
         if self.waits_for_default() {
             self.device.captures.fetch_add(1, Ordering::Relaxed);
         }
-        *part = Some(Capturing {
-            capture,
-            next: Vec::new(),
-        });
+        *part = Some(Capturing { capture, next });
         true
     }
 
@@ -122,7 +141,7 @@ impl Drop for Stream {
             capture.invalidate();
             if self.began(&capture) {
                 self.end_capture(&capture);
-                GRAPHS.remove(capture.handle);
+                capture.discard();
             }
         }
     }
@@ -178,7 +197,7 @@ fn own(device: Arc<Device>) -> StreamRef {
         found.unwrap_or_else(|| {
             own.retain(|&(_, handle)| STREAMS.get(handle).is_some());
             let handle = handles::unused();
-            let made = Stream::new(Arc::clone(&device), handle, hipStreamDefault, 0);
+            let made = Stream::new(Arc::clone(&device), handle, hipStreamDefault, 0, Vec::new());
             STREAMS.insert_at(handle, Arc::clone(&made));
             own.push((Arc::downgrade(&device), handle));
             made
@@ -279,8 +298,17 @@ pub(crate) fn stream(handle: hipStream_t) -> Result<StreamRef, Failure> {
     }
     match STREAMS.get(handle.addr()) {
         Some(stream) => Ok(StreamRef::of(stream)),
-        None => Err(Failure::handle("stream", handle.addr())),
+        // HIP's code for a stale stream differs from that for other handles.
+        None => {
+            Err(Failure::handle("stream", handle.addr())
+                .coded(hipError_t::hipErrorContextIsDestroyed))
+        }
     }
+}
+
+/// As [`stream`], for functions that return another code for an invalid handle.
+pub(crate) fn stream_or(handle: hipStream_t, code: hipError_t) -> Result<StreamRef, Failure> {
+    stream(handle).map_err(|failure| failure.coded(code))
 }
 
 /// The stream of calls without a stream argument: the current device's default stream, or the thread's own.

@@ -146,6 +146,8 @@ pub(crate) struct Transfer {
     to: Side,
     from: Side,
     extent: Extent,
+    /// The kind that the program stated.
+    pub(crate) kind: hipMemcpyKind,
     /// The source's bytes, if the submitting call has staged them.
     taken: Option<Arc<Vec<u8>>>,
     /// Whether target and source were in device memory when the copy was submitted.
@@ -175,6 +177,7 @@ impl Transfer {
             to,
             from,
             extent,
+            kind,
             taken: None,
             on_device: [false; 2],
             pageable: false,
@@ -188,6 +191,11 @@ impl Transfer {
         transfer.on_device = [target, source];
         transfer.pageable = !(target && source);
         Ok(transfer)
+    }
+
+    /// Target, source and size.
+    pub(crate) fn parts(&self) -> (Side, Side, Extent) {
+        (self.to, self.from, self.extent)
     }
 
     /// Whether the caller must wait for the copy. A short source is staged instead.

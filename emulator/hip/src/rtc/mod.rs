@@ -8,6 +8,7 @@
 //! | `options` | compiler options |
 //! | `program` | a program, its source and its code |
 //! | `link` | linking bitcode to a code object |
+//! | `driver` | the linker as `hipLink…` |
 //!
 //! This file has the functions as C calls them. Without comgr, only compiling and completing a link fail; the program's
 //! log then lists where the library was searched.
@@ -17,6 +18,7 @@
 
 mod builtin;
 mod comgr;
+pub(super) mod driver;
 mod libraries;
 mod link;
 mod options;

@@ -107,6 +107,9 @@ pub(crate) struct Device {
     pub(crate) primary_uses: AtomicU32,
     /// Flags for how threads wait. They are only stored.
     pub(crate) flags: AtomicU32,
+    /// The limits of `hipDeviceSetLimit`. They are only stored.
+    pub(crate) stack_limit: AtomicUsize,
+    pub(crate) heap_limit: AtomicUsize,
     /// Whether failures are also printed to standard error. HIP's codes say little, and a program that did not add its
     /// devices itself does not know `last_error_detail`.
     pub(crate) is_loud: bool,
@@ -188,6 +191,9 @@ impl Devices {
             primary_context: OnceLock::new(),
             primary_uses: AtomicU32::new(0),
             flags: AtomicU32::new(0),
+            // CLR's defaults (`device.hpp`, `HIP_INITIAL_DM_SIZE`).
+            stack_limit: AtomicUsize::new(1024),
+            heap_limit: AtomicUsize::new(8 << 20),
             is_loud,
         }));
         match self.list.get_mut(index) {

@@ -208,3 +208,47 @@ fn events_measure_the_time_between_them() {
         fails(asked, handle, "the start event was created without timing");
     }
 }
+
+#[test]
+fn limits_of_devices_are_kept_and_the_device_with_most_is_chosen() {
+    let small = TestDevice::new(Gpu::Gfx908);
+    // No other test has a device with as much memory.
+    let large = TestDevice::with(DeviceConfig {
+        memory_bytes: Some(1 << 45),
+        ..DeviceConfig::new(Gpu::Gfx942)
+    });
+    small.make_current();
+    let stack = hipLimit_t::hipLimitStackSize;
+    // SAFETY: the result pointers are valid.
+    unsafe {
+        succeeds(hipDeviceSetLimit(stack, 2001));
+        assert_eq!(
+            result::<usize>(|value| hipDeviceGetLimit(value, stack)),
+            2016
+        );
+        let value = hipError_t::hipErrorInvalidValue;
+        fails(
+            hipDeviceSetLimit(stack, 1 << 20),
+            value,
+            "the most is 131056",
+        );
+        let printf = hipDeviceSetLimit(hipLimit_t::hipLimitPrintfFifoSize, 1);
+        fails(
+            printf,
+            hipError_t::hipErrorUnsupportedLimit,
+            "1 is not a limit",
+        );
+        let mut wanted: hipDeviceProp_tR0600 =
+            result(|properties| hipGetDevicePropertiesR0600(properties, small.0));
+        wanted.totalGlobalMem = 1 << 45;
+        let chosen = result::<c_int>(|device| hipChooseDeviceR0600(device, &wanted));
+        assert_eq!(chosen, large.0);
+        let (mut kind, mut hops) = (0, 0);
+        succeeds(hipExtGetLinkTypeAndHopCount(
+            small.0, chosen, &mut kind, &mut hops,
+        ));
+        assert_eq!((kind, hops), (2, 1));
+        let own = hipExtGetLinkTypeAndHopCount(small.0, small.0, &mut kind, &mut hops);
+        fails(own, value, "no link");
+    }
+}

@@ -304,7 +304,7 @@ fn allocations_that_cannot_be_are_refused() {
     );
     refused(
         with(&|p| p.poolProps.location.id = 1 << 20),
-        hipError_t::hipErrorInvalidDevice,
+        INVALID,
         "1048576",
     );
     refused(

@@ -164,7 +164,7 @@ fn a_capture_ends_with_its_stream() {
         succeeds(hipMemsetAsync(data, 0, 4, second));
         // The thread ends.
         std::thread::scope(|scope| {
-            scope.spawn(|| {
+            let thread = scope.spawn(|| {
                 device.make_current();
                 succeeds(hipStreamBeginCapture(hipStreamPerThread, mode));
                 let implicit = hipError_t::hipErrorStreamCaptureImplicit;
@@ -174,6 +174,8 @@ fn a_capture_ends_with_its_stream() {
                     "default stream",
                 );
             });
+            // Unlike the scope's end, this waits until the thread's own variables are gone.
+            thread.join().expect("the thread ends without a panic");
         });
         default_stream_is_usable();
         assert_eq!(contents(data, 2), [0, 1]);
@@ -264,9 +266,9 @@ fn a_graph_is_built_looked_at_and_changed() {
         succeeds(hipGraphAddDependencies(graph, &kernel, &copy, 1));
         let invalid = hipError_t::hipErrorInvalidValue;
         fails(
-            hipGraphAddDependencies(graph, &copy, &memset, 1),
+            hipGraphAddDependencies(graph, &kernel, &copy, 1),
             invalid,
-            "would wait for itself",
+            "already",
         );
         let roots = result::<usize>(|n| hipGraphGetRootNodes(graph, ptr::null_mut(), n));
         let edges =
@@ -337,4 +339,202 @@ fn a_graph_is_built_looked_at_and_changed() {
         fails(hipGraphDestroyNode(memset), invalid, "not a node");
     }
     drop(device);
+}
+
+#[test]
+fn a_capture_can_continue_a_graph() {
+    let _device = TestDevice::new(Gpu::Gfx942);
+    let function = kernel(load(code_object(Gpu::Gfx942)), c"add");
+    let data = buffer(&[0; 64]);
+    let stream = stream();
+    let mode = hipStreamCaptureMode::hipStreamCaptureModeGlobal;
+    let graph = capture(stream, || {
+        succeeds(add(function, 1, &add_arguments(data, data, 1), stream));
+    });
+    let first = nodes(graph);
+    let null = ptr::null_mut();
+    // SAFETY: the lists have one node; the result pointers are valid.
+    unsafe {
+        succeeds(hipStreamBeginCaptureToGraph(
+            stream,
+            graph,
+            first.as_ptr(),
+            null,
+            1,
+            mode,
+        ));
+        succeeds(add(function, 1, &add_arguments(data, data, 10), stream));
+        assert_eq!(result(|same| hipStreamEndCapture(stream, same)), graph);
+        // Waiting for the device ends a capture, but the program keeps its graph.
+        succeeds(hipStreamBeginCaptureToGraph(
+            stream,
+            graph,
+            ptr::null(),
+            null,
+            0,
+            mode,
+        ));
+        let unsupported = hipError_t::hipErrorStreamCaptureUnsupported;
+        fails(hipDeviceSynchronize(), unsupported, "is captured");
+        let mut none = ptr::null_mut();
+        let invalidated = hipError_t::hipErrorStreamCaptureInvalidated;
+        fails(
+            hipStreamEndCapture(stream, &mut none),
+            invalidated,
+            "invalidated",
+        );
+        let value = hipError_t::hipErrorInvalidValue;
+        let begun = hipStreamBeginCaptureToGraph(stream, graph, first.as_ptr(), null, 0, mode);
+        fails(begun, value, "a list of 0 dependencies");
+    }
+    assert_eq!(nodes(graph).len(), 2);
+    run(ready(graph), stream, 1);
+    assert_eq!(contents(data, 64), [11; 64]);
+}
+
+#[test]
+fn a_child_graph_is_what_it_is_when_the_graph_is_made_ready() {
+    let _device = TestDevice::new(Gpu::Gfx942);
+    let function = kernel(load(code_object(Gpu::Gfx942)), c"add");
+    let data = buffer(&[0; 64]);
+    let stream = stream();
+    let adds = |bias: u32| {
+        capture(stream, || {
+            succeeds(add(function, 1, &add_arguments(data, data, bias), stream));
+        })
+    };
+    // SAFETY: the result pointers are valid; HIP checks the handles.
+    unsafe {
+        let graph: hipGraph_t = result(|graph| hipGraphCreate(graph, 0));
+        let child = adds(1);
+        let node: hipGraphNode_t =
+            result(|node| hipGraphAddChildGraphNode(node, graph, ptr::null(), 0, child));
+        let inside: hipGraph_t = result(|inside| hipGraphChildGraphNodeGetGraph(node, inside));
+        let end = nodes(inside)[0];
+        let more = adds(10);
+        let last: hipGraphNode_t =
+            result(|last| hipGraphAddChildGraphNode(last, inside, &end, 1, more));
+        assert_eq!(nodes(inside), [end, last]);
+        let executable = ready(graph);
+        run(executable, stream, 1);
+        assert_eq!(contents(data, 64), [11; 64]);
+        // The executable graph's child can become another of the same kind.
+        let unknown = hipError_t::hipErrorUnknown;
+        let set = hipGraphExecChildGraphNodeSetParams(executable, node, adds(100));
+        fails(set, unknown, "differ");
+        let other = capture(stream, || {
+            succeeds(add(function, 1, &add_arguments(data, data, 1000), stream));
+        });
+        let one: hipGraphNode_t = nodes(other)[0];
+        let after = adds(5000);
+        let _: hipGraphNode_t =
+            result(|last| hipGraphAddChildGraphNode(last, other, &one, 1, after));
+        succeeds(hipGraphExecChildGraphNodeSetParams(executable, node, other));
+        run(executable, stream, 1);
+        assert_eq!(contents(data, 64), [6011; 64]);
+    }
+}
+
+#[test]
+fn a_cycle_is_found_when_the_graph_is_made_ready() {
+    let _device = TestDevice::new(Gpu::Gfx942);
+    // SAFETY: the result pointers and lists are valid.
+    unsafe {
+        let graph: hipGraph_t = result(|graph| hipGraphCreate(graph, 0));
+        let [a, b]: [hipGraphNode_t; 2] =
+            [(); 2].map(|()| result(|node| hipGraphAddEmptyNode(node, graph, ptr::null(), 0)));
+        succeeds(hipGraphAddDependencies(graph, &a, &b, 1));
+        succeeds(hipGraphAddDependencies(graph, &b, &a, 1));
+        let value = hipError_t::hipErrorInvalidValue;
+        let mut executable = ptr::null_mut();
+        let made = hipGraphInstantiateWithFlags(&mut executable, graph, 0);
+        fails(made, value, "2 nodes of the graph wait for each other");
+        succeeds(hipGraphRemoveDependencies(graph, &b, &a, 1));
+        fails(
+            hipGraphRemoveDependencies(graph, &b, &a, 1),
+            value,
+            "does not depend",
+        );
+        ready(graph);
+    }
+}
+
+#[test]
+fn user_objects_live_as_long_as_their_references() {
+    unsafe extern "C" fn destroyed(count: *mut c_void) {
+        // SAFETY: the test passes a counter that lives long enough.
+        unsafe { *count.cast::<u32>() += 1 };
+    }
+    let _device = TestDevice::new(Gpu::Gfx942);
+    let mut count = 0_u32;
+    let counter = &raw mut count;
+    // SAFETY: the result pointers are valid; HIP checks the handles.
+    unsafe {
+        let make = |references| -> hipUserObject_t {
+            result(|object| {
+                hipUserObjectCreate(object, counter.cast(), Some(destroyed), references, 1)
+            })
+        };
+        let graph: hipGraph_t = result(|graph| hipGraphCreate(graph, 0));
+        let (given, shared) = (make(1), make(2));
+        succeeds(hipGraphRetainUserObject(
+            graph,
+            given,
+            1,
+            hipGraphUserObjectMove,
+        ));
+        succeeds(hipGraphRetainUserObject(graph, shared, 3, 0));
+        succeeds(hipUserObjectRelease(shared, 2));
+        succeeds(hipGraphReleaseUserObject(graph, shared, 2));
+        assert_eq!(counter.read(), 0);
+        succeeds(hipGraphDestroy(graph));
+        assert_eq!(counter.read(), 2);
+        // Calls for an object that is gone do nothing.
+        succeeds(hipUserObjectRetain(given, 1));
+        succeeds(hipUserObjectRelease(given, 1));
+        assert_eq!(counter.read(), 2);
+        let value = hipError_t::hipErrorInvalidValue;
+        fails(hipUserObjectRelease(ptr::null_mut(), 1), value, "is null");
+        let object = make(1);
+        fails(hipUserObjectRelease(object, 0), value, "0 references");
+        succeeds(hipUserObjectRelease(object, 1));
+        assert_eq!(counter.read(), 3);
+    }
+}
+
+#[test]
+fn a_graph_is_written_for_graphviz() {
+    let _device = TestDevice::new(Gpu::Gfx942);
+    let function = kernel(load(code_object(Gpu::Gfx942)), c"add");
+    let data = buffer(&[0; 64]);
+    let stream = stream();
+    let graph = capture(stream, || {
+        succeeds(add(function, 1, &add_arguments(data, data, 1), stream));
+        // SAFETY: HIP checks the address.
+        succeeds(unsafe { hipMemsetAsync(data, 0, 8, stream) });
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("graph.dot");
+    let path = std::ffi::CString::new(file.to_str().unwrap()).unwrap();
+    // SAFETY: the path is a C string.
+    succeeds(unsafe { hipGraphDebugDotPrint(graph, path.as_ptr(), 1) });
+    let text = std::fs::read_to_string(&file).unwrap();
+    let [first, second] = nodes(graph)[..] else {
+        panic!("two nodes");
+    };
+    for part in [
+        "label=\"add\\ngrid: ",
+        "label=\"fill\\nbytes: 8\"",
+        &format!("\"{:#x}\" -> \"{:#x}\";", first.addr(), second.addr()),
+    ] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    let missing = c"/no/such/folder/graph.dot";
+    // SAFETY: as above.
+    let code = unsafe { hipGraphDebugDotPrint(graph, missing.as_ptr(), 0) };
+    fails(
+        code,
+        hipError_t::hipErrorOperatingSystem,
+        "/no/such/folder/graph.dot",
+    );
 }

@@ -33,7 +33,7 @@ fn all_refuse(
             ("stream", hipMemsetAsync(data, 0, 8, stream)),
             ("stream", hipMemsetD8Async(data, 0, 8, stream)),
             ("stream", hipMemsetD32Async(data, 0, 2, stream)),
-            ("stream", hipStreamWaitEvent(stream, event, 0)),
+            ("order", hipStreamWaitEvent(stream, event, 0)),
             ("event", hipStreamWaitEvent(null, event, 0)),
             ("event", hipEventRecord(event, null)),
             ("event", hipEventSynchronize(event)),
@@ -42,7 +42,7 @@ fn all_refuse(
                 "event",
                 hipEventElapsedTime(&mut milliseconds, event, event),
             ),
-            ("event", hipEventDestroy(event)),
+            ("gone", hipEventDestroy(event)),
             (
                 "module",
                 hipModuleGetFunction(&mut made, module, c"add".as_ptr()),
@@ -63,8 +63,12 @@ fn all_refuse(
             ("kernel", add(function, 1, &[0; 20], null)),
         ]
     };
-    for (index, (_, code)) in codes.into_iter().enumerate() {
-        assert_eq!(code, INVALID_HANDLE, "call {index}");
+    for (index, (what, code)) in codes.into_iter().enumerate() {
+        let expected = match what {
+            "stream" | "gone" => hipError_t::hipErrorContextIsDestroyed,
+            _ => INVALID_HANDLE,
+        };
+        assert_eq!(code, expected, "call {index}");
     }
     assert!(last_error_detail().ends_with("is not the handle of a live kernel"));
 }
@@ -185,9 +189,11 @@ fn unknown_flags_are_refused() {
             invalid,
             "flags are 0x100",
         );
-        let shared =
-            hipEventCreateWithFlags(&mut event, hipEventInterprocess | hipEventDisableTiming);
-        fails(shared, hipError_t::hipErrorNotSupported, "processes");
+        let shared = hipEventCreateWithFlags(&mut event, hipEventInterprocess);
+        fails(shared, invalid, "must not record the time");
+        let fences = hipEventReleaseToDevice | hipEventReleaseToSystem;
+        let both = hipEventCreateWithFlags(&mut event, fences);
+        fails(both, invalid, "one kind of fence");
         assert!(stream.is_null() && event.is_null());
         succeeds(hipEventCreateWithFlags(&mut event, hipEventBlockingSync));
         fails(

@@ -307,3 +307,59 @@ fn any_number_of_threads_may_launch() {
         }
     });
 }
+
+#[test]
+fn several_devices_launch_at_once() {
+    let devices = [(); 2].map(|()| TestDevice::new(Gpu::Gfx942));
+    let one = |device: &TestDevice| {
+        device.make_current();
+        let function = kernel(load(code_object(Gpu::Gfx942)), c"add");
+        (function, buffer(&[1; 64]), stream())
+    };
+    let parts = [one(&devices[0]), one(&devices[1])];
+    let bias = 5_u32;
+    // SAFETY: the lists have as many elements as stated, and the arguments live until the launches are done.
+    unsafe {
+        let mut arguments = parts.map(|(_, data, _)| (data, data, bias));
+        let mut pointers: [[*mut c_void; 3]; 2] = arguments.each_mut().map(|(out, input, bias)| {
+            [
+                (&raw mut *out).cast(),
+                (&raw mut *input).cast(),
+                (&raw mut *bias).cast(),
+            ]
+        });
+        let mut list = [0, 1].map(|index| hipFunctionLaunchParams {
+            function: parts[index].0,
+            gridDimX: 1,
+            gridDimY: 1,
+            gridDimZ: 1,
+            blockDimX: 64,
+            blockDimY: 1,
+            blockDimZ: 1,
+            sharedMemBytes: 0,
+            hStream: parts[index].2,
+            kernelParams: pointers[index].as_mut_ptr(),
+        });
+        let list = list.as_mut_ptr();
+        succeeds(hipModuleLaunchCooperativeKernelMultiDevice(list, 2, 0));
+        for (_, data, _) in parts {
+            assert_eq!(contents(data, 64), [6; 64]);
+        }
+        let value = hipError_t::hipErrorInvalidValue;
+        let none = hipModuleLaunchCooperativeKernelMultiDevice(list, 0, 0);
+        fails(none, value, "0 launches");
+        let flags = hipModuleLaunchCooperativeKernelMultiDevice(list, 2, 4);
+        fails(flags, value, "flags are 0x4");
+        (*list.add(1)).hStream = parts[0].2;
+        (*list.add(1)).function = parts[0].0;
+        let twice = hipModuleLaunchCooperativeKernelMultiDevice(list, 2, 0);
+        fails(
+            twice,
+            hipError_t::hipErrorInvalidDevice,
+            "two of the launches",
+        );
+        (*list).hStream = ptr::null_mut();
+        let default = hipModuleLaunchCooperativeKernelMultiDevice(list, 1, 0);
+        fails(default, hipError_t::hipErrorInvalidHandle, "default stream");
+    }
+}

@@ -22,7 +22,7 @@ struct Arguments {
 }
 
 /// The pointee types of handles.
-const HANDLES: [&str; 13] = [
+const HANDLES: [&str; 14] = [
     "ihipStream_t",
     "ihipEvent_t",
     "ihipModule_t",
@@ -34,6 +34,7 @@ const HANDLES: [&str; 13] = [
     "ihipGraph",
     "hipGraphNode",
     "hipGraphExec",
+    "hipUserObject",
     "_hiprtcProgram",
     "ihiprtcLinkState",
 ];

@@ -266,7 +266,10 @@ fn a_reset_device_is_as_new() {
             hipError_t::hipErrorInvalidValue,
             "freed before",
         );
-        assert_eq!(hipStreamQuery(stream), hipError_t::hipErrorInvalidHandle);
+        assert_eq!(
+            hipStreamQuery(stream),
+            hipError_t::hipErrorContextIsDestroyed
+        );
     }
 }
 

@@ -212,3 +212,100 @@ fn threads_may_share_everything() {
     });
     assert_eq!(counted.load(Ordering::Relaxed), THREADS * 20);
 }
+
+#[test]
+fn a_stream_waits_for_values_that_another_writes() {
+    let _device = TestDevice::new(Gpu::Gfx90a);
+    let (waits, writes) = (stream(), stream());
+    let data = buffer(&[0; 4]);
+    // SAFETY: HIP checks addresses and handles.
+    unsafe {
+        let other = data.byte_add(8);
+        // Which value ends the wait, by the table in HIP's documentation.
+        for (flags, value, too_early, mask) in [
+            (hipStreamWaitValueGte, 5, 4, u32::MAX),
+            (hipStreamWaitValueEq, 5, 6, u32::MAX),
+            (hipStreamWaitValueEq, 5, 4, 0xf),
+            (hipStreamWaitValueAnd, 4, 3, u32::MAX),
+        ] {
+            succeeds(hipStreamWriteValue32(writes, data, too_early, 0));
+            succeeds(hipStreamSynchronize(writes));
+            succeeds(hipStreamWaitValue32(waits, data, value, flags, mask));
+            succeeds(hipStreamWriteValue64(
+                waits,
+                other,
+                1 << 40 | u64::from(value),
+                0,
+            ));
+            assert_eq!(hipStreamQuery(waits), NOT_READY);
+            succeeds(hipStreamWriteValue32(writes, data, value, 0));
+            succeeds(hipStreamSynchronize(waits));
+            assert_eq!(contents(data, 4), [value, 0, value, 1 << 8]);
+        }
+        // All bits set: the nor is 0, also of 4 bytes.
+        succeeds(hipStreamWriteValue32(writes, data, u32::MAX, 0));
+        succeeds(hipStreamSynchronize(writes));
+        succeeds(hipStreamWaitValue32(
+            waits,
+            data,
+            0,
+            hipStreamWaitValueNor,
+            u32::MAX,
+        ));
+        assert_eq!(hipStreamQuery(waits), NOT_READY);
+        let operation = |operation, address, value| hipStreamBatchMemOpParams {
+            operation,
+            address,
+            value,
+            ..hipStreamBatchMemOpParams::ZERO
+        };
+        let mut batch = [operation(2, data, 3), operation(5, other, 9)];
+        succeeds(hipStreamBatchMemOp(writes, 2, batch.as_mut_ptr(), 0));
+        succeeds(hipStreamSynchronize(waits));
+        succeeds(hipStreamSynchronize(writes));
+        assert_eq!(contents(data, 4), [3, 0, 9, 0]);
+
+        let value = hipError_t::hipErrorInvalidValue;
+        let last = data.byte_add(12);
+        fails(
+            hipStreamWriteValue64(writes, last, 0, 0),
+            value,
+            "inside one allocation",
+        );
+        fails(
+            hipStreamWaitValue32(waits, data, 0, 4, 1),
+            value,
+            "flags are 0x4",
+        );
+        batch[1].operation = 6;
+        let refused = hipStreamBatchMemOp(writes, 2, batch.as_mut_ptr(), 0);
+        fails(refused, hipError_t::hipErrorNotSupported, "operation 6");
+    }
+}
+
+#[test]
+fn a_mask_of_compute_units_is_kept() {
+    let _device = TestDevice::new(Gpu::Gfx90a);
+    let mut mask = [0_u32; 4];
+    // SAFETY: the masks have four words; the result pointers are valid.
+    unsafe {
+        let all = [u32::MAX, u32::MAX, u32::MAX, 0xff];
+        succeeds(hipExtStreamGetCUMask(ptr::null_mut(), 4, mask.as_mut_ptr()));
+        assert_eq!(mask, all, "104 compute units");
+        for (wanted, given) in [
+            ([6, 0, 0, 1 << 31], [6, 0, 0, 0]),
+            ([0, 0, 0, 1 << 31], all),
+        ] {
+            let stream: hipStream_t =
+                result(|stream| hipExtStreamCreateWithCUMask(stream, 4, wanted.as_ptr()));
+            succeeds(hipExtStreamGetCUMask(stream, 4, mask.as_mut_ptr()));
+            assert_eq!(mask, given);
+        }
+        let value = hipError_t::hipErrorInvalidValue;
+        let short = hipExtStreamGetCUMask(ptr::null_mut(), 3, mask.as_mut_ptr());
+        fails(short, value, "104 compute units need 4");
+        let mut stream = ptr::null_mut();
+        let empty = hipExtStreamCreateWithCUMask(&mut stream, 0, mask.as_ptr());
+        fails(empty, value, "null or empty");
+    }
+}
