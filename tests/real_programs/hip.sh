@@ -1,22 +1,31 @@
 #!/usr/bin/env bash
-# Our own HIP programs in C++, built by Debian's clang with ROCm's headers: plain and compressed bundles, and workgroups that
-# wait for each other.
+# Our own HIP programs in C++, built by Debian's clang with ROCm's headers: plain and compressed bundles, workgroups that wait
+# for each other, and kernels that print, assert and allocate.
 #
 #   hip.sh sample|full
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
 debian clang clang-tools llvm lld g++ libamdhip64-dev
+# ROCm's device library is packaged for each version of LLVM.
+llvm=$(basename "$(ls -d "$debian"/usr/lib/llvm-* | sort -V | tail -1)")
+debian "rocm-device-libs-${llvm#llvm-}"
 libraries
 inside=${ours#"$debian"}
 cp "$here"/hip/*.hip "$ours"
-for variant in program--no-offload-compress program--offload-compress cooperative--no-offload-compress; do
-    run_in_debian clang++ -x hip --rocm-path=/usr --offload-arch=gfx942 --offload-arch=gfx90a -nogpulib "--${variant#*--}" \
+variants="program--no-offload-compress program--offload-compress cooperative--no-offload-compress host--no-offload-compress"
+bitcode=$(cd "$debian" && ls -d usr/lib/"$llvm"/lib/clang/*/amdgcn/bitcode | tail -1)
+for variant in $variants; do
+    case $variant in
+    host-*) device_library=--rocm-device-lib-path=/$bitcode ;;
+    *) device_library=-nogpulib ;;
+    esac
+    run_in_debian clang++ -x hip --rocm-path=/usr --offload-arch=gfx942 --offload-arch=gfx90a "$device_library" "--${variant#*--}" \
         -std=c++17 -O2 "$inside/${variant%%--*}.hip" -o "$inside/$variant" -L "$inside" -lamdhip64
 done
 for device in gfx942 gfx90a; do
     export FERROWAVE_DEVICE=emulator:$device
-    for variant in program--no-offload-compress program--offload-compress cooperative--no-offload-compress; do
+    for variant in $variants; do
         log=$work/$device-$variant.log
         if run_in_debian "$inside/$variant" > "$log" 2>&1 && grep -qx passed "$log"; then
             echo "passed $variant"
@@ -24,6 +33,13 @@ for device in gfx942 gfx90a; do
             echo "failed $variant: $(tail -1 "$log")"
         fi
     done > "$work/$device"
+    # A failed assertion ends the launch with an error, and says so.
+    log=$work/$device-assert.log
+    if run_in_debian "$inside/host--no-offload-compress" assert > "$log" 2>&1 && [ "$(grep -c "int(threadIdx.x) < most' failed" "$log")" = 4 ]; then
+        echo "passed assert"
+    else
+        echo "failed assert: $(tail -1 "$log")"
+    fi >> "$work/$device"
     results "$device" "$work/$device"
 done
 finish
