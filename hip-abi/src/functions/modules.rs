@@ -205,7 +205,7 @@ macro_rules! __hip_functions_modules {
             /// As `hiprtcLinkAddFile`. `hipErrorInvalidConfiguration` if the file cannot be added.
             optional fn hipLinkAddFile(
                 state: $crate::hipLinkState_t,
-                r#type: $crate::hipJitInputType,
+                input_type: $crate::hipJitInputType,
                 path: *const ::core::ffi::c_char,
                 num_options: ::core::ffi::c_uint,
                 options: *mut $crate::hipJitOption,
@@ -214,7 +214,7 @@ macro_rules! __hip_functions_modules {
             /// As `hiprtcLinkAddData`.
             optional fn hipLinkAddData(
                 state: $crate::hipLinkState_t,
-                r#type: $crate::hipJitInputType,
+                input_type: $crate::hipJitInputType,
                 data: *mut ::core::ffi::c_void,
                 size: usize,
                 name: *const ::core::ffi::c_char,
