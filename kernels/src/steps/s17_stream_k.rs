@@ -16,8 +16,8 @@
 //! computes whole tiles without sharing them, and ends in the middle of another. So it needs at most two slots of
 //! the workspace, regardless of the number of tiles.
 //!
-//! **Whole tiles first.** Only the last one or two tiles of each workgroup are divided ([`whole_tiles`]). Until then,
-//! workgroups compute whole tiles, and those of neighbouring tiles are at the same k, so that they share what they load.
+//! **Whole tiles first.** Only the tiles of the last round are divided ([`whole_tiles`]). Until then, workgroups compute
+//! whole tiles, and those of neighbouring tiles are at the same k, so that they share what they load.
 //!
 //! **XCDs.** Each has its own L2. Its workgroups have consecutive numbers, and so tiles that share rows of A and columns
 //! of B.
