@@ -3,10 +3,10 @@
 
 use std::{
     env, fmt,
-    io::{self, Read},
+    io::{self, BufRead as _, BufReader, Read},
     os::unix::process::ExitStatusExt as _,
     process::{Child, Command, ExitStatus, Stdio},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError, mpsc},
     thread,
     time::{Duration, Instant},
 };
@@ -79,7 +79,7 @@ pub(crate) fn run(command: &mut Command, limit: Duration) -> io::Result<Ended> {
     let output = Pipe::new(child.stdout.take());
     let error = Pipe::new(child.stderr.take());
     let end = match wait(&mut child, limit)? {
-        Some(status) => end(status),
+        Some(status) => end_of(status),
         None => {
             child.kill()?;
             wait(&mut child, GRACE)?;
@@ -91,6 +91,78 @@ pub(crate) fn run(command: &mut Command, limit: Duration) -> io::Result<Ended> {
         output: output.text(),
         error: error.text(),
     })
+}
+
+/// A child whose output is read while it runs, line by line. It is killed on drop.
+pub(crate) struct Lines {
+    child: Child,
+    lines: mpsc::Receiver<String>,
+    error: Option<Pipe>,
+}
+
+impl Lines {
+    /// Starts a command without input.
+    ///
+    /// # Errors
+    /// If it cannot be started.
+    pub(crate) fn start(command: &mut Command) -> io::Result<Self> {
+        let mut child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()?;
+        let error = Some(Pipe::new(child.stderr.take()));
+        let (found, lines) = mpsc::channel();
+        let output = child.stdout.take();
+        thread::spawn(move || {
+            let output = output
+                .into_iter()
+                .flat_map(|output| BufReader::new(output).lines());
+            // It ends with the pipe, or with the receiver.
+            output
+                .map_while(Result::ok)
+                .all(|line| found.send(line).is_ok())
+        });
+        Ok(Lines {
+            child,
+            lines,
+            error,
+        })
+    }
+
+    /// The next line. If the child ends before it, or takes longer than `limit`, how it ended.
+    ///
+    /// # Errors
+    /// If the child cannot be waited for.
+    pub(crate) fn next(&mut self, limit: Duration) -> io::Result<Result<String, Ended>> {
+        let end = match self.lines.recv_timeout(limit) {
+            Ok(line) => return Ok(Ok(line)),
+            Err(mpsc::RecvTimeoutError::Timeout) => None,
+            // It may still be ending.
+            Err(mpsc::RecvTimeoutError::Disconnected) => wait(&mut self.child, GRACE)?,
+        };
+        let end = match end {
+            Some(status) => end_of(status),
+            None => {
+                self.child.kill()?;
+                wait(&mut self.child, GRACE)?;
+                End::Killed(limit)
+            }
+        };
+        Ok(Err(Ended {
+            end,
+            output: String::new(),
+            error: self.error.take().map(Pipe::text).unwrap_or_default(),
+        }))
+    }
+}
+
+impl Drop for Lines {
+    fn drop(&mut self) {
+        // Both fail only if it has ended.
+        let _ = self.child.kill();
+        let _ = wait(&mut self.child, GRACE);
+    }
 }
 
 /// The child's status, or nothing if it still runs when the limit is over.
@@ -107,7 +179,7 @@ fn wait(child: &mut Child, limit: Duration) -> io::Result<Option<ExitStatus>> {
     }
 }
 
-fn end(status: ExitStatus) -> End {
+fn end_of(status: ExitStatus) -> End {
     match (status.code(), status.signal()) {
         (Some(code), _) => End::Code(code),
         (None, signal) => End::Signal(signal.unwrap_or(0)),
@@ -191,6 +263,20 @@ mod tests {
         // More than a pipe holds.
         let ended = shell("head -c 1000000 /dev/zero", LONG);
         assert_eq!((ended.end, ended.output.len()), (End::Code(0), 1_000_000));
+    }
+
+    #[test]
+    fn lines_come_while_the_child_runs() {
+        let script = "echo one; echo two; echo why >&2; exec sleep 1000";
+        let mut lines = Lines::start(Command::new("sh").args(["-c", script])).unwrap();
+        let mut next = |limit| lines.next(limit).unwrap();
+        assert_eq!(next(LONG).unwrap(), "one");
+        assert_eq!(next(LONG).unwrap(), "two");
+        let short = Duration::from_millis(200);
+        let ended = next(short).unwrap_err();
+        assert_eq!((ended.end, &*ended.error), (End::Killed(short), "why\n"));
+        let mut lines = Lines::start(Command::new("sh").args(["-c", "kill -ABRT $$"])).unwrap();
+        assert_eq!(lines.next(LONG).unwrap().unwrap_err().end, End::Signal(6));
     }
 
     #[test]

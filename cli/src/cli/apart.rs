@@ -7,7 +7,7 @@ use clap::Args;
 use ferrowave::embedded;
 
 use super::{DeviceOption, Failure, print};
-use crate::child::{self, End, Ended};
+use crate::child::{self, End};
 
 #[derive(Debug, Args)]
 pub(crate) struct Apart {
@@ -32,7 +32,8 @@ impl Apart {
 
     /// Runs this command in another process, and says if that does not end by itself.
     pub(crate) fn run(&self) -> Result<ExitCode, Failure> {
-        let ended = self.ended(&["--in-process"])?;
+        let mut command = child::this_command(&["--in-process"]).map_err(Failure::failed)?;
+        let ended = child::run(&mut command, self.time_limit).map_err(Failure::failed)?;
         let End::Code(code) = ended.end else {
             return Err(Failure::failed(ended.complaint()));
         };
@@ -40,11 +41,5 @@ impl Apart {
         print(&ended.output)?;
         // Exit codes have 8 bits.
         Ok(ExitCode::from(code as u8))
-    }
-
-    /// Runs this command with more arguments in another process.
-    pub(crate) fn ended(&self, more: &[&str]) -> Result<Ended, Failure> {
-        let mut command = child::this_command(more).map_err(Failure::failed)?;
-        child::run(&mut command, self.time_limit).map_err(Failure::failed)
     }
 }

@@ -29,7 +29,7 @@ use super::{
     product::References,
     request::{Preset, ProductOptions, Size, layout_letters},
 };
-use crate::child::End;
+use crate::child;
 use crate::report::{
     compare::pairs,
     files::Folder,
@@ -92,8 +92,8 @@ pub(crate) struct Options {
     /// An earlier report, or its results.json, to compare with.
     #[arg(long, value_name = "FILE", conflicts_with = "json")]
     baseline: Option<PathBuf>,
-    /// Prints one row as JSON and writes no files: the row of this case. So a report on a GPU runs each kernel in a process
-    /// of its own.
+    /// Prints rows as JSON, a line each, and writes no files: those of this case and the next ones of the same problem. So
+    /// a report on a GPU survives kernels that fault.
     #[arg(long, hide = true, value_name = "NUMBER")]
     row: Option<usize>,
     #[command(flatten)]
@@ -170,7 +170,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
         });
     }
     if let Some(number) = options.row {
-        print_json(&row(options, &work, number)?)?;
+        rows(options, &work, number)?;
         return Ok(ExitCode::SUCCESS);
     }
     let mut results = Results {
@@ -473,37 +473,76 @@ impl Loaded {
     }
 }
 
-/// The row of a case, counted over all devices.
-fn row(options: &Options, work: &[Work], number: usize) -> Result<Row, Failure> {
-    let mut cases = work
-        .iter()
-        .enumerate()
-        .flat_map(|(device, work)| work.cases.iter().map(move |case| (device, work, case)));
+/// Prints the row of a case, counted over all devices, and those of the next cases of the same problem and device.
+fn rows(options: &Options, work: &[Work], number: usize) -> Result<(), Failure> {
     let no_case = || Failure::usage(format!("--row {number}: there is no such case"));
-    let (device, work, case) = cases.nth(number).ok_or_else(no_case)?;
+    let mut first = number;
+    let mut devices = work.iter().enumerate();
+    let (device, work) = devices
+        .find(|(_, work)| {
+            let is_here = first < work.cases.len();
+            first -= if is_here { 0 } else { work.cases.len() };
+            is_here
+        })
+        .ok_or_else(no_case)?;
     let loaded = Loaded::new(work)?;
     let bench = loaded.bench(options, work, device).ok_or_else(no_case)?;
-    let described = described(&case.request, &case.problem);
-    Ok(bench.row(case.kernel, &case.problem, &described, case.estimated))
+    let cases = &work.cases[first..];
+    let problem = &cases[0].problem;
+    for case in cases.iter().take_while(|case| case.problem == *problem) {
+        let described = described(&case.request, &case.problem);
+        let row = bench.row(case.kernel, &case.problem, &described, case.estimated);
+        let line = serde_json::to_string(&row).map_err(Failure::failed)?;
+        print(&format_args!("{line}\n"))?;
+    }
+    Ok(())
 }
 
-/// The row of a case, from a process of its own.
-fn child_row(
-    options: &Options,
-    bench: &Bench<'_>,
-    case: &Case,
-    described: &Product,
-    number: usize,
-) -> Result<Row, Failure> {
-    let ended = options.apart.ended(&["--row", &number.to_string()])?;
-    let row: Option<Row> = serde_json::from_str(&ended.output).ok();
-    Ok(row
-        .filter(|_| ended.end == End::Code(0))
-        .map(|row| Row {
-            problem: described.clone(),
-            ..row
-        })
-        .unwrap_or_else(|| bench.failed_row(case.kernel, described, ended.complaint())))
+/// The rows of a problem's cases, from a process of their own, so that they share operands and reference. After a row that
+/// fails, the next begins another.
+struct RowProcess<'a> {
+    options: &'a Options,
+    /// The number of its next row.
+    process: Option<(usize, child::Lines)>,
+}
+
+impl RowProcess<'_> {
+    /// The row of a case with this number.
+    fn row(
+        &mut self,
+        bench: &Bench<'_>,
+        case: &Case,
+        described: &Product,
+        number: usize,
+    ) -> Result<Row, Failure> {
+        let mut process = match self.process.take() {
+            Some((next, process)) if next == number => process,
+            _ => {
+                let command = child::this_command(&["--row", &number.to_string()]);
+                let mut command = command.map_err(Failure::failed)?;
+                child::Lines::start(&mut command).map_err(Failure::failed)?
+            }
+        };
+        loop {
+            let line = process.next(self.options.apart.time_limit);
+            match line.map_err(Failure::failed)? {
+                // HIP may write lines, too.
+                Ok(line) => {
+                    if let Ok(row) = serde_json::from_str::<Row>(&line) {
+                        // A fault may leave the device unusable for the process.
+                        if row.outcome.passed {
+                            self.process = Some((number + 1, process));
+                        }
+                        let problem = described.clone();
+                        return Ok(Row { problem, ..row });
+                    }
+                }
+                Err(ended) => {
+                    return Ok(bench.failed_row(case.kernel, described, ended.complaint()));
+                }
+            }
+        }
+    }
 }
 
 fn measure(
@@ -541,12 +580,16 @@ fn measure(
                 };
                 earlier.iter().find(same).cloned()
             };
+            let mut apart = RowProcess {
+                options,
+                process: None,
+            };
             for case in cases {
                 let name = case.kernel.variant.name();
                 bar.set_message(format!("{name} {}", described.size()));
                 let row = match before(name, case.estimated) {
                     Some(row) => row,
-                    None if is_apart => child_row(options, &bench, case, &described, next)?,
+                    None if is_apart => apart.row(&bench, case, &described, next)?,
                     None => bench.row(case.kernel, &case.problem, &described, case.estimated),
                 };
                 next += 1;
