@@ -238,9 +238,10 @@ fn limits_of_devices_are_kept_and_the_device_with_most_is_chosen() {
             hipError_t::hipErrorUnsupportedLimit,
             "1 is not a limit",
         );
-        let mut wanted: hipDeviceProp_tR0600 =
-            result(|properties| hipGetDevicePropertiesR0600(properties, small.0));
-        wanted.totalGlobalMem = 1 << 45;
+        let wanted = hipDeviceProp_tR0600 {
+            totalGlobalMem: 1 << 45,
+            ..hipDeviceProp_tR0600::ZERO
+        };
         let chosen = result::<c_int>(|device| hipChooseDeviceR0600(device, &wanted));
         assert_eq!(chosen, large.0);
         let (mut kind, mut hops) = (0, 0);
