@@ -320,12 +320,19 @@ fn limit(device: &Device, limit: hipLimit_t) -> Result<(&AtomicUsize, usize), Fa
             &device.heap_limit,
             device.memory.capacity_bytes() as usize - 1,
         )),
-        hipLimit_t(other) => Err(Failure::new(
-            hipError_t::hipErrorUnsupportedLimit,
-            format_args!(
-                "{other} is not a limit of AMD's GPUs; expected 0 (stack) or 2 (heap of malloc)"
-            ),
-        )),
+        hipLimit_t(other) => {
+            // As CLR compares the enumeration, whose values are signed, with its end.
+            let code = match other.cast_signed() {
+                3.. => hipError_t::hipErrorInvalidValue,
+                _ => hipError_t::hipErrorUnsupportedLimit,
+            };
+            Err(Failure::new(
+                code,
+                format_args!(
+                    "{other} is not a limit of AMD's GPUs; expected 0 (stack) or 2 (heap of malloc)"
+                ),
+            ))
+        }
     }
 }
 

@@ -238,6 +238,8 @@ fn limits_of_devices_are_kept_and_the_device_with_most_is_chosen() {
             hipError_t::hipErrorUnsupportedLimit,
             "1 is not a limit",
         );
+        let unknown = hipDeviceSetLimit(hipLimit_t(3), 1);
+        fails(unknown, value, "3 is not a limit");
         let wanted = hipDeviceProp_tR0600 {
             totalGlobalMem: 1 << 45,
             ..hipDeviceProp_tR0600::ZERO
