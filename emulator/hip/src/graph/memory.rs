@@ -302,7 +302,6 @@ pub(crate) unsafe fn hipDeviceSetGraphMemAttribute(
     value: *mut c_void,
 ) -> Result<(), Failure> {
     let value = value.cast::<u64>();
-    let value = read!(value);
     let memories = &Runtime::get().device(device)?.graph_memories;
     let count = match attribute {
         Attribute::hipGraphMemAttrUsedMemHigh => &memories.used,
@@ -314,6 +313,8 @@ pub(crate) unsafe fn hipDeviceSetGraphMemAttribute(
         }
         _ => return Err(unknown(attribute)),
     };
+    // Read only if it is used: as in CLR, other attributes may come with any pointer.
+    let value = read!(value);
     if value != 0 {
         return Err(Failure::value(format_args!(
             "the maximum can only be set to 0, not to {value}"
