@@ -2,6 +2,7 @@
 
 mod child;
 mod cli;
+mod hip_program;
 mod report;
 mod selftest;
 
@@ -22,6 +23,8 @@ fn main() -> ExitCode {
         Command::Check(options) => cli::check::run(options),
         Command::Profile(options) => cli::profile::run(options),
         Command::Disasm(options) => cli::disasm::run(options),
+        Command::Exec(options) => cli::exec::run(options),
+        Command::Env(options) => cli::env::run(options),
         Command::Selftest(options) => cli::selftest::run(options),
         Command::Report(options) => cli::report::run(options),
         Command::Compare(options) => cli::compare::run(options),

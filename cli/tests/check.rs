@@ -263,7 +263,7 @@ fn what_cannot_be_checked_is_said() {
         (
             racy("zeros:3xf32", &["--arg", "f32=1"]),
             2,
-            "takes 1 arguments, but --arg is given 2 times",
+            "takes 1 arguments, but 2 are given",
         ),
         (
             racy("zeros:3xf32", &["--lds", "99999999"]),

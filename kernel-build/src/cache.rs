@@ -28,7 +28,7 @@ const STANDARD: [&str; 2] = ["core", "compiler_builtins"];
 pub(crate) fn directory(dir: Option<&Path>, toolchain: &Toolchain, gpu: Gpu) -> Option<PathBuf> {
     let cache = match dir {
         Some(dir) => std::path::absolute(dir).ok()?,
-        None => users(|name| env::var_os(name))?,
+        None => user_cache()?,
     };
     Some(cache.join("core").join(toolchain.name()).join(gpu.name()))
 }
@@ -82,6 +82,11 @@ fn copy_all(from: &Path, to: &Path) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// The user's cache directory, for all of Ferrowave. `None` if [`CACHE_VARIABLE`] is empty, or there is no home.
+pub fn user_cache() -> Option<PathBuf> {
+    users(|name| env::var_os(name))
 }
 
 /// The user's cache directory by environment variables.

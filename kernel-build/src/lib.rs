@@ -26,7 +26,7 @@ pub use assemble::{AssembleError, Assembly, Disassembled, assemble, disassemble}
 pub use bounds::LaunchBounds;
 pub use build::{Build, Built};
 pub use build_error::BuildError;
-pub use cache::CACHE_VARIABLE;
+pub use cache::{CACHE_VARIABLE, user_cache};
 pub use ferrowave_gpu::Gpu;
 pub use inspect::{FlaggedInstruction, KernelReport, inspect};
 pub use policy::{Policy, PolicyError, Refused, Violation};

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use crate::Element;
+use crate::{BufferData, Element};
 
 /// Maximum bytes of one buffer. A larger request is most likely a typing error.
 const MAX_BUFFER_BYTES: usize = 1 << 36;
@@ -16,6 +16,10 @@ pub enum KernelArgument {
     ValueOfFile(String),
     /// A buffer of elements, with its extent along each axis.
     Buffer(Contents, Element, Vec<usize>),
+    /// A value, for example a struct, as bytes.
+    Bytes(Vec<u8>),
+    /// A buffer with these contents.
+    Data(BufferData),
     /// A buffer with a file's contents: an array if the name ends in `.npy`, otherwise plain bytes.
     File(String),
 }

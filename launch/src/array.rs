@@ -4,9 +4,11 @@ use crate::Element;
 
 /// The contents of a buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct BufferData {
-    pub(crate) element: Element,
+pub struct BufferData {
+    /// The elements' type.
+    pub element: Element,
     /// Extent of each axis, in elements.
-    pub(crate) shape: Vec<usize>,
-    pub(crate) bytes: Vec<u8>,
+    pub shape: Vec<usize>,
+    /// The elements, the last axis contiguous.
+    pub bytes: Vec<u8>,
 }

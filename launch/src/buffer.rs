@@ -34,7 +34,8 @@ impl BufferData {
 pub struct BufferAfter {
     /// The index of its argument, from 0.
     pub argument: usize,
-    pub(crate) data: BufferData,
+    /// Its contents.
+    pub data: BufferData,
 }
 
 impl BufferAfter {

@@ -1,6 +1,6 @@
 //! Runs a launch under the emulator's checks.
 
-use std::{fs, path::PathBuf, process::ExitCode};
+use std::{fmt, fs, path::PathBuf, process::ExitCode, str::FromStr};
 
 use clap::Args;
 use ferrowave_check::{Check, Finding, Format, Options as Checks, parse};
@@ -18,7 +18,7 @@ const FINDINGS: u8 = 3;
 #[group(skip)]
 pub struct CheckOptions {
     /// The checks to run, separated by commas: memory, lds, races, waits, hazards, registers, or all.
-    #[arg(long, value_name = "CHECKS", default_value = "all", value_parser = parse_checks)]
+    #[arg(long, value_name = "CHECKS", default_value = "all")]
     checks: CheckList,
     /// Repeat each launch N times with other orders of waves, workgroups and loads, and compare the results.
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -36,14 +36,26 @@ pub struct CheckOptions {
     device: DeviceOption,
 }
 
+/// Checks by name, at least one. Its text is their names with commas between.
 #[derive(Clone, Debug)]
-struct CheckList(Vec<Check>);
+pub struct CheckList(pub Vec<Check>);
 
-fn parse_checks(text: &str) -> Result<CheckList, String> {
-    let checks = parse(text).map_err(|error| error.to_string())?;
-    match checks.is_empty() {
-        true => Err("no check is named".into()),
-        false => Ok(CheckList(checks)),
+impl FromStr for CheckList {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let checks = parse(text).map_err(|error| error.to_string())?;
+        match checks.is_empty() {
+            true => Err("no check is named".into()),
+            false => Ok(CheckList(checks)),
+        }
+    }
+}
+
+impl fmt::Display for CheckList {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.0.iter().map(|check| check.name()).collect();
+        f.write_str(&names.join(","))
     }
 }
 

@@ -57,7 +57,11 @@ impl Element {
         Self::ALL[self as usize].0
     }
 
-    pub(crate) fn named(name: &str) -> Result<Self, String> {
+    /// The type with this name.
+    ///
+    /// # Errors
+    /// If there is none; the error lists the names.
+    pub fn named(name: &str) -> Result<Self, String> {
         let found = Self::ALL.iter().find(|(known, _)| *known == name);
         found.map(|(_, element)| *element).ok_or_else(|| {
             let names = Self::ALL.map(|(name, _)| name).join(", ");
@@ -65,7 +69,8 @@ impl Element {
         })
     }
 
-    pub(crate) const fn bytes(self) -> usize {
+    /// The bytes of a value.
+    pub const fn bytes(self) -> usize {
         match self {
             Element::U8 | Element::I8 => 1,
             Element::U16 | Element::I16 | Element::F16 | Element::Bf16 => 2,
@@ -74,7 +79,8 @@ impl Element {
         }
     }
 
-    pub(crate) const fn is_float(self) -> bool {
+    /// Whether it is a float.
+    pub const fn is_float(self) -> bool {
         matches!(
             self,
             Element::F16 | Element::Bf16 | Element::F32 | Element::F64
@@ -89,7 +95,8 @@ impl Element {
             && (self.is_float() == scalar.is_float || is_small_integer)
     }
 
-    pub(crate) fn float(self, value: f64) -> Vec<u8> {
+    /// The bytes of a float, rounded to this type.
+    pub fn float(self, value: f64) -> Vec<u8> {
         match self {
             Element::F16 => f16::from_f64(value).to_le_bytes().to_vec(),
             Element::Bf16 => bf16::from_f64(value).to_le_bytes().to_vec(),
@@ -117,7 +124,10 @@ impl Element {
     }
 
     /// Parses a value into its bytes.
-    pub(crate) fn parse(self, text: &str) -> Result<Vec<u8>, String> {
+    ///
+    /// # Errors
+    /// If the text is no value of this type, or one out of its range.
+    pub fn parse(self, text: &str) -> Result<Vec<u8>, String> {
         let error = || format!("`{text}` is no value of this type");
         if self.is_float() {
             return Ok(self.float(text.parse().map_err(|_| error())?));

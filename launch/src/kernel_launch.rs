@@ -1,4 +1,4 @@
-//! Launches a kernel that is known only from its code object.
+//! Launches a kernel with arguments that are checked against its parameters.
 
 use std::{
     fmt::Display,
@@ -6,17 +6,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use ferrowave_code_object::{
-    Argument, CodeObject, FoundObject, KernelMetadata, Parameter, ValueKind, code_objects, nearest,
-    parameters,
-};
+use ferrowave_code_object::ValueKind;
 use ferrowave_host::hip::{Arguments, Context, DeviceBuffer, LaunchConfig};
 use rand::{RngExt as _, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::{
-    BufferAfter, Contents, Element, Failure, KernelArgument, OutputFile, ProgressLine, Shape,
-    array::BufferData, npy,
+    BufferAfter, BufferData, Contents, Element, Failure, KernelArgument, KernelParameter,
+    LoadedKernel, OutputFile, ProgressLine, Shape, kernel, npy,
 };
 
 /// A launch of a kernel from a file.
@@ -26,6 +23,13 @@ pub struct KernelLaunch<'a> {
     pub file: &'a Path,
     /// The kernel's name.
     pub kernel: &'a str,
+    /// How to launch it.
+    pub call: KernelCall<'a>,
+}
+
+/// A kernel's arguments, and the shape of its launch.
+#[derive(Clone, Copy, Debug)]
+pub struct KernelCall<'a> {
     /// Number of workgroups.
     pub grid: Shape,
     /// Workgroup size, in work-items.
@@ -52,7 +56,7 @@ impl KernelLaunch<'_> {
     /// # Errors
     /// If the file has no such kernel for the device, the arguments do not match the kernel's, or the launch fails.
     pub fn run(&self, context: &Context) -> Result<(), Failure> {
-        self.launch(context, &[]).map(drop)
+        self.call.run(&self.load(context)?)
     }
 
     /// Launches the kernel, then reads all buffers and writes the `outputs` to files.
@@ -64,8 +68,68 @@ impl KernelLaunch<'_> {
         context: &Context,
         outputs: &[OutputFile],
     ) -> Result<Vec<BufferAfter>, Failure> {
+        let kernel = self.load(context)?;
+        self.call.check_count(&kernel)?;
+        self.check_outputs(outputs)?;
+        let after = self.call.run_and_read(&kernel)?;
+        for output in outputs {
+            let buffer = after.iter().find(|after| after.argument == output.argument);
+            buffer.map_or(Ok(()), |buffer| buffer.write(&output.path))?;
+        }
+        Ok(after)
+    }
+
+    fn load(&self, context: &Context) -> Result<LoadedKernel, Failure> {
+        let file = self.file.display();
+        let failed = |error: &dyn Display| Failure::failed(format!("{file}: {error}"));
+        let bytes = fs::read(self.file).map_err(|error| failed(&error))?;
+        let module = kernel::load(context, &bytes).map_err(|error| failed(&error))?;
+        LoadedKernel::find(&module, self.kernel)
+            .map_err(|error| Failure::usage(format!("{file}: {error}")))
+    }
+
+    /// Checks that all outputs are buffers and can be written in the formats that their names ask for.
+    fn check_outputs(&self, outputs: &[OutputFile]) -> Result<(), Failure> {
+        let arguments = self.call.arguments;
+        for OutputFile { argument, path } in outputs {
+            let complaint = match arguments.get(*argument) {
+                Some(KernelArgument::Buffer(_, element, _)) if npy::is_npy(path) => {
+                    match npy::unwritable(*element) {
+                        Some(reason) => reason,
+                        None => continue,
+                    }
+                }
+                Some(
+                    KernelArgument::Buffer(..) | KernelArgument::Data(_) | KernelArgument::File(_),
+                ) => continue,
+                Some(_) => "it is no buffer".to_owned(),
+                None => format!("there are {} arguments, from 0", arguments.len()),
+            };
+            return Err(Failure::usage(format!(
+                "argument {argument} cannot be written to `{}`: {complaint}",
+                path.display()
+            )));
+        }
+        Ok(())
+    }
+}
+
+impl KernelCall<'_> {
+    /// Launches the kernel and waits for it.
+    ///
+    /// # Errors
+    /// If the arguments do not match the kernel's, or the launch fails.
+    pub fn run(&self, kernel: &LoadedKernel) -> Result<(), Failure> {
+        self.launch(kernel).map(drop)
+    }
+
+    /// Launches the kernel, then reads all buffers.
+    ///
+    /// # Errors
+    /// As [`Self::run`].
+    pub fn run_and_read(&self, kernel: &LoadedKernel) -> Result<Vec<BufferAfter>, Failure> {
         let mut after = Vec::new();
-        for buffer in self.launch(context, outputs)? {
+        for buffer in self.launch(kernel)? {
             let bytes = buffer.memory.to_vec().map_err(Failure::failed)?;
             after.push(BufferAfter {
                 argument: buffer.argument,
@@ -76,46 +140,21 @@ impl KernelLaunch<'_> {
                 },
             });
         }
-        for output in outputs {
-            let buffer = after.iter().find(|after| after.argument == output.argument);
-            buffer.map_or(Ok(()), |buffer| buffer.write(&output.path))?;
-        }
         Ok(after)
     }
 
-    fn launch(&self, context: &Context, outputs: &[OutputFile]) -> Result<Vec<Buffer>, Failure> {
-        let failed =
-            |error: &dyn Display| Failure::failed(format!("{}: {error}", self.file.display()));
-        let bytes = fs::read(self.file).map_err(|error| failed(&error))?;
-        let found = code_objects(&bytes).map_err(|error| failed(&error))?;
-        let gpu = context.device().properties().gpu_name();
-        let object = object_for(&found, gpu).ok_or_else(|| {
-            let entries: Vec<_> = found.iter().filter_map(|f| f.entry.as_deref()).collect();
-            failed(&format!(
-                "it holds no code object for {gpu}, {}",
-                match entries.is_empty() {
-                    true => "choose the GPU with --device GPU, as in --device gfx90a".to_owned(),
-                    false => format!("only: {}", entries.join(", ")),
-                }
-            ))
-        })?;
-        let module = context.load(object).map_err(|error| failed(&error))?;
-        let kernel = module.kernel(self.kernel).map_err(|error| {
-            let kernels = module.code_object().kernels().iter();
-            let names = kernels.map(|kernel| kernel.metadata.name.as_str());
-            let meant = nearest(self.kernel, names)
-                .map_or_else(String::new, |meant| format!("; did you mean `{meant}`?"));
-            Failure::usage(format!("{}: {error}{meant}", self.file.display()))
-        })?;
-        let found = module.code_object().kernel(self.kernel);
-        let types = found.and_then(|kernel| parameters(object, kernel.code.start));
-        let expected = self.expected(kernel.metadata(), types)?;
-        self.check_outputs(outputs)?;
+    fn launch(&self, loaded: &LoadedKernel) -> Result<Vec<Buffer>, Failure> {
+        self.check_count(loaded)?;
+        let kernel = &loaded.kernel;
+        let context = kernel.module().context();
         let mut buffers = Vec::new();
         let mut kernarg = Vec::new();
-        for (index, (argument, expected)) in self.arguments.iter().zip(&expected).enumerate() {
+        for (index, (argument, parameter)) in
+            self.arguments.iter().zip(loaded.parameters()).enumerate()
+        {
             let (element, value) = match argument {
                 KernelArgument::Value(element, bytes) => (Some(*element), bytes.clone()),
+                KernelArgument::Bytes(bytes) => (None, bytes.clone()),
                 KernelArgument::ValueOfFile(path) => {
                     let bytes = fs::read(path);
                     let failed = |error| Failure::failed(format!("{path}: {error}"));
@@ -130,11 +169,8 @@ impl KernelLaunch<'_> {
                     (element, address)
                 }
             };
-            self.check(index, element, &value, expected)?;
-            let (offset, size) = (
-                expected.argument.offset as usize,
-                expected.argument.size as usize,
-            );
+            self.check(kernel.name(), index, element, &value, parameter)?;
+            let (offset, size) = (parameter.argument.offset as usize, parameter.bytes());
             if kernarg.len() < offset + size {
                 kernarg.resize(offset + size, 0);
             }
@@ -155,35 +191,17 @@ impl KernelLaunch<'_> {
         Ok(buffers)
     }
 
-    /// The arguments that the kernel takes. Errors if their number differs from the given one.
-    fn expected<'a>(
-        &self,
-        metadata: &'a KernelMetadata,
-        types: Option<Vec<Parameter>>,
-    ) -> Result<Vec<Expected<'a>>, Failure> {
-        let arguments = metadata.args.iter();
-        let arguments: Vec<_> = arguments
-            .filter(|argument| !argument.value_kind.is_hidden())
-            .collect();
-        // A parameter may lower to several arguments, as a slice does. The two lists then cannot be matched, and types
-        // are ignored.
-        let types = types.filter(|types| types.len() == arguments.len());
-        let mut types = types.into_iter().flatten();
-        let expected: Vec<_> = arguments
-            .into_iter()
-            .map(|argument| Expected {
-                argument,
-                parameter: types.next(),
-            })
-            .collect();
-        if expected.len() == self.arguments.len() {
-            return Ok(expected);
+    /// Errors if the number of arguments differs from the kernel's.
+    fn check_count(&self, loaded: &LoadedKernel) -> Result<(), Failure> {
+        let parameters = loaded.parameters();
+        if parameters.len() == self.arguments.len() {
+            return Ok(());
         }
-        let kinds: Vec<_> = expected.iter().map(Expected::kind).collect();
+        let kinds: Vec<_> = parameters.iter().map(KernelParameter::kind).collect();
         Err(Failure::usage(format!(
-            "`{}` takes {} arguments, but --arg is given {} times; it takes: {}",
-            self.kernel,
-            expected.len(),
+            "`{}` takes {} arguments, but {} are given; it takes: {}",
+            loaded.kernel.name(),
+            parameters.len(),
             self.arguments.len(),
             match kinds.is_empty() {
                 true => "none".to_owned(),
@@ -195,17 +213,21 @@ impl KernelLaunch<'_> {
     /// Checks a given argument, with its type if known, against the one that the kernel takes.
     fn check(
         &self,
+        kernel: &str,
         index: usize,
         element: Option<Element>,
         value: &[u8],
-        expected: &Expected<'_>,
+        expected: &KernelParameter,
     ) -> Result<(), Failure> {
-        let kernel = self.kernel;
         let is_value = matches!(
             self.arguments.get(index),
-            Some(KernelArgument::Value(..) | KernelArgument::ValueOfFile(_))
+            Some(
+                KernelArgument::Value(..)
+                    | KernelArgument::Bytes(_)
+                    | KernelArgument::ValueOfFile(_)
+            )
         );
-        let size = expected.argument.size as usize;
+        let size = expected.bytes();
         let complaint = match expected.argument.value_kind {
             // A null pointer stands for a missing buffer.
             ValueKind::GlobalBuffer if is_value && value.iter().any(|&byte| byte != 0) => {
@@ -228,28 +250,6 @@ impl KernelLaunch<'_> {
         )))
     }
 
-    /// Checks that all outputs are buffers and can be written in the formats that their names ask for.
-    fn check_outputs(&self, outputs: &[OutputFile]) -> Result<(), Failure> {
-        for OutputFile { argument, path } in outputs {
-            let complaint = match self.arguments.get(*argument) {
-                Some(KernelArgument::Buffer(_, element, _)) if npy::is_npy(path) => {
-                    match npy::unwritable(*element) {
-                        Some(reason) => reason,
-                        None => continue,
-                    }
-                }
-                Some(KernelArgument::Buffer(..) | KernelArgument::File(_)) => continue,
-                Some(_) => "it is no buffer".to_owned(),
-                None => format!("there are {} arguments, from 0", self.arguments.len()),
-            };
-            return Err(Failure::usage(format!(
-                "argument {argument} cannot be written to `{}`: {complaint}",
-                path.display()
-            )));
-        }
-        Ok(())
-    }
-
     fn buffer(
         &self,
         context: &Context,
@@ -258,6 +258,7 @@ impl KernelLaunch<'_> {
     ) -> Result<Buffer, Failure> {
         let data = match argument {
             KernelArgument::File(path) => BufferData::read(&PathBuf::from(path))?,
+            KernelArgument::Data(data) => data.clone(),
             KernelArgument::Buffer(contents, element, shape) => {
                 let length = shape.iter().product::<usize>() * element.bytes();
                 let bytes = match contents {
@@ -278,7 +279,9 @@ impl KernelLaunch<'_> {
                     bytes,
                 }
             }
-            KernelArgument::Value(..) | KernelArgument::ValueOfFile(_) => {
+            KernelArgument::Value(..)
+            | KernelArgument::Bytes(_)
+            | KernelArgument::ValueOfFile(_) => {
                 return Err(Failure::failed(format!("argument {index} is no buffer")));
             }
         };
@@ -303,50 +306,4 @@ impl KernelLaunch<'_> {
         }
         bytes
     }
-}
-
-/// An argument that the kernel takes.
-struct Expected<'a> {
-    argument: &'a Argument,
-    /// The source-level parameter, if the code object describes it.
-    parameter: Option<Parameter>,
-}
-
-impl Expected<'_> {
-    /// Whether the parameter's type is known and does not take elements of this type, by value or in a buffer.
-    fn refuses(&self, element: Element, in_buffer: bool) -> bool {
-        let parameter = self.parameter.as_ref();
-        let parameter = parameter.filter(|parameter| parameter.is_pointer == in_buffer);
-        let scalar = parameter.and_then(|parameter| parameter.scalar);
-        scalar.is_some_and(|scalar| !element.fits(scalar))
-    }
-
-    /// A description for messages.
-    fn kind(&self) -> String {
-        let argument = self.argument;
-        let kind = match &argument.value_kind {
-            ValueKind::ByValue => format!("a value of {} bytes", argument.size),
-            ValueKind::GlobalBuffer => "a buffer".to_owned(),
-            other => format!("{} of {} bytes", other.as_str(), argument.size),
-        };
-        match &self.parameter {
-            Some(Parameter {
-                name: Some(name),
-                type_name,
-                ..
-            }) => format!("{kind} (`{name}: {type_name}`)"),
-            Some(Parameter { type_name, .. }) => format!("{kind} (`{type_name}`)"),
-            None => kind,
-        }
-    }
-}
-
-/// Finds the code object for a GPU.
-fn object_for<'a>(found: &'a [FoundObject<'_>], gpu: &str) -> Option<&'a [u8]> {
-    found
-        .iter()
-        .find(|found| {
-            CodeObject::parse(&found.bytes).is_ok_and(|object| object.target().gpu.name() == gpu)
-        })
-        .map(|found| &*found.bytes)
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use clap::Args;
 
-use crate::{Failure, KernelArgument, KernelLaunch, Shape};
+use crate::{Failure, KernelArgument, KernelCall, KernelLaunch, Shape};
 
 /// How to launch a kernel from a code object.
 #[derive(Debug, Args)]
@@ -62,11 +62,13 @@ impl LaunchOptions {
         Ok(KernelLaunch {
             file,
             kernel,
-            grid,
-            block,
-            lds_bytes: self.lds.unwrap_or(0),
-            arguments: &self.arguments,
-            seed: self.seed,
+            call: KernelCall {
+                grid,
+                block,
+                lds_bytes: self.lds.unwrap_or(0),
+                arguments: &self.arguments,
+                seed: self.seed,
+            },
         })
     }
 }

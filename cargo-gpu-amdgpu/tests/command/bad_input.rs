@@ -128,7 +128,7 @@ fn arguments_that_the_kernel_does_not_take_are_refused() {
     check(
         &[buffer],
         &[
-            "`scale` takes 2 arguments, but --arg is given 1 times",
+            "`scale` takes 2 arguments, but 1 are given",
             "a buffer (`data: *mut f32`), a value of 4 bytes (`factor: f32`)",
         ],
     );

@@ -6,6 +6,8 @@ pub(crate) mod compare;
 pub(crate) mod devices;
 pub(crate) mod disasm;
 pub(crate) mod doctor;
+pub(crate) mod env;
+pub(crate) mod exec;
 pub(crate) mod list;
 mod memory;
 pub(crate) mod product;
@@ -62,6 +64,10 @@ pub(crate) enum Command {
         about = "Print the instructions of a code object, an offload bundle or a HIP program, as `llvm-objdump -d` does"
     )]
     Disasm(disasm::Options),
+    #[command(about = "Run any HIP program on the emulator")]
+    Exec(exec::Options),
+    #[command(about = "Print what a shell exports so that HIP programs run on the emulator")]
+    Env(env::Options),
     #[command(about = "Test every kernel on a device, each in a process of its own")]
     Selftest(selftest::Options),
     #[command(about = "Run kernels over sizes and write a report that compares them")]

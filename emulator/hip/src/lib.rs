@@ -74,5 +74,7 @@ pub use exports::FUNCTIONS;
 pub use limits::set_limits;
 pub use properties::pci_location;
 pub use removal::remove_device;
-pub use runtime::{DEVICE_VARIABLE, DeviceConfig, add_device, device_name, environment_devices};
-pub use trace::TRACE_VARIABLE;
+pub use runtime::{
+    DEVICE_VARIABLE, DeviceConfig, add_device, device_name, devices_named, environment_devices,
+};
+pub use trace::{TRACE_VARIABLE, check_trace};

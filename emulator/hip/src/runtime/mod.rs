@@ -241,6 +241,12 @@ pub fn environment_devices() -> Result<Vec<&'static Specifications>, String> {
     Ok(configs.into_iter().map(|config| config.row()).collect())
 }
 
+/// The devices that a text names in the form of [`DEVICE_VARIABLE`]; `None` if it names none.
+pub fn devices_named(text: &str) -> Option<Vec<&'static Specifications>> {
+    let configs = configs(text)?;
+    Some(configs.into_iter().map(|config| config.row()).collect())
+}
+
 /// The name of an emulated device, which states that it is emulated.
 pub fn device_name(row: &Specifications) -> String {
     let (gpu, name) = (row.gpu, row.full_name);

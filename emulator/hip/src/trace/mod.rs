@@ -61,6 +61,14 @@ static TRACE: LazyLock<Result<Option<Trace>, String>> = LazyLock::new(|| {
     }))
 });
 
+/// Whether a text is one that [`TRACE_VARIABLE`] may have.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn check_trace(text: &OsString) -> Result<(), String> {
+    parse(text).map(drop)
+}
+
 fn parse(text: &OsString) -> Result<Settings, String> {
     let mut settings = Settings::default();
     // A file name need not be UTF-8. It then must be the whole text.
