@@ -28,6 +28,7 @@ fn main() -> ExitCode {
         Command::Selftest(options) => cli::selftest::run(options),
         Command::Report(options) => cli::report::run(options),
         Command::Compare(options) => cli::compare::run(options),
+        Command::Parameters(options) => cli::parameters::run(options),
     };
     ferrowave_launch::exit_code(result)
 }

@@ -10,8 +10,32 @@ fn ferrowave(arguments: &[&str]) -> Command {
         .args(arguments)
         .args(SIZE)
         .env("FERROWAVE_DEVICE", "emulator:gfx942")
-        .env_remove("FERROWAVE_TIMING");
+        .env_remove("FERROWAVE_TIMING")
+        .env_remove("FERROWAVE_TIMING_PARAMETERS");
     command
+}
+
+/// The parameters of a machine as `ferrowave parameters` prints them.
+fn parameters(machine: &str) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_ferrowave"))
+        .args(["parameters", machine])
+        .env_remove("FERROWAVE_TIMING_PARAMETERS")
+        .output()
+        .expect("the program starts");
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+/// A file of parameters in which a field has another value.
+fn changed(text: &str, field: &str, value: &str) -> String {
+    let start = format!("{field} = ");
+    let lines = text.lines().map(|line| match line.starts_with(&start) {
+        true => format!("{start}{value}"),
+        false => line.to_owned(),
+    });
+    let lines: Vec<_> = lines.collect();
+    assert!(lines.iter().any(|line| *line == format!("{start}{value}")));
+    lines.join("\n")
 }
 
 fn run(command: &mut Command) -> (Output, String, String) {
@@ -169,4 +193,184 @@ fn the_machine_that_is_modelled_is_what_programs_see() {
         );
         assert_eq!(device["compute_units"], compute_units);
     }
+}
+
+#[test]
+fn parameters_come_from_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.display().to_string()
+    };
+    let own = parameters("MI300X");
+    for part in ["version = 1", "machine = \"MI300X\"", "# Source: mt4g"] {
+        assert!(own.contains(part), "no `{part}` in {own}");
+    }
+    let profile = |parameters: &str| {
+        let arguments = [
+            "profile",
+            "--kernel",
+            "naive",
+            "--timing",
+            "--parameters",
+            parameters,
+        ];
+        let (output, stdout, stderr) = run(&mut ferrowave(&arguments));
+        assert!(output.status.success(), "{stderr}");
+        let start = stdout.find("modelled time").expect("a time");
+        stdout[start..].to_owned()
+    };
+    let cycles = |text: &str| -> u64 {
+        let before = text.split(" cycles").next().unwrap_or_default();
+        let digits = before.rsplit('(').next().unwrap_or_default();
+        digits.parse().expect("cycles")
+    };
+    let as_printed = profile(&file("own.toml", &own));
+    assert!(!as_printed.contains("instead of"), "{as_printed}");
+    let slow = changed(&own, "memory_latency", "90000");
+    let slow = file("slow.toml", &slow);
+    let slower = profile(&slow);
+    assert!(
+        slower.contains("parameters        memory_latency 90000 instead of "),
+        "{slower}"
+    );
+    assert!(
+        cycles(&slower) > cycles(&as_printed) + 80_000,
+        "{slower} and {as_printed}"
+    );
+    // The same for unchanged programs.
+    let mut program = ferrowave(&["run", "--kernel", "naive"]);
+    let (output, _, stderr) = run(program.env("FERROWAVE_TIMING_PARAMETERS", &slow));
+    assert!(output.status.success(), "{stderr}");
+    assert_eq!(
+        cycles(&stderr[stderr.find("modelled time").expect("a time")..]),
+        cycles(&slower)
+    );
+    // And in a report.
+    let out = folder.path().join("report").display().to_string();
+    let report = |extra: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ferrowave"));
+        command
+            .args([
+                "report",
+                "--sizes",
+                "64",
+                "--kernels",
+                "naive",
+                "--out",
+                &out,
+            ])
+            .args(extra)
+            .env("FERROWAVE_DEVICE", "emulator:gfx942")
+            .env_remove("FERROWAVE_TIMING_PARAMETERS");
+        run(&mut command)
+    };
+    let (output, stdout, stderr) = report(&["--parameters", &slow]);
+    assert!(output.status.success(), "{stderr}");
+    let note = "MI300X is modelled with parameters from a file: memory_latency 90000 instead of ";
+    assert!(stdout.contains(note), "{stdout}");
+    let page = std::fs::read_to_string(format!("{out}/report.html")).unwrap();
+    assert!(page.contains(note), "the page has no note");
+    // The rows of an interrupted report are not continued with other parameters.
+    let (output, _, stderr) = report(&["--resume"]);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(
+        stderr.contains("the report in") && stderr.contains("of another devices"),
+        "{stderr}"
+    );
+}
+
+#[test]
+fn files_that_have_no_parameters_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let own = parameters("MI300X");
+    let path = folder.path().join("mine.toml").display().to_string();
+    for (text, expected) in [
+        (
+            changed(&own, "l2_latency", "-7"),
+            "`: `l2_latency` is -7; allowed are whole numbers from 1 to ",
+        ),
+        (
+            own.replace("l2_latency = ", "l3_latency = "),
+            "`: `l2_latency` is missing; allowed are ",
+        ),
+        (
+            format!("{own}\nl3_latency = 5\n"),
+            "`: `l3_latency` is not a parameter; known are version, machine, ",
+        ),
+        (
+            parameters("MI210"),
+            "the parameters are of MI210, but MI300X is modelled",
+        ),
+        ("{}".to_owned(), " is not TOML: "),
+        (String::new(), "`: `version` is missing; "),
+    ] {
+        std::fs::write(&path, text).unwrap();
+        let arguments = ["profile", "--timing=MI300X", "--parameters", &path];
+        let (output, _, stderr) = run(&mut ferrowave(&arguments));
+        assert_eq!(output.status.code(), Some(2), "{stderr}");
+        assert!(
+            stderr.contains(expected) && stderr.contains("--parameters: "),
+            "{stderr}"
+        );
+        let mut program = ferrowave(&["run", "--kernel", "naive"]);
+        program.env("FERROWAVE_TIMING", "MI300X");
+        let (output, _, stderr) = run(program.env("FERROWAVE_TIMING_PARAMETERS", &path));
+        assert_eq!(output.status.code(), Some(1), "{stderr}");
+        assert!(stderr.contains("FERROWAVE_TIMING_PARAMETERS: "), "{stderr}");
+    }
+    let (output, _, stderr) = run(&mut ferrowave(&["profile", "--parameters", &path]));
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("--parameters needs --timing"), "{stderr}");
+    std::fs::remove_file(&path).unwrap();
+    let arguments = ["profile", "--timing", "--parameters", &path];
+    let (output, _, stderr) = run(&mut ferrowave(&arguments));
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("cannot be read: No such file"), "{stderr}");
+}
+
+#[test]
+fn the_replay_is_written_as_trace_events() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("trace.json").display().to_string();
+    let arguments = [
+        "profile", "--kernel", "mfma_lds", "--timing", "--trace", &file,
+    ];
+    let (output, _, stderr) = run(&mut ferrowave(&arguments));
+    assert!(output.status.success(), "{stderr}");
+    let trace: serde_json::Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    let events = trace["traceEvents"].as_array().unwrap();
+    let has = |category: &str, part: &str| {
+        let mut events = events.iter().filter(|event| event["cat"] == category);
+        events.any(|event| event["name"].as_str().unwrap_or_default().contains(part))
+    };
+    assert!(has("wait", "barrier") && has("issue", "s_barrier") && has("matrix core", "v_mfma"));
+    let source = |event: &serde_json::Value| {
+        let source = event["args"]["source"].as_str().unwrap_or_default();
+        source.contains("kernels/src/")
+    };
+    assert!(
+        events.iter().any(source),
+        "no event has a line of the kernel"
+    );
+    // A file that cannot be written is an error before the kernel runs.
+    let nowhere = folder
+        .path()
+        .join("nowhere/trace.json")
+        .display()
+        .to_string();
+    let arguments = [
+        "profile", "--kernel", "mfma_lds", "--timing", "--trace", &nowhere,
+    ];
+    let (output, stdout, stderr) = run(&mut ferrowave(&arguments));
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(
+        stderr.contains(&format!("`{nowhere}` cannot be written: No such file")),
+        "{stderr}"
+    );
+    assert!(stdout.is_empty(), "{stdout}");
+    let (output, _, stderr) = run(&mut ferrowave(&["profile", "--trace", &file]));
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("--trace needs --timing"), "{stderr}");
 }

@@ -15,5 +15,5 @@ Environment:
   FERROWAVE_CACHE              when kernels are built: the directory where `core` for the GPUs is compiled once for all
 
 Any HIP program on the emulator is checked, profiled and timed with FERROWAVE_CHECK, FERROWAVE_CHECK_SEEDS,
-FERROWAVE_CHECK_SCHEDULE, FERROWAVE_CHECK_OUTPUT, FERROWAVE_PROFILE and FERROWAVE_TIMING; hiprtc needs FERROWAVE_COMGR
-where it does not find AMD's compiler library. docs/emulator.md says more.";
+FERROWAVE_CHECK_SCHEDULE, FERROWAVE_CHECK_OUTPUT, FERROWAVE_PROFILE, FERROWAVE_TIMING and FERROWAVE_TIMING_PARAMETERS;
+hiprtc needs FERROWAVE_COMGR where it does not find AMD's compiler library. docs/emulator.md says more.";

@@ -1,7 +1,8 @@
 //! Runs a launch under the emulator's counters.
 
 use std::{
-    fs,
+    fs::{self, File},
+    io::{self, BufWriter},
     path::{Path, PathBuf},
     process::ExitCode,
 };
@@ -14,9 +15,11 @@ use ferrowave_hip::{
 };
 use ferrowave_host::hip::Device;
 use ferrowave_profile::Format;
-use ferrowave_timing::Format as TimingFormat;
+use ferrowave_timing::{
+    Format as TimingFormat, MOST_TIMELINE_INSTRUCTIONS, Parameters, Timing, write_timelines,
+};
 
-use crate::{DeviceOption, Failure, print};
+use crate::{DeviceOption, Failure, ParametersOption, note, print};
 
 /// How to write the counters, and where.
 #[derive(Debug, Args)]
@@ -35,21 +38,37 @@ pub struct ProfileOptions {
     /// Write all counters as JSON.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    /// With --timing, write what each modelled wave does in each cycle as Chrome's trace events, for
+    /// https://ui.perfetto.dev.
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+    #[command(flatten)]
+    parameters: ParametersOption,
     #[command(flatten)]
     device: DeviceOption,
 }
 
 impl ProfileOptions {
     /// The machine to model if `--timing` is given: the one that it names, or else the one that the device option
-    /// names.
+    /// or the file of parameters names.
     ///
     /// # Errors
-    /// If FERROWAVE_DEVICE names no device.
-    pub fn machine(&self) -> Result<Option<Product>, Failure> {
-        match self.timing {
-            Some(None) => Ok(self.device.selector()?.product()),
-            Some(named) => Ok(named),
-            None => Ok(None),
+    /// If FERROWAVE_DEVICE names no device, or the file has no parameters of the machine.
+    pub fn machine(&self) -> Result<Option<Parameters>, Failure> {
+        let named = match self.timing {
+            Some(None) => self.device.selector()?.product(),
+            Some(named) => named,
+            None if self.parameters.is_given() => {
+                return Err(Failure::usage("--parameters needs --timing"));
+            }
+            None if self.trace.is_some() => {
+                return Err(Failure::usage("--trace needs --timing"));
+            }
+            None => return Ok(None),
+        };
+        match named {
+            Some(machine) => self.parameters.of(machine).map(Some),
+            None => self.parameters.read(),
         }
     }
 }
@@ -64,17 +83,25 @@ pub fn run(
     launch: impl FnOnce(&Device) -> Result<(), Failure>,
 ) -> Result<ExitCode, Failure> {
     profile::set_profiling(true);
+    let machine = options.machine()?;
     if options.timing.is_some() {
         // Timing is set before the device is opened, because the device takes the machine's properties.
         timing::set_timing(Some(Settings {
-            machine: options.machine()?,
+            machine,
             estimate: false,
+            timeline: options.trace.is_some(),
         }));
     }
+    // A file that cannot be written is an error before a long run, not after it.
+    let trace = options
+        .trace
+        .as_deref()
+        .map(TraceFile::create)
+        .transpose()?;
     let device = options
         .device
         .open_emulator(built, "counts what kernels do")?;
-    if let Some(Some(machine)) = options.timing {
+    if let Some(Parameters { machine, .. }) = machine {
         let runs = machine.gpu().name();
         let gpu = device.properties().gpu_name();
         if runs != gpu {
@@ -113,6 +140,7 @@ pub fn run(
         // Prints what the files would have contained.
         eprint!("{}", Format::Listing.write(&profiles));
     }
+    let traced = trace.map_or(Ok(()), |trace| trace.write(&timings));
     let timed = match missed.into_iter().next() {
         Some(error) => Err(Failure::failed(error)),
         None => Ok(()),
@@ -120,12 +148,46 @@ pub fn run(
     outcome
         .and(printed)
         .and(written)
+        .and(traced)
         .and(timed)
         .map(|()| ExitCode::SUCCESS)
 }
 
+/// The file of `--trace`.
+struct TraceFile<'a> {
+    path: &'a Path,
+    file: File,
+}
+
+impl<'a> TraceFile<'a> {
+    fn create(path: &'a Path) -> Result<Self, Failure> {
+        let file = File::create(path).map_err(|error| unwritable(path, &error))?;
+        Ok(TraceFile { path, file })
+    }
+
+    /// Writes the timelines, and says what is left out.
+    fn write(self, timings: &[Timing]) -> Result<(), Failure> {
+        let shown = write_timelines(timings, BufWriter::new(self.file))
+            .map_err(|error| unwritable(self.path, &error))?;
+        for shown in shown.iter().filter(|shown| shown.is_cut) {
+            if let Some(timing) = timings.get(shown.launch) {
+                note(&format!(
+                    "`{}` has the first {MOST_TIMELINE_INSTRUCTIONS} instructions of {}: {} of {} modelled cycles",
+                    self.path.display(),
+                    timing.kernel,
+                    shown.cycles,
+                    timing.cycles_modelled
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn unwritable(path: &Path, error: &io::Error) -> Failure {
+    Failure::failed(format!("`{}` cannot be written: {error}", path.display()))
+}
+
 fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    fs::write(path, text).map_err(|error| {
-        Failure::failed(format!("`{}` cannot be written: {error}", path.display()))
-    })
+    fs::write(path, text).map_err(|error| unwritable(path, &error))
 }

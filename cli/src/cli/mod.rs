@@ -10,6 +10,7 @@ pub(crate) mod env;
 pub(crate) mod exec;
 pub(crate) mod list;
 mod memory;
+pub(crate) mod parameters;
 pub(crate) mod product;
 pub(crate) mod profile;
 pub(crate) mod report;
@@ -20,7 +21,9 @@ pub(crate) mod target;
 
 use clap::{Parser, Subcommand};
 use ferrowave::{embedded, hip::Device};
-pub(crate) use ferrowave_launch::{Columns, DeviceOption, Failure, print, print_json};
+pub(crate) use ferrowave_launch::{
+    Columns, DeviceOption, Failure, ParametersOption, print, print_json,
+};
 
 /// Matrix multiplication for AMD GPUs in Rust, on a GPU or on the built-in emulator.
 #[derive(Debug, Parser)]
@@ -74,6 +77,10 @@ pub(crate) enum Command {
     Report(report::Options),
     #[command(about = "Compare two reports")]
     Compare(compare::Options),
+    #[command(
+        about = "Print the timing model's parameters with their sources, as --parameters takes them"
+    )]
+    Parameters(parameters::Options),
 }
 
 /// The embedded kernels for a device's GPU.

@@ -18,10 +18,11 @@ use ferrowave::{
 use ferrowave_code_object::CodeObject;
 use ferrowave_gpu as gpu;
 use ferrowave_shared::{Bias, CATALOGUE, Kernel};
+use ferrowave_timing::Parameters;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::{
-    Columns, DeviceOption, Failure,
+    Columns, DeviceOption, Failure, ParametersOption,
     apart::Apart,
     code_object,
     compare::comparison,
@@ -99,6 +100,8 @@ pub(crate) struct Options {
     #[command(flatten)]
     apart: Apart,
     #[command(flatten)]
+    parameters: ParametersOption,
+    #[command(flatten)]
     device: DeviceOption,
     /// Print the results as JSON.
     #[arg(long)]
@@ -135,7 +138,7 @@ const ODD: Size = Size {
 /// A device and its cases.
 struct Work {
     device: Device,
-    machine: Option<gpu::Product>,
+    machine: Option<Parameters>,
     /// What launches are planned for: the device or the modelled product.
     planned_for: Host,
     code_object: &'static [u8],
@@ -159,7 +162,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
     let baseline = baseline.transpose().map_err(Failure::usage)?;
     let mut work = Vec::new();
     for (device, machine) in devices(options)? {
-        let planned_for = modelled_host(&device, machine);
+        let planned_for = modelled_host(&device, machine.as_ref());
         let cases = plan(options, &device, &planned_for)?;
         work.push(Work {
             code_object: code_object(&device)?,
@@ -187,9 +190,11 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
             seed: options.seed,
             devices: work
                 .iter()
-                .map(|w| describe(&w.device, w.machine))
+                .map(|w| describe(&w.device, w.machine.as_ref()))
                 .collect(),
-            notes: estimate_note(options, &work).into_iter().collect(),
+            notes: (estimate_note(options, &work).into_iter())
+                .chain(work.iter().filter_map(parameters_note))
+                .collect(),
         },
         rows: Vec::new(),
         plots: Vec::new(),
@@ -247,6 +252,20 @@ fn estimate_note(options: &Options, work: &[Work]) -> Option<String> {
     let all = !options.estimate.is_empty() || !options.kernels.is_empty();
     (!all && cases.any(|case| case.estimated)).then(|| {
         format!("{LARGE}×{LARGE}×{LARGE} is estimated for some kernels; --estimate {LARGE} estimates all")
+    })
+}
+
+/// The note that times of a device are modelled with parameters of the user's.
+fn parameters_note(work: &Work) -> Option<String> {
+    let machine = work.machine.as_ref()?;
+    let changed = machine.changed();
+    let changed: Vec<_> = changed.iter().map(ToString::to_string).collect();
+    (!changed.is_empty()).then(|| {
+        format!(
+            "{} is modelled with parameters from a file: {}",
+            machine.machine,
+            changed.join(", ")
+        )
     })
 }
 
@@ -318,8 +337,24 @@ fn earlier(out: &Path, run: &Run) -> Result<Vec<Row>, Failure> {
     }
 }
 
+/// The devices to run on, and the machine to model for each emulated one.
+fn devices(options: &Options) -> Result<Vec<(Device, Option<Parameters>)>, Failure> {
+    let mut devices = Vec::new();
+    for (device, product) in products(options)? {
+        let machine = product.map(|product| options.parameters.of(product));
+        if machine.is_none() && options.parameters.is_given() {
+            return Err(Failure::usage(format!(
+                "--parameters: times on {} are measured; only the emulator's are modelled",
+                device.choice()
+            )));
+        }
+        devices.push((device, machine.transpose()?));
+    }
+    Ok(devices)
+}
+
 /// The devices to run on, and the product to model for each emulated one.
-fn devices(options: &Options) -> Result<Vec<(Device, Option<gpu::Product>)>, Failure> {
+fn products(options: &Options) -> Result<Vec<(Device, Option<gpu::Product>)>, Failure> {
     if options.gpus.is_empty() {
         let device = options.device.open(&embedded::gpus())?;
         let gpu = device.properties().gpu().filter(|_| device.is_emulated());
@@ -342,10 +377,10 @@ fn devices(options: &Options) -> Result<Vec<(Device, Option<gpu::Product>)>, Fai
 }
 
 /// What launches are planned for: the device, with the number of compute units of the modelled product.
-fn modelled_host(device: &Device, machine: Option<gpu::Product>) -> Host {
+fn modelled_host(device: &Device, machine: Option<&Parameters>) -> Host {
     let mut host = Host::of(device);
     if let Some(machine) = machine {
-        host.compute_units = machine.specifications().compute_units;
+        host.compute_units = machine.hardware.compute_units;
     }
     host
 }

@@ -12,14 +12,14 @@ use ferrowave::{
     verify::Method,
 };
 use ferrowave_code_object::CodeObject;
-use ferrowave_gpu::{self as gpu, Gpu, GpuLimits, Occupancy, Specifications};
+use ferrowave_gpu::{Gpu, GpuLimits, Occupancy, Specifications};
 use ferrowave_hip::{
     profile,
     timing::{self, Settings},
 };
 use ferrowave_profile::Profile;
 use ferrowave_shared::Kernel;
-use ferrowave_timing::{Timing, Unit};
+use ferrowave_timing::{Parameters, Timing, Unit};
 
 use super::{
     results::{
@@ -47,17 +47,17 @@ pub(crate) struct Bench<'a> {
     pub(crate) gpu: Gpu,
     /// Index among the run's devices.
     pub(crate) device: usize,
-    /// The modelled product, on the emulator.
-    pub(crate) machine: Option<gpu::Product>,
+    /// The modelled machine, on the emulator.
+    pub(crate) machine: Option<Parameters>,
     pub(crate) references: References,
     /// Timed runs on a GPU.
     pub(crate) samples: u32,
 }
 
 /// A device as reports describe it.
-pub(crate) fn describe(device: &hip::Device, machine: Option<gpu::Product>) -> Device {
+pub(crate) fn describe(device: &hip::Device, machine: Option<&Parameters>) -> Device {
     let properties = device.properties();
-    let hardware = machine.map(gpu::Product::specifications);
+    let hardware = machine.map(|machine| machine.hardware);
     let software = match device.is_emulated() {
         true => format!("Ferrowave's emulator {}", env!("CARGO_PKG_VERSION")),
         false => match device.api().runtime_version() {
@@ -75,7 +75,11 @@ pub(crate) fn describe(device: &hip::Device, machine: Option<gpu::Product>) -> D
         gpu: properties.gpu_name().to_owned(),
         emulated: device.is_emulated(),
         software,
-        machine: machine.map(|machine| machine.to_string()),
+        machine: machine.map(|machine| machine.machine.to_string()),
+        changed_parameters: machine.map_or_else(Vec::new, |machine| {
+            let changed = machine.changed();
+            changed.iter().map(ToString::to_string).collect()
+        }),
         compute_units: hardware.map_or(properties.compute_units, |row| row.compute_units),
         clock_hz: hardware.map_or(
             1e3 * f64::from(properties.clock_khz),
@@ -163,7 +167,7 @@ impl Bench<'_> {
         &self,
         kernel: &'static Kernel,
         problem: &Problem,
-        machine: gpu::Product,
+        machine: Parameters,
         row: &mut Row,
     ) -> Result<(), Failure> {
         let mut product = self.product(problem)?;
@@ -171,7 +175,7 @@ impl Bench<'_> {
         row.outcome = outcome(&product)?;
         let settings = Settings {
             machine: Some(machine),
-            estimate: false,
+            ..Settings::default()
         };
         let ((watched, timings), profiles) =
             profile::during(|| timing::during(settings, || product.run(kernel)));
@@ -189,12 +193,13 @@ impl Bench<'_> {
         &self,
         kernel: &'static Kernel,
         problem: &Problem,
-        machine: gpu::Product,
+        machine: Parameters,
         row: &mut Row,
     ) -> Result<(), Failure> {
         let settings = Settings {
             machine: Some(machine),
             estimate: true,
+            ..Settings::default()
         };
         let (ran, timings) = timing::during(settings, || launch_unset(self.gemm, kernel, problem));
         ran?;

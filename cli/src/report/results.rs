@@ -59,6 +59,9 @@ pub(crate) struct Device {
     pub(crate) software: String,
     /// The product whose time is modelled, if any.
     pub(crate) machine: Option<String>,
+    /// The parameters of the timing model that `--parameters` changed, each with its own value.
+    #[serde(default)]
+    pub(crate) changed_parameters: Vec<String>,
     pub(crate) compute_units: u32,
     /// The engine clock for the peaks, in Hz: the highest one.
     pub(crate) clock_hz: f64,
@@ -468,6 +471,7 @@ pub(crate) mod tests {
                     emulated: true,
                     software: "emulator".into(),
                     machine: Some("MI300X".into()),
+                    changed_parameters: Vec::new(),
                     compute_units: 304,
                     clock_hz: 2.1e9,
                     memory_bytes_per_second: 5.3e12,

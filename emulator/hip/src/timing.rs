@@ -1,11 +1,14 @@
 //! Whether launches through HIP are modelled, and where the times go.
 //!
 //! A program in the same process enables the model with [`set_timing`] and reads times with [`take_timings`]. For other
-//! programs, the environment may name a machine. Times are then printed to standard error: a summary after a kernel's
+//! programs, the environment may name a machine, or a file with its parameters. Times are then printed to standard error: a summary after a kernel's
 //! first launch, and one line after each further launch.
 
 use std::{
     env,
+    ffi::OsStr,
+    fmt::Display,
+    path::Path,
     sync::{LazyLock, Mutex, MutexGuard, PoisonError},
 };
 
@@ -15,21 +18,26 @@ use ferrowave_hip_abi::hipError_t;
 use super::{error::Failure, profile};
 use ferrowave_emulator::dispatch::LaunchConfig;
 use ferrowave_emulator::program::Kernel;
-use ferrowave_timing::{self as timing, Format, Plan, Timing, TimingError};
+use ferrowave_timing::{self as timing, Format, Parameters, Plan, Timing, TimingError};
 
 /// Environment variable: the machine to model, or `auto` for each device's own product.
 pub const TIMING_VARIABLE: &str = "FERROWAVE_TIMING";
+
+/// Environment variable: a file with the parameters of the machine to model ([`Parameters::read`]).
+pub const PARAMETERS_VARIABLE: &str = "FERROWAVE_TIMING_PARAMETERS";
 
 /// The name of the default machine.
 const AUTO: &str = "auto";
 
 /// How launches are modelled.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Settings {
-    /// The machine; `None` for [`Product::of`] the kernel's GPU.
-    pub machine: Option<Product>,
+    /// The machine, a product or parameters from a file; `None` for [`Product::of`] the kernel's GPU.
+    pub machine: Option<Parameters>,
     /// Runs launches only as far as the model needs: **their results in memory are invalid.**
     pub estimate: bool,
+    /// Records what each replayed wave does, for `ferrowave_timing::write_timelines`.
+    pub timeline: bool,
 }
 
 /// The results of the model.
@@ -94,12 +102,14 @@ pub fn during<R>(settings: Settings, run: impl FnOnce() -> R) -> (R, Timings) {
 
 impl State {
     fn from_environment() -> Self {
-        let name = env::var_os(TIMING_VARIABLE).filter(|name| !name.is_empty());
-        let chosen = name.map(|name| parse(&name.to_string_lossy()));
+        let variable = |name| env::var_os(name).filter(|value| !value.is_empty());
+        let chosen = chosen(
+            variable(TIMING_VARIABLE).as_deref(),
+            variable(PARAMETERS_VARIABLE).as_deref(),
+        );
         let (settings, misnamed) = match chosen {
-            None => (None, None),
-            Some(Ok(settings)) => (Some(settings), None),
-            Some(Err(message)) => (None, Some(message)),
+            Ok(settings) => (settings, None),
+            Err(message) => (None, Some(message)),
         };
         State {
             settings,
@@ -145,17 +155,42 @@ fn parse(name: &str) -> Result<Settings, String> {
     }
     match name.parse() {
         Ok(machine) => Ok(Settings {
-            machine: Some(machine),
-            estimate: false,
+            machine: Some(Product::into(machine)),
+            ..Settings::default()
         }),
         Err(error) => Err(format!("{TIMING_VARIABLE}: {error}, and {AUTO}")),
+    }
+}
+
+/// The settings that the values of [`TIMING_VARIABLE`] and [`PARAMETERS_VARIABLE`] ask for. A file alone selects its
+/// machine.
+fn chosen(name: Option<&OsStr>, file: Option<&OsStr>) -> Result<Option<Settings>, String> {
+    let named = name
+        .map(|name| parse(&name.to_string_lossy()))
+        .transpose()?;
+    let Some(file) = file else {
+        return Ok(named);
+    };
+    let in_variable = |error: &dyn Display| format!("{PARAMETERS_VARIABLE}: {error}");
+    let parameters = Parameters::read(Path::new(file)).map_err(|error| in_variable(&error))?;
+    match named.and_then(|named| named.machine) {
+        Some(other) if other.machine != parameters.machine => Err(in_variable(&format_args!(
+            "`{}` has parameters of {}, but {TIMING_VARIABLE} is {}",
+            Path::new(file).display(),
+            parameters.machine,
+            other.machine
+        ))),
+        _ => Ok(Some(Settings {
+            machine: Some(parameters),
+            ..Settings::default()
+        })),
     }
 }
 
 /// The product whose properties programs see: the modelled machine if it has this GPU, else the GPU's default.
 pub(super) fn device(gpu: Gpu) -> &'static Specifications {
     let modelled = state().settings.and_then(|settings| settings.machine);
-    match modelled {
+    match modelled.map(|parameters| parameters.machine) {
         Some(machine) if machine.gpu() == gpu => machine.specifications(),
         _ => Product::of(gpu).specifications(),
     }
@@ -173,11 +208,15 @@ pub(super) fn launch(kernel: &Kernel, config: &LaunchConfig<'_>) -> Result<(), T
     let Some(settings) = state().settings else {
         return Ok(profile::launch(kernel, config)?);
     };
-    let machine = settings.machine.unwrap_or(Product::of(kernel.gpu()));
+    let by_default = || Product::of(kernel.gpu()).into();
+    let machine = settings.machine.unwrap_or_else(by_default);
     let timing = if settings.estimate {
         timing::estimate(kernel, config, machine)
     } else {
-        let plan = Plan::new(kernel, config, machine)?;
+        let mut plan = Plan::new(kernel, config, machine)?;
+        if settings.timeline {
+            plan = plan.with_timeline();
+        }
         let config = plan.config(config);
         let (outcome, tracers) = profile::launch_beside(kernel, &config, || plan.tracer())?;
         outcome?;
@@ -212,8 +251,8 @@ mod tests {
         assert_eq!(parse(" Auto "), Ok(Settings::default()));
         let named = |machine| {
             Ok(Settings {
-                machine: Some(machine),
-                estimate: false,
+                machine: Some(Product::into(machine)),
+                ..Settings::default()
             })
         };
         assert_eq!(parse("MI250X"), named(Product::Mi250x));

@@ -15,6 +15,7 @@ use super::{
     parameters::{Parameters, TURN},
     stall::{Stall, Stalls},
     tags::Tags,
+    timeline::{Issue, Lane, Timeline},
     trace::{Recorded, WorkgroupTrace},
     wave::{Flight, Instructions, ReplayedWave, State},
 };
@@ -64,6 +65,8 @@ pub(super) struct Replay {
     pub(super) traffic: Traffic,
     /// Resident cycles, summed over waves.
     pub(super) wave_cycles: u64,
+    /// What each wave did, if recorded.
+    pub(super) timeline: Option<Timeline>,
 }
 
 struct Simd {
@@ -162,8 +165,15 @@ impl<'a> ComputeUnit<'a> {
                 lds_busy: 0,
                 traffic: Traffic::default(),
                 wave_cycles: 0,
+                timeline: None,
             },
         }
+    }
+
+    /// Also records what each wave does.
+    pub(super) fn with_timeline(mut self) -> Self {
+        self.replay.timeline = Some(Timeline::default());
+        self
     }
 
     /// Replays all workgroups, with `resident` of them at the same time.
@@ -198,6 +208,13 @@ impl<'a> ComputeUnit<'a> {
             let mut wave = ReplayedWave::new(trace, number, simd, now);
             if let Some(timed) = self.instructions.get(wave.index()) {
                 wave.prepare(timed, now, Stall::Fetch);
+            }
+            if let Some(timeline) = &mut self.replay.timeline {
+                timeline.lanes.push(Lane {
+                    workgroup: workgroup.number,
+                    wave: self.waves.len() - first,
+                    simd,
+                });
             }
             self.simds[simd].waves.push(self.waves.len());
             self.waves.push(wave);
@@ -290,7 +307,7 @@ impl<'a> ComputeUnit<'a> {
             taken[port] = true;
         }
         self.issued += 1;
-        self.account(number, index, now);
+        self.account(number, index, timed, now);
         self.execute(simd, number, timed, now);
         self.advance(number, timed, now)
     }
@@ -325,7 +342,7 @@ impl<'a> ComputeUnit<'a> {
     }
 
     /// Records how long the instruction that issues now has waited, and for what.
-    fn account(&mut self, number: usize, index: u32, now: u64) {
+    fn account(&mut self, number: usize, index: u32, timed: &Timed, now: u64) {
         let wave = &mut self.waves[number];
         let slot = self.instructions.slot(index);
         if let Some(issued) = self.replay.issued.get_mut(slot) {
@@ -337,6 +354,21 @@ impl<'a> ComputeUnit<'a> {
             // A SIMD has a turn every four cycles: the time until its turn is no stall.
             let waited = now.saturating_sub(ready_at);
             issued.stalls.add(wave.blocked_by, waited - waited % TURN);
+        }
+        if let Some(timeline) = &mut self.replay.timeline {
+            timeline.add(Issue {
+                lane: number,
+                index,
+                free_at: wave.free_at,
+                ready_at: wave.ready_at.max(wave.free_at),
+                cause: wave.cause,
+                blocked_by: wave.blocked_by,
+                at: now,
+                matrix_cycles: match timed.unit {
+                    Unit::Matrix => timed.busy,
+                    _ => 0,
+                },
+            });
         }
         wave.blocked_by = Stall::Issue;
         self.replay.wave_cycles += now + TURN - wave.free_at.min(now);

@@ -20,6 +20,7 @@ mod compute_unit;
 mod instruction;
 mod layout;
 mod memory;
+mod parameter_file;
 mod parameters;
 mod placement;
 mod report;
@@ -27,15 +28,19 @@ mod sharing;
 mod stall;
 mod symbolized;
 mod tags;
+mod timeline;
 mod trace;
+pub mod trace_events;
 mod wave;
 
 pub use budget::MOST_TRACE_BYTES;
+pub use parameter_file::{Changed, ParameterError};
 pub use parameters::{Parameters, TURN};
 pub use report::duration;
 pub use report::{Bound, Format, JSON_VERSION, MODELLED, Timing, Unit, Usage};
 pub use stall::{Stall, Stalls};
 pub use symbolized::{InstructionTiming, Instructions};
+pub use timeline::{MOST_TIMELINE_INSTRUCTIONS, Shown, write_timelines};
 pub use trace::Tracer;
 
 use std::sync::Arc;
@@ -91,7 +96,8 @@ pub enum TimingError {
     },
 }
 
-/// Runs a kernel as [`ferrowave_emulator::dispatch::launch`] does, and models its time. Waiting for other workgroups is
+/// Runs a kernel as [`ferrowave_emulator::dispatch::launch`] does, and models its time on a machine: a [`Product`], or
+/// its [`Parameters`] as they are, for example from a file ([`Parameters::read`]). Waiting for other workgroups is
 /// not modelled: a loop that polls memory is replayed with as many iterations as it had in the emulator, and global
 /// wave sync takes no time. If workgroups can observe their order, they run in order on one host thread, unless the
 /// configuration sets the number of threads.
@@ -101,7 +107,7 @@ pub enum TimingError {
 pub fn launch(
     kernel: &Kernel,
     config: &LaunchConfig<'_>,
-    machine: Product,
+    machine: impl Into<Parameters>,
 ) -> Result<Timing, TimingError> {
     launch_within(kernel, config, machine, MOST_TRACE_BYTES)
 }
@@ -113,7 +119,7 @@ pub fn launch(
 pub fn launch_within(
     kernel: &Kernel,
     config: &LaunchConfig<'_>,
-    machine: Product,
+    machine: impl Into<Parameters>,
     trace_bytes: u64,
 ) -> Result<Timing, TimingError> {
     let mut plan = Plan::new(kernel, config, machine)?;
@@ -133,7 +139,7 @@ pub fn launch_within(
 pub fn estimate(
     kernel: &Kernel,
     config: &LaunchConfig<'_>,
-    machine: Product,
+    machine: impl Into<Parameters>,
 ) -> Result<Timing, TimingError> {
     if config.cooperative {
         return launch(kernel, config, machine);
@@ -150,12 +156,13 @@ pub fn estimate(
 
 /// What to record of a launch, and the machine to model.
 pub struct Plan {
-    parameters: &'static Parameters,
+    parameters: Parameters,
     placement: Placement,
     waves_per_simd: u32,
     chosen: Chosen,
     /// Whether workgroups can observe their order, which may affect what they do.
     is_order_seen: bool,
+    has_timeline: bool,
 }
 
 /// Whether the instruction is an atomic operation on memory that returns the old value.
@@ -173,12 +180,12 @@ impl Plan {
     pub fn new(
         kernel: &Kernel,
         config: &LaunchConfig<'_>,
-        machine: Product,
+        machine: impl Into<Parameters>,
     ) -> Result<Self, TimingError> {
-        let parameters = Parameters::of(machine);
+        let parameters = machine.into();
         if parameters.hardware.gpu != kernel.gpu() {
             return Err(TimingError::WrongMachine {
-                machine,
+                machine: parameters.machine,
                 runs: parameters.hardware.gpu,
                 kernel: kernel.name().to_owned(),
                 is_for: kernel.gpu(),
@@ -192,7 +199,7 @@ impl Plan {
             .resources(threads, config.dynamic_lds_bytes);
         let occupancy = Occupancy::of(kernel.gpu(), resources);
         let resident = u64::from(occupancy.workgroups_per_compute_unit);
-        let placement = Placement::new(parameters, workgroups, resident);
+        let placement = Placement::new(&parameters, workgroups, resident);
         let mut chosen = Chosen {
             lines: placement.at_once().collect(),
             ..Chosen::default()
@@ -209,7 +216,15 @@ impl Plan {
                 let instruction = kernel.code().instruction(index);
                 instruction.is_some_and(sees_order)
             }),
+            has_timeline: false,
         })
+    }
+
+    /// Also records what each replayed wave does, for [`write_timelines`].
+    #[must_use]
+    pub const fn with_timeline(mut self) -> Self {
+        self.has_timeline = true;
+        self
     }
 
     /// The configuration for the traced launch. If workgroups can observe their order (such as the last to
@@ -253,7 +268,7 @@ impl Plan {
         };
         let first = blocks().map(|(first, _)| *first).min().unwrap_or(0);
         let end = blocks().map(|(_, end)| *end).max().unwrap_or(0);
-        let table = Timed::table(code, first..end, self.parameters);
+        let table = Timed::table(code, first..end, &self.parameters);
         let instructions = Table::new(first, &table);
         let mut is_run = vec![false; table.len()];
         for (first, end) in blocks() {
@@ -266,20 +281,31 @@ impl Plan {
             .filter_map(|(timed, _)| timed.as_ref())
             .map(|timed| timed.size)
             .sum();
-        let shares = sharing::shares(&recorded, code.facts(), &self.placement, self.parameters);
-        let memory = Memory::new(self.parameters, &self.placement, shares);
-        let unit = ComputeUnit::new(self.parameters, instructions, &recorded, memory, code_bytes);
-        let replay = unit.run(&replayed, self.placement.resident as usize);
+        let shares = sharing::shares(&recorded, code.facts(), &self.placement, &self.parameters);
+        let memory = Memory::new(&self.parameters, &self.placement, shares);
+        let mut unit = ComputeUnit::new(
+            &self.parameters,
+            instructions,
+            &recorded,
+            memory,
+            code_bytes,
+        );
+        if self.has_timeline {
+            unit = unit.with_timeline();
+        }
+        let mut replay = unit.run(&replayed, self.placement.resident as usize);
+        let timeline = replay.timeline.take();
         let cycles = self.cycles(&replay);
         Ok(Timing::new(
             kernel,
-            self.parameters,
-            &report::Modelled {
+            &self.parameters,
+            report::Modelled {
                 placement: self.placement,
                 waves_per_simd: self.waves_per_simd,
                 cycles,
                 first,
                 replay: &replay,
+                timeline,
             },
         ))
     }

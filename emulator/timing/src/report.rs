@@ -1,6 +1,6 @@
 //! The result of the model, and its output as text and JSON.
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, sync::Arc};
 
 use ferrowave_gpu::{Gpu, Product};
 use serde::{Serialize, Serializer};
@@ -8,10 +8,12 @@ use serde_json::json;
 
 use super::{
     compute_unit::Replay,
+    parameter_file::Changed,
     parameters::Parameters,
     placement::Placement,
     stall::{Stall, Stalls},
     symbolized::{InstructionTiming, Instructions},
+    timeline::Timeline,
 };
 use ferrowave_emulator::program::Kernel;
 
@@ -127,6 +129,8 @@ pub struct Timing {
     /// The machine.
     #[serde(serialize_with = "by_name")]
     pub machine: Product,
+    /// The parameters whose values are not those of [`Parameters::of`] the machine, as a file may set them.
+    pub changed_parameters: Vec<Changed>,
     /// The clock in Hz, assumed constant.
     pub clock_hz: f64,
     /// Cycles from the start of the first workgroup to the end of the last one.
@@ -161,6 +165,9 @@ pub struct Timing {
     pub stalls: Stalls,
     /// The executed instructions, in the order of the code.
     pub instructions: Instructions,
+    /// What the replayed waves did, if recorded. Shared, because it may be large.
+    #[serde(skip)]
+    pub(super) timeline: Option<Arc<Timeline>>,
 }
 
 /// The parts of a [`Timing`].
@@ -171,10 +178,11 @@ pub(super) struct Modelled<'a> {
     /// The index in the code of the first replayed instruction.
     pub(super) first: u32,
     pub(super) replay: &'a Replay,
+    pub(super) timeline: Option<Timeline>,
 }
 
 impl Timing {
-    pub(super) fn new(kernel: &Kernel, parameters: &Parameters, modelled: &Modelled<'_>) -> Self {
+    pub(super) fn new(kernel: &Kernel, parameters: &Parameters, modelled: Modelled<'_>) -> Self {
         let replay = modelled.replay;
         let ended_at = replay.ended.last().map_or(0, |end| end.at);
         let cycles_modelled = ended_at.max(replay.stored_at);
@@ -192,6 +200,7 @@ impl Timing {
             gpu: kernel.gpu(),
             identity: kernel.identity(),
             machine: parameters.machine,
+            changed_parameters: parameters.changed(),
             clock_hz: parameters.hardware.clock_hz(),
             cycles: modelled.cycles,
             seconds: modelled.cycles as f64 / parameters.hardware.clock_hz(),
@@ -210,6 +219,7 @@ impl Timing {
             wave_cycles: replay.wave_cycles,
             stalls,
             instructions: Instructions::new(kernel, modelled.first, replay.issued.clone()),
+            timeline: modelled.timeline.map(Arc::new),
         }
     }
 
@@ -313,6 +323,11 @@ fn summary(timing: &Timing, with_listing: bool, text: &mut String) {
         timing.cycles,
         timing.clock_hz / 1e9
     ));
+    if !timing.changed_parameters.is_empty() {
+        let changed = timing.changed_parameters.iter().map(Changed::to_string);
+        let changed: Vec<_> = changed.collect();
+        line(&format!("  parameters        {}", changed.join(", ")));
+    }
     line(&format!("  bound by          {}", timing.bound_by.text()));
     line(&format!(
         "  workgroups        {}; {} of {} of one compute unit replayed, {} waves per SIMD",

@@ -74,6 +74,11 @@ impl Instructions {
         &self[first..first + ran(&self.issued[range])]
     }
 
+    /// The names of the kernel's instructions.
+    pub(super) fn names(&self) -> Names<'_> {
+        Names::new(&self.kernel)
+    }
+
     /// The loop that ends at `end`: from the target of a backward branch to the branch.
     fn loop_that_ends_at(&self, end: usize) -> Option<Range<usize>> {
         let code = self.kernel.code();
@@ -86,7 +91,7 @@ impl Instructions {
     }
 
     fn name(&self) -> Vec<InstructionTiming> {
-        let names = Names::new(&self.kernel);
+        let names = self.names();
         let code = self.kernel.code();
         let ran = (self.first..)
             .zip(&self.issued)

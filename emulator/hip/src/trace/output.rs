@@ -10,7 +10,8 @@ use std::{
     time::Duration,
 };
 
-use serde_json::{Map, Value, json};
+use ferrowave_timing::trace_events::{self, Named, Span};
+use serde_json::{Map, Value};
 
 use super::{TRACE_VARIABLE, milliseconds};
 use crate::error::warn;
@@ -145,7 +146,7 @@ fn line(event: &Event<'_>) -> String {
 }
 
 /// A file of trace events: a JSON array that is complete after each event, so that the file of a killed program is
-/// valid. (Google, «Trace Event Format»: complete events `X`, times in microseconds; metadata events `M` name tracks.)
+/// valid.
 struct Events {
     file: File,
     /// Offset of the next event, which overwrites the array's closing bracket.
@@ -179,14 +180,13 @@ impl Events {
             text += separator;
             text += &value.to_string();
         };
-        let (pid, tid) = event.track.ids();
+        let track = event.track.ids();
         if self.named.insert(event.track) {
             let (process, thread) = event.track.names();
-            let name = |what: &str, name: String| json!({"ph": "M", "name": what, "pid": pid, "tid": tid, "args": {"name": name}});
-            if self.processes.insert(pid) {
-                add(name("process_name", process));
+            if self.processes.insert(track.0) {
+                add(trace_events::name(track, Named::Process, &process));
             }
-            add(name("thread_name", thread));
+            add(trace_events::name(track, Named::Thread, &thread));
         }
         let mut arguments: Map<String, Value> = event
             .arguments
@@ -196,19 +196,18 @@ impl Events {
         if let Some(result) = event.result {
             arguments.insert("result".to_owned(), result.into());
         }
-        add(json!({
-            "ph": "X",
-            "name": event.name,
-            "cat": match event.track {
+        let span = Span {
+            track,
+            name: event.name,
+            category: match event.track {
                 Track::Thread(_) => "api",
                 Track::Stream { .. } => "work",
             },
-            "pid": pid,
-            "tid": tid,
-            "ts": 1e6 * event.start.as_secs_f64(),
-            "dur": 1e6 * event.duration.as_secs_f64(),
-            "args": arguments,
-        }));
+            start: 1e6 * event.start.as_secs_f64(),
+            duration: 1e6 * event.duration.as_secs_f64(),
+            arguments,
+        };
+        add(span.into());
         let next = self.end + text.len() as u64;
         text += END;
         self.file.seek(SeekFrom::Start(self.end))?;

@@ -1,0 +1,527 @@
+//! Parameters as a TOML file: what each one means, where its value comes from, and which values are allowed.
+//!
+//! A file has `version`, `machine` and every parameter. It is read strictly: a file that leaves a parameter out, has an
+//! unknown one or a value out of range is an error that names the file and the field.
+
+use std::{
+    fmt::{self, Write as _},
+    fs::File,
+    io::{self, Read as _},
+    ops::RangeInclusive,
+    path::{Path, PathBuf},
+};
+
+use ferrowave_gpu::Product;
+use serde::Serialize;
+use toml::{Table, Value};
+
+use super::parameters::Parameters;
+
+/// The version of the format.
+const VERSION: i64 = 1;
+
+/// The maximum size of a file in bytes. A file of all parameters has about 4000.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// A parameter that a file has.
+struct Field {
+    name: &'static str,
+    /// What it is, with its unit.
+    meaning: &'static str,
+    source: &'static str,
+    allowed: RangeInclusive<f64>,
+    is_whole: bool,
+    get: fn(&Parameters) -> f64,
+    set: fn(&mut Parameters, f64),
+}
+
+/// The type of a parameter.
+trait Number: Copy {
+    const IS_WHOLE: bool;
+    fn to_f64(self) -> f64;
+    fn of_f64(value: f64) -> Self;
+}
+
+impl Number for f64 {
+    const IS_WHOLE: bool = false;
+
+    fn to_f64(self) -> f64 {
+        self
+    }
+
+    fn of_f64(value: f64) -> Self {
+        value
+    }
+}
+
+impl Number for u64 {
+    const IS_WHOLE: bool = true;
+
+    fn to_f64(self) -> f64 {
+        self as f64
+    }
+
+    fn of_f64(value: f64) -> Self {
+        value as u64
+    }
+}
+
+impl Number for u32 {
+    const IS_WHOLE: bool = true;
+
+    fn to_f64(self) -> f64 {
+        f64::from(self)
+    }
+
+    fn of_f64(value: f64) -> Self {
+        value as u32
+    }
+}
+
+const fn is_whole<T: Number>(_: fn(&Parameters) -> T) -> bool {
+    T::IS_WHOLE
+}
+
+/// Makes the list of fields. A field of [`Parameters`] that is missing here does not compile.
+macro_rules! fields {
+    ($($name:ident: $least:literal to $most:literal, $meaning:literal, $source:expr;)*) => {
+        const FIELDS: &[Field] = &[$(Field {
+            name: stringify!($name),
+            meaning: $meaning,
+            source: $source,
+            allowed: $least..=$most,
+            is_whole: is_whole(|parameters| parameters.$name),
+            get: |parameters| parameters.$name.to_f64(),
+            set: |parameters, value| parameters.$name = Number::of_f64(value),
+        }),*];
+
+        const _: fn(&Parameters) = |parameters| {
+            let Parameters { machine: _, hardware: _, $($name: _),* } = parameters;
+        };
+    };
+}
+
+const MT4G: &str = "mt4g, «Memory Topology 4 GPUs», reports of MI100, MI210 and MI300X (August 2025); MI250X has \
+                    MI210's figure, MI355X MI300X's";
+
+const LLVM: &str = "LLVM's SISchedule.td";
+
+fields! {
+    memory_efficiency: 0.01 to 1.0,
+        "The share of the memory bandwidth that programs can reach",
+        "BabelStream on MI300X (Azure's guide to benchmarks), 4.26 of 5.3 TB/s, used for all";
+    l1_latency: 1.0 to 1e5, "Cycles from a load to its result, if it hits in the vector L1 cache", MT4G;
+    l2_latency: 1.0 to 1e5, "Cycles from a load to its result, from L2", MT4G;
+    infinity_latency: 1.0 to 1e5,
+        "Cycles from a load to its result, from the Infinity Cache; those of memory if there is none",
+        "mt4g's report of MI300X: latency of L2 and its miss penalty";
+    memory_latency: 1.0 to 1e5, "Cycles from a load to its result, from memory", MT4G;
+    scalar_latency: 1.0 to 1e5, "Cycles from a scalar load to its result, from the scalar cache", MT4G;
+    lds_latency: 1.0 to 1e5, "Cycles from an LDS load to its result, without conflicts", MT4G;
+    l2_bytes_per_cycle: 1.0 to 1e6, "Read bandwidth of an XCD's L2 in bytes per cycle", MT4G;
+    l2_written_bytes_per_cycle: 1.0 to 1e6,
+        "Write bandwidth of an XCD's L2 in bytes per cycle, without reads",
+        MT4G;
+    infinity_bytes_per_second: 0.0 to 1e15,
+        "Bandwidth of the Infinity Cache in bytes per second; 0 if there is none",
+        "Chips and Cheese, «Testing AMD's Giant MI300X»: 11.9 TB/s; mt4g measured 5.8 TB/s";
+    double_cycles: 4.0 to 1024.0,
+        "Cycles of an f64 vector instruction",
+        "AMD's slides «Introduction to AMD GPU programming with HIP»: half rate on MI100, full rate from MI210 on";
+    integer_product_cycles: 4.0 to 1024.0, "Cycles of a 32-bit integer product", LLVM;
+    l1_to_l2_bytes_per_cycle: 1.0 to 1e4,
+        "Bandwidth from L1 to L2 in bytes per cycle, for one compute unit",
+        "AMD's slides «Introduction to AMD GPU programming with HIP»: 64 bytes per cycle";
+}
+
+/// Latencies that must not fall from one level of memory to the next.
+const LEVELS: [&str; 4] = [
+    "l1_latency",
+    "l2_latency",
+    "infinity_latency",
+    "memory_latency",
+];
+
+/// A parameter whose value is not that of [`Parameters::of`] its machine.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Changed {
+    /// The parameter.
+    pub name: &'static str,
+    /// Its value.
+    pub value: f64,
+    /// The value of [`Parameters::of`].
+    pub table: f64,
+}
+
+impl fmt::Display for Changed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} instead of {}", self.name, self.value, self.table)
+    }
+}
+
+/// Why a file has no parameters.
+#[derive(Debug, thiserror::Error)]
+#[error("`{}`{problem}", .path.display())]
+pub struct ParameterError {
+    path: PathBuf,
+    problem: Problem,
+}
+
+#[derive(Debug, thiserror::Error)]
+enum Problem {
+    #[error(" cannot be read: {0}")]
+    Unreadable(io::Error),
+    #[error(" has more than {} KiB and is not a file of parameters", MOST_BYTES >> 10)]
+    TooLarge,
+    #[error(" is not TOML: {}", .0.to_string().trim_end())]
+    NotToml(toml::de::Error),
+    #[error(": `{0}` is missing; {1}")]
+    Missing(String, String),
+    #[error(": `{0}` is {1}; {2}")]
+    NotAllowed(String, String, String),
+    #[error(": `{0}` is not a parameter; known are version, machine, {names}", names = names())]
+    Unknown(String),
+}
+
+impl Field {
+    /// Which values are allowed on a machine, as a sentence.
+    fn allowed(&self, machine: Product) -> String {
+        let numbers = match self.is_whole {
+            true => "whole numbers",
+            false => "numbers",
+        };
+        let range = self.range(machine);
+        match range.start() == range.end() {
+            true => format!(
+                "for {machine} only {} is allowed: {}",
+                range.start(),
+                self.meaning
+            ),
+            false => format!(
+                "allowed are {numbers} from {} to {}: {}",
+                range.start(),
+                range.end(),
+                self.meaning
+            ),
+        }
+    }
+
+    fn range(&self, machine: Product) -> RangeInclusive<f64> {
+        match (self.name, machine.specifications().infinity_bytes) {
+            ("infinity_bytes_per_second", 0) => 0.0..=0.0,
+            ("infinity_bytes_per_second", _) => 1e9..=*self.allowed.end(),
+            _ => self.allowed.clone(),
+        }
+    }
+
+    fn read(&self, value: &Value, machine: Product) -> Result<f64, Problem> {
+        let number = match value {
+            Value::Integer(value) => Some(*value as f64),
+            Value::Float(value) if !self.is_whole || value.fract() == 0.0 => Some(*value),
+            _ => None,
+        };
+        let number = number.filter(|number| self.range(machine).contains(number));
+        number.ok_or_else(|| {
+            Problem::NotAllowed(self.name.to_owned(), shown(value), self.allowed(machine))
+        })
+    }
+}
+
+/// A value in an error.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => format!("{text:?}"),
+        Value::Integer(value) => value.to_string(),
+        Value::Float(value) => value.to_string(),
+        Value::Boolean(value) => value.to_string(),
+        Value::Datetime(_) => "a date".to_owned(),
+        Value::Array(_) => "an array".to_owned(),
+        Value::Table(_) => "a table".to_owned(),
+    }
+}
+
+fn names() -> String {
+    let names: Vec<_> = FIELDS.iter().map(|field| field.name).collect();
+    names.join(", ")
+}
+
+impl Parameters {
+    /// Reads a file of parameters.
+    ///
+    /// # Errors
+    /// If the file cannot be read, is not TOML, or has not exactly the parameters with values that are allowed.
+    pub fn read(path: &Path) -> Result<Self, ParameterError> {
+        let read = || -> Result<Self, Problem> {
+            let mut bytes = Vec::new();
+            let file = File::open(path).map_err(Problem::Unreadable)?;
+            let mut file = file.take(MOST_BYTES + 1);
+            file.read_to_end(&mut bytes).map_err(Problem::Unreadable)?;
+            if bytes.len() as u64 > MOST_BYTES {
+                return Err(Problem::TooLarge);
+            }
+            let text = String::from_utf8(bytes)
+                .map_err(|error| Problem::Unreadable(io::Error::other(error.utf8_error())))?;
+            Self::parse(&text)
+        };
+        read().map_err(|problem| ParameterError {
+            path: path.to_owned(),
+            problem,
+        })
+    }
+
+    fn parse(text: &str) -> Result<Self, Problem> {
+        let mut table: Table = text.parse().map_err(Problem::NotToml)?;
+        let mut take = |name: &str, allowed: &dyn Fn() -> String| {
+            let value = table.remove(name);
+            value.ok_or_else(|| Problem::Missing(name.to_owned(), allowed()))
+        };
+        let only_version = || format!("the version of this format is {VERSION}");
+        let version = take("version", &only_version)?;
+        if version != Value::Integer(VERSION) {
+            let name = "version".to_owned();
+            return Err(Problem::NotAllowed(name, shown(&version), only_version()));
+        }
+        let machines = || {
+            let names: Vec<_> = Product::ALL.iter().map(|machine| machine.name()).collect();
+            format!("machines are {}", names.join(", "))
+        };
+        let machine = take("machine", &machines)?;
+        let name = machine.as_str().unwrap_or_default();
+        let mut known = Product::ALL.into_iter();
+        let Some(machine) = known.find(|known| known.name() == name) else {
+            let name = "machine".to_owned();
+            return Err(Problem::NotAllowed(name, shown(&machine), machines()));
+        };
+        let mut parameters = *Parameters::of(machine);
+        for field in FIELDS {
+            let value = take(field.name, &|| field.allowed(machine))?;
+            (field.set)(&mut parameters, field.read(&value, machine)?);
+        }
+        match table.into_iter().next() {
+            Some((name, _)) => Err(Problem::Unknown(name)),
+            None => parameters.ordered(),
+        }
+    }
+
+    /// Checks that a level of memory is not faster than the level before it.
+    fn ordered(self) -> Result<Self, Problem> {
+        let mut levels = FIELDS.iter().filter(|field| LEVELS.contains(&field.name));
+        let Some(mut before) = levels.next() else {
+            return Ok(self);
+        };
+        for field in levels {
+            let (least, value) = ((before.get)(&self), (field.get)(&self));
+            if value < least {
+                return Err(Problem::NotAllowed(
+                    field.name.to_owned(),
+                    value.to_string(),
+                    format!("it must be at least `{}`, which is {least}", before.name),
+                ));
+            }
+            before = field;
+        }
+        Ok(self)
+    }
+
+    /// The parameters as a file that [`Self::read`] takes, with meanings and sources as comments.
+    pub fn to_toml(&self) -> String {
+        let machine = self.machine;
+        let mut text = format!(
+            "# Parameters of Ferrowave's timing model for {machine}, for `--parameters FILE`.\n\
+             # Cycles are those of the engine clock, {:.3} GHz.\n\
+             version = {VERSION}\nmachine = \"{machine}\"\n",
+            self.hardware.clock_hz() / 1e9
+        );
+        for field in FIELDS {
+            let (value, table) = ((field.get)(self), (field.get)(Parameters::of(machine)));
+            let source = match value == table {
+                true => format!("Source: {}.", field.source),
+                false => format!(
+                    "Ferrowave's own value is {table}. Its source: {}.",
+                    field.source
+                ),
+            };
+            // Debug writes f64 with a fraction, and so that it is read back as the same value.
+            let value = match field.is_whole {
+                true => value.to_string(),
+                false => format!("{value:?}"),
+            };
+            // Writing to a string cannot fail.
+            let _ = write!(
+                text,
+                "\n# {}.\n# {source}\n{} = {value}\n",
+                field.meaning, field.name
+            );
+        }
+        text
+    }
+
+    /// The parameters whose values are not those of [`Parameters::of`] the machine.
+    pub fn changed(&self) -> Vec<Changed> {
+        let table = Parameters::of(self.machine);
+        let values = FIELDS
+            .iter()
+            .map(|field| (field.name, (field.get)(self), (field.get)(table)));
+        values
+            .filter(|(_, value, table)| value != table)
+            .map(|(name, value, table)| Changed { name, value, table })
+            .collect()
+    }
+}
+
+impl From<Product> for Parameters {
+    fn from(machine: Product) -> Self {
+        *Parameters::of(machine)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        for machine in Product::ALL {
+            let parameters = Parameters::of(machine);
+            let read = Parameters::parse(&parameters.to_toml());
+            assert_eq!(read.ok().as_ref(), Some(parameters), "{machine}");
+            assert_eq!(parameters.changed(), []);
+        }
+        let slower = Parameters {
+            l2_latency: 400,
+            ..*Parameters::of(Product::Mi300x)
+        };
+        assert_eq!(Parameters::parse(&slower.to_toml()).ok(), Some(slower));
+        let changed: Vec<_> = slower.changed().iter().map(Changed::to_string).collect();
+        assert_eq!(changed, ["l2_latency 400 instead of 288"]);
+    }
+
+    /// The error of a file in which one line is replaced.
+    fn refused(machine: Product, name: &str, line: &str) -> String {
+        let text = Parameters::of(machine).to_toml();
+        let lines = text.lines().map(|old| match old.split_once(" = ") {
+            Some((found, _)) if found == name => line,
+            _ => old,
+        });
+        let text: Vec<_> = lines.collect();
+        let error = Parameters::parse(&text.join("\n")).expect_err(line);
+        error.to_string()
+    }
+
+    #[test]
+    fn each_field_is_required_and_has_a_range() {
+        for field in FIELDS {
+            let name = field.name;
+            let missing = refused(Product::Mi300x, name, "");
+            assert!(
+                missing.contains(&format!("`{name}` is missing")),
+                "{missing}"
+            );
+            for value in [
+                "-1", "-1.0", "nan", "inf", "-inf", "1e300", "\"4\"", "true", "[4]",
+            ] {
+                let error = refused(Product::Mi300x, name, &format!("{name} = {value}"));
+                assert!(error.contains(&format!("`{name}` is ")), "{error}");
+                assert!(error.contains("allowed are "), "{error}");
+            }
+            assert!(field.allowed.start() < field.allowed.end(), "{name}");
+        }
+    }
+
+    #[test]
+    fn values_that_cannot_be_are_named_with_those_that_can() {
+        for (machine, name, line, expected) in [
+            (
+                Product::Mi300x,
+                "l1_latency",
+                "l1_latency = 0",
+                ": `l1_latency` is 0; allowed are whole numbers from 1 to 100000: ",
+            ),
+            (
+                Product::Mi300x,
+                "l1_latency",
+                "l1_latency = 116.5",
+                ": `l1_latency` is 116.5; allowed are whole numbers",
+            ),
+            (
+                Product::Mi300x,
+                "l2_latency",
+                "l2_latency = 100",
+                ": `l2_latency` is 100; it must be at least `l1_latency`, which is 116",
+            ),
+            (
+                Product::Mi300x,
+                "infinity_bytes_per_second",
+                "infinity_bytes_per_second = 0",
+                "is 0; allowed are numbers from 1000000000 to",
+            ),
+            (
+                Product::Mi100,
+                "infinity_bytes_per_second",
+                "infinity_bytes_per_second = 1e12",
+                "for MI100 only 0 is allowed",
+            ),
+            (
+                Product::Mi100,
+                "version",
+                "version = 2",
+                "`version` is 2; the version of this format is 1",
+            ),
+            (
+                Product::Mi100,
+                "machine",
+                "machine = \"H100\"",
+                "`machine` is \"H100\"; machines are MI100,",
+            ),
+            (
+                Product::Mi100,
+                "machine",
+                "machine = 3",
+                "`machine` is 3; machines are",
+            ),
+            (
+                Product::Mi100,
+                "machine",
+                "l3 = 1\nmachine = \"MI100\"",
+                ": `l3` is not a parameter; known are version, machine,",
+            ),
+            (
+                Product::Mi100,
+                "machine",
+                "[machine]",
+                "`machine` is a table",
+            ),
+            (
+                Product::Mi100,
+                "machine",
+                "machine = MI100",
+                " is not TOML: ",
+            ),
+            (
+                Product::Mi100,
+                "version",
+                "version = 1\nversion = 1",
+                " is not TOML: ",
+            ),
+        ] {
+            let error = refused(machine, name, line);
+            assert!(error.contains(expected), "{line}: {error}");
+        }
+    }
+
+    #[test]
+    fn files_that_cannot_be_read_are_named() {
+        let error = Parameters::read(Path::new("/nowhere/p.toml")).expect_err("no such file");
+        assert!(
+            error
+                .to_string()
+                .starts_with("`/nowhere/p.toml` cannot be read: "),
+            "{error}"
+        );
+        #[cfg(target_os = "linux")]
+        {
+            let error = Parameters::read(Path::new("/dev/zero")).expect_err("it has no end");
+            assert!(error.to_string().contains("more than 1024 KiB"), "{error}");
+        }
+    }
+}
