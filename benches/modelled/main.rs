@@ -5,11 +5,14 @@
 //! the kernels of AMD's fp8 ladder (`ladder.hip`). The last two need a clang that compiles HIP: `CLANG`, `clang-22` or
 //! `clang`. An argument selects rows by a part of the machine's or kernel's name. `--quick` leaves out slow rows. If
 //! `VERBOSE` is set, the model's full report is printed.
+//!
+//! A whole run compares its rows with those from which the model's error is stated, and fails if they differ: `rows`.
 
 mod ours;
 mod published;
+mod rows;
 
-use std::env;
+use std::{env, process::ExitCode};
 
 use ferrowave_emulator::memory::{AllocationKind, DeviceMemory};
 use ferrowave_timing::{Format, Timing};
@@ -45,7 +48,7 @@ fn allocate(memory: &DeviceMemory, bytes: usize) -> u64 {
     address
 }
 
-fn main() {
+fn main() -> ExitCode {
     let arguments = || env::args().skip(1);
     let choice = Choice {
         part_of_name: arguments().find(|argument| !argument.starts_with('-')),
@@ -56,5 +59,10 @@ fn main() {
     for source in published::SOURCES {
         println!();
         source.print(&choice);
+    }
+    // A selection has not all rows.
+    match choice.part_of_name.is_some() || choice.is_quick || rows::compare() {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
     }
 }

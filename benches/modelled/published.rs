@@ -9,7 +9,7 @@ use ferrowave_emulator::program::Program;
 use ferrowave_gpu::Product;
 use ferrowave_timing::{self as timing, Timing};
 
-use crate::{Choice, allocate};
+use crate::{Choice, allocate, rows};
 
 /// A file of kernels that multiply matrices of one size on one machine.
 pub(crate) struct Source {
@@ -285,6 +285,14 @@ impl Source {
                 published.milliseconds,
                 modelled / published.milliseconds,
                 timing.bound_by.text()
+            );
+            let ratio = modelled / published.milliseconds;
+            rows::add(
+                self.name,
+                self.machine,
+                published.kernel,
+                ratio,
+                timing.bound_by,
             );
             choice.say(timing);
         }

@@ -19,7 +19,7 @@ use ferrowave_hip::{
 };
 use ferrowave_profile::Profile;
 use ferrowave_shared::Kernel;
-use ferrowave_timing::{Parameters, Timing, Unit};
+use ferrowave_timing::{Parameters, SustainedClock, Timing, Unit};
 
 use super::{
     results::{
@@ -307,10 +307,19 @@ fn modelled(timings: &[Timing]) -> Option<(Modelled, MainLoop)> {
         let share = timing.workgroups as f64 / timing.workgroups_modelled.max(1) as f64;
         timing.memory_bytes as f64 * share
     };
+    let sustained: Option<f64> = timings
+        .iter()
+        .map(|timing| match timing.sustained {
+            SustainedClock::Fitted { seconds, .. } => Some(seconds),
+            SustainedClock::Unknown { .. } => None,
+        })
+        .sum();
     let modelled = Modelled {
         seconds: timings.iter().map(|timing| timing.seconds).sum(),
         cycles,
         bound_by: longest.bound_by.text(),
+        error: longest.error.map(|error| error.text()),
+        sustained_clock_hz: sustained.map(|seconds| cycles as f64 / seconds),
         usage,
         wave_cycles: timings.iter().map(|timing| timing.wave_cycles).sum(),
         stalls,

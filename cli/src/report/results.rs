@@ -183,6 +183,12 @@ pub(crate) struct Modelled {
     pub(crate) seconds: f64,
     pub(crate) cycles: u64,
     pub(crate) bound_by: String,
+    /// How far modelled times of published kernels with the same bound are from the published ones.
+    #[serde(default)]
+    pub(crate) error: Option<String>,
+    /// The clock that the power allows in Hz, where AMD published clocks under load.
+    #[serde(default)]
+    pub(crate) sustained_clock_hz: Option<f64>,
     /// The share of the time in which each unit is busy, from 0 to 1.
     pub(crate) usage: BTreeMap<String, f64>,
     /// Cycles for which waves were resident, summed over all replayed waves.
@@ -422,6 +428,8 @@ pub(crate) mod tests {
                 seconds,
                 cycles: 1000,
                 bound_by: "LDS".into(),
+                error: Some("±10 % on average".into()),
+                sustained_clock_hz: None,
                 usage: BTreeMap::from([("LDS".into(), 0.9)]),
                 wave_cycles: 100,
                 stalls: BTreeMap::from([("wait for LDS".into(), 60)]),

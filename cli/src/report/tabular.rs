@@ -67,6 +67,22 @@ const MEASURED: Column = number("measured [ms]", |row| {
 const MODELLED: Column = number("modelled [ms]", |row| {
     Some(milliseconds(row.modelled.as_ref()?.seconds))
 });
+const SUSTAINED: Column = number("at sustained clock [ms]", |row| {
+    let time = row.modelled.as_ref()?;
+    Some(milliseconds(time.cycles as f64 / time.sustained_clock_hz?))
+});
+const SUSTAINED_CLOCK: Column = number("sustained clock [MHz]", |row| {
+    Some(format!(
+        "{:.0}",
+        row.modelled.as_ref()?.sustained_clock_hz? / 1e6
+    ))
+});
+const CYCLES: Column = number("modelled cycles", |row| {
+    Some(row.modelled.as_ref()?.cycles.to_string())
+});
+const MODEL_ERROR: Column = text("error of the model", |row| {
+    row.modelled.as_ref()?.error.clone()
+});
 const PUBLISHED: Column = number("published [ms]", |row| {
     Some(milliseconds(row.figures.published_seconds?))
 });
@@ -146,6 +162,7 @@ pub(crate) fn speed(results: &Results) -> Vec<Column> {
         SIZE,
         MEASURED,
         MODELLED,
+        SUSTAINED,
         PUBLISHED,
         OVER_PUBLISHED,
         RATE_MEASURED,
@@ -193,7 +210,11 @@ pub(crate) fn detail() -> Vec<Column> {
     [
         SIZE,
         MEASURED,
+        CYCLES,
         MODELLED,
+        SUSTAINED,
+        SUSTAINED_CLOCK,
+        MODEL_ERROR,
         PUBLISHED,
         OVER_PUBLISHED,
         STEP,
@@ -339,6 +360,9 @@ pub(crate) fn csv(results: &Results) -> Result<Vec<u8>, csv::Error> {
         "lds_accesses",
         "coalescing",
         "wave_instructions",
+        "modelled_cycles",
+        "sustained_clock_hz",
+        "model_error",
     ])?;
     let optional = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
     for row in &results.rows {
@@ -394,6 +418,10 @@ pub(crate) fn csv(results: &Results) -> Result<Vec<u8>, csv::Error> {
         record.push(whole(counters.map(|c| c.lds_accesses)));
         record.push(optional(counters.and_then(|c| c.coalescing)));
         record.push(whole(counters.map(|c| c.wave_instructions)));
+        let time = row.modelled.as_ref();
+        record.push(whole(time.map(|time| time.cycles)));
+        record.push(optional(time.and_then(|time| time.sustained_clock_hz)));
+        record.push(time.and_then(|time| time.error.clone()).unwrap_or_default());
         writer.write_record(record)?;
     }
     writer

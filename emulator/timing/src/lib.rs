@@ -12,10 +12,13 @@
 //! 3. if the compute unit has more than a few batches of workgroups, the remaining ones are extrapolated from the pace
 //!    of the replayed ones after the first batch ([`Timing::workgroups_modelled`] is the number of replayed ones).
 //!
-//! Not modelled: clocks that drop under load, the launch itself, address translation, the network between caches, DRAM
+//! Cycles are modelled. Their time is given at the highest clock and, where AMD published clocks under load, at the one
+//! that the power allows (`clock`). Not modelled: the launch itself, address translation, the network between caches, DRAM
 //! pages. Caches start cold; the instruction cache starts warm if the kernel fits in it.
 
+mod accuracy;
 mod budget;
+mod clock;
 mod compute_unit;
 mod instruction;
 mod layout;
@@ -33,7 +36,9 @@ mod trace;
 pub mod trace_events;
 mod wave;
 
+pub use accuracy::{Class, ClassError, PublishedRow, error_table, published_rows};
 pub use budget::MOST_TRACE_BYTES;
+pub use clock::{MatrixType, SustainedClock};
 pub use parameter_file::{Changed, ParameterError};
 pub use parameters::{Parameters, TURN};
 pub use report::duration;
@@ -49,7 +54,7 @@ use ferrowave_gpu::{Gpu, Occupancy, Product};
 
 use budget::Budget;
 use compute_unit::{ComputeUnit, Replay};
-use instruction::Timed;
+use instruction::{Timed, Unit as Executes};
 use memory::Memory;
 use placement::Placement;
 use trace::{Chosen, Recorded};
@@ -296,6 +301,14 @@ impl Plan {
         let mut replay = unit.run(&replayed, self.placement.resident as usize);
         let timeline = replay.timeline.take();
         let cycles = self.cycles(&replay);
+        let mut matrix_cycles = [0; MatrixType::ALL.len()];
+        for (index, (timed, issued)) in (first..).zip(table.iter().zip(&replay.issued)) {
+            if let (Some(timed), Some(instruction)) = (timed, code.instruction(index))
+                && timed.unit == Executes::Matrix
+            {
+                matrix_cycles[MatrixType::of(instruction) as usize] += timed.busy * issued.count;
+            }
+        }
         Ok(Timing::new(
             kernel,
             &self.parameters,
@@ -305,6 +318,7 @@ impl Plan {
                 cycles,
                 first,
                 replay: &replay,
+                matrix_cycles,
                 timeline,
             },
         ))

@@ -356,6 +356,43 @@ impl Parameters {
         text
     }
 
+    /// The value of a parameter by its name in a file; `None` if there is none of this name.
+    pub fn get(&self, name: &str) -> Option<f64> {
+        let field = FIELDS.iter().find(|field| field.name == name)?;
+        Some((field.get)(self))
+    }
+
+    /// Sets a parameter by its name in a file. A whole number is rounded.
+    ///
+    /// # Errors
+    /// If there is no parameter of this name, or the value is not allowed; the error says which are.
+    pub fn set(&mut self, name: &str, value: f64) -> Result<(), String> {
+        let field = FIELDS.iter().find(|field| field.name == name);
+        let field = field.ok_or_else(|| format!("`{name}` is not a parameter"))?;
+        let value = if field.is_whole { value.round() } else { value };
+        match field.range(self.machine).contains(&value) {
+            true => (field.set)(self, value),
+            false => {
+                return Err(format!(
+                    "`{name}` is {value}; {}",
+                    field.allowed(self.machine)
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks what a file would be checked for: that a level of memory is not faster than the level before it.
+    ///
+    /// # Errors
+    /// If one is, with its name.
+    pub fn check(&self) -> Result<(), String> {
+        let ordered = self.ordered();
+        ordered
+            .map(|_| ())
+            .map_err(|problem| problem.to_string().trim_start_matches(": ").to_owned())
+    }
+
     /// The parameters whose values are not those of [`Parameters::of`] the machine.
     pub fn changed(&self) -> Vec<Changed> {
         let table = Parameters::of(self.machine);

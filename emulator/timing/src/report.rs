@@ -7,6 +7,8 @@ use serde::{Serialize, Serializer};
 use serde_json::json;
 
 use super::{
+    accuracy::{Class, ClassError},
+    clock::{MatrixType, SustainedClock},
     compute_unit::Replay,
     parameter_file::Changed,
     parameters::Parameters,
@@ -131,12 +133,16 @@ pub struct Timing {
     pub machine: Product,
     /// The parameters whose values are not those of [`Parameters::of`] the machine, as a file may set them.
     pub changed_parameters: Vec<Changed>,
-    /// The clock in Hz, assumed constant.
+    /// The machine's highest clock in Hz.
     pub clock_hz: f64,
     /// Cycles from the start of the first workgroup to the end of the last one.
     pub cycles: u64,
-    /// The same time in seconds.
+    /// The same time in seconds, at the highest clock.
     pub seconds: f64,
+    /// The clock that the power allows, and the time at it.
+    pub sustained: SustainedClock,
+    /// How far the modelled times of published kernels with the same bound are from the published ones.
+    pub error: Option<ClassError>,
     /// Workgroups in the grid.
     pub workgroups: u64,
     /// Workgroups on the fullest compute unit.
@@ -178,6 +184,8 @@ pub(super) struct Modelled<'a> {
     /// The index in the code of the first replayed instruction.
     pub(super) first: u32,
     pub(super) replay: &'a Replay,
+    /// Cycles of the matrix cores, by [`MatrixType::ALL`].
+    pub(super) matrix_cycles: [u64; MatrixType::ALL.len()],
     pub(super) timeline: Option<Timeline>,
 }
 
@@ -193,6 +201,11 @@ impl Timing {
             }
         }
         let usage = usage(replay, cycles_modelled);
+        let bound_by = bound(&usage, &stalls);
+        let of_simds = SIMDS * cycles_modelled.max(1) as f64;
+        let shares = modelled
+            .matrix_cycles
+            .map(|cycles| cycles as f64 / of_simds);
         let traffic = &replay.traffic;
         Timing {
             modelled: MODELLED,
@@ -209,7 +222,9 @@ impl Timing {
             workgroups_modelled: replay.ended.len() as u64,
             cycles_modelled,
             waves_per_simd: modelled.waves_per_simd,
-            bound_by: bound(&usage, &stalls),
+            sustained: SustainedClock::of(parameters.machine, &shares, modelled.cycles),
+            error: Class::of(bound_by).map(Class::error),
+            bound_by,
             usage,
             l1_hit_rate: (traffic.l1_lines > 0)
                 .then(|| traffic.l1_hits as f64 / traffic.l1_lines as f64),
@@ -230,20 +245,22 @@ impl Timing {
     }
 }
 
+/// SIMDs of a compute unit.
+const SIMDS: f64 = 4.0;
+
 fn usage(replay: &Replay, cycles: u64) -> Vec<Usage> {
     let share = |busy: f64| match cycles {
         0 => 0.0,
         cycles => (busy / cycles as f64).min(1.0),
     };
     let traffic = &replay.traffic;
-    let simds = 4.0;
     Unit::ALL
         .into_iter()
         .map(|unit| Usage {
             unit,
             share: share(match unit {
-                Unit::Vector => replay.vector_busy as f64 / simds,
-                Unit::Matrix => replay.matrix_busy as f64 / simds,
+                Unit::Vector => replay.vector_busy as f64 / SIMDS,
+                Unit::Matrix => replay.matrix_busy as f64 / SIMDS,
                 Unit::Scalar => replay.scalar_busy as f64,
                 Unit::Lds => replay.lds_busy as f64,
                 Unit::L1 => traffic.l1_busy,
@@ -318,17 +335,36 @@ fn summary(timing: &Timing, with_listing: bool, text: &mut String) {
         timing.kernel, timing.machine, timing.gpu
     ));
     line(&format!(
-        "  modelled time     {} ({} cycles at {:.3} GHz)",
-        duration(timing.seconds),
+        "  modelled cycles   {}; matrix cores work in {:.1} % of them",
         timing.cycles,
+        100.0 * timing.share(Unit::Matrix)
+    ));
+    line(&format!(
+        "  modelled time     {} at the highest clock, {:.3} GHz",
+        duration(timing.seconds),
         timing.clock_hz / 1e9
     ));
+    line(&match &timing.sustained {
+        SustainedClock::Fitted { clock_hz, seconds } => format!(
+            "                    {} at the sustained clock, {:.2} GHz, fitted to AMD's figures of large products",
+            duration(*seconds),
+            clock_hz / 1e9
+        ),
+        SustainedClock::Unknown { missing } => {
+            format!(
+                "                    the sustained clock is unknown: we know no figures of {missing}"
+            )
+        }
+    });
     if !timing.changed_parameters.is_empty() {
         let changed = timing.changed_parameters.iter().map(Changed::to_string);
         let changed: Vec<_> = changed.collect();
         line(&format!("  parameters        {}", changed.join(", ")));
     }
     line(&format!("  bound by          {}", timing.bound_by.text()));
+    if let Some(error) = &timing.error {
+        line(&format!("  error             {}", error.text()));
+    }
     line(&format!(
         "  workgroups        {}; {} of {} of one compute unit replayed, {} waves per SIMD",
         timing.workgroups,

@@ -120,7 +120,7 @@ fn long_replays_are_cut_and_say_so() {
         "  s_mov_b32 s8, {count}\n.Lloop:\n  s_sub_u32 s8, s8, 1\n  s_cmp_lg_u32 s8, 0\n  s_cbranch_scc1 .Lloop\n"
     );
     let timing = with_timeline(&Small::new(Gpu::Gfx942, &body), Product::Mi300x);
-    let (shown, file) = written(&[timing.clone()]);
+    let (shown, file) = written(std::slice::from_ref(&timing));
     assert!(
         shown[0].is_cut && shown[0].cycles < timing.cycles,
         "{shown:?}"

@@ -82,6 +82,9 @@ impl<'a> Timed<'a> {
             }
             add("modelled time", duration(seconds), note, false);
             add("bound by", longest.bound_by.text(), String::new(), false);
+            if let Some(error) = &longest.error {
+                add("error", error.text(), String::new(), false);
+            }
         }
         let all = self.wave_cycles();
         let mut stalls = Stalls::default();

@@ -1,0 +1,227 @@
+//! The clock that a GPU sustains under the power of its matrix cores.
+//!
+//! Under load, the power limit lowers the clock. AMD published clocks of large products («Measuring Max-Achievable FLOPs
+//! – Part 2», February 2025, ROCm 6.3, random data, warm, table 1). The share of the matrix cores follows from rate and
+//! clock:
+//!
+//! | machine, limit | f16 | bf16 | fp8 |
+//! |---|---|---|---|
+//! | MI300X, 750 W | 1115 MHz, 654 TFLOP/s: 94 % | 1207 MHz, 708 TFLOP/s: 94 % | 1230 MHz, 1273 TFLOP/s: 83 % |
+//! | MI325X, 1000 W | 1354 MHz, 794 TFLOP/s: 94 % | 1447 MHz, 843 TFLOP/s: 94 % | 1464 MHz, 1519 TFLOP/s: 83 % |
+//!
+//! The two machines have the same compute units, so that the ratios of their clocks say how the clock grows with power:
+//! power to the 0.637 on average ([`EXPONENT`]). With the clocks of MI300X, this gives those of MI325X to 1.1 %, 0.2 % and
+//! 0.9 %. A kernel of which the matrix cores work less uses less power in a cycle in proportion, and its clock rises by
+//! the same law, to the highest clock.
+//!
+//! **These figures cannot say what bytes moved cost**: all six are of large products, in which they grow with the work of
+//! the matrix cores. So bytes are no term here: they are part of each type's figure, and a kernel that moves more has a
+//! lower clock than this. AMD notes that data with few toggling bits has clocks up to 50 % higher. Other machines and
+//! types have no published clocks that we know.
+
+use ferrowave_gpu::Product;
+use ferrowave_isa::Instruction;
+use serde::Serialize;
+
+/// How a clock grows with the power that it may use.
+const EXPONENT: f64 = 0.637;
+
+/// The type of the elements that a matrix instruction multiplies, as far as clocks were published.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MatrixType {
+    /// f16.
+    F16,
+    /// bf16.
+    Bf16,
+    /// fp8 and bf8.
+    Fp8,
+    /// All others.
+    Other,
+}
+
+impl MatrixType {
+    /// All of them.
+    pub const ALL: [MatrixType; 4] = [
+        MatrixType::F16,
+        MatrixType::Bf16,
+        MatrixType::Fp8,
+        MatrixType::Other,
+    ];
+
+    /// The type of a matrix instruction, which its name has behind the shape, as in `v_mfma_f32_32x32x8_f16`.
+    pub(super) fn of(instruction: &Instruction) -> Self {
+        Self::in_name(instruction.op.name())
+    }
+
+    fn in_name(name: &str) -> Self {
+        match name {
+            name if !name.starts_with("v_mfma") && !name.starts_with("v_smfmac") => {
+                MatrixType::Other
+            }
+            name if name.contains("bf16") => MatrixType::Bf16,
+            name if name.ends_with("f16") => MatrixType::F16,
+            name if name.contains("fp8") || name.contains("bf8") => MatrixType::Fp8,
+            _ => MatrixType::Other,
+        }
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            MatrixType::F16 => "f16",
+            MatrixType::Bf16 => "bf16",
+            MatrixType::Fp8 => "fp8",
+            MatrixType::Other => "the type of its matrix instructions",
+        }
+    }
+
+    /// A published clock of a machine in Hz, and the share of the matrix cores at it.
+    const fn published(self, machine: Product) -> Option<(f64, f64)> {
+        Some(match (machine, self) {
+            (Product::Mi300x, MatrixType::F16) => (1115e6, 654e12 / (304.0 * 2048.0 * 1115e6)),
+            (Product::Mi300x, MatrixType::Bf16) => (1207e6, 708e12 / (304.0 * 2048.0 * 1207e6)),
+            (Product::Mi300x, MatrixType::Fp8) => (1230e6, 1273e12 / (304.0 * 4096.0 * 1230e6)),
+            _ => return None,
+        })
+    }
+}
+
+/// The shares of the cycles in which the matrix cores work, by [`MatrixType::ALL`].
+pub(super) type MatrixShares = [f64; MatrixType::ALL.len()];
+
+/// The clock that a machine sustains in a kernel.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "known", rename_all = "kebab-case")]
+pub enum SustainedClock {
+    /// Fitted to AMD's figures.
+    Fitted {
+        /// In Hz.
+        clock_hz: f64,
+        /// The kernel's time at this clock. Latencies beyond L2 have clocks of their own, which do not fall, so that it
+        /// is an upper bound for kernels that wait for memory.
+        seconds: f64,
+    },
+    /// There are no figures.
+    Unknown {
+        /// Of what.
+        missing: String,
+    },
+}
+
+/// A share of a type below which its power does not matter.
+const LEAST_SHARE: f64 = 0.005;
+
+impl SustainedClock {
+    pub(super) fn of(machine: Product, shares: &MatrixShares, cycles: u64) -> Self {
+        let highest = machine.specifications().clock_hz();
+        // The power in a cycle, where 1 is what the limit allows at 1 Hz.
+        let mut power = 0.0;
+        for (&share, of) in shares.iter().zip(MatrixType::ALL) {
+            // MI300X's figures are also those of kernels that hardly use the matrix cores: their clock is the highest.
+            match of.published(machine) {
+                Some((clock, at)) => power += share / at * clock.powf(-1.0 / EXPONENT),
+                None if share < LEAST_SHARE && machine == Product::Mi300x => {}
+                None => {
+                    let what = match machine {
+                        Product::Mi300x => format!("{machine} in {}", of.name()),
+                        _ => machine.to_string(),
+                    };
+                    return SustainedClock::Unknown { missing: what };
+                }
+            }
+        }
+        let clock_hz = power.powf(-EXPONENT).min(highest);
+        SustainedClock::Fitted {
+            clock_hz,
+            seconds: cycles as f64 / clock_hz,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn clock(machine: Product, shares: MatrixShares) -> Option<f64> {
+        match SustainedClock::of(machine, &shares, 1) {
+            SustainedClock::Fitted { clock_hz, .. } => Some(clock_hz / 1e6),
+            SustainedClock::Unknown { .. } => None,
+        }
+    }
+
+    #[test]
+    fn published_clocks_are_given_back() {
+        let f16 = clock(Product::Mi300x, [0.942, 0.0, 0.0, 0.0]).expect("published");
+        assert!((f16 - 1115.0).abs() < 1.0, "{f16}");
+        let bf16 = clock(Product::Mi300x, [0.0, 0.942, 0.0, 0.0]).expect("published");
+        assert!((bf16 - 1207.0).abs() < 1.0, "{bf16}");
+        let fp8 = clock(Product::Mi300x, [0.0, 0.0, 0.831, 0.0]).expect("published");
+        assert!((fp8 - 1230.0).abs() < 1.0, "{fp8}");
+    }
+
+    /// The residual that the documentation states: clocks of MI325X from those of MI300X and the ratio of their limits.
+    #[test]
+    fn clocks_of_mi325x_follow_from_its_power() {
+        let mut errors = Vec::new();
+        for (of, published) in [
+            (MatrixType::F16, 1354e6),
+            (MatrixType::Bf16, 1447e6),
+            (MatrixType::Fp8, 1464e6),
+        ] {
+            let (clock, _) = of.published(Product::Mi300x).expect("published");
+            let predicted = clock * (1000.0_f64 / 750.0).powf(EXPONENT);
+            errors.push((predicted / published - 1.0_f64).abs());
+        }
+        let expected = [0.011, 0.002, 0.009];
+        for (error, expected) in errors.iter().zip(expected) {
+            assert!((error - expected).abs() < 0.0006, "{errors:?}");
+        }
+    }
+
+    #[test]
+    fn less_work_means_a_higher_clock_up_to_the_highest() {
+        let at = |share| clock(Product::Mi300x, [share, 0.0, 0.0, 0.0]).expect("published");
+        assert!(at(0.9) < at(0.7) && at(0.7) < at(0.5));
+        assert_eq!(at(0.2), 2100.0);
+        assert_eq!(at(0.0), 2100.0);
+        // Two types in one kernel are between the two.
+        let both = clock(Product::Mi300x, [0.471, 0.471, 0.0, 0.0]).expect("published");
+        assert!((1116.0..1206.0).contains(&both), "{both}");
+    }
+
+    #[test]
+    fn what_was_not_published_is_unknown() {
+        let none = [0.0; 4];
+        assert_eq!(clock(Product::Mi300x, [0.0, 0.0, 0.0, 0.5]), None);
+        assert!(clock(Product::Mi300x, [0.5, 0.0, 0.0, 0.001]).is_some());
+        for machine in [
+            Product::Mi100,
+            Product::Mi210,
+            Product::Mi250x,
+            Product::Mi355x,
+        ] {
+            assert_eq!(clock(machine, none), None);
+            assert_eq!(clock(machine, [0.5, 0.0, 0.0, 0.0]), None);
+        }
+    }
+
+    #[test]
+    fn types_are_in_the_names_of_instructions() {
+        for (name, of) in [
+            ("v_mfma_f32_32x32x8_f16", MatrixType::F16),
+            ("v_mfma_f32_32x32x4_2b_f16", MatrixType::F16),
+            ("v_mfma_f32_16x16x128_f8f6f4", MatrixType::Other),
+            ("v_mfma_f32_16x16x16_bf16", MatrixType::Bf16),
+            ("v_mfma_f32_16x16x16bf16_1k", MatrixType::Bf16),
+            ("v_mfma_f32_16x16x32_fp8_bf8", MatrixType::Fp8),
+            ("v_mfma_f32_32x32x16_bf8_fp8", MatrixType::Fp8),
+            ("v_mfma_f32_32x32x2_f32", MatrixType::Other),
+            ("v_mfma_f32_16x16x8_xf32", MatrixType::Other),
+            ("v_mfma_i32_16x16x32_i8", MatrixType::Other),
+            ("v_mfma_f64_16x16x4_f64", MatrixType::Other),
+            ("v_add_f32", MatrixType::Other),
+        ] {
+            assert_eq!(MatrixType::in_name(name), of, "{name}");
+        }
+    }
+}
