@@ -1,5 +1,6 @@
 //! The command line `ferrowave`.
 
+mod calibrate;
 mod child;
 mod cli;
 mod hip_program;
@@ -28,6 +29,7 @@ fn main() -> ExitCode {
         Command::Selftest(options) => cli::selftest::run(options),
         Command::Report(options) => cli::report::run(options),
         Command::Compare(options) => cli::compare::run(options),
+        Command::Calibrate(options) => cli::calibrate::run(options),
         Command::Parameters(options) => cli::parameters::run(options),
     };
     ferrowave_launch::exit_code(result)

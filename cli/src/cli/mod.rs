@@ -1,6 +1,7 @@
 //! The subcommands, and what they share.
 
 pub(crate) mod apart;
+pub(crate) mod calibrate;
 pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod devices;
@@ -77,6 +78,8 @@ pub(crate) enum Command {
     Report(report::Options),
     #[command(about = "Compare two reports")]
     Compare(compare::Options),
+    #[command(about = "Measure the timing model's parameters on a device with microbenchmarks")]
+    Calibrate(calibrate::Options),
     #[command(
         about = "Print the timing model's parameters with their sources, as --parameters takes them"
     )]
