@@ -4,6 +4,7 @@ mod asm;
 mod bounds;
 mod build;
 mod check;
+mod emulator;
 mod help;
 mod inspect;
 mod install;

@@ -35,7 +35,7 @@ enum Template {
 
 impl Template {
     /// The files and their contents.
-    fn files(self) -> [(&'static str, &'static str); 8] {
+    fn files(self) -> [(&'static str, &'static str); 9] {
         match self {
             Template::Saxpy => [
                 ("Cargo.toml", include_str!("templates/Cargo.toml.in")),
@@ -44,6 +44,7 @@ impl Template {
                     include_str!("templates/rust-toolchain.toml.in"),
                 ),
                 (".gitignore", include_str!("templates/gitignore.in")),
+                (".cargo/config.toml", CONFIGURATION),
                 ("src/lib.rs", include_str!("templates/lib.rs.in")),
                 ("src/kernels.rs", include_str!("templates/kernels.rs.in")),
                 ("src/host.rs", include_str!("templates/host.rs.in")),
@@ -60,6 +61,7 @@ impl Template {
                     include_str!("templates/rust-toolchain.toml.in"),
                 ),
                 (".gitignore", include_str!("templates/gitignore.in")),
+                (".cargo/config.toml", CONFIGURATION),
                 (
                     "src/lib.rs",
                     include_str!("../../examples/softmax/src/lib.rs"),
@@ -84,6 +86,9 @@ impl Template {
         }
     }
 }
+
+/// Where programs of the crate find the emulator's library.
+const CONFIGURATION: &str = include_str!("../../examples/softmax/.cargo/config.toml");
 
 /// The text of the crate's name and dependencies: a placeholder in the templates, the real text in the example.
 const NAME: [&str; 2] = ["name = \"@NAME@\"", "name = \"softmax\""];
@@ -155,7 +160,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
     check_name(&name)?;
     let ferrowave = match &options.ferrowave {
         Some(given) => Sources::given(given)?,
-        None => Sources::installed_from()?,
+        None => Sources::installed()?,
     };
     if fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some()) || path.is_file() {
         return Err(Failure::usage(format!(
@@ -236,7 +241,7 @@ impl Sources {
             return Ok(Self::Repository(given.to_owned()));
         }
         let root = Path::new(given);
-        if !root.join("host/Cargo.toml").is_file() {
+        if !has_sources(root) {
             return Err(Failure::usage(format!(
                 "--ferrowave {given}: no sources of Ferrowave are there (there is no host/Cargo.toml); name a directory with \
                  them, or the URL of a git repository"
@@ -247,16 +252,14 @@ impl Sources {
     }
 
     /// The sources that this program was compiled from, if they still exist.
-    fn installed_from() -> Result<Self, Failure> {
-        let own = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let root = own.parent().unwrap_or(own);
-        if root.join("host/Cargo.toml").is_file() {
-            return Self::given(&root.display().to_string());
+    fn installed() -> Result<Self, Failure> {
+        if let Some(root) = installed_from() {
+            return Ok(Self::Directory(root.to_owned()));
         }
         Err(Failure::usage(format!(
             "the sources of Ferrowave, whose host library the crate needs, are no longer in {} where this command was \
              installed from; name them with --ferrowave PATH-OR-URL",
-            root.display()
+            root().display()
         )))
     }
 
@@ -270,6 +273,22 @@ impl Sources {
             }
         }
     }
+}
+
+/// Where the sources were that this program was compiled from.
+fn root() -> &'static Path {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    own.parent().unwrap_or(own)
+}
+
+/// The sources that this program was compiled from, if they still exist.
+pub(crate) fn installed_from() -> Option<&'static Path> {
+    Some(root()).filter(|root| has_sources(root))
+}
+
+/// Whether Ferrowave's sources are in a directory.
+fn has_sources(root: &Path) -> bool {
+    root.join("host/Cargo.toml").is_file()
 }
 
 /// A TOML string. JSON's escapes are valid in TOML.

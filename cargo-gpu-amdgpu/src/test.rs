@@ -5,15 +5,20 @@ use std::process::{Command, ExitCode};
 use clap::Args;
 use ferrowave_emulator::dispatch::{INSTRUCTION_LIMIT_VARIABLE, TIMEOUT_VARIABLE};
 use ferrowave_gpu::Gpu;
+use ferrowave_host::hip::EMULATOR_VARIABLE;
 use ferrowave_launch::{DeviceOption, Failure};
 
 use crate::{
+    emulator,
     project::{Project, ProjectOptions},
     target::gpu,
 };
 
 /// Build the kernels, then run `cargo test` with FERROWAVE_DEVICE set to the device and FERROWAVE_KERNELS set to the
 /// directory of the code objects, `<gpu>/<crate>.elf`.
+///
+/// For a crate whose `ferrowave-host` has no feature `emulator`, FERROWAVE_EMULATOR_LIBRARY is set to the emulator's library,
+/// which is compiled once for all crates.
 ///
 /// Exit code 1 means that a test failed.
 #[derive(Debug, Args)]
@@ -38,6 +43,10 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
     };
     let cargo = project.toolchain.cargo();
     let mut command = Command::new(&cargo);
+    if device.is_emulated() && project.krate.loads_emulator {
+        let library = emulator::library(&project.products)?;
+        command.env(EMULATOR_VARIABLE, library);
+    }
     if let Some(timeout) = options.device.timeout {
         command.env(TIMEOUT_VARIABLE, format!("{}s", timeout.as_secs_f64()));
     }

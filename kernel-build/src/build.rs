@@ -13,7 +13,7 @@ use ferrowave_gpu::Gpu;
 
 use crate::{
     BuildError, KernelCrate, LaunchBounds, Settings, Toolchain, ToolchainError, bounds, cache,
-    dep_info, environment,
+    dep_info,
     tool::{ToolError, file_error},
     version,
 };
@@ -381,13 +381,10 @@ impl Build {
         csv: Option<&Path>,
         settings: &Settings,
     ) -> Command {
-        let mut command = Command::new(toolchain.cargo());
-        environment::scrub(&mut command, std::env::vars_os().map(|(name, _)| name));
+        let mut command = toolchain.inner_cargo();
         let known_gpus = Gpu::ALL.map(|gpu| format!("{:?}", gpu.name())).join(",");
         command
             .current_dir(crate_dir)
-            .env("RUSTC", toolchain.rustc())
-            .env("RUSTUP_TOOLCHAIN", toolchain.name())
             // For all crates including core: device code can't be compiled without knowing its GPU.
             .env(
                 "CARGO_ENCODED_RUSTFLAGS",

@@ -1,5 +1,5 @@
-//! Keeps `core`, compiled once for each toolchain and GPU, because compiling it takes longer than most crates of
-//! kernels.
+//! The user's cache directory. It keeps `core`, compiled once for each toolchain and GPU, because compiling it takes longer
+//! than most crates of kernels.
 
 use std::{
     env,
@@ -13,7 +13,7 @@ use ferrowave_gpu::Gpu;
 
 use crate::Toolchain;
 
-/// The environment variable for the directory of compiled `core`s. If it is empty, none are kept.
+/// The environment variable for the directory of what is compiled once for all crates. If it is empty, nothing is kept.
 pub const CACHE_VARIABLE: &str = "FERROWAVE_CACHE";
 
 /// Cargo's directory of compiled packages for the GPU, below a build directory: a directory for each package, with one

@@ -23,6 +23,9 @@ pub struct KernelCrate {
     pub dir: PathBuf,
     /// The target directory of its workspace.
     pub target_dir: PathBuf,
+    /// Whether it depends on `ferrowave-host` without the feature `emulator`, so that its programs load the emulator's
+    /// library.
+    pub loads_emulator: bool,
     /// The settings in its manifest.
     pub settings: Settings,
 }
@@ -145,6 +148,14 @@ impl KernelCrate {
             name: package.name.to_string(),
             dir: manifest.parent().unwrap_or(manifest).to_owned(),
             target_dir: target_dir.to_owned(),
+            loads_emulator: package.dependencies.iter().any(|dependency| {
+                dependency.name == "ferrowave-host"
+                    && !dependency.uses_default_features
+                    && !dependency
+                        .features
+                        .iter()
+                        .any(|feature| feature == "emulator")
+            }),
             settings,
         })
     }

@@ -4,10 +4,12 @@
 //! neither ROCm nor a system LLVM is needed.
 
 use std::{
-    io,
+    env, io,
     path::{Path, PathBuf},
     process::Command,
 };
+
+use crate::environment;
 
 /// A nightly toolchain with the components for building kernels.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -253,6 +255,16 @@ impl Toolchain {
         self.sysroot.join("bin").join(executable("cargo"))
     }
 
+    /// `cargo` with this toolchain's compiler, without what an outer cargo set for the crate that it builds.
+    pub fn inner_cargo(&self) -> Command {
+        let mut command = Command::new(self.cargo());
+        environment::scrub(&mut command, env::vars_os().map(|(name, _)| name));
+        command
+            .env("RUSTC", self.rustc())
+            .env("RUSTUP_TOOLCHAIN", self.name());
+        command
+    }
+
     /// The path of `rustc`.
     pub fn rustc(&self) -> PathBuf {
         self.sysroot.join("bin").join(executable("rustc"))
@@ -286,5 +298,5 @@ fn install_command(channel: &str) -> String {
 }
 
 fn executable(name: &str) -> String {
-    format!("{name}{}", std::env::consts::EXE_SUFFIX)
+    format!("{name}{}", env::consts::EXE_SUFFIX)
 }

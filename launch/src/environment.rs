@@ -12,7 +12,8 @@ Environment:
   FERROWAVE_ROCBLAS_LIBRARY, FERROWAVE_HIPBLASLT_LIBRARY
                                AMD's libraries for the rows of a report
   FERROWAVE_GPUS               when Ferrowave is built: the GPUs whose kernels are embedded, with commas between
-  FERROWAVE_CACHE              when kernels are built: the directory where `core` for the GPUs is compiled once for all
+  FERROWAVE_EMULATOR_LIBRARY   the emulator's libamdhip64.so, for programs that are built without the emulator
+  FERROWAVE_CACHE              the directory of what is compiled once for all crates: `core` for the GPUs, the emulator
 
 Any HIP program on the emulator is checked, profiled and timed with FERROWAVE_CHECK, FERROWAVE_CHECK_SEEDS,
 FERROWAVE_CHECK_SCHEDULE, FERROWAVE_CHECK_OUTPUT, FERROWAVE_PROFILE, FERROWAVE_TIMING and FERROWAVE_TIMING_PARAMETERS;

@@ -23,8 +23,12 @@ fn commands() -> Vec<(&'static str, Vec<&'static str>)> {
     commands
 }
 
-/// Both crates share one build directory, so that dependencies are compiled once.
 fn run_in(dir: &Path, words: &[&str]) -> String {
+    run_command(&mut command_in(dir, words)).ok()
+}
+
+/// A cargo command. Both crates share one build directory, so that dependencies are compiled once.
+fn command_in(dir: &Path, words: &[&str]) -> Command {
     // Crates have separate target directories, as for a user.
     let cargo = |arguments: &[&str]| {
         let toolchain = toolchain();
@@ -54,7 +58,7 @@ fn run_in(dir: &Path, words: &[&str]) -> String {
     command
         .env("CARGO_BUILD_BUILD_DIR", tmp("host build"))
         .env("FERROWAVE_CACHE", tmp("cache"));
-    run_command(&mut command).ok()
+    command
 }
 
 #[test]
@@ -99,6 +103,15 @@ fn every_command_runs_and_says_what_the_page_shows() {
         said.contains("= [1.0, 3.0, 5.0, 7.0, 9.0, 11.0, 13.0, 15.0]"),
         "{said}"
     );
+    for (library, reason) in [
+        ("/nonexistent/libamdhip64.so", "cannot be loaded"),
+        ("libc.so.6", "lacks the function"),
+        ("", "was built without the emulator"),
+    ] {
+        let mut program = command_in(&small, &["run"]);
+        program.env("FERROWAVE_EMULATOR_LIBRARY", library);
+        run_command(&mut program).fails(1, &[reason, "`cargo gpu-amdgpu test` builds"]);
+    }
 }
 
 #[test]

@@ -47,8 +47,8 @@ use crate::report::{
 #[derive(Debug, Args)]
 #[command(allow_negative_numbers = true)]
 pub(crate) struct Options {
-    /// Sizes: one number, or m×n×k written with `x` [default, if no other size is given: 128,256,512,1024,257x129x100,
-    /// and on the emulator 4096 as for --estimate].
+    /// Sizes: one number, or m×n×k written with `x` [default, if no other size is given: 128,256,512,1024,257x129x100 and
+    /// 4096, which the emulator estimates for some kernels].
     #[arg(long, value_delimiter = ',', value_name = "SIZE")]
     sizes: Vec<Size>,
     /// Sizes for which the emulator runs each kernel only as far as the timing model needs. Their products are not
@@ -110,8 +110,7 @@ pub(crate) struct Options {
 
 /// Extents of the cubes that are computed by default.
 const STANDARD: [i64; 4] = [128, 256, 512, 1024];
-/// The extent of a cube that fills the largest GPUs. Computing it would take the emulator minutes per kernel; on a GPU,
-/// the host's reference product would take half a minute.
+/// The extent of a cube that fills the largest GPUs. Computing it would take the emulator minutes per kernel.
 const LARGE: i64 = 4096;
 /// The kernels that are estimated at that size by default: those whose ideas show there. Estimating all kernels would
 /// take longer than the rest of the report.
@@ -393,7 +392,11 @@ fn sizes(options: &Options, is_emulated: bool) -> Vec<(Size, bool)> {
     if computed.is_empty() && estimated.is_empty() {
         computed.extend(STANDARD.map(Size::cube));
         computed.push(ODD);
-        estimated.extend(is_emulated.then(|| Size::cube(LARGE)));
+        match is_emulated {
+            true => &mut estimated,
+            false => &mut computed,
+        }
+        .push(Size::cube(LARGE));
     }
     let computed = computed.into_iter().map(|size| (size, false));
     let estimated = estimated.into_iter().map(|size| (size, true));

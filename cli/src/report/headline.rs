@@ -103,15 +103,27 @@ fn verdicts(section: &Section<'_>) -> String {
             .filter(|row| row.verdict() == verdict)
             .count()
     };
-    let [correct, wrong, estimated] = ["correct", "WRONG", "not computed"].map(count);
-    let mut text = match wrong {
-        0 => format!("All {correct} computed products are correct"),
-        _ => format!("{wrong} of {} computed products are WRONG", wrong + correct),
+    let [correct, wrong, failed, estimated] =
+        ["correct", "WRONG", "failed", "not computed"].map(count);
+    let products = match (correct, wrong) {
+        (0, 0) => None,
+        (_, 0) => Some(format!("All {correct} computed products are correct")),
+        _ => Some(format!(
+            "{wrong} of {} computed products are WRONG",
+            wrong + correct
+        )),
     };
-    if estimated > 0 {
-        text += &format!("; {estimated} were modelled and not computed");
-    }
-    text + "."
+    let failures = match failed {
+        0 => None,
+        1 => Some("1 kernel failed".to_owned()),
+        _ => Some(format!("{failed} kernels failed")),
+    };
+    let modelled = (estimated > 0).then(|| format!("{estimated} were modelled and not computed"));
+    let parts: Vec<_> = [products, failures, modelled]
+        .into_iter()
+        .flatten()
+        .collect();
+    parts.join("; ") + "."
 }
 
 /// Why a step of the ladder is slower than the one before it, if the timing model tells.
@@ -160,6 +172,9 @@ mod tests {
         library.library_version = Some("5.0".into());
         let mut wrong = row("quick", 1024, 1e-6);
         wrong.outcome.passed = false;
+        let mut failed = row("lost", 1024, 1e-6);
+        failed.outcome.passed = false;
+        failed.outcome.failed = true;
         let mut estimated = row("naive", 1024, 4e-3);
         estimated.outcome.passed = false;
         estimated.estimated = true;
@@ -168,6 +183,7 @@ mod tests {
             row("lds_tiled", 1024, 1e-3),
             row("tiled", 1024, 2e-3),
             wrong,
+            failed,
             library,
             row("naive", 64, 1e-6),
         ]);
@@ -181,7 +197,7 @@ mod tests {
              It is bound by LDS; its busiest unit, LDS, works 90 % of the time.\n\
              The model's error there: ±10 % on average.\n\
              rocBLAS 5.0 reaches 4.29 TFLOP/s; lds_tiled has 0.500 of that.\n\
-             1 of 5 computed products are WRONG; 1 were modelled and not computed."
+             1 of 5 computed products are WRONG; 1 kernel failed; 1 were modelled and not computed."
         );
     }
 

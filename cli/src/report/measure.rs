@@ -113,6 +113,7 @@ impl Bench<'_> {
         };
         if let Err(failure) = ran {
             row.outcome.passed = false;
+            row.outcome.failed = true;
             row.outcome.complaint = Some(failure.to_string());
         }
         row
@@ -127,6 +128,7 @@ impl Bench<'_> {
     ) -> Row {
         let mut row = self.empty(kernel.variant.name(), described);
         row.built = self.built(kernel);
+        row.outcome.failed = true;
         row.outcome.complaint = Some(complaint);
         row
     }
@@ -254,6 +256,7 @@ fn outcome(product: &Product<'_>) -> Result<Outcome, Failure> {
     let finite = |value: f64| value.is_finite().then_some(value);
     Ok(Outcome {
         passed: verdict.passed(),
+        failed: false,
         relative_error: verdict.relative_error.and_then(finite),
         worst_error_in_bounds: verdict
             .worst

@@ -151,6 +151,9 @@ impl Product {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Outcome {
     pub(crate) passed: bool,
+    /// Whether the kernel or its measurement failed, as the complaint says. If not, `passed` is about the product.
+    #[serde(default)]
+    pub(crate) failed: bool,
     /// ‖out − ref‖ / ‖ref‖; null if it is not a number.
     pub(crate) relative_error: Option<f64>,
     /// The largest element error in units of its rounding bound.
@@ -298,10 +301,11 @@ impl Row {
 
     /// The verdict in a word.
     pub(crate) const fn verdict(&self) -> &'static str {
-        match (self.outcome.passed, self.estimated) {
-            (true, _) => "correct",
-            (false, true) => "not computed",
-            (false, false) => "WRONG",
+        match &self.outcome {
+            Outcome { passed: true, .. } => "correct",
+            _ if self.estimated => "not computed",
+            Outcome { failed: true, .. } => "failed",
+            _ => "WRONG",
         }
     }
 
@@ -417,6 +421,7 @@ pub(crate) mod tests {
             },
             outcome: Outcome {
                 passed: true,
+                failed: false,
                 relative_error: Some(1e-7),
                 worst_error_in_bounds: Some(0.01),
                 verified: None,

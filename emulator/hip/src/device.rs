@@ -8,6 +8,7 @@ use std::{
     },
 };
 
+use ferrowave_gpu::Product;
 use ferrowave_hip_abi::{hipCtx_t, hipDevice_t, hipDeviceP2PAttr, hipError_t, hipLimit_t, hipUUID};
 
 use super::{
@@ -16,7 +17,7 @@ use super::{
     fault::Waits,
     graph::capture,
     properties::{pci_location, version},
-    runtime::{Device, Runtime, device_name},
+    runtime::{Device, DeviceConfig, Runtime, add_device, device_name},
 };
 
 /// The HIP version that is implemented, in HIP's decimal form: 6.4.0.
@@ -30,6 +31,23 @@ pub(super) unsafe fn hipInit(flags: c_uint) -> Result<(), Failure> {
         )));
     }
     Runtime::get().with_devices(|_| ())
+}
+
+pub(super) unsafe fn ferrowaveAddDevice(
+    name: *const c_char,
+    ordinal: *mut c_int,
+) -> Result<(), Failure> {
+    let ordinal = out!(ordinal);
+    // SAFETY: null or a NUL-terminated text, by the function's contract.
+    let name = unsafe { text(name, "name") }?.to_string_lossy();
+    let config = DeviceConfig::named(&name).ok_or_else(|| {
+        Failure::value(format_args!(
+            "the emulator has no `{name}`, only {}",
+            Product::names()
+        ))
+    })?;
+    ordinal.set(add_device(config));
+    Ok(())
 }
 
 pub(super) unsafe fn hipDriverGetVersion(version: *mut c_int) -> Result<(), Failure> {

@@ -6,7 +6,7 @@ use ferrowave_hip_abi::hipDevice_t;
 
 use super::{
     context::CONTEXTS,
-    error::Failure,
+    error::{Failure, no_such_device},
     objects::{
         event::EVENTS,
         module::{KERNELS, MODULES},
@@ -35,6 +35,16 @@ pub fn remove_device(ordinal: c_int) -> bool {
     EVENTS.retain(|event| others(&event.device));
     STREAMS.retain(|stream| others(&stream.device));
     true
+}
+
+pub(super) unsafe fn ferrowaveRemoveDevice(ordinal: c_int) -> Result<(), Failure> {
+    match remove_device(ordinal) {
+        true => Ok(()),
+        false => Err(no_such_device(
+            ordinal,
+            Runtime::get().with_devices(<[_]>::len)?,
+        )),
+    }
 }
 
 /// Waits for a device, frees the program's memory and streams on it, and clears its errors.

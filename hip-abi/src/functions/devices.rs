@@ -7,6 +7,14 @@ macro_rules! __hip_functions_devices {
         $crate::$next! { $($rest)*
             /// The number of devices.
             required fn hipGetDeviceCount(count: *mut ::core::ffi::c_int) -> $crate::hipError_t;
+            /// A Ferrowave extension: adds an emulated device with a name as in `FERROWAVE_DEVICE`, such as
+            /// `emulator:MI250X`, and writes its ordinal. `hipErrorInvalidValue` if the emulator has none of that name.
+            optional fn ferrowaveAddDevice(
+                name: *const ::core::ffi::c_char,
+                ordinal: *mut ::core::ffi::c_int,
+            ) -> $crate::hipError_t;
+            /// A Ferrowave extension: removes an emulated device with its streams, events, modules and memory.
+            optional fn ferrowaveRemoveDevice(ordinal: ::core::ffi::c_int) -> $crate::hipError_t;
             /// The device with an ordinal. Functions that take a device return `hipErrorInvalidDevice` if it does not
             /// exist.
             required fn hipDeviceGet(

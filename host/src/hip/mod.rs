@@ -28,7 +28,8 @@ pub mod system;
 mod fake;
 
 pub use load::{
-    Api, DEVICE_VARIABLE, DeviceSelector, LIBRARY_VARIABLE, LoadError, SelectorError, Source,
+    Api, DEVICE_VARIABLE, DeviceSelector, EMULATOR_VARIABLE, LIBRARY_VARIABLE, LoadError,
+    SelectorError, Source,
 };
 pub use result::HipError;
 pub use safe::{

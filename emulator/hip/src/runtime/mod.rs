@@ -78,6 +78,17 @@ impl DeviceConfig {
         }
     }
 
+    /// A device with a name as in [`DEVICE_VARIABLE`]. A GPU's default product leaves the product open, because another
+    /// product of the same GPU may be modelled.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        let name = name.strip_prefix("emulator:").unwrap_or(name);
+        let product: Product = name.parse().ok()?;
+        Some(match product.is_default() {
+            true => Self::new(product.gpu()),
+            false => Self::of_product(product),
+        })
+    }
+
     fn row(&self) -> &'static Specifications {
         match self.product {
             Some(product) => product.specifications(),
@@ -320,19 +331,7 @@ fn configs(text: &str) -> Option<Vec<DeviceConfig>> {
         return Some(vec![DeviceConfig::new(DEFAULT_GPU)]);
     }
     text.split(',')
-        .map(|part| {
-            let part = part.trim();
-            let product: Product = part
-                .strip_prefix("emulator:")
-                .unwrap_or(part)
-                .parse()
-                .ok()?;
-            // A GPU's default product leaves the product open, because another product of the same GPU may be modelled.
-            Some(match product.is_default() {
-                true => DeviceConfig::new(product.gpu()),
-                false => DeviceConfig::of_product(product),
-            })
-        })
+        .map(|part| DeviceConfig::named(part.trim()))
         .collect()
 }
 

@@ -255,3 +255,35 @@ fn limits_of_devices_are_kept_and_the_device_with_most_is_chosen() {
         fails(own, value, "no link");
     }
 }
+
+/// Ferrowave's own functions, for programs that load the library.
+#[test]
+fn a_program_adds_devices_by_name() {
+    let mut ordinal = -1;
+    // SAFETY: texts that end in NUL, and variables.
+    unsafe {
+        succeeds(ferrowaveAddDevice(
+            c"emulator:MI250X".as_ptr(),
+            &mut ordinal,
+        ));
+        let mut properties = hipDeviceProp_tR0600::ZERO;
+        succeeds(hipGetDevicePropertiesR0600(&mut properties, ordinal));
+        let name = CStr::from_ptr(properties.name.as_ptr()).to_string_lossy();
+        assert!(name.contains("MI250X"), "{name}");
+        succeeds(ferrowaveRemoveDevice(ordinal));
+        assert_eq!(
+            ferrowaveRemoveDevice(ordinal),
+            hipError_t::hipErrorInvalidDevice
+        );
+
+        let unknown = ferrowaveAddDevice(c"gfx1".as_ptr(), &mut ordinal);
+        assert_eq!(unknown, hipError_t::hipErrorInvalidValue);
+        let detail = last_error_detail();
+        assert!(
+            detail.starts_with("the emulator has no `gfx1`, only "),
+            "{detail}"
+        );
+        let null = ferrowaveAddDevice(ptr::null(), &mut ordinal);
+        assert_eq!(null, hipError_t::hipErrorInvalidValue);
+    }
+}

@@ -10,6 +10,9 @@ use crate::dynamic::Dynamic;
 /// The environment variable that names the HIP library, by path or by a name that the system searches for.
 pub const LIBRARY_VARIABLE: &str = "FERROWAVE_HIP_LIBRARY";
 
+/// The environment variable that names the emulator's `libamdhip64.so`, for programs without the feature `emulator`.
+pub const EMULATOR_VARIABLE: &str = "FERROWAVE_EMULATOR_LIBRARY";
+
 /// The names of the HIP library, newest first. The last is installed only with development files. ROCm 10 follows 7.14
 /// (ROCm/rocm-systems, `projects/clr/CHANGELOG.md`).
 pub const LIBRARY_NAMES: [&str; 4] = [
@@ -36,6 +39,28 @@ pub(super) fn load() -> Result<Api, LoadError> {
     let candidates = Dynamic::candidates(&LIBRARY_NAMES).into_iter().chain(old);
     Dynamic::first(candidates, |library| api(&library))
         .map_err(|(refused, tried)| refused.unwrap_or(LoadError::NotFound { tried }))
+}
+
+/// The emulator's library.
+#[cfg(not(feature = "emulator"))]
+pub(super) fn load_emulator() -> Result<Api, LoadError> {
+    let path = env::var_os(EMULATOR_VARIABLE).filter(|path| !path.is_empty());
+    let path = path.ok_or(LoadError::NoEmulator)?;
+    let error = |reason| LoadError::NotEmulator {
+        path: path.clone().into(),
+        reason,
+    };
+    let library = Dynamic::open(&path)
+        .map_err(|reason| error(format!("which cannot be loaded: {reason}")))?;
+    let api = api(&library).map_err(|reason| error(format!("but {reason}")))?;
+    let functions = api.functions();
+    match (
+        functions.ferrowaveAddDevice,
+        functions.ferrowaveRemoveDevice,
+    ) {
+        (Some(_), Some(_)) => Ok(api),
+        _ => Err(error("which is another implementation of HIP".to_owned())),
+    }
 }
 
 /// Looks up a required or an optional function.

@@ -10,7 +10,7 @@ use ferrowave_hip_abi::Functions;
 use thiserror::Error;
 
 pub use choose::{Choice, Unusable, choose, emulated};
-pub use library::{LIBRARY_NAMES, LIBRARY_VARIABLE};
+pub use library::{EMULATOR_VARIABLE, LIBRARY_NAMES, LIBRARY_VARIABLE};
 pub use selector::{DEVICE_VARIABLE, DeviceSelector, SelectorError};
 
 /// HIP's functions, from a library or from the emulator. Clones share the table.
@@ -75,9 +75,23 @@ pub enum LoadError {
         /// HIP's name of the function.
         function: &'static str,
     },
-    /// This program was built without the emulator.
-    #[error("this program was built without the emulator (feature `emulator`)")]
+    /// This program was built without the emulator, and has no library of it.
+    #[error(
+        "this program was built without the emulator (feature `emulator`), and {EMULATOR_VARIABLE} does not name its \
+         library; `cargo gpu-amdgpu test` builds it and sets the variable"
+    )]
     NoEmulator,
+    /// The library that [`EMULATOR_VARIABLE`] names is not the emulator, or cannot be loaded.
+    #[error(
+        "{EMULATOR_VARIABLE} names `{}`, {reason}; `cargo gpu-amdgpu test` builds the emulator's library",
+        .path.display()
+    )]
+    NotEmulator {
+        /// The variable's text.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
 }
 
 impl Api {
@@ -98,10 +112,11 @@ impl Api {
         library::load()
     }
 
-    /// The emulator in this process. Its devices are added by [`Device`](super::Device).
+    /// The emulator: with the feature `emulator` the one in this program, otherwise the library that
+    /// [`EMULATOR_VARIABLE`] names. Its devices are added by [`Device`](super::Device).
     ///
     /// # Errors
-    /// [`LoadError::NoEmulator`].
+    /// [`LoadError::NoEmulator`] or [`LoadError::NotEmulator`].
     pub fn emulator() -> Result<Self, LoadError> {
         #[cfg(feature = "emulator")]
         {
@@ -109,7 +124,7 @@ impl Api {
             Ok(unsafe { Self::from_functions(ferrowave_hip::FUNCTIONS, Source::Emulator) })
         }
         #[cfg(not(feature = "emulator"))]
-        Err(LoadError::NoEmulator)
+        library::load_emulator()
     }
 
     /// The functions, for calls that the layers above don't offer.

@@ -80,6 +80,30 @@ impl Api {
         Ok(u32::try_from(count).unwrap_or(0))
     }
 
+    /// Adds an emulated device with a name such as `emulator:MI250X`, and returns its ordinal; `None` if the library is
+    /// not the emulator.
+    ///
+    /// # Errors
+    /// If the emulator has no device of that name.
+    pub fn add_device(&self, name: &CStr) -> Option<Result<c_int, HipError>> {
+        let add = self.functions().ferrowaveAddDevice?;
+        let mut ordinal = 0;
+        // SAFETY: a text that ends in NUL, and a variable.
+        let code = unsafe { add(name.as_ptr(), &mut ordinal) };
+        Some(self.check("ferrowaveAddDevice", code).map(|()| ordinal))
+    }
+
+    /// Removes an emulated device with all that is on it; `None` if the library is not the emulator.
+    ///
+    /// # Errors
+    /// If there is no such device.
+    pub fn remove_device(&self, ordinal: c_int) -> Option<Result<(), HipError>> {
+        let remove = self.functions().ferrowaveRemoveDevice?;
+        // SAFETY: it takes no pointers.
+        let code = unsafe { remove(ordinal) };
+        Some(self.check("ferrowaveRemoveDevice", code))
+    }
+
     /// `hipGetDevicePropertiesR0600`.
     ///
     /// # Errors

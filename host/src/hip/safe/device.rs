@@ -1,6 +1,10 @@
 //! A chosen device.
 
-use std::{ffi::c_int, fmt, sync::Arc};
+use std::{
+    ffi::{CString, c_int},
+    fmt,
+    sync::Arc,
+};
 
 use ferrowave_gpu::{Gpu, Product};
 use thiserror::Error;
@@ -8,7 +12,7 @@ use thiserror::Error;
 use super::DeviceProperties;
 use crate::hip::{
     Api, DeviceSelector, HipError, LoadError, SelectorError,
-    load::{Choice, Source, Unusable, choose},
+    load::{Choice, Unusable, choose},
     system::{System, Trouble},
 };
 
@@ -120,23 +124,15 @@ impl Device {
                 if let Some(reason) = instead {
                     System::here().warn(&reason);
                 }
-                let api = Api::emulator().map_err(|reason| OpenError::NoEmulator {
+                let none = |reason| OpenError::NoEmulator {
                     reason,
                     why: why.clone(),
-                })?;
-                #[cfg(feature = "emulator")]
-                {
-                    let config = ferrowave_hip::DeviceConfig {
-                        product,
-                        ..ferrowave_hip::DeviceConfig::new(gpu)
-                    };
-                    Ok(Self::emulated(api, config, &why)?)
-                }
-                #[cfg(not(feature = "emulator"))]
-                {
-                    let name = emulated_name(gpu, product);
-                    Ok(Self::new(api, 0, &name, &why, None)?)
-                }
+                };
+                let api = Api::emulator().map_err(none)?;
+                let name = emulated_name(gpu, product);
+                let added = api.add_device(&CString::new(&*name).unwrap_or_default());
+                let ordinal = added.ok_or_else(|| none(LoadError::NoEmulator))??;
+                Ok(Self::emulated(api, ordinal, &name, &why)?)
             }
         }
     }
@@ -157,18 +153,23 @@ impl Device {
     pub fn emulator(config: ferrowave_hip::DeviceConfig) -> Result<Self, OpenError> {
         let why = String::new();
         let api = Api::emulator().map_err(|reason| OpenError::NoEmulator { reason, why })?;
-        Ok(Self::emulated(api, config, "as asked for")?)
+        let ordinal = ferrowave_hip::add_device(config);
+        let name = emulated_name(config.gpu, config.product);
+        Ok(Self::emulated(api, ordinal, &name, "as asked for")?)
     }
 
-    #[cfg(feature = "emulator")]
+    /// A device that was added to the emulator.
     pub(super) fn emulated(
         api: Api,
-        config: ferrowave_hip::DeviceConfig,
+        ordinal: c_int,
+        name: &str,
         why: &str,
     ) -> Result<Self, HipError> {
-        let emulated = Emulated(ferrowave_hip::add_device(config));
-        let name = emulated_name(config.gpu, config.product);
-        Self::new(api, emulated.0, &name, why, Some(emulated))
+        let emulated = Emulated {
+            api: api.clone(),
+            ordinal,
+        };
+        Self::new(api, ordinal, name, why, Some(emulated))
     }
 
     fn new(
@@ -179,10 +180,10 @@ impl Device {
         emulated: Option<Emulated>,
     ) -> Result<Self, HipError> {
         let properties = DeviceProperties::from(&*api.device_properties(ordinal)?);
-        let through = match api.source() {
+        let through = match &emulated {
             // The device's name says that it is emulated.
-            Source::Emulator => String::new(),
-            source => format!(" through {source}"),
+            Some(_) => String::new(),
+            None => format!(" through {}", api.source()),
         };
         let choice = format!("{name}: {}{through}, {why}", properties.name);
         Ok(Device(Arc::new(Opened {
@@ -236,15 +237,14 @@ impl fmt::Debug for Device {
 }
 
 /// An emulated device that was added for one [`Device`] and is removed with it.
-#[cfg_attr(
-    not(feature = "emulator"),
-    expect(dead_code, reason = "only the emulator makes one")
-)]
-struct Emulated(c_int);
+struct Emulated {
+    api: Api,
+    ordinal: c_int,
+}
 
-#[cfg(feature = "emulator")]
 impl Drop for Emulated {
     fn drop(&mut self) {
-        ferrowave_hip::remove_device(self.0);
+        // Fails only if the program has removed the device itself.
+        let _ = self.api.remove_device(self.ordinal);
     }
 }

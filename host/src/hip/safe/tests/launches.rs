@@ -59,8 +59,9 @@ fn a_timed_launch_has_a_time_with_and_without_the_function_for_it() {
         };
         // SAFETY: the functions are the emulator's.
         let api = unsafe { Api::from_functions(functions, Source::Emulator) };
-        let config = ferrowave_hip::DeviceConfig::new(Gpu::Gfx942);
-        let context = Context::new(&Device::emulated(api, config, "").unwrap()).unwrap();
+        let ordinal = api.add_device(c"emulator:gfx942").unwrap().unwrap();
+        let device = Device::emulated(api, ordinal, "emulator:gfx942", "").unwrap();
+        let context = Context::new(&device).unwrap();
         let module = context.load(code_object(Gpu::Gfx942)).unwrap();
         let kernel = module.kernel("add").unwrap();
         let (stream, start, stop) = (
