@@ -255,6 +255,10 @@ numbers! {
         hipGraphNodeTypeWaitEvent = 6,
         /// The recording of an event.
         hipGraphNodeTypeEventRecord = 7,
+        /// A signal of an external semaphore.
+        hipGraphNodeTypeExtSemaphoreSignal = 8,
+        /// A wait for an external semaphore.
+        hipGraphNodeTypeExtSemaphoreWait = 9,
         /// An allocation.
         hipGraphNodeTypeMemAlloc = 10,
         /// A free.

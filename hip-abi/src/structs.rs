@@ -3,9 +3,9 @@
 use core::ffi::{c_int, c_uint, c_void};
 
 use crate::{
-    hipArray_t, hipChannelFormatKind, hipDeviceptr_t, hipFunction_t, hipGraphNode_t, hipHostFn_t,
-    hipMemAccessFlags, hipMemLocationType, hipMemcpyKind, hipMemoryType, hipResourceType,
-    hipStream_t, layout::c_struct,
+    hipArray_t, hipChannelFormatKind, hipDeviceptr_t, hipFunction_t, hipGraphNode_t,
+    hipGraphNodeType, hipHostFn_t, hipMemAccessFlags, hipMemLocationType, hipMemcpyKind,
+    hipMemoryType, hipResourceType, hipStream_t, layout::c_struct,
 };
 
 c_struct! {
@@ -299,6 +299,36 @@ c_struct! {
         48 kernelParams: *mut *mut c_void,
         /// Dynamic LDS, in bytes.
         56 sharedMemBytes: c_uint,
+    }
+}
+
+c_struct! {
+    /// Memory that caches treat differently.
+    pub struct hipAccessPolicyWindow of 32 bytes {
+        /// Its address.
+        0 base_ptr: usize,
+        /// What happens to accesses that hit.
+        8 hitProp: c_uint,
+        /// Share of accesses that are treated as hits.
+        12 hitRatio: f32,
+        /// What happens to other accesses.
+        16 missProp: c_uint,
+        /// Its size in bytes.
+        24 num_bytes: usize,
+    }
+}
+
+c_struct! {
+    /// A node of any kind.
+    pub struct hipGraphNodeParams of 256 bytes {
+        /// The kind.
+        0 r#type: hipGraphNodeType,
+        /// Must be zero.
+        4 reserved0: [c_int; 3],
+        /// The kind's own struct.
+        16 parameters: [u64; 29],
+        /// Must be zero.
+        248 reserved2: u64,
     }
 }
 

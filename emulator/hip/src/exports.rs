@@ -11,10 +11,11 @@ use super::{
 mod bodies {
     pub(super) use super::super::{
         allocation::*, callback::*, context::*, copy::*, device::*, error::*, event::*, fill::*,
-        function::*, graph::capture::*, graph::dot::*, graph::executable::*, graph::memory::*,
-        graph::nodes::*, graph::query::*, graph::user_objects::*, graph::*, launch::*, module::*,
-        per_thread::*, pointer::*, pool::*, profiler::*, properties::*, registry::*, removal::*,
-        rtc::driver::*, rtc::*, stream::*, stream_memory::*, symbols::*, texture::*, values::*,
+        function::*, graph::attributes::*, graph::capture::*, graph::dot::*, graph::executable::*,
+        graph::generic::*, graph::memory::*, graph::nodes::*, graph::query::*,
+        graph::user_objects::*, graph::*, launch::*, module::*, per_thread::*, pointer::*, pool::*,
+        profiler::*, properties::*, registry::*, removal::*, rtc::driver::*, rtc::*, stream::*,
+        stream_memory::*, symbols::*, texture::*, values::*,
     };
 }
 

@@ -412,6 +412,43 @@ macro_rules! __hip_functions_graphs {
                 node: $crate::hipGraphNode_t,
                 event: $crate::hipEvent_t,
             ) -> $crate::hipError_t;
+            /// Adds a node of the kind that the struct names.
+            optional fn hipGraphAddNode(
+                graph_node: *mut $crate::hipGraphNode_t,
+                graph: $crate::hipGraph_t,
+                dependencies: *const $crate::hipGraphNode_t,
+                num_dependencies: usize,
+                node_params: *mut $crate::hipGraphNodeParams,
+            ) -> $crate::hipError_t;
+            /// Changes a node of the kind that the struct names.
+            optional fn hipGraphNodeSetParams(
+                node: $crate::hipGraphNode_t,
+                node_params: *mut $crate::hipGraphNodeParams,
+            ) -> $crate::hipError_t;
+            /// Changes a node of an executable graph, of the kind that the struct names.
+            optional fn hipGraphExecNodeSetParams(
+                graph_exec: $crate::hipGraphExec_t,
+                node: $crate::hipGraphNode_t,
+                node_params: *mut $crate::hipGraphNodeParams,
+            ) -> $crate::hipError_t;
+            /// Sets an attribute of a kernel node: `hipLaunchAttributeAccessPolicyWindow` (1), `Cooperative` (2) or
+            /// `Priority` (8). The value has the attribute's type.
+            optional fn hipGraphKernelNodeSetAttribute(
+                node: $crate::hipGraphNode_t,
+                attribute: ::core::ffi::c_uint,
+                value: *const ::core::ffi::c_void,
+            ) -> $crate::hipError_t;
+            /// The attribute of a kernel node. `hipErrorInvalidValue` if another one was set.
+            optional fn hipGraphKernelNodeGetAttribute(
+                node: $crate::hipGraphNode_t,
+                attribute: ::core::ffi::c_uint,
+                value: *mut ::core::ffi::c_void,
+            ) -> $crate::hipError_t;
+            /// Copies a kernel node's attributes. `hipErrorInvalidContext` if the other node has different ones.
+            optional fn hipGraphKernelNodeCopyAttributes(
+                source: $crate::hipGraphNode_t,
+                destination: $crate::hipGraphNode_t,
+            ) -> $crate::hipError_t;
             /// Enables or disables a node of an executable graph. A disabled node does nothing.
             optional fn hipGraphNodeSetEnabled(
                 graph_exec: $crate::hipGraphExec_t,

@@ -39,21 +39,15 @@ macro_rules! for_each_unsupported_hip_function {
             hipGraphAddBatchMemOpNode
             hipGraphAddExternalSemaphoresSignalNode
             hipGraphAddExternalSemaphoresWaitNode
-            hipGraphAddNode
             hipGraphBatchMemOpNodeGetParams
             hipGraphBatchMemOpNodeSetParams
             hipGraphExecBatchMemOpNodeSetParams
             hipGraphExecExternalSemaphoresSignalNodeSetParams
             hipGraphExecExternalSemaphoresWaitNodeSetParams
-            hipGraphExecNodeSetParams
             hipGraphExternalSemaphoresSignalNodeGetParams
             hipGraphExternalSemaphoresSignalNodeSetParams
             hipGraphExternalSemaphoresWaitNodeGetParams
             hipGraphExternalSemaphoresWaitNodeSetParams
-            hipGraphKernelNodeCopyAttributes
-            hipGraphKernelNodeGetAttribute
-            hipGraphKernelNodeSetAttribute
-            hipGraphNodeSetParams
             hipGraphicsGLRegisterBuffer
             hipGraphicsGLRegisterImage
             hipGraphicsMapResources

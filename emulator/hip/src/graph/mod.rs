@@ -11,9 +11,11 @@
 //! | `dot` | graphs as Graphviz draws them |
 //! | `user_objects` | objects of the program that graphs keep alive |
 
+pub(super) mod attributes;
 pub(super) mod capture;
 pub(super) mod dot;
 pub(super) mod executable;
+pub(super) mod generic;
 pub(super) mod memory;
 pub(super) mod nodes;
 pub(super) mod query;

@@ -1,8 +1,13 @@
 //! Graphs, their nodes and dependencies.
 
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, Weak};
+use std::{
+    ffi::c_int,
+    sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, Weak},
+};
 
-use ferrowave_hip_abi::{hipError_t, hipGraph_t, hipGraphNode_t, hipGraphNodeType};
+use ferrowave_hip_abi::{
+    hipAccessPolicyWindow, hipError_t, hipGraph_t, hipGraphNode_t, hipGraphNodeType,
+};
 
 use super::{operation::Operation, user_object::Held};
 use crate::{
@@ -26,6 +31,16 @@ pub(crate) struct Node {
     pub(crate) arguments: Arc<[usize]>,
     /// For a child graph: the handle of the node's copy.
     pub(crate) child: usize,
+    /// For a launch: the attribute that was set last.
+    pub(crate) attribute: Option<Attribute>,
+}
+
+/// An attribute of a launch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Attribute {
+    Window(hipAccessPolicyWindow),
+    Cooperative(c_int),
+    Priority(c_int),
 }
 
 impl Node {
@@ -80,6 +95,7 @@ impl Graph {
             named: 0,
             arguments: Arc::new([]),
             child: 0,
+            attribute: None,
         });
         id
     }

@@ -341,6 +341,162 @@ fn a_graph_is_built_looked_at_and_changed() {
     drop(device);
 }
 
+/// A node's parameters as `hipGraphAddNode` takes them, `offset` bytes into the part that depends on the kind.
+fn any<T>(r#type: hipGraphNodeType, offset: usize, of_kind: T) -> hipGraphNodeParams {
+    let mut whole = hipGraphNodeParams {
+        r#type,
+        ..hipGraphNodeParams::ZERO
+    };
+    assert!(offset + size_of::<T>() <= size_of_val(&whole.parameters));
+    let to = (&raw mut whole.parameters).cast::<u8>();
+    // SAFETY: the value fits.
+    unsafe { to.add(offset).cast::<T>().write_unaligned(of_kind) };
+    whole
+}
+
+#[test]
+fn one_function_adds_and_changes_nodes_of_all_kinds() {
+    use hipGraphNodeType as Kind;
+    let device = TestDevice::new(Gpu::Gfx90a);
+    let (first, second, stream) = (buffer(&[1; 64]), buffer(&[2; 64]), stream());
+    let fill = |value| {
+        let parameters = hipMemsetParams {
+            dst: first,
+            elementSize: 4,
+            height: 1,
+            value,
+            width: 64,
+            ..hipMemsetParams::ZERO
+        };
+        any(Kind::hipGraphNodeTypeMemset, 0, parameters)
+    };
+    let pitched = |ptr| hipPitchedPtr {
+        ptr,
+        pitch: 256,
+        xsize: 256,
+        ysize: 1,
+    };
+    // The flags and reserved words of hipMemcpyNodeParams take 16 bytes.
+    let copy = hipMemcpy3DParms {
+        srcPtr: pitched(first),
+        dstPtr: pitched(second),
+        extent: hipExtent {
+            width: 256,
+            height: 1,
+            depth: 1,
+        },
+        kind: hipMemcpyKind::hipMemcpyDeviceToDevice,
+        ..hipMemcpy3DParms::ZERO
+    };
+    let invalid = hipError_t::hipErrorInvalidValue;
+    // SAFETY: result and parameter pointers are valid; HIP checks the handles.
+    unsafe {
+        let graph: hipGraph_t = result(|graph| hipGraphCreate(graph, 0));
+        let add = |dependency: &[hipGraphNode_t], mut parameters| -> hipGraphNode_t {
+            let (list, count) = (dependency.as_ptr(), dependency.len());
+            result(|node| hipGraphAddNode(node, graph, list, count, &mut parameters))
+        };
+        let memset = add(&[], fill(5));
+        let empty = add(&[memset], any(Kind::hipGraphNodeTypeEmpty, 0, 0_u64));
+        let copied = add(&[empty], any(Kind::hipGraphNodeTypeMemcpy, 16, copy));
+        let event: hipEvent_t = result(|event| hipEventCreate(event));
+        let record = add(&[copied], any(Kind::hipGraphNodeTypeEventRecord, 0, event));
+        let kinds = [memset, empty, copied, record]
+            .map(|node| result::<Kind>(|kind| hipGraphNodeGetType(node, kind)).0);
+        assert_eq!(kinds, [2, 5, 1, 7]);
+        let executable = ready(graph);
+        run(executable, stream, 1);
+        assert_eq!(contents(second, 64), [5; 64]);
+        succeeds(hipEventQuery(event));
+
+        // The executable graph changes alone, then the graph.
+        succeeds(hipGraphExecNodeSetParams(executable, memset, &mut fill(6)));
+        run(executable, stream, 1);
+        assert_eq!(contents(second, 64), [6; 64]);
+        succeeds(hipGraphNodeSetParams(memset, &mut fill(7)));
+        run(ready(graph), stream, 1);
+        assert_eq!(contents(second, 64), [7; 64]);
+
+        let of_another = hipGraphNodeSetParams(copied, &mut fill(8));
+        fails(of_another, invalid, "no such parameters");
+        let mut node = ptr::null_mut();
+        let mut add = |kind| {
+            let mut parameters = any(Kind(kind), 0, 0_u64);
+            hipGraphAddNode(&mut node, graph, ptr::null(), 0, &mut parameters)
+        };
+        fails(add(99), invalid, "type 99 is no kind of node");
+        let semaphore = hipError_t::hipErrorNotSupported;
+        fails(add(9), semaphore, "nodes of kind 9 cannot be added");
+        let null = hipGraphAddNode(&mut node, graph, ptr::null(), 0, ptr::null_mut());
+        fails(null, invalid, "nodeParams is null");
+    }
+    drop(device);
+}
+
+#[test]
+fn kernel_nodes_keep_the_attribute_that_was_set_last() {
+    let device = TestDevice::new(Gpu::Gfx90a);
+    let function = kernel(load(code_object(Gpu::Gfx90a)), c"lds");
+    let launch = hipKernelNodeParams {
+        func: function.cast(),
+        gridDim: dim3 { x: 1, y: 1, z: 1 },
+        blockDim: dim3 { x: 64, y: 1, z: 1 },
+        ..hipKernelNodeParams::ZERO
+    };
+    let (window, cooperative, priority) = (1, 2, 8);
+    let invalid = hipError_t::hipErrorInvalidValue;
+    // SAFETY: result and parameter pointers are valid; HIP checks the handles.
+    unsafe {
+        let graph: hipGraph_t = result(|graph| hipGraphCreate(graph, 0));
+        let [node, other]: [hipGraphNode_t; 2] = std::array::from_fn(|_| {
+            result(|node| hipGraphAddKernelNode(node, graph, ptr::null(), 0, &launch))
+        });
+        let empty: hipGraphNode_t =
+            result(|node| hipGraphAddEmptyNode(node, graph, ptr::null(), 0));
+        let set = |node, attribute, value: i32| {
+            hipGraphKernelNodeSetAttribute(node, attribute, (&raw const value).cast())
+        };
+        let get = |node, attribute| {
+            result::<i32>(|value| hipGraphKernelNodeGetAttribute(node, attribute, value.cast()))
+        };
+        assert_eq!(get(node, priority), 0);
+        succeeds(set(node, priority, -1));
+        assert_eq!(get(node, priority), -1);
+        succeeds(hipGraphKernelNodeCopyAttributes(node, other));
+        assert_eq!(get(other, priority), -1);
+        // Copies of the graph have it too.
+        let clone: hipGraph_t = result(|clone| hipGraphClone(clone, graph));
+        let twin: hipGraphNode_t = result(|found| hipGraphNodeFindInClone(found, node, clone));
+        assert_eq!(get(twin, priority), -1);
+
+        fails(set(node, priority, 2), invalid, "from -1 (high) to 1 (low)");
+        fails(
+            set(node, 3, 0),
+            invalid,
+            "attribute 3 is not one of a kernel node",
+        );
+        fails(set(empty, cooperative, 1), invalid, "no such parameters");
+        succeeds(set(node, cooperative, 1));
+        let mut value = 0_i32;
+        let value = (&raw mut value).cast();
+        let old = hipGraphKernelNodeGetAttribute(node, priority, value);
+        fails(old, invalid, "the node has attribute 2, not 8");
+        fails(
+            hipGraphKernelNodeCopyAttributes(node, other),
+            hipError_t::hipErrorInvalidContext,
+            "different attributes",
+        );
+        let wide = hipAccessPolicyWindow {
+            hitRatio: 0.5,
+            num_bytes: 1,
+            ..hipAccessPolicyWindow::ZERO
+        };
+        let wide = hipGraphKernelNodeSetAttribute(node, window, (&raw const wide).cast());
+        fails(wide, invalid, "accessPolicyMaxWindowSize");
+    }
+    drop(device);
+}
+
 #[test]
 fn a_capture_can_continue_a_graph() {
     let _device = TestDevice::new(Gpu::Gfx942);
