@@ -1,11 +1,21 @@
 //! Prints the softmax of a matrix's rows, and its transpose.
 
-use std::error::Error;
+use std::{error::Error, process::ExitCode};
 
 use ferrowave_host::hip::{Context, Device};
 use softmax::{Matrix, softmax, transpose};
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<(), Box<dyn Error>> {
     // A GPU if HIP finds one, else the emulator; FERROWAVE_DEVICE selects another device.
     let device = Device::from_environment()?;
     println!("{}", device.choice());
