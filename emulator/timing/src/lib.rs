@@ -136,7 +136,8 @@ pub fn launch_within(
 }
 
 /// Models the time of a launch and runs only what that needs. **The contents of memory afterwards are not results**:
-/// most workgroups do not run, others stop before their end. The workgroups of a cooperative launch may wait for each
+/// most workgroups do not run, others stop before their end, and matrix instructions compute nothing. (So where a kernel
+/// branches on a product, it may take another way than in a whole run.) The workgroups of a cooperative launch may wait for each
 /// other, so all of them run.
 ///
 /// # Errors

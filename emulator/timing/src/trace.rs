@@ -371,6 +371,10 @@ impl Observer for Tracer<'_> {
         self.chosen.may_stop && (has_enough || is_exceeded)
     }
 
+    fn skips_matrix(&self) -> bool {
+        self.chosen.may_stop
+    }
+
     fn begin(&mut self, group: &GroupStart<'_>) {
         self.number = group.number;
         self.mode = match (

@@ -465,6 +465,31 @@ fn estimates_are_what_whole_runs_say() {
     assert_eq!(model(&kernel, Product::Mi300x).cycles, whole.cycles);
 }
 
+/// Most of the time of an estimate would be products that nobody reads.
+#[test]
+fn estimates_do_not_compute_products() {
+    let body = "  v_mov_b32 v1, 1.0\n  v_lshlrev_b32_e32 v6, 2, v0\n".to_owned()
+        + &"  v_mfma_f32_16x16x4_f32 v[2:5], v1, v1, v[2:5]\n".repeat(4)
+        + "  s_nop 7\n  s_nop 7\n  global_store_dword v6, v2, s[4:5]\n";
+    let kernel = Small::new(Gpu::Gfx942, &body);
+    let stored = |is_estimate: bool| {
+        kernel.run(|kernel, config| {
+            let timing = match is_estimate {
+                true => timing::estimate(kernel, config, Product::Mi300x),
+                false => timing::launch(kernel, config, Product::Mi300x),
+            };
+            let mut word = [0; 4];
+            let address = config.kernarg[..8].try_into().expect("the first buffer");
+            let read = kernel.memory().read(u64::from_le_bytes(address), &mut word);
+            read.expect("the buffer has a word");
+            (timing.expect("it runs").cycles, f32::from_le_bytes(word))
+        })
+    };
+    let (cycles, value) = stored(false);
+    assert_eq!(value, 16.0);
+    assert_eq!(stored(true), (cycles, 0.0));
+}
+
 #[test]
 fn estimates_of_huge_grids_end() {
     let kernel = Small::new(Gpu::Gfx942, DEPENDENT).workgroups(i32::MAX as u32);

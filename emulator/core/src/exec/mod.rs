@@ -75,6 +75,7 @@ pub(crate) use panic::Formatter;
 pub(crate) use state::{Allocated, Segment, Turn};
 
 use crate::memory::{Reach, View, shared::Moves};
+use ferrowave_isa::Category;
 
 /// The aperture of LDS: flat addresses with these upper 32 bits reach LDS. No host address has them, so LDS and global
 /// memory cannot be confused.
@@ -290,7 +291,13 @@ fn run_while<O: Observer, const PLAIN: bool>(
         }
         wave.pc = index + 1;
         left -= 1;
-        let flow = if PLAIN {
+        let is_skipped = || {
+            let facts = context.facts(index);
+            facts.is_some_and(|facts| facts.category == Category::Matrix)
+        };
+        let flow = if O::ACTIVE && observer.skips_matrix() && is_skipped() {
+            Flow::Next
+        } else if PLAIN {
             // SAFETY: `Code` was compiled for a level that this computer has.
             unsafe { (operation.run)(wave, context, operation) }
         } else {

@@ -24,6 +24,12 @@ pub trait Observer {
         false
     }
 
+    /// Whether matrix instructions need not compute anything: their results keep their old values. For launches whose
+    /// results are not used.
+    fn skips_matrix(&self) -> bool {
+        false
+    }
+
     /// A workgroup begins. Its waves' registers are as the hardware initializes them.
     fn begin(&mut self, group: &GroupStart<'_>);
 
@@ -102,6 +108,10 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
 
     fn is_done(&self) -> bool {
         self.0.is_done() && self.1.is_done()
+    }
+
+    fn skips_matrix(&self) -> bool {
+        self.0.skips_matrix() && self.1.skips_matrix()
     }
 
     fn begin(&mut self, group: &GroupStart<'_>) {
