@@ -56,8 +56,8 @@ fn a_profile_with_its_time() {
         heading,
         "modelled cycles",
         " at the highest clock, 2.100 GHz",
-        // There are no published clocks of products in f32.
-        "the sustained clock is unknown: we know no figures of MI300X in ",
+        // One workgroup does not fill the GPU.
+        "the sustained clock is unknown: we know no figures of MI300X with matrix cores that",
         "bound by",
         "\n  error  ",
         "published kernel",

@@ -16,7 +16,8 @@
 //!
 //! **These figures cannot say what bytes moved cost**: all six are of large products, in which they grow with the work of
 //! the matrix cores. So bytes are no term here: they are part of each type's figure, and a kernel that moves more has a
-//! lower clock than this. AMD notes that data with few toggling bits has clocks up to 50 % higher. Other machines and
+//! lower clock than this. Kernels whose matrix cores work less than a quarter of all cycles, of all compute units, have no
+//! figure: other units decide their power. AMD notes that data with few toggling bits has clocks up to 50 % higher. Other machines and
 //! types have no published clocks that we know.
 
 use ferrowave_gpu::Product;
@@ -86,7 +87,7 @@ impl MatrixType {
     }
 }
 
-/// The shares of the cycles in which the matrix cores work, by [`MatrixType::ALL`].
+/// The shares of the cycles in which the matrix cores of all compute units work, by [`MatrixType::ALL`].
 pub(super) type MatrixShares = [f64; MatrixType::ALL.len()];
 
 /// The clock that a machine sustains in a kernel.
@@ -111,13 +112,15 @@ pub enum SustainedClock {
 /// A share of a type below which its power does not matter.
 const LEAST_SHARE: f64 = 0.005;
 
+/// The share of the matrix cores, of all compute units, below which other units decide the power.
+const LEAST_WORK: f64 = 0.25;
+
 impl SustainedClock {
     pub(super) fn of(machine: Product, shares: &MatrixShares, cycles: u64) -> Self {
         let highest = machine.specifications().clock_hz();
         // The power in a cycle, where 1 is what the limit allows at 1 Hz.
         let mut power = 0.0;
         for (&share, of) in shares.iter().zip(MatrixType::ALL) {
-            // MI300X's figures are also those of kernels that hardly use the matrix cores: their clock is the highest.
             match of.published(machine) {
                 Some((clock, at)) => power += share / at * clock.powf(-1.0 / EXPONENT),
                 None if share < LEAST_SHARE && machine == Product::Mi300x => {}
@@ -129,6 +132,13 @@ impl SustainedClock {
                     return SustainedClock::Unknown { missing: what };
                 }
             }
+        }
+        if shares.iter().sum::<f64>() < LEAST_WORK {
+            let least = 100.0 * LEAST_WORK;
+            let missing = format!(
+                "{machine} with matrix cores that work less than {least:.0} % of all cycles"
+            );
+            return SustainedClock::Unknown { missing };
         }
         let clock_hz = power.powf(-EXPONENT).min(highest);
         SustainedClock::Fitted {
@@ -182,8 +192,7 @@ mod tests {
     fn less_work_means_a_higher_clock_up_to_the_highest() {
         let at = |share| clock(Product::Mi300x, [share, 0.0, 0.0, 0.0]).expect("published");
         assert!(at(0.9) < at(0.7) && at(0.7) < at(0.5));
-        assert_eq!(at(0.2), 2100.0);
-        assert_eq!(at(0.0), 2100.0);
+        assert_eq!(at(0.3), 2100.0);
         // Two types in one kernel are between the two.
         let both = clock(Product::Mi300x, [0.471, 0.471, 0.0, 0.0]).expect("published");
         assert!((1116.0..1206.0).contains(&both), "{both}");
@@ -194,6 +203,8 @@ mod tests {
         let none = [0.0; 4];
         assert_eq!(clock(Product::Mi300x, [0.0, 0.0, 0.0, 0.5]), None);
         assert!(clock(Product::Mi300x, [0.5, 0.0, 0.0, 0.001]).is_some());
+        // A vector kernel, or one that fills few compute units.
+        assert_eq!(clock(Product::Mi300x, [0.1, 0.1, 0.0, 0.0]), None);
         for machine in [
             Product::Mi100,
             Product::Mi210,

@@ -203,9 +203,13 @@ impl Timing {
         let usage = usage(replay, cycles_modelled);
         let bound_by = bound(&usage, &stalls);
         let of_simds = SIMDS * cycles_modelled.max(1) as f64;
-        let shares = modelled
-            .matrix_cycles
-            .map(|cycles| cycles as f64 / of_simds);
+        // Power is that of all compute units, of which others have fewer workgroups.
+        let placement = &modelled.placement;
+        let units = placement.units() * placement.xcds();
+        let places = (placement.of_fullest() * units).max(1);
+        let filled = placement.workgroups as f64 / places as f64;
+        let share = |cycles: u64| filled * cycles as f64 / of_simds;
+        let shares = modelled.matrix_cycles.map(share);
         let traffic = &replay.traffic;
         Timing {
             modelled: MODELLED,
