@@ -9,15 +9,16 @@ use super::{
     Context, FaultKind, Space, Wave,
     access_pattern::OutsideLds,
     contiguous_access::{ContiguousAccess, within},
-    lanes::chunks,
+    lanes::joined,
     operation::{Flow, Operation},
-    simd::{CHUNKS, D, LANES, U, chunk_mask},
+    simd::{D, LANES, U, all_lanes, chunk_mask},
+    wave::Lanes,
 };
 use crate::memory::shared::Moves;
 
 /// The checked addresses of a wave's lanes: every active lane's bytes may be accessed.
-pub(super) struct Access {
-    pub(super) addresses: [D; CHUNKS],
+pub(super) struct Access<const C: usize> {
+    pub(super) addresses: [D; C],
     pub(super) exec: u64,
     pub(super) moves: Moves,
 }
@@ -25,10 +26,10 @@ pub(super) struct Access {
 /// Number of allocations that a workgroup's accesses remember.
 pub(super) const RECENT: usize = 16;
 
-impl ContiguousAccess {
+impl<const C: usize> ContiguousAccess<C> {
     /// The same lanes by 64-bit address.
     #[inline(always)]
-    pub(super) fn by_address(&self) -> Access {
+    pub(super) fn by_address(&self) -> Access<C> {
         let base = D::splat(self.base);
         Access {
             addresses: self.offsets.map(|offsets| offsets.cast::<u64>() + base),
@@ -38,7 +39,7 @@ impl ContiguousAccess {
     }
 }
 
-impl Access {
+impl<const C: usize> Access<C> {
     #[inline(always)]
     pub(super) fn lane(&self, lane: usize) -> u64 {
         self.addresses.as_flattened_lanes()[lane]
@@ -46,8 +47,8 @@ impl Access {
 
     /// The same lanes with one base, if the active lanes are within one aligned block of 4 GiB.
     #[inline(always)]
-    fn near(&self) -> Option<ContiguousAccess> {
-        let first = self.lane(self.exec.trailing_zeros() as usize % LANES);
+    fn near(&self) -> Option<ContiguousAccess<C>> {
+        let first = self.lane(self.exec.trailing_zeros() as usize % (16 * C));
         let high = D::splat(first >> 32);
         let mut apart = 0;
         for (chunk, addresses) in self.addresses.iter().enumerate() {
@@ -60,7 +61,7 @@ impl Access {
             moves: self.moves,
         };
         let fits = apart & self.exec == 0
-            && within(&near.offsets, self.exec, 0, ContiguousAccess::FARTHEST);
+            && within(&near.offsets, self.exec, 0, ContiguousAccess::<C>::FARTHEST);
         fits.then_some(near)
     }
 
@@ -77,7 +78,7 @@ impl Access {
 
     /// Loads `N` dwords per lane to consecutive registers.
     #[inline(always)]
-    pub(super) fn load<const N: usize>(&self, w: &mut Wave, register: u16) {
+    pub(super) fn load<const N: usize>(&self, w: &mut Wave<C>, register: u16) {
         if let Some(near) = self.near() {
             return near.load_some::<N>(w, register);
         }
@@ -93,7 +94,7 @@ impl Access {
 
     /// Stores `N` dwords per lane from consecutive registers. Where lanes overlap, the highest wins.
     #[inline(always)]
-    pub(super) fn store<const N: usize>(&self, w: &Wave, register: u16) {
+    pub(super) fn store<const N: usize>(&self, w: &Wave<C>, register: u16) {
         if let Some(near) = self.near() {
             return near.store_some::<N>(w, register);
         }
@@ -110,7 +111,7 @@ impl Access {
     #[inline(always)]
     pub(super) fn load_small<T: Copy>(
         &self,
-        w: &mut Wave,
+        w: &mut Wave<C>,
         register: u16,
         f: impl Fn(T, u32) -> u32,
     ) {
@@ -125,7 +126,7 @@ impl Access {
 
     /// Stores `f` of the register's value, per lane.
     #[inline(always)]
-    pub(super) fn store_small<T: Copy>(&self, w: &Wave, register: u16, f: impl Fn(u32) -> T) {
+    pub(super) fn store_small<T: Copy>(&self, w: &Wave<C>, register: u16, f: impl Fn(u32) -> T) {
         let moves = self.moves;
         self.each(|lane, address| {
             let value = f(w.lanes(register).as_array()[lane]);
@@ -137,7 +138,7 @@ impl Access {
 
 /// Writes zeros to the lanes of `mask` in `count` registers.
 #[inline(always)]
-pub(super) fn clear(w: &mut Wave, register: u16, count: u16, mask: u64) {
+pub(super) fn clear<const C: usize>(w: &mut Wave<C>, register: u16, count: u16, mask: u64) {
     if mask == 0 {
         return;
     }
@@ -151,14 +152,14 @@ pub(super) fn clear(w: &mut Wave, register: u16, count: u16, mask: u64) {
 
 /// The lanes of an array of vectors, by lane number.
 trait Flattened {
-    fn as_flattened_lanes(&self) -> &[u64; LANES];
+    fn as_flattened_lanes(&self) -> &[u64];
 }
 
-impl Flattened for [D; CHUNKS] {
+impl<const C: usize> Flattened for [D; C] {
     #[inline(always)]
-    fn as_flattened_lanes(&self) -> &[u64; LANES] {
-        // SAFETY: four vectors of sixteen lanes, without padding, are 64 lanes side by side.
-        unsafe { &*(&raw const *self).cast() }
+    fn as_flattened_lanes(&self) -> &[u64] {
+        // SAFETY: vectors of sixteen lanes, without padding, are lanes side by side.
+        unsafe { std::slice::from_raw_parts(self.as_ptr().cast(), 16 * C) }
     }
 }
 
@@ -184,14 +185,10 @@ pub(super) unsafe fn write<T: Copy>(address: u64, value: T) {
 
 /// The lowest and the highest address of the active lanes.
 #[inline(always)]
-fn bounds(addresses: &[D; CHUNKS], exec: u64) -> (u64, u64) {
-    if exec == !0 {
-        let low = addresses[0]
-            .simd_min(addresses[1])
-            .simd_min(addresses[2].simd_min(addresses[3]));
-        let high = addresses[0]
-            .simd_max(addresses[1])
-            .simd_max(addresses[2].simd_max(addresses[3]));
+fn bounds<const C: usize>(addresses: &[D; C], exec: u64) -> (u64, u64) {
+    if exec == all_lanes(C) {
+        let low = joined::<C, _>(|c| addresses[c], D::simd_min);
+        let high = joined::<C, _>(|c| addresses[c], D::simd_max);
         return (low.reduce_min(), high.reduce_max());
     }
     let (mut low, mut high) = (D::splat(u64::MAX), D::splat(0));
@@ -205,10 +202,10 @@ fn bounds(addresses: &[D; CHUNKS], exec: u64) -> (u64, u64) {
 
 /// Checks global addresses: `bytes` at each active lane's address must be allocated. Otherwise the wave faults.
 #[inline(always)]
-pub(super) fn check_global(
+pub(super) fn check_global<const C: usize>(
     c: &mut Context<'_>,
     o: &Operation,
-    access: &Access,
+    access: &Access<C>,
     bytes: u32,
     write: bool,
 ) -> Flow {
@@ -218,10 +215,10 @@ pub(super) fn check_global(
 
 /// As [`check_global`], with the lowest and the highest address of the active lanes.
 #[inline(always)]
-pub(super) fn check_span(
+pub(super) fn check_span<const C: usize>(
     c: &mut Context<'_>,
     o: &Operation,
-    access: &Access,
+    access: &Access<C>,
     low: u64,
     high: u64,
     bytes: u32,
@@ -241,14 +238,7 @@ pub(super) fn check_span(
         }
     }
     if c.watched {
-        let addresses = access.addresses.as_flattened_lanes();
-        record(
-            c,
-            (Space::Global, write, false),
-            bytes,
-            access.exec,
-            addresses,
-        );
+        record(c, (Space::Global, write, false), bytes, access);
     }
     Flow::Next
 }
@@ -256,14 +246,16 @@ pub(super) fn check_span(
 /// Records an access for observers: its space, whether it writes, whether the scalar unit makes it.
 #[cold]
 #[inline(never)]
-pub(super) fn record(
+fn record<const C: usize>(
     c: &mut Context<'_>,
     how: (Space, bool, bool),
     bytes: u32,
-    lanes: u64,
-    addresses: &[u64; LANES],
+    access: &Access<C>,
 ) {
-    c.accesses.add(c.code.level, how, bytes, lanes, addresses);
+    let mut addresses = [0; LANES];
+    addresses[..16 * C].copy_from_slice(access.addresses.as_flattened_lanes());
+    c.accesses
+        .add(c.code.level, how, bytes, access.exec, &addresses);
 }
 
 /// Records an access of the scalar unit.
@@ -277,7 +269,12 @@ pub(super) fn record_scalar(c: &mut Context<'_>, write: bool, bytes: u32, addres
 /// Checks each lane on its own: the lanes use several allocations, or some are outside all of them.
 #[cold]
 #[inline(never)]
-fn check_each_lane(c: &mut Context<'_>, access: &Access, bytes: u32, write: bool) -> Flow {
+fn check_each_lane<const C: usize>(
+    c: &mut Context<'_>,
+    access: &Access<C>,
+    bytes: u32,
+    write: bool,
+) -> Flow {
     let mut lanes = 0_u64;
     access.each(|lane, address| {
         let end = address.wrapping_add(u64::from(bytes));
@@ -311,14 +308,14 @@ fn check_each_lane(c: &mut Context<'_>, access: &Access, bytes: u32, write: bool
 /// Address and offset add in 32 bits and wrap around: LLVM relies on it from GCN 2 on, and makes addresses «below 0»
 /// that the offset brings back.
 #[inline(always)]
-pub(super) fn in_lds(
+pub(super) fn in_lds<const C: usize>(
     c: &mut Context<'_>,
-    addresses: &[U; CHUNKS],
+    addresses: &[U; C],
     offset: u32,
     exec: u64,
     bytes: u32,
     write: bool,
-) -> ContiguousAccess {
+) -> ContiguousAccess<C> {
     let mut near = lds_behind(c, addresses, offset, exec);
     if !lds_holds(c, &near.offsets, exec, bytes) {
         near.exec = lanes_in_lds(c, &near.offsets, exec, bytes, write);
@@ -328,14 +325,14 @@ pub(super) fn in_lds(
 
 /// As [`in_lds`], and records the access for observers.
 #[inline(always)]
-pub(super) fn reach_lds(
+pub(super) fn reach_lds<const C: usize>(
     c: &mut Context<'_>,
-    addresses: &[U; CHUNKS],
+    addresses: &[U; C],
     offset: u32,
     exec: u64,
     bytes: u32,
     write: bool,
-) -> ContiguousAccess {
+) -> ContiguousAccess<C> {
     let near = in_lds(c, addresses, offset, exec, bytes, write);
     if exec != 0 {
         tell(c, (Space::Lds, write), bytes, 0, &near);
@@ -345,25 +342,26 @@ pub(super) fn reach_lds(
 
 /// The lanes' LDS at an offset, if all lanes are active and in range; otherwise the caller uses [`reach_lds`].
 #[inline(always)]
-pub(super) fn near_lds(
-    w: &Wave,
+pub(super) fn near_lds<const C: usize>(
+    w: &Wave<C>,
     c: &mut Context<'_>,
-    addresses: &[U; CHUNKS],
+    addresses: &[U; C],
     offset: u32,
     bytes: u32,
-) -> Option<ContiguousAccess> {
-    let near = lds_behind(c, addresses, offset, !0);
-    (w.exec == !0 && lds_holds(c, &near.offsets, !0, bytes)).then_some(near)
+) -> Option<ContiguousAccess<C>> {
+    let all = all_lanes(C);
+    let near = lds_behind(c, addresses, offset, all);
+    (w.all_active() && lds_holds(c, &near.offsets, all, bytes)).then_some(near)
 }
 
 /// The lanes' LDS at an offset, unchecked.
 #[inline(always)]
-fn lds_behind(
+fn lds_behind<const C: usize>(
     c: &mut Context<'_>,
-    addresses: &[U; CHUNKS],
+    addresses: &[U; C],
     offset: u32,
     exec: u64,
-) -> ContiguousAccess {
+) -> ContiguousAccess<C> {
     ContiguousAccess {
         base: c.lds.as_mut_ptr().expose_provenance() as u64,
         offsets: addresses.map(|a| a + U::splat(offset)),
@@ -374,7 +372,7 @@ fn lds_behind(
 
 /// Whether all active lanes' bytes are in the workgroup's LDS.
 #[inline(always)]
-fn lds_holds(c: &Context<'_>, offsets: &[U; CHUNKS], exec: u64, bytes: u32) -> bool {
+fn lds_holds<const C: usize>(c: &Context<'_>, offsets: &[U; C], exec: u64, bytes: u32) -> bool {
     // A workgroup's LDS is far below 4 GiB.
     let highest = (c.lds.len() as u32).checked_sub(bytes);
     highest.is_some_and(|highest| within(offsets, exec, 0, highest))
@@ -383,10 +381,10 @@ fn lds_holds(c: &Context<'_>, offsets: &[U; CHUNKS], exec: u64, bytes: u32) -> b
 /// Whether all active lanes are inside the allocation that the instruction used last; otherwise the caller uses
 /// [`check_global`].
 #[inline(always)]
-pub(super) fn is_in_reach(
+pub(super) fn is_in_reach<const C: usize>(
     c: &Context<'_>,
     o: &Operation,
-    near: &ContiguousAccess,
+    near: &ContiguousAccess<C>,
     bytes: u32,
     write: bool,
 ) -> bool {
@@ -397,23 +395,23 @@ pub(super) fn is_in_reach(
             &near.offsets,
             near.exec,
             low,
-            high.min(ContiguousAccess::FARTHEST),
+            high.min(ContiguousAccess::<C>::FARTHEST),
         )
     })
 }
 
 /// Records an access if there are observers. `base` is what addresses in LDS or global memory are counted from.
 #[inline(always)]
-pub(super) fn tell(
+pub(super) fn tell<const C: usize>(
     c: &mut Context<'_>,
     how: (Space, bool),
     bytes: u32,
     base: u64,
-    near: &ContiguousAccess,
+    near: &ContiguousAccess<C>,
 ) {
     if c.watched {
         // A copy, so that the addresses are in memory only where an observer needs them.
-        let offsets = chunks(|chunk| near.offsets[chunk]);
+        let offsets = Lanes::of(near.offsets);
         tell_watchers(c, how, bytes, base, &offsets, near.exec);
     }
 }
@@ -425,27 +423,27 @@ fn tell_watchers(
     (space, write): (Space, bool),
     bytes: u32,
     base: u64,
-    offsets: &[U; CHUNKS],
+    offsets: &Lanes,
     exec: u64,
 ) {
     let how = (space, write, false);
     c.accesses
-        .add_near(c.code.level, how, bytes, exec, base, offsets);
+        .add_near(c.code.level, how, bytes, exec, base, &offsets.0);
 }
 
 /// The lanes that are in range of the workgroup's LDS. The others are recorded for observers.
 #[cold]
 #[inline(never)]
-fn lanes_in_lds(
+fn lanes_in_lds<const C: usize>(
     c: &mut Context<'_>,
-    offsets: &[U; CHUNKS],
+    offsets: &[U; C],
     exec: u64,
     bytes: u32,
     write: bool,
 ) -> u64 {
     let lds_bytes = c.lds.len() as u64;
     let offset = |lane: usize| offsets[lane / 16][lane % 16];
-    let inside = (0..LANES)
+    let inside = (0..16 * C)
         .filter(|&lane| u64::from(offset(lane)) + u64::from(bytes) <= lds_bytes)
         .fold(0, |lanes, lane| lanes | 1 << lane);
     if c.watched && exec & !inside != 0 {
@@ -453,7 +451,7 @@ fn lanes_in_lds(
             write,
             bytes,
             lanes: exec & !inside,
-            addresses: std::array::from_fn(offset),
+            addresses: *Lanes::of(*offsets).as_array(),
         });
     }
     exec & inside

@@ -458,7 +458,7 @@ fn slot(bytes: u32, lanes: u64, distances: &[U; CHUNKS]) -> usize {
         0x369d_ea0f,
     ]);
     const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
-    let parts = chunks(|chunk| distances[chunk] * U::splat(CHUNK[chunk]));
+    let parts: [U; CHUNKS] = chunks(|chunk| distances[chunk] * U::splat(CHUNK[chunk]));
     let sum = ((parts[0] + parts[1] + (parts[2] + parts[3])) * LANE).reduce_sum();
     let mixed = (u64::from(sum) << 8 | u64::from(bytes)) ^ lanes.wrapping_mul(MIX);
     (mixed.wrapping_mul(MIX) >> (64 - SLOTS.trailing_zeros())) as usize

@@ -150,10 +150,10 @@ pub(crate) unsafe fn update64(address: u64, atomic: Atomic, data: u64, compare: 
 /// old value to the result if `control[0]` says so. Skips misaligned lanes, and returns the first of them with its
 /// address.
 #[inline(always)]
-pub(super) fn on_lanes<const WIDE: bool>(
-    w: &mut Wave,
+pub(super) fn on_lanes<const WIDE: bool, const C: usize>(
+    w: &mut Wave<C>,
     o: &Operation,
-    access: &Access,
+    access: &Access<C>,
 ) -> Option<(usize, u64)> {
     let atomic = from_detail(o.detail);
     let bytes = if WIDE { 8 } else { 4 };
@@ -163,7 +163,8 @@ pub(super) fn on_lanes<const WIDE: bool>(
             misaligned.get_or_insert((lane, address));
             return;
         }
-        let register = |w: &Wave, index: u16| w.lanes(o.src[1].register + index).as_array()[lane];
+        let register =
+            |w: &Wave<C>, index: u16| w.lanes(o.src[1].register + index).as_array()[lane];
         let old = if WIDE {
             let data = u64::from(register(w, 0)) | u64::from(register(w, 1)) << 32;
             let compare = u64::from(register(w, 2)) | u64::from(register(w, 3)) << 32;

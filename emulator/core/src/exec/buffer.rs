@@ -25,33 +25,33 @@ pub(crate) fn address_control(memory: &MemoryControl) -> u8 {
 
 /// Writes the status word of an access that touched only existing memory.
 #[inline(always)]
-fn put_status(w: &mut Wave, o: &Operation, register: u16) {
+fn put_status<const C: usize>(w: &mut Wave<C>, o: &Operation, register: u16) {
     if o.control[2] & TFE != 0 {
-        let exec = w.exec;
+        let exec = w.active();
         clear(w, register, 1, exec);
     }
 }
 
 /// The handler of an atomic operation.
-pub(super) fn atomic<const WIDE: bool>(b: Binder) -> Handler {
-    b.bind(atomically::<WIDE>)
+pub(super) fn atomic<const WIDE: bool, const C: usize>(b: Binder<C>) -> Handler {
+    b.bind(atomically::<WIDE, C>)
 }
 
 /// Makes handlers of buffer operations.
-pub(super) struct Buffers(pub(super) Binder);
+pub(super) struct Buffers<const C: usize>(pub(super) Binder<C>);
 
-impl Transfers for Buffers {
+impl<const C: usize> Transfers for Buffers<C> {
     fn load<const N: usize>(&self) -> Handler {
         self.0.bind(
             #[inline(always)]
             |w, c, o| {
-                if w.exec == 0 {
+                if w.active() == 0 {
                     return Flow::Next;
                 }
                 let target = Target::new(w, o);
                 let bytes = 4 * N as u32;
                 let Some(inside) = target.in_one_piece(bytes) else {
-                    return load_parts::<N>(w, c, o, &target);
+                    return load_parts::<N, C>(w, c, o, &target);
                 };
                 match target.access(c, o, inside, 0, bytes, false) {
                     Ok(access) => access.load::<N>(w, o.dst),
@@ -68,13 +68,13 @@ impl Transfers for Buffers {
         self.0.bind(
             #[inline(always)]
             |w, c, o| {
-                if w.exec == 0 {
+                if w.active() == 0 {
                     return Flow::Next;
                 }
                 let target = Target::new(w, o);
                 let bytes = 4 * N as u32;
                 let Some(inside) = target.in_one_piece(bytes) else {
-                    return store_parts::<N>(w, c, o, &target);
+                    return store_parts::<N, C>(w, c, o, &target);
                 };
                 match target.access(c, o, inside, 0, bytes, true) {
                     Ok(access) => access.store::<N>(w, o.src[1].register),
@@ -141,12 +141,12 @@ impl Transfers for Buffers {
 }
 
 /// The accesses to `N` consecutive dwords, each with the lanes that are in range; all are checked.
-fn parts<const N: usize>(
+fn parts<const N: usize, const C: usize>(
     c: &mut Context<'_>,
     o: &Operation,
-    target: &Target,
+    target: &Target<C>,
     write: bool,
-) -> Result<Vec<Access>, Flow> {
+) -> Result<Vec<Access<C>>, Flow> {
     (0..N as u64)
         .map(|part| {
             let inside = target.inside(4 * part, 4);
@@ -157,21 +157,21 @@ fn parts<const N: usize>(
 
 /// Loads dword by dword: each is range-checked on its own.
 #[inline(never)]
-fn load_parts<const N: usize>(
-    w: &mut Wave,
+fn load_parts<const N: usize, const C: usize>(
+    w: &mut Wave<C>,
     c: &mut Context<'_>,
     o: &Operation,
-    target: &Target,
+    target: &Target<C>,
 ) -> Flow {
     if target.crosses(4) {
         let byte = |at| target.access(c, o, target.inside(at & !3, 4), at, 1, false);
-        let flow = split::load::<N>(w, o.dst, target.exec, byte);
+        let flow = split::load::<N, C>(w, o.dst, target.exec, byte);
         if flow == Flow::Next {
             put_status(w, o, o.dst + N as u16);
         }
         return flow;
     }
-    let accesses = match parts::<N>(c, o, target, false) {
+    let accesses = match parts::<N, C>(c, o, target, false) {
         Ok(accesses) => accesses,
         Err(flow) => return flow,
     };
@@ -185,17 +185,17 @@ fn load_parts<const N: usize>(
 
 /// Stores dword by dword: each is range-checked on its own.
 #[inline(never)]
-fn store_parts<const N: usize>(
-    w: &mut Wave,
+fn store_parts<const N: usize, const C: usize>(
+    w: &mut Wave<C>,
     c: &mut Context<'_>,
     o: &Operation,
-    target: &Target,
+    target: &Target<C>,
 ) -> Flow {
     if target.crosses(4) {
         let byte = |at| target.access(c, o, target.inside(at & !3, 4), at, 1, true);
-        return split::store::<N>(w, o.src[1].register, byte);
+        return split::store::<N, C>(w, o.src[1].register, byte);
     }
-    let accesses = match parts::<N>(c, o, target, true) {
+    let accesses = match parts::<N, C>(c, o, target, true) {
         Ok(accesses) => accesses,
         Err(flow) => return flow,
     };
@@ -206,7 +206,11 @@ fn store_parts<const N: usize>(
 }
 
 /// An atomic operation is in range with all its bytes or not at all; out of range it returns 0.
-fn atomically<const WIDE: bool>(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flow {
+fn atomically<const WIDE: bool, const C: usize>(
+    w: &mut Wave<C>,
+    c: &mut Context<'_>,
+    o: &Operation,
+) -> Flow {
     let target = Target::new(w, o);
     let bytes = if WIDE { 8 } else { 4 };
     let inside = target.inside(0, bytes);
@@ -214,7 +218,7 @@ fn atomically<const WIDE: bool>(w: &mut Wave, c: &mut Context<'_>, o: &Operation
         Ok(access) => access,
         Err(flow) => return flow,
     };
-    let misaligned = atomic::on_lanes::<WIDE>(w, o, &access);
+    let misaligned = atomic::on_lanes::<WIDE, C>(w, o, &access);
     if o.control[0] != 0 {
         clear(w, o.dst, 1 + u16::from(WIDE), target.exec & !inside);
     }

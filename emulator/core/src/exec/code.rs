@@ -20,7 +20,9 @@ use super::{
     compile::{self, Line, Target},
     jit,
     observe::Facts,
+    operation::Operation,
     operation::Operations,
+    simd::CHUNKS,
 };
 use crate::memory::CodePlace;
 use ferrowave_isa::{self as isa, Instruction, run::Run};
@@ -47,6 +49,8 @@ pub struct Code {
     place: Arc<CodePlace>,
     /// The host instructions that the operations use.
     pub(super) level: SimdLevel,
+    /// The size of the waves that run it.
+    pub(super) size: Size,
     policy: jit::Policy,
     /// The first instruction's index: 0, except for linked code.
     first: u32,
@@ -58,6 +62,27 @@ pub struct Code {
     /// The code that jumps out of this code reached first; code reached later is linked after it. Its indices follow
     /// those of this code, after one index that stands for the end of this code.
     linked: OnceLock<Box<Code>>,
+}
+
+/// The size of a code's waves. The compiler for it stands here, so that only sizes that are used are compiled into the
+/// library.
+#[derive(Clone, Copy)]
+pub(super) struct Size {
+    /// Host vectors in a VGPR.
+    pub(super) chunks: usize,
+    #[expect(clippy::type_complexity, reason = "it is `compile::operations`")]
+    operations:
+        fn(Gpu, SimdLevel, u32, &[Line], &dyn Fn(i64) -> Target) -> (Vec<Operation>, Vec<u32>),
+}
+
+impl Size {
+    /// Waves of `C` chunks.
+    pub(super) fn of<const C: usize>() -> Self {
+        Size {
+            chunks: C,
+            operations: compile::operations::<C>,
+        }
+    }
 }
 
 /// The code from the beginning of a function to the beginning of the next.
@@ -168,13 +193,15 @@ impl Code {
     /// Compiles the words of `text`, which are at `address`, as one stretch. It runs with the host instructions of
     /// `level`, or the best below it that the host has.
     pub fn compile(gpu: Gpu, level: SimdLevel, address: u64, text: &[u8]) -> Self {
-        Self::divided(gpu, level, address, text, &[], jit::Policy::default())
+        let size = Size::of::<CHUNKS>();
+        Self::divided(gpu, level, size, address, text, &[], jit::Policy::default())
     }
 
-    /// As [`Self::compile`], divided at byte offsets and with its own policy for the JIT.
+    /// As [`Self::compile`], for waves of a size, divided at byte offsets and with its own policy for the JIT.
     pub(super) fn divided(
         gpu: Gpu,
         level: SimdLevel,
+        size: Size,
         address: u64,
         text: &[u8],
         starts: &[u64],
@@ -187,7 +214,7 @@ impl Code {
             starts: starts.to_vec(),
         };
         let memory = Arc::new(Words { address, words });
-        Self::of(gpu, level, policy, Arc::new(place), 0, memory)
+        Self::of(gpu, level, size, policy, Arc::new(place), 0, memory)
     }
 
     /// Code in a memory, which is read when a wave first reaches a stretch.
@@ -197,12 +224,14 @@ impl Code {
         place: Arc<CodePlace>,
         memory: Arc<dyn CodeMemory>,
     ) -> Self {
-        Self::of(gpu, level, jit::Policy::default(), place, 0, memory)
+        let (size, policy) = (Size::of::<CHUNKS>(), jit::Policy::default());
+        Self::of(gpu, level, size, policy, place, 0, memory)
     }
 
     fn of(
         gpu: Gpu,
         level: SimdLevel,
+        size: Size,
         policy: jit::Policy,
         place: Arc<CodePlace>,
         first: u32,
@@ -221,6 +250,7 @@ impl Code {
         Code {
             gpu,
             level: level.min(SimdLevel::detect()),
+            size,
             policy,
             first,
             memory,
@@ -278,9 +308,11 @@ impl Code {
             first.checked_add(place.words)?.checked_add(1)?;
             part = part.linked.get_or_init(|| {
                 let memory = Arc::clone(&self.memory);
-                let (level, policy) = (self.level, self.policy);
+                let (level, size, policy) = (self.level, self.size, self.policy);
                 let place = Arc::clone(&place);
-                Box::new(Self::of(self.gpu, level, policy, place, first, memory))
+                Box::new(Self::of(
+                    self.gpu, level, size, policy, place, first, memory,
+                ))
             });
         }
         Some(part)
@@ -492,7 +524,7 @@ impl Code {
     fn make_ready(&self, stretch: &Stretch, lines: &Arc<Lines>) -> Ready {
         let first = stretch.words.start;
         let (mut operations, refused) =
-            compile::operations(self.gpu, self.level, first, &lines.list, &|word| {
+            (self.size.operations)(self.gpu, self.level, first, &lines.list, &|word| {
                 self.target(word)
             });
         let regions = match self.level {

@@ -6,9 +6,9 @@ use rustc_apfloat::ieee::{Double, Half, Single};
 
 use super::{
     float, float32, float64, half,
-    lanes::{Binder, mask64, set_mask, sext16},
+    lanes::{Binder, mask_of, set_mask, sext16},
     operation::Handler,
-    simd::{CHUNKS, E, F, M, U},
+    simd::{E, F, M, U},
 };
 use ferrowave_isa::{
     DataType, Instruction, Operand,
@@ -17,7 +17,7 @@ use ferrowave_isa::{
 
 type M64 = Mask<i64, 16>;
 
-impl Binder {
+impl<const C: usize> Binder<C> {
     fn compare_f32<G: Fn(F, F) -> M + Copy + 'static>(self, f: G) -> Handler {
         self.bind(
             #[inline(always)]
@@ -25,7 +25,7 @@ impl Binder {
                 let (a, b) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
                 let keep = w.mode.denormals32().0;
                 let read = |value: F| if keep { value } else { flush(value) };
-                let mask = mask64(|c| {
+                let mask = mask_of::<C>(|c| {
                     f(
                         read(float32::modified(o, 0, w.chunk(a, c))),
                         read(float32::modified(o, 1, w.chunk(b, c))),
@@ -41,7 +41,7 @@ impl Binder {
             #[inline(always)]
             move |w, _, o| {
                 let (a, b) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
-                let mask = mask64(|c| {
+                let mask = mask_of::<C>(|c| {
                     f(
                         half::source(w, o, 0, w.chunk(a, c)),
                         half::source(w, o, 1, w.chunk(b, c)),
@@ -58,7 +58,7 @@ impl Binder {
             move |w, _, o| {
                 let (a, b) = (w.fetch64(0, &o.src[0]), w.fetch64(1, &o.src[1]));
                 let mut mask = 0;
-                for c in 0..CHUNKS {
+                for c in 0..C {
                     let m = f(
                         float64::modified(o, 0, w.chunk64(a, c)),
                         float64::modified(o, 1, w.chunk64(b, c)),
@@ -77,7 +77,7 @@ fn flush(value: F) -> F {
 }
 
 /// The handler of a compare of floats.
-pub(super) fn floats(b: Binder, i: &Instruction, relation: Floats) -> Handler {
+pub(super) fn floats<const C: usize>(b: Binder<C>, i: &Instruction, relation: Floats) -> Handler {
     // One expression serves all formats: f16 compares as f32, and the vectors of f32 and f64 have the same methods.
     macro_rules! relation {
         (|$x:ident, $y:ident| $body:expr) => {
@@ -109,20 +109,27 @@ pub(super) fn floats(b: Binder, i: &Instruction, relation: Floats) -> Handler {
 }
 
 /// The handler of a compare of integers.
-pub(super) fn integers(b: Binder, i: &Instruction, relation: Integers) -> Handler {
+pub(super) fn integers<const C: usize>(
+    b: Binder<C>,
+    i: &Instruction,
+    relation: Integers,
+) -> Handler {
     let Operand { bits, ty, .. } = i.src[0];
     let relate = match (bits, ty == DataType::I) {
-        (16, false) => relate::<16, false>,
-        (16, true) => relate::<16, true>,
-        (32, false) => relate::<32, false>,
-        (32, true) => relate::<32, true>,
-        (_, false) => relate::<64, false>,
-        (_, true) => relate::<64, true>,
+        (16, false) => relate::<16, false, C>,
+        (16, true) => relate::<16, true, C>,
+        (32, false) => relate::<32, false, C>,
+        (32, true) => relate::<32, true, C>,
+        (_, false) => relate::<64, false, C>,
+        (_, true) => relate::<64, true, C>,
     };
     relate(b, relation)
 }
 
-fn relate<const BITS: u32, const SIGNED: bool>(b: Binder, relation: Integers) -> Handler {
+fn relate<const BITS: u32, const SIGNED: bool, const C: usize>(
+    b: Binder<C>,
+    relation: Integers,
+) -> Handler {
     // Signed values compare as unsigned ones with the sign bit inverted.
     macro_rules! relation {
         (|$x:ident, $y:ident| $body:expr) => {
@@ -166,13 +173,13 @@ fn narrow<const BITS: u32, const SIGNED: bool>(x: U) -> U {
 }
 
 /// The handler of a test for classes of floats.
-pub(super) fn class(b: Binder, op: CompareClass) -> Handler {
+pub(super) fn class<const C: usize>(b: Binder<C>, op: CompareClass) -> Handler {
     match op {
         CompareClass::v_cmp_class_f32 | CompareClass::v_cmpx_class_f32 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 let (a, s) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
-                let mask = mask64(|c| {
+                let mask = mask_of::<C>(|c| {
                     let x = float32::modified(o, 0, w.chunk(a, c)).to_bits().to_array();
                     let s = w.chunk(s, c).to_array();
                     M::from_array(std::array::from_fn(|i| {
@@ -186,7 +193,7 @@ pub(super) fn class(b: Binder, op: CompareClass) -> Handler {
             #[inline(always)]
             |w, _, o| {
                 let (a, s) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
-                let mask = mask64(|c| {
+                let mask = mask_of::<C>(|c| {
                     let x = half::source_bits(o, 0, w.chunk(a, c)).to_array();
                     let s = w.chunk(s, c).to_array();
                     M::from_array(std::array::from_fn(|i| {
@@ -200,7 +207,7 @@ pub(super) fn class(b: Binder, op: CompareClass) -> Handler {
             #[inline(always)]
             |w, _, o| {
                 let (a, s) = (w.fetch64(0, &o.src[0]), w.fetch(1, &o.src[1]));
-                let mask = mask64(|c| {
+                let mask = mask_of::<C>(|c| {
                     let x = float64::modified(o, 0, w.chunk64(a, c))
                         .to_bits()
                         .to_array();

@@ -50,15 +50,15 @@ pub(super) enum Target {
 /// Compiles consecutive instructions, the first of which has index `first`. Returns the operations, and the indices of
 /// instructions that the emulator cannot run.
 ///
-/// `target` finds what is at a word of the code.
-pub(super) fn operations(
+/// `target` finds what is at a word of the code. The operations are for waves of `C` chunks.
+pub(super) fn operations<const C: usize>(
     gpu: Gpu,
     level: SimdLevel,
     first: u32,
     lines: &[Line],
     target: &dyn Fn(i64) -> Target,
 ) -> (Vec<Operation>, Vec<u32>) {
-    let compiler = Compiler {
+    let compiler = Compiler::<C> {
         gpu,
         binder: Binder {
             level,
@@ -88,13 +88,13 @@ pub(super) fn operations(
 /// The emulator has no operation for an instruction.
 struct Refused;
 
-struct Compiler<'a> {
+struct Compiler<'a, const C: usize> {
     gpu: Gpu,
-    binder: Binder,
+    binder: Binder<C>,
     target: &'a dyn Fn(i64) -> Target,
 }
 
-impl Compiler<'_> {
+impl<const C: usize> Compiler<'_, C> {
     fn blank(&self, run: Handler) -> Operation {
         Operation {
             run,
@@ -253,6 +253,8 @@ impl Compiler<'_> {
             return Ok((handler, 0));
         }
         let gpu = self.gpu;
+        // What moves data across a whole wave in ways that only CDNA has.
+        let wide = || b.for_64_lanes().ok_or(Refused);
         let writes_exec = u8::from(i.writes_exec());
         let mut detail = 0;
         let mut with = |(handler, which)| {
@@ -277,7 +279,7 @@ impl Compiler<'_> {
             Run::IntegerWide(op) => integer::wide(b, op),
             Run::IntegerLanes(op) => integer::lanes(b, op),
             Run::Sad(op) => sad::handler(b, op),
-            Run::PermlaneSwap(op) => permlane_swap::handler(b, op),
+            Run::PermlaneSwap(op) => permlane_swap::handler(wide()?, op),
             Run::Gfx950(op) => with((gfx950::handler(b, op), i.modifiers.bitop3)),
 
             Run::Float32Arithmetic(op) => with(careful(float32::arithmetic(b, op))),
@@ -309,13 +311,13 @@ impl Compiler<'_> {
             Run::CompareIntegers(op) => with((compare::integers(b, i, op), writes_exec)),
             Run::CompareClass(op) => with((compare::class(b, op), writes_exec)),
 
-            Run::MfmaSingles(op) => mfma::singles(b, op),
-            Run::MfmaReduced(op) => mfma::reduced(b, op),
-            Run::MfmaHalves(op) => mfma::halves(b, gpu, op),
-            Run::MfmaIntegers(op) => mfma::integers(b, op),
-            Run::MfmaEights(op) => mfma::eights(b, gpu, op),
-            Run::MfmaDoubles(op) => mfma::doubles(b, op),
-            Run::MfmaNarrow(op) => mfma::narrow(b, op),
+            Run::MfmaSingles(op) => mfma::singles(wide()?, op),
+            Run::MfmaReduced(op) => mfma::reduced(wide()?, op),
+            Run::MfmaHalves(op) => mfma::halves(wide()?, gpu, op),
+            Run::MfmaIntegers(op) => mfma::integers(wide()?, op),
+            Run::MfmaEights(op) => mfma::eights(wide()?, gpu, op),
+            Run::MfmaDoubles(op) => mfma::doubles(wide()?, op),
+            Run::MfmaNarrow(op) => mfma::narrow(wide()?, op),
 
             Run::ScalarMemory(op) => scalar_memory::handler(b, op),
             Run::GlobalLoad(op) => transfer::load(op, Global(b)),
@@ -332,21 +334,25 @@ impl Compiler<'_> {
             Run::LdsPairs(op) => lds::pairs(b, op),
             Run::LdsPermute(op) => lds::permute(b, op),
             Run::LdsExchange(op) => lds_exchange::handler(b, op),
-            Run::LdsTranspose(op) => lds_transpose::handler(b, op),
+            Run::LdsTranspose(op) => lds_transpose::handler(wide()?, op),
             Run::Gws(op) => gws::handler(b, op),
 
-            Run::ScalarMemoryAtomic(op) => with((scalar_memory::atomic::<false>(b, i), op as u8)),
-            Run::ScalarMemoryAtomic64(op) => with((scalar_memory::atomic::<true>(b, i), op as u8)),
-            Run::GlobalAtomic(op) => with((global::atomic::<false, false>(b), op as u8)),
-            Run::GlobalAtomic64(op) => with((global::atomic::<false, true>(b), op as u8)),
-            Run::FlatAtomic(op) => with((global::atomic::<true, false>(b), op as u8)),
-            Run::FlatAtomic64(op) => with((global::atomic::<true, true>(b), op as u8)),
-            Run::BufferAtomic(op) => with((buffer::atomic::<false>(b), op as u8)),
-            Run::BufferAtomic64(op) => with((buffer::atomic::<true>(b), op as u8)),
-            Run::LdsAtomic(op) => with((lds::atomic::<false>(b, i), op as u8)),
-            Run::LdsAtomic64(op) => with((lds::atomic::<true>(b, i), op as u8)),
-            Run::LdsExchangeAtomic(op) => with((lds_exchange::atomic::<false>(b), op as u8)),
-            Run::LdsExchangeAtomic64(op) => with((lds_exchange::atomic::<true>(b), op as u8)),
+            Run::ScalarMemoryAtomic(op) => {
+                with((scalar_memory::atomic::<false, C>(b, i), op as u8))
+            }
+            Run::ScalarMemoryAtomic64(op) => {
+                with((scalar_memory::atomic::<true, C>(b, i), op as u8))
+            }
+            Run::GlobalAtomic(op) => with((global::atomic::<false, false, C>(b), op as u8)),
+            Run::GlobalAtomic64(op) => with((global::atomic::<false, true, C>(b), op as u8)),
+            Run::FlatAtomic(op) => with((global::atomic::<true, false, C>(b), op as u8)),
+            Run::FlatAtomic64(op) => with((global::atomic::<true, true, C>(b), op as u8)),
+            Run::BufferAtomic(op) => with((buffer::atomic::<false, C>(b), op as u8)),
+            Run::BufferAtomic64(op) => with((buffer::atomic::<true, C>(b), op as u8)),
+            Run::LdsAtomic(op) => with((lds::atomic::<false, C>(b, i), op as u8)),
+            Run::LdsAtomic64(op) => with((lds::atomic::<true, C>(b, i), op as u8)),
+            Run::LdsExchangeAtomic(op) => with((lds_exchange::atomic::<false, C>(b), op as u8)),
+            Run::LdsExchangeAtomic64(op) => with((lds_exchange::atomic::<true, C>(b), op as u8)),
         };
         Ok((handler, detail))
     }

@@ -3,27 +3,30 @@
 //! Kernels keep lanes contiguous, or at one address, because that is fast on a GPU. Such chunks move as whole host
 //! vectors, and chunks with equal addresses are read once.
 
-use std::simd::{prelude::*, simd_swizzle};
+use std::{
+    ops::BitOr,
+    simd::{prelude::*, simd_swizzle},
+};
 
 use super::{
     Wave,
-    lanes::chunks,
-    simd::{CHUNKS, U, chunk_mask},
+    lanes::{chunks, joined},
+    simd::{M, U, all_lanes, chunk_mask},
 };
 use crate::memory::shared::Moves;
 
 /// The checked addresses of a wave's lanes: every active lane's bytes may be accessed. They are at `base` plus
 /// `offsets`, which are at most [`ContiguousAccess::FARTHEST`].
-pub(super) struct ContiguousAccess {
+pub(super) struct ContiguousAccess<const C: usize> {
     pub(super) base: u64,
-    pub(super) offsets: [U; CHUNKS],
+    pub(super) offsets: [U; C],
     pub(super) exec: u64,
     pub(super) moves: Moves,
 }
 
 const IOTA: U = U::from_array([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]);
 
-impl ContiguousAccess {
+impl<const C: usize> ContiguousAccess<C> {
     /// Largest offset. If no lane is above it, sixteen contiguous lanes of 16 bytes do not wrap around in 32 bits.
     pub(super) const FARTHEST: u32 = u32::MAX - 256;
 
@@ -66,7 +69,7 @@ impl ContiguousAccess {
 
     /// Loads `N` dwords per lane to consecutive registers. All lanes are active.
     #[inline(always)]
-    pub(super) fn load<const N: usize>(&self, w: &mut Wave, register: u16) {
+    pub(super) fn load<const N: usize>(&self, w: &mut Wave<C>, register: u16) {
         // A local copy, here and below: the compiler knows its value now, but not once the first access may have
         // changed memory.
         let moves = self.moves;
@@ -74,14 +77,13 @@ impl ContiguousAccess {
         if N > 1 && self.chunks_are_alike() {
             // SAFETY: all lanes are active, so their bytes were checked.
             let parts = unsafe { self.chunk::<N>(moves, 0) };
-            return put(w, register, [parts; CHUNKS]);
+            return put(w, register, [parts; C]);
         }
         if self.is_row(4 * N as u32) {
             // SAFETY: all lanes are active, so their bytes were checked.
             return put(w, register, chunks(|c| unsafe { self.row::<N>(moves, c) }));
         }
-        let differs = |c| self.differs_from_first(c);
-        if is_zero(differs(0) | differs(1) | differs(2) | differs(3)) {
+        if is_zero(joined::<C, _>(|c| self.differs_from_first(c), U::bitor)) {
             // SAFETY: all lanes are active, so their bytes were checked.
             return put(w, register, chunks(|c| unsafe { self.same::<N>(moves, c) }));
         }
@@ -100,22 +102,24 @@ impl ContiguousAccess {
     /// Whether all chunks have the same addresses.
     #[inline(always)]
     fn chunks_are_alike(&self) -> bool {
-        let [a, b, c, d] = self.offsets;
-        is_zero((a ^ b) | (a ^ c) | (a ^ d))
+        let first = self.offsets[0];
+        is_zero(joined::<C, _>(|c| self.offsets[c] ^ first, U::bitor))
     }
 
     /// Whether each chunk is contiguous with a stride of `bytes`.
     #[inline(always)]
     fn is_row(&self, bytes: u32) -> bool {
-        let differs = |c| self.differs_from_row(c, bytes);
-        is_zero(differs(0) | differs(1) | differs(2) | differs(3))
+        is_zero(joined::<C, _>(
+            |c| self.differs_from_row(c, bytes),
+            U::bitor,
+        ))
     }
 
     /// As [`Self::load`] for any active lanes, but slower.
     #[inline(always)]
-    pub(super) fn load_some<const N: usize>(&self, w: &mut Wave, register: u16) {
+    pub(super) fn load_some<const N: usize>(&self, w: &mut Wave<C>, register: u16) {
         let moves = self.moves;
-        for chunk in 0..CHUNKS {
+        for chunk in 0..C {
             if self.active(chunk) == 0xffff {
                 // SAFETY: all sixteen lanes are active, so their bytes were checked.
                 let parts: [U; N] = unsafe { self.chunk(moves, chunk) };
@@ -178,10 +182,10 @@ impl ContiguousAccess {
     /// Stores `N` dwords per lane from consecutive registers. All lanes are active; where they overlap, the highest
     /// wins.
     #[inline(always)]
-    pub(super) fn store<const N: usize>(&self, w: &Wave, register: u16) {
+    pub(super) fn store<const N: usize>(&self, w: &Wave<C>, register: u16) {
         let moves = self.moves;
         if self.is_row(4 * N as u32) {
-            for chunk in 0..CHUNKS {
+            for chunk in 0..C {
                 // SAFETY: all lanes are active, so their bytes were checked.
                 unsafe { self.store_row::<N>(moves, w, register, chunk) };
             }
@@ -192,9 +196,9 @@ impl ContiguousAccess {
 
     /// As [`Self::store`] for any active lanes, but slower.
     #[inline(always)]
-    pub(super) fn store_some<const N: usize>(&self, w: &Wave, register: u16) {
+    pub(super) fn store_some<const N: usize>(&self, w: &Wave<C>, register: u16) {
         let moves = self.moves;
-        for chunk in 0..CHUNKS {
+        for chunk in 0..C {
             if self.active(chunk) == 0xffff && is_zero(self.differs_from_row(chunk, 4 * N as u32)) {
                 // SAFETY: all sixteen lanes are active, so their bytes were checked.
                 unsafe { self.store_row::<N>(moves, w, register, chunk) };
@@ -218,7 +222,7 @@ impl ContiguousAccess {
     unsafe fn store_row<const N: usize>(
         &self,
         moves: Moves,
-        w: &Wave,
+        w: &Wave<C>,
         register: u16,
         chunk: usize,
     ) {
@@ -233,9 +237,9 @@ impl ContiguousAccess {
 
 /// Writes the loaded dwords of all chunks to consecutive registers.
 #[inline(always)]
-fn put<const N: usize>(w: &mut Wave, register: u16, loaded: [[U; N]; CHUNKS]) {
+fn put<const N: usize, const C: usize>(w: &mut Wave<C>, register: u16, loaded: [[U; N]; C]) {
     for part in 0..N {
-        w.lanes_mut(register + part as u16).0 = loaded.map(|parts| parts[part]);
+        *w.lanes_mut(register + part as u16).chunks_mut() = loaded.map(|parts| parts[part]);
     }
 }
 
@@ -246,16 +250,16 @@ fn is_zero(bits: U) -> bool {
 
 /// Whether all active lanes' offsets are from `low` to `high`, inclusive.
 #[inline(always)]
-pub(super) fn within(offsets: &[U; CHUNKS], exec: u64, low: u32, high: u32) -> bool {
+pub(super) fn within<const C: usize>(offsets: &[U; C], exec: u64, low: u32, high: u32) -> bool {
     let span = U::splat(high.wrapping_sub(low));
     let outside = |chunk: usize| {
         let outside = (offsets[chunk] - U::splat(low)).simd_gt(span);
-        match exec {
-            u64::MAX => outside,
-            _ => outside & chunk_mask(exec, chunk),
+        match exec == all_lanes(C) {
+            true => outside,
+            false => outside & chunk_mask(exec, chunk),
         }
     };
-    low <= high && !(outside(0) | outside(1) | outside(2) | outside(3)).any()
+    low <= high && !joined::<C, _>(outside, M::bitor).any()
 }
 
 /// Transposes 16 × `N` dwords: from lane after lane in memory order to one vector per dword of a lane.
@@ -380,7 +384,7 @@ fn upper_halves(a: U, b: U) -> U {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::exec::SimdLevel;
+    use crate::exec::{SimdLevel, simd::CHUNKS};
 
     fn turns_back<const N: usize>() {
         let rows: [U; N] = std::array::from_fn(|row| IOTA + U::splat(16 * row as u32));
@@ -457,8 +461,8 @@ mod tests {
                     *wave.lanes_mut(8 + part) = super::super::Lanes::splat(before);
                 }
                 match exec {
-                    u64::MAX => near.load::<N>(&mut wave, 8),
-                    _ => near.load_some::<N>(&mut wave, 8),
+                    u64::MAX => near.load::<N>(wave.with_chunks(), 8),
+                    _ => near.load_some::<N>(wave.with_chunks(), 8),
                 }
                 for lane in 0..64 {
                     for part in 0..N {
@@ -484,8 +488,8 @@ mod tests {
                     }
                 }
                 match exec {
-                    u64::MAX => near.store::<N>(&wave, 8),
-                    _ => near.store_some::<N>(&wave, 8),
+                    u64::MAX => near.store::<N>(wave.with_chunks(), 8),
+                    _ => near.store_some::<N>(wave.with_chunks(), 8),
                 }
                 assert!(memory == expected, "{offsets:?}, {exec:#x}");
             }

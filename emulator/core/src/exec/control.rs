@@ -20,8 +20,8 @@ const DEBUG_TRAP: u8 = 3;
 
 /// Ends the wave at a trap.
 #[cold]
-fn trap(w: &Wave, c: &mut Context<'_>, id: u8) -> Flow {
-    let kind = match panic::at_trap(w, c) {
+fn trap<const C: usize>(w: &Wave<C>, c: &mut Context<'_>, id: u8) -> Flow {
+    let kind = match panic::at_trap(w.as_any(), c) {
         Some(panic) if id == ABORT_TRAP => FaultKind::Panic(Box::new(panic)),
         _ => FaultKind::Trap { id },
     };
@@ -29,7 +29,7 @@ fn trap(w: &Wave, c: &mut Context<'_>, id: u8) -> Flow {
 }
 
 /// The handler of a control operation.
-pub(super) fn handler(b: Binder, op: Control) -> Handler {
+pub(super) fn handler<const C: usize>(b: Binder<C>, op: Control) -> Handler {
     match op {
         // These only tune the hardware; they do not affect results.
         Control::s_nop
@@ -185,11 +185,11 @@ pub(super) fn handler(b: Binder, op: Control) -> Handler {
         ),
         Control::s_cbranch_execz => b.bind(
             #[inline(always)]
-            |w, _, o| branch(w, o, w.exec == 0),
+            |w, _, o| branch(w, o, w.active() == 0),
         ),
         Control::s_cbranch_execnz => b.bind(
             #[inline(always)]
-            |w, _, o| branch(w, o, w.exec != 0),
+            |w, _, o| branch(w, o, w.active() != 0),
         ),
         // No debugger is attached.
         Control::s_cbranch_cdbgsys
@@ -248,7 +248,7 @@ pub(super) fn handler(b: Binder, op: Control) -> Handler {
                 fork(w, c, o, c.code.address_of(index), index)
             },
         ),
-        Control::s_cbranch_join => b.bind(join),
+        Control::s_cbranch_join => b.bind(join::<C>),
         Control::s_call_b64 => b.bind(
             #[inline(always)]
             |w, c, o| {
@@ -279,7 +279,7 @@ pub(super) fn awaits_stores(o: &Operation) -> bool {
 }
 
 #[inline(always)]
-fn branch(w: &mut Wave, o: &Operation, taken: bool) -> Flow {
+fn branch<const C: usize>(w: &mut Wave<C>, o: &Operation, taken: bool) -> Flow {
     if taken {
         w.pc = o.imm as u32;
     }
@@ -291,9 +291,15 @@ const FORKS: u32 = 7;
 
 /// Lanes whose bit in the source is 1 go to the target, the others continue. If there are both, the smaller group runs
 /// first; the other's address and mask wait in four SGPRs until [`join`].
-fn fork(w: &mut Wave, c: &mut Context<'_>, o: &Operation, target: u64, index: u32) -> Flow {
+fn fork<const C: usize>(
+    w: &mut Wave<C>,
+    c: &mut Context<'_>,
+    o: &Operation,
+    target: u64,
+    index: u32,
+) -> Flow {
     let source = w.read64(&o.src[0]);
-    let (taken, left) = (source & w.exec, !source & w.exec);
+    let (taken, left) = (source & w.active(), !source & w.active());
     if left == 0 {
         w.pc = index;
         return Flow::Next;
@@ -322,7 +328,7 @@ fn fork(w: &mut Wave, c: &mut Context<'_>, o: &Operation, target: u64, index: u3
 
 /// The first group of a fork to arrive gives way to the other, which runs from its saved address. The second continues,
 /// with only its own lanes active.
-fn join(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flow {
+fn join<const C: usize>(w: &mut Wave<C>, c: &mut Context<'_>, o: &Operation) -> Flow {
     let forks = w.mode.forks();
     if forks == w.read32(&o.src[0]) || forks == 0 {
         return Flow::Next;
@@ -334,7 +340,7 @@ fn join(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flow {
     jump(w, c, place)
 }
 
-fn jump(w: &mut Wave, c: &mut Context<'_>, address: u64) -> Flow {
+fn jump<const C: usize>(w: &mut Wave<C>, c: &mut Context<'_>, address: u64) -> Flow {
     match c.code.index_of(address) {
         Some(index) => {
             w.pc = index;

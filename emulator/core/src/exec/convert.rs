@@ -13,12 +13,12 @@ use super::{
     float32, float64, half,
     lanes::{Binder, chunks, sext16},
     operation::{Flow, Handler, Operation},
-    simd::{CHUNKS, E, F, I, U},
+    simd::{E, F, I, U},
     wave::Round,
 };
 use ferrowave_isa::run::{ConvertFloats, ConvertIntegers, ConvertPacking};
 
-impl Binder {
+impl<const C: usize> Binder<C> {
     /// f32 to another 32-bit type; denormals as MODE says.
     fn of_f32<G: Fn(F) -> U + Copy + 'static>(self, f: G) -> Handler {
         self.bind(
@@ -88,7 +88,7 @@ impl Binder {
 }
 
 /// Truncation that saturates, NaN to 0: Rust's conversions and the hardware's agree.
-pub(super) fn integers(b: Binder, op: ConvertIntegers) -> Handler {
+pub(super) fn integers<const C: usize>(b: Binder<C>, op: ConvertIntegers) -> Handler {
     match op {
         ConvertIntegers::v_cvt_i32_f32 => b.of_f32(|x| x.cast::<i32>().cast::<u32>()),
         ConvertIntegers::v_cvt_u32_f32 => b.of_f32(|x| x.cast::<u32>()),
@@ -151,15 +151,15 @@ pub(super) fn integers(b: Binder, op: ConvertIntegers) -> Handler {
     }
 }
 
-fn to_half(w: &mut Wave, o: &Operation, exact: impl Fn(U) -> F) -> Flow {
+fn to_half<const C: usize>(w: &mut Wave<C>, o: &Operation, exact: impl Fn(U) -> F) -> Flow {
     let a = w.fetch(0, &o.src[0]);
-    let values: [F; CHUNKS] = chunks(|c| exact(half::source_bits(o, 0, w.chunk(a, c))));
+    let values: [F; C] = chunks(|c| exact(half::source_bits(o, 0, w.chunk(a, c))));
     let result = round_to_half(w, values);
     half::commit16(w, o, result);
     Flow::Next
 }
 
-fn from_half(w: &mut Wave, o: &Operation, f: impl Fn(F) -> U) -> Flow {
+fn from_half<const C: usize>(w: &mut Wave<C>, o: &Operation, f: impl Fn(F) -> U) -> Flow {
     let a = w.fetch(0, &o.src[0]);
     let result = chunks(|c| f(half::source(w, o, 0, w.chunk(a, c))));
     half::commit16(w, o, result);
@@ -168,7 +168,7 @@ fn from_half(w: &mut Wave, o: &Operation, f: impl Fn(F) -> U) -> Flow {
 
 /// f32 to f16 as MODE says.
 #[inline(always)]
-fn round_to_half(w: &Wave, values: [F; CHUNKS]) -> [U; CHUNKS] {
+fn round_to_half<const C: usize>(w: &Wave<C>, values: [F; C]) -> [U; C] {
     if w.mode.plain16() && w.mode.denormals32().0 {
         return values.map(half::from_f32);
     }
@@ -181,13 +181,13 @@ fn round_to_half(w: &Wave, values: [F; CHUNKS]) -> [U; CHUNKS] {
     })
 }
 
-pub(super) fn floats(b: Binder, op: ConvertFloats) -> Handler {
+pub(super) fn floats<const C: usize>(b: Binder<C>, op: ConvertFloats) -> Handler {
     match op {
         ConvertFloats::v_cvt_f16_f32 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 let a = w.fetch(0, &o.src[0]);
-                let values: [F; CHUNKS] = chunks(|c| float32::modified(o, 0, w.chunk(a, c)));
+                let values: [F; C] = chunks(|c| float32::modified(o, 0, w.chunk(a, c)));
                 let result = round_to_half(w, values);
                 half::commit16(w, o, result);
                 Flow::Next
@@ -261,12 +261,12 @@ pub(crate) fn to_bf16(x: F) -> U {
     x.is_nan().select(quiet, rounded)
 }
 
-pub(super) fn packing(b: Binder, op: ConvertPacking) -> Handler {
+pub(super) fn packing<const C: usize>(b: Binder<C>, op: ConvertPacking) -> Handler {
     match op {
         ConvertPacking::v_cvt_pkrtz_f16_f32 => b.bind(
             #[inline(always)]
             |w, _, o| {
-                let zero = |w: &Wave| super::float::Settings {
+                let zero = |w: &Wave<C>| super::float::Settings {
                     round: Round::Zero,
                     ..Half::settings(w.mode)
                 };
@@ -329,7 +329,7 @@ pub(super) fn packing(b: Binder, op: ConvertPacking) -> Handler {
             #[inline(always)]
             |w, _, o| {
                 let (a, s) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
-                let old = w.lanes(o.dst).0;
+                let old = *w.lanes(o.dst).chunks::<C>();
                 let result = chunks(|c| with_byte(o, w.chunk(a, c), w.chunk(s, c), old[c]));
                 w.commit(o.dst, result);
                 Flow::Next
@@ -358,7 +358,7 @@ fn with_byte(o: &Operation, value: U, place: U, old: U) -> U {
 }
 
 /// Two f16 sources, each converted to 16 bits.
-fn two_f16(w: &mut Wave, o: &Operation, f: impl Fn(F) -> U) -> Flow {
+fn two_f16<const C: usize>(w: &mut Wave<C>, o: &Operation, f: impl Fn(F) -> U) -> Flow {
     let (a, b) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
     let result = chunks(|c| {
         f(half::source(w, o, 0, w.chunk(a, c)))
@@ -368,7 +368,7 @@ fn two_f16(w: &mut Wave, o: &Operation, f: impl Fn(F) -> U) -> Flow {
     Flow::Next
 }
 
-fn two_f32(w: &mut Wave, o: &Operation, f: impl Fn(F, F) -> U) -> Flow {
+fn two_f32<const C: usize>(w: &mut Wave<C>, o: &Operation, f: impl Fn(F, F) -> U) -> Flow {
     let (a, b) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
     let result = chunks(|c| {
         f(

@@ -24,7 +24,7 @@ fn by_sign(coordinate: F, negative: F, other: F) -> F {
     coordinate.simd_lt(F::splat(0.0)).select(negative, other)
 }
 
-fn bind<G: Fn([F; 3]) -> F + Copy + 'static>(b: Binder, f: G) -> Handler {
+fn bind<G: Fn([F; 3]) -> F + Copy + 'static, const C: usize>(b: Binder<C>, f: G) -> Handler {
     b.bind(
         #[inline(always)]
         move |w, _, o| {
@@ -42,7 +42,7 @@ fn bind<G: Fn([F; 3]) -> F + Copy + 'static>(b: Binder, f: G) -> Handler {
 }
 
 /// The handler of a cube operation.
-pub(super) fn handler(b: Binder, op: Cube) -> Handler {
+pub(super) fn handler<const C: usize>(b: Binder<C>, op: Cube) -> Handler {
     match op {
         Cube::v_cubeid_f32 => bind(b, |v| {
             let face = |coordinate: F, number: f32| {

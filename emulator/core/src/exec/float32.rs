@@ -1,15 +1,18 @@
 //! f32 operations of the vector unit.
 
-use std::simd::{StdFloat, prelude::*};
+use std::{
+    ops::BitOr,
+    simd::{StdFloat, prelude::*},
+};
 
 use rustc_apfloat::ieee::Single;
 
 use super::{
     Wave,
     float::{Arithmetic, Format, division, evaluate, modify_result},
-    lanes::{Binder, chunks},
+    lanes::{Binder, chunks, joined},
     operation::{Flow, Handler, Operation},
-    simd::{CHUNKS, F, LANES, U},
+    simd::{F, M, U},
     wave::Fetched,
 };
 use ferrowave_isa::run::{Float32Arithmetic, Float32Quotient, Float32Unary};
@@ -81,7 +84,7 @@ pub(crate) fn clamped(clamp: bool, value: F) -> F {
     }
 }
 
-impl Binder {
+impl<const C: usize> Binder<C> {
     /// An arithmetic operation of `N` sources: `f` on the host if MODE allows it and no result is NaN, otherwise
     /// [`evaluate`]. `f` gives NaN for every lane that it cannot compute.
     pub(crate) fn arithmetic32<const N: usize, G>(self, f: G) -> Handler
@@ -150,23 +153,27 @@ impl Binder {
 
 /// The results of fetched sources with their modifiers, if the host's are right in all lanes.
 #[inline(always)]
-pub(crate) fn fast_results<const N: usize, G: Fn([F; N]) -> F>(
-    w: &Wave,
+pub(crate) fn fast_results<const N: usize, G: Fn([F; N]) -> F, const C: usize>(
+    w: &Wave<C>,
     clamp: bool,
     sources: [Fetched; N],
     abs: u8,
     neg: u8,
     f: G,
-) -> Option<[U; CHUNKS]> {
+) -> Option<[U; C]> {
     let results = host_results(w, sources, abs, neg, f);
     let nan = results.map(|r| r.is_nan());
-    let none = !(nan[0] | nan[1] | nan[2] | nan[3]).any();
+    let none = !joined::<C, _>(|c| nan[c], M::bitor).any();
     (w.mode.plain32() && none).then(|| results.map(|r| clamped(clamp, r).to_bits()))
 }
 
 /// An arithmetic operation where the host's results are not right in all lanes.
 #[inline(always)]
-fn careful_arithmetic<const N: usize, G>(w: &mut Wave, o: &Operation, f: G) -> Flow
+fn careful_arithmetic<const N: usize, G, const C: usize>(
+    w: &mut Wave<C>,
+    o: &Operation,
+    f: G,
+) -> Flow
 where
     G: Fn([F; N]) -> F,
 {
@@ -177,13 +184,13 @@ where
 }
 
 #[inline(always)]
-fn host_results<const N: usize, G: Fn([F; N]) -> F>(
-    w: &Wave,
+fn host_results<const N: usize, G: Fn([F; N]) -> F, const C: usize>(
+    w: &Wave<C>,
     sources: [Fetched; N],
     abs: u8,
     neg: u8,
     f: G,
-) -> [F; CHUNKS] {
+) -> [F; C] {
     if abs | neg == 0 {
         return chunks(|c| f(sources.map(|source| F::from_bits(w.chunk(source, c)))));
     }
@@ -198,41 +205,41 @@ fn host_results<const N: usize, G: Fn([F; N]) -> F>(
 
 /// The results if MODE differs from the host, or some results are NaN.
 #[inline(always)]
-pub(crate) fn careful_results<const N: usize, G: Fn([F; N]) -> F>(
-    w: &Wave,
+pub(crate) fn careful_results<const N: usize, G: Fn([F; N]) -> F, const C: usize>(
+    w: &Wave<C>,
     o: &Operation,
     sources: [Fetched; N],
     abs: u8,
     neg: u8,
     f: G,
-) -> [U; CHUNKS] {
+) -> [U; C] {
     let results = host_results(w, sources, abs, neg, f);
     let lanes = match w.mode.plain32() {
-        true => super::lanes::mask64(|c| results[c].is_nan()),
-        false => !0,
+        true => super::lanes::mask_of::<C>(|c| results[c].is_nan()),
+        false => w.all_lanes(),
     };
     let bits = results.map(|r| clamped(o.clamp, r).to_bits());
     let mut all = [Fetched::default(); 3];
     all[..N].copy_from_slice(&sources);
-    slow_results(w, o, all, abs, neg, lanes & w.exec, bits)
+    slow_results(w, o, all, abs, neg, lanes & w.active(), bits)
 }
 
 /// Replaces the results of some lanes by those of the slow path.
 #[cold]
 #[inline(never)]
-fn slow_results(
-    w: &Wave,
+fn slow_results<const C: usize>(
+    w: &Wave<C>,
     o: &Operation,
     sources: [Fetched; 3],
     abs: u8,
     neg: u8,
     lanes: u64,
-    results: [U; CHUNKS],
-) -> [U; CHUNKS] {
+    results: [U; C],
+) -> [U; C] {
     let settings = Single::settings(w.mode);
     let what = Arithmetic::from_detail(o.detail);
-    let mut results = super::wave::Lanes(results);
-    for lane in (0..LANES).filter(|lane| lanes >> lane & 1 == 1) {
+    let mut results = super::wave::Lanes::of(results);
+    for lane in (0..16 * C).filter(|lane| lanes >> lane & 1 == 1) {
         let mut bits = [0; 3];
         for (slot, source) in sources.into_iter().enumerate() {
             let value = with_modifiers(abs, neg, slot, w.chunk(source, lane / 16));
@@ -242,7 +249,7 @@ fn slow_results(
         let value = modify_result::<Single>(value, 0, o.clamp, settings);
         results.as_mut_array()[lane] = value as u32;
     }
-    results.0
+    *results.chunks()
 }
 
 /// Flushes a denormal to a zero of its sign, as the transcendental unit does.
@@ -283,20 +290,23 @@ pub(crate) fn med3(x: F, y: F, z: F) -> F {
 }
 
 /// A multiply-add that rounds twice; always uses the slow path.
-fn two_roundings(b: Binder) -> Handler {
+fn two_roundings<const C: usize>(b: Binder<C>) -> Handler {
     b.bind(
         #[inline(always)]
         |w, _, o| {
             let sources = [0, 1, 2].map(|slot| w.fetch(slot, &o.src[usize::from(slot)]));
-            let none = [U::splat(0); CHUNKS];
-            let result = slow_results(w, o, sources, o.abs, o.neg, w.exec, none);
+            let none = [U::splat(0); C];
+            let result = slow_results(w, o, sources, o.abs, o.neg, w.active(), none);
             w.commit(o.dst, result);
             Flow::Next
         },
     )
 }
 
-pub(super) fn arithmetic(b: Binder, op: Float32Arithmetic) -> (Handler, Arithmetic) {
+pub(super) fn arithmetic<const C: usize>(
+    b: Binder<C>,
+    op: Float32Arithmetic,
+) -> (Handler, Arithmetic) {
     use Arithmetic::*;
     match op {
         Float32Arithmetic::v_add_f32 => (b.arithmetic32(|[x, y]| x + y), Add),
@@ -358,7 +368,7 @@ pub(super) fn arithmetic(b: Binder, op: Float32Arithmetic) -> (Handler, Arithmet
     }
 }
 
-pub(super) fn unary(b: Binder, op: Float32Unary) -> Handler {
+pub(super) fn unary<const C: usize>(b: Binder<C>, op: Float32Unary) -> Handler {
     match op {
         Float32Unary::v_fract_f32 => b.f1(|x| x - x.floor()),
         Float32Unary::v_trunc_f32 => b.f1(|x| x.trunc()),
@@ -434,7 +444,7 @@ fn turn(x: f32, f: fn(f64) -> f64) -> f32 {
     f(f64::from(flush(x)).fract() * std::f64::consts::TAU) as f32
 }
 
-pub(super) fn quotient(b: Binder, op: Float32Quotient) -> Handler {
+pub(super) fn quotient<const C: usize>(b: Binder<C>, op: Float32Quotient) -> Handler {
     match op {
         Float32Quotient::v_div_scale_f32 => b.bind(
             #[inline(always)]
@@ -461,28 +471,32 @@ pub(super) fn quotient(b: Binder, op: Float32Quotient) -> Handler {
 }
 
 /// One result per lane from three modified sources, for rare operations.
-fn each_lane(w: &mut Wave, o: &Operation, mut f: impl FnMut(usize, [u32; 3]) -> u32) {
+fn each_lane<const C: usize>(
+    w: &mut Wave<C>,
+    o: &Operation,
+    mut f: impl FnMut(usize, [u32; 3]) -> u32,
+) {
     let sources: [Fetched; 3] = std::array::from_fn(|i| w.fetch(i as u16, &o.src[i]));
     let mut result = super::wave::Lanes::splat(0);
-    for lane in 0..LANES {
+    for lane in 0..16 * C {
         let values =
             std::array::from_fn(|i| modified_lane(o, i, w.chunk(sources[i], lane / 16)[lane % 16]));
         result.as_mut_array()[lane] = f(lane, values);
     }
-    w.commit(o.dst, result.0);
+    w.commit(o.dst, *result.chunks());
 }
 
-fn scale_lanes(w: &mut Wave, o: &Operation) {
+fn scale_lanes<const C: usize>(w: &mut Wave<C>, o: &Operation) {
     let mut scaled = 0_u64;
     each_lane(w, o, |lane, [a, b, c]| {
         let (value, flag) = division::scale::<Single>(u64::from(a), u64::from(b), u64::from(c));
         scaled |= u64::from(flag) << lane;
         value as u32
     });
-    w.set_scalar_pair(o.sdst, scaled & w.exec);
+    w.set_lane_mask(o.sdst, scaled & w.active());
 }
 
-fn fmas_lanes(w: &mut Wave, o: &Operation) {
+fn fmas_lanes<const C: usize>(w: &mut Wave<C>, o: &Operation) {
     let vcc = super::lanes::vcc(w);
     let settings = Single::settings(w.mode);
     each_lane(w, o, |lane, sources| {
@@ -496,7 +510,7 @@ fn fmas_lanes(w: &mut Wave, o: &Operation) {
     });
 }
 
-fn fixup_lanes(w: &mut Wave, o: &Operation) {
+fn fixup_lanes<const C: usize>(w: &mut Wave<C>, o: &Operation) {
     each_lane(w, o, |_, [a, b, c]| {
         division::fixup::<Single>(u64::from(a), u64::from(b), u64::from(c)) as u32
     });

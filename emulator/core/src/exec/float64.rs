@@ -9,7 +9,7 @@ use super::{
     float::{Arithmetic, Format, division, evaluate, scale},
     lanes::{Binder, chunks, vcc},
     operation::{Flow, Handler, Operation},
-    simd::{CHUNKS, D, E, LANES},
+    simd::{D, E},
     two_over_pi,
     wave::Fetched,
 };
@@ -40,7 +40,7 @@ fn settled(result: E, source: E) -> E {
     result.is_nan().select(nan, result)
 }
 
-impl Binder {
+impl<const C: usize> Binder<C> {
     /// As [`Binder::arithmetic32`], in f64.
     fn arithmetic64<const N: usize, G>(self, f: G) -> Handler
     where
@@ -51,7 +51,7 @@ impl Binder {
             move |w, _, o| {
                 let sources: [[Fetched; 2]; N] =
                     std::array::from_fn(|i| w.fetch64(i as u16, &o.src[i]));
-                let result: [E; CHUNKS] = chunks(|c| {
+                let result: [E; C] = chunks(|c| {
                     f(std::array::from_fn(|i| {
                         modified(o, i, w.chunk64(sources[i], c))
                     }))
@@ -91,10 +91,15 @@ impl Binder {
 }
 
 /// One result per lane from `count` modified sources.
-fn each_lane(w: &mut Wave, o: &Operation, count: usize, mut f: impl FnMut(usize, [u64; 3]) -> u64) {
+fn each_lane<const C: usize>(
+    w: &mut Wave<C>,
+    o: &Operation,
+    count: usize,
+    mut f: impl FnMut(usize, [u64; 3]) -> u64,
+) {
     let sources: [[Fetched; 2]; 3] = std::array::from_fn(|i| w.fetch64(i as u16, &o.src[i]));
-    let mut result = [D::splat(0); CHUNKS];
-    for lane in 0..LANES {
+    let mut result = [D::splat(0); C];
+    for lane in 0..16 * C {
         let mut values = [0; 3];
         for i in 0..count {
             values[i] = modified(o, i, w.chunk64(sources[i], lane / 16)).to_bits()[lane % 16];
@@ -113,7 +118,10 @@ fn extreme(a: E, b: E, smaller: bool) -> E {
     (a.is_nan() | b.is_nan()).select(E::splat(f64::NAN), number)
 }
 
-pub(super) fn arithmetic(b: Binder, op: Float64Arithmetic) -> (Handler, Arithmetic) {
+pub(super) fn arithmetic<const C: usize>(
+    b: Binder<C>,
+    op: Float64Arithmetic,
+) -> (Handler, Arithmetic) {
     use Arithmetic::*;
     match op {
         Float64Arithmetic::v_add_f64 => (b.arithmetic64(|[x, y]| x + y), Add),
@@ -126,7 +134,7 @@ pub(super) fn arithmetic(b: Binder, op: Float64Arithmetic) -> (Handler, Arithmet
     }
 }
 
-pub(super) fn other(b: Binder, op: Float64Other) -> Handler {
+pub(super) fn other<const C: usize>(b: Binder<C>, op: Float64Other) -> Handler {
     match op {
         Float64Other::v_trunc_f64 => b.e1(|x| x.trunc()),
         Float64Other::v_ceil_f64 => b.e1(|x| x.ceil()),
@@ -167,7 +175,7 @@ pub(super) fn other(b: Binder, op: Float64Other) -> Handler {
             |w, _, o| {
                 let settings = Double::settings(w.mode);
                 let exponents = w.fetch(1, &o.src[1]);
-                let exponents = chunks(|c| w.chunk(exponents, c));
+                let exponents: [_; C] = chunks(|c| w.chunk(exponents, c));
                 each_lane(w, o, 1, |lane, [x, ..]| {
                     let by = exponents[lane / 16][lane % 16] as i32;
                     scale::<Double>(x, by, settings)
@@ -179,7 +187,7 @@ pub(super) fn other(b: Binder, op: Float64Other) -> Handler {
             #[inline(always)]
             |w, _, o| {
                 let segments = w.fetch(1, &o.src[1]);
-                let segments = chunks(|c| w.chunk(segments, c));
+                let segments: [_; C] = chunks(|c| w.chunk(segments, c));
                 each_lane(w, o, 1, |lane, [x, ..]| {
                     two_over_pi::segment(x, segments[lane / 16][lane % 16]).to_bits()
                 });
@@ -195,7 +203,7 @@ pub(super) fn other(b: Binder, op: Float64Other) -> Handler {
                     flags |= u64::from(flag) << lane;
                     value
                 });
-                w.set_scalar_pair(o.sdst, flags & w.exec);
+                w.set_lane_mask(o.sdst, flags & w.active());
                 Flow::Next
             },
         ),

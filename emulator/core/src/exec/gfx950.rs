@@ -24,7 +24,7 @@ fn truth_table(table: u8, [a, b, c]: [U; 3]) -> U {
 }
 
 /// Two sources, shifted right by the third and clamped to a byte.
-fn shifted_bytes<const LOW: i32, const HIGH: i32>(b: Binder) -> Handler {
+fn shifted_bytes<const LOW: i32, const HIGH: i32, const C: usize>(b: Binder<C>) -> Handler {
     b.bind(
         #[inline(always)]
         |w, _, o| {
@@ -46,7 +46,7 @@ fn shifted_bytes<const LOW: i32, const HIGH: i32>(b: Binder) -> Handler {
 
 /// The handler of one of these operations. Its `detail` is the truth table; its first control byte says whether the
 /// other half of the destination is kept.
-pub(super) fn handler(b: Binder, op: Gfx950) -> Handler {
+pub(super) fn handler<const C: usize>(b: Binder<C>, op: Gfx950) -> Handler {
     match op {
         Gfx950::v_bitop3_b32 => b.bind(
             #[inline(always)]
@@ -70,7 +70,7 @@ pub(super) fn handler(b: Binder, op: Gfx950) -> Handler {
                 Flow::Next
             },
         ),
-        Gfx950::v_ashr_pk_i8_i32 => shifted_bytes::<-128, 127>(b),
-        Gfx950::v_ashr_pk_u8_i32 => shifted_bytes::<0, 255>(b),
+        Gfx950::v_ashr_pk_i8_i32 => shifted_bytes::<-128, 127, C>(b),
+        Gfx950::v_ashr_pk_u8_i32 => shifted_bytes::<0, 255, C>(b),
     }
 }

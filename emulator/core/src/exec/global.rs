@@ -1,31 +1,31 @@
 //! Global and flat memory operations of the vector unit.
 
-use std::simd::prelude::*;
+use std::{ops::BitOr, simd::prelude::*};
 
 use super::{
     Context, FaultKind, PRIVATE_APERTURE, SHARED_APERTURE, Space, Wave,
     access::{self, Access},
     atomic,
     contiguous_access::ContiguousAccess,
-    lanes::{Binder, chunks},
+    lanes::{Binder, chunks, joined},
     operation::{Flow, Handler, Operation, SourceKind},
     scratch::Private,
-    simd::{CHUNKS, D, U},
+    simd::{D, M, U, all_lanes},
     small::Small,
     transfer::Transfers,
     wave::Fetched,
 };
 
 /// Makes handlers of global operations.
-pub(super) struct Global(pub(super) Binder);
+pub(super) struct Global<const C: usize>(pub(super) Binder<C>);
 
 /// Makes handlers of flat operations.
-pub(super) struct Flat(pub(super) Binder);
+pub(super) struct Flat<const C: usize>(pub(super) Binder<C>);
 
 /// Addresses of all lanes: a 64-bit register pair, or a scalar pair plus a 32-bit register; plus the instruction's
 /// offset.
 #[inline(always)]
-fn addresses(w: &mut Wave, o: &Operation) -> [D; CHUNKS] {
+fn addresses<const C: usize>(w: &mut Wave<C>, o: &Operation) -> [D; C] {
     let offset = D::splat(o.imm as u64);
     if o.src[2].kind == SourceKind::None {
         let pair = w.fetch64(0, &o.src[0]);
@@ -39,15 +39,15 @@ fn addresses(w: &mut Wave, o: &Operation) -> [D; CHUNKS] {
 
 /// Runs `f` on the lanes' global memory.
 #[inline(always)]
-fn visit(
-    w: &mut Wave,
+fn visit<const C: usize>(
+    w: &mut Wave<C>,
     c: &mut Context<'_>,
     o: &Operation,
     bytes: u32,
     write: bool,
-    f: impl FnOnce(&mut Wave, &Access),
+    f: impl FnOnce(&mut Wave<C>, &Access<C>),
 ) -> Flow {
-    let exec = w.exec;
+    let exec = w.active();
     if exec == 0 {
         return Flow::Next;
     }
@@ -68,14 +68,18 @@ fn visit(
 
 /// All lanes' addresses with one base, if their upper halves are equal; they may wrap around.
 #[inline(always)]
-fn near(w: &mut Wave, c: &Context<'_>, o: &Operation) -> Option<ContiguousAccess> {
+fn near<const C: usize>(
+    w: &mut Wave<C>,
+    c: &Context<'_>,
+    o: &Operation,
+) -> Option<ContiguousAccess<C>> {
     let lane = w.fetch(0, &o.src[0]);
     let offsets = chunks(|c| w.chunk(lane, c));
     let base = if o.src[2].kind == SourceKind::None {
         let upper = Fetched::vector(o.src[0].register + 1);
         let first = w.chunk(upper, 0)[0];
         let apart = |c| w.chunk(upper, c).simd_ne(U::splat(first));
-        if (apart(0) | apart(1) | apart(2) | apart(3)).any() {
+        if joined::<C, _>(apart, M::bitor).any() {
             return None;
         }
         u64::from(first) << 32
@@ -85,7 +89,7 @@ fn near(w: &mut Wave, c: &Context<'_>, o: &Operation) -> Option<ContiguousAccess
     Some(ContiguousAccess {
         base: base.wrapping_add(o.imm as u64),
         offsets,
-        exec: !0,
+        exec: all_lanes(C),
         moves: c.moves,
     })
 }
@@ -93,15 +97,15 @@ fn near(w: &mut Wave, c: &Context<'_>, o: &Operation) -> Option<ContiguousAccess
 /// Runs `f` on the lanes' global memory if all lanes are active, in one allocation and within 4 GiB; otherwise
 /// [`visit`] does it.
 #[inline(always)]
-fn visit_near(
-    w: &mut Wave,
+fn visit_near<const C: usize>(
+    w: &mut Wave<C>,
     c: &mut Context<'_>,
     o: &Operation,
     bytes: u32,
     write: bool,
-    f: impl FnOnce(&mut Wave, &ContiguousAccess),
+    f: impl FnOnce(&mut Wave<C>, &ContiguousAccess<C>),
 ) -> bool {
-    if w.exec != !0 {
+    if !w.all_active() {
         return false;
     }
     // As in `visit`.
@@ -119,16 +123,16 @@ fn visit_near(
 
 /// Runs `f` on the lanes' memory, which may be LDS for some lanes and global memory for others, and `private` on the
 /// lanes in private memory.
-fn visit_flat(
-    w: &mut Wave,
+fn visit_flat<const C: usize>(
+    w: &mut Wave<C>,
     c: &mut Context<'_>,
     o: &Operation,
     bytes: u32,
     write: bool,
-    f: &mut dyn FnMut(&mut Wave, &Access),
-    private: &mut dyn FnMut(&mut Wave, &mut Context<'_>, &Private) -> Flow,
+    f: &mut dyn FnMut(&mut Wave<C>, &Access<C>),
+    private: &mut dyn FnMut(&mut Wave<C>, &mut Context<'_>, &Private<C>) -> Flow,
 ) -> Flow {
-    let exec = w.exec;
+    let exec = w.active();
     if exec == 0 {
         return Flow::Next;
     }
@@ -143,7 +147,7 @@ fn visit_flat(
         mask & exec
     };
     let (in_lds, in_private) = (inside(SHARED_APERTURE), inside(PRIVATE_APERTURE));
-    let lower: [U; CHUNKS] = addresses.map(|a| a.cast::<u32>());
+    let lower: [U; C] = addresses.map(|a| a.cast::<u32>());
     if in_private != 0 {
         let flow = match Private::new(w, c, lower, in_private, bytes) {
             Ok(lanes) => private(w, c, &lanes),
@@ -176,7 +180,7 @@ fn visit_flat(
     Flow::Next
 }
 
-impl Transfers for Global {
+impl<const C: usize> Transfers for Global<C> {
     fn load<const N: usize>(&self) -> Handler {
         self.0.bind(
             #[inline(always)]
@@ -293,7 +297,7 @@ impl Transfers for Global {
     }
 }
 
-impl Transfers for Flat {
+impl<const C: usize> Transfers for Flat<C> {
     fn load<const N: usize>(&self) -> Handler {
         self.0.bind(|w, c, o| {
             visit_flat(
@@ -360,19 +364,19 @@ impl Transfers for Flat {
 }
 
 /// The handler of an atomic operation.
-pub(super) fn atomic<const FLAT: bool, const WIDE: bool>(b: Binder) -> Handler {
-    b.bind(atomically::<FLAT, WIDE>)
+pub(super) fn atomic<const FLAT: bool, const WIDE: bool, const C: usize>(b: Binder<C>) -> Handler {
+    b.bind(atomically::<FLAT, WIDE, C>)
 }
 
-fn atomically<const FLAT: bool, const WIDE: bool>(
-    w: &mut Wave,
+fn atomically<const FLAT: bool, const WIDE: bool, const C: usize>(
+    w: &mut Wave<C>,
     c: &mut Context<'_>,
     o: &Operation,
 ) -> Flow {
     let bytes = if WIDE { 8 } else { 4 };
     let mut misaligned = None;
-    let mut update = |w: &mut Wave, access: &Access| {
-        let lane = atomic::on_lanes::<WIDE>(w, o, access);
+    let mut update = |w: &mut Wave<C>, access: &Access<C>| {
+        let lane = atomic::on_lanes::<WIDE, C>(w, o, access);
         misaligned = misaligned.or(lane);
     };
     let flow = if FLAT {
@@ -384,7 +388,7 @@ fn atomically<const FLAT: bool, const WIDE: bool>(
                 return c.fail(FaultKind::Unsupported { what: what.into() });
             }
             match private.access(c, o, 0, bytes, true) {
-                Ok(access) => in_private = atomic::on_lanes::<WIDE>(w, o, &access),
+                Ok(access) => in_private = atomic::on_lanes::<WIDE, C>(w, o, &access),
                 Err(flow) => return flow,
             }
             Flow::Next

@@ -98,7 +98,7 @@ impl GlobalSync {
 }
 
 /// The handler of a `ds_gws_*` operation.
-pub(super) fn handler(b: Binder, op: Gws) -> Handler {
+pub(super) fn handler<const C: usize>(b: Binder<C>, op: Gws) -> Handler {
     match op {
         Gws::ds_gws_init => b.bind(|w, c, o| {
             sync(w, c, o, |resource, value| {
@@ -151,8 +151,8 @@ pub(super) fn handler(b: Binder, op: Gws) -> Handler {
 
 /// Changes the resource that an operation names, with the operation's value. The scheduler decides whether the wave
 /// continues.
-fn sync(
-    w: &mut Wave,
+fn sync<const C: usize>(
+    w: &mut Wave<C>,
     c: &mut Context<'_>,
     o: &Operation,
     change: impl FnOnce(&mut Resource, u32) -> u64,
@@ -162,7 +162,7 @@ fn sync(
     };
     let resource = (w.scalar(M0) >> 16).wrapping_add(o.imm as u32) as u8 % RESOURCES as u8;
     let data = w.fetch(0, &o.src[0]);
-    let lane = w.exec.trailing_zeros() as usize % 64;
+    let lane = w.active().trailing_zeros() as usize % 64;
     let value = w.chunk(data, lane / 16)[lane % 16];
     w.global_wait = Some(global.change(resource, |resource| change(resource, value)));
     Flow::Wait

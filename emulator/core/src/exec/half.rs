@@ -13,7 +13,7 @@ use super::{
     float32::{self, quieted},
     lanes::{Binder, chunks, sext16},
     operation::{Flow, Handler, Operation},
-    simd::{CHUNKS, E, F, I, LANES, M, U},
+    simd::{E, F, I, M, U},
     wave::{Fetched, Lanes, Mode},
 };
 use ferrowave_isa::run::{HalfArithmetic, HalfIntegers, HalfUnary};
@@ -85,7 +85,7 @@ pub(crate) fn source_bits(o: &Operation, slot: usize, value: U) -> U {
 
 /// A 16-bit source as f32; denormals as MODE says.
 #[inline(always)]
-pub(crate) fn source(w: &Wave, o: &Operation, slot: usize, value: U) -> F {
+pub(crate) fn source<const C: usize>(w: &Wave<C>, o: &Operation, slot: usize, value: U) -> F {
     let bits = source_bits(o, slot, value);
     if w.mode.denormals16_64().0 {
         to_f32(bits)
@@ -97,9 +97,9 @@ pub(crate) fn source(w: &Wave, o: &Operation, slot: usize, value: U) -> F {
 
 /// Writes 16-bit results to the half that `op_sel` selects.
 #[inline(always)]
-pub(crate) fn commit16(w: &mut Wave, o: &Operation, result: [U; CHUNKS]) {
+pub(crate) fn commit16<const C: usize>(w: &mut Wave<C>, o: &Operation, result: [U; C]) {
     let low = U::splat(0xffff);
-    let old = w.lanes(o.dst).0;
+    let old = *w.lanes(o.dst).chunks::<C>();
     let merged = chunks(|c| {
         if o.op_sel & 8 != 0 {
             (old[c] & low) | result[c] << U::splat(16)
@@ -112,7 +112,7 @@ pub(crate) fn commit16(w: &mut Wave, o: &Operation, result: [U; CHUNKS]) {
     w.commit(o.dst, merged);
 }
 
-impl Binder {
+impl<const C: usize> Binder<C> {
     /// As [`Binder::arithmetic32`] for f16: `f` computes in f32, whose 24 bits make the second rounding harmless for
     /// sums and products of f16.
     fn arithmetic16<const N: usize, G>(self, f: G) -> Handler
@@ -123,7 +123,7 @@ impl Binder {
             #[inline(always)]
             move |w, _, o| {
                 let s: [Fetched; N] = std::array::from_fn(|i| w.fetch(i as u16, &o.src[i]));
-                let result: [F; CHUNKS] =
+                let result: [F; C] =
                     chunks(|c| f(std::array::from_fn(|i| source(w, o, i, w.chunk(s[i], c)))));
                 if !w.mode.plain16() || result.iter().any(|r| r.is_nan().any()) {
                     evaluate_lanes(w, o, &s);
@@ -190,11 +190,15 @@ impl Binder {
 }
 
 #[cold]
-fn evaluate_lanes<const N: usize>(w: &mut Wave, o: &Operation, sources: &[Fetched; N]) {
+fn evaluate_lanes<const N: usize, const C: usize>(
+    w: &mut Wave<C>,
+    o: &Operation,
+    sources: &[Fetched; N],
+) {
     let settings = Half::settings(w.mode);
     let what = Arithmetic::from_detail(o.detail);
     let mut result = Lanes::splat(0);
-    for lane in 0..LANES {
+    for lane in 0..16 * C {
         let mut bits = [0; 3];
         for (i, fetched) in sources.iter().enumerate() {
             let value = source_bits(o, i, w.chunk(*fetched, lane / 16));
@@ -202,7 +206,7 @@ fn evaluate_lanes<const N: usize>(w: &mut Wave, o: &Operation, sources: &[Fetche
         }
         result.as_mut_array()[lane] = evaluate::<Half>(what, bits, settings) as u32;
     }
-    commit16(w, o, result.0);
+    commit16(w, o, *result.chunks());
 }
 
 /// `x·y + z` of f16 values, rounded once.
@@ -240,7 +244,10 @@ pub(crate) fn max2(a: F, b: F) -> F {
     (a.is_nan() | b.is_nan()).select(F::splat(f32::NAN), number)
 }
 
-pub(super) fn arithmetic(b: Binder, op: HalfArithmetic) -> (Handler, Arithmetic) {
+pub(super) fn arithmetic<const C: usize>(
+    b: Binder<C>,
+    op: HalfArithmetic,
+) -> (Handler, Arithmetic) {
     use Arithmetic::*;
     match op {
         HalfArithmetic::v_add_f16 => (b.arithmetic16(|[x, y]| x + y), Add),
@@ -263,7 +270,7 @@ pub(super) fn arithmetic(b: Binder, op: HalfArithmetic) -> (Handler, Arithmetic)
                 #[inline(always)]
                 |w, _, o| {
                     let s: [Fetched; 3] = std::array::from_fn(|i| w.fetch(i as u16, &o.src[i]));
-                    let sources: [[F; 3]; CHUNKS] =
+                    let sources: [[F; 3]; C] =
                         chunks(|c| std::array::from_fn(|i| source(w, o, i, w.chunk(s[i], c))));
                     let result = sources.map(|[x, y, z]| fma(x, y, z));
                     let nan = result
@@ -298,7 +305,7 @@ pub(super) fn arithmetic(b: Binder, op: HalfArithmetic) -> (Handler, Arithmetic)
     }
 }
 
-pub(super) fn unary(b: Binder, op: HalfUnary) -> Handler {
+pub(super) fn unary<const C: usize>(b: Binder<C>, op: HalfUnary) -> Handler {
     match op {
         HalfUnary::v_floor_f16 => b.h1(|x| x.floor()),
         HalfUnary::v_ceil_f16 => b.h1(|x| x.ceil()),
@@ -414,7 +421,7 @@ fn int(x: U) -> I {
     x.cast::<i32>()
 }
 
-pub(super) fn integers(b: Binder, op: HalfIntegers) -> Handler {
+pub(super) fn integers<const C: usize>(b: Binder<C>, op: HalfIntegers) -> Handler {
     match op {
         HalfIntegers::v_add_u16 => b.integer16(|[x, y], clamp| unsigned(int(x) + int(y), clamp)),
         HalfIntegers::v_sub_u16 => b.integer16(|[x, y], clamp| unsigned(int(x) - int(y), clamp)),

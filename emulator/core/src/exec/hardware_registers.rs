@@ -43,7 +43,7 @@ pub(crate) fn is_writable(register: u32) -> bool {
 }
 
 /// The handler of `s_getreg` and `s_setreg`.
-pub(super) fn handler(b: Binder, op: HardwareRegisters) -> Handler {
+pub(super) fn handler<const C: usize>(b: Binder<C>, op: HardwareRegisters) -> Handler {
     match op {
         HardwareRegisters::s_getreg_b32 => b.bind(
             #[inline(always)]
@@ -75,13 +75,13 @@ fn field(o: &Operation) -> (u32, u32, u32) {
     )
 }
 
-fn read(w: &Wave, register: u32) -> u32 {
+fn read<const C: usize>(w: &Wave<C>, register: u32) -> u32 {
     match register {
         MODE => w.mode.bits() & !VSKIP | u32::from(w.skips_vector) << VSKIP.trailing_zeros(),
         STATUS => {
             let valid = 1 << 16;
             u32::from(w.scc)
-                | u32::from(w.exec == 0) << 9
+                | u32::from(w.active() == 0) << 9
                 | u32::from(vcc(w) == 0) << 10
                 | u32::from(w.allocated.in_group) << 11
                 | valid
@@ -98,7 +98,7 @@ fn read(w: &Wave, register: u32) -> u32 {
     }
 }
 
-fn write(w: &mut Wave, o: &Operation, value: u32) {
+fn write<const C: usize>(w: &mut Wave<C>, o: &Operation, value: u32) {
     let (register, offset, size) = field(o);
     let bits = (((1_u64 << size) - 1) << offset) as u32;
     let put = |old: u32| old & !bits | value << offset & bits;

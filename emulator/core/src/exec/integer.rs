@@ -5,7 +5,7 @@ use std::simd::prelude::*;
 use super::{
     lanes::{Binder, chunks, sext16, sext24},
     operation::{Flow, Handler},
-    simd::{D, I, LANES, M, U, chunk_mask},
+    simd::{D, I, M, U, chunk_mask},
 };
 use ferrowave_isa::run::{IntegerArithmetic, IntegerBits, IntegerLanes, IntegerWide};
 
@@ -64,7 +64,7 @@ impl Ord3 for I {
     }
 }
 
-pub(super) fn arithmetic(b: Binder, op: IntegerArithmetic) -> Handler {
+pub(super) fn arithmetic<const C: usize>(b: Binder<C>, op: IntegerArithmetic) -> Handler {
     match op {
         IntegerArithmetic::v_add_u32 => b.clamped(|x, y| x + y, U::saturating_add),
         IntegerArithmetic::v_sub_u32 => b.clamped(|x, y| x - y, U::saturating_sub),
@@ -131,7 +131,7 @@ fn subtract_with_borrow(x: U, y: U, borrow: U) -> (U, M) {
     )
 }
 
-pub(super) fn bits(b: Binder, op: IntegerBits) -> Handler {
+pub(super) fn bits<const C: usize>(b: Binder<C>, op: IntegerBits) -> Handler {
     match op {
         IntegerBits::v_mov_b32
         | IntegerBits::v_accvgpr_read
@@ -202,7 +202,7 @@ pub(super) fn bits(b: Binder, op: IntegerBits) -> Handler {
             #[inline(always)]
             |w, _, o| {
                 let (x, y) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
-                let mask = w.read64(&o.src[2]);
+                let mask = w.read_lane_mask(&o.src[2]);
                 let modified = |value: U, slot: u8| {
                     let and = if o.abs >> slot & 1 == 1 {
                         0x7fff_ffff
@@ -224,8 +224,8 @@ pub(super) fn bits(b: Binder, op: IntegerBits) -> Handler {
             #[inline(always)]
             |w, _, o| {
                 let (x, y) = (*w.lanes(o.src[0].register), *w.lanes(o.dst));
-                w.commit(o.dst, x.0);
-                w.commit(o.src[0].register, y.0);
+                w.commit(o.dst, *x.chunks());
+                w.commit(o.src[0].register, *y.chunks());
                 Flow::Next
             },
         ),
@@ -270,7 +270,7 @@ fn align(high: U, low: U, shift: U) -> U {
     (join_halves(low, high) >> shift.cast::<u64>()).cast::<u32>()
 }
 
-pub(super) fn wide(b: Binder, op: IntegerWide) -> Handler {
+pub(super) fn wide<const C: usize>(b: Binder<C>, op: IntegerWide) -> Handler {
     match op {
         IntegerWide::v_mov_b64 => b.d1(|x| x),
         IntegerWide::v_lshlrev_b64 => b.ud_d(|x, y| y << (x & k(63)).cast::<u64>()),
@@ -317,15 +317,15 @@ pub(super) fn wide(b: Binder, op: IntegerWide) -> Handler {
     }
 }
 
-pub(super) fn lanes(b: Binder, op: IntegerLanes) -> Handler {
+pub(super) fn lanes<const C: usize>(b: Binder<C>, op: IntegerLanes) -> Handler {
     match op {
         IntegerLanes::v_readfirstlane_b32 => b.bind(
             #[inline(always)]
             |w, _, o| {
-                let lane = if w.exec == 0 {
+                let lane = if w.active() == 0 {
                     0
                 } else {
-                    w.exec.trailing_zeros()
+                    w.active().trailing_zeros()
                 };
                 let value = read_lane(w, o, lane);
                 w.set_scalar(o.dst, value);
@@ -345,7 +345,7 @@ pub(super) fn lanes(b: Binder, op: IntegerLanes) -> Handler {
             #[inline(always)]
             |w, _, o| {
                 let (value, lane) = (w.read32(&o.src[0]), w.read32(&o.src[1]));
-                w.lanes_mut(o.dst).as_mut_array()[lane as usize % LANES] = value;
+                w.lanes_mut(o.dst).as_mut_array()[lane as usize % (16 * C)] = value;
                 Flow::Next
             },
         ),
@@ -361,17 +361,25 @@ pub(super) fn lanes(b: Binder, op: IntegerLanes) -> Handler {
 }
 
 #[inline(always)]
-fn read_lane(w: &super::Wave, o: &super::operation::Operation, lane: u32) -> u32 {
+fn read_lane<const C: usize>(
+    w: &super::Wave<C>,
+    o: &super::operation::Operation,
+    lane: u32,
+) -> u32 {
     match o.src[0].kind {
         super::operation::SourceKind::Vector => {
-            w.lanes(o.src[0].register).as_array()[lane as usize % LANES]
+            w.lanes(o.src[0].register).as_array()[lane as usize % (16 * C)]
         }
         _ => w.read32(&o.src[0]),
     }
 }
 
 #[inline(always)]
-fn masked_bit_count(w: &mut super::Wave, o: &super::operation::Operation, high: bool) -> Flow {
+fn masked_bit_count<const C: usize>(
+    w: &mut super::Wave<C>,
+    o: &super::operation::Operation,
+    high: bool,
+) -> Flow {
     let (x, y) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
     let result = chunks(|c| {
         // The mask bits of the lanes below each lane, within the mask's half.

@@ -8,13 +8,13 @@ use std::simd::prelude::*;
 use super::{
     Context, Wave,
     operation::{Flow, Handler, Operation, bind},
-    simd::{CHUNKS, D, I, M, SimdLevel, U},
+    simd::{CHUNKS, D, I, M, SimdLevel, U, chunk_mask},
     wave::VCC,
 };
 
-/// Makes handlers for one level of host instructions.
+/// Makes handlers for one level of host instructions and for waves of `C` chunks.
 #[derive(Clone, Copy)]
-pub(crate) struct Binder {
+pub(crate) struct Binder<const C: usize> {
     pub(crate) level: SimdLevel,
     /// Whether the sources are vector registers, and neither they nor the result have modifiers.
     pub(crate) plain: bool,
@@ -22,26 +22,56 @@ pub(crate) struct Binder {
     pub(crate) fast_sums: bool,
 }
 
+/// Makes handlers of operations that only waves of 64 lanes have.
+pub(crate) type Binder64 = Binder<CHUNKS>;
+
 /// Computes all chunks.
 #[inline(always)]
-pub(crate) fn chunks<T>(f: impl FnMut(usize) -> T) -> [T; CHUNKS] {
+pub(crate) fn chunks<T, const C: usize>(f: impl FnMut(usize) -> T) -> [T; C] {
     std::array::from_fn(f)
 }
 
-/// A mask of 64 lanes from one of 16 lanes per chunk.
+/// What `f` computes of all chunks, joined by `join`.
 #[inline(always)]
-pub(crate) fn mask64(mut f: impl FnMut(usize) -> M) -> u64 {
+pub(crate) fn joined<const C: usize, T>(
+    mut f: impl FnMut(usize) -> T,
+    join: impl Fn(T, T) -> T,
+) -> T {
+    let mut all = f(0);
+    for chunk in 1..C {
+        all = join(all, f(chunk));
+    }
+    all
+}
+
+/// A lane mask from one of 16 lanes per chunk.
+#[inline(always)]
+pub(crate) fn mask_of<const C: usize>(mut f: impl FnMut(usize) -> M) -> u64 {
     let mut mask = 0;
-    for chunk in 0..CHUNKS {
+    for chunk in 0..C {
         mask |= f(chunk).to_bitmask() << (16 * chunk);
     }
     mask
 }
 
-impl Binder {
+impl<const C: usize> Binder<C> {
+    /// The same for waves of 64 lanes, if these are.
+    pub(crate) fn for_64_lanes(self) -> Option<Binder64> {
+        let Binder {
+            level,
+            plain,
+            fast_sums,
+        } = self;
+        (C == CHUNKS).then_some(Binder {
+            level,
+            plain,
+            fast_sums,
+        })
+    }
+
     pub(crate) fn bind<F>(self, f: F) -> Handler
     where
-        F: Fn(&mut Wave, &mut Context<'_>, &Operation) -> Flow + Copy + 'static,
+        F: Fn(&mut Wave<C>, &mut Context<'_>, &Operation) -> Flow + Copy + 'static,
     {
         bind(self.level, f)
     }
@@ -148,9 +178,9 @@ impl Binder {
                 let b = w.fetch(1, &o.src[1]);
                 let s = w.fetch64(2, &o.src[2]);
                 let pairs = chunks(|c| f(w.chunk(a, c), w.chunk(b, c), w.chunk64(s, c)));
-                let carry = mask64(|c| pairs[c].1);
+                let carry = mask_of::<C>(|c| pairs[c].1);
                 w.commit64(o.dst, pairs.map(|p| p.0));
-                w.set_scalar_pair(o.sdst, carry & w.exec);
+                w.set_lane_mask(o.sdst, carry & w.active());
                 Flow::Next
             },
         )
@@ -167,8 +197,8 @@ impl Binder {
             move |w, _, o| {
                 let (a, b) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
                 let pairs = chunks(|c| f(w.chunk(a, c), w.chunk(b, c)));
-                let carry = mask64(|c| pairs[c].1);
-                let exec = w.exec;
+                let carry = mask_of::<C>(|c| pairs[c].1);
+                let exec = w.active();
                 if o.clamp {
                     w.commit(
                         o.dst,
@@ -177,7 +207,7 @@ impl Binder {
                 } else {
                     w.commit(o.dst, pairs.map(|p| p.0));
                 }
-                w.set_scalar_pair(o.sdst, carry & exec);
+                w.set_lane_mask(o.sdst, carry & exec);
                 Flow::Next
             },
         )
@@ -193,14 +223,13 @@ impl Binder {
             #[inline(always)]
             move |w, _, o| {
                 let (a, b) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
-                let carry_in = w.read64(&o.src[2]);
+                let carry_in = w.read_lane_mask(&o.src[2]);
                 let pairs = chunks(|c| {
-                    let carry =
-                        super::simd::chunk_mask(carry_in, c).select(U::splat(1), U::splat(0));
+                    let carry = chunk_mask(carry_in, c).select(U::splat(1), U::splat(0));
                     f(w.chunk(a, c), w.chunk(b, c), carry)
                 });
-                let carry = mask64(|c| pairs[c].1);
-                let exec = w.exec;
+                let carry = mask_of::<C>(|c| pairs[c].1);
+                let exec = w.active();
                 if o.clamp {
                     w.commit(
                         o.dst,
@@ -209,7 +238,7 @@ impl Binder {
                 } else {
                     w.commit(o.dst, pairs.map(|p| p.0));
                 }
-                w.set_scalar_pair(o.sdst, carry & exec);
+                w.set_lane_mask(o.sdst, carry & exec);
                 Flow::Next
             },
         )
@@ -221,7 +250,7 @@ impl Binder {
             #[inline(always)]
             move |w, _, o| {
                 let (a, b) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
-                let mask = mask64(|c| f(w.chunk(a, c), w.chunk(b, c)));
+                let mask = mask_of::<C>(|c| f(w.chunk(a, c), w.chunk(b, c)));
                 set_mask(w, o, mask)
             },
         )
@@ -234,7 +263,7 @@ impl Binder {
             move |w, _, o| {
                 let (a, b) = (w.fetch64(0, &o.src[0]), w.fetch64(1, &o.src[1]));
                 let mut mask = 0;
-                for c in 0..CHUNKS {
+                for c in 0..C {
                     mask |= f(w.chunk64(a, c), w.chunk64(b, c)).to_bitmask() << (16 * c);
                 }
                 set_mask(w, o, mask)
@@ -245,19 +274,19 @@ impl Binder {
 
 /// Writes a compare's mask. A `detail` of 1 means `v_cmpx`, which also writes EXEC.
 #[inline(always)]
-pub(crate) fn set_mask(w: &mut Wave, o: &Operation, mask: u64) -> Flow {
-    let mask = mask & w.exec;
-    w.set_scalar_pair(o.dst, mask);
+pub(crate) fn set_mask<const C: usize>(w: &mut Wave<C>, o: &Operation, mask: u64) -> Flow {
+    let mask = mask & w.active();
+    w.set_lane_mask(o.dst, mask);
     if o.detail == 1 {
-        w.exec = mask;
+        w.set_active(mask);
     }
     Flow::Next
 }
 
 /// VCC.
 #[inline(always)]
-pub(crate) fn vcc(w: &Wave) -> u64 {
-    w.scalar_pair(VCC)
+pub(crate) fn vcc<const C: usize>(w: &Wave<C>) -> u64 {
+    w.lane_mask(VCC)
 }
 
 /// Sign extension of the low 16 bits.

@@ -13,7 +13,7 @@ use super::{
     contiguous_access::ContiguousAccess,
     lanes::{Binder, chunks},
     operation::{Flow, Handler, Operation},
-    simd::{CHUNKS, LANES, U},
+    simd::U,
     small::Small,
     transfer::Transfers,
     wave::Lanes,
@@ -25,11 +25,11 @@ use ferrowave_isa::{
 
 /// The handler of an operation on global data share (GDS). HIP gives kernels none, so every access is out of range:
 /// nothing is written, and results are 0.
-pub(super) fn without_memory(b: Binder) -> Handler {
+pub(super) fn without_memory<const C: usize>(b: Binder<C>) -> Handler {
     b.bind(
         #[inline(always)]
         |w, _, o| {
-            access::clear(w, o.dst, o.detail.into(), w.exec);
+            access::clear(w, o.dst, o.detail.into(), w.active());
             Flow::Next
         },
     )
@@ -37,16 +37,16 @@ pub(super) fn without_memory(b: Binder) -> Handler {
 
 /// Runs `f` on the lanes' LDS. Lanes out of range get 0 in `results` registers.
 #[inline(always)]
-fn visit(
-    w: &mut Wave,
+fn visit<const C: usize>(
+    w: &mut Wave<C>,
     c: &mut Context<'_>,
     o: &Operation,
     bytes: u32,
     write: bool,
     results: u16,
-    f: impl FnOnce(&mut Wave, &Access),
+    f: impl FnOnce(&mut Wave<C>, &Access<C>),
 ) -> Flow {
-    let (exec, addresses) = (w.exec, addresses(w, o));
+    let (exec, addresses) = (w.active(), addresses(w, o));
     let near = access::reach_lds(c, &addresses, o.imm as u32, exec, bytes, write);
     f(w, &near.by_address());
     access::clear(w, o.dst, results, exec & !near.exec);
@@ -60,14 +60,18 @@ pub(super) fn is_store(i: &Instruction) -> bool {
 
 /// The lanes' addresses, without the instruction's offset.
 #[inline(always)]
-fn addresses(w: &mut Wave, o: &Operation) -> [U; CHUNKS] {
+fn addresses<const C: usize>(w: &mut Wave<C>, o: &Operation) -> [U; C] {
     let address = w.fetch(0, &o.src[0]);
     chunks(|c| w.chunk(address, c))
 }
 
 /// Loads `N` dwords per lane at an offset.
 #[inline(always)]
-fn load<const N: usize>(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flow {
+fn load<const N: usize, const C: usize>(
+    w: &mut Wave<C>,
+    c: &mut Context<'_>,
+    o: &Operation,
+) -> Flow {
     w.lds_turn.read();
     let (offset, bytes) = (o.imm as u32, 4 * N as u32);
     let addresses = addresses(w, o);
@@ -98,7 +102,11 @@ fn load<const N: usize>(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flo
 
 /// Stores `N` dwords per lane at an offset.
 #[inline(always)]
-fn store<const N: usize>(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flow {
+fn store<const N: usize, const C: usize>(
+    w: &mut Wave<C>,
+    c: &mut Context<'_>,
+    o: &Operation,
+) -> Flow {
     if w.lds_turn.gives_way(|| true) {
         return Flow::Later;
     }
@@ -124,13 +132,13 @@ fn store<const N: usize>(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Fl
 /// Loads `N` dwords per lane at each of two offsets, in units of `SCALE` bytes. All addresses are computed before the
 /// first load, because the address register may be a result.
 #[inline(always)]
-fn load_pair<const N: usize, const SCALE: u32>(
-    w: &mut Wave,
+fn load_pair<const N: usize, const SCALE: u32, const C: usize>(
+    w: &mut Wave<C>,
     c: &mut Context<'_>,
     o: &Operation,
 ) -> Flow {
     w.lds_turn.read();
-    if let Some((a, b)) = near_pair::<SCALE>(w, c, o, 4 * N as u32, false) {
+    if let Some((a, b)) = near_pair::<SCALE, C>(w, c, o, 4 * N as u32, false) {
         a.load::<N>(w, o.dst);
         b.load::<N>(w, o.dst + N as u16);
         return Flow::Next;
@@ -157,15 +165,15 @@ fn load_pair<const N: usize, const SCALE: u32>(
 
 /// Stores `N` dwords per lane at each of two offsets, from the two sources after the address.
 #[inline(always)]
-fn store_pair<const N: usize, const SCALE: u32>(
-    w: &mut Wave,
+fn store_pair<const N: usize, const SCALE: u32, const C: usize>(
+    w: &mut Wave<C>,
     c: &mut Context<'_>,
     o: &Operation,
 ) -> Flow {
     if w.lds_turn.gives_way(|| true) {
         return Flow::Later;
     }
-    if let Some((a, b)) = near_pair::<SCALE>(w, c, o, 4 * N as u32, true) {
+    if let Some((a, b)) = near_pair::<SCALE, C>(w, c, o, 4 * N as u32, true) {
         a.store::<N>(w, o.src[1].register);
         b.store::<N>(w, o.src[2].register);
         return Flow::Next;
@@ -192,13 +200,13 @@ fn store_pair<const N: usize, const SCALE: u32>(
 
 /// The LDS of all lanes at each of two offsets, as [`access::near_lds`], recorded for observers.
 #[inline(always)]
-fn near_pair<const SCALE: u32>(
-    w: &mut Wave,
+fn near_pair<const SCALE: u32, const C: usize>(
+    w: &mut Wave<C>,
     c: &mut Context<'_>,
     o: &Operation,
     bytes: u32,
     write: bool,
-) -> Option<(ContiguousAccess, ContiguousAccess)> {
+) -> Option<(ContiguousAccess<C>, ContiguousAccess<C>)> {
     let [first, second] = pair::<SCALE>(o);
     let addresses = addresses(w, o);
     let a = access::near_lds(w, c, &addresses, first, bytes)?;
@@ -211,16 +219,16 @@ fn near_pair<const SCALE: u32>(
 /// Runs `f` on the lanes' LDS at each offset in turn, with the offset's number. In a load, lanes out of range get 0 in
 /// the registers of that number.
 #[inline(always)]
-fn visit_each<const TIMES: usize>(
-    w: &mut Wave,
+fn visit_each<const TIMES: usize, const C: usize>(
+    w: &mut Wave<C>,
     c: &mut Context<'_>,
     o: &Operation,
     offsets: [u32; TIMES],
     bytes: u32,
     write: bool,
-    f: impl Fn(&mut Wave, &ContiguousAccess, usize),
+    f: impl Fn(&mut Wave<C>, &ContiguousAccess<C>, usize),
 ) -> Flow {
-    let (exec, addresses) = (w.exec, addresses(w, o));
+    let (exec, addresses) = (w.active(), addresses(w, o));
     let registers = (bytes / 4) as u16;
     for (number, offset) in offsets.into_iter().enumerate() {
         let near = access::reach_lds(c, &addresses, offset, exec, bytes, write);
@@ -240,24 +248,24 @@ fn pair<const SCALE: u32>(o: &Operation) -> [u32; 2] {
 }
 
 /// Makes handlers of LDS operations.
-pub(super) struct Lds(pub(super) Binder);
+pub(super) struct Lds<const C: usize>(pub(super) Binder<C>);
 
 #[expect(
     clippy::redundant_closure,
     reason = "closures are inlined where the host's instructions are known; functions are called without them"
 )]
-impl Transfers for Lds {
+impl<const C: usize> Transfers for Lds<C> {
     fn load<const N: usize>(&self) -> Handler {
         self.0.bind(
             #[inline(always)]
-            |w, c, o| load::<N>(w, c, o),
+            |w, c, o| load::<N, C>(w, c, o),
         )
     }
 
     fn store<const N: usize>(&self) -> Handler {
         self.0.bind(
             #[inline(always)]
-            |w, c, o| store::<N>(w, c, o),
+            |w, c, o| store::<N, C>(w, c, o),
         )
     }
 
@@ -318,24 +326,24 @@ impl Transfers for Lds {
     clippy::redundant_closure,
     reason = "closures are inlined where the host's instructions are known; functions are called without them"
 )]
-impl Binder {
+impl<const C: usize> Binder<C> {
     /// Two loads of `N` dwords.
     fn ds_load_pair<const N: usize, const SCALE: u32>(self) -> Handler {
         self.bind(
             #[inline(always)]
-            |w, c, o| load_pair::<N, SCALE>(w, c, o),
+            |w, c, o| load_pair::<N, SCALE, C>(w, c, o),
         )
     }
 
     fn ds_store_pair<const N: usize, const SCALE: u32>(self) -> Handler {
         self.bind(
             #[inline(always)]
-            |w, c, o| store_pair::<N, SCALE>(w, c, o),
+            |w, c, o| store_pair::<N, SCALE, C>(w, c, o),
         )
     }
 }
 
-pub(super) fn pairs(b: Binder, op: LdsPairs) -> Handler {
+pub(super) fn pairs<const C: usize>(b: Binder<C>, op: LdsPairs) -> Handler {
     match op {
         LdsPairs::ds_read2_b32 => b.ds_load_pair::<1, 4>(),
         LdsPairs::ds_read2_b64 => b.ds_load_pair::<2, 8>(),
@@ -348,24 +356,24 @@ pub(super) fn pairs(b: Binder, op: LdsPairs) -> Handler {
     }
 }
 
-pub(super) fn permute(b: Binder, op: LdsPermute) -> Handler {
+pub(super) fn permute<const C: usize>(b: Binder<C>, op: LdsPermute) -> Handler {
     match op {
         // Backward: each lane reads the lane that its address names; inactive lanes give 0.
         LdsPermute::ds_bpermute_b32 => b.bind(
             #[inline(always)]
             |w, _, o| {
                 let (address, data) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
-                let values = Lanes(chunks(|c| w.chunk(data, c)));
-                let indices = Lanes(chunks(|c| w.chunk(address, c)));
+                let values = Lanes::of(chunks::<_, C>(|c| w.chunk(data, c)));
+                let indices = Lanes::of(chunks::<_, C>(|c| w.chunk(address, c)));
                 let mut result = Lanes::splat(0);
-                for lane in 0..LANES {
+                for lane in 0..16 * C {
                     let from =
-                        indices.as_array()[lane].wrapping_add(o.imm as u32) as usize / 4 % LANES;
-                    if w.exec >> from & 1 == 1 {
+                        indices.as_array()[lane].wrapping_add(o.imm as u32) as usize / 4 % (16 * C);
+                    if w.active() >> from & 1 == 1 {
                         result.as_mut_array()[lane] = values.as_array()[from];
                     }
                 }
-                w.commit(o.dst, result.0);
+                w.commit(o.dst, *result.chunks());
                 Flow::Next
             },
         ),
@@ -374,15 +382,15 @@ pub(super) fn permute(b: Binder, op: LdsPermute) -> Handler {
             #[inline(always)]
             |w, _, o| {
                 let (address, data) = (w.fetch(0, &o.src[0]), w.fetch(1, &o.src[1]));
-                let values = Lanes(chunks(|c| w.chunk(data, c)));
-                let indices = Lanes(chunks(|c| w.chunk(address, c)));
+                let values = Lanes::of(chunks::<_, C>(|c| w.chunk(data, c)));
+                let indices = Lanes::of(chunks::<_, C>(|c| w.chunk(address, c)));
                 let mut result = Lanes::splat(0);
-                for lane in (0..LANES).filter(|lane| w.exec >> lane & 1 == 1) {
+                for lane in (0..16 * C).filter(|lane| w.active() >> lane & 1 == 1) {
                     let to =
-                        indices.as_array()[lane].wrapping_add(o.imm as u32) as usize / 4 % LANES;
+                        indices.as_array()[lane].wrapping_add(o.imm as u32) as usize / 4 % (16 * C);
                     result.as_mut_array()[to] = values.as_array()[lane];
                 }
-                w.commit(o.dst, result.0);
+                w.commit(o.dst, *result.chunks());
                 Flow::Next
             },
         ),
@@ -390,15 +398,15 @@ pub(super) fn permute(b: Binder, op: LdsPermute) -> Handler {
             #[inline(always)]
             |w, _, o| {
                 let data = w.fetch(0, &o.src[0]);
-                let values = Lanes(chunks(|c| w.chunk(data, c)));
+                let values = Lanes::of(chunks::<_, C>(|c| w.chunk(data, c)));
                 let mut result = Lanes::splat(0);
-                for lane in 0..LANES {
+                for lane in 0..16 * C {
                     let from = swizzled(lane, o.imm as usize & 0xffff);
-                    if w.exec >> from & 1 == 1 {
+                    if w.active() >> from & 1 == 1 {
                         result.as_mut_array()[lane] = values.as_array()[from];
                     }
                 }
-                w.commit(o.dst, result.0);
+                w.commit(o.dst, *result.chunks());
                 Flow::Next
             },
         ),
@@ -429,16 +437,16 @@ fn swizzled(lane: usize, offset: usize) -> usize {
 }
 
 /// The handler of an atomic operation, which may return the old value.
-pub(super) fn atomic<const WIDE: bool>(b: Binder, i: &Instruction) -> Handler {
+pub(super) fn atomic<const WIDE: bool, const C: usize>(b: Binder<C>, i: &Instruction) -> Handler {
     match i.has_result() {
-        false => b.bind(atomically::<WIDE, false>),
-        true => b.bind(atomically::<WIDE, true>),
+        false => b.bind(atomically::<WIDE, false, C>),
+        true => b.bind(atomically::<WIDE, true, C>),
     }
 }
 
 /// The waves of a workgroup take turns, so plain reads and writes are atomic here.
-fn atomically<const WIDE: bool, const RETURN: bool>(
-    w: &mut Wave,
+fn atomically<const WIDE: bool, const RETURN: bool, const C: usize>(
+    w: &mut Wave<C>,
     c: &mut Context<'_>,
     o: &Operation,
 ) -> Flow {
@@ -454,7 +462,7 @@ fn atomically<const WIDE: bool, const RETURN: bool>(
         #[inline(always)]
         |w, access| {
             access.each(|lane, address| {
-                let register = |w: &Wave, slot: usize, part: u16| {
+                let register = |w: &Wave<C>, slot: usize, part: u16| {
                     w.lanes(o.src[slot].register + part).as_array()[lane]
                 };
                 // A compare-and-store has the compared value first, the new value second.
@@ -464,7 +472,7 @@ fn atomically<const WIDE: bool, const RETURN: bool>(
                 );
                 let (new, other) = if compares { (2, 1) } else { (1, 2) };
                 if WIDE {
-                    let pair = |w: &Wave, slot: usize| {
+                    let pair = |w: &Wave<C>, slot: usize| {
                         u64::from(register(w, slot, 0)) | u64::from(register(w, slot, 1)) << 32
                     };
                     // SAFETY: the lane is active, so its bytes were checked.

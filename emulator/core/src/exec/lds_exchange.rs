@@ -11,19 +11,19 @@ use super::{
     atomic::{apply32, apply64, from_detail},
     lanes::{Binder, chunks},
     operation::{Flow, Handler, Operation},
-    simd::{CHUNKS, LANES, U},
+    simd::U,
     wave::M0,
 };
 use ferrowave_isa::run::LdsExchange;
 
 /// The handler of one of these operations.
-pub(super) fn handler(b: Binder, op: LdsExchange) -> Handler {
+pub(super) fn handler<const C: usize>(b: Binder<C>, op: LdsExchange) -> Handler {
     match op {
-        LdsExchange::ds_wrxchg2_rtn_b32 => b.bind(exchange_pair::<1, 4>),
-        LdsExchange::ds_wrxchg2st64_rtn_b32 => b.bind(exchange_pair::<1, 256>),
-        LdsExchange::ds_wrxchg2_rtn_b64 => b.bind(exchange_pair::<2, 8>),
-        LdsExchange::ds_wrxchg2st64_rtn_b64 => b.bind(exchange_pair::<2, 512>),
-        LdsExchange::ds_condxchg32_rtn_b64 => b.bind(exchange_if_negative),
+        LdsExchange::ds_wrxchg2_rtn_b32 => b.bind(exchange_pair::<1, 4, C>),
+        LdsExchange::ds_wrxchg2st64_rtn_b32 => b.bind(exchange_pair::<1, 256, C>),
+        LdsExchange::ds_wrxchg2_rtn_b64 => b.bind(exchange_pair::<2, 8, C>),
+        LdsExchange::ds_wrxchg2st64_rtn_b64 => b.bind(exchange_pair::<2, 512, C>),
+        LdsExchange::ds_condxchg32_rtn_b64 => b.bind(exchange_if_negative::<C>),
         LdsExchange::ds_read_addtid_b32 => b.bind(
             #[inline(always)]
             |w, c, o| by_lane_number(w, c, o, false, |w, a| a.load::<1>(w, o.dst)),
@@ -38,29 +38,29 @@ pub(super) fn handler(b: Binder, op: LdsExchange) -> Handler {
 }
 
 /// The handler of an atomic operation whose data is at a second address in LDS.
-pub(super) fn atomic<const WIDE: bool>(b: Binder) -> Handler {
-    b.bind(combine::<WIDE>)
+pub(super) fn atomic<const WIDE: bool, const C: usize>(b: Binder<C>) -> Handler {
+    b.bind(combine::<WIDE, C>)
 }
 
 /// The addresses in the first source's register.
-fn addresses(w: &Wave, o: &Operation) -> [U; CHUNKS] {
+fn addresses<const C: usize>(w: &Wave<C>, o: &Operation) -> [U; C] {
     chunks(|c| w.lanes(o.src[0].register).0[c])
 }
 
 /// Both addresses get new data; their old data is the result.
-fn exchange_pair<const N: usize, const SCALE: u32>(
-    w: &mut Wave,
+fn exchange_pair<const N: usize, const SCALE: u32, const C: usize>(
+    w: &mut Wave<C>,
     c: &mut Context<'_>,
     o: &Operation,
 ) -> Flow {
-    let (addresses, exec) = (addresses(w, o), w.exec);
+    let (addresses, exec) = (addresses(w, o), w.active());
     let offsets = [o.imm as u32 & 0xff, o.imm as u32 >> 8 & 0xff].map(|units| units * SCALE);
     let places = offsets.map(|offset| {
         access::reach_lds(c, &addresses, offset, exec, 4 * N as u32, true).by_address()
     });
     clear_results(w, 2 * N as u16);
     // Lane after lane, because lanes may share an address.
-    for lane in (0..LANES).filter(|lane| exec >> lane & 1 == 1) {
+    for lane in (0..16 * C).filter(|lane| exec >> lane & 1 == 1) {
         for (slot, place) in places.iter().enumerate() {
             if place.exec >> lane & 1 == 0 {
                 continue;
@@ -86,22 +86,26 @@ fn exchange_pair<const N: usize, const SCALE: u32>(
 const PAIR: u16 = super::wave::TEMPORARIES + 40;
 
 /// Sets the temporary results to 0, which lanes out of range get.
-fn clear_results(w: &mut Wave, count: u16) {
-    access::clear(w, PAIR, count, !0);
+fn clear_results<const C: usize>(w: &mut Wave<C>, count: u16) {
+    access::clear(w, PAIR, count, w.all_lanes());
 }
 
-fn put_results(w: &mut Wave, o: &Operation, count: u16) {
+fn put_results<const C: usize>(w: &mut Wave<C>, o: &Operation, count: u16) {
     for part in 0..count {
-        let values = w.lanes(PAIR + part).0;
+        let values = *w.lanes(PAIR + part).chunks();
         w.commit(o.dst + part, values);
     }
 }
 
 /// Two dwords. Each is replaced by its new data, without the sign bit, if that bit is set.
-fn exchange_if_negative(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flow {
+fn exchange_if_negative<const C: usize>(
+    w: &mut Wave<C>,
+    c: &mut Context<'_>,
+    o: &Operation,
+) -> Flow {
     let offset = U::splat(o.imm as u32);
     let addresses = addresses(w, o).map(|a| (a + offset) & U::splat(0xfff8));
-    let near = access::reach_lds(c, &addresses, 0, w.exec, 8, true);
+    let near = access::reach_lds(c, &addresses, 0, w.active(), 8, true);
     clear_results(w, 2);
     near.by_address().each(|lane, address| {
         for part in 0..2_u16 {
@@ -122,17 +126,17 @@ fn exchange_if_negative(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flo
 
 /// Runs `f` on one dword per lane, consecutive from `m0` plus the offset.
 #[inline(always)]
-fn by_lane_number(
-    w: &mut Wave,
+fn by_lane_number<const C: usize>(
+    w: &mut Wave<C>,
     c: &mut Context<'_>,
     o: &Operation,
     write: bool,
-    f: impl FnOnce(&mut Wave, &Access),
+    f: impl FnOnce(&mut Wave<C>, &Access<C>),
 ) -> Flow {
     let start = (w.scalar(M0) & 0xffff) + o.imm as u32;
     let addresses =
         chunks(|chunk| U::from_array(std::array::from_fn(|lane| (4 * (16 * chunk + lane)) as u32)));
-    let exec = w.exec;
+    let exec = w.active();
     let near = access::reach_lds(c, &addresses, start, exec, 4, write);
     f(w, &near.by_address());
     access::clear(w, o.dst, u16::from(!write), exec & !near.exec);
@@ -141,18 +145,18 @@ fn by_lane_number(
 
 /// Adds or subtracts the number of active lanes at the dword that `m0` and the offset name. All lanes get its old
 /// value.
-fn count_lanes(
-    w: &mut Wave,
+fn count_lanes<const C: usize>(
+    w: &mut Wave<C>,
     c: &mut Context<'_>,
     o: &Operation,
     f: impl Fn(u32, u32) -> u32,
 ) -> Flow {
-    let exec = w.exec;
+    let exec = w.active();
     if exec == 0 {
         return Flow::Next;
     }
     let start = (w.scalar(M0) & 0xffff) + o.imm as u32;
-    let addresses = [U::splat(0); CHUNKS];
+    let addresses = [U::splat(0); C];
     let place = access::reach_lds(c, &addresses, start, exec, 4, true).by_address();
     let mut old = 0;
     if place.exec != 0 {
@@ -162,17 +166,21 @@ fn count_lanes(
         // SAFETY: as above.
         unsafe { access::write(address, f(old, exec.count_ones())) };
     }
-    w.commit(o.dst, [U::splat(old); CHUNKS]);
+    w.commit(o.dst, [U::splat(old); C]);
     Flow::Next
 }
 
 /// Updates LDS with data from another address. The distance is in the offset (15 bits with a sign, in dwords), or in
 /// the address from bit 17 on. In the second case the lower 17 bits are taken as the address; this is a choice, because
 /// the guide specifies only the distance.
-fn combine<const WIDE: bool>(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flow {
+fn combine<const WIDE: bool, const C: usize>(
+    w: &mut Wave<C>,
+    c: &mut Context<'_>,
+    o: &Operation,
+) -> Flow {
     let atomic = from_detail(o.detail);
     let offset = o.imm as u32;
-    let (first, exec) = (addresses(w, o), w.exec);
+    let (first, exec) = (addresses(w, o), w.active());
     let (targets, sources) = match offset & 0x8000 {
         0 => {
             // 15 bits with a sign.

@@ -10,8 +10,8 @@
 //! which the guide forbids, read as 0.
 
 use super::{
-    Context, Wave, access,
-    lanes::{Binder, chunks},
+    Context, Wave64, access,
+    lanes::{Binder64, chunks},
     operation::{Flow, Handler, Operation},
     simd::{CHUNKS, LANES, U},
     wave::Lanes,
@@ -19,7 +19,7 @@ use super::{
 use ferrowave_isa::run::LdsTranspose;
 
 /// The handler of one of these operations.
-pub(super) fn handler(b: Binder, op: LdsTranspose) -> Handler {
+pub(super) fn handler(b: Binder64, op: LdsTranspose) -> Handler {
     match op {
         LdsTranspose::ds_read_b64_tr_b16 => b.bind(transposed::<16, 2>),
         LdsTranspose::ds_read_b64_tr_b8 => b.bind(transposed::<8, 2>),
@@ -31,7 +31,7 @@ pub(super) fn handler(b: Binder, op: LdsTranspose) -> Handler {
 /// Elements of `BITS` bits, in `N` dwords per lane.
 #[inline(always)]
 fn transposed<const BITS: usize, const N: usize>(
-    w: &mut Wave,
+    w: &mut Wave64,
     c: &mut Context<'_>,
     o: &Operation,
 ) -> Flow {

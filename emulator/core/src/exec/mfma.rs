@@ -35,7 +35,7 @@ use self::{
     truncated::{Halved, Truncated},
 };
 use super::{
-    lanes::Binder,
+    lanes::Binder64,
     minifloat::{Bf8, Bf8Fnuz, Fp8, Fp8Fnuz},
     operation::Handler,
 };
@@ -48,7 +48,7 @@ use ferrowave_isa::{
 };
 
 /// The handler of a product of f32 with reduced precision.
-pub(super) fn reduced(b: Binder, op: MfmaReduced) -> Handler {
+pub(super) fn reduced(b: Binder64, op: MfmaReduced) -> Handler {
     match b.fast_sums {
         true => reduced_to::<Single>(b, op),
         false => reduced_to::<Truncated<4, true>>(b, op),
@@ -57,7 +57,7 @@ pub(super) fn reduced(b: Binder, op: MfmaReduced) -> Handler {
 
 /// The handler of a product of f16 or bf16. gfx90a's instructions flush denormal sources and results (PyTorch's notes
 /// on MI200 numerics, from AMD).
-pub(super) fn halves(b: Binder, gpu: Gpu, op: MfmaHalves) -> Handler {
+pub(super) fn halves(b: Binder64, gpu: Gpu, op: MfmaHalves) -> Handler {
     type Wide = Truncated<8, true>;
     let halves = match (gpu, b.fast_sums) {
         (Gpu::Gfx90a, true) => {
@@ -76,7 +76,7 @@ pub(super) fn halves(b: Binder, gpu: Gpu, op: MfmaHalves) -> Handler {
 }
 
 /// The handler of a product of fp8 or bf8.
-pub(super) fn eights(b: Binder, gpu: Gpu, op: MfmaEights) -> Handler {
+pub(super) fn eights(b: Binder64, gpu: Gpu, op: MfmaEights) -> Handler {
     let eights = match (gpu, b.fast_sums) {
         (Gpu::Gfx942, true) => eights_to::<Fp8Fnuz, Bf8Fnuz, Single>,
         (_, true) => eights_to::<Fp8, Bf8, Single>,
@@ -87,7 +87,7 @@ pub(super) fn eights(b: Binder, gpu: Gpu, op: MfmaEights) -> Handler {
 }
 
 /// The handler of a product of gfx950's formats of 8 bits and below.
-pub(super) fn narrow(b: Binder, op: MfmaNarrow) -> Handler {
+pub(super) fn narrow(b: Binder64, op: MfmaNarrow) -> Handler {
     match b.fast_sums {
         true => narrow_fast(b, op),
         false => narrow_exact(b, op),
@@ -151,7 +151,7 @@ macro_rules! sparse {
     };
 }
 
-pub(super) fn singles(b: Binder, op: MfmaSingles) -> Handler {
+pub(super) fn singles(b: Binder64, op: MfmaSingles) -> Handler {
     match op {
         MfmaSingles::v_mfma_f32_32x32x1_2b_f32 => singles!(b, 32, 1, 2),
         MfmaSingles::v_mfma_f32_16x16x1_4b_f32 => singles!(b, 16, 1, 4),
@@ -161,7 +161,7 @@ pub(super) fn singles(b: Binder, op: MfmaSingles) -> Handler {
     }
 }
 
-fn reduced_to<S: Sum>(b: Binder, op: MfmaReduced) -> Handler {
+fn reduced_to<S: Sum>(b: Binder64, op: MfmaReduced) -> Handler {
     match op {
         MfmaReduced::v_mfma_f32_32x32x4_xf32 => dense!(b, Xf32, Xf32, S, 32, 4, 1),
         MfmaReduced::v_mfma_f32_16x16x8_xf32 => dense!(b, Xf32, Xf32, S, 16, 8, 1),
@@ -169,7 +169,7 @@ fn reduced_to<S: Sum>(b: Binder, op: MfmaReduced) -> Handler {
 }
 
 /// The products of f16 and bf16, given how f16, bf16 and gfx908's forms of bf16 are added.
-fn halves_to<H, Bf, Hs, Bs, Os>(b: Binder, op: MfmaHalves) -> Handler
+fn halves_to<H, Bf, Hs, Bs, Os>(b: Binder64, op: MfmaHalves) -> Handler
 where
     H: Element,
     Bf: Element,
@@ -209,7 +209,7 @@ where
     }
 }
 
-pub(super) fn integers(b: Binder, op: MfmaIntegers) -> Handler {
+pub(super) fn integers(b: Binder64, op: MfmaIntegers) -> Handler {
     match op {
         MfmaIntegers::v_mfma_i32_32x32x4_2b_i8 => dense!(b, I8, I8, Integer, 32, 4, 2),
         MfmaIntegers::v_mfma_i32_16x16x4_4b_i8 => dense!(b, I8, I8, Integer, 16, 4, 4),
@@ -228,7 +228,7 @@ pub(super) fn integers(b: Binder, op: MfmaIntegers) -> Handler {
 }
 
 /// The products of fp8 and bf8, in the GPU's variant of these formats.
-fn eights_to<Fp: Element, Bf: Element, S: Sum>(b: Binder, op: MfmaEights) -> Handler {
+fn eights_to<Fp: Element, Bf: Element, S: Sum>(b: Binder64, op: MfmaEights) -> Handler {
     match op {
         MfmaEights::v_mfma_f32_16x16x32_bf8_bf8 => dense!(b, Bf, Bf, S, 16, 32, 1),
         MfmaEights::v_mfma_f32_16x16x32_bf8_fp8 => dense!(b, Bf, Fp, S, 16, 32, 1),
@@ -257,7 +257,7 @@ fn eights_to<Fp: Element, Bf: Element, S: Sum>(b: Binder, op: MfmaEights) -> Han
     }
 }
 
-pub(super) fn doubles(b: Binder, op: MfmaDoubles) -> Handler {
+pub(super) fn doubles(b: Binder64, op: MfmaDoubles) -> Handler {
     match op {
         MfmaDoubles::v_mfma_f64_16x16x4_f64 => b.bind(
             #[inline(always)]
@@ -271,7 +271,7 @@ pub(super) fn doubles(b: Binder, op: MfmaDoubles) -> Handler {
 }
 
 /// The products of gfx950's formats of 8 bits and below.
-fn narrow_exact(b: Binder, op: MfmaNarrow) -> Handler {
+fn narrow_exact(b: Binder64, op: MfmaNarrow) -> Handler {
     match op {
         MfmaNarrow::v_mfma_f32_16x16x128_f8f6f4 => b.bind(
             #[inline(always)]
@@ -292,7 +292,7 @@ fn narrow_exact(b: Binder, op: MfmaNarrow) -> Handler {
     }
 }
 
-fn narrow_fast(b: Binder, op: MfmaNarrow) -> Handler {
+fn narrow_fast(b: Binder64, op: MfmaNarrow) -> Handler {
     match op {
         MfmaNarrow::v_mfma_f32_16x16x128_f8f6f4 => b.bind(
             #[inline(always)]

@@ -2,7 +2,7 @@
 //!
 //! An [`Instruction`](ferrowave_isa::Instruction) is compiled once, when a wave first reaches its function, into an
 //! operation: a function pointer and resolved operands. A wave runs operations until it ends, waits at a barrier, or
-//! faults. Each operation works on all 64 lanes with host vectors.
+//! faults. Each operation works on all lanes of a wave with host vectors.
 
 mod access;
 mod access_pattern;
@@ -66,13 +66,14 @@ pub use panic::Panic;
 pub use simd::LANES;
 pub use simd::SimdLevel;
 pub use state::GlobalWait;
-pub use wave::{ACCUMULATORS, Lanes, Mode, Round, VCC, Wave};
+pub use wave::{ACCUMULATORS, ANY, Lanes, Mode, Round, VCC, Wave};
 
 pub(crate) use access_pattern::ObservedAccesses;
 pub(crate) use code::{CodeMemory, words};
 pub(crate) use gws::GlobalSync;
 pub(crate) use panic::Formatter;
 pub(crate) use state::{Allocated, Segment, Turn};
+pub(crate) use wave::Wave64;
 
 use crate::memory::{Reach, View, shared::Moves};
 use ferrowave_isa::Category;
@@ -158,14 +159,14 @@ impl<'a> Context<'a> {
 
     /// Runs the rare case of an operation, out of line and with the same host instructions.
     #[inline(always)]
-    pub(crate) fn cold_path<F>(
+    pub(crate) fn cold_path<const C: usize, F>(
         &mut self,
-        wave: &mut Wave,
+        wave: &mut Wave<C>,
         operation: &operation::Operation,
         f: F,
     ) -> Flow
     where
-        F: Fn(&mut Wave, &mut Context<'_>, &operation::Operation) -> Flow + Copy + 'static,
+        F: Fn(&mut Wave<C>, &mut Context<'_>, &operation::Operation) -> Flow + Copy + 'static,
     {
         // SAFETY: `Code` was compiled for a level that this computer has.
         unsafe { operation::cold_path(self.code.level, wave, self, operation, f) }
@@ -218,6 +219,7 @@ pub fn run<O: Observer>(
     budget: &mut u64,
     observer: &mut O,
 ) -> Stop {
+    debug_assert_eq!(wave.chunks(), context.code.size.chunks);
     loop {
         let stop = if gpr_index::is_plain(wave) {
             run_while::<O, true>(wave, context, budget, observer)
@@ -233,6 +235,7 @@ pub fn run<O: Observer>(
 /// Runs one instruction of a wave, without an observer. Register indexing and `s_setvskip` are ignored. For observers
 /// that ask what an instruction would do.
 pub fn run_one(wave: &mut Wave, context: &mut Context<'_>, index: u32) -> Flow {
+    debug_assert_eq!(wave.chunks(), context.code.size.chunks);
     let mut place = index;
     let ready = context.code.ready(&mut place);
     let Some(operation) = ready.and_then(|ready| ready.operations.get(index)) else {

@@ -31,6 +31,8 @@ pub enum Flow {
 /// # Safety
 /// The computer must have the [`SimdLevel`] that the function was bound for, and the context must be of code for that
 /// level.
+///
+/// The wave must have the number of chunks that the function was bound for; otherwise it computes nonsense.
 pub(crate) type Handler = unsafe fn(&mut Wave, &mut Context<'_>, &Operation) -> Flow;
 
 /// Where a source operand is.
@@ -96,21 +98,21 @@ impl Operation {
     }
 }
 
-/// The function pointer that runs `f` with the host instructions of `level`.
+/// The function pointer that runs `f`, written for waves of `C` chunks, with the host instructions of `level`.
 ///
 /// `f` must capture nothing, because only its type is kept.
-pub(crate) fn bind<F>(level: SimdLevel, _f: F) -> Handler
+pub(crate) fn bind<const C: usize, F>(level: SimdLevel, _f: F) -> Handler
 where
-    F: Fn(&mut Wave, &mut Context<'_>, &Operation) -> Flow + Copy + 'static,
+    F: Fn(&mut Wave<C>, &mut Context<'_>, &Operation) -> Flow + Copy + 'static,
 {
     match level {
-        SimdLevel::Portable => portable::<F>,
+        SimdLevel::Portable => portable::<C, F>,
         #[cfg(target_arch = "x86_64")]
-        SimdLevel::Avx2 => avx2::<F>,
+        SimdLevel::Avx2 => avx2::<C, F>,
         #[cfg(target_arch = "x86_64")]
-        SimdLevel::Avx512 => avx512::<F>,
+        SimdLevel::Avx512 => avx512::<C, F>,
         #[cfg(not(target_arch = "x86_64"))]
-        _ => portable::<F>,
+        _ => portable::<C, F>,
     }
 }
 
@@ -121,18 +123,18 @@ where
 /// The computer must have the [`SimdLevel`].
 #[cold]
 #[inline(never)]
-pub(crate) unsafe fn cold_path<F>(
+pub(crate) unsafe fn cold_path<const C: usize, F>(
     level: SimdLevel,
-    wave: &mut Wave,
+    wave: &mut Wave<C>,
     context: &mut Context<'_>,
     operation: &Operation,
     f: F,
 ) -> Flow
 where
-    F: Fn(&mut Wave, &mut Context<'_>, &Operation) -> Flow + Copy + 'static,
+    F: Fn(&mut Wave<C>, &mut Context<'_>, &Operation) -> Flow + Copy + 'static,
 {
     // SAFETY: the caller's promise.
-    unsafe { bind(level, f)(wave, context, operation) }
+    unsafe { bind(level, f)(wave.any(), context, operation) }
 }
 
 /// Runs `f` with the host instructions of `level`, out of line, so that all operations that need it share one copy.
@@ -188,37 +190,49 @@ fn only_value<F: Copy + 'static>() -> F {
     unsafe { std::ptr::NonNull::<F>::dangling().read() }
 }
 
-unsafe fn portable<F>(wave: &mut Wave, context: &mut Context<'_>, operation: &Operation) -> Flow
+unsafe fn portable<const C: usize, F>(
+    wave: &mut Wave,
+    context: &mut Context<'_>,
+    operation: &Operation,
+) -> Flow
 where
-    F: Fn(&mut Wave, &mut Context<'_>, &Operation) -> Flow + Copy + 'static,
+    F: Fn(&mut Wave<C>, &mut Context<'_>, &Operation) -> Flow + Copy + 'static,
 {
     // SAFETY: context and function were both made for the level of the code.
     unsafe { std::hint::assert_unchecked(context.moves == Moves::Portable) };
-    only_value::<F>()(wave, context, operation)
+    only_value::<F>()(wave.with_chunks(), context, operation)
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
-unsafe fn avx2<F>(wave: &mut Wave, context: &mut Context<'_>, operation: &Operation) -> Flow
+unsafe fn avx2<const C: usize, F>(
+    wave: &mut Wave,
+    context: &mut Context<'_>,
+    operation: &Operation,
+) -> Flow
 where
-    F: Fn(&mut Wave, &mut Context<'_>, &Operation) -> Flow + Copy + 'static,
+    F: Fn(&mut Wave<C>, &mut Context<'_>, &Operation) -> Flow + Copy + 'static,
 {
     // SAFETY: as in `portable`.
     unsafe { std::hint::assert_unchecked(context.moves == Moves::Avx) };
-    only_value::<F>()(wave, context, operation)
+    only_value::<F>()(wave.with_chunks(), context, operation)
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(
     enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt"
 )]
-unsafe fn avx512<F>(wave: &mut Wave, context: &mut Context<'_>, operation: &Operation) -> Flow
+unsafe fn avx512<const C: usize, F>(
+    wave: &mut Wave,
+    context: &mut Context<'_>,
+    operation: &Operation,
+) -> Flow
 where
-    F: Fn(&mut Wave, &mut Context<'_>, &Operation) -> Flow + Copy + 'static,
+    F: Fn(&mut Wave<C>, &mut Context<'_>, &Operation) -> Flow + Copy + 'static,
 {
     // SAFETY: as in `portable`.
     unsafe { std::hint::assert_unchecked(context.moves == Moves::Avx512) };
-    only_value::<F>()(wave, context, operation)
+    only_value::<F>()(wave.with_chunks(), context, operation)
 }
 
 /// The operations of consecutive instructions.

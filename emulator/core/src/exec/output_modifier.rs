@@ -12,12 +12,15 @@ use super::{
     lanes::Binder,
     operation::{Flow, Operation},
     sdwa_dpp,
-    simd::LANES,
 };
 use ferrowave_isa::{DataType, Format as Encoding, Instruction};
 
 /// Wraps an operation if its instruction modifies the result.
-pub(crate) fn extend(b: Binder, i: &Instruction, operation: Operation) -> Operation {
+pub(crate) fn extend<const C: usize>(
+    b: Binder<C>,
+    i: &Instruction,
+    operation: Operation,
+) -> Operation {
     let long = matches!(
         i.format,
         Encoding::Vop1 | Encoding::Vop2 | Encoding::Vop3 | Encoding::Vop3b
@@ -45,11 +48,11 @@ pub(crate) fn extend(b: Binder, i: &Instruction, operation: Operation) -> Operat
     }
 }
 
-fn run(
-    w: &mut Wave,
+fn run<const C: usize>(
+    w: &mut Wave<C>,
     c: &mut Context<'_>,
     o: &Operation,
-    modify: impl FnOnce(&mut Wave, &Operation),
+    modify: impl FnOnce(&mut Wave<C>, &Operation),
 ) -> Flow {
     let Some(extended) = o.extension.as_deref() else {
         return Flow::Next;
@@ -61,7 +64,7 @@ fn run(
         ..extended.inner.clone()
     };
     // SAFETY: bound for the same level as this function.
-    let flow = unsafe { (plain.run)(w, c, &plain) };
+    let flow = unsafe { (plain.run)(w.any(), c, &plain) };
     if flow == Flow::Next {
         modify(w, o);
     }
@@ -69,7 +72,7 @@ fn run(
 }
 
 /// f16, in the half that `op_sel` names.
-fn halves(w: &mut Wave, o: &Operation) {
+fn halves<const C: usize>(w: &mut Wave<C>, o: &Operation) {
     let (settings, shift) = (
         Half::settings(w.mode),
         if o.op_sel & 8 == 0 { 0 } else { 16 },
@@ -86,7 +89,7 @@ fn halves(w: &mut Wave, o: &Operation) {
 }
 
 /// f32, in `count` registers.
-fn singles(w: &mut Wave, o: &Operation, count: u16) {
+fn singles<const C: usize>(w: &mut Wave<C>, o: &Operation, count: u16) {
     let settings = Single::settings(w.mode);
     for register in o.dst..o.dst + count {
         each(w, register, |value| {
@@ -95,9 +98,9 @@ fn singles(w: &mut Wave, o: &Operation, count: u16) {
     }
 }
 
-fn doubles(w: &mut Wave, o: &Operation) {
-    let (settings, exec) = (Double::settings(w.mode), w.exec);
-    for lane in (0..LANES).filter(|lane| exec >> lane & 1 == 1) {
+fn doubles<const C: usize>(w: &mut Wave<C>, o: &Operation) {
+    let (settings, exec) = (Double::settings(w.mode), w.active());
+    for lane in (0..16 * C).filter(|lane| exec >> lane & 1 == 1) {
         let [low, high] = [o.dst, o.dst + 1].map(|r| u64::from(w.lanes(r).as_array()[lane]));
         let value = modify_result::<Double>(low | high << 32, o.omod, o.clamp, settings);
         w.lanes_mut(o.dst).as_mut_array()[lane] = value as u32;
@@ -106,8 +109,8 @@ fn doubles(w: &mut Wave, o: &Operation) {
 }
 
 /// Runs `f` on the active lanes of a register.
-fn each(w: &mut Wave, register: u16, f: impl Fn(u32) -> u32) {
-    let exec = w.exec;
+fn each<const C: usize>(w: &mut Wave<C>, register: u16, f: impl Fn(u32) -> u32) {
+    let exec = w.active();
     let lanes = w.lanes_mut(register).as_mut_array();
     for (lane, value) in lanes.iter_mut().enumerate() {
         if exec >> lane & 1 == 1 {

@@ -13,7 +13,7 @@ use super::{
     float32, half,
     lanes::{Binder, chunks, sext16},
     operation::{Flow, Handler, Operation},
-    simd::{CHUNKS, F, I, U},
+    simd::{F, I, U},
     wave::Fetched,
 };
 use ferrowave_isa::run::{PackedDot, PackedHalves, PackedIntegers, PackedSingles};
@@ -42,14 +42,17 @@ fn pack(low: U, high: U) -> U {
 
 /// The registers of f32 pairs for the low and the high result.
 #[inline(always)]
-fn picked_pairs<const N: usize>(w: &mut Wave, o: &Operation) -> [[Fetched; N]; 2] {
+fn picked_pairs<const N: usize, const C: usize>(
+    w: &mut Wave<C>,
+    o: &Operation,
+) -> [[Fetched; N]; 2] {
     let pairs: [[Fetched; 2]; N] = std::array::from_fn(|slot| w.fetch64(slot as u16, &o.src[slot]));
     [o.op_sel, o.op_sel_hi]
         .map(|select| std::array::from_fn(|slot| pairs[slot][usize::from(select >> slot & 1)]))
 }
 
 #[inline(always)]
-fn commit_pair(w: &mut Wave, o: &Operation, low: [U; CHUNKS], high: [U; CHUNKS]) -> Flow {
+fn commit_pair<const C: usize>(w: &mut Wave<C>, o: &Operation, low: [U; C], high: [U; C]) -> Flow {
     w.commit(o.dst, low);
     w.commit(o.dst + 1, high);
     Flow::Next
@@ -57,7 +60,7 @@ fn commit_pair(w: &mut Wave, o: &Operation, low: [U; CHUNKS], high: [U; CHUNKS])
 
 /// An operation on f32 pairs where the host's results are not right in all lanes.
 #[inline(always)]
-fn careful_pairs<const N: usize, G>(w: &mut Wave, o: &Operation, f: G) -> Flow
+fn careful_pairs<const N: usize, G, const C: usize>(w: &mut Wave<C>, o: &Operation, f: G) -> Flow
 where
     G: Fn([F; N]) -> F,
 {
@@ -67,7 +70,7 @@ where
     commit_pair(w, o, low, high)
 }
 
-impl Binder {
+impl<const C: usize> Binder<C> {
     /// f16 pairs; `f` computes f16 bits from the sources as f32.
     fn packed_f16<const N: usize, G>(self, f: G) -> Handler
     where
@@ -192,7 +195,7 @@ impl Binder {
     }
 }
 
-pub(super) fn halves(b: Binder, op: PackedHalves) -> (Handler, Arithmetic) {
+pub(super) fn halves<const C: usize>(b: Binder<C>, op: PackedHalves) -> (Handler, Arithmetic) {
     match op {
         PackedHalves::v_pk_fma_f16 | PackedHalves::v_pk_fmac_f16 => (
             b.packed_f16(|[x, y, z]| half::fma(x, y, z)),
@@ -225,7 +228,7 @@ pub(super) fn halves(b: Binder, op: PackedHalves) -> (Handler, Arithmetic) {
     }
 }
 
-pub(super) fn singles(b: Binder, op: PackedSingles) -> (Handler, Arithmetic) {
+pub(super) fn singles<const C: usize>(b: Binder<C>, op: PackedSingles) -> (Handler, Arithmetic) {
     use std::simd::StdFloat;
     match op {
         PackedSingles::v_pk_fma_f32 => (b.packed_f32(|[x, y, z]| x.mul_add(y, z)), Arithmetic::Fma),
@@ -262,7 +265,7 @@ fn clamp16(value: I, clamp: bool, low: i32, high: i32) -> U {
     value.cast::<u32>()
 }
 
-pub(super) fn integers(b: Binder, op: PackedIntegers) -> Handler {
+pub(super) fn integers<const C: usize>(b: Binder<C>, op: PackedIntegers) -> Handler {
     match op {
         PackedIntegers::v_pk_mad_i16 => b.packed_integers(|[x, y, z], clamp| {
             clamp16(sext16(x) * sext16(y) + sext16(z), clamp, -0x8000, 0x7fff)
@@ -342,7 +345,7 @@ fn unsigned_dot(x: U, y: U, z: U, bits: u32, clamp: bool) -> U {
     sum.cast::<u32>()
 }
 
-pub(super) fn dot(b: Binder, op: PackedDot) -> Handler {
+pub(super) fn dot<const C: usize>(b: Binder<C>, op: PackedDot) -> Handler {
     match op {
         PackedDot::v_dot2_i32_i16 | PackedDot::v_dot2c_i32_i16 => {
             b.dot3(|o, x, y, z| signed_dot(x, y, z, 16, o.clamp))

@@ -84,10 +84,10 @@ impl Formatter {
 
 /// The panic of a wave at `s_trap 2`, if it is a panic.
 pub(super) fn at_trap(w: &Wave, c: &Context<'_>) -> Option<Panic> {
-    if w.scalar_pair(0) != MARK || w.exec == 0 {
+    if w.scalar_pair(0) != MARK || w.active() == 0 {
         return None;
     }
-    let lane = w.exec.trailing_zeros() as u8;
+    let lane = w.active().trailing_zeros() as u8;
     let memory = Memory { w, c, lane };
     let (text, values) = (w.scalar_pair(8), w.scalar_pair(10));
     let message = match values & 1 {
@@ -102,7 +102,7 @@ pub(super) fn at_trap(w: &Wave, c: &Context<'_>) -> Option<Panic> {
         line: w.scalar(5),
         column: w.scalar(6),
         lane,
-        lanes: w.exec,
+        lanes: w.active(),
     })
 }
 

@@ -1,8 +1,8 @@
 //! gfx950's swaps of rows and of halves between two registers.
 
 use super::{
-    Wave,
-    lanes::Binder,
+    Wave64,
+    lanes::Binder64,
     operation::{Flow, Handler, Operation},
     simd::LANES,
 };
@@ -12,7 +12,7 @@ use ferrowave_isa::run::PermlaneSwap;
 ///
 /// An inactive lane gives its value if bit 0 of `op_sel` (`fi`) is set. Otherwise the other lane gets 0 if bit 1
 /// (`bound_ctrl`) is set, and keeps its value if not.
-fn swap<const DISTANCE: usize>(w: &mut Wave, o: &Operation) -> Flow {
+fn swap<const DISTANCE: usize>(w: &mut Wave64, o: &Operation) -> Flow {
     let exec = w.exec;
     let active = |lane: usize| exec >> lane & 1 == 1;
     let (fetch_inactive, zero) = (o.op_sel & 1 != 0, o.op_sel & 2 != 0);
@@ -42,7 +42,7 @@ fn swap<const DISTANCE: usize>(w: &mut Wave, o: &Operation) -> Flow {
 }
 
 /// The handler of a swap.
-pub(super) fn handler(b: Binder, op: PermlaneSwap) -> Handler {
+pub(super) fn handler(b: Binder64, op: PermlaneSwap) -> Handler {
     match op {
         PermlaneSwap::v_permlane16_swap_b32 => b.bind(|w, _, o| swap::<16>(w, o)),
         PermlaneSwap::v_permlane32_swap_b32 => b.bind(|w, _, o| swap::<32>(w, o)),

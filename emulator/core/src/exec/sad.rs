@@ -6,7 +6,7 @@ use std::simd::prelude::*;
 use super::{
     lanes::{Binder, chunks},
     operation::{Flow, Handler, Operation},
-    simd::{CHUNKS, U},
+    simd::U,
     wave::Wave,
 };
 use ferrowave_isa::run::Sad;
@@ -41,7 +41,9 @@ fn sum(x: U, y: U, bits: u32, masked: bool) -> U {
 }
 
 /// One sum, added to source 2.
-fn single<const BITS: u32, const SHIFT: u32, const MASKED: bool>(b: Binder) -> Handler {
+fn single<const BITS: u32, const SHIFT: u32, const MASKED: bool, const C: usize>(
+    b: Binder<C>,
+) -> Handler {
     b.bind(
         #[inline(always)]
         |w, _, o| {
@@ -58,7 +60,7 @@ fn single<const BITS: u32, const SHIFT: u32, const MASKED: bool>(b: Binder) -> H
 
 /// The sums of the four windows of four bytes that begin at the first four bytes of source 0.
 #[inline(always)]
-fn windows(w: &mut Wave, o: &Operation, masked: bool) -> [[U; CHUNKS]; 4] {
+fn windows<const C: usize>(w: &mut Wave<C>, o: &Operation, masked: bool) -> [[U; C]; 4] {
     let (x, y) = (w.fetch64(0, &o.src[0]), w.fetch(1, &o.src[1]));
     std::array::from_fn(|window| {
         chunks(|c| {
@@ -70,7 +72,7 @@ fn windows(w: &mut Wave, o: &Operation, masked: bool) -> [[U; CHUNKS]; 4] {
 }
 
 /// Four 16-bit sums, added to those of source 2.
-fn packed<const MASKED: bool>(b: Binder) -> Handler {
+fn packed<const MASKED: bool, const C: usize>(b: Binder<C>) -> Handler {
     b.bind(
         #[inline(always)]
         |w, _, o| {
@@ -92,14 +94,14 @@ fn packed<const MASKED: bool>(b: Binder) -> Handler {
 }
 
 /// Four 32-bit sums, added to the four registers of source 2.
-fn four(b: Binder) -> Handler {
+fn four<const C: usize>(b: Binder<C>) -> Handler {
     b.bind(
         #[inline(always)]
         |w, _, o| {
             let sums = windows(w, o, true);
             let addend = o.src[2].register;
-            let results: [[U; CHUNKS]; 4] = std::array::from_fn(|window| {
-                let addend = w.lanes(addend + window as u16).0;
+            let results: [[U; C]; 4] = std::array::from_fn(|window| {
+                let addend = *w.lanes(addend + window as u16).chunks::<C>();
                 chunks(|c| add(o, sums[window][c], addend[c], 32))
             });
             for (window, result) in results.into_iter().enumerate() {
@@ -111,15 +113,15 @@ fn four(b: Binder) -> Handler {
 }
 
 /// The handler of a sum of differences.
-pub(super) fn handler(b: Binder, op: Sad) -> Handler {
+pub(super) fn handler<const C: usize>(b: Binder<C>, op: Sad) -> Handler {
     match op {
-        Sad::v_sad_u8 => single::<8, 0, false>(b),
-        Sad::v_sad_hi_u8 => single::<8, 16, false>(b),
-        Sad::v_sad_u16 => single::<16, 0, false>(b),
-        Sad::v_sad_u32 => single::<32, 0, false>(b),
-        Sad::v_msad_u8 => single::<8, 0, true>(b),
-        Sad::v_qsad_pk_u16_u8 => packed::<false>(b),
-        Sad::v_mqsad_pk_u16_u8 => packed::<true>(b),
+        Sad::v_sad_u8 => single::<8, 0, false, C>(b),
+        Sad::v_sad_hi_u8 => single::<8, 16, false, C>(b),
+        Sad::v_sad_u16 => single::<16, 0, false, C>(b),
+        Sad::v_sad_u32 => single::<32, 0, false, C>(b),
+        Sad::v_msad_u8 => single::<8, 0, true, C>(b),
+        Sad::v_qsad_pk_u16_u8 => packed::<false, C>(b),
+        Sad::v_mqsad_pk_u16_u8 => packed::<true, C>(b),
         Sad::v_mqsad_u32_u8 => four(b),
     }
 }

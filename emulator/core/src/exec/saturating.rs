@@ -31,7 +31,7 @@ fn bits(value: U, count: u32) -> D {
 }
 
 /// The handler of an integer operation with clamp.
-pub(crate) fn handler(b: Binder, op: Op) -> Option<Handler> {
+pub(crate) fn handler<const C: usize>(b: Binder<C>, op: Op) -> Option<Handler> {
     Some(match op {
         Op::v_mul_i32_i24 => b.u2(|x, y| signed(wide(sext24(x)) * wide(sext24(y)))),
         Op::v_mul_u32_u24 => b.u2(|x, y| unsigned(bits(x, 24) * bits(y, 24))),
@@ -66,7 +66,7 @@ pub(crate) fn handler(b: Binder, op: Op) -> Option<Handler> {
 }
 
 /// Two 32-bit sources and a 64-bit one, to a 64-bit result with a carry out.
-fn long<G>(b: Binder, f: G) -> Handler
+fn long<G, const C: usize>(b: Binder<C>, f: G) -> Handler
 where
     G: Fn(U, U, D) -> (D, Mask<i64, 16>) + Copy + 'static,
 {

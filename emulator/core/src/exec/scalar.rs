@@ -11,9 +11,9 @@ use ferrowave_isa::run::{
     ScalarSaveExec,
 };
 
-impl Binder {
+impl<const C: usize> Binder<C> {
     /// A 32-bit result from one 32-bit source.
-    fn s1<F: Fn(&mut Wave, u32) -> u32 + Copy + 'static>(self, f: F) -> Handler {
+    fn s1<F: Fn(&mut Wave<C>, u32) -> u32 + Copy + 'static>(self, f: F) -> Handler {
         self.bind(
             #[inline(always)]
             move |w, _, o| {
@@ -26,7 +26,7 @@ impl Binder {
     }
 
     /// A 64-bit result from one 64-bit source.
-    fn s1_64<F: Fn(&mut Wave, u64) -> u64 + Copy + 'static>(self, f: F) -> Handler {
+    fn s1_64<F: Fn(&mut Wave<C>, u64) -> u64 + Copy + 'static>(self, f: F) -> Handler {
         self.bind(
             #[inline(always)]
             move |w, _, o| {
@@ -39,7 +39,7 @@ impl Binder {
     }
 
     /// A 32-bit result from one 64-bit source.
-    fn s1_narrow<F: Fn(&mut Wave, u64) -> u32 + Copy + 'static>(self, f: F) -> Handler {
+    fn s1_narrow<F: Fn(&mut Wave<C>, u64) -> u32 + Copy + 'static>(self, f: F) -> Handler {
         self.bind(
             #[inline(always)]
             move |w, _, o| {
@@ -52,7 +52,7 @@ impl Binder {
     }
 
     /// A 32-bit result from two 32-bit sources.
-    fn s2<F: Fn(&mut Wave, u32, u32) -> u32 + Copy + 'static>(self, f: F) -> Handler {
+    fn s2<F: Fn(&mut Wave<C>, u32, u32) -> u32 + Copy + 'static>(self, f: F) -> Handler {
         self.bind(
             #[inline(always)]
             move |w, _, o| {
@@ -65,7 +65,7 @@ impl Binder {
     }
 
     /// A 64-bit result from two 64-bit sources.
-    fn s2_64<F: Fn(&mut Wave, u64, u64) -> u64 + Copy + 'static>(self, f: F) -> Handler {
+    fn s2_64<F: Fn(&mut Wave<C>, u64, u64) -> u64 + Copy + 'static>(self, f: F) -> Handler {
         self.bind(
             #[inline(always)]
             move |w, _, o| {
@@ -78,7 +78,7 @@ impl Binder {
     }
 
     /// A 64-bit result from a 64-bit and a 32-bit source.
-    fn s2_shift64<F: Fn(&mut Wave, u64, u32) -> u64 + Copy + 'static>(self, f: F) -> Handler {
+    fn s2_shift64<F: Fn(&mut Wave<C>, u64, u32) -> u64 + Copy + 'static>(self, f: F) -> Handler {
         self.bind(
             #[inline(always)]
             move |w, _, o| {
@@ -139,17 +139,17 @@ impl Binder {
 }
 
 /// Sets SCC to whether the result is nonzero.
-fn flag32(w: &mut Wave, value: u32) -> u32 {
+fn flag32<const C: usize>(w: &mut Wave<C>, value: u32) -> u32 {
     w.scc = value != 0;
     value
 }
 
-fn flag64(w: &mut Wave, value: u64) -> u64 {
+fn flag64<const C: usize>(w: &mut Wave<C>, value: u64) -> u64 {
     w.scc = value != 0;
     value
 }
 
-pub(super) fn moves(b: Binder, op: ScalarMoves) -> Handler {
+pub(super) fn moves<const C: usize>(b: Binder<C>, op: ScalarMoves) -> Handler {
     match op {
         ScalarMoves::s_mov_b32 | ScalarMoves::s_movk_i32 => b.s1(|_, a| a),
         ScalarMoves::s_mov_b64 => b.s1_64(|_, a| a),
@@ -211,11 +211,11 @@ pub(super) fn moves(b: Binder, op: ScalarMoves) -> Handler {
 }
 
 /// A register indexed by `m0`, limited to the SGPRs.
-fn relative(w: &Wave, register: u16) -> u16 {
+fn relative<const C: usize>(w: &Wave<C>, register: u16) -> u16 {
     (register.wrapping_add(w.scalar(M0) as u16)).min(104)
 }
 
-pub(super) fn one_source(b: Binder, op: ScalarOneSource) -> Handler {
+pub(super) fn one_source<const C: usize>(b: Binder<C>, op: ScalarOneSource) -> Handler {
     match op {
         ScalarOneSource::s_not_b32 => b.s1(|w, a| flag32(w, !a)),
         ScalarOneSource::s_not_b64 => b.s1_64(|w, a| flag64(w, !a)),
@@ -322,7 +322,7 @@ fn signed_overflow(x: u32, y: u32, result: u32) -> bool {
     ((x ^ result) & (y ^ result)) >> 31 != 0
 }
 
-pub(super) fn arithmetic(b: Binder, op: ScalarArithmetic) -> Handler {
+pub(super) fn arithmetic<const C: usize>(b: Binder<C>, op: ScalarArithmetic) -> Handler {
     match op {
         ScalarArithmetic::s_add_u32 => b.s2(|w, x, y| {
             let (sum, carry) = x.overflowing_add(y);
@@ -386,13 +386,13 @@ pub(super) fn arithmetic(b: Binder, op: ScalarArithmetic) -> Handler {
     }
 }
 
-fn shift_add(w: &mut Wave, x: u32, y: u32, shift: u32) -> u32 {
+fn shift_add<const C: usize>(w: &mut Wave<C>, x: u32, y: u32, shift: u32) -> u32 {
     let sum = (u64::from(x) << shift) + u64::from(y);
     w.scc = sum >> 32 != 0;
     sum as u32
 }
 
-pub(super) fn logic(b: Binder, op: ScalarLogic) -> Handler {
+pub(super) fn logic<const C: usize>(b: Binder<C>, op: ScalarLogic) -> Handler {
     match op {
         ScalarLogic::s_and_b32 => b.s2(|w, x, y| flag32(w, x & y)),
         ScalarLogic::s_and_b64 => b.s2_64(|w, x, y| flag64(w, x & y)),
@@ -465,7 +465,7 @@ fn signed_field(value: u64, control: u32) -> u64 {
     }
 }
 
-pub(super) fn compare(b: Binder, op: ScalarCompare) -> Handler {
+pub(super) fn compare<const C: usize>(b: Binder<C>, op: ScalarCompare) -> Handler {
     match op {
         ScalarCompare::s_cmp_eq_i32
         | ScalarCompare::s_cmp_eq_u32
@@ -505,7 +505,7 @@ pub(super) fn compare(b: Binder, op: ScalarCompare) -> Handler {
     }
 }
 
-pub(super) fn save_exec(b: Binder, op: ScalarSaveExec) -> Handler {
+pub(super) fn save_exec<const C: usize>(b: Binder<C>, op: ScalarSaveExec) -> Handler {
     match op {
         ScalarSaveExec::s_and_saveexec_b64 => b.save_exec(|s, exec| s & exec),
         ScalarSaveExec::s_or_saveexec_b64 => b.save_exec(|s, exec| s | exec),
@@ -522,7 +522,7 @@ pub(super) fn save_exec(b: Binder, op: ScalarSaveExec) -> Handler {
     }
 }
 
-pub(super) fn constant(b: Binder, op: ScalarConstant) -> Handler {
+pub(super) fn constant<const C: usize>(b: Binder<C>, op: ScalarConstant) -> Handler {
     match op {
         ScalarConstant::s_addk_i32 => b.s2(|w, x, k| {
             let sum = x.wrapping_add(k);

@@ -10,66 +10,70 @@ use super::{
 use ferrowave_isa::{Instruction, run::ScalarMemory};
 
 /// The handler of a scalar memory operation.
-pub(super) fn handler(b: Binder, op: ScalarMemory) -> Handler {
+pub(super) fn handler<const C: usize>(b: Binder<C>, op: ScalarMemory) -> Handler {
     match op {
-        ScalarMemory::s_load_dword => b.bind(load::<1>),
-        ScalarMemory::s_load_dwordx2 => b.bind(load::<2>),
-        ScalarMemory::s_load_dwordx4 => b.bind(load::<4>),
-        ScalarMemory::s_load_dwordx8 => b.bind(load::<8>),
-        ScalarMemory::s_load_dwordx16 => b.bind(load::<16>),
-        ScalarMemory::s_buffer_load_dword => b.bind(buffer_load::<1>),
-        ScalarMemory::s_buffer_load_dwordx2 => b.bind(buffer_load::<2>),
-        ScalarMemory::s_buffer_load_dwordx4 => b.bind(buffer_load::<4>),
-        ScalarMemory::s_buffer_load_dwordx8 => b.bind(buffer_load::<8>),
-        ScalarMemory::s_buffer_load_dwordx16 => b.bind(buffer_load::<16>),
-        ScalarMemory::s_store_dword => b.bind(store::<1>),
-        ScalarMemory::s_store_dwordx2 => b.bind(store::<2>),
-        ScalarMemory::s_store_dwordx4 => b.bind(store::<4>),
-        ScalarMemory::s_buffer_store_dword => b.bind(buffer_store::<1>),
-        ScalarMemory::s_buffer_store_dwordx2 => b.bind(buffer_store::<2>),
-        ScalarMemory::s_buffer_store_dwordx4 => b.bind(buffer_store::<4>),
-        ScalarMemory::s_scratch_load_dword => b.bind(scratch_load::<1>),
-        ScalarMemory::s_scratch_load_dwordx2 => b.bind(scratch_load::<2>),
-        ScalarMemory::s_scratch_load_dwordx4 => b.bind(scratch_load::<4>),
-        ScalarMemory::s_scratch_store_dword => b.bind(scratch_store::<1>),
-        ScalarMemory::s_scratch_store_dwordx2 => b.bind(scratch_store::<2>),
-        ScalarMemory::s_scratch_store_dwordx4 => b.bind(scratch_store::<4>),
+        ScalarMemory::s_load_dword => b.bind(load::<1, C>),
+        ScalarMemory::s_load_dwordx2 => b.bind(load::<2, C>),
+        ScalarMemory::s_load_dwordx4 => b.bind(load::<4, C>),
+        ScalarMemory::s_load_dwordx8 => b.bind(load::<8, C>),
+        ScalarMemory::s_load_dwordx16 => b.bind(load::<16, C>),
+        ScalarMemory::s_buffer_load_dword => b.bind(buffer_load::<1, C>),
+        ScalarMemory::s_buffer_load_dwordx2 => b.bind(buffer_load::<2, C>),
+        ScalarMemory::s_buffer_load_dwordx4 => b.bind(buffer_load::<4, C>),
+        ScalarMemory::s_buffer_load_dwordx8 => b.bind(buffer_load::<8, C>),
+        ScalarMemory::s_buffer_load_dwordx16 => b.bind(buffer_load::<16, C>),
+        ScalarMemory::s_store_dword => b.bind(store::<1, C>),
+        ScalarMemory::s_store_dwordx2 => b.bind(store::<2, C>),
+        ScalarMemory::s_store_dwordx4 => b.bind(store::<4, C>),
+        ScalarMemory::s_buffer_store_dword => b.bind(buffer_store::<1, C>),
+        ScalarMemory::s_buffer_store_dwordx2 => b.bind(buffer_store::<2, C>),
+        ScalarMemory::s_buffer_store_dwordx4 => b.bind(buffer_store::<4, C>),
+        ScalarMemory::s_scratch_load_dword => b.bind(scratch_load::<1, C>),
+        ScalarMemory::s_scratch_load_dwordx2 => b.bind(scratch_load::<2, C>),
+        ScalarMemory::s_scratch_load_dwordx4 => b.bind(scratch_load::<4, C>),
+        ScalarMemory::s_scratch_store_dword => b.bind(scratch_store::<1, C>),
+        ScalarMemory::s_scratch_store_dwordx2 => b.bind(scratch_store::<2, C>),
+        ScalarMemory::s_scratch_store_dwordx4 => b.bind(scratch_store::<4, C>),
         // Units: 100 MHz for the real-time counter, nanoseconds for the core's.
-        ScalarMemory::s_memrealtime => b.bind(time::<10>),
-        ScalarMemory::s_memtime => b.bind(time::<1>),
+        ScalarMemory::s_memrealtime => b.bind(time::<10, C>),
+        ScalarMemory::s_memtime => b.bind(time::<1, C>),
     }
 }
 
 /// The host's clock as a counter, in units of `UNIT` nanoseconds.
-fn time<const UNIT: u64>(w: &mut Wave, _: &mut Context<'_>, o: &Operation) -> Flow {
+fn time<const UNIT: u64, const C: usize>(
+    w: &mut Wave<C>,
+    _: &mut Context<'_>,
+    o: &Operation,
+) -> Flow {
     let time = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     w.set_scalar_pair(o.dst, time.map_or(0, |time| time.as_nanos() as u64) / UNIT);
     Flow::Next
 }
 
 /// The handler of an atomic operation; its first source is a buffer resource or an address.
-pub(super) fn atomic<const WIDE: bool>(b: Binder, i: &Instruction) -> Handler {
+pub(super) fn atomic<const WIDE: bool, const C: usize>(b: Binder<C>, i: &Instruction) -> Handler {
     match i.src[0].bits == 128 {
-        false => b.bind(atomically::<false, WIDE>),
-        true => b.bind(atomically::<true, WIDE>),
+        false => b.bind(atomically::<false, WIDE, C>),
+        true => b.bind(atomically::<true, WIDE, C>),
     }
 }
 
 /// The immediate and the register offset, in bytes.
 #[inline(always)]
-fn offset(w: &Wave, o: &Operation) -> u64 {
+fn offset<const C: usize>(w: &Wave<C>, o: &Operation) -> u64 {
     (o.imm as u64).wrapping_add(u64::from(w.read32(&o.src[1])))
 }
 
 /// Base plus offsets; the lowest two bits of both are ignored.
 #[inline(always)]
-fn address(w: &Wave, o: &Operation) -> u64 {
+fn address<const C: usize>(w: &Wave<C>, o: &Operation) -> u64 {
     let base = w.read64(&o.src[0]) & !3;
     base.wrapping_add(offset(w, o) & !3)
 }
 
 /// As [`address`], with a register offset in units of 64 bytes (Vega ISA guide, «S_SCRATCH_LOAD»).
-fn scratch_address(w: &Wave, o: &Operation) -> u64 {
+fn scratch_address<const C: usize>(w: &Wave<C>, o: &Operation) -> u64 {
     let base = w.read64(&o.src[0]) & !3;
     let units = match o.src[1].kind {
         SourceKind::None => 0,
@@ -100,17 +104,25 @@ fn check(c: &mut Context<'_>, address: u64, bytes: u32, write: bool) -> Flow {
 }
 
 #[inline(always)]
-fn load<const N: usize>(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flow {
-    load_from::<N>(w, c, o, address(w, o))
+fn load<const N: usize, const C: usize>(
+    w: &mut Wave<C>,
+    c: &mut Context<'_>,
+    o: &Operation,
+) -> Flow {
+    load_from::<N, C>(w, c, o, address(w, o))
 }
 
-fn scratch_load<const N: usize>(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flow {
-    load_from::<N>(w, c, o, scratch_address(w, o))
+fn scratch_load<const N: usize, const C: usize>(
+    w: &mut Wave<C>,
+    c: &mut Context<'_>,
+    o: &Operation,
+) -> Flow {
+    load_from::<N, C>(w, c, o, scratch_address(w, o))
 }
 
 #[inline(always)]
-fn load_from<const N: usize>(
-    w: &mut Wave,
+fn load_from<const N: usize, const C: usize>(
+    w: &mut Wave<C>,
     c: &mut Context<'_>,
     o: &Operation,
     address: u64,
@@ -128,16 +140,24 @@ fn load_from<const N: usize>(
 }
 
 #[inline(always)]
-fn store<const N: usize>(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flow {
-    store_to::<N>(w, c, o, address(w, o))
+fn store<const N: usize, const C: usize>(
+    w: &mut Wave<C>,
+    c: &mut Context<'_>,
+    o: &Operation,
+) -> Flow {
+    store_to::<N, C>(w, c, o, address(w, o))
 }
 
-fn scratch_store<const N: usize>(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flow {
-    store_to::<N>(w, c, o, scratch_address(w, o))
+fn scratch_store<const N: usize, const C: usize>(
+    w: &mut Wave<C>,
+    c: &mut Context<'_>,
+    o: &Operation,
+) -> Flow {
+    store_to::<N, C>(w, c, o, scratch_address(w, o))
 }
 
-fn store_to<const N: usize>(
-    w: &mut Wave,
+fn store_to<const N: usize, const C: usize>(
+    w: &mut Wave<C>,
     c: &mut Context<'_>,
     o: &Operation,
     address: u64,
@@ -154,7 +174,7 @@ fn store_to<const N: usize>(
 
 /// Base and length in bytes of a buffer resource; the scalar unit does not swizzle.
 #[inline(always)]
-fn buffer(w: &Wave, o: &Operation) -> (u64, u64) {
+fn buffer<const C: usize>(w: &Wave<C>, o: &Operation) -> (u64, u64) {
     let resource = o.src[0].register;
     let [a, b, records, _] = std::array::from_fn(|i| w.scalar(resource + i as u16));
     let base = u64::from(a) | u64::from(b & 0xffff) << 32;
@@ -164,7 +184,11 @@ fn buffer(w: &Wave, o: &Operation) -> (u64, u64) {
 
 /// Loads through a buffer resource: dwords past its end read as 0.
 #[inline(always)]
-fn buffer_load<const N: usize>(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flow {
+fn buffer_load<const N: usize, const C: usize>(
+    w: &mut Wave<C>,
+    c: &mut Context<'_>,
+    o: &Operation,
+) -> Flow {
     let (base, limit) = buffer(w, o);
     let offset = offset(w, o) & !3;
     let mut data = [0; N];
@@ -187,7 +211,11 @@ fn buffer_load<const N: usize>(w: &mut Wave, c: &mut Context<'_>, o: &Operation)
 }
 
 /// Stores through a buffer resource: dwords past its end are dropped.
-fn buffer_store<const N: usize>(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flow {
+fn buffer_store<const N: usize, const C: usize>(
+    w: &mut Wave<C>,
+    c: &mut Context<'_>,
+    o: &Operation,
+) -> Flow {
     let (base, limit) = buffer(w, o);
     let offset = offset(w, o) & !3;
     for index in 0..N as u16 {
@@ -206,8 +234,8 @@ fn buffer_store<const N: usize>(w: &mut Wave, c: &mut Context<'_>, o: &Operation
 }
 
 /// An atomic operation of the scalar unit. Past the end of a buffer it does nothing and returns 0.
-fn atomically<const BUFFER: bool, const WIDE: bool>(
-    w: &mut Wave,
+fn atomically<const BUFFER: bool, const WIDE: bool, const C: usize>(
+    w: &mut Wave<C>,
     c: &mut Context<'_>,
     o: &Operation,
 ) -> Flow {

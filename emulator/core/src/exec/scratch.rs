@@ -1,6 +1,6 @@
 //! Private memory: scratch instructions, and flat ones with addresses in the private aperture.
 //!
-//! A wave's private memory is in global memory: dword `d` of lane `l` is dword `64 d + l`. The buffer resource that
+//! A wave's private memory is in global memory: dword `d` of lane `l` is dword `64 d + l` (`32 d + l` in waves of 32 lanes). The buffer resource that
 //! kernels of gfx908 and gfx90a get has the same layout (LLVM's `AMDGPUUsage`, «Address Spaces»: lanes that access the
 //! same private address reach adjacent dwords). An access past a lane's end is a fault; what the hardware does is not
 //! documented, except for the range checks of buffers.
@@ -12,21 +12,19 @@ use super::{
     access::{self, Access},
     lanes::{Binder, chunks},
     operation::{Flow, Handler, Operation, SourceKind},
-    simd::{CHUNKS, D, LANES, U, chunk_mask},
+    simd::{D, U, chunk_mask},
     small::Small,
     split,
     transfer::Transfers,
 };
 
-/// Bytes from a dword of a lane to its next.
-const ROW_BYTES: u64 = 4 * LANES as u64;
 /// First of the two scalar registers with the address of private memory, up to gfx90a.
 const FLAT_SCRATCH: u16 = 102;
 
 /// Offsets of lanes in their private memory; all of their data is inside.
-pub(super) struct Private {
+pub(super) struct Private<const C: usize> {
     base: u64,
-    offsets: [D; CHUNKS],
+    offsets: [D; C],
     exec: u64,
     /// Whether no lane's data crosses a dword boundary, unless it begins at one.
     aligned: bool,
@@ -37,16 +35,17 @@ pub(super) fn address(w: &Wave, lane: u8, offset: u32) -> Option<u64> {
     let segment = w.private;
     let base = segment.base.unwrap_or_else(|| w.scalar_pair(FLAT_SCRATCH));
     let (dword, byte) = (u64::from(offset / 4), u64::from(offset % 4));
-    (offset < segment.bytes).then(|| base + dword * ROW_BYTES + 4 * u64::from(lane) + byte)
+    (offset < segment.bytes)
+        .then(|| base + dword * 4 * w.lane_count() as u64 + 4 * u64::from(lane) + byte)
 }
 
-impl Private {
+impl<const C: usize> Private<C> {
     /// Checks `bytes` at the offsets of the lanes in `exec`.
     #[inline(always)]
     pub(super) fn new(
-        w: &Wave,
+        w: &Wave<C>,
         c: &mut Context<'_>,
-        offsets: [U; CHUNKS],
+        offsets: [U; C],
         exec: u64,
         bytes: u32,
     ) -> Result<Self, Flow> {
@@ -73,12 +72,14 @@ impl Private {
 
     /// Addresses of the lanes' bytes, `at` bytes past their offset.
     #[inline(always)]
-    fn addresses(&self, at: u64) -> [D; CHUNKS] {
+    fn addresses(&self, at: u64) -> [D; C] {
         let base = D::splat(self.base);
         chunks(|c| {
             let offset = self.offsets[c] + D::splat(at);
             let lane = D::from_array(std::array::from_fn(|lane| 4 * (16 * c + lane) as u64));
-            base + (offset >> D::splat(2)) * D::splat(ROW_BYTES) + (offset & D::splat(3)) + lane
+            base + (offset >> D::splat(2)) * D::splat(4 * 16 * C as u64)
+                + (offset & D::splat(3))
+                + lane
         })
     }
 
@@ -91,7 +92,7 @@ impl Private {
         at: u64,
         bytes: u32,
         write: bool,
-    ) -> Result<Access, Flow> {
+    ) -> Result<Access<C>, Flow> {
         let access = Access {
             addresses: self.addresses(at),
             exec: self.exec,
@@ -111,12 +112,12 @@ impl Private {
     #[inline(always)]
     pub(super) fn load<const N: usize>(
         &self,
-        w: &mut Wave,
+        w: &mut Wave<C>,
         c: &mut Context<'_>,
         o: &Operation,
     ) -> Flow {
         if !self.aligned {
-            return split::load::<N>(w, o.dst, self.exec, |at| self.access(c, o, at, 1, false));
+            return split::load::<N, C>(w, o.dst, self.exec, |at| self.access(c, o, at, 1, false));
         }
         for part in 0..N as u16 {
             match self.access(c, o, 4 * u64::from(part), 4, false) {
@@ -130,12 +131,12 @@ impl Private {
     #[inline(always)]
     pub(super) fn store<const N: usize>(
         &self,
-        w: &mut Wave,
+        w: &mut Wave<C>,
         c: &mut Context<'_>,
         o: &Operation,
     ) -> Flow {
         if !self.aligned {
-            return split::store::<N>(w, o.src[1].register, |at| self.access(c, o, at, 1, true));
+            return split::store::<N, C>(w, o.src[1].register, |at| self.access(c, o, at, 1, true));
         }
         for part in 0..N as u16 {
             match self.access(c, o, 4 * u64::from(part), 4, true) {
@@ -150,7 +151,7 @@ impl Private {
     #[inline(always)]
     pub(super) fn load_small<T: Small>(
         &self,
-        w: &mut Wave,
+        w: &mut Wave<C>,
         c: &mut Context<'_>,
         o: &Operation,
         f: impl Fn(T) -> u32,
@@ -171,7 +172,7 @@ impl Private {
     #[inline(always)]
     pub(super) fn store_small<T: Small>(
         &self,
-        w: &Wave,
+        w: &Wave<C>,
         c: &mut Context<'_>,
         o: &Operation,
         f: impl Fn(u32) -> T,
@@ -191,15 +192,15 @@ impl Private {
 }
 
 #[cold]
-fn outside(
+fn outside<const C: usize>(
     c: &mut Context<'_>,
-    offsets: &[U; CHUNKS],
+    offsets: &[U; C],
     exec: u64,
     bytes: u32,
     private_bytes: u32,
 ) -> Flow {
     let at = |lane: usize| u64::from(offsets[lane / 16][lane % 16]);
-    let lane = (0..LANES)
+    let lane = (0..16 * C)
         .filter(|lane| exec >> lane & 1 == 1)
         .find(|&lane| at(lane) + u64::from(bytes) > u64::from(private_bytes))
         .unwrap_or(0);
@@ -213,28 +214,28 @@ fn outside(
 
 /// Offsets of a scratch instruction's lanes: a vector register, a scalar register, both or neither, plus a constant.
 #[inline(always)]
-fn offsets(w: &Wave, o: &Operation) -> [U; CHUNKS] {
+fn offsets<const C: usize>(w: &Wave<C>, o: &Operation) -> [U; C] {
     let scalar = match o.src[2].kind {
         SourceKind::None => 0,
         _ => w.read32(&o.src[2]),
     };
     let same = U::splat(scalar.wrapping_add(o.imm as u32));
     match o.src[0].kind {
-        SourceKind::None => [same; CHUNKS],
+        SourceKind::None => [same; C],
         _ => chunks(|c| w.lanes(o.src[0].register).0[c] + same),
     }
 }
 
 /// Runs `f` on the private memory that a scratch instruction names.
 #[inline(always)]
-fn visit(
-    w: &mut Wave,
+fn visit<const C: usize>(
+    w: &mut Wave<C>,
     c: &mut Context<'_>,
     o: &Operation,
     bytes: u32,
-    f: impl FnOnce(&mut Wave, &mut Context<'_>, &Private) -> Flow,
+    f: impl FnOnce(&mut Wave<C>, &mut Context<'_>, &Private<C>) -> Flow,
 ) -> Flow {
-    let exec = w.exec;
+    let exec = w.active();
     if exec == 0 {
         return Flow::Next;
     }
@@ -245,9 +246,9 @@ fn visit(
 }
 
 /// Makes handlers of scratch operations.
-pub(super) struct Scratch(pub(super) Binder);
+pub(super) struct Scratch<const C: usize>(pub(super) Binder<C>);
 
-impl Transfers for Scratch {
+impl<const C: usize> Transfers for Scratch<C> {
     fn load<const N: usize>(&self) -> Handler {
         self.0.bind(
             #[inline(always)]

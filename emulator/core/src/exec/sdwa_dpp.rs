@@ -7,7 +7,6 @@ use super::{
     Context, Wave,
     lanes::Binder,
     operation::{Flow, Handler, Operation, Source, SourceKind},
-    simd::LANES,
     wave::{Lanes, TEMPORARIES},
 };
 use ferrowave_isa::{Dpp, Extension, Sdwa, SdwaSelect, SdwaUnused};
@@ -30,8 +29,8 @@ pub(crate) struct Extended {
 }
 
 /// Wraps an operation; `vector_result` says whether its destination is a vector register.
-pub(crate) fn extend(
-    b: Binder,
+pub(crate) fn extend<const C: usize>(
+    b: Binder<C>,
     mut inner: Operation,
     extension: Extension,
     vector_result: bool,
@@ -50,11 +49,11 @@ pub(crate) fn extend(
             if vector_result && sdwa.dst_sel != SdwaSelect::Dword {
                 inner.dst = STAGED_RESULT;
             }
-            b.bind(run_sdwa)
+            b.bind(run_sdwa::<C>)
         }
         Extension::Dpp(_) => {
             inner.src[0] = staged(STAGED);
-            b.bind(run_dpp)
+            b.bind(run_dpp::<C>)
         }
     };
     let mut outer = inner.clone();
@@ -107,7 +106,7 @@ fn staged(register: u16) -> Source {
 }
 
 /// The 32-bit lanes of a source (`part` 0), or of a pair's second register.
-fn lanes_of(w: &Wave, source: &Source, part: u16) -> Lanes {
+fn lanes_of<const C: usize>(w: &Wave<C>, source: &Source, part: u16) -> Lanes {
     match source.kind {
         SourceKind::Vector => *w.lanes(source.register + part),
         _ => Lanes::splat((w.read64(source) >> (32 * part)) as u32),
@@ -155,7 +154,7 @@ fn inserted(result: u32, old: u32, sdwa: &Sdwa) -> u32 {
     }
 }
 
-fn run_sdwa(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flow {
+fn run_sdwa<const C: usize>(w: &mut Wave<C>, c: &mut Context<'_>, o: &Operation) -> Flow {
     let (Some(extended), Some(Extension::Sdwa(sdwa))) =
         (&o.extension, o.extension.as_ref().map(|e| e.extension))
     else {
@@ -179,20 +178,20 @@ fn run_sdwa(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flow {
         *w.lanes_mut(STAGED_RESULT) = *w.lanes(extended.dst);
     }
     // SAFETY: bound for the same level as this function.
-    let flow = unsafe { (extended.inner.run)(w, c, &extended.inner) };
+    let flow = unsafe { (extended.inner.run)(w.any(), c, &extended.inner) };
     if extended.inner.dst == STAGED_RESULT {
         let result = *w.lanes(STAGED_RESULT);
         let mut merged = *w.lanes(extended.dst);
         for (value, result) in merged.as_mut_array().iter_mut().zip(result.as_array()) {
             *value = inserted(*result, *value, &sdwa);
         }
-        w.commit(extended.dst, merged.0);
+        w.commit(extended.dst, *merged.chunks());
     }
     flow
 }
 
-/// The lane that a DPP control reads for `lane`, if there is one.
-pub(crate) fn dpp_source(control: u16, lane: usize) -> Option<usize> {
+/// The lane that a DPP control reads for `lane` of a wave of `lanes`, if there is one.
+pub(crate) fn dpp_source(control: u16, lane: usize, lanes: usize) -> Option<usize> {
     let (row, column) = (lane & !15, lane & 15);
     let amount = usize::from(control & 15);
     match control {
@@ -200,10 +199,10 @@ pub(crate) fn dpp_source(control: u16, lane: usize) -> Option<usize> {
         0x101..=0x10f => (column + amount < 16).then(|| lane + amount),
         0x111..=0x11f => column.checked_sub(amount).map(|from| row + from),
         0x121..=0x12f => Some(row + (column + 16 - amount) % 16),
-        0x130 => (lane < 63).then_some(lane + 1),
-        0x134 => Some((lane + 1) % LANES),
+        0x130 => (lane + 1 < lanes).then_some(lane + 1),
+        0x134 => Some((lane + 1) % lanes),
         0x138 => lane.checked_sub(1),
-        0x13c => Some((lane + 63) % LANES),
+        0x13c => Some((lane + lanes - 1) % lanes),
         0x140 => Some(row + 15 - column),
         0x141 => Some(lane & !7 | (7 - (lane & 7))),
         0x142 => row.checked_sub(1),
@@ -213,45 +212,45 @@ pub(crate) fn dpp_source(control: u16, lane: usize) -> Option<usize> {
     }
 }
 
-fn run_dpp(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flow {
+fn run_dpp<const C: usize>(w: &mut Wave<C>, c: &mut Context<'_>, o: &Operation) -> Flow {
     let (Some(extended), Some(Extension::Dpp(dpp))) =
         (&o.extension, o.extension.as_ref().map(|e| e.extension))
     else {
         return Flow::Next;
     };
-    let exec = w.exec;
+    let exec = w.active();
     let source = extended.inner.src[0];
     for part in 0..if extended.wide { 2 } else { 1 } {
         let from = lanes_of(w, &extended.originals[0], part);
         let mut moved = Lanes::splat(0);
-        for lane in 0..LANES {
-            if let Some(other) = readable(&dpp, exec, lane) {
+        for lane in 0..16 * C {
+            if let Some(other) = readable(&dpp, exec, lane, 16 * C) {
                 moved.as_mut_array()[lane] = from.as_array()[other];
             }
         }
         *w.lanes_mut(source.register + part) = moved;
     }
-    w.exec = written(&dpp, exec);
+    w.set_active(written(&dpp, exec, 16 * C));
     // SAFETY: bound for the same level as this function.
-    let flow = unsafe { (extended.inner.run)(w, c, &extended.inner) };
-    w.exec = exec;
+    let flow = unsafe { (extended.inner.run)(w.any(), c, &extended.inner) };
+    w.set_active(exec);
     flow
 }
 
 /// The lane to read, if it exists and is active.
-fn readable(dpp: &Dpp, exec: u64, lane: usize) -> Option<usize> {
-    dpp_source(dpp.control, lane).filter(|other| exec >> other & 1 == 1)
+fn readable(dpp: &Dpp, exec: u64, lane: usize, lanes: usize) -> Option<usize> {
+    dpp_source(dpp.control, lane, lanes).filter(|other| exec >> other & 1 == 1)
 }
 
 /// The lanes that are written: those in the row and bank masks, and of these only lanes with a source, unless
 /// `bound_ctrl` makes the source 0.
-fn written(dpp: &Dpp, exec: u64) -> u64 {
+fn written(dpp: &Dpp, exec: u64, lanes: usize) -> u64 {
     let allowed = |lane: usize| {
         dpp.row_mask >> (lane / 16) & 1 == 1
             && dpp.bank_mask >> (lane / 4 % 4) & 1 == 1
-            && (dpp.bound_ctrl || readable(dpp, exec, lane).is_some())
+            && (dpp.bound_ctrl || readable(dpp, exec, lane, lanes).is_some())
     };
-    (0..LANES)
+    (0..lanes)
         .filter(|&lane| allowed(lane))
         .fold(0, |mask, lane| mask | 1 << lane)
         & exec
@@ -293,18 +292,18 @@ mod tests {
     #[test]
     fn dpp_controls() {
         let quad = 0b00_01_10_11;
-        assert_eq!(dpp_source(quad, 4), Some(7));
-        assert_eq!(dpp_source(0x101, 14), Some(15));
-        assert_eq!(dpp_source(0x101, 15), None);
-        assert_eq!(dpp_source(0x112, 17), None);
-        assert_eq!(dpp_source(0x112, 18), Some(16));
-        assert_eq!(dpp_source(0x121, 16), Some(31));
-        assert_eq!(dpp_source(0x13c, 0), Some(63));
-        assert_eq!(dpp_source(0x140, 16), Some(31));
-        assert_eq!(dpp_source(0x141, 9), Some(14));
-        assert_eq!(dpp_source(0x142, 3), None);
-        assert_eq!(dpp_source(0x142, 20), Some(15));
-        assert_eq!(dpp_source(0x143, 40), Some(31));
-        assert_eq!(dpp_source(0x153, 40), Some(35));
+        assert_eq!(dpp_source(quad, 4, 64), Some(7));
+        assert_eq!(dpp_source(0x101, 14, 64), Some(15));
+        assert_eq!(dpp_source(0x101, 15, 64), None);
+        assert_eq!(dpp_source(0x112, 17, 64), None);
+        assert_eq!(dpp_source(0x112, 18, 64), Some(16));
+        assert_eq!(dpp_source(0x121, 16, 64), Some(31));
+        assert_eq!(dpp_source(0x13c, 0, 64), Some(63));
+        assert_eq!(dpp_source(0x140, 16, 64), Some(31));
+        assert_eq!(dpp_source(0x141, 9, 64), Some(14));
+        assert_eq!(dpp_source(0x142, 3, 64), None);
+        assert_eq!(dpp_source(0x142, 20, 64), Some(15));
+        assert_eq!(dpp_source(0x143, 40, 64), Some(31));
+        assert_eq!(dpp_source(0x153, 40, 64), Some(35));
     }
 }

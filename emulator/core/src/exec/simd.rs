@@ -21,10 +21,10 @@ pub(crate) type E = Simd<f64, 16>;
 /// A mask of sixteen lanes.
 pub(crate) type M = Mask<i32, 16>;
 
-/// Lanes of a wavefront.
+/// Lanes of the widest wavefront: a register has room for them, a lane mask has a bit for each.
 pub const LANES: usize = 64;
-/// Host vectors in a VGPR.
-pub(crate) const CHUNKS: usize = 4;
+/// Host vectors of the widest wavefront.
+pub(crate) const CHUNKS: usize = LANES / 16;
 
 /// Which host instructions the emulator uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -103,7 +103,12 @@ impl std::fmt::Display for SimdLevel {
     }
 }
 
-/// The bits of a chunk in a mask of 64 lanes.
+/// The mask of all lanes of `chunks` host vectors.
+pub(crate) const fn all_lanes(chunks: usize) -> u64 {
+    !0 >> (16 * (CHUNKS - chunks))
+}
+
+/// The bits of a chunk in a lane mask.
 #[inline(always)]
 pub(crate) fn chunk_mask(mask: u64, chunk: usize) -> M {
     M::from_bitmask((mask >> (16 * chunk)) & 0xffff)

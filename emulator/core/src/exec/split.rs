@@ -15,11 +15,11 @@ use super::{
 
 /// Loads `N` dwords per lane. For lanes of `exec` that the access of a byte excludes, that byte is 0.
 #[cold]
-pub(super) fn load<const N: usize>(
-    w: &mut Wave,
+pub(super) fn load<const N: usize, const C: usize>(
+    w: &mut Wave<C>,
     first: u16,
     exec: u64,
-    byte: impl FnMut(u64) -> Result<Access, Flow>,
+    byte: impl FnMut(u64) -> Result<Access<C>, Flow>,
 ) -> Flow {
     let accesses: Result<Vec<_>, Flow> = (0..4 * N as u64).map(byte).collect();
     let accesses = match accesses {
@@ -37,10 +37,10 @@ pub(super) fn load<const N: usize>(
 
 /// Stores `N` dwords per lane.
 #[cold]
-pub(super) fn store<const N: usize>(
-    w: &Wave,
+pub(super) fn store<const N: usize, const C: usize>(
+    w: &Wave<C>,
     first: u16,
-    mut byte: impl FnMut(u64) -> Result<Access, Flow>,
+    mut byte: impl FnMut(u64) -> Result<Access<C>, Flow>,
 ) -> Flow {
     for at in 0..4 * N as u16 {
         match byte(at.into()) {
@@ -55,10 +55,10 @@ pub(super) fn store<const N: usize>(
 
 /// Loads 16 bits per lane.
 #[cold]
-pub(super) fn load_small<T: Small>(
-    w: &mut Wave,
+pub(super) fn load_small<T: Small, const C: usize>(
+    w: &mut Wave<C>,
     register: u16,
-    mut byte: impl FnMut(u64) -> Result<Access, Flow>,
+    mut byte: impl FnMut(u64) -> Result<Access<C>, Flow>,
     f: impl Fn(T) -> u32,
 ) -> Flow {
     let (low, high) = match (byte(0), byte(1)) {
@@ -75,10 +75,10 @@ pub(super) fn load_small<T: Small>(
 
 /// Stores 16 bits per lane.
 #[cold]
-pub(super) fn store_small<T: Small>(
-    w: &Wave,
+pub(super) fn store_small<T: Small, const C: usize>(
+    w: &Wave<C>,
     register: u16,
-    mut byte: impl FnMut(u64) -> Result<Access, Flow>,
+    mut byte: impl FnMut(u64) -> Result<Access<C>, Flow>,
     f: impl Fn(u32) -> T,
 ) -> Flow {
     for at in 0..2 {

@@ -31,16 +31,16 @@ pub(crate) enum Base {
 }
 
 /// Turns a load to `registers` registers into a load to LDS.
-pub(crate) fn extend(
-    b: Binder,
+pub(crate) fn extend<const C: usize>(
+    b: Binder<C>,
     mut load: Operation,
     registers: u16,
     base: Base,
 ) -> Option<Operation> {
     let run = match registers {
-        1 => b.bind(run::<1>),
-        3 => b.bind(run::<3>),
-        4 => b.bind(run::<4>),
+        1 => b.bind(run::<1, C>),
+        3 => b.bind(run::<3, C>),
+        4 => b.bind(run::<4, C>),
         _ => return None,
     };
     load.dst = PASSED;
@@ -50,7 +50,11 @@ pub(crate) fn extend(
 }
 
 #[inline(always)]
-fn run<const N: usize>(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flow {
+fn run<const N: usize, const C: usize>(
+    w: &mut Wave<C>,
+    c: &mut Context<'_>,
+    o: &Operation,
+) -> Flow {
     let Some(Extended { inner, .. }) = o.extension.as_deref() else {
         return Flow::Next;
     };
@@ -62,12 +66,12 @@ fn run<const N: usize>(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flow
             (apart * (16 * chunk + lane)) as u32
         }))
     });
-    let exec = w.exec;
+    let exec = w.active();
     let near = access::in_lds(c, &addresses, start, exec, 4 * N as u32, true);
-    w.exec = near.exec;
+    w.set_active(near.exec);
     // SAFETY: bound for the same level as this function.
-    let flow = unsafe { (inner.run)(w, c, inner) };
-    w.exec = exec;
+    let flow = unsafe { (inner.run)(w.any(), c, inner) };
+    w.set_active(exec);
     if flow == Flow::Next && exec != 0 {
         access::tell(c, (Space::Lds, true), 4 * N as u32, 0, &near);
         near.store_some::<N>(w, PASSED);

@@ -4,7 +4,7 @@ use std::simd::{prelude::*, simd_swizzle};
 
 use super::{
     operation::{Source, SourceKind},
-    simd::{CHUNKS, D, U, chunk_mask},
+    simd::{CHUNKS, D, LANES, U, all_lanes, chunk_mask},
     state::{Allocated, GlobalWait, Segment, Turn},
 };
 
@@ -21,7 +21,7 @@ pub const VCC: u16 = 106;
 pub(crate) const M0: u16 = 124;
 pub(crate) const EXEC: u16 = 126;
 
-/// One VGPR: 64 lanes.
+/// One VGPR. It has room for 64 lanes; a wave of 32 uses the first half.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C, align(64))]
 pub struct Lanes(pub(crate) [U; CHUNKS]);
@@ -31,14 +31,38 @@ impl Lanes {
         Lanes([U::splat(value); CHUNKS])
     }
 
+    /// From the first chunks; the rest is 0.
+    #[inline(always)]
+    pub(crate) fn of<const C: usize>(chunks: [U; C]) -> Self {
+        let mut lanes = Lanes::splat(0);
+        *lanes.chunks_mut() = chunks;
+        lanes
+    }
+
+    /// The first chunks.
+    #[inline(always)]
+    pub(crate) const fn chunks<const C: usize>(&self) -> &[U; C] {
+        const { assert!(C <= CHUNKS) };
+        // SAFETY: an array's first elements are an array.
+        unsafe { &*(&raw const self.0).cast() }
+    }
+
+    /// The first chunks, mutable.
+    #[inline(always)]
+    pub(crate) const fn chunks_mut<const C: usize>(&mut self) -> &mut [U; C] {
+        const { assert!(C <= CHUNKS) };
+        // SAFETY: as in `chunks`; the borrow is exclusive.
+        unsafe { &mut *(&raw mut self.0).cast() }
+    }
+
     /// One value per lane.
-    pub const fn as_array(&self) -> &[u32; 64] {
+    pub const fn as_array(&self) -> &[u32; LANES] {
         // SAFETY: four vectors of sixteen lanes, without padding, are 64 lanes side by side.
         unsafe { &*(&raw const self.0).cast() }
     }
 
     /// One value per lane, mutable.
-    pub const fn as_mut_array(&mut self) -> &mut [u32; 64] {
+    pub const fn as_mut_array(&mut self) -> &mut [u32; LANES] {
         // SAFETY: as in `as_array`; the borrow is exclusive.
         unsafe { &mut *(&raw mut self.0).cast() }
     }
@@ -190,11 +214,26 @@ impl Fetched {
     }
 }
 
+/// The number of chunks is known at run time only: [`Wave::chunks`].
+pub const ANY: usize = 0;
+
+/// A wave of 64 lanes, for operations that exist for no other.
+pub(crate) type Wave64 = Wave<CHUNKS>;
+
 /// A wavefront's registers and status.
-pub struct Wave {
+///
+/// `C` is the number of host vectors with 16 lanes each that its VGPRs consist of: 4 for 64 lanes, 2 for 32. Operations
+/// are compiled for one number; everything else uses [`ANY`]. The layout is the same for all.
+///
+/// Lane masks have 64 bits for every size of wave. Bits without a lane are not looked at, so that EXEC and VCC of 32
+/// lanes are EXEC_LO and VCC_LO, and the upper halves are registers like others.
+#[repr(C)]
+pub struct Wave<const C: usize = ANY> {
+    /// Number of chunks.
+    chunks: usize,
     /// Index of the next operation.
     pub pc: u32,
-    /// The active lanes, one bit each.
+    /// EXEC: the active lanes, one bit each. Bits without a lane have no effect; see [`Self::active`].
     pub exec: u64,
     /// The scalar condition code.
     pub scc: bool,
@@ -218,9 +257,10 @@ pub struct Wave {
 }
 
 impl Default for Wave {
-    /// With zeros in all registers and all lanes active.
+    /// With 64 lanes, all active, and zeros in all registers.
     fn default() -> Self {
         Wave {
+            chunks: CHUNKS,
             pc: 0,
             exec: !0,
             scc: false,
@@ -240,13 +280,82 @@ impl Default for Wave {
 }
 
 impl Wave {
+    /// Sets the number of lanes: 64 or 32.
+    pub fn set_lane_count(&mut self, lanes: u32) {
+        self.chunks = (lanes as usize / 16).clamp(1, CHUNKS);
+    }
+
+    /// The wave as operations for `C` chunks see it, which must be its number.
+    #[inline(always)]
+    pub(crate) fn with_chunks<const C: usize>(&mut self) -> &mut Wave<C> {
+        // SAFETY: the layout does not depend on the number of chunks. Registers have room for any.
+        unsafe { &mut *(&raw mut *self).cast() }
+    }
+
     /// Copies another wave's state, except for the program counter and the VGPRs.
     pub fn copy_scalar_state(&mut self, other: &Wave) {
+        self.chunks = other.chunks;
         (self.exec, self.scc, self.mode) = (other.exec, other.scc, other.mode);
         (self.index, self.trap_status) = (other.index, other.trap_status);
         (self.allocated, self.private) = (other.allocated, other.private);
         self.skips_vector = other.skips_vector;
         self.sgprs = other.sgprs;
+    }
+}
+
+impl<const C: usize> Wave<C> {
+    /// Number of chunks.
+    #[inline(always)]
+    pub(super) const fn chunks(&self) -> usize {
+        match C {
+            ANY => self.chunks,
+            _ => C,
+        }
+    }
+
+    /// Number of lanes.
+    #[inline(always)]
+    pub const fn lane_count(&self) -> usize {
+        16 * self.chunks()
+    }
+
+    /// The mask of all lanes.
+    #[inline(always)]
+    pub const fn all_lanes(&self) -> u64 {
+        all_lanes(self.chunks())
+    }
+
+    /// The active lanes, one bit each.
+    #[inline(always)]
+    pub const fn active(&self) -> u64 {
+        self.exec & self.all_lanes()
+    }
+
+    /// Whether all lanes are active.
+    #[inline(always)]
+    pub const fn all_active(&self) -> bool {
+        self.active() == self.all_lanes()
+    }
+
+    /// Replaces the active lanes.
+    #[inline(always)]
+    pub(crate) fn set_active(&mut self, lanes: u64) {
+        let all = self.all_lanes();
+        self.exec = self.exec & !all | lanes & all;
+    }
+
+    /// The wave without its number of chunks in the type.
+    #[inline(always)]
+    pub(crate) fn any(&mut self) -> &mut Wave {
+        // SAFETY: as in `with_chunks`.
+        unsafe { &mut *(&raw mut *self).cast() }
+    }
+
+    /// As [`Self::any`], shared.
+    #[inline(always)]
+    pub(crate) fn as_any(&self) -> &Wave {
+        // SAFETY: as in `with_chunks`.
+        unsafe { &*(&raw const *self).cast() }
     }
 
     /// A VGPR by number; accumulation VGPRs follow the 256 others.
@@ -297,10 +406,28 @@ impl Wave {
         }
     }
 
+    /// A lane mask in scalar registers: a pair for 64 lanes, one for 32.
+    #[inline(always)]
+    pub(crate) fn lane_mask(&self, register: u16) -> u64 {
+        match self.chunks() > 2 {
+            true => self.scalar_pair(register),
+            false => self.scalar(register).into(),
+        }
+    }
+
+    /// Writes a lane mask to scalar registers.
+    #[inline(always)]
+    pub(crate) fn set_lane_mask(&mut self, register: u16, mask: u64) {
+        match self.chunks() > 2 {
+            true => self.set_scalar_pair(register, mask),
+            false => self.set_scalar(register, mask as u32),
+        }
+    }
+
     fn status(&self, code: u16) -> u32 {
         u32::from(match code {
-            251 => self.scalar_pair(VCC) == 0,
-            252 => self.exec == 0,
+            251 => self.lane_mask(VCC) == 0,
+            252 => self.active() == 0,
             _ => self.scc,
         })
     }
@@ -322,6 +449,15 @@ impl Wave {
             SourceKind::Scalar => self.scalar_pair(source.register),
             SourceKind::Status => u64::from(self.status(source.register)),
             _ => source.value,
+        }
+    }
+
+    /// A source that is a lane mask.
+    #[inline(always)]
+    pub(crate) fn read_lane_mask(&self, source: &Source) -> u64 {
+        match self.chunks() > 2 {
+            true => self.read64(source),
+            false => self.read32(source).into(),
         }
     }
 
@@ -365,21 +501,21 @@ impl Wave {
 
     /// Writes the active lanes of a vector register.
     #[inline(always)]
-    pub(crate) fn commit(&mut self, register: u16, result: [U; CHUNKS]) {
-        let exec = self.exec;
-        let lanes = self.lanes_mut(register);
-        if exec == !0 {
-            lanes.0 = result;
+    pub(crate) fn commit(&mut self, register: u16, result: [U; C]) {
+        let (active, all) = (self.active(), self.all_active());
+        let lanes = self.lanes_mut(register).chunks_mut();
+        if all {
+            *lanes = result;
         } else {
             for (chunk, value) in result.into_iter().enumerate() {
-                lanes.0[chunk] = chunk_mask(exec, chunk).select(value, lanes.0[chunk]);
+                lanes[chunk] = chunk_mask(active, chunk).select(value, lanes[chunk]);
             }
         }
     }
 
     /// Writes the active lanes of a pair of vector registers.
     #[inline(always)]
-    pub(crate) fn commit64(&mut self, register: u16, result: [D; CHUNKS]) {
+    pub(crate) fn commit64(&mut self, register: u16, result: [D; C]) {
         let halves = result.map(split);
         self.commit(register, halves.map(|halves| halves[0]));
         self.commit(register + 1, halves.map(|halves| halves[1]));

@@ -39,7 +39,7 @@ use crate::exec::{
     access::{self, Access},
     lanes::chunks,
     operation::{Flow, Operation},
-    simd::{CHUNKS, D},
+    simd::D,
 };
 
 /// Bits of a buffer operation's `control[2]`.
@@ -70,7 +70,7 @@ pub(super) struct Resource {
 
 impl Resource {
     #[inline(always)]
-    fn new(w: &Wave, register: u16) -> Self {
+    fn new<const C: usize>(w: &Wave<C>, register: u16) -> Self {
         let [low, high, records, format] = std::array::from_fn(|i| w.scalar(register + i as u16));
         Resource {
             base: u64::from(low) | u64::from(high & 0xffff) << 32,
@@ -111,12 +111,12 @@ enum Range {
 }
 
 /// Where the lanes of a buffer operation point.
-pub(super) struct Target {
+pub(super) struct Target<const C: usize> {
     pub(super) resource: Resource,
     /// Base plus scalar offset.
     start: u64,
-    index: [D; CHUNKS],
-    offset: [D; CHUNKS],
+    index: [D; C],
+    offset: [D; C],
     range: Range,
     /// Whether a lane's consecutive dwords are apart in memory.
     swizzled: bool,
@@ -129,9 +129,9 @@ fn lane_numbers(chunk: usize) -> D {
     D::from_array(std::array::from_fn(|lane| (16 * chunk + lane) as u64))
 }
 
-impl Target {
+impl<const C: usize> Target<C> {
     #[inline(always)]
-    pub(super) fn new(w: &Wave, o: &Operation) -> Self {
+    pub(super) fn new(w: &Wave<C>, o: &Operation) -> Self {
         let mut resource = Resource::new(w, o.src[2].register);
         let (data_format, _) = resource.formats();
         if resource.add_tid {
@@ -146,18 +146,18 @@ impl Target {
     }
 
     /// As [`Self::new`] for instructions with a format, which never have the long stride.
-    pub(super) fn typed(w: &Wave, o: &Operation) -> Self {
+    pub(super) fn typed(w: &Wave<C>, o: &Operation) -> Self {
         Self::of(w, o, Resource::new(w, o.src[2].register))
     }
 
     #[inline(always)]
-    fn of(w: &Wave, o: &Operation, resource: Resource) -> Self {
+    fn of(w: &Wave<C>, o: &Operation, resource: Resource) -> Self {
         let flags = o.control[2];
         let scalar_offset = u64::from(w.read32(&o.src[3]));
         let start = resource.base.wrapping_add(scalar_offset);
         let immediate = D::splat(o.imm as u64);
         let address = o.src[0].register;
-        let (mut index, mut offset) = ([D::splat(0); CHUNKS], [immediate; CHUNKS]);
+        let (mut index, mut offset) = ([D::splat(0); C], [immediate; C]);
         if flags & IDXEN != 0 {
             index = chunks(|c| w.lanes(address).0[c].cast());
         }
@@ -179,7 +179,7 @@ impl Target {
             offset,
             range,
             swizzled: resource.swizzle,
-            exec: w.exec,
+            exec: w.active(),
         };
         if resource.add_tid {
             target.index = chunks(|c| index[c] + lane_numbers(c));
@@ -191,7 +191,7 @@ impl Target {
     /// this for dwords that cross the end; the guide compares only the start.
     #[inline(always)]
     pub(super) fn inside(&self, at: u64, bytes: u32) -> u64 {
-        let limit = |values: &[D; CHUNKS], first_outside: u64| {
+        let limit = |values: &[D; C], first_outside: u64| {
             let mut mask = 0;
             for (chunk, lanes) in values.iter().enumerate() {
                 let inside = lanes.simd_lt(D::splat(first_outside));
@@ -216,7 +216,7 @@ impl Target {
 
     /// The index that the range check uses, without the lane number.
     #[inline(always)]
-    fn index_without_lane(&self) -> [D; CHUNKS] {
+    fn index_without_lane(&self) -> [D; C] {
         match self.resource.add_tid {
             true => chunks(|c| self.index[c] - lane_numbers(c)),
             false => self.index,
@@ -225,7 +225,7 @@ impl Target {
 
     /// Addresses of the lanes' data, `at` bytes past their offset.
     #[inline(always)]
-    pub(super) fn addresses(&self, at: u64) -> [D; CHUNKS] {
+    pub(super) fn addresses(&self, at: u64) -> [D; C] {
         let Resource {
             stride,
             index_stride,
@@ -260,7 +260,7 @@ impl Target {
         at: u64,
         bytes: u32,
         write: bool,
-    ) -> Result<Access, Flow> {
+    ) -> Result<Access<C>, Flow> {
         let access = Access {
             addresses: self.addresses(at),
             exec: mask,

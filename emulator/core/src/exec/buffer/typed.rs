@@ -37,10 +37,14 @@ const OWN_FORMAT: u8 = 32;
 const FIRST_COMPONENT: u32 = 4;
 
 /// The handler and the detail of a buffer operation with a format.
-pub(in crate::exec) fn components(b: Binder, i: &Instruction, which: Components) -> (Handler, u8) {
+pub(in crate::exec) fn components<const C: usize>(
+    b: Binder<C>,
+    i: &Instruction,
+    which: Components,
+) -> (Handler, u8) {
     let run = match i.effect() {
-        Effect::Store => b.bind(store),
-        Effect::None | Effect::Load | Effect::Atomic => b.bind(load),
+        Effect::Store => b.bind(store::<C>),
+        Effect::None | Effect::Load | Effect::Atomic => b.bind(load::<C>),
     };
     let components = match which {
         Components::X => 1,
@@ -77,7 +81,7 @@ struct Data {
 }
 
 impl Data {
-    fn new(o: &Operation, target: &Target) -> Result<Self, NoFormat> {
+    fn new<const C: usize>(o: &Operation, target: &Target<C>) -> Result<Self, NoFormat> {
         let own = o.detail & OWN_FORMAT != 0;
         let (data, number) = codes(o, target);
         let format = Format::new(data, number)?;
@@ -109,7 +113,7 @@ impl Data {
 }
 
 /// The codes of the data format and the number format.
-fn codes(o: &Operation, target: &Target) -> (u8, u8) {
+fn codes<const C: usize>(o: &Operation, target: &Target<C>) -> (u8, u8) {
     match o.detail & OWN_FORMAT != 0 {
         true => (o.control[0] & 15, o.control[0] >> 4),
         false => target.resource.formats(),
@@ -117,15 +121,15 @@ fn codes(o: &Operation, target: &Target) -> (u8, u8) {
 }
 
 #[cold]
-fn unknown(c: &mut Context<'_>, o: &Operation, target: &Target) -> Flow {
+fn unknown<const C: usize>(c: &mut Context<'_>, o: &Operation, target: &Target<C>) -> Flow {
     let (data, number) = codes(o, target);
     c.fail(FaultKind::Unsupported {
         what: format!("there is no buffer format of data format {data} and number format {number}"),
     })
 }
 
-fn load(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flow {
-    if w.exec == 0 {
+fn load<const C: usize>(w: &mut Wave<C>, c: &mut Context<'_>, o: &Operation) -> Flow {
+    if w.active() == 0 {
         return Flow::Next;
     }
     let target = Target::typed(w, o);
@@ -180,10 +184,10 @@ fn registers(o: &Operation, count: usize) -> u16 {
 
 /// Writes the results, one or two per register. The unused half of a last odd one becomes 0
 /// ([`crate::exec::transfer`]).
-fn put(w: &mut Wave, o: &Operation, count: usize, results: [Lanes; 4]) {
+fn put<const C: usize>(w: &mut Wave<C>, o: &Operation, count: usize, results: [Lanes; 4]) {
     if o.detail & HALVES == 0 {
         for (register, result) in (o.dst..).zip(results).take(count) {
-            w.commit(register, result.0);
+            w.commit(register, *result.chunks());
         }
         return;
     }
@@ -195,12 +199,12 @@ fn put(w: &mut Wave, o: &Operation, count: usize, results: [Lanes; 4]) {
                 *value |= half << shift;
             }
         }
-        w.commit(register, merged.0);
+        w.commit(register, *merged.chunks());
     }
 }
 
-fn store(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flow {
-    if w.exec == 0 {
+fn store<const C: usize>(w: &mut Wave<C>, c: &mut Context<'_>, o: &Operation) -> Flow {
+    if w.active() == 0 {
         return Flow::Next;
     }
     let target = Target::typed(w, o);
@@ -242,7 +246,13 @@ fn store(w: &mut Wave, c: &mut Context<'_>, o: &Operation) -> Flow {
 }
 
 /// A lane's value for a store.
-fn source(w: &Wave, o: &Operation, format: &Format, number: usize, lane: usize) -> u32 {
+fn source<const C: usize>(
+    w: &Wave<C>,
+    o: &Operation,
+    format: &Format,
+    number: usize,
+    lane: usize,
+) -> u32 {
     let first = o.src[1].register;
     if o.detail & HALVES == 0 {
         return w.lanes(first + number as u16).as_array()[lane];

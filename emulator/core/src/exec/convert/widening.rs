@@ -13,7 +13,7 @@ use super::{
         mfma::{Bf16, Element, F16, F32},
         minifloat::{Bf6, Bf8, Bf8Fnuz, Fp4, Fp6, Fp8, Fp8Fnuz, power_of_scale, read_across},
         operation::{Flow, Handler, Operation},
-        simd::{CHUNKS, F, U},
+        simd::{F, U},
         wave::Lanes,
     },
     to_bf16,
@@ -48,13 +48,13 @@ impl Result for Bf16 {
 
 /// The powers of two of the scale in source 1.
 #[inline(always)]
-fn powers(w: &mut Wave, o: &Operation) -> [F; CHUNKS] {
+fn powers<const C: usize>(w: &mut Wave<C>, o: &Operation) -> [F; C] {
     let scale = w.fetch(1, &o.src[1]);
     chunks(|c| power_of_scale(w.chunk(scale, c) >> U::splat(23) & U::splat(0xff)))
 }
 
 /// One number, from the source's lowest bits.
-fn one<T: Element>(b: Binder) -> Handler {
+fn one<T: Element, const C: usize>(b: Binder<C>) -> Handler {
     b.bind(
         #[inline(always)]
         |w, _, o| {
@@ -67,7 +67,7 @@ fn one<T: Element>(b: Binder) -> Handler {
 }
 
 /// Two numbers, from the source's lowest bits.
-fn two<T: Element>(b: Binder) -> Handler {
+fn two<T: Element, const C: usize>(b: Binder<C>) -> Handler {
     b.bind(
         #[inline(always)]
         |w, _, o| {
@@ -82,7 +82,7 @@ fn two<T: Element>(b: Binder) -> Handler {
 }
 
 /// The byte of the source that `op_sel` names, times a scale.
-fn one_scaled<T: Element, R: Result>(b: Binder) -> Handler {
+fn one_scaled<T: Element, R: Result, const C: usize>(b: Binder<C>) -> Handler {
     b.bind(
         #[inline(always)]
         |w, _, o| {
@@ -95,7 +95,7 @@ fn one_scaled<T: Element, R: Result>(b: Binder) -> Handler {
             } else {
                 // The other half of the destination is kept.
                 let at = 16 * u32::from(o.op_sel >> 3 & 1);
-                let old = w.lanes(o.dst).0;
+                let old = *w.lanes(o.dst).chunks::<C>();
                 let merged =
                     chunks(|c| old[c] & U::splat(!(0xffff << at)) | results[c] << U::splat(at));
                 w.commit(o.dst, merged);
@@ -106,7 +106,7 @@ fn one_scaled<T: Element, R: Result>(b: Binder) -> Handler {
 }
 
 /// Two adjacent numbers, in the part of the source that `op_sel` names, times a scale.
-fn two_scaled<T: Element, R: Result>(b: Binder) -> Handler {
+fn two_scaled<T: Element, R: Result, const C: usize>(b: Binder<C>) -> Handler {
     b.bind(
         #[inline(always)]
         |w, _, o| {
@@ -132,7 +132,7 @@ fn two_scaled<T: Element, R: Result>(b: Binder) -> Handler {
 }
 
 /// 32 numbers in six registers, times a scale.
-fn all<T: Element, R: Result>(b: Binder) -> Handler {
+fn all<T: Element, R: Result, const C: usize>(b: Binder<C>) -> Handler {
     b.bind(
         #[inline(always)]
         |w, _, o| {
@@ -159,42 +159,49 @@ fn all<T: Element, R: Result>(b: Binder) -> Handler {
 }
 
 /// The handler of a conversion from the GPU's own narrow formats.
-pub(in crate::exec) fn unscaled(b: Binder, gpu: Gpu, op: WideningUnscaled) -> Handler {
+pub(in crate::exec) fn unscaled<const C: usize>(
+    b: Binder<C>,
+    gpu: Gpu,
+    op: WideningUnscaled,
+) -> Handler {
     match gpu {
-        Gpu::Gfx942 => unscaled_from::<Fp8Fnuz, Bf8Fnuz>(b, op),
-        _ => unscaled_from::<Fp8, Bf8>(b, op),
+        Gpu::Gfx942 => unscaled_from::<Fp8Fnuz, Bf8Fnuz, C>(b, op),
+        _ => unscaled_from::<Fp8, Bf8, C>(b, op),
     }
 }
 
-fn unscaled_from<Fp: Element, Bf: Element>(b: Binder, op: WideningUnscaled) -> Handler {
+fn unscaled_from<Fp: Element, Bf: Element, const C: usize>(
+    b: Binder<C>,
+    op: WideningUnscaled,
+) -> Handler {
     match op {
-        WideningUnscaled::v_cvt_f32_fp8 => one::<Fp>(b),
-        WideningUnscaled::v_cvt_f32_bf8 => one::<Bf>(b),
-        WideningUnscaled::v_cvt_pk_f32_fp8 => two::<Fp>(b),
-        WideningUnscaled::v_cvt_pk_f32_bf8 => two::<Bf>(b),
+        WideningUnscaled::v_cvt_f32_fp8 => one::<Fp, C>(b),
+        WideningUnscaled::v_cvt_f32_bf8 => one::<Bf, C>(b),
+        WideningUnscaled::v_cvt_pk_f32_fp8 => two::<Fp, C>(b),
+        WideningUnscaled::v_cvt_pk_f32_bf8 => two::<Bf, C>(b),
     }
 }
 
-pub(in crate::exec) fn scaled(b: Binder, op: WideningScaled) -> Handler {
+pub(in crate::exec) fn scaled<const C: usize>(b: Binder<C>, op: WideningScaled) -> Handler {
     match op {
-        WideningScaled::v_cvt_scalef32_f32_fp8 => one_scaled::<Fp8, F32>(b),
-        WideningScaled::v_cvt_scalef32_f32_bf8 => one_scaled::<Bf8, F32>(b),
-        WideningScaled::v_cvt_scalef32_f16_fp8 => one_scaled::<Fp8, F16>(b),
-        WideningScaled::v_cvt_scalef32_f16_bf8 => one_scaled::<Bf8, F16>(b),
-        WideningScaled::v_cvt_scalef32_pk_f32_fp8 => two_scaled::<Fp8, F32>(b),
-        WideningScaled::v_cvt_scalef32_pk_f32_bf8 => two_scaled::<Bf8, F32>(b),
-        WideningScaled::v_cvt_scalef32_pk_f32_fp4 => two_scaled::<Fp4, F32>(b),
-        WideningScaled::v_cvt_scalef32_pk_f16_fp8 => two_scaled::<Fp8, F16>(b),
-        WideningScaled::v_cvt_scalef32_pk_f16_bf8 => two_scaled::<Bf8, F16>(b),
-        WideningScaled::v_cvt_scalef32_pk_f16_fp4 => two_scaled::<Fp4, F16>(b),
-        WideningScaled::v_cvt_scalef32_pk_bf16_fp8 => two_scaled::<Fp8, Bf16>(b),
-        WideningScaled::v_cvt_scalef32_pk_bf16_bf8 => two_scaled::<Bf8, Bf16>(b),
-        WideningScaled::v_cvt_scalef32_pk_bf16_fp4 => two_scaled::<Fp4, Bf16>(b),
-        WideningScaled::v_cvt_scalef32_pk32_f32_fp6 => all::<Fp6, F32>(b),
-        WideningScaled::v_cvt_scalef32_pk32_f32_bf6 => all::<Bf6, F32>(b),
-        WideningScaled::v_cvt_scalef32_pk32_f16_fp6 => all::<Fp6, F16>(b),
-        WideningScaled::v_cvt_scalef32_pk32_f16_bf6 => all::<Bf6, F16>(b),
-        WideningScaled::v_cvt_scalef32_pk32_bf16_fp6 => all::<Fp6, Bf16>(b),
-        WideningScaled::v_cvt_scalef32_pk32_bf16_bf6 => all::<Bf6, Bf16>(b),
+        WideningScaled::v_cvt_scalef32_f32_fp8 => one_scaled::<Fp8, F32, C>(b),
+        WideningScaled::v_cvt_scalef32_f32_bf8 => one_scaled::<Bf8, F32, C>(b),
+        WideningScaled::v_cvt_scalef32_f16_fp8 => one_scaled::<Fp8, F16, C>(b),
+        WideningScaled::v_cvt_scalef32_f16_bf8 => one_scaled::<Bf8, F16, C>(b),
+        WideningScaled::v_cvt_scalef32_pk_f32_fp8 => two_scaled::<Fp8, F32, C>(b),
+        WideningScaled::v_cvt_scalef32_pk_f32_bf8 => two_scaled::<Bf8, F32, C>(b),
+        WideningScaled::v_cvt_scalef32_pk_f32_fp4 => two_scaled::<Fp4, F32, C>(b),
+        WideningScaled::v_cvt_scalef32_pk_f16_fp8 => two_scaled::<Fp8, F16, C>(b),
+        WideningScaled::v_cvt_scalef32_pk_f16_bf8 => two_scaled::<Bf8, F16, C>(b),
+        WideningScaled::v_cvt_scalef32_pk_f16_fp4 => two_scaled::<Fp4, F16, C>(b),
+        WideningScaled::v_cvt_scalef32_pk_bf16_fp8 => two_scaled::<Fp8, Bf16, C>(b),
+        WideningScaled::v_cvt_scalef32_pk_bf16_bf8 => two_scaled::<Bf8, Bf16, C>(b),
+        WideningScaled::v_cvt_scalef32_pk_bf16_fp4 => two_scaled::<Fp4, Bf16, C>(b),
+        WideningScaled::v_cvt_scalef32_pk32_f32_fp6 => all::<Fp6, F32, C>(b),
+        WideningScaled::v_cvt_scalef32_pk32_f32_bf6 => all::<Bf6, F32, C>(b),
+        WideningScaled::v_cvt_scalef32_pk32_f16_fp6 => all::<Fp6, F16, C>(b),
+        WideningScaled::v_cvt_scalef32_pk32_f16_bf6 => all::<Bf6, F16, C>(b),
+        WideningScaled::v_cvt_scalef32_pk32_bf16_fp6 => all::<Fp6, Bf16, C>(b),
+        WideningScaled::v_cvt_scalef32_pk32_bf16_bf6 => all::<Bf6, Bf16, C>(b),
     }
 }

@@ -1,6 +1,6 @@
 //! Assembles values to host code: AVX-512, sixteen lanes per register.
 //!
-//! The code loops over the four chunks of a wave. For each chunk it computes everything in host registers, and writes
+//! The code loops over the chunks of a wave. For each chunk it computes everything in host registers, and writes
 //! vector registers last, once every check has passed. On a NaN, whose bits on a GPU may differ from the host's, or an
 //! address that may not be loaded from, it leaves the chunk unchanged and returns its number.
 //!
@@ -19,7 +19,7 @@ use iced_x86::{
 };
 
 use super::ir::{Address, Id, Region, Relation, Step, Written};
-use crate::exec::simd::{CHUNKS, U};
+use crate::exec::simd::U;
 use loads::{Fixture, Key, Pattern};
 
 /// Host registers that hold values; the others are scratch registers of single instructions.
@@ -48,7 +48,7 @@ const LDS_BYTES: R = R::ECX;
 const POOL: R = R::R8;
 /// Recent allocations.
 const RECENT: R = R::R9;
-/// [`SCALARS`] plus the byte offset of the chunk's bits in a mask of 64 lanes.
+/// [`SCALARS`] plus the byte offset of the chunk's bits in a lane mask.
 const MASKS: R = R::R12;
 /// The chunk's number.
 const CHUNK_NUMBER: R = R::EBX;
@@ -104,6 +104,8 @@ struct Label(usize);
 /// The code so far, and where values are.
 struct Assembler<'a> {
     region: &'a Region,
+    /// Chunks of a wave.
+    chunks: usize,
     needed: Vec<bool>,
     written: &'a Written,
     host: Vec<Host>,
@@ -139,11 +141,12 @@ enum Source {
     Memory(MemoryOperand),
 }
 
-/// Assembles host code for a region; `None` if it does not fit.
-pub(super) fn assemble(region: &Region, written: &Written) -> Option<Assembled> {
+/// Assembles host code for a region of waves of `chunks` chunks; `None` if it does not fit.
+pub(super) fn assemble(region: &Region, written: &Written, chunks: usize) -> Option<Assembled> {
     let needed = region.needed(written);
     let mut assembler = Assembler {
         region,
+        chunks,
         uses: uses(region, &needed, written),
         needed,
         written,
@@ -258,7 +261,8 @@ impl Assembler<'_> {
         self.emit(Host::with2(X::Add_rm64_imm32, FILE, CHUNK as i32))?;
         self.emit(Host::with2(X::Add_rm64_imm8, MASKS, 2))?;
         self.emit(Host::with2(X::Add_rm32_imm8, CHUNK_NUMBER, 1))?;
-        self.emit(Host::with2(X::Cmp_rm32_imm8, CHUNK_NUMBER, CHUNKS as i32))?;
+        let chunks = self.chunks as i32;
+        self.emit(Host::with2(X::Cmp_rm32_imm8, CHUNK_NUMBER, chunks))?;
         self.jump(X::Jb_rel32_64, again)?;
         self.here(self.bail);
         self.emit(Host::with2(X::Mov_r32_rm32, R::EAX, CHUNK_NUMBER))?;

@@ -14,7 +14,6 @@ use super::{
 use crate::exec::{
     Code, Context, Wave, control,
     operation::{Flow, Operation, Operations},
-    simd::CHUNKS,
 };
 use ferrowave_isa::{Format, Instruction, Op};
 
@@ -63,6 +62,8 @@ struct Region {
 /// A region's host code.
 #[derive(Debug)]
 struct Translation {
+    /// How many chunks it does.
+    chunks: usize,
     code: memory::Executable,
     /// Whether it computes with f32.
     is_float: bool,
@@ -72,7 +73,7 @@ struct Translation {
     reads_lds: bool,
     /// Indices of the scalar unit's operations.
     later: Box<[u32]>,
-    /// Pairs of scalar registers that are written as masks.
+    /// Scalar registers that are written as masks; the first of each pair, in waves of 64 lanes.
     masks: Box<[u16]>,
     /// Consecutive runs that left chunks to the operations.
     left: AtomicU32,
@@ -150,7 +151,7 @@ impl Regions {
         left: &mut u64,
     ) -> Option<Flow> {
         let region = self.list.get(number as usize)?;
-        if *left < u64::from(region.length) || wave.exec != !0 {
+        if *left < u64::from(region.length) || !wave.all_active() {
             return None;
         }
         let translation = match region.translation.get() {
@@ -173,8 +174,8 @@ impl Regions {
         // SAFETY: `Code` was compiled for a level that this computer has, and regions are found for AVX-512 only.
         let done = unsafe { translation.code.run(wave, context.lds, &context.recent) };
         #[cfg(test)]
-        translation.counts[usize::from(done < CHUNKS)].fetch_add(1, Relaxed);
-        if done < CHUNKS {
+        translation.counts[usize::from(done < translation.chunks)].fetch_add(1, Relaxed);
+        if done < translation.chunks {
             return Some(rest(wave, context, operations, region, translation, done));
         }
         if translation.left.load(Relaxed) != 0 {
@@ -233,8 +234,10 @@ fn translate(code: &Code, operations: &Operations, region: &Region) -> Option<Tr
         selection.take(index, instruction, operation)?;
     }
     let written = selection.region.finish();
-    let assembled = assemble::assemble(&selection.region, &written)?;
+    let chunks = code.size.chunks;
+    let assembled = assemble::assemble(&selection.region, &written, chunks)?;
     Some(Translation {
+        chunks,
         code: memory::Executable::new(assembled)?,
         is_float: selection.is_float,
         awaits_stores,
@@ -260,13 +263,13 @@ fn rest(
     translation.left.fetch_add(1, Relaxed);
     // No instruction of a region depends on other lanes or reads EXEC. Instructions that write masks write 0 for
     // inactive lanes.
-    let lanes = !0 << (16 * done);
+    let lanes = wave.all_lanes() << (16 * done);
     let masks: Vec<u64> = translation
         .masks
         .iter()
-        .map(|&mask| wave.scalar_pair(mask) & !lanes)
+        .map(|&mask| wave.lane_mask(mask) & !lanes)
         .collect();
-    wave.exec = lanes;
+    wave.set_active(lanes);
     let mut flow = Flow::Next;
     for index in region.first..region.first + region.length {
         wave.pc = index + 1;
@@ -277,10 +280,10 @@ fn rest(
             break;
         }
     }
-    wave.exec = !0;
+    wave.set_active(!0);
     for (&mask, done) in translation.masks.iter().zip(masks) {
-        let both = wave.scalar_pair(mask) | done;
-        wave.set_scalar_pair(mask, both);
+        let both = wave.lane_mask(mask) | done;
+        wave.set_lane_mask(mask, both);
     }
     flow
 }

@@ -3,7 +3,7 @@
 use std::simd::{StdFloat, prelude::*};
 
 use crate::exec::{
-    Wave,
+    Wave64,
     operation::{Flow, Operation, SourceKind},
     simd::{CHUNKS, D, E},
     wave::join,
@@ -17,12 +17,12 @@ fn sign(o: &Operation, source: u8) -> D {
 
 /// Sixteen lanes of a register pair.
 #[inline(always)]
-fn doubles(w: &Wave, register: u16, chunk: usize) -> D {
+fn doubles(w: &Wave64, register: u16, chunk: usize) -> D {
     join(w.lanes(register).0[chunk], w.lanes(register + 1).0[chunk])
 }
 
 #[inline(always)]
-fn operand(w: &Wave, o: &Operation, source: u8) -> [E; CHUNKS] {
+fn operand(w: &Wave64, o: &Operation, source: u8) -> [E; CHUNKS] {
     std::array::from_fn(|chunk| {
         let bits = doubles(w, o.src[usize::from(source)].register, chunk);
         E::from_bits(bits ^ sign(o, source))
@@ -30,7 +30,7 @@ fn operand(w: &Wave, o: &Operation, source: u8) -> [E; CHUNKS] {
 }
 
 #[inline(always)]
-fn addend(w: &Wave, o: &Operation, pair: usize, chunk: usize) -> E {
+fn addend(w: &Wave64, o: &Operation, pair: usize, chunk: usize) -> E {
     let bits = if o.src[2].kind == SourceKind::Vector {
         doubles(w, o.src[2].register + 2 * pair as u16, chunk)
     } else {
@@ -40,7 +40,7 @@ fn addend(w: &Wave, o: &Operation, pair: usize, chunk: usize) -> E {
 }
 
 #[inline(always)]
-fn write(w: &mut Wave, register: u16, chunk: usize, value: E) {
+fn write(w: &mut Wave64, register: u16, chunk: usize, value: E) {
     let bits = value.to_bits();
     w.lanes_mut(register).0[chunk] = bits.cast::<u32>();
     w.lanes_mut(register + 1).0[chunk] = (bits >> D::splat(32)).cast::<u32>();
@@ -48,7 +48,7 @@ fn write(w: &mut Wave, register: u16, chunk: usize, value: E) {
 
 /// 16×16×4: `A[i][k]` in lane 16k + i, `B[k][j]` in lane 16k + j, `D[i][j]` in pair ⌊i/4⌋ of lane 16 (i mod 4) + j.
 #[inline(always)]
-pub(super) fn multiply_16(w: &mut Wave, o: &Operation) -> Flow {
+pub(super) fn multiply_16(w: &mut Wave64, o: &Operation) -> Flow {
     let (a, b) = (operand(w, o, 0), operand(w, o, 1));
     let mut sums = [[E::splat(0.0); CHUNKS]; 4];
     for (pair, sums) in sums.iter_mut().enumerate() {
@@ -71,7 +71,7 @@ pub(super) fn multiply_16(w: &mut Wave, o: &Operation) -> Flow {
 
 /// Four blocks of 4×4×4: element (i, k) of block b in lane 16k + 4b + i, result (i, j) in 16i + 4b + j.
 #[inline(always)]
-pub(super) fn multiply_4(w: &mut Wave, o: &Operation) -> Flow {
+pub(super) fn multiply_4(w: &mut Wave64, o: &Operation) -> Flow {
     let (a, b) = (operand(w, o, 0), operand(w, o, 1));
     let mut sums: [E; CHUNKS] = std::array::from_fn(|chunk| addend(w, o, 0, chunk));
     for (a, b) in a.iter().zip(b) {

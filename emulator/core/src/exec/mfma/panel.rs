@@ -4,7 +4,7 @@ use std::mem::MaybeUninit;
 
 use super::element::Element;
 use crate::exec::{
-    Context, Wave,
+    Context, Wave64,
     minifloat::read_across,
     simd::{CHUNKS, F},
 };
@@ -67,7 +67,7 @@ impl Panel {
     #[inline(always)]
     pub(super) fn read<T: Element>(
         &mut self,
-        w: &Wave,
+        w: &Wave64,
         context: &Context<'_>,
         register: u16,
         shape: Shape,
@@ -88,7 +88,7 @@ impl Panel {
     #[inline(always)]
     pub(super) fn read_here<T: Element>(
         &mut self,
-        w: &Wave,
+        w: &Wave64,
         register: u16,
         shape: Shape,
         from: [usize; CHUNKS],
@@ -139,7 +139,7 @@ impl Panel {
 
 /// Element `index` of a chunk of lanes, in registers from `register` on.
 #[inline(always)]
-fn element<T: Element>(w: &Wave, register: u16, chunk: usize, index: usize) -> F {
+fn element<T: Element>(w: &Wave64, register: u16, chunk: usize, index: usize) -> F {
     let bit = index * T::BITS;
     let lanes = |r: usize| w.lanes(register + r as u16).0[chunk];
     if 32 % T::BITS == 0 {

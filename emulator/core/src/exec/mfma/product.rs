@@ -6,7 +6,7 @@ use super::{
     sum::{Sum, Term, room},
 };
 use crate::exec::{
-    Context, Wave,
+    Context, Wave64,
     operation::{Flow, Operation, SourceKind},
     simd::{CHUNKS, F, U},
     wave::TEMPORARIES,
@@ -28,7 +28,7 @@ impl Addend {
     /// C of an operation whose D has `registers` registers. If D overlaps C without being equal, C is copied, because D
     /// is written while C is read.
     #[inline(always)]
-    pub(super) fn of(w: &mut Wave, o: &Operation, registers: u16) -> Self {
+    pub(super) fn of(w: &mut Wave64, o: &Operation, registers: u16) -> Self {
         if o.src[2].kind != SourceKind::Vector {
             return Addend::Constant(U::splat(w.read32(&o.src[2])));
         }
@@ -43,7 +43,7 @@ impl Addend {
     }
 
     #[inline(always)]
-    pub(super) fn bits(self, w: &Wave, register: usize, chunk: usize) -> U {
+    pub(super) fn bits(self, w: &Wave64, register: usize, chunk: usize) -> U {
         match self {
             Addend::Constant(value) => value,
             Addend::Registers(first) => w.lanes(first + register as u16).0[chunk],
@@ -78,7 +78,7 @@ pub(super) const fn row<const W: usize>(register: usize, chunk: usize) -> usize 
 /// M×M×K in `BLOCKS` blocks, M 16 or 32.
 #[inline(always)]
 pub(super) fn multiply<A, B, S, const W: usize, const K: usize, const BLOCKS: usize>(
-    w: &mut Wave,
+    w: &mut Wave64,
     context: &Context<'_>,
     o: &Operation,
 ) -> Flow
@@ -104,7 +104,7 @@ where
 /// The same, inlined, for few elements that are f32: calls would cost more than they save.
 #[inline(always)]
 pub(super) fn multiply_here<T, S, const W: usize, const K: usize, const BLOCKS: usize>(
-    w: &mut Wave,
+    w: &mut Wave64,
     o: &Operation,
 ) -> Flow
 where
@@ -122,7 +122,7 @@ where
 /// The product of panels, whatever their types are. The sum's groups have 1/`PART` of their full size.
 #[inline(always)]
 pub(super) fn add<S: Sum, const W: usize, const PART: usize>(
-    w: &mut Wave,
+    w: &mut Wave64,
     context: &Context<'_>,
     o: &Operation,
     shape: Shape,
@@ -138,7 +138,7 @@ pub(super) fn add<S: Sum, const W: usize, const PART: usize>(
 /// As [`add`], inlined.
 #[inline(always)]
 fn add_here<S: Sum, const W: usize, const PART: usize>(
-    w: &mut Wave,
+    w: &mut Wave64,
     o: &Operation,
     shape: Shape,
     a: &Panel,
@@ -168,7 +168,7 @@ fn add_here<S: Sum, const W: usize, const PART: usize>(
 /// One block's D; `first` is the number of its first register in D and C.
 #[inline(always)]
 pub(super) fn add_product<S: Sum, const W: usize, const PART: usize>(
-    w: &mut Wave,
+    w: &mut Wave64,
     dst: u16,
     c: Addend,
     first: usize,

@@ -13,7 +13,7 @@ use super::{
     truncated::{Halved, Parts},
 };
 use crate::exec::{
-    Context, Wave,
+    Context, Wave64,
     minifloat::{Bf6, Bf8, Fp4, Fp6, Fp8, power_of_scale},
     operation::{Flow, Operation},
     simd::{CHUNKS, F, U},
@@ -26,7 +26,7 @@ const LARGE: u32 = 127 + 111;
 
 /// Reads A and B in the formats that the operation names.
 #[inline(always)]
-fn read(w: &Wave, context: &Context<'_>, o: &Operation, shape: Shape) -> [Panel; 2] {
+fn read(w: &Wave64, context: &Context<'_>, o: &Operation, shape: Shape) -> [Panel; 2] {
     let [a_format, _, b_format] = o.control;
     let mut panels = [Panel::new(), Panel::new()];
     let formats = [a_format, b_format];
@@ -45,7 +45,7 @@ fn read(w: &Wave, context: &Context<'_>, o: &Operation, shape: Shape) -> [Panel;
 
 /// The scales in a register's selected byte, by chunk of lanes.
 #[inline(always)]
-fn scales(w: &Wave, o: &Operation, register: u16, source: u8) -> [U; CHUNKS] {
+fn scales(w: &Wave64, o: &Operation, register: u16, source: u8) -> [U; CHUNKS] {
     let byte = o.op_sel >> source & 1 | (o.op_sel_hi >> source & 1) << 1;
     let shift = U::splat(8 * u32::from(byte));
     w.lanes(register)
@@ -62,7 +62,7 @@ const fn scale_of<const W: usize>(at: usize) -> usize {
 /// M×M×K without scales.
 #[inline(always)]
 pub(super) fn multiply<S: Sum, const W: usize, const K: usize>(
-    w: &mut Wave,
+    w: &mut Wave64,
     context: &Context<'_>,
     o: &Operation,
 ) -> Flow {
@@ -75,7 +75,7 @@ pub(super) fn multiply<S: Sum, const W: usize, const K: usize>(
 /// M×M×K with scales: A's in the register of source 3, B's in that of the scalar destination.
 #[inline(always)]
 pub(super) fn multiply_scaled<const W: usize, const K: usize>(
-    w: &mut Wave,
+    w: &mut Wave64,
     context: &Context<'_>,
     o: &Operation,
 ) -> Flow {
@@ -97,7 +97,7 @@ pub(super) fn multiply_scaled<const W: usize, const K: usize>(
 /// The same as a chain of fused multiply-adds.
 #[inline(always)]
 pub(super) fn multiply_scaled_fast<const W: usize, const K: usize>(
-    w: &mut Wave,
+    w: &mut Wave64,
     context: &Context<'_>,
     o: &Operation,
 ) -> Flow {
@@ -130,7 +130,7 @@ pub(super) fn multiply_scaled_fast<const W: usize, const K: usize>(
 #[cold]
 #[inline(never)]
 fn multiply_wide<const W: usize>(
-    w: &mut Wave,
+    w: &mut Wave64,
     o: &Operation,
     c: Addend,
     (a, b): (&[F], &[F]),

@@ -9,7 +9,7 @@ use super::{
     sum::{Sum, Term},
 };
 use crate::exec::{
-    Context, Wave,
+    Context, Wave64,
     operation::{Flow, Operation},
     simd::{CHUNKS, F},
     wave::Lanes,
@@ -48,7 +48,7 @@ const MOST_K: usize = 4;
 /// The product. A register of D holds one row; a lane of A holds one row of a block.
 #[inline(always)]
 pub(super) fn multiply<T: Element, S: Sum, const K: usize>(
-    w: &mut Wave,
+    w: &mut Wave64,
     context: &Context<'_>,
     o: &Operation,
 ) -> Flow {
@@ -70,7 +70,7 @@ pub(super) fn multiply<T: Element, S: Sum, const K: usize>(
 /// The same for panels, whatever their types are. The sum's groups have 1/`PART` of their full size.
 #[inline(always)]
 fn add<S: Sum, const PART: usize>(
-    w: &mut Wave,
+    w: &mut Wave64,
     context: &Context<'_>,
     o: &Operation,
     a: &Panel,

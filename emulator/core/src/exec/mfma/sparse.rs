@@ -14,7 +14,7 @@ use super::{
     sum::{Sum, Term, room},
 };
 use crate::exec::{
-    Context, Wave,
+    Context, Wave64,
     operation::{Flow, Operation},
     simd::{CHUNKS, F},
 };
@@ -22,7 +22,7 @@ use crate::exec::{
 /// M×M×K; `HALF` is K/2, the stored elements of a row of A.
 #[inline(always)]
 pub(super) fn multiply<A, B, S, const W: usize, const K: usize, const HALF: usize>(
-    w: &mut Wave,
+    w: &mut Wave64,
     context: &Context<'_>,
     o: &Operation,
 ) -> Flow
@@ -45,7 +45,7 @@ where
 /// The same for panels, whatever their types are.
 #[inline(always)]
 fn add<S: Sum, const W: usize>(
-    w: &mut Wave,
+    w: &mut Wave64,
     context: &Context<'_>,
     o: &Operation,
     a: &Panel,

@@ -11,13 +11,13 @@ use crate::exec::{
     float32, half,
     lanes::{Binder, chunks},
     operation::{Flow, Handler, Operation},
-    simd::{CHUNKS, F, M, U},
+    simd::{F, M, U},
     wave::Fetched,
 };
 use ferrowave_isa::run::Mixed;
 
 /// The handler of one of these operations.
-pub(in crate::exec) fn handler(b: Binder, op: Mixed) -> Handler {
+pub(in crate::exec) fn handler<const C: usize>(b: Binder<C>, op: Mixed) -> Handler {
     let flushed_halves = |bits: U| half::to_f32(without_denormals(bits, 0x7c00, 0x8000));
     let flushed_bf16 = |bits: U| flushed(F::from_bits(bits << U::splat(16)));
     match op {
@@ -39,7 +39,7 @@ pub(in crate::exec) fn handler(b: Binder, op: Mixed) -> Handler {
             #[inline(always)]
             |w, _, o| {
                 let result = half_sums(w, o);
-                let old = w.lanes(o.dst).0;
+                let old = *w.lanes(o.dst).chunks::<C>();
                 let merged = chunks(|c| result[c] | (old[c] & U::splat(0xffff_0000)));
                 w.commit(o.dst, merged);
                 Flow::Next
@@ -49,7 +49,7 @@ pub(in crate::exec) fn handler(b: Binder, op: Mixed) -> Handler {
             #[inline(always)]
             |w, _, o| {
                 let result = half_sums(w, o);
-                let old = w.lanes(o.dst).0;
+                let old = *w.lanes(o.dst).chunks::<C>();
                 let merged = chunks(|c| result[c] << U::splat(16) | (old[c] & U::splat(0xffff)));
                 w.commit(o.dst, merged);
                 Flow::Next
@@ -58,7 +58,7 @@ pub(in crate::exec) fn handler(b: Binder, op: Mixed) -> Handler {
     }
 }
 
-impl Binder {
+impl<const C: usize> Binder<C> {
     /// Two products and a sum, which `add` adds in order; `read` widens the elements.
     ///
     /// The products are exact in f32; the sums round to nearest one after the other, as in AMD's pseudocode. MODE has
@@ -129,7 +129,7 @@ fn clamped(o: &Operation, mode: Mode, value: F) -> F {
 ///
 /// There is one rounding (CDNA4 ISA guide, «Packed Math», 6.7).
 #[inline(always)]
-fn sums(w: &mut Wave, o: &Operation) -> [(F, M); CHUNKS] {
+fn sums<const C: usize>(w: &mut Wave<C>, o: &Operation) -> [(F, M); C] {
     let s: [Fetched; 3] = std::array::from_fn(|i| w.fetch(i as u16, &o.src[i]));
     let settings = Single::settings(w.mode);
     chunks(|c| {
@@ -184,7 +184,7 @@ fn each(sources: [F; 3], f: impl Fn([u64; 3]) -> u32) -> F {
 
 /// The sums as f16: a second rounding, by f16's own mode.
 #[inline(always)]
-fn half_sums(w: &mut Wave, o: &Operation) -> [U; CHUNKS] {
+fn half_sums<const C: usize>(w: &mut Wave<C>, o: &Operation) -> [U; C] {
     let mode = w.mode;
     sums(w, o).map(|(sum, infinite)| {
         let sum = clamped(o, mode, sum);

@@ -19,28 +19,28 @@ use crate::memory::{AllocationKind, DeviceMemory, View};
 use ferrowave_isa::{Effect, Format, Instruction, Register, Registers, Role};
 
 #[path = "../../../../isa/tests/words/mod.rs"]
-mod words;
+pub(super) mod words;
 
 /// The source of the instruction table.
 const FACTS: &str = include_str!("../../../../isa/cdna.txt");
 /// Runs of each instruction, and the most forms that are tried for them.
 const RUNS: usize = 6;
-const FORMS: usize = 300;
+pub(super) const FORMS: usize = 300;
 
 /// The instruction's address.
-const CODE: u64 = 0x1000;
+pub(super) const CODE: u64 = 0x1000;
 const BYTES: usize = 1 << 16;
 /// Offset that addresses point to, so that instruction offsets of both signs stay inside.
 const MIDDLE: u64 = 1 << 15;
 /// Bytes of private memory per lane.
 const PRIVATE: u32 = 1 << 13;
-const VECTORS: u16 = 2 * ACCUMULATORS;
-const SCALARS: u16 = 126;
+pub(super) const VECTORS: u16 = 2 * ACCUMULATORS;
+pub(super) const SCALARS: u16 = 126;
 /// Bits of MODE that affect float arithmetic: rounding, denormals, clamps, NaNs, overflow.
 const FLOATS: u32 = 0x80_03ff;
 
 /// Why an instruction cannot be tested alone.
-fn reason(name: &str) -> Option<&'static str> {
+pub(super) fn reason(name: &str) -> Option<&'static str> {
     Some(match name {
         "s_memtime" | "s_memrealtime" => "its result is the time",
         "s_sendmsghalt" | "s_trap" => "it ends the launch",
@@ -70,7 +70,7 @@ fn number(random: &mut impl Rng) -> u32 {
     }
 }
 
-fn random_wave(random: &mut impl Rng) -> Wave {
+pub(super) fn random_wave(random: &mut impl Rng) -> Wave {
     let mut wave = Wave::default();
     for register in 0..VECTORS {
         for lane in wave.lanes_mut(register).as_mut_array() {
@@ -81,7 +81,7 @@ fn random_wave(random: &mut impl Rng) -> Wave {
 }
 
 /// Changes everything except the vector registers.
-fn shuffle(wave: &mut Wave, random: &mut impl Rng) {
+pub(super) fn shuffle(wave: &mut Wave, random: &mut impl Rng) {
     for register in 0..SCALARS {
         wave.set_scalar(register, number(random));
     }
@@ -99,21 +99,21 @@ fn shuffle(wave: &mut Wave, random: &mut impl Rng) {
 }
 
 /// Whether an instruction may reach private memory: the offsets of scalar instructions can lead there.
-fn reaches_private(i: &Instruction) -> bool {
+pub(super) fn reaches_private(i: &Instruction) -> bool {
     matches!(i.format, Format::Scratch | Format::Smem)
 }
 
 /// The memory that instructions run on.
-struct Bytes {
-    memory: DeviceMemory,
+pub(super) struct Bytes {
+    pub(super) memory: DeviceMemory,
     base: u64,
     private: u64,
-    filled: Vec<u8>,
+    pub(super) filled: Vec<u8>,
     other: Vec<u8>,
 }
 
 impl Bytes {
-    fn new(random: &mut impl Rng) -> Self {
+    pub(super) fn new(random: &mut impl Rng) -> Self {
         let memory = DeviceMemory::new(1 << 22);
         let mut fill = || (0..BYTES).map(|_| random.random()).collect();
         let (filled, other) = (fill(), fill());
@@ -153,7 +153,7 @@ impl Bytes {
 }
 
 /// Puts valid addresses where an instruction reads them.
-fn aim(i: &Instruction, wave: &mut Wave, bytes: &Bytes, random: &mut impl Rng) {
+pub(super) fn aim(i: &Instruction, wave: &mut Wave, bytes: &Bytes, random: &mut impl Rng) {
     let base = bytes.base + MIDDLE;
     wave.private = Segment {
         base: Some(bytes.private),
@@ -200,24 +200,25 @@ fn aim(i: &Instruction, wave: &mut Wave, bytes: &Bytes, random: &mut impl Rng) {
 }
 
 /// The state before and after an instruction.
-struct Done {
+pub(super) struct Done {
     before: Wave,
-    after: Wave,
-    stop: Stop,
-    lds: Vec<u8>,
-    memory: [Vec<u8>; 2],
+    pub(super) after: Wave,
+    pub(super) stop: Stop,
+    pub(super) lds: Vec<u8>,
+    pub(super) memory: [Vec<u8>; 2],
 }
 
-fn copied(wave: &Wave) -> Wave {
+pub(super) fn copied(wave: &Wave) -> Wave {
     let mut copy = Wave::default();
     copy.vgprs.copy_from_slice(&wave.vgprs[..]);
     (copy.sgprs, copy.exec, copy.scc, copy.mode) = (wave.sgprs, wave.exec, wave.scc, wave.mode);
     copy.private = wave.private;
+    copy.set_lane_count(wave.lane_count() as u32);
     copy
 }
 
 /// Runs an instruction; `None` if it faults.
-fn done(
+pub(super) fn done(
     i: &Instruction,
     code: &Code,
     before: Wave,

@@ -6,7 +6,10 @@ use std::{ops::Range, sync::Arc};
 use ferrowave_gpu::Gpu;
 
 use super::{
-    super::{Code, Context, Fault, SimdLevel, Stop, Unobserved, Wave, jit::Policy, run},
+    super::{
+        Code, Context, Fault, SimdLevel, Stop, Unobserved, Wave, code::Size, jit::Policy, run,
+        simd::CHUNKS,
+    },
     Random, assembled, wave,
 };
 use crate::memory::{AllocationKind, DeviceMemory, View};
@@ -64,7 +67,17 @@ pub(super) fn at_once(gpu: Gpu, words: &[u8]) -> Option<(SimdLevel, Code)> {
         shortest: 1,
         patience: 0,
     };
-    let code = || Code::divided(gpu, SimdLevel::Avx512, 0x1000, words, &[], policy);
+    let code = || {
+        Code::divided(
+            gpu,
+            SimdLevel::Avx512,
+            Size::of::<CHUNKS>(),
+            0x1000,
+            words,
+            &[],
+            policy,
+        )
+    };
     let is_available = SimdLevel::Avx512.is_available();
     is_available.then(|| (SimdLevel::Avx512, code()))
 }
@@ -89,7 +102,15 @@ impl Programs {
                 shortest,
                 patience: 0,
             };
-            Code::divided(gpu, SimdLevel::Avx512, 0x1000, &words, &[], policy)
+            Code::divided(
+                gpu,
+                SimdLevel::Avx512,
+                Size::of::<CHUNKS>(),
+                0x1000,
+                &words,
+                &[],
+                policy,
+            )
         });
         let memory = DeviceMemory::new(1 << 20);
         let base = memory

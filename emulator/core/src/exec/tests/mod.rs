@@ -44,6 +44,7 @@ mod scalars;
 mod scratch;
 mod states;
 mod stretches;
+mod wave32;
 
 use ferrowave_code_object::CodeObject;
 use ferrowave_gpu::Gpu;
@@ -164,10 +165,8 @@ fn missing_instructions_are_named() {
 
 /// A wave with all lanes active and recognizable registers.
 pub(super) fn wave() -> Wave {
-    let mut wave = Wave {
-        mode: super::Mode::from_bits(DEFAULT_MODE),
-        ..Wave::default()
-    };
+    let mut wave = Wave::default();
+    wave.mode = super::Mode::from_bits(DEFAULT_MODE);
     for register in 0..64 {
         *wave.lanes_mut(register) = super::Lanes::splat(UNTOUCHED);
     }

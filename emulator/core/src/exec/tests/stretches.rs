@@ -9,7 +9,8 @@ use ferrowave_gpu::Gpu;
 
 use super::{assembled, wave};
 use crate::exec::{
-    Code, CodeMemory, Context, FaultKind, SimdLevel, Stop, Unobserved, Wave, jit, run, words,
+    Code, CodeMemory, Context, FaultKind, SimdLevel, Stop, Unobserved, Wave, code::Size, jit, run,
+    simd::CHUNKS, words,
 };
 use crate::memory::{CodePlace, DeviceMemory};
 
@@ -26,6 +27,7 @@ fn code(functions: &[&str], starts: &[u64]) -> Code {
     Code::divided(
         Gpu::Gfx942,
         SimdLevel::detect(),
+        Size::of::<CHUNKS>(),
         ADDRESS,
         &words,
         starts,
