@@ -11,7 +11,7 @@ use object::{
     read::elf::{FileHeader as _, ProgramHeader as _, SectionHeader as _, SectionTable},
 };
 
-use ferrowave_gpu::Resources;
+use ferrowave_gpu::{Gpu, Resources};
 
 use crate::{
     CodeObjectError, KernelDescriptor, KernelMetadata, LineTables, Metadata, Relocation, Segment,
@@ -125,7 +125,7 @@ impl CodeObject {
 
         let functions = functions(&symbols);
 
-        let metadata = read_metadata(bytes, program_headers)?;
+        let metadata = read_metadata(bytes, program_headers, target.gpu)?;
         check_target(&metadata, target)?;
         let text = text_ranges(&sections, &image);
         let mut object = CodeObject {
@@ -400,6 +400,7 @@ const NT_AMDGPU_METADATA: u32 = 32;
 fn read_metadata(
     bytes: &[u8],
     program_headers: &[elf::ProgramHeader64<LE>],
+    gpu: Gpu,
 ) -> Result<Metadata, CodeObjectError> {
     let mut metadata: Option<Metadata> = None;
     let error = CodeObjectError::elf;
@@ -411,7 +412,7 @@ fn read_metadata(
             if note.name() != b"AMDGPU" || note.n_type(LE).0 != NT_AMDGPU_METADATA {
                 continue;
             }
-            let more = Metadata::parse(note.desc())?;
+            let more = Metadata::parse(note.desc(), gpu)?;
             match &mut metadata {
                 Some(metadata) => metadata.merge(more),
                 None => metadata = Some(more),

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use ferrowave_gpu::{Gpu, GpuLimits};
 use rmpv::ValueRef;
 
 use crate::{CodeObjectError, msgpack::Node};
@@ -43,7 +44,7 @@ pub struct KernelMetadata {
     pub private_segment_fixed_size: u32,
     /// `.uses_dynamic_stack`: the stated scratch size is an estimate, because the stack depends on calls.
     pub uses_dynamic_stack: bool,
-    /// `.wavefront_size`: always 64 on these GPUs.
+    /// `.wavefront_size`: one of [`GpuLimits::wave_sizes`].
     pub wavefront_size: u32,
     /// `.sgpr_count`: scalar registers, including VCC, FLAT_SCRATCH and XNACK_MASK.
     pub sgpr_count: u32,
@@ -237,11 +238,11 @@ text_enum! {
 }
 
 impl Metadata {
-    /// Parses one `NT_AMDGPU_METADATA` note (MessagePack).
+    /// Parses one `NT_AMDGPU_METADATA` note (MessagePack) of a code object for `gpu`.
     ///
     /// # Errors
     /// If it is not MessagePack, or a value is missing or of the wrong type or range.
-    pub fn parse(bytes: &[u8]) -> Result<Self, CodeObjectError> {
+    pub fn parse(bytes: &[u8], gpu: Gpu) -> Result<Self, CodeObjectError> {
         let value = crate::msgpack::decode(bytes)?;
         let root = Node::root(&value);
         let map = root.map()?;
@@ -255,7 +256,7 @@ impl Metadata {
         let kernels = map
             .optional("amdhsa.kernels")
             .map_or(Ok(Vec::new()), |node| {
-                node.list(|node| kernel(node, &mut last).map(Arc::new))
+                node.list(|node| kernel(node, gpu, &mut last).map(Arc::new))
             })?;
         Ok(Metadata {
             version: (version[0], version[1]),
@@ -291,6 +292,7 @@ struct Arguments<'v> {
 /// Parses one kernel. `last` has the arguments of the previous kernel, and is updated.
 fn kernel<'v>(
     node: Node<'_, 'v>,
+    gpu: Gpu,
     last: &mut Arguments<'v>,
 ) -> Result<KernelMetadata, CodeObjectError> {
     let map = node.map()?;
@@ -317,10 +319,13 @@ fn kernel<'v>(
         )));
     }
     let wavefront_size = number(".wavefront_size")?;
-    if wavefront_size != 64 {
+    let sizes = GpuLimits::of(gpu).wave_sizes;
+    if !sizes.contains(&wavefront_size) {
+        let sizes: Vec<_> = sizes.iter().map(ToString::to_string).collect();
+        let expected = sizes.join(" or ");
         return Err(map
             .required(".wavefront_size")?
-            .error(format!("is {wavefront_size}, expected 64")));
+            .error(format!("is {wavefront_size}, expected {expected} on {gpu}")));
     }
     Ok(KernelMetadata {
         name: text(&map.required(".name")?)?,

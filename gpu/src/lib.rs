@@ -1,6 +1,6 @@
 //! The GPUs that Ferrowave knows: names, limits, occupancy, specifications. Nothing else describes a GPU.
 //!
-//! A [`Gpu`] is an instruction set, named as in LLVM; its [`GpuLimits`] are the limits that a kernel must respect. A
+//! A [`Gpu`] is an instruction set, named as in LLVM, of a [`Family`]; its [`GpuLimits`] are the limits that a kernel must respect. A
 //! [`Product`] is a card with that instruction set; its [`Specifications`] are the figures that programs query and that
 //! affect performance. Latencies and throughputs belong to the timing model.
 //!
@@ -18,6 +18,7 @@
 #[cfg(feature = "std")]
 extern crate std;
 
+mod family;
 mod gpu;
 #[cfg(feature = "std")]
 mod kfd;
@@ -30,10 +31,11 @@ mod product;
 mod set;
 mod specifications;
 
+pub use family::Family;
 pub use gpu::Gpu;
 #[cfg(feature = "std")]
 pub use kfd::{KFD_GENERATION, KfdGpu, PciPlace, known_gpus};
-pub use limits::GpuLimits;
+pub use limits::{GpuLimits, WaitCounters};
 #[cfg(feature = "std")]
 pub use names::UnknownGpu;
 #[cfg(feature = "std")]

@@ -5,6 +5,7 @@
 //! | vector registers, their granule, waves per SIMD | LLVM `AMDGPUUsage`, `compute_pgm_rsrc1`: granules of 4 (gfx908) and 8; AMD «CDNA 2» ISA guide, 3.6: 512 VGPRs per lane, both kinds together; AMD CDNA white papers: 10 and 8 waves per SIMD |
 //! | scalar registers | AMD «Vega» and CDNA ISA guides: 800 per SIMD, allocated in units of 16; LLVM `AMDGPUBaseInfo`: 16 more per wave for the trap handler, which the amdhsa runtime installs |
 //! | LDS | AMD CDNA 1 to 3 ISA guides: 64 KiB per compute unit, in units of 128 dwords; CDNA 4: 160 KiB, in units of 320 dwords |
+//! | sizes of waves, wait counters | AMD CDNA ISA guides, «Wavefront» and `S_WAITCNT`; LLVM `AMDGPUBaseInfo`: the widths of the counters' fields |
 //! | workgroups | LLVM `AMDGPUBaseInfo`: 16 barriers per compute unit; a workgroup of one wave needs none |
 
 use crate::Gpu;
@@ -16,8 +17,12 @@ pub struct GpuLimits {
     pub simds: u32,
     /// Maximum waves on a SIMD.
     pub max_waves_per_simd: u32,
-    /// Work-items per wave.
+    /// Work-items per wave, as HIP reports it. A kernel's metadata states its own.
     pub wave_size: u32,
+    /// All sizes that the waves of a kernel can have.
+    pub wave_sizes: &'static [u32],
+    /// The largest values of the wait counters.
+    pub wait_counters: WaitCounters,
     /// Maximum work-items in a workgroup.
     pub max_workgroup_size: u32,
     /// Maximum workgroups of more than one wave on a compute unit.
@@ -41,6 +46,18 @@ pub struct GpuLimits {
     pub lds_granule_bytes: u32,
 }
 
+/// The largest values of a wave's counters of operations in flight. A wave waits before it issues an operation that its
+/// counter could not count; as the operand of `s_waitcnt`, the largest value does not wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WaitCounters {
+    /// `vmcnt`: vector memory.
+    pub vm: u32,
+    /// `lgkmcnt`: LDS, GDS, scalar memory, messages.
+    pub lgkm: u32,
+    /// `expcnt`: exports and GDS data.
+    pub exp: u32,
+}
+
 impl GpuLimits {
     /// The limits of a GPU.
     pub const fn of(gpu: Gpu) -> Self {
@@ -48,6 +65,12 @@ impl GpuLimits {
             simds: 4,
             max_waves_per_simd: 8,
             wave_size: 64,
+            wave_sizes: &[64],
+            wait_counters: WaitCounters {
+                vm: 63,
+                lgkm: 15,
+                exp: 7,
+            },
             max_workgroup_size: 1024,
             max_barrier_workgroups: 16,
             vgprs: 512,

@@ -2,10 +2,11 @@
 #![no_main]
 
 use ferrowave_code_object::{CodeObject, MAX_IMAGE_BYTES, Metadata, parameters};
+use ferrowave_gpu::Gpu;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     // Also parses the bytes as a metadata note, which the fuzzer reaches sooner than through a whole file.
-    let _ = Metadata::parse(bytes);
+    let _ = Metadata::parse(bytes, Gpu::Gfx942);
     let Ok(object) = CodeObject::parse(bytes) else {
         return;
     };

@@ -10,8 +10,8 @@ use std::collections::VecDeque;
 use rand::{RngExt as _, SeedableRng};
 use rand_pcg::Pcg32;
 
-use ferrowave_emulator::exec::{Context, Flow, GroupStart, Lanes, Observer, Wave};
-use ferrowave_isa::{Category, Effect, Format, Register, Registers, WaitCounts};
+use ferrowave_emulator::exec::{Context, Flow, GroupStart, Lanes, Observer, Wave, lanes_of};
+use ferrowave_isa::{Category, Counter, Effect, Format, Register, Registers, WaitCounts};
 
 /// A load in flight.
 struct Load {
@@ -68,7 +68,7 @@ fn held(wave: &Wave, registers: Registers) -> Values {
     match registers.first.is_vector() {
         true => Values::Vector {
             lanes: registers.iter().map(|r| *wave.lanes(r.0)).collect(),
-            exec: wave.exec,
+            exec: wave.active(),
         },
         false => Values::Scalar(
             registers
@@ -90,7 +90,7 @@ fn deliver(wave: &mut Wave, load: &Load) {
         Values::Vector { lanes, exec } => {
             for (register, new) in load.register.iter().zip(lanes) {
                 let old = wave.lanes_mut(register.0).as_mut_array();
-                for lane in (0..64).filter(|lane| exec >> lane & 1 == 1) {
+                for lane in lanes_of(*exec) {
                     old[lane] = new.as_array()[lane];
                 }
             }
@@ -111,8 +111,8 @@ impl Delayer {
     fn wait(&mut self, wave: &mut Wave, counts: &WaitCounts) {
         let flight = &mut self.waves[wave.index as usize];
         for (queue, count) in [
-            (&mut flight.memory, counts.vm),
-            (&mut flight.lds, counts.lgkm),
+            (&mut flight.memory, counts.left(Counter::Vm)),
+            (&mut flight.lds, counts.left(Counter::Lgkm)),
         ] {
             while queue.len() > count as usize {
                 if let Some(load) = queue.pop_front() {
@@ -120,7 +120,7 @@ impl Delayer {
                 }
             }
         }
-        if counts.lgkm == 0 {
+        if counts.left(Counter::Lgkm) == 0 {
             for load in flight.scalar.drain(..) {
                 deliver(wave, &load);
             }

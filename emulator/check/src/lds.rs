@@ -23,10 +23,10 @@ use super::{
     stamp::{Moment, Stamp},
 };
 use ferrowave_emulator::exec::{
-    Context, Facts, GroupStart, ObservedAccess, OutsideLds, Space, Wave,
+    Context, Facts, GroupStart, ObservedAccess, OutsideLds, Space, Wave, lanes_of,
 };
 use ferrowave_emulator::memory::words;
-use ferrowave_isa::{Category, Effect, WaitCounts};
+use ferrowave_isa::{Category, Counter, Effect, WaitCounts};
 
 /// The addresses of masked lanes, see above.
 const MASKED: Range<u32> = 1 << 20..1 << 30;
@@ -313,7 +313,7 @@ impl Lds {
 
 /// The lanes outside of LDS that are not masked, and their addresses.
 fn mistakes(outside: &OutsideLds) -> impl Iterator<Item = (usize, u64)> {
-    let lanes = || (0..64).filter(|lane| outside.lanes >> lane & 1 == 1);
+    let lanes = || lanes_of(outside.lanes);
     let address = |lane: usize| outside.addresses[lane];
     let mut far = lanes()
         .map(address)
@@ -395,8 +395,8 @@ impl Watch for Lds {
             Category::Wait => {
                 let counts = WaitCounts::of(context.code.instruction(step.index));
                 let flight = &mut self.waves[wave.index as usize];
-                WaitCounts::keep_newest(&mut flight.lds, counts.lgkm);
-                WaitCounts::keep_newest(&mut flight.memory, counts.vm);
+                WaitCounts::keep_newest(&mut flight.lds, counts.left(Counter::Lgkm));
+                WaitCounts::keep_newest(&mut flight.memory, counts.left(Counter::Vm));
                 return;
             }
             _ => return,
@@ -410,7 +410,7 @@ impl Watch for Lds {
         );
         if facts.global_share {
             let what = "accesses global data share (GDS), which HIP does not allocate to kernels";
-            add_outside(step, wave.index, wave.exec, what.into(), None, findings);
+            add_outside(step, wave.index, wave.active(), what.into(), None, findings);
         }
         for outside in context.outside_lds() {
             let how = (outside.write, outside.bytes);

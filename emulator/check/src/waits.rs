@@ -14,10 +14,8 @@ use super::{
     register_set::{RegisterSet, WORDS},
 };
 use ferrowave_emulator::exec::{Context, Facts, GroupStart, ObservedAccess, Space, Wave};
-use ferrowave_isa::{Category, Effect, Registers, Role, WaitCounts};
-
-/// The maximum of `vmcnt`: the wave waits before it issues more.
-const MAX_VM: usize = 63;
+use ferrowave_gpu::{GpuLimits, WaitCounters};
+use ferrowave_isa::{Category, Counter, Effect, Registers, Role, WaitCounts};
 
 /// An operation in flight.
 #[derive(Clone, Copy, Debug)]
@@ -57,13 +55,14 @@ struct InFlight {
 impl InFlight {
     fn wait(&mut self, counts: &WaitCounts) {
         let before = (self.vm.len(), self.lgkm.len());
-        WaitCounts::keep_newest(&mut self.vm, counts.vm);
-        if counts.lgkm == 0 {
+        WaitCounts::keep_newest(&mut self.vm, counts.left(Counter::Vm));
+        let lgkm = counts.left(Counter::Lgkm);
+        if lgkm == 0 {
             self.lgkm.clear();
         } else {
             // An LDS operation is complete if `lgkm` or more LDS operations follow it.
             let lds = self.lgkm.iter().filter(|flight| flight.unit == Unit::Lds);
-            let mut done = lds.count().saturating_sub(counts.lgkm as usize);
+            let mut done = lds.count().saturating_sub(lgkm as usize);
             self.lgkm.retain(|flight| {
                 let keeps = flight.unit != Unit::Lds || done == 0;
                 done -= usize::from(!keeps);
@@ -89,7 +88,8 @@ impl InFlight {
         }
     }
 
-    fn issue(&mut self, flight: Flight) {
+    /// Adds an operation. The wave waits before it issues more than `vmcnt` can count.
+    fn issue(&mut self, flight: Flight, most: WaitCounters) {
         if let Some(result) = flight.result {
             self.pending.insert(result);
             self.some_pending = true;
@@ -97,7 +97,7 @@ impl InFlight {
         self.to_lds += usize::from(flight.lds.is_some());
         if matches!(flight.unit, Unit::Memory | Unit::Flat) {
             self.vm.push_back(flight);
-            if self.vm.len() > MAX_VM {
+            if self.vm.len() > most.vm as usize {
                 self.vm.pop_front();
                 self.count();
             }
@@ -132,12 +132,14 @@ impl Waits {
 /// The unit of an instruction, if a counter counts it.
 fn unit(step: &Step<'_>, context: &Context<'_>) -> Option<Unit> {
     let instruction = context.code.instruction(step.index)?;
-    match instruction.counters() {
-        [true, true] => Some(Unit::Flat),
-        [true, false] => Some(Unit::Memory),
-        [false, true] if step.facts.category == Category::Lds => Some(Unit::Lds),
-        [false, true] => Some(Unit::Scalar),
-        [false, false] => None,
+    let counters = instruction.counters();
+    let counts = |counter| counters.contains(&counter);
+    match (counts(Counter::Vm), counts(Counter::Lgkm)) {
+        (true, true) => Some(Unit::Flat),
+        (true, false) => Some(Unit::Memory),
+        (false, true) if step.facts.category == Category::Lds => Some(Unit::Lds),
+        (false, true) => Some(Unit::Scalar),
+        (false, false) => None,
     }
 }
 
@@ -356,12 +358,14 @@ impl Watch for Waits {
         }
         let loads = step.facts.effect != Effect::Store && !step.facts.to_lds;
         let result = step.facts.uses.writes.first().copied();
-        self.waves[wave.index as usize].issue(Flight {
+        let flight = Flight {
             index: step.index,
             result: result.filter(|_| loads),
             lds,
             unit,
-        });
+        };
+        let most = GpuLimits::of(context.code.gpu()).wait_counters;
+        self.waves[wave.index as usize].issue(flight, most);
     }
 
     fn barrier(&mut self, _: &mut [Wave], _: &[bool], _: &mut Context<'_>, _: &mut Findings) {}

@@ -50,6 +50,16 @@ fn with_fault(gpu: Gpu, missing: &str, body: &str, at: &str, says: &str) -> Find
     findings.remove(0)
 }
 
+/// Only lanes in private memory need FLAT_SCRATCH, which kernels without such lanes leave undefined.
+#[test]
+fn flat_accesses_to_global_memory_need_no_flat_scratch() {
+    for gpu in [Gfx908, Gfx90a, Gfx942] {
+        let address = "  v_mov_b32 v2, s4\n  v_mov_b32 v3, s5\n";
+        let load = "  flat_load_dword v4, v[2:3]\n  s_waitcnt vmcnt(0) lgkmcnt(0)\n";
+        clean(gpu, &format!("{address}{load}"));
+    }
+}
+
 #[test]
 fn addresses() {
     let body = "  global_load_dword v2, v1, s[4:5]\n  s_waitcnt vmcnt(0)\n";

@@ -2,14 +2,22 @@
 
 use ferrowave_gpu::Gpu;
 
+use super::ops::NAMES;
 use super::row::{Immediate, Rate, flag, place};
 use super::run::Run;
-use super::{Category, Effect, Extension, Instruction, Op, Source};
+use super::{Category, Counter, Effect, Extension, Instruction, Op, Source};
+
+impl Op {
+    /// AMD's mnemonic, without the `_e32`, `_e64`, `_sdwa` and `_dpp` endings.
+    pub fn name(self) -> &'static str {
+        NAMES[self as usize]
+    }
+}
 
 impl Instruction {
     /// The unit that executes it.
     pub fn category(&self) -> Category {
-        self.op.row().unit
+        self.row.unit
     }
 
     /// Whether it moves data between vector registers and accumulators. The vector unit executes these.
@@ -27,29 +35,31 @@ impl Instruction {
 
     /// How long it keeps the vector unit busy.
     pub fn rate(&self) -> Rate {
-        self.op.row().rate
+        self.row.rate
     }
 
     /// Passes of four cycles in the matrix core (LLVM's `SISchedule.td`, `WriteNPassMAI`).
     pub fn passes(&self, gpu: Gpu) -> u64 {
-        self.op.row().passes[gpu as usize].into()
+        self.row
+            .passes
+            .get(gpu.number_in_family())
+            .map_or(0, |&passes| passes.into())
     }
 
     /// Operations on floats and on integers: per lane, or per wave on the matrix core.
     pub fn operations(&self) -> [u64; 2] {
-        let row = self.op.row();
+        let row = self.row;
         [row.flops, row.ops].map(u64::from)
     }
 
     /// Its effect on memory.
     pub fn effect(&self) -> Effect {
-        self.op.row().memory
+        self.row.memory
     }
 
-    /// Whether `vmcnt` and `lgkmcnt` count it while it is in flight.
-    pub fn counters(&self) -> [bool; 2] {
-        let row = self.op.row();
-        [row.counts_vm, row.counts_lgkm]
+    /// The counters that count it while it is in flight.
+    pub fn counters(&self) -> &'static [Counter] {
+        self.row.0.counters
     }
 
     /// Whether it moves data from memory to LDS, bypassing the registers.
@@ -59,7 +69,7 @@ impl Instruction {
 
     /// Registers' worth of data that each lane moves from memory to LDS, bypassing the registers.
     pub fn registers_to_lds(&self) -> u16 {
-        let row = self.op.row();
+        let row = self.row;
         match self.memory.lds {
             true => row.dst.bits / 32,
             false => row.to_lds,
@@ -68,7 +78,7 @@ impl Instruction {
 
     /// The bits of the `index`-th data register that a store writes.
     pub fn stored_bits(&self, index: usize) -> u32 {
-        (self.op.row().takes >> (32 * index)) as u32
+        (self.row.takes >> (32 * index)) as u32
     }
 
     /// Whether it returns a result to registers.
@@ -78,27 +88,27 @@ impl Instruction {
 
     /// Whether it moves data between lanes.
     pub fn crosses_lanes(&self) -> bool {
-        matches!(self.extension, Extension::Dpp(_)) || self.op.row().has(flag::CROSS)
+        matches!(self.extension, Extension::Dpp(_)) || self.row.has(flag::CROSS)
     }
 
     /// Whether it compares its first two sources.
     pub fn compares(&self) -> bool {
-        self.extension == Extension::None && self.op.row().has(flag::COMPARE)
+        self.extension == Extension::None && self.row.has(flag::COMPARE)
     }
 
     /// Whether `m0` selects the scalar register that it reads or writes.
     pub fn is_relative(&self) -> bool {
-        self.op.row().has(flag::RELATIVE)
+        self.row.has(flag::RELATIVE)
     }
 
     /// Whether it is a dot product on the vector unit.
     pub fn is_dot(&self) -> bool {
-        self.op.row().has(flag::DOT)
+        self.row.has(flag::DOT)
     }
 
     /// Whether MODE may affect it. It may affect all float arithmetic of the vector unit.
     pub fn reads_mode(&self) -> bool {
-        let row = self.op.row();
+        let row = self.row;
         let on_floats = row
             .src
             .iter()
@@ -109,37 +119,37 @@ impl Instruction {
 
     /// Whether it may change MODE or another hardware register.
     pub fn writes_mode(&self) -> bool {
-        self.op.row().writes & place::MODE != 0
+        self.row.writes & place::MODE != 0
     }
 
     /// The function of `exec` that runs it.
     pub fn run(&self) -> Run {
-        self.op.row().run
+        self.row.run
     }
 
     /// The number of matrix products (blocks) that it computes.
     pub fn blocks(&self) -> u32 {
-        self.op.row().blocks
+        self.row.blocks
     }
 
     /// Whether it multiplies by a sparse matrix.
     pub fn is_sparse(&self) -> bool {
-        self.op.row().has(flag::SPARSE)
+        self.row.has(flag::SPARSE)
     }
 
     /// Whether it writes `exec` without naming it as an operand.
     pub fn writes_exec(&self) -> bool {
-        self.op.row().writes & place::EXEC != 0
+        self.row.writes & place::EXEC != 0
     }
 
     /// Whether bits of its result may keep their old value.
     pub fn keeps(&self) -> bool {
-        self.op.row().has(flag::KEEPS)
+        self.row.has(flag::KEEPS)
     }
 
     /// The constant of a branch: words from the next instruction to the target.
     pub fn branch_words(&self) -> Option<i64> {
-        if self.op.row().imm != Immediate::Label {
+        if self.row.imm != Immediate::Label {
             return None;
         }
         self.src.iter().find_map(|operand| match operand.source {
@@ -150,43 +160,6 @@ impl Instruction {
 
     /// Whether it is a barrier or semaphore of the whole launch (global wave sync).
     pub fn is_global_sync(&self) -> bool {
-        self.op.row().has(flag::GWS)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use ferrowave_gpu::Gpu::{Gfx90a, Gfx908, Gfx942, Gfx950};
-
-    use crate::Op;
-
-    #[test]
-    fn passes_are_a_quarter_of_the_cycles() {
-        for (op, gpu, cycles) in [
-            (Op::v_mfma_f32_32x32x2_f32, Gfx908, 64),
-            (Op::v_mfma_f32_16x16x4_f32, Gfx90a, 32),
-            (Op::v_mfma_f32_32x32x2_f32, Gfx942, 64),
-            (Op::v_mfma_f32_16x16x4_f32, Gfx942, 32),
-            (Op::v_mfma_f32_32x32x8_f16, Gfx90a, 64),
-            (Op::v_mfma_f32_32x32x8_f16, Gfx942, 32),
-            (Op::v_mfma_f32_16x16x16_f16, Gfx942, 16),
-            (Op::v_mfma_f32_32x32x4_2b_f16, Gfx942, 64),
-            (Op::v_mfma_f32_16x16x4_4b_f16, Gfx942, 32),
-            (Op::v_mfma_f32_32x32x4_xf32, Gfx942, 32),
-            (Op::v_mfma_f32_16x16x8_xf32, Gfx942, 16),
-            (Op::v_mfma_i32_32x32x8i8, Gfx90a, 64),
-            (Op::v_mfma_i32_32x32x16_i8, Gfx942, 32),
-            (Op::v_mfma_i32_16x16x32_i8, Gfx942, 16),
-            (Op::v_mfma_f32_32x32x16_f16, Gfx950, 32),
-            (Op::v_mfma_f32_16x16x32_f16, Gfx950, 16),
-            (Op::v_mfma_f64_16x16x4_f64, Gfx90a, 32),
-            (Op::v_mfma_f64_16x16x4_f64, Gfx950, 64),
-            (Op::v_mfma_f64_4x4x4_4b_f64, Gfx90a, 16),
-            (Op::v_mfma_f32_4x4x4_16b_f16, Gfx942, 8),
-            (Op::v_smfmac_f32_32x32x16_f16, Gfx942, 32),
-        ] {
-            let passes = op.row().passes[gpu as usize];
-            assert_eq!(4 * i32::from(passes), cycles, "{op:?} on {gpu}");
-        }
+        self.row.has(flag::GWS)
     }
 }

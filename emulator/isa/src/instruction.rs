@@ -4,6 +4,7 @@
 
 use super::data_type::DataType;
 use super::ops::Op;
+use super::row::RowRef;
 
 /// The encoding of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -205,6 +206,8 @@ pub struct MemoryControl {
     pub lds: bool,
     /// The access is to GDS.
     pub gds: bool,
+    /// The address of private memory is in `flat_scratch`.
+    pub flat_scratch: bool,
     /// A status word follows the data (MUBUF of gfx908).
     pub tfe: bool,
     /// The buffer offset comes from a VGPR.
@@ -235,6 +238,8 @@ pub struct MemoryControl {
 pub struct Instruction {
     /// The operation.
     pub op: Op,
+    /// What the table says of it.
+    pub(super) row: RowRef,
     /// The encoding.
     pub format: Format,
     /// Size in bytes, including literals and extensions.

@@ -1,17 +1,18 @@
-//! The instruction sets of AMD's CDNA GPUs: the table of instructions, the decoder, the disassembler, and what each
+//! The instruction sets of AMD's GPUs: the tables of instructions, the decoder, the disassembler, and what each
 //! instruction reads, writes and costs.
+//!
+//! Each family of GPUs has a module with its table, its encodings and its syntax: `cdna`. Everything else is the same
+//! for all: [`Instruction`], and what follows from an instruction's row.
 
 mod category;
+mod cdna;
 mod data_type;
 mod decode;
 mod effects;
 mod error;
 mod instruction;
-mod lookup;
-mod operand;
 mod ops;
 mod row;
-mod tables;
 mod text;
 mod uses;
 mod wait_counts;
@@ -25,4 +26,4 @@ pub use ops::{Op, run};
 pub use row::Rate;
 pub use text::Text;
 pub use uses::{Read, Register, Registers, Role, Uses, registers};
-pub use wait_counts::WaitCounts;
+pub use wait_counts::{Counter, WaitCounts};

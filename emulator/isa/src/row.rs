@@ -1,13 +1,16 @@
 //! The types of the generated instruction table: one [`Row`] per instruction and encoding.
 
-use ferrowave_gpu::Gpu;
+use std::{
+    fmt,
+    hash::{Hash, Hasher},
+    ops::Deref,
+    ptr,
+};
 
 use super::category::{Category, Effect};
 use super::data_type::DataType;
 use super::ops::{Op, run::Run};
-
-/// The number of GPUs.
-pub(super) const GPUS: usize = Gpu::ALL.len();
+use super::wait_counts::Counter;
 
 /// An encoding: the layout of an instruction's bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -86,10 +89,8 @@ pub(super) enum Class {
     Agpr,
     /// Scalar registers only.
     Sgpr,
-    /// Scalar registers and inline constants.
+    /// Scalar registers and constants.
     Scalar,
-    /// A lane number: a scalar register or a constant.
-    Lane,
 }
 
 /// The type of an operand. `bits` is 0 if the instruction has no such operand.
@@ -257,15 +258,13 @@ pub(super) const ABSENT: u16 = u16::MAX;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row {
     pub(super) op: Op,
-    /// AMD's mnemonic.
-    pub(super) name: &'static str,
     /// LLVM's mnemonic.
     pub(super) llvm_name: &'static str,
     /// LLVM's mnemonic on gfx908 and gfx90a, if it differs.
     pub(super) before_gfx942: Option<&'static str>,
     pub(super) encoding: Encoding,
-    /// Opcode for each of `Gpu::ALL`.
-    pub(super) opcodes: [u16; GPUS],
+    /// The opcode on each GPU of the family.
+    pub(super) opcodes: &'static [u16],
     pub(super) dst: Slot,
     pub(super) sdst: Slot,
     pub(super) src: [Slot; 5],
@@ -283,8 +282,10 @@ pub(super) struct Row {
     /// The index of the source that is the constant after the instruction, or 0.
     pub(super) k: u8,
     pub(super) imm: Immediate,
-    /// GPUs on which the data may go to LDS, one bit each of `Gpu::ALL`.
+    /// GPUs on which the data may go to LDS, one bit for each of the family.
     pub(super) lds: u8,
+    /// GPUs on which it reads FLAT_SCRATCH to find private memory, one bit for each of the family.
+    pub(super) flat_scratch: u8,
     pub(super) unit: Category,
     /// What it reads and writes besides its operands: bits of [`place`].
     pub(super) reads: u16,
@@ -294,12 +295,11 @@ pub(super) struct Row {
     pub(super) to_lds: u16,
     /// The bits of its data that a store writes.
     pub(super) takes: u128,
-    /// Whether `vmcnt` and `lgkmcnt` count it while it is in flight.
-    pub(super) counts_vm: bool,
-    pub(super) counts_lgkm: bool,
+    /// The counters that count it while it is in flight.
+    pub(super) counters: &'static [Counter],
     pub(super) rate: Rate,
-    /// Passes of four cycles through the matrix core, for each of `Gpu::ALL`.
-    pub(super) passes: [u8; GPUS],
+    /// Passes of four cycles through the matrix core, on each GPU of the family.
+    pub(super) passes: &'static [u8],
     /// Floating-point operations: per lane, or per wave on the matrix core.
     pub(super) flops: u32,
     /// Integer operations of matrix and dot products.
@@ -307,6 +307,39 @@ pub(super) struct Row {
     /// The number of matrix products (blocks) that it computes.
     pub(super) blocks: u32,
     pub(super) run: Run,
+}
+
+/// The row of a decoded instruction. Rows are equal if they are the same.
+#[derive(Clone, Copy)]
+pub(super) struct RowRef(pub(super) &'static Row);
+
+impl Deref for RowRef {
+    type Target = Row;
+
+    fn deref(&self) -> &Row {
+        self.0
+    }
+}
+
+impl PartialEq for RowRef {
+    fn eq(&self, other: &Self) -> bool {
+        ptr::eq(self.0, other.0)
+    }
+}
+
+impl Eq for RowRef {}
+
+impl Hash for RowRef {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        // The same in every process.
+        (self.op, self.encoding as u8).hash(state);
+    }
+}
+
+impl fmt::Debug for RowRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} {:?}", self.encoding, self.op)
+    }
 }
 
 impl Row {
@@ -333,11 +366,10 @@ impl Row {
 /// The default values of a row.
 pub(super) const ROW: Row = Row {
     op: Op::s_nop,
-    name: "",
     llvm_name: "",
     before_gfx942: None,
     encoding: Encoding::Sopp,
-    opcodes: [ABSENT; GPUS],
+    opcodes: &[],
     dst: NO,
     sdst: NO,
     src: [NO; 5],
@@ -350,16 +382,16 @@ pub(super) const ROW: Row = Row {
     k: 0,
     imm: Immediate::None,
     lds: 0,
+    flat_scratch: 0,
     unit: Category::Control,
     reads: 0,
     writes: 0,
     memory: Effect::None,
     to_lds: 0,
     takes: !0,
-    counts_vm: false,
-    counts_lgkm: false,
+    counters: &[],
     rate: Rate::Full,
-    passes: [0; GPUS],
+    passes: &[],
     flops: 0,
     ops: 0,
     blocks: 1,

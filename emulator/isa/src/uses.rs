@@ -209,12 +209,12 @@ impl Instruction {
 
     /// Whether its result is also its third source.
     pub fn accumulates(&self) -> bool {
-        self.op.row().has(flag::ACCUMULATES)
+        self.row.has(flag::ACCUMULATES)
     }
 
     /// Adds the registers that the row states: implicit ones, and those both read and written.
     fn implied(&self, uses: &mut Uses) {
-        let row = self.op.row();
+        let row = self.row;
         let condition = match row.unit {
             Category::Branch => Role::Branch,
             _ => Role::Value,
@@ -251,6 +251,9 @@ impl Instruction {
                 uses.reads(registers, role);
             }
         }
+        if self.memory.flat_scratch {
+            uses.reads(Registers::pair(Register::FLAT_SCRATCH), Role::Address);
+        }
         for (bit, registers) in [
             (place::SRC0, registers(&self.src[0])),
             (place::EXEC, Some(Registers::pair(Register::EXEC))),
@@ -272,7 +275,7 @@ impl Instruction {
             return true;
         }
         // A 16-bit result goes to one half of the register; `op_sel` of VOP3 selects it.
-        self.op.row().has(flag::KEEPS) || self.modifiers.op_sel & 8 != 0
+        self.row.has(flag::KEEPS) || self.modifiers.op_sel & 8 != 0
     }
 }
 

@@ -1,33 +1,55 @@
-//! The fields of `s_waitcnt`.
+//! Wait counters: how many operations a wave has in flight.
 
 use std::collections::VecDeque;
 
-use super::{Instruction, Source};
+use super::row::Immediate;
+use super::{Instruction, Source, cdna};
 
-/// The operands of an `s_waitcnt`: how many operations of each counter may still be in flight after it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WaitCounts {
-    /// Vector memory.
-    pub vm: u32,
-    /// LDS, GDS, scalar memory, messages.
-    pub lgkm: u32,
-    /// Exports and GDS data.
-    pub exp: u32,
+/// A counter of operations in flight. Each family of GPUs has some of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Counter {
+    /// Vector memory (`vmcnt`).
+    Vm,
+    /// LDS, GDS, scalar memory, messages (`lgkmcnt`).
+    Lgkm,
+    /// Exports and GDS data (`expcnt`).
+    Exp,
 }
 
+impl Counter {
+    const COUNT: usize = Counter::Exp as usize + 1;
+}
+
+/// What a wait instruction waits for: how many operations of each counter may still be in flight after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WaitCounts([u32; Counter::COUNT]);
+
 impl WaitCounts {
-    /// The counts of an `s_waitcnt` (CDNA3 ISA guide, `S_WAITCNT`). A counter's largest value does not wait.
+    /// No wait.
+    pub const NONE: Self = WaitCounts([u32::MAX; Counter::COUNT]);
+
+    /// The counts of an instruction.
     pub fn of(instruction: Option<&Instruction>) -> Self {
-        let bits = match instruction.map(|i| i.src[0].source) {
-            Some(Source::Literal(bits)) => bits,
-            _ => u32::MAX,
+        let Some(instruction) = instruction else {
+            return Self::NONE;
         };
-        let field = |value: u32, most: u32| if value == most { u32::MAX } else { value };
-        WaitCounts {
-            vm: field(bits & 0xf | bits >> 10 & 0x30, 63),
-            lgkm: field(bits >> 8 & 0xf, 15),
-            exp: field(bits >> 4 & 7, 7),
+        match (instruction.row.imm, instruction.src[0].source) {
+            (Immediate::Waitcnt, Source::Literal(bits)) => cdna::wait_counts(bits),
+            _ => Self::NONE,
         }
+    }
+
+    /// The same, with a wait for a counter.
+    #[must_use]
+    pub const fn with(mut self, counter: Counter, left: u32) -> Self {
+        self.0[counter as usize] = left;
+        self
+    }
+
+    /// How many operations that a counter counts may still be in flight; `u32::MAX` if any number may.
+    pub const fn left(&self, counter: Counter) -> u32 {
+        self.0[counter as usize]
     }
 
     /// Removes the completed operations from a queue whose operations complete in order.

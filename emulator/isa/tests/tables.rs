@@ -1,4 +1,4 @@
-//! Compares `src/ops.rs` and `src/tables.rs` with what `cdna.txt` generates. With `UPDATE_TABLES=1` in the environment,
+//! Compares `src/ops.rs` and `src/cdna/tables.rs` with what `cdna.txt` generates. With `UPDATE_TABLES=1` in the environment,
 //! writes them instead.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -6,6 +6,13 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
+
+use ferrowave_gpu::{Family, Gpu};
+
+/// The columns of the table.
+fn gpus() -> &'static [Gpu] {
+    Family::Cdna.gpus()
+}
 
 #[test]
 fn tables_are_generated_from_the_data() {
@@ -16,7 +23,7 @@ fn tables_are_generated_from_the_data() {
     check_effects_agree(&data);
     for (file, generated) in [
         ("src/ops.rs", operations(&data)),
-        ("src/tables.rs", tables(&data)),
+        ("src/cdna/tables.rs", tables(&data)),
     ] {
         is_generated(&root.join(file), &rustfmt(&generated));
     }
@@ -60,7 +67,7 @@ struct Encoding {
 struct Row {
     encoding: String,
     name: String,
-    opcodes: [Option<u16>; 4],
+    opcodes: Vec<Option<u16>>,
     /// Slot name and type.
     slots: BTreeMap<String, String>,
     /// Flag and value.
@@ -115,10 +122,13 @@ fn parse(text: &str) -> Data {
             .split(',')
             .map(|w| (w != "-").then(|| w.parse().expect("an opcode")))
             .collect();
+        assert!(
+            opcodes.len() == 1 || opcodes.len() == gpus().len(),
+            "one opcode or one for each GPU: {line}"
+        );
         let opcodes = match opcodes[..] {
-            [all] => [all; 4],
-            [a, b, c, d] => [a, b, c, d],
-            _ => panic!("one opcode or four: {line}"),
+            [all] => vec![all; gpus().len()],
+            _ => opcodes,
         };
         let (flags_of_row, slots): (Vec<_>, _) =
             words.partition(|w| w.contains('=') || !w.contains(':'));
@@ -217,14 +227,15 @@ fn operations(data: &Data) -> String {
 fn tables(data: &Data) -> String {
     let mut out = String::from(HEAD);
     out.push_str(
-        "use super::category::{Category, Effect};\n\
-         use super::data_type::DataType;\n\
-         use super::ops::Op;\n\
-         use super::ops::run::*;\n\
-         use super::row::SdwaModifiers::{Float, Ignored, Integer};\n\
-         use super::row::flag::*;\n\
-         use super::row::place::*;\n\
-         use super::row::{ABSENT, Class, Encoding, Field, Immediate, NO, Pattern, ROW, Rate, Row, Slot};\n\n",
+        "use crate::category::{Category, Effect};\n\
+         use crate::data_type::DataType;\n\
+         use crate::ops::Op;\n\
+         use crate::ops::run::*;\n\
+         use crate::row::SdwaModifiers::{Float, Ignored, Integer};\n\
+         use crate::row::flag::*;\n\
+         use crate::row::place::*;\n\
+         use crate::wait_counts::Counter;\n\
+         use crate::row::{ABSENT, Class, Encoding, Field, Immediate, NO, Pattern, ROW, Rate, Row, Slot};\n\n",
     );
     generate_encodings(data, &mut out);
     generate_rows(data, &mut out);
@@ -239,10 +250,12 @@ fn generate_ops(data: &Data, out: &mut String) {
          #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]\n#[repr(u16)]\n#[rustfmt::skip]\n",
     );
     generate_enum("pub", "Op", &names, out);
+    let quoted: Vec<_> = names.iter().map(|name| format!("{name:?}")).collect();
     writeln!(
         out,
-        "/// The number of operations.\npub(super) const OPS: usize = {};\n",
-        names.len()
+        "/// The names of the operations.\n#[rustfmt::skip]\npub(super) static NAMES: [&str; {}] = [\n{}\n];\n",
+        names.len(),
+        lines(&quoted)
     )
     .expect("a string");
 }
@@ -445,10 +458,10 @@ fn effects(row: &Row) -> Vec<String> {
                 let places: Vec<_> = list.map(str::to_uppercase).collect();
                 format!("{word}: {}", places.join(" | "))
             }
-            "counter" => list
-                .map(|c| format!("counts_{c}: true"))
-                .collect::<Vec<_>>()
-                .join(", "),
+            "counter" => {
+                let counters: Vec<_> = list.map(|c| format!("Counter::{}", camel(c))).collect();
+                format!("counters: &[{}]", counters.join(", "))
+            }
             "takes" => {
                 let [high, low] = numbers(value)[..] else {
                     panic!("{}: takes=high:low", row.name);
@@ -457,10 +470,9 @@ fn effects(row: &Row) -> Vec<String> {
             }
             "passes" => {
                 let passes = numbers(value);
-                format!(
-                    "passes: {:?}",
-                    [0, 1, 2, 3].map(|gpu| passes[gpu % passes.len()])
-                )
+                let of_gpu = |gpu| passes[gpu % passes.len()];
+                let passes: Vec<_> = (0..gpus().len()).map(of_gpu).collect();
+                format!("passes: &{passes:?}")
             }
             "unit" => format!("unit: Category::{}", unit(value)),
             "mem" => format!("memory: Effect::{}", camel(value)),
@@ -505,19 +517,22 @@ fn row_fields(row: &Row) -> String {
             }
         })
     };
-    let opcodes = match row.opcodes {
-        [a, b, c, d] if a == b && b == c && c == d => format!("{}; 4", a.expect("an opcode")),
+    let opcodes = match &row.opcodes[..] {
+        [first, rest @ ..] if rest.iter().all(|opcode| opcode == first) => {
+            format!("{}; {}", first.expect("an opcode"), row.opcodes.len())
+        }
         all => all
+            .iter()
             .map(|o| o.map_or("ABSENT".to_string(), |o| o.to_string()))
+            .collect::<Vec<_>>()
             .join(", "),
     };
     let llvm = row.flags.get("llvm").unwrap_or(&row.name);
     let mut fields = vec![
         format!("op: Op::{}", row.name),
-        format!("name: \"{}\"", row.name),
         format!("llvm_name: \"{llvm}\""),
         format!("encoding: Encoding::{}", camel(&row.encoding)),
-        format!("opcodes: [{opcodes}]"),
+        format!("opcodes: &[{opcodes}]"),
     ];
     for name in ["dst", "sdst"] {
         if row.slots.contains_key(name) {
@@ -568,11 +583,13 @@ fn row_fields(row: &Row) -> String {
                 let kind: String = v.split('_').map(camel).collect();
                 fields.push(format!("imm: Immediate::{kind}"));
             }
-            ("lds", v) => {
-                let gpus = ["gfx908", "gfx90a", "gfx942", "gfx950"];
-                let index = |gpu: &str| gpus.iter().position(|g| *g == gpu).expect("a GPU");
+            ("lds" | "flat_scratch", v) => {
+                let index = |name: &str| {
+                    let mut gpus = gpus().iter();
+                    gpus.position(|gpu| gpu.name() == name).expect("a GPU")
+                };
                 let mask = v.split(',').fold(0, |m, gpu| m | 1 << index(gpu));
-                fields.push(format!("lds: {mask}"));
+                fields.push(format!("{flag}: {mask}"));
             }
             ("gds", "always") => flags.push("GDS_ALWAYS"),
             ("gds", _) => flags.push("GDS_NEVER"),

@@ -60,3 +60,40 @@ fn loads_of_halves_keep_nothing() {
         false,
     );
 }
+
+/// From gfx942 on, the hardware knows where private memory is (LLVM's `FeatureArchitectedFlatScratch`).
+#[test]
+fn private_memory_is_found_by_flat_scratch_up_to_gfx90a() {
+    for (words, text, reads) in [
+        (
+            [0xdc50_0000, 0x0100_0002],
+            "flat_load_dword v1, v[2:3]",
+            true,
+        ),
+        (
+            [0xdc50_4000, 0x017f_0002],
+            "scratch_load_dword v1, v2, off",
+            true,
+        ),
+        (
+            [0xdc50_8000, 0x017f_0002],
+            "global_load_dword v1, v[2:3], off",
+            false,
+        ),
+    ] {
+        for gpu in Gpu::ALL {
+            let mut words = words;
+            if gpu.number_in_family() >= Gpu::Gfx942.number_in_family() && text.starts_with('s') {
+                // The bit that says that there is a vector address.
+                words[0] |= 1 << 13;
+            }
+            let instruction = decode(gpu, &words, 0).expect("an instruction");
+            assert_eq!(instruction.text(gpu).to_string(), text);
+            let uses = instruction.uses();
+            let mut all = uses.reads.iter();
+            let found = all.any(|read| read.registers.contains(Register::FLAT_SCRATCH));
+            let expected = reads && matches!(gpu, Gpu::Gfx908 | Gpu::Gfx90a);
+            assert_eq!(found, expected, "{text} on {gpu}");
+        }
+    }
+}

@@ -8,7 +8,7 @@ use ferrowave_gpu::Gpu;
 use super::counts::Counts;
 use ferrowave_access_cost::{self as access_cost, AccessKind, Banks};
 use ferrowave_emulator::exec::{
-    ByPlace, ByShape, Context, Flow, GroupStart, LANES, Observer, Space, Wave,
+    ByPlace, ByShape, Context, Flow, GroupStart, Observer, Space, Wave,
 };
 use ferrowave_isa::Effect;
 
@@ -18,6 +18,8 @@ pub struct Counter {
     first: u32,
     /// The number of the kernel's instructions.
     own: u32,
+    /// The lanes of its waves.
+    wave_size: u64,
     /// The current stretch: consecutive instructions of the kernel, run with all lanes.
     stretch: Range<u32>,
     /// The finished stretches as differences: how many more of them contain an instruction than contain the one before
@@ -41,7 +43,7 @@ pub struct Counter {
 struct Runs {
     /// Runs with all lanes.
     full: u64,
-    /// Runs with fewer than all 64 lanes.
+    /// Runs with fewer than all lanes.
     partial: u64,
     /// The active lanes of these.
     partial_lanes: u64,
@@ -79,12 +81,13 @@ const LINE: u64 = 128;
 const WORD: u64 = 4;
 
 impl Counter {
-    /// A counter for a kernel with these instructions, by index in the code.
-    pub(super) fn new(gpu: Gpu, instructions: Range<u32>) -> Self {
+    /// A counter for a kernel with waves of this size and these instructions, by index in the code.
+    pub(super) fn new(gpu: Gpu, wave_size: u32, instructions: Range<u32>) -> Self {
         let own = instructions.end.saturating_sub(instructions.start);
         Counter {
             first: instructions.start,
             own,
+            wave_size: wave_size.into(),
             stretch: 0..0,
             changes: vec![0; own as usize + 1],
             runs: vec![Runs::default(); own as usize],
@@ -153,7 +156,7 @@ impl Counter {
             let accesses = &self.accesses[slot];
             let counts = Counts {
                 executions: full + runs.partial,
-                active_lanes: LANES as u64 * full + runs.partial_lanes,
+                active_lanes: self.wave_size * full + runs.partial_lanes,
                 divergent: runs.divergent,
                 taken: runs.taken,
                 global_bytes: accesses.global_bytes,
@@ -173,7 +176,7 @@ impl Counter {
     #[inline(never)]
     fn begin_stretch(&mut self, wave: &Wave, index: u32) {
         note(&mut self.changes, self.first, &self.stretch);
-        if wave.exec == !0 && index.wrapping_sub(self.first) < self.own {
+        if wave.all_active() && index.wrapping_sub(self.first) < self.own {
             self.stretch = index..index + 1;
             return;
         }
@@ -181,14 +184,14 @@ impl Counter {
         self.stretch = u32::MAX..u32::MAX;
         let slot = self.slot(index);
         let runs = &mut self.runs[slot];
-        if wave.exec == !0 {
+        if wave.all_active() {
             runs.full += 1;
             return;
         }
         runs.partial += 1;
-        runs.partial_lanes += u64::from(wave.exec.count_ones());
+        runs.partial_lanes += u64::from(wave.active().count_ones());
         let began = self.began.get(wave.index as usize);
-        runs.divergent += u64::from(began != Some(&wave.exec));
+        runs.divergent += u64::from(began != Some(&wave.active()));
     }
 
     #[inline(never)]
@@ -252,7 +255,7 @@ impl Observer for Counter {
 
     fn begin(&mut self, group: &GroupStart<'_>) {
         self.began.clear();
-        self.began.extend(group.waves.iter().map(|wave| wave.exec));
+        self.began.extend(group.waves.iter().map(Wave::active));
         self.workgroups += 1;
         self.waves += group.waves.len() as u64;
     }
@@ -260,7 +263,7 @@ impl Observer for Counter {
     #[inline(always)]
     fn before(&mut self, wave: &Wave, _: &Context<'_>, index: u32) {
         // With all lanes active, it does not matter which wave runs. A stretch ends with the kernel's last instruction.
-        let goes_on = index == self.stretch.end && wave.exec == !0;
+        let goes_on = index == self.stretch.end && wave.all_active();
         if goes_on && index.wrapping_sub(self.first) < self.own {
             self.stretch.end = index + 1;
         } else {

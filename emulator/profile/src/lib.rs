@@ -68,7 +68,8 @@ impl<'a> Setup<'a> {
 
     /// The observer of one host thread.
     pub fn counter(&self) -> Counter {
-        Counter::new(self.kernel.gpu(), self.instructions.clone())
+        let kernel = self.kernel;
+        Counter::new(kernel.gpu(), kernel.wave_size(), self.instructions.clone())
     }
 }
 

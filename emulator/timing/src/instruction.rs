@@ -1,6 +1,6 @@
 //! The static timing properties of an instruction.
 
-use ferrowave_gpu::Gpu;
+use ferrowave_gpu::{Gpu, GpuLimits};
 
 use super::parameters::{Parameters, TURN};
 use ferrowave_emulator::exec::{Code, Facts};
@@ -71,6 +71,8 @@ pub(super) struct Timed {
     /// Third source of a matrix instruction.
     pub(super) accumulator: Option<Range>,
     pub(super) wait: Option<WaitCounts>,
+    /// The maximum of `vmcnt`.
+    pub(super) most_in_flight: u32,
     /// Cycles for which the wave pauses after it.
     pub(super) pause: u64,
     /// The wave's new priority, for `s_setprio`.
@@ -157,6 +159,7 @@ impl Timed {
                 .collect(),
             writes: facts.uses.writes.iter().map(|w| range(*w)).collect(),
             accumulator,
+            most_in_flight: GpuLimits::of(parameters.hardware.gpu).wait_counters.vm,
             wait: (unit == Unit::Wait).then(|| WaitCounts::of(code.instruction(index))),
             pause: match instruction.op {
                 Op::s_nop => TURN * (immediate & 0xf),

@@ -8,7 +8,7 @@ use std::{
 use serde::{Serialize, Serializer};
 
 use super::{compute_unit::Issued, stall::Stalls};
-use ferrowave_emulator::program::{Kernel, Names, Place};
+use ferrowave_emulator::program::{Kernel, Names, SymbolizedInstruction};
 use ferrowave_isa::Category;
 
 /// The modelled statistics of an instruction, over all replayed waves.
@@ -16,7 +16,7 @@ use ferrowave_isa::Category;
 pub struct InstructionTiming {
     /// Its text and source.
     #[serde(flatten)]
-    pub place: Place,
+    pub place: SymbolizedInstruction,
     /// The unit that executes it.
     #[serde(serialize_with = "as_name")]
     pub category: Category,

@@ -8,7 +8,7 @@ use super::{
     stall::Stall,
     trace::{Access, WaveTrace},
 };
-use ferrowave_isa::Register;
+use ferrowave_isa::{Counter, Register};
 
 /// The instructions' properties, by index in the code.
 #[derive(Clone, Copy)]
@@ -83,9 +83,6 @@ pub(super) struct ReplayedWave<'a> {
     /// The line of code in the wave's instruction buffer.
     pub(super) line: u64,
 }
-
-/// The maximum of `vmcnt`.
-const MOST_IN_FLIGHT: usize = 63;
 
 impl<'a> ReplayedWave<'a> {
     pub(super) fn new(trace: &'a WaveTrace, workgroup: usize, simd: usize, now: u64) -> Self {
@@ -175,25 +172,27 @@ impl<'a> ReplayedWave<'a> {
             }
         }
         if let Some(wait) = &timed.wait {
-            let left = wait.vm.min(MOST_IN_FLIGHT as u32) as usize;
+            let left = wait.left(Counter::Vm).min(timed.most_in_flight) as usize;
             if let Some(place) = self.vm.len().checked_sub(left + 1)
                 && let Some(&done_at) = self.vm.get(place)
             {
                 later(done_at, Stall::VectorMemory);
             }
             let in_lds = || self.lgkm.iter().filter(|flight| flight.is_lds);
-            let done = in_lds().count().saturating_sub(wait.lgkm as usize);
+            let done = in_lds()
+                .count()
+                .saturating_sub(wait.left(Counter::Lgkm) as usize);
             for flight in in_lds().take(done) {
                 later(flight.done_at, Stall::Lds);
             }
-            if wait.lgkm == 0 {
+            if wait.left(Counter::Lgkm) == 0 {
                 for flight in self.lgkm.iter().filter(|flight| !flight.is_lds) {
                     later(flight.done_at, Stall::ScalarMemory);
                 }
             }
         }
         if timed.unit == Unit::VectorMemory
-            && self.vm.len() >= MOST_IN_FLIGHT
+            && self.vm.len() >= timed.most_in_flight as usize
             && let Some(&done_at) = self.vm.front()
         {
             later(done_at, Stall::VectorMemory);

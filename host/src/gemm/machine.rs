@@ -67,9 +67,10 @@ impl Machine {
     /// Workgroups of `kernel` that run at the same time. On each compute unit they are limited by the row's waves per
     /// SIMD and by LDS; at least one.
     pub fn workgroups_at_once(&self, kernel: &Kernel) -> u32 {
-        let simds = GpuLimits::of(Gpu::Gfx942).simds as usize;
-        let waves = kernel.block.threads().div_ceil(64).max(1);
-        let by_waves = kernel.waves_per_simd * simds / waves;
+        // There are no kernels for a GPU without a row.
+        let limits = GpuLimits::of(self.gpu.parse().unwrap_or(Gpu::Gfx942));
+        let waves = kernel.block.threads().div_ceil(limits.wave_size as usize);
+        let by_waves = kernel.waves_per_simd * limits.simds as usize / waves.max(1);
         let by_lds = (self.lds_bytes as usize)
             .checked_div(kernel.lds_bytes)
             .unwrap_or(usize::MAX);

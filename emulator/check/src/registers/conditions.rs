@@ -72,8 +72,9 @@ impl Conditions {
 /// Whether active lanes hold different values.
 fn varies(register: Register, wave: &Wave) -> bool {
     let lanes = wave.lanes(register.0).as_array();
-    let first = lanes[wave.exec.trailing_zeros() as usize & 63];
-    (0..64).any(|lane| wave.exec >> lane & 1 == 1 && lanes[lane] != first)
+    let mut active = wave.active_lanes();
+    let first = active.next().map(|lane| lanes[lane]);
+    active.any(|lane| Some(lanes[lane]) != first)
 }
 
 /// Whether the registers are `exec`, which is always defined.

@@ -1,7 +1,7 @@
 //! Which bits of a wave's registers are uninitialized.
 
 use crate::register_set::WORDS;
-use ferrowave_emulator::exec::Prepared;
+use ferrowave_emulator::exec::{LANES, Prepared, lanes_of};
 use ferrowave_isa::{Register, Registers};
 
 const VECTORS: usize = Register::SCALARS as usize;
@@ -47,16 +47,16 @@ pub(super) struct Definedness {
     /// For each vector register, the lanes with undefined bits.
     lanes: [u64; VECTORS],
     /// The undefined bits of these lanes; `None` means all bits.
-    bits: [Option<Box<[u32; 64]>>; VECTORS],
+    bits: [Option<Box<[u32; LANES]>>; VECTORS],
     /// The undefined bits of each scalar register.
     scalars: [u32; SCALARS],
     origins: [Origin; Register::COUNT],
 }
 
 impl Definedness {
-    /// The state at the start of a wave, as the hardware initializes registers. `exec` and registers that only a trap
+    /// The state at the start of a wave with these lanes, as the hardware initializes registers. `exec` and registers that only a trap
     /// handler writes are always defined.
-    pub(super) fn new(prepared: Prepared) -> Self {
+    pub(super) fn new(prepared: Prepared, all_lanes: u64) -> Self {
         let mut scalars = [!0; SCALARS];
         for (code, bits) in scalars.iter_mut().enumerate() {
             let hardware = matches!(code, 104 | 105 | 108..=123 | 125..=127);
@@ -65,7 +65,7 @@ impl Definedness {
             }
         }
         scalars[usize::from(Register::SCC.0) - VECTORS] &= 1;
-        let mut lanes = [!0; VECTORS];
+        let mut lanes = [all_lanes; VECTORS];
         lanes[..usize::from(prepared.vectors)].fill(0);
         let mut new = Definedness {
             any: [0; WORDS],
@@ -136,12 +136,9 @@ impl Definedness {
     pub(super) fn lanes_with(&self, register: Register, mask: u32) -> u64 {
         let lanes = self.lanes(register);
         match self.bits.get(usize::from(register.0)) {
-            Some(Some(bits)) => {
-                (0..64)
-                    .filter(|&lane| bits[lane] & mask != 0)
-                    .fold(0, |with, lane| with | 1 << lane)
-                    & lanes
-            }
+            Some(Some(bits)) => lanes_of(lanes)
+                .filter(|&lane| bits[lane] & mask != 0)
+                .fold(0, |with, lane| with | 1 << lane),
             _ => lanes,
         }
     }
@@ -166,12 +163,12 @@ impl Definedness {
     }
 
     /// Sets the undefined bits of all lanes of a vector register.
-    pub(super) fn set_vector(&mut self, register: Register, bits: &[u32; 64]) {
+    pub(super) fn set_vector(&mut self, register: Register, bits: &[u32; LANES]) {
         let n = usize::from(register.0);
         if n >= VECTORS {
             return;
         }
-        let lanes = (0..64)
+        let lanes = (0..LANES)
             .filter(|&lane| bits[lane] != 0)
             .fold(0, |lanes, lane| lanes | 1 << lane);
         let whole = bits.iter().all(|&bits| bits == 0 || bits == !0);
@@ -217,10 +214,11 @@ mod tests {
     use super::*;
 
     fn state() -> Definedness {
-        Definedness::new(Prepared {
+        let prepared = Prepared {
             scalars: 0b11,
             vectors: 1,
-        })
+        };
+        Definedness::new(prepared, !0)
     }
 
     fn meets(state: &Definedness, first: Register, count: u16) -> bool {

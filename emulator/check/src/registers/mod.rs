@@ -127,7 +127,7 @@ impl Look<'_> {
     /// The active lanes.
     fn lanes(&self) -> u64 {
         match self.instruction.is_vector() {
-            true => self.wave.exec,
+            true => self.wave.active(),
             false => !0,
         }
     }
@@ -171,6 +171,10 @@ impl Look<'_> {
             if self.is_decided(state) {
                 continue;
             }
+            // A flat access reads FLAT_SCRATCH only for lanes in private memory.
+            if register == Register::FLAT_SCRATCH && !self.is_private() {
+                continue;
+            }
             self.report(what, register, lanes, state.origin(register), findings);
             // Later uses of the value are not reported again.
             for register in read.registers.iter() {
@@ -203,7 +207,7 @@ impl Look<'_> {
             (Format::Flat, Source::Vgpr(address), _) => {
                 let high = self.wave.lanes(address + 1).as_array();
                 let aperture = (PRIVATE_APERTURE >> 32) as u32;
-                (0..64).any(|lane| self.wave.exec >> lane & 1 == 1 && high[lane] == aperture)
+                self.wave.active_lanes().any(|lane| high[lane] == aperture)
             }
             _ => false,
         }
@@ -373,11 +377,11 @@ impl Watch for Registers {
     fn begin(&mut self, group: &GroupStart<'_>, _: &mut Findings) {
         self.through_lds.clear();
         self.waves.clear();
-        self.waves.resize_with(group.waves.len(), || State {
-            registers: Definedness::new(group.prepared),
+        self.waves.extend(group.waves.iter().map(|wave| State {
+            registers: Definedness::new(group.prepared, wave.all_lanes()),
             conditions: Conditions::default(),
             skips: Skips::default(),
-        });
+        }));
     }
 
     fn before(

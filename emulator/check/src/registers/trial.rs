@@ -7,7 +7,7 @@
 
 use super::{conditions::is_exec, definedness::Definedness};
 use crate::Step;
-use ferrowave_emulator::exec::{Context, Flow, Lanes, Wave, run_one};
+use ferrowave_emulator::exec::{Context, Flow, LANES, Lanes, Wave, run_one};
 use ferrowave_isa::{Instruction, Operand, Register, Registers, Source, registers};
 
 /// The values in place of undefined bits.
@@ -42,7 +42,7 @@ pub(super) struct Trial {
     vectors: Vec<Lanes>,
     scalars: Vec<u32>,
     /// The result bits that differed in other runs.
-    vector_bits: Vec<[u32; 64]>,
+    vector_bits: Vec<[u32; LANES]>,
     scalar_bits: Vec<u32>,
 }
 
@@ -182,7 +182,7 @@ impl Trial {
                 let lanes = *self.wave.lanes(register.0);
                 if first {
                     self.vectors.push(lanes);
-                    self.vector_bits.push([0; 64]);
+                    self.vector_bits.push([0; LANES]);
                 } else {
                     let (old, new) = (self.vectors[vector].as_array(), lanes.as_array());
                     let all = self.vector_bits[vector].iter_mut().zip(old.iter().zip(new));

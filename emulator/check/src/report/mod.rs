@@ -9,8 +9,9 @@ use std::fmt;
 use serde::Serialize;
 
 use super::{Access, Check, Findings, Kind, Side};
+use ferrowave_emulator::exec::lanes_of;
 use ferrowave_emulator::memory::View;
-use ferrowave_emulator::program::{Kernel, Names, Place};
+use ferrowave_emulator::program::{Kernel, Names, SymbolizedInstruction};
 
 /// A finding: what was found, where, and how often.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -43,7 +44,7 @@ pub struct WavePart {
     /// The lanes, if they matter; empty for a scalar access.
     pub lanes: Vec<u8>,
     /// The instruction, if known.
-    pub instruction: Option<Place>,
+    pub instruction: Option<SymbolizedInstruction>,
 }
 
 /// The memory of a finding.
@@ -165,7 +166,7 @@ fn part(names: &Names<'_>, side: &Side) -> WavePart {
         what: side.what.clone(),
         workgroup: side.workgroup,
         wave: side.wave,
-        lanes: (0..64).filter(|lane| side.lanes >> lane & 1 == 1).collect(),
+        lanes: lanes_of(side.lanes).map(|lane| lane as u8).collect(),
         instruction: names.place(side.index),
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt::{self, Write as _};
 
 use super::{Check, Finding, Kind, Memory, WavePart};
-use ferrowave_emulator::program::Place;
+use ferrowave_emulator::program::SymbolizedInstruction;
 
 pub(super) fn write(checks: &[Check], findings: &[Finding]) -> String {
     let mut text = String::new();
@@ -69,7 +69,11 @@ fn subject(wave: &WavePart) -> String {
     }
 }
 
-fn place(place: Option<&Place>, indent: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+fn place(
+    place: Option<&SymbolizedInstruction>,
+    indent: &str,
+    f: &mut fmt::Formatter<'_>,
+) -> fmt::Result {
     let Some(place) = place else {
         return write!(f, "\n{indent}at an unknown instruction");
     };

@@ -135,7 +135,8 @@ where
         true => (all, all),
         false => (workers, all.min(workers + MOST_SUSPENDED)),
     };
-    let waves = threads.div_ceil(64);
+    let wave_size = kernel.wave_size();
+    let waves = threads.div_ceil(wave_size);
     let most_waves = wanted.saturating_mul(waves as usize);
     let data = LaunchData::new(kernel, config, kernel.memory(), most_waves)?;
     let private = PrivateMemory::new(kernel, kernel.memory(), waves, needed, wanted)?;
@@ -155,6 +156,7 @@ where
         preloaded: preloaded(kernel, &data),
         private: &private,
         lds_bytes,
+        wave_size,
     };
     let meter = Meter::start(kernel.name(), workgroups, config.limits);
     let grid = Grid::new(kernel, config, &start, &view, chosen, meter.as_deref());

@@ -2,7 +2,6 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use crate::exec::LANES;
 use crate::memory::{AllocationKind, DeviceMemory, MemoryError};
 use crate::program::Kernel;
 
@@ -20,6 +19,8 @@ pub(super) struct PrivateMemory<'a> {
     base: Option<u64>,
     /// Bytes per work-item.
     pub(super) bytes: u32,
+    /// Lanes of a wave.
+    wave_size: u32,
     /// The initial contents of a workgroup's private memory.
     blank: Vec<u8>,
     /// The free slots.
@@ -57,17 +58,18 @@ impl<'a> PrivateMemory<'a> {
         needed: usize,
         wanted: usize,
     ) -> Result<Self, MemoryError> {
-        let bytes = bytes_of(kernel);
+        let (bytes, wave_size) = (bytes_of(kernel), kernel.wave_size());
         if bytes == 0 {
             return Ok(PrivateMemory {
                 memory,
                 base: None,
                 bytes,
+                wave_size,
                 blank: Vec::new(),
                 free: Mutex::default(),
             });
         }
-        let group = wave_bytes(bytes).saturating_mul(waves as usize);
+        let group = wave_bytes(bytes, wave_size).saturating_mul(waves as usize);
         let places = wanted.min(LITTLE_BYTES / group).max(needed);
         let allocate =
             |places| memory.allocate(group.saturating_mul(places), AllocationKind::Private);
@@ -79,6 +81,7 @@ impl<'a> PrivateMemory<'a> {
             memory,
             base: Some(base),
             bytes,
+            wave_size,
             blank: INITIAL.to_le_bytes().repeat(group / 4),
             free: Mutex::new((0..places).rev().collect()),
         })
@@ -114,10 +117,10 @@ impl<'a> PrivateMemory<'a> {
 
     /// Bytes per wave.
     pub(super) fn wave_bytes(&self) -> u64 {
-        wave_bytes(self.bytes) as u64
+        wave_bytes(self.bytes, self.wave_size) as u64
     }
 }
 
-fn wave_bytes(bytes: u32) -> usize {
-    LANES * bytes as usize
+fn wave_bytes(bytes: u32, wave_size: u32) -> usize {
+    wave_size as usize * bytes as usize
 }

@@ -25,12 +25,14 @@ pub(super) struct Start<'a> {
     pub(super) preloaded: Vec<u32>,
     pub(super) private: &'a PrivateMemory<'a>,
     pub(super) lds_bytes: u32,
+    /// Lanes of a wave.
+    pub(super) wave_size: u32,
 }
 
 impl Start<'_> {
     /// Waves in a whole workgroup.
     fn most_waves(&self) -> u32 {
-        self.block.iter().product::<u32>().div_ceil(64)
+        self.block.iter().product::<u32>().div_ceil(self.wave_size)
     }
 
     /// Work-items of a workgroup along each axis. A partial workgroup is laid out in waves by its own size (HSA runtime
@@ -50,7 +52,7 @@ impl Start<'_> {
         self.block_of(workgroup)
             .iter()
             .product::<u32>()
-            .div_ceil(64)
+            .div_ceil(self.wave_size)
     }
 
     /// The coordinates of the workgroup with this number.
@@ -95,8 +97,9 @@ impl Start<'_> {
                 | u32::from(self.descriptor.fp16_ovfl) << 23,
         );
         let block = self.block_of(workgroup);
-        let left = block.iter().product::<u32>() - 64 * index;
-        wave.exec = if left >= 64 { !0 } else { (1 << left) - 1 };
+        wave.set_lane_count(self.wave_size);
+        let left = block.iter().product::<u32>() - self.wave_size * index;
+        wave.exec = wave.all_lanes() & 1_u64.checked_shl(left).map_or(!0, |bit| bit - 1);
         wave.sgprs = [0; 256];
         for register in 0..self.descriptor.arch_vgprs() as u16 {
             *wave.lanes_mut(register) = Lanes::splat(INITIAL);
@@ -236,8 +239,8 @@ impl Start<'_> {
 
     fn work_items(&self, wave: &mut Wave, index: u32, [bx, by, _]: [u32; 3]) {
         let dimensions = self.descriptor.enable_vgpr_workitem_id;
-        for lane in 0..64 {
-            let item = 64 * index + lane;
+        for lane in 0..self.wave_size {
+            let item = self.wave_size * index + lane;
             let id = [item % bx, item / bx % by, item / bx / by];
             let lane = lane as usize;
             if self.gpu == Gpu::Gfx908 {

@@ -13,7 +13,7 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use ferrowave_gpu::Gpu;
+use ferrowave_gpu::{Family, Gpu};
 
 use super::{
     Formatter, SimdLevel,
@@ -76,6 +76,13 @@ pub(super) struct Size {
 }
 
 impl Size {
+    /// The size of a GPU's waves.
+    fn on(gpu: Gpu) -> Self {
+        match gpu.family() {
+            Family::Cdna => Self::of::<CHUNKS>(),
+        }
+    }
+
     /// Waves of `C` chunks.
     pub(super) fn of<const C: usize>() -> Self {
         Size {
@@ -193,7 +200,7 @@ impl Code {
     /// Compiles the words of `text`, which are at `address`, as one stretch. It runs with the host instructions of
     /// `level`, or the best below it that the host has.
     pub fn compile(gpu: Gpu, level: SimdLevel, address: u64, text: &[u8]) -> Self {
-        let size = Size::of::<CHUNKS>();
+        let size = Size::on(gpu);
         Self::divided(gpu, level, size, address, text, &[], jit::Policy::default())
     }
 
@@ -224,7 +231,7 @@ impl Code {
         place: Arc<CodePlace>,
         memory: Arc<dyn CodeMemory>,
     ) -> Self {
-        let (size, policy) = (Size::of::<CHUNKS>(), jit::Policy::default());
+        let (size, policy) = (Size::on(gpu), jit::Policy::default());
         Self::of(gpu, level, size, policy, place, 0, memory)
     }
 
@@ -316,6 +323,11 @@ impl Code {
             });
         }
         Some(part)
+    }
+
+    /// The GPU that it is for.
+    pub fn gpu(&self) -> Gpu {
+        self.gpu
     }
 
     /// What observers need to know of each instruction.

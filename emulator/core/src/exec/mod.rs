@@ -66,7 +66,7 @@ pub use panic::Panic;
 pub use simd::LANES;
 pub use simd::SimdLevel;
 pub use state::GlobalWait;
-pub use wave::{ACCUMULATORS, ANY, Lanes, Mode, Round, VCC, Wave};
+pub use wave::{ACCUMULATORS, ANY, Lanes, Mode, Round, VCC, Wave, lanes_of};
 
 pub(crate) use access_pattern::ObservedAccesses;
 pub(crate) use code::{CodeMemory, words};

@@ -331,6 +331,11 @@ impl<const C: usize> Wave<C> {
         self.exec & self.all_lanes()
     }
 
+    /// The numbers of the active lanes.
+    pub fn active_lanes(&self) -> impl Iterator<Item = usize> + use<C> {
+        lanes_of(self.active())
+    }
+
     /// Whether all lanes are active.
     #[inline(always)]
     pub const fn all_active(&self) -> bool {
@@ -520,6 +525,18 @@ impl<const C: usize> Wave<C> {
         self.commit(register, halves.map(|halves| halves[0]));
         self.commit(register + 1, halves.map(|halves| halves[1]));
     }
+}
+
+/// The numbers of the lanes in a mask.
+pub fn lanes_of(mask: u64) -> impl Iterator<Item = usize> {
+    let mut left = mask;
+    std::iter::from_fn(move || {
+        let lane = left.trailing_zeros() as usize;
+        (left != 0).then(|| {
+            left &= left - 1;
+            lane
+        })
+    })
 }
 
 /// 64-bit lanes from their halves.

@@ -2,7 +2,7 @@
 
 mod names;
 
-pub use names::{Names, Place, SourceLine};
+pub use names::{Names, SourceLine, SymbolizedInstruction};
 
 use std::{
     hash::{DefaultHasher, Hash as _, Hasher as _},
@@ -241,6 +241,11 @@ impl Kernel {
     /// The GPU for which it was compiled.
     pub fn gpu(&self) -> Gpu {
         self.loaded.object.target().gpu
+    }
+
+    /// The lanes of its waves.
+    pub fn wave_size(&self) -> u32 {
+        self.description().metadata.wavefront_size
     }
 
     /// The code of its program.

@@ -12,7 +12,7 @@ use super::Kernel;
 
 /// An instruction in its code object.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Place {
+pub struct SymbolizedInstruction {
     /// Its text.
     pub text: String,
     /// Its offset in the code object's image, in bytes.
@@ -21,7 +21,7 @@ pub struct Place {
     pub source: Vec<SourceLine>,
 }
 
-impl Place {
+impl SymbolizedInstruction {
     /// The lines outside of the standard library, innermost first; all lines if there are none.
     pub fn own_source(&self) -> Vec<&SourceLine> {
         let own: Vec<_> = self.source.iter().filter(|line| line.is_own()).collect();
@@ -101,11 +101,11 @@ impl<'a> Names<'a> {
     }
 
     /// The description of the instruction at an index of the code.
-    pub fn place(&self, index: u32) -> Option<Place> {
+    pub fn place(&self, index: u32) -> Option<SymbolizedInstruction> {
         let code = self.kernel.code();
         let instruction = code.instruction(index)?;
         let offset = self.kernel.offset_of(index);
-        Some(Place {
+        Some(SymbolizedInstruction {
             text: instruction.text(self.kernel.gpu()).to_string(),
             offset,
             source: self.source(offset),

@@ -72,7 +72,7 @@ pub(crate) fn opcodes(gpu: Gpu) -> Vec<Opcode> {
         let mut words = line.split_whitespace();
         let name = words.next().expect("a name").to_string();
         let numbers: Vec<&str> = words.next().expect("opcodes").split(',').collect();
-        let Ok(number) = numbers[gpu as usize % numbers.len()].parse::<u32>() else {
+        let Ok(number) = numbers[gpu.number_in_family() % numbers.len()].parse::<u32>() else {
             continue;
         };
         let long = match encoding {

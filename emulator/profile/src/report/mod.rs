@@ -9,7 +9,7 @@ mod totals;
 
 use std::collections::HashMap;
 
-use ferrowave_gpu::{Gpu, Occupancy};
+use ferrowave_gpu::{Gpu, GpuLimits, Occupancy};
 use serde::{Serialize, Serializer};
 use serde_json::json;
 
@@ -19,7 +19,7 @@ pub use totals::{Class, Totals};
 
 use super::{Counted, Counts, flops::Work};
 use ferrowave_emulator::dispatch::LaunchConfig;
-use ferrowave_emulator::program::{Kernel, Names, Place};
+use ferrowave_emulator::program::{Kernel, Names, SymbolizedInstruction};
 use ferrowave_isa::{Category, Effect};
 use ferrowave_timing::Timing;
 
@@ -35,6 +35,8 @@ pub struct Profile {
     /// The kernel's instruction set.
     #[serde(serialize_with = "as_text")]
     pub gpu: Gpu,
+    /// The lanes of the kernel's waves.
+    pub wave_size: u32,
     /// The number of launches.
     pub launches: u64,
     /// Workgroups of all launches.
@@ -57,7 +59,7 @@ pub struct Profile {
 pub struct InstructionProfile {
     /// Its text and source.
     #[serde(flatten)]
-    pub place: Place,
+    pub place: SymbolizedInstruction,
     /// The unit that executes it.
     #[serde(serialize_with = "as_name")]
     pub category: Category,
@@ -124,6 +126,7 @@ impl Profile {
     pub fn new(kernel: &Kernel) -> Self {
         let mut profile = Profile::nothing(kernel.name(), kernel.gpu());
         profile.identity = kernel.identity();
+        profile.wave_size = kernel.wave_size();
         profile.describe(kernel, kernel.instructions());
         profile
     }
@@ -132,6 +135,7 @@ impl Profile {
         Profile {
             kernel: kernel.to_owned(),
             gpu,
+            wave_size: GpuLimits::of(gpu).wave_size,
             launches: 0,
             workgroups: 0,
             waves: 0,

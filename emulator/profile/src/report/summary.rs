@@ -26,7 +26,7 @@ pub(super) fn extent(profile: &Profile) -> String {
 pub(super) fn rows(profile: &Profile) -> Vec<Row> {
     let totals = profile.totals();
     let mut rows = Rows::default();
-    rows.instructions(&totals);
+    rows.instructions(&totals, profile.wave_size);
     rows.operations(&totals);
     rows.memory(&totals);
     rows.resources(profile);
@@ -46,7 +46,7 @@ impl Rows {
         });
     }
 
-    fn instructions(&mut self, totals: &Totals) {
+    fn instructions(&mut self, totals: &Totals, size: u32) {
         let all = totals.wave_instructions;
         self.add("wave-instructions", grouped(all), "");
         for class in &totals.classes {
@@ -60,10 +60,14 @@ impl Rows {
         }
         if let Some(share) = ratio(totals.active_lanes, totals.lanes) {
             let note = match totals.divergent {
-                0 => "of 64 on average; none diverged".to_owned(),
-                some => format!("of 64 on average; {} diverged", grouped(some)),
+                0 => format!("of {size} on average; none diverged"),
+                some => format!("of {size} on average; {} diverged", grouped(some)),
             };
-            self.add("active lanes", format!("{:.1}", 64.0 * share), note);
+            self.add(
+                "active lanes",
+                format!("{:.1}", f64::from(size) * share),
+                note,
+            );
         }
         if totals.branches > 0 {
             let note = format!("{} taken", grouped(totals.branches_taken));

@@ -3,7 +3,6 @@
 use serde::Serialize;
 
 use super::Profile;
-use ferrowave_emulator::exec::LANES;
 use ferrowave_isa::{Category, Effect};
 
 /// What a kernel did in all its launches.
@@ -86,7 +85,7 @@ impl Totals {
             classes[instruction.category as usize] += counts.executions;
             if instruction.has_lanes() {
                 totals.active_lanes += counts.active_lanes;
-                totals.lanes += LANES as u64 * counts.executions;
+                totals.lanes += u64::from(profile.wave_size) * counts.executions;
                 totals.divergent += counts.divergent;
             }
             match instruction.category {

@@ -11,7 +11,7 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 use crate::exec::{
-    Code, Context, Mode, SimdLevel, Stop, Unobserved, Wave, run,
+    Code, Context, Mode, PRIVATE_APERTURE, SimdLevel, Stop, Unobserved, Wave, run,
     state::Segment,
     wave::{ACCUMULATORS, M0},
 };
@@ -36,6 +36,7 @@ const MIDDLE: u64 = 1 << 15;
 const PRIVATE: u32 = 1 << 13;
 pub(super) const VECTORS: u16 = 2 * ACCUMULATORS;
 pub(super) const SCALARS: u16 = 126;
+const FLAT_SCRATCH: u16 = 102;
 /// Bits of MODE that affect float arithmetic: rounding, denormals, clamps, NaNs, overflow.
 const FLOATS: u32 = 0x80_03ff;
 
@@ -98,9 +99,9 @@ pub(super) fn shuffle(wave: &mut Wave, random: &mut impl Rng) {
     wave.mode = Mode::from_bits(random.random::<u32>() & FLOATS);
 }
 
-/// Whether an instruction may reach private memory: the offsets of scalar instructions can lead there.
+/// Whether an instruction may reach private memory: flat addresses and the offsets of scalar instructions can lead there.
 pub(super) fn reaches_private(i: &Instruction) -> bool {
-    matches!(i.format, Format::Scratch | Format::Smem)
+    matches!(i.format, Format::Scratch | Format::Flat | Format::Smem)
 }
 
 /// The memory that instructions run on.
@@ -153,10 +154,24 @@ impl Bytes {
 }
 
 /// Puts valid addresses where an instruction reads them.
-pub(super) fn aim(i: &Instruction, wave: &mut Wave, bytes: &Bytes, random: &mut impl Rng) {
-    let base = bytes.base + MIDDLE;
+pub(super) fn aim(
+    gpu: Gpu,
+    i: &Instruction,
+    wave: &mut Wave,
+    bytes: &Bytes,
+    random: &mut impl Rng,
+) {
+    let mut base = bytes.base + MIDDLE;
+    if i.format == Format::Flat && random.random_range(0..3) == 0 {
+        base = PRIVATE_APERTURE;
+    }
+    // Up to gfx90a, only the register says where private memory is.
+    let in_register = matches!(gpu, Gpu::Gfx908 | Gpu::Gfx90a);
+    if in_register {
+        wave.set_scalar_pair(FLAT_SCRATCH, bytes.private);
+    }
     wave.private = Segment {
-        base: Some(bytes.private),
+        base: (!in_register).then_some(bytes.private),
         bytes: PRIVATE,
     };
     for read in i.uses().reads {
@@ -340,7 +355,7 @@ fn instructions_do_what_the_table_says() {
                 let [mut a, mut b] = waves.each_ref().map(copied);
                 shuffle(&mut a, &mut random);
                 shuffle(&mut b, &mut random);
-                aim(&i, &mut a, &bytes, &mut random);
+                aim(gpu, &i, &mut a, &bytes, &mut random);
                 b.private = a.private;
                 agree(&i, &a, &mut b);
                 let data = match i.effect() {

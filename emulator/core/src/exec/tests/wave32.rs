@@ -310,7 +310,7 @@ fn waves_of_32_lanes_do_what_half_a_wave_of_64_does() {
                 assert_eq!(narrow.unsupported(), [], "{name} of 32 lanes");
                 let mut a = copied(&start);
                 shuffle(&mut a, &mut random);
-                aim(&i, &mut a, &bytes, &mut random);
+                aim(gpu, &i, &mut a, &bytes, &mut random);
                 let mut b = copied(&a);
                 b.set_lane_count(32);
                 a.exec &= LOW;

@@ -4,9 +4,9 @@ use std::fmt;
 
 use ferrowave_gpu::Gpu;
 
-use super::super::instruction::{Instruction, Operand, Source};
-use super::super::row::Immediate;
-use super::Writer;
+use super::{super::wait::counters, Writer};
+use crate::instruction::{Instruction, Operand, Source};
+use crate::row::Immediate;
 
 /// Numbers from here on are printed in hexadecimal.
 const FIRST_HEX: u32 = 65;
@@ -93,14 +93,10 @@ impl Writer<'_, '_> {
     }
 
     fn waitcnt(&mut self, value: u32) -> fmt::Result {
-        let counters = [
-            ("vmcnt", value & 0xf | value >> 10 & 0x30, 63),
-            ("expcnt", value >> 4 & 7, 7),
-            ("lgkmcnt", value >> 8 & 0xf, 15),
-        ];
-        let all = counters.iter().all(|&(_, count, none)| count == none);
+        let counters = counters(value);
+        let all = counters.iter().all(|&(.., count, none)| count == none);
         let mut space = "";
-        for (name, count, none) in counters {
+        for (_, name, count, none) in counters {
             if count != none || all {
                 write!(self.f, "{space}{name}({count})")?;
                 space = " ";

@@ -9,27 +9,10 @@ use std::fmt;
 
 use ferrowave_gpu::Gpu;
 
-use super::instruction::{Extension, Format, Instruction};
-use super::row::{Row, flag};
-
-/// Displays an instruction as `llvm-objdump` does, without its address and words.
-#[derive(Clone, Copy, Debug)]
-pub struct Text<'a> {
-    instruction: &'a Instruction,
-    gpu: Gpu,
-}
+use crate::instruction::{Extension, Format, Instruction};
+use crate::row::{Row, flag};
 
 impl Instruction {
-    /// The instruction in LLVM's assembly syntax for `gpu`, the GPU for which it was decoded.
-    ///
-    /// Branch distances are printed as numbers: the target depends on the address of the instruction.
-    pub fn text(&self, gpu: Gpu) -> Text<'_> {
-        Text {
-            instruction: self,
-            gpu,
-        }
-    }
-
     /// The suffix of the mnemonic that stands for the encoding.
     fn suffix(&self, row: &Row) -> &'static str {
         let operands = row.dst.exists();
@@ -47,31 +30,36 @@ impl Instruction {
     }
 }
 
-impl fmt::Display for Text<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let i = self.instruction;
-        let row = i.op.row_on(self.gpu);
-        write!(f, "{}{}", i.op.mnemonic(self.gpu), i.suffix(row))?;
-        let mut out = Writer {
-            f,
-            gpu: self.gpu,
-            row,
-            any: false,
-        };
-        match i.format {
-            Format::Sop1 | Format::Sop2 | Format::Sopc => out.scalar_alu(i),
-            Format::Sopk => out.sopk(i),
-            Format::Sopp => out.sopp(i),
-            Format::Smem => out.smem(i),
-            Format::Vop1 | Format::Vop2 | Format::Vopc | Format::Vop3 | Format::Vop3b => {
-                out.vector(i)
-            }
-            Format::Vop3p => out.packed(i),
-            Format::Mai => out.matrix(i),
-            Format::Ds => out.ds(i),
-            Format::Flat | Format::Global | Format::Scratch => out.flat(i),
-            Format::Mubuf | Format::Mtbuf => out.buffer(i),
-        }
+/// Writes an instruction of a GPU.
+pub(crate) fn write(i: &Instruction, gpu: Gpu, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let row = i.row.0;
+    write!(f, "{}{}", mnemonic(row, gpu), i.suffix(row))?;
+    let mut out = Writer {
+        f,
+        gpu,
+        row,
+        any: false,
+    };
+    match i.format {
+        Format::Sop1 | Format::Sop2 | Format::Sopc => out.scalar_alu(i),
+        Format::Sopk => out.sopk(i),
+        Format::Sopp => out.sopp(i),
+        Format::Smem => out.smem(i),
+        Format::Vop1 | Format::Vop2 | Format::Vopc | Format::Vop3 | Format::Vop3b => out.vector(i),
+        Format::Vop3p => out.packed(i),
+        Format::Mai => out.matrix(i),
+        Format::Ds => out.ds(i),
+        Format::Flat | Format::Global | Format::Scratch => out.flat(i),
+        Format::Mubuf | Format::Mtbuf => out.buffer(i),
+    }
+}
+
+/// LLVM's mnemonic, which depends on the GPU for some matrix instructions (`v_mfma_f32_16x16x4f32` up to gfx90a,
+/// `v_mfma_f32_16x16x4_f32` from gfx942).
+fn mnemonic(row: &Row, gpu: Gpu) -> &'static str {
+    match row.before_gfx942 {
+        Some(name) if matches!(gpu, Gpu::Gfx908 | Gpu::Gfx90a) => name,
+        _ => row.llvm_name,
     }
 }
 

@@ -1,10 +1,6 @@
 //! Decodes SDWA and DPP: the second word of short vector encodings.
 
-use super::super::instruction::{
-    Dpp, Extension, Instruction, Operand, Sdwa, SdwaSelect, SdwaUnused, Source,
-};
 use super::super::operand::{Refused, VCC};
-use super::super::row::{Encoding, Field, Row, SdwaModifiers, Slot, flag};
 use super::super::tables::{
     DPP_BANK_MASK, DPP_BOUND_CTRL, DPP_CONTROL, DPP_ROW_MASK, DPP_SRC0, DPP_SRC0_ABS, DPP_SRC0_NEG,
     DPP_SRC1_ABS, DPP_SRC1_NEG, SDWA_CLAMP, SDWA_DST_SEL, SDWA_DST_UNUSED, SDWA_OMOD, SDWA_S0,
@@ -12,6 +8,10 @@ use super::super::tables::{
     SDWA_SRC0_SEXT, SDWA_SRC1_ABS, SDWA_SRC1_NEG, SDWA_SRC1_SEL, SDWA_SRC1_SEXT,
 };
 use super::Decoder;
+use crate::instruction::{
+    Dpp, Extension, Instruction, Operand, Sdwa, SdwaSelect, SdwaUnused, Source,
+};
+use crate::row::{Encoding, Field, Row, SdwaModifiers, Slot, flag};
 
 /// Bits of an SDWA word for the second source. Bit 62 is ignored.
 const SECOND_SOURCE: u64 = 0xbf << 56;

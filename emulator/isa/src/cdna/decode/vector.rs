@@ -2,12 +2,8 @@
 
 use ferrowave_gpu::Gpu;
 
-use super::super::data_type::DataType;
-use super::super::instruction::{Format, Instruction, Operand, Source};
 use super::super::lookup;
 use super::super::operand::{DPP, LITERAL, Refused, SDWA, VCC, VGPRS};
-use super::super::ops::Op;
-use super::super::row::{Class, Encoding, Field, Slot, flag};
 use super::super::tables::{
     MAI_ABID, MAI_ACC, MAI_ACC_CD, MAI_BLGP, MAI_CBSZ, MAI_SRC0, MAI_SRC1, MAI_SRC2, MAI_VDST,
     VOP1_SRC0, VOP1_VDST, VOP2_SRC0, VOP2_VDST, VOP2_VSRC1, VOP3_ABS, VOP3_CLAMP, VOP3_NEG,
@@ -16,6 +12,10 @@ use super::super::tables::{
     VOP3P_SRC1, VOP3P_SRC2, VOP3P_VDST, VOPC_SRC0, VOPC_VSRC1,
 };
 use super::Decoder;
+use crate::data_type::DataType;
+use crate::instruction::{Format, Instruction, Operand, Source};
+use crate::ops::Op;
+use crate::row::{Class, Encoding, Field, Slot, flag};
 
 /// The slot of a matrix product's scale on gfx950.
 const SCALE: Slot = Slot::new(32, DataType::B);
@@ -23,7 +23,7 @@ const SCALE: Slot = Slot::new(32, DataType::B);
 impl Slot {
     /// Whether the slot accepts a literal: every slot that accepts a scalar register does.
     pub(super) fn takes_literal(self) -> bool {
-        matches!(self.class, Class::Any | Class::Scalar | Class::Lane)
+        matches!(self.class, Class::Any | Class::Scalar)
     }
 }
 

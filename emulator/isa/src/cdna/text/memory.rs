@@ -4,10 +4,10 @@ use std::fmt;
 
 use ferrowave_gpu::Gpu;
 
-use super::super::instruction::{Format, Instruction, MemoryControl, Operand, Source};
-use super::super::ops::Op;
-use super::super::row::flag;
 use super::Writer;
+use crate::instruction::{Format, Instruction, MemoryControl, Operand, Source};
+use crate::ops::Op;
+use crate::row::flag;
 
 /// Names of MTBUF's data formats; 1 is the default.
 const DATA_FORMATS: [&str; 16] = [

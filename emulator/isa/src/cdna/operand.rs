@@ -2,10 +2,10 @@
 
 use ferrowave_gpu::Gpu;
 
-use super::data_type::DataType;
-use super::error::DecodeErrorKind;
-use super::instruction::{Operand, Source};
-use super::row::{Class, Slot};
+use crate::data_type::DataType;
+use crate::error::DecodeErrorKind;
+use crate::instruction::{Operand, Source};
+use crate::row::{Class, Slot};
 
 /// First operand code of `flat_scratch`.
 pub(super) const FLAT_SCRATCH: u32 = 102;

@@ -2,9 +2,7 @@
 
 use ferrowave_gpu::Gpu;
 
-use super::super::instruction::{Format, Instruction, Operand};
 use super::super::operand::{EXEC, Refused};
-use super::super::row::{Encoding, Field, Slot, flag};
 use super::super::tables::{
     DS_ACC, DS_ADDR, DS_DATA0, DS_DATA1, DS_GDS, DS_OFFSET0, DS_OFFSET1, DS_VDST, FLAT_ACC,
     FLAT_ADDR, FLAT_DATA, FLAT_LDS, FLAT_NT, FLAT_OFFSET, FLAT_SADDR, FLAT_SC0, FLAT_SC1,
@@ -14,6 +12,8 @@ use super::super::tables::{
     MUBUF_SOFFSET, MUBUF_SRSRC, MUBUF_VADDR, MUBUF_VDATA,
 };
 use super::Decoder;
+use crate::instruction::{Format, Instruction, Operand};
+use crate::row::{Encoding, Field, Slot, flag};
 
 /// The `saddr` code for `off`.
 const SADDR_OFF: u32 = 0x7f;
@@ -51,7 +51,7 @@ impl Decoder<'_> {
     }
 
     fn lds_allowed(&self) -> bool {
-        self.row.lds & 1 << self.gpu as u8 != 0
+        self.row.lds & 1 << self.gpu.number_in_family() != 0
     }
 
     pub(super) fn ds(&mut self) -> Result<Instruction, Refused> {
@@ -106,6 +106,7 @@ impl Decoder<'_> {
             Encoding::Global => Format::Global,
             _ => Format::Scratch,
         });
+        i.memory.flat_scratch = row.flat_scratch & 1 << self.gpu.number_in_family() != 0;
         let acc = self.accumulator(FLAT_ACC)?;
         self.flat_cache_bits(&mut i)?;
         i.memory.offset = match encoding {

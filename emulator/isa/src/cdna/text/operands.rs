@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use super::super::data_type::DataType;
-use super::super::instruction::{Operand, Source};
 use super::super::operand::{EXEC, FLAT_SCRATCH, M0, TTMP, VCC, XNACK_MASK};
-use super::super::row::{Row, flag};
 use super::Writer;
+use crate::data_type::DataType;
+use crate::instruction::{Operand, Source};
+use crate::row::{Row, flag};
 
 /// Codes 235 to 239.
 const APERTURES: [&str; 5] = [

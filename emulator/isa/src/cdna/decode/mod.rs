@@ -7,25 +7,14 @@ mod vector;
 
 use ferrowave_gpu::Gpu;
 
-use super::error::{DecodeError, DecodeErrorKind};
-use super::instruction::{Extension, Format, Instruction, Operand, Source};
 use super::lookup;
 use super::operand::{LITERAL, Refused};
-use super::row::{Encoding, Field, Row, Slot};
+use crate::error::{DecodeError, DecodeErrorKind};
+use crate::instruction::{Extension, Format, Instruction, Operand, Source};
+use crate::row::{Encoding, Field, Row, RowRef, Slot};
 
-/// Decodes the instruction at the start of `words`. `offset` is its place in the code, used only in errors.
-///
-/// Accepts and refuses the same words as LLVM's disassembler, except where LLVM accepts what these GPUs do not have
-/// (registers of later GPUs, special scalars in place of vector registers, odd accumulator tuples, …). Such words are
-/// refused; `tests/llvm.rs` lists the cases.
-///
-/// A tuple of vector registers may extend past v255, as in LLVM. A caller that uses registers after the first
-/// ([`Operand::bits`]) must check for this.
-///
-/// # Errors
-/// If the words are not an instruction of this GPU, have an operand that the instruction does not accept, or end too
-/// early.
-pub fn decode(gpu: Gpu, words: &[u32], offset: u64) -> Result<Instruction, DecodeError> {
+/// As [`crate::decode`].
+pub(crate) fn decode(gpu: Gpu, words: &[u32], offset: u64) -> Result<Instruction, DecodeError> {
     let Some(&first) = words.first() else {
         return Err(DecodeError {
             offset,
@@ -91,6 +80,7 @@ impl Decoder<'_> {
     fn blank(&self, format: Format) -> Instruction {
         Instruction {
             op: self.row.op,
+            row: RowRef(self.row),
             format,
             size: 4,
             dst: Operand::default(),

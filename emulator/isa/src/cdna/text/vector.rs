@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use super::super::instruction::{
+use super::Writer;
+use crate::instruction::{
     Dpp, Extension, Format, Instruction, Sdwa, SdwaSelect, SdwaUnused, Source,
 };
-use super::super::row::{SdwaModifiers, flag};
-use super::Writer;
+use crate::row::{SdwaModifiers, flag};
 
 /// `op_sel` bits that only lane swaps have. They correspond to DPP's bits of the same names.
 const LANE_SWAP_BITS: u8 = 0b11;

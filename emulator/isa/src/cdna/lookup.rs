@@ -1,11 +1,12 @@
 //! Finds the row of the table for instruction words or for an operation.
 
-use ferrowave_gpu::Gpu;
+use ferrowave_gpu::{Family, Gpu};
 
-use super::ops::{OPS, Op};
-use super::row::{ABSENT, Encoding, GPUS, Row, flag};
 use super::tables::{FLAT_SEG, PATTERNS, ROWS};
+use crate::row::{ABSENT, Encoding, Row, flag};
 
+/// The columns of the table.
+const GPUS: usize = Family::Cdna.gpus().len();
 const ENCODINGS: usize = Encoding::Mtbuf as usize + 1;
 /// VOP3 has 10 opcode bits, more than any other encoding.
 const OPCODES: usize = 1 << 10;
@@ -15,8 +16,6 @@ const VOP2_IN_VOP3: u16 = 0x100;
 
 /// Row number + 1, by GPU, encoding and opcode; 0 if there is no row.
 static BY_OPCODE: [[[u16; OPCODES]; ENCODINGS]; GPUS] = by_opcode();
-/// The number of each operation's first row.
-static BY_OP: [u16; OPS] = by_op();
 /// The pattern that matches an instruction's highest 9 bits.
 static BY_PREFIX: [u8; 512] = by_prefix();
 const NO_PATTERN: u8 = u8::MAX;
@@ -48,17 +47,6 @@ const fn by_opcode() -> [[[u16; OPCODES]; ENCODINGS]; GPUS] {
             gpu += 1;
         }
         n += 1;
-    }
-    table
-}
-
-const fn by_op() -> [u16; OPS] {
-    let mut table = [0; OPS];
-    let mut n = ROWS.len();
-    // Backwards, so that the first row of each operation remains.
-    while n > 0 {
-        n -= 1;
-        table[ROWS[n].op as usize] = n as u16;
     }
     table
 }
@@ -102,39 +90,6 @@ pub(super) fn find(gpu: Gpu, word: u32) -> Option<(Encoding, &'static Row)> {
 
 /// The row of an opcode of an encoding.
 pub(super) fn by_number(gpu: Gpu, encoding: Encoding, opcode: usize) -> Option<&'static Row> {
-    let number = BY_OPCODE[gpu as usize][encoding as usize][opcode];
+    let number = BY_OPCODE[gpu.number_in_family()][encoding as usize][opcode];
     ROWS.get(usize::from(number).wrapping_sub(1))
-}
-
-impl Op {
-    /// The operation's first row.
-    pub(super) fn row(self) -> &'static Row {
-        &ROWS[usize::from(BY_OP[self as usize])]
-    }
-
-    /// The operation's row on this GPU, or its first row if the GPU does not have it.
-    pub(super) fn row_on(self, gpu: Gpu) -> &'static Row {
-        let has = |row: &&Row| row.op == self && row.opcodes[gpu as usize] != ABSENT;
-        let first = self.row();
-        if has(&first) {
-            return first;
-        }
-        // Few operations have a second row: in another encoding, or with other properties on some GPUs.
-        ROWS.iter().find(has).unwrap_or(first)
-    }
-
-    /// AMD's mnemonic, without the `_e32`, `_e64`, `_sdwa` and `_dpp` endings.
-    pub fn name(self) -> &'static str {
-        self.row().name
-    }
-
-    /// LLVM's mnemonic for a GPU, which differs from [`Op::name`] for some matrix instructions
-    /// (`v_mfma_f32_16x16x4f32` up to gfx90a, `v_mfma_f32_16x16x4_f32` from gfx942).
-    pub fn mnemonic(self, gpu: Gpu) -> &'static str {
-        let row = self.row();
-        match row.before_gfx942 {
-            Some(name) if matches!(gpu, Gpu::Gfx908 | Gpu::Gfx90a) => name,
-            _ => row.llvm_name,
-        }
-    }
 }
