@@ -17,7 +17,7 @@ use super::{
         allocation::lend,
         graph_memory::GraphMemory,
         operation::Operation,
-        place::{Place, place},
+        owner::{AddressOwner, owner_of},
         stream::stream,
     },
     pool,
@@ -71,8 +71,8 @@ fn find(
     from: &str,
 ) -> Result<(Arc<Device>, Made), Failure> {
     let base = address.addr() as u64;
-    match place(base)? {
-        Place::Device(device, kind) => {
+    match owner_of(base)? {
+        AddressOwner::Device(device, kind) => {
             let is_start = device
                 .memory
                 .find(base)
@@ -87,7 +87,7 @@ fn find(
                 ))),
             }
         }
-        Place::Host => Err(gone(address, from)),
+        AddressOwner::Host => Err(gone(address, from)),
     }
 }
 
@@ -400,9 +400,9 @@ fn known(address: *const c_void, bytes: usize, device: c_int) -> Result<(), Fail
         runtime.device(device)?;
     }
     let address = address.addr() as u64;
-    let found = match place(address)? {
-        Place::Device(device, _) => device.memory.find(address),
-        Place::Host => None,
+    let found = match owner_of(address)? {
+        AddressOwner::Device(device, _) => device.memory.find(address),
+        AddressOwner::Host => None,
     };
     match found {
         Some(info) if bytes > 0 && bytes as u64 <= info.base + info.bytes as u64 - address => {

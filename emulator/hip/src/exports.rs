@@ -4,7 +4,7 @@ use ferrowave_hip_abi::{Functions, for_each_hip_function, for_each_hiprtc_functi
 
 use super::{
     error::guarded,
-    trace::{self, Argument, ByPointer as _, ByValue as _, First as _, Place as _},
+    trace::{self, Argument, ByPointer as _, ByValue as _, First as _, FirstOfPointer as _},
 };
 
 /// The functions' bodies, by HIP's names. A missing body is a compile error below.

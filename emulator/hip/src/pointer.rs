@@ -14,7 +14,7 @@ use ferrowave_hip_abi::{
 use super::{
     context,
     error::{Failure, out},
-    objects::place::{Place, place},
+    objects::owner::{AddressOwner, owner_of},
     runtime::{
         Device,
         allocations::{Made, MadeBy},
@@ -31,7 +31,7 @@ struct Owner {
 }
 
 fn owner(address: u64) -> Result<Option<Owner>, Failure> {
-    let Place::Device(device, _) = place(address)? else {
+    let AddressOwner::Device(device, _) = owner_of(address)? else {
         return Ok(None);
     };
     let info = device.memory.find(address);

@@ -11,7 +11,7 @@ use super::{
     error::Failure,
     objects::{
         operation::Operation,
-        place::{Place, place},
+        owner::{AddressOwner, owner_of},
         stream::stream,
         value::{Condition, Value},
     },
@@ -20,7 +20,7 @@ use super::{
 /// The value at an address of device or pinned memory.
 fn at(address: *mut c_void, value: u64, bytes: usize) -> Result<Value, Failure> {
     let address = address.expose_provenance() as u64;
-    let Place::Device(device, _) = place(address)? else {
+    let AddressOwner::Device(device, _) = owner_of(address)? else {
         return Err(Failure::value(format_args!(
             "{address:#x} is not in memory that the device can access"
         )));

@@ -92,12 +92,12 @@ impl Layout {
     /// Whether the element at `offset` belongs to a matrix, and not to the padding between lines or
     /// matrices or past the end. For matrices that don't overlap.
     pub const fn contains(&self, offset: u64) -> bool {
-        let Place { batch, row, column } = self.place(offset);
+        let MatrixPosition { batch, row, column } = self.place(offset);
         batch < self.batch as u64 && row < self.rows as u64 && column < self.columns as u64
     }
 
     /// The place at `offset` elements. For matrices that don't overlap.
-    pub const fn place(&self, offset: u64) -> Place {
+    pub const fn place(&self, offset: u64) -> MatrixPosition {
         // Whatever is past the start of the last matrix belongs to it.
         let last = self.batch.saturating_sub(1) as u64;
         let batch = match offset.checked_div(self.stride) {
@@ -114,14 +114,14 @@ impl Layout {
             Order::RowMajor => (line, place),
             Order::ColumnMajor => (place, line),
         };
-        Place { batch, row, column }
+        MatrixPosition { batch, row, column }
     }
 }
 
 /// A place in the plane that a [`Layout`] spans, padding included: `row` or `column` may be past
 /// the matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct MatrixPosition {
     /// Which matrix of the batch.
     pub batch: u64,
     /// Which row.
@@ -170,7 +170,7 @@ mod tests {
         };
         assert_eq!(
             single.place(6),
-            Place {
+            MatrixPosition {
                 batch: 0,
                 row: 1,
                 column: 2
@@ -201,7 +201,7 @@ mod tests {
             let layout = Layout { order, ..LAYOUT };
             for (batch, row, column) in (0..12).map(|index| (index / 6, index / 3 % 2, index % 3)) {
                 let place = layout.place(layout.offset(batch, row, column));
-                let expected = Place {
+                let expected = MatrixPosition {
                     batch: batch.into(),
                     row: row.into(),
                     column: column.into(),

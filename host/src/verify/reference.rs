@@ -394,7 +394,7 @@ mod tests {
         }
 
         /// The verdict with other values in some places.
-        fn with(&self, reference: &Reference<'_>, places: &[(Place, f64)]) -> Verdict {
+        fn with(&self, reference: &Reference<'_>, places: &[(Coordinates, f64)]) -> Verdict {
             let mut output = self.output.clone();
             for &(place, value) in places {
                 let bits = nearest(output.element(), value);
@@ -403,11 +403,11 @@ mod tests {
             reference.verify(&output)
         }
 
-        fn offset(&self, (batch, row, column): Place) -> usize {
+        fn offset(&self, (batch, row, column): Coordinates) -> usize {
             self.problem.c().offset(batch, row, column) as usize
         }
 
-        fn value(&self, place: Place) -> f64 {
+        fn value(&self, place: Coordinates) -> f64 {
             self.output.value(self.offset(place))
         }
 
@@ -421,9 +421,9 @@ mod tests {
         }
     }
 
-    type Place = (u32, u32, u32);
+    type Coordinates = (u32, u32, u32);
 
-    fn places(problem: &Problem) -> impl Iterator<Item = Place> + use<> {
+    fn places(problem: &Problem) -> impl Iterator<Item = Coordinates> + use<> {
         let (m, n) = (problem.m(), problem.n());
         (0..problem.batch())
             .flat_map(move |batch| (0..m).map(move |row| (batch, row)))
@@ -482,7 +482,7 @@ mod tests {
         let reference = case.reference(2);
         let resolution = resolution(&reference.verify(&case.output));
         let (row, sampled) = case.rows();
-        let off_by = |(batch, row, column): Place, bounds: f64| {
+        let off_by = |(batch, row, column): Coordinates, bounds: f64| {
             let magnitude: f64 = (0..70)
                 .map(|p| {
                     let a = case.problem.a().offset(batch, row, p);

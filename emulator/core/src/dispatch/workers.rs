@@ -55,7 +55,7 @@ thread_local! {
 }
 
 /// A workgroup of a launch, and its state if it has started.
-pub(super) struct Place<O> {
+pub(super) struct LaunchedGroup<O> {
     workgroup: [u32; 3],
     /// Its number in the grid.
     number: u64,
@@ -91,7 +91,7 @@ pub(super) struct Grid<'a, O> {
     /// Workgroups that had started when a limit was reached.
     given_up: Mutex<Vec<Standings>>,
     global_sync: Option<GlobalSync>,
-    suspended: Suspended<Place<O>>,
+    suspended: Suspended<LaunchedGroup<O>>,
     stuck: AtomicBool,
 }
 
@@ -262,8 +262,8 @@ impl<'a, O: Observer> Grid<'a, O> {
         .filter(|&number| number < count)
     }
 
-    fn place(&self, number: u64, private: usize) -> Place<O> {
-        Place {
+    fn place(&self, number: u64, private: usize) -> LaunchedGroup<O> {
+        LaunchedGroup {
             workgroup: self.start.workgroup(number),
             number,
             private,
@@ -275,7 +275,7 @@ impl<'a, O: Observer> Grid<'a, O> {
         self.global_sync.as_ref().map_or(0, GlobalSync::changes)
     }
 
-    fn group(&self, place: &Place<O>, private: u64) -> Group<'_> {
+    fn group(&self, place: &LaunchedGroup<O>, private: u64) -> Group<'_> {
         Group {
             start: self.start,
             code: self.kernel.code(),
@@ -292,7 +292,7 @@ impl<'a, O: Observer> Grid<'a, O> {
     /// Starts a workgroup in `kept`, the workspace of the thread's previous workgroup.
     fn begin(
         &self,
-        place: &mut Place<O>,
+        place: &mut LaunchedGroup<O>,
         kept: &mut Workspace,
         observer: impl FnOnce() -> O,
     ) -> Result<(), LaunchError> {
@@ -319,7 +319,7 @@ impl<'a, O: Observer> Grid<'a, O> {
     /// Runs a slice of a workgroup that has started.
     fn run(
         &self,
-        place: &mut Place<O>,
+        place: &mut LaunchedGroup<O>,
         slice: Slice,
         instructions: &mut u64,
     ) -> Result<Progress, LaunchError> {
@@ -361,7 +361,7 @@ impl<'a, O: Observer> Grid<'a, O> {
     }
 
     /// The report if a limit was reached. `rest` are the workgroups that no thread was running then.
-    fn limit(&self, rest: &[Place<O>]) -> Option<LaunchError> {
+    fn limit(&self, rest: &[LaunchedGroup<O>]) -> Option<LaunchError> {
         let mut given_up = self.given_up.lock().unwrap_or_else(PoisonError::into_inner);
         let meter = self.meter.filter(|_| !given_up.is_empty())?;
         let mut standings = mem::take(&mut *given_up);
@@ -395,7 +395,7 @@ impl<'a, O: Observer> Grid<'a, O> {
     }
 }
 
-fn standings<O>(place: &Place<O>, begun: &Begun<O>) -> Standings {
+fn standings<O>(place: &LaunchedGroup<O>, begun: &Begun<O>) -> Standings {
     Standings {
         number: place.number,
         workgroup: place.workgroup,

@@ -435,7 +435,7 @@ impl DeviceMemory {
     }
 
     /// The block that contains `bytes` at `address`. If `bytes` is 0, the address may be an allocation's end.
-    fn block(&self, address: u64, bytes: usize) -> Result<Place, MemoryError> {
+    fn block(&self, address: u64, bytes: usize) -> Result<BlockOffset, MemoryError> {
         let error = MemoryError::OutOfBounds { address, bytes };
         let state = self.state();
         let (_, allocation) = state
@@ -445,7 +445,7 @@ impl DeviceMemory {
             .ok_or(error.clone())?;
         let offset = (address - allocation.info.base) as usize;
         match offset.checked_add(bytes) {
-            Some(end) if end <= allocation.info.bytes => Ok(Place {
+            Some(end) if end <= allocation.info.bytes => Ok(BlockOffset {
                 block: Arc::clone(&allocation.block),
                 written: allocation.written.clone(),
                 offset,
@@ -521,14 +521,14 @@ impl DeviceMemory {
     }
 }
 
-/// A place in an allocation.
-struct Place {
+/// An offset in the memory of an allocation.
+struct BlockOffset {
     block: Arc<Block>,
     written: Option<Arc<Written>>,
     offset: usize,
 }
 
-impl Place {
+impl BlockOffset {
     /// Marks bytes as written.
     fn mark(&self, bytes: usize) {
         if let Some(written) = &self.written {

@@ -13,7 +13,7 @@ use ferrowave_hip_abi::{
 
 use super::{
     module::Function,
-    place::{Place, place},
+    owner::{AddressOwner, owner_of},
 };
 use crate::{
     check,
@@ -252,7 +252,7 @@ impl Launch {
     fn with_owner(&self, mut error: TimingError) -> TimingError {
         if let TimingError::Launch(LaunchError::Fault(report)) = &mut error
             && let FaultKind::Memory { address, .. } = report.kind
-            && let Ok(Place::Device(owner, AllocationKind::Device)) = place(address)
+            && let Ok(AddressOwner::Device(owner, AllocationKind::Device)) = owner_of(address)
             && !Arc::ptr_eq(&owner, &self.function.device)
             && let Some(info) = owner.memory.find(address)
         {

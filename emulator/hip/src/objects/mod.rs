@@ -4,7 +4,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`allocation`], [`place`] | allocating and freeing a device's memory; the owner of an address |
+//! | [`allocation`], [`owner`] | allocating and freeing a device's memory; the owner of an address |
 //! | [`graph_memory`] | memory that graphs allocate and free |
 //! | [`module`], [`launch`] | code objects and their kernels; launches |
 //! | [`transfer`] | copies and memsets |
@@ -23,7 +23,7 @@ pub(crate) mod graph_memory;
 pub(crate) mod launch;
 pub(crate) mod module;
 pub(crate) mod operation;
-pub(crate) mod place;
+pub(crate) mod owner;
 pub(crate) mod plan;
 pub(crate) mod stream;
 pub(crate) mod transfer;

@@ -4,7 +4,7 @@ use std::{slice, sync::Arc};
 
 use ferrowave_hip_abi::{hipError_t, hipMemcpyKind};
 
-use super::place::{Place, place};
+use super::owner::{AddressOwner, owner_of};
 use crate::error::Failure;
 
 /// Size of the pieces copied between devices, in bytes.
@@ -105,8 +105,8 @@ impl Side {
             return Err(Failure::value(format_args!("the {what} is null")));
         }
         let span = self.span(extent, what)?;
-        match place(address)? {
-            Place::Device(device, _) => {
+        match owner_of(address)? {
+            AddressOwner::Device(device, _) => {
                 let found = device
                     .memory
                     .find(address)
@@ -122,10 +122,10 @@ impl Side {
                 }
                 Ok(true)
             }
-            Place::Host if must => Err(Failure::value(format_args!(
+            AddressOwner::Host if must => Err(Failure::value(format_args!(
                 "the {what} {address:#x} is not in device memory"
             ))),
-            Place::Host => Ok(false),
+            AddressOwner::Host => Ok(false),
         }
     }
 
@@ -211,7 +211,7 @@ impl Transfer {
         if !self.pageable || width == 0 {
             return false;
         }
-        let to_device = matches!(place(self.to.address), Ok(Place::Device(..)));
+        let to_device = matches!(owner_of(self.to.address), Ok(AddressOwner::Device(..)));
         if to_device && height == 1 && depth == 1 && width <= STAGED_BYTES {
             let from = std::ptr::with_exposed_provenance::<u8>(self.from.address as usize);
             // SAFETY: the caller guarantees that it can be read.
@@ -228,12 +228,12 @@ impl Transfer {
         if self.extent.is_empty() {
             return Ok(());
         }
-        let device = |address, was_on_device| match place(address)? {
-            Place::Device(device, _) => Ok::<_, Failure>(Some(device)),
-            Place::Host if was_on_device => Err(Failure::value(format_args!(
+        let device = |address, was_on_device| match owner_of(address)? {
+            AddressOwner::Device(device, _) => Ok::<_, Failure>(Some(device)),
+            AddressOwner::Host if was_on_device => Err(Failure::value(format_args!(
                 "the copy's side at {address:#x} is not in device memory any more"
             ))),
-            Place::Host => Ok(None),
+            AddressOwner::Host => Ok(None),
         };
         let [to_device, from_device] = self.on_device;
         let target = device(self.to.address, to_device)?;
@@ -352,7 +352,7 @@ impl Fill {
         if self.extent.is_empty() {
             return Ok(());
         }
-        let Place::Device(device, _) = place(self.to.address)? else {
+        let AddressOwner::Device(device, _) = owner_of(self.to.address)? else {
             return Err(Failure::value(format_args!(
                 "the fill's target {:#x} is not in device memory any more",
                 self.to.address

@@ -25,7 +25,7 @@ use super::{
     queue::DEFAULT,
 };
 use output::{Event, Output, Track};
-pub(super) use value::{Argument, ByPointer, ByValue, First, Place, extents, of_kernel};
+pub(super) use value::{Argument, ByPointer, ByValue, First, FirstOfPointer, extents, of_kernel};
 
 /// Environment variable: what is traced, and to which file: `api`, `launches`, a file name, separated by commas.
 pub const TRACE_VARIABLE: &str = "FERROWAVE_TRACE";

@@ -101,13 +101,13 @@ impl<T> First for &Argument<T> {
 }
 
 /// Like [`First`], for the types that are such pointers.
-pub(crate) trait Place {
+pub(crate) trait FirstOfPointer {
     fn first(&self) -> Option<String>;
 }
 
 macro_rules! places {
     ($($type:ty)*) => {$(
-        impl Place for Argument<*mut $type> {
+        impl FirstOfPointer for Argument<*mut $type> {
             fn first(&self) -> Option<String> {
                 if self.0.is_null() {
                     return None;

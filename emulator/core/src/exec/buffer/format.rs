@@ -38,7 +38,7 @@ pub(super) struct Format {
 
 /// Where a component is: in which unit of memory, and in which of its bits.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct ComponentPlace {
     /// The unit's first byte in the element.
     pub(super) at: u64,
     /// The unit's bytes.
@@ -114,21 +114,21 @@ impl Format {
     }
 
     /// The place of a component.
-    pub(super) fn place(&self, component: usize) -> Place {
+    pub(super) fn place(&self, component: usize) -> ComponentPlace {
         let before = self.widths[..component]
             .iter()
             .map(|&bits| u32::from(bits))
             .sum::<u32>();
         let bits = u32::from(self.widths[component]);
         if self.is_packed() {
-            return Place {
+            return ComponentPlace {
                 at: 0,
                 bytes: 4,
                 shift: before,
                 bits,
             };
         }
-        Place {
+        ComponentPlace {
             at: u64::from(before / 8),
             bytes: bits / 8,
             shift: 0,
@@ -145,7 +145,7 @@ impl Format {
     }
 
     /// Converts a component to its value in a register.
-    pub(super) fn in_register(&self, place: Place, unit: u32) -> u32 {
+    pub(super) fn in_register(&self, place: ComponentPlace, unit: u32) -> u32 {
         let raw = unit >> place.shift & ones(place.bits);
         let signed = ((raw << (32 - place.bits)) as i32) >> (32 - place.bits);
         match self.number {
@@ -167,7 +167,7 @@ impl Format {
     }
 
     /// Converts a register's value to a component, in its bits of the unit.
-    pub(super) fn in_unit(&self, place: Place, register: u32) -> u32 {
+    pub(super) fn in_unit(&self, place: ComponentPlace, register: u32) -> u32 {
         let value = f32::from_bits(register);
         let bits = place.bits;
         let raw = match self.number {

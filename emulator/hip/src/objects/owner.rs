@@ -9,14 +9,14 @@ use crate::{
 use ferrowave_emulator::memory::AllocationKind;
 
 /// The owner of an address.
-pub(crate) enum Place {
+pub(crate) enum AddressOwner {
     Device(Arc<Device>, AllocationKind),
     /// The program's own memory, unknown to all devices.
     Host,
 }
 
 /// The owner of an address. Memory that all devices can access belongs to the device that allocated it.
-pub(crate) fn place(address: u64) -> Result<Place, Failure> {
+pub(crate) fn owner_of(address: u64) -> Result<AddressOwner, Failure> {
     Runtime::get().with_devices(|devices| {
         let found = |device: &Arc<Device>| {
             let info = device.memory.find(address)?;
@@ -29,13 +29,13 @@ pub(crate) fn place(address: u64) -> Result<Place, Failure> {
             info.kind == AllocationKind::Registered && device.allocations.get(info.base).is_none()
         });
         if let Some((device, info)) = places.into_iter().next() {
-            return Place::Device(device, info.kind);
+            return AddressOwner::Device(device, info.kind);
         }
         // A graph's memory belongs to its device, even while it is not allocated.
         let is_graphs = |device: &&Arc<Device>| device.graph_memories.place(address).is_some();
         match devices.iter().flatten().find(is_graphs) {
-            Some(device) => Place::Device(Arc::clone(device), AllocationKind::Device),
-            None => Place::Host,
+            Some(device) => AddressOwner::Device(Arc::clone(device), AllocationKind::Device),
+            None => AddressOwner::Host,
         }
     })
 }
