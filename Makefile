@@ -15,6 +15,7 @@ test: export FERROWAVE_GPUS := $(TEST_GPUS)
 test: toolchain
 	cargo fmt --all --check
 	cargo fmt --manifest-path examples/softmax/Cargo.toml --check
+	cargo fmt --manifest-path cli/calibration/Cargo.toml --check
 	cargo clippy --workspace --all-targets -- -D warnings
 	RUSTFLAGS='-Ctarget-cpu=gfx950 --cfg=ferrowave_gpu="gfx950"' cargo clippy -p ferrowave-kernels -p ferrowave-panic --lib \
 		--target amdgcn-amd-amdhsa -Zbuild-std=core -- -D warnings

@@ -11,14 +11,8 @@ use crate::cli::Failure;
 
 /// The crate's files.
 const FILES: [(&str, &str); 3] = [
-    (
-        "Cargo.toml",
-        include_str!("../../../calibration/Cargo.toml"),
-    ),
-    (
-        "src/lib.rs",
-        include_str!("../../../calibration/src/lib.rs"),
-    ),
+    ("Cargo.toml", include_str!("../../calibration/Cargo.toml")),
+    ("src/lib.rs", include_str!("../../calibration/src/lib.rs")),
     (
         "rust-toolchain.toml",
         include_str!("../../../rust-toolchain.toml"),

@@ -1,4 +1,4 @@
-//! The timing model's parameters, measured by microbenchmarks (`calibration/`) on a device.
+//! The timing model's parameters, measured by microbenchmarks (`cli/calibration/`) on a device.
 
 pub(crate) mod bench;
 pub(crate) mod kernels;
