@@ -3,7 +3,7 @@
 # Tests cover the kernels of all GPUs; a plain build compiles those of one.
 TEST_GPUS := gfx908,gfx90a,gfx942,gfx950
 
-.PHONY: report test test-all test-gpu sanitize fuzz real-programs real-programs-all bench toolchain
+.PHONY: report test test-all test-python test-gpu sanitize fuzz real-programs real-programs-all bench toolchain
 
 ## Builds everything, runs all kernels and compares them, in the terminal and in target/report.
 report: toolchain
@@ -24,8 +24,12 @@ test: toolchain
 
 ## `make test` and the longer tests: sweeps over more shapes, mutations of kernels, fuzzing.
 test-all: export FERROWAVE_GPUS := $(TEST_GPUS)
-test-all: test sanitize fuzz real-programs-all
+test-all: test sanitize fuzz test-python real-programs-all
 	cargo test --workspace -- --ignored
+
+## The Python module (python/), on NumPy arrays. Needs Python 3.11 or later.
+test-python: toolchain
+	python/test.sh
 
 ## The kernels on a GPU: FERROWAVE_DEVICE, or else hip:0. Fails with the reason if there is none.
 test-gpu: export FERROWAVE_DEVICE ?= hip:0

@@ -6,19 +6,19 @@ use std::{error::Error, fmt, process::ExitCode};
 #[derive(Debug)]
 pub enum Failure {
     /// The command line is invalid: exit code 2.
-    Usage(Box<dyn Error>),
+    Usage(Box<dyn Error + Send + Sync>),
     /// The command failed: exit code 1.
-    Failed(Box<dyn Error>),
+    Failed(Box<dyn Error + Send + Sync>),
 }
 
 impl Failure {
     /// An error in the command line.
-    pub fn usage(error: impl Into<Box<dyn Error>>) -> Self {
+    pub fn usage(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Failure::Usage(error.into())
     }
 
     /// A failure of the command.
-    pub fn failed(error: impl Into<Box<dyn Error>>) -> Self {
+    pub fn failed(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Failure::Failed(error.into())
     }
 }
