@@ -39,7 +39,7 @@ pub struct ProfileOptions {
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
     /// With --timing, write what each modelled wave does in each cycle as Chrome's trace events, for
-    /// https://ui.perfetto.dev.
+    /// ui.perfetto.dev.
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
     #[command(flatten)]
