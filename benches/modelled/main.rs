@@ -1,16 +1,26 @@
 //! Compares the timing model with published times: see `docs/timing.md`.
 //!
-//! `cargo bench --bench modelled` prints three tables: our kernels with the tiles of published ones, which must be
-//! built for the row's GPU (`FERROWAVE_GPUS`); the kernels of the documents behind the ladder (`documents.hip`); and
-//! the kernels of AMD's fp8 ladder (`ladder.hip`). The last two need a clang that compiles HIP: `CLANG`, `clang-22` or
-//! `clang`. An argument selects rows by a part of the machine's or kernel's name. `--quick` leaves out slow rows. If
-//! `VERBOSE` is set, the model's full report is printed.
+//! `cargo bench --bench modelled` prints these tables:
+//!
+//! - our kernels with the tiles of published ones, which must be built for the row's GPU (`FERROWAVE_GPUS`);
+//! - the kernels of the documents behind the ladder (`documents.hip`) and of AMD's fp8 ladder (`ladder.hip`), which need
+//!   a clang that compiles HIP: `CLANG`, `clang-22` or `clang`;
+//! - LDS instructions;
+//! - the kernels of AMD's Gluon tutorials (`gluon.py`), which need Triton: that of `TRITON_PYTHON`, or one that is
+//!   installed from PyPI to `ferrowave/triton` in the user's cache folder, once.
+//!
+//! Each group but the first ends with its mean error and its rank correlation. What needs a missing compiler says so, and
+//! the rest runs. An argument selects rows by a part of the machine's or kernel's name. `--quick` leaves out slow rows.
+//! If `VERBOSE` is set, the model's full report is printed.
 //!
 //! A whole run compares its rows with those from which the model's error is stated, and fails if they differ: `rows`.
 
+mod gluon;
+mod lds;
 mod ours;
 mod published;
 mod rows;
+mod statistics;
 
 use std::{env, process::ExitCode};
 
@@ -60,6 +70,8 @@ fn main() -> ExitCode {
         println!();
         source.print(&choice);
     }
+    lds::print(&choice);
+    gluon::print(&choice);
     // A selection has not all rows.
     match choice.part_of_name.is_some() || choice.is_quick || rows::compare() {
         true => ExitCode::SUCCESS,

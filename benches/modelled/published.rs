@@ -9,7 +9,10 @@ use ferrowave_emulator::program::Program;
 use ferrowave_gpu::Product;
 use ferrowave_timing::{self as timing, Timing};
 
-use crate::{Choice, allocate, rows};
+use crate::{
+    Choice, allocate, rows,
+    statistics::{Group, Pair},
+};
 
 /// A file of kernels that multiply matrices of one size on one machine.
 pub(crate) struct Source {
@@ -272,29 +275,35 @@ impl Source {
             self.name
         );
         println!("|---|---|---|---|---|");
+        let mut group = Group::default();
         for published in self.kernels.iter().filter(is_chosen) {
             if wrong.contains(&published.kernel) {
                 println!("| `{}` | its product is wrong | | | |", published.kernel);
                 continue;
             }
             let timing = self.estimate(&program, &memory, published);
-            let modelled = 1e3 * timing.seconds;
+            let pair = Pair {
+                published: published.milliseconds,
+                modelled: 1e3 * timing.seconds,
+            };
             println!(
-                "| `{}` | {:.4} | {modelled:.4} | {:.2} | {} |",
+                "| `{}` | {:.4} | {:.4} | {:.2} | {} |",
                 published.kernel,
-                published.milliseconds,
-                modelled / published.milliseconds,
+                pair.published,
+                pair.modelled,
+                pair.ratio(),
                 timing.bound_by.text()
             );
-            let ratio = modelled / published.milliseconds;
+            group.add(pair);
             rows::add(
                 self.name,
                 self.machine,
                 published.kernel,
-                ratio,
+                pair.ratio(),
                 timing.bound_by,
             );
             choice.say(timing);
         }
+        group.print(&format!("{}, whole kernels", self.name));
     }
 }

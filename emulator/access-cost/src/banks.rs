@@ -18,7 +18,9 @@
 //! 4 bytes on gfx950. Writes of other sizes on gfx950 are assumed to behave like those of 8 bytes.
 //!
 //! Lanes that read or write the same word share it. Atomic operations on one word are serialized (AMD's documentation
-//! of ROCm Compute Profiler, «LDS address conflicts»). An instruction with two addresses counts as two accesses.
+//! of ROCm Compute Profiler, «LDS address conflicts»). An instruction with two addresses counts as two accesses. 16 bytes
+//! at an address that is no multiple of 16 take twice as long (AMD's Gluon tutorials, `lds_throughput_validation`: rows
+//! of 1024 bytes with 4 bytes of padding, `ds_read_b128` on gfx950).
 
 use ferrowave_gpu::Gpu;
 
@@ -136,11 +138,17 @@ impl Banks {
             .sum()
     }
 
-    /// All cycles: one for each phase that has active lanes, plus those of conflicts.
+    /// All cycles: one for each phase that has active lanes, plus those of conflicts. 16 bytes at an address that is no
+    /// multiple of 16 take twice as long.
     pub fn cycles_of(&mut self, observed: &ObservedAccess<'_>, way: AccessKind) -> u32 {
         let (_, phases) = self.phases(way, observed.bytes);
         let busy = phases.iter().filter(|lanes| *lanes & observed.lanes != 0);
-        busy.count() as u32 + self.extra_cycles(observed, way)
+        let cycles = busy.count() as u32 + self.extra_cycles(observed, way);
+        let is_aligned = || observed.iter().all(|(_, address)| address % 16 == 0);
+        match observed.bytes > 12 && !is_aligned() {
+            true => 2 * cycles,
+            false => cycles,
+        }
     }
 
     /// The number of words that the busiest bank serves.

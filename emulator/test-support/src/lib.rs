@@ -1,5 +1,9 @@
 //! Small assembly kernels for the tests of the emulator and of its observers.
 
+mod lds_reads;
+
+pub use lds_reads::{LDS_BYTES, LDS_READS, LdsReads};
+
 use std::sync::Arc;
 
 use ferrowave_check::{self as check, Checked, Finding, Options};

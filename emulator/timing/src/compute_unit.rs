@@ -11,7 +11,8 @@ use std::cmp::Reverse;
 
 use super::{
     instruction::{Timed, Unit},
-    memory::{Memory, QUEUE_CYCLES, Traffic},
+    lds::{Lds, PAIRS, pair_of},
+    memory::{Memory, Traffic},
     parameters::{Parameters, TURN},
     stall::{Stall, Stalls},
     tags::Tags,
@@ -115,9 +116,10 @@ pub(super) struct ComputeUnit<'a> {
     waves: Vec<ReplayedWave<'a>>,
     simds: [Simd; SIMDS],
     workgroups: Vec<Workgroup>,
-    lds_free_at: u64,
+    lds: Lds,
     waiting_for_memory: Line,
-    waiting_for_lds: Line,
+    /// For each pair of SIMDs.
+    waiting_for_lds: [Line; PAIRS],
     /// The ready waves of the current SIMD, by priority. Kept to avoid allocations.
     by_priority: Vec<usize>,
     /// The instruction cache, if the code does not fit in it.
@@ -149,9 +151,9 @@ impl<'a> ComputeUnit<'a> {
                 matrix_free_at: 0,
             }),
             workgroups: Vec::new(),
-            lds_free_at: 0,
+            lds: Lds::new(parameters),
             waiting_for_memory: Line::EMPTY,
-            waiting_for_lds: Line::EMPTY,
+            waiting_for_lds: [Line::EMPTY; PAIRS],
             by_priority: Vec::new(),
             code: (code_bytes > capacity).then(|| Tags::new(capacity / CODE_LINE, 8)),
             issued: 0,
@@ -195,6 +197,7 @@ impl<'a> ComputeUnit<'a> {
             }
         }
         self.replay.traffic = self.memory.traffic();
+        self.replay.lds_busy = self.lds.busy;
         self.replay
     }
 
@@ -328,13 +331,14 @@ impl<'a> ComputeUnit<'a> {
             Unit::Vector | Unit::Matrix if simd.vector_free_at > now => Some(Stall::Issue),
             Unit::Matrix if simd.matrix_free_at > now => Some(Stall::MatrixBusy),
             Unit::VectorMemory => {
-                let has_room = self.memory.takes_at() <= now;
+                let has_room = self.memory.has_room(now);
                 let goes = self.waiting_for_memory.lets_in(number, now, has_room);
                 (!goes).then_some(Stall::MemoryQueue)
             }
             Unit::Lds => {
-                let has_room = self.lds_free_at <= now + QUEUE_CYCLES;
-                let goes = self.waiting_for_lds.lets_in(number, now, has_room);
+                let has_room = self.lds.has_room(number, now);
+                let line = &mut self.waiting_for_lds[pair_of(number)];
+                let goes = line.lets_in(number, now, has_room);
                 (!goes).then_some(Stall::LdsQueue)
             }
             _ => None,
@@ -390,8 +394,8 @@ impl<'a> ComputeUnit<'a> {
             Unit::Scalar => self.replay.scalar_busy += 1,
             Unit::ScalarMemory | Unit::VectorMemory => self.access(number, timed, now),
             Unit::Lds => {
-                let cycles = self.waves[number].lds_cycles();
-                let done_at = self.lds(now, cycles);
+                let access = self.waves[number].lds_access();
+                let done_at = self.lds.issue(simd, now, access);
                 let flight = Flight {
                     done_at,
                     is_lds: true,
@@ -406,14 +410,6 @@ impl<'a> ComputeUnit<'a> {
         ) {
             self.waves[number].write(timed, now);
         }
-    }
-
-    /// Adds work to the LDS queue. Returns the cycle at which it completes.
-    fn lds(&mut self, now: u64, cycles: u64) -> u64 {
-        let start = now.max(self.lds_free_at);
-        self.lds_free_at = start + cycles;
-        self.replay.lds_busy += cycles;
-        start + self.parameters.lds_latency + cycles.saturating_sub(1)
     }
 
     fn access(&mut self, number: usize, timed: &Timed, now: u64) {
@@ -438,12 +434,10 @@ impl<'a> ComputeUnit<'a> {
             _ => self.memory.store(now, access.index, shape, access.base),
         };
         if timed.to_lds {
-            // The data is written through the LDS queue. This model occupies the queue now, and not when the data
-            // arrives.
-            let cycles = self.waves[number].lds_cycles();
-            self.lds_free_at = self.lds_free_at.max(now) + cycles;
-            self.replay.lds_busy += cycles;
-            done_at += cycles;
+            // The data is written through the banks. This model occupies them now, and not when the data arrives.
+            let access = self.waves[number].lds_access();
+            self.lds.serve(now, access);
+            done_at += u64::from(access.cycles);
         }
         self.replay.stored_at = self.replay.stored_at.max(done_at);
         self.waves[number].fly(now, done_at);

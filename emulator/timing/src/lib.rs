@@ -22,6 +22,7 @@ mod clock;
 mod compute_unit;
 mod instruction;
 mod layout;
+mod lds;
 mod memory;
 mod parameter_file;
 mod parameters;
@@ -245,7 +246,7 @@ impl Plan {
 
     /// The observer of one host thread.
     pub fn tracer(&self) -> Tracer<'_> {
-        Tracer::new(self.parameters.hardware.gpu, &self.chosen)
+        Tracer::new(&self.parameters, &self.chosen)
     }
 
     /// Models the time from the recorded traces.

@@ -4,8 +4,12 @@
 //! through. The compute unit's share of L2, the Infinity Cache and memory is its share of all workgroups: a unit with
 //! more workgroups makes more requests, and gets what others leave once they are finished. Results return in the order
 //! of the requests, because L1 is assumed to be one queue.
+//!
+//! Vector memory instructions wait before L1 in a queue of a few instructions. L1 starts one when it is done with the one
+//! before, and when there is room for the lines that it has to request: those in flight and not yet returned fill at
+//! most L1 (AMD's Gluon tutorials, `v8_sliceMN`, 4.1 to 4.5).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use super::{
     parameters::{L1_WAYS, Parameters},
@@ -14,10 +18,6 @@ use super::{
     tags::Tags,
     trace::Shape,
 };
-
-/// The work in cycles that may queue at a memory unit before no more is issued to it. An estimate: AMD documents no
-/// depth.
-pub(super) const QUEUE_CYCLES: u64 = 64;
 
 /// A resource with a fixed number of bytes per cycle.
 #[derive(Clone, Copy, Debug)]
@@ -72,6 +72,12 @@ pub(super) struct Memory<'a> {
     scalar: Tags<u64>,
     /// The cycle at which L1 can start the next access.
     l1_free_at: u64,
+    /// The cycles at which L1 starts the last instructions, as many as may wait for it.
+    starts: VecDeque<u64>,
+    /// Requested lines that have not returned, in order: the cycle at which they do, and their number.
+    flying: VecDeque<(u64, u32)>,
+    flying_lines: u32,
+    most_lines: u32,
     /// The cycle at which the last result returned.
     returned_at: u64,
     port: Server,
@@ -99,6 +105,10 @@ impl<'a> Memory<'a> {
             l1: Tags::by_low_bits(u64::from(parameters.hardware.l1_bytes) / line, L1_WAYS),
             scalar: Tags::new(u64::from(parameters.hardware.scalar_cache_bytes) / line, 4),
             l1_free_at: 0,
+            starts: VecDeque::new(),
+            flying: VecDeque::new(),
+            flying_lines: 0,
+            most_lines: parameters.in_flight_bytes / line as u32,
             returned_at: 0,
             port: Server::new(parameters.l1_to_l2_bytes_per_cycle),
             l2: Server::new(parameters.l2_bytes_per_cycle * share_of_xcd),
@@ -109,17 +119,22 @@ impl<'a> Memory<'a> {
         }
     }
 
-    /// The cycle from which L1 accepts another access.
-    pub(super) fn takes_at(&self) -> u64 {
-        self.l1_free_at.saturating_sub(QUEUE_CYCLES)
+    /// Whether another instruction may wait for L1.
+    pub(super) fn has_room(&mut self, now: u64) -> bool {
+        while self.starts.front().is_some_and(|&start| start <= now) {
+            self.starts.pop_front();
+        }
+        self.starts.len() < self.parameters.memory_queue as usize
     }
 
     /// The cycle at which the result of a vector load is available.
     pub(super) fn load(&mut self, now: u64, index: u32, shape: &Shape, base: u64) -> u64 {
-        let start = self.start(now, shape);
+        let lines = || shape.lines.iter().map(|line| line.wrapping_add(base));
+        let missing = lines().filter(|&line| !self.l1.holds(line)).count() as u32;
+        let start = self.start(now, shape, missing);
         let hit_at = start + self.parameters.l1_latency;
         let mut done = hit_at + u64::from(shape.busy).saturating_sub(4);
-        for line in shape.lines.iter().map(|line| line.wrapping_add(base)) {
+        for line in lines() {
             self.traffic.l1_lines += 1;
             if let Some(there_at) = self.l1.find(line) {
                 self.traffic.l1_hits += 1;
@@ -131,12 +146,16 @@ impl<'a> Memory<'a> {
             done = done.max(there_at);
         }
         self.returned_at = self.returned_at.max(done);
+        if missing > 0 {
+            self.flying.push_back((self.returned_at, missing));
+            self.flying_lines += missing;
+        }
         self.returned_at
     }
 
     /// The cycle at which a store or an atomic operation completes.
     pub(super) fn store(&mut self, now: u64, index: u32, shape: &Shape, base: u64) -> u64 {
-        let start = self.start(now, shape);
+        let start = self.start(now, shape, 0);
         let mut done = start + self.parameters.l2_latency;
         for line in shape.lines.iter().map(|line| line.wrapping_add(base)) {
             self.traffic.l1_lines += 1;
@@ -167,12 +186,20 @@ impl<'a> Memory<'a> {
         done
     }
 
-    /// Starts an access in L1. Returns the cycle at which L1 starts it.
-    fn start(&mut self, now: u64, shape: &Shape) -> u64 {
-        let start = now.max(self.l1_free_at);
+    /// Starts an access in L1 that requests lines. Returns the cycle at which L1 starts it.
+    fn start(&mut self, now: u64, shape: &Shape, lines: u32) -> u64 {
+        let mut start = now.max(self.l1_free_at);
+        while let Some(&(there_at, oldest)) = self.flying.front()
+            && (there_at <= start || self.flying_lines + lines > self.most_lines)
+        {
+            start = start.max(there_at);
+            self.flying_lines -= oldest;
+            self.flying.pop_front();
+        }
         let busy = u64::from(shape.busy);
         self.l1_free_at = start + busy;
         self.traffic.l1_busy += busy as f64;
+        self.starts.push_back(start);
         start
     }
 

@@ -104,6 +104,9 @@ macro_rules! fields {
 const MT4G: &str = "mt4g, «Memory Topology 4 GPUs», reports of MI100, MI210 and MI300X (August 2025); MI250X has \
                     MI210's figure, MI355X MI300X's";
 
+const GLUON: &str = "AMD's Gluon tutorials (ROCm/gfx950-gluon-tutorials): v8_sliceMN, 4.1 to 4.4; docs/lds_throughput.md, \
+                     1.2 to 1.6; MI300X and MI350, used for all";
+
 const LLVM: &str = "LLVM's SISchedule.td";
 
 fields! {
@@ -118,7 +121,9 @@ fields! {
     memory_latency: 1.0 to 1e5, "Cycles from a load to its result, from memory", MT4G;
     scalar_latency: 1.0 to 1e5, "Cycles from a scalar load to its result, from the scalar cache", MT4G;
     lds_latency: 1.0 to 1e5, "Cycles from an LDS load to its result, without conflicts", MT4G;
-    l2_bytes_per_cycle: 1.0 to 1e6, "Read bandwidth of an XCD's L2 in bytes per cycle", MT4G;
+    l2_bytes_per_cycle: 1.0 to 1e6,
+        "Read bandwidth of an XCD's L2 in bytes per cycle",
+        "MI100: mt4g; others: AMD's CDNA 2 and 3 white papers, times the share that mt4g reached on MI100, 0.87";
     l2_written_bytes_per_cycle: 1.0 to 1e6,
         "Write bandwidth of an XCD's L2 in bytes per cycle, without reads",
         MT4G;
@@ -132,6 +137,14 @@ fields! {
     l1_to_l2_bytes_per_cycle: 1.0 to 1e4,
         "Bandwidth from L1 to L2 in bytes per cycle, for one compute unit",
         "AMD's slides «Introduction to AMD GPU programming with HIP»: 64 bytes per cycle";
+    memory_queue: 1.0 to 1e4, "Vector memory instructions of a compute unit that may wait for L1", GLUON;
+    in_flight_bytes: 64.0 to 1e9, "Bytes of lines that L1 may have requested and not received", GLUON;
+    lds_queue: 1.0 to 1e4,
+        "LDS instructions of 16 bytes a lane that a pair of SIMDs may have in flight",
+        GLUON;
+    lds_bus_bytes_per_cycle: 1.0 to 1e4,
+        "Bandwidth between LDS and a pair of SIMDs in bytes per cycle, in each direction",
+        GLUON;
 }
 
 /// Latencies that must not fall from one level of memory to the next.

@@ -3,17 +3,20 @@
 //! | figures | source |
 //! |---|---|
 //! | units, clocks, caches: capacities, memory bandwidth | [`Specifications`] |
-//! | latencies of L1, L2, memory, scalar cache, LDS; bandwidth of L2, read and written | measured by mt4g («Memory Topology 4 GPUs», reports of MI100, MI210 and MI300X, August 2025) |
+//! | latencies of L1, L2, memory, scalar cache, LDS; written bandwidth of L2; read bandwidth of MI100's L2 | measured by mt4g («Memory Topology 4 GPUs», reports of MI100, MI210 and MI300X, August 2025) |
+//! | read bandwidth of L2, other machines | AMD's CDNA 2 and 3 white papers: 128 bytes per cycle from each of 32 (MI210) or 16 channels (each XCD of MI300X); of this the share that mt4g reached on MI100, 0.87. mt4g's own figures for MI210 and MI300X are 24.4 and 24.2 bytes per cycle and compute unit, although the second's L2 has 1.37 times as many bytes per cycle for each: its requests in flight were the limit, and not L2 |
 //! | latency of the Infinity Cache | the same, MI300X: latency of L2 and its miss penalty |
 //! | bandwidth of the Infinity Cache | Chips and Cheese, «Testing AMD's Giant MI300X»: 11.9 TB/s; mt4g measured 5.8 TB/s |
 //! | reachable share of the memory bandwidth: 0.8 | BabelStream on MI300X (Azure's guide to benchmarks), 4.26 of 5.3 TB/s, used for all; mt4g measured 0.60 (MI100) to 0.75 (MI300X) |
 //! | L1: looks up one line at once for sixteen lanes | GPUOpen, «Understanding Memory Coalescing on GCN»; agrees with AMD's fp8 ladder (`docs/timing.md`) |
 //! | L1: 4 cycles for addresses, 64 bytes per cycle, 64 ways, keeps lines that are written as a whole; LDS: 128 bytes per cycle; f64 at half rate on MI100 | AMD's slides «Introduction to AMD GPU programming with HIP», to which the documentation of ROCm Compute Profiler refers |
 //! | L1: the lowest bits of a line's number select its set | Wave's documentation («L1 Cache Swizzling on MI300»): 4 sets, selected by bits 7 and 8 of the address; used for all |
+//! | L1: loads in flight fill at most the cache; 12 vector memory instructions wait before it; it takes 16 cycles for 8 bytes a lane, as for 16 | AMD's Gluon tutorials (ROCm/gfx950-gluon-tutorials), `v8_sliceMN`, 4.1 to 4.4; MI300X and MI350, used for all |
+//! | LDS: a bus of 128 bytes per cycle in each direction for each pair of SIMDs, with 8 instructions in flight | the same, `docs/lds_throughput.md`, 1.2 to 1.6; used for all |
 //! | ways of L2 | published descriptions of MI300X: 16, used for all and for the Infinity Cache |
 //! | vector instructions: 4 cycles, transcendental ones 16; integer products; taken branches: 8 turns | LLVM's `SISchedule.td`, which calls its latencies possibly inaccurate |
 //!
-//! **We found no published measurements of MI355X**: its latencies and shares are those of MI300X.
+//! **We found no published measurements of MI355X's caches**: its latencies and shares are those of MI300X, in cycles.
 
 use ferrowave_gpu::{Product, Specifications};
 
@@ -38,7 +41,7 @@ pub struct Parameters {
     pub scalar_latency: u64,
     /// The same for LDS, without conflicts.
     pub lds_latency: u64,
-    /// Read bandwidth of an XCD's L2 in bytes per cycle, as measured.
+    /// Read bandwidth of an XCD's L2 in bytes per cycle.
     pub l2_bytes_per_cycle: f64,
     /// Write bandwidth of an XCD's L2 in bytes per cycle, as measured without reads.
     pub l2_written_bytes_per_cycle: f64,
@@ -50,6 +53,14 @@ pub struct Parameters {
     pub integer_product_cycles: u64,
     /// Bandwidth from L1 to L2 in bytes per cycle, for one compute unit.
     pub l1_to_l2_bytes_per_cycle: f64,
+    /// Vector memory instructions of a compute unit that may wait for L1.
+    pub memory_queue: u32,
+    /// Bytes of lines that L1 may have requested and not received.
+    pub in_flight_bytes: u32,
+    /// LDS instructions of 16 bytes a lane that a pair of SIMDs may have in flight, or as many bytes of narrower ones.
+    pub lds_queue: u32,
+    /// Bandwidth between LDS and a pair of SIMDs in bytes per cycle, in each direction.
+    pub lds_bus_bytes_per_cycle: u32,
 }
 
 /// Cycles between two turns of a SIMD: the four SIMDs issue in turn.
@@ -61,6 +72,9 @@ pub(crate) const L1_WAYS: usize = 64;
 pub(crate) const L2_WAYS: usize = 16;
 
 const GIB_PER_SECOND: f64 = (1_u64 << 30) as f64;
+
+/// The share of the read bandwidth of L2's channels that mt4g reached on MI100: 64 bytes from each of 32.
+const L2_EFFICIENCY: f64 = 2484.7 * GIB_PER_SECOND / (32.0 * 64.0 * 1.502e9);
 
 const MI100: Parameters = Parameters {
     machine: Product::Mi100,
@@ -78,6 +92,10 @@ const MI100: Parameters = Parameters {
     double_cycles: 8,
     integer_product_cycles: 16,
     l1_to_l2_bytes_per_cycle: 64.0,
+    memory_queue: 12,
+    in_flight_bytes: Product::Mi100.specifications().l1_bytes,
+    lds_queue: 8,
+    lds_bus_bytes_per_cycle: 128,
 };
 
 const MI210: Parameters = Parameters {
@@ -88,7 +106,7 @@ const MI210: Parameters = Parameters {
     infinity_latency: 741,
     memory_latency: 741,
     scalar_latency: 53,
-    l2_bytes_per_cycle: 4014.1 * GIB_PER_SECOND / 1.7e9,
+    l2_bytes_per_cycle: 32.0 * 128.0 * L2_EFFICIENCY,
     l2_written_bytes_per_cycle: 2403.7 * GIB_PER_SECOND / 1.7e9,
     double_cycles: 4,
     integer_product_cycles: 4,
@@ -110,9 +128,10 @@ const MI300X: Parameters = Parameters {
     memory_latency: 900,
     scalar_latency: 48,
     lds_latency: 51,
-    l2_bytes_per_cycle: 14364.7 * GIB_PER_SECOND / 2.1e9 / 8.0,
+    l2_bytes_per_cycle: 16.0 * 128.0 * L2_EFFICIENCY,
     l2_written_bytes_per_cycle: 6562.2 * GIB_PER_SECOND / 2.1e9 / 8.0,
     infinity_bytes_per_second: 11.9e12,
+    in_flight_bytes: Product::Mi300x.specifications().l1_bytes,
     ..MI210
 };
 

@@ -66,6 +66,13 @@ impl<T: Copy + Default> Tags<T> {
         std::hint::black_box(some.fold(0, |all, (line, _)| all | line));
     }
 
+    /// Whether the cache holds a line.
+    pub(super) fn holds(&self, line: u64) -> bool {
+        let first = self.first(line);
+        let set = &self.entries[first..first + self.ways];
+        set.iter().any(|(held, _)| *held == line)
+    }
+
     /// The value of a line if the cache holds it, which makes it the most recently used.
     pub(super) fn find(&mut self, line: u64) -> Option<&mut T> {
         let set = self.set(line);

@@ -8,9 +8,10 @@ use std::{
     sync::Arc,
 };
 
-use ferrowave_gpu::Gpu;
-
-use super::budget::{Allowance, Budget, MOST_TRACE_BYTES};
+use super::{
+    budget::{Allowance, Budget, MOST_TRACE_BYTES},
+    parameters::Parameters,
+};
 use ferrowave_access_cost::{AccessKind, Banks, Lines, look_ups};
 use ferrowave_emulator::exec::{
     ByPlace, ByShape, Context, Facts, Flow, GroupStart, ObservedAccess, Observer, Space, Wave,
@@ -52,8 +53,28 @@ pub(super) struct WaveTrace {
     pub(super) blocks: Vec<(u32, u32)>,
     /// Global memory accesses, vector and scalar, in order.
     pub(super) accesses: Vec<Access>,
-    /// LDS cycles of each instruction that uses LDS.
-    pub(super) lds_cycles: Vec<u32>,
+    /// Of each instruction that uses LDS.
+    pub(super) lds: Vec<LdsAccess>,
+}
+
+/// What an instruction needs of LDS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct LdsAccess {
+    /// Cycles of the banks.
+    pub(super) cycles: u32,
+    /// Cycles of the bus between LDS and the SIMD.
+    pub(super) bus_cycles: u16,
+    /// Whether data goes to LDS, and not from it.
+    pub(super) is_write: bool,
+}
+
+impl LdsAccess {
+    /// A permutation of lanes: it uses the banks without accessing memory, like 4 bytes per lane.
+    pub(super) const PERMUTATION: LdsAccess = LdsAccess {
+        cycles: 2,
+        bus_cycles: 2,
+        is_write: false,
+    };
 }
 
 /// The traces of a workgroup's waves.
@@ -179,11 +200,13 @@ pub struct Tracer<'a> {
     known: HashMap<Shape, u32>,
     found: ByShape<Found>,
     banks: Banks,
+    bus_bytes: u32,
     allowance: Allowance,
 }
 
 impl<'a> Tracer<'a> {
-    pub(super) fn new(gpu: Gpu, chosen: &'a Chosen) -> Self {
+    pub(super) fn new(parameters: &Parameters, chosen: &'a Chosen) -> Self {
+        let gpu = parameters.hardware.gpu;
         Tracer {
             chosen,
             shift: gpu.line_bytes().trailing_zeros() - 6,
@@ -197,6 +220,7 @@ impl<'a> Tracer<'a> {
             known: HashMap::new(),
             found: ByShape::default(),
             banks: Banks::new(gpu),
+            bus_bytes: parameters.lds_bus_bytes_per_cycle.max(1),
             allowance: Allowance::default(),
         }
     }
@@ -239,12 +263,12 @@ impl<'a> Tracer<'a> {
             }
         }
         if self.mode == Mode::Whole && (facts.category == Category::Lds || facts.to_lds) {
-            let cycles = self.lds_cycles(facts, context);
-            if !self.has_room::<u32>() {
+            let access = self.lds_access(facts, context);
+            if !self.has_room::<LdsAccess>() {
                 return;
             }
             if let Some(trace) = self.waves.get_mut(wave) {
-                trace.lds_cycles.push(cycles);
+                trace.lds.push(access);
             }
         }
     }
@@ -294,18 +318,30 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    fn lds_cycles(&mut self, facts: &Facts, context: &Context<'_>) -> u32 {
-        let mut cycles = 0;
+    fn lds_access(&mut self, facts: &Facts, context: &Context<'_>) -> LdsAccess {
+        let (mut cycles, mut bytes, mut is_write) = (0, 0, false);
         let in_lds = context
             .accesses()
             .filter(|observed| observed.space == Space::Lds);
         for observed in in_lds {
             let way = AccessKind::of(&observed, facts.effect == Effect::Atomic);
             let known = &mut self.found.of(observed.shape).lds[way as usize];
-            cycles += known.result(observed.base, 4, || self.banks.cycles_of(&observed, way));
+            // Accesses of 16 bytes depend on whether they are aligned.
+            let within = if observed.bytes > 8 { 16 } else { 4 };
+            cycles += known.result(observed.base, within, || {
+                self.banks.cycles_of(&observed, way)
+            });
+            bytes += observed.lanes.count_ones() * observed.bytes;
+            is_write |= observed.write;
         }
-        // Lane permutations use the LDS banks without accessing memory: like 4 bytes per lane.
-        if cycles == 0 { 2 } else { cycles }
+        if cycles == 0 {
+            return LdsAccess::PERMUTATION;
+        }
+        LdsAccess {
+            cycles,
+            bus_cycles: bytes.div_ceil(self.bus_bytes) as u16,
+            is_write,
+        }
     }
 
     fn intern(&mut self, shape: Shape) -> u32 {

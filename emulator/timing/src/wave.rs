@@ -6,7 +6,7 @@ use super::{
     instruction::{Range, Timed, Unit},
     parameters::TURN,
     stall::Stall,
-    trace::{Access, WaveTrace},
+    trace::{Access, LdsAccess, WaveTrace},
 };
 use ferrowave_isa::{Counter, Register};
 
@@ -125,11 +125,11 @@ impl<'a> ReplayedWave<'a> {
         access
     }
 
-    /// The LDS cycles of the current instruction.
-    pub(super) fn lds_cycles(&mut self) -> u64 {
-        let cycles = self.trace.lds_cycles.get(self.lds).copied();
+    /// What the current instruction needs of LDS.
+    pub(super) fn lds_access(&mut self) -> LdsAccess {
+        let access = self.trace.lds.get(self.lds).copied();
         self.lds += 1;
-        cycles.map_or(2, u64::from)
+        access.unwrap_or(LdsAccess::PERMUTATION)
     }
 
     /// Moves to the next instruction. Returns whether it is elsewhere than after this one, or `None` at the end.

@@ -1,0 +1,93 @@
+//! LDS of the replayed compute unit, as AMD's Gluon tutorials describe it (`docs/lds_throughput.md`, 1.2 to 1.6).
+//!
+//! The banks serve one access at a time. The data then goes over the bus of a pair of SIMDs, which both directions have
+//! for themselves. A pair has eight instructions of 16 bytes a lane in flight: the next one issues when the oldest
+//! completes. Narrower ones are assumed to take less of this room, because eight of 4 bytes a lane would be too few for
+//! the bandwidth that LDS has.
+
+use std::collections::VecDeque;
+
+use super::{parameters::Parameters, trace::LdsAccess};
+
+/// Pairs of SIMDs of a compute unit.
+pub(super) const PAIRS: usize = 2;
+
+/// Bytes of an instruction with 16 bytes a lane.
+const WIDEST_BYTES: u64 = 1024;
+
+/// The pair of a SIMD.
+pub(super) const fn pair_of(simd: usize) -> usize {
+    simd / PAIRS
+}
+
+/// Two SIMDs' way to LDS.
+#[derive(Clone, Debug, Default)]
+struct Pair {
+    /// The cycle from which the bus is free: from LDS, and to it.
+    free_at: [u64; 2],
+    /// The instructions in flight, in order: the cycle of completion, and the cycles of the bus.
+    flying: VecDeque<(u64, u64)>,
+    flying_cycles: u64,
+}
+
+/// LDS of one compute unit.
+#[derive(Clone, Debug)]
+pub(super) struct Lds {
+    latency: u64,
+    /// The most cycles of the bus that a pair's instructions in flight take.
+    most_cycles: u64,
+    /// The cycle from which the banks are free.
+    free_at: u64,
+    pairs: [Pair; PAIRS],
+    /// Cycles in which the banks were busy.
+    pub(super) busy: u64,
+}
+
+impl Lds {
+    pub(super) fn new(parameters: &Parameters) -> Self {
+        Lds {
+            latency: parameters.lds_latency,
+            most_cycles: u64::from(parameters.lds_queue) * WIDEST_BYTES
+                / u64::from(parameters.lds_bus_bytes_per_cycle.max(1)),
+            free_at: 0,
+            pairs: Default::default(),
+            busy: 0,
+        }
+    }
+
+    /// Whether a SIMD can issue another instruction.
+    pub(super) fn has_room(&mut self, simd: usize, now: u64) -> bool {
+        let pair = &mut self.pairs[pair_of(simd)];
+        while let Some(&(done_at, cycles)) = pair.flying.front()
+            && done_at <= now
+        {
+            pair.flying.pop_front();
+            pair.flying_cycles -= cycles;
+        }
+        pair.flying.is_empty() || pair.flying_cycles < self.most_cycles
+    }
+
+    /// Issues an instruction. Returns the cycle at which it completes.
+    pub(super) fn issue(&mut self, simd: usize, now: u64, access: LdsAccess) -> u64 {
+        let start = self.serve(now, access);
+        let pair = &mut self.pairs[pair_of(simd)];
+        let bus = &mut pair.free_at[usize::from(access.is_write)];
+        *bus = (*bus).max(start) + u64::from(access.bus_cycles);
+        let through = self.free_at.max(*bus);
+        let done_at = (through - 1).max(start) + self.latency;
+        let last = pair.flying.back().map_or(0, |&(done_at, _)| done_at);
+        let done_at = done_at.max(last);
+        let cycles = u64::from(access.bus_cycles);
+        pair.flying.push_back((done_at, cycles));
+        pair.flying_cycles += cycles;
+        done_at
+    }
+
+    /// Occupies the banks. Returns the first cycle.
+    pub(super) fn serve(&mut self, now: u64, access: LdsAccess) -> u64 {
+        let start = now.max(self.free_at);
+        self.free_at = start + u64::from(access.cycles);
+        self.busy += u64::from(access.cycles);
+        start
+    }
+}
