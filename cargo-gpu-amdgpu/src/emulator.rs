@@ -1,34 +1,51 @@
 //! The emulator's library, for crates whose host part is built without the emulator: compiled once for all crates.
 
 use std::{
-    fs, io,
+    env, fs, io,
     path::{Path, PathBuf},
 };
 
 use ferrowave_kernel_build::{Toolchain, user_cache};
-use ferrowave_launch::Failure;
+use ferrowave_launch::{Failure, HIP_LIBRARY, library_places};
 
 use crate::new::installed_from;
 
-/// The library's file.
-const NAME: &str = "libamdhip64.so";
-
-/// Builds the library from the sources that this command was installed from, in the user's cache directory or else in
-/// `products`, and links it in `products`, where the configuration of a new crate names it for `cargo run`. Returns the
-/// link.
+/// The library, and a link to it in `products`, where the configuration of a new crate names it for `cargo run`. Returns
+/// the link.
 pub(crate) fn library(products: &Path) -> Result<PathBuf, Failure> {
-    let sources = installed_from().ok_or_else(|| {
+    let library = match installed_from() {
+        Some(sources) => build(sources, products)?,
+        None => installed()?,
+    };
+    let link = products.join(HIP_LIBRARY);
+    replace(&library, &link).map_err(|error| {
+        Failure::failed(format!("{} can't be written: {error}", link.display()))
+    })?;
+    Ok(link)
+}
+
+/// The library that was installed with this command, as a wheel does.
+fn installed() -> Result<PathBuf, Failure> {
+    let program = env::current_exe().map_err(Failure::failed)?;
+    let files = library_places(&program).map(|place| place.join(HIP_LIBRARY));
+    let found = files.into_iter().find(|file| file.is_file());
+    found.ok_or_else(|| {
         Failure::failed(
             "the crate's host part is built without the emulator, and the sources from which this command would build the \
              emulator's library are gone; give the crate's ferrowave-host its default features, or install this command again",
         )
-    })?;
+    })
+}
+
+/// Builds the library from the sources that this command was installed from, in the user's cache directory or else in
+/// `products`.
+fn build(sources: &Path, products: &Path) -> Result<PathBuf, Failure> {
     // The emulator's toolchain. The crate's may be another one.
     let toolchain = Toolchain::channel(Toolchain::TESTED_CHANNEL).map_err(Failure::failed)?;
     let target = user_cache()
         .unwrap_or_else(|| products.to_owned())
         .join("emulator");
-    let built = target.join("release").join(NAME);
+    let built = target.join("release").join(HIP_LIBRARY);
     if !built.exists() {
         eprintln!(
             "Compiling the emulator's library, once for all crates. This takes a minute or two."
@@ -51,11 +68,7 @@ pub(crate) fn library(products: &Path) -> Result<PathBuf, Failure> {
             sources.display()
         )));
     }
-    let link = products.join(NAME);
-    replace(&built, &link).map_err(|error| {
-        Failure::failed(format!("{} can't be written: {error}", link.display()))
-    })?;
-    Ok(link)
+    Ok(built)
 }
 
 /// Makes `link` lead to `file`, atomically.
@@ -63,7 +76,7 @@ fn replace(file: &Path, link: &Path) -> io::Result<()> {
     let products = link.parent().unwrap_or(link);
     fs::create_dir_all(products)?;
     let new = tempfile::tempdir_in(products)?;
-    let new = new.path().join(NAME);
+    let new = new.path().join(HIP_LIBRARY);
     #[cfg(unix)]
     std::os::unix::fs::symlink(file, &new)?;
     #[cfg(not(unix))]

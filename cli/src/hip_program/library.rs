@@ -9,10 +9,10 @@ use std::{
 };
 
 use ferrowave_kernel_build::user_cache;
+use ferrowave_launch::{HIP_LIBRARY as HIP, library_places};
 
 use crate::cli::Failure;
 
-const HIP: &str = "libamdhip64.so";
 const SMI: &str = "librocm_smi64.so";
 
 /// The names of HIP's library. ROCm 5, 6 and 7 have a soname each. ROCm 6 and 7 also have the functions that compile at run
@@ -47,7 +47,7 @@ impl Library {
         let program = env::current_exe().map_err(|error| {
             Failure::failed(format!("the path of ferrowave is unknown: {error}"))
         })?;
-        let places = places(&program);
+        let places = library_places(&program);
         let found = places.iter().find(|place| place.join(HIP).is_file());
         let place = found.ok_or_else(|| {
             let places: Vec<_> = places.iter().map(|place| place.display().to_string()).collect();
@@ -92,14 +92,6 @@ impl Library {
     }
 }
 
-/// The only list of places: the folder of the program, which is Cargo's folder in a checkout, and the folder that a wheel
-/// installs beside the one for programs.
-fn places(program: &Path) -> Vec<PathBuf> {
-    let folder = program.parent().unwrap_or(Path::new("/"));
-    let prefix = folder.parent().unwrap_or(Path::new("/"));
-    vec![folder.to_owned(), prefix.join("lib").join("ferrowave")]
-}
-
 /// A name for the folder of links to libraries in `place`: short and plain, whatever characters the place has.
 fn name_of(place: &Path) -> String {
     let hasher = BuildHasherDefault::<DefaultHasher>::new();
@@ -120,14 +112,6 @@ fn link(file: &Path, link: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_library_is_beside_the_program_or_where_a_wheel_puts_it() {
-        assert_eq!(
-            places(Path::new("/venv/bin/ferrowave")),
-            [Path::new("/venv/bin"), Path::new("/venv/lib/ferrowave")]
-        );
-    }
 
     #[test]
     fn a_link_that_leads_elsewhere_is_replaced() {
