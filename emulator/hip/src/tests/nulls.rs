@@ -122,9 +122,9 @@ fn the_child_calls_everything() {
             }
         }
     }
-    // A second device, because the calls may have left a stream of the first one in a capture.
-    let _other = TestDevice::new(Gpu::Gfx942);
+    // A second device, because the calls have removed the first one, or left a stream of it in a capture.
     drop(device);
+    let _other = TestDevice::new(Gpu::Gfx942);
     assert_eq!(contents(buffer(&[7; 8]), 8), [7; 8]);
     println!("survived");
 }
