@@ -11,7 +11,7 @@ use super::{DecodeError, Instruction, cdna};
 /// refused; `tests/llvm.rs` lists the cases.
 ///
 /// A tuple of vector registers may extend past v255, as in LLVM. A caller that uses registers after the first
-/// ([`Operand::bits`]) must check for this.
+/// (`Operand::bits`) must check for this.
 ///
 /// # Errors
 /// If the words are not an instruction of this GPU, have an operand that the instruction does not accept, or end too

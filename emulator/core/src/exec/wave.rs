@@ -214,7 +214,7 @@ impl Fetched {
     }
 }
 
-/// The number of chunks is known at run time only: [`Wave::chunks`].
+/// The number of chunks is known at run time only: `Wave::chunks`.
 pub const ANY: usize = 0;
 
 /// A wave of 64 lanes, for operations that exist for no other.
