@@ -66,7 +66,7 @@ pub(crate) fn headline(section: &Section<'_>) -> Vec<String> {
         });
         sentences.push(format!("It is bound by {}{usage}.", bound(&time.bound_by)));
         if let Some(error) = &time.error {
-            sentences.push(format!("The model\'s error there: {error}."));
+            sentences.push(format!("The model's error for such kernels is {error}."));
         }
     }
     let libraries = rows.iter().filter(|row| row.is_library());
@@ -195,7 +195,7 @@ mod tests {
             "lds_tiled is the fastest at 1024×1024×1024: 2.15 TFLOP/s, 1 % of the peak (modelled).\n\
              It is 2.00 times as fast as the next, tiled, and 4.00 times as fast as naive.\n\
              It is bound by LDS; its busiest unit, LDS, works 90 % of the time.\n\
-             The model's error there: ±10 % on average.\n\
+             The model's error for such kernels is ±10 % on average.\n\
              rocBLAS 5.0 reaches 4.29 TFLOP/s; lds_tiled has 0.500 of that.\n\
              1 of 5 computed products are WRONG; 1 kernel failed; 1 were modelled and not computed."
         );
