@@ -11,7 +11,8 @@ use std::{
 
 use libloading::Library;
 
-use crate::hip::system::{rocm_folders, root};
+use crate::hip::system::rocm::rocm_folders;
+use crate::hip::system::root_folder::root;
 
 /// A library that is never unloaded: functions taken from it have no lifetime, and threads of ROCm may still run.
 pub(crate) struct Dynamic {

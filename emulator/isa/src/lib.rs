@@ -16,6 +16,7 @@ mod row;
 mod text;
 mod uses;
 mod wait_counts;
+mod waits_of;
 
 pub use category::{Category, Effect};
 pub use data_type::DataType;

@@ -2,9 +2,6 @@
 
 use std::collections::VecDeque;
 
-use super::row::Immediate;
-use super::{Instruction, Source, cdna};
-
 /// A counter of operations in flight. Each family of GPUs has some of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
@@ -28,17 +25,6 @@ pub struct WaitCounts([u32; Counter::COUNT]);
 impl WaitCounts {
     /// No wait.
     pub const NONE: Self = WaitCounts([u32::MAX; Counter::COUNT]);
-
-    /// The counts of an instruction.
-    pub fn of(instruction: Option<&Instruction>) -> Self {
-        let Some(instruction) = instruction else {
-            return Self::NONE;
-        };
-        match (instruction.row.imm, instruction.src[0].source) {
-            (Immediate::Waitcnt, Source::Literal(bits)) => cdna::wait_counts(bits),
-            _ => Self::NONE,
-        }
-    }
 
     /// The same, with a wait for a counter.
     #[must_use]

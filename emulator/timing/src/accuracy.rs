@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use serde::Serialize;
 
-use super::report::{Bound, Unit};
+use super::bound::{Bound, Unit};
 
 /// A published kernel.
 #[derive(Clone, Debug, PartialEq)]

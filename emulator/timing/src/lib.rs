@@ -17,6 +17,7 @@
 //! pages. Caches start cold; the instruction cache starts warm if the kernel fits in it.
 
 mod accuracy;
+mod bound;
 mod budget;
 mod clock;
 mod compute_unit;
@@ -33,20 +34,23 @@ mod stall;
 mod symbolized;
 mod tags;
 mod timeline;
+mod timeline_events;
 mod trace;
 pub mod trace_events;
 mod wave;
 
 pub use accuracy::{Class, ClassError, PublishedRow, error_table, published_rows};
+pub use bound::{Bound, Unit};
 pub use budget::MOST_TRACE_BYTES;
 pub use clock::{MatrixType, SustainedClock};
 pub use parameter_file::{Changed, ParameterError};
 pub use parameters::{Parameters, TURN};
 pub use report::duration;
-pub use report::{Bound, Format, JSON_VERSION, MODELLED, Timing, Unit, Usage};
+pub use report::{Format, JSON_VERSION, MODELLED, Timing, Usage};
 pub use stall::{Stall, Stalls};
 pub use symbolized::{InstructionTiming, Instructions};
-pub use timeline::{MOST_TIMELINE_INSTRUCTIONS, Shown, write_timelines};
+pub use timeline::MOST_TIMELINE_INSTRUCTIONS;
+pub use timeline_events::{Shown, write_timelines};
 pub use trace::Tracer;
 
 use std::sync::Arc;

@@ -11,7 +11,7 @@ use std::{
 
 use ferrowave_gpu::{KfdGpu, known_gpus};
 
-use super::root;
+use super::root_folder::root;
 use crate::hip::{LIBRARY_VARIABLE, LoadError, load::Unusable};
 
 /// The variables that hide devices from HIP (ROCm, «GPU isolation techniques»).
