@@ -4,7 +4,7 @@ use std::{env, fmt::Write as _, fs, path::Path, process, process::Command};
 
 use ferrowave_gpu::{KFD_GENERATION, known_gpus};
 use ferrowave_kernel_build::{Build, Gpu, LaunchBounds, Policy, Toolchain};
-use ferrowave_shared::CATALOGUE;
+use ferrowave_shared::{CATALOGUE, gpus_with_kernels};
 
 /// Names the GPUs to build for, separated by commas.
 const GPUS: &str = "FERROWAVE_GPUS";
@@ -68,6 +68,7 @@ fn requested_gpus() -> Result<Vec<Gpu>, String> {
             println!("cargo::rerun-if-changed={}", generation.display());
         }
         let mut gpus = known_gpus(root);
+        gpus.retain(|gpu| gpus_with_kernels().contains(gpu.name()));
         if gpus.is_empty() {
             gpus.push(Gpu::Gfx942);
         }
@@ -78,6 +79,12 @@ fn requested_gpus() -> Result<Vec<Gpu>, String> {
         let gpu: Gpu = name
             .parse()
             .map_err(|error| format!("{GPUS}={names}: {error}"))?;
+        if !gpus_with_kernels().contains(gpu.name()) {
+            return Err(format!(
+                "{GPUS}={names}: there are no kernels for {gpu} yet, only for {}",
+                gpus_with_kernels()
+            ));
+        }
         if !gpus.contains(&gpu) {
             gpus.push(gpu);
         }

@@ -64,7 +64,7 @@ fn sums_are_released_and_acquired_at_agent_scope() {
     for &(gpu, bytes) in embedded::CODE_OBJECTS {
         let (write_back, invalidate, returns) = match gpu {
             Gpu::Gfx908 | Gpu::Gfx90a => (None, "buffer_wbinvl1_vol", "glc"),
-            Gpu::Gfx942 | Gpu::Gfx950 => (Some("buffer_wbl2 sc1"), "buffer_inv sc1", "sc0"),
+            _ => (Some("buffer_wbl2 sc1"), "buffer_inv sc1", "sc0"),
         };
         let object = CodeObject::parse(bytes).unwrap();
         let lines = disassemble(bytes).unwrap();

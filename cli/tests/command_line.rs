@@ -275,9 +275,9 @@ fn unknown_names_are_refused_with_the_known() {
     );
     let naive = [["--kernel", "naive"].as_slice(), &SIZE].concat();
     refused(
-        &run("emulator:gfx1100", &naive),
+        &run("emulator:gfx1030", &naive),
         2,
-        &["emulator:gfx1100", "gfx942 (MI300X)"],
+        &["emulator:gfx1030", "gfx942 (MI300X)"],
     );
     refused(&run("cuda:0", &naive), 2, &["cuda:0", "hip:N"]);
     refused(&["list", "--gpu", "gfx900"], 2, &["gfx900", "gfx942"]);

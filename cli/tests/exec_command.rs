@@ -403,7 +403,7 @@ fn wrong_options_are_refused_before_the_program_runs() {
         answer.expect(2, parts);
         assert_eq!(answer.text, "");
     };
-    for gpu in ["gfx1100", "hip:0", "auto", "", "gfx942,"] {
+    for gpu in ["gfx1030", "hip:0", "auto", "", "gfx942,"] {
         refused(&["--gpu", gpu], &["gfx942", "with commas between"]);
     }
     refused(&["--check", "speed"], &["speed", "races"]);

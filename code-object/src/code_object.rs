@@ -45,6 +45,8 @@ impl Kernel {
                 .group_segment_fixed_size
                 .saturating_add(dynamic_lds_bytes),
             workgroup_size,
+            wave_size: self.descriptor.wave_size(),
+            in_one_compute_unit: !self.descriptor.wgp_mode,
         }
     }
 }
@@ -323,6 +325,13 @@ impl CodeObject {
                 address,
             })?;
         let descriptor = KernelDescriptor::parse(bytes, self.target.gpu, &metadata.name)?;
+        if descriptor.wave_size() != metadata.wavefront_size {
+            return Err(CodeObjectError::WaveSize {
+                kernel: kernel(),
+                descriptor: descriptor.wave_size(),
+                metadata: metadata.wavefront_size,
+            });
+        }
 
         let entry = address.wrapping_add_signed(descriptor.kernel_code_entry_byte_offset);
         // The low 8 bits of the entry address are not stored in the program start register (`COMPUTE_PGM_LO`), so they
@@ -427,16 +436,17 @@ fn check_target(metadata: &Metadata, target: Target) -> Result<(), CodeObjectErr
     let Some(text) = &metadata.target else {
         return Ok(());
     };
-    // In `amdgcn-amd-amdhsa--gfx90a:sramecc+`, features follow a colon and may end in a dash themselves (`xnack-`). The
-    // processor follows the last dash before them.
+    // In `amdgcn-amd-amdhsa--gfx90a:sramecc+`, features follow a colon and may end in a dash themselves (`xnack-`).
     let processor = text.split(':').next().unwrap_or(text);
-    let processor = processor.rsplit('-').next().unwrap_or(processor);
-    if processor == target.gpu.name() {
+    // Names of generic targets have dashes too; the triple ends with an environment, which is usually empty.
+    let expected = target.processor();
+    let before = processor.strip_suffix(expected);
+    if before.is_some_and(|before| before.is_empty() || before.ends_with('-')) {
         return Ok(());
     }
     Err(CodeObjectError::TargetMismatch {
         target: text.clone(),
-        gpu: target.gpu,
+        processor: expected,
     })
 }
 

@@ -3,7 +3,7 @@
 //! Layout and field names: LLVM's `AMDGPUUsage`, «Kernel Descriptor», with its tables for `compute_pgm_rsrc1` to `3`,
 //! `kernel_code_properties` and `kernarg_preload`.
 
-use ferrowave_gpu::{Gpu, GpuLimits};
+use ferrowave_gpu::{Family, Gpu, GpuLimits};
 
 use crate::CodeObjectError;
 
@@ -82,7 +82,7 @@ pub struct Exceptions {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct UserSgprs {
     /// `ENABLE_SGPR_PRIVATE_SEGMENT_BUFFER`: 4 registers, the buffer resource for scratch. Reserved where scratch is
-    /// architected (gfx942, gfx950).
+    /// architected (gfx942, gfx950, RDNA).
     pub private_segment_buffer: bool,
     /// `ENABLE_SGPR_DISPATCH_PTR`: 2 registers, the address of the AQL dispatch packet.
     pub dispatch_ptr: bool,
@@ -92,7 +92,8 @@ pub struct UserSgprs {
     pub kernarg_segment_ptr: bool,
     /// `ENABLE_SGPR_DISPATCH_ID`: 2 registers.
     pub dispatch_id: bool,
-    /// `ENABLE_SGPR_FLAT_SCRATCH_INIT`: 2 registers. Reserved where scratch is architected (gfx942, gfx950).
+    /// `ENABLE_SGPR_FLAT_SCRATCH_INIT`: 2 registers. Reserved where scratch is architected (gfx942, gfx950,
+    /// RDNA).
     pub flat_scratch_init: bool,
     /// `ENABLE_SGPR_PRIVATE_SEGMENT_SIZE`: 1 register, bytes per work-item.
     pub private_segment_size: bool,
@@ -161,18 +162,30 @@ pub struct KernelDescriptor {
     /// Which exceptions trap.
     pub enable_exception: Exceptions,
     /// `ACCUM_OFFSET`, decoded: the number of VGPRs before the first accumulation VGPR, a multiple of 4 from 4 to 256.
-    /// `None` on gfx908, whose accumulation VGPRs are a separate register file.
+    /// `None` on gfx908, whose accumulation VGPRs are a separate register file, and on RDNA, which has none.
     pub accum_offset: Option<u16>,
-    /// `TG_SPLIT`: the waves of a workgroup may run on several compute units. Always false on gfx908.
+    /// `TG_SPLIT`: the waves of a workgroup may run on several compute units. Always false on gfx908 and RDNA.
     pub tg_split: bool,
     /// The enabled user SGPRs.
     pub user_sgprs: UserSgprs,
     /// `USES_DYNAMIC_STACK`: the stated scratch size is an estimate, because the stack depends on calls.
     pub uses_dynamic_stack: bool,
-    /// `KERNARG_PRELOAD_SPEC_LENGTH`: dwords of arguments that the hardware preloads to SGPRs. 0 on gfx908.
+    /// `KERNARG_PRELOAD_SPEC_LENGTH`: dwords of arguments that the hardware preloads to SGPRs. 0 on gfx908 and RDNA.
     pub kernarg_preload_length: u8,
     /// `KERNARG_PRELOAD_SPEC_OFFSET`: the offset of the preloaded arguments, in dwords.
     pub kernarg_preload_offset: u16,
+    /// `ENABLE_WAVEFRONT_SIZE32`: waves have 32 lanes. Only on RDNA.
+    pub enable_wavefront_size32: bool,
+    /// `WGP_MODE`: a workgroup's waves run on both compute units of a workgroup processor, instead of on one. Only on RDNA.
+    pub wgp_mode: bool,
+    /// `MEM_ORDERED`: loads of the same kind return in order. Only on RDNA.
+    pub mem_ordered: bool,
+    /// `FWD_PROGRESS`: the oldest wave goes on even if others could go first. Only on RDNA.
+    pub fwd_progress: bool,
+    /// `SHARED_VGPR_COUNT`, decoded: VGPRs that both halves of a wave of 64 lanes share. Only on RDNA.
+    pub shared_vgprs: u8,
+    /// `INST_PREF_SIZE`, decoded: bytes of instructions that are fetched before the wave starts. Only on RDNA.
+    pub instruction_prefetch_bytes: u16,
     /// The raw words `compute_pgm_rsrc1` to `compute_pgm_rsrc3`.
     pub compute_pgm_rsrc: [u32; 3],
 }
@@ -210,9 +223,10 @@ impl KernelDescriptor {
         let (rsrc3, rsrc1, rsrc2) = (u32_at(44), u32_at(48), u32_at(52));
         let properties = u32_at(56) & 0xffff;
         let preload = u32_at(56) >> 16;
-        let unified = gpu != Gpu::Gfx908;
-
-        let architected_scratch = matches!(gpu, Gpu::Gfx942 | Gpu::Gfx950);
+        let rdna = gpu.family() == Family::Rdna;
+        let unified = !rdna && gpu != Gpu::Gfx908;
+        let architected_scratch = gpu.has_architected_scratch();
+        let wave32 = rdna && bit(properties, 10);
         let reserved = [
             ("reserved bytes 12..16", u32_at(12).into()),
             ("reserved bytes 24..32", u64_at(24)),
@@ -224,7 +238,14 @@ impl KernelDescriptor {
             ("COMPUTE_PGM_RSRC1.DEBUG_MODE", bits(rsrc1, 22, 1).into()),
             ("COMPUTE_PGM_RSRC1.BULKY", bits(rsrc1, 24, 1).into()),
             ("COMPUTE_PGM_RSRC1.CDBG_USER", bits(rsrc1, 25, 1).into()),
-            ("COMPUTE_PGM_RSRC1 bits 27..32", bits(rsrc1, 27, 5).into()),
+            (
+                "COMPUTE_PGM_RSRC1.GRANULATED_WAVEFRONT_SGPR_COUNT",
+                if rdna { bits(rsrc1, 6, 4).into() } else { 0 },
+            ),
+            (
+                "COMPUTE_PGM_RSRC1 bits 27..32",
+                bits(rsrc1, 27, if rdna { 2 } else { 5 }).into(),
+            ),
             (
                 "COMPUTE_PGM_RSRC2.ENABLE_TRAP_HANDLER",
                 bits(rsrc2, 6, 1).into(),
@@ -244,11 +265,22 @@ impl KernelDescriptor {
             ("COMPUTE_PGM_RSRC2 bit 31", bits(rsrc2, 31, 1).into()),
             (
                 "COMPUTE_PGM_RSRC3 reserved bits",
-                (rsrc3 & if unified { !0x1_003f } else { !0 }).into(),
+                (rsrc3
+                    & match (rdna, unified) {
+                        // TRAP_ON_START and TRAP_ON_END (bits 10 and 11) must be 0.
+                        (true, _) => 0x7fff_fc00,
+                        (_, true) => !0x1_003f,
+                        _ => !0,
+                    })
+                .into(),
+            ),
+            (
+                "COMPUTE_PGM_RSRC3.SHARED_VGPR_COUNT",
+                if wave32 { bits(rsrc3, 0, 4).into() } else { 0 },
             ),
             (
                 "KERNEL_CODE_PROPERTIES reserved bits",
-                (properties & !0x087f).into(),
+                (properties & if rdna { !0x0c7f } else { !0x087f }).into(),
             ),
             (
                 "ENABLE_SGPR_PRIVATE_SEGMENT_BUFFER",
@@ -321,15 +353,34 @@ impl KernelDescriptor {
             uses_dynamic_stack: bit(properties, 11),
             kernarg_preload_length: bits(preload, 0, 7) as u8,
             kernarg_preload_offset: bits(preload, 7, 9) as u16,
+            enable_wavefront_size32: wave32,
+            wgp_mode: rdna && bit(rsrc1, 29),
+            mem_ordered: rdna && bit(rsrc1, 30),
+            fwd_progress: rdna && bit(rsrc1, 31),
+            shared_vgprs: if rdna { 8 * bits(rsrc3, 0, 4) as u8 } else { 0 },
+            instruction_prefetch_bytes: if rdna {
+                128 * bits(rsrc3, 4, 6) as u16
+            } else {
+                0
+            },
             compute_pgm_rsrc: [rsrc1, rsrc2, rsrc3],
         })
+    }
+
+    /// Lanes of a wave.
+    pub fn wave_size(&self) -> u32 {
+        match self.enable_wavefront_size32 {
+            true => 32,
+            false => 64,
+        }
     }
 
     /// Vector registers allocated per lane.
     ///
     /// On gfx908, the number of VGPRs, and also of accumulation VGPRs. On later GPUs, both kinds together.
     pub fn vgprs(&self) -> u32 {
-        (u32::from(self.granulated_workitem_vgpr_count) + 1) * GpuLimits::of(self.gpu).vgpr_granule
+        let limits = GpuLimits::of(self.gpu).with_wave_size(self.wave_size());
+        (u32::from(self.granulated_workitem_vgpr_count) + 1) * limits.vgpr_descriptor_granule
     }
 
     /// The allocated VGPRs (`v0` up), without accumulation VGPRs.
@@ -344,13 +395,15 @@ impl KernelDescriptor {
     pub fn accum_vgprs(&self) -> u32 {
         match self.accum_offset {
             Some(offset) => self.vgprs().saturating_sub(offset.into()),
+            None if self.gpu.family() == Family::Rdna => 0,
             None => self.vgprs(),
         }
     }
 
     /// Scalar registers allocated per wave, including VCC, FLAT_SCRATCH and XNACK_MASK.
     ///
-    /// The field counts in units of 8, but the hardware allocates in units of 16, so the count is rounded up.
+    /// The field counts in units of 8, but the hardware allocates in units of 16, so the count is rounded up. On RDNA, the
+    /// field is 0, and each wave has the same number.
     pub fn sgprs(&self) -> u32 {
         (u32::from(self.granulated_wavefront_sgpr_count) / 2 + 1)
             * GpuLimits::of(self.gpu).sgpr_granule

@@ -2,7 +2,7 @@
 
 use ferrowave_gpu::Gpu;
 
-use crate::{CodeObjectVersion, MAX_IMAGE_BYTES};
+use crate::{CodeObjectVersion, GenericTarget, MAX_IMAGE_BYTES};
 
 /// Why a code object is invalid, or cannot be loaded at the given address.
 ///
@@ -47,12 +47,28 @@ pub enum CodeObjectError {
     },
     /// The machine number in `e_flags` is not that of a known GPU.
     #[error(
-        "code object for an unknown GPU: EF_AMDGPU_MACH is {mach:#04x}; known are {}",
+        "code object for {}: EF_AMDGPU_MACH is {mach:#04x}; known are {}",
+        unknown_gpu(*mach),
         known_machs()
     )]
     UnknownMach {
         /// The low 8 bits of `e_flags`.
         mach: u8,
+    },
+    /// Only version 6 has generic targets, and each has a version of its own from 1 on.
+    #[error(
+        "code object {version} for {name} with generic version {found}: generic targets need code object v6 and generic \
+         version {least} or later"
+    )]
+    GenericVersion {
+        /// The generic target.
+        name: &'static str,
+        /// The code object's version.
+        version: CodeObjectVersion,
+        /// Its generic version.
+        found: u8,
+        /// The first that is supported.
+        least: u8,
     },
     /// `e_flags` has bits set that are undefined for this version.
     #[error("e_flags {flags:#010x} has unknown bits {unknown:#010x}")]
@@ -234,12 +250,12 @@ pub enum CodeObjectError {
         reason: String,
     },
     /// The metadata names a different GPU than the ELF header.
-    #[error("the metadata is for `{target}`, the ELF header for {gpu}")]
+    #[error("the metadata is for `{target}`, the ELF header for {processor}")]
     TargetMismatch {
         /// `amdhsa.target`.
         target: String,
-        /// The GPU in `e_flags`.
-        gpu: Gpu,
+        /// The processor in `e_flags`.
+        processor: &'static str,
     },
     /// Two kernels have the same name.
     #[error("the metadata lists kernel `{kernel}` twice")]
@@ -291,6 +307,19 @@ pub enum CodeObjectError {
         /// The allowed values.
         expected: &'static str,
     },
+    /// A kernel's descriptor and metadata state different sizes of waves.
+    #[error(
+        "kernel `{kernel}` has waves of {descriptor} lanes in its descriptor (ENABLE_WAVEFRONT_SIZE32), but \
+         `.wavefront_size` of its metadata is {metadata}"
+    )]
+    WaveSize {
+        /// The kernel's name.
+        kernel: String,
+        /// The descriptor's size.
+        descriptor: u32,
+        /// The metadata's.
+        metadata: u32,
+    },
     /// A kernel's entry point is not in executable memory, or not a multiple of 256.
     #[error(
         "kernel `{kernel}` starts at address {entry:#x}, which is not an executable address that is a multiple of 256"
@@ -321,8 +350,38 @@ fn version_name(abi_version: u8) -> String {
     }
 }
 
+/// The GPU of a machine number, if it is one that users have and this project does not know (LLVM's `AMDGPUUsage`, table
+/// «AMDGPU ELF e_flags»).
+fn unknown_gpu(mach: u8) -> String {
+    let name = match mach {
+        0x2c => "gfx900",
+        0x2f => "gfx906",
+        0x33 => "gfx1010",
+        0x35 => "gfx1012",
+        0x36 => "gfx1030",
+        0x37 => "gfx1031",
+        0x38 => "gfx1032",
+        0x3d => "gfx1035",
+        0x44 => "gfx1103",
+        0x48 => "gfx1200",
+        0x49 => "gfx1250",
+        0x4e => "gfx1201",
+        0x51 => "gfx9-generic",
+        0x52 => "gfx10-1-generic",
+        0x53 => "gfx10-3-generic",
+        0x59 => "gfx12-generic",
+        _ => return "an unknown GPU".to_owned(),
+    };
+    format!("{name}, which is not supported")
+}
+
 fn known_machs() -> String {
-    Gpu::ALL
-        .map(|gpu| format!("{:#04x} ({gpu})", gpu.mach()))
-        .join(", ")
+    let generic = GenericTarget::ALL.map(|generic| generic.name);
+    format!(
+        "{} and {}",
+        Gpu::ALL
+            .map(|gpu| format!("{:#04x} ({gpu})", gpu.mach()))
+            .join(", "),
+        generic.join(", ")
+    )
 }

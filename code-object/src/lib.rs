@@ -46,4 +46,4 @@ pub use metadata::{AddressSpace, Argument, KernelKind, KernelMetadata, Metadata,
 pub use nearest::nearest;
 pub use parameters::{Parameter, Scalar, parameters};
 pub use symbols::{Symbol, SymbolKind};
-pub use target::{CodeObjectVersion, FeatureSetting, Target};
+pub use target::{CodeObjectVersion, FeatureSetting, GenericTarget, Target};

@@ -80,11 +80,51 @@ impl FeatureSetting {
     }
 }
 
+/// A generic target: code of the instructions that several GPUs have in common (LLVM's `AMDGPUUsage`, «Generic Processor
+/// Versioning»).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct GenericTarget {
+    /// LLVM's processor name.
+    pub name: &'static str,
+    /// Its GPUs, as far as this project knows them.
+    pub gpus: &'static [Gpu],
+    /// The `EF_AMDGPU_MACH` value.
+    mach: u8,
+    /// The version from which on this project's GPUs are among the target's.
+    version: u8,
+}
+
+impl GenericTarget {
+    /// All that have GPUs which this project knows.
+    pub const ALL: [GenericTarget; 2] = [
+        GenericTarget {
+            name: "gfx9-4-generic",
+            gpus: &[Gpu::Gfx942, Gpu::Gfx950],
+            mach: 0x5f,
+            version: 1,
+        },
+        GenericTarget {
+            name: "gfx11-generic",
+            gpus: &[
+                Gpu::Gfx1100,
+                Gpu::Gfx1101,
+                Gpu::Gfx1102,
+                Gpu::Gfx1150,
+                Gpu::Gfx1151,
+            ],
+            mach: 0x54,
+            version: 1,
+        },
+    ];
+}
+
 /// The target of a code object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Target {
-    /// The GPU.
+    /// The GPU; of a generic target, the oldest.
     pub gpu: Gpu,
+    /// The generic target, if the code is not for a single GPU.
+    pub generic: Option<GenericTarget>,
     /// Retry of memory accesses after a page fault. With it, code needs more registers.
     pub xnack: FeatureSetting,
     /// Error correction of SRAM. With it, D16 loads do not preserve the other half of the destination register.
@@ -96,7 +136,7 @@ pub struct Target {
 /// The target ID as in offload bundles, for example `gfx90a:sramecc+:xnack-`.
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.gpu)?;
+        f.write_str(self.processor())?;
         for (name, setting) in [("sramecc", self.sramecc), ("xnack", self.xnack)] {
             match setting {
                 FeatureSetting::On => write!(f, ":{name}+")?,
@@ -113,8 +153,23 @@ const MACH_MASK: u32 = 0xff;
 const XNACK_SHIFT: u32 = 8;
 const SRAMECC_SHIFT: u32 = 10;
 const KNOWN_MASK: u32 = 0xfff;
+/// Only in v6, and only of generic targets.
+const GENERIC_VERSION_SHIFT: u32 = 24;
 
 impl Target {
+    /// LLVM's name of the processor: a GPU's or a generic target's.
+    pub fn processor(&self) -> &'static str {
+        self.generic.map_or(self.gpu.name(), |generic| generic.name)
+    }
+
+    /// Whether the code runs on a GPU, as far as its instructions are concerned.
+    pub fn runs_on(&self, gpu: Gpu) -> bool {
+        match self.generic {
+            Some(generic) => generic.gpus.contains(&gpu),
+            None => self.gpu == gpu,
+        }
+    }
+
     /// Parses the ELF header. Anything but a code object for one of [`Gpu::ALL`] is an error.
     pub(crate) fn parse(header: &elf::FileHeader64<LE>) -> Result<Self, CodeObjectError> {
         let ident = header.e_ident();
@@ -148,19 +203,38 @@ impl Target {
 
         let flags = header.e_flags(LE).0;
         let mach = (flags & MACH_MASK) as u8;
-        let gpu = Gpu::ALL
+        let generic = GenericTarget::ALL
             .into_iter()
-            .find(|gpu| gpu.mach() == mach)
-            .ok_or(CodeObjectError::UnknownMach { mach })?;
-        // In v6 the top byte is the generic version, which only generic targets have.
-        if flags & !KNOWN_MASK != 0 {
+            .find(|generic| generic.mach == mach);
+        let gpu = match generic {
+            Some(generic) => generic.gpus.first().copied(),
+            None => Gpu::ALL.into_iter().find(|gpu| gpu.mach() == mach),
+        };
+        let gpu = gpu.ok_or(CodeObjectError::UnknownMach { mach })?;
+        let known = match generic {
+            Some(generic) => {
+                let found = (flags >> GENERIC_VERSION_SHIFT) as u8;
+                if version < CodeObjectVersion::V6 || found < generic.version {
+                    return Err(CodeObjectError::GenericVersion {
+                        name: generic.name,
+                        version,
+                        found,
+                        least: generic.version,
+                    });
+                }
+                KNOWN_MASK | 0xff << GENERIC_VERSION_SHIFT
+            }
+            None => KNOWN_MASK,
+        };
+        if flags & !known != 0 {
             return Err(CodeObjectError::UnknownFlags {
                 flags,
-                unknown: flags & !KNOWN_MASK,
+                unknown: flags & !known,
             });
         }
         Ok(Target {
             gpu,
+            generic,
             xnack: FeatureSetting::from_bits(flags >> XNACK_SHIFT),
             sramecc: FeatureSetting::from_bits(flags >> SRAMECC_SHIFT),
             version,

@@ -8,16 +8,19 @@ use crate::Gpu;
 pub enum Family {
     /// CDNA 1 to 4: AMD Instinct from MI100 on.
     Cdna,
+    /// RDNA 3 and 3.5: AMD Radeon RX 7000 and the graphics of Ryzen AI 300.
+    Rdna,
 }
 
 impl Family {
     /// All of them.
-    pub const ALL: [Family; 1] = [Family::Cdna];
+    pub const ALL: [Family; 2] = [Family::Cdna, Family::Rdna];
 
     /// AMD's name.
     pub const fn name(self) -> &'static str {
         match self {
             Family::Cdna => "CDNA",
+            Family::Rdna => "RDNA",
         }
     }
 
@@ -25,6 +28,13 @@ impl Family {
     pub const fn gpus(self) -> &'static [Gpu] {
         match self {
             Family::Cdna => &[Gpu::Gfx908, Gpu::Gfx90a, Gpu::Gfx942, Gpu::Gfx950],
+            Family::Rdna => &[
+                Gpu::Gfx1100,
+                Gpu::Gfx1101,
+                Gpu::Gfx1102,
+                Gpu::Gfx1150,
+                Gpu::Gfx1151,
+            ],
         }
     }
 }
@@ -34,6 +44,9 @@ impl Gpu {
     pub const fn family(self) -> Family {
         match self {
             Gpu::Gfx908 | Gpu::Gfx90a | Gpu::Gfx942 | Gpu::Gfx950 => Family::Cdna,
+            Gpu::Gfx1100 | Gpu::Gfx1101 | Gpu::Gfx1102 | Gpu::Gfx1150 | Gpu::Gfx1151 => {
+                Family::Rdna
+            }
         }
     }
 

@@ -1,4 +1,4 @@
-//! //! GPU instruction sets.
+//! GPU instruction sets.
 
 use core::fmt;
 
@@ -16,11 +16,31 @@ pub enum Gpu {
     Gfx942,
     /// MI350X, MI355X (CDNA 4).
     Gfx950,
+    /// Radeon RX 7900, PRO W7900 (RDNA 3, Navi 31).
+    Gfx1100,
+    /// Radeon RX 7800 XT, RX 7700 XT (RDNA 3, Navi 32).
+    Gfx1101,
+    /// Radeon RX 7600 (RDNA 3, Navi 33).
+    Gfx1102,
+    /// Radeon 890M, 880M (RDNA 3.5, Strix Point).
+    Gfx1150,
+    /// Radeon 8060S (RDNA 3.5, Strix Halo).
+    Gfx1151,
 }
 
 impl Gpu {
     /// All of them, oldest first.
-    pub const ALL: [Gpu; 4] = [Gpu::Gfx908, Gpu::Gfx90a, Gpu::Gfx942, Gpu::Gfx950];
+    pub const ALL: [Gpu; 9] = [
+        Gpu::Gfx908,
+        Gpu::Gfx90a,
+        Gpu::Gfx942,
+        Gpu::Gfx950,
+        Gpu::Gfx1100,
+        Gpu::Gfx1101,
+        Gpu::Gfx1102,
+        Gpu::Gfx1150,
+        Gpu::Gfx1151,
+    ];
 
     /// LLVM's processor name.
     pub const fn name(self) -> &'static str {
@@ -29,24 +49,32 @@ impl Gpu {
             Gpu::Gfx90a => "gfx90a",
             Gpu::Gfx942 => "gfx942",
             Gpu::Gfx950 => "gfx950",
+            Gpu::Gfx1100 => "gfx1100",
+            Gpu::Gfx1101 => "gfx1101",
+            Gpu::Gfx1102 => "gfx1102",
+            Gpu::Gfx1150 => "gfx1150",
+            Gpu::Gfx1151 => "gfx1151",
         }
     }
 
     /// Bytes of a line of the vector L1 cache: 64 up to CDNA 2, 128 from CDNA 3 on (AMD's documentation of ROCm Compute
-    /// Profiler, «vL1D»; CDNA 3 white paper).
+    /// Profiler, «vL1D»; CDNA 3 white paper) and on RDNA (RDNA white paper: lines of 128 bytes in all caches).
     pub const fn line_bytes(self) -> u32 {
         match self {
             Gpu::Gfx908 | Gpu::Gfx90a => 64,
-            Gpu::Gfx942 | Gpu::Gfx950 => 128,
+            _ => 128,
         }
     }
 
     /// Transfers of the memory per clock that HIP reports: HBM2 and HBM2E transfer on both edges of it. With HBM3 the
-    /// reported clock is half of that: 1300 MHz over 8192 bits on MI300X, whose data sheet says 5.3 TB/s.
+    /// reported clock is half of that: 1300 MHz over 8192 bits on MI300X, whose data sheet says 5.3 TB/s. GDDR6 transfers sixteen times per clock (1250 MHz over 384
+    /// bits on RX 7900 XTX, whose data sheet says 20 Gbit/s and 960 GB/s), LPDDR5X eight times (1000 MHz are LPDDR5X-8000).
     pub const fn memory_transfers_per_clock(self) -> u32 {
         match self {
             Gpu::Gfx908 | Gpu::Gfx90a => 2,
             Gpu::Gfx942 | Gpu::Gfx950 => 4,
+            Gpu::Gfx1100 | Gpu::Gfx1101 | Gpu::Gfx1102 => 16,
+            Gpu::Gfx1150 | Gpu::Gfx1151 => 8,
         }
     }
 
@@ -77,7 +105,23 @@ impl Gpu {
             Gpu::Gfx90a => 0x3f,
             Gpu::Gfx942 => 0x4c,
             Gpu::Gfx950 => 0x4f,
+            Gpu::Gfx1100 => 0x41,
+            Gpu::Gfx1101 => 0x46,
+            Gpu::Gfx1102 => 0x47,
+            Gpu::Gfx1150 => 0x43,
+            Gpu::Gfx1151 => 0x4a,
         }
+    }
+
+    /// Whether the hardware finds a wave's private memory itself (LLVM's `FeatureArchitectedFlatScratch`). Otherwise the kernel
+    /// computes its address from user SGPRs.
+    pub const fn has_architected_scratch(self) -> bool {
+        !matches!(self, Gpu::Gfx908 | Gpu::Gfx90a)
+    }
+
+    /// Whether one register holds all three work-item IDs, ten bits each (LLVM's `FeaturePackedTID`).
+    pub const fn packs_work_item_ids(self) -> bool {
+        !matches!(self, Gpu::Gfx908)
     }
 }
 

@@ -155,7 +155,10 @@ mod tests {
         let gpus = KfdGpu::all(root.path());
         let targets: Vec<_> = gpus.iter().map(|gpu| gpu.target.as_str()).collect();
         assert_eq!(targets, ["gfx1100", "gfx942"]);
-        assert_eq!((gpus[0].gpu(), gpus[0].compute_units), (None, 96));
+        assert_eq!(
+            (gpus[0].gpu(), gpus[0].compute_units),
+            (Some(Gpu::Gfx1100), 96)
+        );
         let place = PciPlace {
             domain: 2,
             bus: 5,
@@ -171,7 +174,7 @@ mod tests {
                 render_minor: Some(136),
             }
         );
-        assert_eq!(known_gpus(root.path()), [Gpu::Gfx942]);
+        assert_eq!(known_gpus(root.path()), [Gpu::Gfx942, Gpu::Gfx1100]);
     }
 
     #[test]

@@ -36,16 +36,43 @@ impl fmt::Display for UnknownGpu {
 
 impl std::error::Error for UnknownGpu {}
 
-/// Accepts the product's name or its instruction set's, in any case.
+/// Names by which users call a product, besides AMD's: those of the processors that it is part of.
+const OTHER_NAMES: [(&str, Product); 2] = [
+    ("Strix Point", Product::Radeon890m),
+    ("Strix Halo", Product::Radeon8060s),
+];
+
+/// What of a product's name tells it from others: lower case without spaces, and without the names of its makers and series.
+fn distinct(name: &str) -> String {
+    let mut name: String = name
+        .chars()
+        .filter(|c| !c.is_whitespace() && *c != '-' && *c != '_')
+        .map(|c| c.to_ascii_lowercase())
+        .collect();
+    for series in ["amd", "instinct", "radeon", "rx", "pro"] {
+        if let Some(rest) = name.strip_prefix(series) {
+            name = rest.to_owned();
+        }
+    }
+    name
+}
+
+/// Accepts the product's name or its instruction set's, in any case; a product's also without its series: `7900 XTX`.
 impl FromStr for Product {
     type Err = UnknownGpu;
 
     fn from_str(name: &str) -> Result<Self, UnknownGpu> {
         let is = |known: &str| known.eq_ignore_ascii_case(name.trim());
         let by_gpu = Gpu::ALL.into_iter().find(|gpu| is(gpu.name()));
+        let asked = distinct(name);
+        let others = OTHER_NAMES.into_iter();
+        let mut names = Product::ALL
+            .into_iter()
+            .map(|product| (product.name(), product))
+            .chain(others);
         by_gpu
             .map(Product::of)
-            .or_else(|| Product::ALL.into_iter().find(|product| is(product.name())))
+            .or_else(|| Some(names.find(|(known, _)| distinct(known) == asked)?.1))
             .ok_or_else(|| UnknownGpu(name.to_owned()))
     }
 }
@@ -72,22 +99,43 @@ mod tests {
             ("mi250x", Product::Mi250x),
             (" MI300X ", Product::Mi300x),
             ("gfx950", Product::Mi355x),
+            ("gfx1100", Product::Rx7900Xtx),
+            ("RX 7900 XTX", Product::Rx7900Xtx),
+            ("7900xtx", Product::Rx7900Xtx),
+            ("Radeon RX 7900 XT", Product::Rx7900Xt),
+            ("W7900", Product::ProW7900),
+            ("rx7800xt", Product::Rx7800Xt),
+            ("RX 7600", Product::Rx7600),
+            ("890M", Product::Radeon890m),
+            ("strix-halo", Product::Radeon8060s),
+            ("AMD Radeon 8060S", Product::Radeon8060s),
+            ("gfx1150", Product::Radeon890m),
         ] {
             assert_eq!(name.parse(), Ok(product));
             assert_eq!(name.parse(), Ok(product.gpu()));
         }
         for product in Product::ALL {
             assert_eq!(product.name().parse(), Ok(product));
+            assert_eq!(product.specifications().full_name.parse(), Ok(product));
         }
         for gpu in Gpu::ALL {
             assert_eq!(Product::of(gpu).gpu(), gpu);
         }
-        for name in ["", "gfx", "gfx1100", "MI300", "emulator:gfx942", "auto"] {
+        for name in [
+            "",
+            "gfx",
+            "gfx1030",
+            "RX",
+            "MI300",
+            "emulator:gfx942",
+            "auto",
+        ] {
             assert_eq!(
                 name.parse::<Gpu>().expect_err(name).to_string(),
                 format!(
                     "unknown GPU `{name}`; known are gfx908 (MI100), gfx90a (MI210, MI250X), gfx942 (MI300X), gfx950 \
-                     (MI355X)"
+                     (MI355X), gfx1100 (RX 7900 XTX, RX 7900 XT, PRO W7900), gfx1101 (RX 7800 XT), gfx1102 (RX 7600), gfx1150 \
+                     (Radeon 890M), gfx1151 (Radeon 8060S)"
                 )
             );
         }

@@ -7,7 +7,7 @@ use std::{
     vec::Vec,
 };
 
-use crate::{Gpu, GpuLimits};
+use crate::{Family, Gpu, GpuLimits};
 
 /// The resources that a kernel needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +20,10 @@ pub struct Resources {
     pub lds_bytes: u32,
     /// Work-items in a workgroup.
     pub workgroup_size: u32,
+    /// Lanes of a wave.
+    pub wave_size: u32,
+    /// Whether all waves of a workgroup must run on the same one of RDNA's two compute units (CU mode).
+    pub in_one_compute_unit: bool,
 }
 
 /// A resource of a compute unit that can limit occupancy.
@@ -55,7 +59,7 @@ impl fmt::Display for Limiter {
 /// The number of workgroups and waves of a kernel that a compute unit holds at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Occupancy {
-    /// Workgroups per compute unit; 0 if not even one fits.
+    /// Workgroups per compute unit, or per workgroup processor of RDNA; 0 if not even one fits.
     pub workgroups_per_compute_unit: u32,
     /// Waves on the fullest SIMD.
     pub waves_per_simd: u32,
@@ -71,7 +75,13 @@ impl Occupancy {
 
     /// The maximum occupancy of a kernel; caches and dispatch may leave it lower.
     pub fn of(gpu: Gpu, resources: Resources) -> Self {
-        let limits = GpuLimits::of(gpu);
+        let limits = GpuLimits::of(gpu).with_wave_size(resources.wave_size);
+        // In CU mode, half of a workgroup processor is what a workgroup's waves share.
+        let parts = match (gpu.family(), resources.in_one_compute_unit) {
+            (Family::Rdna, true) => 2,
+            _ => 1,
+        };
+        let simds = limits.simds / parts;
         let waves = resources.workgroup_size.div_ceil(limits.wave_size);
         if waves == 0 || resources.workgroup_size > limits.max_workgroup_size {
             return Occupancy {
@@ -81,7 +91,7 @@ impl Occupancy {
             };
         }
         // A workgroup's waves are dealt out over the SIMDs in turn, so that only their total counts.
-        let workgroups_by = |waves_per_simd: u32| waves_per_simd * limits.simds / waves;
+        let workgroups_by = |waves_per_simd: u32| waves_per_simd * simds / waves;
         // A wave is allocated at least one granule.
         let allocated = |count: u32, granule: u32| {
             count
@@ -90,7 +100,7 @@ impl Occupancy {
                 .unwrap_or(u32::MAX)
         };
         let vgprs = allocated(resources.vgprs, limits.vgpr_granule);
-        let by_vgprs = if vgprs > limits.max_vgprs_per_wave {
+        let by_vgprs = if resources.vgprs > limits.max_vgprs_per_wave {
             0
         } else {
             limits.vgprs / vgprs
@@ -101,19 +111,25 @@ impl Occupancy {
         let mut counts = vec![
             (Limiter::WaveSlots, workgroups_by(limits.max_waves_per_simd)),
             (Limiter::Vgprs, workgroups_by(by_vgprs)),
-            (Limiter::Sgprs, workgroups_by(by_sgprs)),
         ];
+        if limits.has_shared_sgprs() {
+            counts.push((Limiter::Sgprs, workgroups_by(by_sgprs)));
+        }
         if resources.lds_bytes > 0 {
             let bytes = allocated(resources.lds_bytes, limits.lds_granule_bytes);
-            counts.push((Limiter::Lds, limits.lds_bytes / bytes));
+            let most = match resources.lds_bytes <= limits.lds_bytes {
+                true => limits.compute_unit_lds_bytes / parts / bytes,
+                false => 0,
+            };
+            counts.push((Limiter::Lds, most));
         }
         if waves > 1 {
-            counts.push((Limiter::Workgroups, limits.max_barrier_workgroups));
+            counts.push((Limiter::Workgroups, limits.max_barrier_workgroups / parts));
         }
         let workgroups = counts.iter().map(|&(_, count)| count).min().unwrap_or(0);
         Occupancy {
-            workgroups_per_compute_unit: workgroups,
-            waves_per_simd: (workgroups * waves).div_ceil(limits.simds),
+            workgroups_per_compute_unit: workgroups * parts,
+            waves_per_simd: (workgroups * waves).div_ceil(simds),
             limited_by: counts
                 .into_iter()
                 .filter(|&(_, count)| count == workgroups)

@@ -17,19 +17,40 @@ pub enum Product {
     Mi300x,
     /// CDNA 4.
     Mi355x,
+    /// RDNA 3, Navi 31.
+    Rx7900Xtx,
+    /// RDNA 3, Navi 31 with fewer compute units.
+    Rx7900Xt,
+    /// RDNA 3, Navi 31 with more memory.
+    ProW7900,
+    /// RDNA 3, Navi 32.
+    Rx7800Xt,
+    /// RDNA 3, Navi 33.
+    Rx7600,
+    /// RDNA 3.5, the graphics of Strix Point.
+    Radeon890m,
+    /// RDNA 3.5, the graphics of Strix Halo.
+    Radeon8060s,
 }
 
 impl Product {
     /// All of them, oldest first.
-    pub const ALL: [Product; 5] = [
+    pub const ALL: [Product; 12] = [
         Product::Mi100,
         Product::Mi210,
         Product::Mi250x,
         Product::Mi300x,
         Product::Mi355x,
+        Product::Rx7900Xtx,
+        Product::Rx7900Xt,
+        Product::ProW7900,
+        Product::Rx7800Xt,
+        Product::Rx7600,
+        Product::Radeon890m,
+        Product::Radeon8060s,
     ];
 
-    /// AMD's name, without «Instinct».
+    /// AMD's name, without «Instinct», and without «Radeon» where a series follows.
     pub const fn name(self) -> &'static str {
         self.specifications().name
     }
@@ -51,6 +72,11 @@ impl Product {
             Gpu::Gfx90a => Product::Mi210,
             Gpu::Gfx942 => Product::Mi300x,
             Gpu::Gfx950 => Product::Mi355x,
+            Gpu::Gfx1100 => Product::Rx7900Xtx,
+            Gpu::Gfx1101 => Product::Rx7800Xt,
+            Gpu::Gfx1102 => Product::Rx7600,
+            Gpu::Gfx1150 => Product::Radeon890m,
+            Gpu::Gfx1151 => Product::Radeon8060s,
         }
     }
 

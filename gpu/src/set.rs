@@ -19,6 +19,16 @@ impl GpuSet {
     pub const GFX942: Self = Self::only(Gpu::Gfx942);
     /// MI350X, MI355X (CDNA 4).
     pub const GFX950: Self = Self::only(Gpu::Gfx950);
+    /// Radeon RX 7900, PRO W7900 (RDNA 3).
+    pub const GFX1100: Self = Self::only(Gpu::Gfx1100);
+    /// Radeon RX 7800 XT (RDNA 3).
+    pub const GFX1101: Self = Self::only(Gpu::Gfx1101);
+    /// Radeon RX 7600 (RDNA 3).
+    pub const GFX1102: Self = Self::only(Gpu::Gfx1102);
+    /// Radeon 890M (RDNA 3.5).
+    pub const GFX1150: Self = Self::only(Gpu::Gfx1150);
+    /// Radeon 8060S (RDNA 3.5).
+    pub const GFX1151: Self = Self::only(Gpu::Gfx1151);
 
     /// One GPU.
     #[must_use]
@@ -89,6 +99,11 @@ mod tests {
             (GpuSet::GFX90A, Gpu::Gfx90a),
             (GpuSet::GFX942, Gpu::Gfx942),
             (GpuSet::GFX950, Gpu::Gfx950),
+            (GpuSet::GFX1100, Gpu::Gfx1100),
+            (GpuSet::GFX1101, Gpu::Gfx1101),
+            (GpuSet::GFX1102, Gpu::Gfx1102),
+            (GpuSet::GFX1150, Gpu::Gfx1150),
+            (GpuSet::GFX1151, Gpu::Gfx1151),
         ] {
             assert_eq!(set.iter().collect::<Vec<_>>(), [gpu]);
             assert!(set.contains(gpu.name()));

@@ -2,16 +2,17 @@
 //!
 //! | figures | source |
 //! |---|---|
-//! | compute units, XCDs, clocks, memory and its bandwidth | AMD's data sheets and CDNA white papers (MI100, MI210, MI250X, MI300X, MI355X) |
+//! | compute units, XCDs, clocks, memory and its bandwidth | AMD's data sheets and CDNA white papers (MI100, MI210, MI250X, MI300X, MI355X); AMD's pages of the Radeon products, with boost clocks; the pages of Ryzen AI 9 HX 370 and Ryzen AI Max+ 395 |
 //! | PCI identifiers | the PCI ID Repository (`pci.ids`) |
 //! | caches | ROCm, «Accelerator and GPU hardware specifications» |
+//! | memory of Radeon 890M and 8060S | parts of the computer's own: 16 GiB of 32, and 96 GiB of 128, the most that AMD's driver reserves for Radeon 8060S |
 
-use crate::{Gpu, Product};
+use crate::{Family, Gpu, Product};
 
 /// Figures of a product that programs query or that affect performance. None of them changes a kernel's results.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Specifications {
-    /// AMD's name without «Instinct».
+    /// AMD's name without «Instinct», and without «Radeon» where a series follows.
     pub name: &'static str,
     /// AMD's full name.
     pub full_name: &'static str,
@@ -19,7 +20,7 @@ pub struct Specifications {
     pub gpu: Gpu,
     /// Its PCI device identifier; the vendor's is [`PCI_VENDOR_ID`].
     pub pci_device_id: u16,
-    /// Compute units, all XCDs together.
+    /// Compute units, all XCDs together. RDNA has two in each workgroup processor; see [`Self::multiprocessors`].
     pub compute_units: u32,
     /// XCDs, each with its own L2; 1 where the GPU is one die.
     pub xcds: u32,
@@ -135,6 +136,112 @@ const MI355X: Specifications = Specifications {
     infinity_bytes: 256 << 20,
 };
 
+const RX_7900_XTX: Specifications = Specifications {
+    name: "RX 7900 XTX",
+    full_name: "AMD Radeon RX 7900 XTX",
+    gpu: Gpu::Gfx1100,
+    pci_device_id: 0x744c,
+    compute_units: 96,
+    xcds: 1,
+    clock_mhz: 2500,
+    memory_bytes: 24 * GIB,
+    memory_clock_mhz: 1250,
+    memory_bus_bits: 384,
+    memory_bytes_per_second: 960e9,
+    l1_bytes: 32 << 10,
+    scalar_cache_bytes: 16 << 10,
+    instruction_cache_bytes: 32 << 10,
+    l2_bytes: 6 << 20,
+    infinity_bytes: 96 << 20,
+};
+
+const RX_7900_XT: Specifications = Specifications {
+    name: "RX 7900 XT",
+    full_name: "AMD Radeon RX 7900 XT",
+    compute_units: 84,
+    clock_mhz: 2400,
+    memory_bytes: 20 * GIB,
+    memory_bus_bits: 320,
+    memory_bytes_per_second: 800e9,
+    infinity_bytes: 80 << 20,
+    ..RX_7900_XTX
+};
+
+const PRO_W7900: Specifications = Specifications {
+    name: "PRO W7900",
+    full_name: "AMD Radeon PRO W7900",
+    pci_device_id: 0x7448,
+    clock_mhz: 2495,
+    memory_bytes: 48 * GIB,
+    memory_clock_mhz: 1125,
+    memory_bytes_per_second: 864e9,
+    ..RX_7900_XTX
+};
+
+const RX_7800_XT: Specifications = Specifications {
+    name: "RX 7800 XT",
+    full_name: "AMD Radeon RX 7800 XT",
+    gpu: Gpu::Gfx1101,
+    pci_device_id: 0x747e,
+    compute_units: 60,
+    clock_mhz: 2430,
+    memory_bytes: 16 * GIB,
+    memory_clock_mhz: 1219,
+    memory_bus_bits: 256,
+    memory_bytes_per_second: 624e9,
+    l2_bytes: 4 << 20,
+    infinity_bytes: 64 << 20,
+    ..RX_7900_XTX
+};
+
+const RX_7600: Specifications = Specifications {
+    name: "RX 7600",
+    full_name: "AMD Radeon RX 7600",
+    gpu: Gpu::Gfx1102,
+    pci_device_id: 0x7480,
+    compute_units: 32,
+    clock_mhz: 2655,
+    memory_bytes: 8 * GIB,
+    memory_clock_mhz: 1125,
+    memory_bus_bits: 128,
+    memory_bytes_per_second: 288e9,
+    l2_bytes: 2 << 20,
+    infinity_bytes: 32 << 20,
+    ..RX_7900_XTX
+};
+
+const RADEON_890M: Specifications = Specifications {
+    name: "Radeon 890M",
+    full_name: "AMD Radeon 890M",
+    gpu: Gpu::Gfx1150,
+    pci_device_id: 0x150e,
+    compute_units: 16,
+    clock_mhz: 2900,
+    memory_bytes: 16 * GIB,
+    memory_clock_mhz: 938,
+    memory_bus_bits: 128,
+    memory_bytes_per_second: 120e9,
+    l2_bytes: 2 << 20,
+    infinity_bytes: 0,
+    ..RX_7900_XTX
+};
+
+const RADEON_8060S: Specifications = Specifications {
+    name: "Radeon 8060S",
+    full_name: "AMD Radeon 8060S",
+    gpu: Gpu::Gfx1151,
+    pci_device_id: 0x1586,
+    compute_units: 40,
+    clock_mhz: 2900,
+    memory_bytes: 96 * GIB,
+    memory_clock_mhz: 1000,
+    memory_bus_bits: 256,
+    memory_bytes_per_second: 256e9,
+    l2_bytes: 2 << 20,
+    infinity_bytes: 32 << 20,
+    ..RX_7900_XTX
+};
+
 impl Specifications {
     /// The specifications of a product.
     pub const fn of(product: Product) -> &'static Self {
@@ -144,12 +251,28 @@ impl Specifications {
             Product::Mi250x => &MI250X,
             Product::Mi300x => &MI300X,
             Product::Mi355x => &MI355X,
+            Product::Rx7900Xtx => &RX_7900_XTX,
+            Product::Rx7900Xt => &RX_7900_XT,
+            Product::ProW7900 => &PRO_W7900,
+            Product::Rx7800Xt => &RX_7800_XT,
+            Product::Rx7600 => &RX_7600,
+            Product::Radeon890m => &RADEON_890M,
+            Product::Radeon8060s => &RADEON_8060S,
         }
     }
 
     /// The highest engine clock, in Hz.
     pub const fn clock_hz(&self) -> f64 {
         1e6 * self.clock_mhz as f64
+    }
+
+    /// Units that can run a workgroup: compute units, or RDNA's workgroup processors of two compute units each. HIP reports
+    /// these (CLR's `rocdevice.cpp`, `enableWgpMode_`).
+    pub const fn multiprocessors(&self) -> u32 {
+        match self.gpu.family() {
+            Family::Cdna => self.compute_units,
+            Family::Rdna => self.compute_units / 2,
+        }
     }
 
     /// Compute units of an XCD.

@@ -73,6 +73,9 @@ fn llc(gpu: Gpu, kernels: &[(u32, u32, u32, u32)]) -> Vec<Printed> {
         };
         if let Some(count) = number("TotalNumSgprs") {
             current.sgprs = count;
+        } else if let Some(count) = number("NumVgprs") {
+            // Where there are accumulation VGPRs, their sum follows.
+            current.vgprs = count;
         } else if let Some(count) = number("TotalNumVgprs") {
             current.vgprs = count;
         } else if let Some(bytes) = number("LDSByteSize") {
@@ -95,6 +98,8 @@ fn check(gpu: Gpu, kernels: &[(u32, u32, u32, u32)]) {
                 sgprs: printed.sgprs,
                 lds_bytes: printed.lds_bytes,
                 workgroup_size: kernel.3,
+                wave_size: GpuLimits::of(gpu).wave_size,
+                in_one_compute_unit: false,
             },
         );
         assert_eq!(
@@ -166,6 +171,8 @@ fn what_limits_is_named() {
                 sgprs,
                 lds_bytes,
                 workgroup_size,
+                wave_size: GpuLimits::of(gpu).wave_size,
+                in_one_compute_unit: false,
             },
         );
         assert_eq!(
@@ -197,6 +204,18 @@ fn what_limits_is_named() {
     check(Gpu::Gfx942, (8, 16, 0, 1), 32, 8, &[WaveSlots]);
     check(Gpu::Gfx942, (8, 16, 0, 0), 0, 0, &[WorkgroupSize]);
     check(Gpu::Gfx942, (8, 16, 0, 1025), 0, 0, &[WorkgroupSize]);
+    // RDNA, waves of 32 lanes: 16 on each of the four SIMDs of a workgroup processor, which has 128 KiB of LDS.
+    check(Gpu::Gfx1100, (97, 16, 0, 256), 6, 12, &[Vgprs]);
+    check(Gpu::Gfx1102, (97, 16, 0, 256), 4, 8, &[Vgprs]);
+    check(Gpu::Gfx1100, (8, 128, 0, 32), 64, 16, &[WaveSlots]);
+    check(
+        Gpu::Gfx1100,
+        (8, 16, 64 << 10, 1024),
+        2,
+        16,
+        &[WaveSlots, Lds],
+    );
+    check(Gpu::Gfx1100, (8, 16, (64 << 10) + 1, 1024), 0, 0, &[Lds]);
     check(
         Gpu::Gfx942,
         (u32::MAX, u32::MAX, u32::MAX, 64),
@@ -204,4 +223,31 @@ fn what_limits_is_named() {
         0,
         &[Vgprs, Sgprs, Lds],
     );
+}
+
+/// A wave of 64 lanes takes two registers of 32 lanes for each; in CU mode, half of a workgroup processor is what a
+/// workgroup has. By hand.
+#[test]
+fn rdna_has_two_sizes_of_waves_and_two_modes() {
+    let of = |vgprs, lds_bytes, workgroup_size, wave_size, in_one_compute_unit| {
+        let resources = Resources {
+            vgprs,
+            sgprs: 128,
+            lds_bytes,
+            workgroup_size,
+            wave_size,
+            in_one_compute_unit,
+        };
+        let occupancy = Occupancy::of(Gpu::Gfx1100, resources);
+        (
+            occupancy.workgroups_per_compute_unit,
+            occupancy.waves_per_simd,
+        )
+    };
+    // 97 registers are 120 of 1536, or 108 of 768.
+    assert_eq!(of(97, 0, 256, 32, false), (6, 12));
+    assert_eq!(of(97, 0, 256, 64, false), (7, 7));
+    // 40 KiB: three workgroups in the 128 KiB of both compute units, and one in the 64 KiB of each.
+    assert_eq!(of(8, 40 << 10, 256, 32, false), (3, 6));
+    assert_eq!(of(8, 40 << 10, 256, 32, true), (2, 4));
 }

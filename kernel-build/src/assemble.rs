@@ -66,7 +66,7 @@ fn tested() -> Result<&'static Toolchain, ToolchainError> {
 /// Assembly text, and the settings of its code object.
 #[derive(Clone, Debug)]
 pub struct Assembly<'a> {
-    gpu: Gpu,
+    processor: &'a str,
     text: &'a str,
     version: CodeObjectVersion,
     features: String,
@@ -76,7 +76,7 @@ impl<'a> Assembly<'a> {
     /// `text` for `gpu`, as a code object of the version that is built for it, without target features.
     pub fn new(gpu: Gpu, text: &'a str) -> Self {
         Assembly {
-            gpu,
+            processor: gpu.name(),
             text,
             version: version_for(gpu),
             features: String::new(),
@@ -87,6 +87,13 @@ impl<'a> Assembly<'a> {
     #[must_use]
     pub fn version(mut self, version: CodeObjectVersion) -> Self {
         self.version = version;
+        self
+    }
+
+    /// Sets the processor, such as `gfx11-generic`, instead of the GPU.
+    #[must_use]
+    pub fn processor(mut self, name: &'a str) -> Self {
+        self.processor = name;
         self
     }
 
@@ -107,7 +114,8 @@ impl<'a> Assembly<'a> {
             ["text.ll", "text.o", "text.elf"].map(|name| dir.path().join(name));
         fs::write(&ir, self.module()).map_err(file_error(&ir))?;
         let mut llc = Command::new(toolchain.llc());
-        llc.arg(format!("-mcpu={}", self.gpu)).arg("-filetype=obj");
+        llc.arg(format!("-mcpu={}", self.processor))
+            .arg("-filetype=obj");
         if !self.features.is_empty() {
             llc.arg(format!("-mattr={}", self.features));
         }

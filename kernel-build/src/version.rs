@@ -10,10 +10,17 @@ pub(crate) const OPTION: &str = "amdhsa-code-object-version";
 /// The version to build for a GPU: one that every ROCm from 6.0 on with this GPU loads.
 ///
 /// ROCR 6.1.2 loads versions up to 5, and 6.2 is the first to load 6, LLVM's default (`AmdHsaCode::GetCodeObjectVersion`
-/// in `amd_hsa_code.cpp`). ROCR 6.2.4 does not know gfx950 yet, so gfx950 has the default.
+/// in `amd_hsa_code.cpp`). ROCR 6.2.4 does not know gfx950 yet, so gfx950 has the default. RDNA 3 is known to ROCR since 5.5 (gfx1100) and 6.1 (gfx1150, gfx1151: `isa.cpp`, 6.1.0).
 pub(crate) const fn version_for(gpu: Gpu) -> CodeObjectVersion {
     match gpu {
-        Gpu::Gfx908 | Gpu::Gfx90a | Gpu::Gfx942 => CodeObjectVersion::V5,
+        Gpu::Gfx908
+        | Gpu::Gfx90a
+        | Gpu::Gfx942
+        | Gpu::Gfx1100
+        | Gpu::Gfx1101
+        | Gpu::Gfx1102
+        | Gpu::Gfx1150
+        | Gpu::Gfx1151 => CodeObjectVersion::V5,
         Gpu::Gfx950 => CodeObjectVersion::V6,
     }
 }

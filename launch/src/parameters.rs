@@ -42,10 +42,10 @@ impl ParametersOption {
     /// The parameters of a machine: those of the file, or else its own.
     ///
     /// # Errors
-    /// As [`Self::read`], and if the file is for another machine.
+    /// As [`Self::read`], and if the file is for another machine, or there is no file and the machine has no parameters.
     pub fn of(&self, machine: Product) -> Result<Parameters, Failure> {
         match self.read()? {
-            None => Ok(machine.into()),
+            None => Parameters::try_from(machine).map_err(Failure::usage),
             Some(parameters) if parameters.machine == machine => Ok(parameters),
             Some(parameters) => Err(Failure::usage(format!(
                 "{}: the parameters are of {}, but {machine} is modelled",

@@ -272,7 +272,10 @@ impl Kernel {
             selector = DeviceSelector::of_product(machine);
         }
         let settings = Settings {
-            machine: machine.map(Parameters::from),
+            machine: machine
+                .map(Parameters::try_from)
+                .transpose()
+                .map_err(|error| ArgumentError::new_err(format!("machine: {error}")))?,
             ..Settings::default()
         };
         let (outcome, profiles, timings) =

@@ -2,6 +2,17 @@
 
 use crate::{BlockShape, BlockTile, ElementTypes, GpuSet, TileOrder, for_each_kernel, tile::LANES};
 
+/// The GPUs that have kernels.
+pub const fn gpus_with_kernels() -> GpuSet {
+    let mut gpus = GpuSet::NONE;
+    let mut kernel = 0;
+    while kernel < CATALOGUE.len() {
+        gpus = gpus.union(CATALOGUE[kernel].gpus);
+        kernel += 1;
+    }
+    gpus
+}
+
 /// A kernel's algorithm: its step of the ladder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]

@@ -25,7 +25,7 @@ pub mod workspace;
 mod kernels;
 
 pub use arguments::{GemmArguments, GemmParameters};
-pub use catalogue::{CATALOGUE, Kernel, LaunchBounds, Variant};
+pub use catalogue::{CATALOGUE, Kernel, LaunchBounds, Variant, gpus_with_kernels};
 pub use element::{ElementType, ElementTypes};
 pub use ferrowave_gpu::GpuSet;
 pub use options::{Bias, FragmentOp, Options};

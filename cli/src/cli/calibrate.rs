@@ -103,7 +103,7 @@ fn machine(options: &Options, device: &Device) -> Result<Parameters, Failure> {
         let asked = options.device.selector()?.product();
         return options.parameters.of(asked.unwrap_or(Product::of(gpu)));
     }
-    let mut known = Product::ALL
+    let mut known = Parameters::MACHINES
         .into_iter()
         .filter(|product| product.gpu() == gpu);
     let same =
@@ -112,7 +112,7 @@ fn machine(options: &Options, device: &Device) -> Result<Parameters, Failure> {
         Failure::usage(format!(
             "no machine with {gpu} and {} compute units is modelled; known are {}",
             properties.compute_units,
-            Product::ALL.map(|product| product.name()).join(", ")
+            Parameters::MACHINES.map(Product::name).join(", ")
         ))
     })?;
     options.parameters.of(product)
@@ -204,17 +204,18 @@ mod tests {
 
     #[test]
     fn each_measured_parameter_exists_and_takes_only_what_is_allowed() {
-        let mut parameters = Parameters::from(Product::Mi300x);
+        let own = *Parameters::of(Product::Mi300x).expect("a row");
+        let mut parameters = own;
         let sample = |value| Sample { value, spread: 0.0 };
         for measurement in ALL
             .iter()
             .filter(|measurement| !measurement.parameter.is_empty())
         {
-            let own = parameters.get(measurement.parameter).expect("a parameter");
-            keep(measurement, sample(own), &mut parameters).expect("its own value is allowed");
+            let value = parameters.get(measurement.parameter).expect("a parameter");
+            keep(measurement, sample(value), &mut parameters).expect("its own value is allowed");
             let error = keep(measurement, sample(-1.0), &mut parameters).unwrap_err();
             assert!(error.to_string().contains("no figure is kept"), "{error}");
         }
-        assert_eq!(parameters, Product::Mi300x.into());
+        assert_eq!(parameters, own);
     }
 }

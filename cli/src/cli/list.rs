@@ -9,6 +9,7 @@ use ferrowave_gpu::{Gpu, Occupancy};
 use ferrowave_shared::{
     CATALOGUE, TileOrder,
     catalogue::{Access, Reduction},
+    gpus_with_kernels,
 };
 use serde::Serialize;
 
@@ -106,10 +107,14 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
             .iter()
             .map(|(gpu, _)| gpu.name())
             .collect();
-        return Err(Failure::failed(format!(
-            "the kernels are not built for {gpu}, only for {}; build with FERROWAVE_GPUS={gpu} set",
-            built.join(", ")
-        )));
+        let built = built.join(", ");
+        let with_kernels = gpus_with_kernels();
+        return Err(Failure::failed(match with_kernels.contains(gpu.name()) {
+            true => format!(
+                "the kernels are not built for {gpu}, only for {built}; build with FERROWAVE_GPUS={gpu} set"
+            ),
+            false => format!("there are no kernels for {gpu} yet, only for {with_kernels}"),
+        }));
     }
     let rows = rows(options.gpu)?;
     if options.json {

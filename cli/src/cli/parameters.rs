@@ -23,10 +23,10 @@ pub(crate) struct Options {
 pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
     let parameters = match options.machine {
         Some(machine) => options.parameters.of(machine)?,
-        None => {
-            let file = options.parameters.read()?;
-            file.unwrap_or_else(|| Product::Mi300x.into())
-        }
+        None => match options.parameters.read()? {
+            Some(file) => file,
+            None => options.parameters.of(Product::Mi300x)?,
+        },
     };
     print(&parameters.to_toml())?;
     Ok(ExitCode::SUCCESS)

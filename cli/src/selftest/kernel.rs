@@ -38,10 +38,7 @@ struct Checked {
 
 /// Whether the emulator's bits are those of a GPU, by `docs/matrix.md`.
 pub(crate) fn is_bit_exact(gpu: Gpu) -> bool {
-    match gpu {
-        Gpu::Gfx908 | Gpu::Gfx90a | Gpu::Gfx942 => true,
-        Gpu::Gfx950 => false,
-    }
+    matches!(gpu, Gpu::Gfx908 | Gpu::Gfx90a | Gpu::Gfx942)
 }
 
 impl Bench<'_> {

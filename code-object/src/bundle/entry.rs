@@ -4,7 +4,7 @@ use std::fmt;
 
 use ferrowave_gpu::Gpu;
 
-use crate::FeatureSetting;
+use crate::{FeatureSetting, GenericTarget};
 
 /// The target of a bundle entry, parsed from a name like `hipv4-amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,14 +45,19 @@ impl EntryTarget {
         Some(entry)
     }
 
-    /// How specifically the entry matches a device: the number of features that it states. `None` if it does not run
-    /// there.
-    pub fn fit(&self, gpu: Gpu, xnack: bool, sramecc: bool) -> Option<u32> {
-        let runs = self.processor == gpu.name()
-            && self.xnack.allows(xnack)
-            && self.sramecc.allows(sramecc);
+    /// How specifically the entry matches a device: whether it is for this GPU and not for a generic target, then the number
+    /// of features that it states. `None` if it does not run there.
+    pub fn fit(&self, gpu: Gpu, xnack: bool, sramecc: bool) -> Option<(bool, u32)> {
+        let is_own = self.processor == gpu.name();
+        let is_generic = || {
+            GenericTarget::ALL
+                .iter()
+                .any(|generic| self.processor == generic.name && generic.gpus.contains(&gpu))
+        };
+        let runs =
+            (is_own || is_generic()) && self.xnack.allows(xnack) && self.sramecc.allows(sramecc);
         let says = |setting: FeatureSetting| u32::from(setting != FeatureSetting::Any);
-        runs.then(|| says(self.xnack) + says(self.sramecc))
+        runs.then(|| (is_own, says(self.xnack) + says(self.sramecc)))
     }
 }
 

@@ -93,6 +93,22 @@ fn the_entry_that_says_most_of_what_the_device_is_is_picked() {
 }
 
 #[test]
+fn a_generic_entry_is_picked_if_the_gpu_has_none_of_its_own() {
+    let bytes = bundle(&[
+        ("hipv4-amdgcn-amd-amdhsa--gfx11-generic", b"\x7fELF generic"),
+        ("hipv4-amdgcn-amd-amdhsa--gfx1100", b"\x7fELF own"),
+    ]);
+    let bundle = Bundle::parse(&bytes).expect("it is a bundle");
+    let pick = |gpu| {
+        let entry = bundle.pick(gpu, false, false)?;
+        Some(std::str::from_utf8(&entry.bytes[5..]).expect("it is text"))
+    };
+    assert_eq!(pick(Gpu::Gfx1100), Some("own"));
+    assert_eq!(pick(Gpu::Gfx1151), Some("generic"));
+    assert_eq!(pick(Gpu::Gfx942), None);
+}
+
+#[test]
 fn only_the_entry_that_is_picked_is_read() {
     let plain = example();
     let place = |found: &Bundle<'_>, gpu| {

@@ -1,7 +1,7 @@
 //! Targets of code objects, compared with `llvm-readobj`.
 
 use ferrowave_code_object::{CodeObject, CodeObjectVersion, FeatureSetting};
-use ferrowave_gpu::Gpu;
+use ferrowave_gpu::{Family, Gpu};
 use ferrowave_kernel_build::Assembly;
 
 use crate::support::{Kernel, readobj, toolchain};
@@ -36,5 +36,40 @@ fn every_gpu_and_version() {
                 );
             }
         }
+    }
+}
+
+/// LLVM states a generic version in version 6 only, and does not assemble generic targets for earlier ones.
+#[test]
+fn generic_targets_run_on_their_gpus() {
+    for (generic, gpus) in [
+        ("gfx9-4-generic", &Family::Cdna.gpus()[2..]),
+        ("gfx11-generic", Family::Rdna.gpus()),
+    ] {
+        let text = Kernel::new(gpus[0]).text();
+        let bytes = Assembly::new(gpus[0], &text)
+            .processor(generic)
+            .version(CodeObjectVersion::V6)
+            .assemble(&toolchain())
+            .expect("assembles");
+        let target = CodeObject::parse(&bytes).expect("parses").target();
+        assert_eq!((target.processor(), target.gpu), (generic, gpus[0]));
+        for gpu in Gpu::ALL {
+            assert_eq!(
+                target.runs_on(gpu),
+                gpus.contains(&gpu),
+                "{generic} on {gpu}"
+            );
+        }
+        // The generic version is in the highest byte of e_flags.
+        let mut none = bytes;
+        none[51] = 0;
+        let error = CodeObject::parse(&none)
+            .expect_err("no version")
+            .to_string();
+        assert!(
+            error.contains(generic) && error.contains("generic version 0"),
+            "{error}"
+        );
     }
 }

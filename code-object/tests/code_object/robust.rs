@@ -146,10 +146,21 @@ fn header_errors_name_value_and_allowed_ones() {
     check(&error_with(8, 1, 9), &["version unknown", "ABI version 9"]);
     check(&error_with(16, 2, 1), &["e_type is 0x1", "ET_DYN"]);
     check(&error_with(18, 2, 62), &["e_machine is 0x3e", "EM_AMDGPU"]);
-    // gfx1100.
     check(
-        &error_with(48, 1, 0x41),
-        &["0x41", "0x30 (gfx908)", "0x4f (gfx950)"],
+        &error_with(48, 1, 0x36),
+        &[
+            "gfx1030, which is not supported",
+            "0x36",
+            "0x30 (gfx908)",
+            "0x41 (gfx1100)",
+            "gfx11-generic",
+        ],
+    );
+    check(&error_with(48, 1, 0x01), &["for an unknown GPU", "0x01"]);
+    // A generic target needs version 6, which this is not.
+    check(
+        &error_with(48, 1, 0x54),
+        &["gfx11-generic", "generic version 0", "code object v6"],
     );
     check(&error_with(51, 1, 1), &["unknown bits 0x01000000"]);
 }

@@ -2,7 +2,7 @@
 
 use std::{fs, process::Command, sync::OnceLock};
 
-use ferrowave_gpu::Gpu;
+use ferrowave_gpu::{Family, Gpu};
 use ferrowave_kernel_build::{Toolchain, assemble};
 
 /// The pinned toolchain.
@@ -86,11 +86,17 @@ impl Kernel {
             (".amdhsa_next_free_sgpr", 8),
             (".amdhsa_accum_offset", 8),
         ] {
-            let has_it = directive != ".amdhsa_accum_offset" || self.gpu != Gpu::Gfx908;
+            let has_it = directive != ".amdhsa_accum_offset"
+                || self.gpu.family() == Family::Cdna && self.gpu != Gpu::Gfx908;
             if has_it && !descriptor.contains(directive) {
                 descriptor += &format!("\n{directive} {value}");
             }
         }
+        let is_wide = descriptor.contains(".amdhsa_wavefront_size32 0");
+        let wave_size = match self.gpu.family() {
+            Family::Rdna if !is_wide => 32,
+            _ => 64,
+        };
         let Kernel {
             name,
             code,
@@ -123,7 +129,7 @@ amdhsa.kernels:
     .group_segment_fixed_size: 0
     .private_segment_fixed_size: 0
     .kernarg_segment_align: 8
-    .wavefront_size: 64
+    .wavefront_size: {wave_size}
     .sgpr_count: 14
     .vgpr_count: 8
     .max_flat_workgroup_size: 256

@@ -7,7 +7,7 @@ use ferrowave_emulator::dispatch::{
 };
 use ferrowave_emulator::memory::DeviceMemory;
 use ferrowave_emulator::program::Kernel;
-use ferrowave_gpu::{Gpu, Product};
+use ferrowave_gpu::{Family, Gpu, Product};
 use ferrowave_profile as profile;
 use ferrowave_test_support::Small;
 use ferrowave_timing as timing;
@@ -165,7 +165,7 @@ fn is_exchanged(kernel: &Kernel, config: &LaunchConfig<'_>, what: &str) {
 
 #[test]
 fn workgroups_meet_at_a_barrier_in_memory() {
-    for gpu in Gpu::ALL {
+    for &gpu in Family::Cdna.gpus() {
         for sleep in ["s_sleep 1", "s_nop 0"] {
             let body = exchange_in_memory(gpu, sleep);
             for (seed, threads) in [
@@ -192,7 +192,7 @@ fn workgroups_meet_at_a_barrier_in_memory() {
 
 #[test]
 fn workgroups_meet_at_a_barrier_in_hardware() {
-    for gpu in Gpu::ALL {
+    for &gpu in Family::Cdna.gpus() {
         let body = exchange_in_hardware(gpu);
         for (seed, threads) in [(0, None), (0, Some(1)), (5, Some(1))] {
             small(gpu, &body).run(|kernel, config| {

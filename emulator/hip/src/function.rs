@@ -185,7 +185,7 @@ fn potential(
         _ => most,
     };
     let lds_bytes = u32::try_from(dynamic_lds_bytes).unwrap_or(u32::MAX);
-    let wave_size = GpuLimits::of(function.device.row.gpu).wave_size;
+    let wave_size = function.kernel.wave_size();
     // Multiples of the wave size, in descending order, so that the largest wins a tie.
     let sizes = (1..=most.div_ceil(wave_size)).rev();
     let held = sizes.map(|waves| {
@@ -200,7 +200,7 @@ fn potential(
         )));
     };
     block_size.set(int(threads));
-    grid_size.set(int(workgroups * function.device.row.compute_units));
+    grid_size.set(int(workgroups * function.device.row.multiprocessors()));
     Ok(())
 }
 
@@ -302,7 +302,9 @@ pub(super) unsafe fn hipOccupancyAvailableDynamicSMemPerBlock(
         most => most.min(workgroups),
     };
     let metadata = &function.kernel.description().metadata;
-    let left = (limits.lds_bytes / held).saturating_sub(metadata.group_segment_fixed_size);
+    let left = (limits.compute_unit_lds_bytes / held)
+        .min(limits.lds_bytes)
+        .saturating_sub(metadata.group_segment_fixed_size);
     let dynamic = left.min(function.most_dynamic_lds_bytes());
     bytes.set((dynamic - dynamic % limits.lds_granule_bytes) as usize);
     Ok(())

@@ -13,7 +13,7 @@ use ferrowave_hip_abi::hipError_t;
 
 use super::{
     error::Failure,
-    runtime::{Device, SRAMECC, XNACK},
+    runtime::{Device, XNACK},
 };
 
 /// Length of an ELF header.
@@ -89,7 +89,7 @@ impl Image {
         if magic == *b"\x7fELF" {
             return self.read(0, self.elf_bytes()?);
         }
-        match Bundle::find(part, device.row.gpu, XNACK, SRAMECC)? {
+        match Bundle::find(part, device.row.gpu, XNACK, device.has_sramecc())? {
             Found::At(place) => self.read(place.start, place.end - place.start),
             Found::Unpacked(bytes) => Ok(bytes.into()),
             Found::Nothing(names) => Err(Failure::new(

@@ -10,7 +10,7 @@ use ferrowave_hip_abi::{
 
 use super::{
     error::{Failure, out, read},
-    runtime::{Device, Runtime, SRAMECC, device_name},
+    runtime::{Device, Runtime, device_name},
 };
 
 /// Maximum grid size along x, y and z that a device reports and `hipModuleLaunchKernel` accepts, in workgroups (ROCm's
@@ -50,6 +50,8 @@ pub(super) const fn version(gpu: Gpu) -> (c_int, c_int) {
         Gpu::Gfx908 | Gpu::Gfx90a => (9, 0),
         Gpu::Gfx942 => (9, 4),
         Gpu::Gfx950 => (9, 5),
+        Gpu::Gfx1100 | Gpu::Gfx1101 | Gpu::Gfx1102 => (11, 0),
+        Gpu::Gfx1150 | Gpu::Gfx1151 => (11, 5),
     }
 }
 
@@ -74,6 +76,7 @@ impl Device {
         let (major, minor) = version(row.gpu);
         let registers = int(limits.vgprs * limits.wave_size * limits.simds);
         let lds_bytes = limits.lds_bytes as usize;
+        let has_sramecc = self.has_sramecc();
         let memory_bytes = self.memory.capacity_bytes() as usize;
         let (pci_domain, pci_bus) = pci_location(self.ordinal as u32);
         hipDeviceProp_tR0600 {
@@ -93,7 +96,7 @@ impl Device {
             minor,
             textureAlignment: 256,
             texturePitchAlignment: 256,
-            multiProcessorCount: int(row.compute_units),
+            multiProcessorCount: int(row.multiprocessors()),
             canMapHostMemory: 1,
             concurrentKernels: 1,
             cooperativeLaunch: 1,
@@ -103,7 +106,7 @@ impl Device {
             canUseHostPointerForRegisteredMem: 1,
             hostRegisterSupported: 1,
             memoryPoolsSupported: 1,
-            ECCEnabled: c_int::from(SRAMECC),
+            ECCEnabled: c_int::from(has_sramecc),
             pciDomainID: int(pci_domain),
             pciBusID: c_int::from(pci_bus),
             unifiedAddressing: 1,

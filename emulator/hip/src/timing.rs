@@ -153,11 +153,14 @@ fn parse(name: &str) -> Result<Settings, String> {
     if name.trim().eq_ignore_ascii_case(AUTO) {
         return Ok(Settings::default());
     }
-    match name.parse() {
-        Ok(machine) => Ok(Settings {
-            machine: Some(Product::into(machine)),
-            ..Settings::default()
-        }),
+    match name.parse::<Product>() {
+        Ok(machine) => match Parameters::try_from(machine) {
+            Ok(parameters) => Ok(Settings {
+                machine: Some(parameters),
+                ..Settings::default()
+            }),
+            Err(error) => Err(format!("{TIMING_VARIABLE}: {error}")),
+        },
         Err(error) => Err(format!("{TIMING_VARIABLE}: {error}, and {AUTO}")),
     }
 }
@@ -208,8 +211,10 @@ pub(super) fn launch(kernel: &Kernel, config: &LaunchConfig<'_>) -> Result<(), T
     let Some(settings) = state().settings else {
         return Ok(profile::launch(kernel, config)?);
     };
-    let by_default = || Product::of(kernel.gpu()).into();
-    let machine = settings.machine.unwrap_or_else(by_default);
+    let machine = match settings.machine {
+        Some(machine) => machine,
+        None => Parameters::try_from(Product::of(kernel.gpu()))?,
+    };
     let timing = if settings.estimate {
         timing::estimate(kernel, config, machine)
     } else {
@@ -251,14 +256,20 @@ mod tests {
         assert_eq!(parse(" Auto "), Ok(Settings::default()));
         let named = |machine| {
             Ok(Settings {
-                machine: Some(Product::into(machine)),
+                machine: Parameters::of(machine).copied(),
                 ..Settings::default()
             })
         };
         assert_eq!(parse("MI250X"), named(Product::Mi250x));
         assert_eq!(parse("mi100"), named(Product::Mi100));
-        let message = "FERROWAVE_TIMING: unknown GPU `H100`; known are gfx908 (MI100), gfx90a (MI210, MI250X), gfx942 \
-                       (MI300X), gfx950 (MI355X), and auto";
-        assert_eq!(parse("H100"), Err(message.to_owned()));
+        let unknown = parse("H100").expect_err("unknown");
+        assert!(
+            unknown.starts_with("FERROWAVE_TIMING: unknown GPU `H100`; known are gfx908 (MI100), ")
+                && unknown.ends_with(", and auto"),
+            "{unknown}"
+        );
+        let message = "FERROWAVE_TIMING: the timing model has no parameters for RX 7900 XTX, only for MI100, MI210, MI250X, \
+                       MI300X, MI355X";
+        assert_eq!(parse("RX 7900 XTX"), Err(message.to_owned()));
     }
 }

@@ -2,7 +2,7 @@
 
 use ferrowave_gpu::{Family, Gpu};
 
-use super::{DecodeError, Instruction, cdna};
+use super::{DecodeError, DecodeErrorKind, Instruction, cdna};
 
 /// Decodes the instruction at the start of `words`. `offset` is its place in the code, used only in errors.
 ///
@@ -19,5 +19,11 @@ use super::{DecodeError, Instruction, cdna};
 pub fn decode(gpu: Gpu, words: &[u32], offset: u64) -> Result<Instruction, DecodeError> {
     match gpu.family() {
         Family::Cdna => cdna::decode(gpu, words, offset),
+        Family::Rdna => Err(DecodeError {
+            offset,
+            word: words.first().copied().unwrap_or(0),
+            gpu,
+            kind: DecodeErrorKind::NoTable,
+        }),
     }
 }

@@ -29,6 +29,7 @@ impl fmt::Display for Text<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.gpu.family() {
             Family::Cdna => cdna::write(self.instruction, self.gpu, f),
+            Family::Rdna => f.write_str(self.instruction.op.name()),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The registers that instructions read and write where their operands do not show all of them.
 
-use ferrowave_gpu::Gpu;
+use ferrowave_gpu::{Family, Gpu};
 use ferrowave_isa::{Register, decode};
 
 /// Checks the registers that an instruction reads and writes, and whether it keeps old bits of its results.
@@ -81,7 +81,7 @@ fn private_memory_is_found_by_flat_scratch_up_to_gfx90a() {
             false,
         ),
     ] {
-        for gpu in Gpu::ALL {
+        for &gpu in Family::Cdna.gpus() {
             let mut words = words;
             if gpu.number_in_family() >= Gpu::Gfx942.number_in_family() && text.starts_with('s') {
                 // The bit that says that there is a vector address.

@@ -191,14 +191,14 @@ fn it_has_the_devices_of_hip() {
 
 #[test]
 fn a_variable_that_names_no_devices_is_said() {
-    let output = run("emulator:gfx1100");
+    let output = run("emulator:gfx1030");
     let text = String::from_utf8_lossy(&output.stdout);
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(
         output.status.success() && text.contains("init: 8"),
         "{text}{errors}"
     );
-    let expected = "ferrowave: librocm_smi64: FERROWAVE_DEVICE is `emulator:gfx1100`, but the emulator has only";
+    let expected = "ferrowave: librocm_smi64: FERROWAVE_DEVICE is `emulator:gfx1030`, but the emulator has only";
     assert!(errors.contains(expected), "{errors}");
 }
 

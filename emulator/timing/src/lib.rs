@@ -44,7 +44,7 @@ pub use bound::{Bound, Unit};
 pub use budget::MOST_TRACE_BYTES;
 pub use clock::{MatrixType, SustainedClock};
 pub use parameter_file::{Changed, ParameterError};
-pub use parameters::{Parameters, TURN};
+pub use parameters::{NoParameters, Parameters, TURN};
 pub use report::duration;
 pub use report::{Format, JSON_VERSION, MODELLED, Timing, Usage};
 pub use stall::{Stall, Stalls};
@@ -53,7 +53,7 @@ pub use timeline::MOST_TIMELINE_INSTRUCTIONS;
 pub use timeline_events::{Shown, write_timelines};
 pub use trace::Tracer;
 
-use std::sync::Arc;
+use std::{convert::Infallible, sync::Arc};
 
 use ferrowave_gpu::{Gpu, Occupancy, Product};
 
@@ -81,6 +81,9 @@ pub enum TimingError {
     /// The launch is invalid or failed.
     #[error(transparent)]
     Launch(#[from] LaunchError),
+    /// There are no parameters of the machine.
+    #[error(transparent)]
+    NoParameters(#[from] NoParameters),
     /// The machine does not have the kernel's instruction set.
     #[error("{machine} runs {runs}, but kernel `{kernel}` is for {is_for}")]
     WrongMachine {
@@ -113,11 +116,11 @@ pub enum TimingError {
 /// configuration sets the number of threads.
 ///
 /// # Errors
-/// If the machine has another instruction set, or the launch fails.
+/// If the machine has no parameters or another instruction set, or the launch fails.
 pub fn launch(
     kernel: &Kernel,
     config: &LaunchConfig<'_>,
-    machine: impl Into<Parameters>,
+    machine: impl TryInto<Parameters, Error: Into<TimingError>>,
 ) -> Result<Timing, TimingError> {
     launch_within(kernel, config, machine, MOST_TRACE_BYTES)
 }
@@ -129,7 +132,7 @@ pub fn launch(
 pub fn launch_within(
     kernel: &Kernel,
     config: &LaunchConfig<'_>,
-    machine: impl Into<Parameters>,
+    machine: impl TryInto<Parameters, Error: Into<TimingError>>,
     trace_bytes: u64,
 ) -> Result<Timing, TimingError> {
     let mut plan = Plan::new(kernel, config, machine)?;
@@ -150,7 +153,7 @@ pub fn launch_within(
 pub fn estimate(
     kernel: &Kernel,
     config: &LaunchConfig<'_>,
-    machine: impl Into<Parameters>,
+    machine: impl TryInto<Parameters, Error: Into<TimingError>>,
 ) -> Result<Timing, TimingError> {
     if config.cooperative {
         return launch(kernel, config, machine);
@@ -163,6 +166,13 @@ pub fn estimate(
         launch_some(kernel, &config, Some(&chosen), |_| plan.tracer())?;
     outcome?;
     plan.timing(kernel, observers)
+}
+
+/// [`Parameters`] are what [`launch`] needs, and are converted without an error.
+impl From<Infallible> for TimingError {
+    fn from(never: Infallible) -> Self {
+        match never {}
+    }
 }
 
 /// What to record of a launch, and the machine to model.
@@ -187,13 +197,13 @@ impl Plan {
     /// Selects what to record of a launch for a machine.
     ///
     /// # Errors
-    /// If the machine has another instruction set, or the launch cannot start.
+    /// If the machine has no parameters or another instruction set, or the launch cannot start.
     pub fn new(
         kernel: &Kernel,
         config: &LaunchConfig<'_>,
-        machine: impl Into<Parameters>,
+        machine: impl TryInto<Parameters, Error: Into<TimingError>>,
     ) -> Result<Self, TimingError> {
-        let parameters = machine.into();
+        let parameters = machine.try_into().map_err(Into::into)?;
         if parameters.hardware.gpu != kernel.gpu() {
             return Err(TimingError::WrongMachine {
                 machine: parameters.machine,

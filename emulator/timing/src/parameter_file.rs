@@ -15,7 +15,7 @@ use ferrowave_gpu::Product;
 use serde::Serialize;
 use toml::{Table, Value};
 
-use super::parameters::Parameters;
+use super::parameters::{NoParameters, Parameters};
 
 /// The version of the format.
 const VERSION: i64 = 1;
@@ -295,17 +295,19 @@ impl Parameters {
             return Err(Problem::NotAllowed(name, shown(&version), only_version()));
         }
         let machines = || {
-            let names: Vec<_> = Product::ALL.iter().map(|machine| machine.name()).collect();
+            let names: Vec<_> = Parameters::MACHINES.map(Product::name).to_vec();
             format!("machines are {}", names.join(", "))
         };
         let machine = take("machine", &machines)?;
         let name = machine.as_str().unwrap_or_default();
-        let mut known = Product::ALL.into_iter();
-        let Some(machine) = known.find(|known| known.name() == name) else {
+        let mut known = Parameters::MACHINES.into_iter();
+        let known = known.find(|known| known.name() == name);
+        let Some((machine, own)) = known.and_then(|known| Some((known, Parameters::of(known)?)))
+        else {
             let name = "machine".to_owned();
             return Err(Problem::NotAllowed(name, shown(&machine), machines()));
         };
-        let mut parameters = *Parameters::of(machine);
+        let mut parameters = *own;
         for field in FIELDS {
             let value = take(field.name, &|| field.allowed(machine))?;
             (field.set)(&mut parameters, field.read(&value, machine)?);
@@ -339,6 +341,7 @@ impl Parameters {
     /// The parameters as a file that [`Self::read`] takes, with meanings and sources as comments.
     pub fn to_toml(&self) -> String {
         let machine = self.machine;
+        let own = self.own();
         let mut text = format!(
             "# Parameters of Ferrowave's timing model for {machine}, for `--parameters FILE`.\n\
              # Cycles are those of the engine clock, {:.3} GHz.\n\
@@ -346,7 +349,7 @@ impl Parameters {
             self.hardware.clock_hz() / 1e9
         );
         for field in FIELDS {
-            let (value, table) = ((field.get)(self), (field.get)(Parameters::of(machine)));
+            let (value, table) = ((field.get)(self), (field.get)(own));
             let source = match value == table {
                 true => format!("Source: {}.", field.source),
                 false => format!(
@@ -367,6 +370,12 @@ impl Parameters {
             );
         }
         text
+    }
+
+    /// The parameters of the same machine in the table.
+    fn own(&self) -> &Self {
+        // Only machines in the table have parameters.
+        Parameters::of(self.machine).unwrap_or(self)
     }
 
     /// The value of a parameter by its name in a file; `None` if there is none of this name.
@@ -408,7 +417,7 @@ impl Parameters {
 
     /// The parameters whose values are not those of [`Parameters::of`] the machine.
     pub fn changed(&self) -> Vec<Changed> {
-        let table = Parameters::of(self.machine);
+        let table = self.own();
         let values = FIELDS
             .iter()
             .map(|field| (field.name, (field.get)(self), (field.get)(table)));
@@ -419,9 +428,13 @@ impl Parameters {
     }
 }
 
-impl From<Product> for Parameters {
-    fn from(machine: Product) -> Self {
-        *Parameters::of(machine)
+impl TryFrom<Product> for Parameters {
+    type Error = NoParameters;
+
+    fn try_from(machine: Product) -> Result<Self, NoParameters> {
+        Parameters::of(machine)
+            .copied()
+            .ok_or(NoParameters { machine })
     }
 }
 
@@ -431,15 +444,15 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_back() {
-        for machine in Product::ALL {
-            let parameters = Parameters::of(machine);
+        for machine in Parameters::MACHINES {
+            let parameters = Parameters::of(machine).expect("a row");
             let read = Parameters::parse(&parameters.to_toml());
             assert_eq!(read.ok().as_ref(), Some(parameters), "{machine}");
             assert_eq!(parameters.changed(), []);
         }
         let slower = Parameters {
             l2_latency: 400,
-            ..*Parameters::of(Product::Mi300x)
+            ..*Parameters::of(Product::Mi300x).expect("a row")
         };
         assert_eq!(Parameters::parse(&slower.to_toml()).ok(), Some(slower));
         let changed: Vec<_> = slower.changed().iter().map(Changed::to_string).collect();
@@ -448,7 +461,7 @@ mod tests {
 
     /// The error of a file in which one line is replaced.
     fn refused(machine: Product, name: &str, line: &str) -> String {
-        let text = Parameters::of(machine).to_toml();
+        let text = Parameters::of(machine).expect("a row").to_toml();
         let lines = text.lines().map(|old| match old.split_once(" = ") {
             Some((found, _)) if found == name => line,
             _ => old,

@@ -141,16 +141,37 @@ const MI355X: Parameters = Parameters {
     ..MI300X
 };
 
+/// The model has no parameters of a machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the timing model has no parameters for {machine}, only for {}",
+    Parameters::MACHINES.map(Product::name).join(", ")
+)]
+pub struct NoParameters {
+    /// The machine.
+    pub machine: Product,
+}
+
 impl Parameters {
-    /// The parameters of a machine.
-    pub const fn of(machine: Product) -> &'static Self {
-        match machine {
+    /// The machines that have parameters.
+    pub const MACHINES: [Product; 5] = [
+        Product::Mi100,
+        Product::Mi210,
+        Product::Mi250x,
+        Product::Mi300x,
+        Product::Mi355x,
+    ];
+
+    /// The parameters of a machine, if it has any.
+    pub const fn of(machine: Product) -> Option<&'static Self> {
+        Some(match machine {
             Product::Mi100 => &MI100,
             Product::Mi210 => &MI210,
             Product::Mi250x => &MI250X,
             Product::Mi300x => &MI300X,
             Product::Mi355x => &MI355X,
-        }
+            _ => return None,
+        })
     }
 
     /// Reachable memory bandwidth in bytes per cycle, of all memory.
@@ -167,8 +188,11 @@ mod tests {
     fn each_machine_has_its_row() {
         for machine in Product::ALL {
             let row = Parameters::of(machine);
-            assert_eq!(row.machine, machine);
-            assert_eq!(row.hardware.name, machine.name());
+            assert_eq!(row.is_some(), Parameters::MACHINES.contains(&machine));
+            if let Some(row) = row {
+                assert_eq!(row.machine, machine);
+                assert_eq!(row.hardware.name, machine.name());
+            }
         }
     }
 }

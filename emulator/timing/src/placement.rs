@@ -83,18 +83,18 @@ mod tests {
 
     #[test]
     fn workgroups_go_round_xcds_and_compute_units() {
-        let placement = Placement::new(Parameters::of(Product::Mi300x), 1000, 2);
+        let placement = Placement::new(Parameters::of(Product::Mi300x).expect("a row"), 1000, 2);
         assert_eq!(placement.of(0), (0, 0));
         assert_eq!(placement.of(9), (1, 1));
         assert_eq!(placement.of(304), (0, 0));
         assert_eq!(placement.of_fullest(), 4);
         assert!(placement.first(9).eq([0, 304, 608, 912]));
         assert_eq!(placement.at_once(), 0..608);
-        let small = Placement::new(Parameters::of(Product::Mi300x), 9, 2);
+        let small = Placement::new(Parameters::of(Product::Mi300x).expect("a row"), 9, 2);
         assert_eq!((small.share(), small.share_of_xcd()), (1.0 / 9.0, 0.5));
         // The fullest of 38 compute units has 4 of the XCD's 125 workgroups.
         assert_eq!(placement.share_of_xcd(), 4.0 / 125.0);
-        let huge = Placement::new(Parameters::of(Product::Mi100), u64::MAX, 10);
+        let huge = Placement::new(Parameters::of(Product::Mi100).expect("a row"), u64::MAX, 10);
         assert_eq!(huge.at_once(), 0..1200);
         assert_eq!(huge.first(3).last(), Some(240));
     }

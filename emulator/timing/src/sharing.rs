@@ -402,7 +402,7 @@ mod tests {
 
     #[test]
     fn lines_are_fetched_once_and_waited_for_by_whoever_asks_meanwhile() {
-        let parameters = Parameters::of(Product::Mi300x);
+        let parameters = Parameters::of(Product::Mi300x).expect("a row");
         let placement = Placement::new(parameters, 16, 1);
         let mut xcds = vec![Xcd::new(&placement, parameters, 1); 3];
         let mut memory = Memory::new(parameters);

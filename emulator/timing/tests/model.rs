@@ -13,7 +13,7 @@ const DEPENDENT: &str = "  v_fma_f32 v1, v1, v1, v1\n";
 
 #[test]
 fn a_dependent_vector_instruction_takes_a_turn() {
-    for machine in Product::ALL {
+    for machine in Parameters::MACHINES {
         assert_eq!(each(machine, "", DEPENDENT), TURN as f64, "{machine}");
         assert_eq!(each(machine, "", "  s_add_u32 s8, s8, s8\n"), TURN as f64);
     }
@@ -21,7 +21,7 @@ fn a_dependent_vector_instruction_takes_a_turn() {
 
 #[test]
 fn slow_vector_instructions_keep_the_unit_busy() {
-    for machine in Product::ALL {
+    for machine in Parameters::MACHINES {
         assert_eq!(each(machine, "", "  v_rcp_f32 v1, v2\n"), 16.0);
         let double = each(machine, "", "  v_fma_f64 v[2:3], v[4:5], v[4:5], v[4:5]\n");
         let product = each(machine, "", "  v_mul_lo_u32 v1, v2, v3\n");
@@ -213,8 +213,8 @@ fn lds_gives_128_bytes_a_cycle_and_less_with_conflicts() {
 
 #[test]
 fn loads_take_their_latency() {
-    for machine in Product::ALL {
-        let parameters = Parameters::of(machine);
+    for machine in Parameters::MACHINES {
+        let parameters = Parameters::of(machine).expect("a row");
         let load = "  global_load_dword v2, v1, s[4:5]\n  s_waitcnt vmcnt(0)\n";
         // The issue of the load, the latency, and the turn of the `s_waitcnt`.
         let hit = each(machine, OFFSET, load);
@@ -235,14 +235,14 @@ fn waits_let_the_newest_go_on() {
     // The wave waits for the second load of each pair only in the next iteration.
     let pair = "  global_load_dword v2, v1, s[4:5]\n  s_waitcnt vmcnt(1)\n";
     let both = each(Product::Mi300x, OFFSET, pair);
-    let parameters = Parameters::of(Product::Mi300x);
+    let parameters = Parameters::of(Product::Mi300x).expect("a row");
     let expected = (parameters.l1_latency + 4) as f64 / 2.0;
     assert!((both - expected).abs() <= 6.0, "{both}, not {expected}");
 }
 
 #[test]
 fn the_first_load_comes_from_memory() {
-    for machine in Product::ALL {
+    for machine in Parameters::MACHINES {
         let body = format!("{OFFSET}  global_load_dword v2, v1, s[4:5]\n  s_waitcnt vmcnt(0)\n");
         let timing = model(&Small::new(machine.gpu(), &body), machine);
         let wait = timing
@@ -250,7 +250,7 @@ fn the_first_load_comes_from_memory() {
             .iter()
             .find(|i| i.place.text.contains("vmcnt"));
         let waited = wait.expect("it ran").stalls.of(Stall::VectorMemory);
-        let latency = Parameters::of(machine).memory_latency;
+        let latency = Parameters::of(machine).expect("a row").memory_latency;
         assert!(
             waited.abs_diff(latency) <= 16,
             "{machine}: {waited} of {latency}"
@@ -294,7 +294,7 @@ fn a_copy_is_bound_by_memory() {
         ..Small::new(Gpu::Gfx90a, body).threads(1024).workgroups(416)
     };
     let timing = model(&kernel, Product::Mi210);
-    let parameters = Parameters::of(Product::Mi210);
+    let parameters = Parameters::of(Product::Mi210).expect("a row");
     let at_best = 2.0 * bytes as f64
         / (parameters.hardware.memory_bytes_per_second * parameters.memory_efficiency);
     let ratio = timing.seconds / at_best;
@@ -331,7 +331,7 @@ fn l1_looks_up_a_line_a_cycle_for_sixteen_lanes() {
         ("  v_mov_b32 v1, 0\n", 4.0),
         ("  v_and_b32 v1, 15, v0\n  v_lshlrev_b32 v1, 7, v1\n", 64.0),
     ];
-    for machine in Product::ALL {
+    for machine in Parameters::MACHINES {
         for (address, cycles) in addresses {
             let load = "  global_load_ubyte v2, v1, s[4:5]\n";
             let before = format!("{address}{load}  s_waitcnt vmcnt(0)\n");

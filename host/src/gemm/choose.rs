@@ -86,7 +86,10 @@ pub struct NoKernel {
 
 fn list(types: &[ElementTypes]) -> String {
     if types.is_empty() {
-        return "it has no kernels".to_owned();
+        return format!(
+            "it has no kernels; {} have",
+            ferrowave_shared::gpus_with_kernels()
+        );
     }
     let names: Vec<_> = types.iter().map(|types| types.input.name()).collect();
     format!("there are kernels for {}", names.join(", "))
@@ -428,7 +431,7 @@ mod tests {
         );
         assert_eq!(
             error("gfx1100"),
-            "no kernel computes f32 from fp8 on gfx1100; it has no kernels"
+            "no kernel computes f32 from fp8 on gfx1100; it has no kernels; gfx908, gfx90a, gfx942, gfx950 have"
         );
     }
 

@@ -131,7 +131,7 @@ impl Start<'_> {
     }
 
     fn has_architected_scratch(&self) -> bool {
-        matches!(self.gpu, Gpu::Gfx942 | Gpu::Gfx950)
+        self.gpu.has_architected_scratch()
     }
 
     /// GPR_ALLOC and LDS_ALLOC, with bases of 0. Fields and units are as Linux's trap handler reads them
@@ -176,9 +176,9 @@ impl Start<'_> {
         });
         Prepared {
             scalars,
-            vectors: match self.gpu {
-                Gpu::Gfx908 => u16::from(self.descriptor.enable_vgpr_workitem_id) + 1,
-                _ => 1,
+            vectors: match self.gpu.packs_work_item_ids() {
+                false => u16::from(self.descriptor.enable_vgpr_workitem_id) + 1,
+                true => 1,
             },
         }
     }
@@ -243,14 +243,14 @@ impl Start<'_> {
             let item = self.wave_size * index + lane;
             let id = [item % bx, item / bx % by, item / bx / by];
             let lane = lane as usize;
-            if self.gpu == Gpu::Gfx908 {
+            if !self.gpu.packs_work_item_ids() {
                 for (register, value) in
                     id.into_iter().enumerate().take(usize::from(dimensions) + 1)
                 {
                     wave.lanes_mut(register as u16).as_mut_array()[lane] = value;
                 }
             } else {
-                // From gfx90a on, one register holds all three, ten bits each.
+                // One register holds all three, ten bits each.
                 wave.lanes_mut(0).as_mut_array()[lane] = id[0] | id[1] << 10 | id[2] << 20;
             }
         }

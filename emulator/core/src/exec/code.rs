@@ -13,7 +13,7 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use ferrowave_gpu::{Family, Gpu};
+use ferrowave_gpu::{Family, Gpu, GpuLimits};
 
 use super::{
     Formatter, SimdLevel,
@@ -76,10 +76,11 @@ pub(super) struct Size {
 }
 
 impl Size {
-    /// The size of a GPU's waves.
-    fn on(gpu: Gpu) -> Self {
-        match gpu.family() {
-            Family::Cdna => Self::of::<CHUNKS>(),
+    /// The size of a GPU's waves with this many lanes. Only RDNA has more sizes than one.
+    fn on(gpu: Gpu, lanes: u32) -> Self {
+        match (gpu.family(), lanes) {
+            (Family::Rdna, 32) => Self::of::<{ CHUNKS / 2 }>(),
+            (Family::Cdna | Family::Rdna, _) => Self::of::<CHUNKS>(),
         }
     }
 
@@ -197,10 +198,10 @@ impl Ready {
 }
 
 impl Code {
-    /// Compiles the words of `text`, which are at `address`, as one stretch. It runs with the host instructions of
+    /// Compiles the words of `text`, which are at `address`, as one stretch for waves of the GPU's default size. It runs with the host instructions of
     /// `level`, or the best below it that the host has.
     pub fn compile(gpu: Gpu, level: SimdLevel, address: u64, text: &[u8]) -> Self {
-        let size = Size::on(gpu);
+        let size = Size::on(gpu, GpuLimits::of(gpu).wave_size);
         Self::divided(gpu, level, size, address, text, &[], jit::Policy::default())
     }
 
@@ -224,14 +225,15 @@ impl Code {
         Self::of(gpu, level, size, policy, Arc::new(place), 0, memory)
     }
 
-    /// Code in a memory, which is read when a wave first reaches a stretch.
+    /// Code in a memory for waves of this many lanes, which is read when a wave first reaches a stretch.
     pub(crate) fn new(
         gpu: Gpu,
         level: SimdLevel,
+        lanes: u32,
         place: Arc<CodePlace>,
         memory: Arc<dyn CodeMemory>,
     ) -> Self {
-        let (size, policy) = (Size::on(gpu), jit::Policy::default());
+        let (size, policy) = (Size::on(gpu, lanes), jit::Policy::default());
         Self::of(gpu, level, size, policy, place, 0, memory)
     }
 

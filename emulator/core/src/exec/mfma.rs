@@ -68,9 +68,8 @@ pub(super) fn halves(b: Binder64, gpu: Gpu, op: MfmaHalves) -> Handler {
         (Gpu::Gfx90a, false) => {
             halves_to::<FlushedF16, FlushedBf16, Pairs<4, false>, Pairs<4, true>, Pairs<2, true>>
         }
-        (Gpu::Gfx942 | Gpu::Gfx950, false) => {
-            halves_to::<F16, Bf16, Truncated<8, false>, Wide, Wide>
-        }
+        // Only CDNA has these instructions, and no GPU of it is left but gfx942 and gfx950.
+        (_, false) => halves_to::<F16, Bf16, Truncated<8, false>, Wide, Wide>,
     };
     halves(b, op)
 }

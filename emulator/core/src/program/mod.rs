@@ -11,7 +11,7 @@ use std::{
 };
 
 use ferrowave_code_object::{self as code_object, CodeObject, CodeObjectError, SymbolKind};
-use ferrowave_gpu::Gpu;
+use ferrowave_gpu::{Gpu, GpuLimits};
 
 use crate::exec::{
     self, Code, CodeMemory, Formatter, MatrixSettingError, MatrixSums, SimdLevel, Unsupported,
@@ -30,8 +30,8 @@ pub enum LoadError {
     /// It is for another GPU.
     #[error("the code object is for {object}, but the device is {device}")]
     WrongGpu {
-        /// The code object's GPU.
-        object: Gpu,
+        /// The code object's GPU or generic target.
+        object: &'static str,
         /// The device's.
         device: Gpu,
     },
@@ -62,7 +62,10 @@ struct Loaded {
     object: CodeObject,
     memory: Arc<DeviceMemory>,
     base: u64,
-    code: Code,
+    /// The device's GPU, which may be one of several that the code object is for.
+    gpu: Gpu,
+    /// The code, once for each size of waves that its kernels have.
+    code: Vec<(u32, Code)>,
 }
 
 impl Drop for Loaded {
@@ -102,9 +105,9 @@ impl Program {
     ) -> Result<Self, LoadError> {
         let object = CodeObject::parse_and_leave(bytes)?;
         MatrixSums::from_environment()?;
-        if object.target().gpu != gpu {
+        if !object.target().runs_on(gpu) {
             return Err(LoadError::WrongGpu {
-                object: object.target().gpu,
+                object: object.target().processor(),
                 device: gpu,
             });
         }
@@ -137,12 +140,25 @@ impl Program {
             starts: starts(&object, text.start),
         });
         memory.set_code(base, &place);
-        let code =
-            Code::new(gpu, level, place, Arc::clone(memory) as Arc<_>).with_formatters(formatters);
+        let formatters: Box<[Formatter]> = formatters;
+        let code_of = |lanes: u32| {
+            let memory = Arc::clone(memory) as Arc<_>;
+            let code = Code::new(gpu, level, lanes, Arc::clone(&place), memory);
+            (lanes, code.with_formatters(formatters.clone()))
+        };
+        let kernels = object.kernels().iter();
+        let mut sizes: Vec<_> = kernels.map(|k| k.metadata.wavefront_size).collect();
+        if sizes.is_empty() {
+            sizes.push(GpuLimits::of(gpu).wave_size);
+        }
+        sizes.sort_unstable();
+        sizes.dedup();
+        let code = sizes.into_iter().map(code_of).collect();
         Ok(Program(Arc::new(Loaded {
             object,
             memory: Arc::clone(memory),
             base,
+            gpu,
             code,
         })))
     }
@@ -183,7 +199,8 @@ impl Program {
 
     /// All instructions in the code that the emulator cannot run; a wave that reaches one faults.
     pub fn unsupported(&self) -> Vec<Unsupported> {
-        self.0.code.unsupported()
+        let first = self.0.code.first();
+        first.map_or_else(Vec::new, |(_, code)| code.unsupported())
     }
 }
 
@@ -238,9 +255,9 @@ impl Kernel {
         &self.description().metadata.name
     }
 
-    /// The GPU for which it was compiled.
+    /// The GPU that it runs on.
     pub fn gpu(&self) -> Gpu {
-        self.loaded.object.target().gpu
+        self.loaded.gpu
     }
 
     /// The lanes of its waves.
@@ -248,9 +265,13 @@ impl Kernel {
         self.description().metadata.wavefront_size
     }
 
-    /// The code of its program.
+    /// The code of its program, for waves of its size.
     pub fn code(&self) -> &Code {
-        &self.loaded.code
+        let lanes = self.wave_size();
+        let mut all = self.loaded.code.iter();
+        // `load` makes a code for the size of each kernel.
+        let found = all.find(|(size, _)| *size == lanes);
+        &found.unwrap_or(&self.loaded.code[0]).1
     }
 
     /// The memory into which its program is loaded.

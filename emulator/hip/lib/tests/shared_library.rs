@@ -156,11 +156,12 @@ fn the_variable_may_list_devices() {
 fn a_device_that_the_emulator_has_not_is_said_and_not_replaced() {
     let child = Child::new("hip:0").with(LIBRARY_VARIABLE, library());
     assert_eq!(
-        child.with(DEVICE_VARIABLE, "emulator:gfx1100").answer(),
+        child.with(DEVICE_VARIABLE, "emulator:gfx1030").answer(),
         [
             "`hip:0` was asked for, but HIP cannot be used: hipInit failed with hipErrorNoDevice (100): no device was \
-             found: FERROWAVE_DEVICE is `emulator:gfx1100`, but the emulator has only gfx908 (MI100), \
-             gfx90a (MI210, MI250X), gfx942 (MI300X), gfx950 (MI355X), and lists of them with commas, as in \
+             found: FERROWAVE_DEVICE is `emulator:gfx1030`, but the emulator has only gfx908 (MI100), \
+             gfx90a (MI210, MI250X), gfx942 (MI300X), gfx950 (MI355X), gfx1100 (RX 7900 XTX, RX 7900 XT, PRO W7900), \
+             gfx1101 (RX 7800 XT), gfx1102 (RX 7600), gfx1150 (Radeon 890M), gfx1151 (Radeon 8060S), and lists of them with commas, as in \
              emulator:gfx90a,emulator:MI250X"
         ]
     );

@@ -278,7 +278,7 @@ impl Launch {
         let held = u64::from(
             self.function
                 .workgroups_per_compute_unit(block.iter().product(), dynamic_lds_bytes),
-        ) * u64::from(self.function.device.row.compute_units);
+        ) * u64::from(self.function.device.row.multiprocessors());
         let workgroups = grid.iter().map(|&n| u128::from(n)).product::<u128>();
         if workgroups > u128::from(held) {
             return Err(Failure::new(

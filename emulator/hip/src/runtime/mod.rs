@@ -21,7 +21,7 @@ use std::{
     },
 };
 
-use ferrowave_gpu::{Gpu, Product, Specifications};
+use ferrowave_gpu::{Family, Gpu, Product, Specifications};
 use ferrowave_hip_abi::hipError_t;
 
 use allocations::Allocations;
@@ -126,8 +126,6 @@ pub(crate) struct Device {
     pub(crate) is_loud: bool,
 }
 
-/// Whether SRAM has error correction; it does on all emulated products.
-pub(crate) const SRAMECC: bool = true;
 /// Whether memory accesses are retried after page faults; by default they are not.
 pub(crate) const XNACK: bool = false;
 
@@ -135,12 +133,21 @@ impl Device {
     /// LLVM's target ID with this device's features.
     pub(crate) fn target(&self) -> String {
         let sign = |on| if on { '+' } else { '-' };
-        format!(
-            "{}:sramecc{}:xnack{}",
-            self.row.gpu,
-            sign(SRAMECC),
-            sign(XNACK)
-        )
+        match self.row.gpu.family() {
+            Family::Cdna => format!(
+                "{}:sramecc{}:xnack{}",
+                self.row.gpu,
+                sign(self.has_sramecc()),
+                sign(XNACK)
+            ),
+            // It has neither feature.
+            Family::Rdna => self.row.gpu.to_string(),
+        }
+    }
+
+    /// Whether SRAM has error correction.
+    pub(crate) fn has_sramecc(&self) -> bool {
+        self.row.gpu.family() == Family::Cdna
     }
 }
 

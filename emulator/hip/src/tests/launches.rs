@@ -6,7 +6,7 @@ use super::*;
 
 #[test]
 fn a_kernel_runs_on_every_gpu_with_either_form_of_arguments() {
-    for gpu in Gpu::ALL {
+    for &gpu in Family::Cdna.gpus() {
         let _device = TestDevice::new(gpu);
         let function = kernel(load(code_object(gpu)), c"add");
         let input: Vec<u32> = (0..192).map(|i| 3 * i).collect();

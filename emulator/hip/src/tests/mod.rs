@@ -27,7 +27,7 @@ use ferrowave_hip_abi::*;
 use ferrowave_kernel_build::{Assembly, Toolchain};
 
 use super::{DeviceConfig, add_device, error::last_error_detail, exports::*, remove_device};
-use ferrowave_gpu::Gpu;
+use ferrowave_gpu::{Family, Gpu};
 
 /// A device for one test, current on its thread.
 struct TestDevice(c_int);

@@ -3,6 +3,7 @@
 use std::ffi::c_int;
 
 use ferrowave_gpu::{Gpu, Product};
+use ferrowave_shared::gpus_with_kernels;
 use thiserror::Error;
 
 use super::{Api, DeviceSelector, LoadError};
@@ -148,6 +149,7 @@ fn first((api, count): (Api, u32), built: &[Gpu]) -> Result<Choice, Unusable> {
                 why,
             });
         }
+        let gpu = gpu.filter(|gpu| gpus_with_kernels().contains(gpu.name()));
         buildable.extend(gpu);
         let lacks = match gpu {
             Some(_) => "this program is built without kernels for",
@@ -187,6 +189,7 @@ fn usable(library: impl FnOnce() -> Result<Api, LoadError>) -> Result<(Api, u32)
 mod tests {
     use std::ffi::{c_char, c_uint};
 
+    use ferrowave_gpu::Family;
     use ferrowave_hip_abi::{Functions, hipDeviceProp_tR0600, hipError_t};
 
     use super::*;
@@ -314,7 +317,7 @@ mod tests {
         let auto =
             |built: &[Gpu], functions| choice_of(DeviceSelector::Auto, built, functions).unwrap();
         assert_eq!(
-            auto(&Gpu::ALL, three),
+            auto(Family::Cdna.gpus(), three),
             "hip:1 of 3, the first of HIP's devices that there are kernels for, of which there are 3"
         );
         assert!(auto(&[Gpu::Gfx90a], three).starts_with("hip:2 of 3, "));
@@ -341,7 +344,7 @@ mod tests {
             ..fake::FUNCTIONS
         };
         assert_eq!(
-            auto(&Gpu::ALL, radeon),
+            auto(Family::Cdna.gpus(), radeon),
             "emulator:gfx942, as HIP's device is gfx1100 (AMD Radeon RX 7900 XTX), which Ferrowave has no kernels for"
         );
         let both = Functions {

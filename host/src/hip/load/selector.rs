@@ -117,12 +117,20 @@ mod tests {
             ("hip:12", DeviceSelector::Hip(12)),
             ("emulator:gfx908", DeviceSelector::Emulator(Gpu::Gfx908)),
             ("emulator:MI250X", DeviceSelector::Product(Product::Mi250x)),
+            ("emulator:gfx1151", DeviceSelector::Emulator(Gpu::Gfx1151)),
+            (
+                "emulator:RX 7900 XT",
+                DeviceSelector::Product(Product::Rx7900Xt),
+            ),
         ] {
             assert_eq!(text.parse(), Ok(selector));
             assert_eq!(selector.to_string(), text);
         }
         for text in ["gfx942", "MI300X", "mi300x", "emulator:MI300X"] {
             assert_eq!(text.parse(), Ok(DeviceSelector::Emulator(Gpu::Gfx942)));
+        }
+        for text in ["emulator:RX 7900 XTX", "7900xtx", "gfx1100"] {
+            assert_eq!(text.parse(), Ok(DeviceSelector::Emulator(Gpu::Gfx1100)));
         }
     }
 
@@ -137,7 +145,7 @@ mod tests {
             "hip:+1",
             "hip:4294967296",
             "emulator",
-            "emulator:gfx1100",
+            "emulator:gfx1030",
             "cuda:0",
         ] {
             let error = text.parse::<DeviceSelector>().unwrap_err();
@@ -145,7 +153,9 @@ mod tests {
                 error.to_string(),
                 format!(
                     "unknown device `{text}`; allowed are `auto`, `hip:N` with N from 0 on, and a GPU to emulate: \
-                     gfx908 (MI100), gfx90a (MI210, MI250X), gfx942 (MI300X), gfx950 (MI355X)"
+                     gfx908 (MI100), gfx90a (MI210, MI250X), gfx942 (MI300X), gfx950 (MI355X), gfx1100 (RX 7900 XTX, RX \
+                     7900 XT, PRO W7900), gfx1101 (RX 7800 XT), gfx1102 (RX 7600), gfx1150 (Radeon 890M), gfx1151 (Radeon \
+                     8060S)"
                 )
             );
         }

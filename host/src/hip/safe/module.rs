@@ -133,7 +133,7 @@ impl Module {
 /// Rejects code for another GPU, or for another setting of the device's features.
 fn check_target(target: code_object::Target, device: &DeviceProperties) -> Result<(), ModuleError> {
     let features = [("xnack", target.xnack), ("sramecc", target.sramecc)];
-    let runs = device.gpu_name() == target.gpu.name()
+    let runs = device.gpu().is_some_and(|gpu| target.runs_on(gpu))
         && features
             .into_iter()
             .all(|(name, setting)| device.feature(name).is_none_or(|on| setting.allows(on)));

@@ -81,7 +81,7 @@ impl Sums {
             (Gpu::Gfx908, Type::Bf16) => Sums::Exact(2),
             (Gpu::Gfx90a, Type::Bf16) if !text.contains("_1k") => Sums::Pairs(2),
             (Gpu::Gfx90a, _) => Sums::Pairs(4),
-            (Gpu::Gfx942 | Gpu::Gfx950, _) => Sums::Truncated(8),
+            (_, _) => Sums::Truncated(8),
         }
     }
 

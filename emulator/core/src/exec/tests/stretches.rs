@@ -205,6 +205,7 @@ fn pointers_to_functions_lead_into_other_code_objects() {
     let code = Code::new(
         Gpu::Gfx942,
         SimdLevel::detect(),
+        64,
         place,
         Arc::clone(&memory) as Arc<_>,
     );

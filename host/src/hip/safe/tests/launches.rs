@@ -16,7 +16,7 @@ struct AddArguments {
 
 #[test]
 fn a_kernel_runs_with_a_list_of_arguments_and_with_a_struct() {
-    for gpu in Gpu::ALL {
+    for &gpu in Family::Cdna.gpus() {
         let context = context(gpu);
         let kernel = context
             .load(code_object(gpu))

@@ -5,7 +5,7 @@ mod owners;
 
 use std::sync::OnceLock;
 
-use ferrowave_gpu::Gpu;
+use ferrowave_gpu::{Family, Gpu};
 use ferrowave_kernel_build::{Assembly, Toolchain};
 
 use super::*;
@@ -18,7 +18,8 @@ fn context(gpu: Gpu) -> Context {
 
 /// The kernels of the emulator's own HIP tests: `add(out, in, bias)` and `lds()`.
 fn code_object(gpu: Gpu) -> &'static [u8] {
-    static OBJECTS: [OnceLock<Vec<u8>>; 4] = [const { OnceLock::new() }; 4];
+    static OBJECTS: [OnceLock<Vec<u8>>; Gpu::ALL.len()] =
+        [const { OnceLock::new() }; Gpu::ALL.len()];
     OBJECTS[gpu as usize].get_or_init(|| assemble(gpu, ""))
 }
 
