@@ -3,7 +3,7 @@
 use ferrowave_gpu::Gpu;
 
 use super::ops::NAMES;
-use super::row::{Immediate, Rate, flag, place};
+use super::row::{Immediate, Rate, Row, flag, place};
 use super::run::Run;
 use super::{Category, Counter, Effect, Extension, Instruction, Op, Source};
 
@@ -48,8 +48,11 @@ impl Instruction {
 
     /// Operations on floats and on integers: per lane, or per wave on the matrix core.
     pub fn operations(&self) -> [u64; 2] {
-        let row = self.row;
-        [row.flops, row.ops].map(u64::from)
+        let (first, second) = (self.row, self.second.map(|second| second.row));
+        let sum = |of: fn(&Row) -> u32| {
+            u64::from(of(first.0)) + second.map_or(0, |row| u64::from(of(row.0)))
+        };
+        [sum(|row| row.flops), sum(|row| row.ops)]
     }
 
     /// Its effect on memory.
@@ -59,7 +62,11 @@ impl Instruction {
 
     /// The counters that count it while it is in flight.
     pub fn counters(&self) -> &'static [Counter] {
-        self.row.0.counters
+        let row = self.row.0;
+        match row.unreturned {
+            others if !others.is_empty() && !self.has_result() => others,
+            _ => row.counters,
+        }
     }
 
     /// Whether it moves data from memory to LDS, bypassing the registers.
@@ -88,7 +95,8 @@ impl Instruction {
 
     /// Whether it moves data between lanes.
     pub fn crosses_lanes(&self) -> bool {
-        matches!(self.extension, Extension::Dpp(_)) || self.row.has(flag::CROSS)
+        matches!(self.extension, Extension::Dpp(_) | Extension::Dpp8(_))
+            || self.row.has(flag::CROSS)
     }
 
     /// Whether it compares its first two sources.

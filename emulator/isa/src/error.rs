@@ -24,8 +24,6 @@ pub enum DecodeErrorKind {
     Truncated,
     /// The GPU has no such instruction.
     Unknown,
-    /// There is no table of the family's instructions.
-    NoTable,
     /// An operand field holds a code that is reserved or that the instruction does not accept.
     Operand {
         /// The code in the field.
@@ -59,10 +57,6 @@ impl fmt::Display for DecodeError {
                 "starts an instruction that extends past the end of the code"
             ),
             DecodeErrorKind::Unknown => write!(f, "is not an instruction of {gpu}"),
-            DecodeErrorKind::NoTable => write!(
-                f,
-                "is not decoded: there is no table of {gpu}'s instructions"
-            ),
             DecodeErrorKind::Operand { code } => {
                 write!(
                     f,

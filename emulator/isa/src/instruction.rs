@@ -47,6 +47,8 @@ pub enum Format {
     Mubuf,
     /// Typed buffer.
     Mtbuf,
+    /// A pair of vector instructions (RDNA); the second is in [`Instruction::second`].
+    Vopd,
 }
 
 /// The extension of a short vector encoding, in place of its first source.
@@ -59,6 +61,8 @@ pub enum Extension {
     Sdwa(Sdwa),
     /// Data-parallel primitives: a lane permutation of the first source.
     Dpp(Dpp),
+    /// The same with a source for each lane of a group of eight (RDNA).
+    Dpp8(Dpp8),
 }
 
 /// The part of a register that an SDWA operand selects.
@@ -120,6 +124,30 @@ pub struct Dpp {
     pub bank_mask: u8,
     /// Whether lanes out of range read as 0, instead of disabling the write.
     pub bound_ctrl: bool,
+    /// Whether inactive lanes are read (RDNA).
+    pub fetch_inactive: bool,
+}
+
+/// A DPP permutation in groups of eight lanes (RDNA).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Dpp8 {
+    /// The lane of the group that each lane reads, three bits each.
+    pub lanes: u32,
+    /// Whether inactive lanes are read.
+    pub fetch_inactive: bool,
+}
+
+/// The second instruction of a pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Second {
+    /// The operation.
+    pub op: Op,
+    /// What the table says of it.
+    pub(super) row: RowRef,
+    /// Result.
+    pub dst: Operand,
+    /// Sources.
+    pub src: [Operand; 3],
 }
 
 /// The register or constant of an operand.
@@ -128,6 +156,8 @@ pub enum Source {
     /// None (`off`, or a slot that the instruction does not have).
     #[default]
     None,
+    /// No register (RDNA): reads as 0, and what is written to it is lost.
+    Null,
     /// Vector register, 0 to 255.
     Vgpr(u16),
     /// Accumulator register, 0 to 255.
@@ -149,7 +179,7 @@ pub enum Source {
 pub struct Operand {
     /// Register or constant.
     pub source: Source,
-    /// Width in bits, as the instruction uses it (a lane mask has 64).
+    /// Width in bits, as the instruction uses it (a lane mask has 64 on CDNA, as many as the wave has lanes on RDNA).
     pub bits: u16,
     /// How the bits are interpreted.
     pub ty: DataType,
@@ -214,8 +244,34 @@ pub struct MemoryControl {
     pub offen: bool,
     /// The buffer index comes from a VGPR.
     pub idxen: bool,
-    /// MTBUF's format: `dfmt | nfmt << 4`.
+    /// MTBUF's format: `dfmt | nfmt << 4` on CDNA, one number on RDNA.
     pub format: u8,
+    /// `dlc` (RDNA 3).
+    pub dlc: bool,
+    /// Which caches keep the data (RDNA 4's `th`).
+    pub hint: u8,
+    /// For whom an access must be visible (RDNA 4's `scope`).
+    pub scope: u8,
+}
+
+impl Instruction {
+    /// The instructions of a pair, each of its own.
+    pub fn halves(&self) -> Option<[Instruction; 2]> {
+        let Second { op, row, dst, src } = self.second?;
+        let [a, b, c] = src;
+        let first = Instruction {
+            second: None,
+            ..*self
+        };
+        let second = Instruction {
+            op,
+            row,
+            dst,
+            src: [a, b, c, Operand::default()],
+            ..first
+        };
+        Some([first, second])
+    }
 }
 
 /// A decoded instruction.
@@ -233,6 +289,7 @@ pub struct MemoryControl {
 /// | VOPC | the mask (`vcc` in the short form; `v_cmpx` writes `exec` as well) | | src0, src1 |
 /// | DS | vdst | | address, data0, data1 |
 /// | FLAT, GLOBAL, SCRATCH | vdst | | vaddr, vdata, saddr |
+/// | VOPD | result of the first | | src0, src1, src2 of the first; [`Instruction::second`] has the second |
 /// | MUBUF, MTBUF | vdata of loads and returning atomics | | vaddr, vdata of stores and atomics, srsrc, soffset |
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Instruction {
@@ -258,4 +315,6 @@ pub struct Instruction {
     pub matrix: MatrixControl,
     /// Memory bits.
     pub memory: MemoryControl,
+    /// The second instruction of a pair.
+    pub second: Option<Second>,
 }

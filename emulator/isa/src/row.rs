@@ -9,6 +9,7 @@ use std::{
 
 use super::category::{Category, Effect};
 use super::data_type::DataType;
+use super::instruction::{Operand, Source};
 use super::ops::{Op, run::Run};
 use super::wait_counts::Counter;
 
@@ -35,6 +36,7 @@ pub(super) enum Encoding {
     Scratch,
     Mubuf,
     Mtbuf,
+    Vopd,
 }
 
 /// A bit field of an instruction, by its lowest bit and width.
@@ -54,6 +56,11 @@ impl Field {
         (bits >> self.low) as u32 & ((1 << self.width) - 1)
     }
 
+    /// The field's value in an instruction of up to four words.
+    pub(super) const fn of_wide(self, bits: u128) -> u32 {
+        (bits >> self.low) as u32 & ((1 << self.width) - 1)
+    }
+
     /// The bits of the field, in place.
     pub(super) const fn mask(self) -> u64 {
         ((1 << self.width) - 1) << self.low
@@ -69,6 +76,8 @@ impl Field {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pattern {
     pub(super) encoding: Encoding,
+    /// The columns of the table that have it, one bit each.
+    pub(super) columns: u8,
     pub(super) value: u32,
     pub(super) mask: u32,
     pub(super) op: Field,
@@ -91,6 +100,10 @@ pub(super) enum Class {
     Sgpr,
     /// Scalar registers and constants.
     Scalar,
+    /// A lane mask in scalar registers (RDNA, whose waves have two sizes).
+    Mask,
+    /// A matrix that all lanes of a wave hold together (RDNA), or a constant.
+    Tile,
 }
 
 /// The type of an operand. `bits` is 0 if the instruction has no such operand.
@@ -116,6 +129,20 @@ impl Slot {
 
     pub(super) const fn exists(self) -> bool {
         self.bits != 0
+    }
+
+    /// An operand with this slot's width and type.
+    pub(super) fn holding(self, source: Source) -> Operand {
+        Operand {
+            source,
+            bits: self.bits,
+            ty: self.ty,
+        }
+    }
+
+    /// Whether the slot accepts a literal: every slot that accepts a scalar register does.
+    pub(super) fn takes_literal(self) -> bool {
+        matches!(self.class, Class::Any | Class::Scalar)
     }
 }
 
@@ -145,6 +172,33 @@ pub(super) enum Immediate {
     GprIdx,
     /// The 7-bit kind of a probe.
     Probe,
+    /// Wait counters of RDNA 3.
+    WaitcntRdna,
+    /// How long to wait for results of the vector unit.
+    Delay,
+    /// Wait counters inside the vector unit.
+    Depctr,
+    /// A signed number.
+    Signed,
+    /// The GPUs for which the code is.
+    Version,
+    /// The event to wait for.
+    WaitEvent,
+    /// The length of a prefetch.
+    Prefetch,
+    /// The count of one wait counter, or of two.
+    WaitVs,
+    WaitVm,
+    WaitExp,
+    WaitLgkm,
+    WaitLoad,
+    WaitStore,
+    WaitSample,
+    WaitBvh,
+    WaitDs,
+    WaitKm,
+    WaitLoadDs,
+    WaitStoreDs,
 }
 
 /// The modifiers that an SDWA source accepts.
@@ -218,6 +272,12 @@ pub(super) mod flag {
     pub(in super::super) const DOT: u32 = 1 << 27;
     /// A barrier or semaphore of the whole launch.
     pub(in super::super) const GWS: u32 = 1 << 28;
+    /// VOP3 whose `op_sel` only selects halves of registers.
+    pub(in super::super) const QUIET: u32 = 1 << 29;
+    /// VOP3P without clamp.
+    pub(in super::super) const NO_CLAMP: u32 = 1 << 30;
+    /// DS: the first data field is the third source.
+    pub(in super::super) const SWAPPED: u32 = 1 << 31;
 }
 
 /// What an instruction reads and writes without an operand that says so.
@@ -297,6 +357,8 @@ pub(super) struct Row {
     pub(super) takes: u128,
     /// The counters that count it while it is in flight.
     pub(super) counters: &'static [Counter],
+    /// The same for an atomic that does not return the old value, if they are others.
+    pub(super) unreturned: &'static [Counter],
     pub(super) rate: Rate,
     /// Passes of four cycles through the matrix core, on each GPU of the family.
     pub(super) passes: &'static [u8],
@@ -390,6 +452,7 @@ pub(super) const ROW: Row = Row {
     to_lds: 0,
     takes: !0,
     counters: &[],
+    unreturned: &[],
     rate: Rate::Full,
     passes: &[],
     flops: 0,

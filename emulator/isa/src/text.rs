@@ -4,7 +4,7 @@ use std::fmt;
 
 use ferrowave_gpu::{Family, Gpu};
 
-use super::{Instruction, cdna};
+use super::{Instruction, cdna, rdna};
 
 /// Displays an instruction as `llvm-objdump` does, without its address and words.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +29,7 @@ impl fmt::Display for Text<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.gpu.family() {
             Family::Cdna => cdna::write(self.instruction, self.gpu, f),
-            Family::Rdna => f.write_str(self.instruction.op.name()),
+            Family::Rdna => rdna::write(self.instruction, self.gpu, f),
         }
     }
 }

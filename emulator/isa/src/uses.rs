@@ -167,6 +167,19 @@ impl Instruction {
                 uses.writes.push(registers);
             }
         }
+        if let Some(second) = &self.second {
+            for operand in &second.src {
+                if let Some(registers) = registers(operand) {
+                    uses.reads(registers, Role::Value);
+                }
+            }
+            if let Some(registers) = registers(&second.dst) {
+                if second.row.has(flag::ACCUMULATES) {
+                    uses.reads(registers, Role::Value);
+                }
+                uses.writes.push(registers);
+            }
+        }
         self.implied(&mut uses);
         uses
     }
@@ -271,7 +284,7 @@ impl Instruction {
         if let Extension::Sdwa(sdwa) = self.extension {
             return sdwa.dst_unused == SdwaUnused::Preserve && sdwa.dst_sel != SdwaSelect::Dword;
         }
-        if matches!(self.extension, Extension::Dpp(_)) {
+        if matches!(self.extension, Extension::Dpp(_) | Extension::Dpp8(_)) {
             return true;
         }
         // A 16-bit result goes to one half of the register; `op_sel` of VOP3 selects it.

@@ -6,16 +6,26 @@ use std::collections::VecDeque;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Counter {
-    /// Vector memory (`vmcnt`).
+    /// Vector memory (`vmcnt`; on RDNA without stores: `vmcnt`, `loadcnt`).
     Vm,
     /// LDS, GDS, scalar memory, messages (`lgkmcnt`).
     Lgkm,
     /// Exports and GDS data (`expcnt`).
     Exp,
+    /// Stores to vector memory (RDNA's `vscnt`, `storecnt`).
+    Vs,
+    /// Image loads with a sampler (RDNA 4's `samplecnt`).
+    Sample,
+    /// Ray tracing (RDNA 4's `bvhcnt`).
+    Bvh,
+    /// LDS (RDNA 4's `dscnt`).
+    Ds,
+    /// Scalar memory and messages (RDNA 4's `kmcnt`).
+    Km,
 }
 
 impl Counter {
-    const COUNT: usize = Counter::Exp as usize + 1;
+    const COUNT: usize = Counter::Km as usize + 1;
 }
 
 /// What a wait instruction waits for: how many operations of each counter may still be in flight after it.

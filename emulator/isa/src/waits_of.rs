@@ -1,7 +1,7 @@
 //! What an instruction waits for.
 
 use super::row::Immediate;
-use super::{Instruction, Source, WaitCounts, cdna};
+use super::{Instruction, Source, WaitCounts, cdna, rdna};
 
 impl WaitCounts {
     /// The counts of an instruction.
@@ -9,9 +9,17 @@ impl WaitCounts {
         let Some(instruction) = instruction else {
             return Self::NONE;
         };
-        match (instruction.row.imm, instruction.src[0].source) {
-            (Immediate::Waitcnt, Source::Literal(bits)) => cdna::wait_counts(bits),
-            _ => Self::NONE,
+        let bits = instruction
+            .src
+            .iter()
+            .find_map(|operand| match operand.source {
+                Source::Literal(bits) => Some(bits),
+                _ => None,
+            });
+        match (instruction.row.imm, bits) {
+            (Immediate::Waitcnt, Some(bits)) => cdna::wait_counts(bits),
+            (kind, Some(bits)) => rdna::wait_counts(kind, bits),
+            (_, None) => Self::NONE,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Decodes and prints arbitrary words: no panic, and the length is right.
 
-use ferrowave_gpu::{Family, Gpu};
+use ferrowave_gpu::Gpu;
 use ferrowave_isa::{DecodeErrorKind, decode};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -11,7 +11,7 @@ fn random_words_never_panic() {
     let mut instructions = 0;
     for _ in 0..200_000 {
         let words: [u32; 4] = rng.random();
-        for &gpu in Family::Cdna.gpus() {
+        for gpu in Gpu::ALL {
             if let Ok(i) = decode(gpu, &words, 0) {
                 assert!(
                     matches!(i.size, 4 | 8 | 12 | 16),
@@ -35,7 +35,7 @@ fn truncated_instructions_are_errors() {
     let mut truncated = 0;
     for _ in 0..50_000 {
         let words: [u32; 4] = rng.random();
-        for &gpu in Family::Cdna.gpus() {
+        for gpu in Gpu::ALL {
             let Ok(whole) = decode(gpu, &words, 0) else {
                 continue;
             };

@@ -1,5 +1,5 @@
-//! Compares `src/ops.rs` and `src/cdna/tables.rs` with what `cdna.txt` generates. With `UPDATE_TABLES=1` in the environment,
-//! writes them instead.
+//! Compares `src/ops.rs` and each family's `tables.rs` with what `cdna.txt` and `rdna.txt` generate. With
+//! `UPDATE_TABLES=1` in the environment, writes them instead.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -7,26 +7,32 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use ferrowave_gpu::{Family, Gpu};
+use ferrowave_gpu::Family;
 
-/// The columns of the table.
-fn gpus() -> &'static [Gpu] {
-    Family::Cdna.gpus()
+/// The names of the columns of a family's table.
+fn columns(family: Family) -> Vec<&'static str> {
+    match family {
+        Family::Cdna => family.gpus().iter().map(|gpu| gpu.name()).collect(),
+        Family::Rdna => vec!["gfx11", "gfx11.5", "gfx12"],
+    }
 }
 
 #[test]
 fn tables_are_generated_from_the_data() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let data = std::fs::read_to_string(root.join("cdna.txt")).expect("the data file");
-    let data = parse(&data);
-    check_opcodes_are_unique(&data);
-    check_effects_agree(&data);
-    for (file, generated) in [
-        ("src/ops.rs", operations(&data)),
-        ("src/cdna/tables.rs", tables(&data)),
-    ] {
-        is_generated(&root.join(file), &rustfmt(&generated));
+    let mut families = Vec::new();
+    for family in Family::ALL {
+        let name = family.name().to_lowercase();
+        let path = root.join(format!("{name}.txt"));
+        let data = std::fs::read_to_string(path).expect("the data file");
+        let data = parse(&data, columns(family));
+        check_opcodes_are_unique(&data);
+        check_effects_agree(&data);
+        let file = format!("src/{name}/tables.rs");
+        is_generated(&root.join(file), &rustfmt(&tables(&data, &name)));
+        families.push(data);
     }
+    is_generated(&root.join("src/ops.rs"), &rustfmt(&operations(&families)));
 }
 
 fn is_generated(path: &Path, generated: &str) {
@@ -44,20 +50,25 @@ fn is_generated(path: &Path, generated: &str) {
         .position(|(a, b)| a != b)
         .map_or_else(|| "its length".to_string(), |n| format!("line {}", n + 1));
     panic!(
-        "{} is not what cdna.txt gives, from {line} on; run UPDATE_TABLES=1 cargo test -p ferrowave-isa --test tables",
+        "{} is not what the tables give, from {line} on; run UPDATE_TABLES=1 cargo test -p ferrowave-isa --test tables",
         path.display()
     );
 }
 
-/// The contents of `cdna.txt`.
+/// The contents of a family's table.
 #[derive(Default)]
 struct Data {
+    columns: Vec<&'static str>,
     encodings: Vec<Encoding>,
     rows: Vec<Row>,
 }
 
 struct Encoding {
     name: String,
+    /// The section with its rows.
+    section: String,
+    /// The columns that have it, one bit each.
+    columns: u8,
     value: String,
     mask: String,
     /// Name, highest and lowest bit.
@@ -67,6 +78,9 @@ struct Encoding {
 struct Row {
     encoding: String,
     name: String,
+    /// The operation: its name, or that of another one with the same semantics.
+    operation: String,
+    columns: Vec<&'static str>,
     opcodes: Vec<Option<u16>>,
     /// Slot name and type.
     slots: BTreeMap<String, String>,
@@ -80,8 +94,21 @@ fn word(word: &str, separator: char) -> (String, String) {
     (key.to_string(), value.to_string())
 }
 
-fn parse(text: &str) -> Data {
-    let mut data = Data::default();
+/// The columns that a list names, one bit each.
+fn column_mask(columns: &[&str], list: &str) -> u8 {
+    let index = |name: &str| {
+        let mut columns = columns.iter();
+        columns.position(|column| *column == name)
+    };
+    let bits = list.split(',').map(|name| index(name).expect("a column"));
+    bits.fold(0, |mask, bit| mask | 1 << bit)
+}
+
+fn parse(text: &str, columns: Vec<&'static str>) -> Data {
+    let mut data = Data {
+        columns,
+        ..Data::default()
+    };
     let mut section = "";
     let mut shared = BTreeMap::new();
     for line in text
@@ -102,7 +129,9 @@ fn parse(text: &str) -> Data {
         };
         if section == "encodings" {
             let (name, value, mask) = (next(), next(), next());
-            let fields = words.map(|w| {
+            let (fields, settings): (Vec<_>, Vec<_>) = words.partition(|w| w.contains(':'));
+            let settings: BTreeMap<_, _> = settings.into_iter().map(|w| word(w, '=')).collect();
+            let fields = fields.into_iter().map(|w| {
                 let (name, bits) = w.split_once('=').expect("field=high:low");
                 let (high, low) = bits.split_once(':').expect("high:low");
                 let bit = |s: &str| s.parse().expect("a bit number");
@@ -110,6 +139,11 @@ fn parse(text: &str) -> Data {
             });
             let fields = fields.collect();
             data.encodings.push(Encoding {
+                section: settings.get("is").unwrap_or(&name).clone(),
+                columns: match settings.get("gen") {
+                    Some(list) => column_mask(&data.columns, list),
+                    None => u8::MAX,
+                },
                 name,
                 value,
                 mask,
@@ -123,11 +157,11 @@ fn parse(text: &str) -> Data {
             .map(|w| (w != "-").then(|| w.parse().expect("an opcode")))
             .collect();
         assert!(
-            opcodes.len() == 1 || opcodes.len() == gpus().len(),
-            "one opcode or one for each GPU: {line}"
+            opcodes.len() == 1 || opcodes.len() == data.columns.len(),
+            "one opcode or one for each column: {line}"
         );
         let opcodes = match opcodes[..] {
-            [all] => vec![all; gpus().len()],
+            [all] => vec![all; data.columns.len()],
             _ => opcodes,
         };
         let (flags_of_row, slots): (Vec<_>, _) =
@@ -137,6 +171,8 @@ fn parse(text: &str) -> Data {
         flags.extend(flags_of_row.into_iter().map(|w| word(w, '=')));
         data.rows.push(Row {
             encoding: section.to_string(),
+            operation: flags.get("as").unwrap_or(&name).clone(),
+            columns: data.columns.clone(),
             name,
             opcodes,
             slots,
@@ -163,7 +199,7 @@ fn check_opcodes_are_unique(data: &Data) {
     }
 }
 
-/// Checks that all rows of an operation state the same effects.
+/// Checks that all rows of a mnemonic state the same effects.
 fn check_effects_agree(data: &Data) {
     let mut seen = BTreeMap::new();
     for row in &data.rows {
@@ -179,6 +215,9 @@ fn check_effects_agree(data: &Data) {
 
 /// The name of a type's constant, its width and its `DataType`.
 fn data_type(name: &str) -> (String, u16, &'static str) {
+    if name == "mask" {
+        return ("MASK".to_string(), 64, "B");
+    }
     let (element, count) = match name.rsplit_once('x') {
         Some((element, count)) => (element, count.parse().expect("a count")),
         None => (name, 1),
@@ -212,27 +251,40 @@ fn mask(digits: &str) -> u8 {
     digits.bytes().fold(0, |m, digit| m | 1 << (digit - b'0'))
 }
 
-const HEAD: &str = "//! Generated from `cdna.txt` by `tests/tables.rs`; edit the former, then run the latter with \
-     `UPDATE_TABLES=1`.\n\n";
+/// The first line of a file that is generated from these tables.
+fn head(tables: &str) -> String {
+    format!(
+        "//! Generated from {tables} by `tests/tables.rs`; edit the former, then run the latter with \
+         `UPDATE_TABLES=1`.\n\n"
+    )
+}
 
 /// Generates `ops.rs`: the operations and the functions that run them.
-fn operations(data: &Data) -> String {
-    let mut out = String::from(HEAD);
-    generate_ops(data, &mut out);
-    generate_runs(data, &mut out);
+fn operations(families: &[Data]) -> String {
+    let mut out = head("`cdna.txt` and `rdna.txt`");
+    let rows: Vec<_> = families.iter().flat_map(|data| &data.rows).collect();
+    generate_ops(&rows, &mut out);
+    generate_runs(&rows, &mut out);
     out
 }
 
 /// Generates `tables.rs`: encodings, operands and effects of the instructions.
-fn tables(data: &Data) -> String {
-    let mut out = String::from(HEAD);
+fn tables(data: &Data, family: &str) -> String {
+    let mut out = head(&format!("`{family}.txt`"));
+    let has_sdwa = data.rows.iter().any(|row| row.flags.contains_key("sdwa"));
+    let sdwa = match has_sdwa {
+        true => "use crate::row::SdwaModifiers::{Float, Ignored, Integer};\n",
+        false => "",
+    };
     out.push_str(
         "use crate::category::{Category, Effect};\n\
          use crate::data_type::DataType;\n\
          use crate::ops::Op;\n\
-         use crate::ops::run::*;\n\
-         use crate::row::SdwaModifiers::{Float, Ignored, Integer};\n\
-         use crate::row::flag::*;\n\
+         use crate::ops::run::*;\n",
+    );
+    out.push_str(sdwa);
+    out.push_str(
+        "use crate::row::flag::*;\n\
          use crate::row::place::*;\n\
          use crate::wait_counts::Counter;\n\
          use crate::row::{ABSENT, Class, Encoding, Field, Immediate, NO, Pattern, ROW, Rate, Row, Slot};\n\n",
@@ -242,8 +294,8 @@ fn tables(data: &Data) -> String {
     out
 }
 
-fn generate_ops(data: &Data, out: &mut String) {
-    let names: BTreeSet<_> = data.rows.iter().map(|r| r.name.clone()).collect();
+fn generate_ops(rows: &[&Row], out: &mut String) {
+    let names: BTreeSet<_> = rows.iter().map(|r| r.operation.clone()).collect();
     out.push_str(
         "/// An operation: an instruction's mnemonic without the `_e32`, `_e64`, `_sdwa` and `_dpp` endings.\n\
          #[expect(non_camel_case_types, missing_docs, reason = \"the names are AMD's mnemonics\")]\n\
@@ -284,10 +336,10 @@ fn lines<'a>(names: impl IntoIterator<Item = &'a String>) -> String {
 
 /// Generates the enums that bind operations to the functions of `exec`: one of all functions, and for each function one
 /// of its operations.
-fn generate_runs(data: &Data, out: &mut String) {
+fn generate_runs(rows: &[&Row], out: &mut String) {
     let mut all = BTreeSet::from(["Refused(&'static str)".to_string()]);
     let mut enums = BTreeMap::<_, BTreeSet<_>>::new();
-    for run in data.rows.iter().filter_map(Run::of) {
+    for run in rows.iter().filter_map(|row| Run::of(row)) {
         all.insert(format!("{}({})", run.function, run.kind));
         let variants = enums.entry(run.kind).or_default();
         variants.insert(run.variant);
@@ -351,7 +403,7 @@ impl Run {
                 Some(_) => words(last.trim_end_matches(|c: char| c.is_ascii_digit())),
                 None => function.clone(),
             },
-            variant: variant.map_or(row.name.clone(), words),
+            variant: variant.map_or(row.operation.clone(), words),
             function,
         })
     }
@@ -361,6 +413,8 @@ fn generate_encodings(data: &Data, out: &mut String) {
     let mut patterns = Vec::new();
     for Encoding {
         name,
+        section,
+        columns,
         value,
         mask,
         fields,
@@ -386,8 +440,9 @@ fn generate_encodings(data: &Data, out: &mut String) {
         // MAI has the pattern of VOP3P; the opcode distinguishes them.
         if name != "mai" {
             patterns.push(format!(
-                "    Pattern {{ encoding: Encoding::{}, value: {}, mask: {}, op: Field::new({low}, {}) }},\n",
-                camel(name),
+                "    Pattern {{ encoding: Encoding::{}, columns: {columns:#x}, value: {}, mask: {}, \
+                 op: Field::new({low}, {}) }},\n",
+                camel(section),
                 bits(value),
                 bits(mask),
                 high - low + 1
@@ -432,9 +487,22 @@ fn generate_rows(data: &Data, out: &mut String) {
 }
 
 /// The words that state effects.
-const EFFECTS: [&str; 14] = [
-    "unit", "reads", "writes", "mem", "to_lds", "takes", "counter", "rate", "passes", "flops",
-    "ops", "blocks", "run", "refused",
+const EFFECTS: [&str; 15] = [
+    "unit",
+    "reads",
+    "writes",
+    "mem",
+    "to_lds",
+    "takes",
+    "counter",
+    "unreturned",
+    "rate",
+    "passes",
+    "flops",
+    "ops",
+    "blocks",
+    "run",
+    "refused",
 ];
 
 /// The fields of a row that state its effects.
@@ -458,9 +526,10 @@ fn effects(row: &Row) -> Vec<String> {
                 let places: Vec<_> = list.map(str::to_uppercase).collect();
                 format!("{word}: {}", places.join(" | "))
             }
-            "counter" => {
+            "counter" | "unreturned" => {
                 let counters: Vec<_> = list.map(|c| format!("Counter::{}", camel(c))).collect();
-                format!("counters: &[{}]", counters.join(", "))
+                let field = word.replace("counter", "counters");
+                format!("{field}: &[{}]", counters.join(", "))
             }
             "takes" => {
                 let [high, low] = numbers(value)[..] else {
@@ -471,7 +540,7 @@ fn effects(row: &Row) -> Vec<String> {
             "passes" => {
                 let passes = numbers(value);
                 let of_gpu = |gpu| passes[gpu % passes.len()];
-                let passes: Vec<_> = (0..gpus().len()).map(of_gpu).collect();
+                let passes: Vec<_> = (0..row.columns.len()).map(of_gpu).collect();
                 format!("passes: &{passes:?}")
             }
             "unit" => format!("unit: Category::{}", unit(value)),
@@ -511,6 +580,7 @@ fn row_fields(row: &Row) -> String {
         row.slots.get(name).map_or("NO".to_string(), |ty| {
             let (ty, class) = ty.split_once('@').unwrap_or((ty, ""));
             let constant = data_type(ty).0;
+            let class = if ty == "mask" { "mask" } else { class };
             match class {
                 "" => constant,
                 class => format!("{constant}.only(Class::{})", camel(class)),
@@ -529,7 +599,7 @@ fn row_fields(row: &Row) -> String {
     };
     let llvm = row.flags.get("llvm").unwrap_or(&row.name);
     let mut fields = vec![
-        format!("op: Op::{}", row.name),
+        format!("op: Op::{}", row.operation),
         format!("llvm_name: \"{llvm}\""),
         format!("encoding: Encoding::{}", camel(&row.encoding)),
         format!("opcodes: &[{opcodes}]"),
@@ -547,7 +617,7 @@ fn row_fields(row: &Row) -> String {
     let mut flags = Vec::new();
     for (flag, value) in &row.flags {
         match (flag.as_str(), value.as_str()) {
-            ("llvm", _) => {}
+            ("llvm" | "as", _) => {}
             (flag, _) if EFFECTS.contains(&flag) => {}
             ("before_gfx942", name) => fields.push(format!("before_gfx942: Some(\"{name}\")")),
             ("mods", v) => fields.push(format!("mods: {}", mask(v))),
@@ -584,11 +654,7 @@ fn row_fields(row: &Row) -> String {
                 fields.push(format!("imm: Immediate::{kind}"));
             }
             ("lds" | "flat_scratch", v) => {
-                let index = |name: &str| {
-                    let mut gpus = gpus().iter();
-                    gpus.position(|gpu| gpu.name() == name).expect("a GPU")
-                };
-                let mask = v.split(',').fold(0, |m, gpu| m | 1 << index(gpu));
+                let mask = column_mask(&row.columns, v);
                 fields.push(format!("{flag}: {mask}"));
             }
             ("gds", "always") => flags.push("GDS_ALWAYS"),
@@ -619,6 +685,9 @@ fn row_fields(row: &Row) -> String {
                 "glc" => "GLC",
                 "no_scc" => "NO_SCC",
                 "cache" => "CACHE",
+                "quiet" => "QUIET",
+                "noclamp" => "NO_CLAMP",
+                "swapped" => "SWAPPED",
                 other => panic!("unknown flag {other}"),
             }),
             (flag, value) => panic!("unknown flag {flag}={value}"),

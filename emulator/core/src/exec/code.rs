@@ -84,6 +84,11 @@ impl Size {
         }
     }
 
+    /// Lanes of a wave.
+    fn lanes(self) -> u32 {
+        16 * self.chunks as u32
+    }
+
     /// Waves of `C` chunks.
     pub(super) fn of<const C: usize>() -> Self {
         Size {
@@ -520,7 +525,12 @@ impl Code {
         let mut at = 0;
         while at < length {
             let word = start + at as u32;
-            let instruction = isa::decode(self.gpu, &words[at..], 4 * u64::from(word - self.first));
+            let instruction = isa::decode_for_wave(
+                self.gpu,
+                self.size.lanes(),
+                &words[at..],
+                4 * u64::from(word - self.first),
+            );
             number_at[at] = list.len() as u32;
             at += instruction
                 .as_ref()

@@ -1,6 +1,6 @@
 //! Compiles decoded instructions into operations.
 
-use ferrowave_gpu::Gpu;
+use ferrowave_gpu::{Family, Gpu};
 
 use super::{
     ACCUMULATORS, PRIVATE_APERTURE, SHARED_APERTURE,
@@ -13,13 +13,13 @@ use super::{
     float::Arithmetic,
     float32, float64, gfx950,
     global::{self, Flat, Global},
-    gws, half, hardware_registers, integer, jit,
+    gws, half, half_registers, hardware_registers, integer, jit,
     lanes::Binder,
     lds::{self, Lds},
     lds_exchange, lds_transpose,
     mfma::{self, MatrixSums},
     operation::{Handler, Operation, Source, SourceKind},
-    output_modifier, packed, permlane_swap, sad, saturating, scalar, scalar_memory,
+    output_modifier, packed, pair, permlane_swap, sad, saturating, scalar, scalar_memory,
     scratch::Scratch,
     sdwa_dpp,
     simd::SimdLevel,
@@ -29,6 +29,9 @@ use ferrowave_isa::{
     self as isa, DecodeError, Format, Instruction, Op, Operand,
     run::{HardwareRegisters, Run},
 };
+
+/// The scalar register that takes results that go to no register; nothing reads it.
+const NOWHERE: u16 = 192;
 
 /// The instruction at an operation's place in the code.
 pub(super) struct Line {
@@ -132,6 +135,11 @@ impl<const C: usize> Compiler<'_, C> {
     }
 
     fn operation(&self, i: &Instruction, word: u32) -> Result<Operation, Refused> {
+        if let Some([first, second]) = i.halves() {
+            let first = self.operation(&first, word)?;
+            let second = self.operation(&second, word)?;
+            return Ok(pair::of(self.binder, first, second));
+        }
         if self.ignores_something(i) {
             return Err(Refused);
         }
@@ -140,7 +148,11 @@ impl<const C: usize> Compiler<'_, C> {
         for (slot, operand) in i.src.iter().enumerate() {
             o.src[slot] = source(operand)?;
         }
-        o.dst = register(&i.dst)?;
+        o.dst = match i.dst.source {
+            // A compare that only writes EXEC.
+            isa::Source::None if i.writes_exec() => NOWHERE,
+            _ => register(&i.dst)?,
+        };
         o.sdst = register(&i.sdst)?;
         o.detail = detail;
         o.control = control_bytes(i);
@@ -152,6 +164,9 @@ impl<const C: usize> Compiler<'_, C> {
             Format::Sopp | Format::Sopk => immediate(i),
             _ => i64::from(i.memory.offset),
         };
+        if i.op == Op::s_waitcnt && self.gpu.family() != Family::Cdna {
+            o.imm = control::waits(&isa::WaitCounts::of(Some(i)));
+        }
         if control::is_branch(i) {
             o.imm = self.branch_target(word, o.imm)?;
         }
@@ -172,6 +187,10 @@ impl<const C: usize> Compiler<'_, C> {
                 register: o.dst,
                 value: 0,
             };
+            // The sum is in the same half as the result.
+            if i.dst.bits == 16 && o.op_sel & 8 != 0 {
+                o.op_sel |= 4;
+            }
         }
         if matches!(i.format, Format::Vop2) && matches!(i.op, Op::v_cndmask_b32) {
             // The short form selects by VCC, whatever the decoder calls it.
@@ -188,6 +207,10 @@ impl<const C: usize> Compiler<'_, C> {
             };
             return to_lds::extend(self.binder, o, i.registers_to_lds(), base).ok_or(Refused);
         }
+        let o = match self.gpu.family() {
+            Family::Cdna => o,
+            Family::Rdna => half_registers::extend(self.binder, i, o),
+        };
         let o = output_modifier::extend(self.binder, i, o);
         let vector_result = matches!(i.dst.source, isa::Source::Vgpr(_) | isa::Source::Agpr(_));
         let wide = i.src[0].bits == 64;
@@ -372,7 +395,12 @@ fn control_bytes(i: &Instruction) -> [u8; 3] {
         Format::Mubuf => [returns, 0, buffer::address_control(&i.memory)],
         Format::Mtbuf => [i.memory.format, 0, buffer::address_control(&i.memory)],
         Format::Mai => [m.cbsz, m.abid, m.blgp],
-        Format::Vop1 | Format::Vop2 | Format::Vopc | Format::Vop3 | Format::Vop3b => {
+        Format::Vop1
+        | Format::Vop2
+        | Format::Vopc
+        | Format::Vop3
+        | Format::Vop3b
+        | Format::Vopd => {
             match i.run() {
                 // Dot products and the packed FMA in short encodings: no modifiers, halves in order.
                 Run::PackedHalves(_) | Run::PackedDot(_) | Run::Mixed(_) => [1, 0, 0],
@@ -438,6 +466,7 @@ fn register(operand: &Operand) -> Result<u16, Refused> {
         isa::Source::Agpr(register) => Ok(last(register, 256)? + ACCUMULATORS),
         isa::Source::Sgpr(register) => last(register, 128),
         isa::Source::None => Ok(0),
+        isa::Source::Null => Ok(NOWHERE),
         _ => Err(Refused),
     }
 }
@@ -450,6 +479,7 @@ fn source(operand: &Operand) -> Result<Source, Refused> {
     };
     Ok(match operand.source {
         isa::Source::None => Source::default(),
+        isa::Source::Null => constant(0),
         isa::Source::Vgpr(_) | isa::Source::Agpr(_) => Source {
             kind: SourceKind::Vector,
             register: register(operand)?,

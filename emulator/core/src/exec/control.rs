@@ -10,7 +10,7 @@ use super::{
     wave::M0,
 };
 use ferrowave_isa::{
-    Instruction,
+    Counter, Instruction, WaitCounts,
     run::{Control, Run},
 };
 
@@ -276,6 +276,12 @@ impl Context<'_> {
 pub(super) fn awaits_stores(o: &Operation) -> bool {
     const VMCNT: u16 = 0xc00f;
     o.imm as u16 & VMCNT != VMCNT
+}
+
+/// The constant of an `s_waitcnt` that waits for stores if an instruction with these counts does.
+pub(super) fn waits(counts: &WaitCounts) -> i64 {
+    let stores = counts.left(Counter::Vs) != u32::MAX;
+    if stores { 0 } else { -1 }
 }
 
 #[inline(always)]

@@ -7,6 +7,7 @@ use super::{
     Context, Wave,
     lanes::Binder,
     operation::{Flow, Handler, Operation, Source, SourceKind},
+    simd::LANES,
     wave::{Lanes, TEMPORARIES},
 };
 use ferrowave_isa::{Dpp, Extension, Sdwa, SdwaSelect, SdwaUnused};
@@ -26,6 +27,8 @@ pub(crate) struct Extended {
     wide: bool,
     /// The sources before staging.
     originals: [Source; 2],
+    /// The second instruction of a pair.
+    pub(super) second: Option<Operation>,
 }
 
 /// Wraps an operation; `vector_result` says whether its destination is a vector register.
@@ -51,7 +54,7 @@ pub(crate) fn extend<const C: usize>(
             }
             b.bind(run_sdwa::<C>)
         }
-        Extension::Dpp(_) => {
+        Extension::Dpp(_) | Extension::Dpp8(_) => {
             inner.src[0] = staged(STAGED);
             b.bind(run_dpp::<C>)
         }
@@ -64,6 +67,7 @@ pub(crate) fn extend<const C: usize>(
         dst,
         wide,
         originals,
+        second: None,
     }));
     outer
 }
@@ -78,6 +82,7 @@ pub(super) fn around(inner: Operation, run: Handler) -> Operation {
         wide: false,
         originals: [inner.src[0], inner.src[1]],
         inner,
+        second: None,
     }));
     outer
 }
@@ -208,29 +213,43 @@ pub(crate) fn dpp_source(control: u16, lane: usize, lanes: usize) -> Option<usiz
         0x142 => row.checked_sub(1),
         0x143 => (lane >= 32).then_some(31),
         0x150..=0x15f => Some(row + amount),
+        0x160..=0x16f => Some(row + (column ^ amount)),
         _ => None,
     }
 }
 
 fn run_dpp<const C: usize>(w: &mut Wave<C>, c: &mut Context<'_>, o: &Operation) -> Flow {
-    let (Some(extended), Some(Extension::Dpp(dpp))) =
-        (&o.extension, o.extension.as_ref().map(|e| e.extension))
-    else {
+    let Some(extended) = &o.extension else {
         return Flow::Next;
     };
     let exec = w.active();
+    // The lane that each lane reads, and the lanes that are written.
+    let (sources, written): (_, u64) = match extended.extension {
+        Extension::Dpp(dpp) => (
+            std::array::from_fn::<_, LANES, _>(|lane| readable(&dpp, exec, lane, 16 * C)),
+            written(&dpp, exec, 16 * C),
+        ),
+        Extension::Dpp8(dpp) => {
+            let source = |lane: usize| {
+                let other = lane & !7 | dpp.lanes as usize >> (3 * (lane & 7)) & 7;
+                (dpp.fetch_inactive || exec >> other & 1 == 1).then_some(other)
+            };
+            (std::array::from_fn(source), exec)
+        }
+        _ => return Flow::Next,
+    };
     let source = extended.inner.src[0];
     for part in 0..if extended.wide { 2 } else { 1 } {
         let from = lanes_of(w, &extended.originals[0], part);
         let mut moved = Lanes::splat(0);
-        for lane in 0..16 * C {
-            if let Some(other) = readable(&dpp, exec, lane, 16 * C) {
-                moved.as_mut_array()[lane] = from.as_array()[other];
+        for (value, source) in moved.as_mut_array().iter_mut().zip(&sources[..16 * C]) {
+            if let Some(other) = source {
+                *value = from.as_array()[*other];
             }
         }
         *w.lanes_mut(source.register + part) = moved;
     }
-    w.set_active(written(&dpp, exec, 16 * C));
+    w.set_active(written);
     // SAFETY: bound for the same level as this function.
     let flow = unsafe { (extended.inner.run)(w.any(), c, &extended.inner) };
     w.set_active(exec);
@@ -239,7 +258,8 @@ fn run_dpp<const C: usize>(w: &mut Wave<C>, c: &mut Context<'_>, o: &Operation) 
 
 /// The lane to read, if it exists and is active.
 fn readable(dpp: &Dpp, exec: u64, lane: usize, lanes: usize) -> Option<usize> {
-    dpp_source(dpp.control, lane, lanes).filter(|other| exec >> other & 1 == 1)
+    dpp_source(dpp.control, lane, lanes)
+        .filter(|other| dpp.fetch_inactive || exec >> other & 1 == 1)
 }
 
 /// The lanes that are written: those in the row and bank masks, and of these only lanes with a source, unless
@@ -305,5 +325,6 @@ mod tests {
         assert_eq!(dpp_source(0x142, 20, 64), Some(15));
         assert_eq!(dpp_source(0x143, 40, 64), Some(31));
         assert_eq!(dpp_source(0x153, 40, 64), Some(35));
+        assert_eq!(dpp_source(0x165, 18, 32), Some(23));
     }
 }

@@ -1,8 +1,10 @@
-//! Generates instruction words in every form, from the opcodes of `cdna.txt` and random fields.
+//! Generates instruction words in every form, from the opcodes of `cdna.txt` and `rdna.txt` and random fields.
+
+mod rdna;
 
 use std::collections::BTreeMap;
 
-use ferrowave_gpu::Gpu;
+use ferrowave_gpu::{Family, Gpu};
 use rand::{Rng, RngExt};
 
 /// The words of an instruction, including a possible literal.
@@ -21,8 +23,11 @@ const LITERALS: [u32; 8] = [
 ];
 const S_NOP: u32 = 0xbf80_0000;
 
-/// Sections of `cdna.txt`: first word, its fixed bits, and the lowest bit of the opcode.
-const ENCODINGS: [(&str, u32, u32, u32); 19] = [
+/// A section of a table: first word of its instructions, its fixed bits, and the lowest bit of the opcode.
+type Section = (&'static str, u32, u32, u32);
+
+/// Sections of `cdna.txt`.
+const ENCODINGS: [Section; 19] = [
     ("sop1", 0xbe80_0000, 0xff80_ff00, 8),
     ("sop2", 0x8000_0000, 0xff80_0000, 23),
     ("sopc", 0xbf00_0000, 0xffff_0000, 16),
@@ -44,20 +49,40 @@ const ENCODINGS: [(&str, u32, u32, u32); 19] = [
     ("mtbuf", 0xe800_0000, 0xfc07_8000, 15),
 ];
 
-/// An instruction of `cdna.txt`: its name, encoding and opcode.
+/// The sections of a GPU's table.
+fn sections(gpu: Gpu) -> &'static [Section] {
+    match gpu.family() {
+        Family::Cdna => &ENCODINGS,
+        Family::Rdna => &rdna::ENCODINGS,
+    }
+}
+
+/// A GPU's column of the table of its family.
+fn column(gpu: Gpu) -> usize {
+    match gpu {
+        Gpu::Gfx1100 | Gpu::Gfx1101 | Gpu::Gfx1102 => 0,
+        Gpu::Gfx1150 | Gpu::Gfx1151 => 1,
+        _ => gpu.number_in_family(),
+    }
+}
+
+/// An instruction of a table: its name, encoding and opcode.
 #[derive(Clone, Debug)]
 pub(crate) struct Opcode {
-    /// The mnemonic in `cdna.txt`.
+    /// The mnemonic in the table.
     pub(crate) name: String,
-    /// The encoding: a section of `cdna.txt`, or `vop3` for the long form of a short encoding.
+    /// The encoding: a section of the table, or `vop3` for the long form of a short encoding.
     pub(crate) encoding: &'static str,
     number: u32,
 }
 
 /// Every instruction of a GPU in every encoding.
 pub(crate) fn opcodes(gpu: Gpu) -> Vec<Opcode> {
-    let data = include_str!("../../cdna.txt");
-    let sections: BTreeMap<_, _> = ENCODINGS.iter().map(|e| (e.0, e.0)).collect();
+    let (data, vop1_in_vop3) = match gpu.family() {
+        Family::Cdna => (include_str!("../../cdna.txt"), 0x140),
+        Family::Rdna => (include_str!("../../rdna.txt"), 0x180),
+    };
+    let sections: BTreeMap<_, _> = sections(gpu).iter().map(|e| (e.0, e.0)).collect();
     let mut section = None;
     let mut all = Vec::new();
     for line in data
@@ -72,11 +97,11 @@ pub(crate) fn opcodes(gpu: Gpu) -> Vec<Opcode> {
         let mut words = line.split_whitespace();
         let name = words.next().expect("a name").to_string();
         let numbers: Vec<&str> = words.next().expect("opcodes").split(',').collect();
-        let Ok(number) = numbers[gpu.number_in_family() % numbers.len()].parse::<u32>() else {
+        let Ok(number) = numbers[column(gpu) % numbers.len()].parse::<u32>() else {
             continue;
         };
         let long = match encoding {
-            "vop1" => Some(number + 0x140),
+            "vop1" => Some(number + vop1_in_vop3),
             "vop2" => Some(number + 0x100),
             "vopc" => Some(number),
             _ => None,
@@ -103,7 +128,7 @@ impl Opcode {
     ///
     /// Avoids words on which LLVM's disassembler stops with an assertion.
     pub(crate) fn words(&self, gpu: Gpu, form: usize, rng: &mut impl Rng) -> Words {
-        let &(_, base, fixed, shift) = ENCODINGS
+        let &(_, base, fixed, shift) = sections(gpu)
             .iter()
             .find(|e| e.0 == self.encoding)
             .expect("an encoding");
@@ -119,6 +144,10 @@ impl Opcode {
             S_NOP,
             S_NOP,
         ];
+        if gpu.family() == Family::Rdna {
+            self.complete_rdna(&mut w, form, rng);
+            return w;
+        }
         let literal = LITERALS[rng.random_range(0..LITERALS.len())];
         match self.encoding {
             "sop1" | "sop2" | "sopc" | "sopk" | "sopp" => {

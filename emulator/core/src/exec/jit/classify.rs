@@ -354,6 +354,7 @@ fn is_lanewise(i: &Instruction, o: &Operation) -> bool {
         && !m.clamp
         && m.omod == 0
         && i.extension == Extension::None
+        && o.extension.is_none()
         && o.src.iter().all(readable)
         && (!shape.takes_mask() || o.src[2].kind == SourceKind::Scalar)
         && !shape.mask(o).is_some_and(touches_exec)

@@ -2,7 +2,7 @@
 
 use ferrowave_gpu::Gpu;
 
-use super::super::operand::{EXEC, Refused};
+use super::super::operand::Refused;
 use super::super::tables::{
     DS_ACC, DS_ADDR, DS_DATA0, DS_DATA1, DS_GDS, DS_OFFSET0, DS_OFFSET1, DS_VDST, FLAT_ACC,
     FLAT_ADDR, FLAT_DATA, FLAT_LDS, FLAT_NT, FLAT_OFFSET, FLAT_SADDR, FLAT_SC0, FLAT_SC1,
@@ -13,6 +13,7 @@ use super::super::tables::{
 };
 use super::Decoder;
 use crate::instruction::{Format, Instruction, Operand};
+use crate::operand::EXEC;
 use crate::row::{Encoding, Field, Slot, flag};
 
 /// The `saddr` code for `off`.

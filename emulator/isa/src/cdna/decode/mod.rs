@@ -8,9 +8,10 @@ mod vector;
 use ferrowave_gpu::Gpu;
 
 use super::lookup;
-use super::operand::{LITERAL, Refused};
+use super::operand::Refused;
 use crate::error::{DecodeError, DecodeErrorKind};
 use crate::instruction::{Extension, Format, Instruction, Operand, Source};
+use crate::operand::LITERAL;
 use crate::row::{Encoding, Field, Row, RowRef, Slot};
 
 /// As [`crate::decode`].
@@ -71,6 +72,7 @@ impl Decoder<'_> {
             Encoding::Flat | Encoding::Global | Encoding::Scratch => self.flat(encoding)?,
             Encoding::Mubuf => self.mubuf()?,
             Encoding::Mtbuf => self.mtbuf()?,
+            Encoding::Vopd => return Err(Refused::Unknown),
         };
         i.size = 4 * self.used as u8;
         Ok(i)
@@ -90,6 +92,7 @@ impl Decoder<'_> {
             extension: Extension::None,
             matrix: Default::default(),
             memory: Default::default(),
+            second: None,
         }
     }
 

@@ -1,6 +1,6 @@
 //! Decodes SDWA and DPP: the second word of short vector encodings.
 
-use super::super::operand::{Refused, VCC};
+use super::super::operand::Refused;
 use super::super::tables::{
     DPP_BANK_MASK, DPP_BOUND_CTRL, DPP_CONTROL, DPP_ROW_MASK, DPP_SRC0, DPP_SRC0_ABS, DPP_SRC0_NEG,
     DPP_SRC1_ABS, DPP_SRC1_NEG, SDWA_CLAMP, SDWA_DST_SEL, SDWA_DST_UNUSED, SDWA_OMOD, SDWA_S0,
@@ -11,6 +11,7 @@ use super::Decoder;
 use crate::instruction::{
     Dpp, Extension, Instruction, Operand, Sdwa, SdwaSelect, SdwaUnused, Source,
 };
+use crate::operand::VCC;
 use crate::row::{Encoding, Field, Row, SdwaModifiers, Slot, flag};
 
 /// Bits of an SDWA word for the second source. Bit 62 is ignored.
@@ -150,6 +151,7 @@ impl Decoder<'_> {
             row_mask: self.field(DPP_ROW_MASK) as u8,
             bank_mask: self.field(DPP_BANK_MASK) as u8,
             bound_ctrl: self.is_set(DPP_BOUND_CTRL),
+            fetch_inactive: false,
         });
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! Decodes SOP1, SOP2, SOPC, SOPK, SOPP and SMEM.
 
-use super::super::operand::{M0, Refused};
+use super::super::operand::Refused;
 use super::super::tables::{
     SMEM_GLC, SMEM_IMM, SMEM_OFFSET, SMEM_SBASE, SMEM_SDATA, SMEM_SOFFSET, SMEM_SOFFSET_EN,
     SOP1_SDST, SOP1_SSRC0, SOP2_SDST, SOP2_SSRC0, SOP2_SSRC1, SOPC_SSRC0, SOPC_SSRC1, SOPK_SDST,
@@ -9,6 +9,7 @@ use super::super::tables::{
 use super::Decoder;
 use crate::data_type::DataType;
 use crate::instruction::{Format, Instruction, Operand, Source};
+use crate::operand::M0;
 use crate::row::{Encoding, Immediate, Slot, flag};
 
 /// The slot of an immediate that is a source.

@@ -3,7 +3,7 @@
 use ferrowave_gpu::Gpu;
 
 use super::super::lookup;
-use super::super::operand::{DPP, LITERAL, Refused, SDWA, VCC, VGPRS};
+use super::super::operand::{DPP, Refused, SDWA};
 use super::super::tables::{
     MAI_ABID, MAI_ACC, MAI_ACC_CD, MAI_BLGP, MAI_CBSZ, MAI_SRC0, MAI_SRC1, MAI_SRC2, MAI_VDST,
     VOP1_SRC0, VOP1_VDST, VOP2_SRC0, VOP2_VDST, VOP2_VSRC1, VOP3_ABS, VOP3_CLAMP, VOP3_NEG,
@@ -14,18 +14,12 @@ use super::super::tables::{
 use super::Decoder;
 use crate::data_type::DataType;
 use crate::instruction::{Format, Instruction, Operand, Source};
+use crate::operand::{LITERAL, VCC, VGPRS};
 use crate::ops::Op;
 use crate::row::{Class, Encoding, Field, Slot, flag};
 
 /// The slot of a matrix product's scale on gfx950.
 const SCALE: Slot = Slot::new(32, DataType::B);
-
-impl Slot {
-    /// Whether the slot accepts a literal: every slot that accepts a scalar register does.
-    pub(super) fn takes_literal(self) -> bool {
-        matches!(self.class, Class::Any | Class::Scalar)
-    }
-}
 
 impl Decoder<'_> {
     /// Decodes VOP1, VOP2, VOPC.

@@ -4,10 +4,10 @@ use std::fmt;
 
 use ferrowave_gpu::Gpu;
 
-use super::Writer;
 use crate::instruction::{Format, Instruction, MemoryControl, Operand, Source};
 use crate::ops::Op;
 use crate::row::flag;
+use crate::writer::Writer;
 
 /// Names of MTBUF's data formats; 1 is the default.
 const DATA_FORMATS: [&str; 16] = [
@@ -60,53 +60,6 @@ impl Writer<'_, '_> {
             self.number_unless_0("offset", offset)?;
         }
         self.word_if(i.memory.gds, "gds")
-    }
-
-    /// The offset of `ds_swizzle_b32`: a lane permutation.
-    fn swizzle(&mut self, offset: u32) -> fmt::Result {
-        if offset == 0 {
-            return Ok(());
-        }
-        let lane = |n: u32| offset >> (2 * n) & 3;
-        match offset {
-            0xe000.. => write!(self.f, " offset:swizzle(FFT,{})", offset & 0x1f),
-            0xc000..0xe000 => {
-                let (direction, count) = (offset >> 10 & 1, offset >> 5 & 0x1f);
-                write!(self.f, " offset:swizzle(ROTATE,{direction},{count})")
-            }
-            0x8000..0x8100 => {
-                let (a, b, c, d) = (lane(0), lane(1), lane(2), lane(3));
-                write!(self.f, " offset:swizzle(QUAD_PERM,{a},{b},{c},{d})")
-            }
-            0x8100.. => write!(self.f, " offset:{offset}"),
-            _ => self.bitmask_swizzle(offset & 0x1f, offset >> 5 & 0x1f, offset >> 10 & 0x1f),
-        }
-    }
-
-    /// Lane n reads lane `(n & and | or) ^ xor`.
-    fn bitmask_swizzle(&mut self, and: u32, or: u32, xor: u32) -> fmt::Result {
-        const ALL: u32 = 0x1f;
-        if and == ALL && or == 0 && xor.is_power_of_two() {
-            return write!(self.f, " offset:swizzle(SWAP,{xor})");
-        }
-        if and == ALL && or == 0 && xor > 0 && (xor + 1).is_power_of_two() {
-            return write!(self.f, " offset:swizzle(REVERSE,{})", xor + 1);
-        }
-        let group = ALL - and + 1;
-        if group > 1 && group.is_power_of_two() && or < group && xor == 0 {
-            return write!(self.f, " offset:swizzle(BROADCAST,{group},{or})");
-        }
-        self.f.write_str(" offset:swizzle(BITMASK_PERM,\"")?;
-        for bit in (0..5).rev() {
-            let from = |lane: u32| ((lane & and | or) ^ xor) >> bit & 1;
-            self.f.write_str(match (from(0), from(ALL)) {
-                (0, 0) => "0",
-                (1, 1) => "1",
-                (0, _) => "p",
-                _ => "i",
-            })?;
-        }
-        self.f.write_str("\")")
     }
 
     pub(super) fn flat(&mut self, i: &Instruction) -> fmt::Result {

@@ -4,12 +4,10 @@ use std::fmt;
 
 use ferrowave_gpu::Gpu;
 
-use super::{super::wait::counters, Writer};
+use super::super::wait::counters;
 use crate::instruction::{Instruction, Operand, Source};
 use crate::row::Immediate;
-
-/// Numbers from here on are printed in hexadecimal.
-const FIRST_HEX: u32 = 65;
+use crate::writer::Writer;
 
 impl Writer<'_, '_> {
     pub(super) fn scalar_alu(&mut self, i: &Instruction) -> fmt::Result {
@@ -38,7 +36,7 @@ impl Writer<'_, '_> {
         }
         self.separate()?;
         match self.row.imm {
-            Immediate::Hwreg => self.hwreg(value)?,
+            Immediate::Hwreg => self.hwreg(value, self.hwreg_name(value & 0x3f))?,
             Immediate::Label => write!(self.f, "{value}")?,
             _ => write!(self.f, "{value:#x}")?,
         }
@@ -50,23 +48,6 @@ impl Writer<'_, '_> {
             self.as_constant(literal)?;
         }
         Ok(())
-    }
-
-    /// Writes a 32-bit value as an inline constant if there is one.
-    fn as_constant(&mut self, value: u32) -> fmt::Result {
-        let operand = |source| Operand {
-            source,
-            bits: 32,
-            ..Operand::default()
-        };
-        let inline = (128..209)
-            .chain(240..249)
-            .map(|code| operand(Source::Inline(code)))
-            .find(|constant| constant.constant() == Some(u64::from(value)));
-        match inline {
-            Some(constant) => self.bare(&constant),
-            None => write!(self.f, "{value:#x}"),
-        }
     }
 
     pub(super) fn sopp(&mut self, i: &Instruction) -> fmt::Result {
@@ -82,13 +63,6 @@ impl Writer<'_, '_> {
             Immediate::GprIdx => self.gpr_idx(value),
             Immediate::Label | Immediate::Optional => write!(self.f, "{value}"),
             _ => self.number(value),
-        }
-    }
-
-    fn number(&mut self, value: u32) -> fmt::Result {
-        match value {
-            FIRST_HEX.. => write!(self.f, "{value:#x}"),
-            _ => write!(self.f, "{value}"),
         }
     }
 
@@ -154,19 +128,6 @@ impl Writer<'_, '_> {
                 write!(self.f, "{comma}{name}")?;
                 comma = ",";
             }
-        }
-        self.f.write_str(")")
-    }
-
-    fn hwreg(&mut self, value: u32) -> fmt::Result {
-        let (id, offset, size) = (value & 0x3f, value >> 6 & 0x1f, (value >> 11 & 0x1f) + 1);
-        self.f.write_str("hwreg(")?;
-        match self.hwreg_name(id) {
-            Some(name) => write!(self.f, "HW_REG_{name}")?,
-            None => write!(self.f, "{id}")?,
-        }
-        if (offset, size) != (0, 32) {
-            write!(self.f, ", {offset}, {size}")?;
         }
         self.f.write_str(")")
     }

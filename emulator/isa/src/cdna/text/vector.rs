@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use super::Writer;
 use crate::instruction::{
     Dpp, Extension, Format, Instruction, Sdwa, SdwaSelect, SdwaUnused, Source,
 };
 use crate::row::{SdwaModifiers, flag};
+use crate::writer::Writer;
 
 /// `op_sel` bits that only lane swaps have. They correspond to DPP's bits of the same names.
 const LANE_SWAP_BITS: u8 = 0b11;
@@ -28,7 +28,7 @@ impl Writer<'_, '_> {
                 self.sdwa(i, &sdwa)
             }
             Extension::Dpp(dpp) => self.dpp(&dpp),
-            Extension::None => {
+            Extension::None | Extension::Dpp8(_) => {
                 self.op_sel(i)?;
                 self.clamp_and_omod(i)
             }
@@ -63,34 +63,10 @@ impl Writer<'_, '_> {
             self.bare(operand)?;
             return self.f.write_str(")");
         }
-        let (neg, abs) = (i.modifiers.neg >> n & 1 != 0, i.modifiers.abs >> n & 1 != 0);
-        let number = match operand.source {
-            // LLVM treats `lit()` as an expression, not as a constant.
-            Source::Literal(value) => !operand.has_inline(value, self.row),
-            Source::Inline(code) => (128..209).contains(&code) || (240..249).contains(&code),
-            _ => false,
-        };
-        // `-1` would be another constant; `neg(1)` is 1 with a modifier.
-        let (open, close) = match (neg, abs) {
-            (true, false) if number => ("neg(", ")"),
-            (true, true) => ("-|", "|"),
-            (true, false) => ("-", ""),
-            (false, true) => ("|", "|"),
-            (false, false) => ("", ""),
-        };
+        let (open, close) = self.modifiers(i, n);
         self.f.write_str(open)?;
         self.bare(operand)?;
         self.f.write_str(close)
-    }
-
-    fn clamp_and_omod(&mut self, i: &Instruction) -> fmt::Result {
-        self.word_if(i.modifiers.clamp, "clamp")?;
-        match i.modifiers.omod {
-            1 => self.f.write_str(" mul:2"),
-            2 => self.f.write_str(" mul:4"),
-            3 => self.f.write_str(" div:2"),
-            _ => Ok(()),
-        }
     }
 
     /// Writes the selected halves of 16-bit operands: the sources, then the destination (bit 3).

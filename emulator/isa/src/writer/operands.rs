@@ -2,11 +2,17 @@
 
 use std::fmt;
 
-use super::super::operand::{EXEC, FLAT_SCRATCH, M0, TTMP, VCC, XNACK_MASK};
+use ferrowave_gpu::Family;
+
 use super::Writer;
 use crate::data_type::DataType;
 use crate::instruction::{Operand, Source};
+use crate::operand::{EXEC, M0, TTMP, VCC};
 use crate::row::{Row, flag};
+
+/// First operand codes of two registers that only CDNA has.
+const FLAT_SCRATCH: u32 = 102;
+const XNACK_MASK: u32 = 104;
 
 /// Codes 235 to 239.
 const APERTURES: [&str; 5] = [
@@ -30,7 +36,7 @@ impl Operand {
 
 impl Writer<'_, '_> {
     /// Writes a separator and the operand, or nothing if there is no operand.
-    pub(super) fn operand(&mut self, operand: &Operand) -> fmt::Result {
+    pub(crate) fn operand(&mut self, operand: &Operand) -> fmt::Result {
         if operand.source == Source::None {
             return Ok(());
         }
@@ -39,9 +45,10 @@ impl Writer<'_, '_> {
     }
 
     /// Writes an operand without a separator.
-    pub(super) fn bare(&mut self, operand: &Operand) -> fmt::Result {
+    pub(crate) fn bare(&mut self, operand: &Operand) -> fmt::Result {
         match operand.source {
             Source::None => self.f.write_str("off"),
+            Source::Null => self.f.write_str("null"),
             Source::Vgpr(first) => self.registers("v", first, operand.registers()),
             Source::Agpr(first) => self.registers("a", first, operand.registers()),
             Source::Sgpr(code) => self.scalar_register(u32::from(code), operand.registers()),
@@ -60,6 +67,9 @@ impl Writer<'_, '_> {
 
     fn scalar_register(&mut self, code: u32, count: u16) -> fmt::Result {
         let special = match code {
+            ..VCC if self.gpu.family() != Family::Cdna => {
+                return self.registers("s", code as u16, count);
+            }
             0..FLAT_SCRATCH => return self.registers("s", code as u16, count),
             FLAT_SCRATCH..XNACK_MASK => "flat_scratch",
             XNACK_MASK..VCC => "xnack_mask",
@@ -111,7 +121,7 @@ impl Operand {
     }
 
     /// Whether some inline constant has the bits of this literal.
-    pub(super) fn has_inline(&self, value: u32, row: &Row) -> bool {
+    pub(crate) fn has_inline(&self, value: u32, row: &Row) -> bool {
         // Sources of mixed multiply-adds may be f16; LLVM prints their literals as f16.
         let mixed = Operand {
             ty: DataType::F,

@@ -1,0 +1,53 @@
+//! Pairs of vector instructions (RDNA's VOPD): both read their sources before either writes its result.
+
+use super::{
+    Context, Wave,
+    lanes::Binder,
+    operation::{Flow, Operation, SourceKind},
+    sdwa_dpp,
+    wave::TEMPORARIES,
+};
+
+/// The temporary register of the first result, where the second instruction reads the register that it goes to.
+const FIRST_RESULT: u16 = TEMPORARIES + 48;
+
+/// The operation that runs both.
+pub(super) fn of<const C: usize>(
+    b: Binder<C>,
+    mut first: Operation,
+    second: Operation,
+) -> Operation {
+    let dst = first.dst;
+    let reads = |source: &super::operation::Source| {
+        source.kind == SourceKind::Vector && source.register == dst
+    };
+    if second.src.iter().any(reads) {
+        first.dst = FIRST_RESULT;
+    }
+    let mut outer = sdwa_dpp::around(first, b.bind(run::<C>));
+    outer.dst = dst;
+    if let Some(extended) = &mut outer.extension {
+        extended.second = Some(second);
+    }
+    outer
+}
+
+fn run<const C: usize>(w: &mut Wave<C>, c: &mut Context<'_>, o: &Operation) -> Flow {
+    let Some((first, second)) = o
+        .extension
+        .as_ref()
+        .and_then(|extended| Some((&extended.inner, extended.second.as_ref()?)))
+    else {
+        return Flow::Next;
+    };
+    // SAFETY: both are bound for the same level as this function.
+    unsafe {
+        (first.run)(w.any(), c, first);
+        (second.run)(w.any(), c, second);
+    }
+    if first.dst == FIRST_RESULT {
+        let result = *w.lanes(FIRST_RESULT);
+        w.commit(o.dst, *result.chunks());
+    }
+    Flow::Next
+}

@@ -1,0 +1,128 @@
+//! Operand codes that all families have in common, and the values of inline constants and literals.
+
+use super::data_type::DataType;
+use super::instruction::{Operand, Source};
+
+/// First operand code of `vcc`.
+pub(super) const VCC: u32 = 106;
+/// First operand code of the trap handler's registers.
+pub(super) const TTMP: u32 = 108;
+/// Operand code of `m0`; the decoder of a family with another one translates it.
+pub(super) const M0: u32 = 124;
+/// First operand code of `exec`.
+pub(super) const EXEC: u32 = 126;
+/// Codes from 128 to below this one are integers: 0 to 64, then -1 to -16.
+pub(super) const INLINE_INTEGERS_END: u32 = 209;
+/// 0.5 to 1/2π.
+pub(super) const INLINE_FLOATS: std::ops::RangeInclusive<u32> = 240..=248;
+/// Operand code of a literal.
+pub(super) const LITERAL: u32 = 255;
+/// First operand code of the vector registers.
+pub(super) const VGPRS: u32 = 256;
+
+impl Operand {
+    /// The bit pattern of an inline constant or literal as the instruction reads it. `None` for registers and for
+    /// constants whose value depends on the wave (apertures, `vccz`, `execz`, `scc`).
+    ///
+    /// - Integers -16 to 64 are sign-extended to the operand's width, or to 32 bits if that is larger. So a 16-bit
+    ///   operand reads the low half of 32 bits. A packed operand has the integer in the low half and its sign in the
+    ///   high half.
+    /// - Floats are f16 or bf16 for operands of these types, with 0 in the high half of a packed operand; f64 for
+    ///   64-bit operands that are not packed; otherwise f32 (16-bit integers read its low half). Packed f32 has the f32
+    ///   in the low half and 0 in the high half: LLVM sets `op_sel_hi` so that both results read the low half.
+    /// - A literal is the high half of an f64. It is zero-extended for 64-bit bit patterns and unsigned integers, and
+    ///   sign-extended for signed integers.
+    /// - Operands of more than 64 bits (matrices) get the pattern of one element.
+    pub fn constant(&self) -> Option<u64> {
+        match self.source {
+            Source::Inline(code) => self.inline(u32::from(code)),
+            Source::Literal(value) => Some(match (self.ty, self.bits) {
+                (DataType::F, 64) | (DataType::PackedF64, _) => u64::from(value) << 32,
+                (DataType::I, 64) => value as i32 as u64,
+                _ => u64::from(value),
+            }),
+            _ => None,
+        }
+    }
+
+    fn inline(&self, code: u32) -> Option<u64> {
+        if (128..INLINE_INTEGERS_END).contains(&code) {
+            let value = match code {
+                128..193 => i64::from(code) - 128,
+                _ => 192 - i64::from(code),
+            };
+            let wide = self.bits == 64 || self.ty == DataType::PackedF64;
+            return Some(if wide {
+                value as u64
+            } else {
+                u64::from(value as u32)
+            });
+        }
+        let index = INLINE_FLOATS
+            .contains(&code)
+            .then(|| (code - 240) as usize)?;
+        Some(match (self.ty, self.bits) {
+            (DataType::F, 16) | (DataType::PackedF16, 32) => u64::from(FLOATS[index].f16),
+            (DataType::Bf16 | DataType::PackedBf16, 16 | 32) => u64::from(FLOATS[index].f32 >> 16),
+            (DataType::PackedF32, 64) => u64::from(FLOATS[index].f32),
+            (DataType::PackedF64, _) | (_, 64) => FLOATS[index].f64,
+            _ => u64::from(FLOATS[index].f32),
+        })
+    }
+}
+
+/// An inline float in each format of the hardware.
+struct Float {
+    f16: u16,
+    f32: u32,
+    f64: u64,
+}
+
+/// 0.5, -0.5, 1, -1, 2, -2, 4, -4 and 1/2π. The f64 of 1/2π is the one in AMD's manual, not the nearest double.
+static FLOATS: [Float; 9] = [
+    Float {
+        f16: 0x3800,
+        f32: 0x3f00_0000,
+        f64: 0x3fe0_0000_0000_0000,
+    },
+    Float {
+        f16: 0xb800,
+        f32: 0xbf00_0000,
+        f64: 0xbfe0_0000_0000_0000,
+    },
+    Float {
+        f16: 0x3c00,
+        f32: 0x3f80_0000,
+        f64: 0x3ff0_0000_0000_0000,
+    },
+    Float {
+        f16: 0xbc00,
+        f32: 0xbf80_0000,
+        f64: 0xbff0_0000_0000_0000,
+    },
+    Float {
+        f16: 0x4000,
+        f32: 0x4000_0000,
+        f64: 0x4000_0000_0000_0000,
+    },
+    Float {
+        f16: 0xc000,
+        f32: 0xc000_0000,
+        f64: 0xc000_0000_0000_0000,
+    },
+    Float {
+        f16: 0x4400,
+        f32: 0x4080_0000,
+        f64: 0x4010_0000_0000_0000,
+    },
+    Float {
+        f16: 0xc400,
+        f32: 0xc080_0000,
+        f64: 0xc010_0000_0000_0000,
+    },
+    Float {
+        f16: 0x3118,
+        f32: 0x3e22_f983,
+        f64: 0x3fc4_5f30_6dc9_c882,
+    },
+];
