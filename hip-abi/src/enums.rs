@@ -135,6 +135,28 @@ numbers! {
         hipMemAccessFlagsProtReadWrite = 3,
     }
 
+    /// The kind of physical memory.
+    hipMemAllocationType {
+        /// Memory that is not moved.
+        hipMemAllocationTypePinned = 1,
+    }
+
+    /// How physical memory is shared with other processes.
+    hipMemAllocationHandleType {
+        /// Not at all.
+        hipMemHandleTypeNone = 0,
+        /// By a file descriptor.
+        hipMemHandleTypePosixFileDescriptor = 1,
+    }
+
+    /// Which granularity of physical memory is asked for.
+    hipMemAllocationGranularity_flags {
+        /// The smallest.
+        hipMemAllocationGranularityMinimum = 0,
+        /// The one with the best performance.
+        hipMemAllocationGranularityRecommended = 1,
+    }
+
     /// An attribute of a memory pool.
     hipMemPoolAttr {
         /// Whether freed memory is reused after an event dependency (`int`).

@@ -4,8 +4,9 @@ use core::ffi::{c_int, c_uint, c_void};
 
 use crate::{
     hipArray_t, hipChannelFormatKind, hipDeviceptr_t, hipFunction_t, hipGraphNode_t,
-    hipGraphNodeType, hipHostFn_t, hipMemAccessFlags, hipMemLocationType, hipMemcpyKind,
-    hipMemoryType, hipResourceType, hipStream_t, layout::c_struct,
+    hipGraphNodeType, hipHostFn_t, hipMemAccessFlags, hipMemAllocationHandleType,
+    hipMemAllocationType, hipMemLocationType, hipMemcpyKind, hipMemoryType, hipResourceType,
+    hipStream_t, layout::c_struct,
 };
 
 c_struct! {
@@ -135,6 +136,22 @@ c_struct! {
         0 location: hipMemLocation,
         /// The allowed accesses.
         8 flags: hipMemAccessFlags,
+    }
+}
+
+c_struct! {
+    /// The properties of physical memory.
+    pub struct hipMemAllocationProp of 32 bytes {
+        /// The kind of memory.
+        0 r#type: hipMemAllocationType,
+        /// How it is shared.
+        4 requestedHandleType: hipMemAllocationHandleType,
+        /// The device whose memory it is.
+        8 location: hipMemLocation,
+        /// Windows only.
+        16 win32HandleMetaData: *mut c_void,
+        /// Compression, access of other PCIe devices, and usage, which have no effect.
+        24 allocFlags: u64,
     }
 }
 

@@ -32,6 +32,8 @@ handles! {
     hipCtx_t = *mut ihipCtx_t;
     /// A pool of device memory.
     hipMemPool_t = *mut ihipMemPoolHandle_t;
+    /// Physical memory that can be mapped.
+    hipMemGenericAllocationHandle_t = *mut ihipMemGenericAllocationHandle;
     /// Memory for textures, which this project does not support.
     hipArray_t = *mut hipArray;
     /// A texture: the address of the resource descriptor that device code reads.

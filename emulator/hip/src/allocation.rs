@@ -29,7 +29,7 @@ use super::{
 use ferrowave_emulator::memory::{AllocationKind, MemoryError};
 
 /// Waits for all devices, any of which may be using the memory.
-fn wait_for_devices() -> Result<(), Failure> {
+pub(super) fn wait_for_devices() -> Result<(), Failure> {
     let devices = Runtime::get()
         .with_devices(|devices| devices.iter().flatten().cloned().collect::<Vec<_>>());
     devices?

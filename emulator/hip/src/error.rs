@@ -47,9 +47,9 @@ impl From<MemoryError> for Failure {
     fn from(error: MemoryError) -> Self {
         let code = match error {
             MemoryError::OutOfMemory { .. } => hipError_t::hipErrorOutOfMemory,
-            MemoryError::NotAnAllocation { .. } | MemoryError::OutOfBounds { .. } => {
-                hipError_t::hipErrorInvalidValue
-            }
+            MemoryError::NotAnAllocation { .. }
+            | MemoryError::OutOfBounds { .. }
+            | MemoryError::ReadOnly { .. } => hipError_t::hipErrorInvalidValue,
             MemoryError::Overlap { .. } => hipError_t::hipErrorHostMemoryAlreadyRegistered,
         };
         Self::new(code, error)

@@ -15,7 +15,7 @@ mod bodies {
         graph::generic::*, graph::memory::*, graph::nodes::*, graph::query::*,
         graph::user_objects::*, graph::*, launch::*, module::*, per_thread::*, pointer::*, pool::*,
         profiler::*, properties::*, registry::*, removal::*, rtc::driver::*, rtc::*, stream::*,
-        stream_memory::*, symbols::*, texture::*, values::*,
+        stream_memory::*, symbols::*, texture::*, values::*, virtual_memory::*,
     };
 }
 

@@ -68,6 +68,7 @@ mod texture;
 pub mod timing;
 mod trace;
 mod values;
+mod virtual_memory;
 
 pub use error::last_error_detail;
 pub use exports::FUNCTIONS;

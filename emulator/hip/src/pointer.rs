@@ -53,9 +53,14 @@ impl Owner {
         match self.made.as_ref().map(|made| &made.by) {
             Some(MadeBy::Host | MadeBy::Registered) => hipMemoryType::hipMemoryTypeHost,
             Some(MadeBy::Managed) => hipMemoryType::hipMemoryTypeManaged,
-            Some(MadeBy::Device | MadeBy::Pool(_) | MadeBy::Graph(_) | MadeBy::Texture) | None => {
-                hipMemoryType::hipMemoryTypeDevice
-            }
+            Some(
+                MadeBy::Device
+                | MadeBy::Pool(_)
+                | MadeBy::Graph(_)
+                | MadeBy::Mapped
+                | MadeBy::Texture,
+            )
+            | None => hipMemoryType::hipMemoryTypeDevice,
         }
     }
 

@@ -252,9 +252,12 @@ fn attribute(properties: &hipDeviceProp_tR0600, attribute: Attribute) -> Option<
         Attribute::hipDeviceAttributeClockInstructionRate
         | Attribute::hipDeviceAttributeWallClockRate => p.clockInstructionRate,
         Attribute::hipDeviceAttributeCanUseStreamWaitValue => 1,
-        // Images, virtual memory management and fine-grained memory are not supported.
+        // Only Linux has memory that programs map.
+        Attribute::hipDeviceAttributeVirtualMemoryManagementSupported => {
+            c_int::from(cfg!(target_os = "linux"))
+        }
+        // Images and fine-grained memory are not supported.
         Attribute::hipDeviceAttributeImageSupport
-        | Attribute::hipDeviceAttributeVirtualMemoryManagementSupported
         | Attribute::hipDeviceAttributeFineGrainSupport => 0,
         // Limits of images and surfaces, and CUDA's own attributes, which are all unsupported.
         Attribute(0..=LAST_ATTRIBUTE | FIRST_AMD_ATTRIBUTE..=LAST_AMD_ATTRIBUTE) => 0,

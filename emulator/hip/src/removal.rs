@@ -9,6 +9,7 @@ use super::{
     error::{Failure, no_such_device},
     objects::{
         event::EVENTS,
+        mapping,
         module::{KERNELS, MODULES},
         stream::STREAMS,
     },
@@ -25,6 +26,7 @@ pub fn remove_device(ordinal: c_int) -> bool {
     // Fails in a host function that a stream called, which must not wait. Work in progress keeps the objects that it
     // needs.
     let _ = device.queues.wait_for_all();
+    mapping::forget(&device);
     device.free_all();
     registry::forget(&device);
     let others = |other: &Arc<Device>| !Arc::ptr_eq(other, &device);
@@ -51,6 +53,7 @@ pub(super) unsafe fn ferrowaveRemoveDevice(ordinal: c_int) -> Result<(), Failure
 fn reset(device: &Arc<Device>) -> Result<(), Failure> {
     device.queues.wait_for_all()?;
     STREAMS.retain(|stream| !Arc::ptr_eq(&stream.device, device));
+    mapping::forget(device);
     device.free_all();
     device.memory.disable_peers();
     device.faults.clear();

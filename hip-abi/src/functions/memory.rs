@@ -204,6 +204,85 @@ macro_rules! __hip_functions_memory {
                 mem_pool: $crate::hipMemPool_t,
                 location: *mut $crate::hipMemLocation,
             ) -> $crate::hipError_t;
+            /// The granularity of physical memory and of reserved addresses, in bytes.
+            optional fn hipMemGetAllocationGranularity(
+                granularity: *mut usize,
+                prop: *const $crate::hipMemAllocationProp,
+                option: $crate::hipMemAllocationGranularity_flags,
+            ) -> $crate::hipError_t;
+            /// Reserves addresses. `hipErrorMemoryAllocation` for a wrong size or alignment.
+            optional fn hipMemAddressReserve(
+                ptr: *mut *mut ::core::ffi::c_void,
+                size: usize,
+                alignment: usize,
+                addr: *mut ::core::ffi::c_void,
+                flags: ::core::ffi::c_ulonglong,
+            ) -> $crate::hipError_t;
+            /// Frees reserved addresses, where nothing may be mapped.
+            optional fn hipMemAddressFree(
+                dev_ptr: *mut ::core::ffi::c_void,
+                size: usize,
+            ) -> $crate::hipError_t;
+            /// Allocates physical memory on a device.
+            optional fn hipMemCreate(
+                handle: *mut $crate::hipMemGenericAllocationHandle_t,
+                size: usize,
+                prop: *const $crate::hipMemAllocationProp,
+                flags: ::core::ffi::c_ulonglong,
+            ) -> $crate::hipError_t;
+            /// Releases a handle. The memory is freed when it is mapped nowhere.
+            optional fn hipMemRelease(
+                handle: $crate::hipMemGenericAllocationHandle_t,
+            ) -> $crate::hipError_t;
+            /// The handle of the memory that is mapped at an address; it must be released once more.
+            optional fn hipMemRetainAllocationHandle(
+                handle: *mut $crate::hipMemGenericAllocationHandle_t,
+                addr: *mut ::core::ffi::c_void,
+            ) -> $crate::hipError_t;
+            /// The properties of physical memory.
+            optional fn hipMemGetAllocationPropertiesFromHandle(
+                prop: *mut $crate::hipMemAllocationProp,
+                handle: $crate::hipMemGenericAllocationHandle_t,
+            ) -> $crate::hipError_t;
+            /// Maps the first bytes of physical memory at reserved addresses. The offset must be 0, as in ROCm.
+            optional fn hipMemMap(
+                ptr: *mut ::core::ffi::c_void,
+                size: usize,
+                offset: usize,
+                handle: $crate::hipMemGenericAllocationHandle_t,
+                flags: ::core::ffi::c_ulonglong,
+            ) -> $crate::hipError_t;
+            /// Unmaps whole mappings, after the work of all devices.
+            optional fn hipMemUnmap(
+                ptr: *mut ::core::ffi::c_void,
+                size: usize,
+            ) -> $crate::hipError_t;
+            /// Sets the accesses that devices have to whole mappings. At first they have none.
+            optional fn hipMemSetAccess(
+                ptr: *mut ::core::ffi::c_void,
+                size: usize,
+                desc: *const $crate::hipMemAccessDesc,
+                count: usize,
+            ) -> $crate::hipError_t;
+            /// The accesses that a device has to the memory that is mapped at an address.
+            optional fn hipMemGetAccess(
+                flags: *mut ::core::ffi::c_ulonglong,
+                location: *const $crate::hipMemLocation,
+                ptr: *mut ::core::ffi::c_void,
+            ) -> $crate::hipError_t;
+            /// A file descriptor of physical memory, for other processes.
+            optional fn hipMemExportToShareableHandle(
+                shareable_handle: *mut ::core::ffi::c_void,
+                handle: $crate::hipMemGenericAllocationHandle_t,
+                handle_type: $crate::hipMemAllocationHandleType,
+                flags: ::core::ffi::c_ulonglong,
+            ) -> $crate::hipError_t;
+            /// The memory of a file descriptor: `os_handle` is its address, or the descriptor itself.
+            optional fn hipMemImportFromShareableHandle(
+                handle: *mut $crate::hipMemGenericAllocationHandle_t,
+                os_handle: *mut ::core::ffi::c_void,
+                handle_type: $crate::hipMemAllocationHandleType,
+            ) -> $crate::hipError_t;
         }
     };
 }

@@ -1,5 +1,5 @@
 //! Functions of HIP that this project does not support: textures except of linear memory, surfaces and arrays, sharing
-//! between processes, graphics and external memory, virtual memory management, and `hipLibrary*`.
+//! between processes, graphics and external memory, and `hipLibrary*`.
 
 /// Calls the macro `callback` with the names of all HIP functions that the emulator does not implement. A library still
 /// exports them, so that programs linked against them start. Each returns `hipErrorNotSupported` for any arguments.
@@ -70,17 +70,8 @@ macro_rules! for_each_unsupported_hip_function {
             hipMalloc3DArray
             hipMallocArray
             hipMallocMipmappedArray
-            hipMemAddressFree
-            hipMemAddressReserve
             hipMemAdvise_v2
-            hipMemCreate
-            hipMemExportToShareableHandle
-            hipMemGetAccess
-            hipMemGetAllocationGranularity
-            hipMemGetAllocationPropertiesFromHandle
             hipMemGetHandleForAddressRange
-            hipMemImportFromShareableHandle
-            hipMemMap
             hipMemMapArrayAsync
             hipMemPoolExportPointer
             hipMemPoolExportToShareableHandle
@@ -89,10 +80,6 @@ macro_rules! for_each_unsupported_hip_function {
             hipMemPrefetchAsync_v2
             hipMemRangeGetAttribute
             hipMemRangeGetAttributes
-            hipMemRelease
-            hipMemRetainAllocationHandle
-            hipMemSetAccess
-            hipMemUnmap
             hipMemcpy2DArrayToArray
             hipMemcpy2DFromArray
             hipMemcpy2DFromArrayAsync

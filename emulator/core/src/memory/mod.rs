@@ -6,6 +6,7 @@
 
 mod block;
 mod heap;
+mod mapping;
 mod peers;
 mod reach;
 mod reservation;
@@ -22,6 +23,7 @@ use std::{
 
 use block::Block;
 use heap::Heap;
+pub use mapping::{Addresses, Mapped, Physical};
 use peers::Peers;
 pub use reach::Reach;
 pub use reservation::Reservation;
@@ -57,6 +59,8 @@ pub enum AllocationKind {
     Private,
     /// What kernels allocate from with `malloc`.
     Heap,
+    /// `hipMemMap`: physical memory at reserved addresses.
+    Mapped,
 }
 
 impl fmt::Display for AllocationKind {
@@ -69,6 +73,7 @@ impl fmt::Display for AllocationKind {
             AllocationKind::Launch => "launch arguments",
             AllocationKind::Private => "private memory",
             AllocationKind::Heap => "heap of kernels",
+            AllocationKind::Mapped => "mapped memory",
         })
     }
 }
@@ -143,6 +148,12 @@ pub enum MemoryError {
         address: u64,
         /// Length in bytes.
         bytes: usize,
+    },
+    /// The memory is mapped for reading only.
+    #[error("the memory at {address:#x} is mapped for reading only")]
+    ReadOnly {
+        /// First address.
+        address: u64,
     },
 }
 
@@ -448,9 +459,20 @@ impl DeviceMemory {
             Some(end) if end <= allocation.info.bytes => Ok(BlockOffset {
                 block: Arc::clone(&allocation.block),
                 written: allocation.written.clone(),
+                writable: allocation.info.kind != AllocationKind::Mapped
+                    || allocation.reaches.iter().all(Reach::is_writable),
                 offset,
             }),
             _ => Err(error),
+        }
+    }
+
+    /// As [`Self::block`], for writes. Parts of code objects that kernels cannot write are written here.
+    fn block_to_write(&self, address: u64, bytes: usize) -> Result<BlockOffset, MemoryError> {
+        let place = self.block(address, bytes)?;
+        match place.writable {
+            true => Ok(place),
+            false => Err(MemoryError::ReadOnly { address }),
         }
     }
 
@@ -463,7 +485,7 @@ impl DeviceMemory {
 
     /// Copies to device memory.
     pub fn write(&self, address: u64, from: &[u8]) -> Result<(), MemoryError> {
-        let place = self.block(address, from.len())?;
+        let place = self.block_to_write(address, from.len())?;
         place.block.write(place.offset, from);
         place.mark(from.len());
         Ok(())
@@ -471,20 +493,20 @@ impl DeviceMemory {
 
     /// As [`Self::write`], without marking the bytes as written.
     fn put(&self, address: u64, from: &[u8]) -> Result<(), MemoryError> {
-        let place = self.block(address, from.len())?;
+        let place = self.block_to_write(address, from.len())?;
         place.block.write(place.offset, from);
         Ok(())
     }
 
     /// Replaces the word at an address, which is a multiple of 8, atomically. Returns the old one.
     pub(crate) fn swap(&self, address: u64, word: u64) -> Result<u64, MemoryError> {
-        let place = self.block(address, 8)?;
+        let place = self.block_to_write(address, 8)?;
         Ok(place.block.swap(place.offset, word))
     }
 
     /// Copies within device memory; the ranges may overlap.
     pub fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<(), MemoryError> {
-        let target = self.block(to, bytes)?;
+        let target = self.block_to_write(to, bytes)?;
         let source = self.block(from, bytes)?;
         target
             .block
@@ -510,7 +532,7 @@ impl DeviceMemory {
                 address,
                 bytes: usize::MAX,
             })?;
-        let place = self.block(address, bytes)?;
+        let place = self.block_to_write(address, bytes)?;
         for index in 0..count {
             place
                 .block
@@ -525,6 +547,7 @@ impl DeviceMemory {
 struct BlockOffset {
     block: Arc<Block>,
     written: Option<Arc<Written>>,
+    writable: bool,
     offset: usize,
 }
 

@@ -67,6 +67,10 @@ impl Reach {
         reaches
     }
 
+    pub(super) const fn is_writable(&self) -> bool {
+        self.writable
+    }
+
     #[inline(always)]
     const fn end_for(&self, write: bool) -> u64 {
         match write {

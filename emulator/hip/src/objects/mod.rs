@@ -11,6 +11,7 @@
 //! | [`value`] | values in memory that streams wait for or write |
 //! | [`event`] | events |
 //! | [`operation`] | an operation: one of the above, or a host function |
+//! | [`mapping`] | physical memory, and the addresses where it is mapped |
 //! | [`user_object`] | objects of the program that graphs keep alive |
 //! | [`graph`], [`plan`] | graphs of operations; the order in which a graph runs |
 //! | [`capture`], [`stream`] | streams that are being captured; all streams |
@@ -21,6 +22,7 @@ pub(crate) mod event;
 pub(crate) mod graph;
 pub(crate) mod graph_memory;
 pub(crate) mod launch;
+pub(crate) mod mapping;
 pub(crate) mod module;
 pub(crate) mod operation;
 pub(crate) mod owner;

@@ -26,7 +26,10 @@ pub(crate) fn owner_of(address: u64) -> Result<AddressOwner, Failure> {
         let mut places: Vec<_> = devices.iter().flatten().filter_map(found).collect();
         // Memory of one device may be registered with the others, whose `allocations` do not list it.
         places.sort_by_key(|(device, info)| {
-            info.kind == AllocationKind::Registered && device.allocations.get(info.base).is_none()
+            matches!(
+                info.kind,
+                AllocationKind::Registered | AllocationKind::Mapped
+            ) && device.allocations.get(info.base).is_none()
         });
         if let Some((device, info)) = places.into_iter().next() {
             return AddressOwner::Device(device, info.kind);

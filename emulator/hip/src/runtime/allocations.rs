@@ -28,6 +28,8 @@ pub(crate) enum MadeBy {
     Graph(Arc<Reserved>),
     Host,
     Managed,
+    /// Physical memory that the program mapped.
+    Mapped,
     Registered,
     Texture,
 }

@@ -7,6 +7,7 @@ mod graph_memory;
 mod graphs;
 mod handles;
 mod launches;
+mod mappings;
 mod memory;
 mod modules;
 mod nulls;
